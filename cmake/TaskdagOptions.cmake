@@ -1,0 +1,40 @@
+# Build options and what every target of the project compiles with.
+set(TASKDAG_CUDA AUTO CACHE STRING "Build the CUDA backend: ON, OFF, or AUTO (where nvcc is found)")
+set_property(CACHE TASKDAG_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(TASKDAG_PETSC AUTO CACHE STRING "Build the PETSc plugin: ON, OFF, or AUTO (where PETSc is found)")
+set_property(CACHE TASKDAG_PETSC PROPERTY STRINGS AUTO ON OFF)
+option(TASKDAG_TESTS "Build the tests" ON)
+option(TASKDAG_EXAMPLES "Build the example programs (they need PETSc)" ON)
+option(TASKDAG_WERROR "Treat warnings as errors" ON)
+set(TASKDAG_SANITIZE "" CACHE STRING "Sanitizers for the whole build: empty, address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+find_package(Threads REQUIRED)
+
+# taskdag_flags: compile flags, private to the build.
+add_library(taskdag_flags INTERFACE)
+set(cxx_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
+set(cuda_warnings -Wall,-Wextra,-Wshadow)
+if(TASKDAG_WERROR)
+  list(APPEND cxx_warnings -Werror)
+  string(APPEND cuda_warnings ",-Werror")
+  target_compile_options(taskdag_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
+endif()
+target_compile_options(taskdag_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:${cxx_warnings}>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${cuda_warnings}>)
+
+if(TASKDAG_SANITIZE)
+  add_compile_options($<$<NOT:$<COMPILE_LANGUAGE:CUDA>>:-fsanitize=${TASKDAG_SANITIZE}> $<$<NOT:$<COMPILE_LANGUAGE:CUDA>>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=${TASKDAG_SANITIZE})
+endif()

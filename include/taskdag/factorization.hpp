@@ -1,0 +1,98 @@
+/// \file
+/// Incomplete factorisations with PETSc's conventions, and their application.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "taskdag/context.hpp"
+#include "taskdag/export.hpp"
+#include "taskdag/status.hpp"
+#include "taskdag/triangular.hpp"
+
+namespace taskdag {
+
+/// ilu0: A ≈ L U on the pattern of A, L with unit diagonal.
+/// ic0: A ≈ Uᵀ D U on the upper triangle's pattern, U with unit diagonal; the lower triangle of A is not looked at.
+enum class FactorKind { ilu0, ic0 };
+
+/// What happens at a pivot p of row i with |p| <= zero_pivot · s (s: sum of the absolute values of the row's other
+/// factor entries for nonzero and positive_definite, 1 otherwise), as PETSc's MatFactorShiftType:
+/// none: reported as a zero pivot. nonzero: start again with shift_amount added to the whole diagonal, doubled each
+/// time. positive_definite: (p <= ..., sign included) start again with a shift found by bisection of the amount that
+/// makes the matrix diagonally dominant, at most 5 refinements. inblocks: shift_amount is added to this pivot only.
+enum class ShiftType { none, nonzero, positive_definite, inblocks };
+
+struct FactorOptions {
+  FactorKind kind = FactorKind::ilu0;
+  ShiftType shift = ShiftType::none;
+  double shift_amount = 100 * 2.220446049250313e-16;
+  double zero_pivot = 100 * 2.220446049250313e-16;
+};
+
+/// Sizes and counts of an analysed factorisation.
+struct FactorizationInfo {
+  Index rows = 0;
+  Offset entries = 0;       ///< entries of the factor, pivots included (ic0: of the upper triangle)
+  Index lower_levels = 0;   ///< levels of the forward solve
+  Index upper_levels = 0;   ///< levels of the backward solve
+  std::int64_t bytes = 0;   ///< memory held, on the device for CUDA
+};
+
+/// Parts of an application. With M = L U (ilu0) or M = Uᵀ D U (ic0) of the permuted matrix:
+enum class Apply {
+  full,        ///< x = M⁻¹ b
+  transposed,  ///< x = M⁻ᵀ b
+  /// ic0 only: x = (Uᵀ D^½)⁻¹ P b in the factor's numbering. Needs pivots >= 0.
+  symmetric_left,
+  /// ic0 only: x = Pᵀ (D^½ U)⁻¹ b, b in the factor's numbering.
+  symmetric_right,
+};
+
+/// An incomplete factorisation: symbolic once, numeric whenever values change, applied many times.
+class TASKDAG_API Factorization {
+ public:
+  /// Symbolic phase. The pattern (in `space`) is copied. row_order[new] = old row and col_order[new] = old column give
+  /// the factored matrix B(i, j) = A(row_order[i], col_order[j]); empty: natural order. Both in host memory.
+  /// For ic0 both must be equal. Synchronises `stream`.
+  /// @throws InvalidInput "row R has no diagonal entry" (of B) and for patterns that are not square or not valid;
+  ///         DeviceError, OutOfMemory.
+  Factorization(const Context& context, const CsrPattern& pattern, MemorySpace space, const FactorOptions& options,
+                std::span<const Index> row_order = {}, std::span<const Index> col_order = {}, Stream stream = {});
+  ~Factorization();
+  Factorization(Factorization&&) noexcept;
+  Factorization& operator=(Factorization&&) noexcept;
+
+  /// Numeric phase: `values` are A's, in the order of the pattern given. Does no symbolic work and allocates nothing
+  /// after the first call. Synchronises `stream` (the outcome is needed on the host).
+  /// After a zero pivot or a non-finite value the factor holds infinities or NaNs and solves hand them on.
+  FactorStatus factor(const double* values, MemorySpace space, Stream stream = {});
+
+  /// Applies the factor to one vector. b, x: `rows` doubles in `space`, may be the same array. Asynchronous on `stream`
+  /// if `space` is device memory: no host copy, no synchronisation; otherwise synchronous.
+  /// @throws InvalidInput before the first factor(), for symmetric parts of ilu0, for a negative pivot in a symmetric
+  ///         part, for device memory on the host backend; DeviceError
+  void apply(Apply part, const double* b, double* x, MemorySpace space, Stream stream = {});
+
+  /// The same for `count` vectors: column k is b + k·ldb and x + k·ldx.
+  void apply_many(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+                  MemorySpace space, Stream stream = {});
+
+  /// Whether any value computed since the last call was not finite. Synchronises the stream of the last apply.
+  [[nodiscard]] SolveOutcome outcome();
+
+  /// Copies the factor to the host in the factor's numbering. ilu0: L strictly lower (unit diagonal not stored), the
+  /// pivots (not inverted) on the diagonal, U above. ic0: pivots D on the diagonal and the unit U above. For tests,
+  /// views and debugging; synchronises.
+  [[nodiscard]] CsrMatrix copy_factor() const;
+
+  [[nodiscard]] const FactorizationInfo& info() const;
+
+  class Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace taskdag

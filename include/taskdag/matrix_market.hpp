@@ -1,0 +1,39 @@
+/// \file
+/// Matrix Market files: coordinate matrices and array vectors, plain or compressed.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "taskdag/csr.hpp"
+#include "taskdag/export.hpp"
+
+namespace taskdag {
+
+/// Reads a coordinate file (real, integer or pattern; general, symmetric or skew-symmetric) into a full CSR matrix:
+/// the mirrored triangle is added, duplicates are summed, pattern entries become 1. Accepts CRLF, comments and blank
+/// lines, and symmetric files that store either triangle (or both halves mixed). Names that end in .gz, .xz, .bz2 or
+/// .zst are decompressed on the fly.
+/// @throws ParseError with file and line for a malformed header or entry, an index out of range, missing or surplus
+///         entries, a truncated file; InvalidInput where the result overflows 32-bit offsets; Unsupported for complex,
+///         hermitian and array files.
+/// Source: Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR 5935, 1996.
+TASKDAG_API CsrMatrix read_matrix_market(const std::string& path);
+
+/// The same from memory; `name` stands for the file in messages.
+TASKDAG_API CsrMatrix parse_matrix_market(const char* text, std::size_t size, const std::string& name);
+
+/// Reads a vector: an array file of n×1, or a coordinate file of n×1 (absent entries are 0).
+/// @throws as read_matrix_market
+TASKDAG_API std::vector<double> read_matrix_market_vector(const std::string& path);
+
+/// Writes a general real coordinate file with 17 significant digits: reading it back gives the same bits.
+/// @throws Error where the file cannot be written completely
+TASKDAG_API void write_matrix_market(const std::string& path, const CsrView& a);
+
+/// Writes an n×1 array file, 17 significant digits.
+TASKDAG_API void write_matrix_market_vector(const std::string& path, std::span<const double> x);
+
+}  // namespace taskdag

@@ -1,0 +1,16 @@
+/// \file
+/// Everything public.
+#pragma once
+
+#include "taskdag/context.hpp"
+#include "taskdag/csr.hpp"
+#include "taskdag/error.hpp"
+#include "taskdag/factorization.hpp"
+#include "taskdag/generators.hpp"
+#include "taskdag/jacobi.hpp"
+#include "taskdag/matrix_market.hpp"
+#include "taskdag/ordering.hpp"
+#include "taskdag/schedule.hpp"
+#include "taskdag/status.hpp"
+#include "taskdag/triangular.hpp"
+#include "taskdag/version.hpp"

@@ -1,0 +1,67 @@
+/// \file
+/// Sparse triangular solves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "taskdag/context.hpp"
+#include "taskdag/export.hpp"
+#include "taskdag/schedule.hpp"
+#include "taskdag/status.hpp"
+
+namespace taskdag {
+
+struct TriangularOptions {
+  Triangle triangle = Triangle::lower;  ///< the triangle of A that is used; entries of the other one are ignored
+  bool unit_diagonal = false;           ///< true: the diagonal is taken as 1, stored diagonal entries are ignored
+  bool transposed = false;              ///< solve with the transpose of that triangle
+};
+
+/// Sizes and counts of an analysed triangular system.
+struct TriangularInfo {
+  Index rows = 0;
+  Offset entries = 0;  ///< strictly triangular entries
+  Index levels = 0;
+  Index widest_level = 0;
+  std::int64_t bytes = 0;  ///< memory held (device memory on CUDA)
+};
+
+/// Solves T x = b, T a triangle of a square CSR matrix, again and again with the same pattern.
+///
+/// Rows are tasks that start as soon as the rows that they wait for have published their values. On the host backend
+/// with one thread the rows run in order. The result is bitwise the same from run to run on one backend.
+class TASKDAG_API TriangularSolver {
+ public:
+  /// Analyses the pattern: levels, schedule, packed storage. `a.pattern` and `a.values` live in `space`; they are
+  /// copied, nothing is kept. Synchronises `stream`.
+  /// @throws InvalidInput (not square, missing diagonal without unit_diagonal), DeviceError, OutOfMemory;
+  ///         a pattern in device memory is trusted to have ascending columns.
+  TriangularSolver(const Context& context, const CsrView& a, MemorySpace space, const TriangularOptions& options,
+                   Stream stream = {});
+  ~TriangularSolver();
+  TriangularSolver(TriangularSolver&&) noexcept;
+  TriangularSolver& operator=(TriangularSolver&&) noexcept;
+
+  /// Takes new values for the same pattern (one per entry of the original matrix). Asynchronous on `stream` for
+  /// device memory. A zero on the diagonal gives infinities in x, reported by outcome().
+  void update_values(const double* values, MemorySpace space, Stream stream = {});
+
+  /// x = T⁻¹ b. b, x: `rows` doubles in `space`; they may be the same array. Asynchronous on `stream` if `space` is
+  /// device memory; synchronous otherwise (host arrays are staged through pinned memory on CUDA).
+  /// A NaN in b ends up in x; the call ends all the same.
+  /// @throws InvalidInput for device memory on the host backend, DeviceError
+  void solve(const double* b, double* x, MemorySpace space, Stream stream = {});
+
+  /// Whether any value computed since the last call was not finite. Synchronises the stream of the last solve.
+  [[nodiscard]] SolveOutcome outcome();
+
+  [[nodiscard]] const TriangularInfo& info() const;
+
+  class Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace taskdag

@@ -1,0 +1,7 @@
+/// \file
+/// Version of the library. CMakeLists.txt reads it from here.
+#pragma once
+
+#define TASKDAG_VERSION_MAJOR 0
+#define TASKDAG_VERSION_MINOR 1
+#define TASKDAG_VERSION_PATCH 0

@@ -1,0 +1,66 @@
+/// \file
+/// What stands behind the public solver classes: one abstract class each, one subclass per backend, and the factories
+/// that the facades call. cuda_*.cu implement the CUDA ones; in a build without CUDA, cuda_absent.cpp does, and throws.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "taskdag/factorization.hpp"
+#include "taskdag/jacobi.hpp"
+#include "taskdag/triangular.hpp"
+
+namespace taskdag {
+
+class TriangularSolver::Impl {
+ public:
+  virtual ~Impl() = default;
+  virtual void update_values(const double* values, MemorySpace space, Stream stream) = 0;
+  virtual void solve(const double* b, double* x, MemorySpace space, Stream stream) = 0;
+  virtual SolveOutcome outcome() = 0;
+  TriangularInfo info;
+};
+
+class Factorization::Impl {
+ public:
+  virtual ~Impl() = default;
+  virtual FactorStatus factor(const double* values, MemorySpace space, Stream stream) = 0;
+  virtual void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+                     MemorySpace space, Stream stream) = 0;
+  virtual SolveOutcome outcome() = 0;
+  virtual CsrMatrix copy_factor() const = 0;
+  FactorizationInfo info;
+};
+
+class Jacobi::Impl {
+ public:
+  virtual ~Impl() = default;
+  virtual void update_values(const CsrView& a, MemorySpace space, Stream stream) = 0;
+  virtual void apply(const double* b, double* x, MemorySpace space, bool transposed, Stream stream) = 0;
+  Index zero_diagonals = 0;
+  std::int64_t bytes = 0;
+};
+
+namespace host {
+std::unique_ptr<TriangularSolver::Impl> make_triangular(const Context&, const CsrView&, const TriangularOptions&);
+std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const CsrPattern&, const FactorOptions&,
+                                                        std::span<const Index> row_order,
+                                                        std::span<const Index> col_order);
+std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, const JacobiOptions&);
+}  // namespace host
+
+namespace cuda {
+DeviceProbe probe();
+/// Makes `device` (-1: the current one) usable for the calling thread. @returns its number. @throws DeviceError
+int open_device(int device);
+std::string device_name(int device);
+std::unique_ptr<TriangularSolver::Impl> make_triangular(const Context&, const CsrView&, MemorySpace,
+                                                        const TriangularOptions&, Stream);
+std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const CsrPattern&, MemorySpace,
+                                                        const FactorOptions&, std::span<const Index> row_order,
+                                                        std::span<const Index> col_order, Stream);
+std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, MemorySpace, const JacobiOptions&, Stream);
+}  // namespace cuda
+
+}  // namespace taskdag
