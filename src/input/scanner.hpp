@@ -1,0 +1,136 @@
+/// \file
+/// Reads a text line by line, field by field, and knows the line for messages. Inline: it is the parser's inner loop.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "taskdag/error.hpp"
+
+namespace taskdag::input {
+
+class Scanner {
+ public:
+  Scanner(const char* text, std::size_t size, const std::string& name)
+      : position_(text), end_(text + size), name_(name) {}
+
+  [[noreturn]] void fail(const std::string& message) const { throw ParseError(name_, line_, message); }
+  [[nodiscard]] std::string place() const { return name_ + ":" + std::to_string(line_) + ": "; }
+  [[nodiscard]] bool at_end() const { return position_ == end_; }
+  [[nodiscard]] std::int64_t bytes_left() const { return end_ - position_; }
+
+  /// Goes to the first field of the next line that holds one; blank lines and comments are passed over.
+  /// @returns false at the end of the text; the line is then the last one.
+  bool next_content_line() {
+    for (;;) {
+      skip_blanks();
+      if (at_end()) return false;
+      if (*position_ == '%') {
+        while (!at_end() && *position_ != '\n') ++position_;
+      } else if (!at_line_end()) {
+        return true;
+      }
+      if (at_end()) return false;
+      end_line();
+    }
+  }
+
+  /// The next word of this line, empty at its end.
+  std::string_view word() {
+    skip_blanks();
+    const char* begin = position_;
+    while (!at_line_end() && !is_blank(*position_)) ++position_;
+    return {begin, static_cast<std::size_t>(position_ - begin)};
+  }
+
+  /// A count or index, 0 … 2^63 − 1; `what` names it in messages.
+  std::int64_t whole_number(const char* what) {
+    skip_blanks();
+    std::int64_t value = 0;
+    const auto [rest, error] = std::from_chars(position_, end_, value);
+    if (error == std::errc() && value >= 0 && ends_field(rest)) {
+      position_ = rest;
+      return value;
+    }
+    const std::string_view field = word();
+    if (field.empty()) fail(std::string("the line ends before the ") + what);
+    if (error == std::errc() && value < 0) fail(std::string("the ") + what + " is negative: " + quoted(field));
+    if (error == std::errc::result_out_of_range) fail(std::string("the ") + what + " is too large: " + quoted(field));
+    fail(std::string("the ") + what + " is not a whole number: " + quoted(field));
+  }
+
+  /// A value. NaN and infinities are taken as they are; what no double can hold, too large or too small, is refused.
+  double real() {
+    skip_blanks();
+    const char* begin = position_;
+    if (begin != end_ && *begin == '+') ++begin;  // from_chars knows no plus sign
+    double value = 0.0;
+    const auto [rest, error] = std::from_chars(begin, end_, value);
+    const bool two_signs = begin != position_ && begin != end_ && *begin == '-';
+    if (error == std::errc() && ends_field(rest) && !two_signs) {
+      position_ = rest;
+      return value;
+    }
+    refuse_value(error, "number");
+  }
+
+  /// A whole number as a value; beyond 2^53 it is rounded.
+  double integer() {
+    skip_blanks();
+    const char* digit = position_;
+    if (digit != end_ && (*digit == '+' || *digit == '-')) ++digit;
+    while (digit != end_ && *digit >= '0' && *digit <= '9') ++digit;
+    if (!ends_field(digit)) refuse_value(std::errc::invalid_argument, "whole number");
+    return real();
+  }
+
+  /// Demands that nothing but blanks follows on this line, and goes to the next one.
+  void finish_line() {
+    skip_blanks();
+    if (!at_line_end()) fail("unexpected text at the end of the line: " + quoted(word()));
+    if (!at_end()) end_line();
+  }
+
+  /// A word for messages: bounded, and without bytes that a terminal would act upon.
+  static std::string quoted(std::string_view word) {
+    constexpr std::size_t kShown = 40;
+    std::string text = "'";
+    for (const char c : word.substr(0, kShown)) text += c < ' ' || c > '~' ? '?' : c;
+    return text + (word.size() > kShown ? "…'" : "'");
+  }
+
+ private:
+  static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+  void skip_blanks() {
+    while (!at_end() && is_blank(*position_)) ++position_;
+  }
+  [[nodiscard]] bool is_line_end(const char* at) const {
+    return at == end_ || *at == '\n' || (*at == '\r' && (at + 1 == end_ || at[1] == '\n'));
+  }
+  [[nodiscard]] bool at_line_end() const { return is_line_end(position_); }
+  [[nodiscard]] bool ends_field(const char* at) const { return is_line_end(at) || is_blank(*at); }
+
+  void end_line() {
+    if (*position_ == '\r') ++position_;
+    if (at_end()) return;
+    ++position_;
+    if (!at_end()) ++line_;
+  }
+
+  [[noreturn]] void refuse_value(std::errc error, const char* kind) {
+    const std::string_view field = word();
+    if (field.empty()) fail("the line ends before the value");
+    if (error == std::errc::result_out_of_range) fail("the value is outside the range of a double: " + quoted(field));
+    fail(std::string("the value is not a ") + kind + ": " + quoted(field));
+  }
+
+  const char* position_;
+  const char* end_;
+  const std::string& name_;
+  std::int64_t line_ = 1;
+};
+
+}  // namespace taskdag::input
