@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# One problem, PETSc's preconditioners and TaskDAG's, one table. ICC appears where the matrix is symmetric.
+# usage: compare.sh [options of solve, such as -f FILE, -nx N, -ksp_type cg, -ksp_rtol 1e-8]
+#   RANKS=N runs on N ranks (the factorisations then inside block Jacobi); TASKDAG_SOLVE names the program.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../report.sh"
+report=$(mktemp)
+trap 'rm -f "$report"' EXIT
+problem=("$@")
+
+line() { printf '%-16s %10s %10s %11s %11s  %s\n' "$@"; }
+
+# row NAME OPTION...: a preconditioner, one line of the table.
+row() {
+  run_solve "$report" "${problem[@]}" "${@:2}"
+  local backend
+  backend=$(field backend "$report")
+  [[ $(field reason "$report") == CONVERGED* ]] || backend+=" ($(field reason "$report"))"
+  line "$1" "$(field iterations "$report")" "$(field residual "$report")" \
+    "$(field set-up "$report" | cut -d' ' -f1)" "$(field solve "$report" | cut -d' ' -f1)" "$backend"
+}
+
+# local_row NAME OPTION...: the same for a preconditioner of one rank; on several it works in the blocks of block Jacobi.
+local_row() {
+  if [ "$ranks" = 1 ]; then
+    row "$@"
+  else
+    row "$1" -pc_type bjacobi "${@/#-pc_/-sub_pc_}"
+  fi
+}
+
+run_solve "$report" "${problem[@]}" -ksp_max_it 1 -pc_type none
+echo "$(field problem "$report"), $(field rows "$report") rows, $(field entries "$report") entries"
+echo "$(field ranks "$report" | cut -d, -f1) ranks"
+symmetric=$(field symmetric "$report")
+
+line preconditioner iterations residual set-up/s solve/s backend
+local_row "PETSc ilu" -pc_type ilu
+local_row "TaskDAG ilu" -pc_type taskdag -pc_taskdag_type ilu
+if [ "$symmetric" = yes ]; then
+  local_row "PETSc icc" -pc_type icc
+  local_row "TaskDAG icc" -pc_type taskdag -pc_taskdag_type icc
+fi
+row "PETSc jacobi" -pc_type jacobi
+local_row "TaskDAG jacobi" -pc_type taskdag -pc_taskdag_type jacobi
+row "PETSc gamg" -pc_type gamg

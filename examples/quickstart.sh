@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and solves one problem with PETSc's preconditioner and with TaskDAG's.
+# usage: quickstart.sh [MATRIX.mtx[.gz|.xz|.bz2|.zst]]
+#   without a matrix: one out of the folder TASKDAG_MATRIX_DIR, or else a generated problem of a million unknowns
+set -euo pipefail
+if [ "${1:-}" = -h ] || [ "${1:-}" = --help ]; then
+  sed -n '2,4s/^# //p' "$0"
+  exit
+fi
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/machine.sh"
+
+install_missing build plot
+say "building"
+set_up=()
+[ -e "$root/build/CMakeCache.txt" ] || set_up=(-DTASKDAG_TESTS=OFF)
+build "$root/build" "${set_up[@]}" -- solve
+say "solving"
+TASKDAG_SOLVE="$root/build/examples/solve" "$root/examples/6_main_job/main_job.sh" "$@"

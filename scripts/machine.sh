@@ -1,0 +1,78 @@
+# shellcheck shell=bash
+# Sourced by examples/quickstart.sh, tests/run.sh and .ci/run: what they have in common.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# OpenMPI in a container or on a small machine: the user is root, and there are more ranks than cores.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_vader_single_copy_mechanism=none PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+
+say() { printf '\n== %s\n' "$*"; }
+
+has_header() { echo "#include <$1>" | g++ -x c++ -fsyntax-only - 2>/dev/null; }
+
+has_petsc() { [ -n "${PETSC_DIR:-}" ] || pkg-config --exists PETSc || pkg-config --exists petsc; }
+
+can_plot() { command -v gnuplot || python3 -c 'import matplotlib'; }
+
+# One line each: what for, the Debian package, and a command that succeeds where it is not needed.
+requirements() {
+  cat <<'TABLE'
+build cmake command -v cmake
+build ninja-build command -v ninja
+build g++ command -v g++
+build pkg-config command -v pkg-config
+build xz-utils command -v xz
+build libopenmpi-dev command -v mpicxx
+build openmpi-bin command -v mpiexec
+build petsc-dev has_petsc
+build libarchive-dev has_header archive.h
+plot gnuplot-nox can_plot
+test python3 command -v python3
+test libgtest-dev has_header gtest/gtest.h
+ci clang-format command -v clang-format
+ci clang-tidy command -v clang-tidy
+ci shellcheck command -v shellcheck
+TABLE
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    echo "this needs root, and there is no sudo; please run as root: $*" >&2
+    return 1
+  fi
+}
+
+# install_missing PURPOSE...: installs what the purposes need and this machine lacks, nothing else.
+install_missing() {
+  local purpose package test missing=()
+  while read -r purpose package test; do
+    [[ " $* " == *" $purpose "* ]] || continue
+    eval "$test" >/dev/null 2>&1 </dev/null || missing+=("$package")
+  done < <(requirements)
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "installing ${missing[*]}"
+  if ! command -v apt-get >/dev/null; then
+    echo "there is no apt-get here; please install what these Debian packages hold: ${missing[*]}" >&2
+    return 1
+  fi
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# build DIRECTORY [CMAKE-ARGUMENT...] [-- TARGET...]: configures and builds.
+build() {
+  local directory=$1 arguments=() targets=()
+  shift
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    arguments+=("$1")
+    shift
+  done
+  if [ $# -gt 1 ]; then targets=(--target "${@:2}"); fi
+  cmake -S "$root" -B "$directory" -G Ninja "${arguments[@]}"
+  cmake --build "$directory" -j "$(nproc)" "${targets[@]}"
+}
