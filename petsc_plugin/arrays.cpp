@@ -1,0 +1,117 @@
+#include "arrays.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+// PETSc's accessors under one name, so that vectors and dense matrices share the logic.
+PetscErrorCode get_read(Vec v, const PetscScalar** p, PetscMemType* m) { return VecGetArrayReadAndMemType(v, p, m); }
+PetscErrorCode restore_read(Vec v, const PetscScalar** p) { return VecRestoreArrayReadAndMemType(v, p); }
+PetscErrorCode get_write(Vec v, PetscScalar** p, PetscMemType* m) { return VecGetArrayWriteAndMemType(v, p, m); }
+PetscErrorCode restore_write(Vec v, PetscScalar** p) { return VecRestoreArrayWriteAndMemType(v, p); }
+PetscErrorCode get_host_read(Vec v, const PetscScalar** p) { return VecGetArrayRead(v, p); }
+PetscErrorCode restore_host_read(Vec v, const PetscScalar** p) { return VecRestoreArrayRead(v, p); }
+PetscErrorCode get_host_write(Vec v, PetscScalar** p) { return VecGetArrayWrite(v, p); }
+PetscErrorCode restore_host_write(Vec v, PetscScalar** p) { return VecRestoreArrayWrite(v, p); }
+
+PetscErrorCode get_host_read(Mat m, const PetscScalar** p) { return MatDenseGetArrayRead(m, p); }
+PetscErrorCode restore_host_read(Mat m, const PetscScalar** p) { return MatDenseRestoreArrayRead(m, p); }
+PetscErrorCode get_host_write(Mat m, PetscScalar** p) { return MatDenseGetArrayWrite(m, p); }
+PetscErrorCode restore_host_write(Mat m, PetscScalar** p) { return MatDenseRestoreArrayWrite(m, p); }
+#if PETSC_VERSION_GE(3, 20, 0)
+PetscErrorCode get_read(Mat m, const PetscScalar** p, PetscMemType* t) {
+  return MatDenseGetArrayReadAndMemType(m, p, t);
+}
+PetscErrorCode restore_read(Mat m, const PetscScalar** p) { return MatDenseRestoreArrayReadAndMemType(m, p); }
+PetscErrorCode get_write(Mat m, PetscScalar** p, PetscMemType* t) { return MatDenseGetArrayWriteAndMemType(m, p, t); }
+PetscErrorCode restore_write(Mat m, PetscScalar** p) { return MatDenseRestoreArrayWriteAndMemType(m, p); }
+#else
+// Those releases lend the host array of a dense matrix only.
+PetscErrorCode get_read(Mat m, const PetscScalar** p, PetscMemType* t) {
+  *t = PETSC_MEMTYPE_HOST;
+  return MatDenseGetArrayRead(m, p);
+}
+PetscErrorCode restore_read(Mat m, const PetscScalar** p) { return MatDenseRestoreArrayRead(m, p); }
+PetscErrorCode get_write(Mat m, PetscScalar** p, PetscMemType* t) {
+  *t = PETSC_MEMTYPE_HOST;
+  return MatDenseGetArrayWrite(m, p);
+}
+PetscErrorCode restore_write(Mat m, PetscScalar** p) { return MatDenseRestoreArrayWrite(m, p); }
+#endif
+
+template <class Object>
+PetscErrorCode open(Object b, Object x, bool device, Arrays* arrays) {
+  arrays->space = MemorySpace::host;
+  if (device) {
+    PetscMemType of_b = PETSC_MEMTYPE_HOST;
+    PetscMemType of_x = PETSC_MEMTYPE_HOST;
+    PetscCall(get_read(b, &arrays->b, &of_b));
+    PetscCall(get_write(x, &arrays->x, &of_x));
+    if (PetscMemTypeDevice(of_b) && PetscMemTypeDevice(of_x)) {
+      arrays->space = MemorySpace::device;
+      return PETSC_SUCCESS;
+    }
+    PetscCall(restore_write(x, &arrays->x));
+    PetscCall(restore_read(b, &arrays->b));
+  }
+  PetscCall(get_host_read(b, &arrays->b));
+  PetscCall(get_host_write(x, &arrays->x));
+  return PETSC_SUCCESS;
+}
+
+template <class Object>
+PetscErrorCode close(Object b, Object x, Arrays* arrays) {
+  if (arrays->space == MemorySpace::device) {
+    PetscCall(restore_write(x, &arrays->x));
+    PetscCall(restore_read(b, &arrays->b));
+  } else {
+    PetscCall(restore_host_write(x, &arrays->x));
+    PetscCall(restore_host_read(b, &arrays->b));
+  }
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode check_dense(Mat matrix) {
+  PetscBool dense = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(matrix), &dense, MATSEQDENSE, MATMPIDENSE,
+                                      MATSEQDENSECUDA, MATMPIDENSECUDA, ""));
+  PetscCheck(dense, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG applies to dense matrices, not to type %s",
+             reinterpret_cast<PetscObject>(matrix)->type_name);
+  return PETSC_SUCCESS;
+}
+
+}  // namespace
+
+PetscErrorCode open_arrays(Vec b, Vec x, bool device, Arrays* arrays) {
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(b, &arrays->rows));
+  arrays->columns = 1;
+  arrays->ldb = arrays->ldx = arrays->rows;
+  PetscCall(open(b, x, device, arrays));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode close_arrays(Vec b, Vec x, Arrays* arrays) {
+  PetscFunctionBegin;
+  PetscCall(close(b, x, arrays));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode open_arrays(Mat b, Mat x, bool device, Arrays* arrays) {
+  PetscFunctionBegin;
+  PetscCall(check_dense(b));
+  PetscCall(check_dense(x));
+  PetscCall(MatGetLocalSize(b, &arrays->rows, nullptr));
+  PetscCall(MatGetSize(b, nullptr, &arrays->columns));
+  PetscCall(MatDenseGetLDA(b, &arrays->ldb));
+  PetscCall(MatDenseGetLDA(x, &arrays->ldx));
+  PetscCall(open(b, x, device, arrays));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode close_arrays(Mat b, Mat x, Arrays* arrays) {
+  PetscFunctionBegin;
+  PetscCall(close(b, x, arrays));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

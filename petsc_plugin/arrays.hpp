@@ -1,0 +1,29 @@
+/// \file
+/// The arrays behind the vectors or dense matrices of one application.
+#pragma once
+
+#include "compat.hpp"
+#include "taskdag/context.hpp"
+
+namespace taskdag::petsc {
+
+/// Right-hand side(s) and result(s) as the library takes them. Column k of b starts at b + k·ldb.
+struct Arrays {
+  const PetscScalar* b = nullptr;
+  PetscScalar* x = nullptr;
+  PetscInt rows = 0;
+  PetscInt columns = 1;
+  PetscInt ldb = 0;
+  PetscInt ldx = 0;
+  MemorySpace space = MemorySpace::host;
+};
+
+/// Lends the local arrays of b (for reading) and x (for writing). Device arrays are lent if `device` and both have one.
+PetscErrorCode open_arrays(Vec b, Vec x, bool device, Arrays* arrays);
+PetscErrorCode close_arrays(Vec b, Vec x, Arrays* arrays);
+
+/// The same for dense matrices. @returns PETSC_ERR_SUP for others
+PetscErrorCode open_arrays(Mat b, Mat x, bool device, Arrays* arrays);
+PetscErrorCode close_arrays(Mat b, Mat x, Arrays* arrays);
+
+}  // namespace taskdag::petsc

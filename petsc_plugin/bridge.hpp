@@ -1,0 +1,77 @@
+/// \file
+/// Between PETSc's objects and the library's solvers: what factorisations and Jacobi have in common.
+#pragma once
+
+#include <optional>
+
+#include "arrays.hpp"
+#include "boundary.hpp"
+#include "compat.hpp"
+#include "engine.hpp"
+#include "events.hpp"
+#include "matrix_source.hpp"
+
+namespace taskdag::petsc {
+
+/// Owns the access to one local matrix and the context that works on it.
+class Bridge {
+ public:
+  /// The context in use; empty before the first setup.
+  [[nodiscard]] const std::optional<EngineChoice>& engine() const { return engine_; }
+  [[nodiscard]] bool on_cuda() const { return engine_ && engine_->context.backend() == Backend::cuda; }
+  [[nodiscard]] PetscInt rows() const { return source_.rows(); }
+
+  /// Prints backend, device or threads, and the reason.
+  PetscErrorCode view_engine(PetscViewer viewer) const;
+
+ protected:
+  Bridge() = default;
+  ~Bridge() = default;
+
+  /// Looks at the matrix and chooses a context for it.
+  PetscErrorCode prepare(Mat matrix, bool upper_is_enough, const EngineSettings& settings);
+
+  /// Lends the matrix to `work(view, space, stream)`, which may throw.
+  template <class Work>
+  PetscErrorCode with_matrix(Mat matrix, Work&& work) {
+    Stream stream;
+    if (on_cuda()) PetscCall(current_stream(&stream));
+    PetscCall(source_.open(matrix, on_cuda()));
+    const bool staged = on_cuda() && source_.space() == MemorySpace::host;
+    if (on_cuda()) PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(guarded([&] { work(source_.view(), source_.space(), stream); }));
+    if (on_cuda()) PetscCall(PetscLogGpuTimeEnd());
+    if (staged) PetscCall(log_staging(sizeof(double) * static_cast<double>(source_.view().pattern.entries()), 0.0));
+    PetscCall(source_.close());
+    return PETSC_SUCCESS;
+  }
+
+  /// Lends right-hand sides and results to `work(arrays, stream)`, which may throw.
+  /// `flops`: operations per column. Object: Vec, or Mat for dense blocks.
+  template <class Object, class Work>
+  PetscErrorCode with_arrays(Object b, Object x, PetscLogDouble flops, Work&& work) {
+    PetscCall(PetscLogEventBegin(events().apply, b, x, nullptr, nullptr));
+    Stream stream;
+    Arrays arrays;
+    if (on_cuda()) PetscCall(current_stream(&stream));
+    PetscCall(open_arrays(b, x, on_cuda(), &arrays));
+    if (arrays.rows > 0 && arrays.columns > 0) {
+      if (on_cuda()) PetscCall(PetscLogGpuTimeBegin());
+      PetscCall(guarded([&] { work(std::as_const(arrays), stream); }));
+      if (on_cuda()) PetscCall(PetscLogGpuTimeEnd());
+    }
+    if (on_cuda() && arrays.space == MemorySpace::host) {
+      const double bytes = sizeof(double) * static_cast<double>(arrays.rows) * static_cast<double>(arrays.columns);
+      PetscCall(log_staging(bytes, bytes));
+    }
+    PetscCall(log_flops(on_cuda(), flops * static_cast<double>(arrays.columns)));
+    PetscCall(close_arrays(b, x, &arrays));
+    PetscCall(PetscLogEventEnd(events().apply, b, x, nullptr, nullptr));
+    return PETSC_SUCCESS;
+  }
+
+  MatrixSource source_;
+  std::optional<EngineChoice> engine_;
+};
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,116 @@
+/// \file
+/// The one place that knows how PETSc's interface differs between the releases that the plugin is built for.
+#pragma once
+
+#include <petsc/private/matimpl.h>
+#include <petsc/private/pcimpl.h>
+#include <petscdevice.h>
+#include <petscksp.h>
+
+#include "taskdag/context.hpp"
+
+#if PETSC_VERSION_LT(3, 18, 0)
+#error "TaskDAG's plugin needs PETSc 3.18 or newer"
+#endif
+#if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE) || defined(PETSC_USE_64BIT_INDICES)
+#error "TaskDAG's plugin needs a PETSc with real double precision scalars and 32-bit indices"
+#endif
+
+#if PETSC_VERSION_LT(3, 19, 0)
+inline constexpr PetscErrorCode PETSC_SUCCESS = 0;
+#endif
+
+#if defined(PETSC_HAVE_CUDA)
+// The handle behind cudaStream_t. Declared here so that a build of the plugin needs no CUDA headers.
+struct CUstream_st;
+extern "C" {
+#if PETSC_VERSION_GE(3, 20, 0)
+PETSC_VISIBILITY_PUBLIC PetscErrorCode PetscGetCurrentCUDAStream(CUstream_st**);
+#else
+PETSC_VISIBILITY_PUBLIC extern CUstream_st* PetscDefaultCudaStream;
+#endif
+}
+#endif
+
+namespace taskdag::petsc {
+
+#if PETSC_VERSION_GE(3, 23, 0)
+using OptionItems = ::PetscOptionItems;
+#else
+using OptionItems = ::PetscOptionItems*;
+#endif
+
+inline PetscBool to_petsc(bool value) { return value ? PETSC_TRUE : PETSC_FALSE; }
+
+/// Fills a vector so that the next norm or dot product tells every rank of a failure.
+inline PetscErrorCode poison(Vec x, PCFailedReason reason) {
+#if PETSC_VERSION_GE(3, 22, 0)
+  return VecFlag(x, static_cast<PetscInt>(reason));
+#else
+  (void)reason;
+  return VecSetInf(x);
+#endif
+}
+
+/// Marks a preconditioner as not set up, so that the next PCSetUp() starts from nothing.
+inline void forget_setup(PC pc) {
+#if PETSC_VERSION_GE(3, 24, 0)
+  pc->setupcalled = PETSC_FALSE;
+#else
+  pc->setupcalled = 0;
+#endif
+}
+
+inline bool petsc_has_cuda() {
+#if defined(PETSC_HAVE_CUDA)
+  return true;
+#else
+  return false;
+#endif
+}
+
+/// Lets a PETSc with CUDA choose its device before anybody else does; nothing elsewhere.
+inline PetscErrorCode initialize_petsc_device() {
+#if defined(PETSC_HAVE_CUDA)
+  return PetscDeviceInitialize(PETSC_DEVICE_CUDA);
+#else
+  return PETSC_SUCCESS;
+#endif
+}
+
+/// PETSc's current CUDA stream; CUDA's default stream where PETSc has no CUDA.
+inline PetscErrorCode current_stream(Stream* stream) {
+  stream->handle = nullptr;
+#if defined(PETSC_HAVE_CUDA)
+  CUstream_st* handle = nullptr;
+#if PETSC_VERSION_GE(3, 20, 0)
+  PetscCall(PetscGetCurrentCUDAStream(&handle));
+#else
+  handle = PetscDefaultCudaStream;
+#endif
+  stream->handle = handle;
+#endif
+  return PETSC_SUCCESS;
+}
+
+/// Whether the matrix is bound to the CPU although its type is a device type.
+inline bool bound_to_cpu(Mat matrix) {
+#if defined(PETSC_HAVE_DEVICE)
+  return matrix->boundtocpu == PETSC_TRUE;
+#else
+  (void)matrix;
+  return false;
+#endif
+}
+
+/// Sets the operations of a preconditioner that only some releases have.
+inline void set_optional_operations(PC pc, PetscErrorCode (*matapplytranspose)(PC, Mat, Mat)) {
+#if PETSC_VERSION_GE(3, 24, 0)
+  pc->ops->matapplytranspose = matapplytranspose;
+#else
+  (void)pc;
+  (void)matapplytranspose;
+#endif
+}
+
+}  // namespace taskdag::petsc

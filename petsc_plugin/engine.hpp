@@ -1,0 +1,38 @@
+/// \file
+/// The execution contexts of this process: which backend a matrix gets, and why.
+#pragma once
+
+#include <petscsys.h>
+
+#include <optional>
+#include <string>
+
+#include "settings.hpp"
+#include "taskdag/context.hpp"
+
+namespace taskdag::petsc {
+
+/// What is known about a matrix when its backend is chosen.
+struct DataPlace {
+  PetscInt rows = 0;
+  bool on_device = false;  ///< its entries are in device memory
+};
+
+/// A context and one clause that says why it is the one.
+struct EngineChoice {
+  Context context;
+  std::string reason;
+};
+
+/// Learns this rank's place among the ranks of its node. Collective on PETSC_COMM_WORLD.
+PetscErrorCode initialize_engines();
+
+/// Ends all contexts of this process.
+PetscErrorCode finalize_engines();
+
+/// The context for a matrix; contexts with the same configuration are the same one.
+/// `choice` is not touched where an error is returned.
+PetscErrorCode choose_engine(const EngineSettings& settings, const DataPlace& place,
+                             std::optional<EngineChoice>* choice);
+
+}  // namespace taskdag::petsc

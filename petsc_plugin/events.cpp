@@ -1,0 +1,35 @@
+#include "events.hpp"
+
+#include "compat.hpp"
+
+namespace taskdag::petsc {
+
+Events& events() {
+  static Events instance;
+  return instance;
+}
+
+PetscErrorCode register_events() {
+  PetscFunctionBegin;
+  Events& e = events();
+  PetscCall(PetscClassIdRegister("TaskDAG", &e.class_id));
+  PetscCall(PetscLogEventRegister("TaskDAGSymbolic", e.class_id, &e.symbolic));
+  PetscCall(PetscLogEventRegister("TaskDAGNumeric", e.class_id, &e.numeric));
+  PetscCall(PetscLogEventRegister("TaskDAGApply", e.class_id, &e.apply));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode log_flops(bool cuda, PetscLogDouble flops) {
+  // A PETSc without a device counts no device operations at all: there they are counted as ordinary ones.
+  if (cuda && petsc_has_cuda()) return PetscLogGpuFlops(flops);
+  return PetscLogFlops(flops);
+}
+
+PetscErrorCode log_staging(PetscLogDouble to_device, PetscLogDouble to_host) {
+  PetscFunctionBegin;
+  if (to_device > 0) PetscCall(PetscLogCpuToGpu(to_device));
+  if (to_host > 0) PetscCall(PetscLogGpuToCpu(to_host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,27 @@
+/// \file
+/// What -log_view shows of the plugin.
+#pragma once
+
+#include <petsclog.h>
+
+namespace taskdag::petsc {
+
+struct Events {
+  PetscClassId class_id = 0;
+  PetscLogEvent symbolic = 0;  ///< TaskDAGSymbolic: pattern analysis
+  PetscLogEvent numeric = 0;   ///< TaskDAGNumeric: factorisation, or taking new values
+  PetscLogEvent apply = 0;     ///< TaskDAGApply: one application, to one vector or a block
+};
+
+/// The registered events; valid between registration and PetscFinalize().
+Events& events();
+
+PetscErrorCode register_events();
+
+/// Floating-point operations of work done on `cuda` or on the host.
+PetscErrorCode log_flops(bool cuda, PetscLogDouble flops);
+
+/// Bytes that the library moved between host and device, unknown to PETSc.
+PetscErrorCode log_staging(PetscLogDouble to_device, PetscLogDouble to_host);
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,156 @@
+#include "factor_bridge.hpp"
+
+#include <tuple>
+
+namespace taskdag::petsc {
+namespace {
+
+bool same(const FactorOptions& a, const FactorOptions& b) {
+  return std::tie(a.kind, a.shift, a.shift_amount, a.zero_pivot) ==
+         std::tie(b.kind, b.shift, b.shift_amount, b.zero_pivot);
+}
+
+FactorReport to_report(const FactorStatus& status) {
+  FactorReport report;
+  switch (status.outcome) {
+    case FactorOutcome::success:
+      break;
+    case FactorOutcome::zero_pivot:
+      report = {MAT_FACTOR_NUMERIC_ZEROPIVOT, status.last_pivot, status.last_row};
+      break;
+    case FactorOutcome::non_finite:
+      report.error = MAT_FACTOR_OTHER;
+      break;
+  }
+  return report;
+}
+
+/// The error in place of a report.
+PetscErrorCode raise_failure(const FactorStatus& status, const FactorOptions& options) {
+  PetscCheck(status.outcome != FactorOutcome::zero_pivot, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
+             "Zero pivot row %" PetscInt_FMT " tolerance %g; last one row %" PetscInt_FMT " value %g",
+             static_cast<PetscInt>(status.first_row), options.zero_pivot, static_cast<PetscInt>(status.last_row),
+             status.last_pivot);
+  PetscCheck(status.outcome != FactorOutcome::non_finite, PETSC_COMM_SELF, PETSC_ERR_FP,
+             "The factor has a value that is not finite in row %" PetscInt_FMT,
+             static_cast<PetscInt>(status.first_row));
+  return PETSC_SUCCESS;
+}
+
+}  // namespace
+
+PetscErrorCode FactorBridge::set_order(IS order, std::vector<Index>* indices) {
+  PetscFunctionBegin;
+  indices->clear();
+  if (!order) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscBool identity = PETSC_FALSE;
+  PetscCall(ISIdentity(order, &identity));
+  if (identity) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscInt n = 0;
+  const PetscInt* array = nullptr;
+  PetscCall(ISGetLocalSize(order, &n));
+  PetscCall(ISGetIndices(order, &array));
+  PetscCall(guarded([&] { indices->assign(array, array + n); }));
+  PetscCall(ISRestoreIndices(order, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOptions& options,
+                                     const EngineSettings& settings) {
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(events().symbolic, matrix, nullptr, nullptr, nullptr));
+  PetscCall(reset());
+  PetscCall(set_order(row, &row_order_));
+  PetscCall(set_order(col, &col_order_));
+  // A permutation mixes the triangles: then the upper one alone does not do.
+  PetscCall(prepare(matrix, options.kind == FactorKind::ic0 && row_order_.empty(), settings));
+  PetscCall(build(matrix, options));
+  PetscCall(PetscLogEventEnd(events().symbolic, matrix, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
+  PetscFunctionBegin;
+  options_ = options;
+  status_ = {};
+  if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+    factorization_.emplace(engine_->context, view.pattern, space, options_, row_order_, col_order_, stream);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bool error_if_failure,
+                                    FactorReport* report) {
+  PetscFunctionBegin;
+  *report = {};
+  if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!same(options, options_)) PetscCall(build(matrix, options));
+  PetscCall(PetscLogEventBegin(events().numeric, matrix, nullptr, nullptr, nullptr));
+  PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+    status_ = factorization_->factor(view.values, space, stream);
+  }));
+  // As PETSc's own incomplete factorisations count: one reciprocal per row.
+  PetscCall(log_flops(on_cuda(), static_cast<PetscLogDouble>(rows())));
+  PetscCall(PetscLogEventEnd(events().numeric, matrix, nullptr, nullptr, nullptr));
+  *report = to_report(status_);
+  if (!status_.ok()) {
+    if (error_if_failure) PetscCall(raise_failure(status_, options_));
+    PetscCall(PetscInfo(matrix, "Factorisation failed: first row %d, last row %d, value %g\n",
+                        static_cast<int>(status_.first_row), static_cast<int>(status_.last_row), status_.last_pivot));
+  } else if (status_.shifts > 0) {
+    PetscCall(PetscInfo(matrix, "Diagonal shift %g after %d shifts\n", status_.shift_amount, status_.shifts));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorBridge::apply(Apply part, Vec b, Vec x) {
+  PetscFunctionBegin;
+  PetscCall(with_arrays(b, x, flops(part), [&](const Arrays& arrays, Stream stream) {
+    factorization_->apply(part, arrays.b, arrays.x, arrays.space, stream);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorBridge::apply(Apply part, Mat b, Mat x) {
+  PetscFunctionBegin;
+  PetscCall(with_arrays(b, x, flops(part), [&](const Arrays& arrays, Stream stream) {
+    factorization_->apply_many(part, arrays.columns, arrays.b, arrays.ldb, arrays.x, arrays.ldx, arrays.space, stream);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscLogDouble FactorBridge::flops(Apply part) const {
+  if (!factorization_) return 0.0;
+  const auto entries = static_cast<PetscLogDouble>(factorization_->info().entries);
+  const auto n = static_cast<PetscLogDouble>(rows());
+  const bool whole_cholesky = options_.kind == FactorKind::ic0 && (part == Apply::full || part == Apply::transposed);
+  return whole_cholesky ? 4.0 * entries - 3.0 * n : 2.0 * entries - n;
+}
+
+PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
+  PetscFunctionBegin;
+  PetscCall(view_engine(viewer));
+  if (!factorization_) PetscFunctionReturn(PETSC_SUCCESS);
+  const FactorizationInfo& sizes = factorization_->info();
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  factor: %s, %d rows, %d entries, %d forward and %d backward levels, %g MB\n",
+                                   options_.kind == FactorKind::ilu0 ? "ILU(0)" : "ICC(0)", sizes.rows, sizes.entries,
+                                   sizes.lower_levels, sizes.upper_levels, static_cast<double>(sizes.bytes) / 1.0e6));
+  if (status_.shifts > 0)
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "  shifted %d times, by %g in the end\n", status_.shifts,
+                               options_.shift == ShiftType::inblocks ? options_.shift_amount : status_.shift_amount));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorBridge::reset() {
+  PetscFunctionBegin;
+  PetscCall(guarded([&] { factorization_.reset(); }));
+  engine_.reset();
+  status_ = {};
+  PetscCall(source_.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,169 @@
+#include "mat_factor.hpp"
+
+#include "compat.hpp"
+#include "factor_bridge.hpp"
+#include "options.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+struct FactorData {
+  FactorKind kind = FactorKind::ilu0;
+  FactorBridge bridge;
+};
+
+FactorData& data_of(Mat factor) { return *static_cast<FactorData*>(factor->data); }
+
+FactorOptions options_of(Mat factor, const MatFactorInfo* info) {
+  const auto shift = static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
+  return factor_options(data_of(factor).kind, shift, info->shiftamount, info->zeropivot);
+}
+
+PetscErrorCode numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
+  PetscFunctionBegin;
+  FactorReport report;
+  PetscCall(
+      data_of(factor).bridge.factor(matrix, options_of(factor, info), matrix->erroriffailure == PETSC_TRUE, &report));
+  factor->factorerrortype = report.error;
+  factor->factorerror_zeropivot_value = report.zero_pivot_value;
+  factor->factorerror_zeropivot_row = report.zero_pivot_row;
+  factor->assembled = PETSC_TRUE;
+  factor->preallocated = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode solve(Mat factor, Vec b, Vec x) { return data_of(factor).bridge.apply(Apply::full, b, x); }
+
+PetscErrorCode solve_transpose(Mat factor, Vec b, Vec x) {
+  return data_of(factor).bridge.apply(Apply::transposed, b, x);
+}
+
+PetscErrorCode mat_solve(Mat factor, Mat b, Mat x) { return data_of(factor).bridge.apply(Apply::full, b, x); }
+
+PetscErrorCode mat_solve_transpose(Mat factor, Mat b, Mat x) {
+  return data_of(factor).bridge.apply(Apply::transposed, b, x);
+}
+
+PetscErrorCode forward_solve(Mat factor, Vec b, Vec x) {
+  return data_of(factor).bridge.apply(Apply::symmetric_left, b, x);
+}
+
+PetscErrorCode backward_solve(Mat factor, Vec b, Vec x) {
+  return data_of(factor).bridge.apply(Apply::symmetric_right, b, x);
+}
+
+PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorInfo* info) {
+  PetscFunctionBegin;
+  PetscCheck(info->levels == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "TaskDAG factors without fill: -pc_factor_levels must be 0, not %g", info->levels);
+  PetscCheck(info->usedt == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG has no drop tolerance");
+  EngineSettings settings;
+  PetscCall(read_factor_options(factor, settings));
+  FactorData& data = data_of(factor);
+  PetscCall(data.bridge.analyse(matrix, row, col, options_of(factor, info), settings));
+
+  if (data.kind == FactorKind::ilu0) {
+    factor->ops->lufactornumeric = numeric;
+  } else {
+    factor->ops->choleskyfactornumeric = numeric;
+    factor->ops->forwardsolve = forward_solve;
+    factor->ops->backwardsolve = backward_solve;
+  }
+  factor->ops->solve = solve;
+  factor->ops->solvetranspose = solve_transpose;
+  factor->ops->matsolve = mat_solve;
+  factor->ops->matsolvetranspose = mat_solve_transpose;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode icc_symbolic(Mat factor, Mat matrix, IS perm, const MatFactorInfo* info) {
+  return symbolic(factor, matrix, perm, perm, info);
+}
+
+PetscErrorCode get_info(Mat factor, MatInfoType, MatInfo* info) {
+  PetscFunctionBegin;
+  *info = {};
+  const FactorizationInfo* sizes = data_of(factor).bridge.info();
+  info->block_size = 1.0;
+  // Without fill: the factor has the matrix's pattern, or its upper triangle.
+  info->fill_ratio_given = 1.0;
+  info->fill_ratio_needed = 1.0;
+  if (sizes) {
+    info->nz_allocated = info->nz_used = static_cast<PetscLogDouble>(sizes->entries);
+    info->memory = static_cast<PetscLogDouble>(sizes->bytes);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode view(Mat factor, PetscViewer viewer) {
+  PetscFunctionBegin;
+  PetscBool ascii = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
+  if (ascii) PetscCall(data_of(factor).bridge.view(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode destroy(Mat factor) {
+  PetscFunctionBegin;
+  auto* data = static_cast<FactorData*>(factor->data);
+  if (data) {
+    PetscCall(data->bridge.reset());
+    PetscCall(guarded([&] { delete data; }));
+    factor->data = nullptr;
+  }
+  PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(factor), "MatFactorGetSolverType_C", nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_solver_type(Mat, MatSolverType* type) {
+  *type = MATSOLVERTASKDAG;
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode create(Mat matrix, MatFactorType type, Mat* result) {
+  PetscFunctionBegin;
+  Mat factor = nullptr;
+  PetscCall(MatCreate(PetscObjectComm(reinterpret_cast<PetscObject>(matrix)), &factor));
+  PetscCall(MatSetSizes(factor, matrix->rmap->n, matrix->cmap->n, matrix->rmap->N, matrix->cmap->N));
+  PetscCall(PetscStrallocpy(MATSOLVERTASKDAG, &reinterpret_cast<PetscObject>(factor)->type_name));
+  PetscCall(MatSetUp(factor));
+
+  FactorData* data = nullptr;
+  PetscCall(guarded([&] { data = new FactorData; }));
+  data->kind = type == MAT_FACTOR_ILU ? FactorKind::ilu0 : FactorKind::ic0;
+  factor->data = data;
+  if (type == MAT_FACTOR_ILU)
+    factor->ops->ilufactorsymbolic = symbolic;
+  else
+    factor->ops->iccfactorsymbolic = icc_symbolic;
+  factor->ops->getinfo = get_info;
+  factor->ops->view = view;
+  factor->ops->destroy = destroy;
+  PetscCall(
+      PetscObjectComposeFunction(reinterpret_cast<PetscObject>(factor), "MatFactorGetSolverType_C", get_solver_type));
+
+  factor->factortype = type;
+  factor->assembled = PETSC_TRUE;  // else -ksp_view says "not yet factored" for good
+  factor->preallocated = PETSC_TRUE;
+  factor->canuseordering = PETSC_TRUE;
+  PetscCall(PetscFree(factor->solvertype));
+  PetscCall(PetscStrallocpy(MATSOLVERTASKDAG, &factor->solvertype));
+  PetscCall(PetscStrallocpy(MATORDERINGNATURAL, const_cast<char**>(&factor->preferredordering[type])));
+  *result = factor;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+PetscErrorCode register_mat_factor() {
+  PetscFunctionBegin;
+  // PETSc compares the beginning of a type's name and takes the first hit: longer names come first.
+  PetscCall(MatSolverTypeRegister(MATSOLVERTASKDAG, MATSEQAIJCUSPARSE, MAT_FACTOR_ILU, create));
+  PetscCall(MatSolverTypeRegister(MATSOLVERTASKDAG, MATSEQAIJCUSPARSE, MAT_FACTOR_ICC, create));
+  PetscCall(MatSolverTypeRegister(MATSOLVERTASKDAG, MATSEQAIJ, MAT_FACTOR_ILU, create));
+  PetscCall(MatSolverTypeRegister(MATSOLVERTASKDAG, MATSEQAIJ, MAT_FACTOR_ICC, create));
+  PetscCall(MatSolverTypeRegister(MATSOLVERTASKDAG, MATSEQSBAIJ, MAT_FACTOR_ICC, create));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,126 @@
+#include "matrix_source.hpp"
+
+namespace taskdag::petsc {
+
+PetscErrorCode MatrixSource::inspect(Mat matrix, bool upper_is_enough) {
+  PetscFunctionBegin;
+  PetscInt columns = 0;
+  PetscMPIInt ranks = 0;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(matrix)), &ranks));
+  PetscCheck(ranks == 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "TaskDAG reads the matrix of one rank, not of %d",
+             static_cast<int>(ranks));
+  PetscCall(MatGetSize(matrix, &rows_, &columns));
+  PetscCheck(rows_ == columns, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "TaskDAG needs a square matrix, not %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", rows_, columns);
+  PetscCall(reset());
+  PetscCall(find_form(matrix, upper_is_enough));
+  PetscCall(find_place(matrix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatrixSource::find_form(Mat matrix, bool upper_is_enough) {
+  PetscFunctionBegin;
+  PetscBool aij = PETSC_FALSE;
+  PetscBool sbaij = PETSC_FALSE;
+  PetscInt block = 1;
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &aij));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQSBAIJ, &sbaij));
+  PetscCall(MatGetBlockSize(matrix, &block));
+  if (aij)
+    form_ = Form::aij;
+  else if (sbaij && block == 1 && upper_is_enough)
+    form_ = Form::upper_sbaij;
+  else
+    form_ = Form::converted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatrixSource::find_place(Mat matrix) {
+  PetscFunctionBegin;
+  on_device_ = false;
+  PetscBool cusparse = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJCUSPARSE, &cusparse));
+  if (!cusparse || rows_ == 0 || bound_to_cpu(matrix)) PetscFunctionReturn(PETSC_SUCCESS);
+
+  // With many empty rows PETSc keeps compressed rows on the device, and nothing says so. An empty row is a fault for
+  // a factorisation and rare otherwise: such a matrix is read on the host.
+  const PetscInt* offsets = nullptr;
+  const PetscInt* columns = nullptr;
+  PetscInt rows = 0;
+  PetscBool done = PETSC_FALSE;
+  PetscCall(MatGetRowIJ(matrix, 0, PETSC_FALSE, PETSC_FALSE, &rows, &offsets, &columns, &done));
+  on_device_ = done == PETSC_TRUE;
+  for (PetscInt i = 0; i < rows && on_device_; ++i) on_device_ = offsets[i + 1] > offsets[i];
+  PetscCall(MatRestoreRowIJ(matrix, 0, PETSC_FALSE, PETSC_FALSE, &rows, &offsets, &columns, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatrixSource::open(Mat matrix, bool device) {
+  PetscFunctionBegin;
+  if (form_ == Form::converted) {
+    PetscCall(MatConvert(matrix, MATSEQAIJ, converted_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &converted_));
+    matrix = converted_;
+  }
+  if (!device || !on_device_) {
+    PetscCall(open_host(matrix));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscScalar* values = nullptr;
+  PetscMemType where = PETSC_MEMTYPE_HOST;
+  const PetscInt* offsets = nullptr;
+  const PetscInt* columns = nullptr;
+  PetscCall(MatSeqAIJGetCSRAndMemType(matrix, &offsets, &columns, &values, &where));
+  view_ = {{rows_, rows_, offsets, columns}, values};
+  space_ = PetscMemTypeDevice(where) ? MemorySpace::device : MemorySpace::host;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatrixSource::open_host(Mat matrix) {
+  PetscFunctionBegin;
+  PetscInt rows = 0;
+  PetscBool done = PETSC_FALSE;
+  const PetscInt* offsets = nullptr;
+  const PetscInt* columns = nullptr;
+  PetscCall(MatGetRowIJ(matrix, 0, PETSC_FALSE, PETSC_FALSE, &rows, &offsets, &columns, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG cannot read the pattern of a matrix of type %s",
+             reinterpret_cast<PetscObject>(matrix)->type_name);
+  const PetscScalar* values = nullptr;
+  if (form_ == Form::upper_sbaij) {
+    PetscScalar* writable = nullptr;
+    PetscCall(MatSeqSBAIJGetArray(matrix, &writable));
+    values = writable;
+  } else {
+    PetscCall(MatSeqAIJGetArrayRead(matrix, &values));
+  }
+  view_ = {{rows, rows, offsets, columns}, values};
+  space_ = MemorySpace::host;
+  lent_ = matrix;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatrixSource::close() {
+  PetscFunctionBegin;
+  if (lent_) {
+    if (form_ == Form::upper_sbaij) {
+      auto* writable = const_cast<PetscScalar*>(view_.values);
+      PetscCall(MatSeqSBAIJRestoreArray(lent_, &writable));
+    } else {
+      PetscCall(MatSeqAIJRestoreArrayRead(lent_, &view_.values));
+    }
+    PetscInt rows = view_.pattern.rows;
+    PetscBool done = PETSC_FALSE;
+    PetscCall(MatRestoreRowIJ(lent_, 0, PETSC_FALSE, PETSC_FALSE, &rows, &view_.pattern.row_offsets,
+                              &view_.pattern.col_indices, &done));
+  }
+  lent_ = nullptr;
+  view_ = {};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatrixSource::reset() {
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&converted_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,56 @@
+/// \file
+/// The entries of a sequential PETSc matrix as a CSR view, in host or device memory.
+#pragma once
+
+#include "compat.hpp"
+#include "taskdag/csr.hpp"
+
+namespace taskdag::petsc {
+
+/// Lends the CSR arrays of one matrix at a time. Types derived from MATSEQAIJ are read in place, on the device where
+/// they live there; MATSEQSBAIJ with block size 1 is read in place where its upper triangle is enough; any other type
+/// is converted to MATSEQAIJ, and the copy is kept for the next time.
+class MatrixSource {
+ public:
+  MatrixSource() = default;
+  MatrixSource(const MatrixSource&) = delete;
+  MatrixSource& operator=(const MatrixSource&) = delete;
+  ~MatrixSource() = default;
+
+  /// Looks at type and pattern. Call it whenever the pattern may have changed, before open().
+  /// `upper_is_enough`: the caller reads no entry below the diagonal.
+  /// @returns PETSC_ERR_ARG_WRONG unless the matrix is square
+  PetscErrorCode inspect(Mat matrix, bool upper_is_enough);
+
+  [[nodiscard]] PetscInt rows() const { return rows_; }
+  /// Whether open() can lend device arrays.
+  [[nodiscard]] bool on_device() const { return on_device_; }
+
+  /// Lends the arrays of a matrix with the pattern that was inspected; device arrays only if `device` and on_device().
+  PetscErrorCode open(Mat matrix, bool device);
+  [[nodiscard]] const CsrView& view() const { return view_; }
+  [[nodiscard]] MemorySpace space() const { return space_; }
+  PetscErrorCode close();
+
+  /// Drops the converted copy.
+  PetscErrorCode reset();
+
+ private:
+  enum class Form { aij, upper_sbaij, converted };
+
+  PetscErrorCode find_form(Mat matrix, bool upper_is_enough);
+  PetscErrorCode find_place(Mat matrix);
+  PetscErrorCode open_host(Mat matrix);
+
+  Form form_ = Form::aij;
+  PetscInt rows_ = 0;
+  bool on_device_ = false;
+  Mat converted_ = nullptr;  ///< reference held
+
+  // While open:
+  Mat lent_ = nullptr;  ///< the matrix whose host arrays are lent; not owned
+  CsrView view_;
+  MemorySpace space_ = MemorySpace::host;
+};
+
+}  // namespace taskdag::petsc

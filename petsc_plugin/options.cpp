@@ -1,0 +1,198 @@
+#include "options.hpp"
+
+#include <cmath>
+#include <limits>
+#include <ostream>
+#include <sstream>
+
+#include "boundary.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+// In the order of the enumerations that they stand for.
+constexpr std::array<const char*, 4> type_names = {"ilu", "icc", "jacobi", "sor"};
+constexpr std::array<const char*, 3> backend_names = {"auto", "cuda", "host"};
+constexpr std::array<const char*, 3> jacobi_type_names = {"diagonal", "rowmax", "rowsum"};
+
+std::string number(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+OptionRow row(OptionId id) {
+  const Settings defaults;
+  switch (id) {
+    case OptionId::type:
+      return {id, "-pc_taskdag_type", type_names[static_cast<std::size_t>(defaults.type)], "ilu, icc, jacobi",
+              "What to do: ILU(0), ICC(0) or Jacobi sweeps; sor is reserved and refused"};
+    case OptionId::backend:
+      return {id, "-pc_taskdag_backend", backend_names[static_cast<std::size_t>(defaults.engine.backend)],
+              "auto, cuda, host", "Where to work: cuda, host threads, or chosen by where the data lives and by size"};
+    case OptionId::threads:
+      return {id, "-pc_taskdag_threads", std::to_string(defaults.engine.threads), "0 or more",
+              "Host threads per rank; 0 shares the processors among the ranks of a node"};
+    case OptionId::jacobi_sweeps:
+      return {id, "-pc_taskdag_jacobi_sweeps", std::to_string(defaults.jacobi.sweeps), "1 or more",
+              "Jacobi sweeps per application"};
+    case OptionId::jacobi_damping:
+      return {id, "-pc_taskdag_jacobi_damping", number(defaults.jacobi.damping), "finite, not 0",
+              "Factor on each Jacobi correction"};
+    case OptionId::jacobi_type:
+      return {id, "-pc_taskdag_jacobi_type", jacobi_type_names[static_cast<std::size_t>(defaults.jacobi.diagonal)],
+              "diagonal, rowmax, rowsum",
+              "What Jacobi divides by: the diagonal, a row's largest absolute value or sum of absolute values"};
+    case OptionId::jacobi_abs:
+      return {id, "-pc_taskdag_jacobi_abs", defaults.jacobi.absolute ? "true" : "false", "true, false",
+              "Divide by absolute values"};
+    case OptionId::ordering:
+      return {id, "-pc_factor_mat_ordering_type", defaults.ordering, "any registered ordering, also taskdag_rcm",
+              "Ordering of the factor"};
+    case OptionId::reuse_ordering:
+      return {id, "-pc_factor_reuse_ordering", defaults.reuse_ordering ? "true" : "false", "true, false",
+              "Keep the ordering when the pattern changes"};
+    case OptionId::shift_type:
+      return {id, "-pc_factor_shift_type", "NONE for ilu, POSITIVE_DEFINITE for icc",
+              "NONE, NONZERO, POSITIVE_DEFINITE, INBLOCKS", "What to do at a zero pivot"};
+    case OptionId::shift_amount:
+      return {id, "-pc_factor_shift_amount", number(defaults.shift_amount), "0 or more", "Amount of a shift"};
+    case OptionId::zero_pivot:
+      return {id, "-pc_factor_zeropivot", number(defaults.zero_pivot), "0 or more",
+              "A pivot up to this size counts as zero"};
+    case OptionId::auto_min_rows:
+      return {id, "-taskdag_auto_min_rows", std::to_string(default_auto_min_rows), "0 or more",
+              "Rows per rank from which auto sends host data to a GPU; without prefix"};
+  }
+  return {};
+}
+
+template <std::size_t N>
+PetscErrorCode read_list(OptionItems PetscOptionsObject, const OptionRow& option,
+                         const std::array<const char*, N>& names, PetscInt* value) {
+  PetscCall(PetscOptionsEList(option.name, option.help, nullptr, names.data(), static_cast<PetscInt>(N),
+                              names[static_cast<std::size_t>(*value)], value, nullptr));
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode read_int(OptionItems PetscOptionsObject, const OptionRow& option, PetscInt least, PetscInt* value) {
+  PetscCall(PetscOptionsInt(option.name, option.help, nullptr, *value, value, nullptr));
+  PetscCheck(*value >= least, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %" PetscInt_FMT,
+             option.name, option.range, *value);
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode read_bool(OptionItems PetscOptionsObject, const OptionRow& option, bool* value) {
+  PetscBool flag = to_petsc(*value);
+  PetscCall(PetscOptionsBool(option.name, option.help, nullptr, flag, &flag, nullptr));
+  *value = flag == PETSC_TRUE;
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode read_tolerance(OptionItems PetscOptionsObject, const OptionRow& option, PetscReal* value) {
+  PetscCall(PetscOptionsReal(option.name, option.help, nullptr, *value, value, nullptr));
+  PetscCheck(std::isfinite(*value) && *value >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %g",
+             option.name, option.range, *value);
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode read_engine(OptionItems PetscOptionsObject, EngineSettings& settings) {
+  auto backend = static_cast<PetscInt>(settings.backend);
+  PetscCall(read_list(PetscOptionsObject, row(OptionId::backend), backend_names, &backend));
+  settings.backend = static_cast<Backend>(backend);
+  PetscCall(read_int(PetscOptionsObject, row(OptionId::threads), 0, &settings.threads));
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, JacobiOptions& jacobi) {
+  PetscInt sweeps = jacobi.sweeps;
+  PetscCall(read_int(PetscOptionsObject, row(OptionId::jacobi_sweeps), 1, &sweeps));
+  jacobi.sweeps = static_cast<int>(sweeps);
+
+  const OptionRow damping = row(OptionId::jacobi_damping);
+  PetscCall(PetscOptionsReal(damping.name, damping.help, nullptr, jacobi.damping, &jacobi.damping, nullptr));
+  PetscCheck(std::isfinite(jacobi.damping) && jacobi.damping != 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s must be %s, not %g", damping.name, damping.range, jacobi.damping);
+
+  auto diagonal = static_cast<PetscInt>(jacobi.diagonal);
+  PetscCall(read_list(PetscOptionsObject, row(OptionId::jacobi_type), jacobi_type_names, &diagonal));
+  jacobi.diagonal = static_cast<JacobiDiagonal>(diagonal);
+  PetscCall(read_bool(PetscOptionsObject, row(OptionId::jacobi_abs), &jacobi.absolute));
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings& settings) {
+  const OptionRow ordering = row(OptionId::ordering);
+  std::array<char, 256> name{};
+  PetscBool given = PETSC_FALSE;
+  PetscFunctionList orderings = nullptr;
+  PetscCall(MatGetOrderingList(&orderings));
+  PetscCall(PetscOptionsFList(ordering.name, ordering.help, "PCFactorSetMatOrderingType", orderings,
+                              settings.ordering.c_str(), name.data(), name.size(), &given));
+  if (given) PetscCall(guarded([&] { settings.ordering = name.data(); }));
+  PetscCall(read_bool(PetscOptionsObject, row(OptionId::reuse_ordering), &settings.reuse_ordering));
+
+  const OptionRow shift = row(OptionId::shift_type);
+  auto chosen = static_cast<PetscEnum>(effective_shift(settings));
+  PetscCall(
+      PetscOptionsEnum(shift.name, shift.help, "PCFactorSetShiftType", MatFactorShiftTypes, chosen, &chosen, &given));
+  if (given) {
+    settings.shift = static_cast<MatFactorShiftType>(chosen);
+    settings.shift_chosen = true;
+  }
+  PetscCall(read_tolerance(PetscOptionsObject, row(OptionId::shift_amount), &settings.shift_amount));
+  PetscCall(read_tolerance(PetscOptionsObject, row(OptionId::zero_pivot), &settings.zero_pivot));
+  return PETSC_SUCCESS;
+}
+
+}  // namespace
+
+std::array<OptionRow, option_count> option_table() {
+  std::array<OptionRow, option_count> table;
+  for (std::size_t i = 0; i < option_count; ++i) table[i] = row(static_cast<OptionId>(i));
+  return table;
+}
+
+void write_option_table(std::ostream& out) {
+  out << "| Option | Default | Values | Meaning |\n|---|---|---|---|\n";
+  for (const OptionRow& option : option_table())
+    out << "| `" << option.name << "` | " << option.default_value << " | " << option.range << " | " << option.help
+        << " |\n";
+}
+
+PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings& settings) {
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "TaskDAG options");
+  auto type = static_cast<PetscInt>(settings.type);
+  PetscCall(read_list(PetscOptionsObject, row(OptionId::type), type_names, &type));
+  settings.type = static_cast<PCTaskDAGType>(type);
+  PetscCall(read_engine(PetscOptionsObject, settings.engine));
+  PetscCall(read_jacobi(PetscOptionsObject, settings.jacobi));
+  PetscCall(read_factor(PetscOptionsObject, settings));
+  // Read here for -help only; the value is taken where a backend is chosen.
+  PetscInt rows = default_auto_min_rows;
+  PetscCall(read_auto_min_rows(&rows));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode read_factor_options(Mat factor, EngineSettings& settings) {
+  PetscFunctionBegin;
+  PetscOptionsBegin(PetscObjectComm(reinterpret_cast<PetscObject>(factor)),
+                    reinterpret_cast<PetscObject>(factor)->prefix, "TaskDAG factor options", "Mat");
+  PetscCall(read_engine(PetscOptionsObject, settings));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode read_auto_min_rows(PetscInt* rows) {
+  PetscFunctionBegin;
+  const OptionRow option = row(OptionId::auto_min_rows);
+  *rows = default_auto_min_rows;
+  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for all solvers", "PC");
+  PetscCall(read_int(PetscOptionsObject, option, 0, rows));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,55 @@
+/// \file
+/// The options of the plugin: one table with names, defaults, ranges and help texts, and the functions that read them.
+#pragma once
+
+#include <array>
+#include <iosfwd>
+#include <string>
+
+#include "compat.hpp"
+#include "settings.hpp"
+
+namespace taskdag::petsc {
+
+enum class OptionId {
+  type,
+  backend,
+  threads,
+  jacobi_sweeps,
+  jacobi_damping,
+  jacobi_type,
+  jacobi_abs,
+  ordering,
+  reuse_ordering,
+  shift_type,
+  shift_amount,
+  zero_pivot,
+  auto_min_rows,
+};
+inline constexpr std::size_t option_count = 13;
+
+struct OptionRow {
+  OptionId id;
+  const char* name;           ///< with the leading dash, without prefix
+  std::string default_value;  ///< as a user would write it
+  const char* range;          ///< the values that are accepted
+  const char* help;
+};
+
+/// The whole table, in the order of OptionId; the defaults are taken from Settings.
+std::array<OptionRow, option_count> option_table();
+
+/// Writes the table as a Markdown table.
+void write_option_table(std::ostream& out);
+
+/// Reads the preconditioner's options inside PCSetFromOptions(). Collective on the PC.
+/// @returns PETSC_ERR_ARG_OUTOFRANGE for values outside the table's range
+PetscErrorCode read_pc_options(OptionItems items, Settings& settings);
+
+/// Reads the backend and thread options of a factor matrix under its own prefix.
+PetscErrorCode read_factor_options(Mat factor, EngineSettings& settings);
+
+/// The value of -taskdag_auto_min_rows.
+PetscErrorCode read_auto_min_rows(PetscInt* rows);
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,77 @@
+/// \file
+/// Start and end of the plugin.
+
+#include "compat.hpp"
+#include "engine.hpp"
+#include "events.hpp"
+#include "mat_factor.hpp"
+#include "ordering.hpp"
+#include "pc_taskdag.hpp"
+#include "taskdagpetsc.h"
+
+namespace taskdag::petsc {
+namespace {
+
+bool initialized = false;
+
+/// The plugin reads PETSc's private structures: they are those of one release, with one set of sizes.
+PetscErrorCode check_version() {
+  PetscFunctionBegin;
+  PetscInt major = 0;
+  PetscInt minor = 0;
+  PetscInt subminor = 0;
+  PetscInt release = 0;
+  PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
+  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "This TaskDAG plugin was compiled for PETSc %d.%d and is running with PETSc %d.%d: build it again",
+             PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, static_cast<int>(major), static_cast<int>(minor));
+
+  // By name, so that the running library answers, not the header.
+  PetscDataType scalar = PETSC_DATATYPE_UNKNOWN;
+  PetscDataType index = PETSC_DATATYPE_UNKNOWN;
+  PetscBool known_scalar = PETSC_FALSE;
+  PetscBool known_index = PETSC_FALSE;
+  std::size_t scalar_size = 0;
+  std::size_t index_size = 0;
+  PetscCall(PetscDataTypeFromString("scalar", &scalar, &known_scalar));
+  PetscCall(PetscDataTypeFromString("int", &index, &known_index));
+  if (known_scalar) PetscCall(PetscDataTypeGetSize(scalar, &scalar_size));
+  if (known_index) PetscCall(PetscDataTypeGetSize(index, &index_size));
+  PetscCheck(scalar_size == sizeof(PetscScalar) && index_size == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "This TaskDAG plugin was compiled for %d-byte scalars and %d-byte indices, the running PETSc has %d and "
+             "%d: build it again",
+             static_cast<int>(sizeof(PetscScalar)), static_cast<int>(sizeof(PetscInt)), static_cast<int>(scalar_size),
+             static_cast<int>(index_size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+}  // namespace taskdag::petsc
+
+PetscErrorCode TaskDAGInitializePackage(void) {
+  using namespace taskdag::petsc;
+  PetscFunctionBegin;
+  if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(check_version());
+  PetscCall(register_events());
+  PetscCall(initialize_engines());
+  PetscCall(register_pc());
+  PetscCall(register_mat_factor());
+  PetscCall(register_ordering());
+  PetscCall(PetscRegisterFinalize(TaskDAGFinalizePackage));
+  initialized = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TaskDAGFinalizePackage(void) {
+  PetscFunctionBegin;
+  PetscCall(taskdag::petsc::finalize_engines());
+  taskdag::petsc::initialized = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscDLLibraryRegister_petsctaskdag(void) {
+  PetscFunctionBegin;
+  PetscCall(TaskDAGInitializePackage());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
