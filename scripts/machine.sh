@@ -13,6 +13,8 @@ has_header() { echo "#include <$1>" | g++ -x c++ -fsyntax-only - 2>/dev/null; }
 
 has_petsc() { [ -n "${PETSC_DIR:-}" ] || pkg-config --exists PETSc || pkg-config --exists petsc; }
 
+has_petsc4py() { python3 -c "import petsc4py" || /usr/bin/python3 -c "import petsc4py"; }
+
 can_plot() { command -v gnuplot || python3 -c 'import matplotlib'; }
 
 # One line each: what for, the Debian package, and a command that succeeds where it is not needed.
@@ -30,9 +32,14 @@ build libarchive-dev has_header archive.h
 plot gnuplot-nox can_plot
 test python3 command -v python3
 test libgtest-dev has_header gtest/gtest.h
+petsc_cuda make command -v make
+petsc_cuda python3-pip python3 -m pip --version
+petsc_cuda libopenblas-dev has_header cblas.h
+petsc_cuda liblapack-dev pkg-config --exists lapack
 ci clang-format command -v clang-format
 ci clang-tidy command -v clang-tidy
 ci shellcheck command -v shellcheck
+ci python3-petsc4py has_petsc4py
 TABLE
 }
 
@@ -75,4 +82,10 @@ build() {
   if [ $# -gt 1 ]; then targets=(--target "${@:2}"); fi
   cmake -S "$root" -B "$directory" -G Ninja "${arguments[@]}"
   cmake --build "$directory" -j "$(nproc)" "${targets[@]}"
+}
+
+# run_tests BUILD-DIRECTORY RESULTS.xml [CTEST-ARGUMENT...]: fails where a test fails.
+run_tests() {
+  rm -f "$2"
+  ctest --test-dir "$1" -j "$(nproc)" --output-on-failure --output-junit "$2" "${@:3}"
 }

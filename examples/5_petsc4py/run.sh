@@ -12,7 +12,8 @@ for python in python3 /usr/bin/python3; do
     echo "skipped: petsc4py uses $(petsc_library "$extension"), $1 uses $(petsc_library "$1")"
     exit 77
   fi
-  exec "$python" "$here/solve.py" "$@"
+  "$python" "$here/solve.py" "$@"
+  exit
 done
 echo "skipped: petsc4py is not installed"
 exit 77

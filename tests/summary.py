@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Adds up test results: names what failed and what was skipped (and why), and prints `N passed, N failed, N skipped`.
+
+usage: summary.py FILE...
+FILE is ctest's JUnit output, or a list of checks: lines `passed|failed|skipped<TAB>name[<TAB>reason]`.
+Exit status 1 if anything failed or nothing passed.
+"""
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+
+def skip_reason(case):
+    """What the test said: the line after GoogleTest's place of the skip, or one that starts with `skipped`."""
+    lines = [line.strip() for line in (case.findtext("system-out") or "").splitlines() if line.strip()]
+    for number, line in enumerate(lines):
+        if re.search(r": Skipped$", line) and number + 1 < len(lines):
+            return lines[number + 1]
+        if line.lower().startswith("skipped"):
+            return re.sub(r"^skipped:?\s*", "", line, flags=re.IGNORECASE)
+    return ""
+
+
+def from_junit(path):
+    for case in ElementTree.parse(path).getroot().iter("testcase"):
+        name = case.get("name")
+        if case.find("failure") is not None or case.get("status") == "fail":
+            yield "failed", name, ""
+        elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+            # A test that ctest could not start is a failure, not a skip.
+            message = case.find("skipped").get("message", "") if case.find("skipped") is not None else ""
+            broken = "SKIP" not in message and case.get("status") == "notrun"
+            yield ("failed" if broken else "skipped"), name, message if broken else skip_reason(case)
+        else:
+            yield "passed", name, ""
+
+
+def from_list(path):
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            state, name, *reason = line.rstrip("\n").split("\t")
+            yield state, name, reason[0] if reason else ""
+
+
+def main():
+    count = {"passed": 0, "failed": 0, "skipped": 0}
+    for path in sys.argv[1:]:
+        for state, name, reason in from_junit(path) if path.endswith(".xml") else from_list(path):
+            count[state] += 1
+            if state != "passed":
+                print(f"{state}: {name}" + (f" ({reason})" if reason else ""))
+    print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
+    return 1 if count["failed"] or not count["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
