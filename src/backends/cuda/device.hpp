@@ -1,0 +1,38 @@
+/// \file
+/// Devices: how many, which, how large.
+#pragma once
+
+#include <string>
+
+namespace taskdag::cuda {
+
+/// Number of devices; `message` says how many or, for 0, why.
+int device_count(std::string& message);
+
+/// Makes `device` (-1: the current one) the calling thread's and opens it. @returns its number. @throws DeviceError
+int select_device(int device);
+
+std::string name_of_device(int device);
+
+/// What launches are sized by.
+struct DeviceLimits {
+  int device = -1;
+  int multiprocessors = 0;
+  int threads_per_multiprocessor = 0;
+};
+/// Of the current device; read once per thread and device.
+const DeviceLimits& device_limits();
+
+/// Makes a context's device current for the lifetime of the guard: a thread may have moved on since.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(int device);
+  ~DeviceGuard();
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+ private:
+  int previous_ = -1;  // -1: nothing to restore
+};
+
+}  // namespace taskdag::cuda

@@ -1,0 +1,124 @@
+/// \file
+/// Owners of device memory and pinned host memory.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "backends/cuda/check.hpp"
+
+namespace taskdag::cuda {
+
+/// Takes `bytes` of device memory, usable by work that is submitted to `stream` from now on. Comes from the library's
+/// own stream-ordered pool where the device has one. @throws OutOfMemory
+void* allocate_device(std::size_t bytes, cudaStream_t stream);
+/// Gives it back once `stream` has done what was submitted so far. Never throws; a failure leaks.
+void free_device(void* pointer, cudaStream_t stream) noexcept;
+/// Gives it back once the device is idle: for owners that outlive the stream they were made on.
+void free_device_synchronous(void* pointer) noexcept;
+
+void* allocate_pinned(std::size_t bytes);
+void free_pinned(void* pointer) noexcept;
+
+/// An uninitialised array in device memory, kept between calls. Freed synchronously.
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray() = default;
+  DeviceArray(std::size_t size, cudaStream_t stream)
+      : data_(size == 0 ? nullptr : static_cast<T*>(allocate_device(size * sizeof(T), stream))), size_(size) {}
+  DeviceArray(DeviceArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~DeviceArray() { free_device_synchronous(data_); }
+
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(size_ * sizeof(T)); }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// An uninitialised array in device memory that lives for one function: freed in stream order, without waiting.
+template <class T>
+class ScratchArray {
+ public:
+  ScratchArray(std::size_t size, cudaStream_t stream)
+      : data_(size == 0 ? nullptr : static_cast<T*>(allocate_device(size * sizeof(T), stream))), stream_(stream) {}
+  ScratchArray(const ScratchArray&) = delete;
+  ScratchArray& operator=(const ScratchArray&) = delete;
+  ~ScratchArray() { free_device(data_, stream_); }
+  [[nodiscard]] T* data() const { return data_; }
+
+ private:
+  T* data_;
+  cudaStream_t stream_;
+};
+
+/// An array in page-locked host memory: copies to and from it run at full speed and asynchronously.
+template <class T>
+class PinnedArray {
+ public:
+  PinnedArray() = default;
+  explicit PinnedArray(std::size_t size)
+      : data_(size == 0 ? nullptr : static_cast<T*>(allocate_pinned(size * sizeof(T)))), size_(size) {}
+  PinnedArray(PinnedArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  PinnedArray& operator=(PinnedArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~PinnedArray() { free_pinned(data_); }
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Copies, asynchronous on `stream` (pageable host memory: staged by the runtime, the call may block).
+template <class T>
+void copy_to_device(T* device, const T* host, std::size_t size, cudaStream_t stream) {
+  if (size) check(cudaMemcpyAsync(device, host, size * sizeof(T), cudaMemcpyHostToDevice, stream), "copy to device");
+}
+template <class T>
+void copy_to_host(T* host, const T* device, std::size_t size, cudaStream_t stream) {
+  if (size) check(cudaMemcpyAsync(host, device, size * sizeof(T), cudaMemcpyDeviceToHost, stream), "copy to host");
+}
+template <class T>
+void copy_on_device(T* to, const T* from, std::size_t size, cudaStream_t stream) {
+  if (size) check(cudaMemcpyAsync(to, from, size * sizeof(T), cudaMemcpyDeviceToDevice, stream), "copy on device");
+}
+inline void synchronize(cudaStream_t stream) { check(cudaStreamSynchronize(stream), "waiting for a stream"); }
+
+/// One value from device memory. Synchronises `stream`.
+template <class T>
+T fetch(const T* device, cudaStream_t stream) {
+  T value;
+  copy_to_host(&value, device, 1, stream);
+  synchronize(stream);
+  return value;
+}
+
+/// A device array as a host vector. Synchronises `stream`.
+template <class T>
+std::vector<T> fetch_array(const T* device, std::size_t size, cudaStream_t stream) {
+  std::vector<T> values(size);
+  copy_to_host(values.data(), device, size, stream);
+  synchronize(stream);
+  return values;
+}
+
+}  // namespace taskdag::cuda

@@ -1,0 +1,161 @@
+/// \file
+/// Triangular solves on CUDA: analysis on the device, packed storage by schedule, the self-scheduled solve.
+///
+/// From a CSR pattern in device memory:
+///   find_triangle      where each row's strictly triangular entries lie
+///   compute_levels     the level of each row
+///   build_tasks        rows in level order, grouped into warp tasks of rows that do not depend on each other
+///   PackedTriangle     columns renumbered to positions, values stored in the order in which a warp consumes them
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "backends/cuda/memory.hpp"
+#include "taskdag/schedule.hpp"
+
+namespace taskdag::kernels {
+
+/// A square CSR pattern in device memory, somebody else's.
+struct DevicePattern {
+  Index rows = 0;
+  Offset entries = 0;
+  const Offset* row_offsets = nullptr;
+  const Index* col_indices = nullptr;
+};
+
+/// The strictly triangular entries of each row: [first[i], first[i] + count[i]). Device arrays of `rows`.
+struct TriangleRanges {
+  cuda::DeviceArray<Offset> first;
+  cuda::DeviceArray<Index> count;
+};
+
+/// Finds the ranges by bisection (columns ascend). Asynchronous on `stream`.
+TriangleRanges find_triangle(const DevicePattern& pattern, Triangle triangle, cudaStream_t stream);
+
+/// Levels of the rows, a device array; `levels` their number. Synchronises `stream` (the number is needed).
+/// Each warp takes 32 consecutive rows, waits for levels from other warps and settles dependencies between its own rows
+/// by shuffles: a hop inside the warp costs nanoseconds, and in a natural order most hops are.
+struct RowLevels {
+  cuda::DeviceArray<Index> level;
+  Index levels = 0;
+};
+RowLevels compute_levels(const DevicePattern& pattern, const TriangleRanges& ranges, Triangle triangle,
+                         cudaStream_t stream);
+
+/// A warp task: `rows` consecutive positions from `first`, 2^log2_lanes lanes a row, `width` entries a lane, its
+/// entries at 32 · `offset` in the packed arrays, interleaved by lane.
+struct alignas(16) WarpTask {
+  Index first;
+  std::uint16_t rows;
+  std::uint16_t log2_lanes;
+  Index width;
+  Index offset;
+};
+
+/// Rows in level order, cut into warp tasks. Tasks are numbered by level, so a task waits only for smaller numbers.
+struct TaskList {
+  Index rows = 0;
+  Index levels = 0;
+  Index widest_level = 0;  ///< in rows
+  Offset entries = 0;      ///< sum of the counts
+  Index tasks = 0;
+  Index slots = 0;                    ///< packed storage: 32 · slots entries
+  cuda::DeviceArray<Index> order;     ///< position → row
+  cuda::DeviceArray<Index> position;  ///< row → position
+  cuda::DeviceArray<WarpTask> task;
+  [[nodiscard]] std::int64_t bytes() const { return order.bytes() + position.bytes() + task.bytes(); }
+
+  /// What kernels take by value.
+  struct View {
+    Index rows;
+    Index tasks;
+    const Index* order;
+    const Index* position;
+    const WarpTask* task;
+  };
+  [[nodiscard]] View view() const { return {rows, tasks, order.data(), position.data(), task.data()}; }
+};
+
+/// A lane of a solve gets at most this many entries of a row, as long as a row gets at most 32 lanes.
+inline constexpr int kEntriesPerLane = 4;
+
+/// `entries_per_lane`: a row gets the fewest lanes (1, 2, … 32) with which no lane has more than that many of its
+/// `count` entries. Inside a level rows with equally many lanes are neighbours. Synchronises `stream`.
+TaskList build_tasks(const RowLevels& levels, const cuda::DeviceArray<Index>& count, Triangle triangle,
+                     int entries_per_lane, cudaStream_t stream);
+
+/// How many warps a self-scheduled kernel keeps in flight: enough for `lookahead_levels` average levels, so that rows
+/// are fetched before they are needed, and no more, because each waiting warp polls the L2 cache.
+struct SolveTuning {
+  int lookahead_levels = 16;
+  int minimum_warps_per_multiprocessor = 4;
+};
+
+/// Blocks of `block` threads for a persistent kernel over these tasks, on the current device.
+int persistent_blocks(const TaskList& tasks, const SolveTuning& tuning, int block);
+
+/// One sweep of a solve; every array in device memory.
+struct SolveArguments {
+  const double* rhs = nullptr;        ///< right-hand side
+  const Index* rhs_index = nullptr;   ///< per position; null: position = index
+  double* consumed_rhs = nullptr;     ///< instead of rhs: slots of a finished sweep, reset as they are read
+  const double* rhs_scale = nullptr;  ///< per position, or null for 1
+  const double* pivot = nullptr;      ///< inverse pivot per position, or null for 1
+  double* x = nullptr;                ///< result, or null (the next sweep reads the slots)
+  const Index* x_index = nullptr;     ///< per position; null: position = index
+  const double* x_scale = nullptr;    ///< per position, on x alone, or null for 1
+  int* non_finite = nullptr;          ///< set to 1 where a result is a NaN or an infinity
+};
+
+/// A strict triangle in the storage that the solve streams through, and the slots through which rows hand over values.
+class PackedTriangle {
+ public:
+  PackedTriangle() = default;
+  /// `source_entry` (device, may be null for the identity) maps an entry of `pattern` to the value array that
+  /// load_values() will read. Synchronises `stream`.
+  PackedTriangle(const DevicePattern& pattern, Triangle triangle, const Offset* source_entry, cudaStream_t stream);
+  /// The same from an analysis that has been made already.
+  PackedTriangle(const DevicePattern& pattern, Triangle triangle, const TriangleRanges& ranges, const RowLevels& levels,
+                 const Offset* source_entry, cudaStream_t stream);
+
+  /// Gathers values (device array of the source). Asynchronous.
+  void load_values(const double* source, cudaStream_t stream);
+
+  /// Runs one sweep. Asynchronous. Two sets of slots alternate: each run resets the other one, which saves a launch.
+  void solve(const SolveArguments& arguments, cudaStream_t stream);
+
+  /// Runs `first`, then `second` on first's result. Asynchronous, two launches. The right-hand side of `second` is
+  /// read from first's slots at second_arguments.rhs_index (positions of `first`). Each run resets the other's slots.
+  friend void solve_pair(PackedTriangle& first, const SolveArguments& first_arguments, PackedTriangle& second,
+                         SolveArguments second_arguments, cudaStream_t stream);
+
+  [[nodiscard]] const TaskList& tasks() const { return tasks_; }
+  [[nodiscard]] std::int64_t bytes() const;
+  void tune(const SolveTuning& tuning) { tuning_ = tuning; }
+
+ private:
+  void arm(cudaStream_t stream);
+  void make_spare(cudaStream_t stream);
+  void launch(const SolveArguments& arguments, double* reset_slots, int* reset_counter, cudaStream_t stream);
+
+  TaskList tasks_;
+  cuda::DeviceArray<Index> column_;  ///< position of the operand; rows() where the row has ended (slot always 0)
+  cuda::DeviceArray<double> value_;
+  cuda::DeviceArray<Offset> source_;  ///< −1 where the row has ended
+  cuda::DeviceArray<double> slots_;   ///< rows() + 1
+  cuda::DeviceArray<int> counter_;
+  cuda::DeviceArray<double> spare_slots_;  ///< made by the first solve() outside a pair
+  cuda::DeviceArray<int> spare_counter_;
+  SolveTuning tuning_;
+  bool armed_ = false;  ///< slots are not_yet and the counter is 0
+};
+
+/// out[p] = in[index[p]] (index null: identity), and out[p] = sqrt(in[index[p]]). Asynchronous.
+void gather(Index n, const double* in, const Index* index, double* out, cudaStream_t stream);
+void gather_square_root(Index n, const double* in, const Index* index, double* out, cudaStream_t stream);
+/// out[p] = outer[inner[p]]; outer null: copies inner.
+void compose(Index n, const Index* outer, const Index* inner, Index* out, cudaStream_t stream);
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,270 @@
+#include <utility>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/seam.cuh"
+#include "kernels/sptrsv/cuda.hpp"
+#include "kernels/sptrsv/task.hpp"
+
+namespace taskdag::kernels {
+namespace {
+
+using cuda::kFullWarp;
+using cuda::kWarpSize;
+using cuda::LaneGroup;
+using cuda::Slots;
+using cuda::TicketCounter;
+
+constexpr int kBlock = 128;
+
+/// One warp a task. Lane (row · lanes + member) of entry k of the task holds the row's entry k · lanes + member.
+__global__ void __launch_bounds__(cuda::kElementBlock)
+    pack_kernel(TaskList::View list, const Offset* first, const Index* count, const Index* col_indices,
+                const Offset* source_entry, Index* column, Offset* source) {
+  const Index t = static_cast<Index>(cuda::element() / kWarpSize);
+  if (t >= list.tasks) return;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  const WarpTask task = list.task[t];
+  const int member = lane & ((1 << task.log2_lanes) - 1);
+  const int row_in_task = lane >> task.log2_lanes;
+  Offset begin = 0;
+  Index entries = 0;
+  if (row_in_task < task.rows) {
+    const Index row = list.order[task.first + row_in_task];
+    begin = first[row];
+    entries = count[row];
+  }
+  for (Index k = 0; k < task.width; ++k) {
+    const std::int64_t slot = (std::int64_t{task.offset} + k) * kWarpSize + lane;
+    const Index e = (k << task.log2_lanes) + member;
+    const bool present = e < entries;
+    column[slot] = present ? list.position[col_indices[begin + e]] : list.rows;
+    source[slot] = present ? (source_entry ? source_entry[begin + e] : begin + e) : -1;
+  }
+}
+
+__global__ void load_kernel(std::int64_t slots, const Offset* source, const double* values, double* value) {
+  const std::int64_t slot = cuda::element();
+  if (slot >= slots) return;
+  const Offset e = source[slot];
+  value[slot] = e >= 0 ? values[e] : 0.0;
+}
+
+__global__ void arm_kernel(Index rows, double* slots, int* counter) {
+  const Index i = static_cast<Index>(cuda::element());
+  if (i == 0) *counter = 0;
+  if (i < rows) slots[i] = not_yet();
+}
+
+struct SolveParameters {
+  SolveArguments a;
+  const WarpTask* task;
+  Index tasks;
+  const Index* column;
+  const double* value;
+  Slots slots;
+  TicketCounter tickets;
+  double* next_slots;  // reset to not_yet by position, or null
+  int* next_counter;
+};
+
+/// A lane's entries of one task.
+struct LaneEntries {
+  const Index* column;  // of this lane, stride 32
+  const double* value;
+  Index width;
+  __device__ Index count() const { return width; }
+  template <int Batch>
+  __device__ void load(Index first, Index (&c)[Batch], double (&v)[Batch]) const {
+#pragma unroll
+    for (int k = 0; k < Batch; ++k) {
+      const std::int64_t slot = std::int64_t{first + k} * kWarpSize;
+      c[k] = __ldg(column + slot);
+      v[k] = __ldg(value + slot);
+    }
+  }
+};
+
+__device__ double run_row(const LaneGroup& group, const LaneEntries& entries, const Slots& slots, double rhs,
+                          double pivot) {
+  switch (entries.width) {  // the same for the whole warp
+    case 0:
+      return rhs * pivot;
+    case 1:
+      return sptrsv_row<1>(group, entries, slots, rhs, pivot);
+    case 2:
+      return sptrsv_row<2>(group, entries, slots, rhs, pivot);
+    case 3:
+      return sptrsv_row<3>(group, entries, slots, rhs, pivot);
+    default:
+      return sptrsv_row<4>(group, entries, slots, rhs, pivot);
+  }
+}
+
+__device__ WarpTask load_task(const WarpTask* task) {
+  const int4 raw = __ldg(reinterpret_cast<const int4*>(task));
+  WarpTask result;
+  memcpy(&result, &raw, sizeof(result));
+  return result;
+}
+
+/// Persistent warps: each takes the next task, fetches what does not depend on others, waits, publishes.
+__global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  if (p.next_counter && blockIdx.x == 0 && threadIdx.x == 0) *p.next_counter = 0;
+  Index ticket = TicketCounter::receive(p.tickets.request(lane));
+  while (ticket < p.tasks) {
+    const int requested = p.tickets.request(lane);  // the next ticket travels while this task is worked on
+    const WarpTask task = load_task(p.task + ticket);
+    const int lanes = 1 << task.log2_lanes;
+    const int row_in_task = lane >> task.log2_lanes;
+    const bool active = row_in_task < task.rows;
+    const bool leader = active && (lane & (lanes - 1)) == 0;
+    const Index position = task.first + row_in_task;
+    double rhs = 0.0;
+    double pivot = 1.0;
+    if (leader) {
+      const Index from = p.a.rhs_index ? __ldg(p.a.rhs_index + position) : position;
+      if (p.a.consumed_rhs) {
+        rhs = p.a.consumed_rhs[from];
+        p.a.consumed_rhs[from] = not_yet();
+      } else {
+        rhs = p.a.rhs[from];
+      }
+      if (p.a.rhs_scale) rhs *= __ldg(p.a.rhs_scale + position);
+      if (p.a.pivot) pivot = __ldg(p.a.pivot + position);
+      if (p.next_slots) p.next_slots[position] = not_yet();
+    }
+    const std::int64_t slot = std::int64_t{task.offset} * kWarpSize + lane;
+    const double result =
+        run_row(LaneGroup(lane, lanes), LaneEntries{p.column + slot, p.value + slot, task.width}, p.slots, rhs, pivot);
+    if (leader) {
+      p.slots.publish(position, result);
+      if (!is_finite(result)) *p.a.non_finite = 1;
+      if (p.a.x) {
+        const Index to = p.a.x_index ? __ldg(p.a.x_index + position) : position;
+        p.a.x[to] = p.a.x_scale ? result * __ldg(p.a.x_scale + position) : result;
+      }
+    }
+    ticket = TicketCounter::receive(requested);
+  }
+}
+
+__global__ void gather_kernel(Index n, const double* in, const Index* index, double* out, bool square_root) {
+  const Index p = static_cast<Index>(cuda::element());
+  if (p >= n) return;
+  const double value = in[index ? index[p] : p];
+  out[p] = square_root ? sqrt(value) : value;
+}
+
+__global__ void compose_kernel(Index n, const Index* outer, const Index* inner, Index* out) {
+  const Index p = static_cast<Index>(cuda::element());
+  if (p < n) out[p] = outer ? outer[inner[p]] : inner[p];
+}
+
+}  // namespace
+
+PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, const Offset* source_entry,
+                               cudaStream_t stream) {
+  const TriangleRanges ranges = find_triangle(pattern, triangle, stream);
+  const RowLevels levels = compute_levels(pattern, ranges, triangle, stream);
+  *this = PackedTriangle(pattern, triangle, ranges, levels, source_entry, stream);
+}
+
+PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, const TriangleRanges& ranges,
+                               const RowLevels& levels, const Offset* source_entry, cudaStream_t stream)
+    : tasks_(build_tasks(levels, ranges.count, triangle, kEntriesPerLane, stream)) {
+  const std::size_t slots = static_cast<std::size_t>(tasks_.slots) * kWarpSize;
+  column_ = {slots, stream};
+  value_ = {slots, stream};
+  source_ = {slots, stream};
+  slots_ = {static_cast<std::size_t>(tasks_.rows) + 1, stream};
+  counter_ = {1, stream};
+  cuda::check(cudaMemsetAsync(slots_.data() + tasks_.rows, 0, sizeof(double), stream),
+              "clearing the slot of absent operands");
+  if (tasks_.tasks == 0) return;
+  pack_kernel<<<cuda::element_blocks(std::int64_t{tasks_.tasks} * kWarpSize), cuda::kElementBlock, 0, stream>>>(
+      tasks_.view(), ranges.first.data(), ranges.count.data(), pattern.col_indices, source_entry, column_.data(),
+      source_.data());
+  cuda::check_launch("pack_kernel");
+}
+
+void PackedTriangle::load_values(const double* source, cudaStream_t stream) {
+  if (value_.size() == 0) return;
+  const auto slots = static_cast<std::int64_t>(value_.size());
+  load_kernel<<<cuda::element_blocks(slots), cuda::kElementBlock, 0, stream>>>(slots, source_.data(), source,
+                                                                               value_.data());
+  cuda::check_launch("load_kernel");
+}
+
+void PackedTriangle::arm(cudaStream_t stream) {
+  arm_kernel<<<cuda::element_blocks(tasks_.rows), cuda::kElementBlock, 0, stream>>>(tasks_.rows, slots_.data(),
+                                                                                    counter_.data());
+  cuda::check_launch("arm_kernel");
+  armed_ = true;
+}
+
+void PackedTriangle::make_spare(cudaStream_t stream) {
+  spare_slots_ = {slots_.size(), stream};
+  spare_counter_ = {1, stream};
+  cuda::check(cudaMemsetAsync(spare_slots_.data() + tasks_.rows, 0, sizeof(double), stream),
+              "clearing the slot of absent operands");
+}
+
+void PackedTriangle::launch(const SolveArguments& arguments, double* reset_slots, int* reset_counter,
+                            cudaStream_t stream) {
+  const SolveParameters parameters{arguments,
+                                   tasks_.task.data(),
+                                   tasks_.tasks,
+                                   column_.data(),
+                                   value_.data(),
+                                   Slots{slots_.data()},
+                                   TicketCounter{counter_.data()},
+                                   reset_slots,
+                                   reset_counter};
+  solve_kernel<<<persistent_blocks(tasks_, tuning_, kBlock), kBlock, 0, stream>>>(parameters);
+  cuda::check_launch("solve_kernel");
+}
+
+void PackedTriangle::solve(const SolveArguments& arguments, cudaStream_t stream) {
+  if (tasks_.rows == 0) return;
+  if (!armed_) arm(stream);
+  if (spare_slots_.size() == 0) make_spare(stream);
+  launch(arguments, spare_slots_.data(), spare_counter_.data(), stream);
+  std::swap(slots_, spare_slots_);
+  std::swap(counter_, spare_counter_);
+}
+
+void solve_pair(PackedTriangle& first, const SolveArguments& first_arguments, PackedTriangle& second,
+                SolveArguments second_arguments, cudaStream_t stream) {
+  if (first.tasks_.rows == 0) return;
+  if (!first.armed_) first.arm(stream);
+  first.launch(first_arguments, second.slots_.data(), second.counter_.data(), stream);
+  second_arguments.consumed_rhs = first.slots_.data();
+  second.launch(second_arguments, nullptr, first.counter_.data(), stream);
+  second.armed_ = false;
+}
+
+std::int64_t PackedTriangle::bytes() const {
+  return tasks_.bytes() + column_.bytes() + value_.bytes() + source_.bytes() + slots_.bytes() + counter_.bytes() +
+         spare_slots_.bytes() + spare_counter_.bytes();
+}
+
+void gather(Index n, const double* in, const Index* index, double* out, cudaStream_t stream) {
+  if (n == 0) return;
+  gather_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, index, out, false);
+  cuda::check_launch("gather_kernel");
+}
+
+void gather_square_root(Index n, const double* in, const Index* index, double* out, cudaStream_t stream) {
+  if (n == 0) return;
+  gather_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, index, out, true);
+  cuda::check_launch("gather_kernel");
+}
+
+void compose(Index n, const Index* outer, const Index* inner, Index* out, cudaStream_t stream) {
+  if (n == 0) return;
+  compose_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, outer, inner, out);
+  cuda::check_launch("compose_kernel");
+}
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,17 @@
+#include "backends/cuda/device.hpp"
+#include "solver/impl.hpp"
+
+namespace taskdag::cuda {
+
+DeviceProbe probe() {
+  DeviceProbe result;
+  result.built_with_cuda = true;
+  result.devices = device_count(result.message);
+  return result;
+}
+
+int open_device(int device) { return select_device(device); }
+
+std::string device_name(int device) { return name_of_device(device); }
+
+}  // namespace taskdag::cuda

@@ -1,0 +1,381 @@
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cub/device/device_reduce.cuh>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "kernels/factor_cuda.hpp"
+#include "kernels/shift.hpp"
+#include "solver/cuda_flag.hpp"
+#include "solver/cuda_input.hpp"
+#include "solver/cuda_staging.hpp"
+#include "solver/impl.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::cuda {
+namespace {
+
+using kernels::DeviceCsr;
+using kernels::DevicePattern;
+using kernels::PackedTriangle;
+using kernels::SolveArguments;
+
+/// Two sweeps in a row and the index arrays between user's, factor's and schedule's numbering.
+struct SweepPair {
+  PackedTriangle first;
+  PackedTriangle second;
+  DeviceArray<Index> rhs_index;      ///< first's position → user's right-hand side entry
+  DeviceArray<Index> between_index;  ///< second's position → first's position
+  DeviceArray<Index> x_index;        ///< second's position → user's solution entry
+
+  SweepPair() = default;
+  SweepPair(PackedTriangle&& forward, PackedTriangle&& backward, const Index* rhs_order, const Index* x_order,
+            cudaStream_t s)
+      : first(std::move(forward)), second(std::move(backward)) {
+    const Index n = first.tasks().rows;
+    const auto rows = static_cast<std::size_t>(n);
+    rhs_index = {rows, s};
+    between_index = {rows, s};
+    x_index = {rows, s};
+    kernels::compose(n, rhs_order, first.tasks().order.data(), rhs_index.data(), s);
+    kernels::compose(n, first.tasks().position.data(), second.tasks().order.data(), between_index.data(), s);
+    kernels::compose(n, x_order, second.tasks().order.data(), x_index.data(), s);
+  }
+  [[nodiscard]] std::int64_t bytes() const {
+    return first.bytes() + second.bytes() + rhs_index.bytes() + between_index.bytes() + x_index.bytes();
+  }
+};
+
+class CudaFactorization final : public Factorization::Impl {
+ public:
+  CudaFactorization(const Context& context, const CsrPattern& pattern, MemorySpace space, const FactorOptions& options,
+                    std::span<const Index> row_order, std::span<const Index> col_order, Stream stream)
+      : device_(context.device()), options_(options), flag_(native(stream)), last_stream_(native(stream)) {
+    const cudaStream_t s = native(stream);
+    const CudaPatternInput input(pattern, space, s);
+    const auto rows = static_cast<std::size_t>(input.pattern().rows);
+    input_entries_ = static_cast<std::size_t>(input.pattern().entries);
+    if (!row_order.empty() || !col_order.empty()) {
+      row_order_ = upload_order(row_order, rows, s);
+      col_order_ = upload_order(col_order, rows, s);
+      pattern_ = kernels::permute_pattern(input.pattern(), row_order_.data(), col_order_.data(), s);
+    } else {
+      pattern_ = kernels::copy_pattern(input.pattern(), s);
+    }
+    diagonal_ = {rows, s};
+    const Index missing = kernels::find_diagonal(pattern_.pattern(), diagonal_.data(), s);
+    if (missing >= 0) throw InvalidInput("row " + std::to_string(missing) + " has no diagonal entry");
+    if (options.kind == FactorKind::ic0) {
+      analyse_ic0(s);
+    } else {
+      analyse_ilu0(s);
+    }
+    info.rows = pattern_.rows;
+    info.entries = pattern_.entries;
+    info.lower_levels = sweeps_.first.tasks().levels;
+    info.upper_levels = sweeps_.second.tasks().levels;
+    pivot_ = {rows, s};
+    count_bytes();
+    synchronize(s);
+  }
+
+  FactorStatus factor(const double* values, MemorySpace space, Stream stream) override {
+    const DeviceGuard guard(device_);
+    const cudaStream_t s = native(stream);
+    last_stream_ = s;
+    if (space == MemorySpace::host) {
+      if (host_values_.size() < input_entries_) host_values_ = {input_entries_, s};
+      staging_.upload(host_values_.data(), values, input_entries_, s);
+      values = host_values_.data();
+    }
+    const FactorStatus status = attempt_until_done(values, s);
+    load_sweeps(s);
+    synchronize(s);
+    symmetric_scale_ready_ = false;
+    count_bytes();
+    return status;
+  }
+
+  void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
+             Stream stream) override {
+    const DeviceGuard guard(device_);
+    const cudaStream_t s = native(stream);
+    last_stream_ = s;
+    prepare(part, s);
+    for (Index k = 0; k < count; ++k) {
+      with_device_vectors(staging_, vectors_, static_cast<std::size_t>(info.rows), b + k * ldb, x + k * ldx,
+                          space == MemorySpace::device, s,
+                          [&](const double* device_b, double* device_x) { run(part, device_b, device_x, s); });
+    }
+  }
+
+  SolveOutcome outcome() override {
+    const DeviceGuard guard(device_);
+    return flag_.take(last_stream_);
+  }
+
+  CsrMatrix copy_factor() const override {
+    const DeviceGuard guard(device_);
+    const cudaStream_t s = last_stream_;
+    CsrMatrix result;
+    result.rows = result.cols = pattern_.rows;
+    result.row_offsets = fetch_array(pattern_.row_offsets.data(), pattern_.row_offsets.size(), s);
+    result.col_indices = fetch_array(pattern_.col_indices.data(), pattern_.col_indices.size(), s);
+    result.values = fetch_array(storage_.entries.data(), storage_.entries.size(), s);
+    if (options_.kind == FactorKind::ic0) {
+      const auto unit = fetch_array(unit_.data(), unit_.size(), s);
+      for (Index i = 0; i < result.rows; ++i) {
+        const auto begin = static_cast<std::size_t>(result.row_offsets[static_cast<std::size_t>(i)]);
+        const auto end = static_cast<std::size_t>(result.row_offsets[static_cast<std::size_t>(i) + 1]);
+        for (std::size_t e = begin + 1; e < end; ++e) result.values[e] = unit[e];
+      }
+    }
+    return result;
+  }
+
+ private:
+  static DeviceArray<Index> upload_order(std::span<const Index> order, std::size_t rows, cudaStream_t s) {
+    std::vector<Index> identity;
+    if (order.empty()) {
+      identity.resize(rows);
+      for (std::size_t i = 0; i < rows; ++i) identity[i] = static_cast<Index>(i);
+      order = identity;
+    }
+    DeviceArray<Index> device(rows, s);
+    copy_to_device(device.data(), order.data(), rows, s);
+    synchronize(s);  // `identity` and the caller's array may go
+    return device;
+  }
+
+  void analyse_ilu0(cudaStream_t s) {
+    const DevicePattern p = pattern_.pattern();
+    const auto ranges = kernels::find_triangle(p, Triangle::lower, s);
+    const auto levels = kernels::compute_levels(p, ranges, Triangle::lower, s);
+    plan_factor(p, levels, s);
+    sweeps_ = SweepPair(PackedTriangle(p, Triangle::lower, ranges, levels, nullptr, s),
+                        PackedTriangle(p, Triangle::upper, nullptr, s), row_order_.data(), col_order_.data(), s);
+  }
+
+  void analyse_ic0(cudaStream_t s) {
+    DeviceCsr upper = kernels::upper_pattern(pattern_.pattern(), diagonal_.data(), s);
+    if (pattern_.source.size() > 0) {  // upper entry → permuted entry → entry of the input
+      DeviceArray<Offset> source(upper.source.size(), s);
+      kernels::compose(upper.entries, pattern_.source.data(), upper.source.data(), source.data(), s);
+      upper.source = std::move(source);
+    }
+    if (options_.shift == ShiftType::positive_definite) full_ = std::move(pattern_);
+    pattern_ = std::move(upper);
+    const DevicePattern p = pattern_.pattern();
+    static_cast<void>(kernels::find_diagonal(p, diagonal_.data(), s));  // now the first entry of each row
+    above_ = kernels::transpose_pattern(p, s);
+    const auto ranges = kernels::find_triangle(above_.pattern(), Triangle::lower, s);
+    const auto levels = kernels::compute_levels(above_.pattern(), ranges, Triangle::lower, s);
+    plan_factor(p, levels, s);
+    unit_ = {static_cast<std::size_t>(p.entries), s};
+    sweeps_ = SweepPair(PackedTriangle(above_.pattern(), Triangle::lower, ranges, levels, above_.source.data(), s),
+                        PackedTriangle(p, Triangle::upper, nullptr, s), row_order_.data(), col_order_.data(), s);
+  }
+
+  /// The rows of the factorisation run in the level order of the forward sweep, with lanes of their own.
+  void plan_factor(const DevicePattern& p, const kernels::RowLevels& levels, cudaStream_t s) {
+    DeviceArray<Index> lanes(static_cast<std::size_t>(p.rows), s);
+    kernels::factor_row_lengths(p, lanes.data(), s);
+    factor_tasks_ = kernels::build_tasks(levels, lanes, Triangle::lower, 1, s);
+    storage_ = kernels::make_factor_storage(p, factor_tasks_, s);
+  }
+
+  FactorStatus attempt_until_done(const double* values, cudaStream_t s) {
+    FactorStatus status;
+    const DevicePattern p = pattern_.pattern();
+    const double dominance = options_.shift == ShiftType::positive_definite ? full_dominance(values, s) : 0.0;
+    kernels::ShiftStrategy strategy(options_, dominance);
+    const kernels::PivotRule rule{options_.shift, options_.zero_pivot, options_.shift_amount};
+    kernels::FactorReport report;
+    do {
+      const kernels::FactorInput input{values, pattern_.source.size() ? pattern_.source.data() : nullptr,
+                                       strategy.amount()};
+      if (options_.kind == FactorKind::ic0) {
+        kernels::ic0(p, above_, factor_tasks_, input, storage_, rule, s);
+      } else {
+        kernels::ilu0(p, diagonal_.data(), factor_tasks_, input, storage_, rule, s);
+      }
+      if (p.rows > 0) report = fetch(storage_.report.data(), s);
+    } while (strategy.again(report.last_zero >= 0));
+    status.shift_amount = strategy.amount();
+    status.shifts = options_.shift == ShiftType::inblocks ? report.shifted : strategy.shifts();
+    if (report.last_zero >= 0) {
+      status.last_row = report.last_zero;
+      const Offset at = fetch(diagonal_.data() + report.last_zero, s);
+      status.last_pivot = std::abs(fetch(storage_.entries.data() + at, s));
+    }
+    if (report.last_zero >= 0 && report.first_zero <= report.first_non_finite) {
+      status.outcome = FactorOutcome::zero_pivot;
+      status.first_row = report.first_zero;
+    } else if (report.first_non_finite != INT_MAX) {
+      status.outcome = FactorOutcome::non_finite;
+      status.first_row = report.first_non_finite;
+    }
+    return status;
+  }
+
+  /// PETSc takes the shift's top from the whole rows of A, also for IC(0); the row sums do not depend on the ordering.
+  double full_dominance(const double* values, cudaStream_t s) {
+    if (options_.kind == FactorKind::ilu0) {
+      return kernels::diagonal_dominance(pattern_.pattern(), values,
+                                         pattern_.source.size() ? pattern_.source.data() : nullptr, s);
+    }
+    return kernels::diagonal_dominance(full_.pattern(), values, full_.source.size() ? full_.source.data() : nullptr, s);
+  }
+
+  void load_sweeps(cudaStream_t s) {
+    if (options_.kind == FactorKind::ic0) {
+      kernels::scale_to_unit(pattern_.pattern(), storage_, unit_.data(), s);
+      sweeps_.first.load_values(unit_.data(), s);
+      sweeps_.second.load_values(unit_.data(), s);
+    } else {
+      sweeps_.first.load_values(storage_.entries.data(), s);
+      sweeps_.second.load_values(storage_.entries.data(), s);
+    }
+    kernels::gather(info.rows, storage_.inverse_pivots.data(), sweeps_.second.tasks().order.data(), pivot_.data(), s);
+    if (has_transposed_) load_transposed(s);
+  }
+
+  /// Uᵀ and Lᵀ, made when they are first asked for.
+  void make_transposed(cudaStream_t s) {
+    const DeviceCsr transposed = kernels::transpose_pattern(pattern_.pattern(), s);
+    transposed_ = SweepPair(PackedTriangle(transposed.pattern(), Triangle::lower, transposed.source.data(), s),
+                            PackedTriangle(transposed.pattern(), Triangle::upper, transposed.source.data(), s),
+                            col_order_.data(), row_order_.data(), s);
+    transposed_pivot_ = {static_cast<std::size_t>(info.rows), s};
+    has_transposed_ = true;
+    load_transposed(s);
+    count_bytes();
+  }
+
+  void load_transposed(cudaStream_t s) {
+    transposed_.first.load_values(storage_.entries.data(), s);
+    transposed_.second.load_values(storage_.entries.data(), s);
+    kernels::gather(info.rows, storage_.inverse_pivots.data(), transposed_.first.tasks().order.data(),
+                    transposed_pivot_.data(), s);
+  }
+
+  void make_symmetric_scale(cudaStream_t s) {
+    const auto rows = static_cast<std::size_t>(info.rows);
+    if (rows > 0) {
+      ScratchArray<double> smallest(1, s);
+      with_scratch(
+          [&](void* scratch, std::size_t& bytes) {
+            return cub::DeviceReduce::Min(scratch, bytes, storage_.inverse_pivots.data(), smallest.data(), info.rows,
+                                          s);
+          },
+          s);
+      if (fetch(smallest.data(), s) < 0.0) {
+        throw InvalidInput("a symmetric part of the factor needs pivots that are not negative; one is");
+      }
+    }
+    if (left_scale_.size() < rows) {
+      left_scale_ = {rows, s};
+      right_scale_ = {rows, s};
+    }
+    kernels::gather_square_root(info.rows, storage_.inverse_pivots.data(), sweeps_.first.tasks().order.data(),
+                                left_scale_.data(), s);
+    kernels::gather_square_root(info.rows, storage_.inverse_pivots.data(), sweeps_.second.tasks().order.data(),
+                                right_scale_.data(), s);
+    symmetric_scale_ready_ = true;
+  }
+
+  void prepare(Apply part, cudaStream_t s) {
+    const bool symmetric = part == Apply::symmetric_left || part == Apply::symmetric_right;
+    if (symmetric && !symmetric_scale_ready_) make_symmetric_scale(s);
+    if (part == Apply::transposed && options_.kind == FactorKind::ilu0 && !has_transposed_) make_transposed(s);
+  }
+
+  void run(Apply part, const double* b, double* x, cudaStream_t s) {
+    SolveArguments first;
+    SolveArguments second;
+    first.non_finite = second.non_finite = flag_.data();
+    first.rhs = b;
+    second.x = x;
+    if (part == Apply::symmetric_left || part == Apply::symmetric_right) {
+      if (b == x && row_order_.size() > 0) {  // entries are read and written in different orders
+        vectors_.reserve(static_cast<std::size_t>(info.rows), s);
+        copy_on_device(vectors_.in(), b, static_cast<std::size_t>(info.rows), s);
+        first.rhs = vectors_.in();
+      }
+      PackedTriangle& sweep = part == Apply::symmetric_left ? sweeps_.first : sweeps_.second;
+      first.x = x;
+      if (part == Apply::symmetric_left) {
+        first.rhs_index = sweeps_.rhs_index.data();
+        first.x_index = sweep.tasks().order.data();
+        first.x_scale = left_scale_.data();
+      } else {
+        first.rhs_index = sweep.tasks().order.data();
+        first.rhs_scale = right_scale_.data();
+        first.x_index = sweeps_.x_index.data();
+      }
+      sweep.solve(first, s);
+      return;
+    }
+    const bool transposed = part == Apply::transposed && options_.kind == FactorKind::ilu0;
+    SweepPair& sweeps = transposed ? transposed_ : sweeps_;
+    first.rhs_index = sweeps.rhs_index.data();
+    second.rhs_index = sweeps.between_index.data();
+    second.x_index = sweeps.x_index.data();
+    if (transposed) {
+      first.pivot = transposed_pivot_.data();
+    } else if (options_.kind == FactorKind::ic0) {
+      second.rhs_scale = pivot_.data();
+    } else {
+      second.pivot = pivot_.data();
+    }
+    solve_pair(sweeps.first, first, sweeps.second, second, s);
+  }
+
+  void count_bytes() {
+    info.bytes = pattern_.bytes() + full_.bytes() + above_.bytes() + diagonal_.bytes() + row_order_.bytes() +
+                 col_order_.bytes() + factor_tasks_.bytes() + storage_.bytes() + unit_.bytes() + sweeps_.bytes() +
+                 pivot_.bytes() + transposed_.bytes() + transposed_pivot_.bytes() + left_scale_.bytes() +
+                 right_scale_.bytes() + host_values_.bytes();
+  }
+
+  int device_;
+  FactorOptions options_;
+  std::size_t input_entries_ = 0;
+  DeviceArray<Index> row_order_;  ///< empty: natural
+  DeviceArray<Index> col_order_;
+  DeviceCsr pattern_;  ///< of the factor: all of B (ilu0), its upper triangle (ic0)
+  DeviceCsr full_;     ///< all of B, for ic0 with a positive definite shift
+  DeviceCsr above_;    ///< transpose of the upper triangle (ic0)
+  DeviceArray<Offset> diagonal_;
+  kernels::TaskList factor_tasks_;
+  kernels::FactorStorage storage_;
+  DeviceArray<double> unit_;  ///< U of ic0
+  SweepPair sweeps_;
+  DeviceArray<double> pivot_;  ///< inverse pivots in the order of the second sweep
+  SweepPair transposed_;
+  DeviceArray<double> transposed_pivot_;
+  bool has_transposed_ = false;
+  DeviceArray<double> left_scale_;
+  DeviceArray<double> right_scale_;
+  bool symmetric_scale_ready_ = false;
+  DeviceArray<double> host_values_;
+  CudaFlag flag_;
+  CudaStaging staging_;
+  CudaVectorPair vectors_;
+  cudaStream_t last_stream_;
+};
+
+}  // namespace
+
+std::unique_ptr<Factorization::Impl> make_factorization(const Context& context, const CsrPattern& pattern,
+                                                        MemorySpace space, const FactorOptions& options,
+                                                        std::span<const Index> row_order,
+                                                        std::span<const Index> col_order, Stream stream) {
+  const DeviceGuard guard(context.device());
+  return std::make_unique<CudaFactorization>(context, pattern, space, options, row_order, col_order, stream);
+}
+
+}  // namespace taskdag::cuda
