@@ -108,7 +108,8 @@ inline void read_sizes(Scanner& scanner, Header& header) {
   } else {
     header.entries = std::int64_t{header.rows} * header.cols;
   }
-  const std::int64_t room = (scanner.bytes_left() + 1) / shortest;  // the last line end may be absent
+  const std::int64_t room =
+      scanner.bytes_left() / shortest;  // this line's end stands for the last one's, which may be absent
   if (header.entries > room) {
     scanner.fail(std::to_string(header.entries) + " entries are announced, the file has room for " +
                  std::to_string(room) + " at most");

@@ -87,11 +87,10 @@ class Scanner {
     return real();
   }
 
-  /// Demands that nothing but blanks follows on this line, and goes to the next one.
+  /// Demands that nothing but blanks follows on this line. The line stays the current one, for messages.
   void finish_line() {
     skip_blanks();
     if (!at_line_end()) fail("unexpected text at the end of the line: " + quoted(word()));
-    if (!at_end()) end_line();
   }
 
   /// A word for messages: bounded, and without bytes that a terminal would act upon.
