@@ -70,9 +70,7 @@ Offset checked_stencil_entries(const StencilSpec& spec, const std::vector<Leg>& 
               points_with_neighbour(spec.nz, leg.dz);
   }
   const std::int64_t block_size = std::int64_t{spec.unknowns_per_node} * spec.unknowns_per_node;
-  if (block_size > std::numeric_limits<std::int64_t>::max() / blocks) {
-    throw InvalidInput("the stencil matrix has more entries than 32-bit offsets can address");
-  }
+  checked_offset(block_size, "a block of the stencil matrix");  // with this, the product below fits 64 bits
   return checked_offset(blocks * block_size, "the stencil matrix");
 }
 
@@ -104,11 +102,12 @@ class Random {
     const double magnitude = std::exp2(2.0 * unit() - 1.0);
     return (engine_() >> 63) == 0 ? magnitude : -magnitude;
   }
-  /// Failures before the first success of trials with `probability`: infinite for 0. The inverse of the geometric
+  /// Failures before the first success of trials with `probability`, at most `limit`. The inverse of the geometric
   /// distribution; Batagelj & Brandes 2005, doi:10.1103/PhysRevE.71.036113, walk over a random graph's edges this way.
-  double failures(double probability) {
-    if (!(probability > 0.0)) return std::numeric_limits<double>::infinity();
-    return std::floor(std::log1p(-unit()) / std::log1p(-probability));
+  std::int64_t failures(double probability, Index limit) {
+    if (!(probability > 0.0)) return limit;
+    const double count = std::log1p(-unit()) / std::log1p(-probability);
+    return count < limit ? static_cast<std::int64_t>(count) : limit;
   }
 
  private:
@@ -168,7 +167,7 @@ CsrMatrix make_erdos_renyi_lower(Index n, double p, std::uint64_t seed) {
   a.rows = a.cols = n;
   reserve(a, expected_entries(n, 0.5 * p * n * (n - 1.0), what));
   for (Index i = 0; i < n; ++i) {
-    for (double j = random.failures(p); j < i; j += 1.0 + random.failures(p)) {
+    for (std::int64_t j = random.failures(p, i); j < i; j += 1 + random.failures(p, i)) {
       append(a, static_cast<Index>(j), random.off_diagonal());
     }
     append(a, i, random.diagonal());
@@ -191,8 +190,9 @@ CsrMatrix make_narrow_band_lower(Index n, double p, double b, std::uint64_t seed
   for (Index i = 0; i < n; ++i) {
     const auto row_begin = static_cast<std::ptrdiff_t>(a.col_indices.size());
     double bound = p;
-    for (double distance = 1.0 + random.failures(bound); distance <= i; distance += 1.0 + random.failures(bound)) {
-      const double probability = p * std::exp((1.0 - distance) / b);
+    for (std::int64_t distance = 1 + random.failures(bound, i); distance <= i;
+         distance += 1 + random.failures(bound, i)) {
+      const double probability = p * std::exp((1.0 - static_cast<double>(distance)) / b);
       if (random.unit() * bound < probability) append(a, i - static_cast<Index>(distance), random.off_diagonal());
       bound = probability;
     }

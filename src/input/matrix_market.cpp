@@ -11,7 +11,6 @@
 namespace taskdag {
 namespace {
 
-using input::Field;
 using input::Format;
 using input::Header;
 using input::Scanner;

@@ -32,6 +32,8 @@ class Descriptor {
   ~Descriptor() { ::close(number_); }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&&) = delete;
+  Descriptor& operator=(Descriptor&&) = delete;
   [[nodiscard]] int number() const { return number_; }
 
  private:
@@ -151,7 +153,8 @@ Compression compression_of(const std::string& path) {
 FileText read_file(const std::string& path) {
   const Compression compression = compression_of(path);
   try {
-    return compression == Compression::none ? read_plain(path) : read_compressed(path, compression);
+    if (compression == Compression::none) return read_plain(path);
+    return read_compressed(path, compression);
   } catch (const std::bad_alloc&) {
     throw OutOfMemory("host memory is exhausted while reading " + path);
   }
