@@ -1,0 +1,179 @@
+// Work on a GPU. Skipped, with the reason, where there is none.
+#include "support.hpp"
+
+namespace taskdag::test {
+namespace {
+
+#if defined(PETSC_HAVE_CUDA)
+constexpr bool petsc_has_cuda = true;
+#else
+constexpr bool petsc_has_cuda = false;
+#endif
+
+class Cuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  }
+};
+
+/// With a PETSc that has CUDA too.
+class DeviceData : public Cuda {
+ protected:
+  void SetUp() override {
+    if (!petsc_has_cuda) GTEST_SKIP() << "this PETSc has no CUDA";
+    Cuda::SetUp();
+  }
+};
+
+CsrMatrix convection() {
+  return make_stencil({.stencil = Stencil::seven_point, .nx = 21, .ny = 20, .nz = 19, .wind = 0.5});
+}
+CsrMatrix poisson() { return make_stencil({.stencil = Stencil::seven_point, .nx = 21, .ny = 20, .nz = 19}); }
+
+const std::vector<std::pair<std::string, std::string>> solvers = {
+    {"cg", "icc"}, {"gmres", "ilu"}, {"bcgs", "ilu"}, {"cg", "jacobi"}};
+
+std::string petsc_pc(const std::string& type) {
+  return type == "jacobi" || ranks() == 1 ? "-pc_type " + type : "-pc_type bjacobi -sub_pc_type " + type;
+}
+
+TEST_F(Cuda, HostDataGivesTheIterationsOfPetsc) {
+  for (const auto& [ksp, type] : solvers) {
+    const OwnedMat a = make_matrix(ksp == "cg" ? poisson() : convection());
+    const Solve theirs = solve(a, "-ksp_type " + ksp + " " + petsc_pc(type));
+    const Solve ours =
+        solve(a, "-ksp_type " + ksp + " -pc_type taskdag -pc_taskdag_backend cuda -pc_taskdag_type " + type);
+    ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
+    EXPECT_GT(theirs.reason, 0);
+    EXPECT_EQ(ours.iterations, theirs.iterations) << ksp << " " << type;
+    if (rank() == 0) {
+      EXPECT_NE(ours.view.find("backend: cuda"), std::string::npos) << ours.view;
+    }
+  }
+}
+
+TEST_F(Cuda, AutoTakesTheGpuFromTheThresholdOn) {
+  const OwnedMat a = make_matrix(poisson());
+  const Solve large = solve(a, "-pc_type taskdag -taskdag_auto_min_rows 10");
+  const Solve small = solve(a, "-pc_type taskdag -taskdag_auto_min_rows 1000000");
+  if (rank() != 0) return;
+  EXPECT_NE(large.view.find("backend: cuda"), std::string::npos) << large.view;
+  EXPECT_NE(small.view.find("backend: host"), std::string::npos) << small.view;
+}
+
+TEST_F(DeviceData, GivesTheIterationsOfPetscOnTheHost) {
+  for (const auto& [ksp, type] : solvers)
+    for (const char* ordering : {"natural", "taskdag_rcm"}) {
+      if (type == "jacobi" && std::string(ordering) != "natural") continue;
+      const CsrMatrix csr = ksp == "cg" ? poisson() : convection();
+      const OwnedMat host = make_matrix(csr);
+      const OwnedMat device = make_matrix(csr, MATAIJCUSPARSE);
+      const std::string prefix = ranks() == 1 ? " -pc" : " -sub_pc";
+      const Solve theirs =
+          solve(host, "-ksp_type " + ksp + " " + petsc_pc(type) + prefix + "_factor_mat_ordering_type " + ordering);
+      const Solve ours = solve(device, "-ksp_type " + ksp + " -pc_type taskdag -pc_taskdag_type " + type +
+                                           " -pc_factor_mat_ordering_type " + ordering);
+      ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
+      EXPECT_GT(theirs.reason, 0);
+      EXPECT_EQ(ours.iterations, theirs.iterations) << ksp << " " << type << " " << ordering;
+      if (rank() == 0) {
+        EXPECT_NE(ours.view.find("backend: cuda (the matrix is in device memory)"), std::string::npos) << ours.view;
+      }
+    }
+}
+
+TEST_F(DeviceData, PackageGivesTheIterationsOfPetscOnTheHost) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  for (const std::string& type : {std::string("ilu"), std::string("icc")}) {
+    const OwnedMat host = make_matrix(poisson());
+    const OwnedMat device = make_matrix(poisson(), MATAIJCUSPARSE);
+    const Solve theirs = solve(host, "-ksp_type cg -pc_type " + type);
+    const Solve ours = solve(device, "-ksp_type cg -pc_factor_mat_solver_type taskdag -pc_type " + type);
+    ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
+    EXPECT_EQ(ours.iterations, theirs.iterations) << type;
+    EXPECT_NE(ours.view.find("backend: cuda (the matrix is in device memory)"), std::string::npos) << ours.view;
+  }
+}
+
+TEST_F(DeviceData, HostBackendOnDeviceDataGivesTheSame) {
+  const OwnedMat device = make_matrix(convection(), MATAIJCUSPARSE);
+  const Solve on_host = solve(device, "-ksp_type gmres -pc_type taskdag -pc_taskdag_backend host");
+  const Solve on_device = solve(device, "-ksp_type gmres -pc_type taskdag -pc_taskdag_backend cuda");
+  ASSERT_EQ(static_cast<int>(on_host.code), 0) << on_host.message;
+  EXPECT_EQ(on_host.iterations, on_device.iterations);
+}
+
+TEST_F(DeviceData, NewValuesOnTheDeviceAreTaken) {
+  const OwnedMat host = make_matrix(convection());
+  const OwnedMat device = make_matrix(convection(), MATAIJCUSPARSE);
+  const OwnedPc pc = make_pc(device, "-pc_type taskdag");
+  const int symbolic = event_count("TaskDAGSymbolic");
+  PETSC_OK(MatScale(host, 4.0));
+  PETSC_OK(MatScale(device, 4.0));
+  PETSC_OK(PCSetUp(pc));
+  EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic);
+  const OwnedPc reference = make_pc(host, "-pc_type taskdag -pc_taskdag_backend host");
+  const OwnedVec b = make_vector(device);
+  const OwnedVec x = make_vector(device);
+  const OwnedVec c = make_vector(host);
+  const OwnedVec y = make_vector(host);
+  OwnedVec on_host = make_vector(host);
+  PETSC_OK(PCApply(pc, b, x));
+  PETSC_OK(PCApply(reference, c, y));
+  PETSC_OK(VecCopy(x, on_host));
+  EXPECT_LT(relative_difference(on_host, y), 1e-10);
+}
+
+TEST_F(DeviceData, TransposedAndBlockApplicationsAreThoseOfTheHost) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat host = make_matrix(convection());
+  const OwnedMat device = make_matrix(convection(), MATAIJCUSPARSE);
+  const OwnedPc p = make_pc(device, "-pc_type taskdag");
+  const OwnedPc q = make_pc(host, "-pc_type ilu");
+  const OwnedVec b = make_vector(device);
+  const OwnedVec x = make_vector(device);
+  const OwnedVec c = make_vector(host);
+  const OwnedVec y = make_vector(host);
+  OwnedVec on_host = make_vector(host);
+  PETSC_OK(PCApplyTranspose(p, b, x));
+  PETSC_OK(PCApplyTranspose(q, c, y));
+  PETSC_OK(VecCopy(x, on_host));
+  EXPECT_LT(relative_difference(on_host, y), 1e-10);
+}
+
+TEST_F(DeviceData, AnApplicationCopiesNothing) {
+#if defined(PETSC_HAVE_DEVICE)
+  for (const char* type : {"ilu", "icc", "jacobi"}) {
+    const OwnedMat a = make_matrix(poisson(), MATAIJCUSPARSE);
+    const OwnedPc pc = make_pc(a, std::string("-pc_type taskdag -pc_taskdag_type ") + type);
+    const OwnedVec b = make_vector(a);
+    const OwnedVec x = make_vector(a);
+    PETSC_OK(PCApply(pc, b, x));  // brings b to the device
+    PetscLogEvent event = 0;
+    PetscEventPerfInfo before{};
+    PetscEventPerfInfo after{};
+    PETSC_OK(PetscLogEventGetId("TaskDAGApply", &event));
+    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &before));
+    for (int k = 0; k < 10; ++k) PETSC_OK(PCApply(pc, b, x));
+    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &after));
+    EXPECT_EQ(after.count, before.count + 10);
+    EXPECT_EQ(after.CpuToGpuCount, before.CpuToGpuCount) << type;
+    EXPECT_EQ(after.GpuToCpuCount, before.GpuToCpuCount) << type;
+    EXPECT_GT(after.GpuFlops, before.GpuFlops) << type;
+  }
+#endif
+}
+
+TEST_F(DeviceData, ZeroPivotStopsTheSolve) {
+  CsrMatrix csr = poisson();
+  csr.values[static_cast<std::size_t>(0)] = 0.0;  // the first row's diagonal comes first
+  const OwnedMat a = make_matrix(csr, MATAIJCUSPARSE);
+  const Solve result = solve(a, "-ksp_type gmres -pc_type taskdag");
+  ASSERT_EQ(static_cast<int>(result.code), 0) << result.message;
+  EXPECT_EQ(result.reason, KSP_DIVERGED_PC_FAILED);
+  EXPECT_EQ(result.failed, PC_FACTOR_NUMERIC_ZEROPIVOT);
+}
+
+}  // namespace
+}  // namespace taskdag::test

@@ -1,0 +1,301 @@
+// The factorisation package and the parts of an application, against PETSc's own factorisations on one rank.
+#include "support.hpp"
+
+namespace taskdag::test {
+namespace {
+
+class Factor : public testing::Test {
+ protected:
+  void SetUp() override { SKIP_UNLESS_RANKS(ranks() == 1, "1 rank"); }
+};
+
+constexpr const char* ours_ilu = "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host ";
+constexpr const char* ours_icc = "-pc_type taskdag -pc_taskdag_type icc -pc_taskdag_backend host ";
+constexpr const char* package_ilu = "-pc_type ilu -pc_factor_mat_solver_type taskdag -pc_taskdag_backend host ";
+constexpr const char* package_icc = "-pc_type icc -pc_factor_mat_solver_type taskdag -pc_taskdag_backend host ";
+
+using ApplyFunction = PetscErrorCode (*)(PC, Vec, Vec);
+
+/// Checks that two preconditioners do the same to a vector.
+void expect_same(Mat a, const std::string& one, const std::string& other, ApplyFunction apply) {
+  const OwnedPc p = make_pc(a, one);
+  const OwnedPc q = make_pc(a, other);
+  const OwnedVec b = make_vector(a, 0.7);
+  const OwnedVec x = make_vector(a);
+  const OwnedVec y = make_vector(a);
+  PETSC_OK(apply(p, b, x));
+  PETSC_OK(apply(q, b, y));
+  EXPECT_LT(relative_difference(x, y), 1e-10) << one << " and " << other;
+}
+
+const std::vector<std::string> orderings = {"", "-pc_factor_mat_ordering_type rcm",
+                                            "-pc_factor_mat_ordering_type taskdag_rcm"};
+
+TEST_F(Factor, IluAppliesAsPetscs) {
+  const OwnedMat a = make_matrix(load("orsreg_1"));
+  for (const std::string& ordering : orderings)
+    for (const char* ours : {ours_ilu, package_ilu})
+      expect_same(a, ours + ordering, "-pc_type ilu " + ordering, PCApply);
+}
+
+TEST_F(Factor, IluAppliesTransposedAsPetscs) {
+  const OwnedMat a = make_matrix(load("orsreg_1"));
+  for (const std::string& ordering : orderings)
+    for (const char* ours : {ours_ilu, package_ilu})
+      expect_same(a, ours + ordering, "-pc_type ilu " + ordering, PCApplyTranspose);
+}
+
+TEST_F(Factor, IccAppliesAsPetscs) {
+  const OwnedMat a = make_matrix(load("bcsstk16"));
+  for (const std::string& ordering : orderings)
+    for (const char* ours : {ours_icc, package_icc}) {
+      expect_same(a, ours + ordering, "-pc_type icc " + ordering, PCApply);
+      expect_same(a, ours + ordering, "-pc_type icc " + ordering, PCApplyTranspose);
+    }
+}
+
+TEST_F(Factor, IccHalvesAreThoseOfPetsc) {
+  const OwnedMat a = make_matrix(load("bcsstk16"));
+  for (const std::string& ordering : orderings)
+    for (const char* ours : {ours_icc, package_icc}) {
+      expect_same(a, ours + ordering, "-pc_type icc " + ordering, PCApplySymmetricLeft);
+      expect_same(a, ours + ordering, "-pc_type icc " + ordering, PCApplySymmetricRight);
+    }
+}
+
+TEST_F(Factor, SymmetricApplicationOfIluIsRefused) {
+  const OwnedMat a = make_matrix(load("orsreg_1"));
+  const OwnedPc pc = make_pc(a, ours_ilu);
+  const OwnedVec b = make_vector(a);
+  const OwnedVec x = make_vector(a);
+  const ErrorCapture errors;
+  EXPECT_EQ(static_cast<int>(PCApplySymmetricLeft(pc, b, x)), PETSC_ERR_SUP);
+  EXPECT_NE(errors.message().find("icc"), std::string::npos) << errors.message();
+}
+
+TEST_F(Factor, ShiftsAreThoseOfPetsc) {
+  // Indefinite: diagonal of a Laplacian moved below its smallest off-diagonal sums.
+  CsrMatrix indefinite = make_stencil({.stencil = Stencil::five_point, .nx = 12, .ny = 12, .nz = 1});
+  for (Index i = 0; i < indefinite.rows; ++i)
+    for (Offset k = indefinite.row_offsets[static_cast<std::size_t>(i)];
+         k < indefinite.row_offsets[static_cast<std::size_t>(i) + 1]; ++k)
+      if (indefinite.col_indices[static_cast<std::size_t>(k)] == i)
+        indefinite.values[static_cast<std::size_t>(k)] = i % 5 == 0 ? 0.0 : 2.5;
+  const OwnedMat a = make_matrix(indefinite);
+  for (const char* shift : {"nonzero", "positive_definite", "inblocks"}) {
+    const std::string options = std::string("-pc_factor_shift_type ") + shift + " -pc_factor_shift_amount 0.1";
+    for (const char* ours : {ours_ilu, package_ilu}) expect_same(a, ours + options, "-pc_type ilu " + options, PCApply);
+    for (const char* ours : {ours_icc, package_icc}) expect_same(a, ours + options, "-pc_type icc " + options, PCApply);
+  }
+}
+
+TEST_F(Factor, DefaultShiftOfIccIsThatOfPetsc) {
+  CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 10, .ny = 10, .nz = 1});
+  for (double& value : a.values)
+    if (value > 0) value *= 0.6;  // no longer positive definite
+  const OwnedMat matrix = make_matrix(a);
+  expect_same(matrix, ours_icc, "-pc_type icc", PCApply);
+  const Solve ours = solve(matrix, std::string("-ksp_max_it 5 ") + ours_icc);
+  EXPECT_NE(ours.view.find("shifted"), std::string::npos) << "the case shows nothing unless there is a shift\n"
+                                                          << ours.view;
+}
+
+TEST_F(Factor, BlocksOfVectorsAreAppliedColumnByColumn) {
+  const OwnedMat a = make_matrix(load("orsreg_1"));
+  for (const char* options :
+       {ours_ilu, package_ilu,
+        "-pc_type taskdag -pc_taskdag_type jacobi -pc_taskdag_jacobi_sweeps 2 -pc_taskdag_backend host"}) {
+    const OwnedPc pc = make_pc(a, options);
+    PetscInt rows = 0;
+    PETSC_OK(MatGetSize(a, &rows, nullptr));
+    const PetscInt columns = 5;
+    OwnedMat b;
+    OwnedMat x;
+    PETSC_OK(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, rows, columns, nullptr, b.out()));
+    PETSC_OK(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, rows, columns, nullptr, x.out()));
+    for (PetscInt k = 0; k < columns; ++k) {
+      Vec column = nullptr;
+      const OwnedVec values = make_vector(a, static_cast<double>(k + 1));
+      PETSC_OK(MatDenseGetColumnVecWrite(b, k, &column));
+      PETSC_OK(VecCopy(values, column));
+      PETSC_OK(MatDenseRestoreColumnVecWrite(b, k, &column));
+    }
+    PETSC_OK(MatAssemblyBegin(x, MAT_FINAL_ASSEMBLY));
+    PETSC_OK(MatAssemblyEnd(x, MAT_FINAL_ASSEMBLY));
+    PETSC_OK(PCMatApply(pc, b, x));
+    for (PetscInt k = 0; k < columns; ++k) {
+      Vec column = nullptr;
+      const OwnedVec values = make_vector(a, static_cast<double>(k + 1));
+      const OwnedVec single = make_vector(a);
+      PETSC_OK(PCApply(pc, values, single));
+      PETSC_OK(MatDenseGetColumnVecRead(x, k, &column));
+      EXPECT_LT(relative_difference(column, single), 1e-14) << options << ", column " << k;
+      PETSC_OK(MatDenseRestoreColumnVecRead(x, k, &column));
+    }
+  }
+}
+
+TEST_F(Factor, SymmetricBlockMatricesAreFactored) {
+  const OwnedMat full = make_local_matrix(load("bcsstk16"));
+  OwnedMat upper;
+  PETSC_OK(MatSetOption(full, MAT_SYMMETRIC, PETSC_TRUE));
+  PETSC_OK(MatConvert(full, MATSEQSBAIJ, MAT_INITIAL_MATRIX, upper.out()));
+  for (const char* ours : {ours_icc, package_icc}) {
+    const OwnedPc p = make_pc(upper, ours);
+    const OwnedPc q = make_pc(full, "-pc_type icc");
+    const OwnedVec b = make_vector(full);
+    const OwnedVec x = make_vector(full);
+    const OwnedVec y = make_vector(full);
+    PETSC_OK(PCApply(p, b, x));
+    PETSC_OK(PCApply(q, b, y));
+    EXPECT_LT(relative_difference(x, y), 1e-10);
+  }
+  // With the upper triangle alone neither ILU nor Jacobi sweeps would be right: the matrix is expanded.
+  for (const char* options : {"-pc_taskdag_type ilu", "-pc_taskdag_type jacobi -pc_taskdag_jacobi_sweeps 2",
+                              "-pc_taskdag_type icc -pc_factor_mat_ordering_type taskdag_rcm"}) {
+    const std::string text = std::string("-pc_type taskdag -pc_taskdag_backend host ") + options;
+    const OwnedPc p = make_pc(upper, text);
+    const OwnedPc q = make_pc(full, text);
+    const OwnedVec b = make_vector(full);
+    const OwnedVec x = make_vector(full);
+    const OwnedVec y = make_vector(full);
+    PETSC_OK(PCApply(p, b, x));
+    PETSC_OK(PCApply(q, b, y));
+    EXPECT_LT(relative_difference(x, y), 1e-12) << options;
+  }
+}
+
+TEST_F(Factor, OtherMatrixTypesAreConverted) {
+  const OwnedMat a = make_local_matrix(load("orsreg_1"));
+  const OwnedMat baij = make_local_matrix(load("orsreg_1"), MATSEQBAIJ);
+  const OwnedPc p = make_pc(baij, ours_ilu);
+  const OwnedPc q = make_pc(a, "-pc_type ilu");
+  const OwnedVec b = make_vector(a);
+  const OwnedVec x = make_vector(a);
+  const OwnedVec y = make_vector(a);
+  for (int round = 0; round < 2; ++round) {  // the second time through the numeric phase alone
+    PETSC_OK(PCApply(p, b, x));
+    PETSC_OK(PCApply(q, b, y));
+    EXPECT_LT(relative_difference(x, y), 1e-10);
+    PETSC_OK(MatScale(a, 3.0));
+    PETSC_OK(MatScale(baij, 3.0));
+  }
+}
+
+TEST_F(Factor, NewValuesCauseNoSymbolicPhase) {
+  for (const char* options : {ours_ilu, package_ilu}) {
+    const OwnedMat a = make_matrix(load("orsreg_1"));
+    const OwnedPc pc = make_pc(a, options);
+    const int symbolic = event_count("TaskDAGSymbolic");
+    const int numeric = event_count("TaskDAGNumeric");
+    PETSC_OK(MatShift(a, 1.0));
+    PETSC_OK(PCSetUp(pc));
+    EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic) << options;
+    EXPECT_EQ(event_count("TaskDAGNumeric"), numeric + 1) << options;
+    const OwnedPc fresh = make_pc(a, "-pc_type ilu");
+    const OwnedVec b = make_vector(a);
+    const OwnedVec x = make_vector(a);
+    const OwnedVec y = make_vector(a);
+    PETSC_OK(PCApply(pc, b, x));
+    PETSC_OK(PCApply(fresh, b, y));
+    EXPECT_LT(relative_difference(x, y), 1e-10) << options;
+  }
+}
+
+TEST_F(Factor, NewPatternCausesANewSymbolicPhase) {
+  for (const std::string& options :
+       {std::string(ours_ilu), std::string(ours_ilu) + "-pc_factor_mat_ordering_type rcm", std::string(package_ilu)}) {
+    const OwnedMat a = make_matrix(load("orsreg_1"));
+    PETSC_OK(MatSetOption(a, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+    const OwnedPc pc = make_pc(a, options);
+    const int symbolic = event_count("TaskDAGSymbolic");
+    PETSC_OK(MatSetValue(a, 100, 2000, -0.5, INSERT_VALUES));
+    PETSC_OK(MatSetValue(a, 2000, 100, -0.5, INSERT_VALUES));
+    PETSC_OK(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+    PETSC_OK(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+    PETSC_OK(PCSetUp(pc));
+    EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic + 1);
+    const std::string ordering = options.find("rcm") == std::string::npos ? "" : " -pc_factor_mat_ordering_type rcm";
+    const OwnedPc fresh = make_pc(a, "-pc_type ilu" + ordering);
+    const OwnedVec b = make_vector(a);
+    const OwnedVec x = make_vector(a);
+    const OwnedVec y = make_vector(a);
+    PETSC_OK(PCApply(pc, b, x));
+    PETSC_OK(PCApply(fresh, b, y));
+    EXPECT_LT(relative_difference(x, y), 1e-10) << options;
+  }
+}
+
+TEST_F(Factor, ReuseOrderingKeepsTheOrderingOfTheFirstPattern) {
+  const CsrMatrix csr = make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 7, .nz = 1, .wind = 1.0});
+  const auto change = [](Mat a) {
+    for (const auto& [i, j] : {std::pair<PetscInt, PetscInt>{0, 60}, {60, 0}, {3, 55}, {55, 3}})
+      if (MatSetValue(a, i, j, -0.25, INSERT_VALUES)) return false;
+    return !MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY) && !MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY);
+  };
+  const std::string options = "-pc_factor_mat_ordering_type rcm -pc_factor_reuse_ordering";
+  std::vector<OwnedVec> results;
+  for (const std::string& pc_options : {std::string(ours_ilu) + options, "-pc_type ilu " + options,
+                                        std::string(ours_ilu) + "-pc_factor_mat_ordering_type rcm"}) {
+    const OwnedMat a = make_matrix(csr);
+    PETSC_OK(MatSetOption(a, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+    const OwnedPc pc = make_pc(a, pc_options);
+    ASSERT_TRUE(change(a));
+    PETSC_OK(PCSetUp(pc));
+    const OwnedVec b = make_vector(a);
+    results.push_back(make_vector(a));
+    PETSC_OK(PCApply(pc, b, results.back()));
+  }
+  EXPECT_LT(relative_difference(results[0], results[1]), 1e-10);
+  EXPECT_GT(relative_difference(results[0], results[2]), 1e-10) << "the case shows nothing unless the orderings differ";
+}
+
+TEST_F(Factor, InformationCountsTheEntriesOfTheFactor) {
+  const CsrMatrix csr = load("orsreg_1");
+  const OwnedMat a = make_matrix(csr);
+  const OwnedPc pc = make_pc(a, package_ilu);
+  Mat factor = nullptr;
+  MatInfo info;
+  MatSolverType package = nullptr;
+  PETSC_OK(PCFactorGetMatrix(pc, &factor));
+  PETSC_OK(MatGetInfo(factor, MAT_LOCAL, &info));
+  PETSC_OK(MatFactorGetSolverType(factor, &package));
+  EXPECT_EQ(info.nz_used, csr.entries());
+  EXPECT_EQ(info.fill_ratio_needed, 1.0);
+  EXPECT_GT(info.memory, 0.0);
+  EXPECT_STREQ(package, "taskdag");
+}
+
+TEST_F(Factor, OrderingIsTheLibrarysOwn) {
+  // Two unknowns per node: PETSc finds identical rows here, and orders them together.
+  const CsrMatrix csr =
+      make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 7, .nz = 1, .unknowns_per_node = 2});
+  const OwnedMat a = make_matrix(csr);
+  OwnedIs row;
+  OwnedIs col;
+  PetscBool same = PETSC_FALSE;
+  const PetscInt* indices = nullptr;
+  PETSC_OK(MatGetOrdering(a, MATORDERINGTASKDAGRCM, row.out(), col.out()));
+  PETSC_OK(ISEqual(row, col, &same));
+  EXPECT_EQ(same, PETSC_TRUE);
+  PETSC_OK(ISGetIndices(row, &indices));
+  const std::vector<Index> expected = reverse_cuthill_mckee(csr.pattern());
+  EXPECT_EQ(std::vector<Index>(indices, indices + csr.rows), expected);
+  PETSC_OK(ISRestoreIndices(row, &indices));
+}
+
+TEST_F(Factor, EmptyMatrixIsFactoredAndApplied) {
+  OwnedMat a;
+  PETSC_OK(MatCreateSeqAIJ(PETSC_COMM_SELF, 0, 0, 0, nullptr, a.out()));
+  PETSC_OK(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+  PETSC_OK(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+  for (const char* options : {ours_ilu, ours_icc, package_ilu, "-pc_type taskdag -pc_taskdag_type jacobi"}) {
+    const OwnedPc pc = make_pc(a, options);
+    const OwnedVec b = make_vector(a);
+    const OwnedVec x = make_vector(a);
+    PETSC_OK(PCApply(pc, b, x));
+  }
+}
+
+}  // namespace
+}  // namespace taskdag::test

@@ -1,0 +1,245 @@
+// What goes wrong, and how it is told.
+#include <cmath>
+#include <limits>
+
+#include "support.hpp"
+
+namespace taskdag::test {
+namespace {
+
+constexpr const char* ours = "-pc_type taskdag -pc_taskdag_backend host ";
+constexpr const char* package_ilu = "-pc_type ilu -pc_factor_mat_solver_type taskdag -pc_taskdag_backend host ";
+
+/// Tridiagonal, elimination meets an exact zero in rows 1 and 4 (and only there).
+CsrMatrix with_zero_pivots() {
+  CsrMatrix a;
+  a.rows = a.cols = 6;
+  const double diagonal[] = {1, 1, 2, 1, 1, 2};
+  const double lower[] = {0, 1, 0, 0, 1, 0};
+  const double upper[] = {1, 0, 0, 1, 0, 0};
+  for (Index i = 0; i < a.rows; ++i) {
+    if (i > 0) {
+      a.col_indices.push_back(i - 1);
+      a.values.push_back(lower[i]);
+    }
+    a.col_indices.push_back(i);
+    a.values.push_back(diagonal[i]);
+    if (i + 1 < a.rows) {
+      a.col_indices.push_back(i + 1);
+      a.values.push_back(upper[i]);
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  return a;
+}
+
+CsrMatrix with_value(double value, Index row) {
+  CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 8, .ny = 8, .nz = 1});
+  for (Offset k = a.row_offsets[static_cast<std::size_t>(row)]; k < a.row_offsets[static_cast<std::size_t>(row) + 1];
+       ++k)
+    if (a.col_indices[static_cast<std::size_t>(k)] == row) a.values[static_cast<std::size_t>(k)] = value;
+  return a;
+}
+
+struct ZeroPivot {
+  MatFactorError error = MAT_FACTOR_NOERROR;
+  PetscReal value = -1;
+  PetscInt row = -1;
+};
+
+ZeroPivot zero_pivot(Mat a, const std::string& options) {
+  const OwnedPc pc = make_pc(a, options);
+  ZeroPivot result;
+  Mat factor = nullptr;
+  EXPECT_EQ(static_cast<int>(PCFactorGetMatrix(pc, &factor)), 0);
+  EXPECT_EQ(static_cast<int>(MatFactorGetError(factor, &result.error)), 0);
+  EXPECT_EQ(static_cast<int>(MatFactorGetErrorZeroPivot(factor, &result.value, &result.row)), 0);
+  return result;
+}
+
+TEST(ZeroPivot, RowAndValueAreThoseOfPetsc) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(with_zero_pivots());
+  for (const char* ordering : {"", "-pc_factor_mat_ordering_type rcm"}) {
+    // PETSc's factorisation that joins identical rows looks at pivots in another way.
+    const ZeroPivot theirs = zero_pivot(a, std::string("-pc_type ilu -mat_no_inode ") + ordering);
+    const ZeroPivot found = zero_pivot(a, std::string(package_ilu) + ordering);
+    EXPECT_EQ(theirs.error, MAT_FACTOR_NUMERIC_ZEROPIVOT) << "the case shows nothing unless PETSc finds a zero pivot";
+    EXPECT_EQ(found.error, theirs.error);
+    EXPECT_EQ(found.row, theirs.row);
+    EXPECT_EQ(found.value, theirs.value);
+  }
+}
+
+TEST(ZeroPivot, StopsTheSolveWithItsReason) {
+  const OwnedMat a = make_matrix(with_zero_pivots());
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  for (const std::string& options : {std::string(ours), std::string(package_ilu)}) {
+    const Solve result = solve(a, "-ksp_type gmres " + options);
+    ASSERT_EQ(static_cast<int>(result.code), 0) << result.message;
+    EXPECT_EQ(result.reason, KSP_DIVERGED_PC_FAILED);
+    EXPECT_EQ(result.failed, PC_FACTOR_NUMERIC_ZEROPIVOT);
+  }
+}
+
+TEST(ZeroPivot, IsAnErrorWhereFailuresAreErrors) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(with_zero_pivots());
+  for (const std::string& options : {std::string(ours), std::string(package_ilu)}) {
+    const Solve result = solve(a, "-ksp_type gmres -ksp_error_if_not_converged " + options);
+    EXPECT_EQ(static_cast<int>(result.code), PETSC_ERR_MAT_LU_ZRPVT);
+    EXPECT_EQ(result.message.find("Zero pivot row 1"), 0U) << result.message;
+  }
+}
+
+TEST(ZeroPivot, ToleranceDecides) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(with_value(1e-3, 0));
+  EXPECT_EQ(solve(a, std::string("-ksp_type gmres ") + ours).failed, PC_NOERROR);
+  EXPECT_EQ(solve(a, std::string("-ksp_type gmres -pc_factor_zeropivot 1e-2 ") + ours).failed,
+            PC_FACTOR_NUMERIC_ZEROPIVOT);
+}
+
+TEST(ZeroPivot, ReasonReachesAllRanks) {
+  // The bad row is the first one, on the first rank; a diagonal of zero with no earlier row to change it.
+  const OwnedMat a = make_matrix(with_value(0.0, 0));
+  for (const char* ksp : {"gmres", "cg", "bcgs"}) {
+    const Solve result = solve(a, std::string("-ksp_type ") + ksp + " -pc_factor_shift_type none " + ours);
+    ASSERT_EQ(static_cast<int>(result.code), 0) << result.message;
+    EXPECT_EQ(result.reason, KSP_DIVERGED_PC_FAILED) << ksp;
+    EXPECT_EQ(result.failed, PC_FACTOR_NUMERIC_ZEROPIVOT) << ksp;
+  }
+}
+
+TEST(ZeroPivot, AFailedPreconditionerPoisonsWhatItIsAppliedTo) {
+  const OwnedMat a = make_matrix(with_value(0.0, 0));
+  const OwnedPc pc = make_pc(a, ours);
+  const OwnedVec b = make_vector(a);
+  const OwnedVec x = make_vector(a);
+  PetscReal norm = 0.0;
+  PETSC_OK(PCApply(pc, b, x));
+  PETSC_OK(VecNorm(x, NORM_2, &norm));
+  EXPECT_FALSE(std::isfinite(norm));
+}
+
+TEST(ZeroPivot, GoodValuesHealAFailedPreconditioner) {
+  const OwnedMat a = make_matrix(with_value(0.0, 0));
+  for (const char* options : {ours, "-pc_type taskdag -pc_taskdag_type icc -pc_factor_shift_type none"}) {
+    const OwnedPc pc = make_pc(a, options);
+    PCFailedReason reason = PC_NOERROR;
+    PETSC_OK(PCGetFailedReason(pc, &reason));
+    EXPECT_EQ(reason, PC_FACTOR_NUMERIC_ZEROPIVOT);
+    OwnedMat good;
+    PETSC_OK(MatDuplicate(a, MAT_COPY_VALUES, good.out()));
+    PETSC_OK(MatShift(good, 5.0));
+    PETSC_OK(PCSetOperators(pc, good, good));
+    PETSC_OK(PCSetUp(pc));
+    PETSC_OK(PCGetFailedReason(pc, &reason));
+    EXPECT_EQ(reason, PC_NOERROR);
+  }
+}
+
+TEST(NotFinite, StopsTheSolveOnAllRanks) {
+  const CsrMatrix csr = with_value(std::numeric_limits<double>::quiet_NaN(), 3);
+  const OwnedMat a = make_matrix(csr);
+  for (const char* type : {"ilu", "icc"}) {
+    const Solve result = solve(a, std::string("-ksp_type gmres -pc_taskdag_type ") + type + " " + ours);
+    ASSERT_EQ(static_cast<int>(result.code), 0) << result.message;
+    EXPECT_EQ(result.reason, KSP_DIVERGED_PC_FAILED) << type;
+    EXPECT_EQ(result.failed, PC_FACTOR_OTHER) << type;
+  }
+  const Solve jacobi = solve(a, std::string("-ksp_type gmres -pc_taskdag_type jacobi ") + ours);
+  ASSERT_EQ(static_cast<int>(jacobi.code), 0) << jacobi.message;
+  EXPECT_LT(jacobi.reason, 0);
+}
+
+TEST(NotFinite, IsReportedByThePackage) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(with_value(std::numeric_limits<double>::infinity(), 3));
+  EXPECT_EQ(zero_pivot(a, package_ilu).error, MAT_FACTOR_OTHER);
+  const Solve result = solve(a, std::string("-ksp_type gmres -ksp_error_if_not_converged ") + package_ilu);
+  EXPECT_EQ(static_cast<int>(result.code), PETSC_ERR_FP);
+  EXPECT_NE(result.message.find("row 3"), std::string::npos) << result.message;
+}
+
+TEST(MissingDiagonal, IsAnErrorThatNamesTheRow) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const CsrMatrix csr = load("adder_dcop_05");
+  Index first = -1;
+  for (Index i = csr.rows - 1; i >= 0; --i) {
+    bool diagonal = false;
+    for (Offset k = csr.row_offsets[static_cast<std::size_t>(i)]; k < csr.row_offsets[static_cast<std::size_t>(i) + 1];
+         ++k)
+      diagonal = diagonal || csr.col_indices[static_cast<std::size_t>(k)] == i;
+    if (!diagonal) first = i;
+  }
+  const OwnedMat a = make_matrix(csr);
+  for (const std::string& options : {std::string(ours), std::string(package_ilu)}) {
+    const Solve result = solve(a, "-ksp_type gmres " + options);
+    EXPECT_EQ(static_cast<int>(result.code), PETSC_ERR_ARG_WRONGSTATE);
+    EXPECT_NE(result.message.find("row " + std::to_string(first) + " has no diagonal entry"), std::string::npos)
+        << result.message;
+  }
+}
+
+struct WrongOption {
+  const char* name;
+  const char* options;
+  int code;
+  const char* message;
+};
+
+std::ostream& operator<<(std::ostream& out, const WrongOption& w) { return out << w.name; }
+
+class WrongOptions : public testing::TestWithParam<WrongOption> {};
+
+TEST_P(WrongOptions, AreRefusedWithASentence) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 4, .ny = 4, .nz = 1}));
+  const Solve result = solve(a, GetParam().options);
+  EXPECT_EQ(static_cast<int>(result.code), GetParam().code) << result.message;
+  EXPECT_NE(result.message.find(GetParam().message), std::string::npos) << result.message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Plugin, WrongOptions,
+    testing::Values(
+        WrongOption{"sor", "-pc_type taskdag -pc_taskdag_type sor", PETSC_ERR_SUP, "not built yet"},
+        WrongOption{"unknown_type", "-pc_type taskdag -pc_taskdag_type lu", PETSC_ERR_USER_INPUT, "-pc_taskdag_type"},
+        WrongOption{"unknown_backend", "-pc_type taskdag -pc_taskdag_backend gpu", PETSC_ERR_USER_INPUT,
+                    "-pc_taskdag_backend"},
+        WrongOption{"negative_threads", "-pc_type taskdag -pc_taskdag_threads -1", PETSC_ERR_ARG_OUTOFRANGE,
+                    "-pc_taskdag_threads must be 0 or more"},
+        WrongOption{"no_sweeps", "-pc_type taskdag -pc_taskdag_jacobi_sweeps 0", PETSC_ERR_ARG_OUTOFRANGE,
+                    "-pc_taskdag_jacobi_sweeps must be 1 or more"},
+        WrongOption{"no_damping", "-pc_type taskdag -pc_taskdag_jacobi_damping 0", PETSC_ERR_ARG_OUTOFRANGE,
+                    "-pc_taskdag_jacobi_damping must be finite, not 0"},
+        WrongOption{"negative_zero_pivot", "-pc_type taskdag -pc_factor_zeropivot -1", PETSC_ERR_ARG_OUTOFRANGE,
+                    "-pc_factor_zeropivot must be 0 or more"},
+        WrongOption{"unknown_ordering", "-pc_type taskdag -pc_factor_mat_ordering_type upside_down",
+                    PETSC_ERR_ARG_OUTOFRANGE, "upside_down"},
+        WrongOption{"levels", "-pc_type ilu -pc_factor_mat_solver_type taskdag -pc_factor_levels 2", PETSC_ERR_SUP,
+                    "-pc_factor_levels must be 0"},
+        WrongOption{"package_backend", "-pc_type ilu -pc_factor_mat_solver_type taskdag -pc_taskdag_backend gpu",
+                    PETSC_ERR_USER_INPUT, "-pc_taskdag_backend"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST(Rectangular, IsRefused) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  OwnedMat a;
+  PETSC_OK(MatCreateSeqAIJ(PETSC_COMM_SELF, 3, 4, 1, nullptr, a.out()));
+  for (PetscInt i = 0; i < 3; ++i) PETSC_OK(MatSetValue(a, i, i, 1.0, INSERT_VALUES));
+  PETSC_OK(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+  PETSC_OK(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+  OwnedPc pc;
+  PETSC_OK(PCCreate(PETSC_COMM_SELF, pc.out()));
+  PETSC_OK(PCSetType(pc, PCTASKDAG));
+  PETSC_OK(PCTaskDAGSetType(pc, PC_TASKDAG_JACOBI));
+  PETSC_OK(PCSetOperators(pc, a, a));
+  const ErrorCapture errors;
+  EXPECT_EQ(static_cast<int>(PCSetUp(pc)), PETSC_ERR_ARG_WRONG);
+  EXPECT_NE(errors.message().find("square"), std::string::npos) << errors.message();
+}
+
+}  // namespace
+}  // namespace taskdag::test

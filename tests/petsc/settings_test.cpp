@@ -1,0 +1,165 @@
+// Options, setters, views and the choice of a backend.
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <sstream>
+
+#include "options.hpp"
+#include "support.hpp"
+
+namespace taskdag::test {
+namespace {
+
+/// The lines that PETSc's -help printed inside the scope of this object.
+std::string help_text;
+PetscErrorCode keep_help(MPI_Comm, const char* format, ...) {
+  std::array<char, 4096> line{};
+  va_list arguments;
+  va_start(arguments, format);
+  (void)std::vsnprintf(line.data(), line.size(), format, arguments);
+  va_end(arguments);
+  help_text += line.data();
+  return PetscErrorCode(0);
+}
+
+TEST(Options, HelpListsAllOfThem) {
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 4, .ny = 4, .nz = 1}));
+  help_text.clear();
+  PetscErrorCode (*print)(MPI_Comm, const char[], ...) = PetscHelpPrintf;
+  PetscHelpPrintf = keep_help;
+  {
+    const ScopedOptions scope("-help -pc_type taskdag");
+    OwnedPc pc;
+    EXPECT_EQ(static_cast<int>(PCCreate(PETSC_COMM_WORLD, pc.out())), 0);
+    EXPECT_EQ(static_cast<int>(PCSetFromOptions(pc)), 0);
+  }
+  PetscHelpPrintf = print;
+  for (const petsc::OptionRow& option : petsc::option_table()) {
+    EXPECT_NE(help_text.find(option.name), std::string::npos) << option.name << " in\n" << help_text;
+    EXPECT_NE(help_text.find(option.help), std::string::npos) << option.help;
+  }
+}
+
+TEST(Options, MarkdownTableHasOneLineEach) {
+  std::ostringstream text;
+  petsc::write_option_table(text);
+  std::istringstream lines(text.str());
+  std::string line;
+  int count = 0;
+  while (std::getline(lines, line)) {
+    EXPECT_EQ(line.front(), '|');
+    EXPECT_EQ(line.back(), '|');
+    ++count;
+  }
+  EXPECT_EQ(count, static_cast<int>(petsc::option_count) + 2);
+}
+
+TEST(View, NamesTypeOrderingBackendLevelsAndShift) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 7, .ny = 5, .nz = 1}));
+  const Solve result = solve(a,
+                             "-pc_type taskdag -pc_taskdag_type icc -pc_taskdag_backend host "
+                             "-pc_factor_mat_ordering_type taskdag_rcm");
+  for (const char* text : {"type: taskdag", "type: icc", "matrix ordering: taskdag_rcm", "backend: host (asked for)",
+                           "ICC(0), 35 rows, 93 entries", "forward", "POSITIVE_DEFINITE"})
+    EXPECT_NE(result.view.find(text), std::string::npos) << text << " in\n" << result.view;
+}
+
+TEST(View, OfThePackageNamesBackendAndLevels) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 7, .ny = 5, .nz = 1}));
+  const Solve result = solve(a, "-pc_type ilu -pc_factor_mat_solver_type taskdag -pc_taskdag_backend host");
+  // The natural order of a grid has one level per anti-diagonal.
+  for (const char* text : {"backend: host (asked for)", "ILU(0), 35 rows, 151 entries, 11 forward and 11 backward"})
+    EXPECT_NE(result.view.find(text), std::string::npos) << text << " in\n" << result.view;
+}
+
+TEST(Backend, AutoSaysWhyItChoseTheHost) {
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 9, .nz = 1}));
+  const Solve result = solve(a, "-pc_type taskdag");
+  if (rank() != 0) return;
+  const std::string why = probe_devices().devices == 0 ? "no GPU: " + probe_devices().message : "fewer than 20000";
+  EXPECT_NE(result.view.find("backend: host ("), std::string::npos) << result.view;
+  EXPECT_NE(result.view.find(why), std::string::npos) << result.view;
+}
+
+TEST(Backend, CudaWithoutAGpuIsAnError) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  if (probe_devices().devices > 0) GTEST_SKIP() << "there is a GPU: " << probe_devices().message;
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 4, .ny = 4, .nz = 1}));
+  for (const char* options : {"-pc_type taskdag -pc_taskdag_backend cuda",
+                              "-pc_type ilu -pc_factor_mat_solver_type taskdag -pc_taskdag_backend cuda"}) {
+    const Solve result = solve(a, options);
+    EXPECT_EQ(static_cast<int>(result.code), PETSC_ERR_GPU) << result.message;
+    EXPECT_EQ(result.message.find("TaskDAG: "), 0U) << result.message;
+  }
+}
+
+TEST(Setters, ReplaceOptionsAndSetup) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(load("bcsstk16"));
+  const OwnedVec b = make_vector(a);
+  OwnedPc pc;
+  PETSC_OK(PCCreate(PETSC_COMM_WORLD, pc.out()));
+  PETSC_OK(PCSetOperators(pc, a, a));
+  PETSC_OK(PCSetType(pc, PCTASKDAG));
+  PETSC_OK(PCTaskDAGSetBackend(pc, PC_TASKDAG_BACKEND_HOST));
+  const auto expect_as = [&](const std::string& options) {
+    const OwnedPc reference = make_pc(a, options);
+    const OwnedVec x = make_vector(a);
+    const OwnedVec y = make_vector(a);
+    PETSC_OK(PCApply(pc, b, x));
+    PETSC_OK(PCApply(reference, b, y));
+    EXPECT_LT(relative_difference(x, y), 1e-10) << options;
+  };
+  expect_as("-pc_type ilu");
+  PETSC_OK(PCTaskDAGSetType(pc, PC_TASKDAG_ICC));
+  expect_as("-pc_type icc");
+  PETSC_OK(PCFactorSetMatOrderingType(pc, MATORDERINGRCM));
+  expect_as("-pc_type icc -pc_factor_mat_ordering_type rcm");
+  PETSC_OK(PCTaskDAGSetType(pc, PC_TASKDAG_JACOBI));
+  expect_as("-pc_type jacobi");
+  PETSC_OK(PCTaskDAGSetType(pc, PC_TASKDAG_ILU));
+  PETSC_OK(PCFactorSetShiftType(pc, MAT_SHIFT_INBLOCKS));
+  PETSC_OK(PCFactorSetZeroPivot(pc, 1e5));
+  PETSC_OK(PCFactorSetShiftAmount(pc, 3e5));
+  expect_as(
+      "-pc_type ilu -pc_factor_mat_ordering_type rcm -pc_factor_shift_type inblocks -pc_factor_zeropivot 1e5 "
+      "-pc_factor_shift_amount 3e5");
+  PETSC_OK(PCReset(pc));
+  PETSC_OK(PCSetOperators(pc, a, a));
+  PETSC_OK(PCSetUp(pc));
+}
+
+TEST(Setters, AreIgnoredByOtherPreconditioners) {
+  OwnedPc pc;
+  PETSC_OK(PCCreate(PETSC_COMM_WORLD, pc.out()));
+  PETSC_OK(PCSetType(pc, PCJACOBI));
+  PETSC_OK(PCTaskDAGSetType(pc, PC_TASKDAG_ICC));
+  PETSC_OK(PCTaskDAGSetBackend(pc, PC_TASKDAG_BACKEND_HOST));
+}
+
+TEST(Setters, ChangedOptionsTakeEffectAfterASetup) {
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 9, .nz = 1}));
+  const OwnedPc pc = make_pc(a, "-pc_type taskdag -pc_taskdag_backend host");
+  const int symbolic = event_count("TaskDAGSymbolic");
+  {
+    const ScopedOptions same("-pc_type taskdag -pc_taskdag_backend host");
+    PETSC_OK(PCSetFromOptions(pc));
+    PETSC_OK(PCSetUp(pc));
+    EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic) << "nothing has changed";
+  }
+  const ScopedOptions other("-pc_type taskdag -pc_taskdag_type jacobi");
+  PETSC_OK(PCSetFromOptions(pc));
+  PETSC_OK(PCSetUp(pc));
+  EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic + 1);
+}
+
+TEST(Registration, IsRepeatable) {
+  PETSC_OK(TaskDAGInitializePackage());
+  PETSC_OK(TaskDAGInitializePackage());
+  PETSC_OK(PetscDLLibraryRegister_petsctaskdag());
+}
+
+}  // namespace
+}  // namespace taskdag::test

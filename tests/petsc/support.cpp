@@ -1,0 +1,175 @@
+#include "support.hpp"
+
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+namespace taskdag::test {
+namespace {
+
+void must(PetscErrorCode code) {
+  if (static_cast<int>(code) != 0) throw std::runtime_error("PETSc error " + std::to_string(static_cast<int>(code)));
+}
+
+double value_at(PetscInt i, double seed) { return 1.0 + 0.5 * std::sin(seed * (static_cast<double>(i) + 1.0)); }
+
+}  // namespace
+
+int ranks() {
+  int size = 0;
+  MPI_Comm_size(PETSC_COMM_WORLD, &size);
+  return size;
+}
+
+int rank() {
+  int number = 0;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &number);
+  return number;
+}
+
+ScopedOptions::ScopedOptions(const std::string& text) {
+  must(PetscOptionsCreate(&options_));
+  must(PetscOptionsInsertString(options_, text.c_str()));
+  must(PetscOptionsPush(options_));
+}
+
+ScopedOptions::~ScopedOptions() {
+  (void)PetscOptionsPop();
+  (void)PetscOptionsDestroy(&options_);
+}
+
+ErrorCapture::ErrorCapture() { must(PetscPushErrorHandler(keep, this)); }
+ErrorCapture::~ErrorCapture() { (void)PetscPopErrorHandler(); }
+
+PetscErrorCode ErrorCapture::keep(MPI_Comm, int, const char*, const char*, PetscErrorCode code, PetscErrorType type,
+                                  const char* message, void* context) {
+  auto& self = *static_cast<ErrorCapture*>(context);
+  if (type == PETSC_ERROR_INITIAL && self.message_.empty() && message) self.message_ = message;
+  return code;
+}
+
+OwnedMat make_matrix(const CsrMatrix& a, MatType type, PetscInt local_rows) {
+  OwnedMat matrix;
+  must(MatCreate(PETSC_COMM_WORLD, matrix.out()));
+  if (local_rows == PETSC_DECIDE)
+    must(MatSetSizes(matrix, PETSC_DECIDE, PETSC_DECIDE, a.rows, a.cols));
+  else
+    must(MatSetSizes(matrix, local_rows, local_rows, a.rows, a.cols));
+  must(MatSetType(matrix, type));
+  Index widest = 0;
+  for (Index i = 0; i < a.rows; ++i)
+    widest =
+        std::max(widest, a.row_offsets[static_cast<std::size_t>(i) + 1] - a.row_offsets[static_cast<std::size_t>(i)]);
+  must(MatSeqAIJSetPreallocation(matrix, widest, nullptr));
+  must(MatMPIAIJSetPreallocation(matrix, widest, nullptr, widest, nullptr));
+  PetscInt first = 0;
+  PetscInt last = 0;
+  must(MatGetOwnershipRange(matrix, &first, &last));
+  for (PetscInt i = first; i < last; ++i) {
+    const auto begin = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i)]);
+    const PetscInt count = a.row_offsets[static_cast<std::size_t>(i) + 1] - a.row_offsets[static_cast<std::size_t>(i)];
+    must(MatSetValues(matrix, 1, &i, count, a.col_indices.data() + begin, a.values.data() + begin, INSERT_VALUES));
+  }
+  must(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
+  must(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
+  return matrix;
+}
+
+OwnedMat make_local_matrix(const CsrMatrix& a, MatType type) {
+  OwnedMat matrix;
+  OwnedMat wanted;
+  must(MatCreateSeqAIJ(PETSC_COMM_SELF, a.rows, a.cols, 0, nullptr, matrix.out()));
+  must(MatSeqAIJSetPreallocationCSR(matrix, a.row_offsets.data(), a.col_indices.data(), a.values.data()));
+  must(MatConvert(matrix, type, MAT_INITIAL_MATRIX, wanted.out()));
+  return wanted;
+}
+
+OwnedVec make_vector(Mat a, double seed) {
+  OwnedVec x;
+  PetscInt first = 0;
+  PetscInt last = 0;
+  PetscScalar* array = nullptr;
+  must(MatCreateVecs(a, x.out(), nullptr));
+  must(VecGetOwnershipRange(x, &first, &last));
+  must(VecGetArrayWrite(x, &array));
+  for (PetscInt i = first; i < last; ++i) array[i - first] = value_at(i, seed);
+  must(VecRestoreArrayWrite(x, &array));
+  return x;
+}
+
+double relative_difference(Vec a, Vec b) {
+  OwnedVec difference;
+  PetscReal of_difference = 0.0;
+  PetscReal of_b = 0.0;
+  must(VecDuplicate(a, difference.out()));
+  must(VecCopy(a, difference));
+  must(VecAXPY(difference, -1.0, b));
+  must(VecNorm(difference, NORM_INFINITY, &of_difference));
+  must(VecNorm(b, NORM_INFINITY, &of_b));
+  return of_difference / of_b;
+}
+
+CsrMatrix load(const std::string& name) {
+  return read_matrix_market(std::string(TASKDAG_TEST_DATA_DIR) + "/" + name + ".mtx.xz");
+}
+
+std::string view_text(KSP ksp) {
+  std::vector<char> text(1U << 16U);
+  PetscViewer viewer = nullptr;
+  // A string viewer takes short forms only: the long form goes through a file.
+  FILE* file = std::tmpfile();
+  must(PetscViewerASCIIOpenWithFILE(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), file, &viewer));
+  must(KSPView(ksp, viewer));
+  must(PetscViewerFlush(viewer));
+  std::rewind(file);
+  const std::size_t size = std::fread(text.data(), 1, text.size(), file);
+  must(PetscViewerDestroy(&viewer));
+  (void)std::fclose(file);
+  return {text.data(), size};
+}
+
+Solve solve(Mat a, const std::string& options) {
+  const ScopedOptions scope("-ksp_rtol 1e-8 " + options);
+  Solve result;
+  OwnedKsp ksp;
+  OwnedVec b = make_vector(a);
+  OwnedVec x;
+  must(VecDuplicate(b, x.out()));
+  must(KSPCreate(PetscObjectComm(reinterpret_cast<PetscObject>(a)), ksp.out()));
+  must(KSPSetOperators(ksp, a, a));
+  {
+    const ErrorCapture errors;
+    result.code = KSPSetFromOptions(ksp);
+    if (static_cast<int>(result.code) == 0) result.code = KSPSolve(ksp, b, x);
+    result.message = errors.message();
+  }
+  if (static_cast<int>(result.code) != 0) return result;
+  PC pc = nullptr;
+  must(KSPGetPC(ksp, &pc));
+  must(PCGetFailedReason(pc, &result.failed));
+  must(KSPGetIterationNumber(ksp, &result.iterations));
+  must(KSPGetConvergedReason(ksp, &result.reason));
+  must(KSPGetResidualNorm(ksp, &result.residual));
+  result.view = view_text(ksp);
+  return result;
+}
+
+OwnedPc make_pc(Mat a, const std::string& options) {
+  const ScopedOptions scope(options);
+  OwnedPc pc;
+  must(PCCreate(PetscObjectComm(reinterpret_cast<PetscObject>(a)), pc.out()));
+  must(PCSetOperators(pc, a, a));
+  must(PCSetFromOptions(pc));
+  must(PCSetUp(pc));
+  return pc;
+}
+
+int event_count(const char* name) {
+  PetscLogEvent event = 0;
+  PetscEventPerfInfo info{};
+  must(PetscLogEventGetId(name, &event));
+  must(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &info));
+  return info.count;
+}
+
+}  // namespace taskdag::test

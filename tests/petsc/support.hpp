@@ -1,0 +1,111 @@
+/// \file
+/// What the tests of the PETSc plugin share. All functions are collective on PETSC_COMM_WORLD.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <petscksp.h>
+
+#include <string>
+#include <vector>
+
+#include "taskdag/taskdag.hpp"
+#include "taskdagpetsc.h"
+
+namespace taskdag::test {
+
+int ranks();
+int rank();
+
+/// A PETSc object that is destroyed at the end of its scope.
+template <class Object, PetscErrorCode (*destroy)(Object*)>
+class Owned {
+ public:
+  Owned() = default;
+  Owned(Owned&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  Owned& operator=(Owned&&) = delete;
+  ~Owned() { (void)destroy(&object_); }
+  operator Object() const { return object_; }
+  Object* out() { return &object_; }
+
+ private:
+  Object object_ = nullptr;
+};
+using OwnedMat = Owned<Mat, MatDestroy>;
+using OwnedVec = Owned<Vec, VecDestroy>;
+using OwnedKsp = Owned<KSP, KSPDestroy>;
+using OwnedPc = Owned<PC, PCDestroy>;
+using OwnedIs = Owned<IS, ISDestroy>;
+
+/// Options that are set inside a scope, and alone there.
+class ScopedOptions {
+ public:
+  explicit ScopedOptions(const std::string& text);
+  ScopedOptions(const ScopedOptions&) = delete;
+  ScopedOptions& operator=(const ScopedOptions&) = delete;
+  ~ScopedOptions();
+
+ private:
+  PetscOptions options_ = nullptr;
+};
+
+/// Inside its scope PETSc's errors are returned instead of ending the program; the first message is kept.
+class ErrorCapture {
+ public:
+  ErrorCapture();
+  ErrorCapture(const ErrorCapture&) = delete;
+  ErrorCapture& operator=(const ErrorCapture&) = delete;
+  ~ErrorCapture();
+  [[nodiscard]] const std::string& message() const { return message_; }
+
+ private:
+  static PetscErrorCode keep(MPI_Comm, int, const char*, const char*, PetscErrorCode, PetscErrorType, const char*,
+                             void*);
+  std::string message_;
+};
+
+/// The matrix on all ranks, rows split evenly, or `local_rows` of them on this rank if that is not negative.
+OwnedMat make_matrix(const CsrMatrix& a, MatType type = MATAIJ, PetscInt local_rows = PETSC_DECIDE);
+/// The matrix on this rank alone.
+OwnedMat make_local_matrix(const CsrMatrix& a, MatType type = MATSEQAIJ);
+
+/// A vector that fits the matrix, its entries a fixed function of the global index and `seed`.
+OwnedVec make_vector(Mat a, double seed = 1.0);
+
+/// max |a − b| / max |b|
+double relative_difference(Vec a, Vec b);
+
+/// A matrix of tests/data.
+CsrMatrix load(const std::string& name);
+
+/// What a solve gave.
+struct Solve {
+  PetscErrorCode code{};
+  std::string message;  ///< of the error, if code is not zero
+  PetscInt iterations = -1;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  PCFailedReason failed = PC_NOERROR;
+  double residual = -1.0;  ///< last residual norm of the iteration
+  std::string view;        ///< KSPView
+};
+
+/// Solves with a fixed right-hand side and the given options, -ksp_rtol 1e-8 unless they say otherwise.
+Solve solve(Mat a, const std::string& options);
+
+/// The text that KSPView prints.
+std::string view_text(KSP ksp);
+
+/// A preconditioner for `a`, set from `options` and set up.
+OwnedPc make_pc(Mat a, const std::string& options);
+
+/// Executions of a logged event so far on this rank.
+int event_count(const char* name);
+
+}  // namespace taskdag::test
+
+/// For calls that must succeed.
+#define PETSC_OK(call) ASSERT_EQ(static_cast<int>(call), 0)
+
+#define SKIP_UNLESS_RANKS(condition, what) \
+  if (!(condition)) GTEST_SKIP() << "runs on " << what << " only, this is " << ::taskdag::test::ranks()
