@@ -6,7 +6,6 @@
 
 #include <exception>
 #include <new>
-#include <source_location>
 #include <string_view>
 #include <utility>
 
@@ -20,15 +19,24 @@ inline PetscErrorCode code_of(const InvalidInput& error) {
   return diagonal ? PETSC_ERR_ARG_WRONGSTATE : PETSC_ERR_ARG_WRONG;
 }
 
-inline PetscErrorCode raise(PetscErrorCode code, const char* message, const std::source_location& where) {
-  return PetscError(PETSC_COMM_SELF, static_cast<int>(where.line()), where.function_name(), where.file_name(), code,
-                    PETSC_ERROR_INITIAL, "TaskDAG: %s", message);
+/// A place in the source. Not std::source_location: Debian 12's clang has none.
+struct Place {
+  const char* file;
+  const char* function;
+  int line;
+};
+
+inline PetscErrorCode raise(PetscErrorCode code, const char* message, const Place& where) {
+  return PetscError(PETSC_COMM_SELF, where.line, where.function, where.file, code, PETSC_ERROR_INITIAL, "TaskDAG: %s",
+                    message);
 }
 
 /// Runs `body`, which may throw, and turns what it throws into an error that PetscCall() hands up.
 /// `body` returns nothing and calls no PETSc function.
 template <class Body>
-PetscErrorCode guarded(Body&& body, const std::source_location where = std::source_location::current()) {
+PetscErrorCode guarded(Body&& body, const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
+                       int line = __builtin_LINE()) {
+  const Place where{file, function, line};
   try {
     std::forward<Body>(body)();
     return static_cast<PetscErrorCode>(0);
