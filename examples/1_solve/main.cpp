@@ -22,7 +22,6 @@ constexpr const char* kHelp =
     "  -repeat N                solve N times, for timing [1]\n"
     "  -residual_history FILE   write the residual norm of each iteration as CSV\n"
     "  -mat_type, -vec_type, -ksp_*, -pc_*   as in every PETSc program; the default is GMRES with the PC taskdag\n"
-    "    (on several ranks: block Jacobi with it in the blocks)\n"
     "Exit status: 0 converged, 1 wrong input, 2 not converged.\n\n";
 
 /// The program between PetscInitialize and PetscFinalize. @returns the exit status

@@ -35,22 +35,16 @@ Options read_options() {
   return options;
 }
 
-/// GMRES with the PC taskdag, in the blocks of block Jacobi on several ranks, unless the options say otherwise.
+/// GMRES with the PC taskdag unless the options say otherwise.
 KSP make_solver(MPI_Comm comm, Mat a) {
   KSP ksp = nullptr;
   PC pc = nullptr;
-  int ranks = 1;
-  MPI_Comm_size(comm, &ranks);
   PetscCallAbort(comm, KSPCreate(comm, &ksp));
   PetscCallAbort(comm, KSPSetOperators(ksp, a, a));
   PetscCallAbort(comm, KSPSetType(ksp, KSPGMRES));
   PetscCallAbort(comm, KSPGetPC(ksp, &pc));
-  PetscCallAbort(comm, PCSetType(pc, ranks == 1 ? PCTASKDAG : PCBJACOBI));
+  PetscCallAbort(comm, PCSetType(pc, PCTASKDAG));
   PetscCallAbort(comm, KSPSetFromOptions(ksp));
-  PetscBool blocks = PETSC_FALSE, chosen = PETSC_FALSE;
-  PetscCallAbort(comm, PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), PCBJACOBI, &blocks));
-  PetscCallAbort(comm, PetscOptionsHasName(nullptr, nullptr, "-sub_pc_type", &chosen));
-  if (ranks > 1 && blocks && !chosen) PetscCallAbort(comm, PetscOptionsSetValue(nullptr, "-sub_pc_type", PCTASKDAG));
   return ksp;
 }
 

@@ -20,12 +20,12 @@ row() {
     "$(field set-up "$report" | cut -d' ' -f1)" "$(field solve "$report" | cut -d' ' -f1)" "$backend"
 }
 
-# local_row NAME OPTION...: the same for a preconditioner of one rank; on several it works in the blocks of block Jacobi.
-local_row() {
+# petsc_factor NAME: PETSc's ilu or icc; on several ranks, in the blocks of block Jacobi (TaskDAG's does that by itself).
+petsc_factor() {
   if [ "$ranks" = 1 ]; then
-    row "$@"
+    row "PETSc $1" -pc_type "$1"
   else
-    row "$1" -pc_type bjacobi "${@/#-pc_/-sub_pc_}"
+    row "PETSc $1" -pc_type bjacobi -sub_pc_type "$1"
   fi
 }
 
@@ -35,12 +35,12 @@ echo "$(field ranks "$report" | cut -d, -f1) ranks"
 symmetric=$(field symmetric "$report")
 
 line preconditioner iterations residual set-up/s solve/s backend
-local_row "PETSc ilu" -pc_type ilu
-local_row "TaskDAG ilu" -pc_type taskdag -pc_taskdag_type ilu
+petsc_factor ilu
+row "TaskDAG ilu" -pc_type taskdag -pc_taskdag_type ilu
 if [ "$symmetric" = yes ]; then
-  local_row "PETSc icc" -pc_type icc
-  local_row "TaskDAG icc" -pc_type taskdag -pc_taskdag_type icc
+  petsc_factor icc
+  row "TaskDAG icc" -pc_type taskdag -pc_taskdag_type icc
 fi
 row "PETSc jacobi" -pc_type jacobi
-local_row "TaskDAG jacobi" -pc_type taskdag -pc_taskdag_type jacobi
+row "TaskDAG jacobi" -pc_type taskdag -pc_taskdag_type jacobi
 row "PETSc gamg" -pc_type gamg

@@ -36,14 +36,12 @@ int main(int argc, char **argv)
   KSP                ksp;
   PC                 pc;
   PetscInt           n = 64, iterations;
-  PetscMPIInt        ranks;
   PetscReal          error;
   KSPConvergedReason reason;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(TaskDAGInitializePackage());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
 
   /* b = A (1, 1, ..., 1), so the error of the solution is known. */
   PetscCall(assemble(n, &a));
@@ -56,13 +54,8 @@ int main(int argc, char **argv)
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPGetPC(ksp, &pc));
-  if (ranks == 1) {
-    PetscCall(PCSetType(pc, PCTASKDAG));
-    PetscCall(PCTaskDAGSetType(pc, PC_TASKDAG_ICC));
-  } else {
-    PetscCall(PCSetType(pc, PCBJACOBI));
-    PetscCall(PetscOptionsInsertString(NULL, "-sub_pc_type taskdag -sub_pc_taskdag_type icc"));
-  }
+  PetscCall(PCSetType(pc, PCTASKDAG));
+  PetscCall(PCTaskDAGSetType(pc, PC_TASKDAG_ICC));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
 

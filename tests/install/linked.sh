@@ -3,7 +3,8 @@
 set -euo pipefail
 build=$TASKDAG_WORK/linked
 rm -rf "$build"
-cmake -S "$TASKDAG_SOURCE/examples/3_linked_app" -B "$build" -G Ninja -DCMAKE_PREFIX_PATH="$TASKDAG_PREFIX"
+PKG_CONFIG_PATH=$PETSC_DIR/lib/pkgconfig:${PKG_CONFIG_PATH:-} \
+  cmake -S "$TASKDAG_SOURCE/examples/3_linked_app" -B "$build" -G Ninja -DCMAKE_PREFIX_PATH="$TASKDAG_PREFIX"
 cmake --build "$build"
 "$build/linked_app" -ksp_view | tee "$build/output.txt"
 grep -q CONVERGED_RTOL "$build/output.txt"
