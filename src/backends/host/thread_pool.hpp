@@ -1,0 +1,73 @@
+/// \file
+/// Persistent host threads.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace taskdag::host {
+
+/// Processors that this process may run on (its affinity mask), at least 1.
+int available_threads();
+
+/// A fixed number of threads, the caller of run() being number 0.
+///
+/// Encoding: `generation_` counts the jobs. The caller writes the job, then increments generation_ (release); a worker
+/// that sees the change (acquire) runs the job once and decrements `running_` (release); the caller leaves run() when
+/// it reads running_ == 0 (acquire). So what the caller wrote before run() is visible to the workers, and what they
+/// wrote is visible to the caller afterwards. Only the caller writes the job and generation_.
+/// Workers look for work briefly and then sleep.
+class ThreadPool {
+ public:
+  /// threads >= 1. @throws std::system_error if a thread cannot be started
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  [[nodiscard]] int threads() const { return threads_; }
+
+  /// Calls body(t) once for each t in [0, threads()), on as many threads, and returns when all calls have returned.
+  /// The first exception is rethrown. One run at a time. `body` must take its work from a shared source and may not
+  /// count on another call having started: in a forked child, where the workers do not exist, the calls run in turn.
+  template <class Body>
+  void run(Body&& body) {
+    if (threads_ == 1) {
+      body(0);
+      return;
+    }
+    using Target = std::remove_reference_t<Body>;
+    dispatch({[](void* target, int thread) { (*static_cast<Target*>(target))(thread); },
+              const_cast<void*>(static_cast<const void*>(std::addressof(body)))});
+  }
+
+ private:
+  struct Job {
+    void (*call)(void*, int) = nullptr;
+    void* target = nullptr;
+  };
+
+  void dispatch(Job job);
+  void work(int thread);
+  void run_job(int thread) noexcept;
+  void stop() noexcept;
+
+  int threads_;
+  pid_t owner_;  // the process that has the workers
+  Job job_;
+  bool stopping_ = false;  // published by generation_, like job_
+  std::exception_ptr failure_;
+  std::atomic<bool> failed_{false};
+  alignas(64) std::atomic<std::uint32_t> generation_{0};
+  alignas(64) std::atomic<std::uint32_t> running_{0};
+  std::unique_ptr<std::vector<std::thread>> workers_;
+};
+
+}  // namespace taskdag::host

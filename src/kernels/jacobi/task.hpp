@@ -1,0 +1,52 @@
+/// \file
+/// The tasks of damped Jacobi sweeps: a row's diagonal term, and one sweep of one row. Written once for every backend.
+#pragma once
+
+#include "base/macros.hpp"
+#include "taskdag/csr.hpp"
+#include "taskdag/jacobi.hpp"
+
+namespace taskdag::kernels {
+
+/// The number d of row i that stands for the diagonal, PETSc's conventions: 0 where the diagonal entry is absent;
+/// row_sum takes the sign of the diagonal entry, so that d · a_ii stays positive.
+TASKDAG_HD double jacobi_term(const CsrView& a, Index i, JacobiDiagonal kind) {
+  double diagonal = 0.0;
+  double largest = 0.0;
+  double sum = 0.0;
+  for (Offset e = a.pattern.row_offsets[i]; e < a.pattern.row_offsets[i + 1]; ++e) {
+    const double value = a.values[e];
+    const double magnitude = value < 0 ? -value : value;
+    if (a.pattern.col_indices[e] == i) diagonal = value;
+    if (largest < magnitude) largest = magnitude;
+    sum += magnitude;
+  }
+  switch (kind) {
+    case JacobiDiagonal::row_max:
+      return largest;
+    case JacobiDiagonal::row_sum:
+      return diagonal < 0 ? -sum : sum;
+    case JacobiDiagonal::diagonal:
+      break;
+  }
+  return diagonal;
+}
+
+/// 1/d, or 1 for d = 0 (which the caller counts by asking d == 0); absolute: of |d|.
+TASKDAG_HD double jacobi_inverse(double d, bool absolute) {
+  if (d == 0.0) return 1.0;
+  return 1.0 / (absolute && d < 0 ? -d : d);
+}
+
+/// x_i + scale · (b_i − Σ_j a_ij x_j), with scale = damping / d_i.
+/// Group: the threads that share a row, as in ilu0/task.hpp.
+template <class Group>
+TASKDAG_HD double jacobi_row(const Group& group, const CsrView& a, Index i, const double* x, double b, double scale) {
+  double sum = 0.0;
+  for (Offset e = a.pattern.row_offsets[i] + group.rank(); e < a.pattern.row_offsets[i + 1]; e += group.size()) {
+    sum += a.values[e] * x[a.pattern.col_indices[e]];
+  }
+  return x[i] + scale * (b - group.sum(sum));
+}
+
+}  // namespace taskdag::kernels
