@@ -50,7 +50,8 @@ class Bridge {
   /// `flops`: operations per column. Object: Vec, or Mat for dense blocks.
   template <class Object, class Work>
   PetscErrorCode with_arrays(Object b, Object x, PetscLogDouble flops, Work&& work) {
-    PetscCall(PetscLogEventBegin(events().apply, b, x, nullptr, nullptr));
+    EventScope event;
+    PetscCall(event.begin(events().apply, reinterpret_cast<PetscObject>(b), reinterpret_cast<PetscObject>(x)));
     Stream stream;
     Arrays arrays;
     if (on_cuda()) PetscCall(current_stream(&stream));
@@ -66,7 +67,6 @@ class Bridge {
     }
     PetscCall(log_flops(on_cuda(), flops * static_cast<double>(arrays.columns)));
     PetscCall(close_arrays(b, x, &arrays));
-    PetscCall(PetscLogEventEnd(events().apply, b, x, nullptr, nullptr));
     return PETSC_SUCCESS;
   }
 

@@ -19,6 +19,23 @@ PetscErrorCode register_events() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode EventScope::begin(PetscLogEvent event, PetscObject first, PetscObject second) {
+  PetscFunctionBegin;
+  event_ = event;
+  first_ = first;
+  second_ = second;
+  PetscCall(PetscLogEventBegin(event_, first_, second_, nullptr, nullptr));
+  begun_ = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EventScope::end() {
+  PetscFunctionBegin;
+  begun_ = false;
+  PetscCall(PetscLogEventEnd(event_, first_, second_, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode log_flops(bool cuda, PetscLogDouble flops) {
   // A PETSc without a device counts no device operations at all: there they are counted as ordinary ones.
   if (cuda && petsc_has_cuda()) return PetscLogGpuFlops(flops);

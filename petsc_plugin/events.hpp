@@ -18,6 +18,26 @@ Events& events();
 
 PetscErrorCode register_events();
 
+/// An event that ends with its scope, also where an error leaves it: one left open would never be counted again.
+class EventScope {
+ public:
+  EventScope() = default;
+  EventScope(const EventScope&) = delete;
+  EventScope& operator=(const EventScope&) = delete;
+  ~EventScope() {
+    if (begun_) (void)end();
+  }
+  PetscErrorCode begin(PetscLogEvent event, PetscObject first, PetscObject second = nullptr);
+
+ private:
+  PetscErrorCode end();
+
+  bool begun_ = false;
+  PetscLogEvent event_ = 0;
+  PetscObject first_ = nullptr;
+  PetscObject second_ = nullptr;
+};
+
 /// Floating-point operations of work done on `cuda` or on the host.
 PetscErrorCode log_flops(bool cuda, PetscLogDouble flops);
 

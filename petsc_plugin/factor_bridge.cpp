@@ -58,14 +58,14 @@ PetscErrorCode FactorBridge::set_order(IS order, std::vector<Index>* indices) {
 PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOptions& options,
                                      const EngineSettings& settings) {
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(events().symbolic, matrix, nullptr, nullptr, nullptr));
+  EventScope event;
+  PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(reset());
   PetscCall(set_order(row, &row_order_));
   PetscCall(set_order(col, &col_order_));
   // A permutation mixes the triangles: then the upper one alone does not do.
   PetscCall(prepare(matrix, options.kind == FactorKind::ic0 && row_order_.empty(), settings));
   PetscCall(build(matrix, options));
-  PetscCall(PetscLogEventEnd(events().symbolic, matrix, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,13 +86,13 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   *report = {};
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (!same(options, options_)) PetscCall(build(matrix, options));
-  PetscCall(PetscLogEventBegin(events().numeric, matrix, nullptr, nullptr, nullptr));
+  EventScope event;
+  PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     status_ = factorization_->factor(view.values, space, stream);
   }));
   // As PETSc's own incomplete factorisations count: one reciprocal per row.
   PetscCall(log_flops(on_cuda(), static_cast<PetscLogDouble>(rows())));
-  PetscCall(PetscLogEventEnd(events().numeric, matrix, nullptr, nullptr, nullptr));
   *report = to_report(status_);
   if (!status_.ok()) {
     if (error_if_failure) PetscCall(raise_failure(status_, options_));

@@ -4,7 +4,8 @@ namespace taskdag::petsc {
 
 PetscErrorCode JacobiBridge::analyse(Mat matrix, const JacobiOptions& options, const EngineSettings& settings) {
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(events().symbolic, matrix, nullptr, nullptr, nullptr));
+  EventScope event;
+  PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(reset());
   options_ = options;
   PetscCall(prepare(matrix, false, settings));
@@ -17,19 +18,18 @@ PetscErrorCode JacobiBridge::analyse(Mat matrix, const JacobiOptions& options, c
     }));
     PetscCall(report_zeros(matrix));
   }
-  PetscCall(PetscLogEventEnd(events().symbolic, matrix, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode JacobiBridge::update(Mat matrix) {
   PetscFunctionBegin;
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLogEventBegin(events().numeric, matrix, nullptr, nullptr, nullptr));
+  EventScope event;
+  PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     jacobi_->update_values(view, space, stream);
   }));
   PetscCall(report_zeros(matrix));
-  PetscCall(PetscLogEventEnd(events().numeric, matrix, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

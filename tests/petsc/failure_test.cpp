@@ -182,6 +182,9 @@ TEST(MissingDiagonal, IsAnErrorThatNamesTheRow) {
   }
 }
 
+/// For messages of PETSc's own, whose codes differ between its releases.
+constexpr int any_code = 0;
+
 struct WrongOption {
   const char* name;
   const char* options;
@@ -197,7 +200,10 @@ TEST_P(WrongOptions, AreRefusedWithASentence) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 4, .ny = 4, .nz = 1}));
   const Solve result = solve(a, GetParam().options);
-  EXPECT_EQ(static_cast<int>(result.code), GetParam().code) << result.message;
+  EXPECT_NE(static_cast<int>(result.code), 0);
+  if (GetParam().code != any_code) {
+    EXPECT_EQ(static_cast<int>(result.code), GetParam().code) << result.message;
+  }
   EXPECT_NE(result.message.find(GetParam().message), std::string::npos) << result.message;
 }
 
@@ -205,9 +211,8 @@ INSTANTIATE_TEST_SUITE_P(
     Plugin, WrongOptions,
     testing::Values(
         WrongOption{"sor", "-pc_type taskdag -pc_taskdag_type sor", PETSC_ERR_SUP, "not built yet"},
-        WrongOption{"unknown_type", "-pc_type taskdag -pc_taskdag_type lu", PETSC_ERR_USER_INPUT, "-pc_taskdag_type"},
-        WrongOption{"unknown_backend", "-pc_type taskdag -pc_taskdag_backend gpu", PETSC_ERR_USER_INPUT,
-                    "-pc_taskdag_backend"},
+        WrongOption{"unknown_type", "-pc_type taskdag -pc_taskdag_type lu", any_code, "-pc_taskdag_type"},
+        WrongOption{"unknown_backend", "-pc_type taskdag -pc_taskdag_backend gpu", any_code, "-pc_taskdag_backend"},
         WrongOption{"negative_threads", "-pc_type taskdag -pc_taskdag_threads -1", PETSC_ERR_ARG_OUTOFRANGE,
                     "-pc_taskdag_threads must be 0 or more"},
         WrongOption{"no_sweeps", "-pc_type taskdag -pc_taskdag_jacobi_sweeps 0", PETSC_ERR_ARG_OUTOFRANGE,
@@ -221,7 +226,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongOption{"levels", "-pc_type ilu -pc_factor_mat_solver_type taskdag -pc_factor_levels 2", PETSC_ERR_SUP,
                     "-pc_factor_levels must be 0"},
         WrongOption{"package_backend", "-pc_type ilu -pc_factor_mat_solver_type taskdag -pc_taskdag_backend gpu",
-                    PETSC_ERR_USER_INPUT, "-pc_taskdag_backend"}),
+                    any_code, "-pc_taskdag_backend"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(Rectangular, IsRefused) {

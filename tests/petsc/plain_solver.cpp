@@ -6,7 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <string>
+#include <sstream>
 
 #if defined(TASKDAG_LINKED)
 #include "taskdagpetsc.h"
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 0;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::string counts;
+  std::ostringstream counts;
   for (int round = 0; round < rounds; ++round) {
     PetscInt iterations = -1;
     if (PetscInitialize(&argc, &argv, nullptr, nullptr)) return 1;
@@ -69,8 +69,8 @@ int main(int argc, char** argv) {
 #endif
     if (solve(&iterations)) return 1;
     if (PetscFinalize()) return 1;
-    counts += " " + std::to_string(iterations);
+    counts << ' ' << iterations;
   }
-  if (rank == 0) std::printf("rounds: %d, iterations:%s\n", rounds, counts.c_str());
+  if (rank == 0) std::printf("rounds: %d, iterations:%s\n", rounds, counts.str().c_str());
   return MPI_Finalize() == MPI_SUCCESS && rounds > 0 ? 0 : 1;
 }

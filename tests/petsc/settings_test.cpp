@@ -1,7 +1,4 @@
 // Options, setters, views and the choice of a backend.
-#include <array>
-#include <cstdarg>
-#include <cstdio>
 #include <sstream>
 
 #include "options.hpp"
@@ -9,36 +6,6 @@
 
 namespace taskdag::test {
 namespace {
-
-/// The lines that PETSc's -help printed inside the scope of this object.
-std::string help_text;
-PetscErrorCode keep_help(MPI_Comm, const char* format, ...) {
-  std::array<char, 4096> line{};
-  va_list arguments;
-  va_start(arguments, format);
-  (void)std::vsnprintf(line.data(), line.size(), format, arguments);
-  va_end(arguments);
-  help_text += line.data();
-  return PetscErrorCode(0);
-}
-
-TEST(Options, HelpListsAllOfThem) {
-  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 4, .ny = 4, .nz = 1}));
-  help_text.clear();
-  PetscErrorCode (*print)(MPI_Comm, const char[], ...) = PetscHelpPrintf;
-  PetscHelpPrintf = keep_help;
-  {
-    const ScopedOptions scope("-help -pc_type taskdag");
-    OwnedPc pc;
-    EXPECT_EQ(static_cast<int>(PCCreate(PETSC_COMM_WORLD, pc.out())), 0);
-    EXPECT_EQ(static_cast<int>(PCSetFromOptions(pc)), 0);
-  }
-  PetscHelpPrintf = print;
-  for (const petsc::OptionRow& option : petsc::option_table()) {
-    EXPECT_NE(help_text.find(option.name), std::string::npos) << option.name << " in\n" << help_text;
-    EXPECT_NE(help_text.find(option.help), std::string::npos) << option.help;
-  }
-}
 
 TEST(Options, MarkdownTableHasOneLineEach) {
   std::ostringstream text;
