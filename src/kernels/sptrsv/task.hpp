@@ -20,9 +20,9 @@ TASKDAG_HD double sptrsv_row(const Group& group, const Entries& entries, const O
                              double pivot) {
   double sum = 0.0;
   for (Index first = 0; first < entries.count(); first += Batch) {
-    Index column[Batch];
-    double value[Batch];
-    double operand[Batch];
+    Index column[static_cast<unsigned>(Batch)];
+    double value[static_cast<unsigned>(Batch)];
+    double operand[static_cast<unsigned>(Batch)];
     entries.load(first, column, value);
     operands.wait(column, operand);
     for (int k = 0; k < Batch; ++k) sum += value[k] * operand[k];
