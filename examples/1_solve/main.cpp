@@ -3,7 +3,7 @@
 #include <taskdagpetsc.h>
 
 #include <cstdio>
-#include <exception>
+#include <cstring>
 
 #include "problem.hpp"
 #include "run.hpp"
@@ -24,11 +24,27 @@ constexpr const char* kHelp =
     "  -mat_type, -vec_type, -ksp_*, -pc_*   as in every PETSc program; the default is GMRES with the PC taskdag\n"
     "Exit status: 0 converged, 1 wrong input, 2 not converged.\n\n";
 
+/// An option that nothing has asked for by now is misspelt or of no use here.
+void warn_of_unused_options(MPI_Comm comm) {
+  PetscInt count = 0;
+  char** names = nullptr;
+  char** values = nullptr;
+  PetscCallAbort(comm, PetscOptionsLeftGet(nullptr, &count, &names, &values));
+  for (PetscInt i = 0; i < count; ++i) {
+    if (std::strcmp(names[i], "options_left") == 0) continue;  // PETSc asks for it at the very end
+    const char* value = values[i] != nullptr ? values[i] : "";
+    PetscCallAbort(comm,
+                   PetscFPrintf(comm, stderr, "solve: warning: the option -%s %s was not used\n", names[i], value));
+  }
+  PetscCallAbort(comm, PetscOptionsLeftRestore(nullptr, &count, &names, &values));
+}
+
 /// The program between PetscInitialize and PetscFinalize. @returns the exit status
 int run() {
   MPI_Comm comm = PETSC_COMM_WORLD;
   example::Problem problem = example::make_problem(comm);
   const bool converged = example::solve(problem);
+  warn_of_unused_options(comm);
   PetscCallAbort(comm, VecDestroy(&problem.b));
   PetscCallAbort(comm, MatDestroy(&problem.a));
   return converged ? 0 : 2;

@@ -31,7 +31,7 @@ petsc_factor() {
 
 run_solve "$report" "${problem[@]}" -ksp_max_it 1 -pc_type none
 echo "$(field problem "$report"), $(field rows "$report") rows, $(field entries "$report") entries"
-echo "$(field ranks "$report" | cut -d, -f1) ranks"
+echo "ranks: $(field ranks "$report")"
 symmetric=$(field symmetric "$report")
 
 line preconditioner iterations residual set-up/s solve/s backend
