@@ -1,0 +1,43 @@
+#include "kernels/jacobi/host.hpp"
+
+#include <atomic>
+
+#include "backends/host/seam.hpp"
+#include "kernels/jacobi/task.hpp"
+
+namespace taskdag::kernels {
+
+namespace {
+
+constexpr Index kChunk = 1024;
+
+template <class Body>
+void for_rows(Index rows, host::ThreadPool& pool, const Body& body) {
+  host::TicketCounter tickets;
+  pool.run([&](int) {
+    Index first = 0;
+    Index last = 0;
+    while (tickets.take(rows, kChunk, first, last)) {
+      for (Index i = first; i < last; ++i) body(i);
+    }
+  });
+}
+
+}  // namespace
+
+Index host_jacobi_scale(const CsrView& a, const JacobiOptions& options, host::ThreadPool& pool, double* scale) {
+  std::atomic<Index> zeros{0};
+  for_rows(a.pattern.rows, pool, [&](Index i) {
+    const double d = jacobi_term(a, i, options.diagonal);
+    if (d == 0.0) zeros.fetch_add(1, std::memory_order_relaxed);
+    scale[i] = options.damping * jacobi_inverse(d, options.absolute);
+  });
+  return zeros.load(std::memory_order_relaxed);
+}
+
+void host_jacobi_sweep(const CsrView& a, const double* scale, const double* b, const double* x, double* y,
+                       host::ThreadPool& pool) {
+  for_rows(a.pattern.rows, pool, [&](Index i) { y[i] = jacobi_row(host::SingleThread(), a, i, x, b[i], scale[i]); });
+}
+
+}  // namespace taskdag::kernels

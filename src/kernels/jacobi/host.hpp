@@ -1,0 +1,17 @@
+/// \file
+/// Damped Jacobi sweeps on host threads.
+#pragma once
+
+#include "backends/host/thread_pool.hpp"
+#include "taskdag/jacobi.hpp"
+
+namespace taskdag::kernels {
+
+/// scale[i] = damping / d_i, rows split over the pool. @returns how many d_i are zero
+Index host_jacobi_scale(const CsrView& a, const JacobiOptions& options, host::ThreadPool& pool, double* scale);
+
+/// y = x + scale · (b − A x), y apart from x and b.
+void host_jacobi_sweep(const CsrView& a, const double* scale, const double* b, const double* x, double* y,
+                       host::ThreadPool& pool);
+
+}  // namespace taskdag::kernels

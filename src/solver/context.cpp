@@ -1,0 +1,55 @@
+#include "taskdag/context.hpp"
+
+#include "solver/impl.hpp"
+#include "solver/state.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag {
+
+const char* to_string(Backend backend) {
+  switch (backend) {
+    case Backend::cuda:
+      return "cuda";
+    case Backend::host:
+      return "host";
+    case Backend::automatic:
+      break;
+  }
+  return "auto";
+}
+
+const DeviceProbe& probe_devices() {
+  static const DeviceProbe result = cuda::probe();
+  return result;
+}
+
+Context Context::create(const ContextOptions& options) {
+  if (options.threads < 0) throw InvalidInput("the number of threads is negative");
+  auto state = std::make_shared<State>();
+  bool use_cuda = options.backend == Backend::cuda;
+  if (options.backend == Backend::automatic) {
+    use_cuda = probe_devices().devices > 0;
+    state->reason = probe_devices().message;
+  } else {
+    state->reason = "asked for";
+  }
+  if (use_cuda) {
+    if (probe_devices().devices == 0) throw DeviceError("the CUDA backend is not usable: " + probe_devices().message);
+    state->backend = Backend::cuda;
+    state->device = cuda::open_device(options.device);
+    state->device_name = cuda::device_name(state->device);
+  } else {
+    const int threads = options.threads == 0 ? host::available_threads() : options.threads;
+    state->pool = std::make_unique<host::ThreadPool>(threads);
+    state->device_name = std::to_string(threads) + (threads == 1 ? " host thread" : " host threads");
+  }
+  return Context(std::move(state));
+}
+
+Backend Context::backend() const { return state_->backend; }
+const std::string& Context::reason() const { return state_->reason; }
+int Context::threads() const { return state_->pool ? state_->pool->threads() : 1; }
+int Context::device() const { return state_->device; }
+std::string Context::device_name() const { return state_->device_name; }
+
+}  // namespace taskdag

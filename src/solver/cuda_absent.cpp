@@ -1,0 +1,27 @@
+// The CUDA side of impl.hpp in a build without CUDA.
+#include "solver/impl.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::cuda {
+
+namespace {
+[[noreturn]] void refuse() { throw DeviceError("the CUDA backend is not usable: built without CUDA"); }
+}  // namespace
+
+DeviceProbe probe() { return {.built_with_cuda = false, .devices = 0, .message = "built without CUDA"}; }
+int open_device(int) { refuse(); }
+std::string device_name(int) { refuse(); }
+std::unique_ptr<TriangularSolver::Impl> make_triangular(const Context&, const CsrView&, MemorySpace,
+                                                        const TriangularOptions&, Stream) {
+  refuse();
+}
+std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const CsrPattern&, MemorySpace,
+                                                        const FactorOptions&, std::span<const Index>,
+                                                        std::span<const Index>, Stream) {
+  refuse();
+}
+std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, MemorySpace, const JacobiOptions&, Stream) {
+  refuse();
+}
+
+}  // namespace taskdag::cuda

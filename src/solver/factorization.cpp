@@ -1,0 +1,74 @@
+#include "taskdag/factorization.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "solver/checks.hpp"
+#include "solver/impl.hpp"
+#include "taskdag/ordering.hpp"
+
+namespace taskdag {
+
+namespace {
+
+void check_order(std::span<const Index> order, Index rows, const char* name) {
+  if (order.empty()) return;
+  if (order.size() != static_cast<std::size_t>(rows)) {
+    throw InvalidInput(std::string("the ") + name + " order has " + std::to_string(order.size()) + " entries for " +
+                       std::to_string(rows) + " rows");
+  }
+  static_cast<void>(invert_permutation(order));
+}
+
+}  // namespace
+
+Factorization::Factorization(const Context& context, const CsrPattern& pattern, MemorySpace space,
+                             const FactorOptions& options, std::span<const Index> row_order,
+                             std::span<const Index> col_order, Stream stream) {
+  if (context.backend() == Backend::host) require_host_memory(space);
+  if (pattern.rows != pattern.cols) throw InvalidInput("a factorisation needs a square matrix");
+  if (!std::isfinite(options.shift_amount) || !(options.zero_pivot >= 0) || !std::isfinite(options.zero_pivot)) {
+    throw InvalidInput("shift_amount must be finite, zero_pivot finite and not negative");
+  }
+  check_order(row_order, pattern.rows, "row");
+  check_order(col_order, pattern.rows, "column");
+  if (options.kind == FactorKind::ic0 && !std::ranges::equal(row_order, col_order)) {
+    throw InvalidInput("ic0 needs the same order for rows and columns");
+  }
+  if (space == MemorySpace::host) validate(pattern, {.square = true});
+  impl_ = context.backend() == Backend::cuda
+              ? cuda::make_factorization(context, pattern, space, options, row_order, col_order, stream)
+              : host::make_factorization(context, pattern, options, row_order, col_order);
+}
+
+Factorization::~Factorization() = default;
+Factorization::Factorization(Factorization&&) noexcept = default;
+Factorization& Factorization::operator=(Factorization&&) noexcept = default;
+
+FactorStatus Factorization::factor(const double* values, MemorySpace space, Stream stream) {
+  require_array(values, info().rows, "values");
+  return impl_->factor(values, space, stream);
+}
+
+void Factorization::apply(Apply part, const double* b, double* x, MemorySpace space, Stream stream) {
+  apply_many(part, 1, b, info().rows, x, info().rows, space, stream);
+}
+
+void Factorization::apply_many(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+                               MemorySpace space, Stream stream) {
+  if (count < 0) throw InvalidInput("the number of vectors is negative");
+  if (count > 1 && (ldb < info().rows || ldx < info().rows)) {
+    throw InvalidInput("the distance between vectors is smaller than their length");
+  }
+  if (count > 0) {
+    require_array(b, info().rows, "b");
+    require_array(x, info().rows, "x");
+  }
+  impl_->apply(part, count, b, ldb, x, ldx, space, stream);
+}
+
+SolveOutcome Factorization::outcome() { return impl_->outcome(); }
+CsrMatrix Factorization::copy_factor() const { return impl_->copy_factor(); }
+const FactorizationInfo& Factorization::info() const { return impl_->info; }
+
+}  // namespace taskdag

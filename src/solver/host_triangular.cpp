@@ -1,0 +1,72 @@
+#include <utility>
+
+#include "dag/transpose.hpp"
+#include "kernels/sptrsv/host.hpp"
+#include "solver/checks.hpp"
+#include "solver/impl.hpp"
+#include "solver/state.hpp"
+
+namespace taskdag::host {
+
+namespace {
+
+class HostTriangular final : public TriangularSolver::Impl {
+ public:
+  HostTriangular(const Context& context, const CsrView& a, const TriangularOptions& options)
+      : state_(context.state()), sweep_(make_sweep(*state_->pool, a.pattern, options)) {
+    if (!options.unit_diagonal) {
+      diagonal_ = diagonal_entries(a.pattern);
+      inverse_pivots_.resize(diagonal_.size());
+    }
+    info.rows = a.pattern.rows;
+    info.entries = sweep_.entries();
+    info.levels = sweep_.levels();
+    info.widest_level = sweep_.widest_level();
+    info.bytes = sweep_.bytes() + static_cast<std::int64_t>(diagonal_.size() * (sizeof(Offset) + sizeof(double)));
+    update_values(a.values, MemorySpace::host, {});
+  }
+
+  void update_values(const double* values, MemorySpace space, Stream) override {
+    require_host_memory(space);
+    sweep_.load(values);
+    for (std::size_t i = 0; i < diagonal_.size(); ++i) inverse_pivots_[i] = 1.0 / values[diagonal_[i]];
+  }
+
+  void solve(const double* b, double* x, MemorySpace space, Stream) override {
+    require_host_memory(space);
+    const auto rhs = [b](Index i) { return b[i]; };
+    const auto nothing = [](Index, double) {};
+    const double* const inverse = inverse_pivots_.data();
+    finite_ &= diagonal_.empty() ? sweep_.run(
+                                       x, rhs, [](Index, double v) { return v; }, nothing)
+                                 : sweep_.run(
+                                       x, rhs, [inverse](Index i, double v) { return v * inverse[i]; }, nothing);
+  }
+
+  SolveOutcome outcome() override {
+    return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
+  }
+
+ private:
+  static kernels::HostSweep make_sweep(ThreadPool& pool, const CsrPattern& pattern, const TriangularOptions& options) {
+    if (!options.transposed) return {pattern, nullptr, options.triangle, pool};
+    const Transposed transposed = transpose(pattern);
+    const Triangle other = options.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
+    return {transposed.view(), transposed.source_entry.data(), other, pool};
+  }
+
+  std::shared_ptr<Context::State> state_;
+  kernels::HostSweep sweep_;
+  std::vector<Offset> diagonal_;  // empty for a unit diagonal
+  std::vector<double> inverse_pivots_;
+  bool finite_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<TriangularSolver::Impl> make_triangular(const Context& context, const CsrView& a,
+                                                        const TriangularOptions& options) {
+  return std::make_unique<HostTriangular>(context, a, options);
+}
+
+}  // namespace taskdag::host
