@@ -1,0 +1,42 @@
+#include "kernels/jacobi/reference.hpp"
+
+#include <cmath>
+
+namespace taskdag::kernels {
+
+std::vector<double> reference_jacobi(const CsrView& a, const JacobiOptions& options, const std::vector<double>& b,
+                                     bool transposed) {
+  const auto n = static_cast<std::size_t>(a.pattern.rows);
+  std::vector<double> d(n, 0.0);
+  std::vector<double> largest(n, 0.0);
+  std::vector<double> sum(n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (Offset e = a.pattern.row_offsets[i]; e < a.pattern.row_offsets[i + 1]; ++e) {
+      if (static_cast<std::size_t>(a.pattern.col_indices[e]) == i) d[i] = a.values[e];
+      largest[i] = std::fmax(largest[i], std::abs(a.values[e]));
+      sum[i] += std::abs(a.values[e]);
+    }
+    if (options.diagonal == JacobiDiagonal::row_max) d[i] = largest[i];
+    if (options.diagonal == JacobiDiagonal::row_sum) d[i] = d[i] < 0 ? -sum[i] : sum[i];
+    if (options.absolute) d[i] = std::abs(d[i]);
+    if (d[i] == 0.0) d[i] = 1.0;
+  }
+  std::vector<double> x(n, 0.0);
+  for (int sweep = 0; sweep < options.sweeps; ++sweep) {
+    std::vector<double> residual(b);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (Offset e = a.pattern.row_offsets[i]; e < a.pattern.row_offsets[i + 1]; ++e) {
+        const auto j = static_cast<std::size_t>(a.pattern.col_indices[e]);
+        if (transposed) {
+          residual[j] -= a.values[e] * x[i];
+        } else {
+          residual[i] -= a.values[e] * x[j];
+        }
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) x[i] += options.damping * residual[i] / d[i];
+  }
+  return x;
+}
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,297 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "dag/transpose.hpp"
+#include "kernels/ic0/host.hpp"
+#include "kernels/ilu0/host.hpp"
+#include "kernels/shift.hpp"
+#include "kernels/sptrsv/host.hpp"
+#include "solver/checks.hpp"
+#include "solver/impl.hpp"
+#include "solver/state.hpp"
+
+namespace taskdag::host {
+
+namespace {
+
+using kernels::HostSweep;
+
+/// What the positive_definite shift starts from: max over the rows of A of Σ|a_ij| − |a_ii| − a_ii.
+class Dominance {
+ public:
+  explicit Dominance(const CsrPattern& pattern)
+      : row_offsets_(pattern.row_offsets, pattern.row_offsets + (pattern.rows == 0 ? 0 : pattern.rows + 1)) {
+    for (Index i = 0; i < pattern.rows; ++i) {
+      const Index* const end = pattern.col_indices + pattern.row_offsets[i + 1];
+      const Index* const found = std::lower_bound(pattern.col_indices + pattern.row_offsets[i], end, i);
+      diagonal_.push_back(found != end && *found == i ? static_cast<Offset>(found - pattern.col_indices) : -1);
+    }
+  }
+
+  [[nodiscard]] double operator()(const double* values) const {
+    double largest = 0.0;
+    for (std::size_t i = 0; i < diagonal_.size(); ++i) {
+      const double d = diagonal_[i] < 0 ? 0.0 : values[diagonal_[i]];
+      double sum = -std::abs(d) - d;
+      for (Offset e = row_offsets_[i]; e < row_offsets_[i + 1]; ++e) sum += std::abs(values[e]);
+      largest = std::max(largest, sum);
+    }
+    return largest;
+  }
+
+ private:
+  std::vector<Offset> row_offsets_;
+  std::vector<Offset> diagonal_;  // -1: absent
+};
+
+class HostFactorization : public Factorization::Impl {
+ public:
+  FactorStatus factor(const double* values, MemorySpace space, Stream) final {
+    require_host_memory(space);
+    const kernels::PivotRule rule{options_.shift, options_.zero_pivot, options_.shift_amount};
+    kernels::ShiftStrategy strategy(options_, dominance_ ? (*dominance_)(values) : 0.0);
+    do {
+      run_attempt(values, strategy.amount(), rule);
+    } while (strategy.again(findings_.any_zero()));
+    FactorStatus status = findings_.status([this](Index i) { return pivot(i); });
+    status.shift_amount = strategy.amount();
+    status.shifts += strategy.shifts();
+    load_sweeps();
+    factored_ = true;
+    return status;
+  }
+
+  void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
+             Stream) final {
+    require_host_memory(space);
+    check_part(part);
+    if (!factored_) throw InvalidInput("a factorisation is applied before its first factor()");
+    for (Index k = 0; k < count; ++k) apply_one(part, b + k * ldb, x + k * ldx);
+  }
+
+  SolveOutcome outcome() final {
+    return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
+  }
+
+ protected:
+  HostFactorization(const Context& context, const CsrPattern& pattern, const FactorOptions& options,
+                    std::span<const Index> row_order, std::span<const Index> col_order)
+      : state_(context.state()),
+        options_(options),
+        row_order_(row_order.begin(), row_order.end()),
+        col_order_(col_order.begin(), col_order.end()),
+        matrix_(permute_pattern(pattern, row_order, col_order)),
+        work_(static_cast<std::size_t>(pattern.rows)) {
+    static_cast<void>(diagonal_entries(matrix_.view()));  // names the row that lacks one
+    if (options.shift == ShiftType::positive_definite) dominance_ = std::make_unique<Dominance>(pattern);
+    info.rows = pattern.rows;
+  }
+
+  void finish_info(const HostSweep& lower, const HostSweep& upper) {
+    info.entries = matrix_.view().entries();
+    info.lower_levels = lower.levels();
+    info.upper_levels = upper.levels();
+    const auto rows = static_cast<std::int64_t>(info.rows);
+    info.bytes = lower.bytes() + upper.bytes() +
+                 static_cast<std::int64_t>(sizeof(double) + sizeof(Index) + sizeof(Offset)) * info.entries +
+                 static_cast<std::int64_t>(2 * sizeof(double) + 4 * sizeof(Index)) * rows;
+  }
+
+  virtual void run_attempt(const double* values, double shift, const kernels::PivotRule& rule) = 0;
+  virtual void load_sweeps() = 0;
+  virtual void check_part(Apply part) const = 0;
+  virtual void apply_one(Apply part, const double* b, double* x) = 0;
+  [[nodiscard]] virtual double pivot(Index i) const = 0;
+
+  /// Copies the vector b of the user's numbering into the work space in the factor's.
+  void gather(const std::vector<Index>& order, const double* b) {
+    for (std::size_t i = 0; i < work_.size(); ++i) work_[i] = b[order.empty() ? i : static_cast<std::size_t>(order[i])];
+  }
+
+  /// x = (second ∘ first) b, where x_i of either sweep is scaled by its pivot function.
+  template <class FirstPivot, class Rhs, class SecondPivot>
+  void both(HostSweep& first, const FirstPivot& first_pivot, const std::vector<Index>& in, const double* b,
+            HostSweep& second, const Rhs& scale, const SecondPivot& second_pivot, const std::vector<Index>& out,
+            double* x) {
+    const auto nothing = [](Index, double) {};
+    if (in.empty() && out.empty()) {  // the solution's array is the work space
+      first.run(
+          x, [b](Index i) { return b[i]; }, first_pivot, nothing);
+      finite_ &= second.run(
+          x, [x, &scale](Index i) { return scale(i, x[i]); }, second_pivot, nothing);
+      return;
+    }
+    double* const w = work_.data();
+    const auto at = [](const std::vector<Index>& order, Index i) {
+      return order.empty() ? i : order[static_cast<std::size_t>(i)];
+    };
+    first.run(
+        w, [&, b](Index i) { return b[at(in, i)]; }, first_pivot, nothing);
+    finite_ &= second.run(
+        w, [w, &scale](Index i) { return scale(i, w[i]); }, second_pivot,
+        [&, x](Index i, double value) { x[at(out, i)] = value; });
+  }
+
+  std::shared_ptr<Context::State> state_;
+  FactorOptions options_;
+  std::vector<Index> row_order_;
+  std::vector<Index> col_order_;
+  MappedPattern matrix_;  // what is factorised, with the way to A's entries
+  std::unique_ptr<Dominance> dominance_;
+  kernels::Findings findings_;
+  std::vector<double> work_;
+  bool factored_ = false;
+  bool finite_ = true;
+};
+
+constexpr auto kUnit = [](Index, double value) { return value; };
+
+class HostIluFactorization final : public HostFactorization {
+ public:
+  HostIluFactorization(const Context& context, const CsrPattern& pattern, const FactorOptions& options,
+                       std::span<const Index> row_order, std::span<const Index> col_order)
+      : HostFactorization(context, pattern, options, row_order, col_order),
+        kernel_(matrix_.view(), *state_->pool),
+        lower_(matrix_.view(), nullptr, Triangle::lower, *state_->pool),
+        upper_(matrix_.view(), nullptr, Triangle::upper, *state_->pool) {
+    finish_info(lower_, upper_);
+  }
+
+  [[nodiscard]] CsrMatrix copy_factor() const override {
+    return {matrix_.rows, matrix_.cols, matrix_.row_offsets, matrix_.col_indices, kernel_.values()};
+  }
+
+ private:
+  struct TransposedSweeps {
+    TransposedSweeps(const CsrPattern& pattern, ThreadPool& pool) : TransposedSweeps(transpose(pattern), pool) {}
+    TransposedSweeps(const Transposed& t, ThreadPool& pool)
+        : lower(t.view(), t.source_entry.data(), Triangle::lower, pool),
+          upper(t.view(), t.source_entry.data(), Triangle::upper, pool) {}
+    HostSweep lower;  // Uᵀ
+    HostSweep upper;  // Lᵀ
+  };
+
+  void run_attempt(const double* values, double shift, const kernels::PivotRule& rule) override {
+    kernel_.factor(values, matrix_.source_entry.data(), shift, rule, findings_);
+  }
+  void load_sweeps() override {
+    lower_.load(kernel_.values().data());
+    upper_.load(kernel_.values().data());
+    transposed_loaded_ = false;
+  }
+  void check_part(Apply part) const override {
+    if (part == Apply::symmetric_left || part == Apply::symmetric_right) {
+      throw InvalidInput("the symmetric parts of an application exist for ic0 only");
+    }
+  }
+  [[nodiscard]] double pivot(Index i) const override { return kernel_.pivot(i); }
+
+  void apply_one(Apply part, const double* b, double* x) override {
+    const double* const inverse = kernel_.inverse_pivots().data();
+    const auto pivots = [inverse](Index i, double value) { return value * inverse[i]; };
+    if (part == Apply::full) {
+      both(lower_, kUnit, row_order_, b, upper_, kUnit, pivots, col_order_, x);
+      return;
+    }
+    if (!transposed_) transposed_ = std::make_unique<TransposedSweeps>(matrix_.view(), *state_->pool);
+    if (!transposed_loaded_) {
+      transposed_->lower.load(kernel_.values().data());
+      transposed_->upper.load(kernel_.values().data());
+      transposed_loaded_ = true;
+    }
+    both(transposed_->lower, pivots, col_order_, b, transposed_->upper, kUnit, kUnit, row_order_, x);
+  }
+
+  kernels::HostIlu0 kernel_;
+  HostSweep lower_;
+  HostSweep upper_;
+  std::unique_ptr<TransposedSweeps> transposed_;  // from the first transposed application on
+  bool transposed_loaded_ = false;
+};
+
+class HostIcFactorization final : public HostFactorization {
+ public:
+  HostIcFactorization(const Context& context, const CsrPattern& pattern, const FactorOptions& options,
+                      std::span<const Index> order)
+      : HostFactorization(context, pattern, options, order, order),
+        upper_pattern_(take_upper(matrix_)),
+        kernel_(matrix_.view(), *state_->pool),
+        lower_(upper_pattern_.view(), upper_pattern_.source_entry.data(), Triangle::lower, *state_->pool),
+        upper_(matrix_.view(), nullptr, Triangle::upper, *state_->pool) {
+    upper_pattern_ = {};
+    finish_info(lower_, upper_);
+  }
+
+  [[nodiscard]] CsrMatrix copy_factor() const override {
+    return {matrix_.rows, matrix_.cols, matrix_.row_offsets, matrix_.col_indices, kernel_.values()};
+  }
+
+ private:
+  /// Reduces `matrix` to its upper triangle. @returns the transposed pattern of that
+  static Transposed take_upper(MappedPattern& matrix) {
+    MappedPattern upper = upper_triangle(matrix.view());
+    for (Offset& source : upper.source_entry) source = matrix.source_entry[static_cast<std::size_t>(source)];
+    matrix = std::move(upper);
+    return transpose(matrix.view());
+  }
+
+  void run_attempt(const double* values, double shift, const kernels::PivotRule& rule) override {
+    kernel_.factor(values, matrix_.source_entry.data(), shift, rule, findings_);
+  }
+  void load_sweeps() override {
+    kernel_.scale();
+    lower_.load(kernel_.values().data());
+    upper_.load(kernel_.values().data());
+    negative_pivot_ = false;
+    for (Index i = 0; i < matrix_.rows; ++i) negative_pivot_ = negative_pivot_ || pivot(i) < 0;
+  }
+  void check_part(Apply part) const override {
+    if (negative_pivot_ && (part == Apply::symmetric_left || part == Apply::symmetric_right)) {
+      throw InvalidInput("a symmetric part of the factor needs pivots that are not negative; one is");
+    }
+  }
+  [[nodiscard]] double pivot(Index i) const override { return kernel_.pivot(i); }
+
+  void apply_one(Apply part, const double* b, double* x) override {
+    const double* const inverse = kernel_.inverse_pivots().data();
+    const auto scale = [inverse](Index i, double value) { return value * inverse[i]; };
+    const auto nothing = [](Index, double) {};
+    const auto rows = work_.size();
+    double* const w = work_.data();
+    if (part == Apply::symmetric_left) {
+      gather(row_order_, b);
+      finite_ &= lower_.run(
+          w, [w](Index i) { return w[i]; }, kUnit, nothing);
+      for (std::size_t i = 0; i < rows; ++i) x[i] = w[i] * std::sqrt(inverse[i]);
+    } else if (part == Apply::symmetric_right) {
+      for (std::size_t i = 0; i < rows; ++i) w[i] = b[i] * std::sqrt(inverse[i]);
+      const Index* const order = row_order_.empty() ? nullptr : row_order_.data();
+      finite_ &= upper_.run(
+          w, [w](Index i) { return w[i]; }, kUnit,
+          [order, x](Index i, double value) { x[order == nullptr ? i : order[i]] = value; });
+    } else {  // M is symmetric
+      both(lower_, kUnit, row_order_, b, upper_, scale, kUnit, row_order_, x);
+    }
+  }
+
+  Transposed upper_pattern_;  // during construction only
+  kernels::HostIc0 kernel_;
+  HostSweep lower_;  // Uᵀ
+  HostSweep upper_;
+  bool negative_pivot_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Factorization::Impl> make_factorization(const Context& context, const CsrPattern& pattern,
+                                                        const FactorOptions& options, std::span<const Index> row_order,
+                                                        std::span<const Index> col_order) {
+  if (options.kind == FactorKind::ic0) {
+    return std::make_unique<HostIcFactorization>(context, pattern, options, row_order);
+  }
+  return std::make_unique<HostIluFactorization>(context, pattern, options, row_order, col_order);
+}
+
+}  // namespace taskdag::host
