@@ -50,16 +50,6 @@ PetscErrorCode start_over(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The rank's own rows and columns: the whole matrix of a sequential PC, the diagonal block of a parallel one.
-PetscErrorCode local_matrix(PC pc, Mat* matrix) {
-  PetscFunctionBegin;
-  PetscMPIInt ranks = 1;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), &ranks));
-  *matrix = pc->pmat;
-  if (ranks > 1) PetscCall(MatGetDiagonalBlock(pc->pmat, matrix));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// A failure on one rank is a failure of all: else some would go on into a collective operation.
 PetscErrorCode share_failure(PC pc, MatFactorError error) {
   PetscFunctionBegin;
@@ -107,8 +97,9 @@ PetscErrorCode set_up(PC pc) {
   Data& data = data_of(pc);
   PetscCheck(data.settings.type != PC_TASKDAG_SOR, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
              "-pc_taskdag_type sor is not built yet: Gauss-Seidel and SOR sweeps are planned; use ilu, icc or jacobi");
+  // The rank's own rows and columns: the whole matrix where there is one rank only.
   Mat matrix = nullptr;
-  PetscCall(local_matrix(pc, &matrix));
+  PetscCall(MatGetDiagonalBlock(pc->pmat, &matrix));
   const bool same_pattern = pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN;
   if (!is_jacobi(data))
     PetscCall(setup_factor(pc, matrix, same_pattern));

@@ -10,6 +10,16 @@ constexpr bool petsc_has_cuda = true;
 constexpr bool petsc_has_cuda = false;
 #endif
 
+/// The words with a space between them.
+std::string words(std::initializer_list<std::string> list) {
+  std::string text;
+  for (const std::string& word : list) {
+    text += word;
+    text += ' ';
+  }
+  return text;
+}
+
 class Cuda : public testing::Test {
  protected:
   void SetUp() override {
@@ -41,9 +51,9 @@ std::string petsc_pc(const std::string& type) {
 TEST_F(Cuda, HostDataGivesTheIterationsOfPetsc) {
   for (const auto& [ksp, type] : solvers) {
     const OwnedMat a = make_matrix(ksp == "cg" ? poisson() : convection());
-    const Solve theirs = solve(a, "-ksp_type " + ksp + " " + petsc_pc(type));
+    const Solve theirs = solve(a, words({"-ksp_type", ksp, petsc_pc(type)}));
     const Solve ours =
-        solve(a, "-ksp_type " + ksp + " -pc_type taskdag -pc_taskdag_backend cuda -pc_taskdag_type " + type);
+        solve(a, words({"-ksp_type", ksp, "-pc_type taskdag -pc_taskdag_backend cuda -pc_taskdag_type", type}));
     ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
     EXPECT_GT(theirs.reason, 0);
     EXPECT_EQ(ours.iterations, theirs.iterations) << ksp << " " << type;
@@ -69,11 +79,11 @@ TEST_F(DeviceData, GivesTheIterationsOfPetscOnTheHost) {
       const CsrMatrix csr = ksp == "cg" ? poisson() : convection();
       const OwnedMat host = make_matrix(csr);
       const OwnedMat device = make_matrix(csr, MATAIJCUSPARSE);
-      const std::string prefix = ranks() == 1 ? " -pc" : " -sub_pc";
-      const Solve theirs =
-          solve(host, "-ksp_type " + ksp + " " + petsc_pc(type) + prefix + "_factor_mat_ordering_type " + ordering);
-      const Solve ours = solve(device, "-ksp_type " + ksp + " -pc_type taskdag -pc_taskdag_type " + type +
-                                           " -pc_factor_mat_ordering_type " + ordering);
+      const std::string ordering_option =
+          ranks() == 1 ? "-pc_factor_mat_ordering_type" : "-sub_pc_factor_mat_ordering_type";
+      const Solve theirs = solve(host, words({"-ksp_type", ksp, petsc_pc(type), ordering_option, ordering}));
+      const Solve ours = solve(device, words({"-ksp_type", ksp, "-pc_type taskdag -pc_taskdag_type", type,
+                                              "-pc_factor_mat_ordering_type", ordering}));
       ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
       EXPECT_GT(theirs.reason, 0);
       EXPECT_EQ(ours.iterations, theirs.iterations) << ksp << " " << type << " " << ordering;

@@ -1,8 +1,6 @@
 /// \file
 /// GoogleTest between PetscInitialize() and PetscFinalize(), on any number of ranks.
 #include <cstdio>
-#include <cstdlib>
-#include <string>
 
 #include "support.hpp"
 
@@ -22,9 +20,7 @@ class FailurePrinter : public testing::EmptyTestEventListener {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   // A PETSc with CUDA refuses to start over an MPI without, unless told so.
-  const char* options = std::getenv("PETSC_OPTIONS");
-  const std::string extended = std::string(options ? options : "") + " -use_gpu_aware_mpi 0";
-  if (setenv("PETSC_OPTIONS", extended.c_str(), 1) != 0) return 1;
+  if (PetscOptionsSetValue(nullptr, "-use_gpu_aware_mpi", "0")) return 1;
   if (PetscInitialize(&argc, &argv, nullptr, nullptr)) return 1;
   if (PetscLogDefaultBegin()) return 1;
   if (TaskDAGInitializePackage()) return 1;
