@@ -59,9 +59,11 @@ CsrMatrix arrow(Index n) {
 }
 
 std::vector<Problem> problems() {
+  // The tridiagonal stays strictly dominant when ic0 mirrors its upper triangle: without that, rounding alone exceeds
+  // the bound (condition number ~ n²).
   std::vector<Problem> result;
   for (const Index n : {0, 1, 2, 5, 33, 1500}) {
-    result.push_back({"tridiagonal " + std::to_string(n), tridiagonal(n, -1, 2.5, -1.25)});
+    result.push_back({"tridiagonal " + std::to_string(n), tridiagonal(n, -1, 2.75, -1.25)});
   }
   result.push_back({"chain", tridiagonal(5000, -0.5, 1, 0)});
   result.push_back({"diagonal", tridiagonal(2000, 0, 3, 0)});
