@@ -97,12 +97,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"convection_bcgs_ilu_taskdag_rcm", Problem::convection, "bcgs", "ilu", "mat_ordering_type taskdag_rcm"},
         Case{"blocks_gmres_ilu", Problem::blocks_of_two, "gmres", "ilu", ""},
         Case{"blocks_gmres_ilu_taskdag_rcm", Problem::blocks_of_two, "gmres", "ilu", "mat_ordering_type taskdag_rcm"},
-        Case{"orsreg_1_bcgs_ilu", Problem::orsreg_1, "bcgs", "ilu", ""},
+        Case{"orsreg_1_gmres_ilu", Problem::orsreg_1, "gmres", "ilu", ""},
         Case{"orsreg_1_gmres_ilu_rcm", Problem::orsreg_1, "gmres", "ilu", "mat_ordering_type rcm"},
         Case{"jpwh_991_gmres_ilu", Problem::jpwh_991, "gmres", "ilu", ""},
         Case{"jpwh_991_gmres_ilu_nonzero", Problem::jpwh_991, "gmres", "ilu", "shift_type nonzero"},
         Case{"steam2_gmres_ilu_inblocks", Problem::steam2, "gmres", "ilu", "shift_type inblocks"},
-        Case{"add32_gmres_ilu", Problem::add32, "gmres", "ilu", ""},
+        Case{"add32_bcgs_ilu", Problem::add32, "bcgs", "ilu", ""},
         Case{"bcsstk16_cg_icc", Problem::bcsstk16, "cg", "icc", ""},
         Case{"bcsstk16_cg_icc_rcm", Problem::bcsstk16, "cg", "icc", "mat_ordering_type rcm"},
         Case{"bcsstk16_cg_jacobi", Problem::bcsstk16, "cg", "jacobi", ""}),
@@ -178,14 +178,17 @@ TEST(Distribution, RanksWithoutRowsTakePart) {
   }
 }
 
-TEST(Threads, TheCountDoesNotChangeTheResult) {
+TEST(Threads, ResultIsTheSameFromRunToRunAndTheIterationsForAnyCount) {
   const OwnedMat a = make_matrix(convection());
   const std::string options = "-ksp_type gmres -pc_type taskdag -pc_taskdag_backend host -pc_taskdag_threads ";
   const Solve one = solve(a, options + "1");
   const Solve three = solve(a, options + "3");
+  const Solve again = solve(a, options + "3");
   ASSERT_EQ(static_cast<int>(three.code), 0) << three.message;
   EXPECT_EQ(one.iterations, three.iterations);
-  EXPECT_EQ(one.residual, three.residual);
+  if (ranks() == 1) {  // with more, MPI's reductions may sum in another order
+    EXPECT_EQ(three.residual, again.residual);
+  }
   if (rank() == 0) {
     EXPECT_NE(three.view.find("3 host threads"), std::string::npos) << three.view;
   }
