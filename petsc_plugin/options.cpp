@@ -133,11 +133,11 @@ PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings& settings) {
   PetscCall(read_bool(PetscOptionsObject, row(OptionId::reuse_ordering), &settings.reuse_ordering));
 
   const OptionRow shift = row(OptionId::shift_type);
-  auto chosen = static_cast<PetscEnum>(effective_shift(settings));
-  PetscCall(
-      PetscOptionsEnum(shift.name, shift.help, "PCFactorSetShiftType", MatFactorShiftTypes, chosen, &chosen, &given));
+  MatFactorShiftType chosen = effective_shift(settings);
+  PetscCall(PetscOptionsEnum(shift.name, shift.help, "PCFactorSetShiftType", MatFactorShiftTypes,
+                             static_cast<PetscEnum>(chosen), reinterpret_cast<PetscEnum*>(&chosen), &given));
   if (given) {
-    settings.shift = static_cast<MatFactorShiftType>(chosen);
+    settings.shift = chosen;
     settings.shift_chosen = true;
   }
   PetscCall(read_tolerance(PetscOptionsObject, row(OptionId::shift_amount), &settings.shift_amount));
