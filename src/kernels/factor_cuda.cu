@@ -14,7 +14,7 @@ using cuda::ScratchArray;
 
 __global__ void half_lengths(DevicePattern pattern, Index* out) {
   const auto row = static_cast<Index>(element());
-  if (row < pattern.rows) out[row] = (pattern.row_offsets[row + 1] - pattern.row_offsets[row] + 1) / 2;
+  if (row < pattern.rows) out[row] = (pattern.row_offsets[row + 1] - pattern.row_offsets[row]) / 2;
 }
 
 /// Whether some row has more entries than its lanes can stage.

@@ -16,7 +16,20 @@ struct PublishedFactor {
   FactorReport* report;
 
   __device__ double wait_entry(Offset e) const { return entries.wait(e); }
-  __device__ double wait_inverse_pivot(Index i) const { return inverse_pivots.wait(i); }
+  __device__ double peek_entry(Offset e) const { return entries.peek(e); }
+  __device__ double peek_inverse_pivot(Index i) const { return inverse_pivots.peek(i); }
+  /// Asks for everything that is missing in one round trip.
+  __device__ void finish(Index i, double& inverse, Offset e1, double& v1, Offset e2, double& v2) const {
+    for (;;) {
+      const bool missing_pivot = !is_ready(inverse);
+      const bool missing1 = e1 >= 0 && !is_ready(v1);
+      const bool missing2 = e2 >= 0 && !is_ready(v2);
+      if (!missing_pivot && !missing1 && !missing2) return;
+      if (missing_pivot) inverse = inverse_pivots.peek(i);
+      if (missing1) v1 = entries.peek(e1);
+      if (missing2) v2 = entries.peek(e2);
+    }
+  }
   __device__ void publish_entry(Offset e, double value) const { entries.publish(e, value); }
   __device__ void publish_pivot(Index i, Offset e, double pivot) const {
     entries.publish(e, pivot);
@@ -33,29 +46,32 @@ struct PublishedFactor {
 /// A row while it is eliminated: its columns and values, in shared memory where they fit, else in global memory (then
 /// only this group touches that part of it).
 struct RowWorkspace {
-  const Index* column;
+  const Index* columns;
   double* value;
   Offset begin;
   Index entries;
 
   __device__ double& operator[](Offset e) { return value[e - begin]; }
+  __device__ Index column(Offset e) const { return columns[e - begin]; }
   /// Position of `wanted` in the factor's storage, −1 if the row has no such column. Columns ascend.
   __device__ Offset find(Index wanted) const {
     Index low = 0;
     Index high = entries;
     while (low < high) {
       const Index middle = (low + high) / 2;
-      if (column[middle] < wanted) {
+      if (columns[middle] < wanted) {
         low = middle + 1;
       } else {
         high = middle;
       }
     }
-    return low < entries && column[low] == wanted ? begin + low : -1;
+    return low < entries && columns[low] == wanted ? begin + low : -1;
   }
 };
 
 inline constexpr int kFactorBlock = 128;
+/// Pivot rows that a row looks up together.
+inline constexpr int kPivotRowsAhead = 8;
 /// Entries that a row may have, per lane, to be staged in shared memory.
 inline constexpr int kStagedPerLane = 4;
 

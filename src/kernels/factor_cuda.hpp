@@ -50,7 +50,7 @@ FactorStorage make_factor_storage(const DevicePattern& pattern, const TaskList& 
 void reset_factor(const FactorStorage& storage, Offset entries, Index rows, cudaStream_t stream);
 
 /// Lanes for a row of the factorisation: count[i] of build_tasks such that a lane gets about one entry of a pivot row.
-/// out[i] = half the entries of row i, rounded up. Asynchronous.
+/// out[i] = half the entries of row i. Asynchronous.
 void factor_row_lengths(const DevicePattern& pattern, Index* out, cudaStream_t stream);
 
 /// Largest Σ_j |a_ij| − |a_ii| − a_ii over the rows (what a positive definite shift starts from). Synchronises.

@@ -16,7 +16,8 @@ struct PivotRule {
 };
 
 /// Returns the pivot to use and reports a bad one through `factor`: zero_pivot(i, |p|) where the attempt fails or must
-/// be restarted, shifted(i) where inblocks changed it, non_finite(i) for a NaN or infinity. A NaN is never "zero", as in PETSc.
+/// be restarted, shifted(i) where inblocks changed it, non_finite(i) for a NaN or infinity. A NaN is never "zero", as
+/// in PETSc.
 template <class Factor>
 TASKDAG_HD double check_pivot(const PivotRule& rule, Index i, double pivot, double absolute_sum, const Factor& factor) {
   const double magnitude = pivot < 0 ? -pivot : pivot;

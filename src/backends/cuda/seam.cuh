@@ -54,6 +54,11 @@ struct Slots {
     return value;
   }
 
+  /// Wait for a value that is not the last one missing: pauses between two looks.
+  __device__ void wait_patiently(Index i, unsigned pause_ns) const {
+    while (!is_ready(peek(i))) __nanosleep(pause_ns);
+  }
+
   /// Wait for Batch values at once: their latencies overlap, and only what is missing is asked for again.
   template <int Batch>
   __device__ void wait(const Index (&index)[Batch], double (&value)[Batch]) const {

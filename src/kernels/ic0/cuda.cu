@@ -21,7 +21,7 @@ struct Ic0Task {
 
   __device__ void run(const cuda::LaneGroup& group, Index row, RowWorkspace& workspace,
                       const PublishedFactor& published, const PivotRule& rule) const {
-    ic0_row(group, *this, row, workspace, published, rule);
+    ic0_row<kPivotRowsAhead>(group, *this, row, workspace, published, rule);
   }
 };
 

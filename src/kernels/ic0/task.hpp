@@ -16,23 +16,51 @@ namespace taskdag::kernels {
 /// Pattern: of the upper triangle, diagonal entry first: row_begin(k) is the diagonal's position, row_end(k),
 /// column(e); the rows above that reach column k, ascending: above_begin(k), above_end(k), above_row(t), and
 /// above_entry(t), the position of (row, k) in its row.
-/// Group, Row, Factor: as in ilu0/task.hpp.
-template <class Group, class Pattern, class Row, class Factor>
+/// Ahead, Group, Row, Factor: as in ilu0/task.hpp.
+template <int Ahead, class Group, class Pattern, class Row, class Factor>
 TASKDAG_HD void ic0_row(const Group& group, const Pattern& pattern, Index k, Row& row, const Factor& factor,
                         const PivotRule& rule) {
   const Offset diagonal = pattern.row_begin(k);
   const Offset end = pattern.row_end(k);
+  const Offset above_end = pattern.above_end(k);
 
-  for (Offset t = pattern.above_begin(k); t < pattern.above_end(k); ++t) {
-    const Index i = pattern.above_row(t);
-    const Offset entry = pattern.above_entry(t);
-    const Offset i_end = pattern.row_end(i);
-    const double multiplier = factor.wait_entry(entry) * factor.wait_inverse_pivot(i);
-    for (Offset f = entry + group.rank(); f < i_end; f += group.size()) {  // the first one updates the diagonal
-      const Offset target = row.find(pattern.column(f));
-      if (target >= 0) row[target] -= multiplier * factor.wait_entry(f);
+  for (Offset first = pattern.above_begin(k); first < above_end; first += Ahead) {
+    Index pivot_row[static_cast<unsigned>(Ahead)];
+    Offset meeting[static_cast<unsigned>(Ahead)];  // the entry (pivot row, k); the entries from there on update row k, diagonal first
+    Offset source_end[static_cast<unsigned>(Ahead)];
+    Offset target[static_cast<unsigned>(Ahead)];
+    double inverse[static_cast<unsigned>(Ahead)];
+    double factor_entry[static_cast<unsigned>(Ahead)];
+    double entry[static_cast<unsigned>(Ahead)];
+    TASKDAG_UNROLL
+    for (int a = 0; a < Ahead; ++a) {
+      target[a] = -1;
+      entry[a] = factor_entry[a] = inverse[a] = 0.0;
+      pivot_row[a] = meeting[a] = source_end[a] = 0;
+      if (first + a < above_end) {
+        pivot_row[a] = pattern.above_row(first + a);
+        meeting[a] = pattern.above_entry(first + a);
+        source_end[a] = pattern.row_end(pivot_row[a]);
+        inverse[a] = factor.peek_inverse_pivot(pivot_row[a]);
+        factor_entry[a] = factor.peek_entry(meeting[a]);
+        const Offset source = meeting[a] + group.rank();
+        if (source < source_end[a]) target[a] = row.find(pattern.column(source));
+        if (target[a] >= 0) entry[a] = factor.peek_entry(source);
+      }
     }
-    group.sync();
+    TASKDAG_UNROLL
+    for (int a = 0; a < Ahead; ++a) {
+      if (first + a >= above_end) break;
+      const Offset source = meeting[a] + group.rank();
+      factor.finish(pivot_row[a], inverse[a], meeting[a], factor_entry[a], target[a] >= 0 ? source : -1, entry[a]);
+      const double multiplier = factor_entry[a] * inverse[a];
+      if (target[a] >= 0) row[target[a]] -= multiplier * entry[a];
+      for (Offset f = source + group.size(); f < source_end[a]; f += group.size()) {
+        const Offset other = row.find(pattern.column(f));
+        if (other >= 0) row[other] -= multiplier * factor.wait_entry(f);
+      }
+      group.sync();
+    }
   }
 
   double absolute_sum = 0.0;

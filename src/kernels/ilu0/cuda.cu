@@ -16,7 +16,7 @@ struct Ilu0Task {
 
   __device__ void run(const cuda::LaneGroup& group, Index row, RowWorkspace& workspace,
                       const PublishedFactor& published, const PivotRule& rule) const {
-    ilu0_row(group, *this, row, workspace, published, rule);
+    ilu0_row<kPivotRowsAhead>(group, *this, row, workspace, published, rule);
   }
 };
 

@@ -13,8 +13,10 @@ constexpr Index kChunk = 16;
 
 struct Row {
   double* values;
+  const Index* columns;
   const Offset* entry_of_column;
   double& operator[](Offset e) const { return values[e]; }
+  [[nodiscard]] Index column(Offset e) const { return columns[e]; }
   [[nodiscard]] Offset find(Index column) const { return entry_of_column[column]; }
 };
 
@@ -24,7 +26,9 @@ struct Factor {
   double* inverse_pivots;
   Findings* findings;
   [[nodiscard]] double wait_entry(Offset e) const { return values[e]; }
-  [[nodiscard]] double wait_inverse_pivot(Index k) const { return inverse_pivots[k]; }
+  [[nodiscard]] double peek_entry(Offset e) const { return values[e]; }
+  [[nodiscard]] double peek_inverse_pivot(Index k) const { return inverse_pivots[k]; }
+  void finish(Index, double, Offset, double, Offset, double) const {}
   void publish_entry(Offset, double) const {}  // the row is worked on in place
   void publish_pivot(Index i, Offset diagonal, double pivot) const {
     values[diagonal] = pivot;
@@ -67,7 +71,7 @@ void HostIlu0::factor(const double* values, const Offset* source, double shift, 
   const Factor factor{values_.data(), inverse_pivots_.data(), &findings};
   pool_->run([&](int thread) {
     Offset* const entry_of_column = entry_of_column_[static_cast<std::size_t>(thread)].data();
-    Row row{values_.data(), entry_of_column};
+    Row row{values_.data(), pattern_.col_indices, entry_of_column};
     Index first = 0;
     Index last = 0;
     while (tickets_.take(pattern_.rows, kChunk, first, last)) {
@@ -81,7 +85,7 @@ void HostIlu0::factor(const double* values, const Offset* source, double shift, 
         for (Offset e = pattern.row_begin(i); e < pattern.diagonal(i); ++e) {
           host::wait_row(inverse_pivots_[static_cast<std::size_t>(pattern.column(e))]);
         }
-        ilu0_row(host::SingleThread(), pattern, i, row, factor, rule);
+        ilu0_row<1>(host::SingleThread(), pattern, i, row, factor, rule);
         for (Offset e = pattern.row_begin(i); e < pattern.row_end(i); ++e) entry_of_column[pattern.column(e)] = -1;
       }
     }

@@ -13,6 +13,8 @@ using cuda::TicketCounter;
 
 constexpr int kBlock = 256;
 constexpr int kLevelBatch = 4;
+// Rows with more entries are read by the whole warp.
+constexpr Index kLongRow = 256;
 // Warps in flight per multiprocessor: each waiting warp polls, and beyond this the polls slow the hops down.
 constexpr int kLevelWarpsPerMultiprocessor = 32;
 
@@ -37,8 +39,89 @@ __global__ void triangle_ranges(DevicePattern pattern, bool lower, Offset* first
   count[row] = lower ? low - begin : end - low;
 }
 
-/// level[row] is −1 until published. A lane's row waits for rows of smaller tickets only, or for rows of its own warp
-/// with a smaller lane number, which are settled by shuffles.
+/// One of the 32 rows of a chunk, and how far its lane has come.
+struct LaneRow {
+  bool lower;
+  Index n;
+  Index base;      // first step of the chunk; a step is a row's place in the sweep
+  const Index* columns;
+  Offset first;    // entries [first, first + count); those of an upper triangle are taken from the back, so that both
+  Index count;     // directions meet the operands of the earliest steps first
+  Index next = 0;  // entries taken so far
+  Index level = 0;
+  unsigned inside = 0;  // lanes of this warp that the row waits for and has not heard of
+  Index other[kLevelBatch];
+  bool missing[kLevelBatch];
+
+  __device__ Index step_of(Index row) const { return lower ? row : n - 1 - row; }
+  __device__ Index column(Index e) const { return __ldg(columns + (lower ? first + e : first + count - 1 - e)); }
+
+  /// Takes entry e: from another lane of the warp, or (returned) a row to ask the memory for; −1: none.
+  __device__ Index take(Index e) {
+    const Index row = column(e);
+    const Index step = step_of(row);
+    if (step >= base) {
+      inside |= 1U << (step - base);
+      return -1;
+    }
+    return row;
+  }
+  __device__ void take_batch() {
+#pragma unroll
+    for (int k = 0; k < kLevelBatch; ++k) {
+      other[k] = next + k < count ? take(next + k) : -1;
+      missing[k] = other[k] >= 0;
+    }
+    next += kLevelBatch;
+  }
+  __device__ bool batch_missing() const {
+    bool any = false;
+#pragma unroll
+    for (int k = 0; k < kLevelBatch; ++k) any = any || missing[k];
+    return any;
+  }
+  __device__ void poll(Index* levels) {
+    Index value[kLevelBatch];
+#pragma unroll
+    for (int k = 0; k < kLevelBatch; ++k) {
+      if (missing[k]) value[k] = DeviceAtomic<Index>(levels[other[k]]).load(::cuda::memory_order_relaxed);
+    }
+#pragma unroll
+    for (int k = 0; k < kLevelBatch; ++k) {
+      if (missing[k] && value[k] >= 0) {
+        level = max(level, value[k] + 1);
+        missing[k] = false;
+      }
+    }
+  }
+};
+
+/// The whole warp takes the entries of lane `owner`'s long row, waiting for each: all of them belong to earlier chunks or to
+/// lanes of this warp, so the wait ends.
+__device__ void take_long_row(LaneRow& mine, int owner, int lane, Index* levels) {
+  LaneRow row = mine;
+  row.first = __shfl_sync(kFullWarp, mine.first, owner);
+  row.count = __shfl_sync(kFullWarp, mine.count, owner);
+  row.inside = 0;
+  Index level = 0;
+  for (Index e = lane; e < row.count; e += kWarpSize) {
+    const Index other = row.take(e);
+    if (other < 0) continue;
+    Index value = -1;
+    while (value < 0) value = DeviceAtomic<Index>(levels[other]).load(::cuda::memory_order_relaxed);
+    level = max(level, value + 1);
+  }
+  level = __reduce_max_sync(kFullWarp, level);
+  const unsigned inside = __reduce_or_sync(kFullWarp, row.inside);
+  if (lane == owner) {
+    mine.level = level;
+    mine.inside = inside;
+    mine.next = mine.count;
+  }
+}
+
+/// level[row] is −1 until published. A warp takes 32 consecutive steps. Each lane publishes as soon as its own row is
+/// settled: a chunk may hold the end of one chain and the start of another, and must not tie them together.
 __global__ void __launch_bounds__(kBlock)
     level_kernel(DevicePattern pattern, const Offset* first, const Index* count, bool lower, Index* level,
                  TicketCounter tickets, Index* highest) {
@@ -49,63 +132,52 @@ __global__ void __launch_bounds__(kBlock)
   for (;;) {
     const Index chunk = TicketCounter::receive(tickets.request(lane));
     if (chunk >= chunks) break;
-    const Index base = chunk * kWarpSize;
-    const Index step = base + lane;  // place in the sweep
-    const bool active = step < n;
+    LaneRow mine{lower, n, chunk * kWarpSize, pattern.col_indices, 0, 0};
+    const Index step = mine.base + lane;
     const Index row = lower ? step : n - 1 - step;
-    Index mine = 0;
-    unsigned inside = 0;  // lanes of this warp that this row waits for
-    if (active) {
-      const Offset begin = first[row];
-      const Index entries = count[row];
-      for (Index e = 0; e < entries; e += kLevelBatch) {
-        Index other[kLevelBatch];
-        Index value[kLevelBatch];
+    if (step < n) {
+      mine.first = first[row];
+      mine.count = count[row];
+    }
+    for (unsigned long_rows = __ballot_sync(kFullWarp, mine.count > kLongRow); long_rows != 0; long_rows &= long_rows - 1) {
+      take_long_row(mine, __ffs(static_cast<int>(long_rows)) - 1, lane, level);
+    }
 #pragma unroll
-        for (int k = 0; k < kLevelBatch; ++k) {
-          other[k] = -1;
-          value[k] = 0;
-          if (e + k < entries) {
-            const Index column = pattern.col_indices[begin + e + k];
-            const Index other_step = lower ? column : n - 1 - column;
-            if (other_step >= base) {
-              inside |= 1U << (other_step - base);
-            } else {
-              other[k] = column;
-              value[k] = -1;
-            }
-          }
-        }
-        bool missing = true;
-        while (missing) {
-          missing = false;
-#pragma unroll
-          for (int k = 0; k < kLevelBatch; ++k) {
-            if (value[k] < 0) {
-              value[k] = DeviceAtomic<Index>(level[other[k]]).load(::cuda::memory_order_relaxed);
-              missing = missing || value[k] < 0;
-            }
-          }
-        }
-#pragma unroll
-        for (int k = 0; k < kLevelBatch; ++k) {
-          if (other[k] >= 0) mine = max(mine, value[k] + 1);
+    for (int k = 0; k < kLevelBatch; ++k) mine.missing[k] = false;
+
+    bool published = step >= n;
+    unsigned settled = 0;  // lanes whose level is final and known to all lanes that asked
+    for (;;) {
+      if (!published) {
+        if (!mine.batch_missing() && mine.next < mine.count) mine.take_batch();
+        mine.poll(level);
+      }
+      const bool outside_done = !published && !mine.batch_missing() && mine.next >= mine.count;
+      // Lanes in ascending order: when it is a lane's turn, all lanes that it may wait for have had theirs.
+      const unsigned asked = __reduce_or_sync(kFullWarp, published ? 0U : mine.inside);
+      const unsigned ready = __ballot_sync(kFullWarp, outside_done) | settled;
+      for (unsigned sources = asked & ready; sources != 0; sources &= sources - 1) {
+        const int source = __ffs(static_cast<int>(sources)) - 1;
+        const bool final = (outside_done && mine.inside == 0) || published;
+        const Index value = __shfl_sync(kFullWarp, final ? mine.level : -1, source);
+        if (value >= 0 && ((mine.inside >> source) & 1U)) {
+          mine.level = max(mine.level, value + 1);
+          mine.inside &= ~(1U << source);
         }
       }
-    }
-    for (unsigned sources = __reduce_or_sync(kFullWarp, inside); sources != 0; sources &= sources - 1) {
-      const int source = __ffs(static_cast<int>(sources)) - 1;  // ascending: final when it is read
-      const Index value = __shfl_sync(kFullWarp, mine, source);
-      if ((inside >> source) & 1U) mine = max(mine, value + 1);
-    }
-    if (active) {
-      DeviceAtomic<Index>(level[row]).store(mine, ::cuda::memory_order_relaxed);
-      warp_highest = max(warp_highest, mine);
+      if (outside_done && mine.inside == 0) {
+        DeviceAtomic<Index>(level[row]).store(mine.level, ::cuda::memory_order_relaxed);
+        warp_highest = max(warp_highest, mine.level);
+        published = true;
+      }
+      settled = __ballot_sync(kFullWarp, published);
+      if (settled == kFullWarp) break;
     }
   }
   warp_highest = __reduce_max_sync(kFullWarp, warp_highest);
-  if (lane == 0 && warp_highest >= 0)
+  if (lane == 0 && warp_highest >= 0) {
     DeviceAtomic<Index>(*highest).fetch_max(warp_highest, ::cuda::memory_order_relaxed);
+  }
 }
 
 }  // namespace

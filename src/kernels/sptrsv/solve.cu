@@ -16,10 +16,20 @@ using cuda::TicketCounter;
 
 constexpr int kBlock = 128;
 
+__device__ Index reduce_max(const LaneGroup& group, Index value) {
+  for (int offset = group.size() / 2; offset > 0; offset /= 2) {
+    value = max(value, __shfl_xor_sync(kFullWarp, value, offset));
+  }
+  return value;
+}
+
 /// One warp a task. Lane (row · lanes + member) of entry k of the task holds the row's entry k · lanes + member.
+///
+/// gate: the position of the row's latest operand below its highest operand level (list.rows if there is none). Once it
+/// is published the row is nearly due; until then looking at this one operand keeps the L2 cache free for others.
 __global__ void __launch_bounds__(cuda::kElementBlock)
     pack_kernel(TaskList::View list, const Offset* first, const Index* count, const Index* col_indices,
-                const Offset* source_entry, Index* column, Offset* source) {
+                const Offset* source_entry, const Index* level, Index* column, Offset* source, Index* gate) {
   const Index t = static_cast<Index>(cuda::element() / kWarpSize);
   if (t >= list.tasks) return;
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
@@ -40,6 +50,18 @@ __global__ void __launch_bounds__(cuda::kElementBlock)
     column[slot] = present ? list.position[col_indices[begin + e]] : list.rows;
     source[slot] = present ? (source_entry ? source_entry[begin + e] : begin + e) : -1;
   }
+  // Positions ascend with the level, so the latest operand of the highest level has the highest position.
+  Index highest = -1;
+  for (Index e = member; e < entries; e += 1 << task.log2_lanes) highest = max(highest, level[col_indices[begin + e]]);
+  const LaneGroup group(lane, 1 << task.log2_lanes);
+  highest = reduce_max(group, highest);
+  Index latest = -1;
+  for (Index e = member; e < entries; e += 1 << task.log2_lanes) {
+    const Index other = col_indices[begin + e];
+    if (level[other] < highest) latest = max(latest, list.position[other]);
+  }
+  latest = reduce_max(group, latest);
+  if (member == 0 && row_in_task < task.rows) gate[task.first + row_in_task] = latest < 0 ? list.rows : latest;
 }
 
 __global__ void load_kernel(std::int64_t slots, const Offset* source, const double* values, double* value) {
@@ -65,6 +87,9 @@ struct SolveParameters {
   TicketCounter tickets;
   double* next_slots;  // reset to not_yet by position, or null
   int* next_counter;
+  const Index* gate;
+  Index rows;
+  unsigned gate_sleep_ns;
 };
 
 /// A lane's entries of one task.
@@ -134,6 +159,11 @@ __global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) 
       if (p.a.pivot) pivot = __ldg(p.a.pivot + position);
       if (p.next_slots) p.next_slots[position] = not_yet();
     }
+    if (active) {
+      const Index gate = __ldg(p.gate + position);
+      if (gate < p.rows) p.slots.wait_patiently(gate, p.gate_sleep_ns);
+    }
+    __syncwarp();
     const std::int64_t slot = std::int64_t{task.offset} * kWarpSize + lane;
     const double result =
         run_row(LaneGroup(lane, lanes), LaneEntries{p.column + slot, p.value + slot, task.width}, p.slots, rhs, pivot);
@@ -177,14 +207,15 @@ PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, 
   column_ = {slots, stream};
   value_ = {slots, stream};
   source_ = {slots, stream};
+  gate_ = {static_cast<std::size_t>(tasks_.rows), stream};
   slots_ = {static_cast<std::size_t>(tasks_.rows) + 1, stream};
   counter_ = {1, stream};
   cuda::check(cudaMemsetAsync(slots_.data() + tasks_.rows, 0, sizeof(double), stream),
               "clearing the slot of absent operands");
   if (tasks_.tasks == 0) return;
   pack_kernel<<<cuda::element_blocks(std::int64_t{tasks_.tasks} * kWarpSize), cuda::kElementBlock, 0, stream>>>(
-      tasks_.view(), ranges.first.data(), ranges.count.data(), pattern.col_indices, source_entry, column_.data(),
-      source_.data());
+      tasks_.view(), ranges.first.data(), ranges.count.data(), pattern.col_indices, source_entry, levels.level.data(),
+      column_.data(), source_.data(), gate_.data());
   cuda::check_launch("pack_kernel");
 }
 
@@ -220,7 +251,8 @@ void PackedTriangle::launch(const SolveArguments& arguments, double* reset_slots
                                    Slots{slots_.data()},
                                    TicketCounter{counter_.data()},
                                    reset_slots,
-                                   reset_counter};
+                                   reset_counter, gate_.data(), tasks_.rows,
+                                   static_cast<unsigned>(tuning_.gate_sleep_ns)};
   solve_kernel<<<persistent_blocks(tasks_, tuning_, kBlock), kBlock, 0, stream>>>(parameters);
   cuda::check_launch("solve_kernel");
 }
@@ -245,7 +277,7 @@ void solve_pair(PackedTriangle& first, const SolveArguments& first_arguments, Pa
 }
 
 std::int64_t PackedTriangle::bytes() const {
-  return tasks_.bytes() + column_.bytes() + value_.bytes() + source_.bytes() + slots_.bytes() + counter_.bytes() +
+  return tasks_.bytes() + column_.bytes() + value_.bytes() + source_.bytes() + gate_.bytes() + slots_.bytes() + counter_.bytes() +
          spare_slots_.bytes() + spare_counter_.bytes();
 }
 

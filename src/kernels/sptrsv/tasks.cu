@@ -18,7 +18,7 @@ using cuda::kWarpSize;
 using cuda::ScratchArray;
 using cuda::with_scratch;
 
-constexpr int kClasses = 8;  // log2 of the lanes per row, 0 … 5, in 3 bits of the sort key
+constexpr int kClasses = 6;  // log2 of the lanes per row: 0 … 5
 constexpr int kUnroll = 4;   // widths above this are rounded up to a multiple of it
 constexpr int kMaxLog2Lanes = 5;
 
