@@ -157,6 +157,9 @@ PetscErrorCode create(Mat matrix, MatFactorType type, Mat* result) {
 
 PetscErrorCode register_mat_factor() {
   PetscFunctionBegin;
+  // MatSolverTypeRegister() looks at its list before it initialises the package: without this call the first
+  // registration would drop PETSc's own factorisations, and ours would become the default.
+  PetscCall(MatInitializePackage());
   // PETSc compares the beginning of a type's name and takes the first hit: longer names come first.
   PetscCall(MatSolverTypeRegister(MATSOLVERTASKDAG, MATSEQAIJCUSPARSE, MAT_FACTOR_ILU, create));
   PetscCall(MatSolverTypeRegister(MATSOLVERTASKDAG, MATSEQAIJCUSPARSE, MAT_FACTOR_ICC, create));

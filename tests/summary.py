@@ -23,7 +23,7 @@ def skip_reason(case):
 
 def from_junit(path):
     for case in ElementTree.parse(path).getroot().iter("testcase"):
-        name = case.get("name")
+        name = re.sub(r"\s*# GetParam\(\).*", "", case.get("name"))
         if case.find("failure") is not None or case.get("status") == "fail":
             yield "failed", name, ""
         elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
