@@ -28,7 +28,7 @@ void for_rows(Index rows, host::ThreadPool& pool, const Body& body) {
 Index host_jacobi_scale(const CsrView& a, const JacobiOptions& options, host::ThreadPool& pool, double* scale) {
   std::atomic<Index> zeros{0};
   for_rows(a.pattern.rows, pool, [&](Index i) {
-    const double d = jacobi_term(a, i, options.diagonal);
+    const double d = jacobi_part(a, i, 0, 1).term(options.diagonal);
     if (d == 0.0) zeros.fetch_add(1, std::memory_order_relaxed);
     scale[i] = options.damping * jacobi_inverse(d, options.absolute);
   });

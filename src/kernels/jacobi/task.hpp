@@ -8,28 +8,42 @@
 
 namespace taskdag::kernels {
 
-/// The number d of row i that stands for the diagonal, PETSc's conventions: 0 where the diagonal entry is absent;
-/// row_sum takes the sign of the diagonal entry, so that d · a_ii stays positive.
-TASKDAG_HD double jacobi_term(const CsrView& a, Index i, JacobiDiagonal kind) {
+/// What the diagonal term of a row is made from. Parts of a row can be collected apart and merged.
+struct JacobiRow {
   double diagonal = 0.0;
   double largest = 0.0;
   double sum = 0.0;
-  for (Offset e = a.pattern.row_offsets[i]; e < a.pattern.row_offsets[i + 1]; ++e) {
-    const double value = a.values[e];
-    const double magnitude = value < 0 ? -value : value;
-    if (a.pattern.col_indices[e] == i) diagonal = value;
-    if (largest < magnitude) largest = magnitude;
-    sum += magnitude;
+
+  TASKDAG_HD void add(bool on_diagonal, double value) {
+    merge({on_diagonal ? value : 0.0, value < 0 ? -value : value, value < 0 ? -value : value});
   }
-  switch (kind) {
-    case JacobiDiagonal::row_max:
-      return largest;
-    case JacobiDiagonal::row_sum:
-      return diagonal < 0 ? -sum : sum;
-    case JacobiDiagonal::diagonal:
-      break;
+  TASKDAG_HD void merge(const JacobiRow& other) {
+    diagonal += other.diagonal;  // at most one of all parts is not 0
+    if (largest < other.largest) largest = other.largest;
+    sum += other.sum;
   }
-  return diagonal;
+  /// The number d that stands for the diagonal, PETSc's conventions: 0 where the diagonal entry is absent; row_sum
+  /// takes the sign of the diagonal entry, so that d · a_ii stays positive.
+  [[nodiscard]] TASKDAG_HD double term(JacobiDiagonal kind) const {
+    switch (kind) {
+      case JacobiDiagonal::row_max:
+        return largest;
+      case JacobiDiagonal::row_sum:
+        return diagonal < 0 ? -sum : sum;
+      case JacobiDiagonal::diagonal:
+        break;
+    }
+    return diagonal;
+  }
+};
+
+/// The entries of row i that `rank` of `size` threads collects.
+TASKDAG_HD JacobiRow jacobi_part(const CsrView& a, Index i, int rank, int size) {
+  JacobiRow row;
+  for (Offset e = a.pattern.row_offsets[i] + rank; e < a.pattern.row_offsets[i + 1]; e += size) {
+    row.add(a.pattern.col_indices[e] == i, a.values[e]);
+  }
+  return row;
 }
 
 /// 1/d, or 1 for d = 0 (which the caller counts by asking d == 0); absolute: of |d|.

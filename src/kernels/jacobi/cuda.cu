@@ -1,0 +1,103 @@
+#include <type_traits>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/seam.cuh"
+#include "kernels/jacobi/cuda.hpp"
+#include "kernels/jacobi/task.hpp"
+
+namespace taskdag::kernels {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+
+CsrView device_view(const DevicePattern& pattern, const double* values) {
+  return {{pattern.rows, pattern.rows, pattern.row_offsets, pattern.col_indices}, values};
+}
+
+template <int Lanes>
+__global__ void scale_kernel(CsrView a, JacobiDiagonal kind, bool absolute, double damping, double* scale,
+                             Index* zeros) {
+  const auto row = static_cast<Index>(element() / Lanes);
+  const int rank = static_cast<int>(threadIdx.x) % Lanes;
+  const bool inside = row < a.pattern.rows;
+  JacobiRow part;
+  if (inside) part = jacobi_part(a, row, rank, Lanes);
+#pragma unroll
+  for (int offset = Lanes / 2; offset > 0; offset /= 2) {  // whole warps take part: nobody has left
+    part.merge({__shfl_xor_sync(cuda::kFullWarp, part.diagonal, offset),
+                __shfl_xor_sync(cuda::kFullWarp, part.largest, offset),
+                __shfl_xor_sync(cuda::kFullWarp, part.sum, offset)});
+  }
+  if (!inside || rank != 0) return;
+  const double d = part.term(kind);
+  if (d == 0.0) atomicAdd(zeros, 1);
+  scale[row] = damping * jacobi_inverse(d, absolute);
+}
+
+__global__ void first_sweep_kernel(Index rows, const double* scale, const double* b, double* x) {
+  const auto row = static_cast<Index>(element());
+  if (row < rows) x[row] = scale[row] * b[row];
+}
+
+template <int Lanes>
+__global__ void sweep_kernel(CsrView a, const double* scale, const double* b, const double* x, double* y) {
+  const auto row = static_cast<Index>(element() / Lanes);
+  if (row >= a.pattern.rows) return;  // a whole group: a row belongs to one group
+  const cuda::LaneGroup group(static_cast<int>(threadIdx.x) % cuda::kWarpSize, Lanes);
+  const double result = jacobi_row(group, a, row, x, b[row], scale[row]);
+  if (group.rank() == 0) y[row] = result;
+}
+
+/// Calls launch(std::integral_constant<int, lanes>, blocks) with the largest power of two of lanes that the average row
+/// keeps busy: fewer would leave memory transactions half used, more would idle.
+template <class Launch>
+void with_lanes(const DevicePattern& pattern, const Launch& launch) {
+  const Offset average = pattern.entries / pattern.rows;
+  const auto blocks = [&](int lanes) { return element_blocks(std::int64_t{pattern.rows} * lanes); };
+  if (average >= 32) {
+    launch(std::integral_constant<int, 32>(), blocks(32));
+  } else if (average >= 16) {
+    launch(std::integral_constant<int, 16>(), blocks(16));
+  } else if (average >= 8) {
+    launch(std::integral_constant<int, 8>(), blocks(8));
+  } else if (average >= 4) {
+    launch(std::integral_constant<int, 4>(), blocks(4));
+  } else if (average >= 2) {
+    launch(std::integral_constant<int, 2>(), blocks(2));
+  } else {
+    launch(std::integral_constant<int, 1>(), blocks(1));
+  }
+}
+
+}  // namespace
+
+void cuda_jacobi_scale(const DevicePattern& pattern, const double* values, const JacobiOptions& options, double* scale,
+                       Index* zeros, cudaStream_t stream) {
+  cuda::check(cudaMemsetAsync(zeros, 0, sizeof(Index), stream), "clearing a counter");
+  if (pattern.rows == 0) return;
+  with_lanes(pattern, [&](auto lanes, int blocks) {
+    scale_kernel<decltype(lanes)::value><<<blocks, kElementBlock, 0, stream>>>(
+        device_view(pattern, values), options.diagonal, options.absolute, options.damping, scale, zeros);
+  });
+  cuda::check_launch("scale_kernel");
+}
+
+void cuda_jacobi_first_sweep(Index rows, const double* scale, const double* b, double* x, cudaStream_t stream) {
+  if (rows == 0) return;
+  first_sweep_kernel<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, scale, b, x);
+  cuda::check_launch("first_sweep_kernel");
+}
+
+void cuda_jacobi_sweep(const DevicePattern& pattern, const double* values, const double* scale, const double* b,
+                       const double* x, double* y, cudaStream_t stream) {
+  if (pattern.rows == 0) return;
+  with_lanes(pattern, [&](auto lanes, int blocks) {
+    sweep_kernel<decltype(lanes)::value>
+        <<<blocks, kElementBlock, 0, stream>>>(device_view(pattern, values), scale, b, x, y);
+  });
+  cuda::check_launch("sweep_kernel");
+}
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,23 @@
+/// \file
+/// Damped Jacobi sweeps on CUDA. Every array in device memory, every function asynchronous on `stream`.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/sptrsv/cuda.hpp"
+#include "taskdag/jacobi.hpp"
+
+namespace taskdag::kernels {
+
+/// scale[i] = damping / d_i, and zeros[0] = how many d_i are zero.
+void cuda_jacobi_scale(const DevicePattern& pattern, const double* values, const JacobiOptions& options, double* scale,
+                       Index* zeros, cudaStream_t stream);
+
+/// x = scale · b: the first sweep from x = 0. x and b may be the same array.
+void cuda_jacobi_first_sweep(Index rows, const double* scale, const double* b, double* x, cudaStream_t stream);
+
+/// y = x + scale · (b − A x), y apart from x and b.
+void cuda_jacobi_sweep(const DevicePattern& pattern, const double* values, const double* scale, const double* b,
+                       const double* x, double* y, cudaStream_t stream);
+
+}  // namespace taskdag::kernels
