@@ -2,9 +2,11 @@
 /// Argument checks that the facades and the host classes share.
 #pragma once
 
+#include <new>
 #include <string>
 
 #include "taskdag/context.hpp"
+#include "taskdag/csr.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
@@ -15,8 +17,39 @@ inline void require_host_memory(MemorySpace space) {
   }
 }
 
-inline void require_array(const void* array, Index rows, const char* name) {
-  if (rows > 0 && array == nullptr) throw InvalidInput(std::string("the array ") + name + " is null");
+/// `size`: how many elements will be read or written; an array of none may be null.
+inline void require_array(const void* array, Index size, const char* name) {
+  if (size > 0 && array == nullptr) throw InvalidInput(std::string("the array ") + name + " is null");
+}
+
+/// What can be checked of a square pattern: all of it in host memory, its pointers in device memory.
+/// `subject` begins the message for a matrix that is not square.
+inline void check_pattern(const CsrPattern& pattern, MemorySpace space, bool diagonal, const char* subject) {
+  if (pattern.rows != pattern.cols) {
+    throw InvalidInput(std::string(subject) + " needs a square matrix, not one of " + std::to_string(pattern.rows) +
+                       " x " + std::to_string(pattern.cols));
+  }
+  if (space == MemorySpace::host) {
+    validate(pattern, {.square = true, .diagonal = diagonal});
+    return;
+  }
+  if (pattern.rows < 0) throw InvalidInput("the number of rows is negative");
+  require_array(pattern.row_offsets, pattern.rows, "row_offsets");
+}
+
+/// Where the arrays of a matrix are taken from: one without rows has none that could be read.
+inline MemorySpace space_of(const CsrPattern& pattern, MemorySpace space) {
+  return pattern.rows == 0 ? MemorySpace::host : space;
+}
+
+/// Runs `work`; exhausted host memory becomes the library's own exception.
+template <class Work>
+decltype(auto) with_memory_errors(const char* what, Index rows, const Work& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(std::string("out of host memory: ") + what + " of " + std::to_string(rows) + " rows");
+  }
 }
 
 }  // namespace taskdag

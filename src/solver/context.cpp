@@ -25,6 +25,7 @@ const DeviceProbe& probe_devices() {
 
 Context Context::create(const ContextOptions& options) {
   if (options.threads < 0) throw InvalidInput("the number of threads is negative");
+  if (options.device < -1) throw InvalidInput("the CUDA device number is negative");
   auto state = std::make_shared<State>();
   bool use_cuda = options.backend == Backend::cuda;
   if (options.backend == Backend::automatic) {

@@ -26,7 +26,7 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
                              const FactorOptions& options, std::span<const Index> row_order,
                              std::span<const Index> col_order, Stream stream) {
   if (context.backend() == Backend::host) require_host_memory(space);
-  if (pattern.rows != pattern.cols) throw InvalidInput("a factorisation needs a square matrix");
+  check_pattern(pattern, space, false, "a factorisation");
   if (!std::isfinite(options.shift_amount) || !(options.zero_pivot >= 0) || !std::isfinite(options.zero_pivot)) {
     throw InvalidInput("shift_amount must be finite, zero_pivot finite and not negative");
   }
@@ -35,10 +35,13 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
   if (options.kind == FactorKind::ic0 && !std::ranges::equal(row_order, col_order)) {
     throw InvalidInput("ic0 needs the same order for rows and columns");
   }
-  if (space == MemorySpace::host) validate(pattern, {.square = true});
-  impl_ = context.backend() == Backend::cuda
-              ? cuda::make_factorization(context, pattern, space, options, row_order, col_order, stream)
-              : host::make_factorization(context, pattern, options, row_order, col_order);
+  const MemorySpace from = space_of(pattern, space);
+  impl_ = with_memory_errors("a factorisation", pattern.rows, [&] {
+    return context.backend() == Backend::cuda
+               ? cuda::make_factorization(context, pattern, from, options, row_order, col_order, stream)
+               : host::make_factorization(context, pattern, options, row_order, col_order);
+  });
+  impl_->kind = options.kind;
 }
 
 Factorization::~Factorization() = default;
@@ -47,7 +50,9 @@ Factorization& Factorization::operator=(Factorization&&) noexcept = default;
 
 FactorStatus Factorization::factor(const double* values, MemorySpace space, Stream stream) {
   require_array(values, info().rows, "values");
-  return impl_->factor(values, space, stream);
+  const FactorStatus status = impl_->factor(values, space, stream);
+  impl_->factored = true;
+  return status;
 }
 
 void Factorization::apply(Apply part, const double* b, double* x, MemorySpace space, Stream stream) {
@@ -56,6 +61,10 @@ void Factorization::apply(Apply part, const double* b, double* x, MemorySpace sp
 
 void Factorization::apply_many(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                                MemorySpace space, Stream stream) {
+  if (impl_->kind != FactorKind::ic0 && (part == Apply::symmetric_left || part == Apply::symmetric_right)) {
+    throw InvalidInput("the symmetric parts of an application exist for ic0 only");
+  }
+  if (!impl_->factored) throw InvalidInput("a factorisation is applied before its first factor()");
   if (count < 0) throw InvalidInput("the number of vectors is negative");
   if (count > 1 && (ldb < info().rows || ldx < info().rows)) {
     throw InvalidInput("the distance between vectors is smaller than their length");

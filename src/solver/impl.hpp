@@ -20,6 +20,7 @@ class TriangularSolver::Impl {
   virtual void solve(const double* b, double* x, MemorySpace space, Stream stream) = 0;
   virtual SolveOutcome outcome() = 0;
   TriangularInfo info;
+  bool reads_values = false;  ///< whether any value takes part (set by the facade)
 };
 
 class Factorization::Impl {
@@ -31,6 +32,8 @@ class Factorization::Impl {
   virtual SolveOutcome outcome() = 0;
   virtual CsrMatrix copy_factor() const = 0;
   FactorizationInfo info;
+  FactorKind kind = FactorKind::ilu0;  ///< this and `factored` are the facade's
+  bool factored = false;
 };
 
 class Jacobi::Impl {
@@ -38,6 +41,7 @@ class Jacobi::Impl {
   virtual ~Impl() = default;
   virtual void update_values(const CsrView& a, MemorySpace space, Stream stream) = 0;
   virtual void apply(const double* b, double* x, MemorySpace space, bool transposed, Stream stream) = 0;
+  Index rows = 0;  ///< set by the facade
   Index zero_diagonals = 0;
   std::int64_t bytes = 0;
 };

@@ -7,6 +7,15 @@
 
 namespace taskdag {
 
+namespace {
+
+void check_matrix(const CsrView& a, MemorySpace space) {
+  check_pattern(a.pattern, space, false, "Jacobi");
+  if (space == MemorySpace::host) require_array(a.values, a.pattern.entries(), "values");
+}
+
+}  // namespace
+
 Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, const JacobiOptions& options,
                Stream stream) {
   if (context.backend() == Backend::host) require_host_memory(space);
@@ -14,10 +23,13 @@ Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, cons
   if (!std::isfinite(options.damping) || options.damping == 0.0) {
     throw InvalidInput("the damping of Jacobi must be finite and not 0");
   }
-  if (a.pattern.rows != a.pattern.cols) throw InvalidInput("Jacobi needs a square matrix");
-  if (space == MemorySpace::host) validate(a.pattern, {.square = true});
-  impl_ = context.backend() == Backend::cuda ? cuda::make_jacobi(context, a, space, options, stream)
-                                             : host::make_jacobi(context, a, options);
+  check_matrix(a, space);
+  const MemorySpace from = space_of(a.pattern, space);
+  impl_ = with_memory_errors("Jacobi", a.pattern.rows, [&] {
+    return context.backend() == Backend::cuda ? cuda::make_jacobi(context, a, from, options, stream)
+                                              : host::make_jacobi(context, a, options);
+  });
+  impl_->rows = a.pattern.rows;
 }
 
 Jacobi::~Jacobi() = default;
@@ -25,9 +37,20 @@ Jacobi::Jacobi(Jacobi&&) noexcept = default;
 Jacobi& Jacobi::operator=(Jacobi&&) noexcept = default;
 
 void Jacobi::update_values(const CsrView& a, MemorySpace space, Stream stream) {
-  impl_->update_values(a, space, stream);
+  if (a.pattern.rows != impl_->rows) {
+    throw InvalidInput("new values for " + std::to_string(a.pattern.rows) + " rows, Jacobi was made for " +
+                       std::to_string(impl_->rows));
+  }
+  require_array(a.pattern.row_offsets, a.pattern.rows, "row_offsets");
+  if (space == MemorySpace::host) {
+    require_array(a.pattern.col_indices, a.pattern.entries(), "col_indices");
+    require_array(a.values, a.pattern.entries(), "values");
+  }
+  impl_->update_values(a, space_of(a.pattern, space), stream);
 }
 void Jacobi::apply(const double* b, double* x, MemorySpace space, bool transposed, Stream stream) {
+  require_array(b, impl_->rows, "b");
+  require_array(x, impl_->rows, "x");
   impl_->apply(b, x, space, transposed, stream);
 }
 Index Jacobi::zero_diagonals() const { return impl_->zero_diagonals; }

@@ -8,13 +8,14 @@ namespace taskdag {
 TriangularSolver::TriangularSolver(const Context& context, const CsrView& a, MemorySpace space,
                                    const TriangularOptions& options, Stream stream) {
   if (context.backend() == Backend::host) require_host_memory(space);
-  if (a.pattern.rows != a.pattern.cols) throw InvalidInput("a triangular solve needs a square matrix");
-  if (space == MemorySpace::host) {
-    validate(a.pattern, {.square = true, .diagonal = !options.unit_diagonal});
-    if (a.pattern.entries() > 0) require_array(a.values, a.pattern.rows, "values");
-  }
-  impl_ = context.backend() == Backend::cuda ? cuda::make_triangular(context, a, space, options, stream)
-                                             : host::make_triangular(context, a, options);
+  check_pattern(a.pattern, space, !options.unit_diagonal, "a triangular solve");
+  if (space == MemorySpace::host) require_array(a.values, a.pattern.entries(), "values");
+  const MemorySpace from = space_of(a.pattern, space);
+  impl_ = with_memory_errors("a triangular system", a.pattern.rows, [&] {
+    return context.backend() == Backend::cuda ? cuda::make_triangular(context, a, from, options, stream)
+                                              : host::make_triangular(context, a, options);
+  });
+  impl_->reads_values = !options.unit_diagonal || info().entries > 0;
 }
 
 TriangularSolver::~TriangularSolver() = default;
@@ -22,6 +23,7 @@ TriangularSolver::TriangularSolver(TriangularSolver&&) noexcept = default;
 TriangularSolver& TriangularSolver::operator=(TriangularSolver&&) noexcept = default;
 
 void TriangularSolver::update_values(const double* values, MemorySpace space, Stream stream) {
+  if (impl_->reads_values) require_array(values, info().rows, "values");
   impl_->update_values(values, space, stream);
 }
 
