@@ -151,8 +151,7 @@ TEST_F(Factor, SymmetricBlockMatricesAreFactored) {
     EXPECT_LT(relative_difference(x, y), 1e-10);
   }
   // With the upper triangle alone neither ILU nor Jacobi sweeps would be right: the matrix is expanded.
-  for (const char* options : {"-pc_taskdag_type ilu", "-pc_taskdag_type jacobi -pc_taskdag_jacobi_sweeps 2",
-                              "-pc_taskdag_type icc -pc_factor_mat_ordering_type taskdag_rcm"}) {
+  for (const char* options : {"-pc_taskdag_type ilu", "-pc_taskdag_type jacobi -pc_taskdag_jacobi_sweeps 2"}) {
     const std::string text = std::string("-pc_type taskdag -pc_taskdag_backend host ") + options;
     const OwnedPc p = make_pc(upper, text);
     const OwnedPc q = make_pc(full, text);
@@ -266,22 +265,37 @@ TEST_F(Factor, InformationCountsTheEntriesOfTheFactor) {
   EXPECT_STREQ(package, "taskdag");
 }
 
-TEST_F(Factor, OrderingIsTheLibrarysOwn) {
-  // Two unknowns per node: PETSc finds identical rows here, and orders them together.
-  const CsrMatrix csr =
-      make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 7, .nz = 1, .unknowns_per_node = 2});
-  const OwnedMat a = make_matrix(csr);
+std::vector<Index> taskdag_rcm_of(Mat a) {
   OwnedIs row;
   OwnedIs col;
   PetscBool same = PETSC_FALSE;
+  PetscInt n = 0;
   const PetscInt* indices = nullptr;
-  PETSC_OK(MatGetOrdering(a, MATORDERINGTASKDAGRCM, row.out(), col.out()));
-  PETSC_OK(ISEqual(row, col, &same));
+  EXPECT_EQ(static_cast<int>(MatGetOrdering(a, MATORDERINGTASKDAGRCM, row.out(), col.out())), 0);
+  EXPECT_EQ(static_cast<int>(ISEqual(row, col, &same)), 0);
   EXPECT_EQ(same, PETSC_TRUE);
-  PETSC_OK(ISGetIndices(row, &indices));
-  const std::vector<Index> expected = reverse_cuthill_mckee(csr.pattern());
-  EXPECT_EQ(std::vector<Index>(indices, indices + csr.rows), expected);
-  PETSC_OK(ISRestoreIndices(row, &indices));
+  EXPECT_EQ(static_cast<int>(ISGetLocalSize(row, &n)), 0);
+  EXPECT_EQ(static_cast<int>(ISGetIndices(row, &indices)), 0);
+  std::vector<Index> order(indices, indices + n);
+  EXPECT_EQ(static_cast<int>(ISRestoreIndices(row, &indices)), 0);
+  return order;
+}
+
+TEST_F(Factor, OrderingIsTheLibrarysOwn) {
+  const CsrMatrix csr = make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 7, .nz = 1});
+  EXPECT_EQ(taskdag_rcm_of(make_matrix(csr)), reverse_cuthill_mckee(csr.pattern()));
+}
+
+TEST_F(Factor, OrderingKeepsRowsOfOnePatternTogether) {
+  const CsrMatrix nodes = make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 7, .nz = 1});
+  const CsrMatrix csr =
+      make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 7, .nz = 1, .unknowns_per_node = 2});
+  std::vector<Index> expected;
+  for (const Index node : reverse_cuthill_mckee(nodes.pattern())) {
+    expected.push_back(2 * node);
+    expected.push_back(2 * node + 1);
+  }
+  EXPECT_EQ(taskdag_rcm_of(make_matrix(csr)), expected);
 }
 
 TEST_F(Factor, EmptyMatrixIsFactoredAndApplied) {
@@ -294,6 +308,16 @@ TEST_F(Factor, EmptyMatrixIsFactoredAndApplied) {
     const OwnedVec b = make_vector(a);
     const OwnedVec x = make_vector(a);
     PETSC_OK(PCApply(pc, b, x));
+  }
+}
+
+TEST(Registration, LeavesPetscsOwnFactorisationsTheDefault) {
+  const OwnedMat a = make_local_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 5, .ny = 5, .nz = 1}));
+  for (const char* type : {"ilu", "icc", "lu", "cholesky"}) {
+    const OwnedPc pc = make_pc(a, std::string("-pc_type ") + type);
+    MatSolverType package = nullptr;
+    PETSC_OK(PCFactorGetMatSolverType(pc, &package));
+    EXPECT_STREQ(package, MATSOLVERPETSC) << type;
   }
 }
 
