@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"jpwh_991_gmres_ilu", Problem::jpwh_991, "gmres", "ilu", ""},
         Case{"jpwh_991_gmres_ilu_nonzero", Problem::jpwh_991, "gmres", "ilu", "shift_type nonzero"},
         Case{"steam2_gmres_ilu_inblocks", Problem::steam2, "gmres", "ilu", "shift_type inblocks"},
-        Case{"add32_bcgs_ilu", Problem::add32, "bcgs", "ilu", ""},
+        Case{"add32_gmres_ilu", Problem::add32, "gmres", "ilu", ""},
         Case{"bcsstk16_cg_icc", Problem::bcsstk16, "cg", "icc", ""},
         Case{"bcsstk16_cg_icc_rcm", Problem::bcsstk16, "cg", "icc", "mat_ordering_type rcm"},
         Case{"bcsstk16_cg_jacobi", Problem::bcsstk16, "cg", "jacobi", ""}),
