@@ -41,7 +41,7 @@ class Jacobi::Impl {
   virtual ~Impl() = default;
   virtual void update_values(const CsrView& a, MemorySpace space, Stream stream) = 0;
   virtual void apply(const double* b, double* x, MemorySpace space, bool transposed, Stream stream) = 0;
-  Index rows = 0;  ///< set by the facade
+  Index size = 0;  ///< of a vector; set by the facade
   Index zero_diagonals = 0;
   std::int64_t bytes = 0;
 };

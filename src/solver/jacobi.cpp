@@ -29,7 +29,7 @@ Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, cons
     return context.backend() == Backend::cuda ? cuda::make_jacobi(context, a, from, options, stream)
                                               : host::make_jacobi(context, a, options);
   });
-  impl_->rows = a.pattern.rows;
+  impl_->size = a.pattern.rows;
 }
 
 Jacobi::~Jacobi() = default;
@@ -37,9 +37,9 @@ Jacobi::Jacobi(Jacobi&&) noexcept = default;
 Jacobi& Jacobi::operator=(Jacobi&&) noexcept = default;
 
 void Jacobi::update_values(const CsrView& a, MemorySpace space, Stream stream) {
-  if (a.pattern.rows != impl_->rows) {
+  if (a.pattern.rows != impl_->size) {
     throw InvalidInput("new values for " + std::to_string(a.pattern.rows) + " rows, Jacobi was made for " +
-                       std::to_string(impl_->rows));
+                       std::to_string(impl_->size));
   }
   require_array(a.pattern.row_offsets, a.pattern.rows, "row_offsets");
   if (space == MemorySpace::host) {
@@ -49,8 +49,8 @@ void Jacobi::update_values(const CsrView& a, MemorySpace space, Stream stream) {
   impl_->update_values(a, space_of(a.pattern, space), stream);
 }
 void Jacobi::apply(const double* b, double* x, MemorySpace space, bool transposed, Stream stream) {
-  require_array(b, impl_->rows, "b");
-  require_array(x, impl_->rows, "x");
+  require_array(b, impl_->size, "b");
+  require_array(x, impl_->size, "x");
   impl_->apply(b, x, space, transposed, stream);
 }
 Index Jacobi::zero_diagonals() const { return impl_->zero_diagonals; }
