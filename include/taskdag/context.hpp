@@ -48,11 +48,11 @@ class TASKDAG_API Context {
   /// @throws DeviceError if CUDA is demanded and not usable; InvalidInput for a negative thread count.
   static Context create(const ContextOptions& options = {});
 
-  [[nodiscard]] Backend backend() const;           ///< cuda or host
-  [[nodiscard]] const std::string& reason() const; ///< why this backend, one clause
-  [[nodiscard]] int threads() const;               ///< host threads, the calling one included; 1 on CUDA
-  [[nodiscard]] int device() const;                ///< CUDA device number, -1 on the host
-  [[nodiscard]] std::string device_name() const;   ///< "NVIDIA H200", or "N host threads"
+  [[nodiscard]] Backend backend() const;            ///< cuda or host
+  [[nodiscard]] const std::string& reason() const;  ///< why this backend, one clause
+  [[nodiscard]] int threads() const;                ///< host threads, the calling one included; 1 on CUDA
+  [[nodiscard]] int device() const;                 ///< CUDA device number, -1 on the host
+  [[nodiscard]] std::string device_name() const;    ///< "NVIDIA H200", or "N host threads"
 
   struct State;
   [[nodiscard]] const std::shared_ptr<State>& state() const { return state_; }

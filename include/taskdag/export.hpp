@@ -1,5 +1,6 @@
 /// \file
-/// Symbol visibility of the public interface: the library is built with hidden visibility, TASKDAG_API marks what leaves it.
+/// Symbol visibility of the public interface: the library is built with hidden visibility, TASKDAG_API marks what
+/// leaves it.
 #pragma once
 
 #if defined(__GNUC__) || defined(__clang__)

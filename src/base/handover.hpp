@@ -36,8 +36,6 @@ TASKDAG_HD bool is_ready(double slot) { return to_bits(slot) != kNotYetBits; }
 TASKDAG_HD double publishable(double result) { return is_ready(result) ? result : from_bits(0x7FF8000000000000ULL); }
 
 /// Exponent all ones: NaN or infinity. Bit test, immune to -ffast-math in a host application's flags.
-TASKDAG_HD bool is_finite(double value) {
-  return (to_bits(value) & 0x7FF0000000000000ULL) != 0x7FF0000000000000ULL;
-}
+TASKDAG_HD bool is_finite(double value) { return (to_bits(value) & 0x7FF0000000000000ULL) != 0x7FF0000000000000ULL; }
 
 }  // namespace taskdag
