@@ -38,6 +38,9 @@ struct FactorizationInfo {
   Index lower_levels = 0;   ///< levels of the forward solve
   Index upper_levels = 0;   ///< levels of the backward solve
   std::int64_t bytes = 0;   ///< memory held, on the device for CUDA
+  /// Host threads that the sweeps run on: fewer than the context's where the levels are too narrow to share. 1 on CUDA.
+  int lower_threads = 1;
+  int upper_threads = 1;
 };
 
 /// Parts of an application. With M = L U (ilu0) or M = Uᵀ D U (ic0) of the permuted matrix:

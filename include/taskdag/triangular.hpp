@@ -25,6 +25,8 @@ struct TriangularInfo {
   Index levels = 0;
   Index widest_level = 0;
   std::int64_t bytes = 0;  ///< memory held (device memory on CUDA)
+  /// Host threads that a solve runs on: fewer than the context's where the levels are too narrow to share. 1 on CUDA.
+  int threads = 1;
 };
 
 /// Solves T x = b, T a triangle of a square CSR matrix, again and again with the same pattern.

@@ -91,6 +91,8 @@ class HostFactorization : public Factorization::Impl {
     info.entries = matrix_.view().entries();
     info.lower_levels = lower.levels();
     info.upper_levels = upper.levels();
+    info.lower_threads = lower.threads();
+    info.upper_threads = upper.threads();
     const auto rows = static_cast<std::int64_t>(info.rows);
     info.bytes = lower.bytes() + upper.bytes() +
                  static_cast<std::int64_t>(sizeof(double) + sizeof(Index) + sizeof(Offset)) * info.entries +
@@ -151,7 +153,7 @@ class HostIluFactorization final : public HostFactorization {
                        std::span<const Index> row_order, std::span<const Index> col_order)
       : HostFactorization(context, pattern, options, row_order, col_order),
         kernel_(matrix_.view(), *state_->pool),
-        lower_(matrix_.view(), nullptr, Triangle::lower, *state_->pool),
+        lower_(matrix_.view(), nullptr, Triangle::lower, *state_->pool, kernel_.plan()),
         upper_(matrix_.view(), nullptr, Triangle::upper, *state_->pool) {
     finish_info(lower_, upper_);
   }
@@ -210,7 +212,8 @@ class HostIcFactorization final : public HostFactorization {
       : HostFactorization(context, pattern, options, order, order),
         upper_pattern_(take_upper(matrix_)),
         kernel_(matrix_.view(), *state_->pool),
-        lower_(upper_pattern_.view(), upper_pattern_.source_entry.data(), Triangle::lower, *state_->pool),
+        lower_(upper_pattern_.view(), upper_pattern_.source_entry.data(), Triangle::lower, *state_->pool,
+               kernel_.plan()),
         upper_(matrix_.view(), nullptr, Triangle::upper, *state_->pool) {
     upper_pattern_ = {};
     finish_info(lower_, upper_);

@@ -22,6 +22,7 @@ class HostTriangular final : public TriangularSolver::Impl {
     info.entries = sweep_.entries();
     info.levels = sweep_.levels();
     info.widest_level = sweep_.widest_level();
+    info.threads = sweep_.threads();
     info.bytes = sweep_.bytes() + static_cast<std::int64_t>(diagonal_.size() * (sizeof(Offset) + sizeof(double)));
     update_values(a.values, MemorySpace::host, {});
   }

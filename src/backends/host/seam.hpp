@@ -1,17 +1,15 @@
 /// \file
 /// The host's seam for tasks: get work, wait, publish.
 ///
-/// Work is a range of positions 0 … n−1 in an order where each task waits for smaller positions only. Threads draw
-/// ascending chunks from a TicketCounter and run a chunk in order. No deadlock: of all drawn and unfinished positions
-/// the smallest waits only for finished ones, and its thread is running it, since it runs its chunk in order; so
-/// something always advances, however few processors there are (waiting threads yield).
+/// Tasks that depend on nothing in the same run are drawn in chunks from a TicketCounter. Tasks with dependencies are
+/// assigned to threads beforehand (dag/thread_plan.hpp); a thread tells its progress by a ProgressCounter. Waiting
+/// threads give their processor away after a while, so that runs end however few processors there are.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <thread>
 
-#include "base/handover.hpp"
 #include "taskdag/csr.hpp"
 
 namespace taskdag::host {
@@ -37,7 +35,7 @@ class Backoff {
   }
 
  private:
-  static constexpr int kPauses = 4000;
+  static constexpr int kPauses = 1000;
   int turns_ = 0;
 };
 
@@ -60,40 +58,24 @@ class TicketCounter {
   alignas(64) std::atomic<std::int64_t> next_{0};
 };
 
-static_assert(std::atomic_ref<double>::is_always_lock_free);
+/// What one thread has finished, told to the others. publish() by that thread only; reset() only between two runs of
+/// the pool. Whoever has waited for a count sees what the thread wrote before it published the count.
+class ProgressCounter {
+ public:
+  void reset() { count_.store(0, std::memory_order_relaxed); }
+  void publish(Index count) { count_.store(count, std::memory_order_release); }
+  void wait_for(Index count) const {
+    if (count_.load(std::memory_order_acquire) >= count) [[likely]]
+      return;
+    Backoff backoff;
+    do {
+      backoff.turn();
+    } while (count_.load(std::memory_order_acquire) < count);
+  }
 
-/// Publish a value: the only write to `slot` in a run. Relaxed, since a consumer uses the value itself and reads
-/// nothing else on the strength of it (base/handover.hpp).
-inline void publish_value(double& slot, double value) {
-  std::atomic_ref<double>(slot).store(publishable(value), std::memory_order_relaxed);
-}
-
-/// Waits for publish_value() on `slot` and returns the value.
-inline double wait_value(double& slot) {
-  const std::atomic_ref<double> shared(slot);
-  double value = shared.load(std::memory_order_relaxed);
-  if (is_ready(value)) [[likely]]
-    return value;
-  Backoff backoff;
-  do {
-    backoff.turn();
-    value = shared.load(std::memory_order_relaxed);
-  } while (!is_ready(value));
-  return value;
-}
-
-/// Publishes a value that stands for more than itself: release, so that whoever sees it also sees what this thread
-/// wrote before (a factor row before its pivot).
-inline void publish_row(double& slot, double value) {
-  std::atomic_ref<double>(slot).store(publishable(value), std::memory_order_release);
-}
-
-/// Waits for publish_row() on `slot`; acquire, see there.
-inline void wait_row(double& slot) {
-  const std::atomic_ref<double> shared(slot);
-  Backoff backoff;
-  while (!is_ready(shared.load(std::memory_order_acquire))) backoff.turn();
-}
+ private:
+  alignas(128) std::atomic<Index> count_{0};  // two lines: processors fetch lines in pairs
+};
 
 /// A task run by one thread: the Group of the task bodies.
 struct SingleThread {

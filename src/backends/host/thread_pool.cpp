@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "backends/host/seam.hpp"
@@ -33,7 +34,10 @@ int available_threads() {
 }
 
 ThreadPool::ThreadPool(int threads)
-    : threads_(threads), owner_(getpid()), workers_(std::make_unique<std::vector<std::thread>>()) {
+    : threads_(threads),
+      processors_(std::min(threads, available_threads())),
+      owner_(getpid()),
+      workers_(std::make_unique<std::vector<std::thread>>()) {
   try {
     workers_->reserve(static_cast<std::size_t>(threads_ - 1));
     for (int t = 1; t < threads_; ++t) workers_->emplace_back([this, t] { work(t); });
@@ -44,6 +48,8 @@ ThreadPool::ThreadPool(int threads)
 }
 
 ThreadPool::~ThreadPool() { stop(); }
+
+bool ThreadPool::concurrent() const { return getpid() == owner_; }
 
 void ThreadPool::stop() noexcept {
   if (getpid() != owner_) {
@@ -67,7 +73,7 @@ void ThreadPool::run_job(int thread) noexcept {
 
 void ThreadPool::dispatch(Job job) {
   job_ = job;
-  if (getpid() != owner_) {
+  if (!concurrent()) {
     for (int t = 0; t < threads_; ++t) run_job(t);
   } else {
     running_.store(static_cast<std::uint32_t>(threads_ - 1), std::memory_order_relaxed);

@@ -33,10 +33,15 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   [[nodiscard]] int threads() const { return threads_; }
+  /// How many of them can run at the same time: threads() or, where that is fewer, the processors that the process had
+  /// when the pool was made. Threads that wait for each other gain nothing beyond that.
+  [[nodiscard]] int processors() const { return processors_; }
+  /// False in a forked child, where the workers do not exist and the calls of run() come in turn.
+  [[nodiscard]] bool concurrent() const;
 
   /// Calls body(t) once for each t in [0, threads()), on as many threads, and returns when all calls have returned.
-  /// The first exception is rethrown. One run at a time. `body` must take its work from a shared source and may not
-  /// count on another call having started: in a forked child, where the workers do not exist, the calls run in turn.
+  /// The first exception is rethrown. One run at a time. Where concurrent() is false, a call may not count on another
+  /// one having started.
   template <class Body>
   void run(Body&& body) {
     if (threads_ == 1) {
@@ -60,6 +65,7 @@ class ThreadPool {
   void stop() noexcept;
 
   int threads_;
+  int processors_;
   pid_t owner_;  // the process that has the workers
   Job job_;
   bool stopping_ = false;  // published by generation_, like job_

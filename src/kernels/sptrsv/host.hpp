@@ -2,30 +2,36 @@
 /// Triangular sweeps on host threads.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <vector>
 
 #include "backends/host/seam.hpp"
 #include "backends/host/thread_pool.hpp"
 #include "base/handover.hpp"
+#include "dag/levels.hpp"
+#include "dag/plan_runner.hpp"
 #include "kernels/sptrsv/task.hpp"
-#include "taskdag/schedule.hpp"
 
 namespace taskdag::kernels {
 
-/// A strict triangle, packed in the order in which its rows run: natural sweep order for one thread, schedule order
-/// with columns renumbered to positions for several. "Position" below is the place of a row in that order.
+/// A strict triangle, packed in the order in which a thread plan runs its rows: natural sweep order for one thread,
+/// thread by thread and level by level for several. "Position" below is the place of a row in that order.
+/// The owner of a position is the first to write its entries, so that their memory lies near it.
 class HostSweep {
  public:
   /// Copies the strict `triangle` of a square pattern. `source[e]` is where load() finds the value of the pattern's
-  /// entry e; null: at e. The pool must outlive the sweep.
-  HostSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool);
+  /// entry e; null: at e. The pool must outlive the sweep. `plan`: of this triangle, null: the sweep makes its own.
+  HostSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
+            std::shared_ptr<const ThreadPlan> plan = nullptr);
 
   void load(const double* values);
 
-  [[nodiscard]] Index rows() const { return static_cast<Index>(row_.size()); }
+  [[nodiscard]] Index rows() const { return runner_.plan().rows(); }
   [[nodiscard]] Offset entries() const { return offsets_.back(); }
-  [[nodiscard]] Index levels() const { return levels_; }
-  [[nodiscard]] Index widest_level() const { return widest_level_; }
+  [[nodiscard]] Index levels() const { return levels_.levels; }
+  [[nodiscard]] Index widest_level() const { return levels_.widest_level; }
+  [[nodiscard]] int threads() const { return runner_.plan().threads(); }
   [[nodiscard]] std::int64_t bytes() const;
 
   /// Solves with x_i = (rhs(i) − Σ a_ij x_j) · pivot(i) for all rows i; emit(i, x_i) is called once per row and returns
@@ -33,7 +39,7 @@ class HostSweep {
   /// @returns whether all x_i are finite
   template <class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    return pool_->threads() == 1 ? run_in_order(x, rhs, pivot, emit) : run_scheduled(x, rhs, pivot, emit);
+    return threads() == 1 ? run_in_order(x, rhs, pivot, emit) : run_planned(x, rhs, pivot, emit);
   }
 
  private:
@@ -41,8 +47,8 @@ class HostSweep {
   bool run_in_order(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) const {
     const Index n = rows();
     const Offset* const offsets = offsets_.data();
-    const Index* column = columns_.data();
-    const double* value = values_.data();
+    const Index* column = columns_.get();
+    const double* value = values_.get();
     bool finite = true;
     for (Index p = 0; p < n; ++p) {
       const Index i = forward_ ? p : n - 1 - p;
@@ -57,7 +63,11 @@ class HostSweep {
   }
 
   template <class Rhs, class Pivot, class Emit>
-  bool run_scheduled(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+  bool run_planned(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+    const Index* const row = runner_.plan().order().data();
+    const Offset* const offsets = offsets_.data();
+    const Index* const columns = columns_.get();
+    const double* const values = values_.get();
     struct Entries {
       const Index* columns;
       const double* values;
@@ -69,53 +79,32 @@ class HostSweep {
       }
     };
     struct Operands {
-      double* slots;
-      void wait(const Index (&column)[1], double (&operand)[1]) const {
-        operand[0] = host::wait_value(slots[column[0]]);
-      }
+      const double* x;
+      void wait(const Index (&column)[1], double (&operand)[1]) const { operand[0] = x[column[0]]; }
     };
-    double* const slots = slots_[current_].data();
-    double* const next = slots_[1 - current_].data();
-    current_ = 1 - current_;
     std::atomic<bool> finite{true};
-    tickets_.reset();
-    pool_->run([&](int) {
+    runner_.run([&](int, Index first, Index last) {
       bool mine = true;
-      Index first = 0;
-      Index last = 0;
-      while (tickets_.take(rows(), chunk_, first, last)) {
-        for (Index p = first; p < last; ++p) {
-          const auto at = static_cast<std::size_t>(p);
-          const Index i = row_[at];
-          const Offset begin = offsets_[at];
-          const Entries entries{columns_.data() + begin, values_.data() + begin, offsets_[at + 1] - begin};
-          const double difference = sptrsv_row<1>(host::SingleThread(), entries, Operands{slots}, rhs(i), 1.0);
-          const double result = pivot(i, difference);
-          host::publish_value(slots[p], result);
-          next[p] = not_yet();  // for the next run, which the pool orders after this one
-          x[i] = result;
-          mine = mine && is_finite(result);
-          emit(i, result);
-        }
+      for (Index p = first; p < last; ++p) {
+        const Index i = row[p];
+        const Entries entries{columns + offsets[p], values + offsets[p], offsets[p + 1] - offsets[p]};
+        const double result = pivot(i, sptrsv_row<1>(host::SingleThread(), entries, Operands{x}, rhs(i), 1.0));
+        x[i] = result;
+        mine &= is_finite(result);
+        emit(i, result);
       }
       if (!mine) finite.store(false, std::memory_order_relaxed);
     });
     return finite.load(std::memory_order_relaxed);
   }
 
-  host::ThreadPool* pool_;
+  PlanRunner runner_;
   bool forward_;
-  Index levels_ = 0;
-  Index widest_level_ = 0;
-  Index chunk_ = 1;
-  std::vector<Index> row_;       // by position
-  std::vector<Offset> offsets_;  // by position
-  std::vector<Index> columns_;   // rows for one thread, positions for several; the nearest row last
-  std::vector<double> values_;
-  std::vector<Offset> source_;
-  std::vector<double> slots_[2];  // by position, several threads only: published values; the other one is being reset
-  int current_ = 0;
-  host::TicketCounter tickets_;
+  LevelCount levels_;
+  std::vector<Offset> offsets_;       // by position
+  std::unique_ptr<Index[]> columns_;  // the nearest row last
+  std::unique_ptr<double[]> values_;
+  std::unique_ptr<Offset[]> source_;
 };
 
 }  // namespace taskdag::kernels

@@ -1,0 +1,16 @@
+# The host backend's benchmark: built without CUDA too, against PETSc where there is one. Run by hand; a small problem runs
+# with the tests.
+if(TASKDAG_PETSC_FOUND)
+  set(rival petsc_rival.cpp)
+else()
+  set(rival petsc_absent.cpp)
+endif()
+add_executable(taskdag_host_bench host_bench.cpp problems.cpp ${rival})
+target_link_libraries(taskdag_host_bench PRIVATE taskdag_solver taskdag_input taskdag_flags)
+if(TASKDAG_PETSC_FOUND)
+  target_link_libraries(taskdag_host_bench PRIVATE taskdag_petsc_dep)
+endif()
+add_test(NAME benchmark.host_smoke COMMAND taskdag_host_bench --only "5-point 40^2" --threads 1 --threads 2 --repeat 2)
+set_tests_properties(benchmark.host_smoke PROPERTIES TIMEOUT 300)
+# GCC 12 takes the elements of a long initialiser list of structs with strings for uninitialised.
+set_source_files_properties(problems.cpp PROPERTIES COMPILE_OPTIONS $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
