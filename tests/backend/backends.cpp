@@ -1,0 +1,84 @@
+#include "backends.hpp"
+
+namespace taskdag::test {
+
+std::string name_of(const Where& where) {
+  if (where.backend == Backend::host) return "host" + std::to_string(where.threads);
+  return where.space == MemorySpace::host ? "cuda_host_arrays" : "cuda_device_arrays";
+}
+
+std::vector<Where> everywhere() {
+  return {{Backend::host, 1, MemorySpace::host}, {Backend::host, 2, MemorySpace::host},
+          {Backend::host, 3, MemorySpace::host}, {Backend::host, 8, MemorySpace::host},
+          {Backend::cuda, 0, MemorySpace::host}, {Backend::cuda, 0, MemorySpace::device}};
+}
+
+std::vector<Where> once_per_backend() {
+  return {{Backend::host, 2, MemorySpace::host},
+          {Backend::cuda, 0, MemorySpace::host},
+          {Backend::cuda, 0, MemorySpace::device}};
+}
+
+void BackendTest::SetUp() {
+  const Where& where = GetParam();
+  if (where.backend == Backend::cuda && probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  context_ = std::make_unique<Context>(Context::create({.backend = where.backend, .threads = where.threads}));
+  if (where.space == MemorySpace::device) device_ = make_device_stream();
+}
+
+TriangularSolver BackendTest::triangular(const CsrMatrix& a, const TriangularOptions& options) const {
+  MatrixArrays arrays = place(a);
+  return {context(), arrays.view(), space(), options, stream()};
+}
+
+Factorization BackendTest::factorization(const CsrMatrix& a, const FactorOptions& options,
+                                         const std::vector<Index>& row_order,
+                                         const std::vector<Index>& col_order) const {
+  MatrixArrays arrays = place(a);
+  return {context(), arrays.pattern(), space(), options, row_order, col_order, stream()};
+}
+
+Jacobi BackendTest::jacobi(const CsrMatrix& a, const JacobiOptions& options) const {
+  MatrixArrays arrays = place(a);
+  return {context(), arrays.view(), space(), options, stream()};
+}
+
+FactorStatus BackendTest::factor(Factorization& f, const std::vector<double>& values) const {
+  Array<double> array = place(values);
+  return f.factor(array.data(), space(), stream());
+}
+
+std::vector<double> BackendTest::solve(TriangularSolver& t, const std::vector<double>& b) const {
+  Array<double> in = place(b);
+  Array<double> out = place(std::vector<double>(b.size(), -7.0));
+  t.solve(in.data(), out.data(), space(), stream());
+  return out.read();
+}
+
+std::vector<double> BackendTest::solve_in_place(TriangularSolver& t, const std::vector<double>& b) const {
+  Array<double> both = place(b);
+  t.solve(both.data(), both.data(), space(), stream());
+  return both.read();
+}
+
+std::vector<double> BackendTest::apply(Factorization& f, Apply part, const std::vector<double>& b) const {
+  Array<double> in = place(b);
+  Array<double> out = place(std::vector<double>(b.size(), -7.0));
+  f.apply(part, in.data(), out.data(), space(), stream());
+  return out.read();
+}
+
+std::vector<double> BackendTest::apply_in_place(Factorization& f, Apply part, const std::vector<double>& b) const {
+  Array<double> both = place(b);
+  f.apply(part, both.data(), both.data(), space(), stream());
+  return both.read();
+}
+
+std::vector<double> BackendTest::apply(Jacobi& j, const std::vector<double>& b, bool transposed) const {
+  Array<double> in = place(b);
+  Array<double> out = place(std::vector<double>(b.size(), -7.0));
+  j.apply(in.data(), out.data(), space(), transposed, stream());
+  return out.read();
+}
+
+}  // namespace taskdag::test

@@ -1,0 +1,34 @@
+/// \file
+/// Device memory for tests, without CUDA in any signature: device_cuda.cpp, or device_absent.cpp in a build without it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "taskdag/context.hpp"
+
+namespace taskdag::test {
+
+/// A piece of device memory.
+class DeviceBuffer {
+ public:
+  virtual ~DeviceBuffer() = default;
+  virtual void* data() = 0;
+  /// Copies the contents to host memory. Synchronises the stream.
+  virtual void read(void* to) = 0;
+};
+
+/// A stream of its own, which does not wait for the default stream, and memory that belongs to it.
+class DeviceStream {
+ public:
+  virtual ~DeviceStream() = default;
+  [[nodiscard]] virtual Stream stream() const = 0;
+  virtual std::unique_ptr<DeviceBuffer> upload(const void* from, std::size_t bytes) = 0;
+  /// Uninitialised memory.
+  virtual std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) = 0;
+};
+
+/// @throws DeviceError in a build without CUDA
+std::unique_ptr<DeviceStream> make_device_stream();
+
+}  // namespace taskdag::test

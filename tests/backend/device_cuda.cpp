@@ -1,0 +1,43 @@
+#include "backends/cuda/memory.hpp"
+#include "backends/cuda/stream.hpp"
+#include "device.hpp"
+
+namespace taskdag::test {
+namespace {
+
+class Buffer final : public DeviceBuffer {
+ public:
+  Buffer(std::size_t bytes, cudaStream_t stream) : bytes_(bytes, stream), stream_(stream) {}
+  void* data() override { return bytes_.data(); }
+  void read(void* to) override {
+    cuda::copy_to_host(static_cast<char*>(to), bytes_.data(), bytes_.size(), stream_);
+    cuda::synchronize(stream_);
+  }
+
+ private:
+  cuda::DeviceArray<char> bytes_;
+  cudaStream_t stream_;
+};
+
+class OwnStream final : public DeviceStream {
+ public:
+  [[nodiscard]] Stream stream() const override { return {stream_.get()}; }
+  std::unique_ptr<DeviceBuffer> upload(const void* from, std::size_t bytes) override {
+    auto buffer = allocate(bytes);
+    cuda::copy_to_device(static_cast<char*>(buffer->data()), static_cast<const char*>(from), bytes, stream_.get());
+    cuda::synchronize(stream_.get());
+    return buffer;
+  }
+  std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) override {
+    return std::make_unique<Buffer>(bytes, stream_.get());
+  }
+
+ private:
+  cuda::UniqueStream stream_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceStream> make_device_stream() { return std::make_unique<OwnStream>(); }
+
+}  // namespace taskdag::test

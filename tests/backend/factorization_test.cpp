@@ -1,0 +1,178 @@
+// Incomplete factorisations and their application on both backends.
+#include <cmath>
+
+#include "backends.hpp"
+#include "measure.hpp"
+#include "problems.hpp"
+
+namespace taskdag {
+namespace {
+
+using test::Problem;
+
+TASKDAG_BACKEND_SUITE(FactorizationTest, test::everywhere());
+
+constexpr FactorKind kKinds[] = {FactorKind::ilu0, FactorKind::ic0};
+
+std::string to_text(const Problem& problem, FactorKind kind) {
+  return problem.name + (kind == FactorKind::ic0 ? ", ic0" : ", ilu0");
+}
+
+TEST_P(FactorizationTest, FactorsMatchTheReference) {
+  for (const Problem& problem : test::small_problems()) {
+    for (const FactorKind kind : kKinds) {
+      SCOPED_TRACE(to_text(problem, kind));
+      Factorization f = factorization(problem.a, {.kind = kind});
+      const FactorStatus status = factor(f, problem.a.values);
+      EXPECT_TRUE(status.ok());
+      EXPECT_EQ(status.first_row, -1);
+      EXPECT_EQ(status.last_row, -1);
+      EXPECT_EQ(status.shifts, 0);
+      EXPECT_EQ(status.shift_amount, 0.0);
+      FactorStatus unused;
+      const CsrMatrix computed = f.copy_factor();
+      EXPECT_LE(test::factor_difference(computed, test::reference_factor(problem.a, {.kind = kind}, 0.0, unused)),
+                test::kForwardBound);
+      EXPECT_LE(test::factor_error(problem.a, computed, kind), 1.0);
+      EXPECT_EQ(f.info().rows, problem.a.rows);
+      EXPECT_EQ(f.info().entries, computed.entries());
+    }
+  }
+}
+
+TEST_P(FactorizationTest, ApplicationsMatchTheReference) {
+  for (const Problem& problem : test::small_problems()) {
+    for (const FactorKind kind : kKinds) {
+      Factorization f = factorization(problem.a, {.kind = kind});
+      ASSERT_TRUE(factor(f, problem.a.values).ok());
+      const CsrMatrix computed = f.copy_factor();
+      const std::vector<double> b = test::right_hand_side(problem.a.rows);
+      for (const bool transposed : {false, true}) {
+        SCOPED_TRACE(to_text(problem, kind) + (transposed ? ", transposed" : ""));
+        const Apply part = transposed ? Apply::transposed : Apply::full;
+        const std::vector<double> x = apply(f, part, b);
+        EXPECT_LE(test::difference(x, test::reference_apply(computed, kind, transposed, b)), test::kForwardBound);
+        EXPECT_LE(test::apply_error(computed, kind, transposed, b, x), 1.0);
+        EXPECT_TRUE(test::same_bits(apply_in_place(f, part, b), x));
+        EXPECT_TRUE(test::same_bits(apply(f, part, b), x));
+      }
+      EXPECT_EQ(f.outcome(), SolveOutcome::success);
+    }
+  }
+}
+
+TEST_P(FactorizationTest, SymmetricPartsAreTheHalvesOfTheApplication) {
+  for (const Problem& problem : test::small_problems()) {
+    SCOPED_TRACE(problem.name);
+    Factorization f = factorization(problem.a, {.kind = FactorKind::ic0});
+    ASSERT_TRUE(factor(f, problem.a.values).ok());
+    const CsrMatrix computed = f.copy_factor();
+    const std::vector<double> b = test::right_hand_side(problem.a.rows);
+    std::vector<double> left = test::reference_solve(computed, {Triangle::upper, true, true}, b);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      left[i] /= std::sqrt(computed.values[static_cast<std::size_t>(computed.row_offsets[i])]);
+    }
+    EXPECT_LE(test::difference(apply(f, Apply::symmetric_left, b), left), test::kForwardBound);
+    EXPECT_LE(test::difference(apply_in_place(f, Apply::symmetric_right, left), apply(f, Apply::full, b)),
+              test::kForwardBound);
+  }
+}
+
+TEST_P(FactorizationTest, RepeatedFactorisationsGiveTheSameBits) {
+  for (const Problem& problem : test::small_problems()) {
+    for (const FactorKind kind : kKinds) {
+      SCOPED_TRACE(to_text(problem, kind));
+      Factorization f = factorization(problem.a, {.kind = kind});
+      ASSERT_TRUE(factor(f, problem.a.values).ok());
+      const CsrMatrix first = f.copy_factor();
+      for (int repeat = 0; repeat < 3; ++repeat) {
+        ASSERT_TRUE(factor(f, problem.a.values).ok());
+        EXPECT_TRUE(test::same_bits(f.copy_factor().values, first.values));
+      }
+    }
+  }
+}
+
+TEST_P(FactorizationTest, NewValuesEqualAFreshFactorisation) {
+  for (const Problem& problem : test::small_problems()) {
+    CsrMatrix other = problem.a;
+    other.values = test::other_values(problem.a.values);
+    other = test::made_dominant(other);
+    const std::vector<double> b = test::right_hand_side(problem.a.rows);
+    for (const FactorKind kind : kKinds) {
+      SCOPED_TRACE(to_text(problem, kind));
+      std::vector<Apply> parts = {Apply::full, Apply::transposed};
+      if (kind == FactorKind::ic0) parts.insert(parts.end(), {Apply::symmetric_left, Apply::symmetric_right});
+      Factorization used = factorization(problem.a, {.kind = kind});
+      ASSERT_TRUE(factor(used, problem.a.values).ok());
+      for (const Apply part : parts) static_cast<void>(apply(used, part, b));
+      ASSERT_TRUE(factor(used, other.values).ok());
+      Factorization fresh = factorization(other, {.kind = kind});
+      ASSERT_TRUE(factor(fresh, other.values).ok());
+      EXPECT_TRUE(test::same_bits(used.copy_factor().values, fresh.copy_factor().values));
+      for (const Apply part : parts) EXPECT_TRUE(test::same_bits(apply(used, part, b), apply(fresh, part, b)));
+    }
+  }
+}
+
+TEST_P(FactorizationTest, Ic0DoesNotLookAtTheLowerTriangle) {
+  CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 8});
+  Factorization f = factorization(a, {.kind = FactorKind::ic0});
+  ASSERT_TRUE(factor(f, a.values).ok());
+  const CsrMatrix expected = f.copy_factor();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(a.rows); ++i) {
+    for (auto e = static_cast<std::size_t>(a.row_offsets[i]); static_cast<std::size_t>(a.col_indices[e]) < i; ++e) {
+      a.values[e] = std::nan("");
+    }
+  }
+  EXPECT_TRUE(factor(f, a.values).ok());
+  EXPECT_TRUE(test::same_bits(f.copy_factor().values, expected.values));
+}
+
+TEST_P(FactorizationTest, ManyVectorsEqualOneByOne) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 30, .ny = 30});
+  constexpr std::ptrdiff_t kLdb = 903;
+  constexpr std::ptrdiff_t kLdx = 911;
+  Factorization f = factorization(a, {});
+  ASSERT_TRUE(factor(f, a.values).ok());
+  const std::vector<double> b = test::right_hand_side(3 * kLdb);
+  for (const Apply part : {Apply::full, Apply::transposed}) {
+    test::Array<double> in = place(b);
+    test::Array<double> out = place(std::vector<double>(3 * kLdx, -7.0));
+    f.apply_many(part, 3, in.data(), kLdb, out.data(), kLdx, space(), stream());
+    const std::vector<double> x = out.read();
+    for (std::ptrdiff_t k = 0; k < 3; ++k) {
+      const std::vector<double> one = apply(f, part, {b.begin() + k * kLdb, b.begin() + k * kLdb + a.rows});
+      EXPECT_TRUE(test::same_bits({x.begin() + k * kLdx, x.begin() + k * kLdx + a.rows}, one));
+      for (std::ptrdiff_t gap = k * kLdx + a.rows; gap < (k + 1) * kLdx; ++gap) {
+        EXPECT_EQ(x[static_cast<std::size_t>(gap)], -7.0) << "between the vectors, " << gap;
+      }
+    }
+    f.apply_many(part, 0, nullptr, 0, nullptr, 0, space(), stream());
+  }
+}
+
+TEST_P(FactorizationTest, InfoCountsLevelsAndMemory) {
+  const CsrMatrix grid = make_stencil({.stencil = Stencil::five_point, .nx = 7, .ny = 5});
+  for (const FactorKind kind : kKinds) {
+    const Factorization f = factorization(grid, {.kind = kind});
+    EXPECT_EQ(f.info().rows, 35);
+    EXPECT_EQ(f.info().entries, kind == FactorKind::ic0 ? (grid.entries() + 35) / 2 : grid.entries());
+    EXPECT_EQ(f.info().lower_levels, 11);
+    EXPECT_EQ(f.info().upper_levels, 11);
+    EXPECT_GT(f.info().bytes, 0);
+  }
+}
+
+TEST_P(FactorizationTest, FactorisationsCanBeMoved) {
+  const CsrMatrix a = test::tridiagonal(33, -1, 3, -1);
+  const std::vector<double> b = test::right_hand_side(33);
+  Factorization first = factorization(a, {});
+  ASSERT_TRUE(factor(first, a.values).ok());
+  const std::vector<double> x = apply(first, Apply::full, b);
+  Factorization second = std::move(first);
+  EXPECT_TRUE(test::same_bits(apply(second, Apply::full, b), x));
+}
+
+}  // namespace
+}  // namespace taskdag

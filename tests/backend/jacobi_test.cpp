@@ -1,0 +1,117 @@
+// Jacobi sweeps on both backends.
+#include <cmath>
+
+#include "backends.hpp"
+#include "kernels/jacobi/reference.hpp"
+#include "measure.hpp"
+#include "problems.hpp"
+
+namespace taskdag {
+namespace {
+
+TASKDAG_BACKEND_SUITE(JacobiTest, test::everywhere());
+
+constexpr JacobiDiagonal kDiagonals[] = {JacobiDiagonal::diagonal, JacobiDiagonal::row_max, JacobiDiagonal::row_sum};
+
+/// The small problems, and one with negative, zero and absent diagonal entries and an empty row.
+std::vector<test::Problem> problems() {
+  std::vector<test::Problem> result = test::small_problems();
+  CsrMatrix signs = make_stencil({.stencil = Stencil::five_point, .nx = 40, .ny = 35, .wind = 1.0});
+  for (std::size_t i = 0; i < static_cast<std::size_t>(signs.rows); i += 3) {
+    auto e = static_cast<std::size_t>(signs.row_offsets[i]);
+    while (static_cast<std::size_t>(signs.col_indices[e]) != i) ++e;
+    signs.values[e] = i % 2 == 0 ? -signs.values[e] : 0.0;
+  }
+  result.push_back({"wrong signs", signs});
+  result.push_back({"hollow", {4, 4, {0, 2, 2, 4, 5}, {0, 3, 1, 2, 0}, {-2, 1, 5, 0.5, 3}}});
+  return result;
+}
+
+TEST_P(JacobiTest, SweepsMatchTheReference) {
+  for (const test::Problem& problem : problems()) {
+    const std::vector<double> b = test::right_hand_side(problem.a.rows);
+    for (const JacobiDiagonal kind : kDiagonals) {
+      for (const bool absolute : {false, true}) {
+        for (const int sweeps : {1, 2, 3, 4}) {
+          for (const double damping : {1.0, 0.8, -0.5}) {
+            if (sweeps > 2 && damping == 1.0) continue;
+            const JacobiOptions options{.sweeps = sweeps, .damping = damping, .diagonal = kind, .absolute = absolute};
+            Jacobi j = jacobi(problem.a, options);
+            for (const bool transposed : {false, true}) {
+              SCOPED_TRACE(problem.name + ", diagonal " + std::to_string(static_cast<int>(kind)) +
+                           (absolute ? ", absolute, " : ", ") + std::to_string(sweeps) + " sweeps" +
+                           (transposed ? ", transposed" : ""));
+              const std::vector<double> x = apply(j, b, transposed);
+              EXPECT_LE(test::difference(x, kernels::reference_jacobi(problem.a.view(), options, b, transposed)),
+                        test::kForwardBound);
+              EXPECT_TRUE(test::same_bits(apply(j, b, transposed), x));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(JacobiTest, OneSweepDividesByTheTermAndZerosCountAsOne) {
+  const CsrMatrix a{4, 4, {0, 2, 4, 6, 7}, {0, 3, 1, 2, 0, 2, 0}, {-2, 1, 0, 0.5, 3, -4, 3}};
+  const std::vector<double> b = {1, 2, 3, 4};
+  const auto result = [&](JacobiDiagonal kind, bool absolute, Index zeros) {
+    Jacobi j = jacobi(a, {.diagonal = kind, .absolute = absolute});
+    EXPECT_EQ(j.zero_diagonals(), zeros);
+    EXPECT_GT(j.bytes(), 0);
+    return apply(j, b);
+  };
+  EXPECT_EQ(result(JacobiDiagonal::diagonal, false, 2), (std::vector<double>{-0.5, 2, -0.75, 4}));
+  EXPECT_EQ(result(JacobiDiagonal::diagonal, true, 2), (std::vector<double>{0.5, 2, 0.75, 4}));
+  EXPECT_EQ(result(JacobiDiagonal::row_max, false, 0), (std::vector<double>{0.5, 4, 0.75, 4 * (1.0 / 3)}));
+  EXPECT_EQ(result(JacobiDiagonal::row_sum, false, 0),
+            (std::vector<double>{-1.0 / 3, 4, 3 * (-1.0 / 7), 4 * (1.0 / 3)}));
+  EXPECT_EQ(result(JacobiDiagonal::row_sum, true, 0), (std::vector<double>{1.0 / 3, 4, 3 * (1.0 / 7), 4 * (1.0 / 3)}));
+}
+
+TEST_P(JacobiTest, UpdatedValuesEqualAFreshObject) {
+  for (const int sweeps : {1, 3}) {
+    const CsrMatrix a = make_stencil({.stencil = Stencil::seven_point, .nx = 9, .ny = 8, .nz = 7, .wind = 1.0});
+    CsrMatrix other = a;
+    other.values = test::other_values(a.values);
+    other.values[0] = 0.0;  // a diagonal entry
+    const std::vector<double> b = test::right_hand_side(a.rows);
+    Jacobi used = jacobi(a, {.sweeps = sweeps, .damping = 0.7});
+    Jacobi fresh = jacobi(other, {.sweeps = sweeps, .damping = 0.7});
+    static_cast<void>(apply(used, b, false));
+    static_cast<void>(apply(used, b, true));
+    EXPECT_EQ(used.zero_diagonals(), 0);
+    test::MatrixArrays arrays = place(other);
+    used.update_values(arrays.view(), space(), stream());
+    EXPECT_EQ(used.zero_diagonals(), 1);
+    for (const bool transposed : {false, true}) {
+      EXPECT_TRUE(test::same_bits(apply(used, b, transposed), apply(fresh, b, transposed)));
+    }
+  }
+}
+
+TEST_P(JacobiTest, OneSweepWorksInPlace) {
+  const CsrMatrix a = test::tridiagonal(1025, -1, 4, -1);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  Jacobi j = jacobi(a, {});
+  test::Array<double> both = place(b);
+  j.apply(both.data(), both.data(), space(), false, stream());
+  EXPECT_TRUE(test::same_bits(both.read(), apply(j, b)));
+}
+
+TEST_P(JacobiTest, BadValuesEndUpInTheResult) {
+  const CsrMatrix a = test::tridiagonal(33, -1, 4, -1);
+  std::vector<double> b = test::right_hand_side(a.rows);
+  b[5] = std::nan("");
+  for (const int sweeps : {1, 2}) {
+    Jacobi j = jacobi(a, {.sweeps = sweeps});
+    const std::vector<double> x = apply(j, b);
+    EXPECT_TRUE(std::isnan(x[5]));
+    EXPECT_EQ(std::isnan(x[6]), sweeps == 2);
+    EXPECT_FALSE(std::isnan(x[8]));
+  }
+}
+
+}  // namespace
+}  // namespace taskdag
