@@ -19,6 +19,10 @@ std::vector<Where> once_per_backend() {
           {Backend::cuda, 0, MemorySpace::device}};
 }
 
+std::vector<Where> device_arrays() { return {{Backend::cuda, 0, MemorySpace::device}}; }
+
+void PrintTo(const Where& where, std::ostream* out) { *out << name_of(where); }
+
 void BackendTest::SetUp() {
   const Where& where = GetParam();
   if (where.backend == Backend::cuda && probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ std::string name_of(const Where& where);
 std::vector<Where> everywhere();
 /// The host with two threads, and CUDA: for cases that take long.
 std::vector<Where> once_per_backend();
+/// CUDA with device arrays alone.
+std::vector<Where> device_arrays();
+void PrintTo(const Where& where, std::ostream* out);
 
 /// A copy of a host vector in the memory space under test.
 template <class T>

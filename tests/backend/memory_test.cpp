@@ -1,4 +1,5 @@
 // Sizes that memory does not hold, without taking that memory.
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -38,11 +39,12 @@ TEST(MemoryTest, ExhaustedHostMemoryIsOutOfMemory) {
 #endif
   const Context context = Context::create({.backend = Backend::host, .threads = 1});
   const CsrMatrix a = test::tridiagonal(4'000'000, -1, 3, 0);
+  malloc_trim(0);  // what the generator gave back must not serve the solvers
   const AddressSpaceLimit limit(rlim_t{8} << 20);
   ASSERT_TRUE(limit.active());
   EXPECT_THROW(TriangularSolver(context, a.view(), MemorySpace::host, {}), OutOfMemory);
   EXPECT_THROW(Factorization(context, a.pattern(), MemorySpace::host, {}), OutOfMemory);
-  EXPECT_THROW(Jacobi(context, a.view(), MemorySpace::host, {}), OutOfMemory);
+  EXPECT_THROW(Jacobi(context, a.view(), MemorySpace::host, {.sweeps = 2}), OutOfMemory);
 }
 
 TEST(MemoryTest, OffsetsBeyond32BitsAreRefused) {
@@ -51,10 +53,9 @@ TEST(MemoryTest, OffsetsBeyond32BitsAreRefused) {
   EXPECT_THROW(static_cast<void>(checked_offset(std::int64_t{1} << 31, "a matrix")), InvalidInput);
 }
 
-TASKDAG_BACKEND_SUITE(DeviceMemoryTest, test::everywhere());
+TASKDAG_BACKEND_SUITE(DeviceMemoryTest, test::device_arrays());
 
 TEST_P(DeviceMemoryTest, AbsurdAllocationsAreOutOfMemoryAndDoNotStay) {
-  if (GetParam().space != MemorySpace::device) GTEST_SKIP() << "no arrays in device memory here";
   EXPECT_THROW(static_cast<void>(device()->allocate(std::size_t{1} << 46)), OutOfMemory);
   const CsrMatrix a = test::tridiagonal(33, -1, 3, -1);
   Factorization f = factorization(a, {});

@@ -76,7 +76,7 @@ CsrMatrix mirrored(const CsrMatrix& lower, double mirror) {
       const Index j = lower.col_indices[static_cast<std::size_t>(e)];
       const double value = lower.values[static_cast<std::size_t>(e)];
       entries[{j, i}] = mirror * value;
-      entries[{i, j}] = value;
+      entries[{i, j}] = i == j ? std::abs(value) : value;
     }
   }
   return made_dominant(from_map(lower.rows, entries));

@@ -19,9 +19,9 @@ CsrMatrix tridiagonal(Index n, double low, double diagonal, double high);
 /// Full last row, last column and diagonal, diagonally dominant.
 CsrMatrix arrow(Index n);
 /// Full symmetric pattern and dominant diagonal from a lower triangle: mirrored entries are scaled by `mirror`, then
-/// each diagonal entry becomes 1 + the sum of the magnitudes beside it, the sign kept.
+/// each diagonal entry becomes 1 + the sum of the magnitudes beside it.
 CsrMatrix mirrored(const CsrMatrix& lower, double mirror);
-/// The diagonal replaced as in mirrored(). The pattern has a full diagonal.
+/// The diagonal replaced as in mirrored(), signs kept. The pattern has a full diagonal.
 CsrMatrix made_dominant(CsrMatrix a);
 /// B(i, j) = A(row_order[i], col_order[j]).
 CsrMatrix permuted(const CsrMatrix& a, const std::vector<Index>& row_order, const std::vector<Index>& col_order);
