@@ -36,7 +36,9 @@ TEST_P(MisuseTest, BrokenHostPatternsAreNamed) {
       {"square", {3, 2, {0, 1, 2, 2}, {0, 1}, {1, 1}}},
       {"negative", {-1, -1, {0}, {}, {}}},
   };
-  for (const auto& [message, a] : broken) {
+  for (const auto& one : broken) {
+    const std::string& message = one.first;
+    const CsrMatrix& a = one.second;
     SCOPED_TRACE(message);
     expect_refused(message, [&] { Factorization(context(), a.pattern(), kHost, {}); });
     expect_refused(message, [&] { TriangularSolver(context(), a.view(), kHost, {}); });

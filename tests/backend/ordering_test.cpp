@@ -14,6 +14,7 @@ TASKDAG_BACKEND_SUITE(OrderingTest, test::everywhere());
 
 std::vector<double> gathered(const std::vector<double>& v, const std::vector<Index>& order) {
   std::vector<double> result;
+  result.reserve(order.size());
   for (const Index old : order) result.push_back(v[static_cast<std::size_t>(old)]);
   return result;
 }
@@ -57,6 +58,7 @@ std::vector<Ordered> ordered_problems() {
     const std::vector<Index> position = invert_permutation(shuffle);
     const std::vector<Index> rcm = reverse_cuthill_mckee(problem.a.pattern());
     std::vector<Index> row_order;
+    row_order.reserve(rcm.size());
     for (const Index old : rcm) row_order.push_back(position[static_cast<std::size_t>(old)]);
     result.push_back(
         {problem.name + ", rows shuffled", test::permuted(problem.a, shuffle, natural), row_order, rcm, false});

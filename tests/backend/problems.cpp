@@ -4,8 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
 
+#include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
 #include "taskdag/ordering.hpp"
 
@@ -63,6 +65,7 @@ CsrMatrix made_dominant(CsrMatrix a) {
         sum += std::abs(a.values[e]);
       }
     }
+    if (diagonal == nullptr) throw InvalidInput("row " + std::to_string(i) + " has no diagonal entry");
     *diagonal = std::copysign(sum, *diagonal);
   }
   return a;
