@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "taskdag/csr.hpp"
@@ -23,19 +24,25 @@ inline void pause() {
 #endif
 }
 
-/// One turn of a waiting loop: pauses first, gives the processor away later, so that oversubscribed threads end.
+/// One turn of a waiting loop: pauses first, then gives the processor away, then sleeps. A thread that only yields
+/// stays on its processor, which may be the one where the thread that it waits for wants to run while another is free;
+/// after a sleep the operating system chooses anew.
 class Backoff {
  public:
   void turn() {
-    if (++turns_ < kPauses) {
+    ++turns_;
+    if (turns_ < kPauses) {
       pause();
-    } else {
+    } else if (turns_ < kPauses + kYields) {
       std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
   }
 
  private:
-  static constexpr int kPauses = 1000;
+  static constexpr int kPauses = 100;
+  static constexpr int kYields = 100;
   int turns_ = 0;
 };
 

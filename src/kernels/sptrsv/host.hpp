@@ -6,14 +6,30 @@
 #include <memory>
 #include <vector>
 
-#include "backends/host/seam.hpp"
 #include "backends/host/thread_pool.hpp"
 #include "base/handover.hpp"
 #include "dag/levels.hpp"
 #include "dag/plan_runner.hpp"
-#include "kernels/sptrsv/task.hpp"
 
 namespace taskdag::kernels {
+
+/// difference − Σ value_k x[column_k]. The last entry, the nearest row, is subtracted last, so that in natural order
+/// only one product and one subtraction wait for the row before. Long rows use four sums, whose latencies overlap; the
+/// order of the operations depends on the row's length alone.
+inline double subtract_row(double difference, const Index* column, const double* value, Offset count, const double* x) {
+  if (count > 8) {
+    double sums[4] = {0.0, 0.0, 0.0, 0.0};
+    do {
+      for (int k = 0; k < 4; ++k) sums[k] += value[k] * x[column[k]];
+      value += 4;
+      column += 4;
+      count -= 4;
+    } while (count > 4);
+    difference -= (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+  for (; count > 0; --count) difference -= *value++ * x[*column++];
+  return difference;
+}
 
 /// A strict triangle, packed in the order in which a thread plan runs its rows: natural sweep order for one thread,
 /// thread by thread and level by level for several. "Position" below is the place of a row in that order.
@@ -52,9 +68,10 @@ class HostSweep {
     bool finite = true;
     for (Index p = 0; p < n; ++p) {
       const Index i = forward_ ? p : n - 1 - p;
-      double sum = rhs(i);
-      for (Offset left = offsets[p + 1] - offsets[p]; left > 0; --left) sum -= *value++ * x[*column++];
-      sum = pivot(i, sum);
+      const Offset count = offsets[p + 1] - offsets[p];
+      const double sum = pivot(i, subtract_row(rhs(i), column, value, count, x));
+      column += count;
+      value += count;
       x[i] = sum;
       finite &= is_finite(sum);
       emit(i, sum);
@@ -68,27 +85,14 @@ class HostSweep {
     const Offset* const offsets = offsets_.data();
     const Index* const columns = columns_.get();
     const double* const values = values_.get();
-    struct Entries {
-      const Index* columns;
-      const double* values;
-      Index size;
-      [[nodiscard]] Index count() const { return size; }
-      void load(Index first, Index (&column)[1], double (&value)[1]) const {
-        column[0] = columns[first];
-        value[0] = values[first];
-      }
-    };
-    struct Operands {
-      const double* x;
-      void wait(const Index (&column)[1], double (&operand)[1]) const { operand[0] = x[column[0]]; }
-    };
     std::atomic<bool> finite{true};
     runner_.run([&](int, Index first, Index last) {
       bool mine = true;
       for (Index p = first; p < last; ++p) {
         const Index i = row[p];
-        const Entries entries{columns + offsets[p], values + offsets[p], offsets[p + 1] - offsets[p]};
-        const double result = pivot(i, sptrsv_row<1>(host::SingleThread(), entries, Operands{x}, rhs(i), 1.0));
+        const double difference =
+            subtract_row(rhs(i), columns + offsets[p], values + offsets[p], offsets[p + 1] - offsets[p], x);
+        const double result = pivot(i, difference);
         x[i] = result;
         mine &= is_finite(result);
         emit(i, result);
