@@ -6,7 +6,7 @@
 /// what is waited for, relaxed atomic loads and stores are enough: nothing else is read on the strength of it.
 /// A result that is a NaN is an ordinary result: publishable() moves the one payload that would be mistaken for
 /// "not yet" to the default NaN, so that a consumer of a NaN ends.
-/// Source of the idea: LIMITS measured with a NaN-encoded flag; see docs/design.md, "hand-over".
+/// See docs/design.md, invariant 3.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@
 
 namespace taskdag {
 
-/// Quiet NaN, sign set, payload "taskdag": 0xFFF8'7A5C'DA60'0001.
+/// A quiet NaN with the sign set and an arbitrary payload.
 inline constexpr std::uint64_t kNotYetBits = 0xFFF87A5CDA600001ULL;
 
 #if defined(__CUDA_ARCH__)

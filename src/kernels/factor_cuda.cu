@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cub/device/device_reduce.cuh>
 
+#include "backends/cuda/device.hpp"
 #include "kernels/factor_cuda.cuh"
 
 namespace taskdag::kernels {
@@ -12,9 +13,17 @@ using cuda::kElementBlock;
 using cuda::kWarpSize;
 using cuda::ScratchArray;
 
-__global__ void half_lengths(DevicePattern pattern, Index* out) {
+// A level is wide if each multiprocessor gets more rows of it than this.
+constexpr Index kWideRowsPerMultiprocessor = 8;
+constexpr Index kLongPivotRow = 24;
+
+__global__ void lanes_kernel(DevicePattern pattern, Index parts, int rounds, int width, bool wide, Index* lanes) {
   const auto row = static_cast<Index>(element());
-  if (row < pattern.rows) out[row] = (pattern.row_offsets[row + 1] - pattern.row_offsets[row]) / 2;
+  if (row >= pattern.rows) return;
+  const Index half = (pattern.row_offsets[row + 1] - pattern.row_offsets[row]) / parts;
+  const Index members = factor_members(half, width, kWarpSize);
+  const Index wanted = (half * members + rounds - 1) / rounds;
+  lanes[row] = wide ? members : max(members, min(wanted, kWarpSize));
 }
 
 /// Whether some row has more entries than its lanes can stage.
@@ -72,8 +81,10 @@ void reset_factor(const FactorStorage& storage, Offset entries, Index rows, cuda
   cuda::check_launch("reset_kernel");
 }
 
-FactorStorage make_factor_storage(const DevicePattern& pattern, const TaskList& tasks, cudaStream_t stream) {
+FactorStorage make_factor_storage(const DevicePattern& pattern, const TaskList& tasks, FactorShape shape,
+                                  cudaStream_t stream) {
   FactorStorage storage;
+  storage.shape = shape;
   const auto entries = static_cast<std::size_t>(pattern.entries);
   storage.entries = {entries, stream};
   storage.inverse_pivots = {static_cast<std::size_t>(pattern.rows), stream};
@@ -89,10 +100,21 @@ FactorStorage make_factor_storage(const DevicePattern& pattern, const TaskList& 
   return storage;
 }
 
-void factor_row_lengths(const DevicePattern& pattern, Index* out, cudaStream_t stream) {
+FactorShape choose_shape(const DevicePattern& pattern, Index parts, Index levels) {
+  if (pattern.rows == 0) return FactorShape::narrow;
+  if (pattern.entries / pattern.rows / parts > kLongPivotRow) return FactorShape::long_rows;
+  const Index rows_per_multiprocessor = pattern.rows / levels / cuda::device_limits().multiprocessors;
+  return rows_per_multiprocessor > kWideRowsPerMultiprocessor ? FactorShape::wide : FactorShape::narrow;
+}
+
+void factor_lanes(const DevicePattern& pattern, Index parts, FactorShape shape, Index* lanes, cudaStream_t stream) {
   if (pattern.rows == 0) return;
-  half_lengths<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern, out);
-  cuda::check_launch("half_lengths");
+  const bool wide = shape == FactorShape::wide;
+  const int width = shape == FactorShape::long_rows ? LongRowShape::kWidth : NarrowShape::kWidth;
+  static_assert(WideShape::kWidth == NarrowShape::kWidth && LongRowShape::kRounds == NarrowShape::kRounds);
+  lanes_kernel<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern, parts, NarrowShape::kRounds, width,
+                                                                           wide, lanes);
+  cuda::check_launch("lanes_kernel");
 }
 
 double diagonal_dominance(const DevicePattern& pattern, const double* values, const Offset* source,

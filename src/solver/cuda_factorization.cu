@@ -92,8 +92,6 @@ class CudaFactorization final : public Factorization::Impl {
       values = host_values_.data();
     }
     const FactorStatus status = attempt_until_done(values, s);
-    load_sweeps(s);
-    synchronize(s);
     symmetric_scale_ready_ = false;
     count_bytes();
     return status;
@@ -182,9 +180,11 @@ class CudaFactorization final : public Factorization::Impl {
   /// The rows of the factorisation run in the level order of the forward sweep, with lanes of their own.
   void plan_factor(const DevicePattern& p, const kernels::RowLevels& levels, cudaStream_t s) {
     DeviceArray<Index> lanes(static_cast<std::size_t>(p.rows), s);
-    kernels::factor_row_lengths(p, lanes.data(), s);
+    const Index parts = options_.kind == FactorKind::ilu0 ? 2 : 1;
+    const kernels::FactorShape shape = kernels::choose_shape(p, parts, levels.levels);
+    kernels::factor_lanes(p, parts, shape, lanes.data(), s);
     factor_tasks_ = kernels::build_tasks(levels, lanes, Triangle::lower, 1, s);
-    storage_ = kernels::make_factor_storage(p, factor_tasks_, s);
+    storage_ = kernels::make_factor_storage(p, factor_tasks_, shape, s);
   }
 
   FactorStatus attempt_until_done(const double* values, cudaStream_t s) {
@@ -202,7 +202,12 @@ class CudaFactorization final : public Factorization::Impl {
       } else {
         kernels::ilu0(p, diagonal_.data(), factor_tasks_, input, storage_, rule, s);
       }
-      if (p.rows > 0) report = fetch(storage_.report.data(), s);
+      load_sweeps(s);  // before the outcome is known: an attempt that must be repeated is rare
+      if (p.rows > 0) {
+        copy_to_host(report_.data(), storage_.report.data(), 1, s);
+        synchronize(s);
+        report = *report_.data();
+      }
     } while (strategy.again(report.last_zero >= 0));
     status.shift_amount = strategy.amount();
     status.shifts = options_.shift == ShiftType::inblocks ? report.shifted : strategy.shifts();
@@ -362,6 +367,7 @@ class CudaFactorization final : public Factorization::Impl {
   DeviceArray<double> right_scale_;
   bool symmetric_scale_ready_ = false;
   DeviceArray<double> host_values_;
+  PinnedArray<kernels::FactorReport> report_{1};
   CudaFlag flag_;
   CudaStaging staging_;
   CudaVectorPair vectors_;

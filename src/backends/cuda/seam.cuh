@@ -82,26 +82,26 @@ struct Slots {
   }
 };
 
-/// The Size lanes (a power of two, aligned in the warp) that share a row.
+/// The lanes (a power of two, aligned in the warp) that share a row. All groups of a warp run in lockstep: sync(),
+/// sum() and most() must be reached by the whole warp. (Shuffles and barriers with a mask per group would run group
+/// after group, which was measured to cost 2 µs a level.)
 class LaneGroup {
  public:
-  __device__ LaneGroup(int lane, int size)
-      : rank_(lane & (size - 1)),
-        size_(size),
-        mask_((size == kWarpSize ? kFullWarp : ((1U << size) - 1U)) << (lane & ~(size - 1))) {}
+  __device__ LaneGroup(int lane, int size) : rank_(lane & (size - 1)), size_(size) {}
   __device__ int rank() const { return rank_; }
   __device__ int size() const { return size_; }
-  __device__ void sync() const { __syncwarp(mask_); }
-  /// Sum over the group in a fixed tree order; every lane gets it.
+  __device__ void sync() const { __syncwarp(); }
+  /// Sum over the group in a fixed tree order; every lane gets its group's.
   __device__ double sum(double value) const {
-    for (int offset = size_ / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(mask_, value, offset, kWarpSize);
+    for (int offset = size_ / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(kFullWarp, value, offset);
     return value;
   }
+  /// Largest value in the warp.
+  __device__ int most(int value) const { return __reduce_max_sync(kFullWarp, value); }
 
  private:
   int rank_;
   int size_;
-  unsigned mask_;
 };
 
 }  // namespace taskdag::cuda

@@ -19,9 +19,12 @@ struct Ic0Task {
   __device__ Index above_row(Offset t) const { return above_rows[t]; }
   __device__ Offset above_entry(Offset t) const { return above_entries[t]; }
 
-  __device__ void run(const cuda::LaneGroup& group, Index row, RowWorkspace& workspace,
-                      const PublishedFactor& published, const PivotRule& rule) const {
-    ic0_row<kPivotRowsAhead>(group, *this, row, workspace, published, rule);
+  static __device__ Index parts() { return 1; }  // see factor_lanes()
+
+  template <class Shape>
+  __device__ void run(const FactorGroup& group, Index row, RowWorkspace& workspace, const PublishedFactor& published,
+                      const PivotRule& rule) const {
+    ic0_row<Shape::kRounds, Shape::kWidth>(group, *this, row, workspace, published, rule);
   }
 };
 

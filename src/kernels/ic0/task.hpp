@@ -6,6 +6,7 @@
 
 #include "base/macros.hpp"
 #include "kernels/pivot.hpp"
+#include "kernels/update_lookup.hpp"
 #include "taskdag/csr.hpp"
 
 namespace taskdag::kernels {
@@ -16,50 +17,47 @@ namespace taskdag::kernels {
 /// Pattern: of the upper triangle, diagonal entry first: row_begin(k) is the diagonal's position, row_end(k),
 /// column(e); the rows above that reach column k, ascending: above_begin(k), above_end(k), above_row(t), and
 /// above_entry(t), the position of (row, k) in its row.
-/// Ahead, Group, Row, Factor: as in ilu0/task.hpp.
-template <int Ahead, class Group, class Pattern, class Row, class Factor>
+/// Rounds, Width, Group, Row, Factor: as in ilu0/task.hpp.
+template <int Rounds, int Width, class Group, class Pattern, class Row, class Factor>
 TASKDAG_HD void ic0_row(const Group& group, const Pattern& pattern, Index k, Row& row, const Factor& factor,
                         const PivotRule& rule) {
-  const Offset diagonal = pattern.row_begin(k);
-  const Offset end = pattern.row_end(k);
-  const Offset above_end = pattern.above_end(k);
+  const Offset diagonal = row.active() ? pattern.row_begin(k) : 0;
+  const Offset end = row.active() ? pattern.row_end(k) : 0;
+  const Offset above_begin = row.active() ? pattern.above_begin(k) : 0;
+  const Offset above_end = row.active() ? pattern.above_end(k) : 0;
+  const Offset most = group.most(above_end - above_begin);
 
-  for (Offset first = pattern.above_begin(k); first < above_end; first += Ahead) {
-    Index pivot_row[static_cast<unsigned>(Ahead)];
-    Offset meeting[static_cast<unsigned>(Ahead)];  // the entry (pivot row, k); the entries from there on update row k, diagonal first
-    Offset source_end[static_cast<unsigned>(Ahead)];
-    Offset target[static_cast<unsigned>(Ahead)];
-    double inverse[static_cast<unsigned>(Ahead)];
-    double factor_entry[static_cast<unsigned>(Ahead)];
-    double entry[static_cast<unsigned>(Ahead)];
+  for (Offset first = 0; first < most; first += Rounds * group.parts()) {
+    Index pivot_row[static_cast<unsigned>(Rounds)];
+    Offset meeting[static_cast<unsigned>(Rounds)];  // the entry (pivot row, k); from there on entries update row k
+    double inverse[static_cast<unsigned>(Rounds)];
+    double factor_entry[static_cast<unsigned>(Rounds)];
+    UpdateLookup<Rounds, Width> lookup;
     TASKDAG_UNROLL
-    for (int a = 0; a < Ahead; ++a) {
-      target[a] = -1;
-      entry[a] = factor_entry[a] = inverse[a] = 0.0;
-      pivot_row[a] = meeting[a] = source_end[a] = 0;
-      if (first + a < above_end) {
-        pivot_row[a] = pattern.above_row(first + a);
-        meeting[a] = pattern.above_entry(first + a);
-        source_end[a] = pattern.row_end(pivot_row[a]);
-        inverse[a] = factor.peek_inverse_pivot(pivot_row[a]);
-        factor_entry[a] = factor.peek_entry(meeting[a]);
-        const Offset source = meeting[a] + group.rank();
-        if (source < source_end[a]) target[a] = row.find(pattern.column(source));
-        if (target[a] >= 0) entry[a] = factor.peek_entry(source);
+    for (int r = 0; r < Rounds; ++r) {
+      const Offset t = above_begin + first + r * group.parts() + group.part();
+      pivot_row[r] = meeting[r] = -1;
+      inverse[r] = factor_entry[r] = 0.0;
+      lookup.clear(r);
+      if (t < above_end) {
+        pivot_row[r] = pattern.above_row(t);
+        meeting[r] = pattern.above_entry(t);
+        inverse[r] = factor.peek_inverse_pivot(pivot_row[r]);
+        factor_entry[r] = factor.peek_entry(meeting[r]);
+        lookup.set(group, r, meeting[r], pattern.row_end(pivot_row[r]));
       }
     }
+    lookup.look(group, pattern, row, factor);
+    factor.finish(group, pivot_row, inverse, lookup, meeting, factor_entry);
     TASKDAG_UNROLL
-    for (int a = 0; a < Ahead; ++a) {
-      if (first + a >= above_end) break;
-      const Offset source = meeting[a] + group.rank();
-      factor.finish(pivot_row[a], inverse[a], meeting[a], factor_entry[a], target[a] >= 0 ? source : -1, entry[a]);
-      const double multiplier = factor_entry[a] * inverse[a];
-      if (target[a] >= 0) row[target[a]] -= multiplier * entry[a];
-      for (Offset f = source + group.size(); f < source_end[a]; f += group.size()) {
-        const Offset other = row.find(pattern.column(f));
-        if (other >= 0) row[other] -= multiplier * factor.wait_entry(f);
+    for (int r = 0; r < Rounds; ++r) {
+      for (Offset q = 0; q < group.parts(); ++q) {  // one part after the other: two pivot rows may meet the same entry
+        if (first + r * group.parts() + q >= most) break;
+        if (q == group.part() && pivot_row[r] >= 0) {
+          lookup.apply(group, pattern, row, factor, r, factor_entry[r] * inverse[r]);
+        }
+        group.sync();
       }
-      group.sync();
     }
   }
 
@@ -69,7 +67,9 @@ TASKDAG_HD void ic0_row(const Group& group, const Pattern& pattern, Index k, Row
     factor.publish_entry(e, row[e]);
   }
   absolute_sum = group.sum(absolute_sum);
-  if (group.rank() == 0) factor.publish_pivot(k, diagonal, check_pivot(rule, k, row[diagonal], absolute_sum, factor));
+  if (group.rank() == 0 && row.active()) {
+    factor.publish_pivot(k, diagonal, check_pivot(rule, k, row[diagonal], absolute_sum, factor));
+  }
 }
 
 }  // namespace taskdag::kernels

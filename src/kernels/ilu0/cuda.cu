@@ -14,9 +14,12 @@ struct Ilu0Task {
   __device__ Index column(Offset e) const { return pattern.col_indices[e]; }
   __device__ const Index* columns() const { return pattern.col_indices; }
 
-  __device__ void run(const cuda::LaneGroup& group, Index row, RowWorkspace& workspace,
-                      const PublishedFactor& published, const PivotRule& rule) const {
-    ilu0_row<kPivotRowsAhead>(group, *this, row, workspace, published, rule);
+  static __device__ Index parts() { return 2; }  // see factor_lanes()
+
+  template <class Shape>
+  __device__ void run(const FactorGroup& group, Index row, RowWorkspace& workspace, const PublishedFactor& published,
+                      const PivotRule& rule) const {
+    ilu0_row<Shape::kRounds, Shape::kWidth>(group, *this, row, workspace, published, rule);
   }
 };
 

@@ -11,8 +11,11 @@ struct Row {
   const Index* columns;
   const Offset* entry_of_column;
   double& operator[](Offset e) const { return values[e]; }
+  static constexpr bool active() { return true; }
   [[nodiscard]] Index column(Offset e) const { return columns[e]; }
-  [[nodiscard]] Offset find(Index column) const { return entry_of_column[column]; }
+  void find(const Index (&column)[1][1], Offset (&position)[1][1]) const {
+    position[0][0] = column[0][0] < 0 ? -1 : entry_of_column[column[0][0]];
+  }
 };
 
 /// The seam: the plan has waited for the rows that are read here, so the waits are plain reads.
@@ -23,7 +26,8 @@ struct Factor {
   [[nodiscard]] double wait_entry(Offset e) const { return values[e]; }
   [[nodiscard]] double peek_entry(Offset e) const { return values[e]; }
   [[nodiscard]] double peek_inverse_pivot(Index k) const { return inverse_pivots[k]; }
-  void finish(Index, double, Offset, double, Offset, double) const {}
+  template <class... Batch>
+  void finish(const Batch&...) const {}
   void publish_entry(Offset, double) const {}  // the row is worked on in place
   void publish_pivot(Index i, Offset diagonal, double pivot) const {
     values[diagonal] = pivot;
@@ -70,7 +74,7 @@ void HostIlu0::factor(const double* values, const Offset* source, double shift, 
         entry_of_column[pattern.column(e)] = e;
       }
       row[pattern.diagonal(i)] += shift;
-      ilu0_row<1>(host::SingleThread(), pattern, i, row, factor, rule);
+      ilu0_row<1, 1>(host::SingleThread(), pattern, i, row, factor, rule);
       for (Offset e = pattern.row_begin(i); e < pattern.row_end(i); ++e) entry_of_column[pattern.column(e)] = -1;
     }
   });

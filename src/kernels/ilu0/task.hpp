@@ -5,66 +5,63 @@
 
 #include "base/macros.hpp"
 #include "kernels/pivot.hpp"
+#include "kernels/update_lookup.hpp"
 #include "taskdag/csr.hpp"
 
 namespace taskdag::kernels {
 
 /// Factorises row i in the workspace `row` (loaded with A's row, shift added) and publishes it.
 ///
-/// Ahead: pivot rows looked up together, before the first of them is waited for: what can be known without their values
-/// (where their entries lie, which of them meet an entry of row i) is off the critical path, and values that are there
-/// already are fetched with overlapping latencies.
-/// Group: rank(), size(), sync(), sum(v): the threads that share the row.
-/// Pattern: row_begin(i), diagonal(i), row_end(i) are entry positions, column(e) the column.
-/// Row: row[e] and row.column(e) for e in [row_begin, row_end); find(column) gives the entry's position or -1.
-/// Factor: peek_entry(e), peek_inverse_pivot(k) return what is there now; finish(k, inverse, e1, v1, e2, v2) returns when the
-/// inverse pivot of row k and the entries e1 and e2 (-1: none) are published values; publish_entry and publish_pivot
-/// write them.
-/// Numbers follow PETSc's MatLUFactorNumeric for aij: a multiplier of exactly zero skips its row; the inverse of the
-/// pivot is what is published.
-template <int Ahead, class Group, class Pattern, class Row, class Factor>
+/// The group works on several pivot rows side by side: it is cut into parts() of members() threads, part() and member()
+/// say where this thread is. A batch is Rounds pivot rows for each part. What can be known of them without their values
+/// is found first, then the whole batch is waited for, then it is eliminated in ascending order. Width: entries of a
+/// pivot row per thread that this is done for; longer rows are finished as they come. Group, further: sync(), sum(v),
+/// leader(); most(v): largest v among all groups that run in lockstep; loops that call sync() run that often in each of
+/// them. Pattern: row_begin(i), diagonal(i), row_end(i) are entry positions, column(e) the column. Row: row[e] and
+/// row.column(e) for e in [row_begin, row_end); find(columns, positions) gives the positions of several columns'
+/// entries, -1 for those it has not; active() is false for a group without a row, which only keeps the others company.
+/// Factor: peek_entry(e), peek_inverse_pivot(k) return what is there now; finish(group, k, inverse, lookup) returns
+/// when the inverse pivots of the rows k (-1: none) and the entries looked up are published values; wait_entry(e) waits
+/// for one; publish_entry and publish_pivot write them. Numbers follow PETSc's MatLUFactorNumeric for aij: a multiplier
+/// of exactly zero skips its row; the inverse of the pivot is what is published.
+template <int Rounds, int Width, class Group, class Pattern, class Row, class Factor>
 TASKDAG_HD void ilu0_row(const Group& group, const Pattern& pattern, Index i, Row& row, const Factor& factor,
                          const PivotRule& rule) {
-  const Offset begin = pattern.row_begin(i);
-  const Offset diagonal = pattern.diagonal(i);
-  const Offset end = pattern.row_end(i);
+  const Offset begin = row.active() ? pattern.row_begin(i) : 0;
+  const Offset diagonal = row.active() ? pattern.diagonal(i) : 0;
+  const Offset end = row.active() ? pattern.row_end(i) : 0;
+  const Offset most = group.most(diagonal - begin);
 
-  for (Offset first = begin; first < diagonal; first += Ahead) {
-    Index pivot_row[static_cast<unsigned>(Ahead)];
-    Offset source[static_cast<unsigned>(Ahead)];  // this member's first entry of U's row
-    Offset source_end[static_cast<unsigned>(Ahead)];
-    Offset target[static_cast<unsigned>(Ahead)];  // the entry of row i below it, -1: none
-    double inverse[static_cast<unsigned>(Ahead)];
-    double entry[static_cast<unsigned>(Ahead)];
+  for (Offset first = 0; first < most; first += Rounds * group.parts()) {
+    Index pivot_row[static_cast<unsigned>(Rounds)];
+    double inverse[static_cast<unsigned>(Rounds)];
+    UpdateLookup<Rounds, Width> lookup;
     TASKDAG_UNROLL
-    for (int a = 0; a < Ahead; ++a) {
-      target[a] = -1;
-      entry[a] = inverse[a] = 0.0;
-      pivot_row[a] = source[a] = source_end[a] = 0;
-      if (first + a < diagonal) {
-        pivot_row[a] = row.column(first + a);
-        source[a] = pattern.diagonal(pivot_row[a]) + 1 + group.rank();
-        source_end[a] = pattern.row_end(pivot_row[a]);
-        inverse[a] = factor.peek_inverse_pivot(pivot_row[a]);
-        if (source[a] < source_end[a]) target[a] = row.find(pattern.column(source[a]));
-        if (target[a] >= 0) entry[a] = factor.peek_entry(source[a]);
+    for (int r = 0; r < Rounds; ++r) {
+      const Offset e = begin + first + r * group.parts() + group.part();
+      pivot_row[r] = -1;
+      inverse[r] = 0.0;
+      lookup.clear(r);
+      if (e < diagonal) {
+        pivot_row[r] = row.column(e);
+        inverse[r] = factor.peek_inverse_pivot(pivot_row[r]);
+        lookup.set(group, r, pattern.diagonal(pivot_row[r]) + 1, pattern.row_end(pivot_row[r]));
       }
     }
+    lookup.look(group, pattern, row, factor);
+    factor.finish(group, pivot_row, inverse, lookup);
     TASKDAG_UNROLL
-    for (int a = 0; a < Ahead; ++a) {
-      const Offset e = first + a;
-      if (e >= diagonal) break;
-      const double w = row[e];
-      if (w == 0.0) continue;  // the same for the whole group
-      factor.finish(pivot_row[a], inverse[a], -1, entry[a], target[a] >= 0 ? source[a] : -1, entry[a]);
-      const double multiplier = w * inverse[a];
-      if (target[a] >= 0) row[target[a]] -= multiplier * entry[a];
-      for (Offset f = source[a] + group.size(); f < source_end[a]; f += group.size()) {
-        const Offset other = row.find(pattern.column(f));
-        if (other >= 0) row[other] -= multiplier * factor.wait_entry(f);
+    for (int r = 0; r < Rounds; ++r) {
+      for (Offset q = 0; q < group.parts(); ++q) {
+        const Offset step = first + r * group.parts() + q;
+        if (step >= most) break;
+        const Offset e = begin + step;
+        const bool mine = q == group.part() && e < diagonal;
+        const double w = mine ? row[e] : 0.0;
+        if (w != 0.0) lookup.apply(group, pattern, row, factor, r, w * inverse[r]);
+        group.sync();
+        if (w != 0.0 && group.member() == 0) row[e] = w * inverse[r];
       }
-      group.sync();
-      if (group.rank() == 0) row[e] = multiplier;
     }
   }
   group.sync();
@@ -77,7 +74,9 @@ TASKDAG_HD void ilu0_row(const Group& group, const Pattern& pattern, Index i, Ro
     }
   }
   absolute_sum = group.sum(absolute_sum);
-  if (group.rank() == 0) factor.publish_pivot(i, diagonal, check_pivot(rule, i, row[diagonal], absolute_sum, factor));
+  if (group.rank() == 0 && row.active()) {
+    factor.publish_pivot(i, diagonal, check_pivot(rule, i, row[diagonal], absolute_sum, factor));
+  }
 }
 
 }  // namespace taskdag::kernels

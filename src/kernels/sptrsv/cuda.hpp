@@ -86,12 +86,14 @@ inline constexpr int kEntriesPerLane = 4;
 TaskList build_tasks(const RowLevels& levels, const cuda::DeviceArray<Index>& count, Triangle triangle,
                      int entries_per_lane, cudaStream_t stream);
 
-/// How many warps a self-scheduled kernel keeps in flight: enough for `lookahead_levels` average levels, so that rows
-/// are fetched before they are needed, and no more, because each waiting warp polls the L2 cache.
+/// How many warps a self-scheduled kernel keeps in flight: enough for some average levels, so that rows are fetched
+/// before they are needed, and no more, because each waiting warp polls the L2 cache. Rows with several lanes have more
+/// operands to poll and are fetched more slowly apart. Values measured on an H200, see docs/performance.md.
 struct SolveTuning {
-  int lookahead_levels = 8;
-  int minimum_warps_per_multiprocessor = 1;
-  int gate_sleep_ns = 40;  ///< pause between two looks at the gate of a row
+  int lookahead_levels = 16;            ///< where rows have one lane
+  int lookahead_levels_many_lanes = 8;  ///< where they have more on average
+  int warps_per_multiprocessor = 4;     ///< at least so many
+  int gate_pause_ns = 20;               ///< pause between two looks at the gate of a row
 };
 
 /// Blocks of `block` threads for a persistent kernel over these tasks, on the current device.
@@ -144,7 +146,7 @@ class PackedTriangle {
   TaskList tasks_;
   cuda::DeviceArray<Index> column_;  ///< position of the operand; rows() where the row has ended (slot always 0)
   cuda::DeviceArray<double> value_;
-  cuda::DeviceArray<Index> gate_;      ///< per position: see pack_kernel
+  cuda::DeviceArray<Index> gate_;     ///< per position: see pack_kernel
   cuda::DeviceArray<Offset> source_;  ///< −1 where the row has ended
   cuda::DeviceArray<double> slots_;   ///< rows() + 1
   cuda::DeviceArray<int> counter_;

@@ -43,7 +43,7 @@ __global__ void triangle_ranges(DevicePattern pattern, bool lower, Offset* first
 struct LaneRow {
   bool lower;
   Index n;
-  Index base;      // first step of the chunk; a step is a row's place in the sweep
+  Index base;  // first step of the chunk; a step is a row's place in the sweep
   const Index* columns;
   Offset first;    // entries [first, first + count); those of an upper triangle are taken from the back, so that both
   Index count;     // directions meet the operands of the earliest steps first
@@ -96,8 +96,8 @@ struct LaneRow {
   }
 };
 
-/// The whole warp takes the entries of lane `owner`'s long row, waiting for each: all of them belong to earlier chunks or to
-/// lanes of this warp, so the wait ends.
+/// The whole warp takes the entries of lane `owner`'s long row, waiting for each: all of them belong to earlier chunks
+/// or to lanes of this warp, so the wait ends.
 __device__ void take_long_row(LaneRow& mine, int owner, int lane, Index* levels) {
   LaneRow row = mine;
   row.first = __shfl_sync(kFullWarp, mine.first, owner);
@@ -139,7 +139,8 @@ __global__ void __launch_bounds__(kBlock)
       mine.first = first[row];
       mine.count = count[row];
     }
-    for (unsigned long_rows = __ballot_sync(kFullWarp, mine.count > kLongRow); long_rows != 0; long_rows &= long_rows - 1) {
+    for (unsigned long_rows = __ballot_sync(kFullWarp, mine.count > kLongRow); long_rows != 0;
+         long_rows &= long_rows - 1) {
       take_long_row(mine, __ffs(static_cast<int>(long_rows)) - 1, lane, level);
     }
 #pragma unroll

@@ -89,7 +89,7 @@ struct SolveParameters {
   int* next_counter;
   const Index* gate;
   Index rows;
-  unsigned gate_sleep_ns;
+  unsigned gate_pause_ns;
 };
 
 /// A lane's entries of one task.
@@ -159,9 +159,9 @@ __global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) 
       if (p.a.pivot) pivot = __ldg(p.a.pivot + position);
       if (p.next_slots) p.next_slots[position] = not_yet();
     }
-    if (active) {
+    if (active && lanes > 1) {  // a row with one lane has few operands: looking at all of them costs little
       const Index gate = __ldg(p.gate + position);
-      if (gate < p.rows) p.slots.wait_patiently(gate, p.gate_sleep_ns);
+      if (gate < p.rows) p.slots.wait_patiently(gate, p.gate_pause_ns);
     }
     __syncwarp();
     const std::int64_t slot = std::int64_t{task.offset} * kWarpSize + lane;
@@ -251,8 +251,10 @@ void PackedTriangle::launch(const SolveArguments& arguments, double* reset_slots
                                    Slots{slots_.data()},
                                    TicketCounter{counter_.data()},
                                    reset_slots,
-                                   reset_counter, gate_.data(), tasks_.rows,
-                                   static_cast<unsigned>(tuning_.gate_sleep_ns)};
+                                   reset_counter,
+                                   gate_.data(),
+                                   tasks_.rows,
+                                   static_cast<unsigned>(tuning_.gate_pause_ns)};
   solve_kernel<<<persistent_blocks(tasks_, tuning_, kBlock), kBlock, 0, stream>>>(parameters);
   cuda::check_launch("solve_kernel");
 }
@@ -277,8 +279,8 @@ void solve_pair(PackedTriangle& first, const SolveArguments& first_arguments, Pa
 }
 
 std::int64_t PackedTriangle::bytes() const {
-  return tasks_.bytes() + column_.bytes() + value_.bytes() + source_.bytes() + gate_.bytes() + slots_.bytes() + counter_.bytes() +
-         spare_slots_.bytes() + spare_counter_.bytes();
+  return tasks_.bytes() + column_.bytes() + value_.bytes() + source_.bytes() + gate_.bytes() + slots_.bytes() +
+         counter_.bytes() + spare_slots_.bytes() + spare_counter_.bytes();
 }
 
 void gather(Index n, const double* in, const Index* index, double* out, cudaStream_t stream) {

@@ -102,8 +102,9 @@ int persistent_blocks(const TaskList& tasks, const SolveTuning& tuning, int bloc
   const auto& limits = cuda::device_limits();
   const std::int64_t multiprocessors = limits.multiprocessors;
   const std::int64_t tasks_per_level = (tasks.tasks + tasks.levels - 1) / tasks.levels;
-  const std::int64_t wanted =
-      std::max(tasks_per_level * tuning.lookahead_levels, multiprocessors * tuning.minimum_warps_per_multiprocessor);
+  const bool one_lane = std::int64_t{tasks.tasks} * kWarpSize < 2 * std::int64_t{tasks.rows};
+  const int lookahead = one_lane ? tuning.lookahead_levels : tuning.lookahead_levels_many_lanes;
+  const std::int64_t wanted = std::max(tasks_per_level * lookahead, multiprocessors * tuning.warps_per_multiprocessor);
   const std::int64_t most = multiprocessors * (limits.threads_per_multiprocessor / kWarpSize);
   const std::int64_t warps = std::min({wanted, most, std::int64_t{tasks.tasks}});
   const std::int64_t warps_per_block = block / kWarpSize;

@@ -1,0 +1,165 @@
+#include "problems.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
+
+#include "taskdag/error.hpp"
+#include "taskdag/generators.hpp"
+#include "taskdag/matrix_market.hpp"
+
+namespace taskdag::benchmark {
+namespace {
+
+/// L + Lᵀ with a dominant diagonal: a matrix whose ILU(0) has the random triangle's dependencies and stays tame.
+CsrMatrix symmetrised(const CsrMatrix& lower) {
+  CsrMatrix full;
+  const auto n = static_cast<std::size_t>(lower.rows);
+  full.rows = full.cols = lower.rows;
+  std::vector<Offset> length(n + 1, 0);
+  const auto each = [&](const auto& visit) {
+    for (std::size_t i = 0; i < n; ++i) {
+      for (auto e = static_cast<std::size_t>(lower.row_offsets[i]); e < static_cast<std::size_t>(lower.row_offsets[i + 1]); ++e) {
+        visit(i, static_cast<std::size_t>(lower.col_indices[e]), lower.values[e]);
+      }
+    }
+  };
+  each([&](std::size_t i, std::size_t j, double) {
+    ++length[i];
+    if (i != j) ++length[j];
+  });
+  full.row_offsets.assign(n + 1, 0);
+  for (std::size_t i = 0; i < n; ++i) full.row_offsets[i + 1] = full.row_offsets[i] + length[i];
+  full.col_indices.resize(static_cast<std::size_t>(full.row_offsets[n]));
+  full.values.resize(full.col_indices.size());
+  std::vector<Offset> next(full.row_offsets.begin(), full.row_offsets.end() - 1);
+  std::vector<double> sum(n, 0.0);
+  const auto put = [&](std::size_t i, std::size_t j, double value) {
+    const auto at = static_cast<std::size_t>(next[i]++);
+    full.col_indices[at] = static_cast<Index>(j);
+    full.values[at] = value;
+    if (i != j) sum[i] += std::abs(value);
+  };
+  // Rows ascend, so row i gets its lower entries first, then the mirrored ones of later rows.
+  each([&](std::size_t i, std::size_t j, double value) {
+    put(i, j, value);
+    if (i != j) put(j, i, value);
+  });
+  for (std::size_t i = 0; i < n; ++i) {
+    for (auto e = static_cast<std::size_t>(full.row_offsets[i]); e < static_cast<std::size_t>(full.row_offsets[i + 1]); ++e) {
+      if (static_cast<std::size_t>(full.col_indices[e]) == i) full.values[e] = sum[i] + 1.0;
+    }
+  }
+  return full;
+}
+
+CsrMatrix with_full_diagonal(CsrMatrix a, bool& repaired) {
+  repaired = false;
+  CsrMatrix result;
+  result.rows = a.rows;
+  result.cols = a.cols;
+  result.row_offsets = {0};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(a.rows); ++i) {
+    double sum = 1.0;
+    bool placed = false;
+    const auto row = static_cast<Index>(i);
+    const auto begin = static_cast<std::size_t>(a.row_offsets[i]);
+    const auto end = static_cast<std::size_t>(a.row_offsets[i + 1]);
+    for (std::size_t e = begin; e < end; ++e) sum += std::abs(a.values[e]);
+    const auto put = [&](Index j, double value) {
+      result.col_indices.push_back(j);
+      result.values.push_back(value);
+    };
+    for (std::size_t e = begin; e < end; ++e) {
+      if (!placed && a.col_indices[e] > row) {
+        put(row, sum);
+        placed = repaired = true;
+      }
+      if (a.col_indices[e] == row) {
+        placed = true;
+        if (a.values[e] == 0.0) repaired = true;
+        put(row, a.values[e] == 0.0 ? sum : a.values[e]);
+      } else {
+        put(a.col_indices[e], a.values[e]);
+      }
+    }
+    if (!placed) {
+      put(row, sum);
+      repaired = true;
+    }
+    result.row_offsets.push_back(static_cast<Offset>(result.col_indices.size()));
+  }
+  return result;
+}
+
+struct Generated {
+  Problem problem;
+  std::function<CsrMatrix()> make;
+};
+
+std::vector<Generated> generated() {
+  using enum Stencil;
+  const auto stencil = [](StencilSpec spec) { return [spec] { return make_stencil(spec); }; };
+  return {
+      {{"5-point 250^2", true, true}, stencil({five_point, 250, 250, 1, 1, 0.0})},
+      {{"5-point 1000^2", true, true}, stencil({five_point, 1000, 1000, 1, 1, 0.0})},
+      {{"7-point 100^3", true, true}, stencil({seven_point, 100, 100, 100, 1, 0.0})},
+      {{"27-point 80^3", true, true}, stencil({twenty_seven_point, 80, 80, 80, 1, 0.0})},
+      {{"27-point 3 unknowns 36^3", true, true}, stencil({twenty_seven_point, 36, 36, 36, 3, 0.0})},
+      {{"Erdos-Renyi 100k 1M", true, true}, [] { return symmetrised(make_erdos_renyi_lower(100000, 2e-4, 1)); }},
+      {{"Erdos-Renyi 100k 5M", true, true}, [] { return symmetrised(make_erdos_renyi_lower(100000, 1e-3, 2)); }},
+      {{"narrow band p.14 b10", true, true}, [] { return symmetrised(make_narrow_band_lower(100000, 0.14, 10, 3)); }},
+      {{"7-point 100^3 wind", false, false}, stencil({seven_point, 100, 100, 100, 1, 0.5})},
+      {{"bidiagonal 100k", false, true}, [] { return make_stencil({five_point, 100000, 1, 1, 1, 0.0}); }},
+      {{"5-point 40^2", false, true}, stencil({five_point, 40, 40, 1, 1, 0.0})},
+      {{"27-point 2 unknowns 8^3", false, true}, stencil({twenty_seven_point, 8, 8, 8, 2, 0.0})},
+  };
+}
+
+bool is_table_file(const std::string& stem) { return stem == "G3_circuit" || stem == "Andrews"; }
+
+std::filesystem::path file_of(const std::string& stem) {
+  const char* directory = std::getenv("TASKDAG_MATRIX_DIR");
+  if (!directory) throw InvalidInput("TASKDAG_MATRIX_DIR is not set, and " + stem + " is no generated problem");
+  for (const char* suffix : {".mtx", ".mtx.xz", ".mtx.gz"}) {
+    auto path = std::filesystem::path(directory) / (stem + suffix);
+    if (std::filesystem::exists(path)) return path;
+  }
+  throw InvalidInput("no file " + stem + ".mtx[.xz|.gz] in " + directory);
+}
+
+}  // namespace
+
+std::vector<Problem> list_problems() {
+  std::vector<Problem> problems;
+  for (const auto& g : generated()) {
+    if (g.problem.name != "5-point 40^2" && g.problem.name != "27-point 2 unknowns 8^3") problems.push_back(g.problem);
+  }
+  if (const char* directory = std::getenv("TASKDAG_MATRIX_DIR")) {
+    std::vector<std::string> stems;
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+      const std::string file = entry.path().filename().string();
+      if (const auto at = file.find(".mtx"); at != std::string::npos) stems.push_back(file.substr(0, at));
+    }
+    std::sort(stems.begin(), stems.end());
+    stems.erase(std::unique(stems.begin(), stems.end()), stems.end());
+    for (const auto& stem : stems) problems.push_back({stem, is_table_file(stem), false});
+  }
+  return problems;
+}
+
+std::vector<Problem> list_smoke_problems() {
+  return {{"5-point 40^2", false, true}, {"27-point 2 unknowns 8^3", false, true}};
+}
+
+CsrMatrix make_problem(const std::string& name, bool& repaired) {
+  for (const auto& g : generated()) {
+    if (g.problem.name == name) return with_full_diagonal(g.make(), repaired);
+  }
+  return with_full_diagonal(read_matrix_market(file_of(name).string()), repaired);
+}
+
+}  // namespace taskdag::benchmark
