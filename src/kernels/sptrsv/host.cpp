@@ -31,7 +31,8 @@ HostSweep::HostSweep(const CsrPattern& pattern, const Offset* source, Triangle t
       const auto count = static_cast<Offset>(columns.size());
       for (Offset k = 0; k < count; ++k) {
         const Offset e = begin + (forward_ ? k : count - 1 - k);
-        const auto to = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(p)] + k);
+        const Offset place = offsets_[static_cast<std::size_t>(p)] + k;
+        const auto to = static_cast<std::size_t>(place);
         columns_[to] = pattern.col_indices[e];
         source_[to] = source == nullptr ? e : source[e];
         values_[to] = 0.0;
