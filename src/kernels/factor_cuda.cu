@@ -13,17 +13,15 @@ using cuda::kElementBlock;
 using cuda::kWarpSize;
 using cuda::ScratchArray;
 
-// A level is wide if each multiprocessor gets more rows of it than this.
-constexpr Index kWideRowsPerMultiprocessor = 8;
 constexpr Index kLongPivotRow = 24;
+// Levels of rows that should be in flight at once.
+constexpr std::int64_t kLevelsInFlight = 8;
 
-__global__ void lanes_kernel(DevicePattern pattern, Index parts, int rounds, int width, bool wide, Index* lanes) {
+__global__ void lanes_kernel(DevicePattern pattern, Index parts, int width, int room, Index* lanes) {
   const auto row = static_cast<Index>(element());
   if (row >= pattern.rows) return;
   const Index half = (pattern.row_offsets[row + 1] - pattern.row_offsets[row]) / parts;
-  const Index members = factor_members(half, width, kWarpSize);
-  const Index wanted = (half * members + rounds - 1) / rounds;
-  lanes[row] = wide ? members : max(members, min(wanted, kWarpSize));
+  lanes[row] = max(factor_members(half, width, kWarpSize), room);
 }
 
 /// Whether some row has more entries than its lanes can stage.
@@ -100,20 +98,22 @@ FactorStorage make_factor_storage(const DevicePattern& pattern, const TaskList& 
   return storage;
 }
 
-FactorShape choose_shape(const DevicePattern& pattern, Index parts, Index levels) {
-  if (pattern.rows == 0) return FactorShape::narrow;
-  if (pattern.entries / pattern.rows / parts > kLongPivotRow) return FactorShape::long_rows;
-  const Index rows_per_multiprocessor = pattern.rows / levels / cuda::device_limits().multiprocessors;
-  return rows_per_multiprocessor > kWideRowsPerMultiprocessor ? FactorShape::wide : FactorShape::narrow;
+FactorShape choose_shape(const DevicePattern& pattern, Index parts) {
+  const bool long_rows = pattern.rows > 0 && pattern.entries / pattern.rows / parts > kLongPivotRow;
+  return long_rows ? FactorShape::long_rows : FactorShape::short_rows;
 }
 
-void factor_lanes(const DevicePattern& pattern, Index parts, FactorShape shape, Index* lanes, cudaStream_t stream) {
+void factor_lanes(const DevicePattern& pattern, Index parts, FactorShape shape, Index levels, Index* lanes,
+                  cudaStream_t stream) {
   if (pattern.rows == 0) return;
-  const bool wide = shape == FactorShape::wide;
-  const int width = shape == FactorShape::long_rows ? LongRowShape::kWidth : NarrowShape::kWidth;
-  static_assert(WideShape::kWidth == NarrowShape::kWidth && LongRowShape::kRounds == NarrowShape::kRounds);
-  lanes_kernel<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern, parts, NarrowShape::kRounds, width,
-                                                                           wide, lanes);
+  const bool long_rows = shape == FactorShape::long_rows;
+  const int width = long_rows ? LongRowShape::kWidth : ShortRowShape::kWidth;
+  const int blocks = long_rows ? LongRowShape::kBlocks : ShortRowShape::kBlocks;
+  const std::int64_t warps = std::int64_t{cuda::device_limits().multiprocessors} * blocks * kFactorBlock / kWarpSize;
+  const std::int64_t rows_in_flight = std::int64_t{pattern.rows / levels} * kLevelsInFlight;
+  int room = kWarpSize;
+  while (room > 1 && rows_in_flight * room > warps * kWarpSize) room /= 2;
+  lanes_kernel<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern, parts, width, room, lanes);
   cuda::check_launch("lanes_kernel");
 }
 

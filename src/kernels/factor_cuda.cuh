@@ -183,16 +183,10 @@ void launch_factor(const Task& task, const TaskList& tasks, const FactorInput& i
         PublishedFactor{{storage.entries.data()}, {storage.inverse_pivots.data()}, storage.report.data()}, rule,
         storage.overflow.data(), cuda::TicketCounter{storage.counter.data()});
   };
-  switch (storage.shape) {
-    case FactorShape::wide:
-      launch(WideShape{});
-      break;
-    case FactorShape::narrow:
-      launch(NarrowShape{});
-      break;
-    case FactorShape::long_rows:
-      launch(LongRowShape{});
-      break;
+  if (storage.shape == FactorShape::long_rows) {
+    launch(LongRowShape{});
+  } else {
+    launch(ShortRowShape{});
   }
   cuda::check_launch("factor_kernel");
 }

@@ -14,22 +14,17 @@
 namespace taskdag::kernels {
 
 /// How the elimination kernel is compiled: kRounds pivot rows for each part of a row's lanes are prepared before it
-/// waits, kWidth entries of each by every lane; kBlocks blocks must fit on a multiprocessor. More preparation shortens
-/// the critical path, more blocks keep more rows in flight.
-enum class FactorShape { wide, narrow, long_rows };
-struct WideShape {
-  static constexpr int kRounds = 2, kWidth = 1, kBlocks = 12;
-};
-struct NarrowShape {
+/// waits, kWidth entries of each by every lane; kBlocks blocks must fit on a multiprocessor.
+enum class FactorShape { short_rows, long_rows };
+struct ShortRowShape {
   static constexpr int kRounds = 4, kWidth = 1, kBlocks = 8;
 };
 struct LongRowShape {
   static constexpr int kRounds = 4, kWidth = 2, kBlocks = 6;
 };
 
-/// Long rows: more pivot row entries on average than a warp takes at once. Wide: many rows a level for each
-/// multiprocessor.
-FactorShape choose_shape(const DevicePattern& pattern, Index parts, Index levels);
+/// Long rows: more pivot row entries on average than a warp takes at once. parts: see factor_lanes().
+FactorShape choose_shape(const DevicePattern& pattern, Index parts);
 
 /// What an attempt found out, written by the kernel.
 struct FactorReport {
@@ -55,7 +50,7 @@ struct FactorStorage {
   cuda::DeviceArray<FactorReport> report;
   cuda::DeviceArray<int> counter;
   SolveTuning tuning;
-  FactorShape shape = FactorShape::narrow;
+  FactorShape shape = FactorShape::short_rows;
 
   [[nodiscard]] std::int64_t bytes() const {
     return entries.bytes() + inverse_pivots.bytes() + overflow.bytes() + report.bytes() + counter.bytes();
@@ -69,11 +64,11 @@ FactorStorage make_factor_storage(const DevicePattern& pattern, const TaskList& 
 /// Makes all slots not_yet and the report empty for the next attempt. Asynchronous.
 void reset_factor(const FactorStorage& storage, Offset entries, Index rows, cudaStream_t stream);
 
-/// Lanes that suit each row (1, 2, … 32). Where levels are narrow there is room for as many as let one batch of the
-/// elimination hold all its pivot rows; where they are wide, rows in flight count more, and a row gets as many as share
-/// one pivot row. parts: what a pivot row's used entries are of a row's own (2 for ilu0: the upper half; 1 for ic0,
-/// whose pattern holds nothing else). Asynchronous.
-void factor_lanes(const DevicePattern& pattern, Index parts, FactorShape shape, Index* lanes, cudaStream_t stream);
+/// Lanes for each row (1, 2, … 32): as many as still leave some levels of rows in flight, because rows that share a
+/// warp wait for each other, but at least as many as share one pivot row. parts: what a pivot row's used entries are of
+/// a row's own (2 for ilu0: the upper half; 1 for ic0, whose pattern holds nothing else). Asynchronous.
+void factor_lanes(const DevicePattern& pattern, Index parts, FactorShape shape, Index levels, Index* lanes,
+                  cudaStream_t stream);
 
 /// Largest Σ_j |a_ij| − |a_ii| − a_ii over the rows (what a positive definite shift starts from). Synchronises.
 double diagonal_dominance(const DevicePattern& pattern, const double* values, const Offset* source,

@@ -28,7 +28,8 @@ struct SweepPair {
   PackedTriangle first;
   PackedTriangle second;
   DeviceArray<Index> rhs_index;      ///< first's position → user's right-hand side entry
-  DeviceArray<Index> between_index;  ///< second's position → first's position
+  DeviceArray<Index> between_index;  ///< first's position → second's position
+  DeviceArray<double> between;       ///< first's result in second's positions
   DeviceArray<Index> x_index;        ///< second's position → user's solution entry
 
   SweepPair() = default;
@@ -39,13 +40,15 @@ struct SweepPair {
     const auto rows = static_cast<std::size_t>(n);
     rhs_index = {rows, s};
     between_index = {rows, s};
+    between = {rows, s};
     x_index = {rows, s};
     kernels::compose(n, rhs_order, first.tasks().order.data(), rhs_index.data(), s);
-    kernels::compose(n, first.tasks().position.data(), second.tasks().order.data(), between_index.data(), s);
+    kernels::compose(n, second.tasks().position.data(), first.tasks().order.data(), between_index.data(), s);
     kernels::compose(n, x_order, second.tasks().order.data(), x_index.data(), s);
   }
   [[nodiscard]] std::int64_t bytes() const {
-    return first.bytes() + second.bytes() + rhs_index.bytes() + between_index.bytes() + x_index.bytes();
+    return first.bytes() + second.bytes() + rhs_index.bytes() + between_index.bytes() + between.bytes() +
+           x_index.bytes();
   }
 };
 
@@ -179,11 +182,11 @@ class CudaFactorization final : public Factorization::Impl {
 
   /// The rows of the factorisation run in the level order of the forward sweep, with lanes of their own.
   void plan_factor(const DevicePattern& p, const kernels::RowLevels& levels, cudaStream_t s) {
-    DeviceArray<Index> lanes(static_cast<std::size_t>(p.rows), s);
+    const ScratchArray<Index> lanes(static_cast<std::size_t>(p.rows), s);
     const Index parts = options_.kind == FactorKind::ilu0 ? 2 : 1;
-    const kernels::FactorShape shape = kernels::choose_shape(p, parts, levels.levels);
-    kernels::factor_lanes(p, parts, shape, lanes.data(), s);
-    factor_tasks_ = kernels::build_tasks(levels, lanes, Triangle::lower, 1, s);
+    const kernels::FactorShape shape = kernels::choose_shape(p, parts);
+    kernels::factor_lanes(p, parts, shape, levels.levels, lanes.data(), s);
+    factor_tasks_ = kernels::build_tasks(levels, lanes.data(), Triangle::lower, 1, s);
     storage_ = kernels::make_factor_storage(p, factor_tasks_, shape, s);
   }
 
@@ -327,7 +330,9 @@ class CudaFactorization final : public Factorization::Impl {
     const bool transposed = part == Apply::transposed && options_.kind == FactorKind::ilu0;
     SweepPair& sweeps = transposed ? transposed_ : sweeps_;
     first.rhs_index = sweeps.rhs_index.data();
-    second.rhs_index = sweeps.between_index.data();
+    first.x = sweeps.between.data();
+    first.x_index = sweeps.between_index.data();
+    second.rhs = sweeps.between.data();
     second.x_index = sweeps.x_index.data();
     if (transposed) {
       first.pivot = transposed_pivot_.data();

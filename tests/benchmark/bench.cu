@@ -1,7 +1,7 @@
 /// \file
 /// Triangular solves and incomplete factorisations against cuSPARSE, results checked in the same run.
 ///
-/// usage: taskdag_bench [--smoke] [--only NAME]... [--csv FILE] [--repeat N] [--lookahead N]
+/// usage: taskdag_bench [--smoke] [--only NAME]... [--csv FILE] [--repeat N]
 /// Prints one line per problem; with --csv also one row per measurement with commit, GPU, driver and CUDA versions.
 /// Exit status 1 if a result is wrong, 77 without a GPU.
 #include <algorithm>
@@ -33,7 +33,8 @@ struct Timing {
 };
 
 /// Times `action` on the default stream by events: three warm-ups, then `repeat` runs; `before` is not timed.
-Timing time_it(int repeat, const std::function<void()>& action, const std::function<void()>& before = [] {}) {
+Timing time_it(
+    int repeat, const std::function<void()>& action, const std::function<void()>& before = [] {}) {
   std::vector<double> times;
   const cuda::UniqueEvent start;
   const cuda::UniqueEvent end;
@@ -138,15 +139,19 @@ class Bench {
     factor_options.zero_pivot = 0.0;
     std::unique_ptr<Factorization> factorization;
     const double symbolic_ms = wall_ms([&] {
-      factorization = std::make_unique<Factorization>(context_, device_a.view().pattern, MemorySpace::device, factor_options);
+      factorization =
+          std::make_unique<Factorization>(context_, device_a.view().pattern, MemorySpace::device, factor_options);
     });
     levels_ = factorization->info().lower_levels;
-    const Timing ilu = time_it(options_.repeat, [&] { factorization->factor(device_a.values.data(), MemorySpace::device); });
+    const Timing ilu =
+        time_it(options_.repeat, [&] { factorization->factor(device_a.values.data(), MemorySpace::device); });
     CsrMatrix lu = factorization->copy_factor();
-    const CsrMatrix lu_reference = kernels::reference::ilu0(a);
+    FactorStatus reference_status;
+    const CsrMatrix lu_reference = kernels::reference_ilu0(a.view(), factor_options, 0.0, reference_status);
     const double ilu_error = relative_error(lu.values, lu_reference.values);
     Csr02 rival_ilu(handle_, device_a, FactorKind::ilu0);
-    const Timing csrilu02 = time_it(options_.repeat, [&] { rival_ilu.factor(); }, [&] { rival_ilu.reset(); });
+    const Timing csrilu02 = time_it(
+        options_.repeat, [&] { rival_ilu.factor(); }, [&] { rival_ilu.reset(); });
     row("ilu0", ilu, ilu_error);
     row("csrilu02", csrilu02, 0.0);
     double worst_error = ilu_error;
@@ -166,12 +171,13 @@ class Bench {
       std::unique_ptr<TriangularSolver> solver;
       for (int warm = 0; warm < 2; ++warm) {
         solver.reset();
-        analysis_ms[at] = wall_ms([&] {
-          solver = std::make_unique<TriangularSolver>(context_, device_lu.view(), MemorySpace::device, t);
-        });
+        analysis_ms[at] = wall_ms(
+            [&] { solver = std::make_unique<TriangularSolver>(context_, device_lu.view(), MemorySpace::device, t); });
       }
-      const Timing time = time_it(options_.repeat, [&] { solver->solve(device_b.data(), device_x.data(), MemorySpace::device); });
-      const std::vector<double> reference = kernels::reference::triangular_solve(lu.view(), t, b);
+      const Timing time =
+          time_it(options_.repeat, [&] { solver->solve(device_b.data(), device_x.data(), MemorySpace::device); });
+      std::vector<double> reference(n);
+      kernels::reference_sptrsv(lu.view(), t, b.data(), reference.data());
       const double error = relative_error(cuda::fetch_array(device_x.data(), n, nullptr), reference);
       SpSV rival(handle_, device_lu, lower, lower, device_b.data(), device_y.data());
       const Timing spsv = time_it(options_.repeat, [&] { rival.solve(); });
@@ -201,9 +207,11 @@ class Bench {
       Factorization ic(context_, device_a.view().pattern, MemorySpace::device, ic_options);
       const Timing ours_ic = time_it(options_.repeat, [&] { ic.factor(device_a.values.data(), MemorySpace::device); });
       const CsrMatrix u = ic.copy_factor();
-      const double error = relative_error(u.values, kernels::reference::ic0(a).values);
+      const double error =
+          relative_error(u.values, kernels::reference_ic0(a.view(), ic_options, 0.0, reference_status).values);
       Csr02 rival_ic(handle_, device_a, FactorKind::ic0);
-      const Timing csric02 = time_it(options_.repeat, [&] { rival_ic.factor(); }, [&] { rival_ic.reset(); });
+      const Timing csric02 = time_it(
+          options_.repeat, [&] { rival_ic.factor(); }, [&] { rival_ic.reset(); });
       row("ic0", ours_ic, error);
       row("csric02", csric02, 0.0);
       worst_error = std::max(worst_error, error);
@@ -211,12 +219,13 @@ class Bench {
       ic_ratios_.add(problem, ic_ratio);
     }
     if (!(worst_error <= 1e-12)) failures_.push_back(problem.name);
-    std::printf("%-26s n %8d nnz %9d lev %6d | L %7.3f SpSV %7.3f x%5.2f | U %7.3f SpSV %7.3f x%5.2f | LU %7.3f | "
-                "ilu %7.3f cs %7.3f x%5.2f | ic x%5.2f | anL %6.2f/%6.2f anU %6.2f sym %7.2f | spmv %6.3f | err %.0e%s\n",
-                problem.name.c_str(), a.rows, a.entries(), levels_, ours[0], theirs[0], theirs[0] / ours[0], ours[1],
-                theirs[1], theirs[1] / ours[1], apply.median, ilu.median, csrilu02.median, csrilu02.median / ilu.median,
-                ic_ratio, analysis_ms[0], rival_analysis_ms[0], analysis_ms[1], symbolic_ms, product.median, worst_error,
-                repaired ? " (diagonal repaired)" : "");
+    std::printf(
+        "%-26s n %8d nnz %9d lev %6d | L %7.3f SpSV %7.3f x%5.2f | U %7.3f SpSV %7.3f x%5.2f | LU %7.3f | "
+        "ilu %7.3f cs %7.3f x%5.2f | ic x%5.2f | anL %6.2f/%6.2f anU %6.2f sym %7.2f | spmv %6.3f | err %.0e%s\n",
+        problem.name.c_str(), a.rows, a.entries(), levels_, ours[0], theirs[0], theirs[0] / ours[0], ours[1], theirs[1],
+        theirs[1] / ours[1], apply.median, ilu.median, csrilu02.median, csrilu02.median / ilu.median, ic_ratio,
+        analysis_ms[0], rival_analysis_ms[0], analysis_ms[1], symbolic_ms, product.median, worst_error,
+        repaired ? " (diagonal repaired)" : "");
     std::fflush(stdout);
   }
 
@@ -279,8 +288,8 @@ int main_of(int argc, char** argv) {
   }
   Bench bench(options);
   for (const auto& problem : options.smoke ? list_smoke_problems() : list_problems()) {
-    const bool wanted = options.only.empty() ||
-                        std::find(options.only.begin(), options.only.end(), problem.name) != options.only.end();
+    const bool wanted =
+        options.only.empty() || std::find(options.only.begin(), options.only.end(), problem.name) != options.only.end();
     if (wanted) bench.run(problem);
   }
   return bench.finish();

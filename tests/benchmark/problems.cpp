@@ -22,7 +22,8 @@ CsrMatrix symmetrised(const CsrMatrix& lower) {
   std::vector<Offset> length(n + 1, 0);
   const auto each = [&](const auto& visit) {
     for (std::size_t i = 0; i < n; ++i) {
-      for (auto e = static_cast<std::size_t>(lower.row_offsets[i]); e < static_cast<std::size_t>(lower.row_offsets[i + 1]); ++e) {
+      for (auto e = static_cast<std::size_t>(lower.row_offsets[i]);
+           e < static_cast<std::size_t>(lower.row_offsets[i + 1]); ++e) {
         visit(i, static_cast<std::size_t>(lower.col_indices[e]), lower.values[e]);
       }
     }
@@ -49,7 +50,8 @@ CsrMatrix symmetrised(const CsrMatrix& lower) {
     if (i != j) put(j, i, value);
   });
   for (std::size_t i = 0; i < n; ++i) {
-    for (auto e = static_cast<std::size_t>(full.row_offsets[i]); e < static_cast<std::size_t>(full.row_offsets[i + 1]); ++e) {
+    for (auto e = static_cast<std::size_t>(full.row_offsets[i]); e < static_cast<std::size_t>(full.row_offsets[i + 1]);
+         ++e) {
       if (static_cast<std::size_t>(full.col_indices[e]) == i) full.values[e] = sum[i] + 1.0;
     }
   }
@@ -113,7 +115,10 @@ std::vector<Generated> generated() {
       {{"Erdos-Renyi 100k 5M", true, true}, [] { return symmetrised(make_erdos_renyi_lower(100000, 1e-3, 2)); }},
       {{"narrow band p.14 b10", true, true}, [] { return symmetrised(make_narrow_band_lower(100000, 0.14, 10, 3)); }},
       {{"7-point 100^3 wind", false, false}, stencil({seven_point, 100, 100, 100, 1, 0.5})},
-      {{"bidiagonal 100k", false, true}, [] { return make_stencil({five_point, 100000, 1, 1, 1, 0.0}); }},
+      {{"bidiagonal 100k", false, true},
+       [] {
+         return make_stencil({five_point, 100000, 1, 1, 1, 0.0});
+       }},
       {{"5-point 40^2", false, true}, stencil({five_point, 40, 40, 1, 1, 0.0})},
       {{"27-point 2 unknowns 8^3", false, true}, stencil({twenty_seven_point, 8, 8, 8, 2, 0.0})},
   };

@@ -20,8 +20,8 @@ std::vector<Problem> list_problems();
 /// Small ones for the smoke test.
 std::vector<Problem> list_smoke_problems();
 
-/// Builds or reads a problem by name. A file with a missing or zero diagonal entry gets one (row sum of absolute values):
-/// the benchmarks measure speed on its pattern. `repaired` says whether that happened.
+/// Builds or reads a problem by name. A file with a missing or zero diagonal entry gets one (row sum of absolute
+/// values): the benchmarks measure speed on its pattern. `repaired` says whether that happened.
 CsrMatrix make_problem(const std::string& name, bool& repaired);
 
 }  // namespace taskdag::benchmark

@@ -1,13 +1,8 @@
-#include "rivals.hpp"
-
 #include <string>
 
 #include "backends/cuda/stream.hpp"
+#include "rivals.hpp"
 #include "taskdag/error.hpp"
-
-// csrilu02 and csric02 are marked deprecated and have no successor; they are what users of cuSPARSE have.
-#pragma nv_diag_suppress 1444
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 namespace taskdag::benchmark {
 namespace {
@@ -33,14 +28,15 @@ DeviceMatrix::DeviceMatrix(const CsrMatrix& a)
 
 SpSV::SpSV(cusparseHandle_t handle, const DeviceMatrix& a, bool lower, bool unit, double* b, double* x)
     : handle_(handle) {
-  check_cusparse(cusparseCreateCsr(&matrix_, a.rows, a.rows, a.entries, a.row_offsets.data(), a.col_indices.data(),
-                                   a.values.data(), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
-                                   CUDA_R_64F),
-                 "cusparseCreateCsr");
+  check_cusparse(
+      cusparseCreateCsr(&matrix_, a.rows, a.rows, a.entries, a.row_offsets.data(), a.col_indices.data(),
+                        a.values.data(), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F),
+      "cusparseCreateCsr");
   cusparseFillMode_t fill = lower ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER;
   cusparseDiagType_t diagonal = unit ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
   check_cusparse(cusparseSpMatSetAttribute(matrix_, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof(fill)), "fill mode");
-  check_cusparse(cusparseSpMatSetAttribute(matrix_, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof(diagonal)), "diagonal type");
+  check_cusparse(cusparseSpMatSetAttribute(matrix_, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof(diagonal)),
+                 "diagonal type");
   check_cusparse(cusparseCreateDnVec(&b_, a.rows, b, CUDA_R_64F), "cusparseCreateDnVec");
   check_cusparse(cusparseCreateDnVec(&x_, a.rows, x, CUDA_R_64F), "cusparseCreateDnVec");
   check_cusparse(cusparseSpSV_createDescr(&descr_), "cusparseSpSV_createDescr");
@@ -84,18 +80,20 @@ Csr02::Csr02(cusparseHandle_t handle, const DeviceMatrix& a, FactorKind kind)
                                                 a.col_indices.data(), ilu_, &bytes),
                    "csrilu02_bufferSize");
     buffer_ = {static_cast<std::size_t>(bytes), nullptr};
-    check_cusparse(cusparseDcsrilu02_analysis(handle, a.rows, a.entries, descr_, values_.data(), a.row_offsets.data(),
-                                              a.col_indices.data(), ilu_, CUSPARSE_SOLVE_POLICY_USE_LEVEL, buffer_.data()),
-                   "csrilu02_analysis");
+    check_cusparse(
+        cusparseDcsrilu02_analysis(handle, a.rows, a.entries, descr_, values_.data(), a.row_offsets.data(),
+                                   a.col_indices.data(), ilu_, CUSPARSE_SOLVE_POLICY_USE_LEVEL, buffer_.data()),
+        "csrilu02_analysis");
   } else {
     check_cusparse(cusparseCreateCsric02Info(&ic_), "cusparseCreateCsric02Info");
     check_cusparse(cusparseDcsric02_bufferSize(handle, a.rows, a.entries, descr_, values_.data(), a.row_offsets.data(),
                                                a.col_indices.data(), ic_, &bytes),
                    "csric02_bufferSize");
     buffer_ = {static_cast<std::size_t>(bytes), nullptr};
-    check_cusparse(cusparseDcsric02_analysis(handle, a.rows, a.entries, descr_, values_.data(), a.row_offsets.data(),
-                                             a.col_indices.data(), ic_, CUSPARSE_SOLVE_POLICY_USE_LEVEL, buffer_.data()),
-                   "csric02_analysis");
+    check_cusparse(
+        cusparseDcsric02_analysis(handle, a.rows, a.entries, descr_, values_.data(), a.row_offsets.data(),
+                                  a.col_indices.data(), ic_, CUSPARSE_SOLVE_POLICY_USE_LEVEL, buffer_.data()),
+        "csric02_analysis");
   }
 }
 
@@ -120,10 +118,10 @@ void Csr02::factor() {
 }
 
 SpMV::SpMV(cusparseHandle_t handle, const DeviceMatrix& a, double* x, double* y) : handle_(handle) {
-  check_cusparse(cusparseCreateCsr(&matrix_, a.rows, a.rows, a.entries, a.row_offsets.data(), a.col_indices.data(),
-                                   a.values.data(), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
-                                   CUDA_R_64F),
-                 "cusparseCreateCsr");
+  check_cusparse(
+      cusparseCreateCsr(&matrix_, a.rows, a.rows, a.entries, a.row_offsets.data(), a.col_indices.data(),
+                        a.values.data(), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F),
+      "cusparseCreateCsr");
   check_cusparse(cusparseCreateDnVec(&x_, a.rows, x, CUDA_R_64F), "cusparseCreateDnVec");
   check_cusparse(cusparseCreateDnVec(&y_, a.rows, y, CUDA_R_64F), "cusparseCreateDnVec");
   std::size_t bytes = 0;

@@ -63,7 +63,9 @@ void free_device(void* pointer, cudaStream_t stream) noexcept {
 }
 
 void free_device_synchronous(void* pointer) noexcept {
-  if (pointer) static_cast<void>(cudaFree(pointer));
+  if (!pointer) return;
+  static_cast<void>(cudaDeviceSynchronize());
+  static_cast<void>(cudaFree(pointer));
 }
 
 void* allocate_pinned(std::size_t bytes) {

@@ -18,7 +18,8 @@ namespace taskdag::cuda {
 void* allocate_device(std::size_t bytes, cudaStream_t stream);
 /// Gives it back once `stream` has done what was submitted so far. Never throws; a failure leaks.
 void free_device(void* pointer, cudaStream_t stream) noexcept;
-/// Gives it back once the device is idle: for owners that outlive the stream they were made on.
+/// Waits for the device, then gives it back: for owners that outlive the stream they were made on. (The wait is needed:
+/// cudaFree of pool memory takes all accesses to be over.)
 void free_device_synchronous(void* pointer) noexcept;
 
 void* allocate_pinned(std::size_t bytes);
@@ -49,19 +50,25 @@ class DeviceArray {
   std::size_t size_ = 0;
 };
 
-/// An uninitialised array in device memory that lives for one function: freed in stream order, without waiting.
+/// An uninitialised array in device memory for the length of a set-up: freed in stream order, without waiting. Must not
+/// outlive its stream.
 template <class T>
 class ScratchArray {
  public:
   ScratchArray(std::size_t size, cudaStream_t stream)
-      : data_(size == 0 ? nullptr : static_cast<T*>(allocate_device(size * sizeof(T), stream))), stream_(stream) {}
-  ScratchArray(const ScratchArray&) = delete;
-  ScratchArray& operator=(const ScratchArray&) = delete;
+      : data_(size == 0 ? nullptr : static_cast<T*>(allocate_device(size * sizeof(T), stream))),
+        size_(size),
+        stream_(stream) {}
+  ScratchArray(ScratchArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)), stream_(other.stream_) {}
+  ScratchArray& operator=(ScratchArray&&) = delete;
   ~ScratchArray() { free_device(data_, stream_); }
   [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
   T* data_;
+  std::size_t size_;
   cudaStream_t stream_;
 };
 

@@ -27,8 +27,8 @@ struct DevicePattern {
 
 /// The strictly triangular entries of each row: [first[i], first[i] + count[i]). Device arrays of `rows`.
 struct TriangleRanges {
-  cuda::DeviceArray<Offset> first;
-  cuda::DeviceArray<Index> count;
+  cuda::ScratchArray<Offset> first;
+  cuda::ScratchArray<Index> count;
 };
 
 /// Finds the ranges by bisection (columns ascend). Asynchronous on `stream`.
@@ -38,7 +38,7 @@ TriangleRanges find_triangle(const DevicePattern& pattern, Triangle triangle, cu
 /// Each warp takes 32 consecutive rows, waits for levels from other warps and settles dependencies between its own rows
 /// by shuffles: a hop inside the warp costs nanoseconds, and in a natural order most hops are.
 struct RowLevels {
-  cuda::DeviceArray<Index> level;
+  cuda::ScratchArray<Index> level;
   Index levels = 0;
 };
 RowLevels compute_levels(const DevicePattern& pattern, const TriangleRanges& ranges, Triangle triangle,
@@ -83,8 +83,8 @@ inline constexpr int kEntriesPerLane = 4;
 
 /// `entries_per_lane`: a row gets the fewest lanes (1, 2, … 32) with which no lane has more than that many of its
 /// `count` entries. Inside a level rows with equally many lanes are neighbours. Synchronises `stream`.
-TaskList build_tasks(const RowLevels& levels, const cuda::DeviceArray<Index>& count, Triangle triangle,
-                     int entries_per_lane, cudaStream_t stream);
+TaskList build_tasks(const RowLevels& levels, const Index* count, Triangle triangle, int entries_per_lane,
+                     cudaStream_t stream);
 
 /// How many warps a self-scheduled kernel keeps in flight: enough for some average levels, so that rows are fetched
 /// before they are needed, and no more, because each waiting warp polls the L2 cache. Rows with several lanes have more
@@ -103,10 +103,9 @@ int persistent_blocks(const TaskList& tasks, const SolveTuning& tuning, int bloc
 struct SolveArguments {
   const double* rhs = nullptr;        ///< right-hand side
   const Index* rhs_index = nullptr;   ///< per position; null: position = index
-  double* consumed_rhs = nullptr;     ///< instead of rhs: slots of a finished sweep, reset as they are read
   const double* rhs_scale = nullptr;  ///< per position, or null for 1
   const double* pivot = nullptr;      ///< inverse pivot per position, or null for 1
-  double* x = nullptr;                ///< result, or null (the next sweep reads the slots)
+  double* x = nullptr;                ///< result, never null
   const Index* x_index = nullptr;     ///< per position; null: position = index
   const double* x_scale = nullptr;    ///< per position, on x alone, or null for 1
   int* non_finite = nullptr;          ///< set to 1 where a result is a NaN or an infinity
@@ -129,10 +128,11 @@ class PackedTriangle {
   /// Runs one sweep. Asynchronous. Two sets of slots alternate: each run resets the other one, which saves a launch.
   void solve(const SolveArguments& arguments, cudaStream_t stream);
 
-  /// Runs `first`, then `second` on first's result. Asynchronous, two launches. The right-hand side of `second` is
-  /// read from first's slots at second_arguments.rhs_index (positions of `first`). Each run resets the other's slots.
+  /// Runs `first`, then `second` on first's result. Asynchronous, two launches. first_arguments.x and
+  /// second_arguments.rhs are one array of rows() doubles, best in the positions of `second`, which then reads it
+  /// straight through. Each run resets the other's slots.
   friend void solve_pair(PackedTriangle& first, const SolveArguments& first_arguments, PackedTriangle& second,
-                         SolveArguments second_arguments, cudaStream_t stream);
+                         const SolveArguments& second_arguments, cudaStream_t stream);
 
   [[nodiscard]] const TaskList& tasks() const { return tasks_; }
   [[nodiscard]] std::int64_t bytes() const;

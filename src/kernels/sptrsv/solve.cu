@@ -149,12 +149,7 @@ __global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) 
     double pivot = 1.0;
     if (leader) {
       const Index from = p.a.rhs_index ? __ldg(p.a.rhs_index + position) : position;
-      if (p.a.consumed_rhs) {
-        rhs = p.a.consumed_rhs[from];
-        p.a.consumed_rhs[from] = not_yet();
-      } else {
-        rhs = p.a.rhs[from];
-      }
+      rhs = p.a.rhs[from];
       if (p.a.rhs_scale) rhs *= __ldg(p.a.rhs_scale + position);
       if (p.a.pivot) pivot = __ldg(p.a.pivot + position);
       if (p.next_slots) p.next_slots[position] = not_yet();
@@ -170,10 +165,8 @@ __global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) 
     if (leader) {
       p.slots.publish(position, result);
       if (!is_finite(result)) *p.a.non_finite = 1;
-      if (p.a.x) {
-        const Index to = p.a.x_index ? __ldg(p.a.x_index + position) : position;
-        p.a.x[to] = p.a.x_scale ? result * __ldg(p.a.x_scale + position) : result;
-      }
+      const Index to = p.a.x_index ? __ldg(p.a.x_index + position) : position;
+      p.a.x[to] = p.a.x_scale ? result * __ldg(p.a.x_scale + position) : result;
     }
     ticket = TicketCounter::receive(requested);
   }
@@ -202,7 +195,7 @@ PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, 
 
 PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, const TriangleRanges& ranges,
                                const RowLevels& levels, const Offset* source_entry, cudaStream_t stream)
-    : tasks_(build_tasks(levels, ranges.count, triangle, kEntriesPerLane, stream)) {
+    : tasks_(build_tasks(levels, ranges.count.data(), triangle, kEntriesPerLane, stream)) {
   const std::size_t slots = static_cast<std::size_t>(tasks_.slots) * kWarpSize;
   column_ = {slots, stream};
   value_ = {slots, stream};
@@ -269,12 +262,11 @@ void PackedTriangle::solve(const SolveArguments& arguments, cudaStream_t stream)
 }
 
 void solve_pair(PackedTriangle& first, const SolveArguments& first_arguments, PackedTriangle& second,
-                SolveArguments second_arguments, cudaStream_t stream) {
+                const SolveArguments& second_arguments, cudaStream_t stream) {
   if (first.tasks_.rows == 0) return;
   if (!first.armed_) first.arm(stream);
   first.launch(first_arguments, second.slots_.data(), second.counter_.data(), stream);
-  second_arguments.consumed_rhs = first.slots_.data();
-  second.launch(second_arguments, nullptr, first.counter_.data(), stream);
+  second.launch(second_arguments, first.slots_.data(), first.counter_.data(), stream);
   second.armed_ = false;
 }
 

@@ -111,8 +111,8 @@ int persistent_blocks(const TaskList& tasks, const SolveTuning& tuning, int bloc
   return static_cast<int>((warps + warps_per_block - 1) / warps_per_block);
 }
 
-TaskList build_tasks(const RowLevels& levels, const cuda::DeviceArray<Index>& count, Triangle triangle,
-                     int entries_per_lane, cudaStream_t stream) {
+TaskList build_tasks(const RowLevels& levels, const Index* count, Triangle triangle, int entries_per_lane,
+                     cudaStream_t stream) {
   TaskList list;
   const Index n = static_cast<Index>(levels.level.size());
   list.rows = n;
@@ -127,9 +127,8 @@ TaskList build_tasks(const RowLevels& levels, const cuda::DeviceArray<Index>& co
   ScratchArray<std::uint32_t> key(rows, stream);
   ScratchArray<std::uint32_t> sorted_key(rows, stream);
   ScratchArray<Index> row_of_step(rows, stream);
-  make_keys<<<element_blocks(n), kElementBlock, 0, stream>>>(n, levels.level.data(), count.data(),
-                                                             triangle == Triangle::lower, entries_per_lane, key.data(),
-                                                             row_of_step.data());
+  make_keys<<<element_blocks(n), kElementBlock, 0, stream>>>(n, levels.level.data(), count, triangle == Triangle::lower,
+                                                             entries_per_lane, key.data(), row_of_step.data());
   cuda::check_launch("make_keys");
   const int bits = std::bit_width(static_cast<std::uint32_t>(groups));
   with_scratch(
@@ -168,7 +167,7 @@ TaskList build_tasks(const RowLevels& levels, const cuda::DeviceArray<Index>& co
   cuda::copy_on_device(totals.data(), first_task.data() + groups, 1, stream);
   with_scratch(
       [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceReduce::Sum(scratch, bytes, count.data(), totals.data() + 2, n, stream);
+        return cub::DeviceReduce::Sum(scratch, bytes, count, totals.data() + 2, n, stream);
       },
       stream);
   const auto fetched = cuda::fetch_array(totals.data(), 3, stream);
@@ -181,7 +180,7 @@ TaskList build_tasks(const RowLevels& levels, const cuda::DeviceArray<Index>& co
   ScratchArray<Index> width(tasks + 1, stream);
   ScratchArray<std::int64_t> offset(tasks + 1, stream);
   cuda::check(cudaMemsetAsync(width.data(), 0, (tasks + 1) * sizeof(Index), stream), "resetting task widths");
-  fill_tasks<<<element_blocks(n), kElementBlock, 0, stream>>>(n, sorted_key.data(), list.order.data(), count.data(),
+  fill_tasks<<<element_blocks(n), kElementBlock, 0, stream>>>(n, sorted_key.data(), list.order.data(), count,
                                                               group_begin, group_end, first_task.data(),
                                                               list.task.data(), width.data());
   cuda::check_launch("fill_tasks");
