@@ -7,7 +7,7 @@ if [ "${1:-}" = -h ] || [ "${1:-}" = --help ]; then
   sed -n '2,4s/^# //p' "$0"
   exit
 fi
-source "$(dirname "${BASH_SOURCE[0]}")/../scripts/machine.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../.ci/machine.sh"
 
 install_missing build plot
 say "building"

@@ -4,7 +4,7 @@
 #   CUDA_HOME [/usr/local/cuda] names the toolkit, CUDA_ARCHS [90] the GPU generation (as in sm_90).
 #   About ten minutes on two cores. Use it with PKG_CONFIG_PATH=PREFIX/lib/pkgconfig or PETSC_DIR=PREFIX.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../scripts/machine.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../.ci/machine.sh"
 version=3.26.1
 prefix=${1:-${TASKDAG_PETSC_CUDA_PREFIX:-/opt/petsc-cuda}}
 if [ -e "$prefix/lib/libpetsc.so" ]; then

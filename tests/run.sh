@@ -4,7 +4,7 @@
 #   TASKDAG_SUMMARY=off leaves the results in build/ctest.xml and the last line out.
 #   Tests that need a GPU, or the matrices that TASKDAG_MATRIX_DIR names, are skipped and listed where there are none.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../scripts/machine.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../.ci/machine.sh"
 
 install_missing build plot test
 say "building"

@@ -15,7 +15,7 @@ using cuda::ScratchArray;
 
 constexpr Index kLongPivotRow = 24;
 // Levels of rows that should be in flight at once.
-constexpr std::int64_t kLevelsInFlight = 8;
+constexpr std::int64_t kLevelsInFlight = 2;
 
 __global__ void lanes_kernel(DevicePattern pattern, Index parts, int width, int room, Index* lanes) {
   const auto row = static_cast<Index>(element());

@@ -129,7 +129,8 @@ class FactorGroup : public cuda::LaneGroup {
 };
 
 /// Runs `Task::run(group, row, workspace, published, rule)` for every row, in schedule order.
-/// Task: row_begin(i), row_end(i), column(e), source(e) and the lists that its body needs, in device memory.
+/// Task: row_begin(i), row_end(i), column(e), columns(), pivot_rows_begin(i), pivot_rows_end(i), pivot_row_length(k)
+/// and what its body needs, in device memory.
 template <class Shape, class Task>
 __global__ void __launch_bounds__(kFactorBlock, Shape::kBlocks)
     factor_kernel(const Task task, const TaskList::View list, const FactorInput input, PublishedFactor published,
@@ -148,15 +149,12 @@ __global__ void __launch_bounds__(kFactorBlock, Shape::kBlocks)
     const Index row = active ? list.order[warp_task.first + row_in_task] : 0;
     const Offset begin = active ? task.row_begin(row) : 0;
     const Index entries = active ? task.row_end(row) - begin : 0;
-    const int members =
-        __reduce_max_sync(cuda::kFullWarp, factor_members(entries / task.parts(), Shape::kWidth, lanes));
-    const FactorGroup group(lane, lanes, members);
     const int stage = (static_cast<int>(threadIdx.x) - lane) * (kStagedPerLane + 1) +
                       (lane & ~(lanes - 1)) * kStagedPerLane + lane / lanes;
     const bool fits = entries <= lanes * kStagedPerLane;
     RowWorkspace workspace{fits ? staged_column + stage : task.columns() + begin,
                            fits ? staged_value + stage : overflow + begin, begin, entries, active};
-    for (Index k = group.rank(); k < entries; k += lanes) {
+    for (Index k = lane & (lanes - 1); k < entries; k += lanes) {
       const Offset e = begin + k;
       const Index column = task.column(e);
       if (fits) staged_column[stage + k] = column;
@@ -164,6 +162,15 @@ __global__ void __launch_bounds__(kFactorBlock, Shape::kBlocks)
       workspace.value[k] = column == row ? value + input.shift : value;
     }
     __syncwarp();
+    // Parts as wide as the longest pivot row of the warp's rows: what does not fit is looked up on the critical path.
+    Index longest = 0;
+    if (active) {
+      for (Offset k = task.pivot_rows_begin(row) + (lane & (lanes - 1)); k < task.pivot_rows_end(row); k += lanes) {
+        longest = max(longest, task.pivot_row_length(k));
+      }
+    }
+    const int members = factor_members(__reduce_max_sync(cuda::kFullWarp, longest), Shape::kWidth, lanes);
+    const FactorGroup group(lane, lanes, members);
     task.template run<Shape>(group, row, workspace, published, rule);
     __syncwarp();
     ticket = cuda::TicketCounter::receive(requested);

@@ -184,6 +184,9 @@ class Bench {
       const double rival_error = relative_error(cuda::fetch_array(device_y.data(), n, nullptr), reference);
       row(lower ? "sptrsv lower" : "sptrsv upper", time, error);
       row(lower ? "SpSV lower" : "SpSV upper", spsv, rival_error);
+      row(lower ? "analysis lower" : "analysis upper", {analysis_ms[at], analysis_ms[at], analysis_ms[at]}, 0.0);
+      const auto rival_analysis = static_cast<double>(rival.analysis_ms());
+      row(lower ? "SpSV analysis lower" : "SpSV analysis upper", {rival_analysis, rival_analysis, rival_analysis}, 0.0);
       ours[at] = time.median;
       theirs[at] = spsv.median;
       rival_analysis_ms[at] = static_cast<double>(rival.analysis_ms());

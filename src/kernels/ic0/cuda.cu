@@ -19,7 +19,9 @@ struct Ic0Task {
   __device__ Index above_row(Offset t) const { return above_rows[t]; }
   __device__ Offset above_entry(Offset t) const { return above_entries[t]; }
 
-  static __device__ Index parts() { return 1; }  // see factor_lanes()
+  __device__ Offset pivot_rows_begin(Index i) const { return above_begin(i); }
+  __device__ Offset pivot_rows_end(Index i) const { return above_end(i); }
+  __device__ Index pivot_row_length(Offset t) const { return upper.row_offsets[above_rows[t] + 1] - above_entries[t]; }
 
   template <class Shape>
   __device__ void run(const FactorGroup& group, Index row, RowWorkspace& workspace, const PublishedFactor& published,

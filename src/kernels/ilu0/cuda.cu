@@ -14,7 +14,12 @@ struct Ilu0Task {
   __device__ Index column(Offset e) const { return pattern.col_indices[e]; }
   __device__ const Index* columns() const { return pattern.col_indices; }
 
-  static __device__ Index parts() { return 2; }  // see factor_lanes()
+  __device__ Offset pivot_rows_begin(Index i) const { return pattern.row_offsets[i]; }
+  __device__ Offset pivot_rows_end(Index i) const { return diagonals[i]; }
+  __device__ Index pivot_row_length(Offset e) const {
+    const Index k = pattern.col_indices[e];
+    return pattern.row_offsets[k + 1] - diagonals[k] - 1;
+  }
 
   template <class Shape>
   __device__ void run(const FactorGroup& group, Index row, RowWorkspace& workspace, const PublishedFactor& published,
