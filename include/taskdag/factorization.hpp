@@ -34,10 +34,10 @@ struct FactorOptions {
 /// Sizes and counts of an analysed factorisation.
 struct FactorizationInfo {
   Index rows = 0;
-  Offset entries = 0;       ///< entries of the factor, pivots included (ic0: of the upper triangle)
-  Index lower_levels = 0;   ///< levels of the forward solve
-  Index upper_levels = 0;   ///< levels of the backward solve
-  std::int64_t bytes = 0;   ///< memory held, on the device for CUDA
+  Offset entries = 0;      ///< entries of the factor, pivots included (ic0: of the upper triangle)
+  Index lower_levels = 0;  ///< levels of the forward solve
+  Index upper_levels = 0;  ///< levels of the backward solve
+  std::int64_t bytes = 0;  ///< memory held, on the device for CUDA
   /// Host threads that the sweeps run on: fewer than the context's where the levels are too narrow to share. 1 on CUDA.
   int lower_threads = 1;
   int upper_threads = 1;

@@ -46,7 +46,8 @@ class TASKDAG_API Schedule {
 };
 
 /// Computes the levels of the strict `triangle` of a square host pattern; entries of the other triangle and the
-/// diagonal are ignored. One pass over the entries, on `threads` host threads (0: all that this process may use).
+/// diagonal are ignored. One serial pass over the entries: several threads were slower; `threads` must not be negative
+/// and has no other meaning yet.
 /// Source: Anderson & Saad 1989; Saltz 1990. @throws InvalidInput if the pattern is not square.
 TASKDAG_API Schedule make_level_schedule(const CsrPattern& pattern, Triangle triangle, int threads = 1);
 

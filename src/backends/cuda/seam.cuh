@@ -84,7 +84,7 @@ struct Slots {
 
 /// The lanes (a power of two, aligned in the warp) that share a row. All groups of a warp run in lockstep: sync(),
 /// sum() and most() must be reached by the whole warp. (Shuffles and barriers with a mask per group would run group
-/// after group, which was measured to cost 2 µs a level.)
+/// after group, which was measured to cost more than 1 µs a level.)
 class LaneGroup {
  public:
   __device__ LaneGroup(int lane, int size) : rank_(lane & (size - 1)), size_(size) {}
