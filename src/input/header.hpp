@@ -41,7 +41,7 @@ inline std::string lower_case(std::string_view word) {
 inline void read_banner(Scanner& scanner, Header& header) {
   if (lower_case(scanner.word()) != "%%matrixmarket") scanner.fail("the file does not start with '%%MatrixMarket'");
   const auto next = [&scanner](const char* what) {
-    const std::string word = lower_case(scanner.word());
+    std::string word = lower_case(scanner.word());
     if (word.empty()) scanner.fail(std::string("the banner ends before the ") + what);
     return word;
   };
