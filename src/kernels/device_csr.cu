@@ -126,6 +126,13 @@ DeviceCsr make(Index rows, Offset entries, bool with_source, cudaStream_t stream
   return result;
 }
 
+/// row_of[e] is the row of entry e. Asynchronous.
+void expand_rows(const DevicePattern& a, Index* row_of, cudaStream_t stream) {
+  if (a.rows == 0) return;
+  expand_kernel<<<element_blocks(std::int64_t{a.rows} * 32), kElementBlock, 0, stream>>>(a, row_of);
+  cuda::check_launch("expand_kernel");
+}
+
 }  // namespace
 
 DeviceCsr copy_pattern(const DevicePattern& pattern, cudaStream_t stream) {
@@ -133,12 +140,6 @@ DeviceCsr copy_pattern(const DevicePattern& pattern, cudaStream_t stream) {
   cuda::copy_on_device(result.row_offsets.data(), pattern.row_offsets, result.row_offsets.size(), stream);
   cuda::copy_on_device(result.col_indices.data(), pattern.col_indices, result.col_indices.size(), stream);
   return result;
-}
-
-void expand_rows(const DevicePattern& a, Index* row_of, cudaStream_t stream) {
-  if (a.rows == 0) return;
-  expand_kernel<<<element_blocks(std::int64_t{a.rows} * 32), kElementBlock, 0, stream>>>(a, row_of);
-  cuda::check_launch("expand_kernel");
 }
 
 DeviceCsr permute_pattern(const DevicePattern& a, const Index* row_order, const Index* col_order, cudaStream_t stream) {

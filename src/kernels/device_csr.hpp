@@ -33,9 +33,6 @@ DeviceCsr transpose_pattern(const DevicePattern& a, cudaStream_t stream);
 /// Diagonal and strictly upper entries; `diagonal` holds the position of each row's diagonal entry. Synchronises.
 DeviceCsr upper_pattern(const DevicePattern& a, const Offset* diagonal, cudaStream_t stream);
 
-/// row_of[e] is the row of entry e. Asynchronous.
-void expand_rows(const DevicePattern& a, Index* row_of, cudaStream_t stream);
-
 /// Position of each row's diagonal entry. @returns the first row without one, or −1. Synchronises.
 Index find_diagonal(const DevicePattern& a, Offset* diagonal, cudaStream_t stream);
 

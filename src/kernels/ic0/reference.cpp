@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/reference_pivot.hpp"
+
 namespace taskdag::kernels {
 
 // Right-looking, unlike the executors: each finished row updates the rows below it.
@@ -23,25 +25,7 @@ CsrMatrix reference_ic0(const CsrView& b, const FactorOptions& options, double s
     const auto end = static_cast<std::size_t>(f.row_offsets[i + 1]);
     double sum = 0.0;
     for (std::size_t e = begin + 1; e < end; ++e) sum += std::abs(f.values[e]);
-    double pivot = f.values[begin];
-    const bool relative = options.shift == ShiftType::nonzero || options.shift == ShiftType::positive_definite;
-    const double size = options.shift == ShiftType::positive_definite ? pivot : std::abs(pivot);
-    const bool zero = size <= options.zero_pivot * (relative ? sum : 1.0);
-    if (zero && options.shift == ShiftType::inblocks) {
-      pivot += options.shift_amount;
-      ++status.shifts;
-    } else if (zero) {
-      if (status.first_row < 0) {
-        status.outcome = FactorOutcome::zero_pivot;
-        status.first_row = static_cast<Index>(i);
-      }
-      status.last_row = static_cast<Index>(i);
-      status.last_pivot = std::abs(pivot);
-    }
-    if ((!std::isfinite(f.values[begin]) || !std::isfinite(sum)) && status.first_row < 0) {
-      status.outcome = FactorOutcome::non_finite;
-      status.first_row = static_cast<Index>(i);
-    }
+    const double pivot = reference_pivot(options, static_cast<Index>(i), f.values[begin], sum, status);
     f.values[begin] = pivot;
     for (std::size_t e = begin + 1; e < end; ++e) {
       const auto j = static_cast<std::size_t>(f.col_indices[e]);

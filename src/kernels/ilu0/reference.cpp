@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "kernels/reference_pivot.hpp"
+
 namespace taskdag::kernels {
 
 CsrMatrix reference_ilu0(const CsrView& b, const FactorOptions& options, double shift, FactorStatus& status) {
@@ -38,25 +40,7 @@ CsrMatrix reference_ilu0(const CsrView& b, const FactorOptions& options, double 
       f.values[e] = row[j];
       if (j != i) sum += std::abs(row[j]);
     }
-    double pivot = row[i];
-    const bool relative = options.shift == ShiftType::nonzero || options.shift == ShiftType::positive_definite;
-    const double size = options.shift == ShiftType::positive_definite ? pivot : std::abs(pivot);
-    const bool zero = size <= options.zero_pivot * (relative ? sum : 1.0);
-    if (zero && options.shift == ShiftType::inblocks) {
-      pivot += options.shift_amount;
-      ++status.shifts;
-    } else if (zero) {
-      if (status.first_row < 0) {
-        status.outcome = FactorOutcome::zero_pivot;
-        status.first_row = static_cast<Index>(i);
-      }
-      status.last_row = static_cast<Index>(i);
-      status.last_pivot = std::abs(pivot);
-    }
-    if ((!std::isfinite(row[i]) || !std::isfinite(sum)) && status.first_row < 0) {
-      status.outcome = FactorOutcome::non_finite;
-      status.first_row = static_cast<Index>(i);
-    }
+    const double pivot = reference_pivot(options, static_cast<Index>(i), row[i], sum, status);
     pivots[i] = pivot;
     for (std::size_t e = begin; e < end; ++e) {
       if (static_cast<std::size_t>(f.col_indices[e]) == i) f.values[e] = pivot;

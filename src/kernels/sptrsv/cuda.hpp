@@ -136,7 +136,6 @@ class PackedTriangle {
 
   [[nodiscard]] const TaskList& tasks() const { return tasks_; }
   [[nodiscard]] std::int64_t bytes() const;
-  void tune(const SolveTuning& tuning) { tuning_ = tuning; }
 
  private:
   void arm(cudaStream_t stream);
