@@ -4,7 +4,7 @@ set_property(CACHE TASKDAG_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(TASKDAG_PETSC AUTO CACHE STRING "Build the PETSc plugin: ON, OFF, or AUTO (where PETSc is found)")
 set_property(CACHE TASKDAG_PETSC PROPERTY STRINGS AUTO ON OFF)
 option(TASKDAG_TESTS "Build the tests" ON)
-option(TASKDAG_EXAMPLES "Build the example programs (they need PETSc)" ON)
+option(TASKDAG_EXAMPLES "Build the example programs (some need PETSc)" ON)
 option(TASKDAG_WERROR "Treat warnings as errors" ON)
 set(TASKDAG_SANITIZE "" CACHE STRING "Sanitizers for the whole build: empty, address,undefined or thread")
 

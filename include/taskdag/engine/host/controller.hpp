@@ -1,0 +1,122 @@
+/// \file
+/// The controller among host threads: thread 0 looks at the queues and gives the others a task type to work on (MHive,
+/// section 3.4, with threads for kernels).
+///
+/// An order (one per thread): kIdle, kEnd, or a type's number.
+/// | who           | operation                    | order                                                          |
+/// |---------------|------------------------------|----------------------------------------------------------------|
+/// | controller    | store type or kEnd over kIdle | release (the queues order the items; this orders the end)       |
+/// | worker        | load; afterwards store kIdle | acquire / release: the controller sees what the worker has done |
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "taskdag/engine/team.hpp"
+
+TASKDAG_ENGINE_BEGIN
+
+namespace detail {
+
+template <class P>
+class HostController {
+ public:
+  HostController(const ProgramRef<P>& program, int phase, int threads, bool concurrent)
+      : program_(program),
+        phase_(phase),
+        threads_(concurrent ? threads : 1),
+        orders_(std::make_unique<Order[]>(static_cast<std::size_t>(threads))) {
+    for (int t = 0; t < threads; ++t) orders_[static_cast<std::size_t>(t)].type = concurrent ? kIdle : kEnd;
+  }
+
+  template <class Team>
+  void run(Team& team) {
+    if (team.number() == 0) {
+      control(team);
+    } else {
+      work(team);
+    }
+  }
+
+ private:
+  static constexpr std::int32_t kIdle = -1;
+  static constexpr std::int32_t kEnd = -2;
+  struct alignas(128) Order {
+    std::int32_t type;
+  };
+
+  AtomicRef<std::int32_t> order(std::uint32_t thread) const { return AtomicRef<std::int32_t>(orders_[thread].type); }
+
+  template <class Team>
+  void work(Team& team) {
+    Backoff backoff;
+    while (true) {
+      const std::int32_t type = order(team.number()).load(acquire);
+      if (type == kEnd) return;
+      if (type == kIdle) {
+        backoff.turn();
+        continue;
+      }
+      backoff.reset();
+      run_number(team, type, false);
+      order(team.number()).store(kIdle, release);
+    }
+  }
+
+  /// Gives idle threads work by type while there is some; with nobody to give it to, does a piece of it.
+  template <class Team>
+  void control(Team& team) {
+    IdleWatch<P> watch(program_);
+    Backoff backoff;
+    bool over = false;
+    while (!over) {
+      bool any = false;
+      ForEach<typename P::AllTypes>::apply([&](auto tag) {
+        using T = typename decltype(tag)::type;
+        constexpr int number = P::template number_of<T>();
+        if (!runs_in<P>(number, phase_)) return;
+        constexpr auto per_claim = static_cast<std::uint32_t>(TaskTraits<T>::fetch());
+        std::uint32_t level = program_.template of<T>().queue.level();
+        if (level == 0) return;
+        any = true;
+        std::uint32_t given = 0;
+        for (std::uint32_t t = 1; t < static_cast<std::uint32_t>(threads_) && level > 0; ++t) {
+          if (order(t).load(acquire) != kIdle) continue;
+          order(t).store(number, release);
+          level -= std::min(level, per_claim);
+          ++given;
+        }
+        if (given == 0) run_number(team, number, true);
+      });
+      if (any) {
+        over = AtomicRef<std::uint32_t>(program_.ledger->stop).load(relaxed) != 0;
+        backoff.reset();
+      } else {
+        over = watch.over(phase_);
+        backoff.turn();
+      }
+    }
+    for (std::uint32_t t = 1; t < static_cast<std::uint32_t>(threads_); ++t) {
+      Backoff wait;
+      while (order(t).load(acquire) != kIdle) wait.turn();
+      order(t).store(kEnd, release);
+    }
+  }
+
+  template <class Team>
+  void run_number(Team& team, std::int32_t number, bool once) {
+    ForEach<typename P::AllTypes>::apply([&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if (P::template number_of<T>() == number) run_slice<P, T>(program_, team, once);
+    });
+  }
+
+  const ProgramRef<P>& program_;
+  int phase_;
+  int threads_;
+  std::unique_ptr<Order[]> orders_;
+};
+
+}  // namespace detail
+
+TASKDAG_ENGINE_END

@@ -1,0 +1,53 @@
+/// \file
+/// A team of the host: one thread.
+#pragma once
+
+#include "taskdag/engine/scratch.hpp"
+#include "taskdag/engine/team.hpp"
+
+TASKDAG_ENGINE_BEGIN
+
+namespace detail {
+
+class HostTeam {
+ public:
+  static constexpr int size = 1;
+  template <class T>
+  static constexpr int lanes_of() {
+    return 1;
+  }
+
+  HostTeam(std::uint32_t number, std::byte* scratch) : number_(number), scratch_(scratch) {}
+
+  static constexpr int rank() { return 0; }
+  static constexpr bool leads() { return true; }
+  [[nodiscard]] std::uint32_t number() const { return number_; }
+  static Turn broadcast(const Turn& turn) { return turn; }
+  template <int Lanes>
+  static void split(bool wants, int& wanting, int& place) {
+    wanting = wants ? 1 : 0;
+    place = 0;
+  }
+  static bool any(bool value) { return value; }
+  static int sum(int value) { return value; }
+  template <class T>
+  static HostGroup group() {
+    return {};
+  }
+  template <class T>
+  [[nodiscard]] std::byte* shared() const {
+    return scratch_;
+  }
+  template <class T>
+  [[nodiscard]] typename T::Item* items() const {
+    return reinterpret_cast<typename T::Item*>(scratch_ + Scratch<T>::items_at);
+  }
+
+ private:
+  std::uint32_t number_;
+  std::byte* scratch_;
+};
+
+}  // namespace detail
+
+TASKDAG_ENGINE_END

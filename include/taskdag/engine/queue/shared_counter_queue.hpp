@@ -1,0 +1,118 @@
+/// \file
+/// One queue for all workers: three counters, and bulk push and pop with one turn at each counter for a whole set of
+/// lanes (Atos, section 3 and listing 2: the shared counter queue; B. Kerbl et al. 2018, "The Broker Queue", section 4:
+/// the count).
+///
+/// | counter | meaning                          | changed by                                                | order |
+/// |---------|----------------------------------|-----------------------------------------------------------|-------|
+/// | tail    | tickets handed out for writing   | push: fetch_add                                           | relaxed:
+/// numbers only | | count   | written, not yet claimed         | push: fetch_add after writing; claim: fetch_sub, what
+/// is too much added again | relaxed: a promise, the slot's state carries the item | | head    | tickets handed out for
+/// reading   | claim: fetch_add of what the count granted                | relaxed | `count` may be negative for a
+/// moment, so an item may be missed by a look, but never for good: whoever took too much gives it back.
+#pragma once
+
+#include "taskdag/engine/lanes.hpp"
+#include "taskdag/engine/queue/ring.hpp"
+
+TASKDAG_ENGINE_BEGIN
+
+template <class Item, class Probe>
+class SharedCounterQueue {
+ public:
+  static constexpr const char* name = "shared counter queue";
+  /// Every worker sees every item.
+  static constexpr bool any_worker_may_claim = true;
+
+  SharedCounterQueue() = default;
+
+  static std::size_t bytes(const QueueShape& shape) {
+    return sizeof(Counters) + sizeof(Slot<Item, Probe>) * Ring<Item, Probe>::size_for(shape.capacity + shape.margin);
+  }
+  /// The queue in zeroed memory of bytes(shape).
+  static SharedCounterQueue attach(void* memory, const QueueShape& shape) {
+    SharedCounterQueue queue;
+    queue.counters_ = static_cast<Counters*>(memory);
+    queue.capacity_ = static_cast<std::int32_t>(shape.capacity);
+    queue.ring_ = {reinterpret_cast<Slot<Item, Probe>*>(queue.counters_ + 1),
+                   Ring<Item, Probe>::size_for(shape.capacity + shape.margin)};
+    return queue;
+  }
+
+  /// Each lane adds its item.
+  TASKDAG_TASK Pushed push(const Lanes& lanes, const Item& item, const PushHint& /*hint*/, Probe& probe) const {
+    std::uint32_t first = 0;
+    bool room = true;
+    if (lanes.leads()) {
+      // The margin is such that the ring cannot be full unless a task breaks its word (max_children): looked at, not
+      // fought for.
+      const std::uint32_t head = AtomicRef<std::uint32_t>(counters_->head).load(relaxed);
+      const std::uint32_t tail = AtomicRef<std::uint32_t>(counters_->tail).load(relaxed);
+      probe.load();
+      probe.load();
+      room = tail - head + lanes.count() <= ring_.size();
+      if (room) {
+        first = AtomicRef<std::uint32_t>(counters_->tail).fetch_add(lanes.count(), relaxed);
+        probe.atomic();
+      }
+    }
+    if (!lanes.broadcast(room)) return Pushed::no_room;
+    first = lanes.broadcast(first);
+    ring_.write(first + lanes.rank(), item, Probe::stamp(), probe);
+    lanes.sync();
+    Pushed result = Pushed::within_capacity;
+    if (lanes.leads()) {
+      const auto more = static_cast<std::int32_t>(lanes.count());
+      const std::int32_t level = AtomicRef<std::int32_t>(counters_->count).fetch_add(more, relaxed) + more;
+      probe.atomic();
+      if (level > capacity_) result = Pushed::above_capacity;
+    }
+    return result;  // above_capacity is told to the leading lane only
+  }
+
+  /// By one lane: takes up to `want` items for its team.
+  TASKDAG_TASK Claim claim(std::uint32_t want, std::uint32_t /*worker*/, std::uint32_t& /*cursor*/,
+                           Probe& probe) const {
+    AtomicRef<std::int32_t> count(counters_->count);
+    const std::int32_t seen = count.load(relaxed);
+    probe.load();
+    if (seen <= 0) return {};
+    const std::int32_t ask = seen < static_cast<std::int32_t>(want) ? seen : static_cast<std::int32_t>(want);
+    const std::int32_t before = count.fetch_sub(ask, relaxed);
+    probe.atomic();
+    const std::int32_t granted = before < ask ? (before > 0 ? before : 0) : ask;
+    if (granted < ask) {
+      count.fetch_add(ask - granted, relaxed);
+      probe.atomic();
+    }
+    if (granted == 0) return {};
+    probe.atomic();
+    const std::uint32_t first =
+        AtomicRef<std::uint32_t>(counters_->head).fetch_add(static_cast<std::uint32_t>(granted), relaxed);
+    return {first, static_cast<std::uint32_t>(granted), 0};
+  }
+  TASKDAG_TASK Item read(const Claim& claim, std::uint32_t k, typename Probe::Stamp& stamp, Probe& probe) const {
+    return ring_.read(claim.first + k, stamp, probe);
+  }
+  TASKDAG_TASK void leave(const Claim& claim, std::uint32_t k, Probe& probe) const {
+    ring_.leave(claim.first + k, probe);
+  }
+
+  /// Items in the queue; exact while nobody works on it.
+  [[nodiscard]] TASKDAG_TASK std::uint32_t level() const {
+    const std::int32_t count = AtomicRef<std::int32_t>(counters_->count).load(relaxed);
+    return count > 0 ? static_cast<std::uint32_t>(count) : 0U;
+  }
+
+ private:
+  struct Counters {
+    alignas(128) std::uint32_t tail;
+    alignas(128) std::uint32_t head;
+    alignas(128) std::int32_t count;
+  };
+  Counters* counters_ = nullptr;
+  std::int32_t capacity_ = 0;
+  Ring<Item, Probe> ring_;
+};
+
+TASKDAG_ENGINE_END

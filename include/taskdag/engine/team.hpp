@@ -1,0 +1,238 @@
+/// \file
+/// The loop of a team: take items, run them, count them, until there is nothing left to do. One source for the GPU,
+/// where a team is a warp or a block, and for the host, where it is a thread.
+///
+/// A Team has: size, lanes_of<T>(), rank(), leads(), number() (of the team in the run), sync(), broadcast(word struct),
+/// split(wants, wanting, place), any(bool), sum(int), group<T>(), shared<T>().
+#pragma once
+
+#include "taskdag/engine/task_context.hpp"
+
+TASKDAG_ENGINE_BEGIN
+
+namespace detail {
+
+/// What a team's leading lane found for all of them.
+struct Turn {
+  Claim claim;
+  std::uint32_t stop;
+};
+
+/// A team's own state between turns.
+template <class P>
+struct TeamState {
+  std::uint32_t cursor[P::types] = {};
+  std::uint64_t executed[P::types] = {};
+};
+
+/// Runs items of type T until its queue is empty, or, with `once`, those of one claim. @returns whether a task ran
+template <class P, class T, class Team>
+TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P>& state, bool once,
+                           typename P::Probe& probe) {
+  using Traits = TaskTraits<T>;
+  constexpr int number = P::template number_of<T>();
+  constexpr int lanes = Team::template lanes_of<T>();
+  constexpr int workers = Team::size / lanes;
+  constexpr auto fetch = static_cast<std::uint32_t>(Traits::fetch());
+  // A block that runs several workers of one type asks for all of them at once: none may be ahead of the others.
+  constexpr bool may_keep =
+      Traits::continues() && !Traits::batched() && lanes <= 32 && (workers == 1 || Team::size <= 32);
+  const bool keeps = may_keep && !once && program.continues != 0;
+  const TypeState<P, T>& type = program.template of<T>();
+  const auto group = team.template group<T>();
+
+  typename T::Item held{};
+  typename P::Probe::Stamp held_stamp{};
+  bool holds = false;
+  bool worked = false;
+  while (true) {
+    int wanting = 0;
+    int place = 0;
+    team.template split<lanes>(!holds, wanting, place);
+    Turn turn{};
+    if (team.leads()) {
+      probe.load();
+      turn.stop = AtomicRef<std::uint32_t>(program.ledger->stop).load(relaxed);
+      if (turn.stop == 0 && wanting > 0) {
+        turn.claim =
+            type.queue.claim(static_cast<std::uint32_t>(wanting) * fetch, team.number(), state.cursor[number], probe);
+      }
+    }
+    turn = team.broadcast(turn);
+    if (turn.stop != 0) {
+      if (holds && group.rank() == 0) {
+        push<P, T>(program, Lanes::converged(), held, {team.number(), key_of<T>(held, 0), 0}, probe);
+      }
+      break;
+    }
+    if (turn.claim.count == 0 && !team.any(holds)) break;
+    worked = true;
+
+    TaskContext<P, T, std::remove_const_t<decltype(group)>> context(program, group, team.template shared<T>(),
+                                                                    team.number(), keeps, probe);
+    std::uint32_t executed = 0;
+    if constexpr (Traits::batched()) {
+      typename T::Item* items = team.template items<T>();
+      typename P::Probe::Stamp stamp{};
+      int size = 0;
+      for (auto k = static_cast<std::uint32_t>(place); k < turn.claim.count; k += static_cast<std::uint32_t>(wanting)) {
+        if (group.rank() == size % group.size()) {
+          items[size] = type.queue.read(turn.claim, k, stamp, probe);
+          type.queue.leave(turn.claim, k, probe);
+        }
+        ++size;
+      }
+      group.sync();
+      if (size > 0) {
+        const std::uint64_t start = P::Probe::now();
+        T::execute(context, Items<typename T::Item>(items, size));
+        group.sync();
+        if (group.rank() == 0) probe.event(stamp, start, number);
+        executed = static_cast<std::uint32_t>(size);
+      }
+    } else {
+      for (std::uint32_t f = 0; f < fetch; ++f) {
+        typename T::Item item{};
+        typename P::Probe::Stamp stamp{};
+        if (holds) {
+          if (f > 0) break;
+          item = held;
+          stamp = held_stamp;
+        } else {
+          const std::uint32_t k = static_cast<std::uint32_t>(place) + f * static_cast<std::uint32_t>(wanting);
+          if (k >= turn.claim.count) break;
+          item = type.queue.read(turn.claim, k, stamp, probe);
+          group.sync();
+          if (group.rank() == 0) type.queue.leave(turn.claim, k, probe);
+        }
+        const std::uint64_t start = P::Probe::now();
+        T::execute(context, item);
+        group.sync();
+        if (group.rank() == 0) probe.event(stamp, start, number);
+        ++executed;
+      }
+    }
+    holds = false;
+    int in_place_of_parent = 0;
+    if constexpr (may_keep) {
+      holds = group.broadcast(context.kept());
+      if (holds) {
+        held = group.broadcast(context.kept_item());
+        held_stamp = context.kept_stamp();
+        in_place_of_parent = context.kept_is_new() ? 1 : 0;
+      }
+    }
+    const int mine = group.rank() == 0 ? static_cast<int>(executed) : 0;
+    const int ended = team.sum(group.rank() == 0 ? mine - in_place_of_parent : 0);
+    const int ran = team.sum(mine);
+    if (team.leads()) {
+      if (ended > 0) count_finished<P, T>(program, static_cast<std::uint32_t>(ended), probe);
+      state.executed[number] += static_cast<std::uint64_t>(ran);
+    }
+    if (once) break;
+  }
+  return worked;
+}
+
+/// Adds what the team has done to the run's totals.
+template <class P, class Team>
+TASKDAG_TASK void end_team(const ProgramRef<P>& program, Team& team, TeamState<P>& state, typename P::Probe& probe) {
+  if (team.leads()) {
+    for (int i = 0; i < P::types; ++i) {
+      if (state.executed[i] != 0) {
+        AtomicRef<std::uint64_t>(program.ledger->executed[i]).fetch_add(state.executed[i], relaxed);
+      }
+      state.executed[i] = 0;
+    }
+  }
+  probe.flush();
+}
+
+/// An idle team's look at the ledger: has this kernel, this phase, this run ended? Finds deadlocks and, for the
+/// watchdog, standstill.
+template <class P>
+class IdleWatch {
+ public:
+  TASKDAG_TASK explicit IdleWatch(const ProgramRef<P>& program) : program_(program) {}
+
+  TASKDAG_TASK bool over(int phase) {
+    Ledger& ledger = *program_.ledger;
+    if (AtomicRef<std::uint32_t>(ledger.stop).load(relaxed) != 0) return true;
+    const std::uint64_t total = AtomicRef<std::uint64_t>(ledger.total).load(acquire);
+    if (pending_of(total) == 0) return true;
+    if (pending_of(total) == waiting_of(total)) {
+      stop_run(ledger, Stop::deadlock, 0, 0);
+      return true;
+    }
+    if (phase_over(phase)) return true;
+    if (program_.watchdog_ns != 0) {
+      const std::uint64_t now = clock_ns();
+      if (total != seen_ || since_ == 0) {
+        seen_ = total;
+        since_ = now;
+      } else if (now - since_ > program_.watchdog_ns) {
+        stop_run(ledger, Stop::watchdog, 0, 0);
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  /// The team has found no item to run. It may go once its phase has no task left; without a phase, once another has.
+  [[nodiscard]] TASKDAG_TASK bool phase_over(int phase) const {
+    if (P::phases == 0) return false;
+    if (phase >= 0) return pending_in(phase) == 0;
+    for (int p = 0; p < P::phases; ++p) {
+      if (pending_in(p) != 0) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] TASKDAG_TASK std::uint32_t pending_in(int phase) const {
+    return AtomicRef<std::uint32_t>(program_.ledger->phase_pending[phase + 1]).load(acquire);
+  }
+
+  const ProgramRef<P>& program_;
+  std::uint64_t seen_ = 0;
+  std::uint64_t since_ = 0;
+};
+
+/// A persistent team: runs all types of a phase, and the phaseless ones, until the phase is over.
+template <class P, int Phase, class Team>
+TASKDAG_TASK void run_persistent(const ProgramRef<P>& program, Team& team) {
+  typename P::Probe probe(program.record, team.number());
+  TeamState<P> state;
+  IdleWatch<P> watch(program);
+  Backoff backoff;
+  while (true) {
+    bool worked = false;
+    ForEach<typename P::AllTypes>::apply([&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if constexpr (runs_in<P>(P::template number_of<T>(), Phase)) {
+        worked = run_type<P, T>(program, team, state, false, probe) || worked;
+      }
+    });
+    if (worked) {
+      backoff.reset();
+      continue;
+    }
+    Turn turn{};
+    if (team.leads()) turn.stop = watch.over(Phase) ? 1U : 0U;
+    if (team.broadcast(turn).stop != 0) break;
+    backoff.turn();
+  }
+  end_team<P>(program, team, state, probe);
+}
+
+/// A team of one type, in a slice: one claim with `once`, or until the queue is empty.
+template <class P, class T, class Team>
+TASKDAG_TASK void run_slice(const ProgramRef<P>& program, Team& team, bool once) {
+  typename P::Probe probe(program.record, team.number());
+  TeamState<P> state;
+  run_type<P, T>(program, team, state, once, probe);
+  end_team<P>(program, team, state, probe);
+}
+
+}  // namespace detail
+
+TASKDAG_ENGINE_END
