@@ -158,7 +158,7 @@ class Engine final : public EngineBase<P> {
     QueueShape shape;
     shape.capacity = memory.queue_capacity;
     shape.margin = created_in_flight<T>() + backend_.template in_flight<T>() + storage_size<T>(memory.storage_capacity);
-    shape.rings = options_.rings != 0 ? options_.rings : std::min(teams, 256U);
+    shape.rings = std::min(options_.rings != 0 ? options_.rings : 256U, teams);
     using Queue = typename P::template Queue<T>;
     memory.queue = Memory(context_, Queue::bytes(shape));
     program_.template of<T>().queue = Queue::attach(memory.queue.data(), shape);
@@ -202,10 +202,7 @@ class Engine final : public EngineBase<P> {
     grow_queue<T>(memory.queue_capacity);
   }
 
-  void look() {
-    backend_.levels(program_, levels_);
-    ledger_memory_.copy_out(0, &ledger_, sizeof(Ledger));
-  }
+  void look() { backend_.look(program_, levels_, ledger_); }
   void reset_totals() {
     look();
     ledger_.stop = 0;
@@ -215,10 +212,12 @@ class Engine final : public EngineBase<P> {
   }
 
   /// The phase that runs next: this one while it has tasks, else the next one in the cycle that has. -1: none has.
-  [[nodiscard]] int next_phase(int phase) const {
-    for (int step = 0; step < P::phases; ++step) {
-      const int p = (std::max(phase, 0) + step) % P::phases;
-      if (ledger_.phase_pending[p + 1] != 0) return p;
+  [[nodiscard]] int next_phase([[maybe_unused]] int phase) const {
+    if constexpr (P::phases > 0) {
+      for (int step = 0; step < P::phases; ++step) {
+        const int p = (std::max(phase, 0) + step) % P::phases;
+        if (ledger_.phase_pending[p + 1] != 0) return p;
+      }
     }
     return -1;
   }

@@ -10,37 +10,49 @@ TASKDAG_ENGINE_BEGIN
 
 class Lanes {
  public:
+  TASKDAG_TASK static Lanes converged() {
 #if defined(__CUDA_ARCH__)
-  __device__ static Lanes converged() { return Lanes(__activemask()); }
-  __device__ unsigned count() const { return static_cast<unsigned>(__popc(mask_)); }
-  __device__ unsigned rank() const {
+    return Lanes(__activemask());
+#else
+    return Lanes(1U);
+#endif
+  }
+  [[nodiscard]] TASKDAG_TASK unsigned count() const {
+#if defined(__CUDA_ARCH__)
+    return static_cast<unsigned>(__popc(mask_));
+#else
+    return mask_;
+#endif
+  }
+  [[nodiscard]] TASKDAG_TASK unsigned rank() const {
+#if defined(__CUDA_ARCH__)
     unsigned below;
     asm("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
     return static_cast<unsigned>(__popc(mask_ & below));
+#else
+    return 0;
+#endif
   }
-  __device__ bool leads() const { return rank() == 0; }
+  [[nodiscard]] TASKDAG_TASK bool leads() const { return rank() == 0; }
   /// The leading lane's value.
   template <class T>
-  __device__ T broadcast(T value) const {
+  [[nodiscard]] TASKDAG_TASK T broadcast(T value) const {
+#if defined(__CUDA_ARCH__)
     return __shfl_sync(mask_, value, __ffs(static_cast<int>(mask_)) - 1);
+#else
+    return value;
+#endif
   }
   /// Orders the memory operations of the lanes before the call with those after it.
-  __device__ void sync() const { __syncwarp(mask_); }
+  TASKDAG_TASK void sync() const {
+#if defined(__CUDA_ARCH__)
+    __syncwarp(mask_);
+#endif
+  }
 
  private:
-  __device__ explicit Lanes(unsigned mask) : mask_(mask) {}
+  TASKDAG_TASK explicit Lanes(unsigned mask) : mask_(mask) {}
   unsigned mask_;
-#else
-  TASKDAG_TASK static Lanes converged() { return {}; }
-  [[nodiscard]] TASKDAG_TASK static constexpr unsigned count() { return 1; }
-  [[nodiscard]] TASKDAG_TASK static constexpr unsigned rank() { return 0; }
-  [[nodiscard]] TASKDAG_TASK static constexpr bool leads() { return true; }
-  template <class T>
-  [[nodiscard]] TASKDAG_TASK static T broadcast(T value) {
-    return value;
-  }
-  TASKDAG_TASK static void sync() {}
-#endif
 };
 
 TASKDAG_ENGINE_END

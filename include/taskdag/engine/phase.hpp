@@ -66,18 +66,11 @@ template <class List>
 struct ForEach;
 template <class... Ts>
 struct ForEach<Types<Ts...>> {
+  // Called from both sides, with functions of either.
+  TASKDAG_ENGINE_ANY_SIDE
   template <class F>
   TASKDAG_TASK static constexpr void apply(F&& f) {
     (f(TypeTag<Ts>{}), ...);
-  }
-  template <class F>
-  TASKDAG_TASK static constexpr bool any(F&& f) {
-    return (false || ... || f(TypeTag<Ts>{}));
-  }
-  template <template <class> class F>
-  static constexpr int max(int least) {
-    ((least = F<Ts>::value > least ? F<Ts>::value : least), ...);
-    return least;
   }
 };
 

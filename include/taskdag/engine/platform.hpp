@@ -26,6 +26,12 @@
   }                        \
   }
 
+#if defined(__CUDACC__)
+#define TASKDAG_ENGINE_ANY_SIDE _Pragma("nv_exec_check_disable")
+#else
+#define TASKDAG_ENGINE_ANY_SIDE
+#endif
+
 #if !defined(__CUDA_ARCH__)
 #include <chrono>
 #include <thread>

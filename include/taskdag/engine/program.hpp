@@ -34,12 +34,12 @@ struct Program {
   static constexpr int phases = Phases::phases;
   /// Number of a task type in the program: Phaseless first, then phase by phase.
   template <class T>
-  static constexpr int number_of() {
+  TASKDAG_TASK static constexpr int number_of() {
     static_assert(Phases::template contains<T>, "this task type is not one of the program's types");
     return Phases::template index_of<T>;
   }
   template <class T>
-  static constexpr int phase_of() {
+  TASKDAG_TASK static constexpr int phase_of() {
     return Phases::phase_of(number_of<T>());
   }
   /// Bit i: T may create items of type i.

@@ -43,7 +43,7 @@ struct RunOptions {
 struct RunnerOptions {
   std::uint32_t queue_capacity = 1U << 14U;    ///< items per task type, to begin with
   std::uint32_t storage_capacity = 1U << 12U;  ///< waiting items per task type, to begin with
-  std::uint32_t rings = 0;                     ///< of multi-queues; 0: one per team, at most 256
+  std::uint32_t rings = 0;                     ///< of multi-queues; 0: 256; never more than teams can run at once
   std::uint32_t trace_events = 1U << 20U;      ///< room for events, where the program has a TraceProbe
 };
 

@@ -10,6 +10,8 @@ namespace detail {
 
 constexpr std::size_t aligned16(std::size_t bytes) { return (bytes + 15U) / 16U * 16U; }
 
+constexpr std::size_t larger(std::size_t a, std::size_t b) { return a > b ? a : b; }
+
 template <class T>
 struct Scratch {
   using Traits = TaskTraits<T>;
@@ -26,7 +28,7 @@ template <class... Ts>
 struct LargestScratch<Types<Ts...>> {
   static constexpr std::size_t value = [] {
     std::size_t most = 16;
-    ((most = Scratch<Ts>::value > most ? Scratch<Ts>::value : most), ...);
+    ((most = larger(most, Scratch<Ts>::value)), ...);
     return most;
   }();
 };

@@ -48,36 +48,36 @@ struct TaskTraits {
   using Item = typename T::Item;
   static_assert(std::is_trivially_copyable_v<Item>, "a task's Item is copied between workers as bytes");
 
-  static constexpr const char* name() {
+  TASKDAG_TASK static constexpr const char* name() {
     if constexpr (requires { T::name; }) return T::name;
     return "task";
   }
-  static constexpr int lanes() {
+  TASKDAG_TASK static constexpr int lanes() {
     if constexpr (requires { T::worker; }) return T::worker.lanes;
     return 1;
   }
-  static constexpr int fetch() {
+  TASKDAG_TASK static constexpr int fetch() {
     if constexpr (requires { T::fetch; }) return T::fetch;
     return 1;
   }
-  static constexpr std::size_t shared_bytes() {
+  TASKDAG_TASK static constexpr std::size_t shared_bytes() {
     if constexpr (requires { T::shared_bytes; }) return T::shared_bytes;
     return 0;
   }
-  static constexpr int max_children() {
+  TASKDAG_TASK static constexpr int max_children() {
     if constexpr (requires { T::max_children; }) return T::max_children;
     return 4;
   }
-  static constexpr bool continues() {
+  TASKDAG_TASK static constexpr bool continues() {
     if constexpr (requires { T::continues; }) return T::continues;
     return true;
   }
-  static constexpr bool waits() {
+  TASKDAG_TASK static constexpr bool waits() {
     if constexpr (requires { T::waits; }) return T::waits;
     return true;
   }
   /// Takes all fetched items in one call. Declared, not detected: `execute` is a template over its context.
-  static constexpr bool batched() {
+  TASKDAG_TASK static constexpr bool batched() {
     if constexpr (requires { T::batched; }) return T::batched;
     return false;
   }

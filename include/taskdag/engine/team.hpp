@@ -26,6 +26,7 @@ struct TeamState {
 };
 
 /// Runs items of type T until its queue is empty, or, with `once`, those of one claim. @returns whether a task ran
+TASKDAG_ENGINE_ANY_SIDE
 template <class P, class T, class Team>
 TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P>& state, bool once,
                            typename P::Probe& probe) {
@@ -135,6 +136,7 @@ TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P
 }
 
 /// Adds what the team has done to the run's totals.
+TASKDAG_ENGINE_ANY_SIDE
 template <class P, class Team>
 TASKDAG_TASK void end_team(const ProgramRef<P>& program, Team& team, TeamState<P>& state, typename P::Probe& probe) {
   if (team.leads()) {
@@ -181,7 +183,6 @@ class IdleWatch {
  private:
   /// The team has found no item to run. It may go once its phase has no task left; without a phase, once another has.
   [[nodiscard]] TASKDAG_TASK bool phase_over(int phase) const {
-    if (P::phases == 0) return false;
     if (phase >= 0) return pending_in(phase) == 0;
     for (int p = 0; p < P::phases; ++p) {
       if (pending_in(p) != 0) return true;
@@ -198,6 +199,7 @@ class IdleWatch {
 };
 
 /// A persistent team: runs all types of a phase, and the phaseless ones, until the phase is over.
+TASKDAG_ENGINE_ANY_SIDE
 template <class P, int Phase, class Team>
 TASKDAG_TASK void run_persistent(const ProgramRef<P>& program, Team& team) {
   typename P::Probe probe(program.record, team.number());
@@ -225,6 +227,7 @@ TASKDAG_TASK void run_persistent(const ProgramRef<P>& program, Team& team) {
 }
 
 /// A team of one type, in a slice: one claim with `once`, or until the queue is empty.
+TASKDAG_ENGINE_ANY_SIDE
 template <class P, class T, class Team>
 TASKDAG_TASK void run_slice(const ProgramRef<P>& program, Team& team, bool once) {
   typename P::Probe probe(program.record, team.number());

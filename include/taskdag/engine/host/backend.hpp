@@ -37,14 +37,13 @@ class HostBackend {
     return static_cast<std::uint32_t>(TaskTraits<T>::fetch());
   }
 
-  /// Fill levels of all queues and storages.
-  static void levels(const ProgramRef<P>& program, Levels<P>& levels) {
+  /// Fill levels of all queues and storages, and the ledger; nobody works on them.
+  static void look(const ProgramRef<P>& program, Levels<P>& levels, Ledger& ledger) {
     ForEach<typename P::AllTypes>::apply([&](auto tag) {
       using T = typename decltype(tag)::type;
-      const TypeState<P, T>& type = program.template of<T>();
-      levels.queued[P::template number_of<T>()] = type.queue.level();
-      levels.waiting[P::template number_of<T>()] = type.storage.level();
+      read_levels<P, T>(program, levels);
     });
+    ledger = *program.ledger;
   }
   static void synchronize() {}
 
@@ -83,11 +82,16 @@ class HostBackend {
   /// Starts workers for `items` items of T, one claim each (discrete), now.
   template <class T>
   void slice(const ProgramRef<P>& program, std::uint32_t items) {
-    const std::uint32_t claims = (items + per_team<T>() - 1) / per_team<T>();
+    // A turn's number stands for a team's: where teams do not steal, each ring is visited.
+    const std::uint32_t claims = std::max((items + per_team<T>() - 1) / per_team<T>(), teams());
     std::uint32_t next = 0;
-    on_threads([&](HostTeam& team) {
+    on_threads([&](const HostTeam& thread) {
       // relaxed: the numbers order nothing; queues do.
-      while (AtomicRef<std::uint32_t>(next).fetch_add(1U, relaxed) < claims) run_slice<P, T>(program, team, true);
+      for (std::uint32_t turn = AtomicRef<std::uint32_t>(next).fetch_add(1U, relaxed); turn < claims;
+           turn = AtomicRef<std::uint32_t>(next).fetch_add(1U, relaxed)) {
+        HostTeam team = thread.as(turn);
+        run_slice<P, T>(program, team, true);
+      }
     });
   }
   /// The slices of all types have been started; returns when they have ended.

@@ -86,7 +86,8 @@ class HostController {
           level -= std::min(level, per_claim);
           ++given;
         }
-        if (given == 0) run_number(team, number, true);
+        // Items at home with the controller's own thread are found by nobody else where teams do not steal.
+        if (given == 0 || !P::template Queue<T>::any_worker_may_claim) run_number(team, number, true);
       });
       if (any) {
         over = AtomicRef<std::uint32_t>(program_.ledger->stop).load(relaxed) != 0;

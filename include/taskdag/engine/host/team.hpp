@@ -19,6 +19,9 @@ class HostTeam {
 
   HostTeam(std::uint32_t number, std::byte* scratch) : number_(number), scratch_(scratch) {}
 
+  /// The same thread under another number.
+  [[nodiscard]] HostTeam as(std::uint32_t number) const { return {number, scratch_}; }
+
   static constexpr int rank() { return 0; }
   static constexpr bool leads() { return true; }
   [[nodiscard]] std::uint32_t number() const { return number_; }

@@ -62,19 +62,13 @@ class MultiQueue {
     return queue;
   }
 
-  TASKDAG_TASK Pushed push(const Lanes& lanes, const Item& item, const PushHint& hint, Probe& probe) const {
-    if constexpr (Hash::per_item) return push_alone(item, hint, probe);
-    std::uint32_t ring = kNoRing;
-    std::uint32_t first = 0;
-    bool above = false;
-    if (lanes.leads()) ring = reserve(Hash::target(hint, rings_), lanes.count(), first, above, probe);
-    ring = lanes.broadcast(ring);
-    if (ring == kNoRing) return Pushed::no_room;
-    first = lanes.broadcast(first);
-    ring_at(ring).write(first + lanes.rank(), item, Probe::stamp(), probe);
-    lanes.sync();
-    if (lanes.leads()) publish(ring, lanes.count(), probe);
-    return above ? Pushed::above_capacity : Pushed::within_capacity;
+  TASKDAG_TASK Pushed push([[maybe_unused]] const Lanes& lanes, const Item& item, const PushHint& hint,
+                           Probe& probe) const {
+    if constexpr (Hash::per_item) {
+      return push_alone(item, hint, probe);
+    } else {
+      return push_together(lanes, item, hint, probe);
+    }
   }
 
   /// `cursor`: where this team goes on looking.
@@ -96,6 +90,8 @@ class MultiQueue {
   TASKDAG_TASK void leave(const Claim& claim, std::uint32_t k, Probe& probe) const {
     ring_at(claim.ring).leave(claim.first + k, probe);
   }
+
+  [[nodiscard]] TASKDAG_TASK std::uint32_t rings() const { return rings_; }
 
   [[nodiscard]] TASKDAG_TASK std::uint32_t level() const {
     std::int32_t sum = 0;
@@ -129,6 +125,20 @@ class MultiQueue {
     if (ring == kNoRing) return Pushed::no_room;
     ring_at(ring).write(first, item, Probe::stamp(), probe);
     publish(ring, 1, probe);
+    return above ? Pushed::above_capacity : Pushed::within_capacity;
+  }
+
+  TASKDAG_TASK Pushed push_together(const Lanes& lanes, const Item& item, const PushHint& hint, Probe& probe) const {
+    std::uint32_t ring = kNoRing;
+    std::uint32_t first = 0;
+    bool above = false;
+    if (lanes.leads()) ring = reserve(Hash::target(hint, rings_), lanes.count(), first, above, probe);
+    ring = lanes.broadcast(ring);
+    if (ring == kNoRing) return Pushed::no_room;
+    first = lanes.broadcast(first);
+    ring_at(ring).write(first + lanes.rank(), item, Probe::stamp(), probe);
+    lanes.sync();
+    if (lanes.leads()) publish(ring, lanes.count(), probe);
     return above ? Pushed::above_capacity : Pushed::within_capacity;
   }
 

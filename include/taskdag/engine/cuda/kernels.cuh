@@ -1,0 +1,76 @@
+/// \file
+/// The engine's kernels: thin, the loops are in team.hpp.
+#pragma once
+
+#include "taskdag/engine/cuda/team.cuh"
+#include "taskdag/engine/levels.hpp"
+
+TASKDAG_ENGINE_BEGIN
+
+namespace detail {
+
+/// The types that run in a phase, the phaseless ones included.
+template <class P, int Phase, class List>
+struct TypesIn;
+template <class P, int Phase, class... Ts>
+struct TypesIn<P, Phase, Types<Ts...>> {
+  using type =
+      typename Concat<Types<>,
+                      std::conditional_t<runs_in<P>(P::template number_of<Ts>(), Phase), Types<Ts>, Types<>>...>::type;
+};
+template <class P, int Phase>
+using PhaseTypes = typename TypesIn<P, Phase, typename P::AllTypes>::type;
+
+/// Megakernel of one phase.
+template <class P, int Phase>
+__global__ void __launch_bounds__(Shape<PhaseTypes<P, Phase>>::threads) persistent_kernel(const ProgramRef<P> program) {
+  extern __shared__ __align__(16) std::byte shared[];
+  auto team = Shape<PhaseTypes<P, Phase>>::team(shared);
+  run_persistent<P, Phase>(program, team);
+}
+
+/// Teams of one type: one claim each with `once`, or until the queue is empty. `claims`: teams that take part.
+template <class P, class T>
+__global__ void __launch_bounds__(Shape<Types<T>>::threads)
+    slice_kernel(const ProgramRef<P> program, std::uint32_t claims, bool once) {
+  extern __shared__ __align__(16) std::byte shared[];
+  auto team = Shape<Types<T>>::team(shared);
+  if (team.number() < claims) run_slice<P, T>(program, team, once);
+}
+
+/// What the host's controller looks at; one thread. `levels` and `ledger` are in host memory.
+template <class P>
+__global__ void look_kernel(const ProgramRef<P> program, Levels<P>* levels, Ledger* ledger) {
+  ForEach<typename P::AllTypes>::apply(
+      [&](auto tag) { read_levels<P, typename decltype(tag)::type>(program, *levels); });
+  *ledger = *program.ledger;
+}
+
+template <class P, class T>
+__global__ void push_all_kernel(const ProgramRef<P> program, const typename T::Item* items, std::uint32_t size) {
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= size) return;
+  typename P::Probe probe(program.record, 0);
+  push<P, T>(program, Lanes::converged(), items[i], {i / 32U, key_of<T>(items[i], i), 0}, probe);
+}
+
+/// Nobody else works on the queues. Where teams do not steal, a thread stands for a team: there are enough of them.
+template <class P, class T>
+__global__ void move_all_kernel(const ProgramRef<P> program, const typename P::template Queue<T> from,
+                                const typename P::template Queue<T> to) {
+  typename P::Probe probe(program.record, 0);
+  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+  std::uint32_t cursor = 0;
+  while (from.level() != 0) {
+    const Claim claim = from.claim(1, thread, cursor, probe);
+    if (claim.count == 0) continue;
+    typename P::Probe::Stamp stamp{};
+    const typename T::Item item = from.read(claim, 0, stamp, probe);
+    from.leave(claim, 0, probe);
+    static_cast<void>(to.push(Lanes::converged(), item, {thread, key_of<T>(item, thread), 0}, probe));
+  }
+}
+
+}  // namespace detail
+
+TASKDAG_ENGINE_END

@@ -1,0 +1,193 @@
+/// \file
+/// Teams of the GPU: a warp, where no task type needs more, else a block.
+#pragma once
+
+#include "taskdag/engine/cuda/group.cuh"
+#include "taskdag/engine/scratch.hpp"
+#include "taskdag/engine/team.hpp"
+
+TASKDAG_ENGINE_BEGIN
+
+namespace detail {
+
+/// Shared memory of one worker of T: a block worker's scratch for sums, then the type's own.
+template <class T>
+struct WorkerMemory {
+  static constexpr int lanes = TaskTraits<T>::lanes();
+  static constexpr std::size_t group = lanes > 32 ? BlockGroup<64>::kScratch : 0U;
+  static constexpr std::size_t value = group + Scratch<T>::value;
+};
+
+/// Shared memory of a team that runs types of the list.
+template <int TeamSize, class List>
+struct TeamMemory;
+template <int TeamSize, class... Ts>
+struct TeamMemory<TeamSize, Types<Ts...>> {
+  static constexpr std::size_t own = TeamSize > 32 ? 256U : 0U;
+  static constexpr std::size_t value = [] {
+    std::size_t most = 0;
+    ((most = larger(most, WorkerMemory<Ts>::value * static_cast<std::size_t>(TeamSize / TaskTraits<Ts>::lanes()))),
+     ...);
+    return own + most;
+  }();
+};
+
+/// Lanes of the team that the types of a list need: 32, or the largest block worker.
+template <class List>
+struct TeamSizeOf;
+template <class... Ts>
+struct TeamSizeOf<Types<Ts...>> {
+  static constexpr int value = [] {
+    int most = 32;
+    ((most = TaskTraits<Ts>::lanes() > most ? TaskTraits<Ts>::lanes() : most), ...);
+    return most;
+  }();
+  static constexpr bool barriers_suffice =
+      (true && ... && (TaskTraits<Ts>::lanes() <= 32 || value / TaskTraits<Ts>::lanes() <= 8));
+  static_assert(barriers_suffice, "block workers of one phase differ by a factor of 8 at most");
+};
+
+/// A warp; `memory`: its shared memory.
+class WarpTeam {
+ public:
+  static constexpr int size = 32;
+  template <class T>
+  static constexpr int lanes_of() {
+    return TaskTraits<T>::lanes();
+  }
+
+  __device__ WarpTeam(std::uint32_t number, std::byte* memory)
+      : number_(number), lane_(static_cast<int>(threadIdx.x % 32U)), memory_(memory) {}
+
+  __device__ int rank() const { return lane_; }
+  __device__ bool leads() const { return lane_ == 0; }
+  __device__ std::uint32_t number() const { return number_; }
+  __device__ Turn broadcast(const Turn& turn) const { return WarpGroup<32>(lane_).broadcast(turn); }
+  /// How many workers want an item, and this worker's place among them.
+  template <int Lanes>
+  __device__ void split(bool wants, int& wanting, int& place) const {
+    const unsigned mask = __ballot_sync(kAll, wants);
+    wanting = __popc(mask) / Lanes;
+    place = __popc(mask & ((1U << (lane_ / Lanes * Lanes)) - 1U)) / Lanes;
+  }
+  __device__ bool any(bool value) const { return __any_sync(kAll, value) != 0; }
+  __device__ int sum(int value) const { return WarpGroup<32>(lane_).sum(value); }
+  template <class T>
+  __device__ WarpGroup<TaskTraits<T>::lanes()> group() const {
+    return WarpGroup<TaskTraits<T>::lanes()>(lane_);
+  }
+  template <class T>
+  __device__ std::byte* shared() const {
+    return memory_ + static_cast<std::size_t>(lane_ / TaskTraits<T>::lanes()) * WorkerMemory<T>::value;
+  }
+  template <class T>
+  __device__ typename T::Item* items() const {
+    return reinterpret_cast<typename T::Item*>(shared<T>() + Scratch<T>::items_at);
+  }
+
+ private:
+  static constexpr unsigned kAll = 0xFFFFFFFFU;
+  std::uint32_t number_;
+  int lane_;
+  std::byte* memory_;
+};
+
+/// A block of Threads threads. Its workers ask for items all at once.
+template <int Threads>
+class BlockTeam {
+ public:
+  static constexpr int size = Threads;
+  template <class T>
+  static constexpr int lanes_of() {
+    return TaskTraits<T>::lanes();
+  }
+
+  __device__ BlockTeam(std::uint32_t number, std::byte* memory)
+      : number_(number), rank_(static_cast<int>(threadIdx.x)), memory_(memory) {}
+
+  __device__ int rank() const { return rank_; }
+  __device__ bool leads() const { return rank_ == 0; }
+  __device__ std::uint32_t number() const { return number_; }
+  __device__ Turn broadcast(const Turn& turn) const {
+    Turn* shared = reinterpret_cast<Turn*>(memory_);
+    if (leads()) *shared = turn;
+    __syncthreads();
+    const Turn result = *shared;
+    __syncthreads();
+    return result;
+  }
+  template <int Lanes>
+  __device__ void split(bool /*wants*/, int& wanting, int& place) const {
+    wanting = Threads / Lanes;
+    place = rank_ / Lanes;
+  }
+  /// Workers of a block keep no item (team.hpp), so all threads have the same.
+  __device__ bool any(bool value) const { return value; }
+  /// On the leading thread.
+  __device__ int sum(int value) const {
+    value = WarpGroup<32>(rank_ % 32).sum(value);
+    int* sums = reinterpret_cast<int*>(memory_ + kSumsAt);
+    if (rank_ % 32 == 0) sums[rank_ / 32] = value;
+    __syncthreads();
+    int total = 0;
+    if (leads()) {
+      for (int warp = 0; warp < Threads / 32; ++warp) total += sums[warp];
+    }
+    __syncthreads();
+    return total;
+  }
+  template <class T>
+  __device__ auto group() const {
+    constexpr int lanes = TaskTraits<T>::lanes();
+    if constexpr (lanes <= 32) {
+      return WarpGroup<lanes>(rank_ % 32);
+    } else {
+      // Barrier 0 is __syncthreads'.
+      return BlockGroup<lanes>(rank_ % lanes, 1 + rank_ / lanes, worker_memory<T>());
+    }
+  }
+  template <class T>
+  __device__ std::byte* shared() const {
+    return worker_memory<T>() + WorkerMemory<T>::group;
+  }
+  template <class T>
+  __device__ typename T::Item* items() const {
+    return reinterpret_cast<typename T::Item*>(shared<T>() + Scratch<T>::items_at);
+  }
+
+ private:
+  static constexpr std::size_t kSumsAt = 64;  // after the Turn; 32 sums: within TeamMemory::own
+  template <class T>
+  __device__ std::byte* worker_memory() const {
+    return memory_ + TeamMemory<Threads, Types<T>>::own +
+           static_cast<std::size_t>(rank_ / TaskTraits<T>::lanes()) * WorkerMemory<T>::value;
+  }
+
+  std::uint32_t number_;
+  int rank_;
+  std::byte* memory_;
+};
+
+/// A kernel's shape and its team, for the types of a list.
+template <class List>
+struct Shape {
+  static constexpr int team_size = TeamSizeOf<List>::value;
+  static constexpr int threads = team_size > 32 ? team_size : 128;  ///< per block
+  static constexpr int teams = threads / team_size;                 ///< per block
+  static constexpr std::size_t team_memory = TeamMemory<team_size, List>::value;
+  static constexpr std::size_t shared_bytes = team_memory * static_cast<std::size_t>(teams);
+  static __device__ std::uint32_t first_team() { return blockIdx.x * static_cast<std::uint32_t>(teams); }
+
+  static __device__ auto team(std::byte* shared) {
+    if constexpr (team_size == 32) {
+      const std::uint32_t warp = threadIdx.x / 32U;
+      return WarpTeam(first_team() + warp, shared + warp * team_memory);
+    } else {
+      return BlockTeam<team_size>(blockIdx.x, shared);
+    }
+  }
+};
+
+}  // namespace detail
+
+TASKDAG_ENGINE_END
