@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/options.hpp"
 #include "workshop.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "common/options.hpp"
+#include "common/engine_options.hpp"
 
 namespace workshop {
 

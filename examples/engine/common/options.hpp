@@ -1,19 +1,12 @@
 /// \file
-/// What the engine's example programs have in common: their options, their ending, their report.
+/// What the main files of the engine's examples have in common: their options, their ending, their report.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
-#include "taskdag/context.hpp"
-#include "taskdag/engine/report.hpp"
+#include "common/engine_options.hpp"
 
 namespace example {
-
-struct EngineOptions {
-  taskdag::ContextOptions context;
-  taskdag::engine::RunOptions run;
-  taskdag::engine::RunnerOptions runner;
-};
 
 /// Adds --backend, --threads, --device, --scheduler, --blocks, --slice, --on-full, --queue-capacity,
 /// --storage-capacity, --rings, --watchdog and --no-continue. `options` gets the values when the app parses its
