@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/options.hpp"
+
 namespace wavefront {
 
 namespace {

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "common/options.hpp"
 #include "row.hpp"
 #include "taskdag/error.hpp"
 

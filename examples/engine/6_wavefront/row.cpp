@@ -1,14 +1,14 @@
 #include "row.hpp"
 
-#include <algorithm>
 #include <sstream>
+
+#include "taskdag/engine/trace.hpp"
 
 namespace wavefront {
 
 namespace {
 
 using taskdag::engine::Report;
-using taskdag::engine::TraceEvent;
 
 /// Operations of the tasks' bodies, which the engine's counts leave out. Every task has run once: the run was checked.
 struct BodyCounts {
@@ -24,11 +24,6 @@ BodyCounts body_counts(const Settings& settings) {
     counts.memory += loads + settings.cells();
   }
   return counts;
-}
-
-/// The p-th quantile of the times from creation to start, in nanoseconds.
-std::uint64_t latency(std::vector<std::uint64_t>& sorted, double p) {
-  return sorted[static_cast<std::size_t>(p * static_cast<double>(sorted.size() - 1))];
 }
 
 }  // namespace
@@ -59,11 +54,9 @@ std::string row(const std::string& variant, const taskdag::Context& context, con
   } else {
     line << ",,,";
   }
-  if (settings.measure == Measure::trace && !report.events.empty()) {
-    std::vector<std::uint64_t> waits;
-    for (const TraceEvent& event : report.events) waits.push_back(event.start - event.created);
-    std::sort(waits.begin(), waits.end());
-    line << latency(waits, 0.5) << ',' << latency(waits, 0.99) << ',';
+  if (settings.measure == Measure::trace) {
+    const taskdag::engine::Latency latency = taskdag::engine::latencies(report).all;
+    line << latency.median << ',' << latency.p99 << ',';
   } else {
     line << ",,";
   }

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "common/options.hpp"
+#include "common/engine_options.hpp"
 
 namespace wavefront {
 

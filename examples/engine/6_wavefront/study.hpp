@@ -17,15 +17,15 @@ namespace wavefront {
 namespace detail {
 
 /// Room for all tasks that are ready at the same time, at most a diagonal, in each ring where a hash may send them all
-/// to one.
+/// to one. Scanning has a mark per task.
 template <class Queue>
 std::uint32_t capacity(const Settings& settings) {
-  if (settings.own_capacity) return settings.engine.runner.queue_capacity;
+  constexpr bool scans = Queue::name == std::string_view("scanning");
+  const std::uint32_t given = settings.engine.runner.queue_capacity;
+  if (settings.own_capacity && !scans) return given;
   const std::uint64_t diagonal = std::min(settings.tile_rows(), settings.tile_columns()) + std::uint64_t{1};
-  const std::uint64_t items = Queue::name == std::string_view("scanning") ? settings.tasks()
-                              : Queue::any_worker_may_claim               ? 4 * diagonal
-                                                                          : diagonal * 256U;
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(items, settings.engine.runner.queue_capacity));
+  const std::uint64_t items = scans ? settings.tasks() : Queue::any_worker_may_claim ? 4 * diagonal : diagonal * 256U;
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(items, given));
 }
 
 template <template <class, class> class Queue, class Data, class Task, class Probe>
