@@ -26,6 +26,7 @@ struct Workshop {
 struct FitChair {
   using Item = int;  // number of the chair
   static constexpr auto name = "fit chair";
+  static constexpr int max_children = 0;
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const int& chair) {
     const Workshop& workshop = context.data();
@@ -39,6 +40,7 @@ struct FitChair {
 struct AssembleTable {
   using Item = int;
   static constexpr auto name = "assemble table";
+  static constexpr int max_children = 0;
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const int& table) {
     const Workshop& workshop = context.data();
@@ -56,6 +58,7 @@ struct Part {
 struct CreatePart {
   using Item = Part;
   static constexpr auto name = "create part";
+  static constexpr int max_children = 0;
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const Part& part) {
     const Workshop& workshop = context.data();

@@ -17,6 +17,7 @@ struct Workshop {
 struct AssembleTable {
   using Item = int;
   static constexpr auto name = "assemble table";
+  static constexpr int max_children = 0;
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const int& table) {
     const Workshop& workshop = context.data();
@@ -32,6 +33,7 @@ struct Leg {
 struct CreateLeg {
   using Item = Leg;
   static constexpr auto name = "create leg";
+  static constexpr int max_children = 0;
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const Leg& leg) {
     const Workshop& workshop = context.data();
@@ -43,6 +45,7 @@ struct CreateLeg {
 struct CreateTabletop {
   using Item = int;
   static constexpr auto name = "create tabletop";
+  static constexpr int max_children = 0;
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const int& table) {
     const Workshop& workshop = context.data();

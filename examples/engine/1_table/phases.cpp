@@ -24,6 +24,7 @@ struct Leg {
 struct CreateLeg {
   using Item = Leg;
   static constexpr auto name = "create leg";
+  static constexpr int max_children = 0;
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const Leg& leg) {
     context.data().parts[kParts * leg.table + leg.number] = 1;
@@ -33,6 +34,7 @@ struct CreateLeg {
 struct CreateTabletop {
   using Item = int;  // number of the table
   static constexpr auto name = "create tabletop";
+  static constexpr int max_children = 0;
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const int& table) {
     context.data().parts[kParts * table + kLegs] = 1;
@@ -42,6 +44,7 @@ struct CreateTabletop {
 struct AssembleTable {
   using Item = int;
   static constexpr auto name = "assemble table";
+  static constexpr int max_children = 0;
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const int& table) {
     const Workshop& workshop = context.data();

@@ -6,6 +6,7 @@ namespace fork_join {
 
 namespace engine = taskdag::engine;
 
+constexpr int kMostChildren = 16;
 constexpr std::uint32_t kNoParent = 0xFFFFFFFFU;
 constexpr std::uint32_t kPoolIsEmpty = 1;  ///< argument of fail()
 
@@ -52,7 +53,7 @@ TASKDAG_TASK void hand_up(Context& context, std::uint32_t parent, std::uint64_t 
 struct Join {
   using Item = std::uint32_t;  // number of a node
   static constexpr auto name = "join";
-  static constexpr int max_children = 1;
+  static constexpr int max_children = 0;  // its parent's join exists already
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const std::uint32_t& number) {
     const Node& node = context.data().pool[number];
@@ -66,12 +67,12 @@ struct Subtree {
   std::int32_t level;
 };
 
-constexpr int kMostChildren = 64;
-
 struct Fork {
   using Item = Subtree;
   static constexpr auto name = "fork";
   static constexpr int max_children = kMostChildren + 1;
+  static constexpr bool waits = false;
+  using Creates = engine::Types<Fork, Join>;
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const Subtree& root) {
     const Tree& tree = context.data();

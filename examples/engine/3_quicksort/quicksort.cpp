@@ -32,7 +32,7 @@ struct SortSmall {
   static constexpr engine::WorkerSize worker = engine::block_worker(kLanes);
   static constexpr std::size_t shared_bytes = kSmall * sizeof(Key);
   static constexpr int max_children = 0;
-  using Creates = engine::Types<>;
+  static constexpr bool waits = false;
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const Range& range) {
     const auto& group = context.group();
@@ -71,6 +71,7 @@ struct Partition {
   static constexpr std::uint32_t per_lane = 8;  ///< keys of a lane between two scans
   static constexpr std::size_t shared_bytes = 2 * kLanes * sizeof(std::uint32_t);
   static constexpr int max_children = 2;
+  static constexpr bool waits = false;
 
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const Range& range) {

@@ -6,7 +6,7 @@ namespace mandelbrot {
 
 namespace engine = taskdag::engine;
 
-constexpr int kSmall = 16;  ///< pixels: a rectangle with a shorter side is computed pixel by pixel
+constexpr int kSmall = 8;  ///< pixels: a rectangle with a shorter side is computed pixel by pixel
 
 struct Picture {
   View view;
@@ -33,7 +33,7 @@ struct Pixels {
   static constexpr auto name = "pixels";
   static constexpr engine::WorkerSize worker = engine::warp_worker;
   static constexpr int max_children = 0;
-  using Creates = engine::Types<>;
+  static constexpr bool waits = false;
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const Rectangle& box) {
     const Picture& picture = context.data();
@@ -56,6 +56,7 @@ struct Border {
   static constexpr auto name = "border";
   static constexpr engine::WorkerSize worker = engine::block_worker(64);
   static constexpr int max_children = 4;
+  static constexpr bool waits = false;
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const Rectangle& box) {
     const Picture& picture = context.data();
