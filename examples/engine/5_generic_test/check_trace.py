@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the generic test with a trace and a plot, and compares them with what it prints.
 
-usage: check_trace.py DIRECTORY COMMAND [ARGUMENT...]
+usage: check_trace.py DIRECTORY COMMAND [ARGUMENT...]   (on the host: with two threads)
 """
 import collections
 import json
@@ -26,7 +26,9 @@ def main():
     events = json.loads(trace.read_text())["traceEvents"]
     tasks = [event for event in events if event["ph"] == "X"]
     assert collections.Counter(event["name"] for event in tasks) == executed, "the trace has other tasks"
-    names = {event["tid"] for event in events if event["ph"] == "M" and event["name"] == "thread_name"}
+    names = {event["tid"]: event["args"]["name"] for event in events if event.get("name") == "thread_name"}
+    hosts = {name for name in names.values() if name.startswith("host")}
+    assert hosts <= {"host thread 0", "host thread 1"}, "more host threads than two"
     ends = collections.defaultdict(float)
     for event in tasks:
         assert event["tid"] in names, "a track without a name"

@@ -25,6 +25,16 @@ struct TeamState {
   std::uint64_t executed[P::types] = {};
 };
 
+/// Under which number a team's tasks stand in a trace: on the host its thread's, whatever turn of a slice it is in.
+template <class Team>
+TASKDAG_TASK std::uint32_t traced_number(const Team& team) {
+  if constexpr (requires { team.thread(); }) {
+    return team.thread();
+  } else {
+    return team.number();
+  }
+}
+
 /// Runs items of type T until its queue is empty, or, with `once`, those of one claim. @returns whether a task ran
 TASKDAG_ENGINE_ANY_SIDE
 template <class P, class T, class Team>
@@ -202,7 +212,7 @@ class IdleWatch {
 TASKDAG_ENGINE_ANY_SIDE
 template <class P, int Phase, class Team>
 TASKDAG_TASK void run_persistent(const ProgramRef<P>& program, Team& team) {
-  typename P::Probe probe(program.record, team.number());
+  typename P::Probe probe(program.record, traced_number(team));
   TeamState<P> state;
   IdleWatch<P> watch(program);
   Backoff backoff;
@@ -230,7 +240,7 @@ TASKDAG_TASK void run_persistent(const ProgramRef<P>& program, Team& team) {
 TASKDAG_ENGINE_ANY_SIDE
 template <class P, class T, class Team>
 TASKDAG_TASK void run_slice(const ProgramRef<P>& program, Team& team, bool once) {
-  typename P::Probe probe(program.record, team.number());
+  typename P::Probe probe(program.record, traced_number(team));
   TeamState<P> state;
   run_type<P, T>(program, team, state, once, probe);
   end_team<P>(program, team, state, probe);

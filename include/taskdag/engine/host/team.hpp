@@ -17,13 +17,18 @@ class HostTeam {
     return 1;
   }
 
-  HostTeam(std::uint32_t number, std::byte* scratch) : number_(number), scratch_(scratch) {}
+  HostTeam(std::uint32_t thread, std::byte* scratch) : thread_(thread), number_(thread), scratch_(scratch) {}
 
   /// The same thread under another number.
-  [[nodiscard]] HostTeam as(std::uint32_t number) const { return {number, scratch_}; }
+  [[nodiscard]] HostTeam as(std::uint32_t number) const {
+    HostTeam team = *this;
+    team.number_ = number;
+    return team;
+  }
 
   static constexpr int rank() { return 0; }
   static constexpr bool leads() { return true; }
+  [[nodiscard]] std::uint32_t thread() const { return thread_; }
   [[nodiscard]] std::uint32_t number() const { return number_; }
   static Turn broadcast(const Turn& turn) { return turn; }
   template <int Lanes>
@@ -47,6 +52,7 @@ class HostTeam {
   }
 
  private:
+  std::uint32_t thread_;
   std::uint32_t number_;
   std::byte* scratch_;
 };
