@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/options.hpp"
+#include "taskdag/engine/trace.hpp"
 #include "tree.hpp"
 
 namespace {
@@ -38,19 +39,27 @@ int run(int argc, char** argv) {
   example::EngineOptions options;
   fork_join::Shape shape{12, 3};
   std::uint32_t pool = 0;
+  std::string trace;
   app.add_option("--depth", shape.depth, "of the leaves")->check(CLI::Range(0, 1 << 20))->capture_default_str();
   app.add_option("--fan-out", shape.fan_out, "children of an inner node")->capture_default_str();
   app.add_option("--pool", pool, "records for inner nodes, 0: as many as there are")->capture_default_str();
+  app.add_option("--trace", trace, "write the run to this file, which ui.perfetto.dev opens, and print latencies");
   example::add_engine_options(app, options);
   if (!example::parse(app, argc, argv)) return 0;
 
   check_size(shape);
   if (pool == 0) pool = static_cast<std::uint32_t>(shape.inner_nodes());
   const taskdag::Context context = taskdag::Context::create(options.context);
-  const fork_join::Result result = fork_join::sum_leaves(context, options, shape, pool);
+  const fork_join::Result result = fork_join::sum_leaves(context, options, shape, pool, !trace.empty());
   example::print_report(context, options, result.report);
   example::require_finished(result.report);
   check(shape, result);
+  if (!trace.empty()) {
+    // [snippet trace]
+    taskdag::engine::write_chrome_trace(result.report, context.backend(), trace);
+    std::printf("%s", taskdag::engine::describe(taskdag::engine::latencies(result.report)).c_str());
+    // [snippet end]
+  }
   std::printf("the numbers of %llu leaves sum to %llu\n", static_cast<unsigned long long>(shape.leaves()),
               static_cast<unsigned long long>(result.sum));
   return 0;

@@ -96,7 +96,11 @@ struct Fork {
   }
 };
 
-using Program = engine::Program<Tree, engine::PhaseQueue<engine::Phaseless<Fork, Join>>>;
+// [snippet probe]
+using Phases = engine::PhaseQueue<engine::Phaseless<Fork, Join>>;
+using Program = engine::Program<Tree, Phases>;
+using TracedProgram = engine::Program<Tree, Phases, engine::SharedCounterQueue, engine::TraceProbe>;
+// [snippet end]
 
 std::uint64_t Shape::leaves() const {
   std::uint64_t nodes = 1;
@@ -110,20 +114,30 @@ std::uint64_t Shape::inner_nodes() const {
   return nodes;
 }
 
-Result sum_leaves(const taskdag::Context& context, const example::EngineOptions& options, const Shape& shape,
-                  std::uint32_t pool) {
-  if (shape.depth < 0 || shape.fan_out < 1 || shape.fan_out > kMostChildren) {
-    throw taskdag::InvalidInput("a tree has depth 0 or more and a fan-out of 1 to " + std::to_string(kMostChildren));
-  }
+namespace {
+
+template <class P>
+Result run(const taskdag::Context& context, const example::EngineOptions& options, const Shape& shape,
+           std::uint32_t pool) {
   const engine::Array<Node> nodes(context, pool);
   const engine::Array<std::uint32_t> taken(context, 1);
   const engine::Array<std::uint64_t> result(context, 1);
 
-  engine::Runner<Program> runner(context, options.runner);
-  runner.enqueue<Fork>({0, kNoParent, 0});
+  engine::Runner<P> runner(context, options.runner);
+  runner.template enqueue<Fork>({0, kNoParent, 0});
   const engine::Report report =
       runner.run({shape.depth, shape.fan_out, nodes.data(), pool, taken.data(), result.data()}, options.run);
   return {report, result.download()[0], taken.download()[0]};
+}
+
+}  // namespace
+
+Result sum_leaves(const taskdag::Context& context, const example::EngineOptions& options, const Shape& shape,
+                  std::uint32_t pool, bool traced) {
+  if (shape.depth < 0 || shape.fan_out < 1 || shape.fan_out > kMostChildren) {
+    throw taskdag::InvalidInput("a tree has depth 0 or more and a fan-out of 1 to " + std::to_string(kMostChildren));
+  }
+  return traced ? run<TracedProgram>(context, options, shape, pool) : run<Program>(context, options, shape, pool);
 }
 
 }  // namespace fork_join

@@ -21,8 +21,9 @@ struct Result {
   std::uint32_t joins = 0;  ///< records taken from the pool
 };
 
+/// @param traced whether the report has events (engine/trace.hpp)
 /// @param pool records for inner nodes; the run ends with Outcome::task_failed if there are more nodes
 Result sum_leaves(const taskdag::Context& context, const example::EngineOptions& options, const Shape& shape,
-                  std::uint32_t pool);
+                  std::uint32_t pool, bool traced);
 
 }  // namespace fork_join
