@@ -26,6 +26,7 @@ struct TeamState {
 };
 
 /// Under which number a team's tasks stand in a trace: on the host its thread's, whatever turn of a slice it is in.
+TASKDAG_ENGINE_ANY_SIDE
 template <class Team>
 TASKDAG_TASK std::uint32_t traced_number(const Team& team) {
   if constexpr (requires { team.thread(); }) {
