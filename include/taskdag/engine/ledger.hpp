@@ -39,6 +39,7 @@ struct Ledger {
   std::uint32_t stop_code;  ///< fail()'s argument
   alignas(128) std::uint32_t phase_pending[kPhases];
   alignas(128) std::uint64_t executed[32];  ///< by type; written as teams end
+  alignas(128) std::uint64_t turns;         ///< of teams in which tasks ended; counted for the watchdog only
 };
 
 namespace detail {

@@ -78,7 +78,7 @@ class TaskContext {
     }
     const std::uint32_t place = wait<U>(item);
     if (place == kLost) return;
-    std::uint32_t first = waiting.load(relaxed);
+    std::uint32_t first = waiting.load(acquire);  // acquire: as above, where the group was released since
     while (first != DependencyGroup::kReleased) {
       program_.template of<U>().storage.next(place) = first;
       probe_.cas();
@@ -141,15 +141,16 @@ class TaskContext {
     detail::count_created<P, U>(program_, 1, true, probe_);
     const std::uint32_t salt = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&item)) ^
                                (team_ * 2654435761U) ^ (child_++ * 40503U) ^ detail::key_of<U>(item, 0);
-    const std::uint32_t place = state.storage.insert(item, salt, detail::key_of<U>(item, salt), probe_);
-    if (place == WaitingStorage<typename U::Item, InsertPolicy<U>, Probe>::kNone) {
+    const std::uint32_t level = state.storage.add_to_level(1, probe_);
+    if (level > state.storage.size()) {
+      state.storage.add_to_level(-1, probe_);
       detail::stop_run(*program_.ledger, Stop::broken_promise, P::template number_of<U>(), 1);
       return kLost;
     }
-    if (state.storage.add_to_level(1, probe_) > state.storage_capacity) {
+    if (level > state.storage_capacity) {
       detail::stop_run(*program_.ledger, Stop::suspended, P::template number_of<U>(), 1);
     }
-    return place;
+    return state.storage.insert(item, salt, detail::key_of<U>(item, salt), probe_);
   }
 
   /// The caller alone has brought a dependency to zero: its task goes from the storage to its queue.

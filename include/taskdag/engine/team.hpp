@@ -103,25 +103,28 @@ TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P
         executed = static_cast<std::uint32_t>(size);
       }
     } else {
-      for (std::uint32_t f = 0; f < fetch; ++f) {
-        typename T::Item item{};
-        typename P::Probe::Stamp stamp{};
-        if (holds) {
-          if (f > 0) break;
-          item = held;
-          stamp = held_stamp;
-        } else {
-          const std::uint32_t k = static_cast<std::uint32_t>(place) + f * static_cast<std::uint32_t>(wanting);
-          if (k >= turn.claim.count) break;
-          item = type.queue.read(turn.claim, k, stamp, probe);
+      // All are read before the first is run: its children may need the slots (ring.hpp: readers read at once).
+      typename T::Item items[fetch]{};
+      typename P::Probe::Stamp stamps[fetch]{};
+      std::uint32_t size = 0;
+      if (holds) {
+        items[0] = held;
+        stamps[0] = held_stamp;
+        size = 1;
+      } else {
+        for (auto k = static_cast<std::uint32_t>(place); k < turn.claim.count && size < fetch;
+             k += static_cast<std::uint32_t>(wanting)) {
+          items[size] = type.queue.read(turn.claim, k, stamps[size], probe);
           group.sync();
           if (group.rank() == 0) type.queue.leave(turn.claim, k, probe);
+          ++size;
         }
+      }
+      for (; executed < size; ++executed) {
         const std::uint64_t start = P::Probe::now();
-        T::execute(context, item);
+        T::execute(context, items[executed]);
         group.sync();
-        if (group.rank() == 0) probe.event(stamp, start, number);
-        ++executed;
+        if (group.rank() == 0) probe.event(stamps[executed], start, number);
       }
     }
     holds = false;
@@ -140,6 +143,8 @@ TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P
     if (team.leads()) {
       if (ended > 0) count_finished<P, T>(program, static_cast<std::uint32_t>(ended), probe);
       state.executed[number] += static_cast<std::uint64_t>(ran);
+      // relaxed: a sign of life, nothing hangs on it.
+      if (program.watchdog_ns != 0) AtomicRef<std::uint64_t>(program.ledger->turns).fetch_add(1U, relaxed);
     }
     if (once) break;
   }
@@ -180,8 +185,9 @@ class IdleWatch {
     if (phase_over(phase)) return true;
     if (program_.watchdog_ns != 0) {
       const std::uint64_t now = clock_ns();
-      if (total != seen_ || since_ == 0) {
-        seen_ = total;
+      const std::uint64_t turns = AtomicRef<std::uint64_t>(ledger.turns).load(relaxed);
+      if (turns != seen_ || since_ == 0) {
+        seen_ = turns;
         since_ = now;
       } else if (now - since_ > program_.watchdog_ns) {
         stop_run(ledger, Stop::watchdog, 0, 0);

@@ -55,8 +55,6 @@ class WaitingStorage {
     std::uint32_t next;  ///< in a group's list: the next place + 1, 0: none
     Item item;
   };
-  static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
-
   WaitingStorage() = default;
   static std::size_t bytes(std::uint32_t size) { return sizeof(Head) + sizeof(Place) * size; }
   /// Items that may wait while the level is `capacity`: running tasks may still add `margin`.
@@ -71,11 +69,13 @@ class WaitingStorage {
     return storage;
   }
 
-  /// Reserves a place by linear probing and writes the item. @returns the place, or kNone after a whole round in vain.
+  /// Reserves a place by linear probing and writes the item. After kRun places in vain the search goes on elsewhere: a
+  /// storage that has grown is full in one half. After kRuns starts it goes round and round.
+  /// @pre the caller has counted the item in the level, and found it not above size(): so a place is free at any time,
+  /// although another one at each time. @returns the place
   TASKDAG_TASK std::uint32_t insert(const Item& item, std::uint32_t salt, std::uint32_t key, Probe& probe) const {
-    if (size_ == 0) return kNone;
     std::uint32_t place = Insert::start(salt, key, size_);
-    for (std::uint32_t probed = 0; probed < size_; ++probed) {
+    for (std::uint32_t probed = 1;; ++probed) {
       AtomicRef<std::uint32_t> state(places_[place].state);
       std::uint32_t expected = 0;
       probe.load();
@@ -90,9 +90,12 @@ class WaitingStorage {
           return place;
         }
       }
-      place = place + 1 == size_ ? 0 : place + 1;
+      if (probed % kRun == 0 && probed <= kRun * kRuns) {
+        place = detail::mix(place + probed) % size_;
+      } else {
+        place = place + 1 == size_ ? 0 : place + 1;
+      }
     }
-    return kNone;
   }
 
   /// Takes the item out of its place. @pre the place is filled and the caller alone may take it.
@@ -123,6 +126,8 @@ class WaitingStorage {
   [[nodiscard]] TASKDAG_TASK std::uint32_t size() const { return size_; }
 
  private:
+  static constexpr std::uint32_t kRun = 32;
+  static constexpr std::uint32_t kRuns = 32;
   struct Head {
     alignas(128) std::uint32_t level;
   };

@@ -71,15 +71,17 @@ class MultiQueue {
     }
   }
 
-  /// `cursor`: where this team goes on looking.
+  /// `cursor`: the other ring that this team has looked into last, 1 … rings - 1 after its home. 0: a new team; its
+  /// first look goes everywhere, so that a slice with few teams finds the items however far from home they are.
   TASKDAG_TASK Claim claim(std::uint32_t want, std::uint32_t worker, std::uint32_t& cursor, Probe& probe) const {
     const std::uint32_t home = Hash::home(worker, rings_);
     Claim claim = claim_from(home, want, probe);
     if constexpr (Hash::steals) {
       const std::uint32_t others = rings_ - 1;
-      for (std::uint32_t look = 0; claim.count == 0 && look < kLooks && look < others; ++look) {
-        cursor = cursor + 1 >= others ? 0 : cursor + 1;
-        claim = claim_from((home + 1 + cursor) % rings_, want, probe);
+      const std::uint32_t looks = cursor == 0 || others < kLooks ? others : kLooks;
+      for (std::uint32_t look = 0; claim.count == 0 && look < looks; ++look) {
+        cursor = cursor >= others ? 1 : cursor + 1;
+        claim = claim_from((home + cursor) % rings_, want, probe);
       }
     }
     return claim;

@@ -41,11 +41,11 @@ class ScanQueue {
     return Pushed::within_capacity;
   }
 
-  /// One task at most; goes on where the team stopped, and gives up after kLooks marks so that the team can see whether
-  /// the run has ended.
+  /// One task at most; goes on where the team stopped, once round, and gives up earlier where no task is ready.
   TASKDAG_TASK Claim claim(std::uint32_t /*want*/, std::uint32_t /*worker*/, std::uint32_t& cursor,
                            Probe& probe) const {
-    for (std::uint32_t look = 0; look < kLooks && look < size_; ++look) {
+    for (std::uint32_t look = 0; look < size_; ++look) {
+      if (look % kLooks == 0 && level() == 0) break;
       const std::uint32_t number = cursor < size_ ? cursor : 0;
       cursor = number + 1;
       AtomicRef<std::uint32_t> mark(marks_[number]);
@@ -73,7 +73,7 @@ class ScanQueue {
   }
 
  private:
-  static constexpr std::uint32_t kLooks = 1U << 16U;
+  static constexpr std::uint32_t kLooks = 1U << 10U;  ///< marks between two looks at the level
   struct Head {
     alignas(128) std::int32_t level;
   };

@@ -50,7 +50,7 @@ class SharedCounterQueue {
       const std::uint32_t tail = AtomicRef<std::uint32_t>(counters_->tail).load(relaxed);
       probe.load();
       probe.load();
-      room = tail - head + lanes.count() <= ring_.size();
+      room = tail - head + lanes.count() <= ring_.size() || !full(lanes.count());
       if (room) {
         first = AtomicRef<std::uint32_t>(counters_->tail).fetch_add(lanes.count(), relaxed);
         probe.atomic();
@@ -110,6 +110,19 @@ class SharedCounterQueue {
     alignas(128) std::uint32_t head;
     alignas(128) std::int32_t count;
   };
+
+  /// Whether `items` more had no room at one moment: between two loads the queue may have gone round, which looks full.
+  /// acquire: the loads stay in this order.
+  [[nodiscard]] TASKDAG_TASK bool full(std::uint32_t items) const {
+    AtomicRef<std::uint32_t> head(counters_->head);
+    while (true) {
+      const std::uint32_t before = head.load(acquire);
+      const std::uint32_t tail = AtomicRef<std::uint32_t>(counters_->tail).load(acquire);
+      if (tail - before + items <= ring_.size()) return false;
+      if (head.load(relaxed) == before) return true;
+    }
+  }
+
   Counters* counters_ = nullptr;
   std::int32_t capacity_ = 0;
   Ring<Item, Probe> ring_;
