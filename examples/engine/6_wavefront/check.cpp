@@ -9,8 +9,6 @@ namespace wavefront {
 
 namespace {
 
-constexpr std::uint32_t kCountBits = 4;
-
 [[noreturn]] void wrong(const char* what, std::uint64_t row, std::uint64_t column, const std::string& found,
                         const std::string& expected) {
   throw std::runtime_error(std::string(what) + " (" + std::to_string(row) + ", " + std::to_string(column) + ") is " +
@@ -30,12 +28,13 @@ void check(const Settings& settings, const taskdag::engine::Report& report, std:
   const std::uint32_t columns = settings.tile_columns();
   for (std::uint32_t row = 0; row < rows; ++row) {
     for (std::uint32_t column = 0; column < columns; ++column) {
-      const std::uint32_t needs = (row > 0 ? 1U : 0U) + (column > 0 ? 1U : 0U);
-      const std::uint32_t expected = needs == 0 ? 0 : ((needs * (row + column - 1U)) << kCountBits) + needs;
+      const std::uint32_t bits = (row > 0 ? 1U : 0U) + (column > 0 ? 2U : 0U);
+      const std::uint32_t expected = bits == 0 ? 0 : bits + (row + column - 1U) % 64U * 4U;
       const std::size_t place =
           settings.by_diagonals ? std::size_t{row + column} * rows + row : std::size_t{row} * columns + column;
-      if (state[place] != expected) {
-        wrong("the word of task", row, column, std::to_string(state[place]), std::to_string(expected));
+      const std::uint32_t found = state[place / 4] >> place % 4 * 8 & 0xFFU;
+      if (found != expected) {
+        wrong("the byte of task", row, column, std::to_string(found), std::to_string(expected));
       }
     }
   }

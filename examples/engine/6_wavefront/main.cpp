@@ -20,15 +20,20 @@ const std::map<std::string, Variant> variants{
     {"scanning", wavefront::run_scanning}, {"single", wavefront::run_single}, {"multi-a", wavefront::run_multi_a},
     {"multi-b", wavefront::run_multi_b},   {"shared", wavefront::run_shared}, {"stealing", wavefront::run_stealing}};
 
-/// What the measurements found to be fastest: threads that keep to their rows, on as many blocks as it takes to give
-/// each row a thread.
-void choose_best(Settings& settings, std::string& queue) {
+/// Threads that keep to their rows, about as many as there are rows, so that few idle warps compete for the queues; a
+/// ring for each warp, so that neighbouring rows gather in a warp and others come by stealing.
+void choose_best(Settings& settings, std::string& queue, taskdag::Backend backend) {
   constexpr std::uint32_t threads_per_block = 128;
-  queue = "shared";
+  constexpr std::uint32_t warps_per_block = threads_per_block / 32;
+  example::EngineOptions& engine = settings.engine;
+  queue = "stealing";
   settings.warp_workers = false;
-  settings.engine.run.continues = true;
-  if (settings.engine.run.blocks == 0) {
-    settings.engine.run.blocks = static_cast<int>((settings.rows + threads_per_block - 1) / threads_per_block + 1);
+  engine.run.continues = true;
+  if (engine.run.blocks == 0) {
+    engine.run.blocks = static_cast<int>((settings.rows + threads_per_block - 1) / threads_per_block);
+  }
+  if (engine.runner.rings == 0 && backend == taskdag::Backend::cuda) {
+    engine.runner.rings = static_cast<std::uint32_t>(engine.run.blocks) * warps_per_block;
   }
 }
 
@@ -64,7 +69,7 @@ int body(int argc, char** argv) {
   app.add_flag("--by-diagonals", settings.by_diagonals, "store the dependency matrix diagonal by diagonal");
   app.add_flag("--count", count, "count the engine's operations");
   app.add_flag("--trace", trace, "measure the time from a task's creation to its start");
-  app.add_flag("--kernels", kernels, "print what the kernels cost, on stderr");
+  app.add_flag("--kernels", kernels, "print the last run's report with what its kernels cost, on stderr");
   app.add_flag("--no-header", no_header, "no line with the names of the columns");
   app.add_option("--repeat", settings.repeat)->check(CLI::PositiveNumber)->capture_default_str();
   example::add_engine_options(app, settings.engine);
@@ -73,7 +78,8 @@ int body(int argc, char** argv) {
   settings.warp_workers = worker == "warp";
   settings.own_capacity = app.get_option("--queue-capacity")->count() > 0;
   refuse(count && trace, "--count and --trace measure different things: one at a time");
-  if (best) choose_best(settings, queue);
+  const auto context = taskdag::Context::create(settings.engine.context);
+  if (best) choose_best(settings, queue, context.backend());
   refuse(settings.tile > 1 && queue != "shared" && queue != "stealing", "--tile goes with --queue shared or stealing");
   if (settings.tile > 1) settings.warp_workers = true;
   refuse(settings.cells() > (std::uint64_t{1} << 30U) || settings.rows + settings.columns > (1U << 24U),
@@ -81,14 +87,15 @@ int body(int argc, char** argv) {
   refuse(settings.work % 2 != 0, "--work is an even number: a multiplication and an addition at a time");
   settings.measure = count ? Measure::counts : trace ? Measure::trace : Measure::time;
 
-  const auto context = taskdag::Context::create(settings.engine.context);
   const std::string name = best ? "best" : queue;
   if (!no_header) std::printf("%s\n", wavefront::header().c_str());
+  std::string resources;
   variants.at(queue)(context, settings, [&](const taskdag::engine::Report& report) {
     std::printf("%s\n", wavefront::row(name, context, settings, report).c_str());
     std::fflush(stdout);
-    if (kernels) std::fprintf(stderr, "%s", describe(report).c_str());
+    resources = describe(report);
   });
+  if (kernels) std::fprintf(stderr, "%s", resources.c_str());
   return 0;
 }
 

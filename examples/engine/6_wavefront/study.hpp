@@ -35,8 +35,9 @@ void run(const taskdag::Context& context, const Settings& settings, const Sink& 
   const std::uint32_t rows = settings.tile_rows();
   const std::uint32_t columns = settings.tile_columns();
   const bool has_values = tiled || settings.work != 0;
-  engine::Array<std::uint32_t> state(
-      context, settings.by_diagonals ? (std::size_t{rows} + columns - 1) * rows : std::size_t{rows} * columns);
+  const std::size_t places =
+      settings.by_diagonals ? (std::size_t{rows} + columns - 1) * rows : std::size_t{rows} * columns;
+  engine::Array<std::uint32_t> state(context, (places + 3) / 4);
   engine::Array<float> values(context, has_values ? settings.cells() : 0);
 
   Data data{};

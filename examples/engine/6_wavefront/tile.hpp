@@ -27,9 +27,6 @@ struct Tile {
     const auto& group = context.group();
     const std::uint32_t tile_row = item / grid.tile_columns;
     const std::uint32_t tile_column = item % grid.tile_columns;
-    std::uint32_t wave = 0;
-    if (group.rank() == 0) wave = begin(context, tile_row, tile_column, grid.tile_rows, grid.tile_columns);
-
     const std::uint32_t row = tile_row * grid.tile;
     const std::uint32_t column = tile_column * grid.tile;
     const std::uint32_t height = grid.rows - row < grid.tile ? grid.rows - row : grid.tile;
@@ -41,7 +38,7 @@ struct Tile {
       }
       group.sync();
     }
-    if (group.rank() == 0) go_on<Tile>(context, tile_row, tile_column, grid.tile_rows, grid.tile_columns, wave, true);
+    if (group.rank() == 0) go_on<Tile>(context, tile_row, tile_column, grid.tile_rows, grid.tile_columns, true);
   }
 };
 
