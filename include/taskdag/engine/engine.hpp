@@ -105,15 +105,16 @@ class Engine final : public EngineBase<P> {
     program_.continues = options.continues ? 1 : 0;
     reset_totals();
     const auto start = std::chrono::steady_clock::now();
-    int phase = -1;
-    while (turn(options, phase, report)) ++report.slices;
+    while (turn(options, phase_, report)) ++report.slices;
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    report.phase = phase;
+    report.phase = phase_;
+    if (report.finished()) phase_ = -1;
     fill(report);
     return report;
   }
 
   void clear() override {
+    phase_ = -1;
     ledger_memory_.clear();
     each([&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -370,6 +371,7 @@ class Engine final : public EngineBase<P> {
   ProgramRef<P> program_{};
   Ledger ledger_{};
   Levels<P> levels_;
+  int phase_ = -1;  ///< that ran last; the next run goes on with it, unless all was done
   OperationCounts zero_;
 };
 
