@@ -11,7 +11,7 @@ namespace taskdag::engine {
 namespace {
 
 // Pixels around the bars.
-constexpr int kLeft = 140;
+constexpr int kLeft = 190;
 constexpr int kRight = 30;
 constexpr int kLine = 20;  ///< of text
 
