@@ -25,7 +25,7 @@ if [ -n "${SMOKE:-}" ]; then
 else
   # No watchdog: it costs an atomic operation per turn; LIMIT ends what hangs.
   # 220 warps, as in the study (55 blocks of 4), and 220, 110 or 55 rings.
-  study=2000 large=10000 traced=1000 repeat=3 roots=4096 teams=() blocks=(--blocks 55) watchdog=0
+  study=2000 large=10000 traced=1000 repeat=3 roots=32768 teams=() blocks=(--blocks 55) watchdog=0
   all_rings=(220 110 55) tile=32 capacity=1048576
 fi
 [ "$backend" = cuda ] || blocks=()
