@@ -134,6 +134,28 @@ class Engine final : public EngineBase<P> {
     std::uint32_t storage_capacity = 0;
   };
 
+  /// The watchdog over the controller's own turns: they go on, and no task is executed.
+  class Standstill {
+   public:
+    explicit Standstill(std::uint32_t limit_ms) : limit_(limit_ms) {}
+    bool lasts(const Ledger& ledger) {
+      if (limit_.count() == 0) return false;
+      std::uint64_t executed = 0;
+      for (const std::uint64_t one : ledger.executed) executed += one;
+      const auto now = std::chrono::steady_clock::now();
+      if (executed != executed_) {
+        executed_ = executed;
+        since_ = now;
+      }
+      return now - since_ > limit_;
+    }
+
+   private:
+    std::chrono::milliseconds limit_;
+    std::uint64_t executed_ = 0;
+    std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  };
+
   template <class F>
   static void each(F&& f) {
     ForEach<typename P::AllTypes>::apply(std::forward<F>(f));

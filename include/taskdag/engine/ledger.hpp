@@ -11,7 +11,7 @@
 /// | an item is created              | + 1                    | before it is pushed, and the creator is still pending |
 /// | an item is created and waits    | + 1, + 2^32            | before its dependencies are added to the count        |
 /// | its last dependency is resolved | - 2^32                 | after that, before it is pushed                       |
-/// | its execute() has returned      | - 1                    | after all that it created                             |
+/// | its execute() has returned      | - 1                    | in one operation with the children that it holds back |
 /// Order: the numbers publish no data (queues and dependencies do), so adding is relaxed. Subtracting is a release and
 /// the look an acquire where a run goes on after pending = 0 without the end of a kernel (host threads).
 /// `phase_pending` is pending split by phase, for programs with phases.

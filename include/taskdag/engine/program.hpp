@@ -45,6 +45,7 @@ struct Program {
   /// Bit i: T may create items of type i.
   template <class T>
   static constexpr std::uint32_t creates() {
+    if (TaskTraits<T>::max_children() == 0) return 0;
     std::uint32_t mask = 0;
     detail::ForEach<typename detail::CreatesOf<T, AllTypes>::type>::apply(
         [&mask](auto tag) { mask |= 1U << static_cast<unsigned>(number_of<typename decltype(tag)::type>()); });
@@ -117,20 +118,25 @@ TASKDAG_TASK void count_released(const ProgramRef<P>& program, std::uint32_t ite
   AtomicRef<std::uint64_t>(program.ledger->total).fetch_sub(items * kOneWaiting, relaxed);
 }
 
-/// `items` tasks of T have ended. release: see ledger.hpp.
+/// `more` tasks of T were created, less those that have ended. Where tasks have ended: release, see ledger.hpp.
 template <class P, class T>
-TASKDAG_TASK void count_finished(const ProgramRef<P>& program, std::uint32_t items, typename P::Probe& probe) {
+TASKDAG_TASK void count_change(const ProgramRef<P>& program, std::int32_t more, typename P::Probe& probe) {
 #if defined(__CUDA_ARCH__)
   constexpr MemoryOrder order = relaxed;  // the end of the kernel orders
 #else
   constexpr MemoryOrder order = release;
 #endif
+  if (more == 0) return;
+  // Two's complement: adding the sign-extended change leaves the upper half, waiting, as it is, since pending is never
+  // negative.
+  const auto change = static_cast<std::uint64_t>(static_cast<std::int64_t>(more));
   if (P::phases > 0) {
     probe.atomic();
-    AtomicRef<std::uint32_t>(program.ledger->phase_pending[P::template phase_of<T>() + 1]).fetch_sub(items, order);
+    AtomicRef<std::uint32_t>(program.ledger->phase_pending[P::template phase_of<T>() + 1])
+        .fetch_add(static_cast<std::uint32_t>(more), order);
   }
   probe.atomic();
-  AtomicRef<std::uint64_t>(program.ledger->total).fetch_sub(items, order);
+  AtomicRef<std::uint64_t>(program.ledger->total).fetch_add(change, order);
 }
 
 /// Pushes an item that is counted already; stops the run where that is too much.

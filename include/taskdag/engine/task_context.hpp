@@ -7,6 +7,15 @@
 
 TASKDAG_ENGINE_BEGIN
 
+/// An item between two tasks of one team.
+template <class P, class T>
+struct Held {
+  typename T::Item item{};
+  typename P::Probe::Stamp stamp{};
+  bool there = false;
+  bool counted = false;  ///< in the ledger
+};
+
 /// The first argument of execute(). P: the program, T: the type of the running task, Group: its worker.
 ///
 /// Every lane of a worker may call the functions below, and each call counts: a warp whose 32 lanes call enqueue
@@ -20,8 +29,8 @@ class TaskContext {
   using Probe = typename P::Probe;
 
   TASKDAG_TASK TaskContext(const ProgramRef<P>& program, const Group& group, std::byte* shared, std::uint32_t team,
-                           bool keeps, Probe& probe)
-      : program_(program), group_(group), shared_(shared), team_(team), keeps_(keeps), probe_(probe) {}
+                           bool holds, Probe& probe)
+      : program_(program), group_(group), shared_(shared), team_(team), holds_(holds), probe_(probe) {}
 
   [[nodiscard]] TASKDAG_TASK const Data& data() const { return program_.data; }
   [[nodiscard]] TASKDAG_TASK const Group& group() const { return group_; }
@@ -31,10 +40,7 @@ class TaskContext {
   /// Creates a task that may run at once.
   template <class U>
   TASKDAG_TASK void enqueue(const typename U::Item& item) {
-    if (keep<U>(item)) {
-      kept_is_new_ = true;
-      return;
-    }
+    if (hold<U>(item, false)) return;
     const Lanes lanes = Lanes::converged();
     if (lanes.leads()) detail::count_created<P, U>(program_, lanes.count(), false, probe_);
     lanes.sync();
@@ -105,24 +111,21 @@ class TaskContext {
     detail::stop_run(*program_.ledger, Stop::task_failed, P::template number_of<T>(), code);
   }
 
-  // For the engine: the child that stays with the worker.
-  [[nodiscard]] TASKDAG_TASK bool kept() const { return kept_; }
-  /// The kept child is not counted as pending: it takes the place of its parent.
-  [[nodiscard]] TASKDAG_TASK bool kept_is_new() const { return kept_is_new_; }
-  [[nodiscard]] TASKDAG_TASK const typename T::Item& kept_item() const { return kept_item_; }
-  [[nodiscard]] TASKDAG_TASK typename Probe::Stamp kept_stamp() const { return kept_stamp_; }
+  // For the engine: the children of the task's own type that it holds back, so that they may run next without a queue.
+  [[nodiscard]] TASKDAG_TASK const Held<P, T>& first() const { return first_; }
+  [[nodiscard]] TASKDAG_TASK const Held<P, T>& second() const { return second_; }
 
  private:
   static constexpr std::uint32_t kLost = 0xFFFFFFFFU;
 
-  /// The first child of the running task's own type may run next on the same worker, without a queue.
+  /// Holds a child back, if there is room. `counted`: it is in the ledger already.
   template <class U>
-  TASKDAG_TASK bool keep(const typename U::Item& item) {
+  TASKDAG_TASK bool hold(const typename U::Item& item, bool counted) {
     if constexpr (std::is_same_v<U, T>) {
-      if (keeps_ && !kept_ && group_.rank() == 0) {
-        kept_ = true;
-        kept_item_ = item;
-        kept_stamp_ = Probe::stamp();
+      if (holds_ && group_.rank() == 0) {
+        Held<P, T>& place = first_.there ? second_ : first_;
+        if (place.there) return false;
+        place = {item, Probe::stamp(), true, counted};
         return true;
       }
     }
@@ -160,7 +163,7 @@ class TaskContext {
     const typename U::Item item = state.storage.take(place, probe_);
     state.storage.add_to_level(-1, probe_);
     detail::count_released<P, U>(program_, 1, probe_);
-    if (keep<U>(item)) return;
+    if (hold<U>(item, true)) return;
     detail::push<P, U>(program_, Lanes::converged(), item, hint<U>(item), probe_);
   }
 
@@ -180,11 +183,9 @@ class TaskContext {
   std::byte* shared_;
   std::uint32_t team_;
   std::uint32_t child_ = 0;
-  bool keeps_;
-  bool kept_ = false;
-  bool kept_is_new_ = false;
-  typename T::Item kept_item_{};
-  typename Probe::Stamp kept_stamp_{};
+  bool holds_;
+  Held<P, T> first_;
+  Held<P, T> second_;
   Probe& probe_;
 };
 

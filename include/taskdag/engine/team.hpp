@@ -2,8 +2,9 @@
 /// The loop of a team: take items, run them, count them, until there is nothing left to do. One source for the GPU,
 /// where a team is a warp or a block, and for the host, where it is a thread.
 ///
-/// A Team has: size, lanes_of<T>(), rank(), leads(), number() (of the team in the run), sync(), broadcast(word struct),
-/// split(wants, wanting, place), any(bool), sum(int), group<T>(), shared<T>().
+/// A Team has: size, lanes_of<T>(), hands_over, leads(), number() (of the team in the run), sync(), broadcast(Turn),
+/// split(wants, wanting, place), any(bool), count(bool), sum(int), hand_over(first, second, left_over), group<T>(),
+/// shared<T>(), items<T>(); for idle persistent teams watches(), sleep(), wake(), end().
 #pragma once
 
 #include "taskdag/engine/task_context.hpp"
@@ -37,6 +38,10 @@ TASKDAG_TASK std::uint32_t traced_number(const Team& team) {
 }
 
 /// Runs items of type T until its queue is empty, or, with `once`, those of one claim. @returns whether a task ran
+///
+/// A turn: workers without an item take some from the queue; all run theirs; children of type T that they held back go
+/// to the workers of the team, first to their parent's, then to those that would be idle; the rest goes to the queue
+/// (at once, where nobody is idle). So a chain of tasks costs no queue, and no held item ever waits for another task.
 TASKDAG_ENGINE_ANY_SIDE
 template <class P, class T, class Team>
 TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P>& state, bool once,
@@ -44,44 +49,46 @@ TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P
   using Traits = TaskTraits<T>;
   constexpr int number = P::template number_of<T>();
   constexpr int lanes = Team::template lanes_of<T>();
-  constexpr int workers = Team::size / lanes;
   constexpr auto fetch = static_cast<std::uint32_t>(Traits::fetch());
-  // A block that runs several workers of one type asks for all of them at once: none may be ahead of the others.
-  constexpr bool may_keep =
-      Traits::continues() && !Traits::batched() && lanes <= 32 && (workers == 1 || Team::size <= 32);
-  const bool keeps = may_keep && !once && program.continues != 0;
+  constexpr bool may_hold = Traits::continues() && !Traits::batched() && Team::hands_over && lanes <= 32;
+  const bool holds_back = may_hold && !once && program.continues != 0;
   const TypeState<P, T>& type = program.template of<T>();
   const auto group = team.template group<T>();
 
-  typename T::Item held{};
-  typename P::Probe::Stamp held_stamp{};
-  bool holds = false;
+  Held<P, T> held;
   bool worked = false;
+  bool hungry = true;      // the team holds no item
+  std::uint32_t stop = 0;  // on the leading lane: looked up while the last turn's tasks ran
+  std::int32_t seen = 0;
   while (true) {
     int wanting = 0;
     int place = 0;
-    team.template split<lanes>(!holds, wanting, place);
+    team.template split<lanes>(!held.there, wanting, place);
     Turn turn{};
     if (team.leads()) {
-      probe.load();
-      turn.stop = AtomicRef<std::uint32_t>(program.ledger->stop).load(relaxed);
-      if (turn.stop == 0 && wanting > 0) {
-        turn.claim =
-            type.queue.claim(static_cast<std::uint32_t>(wanting) * fetch, team.number(), state.cursor[number], probe);
+      if (hungry) {
+        stop = AtomicRef<std::uint32_t>(program.ledger->stop).load(relaxed);
+        seen = type.queue.glance(team.number(), probe);
+        probe.load();
+      }
+      turn.stop = stop;
+      if (stop == 0 && wanting > 0) {
+        turn.claim = type.queue.claim(static_cast<std::uint32_t>(wanting) * fetch, seen, hungry, team.number(),
+                                      state.cursor[number], probe);
       }
     }
     turn = team.broadcast(turn);
     if (turn.stop != 0) {
-      if (holds && group.rank() == 0) {
-        push<P, T>(program, Lanes::converged(), held, {team.number(), key_of<T>(held, 0), 0}, probe);
+      if (held.there && group.rank() == 0) {
+        push<P, T>(program, Lanes::converged(), held.item, {team.number(), key_of<T>(held.item, 0), 0}, probe);
       }
       break;
     }
-    if (turn.claim.count == 0 && !team.any(holds)) break;
+    if (turn.claim.count == 0 && hungry) break;
     worked = true;
 
     TaskContext<P, T, std::remove_const_t<decltype(group)>> context(program, group, team.template shared<T>(),
-                                                                    team.number(), keeps, probe);
+                                                                    team.number(), holds_back, probe);
     std::uint32_t executed = 0;
     if constexpr (Traits::batched()) {
       typename T::Item* items = team.template items<T>();
@@ -107,9 +114,9 @@ TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P
       typename T::Item items[fetch]{};
       typename P::Probe::Stamp stamps[fetch]{};
       std::uint32_t size = 0;
-      if (holds) {
-        items[0] = held;
-        stamps[0] = held_stamp;
+      if (held.there) {
+        items[0] = held.item;
+        stamps[0] = held.stamp;
         size = 1;
       } else {
         for (auto k = static_cast<std::uint32_t>(place); k < turn.claim.count && size < fetch;
@@ -120,6 +127,11 @@ TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P
           ++size;
         }
       }
+      if (may_hold && team.leads()) {
+        stop = AtomicRef<std::uint32_t>(program.ledger->stop).load(relaxed);
+        seen = type.queue.glance(team.number(), probe);
+        probe.load();
+      }
       for (; executed < size; ++executed) {
         const std::uint64_t start = P::Probe::now();
         T::execute(context, items[executed]);
@@ -127,24 +139,34 @@ TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P
         if (group.rank() == 0) probe.event(stamps[executed], start, number);
       }
     }
-    holds = false;
-    int in_place_of_parent = 0;
-    if constexpr (may_keep) {
-      holds = group.broadcast(context.kept());
-      if (holds) {
-        held = group.broadcast(context.kept_item());
-        held_stamp = context.kept_stamp();
-        in_place_of_parent = context.kept_is_new() ? 1 : 0;
+
+    const std::int32_t ran = team.sum(group.rank() == 0 ? static_cast<int>(executed) : 0);
+    std::int32_t created = 0;
+    if constexpr (may_hold) {
+      if (holds_back) {
+        created = team.count(context.first().there && !context.first().counted) +
+                  team.count(context.second().there && !context.second().counted);
       }
     }
-    const int mine = group.rank() == 0 ? static_cast<int>(executed) : 0;
-    const int ended = team.sum(group.rank() == 0 ? mine - in_place_of_parent : 0);
-    const int ran = team.sum(mine);
     if (team.leads()) {
-      if (ended > 0) count_finished<P, T>(program, static_cast<std::uint32_t>(ended), probe);
+      count_change<P, T>(program, created - ran, probe);
       state.executed[number] += static_cast<std::uint64_t>(ran);
       // relaxed: a sign of life, nothing hangs on it.
       if (program.watchdog_ns != 0) AtomicRef<std::uint64_t>(program.ledger->turns).fetch_add(1U, relaxed);
+    }
+    hungry = true;
+    if constexpr (may_hold) {
+      if (holds_back) {
+        team.sync();  // the ledger knows of the children before a queue does
+        bool left_over = false;
+        held = team.template hand_over<lanes>(context.first(), context.second(), left_over);
+        if (left_over) {
+          const typename T::Item& item = context.second().item;
+          push<P, T>(program, Lanes::converged(), item, {team.number(), key_of<T>(item, team.number()), 1}, probe);
+        }
+        held = group.broadcast(held);
+        hungry = !team.any(held.there);
+      }
     }
     if (once) break;
   }
@@ -232,13 +254,24 @@ TASKDAG_TASK void run_persistent(const ProgramRef<P>& program, Team& team) {
       }
     });
     if (worked) {
+      team.wake();
       backoff.reset();
       continue;
     }
+    // One idle team of a block watches the queues for the others.
     Turn turn{};
-    if (team.leads()) turn.stop = watch.over(Phase) ? 1U : 0U;
+    if (team.leads()) {
+      bool over = false;
+      if (team.watches()) {
+        over = watch.over(Phase);
+        if (over) team.end();
+        if (!over) backoff.turn();
+      } else {
+        over = team.sleep();
+      }
+      turn.stop = over ? 1U : 0U;
+    }
     if (team.broadcast(turn).stop != 0) break;
-    backoff.turn();
   }
   end_team<P>(program, team, state, probe);
 }

@@ -25,7 +25,10 @@ using PhaseTypes = typename TypesIn<P, Phase, typename P::AllTypes>::type;
 template <class P, int Phase>
 __global__ void __launch_bounds__(Shape<PhaseTypes<P, Phase>>::threads) persistent_kernel(const ProgramRef<P> program) {
   extern __shared__ __align__(16) std::byte shared[];
-  auto team = Shape<PhaseTypes<P, Phase>>::team(shared);
+  __shared__ IdleGate gate;
+  if (threadIdx.x == 0) gate = {0, 0, 0};
+  __syncthreads();
+  auto team = Shape<PhaseTypes<P, Phase>>::team(shared, &gate);
   run_persistent<P, Phase>(program, team);
 }
 
@@ -34,7 +37,7 @@ template <class P, class T>
 __global__ void __launch_bounds__(Shape<Types<T>>::threads)
     slice_kernel(const ProgramRef<P> program, std::uint32_t claims, bool once) {
   extern __shared__ __align__(16) std::byte shared[];
-  auto team = Shape<Types<T>>::team(shared);
+  auto team = Shape<Types<T>>::team(shared, nullptr);
   if (team.number() < claims) run_slice<P, T>(program, team, once);
 }
 
@@ -67,7 +70,7 @@ __global__ void move_all_kernel(const ProgramRef<P> program, const typename P::t
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
   std::uint32_t cursor = 0;
   while (from.level() != 0) {
-    const Claim claim = from.claim(1, thread, cursor, probe);
+    const Claim claim = from.claim(1, from.glance(thread, probe), true, thread, cursor, probe);
     if (claim.count == 0) continue;
     typename P::Probe::Stamp stamp{};
     const typename T::Item item = from.read(claim, 0, stamp, probe);

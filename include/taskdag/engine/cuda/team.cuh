@@ -47,17 +47,41 @@ struct TeamSizeOf<Types<Ts...>> {
   static_assert(barriers_suffice, "block workers of one phase differ by a factor of 8 at most");
 };
 
+/// The place of the nth (from 0) set bit of a mask that has so many.
+__device__ inline int nth_set_bit(unsigned mask, int n) {
+  int place = 0;
+#pragma unroll
+  for (int half = 16; half > 0; half /= 2) {
+    const int below = __popc(mask & ((1U << half) - 1U));
+    if (n >= below) {
+      n -= below;
+      mask >>= half;
+      place += half;
+    }
+  }
+  return place;
+}
+
+/// Idle warps of a block, in shared memory: one of them watches the queues, the others sleep. Relaxed accesses by way
+/// of volatile and atomicCAS: hints, except `ended`, which only ever goes from 0 to 1 and after which nothing is read.
+struct IdleGate {
+  int watcher;  ///< 0, or 1 + the warp that watches
+  int woken;    ///< counts up when the watcher found an item: there may be more
+  int ended;
+};
+
 /// A warp; `memory`: its shared memory.
 class WarpTeam {
  public:
   static constexpr int size = 32;
+  static constexpr bool hands_over = true;
   template <class T>
   static constexpr int lanes_of() {
     return TaskTraits<T>::lanes();
   }
 
-  __device__ WarpTeam(std::uint32_t number, std::byte* memory)
-      : number_(number), lane_(static_cast<int>(threadIdx.x % 32U)), memory_(memory) {}
+  __device__ WarpTeam(std::uint32_t number, std::byte* memory, IdleGate* gate)
+      : number_(number), lane_(static_cast<int>(threadIdx.x % 32U)), memory_(memory), gate_(gate) {}
 
   __device__ int rank() const { return lane_; }
   __device__ bool leads() const { return lane_ == 0; }
@@ -71,7 +95,52 @@ class WarpTeam {
     place = __popc(mask & ((1U << (lane_ / Lanes * Lanes)) - 1U)) / Lanes;
   }
   __device__ bool any(bool value) const { return __any_sync(kAll, value) != 0; }
-  __device__ int sum(int value) const { return WarpGroup<32>(lane_).sum(value); }
+  __device__ int sum(int value) const { return __reduce_add_sync(kAll, value); }
+  /// Lanes with true.
+  __device__ int count(bool value) const { return __popc(__ballot_sync(kAll, value)); }
+  __device__ void sync() const { __syncwarp(); }
+
+  /// Each worker keeps its first child; second children go to workers that have none, as long as there are such.
+  /// `left_over`: this lane's second child found no place. Children are on the leading lanes of the workers.
+  template <int Lanes, class HeldItem>
+  __device__ HeldItem hand_over(const HeldItem& first, const HeldItem& second, bool& left_over) const {
+    const bool leads_worker = lane_ % Lanes == 0;
+    const unsigned givers = __ballot_sync(kAll, second.there);
+    if (givers == 0) return first;
+    const unsigned takers = __ballot_sync(kAll, leads_worker && !first.there);
+    const unsigned below = (1U << lane_) - 1U;
+    left_over = second.there && __popc(givers & below) >= __popc(takers);
+    const int order = __popc(takers & below);
+    const bool takes = leads_worker && !first.there && order < __popc(givers);
+    const HeldItem given = from_lane(second, takes ? nth_set_bit(givers, order) : lane_);
+    return takes ? given : first;
+  }
+
+  // By the leading lane of an idle team.
+  __device__ bool watches() const {
+    const int me = 1 + static_cast<int>(threadIdx.x / 32U);
+    volatile int* watcher = &gate_->watcher;
+    return *watcher == me || (*watcher == 0 && atomicCAS_block(&gate_->watcher, 0, me) == 0);
+  }
+  /// Returns when there may be work, or with true when the run is over.
+  __device__ bool sleep() {
+    const volatile IdleGate* gate = gate_;
+    while (gate->watcher != 0 && gate->woken == woken_ && gate->ended == 0) __nanosleep(100);
+    woken_ = gate->woken;
+    return gate->ended != 0;
+  }
+  /// The team has worked. If it was the watcher, others may find items too, and one of them watches next.
+  __device__ void wake() {
+    if (!leads()) return;
+    volatile IdleGate* gate = gate_;
+    if (gate->watcher == 1 + static_cast<int>(threadIdx.x / 32U)) {
+      gate->woken = gate->woken + 1;
+      gate->watcher = 0;
+    }
+    woken_ = gate->woken;
+  }
+  __device__ void end() const { static_cast<volatile IdleGate*>(gate_)->ended = 1; }
+
   template <class T>
   __device__ WarpGroup<TaskTraits<T>::lanes()> group() const {
     return WarpGroup<TaskTraits<T>::lanes()>(lane_);
@@ -87,9 +156,25 @@ class WarpTeam {
 
  private:
   static constexpr unsigned kAll = 0xFFFFFFFFU;
+
+  template <class V>
+  __device__ static V from_lane(const V& value, int lane) {
+    union Words {
+      V value;
+      unsigned word[(sizeof(V) + 3) / 4];
+      __device__ Words() {}
+    } words;
+    words.value = value;
+#pragma unroll
+    for (unsigned& word : words.word) word = __shfl_sync(kAll, word, lane);
+    return words.value;
+  }
+
   std::uint32_t number_;
   int lane_;
   std::byte* memory_;
+  IdleGate* gate_;
+  int woken_ = 0;
 };
 
 /// A block of Threads threads. Its workers ask for items all at once.
@@ -97,6 +182,7 @@ template <int Threads>
 class BlockTeam {
  public:
   static constexpr int size = Threads;
+  static constexpr bool hands_over = false;
   template <class T>
   static constexpr int lanes_of() {
     return TaskTraits<T>::lanes();
@@ -123,6 +209,12 @@ class BlockTeam {
   }
   /// Workers of a block keep no item (team.hpp), so all threads have the same.
   __device__ bool any(bool value) const { return value; }
+  __device__ static void sync() { __syncthreads(); }
+  // A block watches for itself.
+  __device__ static bool watches() { return true; }
+  __device__ static bool sleep() { return false; }
+  __device__ static void wake() {}
+  __device__ static void end() {}
   /// On the leading thread.
   __device__ int sum(int value) const {
     value = WarpGroup<32>(rank_ % 32).sum(value);
@@ -172,16 +264,17 @@ class BlockTeam {
 template <class List>
 struct Shape {
   static constexpr int team_size = TeamSizeOf<List>::value;
-  static constexpr int threads = team_size > 32 ? team_size : 128;  ///< per block
+  static constexpr int threads = team_size > 32 ? team_size : 256;  ///< per block
   static constexpr int teams = threads / team_size;                 ///< per block
   static constexpr std::size_t team_memory = TeamMemory<team_size, List>::value;
   static constexpr std::size_t shared_bytes = team_memory * static_cast<std::size_t>(teams);
   static __device__ std::uint32_t first_team() { return blockIdx.x * static_cast<std::uint32_t>(teams); }
 
-  static __device__ auto team(std::byte* shared) {
+  /// `gate`: zeroed; not read by teams that are not persistent.
+  static __device__ auto team(std::byte* shared, [[maybe_unused]] IdleGate* gate) {
     if constexpr (team_size == 32) {
       const std::uint32_t warp = threadIdx.x / 32U;
-      return WarpTeam(first_team() + warp, shared + warp * team_memory);
+      return WarpTeam(first_team() + warp, shared + warp * team_memory, gate);
     } else {
       return BlockTeam<team_size>(blockIdx.x, shared);
     }

@@ -68,7 +68,7 @@ class HostBackend {
     std::uint32_t moved = 0;
     const std::uint32_t items = from.level();
     for (std::uint32_t worker = 0; moved < items; ++worker) {
-      const Claim claim = from.claim(1, worker, cursor, probe);
+      const Claim claim = from.claim(1, from.glance(worker, probe), true, worker, cursor, probe);
       if (claim.count == 0) continue;
       typename P::Probe::Stamp stamp{};
       const typename T::Item item = from.read(claim, 0, stamp, probe);

@@ -12,6 +12,7 @@ namespace detail {
 class HostTeam {
  public:
   static constexpr int size = 1;
+  static constexpr bool hands_over = true;
   template <class T>
   static constexpr int lanes_of() {
     return 1;
@@ -38,6 +39,19 @@ class HostTeam {
   }
   static bool any(bool value) { return value; }
   static int sum(int value) { return value; }
+  static int count(bool value) { return value ? 1 : 0; }
+  static void sync() {}
+  /// The worker keeps `first`; a second child has nobody to go to.
+  template <int Lanes, class HeldItem>
+  static HeldItem hand_over(const HeldItem& first, const HeldItem& second, bool& left_over) {
+    left_over = second.there;
+    return first;
+  }
+  // Each thread watches for itself.
+  static bool watches() { return true; }
+  static bool sleep() { return false; }
+  static void wake() {}
+  static void end() {}
   template <class T>
   static HostGroup group() {
     return {};

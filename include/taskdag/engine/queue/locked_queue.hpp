@@ -52,8 +52,10 @@ class LockedQueue {
     return result;
   }
 
-  TASKDAG_TASK Claim claim(std::uint32_t want, std::uint32_t /*worker*/, std::uint32_t& /*cursor*/,
-                           Probe& probe) const {
+  /// The lock has to be taken to know.
+  [[nodiscard]] TASKDAG_TASK std::int32_t glance(std::uint32_t /*worker*/, Probe& /*probe*/) const { return 1; }
+  TASKDAG_TASK Claim claim(std::uint32_t want, std::int32_t /*seen*/, bool /*hungry*/, std::uint32_t /*worker*/,
+                           std::uint32_t& /*cursor*/, Probe& probe) const {
     lock(probe);
     const std::uint32_t head = get(counters_->head, probe);
     const std::uint32_t level = get(counters_->tail, probe) - head;

@@ -71,17 +71,23 @@ class MultiQueue {
     }
   }
 
-  /// `cursor`: the other ring that this team has looked into last, 1 … rings - 1 after its home. 0: a new team; its
-  /// first look goes everywhere, so that a slice with few teams finds the items however far from home they are.
-  TASKDAG_TASK Claim claim(std::uint32_t want, std::uint32_t worker, std::uint32_t& cursor, Probe& probe) const {
+  [[nodiscard]] TASKDAG_TASK std::int32_t glance(std::uint32_t worker, Probe& probe) const {
+    return level_of(Hash::home(worker, rings_), probe);
+  }
+  /// `cursor`: the other ring that this team has looked into last, if it was hungry, 1 … rings - 1 after its home. 0: a
+  /// new team; its first look goes everywhere, so that a slice with few teams finds the items however far from home
+  /// they are.
+  TASKDAG_TASK Claim claim(std::uint32_t want, std::int32_t seen, [[maybe_unused]] bool hungry, std::uint32_t worker,
+                           [[maybe_unused]] std::uint32_t& cursor, Probe& probe) const {
     const std::uint32_t home = Hash::home(worker, rings_);
-    Claim claim = claim_from(home, want, probe);
+    Claim claim = claim_from(home, want, seen, probe);
     if constexpr (Hash::steals) {
       const std::uint32_t others = rings_ - 1;
       const std::uint32_t looks = cursor == 0 || others < kLooks ? others : kLooks;
-      for (std::uint32_t look = 0; claim.count == 0 && look < looks; ++look) {
+      for (std::uint32_t look = 0; hungry && claim.count == 0 && look < looks; ++look) {
         cursor = cursor >= others ? 1 : cursor + 1;
-        claim = claim_from((home + cursor) % rings_, want, probe);
+        const std::uint32_t ring = (home + cursor) % rings_;
+        claim = claim_from(ring, want, level_of(ring, probe), probe);
       }
     }
     return claim;
@@ -167,12 +173,14 @@ class MultiQueue {
     probe.atomic();
   }
 
-  TASKDAG_TASK Claim claim_from(std::uint32_t ring, std::uint32_t want, Probe& probe) const {
+  [[nodiscard]] TASKDAG_TASK std::int32_t level_of(std::uint32_t ring, Probe& probe) const {
+    probe.load();
+    return AtomicRef<std::int32_t>(counters_[ring].count).load(relaxed);
+  }
+  TASKDAG_TASK Claim claim_from(std::uint32_t ring, std::uint32_t want, std::int32_t seen, Probe& probe) const {
+    if (seen <= 0) return {};
     Counters& counters = counters_[ring];
     AtomicRef<std::int32_t> count(counters.count);
-    const std::int32_t seen = count.load(relaxed);
-    probe.load();
-    if (seen <= 0) return {};
     const std::int32_t ask = seen < static_cast<std::int32_t>(want) ? seen : static_cast<std::int32_t>(want);
     const std::int32_t before = count.fetch_sub(ask, relaxed);
     probe.atomic();

@@ -44,13 +44,16 @@ class OrderedQueue {
     return Pushed::no_room;
   }
 
-  TASKDAG_TASK Claim claim(std::uint32_t want, std::uint32_t /*worker*/, std::uint32_t& /*cursor*/,
-                           Probe& probe) const {
+  [[nodiscard]] TASKDAG_TASK std::int32_t glance(std::uint32_t /*worker*/, Probe& probe) const {
+    probe.load();
+    return static_cast<std::int32_t>(level());
+  }
+  TASKDAG_TASK Claim claim(std::uint32_t want, std::int32_t seen, bool /*hungry*/, std::uint32_t /*worker*/,
+                           std::uint32_t& /*cursor*/, Probe& probe) const {
+    if (seen <= 0) return {};  // idle teams do not count it up for ever
     AtomicRef<std::uint32_t> next(counters_->next);
     const std::uint32_t size = counters_->size;
     probe.load();
-    // Looked at first, so that idle teams do not count it up for ever.
-    if (next.load(relaxed) >= size) return {};
     const std::uint32_t first = next.fetch_add(want, relaxed);
     probe.atomic();
     if (first >= size) return {};

@@ -41,9 +41,11 @@ class ScanQueue {
     return Pushed::within_capacity;
   }
 
+  /// Scanning is how to know.
+  [[nodiscard]] TASKDAG_TASK std::int32_t glance(std::uint32_t /*worker*/, Probe& /*probe*/) const { return 1; }
   /// One task at most; goes on where the team stopped, once round, and gives up earlier where no task is ready.
-  TASKDAG_TASK Claim claim(std::uint32_t /*want*/, std::uint32_t /*worker*/, std::uint32_t& cursor,
-                           Probe& probe) const {
+  TASKDAG_TASK Claim claim(std::uint32_t /*want*/, std::int32_t /*seen*/, bool /*hungry*/, std::uint32_t /*worker*/,
+                           std::uint32_t& cursor, Probe& probe) const {
     for (std::uint32_t look = 0; look < size_; ++look) {
       if (look % kLooks == 0 && level() == 0) break;
       const std::uint32_t number = cursor < size_ ? cursor : 0;

@@ -70,13 +70,17 @@ class SharedCounterQueue {
     return result;  // above_capacity is told to the leading lane only
   }
 
-  /// By one lane: takes up to `want` items for its team.
-  TASKDAG_TASK Claim claim(std::uint32_t want, std::uint32_t /*worker*/, std::uint32_t& /*cursor*/,
-                           Probe& probe) const {
-    AtomicRef<std::int32_t> count(counters_->count);
-    const std::int32_t seen = count.load(relaxed);
+  /// By one lane: how many items there seem to be, for claim().
+  [[nodiscard]] TASKDAG_TASK std::int32_t glance(std::uint32_t /*worker*/, Probe& probe) const {
     probe.load();
+    return AtomicRef<std::int32_t>(counters_->count).load(relaxed);
+  }
+  /// By one lane: takes up to `want` items for its team. `seen`: a glance, which may be old. `hungry`: the team has no
+  /// other item.
+  TASKDAG_TASK Claim claim(std::uint32_t want, std::int32_t seen, bool /*hungry*/, std::uint32_t /*worker*/,
+                           std::uint32_t& /*cursor*/, Probe& probe) const {
     if (seen <= 0) return {};
+    AtomicRef<std::int32_t> count(counters_->count);
     const std::int32_t ask = seen < static_cast<std::int32_t>(want) ? seen : static_cast<std::int32_t>(want);
     const std::int32_t before = count.fetch_sub(ask, relaxed);
     probe.atomic();
