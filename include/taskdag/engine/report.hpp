@@ -20,6 +20,12 @@ enum class Scheduler {
   device_controller,  ///< a controller beside the workers starts them by type (MHive PDC)
 };
 
+/// How a controller on the GPU comes back after each turn (cuda/controller.cuh).
+enum class ControllerForm {
+  chain,  ///< it launches kernels, and itself behind them
+  graph,  ///< it stands in a CUDA graph's loop
+};
+
 /// What to do when a queue or a waiting storage is above its capacity.
 enum class FullPolicy {
   grow,  ///< suspend, double it, go on
@@ -30,6 +36,8 @@ enum class FullPolicy {
 struct RunOptions {
   Scheduler scheduler = Scheduler::automatic;
   FullPolicy on_full = FullPolicy::grow;
+  /// Of the device controller; the host has one form.
+  ControllerForm controller = ControllerForm::chain;
   /// GPU: blocks of a persistent kernel, 0: as many as are resident. Host: threads are the context's.
   int blocks = 0;
   /// Largest number of items of one type in a slice of the timesliced scheduler, 0: all that are queued.

@@ -10,6 +10,7 @@
 
 #include "taskdag/engine/cuda/check.cuh"
 #include "taskdag/engine/cuda/controller.cuh"
+#include "taskdag/engine/cuda/graph.cuh"
 #include "taskdag/engine/cuda/owners.cuh"
 #include "taskdag/engine/memory.hpp"
 #include "taskdag/engine/report.hpp"
@@ -29,6 +30,9 @@ class CudaBackend {
       using T = typename decltype(tag)::type;
       infos_[P::template number_of<T>()] =
           prepare<Shape<Types<T>>>(reinterpret_cast<const void*>(&slice_kernel<P, T>), TaskTraits<T>::name());
+#if defined(__CUDACC_RDC__)
+      prepare<Shape<Types<T>>>(reinterpret_cast<const void*>(&graph_slice_kernel<P, T>), TaskTraits<T>::name());
+#endif
     });
     prepare_phases<-1>();
   }
@@ -115,9 +119,9 @@ class CudaBackend {
     using Kernel = Shape<Types<T>>;
     constexpr int number = P::template number_of<T>();
     std::uint32_t claims = (items + per_team<T>() - 1U) / per_team<T>();
-    if constexpr (!P::template Queue<T>::any_worker_may_claim) {
-      claims = std::max(claims, program.template of<T>().queue.rings());
-    }
+    // One more team per ring: each ring may hold a remainder.
+    if constexpr (requires { program.template of<T>().queue.rings(); })
+      claims += program.template of<T>().queue.rings();
     const std::uint32_t blocks = (claims + Kernel::teams - 1U) / Kernel::teams;
     slice_kernel<P, T>
         <<<blocks, Kernel::threads, Kernel::shared_bytes, streams_[number].get()>>>(program, claims, true);
@@ -129,12 +133,28 @@ class CudaBackend {
                   [[maybe_unused]] const RunOptions& options) {
 #if defined(__CUDACC_RDC__)
     const CurrentDevice current(context_.device());
-    ControllerState state{0, phase, 0};
+    ControllerState state{};
+    state.phase = phase;
     control_.copy_in(0, &state, sizeof(state));
-    chain_kernel<P>
-        <<<1, 32, 0, streams_[0].get()>>>(program, limits(program), static_cast<ControllerState*>(control_.data()));
-    check(cudaGetLastError(), "starting the device controller");
-    synchronize();
+    auto* const device_state = static_cast<ControllerState*>(control_.data());
+    const cudaStream_t stream = streams_[0].get();
+    if (options.controller == ControllerForm::chain) {
+      chain_kernel<P><<<1, 32, 0, stream>>>(program, limits(program), device_state);
+      check(cudaGetLastError(), "starting the device controller");
+      synchronize();
+    } else {
+      LoopGraph graph;
+      graph.add(&graph_controller_kernel<P>, 1, 32, 0, program, limits(program), device_state, graph.condition());
+      ForEach<typename P::AllTypes>::apply([&](auto tag) {
+        using T = typename decltype(tag)::type;
+        using Kernel = Shape<Types<T>>;
+        const auto resident =
+            static_cast<std::uint32_t>(infos_[P::template number_of<T>()].blocks_per_sm) * device_.multiprocessors;
+        graph.add(&graph_slice_kernel<P, T>, resident, Kernel::threads, Kernel::shared_bytes, program, device_state);
+      });
+      graph.launch(stream);
+      synchronize();
+    }
     control_.copy_out(0, &state, sizeof(state));
     check(static_cast<cudaError_t>(state.error), "a launch by the device controller");
     turns_ += state.turns;
@@ -172,7 +192,7 @@ class CudaBackend {
     limits.warps = device_.multiprocessors * device_.threads * 3U / 2U / 32U;
     ForEach<typename P::AllTypes>::apply([&](auto tag) {
       using T = typename decltype(tag)::type;
-      if constexpr (!P::template Queue<T>::any_worker_may_claim) {
+      if constexpr (requires { program.template of<T>().queue.rings(); }) {
         limits.rings = std::max(limits.rings, program.template of<T>().queue.rings());
       }
     });

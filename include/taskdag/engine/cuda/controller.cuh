@@ -17,7 +17,8 @@ namespace detail {
 struct ControllerState {
   std::uint32_t turns;
   std::int32_t phase;
-  std::uint32_t error;  ///< a cudaError_t of a launch
+  std::uint32_t error;      ///< a cudaError_t of a launch
+  std::uint32_t teams[32];  ///< of each type in this turn; for the graph's kernels
 };
 
 /// What one turn starts: teams by type, 0 where nothing.
@@ -30,7 +31,7 @@ struct Orders {
 struct LaunchLimits {
   std::uint32_t warps =
       0;  ///< that oversubscribe the device sufficiently: SMs · resident threads · 1.5 / 32 (MHive, 6.3)
-  std::uint32_t rings = 0;  ///< a launch visits them all where teams do not steal
+  std::uint32_t rings = 0;  ///< of a multi-queue, 0: another queue; a launch visits them all
 };
 
 /// One turn of the controller, by one warp, a lane per task type. @returns false when the run, as far as the device can
@@ -62,7 +63,8 @@ __device__ bool decide(const ProgramRef<P>& program, const LaunchLimits& limits,
         static_cast<std::uint32_t>(S::team_size / TaskTraits<T>::lanes() * TaskTraits<T>::fetch());
     teams = (program.template of<T>().queue.level() + per_team - 1U) / per_team;
     fills_blocks = teams >= 2U * S::teams;
-    if (teams != 0 && !P::template Queue<T>::any_worker_may_claim && teams < limits.rings) teams = limits.rings;
+    // One more team per ring: each ring may hold a remainder.
+    if (teams != 0) teams += limits.rings;
   });
   // Launches cost: while some type fills several blocks, the others wait until they do too, or nothing else is left.
   const bool some_fill = __any_sync(0xFFFFFFFFU, fills_blocks) != 0;
@@ -73,7 +75,7 @@ __device__ bool decide(const ProgramRef<P>& program, const LaunchLimits& limits,
     if (lane != P::template number_of<T>()) return;
     constexpr auto warps = static_cast<std::uint32_t>(Shape<Types<T>>::team_size / 32);
     const std::uint32_t most = limits.warps / (launches != 0 ? launches : 1U) / warps;
-    const std::uint32_t least = P::template Queue<T>::any_worker_may_claim ? 1U : limits.rings;
+    const std::uint32_t least = limits.rings + 1U;
     teams = teams < most ? teams : (most > least ? most : least);
     orders.teams[lane] = over || teams == 0 ? 0U : teams;
   });
@@ -81,6 +83,33 @@ __device__ bool decide(const ProgramRef<P>& program, const LaunchLimits& limits,
 }
 
 #if defined(__CUDACC_RDC__)
+/// A turn in a graph.
+template <class P>
+__global__ void graph_controller_kernel(const ProgramRef<P> program, const LaunchLimits limits, ControllerState* state,
+                                        cudaGraphConditionalHandle go_on) {
+  __shared__ Orders<P> orders;
+  int phase = state->phase;
+  const bool more = decide(program, limits, phase, orders);
+  __syncwarp();
+  const int lane = static_cast<int>(threadIdx.x);
+  if (lane < P::types) state->teams[lane] = more ? orders.teams[lane] : 0U;
+  if (lane == 0) {
+    state->phase = phase;
+    if (more) ++state->turns;
+    cudaGraphSetConditional(go_on, more ? 1U : 0U);
+  }
+}
+
+/// Teams of one type in a turn of the graph.
+template <class P, class T>
+__global__ void __launch_bounds__(Shape<Types<T>>::threads)
+    graph_slice_kernel(const ProgramRef<P> program, const ControllerState* state) {
+  extern __shared__ __align__(16) std::byte shared[];
+  auto team = Shape<Types<T>>::team(shared, nullptr);
+  if (team.number() < state->teams[P::template number_of<T>()]) run_slice<P, T>(program, team, false);
+}
+
+/// A turn in a chain.
 template <class P>
 __global__ void chain_kernel(const ProgramRef<P> program, const LaunchLimits limits, ControllerState* state) {
   __shared__ Orders<P> orders;

@@ -1,0 +1,77 @@
+/// \file
+/// A CUDA graph that repeats a controller and the kernels behind it while the controller says so.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <type_traits>
+#include <utility>
+
+#include "taskdag/engine/cuda/check.cuh"
+
+TASKDAG_ENGINE_BEGIN
+
+namespace detail {
+
+/// WHILE (condition) { first kernel; then the others side by side }. Launched once.
+class LoopGraph {
+ public:
+  LoopGraph() {
+    check(cudaGraphCreate(&graph_, 0), "creating a graph");
+    check(cudaGraphConditionalHandleCreate(&condition_, graph_, 1, cudaGraphCondAssignDefault), "a graph's condition");
+    cudaGraphNodeParams loop{};
+    loop.type = cudaGraphNodeTypeConditional;
+    loop.conditional.handle = condition_;
+    loop.conditional.type = cudaGraphCondTypeWhile;
+    loop.conditional.size = 1;
+    cudaGraphNode_t node = nullptr;
+#if CUDART_VERSION >= 13000
+    check(cudaGraphAddNode(&node, graph_, nullptr, nullptr, 0, &loop), "a graph's loop");
+#else
+    check(cudaGraphAddNode(&node, graph_, nullptr, 0, &loop), "a graph's loop");
+#endif
+    body_ = loop.conditional.phGraph_out[0];
+  }
+  LoopGraph(const LoopGraph&) = delete;
+  LoopGraph& operator=(const LoopGraph&) = delete;
+  ~LoopGraph() {
+    if (instance_) static_cast<void>(cudaGraphExecDestroy(instance_));
+    if (graph_) static_cast<void>(cudaGraphDestroy(graph_));
+  }
+
+  /// For the controller, which sets it on the device.
+  [[nodiscard]] cudaGraphConditionalHandle condition() const { return condition_; }
+
+  /// Adds a kernel to the loop's body: the first one is the controller, all others come after it.
+  template <class... Args>
+  void add(void (*kernel)(Args...), std::uint32_t blocks, int threads, std::size_t shared_bytes,
+           std::type_identity_t<Args>... args) {
+    void* pointers[] = {const_cast<void*>(static_cast<const void*>(&args))...};
+    cudaKernelNodeParams params{};
+    params.func = reinterpret_cast<void*>(kernel);
+    params.gridDim = dim3(blocks);
+    params.blockDim = dim3(static_cast<unsigned>(threads));
+    params.sharedMemBytes = static_cast<unsigned>(shared_bytes);
+    params.kernelParams = pointers;
+    cudaGraphNode_t node = nullptr;
+    check(cudaGraphAddKernelNode(&node, body_, first_ ? &first_ : nullptr, first_ ? 1 : 0, &params),
+          "a graph's kernel");
+    if (!first_) first_ = node;
+  }
+
+  void launch(cudaStream_t stream) {
+    check(cudaGraphInstantiate(&instance_, graph_, 0), "instantiating a graph");
+    check(cudaGraphLaunch(instance_, stream), "launching a graph");
+  }
+
+ private:
+  cudaGraph_t graph_ = nullptr;
+  cudaGraph_t body_ = nullptr;
+  cudaGraphExec_t instance_ = nullptr;
+  cudaGraphConditionalHandle condition_{};
+  cudaGraphNode_t first_ = nullptr;
+};
+
+}  // namespace detail
+
+TASKDAG_ENGINE_END
