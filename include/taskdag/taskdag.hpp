@@ -1,5 +1,5 @@
 /// \file
-/// Everything public.
+/// The solvers' public interface. The task engine's is taskdag/engine/runner.hpp.
 #pragma once
 
 #include "taskdag/context.hpp"
