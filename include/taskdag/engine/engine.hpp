@@ -344,8 +344,8 @@ class Engine final : public EngineBase<P> {
     each([&](auto tag) {
       using T = typename decltype(tag)::type;
       constexpr int number = P::template number_of<T>();
-      const bool named = static_cast<int>(ledger_.stop_type) == number;
-      const bool in_storage = ledger_.stop_code != 0;
+      const bool named = static_cast<int>(ledger_.full_type) == number;
+      const bool in_storage = ledger_.full_code != 0;
       const TypeMemory& memory = memory_[number];
       if (levels_.waiting[number] > memory.storage_capacity || (named && in_storage)) {
         grow_storage<T>(levels_.waiting[number]);
@@ -381,7 +381,9 @@ class Engine final : public EngineBase<P> {
       report.events.resize(kept);
       if (kept != 0) record_memory_.copy_out(sizeof(TraceEvent), report.events.data(), sizeof(TraceEvent) * kept);
     }
-    explain(report, static_cast<int>(ledger_.stop_type), ledger_.stop_code);
+    const bool full = report.outcome == Outcome::queue_full;
+    explain(report, static_cast<int>(full ? ledger_.full_type : ledger_.stop_type),
+            full ? ledger_.full_code : ledger_.stop_code);
   }
 
   Context context_;

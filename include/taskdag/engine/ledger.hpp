@@ -35,8 +35,10 @@ struct Ledger {
   static constexpr int kPhases = 33;  ///< phase p at p + 1, phaseless at 0
   alignas(128) std::uint64_t total;
   alignas(128) std::uint32_t stop;
-  std::uint32_t stop_type;  ///< number of the task type that caused it
-  std::uint32_t stop_code;  ///< fail()'s argument
+  std::uint32_t full_type;  ///< number of the task type that the run was suspended for
+  std::uint32_t full_code;  ///< 0: its queue is full, 1: its storage
+  std::uint32_t stop_type;  ///< number of the task type that caused another stop
+  std::uint32_t stop_code;  ///< fail()'s argument; 0 or 1 as above
   alignas(128) std::uint32_t phase_pending[kPhases];
   alignas(128) std::uint64_t executed[32];  ///< by type; written as teams end
   alignas(128) std::uint64_t turns;         ///< of teams in which tasks ended; counted for the watchdog only
@@ -49,16 +51,17 @@ TASKDAG_TASK constexpr std::uint32_t waiting_of(std::uint64_t total) {
   return static_cast<std::uint32_t>(total >> 32U);
 }
 
-/// Records a reason, if it is the first.
+/// Records a reason, if it is the first; a suspension gives way to others, since a run may go on after it.
 TASKDAG_TASK inline void stop_run(Ledger& ledger, Stop reason, int type, std::uint32_t code) {
-  std::uint32_t none = 0;
+  std::uint32_t seen = 0;
   // acquire/release: whoever reads the reason may read type and code after the run only, so success may be relaxed; the
   // type and code are written by the winner alone.
-  if (AtomicRef<std::uint32_t>(ledger.stop)
-          .compare_exchange_strong(none, static_cast<std::uint32_t>(reason), relaxed, relaxed)) {
-    ledger.stop_type = static_cast<std::uint32_t>(type);
-    ledger.stop_code = code;
+  AtomicRef<std::uint32_t> stop(ledger.stop);
+  while (!stop.compare_exchange_strong(seen, static_cast<std::uint32_t>(reason), relaxed, relaxed)) {
+    if (reason == Stop::suspended || seen != static_cast<std::uint32_t>(Stop::suspended)) return;
   }
+  (reason == Stop::suspended ? ledger.full_type : ledger.stop_type) = static_cast<std::uint32_t>(type);
+  (reason == Stop::suspended ? ledger.full_code : ledger.stop_code) = code;
 }
 }  // namespace detail
 
