@@ -269,17 +269,16 @@ class Engine final : public EngineBase<P> {
       if (pending_of(ledger_.total) == 0) return end(report, Outcome::finished);
       if (pending_of(ledger_.total) == waiting_of(ledger_.total)) return end(report, Outcome::deadlock);
       phase = next_phase(phase);
+      // Also without a new suspension: what may run now need not be what fills the queue.
+      const std::uint32_t full = options.on_full == FullPolicy::wait ? above_capacity() : 0;
+      if (full != 0) return run_slices(options, phase, full) || end(report, Outcome::queue_full);
     }
     switch (stop) {
       case Stop::none:
         break;
       case Stop::suspended:
         if (options.on_full == FullPolicy::report) return end(report, Outcome::queue_full);
-        if (options.on_full == FullPolicy::grow) {
-          grow_what_is_full(report);
-        } else if (const std::uint32_t full = above_capacity(); full != 0) {
-          return run_slices(options, phase, full) || end(report, Outcome::queue_full);
-        }
+        if (options.on_full == FullPolicy::grow) grow_what_is_full(report);
         clear_stop();
         break;
       case Stop::deadlock:

@@ -74,10 +74,16 @@ TASKDAG_TASK inline std::uint64_t clock_ns() {
 /// away after a while, so that waits end however few processors there are.
 class Backoff {
  public:
+  /// `most_ns`: longest pause, on the GPU.
+  TASKDAG_TASK explicit Backoff([[maybe_unused]] unsigned most_ns = 256) {
+#if defined(__CUDA_ARCH__)
+    most_ = most_ns;
+#endif
+  }
   TASKDAG_TASK void turn() {
 #if defined(__CUDA_ARCH__)
     __nanosleep(pause_);
-    if (pause_ < 256U) pause_ *= 2U;
+    if (pause_ < most_) pause_ *= 2U;
 #else
     ++pause_;
     if (pause_ < 64U) {
@@ -100,6 +106,7 @@ class Backoff {
   static constexpr unsigned kFirst = 0;
 #endif
   unsigned pause_ = kFirst;
+  unsigned most_ = 256;
 };
 
 TASKDAG_ENGINE_END

@@ -244,7 +244,7 @@ TASKDAG_TASK void run_persistent(const ProgramRef<P>& program, Team& team) {
   typename P::Probe probe(program.record, traced_number(team));
   TeamState<P> state;
   IdleWatch<P> watch(program);
-  Backoff backoff;
+  Backoff backoff(1024);
   while (true) {
     bool worked = false;
     ForEach<typename P::AllTypes>::apply([&](auto tag) {

@@ -30,9 +30,6 @@ class CudaBackend {
       using T = typename decltype(tag)::type;
       infos_[P::template number_of<T>()] =
           prepare<Shape<Types<T>>>(reinterpret_cast<const void*>(&slice_kernel<P, T>), TaskTraits<T>::name());
-#if defined(__CUDACC_RDC__)
-      prepare<Shape<Types<T>>>(reinterpret_cast<const void*>(&graph_slice_kernel<P, T>), TaskTraits<T>::name());
-#endif
     });
     prepare_phases<-1>();
   }
@@ -124,7 +121,7 @@ class CudaBackend {
       claims += program.template of<T>().queue.rings();
     const std::uint32_t blocks = (claims + Kernel::teams - 1U) / Kernel::teams;
     slice_kernel<P, T>
-        <<<blocks, Kernel::threads, Kernel::shared_bytes, streams_[number].get()>>>(program, claims, true);
+        <<<blocks, Kernel::threads, Kernel::shared_bytes, streams_[number].get()>>>(program, claims, true, nullptr);
     check(cudaGetLastError(), "starting a slice");
     ++infos_[number].launches;
   }
@@ -150,7 +147,8 @@ class CudaBackend {
         using Kernel = Shape<Types<T>>;
         const auto resident =
             static_cast<std::uint32_t>(infos_[P::template number_of<T>()].blocks_per_sm) * device_.multiprocessors;
-        graph.add(&graph_slice_kernel<P, T>, resident, Kernel::threads, Kernel::shared_bytes, program, device_state);
+        graph.add(&slice_kernel<P, T>, resident, Kernel::threads, Kernel::shared_bytes, program, 0U, false,
+                  device_state);
       });
       graph.launch(stream);
       synchronize();

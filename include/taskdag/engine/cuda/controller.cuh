@@ -13,14 +13,6 @@ TASKDAG_ENGINE_BEGIN
 
 namespace detail {
 
-/// Between two turns of the controller; device memory, zeroed before the first.
-struct ControllerState {
-  std::uint32_t turns;
-  std::int32_t phase;
-  std::uint32_t error;      ///< a cudaError_t of a launch
-  std::uint32_t teams[32];  ///< of each type in this turn; for the graph's kernels
-};
-
 /// What one turn starts: teams by type, 0 where nothing.
 template <class P>
 struct Orders {
@@ -100,15 +92,6 @@ __global__ void graph_controller_kernel(const ProgramRef<P> program, const Launc
   }
 }
 
-/// Teams of one type in a turn of the graph.
-template <class P, class T>
-__global__ void __launch_bounds__(Shape<Types<T>>::threads)
-    graph_slice_kernel(const ProgramRef<P> program, const ControllerState* state) {
-  extern __shared__ __align__(16) std::byte shared[];
-  auto team = Shape<Types<T>>::team(shared, nullptr);
-  if (team.number() < state->teams[P::template number_of<T>()]) run_slice<P, T>(program, team, false);
-}
-
 /// A turn in a chain.
 template <class P>
 __global__ void chain_kernel(const ProgramRef<P> program, const LaunchLimits limits, ControllerState* state) {
@@ -124,7 +107,7 @@ __global__ void chain_kernel(const ProgramRef<P> program, const LaunchLimits lim
     if (lane != number || orders.teams[number] == 0) return;
     const std::uint32_t teams = orders.teams[number];
     slice_kernel<P, T><<<(teams + S::teams - 1U) / S::teams, S::threads, S::shared_bytes, cudaStreamFireAndForget>>>(
-        program, teams, false);
+        program, teams, false, nullptr);
     const cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) state->error = static_cast<std::uint32_t>(error);
   });

@@ -32,12 +32,22 @@ __global__ void __launch_bounds__(Shape<PhaseTypes<P, Phase>>::threads) persiste
   run_persistent<P, Phase>(program, team);
 }
 
-/// Teams of one type: one claim each with `once`, or until the queue is empty. `claims`: teams that take part.
+/// Between two turns of a controller on the device; device memory, zeroed before the first.
+struct ControllerState {
+  std::uint32_t turns;
+  std::int32_t phase;
+  std::uint32_t error;      ///< a cudaError_t of a launch
+  std::uint32_t teams[32];  ///< of each type in this turn; for kernels of a graph
+};
+
+/// Teams of one type: one claim each with `once`, or until the queue is empty. `claims`: teams that take part; with
+/// `state`, what the controller has written there.
 template <class P, class T>
 __global__ void __launch_bounds__(Shape<Types<T>>::threads)
-    slice_kernel(const ProgramRef<P> program, std::uint32_t claims, bool once) {
+    slice_kernel(const ProgramRef<P> program, std::uint32_t claims, bool once, const ControllerState* state) {
   extern __shared__ __align__(16) std::byte shared[];
   auto team = Shape<Types<T>>::team(shared, nullptr);
+  if (state != nullptr) claims = state->teams[P::template number_of<T>()];
   if (team.number() < claims) run_slice<P, T>(program, team, once);
 }
 
