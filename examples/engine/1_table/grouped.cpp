@@ -90,7 +90,7 @@ struct OrderSet {
 };
 // [snippet end]
 
-using Phases = engine::PhaseQueue<engine::Phaseless<OrderSet, CreatePart, AssembleTable, FitChair>>;
+using Phases = engine::PhaseQueue<engine::Phaseless<FitChair, AssembleTable, CreatePart, OrderSet>>;
 using Program = engine::Program<Workshop, Phases>;
 
 }  // namespace workshop::with_grouped_dependencies

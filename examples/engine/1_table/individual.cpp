@@ -66,7 +66,7 @@ struct OrderTable {
   }
 };
 
-using Phases = engine::PhaseQueue<engine::Phaseless<OrderTable, CreateLeg, CreateTabletop, AssembleTable>>;
+using Phases = engine::PhaseQueue<engine::Phaseless<AssembleTable, CreateTabletop, CreateLeg, OrderTable>>;
 using Program = engine::Program<Workshop, Phases>;
 // [snippet end]
 

@@ -97,7 +97,7 @@ struct Fork {
 };
 
 // [snippet probe]
-using Phases = engine::PhaseQueue<engine::Phaseless<Fork, Join>>;
+using Phases = engine::PhaseQueue<engine::Phaseless<Join, Fork>>;
 using Program = engine::Program<Tree, Phases>;
 using TracedProgram = engine::Program<Tree, Phases, engine::SharedCounterQueue, engine::TraceProbe>;
 // [snippet end]
