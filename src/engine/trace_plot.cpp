@@ -255,7 +255,7 @@ void write_plot(const Report& report, Backend backend, const std::string& path, 
   }
 
   // Labels: every row's, or as many as there is room for.
-  const std::size_t every = static_cast<std::size_t>((12 + row_height - 1) / row_height);
+  const auto every = static_cast<std::size_t>((12 + row_height - 1) / row_height);
   for (std::size_t r = 0; r < rows.size(); r += every) {
     text(file, kLeft - 6, top + row_height * static_cast<int>(r) + row_height / 2 + 4, "end", rows[r].name);
   }
@@ -267,8 +267,8 @@ void write_plot(const Report& report, Backend backend, const std::string& path, 
     file << "<path stroke=\"" << colour(entry.type) << "\" d=\"";
     for (const Bar& bar : painter.bars[entry.type]) {
       file << "M";
-      file.tenths(10 * kLeft + bar.begin) << " ";
-      file.tenths(10 * (top + row_height * static_cast<std::int64_t>(bar.row)) + 5 * row_height) << "h";
+      file.tenths(std::int64_t{10} * kLeft + bar.begin) << " ";
+      file.tenths(10 * (top + row_height * static_cast<std::int64_t>(bar.row)) + std::int64_t{5} * row_height) << "h";
       file.tenths(bar.end - bar.begin);
     }
     file << "\"><title>" << escaped(report.types[entry.type].name) << "</title></path>\n";
@@ -280,7 +280,7 @@ void write_plot(const Report& report, Backend backend, const std::string& path, 
   const std::uint64_t step = tick_step(painter.span());
   for (std::uint64_t tick = 0; tick <= painter.span(); tick += step) {
     file << "M";
-    file.tenths(10 * kLeft + std::lround(10.0 * painter.pixel(tick))) << " " << bottom << "v6";
+    file.tenths(std::int64_t{10} * kLeft + std::lround(10.0 * painter.pixel(tick))) << " " << bottom << "v6";
   }
   file << "\"/>\n";
   for (std::uint64_t tick = 0; tick <= painter.span(); tick += step) {
