@@ -20,20 +20,15 @@ const std::map<std::string, Variant> variants{
     {"scanning", wavefront::run_scanning}, {"single", wavefront::run_single}, {"multi-a", wavefront::run_multi_a},
     {"multi-b", wavefront::run_multi_b},   {"shared", wavefront::run_shared}, {"stealing", wavefront::run_stealing}};
 
-/// Threads that keep to their rows, about as many as there are rows, so that few idle warps compete for the queues; a
-/// ring for each warp, so that neighbouring rows gather in a warp and others come by stealing.
-void choose_best(Settings& settings, std::string& queue, taskdag::Backend backend) {
-  constexpr std::uint32_t threads_per_block = 128;
-  constexpr std::uint32_t warps_per_block = threads_per_block / 32;
-  example::EngineOptions& engine = settings.engine;
-  queue = "stealing";
+/// What was measured to be fastest (tests/benchmark/results): threads that keep to their rows on one shared queue, a
+/// warp or so for each five rows: with more, ready tasks spread over more warps than it takes to run them.
+void choose_best(Settings& settings, std::string& queue) {
+  constexpr std::uint32_t rows_per_block = 38;
+  queue = "shared";
   settings.warp_workers = false;
-  engine.run.continues = true;
-  if (engine.run.blocks == 0) {
-    engine.run.blocks = static_cast<int>((settings.rows + threads_per_block - 1) / threads_per_block);
-  }
-  if (engine.runner.rings == 0 && backend == taskdag::Backend::cuda) {
-    engine.runner.rings = static_cast<std::uint32_t>(engine.run.blocks) * warps_per_block;
+  settings.engine.run.continues = true;
+  if (settings.engine.run.blocks == 0) {
+    settings.engine.run.blocks = static_cast<int>((settings.rows + rows_per_block - 1) / rows_per_block);
   }
 }
 
@@ -79,7 +74,7 @@ int body(int argc, char** argv) {
   settings.own_capacity = app.get_option("--queue-capacity")->count() > 0;
   refuse(count && trace, "--count and --trace measure different things: one at a time");
   const auto context = taskdag::Context::create(settings.engine.context);
-  if (best) choose_best(settings, queue, context.backend());
+  if (best) choose_best(settings, queue);
   refuse(settings.tile > 1 && queue != "shared" && queue != "stealing", "--tile goes with --queue shared or stealing");
   if (settings.tile > 1) settings.warp_workers = true;
   refuse(settings.cells() > (std::uint64_t{1} << 30U) || settings.rows + settings.columns > (1U << 24U),

@@ -24,8 +24,8 @@ if [ -n "${SMOKE:-}" ]; then
   study=40 large=60 traced=30 repeat=1 roots=20 teams=(--threads 2) blocks=() watchdog=20000 all_rings=(2) tile=8 capacity=4096
 else
   # No watchdog: it costs an atomic operation per turn; LIMIT ends what hangs.
-  # 220 warps, as in the study (55 blocks of 4), and 220, 110 or 55 rings.
-  study=2000 large=10000 traced=1000 repeat=3 roots=32768 teams=() blocks=(--blocks 55) watchdog=0
+  # 224 warps (28 blocks of 8; the study has 220), and 220, 110 or 55 rings.
+  study=2000 large=10000 traced=1000 repeat=3 roots=32768 teams=() blocks=(--blocks 28) watchdog=0
   all_rings=(220 110 55) tile=32 capacity=1048576
 fi
 [ "$backend" = cuda ] || blocks=()
@@ -134,14 +134,15 @@ part_throughput() {
   wavefront tiles "shared tiles of $tile" "$large" megakernel --queue shared --tile "$tile" --repeat "$repeat"
 }
 
-# For the choices behind --best: stealing with a ring per warp (4 a block), one shared queue, and both layouts.
+# For the choices behind --best: stealing with a ring per warp (8 a block), one shared queue, and both layouts.
 part_tuning() {
   local count
-  for count in 40 80 132 264 528 1056; do
-    wavefront tuning "stealing $count blocks" "$large" megakernel --queue stealing --blocks "$count" --rings $((4 * count))
+  for count in 40 80 132 200 264 396; do
+    wavefront tuning "stealing $count blocks" "$large" megakernel --queue stealing --blocks "$count" --rings $((8 * count))
     wavefront tuning "stealing $count blocks by diagonals" "$large" megakernel --queue stealing --blocks "$count" \
-      --rings $((4 * count)) --by-diagonals
+      --rings $((8 * count)) --by-diagonals
     wavefront tuning "shared $count blocks" "$large" megakernel --queue shared --blocks "$count"
+    wavefront tuning "shared $count blocks by diagonals" "$large" megakernel --queue shared --blocks "$count" --by-diagonals
   done
   for count in 64 256; do
     wavefront tuning "stealing 132 blocks $count rings" "$large" megakernel --queue stealing --blocks 132 --rings "$count"
