@@ -244,7 +244,8 @@ class Engine final : public EngineBase<P> {
   void look() { backend_.look(program_, levels_, ledger_); }
   void reset_totals() {
     look();
-    ledger_.stop = 0;
+    // What an earlier run has left may be above a capacity: its margin is used up then.
+    ledger_.stop = static_cast<std::uint32_t>(above_capacity() != 0 ? Stop::suspended : Stop::none);
     std::fill(std::begin(ledger_.executed), std::end(ledger_.executed), 0);
     ledger_memory_.copy_in(0, &ledger_, sizeof(Ledger));
     if (record_memory_.size() != 0) record_memory_.copy_in(0, &zero_, sizeof(zero_));

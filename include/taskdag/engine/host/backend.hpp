@@ -80,6 +80,7 @@ class HostBackend {
 
   template <int Phase>
   void persistent(const ProgramRef<P>& program, const RunOptions& /*options*/) {
+    if (!threads_are_concurrent(context_)) return in_turn(program, Phase);
     on_threads([&](HostTeam& team) { run_persistent<P, Phase>(program, team); });
   }
 
@@ -102,13 +103,23 @@ class HostBackend {
   static void end_slices() {}
 
   void controlled(const ProgramRef<P>& program, int phase, const RunOptions& /*options*/) {
-    HostController<P> controller(program, phase, context_.threads(), threads_are_concurrent(context_));
+    if (!threads_are_concurrent(context_)) return in_turn(program, phase);
+    HostController<P> controller(program, phase, context_.threads());
     on_threads([&](HostTeam& team) { controller.run(team); });
   }
 
   [[nodiscard]] std::vector<KernelInfo> kernels() const { return {}; }
 
  private:
+  /// Where teams come in turn, none may wait for what another one does: what is queued now, as slices.
+  void in_turn(const ProgramRef<P>& program, int phase) {
+    ForEach<typename P::AllTypes>::apply([&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if (!runs_in<P>(P::template number_of<T>(), phase)) return;
+      if (const std::uint32_t items = program.template of<T>().queue.level(); items != 0) slice<T>(program, items);
+    });
+  }
+
   template <class Body>
   void on_threads(Body&& body) {
     struct Call {

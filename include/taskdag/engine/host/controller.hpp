@@ -21,12 +21,12 @@ namespace detail {
 template <class P>
 class HostController {
  public:
-  HostController(const ProgramRef<P>& program, int phase, int threads, bool concurrent)
+  HostController(const ProgramRef<P>& program, int phase, int threads)
       : program_(program),
         phase_(phase),
-        threads_(concurrent ? threads : 1),
+        threads_(threads),
         orders_(std::make_unique<Order[]>(static_cast<std::size_t>(threads))) {
-    for (int t = 0; t < threads; ++t) orders_[static_cast<std::size_t>(t)].type = concurrent ? kIdle : kEnd;
+    for (int t = 0; t < threads; ++t) orders_[static_cast<std::size_t>(t)].type = kIdle;
   }
 
   template <class Team>
