@@ -5,13 +5,15 @@
 /// executed to the end; waiting, in its upper half, those of them that wait for dependencies. One word, so that one
 /// look is a consistent look:
 /// - pending = 0: nothing is queued, waits or runs, and only a task could change that. The run has ended.
-/// - pending = waiting > 0: nothing is queued or runs, so nobody is left to resolve a dependency. A deadlock, for
-/// certain. | when                            | operation on total     | before / after |
-/// |---------------------------------|------------------------|-------------------------------------------------------|
-/// | an item is created              | + 1                    | before it is pushed, and the creator is still pending |
-/// | an item is created and waits    | + 1, + 2^32            | before its dependencies are added to the count        |
-/// | its last dependency is resolved | - 2^32                 | after that, before it is pushed                       |
-/// | its execute() has returned      | - 1                    | in one operation with the children that it holds back |
+/// - pending = waiting > 0: nothing is queued or runs, so nobody is left to resolve a dependency: a deadlock.
+///
+/// | when                            | operation on total | before / after                                        |
+/// |---------------------------------|--------------------|-------------------------------------------------------|
+/// | an item is created              | + 1                | before it is pushed, and the creator is still pending |
+/// | an item is created and waits    | + 1, + 2^32        | before its dependencies are added to the count        |
+/// | its last dependency is resolved | - 2^32             | after that, before it is pushed                       |
+/// | its execute() has returned      | - 1                | in one operation with the children that it holds back |
+///
 /// Order: the numbers publish no data (queues and dependencies do), so adding is relaxed. Subtracting is a release and
 /// the look an acquire where a run goes on after pending = 0 without the end of a kernel (host threads).
 /// `phase_pending` is pending split by phase, for programs with phases.

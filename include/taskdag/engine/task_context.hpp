@@ -40,6 +40,7 @@ class TaskContext {
   /// Creates a task that may run at once.
   template <class U>
   TASKDAG_TASK void enqueue(const typename U::Item& item) {
+    static_assert(may_create<U>, "this task type does not say that it creates such tasks (Creates, max_children)");
     if (hold<U>(item, false)) return;
     const Lanes lanes = Lanes::converged();
     if (lanes.leads()) detail::count_created<P, U>(program_, lanes.count(), false, probe_);
@@ -116,6 +117,10 @@ class TaskContext {
   [[nodiscard]] TASKDAG_TASK const Held<P, T>& second() const { return second_; }
 
  private:
+  template <class U>
+  static constexpr bool may_create = (P::template creates<T>() >> static_cast<unsigned>(P::template number_of<U>()) &
+                                      1U) != 0;
+
   static constexpr std::uint32_t kLost = 0xFFFFFFFFU;
 
   /// Holds a child back, if there is room. `counted`: it is in the ledger already.
@@ -140,6 +145,7 @@ class TaskContext {
   /// Stores a waiting item. @returns its place, or kLost: the run is stopped
   template <class U>
   TASKDAG_TASK std::uint32_t wait(const typename U::Item& item) {
+    static_assert(may_create<U>, "this task type does not say that it creates such tasks (Creates, max_children)");
     const TypeState<P, U>& state = program_.template of<U>();
     detail::count_created<P, U>(program_, 1, true, probe_);
     const std::uint32_t salt = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&item)) ^

@@ -237,6 +237,14 @@ class IdleWatch {
   std::uint64_t since_ = 0;
 };
 
+/// Whether any team may take any item: not so where a queue's items belong to teams.
+template <class P, class List>
+struct TeamsAreAlike;
+template <class P, class... Ts>
+struct TeamsAreAlike<P, Types<Ts...>> {
+  static constexpr bool value = (true && ... && P::template Queue<Ts>::any_worker_may_claim);
+};
+
 /// A persistent team: runs all types of a phase, and the phaseless ones, until the phase is over.
 TASKDAG_ENGINE_ANY_SIDE
 template <class P, int Phase, class Team>
@@ -258,11 +266,12 @@ TASKDAG_TASK void run_persistent(const ProgramRef<P>& program, Team& team) {
       backoff.reset();
       continue;
     }
-    // One idle team of a block watches the queues for the others.
+    // One idle team of a block watches the queues for the others, if it can see what they would.
+    constexpr bool one_watches = TeamsAreAlike<P, typename P::AllTypes>::value;
     Turn turn{};
     if (team.leads()) {
       bool over = false;
-      if (team.watches()) {
+      if (!one_watches || team.watches()) {
         over = watch.over(Phase);
         if (over) team.end();
         if (!over) backoff.turn();

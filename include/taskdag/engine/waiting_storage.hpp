@@ -2,12 +2,12 @@
 /// Where tasks wait for their dependencies: an array with places that are found by probing (MHive, section 5.2).
 ///
 /// A place's state: 0 free, 1 reserved, 2 filled.
-/// | who                       | operation                       | order                                              |
-/// |---------------------------|---------------------------------|----------------------------------------------------|
-/// | creator                   | compare_exchange 0 -> 1         | acquire: the former reader is done with the place |
-/// | creator, item written     | store 2                         | release: the item | | who resolves the last     |
-/// load (2), copies the item       | acquire (the count of the dependency orders it too) | | the same, then | store 0
-/// | release                                             |
+/// | who                       | operation               | order                                                 |
+/// |---------------------------|-------------------------|-------------------------------------------------------|
+/// | creator                   | compare_exchange 0 -> 1 | acquire: the former reader is done with the place     |
+/// | creator, item written     | store 2                 | release: the item                                     |
+/// | who resolves the last     | load 2, copies the item | acquire (the dependency's count orders it, too)       |
+/// | the same, then            | store 0                 | release: the reader is done                           |
 #pragma once
 
 #include "taskdag/engine/platform.hpp"

@@ -2,12 +2,13 @@
 /// The slots of a bounded FIFO: tickets name places in turn, each slot's state says whose turn it is.
 ///
 /// Ticket t belongs to slot t mod size, in round t / size (size: a power of two; tickets wrap at 2^32, rounds with
-/// them). A slot's state is 2·round while it is free for that round, 2·round + 1 while it is full: | who | waits for
-/// (acquire)        | then                                   | stores (release)  |
-/// |-------------------------|----------------------------|----------------------------------------|-------------------|
-/// | writer of ticket t      | 2·round(t): reader gone    | writes the item                        | 2·round(t) + 1 |
-/// | reader of ticket t      | 2·round(t) + 1: written    | copies the item                        | 2·round(t + size)
-/// | Both waits are short: a reader's ticket was promised by a writer that has its own, and reads at once; and ticket t
+/// them). A slot's state is 2·round while it is free for that round, 2·round + 1 while it is full:
+/// | who                | waits for (acquire)        | then             | stores (release)  |
+/// |--------------------|----------------------------|------------------|-------------------|
+/// | writer of ticket t | 2·round(t): reader gone    | writes the item  | 2·round(t) + 1    |
+/// | reader of ticket t | 2·round(t) + 1: written    | copies the item  | 2·round(t + size) |
+///
+/// Both waits are short: a reader's ticket was promised by a writer that has its own, and reads at once; and ticket t
 /// waits only for tickets below it, so no cycle exists. A zeroed array is an empty ring.
 /// The form of the slots: B. Kerbl et al. 2018, "The Broker Queue", DOI 10.1145/3205289.3205291, section 4.
 #pragma once

@@ -3,13 +3,14 @@
 /// lanes (Atos, section 3 and listing 2: the shared counter queue; B. Kerbl et al. 2018, "The Broker Queue", section 4:
 /// the count).
 ///
-/// | counter | meaning                          | changed by                                                | order |
-/// |---------|----------------------------------|-----------------------------------------------------------|-------|
-/// | tail    | tickets handed out for writing   | push: fetch_add                                           | relaxed:
-/// numbers only | | count   | written, not yet claimed         | push: fetch_add after writing; claim: fetch_sub, what
-/// is too much added again | relaxed: a promise, the slot's state carries the item | | head    | tickets handed out for
-/// reading   | claim: fetch_add of what the count granted                | relaxed | `count` may be negative for a
-/// moment, so an item may be missed by a look, but never for good: whoever took too much gives it back.
+/// | counter | meaning                        | changed by                                                         |
+/// |---------|--------------------------------|--------------------------------------------------------------------|
+/// | tail    | tickets handed out for writing | push: fetch_add                                                    |
+/// | count   | written, not yet claimed       | push: fetch_add, then; claim: fetch_sub, what is too much returned |
+/// | head    | tickets handed out for reading | claim: fetch_add of what the count granted                         |
+///
+/// All are relaxed: numbers and promises; the slot's state carries the item. `count` may be negative for a moment, so
+/// an item may be missed by a look, but never for good: whoever took too much gives it back.
 #pragma once
 
 #include "taskdag/engine/lanes.hpp"
