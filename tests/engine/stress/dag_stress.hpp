@@ -81,7 +81,9 @@ void run_with_tiny_queues(const Context& context, int repetitions) {
         for (int repetition = 0; repetition < repetitions; ++repetition, ++run) {
           const std::size_t i = static_cast<std::size_t>(run) % dags.size();
           const engine::RunnerOptions sizes{.queue_capacity = AnyCapacity ? capacity : 64U,
-                                            .storage_capacity = capacity};
+                                            .storage_capacity = capacity,
+                                            // Where items belong to teams, there is a team for each ring.
+                                            .rings = static_cast<std::uint32_t>(run % 3)};
           engine::RunOptions options;
           options.scheduler = scheduler;
           options.on_full = policy;
@@ -126,7 +128,9 @@ void run_one_graph(const Context& context, const Dag& dag, const engine::RunnerO
       options.scheduler = scheduler;
       options.blocks = blocks;
       SCOPED_TRACE(words(sizes, options));
-      engine::Runner<typename Kind::Program> runner(context, sizes);
+      engine::RunnerOptions own = sizes;
+      own.rings = static_cast<std::uint32_t>(blocks);
+      engine::Runner<typename Kind::Program> runner(context, own);
       run_once<Kind>(runner, memory, dag, options);
       if (testing::Test::HasFailure()) return;
     }
