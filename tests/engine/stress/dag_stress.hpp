@@ -141,8 +141,8 @@ void run_one_graph(const Context& context, const Dag& dag, const engine::RunnerO
 /// divided by it.
 template <class Kind, bool AnyCapacity>
 void stress(const Context& context, int pace) {
-  run_with_tiny_queues<Kind, AnyCapacity>(context, std::max(1, 6 / pace));
-  run_again_and_again<Kind>(context, 90 / pace);
+  run_with_tiny_queues<Kind, AnyCapacity>(context, std::max(1, 4 / pace));
+  run_again_and_again<Kind>(context, std::max(3, 90 / pace));
   const int size = 9000 / pace;
   run_one_graph<Kind>(
       context, random_dag(size, 4, size / 10, 99),
@@ -152,7 +152,8 @@ void stress(const Context& context, int pace) {
 }  // namespace taskdag::test
 
 /// The four kinds of dependency with one kind of queue. The worker's shape goes round, so that the six queues' suites
-/// together have each worker with each kind of dependency and with each queue (the lines of a Latin square).
+/// together have each worker with each kind of dependency and with each queue (the lines of a Latin square). Phases
+/// take a turn of the controller per level, so they get fewer repetitions.
 #define TASKDAG_QUEUE_SUITE(Suite, Queue, W0, W1, W2, W3)                                                              \
   TASKDAG_ENGINE_SUITE(Suite, taskdag::test::all_places());                                                            \
   TEST_P(Suite, CountersInTheDataRunEveryTaskOnceAndInOrder) {                                                         \
@@ -165,5 +166,5 @@ void stress(const Context& context, int pace) {
     taskdag::test::stress<Grouped<W2, Queue>, any_capacity<Queue>>(context(), pace<Queue<int, engine::NoProbe>>());    \
   }                                                                                                                    \
   TEST_P(Suite, PhasesRunEveryTaskOnceAndInOrder) {                                                                    \
-    taskdag::test::stress<Phased<W3, Queue>, any_capacity<Queue>>(context(), pace<Queue<int, engine::NoProbe>>());     \
+    taskdag::test::stress<Phased<W3, Queue>, any_capacity<Queue>>(context(), 3 * pace<Queue<int, engine::NoProbe>>()); \
   }
