@@ -32,11 +32,7 @@ class Bytes {
 template <class Queue, class Probe>
 engine::Claim claim_from(const Queue& queue, std::uint32_t want, std::uint32_t worker, std::uint32_t& cursor,
                          Probe& probe) {
-  if constexpr (requires { queue.claim(want, worker, cursor, probe); }) {
-    return queue.claim(want, worker, cursor, probe);
-  } else {
-    return queue.claim(want, queue.glance(worker, probe), true, worker, cursor, probe);
-  }
+  return queue.claim(want, queue.glance(worker, probe), true, worker, cursor, probe);
 }
 
 /// A program whose types all have queues and storages of the same size.
