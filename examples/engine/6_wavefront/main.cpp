@@ -20,12 +20,13 @@ const std::map<std::string, Variant> variants{
     {"scanning", wavefront::run_scanning}, {"single", wavefront::run_single}, {"multi-a", wavefront::run_multi_a},
     {"multi-b", wavefront::run_multi_b},   {"shared", wavefront::run_shared}, {"stealing", wavefront::run_stealing}};
 
-/// What was measured to be fastest (tests/benchmark/results): threads that keep to their rows on one shared queue, a
-/// warp or so for each five rows: with more, ready tasks spread over more warps than it takes to run them.
+/// What was measured to be fastest (tests/benchmark/results): threads that keep to their rows, rings where the items of
+/// neighbouring rows gather, a block of 256 threads for each 38 rows, and the dependency matrix by diagonals.
 void choose_best(Settings& settings, std::string& queue) {
   constexpr std::uint32_t rows_per_block = 38;
-  queue = "shared";
+  queue = "stealing";
   settings.warp_workers = false;
+  settings.by_diagonals = true;
   settings.engine.run.continues = true;
   if (settings.engine.run.blocks == 0) {
     settings.engine.run.blocks = static_cast<int>((settings.rows + rows_per_block - 1) / rows_per_block);

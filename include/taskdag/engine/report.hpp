@@ -37,7 +37,7 @@ struct RunOptions {
   Scheduler scheduler = Scheduler::automatic;
   FullPolicy on_full = FullPolicy::grow;
   /// Of the device controller; the host has one form.
-  ControllerForm controller = ControllerForm::chain;
+  ControllerForm controller = ControllerForm::graph;
   /// GPU: blocks of a persistent kernel, 0: as many as are resident. Host: threads are the context's.
   int blocks = 0;
   /// Largest number of items of one type in a slice of the timesliced scheduler, 0: all that are queued.

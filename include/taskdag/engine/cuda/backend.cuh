@@ -147,7 +147,7 @@ class CudaBackend {
         using Kernel = Shape<Types<T>>;
         const auto resident =
             static_cast<std::uint32_t>(infos_[P::template number_of<T>()].blocks_per_sm) * device_.multiprocessors;
-        graph.add(&slice_kernel<P, T>, resident, Kernel::threads, Kernel::shared_bytes, program, 0U, false,
+        graph.add(&slice_kernel<P, T>, resident, Kernel::threads, Kernel::shared_bytes, program, 0U, true,
                   device_state);
       });
       graph.launch(stream);

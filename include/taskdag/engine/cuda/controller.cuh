@@ -107,7 +107,7 @@ __global__ void chain_kernel(const ProgramRef<P> program, const LaunchLimits lim
     if (lane != number || orders.teams[number] == 0) return;
     const std::uint32_t teams = orders.teams[number];
     slice_kernel<P, T><<<(teams + S::teams - 1U) / S::teams, S::threads, S::shared_bytes, cudaStreamFireAndForget>>>(
-        program, teams, false, nullptr);
+        program, teams, true, nullptr);
     const cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) state->error = static_cast<std::uint32_t>(error);
   });

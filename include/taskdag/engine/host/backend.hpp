@@ -81,7 +81,7 @@ class HostBackend {
   template <int Phase>
   void persistent(const ProgramRef<P>& program, const RunOptions& /*options*/) {
     if (!threads_are_concurrent(context_)) return in_turn(program, Phase);
-    on_threads([&](HostTeam& team) { run_persistent<P, Phase>(program, team); });
+    on_threads(program, [&](HostTeam& team) { run_persistent<P, Phase>(program, team); });
   }
 
   /// Starts workers for `items` items of T, one claim each (discrete), now.
@@ -90,7 +90,7 @@ class HostBackend {
     // A turn's number stands for a team's: where teams do not steal, each ring is visited.
     const std::uint32_t claims = std::max((items + per_team<T>() - 1) / per_team<T>(), teams());
     std::uint32_t next = 0;
-    on_threads([&](const HostTeam& thread) {
+    on_threads(program, [&](const HostTeam& thread) {
       // relaxed: the numbers order nothing; queues do.
       for (std::uint32_t turn = AtomicRef<std::uint32_t>(next).fetch_add(1U, relaxed); turn < claims;
            turn = AtomicRef<std::uint32_t>(next).fetch_add(1U, relaxed)) {
@@ -99,13 +99,10 @@ class HostBackend {
       }
     });
   }
-  /// The slices of all types have been started; returns when they have ended.
-  static void end_slices() {}
-
   void controlled(const ProgramRef<P>& program, int phase, const RunOptions& /*options*/) {
     if (!threads_are_concurrent(context_)) return in_turn(program, phase);
     HostController<P> controller(program, phase, context_.threads());
-    on_threads([&](HostTeam& team) { controller.run(team); });
+    on_threads(program, [&](HostTeam& team) { controller.run(team); });
   }
 
   [[nodiscard]] std::vector<KernelInfo> kernels() const { return {}; }
@@ -120,19 +117,26 @@ class HostBackend {
     });
   }
 
+  /// A task's exception stops the run, so that the other threads end; the first one is rethrown.
   template <class Body>
-  void on_threads(Body&& body) {
+  void on_threads(const ProgramRef<P>& program, Body&& body) {
     struct Call {
       HostBackend* self;
       Body* body;
-    } call{this, &body};
+      Ledger* ledger;
+    } call{this, &body, program.ledger};
     run_on_threads(
         context_,
         [](void* target, int thread) {
           const Call& c = *static_cast<Call*>(target);
           HostTeam team(static_cast<std::uint32_t>(thread),
                         static_cast<std::byte*>(c.self->scratch_[static_cast<std::size_t>(thread)].data()));
-          (*c.body)(team);
+          try {
+            (*c.body)(team);
+          } catch (...) {
+            stop_run(*c.ledger, Stop::task_failed, 0, 0);
+            throw;
+          }
         },
         &call);
   }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 
 #include "taskdag/engine/team.hpp"
@@ -29,13 +30,16 @@ class HostController {
     for (int t = 0; t < threads; ++t) orders_[static_cast<std::size_t>(t)].type = kIdle;
   }
 
+  /// A task's exception stops the run; it leaves here when all threads have seen that.
   template <class Team>
   void run(Team& team) {
+    std::exception_ptr failure;
     if (team.number() == 0) {
-      control(team);
+      control(team, failure);
     } else {
-      work(team);
+      work(team, failure);
     }
+    if (failure) std::rethrow_exception(failure);
   }
 
  private:
@@ -48,7 +52,7 @@ class HostController {
   AtomicRef<std::int32_t> order(std::uint32_t thread) const { return AtomicRef<std::int32_t>(orders_[thread].type); }
 
   template <class Team>
-  void work(Team& team) {
+  void work(Team& team, std::exception_ptr& failure) {
     Backoff backoff;
     while (true) {
       const std::int32_t type = order(team.number()).load(acquire);
@@ -58,14 +62,14 @@ class HostController {
         continue;
       }
       backoff.reset();
-      run_number(team, type, false);
+      run_number(team, type, false, failure);
       order(team.number()).store(kIdle, release);
     }
   }
 
   /// Gives idle threads work by type while there is some; with nobody to give it to, does a piece of it.
   template <class Team>
-  void control(Team& team) {
+  void control(Team& team, std::exception_ptr& failure) {
     IdleWatch<P> watch(program_);
     Backoff backoff;
     bool over = false;
@@ -87,7 +91,7 @@ class HostController {
           ++given;
         }
         // Items at home with the controller's own thread are found by nobody else where teams do not steal.
-        if (given == 0 || !P::template Queue<T>::any_worker_may_claim) run_number(team, number, true);
+        if (given == 0 || !P::template Queue<T>::any_worker_may_claim) run_number(team, number, true, failure);
       });
       if (any) {
         over = AtomicRef<std::uint32_t>(program_.ledger->stop).load(relaxed) != 0;
@@ -105,10 +109,16 @@ class HostController {
   }
 
   template <class Team>
-  void run_number(Team& team, std::int32_t number, bool once) {
+  void run_number(Team& team, std::int32_t number, bool once, std::exception_ptr& failure) {
     ForEach<typename P::AllTypes>::apply([&](auto tag) {
       using T = typename decltype(tag)::type;
-      if (P::template number_of<T>() == number) run_slice<P, T>(program_, team, once);
+      if (P::template number_of<T>() != number) return;
+      try {
+        run_slice<P, T>(program_, team, once);
+      } catch (...) {
+        failure = std::current_exception();
+        stop_run(*program_.ledger, Stop::task_failed, number, 0);
+      }
     });
   }
 
