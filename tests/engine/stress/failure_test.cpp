@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -252,6 +253,40 @@ TEST_P(Failures, ABrokenPromiseIsFoundAndTheRunnerWorksAgainOnceCleared) {
     report = runner.run(memory.data(), options_for(scheduler));
     EXPECT_TRUE(report.finished()) << describe(report);
     EXPECT_EQ(report.executed(), 2U);
+  }
+}
+
+// ---- a task that throws, which only the host's can ----
+
+struct Throwing {
+  using Item = int;
+  static constexpr int max_children = 0;
+  template <class Context>
+  TASKDAG_TASK static void execute(Context& context, const int& i) {
+#if !defined(__CUDA_ARCH__)
+    if (i == 7) throw std::runtime_error("task 7");
+#endif
+    count(context, i);
+  }
+};
+
+TEST_P(Failures, AnExceptionOfATaskLeavesTheRunWhenAllThreadsHaveEnded) {
+  if (context().backend() != Backend::host) GTEST_SKIP() << "tasks on a GPU cannot throw";
+  using Program = engine::Program<Data, PhaseQueue<Phaseless<Throwing>>>;
+  for (const Scheduler scheduler : kEvery) {
+    SCOPED_TRACE(to_string(scheduler));
+    const DataMemory memory(context(), 100);
+    Runner<Program> runner(context());
+    runner.enqueue<Throwing>(numbers(100));
+    try {
+      static_cast<void>(runner.run(memory.data(), options_for(scheduler)));
+      FAIL() << "the exception was lost";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "task 7");
+    }
+    runner.clear();
+    runner.enqueue<Throwing>(numbers(5));
+    EXPECT_TRUE(runner.run(memory.data(), options_for(scheduler)).finished());
   }
 }
 
