@@ -2,13 +2,14 @@
 # Installs what is missing, builds, runs all tests, and ends with the line `N passed, N failed, N skipped`.
 # usage: run.sh [ctest arguments, such as -R NAME or -L LABEL]
 #   TASKDAG_SUMMARY=off leaves the results in build/ctest.xml and the last line out.
+#   TASKDAG_CUDA=OFF|ON builds without or with CUDA; without it: with CUDA where nvcc is.
 #   Tests that need a GPU, or the matrices that TASKDAG_MATRIX_DIR names, are skipped and listed where there are none.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../.ci/machine.sh"
 
 install_missing build plot test
 say "building"
-build "$root/build" -DTASKDAG_TESTS=ON
+build "$root/build" -DTASKDAG_TESTS=ON -DTASKDAG_CUDA="${TASKDAG_CUDA:-AUTO}"
 say "testing"
 run_tests "$root/build" "$root/build/ctest.xml" "$@" || true
 [ "${TASKDAG_SUMMARY:-on}" = on ] || exit 0
