@@ -11,6 +11,7 @@ namespace example {
 namespace {
 
 using taskdag::Backend;
+using taskdag::engine::ControllerForm;
 using taskdag::engine::FullPolicy;
 using taskdag::engine::Scheduler;
 
@@ -48,6 +49,9 @@ void add_engine_options(CLI::App& app, EngineOptions& options) {
     schedulers[taskdag::engine::to_string(scheduler)] = scheduler;
   }
   add_choice(engine, "--scheduler", options.run.scheduler, schedulers, "who decides what runs when");
+  add_choice<ControllerForm>(engine, "--controller", options.run.controller,
+                             {{"chain", ControllerForm::chain}, {"graph", ControllerForm::graph}},
+                             "form of the GPU's controller");
   engine.add_option("--blocks", options.run.blocks, "blocks of a persistent kernel, 0: all that are resident")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -64,7 +68,8 @@ void add_engine_options(CLI::App& app, EngineOptions& options) {
       .add_option("--storage-capacity", options.runner.storage_capacity, "waiting items per task type, to begin with")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  engine.add_option("--rings", options.runner.rings, "of a multi-queue, 0: one per team of workers")
+  engine
+      .add_option("--rings", options.runner.rings, "of a multi-queue, 0: 256, or as many as there are teams of workers")
       ->capture_default_str();
   engine
       .add_option("--watchdog", options.run.watchdog_ms, "end the run after so many ms in which no task ended, 0: no")
