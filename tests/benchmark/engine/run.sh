@@ -129,7 +129,7 @@ part_throughput() {
     for scheduler in megakernel controller timesliced; do
       wavefront throughput "$queue" "$large" "$scheduler" --queue "$queue" --repeat "$repeat"
     done
-    wavefront throughput "$queue, controller as a chain" "$large" controller --queue "$queue" --controller chain
+    wavefront throughput "$queue controller as a chain" "$large" controller --queue "$queue" --controller chain
     wavefront throughput "$queue without continuation" "$large" megakernel --queue "$queue" --no-continue --repeat "$repeat"
   done
   wavefront tiles "stealing tiles of $tile" "$large" megakernel --queue stealing --tile "$tile" --repeat "$repeat"
@@ -166,7 +166,7 @@ part_latency() {
   for scheduler in megakernel controller timesliced; do
     wavefront latency "shared without continuation" "$traced" "$scheduler" --queue shared --no-continue --trace
     wavefront latency shared "$traced" "$scheduler" --queue shared --trace
-    [ "$scheduler" != controller ] || wavefront latency "shared, controller as a chain" "$traced" "$scheduler" --queue shared \
+    [ "$scheduler" != controller ] || wavefront latency "shared controller as a chain" "$traced" "$scheduler" --queue shared \
       --controller chain --trace
     wavefront latency "stealing without continuation" "$traced" "$scheduler" --queue stealing --no-continue --trace
   done
