@@ -86,6 +86,7 @@ TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P
     }
     if (turn.claim.count == 0 && hungry) break;
     worked = true;
+    if (turn.claim.count != 0) team.wake();  // at once: this team may go on for long
 
     TaskContext<P, T, std::remove_const_t<decltype(group)>> context(program, group, team.template shared<T>(),
                                                                     team.number(), holds_back, probe);
@@ -262,7 +263,6 @@ TASKDAG_TASK void run_persistent(const ProgramRef<P>& program, Team& team) {
       }
     });
     if (worked) {
-      team.wake();
       backoff.reset();
       continue;
     }

@@ -6,6 +6,22 @@
 
 TASKDAG_ENGINE_BEGIN
 
+namespace detail {
+/// The value of a lane (of each `width` lanes), of any trivially copyable type.
+template <class T>
+__device__ T shuffled(unsigned mask, const T& value, int lane, int width = 32) {
+  union Words {
+    T value;
+    unsigned word[(sizeof(T) + 3) / 4];
+    __device__ Words() {}
+  } words;
+  words.value = value;
+#pragma unroll
+  for (unsigned& word : words.word) word = __shfl_sync(mask, word, lane, width);
+  return words.value;
+}
+}  // namespace detail
+
 /// Lanes of one warp: 2, 4, 8, 16 or 32, aligned. All functions with more than one lane are reached by all of them.
 template <int Lanes_>
 class WarpGroup {
@@ -27,15 +43,7 @@ class WarpGroup {
   /// Rank 0's value, of any trivially copyable type.
   template <class T>
   __device__ T broadcast(const T& value) const {
-    union Words {
-      T value;
-      unsigned word[(sizeof(T) + 3) / 4];
-      __device__ Words() {}
-    } words;
-    words.value = value;
-#pragma unroll
-    for (unsigned& word : words.word) word = __shfl_sync(mask_, word, 0, Lanes_);
-    return words.value;
+    return detail::shuffled(mask_, value, 0, Lanes_);
   }
   __device__ bool any(bool value) const { return __any_sync(mask_, value) != 0; }
 

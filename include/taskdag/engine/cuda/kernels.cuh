@@ -26,7 +26,7 @@ template <class P, int Phase>
 __global__ void __launch_bounds__(Shape<PhaseTypes<P, Phase>>::threads) persistent_kernel(const ProgramRef<P> program) {
   extern __shared__ __align__(16) std::byte shared[];
   __shared__ IdleGate gate;
-  if (threadIdx.x == 0) gate = {0, 0, 0};
+  if (threadIdx.x == 0) gate.clear();
   __syncthreads();
   auto team = Shape<PhaseTypes<P, Phase>>::team(shared, &gate);
   run_persistent<P, Phase>(program, team);

@@ -62,12 +62,38 @@ __device__ inline int nth_set_bit(unsigned mask, int n) {
   return place;
 }
 
-/// Idle warps of a block, in shared memory: one of them watches the queues, the others sleep. Relaxed accesses by way
-/// of volatile and atomicCAS: hints, except `ended`, which only ever goes from 0 to 1 and after which nothing is read.
-struct IdleGate {
-  int watcher;  ///< 0, or 1 + the warp that watches
-  int woken;    ///< counts up when the watcher found an item: there may be more
-  int ended;
+/// Idle warps of a block, in shared memory: one of them watches the queues, the others sleep. All accesses are atomic
+/// and relaxed: hints, which carry no data; `ended` only ever goes from 0 to 1, and nothing is read on the strength of
+/// it. Looks are read-modify-writes, too: so the race checker knows them for atomic.
+class IdleGate {
+ public:
+  __device__ void clear() { watcher_ = woken_ = ended_ = 0; }
+
+  /// Whether warp `me` (from 1) watches; it does if nobody else does.
+  __device__ bool watched_by(int me) {
+    const int watcher = look(watcher_);
+    int nobody = 0;
+    return watcher == me || (watcher == 0 && Word(watcher_).compare_exchange_strong(nobody, me, relaxed, relaxed));
+  }
+  /// The watcher `me` has found items: there may be more, and others may watch.
+  __device__ void hand_on(int me) {
+    if (look(watcher_) != me) return;
+    Word(woken_).fetch_add(1, relaxed);
+    Word(watcher_).exchange(0, relaxed);
+  }
+  [[nodiscard]] __device__ bool watched() { return look(watcher_) != 0; }
+  /// Counts up when there may be items.
+  [[nodiscard]] __device__ int woken() { return look(woken_); }
+  __device__ void end() { Word(ended_).exchange(1, relaxed); }
+  [[nodiscard]] __device__ bool ended() { return look(ended_) != 0; }
+
+ private:
+  using Word = ::cuda::atomic_ref<int, ::cuda::thread_scope_block>;
+  __device__ static int look(int& word) { return Word(word).fetch_add(0, relaxed); }
+
+  int watcher_;
+  int woken_;
+  int ended_;
 };
 
 /// A warp; `memory`: its shared memory.
@@ -112,34 +138,25 @@ class WarpTeam {
     left_over = second.there && __popc(givers & below) >= __popc(takers);
     const int order = __popc(takers & below);
     const bool takes = leads_worker && !first.there && order < __popc(givers);
-    const HeldItem given = from_lane(second, takes ? nth_set_bit(givers, order) : lane_);
+    const HeldItem given = shuffled(kAll, second, takes ? nth_set_bit(givers, order) : lane_);
     return takes ? given : first;
   }
 
   // By the leading lane of an idle team.
-  __device__ bool watches() const {
-    const int me = 1 + static_cast<int>(threadIdx.x / 32U);
-    volatile int* watcher = &gate_->watcher;
-    return *watcher == me || (*watcher == 0 && atomicCAS_block(&gate_->watcher, 0, me) == 0);
-  }
+  __device__ bool watches() const { return gate_->watched_by(me()); }
   /// Returns when there may be work, or with true when the run is over.
   __device__ bool sleep() {
-    const volatile IdleGate* gate = gate_;
-    while (gate->watcher != 0 && gate->woken == woken_ && gate->ended == 0) __nanosleep(100);
-    woken_ = gate->woken;
-    return gate->ended != 0;
+    while (gate_->watched() && gate_->woken() == woken_ && !gate_->ended()) __nanosleep(100);
+    woken_ = gate_->woken();
+    return gate_->ended();
   }
-  /// The team has worked. If it was the watcher, others may find items too, and one of them watches next.
+  __device__ void end() const { gate_->end(); }
+  /// The team has found items. If it was the watcher, others may find some too, and one of them watches next.
   __device__ void wake() {
-    if (!leads()) return;
-    volatile IdleGate* gate = gate_;
-    if (gate->watcher == 1 + static_cast<int>(threadIdx.x / 32U)) {
-      gate->woken = gate->woken + 1;
-      gate->watcher = 0;
-    }
-    woken_ = gate->woken;
+    if (gate_ == nullptr || !leads()) return;
+    gate_->hand_on(me());
+    woken_ = gate_->woken();
   }
-  __device__ void end() const { static_cast<volatile IdleGate*>(gate_)->ended = 1; }
 
   template <class T>
   __device__ WarpGroup<TaskTraits<T>::lanes()> group() const {
@@ -156,19 +173,7 @@ class WarpTeam {
 
  private:
   static constexpr unsigned kAll = 0xFFFFFFFFU;
-
-  template <class V>
-  __device__ static V from_lane(const V& value, int lane) {
-    union Words {
-      V value;
-      unsigned word[(sizeof(V) + 3) / 4];
-      __device__ Words() {}
-    } words;
-    words.value = value;
-#pragma unroll
-    for (unsigned& word : words.word) word = __shfl_sync(kAll, word, lane);
-    return words.value;
-  }
+  __device__ static int me() { return 1 + static_cast<int>(threadIdx.x / 32U); }
 
   std::uint32_t number_;
   int lane_;

@@ -178,24 +178,14 @@ class MultiQueue {
     return AtomicRef<std::int32_t>(counters_[ring].count).load(relaxed);
   }
   TASKDAG_TASK Claim claim_from(std::uint32_t ring, std::uint32_t want, std::int32_t seen, Probe& probe) const {
-    if (seen <= 0) return {};
     Counters& counters = counters_[ring];
-    AtomicRef<std::int32_t> count(counters.count);
-    const std::int32_t ask = seen < static_cast<std::int32_t>(want) ? seen : static_cast<std::int32_t>(want);
-    const std::int32_t before = count.fetch_sub(ask, relaxed);
-    probe.atomic();
-    const std::int32_t granted = before < ask ? (before > 0 ? before : 0) : ask;
-    if (granted < ask) {
-      count.fetch_add(ask - granted, relaxed);
-      probe.atomic();
-    }
+    const std::uint32_t granted = take_promised(counters.count, want, seen, probe);
     if (granted == 0) return {};
-    const auto items = static_cast<std::uint32_t>(granted);
-    const std::uint32_t first = AtomicRef<std::uint32_t>(counters.head).fetch_add(items, relaxed);
-    AtomicRef<std::uint32_t>(counters.fill).fetch_sub(items, relaxed);
+    const std::uint32_t first = AtomicRef<std::uint32_t>(counters.head).fetch_add(granted, relaxed);
+    AtomicRef<std::uint32_t>(counters.fill).fetch_sub(granted, relaxed);
     probe.atomic();
     probe.atomic();
-    return {first, items, ring};
+    return {first, granted, ring};
   }
 
   Counters* counters_ = nullptr;

@@ -45,6 +45,25 @@ enum class Pushed : std::uint32_t {
   no_room,         ///< not added
 };
 
+/// Takes up to `want` of the items that a count promises; `seen`: what it was said to hold. @returns how many
+///
+/// relaxed: a promise; the slots' states carry the items. The count may be negative for a moment, so an item may be
+/// missed by a look, but never for good: what is taken too much is given back.
+template <class Probe>
+TASKDAG_TASK std::uint32_t take_promised(std::int32_t& promised, std::uint32_t want, std::int32_t seen, Probe& probe) {
+  if (seen <= 0) return 0;
+  AtomicRef<std::int32_t> count(promised);
+  const std::int32_t ask = seen < static_cast<std::int32_t>(want) ? seen : static_cast<std::int32_t>(want);
+  const std::int32_t before = count.fetch_sub(ask, relaxed);
+  probe.atomic();
+  const std::int32_t granted = before < ask ? (before > 0 ? before : 0) : ask;
+  if (granted < ask) {
+    count.fetch_add(ask - granted, relaxed);
+    probe.atomic();
+  }
+  return static_cast<std::uint32_t>(granted);
+}
+
 /// The stamp is a base: it takes no room where it is empty.
 template <class Item, class Probe>
 struct Slot : Probe::Stamp {

@@ -80,21 +80,10 @@ class SharedCounterQueue {
   /// other item.
   TASKDAG_TASK Claim claim(std::uint32_t want, std::int32_t seen, bool /*hungry*/, std::uint32_t /*worker*/,
                            std::uint32_t& /*cursor*/, Probe& probe) const {
-    if (seen <= 0) return {};
-    AtomicRef<std::int32_t> count(counters_->count);
-    const std::int32_t ask = seen < static_cast<std::int32_t>(want) ? seen : static_cast<std::int32_t>(want);
-    const std::int32_t before = count.fetch_sub(ask, relaxed);
-    probe.atomic();
-    const std::int32_t granted = before < ask ? (before > 0 ? before : 0) : ask;
-    if (granted < ask) {
-      count.fetch_add(ask - granted, relaxed);
-      probe.atomic();
-    }
+    const std::uint32_t granted = take_promised(counters_->count, want, seen, probe);
     if (granted == 0) return {};
     probe.atomic();
-    const std::uint32_t first =
-        AtomicRef<std::uint32_t>(counters_->head).fetch_add(static_cast<std::uint32_t>(granted), relaxed);
-    return {first, static_cast<std::uint32_t>(granted), 0};
+    return {AtomicRef<std::uint32_t>(counters_->head).fetch_add(granted, relaxed), granted, 0};
   }
   TASKDAG_TASK Item read(const Claim& claim, std::uint32_t k, typename Probe::Stamp& stamp, Probe& probe) const {
     return ring_.read(claim.first + k, stamp, probe);
