@@ -21,11 +21,11 @@ kernels=${out%.csv}-kernels.csv
 backend=${BACKEND:-cuda}
 limit=${LIMIT:-120}
 if [ -n "${SMOKE:-}" ]; then
-  study=40 large=60 traced=30 repeat=1 roots=20 teams=(--threads 2) blocks=() watchdog=20000 all_rings=(2) tile=8 capacity=4096
+  study=40 large=60 traced=30 repeat=1 roots=20 few_roots=10 teams=(--threads 2) blocks=() watchdog=20000 all_rings=(2) tile=8 capacity=4096
 else
   # No watchdog: it costs an atomic operation per turn; LIMIT ends what hangs.
   # 224 warps (28 blocks of 8; the study has 220), and 220, 110 or 55 rings.
-  study=2000 large=10000 traced=1000 repeat=3 roots=32768 teams=() blocks=(--blocks 28) watchdog=0
+  study=2000 large=10000 traced=1000 repeat=3 roots=32768 few_roots=1024 teams=() blocks=(--blocks 28) watchdog=0
   all_rings=(220 110 55) tile=32 capacity=1048576
 fi
 [ "$backend" = cuda ] || blocks=()
@@ -186,11 +186,12 @@ part_schedulers() {
   done
 }
 
-# MHive's second finding: individual dependencies are faster than phases where the work is irregular. (In the irregular
-# tree, two tasks of a hundred take a thousand times as long as the others.)
+# MHive's second finding: individual dependencies are faster than phases where the work is irregular. In the irregular
+# tree five tasks of a thousand take a thousand times as long as the others, in each phase other roots'; with few roots, a
+# phase is as long as one of them.
 part_dependencies() {
-  local tree scheduler dependencies flops
-  for tree in small large irregular; do
+  local tree scheduler dependencies flops all_roots=$roots
+  for tree in small large; do
     for flops in 64 4096; do
       for scheduler in timesliced controller megakernel; do
         for dependencies in phases individual; do
@@ -199,6 +200,14 @@ part_dependencies() {
       done
     done
   done
+  for roots in $few_roots "$all_roots"; do
+    for scheduler in timesliced controller megakernel; do
+      for dependencies in phases individual; do
+        generic dependencies irregular "$dependencies" "$scheduler" warp 65536
+      done
+    done
+  done
+  roots=$all_roots
 }
 
 for part in "${parts[@]}"; do
