@@ -69,7 +69,7 @@ struct Partition {
   static constexpr auto name = "partition";
   static constexpr engine::WorkerSize worker = engine::block_worker(kLanes);
   static constexpr std::uint32_t per_lane = 8;  ///< keys of a lane between two scans
-  static constexpr std::size_t shared_bytes = 2 * kLanes * sizeof(std::uint32_t);
+  static constexpr std::size_t shared_bytes = std::size_t{2} * kLanes * sizeof(std::uint32_t);
   static constexpr int max_children = 2;
   static constexpr bool waits = false;
 
