@@ -28,8 +28,10 @@
 
 #if defined(__CUDACC__)
 #define TASKDAG_ENGINE_ANY_SIDE _Pragma("nv_exec_check_disable")
+#define TASKDAG_ENGINE_APART __noinline__  // a function of its own, with registers of its own
 #else
 #define TASKDAG_ENGINE_ANY_SIDE
+#define TASKDAG_ENGINE_APART
 #endif
 
 #if !defined(__CUDA_ARCH__)

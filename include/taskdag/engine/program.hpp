@@ -95,6 +95,14 @@ TASKDAG_TASK constexpr bool runs_in(int type, int phase) {
   return type < P::Phases::end(-1) || (phase >= 0 && type >= P::Phases::begin(phase) && type < P::Phases::end(phase));
 }
 
+/// How many types may.
+template <class P>
+TASKDAG_TASK constexpr int types_in(int phase) {
+  int types = 0;
+  for (int type = 0; type < P::types; ++type) types += runs_in<P>(type, phase) ? 1 : 0;
+  return types;
+}
+
 /// `items` tasks of T came into being. `waiting`: they go to the waiting storage.
 template <class P, class T>
 TASKDAG_TASK void count_created(const ProgramRef<P>& program, std::uint32_t items, bool waiting,

@@ -174,6 +174,15 @@ TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P
   return worked;
 }
 
+/// run_type as a call. Where many types are inlined into one kernel, the compiler keeps values of several in registers
+/// at the same time; as calls, the kernel takes those of its hungriest type.
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, class T, class Team>
+TASKDAG_ENGINE_APART TASKDAG_TASK bool call_type(const ProgramRef<P>& program, Team& team, TeamState<P>& state,
+                                                 typename P::Probe& probe) {
+  return run_type<P, T>(program, team, state, false, probe);
+}
+
 /// Adds what the team has done to the run's totals.
 TASKDAG_ENGINE_ANY_SIDE
 template <class P, class Team>
@@ -254,12 +263,17 @@ TASKDAG_TASK void run_persistent(const ProgramRef<P>& program, Team& team) {
   TeamState<P> state;
   IdleWatch<P> watch(program);
   Backoff backoff(1024);
+  constexpr bool several = types_in<P>(Phase) > 1;
   while (true) {
     bool worked = false;
     ForEach<typename P::AllTypes>::apply([&](auto tag) {
       using T = typename decltype(tag)::type;
       if constexpr (runs_in<P>(P::template number_of<T>(), Phase)) {
-        worked = run_type<P, T>(program, team, state, false, probe) || worked;
+        if constexpr (several) {
+          worked = call_type<P, T>(program, team, state, probe) || worked;
+        } else {
+          worked = run_type<P, T>(program, team, state, false, probe) || worked;
+        }
       }
     });
     if (worked) {

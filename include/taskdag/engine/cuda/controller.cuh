@@ -77,8 +77,8 @@ __device__ bool decide(const ProgramRef<P>& program, const LaunchLimits& limits,
 #if defined(__CUDACC_RDC__)
 /// A turn in a graph.
 template <class P>
-__global__ void graph_controller_kernel(const ProgramRef<P> program, const LaunchLimits limits, ControllerState* state,
-                                        cudaGraphConditionalHandle go_on) {
+__global__ void graph_controller_kernel(const __grid_constant__ ProgramRef<P> program, const LaunchLimits limits,
+                                        ControllerState* state, cudaGraphConditionalHandle go_on) {
   __shared__ Orders<P> orders;
   int phase = state->phase;
   const bool more = decide(program, limits, phase, orders);
@@ -94,7 +94,8 @@ __global__ void graph_controller_kernel(const ProgramRef<P> program, const Launc
 
 /// A turn in a chain.
 template <class P>
-__global__ void chain_kernel(const ProgramRef<P> program, const LaunchLimits limits, ControllerState* state) {
+__global__ void chain_kernel(const __grid_constant__ ProgramRef<P> program, const LaunchLimits limits,
+                             ControllerState* state) {
   __shared__ Orders<P> orders;
   int phase = state->phase;
   if (!decide(program, limits, phase, orders)) return;

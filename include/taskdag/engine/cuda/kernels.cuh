@@ -23,7 +23,8 @@ using PhaseTypes = typename TypesIn<P, Phase, typename P::AllTypes>::type;
 
 /// Megakernel of one phase.
 template <class P, int Phase>
-__global__ void __launch_bounds__(Shape<PhaseTypes<P, Phase>>::threads) persistent_kernel(const ProgramRef<P> program) {
+__global__ void __launch_bounds__(Shape<PhaseTypes<P, Phase>>::threads)
+    persistent_kernel(const __grid_constant__ ProgramRef<P> program) {
   extern __shared__ __align__(16) std::byte shared[];
   __shared__ IdleGate gate;
   if (threadIdx.x == 0) gate.clear();
@@ -44,7 +45,8 @@ struct ControllerState {
 /// `state`, what the controller has written there.
 template <class P, class T>
 __global__ void __launch_bounds__(Shape<Types<T>>::threads)
-    slice_kernel(const ProgramRef<P> program, std::uint32_t claims, bool once, const ControllerState* state) {
+    slice_kernel(const __grid_constant__ ProgramRef<P> program, std::uint32_t claims, bool once,
+                 const ControllerState* state) {
   extern __shared__ __align__(16) std::byte shared[];
   auto team = Shape<Types<T>>::team(shared, nullptr);
   if (state != nullptr) claims = state->teams[P::template number_of<T>()];
@@ -53,14 +55,15 @@ __global__ void __launch_bounds__(Shape<Types<T>>::threads)
 
 /// What the host's controller looks at; one thread. `levels` and `ledger` are in host memory.
 template <class P>
-__global__ void look_kernel(const ProgramRef<P> program, Levels<P>* levels, Ledger* ledger) {
+__global__ void look_kernel(const __grid_constant__ ProgramRef<P> program, Levels<P>* levels, Ledger* ledger) {
   ForEach<typename P::AllTypes>::apply(
       [&](auto tag) { read_levels<P, typename decltype(tag)::type>(program, *levels); });
   *ledger = *program.ledger;
 }
 
 template <class P, class T>
-__global__ void push_all_kernel(const ProgramRef<P> program, const typename T::Item* items, std::uint32_t size) {
+__global__ void push_all_kernel(const __grid_constant__ ProgramRef<P> program, const typename T::Item* items,
+                                std::uint32_t size) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= size) return;
   typename P::Probe probe(program.record, 0);
@@ -68,13 +71,13 @@ __global__ void push_all_kernel(const ProgramRef<P> program, const typename T::I
 }
 
 template <class P, class T>
-__global__ void order_kernel(const ProgramRef<P> program, std::uint32_t tasks) {
+__global__ void order_kernel(const __grid_constant__ ProgramRef<P> program, std::uint32_t tasks) {
   program.template of<T>().queue.order(tasks);
 }
 
 /// Nobody else works on the queues. Where teams do not steal, a thread stands for a team: there are enough of them.
 template <class P, class T>
-__global__ void move_all_kernel(const ProgramRef<P> program, const typename P::template Queue<T> from,
+__global__ void move_all_kernel(const __grid_constant__ ProgramRef<P> program, const typename P::template Queue<T> from,
                                 const typename P::template Queue<T> to) {
   typename P::Probe probe(program.record, 0);
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
