@@ -78,7 +78,13 @@ TEST_F(Arrays, CopiesPastTheEndAreRefused) {
   memory.copy_from(small, 4);
 }
 
-TEST_F(Arrays, MoreThanThereIsIsOutOfMemory) { EXPECT_THROW(Memory(context_, std::size_t{1} << 62U), OutOfMemory); }
+TEST_F(Arrays, MoreThanThereIsIsOutOfMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer ends the program where memory is refused";
+#else
+  EXPECT_THROW(Memory(context_, std::size_t{1} << 62U), OutOfMemory);
+#endif
+}
 
 }  // namespace
 }  // namespace taskdag::test
