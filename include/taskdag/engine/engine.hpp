@@ -251,17 +251,6 @@ class Engine final : public EngineBase<P> {
     if (record_memory_.size() != 0) record_memory_.copy_in(0, &zero_, sizeof(zero_));
   }
 
-  /// The phase that runs next: this one while it has tasks, else the next one in the cycle that has. -1: none has.
-  [[nodiscard]] int next_phase([[maybe_unused]] int phase) const {
-    if constexpr (P::phases > 0) {
-      for (int step = 0; step < P::phases; ++step) {
-        const int p = (std::max(phase, 0) + step) % P::phases;
-        if (ledger_.phase_pending[p + 1] != 0) return p;
-      }
-    }
-    return -1;
-  }
-
   /// One turn. @returns false when the run is over
   bool turn(const RunOptions& options, int& phase, Report& report) {
     look();
@@ -269,7 +258,7 @@ class Engine final : public EngineBase<P> {
     if (stop == Stop::none || stop == Stop::suspended) {
       if (pending_of(ledger_.total) == 0) return end(report, Outcome::finished);
       if (pending_of(ledger_.total) == waiting_of(ledger_.total)) return end(report, Outcome::deadlock);
-      phase = next_phase(phase);
+      phase = next_phase<P>(ledger_, phase);
       // Also without a new suspension: what may run now need not be what fills the queue.
       const std::uint32_t full = options.on_full == FullPolicy::wait ? above_capacity() : 0;
       if (full != 0) return run_slices(options, phase, full) || end(report, Outcome::queue_full);
@@ -303,8 +292,7 @@ class Engine final : public EngineBase<P> {
         with_phase(phase, [&](auto p) { backend_.template persistent<decltype(p)::value>(program_, options); });
         break;
     }
-    backend_.synchronize();
-    return true;
+    return true;  // the next look waits for what was started
   }
 
   static bool end(Report& report, Outcome outcome) {

@@ -95,6 +95,20 @@ TASKDAG_TASK constexpr bool runs_in(int type, int phase) {
   return type < P::Phases::end(-1) || (phase >= 0 && type >= P::Phases::begin(phase) && type < P::Phases::end(phase));
 }
 
+/// The phase that runs next: this one while it has tasks, else the next one in the cycle that has. -1: none has.
+/// @pre nobody works on the ledger
+template <class P>
+TASKDAG_TASK int next_phase([[maybe_unused]] const Ledger& ledger, [[maybe_unused]] int phase) {
+  if constexpr (P::phases > 0) {
+    const int first = phase < 0 ? 0 : phase;
+    for (int step = 0; step < P::phases; ++step) {
+      const int p = (first + step) % P::phases;
+      if (ledger.phase_pending[p + 1] != 0) return p;
+    }
+  }
+  return -1;
+}
+
 /// How many types may.
 template <class P>
 TASKDAG_TASK constexpr int types_in(int phase) {

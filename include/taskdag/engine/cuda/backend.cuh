@@ -121,7 +121,7 @@ class CudaBackend {
       claims += program.template of<T>().queue.rings();
     const std::uint32_t blocks = (claims + Kernel::teams - 1U) / Kernel::teams;
     slice_kernel<P, T>
-        <<<blocks, Kernel::threads, Kernel::shared_bytes, streams_[number].get()>>>(program, claims, true, nullptr);
+        <<<blocks, Kernel::threads, Kernel::shared_bytes, streams_[number].get()>>>(program, claims, nullptr);
     check(cudaGetLastError(), "starting a slice");
     ++infos_[number].launches;
   }
@@ -147,8 +147,7 @@ class CudaBackend {
         using Kernel = Shape<Types<T>>;
         const auto resident =
             static_cast<std::uint32_t>(infos_[P::template number_of<T>()].blocks_per_sm) * device_.multiprocessors;
-        graph.add(&slice_kernel<P, T>, resident, Kernel::threads, Kernel::shared_bytes, program, 0U, true,
-                  device_state);
+        graph.add(&slice_kernel<P, T>, resident, Kernel::threads, Kernel::shared_bytes, program, 0U, device_state);
       });
       graph.launch(stream);
       synchronize();

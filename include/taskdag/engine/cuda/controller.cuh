@@ -1,10 +1,12 @@
 /// \file
-/// The controller on the device (MHive, sections 3.4 and 6.3), as a chain: one small block looks at the queues, starts
-/// a kernel per task type where that is efficient, and launches itself again behind them.
+/// The controller on the device (MHive, sections 3.4 and 6.3): one small block looks at the queues and starts a kernel
+/// per task type where that is efficient, again and again.
 ///
 /// CUDA has no waiting for child kernels on the device any more, and a controller that spins on a flag of its children
-/// has no promise that they ever start. A tail launch starts when all that its launcher has started is over, so when
-/// the controller looks, nobody works on the queues: its look at ledger and levels is exact, like the host's.
+/// has no promise that they ever start. Two forms have: a chain, in which the controller launches kernels and, behind
+/// them, itself (a tail launch starts when all that its launcher has started is over); and a graph, whose WHILE node
+/// runs the controller and then the types' kernels, which end at once where none is ordered. In both, when the
+/// controller looks, nobody works on the queues: its look at ledger and levels is exact, like the host's.
 #pragma once
 
 #include "taskdag/engine/cuda/kernels.cuh"
@@ -35,15 +37,7 @@ __device__ bool decide(const ProgramRef<P>& program, const LaunchLimits& limits,
   const Ledger& ledger = *program.ledger;
   const std::uint32_t pending = pending_of(ledger.total);
   bool over = ledger.stop != 0 || pending == 0 || pending == waiting_of(ledger.total);
-  if constexpr (P::phases > 0) {
-    // The next phase in the cycle that has tasks.
-    const int current = phase < 0 ? 0 : phase;
-    phase = -1;
-    for (int step = 0; step < P::phases && phase < 0; ++step) {
-      const int p = (current + step) % P::phases;
-      if (ledger.phase_pending[p + 1] != 0) phase = p;
-    }
-  }
+  phase = next_phase<P>(ledger, phase);
   std::uint32_t teams = 0;
   bool fills_blocks = false;
   ForEach<typename P::AllTypes>::apply([&](auto tag) {
@@ -108,7 +102,7 @@ __global__ void chain_kernel(const __grid_constant__ ProgramRef<P> program, cons
     if (lane != number || orders.teams[number] == 0) return;
     const std::uint32_t teams = orders.teams[number];
     slice_kernel<P, T><<<(teams + S::teams - 1U) / S::teams, S::threads, S::shared_bytes, cudaStreamFireAndForget>>>(
-        program, teams, true, nullptr);
+        program, teams, nullptr);
     const cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) state->error = static_cast<std::uint32_t>(error);
   });

@@ -41,16 +41,15 @@ struct ControllerState {
   std::uint32_t teams[32];  ///< of each type in this turn; for kernels of a graph
 };
 
-/// Teams of one type: one claim each with `once`, or until the queue is empty. `claims`: teams that take part; with
-/// `state`, what the controller has written there.
+/// Teams of one type, one claim each. `claims`: teams that take part; with `state`, what the controller has written
+/// there.
 template <class P, class T>
 __global__ void __launch_bounds__(Shape<Types<T>>::threads)
-    slice_kernel(const __grid_constant__ ProgramRef<P> program, std::uint32_t claims, bool once,
-                 const ControllerState* state) {
+    slice_kernel(const __grid_constant__ ProgramRef<P> program, std::uint32_t claims, const ControllerState* state) {
   extern __shared__ __align__(16) std::byte shared[];
   auto team = Shape<Types<T>>::team(shared, nullptr);
   if (state != nullptr) claims = state->teams[P::template number_of<T>()];
-  if (team.number() < claims) run_slice<P, T>(program, team, once);
+  if (team.number() < claims) run_slice<P, T>(program, team, true);
 }
 
 /// What the host's controller looks at; one thread. `levels` and `ledger` are in host memory.
