@@ -1,0 +1,55 @@
+/// \file
+/// One triangular sweep on CUDA, whatever its schedule: the interface that the solvers call and every schedule implements.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "kernels/sptrsv/cuda.hpp"
+#include "taskdag/solve_schedule.hpp"
+
+namespace taskdag::kernels {
+
+/// What a sweep is made from. Arrays are in device memory, somebody else's, needed only while the sweep is made.
+struct SweepInput {
+  DevicePattern pattern;
+  Triangle triangle = Triangle::lower;
+  const TriangleRanges* ranges = nullptr;  ///< strictly triangular entries of each row
+  const RowLevels* levels = nullptr;
+  const Offset* source_entry = nullptr;  ///< entry of pattern → entry of the values that load_values() takes; null: same
+  const Index* rhs_index = nullptr;      ///< row → entry of the right-hand side; null: same
+  const Index* x_index = nullptr;        ///< row → entry of the result; null: same
+};
+
+/// x = T⁻¹ b for a triangle T: x_i = (rhs_i − Σ_j a_ij x_j) · pivot_i. Immutable pattern, values may be loaded again.
+///
+/// Every call is asynchronous on its stream. A sweep resets what the next solve needs by itself: a solve leaves it ready.
+/// Solves end on any numbers (NaN, infinities); a result that is not finite sets *non_finite to 1.
+class Sweep {
+ public:
+  Sweep() = default;
+  virtual ~Sweep() = default;
+  Sweep(const Sweep&) = delete;
+  Sweep& operator=(const Sweep&) = delete;
+
+  /// Takes values: `source` is indexed by source_entry, `pivot` (inverse pivots) by row; null: all 1.
+  virtual void load_values(const double* source, const double* pivot, cudaStream_t stream) = 0;
+
+  /// One solve. rhs and x must not overlap, unless all their index maps are the identity and rhs == x.
+  /// x null: the result stays in result().
+  virtual void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) = 0;
+
+  /// Where a solve with x null leaves its result: row i at result()[result_index()[i]] (result_index null: at i).
+  /// Valid until the second solve after it. The index never changes, the array may with each solve.
+  [[nodiscard]] virtual const double* result() const = 0;
+  [[nodiscard]] virtual const Index* result_index() const = 0;
+
+  [[nodiscard]] virtual std::int64_t bytes() const = 0;
+};
+
+/// Makes the sweep of a CUDA schedule (not automatic). Synchronises `stream`. @throws InvalidInput for a host schedule
+std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream);
+
+}  // namespace taskdag::kernels
