@@ -8,6 +8,7 @@
 
 #include "taskdag/context.hpp"
 #include "taskdag/export.hpp"
+#include "taskdag/solve_schedule.hpp"
 #include "taskdag/status.hpp"
 #include "taskdag/triangular.hpp"
 
@@ -29,6 +30,10 @@ struct FactorOptions {
   ShiftType shift = ShiftType::none;
   double shift_amount = 100 * 2.220446049250313e-16;
   double zero_pivot = 100 * 2.220446049250313e-16;
+  /// Of both sweeps of an application: one of solve_schedules(backend).
+  SolveSchedule schedule = SolveSchedule::automatic;
+  /// Fill level: 0 keeps A's pattern; an entry whose elimination path passes through at most `levels` pivots is kept.
+  Index levels = 0;
 };
 
 /// Sizes and counts of an analysed factorisation.
@@ -41,6 +46,8 @@ struct FactorizationInfo {
   /// Host threads that the sweeps run on: fewer than the context's where the levels are too narrow to share. 1 on CUDA.
   int lower_threads = 1;
   int upper_threads = 1;
+  SolveSchedule lower_schedule = SolveSchedule::automatic;  ///< of the forward solve
+  SolveSchedule upper_schedule = SolveSchedule::automatic;  ///< of the backward solve
 };
 
 /// Parts of an application. With M = L U (ilu0) or M = Uᵀ D U (ic0) of the permuted matrix:
@@ -59,8 +66,8 @@ class TASKDAG_API Factorization {
   /// Symbolic phase. The pattern (in `space`) is copied. row_order[new] = old row and col_order[new] = old column give
   /// the factored matrix B(i, j) = A(row_order[i], col_order[j]); empty: natural order. Both in host memory.
   /// For ic0 both must be equal. Synchronises `stream`.
-  /// @throws InvalidInput "row R has no diagonal entry" (of B) and for patterns that are not square or not valid;
-  ///         DeviceError, OutOfMemory.
+  /// @throws InvalidInput "row R has no diagonal entry" (of B), for patterns that are not square or not valid, for
+  ///         a schedule of the other backend and for a negative fill level; DeviceError, OutOfMemory.
   Factorization(const Context& context, const CsrPattern& pattern, MemorySpace space, const FactorOptions& options,
                 std::span<const Index> row_order = {}, std::span<const Index> col_order = {}, Stream stream = {});
   ~Factorization();

@@ -11,6 +11,7 @@
 #include "taskdag/matrix_market.hpp"
 #include "taskdag/ordering.hpp"
 #include "taskdag/schedule.hpp"
+#include "taskdag/solve_schedule.hpp"
 #include "taskdag/status.hpp"
 #include "taskdag/triangular.hpp"
 #include "taskdag/version.hpp"

@@ -8,6 +8,7 @@
 #include "taskdag/context.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/schedule.hpp"
+#include "taskdag/solve_schedule.hpp"
 #include "taskdag/status.hpp"
 
 namespace taskdag {
@@ -16,6 +17,7 @@ struct TriangularOptions {
   Triangle triangle = Triangle::lower;  ///< the triangle of A that is used; entries of the other one are ignored
   bool unit_diagonal = false;           ///< true: the diagonal is taken as 1, stored diagonal entries are ignored
   bool transposed = false;              ///< solve with the transpose of that triangle
+  SolveSchedule schedule = SolveSchedule::automatic;  ///< one of solve_schedules(backend)
 };
 
 /// Sizes and counts of an analysed triangular system.
@@ -27,6 +29,7 @@ struct TriangularInfo {
   std::int64_t bytes = 0;  ///< memory held (device memory on CUDA)
   /// Host threads that a solve runs on: fewer than the context's where the levels are too narrow to share. 1 on CUDA.
   int threads = 1;
+  SolveSchedule schedule = SolveSchedule::automatic;  ///< the one in use
 };
 
 /// Solves T x = b, T a triangle of a square CSR matrix, again and again with the same pattern.
@@ -37,7 +40,8 @@ class TASKDAG_API TriangularSolver {
  public:
   /// Analyses the pattern: levels, schedule, packed storage. `a.pattern` and `a.values` live in `space`; they are
   /// copied, nothing is kept. Synchronises `stream`.
-  /// @throws InvalidInput (not square, missing diagonal without unit_diagonal), DeviceError, OutOfMemory;
+  /// @throws InvalidInput (not square, missing diagonal without unit_diagonal, a schedule of the other backend),
+  ///         DeviceError, OutOfMemory;
   ///         a pattern in device memory is trusted to have ascending columns.
   TriangularSolver(const Context& context, const CsrView& a, MemorySpace space, const TriangularOptions& options,
                    Stream stream = {});

@@ -5,6 +5,7 @@
 
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
+#include "solver/require_schedule.hpp"
 #include "taskdag/ordering.hpp"
 
 namespace taskdag {
@@ -26,6 +27,9 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
                              const FactorOptions& options, std::span<const Index> row_order,
                              std::span<const Index> col_order, Stream stream) {
   if (context.backend() == Backend::host) require_host_memory(space);
+  require_schedule(context.backend(), options.schedule);
+  if (options.levels < 0) throw InvalidInput("the fill level is negative");
+  if (options.levels > 0) throw Unsupported("a fill level above 0 is not built yet");
   check_pattern(pattern, space, false, "a factorisation");
   if (!std::isfinite(options.shift_amount) || !(options.zero_pivot >= 0) || !std::isfinite(options.zero_pivot)) {
     throw InvalidInput("shift_amount must be finite, zero_pivot finite and not negative");

@@ -2,12 +2,14 @@
 
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
+#include "solver/require_schedule.hpp"
 
 namespace taskdag {
 
 TriangularSolver::TriangularSolver(const Context& context, const CsrView& a, MemorySpace space,
                                    const TriangularOptions& options, Stream stream) {
   if (context.backend() == Backend::host) require_host_memory(space);
+  require_schedule(context.backend(), options.schedule);
   check_pattern(a.pattern, space, !options.unit_diagonal, "a triangular solve");
   if (space == MemorySpace::host) require_array(a.values, a.pattern.entries(), "values");
   const MemorySpace from = space_of(a.pattern, space);
