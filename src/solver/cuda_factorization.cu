@@ -12,6 +12,7 @@
 #include "solver/cuda_flag.hpp"
 #include "solver/cuda_input.hpp"
 #include "solver/cuda_staging.hpp"
+#include "solver/cuda_sweep.hpp"
 #include "solver/impl.hpp"
 #include "taskdag/error.hpp"
 
@@ -20,36 +21,30 @@ namespace {
 
 using kernels::DeviceCsr;
 using kernels::DevicePattern;
-using kernels::PackedTriangle;
-using kernels::SolveArguments;
 
-/// Two sweeps in a row and the index arrays between user's, factor's and schedule's numbering.
+/// Two sweeps in a row. The first one leaves its result where the second one finds it.
 struct SweepPair {
-  PackedTriangle first;
-  PackedTriangle second;
-  DeviceArray<Index> rhs_index;      ///< first's position → user's right-hand side entry
-  DeviceArray<Index> between_index;  ///< first's position → second's position
-  DeviceArray<double> between;       ///< first's result in second's positions
-  DeviceArray<Index> x_index;        ///< second's position → user's solution entry
+  ChosenSweep first;
+  ChosenSweep second;
 
   SweepPair() = default;
-  SweepPair(PackedTriangle&& forward, PackedTriangle&& backward, const Index* rhs_order, const Index* x_order,
-            cudaStream_t s)
-      : first(std::move(forward)), second(std::move(backward)) {
-    const Index n = first.tasks().rows;
-    const auto rows = static_cast<std::size_t>(n);
-    rhs_index = {rows, s};
-    between_index = {rows, s};
-    between = {rows, s};
-    x_index = {rows, s};
-    kernels::compose(n, rhs_order, first.tasks().order.data(), rhs_index.data(), s);
-    kernels::compose(n, second.tasks().position.data(), first.tasks().order.data(), between_index.data(), s);
-    kernels::compose(n, x_order, second.tasks().order.data(), x_index.data(), s);
+  /// `in`: row → entry of the right-hand side; `out`: row → entry of the solution; null: the same.
+  SweepPair(SolveSchedule schedule, const AnalysedTriangle& forward, const Offset* forward_source, const Index* in,
+            const AnalysedTriangle& backward, const Offset* backward_source, const Index* out, cudaStream_t s) {
+    kernels::SweepInput input = forward.input(forward_source);
+    input.rhs_index = in;
+    first = ChosenSweep(schedule, input, forward.features, s);
+    input = backward.input(backward_source);
+    input.rhs_index = first->result_index();
+    input.x_index = out;
+    second = ChosenSweep(schedule, input, backward.features, s);
   }
-  [[nodiscard]] std::int64_t bytes() const {
-    return first.bytes() + second.bytes() + rhs_index.bytes() + between_index.bytes() + between.bytes() +
-           x_index.bytes();
+
+  void solve(const double* b, double* x, int* non_finite, cudaStream_t s) const {
+    first->solve(b, nullptr, non_finite, s);
+    second->solve(first->result(), x, non_finite, s);
   }
+  [[nodiscard]] std::int64_t bytes() const { return first.sweep ? first->bytes() + second->bytes() : 0; }
 };
 
 class CudaFactorization final : public Factorization::Impl {
@@ -78,9 +73,10 @@ class CudaFactorization final : public Factorization::Impl {
     }
     info.rows = pattern_.rows;
     info.entries = pattern_.entries;
-    info.lower_levels = sweeps_.first.tasks().levels;
-    info.upper_levels = sweeps_.second.tasks().levels;
-    pivot_ = {rows, s};
+    info.lower_levels = sweeps_.first.features.levels;
+    info.upper_levels = sweeps_.second.features.levels;
+    info.lower_schedule = sweeps_.first.schedule;
+    info.upper_schedule = sweeps_.second.schedule;
     count_bytes();
     synchronize(s);
   }
@@ -95,7 +91,7 @@ class CudaFactorization final : public Factorization::Impl {
       values = host_values_.data();
     }
     const FactorStatus status = attempt_until_done(values, s);
-    symmetric_scale_ready_ = false;
+    symmetric_ready_ = false;
     count_bytes();
     return status;
   }
@@ -153,18 +149,17 @@ class CudaFactorization final : public Factorization::Impl {
 
   void analyse_ilu0(cudaStream_t s) {
     const DevicePattern p = pattern_.pattern();
-    const auto ranges = kernels::find_triangle(p, Triangle::lower, s);
-    const auto levels = kernels::compute_levels(p, ranges, Triangle::lower, s);
-    plan_factor(p, levels, s);
-    sweeps_ = SweepPair(PackedTriangle(p, Triangle::lower, ranges, levels, nullptr, s),
-                        PackedTriangle(p, Triangle::upper, nullptr, s), row_order_.data(), col_order_.data(), s);
+    const AnalysedTriangle forward(p, Triangle::lower, s);
+    plan_factor(p, forward.levels, s);
+    sweeps_ = SweepPair(options_.schedule, forward, nullptr, row_order_.data(), AnalysedTriangle(p, Triangle::upper, s),
+                        nullptr, col_order_.data(), s);
   }
 
   void analyse_ic0(cudaStream_t s) {
     DeviceCsr upper = kernels::upper_pattern(pattern_.pattern(), diagonal_.data(), s);
     if (pattern_.source.size() > 0) {  // upper entry → permuted entry → entry of the input
       DeviceArray<Offset> source(upper.source.size(), s);
-      kernels::compose(upper.entries, pattern_.source.data(), upper.source.data(), source.data(), s);
+      kernels::gather(upper.entries, pattern_.source.data(), upper.source.data(), source.data(), s);
       upper.source = std::move(source);
     }
     if (options_.shift == ShiftType::positive_definite) full_ = std::move(pattern_);
@@ -172,12 +167,11 @@ class CudaFactorization final : public Factorization::Impl {
     const DevicePattern p = pattern_.pattern();
     static_cast<void>(kernels::find_diagonal(p, diagonal_.data(), s));  // now the first entry of each row
     above_ = kernels::transpose_pattern(p, s);
-    const auto ranges = kernels::find_triangle(above_.pattern(), Triangle::lower, s);
-    const auto levels = kernels::compute_levels(above_.pattern(), ranges, Triangle::lower, s);
-    plan_factor(p, levels, s);
+    const AnalysedTriangle forward(above_.pattern(), Triangle::lower, s);
+    plan_factor(p, forward.levels, s);
     unit_ = {static_cast<std::size_t>(p.entries), s};
-    sweeps_ = SweepPair(PackedTriangle(above_.pattern(), Triangle::lower, ranges, levels, above_.source.data(), s),
-                        PackedTriangle(p, Triangle::upper, nullptr, s), row_order_.data(), col_order_.data(), s);
+    sweeps_ = SweepPair(options_.schedule, forward, above_.source.data(), row_order_.data(),
+                        AnalysedTriangle(p, Triangle::upper, s), nullptr, row_order_.data(), s);
   }
 
   /// The rows of the factorisation run in the level order of the forward sweep, with lanes of their own.
@@ -239,38 +233,35 @@ class CudaFactorization final : public Factorization::Impl {
   }
 
   void load_sweeps(cudaStream_t s) {
+    const double* const entries = storage_.entries.data();
     if (options_.kind == FactorKind::ic0) {
+      // The second sweep solves with D·U: pivots D make it U⁻¹ D⁻¹ without a pass for D.
       kernels::scale_to_unit(pattern_.pattern(), storage_, unit_.data(), s);
-      sweeps_.first.load_values(unit_.data(), s);
-      sweeps_.second.load_values(unit_.data(), s);
+      sweeps_.first->load_values(unit_.data(), nullptr, s);
     } else {
-      sweeps_.first.load_values(storage_.entries.data(), s);
-      sweeps_.second.load_values(storage_.entries.data(), s);
+      sweeps_.first->load_values(entries, nullptr, s);
     }
-    kernels::gather(info.rows, storage_.inverse_pivots.data(), sweeps_.second.tasks().order.data(), pivot_.data(), s);
-    if (has_transposed_) load_transposed(s);
+    sweeps_.second->load_values(entries, storage_.inverse_pivots.data(), s);
+    if (transposed_.first.sweep) load_transposed(s);
   }
 
   /// Uᵀ and Lᵀ, made when they are first asked for.
   void make_transposed(cudaStream_t s) {
     const DeviceCsr transposed = kernels::transpose_pattern(pattern_.pattern(), s);
-    transposed_ = SweepPair(PackedTriangle(transposed.pattern(), Triangle::lower, transposed.source.data(), s),
-                            PackedTriangle(transposed.pattern(), Triangle::upper, transposed.source.data(), s),
-                            col_order_.data(), row_order_.data(), s);
-    transposed_pivot_ = {static_cast<std::size_t>(info.rows), s};
-    has_transposed_ = true;
+    const DevicePattern p = transposed.pattern();
+    transposed_ = SweepPair(options_.schedule, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(),
+                            col_order_.data(), AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(),
+                            row_order_.data(), s);
     load_transposed(s);
     count_bytes();
   }
 
   void load_transposed(cudaStream_t s) {
-    transposed_.first.load_values(storage_.entries.data(), s);
-    transposed_.second.load_values(storage_.entries.data(), s);
-    kernels::gather(info.rows, storage_.inverse_pivots.data(), transposed_.first.tasks().order.data(),
-                    transposed_pivot_.data(), s);
+    transposed_.first->load_values(storage_.entries.data(), storage_.inverse_pivots.data(), s);
+    transposed_.second->load_values(storage_.entries.data(), nullptr, s);
   }
 
-  void make_symmetric_scale(cudaStream_t s) {
+  void prepare_symmetric(cudaStream_t s) {
     const auto rows = static_cast<std::size_t>(info.rows);
     if (rows > 0) {
       ScratchArray<double> smallest(1, s);
@@ -284,71 +275,43 @@ class CudaFactorization final : public Factorization::Impl {
         throw InvalidInput("a symmetric part of the factor needs pivots that are not negative; one is");
       }
     }
-    if (left_scale_.size() < rows) {
-      left_scale_ = {rows, s};
-      right_scale_ = {rows, s};
+    if (scaled_.size() < rows) {
+      scaled_ = {rows, s};
+      count_bytes();
     }
-    kernels::gather_square_root(info.rows, storage_.inverse_pivots.data(), sweeps_.first.tasks().order.data(),
-                                left_scale_.data(), s);
-    kernels::gather_square_root(info.rows, storage_.inverse_pivots.data(), sweeps_.second.tasks().order.data(),
-                                right_scale_.data(), s);
-    symmetric_scale_ready_ = true;
+    symmetric_ready_ = true;
   }
 
   void prepare(Apply part, cudaStream_t s) {
     const bool symmetric = part == Apply::symmetric_left || part == Apply::symmetric_right;
-    if (symmetric && !symmetric_scale_ready_) make_symmetric_scale(s);
-    if (part == Apply::transposed && options_.kind == FactorKind::ilu0 && !has_transposed_) make_transposed(s);
+    if (symmetric && !symmetric_ready_) prepare_symmetric(s);
+    if (part == Apply::transposed && options_.kind == FactorKind::ilu0 && !transposed_.first.sweep) make_transposed(s);
   }
 
   void run(Apply part, const double* b, double* x, cudaStream_t s) {
-    SolveArguments first;
-    SolveArguments second;
-    first.non_finite = second.non_finite = flag_.data();
-    first.rhs = b;
-    second.x = x;
-    if (part == Apply::symmetric_left || part == Apply::symmetric_right) {
-      if (b == x && row_order_.size() > 0) {  // entries are read and written in different orders
-        vectors_.reserve(static_cast<std::size_t>(info.rows), s);
-        copy_on_device(vectors_.in(), b, static_cast<std::size_t>(info.rows), s);
-        first.rhs = vectors_.in();
+    const double* const inverse = storage_.inverse_pivots.data();
+    const ChosenSweep& first = sweeps_.first;
+    switch (part) {
+      case Apply::symmetric_left:
+        first->solve(b, nullptr, flag_.data(), s);
+        kernels::gather_scaled(info.rows, first->result(), first->result_index(), inverse, x, s);
+        break;
+      case Apply::symmetric_right:  // (D^½ U)⁻¹ = (D U)⁻¹ D^½
+        kernels::scatter_scaled(info.rows, b, inverse, first->result_index(), scaled_.data(), s);
+        sweeps_.second->solve(scaled_.data(), x, flag_.data(), s);
+        break;
+      case Apply::transposed:
+      case Apply::full: {
+        const bool other = part == Apply::transposed && options_.kind == FactorKind::ilu0;
+        (other ? transposed_ : sweeps_).solve(b, x, flag_.data(), s);
       }
-      PackedTriangle& sweep = part == Apply::symmetric_left ? sweeps_.first : sweeps_.second;
-      first.x = x;
-      if (part == Apply::symmetric_left) {
-        first.rhs_index = sweeps_.rhs_index.data();
-        first.x_index = sweep.tasks().order.data();
-        first.x_scale = left_scale_.data();
-      } else {
-        first.rhs_index = sweep.tasks().order.data();
-        first.rhs_scale = right_scale_.data();
-        first.x_index = sweeps_.x_index.data();
-      }
-      sweep.solve(first, s);
-      return;
     }
-    const bool transposed = part == Apply::transposed && options_.kind == FactorKind::ilu0;
-    SweepPair& sweeps = transposed ? transposed_ : sweeps_;
-    first.rhs_index = sweeps.rhs_index.data();
-    first.x = sweeps.between.data();
-    first.x_index = sweeps.between_index.data();
-    second.rhs = sweeps.between.data();
-    second.x_index = sweeps.x_index.data();
-    if (transposed) {
-      first.pivot = transposed_pivot_.data();
-    } else if (options_.kind == FactorKind::ic0) {
-      second.rhs_scale = pivot_.data();
-    } else {
-      second.pivot = pivot_.data();
-    }
-    solve_pair(sweeps.first, first, sweeps.second, second, s);
   }
 
   void count_bytes() {
     info.bytes = pattern_.bytes() + full_.bytes() + above_.bytes() + diagonal_.bytes() + row_order_.bytes() +
                  col_order_.bytes() + factor_tasks_.bytes() + storage_.bytes() + unit_.bytes() + sweeps_.bytes() +
-                 pivot_.bytes() + transposed_.bytes() + transposed_pivot_.bytes() + left_scale_.bytes() +
-                 right_scale_.bytes() + host_values_.bytes();
+                 transposed_.bytes() + scaled_.bytes() + host_values_.bytes();
   }
 
   int device_;
@@ -364,13 +327,9 @@ class CudaFactorization final : public Factorization::Impl {
   kernels::FactorStorage storage_;
   DeviceArray<double> unit_;  ///< U of ic0
   SweepPair sweeps_;
-  DeviceArray<double> pivot_;  ///< inverse pivots in the order of the second sweep
-  SweepPair transposed_;
-  DeviceArray<double> transposed_pivot_;
-  bool has_transposed_ = false;
-  DeviceArray<double> left_scale_;
-  DeviceArray<double> right_scale_;
-  bool symmetric_scale_ready_ = false;
+  SweepPair transposed_;        ///< from the first transposed application of ilu0 on
+  DeviceArray<double> scaled_;  ///< right-hand side of a symmetric part
+  bool symmetric_ready_ = false;
   DeviceArray<double> host_values_;
   PinnedArray<kernels::FactorReport> report_{1};
   CudaFlag flag_;

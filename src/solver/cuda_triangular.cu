@@ -7,16 +7,16 @@
 #include "solver/cuda_flag.hpp"
 #include "solver/cuda_input.hpp"
 #include "solver/cuda_staging.hpp"
+#include "solver/cuda_sweep.hpp"
 #include "solver/impl.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::cuda {
 namespace {
 
-__global__ void invert_diagonal(Index n, const double* values, const Offset* diagonal, const Index* order,
-                                double* pivot) {
-  const auto p = static_cast<Index>(element());
-  if (p < n) pivot[p] = 1.0 / values[diagonal[order[p]]];
+__global__ void invert_diagonal(Index n, const double* values, const Offset* diagonal, double* pivot) {
+  const auto i = static_cast<Index>(element());
+  if (i < n) pivot[i] = 1.0 / values[diagonal[i]];
 }
 
 class CudaTriangular final : public TriangularSolver::Impl {
@@ -38,16 +38,16 @@ class CudaTriangular final : public TriangularSolver::Impl {
     if (options.transposed) {
       const kernels::DeviceCsr transposed = kernels::transpose_pattern(pattern, s);
       const Triangle turned = options.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
-      packed_ = kernels::PackedTriangle(transposed.pattern(), turned, transposed.source.data(), s);
+      sweep_ = make(transposed.pattern(), turned, transposed.source.data(), options.schedule, s);
     } else {
-      packed_ = kernels::PackedTriangle(pattern, options.triangle, nullptr, s);
+      sweep_ = make(pattern, options.triangle, nullptr, options.schedule, s);
     }
     if (!unit_) pivot_ = {rows, s};
     info.rows = pattern.rows;
-    info.levels = packed_.tasks().levels;
-    info.widest_level = packed_.tasks().widest_level;
-    info.entries = packed_.tasks().entries;
-    info.bytes = packed_.bytes() + diagonal_.bytes() + pivot_.bytes();
+    info.levels = sweep_.features.levels;
+    info.widest_level = sweep_.features.widest_level;
+    info.entries = sweep_.features.entries;
+    info.schedule = sweep_.schedule;
     load(a.values, space, s);
     synchronize(s);
   }
@@ -62,17 +62,9 @@ class CudaTriangular final : public TriangularSolver::Impl {
     const DeviceGuard guard(device_);
     const cudaStream_t s = native(stream);
     last_stream_ = s;
-    kernels::SolveArguments arguments;
-    arguments.rhs_index = packed_.tasks().order.data();
-    arguments.x_index = packed_.tasks().order.data();
-    arguments.pivot = unit_ ? nullptr : pivot_.data();
-    arguments.non_finite = flag_.data();
-    with_device_vectors(staging_, vectors_, static_cast<std::size_t>(info.rows), b, x, space == MemorySpace::device, s,
-                        [&](const double* device_b, double* device_x) {
-                          arguments.rhs = device_b;
-                          arguments.x = device_x;
-                          packed_.solve(arguments, s);
-                        });
+    with_device_vectors(
+        staging_, vectors_, static_cast<std::size_t>(info.rows), b, x, space == MemorySpace::device, s,
+        [&](const double* device_b, double* device_x) { sweep_->solve(device_b, device_x, flag_.data(), s); });
   }
 
   SolveOutcome outcome() override {
@@ -81,27 +73,34 @@ class CudaTriangular final : public TriangularSolver::Impl {
   }
 
  private:
+  static ChosenSweep make(const kernels::DevicePattern& pattern, Triangle triangle, const Offset* source_entry,
+                          SolveSchedule schedule, cudaStream_t s) {
+    const AnalysedTriangle analysed(pattern, triangle, s);
+    return {schedule, analysed.input(source_entry), analysed.features, s};
+  }
+
   void load(const double* values, MemorySpace space, cudaStream_t s) {
     if (space == MemorySpace::host) {
       if (host_values_.size() < entries_) host_values_ = {entries_, s};
       staging_.upload(host_values_.data(), values, entries_, s);
       values = host_values_.data();
     }
-    packed_.load_values(values, s);
     if (!unit_ && info.rows > 0) {
       invert_diagonal<<<element_blocks(info.rows), kElementBlock, 0, s>>>(info.rows, values, diagonal_.data(),
-                                                                          packed_.tasks().order.data(), pivot_.data());
+                                                                          pivot_.data());
       check_launch("invert_diagonal");
     }
+    sweep_->load_values(values, unit_ ? nullptr : pivot_.data(), s);
+    info.bytes = sweep_->bytes() + diagonal_.bytes() + pivot_.bytes();
   }
 
   int device_;
   bool unit_;
   std::size_t entries_ = 0;
   DeviceArray<Offset> diagonal_;
-  DeviceArray<double> pivot_;
+  DeviceArray<double> pivot_;  ///< inverse pivots by row
   DeviceArray<double> host_values_;
-  kernels::PackedTriangle packed_;
+  ChosenSweep sweep_;
   CudaFlag flag_;
   CudaStaging staging_;
   CudaVectorPair vectors_;

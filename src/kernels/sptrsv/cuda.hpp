@@ -4,6 +4,7 @@
 /// From a CSR pattern in device memory:
 ///   find_triangle      where each row's strictly triangular entries lie
 ///   compute_levels     the level of each row
+///   measure_features   what a schedule is chosen by
 ///   build_tasks        rows in level order, grouped into warp tasks of rows that do not depend on each other
 ///   PackedTriangle     columns renumbered to positions, values stored in the order in which a warp consumes them
 #pragma once
@@ -13,6 +14,7 @@
 #include <cstdint>
 
 #include "backends/cuda/memory.hpp"
+#include "kernels/sptrsv/features.hpp"
 #include "taskdag/schedule.hpp"
 
 namespace taskdag::kernels {
@@ -43,6 +45,10 @@ struct RowLevels {
 };
 RowLevels compute_levels(const DevicePattern& pattern, const TriangleRanges& ranges, Triangle triangle,
                          cudaStream_t stream);
+
+/// Two passes over the triangle. Synchronises `stream`.
+TriangleFeatures measure_features(const DevicePattern& pattern, const TriangleRanges& ranges, const RowLevels& levels,
+                                  cudaStream_t stream);
 
 /// A warp task: `rows` consecutive positions from `first`, 2^log2_lanes lanes a row, `width` entries a lane, its
 /// entries at 32 · `offset` in the packed arrays, interleaved by lane.
@@ -101,14 +107,12 @@ int persistent_blocks(const TaskList& tasks, const SolveTuning& tuning, int bloc
 
 /// One sweep of a solve; every array in device memory.
 struct SolveArguments {
-  const double* rhs = nullptr;        ///< right-hand side
-  const Index* rhs_index = nullptr;   ///< per position; null: position = index
-  const double* rhs_scale = nullptr;  ///< per position, or null for 1
-  const double* pivot = nullptr;      ///< inverse pivot per position, or null for 1
-  double* x = nullptr;                ///< result, never null
-  const Index* x_index = nullptr;     ///< per position; null: position = index
-  const double* x_scale = nullptr;    ///< per position, on x alone, or null for 1
-  int* non_finite = nullptr;          ///< set to 1 where a result is a NaN or an infinity
+  const double* rhs = nullptr;       ///< right-hand side
+  const Index* rhs_index = nullptr;  ///< per position
+  const double* pivot = nullptr;     ///< inverse pivot per position, or null for 1
+  double* x = nullptr;               ///< result; null: it stays in the slots
+  const Index* x_index = nullptr;    ///< per position
+  int* non_finite = nullptr;         ///< set to 1 where a result is a NaN or an infinity
 };
 
 /// A strict triangle in the storage that the solve streams through, and the slots through which rows hand over values.
@@ -117,8 +121,6 @@ class PackedTriangle {
   PackedTriangle() = default;
   /// `source_entry` (device, may be null for the identity) maps an entry of `pattern` to the value array that
   /// load_values() will read. Synchronises `stream`.
-  PackedTriangle(const DevicePattern& pattern, Triangle triangle, const Offset* source_entry, cudaStream_t stream);
-  /// The same from an analysis that has been made already.
   PackedTriangle(const DevicePattern& pattern, Triangle triangle, const TriangleRanges& ranges, const RowLevels& levels,
                  const Offset* source_entry, cudaStream_t stream);
 
@@ -128,37 +130,36 @@ class PackedTriangle {
   /// Runs one sweep. Asynchronous. Two sets of slots alternate: each run resets the other one, which saves a launch.
   void solve(const SolveArguments& arguments, cudaStream_t stream);
 
-  /// Runs `first`, then `second` on first's result. Asynchronous, two launches. first_arguments.x and
-  /// second_arguments.rhs are one array of rows() doubles, best in the positions of `second`, which then reads it
-  /// straight through. Each run resets the other's slots.
-  friend void solve_pair(PackedTriangle& first, const SolveArguments& first_arguments, PackedTriangle& second,
-                         const SolveArguments& second_arguments, cudaStream_t stream);
+  /// The result of the last run by position, until the next one.
+  [[nodiscard]] const double* result() const { return spare_slots_.data(); }
 
   [[nodiscard]] const TaskList& tasks() const { return tasks_; }
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
   void arm(cudaStream_t stream);
-  void make_spare(cudaStream_t stream);
-  void launch(const SolveArguments& arguments, double* reset_slots, int* reset_counter, cudaStream_t stream);
 
   TaskList tasks_;
   cuda::DeviceArray<Index> column_;  ///< position of the operand; rows() where the row has ended (slot always 0)
   cuda::DeviceArray<double> value_;
   cuda::DeviceArray<Index> gate_;     ///< per position: see pack_kernel
   cuda::DeviceArray<Offset> source_;  ///< −1 where the row has ended
-  cuda::DeviceArray<double> slots_;   ///< rows() + 1
+  cuda::DeviceArray<double> slots_;   ///< of the next run: rows() + 1
   cuda::DeviceArray<int> counter_;
-  cuda::DeviceArray<double> spare_slots_;  ///< made by the first solve() outside a pair
+  cuda::DeviceArray<double> spare_slots_;  ///< of the last run
   cuda::DeviceArray<int> spare_counter_;
   SolveTuning tuning_;
   bool armed_ = false;  ///< slots are not_yet and the counter is 0
 };
 
-/// out[p] = in[index[p]] (index null: identity), and out[p] = sqrt(in[index[p]]). Asynchronous.
+/// out[p] = in[index[p]]. Asynchronous.
 void gather(Index n, const double* in, const Index* index, double* out, cudaStream_t stream);
-void gather_square_root(Index n, const double* in, const Index* index, double* out, cudaStream_t stream);
-/// out[p] = outer[inner[p]]; outer null: copies inner.
-void compose(Index n, const Index* outer, const Index* inner, Index* out, cudaStream_t stream);
+void gather(Index n, const Index* in, const Index* index, Index* out, cudaStream_t stream);
+/// out[i] = in[index ? index[i] : i] · √scale[i]. Asynchronous.
+void gather_scaled(Index n, const double* in, const Index* index, const double* scale, double* out,
+                   cudaStream_t stream);
+/// out[index ? index[i] : i] = in[i] / √scale[i]. Asynchronous.
+void scatter_scaled(Index n, const double* in, const double* scale, const Index* index, double* out,
+                    cudaStream_t stream);
 
 }  // namespace taskdag::kernels

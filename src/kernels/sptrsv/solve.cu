@@ -85,7 +85,7 @@ struct SolveParameters {
   const double* value;
   Slots slots;
   TicketCounter tickets;
-  double* next_slots;  // reset to not_yet by position, or null
+  double* next_slots;  // reset to not_yet by position
   int* next_counter;
   const Index* gate;
   Index rows;
@@ -135,7 +135,7 @@ __device__ WarpTask load_task(const WarpTask* task) {
 /// Persistent warps: each takes the next task, fetches what does not depend on others, waits, publishes.
 __global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
-  if (p.next_counter && blockIdx.x == 0 && threadIdx.x == 0) *p.next_counter = 0;
+  if (blockIdx.x == 0 && threadIdx.x == 0) *p.next_counter = 0;
   Index ticket = TicketCounter::receive(p.tickets.request(lane));
   while (ticket < p.tasks) {
     const int requested = p.tickets.request(lane);  // the next ticket travels while this task is worked on
@@ -148,11 +148,9 @@ __global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) 
     double rhs = 0.0;
     double pivot = 1.0;
     if (leader) {
-      const Index from = p.a.rhs_index ? __ldg(p.a.rhs_index + position) : position;
-      rhs = p.a.rhs[from];
-      if (p.a.rhs_scale) rhs *= __ldg(p.a.rhs_scale + position);
+      rhs = p.a.rhs[__ldg(p.a.rhs_index + position)];
       if (p.a.pivot) pivot = __ldg(p.a.pivot + position);
-      if (p.next_slots) p.next_slots[position] = not_yet();
+      p.next_slots[position] = not_yet();
     }
     if (active && lanes > 1) {  // a row with one lane has few operands: looking at all of them costs little
       const Index gate = __ldg(p.gate + position);
@@ -165,33 +163,29 @@ __global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) 
     if (leader) {
       p.slots.publish(position, result);
       if (!is_finite(result)) *p.a.non_finite = 1;
-      const Index to = p.a.x_index ? __ldg(p.a.x_index + position) : position;
-      p.a.x[to] = p.a.x_scale ? result * __ldg(p.a.x_scale + position) : result;
+      if (p.a.x) p.a.x[__ldg(p.a.x_index + position)] = result;
     }
     ticket = TicketCounter::receive(requested);
   }
 }
 
-__global__ void gather_kernel(Index n, const double* in, const Index* index, double* out, bool square_root) {
+template <class T>
+__global__ void gather_kernel(Index n, const T* in, const Index* index, T* out) {
   const Index p = static_cast<Index>(cuda::element());
-  if (p >= n) return;
-  const double value = in[index ? index[p] : p];
-  out[p] = square_root ? sqrt(value) : value;
+  if (p < n) out[p] = in[index[p]];
 }
 
-__global__ void compose_kernel(Index n, const Index* outer, const Index* inner, Index* out) {
-  const Index p = static_cast<Index>(cuda::element());
-  if (p < n) out[p] = outer ? outer[inner[p]] : inner[p];
+__global__ void gather_scaled_kernel(Index n, const double* in, const Index* index, const double* scale, double* out) {
+  const Index i = static_cast<Index>(cuda::element());
+  if (i < n) out[i] = in[index ? index[i] : i] * sqrt(scale[i]);
+}
+
+__global__ void scatter_scaled_kernel(Index n, const double* in, const double* scale, const Index* index, double* out) {
+  const Index i = static_cast<Index>(cuda::element());
+  if (i < n) out[index ? index[i] : i] = in[i] / sqrt(scale[i]);
 }
 
 }  // namespace
-
-PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, const Offset* source_entry,
-                               cudaStream_t stream) {
-  const TriangleRanges ranges = find_triangle(pattern, triangle, stream);
-  const RowLevels levels = compute_levels(pattern, ranges, triangle, stream);
-  *this = PackedTriangle(pattern, triangle, ranges, levels, source_entry, stream);
-}
 
 PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, const TriangleRanges& ranges,
                                const RowLevels& levels, const Offset* source_entry, cudaStream_t stream)
@@ -203,8 +197,11 @@ PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, 
   gate_ = {static_cast<std::size_t>(tasks_.rows), stream};
   slots_ = {static_cast<std::size_t>(tasks_.rows) + 1, stream};
   counter_ = {1, stream};
-  cuda::check(cudaMemsetAsync(slots_.data() + tasks_.rows, 0, sizeof(double), stream),
-              "clearing the slot of absent operands");
+  spare_slots_ = {slots_.size(), stream};
+  spare_counter_ = {1, stream};
+  for (double* const slots_end : {slots_.data() + tasks_.rows, spare_slots_.data() + tasks_.rows}) {
+    cuda::check(cudaMemsetAsync(slots_end, 0, sizeof(double), stream), "clearing the slot of absent operands");
+  }
   if (tasks_.tasks == 0) return;
   pack_kernel<<<cuda::element_blocks(std::int64_t{tasks_.tasks} * kWarpSize), cuda::kElementBlock, 0, stream>>>(
       tasks_.view(), ranges.first.data(), ranges.count.data(), pattern.col_indices, source_entry, levels.level.data(),
@@ -227,15 +224,9 @@ void PackedTriangle::arm(cudaStream_t stream) {
   armed_ = true;
 }
 
-void PackedTriangle::make_spare(cudaStream_t stream) {
-  spare_slots_ = {slots_.size(), stream};
-  spare_counter_ = {1, stream};
-  cuda::check(cudaMemsetAsync(spare_slots_.data() + tasks_.rows, 0, sizeof(double), stream),
-              "clearing the slot of absent operands");
-}
-
-void PackedTriangle::launch(const SolveArguments& arguments, double* reset_slots, int* reset_counter,
-                            cudaStream_t stream) {
+void PackedTriangle::solve(const SolveArguments& arguments, cudaStream_t stream) {
+  if (tasks_.rows == 0) return;
+  if (!armed_) arm(stream);
   const SolveParameters parameters{arguments,
                                    tasks_.task.data(),
                                    tasks_.tasks,
@@ -243,31 +234,15 @@ void PackedTriangle::launch(const SolveArguments& arguments, double* reset_slots
                                    value_.data(),
                                    Slots{slots_.data()},
                                    TicketCounter{counter_.data()},
-                                   reset_slots,
-                                   reset_counter,
+                                   spare_slots_.data(),
+                                   spare_counter_.data(),
                                    gate_.data(),
                                    tasks_.rows,
                                    static_cast<unsigned>(tuning_.gate_pause_ns)};
   solve_kernel<<<persistent_blocks(tasks_, tuning_, kBlock), kBlock, 0, stream>>>(parameters);
   cuda::check_launch("solve_kernel");
-}
-
-void PackedTriangle::solve(const SolveArguments& arguments, cudaStream_t stream) {
-  if (tasks_.rows == 0) return;
-  if (!armed_) arm(stream);
-  if (spare_slots_.size() == 0) make_spare(stream);
-  launch(arguments, spare_slots_.data(), spare_counter_.data(), stream);
   std::swap(slots_, spare_slots_);
   std::swap(counter_, spare_counter_);
-}
-
-void solve_pair(PackedTriangle& first, const SolveArguments& first_arguments, PackedTriangle& second,
-                const SolveArguments& second_arguments, cudaStream_t stream) {
-  if (first.tasks_.rows == 0) return;
-  if (!first.armed_) first.arm(stream);
-  first.launch(first_arguments, second.slots_.data(), second.counter_.data(), stream);
-  second.launch(second_arguments, first.slots_.data(), first.counter_.data(), stream);
-  second.armed_ = false;
 }
 
 std::int64_t PackedTriangle::bytes() const {
@@ -277,20 +252,28 @@ std::int64_t PackedTriangle::bytes() const {
 
 void gather(Index n, const double* in, const Index* index, double* out, cudaStream_t stream) {
   if (n == 0) return;
-  gather_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, index, out, false);
+  gather_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, index, out);
   cuda::check_launch("gather_kernel");
 }
 
-void gather_square_root(Index n, const double* in, const Index* index, double* out, cudaStream_t stream) {
+void gather(Index n, const Index* in, const Index* index, Index* out, cudaStream_t stream) {
   if (n == 0) return;
-  gather_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, index, out, true);
+  gather_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, index, out);
   cuda::check_launch("gather_kernel");
 }
 
-void compose(Index n, const Index* outer, const Index* inner, Index* out, cudaStream_t stream) {
+void gather_scaled(Index n, const double* in, const Index* index, const double* scale, double* out,
+                   cudaStream_t stream) {
   if (n == 0) return;
-  compose_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, outer, inner, out);
-  cuda::check_launch("compose_kernel");
+  gather_scaled_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, index, scale, out);
+  cuda::check_launch("gather_scaled_kernel");
+}
+
+void scatter_scaled(Index n, const double* in, const double* scale, const Index* index, double* out,
+                    cudaStream_t stream) {
+  if (n == 0) return;
+  scatter_scaled_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, scale, index, out);
+  cuda::check_launch("scatter_scaled_kernel");
 }
 
 }  // namespace taskdag::kernels

@@ -1,0 +1,103 @@
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "backends/cuda/seam.cuh"
+#include "kernels/sptrsv/cuda.hpp"
+#include "kernels/sptrsv/features.hpp"
+
+namespace taskdag::kernels {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+using cuda::kFullWarp;
+using cuda::kWarpSize;
+
+struct Counts {
+  Offset entries;
+  Offset local;
+  Index longest_row;
+  Index widest_level;
+};
+
+/// One thread a row counts, the lanes of a warp add up.
+__global__ void count_rows(DevicePattern pattern, const Offset* first, const Index* count, Index run, Counts* counts) {
+  const auto row = static_cast<Index>(element());
+  const Index mine = row < pattern.rows ? count[row] : 0;
+  Offset local = 0;
+  // Columns ascend, so the entries in the row's run are neighbours: two bisections count them.
+  if (mine > 0) {
+    const Index begin = row / run * run;
+    const auto entries_below = [&](std::int64_t column) {
+      Index low = 0;
+      Index high = mine;
+      while (low < high) {
+        const Index middle = low + (high - low) / 2;
+        if (pattern.col_indices[first[row] + middle] < column) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
+      }
+      return low;
+    };
+    local = entries_below(std::int64_t{begin} + run) - entries_below(begin);
+  }
+  const int entries = __reduce_add_sync(kFullWarp, mine);
+  local = __reduce_add_sync(kFullWarp, local);
+  const Index longest = __reduce_max_sync(kFullWarp, mine);
+  if (threadIdx.x % kWarpSize == 0) {
+    atomicAdd(&counts->entries, entries);
+    atomicAdd(&counts->local, local);
+    atomicMax(&counts->longest_row, longest);
+  }
+}
+
+/// rows_of_level[l] counts the rows of level l; lanes with the same level add once.
+__global__ void count_levels(Index rows, const Index* level, Index* rows_of_level) {
+  const auto row = static_cast<Index>(element());
+  const Index mine = row < rows ? level[row] : -1;
+  const unsigned same = __match_any_sync(kFullWarp, mine);
+  const bool leads = __ffs(static_cast<int>(same)) - 1 == static_cast<int>(threadIdx.x) % kWarpSize;
+  if (leads && mine >= 0) atomicAdd(rows_of_level + mine, __popc(same));
+}
+
+__global__ void find_widest(Index levels, const Index* rows_of_level, Counts* counts) {
+  const auto level = static_cast<Index>(element());
+  const Index widest = __reduce_max_sync(kFullWarp, level < levels ? rows_of_level[level] : 0);
+  if (threadIdx.x % kWarpSize == 0) atomicMax(&counts->widest_level, widest);
+}
+
+}  // namespace
+
+TriangleFeatures measure_features(const DevicePattern& pattern, const TriangleRanges& ranges, const RowLevels& levels,
+                                  cudaStream_t stream) {
+  TriangleFeatures features;
+  features.rows = pattern.rows;
+  features.levels = levels.levels;
+  if (pattern.rows == 0) return features;
+  const auto multiprocessors = cuda::device_limits().multiprocessors;
+  const Index run = (pattern.rows - 1) / multiprocessors + 1;
+  cuda::ScratchArray<Counts> counts(1, stream);
+  cuda::ScratchArray<Index> rows_of_level(static_cast<std::size_t>(levels.levels), stream);
+  cuda::check(cudaMemsetAsync(counts.data(), 0, sizeof(Counts), stream), "resetting counts");
+  cuda::check(cudaMemsetAsync(rows_of_level.data(), 0, rows_of_level.size() * sizeof(Index), stream),
+              "resetting counts");
+  count_rows<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern, ranges.first.data(),
+                                                                         ranges.count.data(), run, counts.data());
+  cuda::check_launch("count_rows");
+  count_levels<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern.rows, levels.level.data(),
+                                                                           rows_of_level.data());
+  cuda::check_launch("count_levels");
+  find_widest<<<element_blocks(levels.levels), kElementBlock, 0, stream>>>(levels.levels, rows_of_level.data(),
+                                                                           counts.data());
+  cuda::check_launch("find_widest");
+  const Counts found = cuda::fetch(counts.data(), stream);
+  features.entries = found.entries;
+  features.widest_level = found.widest_level;
+  features.longest_row = found.longest_row;
+  if (found.entries > 0) features.local_share = static_cast<double>(found.local) / found.entries;
+  return features;
+}
+
+}  // namespace taskdag::kernels

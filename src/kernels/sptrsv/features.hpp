@@ -1,0 +1,23 @@
+/// \file
+/// What a triangle's pattern is like: the numbers that a schedule is chosen by and that the solvers report.
+#pragma once
+
+#include "taskdag/csr.hpp"
+
+namespace taskdag::kernels {
+
+struct TriangleFeatures {
+  Index rows = 0;
+  Offset entries = 0;  ///< strictly triangular ones
+  Index levels = 0;
+  Index widest_level = 0;  ///< in rows
+  Index longest_row = 0;   ///< in entries
+  /// Share of the entries whose column lies in the row's own run, where the rows are cut into as many runs of
+  /// consecutive rows as the device has multiprocessors; 1 where there are no entries.
+  double local_share = 1.0;
+
+  [[nodiscard]] double rows_per_level() const { return levels == 0 ? 0.0 : static_cast<double>(rows) / levels; }
+  [[nodiscard]] double entries_per_row() const { return rows == 0 ? 0.0 : static_cast<double>(entries) / rows; }
+};
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,46 @@
+#include "kernels/sptrsv/flat.hpp"
+
+namespace taskdag::kernels {
+
+namespace {
+
+cuda::DeviceArray<Index> by_position(const Index* index, const TaskList& tasks, cudaStream_t stream) {
+  if (index == nullptr) return {};
+  cuda::DeviceArray<Index> result(static_cast<std::size_t>(tasks.rows), stream);
+  gather(tasks.rows, index, tasks.order.data(), result.data(), stream);
+  return result;
+}
+
+}  // namespace
+
+FlatSweep::FlatSweep(const SweepInput& input, cudaStream_t stream)
+    : packed_(input.pattern, input.triangle, *input.ranges, *input.levels, input.source_entry, stream),
+      rhs_index_(by_position(input.rhs_index, packed_.tasks(), stream)),
+      x_index_(by_position(input.x_index, packed_.tasks(), stream)) {}
+
+void FlatSweep::load_values(const double* source, const double* pivot, cudaStream_t stream) {
+  packed_.load_values(source, stream);
+  unit_pivots_ = pivot == nullptr;
+  if (unit_pivots_) return;
+  const TaskList& tasks = packed_.tasks();
+  if (pivot_.size() == 0) pivot_ = {static_cast<std::size_t>(tasks.rows), stream};
+  gather(tasks.rows, pivot, tasks.order.data(), pivot_.data(), stream);
+}
+
+void FlatSweep::solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) {
+  const Index* const order = packed_.tasks().order.data();
+  SolveArguments arguments;
+  arguments.rhs = rhs;
+  arguments.rhs_index = rhs_index_.size() > 0 ? rhs_index_.data() : order;
+  arguments.pivot = unit_pivots_ ? nullptr : pivot_.data();
+  arguments.x = x;
+  arguments.x_index = x_index_.size() > 0 ? x_index_.data() : order;
+  arguments.non_finite = non_finite;
+  packed_.solve(arguments, stream);
+}
+
+std::int64_t FlatSweep::bytes() const {
+  return packed_.bytes() + rhs_index_.bytes() + x_index_.bytes() + pivot_.bytes();
+}
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,40 @@
+/// \file
+/// From a pattern in device memory to a sweep: the analysis, the choice of a schedule, the sweep itself.
+#pragma once
+
+#include <memory>
+
+#include "kernels/sptrsv/features.hpp"
+#include "kernels/sptrsv/sweep.hpp"
+
+namespace taskdag::cuda {
+
+/// What every sweep over a triangle starts from. The arrays are scratch memory: not to outlive the stream.
+struct AnalysedTriangle {
+  /// Synchronises `stream`. `pattern` is not copied.
+  AnalysedTriangle(const kernels::DevicePattern& device_pattern, Triangle which, cudaStream_t stream);
+
+  /// `source_entry`: see SweepInput.
+  [[nodiscard]] kernels::SweepInput input(const Offset* source_entry) const;
+
+  kernels::DevicePattern pattern;
+  Triangle triangle;
+  kernels::TriangleRanges ranges;
+  kernels::RowLevels levels;
+  kernels::TriangleFeatures features;
+};
+
+/// A sweep and what the solvers report of it.
+struct ChosenSweep {
+  std::unique_ptr<kernels::Sweep> sweep;
+  SolveSchedule schedule = SolveSchedule::automatic;  ///< the one in use, never automatic
+  kernels::TriangleFeatures features;
+
+  ChosenSweep() = default;
+  /// `wanted`: a CUDA schedule or automatic. A triangle without rows is always flat. Synchronises `stream`.
+  ChosenSweep(SolveSchedule wanted, const kernels::SweepInput& input, const kernels::TriangleFeatures& measured,
+              cudaStream_t stream);
+  kernels::Sweep* operator->() const { return sweep.get(); }
+};
+
+}  // namespace taskdag::cuda
