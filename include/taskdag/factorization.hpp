@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "taskdag/context.hpp"
 #include "taskdag/export.hpp"
@@ -32,6 +33,8 @@ struct FactorOptions {
   double zero_pivot = 100 * 2.220446049250313e-16;
   /// Of both sweeps of an application: one of solve_schedules(backend).
   SolveSchedule schedule = SolveSchedule::automatic;
+  bool tune = false;           ///< as in TriangularOptions, for each sweep
+  std::string tune_file = {};  ///< as in TriangularOptions
   /// Fill level: 0 keeps A's pattern; an entry whose elimination path passes through at most `levels` pivots is kept.
   Index levels = 0;
 };
@@ -67,7 +70,8 @@ class TASKDAG_API Factorization {
   /// the factored matrix B(i, j) = A(row_order[i], col_order[j]); empty: natural order. Both in host memory.
   /// For ic0 both must be equal. Synchronises `stream`.
   /// @throws InvalidInput "row R has no diagonal entry" (of B), for patterns that are not square or not valid, for
-  ///         a schedule of the other backend and for a negative fill level; DeviceError, OutOfMemory.
+  ///         a schedule of the other backend and for a negative fill level; DeviceError, OutOfMemory;
+  ///         what TriangularSolver throws for a tune file.
   Factorization(const Context& context, const CsrPattern& pattern, MemorySpace space, const FactorOptions& options,
                 std::span<const Index> row_order = {}, std::span<const Index> col_order = {}, Stream stream = {});
   ~Factorization();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "taskdag/context.hpp"
 #include "taskdag/export.hpp"
@@ -18,6 +19,11 @@ struct TriangularOptions {
   bool unit_diagonal = false;           ///< true: the diagonal is taken as 1, stored diagonal entries are ignored
   bool transposed = false;              ///< solve with the transpose of that triangle
   SolveSchedule schedule = SolveSchedule::automatic;  ///< one of solve_schedules(backend)
+  /// Where `schedule` is automatic: time some solves of several schedules during the analysis and keep the fastest.
+  bool tune = false;
+  /// JSON file with such choices, by device and pattern. A choice that it holds is taken without trials; `tune` adds to
+  /// it, or makes it. Empty: none.
+  std::string tune_file = {};
 };
 
 /// Sizes and counts of an analysed triangular system.
@@ -41,8 +47,8 @@ class TASKDAG_API TriangularSolver {
   /// Analyses the pattern: levels, schedule, packed storage. `a.pattern` and `a.values` live in `space`; they are
   /// copied, nothing is kept. Synchronises `stream`.
   /// @throws InvalidInput (not square, missing diagonal without unit_diagonal, a schedule of the other backend),
-  ///         DeviceError, OutOfMemory;
-  ///         a pattern in device memory is trusted to have ascending columns.
+  ///         DeviceError, OutOfMemory, Error for a tune file that cannot be read or written, ParseError for what is
+  ///         none; a pattern in device memory is trusted to have ascending columns.
   TriangularSolver(const Context& context, const CsrView& a, MemorySpace space, const TriangularOptions& options,
                    Stream stream = {});
   ~TriangularSolver();

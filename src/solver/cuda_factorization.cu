@@ -29,15 +29,16 @@ struct SweepPair {
 
   SweepPair() = default;
   /// `in`: row → entry of the right-hand side; `out`: row → entry of the solution; null: the same.
-  SweepPair(SolveSchedule schedule, const AnalysedTriangle& forward, const Offset* forward_source, const Index* in,
-            const AnalysedTriangle& backward, const Offset* backward_source, const Index* out, cudaStream_t s) {
+  SweepPair(const ScheduleRequest& request, const AnalysedTriangle& forward, const Offset* forward_source,
+            const Index* in, const AnalysedTriangle& backward, const Offset* backward_source, const Index* out,
+            cudaStream_t s) {
     kernels::SweepInput input = forward.input(forward_source);
     input.rhs_index = in;
-    first = ChosenSweep(schedule, input, forward.features, s);
+    first = ChosenSweep(request, forward, input, s);
     input = backward.input(backward_source);
     input.rhs_index = first->result_index();
     input.x_index = out;
-    second = ChosenSweep(schedule, input, backward.features, s);
+    second = ChosenSweep(request, backward, input, s);
   }
 
   void solve(const double* b, double* x, int* non_finite, cudaStream_t s) const {
@@ -51,7 +52,11 @@ class CudaFactorization final : public Factorization::Impl {
  public:
   CudaFactorization(const Context& context, const CsrPattern& pattern, MemorySpace space, const FactorOptions& options,
                     std::span<const Index> row_order, std::span<const Index> col_order, Stream stream)
-      : device_(context.device()), options_(options), flag_(native(stream)), last_stream_(native(stream)) {
+      : device_(context.device()),
+        options_(options),
+        request_(request_of(options, context.device_name())),
+        flag_(native(stream)),
+        last_stream_(native(stream)) {
     const cudaStream_t s = native(stream);
     const CudaPatternInput input(pattern, space, s);
     const auto rows = static_cast<std::size_t>(input.pattern().rows);
@@ -151,8 +156,8 @@ class CudaFactorization final : public Factorization::Impl {
     const DevicePattern p = pattern_.pattern();
     const AnalysedTriangle forward(p, Triangle::lower, s);
     plan_factor(p, forward.levels, s);
-    sweeps_ = SweepPair(options_.schedule, forward, nullptr, row_order_.data(), AnalysedTriangle(p, Triangle::upper, s),
-                        nullptr, col_order_.data(), s);
+    sweeps_ = SweepPair(request_, forward, nullptr, row_order_.data(), AnalysedTriangle(p, Triangle::upper, s), nullptr,
+                        col_order_.data(), s);
   }
 
   void analyse_ic0(cudaStream_t s) {
@@ -170,7 +175,7 @@ class CudaFactorization final : public Factorization::Impl {
     const AnalysedTriangle forward(above_.pattern(), Triangle::lower, s);
     plan_factor(p, forward.levels, s);
     unit_ = {static_cast<std::size_t>(p.entries), s};
-    sweeps_ = SweepPair(options_.schedule, forward, above_.source.data(), row_order_.data(),
+    sweeps_ = SweepPair(request_, forward, above_.source.data(), row_order_.data(),
                         AnalysedTriangle(p, Triangle::upper, s), nullptr, row_order_.data(), s);
   }
 
@@ -249,9 +254,9 @@ class CudaFactorization final : public Factorization::Impl {
   void make_transposed(cudaStream_t s) {
     const DeviceCsr transposed = kernels::transpose_pattern(pattern_.pattern(), s);
     const DevicePattern p = transposed.pattern();
-    transposed_ = SweepPair(options_.schedule, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(),
-                            col_order_.data(), AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(),
-                            row_order_.data(), s);
+    transposed_ =
+        SweepPair(request_, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(), col_order_.data(),
+                  AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(), row_order_.data(), s);
     load_transposed(s);
     count_bytes();
   }
@@ -316,6 +321,7 @@ class CudaFactorization final : public Factorization::Impl {
 
   int device_;
   FactorOptions options_;
+  ScheduleRequest request_;
   std::size_t input_entries_ = 0;
   DeviceArray<Index> row_order_;  ///< empty: natural
   DeviceArray<Index> col_order_;

@@ -6,6 +6,7 @@
 
 #include "kernels/sptrsv/features.hpp"
 #include "kernels/sptrsv/sweep.hpp"
+#include "solver/schedule_request.hpp"
 
 namespace taskdag::cuda {
 
@@ -31,10 +32,15 @@ struct ChosenSweep {
   kernels::TriangleFeatures features;
 
   ChosenSweep() = default;
-  /// `wanted`: a CUDA schedule or automatic. A triangle without rows is always flat. Synchronises `stream`.
-  ChosenSweep(SolveSchedule wanted, const kernels::SweepInput& input, const kernels::TriangleFeatures& measured,
+  /// `input` is one of `triangle`, with index maps. A triangle without rows is always flat. Synchronises `stream`.
+  ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle& triangle, const kernels::SweepInput& input,
               cudaStream_t stream);
   kernels::Sweep* operator->() const { return sweep.get(); }
+
+ private:
+  void make(SolveSchedule which, const kernels::SweepInput& input, cudaStream_t stream);
+  /// Keeps the fastest of several. @returns its time in microseconds
+  double make_fastest(const kernels::SweepInput& input, cudaStream_t stream);
 };
 
 }  // namespace taskdag::cuda

@@ -35,12 +35,13 @@ class CudaTriangular final : public TriangularSolver::Impl {
       const Index missing = kernels::find_diagonal(pattern, diagonal_.data(), s);
       if (missing >= 0) throw InvalidInput("row " + std::to_string(missing) + " has no diagonal entry");
     }
+    const ScheduleRequest request = request_of(options, context.device_name());
     if (options.transposed) {
       const kernels::DeviceCsr transposed = kernels::transpose_pattern(pattern, s);
       const Triangle turned = options.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
-      sweep_ = make(transposed.pattern(), turned, transposed.source.data(), options.schedule, s);
+      sweep_ = make(request, AnalysedTriangle(transposed.pattern(), turned, s), transposed.source.data(), s);
     } else {
-      sweep_ = make(pattern, options.triangle, nullptr, options.schedule, s);
+      sweep_ = make(request, AnalysedTriangle(pattern, options.triangle, s), nullptr, s);
     }
     if (!unit_) pivot_ = {rows, s};
     info.rows = pattern.rows;
@@ -73,10 +74,9 @@ class CudaTriangular final : public TriangularSolver::Impl {
   }
 
  private:
-  static ChosenSweep make(const kernels::DevicePattern& pattern, Triangle triangle, const Offset* source_entry,
-                          SolveSchedule schedule, cudaStream_t s) {
-    const AnalysedTriangle analysed(pattern, triangle, s);
-    return {schedule, analysed.input(source_entry), analysed.features, s};
+  static ChosenSweep make(const ScheduleRequest& request, const AnalysedTriangle& triangle, const Offset* source_entry,
+                          cudaStream_t s) {
+    return {request, triangle, triangle.input(source_entry), s};
   }
 
   void load(const double* values, MemorySpace space, cudaStream_t s) {

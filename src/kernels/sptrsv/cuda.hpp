@@ -50,6 +50,9 @@ RowLevels compute_levels(const DevicePattern& pattern, const TriangleRanges& ran
 TriangleFeatures measure_features(const DevicePattern& pattern, const TriangleRanges& ranges, const RowLevels& levels,
                                   cudaStream_t stream);
 
+/// Of the positions of the triangle's entries, for files that outlive a run. One pass. Synchronises `stream`.
+std::uint64_t hash_triangle(const DevicePattern& pattern, const TriangleRanges& ranges, cudaStream_t stream);
+
 /// A warp task: `rows` consecutive positions from `first`, 2^log2_lanes lanes a row, `width` entries a lane, its
 /// entries at 32 · `offset` in the packed arrays, interleaved by lane.
 struct alignas(16) WarpTask {

@@ -1,0 +1,87 @@
+// The names of the schedules, and which backend has which.
+#include "taskdag/solve_schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "solver/require_schedule.hpp"
+#include "solver/selector.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag {
+namespace {
+
+TEST(SolveSchedule, NamesAreDistinctAndLeadBack) {
+  std::set<std::string> names;
+  for (const SolveSchedule schedule : solve_schedules(Backend::automatic)) {
+    names.insert(to_string(schedule));
+    EXPECT_EQ(solve_schedule_from(to_string(schedule)), schedule);
+  }
+  EXPECT_EQ(names.size(), solve_schedules(Backend::automatic).size());
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(SolveSchedule::serial) + 1);
+  EXPECT_STREQ(to_string(SolveSchedule::automatic), "auto");
+  EXPECT_STREQ(to_string(SolveSchedule::cusparse), "cusparse");
+  EXPECT_STREQ(to_string(SolveSchedule::plan), "plan");
+  EXPECT_STREQ(to_string(SolveSchedule::serial), "serial");
+}
+
+TEST(SolveSchedule, UnknownNameIsAnErrorWithTheList) {
+  for (const char* const name : {"", "Flat", "flat ", "cell"}) {
+    try {
+      static_cast<void>(solve_schedule_from(name));
+      ADD_FAILURE() << "nothing was thrown for " << name;
+    } catch (const InvalidInput& error) {
+      for (const SolveSchedule schedule : solve_schedules(Backend::automatic)) {
+        EXPECT_NE(std::string(error.what()).find(to_string(schedule)), std::string::npos) << error.what();
+      }
+    }
+  }
+}
+
+TEST(SolveSchedule, BackendsShareNothingButAutomatic) {
+  const auto cuda = solve_schedules(Backend::cuda);
+  const auto host = solve_schedules(Backend::host);
+  EXPECT_EQ(cuda.front(), SolveSchedule::automatic);
+  EXPECT_EQ(host.front(), SolveSchedule::automatic);
+  EXPECT_EQ(cuda.size() + host.size(), solve_schedules(Backend::automatic).size() + 1);
+  for (const SolveSchedule schedule : cuda.subspan(1)) EXPECT_EQ(std::ranges::find(host, schedule), host.end());
+}
+
+TEST(SolveSchedule, ThatOfTheOtherBackendIsRefusedWithThisOnesNames) {
+  for (const Backend backend : {Backend::cuda, Backend::host}) {
+    const auto own = solve_schedules(backend);
+    for (const SolveSchedule schedule : own) EXPECT_NO_THROW(require_schedule(backend, schedule));
+    for (const SolveSchedule schedule : solve_schedules(backend == Backend::cuda ? Backend::host : Backend::cuda)) {
+      if (schedule == SolveSchedule::automatic) continue;
+      try {
+        require_schedule(backend, schedule);
+        ADD_FAILURE() << to_string(schedule) << " on " << to_string(backend);
+      } catch (const InvalidInput& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find(to_string(schedule)), std::string::npos) << text;
+        for (const SolveSchedule offered : own) EXPECT_NE(text.find(to_string(offered)), std::string::npos) << text;
+      }
+    }
+  }
+}
+
+TEST(Selector, ChoosesAScheduleOfCuda) {
+  for (const Index levels : {1, 1000, 1000000}) {
+    for (const double share : {0.0, 0.5, 1.0}) {
+      kernels::TriangleFeatures features;
+      features.rows = 1000000;
+      features.entries = 3000000;
+      features.levels = levels;
+      features.local_share = share;
+      const SolveSchedule chosen = choose_schedule(features);
+      EXPECT_NE(chosen, SolveSchedule::automatic);
+      EXPECT_NO_THROW(require_schedule(Backend::cuda, chosen));
+      EXPECT_EQ(choose_schedule(features), chosen);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taskdag
