@@ -63,6 +63,20 @@ struct HierarchicalDag {
 HierarchicalDag aggregate(const FineDag& dag, Aggregation aggregation, Index granularity,
                           std::span<const std::uint8_t> lanes);
 
+/// What one warp runs: `rows` consecutive positions from `first`, 2^log2_lanes lanes a row. Rows of one level, so that
+/// no lane waits for a lane of its own warp.
+struct alignas(8) RowTask {
+  Index first;
+  std::uint16_t rows;
+  std::uint16_t log2_lanes;
+};
+/// Adaptive task t holds row tasks [first[t], first[t + 1]).
+struct RowTasks {
+  std::vector<RowTask> task;
+  std::vector<Index> first = {0};
+};
+RowTasks make_row_tasks(const FineDag& dag, const HierarchicalDag& hierarchy, std::span<const std::uint8_t> lanes);
+
 /// The shapes that the paper sorts its results by (section IV-A).
 enum class DagClass {
   parallel,  ///< fewer than 100 levels: bound by execution, not by dependencies
