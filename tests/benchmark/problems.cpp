@@ -97,30 +97,36 @@ CsrMatrix with_full_diagonal(CsrMatrix a, bool& repaired) {
   return result;
 }
 
+// The smoke test's problems.
+constexpr const char* kSmall[] = {"5-point 40^2", "27-point 2 unknowns 8^3"};
+
+// Files above this size belong to the set that the targets are stated on.
+constexpr Index kSharedRows = 20000;
+
 struct Generated {
-  Problem problem;
+  std::string name;
+  ProblemSet set;
   std::function<CsrMatrix()> make;
 };
 
 std::vector<Generated> generated() {
   using enum Stencil;
   const auto stencil = [](StencilSpec spec) { return [spec] { return make_stencil(spec); }; };
+  const ProblemSet table = ProblemSet::table;
+  const ProblemSet other = ProblemSet::other;
   return {
-      {{"5-point 250^2", true, true}, stencil({five_point, 250, 250, 1, 1, 0.0})},
-      {{"5-point 1000^2", true, true}, stencil({five_point, 1000, 1000, 1, 1, 0.0})},
-      {{"7-point 100^3", true, true}, stencil({seven_point, 100, 100, 100, 1, 0.0})},
-      {{"27-point 80^3", true, true}, stencil({twenty_seven_point, 80, 80, 80, 1, 0.0})},
-      {{"27-point 3 unknowns 36^3", true, true}, stencil({twenty_seven_point, 36, 36, 36, 3, 0.0})},
-      {{"Erdos-Renyi 100k 1M", true, true}, [] { return symmetrised(make_erdos_renyi_lower(100000, 2e-4, 1)); }},
-      {{"Erdos-Renyi 100k 5M", true, true}, [] { return symmetrised(make_erdos_renyi_lower(100000, 1e-3, 2)); }},
-      {{"narrow band p.14 b10", true, true}, [] { return symmetrised(make_narrow_band_lower(100000, 0.14, 10, 3)); }},
-      {{"7-point 100^3 wind", false, false}, stencil({seven_point, 100, 100, 100, 1, 0.5})},
-      {{"bidiagonal 100k", false, true},
-       [] {
-         return make_stencil({five_point, 100000, 1, 1, 1, 0.0});
-       }},
-      {{"5-point 40^2", false, true}, stencil({five_point, 40, 40, 1, 1, 0.0})},
-      {{"27-point 2 unknowns 8^3", false, true}, stencil({twenty_seven_point, 8, 8, 8, 2, 0.0})},
+      {"5-point 250^2", table, stencil({five_point, 250, 250, 1, 1, 0.0})},
+      {"5-point 1000^2", table, stencil({five_point, 1000, 1000, 1, 1, 0.0})},
+      {"7-point 100^3", table, stencil({seven_point, 100, 100, 100, 1, 0.0})},
+      {"27-point 80^3", table, stencil({twenty_seven_point, 80, 80, 80, 1, 0.0})},
+      {"27-point 3 unknowns 36^3", table, stencil({twenty_seven_point, 36, 36, 36, 3, 0.0})},
+      {"Erdos-Renyi 100k 1M", table, [] { return symmetrised(make_erdos_renyi_lower(100000, 2e-4, 1)); }},
+      {"Erdos-Renyi 100k 5M", table, [] { return symmetrised(make_erdos_renyi_lower(100000, 1e-3, 2)); }},
+      {"narrow band p.14 b10", table, [] { return symmetrised(make_narrow_band_lower(100000, 0.14, 10, 3)); }},
+      {"7-point 100^3 wind", other, stencil({seven_point, 100, 100, 100, 1, 0.5})},
+      {"bidiagonal 100k", other, stencil({five_point, 100000, 1, 1, 1, 0.0})},  // a chain: one row a level
+      {kSmall[0], ProblemSet::smoke, stencil({five_point, 40, 40, 1, 1, 0.0})},
+      {kSmall[1], ProblemSet::smoke, stencil({twenty_seven_point, 8, 8, 8, 2, 0.0})},
   };
 }
 
@@ -138,31 +144,54 @@ std::filesystem::path file_of(const std::string& stem) {
 
 }  // namespace
 
-std::vector<Problem> list_problems() {
-  std::vector<Problem> problems;
+const char* to_string(ProblemSet set) {
+  switch (set) {
+    case ProblemSet::table:
+      return "table";
+    case ProblemSet::shared:
+      return "shared";
+    case ProblemSet::other:
+      return "other";
+    case ProblemSet::smoke:
+      return "smoke";
+  }
+  throw InvalidInput("unknown set of problems");
+}
+
+std::vector<std::string> list_problems(bool table_only) {
+  std::vector<std::string> names;
   for (const auto& g : generated()) {
-    if (g.problem.name != "5-point 40^2" && g.problem.name != "27-point 2 unknowns 8^3") problems.push_back(g.problem);
+    if (g.set == ProblemSet::table || (!table_only && g.set == ProblemSet::other)) names.push_back(g.name);
   }
   if (const char* directory = std::getenv("TASKDAG_MATRIX_DIR")) {
     std::vector<std::string> stems;
     for (const auto& entry : std::filesystem::directory_iterator(directory)) {
       const std::string file = entry.path().filename().string();
-      if (const auto at = file.find(".mtx"); at != std::string::npos) stems.push_back(file.substr(0, at));
+      const auto at = file.find(".mtx");
+      if (at == std::string::npos) continue;
+      const std::string stem = file.substr(0, at);
+      if (!table_only || is_table_file(stem)) stems.push_back(stem);
     }
     std::sort(stems.begin(), stems.end());
     stems.erase(std::unique(stems.begin(), stems.end()), stems.end());
-    for (const auto& stem : stems) problems.push_back({stem, is_table_file(stem), false});
+    names.insert(names.end(), stems.begin(), stems.end());
   }
-  return problems;
+  return names;
 }
 
-std::vector<Problem> list_smoke_problems() {
-  return {{"5-point 40^2", false, true}, {"27-point 2 unknowns 8^3", false, true}};
+std::vector<std::string> list_smoke_problems() { return {std::begin(kSmall), std::end(kSmall)}; }
+
+ProblemSet set_of(const std::string& name, Index rows) {
+  for (const auto& g : generated()) {
+    if (g.name == name) return g.set;
+  }
+  if (is_table_file(name)) return ProblemSet::table;
+  return rows > kSharedRows ? ProblemSet::shared : ProblemSet::other;
 }
 
 CsrMatrix make_problem(const std::string& name, bool& repaired) {
   for (const auto& g : generated()) {
-    if (g.problem.name == name) return with_full_diagonal(g.make(), repaired);
+    if (g.name == name) return with_full_diagonal(g.make(), repaired);
   }
   return with_full_diagonal(read_matrix_market(file_of(name).string()), repaired);
 }

@@ -9,16 +9,25 @@
 
 namespace taskdag::benchmark {
 
+/// table: the ten that the project's targets are stated on. shared: files above 20,000 rows; with the table the
+/// default. other: smaller files, and generated problems of special structure. smoke: small ones, to see that a program
+/// runs.
+enum class ProblemSet { table, shared, other, smoke };
+
+const char* to_string(ProblemSet set);
+
 struct Problem {
   std::string name;
-  bool in_table = false;   ///< one of the table of rivals that the project's targets are stated on
-  bool symmetric = false;  ///< IC(0) makes sense
+  ProblemSet set = ProblemSet::other;
 };
 
-/// The generated problems, then the files of TASKDAG_MATRIX_DIR if it is set.
-std::vector<Problem> list_problems();
+/// Names of the generated problems (without the smoke test's), then of the files of TASKDAG_MATRIX_DIR if it is set.
+std::vector<std::string> list_problems(bool table_only);
 /// Small ones for the smoke test.
-std::vector<Problem> list_smoke_problems();
+std::vector<std::string> list_smoke_problems();
+
+/// `rows`: of that problem's matrix.
+ProblemSet set_of(const std::string& name, Index rows);
 
 /// Builds or reads a problem by name. A file with a missing or zero diagonal entry gets one (row sum of absolute
 /// values): the benchmarks measure speed on its pattern. `repaired` says whether that happened.

@@ -1,5 +1,5 @@
 /// \file
-/// cuSPARSE's triangular solve and incomplete factorisations behind small owners, for comparison.
+/// cuSPARSE's triangular solves, incomplete factorisations and product behind small owners, for comparison.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,6 +9,22 @@
 #include "taskdag/factorization.hpp"
 
 namespace taskdag::benchmark {
+
+/// @throws DeviceError naming `what`
+void check_cusparse(cusparseStatus_t status, const char* what);
+
+/// A cuSPARSE handle on the default stream.
+class CusparseHandle {
+ public:
+  CusparseHandle();
+  ~CusparseHandle();
+  CusparseHandle(const CusparseHandle&) = delete;
+  CusparseHandle& operator=(const CusparseHandle&) = delete;
+  [[nodiscard]] cusparseHandle_t get() const { return handle_; }
+
+ private:
+  cusparseHandle_t handle_ = nullptr;
+};
 
 /// A CSR matrix in device memory.
 struct DeviceMatrix {
@@ -21,30 +37,39 @@ struct DeviceMatrix {
   [[nodiscard]] CsrView view() const { return {{rows, rows, row_offsets.data(), col_indices.data()}, values.data()}; }
 };
 
-/// cusparseSpSV on one triangle of a matrix that holds L and U together.
-class SpSV {
+/// cuSPARSE's solve with one triangle of a matrix that may hold both: SpSV for one right-hand side, SpSM for several.
+/// The constructor analyses and waits for the end of it.
+class CusparseSolve {
  public:
-  SpSV(cusparseHandle_t handle, const DeviceMatrix& a, bool lower, bool unit, double* b, double* x);
-  ~SpSV();
-  SpSV(const SpSV&) = delete;
-  SpSV& operator=(const SpSV&) = delete;
+  /// b and x: `count` columns of a.rows doubles in device memory. Of the options, the schedule means nothing here.
+  CusparseSolve(const CusparseHandle& handle, const DeviceMatrix& a, const TriangularOptions& options, double* b,
+                double* x, int count);
+  ~CusparseSolve();
+  CusparseSolve(const CusparseSolve&) = delete;
+  CusparseSolve& operator=(const CusparseSolve&) = delete;
   void solve();
-  [[nodiscard]] float analysis_ms() const { return analysis_ms_; }
 
  private:
+  void analyse_one(double* b, double* x, Index rows);
+  void analyse_many(double* b, double* x, Index rows, int count);
+  void destroy() noexcept;
+
   cusparseHandle_t handle_;
+  cusparseOperation_t operation_;
   cusparseSpMatDescr_t matrix_ = nullptr;
   cusparseDnVecDescr_t b_ = nullptr;
   cusparseDnVecDescr_t x_ = nullptr;
-  cusparseSpSVDescr_t descr_ = nullptr;
+  cusparseDnMatDescr_t many_b_ = nullptr;
+  cusparseDnMatDescr_t many_x_ = nullptr;
+  cusparseSpSVDescr_t one_ = nullptr;
+  cusparseSpSMDescr_t many_ = nullptr;
   cuda::DeviceArray<char> buffer_;
-  float analysis_ms_ = 0.0F;
 };
 
-/// csrilu02 or csric02 in place on a copy of the values.
+/// csrilu02 or csric02 in place on a copy of the values. The constructor analyses and waits for the end of it.
 class Csr02 {
  public:
-  Csr02(cusparseHandle_t handle, const DeviceMatrix& a, FactorKind kind);
+  Csr02(const CusparseHandle& handle, const DeviceMatrix& a, FactorKind kind);
   ~Csr02();
   Csr02(const Csr02&) = delete;
   Csr02& operator=(const Csr02&) = delete;
@@ -67,7 +92,7 @@ class Csr02 {
 /// y = A x, for scale.
 class SpMV {
  public:
-  SpMV(cusparseHandle_t handle, const DeviceMatrix& a, double* x, double* y);
+  SpMV(const CusparseHandle& handle, const DeviceMatrix& a, double* x, double* y);
   ~SpMV();
   SpMV(const SpMV&) = delete;
   SpMV& operator=(const SpMV&) = delete;
@@ -80,7 +105,5 @@ class SpMV {
   cusparseDnVecDescr_t y_ = nullptr;
   cuda::DeviceArray<char> buffer_;
 };
-
-void check_cusparse(cusparseStatus_t status, const char* what);
 
 }  // namespace taskdag::benchmark

@@ -1,0 +1,271 @@
+#include "ilu0.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "dag/transpose.hpp"
+#include "kernels/ic0/reference.hpp"
+#include "kernels/ilu0/reference.hpp"
+#include "session.hpp"
+#include "triangular_case.hpp"
+
+namespace taskdag::benchmark {
+namespace {
+
+constexpr double kError = 1e-12;
+
+const char* to_string(FactorKind kind) { return kind == FactorKind::ilu0 ? "ilu0" : "ic0"; }
+
+bool is_symmetric(const CsrMatrix& a) {
+  const Transposed t = transpose(a.pattern());
+  if (t.row_offsets != a.row_offsets || t.col_indices != a.col_indices) return false;
+  for (std::size_t e = 0; e < a.values.size(); ++e) {
+    if (a.values[e] != a.values[static_cast<std::size_t>(t.source_entry[e])]) return false;
+  }
+  return true;
+}
+
+/// csric02 needs positive pivots; a factor with others is left out of the comparison.
+bool has_positive_pivots(const CsrMatrix& ic) {
+  for (Index i = 0; i < ic.rows; ++i) {  // a row of the upper triangle starts with its diagonal
+    const auto row = static_cast<std::size_t>(i);
+    if (!(ic.values[static_cast<std::size_t>(ic.row_offsets[row])] > 0.0)) return false;
+  }
+  return true;
+}
+
+/// A rival's numeric phase: its time, and what its factor differs from the reference by.
+struct RivalFactor {
+  Timing time;
+  double analysis_ms = 0.0;
+};
+
+class Factors {
+ public:
+  Factors(Session& session, const Problem& problem, const CsrMatrix& a)
+      : session_(session), problem_(problem), a_(a), device_a_(a) {
+    options_.zero_pivot = 0.0;
+  }
+
+  void run() {
+    run_kind(FactorKind::ilu0);
+    if (is_symmetric(a_)) run_kind(FactorKind::ic0);
+  }
+
+ private:
+  [[nodiscard]] Row row_of(const char* what, const std::string& solver, const std::string& schedule) const {
+    return {{"program", "ilu0"},
+            {"problem", problem_.name},
+            {"set", to_string(problem_.set)},
+            {"rows", a_.rows},
+            {"entries", a_.entries()},
+            {"levels", levels_ > 0 ? Row(levels_) : Row()},
+            {"entries_per_row", static_cast<double>(a_.entries()) / a_.rows},
+            {"what", what},
+            {"solver", solver},
+            {"schedule", schedule},
+            {"chosen", nullptr},
+            {"milliseconds", nullptr},
+            {"least", nullptr},
+            {"most", nullptr},
+            {"repeats", nullptr},
+            {"analysis_ms", nullptr},
+            {"first_ms", nullptr},
+            {"error", nullptr},
+            {"status", "ok"},
+            {"ns_per_level", nullptr},
+            {"speedup", nullptr},
+            {"break_even", nullptr}};
+  }
+
+  void fill(Row& row, const Timing& time) const {
+    row["milliseconds"] = time.median;
+    row["least"] = time.least;
+    row["most"] = time.most;
+    row["repeats"] = time.repeats;
+    if (levels_ > 0) row["ns_per_level"] = time.median * 1e6 / levels_;
+  }
+
+  void run_kind(FactorKind kind) {
+    FactorOptions options = options_;
+    options.kind = kind;
+    const std::string what = problem_.name + " " + to_string(kind);
+    session_.step(what + " serial reference", row_of(to_string(kind), "serial reference", ""));
+    FactorStatus status;
+    const CsrMatrix reference = kind == FactorKind::ilu0 ? kernels::reference_ilu0(a_.view(), options, 0.0, status)
+                                                         : kernels::reference_ic0(a_.view(), options, 0.0, status);
+    if (kind == FactorKind::ic0 && !has_positive_pivots(reference)) {
+      std::printf("%s: not positive definite enough for IC(0), left out\n", problem_.name.c_str());
+      return;
+    }
+    const std::optional<RivalFactor> rival = measure_rival(kind, what);
+    Row row = row_of(to_string(kind), "TaskDAG", "");
+    session_.step(what, row);
+    try {
+      run_ours(options, what, reference, rival, row);
+    } catch (const std::exception& error) {
+      row["status"] = error.what();
+      session_.fail(what + ": " + error.what());
+      session_.rows.add(row);
+    }
+  }
+
+  std::optional<RivalFactor> measure_rival(FactorKind kind, const std::string& what) {
+    const char* name = kind == FactorKind::ilu0 ? "csrilu02" : "csric02";
+    Row row = row_of(to_string(kind), name, "");
+    session_.step(what + " " + name, row);
+    std::optional<RivalFactor> result;
+    try {
+      std::unique_ptr<Csr02> rival;
+      const double analysis_ms = wall_ms([&] { rival = std::make_unique<Csr02>(session_.cusparse, device_a_, kind); });
+      const Timing time = time_on_device(
+          session_.options.timing, [&] { rival->factor(); }, [&] { rival->reset(); });
+      result = {time, analysis_ms};
+      fill(row, time);
+      row["analysis_ms"] = analysis_ms;
+    } catch (const std::exception& error) {
+      row["status"] = error.what();
+      std::printf("%s: %s: %s\n", what.c_str(), name, error.what());
+    }
+    session_.rows.add(row);
+    return result;
+  }
+
+  void run_ours(const FactorOptions& options, const std::string& what, const CsrMatrix& reference,
+                const std::optional<RivalFactor>& rival, Row& row) {
+    std::unique_ptr<Factorization> factorization;
+    const auto make = [&] {
+      factorization =
+          std::make_unique<Factorization>(session_.context, device_a_.view().pattern, MemorySpace::device, options);
+    };
+    const auto factor = [&] { factorization->factor(device_a_.values.data(), MemorySpace::device); };
+    make();
+    factorization.reset();  // what only a process's first call costs is not part of the symbolic phase
+    const double symbolic_ms = wall_ms(make);
+    levels_ = factorization->info().lower_levels;
+    const double first_ms = wall_ms(factor);
+    const Timing time = time_on_device(session_.options.timing, factor);
+    const double error = relative_error(factorization->copy_factor().values, reference.values);
+    row = row_of(to_string(options.kind), "TaskDAG", "");
+    fill(row, time);
+    row["analysis_ms"] = symbolic_ms;
+    row["first_ms"] = first_ms;
+    row["error"] = error;
+    const bool right = error <= kError;
+    if (!right) {
+      row["status"] = "wrong result";
+      session_.fail(what + ": wrong result");
+    }
+    if (rival) {
+      const double speedup = rival->time.median / time.median;
+      row["speedup"] = speedup;
+      if (right) session_.ratios.add(to_string(options.kind), problem_, speedup);
+    }
+    session_.rows.add(row);
+    std::printf(
+        "%-26s %-4s rows %d entries %d levels %d | again %.3f ms (%.3f .. %.3f), first %.3f, symbolic %.2f | "
+        "cuSPARSE %.3f ms x%.2f, analysis %.2f | error %.0e\n",
+        problem_.name.c_str(), to_string(options.kind), a_.rows, a_.entries(), levels_, time.median, time.least,
+        time.most, first_ms, symbolic_ms, rival ? rival->time.median : 0.0,
+        rival ? rival->time.median / time.median : 0.0, rival ? rival->analysis_ms : 0.0, error);
+    if (options.kind == FactorKind::ilu0) {
+      for (const SolveSchedule schedule : session_.options.schedules) run_apply(options, schedule, reference);
+    }
+  }
+
+  /// One application, both sweeps, against the two solves of cuSPARSE.
+  void run_apply(FactorOptions options, SolveSchedule schedule, const CsrMatrix& lu) {
+    const std::string name = taskdag::to_string(schedule);
+    const std::string what = problem_.name + " apply " + name;
+    options.schedule = schedule;
+    Row row = row_of("apply", "TaskDAG", name);
+    session_.step(what, row);
+    try {
+      if (!rival_apply_) measure_rival_apply(lu);
+      Factorization factorization(session_.context, device_a_.view().pattern, MemorySpace::device, options);
+      factorization.factor(device_a_.values.data(), MemorySpace::device);
+      const cuda::DeviceArray<double> x(b_.size(), nullptr);
+      const Timing time = time_on_device(session_.options.timing, [&] {
+        factorization.apply(Apply::full, device_b_.data(), x.data(), MemorySpace::device);
+      });
+      const double error = relative_error(cuda::fetch_array(x.data(), b_.size(), nullptr), solution_);
+      fill(row, time);
+      row["chosen"] = std::string(taskdag::to_string(factorization.info().lower_schedule)) + "+" +
+                      taskdag::to_string(factorization.info().upper_schedule);
+      row["error"] = error;
+      row["speedup"] = rival_apply_->median / time.median;
+      const bool right = error <= std::max(kError, 10.0 * rival_error_);
+      if (!right) {
+        row["status"] = "wrong result";
+        session_.fail(what + ": wrong result");
+      } else {
+        session_.ratios.add("apply " + name, problem_, rival_apply_->median / time.median);
+      }
+      std::printf("%-26s apply %-16s %.4f ms (%.4f .. %.4f)  cuSPARSE %.4f ms x%.2f  error %.0e\n",
+                  problem_.name.c_str(), name.c_str(), time.median, time.least, time.most, rival_apply_->median,
+                  rival_apply_->median / time.median, error);
+    } catch (const std::exception& error) {
+      row["status"] = error.what();
+      session_.fail(what + ": " + error.what());
+    }
+    session_.rows.add(row);
+  }
+
+  void measure_rival_apply(const CsrMatrix& lu) {
+    const TriangularOptions lower{.triangle = Triangle::lower, .unit_diagonal = true};
+    const TriangularOptions upper{.triangle = Triangle::upper};
+    b_ = random_vector(static_cast<std::size_t>(a_.rows), 7);
+    solution_ = reference_solutions(lu, upper, reference_solutions(lu, lower, b_));
+    device_b_ = {b_.size(), nullptr};
+    cuda::copy_to_device(device_b_.data(), b_.data(), b_.size(), nullptr);
+    const DeviceMatrix device_lu(lu);
+    const cuda::DeviceArray<double> between(b_.size(), nullptr);
+    const cuda::DeviceArray<double> x(b_.size(), nullptr);
+    CusparseSolve first(session_.cusparse, device_lu, lower, device_b_.data(), between.data(), 1);
+    CusparseSolve second(session_.cusparse, device_lu, upper, between.data(), x.data(), 1);
+    rival_apply_ = time_on_device(session_.options.timing, [&] {
+      first.solve();
+      second.solve();
+    });
+    rival_error_ = relative_error(cuda::fetch_array(x.data(), b_.size(), nullptr), solution_);
+    Row row = row_of("apply", "cuSPARSE", "");
+    fill(row, *rival_apply_);
+    row["error"] = rival_error_;
+    session_.rows.add(row);
+    SpMV spmv(session_.cusparse, device_a_, device_b_.data(), x.data());
+    Row product = row_of("SpMV", "cuSPARSE", "");
+    fill(product, time_on_device(session_.options.timing, [&] { spmv.multiply(); }));
+    session_.rows.add(product);
+  }
+
+  Session& session_;
+  const Problem& problem_;
+  const CsrMatrix& a_;
+  DeviceMatrix device_a_;
+  FactorOptions options_;
+  Index levels_ = 0;  // of the forward solve; 0: not known yet
+  std::vector<double> b_;
+  std::vector<double> solution_;
+  cuda::DeviceArray<double> device_b_;
+  std::optional<Timing> rival_apply_;
+  double rival_error_ = 0.0;
+};
+
+}  // namespace
+
+int run_ilu0(const Options& options) {
+  Session session(options, {"problem", "what", "solver", "schedule"});
+  session.for_each_problem([&](const Problem& problem, const CsrMatrix& a) {
+    const bool known = std::all_of(options.schedules.begin(), options.schedules.end(), [&](SolveSchedule schedule) {
+      return session.rows.contains(
+          {{"problem", problem.name}, {"what", "apply"}, {"solver", "TaskDAG"}, {"schedule", to_string(schedule)}});
+    });
+    if (!known) Factors(session, problem, a).run();
+  });
+  return session.finish();
+}
+
+}  // namespace taskdag::benchmark

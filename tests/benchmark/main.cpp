@@ -1,0 +1,96 @@
+/// \file
+/// Benchmarks on a GPU, every result checked: see docs/benchmarks.md.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "ilu0.hpp"
+#include "soak.hpp"
+#include "sptrsv.hpp"
+#include "taskdag/context.hpp"
+
+namespace taskdag::benchmark {
+namespace {
+
+constexpr int kSkipped = 77;
+
+void add_common(CLI::App& part, Options& options, std::vector<std::string>& schedules) {
+  part.add_option("--schedule", schedules, "Schedules by name, or all")->default_str("auto");
+  part.add_option("--only", options.only, "Problems by name");
+  part.add_flag("--table", options.table, "The ten problems of the table alone");
+  part.add_flag("--all", options.all, "Small files of TASKDAG_MATRIX_DIR and special problems, too");
+  part.add_flag("--smoke", options.smoke, "Two small problems");
+  part.add_option("--hang-seconds", options.hang_seconds, "End the program when a step takes longer")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+void add_measuring(CLI::App& part, Options& options) {
+  part.add_option("--repeat", options.timing.repeat, "Measured runs")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  part.add_option("--time-limit-ms", options.timing.total_ms, "For the runs of one measurement")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+void add_files(CLI::App& part, Options& options) {
+  part.add_option("--csv", options.csv, "File for the rows");
+  part.add_option("--json", options.json, "File for the rows, one JSON object a line");
+  part.add_flag("--resume", options.resume, "Leave out what the CSV file has, and add to it");
+}
+
+void choose_schedules(const std::vector<std::string>& names, Options& options) {
+  for (const std::string& name : names) {
+    if (name == "all") {
+      for (const SolveSchedule schedule : solve_schedules(Backend::cuda)) options.schedules.push_back(schedule);
+    } else {
+      options.schedules.push_back(solve_schedule_from(name));
+    }
+  }
+  if (options.schedules.empty()) options.schedules = {SolveSchedule::automatic};
+}
+
+int main_of(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  CLI::App app("Benchmarks of TaskDAG on a GPU. Exit status 1: a failure or a wrong result, 4: a hang, 77: no GPU");
+  app.require_subcommand(1);
+  Options options;
+  std::vector<std::string> schedules;
+  CLI::App& sptrsv = *app.add_subcommand("sptrsv", "Triangular solves against cuSPARSE");
+  CLI::App& ilu0 = *app.add_subcommand("ilu0", "ILU(0), IC(0) and their application against cuSPARSE");
+  CLI::App& soak = *app.add_subcommand("soak", "Many solves on good and bad numbers, each compared");
+  for (CLI::App* part : {&sptrsv, &ilu0, &soak}) add_common(*part, options, schedules);
+  for (CLI::App* part : {&sptrsv, &ilu0, &soak}) add_files(*part, options);
+  add_measuring(sptrsv, options);
+  add_measuring(ilu0, options);
+  sptrsv.add_flag("--transposed", options.transposed, "Solve with the transposed triangles");
+  sptrsv.add_option("--rhs", options.rhs, "Right-hand sides of one solve")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  soak.add_option("--solves", options.solves, "Solves, all problems together")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  soak.add_option("--seed", options.seed, "Of the right-hand sides")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  choose_schedules(schedules, options);
+  if (probe_devices().devices == 0) {
+    std::printf("skipped: %s\n", probe_devices().message.c_str());
+    return kSkipped;
+  }
+  if (sptrsv.parsed()) return run_sptrsv(options);
+  if (ilu0.parsed()) return run_ilu0(options);
+  return run_soak(options);
+}
+
+}  // namespace
+}  // namespace taskdag::benchmark
+
+int main(int argc, char** argv) {
+  try {
+    return taskdag::benchmark::main_of(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "taskdag_bench: %s\n", error.what());
+    return 1;
+  }
+}

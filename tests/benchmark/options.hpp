@@ -1,0 +1,33 @@
+/// \file
+/// What the command line of taskdag_bench says.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "taskdag/solve_schedule.hpp"
+#include "timing.hpp"
+
+namespace taskdag::benchmark {
+
+struct Options {
+  bool smoke = false;                    ///< two small problems
+  bool table = false;                    ///< the ten of the table alone
+  bool all = false;                      ///< every problem, small ones too
+  std::vector<std::string> only;         ///< by name, whatever set they are in
+  std::vector<SolveSchedule> schedules;  ///< what to measure, in this order
+  TimingLimits timing;
+  bool transposed = false;
+  int rhs = 1;             ///< right-hand sides of one solve
+  int hang_seconds = 120;  ///< a step that takes longer is given up, and the program with it
+  std::string csv;         ///< files for the rows; empty: none
+  std::string json;
+  bool resume = false;  ///< leave out what the CSV file has already, and add to it
+
+  // soak
+  std::int64_t solves = 100000;
+  std::uint64_t seed = 1;
+};
+
+}  // namespace taskdag::benchmark
