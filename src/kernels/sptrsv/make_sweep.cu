@@ -1,3 +1,4 @@
+#include "kernels/sptrsv/ata/ata.hpp"
 #include "kernels/sptrsv/flat.hpp"
 #include "kernels/sptrsv/sweep.hpp"
 #include "taskdag/error.hpp"
@@ -8,14 +9,17 @@ std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& inpu
   switch (schedule) {
     case SolveSchedule::flat:
       return std::make_unique<FlatSweep>(input, stream);
-    case SolveSchedule::cells:
     case SolveSchedule::level_launch:
     case SolveSchedule::level_graph:
     case SolveSchedule::level_barrier:
+      return make_level_sweep(schedule, input, stream);
     case SolveSchedule::self_scheduled:
+      return make_self_scheduled_sweep(input, stream);
     case SolveSchedule::ata_concurrency:
     case SolveSchedule::ata_locality:
     case SolveSchedule::ata_greedy:
+      return make_ata_sweep(schedule, input, {}, stream);
+    case SolveSchedule::cells:
     case SolveSchedule::cusparse:
       throw DeviceError("the schedule is not built");
     default:
