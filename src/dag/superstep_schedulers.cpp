@@ -1,0 +1,68 @@
+#include "dag/superstep_schedulers.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "dag/barrier_schedulers.hpp"
+#include "dag/coarsening.hpp"
+#include "dag/funnel.hpp"
+#include "dag/level_schedulers.hpp"
+#include "dag/task_graph.hpp"
+#include "dag/transitive_reduction.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag {
+
+namespace {
+
+/// A group should be small beside what a core has to do, and cost no more than a barrier: cores wait for whole groups.
+Offset choose_group_weight(const TaskGraph& graph, int cores) {
+  constexpr std::int64_t kGroupsPerCore = 256;
+  constexpr std::int64_t kMost = 512;
+  const std::int64_t total = std::accumulate(graph.weight.begin(), graph.weight.end(), std::int64_t{0});
+  return static_cast<Offset>(std::clamp<std::int64_t>(total / (kGroupsPerCore * cores), 1, kMost));
+}
+
+template <class Scheduler>
+Assignment schedule_groups(TaskGraph graph, Funnel kind, Offset most, const Scheduler& scheduler) {
+  remove_long_edges(graph);
+  const Partition partition = find_funnels(graph, kind, most);
+  return pull_back(scheduler(coarsen(graph, partition)), partition);
+}
+
+}  // namespace
+
+SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& pattern, Triangle triangle, int cores,
+                                          const SuperstepOptions& options) {
+  if (cores < 1) throw InvalidInput("a schedule needs one core at least");
+  if (!(options.idle_share > 0.0 && options.idle_share <= 1.0)) {
+    throw InvalidInput("the share of idle cores is not in (0, 1]");
+  }
+  if (!(options.imbalance >= 0.0 && options.imbalance < 1.0)) throw InvalidInput("the imbalance is not in [0, 1)");
+  if (options.group_weight < 0) throw InvalidInput("the weight of a group is negative");
+
+  TaskGraph graph = make_task_graph(pattern, triangle);
+  const Offset most = options.group_weight > 0 ? options.group_weight : choose_group_weight(graph, cores);
+  const auto assign = [&](Funnel funnel, const auto& scheduler) {
+    const Assignment assignment =
+        options.coarsen ? schedule_groups(std::move(graph), funnel, most, scheduler) : scheduler(graph);
+    return make_superstep_schedule(triangle, cores, assignment);
+  };
+  switch (kind) {
+    case SolveSchedule::locking:
+      return assign(Funnel::in, [&](const TaskGraph& g) { return schedule_locking(g, cores, options.idle_share); });
+    case SolveSchedule::pivotal_path:
+      return assign(Funnel::in,
+                    [&](const TaskGraph& g) { return schedule_pivotal_path(g, cores, options.idle_share); });
+    case SolveSchedule::hdagg:
+      return assign(Funnel::tree,
+                    [&](const TaskGraph& g) { return schedule_glued_levels(g, cores, options.imbalance); });
+    case SolveSchedule::level_set:
+    case SolveSchedule::point_to_point:
+      return make_superstep_schedule(triangle, cores, schedule_level_set(graph, cores));
+    default:
+      throw InvalidInput("this schedule is not made of supersteps");
+  }
+}
+
+}  // namespace taskdag

@@ -1,0 +1,37 @@
+#include "dag/transitive_reduction.hpp"
+
+namespace taskdag {
+
+void remove_long_edges(TaskGraph& graph) {
+  constexpr Index kNone = -1;
+  std::vector<Index> child(static_cast<std::size_t>(graph.size()), kNone);  // whose edge from here is still there
+  std::vector<Index> kept;
+  std::vector<Offset> offsets{0};
+  offsets.reserve(graph.parent_offsets.size());
+  kept.reserve(graph.parents.size());
+  for (Index task = 0; task < graph.size(); ++task) {
+    const auto parents = graph.parents_of(task);
+    for (const Index parent : parents) child[static_cast<std::size_t>(parent)] = task;
+    // The last parent is nobody's grandparent here; those before it are tried from the far end of the list, where the
+    // most numerous and most recent ancestors are.
+    std::size_t left = parents.size();
+    for (std::size_t k = parents.size(); k-- > 1 && left > 1;) {
+      const auto grandparents = graph.parents_of(parents[k]);
+      for (std::size_t g = grandparents.size(); g-- > 0 && grandparents[g] >= parents.front();) {
+        Index& mark = child[static_cast<std::size_t>(grandparents[g])];
+        if (mark != task) continue;
+        mark = kNone;
+        --left;
+      }
+    }
+    for (const Index parent : parents) {
+      if (child[static_cast<std::size_t>(parent)] == task) kept.push_back(parent);
+    }
+    offsets.push_back(static_cast<Offset>(kept.size()));
+  }
+  graph.parents = std::move(kept);
+  graph.parent_offsets = std::move(offsets);
+  graph.link_children();
+}
+
+}  // namespace taskdag
