@@ -1,0 +1,69 @@
+/// \file
+/// A triangular sweep on host threads under a named schedule.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "kernels/sptrsv/host.hpp"
+#include "kernels/sptrsv/host/superstep_sweep.hpp"
+#include "taskdag/solve_schedule.hpp"
+
+namespace taskdag::kernels {
+
+/// HostSweep or SuperstepSweep, whichever runs the schedule. All give the same bits, whatever the number of threads.
+class ScheduledSweep {
+ public:
+  /// Parameters as for HostSweep. `schedule`: one of the host's. Superstep schedules get as many cores as the pool has
+  /// threads that can run at the same time. `plan` is used by automatic and plan only.
+  /// @throws InvalidInput for a schedule of CUDA
+  ScheduledSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
+                 SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan = nullptr)
+      : sweep_(make(pattern, source, triangle, pool, schedule, std::move(plan))), schedule_(schedule) {
+    if (schedule == SolveSchedule::automatic) {
+      schedule_ = threads() > 1 ? SolveSchedule::plan : SolveSchedule::serial;
+    }
+  }
+
+  void load(const double* values) {
+    std::visit([&](auto& sweep) { sweep.load(values); }, sweep_);
+  }
+
+  [[nodiscard]] Index rows() const {
+    return std::visit([](const auto& sweep) { return sweep.rows(); }, sweep_);
+  }
+  [[nodiscard]] Offset entries() const {
+    return std::visit([](const auto& sweep) { return sweep.entries(); }, sweep_);
+  }
+  [[nodiscard]] Index levels() const {
+    return std::visit([](const auto& sweep) { return sweep.levels(); }, sweep_);
+  }
+  [[nodiscard]] Index widest_level() const {
+    return std::visit([](const auto& sweep) { return sweep.widest_level(); }, sweep_);
+  }
+  [[nodiscard]] int threads() const {
+    return std::visit([](const auto& sweep) { return sweep.threads(); }, sweep_);
+  }
+  [[nodiscard]] std::int64_t bytes() const {
+    return std::visit([](const auto& sweep) { return sweep.bytes(); }, sweep_);
+  }
+  /// The schedule in use; for automatic the one that was chosen.
+  [[nodiscard]] SolveSchedule schedule() const { return schedule_; }
+
+  /// As HostSweep::run().
+  template <class Rhs, class Pivot, class Emit>
+  bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+    return std::visit([&](auto& sweep) { return sweep.run(x, rhs, pivot, emit); }, sweep_);
+  }
+
+ private:
+  using Sweep = std::variant<HostSweep, SuperstepSweep>;
+
+  static Sweep make(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
+                    SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan);
+
+  Sweep sweep_;
+  SolveSchedule schedule_;
+};
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,79 @@
+#include "kernels/sptrsv/host/superstep_sweep.hpp"
+
+#include <utility>
+
+#include "dag/dependencies.hpp"
+
+namespace taskdag::kernels {
+
+SuperstepSweep::SuperstepSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle,
+                               host::ThreadPool& pool, const SuperstepSchedule& schedule,
+                               std::optional<CellWaits> waits)
+    : pool_(&pool),
+      cores_(schedule.cores),
+      supersteps_(schedule.supersteps),
+      levels_(count_levels(pattern, triangle)),
+      waits_(std::move(waits)),
+      barrier_(cores_),
+      finished_(waits_ ? static_cast<std::size_t>(cores_) : 0) {
+  const auto rows = static_cast<std::size_t>(pattern.rows);
+  cells_.reserve(schedule.offsets.size());
+  row_.reserve(rows);
+  for (int c = 0; c < cores_; ++c) {
+    for (Index s = 0; s < supersteps_; ++s) {
+      cells_.push_back(static_cast<Index>(row_.size()));
+      row_.insert(row_.end(), schedule.order.begin() + schedule.first(s, c),
+                  schedule.order.begin() + schedule.last(s, c));
+    }
+  }
+  cells_.push_back(pattern.rows);
+
+  std::vector<Index> place(rows);
+  offsets_.reserve(rows + 1);
+  offsets_.push_back(0);
+  for (std::size_t p = 0; p < rows; ++p) {
+    place[static_cast<std::size_t>(row_[p])] = static_cast<Index>(p);
+    offsets_.push_back(offsets_.back() + static_cast<Offset>(dependencies(pattern, triangle, row_[p]).size()));
+  }
+
+  const auto size = static_cast<std::size_t>(entries());
+  columns_ = std::make_unique_for_overwrite<Index[]>(size);
+  values_ = std::make_unique_for_overwrite<double[]>(size);
+  source_ = std::make_unique_for_overwrite<Offset[]>(size);
+  result_ = std::make_unique_for_overwrite<double[]>(rows);
+  const bool forward = triangle == Triangle::lower;
+  for_owned([&](Index first, Index last) {
+    for (auto p = static_cast<std::size_t>(first); p < static_cast<std::size_t>(last); ++p) {
+      const auto columns = dependencies(pattern, triangle, row_[p]);
+      const auto begin = static_cast<Offset>(columns.data() - pattern.col_indices);
+      auto to = static_cast<std::size_t>(offsets_[p]);
+      for (std::size_t k = 0; k < columns.size(); ++k, ++to) {
+        const std::size_t from = forward ? k : columns.size() - 1 - k;
+        const Offset entry = begin + static_cast<Offset>(from);
+        columns_[to] = place[static_cast<std::size_t>(columns[from])];
+        source_[to] = source == nullptr ? entry : source[entry];
+        values_[to] = 0.0;
+      }
+      result_[p] = 0.0;
+    }
+  });
+}
+
+void SuperstepSweep::load(const double* values) {
+  for_owned([&](Index first, Index last) {
+    const auto end = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(last)]);
+    for (auto e = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(first)]); e < end; ++e) {
+      values_[e] = values[source_[e]];
+    }
+  });
+}
+
+std::int64_t SuperstepSweep::bytes() const {
+  const std::size_t waits =
+      waits_ ? sizeof(Offset) * waits_->offsets.size() + sizeof(CellWait) * waits_->waits.size() : 0;
+  return static_cast<std::int64_t>(waits + sizeof(Index) * (cells_.size() + row_.size()) +
+                                   sizeof(Offset) * offsets_.size() + sizeof(double) * row_.size()) +
+         static_cast<std::int64_t>(sizeof(Index) + sizeof(Offset) + sizeof(double)) * entries();
+}
+
+}  // namespace taskdag::kernels

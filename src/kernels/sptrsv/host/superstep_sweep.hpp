@@ -1,0 +1,146 @@
+/// \file
+/// Triangular sweeps on host threads by supersteps.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "backends/host/barrier.hpp"
+#include "backends/host/thread_pool.hpp"
+#include "base/handover.hpp"
+#include "dag/cell_waits.hpp"
+#include "dag/levels.hpp"
+#include "dag/superstep_schedule.hpp"
+#include "kernels/sptrsv/host.hpp"
+
+namespace taskdag::kernels {
+
+/// A strict triangle, permuted by a superstep schedule and run by one thread per core of it, with a barrier between
+/// supersteps or, where waits are given, with waits of cell for cell and no barrier.
+///
+/// "Place" is a row's number in storage: thread by thread, and for each thread in the order in which it runs them.
+/// Rows, columns and results have that numbering. So a thread streams through memory across its cells, no two threads
+/// write the same line, and pages lie near the thread that first writes them. A row's entries are added in the order of
+/// HostSweep, so both give the same bits.
+///
+/// No deadlock: a cell in the earliest superstep that is not finished waits for nothing unfinished.
+class SuperstepSweep {
+ public:
+  /// Copies the strict `triangle` of a square pattern. `source`: as for HostSweep. `schedule`: valid, of this triangle,
+  /// with no more cores than the pool has threads. `waits`: of this schedule. The pool must outlive the sweep.
+  SuperstepSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
+                 const SuperstepSchedule& schedule, std::optional<CellWaits> waits = std::nullopt);
+
+  void load(const double* values);
+
+  [[nodiscard]] Index rows() const { return static_cast<Index>(row_.size()); }
+  [[nodiscard]] Offset entries() const { return offsets_.back(); }
+  [[nodiscard]] Index levels() const { return levels_.levels; }
+  [[nodiscard]] Index widest_level() const { return levels_.widest_level; }
+  [[nodiscard]] int threads() const { return cores_; }
+  [[nodiscard]] Index supersteps() const { return supersteps_; }
+  [[nodiscard]] std::int64_t bytes() const;
+
+  /// As HostSweep::run().
+  template <class Rhs, class Pivot, class Emit>
+  bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+    std::atomic<bool> finite{true};
+    const auto cell = [&](Index superstep, int core) {
+      const std::size_t k = stored_cell(superstep, core);
+      if (!run_places(cells_[k], cells_[k + 1], x, rhs, pivot, emit)) finite.store(false, std::memory_order_relaxed);
+    };
+    if (cores_ == 1 || !pool_->concurrent()) {
+      for (Index s = 0; s < supersteps_; ++s) {
+        for (int c = 0; c < cores_; ++c) cell(s, c);
+      }
+    } else if (waits_) {
+      run_with_waits(cell);
+    } else {
+      run_with_barriers(cell);
+    }
+    return finite.load(std::memory_order_relaxed);
+  }
+
+ private:
+  [[nodiscard]] std::size_t stored_cell(Index superstep, int core) const {
+    return static_cast<std::size_t>(core) * static_cast<std::size_t>(supersteps_) + static_cast<std::size_t>(superstep);
+  }
+
+  template <class Cell>
+  void run_with_barriers(const Cell& cell) {
+    barrier_.reset();
+    pool_->run([&](int thread) {
+      if (thread >= cores_) return;
+      Index rounds = 0;
+      for (Index s = 0; s < supersteps_; ++s) {
+        if (s > 0) barrier_.wait(thread, rounds);
+        cell(s, thread);
+      }
+    });
+  }
+
+  template <class Cell>
+  void run_with_waits(const Cell& cell) {
+    for (host::ProgressCounter& counter : finished_) counter.reset();
+    pool_->run([&](int thread) {
+      if (thread >= cores_) return;
+      const auto own = static_cast<std::size_t>(thread);
+      for (Index s = 0; s < supersteps_; ++s) {
+        if (cells_[stored_cell(s, thread)] == cells_[stored_cell(s, thread) + 1]) continue;
+        for (const CellWait& wait : waits_->of(static_cast<std::size_t>(s) * static_cast<std::size_t>(cores_) + own)) {
+          finished_[static_cast<std::size_t>(wait.core)].wait_for(wait.superstep + 1);
+        }
+        cell(s, thread);
+        finished_[own].publish(s + 1);
+      }
+    });
+  }
+
+  template <class Rhs, class Pivot, class Emit>
+  bool run_places(Index first, Index last, double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+    const Index* const row = row_.data();
+    const Offset* const offsets = offsets_.data();
+    const Index* const columns = columns_.get();
+    const double* const values = values_.get();
+    double* const result = result_.get();
+    bool finite = true;
+    for (Index p = first; p < last; ++p) {
+      const Index i = row[p];
+      const double difference =
+          subtract_row(rhs(i), columns + offsets[p], values + offsets[p], offsets[p + 1] - offsets[p], result);
+      const double value = pivot(i, difference);
+      result[p] = value;
+      x[i] = value;
+      finite &= is_finite(value);
+      emit(i, value);
+    }
+    return finite;
+  }
+
+  /// Calls owned(first, last) with each thread's places, on that thread.
+  template <class Owned>
+  void for_owned(const Owned& owned) {
+    pool_->run([&](int thread) {
+      if (thread < cores_) owned(cells_[stored_cell(0, thread)], cells_[stored_cell(0, thread + 1)]);
+    });
+  }
+
+  host::ThreadPool* pool_;
+  int cores_;
+  Index supersteps_;
+  LevelCount levels_;
+  std::optional<CellWaits> waits_;
+  host::Barrier barrier_;
+  std::vector<host::ProgressCounter> finished_;  // by core: supersteps, where there are waits
+  std::vector<Index> cells_;                     // core by core: the place where each superstep's cell begins; the end
+  std::vector<Index> row_;                       // by place
+  std::vector<Offset> offsets_;                  // by place
+  std::unique_ptr<Index[]> columns_;             // places; the nearest row last
+  std::unique_ptr<double[]> values_;
+  std::unique_ptr<Offset[]> source_;
+  std::unique_ptr<double[]> result_;  // by place
+};
+
+}  // namespace taskdag::kernels
