@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "dag/transpose.hpp"
-#include "kernels/sptrsv/host.hpp"
+#include "kernels/sptrsv/host/scheduled_sweep.hpp"
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
 #include "solver/state.hpp"
@@ -23,6 +23,7 @@ class HostTriangular final : public TriangularSolver::Impl {
     info.levels = sweep_.levels();
     info.widest_level = sweep_.widest_level();
     info.threads = sweep_.threads();
+    info.schedule = sweep_.schedule();
     info.bytes = sweep_.bytes() + static_cast<std::int64_t>(diagonal_.size() * (sizeof(Offset) + sizeof(double)));
     update_values(a.values, MemorySpace::host, {});
   }
@@ -49,15 +50,16 @@ class HostTriangular final : public TriangularSolver::Impl {
   }
 
  private:
-  static kernels::HostSweep make_sweep(ThreadPool& pool, const CsrPattern& pattern, const TriangularOptions& options) {
-    if (!options.transposed) return {pattern, nullptr, options.triangle, pool};
+  static kernels::ScheduledSweep make_sweep(ThreadPool& pool, const CsrPattern& pattern,
+                                            const TriangularOptions& options) {
+    if (!options.transposed) return {pattern, nullptr, options.triangle, pool, options.schedule};
     const Transposed transposed = transpose(pattern);
     const Triangle other = options.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
-    return {transposed.view(), transposed.source_entry.data(), other, pool};
+    return {transposed.view(), transposed.source_entry.data(), other, pool, options.schedule};
   }
 
   std::shared_ptr<Context::State> state_;
-  kernels::HostSweep sweep_;
+  kernels::ScheduledSweep sweep_;
   std::vector<Offset> diagonal_;  // empty for a unit diagonal
   std::vector<double> inverse_pivots_;
   bool finite_ = true;
