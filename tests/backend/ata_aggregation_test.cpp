@@ -1,0 +1,260 @@
+// The host part of ATA: hierarchical DAGs are valid, whatever the matrix, the policy and the granularity.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/sptrsv/ata/aggregation.hpp"
+#include "problems.hpp"
+
+namespace taskdag {
+namespace {
+
+using kernels::aggregate;
+using kernels::Aggregation;
+using kernels::DagClass;
+using kernels::FineDag;
+using kernels::HierarchicalDag;
+using kernels::RowTasks;
+
+constexpr Aggregation kAggregations[] = {Aggregation::by_level, Aggregation::sweep_order, Aggregation::concurrency,
+                                         Aggregation::locality, Aggregation::greedy};
+constexpr Index kGranularities[] = {1, 3, 32, 1000, 1 << 30};
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+FineDag fine_dag(const CsrMatrix& a, Triangle triangle) {
+  const Schedule schedule = make_level_schedule(a.pattern(), triangle);
+  std::vector<Index> level(at(a.rows));
+  for (Index l = 0; l < schedule.levels(); ++l) {
+    for (Index p = schedule.level_offsets()[at(l)]; p < schedule.level_offsets()[at(l) + 1]; ++p) {
+      level[at(schedule.order()[at(p)])] = l;
+    }
+  }
+  return kernels::make_fine_dag(a.pattern(), triangle, level, schedule.levels());
+}
+
+/// Lanes that mix within levels.
+std::vector<std::uint8_t> mixed_lanes(Index rows) {
+  std::vector<std::uint8_t> lanes(at(rows));
+  for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i] = static_cast<std::uint8_t>(i * 7 % 11 % 6);
+  return lanes;
+}
+
+template <class Check>
+void for_each_hierarchy(const Check& check) {
+  for (const test::Problem& problem : test::small_problems()) {
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      const FineDag dag = fine_dag(problem.a, triangle);
+      for (const Aggregation aggregation : kAggregations) {
+        for (const Index granularity : kGranularities) {
+          SCOPED_TRACE(problem.name + (triangle == Triangle::lower ? ", lower" : ", upper") + ", policy " +
+                       std::to_string(static_cast<int>(aggregation)) + ", S = " + std::to_string(granularity));
+          const std::vector<std::uint8_t> lanes = mixed_lanes(dag.rows());
+          check(dag, aggregation, granularity, lanes, aggregate(dag, aggregation, granularity, lanes));
+        }
+      }
+    }
+  }
+}
+
+/// ancestors[t][p]: there is a path of coarse edges from p to t.
+std::vector<std::vector<bool>> ancestors(const HierarchicalDag& hierarchy) {
+  std::vector<std::vector<bool>> result(at(hierarchy.tasks()), std::vector<bool>(at(hierarchy.tasks()), false));
+  for (Index t = 0; t < hierarchy.tasks(); ++t) {
+    for (auto e = hierarchy.predecessor_offsets[at(t)]; e < hierarchy.predecessor_offsets[at(t) + 1]; ++e) {
+      const Index before = hierarchy.predecessors[static_cast<std::size_t>(e)];
+      EXPECT_LT(before, t);  // acyclic
+      result[at(t)][at(before)] = true;
+      for (std::size_t k = 0; k < at(before); ++k) {
+        if (result[at(before)][k]) result[at(t)][k] = true;
+      }
+    }
+  }
+  return result;
+}
+
+TEST(AtaAggregation, PutsEachRowIntoOneTask) {
+  for_each_hierarchy([](const FineDag& dag, Aggregation, Index, const auto&, const HierarchicalDag& hierarchy) {
+    std::vector<Index> sorted = hierarchy.order;
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<Index> all(at(dag.rows()));
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_EQ(sorted, all);
+    ASSERT_EQ(hierarchy.first.size(), at(hierarchy.tasks()) + 1);
+    EXPECT_EQ(hierarchy.first.back(), dag.rows());
+    for (Index t = 0; t < hierarchy.tasks(); ++t) {
+      ASSERT_LT(hierarchy.first[at(t)], hierarchy.first[at(t) + 1]);
+      for (Index p = hierarchy.first[at(t)]; p < hierarchy.first[at(t) + 1]; ++p) {
+        ASSERT_EQ(hierarchy.task_of_row[at(hierarchy.order[at(p)])], t);
+      }
+    }
+  });
+}
+
+TEST(AtaAggregation, OrdersEveryDependencyInsideATaskOrByCoarseEdges) {
+  for_each_hierarchy([](const FineDag& dag, Aggregation, Index, const auto&, const HierarchicalDag& hierarchy) {
+    if (hierarchy.tasks() > 1500) return;  // the closure is quadratic
+    std::vector<Index> position(hierarchy.order.size());
+    for (Index p = 0; p < dag.rows(); ++p) position[at(hierarchy.order[at(p)])] = p;
+    const auto before = ancestors(hierarchy);
+    std::int64_t inside = 0;
+    std::vector<char> any_inside(hierarchy.tracked.size(), 0);
+    for (Index i = 0; i < dag.rows(); ++i) {
+      for (Offset e = dag.offsets[at(i)]; e < dag.offsets[at(i) + 1]; ++e) {
+        const Index j = dag.columns[at(e)];
+        const Index from = hierarchy.task_of_row[at(j)];
+        const Index to = hierarchy.task_of_row[at(i)];
+        if (from == to) {
+          ASSERT_LT(position[at(j)], position[at(i)]);
+          any_inside[at(to)] = 1;
+          ++inside;
+        } else {
+          ASSERT_TRUE(before[at(to)][at(from)]) << from << " before " << to;
+        }
+      }
+    }
+    EXPECT_EQ(any_inside, hierarchy.tracked);
+    EXPECT_EQ(inside, hierarchy.fine_edges);
+    EXPECT_LE(inside + static_cast<std::int64_t>(hierarchy.predecessors.size()), std::int64_t{dag.edges()});
+  });
+}
+
+TEST(AtaAggregation, GivesTasksTheGranularityOfTheirPolicy) {
+  for_each_hierarchy([](const FineDag& dag, Aggregation aggregation, Index granularity, const auto&,
+                        const HierarchicalDag& hierarchy) {
+    if (dag.rows() == 0) return;
+    if (aggregation == Aggregation::sweep_order) {
+      EXPECT_EQ(hierarchy.tasks(), 1);
+    }
+    if (aggregation == Aggregation::by_level) {
+      EXPECT_EQ(hierarchy.tasks(), dag.levels);
+    }
+    if (aggregation == Aggregation::by_level || aggregation == Aggregation::sweep_order) {
+      EXPECT_EQ(hierarchy.granularity, 0);
+      return;
+    }
+    EXPECT_GE(hierarchy.granularity, granularity);
+    EXPECT_LE(hierarchy.tasks(), kernels::kMaxAdaptiveTasks);
+    EXPECT_LE(static_cast<std::int64_t>(hierarchy.predecessors.size()), kernels::kMaxCoarseEdges);
+    if (hierarchy.tasks() < 1000) {
+      EXPECT_EQ(hierarchy.granularity, granularity);
+    }
+    for (Index t = 0; t + 1 < hierarchy.tasks(); ++t) {
+      const Index rows = hierarchy.first[at(t) + 1] - hierarchy.first[at(t)];
+      if (aggregation == Aggregation::concurrency) {
+        ASSERT_GE(rows, hierarchy.granularity);
+      } else {
+        ASSERT_EQ(rows, hierarchy.granularity);
+      }
+    }
+  });
+}
+
+TEST(AtaAggregation, ConcurrencyAwareTasksAreRunsOfWholeLevels) {
+  for_each_hierarchy(
+      [](const FineDag& dag, Aggregation aggregation, Index, const auto&, const HierarchicalDag& hierarchy) {
+        if (aggregation != Aggregation::concurrency) return;
+        std::vector<Index> task_of_level(at(dag.levels), -1);
+        for (Index i = 0; i < dag.rows(); ++i) {
+          Index& task = task_of_level[at(dag.level[at(i)])];
+          if (task < 0) task = hierarchy.task_of_row[at(i)];
+          ASSERT_EQ(task, hierarchy.task_of_row[at(i)]);
+        }
+        EXPECT_TRUE(std::is_sorted(task_of_level.begin(), task_of_level.end()));
+        // A chain: each task waits for the one before it and, through that, for all earlier ones.
+        EXPECT_EQ(static_cast<Index>(hierarchy.predecessors.size()), std::max(hierarchy.tasks() - 1, 0));
+      });
+}
+
+TEST(AtaAggregation, LocalityAwareTasksHoldNeighbours) {
+  for_each_hierarchy([](const FineDag&, Aggregation aggregation, Index, const auto&, const HierarchicalDag& hierarchy) {
+    if (aggregation != Aggregation::locality) return;
+    for (Index t = 0; t < hierarchy.tasks(); ++t) {
+      const auto rows = std::minmax_element(hierarchy.order.begin() + hierarchy.first[at(t)],
+                                            hierarchy.order.begin() + hierarchy.first[at(t) + 1]);
+      ASSERT_EQ(*rows.second - *rows.first + 1, hierarchy.first[at(t) + 1] - hierarchy.first[at(t)]);
+    }
+  });
+}
+
+TEST(AtaAggregation, RowsOfAWarpShareTaskLevelAndLanes) {
+  for_each_hierarchy([](const FineDag& dag, Aggregation, Index, const std::vector<std::uint8_t>& lanes,
+                        const HierarchicalDag& hierarchy) {
+    const RowTasks tasks = kernels::make_row_tasks(dag, hierarchy, lanes);
+    ASSERT_EQ(tasks.first.size(), hierarchy.first.size());
+    Index position = 0;
+    for (Index t = 0; t < hierarchy.tasks(); ++t) {
+      for (Index k = tasks.first[at(t)]; k < tasks.first[at(t) + 1]; ++k) {
+        const kernels::RowTask& task = tasks.task[at(k)];
+        ASSERT_EQ(task.first, position);
+        ASSERT_GT(task.rows, 0);
+        ASSERT_LE(task.rows << task.log2_lanes, 32);
+        const Index first = hierarchy.order[at(position)];
+        for (Index r = 0; r < task.rows; ++r) {
+          const Index row = hierarchy.order[at(position + r)];
+          ASSERT_EQ(dag.level[at(row)], dag.level[at(first)]);
+          ASSERT_EQ(lanes[at(row)], task.log2_lanes);
+        }
+        position += task.rows;
+      }
+      ASSERT_EQ(position, hierarchy.first[at(t) + 1]);
+    }
+  });
+}
+
+TEST(AtaAggregation, TurnsEdgesAroundForThePushTraversal) {
+  const FineDag dag = fine_dag(test::arrow(40), Triangle::upper);
+  const FineDag successors = kernels::make_successors(dag);
+  std::vector<std::vector<Index>> edges;
+  std::vector<std::vector<Index>> turned;
+  for (Index i = 0; i < dag.rows(); ++i) {
+    for (Offset e = dag.offsets[at(i)]; e < dag.offsets[at(i) + 1]; ++e) {
+      edges.push_back({dag.columns[at(e)], i, dag.entry[at(e)]});
+    }
+    for (Offset e = successors.offsets[at(i)]; e < successors.offsets[at(i) + 1]; ++e) {
+      turned.push_back({i, successors.columns[at(e)], successors.entry[at(e)]});
+    }
+  }
+  std::sort(edges.begin(), edges.end());
+  EXPECT_EQ(edges.size(), 39U);
+  EXPECT_EQ(turned, edges);  // producers ascend, then rows
+}
+
+TEST(AtaAggregation, NamesTheShapesOfThePaper) {
+  constexpr Index kWide = 20;
+  EXPECT_EQ(kernels::classify(fine_dag(test::tridiagonal(2000, 0, 1, 0), Triangle::lower), kWide), DagClass::parallel);
+  EXPECT_EQ(kernels::classify(fine_dag(test::tridiagonal(99, 1, 2, 0), Triangle::lower), kWide), DagClass::parallel);
+  EXPECT_EQ(kernels::classify(fine_dag(test::tridiagonal(100, 1, 2, 0), Triangle::lower), kWide), DagClass::l_shape);
+  // Five-point stencils have 109 levels, the widest 50 rows: most of them are wider than 20.
+  const test::Problem* stencil = nullptr;
+  const std::vector<test::Problem> problems = test::small_problems();
+  for (const test::Problem& problem : problems) {
+    if (problem.name == "5-point") stencil = &problem;
+  }
+  ASSERT_NE(stencil, nullptr);
+  const FineDag dag = fine_dag(stencil->a, Triangle::lower);
+  EXPECT_EQ(kernels::classify(dag, kWide), DagClass::wide);
+  EXPECT_EQ(kernels::classify(dag, 45), DagClass::l_shape);
+}
+
+TEST(AtaAggregation, StaysBelowItsLimitsWhereRowsDependOnMostOthers) {
+  // Locality-aware tasks of a dense triangle: without the limit, nearly all pairs of tasks would be edges.
+  constexpr Index kRows = 3000;
+  CsrMatrix a{kRows, kRows, {0}, {}, {}};
+  for (Index i = 0; i < kRows; ++i) {
+    for (Index j = i % 2; j <= i; j += 2) {
+      a.col_indices.push_back(j);
+      a.values.push_back(1.0);
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.values.size()));
+  }
+  const FineDag dag = fine_dag(a, Triangle::lower);
+  const HierarchicalDag hierarchy = aggregate(dag, Aggregation::locality, 1, mixed_lanes(kRows));
+  EXPECT_GT(hierarchy.granularity, 1);
+  EXPECT_GT(hierarchy.tasks(), 1);
+  EXPECT_LE(static_cast<std::int64_t>(hierarchy.predecessors.size()), kernels::kMaxCoarseEdges);
+}
+
+}  // namespace
+}  // namespace taskdag
