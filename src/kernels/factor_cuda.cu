@@ -36,13 +36,13 @@ __global__ void find_overflow(DevicePattern pattern, TaskList::View list, int* o
 }
 
 /// One warp a row.
-__global__ void dominance_kernel(DevicePattern pattern, const double* values, const Offset* source, double* out) {
+__global__ void dominance_kernel(DevicePattern pattern, FactorInput input, double* out) {
   const auto row = static_cast<Index>(element() / kWarpSize);
   if (row >= pattern.rows) return;
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   double sum = 0.0;
   for (Offset e = pattern.row_offsets[row] + lane; e < pattern.row_offsets[row + 1]; e += kWarpSize) {
-    const double value = values[source ? source[e] : e];
+    const double value = input.value(e);
     sum += pattern.col_indices[e] == row ? -value : fabs(value);
   }
   sum = cuda::LaneGroup(lane, kWarpSize).sum(sum);
@@ -123,7 +123,7 @@ double diagonal_dominance(const DevicePattern& pattern, const double* values, co
   ScratchArray<double> dominance(static_cast<std::size_t>(pattern.rows), stream);
   ScratchArray<double> largest(1, stream);
   dominance_kernel<<<element_blocks(std::int64_t{pattern.rows} * kWarpSize), kElementBlock, 0, stream>>>(
-      pattern, values, source, dominance.data());
+      pattern, FactorInput{values, source}, dominance.data());
   cuda::check_launch("dominance_kernel");
   cuda::with_scratch(
       [&](void* scratch, std::size_t& bytes) {

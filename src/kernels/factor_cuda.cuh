@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kFactorBlock, Shape::kBlocks)
       const Offset e = begin + k;
       const Index column = task.column(e);
       if (fits) staged_column[stage + k] = column;
-      const double value = input.values[input.source ? input.source[e] : e];
+      const double value = input.value(e);
       workspace.value[k] = column == row ? value + input.shift : value;
     }
     __syncwarp();

@@ -7,6 +7,7 @@
 #include <climits>
 
 #include "backends/cuda/memory.hpp"
+#include "base/macros.hpp"
 #include "kernels/device_csr.hpp"
 #include "kernels/pivot.hpp"
 #include "kernels/sptrsv/cuda.hpp"
@@ -34,12 +35,17 @@ struct FactorReport {
   int shifted = 0;
 };
 
-/// The values to factorise: entry e of the factor's pattern is values[source ? source[e] : e], plus `shift` on the
-/// diagonal. Device memory.
+/// The values to factorise: entry e of the factor's pattern is values[source ? source[e] : e], 0 where source[e] is −1,
+/// plus `shift` on the diagonal. Device memory.
 struct FactorInput {
   const double* values = nullptr;
   const Offset* source = nullptr;
   double shift = 0.0;
+
+  TASKDAG_HD double value(Offset e) const {
+    const Offset from = source ? source[e] : e;
+    return from < 0 ? 0.0 : values[from];
+  }
 };
 
 /// Device memory of a factor. entries: one per entry of the pattern, pivots not inverted.

@@ -44,8 +44,8 @@ struct HostFactor {
   void non_finite(Index i) const { findings->non_finite(i); }
 };
 
-/// Loads every row in the plan's order (entry e starts as values[source[e]], the diagonal with `shift` added) and calls
-/// eliminate(i, row). entry_of_column: per thread, by column, all −1 before and after.
+/// Loads every row in the plan's order (entry e starts as values[source[e]], or 0 where source[e] is −1, the diagonal
+/// with `shift` added) and calls eliminate(i, row). entry_of_column: per thread, by column, all −1 before and after.
 template <class Pattern, class Eliminate>
 void eliminate_rows(PlanRunner& runner, const Pattern& pattern, std::vector<std::vector<Offset>>& entry_of_column,
                     double* factor, const double* values, const Offset* source, double shift,
@@ -57,7 +57,7 @@ void eliminate_rows(PlanRunner& runner, const Pattern& pattern, std::vector<std:
     for (Index p = first; p < last; ++p) {
       const Index i = order[p];
       for (Offset e = pattern.row_begin(i); e < pattern.row_end(i); ++e) {
-        row[e] = values[source[e]];
+        row[e] = source[e] < 0 ? 0.0 : values[source[e]];
         entry[pattern.column(e)] = e;
       }
       row[pattern.diagonal(i)] += shift;

@@ -2,6 +2,7 @@
 #include <climits>
 #include <cmath>
 #include <cub/device/device_reduce.cuh>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "solver/cuda_input.hpp"
 #include "solver/cuda_staging.hpp"
 #include "solver/cuda_sweep.hpp"
+#include "solver/fill.hpp"
 #include "solver/impl.hpp"
 #include "taskdag/error.hpp"
 
@@ -69,7 +71,7 @@ class CudaFactorization final : public Factorization::Impl {
       pattern_ = kernels::copy_pattern(input.pattern(), s);
     }
     diagonal_ = {rows, s};
-    const Index missing = kernels::find_diagonal(pattern_.pattern(), diagonal_.data(), s);
+    const Index missing = find_diagonal(s);
     if (missing >= 0) throw InvalidInput("row " + std::to_string(missing) + " has no diagonal entry");
     if (options.kind == FactorKind::ic0) {
       analyse_ic0(s);
@@ -152,7 +154,36 @@ class CudaFactorization final : public Factorization::Impl {
     return device;
   }
 
+  Index find_diagonal(cudaStream_t s) { return kernels::find_diagonal(pattern_.pattern(), diagonal_.data(), s); }
+
+  /// Replaces the pattern by that of the fill level. The search is the host's.
+  void fill(cudaStream_t s) {
+    MappedPattern known{pattern_.rows, pattern_.rows,
+                        fetch_array(pattern_.row_offsets.data(), pattern_.row_offsets.size(), s),
+                        fetch_array(pattern_.col_indices.data(), pattern_.col_indices.size(), s),
+                        fetch_array(pattern_.source.data(), pattern_.source.size(), s)};
+    if (known.source_entry.empty()) {
+      known.source_entry.resize(known.col_indices.size());
+      std::iota(known.source_entry.begin(), known.source_entry.end(), Offset{0});
+    }
+    host::ThreadPool pool(host::available_threads());
+    const MappedPattern filled = options_.kind == FactorKind::ic0 ? fill_upper_pattern(known, options_.levels, pool)
+                                                                  : fill_pattern(known, options_.levels, pool);
+    const std::size_t entries = filled.col_indices.size();
+    DeviceCsr result{
+        filled.rows, static_cast<Offset>(entries), {filled.row_offsets.size(), s}, {entries, s}, {entries, s}};
+    copy_to_device(result.row_offsets.data(), filled.row_offsets.data(), filled.row_offsets.size(), s);
+    copy_to_device(result.col_indices.data(), filled.col_indices.data(), entries, s);
+    copy_to_device(result.source.data(), filled.source_entry.data(), entries, s);
+    synchronize(s);  // `filled` may go
+    pattern_ = std::move(result);
+  }
+
   void analyse_ilu0(cudaStream_t s) {
+    if (options_.levels > 0) {
+      fill(s);
+      static_cast<void>(find_diagonal(s));
+    }
     const DevicePattern p = pattern_.pattern();
     const AnalysedTriangle forward(p, Triangle::lower, s);
     plan_factor(p, forward.levels, s);
@@ -169,8 +200,9 @@ class CudaFactorization final : public Factorization::Impl {
     }
     if (options_.shift == ShiftType::positive_definite) full_ = std::move(pattern_);
     pattern_ = std::move(upper);
+    if (options_.levels > 0) fill(s);
+    static_cast<void>(find_diagonal(s));  // now the first entry of each row
     const DevicePattern p = pattern_.pattern();
-    static_cast<void>(kernels::find_diagonal(p, diagonal_.data(), s));  // now the first entry of each row
     above_ = kernels::transpose_pattern(p, s);
     const AnalysedTriangle forward(above_.pattern(), Triangle::lower, s);
     plan_factor(p, forward.levels, s);

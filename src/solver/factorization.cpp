@@ -29,7 +29,6 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
   if (context.backend() == Backend::host) require_host_memory(space);
   require_schedule(context.backend(), options.schedule);
   if (options.levels < 0) throw InvalidInput("the fill level is negative");
-  if (options.levels > 0) throw Unsupported("a fill level above 0 is not built yet");
   check_pattern(pattern, space, false, "a factorisation");
   if (!std::isfinite(options.shift_amount) || !(options.zero_pivot >= 0) || !std::isfinite(options.zero_pivot)) {
     throw InvalidInput("shift_amount must be finite, zero_pivot finite and not negative");

@@ -9,6 +9,7 @@
 #include "kernels/shift.hpp"
 #include "kernels/sptrsv/host.hpp"
 #include "solver/checks.hpp"
+#include "solver/fill.hpp"
 #include "solver/impl.hpp"
 #include "solver/state.hpp"
 
@@ -83,6 +84,8 @@ class HostFactorization : public Factorization::Impl {
         matrix_(permute_pattern(pattern, row_order, col_order)),
         work_(static_cast<std::size_t>(pattern.rows)) {
     static_cast<void>(diagonal_entries(matrix_.view()));  // names the row that lacks one
+    if (options.kind == FactorKind::ic0) reduce_to_upper();
+    if (options.levels > 0) fill(options.levels);
     if (options.shift == ShiftType::positive_definite) dominance_ = std::make_unique<Dominance>(pattern);
     info.rows = pattern.rows;
   }
@@ -97,6 +100,18 @@ class HostFactorization : public Factorization::Impl {
     info.bytes = lower.bytes() + upper.bytes() +
                  static_cast<std::int64_t>(sizeof(double) + sizeof(Index) + sizeof(Offset)) * info.entries +
                  static_cast<std::int64_t>(2 * sizeof(double) + 4 * sizeof(Index)) * rows;
+  }
+
+  void reduce_to_upper() {
+    MappedPattern upper = upper_triangle(matrix_.view());
+    for (Offset& source : upper.source_entry) source = matrix_.source_entry[static_cast<std::size_t>(source)];
+    matrix_ = std::move(upper);
+  }
+
+  void fill(Index levels) {
+    host::ThreadPool& pool = *state_->pool;
+    matrix_ = options_.kind == FactorKind::ic0 ? fill_upper_pattern(matrix_, levels, pool)
+                                               : fill_pattern(matrix_, levels, pool);
   }
 
   virtual void run_attempt(const double* values, double shift, const kernels::PivotRule& rule) = 0;
@@ -210,12 +225,11 @@ class HostIcFactorization final : public HostFactorization {
   HostIcFactorization(const Context& context, const CsrPattern& pattern, const FactorOptions& options,
                       std::span<const Index> order)
       : HostFactorization(context, pattern, options, order, order),
-        upper_pattern_(take_upper(matrix_)),
+        turned_(transpose(matrix_.view())),
         kernel_(matrix_.view(), *state_->pool),
-        lower_(upper_pattern_.view(), upper_pattern_.source_entry.data(), Triangle::lower, *state_->pool,
-               kernel_.plan()),
+        lower_(turned_.view(), turned_.source_entry.data(), Triangle::lower, *state_->pool, kernel_.plan()),
         upper_(matrix_.view(), nullptr, Triangle::upper, *state_->pool) {
-    upper_pattern_ = {};
+    turned_ = {};
     finish_info(lower_, upper_);
   }
 
@@ -224,14 +238,6 @@ class HostIcFactorization final : public HostFactorization {
   }
 
  private:
-  /// Reduces `matrix` to its upper triangle. @returns the transposed pattern of that
-  static Transposed take_upper(MappedPattern& matrix) {
-    MappedPattern upper = upper_triangle(matrix.view());
-    for (Offset& source : upper.source_entry) source = matrix.source_entry[static_cast<std::size_t>(source)];
-    matrix = std::move(upper);
-    return transpose(matrix.view());
-  }
-
   void run_attempt(const double* values, double shift, const kernels::PivotRule& rule) override {
     kernel_.factor(values, matrix_.source_entry.data(), shift, rule, findings_);
   }
@@ -271,7 +277,7 @@ class HostIcFactorization final : public HostFactorization {
     }
   }
 
-  Transposed upper_pattern_;  // during construction only
+  Transposed turned_;  // during construction only
   kernels::HostIc0 kernel_;
   HostSweep lower_;  // Uᵀ
   HostSweep upper_;

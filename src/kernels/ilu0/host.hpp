@@ -23,7 +23,8 @@ class HostIlu0 {
   /// The plan of the factorisation and of the forward sweep, which has the same dependencies.
   [[nodiscard]] const std::shared_ptr<const ThreadPlan>& plan() const { return runner_.shared_plan(); }
 
-  /// One attempt: entry e of the pattern starts as values[source[e]], diagonal entries with `shift` added.
+  /// One attempt: entry e of the pattern starts as values[source[e]], or 0 where source[e] is −1; diagonal entries with
+  /// `shift` added.
   void factor(const double* values, const Offset* source, double shift, const PivotRule& rule, Findings& findings);
 
   /// L strictly below, pivots on, U above the diagonal.

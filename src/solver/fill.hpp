@@ -1,0 +1,26 @@
+/// \file
+/// Symbolic phase of factorisations with fill levels: ILU(k) and IC(k) patterns, on host threads.
+///
+/// Entry (i, j) of the factor has level l where the shortest path from i to j in the graph of the matrix whose inner
+/// nodes are all smaller than min(i, j) has l + 1 edges (fill path theorem). So the upper part of a row is found by a
+/// breadth-first search of its own, and rows are independent of each other; the lower part is the upper part of the
+/// transposed matrix. The result is that of the usual rule level(i, j) = min over k of level(i, k) + level(k, j) + 1.
+/// Source: Hysom & Pothen, A Scalable Parallel Algorithm for Incomplete Factor Preconditioning, SIAM J. Sci. Comput.
+/// 2001, doi:10.1137/S1064827500376193; Rose & Tarjan 1978 for the theorem.
+#pragma once
+
+#include "backends/host/thread_pool.hpp"
+#include "dag/transpose.hpp"
+
+namespace taskdag {
+
+/// The pattern of ILU(levels): all entries of `pattern` (square, every diagonal entry present) with their source_entry,
+/// and those of fill level 1 … levels, with −1 for it.
+/// @throws InvalidInput if there are more than 32-bit offsets can address
+MappedPattern fill_pattern(const MappedPattern& pattern, Index levels, host::ThreadPool& pool);
+
+/// The same for IC(levels): `upper` stands for a symmetric pattern and holds its upper triangle, each row beginning
+/// with the diagonal entry. So does the result.
+MappedPattern fill_upper_pattern(const MappedPattern& upper, Index levels, host::ThreadPool& pool);
+
+}  // namespace taskdag
