@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 namespace taskdag::benchmark {
 namespace {
@@ -18,6 +19,13 @@ void print_set(const std::string& what, const char* set, const std::vector<std::
 }
 
 }  // namespace
+
+double break_even(double analysis, double solve, double rival_analysis, double rival_solve) {
+  const double gain = rival_solve - solve;
+  if (!(gain > 0.0)) return std::numeric_limits<double>::infinity();
+  const double debt = analysis - rival_analysis;
+  return debt < 0.0 ? 0.0 : std::floor(debt / gain) + 1.0;
+}
 
 Ratios::Group& Ratios::group(const std::string& what) {
   if (!groups_.contains(what)) order_.push_back(what);

@@ -10,6 +10,10 @@
 
 namespace taskdag::benchmark {
 
+/// Solves after which analysis and solves together have taken less time than the rival's: 0 if at once and for good,
+/// infinity if never for good. All in milliseconds.
+double break_even(double analysis, double solve, double rival_analysis, double rival_solve);
+
 /// Collects the ratios of one run and prints, for each thing compared and each set of problems, the geometric mean and
 /// the least.
 class Ratios {

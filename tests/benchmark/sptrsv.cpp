@@ -1,12 +1,11 @@
 #include "sptrsv.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <limits>
 #include <memory>
 #include <optional>
 
+#include "backends/cuda/device.hpp"
 #include "session.hpp"
 #include "triangular_case.hpp"
 
@@ -23,12 +22,8 @@ struct Measured {
   double error = 0.0;
 };
 
-/// Solves after which analysis and solves together have taken less time than the rival's: 0 if at once and for good,
-/// infinity if never for good.
 double break_even(const Measured& ours, const Measured& rival) {
-  const double gain = rival.time.median - ours.time.median;
-  if (!(gain > 0.0)) return std::numeric_limits<double>::infinity();
-  return std::max(0.0, std::ceil((ours.analysis_ms - rival.analysis_ms) / gain));
+  return break_even(ours.analysis_ms, ours.time.median, rival.analysis_ms, rival.time.median);
 }
 
 /// Median milliseconds of making something new, and the last one made.
@@ -57,6 +52,7 @@ class System {
         rows_(static_cast<std::size_t>(lu.rows)),
         triangle_(take_triangle(lu, options)),
         levels_(make_level_schedule(triangle_.matrix.pattern(), triangle_.triangle)),
+        class_(dag_class(levels_, cuda::device_limits().multiprocessors)),
         b_(random_vector(rows_ * count_, 7)),
         reference_(reference_solutions(lu, options, b_)),
         device_b_(b_.size(), nullptr),
@@ -105,6 +101,7 @@ class System {
     return {{"program", "sptrsv"},
             {"problem", problem_.name},
             {"set", to_string(problem_.set)},
+            {"class", class_},
             {"rows", lu_.rows},
             {"entries", triangle_.strict_entries()},
             {"levels", levels_.levels()},
@@ -291,6 +288,7 @@ class System {
   std::size_t rows_;
   HostTriangle triangle_;
   Schedule levels_;
+  std::string class_;
   std::vector<double> b_;
   std::vector<double> reference_;
   cuda::DeviceArray<double> device_b_;

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "dag/transpose.hpp"
+#include "kernels/sptrsv/ata/aggregation.hpp"
 #include "kernels/sptrsv/reference.hpp"
 #include "taskdag/factorization.hpp"
 
@@ -58,6 +59,17 @@ HostTriangle take_triangle(const CsrMatrix& lu, const TriangularOptions& options
 HostTriangle in_level_order(const HostTriangle& t, const Schedule& levels) {
   return {with_values(permute_pattern(t.matrix.pattern(), levels.order(), levels.order()), t.matrix.values),
           Triangle::lower, t.unit_diagonal};
+}
+
+std::string dag_class(const Schedule& levels, int multiprocessors) {
+  constexpr int kWarpsThatFill = 4;  // a multiprocessor
+  kernels::FineDag dag;
+  dag.levels = levels.levels();
+  for (Index level = 0; level < dag.levels; ++level) {
+    const auto offsets = levels.level_offsets();
+    dag.level.insert(dag.level.end(), at(offsets[at(level) + 1] - offsets[at(level)]), level);  // in level order
+  }
+  return kernels::to_string(kernels::classify(dag, kWarpsThatFill * multiprocessors));
 }
 
 SerialLoop::SerialLoop(const HostTriangle& t) : forward_(t.triangle == Triangle::lower) {

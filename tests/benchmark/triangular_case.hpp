@@ -2,6 +2,7 @@
 /// A triangular system to measure: from a problem's ILU(0), with right-hand sides and their solutions.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "taskdag/triangular.hpp"
@@ -22,6 +23,10 @@ HostTriangle take_triangle(const CsrMatrix& lu, const TriangularOptions& options
 
 /// B = P T Pᵀ in the order of `levels`: always lower. Row p of B is row levels.order()[p] of T.
 HostTriangle in_level_order(const HostTriangle& t, const Schedule& levels);
+
+/// The shape of the system's DAG, as the paper on adaptive task aggregation sorts its results: "parallel", "wide" or
+/// "L-shape". See kernels/sptrsv/ata/aggregation.hpp.
+std::string dag_class(const Schedule& levels, int multiprocessors);
 
 /// A plain serial loop over a triangle in CSR, the strict entries and inverse pivots apart.
 class SerialLoop {
