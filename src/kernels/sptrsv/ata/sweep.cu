@@ -1,15 +1,12 @@
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/device.hpp"
-#include "backends/cuda/stream.hpp"
 #include "kernels/sptrsv/ata/ata.hpp"
 #include "kernels/sptrsv/ata/bodies.cuh"
 #include "kernels/sptrsv/ata/coarse_kernel.cuh"
-#include "kernels/sptrsv/ata/granularity.hpp"
+#include "kernels/sptrsv/ata/plan.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::kernels {
@@ -43,15 +40,6 @@ __global__ void prepare_kernel(const Preparation p, const SolveCall call) {
   if (i < p.tickets) p.ticket[i] = 0;
 }
 
-/// A schedule as the sweep sees it.
-struct Plan {
-  Aggregation aggregation = Aggregation::by_level;
-  RunMode mode = RunMode::graph;
-  Traversal traversal = Traversal::pull;
-  Index granularity = 1;
-  bool rows_share_warps = true;
-};
-
 /// The sweep's DAG in host memory. `edges` is what rows stream through: their operands (pull) or successors (push).
 struct HostDag {
   FineDag dag;
@@ -61,16 +49,7 @@ struct HostDag {
 };
 
 HostDag fetch_dag(const SweepInput& input, Traversal traversal, cudaStream_t stream) {
-  const DevicePattern& p = input.pattern;
-  HostDag result;
-  result.traversal = traversal;
-  if (p.rows > 0) {
-    const auto offsets = cuda::fetch_array(p.row_offsets, at(p.rows) + 1, stream);
-    const auto columns = cuda::fetch_array(p.col_indices, at(p.entries), stream);
-    const auto level = cuda::fetch_array(input.levels->level.data(), at(p.rows), stream);
-    result.dag =
-        make_fine_dag({p.rows, p.rows, offsets.data(), columns.data()}, input.triangle, level, input.levels->levels);
-  }
+  HostDag result{fetch_fine_dag(input.pattern, input.triangle, *input.levels, stream), {}, traversal};
   if (traversal == Traversal::push) result.successors = make_successors(result.dag);
   return result;
 }
@@ -95,17 +74,10 @@ double rows_per_warp(const std::vector<std::uint8_t>& lanes) {
   return 32.0 * static_cast<double>(lanes.size()) / sum;
 }
 
-template <class T>
-cuda::DeviceArray<T> upload(const std::vector<T>& values, cudaStream_t stream) {
-  cuda::DeviceArray<T> result(values.size(), stream);
-  cuda::copy_to_device(result.data(), values.data(), values.size(), stream);
-  cuda::synchronize(stream);  // the host vector may go
-  return result;
-}
-
 class GroupedSweep final : public AtaSweep {
  public:
-  GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, cudaStream_t stream);
+  GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, const PlanTimes& times,
+               cudaStream_t stream);
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override;
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
@@ -128,22 +100,17 @@ class GroupedSweep final : public AtaSweep {
   }
 
   [[nodiscard]] const KernelSet& kernels() const { return kernels_; }
-  void set_times(double launch, double row) {
-    report_.launch_microseconds = launch;
-    report_.row_microseconds = row;
-  }
 
  private:
-  GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, const HierarchicalDag& hierarchy,
-               const std::vector<std::uint8_t>& lanes, cudaStream_t stream);
-  GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, const std::vector<std::uint8_t>& lanes,
-               cudaStream_t stream)
-      : GroupedSweep(host, input, plan, aggregate(host.dag, plan.aggregation, plan.granularity, lanes), lanes, stream) {
-  }
+  GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, const PlanTimes& times,
+               const HierarchicalDag& hierarchy, const std::vector<std::uint8_t>& lanes, cudaStream_t stream);
+  GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, const PlanTimes& times,
+               const std::vector<std::uint8_t>& lanes, cudaStream_t stream)
+      : GroupedSweep(host, input, plan, times, aggregate(host.dag, plan.aggregation, plan.granularity, lanes), lanes,
+                     stream) {}
   void store_entries(const HostDag& host, const SweepInput& input, const HierarchicalDag& hierarchy,
                      cudaStream_t stream);
   void store_pending(const HostDag& host, const HierarchicalDag& hierarchy, cudaStream_t stream);
-  void fill_report(const HostDag& host, const HierarchicalDag& hierarchy);
   void prepare(const double* rhs, double* x, int* non_finite, bool reset, cudaStream_t stream);
 
   // Destroyed last: the arrays below wait for the device when they go, and then no graph runs any more.
@@ -169,16 +136,17 @@ class GroupedSweep final : public AtaSweep {
   std::array<cuda::DeviceArray<double>, 2> result_;  // of solves without x; made by the first of each
 };
 
-GroupedSweep::GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, cudaStream_t stream)
-    : GroupedSweep(host, input, plan, lanes_of_rows(host.edges(), plan.rows_share_warps), stream) {}
+GroupedSweep::GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, const PlanTimes& times,
+                           cudaStream_t stream)
+    : GroupedSweep(host, input, plan, times, lanes_of_rows(host.edges(), plan.rows_share_warps), stream) {}
 
-GroupedSweep::GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan,
+GroupedSweep::GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, const PlanTimes& times,
                            const HierarchicalDag& hierarchy, const std::vector<std::uint8_t>& lanes,
                            cudaStream_t stream)
-    : rows_(host.dag.rows()),
-      traversal_(plan.traversal),
+    : report_(report_of(host.dag, hierarchy, times)),
+      rows_(host.dag.rows()),
+      traversal_(host.traversal),
       tasks_(hierarchy, make_row_tasks(host.dag, hierarchy, lanes), stream) {
-  fill_report(host, hierarchy);
   if (rows_ == 0) return;
   const std::size_t n = at(rows_);
   const auto permuted = [&](const Index* index) {
@@ -254,18 +222,6 @@ void GroupedSweep::store_pending(const HostDag& host, const HierarchicalDag& hie
   pending_ = {count.size(), stream};
 }
 
-void GroupedSweep::fill_report(const HostDag& host, const HierarchicalDag& hierarchy) {
-  constexpr Index kWarpsThatFill = 4;  // of a multiprocessor: one for each of its schedulers
-  report_.dag_class = classify(host.dag, kWarpsThatFill * cuda::device_limits().multiprocessors);
-  report_.levels = host.dag.levels;
-  report_.granularity = hierarchy.granularity;
-  report_.adaptive_tasks = hierarchy.tasks();
-  report_.untracked_tasks = static_cast<Index>(std::count(hierarchy.tracked.begin(), hierarchy.tracked.end(), 0));
-  report_.edges = host.dag.edges();
-  report_.coarse_edges = static_cast<std::int64_t>(hierarchy.predecessors.size());
-  report_.fine_edges = hierarchy.fine_edges;
-}
-
 void GroupedSweep::load_values(const double* source, const double* pivot, cudaStream_t stream) {
   gather(static_cast<Index>(value_.size()), source, source_.data(), value_.data(), stream);
   has_pivot_ = pivot != nullptr;
@@ -292,99 +248,51 @@ void GroupedSweep::prepare(const double* rhs, double* x, int* non_finite, bool r
   cuda::check_launch("prepare_kernel");
 }
 
-/// Mean time of a row in microseconds when all rows run side by side without dependencies: T_u.
-double measure_row(GroupedSweep& sweep, Index rows, cudaStream_t stream) {
+/// Measures the granularity with all rows as one task in level order, which is not what the sweep will run.
+PlanTimes measure(const HostDag& host, const SweepInput& input, Plan& plan, double ratio, cudaStream_t stream) {
+  const Index rows = host.dag.rows();
+  GroupedSweep profiled(host, input, {Aggregation::greedy, plan.mode, rows, plan.rows_share_warps}, {}, stream);
   const cuda::ScratchArray<double> rhs(at(rows), stream);
-  const cuda::ScratchArray<double> values(at(rows), stream);
+  const cuda::ScratchArray<double> x(at(rows), stream);
   const cuda::ScratchArray<int> flag(1, stream);
   cuda::check(cudaMemsetAsync(rhs.data(), 0, rhs.size() * sizeof(double), stream), "clearing a vector");
-  const cuda::UniqueEvent begin;
-  const cuda::UniqueEvent end;
-  sweep.solve_unmanaged(rhs.data(), values.data(), flag.data(), stream);  // the first run loads the kernel
-  double best = 0.0;
-  for (int i = 0; i < 3; ++i) {
-    begin.record(stream);
-    sweep.solve_unmanaged(rhs.data(), values.data(), flag.data(), stream);
-    end.record(stream);
-    const double mean = 1e3 * end.milliseconds_since(begin) / rows;
-    best = i == 0 ? mean : std::min(best, mean);
-  }
-  return best;
+  const double per_warp = rows_per_warp(lanes_of_rows(host.edges(), plan.rows_share_warps));
+  const auto unmanaged = [&] { profiled.solve_unmanaged(rhs.data(), x.data(), flag.data(), stream); };
+  return set_granularity(plan, ratio, profiled.kernels().tracked, per_warp, rows, unmanaged, stream);
 }
 
-Aggregation aggregation_of(SolveSchedule policy) {
-  switch (policy) {
-    case SolveSchedule::ata_concurrency:
-      return Aggregation::concurrency;
-    case SolveSchedule::ata_locality:
-      return Aggregation::locality;
-    case SolveSchedule::ata_greedy:
-      return Aggregation::greedy;
-    default:
-      throw InvalidInput("an ATA sweep is made from one of the three aggregation policies");
-  }
+std::unique_ptr<AtaSweep> make(SolveSchedule schedule, const SweepInput& input, const AtaOptions& options,
+                               cudaStream_t stream) {
+  Plan plan = plan_of(schedule, options);
+  const HostDag host = fetch_dag(input, options.traversal, stream);
+  PlanTimes times;
+  if (plan.granularity == 0 && host.dag.rows() > 0) times = measure(host, input, plan, options.launch_ratio, stream);
+  return std::make_unique<GroupedSweep>(host, input, plan, times, stream);
 }
 
-RunMode level_mode(SolveSchedule schedule) {
-  switch (schedule) {
-    case SolveSchedule::level_launch:
-      return RunMode::streams;  // a chain stays in one stream
-    case SolveSchedule::level_graph:
-      return RunMode::graph;
-    case SolveSchedule::level_barrier:
-      return RunMode::barrier;
-    default:
-      throw InvalidInput("a level sweep is made from one of the three level schedules");
-  }
+bool is_level_schedule(SolveSchedule schedule) {
+  return schedule == SolveSchedule::level_launch || schedule == SolveSchedule::level_graph ||
+         schedule == SolveSchedule::level_barrier;
 }
 
 }  // namespace
 
 std::unique_ptr<AtaSweep> make_level_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream,
                                            Traversal traversal) {
-  const RunMode mode = level_mode(schedule);
-  return std::make_unique<GroupedSweep>(fetch_dag(input, traversal, stream), input,
-                                        Plan{Aggregation::by_level, mode, traversal}, stream);
+  if (!is_level_schedule(schedule)) throw InvalidInput("a level sweep is made from one of the three level schedules");
+  return make(schedule, input, {.traversal = traversal}, stream);
 }
 
 std::unique_ptr<AtaSweep> make_self_scheduled_sweep(const SweepInput& input, cudaStream_t stream, Traversal traversal) {
-  constexpr bool kRowsShareWarps = false;  // neighbours in natural order wait for each other
-  return std::make_unique<GroupedSweep>(fetch_dag(input, traversal, stream), input,
-                                        Plan{Aggregation::sweep_order, RunMode::streams, traversal, 1, kRowsShareWarps},
-                                        stream);
+  return make(SolveSchedule::self_scheduled, input, {.traversal = traversal}, stream);
 }
 
 std::unique_ptr<AtaSweep> make_ata_sweep(SolveSchedule policy, const SweepInput& input, const AtaOptions& options,
                                          cudaStream_t stream) {
-  Plan plan{aggregation_of(policy), options.coarse == CoarseMode::graph ? RunMode::graph : RunMode::streams,
-            options.traversal, options.granularity, options.rows_share_warps};
-  if (options.granularity < 0) throw InvalidInput("a granularity is a number of rows, not negative");
-  const HostDag host = fetch_dag(input, options.traversal, stream);
-  if (options.granularity > 0 || host.dag.rows() == 0) {
-    plan.granularity = std::max(plan.granularity, 1);
-    return std::make_unique<GroupedSweep>(host, input, plan, stream);
+  if (is_level_schedule(policy) || policy == SolveSchedule::self_scheduled) {
+    throw InvalidInput("an ATA sweep is made from one of the three aggregation policies");
   }
-  const Index rows = host.dag.rows();
-  const double per_warp = rows_per_warp(lanes_of_rows(host.edges(), plan.rows_share_warps));
-  double launch = 0.0;
-  double row = 0.0;
-  {
-    // All rows as one task in level order: what is profiled, and the tracked kernel whose occupancy counts.
-    Plan whole = plan;
-    whole.aggregation = Aggregation::greedy;
-    whole.granularity = rows;
-    GroupedSweep profiled(host, input, whole, stream);
-    const Index smallest = smallest_granularity(profiled.kernels().tracked, per_warp);
-    plan.granularity = std::min(smallest, rows);
-    if (plan.aggregation != Aggregation::greedy) {
-      launch = launch_microseconds(plan.mode, stream);
-      row = measure_row(profiled, rows, stream);
-      plan.granularity = choose_granularity(smallest, options.launch_ratio, launch, row, rows);
-    }
-  }
-  auto sweep = std::make_unique<GroupedSweep>(host, input, plan, stream);
-  sweep->set_times(launch, row);
-  return sweep;
+  return make(policy, input, options, stream);
 }
 
 }  // namespace taskdag::kernels
