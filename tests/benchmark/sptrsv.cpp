@@ -22,7 +22,7 @@ struct Measured {
   double error = 0.0;
 };
 
-double break_even(const Measured& ours, const Measured& rival) {
+double break_even_of(const Measured& ours, const Measured& rival) {
   return break_even(ours.analysis_ms, ours.time.median, rival.analysis_ms, rival.time.median);
 }
 
@@ -260,7 +260,7 @@ class System {
 
   void compare(Row& row, const std::string& name, const Measured& ours, const Measured& rival, bool right) {
     const double speedup = rival.time.median / ours.time.median;
-    const double solves = break_even(ours, rival);
+    const double solves = break_even_of(ours, rival);
     row["speedup"] = speedup;
     row["break_even"] = solves;
     if (!right) return;
@@ -277,7 +277,7 @@ class System {
         "analysis %8.2f against %8.2f ms, even after %g  error %.0e\n",
         name.c_str(), chosen, time.median, time.least, time.most, rival ? rival->time.median / time.median : 0.0,
         time.median * 1e6 / levels_.levels(), operations_ / time.median * 1e-6, bytes_ / time.median * 1e-6,
-        ours.analysis_ms, rival ? rival->analysis_ms : 0.0, rival ? break_even(ours, *rival) : 0.0, ours.error);
+        ours.analysis_ms, rival ? rival->analysis_ms : 0.0, rival ? break_even_of(ours, *rival) : 0.0, ours.error);
   }
 
   Session& session_;
