@@ -1,0 +1,257 @@
+// Triangular sweeps by supersteps on host threads: the bits of one thread, whatever the schedule and the threads.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dag/superstep_schedulers.hpp"
+#include "dag/transpose.hpp"
+#include "kernels/sptrsv/host/scheduled_sweep.hpp"
+#include "kernels/sptrsv/reference.hpp"
+#include "taskdag/error.hpp"
+#include "taskdag/triangular.hpp"
+#include "unit/patterns.hpp"
+
+namespace taskdag {
+namespace {
+
+using kernels::HostSweep;
+using kernels::ScheduledSweep;
+using kernels::SuperstepSweep;
+
+constexpr SolveSchedule kKinds[] = {SolveSchedule::locking, SolveSchedule::pivotal_path, SolveSchedule::hdagg,
+                                    SolveSchedule::level_set, SolveSchedule::point_to_point};
+
+SuperstepSweep make_sweep(SolveSchedule kind, const CsrMatrix& a, Triangle triangle, host::ThreadPool& pool,
+                          bool with_waits) {
+  const SuperstepSchedule schedule = make_superstep_schedule(kind, a.pattern(), triangle, pool.threads());
+  std::optional<CellWaits> waits;
+  if (with_waits) waits = find_cell_waits(schedule, a.pattern(), triangle);
+  return {a.pattern(), nullptr, triangle, pool, schedule, std::move(waits)};
+}
+
+std::vector<double> right_hand_side(Index rows) {
+  std::vector<double> b(static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = 1.0 + 0.5 * std::sin(0.7 * static_cast<double>(i));
+  return b;
+}
+
+/// Scaled so that no solution grows: every row's off-diagonal entries sum up to less than 1.
+CsrMatrix tame(CsrMatrix a) {
+  a.values.resize(a.col_indices.size());
+  for (Index i = 0; i < a.rows; ++i) {
+    const Offset first = a.row_offsets[static_cast<std::size_t>(i)];
+    const Offset last = a.row_offsets[static_cast<std::size_t>(i) + 1];
+    for (Offset e = first; e < last; ++e) {
+      a.values[static_cast<std::size_t>(e)] = std::cos(static_cast<double>(e)) / (last - first);
+    }
+  }
+  return a;
+}
+
+template <class Sweep>
+std::vector<double> solve(Sweep& sweep, const std::vector<double>& b, bool* finite = nullptr) {
+  std::vector<double> x(b.size(), -1.0);
+  const bool all_finite = sweep.run(
+      x.data(), [&](Index i) { return b[static_cast<std::size_t>(i)]; }, [](Index, double value) { return value; },
+      [](Index, double) {});
+  if (finite != nullptr) *finite = all_finite;
+  return x;
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), sizeof(double) * a.size()) == 0);
+}
+
+std::vector<double> serial(const CsrMatrix& a, Triangle triangle, const std::vector<double>& b) {
+  host::ThreadPool pool(1);
+  HostSweep sweep(a.pattern(), nullptr, triangle, pool);
+  sweep.load(a.values.data());
+  return solve(sweep, b);
+}
+
+TEST(SuperstepSweep, GivesTheBitsOfOneThreadOnAnyNumberOfThreadsEveryTime) {
+  for (const int threads : {1, 2, 4, 7}) {
+    host::ThreadPool pool(threads);
+    for (const test::NamedMatrix& m : test::schedule_matrices()) {
+      const CsrMatrix a = tame(m.a);
+      const std::vector<double> b = right_hand_side(a.rows);
+      for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+        const std::vector<double> expected = serial(a, triangle, b);
+        for (const SolveSchedule kind : kKinds) {
+          for (const bool with_waits : {false, true}) {
+            SuperstepSweep sweep = make_sweep(kind, a, triangle, pool, with_waits);
+            sweep.load(a.values.data());
+            EXPECT_EQ(sweep.threads(), threads);
+            for (int repeat = 0; repeat < 3; ++repeat) {
+              ASSERT_TRUE(same_bits(solve(sweep, b), expected))
+                  << m.name << ", " << static_cast<int>(kind) << " on " << threads << (with_waits ? ", waits" : "");
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(SuperstepSweep, SolvesTheSystemOfTheReference) {
+  host::ThreadPool pool(3);
+  for (const test::NamedMatrix& m : test::schedule_matrices()) {
+    const CsrMatrix a = tame(m.a);
+    const std::vector<double> b = right_hand_side(a.rows);
+    std::vector<double> expected(b.size());
+    kernels::reference_sptrsv(a.view(), {.triangle = Triangle::lower, .unit_diagonal = true}, b.data(),
+                              expected.data());
+    SuperstepSweep sweep = make_sweep(SolveSchedule::locking, a, Triangle::lower, pool, false);
+    sweep.load(a.values.data());
+    const std::vector<double> x = solve(sweep, b);
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], expected[i], 1e-12 * (1.0 + std::abs(expected[i])));
+  }
+}
+
+TEST(SuperstepSweep, GivesRowsToPivotAndEmitAndTakesTheResultsArrayAsRightHandSide) {
+  const CsrMatrix a = tame(make_stencil({.stencil = Stencil::five_point, .nx = 30, .ny = 20}));
+  const std::vector<double> b = right_hand_side(a.rows);
+  const auto run = [&](auto& sweep) {
+    std::vector<double> x = b;
+    std::vector<double> emitted(b.size(), 0.0);
+    sweep.run(
+        x.data(), [&](Index i) { return 2.0 * x[static_cast<std::size_t>(i)]; },
+        [](Index i, double value) { return value / (1.0 + i); },
+        [&](Index i, double value) { emitted[static_cast<std::size_t>(i)] += value; });
+    EXPECT_EQ(x, emitted);
+    return x;
+  };
+  host::ThreadPool pool(4);
+  HostSweep natural(a.pattern(), nullptr, Triangle::upper, pool,
+                    std::make_shared<ThreadPlan>(a.pattern(), Triangle::upper, 1));
+  natural.load(a.values.data());
+  SuperstepSweep sweep = make_sweep(SolveSchedule::pivotal_path, a, Triangle::upper, pool, false);
+  sweep.load(a.values.data());
+  EXPECT_TRUE(same_bits(run(sweep), run(natural)));
+}
+
+TEST(SuperstepSweep, FindsValuesWhereTheSourceSays) {
+  const CsrMatrix a = tame(test::load_bundled("jpwh_991"));
+  const Transposed t = transpose(a.pattern());
+  CsrMatrix copy{t.rows, t.cols, t.row_offsets, t.col_indices, {}};
+  for (const Offset e : t.source_entry) copy.values.push_back(a.values[static_cast<std::size_t>(e)]);
+  host::ThreadPool pool(2);
+  const SuperstepSchedule schedule = make_superstep_schedule(SolveSchedule::hdagg, t.view(), Triangle::lower, 2);
+  SuperstepSweep sweep(t.view(), t.source_entry.data(), Triangle::lower, pool, schedule);
+  sweep.load(a.values.data());
+  const std::vector<double> b = right_hand_side(a.rows);
+  EXPECT_TRUE(same_bits(solve(sweep, b), serial(copy, Triangle::lower, b)));
+}
+
+TEST(SuperstepSweep, EndsOnNumbersThatAreNotFiniteAndReportsThem) {
+  const CsrMatrix a = tame(make_stencil({.stencil = Stencil::five_point, .nx = 40, .ny = 30}));
+  host::ThreadPool pool(3);
+  for (const bool with_waits : {false, true}) {
+    SuperstepSweep sweep = make_sweep(SolveSchedule::locking, a, Triangle::lower, pool, with_waits);
+    sweep.load(a.values.data());
+    std::vector<double> b = right_hand_side(a.rows);
+    bool finite = false;
+    static_cast<void>(solve(sweep, b, &finite));
+    EXPECT_TRUE(finite);
+    b[17] = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<double> x = solve(sweep, b, &finite);
+    EXPECT_FALSE(finite);
+    EXPECT_TRUE(std::isnan(x[17]));
+    EXPECT_TRUE(std::isnan(x.back()));
+  }
+}
+
+TEST(SuperstepSweep, RunsInAForkedChildToo) {
+  const CsrMatrix a = tame(make_stencil({.stencil = Stencil::five_point, .nx = 40, .ny = 30}));
+  const std::vector<double> b = right_hand_side(a.rows);
+  host::ThreadPool pool(3);
+  for (const bool with_waits : {false, true}) {
+    SuperstepSweep sweep = make_sweep(SolveSchedule::locking, a, Triangle::lower, pool, with_waits);
+    sweep.load(a.values.data());
+    const std::vector<double> expected = solve(sweep, b);
+    const pid_t child = fork();
+    if (child == 0) _exit(!pool.concurrent() && same_bits(solve(sweep, b), expected) ? 0 : 1);
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+  }
+}
+
+TEST(ScheduledSweep, RunsEveryScheduleOfTheHost) {
+  const CsrMatrix a = tame(make_stencil({.stencil = Stencil::seven_point, .nx = 20, .ny = 20, .nz = 20}));
+  const std::vector<double> b = right_hand_side(a.rows);
+  host::ThreadPool pool(4);
+  const std::vector<double> expected = serial(a, Triangle::lower, b);
+  for (const SolveSchedule kind : solve_schedules(Backend::host)) {
+    SCOPED_TRACE(to_string(kind));
+    ScheduledSweep sweep(a.pattern(), nullptr, Triangle::lower, pool, kind);
+    sweep.load(a.values.data());
+    EXPECT_TRUE(same_bits(solve(sweep, b), expected));
+    EXPECT_EQ(sweep.rows(), a.rows);
+    EXPECT_EQ(sweep.entries(), (a.entries() - a.rows) / 2);
+    EXPECT_EQ(sweep.levels(), 58);
+    EXPECT_GT(sweep.bytes(), 12 * sweep.entries());
+    if (kind == SolveSchedule::automatic) {
+      EXPECT_EQ(sweep.schedule(), sweep.threads() > 1 ? SolveSchedule::plan : SolveSchedule::serial);
+    } else {
+      EXPECT_EQ(sweep.schedule(), kind);
+    }
+    if (kind == SolveSchedule::serial) {
+      EXPECT_EQ(sweep.threads(), 1);
+    }
+    if (kind == SolveSchedule::locking) {
+      EXPECT_EQ(sweep.threads(), pool.processors());
+    }
+  }
+}
+
+TEST(HostTriangular, GivesTheSameBitsUnderEverySchedule) {
+  const Context context = Context::create({.backend = Backend::host, .threads = 4});
+  for (const char* name : {"orsreg_1", "ex6", "add32"}) {
+    const CsrMatrix a = test::load_bundled(name);
+    const std::vector<double> b = right_hand_side(a.rows);
+    for (const bool transposed : {false, true}) {
+      for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+        TriangularOptions options{triangle, false, transposed, SolveSchedule::serial};
+        TriangularSolver natural(context, a.view(), MemorySpace::host, options);
+        std::vector<double> expected(b.size());
+        natural.solve(b.data(), expected.data(), MemorySpace::host);
+        for (const SolveSchedule kind : solve_schedules(Backend::host)) {
+          SCOPED_TRACE(std::string(name) + ", " + to_string(kind));
+          options.schedule = kind;
+          TriangularSolver solver(context, a.view(), MemorySpace::host, options);
+          std::vector<double> x = b;
+          solver.solve(x.data(), x.data(), MemorySpace::host);
+          EXPECT_TRUE(same_bits(x, expected));
+          if (kind != SolveSchedule::automatic) {
+            EXPECT_EQ(solver.info().schedule, kind);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(HostTriangular, RefusesSchedulesOfCudaAndNamesItsOwn) {
+  const Context context = Context::create({.backend = Backend::host, .threads = 2});
+  const CsrMatrix a = test::diagonal(3);
+  try {
+    TriangularSolver(context, a.view(), MemorySpace::host, {.schedule = SolveSchedule::cells});
+    FAIL() << "a schedule of CUDA was taken";
+  } catch (const InvalidInput& error) {
+    for (const SolveSchedule kind : solve_schedules(Backend::host)) {
+      EXPECT_NE(std::string(error.what()).find(to_string(kind)), std::string::npos) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taskdag
