@@ -56,7 +56,7 @@ class CudaFactorization final : public Factorization::Impl {
                     std::span<const Index> row_order, std::span<const Index> col_order, Stream stream)
       : device_(context.device()),
         options_(options),
-        request_(request_of(options, context.device_name())),
+        request_(request_of(options, context)),
         flag_(native(stream)),
         last_stream_(native(stream)) {
     const cudaStream_t s = native(stream);

@@ -36,11 +36,6 @@ struct ChosenSweep {
   ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle& triangle, const kernels::SweepInput& input,
               cudaStream_t stream);
   kernels::Sweep* operator->() const { return sweep.get(); }
-
- private:
-  void make(SolveSchedule which, const kernels::SweepInput& input, cudaStream_t stream);
-  /// Keeps the fastest of several. @returns its time in microseconds
-  double make_fastest(const kernels::SweepInput& input, cudaStream_t stream);
 };
 
 }  // namespace taskdag::cuda

@@ -35,7 +35,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
       const Index missing = kernels::find_diagonal(pattern, diagonal_.data(), s);
       if (missing >= 0) throw InvalidInput("row " + std::to_string(missing) + " has no diagonal entry");
     }
-    const ScheduleRequest request = request_of(options, context.device_name());
+    const ScheduleRequest request = request_of(options, context);
     if (options.transposed) {
       const kernels::DeviceCsr transposed = kernels::transpose_pattern(pattern, s);
       const Triangle turned = options.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;

@@ -7,9 +7,10 @@
 #include "kernels/ic0/host.hpp"
 #include "kernels/ilu0/host.hpp"
 #include "kernels/shift.hpp"
-#include "kernels/sptrsv/host.hpp"
+#include "kernels/sptrsv/host/scheduled_sweep.hpp"
 #include "solver/checks.hpp"
 #include "solver/fill.hpp"
+#include "solver/host_schedule.hpp"
 #include "solver/impl.hpp"
 #include "solver/state.hpp"
 
@@ -17,7 +18,7 @@ namespace taskdag::host {
 
 namespace {
 
-using kernels::HostSweep;
+using kernels::ScheduledSweep;
 
 /// What the positive_definite shift starts from: max over the rows of A of Σ|a_ij| − |a_ii| − a_ii.
 class Dominance {
@@ -79,6 +80,7 @@ class HostFactorization : public Factorization::Impl {
                     std::span<const Index> row_order, std::span<const Index> col_order)
       : state_(context.state()),
         options_(options),
+        request_(request_of(options, context)),
         row_order_(row_order.begin(), row_order.end()),
         col_order_(col_order.begin(), col_order.end()),
         matrix_(permute_pattern(pattern, row_order, col_order)),
@@ -90,16 +92,26 @@ class HostFactorization : public Factorization::Impl {
     info.rows = pattern.rows;
   }
 
-  void finish_info(const HostSweep& lower, const HostSweep& upper) {
+  void finish_info(const ScheduledSweep& lower, const ScheduledSweep& upper) {
     info.entries = matrix_.view().entries();
     info.lower_levels = lower.levels();
     info.upper_levels = upper.levels();
     info.lower_threads = lower.threads();
     info.upper_threads = upper.threads();
+    info.lower_schedule = lower.schedule();
+    info.upper_schedule = upper.schedule();
     const auto rows = static_cast<std::int64_t>(info.rows);
     info.bytes = lower.bytes() + upper.bytes() +
                  static_cast<std::int64_t>(sizeof(double) + sizeof(Index) + sizeof(Offset)) * info.entries +
                  static_cast<std::int64_t>(2 * sizeof(double) + 4 * sizeof(Index)) * rows;
+  }
+
+  /// A sweep over the strict `triangle` of `pattern`, by the schedule that was asked for. `plan`: see ScheduledSweep.
+  [[nodiscard]] ScheduledSweep make_sweep(const CsrPattern& pattern, const Offset* source, Triangle triangle,
+                                          std::shared_ptr<const ThreadPlan> plan = nullptr) const {
+    ThreadPool& pool = *state_->pool;
+    const SolveSchedule schedule = settle_host_schedule(request_, pattern, triangle, pool);
+    return {pattern, source, triangle, pool, schedule, std::move(plan)};
   }
 
   void reduce_to_upper() {
@@ -109,7 +121,7 @@ class HostFactorization : public Factorization::Impl {
   }
 
   void fill(Index levels) {
-    host::ThreadPool& pool = *state_->pool;
+    ThreadPool& pool = *state_->pool;
     matrix_ = options_.kind == FactorKind::ic0 ? fill_upper_pattern(matrix_, levels, pool)
                                                : fill_pattern(matrix_, levels, pool);
   }
@@ -127,8 +139,8 @@ class HostFactorization : public Factorization::Impl {
 
   /// x = (second ∘ first) b, where x_i of either sweep is scaled by its pivot function.
   template <class FirstPivot, class Rhs, class SecondPivot>
-  void both(HostSweep& first, const FirstPivot& first_pivot, const std::vector<Index>& in, const double* b,
-            HostSweep& second, const Rhs& scale, const SecondPivot& second_pivot, const std::vector<Index>& out,
+  void both(ScheduledSweep& first, const FirstPivot& first_pivot, const std::vector<Index>& in, const double* b,
+            ScheduledSweep& second, const Rhs& scale, const SecondPivot& second_pivot, const std::vector<Index>& out,
             double* x) {
     const auto nothing = [](Index, double) {};
     if (in.empty() && out.empty()) {  // the solution's array is the work space
@@ -151,6 +163,7 @@ class HostFactorization : public Factorization::Impl {
 
   std::shared_ptr<Context::State> state_;
   FactorOptions options_;
+  ScheduleRequest request_;
   std::vector<Index> row_order_;
   std::vector<Index> col_order_;
   MappedPattern matrix_;  // what is factorised, with the way to A's entries
@@ -168,8 +181,8 @@ class HostIluFactorization final : public HostFactorization {
                        std::span<const Index> row_order, std::span<const Index> col_order)
       : HostFactorization(context, pattern, options, row_order, col_order),
         kernel_(matrix_.view(), *state_->pool),
-        lower_(matrix_.view(), nullptr, Triangle::lower, *state_->pool, kernel_.plan()),
-        upper_(matrix_.view(), nullptr, Triangle::upper, *state_->pool) {
+        lower_(make_sweep(matrix_.view(), nullptr, Triangle::lower, kernel_.plan())),
+        upper_(make_sweep(matrix_.view(), nullptr, Triangle::upper)) {
     finish_info(lower_, upper_);
   }
 
@@ -179,13 +192,15 @@ class HostIluFactorization final : public HostFactorization {
 
  private:
   struct TransposedSweeps {
-    TransposedSweeps(const CsrPattern& pattern, ThreadPool& pool) : TransposedSweeps(transpose(pattern), pool) {}
-    TransposedSweeps(const Transposed& t, ThreadPool& pool)
-        : lower(t.view(), t.source_entry.data(), Triangle::lower, pool),
-          upper(t.view(), t.source_entry.data(), Triangle::upper, pool) {}
-    HostSweep lower;  // Uᵀ
-    HostSweep upper;  // Lᵀ
+    ScheduledSweep lower;  // Uᵀ
+    ScheduledSweep upper;  // Lᵀ
   };
+
+  [[nodiscard]] TransposedSweeps make_transposed() const {
+    const Transposed turned = transpose(matrix_.view());
+    return {make_sweep(turned.view(), turned.source_entry.data(), Triangle::lower),
+            make_sweep(turned.view(), turned.source_entry.data(), Triangle::upper)};
+  }
 
   void run_attempt(const double* values, double shift, const kernels::PivotRule& rule) override {
     kernel_.factor(values, matrix_.source_entry.data(), shift, rule, findings_);
@@ -204,7 +219,7 @@ class HostIluFactorization final : public HostFactorization {
       both(lower_, kUnit, row_order_, b, upper_, kUnit, pivots, col_order_, x);
       return;
     }
-    if (!transposed_) transposed_ = std::make_unique<TransposedSweeps>(matrix_.view(), *state_->pool);
+    if (!transposed_) transposed_ = std::make_unique<TransposedSweeps>(make_transposed());
     if (!transposed_loaded_) {
       transposed_->lower.load(kernel_.values().data());
       transposed_->upper.load(kernel_.values().data());
@@ -214,8 +229,8 @@ class HostIluFactorization final : public HostFactorization {
   }
 
   kernels::HostIlu0 kernel_;
-  HostSweep lower_;
-  HostSweep upper_;
+  ScheduledSweep lower_;
+  ScheduledSweep upper_;
   std::unique_ptr<TransposedSweeps> transposed_;  // from the first transposed application on
   bool transposed_loaded_ = false;
 };
@@ -227,8 +242,8 @@ class HostIcFactorization final : public HostFactorization {
       : HostFactorization(context, pattern, options, order, order),
         turned_(transpose(matrix_.view())),
         kernel_(matrix_.view(), *state_->pool),
-        lower_(turned_.view(), turned_.source_entry.data(), Triangle::lower, *state_->pool, kernel_.plan()),
-        upper_(matrix_.view(), nullptr, Triangle::upper, *state_->pool) {
+        lower_(make_sweep(turned_.view(), turned_.source_entry.data(), Triangle::lower, kernel_.plan())),
+        upper_(make_sweep(matrix_.view(), nullptr, Triangle::upper)) {
     turned_ = {};
     finish_info(lower_, upper_);
   }
@@ -279,8 +294,8 @@ class HostIcFactorization final : public HostFactorization {
 
   Transposed turned_;  // during construction only
   kernels::HostIc0 kernel_;
-  HostSweep lower_;  // Uᵀ
-  HostSweep upper_;
+  ScheduledSweep lower_;  // Uᵀ
+  ScheduledSweep upper_;
   bool negative_pivot_ = false;
 };
 

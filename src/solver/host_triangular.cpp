@@ -3,6 +3,7 @@
 #include "dag/transpose.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
 #include "solver/checks.hpp"
+#include "solver/host_schedule.hpp"
 #include "solver/impl.hpp"
 #include "solver/state.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 class HostTriangular final : public TriangularSolver::Impl {
  public:
   HostTriangular(const Context& context, const CsrView& a, const TriangularOptions& options)
-      : state_(context.state()), sweep_(make_sweep(*state_->pool, a.pattern, options)) {
+      : state_(context.state()), sweep_(make_sweep(context, a.pattern, options)) {
     if (!options.unit_diagonal) {
       diagonal_ = diagonal_entries(a.pattern);
       inverse_pivots_.resize(diagonal_.size());
@@ -50,12 +51,18 @@ class HostTriangular final : public TriangularSolver::Impl {
   }
 
  private:
-  static kernels::ScheduledSweep make_sweep(ThreadPool& pool, const CsrPattern& pattern,
+  static kernels::ScheduledSweep make_sweep(const Context& context, const CsrPattern& pattern,
                                             const TriangularOptions& options) {
-    if (!options.transposed) return {pattern, nullptr, options.triangle, pool, options.schedule};
+    ThreadPool& pool = *context.state()->pool;
+    const ScheduleRequest request = request_of(options, context);
+    if (!options.transposed) {
+      const SolveSchedule schedule = settle_host_schedule(request, pattern, options.triangle, pool);
+      return {pattern, nullptr, options.triangle, pool, schedule};
+    }
     const Transposed transposed = transpose(pattern);
     const Triangle other = options.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
-    return {transposed.view(), transposed.source_entry.data(), other, pool, options.schedule};
+    const SolveSchedule schedule = settle_host_schedule(request, transposed.view(), other, pool);
+    return {transposed.view(), transposed.source_entry.data(), other, pool, schedule};
   }
 
   std::shared_ptr<Context::State> state_;

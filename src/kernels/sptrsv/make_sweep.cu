@@ -1,4 +1,5 @@
 #include "kernels/sptrsv/ata/ata.hpp"
+#include "kernels/sptrsv/cusparse.hpp"
 #include "kernels/sptrsv/flat.hpp"
 #include "kernels/sptrsv/sweep.hpp"
 #include "taskdag/error.hpp"
@@ -19,8 +20,9 @@ std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& inpu
     case SolveSchedule::ata_locality:
     case SolveSchedule::ata_greedy:
       return make_ata_sweep(schedule, input, {}, stream);
-    case SolveSchedule::cells:
     case SolveSchedule::cusparse:
+      return make_cusparse_sweep(input, stream);
+    case SolveSchedule::cells:
       throw DeviceError("the schedule is not built");
     default:
       throw InvalidInput("a sweep on CUDA is made from a CUDA schedule");
