@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Tests of report.py on made-up rows."""
+import contextlib
+import io
+import os
+import sys
+import tempfile
+import unittest
+from xml.etree import ElementTree
+
+sys.dont_write_bytecode = True
+import plots  # noqa: E402 (after the line that keeps the source folder clean)
+import report  # noqa: E402
+
+HEAD = ("program,problem,set,class,rows,entries,levels,triangle,transposed,rhs,solver,schedule,chosen,milliseconds,"
+        "analysis_ms,ns_per_level,gbytes_per_s,bandwidth_floor_ms,hop_floor_ms,status,gpu,driver,cuda,commit,date")
+
+
+def solve(problem, solver, schedule, milliseconds, analysis=1.0, group="table", status="ok", triangle="lower"):
+    return (f"sptrsv,{problem},{group},wide,10,20,5,{triangle},false,1,{solver},{schedule},flat,{milliseconds},{analysis},"
+            f"1,1,0.1,0.2,{status},a GPU,580,13.0,abc,today")
+
+
+ROWS = [
+    solve("one", "cuSPARSE", "", 8.0, analysis=5.0),
+    solve("one", "TaskDAG", "auto", 1.0, analysis=20.0),
+    solve("one", "TaskDAG", "flat", 2.0),
+    solve("one", "TaskDAG", "level-graph", 16.0),
+    solve("one", "TaskDAG", "level-launch", 64.0),
+    solve("two", "cuSPARSE", "", 4.0),
+    solve("two", "TaskDAG", "auto", 2.0),
+    solve("two", "TaskDAG", "flat", 1.0),
+    solve("three", "cuSPARSE", "", 1.0, group="shared"),
+    solve("three", "TaskDAG", "auto", 2.0, group="shared"),
+    solve("four", "cuSPARSE", "", 1.0),
+    solve("four", "TaskDAG", "auto", "", analysis="", status="wrong result"),
+]
+
+
+class ReportTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.csv = os.path.join(self.folder.name, "rows.csv")
+        self.write(ROWS)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, rows, head=HEAD):
+        with open(self.csv, "w", encoding="utf-8") as file:
+            file.write("\n".join([head] + rows) + "\n")
+
+    def printed(self, *arguments):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            report.main([*arguments, self.csv])
+        return out.getvalue()
+
+    def test_ratios_are_geometric_means_over_the_sets(self):
+        text = self.printed("--short")
+        self.assertIn("| lower solve, SpSV, the table | 4.00 | 2.00 (two) | 2 |", text)
+        self.assertIn("| lower solve, SpSV, table and shared | 2.00 | 0.50 (three) | 3 |", text)
+        self.assertNotIn("all measured", text)
+
+    def test_break_even_counts_both_analyses(self):
+        results = report.read([self.csv])
+        solvers = results.solves[report.System("one", "lower", False, 1)]
+        self.assertEqual(report.break_even(solvers["auto"], solvers["cuSPARSE"]), 3)  # 20 + 3 < 5 + 3 · 8
+        self.assertEqual(report.break_even(solvers["cuSPARSE"], solvers["auto"]), float("inf"))
+        self.assertIn("3 in the median, never at most", self.printed("--short"))
+
+    def test_a_failed_row_is_listed_and_not_counted(self):
+        text = self.printed("--short")
+        self.assertIn("- sptrsv four lower TaskDAG auto: wrong result", text)
+        self.assertNotIn("(four)", text)
+
+    def test_schedules_stand_beside_each_other(self):
+        text = self.printed()
+        self.assertIn("| flat | 4.00 | 4.00 (one) | 2 |  | 4.00 |  | 2 |", text)
+        self.assertIn("auto against level sets (the fastest of launches, graph and barriers): 16.00", text)
+
+    def test_every_problem_has_a_line(self):
+        self.assertIn("| one | wide | 10 | 20 | 5 | 8 |  |  | 1 | flat | 8 | 1 | 1 | 0.1 | 0.2 | 5 | 20 | 3 |", self.printed())
+
+    def test_the_readme_keeps_what_is_outside_of_the_markers(self):
+        readme = os.path.join(self.folder.name, "README.md")
+        with open(readme, "w", encoding="utf-8") as file:
+            file.write(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
+        for _ in range(2):
+            self.printed("--readme", readme)
+        with open(readme, encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue(text.startswith(f"before\n{report.BEGIN}\nMeasured on a GPU"))
+        self.assertTrue(text.endswith(f"\n{report.END}\nafter\n"))
+        self.assertEqual(text.count("| lower solve, SpSV, the table |"), 1)
+        self.assertNotIn("old", text)
+
+    def test_a_readme_without_markers_is_refused(self):
+        with self.assertRaises(SystemExit):
+            report.put_between_markers("text", ["line"])
+
+    def test_krylov_rows(self):
+        head = "program,problem,method,preconditioner,solver,iterations,set_up_s,solve_s,status,gpu"
+        self.write(["ksp,grid,CG,ICC(0),PETSc,40,1,3.0,ok,a GPU", "ksp,grid,CG,ICC(0),TaskDAG,40,1,0.5,ok,a GPU",
+                    "ksp,grid,CG,Jacobi,Jacobi,90,0,0.2,ok,a GPU"], head)
+        text = self.printed()
+        self.assertIn("| grid, CG, ICC(0) | 40 | 3.000 s | 0.500 s | 6.0 | 0.200 s (90) |", text)
+
+    def test_factorisations(self):
+        head = "program,problem,set,rows,entries,levels,what,solver,schedule,milliseconds,analysis_ms,first_ms,status"
+        self.write(["ilu0,grid,table,10,20,5,ilu0,csrilu02,,6.0,1,,ok", "ilu0,grid,table,10,20,5,ilu0,TaskDAG,,2.0,1,3,ok",
+                    "ilu0,grid,table,10,20,5,apply,cuSPARSE,,5.0,,,ok", "ilu0,grid,table,10,20,5,apply,TaskDAG,auto,1.0,,,ok"],
+                   head)
+        text = self.printed()
+        self.assertIn("| ILU(0), csrilu02, the table | 3.00 | 3.00 (grid) | 1 |", text)
+        self.assertIn("| application of the ILU(0), two SpSV, the table | 5.00 |", text)
+        self.assertIn("| grid | ilu0 | 10 | 20 | 5 | 6 | 2 | 3 | 3 | 1 | 1 |", text)
+
+    def test_no_rows_are_refused(self):
+        self.write([])
+        with self.assertRaises(SystemExit):
+            report.read([self.csv])
+
+    def test_plots_are_drawings_with_all_problems_and_solvers(self):
+        self.printed("--plots", self.folder.name)
+        for name, words in (("speedup.svg", {"one", "two", "three"}), ("profile.svg", {"auto", "flat", "cuSPARSE"})):
+            root = ElementTree.parse(os.path.join(self.folder.name, name)).getroot()
+            self.assertTrue(words <= {element.text for element in root.iter() if element.text}, name)
+
+
+class CurveTest(unittest.TestCase):
+    def test_counts_systems_within_a_factor_of_the_best(self):
+        points = plots.curve([1.0, 4.0, None, 100.0], [1.0, 2.0, 1.0, 1.0], 32.0)
+        self.assertEqual(points, [(1.0, 0.0), (1.0, 0.0), (1.0, 0.25), (2.0, 0.25), (2.0, 0.5), (32.0, 0.5)])
+
+    def test_scale_holds_all_bars(self):
+        self.assertEqual(plots.ticks(0.7, 11.8), [0.5, 1, 2, 5, 10, 20])
+
+
+if __name__ == "__main__":
+    unittest.main()
