@@ -259,10 +259,8 @@ class Factors {
 int run_ilu0(const Options& options) {
   Session session(options, {"problem", "what", "solver", "schedule"});
   session.for_each_problem([&](const Problem& problem, const CsrMatrix& a) {
-    const bool known = std::all_of(options.schedules.begin(), options.schedules.end(), [&](SolveSchedule schedule) {
-      return session.rows.contains(
-          {{"problem", problem.name}, {"what", "apply"}, {"solver", "TaskDAG"}, {"schedule", to_string(schedule)}});
-    });
+    const bool known =
+        session.rows.contains({{"problem", problem.name}, {"what", "ilu0"}, {"solver", "TaskDAG"}, {"schedule", ""}});
     if (!known) Factors(session, problem, a).run();
   });
   return session.finish();

@@ -245,13 +245,13 @@ def krylov_table(results):
         if not ours:
             continue
         rows.append([f"{problem}, {ours['method']}, {ours['preconditioner']}", ours["iterations"],
-                     f"{rival['solve_s']:.3f} s" if rival else "", f"{ours['solve_s']:.3f} s",
+                     number(rival and rival["solve_s"]), number(ours["solve_s"]),
                      f"{rival['solve_s'] / ours['solve_s']:.1f}" if rival else "",
-                     f"{jacobi['solve_s']:.3f} s ({jacobi['iterations']})" if jacobi else ""])
+                     f"{number(jacobi['solve_s'])} ({jacobi['iterations']})" if jacobi else ""])
     if not rows:
         return []
-    lines = table(["Solve to 1e-6, data on the GPU", "iterations", "PETSc's aijcusparse", "TaskDAG", "ratio",
-                   "PETSc's Jacobi"], rows)
+    lines = table(["Solve to 1e-6, data on the GPU", "iterations", "PETSc's aijcusparse, s", "TaskDAG, s", "ratio",
+                   "PETSc's Jacobi, s (iterations)"], rows)
     ratios = [(problem, solvers["PETSc"]["solve_s"] / solvers["TaskDAG"]["solve_s"])
               for problem, solvers in results.krylov.items() if "PETSc" in solvers and "TaskDAG" in solvers]
     if ratios:

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Krylov solves to 1e-6 with PETSc: its own factorisation, the same one from TaskDAG, and Jacobi; rows to CSV.
+# usage: ksp.sh SOLVE PLUGIN CSV
+#   SOLVE, PLUGIN        examples/solve and libpetsctaskdag.so of a build
+#   TASKDAG_MATRIX_DIR   where G3_circuit.mtx[.xz|.gz] is
+#   MAT_TYPE             PETSc's matrix type [aijcusparse]
+#   OURS                 further options for the solves with TaskDAG
+#   LIMIT                seconds for one solve [120]
+#   SMOKE                anything: small grids, to see that it runs
+# Exit status 1 if a solve fails.
+set -uo pipefail
+[ $# -eq 3 ] || { sed -n '2,10s/^# \?//p' "$0" >&2 && exit 2; }
+solve=$1 plugin=$2 csv=$3
+mat_type=${MAT_TYPE:-aijcusparse}
+if [ -n "${SMOKE:-}" ]; then flat=30 cube=6 small=4; else flat=1000 cube=100 small=36; fi
+finite=$((cube * 4 / 5))
+
+# first_of COMMAND...: the first line that it prints, empty if it fails.
+first_of() { "$@" 2>/dev/null | head -n 1; }
+commit=${TASKDAG_COMMIT:-$(first_of git -C "$(dirname "$0")" rev-parse --short HEAD)}
+gpu=$(first_of nvidia-smi --query-gpu=name --format=csv,noheader)
+driver=$(first_of nvidia-smi --query-gpu=driver_version --format=csv,noheader)
+cuda=$(nvidia-smi 2>/dev/null | sed -nE 's/.*CUDA Version: *([0-9.]+).*/\1/p')
+petsc=$("$solve" -version 2>/dev/null | sed -nE 's/.*Version:? ([0-9.]+).*/\1/p' | head -n 1)
+machine="$commit,$gpu,$driver,$cuda,$petsc,$(date -u +%F)"
+echo "program,problem,method,preconditioner,solver,iterations,set_up_s,solve_s,residual,backend,status,commit,gpu,driver,cuda,petsc,date" >"$csv"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+failed=0
+
+# value NAME: what stands behind "NAME: " in the log, without its unit and without commas.
+value() { sed -nE "s/^$1: ([^ ]+.*)/\1/p" "$log" | head -n 1 | sed -E 's/ s$//; s/,/;/g'; }
+
+# one PROBLEM METHOD PRECONDITIONER SOLVER OPTION...
+one() {
+  local problem=$1 method=$2 preconditioner=$3 solver=$4 status=ok code=0
+  timeout "${LIMIT:-120}" "$solve" -dll_append "$plugin" -mat_type "$mat_type" -ksp_rtol 1e-6 -repeat 3 "${@:5}" \
+    >"$log" 2>&1 || code=$?
+  case $code in
+    0) ;;
+    2) status="no convergence" ;;
+    124) status="no end" ;;
+    *) status="exit status $code: $(tail -n 1 "$log" | tr ',"' ';_')" ;;
+  esac
+  [ "$status" = ok ] || failed=1
+  printf '%-26s %-5s %-8s %-8s %6s iterations, set-up %s s, solve %s s, residual %s, %s\n' "$problem" "$method" \
+    "$preconditioner" "$solver" "$(value iterations)" "$(value set-up)" "$(value 'solve, median of 3')" \
+    "$(value residual)" "$status"
+  echo "ksp,$problem,$method,$preconditioner,$solver,$(value iterations),$(value set-up),$(value 'solve, median of 3'),$(
+    value residual),$(value backend),$status,$machine" >>"$csv"
+}
+
+# all PROBLEM METHOD ilu|icc OPTION...
+all() {
+  local problem=$1 method=$2 pc=$3 name=ILU\(0\) ours
+  [ "$pc" = ilu ] || name=ICC\(0\)
+  read -r -a ours <<<"${OURS:-}"
+  one "$problem" "$method" "$name" PETSc "${@:4}" -ksp_type "$method" -pc_type "$pc"
+  one "$problem" "$method" "$name" TaskDAG "${@:4}" -ksp_type "$method" -pc_type "$pc" \
+    -pc_factor_mat_solver_type taskdag "${ours[@]}"
+  one "$problem" "$method" Jacobi Jacobi "${@:4}" -ksp_type "$method" -pc_type jacobi
+}
+
+all "5-point $flat^2" cg icc -stencil 5 -nx "$flat" -ny "$flat"
+circuit=$(find "${TASKDAG_MATRIX_DIR:-/nonexistent}" -name 'G3_circuit.mtx*' 2>/dev/null | head -n 1)
+if [ -n "$circuit" ] && [ -z "${SMOKE:-}" ]; then
+  all G3_circuit cg icc -f "$circuit"
+else
+  echo "skipped: G3_circuit"
+fi
+all "7-point $cube^3 wind" bcgs ilu -stencil 7 -nx "$cube" -ny "$cube" -nz "$cube" -wind 0.5
+all "27-point $finite^3" cg icc -stencil 27 -nx "$finite" -ny "$finite" -nz "$finite"
+all "27-point 3 unknowns $small^3" cg icc -stencil 27 -nx "$small" -ny "$small" -nz "$small" -dof 3
+exit $failed
