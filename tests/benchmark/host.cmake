@@ -14,3 +14,11 @@ add_test(NAME benchmark.host_smoke COMMAND taskdag_host_bench --only "5-point 40
 set_tests_properties(benchmark.host_smoke PROPERTIES TIMEOUT 300)
 # GCC 12 takes the elements of a long initialiser list of structs with strings for uninitialised.
 set_source_files_properties(problems.cpp PROPERTIES COMPILE_OPTIONS $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+
+# The host's schedules against each other: speed-up over serial, barriers, amortisation. Run by hand.
+add_executable(taskdag_host_schedules host_schedules/main.cpp host_schedules/cases.cpp host_schedules/measure.cpp
+  host_schedules/summary.cpp)
+target_link_libraries(taskdag_host_schedules PRIVATE taskdag_solver taskdag_input taskdag_flags)
+add_test(NAME benchmark.host_schedules_smoke COMMAND taskdag_host_schedules --cores 3 --set narrow-band --rows 2000
+  --seeds 1 --repeat 2)
+set_tests_properties(benchmark.host_schedules_smoke PROPERTIES TIMEOUT 300)

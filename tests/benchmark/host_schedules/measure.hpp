@@ -1,0 +1,54 @@
+/// \file
+/// One schedule on one triangle.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/host/thread_pool.hpp"
+#include "taskdag/csr.hpp"
+#include "taskdag/solve_schedule.hpp"
+
+namespace taskdag::benchmark {
+
+/// What is compared: a schedule of the host, or a variation of one.
+struct Variant {
+  const char* name;
+  SolveSchedule kind;
+  bool coarsen = true;  ///< Funnel or subtrees first
+  bool waits = false;   ///< waits of cell for cell in place of barriers
+};
+
+/// serial first.
+std::vector<Variant> list_variants();
+
+struct Solving {
+  double median = 0.0;  ///< milliseconds per solve
+  double lower_quartile = 0.0;
+  double upper_quartile = 0.0;
+  int threads = 1;
+  double pack_ms = 0.0;  ///< permuting and copying the triangle
+  double error = 0.0;    ///< largest difference to the reference, relative to its largest entry
+};
+
+struct Measurement {
+  Index wavefronts = 0;
+  Index supersteps = 0;      ///< 0: the schedule is not made of supersteps
+  double balance = 0.0;      ///< entries / (cores · Σ over the supersteps of the entries of the fullest cell)
+  double schedule_ms = 0.0;  ///< making the schedule, with its waits
+  std::optional<Solving> solving;
+};
+
+/// What is solved, and what comes out.
+struct System {
+  CsrMatrix a;  ///< lower, unit diagonal
+  std::vector<double> b;
+  std::vector<double> reference;
+};
+
+/// Makes the schedule for `cores` cores; solves `repeat` times where there is a pool of as many threads.
+/// Two untimed solves come first. serial and plan have no cells: cores are threads.
+Measurement measure(const Variant& variant, const System& triangle, int cores, host::ThreadPool* pool, int repeat);
+
+}  // namespace taskdag::benchmark

@@ -1,0 +1,33 @@
+/// \file
+/// Rows of measurements, and what they come to per data set.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "measure.hpp"
+
+namespace taskdag::benchmark {
+
+struct Row {
+  std::string set;
+  std::string matrix;
+  Index rows = 0;
+  Offset entries = 0;
+  const char* variant = "";
+  Measurement measured;
+  double serial_ms = 0.0;  ///< per solve; 0 where nothing was solved
+};
+
+/// Solves from which on the schedule has paid for itself; infinite where a solve is not faster than a serial one.
+double amortisation(const Row& row);
+
+/// Comma separated values with a line of names. `commit` and `cores` stand in each row.
+void write_csv(std::FILE* file, const std::string& commit, int cores, const std::vector<Row>& rows);
+
+/// Markdown tables, a column per data set: geometric means of the speed-up and of wavefronts / supersteps, and the
+/// median amortisation threshold. Sources of the figures: Böhnlein et al. 2025, tables 7.1, 7.3 and 7.7.
+void print_tables(const std::vector<Row>& rows);
+
+}  // namespace taskdag::benchmark
