@@ -15,6 +15,8 @@ namespace {
 constexpr double kError = 1e-12;  // relative to the serial reference, where the rival is not worse itself
 constexpr int kAnalyses = 3;
 
+const char* name_of(Triangle triangle) { return triangle == Triangle::lower ? "lower" : "upper"; }
+
 /// What one solver reached on one system.
 struct Measured {
   Timing time;
@@ -65,12 +67,8 @@ class System {
     operations_ = 2 * entries * static_cast<double>(count_) + (options.unit_diagonal ? 0.0 : vectors);
   }
 
-  void run() {
-    std::vector<SolveSchedule> wanted;
-    for (const SolveSchedule schedule : session_.options.schedules) {
-      if (!session_.rows.contains(row_of("TaskDAG", to_string(schedule)))) wanted.push_back(schedule);
-    }
-    if (wanted.empty()) return;
+  /// The schedules that no row is known of.
+  void run(const std::vector<SolveSchedule>& schedules) {
     cuda::copy_to_device(device_b_.data(), b_.data(), b_.size(), nullptr);
     const std::optional<Measured> rival = attempt_rival("cuSPARSE", [&] { return measure_cusparse(); });
     const std::optional<Measured> ordered =
@@ -81,11 +79,11 @@ class System {
         problem_.name.c_str(), direction(), options_.transposed ? " transposed" : "", lu_.rows,
         triangle_.strict_entries(), levels_.levels(), text(rival).c_str(), text(ordered).c_str(), text(serial).c_str(),
         bandwidth_floor(), hop_floor());
-    for (const SolveSchedule schedule : wanted) run_schedule(schedule, rival);
+    for (const SolveSchedule schedule : schedules) run_schedule(schedule, rival);
   }
 
  private:
-  [[nodiscard]] const char* direction() const { return options_.triangle == Triangle::lower ? "lower" : "upper"; }
+  [[nodiscard]] const char* direction() const { return name_of(options_.triangle); }
   [[nodiscard]] double bandwidth_floor() const { return bytes_ / session_.machine.bytes_per_ms; }
   [[nodiscard]] double hop_floor() const { return levels_.levels() * session_.machine.hop_ms; }
 
@@ -301,15 +299,32 @@ class System {
 
 int run_sptrsv(const Options& options) {
   Session session(options, {"problem", "triangle", "transposed", "rhs", "solver", "schedule"});
+  const auto missing = [&](const Problem& problem, Triangle triangle) {
+    std::vector<SolveSchedule> schedules;
+    for (const SolveSchedule schedule : options.schedules) {
+      const bool known = session.rows.contains({{"problem", problem.name},
+                                                {"triangle", name_of(triangle)},
+                                                {"transposed", options.transposed},
+                                                {"rhs", options.rhs},
+                                                {"solver", "TaskDAG"},
+                                                {"schedule", to_string(schedule)}});
+      if (!known) schedules.push_back(schedule);
+    }
+    return schedules;
+  };
   session.for_each_problem([&](const Problem& problem, const CsrMatrix& a) {
+    const bool any = !missing(problem, Triangle::lower).empty() || !missing(problem, Triangle::upper).empty();
+    if (!any) return;
     const CsrMatrix lu = make_factor(a);
     const DeviceMatrix device_lu(lu);
     for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      const std::vector<SolveSchedule> schedules = missing(problem, triangle);
+      if (schedules.empty()) continue;
       TriangularOptions t;
       t.triangle = triangle;
       t.unit_diagonal = triangle == Triangle::lower;
       t.transposed = options.transposed;
-      System(session, problem, lu, device_lu, t).run();
+      System(session, problem, lu, device_lu, t).run(schedules);
     }
   });
   return session.finish();
