@@ -1,0 +1,217 @@
+// What every CUDA schedule promises (kernels/sptrsv/sweep.hpp): index maps, values loaded again, results that stay
+// inside.
+#include "kernels/sptrsv/sweep.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "backends.hpp"
+#include "backends/cuda/stream.hpp"
+#include "measure.hpp"
+#include "problems.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag {
+namespace {
+
+using kernels::Sweep;
+using kernels::SweepInput;
+using test::Problem;
+
+template <class T>
+cuda::DeviceArray<T> upload(const std::vector<T>& values, cudaStream_t stream) {
+  cuda::DeviceArray<T> result(values.size(), stream);
+  cuda::copy_to_device(result.data(), values.data(), values.size(), stream);
+  cuda::synchronize(stream);
+  return result;
+}
+
+std::vector<Index> shuffled(std::size_t size, unsigned seed) {
+  std::vector<Index> order(size);
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937_64(seed));
+  return order;
+}
+
+class SweepTest : public testing::TestWithParam<SolveSchedule> {
+ protected:
+  void SetUp() override {
+    if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+    stream_ = std::make_unique<cuda::UniqueStream>();
+  }
+  [[nodiscard]] cudaStream_t stream() const { return stream_->get(); }
+
+  /// A sweep with the maps in `maps`, made when everything that it was made from is gone again.
+  std::unique_ptr<Sweep> make(const CsrMatrix& a, Triangle triangle, const SweepInput& maps = {}) {
+    const auto offsets = upload(a.row_offsets, stream());
+    const auto columns = upload(a.col_indices, stream());
+    SweepInput input = maps;
+    input.pattern = {a.rows, a.entries(), offsets.data(), columns.data()};
+    input.triangle = triangle;
+    const kernels::TriangleRanges ranges = kernels::find_triangle(input.pattern, triangle, stream());
+    const kernels::RowLevels levels = kernels::compute_levels(input.pattern, ranges, triangle, stream());
+    input.ranges = &ranges;
+    input.levels = &levels;
+    auto sweep = make_sweep(GetParam(), input, stream());
+    cuda::synchronize(stream());
+    return sweep;
+  }
+
+  void load(Sweep& sweep, const std::vector<double>& values, const std::vector<double>& pivots) {
+    const auto device_values = upload(values, stream());
+    const auto device_pivots = upload(pivots, stream());
+    sweep.load_values(device_values.data(), pivots.empty() ? nullptr : device_pivots.data(), stream());
+    cuda::synchronize(stream());
+  }
+
+  /// @returns x; non_finite_ tells whether the sweep found it to hold a NaN or an infinity
+  std::vector<double> solve(Sweep& sweep, const std::vector<double>& b) {
+    const auto rhs = upload(b, stream());
+    const auto x = upload(std::vector<double>(b.size(), -7.0), stream());
+    run(sweep, rhs.data(), x.data());
+    return cuda::fetch_array(x.data(), b.size(), stream());
+  }
+
+  void run(Sweep& sweep, const double* rhs, double* x) {
+    const auto flag = upload(std::vector<int>{0}, stream());
+    sweep.solve(rhs, x, flag.data(), stream());
+    non_finite_ = cuda::fetch(flag.data(), stream()) != 0;
+  }
+
+  void expect_right(const CsrMatrix& a, const TriangularOptions& options, const std::vector<double>& b,
+                    const std::vector<double>& x) {
+    EXPECT_LE(test::triangular_error(a, options, b, x), 1.0);
+    EXPECT_FALSE(non_finite_);
+  }
+
+  bool non_finite_ = false;
+
+ private:
+  std::unique_ptr<cuda::UniqueStream> stream_;
+};
+
+std::vector<double> inverse_diagonal(const CsrMatrix& a) {
+  std::vector<double> result(static_cast<std::size_t>(a.rows));
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    for (auto e = static_cast<std::size_t>(a.row_offsets[i]); e < static_cast<std::size_t>(a.row_offsets[i + 1]); ++e) {
+      if (static_cast<std::size_t>(a.col_indices[e]) == i) result[i] = 1.0 / a.values[e];
+    }
+  }
+  return result;
+}
+
+TEST_P(SweepTest, SolvesEveryShapeOfDependencies) {
+  std::vector<Problem> problems = test::small_problems();
+  for (Problem& random : test::random_triangles()) problems.push_back(std::move(random));
+  for (const Problem& problem : problems) {
+    const std::vector<double> b = test::right_hand_side(problem.a.rows);
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      SCOPED_TRACE(problem.name + (triangle == Triangle::lower ? ", lower" : ", upper"));
+      const auto sweep = make(problem.a, triangle);
+      load(*sweep, problem.a.values, inverse_diagonal(problem.a));
+      for (int repeat = 0; repeat < 3; ++repeat) {
+        expect_right(problem.a, {.triangle = triangle}, b, solve(*sweep, b));
+      }
+      ASSERT_FALSE(HasFailure());
+    }
+  }
+}
+
+TEST_P(SweepTest, ValuesArePatternEntriesThroughTheirMapAndMayChange) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::seven_point, .nx = 9, .ny = 8, .nz = 7, .wind = 0.5});
+  const std::vector<Index> place = shuffled(a.values.size(), 1);
+  const auto source_entry = upload(std::vector<Offset>(place.begin(), place.end()), stream());
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+    const auto sweep = make(a, triangle, {.pattern = {}, .source_entry = source_entry.data()});
+    CsrMatrix changed = a;
+    for (const bool unit : {false, false, true, false}) {
+      changed.values = test::other_values(changed.values);
+      std::vector<double> scattered(a.values.size());
+      for (std::size_t e = 0; e < scattered.size(); ++e)
+        scattered[static_cast<std::size_t>(place[e])] = changed.values[e];
+      load(*sweep, scattered, unit ? std::vector<double>() : inverse_diagonal(changed));
+      expect_right(changed, {.triangle = triangle, .unit_diagonal = unit}, b, solve(*sweep, b));
+    }
+  }
+}
+
+TEST_P(SweepTest, VectorsAreReadAndWrittenThroughTheirMaps) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 6, .ny = 7, .nz = 5});
+  const auto n = static_cast<std::size_t>(a.rows);
+  const std::vector<Index> from = shuffled(n, 2);
+  const std::vector<Index> to = shuffled(n, 3);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  std::vector<double> scattered(n);
+  for (std::size_t i = 0; i < n; ++i) scattered[static_cast<std::size_t>(from[i])] = b[i];
+  for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+    std::unique_ptr<Sweep> sweep;
+    {
+      const auto rhs_index = upload(from, stream());
+      const auto x_index = upload(to, stream());
+      sweep = make(a, triangle, {.pattern = {}, .rhs_index = rhs_index.data(), .x_index = x_index.data()});
+    }
+    load(*sweep, a.values, inverse_diagonal(a));
+    const std::vector<double> result = solve(*sweep, scattered);
+    std::vector<double> x(n);
+    for (std::size_t i = 0; i < n; ++i) x[i] = result[static_cast<std::size_t>(to[i])];
+    expect_right(a, {.triangle = triangle}, b, x);
+  }
+}
+
+TEST_P(SweepTest, AResultMayStayInsideAndAVectorMayBeOverwritten) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 40, .ny = 30});
+  const auto n = static_cast<std::size_t>(a.rows);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  const auto sweep = make(a, Triangle::lower);
+  load(*sweep, a.values, inverse_diagonal(a));
+  const auto rhs = upload(b, stream());
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    run(*sweep, rhs.data(), nullptr);
+    const std::vector<double> result = cuda::fetch_array(sweep->result(), n, stream());
+    std::vector<double> x = result;
+    if (sweep->result_index()) {
+      const std::vector<Index> index = cuda::fetch_array(sweep->result_index(), n, stream());
+      for (std::size_t i = 0; i < n; ++i) x[i] = result[static_cast<std::size_t>(index[i])];
+    }
+    expect_right(a, {}, b, x);
+  }
+  run(*sweep, rhs.data(), rhs.data());
+  expect_right(a, {}, b, cuda::fetch_array(rhs.data(), n, stream()));
+}
+
+TEST_P(SweepTest, SolvesEndOnNumbersThatAreNotFiniteAndSaySo) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 50, .ny = 20});
+  const auto sweep = make(a, Triangle::lower);
+  load(*sweep, a.values, inverse_diagonal(a));
+  const std::vector<double> good = test::right_hand_side(a.rows);
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                           -std::numeric_limits<double>::infinity()}) {
+    std::vector<double> b = good;
+    b[b.size() / 2] = bad;
+    const std::vector<double> x = solve(*sweep, b);
+    EXPECT_TRUE(non_finite_);
+    const std::vector<double> expected = test::reference_solve(a, {}, b);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(std::isfinite(x[i]), std::isfinite(expected[i])) << "row " << i;
+    expect_right(a, {}, good, solve(*sweep, good));
+  }
+}
+
+std::vector<SolveSchedule> cuda_schedules() {
+  const auto all = solve_schedules(Backend::cuda);
+  return {all.begin() + 1, all.end()};  // the first one chooses
+}
+
+std::string test_name(const testing::TestParamInfo<SolveSchedule>& schedule) {
+  std::string name = to_string(schedule.param);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, SweepTest, testing::ValuesIn(cuda_schedules()), test_name);
+
+}  // namespace
+}  // namespace taskdag
