@@ -6,8 +6,10 @@ namespace taskdag::petsc {
 namespace {
 
 bool same(const FactorOptions& a, const FactorOptions& b) {
-  return std::tie(a.kind, a.shift, a.shift_amount, a.zero_pivot) ==
-         std::tie(b.kind, b.shift, b.shift_amount, b.zero_pivot);
+  const auto tied = [](const FactorOptions& o) {
+    return std::tie(o.kind, o.shift, o.shift_amount, o.zero_pivot, o.levels, o.schedule, o.tune, o.tune_file);
+  };
+  return tied(a) == tied(b);
 }
 
 FactorReport to_report(const FactorStatus& status) {
@@ -133,10 +135,13 @@ PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
   PetscCall(view_engine(viewer));
   if (!factorization_) PetscFunctionReturn(PETSC_SUCCESS);
   const FactorizationInfo& sizes = factorization_->info();
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "  factor: %s, %d rows, %d entries, %d forward and %d backward levels, %g MB\n",
-                                   options_.kind == FactorKind::ilu0 ? "ILU(0)" : "ICC(0)", sizes.rows, sizes.entries,
-                                   sizes.lower_levels, sizes.upper_levels, static_cast<double>(sizes.bytes) / 1.0e6));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  factor: %s(%d), %d rows, %d entries, %d forward and %d backward levels, %g MB\n",
+      options_.kind == FactorKind::ilu0 ? "ILU" : "ICC", options_.levels, sizes.rows, sizes.entries, sizes.lower_levels,
+      sizes.upper_levels, static_cast<double>(sizes.bytes) / 1.0e6));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  schedules: forward %s, backward %s%s\n", to_string(sizes.lower_schedule),
+                                   to_string(sizes.upper_schedule),
+                                   options_.schedule == SolveSchedule::automatic ? " (auto)" : ""));
   if (status_.shifts > 0)
     PetscCall(
         PetscViewerASCIIPrintf(viewer, "  shifted %d times, by %g in the end\n", status_.shifts,

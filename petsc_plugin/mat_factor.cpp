@@ -9,6 +9,9 @@ namespace {
 
 struct FactorData {
   FactorKind kind = FactorKind::ilu0;
+  SweepSettings sweeps;
+  PetscReal fill_expected = 1.0;
+  PetscLogDouble entries_given = 0.0;  ///< of the matrix, or of its upper triangle
   FactorBridge bridge;
 };
 
@@ -16,7 +19,9 @@ FactorData& data_of(Mat factor) { return *static_cast<FactorData*>(factor->data)
 
 FactorOptions options_of(Mat factor, const MatFactorInfo* info) {
   const auto shift = static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
-  return factor_options(data_of(factor).kind, shift, info->shiftamount, info->zeropivot);
+  const FactorData& data = data_of(factor);
+  const auto levels = static_cast<PetscInt>(info->levels);
+  return factor_options(data.kind, shift, info->shiftamount, info->zeropivot, levels, data.sweeps);
 }
 
 PetscErrorCode numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
@@ -52,15 +57,28 @@ PetscErrorCode backward_solve(Mat factor, Vec b, Vec x) {
   return data_of(factor).bridge.apply(Apply::symmetric_right, b, x);
 }
 
+/// Entries of the part of the matrix that is factored.
+PetscErrorCode count_entries(Mat matrix, FactorKind kind, PetscLogDouble* entries) {
+  PetscFunctionBegin;
+  MatInfo info;
+  PetscBool upper_only = PETSC_FALSE;
+  PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQSBAIJ, &upper_only));
+  const bool whole = kind == FactorKind::ilu0 || upper_only;
+  *entries = whole ? info.nz_used : (info.nz_used + static_cast<PetscLogDouble>(matrix->rmap->n)) / 2.0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorInfo* info) {
   PetscFunctionBegin;
-  PetscCheck(info->levels == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "TaskDAG factors without fill: -pc_factor_levels must be 0, not %g", info->levels);
   PetscCheck(info->usedt == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG has no drop tolerance");
   EngineSettings settings;
-  PetscCall(read_factor_options(factor, settings));
   FactorData& data = data_of(factor);
+  PetscCall(guarded([&] { data.sweeps = {}; }));
+  PetscCall(read_factor_options(factor, settings, data.sweeps));
   PetscCall(data.bridge.analyse(matrix, row, col, options_of(factor, info), settings));
+  data.fill_expected = info->fill;
+  PetscCall(count_entries(matrix, data.kind, &data.entries_given));
 
   if (data.kind == FactorKind::ilu0) {
     factor->ops->lufactornumeric = numeric;
@@ -85,10 +103,10 @@ PetscErrorCode get_info(Mat factor, MatInfoType, MatInfo* info) {
   *info = {};
   const FactorizationInfo* sizes = data_of(factor).bridge.info();
   info->block_size = 1.0;
-  // Without fill: the factor has the matrix's pattern, or its upper triangle.
-  info->fill_ratio_given = 1.0;
+  info->fill_ratio_given = data_of(factor).fill_expected;
   info->fill_ratio_needed = 1.0;
   if (sizes) {
+    info->fill_ratio_needed = static_cast<PetscLogDouble>(sizes->entries) / data_of(factor).entries_given;
     info->nz_allocated = info->nz_used = static_cast<PetscLogDouble>(sizes->entries);
     info->memory = static_cast<PetscLogDouble>(sizes->bytes);
   }

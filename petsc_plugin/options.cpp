@@ -21,18 +21,36 @@ std::string number(double value) {
   return text.str();
 }
 
+/// All schedules: which a backend has is known when the backend is.
+std::string schedule_names() {
+  std::string names;
+  for (const SolveSchedule schedule : solve_schedules(Backend::automatic)) {
+    names += (names.empty() ? "" : ", ") + std::string(to_string(schedule));
+  }
+  return names;
+}
+
 OptionRow row(OptionId id) {
   const Settings defaults;
   switch (id) {
     case OptionId::type:
       return {id, "-pc_taskdag_type", type_names[static_cast<std::size_t>(defaults.type)], "ilu, icc, jacobi",
-              "What to do: ILU(0), ICC(0) or Jacobi sweeps; sor is reserved and refused"};
+              "What to do: ILU, ICC or Jacobi sweeps; sor is reserved and refused"};
     case OptionId::backend:
       return {id, "-pc_taskdag_backend", backend_names[static_cast<std::size_t>(defaults.engine.backend)],
               "auto, cuda, host", "Where to work: cuda, host threads, or chosen by where the data lives and by size"};
     case OptionId::threads:
       return {id, "-pc_taskdag_threads", std::to_string(defaults.engine.threads), "0 or more",
               "Host threads per rank; 0 shares the processors among the ranks of a node"};
+    case OptionId::schedule:
+      return {id, "-pc_taskdag_schedule", to_string(defaults.sweeps.schedule), schedule_names(),
+              "Schedule of the triangular sweeps; those up to cusparse are of cuda, the rest of host"};
+    case OptionId::tune:
+      return {id, "-pc_taskdag_tune", defaults.sweeps.tune ? "true" : "false", "true, false",
+              "With schedule auto: time some solves of several schedules at set-up and keep the fastest"};
+    case OptionId::tune_file:
+      return {id, "-pc_taskdag_tune_file", defaults.sweeps.tune_file.empty() ? "none" : defaults.sweeps.tune_file,
+              "a file name", "File that keeps what was found by tuning, for later runs"};
     case OptionId::jacobi_sweeps:
       return {id, "-pc_taskdag_jacobi_sweeps", std::to_string(defaults.jacobi.sweeps), "1 or more",
               "Jacobi sweeps per application"};
@@ -60,6 +78,8 @@ OptionRow row(OptionId id) {
     case OptionId::zero_pivot:
       return {id, "-pc_factor_zeropivot", number(defaults.zero_pivot), "0 or more",
               "A pivot up to this size counts as zero"};
+    case OptionId::levels:
+      return {id, "-pc_factor_levels", std::to_string(defaults.levels), "0 or more", "Levels of fill of ILU and ICC"};
     case OptionId::auto_min_rows:
       return {id, "-taskdag_auto_min_rows", std::to_string(default_auto_min_rows), "0 or more",
               "Rows per rank from which auto sends host data to a GPU; without prefix"};
@@ -78,7 +98,7 @@ PetscErrorCode read_list(OptionItems PetscOptionsObject, const OptionRow& option
 PetscErrorCode read_int(OptionItems PetscOptionsObject, const OptionRow& option, PetscInt least, PetscInt* value) {
   PetscCall(PetscOptionsInt(option.name, option.help, nullptr, *value, value, nullptr));
   PetscCheck(*value >= least, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %" PetscInt_FMT,
-             option.name, option.range, *value);
+             option.name, option.range.c_str(), *value);
   return PETSC_SUCCESS;
 }
 
@@ -92,7 +112,7 @@ PetscErrorCode read_bool(OptionItems PetscOptionsObject, const OptionRow& option
 PetscErrorCode read_tolerance(OptionItems PetscOptionsObject, const OptionRow& option, PetscReal* value) {
   PetscCall(PetscOptionsReal(option.name, option.help, nullptr, *value, value, nullptr));
   PetscCheck(std::isfinite(*value) && *value >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %g",
-             option.name, option.range, *value);
+             option.name, option.range.c_str(), *value);
   return PETSC_SUCCESS;
 }
 
@@ -104,6 +124,26 @@ PetscErrorCode read_engine(OptionItems PetscOptionsObject, EngineSettings& setti
   return PETSC_SUCCESS;
 }
 
+PetscErrorCode read_text(OptionItems PetscOptionsObject, const OptionRow& option, std::string& value,
+                         PetscBool* given) {
+  std::array<char, PETSC_MAX_PATH_LEN> text{};
+  PetscCall(PetscOptionsString(option.name, option.help, nullptr, value.c_str(), text.data(), text.size(), given));
+  if (*given) PetscCall(guarded([&] { value = text.data(); }));
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode read_sweeps(OptionItems PetscOptionsObject, SweepSettings& settings) {
+  const OptionRow schedule = row(OptionId::schedule);
+  std::string name;
+  PetscBool given = PETSC_FALSE;
+  PetscCall(guarded([&] { name = to_string(settings.schedule); }));
+  PetscCall(read_text(PetscOptionsObject, schedule, name, &given));
+  if (given) PetscCall(guarded([&] { settings.schedule = solve_schedule_from(name); }));
+  PetscCall(read_bool(PetscOptionsObject, row(OptionId::tune), &settings.tune));
+  PetscCall(read_text(PetscOptionsObject, row(OptionId::tune_file), settings.tune_file, &given));
+  return PETSC_SUCCESS;
+}
+
 PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, JacobiOptions& jacobi) {
   PetscInt sweeps = jacobi.sweeps;
   PetscCall(read_int(PetscOptionsObject, row(OptionId::jacobi_sweeps), 1, &sweeps));
@@ -112,7 +152,7 @@ PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, JacobiOptions& jacobi
   const OptionRow damping = row(OptionId::jacobi_damping);
   PetscCall(PetscOptionsReal(damping.name, damping.help, nullptr, jacobi.damping, &jacobi.damping, nullptr));
   PetscCheck(std::isfinite(jacobi.damping) && jacobi.damping != 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%s must be %s, not %g", damping.name, damping.range, jacobi.damping);
+             "%s must be %s, not %g", damping.name, damping.range.c_str(), jacobi.damping);
 
   auto diagonal = static_cast<PetscInt>(jacobi.diagonal);
   PetscCall(read_list(PetscOptionsObject, row(OptionId::jacobi_type), jacobi_type_names, &diagonal));
@@ -142,6 +182,7 @@ PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings& settings) {
   }
   PetscCall(read_tolerance(PetscOptionsObject, row(OptionId::shift_amount), &settings.shift_amount));
   PetscCall(read_tolerance(PetscOptionsObject, row(OptionId::zero_pivot), &settings.zero_pivot));
+  PetscCall(read_int(PetscOptionsObject, row(OptionId::levels), 0, &settings.levels));
   return PETSC_SUCCESS;
 }
 
@@ -167,6 +208,7 @@ PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings& setting
   PetscCall(read_list(PetscOptionsObject, row(OptionId::type), type_names, &type));
   settings.type = static_cast<PCTaskDAGType>(type);
   PetscCall(read_engine(PetscOptionsObject, settings.engine));
+  PetscCall(read_sweeps(PetscOptionsObject, settings.sweeps));
   PetscCall(read_jacobi(PetscOptionsObject, settings.jacobi));
   PetscCall(read_factor(PetscOptionsObject, settings));
   // Read here for -help only; the value is taken where a backend is chosen.
@@ -176,11 +218,12 @@ PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings& setting
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode read_factor_options(Mat factor, EngineSettings& settings) {
+PetscErrorCode read_factor_options(Mat factor, EngineSettings& engine, SweepSettings& sweeps) {
   PetscFunctionBegin;
   PetscOptionsBegin(PetscObjectComm(reinterpret_cast<PetscObject>(factor)),
                     reinterpret_cast<PetscObject>(factor)->prefix, "TaskDAG factor options", "Mat");
-  PetscCall(read_engine(PetscOptionsObject, settings));
+  PetscCall(read_engine(PetscOptionsObject, engine));
+  PetscCall(read_sweeps(PetscOptionsObject, sweeps));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,6 +15,9 @@ enum class OptionId {
   type,
   backend,
   threads,
+  schedule,
+  tune,
+  tune_file,
   jacobi_sweeps,
   jacobi_damping,
   jacobi_type,
@@ -24,15 +27,16 @@ enum class OptionId {
   shift_type,
   shift_amount,
   zero_pivot,
+  levels,
   auto_min_rows,
 };
-inline constexpr std::size_t option_count = 13;
+inline constexpr std::size_t option_count = 17;
 
 struct OptionRow {
   OptionId id;
   const char* name;           ///< with the leading dash, without prefix
   std::string default_value;  ///< as a user would write it
-  const char* range;          ///< the values that are accepted
+  std::string range;          ///< the values that are accepted
   const char* help;
 };
 
@@ -46,8 +50,8 @@ void write_option_table(std::ostream& out);
 /// @returns PETSC_ERR_ARG_OUTOFRANGE for values outside the table's range
 PetscErrorCode read_pc_options(OptionItems items, Settings& settings);
 
-/// Reads the backend and thread options of a factor matrix under its own prefix.
-PetscErrorCode read_factor_options(Mat factor, EngineSettings& settings);
+/// Reads the options of a factor matrix about backend, threads and schedules under its own prefix.
+PetscErrorCode read_factor_options(Mat factor, EngineSettings& engine, SweepSettings& sweeps);
 
 /// The value of -taskdag_auto_min_rows.
 PetscErrorCode read_auto_min_rows(PetscInt* rows);

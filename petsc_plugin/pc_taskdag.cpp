@@ -28,7 +28,7 @@ bool is_jacobi(const Data& data) { return data.settings.type == PC_TASKDAG_JACOB
 
 FactorOptions options_of(const Settings& s) {
   const FactorKind kind = s.type == PC_TASKDAG_ICC ? FactorKind::ic0 : FactorKind::ilu0;
-  return factor_options(kind, effective_shift(s), s.shift_amount, s.zero_pivot);
+  return factor_options(kind, effective_shift(s), s.shift_amount, s.zero_pivot, s.levels, s.sweeps);
 }
 
 PetscErrorCode reset(PC pc) {
@@ -156,7 +156,8 @@ PetscErrorCode apply_right(PC pc, Vec b, Vec x) { return apply_half(pc, Apply::s
 
 auto compared(const Settings& s) {
   return std::tuple(s.type, s.engine.backend, s.engine.threads, s.jacobi.sweeps, s.jacobi.damping, s.jacobi.diagonal,
-                    s.jacobi.absolute, s.ordering, effective_shift(s), s.shift_amount, s.zero_pivot);
+                    s.jacobi.absolute, s.ordering, effective_shift(s), s.shift_amount, s.zero_pivot, s.levels,
+                    s.sweeps.schedule, s.sweeps.tune, s.sweeps.tune_file);
 }
 
 PetscErrorCode set_from_options(PC pc, OptionItems items) {
@@ -246,6 +247,20 @@ PetscErrorCode set_zero_pivot(PC pc, PetscReal tolerance) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode set_levels(PC pc, PetscInt levels) {
+  PetscFunctionBegin;
+  PetscCheck(levels >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "the levels of fill must be 0 or more, not %" PetscInt_FMT, levels);
+  data_of(pc).settings.levels = levels;
+  PetscCall(start_over(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_levels(PC pc, PetscInt* levels) {
+  *levels = data_of(pc).settings.levels;
+  return PETSC_SUCCESS;
+}
+
 PetscErrorCode set_ordering(PC pc, MatOrderingType type) {
   PetscFunctionBegin;
   PetscCall(guarded([&] { data_of(pc).settings.ordering = type; }));
@@ -266,6 +281,8 @@ PetscErrorCode compose(PC pc, bool present) {
   PetscCall(PetscObjectComposeFunction(object, "PCFactorSetShiftType_C", present ? set_shift_type : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorSetShiftAmount_C", present ? set_shift_amount : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorSetZeroPivot_C", present ? set_zero_pivot : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetLevels_C", present ? set_levels : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorGetLevels_C", present ? get_levels : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorSetMatOrderingType_C", present ? set_ordering : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorSetReuseOrdering_C", present ? set_reuse_ordering : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -7,9 +7,14 @@ MatFactorShiftType effective_shift(const Settings& settings) {
   return settings.type == PC_TASKDAG_ICC ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE;
 }
 
-FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscReal amount, PetscReal zero_pivot) {
+FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscReal amount, PetscReal zero_pivot,
+                             PetscInt levels, const SweepSettings& sweeps) {
   FactorOptions options;
   options.kind = kind;
+  options.levels = levels;
+  options.schedule = sweeps.schedule;
+  options.tune = sweeps.tune;
+  options.tune_file = sweeps.tune_file;
   options.shift_amount = amount;
   options.zero_pivot = zero_pivot;
   switch (shift) {

@@ -20,10 +20,19 @@ struct EngineSettings {
   bool operator==(const EngineSettings&) const = default;
 };
 
+/// How a factor's triangular sweeps are to run.
+struct SweepSettings {
+  SolveSchedule schedule = SolveSchedule::automatic;
+  bool tune = false;
+  std::string tune_file;
+  bool operator==(const SweepSettings&) const = default;
+};
+
 /// Everything that the preconditioner takes from options or setters.
 struct Settings {
   PCTaskDAGType type = PC_TASKDAG_ILU;
   EngineSettings engine;
+  SweepSettings sweeps;
   JacobiOptions jacobi;
   std::string ordering = MATORDERINGNATURAL;
   bool reuse_ordering = false;
@@ -31,6 +40,7 @@ struct Settings {
   MatFactorShiftType shift = MAT_SHIFT_NONE;
   PetscReal shift_amount = FactorOptions{}.shift_amount;
   PetscReal zero_pivot = FactorOptions{}.zero_pivot;
+  PetscInt levels = 0;
 };
 
 /// Rows from which `auto` takes a GPU although matrix and vectors are in host memory.
@@ -39,7 +49,8 @@ inline constexpr PetscInt default_auto_min_rows = 20000;
 /// The shift in force: the chosen one, else none for ILU and positive definite for ICC, as PETSc's own.
 MatFactorShiftType effective_shift(const Settings& settings);
 
-/// The library's options for a factorisation with PETSc's shift conventions.
-FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscReal amount, PetscReal zero_pivot);
+/// The library's options for a factorisation with PETSc's shift conventions; `levels`: of fill.
+FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscReal amount, PetscReal zero_pivot,
+                             PetscInt levels, const SweepSettings& sweeps);
 
 }  // namespace taskdag::petsc

@@ -17,6 +17,7 @@ namespace taskdag {
 
 /// ilu0: A ≈ L U on the pattern of A, L with unit diagonal.
 /// ic0: A ≈ Uᵀ D U on the upper triangle's pattern, U with unit diagonal; the lower triangle of A is not looked at.
+/// With FactorOptions::levels = k > 0 they are ILU(k) and IC(k): the pattern grows.
 enum class FactorKind { ilu0, ic0 };
 
 /// What happens at a pivot p of row i with |p| <= zero_pivot · s (s: sum of the absolute values of the row's other

@@ -23,8 +23,8 @@
 
 /** What PCTASKDAG does (-pc_taskdag_type). */
 typedef enum {
-  PC_TASKDAG_ILU,    /**< incomplete LU without fill */
-  PC_TASKDAG_ICC,    /**< incomplete Cholesky without fill */
+  PC_TASKDAG_ILU,    /**< incomplete LU; levels of fill by PCFactorSetLevels() */
+  PC_TASKDAG_ICC,    /**< incomplete Cholesky; levels of fill likewise */
   PC_TASKDAG_JACOBI, /**< damped Jacobi sweeps */
   PC_TASKDAG_SOR     /**< reserved; refused with PETSC_ERR_SUP in this version */
 } PCTaskDAGType;

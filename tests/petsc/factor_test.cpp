@@ -135,6 +135,39 @@ TEST_F(Factor, BlocksOfVectorsAreAppliedColumnByColumn) {
   }
 }
 
+TEST_F(Factor, FactorMatrixSolvesForManyRightHandSides) {
+  const OwnedMat a = make_matrix(load("orsreg_1"));
+  const OwnedPc ours = make_pc(a, package_ilu);
+  const OwnedPc theirs = make_pc(a, "-pc_type ilu");
+  Mat factor = nullptr;
+  Mat reference = nullptr;
+  PETSC_OK(PCFactorGetMatrix(ours, &factor));
+  PETSC_OK(PCFactorGetMatrix(theirs, &reference));
+  PetscInt rows = 0;
+  PETSC_OK(MatGetSize(a, &rows, nullptr));
+  OwnedMat b;
+  OwnedMat x;
+  OwnedMat y;
+  for (OwnedMat* dense : {&b, &x, &y}) PETSC_OK(MatCreateSeqDense(PETSC_COMM_SELF, rows, 4, nullptr, dense->out()));
+  PETSC_OK(MatSetRandom(b, nullptr));
+  for (Mat zero : {static_cast<Mat>(x), static_cast<Mat>(y)}) PETSC_OK(MatZeroEntries(zero));
+  using Function = PetscErrorCode (*)(Mat, Mat, Mat);
+  const int applications = event_count("TaskDAGApply");
+  int calls = 0;
+  for (const Function solve : {Function(MatMatSolve), Function(MatMatSolveTranspose)}) {
+    PETSC_OK(solve(factor, b, x));
+    ++calls;
+    PETSC_OK(solve(reference, b, y));
+    PetscReal size = 0.0;
+    PetscReal difference = 0.0;
+    PETSC_OK(MatNorm(y, NORM_FROBENIUS, &size));
+    PETSC_OK(MatAXPY(x, -1.0, y, SAME_NONZERO_PATTERN));
+    PETSC_OK(MatNorm(x, NORM_FROBENIUS, &difference));
+    EXPECT_LT(difference, 1e-10 * size);
+  }
+  EXPECT_EQ(event_count("TaskDAGApply"), applications + calls) << "one application for all columns";
+}
+
 TEST_F(Factor, SymmetricBlockMatricesAreFactored) {
   const OwnedMat full = make_local_matrix(load("bcsstk16"));
   OwnedMat upper;

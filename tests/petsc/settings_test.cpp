@@ -37,7 +37,8 @@ TEST(View, OfThePackageNamesBackendAndLevels) {
   const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 7, .ny = 5, .nz = 1}));
   const Solve result = solve(a, "-pc_type ilu -pc_factor_mat_solver_type taskdag -pc_taskdag_backend host");
   // The natural order of a grid has one level per anti-diagonal.
-  for (const char* text : {"backend: host (asked for)", "ILU(0), 35 rows, 151 entries, 11 forward and 11 backward"})
+  for (const char* text :
+       {"backend: host (asked for)", "ILU(0), 35 rows, 151 entries, 11 forward and 11 backward", "schedules: forward "})
     EXPECT_NE(result.view.find(text), std::string::npos) << text << " in\n" << result.view;
 }
 

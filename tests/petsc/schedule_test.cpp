@@ -1,0 +1,155 @@
+// Schedules by name, and tuning.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support.hpp"
+
+namespace taskdag::test {
+namespace {
+
+/// A file name of this test's own, the file removed at the end.
+class TuneFile {
+ public:
+  TuneFile() : path_(testing::TempDir() + "taskdag_petsc_tune_" + std::to_string(::getpid())) { remove(); }
+  TuneFile(const TuneFile&) = delete;
+  TuneFile& operator=(const TuneFile&) = delete;
+  ~TuneFile() { remove(); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool exists() const { return std::filesystem::exists(path_); }
+  void write(const std::string& content) const { std::ofstream(path_) << content; }
+  [[nodiscard]] std::string content() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  void remove() const {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  std::string path_;
+};
+
+CsrMatrix convection() {
+  return make_stencil(
+      {.stencil = Stencil::seven_point, .nx = 13, .ny = 12, .nz = 11, .unknowns_per_node = 1, .wind = 0.5});
+}
+
+/// The line of the view that names the schedules.
+std::string schedules_line(const std::string& view) {
+  const std::size_t begin = view.find("schedules: ");
+  return begin == std::string::npos ? "" : view.substr(begin, view.find('\n', begin) - begin);
+}
+
+void expect_all_schedules(Backend backend, const std::string& where) {
+  const OwnedMat a = make_matrix(convection());
+  const Solve reference =
+      solve(a, std::string("-ksp_type gmres ") + (ranks() == 1 ? "-pc_type ilu" : "-pc_type bjacobi -sub_pc_type ilu"));
+  for (const SolveSchedule schedule : solve_schedules(backend)) {
+    const std::string name = to_string(schedule);
+    if (name == "auto") continue;
+    SCOPED_TRACE(name);
+    const std::string option = where + " -pc_taskdag_schedule " + name;
+    const Solve ours = solve(a, "-ksp_type gmres -pc_type taskdag " + option);
+    ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
+    EXPECT_EQ(ours.iterations, reference.iterations);
+    if (rank() == 0) {
+      EXPECT_EQ(schedules_line(ours.view), "schedules: forward " + name + ", backward " + name);
+    }
+    if (ranks() > 1) continue;
+    const Solve package = solve(a, "-ksp_type gmres -pc_type ilu -pc_factor_mat_solver_type taskdag " + option);
+    ASSERT_EQ(static_cast<int>(package.code), 0) << package.message;
+    EXPECT_EQ(package.iterations, reference.iterations);
+    EXPECT_EQ(schedules_line(package.view), "schedules: forward " + name + ", backward " + name);
+  }
+}
+
+TEST(Schedule, OfTheHostGivesTheIterationsOfPetscUnderEveryName) {
+  expect_all_schedules(Backend::host, "-pc_taskdag_backend host -pc_taskdag_threads 3");
+}
+
+TEST(Schedule, OfCudaGivesTheIterationsOfPetscUnderEveryName) {
+  if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  expect_all_schedules(Backend::cuda, "-pc_taskdag_backend cuda");
+}
+
+TEST(Schedule, ChosenByItselfIsNamedInTheView) {
+  const OwnedMat a = make_matrix(convection());
+  const Solve result = solve(a, "-ksp_type gmres -pc_type taskdag -pc_taskdag_backend host -pc_taskdag_threads 1");
+  if (rank() != 0) return;
+  EXPECT_EQ(schedules_line(result.view), "schedules: forward serial, backward serial (auto)");
+}
+
+TEST(Schedule, ChangedNameTakesEffectAfterASetup) {
+  const OwnedMat a = make_matrix(convection());
+  const std::string options = "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_threads 2 -pc_taskdag_schedule ";
+  const OwnedPc pc = make_pc(a, options + "plan");
+  const int symbolic = event_count("TaskDAGSymbolic");
+  const ScopedOptions other(options + "level-set");
+  PETSC_OK(PCSetFromOptions(pc));
+  PETSC_OK(PCSetUp(pc));
+  EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic + 1);
+}
+
+class Tuning : public testing::Test {
+ protected:
+  void SetUp() override { SKIP_UNLESS_RANKS(ranks() == 1, "1 rank"); }
+};
+
+TEST_F(Tuning, NamesWhatItHasFoundAndKeepsIt) {
+  const OwnedMat a = make_matrix(convection());
+  const TuneFile file;
+  for (const std::string& ours :
+       {std::string("-pc_type taskdag"), std::string("-pc_type ilu -pc_factor_mat_solver_type taskdag")}) {
+    const std::string options =
+        "-ksp_type gmres -pc_taskdag_backend host -pc_taskdag_threads 2 -pc_taskdag_tune_file " + file.path() + " " +
+        ours;
+    const Solve tuned = solve(a, options + " -pc_taskdag_tune");
+    ASSERT_EQ(static_cast<int>(tuned.code), 0) << tuned.message;
+    ASSERT_TRUE(file.exists());
+    const std::string content = file.content();
+    const Solve again = solve(a, options);
+    ASSERT_EQ(static_cast<int>(again.code), 0) << again.message;
+    EXPECT_EQ(schedules_line(again.view), schedules_line(tuned.view));
+    EXPECT_EQ(again.iterations, tuned.iterations);
+    EXPECT_EQ(file.content(), content);
+  }
+}
+
+TEST_F(Tuning, TakesWhatTheFileHoldsWithoutTrials) {
+  const OwnedMat a = make_matrix(convection());
+  const TuneFile file;
+  const std::string options =
+      "-ksp_type gmres -pc_type taskdag -pc_taskdag_backend host -pc_taskdag_threads 2 -pc_taskdag_tune "
+      "-pc_taskdag_tune_file " +
+      file.path();
+  ASSERT_EQ(static_cast<int>(solve(a, options).code), 0);
+  // Whatever has been found: from now on it is something else.
+  std::string content = file.content();
+  const std::string key = "\"schedule\": \"";
+  for (std::size_t at = content.find(key); at != std::string::npos; at = content.find(key, at + 1)) {
+    const std::size_t begin = at + key.size();
+    content.replace(begin, content.find('"', begin) - begin, "hdagg");
+  }
+  file.write(content);
+  const Solve result = solve(a, options);
+  ASSERT_EQ(static_cast<int>(result.code), 0) << result.message;
+  EXPECT_EQ(schedules_line(result.view), "schedules: forward hdagg, backward hdagg (auto)");
+}
+
+TEST_F(Tuning, FileThatIsNoneIsAnErrorThatNamesIt) {
+  const OwnedMat a = make_matrix(convection());
+  const TuneFile file;
+  file.write("{}");
+  const Solve result =
+      solve(a, "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_tune -pc_taskdag_tune_file " + file.path());
+  EXPECT_EQ(static_cast<int>(result.code), PETSC_ERR_LIB);
+  EXPECT_NE(result.message.find(file.path()), std::string::npos) << result.message;
+  EXPECT_NE(result.message.find("not a file of tuned schedules"), std::string::npos) << result.message;
+  EXPECT_EQ(file.content(), "{}");
+}
+
+}  // namespace
+}  // namespace taskdag::test
