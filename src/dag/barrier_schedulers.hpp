@@ -18,7 +18,7 @@ Assignment schedule_pivotal_path(const TaskGraph& graph, int cores, double idle_
 ///
 /// Instead of a priority per core and task, each ready task has one number for all cores and a short list of the cores
 /// that have locked children of it, for which it is better: memory is tasks + edges. Cost: each time a task is locked
-/// or locked out, its ready parents change: at most Σ deg² · min(cores, deg) · log(tasks).
+/// or locked out, its ready parents change, of which a list is kept: at most Σ deg² · min(cores, deg) · log(tasks).
 Assignment schedule_locking(const TaskGraph& graph, int cores, double idle_share);
 
 }  // namespace taskdag

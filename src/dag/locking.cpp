@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "dag/barrier_list.hpp"
@@ -87,7 +88,10 @@ class LockingReady {
         penalty_(base_.size()),
         first_bonus_(base_.size()),
         lock_(base_.size()),
-        lock_superstep_(base_.size(), kNone) {}
+        lock_superstep_(base_.size(), kNone),
+        listed_(base_.size(), false),
+        ready_parents_(graph.parents.size()),
+        ready_count_(base_.size(), 0) {}
 
   void begin(const std::vector<Index>& tasks) {
     ++superstep_;
@@ -101,6 +105,7 @@ class LockingReady {
       penalty_[t] = 0;
       first_bonus_[t] = kNone;
       all_.append(base_[t], task);
+      if (!listed_[t]) list(task);
     }
     all_.heapify();
   }
@@ -114,6 +119,7 @@ class LockingReady {
       if (lock >= 0 && lock != core) ++penalty_[t];
     }
     own_[static_cast<std::size_t>(core)].push(common_score(t), task);
+    list(task);
   }
 
   Index take(int core, Offset most) {
@@ -151,13 +157,14 @@ class LockingReady {
   void assigned(int core, Index task) {
     where_[static_cast<std::size_t>(task)] = kNone;
     for (const Index child : graph_->children_of(task)) {
+      drop(task, child);
       const Index lock = lock_of(child);
       if (lock == kNone) {
         set_lock(child, core);
-        for (const Index parent : graph_->parents_of(child)) add_lock(parent, core);
+        for (const Index parent : ready_parents_of(child)) add_lock(parent, core);
       } else if (lock >= 0 && lock != core) {
         set_lock(child, kSeveral);
-        for (const Index parent : graph_->parents_of(child)) remove_lock(parent, lock);
+        for (const Index parent : ready_parents_of(child)) remove_lock(parent, lock);
       }
     }
   }
@@ -169,6 +176,28 @@ class LockingReady {
     std::int32_t children;
     Index next;
   };
+
+  /// Makes a ready task one of the ready parents of its children.
+  void list(Index task) {
+    listed_[static_cast<std::size_t>(task)] = true;
+    for (const Index child : graph_->children_of(task)) {
+      const auto c = static_cast<std::size_t>(child);
+      ready_parents_[static_cast<std::size_t>(graph_->parent_offsets[c] + ready_count_[c]++)] = task;
+    }
+  }
+
+  /// Takes `task` off the ready parents of `child`.
+  void drop(Index task, Index child) {
+    const auto listed = ready_parents_of(child);
+    *std::ranges::find(listed, task) = listed.back();
+    --ready_count_[static_cast<std::size_t>(child)];
+  }
+
+  [[nodiscard]] std::span<Index> ready_parents_of(Index child) {
+    const auto c = static_cast<std::size_t>(child);
+    return std::span(ready_parents_)
+        .subspan(static_cast<std::size_t>(graph_->parent_offsets[c]), static_cast<std::size_t>(ready_count_[c]));
+  }
 
   [[nodiscard]] Index lock_of(Index task) const {
     const auto t = static_cast<std::size_t>(task);
@@ -244,6 +273,9 @@ class LockingReady {
   std::vector<Bonus> bonuses_;
   std::vector<Index> lock_;            // by task: the core where parents have begun, or kSeveral
   std::vector<Index> lock_superstep_;  // in which lock_ was set
+  std::vector<bool> listed_;           // by task: among the ready parents of its children
+  std::vector<Index> ready_parents_;   // by child, in the place of its parents: those that are ready and not assigned
+  std::vector<Index> ready_count_;     // by child: how many those are
 };
 
 }  // namespace

@@ -2,14 +2,19 @@
 
 namespace taskdag {
 
-void remove_long_edges(TaskGraph& graph) {
+void remove_long_edges(TaskGraph& graph, const ReductionEffort& effort) {
   constexpr Index kNone = -1;
   std::vector<Index> child(static_cast<std::size_t>(graph.size()), kNone);  // whose edge from here is still there
   std::vector<Index> kept;
   std::vector<Offset> offsets{0};
   offsets.reserve(graph.parent_offsets.size());
   kept.reserve(graph.parents.size());
-  for (Index task = 0; task < graph.size(); ++task) {
+  std::int64_t looked_at = 0;
+  Index task = 0;
+  for (; task < graph.size(); ++task) {
+    const auto seen = static_cast<std::int64_t>(graph.parent_offsets[static_cast<std::size_t>(task)]);
+    const std::int64_t removed = seen - static_cast<std::int64_t>(kept.size());
+    if (looked_at > effort.base && looked_at - effort.base > effort.edge * seen + effort.removed * removed) break;
     const auto parents = graph.parents_of(task);
     for (const Index parent : parents) child[static_cast<std::size_t>(parent)] = task;
     // The last parent is nobody's grandparent here; those before it are tried from the far end of the list, where the
@@ -18,6 +23,7 @@ void remove_long_edges(TaskGraph& graph) {
     for (std::size_t k = parents.size(); k-- > 1 && left > 1;) {
       const auto grandparents = graph.parents_of(parents[k]);
       for (std::size_t g = grandparents.size(); g-- > 0 && grandparents[g] >= parents.front();) {
+        ++looked_at;
         Index& mark = child[static_cast<std::size_t>(grandparents[g])];
         if (mark != task) continue;
         mark = kNone;
@@ -27,6 +33,11 @@ void remove_long_edges(TaskGraph& graph) {
     for (const Index parent : parents) {
       if (child[static_cast<std::size_t>(parent)] == task) kept.push_back(parent);
     }
+    offsets.push_back(static_cast<Offset>(kept.size()));
+  }
+  for (; task < graph.size(); ++task) {
+    const auto parents = graph.parents_of(task);
+    kept.insert(kept.end(), parents.begin(), parents.end());
     offsets.push_back(static_cast<Offset>(kept.size()));
   }
   graph.parents = std::move(kept);

@@ -117,7 +117,7 @@ TEST(TaskGraph, HasTheLevelsOfTheTriangle) {
 TEST(TransitiveReduction, RemovesTheLongEdgesOfTrianglesAndNoOthers) {
   for (TaskGraph& graph : small_graphs()) {
     const auto before = edges(graph);
-    remove_long_edges(graph);
+    remove_long_edges(graph, kFullReduction);
     const auto after = edges(graph);
     for (const auto& [u, w] : before) {
       const bool is_long = std::ranges::any_of(before, [&, u = u, w = w](const auto& edge) {
@@ -129,12 +129,25 @@ TEST(TransitiveReduction, RemovesTheLongEdgesOfTrianglesAndNoOthers) {
   }
 }
 
-TEST(TransitiveReduction, KeepsReachability) {
-  for (TaskGraph& graph : small_graphs()) {
-    const auto before = reachability(graph);
-    remove_long_edges(graph);
-    EXPECT_EQ(reachability(graph), before);
+TEST(TransitiveReduction, KeepsReachabilityHoweverEarlyItEnds) {
+  for (const ReductionEffort& effort : {kFullReduction, ReductionEffort(), ReductionEffort{0, 0, 500}}) {
+    for (TaskGraph& graph : small_graphs()) {
+      const auto before = reachability(graph);
+      remove_long_edges(graph, effort);
+      EXPECT_EQ(reachability(graph), before);
+    }
   }
+}
+
+TEST(TransitiveReduction, EndsEarlyWhereItsEffortIsSpent) {
+  const CsrMatrix random = make_erdos_renyi_lower(2000, 0.05, 1);
+  TaskGraph full = make_task_graph(random.pattern(), Triangle::lower);
+  TaskGraph part = full;
+  const Offset all = full.edges();
+  remove_long_edges(full, kFullReduction);
+  remove_long_edges(part, {1, 1, 100000});
+  EXPECT_LT(full.edges(), part.edges());
+  EXPECT_LT(part.edges(), all);
 }
 
 TEST(TransitiveReduction, MakesAChainOfADenseTriangle) {
