@@ -88,12 +88,12 @@ void Rows::read(const std::string& csv) {
   std::vector<std::size_t> places;
   for (const std::string& column : key_) {
     const auto at = std::find(columns_.begin(), columns_.end(), column);
-    if (at == columns_.end()) throw InvalidInput(csv + " has no column " + column);
+    if (at == columns_.end()) throw InvalidInput("rows to go on with have no column " + column);
     places.push_back(static_cast<std::size_t>(at - columns_.begin()));
   }
   while (std::getline(file, line)) {
     const std::vector<std::string> fields = csv_fields(line);
-    if (fields.size() != columns_.size()) throw InvalidInput(csv + ": a row has other columns: " + line);
+    if (fields.size() != columns_.size()) throw InvalidInput("a row has other columns than its file: " + line);
     std::vector<std::string> key;
     key.reserve(places.size());
     for (const std::size_t place : places) key.push_back(fields[place]);

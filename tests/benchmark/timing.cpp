@@ -22,6 +22,7 @@ Timing repeated(const TimingLimits& limits, const std::function<double()>& run) 
     repeats = std::clamp(static_cast<int>(limits.total_ms / first), 1, limits.repeat);
   }
   std::vector<double> times;
+  times.reserve(static_cast<std::size_t>(repeats));
   for (int k = 0; k < repeats; ++k) times.push_back(run());
   std::sort(times.begin(), times.end());
   return {times[times.size() / 2], times.front(), times.back(), repeats};

@@ -53,6 +53,7 @@ void* open_library() {
   for (const std::string& name : {numbered, std::string("libcusparse.so")}) {
     void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) {
+      // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps the message by thread
       reasons += std::string("; ") + dlerror();
     } else if (is_our_major(library)) {
       return library;
