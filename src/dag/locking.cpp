@@ -63,17 +63,16 @@ class RatedHeap {
 };
 
 constexpr std::int64_t kPathRange = 20;
-constexpr std::int32_t kUnit = 1024;           // of scores: finer differences of paths decide between equal penalties
-constexpr std::int32_t kMostLosses = 1 << 20;  // that are told apart: scores stay in their range
 
-/// The heaviest path from each task, scaled to [0, kPathRange · kUnit].
+/// The heaviest path from each task, scaled to whole numbers of [0, kPathRange]. Finer differences did not pay: where
+/// scores are equal the first task is taken, which keeps rows that follow each other together.
 std::vector<std::int32_t> normalise_paths(const TaskGraph& graph) {
   const std::vector<std::int64_t> path = heaviest_paths(graph);
   std::int64_t longest = 1;
   for (const std::int64_t p : path) longest = std::max(longest, p);
   std::vector<std::int32_t> result;
   result.reserve(path.size());
-  for (const std::int64_t p : path) result.push_back(static_cast<std::int32_t>(p * kPathRange * kUnit / longest));
+  for (const std::int64_t p : path) result.push_back(static_cast<std::int32_t>(p * kPathRange / longest));
   return result;
 }
 
@@ -212,7 +211,7 @@ class LockingReady {
   [[nodiscard]] std::int32_t common_score(std::size_t task) const { return score(task, 0); }
   /// Of a task for a core that has locked so many of its children.
   [[nodiscard]] std::int32_t score(std::size_t task, std::int32_t children) const {
-    return base_[task] - kUnit * std::min(penalty_[task] - children, kMostLosses);
+    return base_[task] - (penalty_[task] - children);
   }
 
   [[nodiscard]] Index bonus_of(Index task, Index core) const {
@@ -266,7 +265,7 @@ class LockingReady {
   RatedHeap all_;                      // tasks that every core can run, by the common score
   std::vector<RatedHeap> own_;         // by core: tasks that it alone can run
   std::vector<RatedHeap> better_;      // by core: tasks that every core can run, of which it has locked children
-  std::vector<std::int32_t> base_;     // by task, in units of 1 / kUnit
+  std::vector<std::int32_t> base_;     // by task: the normalised path
   std::vector<Index> where_;           // by task: the core that can run it, kAny, or kNone
   std::vector<std::int32_t> penalty_;  // by ready task
   std::vector<Index> first_bonus_;     // by task that every core can run: its list in bonuses_
