@@ -81,6 +81,13 @@ TEST(RelativeError, IsInfiniteWhereSomethingIsNotFinite) {
   EXPECT_EQ(relative_error({1.0, 2.0}, {1.0, kInfinity}), kInfinity);
 }
 
+TEST(AcceptedError, FollowsARivalThatIsWorseButNotOneThatFails) {
+  EXPECT_EQ(accepted_error(1e-16), 1e-12);
+  EXPECT_EQ(accepted_error(1e-9), 1e-8);
+  EXPECT_EQ(accepted_error(kInfinity), 1e-12);
+  EXPECT_EQ(accepted_error(NAN), 1e-12);
+}
+
 TEST(BreakEven, IsTheFirstNumberOfSolvesThatIsAhead) {
   EXPECT_EQ(break_even(5.0, 1.0, 10.0, 2.0), 0.0) << "cheaper from the start";
   EXPECT_EQ(break_even(10.0, 1.0, 5.0, 2.0), 6.0) << "even after 5, ahead after 6";

@@ -12,7 +12,6 @@
 namespace taskdag::benchmark {
 namespace {
 
-constexpr double kError = 1e-12;  // relative to the serial reference, where the rival is not worse itself
 constexpr int kAnalyses = 3;
 
 const char* name_of(Triangle triangle) { return triangle == Triangle::lower ? "lower" : "upper"; }
@@ -225,8 +224,7 @@ class System {
       const Measured ours = measure(schedule, chosen);
       fill(row, ours);
       row["chosen"] = to_string(chosen);
-      const double bound = std::max(kError, rival ? 10.0 * rival->error : 0.0);
-      const bool right = ours.error <= bound;
+      const bool right = ours.error <= accepted_error(rival ? rival->error : 0.0);
       if (!right) row["status"] = "wrong result";
       if (rival) compare(row, name, ours, *rival, right);
       print(name, to_string(chosen), ours, rival);

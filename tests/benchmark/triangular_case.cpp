@@ -125,4 +125,9 @@ double relative_error(const std::vector<double>& x, const std::vector<double>& r
   return size > 0.0 ? error / size : error;
 }
 
+double accepted_error(double rival_error) {
+  constexpr double kError = 1e-12;
+  return std::isfinite(rival_error) ? std::max(kError, 10.0 * rival_error) : kError;
+}
+
 }  // namespace taskdag::benchmark

@@ -52,4 +52,8 @@ std::vector<double> reference_solutions(const CsrMatrix& lu, const TriangularOpt
 /// Largest difference, relative to the largest reference value; infinity if one of either is not finite.
 double relative_error(const std::vector<double>& x, const std::vector<double>& reference);
 
+/// The relative error that a result may have: 1e-12, or ten times the rival's where that is larger and finite, because
+/// some factors amplify rounding.
+double accepted_error(double rival_error);
+
 }  // namespace taskdag::benchmark
