@@ -35,7 +35,7 @@ namespace taskdag {
 template <class Ready>
 class BarrierList {
  public:
-  /// @pre cores >= 1, 0 < idle_share <= 1
+  /// @pre cores >= 1, 0 < idle_share <= 1; the graph's children are linked
   BarrierList(const TaskGraph& graph, int cores, double idle_share, Ready& ready)
       : graph_(&graph),
         cores_(cores),

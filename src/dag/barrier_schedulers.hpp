@@ -1,5 +1,5 @@
 /// \file
-/// The two barrier list schedulers.
+/// The two barrier list schedulers. Children must be linked.
 #pragma once
 
 #include "dag/assignment.hpp"

@@ -35,7 +35,6 @@ TaskGraph coarsen(const TaskGraph& graph, const Partition& partition) {
     std::sort(coarse.parents.begin() + coarse.parent_offsets.back(), coarse.parents.end());
     coarse.parent_offsets.push_back(static_cast<Offset>(coarse.parents.size()));
   }
-  coarse.link_children();
   return coarse;
 }
 

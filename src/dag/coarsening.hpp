@@ -16,7 +16,8 @@ struct Partition {
 };
 
 /// The graph of the groups: their weights are the sums of the tasks' weights, an edge stands for all edges between two
-/// groups. Source: Böhnlein et al. 2025, definition 4.1. Cost: edges, and sorting each group's parents.
+/// groups. Children are neither needed nor made. Source: Böhnlein et al. 2025, definition 4.1. Cost: edges, and sorting
+/// each group's parents.
 TaskGraph coarsen(const TaskGraph& graph, const Partition& partition);
 
 }  // namespace taskdag

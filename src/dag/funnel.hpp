@@ -18,7 +18,8 @@ enum class Funnel {
 ///
 /// In-funnels: tasks in reverse topological order; one whose children all lie in one group joins it, which is what
 /// the depth-first search of the source finds, too. Out-funnels mirror that. Cost: tasks + edges.
-/// Source: Böhnlein et al. 2025, section 4 (algorithm 4.1); Cong, Li & Bagrodia 1994. @pre most >= 1
+/// Source: Böhnlein et al. 2025, section 4 (algorithm 4.1); Cong, Li & Bagrodia 1994. @pre most >= 1; children are
+/// linked
 Partition find_funnels(const TaskGraph& graph, Funnel kind, Offset most);
 
 }  // namespace taskdag

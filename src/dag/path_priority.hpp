@@ -1,5 +1,5 @@
 /// \file
-/// How much lies behind a task.
+/// How much lies behind a task. Children must be linked.
 #pragma once
 
 #include <cstdint>

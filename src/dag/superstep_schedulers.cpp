@@ -23,11 +23,15 @@ Offset choose_group_weight(const TaskGraph& graph, int cores) {
   return static_cast<Offset>(std::clamp<std::int64_t>(total / (kGroupsPerCore * cores), 1, kMost));
 }
 
+/// Schedules the graph or, if `coarsen_first`, its funnels of that kind.
 template <class Scheduler>
-Assignment schedule_groups(TaskGraph graph, Funnel kind, Offset most, const Scheduler& scheduler) {
+Assignment schedule(TaskGraph graph, bool coarsen_first, Funnel kind, Offset most, const Scheduler& scheduler) {
+  if (!coarsen_first) return scheduler(graph);
   remove_long_edges(graph);
+  graph.link_children();
   const Partition partition = find_funnels(graph, kind, most);
-  return pull_back(scheduler(coarsen(graph, partition)), partition);
+  graph = coarsen(graph, partition);
+  return pull_back(scheduler(graph), partition);
 }
 
 }  // namespace
@@ -44,19 +48,22 @@ SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& 
   TaskGraph graph = make_task_graph(pattern, triangle);
   const Offset most = options.group_weight > 0 ? options.group_weight : choose_group_weight(graph, cores);
   const auto assign = [&](Funnel funnel, const auto& scheduler) {
-    const Assignment assignment =
-        options.coarsen ? schedule_groups(std::move(graph), funnel, most, scheduler) : scheduler(graph);
-    return make_superstep_schedule(triangle, cores, assignment);
+    return make_superstep_schedule(triangle, cores,
+                                   schedule(std::move(graph), options.coarsen, funnel, most, scheduler));
   };
   switch (kind) {
     case SolveSchedule::locking:
-      return assign(Funnel::in, [&](const TaskGraph& g) { return schedule_locking(g, cores, options.idle_share); });
+      return assign(Funnel::in, [&](TaskGraph& g) {
+        g.link_children();
+        return schedule_locking(g, cores, options.idle_share);
+      });
     case SolveSchedule::pivotal_path:
-      return assign(Funnel::in,
-                    [&](const TaskGraph& g) { return schedule_pivotal_path(g, cores, options.idle_share); });
+      return assign(Funnel::in, [&](TaskGraph& g) {
+        g.link_children();
+        return schedule_pivotal_path(g, cores, options.idle_share);
+      });
     case SolveSchedule::hdagg:
-      return assign(Funnel::tree,
-                    [&](const TaskGraph& g) { return schedule_glued_levels(g, cores, options.imbalance); });
+      return assign(Funnel::tree, [&](TaskGraph& g) { return schedule_glued_levels(g, cores, options.imbalance); });
     case SolveSchedule::level_set:
     case SolveSchedule::point_to_point:
       return make_superstep_schedule(triangle, cores, schedule_level_set(graph, cores));

@@ -38,7 +38,6 @@ TaskGraph make_task_graph(const CsrPattern& pattern, Triangle triangle) {
     graph.parent_offsets.push_back(static_cast<Offset>(graph.parents.size()));
     graph.weight.push_back(static_cast<Offset>(columns.size()) + 1);
   }
-  graph.link_children();
   return graph;
 }
 

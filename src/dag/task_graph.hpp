@@ -11,7 +11,8 @@
 namespace taskdag {
 
 /// A directed acyclic graph of weighted tasks, numbered so that 0, 1, 2, … is a topological order: every parent of a
-/// task has a smaller number. Parents and children ascend.
+/// task has a smaller number. Parents and children ascend. The lists of children are there after link_children() only,
+/// since half of the schedulers need none.
 struct TaskGraph {
   std::vector<Offset> parent_offsets{0};  ///< size() + 1
   std::vector<Index> parents;
@@ -41,7 +42,8 @@ inline Index row_of_step(Triangle triangle, Index rows, Index step) {
   return triangle == Triangle::lower ? step : rows - 1 - step;
 }
 
-/// One task per row, numbered by step; an edge per entry of the strict triangle. @pre the pattern is square and valid
+/// One task per row, numbered by step; an edge per entry of the strict triangle; no children yet. @pre the pattern is
+/// square and valid
 TaskGraph make_task_graph(const CsrPattern& pattern, Triangle triangle);
 
 /// Level of each task: 0 without parents, else one more than the highest of its parents.

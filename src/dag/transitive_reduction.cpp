@@ -42,7 +42,8 @@ void remove_long_edges(TaskGraph& graph, const ReductionEffort& effort) {
   }
   graph.parents = std::move(kept);
   graph.parent_offsets = std::move(offsets);
-  graph.link_children();
+  graph.child_offsets.assign(1, 0);
+  graph.children.clear();
 }
 
 }  // namespace taskdag

@@ -40,6 +40,7 @@ std::vector<TaskGraph> small_graphs() {
   result.push_back(make_task_graph(make_narrow_band_lower(300, 0.4, 10, 2).pattern(), Triangle::lower));
   result.push_back(make_task_graph(
       make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 6, .ny = 5, .nz = 4}).pattern(), Triangle::upper));
+  for (TaskGraph& graph : result) graph.link_children();
   return result;
 }
 
@@ -204,7 +205,8 @@ TEST(Funnel, KeepsTheGraphFreeOfCyclesAndOrdersItsGroups) {
 }
 
 TEST(Funnel, TakesWholeChainsTreesAndDiamonds) {
-  const TaskGraph chain = make_task_graph(test::chain(100).pattern(), Triangle::lower);
+  TaskGraph chain = make_task_graph(test::chain(100).pattern(), Triangle::lower);
+  chain.link_children();
   for (const Funnel kind : {Funnel::in, Funnel::out, Funnel::tree}) {
     EXPECT_EQ(find_funnels(chain, kind, 1000).groups, 1);
   }
