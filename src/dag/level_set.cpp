@@ -8,6 +8,7 @@ namespace taskdag {
 void cut_level(const TaskGraph& graph, std::span<const Index> tasks, int cores, Index superstep, Assignment& result) {
   std::int64_t total = 0;
   for (const Index task : tasks) total += graph.weight[static_cast<std::size_t>(task)];
+  if (total == 0) return;   // no task
   std::int64_t before = 0;  // in halves, so that a task goes where its middle lies
   for (const Index task : tasks) {
     const std::int64_t weight = graph.weight[static_cast<std::size_t>(task)];

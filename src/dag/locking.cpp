@@ -181,7 +181,8 @@ class LockingReady {
     listed_[static_cast<std::size_t>(task)] = true;
     for (const Index child : graph_->children_of(task)) {
       const auto c = static_cast<std::size_t>(child);
-      ready_parents_[static_cast<std::size_t>(graph_->parent_offsets[c] + ready_count_[c]++)] = task;
+      const Offset place = graph_->parent_offsets[c] + ready_count_[c]++;
+      ready_parents_[static_cast<std::size_t>(place)] = task;
     }
   }
 
