@@ -10,16 +10,6 @@ constexpr bool petsc_has_cuda = true;
 constexpr bool petsc_has_cuda = false;
 #endif
 
-/// The words with a space between them.
-std::string words(std::initializer_list<std::string> list) {
-  std::string text;
-  for (const std::string& word : list) {
-    text += word;
-    text += ' ';
-  }
-  return text;
-}
-
 class Cuda : public testing::Test {
  protected:
   void SetUp() override {

@@ -31,16 +31,15 @@ const std::vector<FillCase> cases = {{"orsreg_1", "ilu", "gmres"}, {"jpwh_991", 
 TEST_F(Fill, PatternResultAndIterationsAreThoseOfPetsc) {
   for (const FillCase& c : cases) {
     const OwnedMat a = make_matrix(load(c.matrix));
-    const std::string type = c.type;
     double without_fill = 0;
     for (const char* levels : {"0", "1", "2", "3"}) {
       for (const char* ordering : {"natural", "rcm"}) {
         const std::string options =
-            std::string(" -pc_factor_levels ") + levels + " -pc_factor_mat_ordering_type " + ordering;
-        SCOPED_TRACE(std::string(c.matrix) + options);
-        const std::string theirs_text = "-pc_type " + type + options;
-        const std::string package_text = theirs_text + " -pc_factor_mat_solver_type taskdag -pc_taskdag_backend host";
-        const std::string ours_text = "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_type " + type + options;
+            words({c.type, "-pc_factor_levels", levels, "-pc_factor_mat_ordering_type", ordering});
+        SCOPED_TRACE(words({c.matrix, options}));
+        const std::string theirs_text = "-pc_type " + options;
+        const std::string package_text = theirs_text + "-pc_factor_mat_solver_type taskdag -pc_taskdag_backend host";
+        const std::string ours_text = "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_type " + options;
         const OwnedPc theirs = make_pc(a, theirs_text);
         const OwnedPc package = make_pc(a, package_text);
         const OwnedPc ours = make_pc(a, ours_text);

@@ -27,6 +27,15 @@ int rank() {
   return number;
 }
 
+std::string words(std::initializer_list<std::string> list) {
+  std::string text;
+  for (const std::string& word : list) {
+    text += word;
+    text += ' ';
+  }
+  return text;
+}
+
 ScopedOptions::ScopedOptions(const std::string& text) {
   must(PetscOptionsCreate(&options_));
   must(PetscOptionsInsertString(options_, text.c_str()));

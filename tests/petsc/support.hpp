@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <petscksp.h>
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ using OwnedVec = Owned<Vec, VecDestroy>;
 using OwnedKsp = Owned<KSP, KSPDestroy>;
 using OwnedPc = Owned<PC, PCDestroy>;
 using OwnedIs = Owned<IS, ISDestroy>;
+
+/// The words with a space after each.
+std::string words(std::initializer_list<std::string> list);
 
 /// Options that are set inside a scope, and alone there.
 class ScopedOptions {

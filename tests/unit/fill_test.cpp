@@ -49,7 +49,7 @@ CsrMatrix random_pattern(Index n, double density, unsigned seed, bool symmetric)
   std::uniform_real_distribution<double> uniform(0.0, 1.0);
   std::vector<std::vector<char>> present(static_cast<std::size_t>(n), std::vector<char>(static_cast<std::size_t>(n)));
   for (std::size_t i = 0; i < present.size(); ++i) {
-    for (std::size_t j = 0; j < present.size(); ++j) present[i][j] = i == j || uniform(random) < density;
+    for (std::size_t j = 0; j < present.size(); ++j) present[i][j] = i == j || uniform(random) < density ? 1 : 0;
   }
   CsrMatrix a;
   a.rows = a.cols = n;

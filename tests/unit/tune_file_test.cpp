@@ -100,6 +100,7 @@ TEST(TuneFile, ReadersBesideWritersSeeWholeFiles) {
   const AbsentFile file("tune_writers");
   save_tuned(file.path(), key_of(0), "flat", 1.0);
   std::vector<std::thread> writers;
+  writers.reserve(3);
   for (int t = 0; t < 3; ++t) {
     writers.emplace_back([&file, t] {
       for (Index k = 1; k <= 40; ++k) save_tuned(file.path(), key_of(100 * t + k), "cells", 1.0);
