@@ -124,6 +124,27 @@ TEST_P(ScheduleTest, EveryOneTakesNewValuesAndManyVectors) {
   }
 }
 
+TEST_P(ScheduleTest, EveryOneTakesAMatrixWithoutRows) {
+  for (const SolveSchedule schedule : solve_schedules(GetParam().backend)) {
+    for (const bool tune : {false, true}) {
+      SCOPED_TRACE(to_string(schedule));
+      TriangularOptions triangle;
+      triangle.schedule = schedule;
+      triangle.tune = tune;
+      TriangularSolver solver = triangular(CsrMatrix(), triangle);
+      EXPECT_TRUE(solve(solver, {}).empty());
+      FactorOptions options;
+      options.schedule = schedule;
+      options.tune = tune;
+      options.levels = 1;
+      Factorization f = factorization(CsrMatrix(), options);
+      EXPECT_TRUE(factor(f, {}).ok());
+      EXPECT_TRUE(apply(f, Apply::full, {}).empty());
+      EXPECT_TRUE(apply(f, Apply::transposed, {}).empty());
+    }
+  }
+}
+
 TEST_P(ScheduleTest, ThatOfTheOtherBackendIsRefusedWithThisOnesNames) {
   const CsrMatrix a = test::tridiagonal(33, -1, 3, -1);
   const Backend other = GetParam().backend == Backend::cuda ? Backend::host : Backend::cuda;
