@@ -21,12 +21,12 @@ TuneKey key_of(const std::string& device, const AnalysedTriangle& triangle, cuda
 /// `usual` and some others.
 TrialResult fastest(SolveSchedule usual, const kernels::SweepInput& input, cudaStream_t stream) {
   SweepTrial trial(input, stream);
-  TrialResult best{usual, trial.microseconds(*kernels::make_sweep(usual, input, stream))};
+  TrialResult best{{usual}, trial.microseconds(*kernels::make_sweep(usual, input, stream))};
   for (const SolveSchedule other : {SolveSchedule::flat, SolveSchedule::cells, SolveSchedule::cusparse}) {
     if (other == usual) continue;
     try {
       const double took = trial.microseconds(*kernels::make_sweep(other, input, stream));
-      if (took < best.microseconds) best = {other, took};
+      if (took < best.microseconds) best = {{other}, took};
     } catch (const DeviceError&) {  // a device or a system that cannot run it: no candidate here
     } catch (const OutOfMemory&) {  // nor is one that does not fit
     }
@@ -55,14 +55,16 @@ kernels::SweepInput AnalysedTriangle::input(const Offset* source_entry) const {
 
 ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle& triangle,
                          const kernels::SweepInput& input, cudaStream_t stream)
-    : schedule(SolveSchedule::flat), features(triangle.features) {
+    : features(triangle.features) {
+  ScheduleChoice choice{SolveSchedule::flat};
   if (features.rows > 0) {
     const SolveSchedule usual = choose_schedule(features);
-    schedule = settle_schedule(
+    choice = settle_schedule(
         request, usual, [&] { return key_of(request.device, triangle, stream); },
         [&] { return fastest(usual, input, stream); });
-    if (schedule == SolveSchedule::automatic) schedule = usual;
+    if (choice.schedule == SolveSchedule::automatic) choice = {usual};  // a file may say so
   }
+  schedule = choice.schedule;
   sweep = kernels::make_sweep(schedule, input, stream);
 }
 

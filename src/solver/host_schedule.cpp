@@ -52,14 +52,14 @@ double microseconds(kernels::ScheduledSweep& sweep, const std::vector<double>& z
 }
 
 TrialResult fastest(const CsrPattern& pattern, Triangle triangle, ThreadPool& pool) {
-  TrialResult best{SolveSchedule::automatic, std::numeric_limits<double>::max()};
+  TrialResult best{{}, std::numeric_limits<double>::max()};
   const std::vector<double> zeros(static_cast<std::size_t>(pattern.entries()));
   std::vector<double> x(static_cast<std::size_t>(pattern.rows));
   for (const SolveSchedule schedule : solve_schedules(Backend::host)) {
     if (schedule == SolveSchedule::automatic) continue;  // one of the others
     kernels::ScheduledSweep sweep(pattern, nullptr, triangle, pool, schedule);
     const double took = microseconds(sweep, zeros, x);
-    if (took < best.microseconds) best = {schedule, took};
+    if (took < best.microseconds) best = {{schedule}, took};
   }
   return best;
 }
@@ -69,8 +69,9 @@ TrialResult fastest(const CsrPattern& pattern, Triangle triangle, ThreadPool& po
 SolveSchedule settle_host_schedule(const ScheduleRequest& request, const CsrPattern& pattern, Triangle triangle,
                                    ThreadPool& pool) {
   return settle_schedule(
-      request, SolveSchedule::automatic, [&] { return key_of(request, pattern, triangle); },
-      [&] { return fastest(pattern, triangle, pool); });
+             request, SolveSchedule::automatic, [&] { return key_of(request, pattern, triangle); },
+             [&] { return fastest(pattern, triangle, pool); })
+      .schedule;
 }
 
 }  // namespace taskdag::host

@@ -12,6 +12,18 @@
 
 namespace taskdag {
 
+/// A schedule, and what tuning may set of it.
+struct ScheduleChoice {
+  SolveSchedule schedule = SolveSchedule::automatic;
+  int cells = 0;  ///< of the schedule cells: how many; 0: its own number
+  bool operator==(const ScheduleChoice&) const = default;
+};
+
+/// "flat", "cells", "cells:66".
+std::string name_of(const ScheduleChoice& choice);
+/// The choice of that name. @throws InvalidInput
+ScheduleChoice choice_from(const std::string& name);
+
 struct ScheduleRequest {
   Backend backend = Backend::host;
   SolveSchedule schedule = SolveSchedule::automatic;
@@ -28,14 +40,14 @@ ScheduleRequest request_of(const Options& options, const Context& context) {
 
 /// What trials have found to be the fastest.
 struct TrialResult {
-  SolveSchedule schedule = SolveSchedule::automatic;
+  ScheduleChoice choice;
   double microseconds = 0.0;
 };
 
 /// The schedule to use: the one that was named; else what the tune file holds; else the result of trials, which goes
 /// into the file; else `otherwise`. `key` and `trials` are called where they are needed.
 /// @throws what find_tuned() and save_tuned() throw, ParseError if the file names what is no schedule of the backend
-SolveSchedule settle_schedule(const ScheduleRequest& request, SolveSchedule otherwise,
-                              const std::function<TuneKey()>& key, const std::function<TrialResult()>& trials);
+ScheduleChoice settle_schedule(const ScheduleRequest& request, SolveSchedule otherwise,
+                               const std::function<TuneKey()>& key, const std::function<TrialResult()>& trials);
 
 }  // namespace taskdag

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scratch_file.hpp"
+#include "solver/schedule_request.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::test {
@@ -83,6 +84,18 @@ TEST(TuneFile, ForeignAndBrokenFilesAreErrorsAndStayAsTheyAre) {
       EXPECT_NE(std::string(error.what()).find("not a file of tuned schedules"), std::string::npos) << error.what();
     }
     EXPECT_EQ(file.content(), content);
+  }
+}
+
+TEST(ScheduleChoice, NamesLeadBack) {
+  for (const SolveSchedule schedule : solve_schedules(Backend::automatic)) {
+    EXPECT_EQ(choice_from(name_of({schedule})), ScheduleChoice{schedule});
+  }
+  const ScheduleChoice counted{SolveSchedule::cells, 66};
+  EXPECT_EQ(name_of(counted), "cells:66");
+  EXPECT_EQ(choice_from("cells:66"), counted);
+  for (const char* const name : {"cells:", "cells:0", "cells:-1", "cells:6x", "cells:99999999999", "flat:3"}) {
+    EXPECT_THROW(static_cast<void>(choice_from(name)), InvalidInput) << name;
   }
 }
 
