@@ -1,4 +1,5 @@
 #include "kernels/sptrsv/ata/ata.hpp"
+#include "kernels/sptrsv/cells/cells.hpp"
 #include "kernels/sptrsv/cusparse.hpp"
 #include "kernels/sptrsv/flat.hpp"
 #include "kernels/sptrsv/sweep.hpp"
@@ -23,7 +24,7 @@ std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& inpu
     case SolveSchedule::cusparse:
       return make_cusparse_sweep(input, stream);
     case SolveSchedule::cells:
-      throw DeviceError("the schedule is not built");
+      return make_cells_sweep(input, {}, stream);
     default:
       throw InvalidInput("a sweep on CUDA is made from a CUDA schedule");
   }

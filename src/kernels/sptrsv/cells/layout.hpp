@@ -1,0 +1,104 @@
+/// \file
+/// The storage of a cell plan, shared by planning, packing and solving.
+///
+/// A *position* is 32 · step + lane over all cells; positions without a row are *idle*. Runner entries are stored in
+/// *pair rows*: for each lane two values and the two places in the ring where their operands are, 768 bytes. A *chunk*
+/// is some consecutive steps of a cell that are copied at once; all its steps have the same number of pair rows. The
+/// rows of a cell that have outside operands are its *errands*, in the order of their positions; a warp of the fetchers
+/// takes 32 / lanes of them at once, lanes being the same for all errands of a cell.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cuda/memory.hpp"
+#include "taskdag/csr.hpp"
+
+namespace taskdag::kernels::cells {
+
+inline constexpr int kLanes = 32;
+inline constexpr int kHistory = 128;  ///< steps whose results the ring holds
+inline constexpr int kAhead = 64;     ///< steps that feeders may be ahead of the runner
+inline constexpr int kGroup = 4;      ///< steps that the runner takes at once where all are fed
+inline constexpr int kStages = 3;     ///< chunks that are on their way or in use
+inline constexpr int kStageBytes = 32768;
+inline constexpr int kPairRowBytes = kLanes * (2 * 8 + 2 * 4);
+inline constexpr int kPairRowValues = kLanes * 2;
+inline constexpr int kMaxPairs = 10;  ///< of a step; further entries of a row go to the feeders
+inline constexpr int kMaxChunkSteps = 32;
+inline constexpr int kHeld = 4;                ///< entries of an errand that a fetcher's lane holds in registers
+inline constexpr int kStepBytes = kLanes * 8;  ///< of one step in the ring
+inline constexpr int kRingBytes = kHistory * kStepBytes;
+/// Place in the ring (a byte offset) that always holds 0, for absent entries.
+inline constexpr int kZeroPlace = kRingBytes;
+static_assert(kGroup * kMaxPairs * kPairRowBytes <= kStageBytes && kAhead < kHistory);
+static_assert(kAhead % kMaxChunkSteps == 0 && kMaxChunkSteps % kGroup == 0);
+
+struct Cell {
+  Index first_step;  ///< its steps: [first_step, first_step + steps)
+  Index steps;
+  Index rhs_begin;  ///< its right-hand side lies in [rhs_begin, rhs_end), empty if that is scattered
+  Index rhs_end;
+  Index first_errand;
+  Index errands;
+  Index first_round;  ///< rounds of its fetchers
+  Index log2_lanes;   ///< lanes an errand
+  [[nodiscard]] __host__ __device__ Index errands_a_round() const { return kLanes >> log2_lanes; }
+  [[nodiscard]] __host__ __device__ Index rounds() const {
+    return (errands + errands_a_round() - 1) / errands_a_round();
+  }
+};
+
+/// A position: where its right-hand side and result are (−1: idle; the index maps of the sweep are in here) and its
+/// pivot. rhs is kErrand where a fetcher computes the start value.
+struct alignas(16) Target {
+  Index rhs;
+  Index x;
+  double pivot;
+};
+inline constexpr Index kErrand = -2;
+
+struct alignas(16) Errand {
+  Index rhs;
+  Index place;  ///< 32 · step in the cell + lane
+  double pivot;
+};
+
+/// What the warp of a round fetches: for each lane `width` entries, entry k in row first_row + k of 32. Entry e of an
+/// errand is entry e / lanes of its lane e % lanes.
+struct Round {
+  std::uint32_t first_row;
+  std::uint32_t width;
+};
+
+/// A step's runner entries: `pairs` pair rows from pair_row.
+struct Step {
+  std::uint32_t pair_row;
+  std::uint32_t pairs;
+};
+
+/// The schedule of a triangle as cells, in device memory.
+struct Plan {
+  int cells = 0;
+  Index rows = 0;
+  Index steps = 0;
+  Index errands = 0;
+  Index rounds = 0;
+  Index longest_cell = 0;  ///< in steps
+  int chunk_steps = 1;     ///< steps per chunk (the last one of a cell may have fewer)
+  std::size_t pair_rows = 0;
+  std::size_t outside_rows = 0;
+  cuda::DeviceArray<Cell> cell;
+  cuda::DeviceArray<Step> step;
+  cuda::DeviceArray<Round> round;     ///< one more: where the entries end
+  cuda::DeviceArray<Index> row;       ///< position → row, −1 idle
+  cuda::DeviceArray<Index> position;  ///< row → position
+  cuda::DeviceArray<Index> errand;    ///< position → errand, −1 none
+
+  [[nodiscard]] std::size_t positions() const { return static_cast<std::size_t>(steps) * kLanes; }
+  [[nodiscard]] std::int64_t bytes() const {
+    return cell.bytes() + step.bytes() + round.bytes() + row.bytes() + position.bytes() + errand.bytes();
+  }
+};
+
+}  // namespace taskdag::kernels::cells

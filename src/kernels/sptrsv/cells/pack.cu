@@ -1,0 +1,250 @@
+#include "backends/cuda/algorithm.cuh"
+#include "kernels/sptrsv/cells/entries.cuh"
+#include "kernels/sptrsv/cells/plan.hpp"
+
+namespace taskdag::kernels::cells {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+
+__device__ std::byte* pair_row_at(std::byte* stream, const Step& step) {
+  return stream + std::size_t{step.pair_row} * kPairRowBytes;
+}
+
+/// A lane's part of a step's runner entries. A pair row holds the values of all lanes, then their places.
+struct LanePairs {
+  std::byte* rows;
+  int lane;
+  __device__ double& value(std::uint32_t k) const {
+    return reinterpret_cast<double*>(rows + k / 2 * kPairRowBytes)[static_cast<unsigned>(lane) * 2 + k % 2];
+  }
+  __device__ std::uint32_t& place(std::uint32_t k) const {
+    return reinterpret_cast<std::uint32_t*>(rows + k / 2 * kPairRowBytes +
+                                            kPairRowValues * sizeof(double))[static_cast<unsigned>(lane) * 2 + k % 2];
+  }
+};
+
+/// Where the source of value k of a lane is noted.
+__device__ std::size_t source_at(const Step& step, std::uint32_t k, int lane) {
+  return (std::size_t{step.pair_row} + k / 2) * kPairRowValues + static_cast<unsigned>(lane) * 2 + k % 2;
+}
+
+/// The lanes of an errand, and its place among the entries of its round.
+struct OutsidePlace {
+  std::size_t first;  ///< entry 0
+  std::uint32_t log2_lanes;
+  std::uint32_t entries;  ///< that there is room for
+  __device__ std::size_t operator()(std::uint32_t e) const {
+    return first + (e >> log2_lanes) * kLanes + (e & ((1U << log2_lanes) - 1));
+  }
+};
+
+__device__ OutsidePlace outside_of(const Cell& cell, const Round* round, Index errand) {
+  const Index in_cell = errand - cell.first_errand;
+  const Round& mine = round[cell.first_round + in_cell / cell.errands_a_round()];
+  const auto lane = static_cast<std::uint32_t>(in_cell % cell.errands_a_round()) << cell.log2_lanes;
+  const auto log2_lanes = static_cast<std::uint32_t>(cell.log2_lanes);
+  return {std::size_t{mine.first_row} * kLanes + lane, log2_lanes, mine.width << log2_lanes};
+}
+
+struct PackArguments {
+  EntriesOfRows entries;
+  const Offset* source_entry;
+  const Index* row_at;
+  const Cell* cell;
+  int cells;
+  Index steps;
+  const Step* step;
+  const Round* round;
+  const Index* errand;
+  std::byte* stream;
+  Offset* inside_source;
+  Index* outside_position;
+  Offset* outside_source;
+  Index* outside_row;
+  bool lower;
+};
+
+/// The lane's entries in the order in which their operands are published, as far as levels tell: by ascending level,
+/// then column. Rows are short where this is called: selection, no storage.
+class ByLevel {
+ public:
+  __device__ ByLevel(const EntriesOfRows& entries, Index row) : entries_(entries), row_(row) {}
+  /// The next entry, or −1.
+  __device__ Offset next() {
+    Offset best = -1;
+    Index best_level = 0;
+    for (Index e = 0; e < entries_.count[row_]; ++e) {
+      const Offset entry = entries_.first[row_] + e;
+      const Index level = entries_.level[entries_.col_indices[entry]];
+      const bool taken = level < level_ || (level == level_ && entry <= entry_);
+      if (!taken && (best < 0 || level < best_level)) {
+        best = entry;
+        best_level = level;
+      }
+    }
+    level_ = best_level;
+    entry_ = best;
+    return best;
+  }
+
+ private:
+  const EntriesOfRows& entries_;
+  Index row_;
+  Index level_ = -1;
+  Offset entry_ = -1;
+};
+
+/// The same for long rows, where selection would take too long: by column, which is nearly the order of a sweep.
+class ByColumn {
+ public:
+  __device__ ByColumn(const EntriesOfRows& entries, Index row, bool lower)
+      : next_(lower ? entries.first[row] : entries.first[row] + entries.count[row] - 1),
+        left_(entries.count[row]),
+        stride_(lower ? 1 : -1) {}
+  __device__ Offset next() {
+    if (left_-- <= 0) return -1;
+    const Offset entry = next_;
+    next_ += stride_;
+    return entry;
+  }
+
+ private:
+  Offset next_;
+  Index left_;
+  Offset stride_;
+};
+
+constexpr Index kShortRow = 32;
+
+/// Entries are stored in the order of their operands, latest last: it is what the row waits for. Of more than
+/// 2 · kMaxPairs runner entries the first go to the fetchers. Both kinds end at the last of the places that there are.
+template <class Order>
+__device__ void pack_row(const PackArguments& a, const Step& step, const LanePairs& pairs, const Cell& cell, Index row,
+                         Index t, int lane, Order order) {
+  const Index inside = count_inside(a.entries, row, t, cell.first_step);
+  Index surplus = max(0, inside - 2 * kMaxPairs);
+  std::uint32_t in = 2 * step.pairs - static_cast<std::uint32_t>(inside - surplus);
+  std::uint32_t out = 0;
+  OutsidePlace outside{};
+  if (const Index errand = a.errand[std::int64_t{t} * kLanes + lane]; errand >= 0) {
+    outside = outside_of(cell, a.round, errand);
+    out = outside.entries - static_cast<std::uint32_t>(a.entries.count[row] - inside + surplus);
+  }
+  for (Offset entry = order.next(); entry >= 0; entry = order.next()) {
+    const Index position = a.entries.position[a.entries.col_indices[entry]];
+    const Offset source = a.source_entry ? a.source_entry[entry] : entry;
+    if (is_inside(position / kLanes, t, cell.first_step) && surplus-- <= 0) {
+      const Index from = position - cell.first_step * kLanes;
+      pairs.place(in) =
+          static_cast<std::uint32_t>(from % (kHistory * kLanes)) * static_cast<std::uint32_t>(sizeof(double));
+      a.inside_source[source_at(step, in, lane)] = source;
+      ++in;
+    } else {
+      a.outside_position[outside(out)] = position;
+      a.outside_source[outside(out)] = source;
+      a.outside_row[outside(out)] = row;
+      ++out;
+    }
+  }
+}
+
+/// A warp a step, a lane a row. Outside entries have been marked absent before.
+__global__ void pack_kernel(PackArguments a) {
+  const auto t = static_cast<Index>(element() / kLanes);
+  if (t >= a.steps) return;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const Step step = a.step[t];
+  const Cell* cells = a.cell;
+  const Cell& cell = cells[cell_of_step([=](int c) { return cells[c].first_step; }, a.cells, t)];
+  const Index row = a.row_at[std::int64_t{t} * kLanes + lane];
+  const LanePairs pairs{pair_row_at(a.stream, step), lane};
+  for (std::uint32_t k = 0; k < 2 * step.pairs; ++k) {
+    pairs.place(k) = static_cast<std::uint32_t>(kZeroPlace);
+    a.inside_source[source_at(step, k, lane)] = -1;
+  }
+  if (row < 0) return;
+  if (a.entries.count[row] <= kShortRow) {
+    pack_row(a, step, pairs, cell, row, t, lane, ByLevel(a.entries, row));
+  } else {
+    pack_row(a, step, pairs, cell, row, t, lane, ByColumn(a.entries, row, a.lower));
+  }
+}
+
+__global__ void clear_outside(std::int64_t entries, Index absent, Index* position, Offset* source, Index* row) {
+  const std::int64_t e = element();
+  if (e >= entries) return;
+  position[e] = absent;
+  source[e] = -1;
+  row[e] = -1;
+}
+
+/// A warp a step.
+__global__ void load_inside(Index steps, const Step* step_at, const Index* row_at, const Offset* inside_source,
+                            const double* source, const double* pivot, std::byte* stream) {
+  const auto t = static_cast<Index>(element() / kLanes);
+  if (t >= steps) return;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const Step step = step_at[t];
+  const Index row = row_at[std::int64_t{t} * kLanes + lane];
+  const double factor = pivot && row >= 0 ? pivot[row] : 1.0;
+  const LanePairs pairs{pair_row_at(stream, step), lane};
+  for (std::uint32_t k = 0; k < 2 * step.pairs; ++k) {
+    const Offset e = inside_source[source_at(step, k, lane)];
+    pairs.value(k) = e >= 0 ? source[e] * factor : 0.0;
+  }
+}
+
+__global__ void load_outside(std::int64_t entries, const Offset* outside_source, const Index* outside_row,
+                             const double* source, const double* pivot, double* value) {
+  const std::int64_t k = element();
+  if (k >= entries) return;
+  const Offset e = outside_source[k];
+  value[k] = e < 0 ? 0.0 : pivot ? source[e] * pivot[outside_row[k]] : source[e];
+}
+
+}  // namespace
+
+Storage pack(const SweepInput& input, const Plan& plan, cudaStream_t stream) {
+  Storage storage;
+  storage.stream = {plan.pair_rows * kPairRowBytes, stream};
+  storage.inside_source = {plan.pair_rows * kPairRowValues, stream};
+  const std::size_t outside = plan.outside_rows * kLanes;
+  storage.outside_position = {outside, stream};
+  storage.outside_value = {outside, stream};
+  storage.outside_source = {outside, stream};
+  storage.outside_row = {outside, stream};
+  if (plan.steps == 0) return storage;
+  if (outside > 0) {
+    const auto entries = static_cast<std::int64_t>(outside);
+    clear_outside<<<element_blocks(entries), kElementBlock, 0, stream>>>(
+        entries, plan.steps * kLanes, storage.outside_position.data(), storage.outside_source.data(),
+        storage.outside_row.data());
+    cuda::check_launch("clear_outside");
+  }
+  pack_kernel<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
+      {entries_of(input, plan), input.source_entry, plan.row.data(), plan.cell.data(), plan.cells, plan.steps,
+       plan.step.data(), plan.round.data(), plan.errand.data(), storage.stream.data(), storage.inside_source.data(),
+       storage.outside_position.data(), storage.outside_source.data(), storage.outside_row.data(),
+       input.triangle == Triangle::lower});
+  cuda::check_launch("pack_kernel (cells)");
+  return storage;
+}
+
+void load_values(const Plan& plan, const Storage& storage, const double* source, const double* pivot,
+                 cudaStream_t stream) {
+  if (plan.steps == 0) return;
+  load_inside<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
+      plan.steps, plan.step.data(), plan.row.data(), storage.inside_source.data(), source, pivot,
+      storage.stream.data());
+  cuda::check_launch("load_inside");
+  const auto entries = static_cast<std::int64_t>(storage.outside_value.size());
+  if (entries == 0) return;
+  load_outside<<<element_blocks(entries), kElementBlock, 0, stream>>>(
+      entries, storage.outside_source.data(), storage.outside_row.data(), source, pivot, storage.outside_value.data());
+  cuda::check_launch("load_outside");
+}
+
+}  // namespace taskdag::kernels::cells

@@ -1,0 +1,345 @@
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "backends/cuda/algorithm.cuh"
+#include "kernels/sptrsv/cells/entries.cuh"
+#include "kernels/sptrsv/cells/plan.hpp"
+
+namespace taskdag::kernels::cells {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+using cuda::ScratchArray;
+using cuda::with_scratch;
+
+/// Weight of the rows before `row`: their entries, and something for the row itself.
+__device__ std::int64_t weight_before(const DevicePattern& pattern, Index row) {
+  return std::int64_t{pattern.row_offsets[row]} + 2 * std::int64_t{row};
+}
+
+__global__ void make_keys(DevicePattern pattern, const Index* level, Index levels, bool lower, int cells,
+                          std::uint64_t* key, Index* row_of_step) {
+  const auto step = static_cast<Index>(element());
+  if (step >= pattern.rows) return;
+  const Index row = lower ? step : pattern.rows - 1 - step;
+  const std::int64_t share = weight_before(pattern, row) * cells / weight_before(pattern, pattern.rows);
+  const std::int64_t cell = lower ? share : cells - 1 - share;
+  key[step] =
+      static_cast<std::uint64_t>(cell) * static_cast<std::uint64_t>(levels) + static_cast<std::uint64_t>(level[row]);
+  row_of_step[step] = row;
+}
+
+/// Where the run of equal keys that holds p begins, for p the first of a run; 0 elsewhere: a running maximum does the
+/// rest.
+struct RunBegin {
+  const std::uint64_t* key;
+  __device__ Index operator()(Index p) const { return p > 0 && key[p - 1] != key[p] ? p : 0; }
+};
+
+/// Whether p begins a step.
+struct StepBegin {
+  const std::uint64_t* key;
+  const Index* run_begin;
+  __device__ Index operator()(Index p) const { return (p - run_begin[p]) % kLanes == 0 ? 1 : 0; }
+};
+
+struct Larger {
+  __device__ Index operator()(Index a, Index b) const { return a > b ? a : b; }
+};
+
+/// `steps_until[p]` steps begin at or before p. Also notes the first step of every cell that begins at p, empty ones
+/// included.
+__global__ void place_rows(Index rows, Index levels, int cells, const std::uint64_t* key, const Index* order,
+                           const Index* run_begin, const Index* steps_until, Index* position, Index* first_step) {
+  const auto p = static_cast<Index>(element());
+  if (p >= rows) return;
+  const Index step = steps_until[p] - 1;
+  position[order[p]] = step * kLanes + (p - run_begin[p]) % kLanes;
+  const int cell = static_cast<int>(key[p] / static_cast<std::uint64_t>(levels));
+  const int before = p == 0 ? -1 : static_cast<int>(key[p - 1] / static_cast<std::uint64_t>(levels));
+  for (int c = before + 1; c <= cell; ++c) first_step[c] = step;
+  if (p == rows - 1) {
+    for (int c = cell + 1; c <= cells; ++c) first_step[c] = step + 1;
+  }
+}
+
+__global__ void invert(Index rows, const Index* position, Index* row) {
+  const auto i = static_cast<Index>(element());
+  if (i < rows) row[position[i]] = i;
+}
+
+/// A warp a step: the pair rows of its widest row, and how many entries of each row are outside (by position).
+/// most_pairs: over all steps.
+__global__ void count_entries(EntriesOfRows entries, Index steps, const Index* row_at, const Index* first_step,
+                              int cells, Step* step, Index* outside, std::uint32_t* most_pairs) {
+  const auto t = static_cast<Index>(element() / kLanes);
+  if (t >= steps) return;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const std::int64_t position = std::int64_t{t} * kLanes + lane;
+  const Index row = row_at[position];
+  const Index cell_begin = first_step[cell_of_step([=](int c) { return first_step[c]; }, cells, t)];
+  Index inside = 0;
+  outside[position] = 0;
+  if (row >= 0) {
+    inside = min(count_inside(entries, row, t, cell_begin), 2 * kMaxPairs);
+    outside[position] = entries.count[row] - inside;
+  }
+  const auto most = __reduce_max_sync(0xFFFFFFFFU, static_cast<unsigned>(inside));
+  if (lane == 0) {
+    const std::uint32_t pairs = max(1U, (most + 1) / 2);
+    step[t] = {0, pairs};
+    atomicMax(most_pairs, pairs);
+  }
+}
+
+/// A block a cell: all steps of a chunk get the pairs of the widest.
+__global__ void level_chunks(const Cell* cell, int chunk_steps, Step* step, std::uint32_t* pair_rows) {
+  const Cell mine = cell[blockIdx.x];
+  for (Index first = static_cast<Index>(threadIdx.x) * chunk_steps; first < mine.steps;
+       first += static_cast<Index>(blockDim.x) * chunk_steps) {
+    const Index end = min(first + chunk_steps, mine.steps);
+    std::uint32_t pairs = 1;
+    for (Index t = first; t < end; ++t) pairs = max(pairs, step[mine.first_step + t].pairs);
+    for (Index t = first; t < end; ++t) {
+      step[mine.first_step + t].pairs = pairs;
+      pair_rows[mine.first_step + t] = pairs;
+    }
+  }
+}
+
+__global__ void set_pair_rows(Index steps, const std::uint32_t* pair_row, Step* step) {
+  const auto t = static_cast<Index>(element());
+  if (t < steps) step[t].pair_row = pair_row[t];
+}
+
+struct IsErrand {
+  const Index* outside;
+  __device__ Index operator()(std::int64_t p) const { return outside[p] > 0 ? 1 : 0; }
+};
+
+/// errands_until[p]: errands at or before position p. A block a cell: its errands, and the lanes that the longest
+/// needs.
+__global__ void measure_errands(const Index* errands_until, const Index* outside, Cell* cell) {
+  __shared__ Index longest;
+  if (threadIdx.x == 0) longest = 0;
+  __syncthreads();
+  Cell& mine = cell[blockIdx.x];
+  const std::int64_t begin = std::int64_t{mine.first_step} * kLanes;
+  const std::int64_t end = begin + std::int64_t{mine.steps} * kLanes;
+  Index most = 0;
+  for (std::int64_t p = begin + threadIdx.x; p < end; p += blockDim.x) most = max(most, outside[p]);
+  atomicMax(&longest, most);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  mine.first_errand = begin > 0 ? errands_until[begin - 1] : 0;
+  mine.errands = (end > 0 ? errands_until[end - 1] : 0) - mine.first_errand;
+  mine.log2_lanes = 0;
+  while ((kHeld << mine.log2_lanes) < longest && (1 << mine.log2_lanes) < kLanes) ++mine.log2_lanes;
+}
+
+/// The rounds of each cell, one thread: cells are few.
+__global__ void number_rounds(int cells, Cell* cell, Index* rounds) {
+  Index sum = 0;
+  for (int c = 0; c < cells; ++c) {
+    cell[c].first_round = sum;
+    sum += cell[c].rounds();
+  }
+  *rounds = sum;
+}
+
+/// A block a cell: errand numbers by position, and the width of each round.
+__global__ void fill_errands(const Cell* cell, const Index* errands_until, const Index* outside, Index* errand,
+                             Round* round) {
+  const Cell mine = cell[blockIdx.x];
+  const std::int64_t begin = std::int64_t{mine.first_step} * kLanes;
+  const std::int64_t end = begin + std::int64_t{mine.steps} * kLanes;
+  for (std::int64_t p = begin + threadIdx.x; p < end; p += blockDim.x) {
+    if (outside[p] == 0) {
+      errand[p] = -1;
+      continue;
+    }
+    errand[p] = errands_until[p] - 1;
+    const Index r = (errand[p] - mine.first_errand) / mine.errands_a_round();
+    const Index lanes = 1 << mine.log2_lanes;
+    atomicMax(&round[mine.first_round + r].width, static_cast<std::uint32_t>((outside[p] + lanes - 1) / lanes));
+  }
+}
+
+struct RoundWidth {
+  const Round* round;
+  Index rounds;
+  __device__ std::uint32_t operator()(Index r) const { return r < rounds ? round[r].width : 0; }
+};
+
+__global__ void set_round_rows(Index rounds, const std::uint32_t* first_row, Round* round) {
+  const auto r = static_cast<Index>(element());
+  if (r <= rounds) round[r].first_row = first_row[r];
+}
+
+/// Rows sorted by cell, then level, then place in the sweep; `key` is sorted along.
+ScratchArray<Index> sort_rows(const SweepInput& input, int cells, ScratchArray<std::uint64_t>& key,
+                              cudaStream_t stream) {
+  const Index rows = input.pattern.rows;
+  const auto n = static_cast<std::size_t>(rows);
+  const ScratchArray<std::uint64_t> unsorted(n, stream);
+  const ScratchArray<Index> sweep_order(n, stream);
+  ScratchArray<Index> order(n, stream);
+  const Index levels = input.levels->levels;
+  make_keys<<<element_blocks(rows), kElementBlock, 0, stream>>>(input.pattern, input.levels->level.data(), levels,
+                                                                input.triangle == Triangle::lower, cells,
+                                                                unsorted.data(), sweep_order.data());
+  cuda::check_launch("make_keys");
+  const int bits =
+      static_cast<int>(std::bit_width(static_cast<std::uint64_t>(cells) * static_cast<std::uint64_t>(levels)));
+  with_scratch(
+      [&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceRadixSort::SortPairs(scratch, bytes, unsorted.data(), key.data(), sweep_order.data(),
+                                               order.data(), rows, 0, bits, stream);
+      },
+      stream);
+  return order;
+}
+
+/// Positions of the rows, and the first step of each cell on the host (one more: the number of steps).
+std::vector<Index> place(const SweepInput& input, Plan& plan, ScratchArray<Index>& first_step, cudaStream_t stream) {
+  const Index rows = plan.rows;
+  const auto n = static_cast<std::size_t>(rows);
+  ScratchArray<std::uint64_t> key(n, stream);
+  const ScratchArray<Index> order = sort_rows(input, plan.cells, key, stream);
+  const ScratchArray<Index> run_begin(n, stream);
+  const ScratchArray<Index> steps_until(n, stream);
+  const thrust::counting_iterator<Index> count(0);
+  with_scratch(
+      [&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceScan::InclusiveScan(scratch, bytes,
+                                              thrust::make_transform_iterator(count, RunBegin{key.data()}),
+                                              run_begin.data(), Larger{}, rows, stream);
+      },
+      stream);
+  with_scratch(
+      [&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceScan::InclusiveSum(
+            scratch, bytes, thrust::make_transform_iterator(count, StepBegin{key.data(), run_begin.data()}),
+            steps_until.data(), rows, stream);
+      },
+      stream);
+  place_rows<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, input.levels->levels, plan.cells, key.data(),
+                                                                 order.data(), run_begin.data(), steps_until.data(),
+                                                                 plan.position.data(), first_step.data());
+  cuda::check_launch("place_rows");
+  return cuda::fetch_array(first_step.data(), static_cast<std::size_t>(plan.cells) + 1, stream);
+}
+
+void upload_cells(Plan& plan, const std::vector<Index>& first_step, cudaStream_t stream) {
+  std::vector<Cell> cell(static_cast<std::size_t>(plan.cells));
+  for (std::size_t c = 0; c < cell.size(); ++c) {
+    cell[c].first_step = first_step[c];
+    cell[c].steps = first_step[c + 1] - first_step[c];
+    plan.longest_cell = std::max(plan.longest_cell, cell[c].steps);
+  }
+  plan.cell = {cell.size(), stream};
+  cuda::copy_to_device(plan.cell.data(), cell.data(), cell.size(), stream);
+}
+
+/// Chunks and pair rows, once the widest step is known.
+void plan_chunks(Plan& plan, std::uint32_t most_pairs, cudaStream_t stream) {
+  const int steps_a_stage = kStageBytes / (static_cast<int>(most_pairs) * kPairRowBytes);
+  plan.chunk_steps = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(steps_a_stage, kMaxChunkSteps))));
+  const auto steps = static_cast<std::size_t>(plan.steps);
+  const ScratchArray<std::uint32_t> pair_rows(steps + 1, stream);
+  const ScratchArray<std::uint32_t> pair_row(steps + 1, stream);
+  cuda::check(cudaMemsetAsync(pair_rows.data() + steps, 0, sizeof(std::uint32_t), stream), "clearing a count");
+  level_chunks<<<plan.cells, 128, 0, stream>>>(plan.cell.data(), plan.chunk_steps, plan.step.data(), pair_rows.data());
+  cuda::check_launch("level_chunks");
+  with_scratch(
+      [&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceScan::ExclusiveSum(scratch, bytes, pair_rows.data(), pair_row.data(), plan.steps + 1, stream);
+      },
+      stream);
+  set_pair_rows<<<element_blocks(plan.steps), kElementBlock, 0, stream>>>(plan.steps, pair_row.data(),
+                                                                          plan.step.data());
+  cuda::check_launch("set_pair_rows");
+  plan.pair_rows = cuda::fetch(pair_row.data() + steps, stream);
+}
+
+void plan_errands(Plan& plan, const Index* outside, cudaStream_t stream) {
+  const ScratchArray<Index> errands_until(plan.positions(), stream);
+  const ScratchArray<Index> total(1, stream);
+  with_scratch(
+      [&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceScan::InclusiveSum(
+            scratch, bytes,
+            thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), IsErrand{outside}),
+            errands_until.data(), static_cast<std::int64_t>(plan.positions()), stream);
+      },
+      stream);
+  measure_errands<<<plan.cells, kElementBlock, 0, stream>>>(errands_until.data(), outside, plan.cell.data());
+  cuda::check_launch("measure_errands");
+  number_rounds<<<1, 1, 0, stream>>>(plan.cells, plan.cell.data(), total.data());
+  cuda::check_launch("number_rounds");
+  cuda::copy_to_host(&plan.errands, errands_until.data() + plan.positions() - 1, 1, stream);
+  plan.rounds = cuda::fetch(total.data(), stream);
+
+  const auto rounds = static_cast<std::size_t>(plan.rounds);
+  plan.errand = {plan.positions(), stream};
+  plan.round = {rounds + 1, stream};
+  const ScratchArray<std::uint32_t> first_row(rounds + 1, stream);
+  cuda::check(cudaMemsetAsync(plan.round.data(), 0, (rounds + 1) * sizeof(Round), stream), "clearing rounds");
+  fill_errands<<<plan.cells, kElementBlock, 0, stream>>>(plan.cell.data(), errands_until.data(), outside,
+                                                         plan.errand.data(), plan.round.data());
+  cuda::check_launch("fill_errands");
+  with_scratch(
+      [&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceScan::ExclusiveSum(
+            scratch, bytes,
+            thrust::make_transform_iterator(thrust::counting_iterator<Index>(0),
+                                            RoundWidth{plan.round.data(), plan.rounds}),
+            first_row.data(), plan.rounds + 1, stream);
+      },
+      stream);
+  set_round_rows<<<element_blocks(plan.rounds + 1), kElementBlock, 0, stream>>>(plan.rounds, first_row.data(),
+                                                                                plan.round.data());
+  cuda::check_launch("set_round_rows");
+  plan.outside_rows = cuda::fetch(first_row.data() + rounds, stream);
+}
+
+}  // namespace
+
+Plan make_plan(const SweepInput& input, int cells, cudaStream_t stream) {
+  Plan plan;
+  plan.rows = input.pattern.rows;
+  plan.cells = std::clamp(cells, 1, std::max(1, plan.rows));
+  if (plan.rows == 0) return plan;
+  plan.position = {static_cast<std::size_t>(plan.rows), stream};
+  ScratchArray<Index> first_step(static_cast<std::size_t>(plan.cells) + 1, stream);
+  const std::vector<Index> host_first_step = place(input, plan, first_step, stream);
+  plan.steps = host_first_step.back();
+  plan.row = {plan.positions(), stream};
+  cuda::check(cudaMemsetAsync(plan.row.data(), 0xFF, plan.positions() * sizeof(Index), stream),
+              "marking idle positions");
+  invert<<<element_blocks(plan.rows), kElementBlock, 0, stream>>>(plan.rows, plan.position.data(), plan.row.data());
+  cuda::check_launch("invert");
+  upload_cells(plan, host_first_step, stream);
+
+  plan.step = {static_cast<std::size_t>(plan.steps), stream};
+  const ScratchArray<Index> outside(plan.positions(), stream);
+  const ScratchArray<std::uint32_t> most_pairs(1, stream);
+  cuda::check(cudaMemsetAsync(most_pairs.data(), 0, sizeof(std::uint32_t), stream), "clearing a maximum");
+  count_entries<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
+      entries_of(input, plan), plan.steps, plan.row.data(), first_step.data(), plan.cells, plan.step.data(),
+      outside.data(), most_pairs.data());
+  cuda::check_launch("count_entries");
+  plan_chunks(plan, cuda::fetch(most_pairs.data(), stream), stream);
+  plan_errands(plan, outside.data(), stream);
+  return plan;
+}
+
+}  // namespace taskdag::kernels::cells

@@ -1,0 +1,36 @@
+/// \file
+/// The kernel that runs a cell plan.
+#pragma once
+
+#include "kernels/sptrsv/cells/plan.hpp"
+
+namespace taskdag::kernels::cells {
+
+/// One solve; arrays in device memory, index arrays per position.
+struct SolveArguments {
+  const Cell* cell;
+  const Step* step;
+  const Round* round;
+  const Errand* errand;
+  const std::byte* stream;
+  const Index* outside_position;
+  const double* outside_value;
+  Index cells;
+  int chunk_steps;
+  const Target* target;
+  const double* rhs;
+  double* x;           ///< or null
+  double* slots;       ///< positions + 1; the last one is 0
+  double* next_slots;  ///< reset to not_yet
+  int* ticket;
+  int* next_ticket;  ///< reset to 0
+  int* non_finite;
+};
+
+/// Launches the kernel. Asynchronous.
+void solve(const SolveArguments& arguments, cudaStream_t stream);
+
+/// Whether the current device can run it.
+bool supported();
+
+}  // namespace taskdag::kernels::cells

@@ -1,0 +1,154 @@
+#include <climits>
+#include <utility>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "base/handover.hpp"
+#include "kernels/sptrsv/cells/cells.hpp"
+#include "kernels/sptrsv/cells/solve.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::kernels {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+
+/// A block a cell.
+__global__ void make_targets(const cells::Cell* cell, const Index* row, const Index* errand_at, const Index* rhs_index,
+                             const Index* x_index, cells::Target* target, cells::Errand* errand) {
+  const cells::Cell mine = cell[blockIdx.x];
+  const std::int64_t begin = std::int64_t{mine.first_step} * cells::kLanes;
+  const std::int64_t end = begin + std::int64_t{mine.steps} * cells::kLanes;
+  for (std::int64_t p = begin + threadIdx.x; p < end; p += blockDim.x) {
+    const Index i = row[p];
+    const Index rhs = i >= 0 && rhs_index ? rhs_index[i] : i;
+    const Index e = errand_at[p];
+    if (e >= 0) errand[e] = {rhs, static_cast<Index>(p - begin), 1.0};
+    target[p] = {e >= 0 ? cells::kErrand : rhs, i >= 0 && x_index ? x_index[i] : i, 1.0};
+  }
+}
+
+__global__ void set_pivots(std::int64_t positions, const Index* row, const Index* errand_at, const double* pivot,
+                           cells::Target* target, cells::Errand* errand) {
+  const std::int64_t p = element();
+  if (p >= positions) return;
+  const double mine = pivot && row[p] >= 0 ? pivot[row[p]] : 1.0;
+  target[p].pivot = mine;
+  if (errand_at[p] >= 0) errand[errand_at[p]].pivot = mine;
+}
+
+/// A block a cell: where its right-hand side lies, if that is not much more than it needs.
+__global__ void find_rhs(const cells::Target* target, const cells::Errand* errand, const Index* errand_at,
+                         cells::Cell* cell) {
+  constexpr Index kSlack = 4;
+  __shared__ Index least;
+  __shared__ Index most;
+  __shared__ Index rows;
+  if (threadIdx.x == 0) {
+    least = INT_MAX;
+    most = -1;
+    rows = 0;
+  }
+  __syncthreads();
+  const cells::Cell mine = cell[blockIdx.x];
+  const std::int64_t begin = std::int64_t{mine.first_step} * cells::kLanes;
+  const std::int64_t end = begin + std::int64_t{mine.steps} * cells::kLanes;
+  for (std::int64_t p = begin + threadIdx.x; p < end; p += blockDim.x) {
+    const Index entry = errand_at[p] >= 0 ? errand[errand_at[p]].rhs : target[p].rhs;
+    if (entry < 0) continue;
+    atomicMin(&least, entry);
+    atomicMax(&most, entry);
+    atomicAdd(&rows, 1);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && rows > 0 && most - least < kSlack * rows) {
+    cell[blockIdx.x].rhs_begin = least;
+    cell[blockIdx.x].rhs_end = most + 1;
+  }
+}
+
+__global__ void arm(std::int64_t positions, double* slots, double* spare) {
+  const std::int64_t p = element();
+  if (p > positions) return;
+  slots[p] = spare[p] = p < positions ? not_yet() : 0.0;
+}
+
+class CellsSweep final : public Sweep {
+ public:
+  CellsSweep(const SweepInput& input, const CellsOptions& options, cudaStream_t stream)
+      : plan_(
+            cells::make_plan(input, options.cells > 0 ? options.cells : cuda::device_limits().multiprocessors, stream)),
+        storage_(cells::pack(input, plan_, stream)) {
+    const std::size_t positions = plan_.positions();
+    target_ = {positions, stream};
+    errand_ = {static_cast<std::size_t>(plan_.errands), stream};
+    slots_ = {positions + 1, stream};
+    spare_slots_ = {positions + 1, stream};
+    tickets_ = {2, stream};
+    cuda::check(cudaMemsetAsync(tickets_.data(), 0, 2 * sizeof(int), stream), "clearing tickets");
+    const auto count = static_cast<std::int64_t>(positions);
+    if (count > 0) {
+      make_targets<<<plan_.cells, kElementBlock, 0, stream>>>(plan_.cell.data(), plan_.row.data(), plan_.errand.data(),
+                                                              input.rhs_index, input.x_index, target_.data(),
+                                                              errand_.data());
+      cuda::check_launch("make_targets");
+      find_rhs<<<plan_.cells, kElementBlock, 0, stream>>>(target_.data(), errand_.data(), plan_.errand.data(),
+                                                          plan_.cell.data());
+      cuda::check_launch("find_rhs");
+    }
+    arm<<<element_blocks(count + 1), kElementBlock, 0, stream>>>(count, slots_.data(), spare_slots_.data());
+    cuda::check_launch("arm");
+    cuda::synchronize(stream);  // the plan's host arrays have been copied
+  }
+
+  void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
+    cells::load_values(plan_, storage_, source, pivot, stream);
+    if (plan_.steps == 0) return;
+    const auto count = static_cast<std::int64_t>(plan_.positions());
+    set_pivots<<<element_blocks(count), kElementBlock, 0, stream>>>(count, plan_.row.data(), plan_.errand.data(), pivot,
+                                                                    target_.data(), errand_.data());
+    cuda::check_launch("set_pivots");
+  }
+
+  void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
+    if (plan_.steps == 0) return;
+    cells::solve({plan_.cell.data(), plan_.step.data(), plan_.round.data(), errand_.data(), storage_.stream.data(),
+                  storage_.outside_position.data(), storage_.outside_value.data(), plan_.cells, plan_.chunk_steps,
+                  target_.data(), rhs, x, slots_.data(), spare_slots_.data(), tickets_.data() + turn_,
+                  tickets_.data() + (1 - turn_), non_finite},
+                 stream);
+    std::swap(slots_, spare_slots_);
+    turn_ = 1 - turn_;
+  }
+
+  [[nodiscard]] const double* result() const override { return spare_slots_.data(); }
+  [[nodiscard]] const Index* result_index() const override { return plan_.position.data(); }
+
+  [[nodiscard]] std::int64_t bytes() const override {
+    return plan_.bytes() + storage_.bytes() + target_.bytes() + errand_.bytes() + slots_.bytes() +
+           spare_slots_.bytes() + tickets_.bytes();
+  }
+
+ private:
+  cells::Plan plan_;
+  cells::Storage storage_;
+  cuda::DeviceArray<cells::Target> target_;
+  cuda::DeviceArray<cells::Errand> errand_;
+  cuda::DeviceArray<double> slots_;        ///< not_yet: ready for the next solve
+  cuda::DeviceArray<double> spare_slots_;  ///< what the last solve left
+  cuda::DeviceArray<int> tickets_;
+  int turn_ = 0;
+};
+
+}  // namespace
+
+bool cells_supported() { return cells::supported(); }
+
+std::unique_ptr<Sweep> make_cells_sweep(const SweepInput& input, const CellsOptions& options, cudaStream_t stream) {
+  if (!cells_supported()) throw DeviceError("the schedule cells needs a GPU of compute capability 9.0 or newer");
+  return std::make_unique<CellsSweep>(input, options, stream);
+}
+
+}  // namespace taskdag::kernels
