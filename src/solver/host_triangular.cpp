@@ -16,7 +16,8 @@ class HostTriangular final : public TriangularSolver::Impl {
   HostTriangular(const Context& context, const CsrView& a, const TriangularOptions& options)
       : state_(context.state()), sweep_(make_sweep(context, a.pattern, options)) {
     if (!options.unit_diagonal) {
-      diagonal_ = diagonal_entries(a.pattern);
+      const std::vector<Offset> by_row = diagonal_entries(a.pattern);
+      for (const Index row : sweep_.order()) diagonal_.push_back(by_row[static_cast<std::size_t>(row)]);
       inverse_pivots_.resize(diagonal_.size());
     }
     info.rows = a.pattern.rows;
@@ -40,10 +41,11 @@ class HostTriangular final : public TriangularSolver::Impl {
     const auto rhs = [b](Index i) { return b[i]; };
     const auto nothing = [](Index, double) {};
     const double* const inverse = inverse_pivots_.data();
-    finite_ &= diagonal_.empty() ? sweep_.run(
-                                       x, rhs, [](Index, double v) { return v; }, nothing)
-                                 : sweep_.run(
-                                       x, rhs, [inverse](Index i, double v) { return v * inverse[i]; }, nothing);
+    finite_ &= diagonal_.empty()
+                   ? sweep_.run(
+                         x, rhs, [](Index, double v) { return v; }, nothing)
+                   : sweep_.run(
+                         x, rhs, [inverse](Index, Index place, double v) { return v * inverse[place]; }, nothing);
   }
 
   SolveOutcome outcome() override {
@@ -67,8 +69,8 @@ class HostTriangular final : public TriangularSolver::Impl {
 
   std::shared_ptr<Context::State> state_;
   kernels::ScheduledSweep sweep_;
-  std::vector<Offset> diagonal_;  // empty for a unit diagonal
-  std::vector<double> inverse_pivots_;
+  std::vector<Offset> diagonal_;        // entries, by place in the sweep; empty for a unit diagonal
+  std::vector<double> inverse_pivots_;  // by place
   bool finite_ = true;
 };
 

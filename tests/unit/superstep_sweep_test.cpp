@@ -137,6 +137,25 @@ TEST(SuperstepSweep, GivesRowsToPivotAndEmitAndTakesTheResultsArrayAsRightHandSi
   EXPECT_TRUE(same_bits(run(sweep), run(natural)));
 }
 
+TEST(ScheduledSweep, GivesPivotTheRowsPlace) {
+  const CsrMatrix a = tame(make_stencil({.stencil = Stencil::seven_point, .nx = 20, .ny = 20, .nz = 20}));
+  host::ThreadPool pool(2);
+  for (const SolveSchedule kind : solve_schedules(Backend::host)) {
+    ScheduledSweep sweep(a.pattern(), nullptr, Triangle::upper, pool, kind);
+    sweep.load(a.values.data());
+    std::vector<double> x(static_cast<std::size_t>(a.rows));
+    std::vector<Index> row_at(x.size(), -1);
+    sweep.run(
+        x.data(), [](Index) { return 1.0; },
+        [&](Index row, Index place, double value) {
+          row_at[static_cast<std::size_t>(place)] = row;
+          return value;
+        },
+        [](Index, double) {});
+    EXPECT_EQ(row_at, std::vector<Index>(sweep.order().begin(), sweep.order().end())) << to_string(kind);
+  }
+}
+
 TEST(SuperstepSweep, FindsValuesWhereTheSourceSays) {
   const CsrMatrix a = tame(test::load_bundled("jpwh_991"));
   const Transposed t = transpose(a.pattern());

@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 #include "backends/host/thread_pool.hpp"
@@ -31,6 +33,16 @@ inline double subtract_row(double difference, const Index* column, const double*
   return difference;
 }
 
+/// pivot(row, place, value), or pivot(row, value) where it takes no place.
+template <class Pivot>
+double apply_pivot(const Pivot& pivot, Index row, Index place, double value) {
+  if constexpr (std::is_invocable_v<const Pivot&, Index, Index, double>) {
+    return pivot(row, place, value);
+  } else {
+    return pivot(row, value);
+  }
+}
+
 /// A strict triangle, packed in the order in which a thread plan runs its rows: natural sweep order for one thread,
 /// thread by thread and level by level for several. "Position" below is the place of a row in that order.
 /// The owner of a position is the first to write its entries, so that their memory lies near it.
@@ -48,10 +60,13 @@ class HostSweep {
   [[nodiscard]] Index levels() const { return levels_.levels; }
   [[nodiscard]] Index widest_level() const { return levels_.widest_level; }
   [[nodiscard]] int threads() const { return runner_.plan().threads(); }
+  /// The row at each position.
+  [[nodiscard]] std::span<const Index> order() const { return runner_.plan().order(); }
   [[nodiscard]] std::int64_t bytes() const;
 
-  /// Solves with x_i = (rhs(i) − Σ a_ij x_j) · pivot(i) for all rows i; emit(i, x_i) is called once per row and returns
-  /// nothing. `x` is `rows` doubles of work space that holds x afterwards; rhs(i) may read x[i] of before.
+  /// Solves with x_i = pivot(i, rhs(i) − Σ a_ij x_j) for all rows i; emit(i, x_i) is called once per row and returns
+  /// nothing. pivot may take the row's position between the two: what is stored in that order is read in order.
+  /// `x` is `rows` doubles of work space that holds x afterwards; rhs(i) may read x[i] of before.
   /// @returns whether all x_i are finite
   template <class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
@@ -69,7 +84,7 @@ class HostSweep {
     for (Index p = 0; p < n; ++p) {
       const Index i = forward_ ? p : n - 1 - p;
       const Offset count = offsets[p + 1] - offsets[p];
-      const double sum = pivot(i, subtract_row(rhs(i), column, value, count, x));
+      const double sum = apply_pivot(pivot, i, p, subtract_row(rhs(i), column, value, count, x));
       column += count;
       value += count;
       x[i] = sum;
@@ -92,7 +107,7 @@ class HostSweep {
         const Index i = row[p];
         const double difference =
             subtract_row(rhs(i), columns + offsets[p], values + offsets[p], offsets[p + 1] - offsets[p], x);
-        const double result = pivot(i, difference);
+        const double result = apply_pivot(pivot, i, p, difference);
         x[i] = result;
         mine &= is_finite(result);
         emit(i, result);

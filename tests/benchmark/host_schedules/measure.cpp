@@ -49,7 +49,7 @@ Solving solve(const Make& make, const System& system, int repeat) {
   const auto run = [&] {
     sweep->run(
         x.data(), [b = system.b.data()](Index i) { return b[i]; },
-        [d = inverse.data()](Index i, double value) { return value * d[i]; }, [](Index, double) {});
+        [d = inverse.data()](Index, Index place, double value) { return value * d[place]; }, [](Index, double) {});
   };
   run();
   run();

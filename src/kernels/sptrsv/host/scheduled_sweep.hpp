@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <variant>
 
 #include "kernels/sptrsv/host.hpp"
@@ -43,6 +44,10 @@ class ScheduledSweep {
   }
   [[nodiscard]] int threads() const {
     return std::visit([](const auto& sweep) { return sweep.threads(); }, sweep_);
+  }
+  /// The row at each place (HostSweep: position).
+  [[nodiscard]] std::span<const Index> order() const {
+    return std::visit([](const auto& sweep) { return sweep.order(); }, sweep_);
   }
   [[nodiscard]] std::int64_t bytes() const {
     return std::visit([](const auto& sweep) { return sweep.bytes(); }, sweep_);

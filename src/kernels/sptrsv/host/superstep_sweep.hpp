@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "backends/host/barrier.hpp"
@@ -41,9 +42,11 @@ class SuperstepSweep {
   [[nodiscard]] Index widest_level() const { return levels_.widest_level; }
   [[nodiscard]] int threads() const { return cores_; }
   [[nodiscard]] Index supersteps() const { return supersteps_; }
+  /// The row at each place.
+  [[nodiscard]] std::span<const Index> order() const { return row_; }
   [[nodiscard]] std::int64_t bytes() const;
 
-  /// As HostSweep::run().
+  /// As HostSweep::run(), with places for positions.
   template <class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     std::atomic<bool> finite{true};
@@ -110,7 +113,7 @@ class SuperstepSweep {
       const Index i = row[p];
       const double difference =
           subtract_row(rhs(i), columns + offsets[p], values + offsets[p], offsets[p + 1] - offsets[p], result);
-      const double value = pivot(i, difference);
+      const double value = apply_pivot(pivot, i, p, difference);
       result[p] = value;
       x[i] = value;
       finite &= is_finite(value);
