@@ -263,7 +263,7 @@ TEST(HostTriangular, RefusesSchedulesOfCudaAndNamesItsOwn) {
   const Context context = Context::create({.backend = Backend::host, .threads = 2});
   const CsrMatrix a = test::diagonal(3);
   try {
-    TriangularSolver(context, a.view(), MemorySpace::host, {.schedule = SolveSchedule::cells});
+    const TriangularSolver solver(context, a.view(), MemorySpace::host, {.schedule = SolveSchedule::cells});
     FAIL() << "a schedule of CUDA was taken";
   } catch (const InvalidInput& error) {
     for (const SolveSchedule kind : solve_schedules(Backend::host)) {
