@@ -299,8 +299,7 @@ class CudaFactorization final : public Factorization::Impl {
   }
 
   void prepare_symmetric(cudaStream_t s) {
-    const auto rows = static_cast<std::size_t>(info.rows);
-    if (rows > 0) {
+    if (info.rows > 0) {
       ScratchArray<double> smallest(1, s);
       with_scratch(
           [&](void* scratch, std::size_t& bytes) {
@@ -312,8 +311,8 @@ class CudaFactorization final : public Factorization::Impl {
         throw InvalidInput("a symmetric part of the factor needs pivots that are not negative; one is");
       }
     }
-    if (scaled_.size() < rows) {
-      scaled_ = {rows, s};
+    if (scaled_.size() == 0) {
+      scaled_ = {extent(sweeps_.first->result_index(), info.rows, s), s};
       count_bytes();
     }
     symmetric_ready_ = true;
@@ -366,7 +365,7 @@ class CudaFactorization final : public Factorization::Impl {
   DeviceArray<double> unit_;  ///< U of ic0
   SweepPair sweeps_;
   SweepPair transposed_;        ///< from the first transposed application of ilu0 on
-  DeviceArray<double> scaled_;  ///< right-hand side of a symmetric part
+  DeviceArray<double> scaled_;  ///< right-hand side of the second sweep in a symmetric part
   bool symmetric_ready_ = false;
   DeviceArray<double> host_values_;
   PinnedArray<kernels::FactorReport> report_{1};

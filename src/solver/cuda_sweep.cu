@@ -1,3 +1,8 @@
+#include <cub/device/device_reduce.cuh>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "kernels/sptrsv/cells/cells.hpp"
 #include "solver/cuda_sweep.hpp"
 #include "solver/cuda_trial.hpp"
 #include "solver/selector.hpp"
@@ -18,15 +23,25 @@ TuneKey key_of(const std::string& device, const AnalysedTriangle& triangle, cuda
   return key;
 }
 
+std::unique_ptr<kernels::Sweep> make(const ScheduleChoice& choice, const kernels::SweepInput& input,
+                                     cudaStream_t stream) {
+  if (choice.cells > 0) return kernels::make_cells_sweep(input, {choice.cells}, stream);
+  return kernels::make_sweep(choice.schedule, input, stream);
+}
+
 /// `usual` and some others.
 TrialResult fastest(SolveSchedule usual, const kernels::SweepInput& input, cudaStream_t stream) {
   SweepTrial trial(input, stream);
-  TrialResult best{{usual}, trial.microseconds(*kernels::make_sweep(usual, input, stream))};
-  for (const SolveSchedule other : {SolveSchedule::flat, SolveSchedule::cells, SolveSchedule::cusparse}) {
-    if (other == usual) continue;
+  TrialResult best{{usual}, trial.microseconds(*make({usual}, input, stream))};
+  const int all = device_limits().multiprocessors;
+  for (const ScheduleChoice& other :
+       {ScheduleChoice{SolveSchedule::flat}, ScheduleChoice{SolveSchedule::cells},
+        ScheduleChoice{SolveSchedule::cells, all / 2}, ScheduleChoice{SolveSchedule::cells, all / 4},
+        ScheduleChoice{SolveSchedule::cusparse}}) {
+    if (other == ScheduleChoice{usual}) continue;
     try {
-      const double took = trial.microseconds(*kernels::make_sweep(other, input, stream));
-      if (took < best.microseconds) best = {{other}, took};
+      const double took = trial.microseconds(*make(other, input, stream));
+      if (took < best.microseconds) best = {other, took};
     } catch (const DeviceError&) {  // a device or a system that cannot run it: no candidate here
     } catch (const OutOfMemory&) {  // nor is one that does not fit
     }
@@ -35,6 +50,17 @@ TrialResult fastest(SolveSchedule usual, const kernels::SweepInput& input, cudaS
 }
 
 }  // namespace
+
+std::size_t extent(const Index* index, Index rows, cudaStream_t stream) {
+  if (index == nullptr || rows == 0) return static_cast<std::size_t>(rows);
+  const ScratchArray<Index> largest(1, stream);
+  with_scratch(
+      [&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceReduce::Max(scratch, bytes, index, largest.data(), rows, stream);
+      },
+      stream);
+  return static_cast<std::size_t>(fetch(largest.data(), stream)) + 1;
+}
 
 AnalysedTriangle::AnalysedTriangle(const kernels::DevicePattern& device_pattern, Triangle which, cudaStream_t stream)
     : pattern(device_pattern),
@@ -65,7 +91,7 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
     if (choice.schedule == SolveSchedule::automatic) choice = {usual};  // a file may say so
   }
   schedule = choice.schedule;
-  sweep = kernels::make_sweep(schedule, input, stream);
+  sweep = make(choice, input, stream);
 }
 
 }  // namespace taskdag::cuda

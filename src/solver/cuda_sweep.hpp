@@ -10,6 +10,9 @@
 
 namespace taskdag::cuda {
 
+/// Length of an array that `index` (device, `rows` entries; null: the identity) points into. Synchronises `stream`.
+std::size_t extent(const Index* index, Index rows, cudaStream_t stream);
+
 /// What every sweep over a triangle starts from. The arrays are scratch memory: not to outlive the stream.
 struct AnalysedTriangle {
   /// Synchronises `stream`. `pattern` is not copied.

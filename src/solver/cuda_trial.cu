@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <cub/device/device_reduce.cuh>
 #include <limits>
 
-#include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/stream.hpp"
+#include "solver/cuda_sweep.hpp"
 #include "solver/cuda_trial.hpp"
 
 namespace taskdag::cuda {
@@ -11,18 +10,6 @@ namespace taskdag::cuda {
 namespace {
 
 constexpr int kTimedSolves = 3;
-
-/// Length of an array that `index` points into.
-std::size_t extent(const Index* index, Index rows, cudaStream_t stream) {
-  if (index == nullptr || rows == 0) return static_cast<std::size_t>(rows);
-  const ScratchArray<Index> largest(1, stream);
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceReduce::Max(scratch, bytes, index, largest.data(), rows, stream);
-      },
-      stream);
-  return static_cast<std::size_t>(fetch(largest.data(), stream)) + 1;
-}
 
 }  // namespace
 
