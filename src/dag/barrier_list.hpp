@@ -42,16 +42,15 @@ class BarrierList {
         idle_share_(idle_share),
         ready_(&ready),
         running_(static_cast<std::size_t>(cores)),
-        missing_(static_cast<std::size_t>(graph.size())),
-        parents_core_(missing_.size(), kNone),
-        parents_superstep_(missing_.size(), kNone) {}
+        parents_(static_cast<std::size_t>(graph.size())) {}
 
   Assignment run() {
     const auto tasks = static_cast<std::size_t>(graph_->size());
     result_ = {0, std::vector<Index>(tasks, kNone), std::vector<Index>(tasks, kNone)};
     for (Index task = 0; task < graph_->size(); ++task) {
-      missing_[static_cast<std::size_t>(task)] = static_cast<Index>(graph_->parents_of(task).size());
-      if (missing_[static_cast<std::size_t>(task)] == 0) pool_.push_back(task);
+      Parents& parents = parents_[static_cast<std::size_t>(task)];
+      parents.missing = static_cast<Index>(graph_->parents_of(task).size());
+      if (parents.missing == 0) pool_.push_back(task);
     }
     waiting_ = static_cast<Index>(pool_.size());
     while (waiting_ > 0) run_superstep();
@@ -63,6 +62,13 @@ class BarrierList {
   static constexpr Index kSeveral = -2;
   static constexpr Offset kAnyWeight = std::numeric_limits<Offset>::max();
   using Event = std::pair<std::int64_t, int>;  // time, core
+
+  /// Of a task.
+  struct Parents {
+    Index missing = 0;        // those that have not finished
+    Index core = kNone;       // where those ran that finished …
+    Index superstep = kNone;  // … in this superstep, the last one in which one did
+  };
 
   void run_superstep() {
     std::erase_if(pool_, [&](Index task) { return result_.core[static_cast<std::size_t>(task)] != kNone; });
@@ -116,17 +122,17 @@ class BarrierList {
 
   void finish(int core) {
     for (const Index child : graph_->children_of(running_[static_cast<std::size_t>(core)])) {
-      const auto c = static_cast<std::size_t>(child);
-      if (parents_superstep_[c] != result_.supersteps) {
-        parents_superstep_[c] = result_.supersteps;
-        parents_core_[c] = core;
-      } else if (parents_core_[c] != core) {
-        parents_core_[c] = kSeveral;
+      Parents& parents = parents_[static_cast<std::size_t>(child)];
+      if (parents.superstep != result_.supersteps) {
+        parents.superstep = result_.supersteps;
+        parents.core = core;
+      } else if (parents.core != core) {
+        parents.core = kSeveral;
       }
-      if (--missing_[c] > 0) continue;
+      if (--parents.missing > 0) continue;
       pool_.push_back(child);
       ++waiting_;
-      if (parents_core_[c] == core) ready_->insert(core, child);
+      if (parents.core == core) ready_->insert(core, child);
     }
   }
 
@@ -141,9 +147,7 @@ class BarrierList {
   std::vector<Index> running_;                                             // by core
   int busy_ = 0;
   std::int64_t latest_end_ = 0;
-  std::vector<Index> missing_;            // by task: parents that have not finished
-  std::vector<Index> parents_core_;       // by task: where its parents ran in the superstep below
-  std::vector<Index> parents_superstep_;  // by task: the last superstep in which a parent finished
+  std::vector<Parents> parents_;  // by task
 };
 
 }  // namespace taskdag

@@ -82,15 +82,10 @@ class LockingReady {
       : graph_(&graph),
         own_(static_cast<std::size_t>(cores)),
         better_(static_cast<std::size_t>(cores)),
-        base_(normalise_paths(graph)),
-        where_(base_.size(), kNone),
-        penalty_(base_.size()),
-        first_bonus_(base_.size()),
-        lock_(base_.size()),
-        lock_superstep_(base_.size(), kNone),
-        listed_(base_.size(), false),
-        ready_parents_(graph.parents.size()),
-        ready_count_(base_.size(), 0) {}
+        ready_parents_(graph.parents.size()) {
+    states_.reserve(static_cast<std::size_t>(graph.size()));
+    for (const std::int32_t path : normalise_paths(graph)) states_.push_back({.path = path});
+  }
 
   void begin(const std::vector<Index>& tasks) {
     ++superstep_;
@@ -99,25 +94,25 @@ class LockingReady {
     for (RatedHeap& heap : better_) heap.clear();
     all_.clear();
     for (const Index task : tasks) {
-      const auto t = static_cast<std::size_t>(task);
-      where_[t] = kAny;
-      penalty_[t] = 0;
-      first_bonus_[t] = kNone;
-      all_.append(base_[t], task);
-      if (!listed_[t]) list(task);
+      State& state = state_of(task);
+      state.where = kAny;
+      state.penalty = 0;
+      state.first_bonus = kNone;
+      all_.append(state.score(0), task);
+      if (!state.listed) list(task);
     }
     all_.heapify();
   }
 
   void insert(int core, Index task) {
-    const auto t = static_cast<std::size_t>(task);
-    where_[t] = core;
-    penalty_[t] = 0;
+    State& state = state_of(task);
+    state.where = core;
+    state.penalty = 0;
     for (const Index child : graph_->children_of(task)) {
-      const Index lock = lock_of(child);
-      if (lock >= 0 && lock != core) ++penalty_[t];
+      const Index lock = lock_of(state_of(child));
+      if (lock >= 0 && lock != core) ++state.penalty;
     }
-    own_[static_cast<std::size_t>(core)].push(common_score(t), task);
+    own_[static_cast<std::size_t>(core)].push(state.score(0), task);
     list(task);
   }
 
@@ -125,25 +120,26 @@ class LockingReady {
     const auto c = static_cast<std::size_t>(core);
     RatedHeap& own = own_[c];
     while (true) {
-      own.settle([&](Index task, std::int32_t& rating) {
-        rating = common_score(static_cast<std::size_t>(task));
-        return where_[static_cast<std::size_t>(task)] == core;
+      own.settle([&](Index task, std::int32_t& score) {
+        score = state_of(task).score(0);
+        return state_of(task).where == core;
       });
       if (own.empty()) break;
       const Index task = own.top_task();
       own.pop();
       if (graph_->weight[static_cast<std::size_t>(task)] <= most) return task;
-      where_[static_cast<std::size_t>(task)] = kNone;  // fits no more in this superstep
+      state_of(task).where = kNone;  // fits no more in this superstep
     }
-    all_.settle([&](Index task, std::int32_t& rating) {
-      rating = common_score(static_cast<std::size_t>(task));
-      return where_[static_cast<std::size_t>(task)] == kAny;
+    all_.settle([&](Index task, std::int32_t& score) {
+      score = state_of(task).score(0);
+      return state_of(task).where == kAny;
     });
     if (all_.empty()) return kNone;
-    better_[c].settle([&](Index task, std::int32_t& rating) {
-      const Index bonus = where_[static_cast<std::size_t>(task)] == kAny ? bonus_of(task, core) : kNone;
+    better_[c].settle([&](Index task, std::int32_t& score) {
+      const State& state = state_of(task);
+      const Index bonus = state.where == kAny ? bonus_of(state, core) : kNone;
       if (bonus == kNone) return false;
-      rating = score(static_cast<std::size_t>(task), bonuses_[static_cast<std::size_t>(bonus)].children);
+      score = state.score(bonuses_[static_cast<std::size_t>(bonus)].children);
       return true;
     });
     RatedHeap& best = !better_[c].empty() && better_[c].top() > all_.top() ? better_[c] : all_;
@@ -154,21 +150,41 @@ class LockingReady {
   }
 
   void assigned(int core, Index task) {
-    where_[static_cast<std::size_t>(task)] = kNone;
+    state_of(task).where = kNone;
     for (const Index child : graph_->children_of(task)) {
-      drop(task, child);
-      const Index lock = lock_of(child);
+      State& state = state_of(child);
+      const auto parents = ready_parents(state, child);
+      *std::ranges::find(parents, task) = parents.back();
+      --state.ready_parents;
+      const auto others = parents.first(parents.size() - 1);
+      const Index lock = lock_of(state);
       if (lock == kNone) {
-        set_lock(child, core);
-        for (const Index parent : ready_parents_of(child)) add_lock(parent, core);
+        state.lock = core;
+        state.lock_superstep = superstep_;
+        for (const Index other : others) add_lock(other, core);
       } else if (lock >= 0 && lock != core) {
-        set_lock(child, kSeveral);
-        for (const Index parent : ready_parents_of(child)) remove_lock(parent, lock);
+        state.lock = kSeveral;
+        for (const Index other : others) remove_lock(other, lock);
       }
     }
   }
 
  private:
+  /// Of a task. Together, since all of it is looked up at once, in no order.
+  struct State {
+    std::int32_t path;             // normalised
+    Index where = kNone;           // the core that can run it in this superstep, kAny, or kNone
+    std::int32_t penalty = 0;      // of a ready task: children that a core has locked, its own core aside
+    Index first_bonus = kNone;     // of a task that every core can run: its list in bonuses_
+    Index lock = kNone;            // the core where parents have begun, or kSeveral …
+    Index lock_superstep = kNone;  // … in this superstep
+    Index ready_parents = 0;       // how many of its parents are ready and not assigned
+    bool listed = false;           // it is one of the ready parents of its children
+
+    /// For a core that has locked so many of its children, beside those that the penalty leaves out.
+    [[nodiscard]] std::int32_t score(std::int32_t children) const { return path - (penalty - children); }
+  };
+
   /// How many children of a task `core` has locked.
   struct Bonus {
     Index core;
@@ -176,47 +192,29 @@ class LockingReady {
     Index next;
   };
 
+  [[nodiscard]] State& state_of(Index task) { return states_[static_cast<std::size_t>(task)]; }
+  [[nodiscard]] Index lock_of(const State& state) const {
+    return state.lock_superstep == superstep_ ? state.lock : kNone;
+  }
+
   /// Makes a ready task one of the ready parents of its children.
   void list(Index task) {
-    listed_[static_cast<std::size_t>(task)] = true;
+    state_of(task).listed = true;
     for (const Index child : graph_->children_of(task)) {
-      const auto c = static_cast<std::size_t>(child);
-      const Offset place = graph_->parent_offsets[c] + ready_count_[c]++;
-      ready_parents_[static_cast<std::size_t>(place)] = task;
+      State& state = state_of(child);
+      ++state.ready_parents;
+      ready_parents(state, child).back() = task;
     }
   }
 
-  /// Takes `task` off the ready parents of `child`.
-  void drop(Index task, Index child) {
-    const auto listed = ready_parents_of(child);
-    *std::ranges::find(listed, task) = listed.back();
-    --ready_count_[static_cast<std::size_t>(child)];
-  }
-
-  [[nodiscard]] std::span<Index> ready_parents_of(Index child) {
-    const auto c = static_cast<std::size_t>(child);
+  [[nodiscard]] std::span<Index> ready_parents(const State& state, Index task) {
     return std::span(ready_parents_)
-        .subspan(static_cast<std::size_t>(graph_->parent_offsets[c]), static_cast<std::size_t>(ready_count_[c]));
+        .subspan(static_cast<std::size_t>(graph_->parent_offsets[static_cast<std::size_t>(task)]),
+                 static_cast<std::size_t>(state.ready_parents));
   }
 
-  [[nodiscard]] Index lock_of(Index task) const {
-    const auto t = static_cast<std::size_t>(task);
-    return lock_superstep_[t] == superstep_ ? lock_[t] : kNone;
-  }
-  void set_lock(Index task, Index lock) {
-    lock_[static_cast<std::size_t>(task)] = lock;
-    lock_superstep_[static_cast<std::size_t>(task)] = superstep_;
-  }
-
-  /// Of a task for its own core or, where every core can run it, for a core that has locked none of its children.
-  [[nodiscard]] std::int32_t common_score(std::size_t task) const { return score(task, 0); }
-  /// Of a task for a core that has locked so many of its children.
-  [[nodiscard]] std::int32_t score(std::size_t task, std::int32_t children) const {
-    return base_[task] - (penalty_[task] - children);
-  }
-
-  [[nodiscard]] Index bonus_of(Index task, Index core) const {
-    Index bonus = first_bonus_[static_cast<std::size_t>(task)];
+  [[nodiscard]] Index bonus_of(const State& state, Index core) const {
+    Index bonus = state.first_bonus;
     while (bonus != kNone && bonuses_[static_cast<std::size_t>(bonus)].core != core) {
       bonus = bonuses_[static_cast<std::size_t>(bonus)].next;
     }
@@ -225,57 +223,50 @@ class LockingReady {
 
   /// `core` has locked a child of `task`: a penalty for all other cores.
   void add_lock(Index task, Index core) {
-    const auto t = static_cast<std::size_t>(task);
-    if (where_[t] == kAny) {
-      ++penalty_[t];
-      Index bonus = bonus_of(task, core);
+    State& state = state_of(task);
+    if (state.where == kAny) {
+      ++state.penalty;
+      Index bonus = bonus_of(state, core);
       if (bonus == kNone) {
         bonus = static_cast<Index>(bonuses_.size());
-        bonuses_.push_back({core, 0, first_bonus_[t]});
-        first_bonus_[t] = bonus;
+        bonuses_.push_back({core, 0, state.first_bonus});
+        state.first_bonus = bonus;
       }
       const std::int32_t children = ++bonuses_[static_cast<std::size_t>(bonus)].children;
-      if (children == 1) better_[static_cast<std::size_t>(core)].push(score(t, children), task);
-    } else if (where_[t] != kNone && where_[t] != core) {
-      ++penalty_[t];
+      if (children == 1) better_[static_cast<std::size_t>(core)].push(state.score(children), task);
+    } else if (state.where != kNone && state.where != core) {
+      ++state.penalty;
     }
   }
 
   /// A child of `task` that `core` had locked is locked out: no core loses it any more.
   void remove_lock(Index task, Index core) {
-    const auto t = static_cast<std::size_t>(task);
-    if (where_[t] == kAny) {
-      --penalty_[t];
-      all_.push(common_score(t), task);
-      for (Index b = first_bonus_[t]; b != kNone; b = bonuses_[static_cast<std::size_t>(b)].next) {
+    State& state = state_of(task);
+    if (state.where == kAny) {
+      --state.penalty;
+      all_.push(state.score(0), task);
+      for (Index b = state.first_bonus; b != kNone; b = bonuses_[static_cast<std::size_t>(b)].next) {
         Bonus& bonus = bonuses_[static_cast<std::size_t>(b)];
         if (bonus.core == core) {
           --bonus.children;
         } else {
-          better_[static_cast<std::size_t>(bonus.core)].push(score(t, bonus.children), task);
+          better_[static_cast<std::size_t>(bonus.core)].push(state.score(bonus.children), task);
         }
       }
-    } else if (where_[t] != kNone && where_[t] != core) {
-      --penalty_[t];
-      own_[static_cast<std::size_t>(where_[t])].push(common_score(t), task);
+    } else if (state.where != kNone && state.where != core) {
+      --state.penalty;
+      own_[static_cast<std::size_t>(state.where)].push(state.score(0), task);
     }
   }
 
   const TaskGraph* graph_;
   Index superstep_ = kNone;
-  RatedHeap all_;                      // tasks that every core can run, by the common score
-  std::vector<RatedHeap> own_;         // by core: tasks that it alone can run
-  std::vector<RatedHeap> better_;      // by core: tasks that every core can run, of which it has locked children
-  std::vector<std::int32_t> base_;     // by task: the normalised path
-  std::vector<Index> where_;           // by task: the core that can run it, kAny, or kNone
-  std::vector<std::int32_t> penalty_;  // by ready task
-  std::vector<Index> first_bonus_;     // by task that every core can run: its list in bonuses_
-  std::vector<Bonus> bonuses_;
-  std::vector<Index> lock_;            // by task: the core where parents have begun, or kSeveral
-  std::vector<Index> lock_superstep_;  // in which lock_ was set
-  std::vector<bool> listed_;           // by task: among the ready parents of its children
-  std::vector<Index> ready_parents_;   // by child, in the place of its parents: those that are ready and not assigned
-  std::vector<Index> ready_count_;     // by child: how many those are
+  RatedHeap all_;                     // tasks that every core can run, rated for cores without a bonus
+  std::vector<RatedHeap> own_;        // by core: tasks that it alone can run
+  std::vector<RatedHeap> better_;     // by core: tasks that every core can run, of which it has locked children
+  std::vector<State> states_;         // by task
+  std::vector<Bonus> bonuses_;        // of this superstep
+  std::vector<Index> ready_parents_;  // by task, in the place of its parents: those that are ready and not assigned
 };
 
 }  // namespace
