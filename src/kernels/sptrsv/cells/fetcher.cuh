@@ -14,7 +14,11 @@
 namespace taskdag::kernels::cells {
 
 inline constexpr int kFetchers = 14;
-inline constexpr int kPatience = 8;  ///< a fetcher whose first step is so many steps away pauses between two looks
+// Looks at operands share the path to memory with the runner's reads of shared memory: a lane looks (but for a first
+// time) only once the runner is near its step, and a warp none of whose rows is near pauses.
+inline constexpr int kNear = 20;              ///< steps
+inline constexpr unsigned kShortPause = 100;  ///< nanoseconds
+inline constexpr unsigned kLongPause = 400;
 
 class Fetcher {
  public:
@@ -127,8 +131,8 @@ class Fetcher {
         if (!__any_sync(cuda::kFullWarp, open)) return;
       }
       const int earliest = __reduce_min_sync(cuda::kFullWarp, open ? step : INT_MAX);
-      if (earliest - done > kPatience) __nanosleep(100);
-      if (open) {
+      if (earliest - done > kNear) __nanosleep(earliest - done > 2 * kNear ? kLongPause : kShortPause);
+      if (open && step - done <= kNear) {
 #pragma unroll
         for (int k = 0; k < kHeld; ++k) {
           if (!is_ready(operand[k])) operand[k] = slots_.peek(now.position[k]);
