@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <sstream>
 
 namespace taskdag::benchmark {
 namespace {
@@ -17,28 +18,34 @@ std::vector<std::string> distinct(const std::vector<Row>& rows, const std::funct
   return names;
 }
 
-double geometric_mean(const std::vector<double>& values) {
+std::string to_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, value < 100.0 ? "%.2f" : "%.0f", value);
+  return text;
+}
+
+std::string geometric_mean(const std::vector<double>& values) {
   double sum = 0.0;
   for (const double value : values) sum += std::log(value);
-  return std::exp(sum / static_cast<double>(values.size()));
+  return to_text(std::exp(sum / static_cast<double>(values.size())));
 }
 
-double median(std::vector<double> values) {
+std::string quartiles(std::vector<double> values) {
   std::ranges::sort(values);
-  return values[values.size() / 2];
+  const std::size_t n = values.size();
+  std::ostringstream text;
+  text << to_text(values[n / 4]) << " / " << to_text(values[n / 2]) << " / " << to_text(values[n * 3 / 4]);
+  return text.str();
 }
 
-/// A row per variant and a column per set; a variant without any value is left out.
+/// A row per variant and a column per set; a variant without any value is left out, and so is a table of those.
 void print_table(const std::vector<Row>& rows, const char* title,
                  const std::function<std::optional<double>(const Row&)>& value,
-                 const std::function<double(const std::vector<double>&)>& reduce) {
+                 const std::function<std::string(const std::vector<double>&)>& reduce) {
   const auto sets = distinct(rows, [](const Row& row) { return row.set; });
-  std::printf("\n| %s |", title);
-  for (const std::string& set : sets) std::printf(" %s |", set.c_str());
-  std::printf("\n|---|");
-  for (std::size_t k = 0; k < sets.size(); ++k) std::printf("---|");
+  std::ostringstream table;
   for (const std::string& variant : distinct(rows, [](const Row& row) { return std::string(row.variant); })) {
-    std::string line;
+    std::ostringstream line;
     bool any = false;
     for (const std::string& set : sets) {
       std::vector<double> values;
@@ -47,13 +54,19 @@ void print_table(const std::vector<Row>& rows, const char* title,
         if (const auto v = value(row)) values.push_back(*v);
       }
       any = any || !values.empty();
-      char cell[32];
-      std::snprintf(cell, sizeof cell, values.empty() ? " |" : " %.2f |", values.empty() ? 0.0 : reduce(values));
-      line += cell;
+      if (!values.empty()) line << " " << reduce(values);
+      line << " |";
     }
-    if (any) std::printf("\n| %s |%s", variant.c_str(), line.c_str());
+    if (any) table << "| " << variant << " |" << line.str() << "\n";
   }
-  std::printf("\n");
+  if (table.str().empty()) return;
+  std::ostringstream names;
+  std::ostringstream rule;
+  for (const std::string& set : sets) {
+    names << " " << set << " |";
+    rule << "---|";
+  }
+  std::printf("\n| %s |%s\n|---|%s\n%s", title, names.str().c_str(), rule.str().c_str(), table.str().c_str());
 }
 
 }  // namespace
@@ -76,13 +89,12 @@ void write_csv(std::FILE* file, const std::string& commit, int cores, const std:
     } else {
       std::fprintf(file, ",,,");
     }
-    std::fprintf(file, "%.4g,", m.schedule_ms);
     if (m.solving) {
       const Solving& s = *m.solving;
-      std::fprintf(file, "%.4g,%d,%.5g,%.5g,%.5g,%.4g,%.4g,%.2g\n", s.pack_ms, s.threads, s.median, s.lower_quartile,
-                   s.upper_quartile, row.serial_ms / s.median, amortisation(row), s.error);
+      std::fprintf(file, "%.4g,%.4g,%d,%.5g,%.5g,%.5g,%.4g,%.4g,%.2g\n", m.schedule_ms, s.pack_ms, s.threads, s.median,
+                   s.lower_quartile, s.upper_quartile, row.serial_ms / s.median, amortisation(row), s.error);
     } else {
-      std::fprintf(file, ",,,,,,,\n");
+      std::fprintf(file, ",,,,,,,,\n");
     }
   }
 }
@@ -103,12 +115,12 @@ void print_tables(const std::vector<Row>& rows) {
       },
       geometric_mean);
   print_table(
-      rows, "amortisation, solves (median)",
+      rows, "amortisation, solves (quartiles)",
       [](const Row& row) -> std::optional<double> {
         if (!row.measured.solving || std::string(row.variant) == "serial") return std::nullopt;
         return amortisation(row);
       },
-      median);
+      quartiles);
 }
 
 }  // namespace taskdag::benchmark

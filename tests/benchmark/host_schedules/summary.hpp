@@ -23,11 +23,12 @@ struct Row {
 /// Solves from which on the schedule has paid for itself; infinite where a solve is not faster than a serial one.
 double amortisation(const Row& row);
 
-/// Comma separated values with a line of names. `commit` and `cores` stand in each row.
+/// Comma separated values with a line of names. `commit` and `cores` stand in each row; times where something was
+/// solved.
 void write_csv(std::FILE* file, const std::string& commit, int cores, const std::vector<Row>& rows);
 
 /// Markdown tables, a column per data set: geometric means of the speed-up and of wavefronts / supersteps, and the
-/// median amortisation threshold. Sources of the figures: Böhnlein et al. 2025, tables 7.1, 7.3 and 7.7.
+/// quartiles of the amortisation threshold. Sources of the figures: Böhnlein et al. 2025, tables 7.1, 7.3 and 7.7.
 void print_tables(const std::vector<Row>& rows);
 
 }  // namespace taskdag::benchmark
