@@ -35,7 +35,6 @@ class Components {
         if (levels_->level_of(parent) >= first_level_) unite(task, parent);
       }
     }
-    std::erase_if(list_, [&](Index task) { return above_[static_cast<std::size_t>(task)] != task; });
   }
 
   Index find(Index task) {
@@ -47,7 +46,12 @@ class Components {
     return task;
   }
 
-  [[nodiscard]] const std::vector<Index>& list() const { return list_; }
+  /// No fewer than there are.
+  [[nodiscard]] std::size_t most() const { return list_.size(); }
+  [[nodiscard]] const std::vector<Index>& list() {
+    std::erase_if(list_, [&](Index task) { return above_[static_cast<std::size_t>(task)] != task; });
+    return list_;
+  }
   [[nodiscard]] std::int64_t weight(Index component) const { return weight_[static_cast<std::size_t>(component)]; }
 
  private:
@@ -63,7 +67,7 @@ class Components {
   const TaskGraph* graph_;
   const LevelTasks* levels_;
   Index first_level_ = 0;
-  std::vector<Index> list_;
+  std::vector<Index> list_;  // those, and tasks that were components of their own once
   std::vector<Index> above_;
   std::vector<std::int64_t> weight_;  // of a component
 };
@@ -71,7 +75,7 @@ class Components {
 /// Components dealt to cores: the heaviest first, each to the core with the least load.
 class Deal {
  public:
-  Deal(const Components& components, int cores) : order_(components.list()), core_(order_.size()) {
+  Deal(Components& components, int cores) : order_(components.list()), core_(order_.size()) {
     std::ranges::stable_sort(order_, std::greater<>(), [&](Index c) { return components.weight(c); });
     std::priority_queue<std::pair<std::int64_t, Index>, std::vector<std::pair<std::int64_t, Index>>, std::greater<>>
         loads;
@@ -115,9 +119,15 @@ Assignment schedule_glued_levels(const TaskGraph& graph, int cores, double imbal
   for (Index first = 0, last = 0; first < levels.count(); first = last) {
     components.begin(first);
     last = first + 1;
-    for (; last < levels.count(); ++last) {
-      components.add(last);
+    // To deal costs as much as there are components: it is tried once an eighth as many tasks have come since.
+    std::size_t added = 0;
+    for (Index level = last; level < levels.count(); ++level) {
+      components.add(level);
+      added += levels[level].size();
+      if (8 * added < components.most() && level + 1 < levels.count()) continue;
       if (!Deal(components, cores).balanced(cores, imbalance)) break;
+      last = level + 1;
+      added = 0;
     }
     if (last == first + 1) {
       cut_level(graph, levels[first], cores, result.supersteps, result);

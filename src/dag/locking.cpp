@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "dag/barrier_list.hpp"
@@ -151,20 +150,17 @@ class LockingReady {
 
   void assigned(int core, Index task) {
     state_of(task).where = kNone;
+    state_of(task).has_run = true;
     for (const Index child : graph_->children_of(task)) {
       State& state = state_of(child);
-      const auto parents = ready_parents(state, child);
-      *std::ranges::find(parents, task) = parents.back();
-      --state.ready_parents;
-      const auto others = parents.first(parents.size() - 1);
       const Index lock = lock_of(state);
       if (lock == kNone) {
         state.lock = core;
         state.lock_superstep = superstep_;
-        for (const Index other : others) add_lock(other, core);
+        each_ready_parent(child, [&](Index parent) { add_lock(parent, core); });
       } else if (lock >= 0 && lock != core) {
         state.lock = kSeveral;
-        for (const Index other : others) remove_lock(other, lock);
+        each_ready_parent(child, [&](Index parent) { remove_lock(parent, lock); });
       }
     }
   }
@@ -178,8 +174,9 @@ class LockingReady {
     Index first_bonus = kNone;     // of a task that every core can run: its list in bonuses_
     Index lock = kNone;            // the core where parents have begun, or kSeveral …
     Index lock_superstep = kNone;  // … in this superstep
-    Index ready_parents = 0;       // how many of its parents are ready and not assigned
+    Index ready_parents = 0;       // how many are listed
     bool listed = false;           // it is one of the ready parents of its children
+    bool has_run = false;
 
     /// For a core that has locked so many of its children, beside those that the penalty leaves out.
     [[nodiscard]] std::int32_t score(std::int32_t children) const { return path - (penalty - children); }
@@ -201,16 +198,23 @@ class LockingReady {
   void list(Index task) {
     state_of(task).listed = true;
     for (const Index child : graph_->children_of(task)) {
-      State& state = state_of(child);
-      ++state.ready_parents;
-      ready_parents(state, child).back() = task;
+      const Offset place = graph_->parent_offsets[static_cast<std::size_t>(child)] + state_of(child).ready_parents++;
+      ready_parents_[static_cast<std::size_t>(place)] = task;
     }
   }
 
-  [[nodiscard]] std::span<Index> ready_parents(const State& state, Index task) {
-    return std::span(ready_parents_)
-        .subspan(static_cast<std::size_t>(graph_->parent_offsets[static_cast<std::size_t>(task)]),
-                 static_cast<std::size_t>(state.ready_parents));
+  /// Calls visit(parent) for the ready parents of `task`. Those that have run meanwhile are taken off the list.
+  template <class Visit>
+  void each_ready_parent(Index task, const Visit& visit) {
+    Index* const parents = ready_parents_.data() + graph_->parent_offsets[static_cast<std::size_t>(task)];
+    Index& count = state_of(task).ready_parents;
+    for (Index k = 0; k < count;) {
+      if (state_of(parents[k]).has_run) {
+        parents[k] = parents[--count];
+      } else {
+        visit(parents[k++]);
+      }
+    }
   }
 
   [[nodiscard]] Index bonus_of(const State& state, Index core) const {
@@ -266,7 +270,7 @@ class LockingReady {
   std::vector<RatedHeap> better_;     // by core: tasks that every core can run, of which it has locked children
   std::vector<State> states_;         // by task
   std::vector<Bonus> bonuses_;        // of this superstep
-  std::vector<Index> ready_parents_;  // by task, in the place of its parents: those that are ready and not assigned
+  std::vector<Index> ready_parents_;  // by task, in the place of its parents: those that are ready
 };
 
 }  // namespace

@@ -5,8 +5,10 @@
 
 #include "dag/barrier_schedulers.hpp"
 #include "dag/coarsening.hpp"
+#include "dag/expected_time.hpp"
 #include "dag/funnel.hpp"
 #include "dag/level_schedulers.hpp"
+#include "dag/runs.hpp"
 #include "dag/task_graph.hpp"
 #include "dag/transitive_reduction.hpp"
 #include "taskdag/error.hpp"
@@ -34,6 +36,23 @@ Assignment schedule(TaskGraph graph, bool coarsen_first, Funnel kind, Offset mos
   return pull_back(scheduler(graph), partition);
 }
 
+/// schedule() of the graph, or of runs of its tasks where that is expected to take less time.
+template <class Scheduler>
+Assignment schedule_runs(const TaskGraph& graph, bool coarsen_first, Offset most, int cores,
+                         const Scheduler& scheduler) {
+  Assignment best = schedule(graph, coarsen_first, Funnel::in, most, scheduler);
+  std::int64_t least = expected_time(graph, best, cores);
+  for (const Index length : {4, 16, 64}) {
+    const Partition runs = find_runs(graph, length);
+    Assignment other = pull_back(schedule(coarsen(graph, runs), coarsen_first, Funnel::in, most, scheduler), runs);
+    const std::int64_t time = expected_time(graph, other, cores);
+    if (time >= least) continue;
+    best = std::move(other);
+    least = time;
+  }
+  return best;
+}
+
 }  // namespace
 
 SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& pattern, Triangle triangle, int cores,
@@ -47,23 +66,28 @@ SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& 
 
   TaskGraph graph = make_task_graph(pattern, triangle);
   const Offset most = options.group_weight > 0 ? options.group_weight : choose_group_weight(graph, cores);
-  const auto assign = [&](Funnel funnel, const auto& scheduler) {
+  const auto list = [&](const auto& scheduler) {
     return make_superstep_schedule(triangle, cores,
-                                   schedule(std::move(graph), options.coarsen, funnel, most, scheduler));
+                                   options.try_runs
+                                       ? schedule_runs(graph, options.coarsen, most, cores, scheduler)
+                                       : schedule(std::move(graph), options.coarsen, Funnel::in, most, scheduler));
   };
   switch (kind) {
     case SolveSchedule::locking:
-      return assign(Funnel::in, [&](TaskGraph& g) {
+      return list([&](TaskGraph& g) {
         g.link_children();
         return schedule_locking(g, cores, options.idle_share);
       });
     case SolveSchedule::pivotal_path:
-      return assign(Funnel::in, [&](TaskGraph& g) {
+      return list([&](TaskGraph& g) {
         g.link_children();
         return schedule_pivotal_path(g, cores, options.idle_share);
       });
     case SolveSchedule::hdagg:
-      return assign(Funnel::tree, [&](TaskGraph& g) { return schedule_glued_levels(g, cores, options.imbalance); });
+      return make_superstep_schedule(
+          triangle, cores, schedule(std::move(graph), options.coarsen, Funnel::tree, most, [&](const TaskGraph& g) {
+            return schedule_glued_levels(g, cores, options.imbalance);
+          }));
     case SolveSchedule::level_set:
     case SolveSchedule::point_to_point:
       return make_superstep_schedule(triangle, cores, schedule_level_set(graph, cores));

@@ -10,6 +10,7 @@ namespace taskdag {
 /// What the schedulers can be told. The defaults are those of docs/host-schedules.md.
 struct SuperstepOptions {
   double idle_share = 0.3;  ///< α of the barrier list schedulers: share of idle cores from which a superstep may end
+  bool try_runs = false;    ///< barrier list schedulers: also on runs of 4, 16 and 64 rows; the fastest one is taken
   bool coarsen = true;      ///< Funnel before the barrier list schedulers, subtrees before gluing
   Offset group_weight = 0;  ///< most entries in a group of rows; 0: chosen from the matrix and the number of cores
   double imbalance = 0.25;  ///< of glued levels: 1 − mean load / largest load

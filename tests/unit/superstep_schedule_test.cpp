@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "dag/cell_waits.hpp"
 #include "dag/dependencies.hpp"
+#include "dag/expected_time.hpp"
 #include "dag/levels.hpp"
 #include "dag/superstep_schedulers.hpp"
+#include "dag/task_graph.hpp"
 #include "taskdag/error.hpp"
 #include "unit/patterns.hpp"
 
@@ -35,6 +38,19 @@ std::vector<Place> places(const SuperstepSchedule& schedule) {
   return result;
 }
 
+/// Back to cores and supersteps of the steps.
+Assignment assignment_of(const SuperstepSchedule& schedule, Triangle triangle) {
+  Assignment result{schedule.supersteps, std::vector<Index>(schedule.order.size()),
+                    std::vector<Index>(schedule.order.size())};
+  const std::vector<Place> place = places(schedule);
+  for (Index step = 0; step < schedule.rows(); ++step) {
+    const Place& p = place[static_cast<std::size_t>(row_of_step(triangle, schedule.rows(), step))];
+    result.core[static_cast<std::size_t>(step)] = p.core;
+    result.superstep[static_cast<std::size_t>(step)] = p.superstep;
+  }
+  return result;
+}
+
 std::int64_t load(const SuperstepSchedule& schedule, Index superstep, int core) {
   return schedule.last(superstep, core) - schedule.first(superstep, core);
 }
@@ -57,6 +73,50 @@ TEST(SuperstepSchedule, IsValidForEveryPatternSchedulerAndNumberOfCores) {
       }
     }
   }
+}
+
+TEST(SuperstepSchedule, OfRunsIsValidAndExpectedToBeNoSlower) {
+  for (const test::NamedMatrix& m : test::schedule_matrices()) {
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      for (const SolveSchedule kind : {SolveSchedule::locking, SolveSchedule::pivotal_path}) {
+        for (const int cores : {2, 16}) {
+          const SuperstepSchedule rows = make_superstep_schedule(kind, m.a.pattern(), triangle, cores);
+          const SuperstepSchedule runs =
+              make_superstep_schedule(kind, m.a.pattern(), triangle, cores, {.try_runs = true});
+          const auto fault = find_fault(runs, m.a.pattern(), triangle);
+          ASSERT_FALSE(fault) << m.name << ": " << *fault;
+          const TaskGraph graph = make_task_graph(m.a.pattern(), triangle);
+          EXPECT_LE(expected_time(graph, assignment_of(runs, triangle), cores),
+                    expected_time(graph, assignment_of(rows, triangle), cores));
+        }
+      }
+    }
+  }
+}
+
+TEST(SuperstepSchedule, OfRunsKeepsTheRowsOfAGridTogether) {
+  const CsrMatrix grid = make_stencil({.stencil = Stencil::five_point, .nx = 300, .ny = 300});
+  const auto jumps = [&](bool try_runs) {
+    const SuperstepSchedule schedule =
+        make_superstep_schedule(SolveSchedule::locking, grid.pattern(), Triangle::lower, 8, {.try_runs = try_runs});
+    Index count = 0;
+    for (std::size_t p = 1; p < schedule.order.size(); ++p) {
+      count += schedule.order[p] != schedule.order[p - 1] + 1;
+    }
+    return count;
+  };
+  EXPECT_LT(2 * jumps(true), jumps(false));
+}
+
+TEST(ExpectedTime, AddsTheLongestCellsTheJumpsAndTheBarriers) {
+  // Tasks 0, 1, 3 on core 0 and 2 on core 1 in superstep 0; task 4 on core 1 in superstep 1.
+  const CsrMatrix a{5, 5, {0, 1, 3, 4, 6, 9}, {0, 0, 1, 2, 0, 3, 0, 2, 4}, {}};
+  const TaskGraph graph = make_task_graph(a.pattern(), Triangle::lower);
+  const Assignment assignment{2, {0, 0, 1, 0, 1}, {0, 0, 0, 0, 1}};
+  const PlanCosts costs{.entry = 1, .row = 10, .chunk = 100, .hop = 1000, .least_share = 1};
+  // Core 0: three rows, two entries, two jumps. Then one row, two entries, one jump. Two barriers of one round.
+  EXPECT_EQ(expected_time(graph, assignment, 2, costs), (30 + 2 + 200) + (10 + 2 + 100) + 2000);
+  EXPECT_EQ(expected_time(graph, {1, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}, 1, costs), 50 + 4 + 100);
 }
 
 TEST(SuperstepSchedule, NeverHasMoreSuperstepsThanLevels) {
@@ -141,6 +201,26 @@ TEST(SuperstepSchedule, GluesIndependentChains) {
         make_superstep_schedule(SolveSchedule::hdagg, a.pattern(), Triangle::lower, 4, {.coarsen = coarsen});
     EXPECT_EQ(schedule.supersteps, 1);
     for (int c = 0; c < 4; ++c) EXPECT_EQ(load(schedule, 0, c), 200);
+  }
+}
+
+TEST(SuperstepSchedule, IsMadeInNearlyLinearTimeWhereManyRowsMeetALongChainOrOneRow) {
+  // 100,000 rows that wait for nothing, a chain of 50,000 rows, and a last row that waits for all.
+  constexpr Index kFree = 100000;
+  constexpr Index kRows = kFree + 50000 + 1;
+  CsrMatrix a{kRows, kRows, {0}, {}, {}};
+  for (Index i = 0; i < kRows; ++i) {
+    if (i > kFree && i + 1 < kRows) a.col_indices.push_back(i - 1);
+    for (Index j = 0; i + 1 == kRows && j < i; ++j) a.col_indices.push_back(j);
+    a.col_indices.push_back(i);
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  for (const SolveSchedule kind : kKinds) {
+    const auto start = std::chrono::steady_clock::now();
+    const SuperstepSchedule schedule = make_superstep_schedule(kind, a.pattern(), Triangle::lower, 4);
+    EXPECT_FALSE(find_fault(schedule, a.pattern(), Triangle::lower));
+    // Quadratic time would be minutes.
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20)) << static_cast<int>(kind);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "dag/funnel.hpp"
 #include "dag/levels.hpp"
 #include "dag/path_priority.hpp"
+#include "dag/runs.hpp"
 #include "dag/transitive_reduction.hpp"
 #include "unit/patterns.hpp"
 
@@ -224,6 +225,27 @@ TEST(Funnel, EndsAtTheWeightLimit) {
   const TaskGraph chain = graph_of({{}, {0}, {1}, {2}, {3}, {4}, {5}});
   EXPECT_EQ(find_funnels(chain, Funnel::in, 3).group, (std::vector<Index>{0, 1, 1, 1, 2, 2, 2}));
   EXPECT_EQ(find_funnels(chain, Funnel::out, 3).group, (std::vector<Index>{0, 0, 0, 1, 1, 1, 2}));
+}
+
+TEST(Runs, AreConsecutiveNoLongerThanAskedAndEndWithGridLines) {
+  for (const TaskGraph& graph : small_graphs()) {
+    for (const Index most : {1, 4, 64}) {
+      const Partition runs = find_runs(graph, most);
+      EXPECT_TRUE(std::ranges::is_sorted(runs.group));
+      EXPECT_EQ(runs.group.back(), runs.groups - 1);
+      for (Index group = 0; group < runs.groups; ++group) {
+        const auto size = std::ranges::count(runs.group, group);
+        EXPECT_GE(size, 1);
+        EXPECT_LE(size, most);
+      }
+    }
+  }
+  const CsrMatrix grid = make_stencil({.stencil = Stencil::five_point, .nx = 50, .ny = 3});
+  const Partition lines = find_runs(make_task_graph(grid.pattern(), Triangle::lower), 64);
+  EXPECT_EQ(lines.groups, 3);
+  EXPECT_EQ(lines.group[49], 0);
+  EXPECT_EQ(lines.group[50], 1);
+  EXPECT_EQ(find_runs(TaskGraph(), 4).groups, 0);
 }
 
 TEST(Coarsening, AddsWeightsAndJoinsEdges) {

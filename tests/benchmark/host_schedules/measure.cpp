@@ -92,9 +92,11 @@ std::vector<Variant> list_variants() {
           {"locking", SolveSchedule::locking},
           {"locking, no Funnel", SolveSchedule::locking, false},
           {"locking, waits", SolveSchedule::locking, true, true},
+          {"locking, runs", SolveSchedule::locking, true, false, true},
+          {"locking, runs, waits", SolveSchedule::locking, true, true, true},
           {"pivotal-path", SolveSchedule::pivotal_path},
           {"pivotal-path, no Funnel", SolveSchedule::pivotal_path, false},
-          {"pivotal-path, waits", SolveSchedule::pivotal_path, true, true},
+          {"pivotal-path, runs", SolveSchedule::pivotal_path, true, false, true},
           {"hdagg", SolveSchedule::hdagg},
           {"p2p", SolveSchedule::point_to_point, true, true},
           {"level-set", SolveSchedule::level_set}};
@@ -118,7 +120,8 @@ Measurement measure(const Variant& variant, const System& system, int cores, hos
   SuperstepSchedule schedule;
   std::optional<CellWaits> waits;
   result.schedule_ms = wall_ms([&] {
-    schedule = make_superstep_schedule(variant.kind, pattern, Triangle::lower, cores, {.coarsen = variant.coarsen});
+    schedule = make_superstep_schedule(variant.kind, pattern, Triangle::lower, cores,
+                                       {.try_runs = variant.runs, .coarsen = variant.coarsen});
     if (variant.waits) waits = find_cell_waits(schedule, pattern, Triangle::lower);
   });
   result.supersteps = schedule.supersteps;

@@ -18,6 +18,7 @@ struct Variant {
   SolveSchedule kind;
   bool coarsen = true;  ///< Funnel or subtrees first
   bool waits = false;   ///< waits of cell for cell in place of barriers
+  bool runs = false;    ///< on runs of rows, too
 };
 
 /// serial first.
