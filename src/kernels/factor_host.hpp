@@ -14,27 +14,18 @@ namespace taskdag::kernels {
 /// The Row of the task bodies: worked on in place, entries found through an array over the columns.
 struct HostRow {
   double* values;
-  const Index* columns;
   const Offset* entry_of_column;
   double& operator[](Offset e) const { return values[e]; }
-  static constexpr bool active() { return true; }
-  [[nodiscard]] Index column(Offset e) const { return columns[e]; }
-  void find(const Index (&column)[1][1], Offset (&position)[1][1]) const {
-    position[0][0] = column[0][0] < 0 ? -1 : entry_of_column[column[0][0]];
-  }
+  [[nodiscard]] Offset find(Index column) const { return entry_of_column[column]; }
 };
 
-/// The seam: the plan has waited for the rows that are read here, so the waits are plain reads.
+/// The published factor: the plan has waited for the rows that are read here, and rows are worked on in place.
 struct HostFactor {
   double* values;
   double* inverse_pivots;
   Findings* findings;
-  [[nodiscard]] double wait_entry(Offset e) const { return values[e]; }
-  [[nodiscard]] double peek_entry(Offset e) const { return values[e]; }
-  [[nodiscard]] double peek_inverse_pivot(Index k) const { return inverse_pivots[k]; }
-  template <class... Batch>
-  void finish(const Batch&...) const {}
-  void publish_entry(Offset, double) const {}  // the row is worked on in place
+  [[nodiscard]] double entry(Offset e) const { return values[e]; }
+  [[nodiscard]] double inverse_pivot(Index k) const { return inverse_pivots[k]; }
   void publish_pivot(Index i, Offset diagonal, double pivot) const {
     values[diagonal] = pivot;
     inverse_pivots[i] = 1.0 / pivot;
@@ -53,7 +44,7 @@ void eliminate_rows(PlanRunner& runner, const Pattern& pattern, std::vector<std:
   const Index* const order = runner.plan().order().data();
   runner.run([&](int thread, Index first, Index last) {
     Offset* const entry = entry_of_column[static_cast<std::size_t>(thread)].data();
-    HostRow row{factor, pattern.csr->col_indices, entry};
+    HostRow row{factor, entry};
     for (Index p = first; p < last; ++p) {
       const Index i = order[p];
       for (Offset e = pattern.row_begin(i); e < pattern.row_end(i); ++e) {

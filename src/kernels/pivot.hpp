@@ -15,6 +15,12 @@ struct PivotRule {
   double inblocks_amount = 0.0;
 };
 
+/// The pivot to use.
+TASKDAG_HD double shifted_pivot(const PivotRule& rule, double pivot) {
+  const double magnitude = pivot < 0 ? -pivot : pivot;
+  return rule.shift == ShiftType::inblocks && magnitude <= rule.zero_pivot ? pivot + rule.inblocks_amount : pivot;
+}
+
 /// Returns the pivot to use and reports a bad one through `factor`: zero_pivot(i, |p|) where the attempt fails or must
 /// be restarted, shifted(i) where inblocks changed it, non_finite(i) for a NaN or infinity. A NaN is never "zero", as
 /// in PETSc.
@@ -33,13 +39,10 @@ TASKDAG_HD double check_pivot(const PivotRule& rule, Index i, double pivot, doub
       if (pivot <= rule.zero_pivot * absolute_sum) factor.zero_pivot(i, magnitude);
       break;
     case ShiftType::inblocks:
-      if (magnitude <= rule.zero_pivot) {
-        factor.shifted(i);
-        pivot += rule.inblocks_amount;
-      }
+      if (magnitude <= rule.zero_pivot) factor.shifted(i);
       break;
   }
-  return pivot;
+  return shifted_pivot(rule, pivot);
 }
 
 }  // namespace taskdag::kernels

@@ -8,7 +8,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
-#include "kernels/factor_cuda.hpp"
+#include "kernels/eliminate.hpp"
 #include "kernels/shift.hpp"
 #include "solver/cuda_flag.hpp"
 #include "solver/cuda_input.hpp"
@@ -128,7 +128,7 @@ class CudaFactorization final : public Factorization::Impl {
     result.rows = result.cols = pattern_.rows;
     result.row_offsets = fetch_array(pattern_.row_offsets.data(), pattern_.row_offsets.size(), s);
     result.col_indices = fetch_array(pattern_.col_indices.data(), pattern_.col_indices.size(), s);
-    result.values = fetch_array(storage_.entries.data(), storage_.entries.size(), s);
+    result.values = fetch_array(factor_.entries(), static_cast<std::size_t>(pattern_.entries), s);
     if (options_.kind == FactorKind::ic0) {
       const auto unit = fetch_array(unit_.data(), unit_.size(), s);
       for (Index i = 0; i < result.rows; ++i) {
@@ -186,7 +186,8 @@ class CudaFactorization final : public Factorization::Impl {
     }
     const DevicePattern p = pattern_.pattern();
     const AnalysedTriangle forward(p, Triangle::lower, s);
-    plan_factor(p, forward.levels, s);
+    factor_ = kernels::Factor(kernels::Elimination::ilu0(p, diagonal_.data(), forward.levels, source(), s),
+                              FactorKind::ilu0, p.entries, s);
     sweeps_ = SweepPair(request_, forward, nullptr, row_order_.data(), AnalysedTriangle(p, Triangle::upper, s), nullptr,
                         col_order_.data(), s);
   }
@@ -203,52 +204,35 @@ class CudaFactorization final : public Factorization::Impl {
     if (options_.levels > 0) fill(s);
     static_cast<void>(find_diagonal(s));  // now the first entry of each row
     const DevicePattern p = pattern_.pattern();
-    above_ = kernels::transpose_pattern(p, s);
-    const AnalysedTriangle forward(above_.pattern(), Triangle::lower, s);
-    plan_factor(p, forward.levels, s);
+    const DeviceCsr above = kernels::transpose_pattern(p, s);
+    const AnalysedTriangle forward(above.pattern(), Triangle::lower, s);
+    factor_ = kernels::Factor(kernels::Elimination::ic0(p, above, forward.levels, source(), s), FactorKind::ic0,
+                              p.entries, s);
     unit_ = {static_cast<std::size_t>(p.entries), s};
-    sweeps_ = SweepPair(request_, forward, above_.source.data(), row_order_.data(),
+    sweeps_ = SweepPair(request_, forward, above.source.data(), row_order_.data(),
                         AnalysedTriangle(p, Triangle::upper, s), nullptr, row_order_.data(), s);
   }
 
-  /// The rows of the factorisation run in the level order of the forward sweep, with lanes of their own.
-  void plan_factor(const DevicePattern& p, const kernels::RowLevels& levels, cudaStream_t s) {
-    const ScratchArray<Index> lanes(static_cast<std::size_t>(p.rows), s);
-    const Index parts = options_.kind == FactorKind::ilu0 ? 2 : 1;
-    const kernels::FactorShape shape = kernels::choose_shape(p, parts);
-    kernels::factor_lanes(p, parts, shape, levels.levels, lanes.data(), s);
-    factor_tasks_ = kernels::build_tasks(levels, lanes.data(), Triangle::lower, 1, s);
-    storage_ = kernels::make_factor_storage(p, factor_tasks_, shape, s);
-  }
+  /// Entry of the factor's pattern → entry of the input; null: the same.
+  [[nodiscard]] const Offset* source() const { return pattern_.source.size() > 0 ? pattern_.source.data() : nullptr; }
 
   FactorStatus attempt_until_done(const double* values, cudaStream_t s) {
     FactorStatus status;
-    const DevicePattern p = pattern_.pattern();
     const double dominance = options_.shift == ShiftType::positive_definite ? full_dominance(values, s) : 0.0;
     kernels::ShiftStrategy strategy(options_, dominance);
     const kernels::PivotRule rule{options_.shift, options_.zero_pivot, options_.shift_amount};
     kernels::FactorReport report;
     do {
-      const kernels::FactorInput input{values, pattern_.source.size() ? pattern_.source.data() : nullptr,
-                                       strategy.amount()};
-      if (options_.kind == FactorKind::ic0) {
-        kernels::ic0(p, above_, factor_tasks_, input, storage_, rule, s);
-      } else {
-        kernels::ilu0(p, diagonal_.data(), factor_tasks_, input, storage_, rule, s);
-      }
+      factor_.attempt({values, source(), strategy.amount()}, rule, s);
       load_sweeps(s);  // before the outcome is known: an attempt that must be repeated is rare
-      if (p.rows > 0) {
-        copy_to_host(report_.data(), storage_.report.data(), 1, s);
-        synchronize(s);
-        report = *report_.data();
-      }
+      report = factor_.report();
     } while (strategy.again(report.last_zero >= 0));
     status.shift_amount = strategy.amount();
     status.shifts = options_.shift == ShiftType::inblocks ? report.shifted : strategy.shifts();
     if (report.last_zero >= 0) {
       status.last_row = report.last_zero;
       const Offset at = fetch(diagonal_.data() + report.last_zero, s);
-      status.last_pivot = std::abs(fetch(storage_.entries.data() + at, s));
+      status.last_pivot = std::abs(fetch(factor_.entries() + at, s));
     }
     if (report.last_zero >= 0 && report.first_zero <= report.first_non_finite) {
       status.outcome = FactorOutcome::zero_pivot;
@@ -263,22 +247,21 @@ class CudaFactorization final : public Factorization::Impl {
   /// PETSc takes the shift's top from the whole rows of A, also for IC(0); the row sums do not depend on the ordering.
   double full_dominance(const double* values, cudaStream_t s) {
     if (options_.kind == FactorKind::ilu0) {
-      return kernels::diagonal_dominance(pattern_.pattern(), values,
-                                         pattern_.source.size() ? pattern_.source.data() : nullptr, s);
+      return kernels::diagonal_dominance(pattern_.pattern(), values, source(), s);
     }
     return kernels::diagonal_dominance(full_.pattern(), values, full_.source.size() ? full_.source.data() : nullptr, s);
   }
 
   void load_sweeps(cudaStream_t s) {
-    const double* const entries = storage_.entries.data();
+    const double* const entries = factor_.entries();
     if (options_.kind == FactorKind::ic0) {
       // The second sweep solves with D·U: pivots D make it U⁻¹ D⁻¹ without a pass for D.
-      kernels::scale_to_unit(pattern_.pattern(), storage_, unit_.data(), s);
+      kernels::scale_to_unit(pattern_.pattern(), factor_, unit_.data(), s);
       sweeps_.first->load_values(unit_.data(), nullptr, s);
     } else {
       sweeps_.first->load_values(entries, nullptr, s);
     }
-    sweeps_.second->load_values(entries, storage_.inverse_pivots.data(), s);
+    sweeps_.second->load_values(entries, factor_.inverse_pivots(), s);
     if (transposed_.first.sweep) load_transposed(s);
   }
 
@@ -294,8 +277,8 @@ class CudaFactorization final : public Factorization::Impl {
   }
 
   void load_transposed(cudaStream_t s) {
-    transposed_.first->load_values(storage_.entries.data(), storage_.inverse_pivots.data(), s);
-    transposed_.second->load_values(storage_.entries.data(), nullptr, s);
+    transposed_.first->load_values(factor_.entries(), factor_.inverse_pivots(), s);
+    transposed_.second->load_values(factor_.entries(), nullptr, s);
   }
 
   void prepare_symmetric(cudaStream_t s) {
@@ -303,8 +286,7 @@ class CudaFactorization final : public Factorization::Impl {
       ScratchArray<double> smallest(1, s);
       with_scratch(
           [&](void* scratch, std::size_t& bytes) {
-            return cub::DeviceReduce::Min(scratch, bytes, storage_.inverse_pivots.data(), smallest.data(), info.rows,
-                                          s);
+            return cub::DeviceReduce::Min(scratch, bytes, factor_.inverse_pivots(), smallest.data(), info.rows, s);
           },
           s);
       if (fetch(smallest.data(), s) < 0.0) {
@@ -325,7 +307,7 @@ class CudaFactorization final : public Factorization::Impl {
   }
 
   void run(Apply part, const double* b, double* x, cudaStream_t s) {
-    const double* const inverse = storage_.inverse_pivots.data();
+    const double* const inverse = factor_.inverse_pivots();
     const ChosenSweep& first = sweeps_.first;
     switch (part) {
       case Apply::symmetric_left:
@@ -345,9 +327,9 @@ class CudaFactorization final : public Factorization::Impl {
   }
 
   void count_bytes() {
-    info.bytes = pattern_.bytes() + full_.bytes() + above_.bytes() + diagonal_.bytes() + row_order_.bytes() +
-                 col_order_.bytes() + factor_tasks_.bytes() + storage_.bytes() + unit_.bytes() + sweeps_.bytes() +
-                 transposed_.bytes() + scaled_.bytes() + host_values_.bytes();
+    info.bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + row_order_.bytes() + col_order_.bytes() +
+                 factor_.bytes() + unit_.bytes() + sweeps_.bytes() + transposed_.bytes() + scaled_.bytes() +
+                 host_values_.bytes();
   }
 
   int device_;
@@ -358,17 +340,14 @@ class CudaFactorization final : public Factorization::Impl {
   DeviceArray<Index> col_order_;
   DeviceCsr pattern_;  ///< of the factor: all of B (ilu0), its upper triangle (ic0)
   DeviceCsr full_;     ///< all of B, for ic0 with a positive definite shift
-  DeviceCsr above_;    ///< transpose of the upper triangle (ic0)
   DeviceArray<Offset> diagonal_;
-  kernels::TaskList factor_tasks_;
-  kernels::FactorStorage storage_;
+  kernels::Factor factor_;
   DeviceArray<double> unit_;  ///< U of ic0
   SweepPair sweeps_;
   SweepPair transposed_;        ///< from the first transposed application of ilu0 on
   DeviceArray<double> scaled_;  ///< right-hand side of the second sweep in a symmetric part
   bool symmetric_ready_ = false;
   DeviceArray<double> host_values_;
-  PinnedArray<kernels::FactorReport> report_{1};
   CudaFlag flag_;
   CudaStaging staging_;
   CudaVectorPair vectors_;

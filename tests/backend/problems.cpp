@@ -123,6 +123,8 @@ std::vector<Problem> small_problems() {
   result.push_back(
       {"27-point, 3 unknowns",
        make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 6, .ny = 6, .nz = 6, .unknowns_per_node = 3})});
+  result.push_back({"27-point", make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 9, .ny = 8, .nz = 7})});
+  result.push_back({"full", mirrored(make_erdos_renyi_lower(300, 0.98, 7), 0.75)});
   for (const Problem& random : random_triangles()) {
     result.push_back({random.name + ", mirrored", mirrored(random.a, 0.75)});
   }

@@ -82,15 +82,14 @@ struct Slots {
   }
 };
 
-/// The lanes (a power of two, aligned in the warp) that share a row. All groups of a warp run in lockstep: sync(),
-/// sum() and most() must be reached by the whole warp. (Shuffles and barriers with a mask per group would run group
+/// The lanes (a power of two, aligned in the warp) that share a row. All groups of a warp run in lockstep: sum()
+/// and most() must be reached by the whole warp. (Shuffles and barriers with a mask per group would run group
 /// after group, which was measured to cost more than 1 µs a level.)
 class LaneGroup {
  public:
   __device__ LaneGroup(int lane, int size) : rank_(lane & (size - 1)), size_(size) {}
   __device__ int rank() const { return rank_; }
   __device__ int size() const { return size_; }
-  __device__ void sync() const { __syncwarp(); }
   /// Sum over the group in a fixed tree order; every lane gets its group's.
   __device__ double sum(double value) const {
     for (int offset = size_ / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(kFullWarp, value, offset);

@@ -41,6 +41,7 @@ class UniqueEvent {
     if (event_) static_cast<void>(cudaEventDestroy(event_));
   }
   void record(cudaStream_t stream) const { check(cudaEventRecord(event_, stream), "recording an event"); }
+  void wait() const { check(cudaEventSynchronize(event_), "waiting for an event"); }
   /// Milliseconds from `earlier` to this event. Synchronises with this event.
   [[nodiscard]] float milliseconds_since(const UniqueEvent& earlier) const {
     check(cudaEventSynchronize(event_), "waiting for an event");

@@ -88,13 +88,7 @@ class ProgressCounter {
 struct SingleThread {
   [[nodiscard]] static constexpr Offset rank() { return 0; }
   [[nodiscard]] static constexpr Offset size() { return 1; }
-  static void sync() {}
   [[nodiscard]] static double sum(double value) { return value; }
-  [[nodiscard]] static Offset most(Offset value) { return value; }
-  [[nodiscard]] static constexpr Offset parts() { return 1; }
-  [[nodiscard]] static constexpr Offset part() { return 0; }
-  [[nodiscard]] static constexpr Offset members() { return 1; }
-  [[nodiscard]] static constexpr Offset member() { return 0; }
 };
 
 }  // namespace taskdag::host

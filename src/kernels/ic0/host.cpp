@@ -38,7 +38,7 @@ void HostIc0::factor(const double* values, const Offset* source, double shift, c
   const Pattern pattern{&pattern_, &above_};
   const HostFactor factor{values_.data(), inverse_pivots_.data(), &findings};
   eliminate_rows(runner_, pattern, entry_of_column_, values_.data(), values, source, shift,
-                 [&](Index i, HostRow& row) { ic0_row<1, 1>(host::SingleThread(), pattern, i, row, factor, rule); });
+                 [&](Index i, HostRow& row) { ic0_row(pattern, i, row, factor, rule); });
 }
 
 void HostIc0::scale() {

@@ -33,7 +33,7 @@ void HostIlu0::factor(const double* values, const Offset* source, double shift, 
   const Pattern pattern{&pattern_, diagonal_.data()};
   const HostFactor factor{values_.data(), inverse_pivots_.data(), &findings};
   eliminate_rows(runner_, pattern, entry_of_column_, values_.data(), values, source, shift,
-                 [&](Index i, HostRow& row) { ilu0_row<1, 1>(host::SingleThread(), pattern, i, row, factor, rule); });
+                 [&](Index i, HostRow& row) { ilu0_row(pattern, i, row, factor, rule); });
 }
 
 }  // namespace taskdag::kernels

@@ -53,7 +53,7 @@ TASKDAG_HD double jacobi_inverse(double d, bool absolute) {
 }
 
 /// x_i + scale · (b_i − Σ_j a_ij x_j), with scale = damping / d_i.
-/// Group: the threads that share a row, as in ilu0/task.hpp.
+/// Group: the threads that share a row: rank(), size(), sum(value).
 template <class Group>
 TASKDAG_HD double jacobi_row(const Group& group, const CsrView& a, Index i, const double* x, double b, double scale) {
   double sum = 0.0;

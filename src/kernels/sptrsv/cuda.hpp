@@ -91,9 +91,10 @@ struct TaskList {
 inline constexpr int kEntriesPerLane = 4;
 
 /// `entries_per_lane`: a row gets the fewest lanes (1, 2, … 32) with which no lane has more than that many of its
-/// `count` entries. Inside a level rows with equally many lanes are neighbours. Synchronises `stream`.
+/// `count` entries. Inside a level rows with equally many lanes are neighbours. kind (0 or 1 by row; null: all 0): rows
+/// of different kinds share no task. Synchronises `stream`.
 TaskList build_tasks(const RowLevels& levels, const Index* count, Triangle triangle, int entries_per_lane,
-                     cudaStream_t stream);
+                     cudaStream_t stream, const Index* kind = nullptr);
 
 /// How many warps a self-scheduled kernel keeps in flight: enough for some average levels, so that rows are fetched
 /// before they are needed, and no more, because each waiting warp polls the L2 cache. Rows with several lanes have more

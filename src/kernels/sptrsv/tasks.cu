@@ -18,9 +18,10 @@ using cuda::kWarpSize;
 using cuda::ScratchArray;
 using cuda::with_scratch;
 
-constexpr int kClasses = 6;  // log2 of the lanes per row: 0 … 5
-constexpr int kUnroll = 4;   // widths above this are rounded up to a multiple of it
-constexpr int kMaxLog2Lanes = 5;
+constexpr int kLaneClasses = 6;             // log2 of the lanes per row: 0 … 5
+constexpr int kClasses = 2 * kLaneClasses;  // those, for either kind of row
+constexpr int kUnroll = 4;                  // widths above this are rounded up to a multiple of it
+constexpr int kMaxLog2Lanes = kLaneClasses - 1;
 
 __device__ int log2_lanes_for(Index count, int entries_per_lane) {
   int log2_lanes = 0;
@@ -28,14 +29,14 @@ __device__ int log2_lanes_for(Index count, int entries_per_lane) {
   return log2_lanes;
 }
 
-/// Sort keys: level, then lanes. Payload: the row, in sweep order, which a stable sort keeps inside a key.
-__global__ void make_keys(Index rows, const Index* level, const Index* count, bool lower, int entries_per_lane,
-                          std::uint32_t* key, Index* row_of_step) {
+/// Sort keys: level, then kind, then lanes. Payload: the row, in sweep order, which a stable sort keeps inside a key.
+__global__ void make_keys(Index rows, const Index* level, const Index* count, const Index* kind, bool lower,
+                          int entries_per_lane, std::uint32_t* key, Index* row_of_step) {
   const Index step = static_cast<Index>(cuda::element());
   if (step >= rows) return;
   const Index row = lower ? step : rows - 1 - step;
-  key[step] = static_cast<std::uint32_t>(level[row]) * kClasses +
-              static_cast<std::uint32_t>(log2_lanes_for(count[row], entries_per_lane));
+  const Index lane_class = log2_lanes_for(count[row], entries_per_lane) + (kind ? kind[row] * kLaneClasses : 0);
+  key[step] = static_cast<std::uint32_t>(level[row]) * kClasses + static_cast<std::uint32_t>(lane_class);
   row_of_step[step] = row;
 }
 
@@ -54,7 +55,7 @@ __global__ void count_tasks(Index groups, const Index* group_begin, const Index*
   if (group > groups) return;  // one more entry: the scan's total
   Index tasks = 0;
   if (group < groups) {
-    const Index rows_per_task = kWarpSize >> (group % kClasses);
+    const Index rows_per_task = kWarpSize >> (group % kLaneClasses);
     tasks = (group_end[group] - group_begin[group] + rows_per_task - 1) / rows_per_task;
   }
   tasks_of_group[group] = tasks;
@@ -67,7 +68,7 @@ __global__ void fill_tasks(Index rows, const std::uint32_t* key, const Index* or
   const Index p = static_cast<Index>(cuda::element());
   if (p >= rows) return;
   const auto group = key[p];
-  const int log2_lanes = static_cast<int>(group % kClasses);
+  const int log2_lanes = static_cast<int>(group % kLaneClasses);
   const Index rows_per_task = kWarpSize >> log2_lanes;
   const Index rank = p - group_begin[group];
   const Index t = first_task[group] + rank / rows_per_task;
@@ -112,7 +113,7 @@ int persistent_blocks(const TaskList& tasks, const SolveTuning& tuning, int bloc
 }
 
 TaskList build_tasks(const RowLevels& levels, const Index* count, Triangle triangle, int entries_per_lane,
-                     cudaStream_t stream) {
+                     cudaStream_t stream, const Index* kind) {
   TaskList list;
   const Index n = static_cast<Index>(levels.level.size());
   list.rows = n;
@@ -127,8 +128,9 @@ TaskList build_tasks(const RowLevels& levels, const Index* count, Triangle trian
   ScratchArray<std::uint32_t> key(rows, stream);
   ScratchArray<std::uint32_t> sorted_key(rows, stream);
   ScratchArray<Index> row_of_step(rows, stream);
-  make_keys<<<element_blocks(n), kElementBlock, 0, stream>>>(n, levels.level.data(), count, triangle == Triangle::lower,
-                                                             entries_per_lane, key.data(), row_of_step.data());
+  make_keys<<<element_blocks(n), kElementBlock, 0, stream>>>(n, levels.level.data(), count, kind,
+                                                             triangle == Triangle::lower, entries_per_lane, key.data(),
+                                                             row_of_step.data());
   cuda::check_launch("make_keys");
   const int bits = std::bit_width(static_cast<std::uint32_t>(groups));
   with_scratch(
