@@ -3,6 +3,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
 #include "kernels/sptrsv/cells/cells.hpp"
+#include "kernels/sptrsv/cells/estimate.hpp"
 #include "solver/cuda_sweep.hpp"
 #include "solver/cuda_trial.hpp"
 #include "solver/selector.hpp"
@@ -84,11 +85,17 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
     : features(triangle.features) {
   ScheduleChoice choice{SolveSchedule::flat};
   if (features.rows > 0) {
+    if (request.schedule == SolveSchedule::automatic && kernels::cells_supported()) {
+      const kernels::cells::Estimate estimate = kernels::cells::estimate(input, stream);
+      features.cells = estimate.cells;
+      features.cells_microseconds = estimate.microseconds;
+    }
     const SolveSchedule usual = choose_schedule(features);
     choice = settle_schedule(
         request, usual, [&] { return key_of(request.device, triangle, stream); },
         [&] { return fastest(usual, input, stream); });
-    if (choice.schedule == SolveSchedule::automatic) choice = {usual};  // a file may say so
+    if (choice.schedule == SolveSchedule::automatic) choice = {usual};                  // a file may say so
+    if (choice == ScheduleChoice{SolveSchedule::cells}) choice.cells = features.cells;  // 0: they choose themselves
   }
   schedule = choice.schedule;
   sweep = make(choice, input, stream);

@@ -75,12 +75,27 @@ TEST(Selector, ChoosesAScheduleOfCuda) {
       features.entries = 3000000;
       features.levels = levels;
       features.local_share = share;
+      features.cells = 132;
+      features.cells_microseconds = 200.0;
       const SolveSchedule chosen = choose_schedule(features);
       EXPECT_NE(chosen, SolveSchedule::automatic);
       EXPECT_NO_THROW(require_schedule(Backend::cuda, chosen));
       EXPECT_EQ(choose_schedule(features), chosen);
     }
   }
+}
+
+TEST(Selector, TakesCellsWhereTheyPromiseAGain) {
+  kernels::TriangleFeatures features;
+  features.rows = 1000000;
+  features.entries = 2000000;
+  features.levels = 2000;
+  EXPECT_EQ(choose_schedule(features), SolveSchedule::flat) << "a device that cannot run cells";
+  features.cells = 33;
+  features.cells_microseconds = 200.0;
+  EXPECT_EQ(choose_schedule(features), SolveSchedule::cells) << "many levels";
+  features.levels = 7;
+  EXPECT_EQ(choose_schedule(features), SolveSchedule::flat) << "few levels";
 }
 
 }  // namespace

@@ -22,7 +22,7 @@
 namespace taskdag::kernels {
 
 struct CellsOptions {
-  int cells = 0;  ///< how many; 0: one per multiprocessor
+  int cells = 0;  ///< how many; 0: chosen from the pattern (estimate.hpp)
 };
 
 /// What was planned, for views and benchmarks.

@@ -16,7 +16,7 @@ namespace taskdag::kernels::cells {
 inline constexpr int kFetchers = 14;
 // Looks at operands share the path to memory with the runner's reads of shared memory: a lane looks (but for a first
 // time) only once the runner is near its step, and a warp none of whose rows is near pauses.
-inline constexpr int kNear = 20;              ///< steps
+inline constexpr int kNear = 32;              ///< steps
 inline constexpr unsigned kShortPause = 100;  ///< nanoseconds
 inline constexpr unsigned kLongPause = 400;
 

@@ -9,6 +9,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/sptrsv/cells/entries.cuh"
+#include "kernels/sptrsv/cells/partition.cuh"
 #include "kernels/sptrsv/cells/plan.hpp"
 
 namespace taskdag::kernels::cells {
@@ -20,20 +21,13 @@ using cuda::kElementBlock;
 using cuda::ScratchArray;
 using cuda::with_scratch;
 
-/// Weight of the rows before `row`: their entries, and something for the row itself.
-__device__ std::int64_t weight_before(const DevicePattern& pattern, Index row) {
-  return std::int64_t{pattern.row_offsets[row]} + 2 * std::int64_t{row};
-}
-
-__global__ void make_keys(DevicePattern pattern, const Index* level, Index levels, bool lower, int cells,
-                          std::uint64_t* key, Index* row_of_step) {
+__global__ void make_keys(const Index* level, Index levels, Partition partition, std::uint64_t* key,
+                          Index* row_of_step) {
   const auto step = static_cast<Index>(element());
-  if (step >= pattern.rows) return;
-  const Index row = lower ? step : pattern.rows - 1 - step;
-  const std::int64_t share = weight_before(pattern, row) * cells / weight_before(pattern, pattern.rows);
-  const std::int64_t cell = lower ? share : cells - 1 - share;
-  key[step] =
-      static_cast<std::uint64_t>(cell) * static_cast<std::uint64_t>(levels) + static_cast<std::uint64_t>(level[row]);
+  if (step >= partition.rows) return;
+  const Index row = partition.lower ? step : partition.rows - 1 - step;
+  key[step] = static_cast<std::uint64_t>(partition(row)) * static_cast<std::uint64_t>(levels) +
+              static_cast<std::uint64_t>(level[row]);
   row_of_step[step] = row;
 }
 
@@ -193,8 +187,8 @@ ScratchArray<Index> sort_rows(const SweepInput& input, int cells, ScratchArray<s
   const ScratchArray<Index> sweep_order(n, stream);
   ScratchArray<Index> order(n, stream);
   const Index levels = input.levels->levels;
-  make_keys<<<element_blocks(rows), kElementBlock, 0, stream>>>(input.pattern, input.levels->level.data(), levels,
-                                                                input.triangle == Triangle::lower, cells,
+  const Partition partition{input.pattern.row_offsets, rows, input.triangle == Triangle::lower, cells};
+  make_keys<<<element_blocks(rows), kElementBlock, 0, stream>>>(input.levels->level.data(), levels, partition,
                                                                 unsorted.data(), sweep_order.data());
   cuda::check_launch("make_keys");
   const int bits =

@@ -5,6 +5,7 @@
 #include "backends/cuda/device.hpp"
 #include "base/handover.hpp"
 #include "kernels/sptrsv/cells/cells.hpp"
+#include "kernels/sptrsv/cells/estimate.hpp"
 #include "kernels/sptrsv/cells/solve.hpp"
 #include "taskdag/error.hpp"
 
@@ -79,7 +80,7 @@ class CellsSweep final : public Sweep {
  public:
   CellsSweep(const SweepInput& input, const CellsOptions& options, cudaStream_t stream)
       : plan_(
-            cells::make_plan(input, options.cells > 0 ? options.cells : cuda::device_limits().multiprocessors, stream)),
+            cells::make_plan(input, options.cells > 0 ? options.cells : cells::estimate(input, stream).cells, stream)),
         storage_(cells::pack(input, plan_, stream)) {
     const std::size_t positions = plan_.positions();
     target_ = {positions, stream};

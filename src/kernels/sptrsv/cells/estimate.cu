@@ -1,0 +1,119 @@
+#include <algorithm>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "kernels/sptrsv/cells/estimate.hpp"
+#include "kernels/sptrsv/cells/layout.hpp"
+#include "kernels/sptrsv/cells/partition.cuh"
+
+namespace taskdag::kernels::cells {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+using cuda::ScratchArray;
+
+// Microseconds, fitted on an H200.
+constexpr double kStep = 0.05;
+constexpr double kEntry = 0.012;
+constexpr double kHop = 0.9;
+constexpr double kFetch = 0.005;
+constexpr double kStart = 6.0;
+
+/// Candidates: all multiprocessors, and half as many again and again.
+constexpr int kCandidates = 5;
+/// Above this many places (levels · cells) the table of rows by level and cell is not made: so many levels are narrow,
+/// and few cells are best.
+constexpr std::int64_t kMostPlaces = std::int64_t{1} << 26;
+
+__host__ __device__ int candidate(int cells, int k) { return cells >> k > 1 ? cells >> k : 1; }
+
+__global__ void count_rows(Index rows, const Index* level, Partition partition, int* rows_at) {
+  const auto row = static_cast<Index>(element());
+  if (row < rows) atomicAdd(&rows_at[std::int64_t{level[row]} * partition.cells + partition(row)], 1);
+}
+
+/// A warp a level: the steps of the cell that has most, for each candidate; coarser cells are unions of finer ones.
+__global__ void count_steps(Index levels, int cells, const int* rows_at, unsigned long long* steps) {
+  const std::int64_t level = element() / kLanes;
+  if (level >= levels) return;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  for (int k = 0; k < kCandidates; ++k) {
+    const int coarse = candidate(cells, k);
+    int most = 0;
+    for (int c = lane; c < coarse; c += kLanes) {
+      int rows = 0;
+      // Finer cell f belongs to coarse cell f · coarse / cells.
+      for (int f = (c * cells + coarse - 1) / coarse; f < ((c + 1) * cells + coarse - 1) / coarse; ++f) {
+        rows += rows_at[level * cells + f];
+      }
+      most = max(most, (rows + kLanes - 1) / kLanes);
+    }
+    most = __reduce_max_sync(0xFFFFFFFFU, most);
+    if (lane == 0) atomicAdd(&steps[k], static_cast<unsigned long long>(most));
+  }
+}
+
+/// A warp a row. Entries whose column is in the row's cell, for each candidate; then all entries.
+__global__ void count_inside(DevicePattern pattern, const Offset* first, const Index* count, Partition partition,
+                             unsigned long long* inside) {
+  const auto row = static_cast<Index>(element() / kLanes);
+  if (row >= pattern.rows) return;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  Index found[kCandidates] = {};
+  const int mine = partition(row);
+  for (Index e = lane; e < count[row]; e += kLanes) {
+    const int other = partition(pattern.col_indices[first[row] + e]);
+    for (int k = 0; k < kCandidates; ++k) {
+      const int coarse = candidate(partition.cells, k);
+      if (mine * coarse / partition.cells == other * coarse / partition.cells) ++found[k];
+    }
+  }
+  for (int k = 0; k < kCandidates; ++k) {
+    const auto sum = __reduce_add_sync(0xFFFFFFFFU, static_cast<unsigned>(found[k]));
+    if (lane == 0 && sum > 0) atomicAdd(&inside[k], static_cast<unsigned long long>(sum));
+  }
+  if (lane == 0) atomicAdd(&inside[kCandidates], static_cast<unsigned long long>(count[row]));
+}
+
+}  // namespace
+
+Estimate estimate(const SweepInput& input, cudaStream_t stream) {
+  const Index rows = input.pattern.rows;
+  const Index levels = input.levels->levels;
+  const int cells = std::max(1, std::min(cuda::device_limits().multiprocessors, rows / kLanes));
+  if (rows == 0) return {};
+  const Partition partition{input.pattern.row_offsets, rows, input.triangle == Triangle::lower, cells};
+  const std::int64_t places = std::int64_t{levels} * cells;
+  if (places > kMostPlaces) return {candidate(cells, kCandidates - 1), levels * (kStep + kEntry)};
+
+  const ScratchArray<int> rows_at(static_cast<std::size_t>(places), stream);
+  const ScratchArray<unsigned long long> counts(2 * kCandidates + 1, stream);
+  cuda::check(cudaMemsetAsync(rows_at.data(), 0, rows_at.size() * sizeof(int), stream), "clearing counts");
+  cuda::check(cudaMemsetAsync(counts.data(), 0, counts.size() * sizeof(unsigned long long), stream), "clearing counts");
+  count_rows<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, input.levels->level.data(), partition,
+                                                                 rows_at.data());
+  cuda::check_launch("count_rows");
+  count_steps<<<element_blocks(std::int64_t{levels} * kLanes), kElementBlock, 0, stream>>>(
+      levels, cells, rows_at.data(), counts.data());
+  cuda::check_launch("count_steps");
+  count_inside<<<element_blocks(std::int64_t{rows} * kLanes), kElementBlock, 0, stream>>>(
+      input.pattern, input.ranges->first.data(), input.ranges->count.data(), partition, counts.data() + kCandidates);
+  cuda::check_launch("count_inside");
+  const auto found = cuda::fetch_array(counts.data(), counts.size(), stream);
+
+  Estimate best;
+  for (int k = 0; k < kCandidates; ++k) {
+    const auto steps = static_cast<double>(found[static_cast<std::size_t>(k)]);
+    const auto inside = static_cast<double>(found[static_cast<std::size_t>(kCandidates + k)]);
+
+    const double outside = static_cast<double>(found[2 * kCandidates]) - inside;
+    const int count = candidate(cells, k);
+    const double time = kStart + steps * (kStep + kEntry * inside / rows) + count * kHop + outside / count * kFetch;
+    if (k == 0 || time < best.microseconds) best = {count, time};
+  }
+  return best;
+}
+
+}  // namespace taskdag::kernels::cells

@@ -1,0 +1,22 @@
+/// \file
+/// How many cells, and how long a solve will take with them: a model of what was measured, cheap to evaluate.
+#pragma once
+
+#include "kernels/sptrsv/sweep.hpp"
+
+namespace taskdag::kernels::cells {
+
+struct Estimate {
+  int cells = 1;
+  double microseconds = 0.0;
+};
+
+/// The best of some numbers of cells up to the device's multiprocessors. Synchronises `stream`.
+///
+/// T = steps · (kStep + kEntry · entries the runner multiplies per row) + cells · kHop + entries of a cell that are
+/// fetched · kFetch, where steps counts, level by level, those of the cell that has most of them: cells go through the
+/// levels side by side, and a chain of dependencies may visit all cells. docs/performance.md has the measurements
+/// behind the constants.
+Estimate estimate(const SweepInput& input, cudaStream_t stream);
+
+}  // namespace taskdag::kernels::cells
