@@ -18,14 +18,15 @@ using cuda::TicketCounter;
 constexpr int kBlock = 128;
 // Entries of a long row that fit into shared memory.
 constexpr int kStaged = 256;
+// Levels ahead that rows are fetched where updates are common: their lists take longer to fetch.
+constexpr int kLookaheadWithUpdates = 16;
 // Pivot rows that a lane of a row without updates waits for at once.
 constexpr int kBatch = 4;
 // Pivot rows whose updates a row waits for at once.
 constexpr int kUpdateBatch = 2;
-// Unchanged entries that a lane fetches before it waits; more are fetched after the row is published.
-constexpr int kUnchanged = 2;
-
-constexpr SolveTuning kTuning{.lookahead_levels_many_lanes = 16};
+// Unchanged entries that a lane of a row without updates fetches before it waits, if all rows are such: registers are
+// few otherwise. More are fetched after the row is published.
+constexpr int kUnchangedOfSums = 3;
 
 struct Parameters {
   EliminationView lists;
@@ -43,6 +44,11 @@ struct Parameters {
     if (v == kNoValue) return 0.0;
     const double* const from = v >= 0 ? slots.slot + v : input.values + ~v;
     return Slots{const_cast<double*>(from)}.peek(0);
+  }
+  /// The same where entries of the matrix are the rule: their cache lines serve more than one row.
+  __device__ double peek_cached(ValueReference v) const {
+    if (v == kNoValue) return 0.0;
+    return v >= 0 ? slots.peek(v) : __ldg(input.values + ~v);
   }
   /// Only slots are waited for: an entry of the matrix may be any NaN.
   __device__ static bool missing(ValueReference v, double value) { return (v >= 0) & !is_ready(value); }
@@ -183,7 +189,7 @@ struct PivotSum {
 #pragma unroll
     for (int k = 0; k < Batch; ++k) {
       factor[k] = Kind == FactorKind::ilu0 && place[k] >= 0 ? p.input.value(row.begin + place[k]) : 0.0;
-      meeting[k] = p.peek(reference[k]);
+      meeting[k] = p.peek_cached(reference[k]);
       inverse[k] = p.peek(inverse_slot[k]);
     }
     for (;;) {
@@ -217,11 +223,11 @@ struct PivotSum {
   }
 };
 
-template <FactorKind Kind, int Batch>
+template <FactorKind Kind, int Unchanged, int Batch>
 __device__ void finish_sum(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row, Index first,
                            Index most, double off, double absolute_sum) {
   const double diagonal = load_diagonal(p, group, row);
-  const UnchangedEntries<kUnchanged> unchanged(p, group, row);
+  const UnchangedEntries<Unchanged> unchanged(p, group, row);
   PivotSum<Kind, Batch> last;
   last.take(p, group, row, first, off);
   const double pivot = publish_pivot(p, group, lane, row, most, diagonal, off);
@@ -231,7 +237,7 @@ __device__ void finish_sum(const Parameters& p, const LaneGroup& group, int lane
 }
 
 /// Rows without updates: a sum over their pivot rows.
-template <FactorKind Kind>
+template <FactorKind Kind, int Unchanged>
 __device__ void eliminate_sum(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row) {
   const Index most = group.most(row.pivot_count);
   double off = 0.0;
@@ -245,13 +251,13 @@ __device__ void eliminate_sum(const Parameters& p, const LaneGroup& group, int l
   switch ((most - first + group.size() - 1) / group.size()) {  // the same for the whole warp
     case 0:
     case 1:
-      return finish_sum<Kind, 1>(p, group, lane, row, first, most, off, absolute_sum);
+      return finish_sum<Kind, Unchanged, 1>(p, group, lane, row, first, most, off, absolute_sum);
     case 2:
-      return finish_sum<Kind, 2>(p, group, lane, row, first, most, off, absolute_sum);
+      return finish_sum<Kind, Unchanged, 2>(p, group, lane, row, first, most, off, absolute_sum);
     case 3:
-      return finish_sum<Kind, 3>(p, group, lane, row, first, most, off, absolute_sum);
+      return finish_sum<Kind, Unchanged, 3>(p, group, lane, row, first, most, off, absolute_sum);
     default:
-      return finish_sum<Kind, kBatch>(p, group, lane, row, first, most, off, absolute_sum);
+      return finish_sum<Kind, Unchanged, kBatch>(p, group, lane, row, first, most, off, absolute_sum);
   }
 }
 
@@ -531,9 +537,10 @@ __device__ void eliminate_long(const Parameters& p, int lane, const GroupRow& ro
 template <FactorKind Kind, RowForm Widest>
 __device__ void eliminate_rows(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row,
                                double* staged, Index* staged_changed) {
+  constexpr int kUnchanged = Widest == RowForm::sum ? kUnchangedOfSums : 1;
   // The lanes of a task's last rows may be idle; its first lane is not.
   const auto form = Widest == RowForm::sum ? RowForm::sum : RowForm{__shfl_sync(kFullWarp, Index(row.form), 0)};
-  if (form == RowForm::sum) return eliminate_sum<Kind>(p, group, lane, row);
+  if (form == RowForm::sum) return eliminate_sum<Kind, kUnchanged>(p, group, lane, row);
   if constexpr (Widest >= RowForm::targets) {
     if (form == RowForm::targets) return eliminate_targets<Kind>(p, group, lane, row);
   }
@@ -600,6 +607,8 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
   *report_.data() = FactorReport{};
   const TaskList& tasks = elimination_.tasks();
   if (tasks.rows == 0) return;
+  SolveTuning tuning;
+  if (elimination_.many_updates()) tuning.lookahead_levels_many_lanes = kLookaheadWithUpdates;
   const std::size_t next = current_;
   current_ = 1 - current_;
   const Parameters parameters{elimination_.view(),
@@ -612,7 +621,7 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
                               report_.data(),
                               TicketCounter{counters_.data() + current_}};
   const auto launch = [&](auto kernel) {
-    kernel<<<persistent_blocks(tasks, kTuning, kBlock), kBlock, 0, stream>>>(parameters, counters_.data() + next);
+    kernel<<<persistent_blocks(tasks, tuning, kBlock), kBlock, 0, stream>>>(parameters, counters_.data() + next);
     cuda::check_launch("eliminate_kernel");
   };
   const auto launch_kind = [&](auto kind) {
