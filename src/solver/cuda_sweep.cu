@@ -37,8 +37,8 @@ TrialResult fastest(SolveSchedule usual, const kernels::SweepInput& input, cudaS
   const int all = device_limits().multiprocessors;
   for (const ScheduleChoice& other :
        {ScheduleChoice{SolveSchedule::flat}, ScheduleChoice{SolveSchedule::cells},
-        ScheduleChoice{SolveSchedule::cells, all / 2}, ScheduleChoice{SolveSchedule::cells, all / 4},
-        ScheduleChoice{SolveSchedule::cusparse}}) {
+        ScheduleChoice{SolveSchedule::cells, all}, ScheduleChoice{SolveSchedule::cells, all / 2},
+        ScheduleChoice{SolveSchedule::cells, all / 4}, ScheduleChoice{SolveSchedule::cusparse}}) {
     if (other == ScheduleChoice{usual}) continue;
     try {
       const double took = trial.microseconds(*make(other, input, stream));
