@@ -170,11 +170,14 @@ TEST_P(SweepTest, AResultMayStayInsideAndAVectorMayBeOverwritten) {
   const auto rhs = upload(b, stream());
   for (int repeat = 0; repeat < 3; ++repeat) {
     run(*sweep, rhs.data(), nullptr);
-    const std::vector<double> result = cuda::fetch_array(sweep->result(), n, stream());
-    std::vector<double> x = result;
+    std::vector<double> x(n);
     if (sweep->result_index()) {
       const std::vector<Index> index = cuda::fetch_array(sweep->result_index(), n, stream());
+      const auto extent = static_cast<std::size_t>(*std::max_element(index.begin(), index.end())) + 1;
+      const std::vector<double> result = cuda::fetch_array(sweep->result(), extent, stream());
       for (std::size_t i = 0; i < n; ++i) x[i] = result[static_cast<std::size_t>(index[i])];
+    } else {
+      x = cuda::fetch_array(sweep->result(), n, stream());
     }
     expect_right(a, {}, b, x);
   }

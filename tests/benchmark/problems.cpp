@@ -8,6 +8,7 @@
 #include <map>
 
 #include "taskdag/error.hpp"
+#include "taskdag/factorization.hpp"
 #include "taskdag/generators.hpp"
 #include "taskdag/matrix_market.hpp"
 
@@ -95,6 +96,26 @@ CsrMatrix with_full_diagonal(CsrMatrix a, bool& repaired) {
     result.row_offsets.push_back(static_cast<Offset>(result.col_indices.size()));
   }
   return result;
+}
+
+/// Whether ILU(0) meets neither a zero pivot nor anything that is not finite.
+bool has_factor(const CsrMatrix& a) {
+  FactorOptions options;
+  options.zero_pivot = 0.0;
+  Factorization factorization(Context::create({Backend::host, 1, -1}), a.pattern(), MemorySpace::host, options);
+  return factorization.factor(a.values.data(), MemorySpace::host).outcome == FactorOutcome::success;
+}
+
+void make_dominant(CsrMatrix& a) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(a.rows); ++i) {
+    double sum = 1.0;
+    std::size_t diagonal = 0;
+    for (auto e = static_cast<std::size_t>(a.row_offsets[i]); e < static_cast<std::size_t>(a.row_offsets[i + 1]); ++e) {
+      sum += std::abs(a.values[e]);
+      if (static_cast<std::size_t>(a.col_indices[e]) == i) diagonal = e;
+    }
+    a.values[diagonal] = sum;
+  }
 }
 
 // The smoke test's problems.
@@ -193,7 +214,12 @@ CsrMatrix make_problem(const std::string& name, bool& repaired) {
   for (const auto& g : generated()) {
     if (g.name == name) return with_full_diagonal(g.make(), repaired);
   }
-  return with_full_diagonal(read_matrix_market(file_of(name).string()), repaired);
+  CsrMatrix a = with_full_diagonal(read_matrix_market(file_of(name).string()), repaired);
+  if (a.rows == a.cols && !has_factor(a)) {
+    make_dominant(a);
+    repaired = true;
+  }
+  return a;
 }
 
 }  // namespace taskdag::benchmark

@@ -30,7 +30,8 @@ std::vector<std::string> list_smoke_problems();
 ProblemSet set_of(const std::string& name, Index rows);
 
 /// Builds or reads a problem by name. A file with a missing or zero diagonal entry gets one (row sum of absolute
-/// values): the benchmarks measure speed on its pattern. `repaired` says whether that happened.
+/// values), one whose ILU(0) meets a zero pivot gets a dominant diagonal: the benchmarks measure speed on its pattern.
+/// `repaired` says whether that happened.
 CsrMatrix make_problem(const std::string& name, bool& repaired);
 
 }  // namespace taskdag::benchmark

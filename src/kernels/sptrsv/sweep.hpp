@@ -42,7 +42,7 @@ class Sweep {
   virtual void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) = 0;
 
   /// Where a solve with x null leaves its result: row i at result()[result_index()[i]] (result_index null: at i).
-  /// Valid until the second solve after it. The index never changes, the array may with each solve.
+  /// Valid until the next solve. The index never changes, the array may with each solve.
   [[nodiscard]] virtual const double* result() const = 0;
   [[nodiscard]] virtual const Index* result_index() const = 0;
 

@@ -40,7 +40,7 @@ class Feeder {
         target[v] = fetch_target(t + kVisits * kFeeders);
       }
     }
-    if (a_.x) write_rest(feeder);
+    write_rest(feeder);
   }
 
  private:
@@ -61,7 +61,7 @@ class Feeder {
     const auto turn = static_cast<unsigned>(t) % kAhead;
     if (t >= kAhead) {
       wait_done(done_, t + 1 - kAhead);
-      if (a_.x) write_out(static_cast<unsigned>(t - kAhead));
+      write_out(static_cast<unsigned>(t - kAhead));
     }
     if (a_.x) store_int(x_index_ + turn * (kLanes * 4), target.x);
     // The runner's arithmetic makes no not_yet where there was none.
@@ -70,11 +70,11 @@ class Feeder {
   }
 
   __device__ void write_out(unsigned t) const {
-    const int index = load_int(x_index_ + t % kAhead * (kLanes * 4));
     const double result = load_double(ring_ + t % kHistory * kStepBytes);
-    if (index < 0) return;
-    a_.x[index] = result;
     if (!is_finite(result)) *a_.non_finite = 1;
+    if (!a_.x) return;
+    const int index = load_int(x_index_ + t % kAhead * (kLanes * 4));
+    if (index >= 0) a_.x[index] = result;
   }
 
   /// The last kAhead steps of the cell.
