@@ -10,8 +10,8 @@
 
 namespace taskdag {
 
-/// How the rows of a triangular solve are grouped, ordered and waited for. The result is the same triangular solve; sums
-/// of a row may be added in another order. docs/schedules.md describes each.
+/// How the rows of a triangular solve are grouped, ordered and waited for. The result is the same triangular solve;
+/// sums of a row may be added in another order. docs/schedules.md describes each.
 enum class SolveSchedule {
   automatic,  ///< chosen from the pattern
   // CUDA

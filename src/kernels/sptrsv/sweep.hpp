@@ -1,5 +1,5 @@
 /// \file
-/// One triangular sweep on CUDA, whatever its schedule: the interface that the solvers call and every schedule implements.
+/// One triangular sweep on CUDA, whatever its schedule: solvers call this interface, every schedule implements it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,15 +18,15 @@ struct SweepInput {
   Triangle triangle = Triangle::lower;
   const TriangleRanges* ranges = nullptr;  ///< strictly triangular entries of each row
   const RowLevels* levels = nullptr;
-  const Offset* source_entry = nullptr;  ///< entry of pattern → entry of the values that load_values() takes; null: same
+  const Offset* source_entry = nullptr;  ///< entry of pattern → entry of what load_values() takes; null: same
   const Index* rhs_index = nullptr;      ///< row → entry of the right-hand side; null: same
   const Index* x_index = nullptr;        ///< row → entry of the result; null: same
 };
 
 /// x = T⁻¹ b for a triangle T: x_i = (rhs_i − Σ_j a_ij x_j) · pivot_i. Immutable pattern, values may be loaded again.
 ///
-/// Every call is asynchronous on its stream. A sweep resets what the next solve needs by itself: a solve leaves it ready.
-/// Solves end on any numbers (NaN, infinities); a result that is not finite sets *non_finite to 1.
+/// Every call is asynchronous on its stream. A sweep resets what the next solve needs by itself: a solve leaves it
+/// ready. Solves end on any numbers (NaN, infinities); a result that is not finite sets *non_finite to 1.
 class Sweep {
  public:
   Sweep() = default;
