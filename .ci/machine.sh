@@ -34,6 +34,7 @@ build libcli11-dev has_header CLI/CLI.hpp
 plot gnuplot-nox can_plot
 test python3 command -v python3
 test libgtest-dev has_header gtest/gtest.h
+test libgmock-dev has_header gmock/gmock.h
 petsc_cuda make command -v make
 petsc_cuda python3-pip python3 -m pip --version
 petsc_cuda libopenblas-dev has_header cblas.h
