@@ -24,7 +24,10 @@ double flat_microseconds(const kernels::TriangleFeatures& features) {
 SolveSchedule choose_schedule(const kernels::TriangleFeatures& features) {
   // Estimates err: cells must promise a gain.
   constexpr double kMargin = 0.9;
-  const bool cells = features.cells > 0 && features.cells_microseconds < kMargin * flat_microseconds(features);
+  // Above this a row takes all lanes of a fetcher by itself, and one such row sets the lanes of all in its cell.
+  constexpr Index kLongestRow = 128;
+  const bool cells = features.cells > 0 && features.longest_row <= kLongestRow &&
+                     features.cells_microseconds < kMargin * flat_microseconds(features);
   return cells ? SolveSchedule::cells : SolveSchedule::flat;
 }
 

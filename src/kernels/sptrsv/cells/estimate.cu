@@ -15,8 +15,8 @@ using cuda::kElementBlock;
 using cuda::ScratchArray;
 
 // Microseconds, fitted on an H200.
-constexpr double kStep = 0.05;
-constexpr double kEntry = 0.012;
+constexpr double kStep = 0.055;
+constexpr double kEntry = 0.008;
 constexpr double kHop = 0.35;
 constexpr double kFetch = 0.005;
 constexpr double kStart = 6.0;
