@@ -44,7 +44,8 @@ TrialResult fastest(SolveSchedule usual, const kernels::SweepInput& input, cudaS
       const double took = trial.microseconds(*make(other, input, stream));
       if (took < best.microseconds) best = {other, took};
     } catch (const DeviceError&) {  // a device or a system that cannot run it: no candidate here
-    } catch (const OutOfMemory&) {  // nor is one that does not fit
+    } catch (const Unsupported&) {  // nor is one that cannot take so large a triangle
+    } catch (const OutOfMemory&) {  // or that does not fit
     }
   }
   return best;

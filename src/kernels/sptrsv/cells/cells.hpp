@@ -5,8 +5,10 @@
 /// sorted by level and cut into *steps* of up to 32 rows of one level. In the block that holds the cell
 ///   the *runner*, one warp, walks the steps, a lane a row; it reads operands of the last kHistory steps from a ring in
 ///     shared memory, and nothing else that anybody writes while it runs;
-///   the *feeders*, many warps, compute what the runner starts a row from: the scaled right-hand side less the entries
-///     whose operands lie in other cells or too far back, for which they wait (value hand-over, seam.cuh);
+///   the *fetchers*, many warps, compute what the runner starts a row from where entries have operands in other cells
+///     or too far back: the scaled right-hand side less those entries. They wait for the operands (value hand-over,
+///     seam.cuh);
+///   the *feeders*, some warps, give the runner the scaled right-hand sides of all other rows, and write results out;
 ///   the *loader*, one warp, streams the runner's entries in by bulk copies.
 /// So a hop between rows of a cell costs a trip through shared memory, and most hops are such.
 ///
@@ -25,19 +27,12 @@ struct CellsOptions {
   int cells = 0;  ///< how many; 0: chosen from the pattern (estimate.hpp)
 };
 
-/// What was planned, for views and benchmarks.
-struct CellsInfo {
-  int cells = 0;
-  Index steps = 0;         ///< in all cells
-  Index longest_cell = 0;  ///< steps of the cell with most
-  Offset inside = 0;       ///< entries that the runner multiplies
-  Offset outside = 0;      ///< entries that feeders wait for
-};
-
-/// Whether the current device can run cells: compute capability 9.0 or newer.
+/// Whether the current device can run cells: compute capability 9.0 or newer, code for it in this library, and enough
+/// shared memory for a block.
 bool cells_supported();
 
-/// Makes the sweep. Synchronises `stream`. @throws DeviceError on an older device
+/// Makes the sweep. Synchronises `stream`. @throws DeviceError on a device that cannot run it, Unsupported where 32-bit
+/// positions do not suffice
 std::unique_ptr<Sweep> make_cells_sweep(const SweepInput& input, const CellsOptions& options, cudaStream_t stream);
 
 }  // namespace taskdag::kernels

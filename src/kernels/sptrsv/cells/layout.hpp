@@ -1,11 +1,11 @@
 /// \file
 /// The storage of a cell plan, shared by planning, packing and solving.
 ///
-/// A *position* is 32 · step + lane over all cells; positions without a row are *idle*. Runner entries are stored in
-/// *pair rows*: for each lane two values and the two places in the ring where their operands are, 768 bytes. A *chunk*
-/// is some consecutive steps of a cell that are copied at once; all its steps have the same number of pair rows. The
-/// rows of a cell that have outside operands are its *errands*, in the order of their positions; a warp of the fetchers
-/// takes 32 / lanes of them at once, lanes being the same for all errands of a cell.
+/// A *position* is 32 · step + lane over all cells, 2³¹ − 1 at most; positions without a row are *idle*. Runner entries
+/// are stored in *pair rows*: for each lane two values and the two places in the ring where their operands are, 768
+/// bytes. A *chunk* is some consecutive steps of a cell that are copied at once; all its steps have the same number of
+/// pair rows. The rows of a cell that have outside operands are its *errands*, in the order of their positions; a warp
+/// of the fetchers takes 32 / lanes of them at once, lanes being the same for all errands of a cell.
 #pragma once
 
 #include <cstddef>
@@ -84,8 +84,7 @@ struct Plan {
   Index steps = 0;
   Index errands = 0;
   Index rounds = 0;
-  Index longest_cell = 0;  ///< in steps
-  int chunk_steps = 1;     ///< steps per chunk (the last one of a cell may have fewer)
+  int chunk_steps = 1;  ///< steps per chunk (the last one of a cell may have fewer)
   std::size_t pair_rows = 0;
   std::size_t outside_rows = 0;
   cuda::DeviceArray<Cell> cell;

@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <limits>
+#include <string>
 
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/sptrsv/cells/entries.cuh"
 #include "kernels/sptrsv/cells/partition.cuh"
 #include "kernels/sptrsv/cells/plan.hpp"
+#include "taskdag/error.hpp"
 
 namespace taskdag::kernels::cells {
 namespace {
@@ -170,12 +173,20 @@ __global__ void fill_errands(const Cell* cell, const Index* errands_until, const
 struct RoundWidth {
   const Round* round;
   Index rounds;
-  __device__ std::uint32_t operator()(Index r) const { return r < rounds ? round[r].width : 0; }
+  __device__ std::uint64_t operator()(Index r) const { return r < rounds ? round[r].width : 0; }
 };
 
-__global__ void set_round_rows(Index rounds, const std::uint32_t* first_row, Round* round) {
+__global__ void set_round_rows(Index rounds, const std::uint64_t* first_row, Round* round) {
   const auto r = static_cast<Index>(element());
-  if (r <= rounds) round[r].first_row = first_row[r];
+  if (r <= rounds) round[r].first_row = static_cast<std::uint32_t>(first_row[r]);
+}
+
+/// @throws Unsupported where the kernels' 32-bit numbers cannot count so many. What has been computed with them is
+/// wrong then, but within bounds.
+void require_32_bits(std::int64_t number, std::int64_t most, const std::string& what) {
+  if (number <= most) return;
+  throw Unsupported("the schedule cells would need " + std::to_string(number) + " " + what +
+                    " for this triangle, but can number " + std::to_string(most) + "; take the schedule flat");
 }
 
 /// Rows sorted by cell, then level, then place in the sweep; `key` is sorted along.
@@ -237,7 +248,6 @@ void upload_cells(Plan& plan, const std::vector<Index>& first_step, cudaStream_t
   for (std::size_t c = 0; c < cell.size(); ++c) {
     cell[c].first_step = first_step[c];
     cell[c].steps = first_step[c + 1] - first_step[c];
-    plan.longest_cell = std::max(plan.longest_cell, cell[c].steps);
   }
   plan.cell = {cell.size(), stream};
   cuda::copy_to_device(plan.cell.data(), cell.data(), cell.size(), stream);
@@ -285,7 +295,7 @@ void plan_errands(Plan& plan, const Index* outside, cudaStream_t stream) {
   const auto rounds = static_cast<std::size_t>(plan.rounds);
   plan.errand = {plan.positions(), stream};
   plan.round = {rounds + 1, stream};
-  const ScratchArray<std::uint32_t> first_row(rounds + 1, stream);
+  const ScratchArray<std::uint64_t> first_row(rounds + 1, stream);
   cuda::check(cudaMemsetAsync(plan.round.data(), 0, (rounds + 1) * sizeof(Round), stream), "clearing rounds");
   fill_errands<<<plan.cells, kElementBlock, 0, stream>>>(plan.cell.data(), errands_until.data(), outside,
                                                          plan.errand.data(), plan.round.data());
@@ -303,6 +313,8 @@ void plan_errands(Plan& plan, const Index* outside, cudaStream_t stream) {
                                                                                 plan.round.data());
   cuda::check_launch("set_round_rows");
   plan.outside_rows = cuda::fetch(first_row.data() + rounds, stream);
+  require_32_bits(static_cast<std::int64_t>(plan.outside_rows) * kLanes, std::numeric_limits<std::uint32_t>::max(),
+                  "places for entries outside");
 }
 
 }  // namespace
@@ -316,6 +328,7 @@ Plan make_plan(const SweepInput& input, int cells, cudaStream_t stream) {
   ScratchArray<Index> first_step(static_cast<std::size_t>(plan.cells) + 1, stream);
   const std::vector<Index> host_first_step = place(input, plan, first_step, stream);
   plan.steps = host_first_step.back();
+  require_32_bits(std::int64_t{plan.steps} * kLanes, std::numeric_limits<Index>::max(), "positions");
   plan.row = {plan.positions(), stream};
   cuda::check(cudaMemsetAsync(plan.row.data(), 0xFF, plan.positions() * sizeof(Index), stream),
               "marking idle positions");

@@ -8,6 +8,7 @@
 namespace taskdag::kernels::cells {
 
 /// Cuts the rows into `cells` cells of about equally many entries and these into steps. Synchronises `stream`.
+/// @throws Unsupported where 32-bit positions do not suffice
 Plan make_plan(const SweepInput& input, int cells, cudaStream_t stream);
 
 /// Entries by plan. `source`s name entries of the value array of Sweep::load_values, −1 where there is none.

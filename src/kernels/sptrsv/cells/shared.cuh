@@ -1,12 +1,13 @@
 /// \file
 /// Shared memory of a block that runs a cell, and how its warps read and write it.
 ///
-/// | what | writer | reader | why it is there when it is read |
-/// |---|---|---|---|
-/// | stage | bulk copies | runner | barrier `arrived` |
-/// | start | feeders and fetchers, a value a row; runner: not_yet when it has read it | runner | the value is its own
-/// flag | | ring | runner | runner; feeders, which write results out | same warp; `done`, written after it | | x_index
-/// | a feeder | the same feeder | same warp | | done | runner | all others | – |
+/// Who writes what, who reads it, and why it is there when it is read:
+/// - stage, pairs: bulk copies and the loader; the runner; barrier `arrived`.
+/// - start: feeders and fetchers, a value a row, and the runner, not_yet when it has read it; the runner; the value is
+///   its own flag.
+/// - ring: the runner; itself, and feeders, which write results out; same warp, and `done`, which is written after it.
+/// - x_index: a feeder; the same one; same warp.
+/// - done: the runner; all others; a number that only grows.
 ///
 /// A slot of `start` is used again once `done` says that its step is over; a stage likewise.
 #pragma once
@@ -19,8 +20,8 @@ namespace taskdag::kernels::cells {
 struct alignas(128) Shared {
   double ring[kHistory * kLanes + kLanes];  // places; then kZeroPlace
   alignas(128) std::byte stage[kStages][kStageBytes];
-  double
-      start[kAhead * kLanes];  // what the feeders hand to the runner; behind the stages, which are read past their end
+  // What the runner starts rows from; behind the stages, which are read past their end.
+  double start[kAhead * kLanes];
   Index x_index[kAhead * kLanes];  // where the results of steps that are fed go
   alignas(8) std::uint64_t arrived[kStages];
   int pairs[kStages];

@@ -11,8 +11,7 @@
 namespace taskdag::kernels::cells {
 namespace {
 
-// Roles by warp: warp 0 is the runner, the others as they come. Feeders get the warps that share an issue unit with the
-// runner (multiples of 4) last.
+// Roles by warp: the runner, the loader, the fetchers, the feeders.
 constexpr int kWarps = 24;
 constexpr int kBlock = kWarps * kLanes;
 static_assert(kWarps == 1 + 1 + kFeeders + kFetchers);
@@ -94,9 +93,14 @@ __global__ void __launch_bounds__(kBlock, 1) solve_kernel(const __grid_constant_
 bool supported() {
   int device = 0;
   int major = 0;
+  int shared = 0;
   cuda::check(cudaGetDevice(&device), "current device");
   cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "compute capability");
-  return major >= 9;
+  cuda::check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "shared memory");
+  if (major < 9 || shared < static_cast<int>(sizeof(Shared))) return false;
+  cudaFuncAttributes attributes{};  // a library built for older devices has code without the kernel's body
+  cuda::check(cudaFuncGetAttributes(&attributes, solve_kernel), "looking at a kernel");
+  return attributes.ptxVersion >= 90;
 }
 
 void solve(const SolveArguments& arguments, cudaStream_t stream) {

@@ -30,7 +30,7 @@ struct SolveArguments {
 /// Launches the kernel. Asynchronous.
 void solve(const SolveArguments& arguments, cudaStream_t stream);
 
-/// Whether the current device can run it.
+/// Whether the current device can run it, and this library holds code for such devices.
 bool supported();
 
 }  // namespace taskdag::kernels::cells

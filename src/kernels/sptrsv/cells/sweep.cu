@@ -101,7 +101,7 @@ class CellsSweep final : public Sweep {
     }
     arm<<<element_blocks(count + 1), kElementBlock, 0, stream>>>(count, slots_.data(), spare_slots_.data());
     cuda::check_launch("arm");
-    cuda::synchronize(stream);  // the plan's host arrays have been copied
+    cuda::synchronize(stream);  // the input's arrays may go
   }
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
@@ -148,7 +148,11 @@ class CellsSweep final : public Sweep {
 bool cells_supported() { return cells::supported(); }
 
 std::unique_ptr<Sweep> make_cells_sweep(const SweepInput& input, const CellsOptions& options, cudaStream_t stream) {
-  if (!cells_supported()) throw DeviceError("the schedule cells needs a GPU of compute capability 9.0 or newer");
+  if (!cells_supported()) {
+    throw DeviceError(
+        "the schedule cells needs a GPU of compute capability 9.0 or newer with 227 KiB of shared memory for a block, "
+        "and a library built for such a one");
+  }
   return std::make_unique<CellsSweep>(input, options, stream);
 }
 
