@@ -69,14 +69,13 @@ TEST(SolveSchedule, ThatOfTheOtherBackendIsRefusedWithThisOnesNames) {
 
 TEST(Selector, ChoosesAScheduleOfCuda) {
   for (const Index levels : {1, 1000, 1000000}) {
-    for (const double share : {0.0, 0.5, 1.0}) {
+    for (const double microseconds : {2.0, 200.0, 2.0e6}) {
       kernels::TriangleFeatures features;
       features.rows = 1000000;
       features.entries = 3000000;
       features.levels = levels;
-      features.local_share = share;
       features.cells = 132;
-      features.cells_microseconds = 200.0;
+      features.cells_microseconds = microseconds;
       const SolveSchedule chosen = choose_schedule(features);
       EXPECT_NE(chosen, SolveSchedule::automatic);
       EXPECT_NO_THROW(require_schedule(Backend::cuda, chosen));
@@ -94,8 +93,15 @@ TEST(Selector, TakesCellsWhereTheyPromiseAGain) {
   features.cells = 33;
   features.cells_microseconds = 200.0;
   EXPECT_EQ(choose_schedule(features), SolveSchedule::cells) << "many levels";
+  features.longest_row = 1000000;
+  EXPECT_EQ(choose_schedule(features), SolveSchedule::flat) << "a very long row";
+  features.longest_row = 2;
   features.levels = 7;
   EXPECT_EQ(choose_schedule(features), SolveSchedule::flat) << "few levels";
+  features.levels = 2;
+  features.widest_level = 999000;
+  features.longest_row = 6;
+  EXPECT_EQ(choose_schedule(features), SolveSchedule::level_graph) << "two levels, nothing to wait for but a few rows";
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ struct RowLevels {
 RowLevels compute_levels(const DevicePattern& pattern, const TriangleRanges& ranges, Triangle triangle,
                          cudaStream_t stream);
 
-/// Two passes over the triangle. Synchronises `stream`.
+/// Passes over the rows, not over their entries. What the cells estimate of themselves is not asked for here.
+/// Synchronises `stream`.
 TriangleFeatures measure_features(const DevicePattern& pattern, const TriangleRanges& ranges, const RowLevels& levels,
                                   cudaStream_t stream);
 

@@ -1,5 +1,4 @@
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/device.hpp"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/cuda.hpp"
 #include "kernels/sptrsv/features.hpp"
@@ -15,40 +14,18 @@ using cuda::kWarpSize;
 
 struct Counts {
   Offset entries;
-  Offset local;
   Index longest_row;
   Index widest_level;
 };
 
 /// One thread a row counts, the lanes of a warp add up.
-__global__ void count_rows(DevicePattern pattern, const Offset* first, const Index* count, Index run, Counts* counts) {
+__global__ void count_entries(Index rows, const Index* count, Counts* counts) {
   const auto row = static_cast<Index>(element());
-  const Index mine = row < pattern.rows ? count[row] : 0;
-  Offset local = 0;
-  // Columns ascend, so the entries in the row's run are neighbours: two bisections count them.
-  if (mine > 0) {
-    const Index begin = row / run * run;
-    const auto entries_below = [&](std::int64_t column) {
-      Index low = 0;
-      Index high = mine;
-      while (low < high) {
-        const Index middle = low + (high - low) / 2;
-        if (pattern.col_indices[first[row] + middle] < column) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      return low;
-    };
-    local = entries_below(std::int64_t{begin} + run) - entries_below(begin);
-  }
+  const Index mine = row < rows ? count[row] : 0;
   const int entries = __reduce_add_sync(kFullWarp, mine);
-  local = __reduce_add_sync(kFullWarp, local);
   const Index longest = __reduce_max_sync(kFullWarp, mine);
   if (threadIdx.x % kWarpSize == 0) {
     atomicAdd(&counts->entries, entries);
-    atomicAdd(&counts->local, local);
     atomicMax(&counts->longest_row, longest);
   }
 }
@@ -105,16 +82,14 @@ TriangleFeatures measure_features(const DevicePattern& pattern, const TriangleRa
   features.rows = pattern.rows;
   features.levels = levels.levels;
   if (pattern.rows == 0) return features;
-  const auto multiprocessors = cuda::device_limits().multiprocessors;
-  const Index run = (pattern.rows - 1) / multiprocessors + 1;
   cuda::ScratchArray<Counts> counts(1, stream);
   cuda::ScratchArray<Index> rows_of_level(static_cast<std::size_t>(levels.levels), stream);
   cuda::check(cudaMemsetAsync(counts.data(), 0, sizeof(Counts), stream), "resetting counts");
   cuda::check(cudaMemsetAsync(rows_of_level.data(), 0, rows_of_level.size() * sizeof(Index), stream),
               "resetting counts");
-  count_rows<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern, ranges.first.data(),
-                                                                         ranges.count.data(), run, counts.data());
-  cuda::check_launch("count_rows");
+  count_entries<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern.rows, ranges.count.data(),
+                                                                            counts.data());
+  cuda::check_launch("count_entries");
   count_levels<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern.rows, levels.level.data(),
                                                                            rows_of_level.data());
   cuda::check_launch("count_levels");
@@ -125,7 +100,6 @@ TriangleFeatures measure_features(const DevicePattern& pattern, const TriangleRa
   features.entries = found.entries;
   features.widest_level = found.widest_level;
   features.longest_row = found.longest_row;
-  if (found.entries > 0) features.local_share = static_cast<double>(found.local) / found.entries;
   return features;
 }
 

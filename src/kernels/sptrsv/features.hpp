@@ -12,15 +12,11 @@ struct TriangleFeatures {
   Index levels = 0;
   Index widest_level = 0;  ///< in rows
   Index longest_row = 0;   ///< in entries
-  /// Share of the entries whose column lies in the row's own run, where the rows are cut into as many runs of
-  /// consecutive rows as the device has multiprocessors; 1 where there are no entries.
-  double local_share = 1.0;
   /// Cells that the schedule of that name would take, and microseconds a solve would then take by its own estimate; 0
   /// cells: the device cannot run it, or nobody asked.
   int cells = 0;
   double cells_microseconds = 0.0;
 
-  [[nodiscard]] double rows_per_level() const { return levels == 0 ? 0.0 : static_cast<double>(rows) / levels; }
   [[nodiscard]] double entries_per_row() const { return rows == 0 ? 0.0 : static_cast<double>(entries) / rows; }
 };
 
