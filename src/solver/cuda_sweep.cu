@@ -13,6 +13,9 @@ namespace taskdag::cuda {
 
 namespace {
 
+/// With fewer levels cells are not considered: what they save is per level.
+constexpr Index kFewLevels = 16;
+
 TuneKey key_of(const std::string& device, const AnalysedTriangle& triangle, cudaStream_t stream) {
   TuneKey key;
   key.device = device;
@@ -86,7 +89,7 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
     : features(triangle.features) {
   ScheduleChoice choice{SolveSchedule::flat};
   if (features.rows > 0) {
-    if (request.schedule == SolveSchedule::automatic && kernels::cells_supported()) {
+    if (request.schedule == SolveSchedule::automatic && features.levels >= kFewLevels && kernels::cells_supported()) {
       const kernels::cells::Estimate estimate = kernels::cells::estimate(input, stream);
       features.cells = estimate.cells;
       features.cells_microseconds = estimate.microseconds;

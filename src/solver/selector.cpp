@@ -22,6 +22,13 @@ double flat_microseconds(const kernels::TriangleFeatures& features) {
 }  // namespace
 
 SolveSchedule choose_schedule(const kernels::TriangleFeatures& features) {
+  // Two levels: the rows of the second look at nothing but the few places of the first, all at once. Two launches wait
+  // for nothing.
+  constexpr Index kWideLevel = 10000;
+  constexpr Index kShortRow = 128;
+  if (features.levels == 2 && features.widest_level >= kWideLevel && features.longest_row <= kShortRow) {
+    return SolveSchedule::level_graph;
+  }
   // Estimates err: cells must promise a gain.
   constexpr double kMargin = 0.9;
   // Above this a row takes all lanes of a fetcher by itself, and one such row sets the lanes of all in its cell.

@@ -21,6 +21,8 @@ constexpr double kHop = 0.35;
 constexpr double kFetch = 0.005;
 constexpr double kStart = 6.0;
 
+constexpr int kBlocksPerMultiprocessor = 8;
+
 /// Candidates: all multiprocessors, and half as many again and again.
 constexpr int kCandidates = 5;
 /// Above this many places (levels · cells) the table of rows by level and cell is not made: so many levels are narrow,
@@ -55,26 +57,27 @@ __global__ void count_steps(Index levels, int cells, const int* rows_at, unsigne
   }
 }
 
-/// A warp a row. Entries whose column is in the row's cell, for each candidate; then all entries.
+/// A warp a row at a time. Entries whose column is in the row's cell, for each candidate; then all entries.
 __global__ void count_inside(DevicePattern pattern, const Offset* first, const Index* count, Partition partition,
                              unsigned long long* inside) {
-  const auto row = static_cast<Index>(element() / kLanes);
-  if (row >= pattern.rows) return;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  Index found[kCandidates] = {};
-  const int mine = partition(row);
-  for (Index e = lane; e < count[row]; e += kLanes) {
-    const int other = partition(pattern.col_indices[first[row] + e]);
-    for (int k = 0; k < kCandidates; ++k) {
-      const int coarse = candidate(partition.cells, k);
-      if (mine * coarse / partition.cells == other * coarse / partition.cells) ++found[k];
+  const auto warps = static_cast<Index>(gridDim.x * blockDim.x / kLanes);
+  unsigned found[kCandidates + 1] = {};
+  for (auto row = static_cast<Index>(element() / kLanes); row < pattern.rows; row += warps) {
+    const int mine = partition(row);
+    for (Index e = lane; e < count[row]; e += kLanes) {
+      const int other = partition(pattern.col_indices[first[row] + e]);
+      for (int k = 0; k < kCandidates; ++k) {
+        const int coarse = candidate(partition.cells, k);
+        if (mine * coarse / partition.cells == other * coarse / partition.cells) ++found[k];
+      }
+      ++found[kCandidates];
     }
   }
-  for (int k = 0; k < kCandidates; ++k) {
-    const auto sum = __reduce_add_sync(0xFFFFFFFFU, static_cast<unsigned>(found[k]));
+  for (int k = 0; k <= kCandidates; ++k) {
+    const unsigned sum = __reduce_add_sync(0xFFFFFFFFU, found[k]);
     if (lane == 0 && sum > 0) atomicAdd(&inside[k], static_cast<unsigned long long>(sum));
   }
-  if (lane == 0) atomicAdd(&inside[kCandidates], static_cast<unsigned long long>(count[row]));
 }
 
 }  // namespace
@@ -98,8 +101,10 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
   count_steps<<<element_blocks(std::int64_t{levels} * kLanes), kElementBlock, 0, stream>>>(
       levels, cells, rows_at.data(), counts.data());
   cuda::check_launch("count_steps");
-  count_inside<<<element_blocks(std::int64_t{rows} * kLanes), kElementBlock, 0, stream>>>(
-      input.pattern, input.ranges->first.data(), input.ranges->count.data(), partition, counts.data() + kCandidates);
+  count_inside<<<std::min(element_blocks(std::int64_t{rows} * kLanes),
+                          cuda::device_limits().multiprocessors * kBlocksPerMultiprocessor),
+                 kElementBlock, 0, stream>>>(input.pattern, input.ranges->first.data(), input.ranges->count.data(),
+                                             partition, counts.data() + kCandidates);
   cuda::check_launch("count_inside");
   const auto found = cuda::fetch_array(counts.data(), counts.size(), stream);
 
