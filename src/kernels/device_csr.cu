@@ -57,18 +57,7 @@ __global__ void permuted_row_lengths(Index rows, const Offset* row_offsets, cons
 /// offsets[j] = first position whose sorted column is >= j.
 __global__ void offsets_of_sorted(Index rows, Offset entries, const Index* sorted, Offset* offsets) {
   const auto j = static_cast<Index>(element());
-  if (j > rows) return;
-  Offset low = 0;
-  Offset high = entries;
-  while (low < high) {
-    const Offset middle = low + (high - low) / 2;
-    if (sorted[middle] < j) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  offsets[j] = low;
+  if (j <= rows) offsets[j] = cuda::first_not_below(sorted, 0, entries, j);
 }
 
 __global__ void rows_of_sources(Offset entries, const Offset* source, const Index* row_of, Index* col_indices) {
@@ -96,19 +85,10 @@ __global__ void copy_upper(DevicePattern a, const Offset* diagonal, const Offset
 __global__ void diagonal_kernel(DevicePattern a, Offset* diagonal, Index* first_missing) {
   const auto row = static_cast<Index>(element());
   if (row >= a.rows) return;
-  Offset low = a.row_offsets[row];
-  Offset high = a.row_offsets[row + 1];
-  const Offset end = high;
-  while (low < high) {
-    const Offset middle = low + (high - low) / 2;
-    if (a.col_indices[middle] < row) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  diagonal[row] = low;
-  if (low == end || a.col_indices[low] != row) atomicMin(first_missing, row);
+  const Offset end = a.row_offsets[row + 1];
+  const Offset found = cuda::first_not_below(a.col_indices, a.row_offsets[row], end, row);
+  diagonal[row] = found;
+  if (found == end || a.col_indices[found] != row) atomicMin(first_missing, row);
 }
 
 int bits_for(Index n) { return std::bit_width(static_cast<std::uint32_t>(n)); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "backends/cuda/memory.hpp"
+#include "taskdag/csr.hpp"
 
 namespace taskdag::cuda {
 
@@ -14,6 +15,20 @@ inline int element_blocks(std::int64_t n) { return static_cast<int>((n + kElemen
 
 /// Number of the calling thread over the grid.
 __device__ inline std::int64_t element() { return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+
+/// The first place in [begin, end) that holds `bound` or more, or end. `sorted` ascends.
+template <class T>
+__device__ Offset first_not_below(const T* sorted, Offset begin, Offset end, T bound) {
+  while (begin < end) {
+    const Offset middle = begin + (end - begin) / 2;
+    if (sorted[middle] < bound) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
 
 /// Calls a CUB algorithm twice: for the size of its scratch memory, then for real.
 template <class Algorithm>

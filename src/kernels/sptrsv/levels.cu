@@ -24,19 +24,9 @@ __global__ void triangle_ranges(DevicePattern pattern, bool lower, Offset* first
   const Offset begin = pattern.row_offsets[row];
   const Offset end = pattern.row_offsets[row + 1];
   // First entry with column >= row (lower) or > row (upper).
-  const Index bound = lower ? row : row + 1;
-  Offset low = begin;
-  Offset high = end;
-  while (low < high) {
-    const Offset middle = low + (high - low) / 2;
-    if (pattern.col_indices[middle] < bound) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  first[row] = lower ? begin : low;
-  count[row] = lower ? low - begin : end - low;
+  const Offset split = cuda::first_not_below(pattern.col_indices, begin, end, lower ? row : row + 1);
+  first[row] = lower ? begin : split;
+  count[row] = lower ? split - begin : end - split;
 }
 
 /// One of the 32 rows of a chunk, and how far its lane has come.
