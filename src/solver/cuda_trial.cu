@@ -1,17 +1,8 @@
-#include <algorithm>
-#include <limits>
-
 #include "backends/cuda/stream.hpp"
 #include "solver/cuda_sweep.hpp"
 #include "solver/cuda_trial.hpp"
 
 namespace taskdag::cuda {
-
-namespace {
-
-constexpr int kTimedSolves = 3;
-
-}  // namespace
 
 SweepTrial::SweepTrial(const kernels::SweepInput& input, cudaStream_t stream)
     : stream_(stream),
@@ -27,17 +18,7 @@ SweepTrial::SweepTrial(const kernels::SweepInput& input, cudaStream_t stream)
 
 double SweepTrial::microseconds(kernels::Sweep& sweep) {
   sweep.load_values(values_.data(), nullptr, stream_);
-  sweep.solve(rhs_.data(), x_.data(), non_finite_.data(), stream_);
-  float least = std::numeric_limits<float>::max();
-  const UniqueEvent begin;
-  const UniqueEvent end;
-  for (int k = 0; k < kTimedSolves; ++k) {
-    begin.record(stream_);
-    sweep.solve(rhs_.data(), x_.data(), non_finite_.data(), stream_);
-    end.record(stream_);
-    least = std::min(least, end.milliseconds_since(begin));
-  }
-  return 1000.0 * static_cast<double>(least);
+  return time_of([&] { sweep.solve(rhs_.data(), x_.data(), non_finite_.data(), stream_); }, stream_);
 }
 
 }  // namespace taskdag::cuda

@@ -4,6 +4,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "backends/cuda/check.hpp"
@@ -54,5 +56,23 @@ class UniqueEvent {
  private:
   cudaEvent_t event_ = nullptr;
 };
+
+/// Microseconds of what work() submits to `stream`: the least of three times after one that does not count, in which
+/// kernels are loaded. Synchronises.
+template <class Work>
+double time_of(const Work& work, cudaStream_t stream) {
+  constexpr int kTimed = 3;
+  const UniqueEvent begin;
+  const UniqueEvent end;
+  work();
+  double least = std::numeric_limits<double>::max();
+  for (int k = 0; k < kTimed; ++k) {
+    begin.record(stream);
+    work();
+    end.record(stream);
+    least = std::min(least, 1e3 * static_cast<double>(end.milliseconds_since(begin)));
+  }
+  return least;
+}
 
 }  // namespace taskdag::cuda

@@ -31,18 +31,7 @@ double measure_launch(RunMode mode, cudaStream_t stream) {
   }
   const DeviceTasks tasks(chain, rows, stream);
   const auto runner = make_runner(mode, kernels_of(NoWork{}), chain, tasks);
-  const cuda::UniqueEvent begin;
-  const cuda::UniqueEvent end;
-  runner->run(stream);  // the first run loads the kernel
-  double best = 0.0;
-  for (int i = 0; i < 3; ++i) {
-    begin.record(stream);
-    runner->run(stream);
-    end.record(stream);
-    const double mean = 1e3 * end.milliseconds_since(begin) / kTasks;
-    best = i == 0 ? mean : std::min(best, mean);
-  }
-  return best;
+  return cuda::time_of([&] { runner->run(stream); }, stream) / kTasks;
 }
 
 }  // namespace

@@ -7,25 +7,6 @@
 #include "taskdag/error.hpp"
 
 namespace taskdag::kernels {
-namespace {
-
-/// Mean time of a row in microseconds when all rows run side by side.
-double measure_row(const std::function<void()>& unmanaged, Index rows, cudaStream_t stream) {
-  const cuda::UniqueEvent begin;
-  const cuda::UniqueEvent end;
-  unmanaged();  // the first run loads the kernel
-  double best = 0.0;
-  for (int i = 0; i < 3; ++i) {
-    begin.record(stream);
-    unmanaged();
-    end.record(stream);
-    const double mean = 1e3 * end.milliseconds_since(begin) / rows;
-    best = i == 0 ? mean : std::min(best, mean);
-  }
-  return best;
-}
-
-}  // namespace
 
 Plan plan_of(SolveSchedule schedule, const AtaOptions& options) {
   if (options.granularity < 0) throw InvalidInput("a granularity is a number of rows, not negative");
@@ -67,7 +48,7 @@ PlanTimes set_granularity(Plan& plan, double ratio, const void* tracked, double 
   plan.granularity = std::clamp(smallest, 1, rows);
   if (plan.aggregation == Aggregation::greedy) return times;
   times.launch_microseconds = launch_microseconds(plan.mode, stream);
-  times.row_microseconds = measure_row(unmanaged, rows, stream);
+  times.row_microseconds = cuda::time_of(unmanaged, stream) / rows;
   plan.granularity = choose_granularity(smallest, ratio, times.launch_microseconds, times.row_microseconds, rows);
   return times;
 }
