@@ -322,6 +322,7 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
     updates = cuda::fetch(first.updates + rows, stream);
     if (updates <= std::numeric_limits<Offset>::max()) break;
   }
+  static_cast<void>(checked_offset(updates, "the list of updates of a factorisation"));
   exclusive_sum(first.pivots, pattern.rows, stream);
   exclusive_sum(first.changed, pattern.rows, stream);
   const auto pivots = static_cast<std::size_t>(cuda::fetch(first.pivots + rows, stream));
