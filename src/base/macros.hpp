@@ -7,10 +7,3 @@
 #else
 #define TASKDAG_HD inline
 #endif
-
-/// Unrolls the loop that follows in device code, so that arrays indexed by it stay in registers.
-#if defined(__CUDA_ARCH__)
-#define TASKDAG_UNROLL _Pragma("unroll")
-#else
-#define TASKDAG_UNROLL
-#endif

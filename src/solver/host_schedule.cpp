@@ -1,9 +1,12 @@
 #include "solver/host_schedule.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <vector>
 
+#include "base/hash.hpp"
+#include "dag/dependencies.hpp"
 #include "dag/levels.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
 
@@ -13,24 +16,16 @@ namespace {
 
 constexpr int kTimedSolves = 3;
 
-std::uint64_t mixed(std::uint64_t bits) {  // the finaliser of SplitMix64 (Steele, Lea, Flood 2014)
-  bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-  bits = (bits ^ (bits >> 27U)) * 0x94D049BB133111EBULL;
-  return bits ^ (bits >> 31U);
-}
-
 TuneKey key_of(const ScheduleRequest& request, const CsrPattern& pattern, Triangle triangle) {
   TuneKey key;
   key.device = request.device;
   key.triangle = triangle;
   key.rows = pattern.rows;
-  key.levels = make_level_schedule(pattern, triangle).levels();
+  key.levels = count_levels(pattern, triangle).levels;
   for (Index i = 0; i < pattern.rows; ++i) {
-    for (Offset e = pattern.row_offsets[i]; e < pattern.row_offsets[i + 1]; ++e) {
-      const Index j = pattern.col_indices[e];
-      if (triangle == Triangle::lower ? j >= i : j <= i) continue;
+    for (const Index j : dependencies(pattern, triangle, i)) {
       ++key.entries;
-      key.pattern += mixed((static_cast<std::uint64_t>(i) << 32U) | static_cast<std::uint64_t>(j));
+      key.pattern += hash_of_entry(i, j);
     }
   }
   return key;

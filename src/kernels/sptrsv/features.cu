@@ -1,5 +1,6 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/seam.cuh"
+#include "base/hash.hpp"
 #include "kernels/sptrsv/cuda.hpp"
 #include "kernels/sptrsv/features.hpp"
 
@@ -45,20 +46,13 @@ __global__ void find_widest(Index levels, const Index* rows_of_level, Counts* co
   if (threadIdx.x % kWarpSize == 0) atomicMax(&counts->widest_level, widest);
 }
 
-__device__ std::uint64_t mixed(std::uint64_t bits) {  // the finaliser of SplitMix64 (Steele, Lea, Flood 2014)
-  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBULL;
-  return bits ^ (bits >> 31);
-}
-
 /// One warp a row; the sum does not depend on the order.
 __global__ void hash_rows(DevicePattern pattern, const Offset* first, const Index* count, unsigned long long* hash) {
   const auto row = static_cast<Index>(element() / kWarpSize);
   if (row >= pattern.rows) return;
   std::uint64_t sum = 0;
   for (Index k = static_cast<Index>(threadIdx.x) % kWarpSize; k < count[row]; k += kWarpSize) {
-    sum += mixed((static_cast<std::uint64_t>(row) << 32) |
-                 static_cast<std::uint32_t>(pattern.col_indices[first[row] + k]));
+    sum += hash_of_entry(row, pattern.col_indices[first[row] + k]);
   }
   for (int offset = kWarpSize / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(kFullWarp, sum, offset);
   if (threadIdx.x % kWarpSize == 0 && sum != 0) atomicAdd(hash, static_cast<unsigned long long>(sum));
