@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "dag/dependencies.hpp"
+
 namespace taskdag::kernels {
 namespace {
 
@@ -135,12 +137,10 @@ FineDag make_fine_dag(const CsrPattern& pattern, Triangle triangle, std::span<co
   dag.level.assign(level.begin(), level.end());
   dag.levels = levels;
   for (Index i = 0; i < pattern.rows; ++i) {
-    for (Offset e = pattern.row_offsets[i]; e < pattern.row_offsets[i + 1]; ++e) {
-      const Index j = pattern.col_indices[e];
-      if (triangle == Triangle::lower ? j >= i : j <= i) continue;
-      dag.columns.push_back(j);
-      dag.entry.push_back(e);
-    }
+    const auto columns = dependencies(pattern, triangle, i);
+    dag.columns.insert(dag.columns.end(), columns.begin(), columns.end());
+    const auto begin = static_cast<Offset>(columns.data() - pattern.col_indices);
+    for (std::size_t k = 0; k < columns.size(); ++k) dag.entry.push_back(begin + static_cast<Offset>(k));
     dag.offsets.push_back(static_cast<Offset>(dag.columns.size()));
   }
   return dag;
