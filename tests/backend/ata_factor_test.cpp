@@ -5,6 +5,7 @@
 #include "backends.hpp"
 #include "backends/cuda/stream.hpp"
 #include "base/handover.hpp"
+#include "device_triangle.hpp"
 #include "kernels/ic0/ata.hpp"
 #include "kernels/ilu0/ata.hpp"
 #include "measure.hpp"
@@ -19,14 +20,7 @@ using kernels::CoarseMode;
 using kernels::DevicePattern;
 using kernels::FactorForm;
 using test::Problem;
-
-template <class T>
-cuda::DeviceArray<T> upload(const std::vector<T>& values, cudaStream_t stream) {
-  cuda::DeviceArray<T> result(values.size(), stream);
-  cuda::copy_to_device(result.data(), values.data(), values.size(), stream);
-  cuda::synchronize(stream);
-  return result;
-}
+using test::upload;
 
 struct Form {
   std::string name;

@@ -7,6 +7,7 @@
 #include "backends.hpp"
 #include "backends/cuda/stream.hpp"
 #include "base/handover.hpp"
+#include "device_triangle.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 
@@ -18,44 +19,12 @@ using kernels::AtaSweep;
 using kernels::CoarseMode;
 using kernels::SweepInput;
 using kernels::Traversal;
+using test::DeviceTriangle;
+using test::inverse_diagonal;
 using test::Problem;
+using test::upload;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-template <class T>
-cuda::DeviceArray<T> upload(const std::vector<T>& values, cudaStream_t stream) {
-  cuda::DeviceArray<T> result(values.size(), stream);
-  cuda::copy_to_device(result.data(), values.data(), values.size(), stream);
-  cuda::synchronize(stream);
-  return result;
-}
-
-/// The analysis of a triangle that a sweep is made from.
-class System {
- public:
-  System(const CsrMatrix& a, Triangle triangle, cudaStream_t stream)
-      : stream_(stream),
-        offsets_(upload(a.row_offsets, stream)),
-        columns_(upload(a.col_indices, stream)),
-        ranges_(kernels::find_triangle({a.rows, a.entries(), offsets_.data(), columns_.data()}, triangle, stream)),
-        levels_(kernels::compute_levels({a.rows, a.entries(), offsets_.data(), columns_.data()}, ranges_, triangle,
-                                        stream)) {
-    input_.pattern = {a.rows, a.entries(), offsets_.data(), columns_.data()};
-    input_.triangle = triangle;
-    input_.ranges = &ranges_;
-    input_.levels = &levels_;
-  }
-  [[nodiscard]] SweepInput input() const { return input_; }
-  [[nodiscard]] cudaStream_t stream() const { return stream_; }
-
- private:
-  cudaStream_t stream_;
-  cuda::DeviceArray<Offset> offsets_;
-  cuda::DeviceArray<Index> columns_;
-  kernels::TriangleRanges ranges_;
-  kernels::RowLevels levels_;
-  SweepInput input_;
-};
 
 using Make = std::function<std::unique_ptr<AtaSweep>(const SweepInput&, cudaStream_t)>;
 struct Kind {
@@ -115,16 +84,6 @@ std::vector<Kind> all_kinds(const std::vector<Index>& granularities) {
   return result;
 }
 
-std::vector<double> inverse_diagonal(const CsrMatrix& a) {
-  std::vector<double> result(at(a.rows), 1.0);
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    for (auto e = at(a.row_offsets[i]); e < at(a.row_offsets[i + 1]); ++e) {
-      if (at(a.col_indices[e]) == i) result[i] = 1.0 / a.values[e];
-    }
-  }
-  return result;
-}
-
 void load(AtaSweep& sweep, const CsrMatrix& a, cudaStream_t stream) {
   const auto values = upload(a.values, stream);
   const auto pivots = upload(inverse_diagonal(a), stream);
@@ -173,7 +132,7 @@ TEST_F(AtaTest, EverySweepMatchesTheReference) {
   for (const Problem& problem : problems) {
     const std::vector<double> b = test::right_hand_side(problem.a.rows);
     for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
-      const System system(problem.a, triangle, stream());
+      const DeviceTriangle system(problem.a, triangle, stream());
       for (const Kind& kind : kinds) {
         SCOPED_TRACE(problem.name + (triangle == Triangle::lower ? ", lower, " : ", upper, ") + kind.name);
         const auto sweep = kind.make(system.input(), stream());
@@ -190,7 +149,7 @@ TEST_F(AtaTest, EverySweepMatchesTheReference) {
 TEST_F(AtaTest, MoreRowsThanFitOnTheDeviceEnd) {
   const CsrMatrix a = make_stencil({.stencil = Stencil::seven_point, .nx = 90, .ny = 90, .nz = 90, .wind = 1.5});
   const std::vector<double> b = test::right_hand_side(a.rows);
-  const System system(a, Triangle::lower, stream());
+  const DeviceTriangle system(a, Triangle::lower, stream());
   for (const Kind& kind : all_kinds({0, 20000, 1 << 30})) {
     SCOPED_TRACE(kind.name);
     const auto sweep = kind.make(system.input(), stream());
@@ -203,7 +162,7 @@ TEST_F(AtaTest, MoreRowsThanFitOnTheDeviceEnd) {
 TEST_F(AtaTest, LongChainsTakeSeveralGraphs) {
   const CsrMatrix a = test::tridiagonal(20000, -0.5, 1.25, 0);
   const std::vector<double> b = test::right_hand_side(a.rows);
-  const System system(a, Triangle::lower, stream());
+  const DeviceTriangle system(a, Triangle::lower, stream());
   for (const Kind& kind : all_kinds({1, 5000})) {
     SCOPED_TRACE(kind.name);
     const auto sweep = kind.make(system.input(), stream());
@@ -216,7 +175,7 @@ TEST_F(AtaTest, SolvesEndOnNumbersThatAreNotFinite) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const CsrMatrix& a :
        {test::tridiagonal(3000, -0.5, 1.25, 0), test::arrow(500), test::tridiagonal(700, 0, 3, 0)}) {
-    const System system(a, Triangle::lower, stream());
+    const DeviceTriangle system(a, Triangle::lower, stream());
     for (const Kind& kind : all_kinds({0, 32})) {
       SCOPED_TRACE(kind.name);
       const auto sweep = kind.make(system.input(), stream());
@@ -238,7 +197,7 @@ TEST_F(AtaTest, SolvesEndOnNumbersThatAreNotFinite) {
 TEST_F(AtaTest, RepeatedPullSolvesGiveTheSameBitsWhateverTheGranularity) {
   for (const Problem& problem : test::small_problems()) {
     SCOPED_TRACE(problem.name);
-    const System system(problem.a, Triangle::lower, stream());
+    const DeviceTriangle system(problem.a, Triangle::lower, stream());
     const std::vector<double> b = test::right_hand_side(problem.a.rows);
     std::vector<double> first;
     for (const SolveSchedule policy : kPolicies) {
@@ -282,7 +241,7 @@ TEST_F(AtaTest, TakesIndexMapsAndSourcesOfEntries) {
   const auto pivots = upload(inverse_diagonal(a), stream());
   const auto rhs = upload(moved_b, stream());
   const auto flag = upload(std::vector<int>{0}, stream());
-  const System system(a, Triangle::lower, stream());
+  const DeviceTriangle system(a, Triangle::lower, stream());
   SweepInput input = system.input();
   input.rhs_index = device_rhs_index.data();
   input.x_index = device_x_index.data();
@@ -303,7 +262,7 @@ TEST_F(AtaTest, KeepsAResultOfItsOwnUntilTheSecondSolveAfterIt) {
   const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 40, .ny = 30});
   const auto n = static_cast<std::size_t>(a.rows);
   const std::vector<double> b = test::right_hand_side(a.rows);
-  const System system(a, Triangle::lower, stream());
+  const DeviceTriangle system(a, Triangle::lower, stream());
   const auto rhs = upload(b, stream());
   const auto zero = upload(std::vector<double>(n, 0.0), stream());
   const auto flag = upload(std::vector<int>{0}, stream());
@@ -325,7 +284,7 @@ TEST_F(AtaTest, SolvesInPlaceWithNewValuesAndUnitPivots) {
   const CsrMatrix a = make_stencil({.stencil = Stencil::seven_point, .nx = 12, .ny = 11, .nz = 10});
   const auto n = static_cast<std::size_t>(a.rows);
   const std::vector<double> b = test::right_hand_side(a.rows);
-  const System system(a, Triangle::upper, stream());
+  const DeviceTriangle system(a, Triangle::upper, stream());
   const auto flag = upload(std::vector<int>{0}, stream());
   for (const Kind& kind : all_kinds({0, 100})) {
     SCOPED_TRACE(kind.name);
@@ -351,7 +310,7 @@ TEST_F(AtaTest, SolvesInPlaceWithNewValuesAndUnitPivots) {
 TEST_F(AtaTest, AnUnmanagedRunLeavesTheSweepUsable) {
   const CsrMatrix a = make_stencil({.stencil = Stencil::seven_point, .nx = 20, .ny = 20, .nz = 20});
   const std::vector<double> b = test::right_hand_side(a.rows);
-  const System system(a, Triangle::lower, stream());
+  const DeviceTriangle system(a, Triangle::lower, stream());
   for (const Kind& kind : all_kinds({0, 100})) {
     SCOPED_TRACE(kind.name);
     const auto sweep = kind.make(system.input(), stream());
@@ -366,7 +325,7 @@ TEST_F(AtaTest, AnUnmanagedRunLeavesTheSweepUsable) {
 
 TEST_F(AtaTest, ReportsTheHierarchyAndWhatItWasMadeFrom) {
   const CsrMatrix chain = test::tridiagonal(5000, -0.5, 1, 0);
-  const System system(chain, Triangle::lower, stream());
+  const DeviceTriangle system(chain, Triangle::lower, stream());
   const auto levels = kernels::make_level_sweep(SolveSchedule::level_graph, system.input(), stream());
   EXPECT_EQ(levels->report().adaptive_tasks, 5000);
   EXPECT_EQ(levels->report().untracked_tasks, 5000);
@@ -387,7 +346,7 @@ TEST_F(AtaTest, ReportsTheHierarchyAndWhatItWasMadeFrom) {
   EXPECT_GT(measured->report().row_microseconds, 0.0);
   EXPECT_GE(measured->report().granularity, 1);
 
-  const System diagonal(test::tridiagonal(2000, 0, 3, 0), Triangle::lower, stream());
+  const DeviceTriangle diagonal(test::tridiagonal(2000, 0, 3, 0), Triangle::lower, stream());
   const auto wide =
       kernels::make_ata_sweep(SolveSchedule::ata_greedy, diagonal.input(), {.granularity = 100}, stream());
   EXPECT_EQ(wide->report().adaptive_tasks, 20);
@@ -396,7 +355,7 @@ TEST_F(AtaTest, ReportsTheHierarchyAndWhatItWasMadeFrom) {
 }
 
 TEST_F(AtaTest, RefusesSchedulesThatAreNotItsOwn) {
-  const System system(test::tridiagonal(10, -1, 2, 0), Triangle::lower, stream());
+  const DeviceTriangle system(test::tridiagonal(10, -1, 2, 0), Triangle::lower, stream());
   EXPECT_THROW(kernels::make_level_sweep(SolveSchedule::flat, system.input(), stream()), InvalidInput);
   EXPECT_THROW(kernels::make_ata_sweep(SolveSchedule::level_graph, system.input(), {}, stream()), InvalidInput);
   EXPECT_THROW(kernels::make_ata_sweep(SolveSchedule::ata_greedy, system.input(), {.granularity = -1}, stream()),

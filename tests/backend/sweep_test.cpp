@@ -9,6 +9,7 @@
 
 #include "backends.hpp"
 #include "backends/cuda/stream.hpp"
+#include "device_triangle.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "taskdag/error.hpp"
@@ -18,15 +19,9 @@ namespace {
 
 using kernels::Sweep;
 using kernels::SweepInput;
+using test::inverse_diagonal;
 using test::Problem;
-
-template <class T>
-cuda::DeviceArray<T> upload(const std::vector<T>& values, cudaStream_t stream) {
-  cuda::DeviceArray<T> result(values.size(), stream);
-  cuda::copy_to_device(result.data(), values.data(), values.size(), stream);
-  cuda::synchronize(stream);
-  return result;
-}
+using test::upload;
 
 std::vector<Index> shuffled(std::size_t size, unsigned seed) {
   std::vector<Index> order(size);
@@ -91,16 +86,6 @@ class SweepTest : public testing::TestWithParam<SolveSchedule> {
  private:
   std::unique_ptr<cuda::UniqueStream> stream_;
 };
-
-std::vector<double> inverse_diagonal(const CsrMatrix& a) {
-  std::vector<double> result(static_cast<std::size_t>(a.rows));
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    for (auto e = static_cast<std::size_t>(a.row_offsets[i]); e < static_cast<std::size_t>(a.row_offsets[i + 1]); ++e) {
-      if (static_cast<std::size_t>(a.col_indices[e]) == i) result[i] = 1.0 / a.values[e];
-    }
-  }
-  return result;
-}
 
 TEST_P(SweepTest, SolvesEveryShapeOfDependencies) {
   std::vector<Problem> problems = test::small_problems();
