@@ -2,13 +2,11 @@
 /// The seam of the CUDA backend: how a warp gets work, waits for values and publishes them. Kernel bodies see nothing
 /// of the dependency mechanics but this.
 ///
-/// Who may do what:
-/// | state            | writer                                   | reader                    | order                |
-/// |------------------|------------------------------------------|---------------------------|----------------------|
-/// | ticket counter   | every warp, fetch_add                    | –                         | relaxed: the number
-/// itself is all that is handed out | | slot (double)    | the one task that owns it, once          | any task, until
-/// ready     | relaxed: the value is its own flag (base/handover.hpp) | | non-finite flag  | any task, stores 1 | host,
-/// after the kernel    | relaxed; the kernel's end orders it |
+/// Who writes what, who reads it, in which order:
+/// - ticket counter: every warp, fetch_add; nobody; relaxed: the number itself is all that is handed out.
+/// - slot (double): the one task that owns it, once; any task, until ready; relaxed: the value is its own flag
+///   (base/handover.hpp).
+/// - non-finite flag: any task stores 1; the host, after the kernel; the kernel's end orders it.
 ///
 /// Why a spinning kernel ends: tickets are handed out in schedule order, so the smallest unfinished ticket is held by a
 /// running warp, and everything it waits for has a smaller ticket or is finished. No grid size, occupancy or block

@@ -117,11 +117,10 @@ struct PullBody {
 /// A row adds its contribution to the sums of its successors (`column`, rows). A successor in the same adaptive task is
 /// stored as its complement: its pending operands are counted down after the addition.
 ///
-/// | state   | writer                  | reader              | order |
-/// |---------|-------------------------|---------------------|-----------------------------------------------------------|
-/// | sum     | every operand, fetch_add | the row            | relaxed, ordered by `pending` or by the kernels' order |
-/// | pending | every operand of the same task, fetch_sub | the row | release / acquire; decrements continue the release
-/// sequence |
+/// Who writes what, who reads it, in which order:
+/// - sum: every operand, fetch_add; the row; relaxed, ordered by `pending` or by the kernels' order.
+/// - pending: every operand of the same task, fetch_sub; the row; a release fence before the decrements, an acquiring
+///   load; decrements continue the release sequence.
 struct PushBody {
   static constexpr int kBatch = 4;
   SolveRows rows;
