@@ -24,8 +24,6 @@ using test::inverse_diagonal;
 using test::Problem;
 using test::upload;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 using Make = std::function<std::unique_ptr<AtaSweep>(const SweepInput&, cudaStream_t)>;
 struct Kind {
   std::string name;
