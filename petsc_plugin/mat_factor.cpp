@@ -106,7 +106,8 @@ PetscErrorCode get_info(Mat factor, MatInfoType, MatInfo* info) {
   info->fill_ratio_given = data_of(factor).fill_expected;
   info->fill_ratio_needed = 1.0;
   if (sizes) {
-    info->fill_ratio_needed = static_cast<PetscLogDouble>(sizes->entries) / data_of(factor).entries_given;
+    const PetscLogDouble given = data_of(factor).entries_given;
+    if (given > 0.0) info->fill_ratio_needed = static_cast<PetscLogDouble>(sizes->entries) / given;
     info->nz_allocated = info->nz_used = static_cast<PetscLogDouble>(sizes->entries);
     info->memory = static_cast<PetscLogDouble>(sizes->bytes);
   }
