@@ -4,7 +4,7 @@
 ///
 /// A warp takes a round of errands, rows of some consecutive steps. Each is done as soon as its own operands are there:
 /// a later row of the round may wait for an earlier one, so none waits for all. A row has as many lanes as it takes for
-/// kHeld entries a lane; only rows with more than 32 · kHeld have a round of their own and wait batch after batch.
+/// kHeld entries a lane; only rows with more than 32 · kHeld, which have a round of their own, wait batch after batch.
 #pragma once
 
 #include "backends/cuda/seam.cuh"

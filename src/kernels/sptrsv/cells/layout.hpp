@@ -18,13 +18,13 @@ namespace taskdag::kernels::cells {
 
 inline constexpr int kLanes = 32;
 inline constexpr int kHistory = 128;  ///< steps whose results the ring holds
-inline constexpr int kAhead = 64;     ///< steps that feeders may be ahead of the runner
+inline constexpr int kAhead = 64;     ///< steps that feeders and fetchers may be ahead of the runner
 inline constexpr int kGroup = 4;      ///< steps that the runner takes at once where all are fed
 inline constexpr int kStages = 3;     ///< chunks that are on their way or in use
 inline constexpr int kStageBytes = 32768;
 inline constexpr int kPairRowBytes = kLanes * (2 * 8 + 2 * 4);
 inline constexpr int kPairRowValues = kLanes * 2;
-inline constexpr int kMaxPairs = 10;  ///< of a step; further entries of a row go to the feeders
+inline constexpr int kMaxPairs = 10;  ///< of a step; further entries of a row go to the fetchers
 inline constexpr int kMaxChunkSteps = 32;
 inline constexpr int kHeld = 4;                ///< entries of an errand that a fetcher's lane holds in registers
 inline constexpr int kStepBytes = kLanes * 8;  ///< of one step in the ring

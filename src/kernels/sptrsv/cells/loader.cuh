@@ -1,5 +1,6 @@
 /// \file
-/// The loader: one warp streams the runner's entries into shared memory, and what feeders will read into the L2 cache.
+/// The loader: one warp streams the runner's entries into shared memory, and what feeders and fetchers will read into
+/// the L2 cache.
 #pragma once
 
 #include <cuda/ptx>
@@ -9,7 +10,7 @@
 
 namespace taskdag::kernels::cells {
 
-/// Chunks between what the runner gets copied and what the feeders get fetched into the cache.
+/// Chunks between what the runner gets copied and what the feeders get brought into the cache.
 inline constexpr int kLead = 3;
 
 /// Asks for [begin, end) to be in the L2 cache, as far as whole 16 bytes of it go.
