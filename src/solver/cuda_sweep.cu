@@ -16,6 +16,16 @@ namespace {
 /// With fewer levels cells are not considered: what they save is per level.
 constexpr Index kFewLevels = 16;
 
+/// What cells may take, so that the other sweep and the application have room.
+constexpr double kShareOfFreeMemory = 0.25;
+
+double free_memory() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return static_cast<double>(free);
+}
+
 TuneKey key_of(const std::string& device, const AnalysedTriangle& triangle, cudaStream_t stream) {
   TuneKey key;
   key.device = device;
@@ -91,8 +101,11 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
   if (features.rows > 0) {
     if (request.schedule == SolveSchedule::automatic && features.levels >= kFewLevels && kernels::cells_supported()) {
       const kernels::cells::Estimate estimate = kernels::cells::estimate(input, stream);
-      features.cells = estimate.cells;
-      features.cells_microseconds = estimate.microseconds;
+      // Thin levels take much memory: an automatic choice must not be what makes a problem too large.
+      if (estimate.bytes < kShareOfFreeMemory * free_memory()) {
+        features.cells = estimate.cells;
+        features.cells_microseconds = estimate.microseconds;
+      }
     }
     const SolveSchedule usual = choose_schedule(features);
     choice = settle_schedule(

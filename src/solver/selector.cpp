@@ -26,7 +26,9 @@ SolveSchedule choose_schedule(const kernels::TriangleFeatures& features) {
   // for nothing.
   constexpr Index kWideLevel = 10000;
   constexpr Index kShortRow = 128;
-  if (features.levels == 2 && features.widest_level >= kWideLevel && features.longest_row <= kShortRow) {
+  constexpr Offset kMostEntries = 1000000;  // that schedule is prepared on the host
+  if (features.levels == 2 && features.widest_level >= kWideLevel && features.longest_row <= kShortRow &&
+      features.entries <= kMostEntries) {
     return SolveSchedule::level_graph;
   }
   // Estimates err: cells must promise a gain.

@@ -101,6 +101,7 @@ TEST(Selector, TakesCellsWhereTheyPromiseAGain) {
   features.levels = 2;
   features.widest_level = 999000;
   features.longest_row = 6;
+  features.entries = 600000;
   EXPECT_EQ(choose_schedule(features), SolveSchedule::level_graph) << "two levels, nothing to wait for but a few rows";
 }
 

@@ -23,6 +23,14 @@ constexpr double kStart = 6.0;
 
 constexpr int kBlocksPerMultiprocessor = 8;
 
+/// Device memory of a step whose rows have so many entries inside: targets, two sets of slots, numbers; pair rows and
+/// the sources of their values.
+double step_bytes(double inside) {
+  constexpr double kPositionBytes = sizeof(Target) + 2 * sizeof(double) + 2 * sizeof(Index);
+  return kLanes * kPositionBytes + std::max(1.0, inside / 2) * (kPairRowBytes + kPairRowValues * sizeof(Offset));
+}
+constexpr double kOutsideBytes = sizeof(double) + 3 * sizeof(Index);
+
 /// Candidates: all multiprocessors, and half as many again and again.
 constexpr int kCandidates = 5;
 /// Above this many places (levels · cells) the table of rows by level and cell is not made: so many levels are narrow,
@@ -36,24 +44,33 @@ __global__ void count_rows(Index rows, const Index* level, Partition partition, 
   if (row < rows) atomicAdd(&rows_at[std::int64_t{level[row]} * partition.cells + partition(row)], 1);
 }
 
-/// A warp a level: the steps of the cell that has most, for each candidate; coarser cells are unions of finer ones.
-__global__ void count_steps(Index levels, int cells, const int* rows_at, unsigned long long* steps) {
+/// A warp a level: the steps of the cell that has most, and of all cells, for each candidate; coarser cells are unions
+/// of finer ones.
+__global__ void count_steps(Index levels, int cells, const int* rows_at, unsigned long long* steps,
+                            unsigned long long* all_steps) {
   const std::int64_t level = element() / kLanes;
   if (level >= levels) return;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   for (int k = 0; k < kCandidates; ++k) {
     const int coarse = candidate(cells, k);
     int most = 0;
+    unsigned all = 0;
     for (int c = lane; c < coarse; c += kLanes) {
       int rows = 0;
       // Finer cell f belongs to coarse cell f · coarse / cells.
       for (int f = (c * cells + coarse - 1) / coarse; f < ((c + 1) * cells + coarse - 1) / coarse; ++f) {
         rows += rows_at[level * cells + f];
       }
-      most = max(most, (rows + kLanes - 1) / kLanes);
+      const int mine = (rows + kLanes - 1) / kLanes;
+      most = max(most, mine);
+      all += static_cast<unsigned>(mine);
     }
+    all = __reduce_add_sync(0xFFFFFFFFU, all);
     most = __reduce_max_sync(0xFFFFFFFFU, most);
-    if (lane == 0) atomicAdd(&steps[k], static_cast<unsigned long long>(most));
+    if (lane == 0) {
+      atomicAdd(&steps[k], static_cast<unsigned long long>(most));
+      atomicAdd(&all_steps[k], static_cast<unsigned long long>(all));
+    }
   }
 }
 
@@ -89,17 +106,19 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
   if (rows == 0) return {};
   const Partition partition{input.pattern.row_offsets, rows, input.triangle == Triangle::lower, cells};
   const std::int64_t places = std::int64_t{levels} * cells;
-  if (places > kMostPlaces) return {candidate(cells, kCandidates - 1), levels * (kStep + kEntry)};
+  if (places > kMostPlaces) {
+    return {candidate(cells, kCandidates - 1), levels * (kStep + kEntry), rows * step_bytes(1.0)};
+  }
 
   const ScratchArray<int> rows_at(static_cast<std::size_t>(places), stream);
-  const ScratchArray<unsigned long long> counts(2 * kCandidates + 1, stream);
+  const ScratchArray<unsigned long long> counts(3 * kCandidates + 1, stream);
   cuda::check(cudaMemsetAsync(rows_at.data(), 0, rows_at.size() * sizeof(int), stream), "clearing counts");
   cuda::check(cudaMemsetAsync(counts.data(), 0, counts.size() * sizeof(unsigned long long), stream), "clearing counts");
   count_rows<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, input.levels->level.data(), partition,
                                                                  rows_at.data());
   cuda::check_launch("count_rows");
   count_steps<<<element_blocks(std::int64_t{levels} * kLanes), kElementBlock, 0, stream>>>(
-      levels, cells, rows_at.data(), counts.data());
+      levels, cells, rows_at.data(), counts.data(), counts.data() + 2 * kCandidates + 1);
   cuda::check_launch("count_steps");
   count_inside<<<std::min(element_blocks(std::int64_t{rows} * kLanes),
                           cuda::device_limits().multiprocessors * kBlocksPerMultiprocessor),
@@ -116,7 +135,9 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
     const double outside = static_cast<double>(found[2 * kCandidates]) - inside;
     const int count = candidate(cells, k);
     const double time = kStart + steps * (kStep + kEntry * inside / rows) + count * kHop + outside / count * kFetch;
-    if (k == 0 || time < best.microseconds) best = {count, time};
+    const auto all_steps = static_cast<double>(found[static_cast<std::size_t>(2 * kCandidates + 1 + k)]);
+    const double bytes = all_steps * step_bytes(inside / rows) + outside * kOutsideBytes;
+    if (k == 0 || time < best.microseconds) best = {count, time, bytes};
   }
   return best;
 }

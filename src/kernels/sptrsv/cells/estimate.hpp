@@ -9,6 +9,7 @@ namespace taskdag::kernels::cells {
 struct Estimate {
   int cells = 1;
   double microseconds = 0.0;
+  double bytes = 0.0;  ///< of device memory that the sweep will hold, about
 };
 
 /// The best of some numbers of cells up to the device's multiprocessors. Synchronises `stream`.

@@ -3,6 +3,7 @@
 /// the right-hand side alone, and writes the results of the step kAhead before out.
 #pragma once
 
+#include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/cells/shared.cuh"
 #include "kernels/sptrsv/cells/solve.hpp"
 
@@ -65,12 +66,17 @@ class Feeder {
     }
     if (a_.x) store_int(x_index_ + turn * (kLanes * 4), target.x);
     // The runner's arithmetic makes no not_yet where there was none.
-    if (target.rhs != kErrand) store_double(start_ + turn * kStepBytes, recognisable(rhs * target.pivot));
+    if (target.rhs != kErrand) store_double(start_ + turn * kStepBytes, with_plain_nan(rhs * target.pivot));
     a_.next_slots[first_ + static_cast<unsigned>(t) * kLanes] = not_yet();
   }
 
   __device__ void write_out(unsigned t) const {
-    const double result = load_double(ring_ + t % kHistory * kStepBytes);
+    double result = load_double(ring_ + t % kHistory * kStepBytes);
+    // Where all rows of the steps in between were errands, the runner needed no feeder for them and may have come
+    // round.
+    if (load_int(done_) > static_cast<int>(t) + kHistory - kGroup) {
+      result = cuda::Slots{a_.slots}.wait(static_cast<Index>(first_ + t * kLanes));
+    }
     if (!is_finite(result)) *a_.non_finite = 1;
     if (!a_.x) return;
     const int index = load_int(x_index_ + t % kAhead * (kLanes * 4));

@@ -125,7 +125,7 @@ class Fetcher {
         }
         if (complete && (lane_ & ((1 << cell_.log2_lanes) - 1)) == 0) {
           const auto place = static_cast<unsigned>(now.errand.place) % (kAhead * kLanes);
-          store_double(start_ + place * 8, recognisable(now.rhs * now.errand.pivot - sum));
+          store_double(start_ + place * 8, with_plain_nan(now.rhs * now.errand.pivot - sum));
         }
         open = open && !complete;
         if (!__any_sync(cuda::kFullWarp, open)) return;

@@ -1,6 +1,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/sptrsv/cells/entries.cuh"
 #include "kernels/sptrsv/cells/plan.hpp"
+#include "kernels/sptrsv/cells/shared.cuh"
 
 namespace taskdag::kernels::cells {
 namespace {
@@ -193,7 +194,7 @@ __global__ void load_inside(Index steps, const Step* step_at, const Index* row_a
   const LanePairs pairs{pair_row_at(stream, step), lane};
   for (std::uint32_t k = 0; k < 2 * step.pairs; ++k) {
     const Offset e = inside_source[source_at(step, k, lane)];
-    pairs.value(k) = e >= 0 ? source[e] * factor : 0.0;
+    pairs.value(k) = e >= 0 ? with_plain_nan(source[e] * factor) : 0.0;
   }
 }
 
@@ -202,7 +203,7 @@ __global__ void load_outside(std::int64_t entries, const Offset* outside_source,
   const std::int64_t k = element();
   if (k >= entries) return;
   const Offset e = outside_source[k];
-  value[k] = e < 0 ? 0.0 : pivot ? source[e] * pivot[outside_row[k]] : source[e];
+  value[k] = e < 0 ? 0.0 : with_plain_nan(pivot ? source[e] * pivot[outside_row[k]] : source[e]);
 }
 
 }  // namespace

@@ -33,9 +33,10 @@ static_assert(sizeof(Shared) <= 227 * 1024);
 
 /// A start value that has not come yet is recognised by its upper half: fewer instructions for the runner.
 __device__ inline bool has_come(double start) { return __double2hiint(start) != static_cast<int>(kNotYetBits >> 32); }
-/// `start` so that it is recognised: a NaN with that upper half becomes the default one.
-__device__ inline double recognisable(double start) {
-  return has_come(start) ? start : from_bits(0x7FF8000000000000ULL);
+/// `value`, a NaN as the default one: no arithmetic on such NaNs makes the one that stands for "not yet", whatever
+/// becomes of signs and payloads on the way.
+__device__ inline double with_plain_nan(double value) {
+  return value == value ? value : from_bits(0x7FF8000000000000ULL);
 }
 
 // Accesses in the order in which they are written here: the compiler must not move them past each other.
