@@ -118,6 +118,15 @@ double relative_difference(Vec a, Vec b) {
   return of_difference / of_b;
 }
 
+double difference_of_applications(PC a, PC b, Mat matrix) {
+  const OwnedVec in = make_vector(matrix);
+  const OwnedVec x = make_vector(matrix);
+  const OwnedVec y = make_vector(matrix);
+  EXPECT_EQ(static_cast<int>(PCApply(a, in, x)), 0);
+  EXPECT_EQ(static_cast<int>(PCApply(b, in, y)), 0);
+  return relative_difference(x, y);
+}
+
 CsrMatrix load(const std::string& name) {
   return read_matrix_market(std::string(TASKDAG_TEST_DATA_DIR) + "/" + name + ".mtx.xz");
 }

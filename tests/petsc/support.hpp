@@ -80,6 +80,10 @@ OwnedVec make_vector(Mat a, double seed = 1.0);
 /// max |a − b| / max |b|
 double relative_difference(Vec a, Vec b);
 
+/// relative_difference() of what `a` and `b` make of the same vector, one that fits the matrix. A failure to apply them
+/// is a failure of the test.
+double difference_of_applications(PC a, PC b, Mat matrix);
+
 /// A matrix of tests/data.
 CsrMatrix load(const std::string& name);
 
