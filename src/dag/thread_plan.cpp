@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/index.hpp"
 #include "dag/dependencies.hpp"
 #include "dag/levels.hpp"
 
@@ -14,8 +15,6 @@ namespace taskdag {
 namespace {
 
 constexpr Index kChunkSizes[] = {512, 128, 32, 1};
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// until[s]: cost of the rows of the steps before s, run one after the other.
 std::vector<std::int64_t> accumulate_costs(const CsrPattern& pattern, Triangle triangle, const PlanCosts& costs) {

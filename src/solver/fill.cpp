@@ -7,13 +7,13 @@
 #include <span>
 #include <vector>
 
+#include "base/index.hpp"
+
 namespace taskdag {
 
 namespace {
 
 constexpr Index kRowsAtOnce = 256;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 std::size_t begin_of(const MappedPattern& pattern, Index i) {
   return static_cast<std::size_t>(pattern.row_offsets[at(i)]);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/index.hpp"
 #include "kernels/sptrsv/ata/aggregation.hpp"
 #include "problems.hpp"
 
@@ -20,8 +21,6 @@ using kernels::RowTasks;
 constexpr Aggregation kAggregations[] = {Aggregation::by_level, Aggregation::sweep_order, Aggregation::concurrency,
                                          Aggregation::locality, Aggregation::greedy};
 constexpr Index kGranularities[] = {1, 3, 32, 1000, 1 << 30};
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 FineDag fine_dag(const CsrMatrix& a, Triangle triangle) {
   const Schedule schedule = make_level_schedule(a.pattern(), triangle);

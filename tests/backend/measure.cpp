@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/index.hpp"
 #include "kernels/ic0/reference.hpp"
 #include "kernels/ilu0/reference.hpp"
 #include "kernels/sptrsv/reference.hpp"
@@ -13,8 +14,6 @@ namespace taskdag::test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// A sum with the sum of its terms' magnitudes.
 struct Sum {

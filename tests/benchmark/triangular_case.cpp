@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "base/index.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/sptrsv/ata/aggregation.hpp"
 #include "kernels/sptrsv/reference.hpp"
@@ -12,8 +13,6 @@
 
 namespace taskdag::benchmark {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// The matrix of a rearranged pattern.
 CsrMatrix with_values(const MappedPattern& pattern, const std::vector<double>& values) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "base/index.hpp"
 #include "dag/coarsening.hpp"
 #include "dag/funnel.hpp"
 #include "dag/levels.hpp"
@@ -18,8 +19,6 @@
 
 namespace taskdag {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// A graph of unit weights from lists of parents.
 TaskGraph graph_of(const std::vector<std::vector<Index>>& parents) {

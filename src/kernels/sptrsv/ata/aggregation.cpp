@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/index.hpp"
 #include "dag/dependencies.hpp"
 
 namespace taskdag::kernels {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// The rows of `order` sorted by key(row) in [0, keys), equal keys as they were.
 template <class Key>

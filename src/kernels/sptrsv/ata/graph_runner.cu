@@ -2,12 +2,11 @@
 #include <array>
 #include <utility>
 
+#include "base/index.hpp"
 #include "kernels/sptrsv/ata/launches.hpp"
 
 namespace taskdag::kernels {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 class Graph {
  public:

@@ -3,12 +3,11 @@
 #include <utility>
 
 #include "backends/cuda/stream.hpp"
+#include "base/index.hpp"
 #include "kernels/sptrsv/ata/launches.hpp"
 
 namespace taskdag::kernels {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// An event for order alone.
 class OrderEvent {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backends/cuda/algorithm.cuh"
+#include "base/index.hpp"
 #include "kernels/sptrsv/ata/ata.hpp"
 #include "kernels/sptrsv/ata/bodies.cuh"
 #include "kernels/sptrsv/ata/coarse_kernel.cuh"
@@ -16,8 +17,6 @@ using ata::PullBody;
 using ata::PushBody;
 using ata::SolveCall;
 using ata::SolveRows;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// Writes what a solve reads besides the matrix: the call, slots or sums, pending operands, tickets.
 struct Preparation {
