@@ -5,6 +5,7 @@
 #include "backends.hpp"
 #include "backends/cuda/stream.hpp"
 #include "base/handover.hpp"
+#include "device_fixture.hpp"
 #include "device_triangle.hpp"
 #include "kernels/ic0/ata.hpp"
 #include "kernels/ilu0/ata.hpp"
@@ -68,17 +69,7 @@ std::vector<Kind> kinds(const std::vector<Index>& granularities) {
   return result;
 }
 
-class AtaFactorTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
-    stream_ = std::make_unique<cuda::UniqueStream>();
-  }
-  [[nodiscard]] cudaStream_t stream() const { return stream_->get(); }
-
- private:
-  std::unique_ptr<cuda::UniqueStream> stream_;
-};
+using AtaFactorTest = test::OnDevice<>;
 
 /// A matrix on the device.
 class Placed {

@@ -7,6 +7,7 @@
 #include "backends.hpp"
 #include "backends/cuda/stream.hpp"
 #include "base/handover.hpp"
+#include "device_fixture.hpp"
 #include "device_triangle.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
@@ -102,17 +103,7 @@ Solved solve(AtaSweep& sweep, const std::vector<double>& b, cudaStream_t stream)
   return {cuda::fetch_array(x.data(), b.size(), stream), cuda::fetch(flag.data(), stream) != 0};
 }
 
-class AtaTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
-    stream_ = std::make_unique<cuda::UniqueStream>();
-  }
-  [[nodiscard]] cudaStream_t stream() const { return stream_->get(); }
-
- private:
-  std::unique_ptr<cuda::UniqueStream> stream_;
-};
+using AtaTest = test::OnDevice<>;
 
 void expect_reference(const CsrMatrix& a, Triangle triangle, const std::vector<double>& b, const Solved& solved) {
   const TriangularOptions options{.triangle = triangle};

@@ -8,6 +8,7 @@
 
 #include "backends.hpp"
 #include "backends/cuda/stream.hpp"
+#include "device_fixture.hpp"
 #include "device_triangle.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
@@ -18,14 +19,12 @@ namespace {
 using test::Problem;
 using test::upload;
 
-class CellsTest : public testing::Test {
+class CellsTest : public test::OnDevice<> {
  protected:
   void SetUp() override {
-    if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
-    if (!kernels::cells_supported()) GTEST_SKIP() << "this device cannot run cells";
-    stream_ = std::make_unique<cuda::UniqueStream>();
+    OnDevice::SetUp();
+    if (!IsSkipped() && !kernels::cells_supported()) GTEST_SKIP() << "this device cannot run cells";
   }
-  [[nodiscard]] cudaStream_t stream() const { return stream_->get(); }
 
   void expect_right(const Problem& problem, Triangle triangle, int cells, int solves) {
     SCOPED_TRACE(problem.name + (triangle == Triangle::lower ? ", lower, " : ", upper, ") + std::to_string(cells));
@@ -46,9 +45,6 @@ class CellsTest : public testing::Test {
     }
     EXPECT_EQ(cuda::fetch(flag.data(), stream()), 0);
   }
-
- private:
-  std::unique_ptr<cuda::UniqueStream> stream_;
 };
 
 /// Rows 1 on the diagonal and `weight` in the columns that below(i) names, ascending and smaller than i.

@@ -10,6 +10,7 @@
 #include "backends.hpp"
 #include "backends/cuda/stream.hpp"
 #include "base/handover.hpp"
+#include "device_fixture.hpp"
 #include "device_triangle.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
@@ -31,14 +32,8 @@ std::vector<Index> shuffled(std::size_t size, unsigned seed) {
   return order;
 }
 
-class SweepTest : public testing::TestWithParam<SolveSchedule> {
+class SweepTest : public test::OnDevice<testing::TestWithParam<SolveSchedule>> {
  protected:
-  void SetUp() override {
-    if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
-    stream_ = std::make_unique<cuda::UniqueStream>();
-  }
-  [[nodiscard]] cudaStream_t stream() const { return stream_->get(); }
-
   /// A sweep with the maps in `maps`, made when everything that it was made from is gone again.
   std::unique_ptr<Sweep> make(const CsrMatrix& a, Triangle triangle, const SweepInput& maps = {}) {
     const auto offsets = upload(a.row_offsets, stream());
@@ -83,9 +78,6 @@ class SweepTest : public testing::TestWithParam<SolveSchedule> {
   }
 
   bool non_finite_ = false;
-
- private:
-  std::unique_ptr<cuda::UniqueStream> stream_;
 };
 
 TEST_P(SweepTest, SolvesEveryShapeOfDependencies) {
