@@ -9,6 +9,7 @@
 
 #include "taskdag/context.hpp"
 #include "taskdag/export.hpp"
+#include "taskdag/row_blocks.hpp"
 #include "taskdag/solve_schedule.hpp"
 #include "taskdag/status.hpp"
 #include "taskdag/triangular.hpp"
@@ -38,6 +39,9 @@ struct FactorOptions {
   std::string tune_file = {};  ///< as in TriangularOptions
   /// Fill level: 0 keeps A's pattern; an entry whose elimination path passes through at most `levels` pivots is kept.
   Index levels = 0;
+  /// Blocks of the factored matrix (after row_order and col_order), where the ordering has made some: what the schedule
+  /// `blocks` runs. Not used for levels > 0, where fill couples blocks of one colour.
+  std::shared_ptr<const RowBlocks> blocks = {};
 };
 
 /// Sizes and counts of an analysed factorisation.

@@ -21,6 +21,7 @@ enum class SolveSchedule {
   level_graph,      ///< the same launches as a CUDA graph
   level_barrier,    ///< one kernel, a grid-wide barrier per level
   self_scheduled,   ///< rows in natural order, each waits for its operands (baseline of ATA)
+  blocks,           ///< blocks of one colour at once, each in one warp or thread block; needs RowBlocks
   ata_concurrency,  ///< Helal et al. 2019: concurrency-aware aggregation
   ata_locality,     ///< … locality-aware aggregation
   ata_greedy,       ///< … greedy aggregation

@@ -10,6 +10,7 @@
 #include "taskdag/jacobi.hpp"
 #include "taskdag/matrix_market.hpp"
 #include "taskdag/ordering.hpp"
+#include "taskdag/row_blocks.hpp"
 #include "taskdag/schedule.hpp"
 #include "taskdag/solve_schedule.hpp"
 #include "taskdag/status.hpp"

@@ -11,10 +11,10 @@ namespace taskdag {
 namespace {
 
 /// In the order of the enumeration.
-constexpr std::array kNames{"auto",          "flat",      "cells",           "level-launch", "level-graph",
-                            "level-barrier", "self",      "ata-concurrency", "ata-locality", "ata-greedy",
-                            "cusparse",      "plan",      "locking",         "pivotal-path", "hdagg",
-                            "p2p",           "level-set", "serial"};
+constexpr std::array kNames{"auto",          "flat",     "cells",     "level-launch",    "level-graph",
+                            "level-barrier", "self",     "blocks",    "ata-concurrency", "ata-locality",
+                            "ata-greedy",    "cusparse", "plan",      "locking",         "pivotal-path",
+                            "hdagg",         "p2p",      "level-set", "serial"};
 
 constexpr auto kFirstHost = static_cast<std::size_t>(SolveSchedule::plan);
 static_assert(kNames.size() == static_cast<std::size_t>(SolveSchedule::serial) + 1);

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "kernels/sptrsv/cuda.hpp"
+#include "taskdag/row_blocks.hpp"
 #include "taskdag/solve_schedule.hpp"
 
 namespace taskdag::kernels {
@@ -21,6 +22,7 @@ struct SweepInput {
   const Offset* source_entry = nullptr;  ///< entry of pattern → entry of what load_values() takes; null: same
   const Index* rhs_index = nullptr;      ///< row → entry of the right-hand side; null: same
   const Index* x_index = nullptr;        ///< row → entry of the result; null: same
+  const RowBlocks* blocks = nullptr;     ///< host memory; of the rows, where an ordering has made some
 };
 
 /// x = T⁻¹ b for a triangle T: x_i = (rhs_i − Σ_j a_ij x_j) · pivot_i. Immutable pattern, values may be loaded again.
