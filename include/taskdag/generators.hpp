@@ -1,5 +1,6 @@
 /// \file
-/// Generated test problems: stencils on grids, and the random triangles of the barrier list scheduling paper.
+/// Generated test problems: stencils on grids, the random triangles of the barrier list scheduling paper, and
+/// scale-free graphs.
 #pragma once
 
 #include <cstdint>
@@ -34,5 +35,19 @@ TASKDAG_API CsrMatrix make_erdos_renyi_lower(Index n, double p, std::uint64_t se
 /// Lower triangular narrow-band matrix: entry (i, j), j < i, is present with probability p·exp((1 + j − i) / b);
 /// values as above. Source: Böhnlein et al. 2025, section 6.2.
 TASKDAG_API CsrMatrix make_narrow_band_lower(Index n, double p, double b, std::uint64_t seed);
+
+/// A scale-free graph by recursive quadrants (R-MAT).
+struct RmatSpec {
+  int scale = 10;                       ///< 2^scale vertices, 1 … 28
+  Index edges_per_vertex = 16;          ///< edges drawn, over the vertices; loops and repetitions are dropped
+  double a = 0.57, b = 0.19, c = 0.19;  ///< probabilities of three quadrants; the rest is the fourth's
+  std::uint64_t seed = 1;
+};
+
+/// The adjacency matrix of an undirected graph: symmetric, no diagonal, values 1. Vertices are renumbered at random, so
+/// that an index says nothing of its degree. The same spec gives the same graph on every machine.
+/// Source: Chakrabarti, Zhan, Faloutsos 2004, doi:10.1137/1.9781611972740.43; the defaults are Graph500's.
+/// @throws InvalidInput for numbers out of range, or a graph of too many entries
+TASKDAG_API CsrMatrix make_rmat(const RmatSpec& spec);
 
 }  // namespace taskdag
