@@ -1,4 +1,5 @@
 // The CUDA side of impl.hpp in a build without CUDA.
+#include "solver/block_ordering_impl.hpp"
 #include "solver/impl.hpp"
 #include "taskdag/error.hpp"
 
@@ -23,5 +24,6 @@ std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const Cs
 std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, MemorySpace, const JacobiOptions&, Stream) {
   refuse();
 }
+BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, Index, Stream) { refuse(); }
 
 }  // namespace taskdag::cuda

@@ -1,0 +1,69 @@
+/// \file
+/// Multicolour and block multicolour orderings: independent rows, or independent compact blocks of rows, side by side.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "taskdag/context.hpp"
+#include "taskdag/export.hpp"
+#include "taskdag/row_blocks.hpp"
+
+namespace taskdag {
+
+struct BlockOrderingOptions {
+  /// Rows that a block is to have, on average: 0: default_block_size(), 1: points, as multicolour() gives them.
+  Index block_size = 0;
+};
+
+/// How the blocks of an ordering came about.
+enum class BlockShape {
+  points,  ///< a block is a row
+  grid,    ///< boxes of a regular grid in its natural order, which the pattern shows
+  grown,   ///< grown from seeds, row by row
+};
+
+/// "points", "grid", "grown".
+TASKDAG_API const char* to_string(BlockShape shape);
+
+struct BlockOrdering {
+  std::vector<Index> order;  ///< order[new] = old
+  RowBlocks blocks;          ///< in the new numbering; inside a block rows keep their order
+  BlockShape shape = BlockShape::points;
+  Index block_size = 0;  ///< what was aimed at
+};
+
+/// Rows of a block where the user names no size: 256 (16 × 16, or about 6 × 6 × 6), less where the matrix has fewer
+/// than 65536 rows, so that there are 256 blocks, but not below 16.
+TASKDAG_API Index default_block_size(Index rows);
+
+/// Block multicolour ordering of the graph of A + Aᵀ, on the context's backend: compact blocks of about the given size,
+/// coloured so that coupled blocks differ; rows are sorted by colour, then block, then index.
+///
+/// Where most rows couple to the same offsets, as on a regular grid in natural order (3-, 5-, 7-, 9-, 19-, 27-point
+/// stencils), blocks are boxes of that grid. Elsewhere seeds are chosen at a distance that gives the size (a maximal
+/// independent set of that distance, by a hash of the index), blocks grow around them breadth-first, a row joining the
+/// block of most of its neighbours; blocks of more than twice the size are cut. A row with very many neighbours is a
+/// block by itself, rows without neighbours share blocks. docs/orderings-blocks.md has the details and sources.
+///
+/// The result depends on the pattern and the options alone: neither on the number of threads, nor on the backend.
+/// `pattern` lies in `space`; one in device memory is not copied to the host. Synchronises `stream`.
+/// @throws InvalidInput unless the pattern is square and valid (one in device memory is trusted to be), for a negative
+///         block size, for device memory on the host backend; DeviceError, OutOfMemory
+TASKDAG_API BlockOrdering block_multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,
+                                            const BlockOrderingOptions& options = {}, Stream stream = {});
+
+/// Multicolour ordering of the graph of A + Aᵀ: rows sorted by colour, then index; every block is one row. As
+/// block_multicolour() in everything else.
+TASKDAG_API BlockOrdering multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,
+                                      Stream stream = {});
+
+/// What is wrong with blocks for the host matrix `pattern` renumbered by order[new] = old (empty: as it is), in words;
+/// nothing where they keep the contract of RowBlocks. Cost: one pass over the entries, serial.
+/// @throws InvalidInput unless `order` is empty or a permutation of the rows
+TASKDAG_API std::optional<std::string> find_fault(const RowBlocks& blocks, const CsrPattern& pattern,
+                                                  std::span<const Index> order = {});
+
+}  // namespace taskdag

@@ -1,0 +1,54 @@
+/// \file
+/// Regular grids in natural order, recognised by their stencil.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/macros.hpp"
+#include "taskdag/csr.hpp"
+
+namespace taskdag::kernels {
+
+/// Rows that are looked at for a stencil, and how many of a row's neighbours: a 27-point stencil has 26.
+inline constexpr Index kStencilRows = 256;
+inline constexpr Index kStencilWidth = 26;
+
+/// The rows of a sample, spread evenly.
+TASKDAG_HD Index stencil_rows(Index rows) { return rows < kStencilRows ? rows : kStencilRows; }
+TASKDAG_HD Index stencil_row(Index rows, Index sample) {
+  return static_cast<Index>((2 * std::int64_t{sample} + 1) * rows / (2 * std::int64_t{stencil_rows(rows)}));
+}
+
+/// Sample s has the neighbours row + offsets[s · kStencilWidth + k], k < degree[s]; of a row with more of them than the
+/// width, none are listed.
+struct StencilSample {
+  std::vector<Index> degree;
+  std::vector<Index> offsets;
+};
+
+/// Points x + nx · (y + ny · z) in boxes of nearly equal edges.
+struct Grid {
+  Index extent[3] = {1, 1, 1};  // x, y, z
+  Index boxes[3] = {1, 1, 1};
+
+  [[nodiscard]] TASKDAG_HD Index blocks() const { return boxes[0] * boxes[1] * boxes[2]; }
+  [[nodiscard]] TASKDAG_HD Index block_of(Index row) const {
+    const Index plane = row / extent[0];
+    const Index x = box(0, row % extent[0]);
+    const Index y = box(1, plane % extent[1]);
+    const Index z = box(2, plane / extent[1]);
+    return (z * boxes[1] + y) * boxes[0] + x;
+  }
+
+ private:
+  [[nodiscard]] TASKDAG_HD Index box(int direction, Index place) const {
+    return static_cast<Index>(std::int64_t{place} * boxes[direction] / extent[direction]);
+  }
+};
+
+/// The grid that at least half of the sampled rows agree on, in boxes of about `block_size` points. Nothing where there
+/// is none: a wrong guess would cost quality only, whatever the blocks they are coloured by the true couplings.
+std::optional<Grid> find_grid(const StencilSample& sample, Index rows, Index block_size);
+
+}  // namespace taskdag::kernels

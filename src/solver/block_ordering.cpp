@@ -1,0 +1,111 @@
+#include "taskdag/block_ordering.hpp"
+
+#include <algorithm>
+
+#include "base/index.hpp"
+#include "kernels/colour/block_colouring.hpp"
+#include "solver/block_ordering_impl.hpp"
+#include "solver/checks.hpp"
+#include "solver/state.hpp"
+#include "taskdag/ordering.hpp"
+
+namespace taskdag {
+
+namespace {
+
+BlockOrdering order_on_host(const Context& context, const CsrPattern& pattern, Index block_size) {
+  host::ThreadPool& pool = *context.state()->pool;
+  const kernels::HostGraph graph = kernels::symmetrised_graph(pattern, pool);
+  return block_size == 1 ? kernels::order_by_points(graph.view(), pool)
+                         : kernels::order_by_blocks(graph.view(), block_size, pool);
+}
+
+std::optional<std::string> find_shape_fault(const RowBlocks& blocks, Index rows) {
+  const auto& by_block = blocks.block_offsets;
+  const auto& by_colour = blocks.colour_offsets;
+  if (by_block.empty() || by_block.front() != 0) return "the blocks do not start at row 0";
+  if (by_colour.empty() || by_colour.front() != 0) return "the colours do not start at block 0";
+  if (!std::ranges::is_sorted(by_block)) return "the offsets of the blocks descend";
+  if (!std::ranges::is_sorted(by_colour)) return "the offsets of the colours descend";
+  if (blocks.rows() != rows) {
+    return "the blocks have " + std::to_string(blocks.rows()) + " rows of " + std::to_string(rows);
+  }
+  if (by_colour.back() != blocks.blocks()) {
+    return "the colours have " + std::to_string(by_colour.back()) + " blocks of " + std::to_string(blocks.blocks());
+  }
+  return std::nullopt;
+}
+
+/// For each block or row, which part of `offsets` it lies in.
+std::vector<Index> parts(const std::vector<Index>& offsets) {
+  std::vector<Index> part(at(offsets.back()));
+  for (std::size_t p = 0; p + 1 < offsets.size(); ++p) {
+    std::fill(part.begin() + offsets[p], part.begin() + offsets[p + 1], static_cast<Index>(p));
+  }
+  return part;
+}
+
+}  // namespace
+
+const char* to_string(BlockShape shape) {
+  switch (shape) {
+    case BlockShape::points:
+      return "points";
+    case BlockShape::grid:
+      return "grid";
+    case BlockShape::grown:
+      break;
+  }
+  return "grown";
+}
+
+Index default_block_size(Index rows) {
+  constexpr Index kLeast = 16;
+  constexpr Index kMost = 256;
+  constexpr Index kBlocks = 256;
+  return std::clamp(rows / kBlocks, kLeast, kMost);
+}
+
+BlockOrdering block_multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,
+                                const BlockOrderingOptions& options, Stream stream) {
+  if (context.backend() == Backend::host) require_host_memory(space);
+  if (options.block_size < 0) throw InvalidInput("the block size is negative");
+  check_pattern(pattern, space, false, "an ordering");
+  const Index block_size = options.block_size > 0 ? options.block_size : default_block_size(pattern.rows);
+  if (pattern.rows == 0) {
+    BlockOrdering nothing;
+    nothing.block_size = block_size;
+    return nothing;
+  }
+  return with_memory_errors("an ordering", pattern.rows, [&] {
+    return context.backend() == Backend::cuda ? cuda::order_blocks(context, pattern, space, block_size, stream)
+                                              : order_on_host(context, pattern, block_size);
+  });
+}
+
+BlockOrdering multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
+  return block_multicolour(context, pattern, space, {.block_size = 1}, stream);
+}
+
+std::optional<std::string> find_fault(const RowBlocks& blocks, const CsrPattern& pattern,
+                                      std::span<const Index> order) {
+  validate(pattern, {.square = true});
+  const std::vector<Index> place = invert_permutation(order);
+  if (!order.empty() && place.size() != at(pattern.rows)) throw InvalidInput("the order is not one of these rows");
+  if (auto fault = find_shape_fault(blocks, pattern.rows)) return fault;
+  const std::vector<Index> block = parts(blocks.block_offsets);
+  const std::vector<Index> colour = parts(blocks.colour_offsets);
+  const auto block_of = [&](Index row) { return block[at(order.empty() ? row : place[at(row)])]; };
+  for (Index row = 0; row < pattern.rows; ++row) {
+    const Index mine = block_of(row);
+    for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
+      const Index other = block_of(pattern.col_indices[e]);
+      if (other != mine && colour[at(other)] == colour[at(mine)]) {
+        return "row " + std::to_string(row) + " couples two blocks of colour " + std::to_string(colour[at(mine)]);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace taskdag

@@ -1,0 +1,13 @@
+/// \file
+/// The CUDA side of the block orderings; in a build without CUDA it throws.
+#pragma once
+
+#include "taskdag/block_ordering.hpp"
+
+namespace taskdag::cuda {
+
+/// block_size 1: points. The pattern has rows and is square; `space`: where it lies.
+BlockOrdering order_blocks(const Context& context, const CsrPattern& pattern, MemorySpace space, Index block_size,
+                           Stream stream);
+
+}  // namespace taskdag::cuda

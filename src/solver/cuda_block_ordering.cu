@@ -1,0 +1,17 @@
+#include "backends/cuda/device.hpp"
+#include "kernels/colour/block_order_cuda.hpp"
+#include "solver/block_ordering_impl.hpp"
+#include "solver/cuda_input.hpp"
+
+namespace taskdag::cuda {
+
+BlockOrdering order_blocks(const Context& context, const CsrPattern& pattern, MemorySpace space, Index block_size,
+                           Stream stream) {
+  const DeviceGuard guard(context.device());
+  const cudaStream_t s = native(stream);
+  const CudaPatternInput input(pattern, space, s);
+  const kernels::DeviceGraph graph = kernels::symmetrised_graph(input.pattern(), s);
+  return block_size == 1 ? kernels::order_by_points(graph, s) : kernels::order_by_blocks(graph, block_size, s);
+}
+
+}  // namespace taskdag::cuda
