@@ -1,0 +1,104 @@
+#include "rcm_tasks_forms.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <memory>
+
+#include "backends/host/thread_pool.hpp"
+
+namespace taskdag::benchmark {
+namespace {
+
+using kernels::TaskCompression;
+using kernels::TaskForm;
+using kernels::TaskOrderingOptions;
+using kernels::TaskOrderingTimes;
+using kernels::TaskSteps;
+
+double wall_ms(const std::function<void()>& action) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+TaskFormTime named(const TaskOrderingOptions& options) {
+  TaskFormTime time;
+  time.form = to_string(options.form);
+  time.scheduler = engine::to_string(options.run.scheduler);
+  if (options.form != TaskForm::cpu_gpu) {
+    time.steps = options.steps == TaskSteps::phases ? "phases" : "dependencies";
+    time.compression = options.compression == TaskCompression::all_nodes ? "all nodes" : "candidates";
+  }
+  return time;
+}
+
+void measure(const Context& context, const kernels::GraphView& graph, const std::vector<Index>& expected, int repeats,
+             const TaskOrderingOptions& options, TaskFormTime& result) {
+  std::unique_ptr<kernels::RcmByTasks> by_tasks;
+  result.preparation = wall_ms([&] { by_tasks = std::make_unique<kernels::RcmByTasks>(context, graph, options); });
+  struct Call {
+    double total;
+    TaskOrderingTimes times;
+  };
+  std::vector<Call> calls;
+  result.status = "ok";
+  for (int k = -1; k < repeats; ++k) {  // one warm-up
+    Call call{};
+    std::vector<Index> order;
+    call.total = wall_ms([&] { order = by_tasks->order(&call.times); });
+    if (order != expected) result.status = "wrong";
+    if (k >= 0) calls.push_back(call);
+  }
+  std::sort(calls.begin(), calls.end(), [](const Call& left, const Call& right) { return left.total < right.total; });
+  const Call& median = calls[calls.size() / 2];
+  result.total = median.total;
+  result.search = 1e3 * median.times.search;
+  result.permutation = 1e3 * median.times.permutation;
+  result.least = calls.front().total;
+  result.most = calls.back().total;
+  result.repeats = repeats;
+  result.work = median.times;
+}
+
+}  // namespace
+
+std::vector<TaskOrderingOptions> measured_task_forms(const Context& context) {
+  std::vector<TaskOrderingOptions> forms;
+  for (const engine::Scheduler scheduler :
+       {engine::Scheduler::megakernel, engine::Scheduler::device_controller, engine::Scheduler::timesliced}) {
+    TaskOrderingOptions options;
+    options.run.scheduler = scheduler;
+    forms.push_back(options);
+  }
+  forms.push_back({.compression = TaskCompression::candidates});
+  forms.push_back({.steps = TaskSteps::dependencies});
+  forms.push_back({.steps = TaskSteps::dependencies, .compression = TaskCompression::candidates});
+  forms.push_back({.form = TaskForm::cub});
+  forms.push_back(
+      {.form = TaskForm::cub, .steps = TaskSteps::dependencies, .compression = TaskCompression::candidates});
+  forms.push_back({.form = TaskForm::cpu_gpu});
+  for (TaskOrderingOptions& options : forms) {
+    if (options.run.scheduler == engine::Scheduler::automatic) options.run.scheduler = engine::Scheduler::megakernel;
+    options.run.watchdog_ms = context.backend() == Backend::cuda ? 10000 : 60000;
+  }
+  return forms;
+}
+
+void time_task_forms(const Context& context, const CsrMatrix& a, const std::vector<Index>& expected,
+                     const std::vector<TaskOrderingOptions>& forms, int repeats,
+                     const std::function<void(const TaskFormTime&)>& visit) {
+  host::ThreadPool pool(host::available_threads());
+  const kernels::HostGraph graph = kernels::symmetrised_graph(a.pattern(), pool);
+  for (const TaskOrderingOptions& options : forms) {
+    TaskFormTime time = named(options);
+    try {
+      measure(context, graph.view(), expected, repeats, options, time);
+    } catch (const std::exception& error) {
+      time.status = error.what();
+    }
+    visit(time);
+  }
+}
+
+}  // namespace taskdag::benchmark

@@ -1,0 +1,39 @@
+/// \file
+/// Times of reverse Cuthill-McKee by tasks, form by form.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/rcm/tasks/rcm_tasks.hpp"
+#include "taskdag/csr.hpp"
+
+namespace taskdag::benchmark {
+
+/// One form on one matrix. Milliseconds; of the repeats, the one with the median total.
+struct TaskFormTime {
+  std::string form;          ///< "bitonic", "cub", "cpu-gpu"
+  std::string steps;         ///< "phases", "dependencies"; empty for cpu-gpu
+  std::string compression;   ///< "all nodes", "candidates"; empty for cpu-gpu
+  std::string scheduler;     ///< as engine::to_string
+  double preparation = 0.0;  ///< once per graph: its copy, the nodes' ranks, the queues
+  double total = 0.0;        ///< of a call: search, permutation, the copy of the result
+  double search = 0.0;
+  double permutation = 0.0;
+  double least = 0.0;  ///< least and largest total
+  double most = 0.0;
+  int repeats = 0;
+  kernels::TaskOrderingTimes work;  ///< what one call did
+  std::string status;               ///< "ok", "wrong", or an error's words
+};
+
+/// MHive's form (bitonic, phases, all nodes) under each scheduler, what is ours instead, CUB, and the CPU-GPU form.
+std::vector<kernels::TaskOrderingOptions> measured_task_forms(const Context& context);
+
+/// Times each of `forms` on the graph of `a`, and hands on its time at once. @param expected the serial permutation
+void time_task_forms(const Context& context, const CsrMatrix& a, const std::vector<Index>& expected,
+                     const std::vector<kernels::TaskOrderingOptions>& forms, int repeats,
+                     const std::function<void(const TaskFormTime&)>& visit);
+
+}  // namespace taskdag::benchmark
