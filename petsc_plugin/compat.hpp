@@ -103,6 +103,17 @@ inline bool bound_to_cpu(Mat matrix) {
 #endif
 }
 
+/// Hands `pointer` to the container, which calls `destroy` for it in the end.
+template <PetscErrorCode (*destroy)(void*)>
+PetscErrorCode set_container(PetscContainer container, void* pointer) {
+  PetscCall(PetscContainerSetPointer(container, pointer));
+#if PETSC_VERSION_GE(3, 23, 0)
+  return PetscContainerSetCtxDestroy(container, [](void** context) { return destroy(*context); });
+#else
+  return PetscContainerSetUserDestroy(container, destroy);
+#endif
+}
+
 /// Sets the operations of a preconditioner that only some releases have.
 inline void set_optional_operations(PC pc, PetscErrorCode (*matapplytranspose)(PC, Mat, Mat)) {
 #if PETSC_VERSION_GE(3, 24, 0)

@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "ordering_blocks.hpp"
+
 namespace taskdag::petsc {
 namespace {
 
@@ -64,7 +66,9 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(reset());
   PetscCall(set_order(row, &row_order_));
-  PetscCall(set_order(col, &col_order_));
+  same_order_ = row == col;
+  PetscCall(set_order(same_order_ ? nullptr : col, &col_order_));
+  PetscCall(attached_blocks(matrix, row, &blocks_));
   // A permutation mixes the triangles: then the upper one alone does not do.
   PetscCall(prepare(matrix, options.kind == FactorKind::ic0 && row_order_.empty(), settings));
   PetscCall(build(matrix, options));
@@ -77,7 +81,10 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
   status_ = {};
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
-    factorization_.emplace(engine_->context, view.pattern, space, options_, row_order_, col_order_, stream);
+    FactorOptions with_blocks = options_;
+    if (options_.levels == 0) with_blocks.blocks = blocks_;
+    const std::vector<Index>& col_order = same_order_ ? row_order_ : col_order_;
+    factorization_.emplace(engine_->context, view.pattern, space, with_blocks, row_order_, col_order, stream);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,6 +2,7 @@
 /// An incomplete factorisation of a PETSc matrix.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -44,10 +45,12 @@ class FactorBridge : public Bridge {
   PetscErrorCode build(Mat matrix, const FactorOptions& options);
   [[nodiscard]] PetscLogDouble flops(Apply part) const;
 
-  FactorOptions options_;
+  FactorOptions options_;  ///< as given, without the blocks
   FactorStatus status_;
   std::vector<Index> row_order_;
-  std::vector<Index> col_order_;
+  std::vector<Index> col_order_;  ///< empty where `same_order_`
+  bool same_order_ = false;       ///< one index set was given for both
+  std::shared_ptr<const RowBlocks> blocks_;
   std::optional<Factorization> factorization_;
 };
 

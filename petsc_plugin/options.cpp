@@ -64,9 +64,13 @@ OptionRow row(OptionId id) {
     case OptionId::jacobi_abs:
       return {id, "-pc_taskdag_jacobi_abs", defaults.jacobi.absolute ? "true" : "false", "true, false",
               "Divide by absolute values"};
+    case OptionId::pc_ordering:
+      return {id, "-pc_taskdag_ordering", defaults.ordering, "auto, any registered ordering",
+              "Ordering of the factor; auto takes taskdag_bmc where a GPU would go through many levels, else natural"};
     case OptionId::ordering:
-      return {id, "-pc_factor_mat_ordering_type", defaults.ordering, "any registered ordering, also taskdag_rcm",
-              "Ordering of the factor"};
+      return {id, "-pc_factor_mat_ordering_type", "as -pc_taskdag_ordering",
+              "any registered ordering, also taskdag_rcm, taskdag_color, taskdag_bmc",
+              "PETSc's name for the same choice; -pc_taskdag_ordering counts where both are given"};
     case OptionId::reuse_ordering:
       return {id, "-pc_factor_reuse_ordering", defaults.reuse_ordering ? "true" : "false", "true, false",
               "Keep the ordering when the pattern changes"};
@@ -80,6 +84,9 @@ OptionRow row(OptionId id) {
               "A pivot up to this size counts as zero"};
     case OptionId::levels:
       return {id, "-pc_factor_levels", std::to_string(defaults.levels), "0 or more", "Levels of fill of ILU and ICC"};
+    case OptionId::bmc_block_size:
+      return {id, "-taskdag_bmc_block_size", "256, less for fewer than 65536 rows", "1 or more",
+              "Rows in a block of the ordering taskdag_bmc; without prefix"};
     case OptionId::auto_min_rows:
       return {id, "-taskdag_auto_min_rows", std::to_string(default_auto_min_rows), "0 or more",
               "Rows per rank from which auto sends host data to a GPU; without prefix"};
@@ -170,6 +177,7 @@ PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings& settings) {
   PetscCall(PetscOptionsFList(ordering.name, ordering.help, "PCFactorSetMatOrderingType", orderings,
                               settings.ordering.c_str(), name.data(), name.size(), &given));
   if (given) PetscCall(guarded([&] { settings.ordering = name.data(); }));
+  PetscCall(read_text(PetscOptionsObject, row(OptionId::pc_ordering), settings.ordering, &given));
   PetscCall(read_bool(PetscOptionsObject, row(OptionId::reuse_ordering), &settings.reuse_ordering));
 
   const OptionRow shift = row(OptionId::shift_type);
@@ -211,9 +219,10 @@ PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings& setting
   PetscCall(read_sweeps(PetscOptionsObject, settings.sweeps));
   PetscCall(read_jacobi(PetscOptionsObject, settings.jacobi));
   PetscCall(read_factor(PetscOptionsObject, settings));
-  // Read here for -help only; the value is taken where a backend is chosen.
+  // Read here for -help only; the values are taken where a backend is chosen and where an ordering is made.
   PetscInt rows = default_auto_min_rows;
   PetscCall(read_auto_min_rows(&rows));
+  PetscCall(read_bmc_block_size(&rows));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -224,6 +233,19 @@ PetscErrorCode read_factor_options(Mat factor, EngineSettings& engine, SweepSett
                     reinterpret_cast<PetscObject>(factor)->prefix, "TaskDAG factor options", "Mat");
   PetscCall(read_engine(PetscOptionsObject, engine));
   PetscCall(read_sweeps(PetscOptionsObject, sweeps));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode read_bmc_block_size(PetscInt* rows) {
+  PetscFunctionBegin;
+  const OptionRow option = row(OptionId::bmc_block_size);
+  PetscBool given = PETSC_FALSE;
+  *rows = 0;
+  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for all solvers", "PC");
+  PetscCall(PetscOptionsInt(option.name, option.help, nullptr, *rows, rows, &given));
+  PetscCheck(!given || *rows >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %" PetscInt_FMT,
+             option.name, option.range.c_str(), *rows);
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

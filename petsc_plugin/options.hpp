@@ -22,15 +22,17 @@ enum class OptionId {
   jacobi_damping,
   jacobi_type,
   jacobi_abs,
+  pc_ordering,
   ordering,
   reuse_ordering,
   shift_type,
   shift_amount,
   zero_pivot,
   levels,
+  bmc_block_size,
   auto_min_rows,
 };
-inline constexpr std::size_t option_count = 17;
+inline constexpr std::size_t option_count = 19;
 
 struct OptionRow {
   OptionId id;
@@ -52,6 +54,9 @@ PetscErrorCode read_pc_options(OptionItems items, Settings& settings);
 
 /// Reads the options of a factor matrix about backend, threads and schedules under its own prefix.
 PetscErrorCode read_factor_options(Mat factor, EngineSettings& engine, SweepSettings& sweeps);
+
+/// The value of -taskdag_bmc_block_size; 0: not given.
+PetscErrorCode read_bmc_block_size(PetscInt* rows);
 
 /// The value of -taskdag_auto_min_rows.
 PetscErrorCode read_auto_min_rows(PetscInt* rows);

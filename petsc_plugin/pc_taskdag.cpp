@@ -8,6 +8,7 @@
 #include "factor_bridge.hpp"
 #include "jacobi_bridge.hpp"
 #include "options.hpp"
+#include "ordering_blocks.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -19,6 +20,7 @@ struct Data {
   JacobiBridge jacobi;
   IS row = nullptr;  ///< the factor's ordering, held for -pc_factor_reuse_ordering
   IS col = nullptr;
+  OrderingChoice ordering;             ///< the ordering in use, and why, where it was chosen automatically
   PCFailedReason failed = PC_NOERROR;  ///< the same on all ranks
 };
 
@@ -38,6 +40,7 @@ PetscErrorCode reset(PC pc) {
   PetscCall(data.jacobi.reset());
   PetscCall(ISDestroy(&data.row));
   PetscCall(ISDestroy(&data.col));
+  data.ordering = {};
   data.failed = PC_NOERROR;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,7 +77,15 @@ PetscErrorCode make_ordering(PC pc, Mat matrix) {
   }
   PetscCall(ISDestroy(&data.row));
   PetscCall(ISDestroy(&data.col));
-  PetscCall(MatGetOrdering(matrix, data.settings.ordering.c_str(), &data.row, &data.col));
+  const Settings& s = data.settings;
+  if (s.ordering == ordering_auto)
+    PetscCall(choose_ordering(matrix, s.levels, s.engine, &data.ordering));
+  else
+    PetscCall(guarded([&] { data.ordering = {s.ordering, ""}; }));
+  if (is_block_ordering(data.ordering.name))
+    PetscCall(make_block_ordering(matrix, data.ordering.name, s.engine, &data.row, &data.col));
+  else
+    PetscCall(MatGetOrdering(matrix, data.ordering.name.c_str(), &data.row, &data.col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -177,8 +188,16 @@ PetscErrorCode set_from_options(PC pc, OptionItems items) {
 PetscErrorCode view_factor(PC pc, PetscViewer viewer) {
   PetscFunctionBegin;
   const Settings& s = data_of(pc).settings;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix ordering: %s%s\n", s.ordering.c_str(),
-                                   s.reuse_ordering ? ", reused" : ""));
+  const OrderingChoice& ordering = data_of(pc).ordering;
+  std::string text;
+  PetscCall(describe_blocks(data_of(pc).row, &text));
+  PetscCall(guarded([&] {
+    if (!text.empty()) text = ": " + text;
+    text = (ordering.name.empty() ? s.ordering : ordering.name) + text;
+    if (!ordering.reason.empty()) text += " (" + ordering.reason + ")";
+  }));
+  PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  matrix ordering: %s%s\n", text.c_str(), s.reuse_ordering ? ", reused" : ""));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: %s, amount %g; tolerance for zero pivot %g\n",
                                    MatFactorShiftTypes[effective_shift(s)], s.shift_amount, s.zero_pivot));
   PetscCall(data_of(pc).factor.view(viewer));

@@ -6,6 +6,7 @@
 #include "events.hpp"
 #include "mat_factor.hpp"
 #include "ordering.hpp"
+#include "ordering_blocks.hpp"
 #include "pc_taskdag.hpp"
 #include "taskdagpetsc.h"
 
@@ -58,6 +59,7 @@ PetscErrorCode TaskDAGInitializePackage(void) {
   PetscCall(register_pc());
   PetscCall(register_mat_factor());
   PetscCall(register_ordering());
+  PetscCall(register_block_orderings());
   PetscCall(PetscRegisterFinalize(TaskDAGFinalizePackage));
   initialized = true;
   PetscFunctionReturn(PETSC_SUCCESS);

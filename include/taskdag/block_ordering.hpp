@@ -10,6 +10,7 @@
 #include "taskdag/context.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/row_blocks.hpp"
+#include "taskdag/schedule.hpp"
 
 namespace taskdag {
 
@@ -59,6 +60,12 @@ TASKDAG_API BlockOrdering block_multicolour(const Context& context, const CsrPat
 /// block_multicolour() in everything else.
 TASKDAG_API BlockOrdering multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,
                                       Stream stream = {});
+
+/// How many levels the strict `triangle` of a square pattern has: the longest chain of rows that wait for each other in
+/// a triangular solve in this order, which is what an ordering by colours shortens. `pattern` lies in `space`.
+/// Synchronises `stream`. @throws as block_multicolour()
+TASKDAG_API Index dependency_levels(const Context& context, const CsrPattern& pattern, MemorySpace space,
+                                    Triangle triangle, Stream stream = {});
 
 /// What is wrong with blocks for the host matrix `pattern` renumbered by order[new] = old (empty: as it is), in words;
 /// nothing where they keep the contract of RowBlocks. Cost: one pass over the entries, serial.

@@ -20,6 +20,10 @@
 #define MATSOLVERTASKDAG "taskdag"
 /** Reverse Cuthill-McKee by TaskDAG (PCFactorSetMatOrderingType, -pc_factor_mat_ordering_type). */
 #define MATORDERINGTASKDAGRCM "taskdag_rcm"
+/** Multicolour ordering: rows of one colour are independent. */
+#define MATORDERINGTASKDAGCOLOR "taskdag_color"
+/** Block multicolour ordering: compact blocks, those of one colour independent (-taskdag_bmc_block_size). */
+#define MATORDERINGTASKDAGBMC "taskdag_bmc"
 
 /** What PCTASKDAG does (-pc_taskdag_type). */
 typedef enum {
@@ -41,7 +45,7 @@ extern "C" {
 #endif
 
 /**
- * Registers the preconditioner, the factorisation package and the ordering. Call it after PetscInitialize(); calling it
+ * Registers the preconditioner, the factorisation package and the orderings. Call it after PetscInitialize(); calling it
  * again before PetscFinalize() does nothing. Collective on PETSC_COMM_WORLD.
  *
  * Errors: PETSC_ERR_LIB where the running PETSc is another version than the one that the plugin was compiled for.

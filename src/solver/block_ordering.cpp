@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/index.hpp"
+#include "dag/levels.hpp"
 #include "kernels/colour/block_colouring.hpp"
 #include "solver/block_ordering_impl.hpp"
 #include "solver/checks.hpp"
@@ -20,6 +21,8 @@ BlockOrdering order_on_host(const Context& context, const CsrPattern& pattern, I
                          : kernels::order_by_blocks(graph.view(), block_size, pool);
 }
 
+}  // namespace
+
 std::optional<std::string> find_shape_fault(const RowBlocks& blocks, Index rows) {
   const auto& by_block = blocks.block_offsets;
   const auto& by_colour = blocks.colour_offsets;
@@ -35,6 +38,8 @@ std::optional<std::string> find_shape_fault(const RowBlocks& blocks, Index rows)
   }
   return std::nullopt;
 }
+
+namespace {
 
 /// For each block or row, which part of `offsets` it lies in.
 std::vector<Index> parts(const std::vector<Index>& offsets) {
@@ -85,6 +90,17 @@ BlockOrdering block_multicolour(const Context& context, const CsrPattern& patter
 
 BlockOrdering multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
   return block_multicolour(context, pattern, space, {.block_size = 1}, stream);
+}
+
+Index dependency_levels(const Context& context, const CsrPattern& pattern, MemorySpace space, Triangle triangle,
+                        Stream stream) {
+  if (context.backend() == Backend::host) require_host_memory(space);
+  check_pattern(pattern, space, false, "a triangular solve");
+  if (pattern.rows == 0) return 0;
+  return with_memory_errors("the levels", pattern.rows, [&] {
+    return context.backend() == Backend::cuda ? cuda::dependency_levels(context, pattern, space, triangle, stream)
+                                              : count_levels(pattern, triangle).levels;
+  });
 }
 
 std::optional<std::string> find_fault(const RowBlocks& blocks, const CsrPattern& pattern,

@@ -25,5 +25,6 @@ std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, Memory
   refuse();
 }
 BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, Index, Stream) { refuse(); }
+Index dependency_levels(const Context&, const CsrPattern&, MemorySpace, Triangle, Stream) { refuse(); }
 
 }  // namespace taskdag::cuda

@@ -14,4 +14,13 @@ BlockOrdering order_blocks(const Context& context, const CsrPattern& pattern, Me
   return block_size == 1 ? kernels::order_by_points(graph, s) : kernels::order_by_blocks(graph, block_size, s);
 }
 
+Index dependency_levels(const Context& context, const CsrPattern& pattern, MemorySpace space, Triangle triangle,
+                        Stream stream) {
+  const DeviceGuard guard(context.device());
+  const cudaStream_t s = native(stream);
+  const CudaPatternInput input(pattern, space, s);
+  const kernels::TriangleRanges ranges = kernels::find_triangle(input.pattern(), triangle, s);
+  return kernels::compute_levels(input.pattern(), ranges, triangle, s).levels;
+}
+
 }  // namespace taskdag::cuda

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/block_ordering_impl.hpp"
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
 #include "solver/require_schedule.hpp"
@@ -21,6 +22,19 @@ void check_order(std::span<const Index> order, Index rows, const char* name) {
   static_cast<void>(invert_permutation(order));
 }
 
+void check_blocks(const FactorOptions& options, Index rows) {
+  if (options.schedule == SolveSchedule::blocks) {
+    if (!options.blocks) {
+      throw InvalidInput("the schedule blocks needs an ordering by blocks: FactorOptions::blocks is empty");
+    }
+    if (options.levels > 0) throw InvalidInput("the schedule blocks is for fill level 0: fill couples blocks");
+  }
+  if (!options.blocks) return;
+  if (const auto fault = find_shape_fault(*options.blocks, rows)) {
+    throw InvalidInput("FactorOptions::blocks: " + *fault);
+  }
+}
+
 }  // namespace
 
 Factorization::Factorization(const Context& context, const CsrPattern& pattern, MemorySpace space,
@@ -34,8 +48,10 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
     throw InvalidInput("shift_amount must be finite, zero_pivot finite and not negative");
   }
   check_order(row_order, pattern.rows, "row");
-  check_order(col_order, pattern.rows, "column");
-  if (options.kind == FactorKind::ic0 && !std::ranges::equal(row_order, col_order)) {
+  const bool one_order = row_order.data() == col_order.data() && row_order.size() == col_order.size();
+  if (!one_order) check_order(col_order, pattern.rows, "column");
+  check_blocks(options, pattern.rows);
+  if (options.kind == FactorKind::ic0 && !one_order && !std::ranges::equal(row_order, col_order)) {
     throw InvalidInput("ic0 needs the same order for rows and columns");
   }
   const MemorySpace from = space_of(pattern, space);

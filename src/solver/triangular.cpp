@@ -3,6 +3,7 @@
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
 #include "solver/require_schedule.hpp"
+#include "taskdag/error.hpp"
 
 namespace taskdag {
 
@@ -10,6 +11,9 @@ TriangularSolver::TriangularSolver(const Context& context, const CsrView& a, Mem
                                    const TriangularOptions& options, Stream stream) {
   if (context.backend() == Backend::host) require_host_memory(space);
   require_schedule(context.backend(), options.schedule);
+  if (options.schedule == SolveSchedule::blocks) {
+    throw InvalidInput("the schedule blocks needs an ordering by blocks, which a triangular solver is not given");
+  }
   check_pattern(a.pattern, space, !options.unit_diagonal, "a triangular solve");
   if (space == MemorySpace::host) require_array(a.values, a.pattern.entries(), "values");
   const MemorySpace from = space_of(a.pattern, space);
