@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "dag/block_schedule.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/ic0/host.hpp"
 #include "kernels/ilu0/host.hpp"
@@ -13,6 +14,7 @@
 #include "solver/host_schedule.hpp"
 #include "solver/impl.hpp"
 #include "solver/state.hpp"
+#include "taskdag/block_ordering.hpp"
 
 namespace taskdag::host {
 
@@ -86,6 +88,7 @@ class HostFactorization : public Factorization::Impl {
         matrix_(permute_pattern(pattern, row_order, col_order)),
         work_(static_cast<std::size_t>(pattern.rows)) {
     static_cast<void>(diagonal_entries(matrix_.view()));  // names the row that lacks one
+    check_blocks();
     if (options.kind == FactorKind::ic0) reduce_to_upper();
     if (options.levels > 0) fill(options.levels);
     if (options.shift == ShiftType::positive_definite) dominance_ = std::make_unique<Dominance>(pattern);
@@ -111,7 +114,30 @@ class HostFactorization : public Factorization::Impl {
                                           std::shared_ptr<const ThreadPlan> plan = nullptr) const {
     ThreadPool& pool = *state_->pool;
     const SolveSchedule schedule = settle_host_schedule(request_, pattern, triangle, pool);
+    if (schedule == SolveSchedule::blocks || (schedule == SolveSchedule::automatic && blocks_pay())) {
+      return {pattern,
+              source,
+              triangle,
+              pool,
+              SolveSchedule::blocks,
+              make_block_schedule(*options_.blocks, triangle, pool.processors())};
+    }
     return {pattern, source, triangle, pool, schedule, std::move(plan)};
+  }
+
+  /// Whether each thread has enough rows of a colour to make up for a barrier.
+  [[nodiscard]] bool blocks_pay() const {
+    constexpr std::int64_t kRowsPerCell = 250;
+    const int cores = state_->pool->processors();
+    if (cores == 1 || !options_.blocks || options_.levels > 0) return false;
+    return options_.blocks->rows() >= kRowsPerCell * cores * options_.blocks->colours();
+  }
+
+  void check_blocks() const {
+    if (!options_.blocks || options_.levels > 0) return;
+    if (const auto fault = find_fault(*options_.blocks, matrix_.view())) {
+      throw InvalidInput("FactorOptions::blocks: " + *fault);
+    }
   }
 
   void reduce_to_upper() {

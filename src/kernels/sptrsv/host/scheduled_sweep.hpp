@@ -26,6 +26,11 @@ class ScheduledSweep {
     }
   }
 
+  /// Runs `supersteps`, a schedule as SuperstepSweep takes it, under the name `schedule`.
+  ScheduledSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
+                 SolveSchedule schedule, const SuperstepSchedule& supersteps)
+      : sweep_(std::in_place_type<SuperstepSweep>, pattern, source, triangle, pool, supersteps), schedule_(schedule) {}
+
   void load(const double* values) {
     std::visit([&](auto& sweep) { sweep.load(values); }, sweep_);
   }
