@@ -178,8 +178,8 @@ constexpr std::uint32_t kWatchdog = 20000;
 
 std::string describe(const TaskOrderingOptions& options) {
   return std::string(to_string(options.form)) + (options.steps == TaskSteps::phases ? ", phases" : ", dependencies") +
-         (options.compression == TaskCompression::all_nodes ? ", all nodes" : ", candidates") + ", " +
-         engine::to_string(options.run.scheduler);
+         (options.compression == TaskCompression::all_nodes ? ", all nodes" : ", candidates") +
+         (options.narrow_in_place ? ", narrow levels in place, " : ", ") + engine::to_string(options.run.scheduler);
 }
 std::vector<TaskOrderingOptions> all_forms() {
   std::vector<TaskOrderingOptions> forms;
@@ -188,6 +188,12 @@ std::vector<TaskOrderingOptions> all_forms() {
       for (const TaskCompression compression : {TaskCompression::all_nodes, TaskCompression::candidates}) {
         forms.push_back({.form = form, .steps = steps, .compression = compression});
       }
+    }
+  }
+  for (const TaskForm form : {TaskForm::bitonic, TaskForm::cub}) {
+    for (const TaskSteps steps : {TaskSteps::phases, TaskSteps::dependencies}) {
+      forms.push_back(
+          {.form = form, .steps = steps, .compression = TaskCompression::candidates, .narrow_in_place = true});
     }
   }
   forms.push_back({.form = TaskForm::cpu_gpu});
@@ -257,6 +263,11 @@ TEST_P(RcmTasksTest, AQueueThatMayNotGrowIsAnErrorThatSaysSo) {
       }
     }
   }
+}
+
+TEST_P(RcmTasksTest, NarrowLevelsNeedTheCandidates) {
+  const HostGraph graph = graph_of(pattern_of(path(2)));
+  EXPECT_THROW(RcmByTasks(context(), graph.view(), {.narrow_in_place = true}), InvalidInput);
 }
 
 TEST_P(RcmTasksTest, WhatWasDoneIsCounted) {

@@ -58,6 +58,7 @@ bool measure(const std::string& name, const Context& context, int repeat) {
                                   time.form,
                                   time.steps,
                                   time.compression,
+                                  time.narrow,
                                   time.scheduler,
                                   number(time.total),
                                   number(time.least),
@@ -103,7 +104,8 @@ int run(int argc, char** argv) {
   if (arguments.names.empty()) arguments.names = list_problems(true);
   const Context context = Context::create(arguments.context);
   std::printf(
-      "program,problem,rows,entries,device,form,steps,compression,scheduler,milliseconds,least,most,repeats,search_ms,"
+      "program,problem,rows,entries,device,form,steps,compression,narrow_levels,scheduler,milliseconds,least,most,"
+      "repeats,search_ms,"
       "permutation_ms,preparation_ms,levels,searches,tasks,serial_ms,status,commit\n");
   bool well = true;
   for (const std::string& name : arguments.names) well = measure(name, context, arguments.repeat) && well;

@@ -29,6 +29,7 @@ TaskFormTime named(const TaskOrderingOptions& options) {
   if (options.form != TaskForm::cpu_gpu) {
     time.steps = options.steps == TaskSteps::phases ? "phases" : "dependencies";
     time.compression = options.compression == TaskCompression::all_nodes ? "all nodes" : "candidates";
+    time.narrow = options.narrow_in_place ? "in place" : "tasks";
   }
   return time;
 }
@@ -74,9 +75,13 @@ std::vector<TaskOrderingOptions> measured_task_forms(const Context& context) {
   forms.push_back({.compression = TaskCompression::candidates});
   forms.push_back({.steps = TaskSteps::dependencies});
   forms.push_back({.steps = TaskSteps::dependencies, .compression = TaskCompression::candidates});
-  forms.push_back({.form = TaskForm::cub});
   forms.push_back(
-      {.form = TaskForm::cub, .steps = TaskSteps::dependencies, .compression = TaskCompression::candidates});
+      {.steps = TaskSteps::dependencies, .compression = TaskCompression::candidates, .narrow_in_place = true});
+  forms.push_back({.form = TaskForm::cub});
+  forms.push_back({.form = TaskForm::cub,
+                   .steps = TaskSteps::dependencies,
+                   .compression = TaskCompression::candidates,
+                   .narrow_in_place = true});
   forms.push_back({.form = TaskForm::cpu_gpu});
   for (TaskOrderingOptions& options : forms) {
     if (options.run.scheduler == engine::Scheduler::automatic) options.run.scheduler = engine::Scheduler::megakernel;

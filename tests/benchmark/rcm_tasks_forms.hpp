@@ -16,6 +16,7 @@ struct TaskFormTime {
   std::string form;          ///< "bitonic", "cub", "cpu-gpu"
   std::string steps;         ///< "phases", "dependencies"; empty for cpu-gpu
   std::string compression;   ///< "all nodes", "candidates"; empty for cpu-gpu
+  std::string narrow;        ///< levels: "tasks", "in place"; empty for cpu-gpu
   std::string scheduler;     ///< as engine::to_string
   double preparation = 0.0;  ///< once per graph: its copy, the nodes' ranks, the queues
   double total = 0.0;        ///< of a call: search, permutation, the copy of the result

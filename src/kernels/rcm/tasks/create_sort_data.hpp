@@ -2,14 +2,11 @@
 /// CreateSortData: parents claim their neighbours.
 #pragma once
 
-#include "kernels/rcm/tasks/atomics.hpp"
-#include "kernels/rcm/tasks/edges.hpp"
-#include "kernels/rcm/tasks/types.hpp"
+#include "kernels/rcm/tasks/claim_children.hpp"
 
 namespace taskdag::kernels::rcm_tasks {
 
-/// Writes its part of the level, which lies sorted in `keys`, into the order, and leaves with each neighbour that has
-/// no place yet the earliest of its parents.
+/// claim_children() for a part of the level.
 template <class Flow>
 struct CreateSortData {
   using Item = ParentRange;
@@ -25,22 +22,7 @@ struct CreateSortData {
 
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, const Item& parents) {
-    const PermutationData& data = context.data();
-    auto& scratch = *reinterpret_cast<EdgeScratch*>(context.shared());
-    const auto node_at = [&](Index place) {
-      const Index node = data.node(data.keys[place - parents.level]);
-      data.order[place] = node;
-      return node;
-    };
-    for_each_edge(context.group(), scratch, data.graph, parents.first, parents.end, node_at,
-                  [&](Index place, Index child) {
-                    const Parent parent = static_cast<Parent>(place - parents.level) + 1U;
-                    // Placed nodes are below all parents, so that they are never written.
-                    if (look(data.parents[child]) <= parent) return;
-                    if (lower(data.parents[child], parent) == kUnseen && data.candidates != nullptr) {
-                      data.candidates[append(data.state->touched)] = child;
-                    }
-                  });
+    claim_children(context.group(), context.shared(), context.data(), parents);
     Flow::template done<CompressSortData<Flow>>(context, parents.first == parents.level, {-1, -1});
   }
 };

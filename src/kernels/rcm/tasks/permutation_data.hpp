@@ -34,6 +34,7 @@ struct PermutationData {
   Parent* parents;       ///< by node
   SortKey* keys;         ///< room for a power of two (MHive: `d_sort_keys`)
   Index* candidates;     ///< nodes with a parent in this level; null: compression looks at all nodes
+  Index narrow;          ///< levels of so many nodes need no tasks; 0: all levels are made by tasks
   bool sorts_elsewhere;  ///< the run ends where a level is to be sorted
   unsigned rank_bits;    ///< that hold any rank
   LevelState* state;

@@ -53,6 +53,9 @@ const char* to_string(TaskForm form) {
 struct RcmByTasks::Impl {
   Impl(const Context& context_, const GraphView& graph_, const TaskOrderingOptions& options_)
       : context(context_), graph(graph_), options(options_), nodes(at(graph_.nodes)) {
+    if (options.narrow_in_place && options.compression != TaskCompression::candidates) {
+      throw InvalidInput("narrow levels are made in place from the list of candidates: ask for that, too");
+    }
     view = graph;
     if (context.backend() == Backend::cuda) {
       offsets = engine::Array<EdgeOffset>(context, {graph.offsets, nodes + 1});
@@ -138,6 +141,7 @@ struct RcmByTasks::Impl {
                                parents_data(),
                                keys.data(),
                                candidates.data(),
+                               options.narrow_in_place ? kNarrow : 0,
                                options.form == TaskForm::cub,
                                bits_for(nodes),
                                level_state.data()};

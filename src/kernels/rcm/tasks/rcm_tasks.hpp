@@ -38,6 +38,9 @@ struct TaskOrderingOptions {
   TaskForm form = TaskForm::bitonic;
   TaskSteps steps = TaskSteps::phases;
   TaskCompression compression = TaskCompression::all_nodes;
+  /// Whether levels of at most 256 nodes are made by the one worker that would have created their tasks (MHive: no).
+  /// For bitonic and cub; needs the candidates.
+  bool narrow_in_place = false;
   engine::RunnerOptions runner = {};
   engine::RunOptions run = {};
 };
@@ -57,7 +60,8 @@ class RcmByTasks {
  public:
   /// Copies the graph to the device (host backend: refers to it), ranks its nodes, makes the queues.
   /// @pre the graph is in host memory and outlives the object
-  /// @throws Unsupported, OutOfMemory, DeviceError as engine::Runner
+  /// @throws InvalidInput for narrow_in_place without candidates; Unsupported, OutOfMemory, DeviceError as
+  /// engine::Runner
   RcmByTasks(const Context& context, const GraphView& graph, const TaskOrderingOptions& options = {});
   RcmByTasks(RcmByTasks&&) noexcept;
   ~RcmByTasks();

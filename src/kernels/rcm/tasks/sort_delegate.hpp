@@ -4,16 +4,18 @@
 
 #include "kernels/rcm/tasks/create_sort_data.hpp"
 #include "kernels/rcm/tasks/create_sort_steps.hpp"
+#include "kernels/rcm/tasks/narrow_level.hpp"
 
 namespace taskdag::kernels::rcm_tasks {
 
 /// Creates the tasks of the next step: SortGlobal where its distance is a chunk or more, else SortBlock; or, where the
-/// keys are sorted, the CreateSortData tasks of the next level.
+/// keys are sorted, the CreateSortData tasks of the next level. Levels of at most `narrow` nodes it makes by itself.
 template <class Flow>
 struct SortDelegate {
   using Item = SortProgress;
   static constexpr auto name = "sort delegate";
   static constexpr engine::WorkerSize worker = kWorker;
+  static constexpr std::size_t shared_bytes = kNarrowScratch;
   static constexpr int max_children = kMostTasks + 1;
   static constexpr bool waits = Flow::waits;
   using Creates =
@@ -57,14 +59,39 @@ struct SortDelegate {
     context.group().sync();
   }
 
-  /// The children become parents.
+  /// The children become parents, as long as there is a level that needs no tasks.
   template <class Context>
   TASKDAG_TASK static void next_level(Context& context) {
+    const PermutationData& data = context.data();
     const auto& group = context.group();
-    LevelState& state = *context.data().state;
-    const Index first = state.end;
-    const auto size = static_cast<Index>(state.children);
-    group.sync();  // all lanes have read
+    Index first = data.state->end;
+    auto size = static_cast<Index>(data.state->children);
+    while (true) {
+      group.sync();  // all lanes have read
+      enter(group, *data.state, first, size);
+      if (size > data.narrow) break;
+      const ParentRange level{first, first + size, first};
+      const std::uint32_t children = make_narrow_level(group, context.shared(), data, level);
+      if (children == 0) {
+        if (group.rank() == 0) *data.placed = level.end;
+        return;
+      }
+      if (children > kChunk) {
+        if (group.rank() == 0) context.template enqueue<CompressSortData<Flow>>({-1, -1});
+        return;
+      }
+      first = level.end;
+      size = static_cast<Index>(children);
+    }
+    const Share share(size, CreateSortData<Flow>::least);
+    for (int task = group.rank(); task < share.tasks; task += group.size()) {
+      context.template enqueue<CreateSortData<Flow>>({first + share.begin(task), first + share.end(task), first});
+    }
+    Flow::template after<CompressSortData<Flow>>(context, {-1, -1}, share.tasks);
+  }
+
+  template <class Group>
+  TASKDAG_TASK static void enter(const Group& group, LevelState& state, Index first, Index size) {
     if (group.rank() == 0) {
       state.first = first;
       state.end = first + size;
@@ -73,11 +100,6 @@ struct SortDelegate {
       ++state.levels;
     }
     group.sync();
-    const Share share(size, CreateSortData<Flow>::least);
-    for (int task = group.rank(); task < share.tasks; task += group.size()) {
-      context.template enqueue<CreateSortData<Flow>>({first + share.begin(task), first + share.end(task), first});
-    }
-    Flow::template after<CompressSortData<Flow>>(context, {-1, -1}, share.tasks);
   }
 };
 
