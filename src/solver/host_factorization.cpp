@@ -50,6 +50,40 @@ class Dominance {
   std::vector<Offset> diagonal_;  // -1: absent
 };
 
+/// Right-hand sides and solutions, column by column.
+struct Columns {
+  Index count;
+  const double* b;
+  std::int64_t ldb;
+  double* x;
+  std::int64_t ldx;
+
+  /// Row i of the right-hand sides; columns that are not there are 0.
+  template <int Width>
+  [[nodiscard]] kernels::ColumnValues<Width> read(Index i) const {
+    kernels::ColumnValues<Width> values{};
+    for (Index k = 0; k < count; ++k) values.at[k] = b[i + k * ldb];
+    return values;
+  }
+  template <int Width>
+  void write(Index i, const kernels::ColumnValues<Width>& values) const {
+    for (Index k = 0; k < count; ++k) x[i + k * ldx] = values.at[k];
+  }
+};
+
+/// Calls body.operator()<width>() for the narrowest form that has room for `count` columns.
+template <class Body>
+void with_width(Index count, const Body& body) {
+  if (count <= 2) {
+    body.template operator()<2>();
+  } else if (count <= 4) {
+    body.template operator()<4>();
+  } else {
+    static_assert(kernels::kHostColumns == 8);
+    body.template operator()<8>();
+  }
+}
+
 class HostFactorization : public Factorization::Impl {
  public:
   FactorStatus factor(const double* values, MemorySpace space, Stream) final {
@@ -70,7 +104,17 @@ class HostFactorization : public Factorization::Impl {
              Stream) final {
     require_host_memory(space);
     check_part(part);
-    for (Index k = 0; k < count; ++k) apply_one(part, b + k * ldb, x + k * ldx);
+    const std::size_t work = columns_work_.size();
+    for (Index k = 0; k < count;) {
+      const Index together = std::min(count - k, kernels::kHostColumns);
+      if (together == 1) {
+        apply_one(part, b + k * ldb, x + k * ldx);
+      } else {
+        apply_columns(part, {together, b + k * ldb, ldb, x + k * ldx, ldx});
+      }
+      k += together;
+    }
+    if (columns_work_.size() > work) update_info();
   }
 
   SolveOutcome outcome() final {
@@ -106,7 +150,8 @@ class HostFactorization : public Factorization::Impl {
     const auto rows = static_cast<std::int64_t>(info.rows);
     info.bytes = lower.bytes() + upper.bytes() +
                  static_cast<std::int64_t>(sizeof(double) + sizeof(Index) + sizeof(Offset)) * info.entries +
-                 static_cast<std::int64_t>(2 * sizeof(double) + 4 * sizeof(Index)) * rows;
+                 static_cast<std::int64_t>(2 * sizeof(double) + 4 * sizeof(Index)) * rows +
+                 static_cast<std::int64_t>(sizeof(double) * columns_work_.size());
   }
 
   /// A sweep over the strict `triangle` of `pattern`, by the schedule that was asked for. `plan`: see ScheduledSweep.
@@ -156,6 +201,8 @@ class HostFactorization : public Factorization::Impl {
   virtual void load_sweeps() = 0;
   virtual void check_part(Apply) const {}
   virtual void apply_one(Apply part, const double* b, double* x) = 0;
+  virtual void apply_columns(Apply part, const Columns& columns) = 0;
+  virtual void update_info() = 0;
   [[nodiscard]] virtual double pivot(Index i) const = 0;
 
   /// Copies the vector b of the user's numbering into the work space in the factor's.
@@ -177,14 +224,44 @@ class HostFactorization : public Factorization::Impl {
       return;
     }
     double* const w = work_.data();
-    const auto at = [](const std::vector<Index>& order, Index i) {
-      return order.empty() ? i : order[static_cast<std::size_t>(i)];
-    };
     first.run(
         w, [&, b](Index i) { return b[at(in, i)]; }, first_pivot, nothing);
     finite_ &= second.run(
         w, [w, &scale](Index i) { return scale(i, w[i]); }, second_pivot,
         [&, x](Index i, double value) { x[at(out, i)] = value; });
+  }
+
+  /// The same for several columns at once.
+  template <int Width, class FirstPivot, class Rhs, class SecondPivot>
+  void both_columns(ScheduledSweep& first, const FirstPivot& first_pivot, const std::vector<Index>& in,
+                    const Columns& columns, ScheduledSweep& second, const Rhs& scale, const SecondPivot& second_pivot,
+                    const std::vector<Index>& out) {
+    double* const w = columns_work<Width>();
+    first.run_columns<Width>(
+        w, [&](Index i) { return columns.read<Width>(at(in, i)); }, first_pivot, [](Index, const auto&) {});
+    finite_ &= second.run_columns<Width>(
+        w, [&](Index i) { return scaled_row<Width>(w, i, [&](double value) { return scale(i, value); }); },
+        second_pivot, [&](Index i, const auto& values) { columns.write<Width>(at(out, i), values); });
+  }
+
+  /// Row i of the work space, each value changed by `scale`.
+  template <int Width, class Scale>
+  static kernels::ColumnValues<Width> scaled_row(const double* work, Index i, const Scale& scale) {
+    kernels::ColumnValues<Width> values;
+    for (int k = 0; k < Width; ++k) values.at[k] = scale(kernels::row_of<Width>(work, i)[k]);
+    return values;
+  }
+
+  static Index at(const std::vector<Index>& order, Index i) {
+    return order.empty() ? i : order[static_cast<std::size_t>(i)];
+  }
+
+  /// Rows of Width doubles, made on first use.
+  template <int Width>
+  double* columns_work() {
+    const std::size_t size = work_.size() * Width;
+    if (columns_work_.size() < size) columns_work_.resize(size);
+    return columns_work_.data();
   }
 
   std::shared_ptr<Context::State> state_;
@@ -196,6 +273,7 @@ class HostFactorization : public Factorization::Impl {
   std::unique_ptr<Dominance> dominance_;
   kernels::Findings findings_;
   std::vector<double> work_;
+  std::vector<double> columns_work_;  // from the first application to several columns on
   bool finite_ = true;
 };
 
@@ -245,13 +323,32 @@ class HostIluFactorization final : public HostFactorization {
       both(lower_, kUnit, row_order_, b, upper_, kUnit, pivots, col_order_, x);
       return;
     }
-    if (!transposed_) transposed_ = std::make_unique<TransposedSweeps>(make_transposed());
-    if (!transposed_loaded_) {
-      transposed_->lower.load(kernel_.values().data());
-      transposed_->upper.load(kernel_.values().data());
-      transposed_loaded_ = true;
-    }
+    prepare_transposed();
     both(transposed_->lower, pivots, col_order_, b, transposed_->upper, kUnit, kUnit, row_order_, x);
+  }
+
+  void update_info() override { finish_info(lower_, upper_); }
+
+  void apply_columns(Apply part, const Columns& columns) override {
+    const double* const inverse = kernel_.inverse_pivots().data();
+    const auto pivots = [inverse](Index i, double value) { return value * inverse[i]; };
+    with_width(columns.count, [&]<int Width>() {
+      if (part == Apply::full) {
+        both_columns<Width>(lower_, kUnit, row_order_, columns, upper_, kUnit, pivots, col_order_);
+        return;
+      }
+      prepare_transposed();
+      both_columns<Width>(transposed_->lower, pivots, col_order_, columns, transposed_->upper, kUnit, kUnit,
+                          row_order_);
+    });
+  }
+
+  void prepare_transposed() {
+    if (!transposed_) transposed_ = std::make_unique<TransposedSweeps>(make_transposed());
+    if (transposed_loaded_) return;
+    transposed_->lower.load(kernel_.values().data());
+    transposed_->upper.load(kernel_.values().data());
+    transposed_loaded_ = true;
   }
 
   kernels::HostIlu0 kernel_;
@@ -316,6 +413,39 @@ class HostIcFactorization final : public HostFactorization {
     } else {  // M is symmetric
       both(lower_, kUnit, row_order_, b, upper_, scale, kUnit, row_order_, x);
     }
+  }
+
+  void update_info() override { finish_info(lower_, upper_); }
+
+  void apply_columns(Apply part, const Columns& columns) override {
+    const double* const inverse = kernel_.inverse_pivots().data();
+    const auto root = [inverse](Index i) { return std::sqrt(inverse[i]); };
+    const auto scale = [inverse](Index i, double value) { return value * inverse[i]; };
+    const auto nothing = [](Index, const auto&) {};
+    with_width(columns.count, [&]<int Width>() {
+      double* const w = columns_work<Width>();
+      if (part == Apply::symmetric_left) {
+        finite_ &= lower_.run_columns<Width>(
+            w, [&](Index i) { return columns.read<Width>(at(row_order_, i)); }, kUnit, nothing);
+        for (Index i = 0; i < matrix_.rows; ++i) {
+          columns.write<Width>(i, scaled_row<Width>(w, i, [&](double value) { return value * root(i); }));
+        }
+      } else if (part == Apply::symmetric_right) {
+        finite_ &= upper_.run_columns<Width>(
+            w,
+            [&](Index i) {
+              auto values = columns.read<Width>(i);
+              for (double& value : values.at) value *= root(i);
+              return values;
+            },
+            kUnit, nothing);
+        for (Index i = 0; i < matrix_.rows; ++i) {
+          columns.write<Width>(at(row_order_, i), scaled_row<Width>(w, i, [](double value) { return value; }));
+        }
+      } else {
+        both_columns<Width>(lower_, kUnit, row_order_, columns, upper_, scale, kUnit, row_order_);
+      }
+    });
   }
 
   Transposed turned_;  // during construction only

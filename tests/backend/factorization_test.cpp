@@ -143,7 +143,7 @@ TEST_P(FactorizationTest, ManyVectorsEqualOneByOne) {
     const std::vector<double> x = out.read();
     for (std::ptrdiff_t k = 0; k < 3; ++k) {
       const std::vector<double> one = apply(f, part, {b.begin() + k * kLdb, b.begin() + k * kLdb + a.rows});
-      EXPECT_TRUE(test::same_bits({x.begin() + k * kLdx, x.begin() + k * kLdx + a.rows}, one));
+      EXPECT_LE(test::difference({x.begin() + k * kLdx, x.begin() + k * kLdx + a.rows}, one), test::kForwardBound);
       for (std::ptrdiff_t gap = k * kLdx + a.rows; gap < (k + 1) * kLdx; ++gap) {
         EXPECT_EQ(x[static_cast<std::size_t>(gap)], -7.0) << "between the vectors, " << gap;
       }

@@ -12,6 +12,7 @@
 #include "base/handover.hpp"
 #include "dag/levels.hpp"
 #include "dag/plan_runner.hpp"
+#include "kernels/sptrsv/many/host.hpp"
 
 namespace taskdag::kernels {
 
@@ -71,6 +72,28 @@ class HostSweep {
   template <class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     return threads() == 1 ? run_in_order(x, rhs, pivot, emit) : run_planned(x, rhs, pivot, emit);
+  }
+
+  /// The same for Width right-hand sides at once, each with the bits of a run by itself: rhs(i) and emit(i, x_i) have
+  /// ColumnValues<Width>, `x` is rows of Width doubles, rows() of them.
+  template <int Width, class Rhs, class Pivot, class Emit>
+  bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+    const Index* const row = runner_.plan().order().data();
+    const Offset* const offsets = offsets_.data();
+    std::atomic<bool> finite{true};
+    runner_.run([&](int, Index first, Index last) {
+      bool mine = true;
+      for (Index p = first; p < last; ++p) {
+        const Index i = row[p];
+        ColumnValues<Width> values = rhs(i);
+        mine &= run_row(
+            values, columns_.get() + offsets[p], values_.get() + offsets[p], offsets[p + 1] - offsets[p],
+            [&](double value) { return apply_pivot(pivot, i, p, value); }, x, i);
+        emit(i, values);
+      }
+      if (!mine) finite.store(false, std::memory_order_relaxed);
+    });
+    return finite.load(std::memory_order_relaxed);
   }
 
  private:

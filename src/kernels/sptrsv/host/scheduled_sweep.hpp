@@ -66,6 +66,12 @@ class ScheduledSweep {
     return std::visit([&](auto& sweep) { return sweep.run(x, rhs, pivot, emit); }, sweep_);
   }
 
+  /// As HostSweep::run_columns().
+  template <int Width, class Rhs, class Pivot, class Emit>
+  bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+    return std::visit([&](auto& sweep) { return sweep.template run_columns<Width>(x, rhs, pivot, emit); }, sweep_);
+  }
+
  private:
   using Sweep = std::variant<HostSweep, SuperstepSweep>;
 

@@ -72,7 +72,8 @@ std::int64_t SuperstepSweep::bytes() const {
   const std::size_t waits =
       waits_ ? sizeof(Offset) * waits_->offsets.size() + sizeof(CellWait) * waits_->waits.size() : 0;
   return static_cast<std::int64_t>(waits + sizeof(Index) * (cells_.size() + row_.size()) +
-                                   sizeof(Offset) * offsets_.size() + sizeof(double) * row_.size()) +
+                                   sizeof(Offset) * offsets_.size() +
+                                   sizeof(double) * (row_.size() + columns_result_.size())) +
          static_cast<std::int64_t>(sizeof(Index) + sizeof(Offset) + sizeof(double)) * entries();
 }
 

@@ -49,10 +49,43 @@ class SuperstepSweep {
   /// As HostSweep::run(), with places for positions.
   template <class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+    return run_cells([&](Index first, Index last) { return run_places(first, last, x, rhs, pivot, emit); });
+  }
+
+  /// As HostSweep::run_columns(), with places for positions.
+  template <int Width, class Rhs, class Pivot, class Emit>
+  bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+    if (columns_result_.size() < row_.size() * Width) columns_result_.resize(row_.size() * Width);
+    double* const result = columns_result_.data();
+    return run_cells([&](Index first, Index last) {
+      bool finite = true;
+      for (Index p = first; p < last; ++p) {
+        const auto at = static_cast<std::size_t>(p);
+        const Index i = row_[at];
+        ColumnValues<Width> values = rhs(i);
+        finite &= run_row(
+            values, columns_.get() + offsets_[at], values_.get() + offsets_[at], offsets_[at + 1] - offsets_[at],
+            [&](double value) { return apply_pivot(pivot, i, p, value); }, result, p);
+        for (int k = 0; k < Width; ++k) row_of<Width>(x, i)[k] = values.at[k];
+        emit(i, values);
+      }
+      return finite;
+    });
+  }
+
+ private:
+  [[nodiscard]] std::size_t stored_cell(Index superstep, int core) const {
+    return static_cast<std::size_t>(core) * static_cast<std::size_t>(supersteps_) + static_cast<std::size_t>(superstep);
+  }
+
+  /// Calls places(first, last) for the places of each cell, when what it waits for has run. @returns whether all calls
+  /// returned true
+  template <class Places>
+  bool run_cells(const Places& places) {
     std::atomic<bool> finite{true};
     const auto cell = [&](Index superstep, int core) {
       const std::size_t k = stored_cell(superstep, core);
-      if (!run_places(cells_[k], cells_[k + 1], x, rhs, pivot, emit)) finite.store(false, std::memory_order_relaxed);
+      if (!places(cells_[k], cells_[k + 1])) finite.store(false, std::memory_order_relaxed);
     };
     if (cores_ == 1 || !pool_->concurrent()) {
       for (Index s = 0; s < supersteps_; ++s) {
@@ -64,11 +97,6 @@ class SuperstepSweep {
       run_with_barriers(cell);
     }
     return finite.load(std::memory_order_relaxed);
-  }
-
- private:
-  [[nodiscard]] std::size_t stored_cell(Index superstep, int core) const {
-    return static_cast<std::size_t>(core) * static_cast<std::size_t>(supersteps_) + static_cast<std::size_t>(superstep);
   }
 
   template <class Cell>
@@ -143,7 +171,8 @@ class SuperstepSweep {
   std::unique_ptr<Index[]> columns_;             // places; the nearest row last
   std::unique_ptr<double[]> values_;
   std::unique_ptr<Offset[]> source_;
-  std::unique_ptr<double[]> result_;  // by place
+  std::unique_ptr<double[]> result_;    // by place
+  std::vector<double> columns_result_;  // by place, from the first run of several columns on
 };
 
 }  // namespace taskdag::kernels
