@@ -48,6 +48,38 @@ class TaskContext {
     detail::push<P, U>(program_, lanes, item, hint<U>(item), probe_);
   }
 
+  /// Creates `count` tasks that may run at once, with one turn at the queue for all of them. Reached by all lanes of
+  /// the worker together; `items`: memory that all of them see (shared(), say), written before the worker's last
+  /// sync().
+  template <class U>
+  TASKDAG_TASK void enqueue_all(const typename U::Item* items, int count) {
+    static_assert(may_create<U>, "this task type does not say that it creates such tasks (Creates, max_children)");
+    using Queue = typename P::template Queue<U>;
+    constexpr bool lone = Group::size() == 1 && !std::is_same_v<Group, HostGroup>;  // enqueue() bundles such workers
+    if constexpr (!lone && requires(const Queue& queue, std::uint32_t first) { queue.reserve(1U, first, probe_); }) {
+      if (count <= 0) return;
+      const auto size = static_cast<std::uint32_t>(count);
+      const Queue& queue = program_.template of<U>().queue;
+      Reserved reserved{0, true};
+      if (group_.rank() == 0) {
+        detail::count_created<P, U>(program_, size, false, probe_);
+        reserved.room = queue.reserve(size, reserved.first, probe_);
+        if (!reserved.room) detail::stop_run(*program_.ledger, Stop::broken_promise, P::template number_of<U>(), 0);
+      }
+      reserved = group_.broadcast(reserved);
+      if (!reserved.room) return;
+      for (int k = group_.rank(); k < count; k += group_.size()) {
+        queue.write(reserved.first + static_cast<std::uint32_t>(k), items[k], probe_);
+      }
+      group_.sync();
+      if (group_.rank() == 0 && queue.publish(size, probe_) == Pushed::above_capacity) {
+        detail::stop_run(*program_.ledger, Stop::suspended, P::template number_of<U>(), 0);
+      }
+    } else {
+      for (int k = group_.rank(); k < count; k += group_.size()) enqueue<U>(items[k]);
+    }
+  }
+
   /// Creates a task that runs once `dependency` has been reduced `count` times, counting reductions that came before.
   /// @pre one task per Dependency object at a time
   template <class U>
@@ -122,6 +154,12 @@ class TaskContext {
                                       1U) != 0;
 
   static constexpr std::uint32_t kLost = 0xFFFFFFFFU;
+
+  /// What the worker's first lane got from a queue.
+  struct Reserved {
+    std::uint32_t first;
+    bool room;
+  };
 
   /// Holds a child back, if there is room. `counted`: it is in the ledger already.
   template <class U>

@@ -94,13 +94,14 @@ TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P
     if constexpr (Traits::batched()) {
       typename T::Item* items = team.template items<T>();
       typename P::Probe::Stamp stamp{};
-      int size = 0;
-      for (auto k = static_cast<std::uint32_t>(place); k < turn.claim.count; k += static_cast<std::uint32_t>(wanting)) {
-        if (group.rank() == size % group.size()) {
-          items[size] = type.queue.read(turn.claim, k, stamp, probe);
-          type.queue.leave(turn.claim, k, probe);
-        }
-        ++size;
+      // The worker's share: every wanting-th of the claim, from its place on; its lanes read at the same time.
+      const auto share = static_cast<std::uint32_t>(wanting);
+      const auto mine = static_cast<std::uint32_t>(place);
+      const int size = mine < turn.claim.count ? static_cast<int>((turn.claim.count - mine + share - 1U) / share) : 0;
+      for (int i = group.rank(); i < size; i += group.size()) {
+        const std::uint32_t k = mine + static_cast<std::uint32_t>(i) * share;
+        items[i] = type.queue.read(turn.claim, k, stamp, probe);
+        type.queue.leave(turn.claim, k, probe);
       }
       group.sync();
       if (size > 0) {

@@ -44,31 +44,37 @@ class SharedCounterQueue {
   TASKDAG_TASK Pushed push(const Lanes& lanes, const Item& item, const PushHint& /*hint*/, Probe& probe) const {
     std::uint32_t first = 0;
     bool room = true;
-    if (lanes.leads()) {
-      // The margin is such that the ring cannot be full unless a task breaks its word (max_children): looked at, not
-      // fought for.
-      const std::uint32_t head = AtomicRef<std::uint32_t>(counters_->head).load(relaxed);
-      const std::uint32_t tail = AtomicRef<std::uint32_t>(counters_->tail).load(relaxed);
-      probe.load();
-      probe.load();
-      room = tail - head + lanes.count() <= ring_.size() || !full(lanes.count());
-      if (room) {
-        first = AtomicRef<std::uint32_t>(counters_->tail).fetch_add(lanes.count(), relaxed);
-        probe.atomic();
-      }
-    }
+    if (lanes.leads()) room = reserve(lanes.count(), first, probe);
     if (!lanes.broadcast(room)) return Pushed::no_room;
     first = lanes.broadcast(first);
-    ring_.write(first + lanes.rank(), item, Probe::stamp(), probe);
+    write(first + lanes.rank(), item, probe);
     lanes.sync();
-    Pushed result = Pushed::within_capacity;
-    if (lanes.leads()) {
-      const auto more = static_cast<std::int32_t>(lanes.count());
-      const std::int32_t level = AtomicRef<std::int32_t>(counters_->count).fetch_add(more, relaxed) + more;
-      probe.atomic();
-      if (level > capacity_) result = Pushed::above_capacity;
-    }
-    return result;  // above_capacity is told to the leading lane only
+    return lanes.leads() ? publish(lanes.count(), probe) : Pushed::within_capacity;  // told to the leading lane only
+  }
+
+  /// A push of many items in three steps, so that the lanes of a worker share one turn at the counters. First, by one
+  /// lane: `items` tickets. The margin is such that the ring cannot be full unless a task breaks its word
+  /// (max_children): looked at, not fought for. @returns whether there is room; if not, nothing has happened
+  TASKDAG_TASK bool reserve(std::uint32_t items, std::uint32_t& first, Probe& probe) const {
+    const std::uint32_t head = AtomicRef<std::uint32_t>(counters_->head).load(relaxed);
+    const std::uint32_t tail = AtomicRef<std::uint32_t>(counters_->tail).load(relaxed);
+    probe.load();
+    probe.load();
+    if (tail - head + items > ring_.size() && full(items)) return false;
+    first = AtomicRef<std::uint32_t>(counters_->tail).fetch_add(items, relaxed);
+    probe.atomic();
+    return true;
+  }
+  /// Second, by any lane: one of the tickets.
+  TASKDAG_TASK void write(std::uint32_t ticket, const Item& item, Probe& probe) const {
+    ring_.write(ticket, item, Probe::stamp(), probe);
+  }
+  /// Third, by one lane, after all have written.
+  TASKDAG_TASK Pushed publish(std::uint32_t items, Probe& probe) const {
+    const auto more = static_cast<std::int32_t>(items);
+    const std::int32_t level = AtomicRef<std::int32_t>(counters_->count).fetch_add(more, relaxed) + more;
+    probe.atomic();
+    return level > capacity_ ? Pushed::above_capacity : Pushed::within_capacity;
   }
 
   /// By one lane: how many items there seem to be, for claim().

@@ -1,0 +1,66 @@
+/// \file
+/// What the asynchronous forms of all algorithms have in common: a program of the engine, its runner, its tally.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/graph/algorithm.hpp"
+#include "kernels/graph/tally.hpp"
+#include "kernels/graph/worker_sizes.hpp"
+#include "taskdag/engine/runner.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::graph {
+
+class TallyMemory {
+ public:
+  explicit TallyMemory(const Context& context) : memory_(context, 1) {}
+  TallyRef clear(std::uint32_t bin_ns) {
+    memory_.clear();
+    return {memory_.data(), bin_ns};
+  }
+  void read(Run& run, std::uint32_t bin_ns) const {
+    const std::vector<Tally> tally = memory_.download();
+    run.work = tally[0].work;
+    if (bin_ns == 0) return;
+    int used = Tally::kBins;
+    while (used > 0 && tally[0].bins[used - 1] == 0) --used;
+    run.timeline.assign(tally[0].bins, tally[0].bins + used);
+  }
+
+ private:
+  engine::Array<Tally> memory_;
+};
+
+inline engine::RunOptions run_options(const Form& form) {
+  engine::RunOptions options;
+  options.scheduler = form.scheduler;
+  options.blocks = form.blocks;
+  options.watchdog_ms = 0;
+  return options;
+}
+
+/// Runs a program from its first items to its end. A run that did not finish leaves the runner empty.
+template <class Program>
+Run run_program(engine::Runner<Program>& runner, const typename Program::Data& data, const Form& form) {
+  Run run;
+  run.report = runner.run(data, run_options(form));
+  if (!run.report.finished()) {
+    runner.clear();
+    throw Error(describe(form) + ": " + run.report.message);
+  }
+  run.seconds = run.report.seconds;
+  return run;
+}
+
+/// Calls make.operator()<lanes, fetch>() for the form's pair. @throws InvalidInput for one that is not compiled
+template <class Made, class Make>
+Made with_worker_size(const Form& form, const Make& make) {
+#define TASKDAG_GRAPH_CASE(lanes, items) \
+  if (form.worker == (lanes) && form.fetch == (items)) return make.template operator()<lanes, items>();
+  TASKDAG_GRAPH_WORKERS(TASKDAG_GRAPH_CASE)
+#undef TASKDAG_GRAPH_CASE
+  throw InvalidInput("no program is compiled for " + describe(form));
+}
+
+}  // namespace taskdag::graph

@@ -1,0 +1,42 @@
+#include "graph_forms.hpp"
+
+#include <ostream>
+
+namespace taskdag::test {
+
+using graph::Form;
+using graph::Kind;
+
+void PrintTo(const GraphPlace& place, std::ostream* out) {
+  *out << (place.backend == Backend::cuda ? "cuda" : "host" + std::to_string(place.threads));
+}
+
+std::vector<GraphPlace> graph_places() { return {{Backend::host, 1}, {Backend::host, 4}, {Backend::cuda, 0}}; }
+
+std::vector<Form> graph_forms(Backend backend) {
+  std::vector<Form> forms = {{.kind = Kind::bsp}};
+  if (backend == Backend::cuda) {
+    forms.push_back({.kind = Kind::bsp_graph});
+    forms.push_back({.kind = Kind::bsp_ahead});
+  }
+  for (const graph::WorkerSize size : graph::worker_sizes()) {
+    for (const int rounds : {1, 5}) {
+      forms.push_back({.worker = size.lanes, .fetch = size.fetch, .rounds = rounds});
+    }
+  }
+  for (const engine::Scheduler scheduler : {engine::Scheduler::timesliced, engine::Scheduler::device_controller}) {
+    forms.push_back({.scheduler = scheduler, .worker = 32, .fetch = 8, .rounds = 2});
+  }
+  forms.push_back({.worker = 128, .fetch = 32, .rounds = 3, .blocks = 2});
+  return forms;
+}
+
+void GraphTest::SetUp() {
+  if (GetParam().backend == Backend::cuda && probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+}
+
+Context GraphTest::context() const {
+  return Context::create({.backend = GetParam().backend, .threads = GetParam().threads});
+}
+
+}  // namespace taskdag::test

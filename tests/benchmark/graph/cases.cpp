@@ -1,0 +1,108 @@
+#include "cases.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "graphs.hpp"
+#include "kernels/graph/bfs/bfs.hpp"
+#include "kernels/graph/colour.hpp"
+#include "kernels/graph/colouring/colouring.hpp"
+#include "kernels/graph/pagerank/pagerank.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::benchmark {
+namespace {
+
+template <class Value>
+using Check = std::function<Verdict(const std::vector<Value>&)>;
+
+template <class Value>
+class MeasuredAlgorithm final : public Measured {
+ public:
+  MeasuredAlgorithm(std::unique_ptr<graph::Algorithm<Value>> algorithm, const Check<Value>& check)
+      : algorithm_(std::move(algorithm)), check_(check) {}
+  graph::Run run(std::uint32_t bin_ns) override { return algorithm_->run(bin_ns); }
+  Verdict verify() override { return check_(algorithm_->result()); }
+
+ private:
+  std::unique_ptr<graph::Algorithm<Value>> algorithm_;
+  Check<Value> check_;
+};
+
+template <class Value>
+class CaseOf final : public AlgorithmCase {
+ public:
+  using Make = std::function<std::unique_ptr<graph::Algorithm<Value>>(const Context&, const graph::Form&)>;
+  CaseOf(Make make, Check<Value> check) : make_(std::move(make)), check_(std::move(check)) {}
+  std::unique_ptr<Measured> make(const Context& context, const graph::Form& form) override {
+    return std::make_unique<MeasuredAlgorithm<Value>>(make_(context, form), check_);
+  }
+
+ private:
+  Make make_;
+  Check<Value> check_;
+};
+
+std::unique_ptr<AlgorithmCase> bfs_case(const CsrMatrix& graph) {
+  const Index source = busiest_vertex(graph);
+  const auto expected = std::make_shared<const std::vector<Index>>(graph::reference_bfs(graph.pattern(), source));
+  return std::make_unique<CaseOf<Index>>(
+      [&graph, source](const Context& context, const graph::Form& form) {
+        return graph::make_bfs(context, graph.pattern(), source, form);
+      },
+      [expected](const std::vector<Index>& found) {
+        Verdict verdict;
+        for (std::size_t v = 0; v < expected->size(); ++v) {
+          if (found.size() <= v || found[v] != (*expected)[v]) verdict.error += 1;
+        }
+        verdict.right = verdict.error == 0;
+        return verdict;
+      });
+}
+
+std::unique_ptr<AlgorithmCase> pagerank_case(const CsrMatrix& graph) {
+  const graph::PagerankOptions options;
+  const auto expected =
+      std::make_shared<const std::vector<double>>(graph::reference_pagerank(graph.pattern(), options));
+  return std::make_unique<CaseOf<float>>(
+      [&graph, options](const Context& context, const graph::Form& form) {
+        return graph::make_pagerank(context, graph.pattern(), options, form);
+      },
+      [expected, options](const std::vector<float>& found) {
+        Verdict verdict;
+        verdict.error = graph::pagerank_error(found, *expected);
+        verdict.right = verdict.error <= graph::pagerank_tolerance(options);
+        return verdict;
+      });
+}
+
+std::unique_ptr<AlgorithmCase> colouring_case(const CsrMatrix& graph) {
+  return std::make_unique<CaseOf<Index>>(
+      [&graph](const Context& context, const graph::Form& form) {
+        return graph::make_colouring(context, graph.pattern(), form);
+      },
+      [&graph](const std::vector<Index>& found) {
+        Verdict verdict;
+        verdict.error = static_cast<double>(kernels::colour_conflicts(graph.pattern(), found));
+        const auto [least, most] = std::minmax_element(found.begin(), found.end());
+        verdict.right = verdict.error == 0 && !found.empty() && *least >= 0;
+        verdict.colours = verdict.right ? *most + 1 : 0;
+        return verdict;
+      });
+}
+
+}  // namespace
+
+const std::vector<std::string>& list_algorithms() {
+  static const std::vector<std::string> names = {"bfs", "pagerank", "colouring"};
+  return names;
+}
+
+std::unique_ptr<AlgorithmCase> make_case(const std::string& algorithm, const CsrMatrix& graph) {
+  if (algorithm == "bfs") return bfs_case(graph);
+  if (algorithm == "pagerank") return pagerank_case(graph);
+  if (algorithm == "colouring") return colouring_case(graph);
+  throw InvalidInput("no graph algorithm is called " + algorithm);
+}
+
+}  // namespace taskdag::benchmark

@@ -1,0 +1,236 @@
+// BFS, PageRank and colouring: bulk synchronous and asynchronous forms against each other. Every run is verified.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+
+#include "../rows.hpp"
+#include "cases.hpp"
+#include "graphs.hpp"
+#include "machine.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::benchmark {
+namespace {
+
+struct Options {
+  std::string backend = "auto";
+  int threads = 0;
+  std::vector<std::string> algorithms;
+  std::vector<std::string> graphs;
+  std::string forms = "table";
+  std::vector<int> rounds;
+  std::vector<std::string> workers;
+  int blocks = 0;
+  int repeat = 5;
+  std::string csv;
+  std::string timeline;
+  std::uint32_t bin_ns = 2000;
+  bool smoke = false;
+};
+
+using graph::Form;
+using graph::Kind;
+
+std::vector<int> rounds_of(const Options& options, std::vector<int> otherwise) {
+  return options.rounds.empty() ? std::move(otherwise) : options.rounds;
+}
+
+bool wanted(const std::vector<std::string>& names, const std::string& name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// "bsp": the baselines. "table": these, and asynchronous forms on all schedulers. "heat": the baselines, and each
+/// worker and fetch size on the persistent scheduler.
+std::vector<Form> list_forms(const Options& options, Backend backend) {
+  std::vector<Form> forms = {{.kind = Kind::bsp}};
+  if (backend == Backend::cuda) {
+    forms.push_back({.kind = Kind::bsp_graph});
+    forms.push_back({.kind = Kind::bsp_ahead});
+  }
+  if (options.forms == "bsp") return forms;
+  for (const graph::WorkerSize size : graph::worker_sizes()) {
+    const std::string pair = std::to_string(size.lanes) + "-" + std::to_string(size.fetch);
+    if (!wanted(options.workers, pair)) continue;
+    for (const int rounds : rounds_of(options, options.forms == "heat" ? std::vector{1} : std::vector{1, 16})) {
+      forms.push_back({.worker = size.lanes, .fetch = size.fetch, .rounds = rounds, .blocks = options.blocks});
+    }
+  }
+  if (options.forms == "heat") return forms;
+  for (const engine::Scheduler scheduler : {engine::Scheduler::timesliced, engine::Scheduler::device_controller}) {
+    for (const int rounds : rounds_of(options, {1, 16})) {
+      forms.push_back({.scheduler = scheduler, .worker = 256, .fetch = 64, .rounds = rounds});
+    }
+  }
+  return forms;
+}
+
+struct Times {
+  double median = 0;
+  double least = 0;
+};
+
+Times times_of(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  return {1e3 * seconds[seconds.size() / 2], 1e3 * seconds.front()};
+}
+
+/// What the rows of one algorithm on one graph have in common.
+struct Place {
+  std::string algorithm;
+  const GraphCase* graph;
+  const CsrMatrix* matrix;
+};
+
+void write_timeline(std::ofstream& file, const Place& place, const Form& form, const graph::Run& run,
+                    std::uint32_t bin_ns) {
+  for (std::size_t bin = 0; bin < run.timeline.size(); ++bin) {
+    file << csv_line({place.algorithm, place.graph->name, graph::describe(form),
+                      std::to_string(static_cast<double>(bin) * bin_ns / 1e3), std::to_string(run.timeline[bin]),
+                      std::to_string(bin_ns)})
+         << '\n';
+  }
+}
+
+class Session {
+ public:
+  explicit Session(const Options& options)
+      : options_(options),
+        context_(Context::create({.backend = options.backend == "host"   ? Backend::host
+                                             : options.backend == "cuda" ? Backend::cuda
+                                                                         : Backend::automatic,
+                                  .threads = options.threads})),
+        rows_(options.csv, "", {"algorithm", "graph", "form", "blocks"}, false, describe_graph_machine(context_)) {
+    if (options.timeline.empty()) return;
+    timeline_.open(options.timeline);
+    if (!timeline_) throw InvalidInput("cannot write " + options.timeline);
+    timeline_ << csv_line({"algorithm", "graph", "form", "us", "work", "bin_ns"}) << '\n';
+  }
+
+  bool run() {
+    bool right = true;
+    for (const GraphCase& graph : list_graphs()) {
+      if (options_.smoke != (graph.kind == "smoke") || !wanted(options_.graphs, graph.name)) continue;
+      const CsrMatrix matrix = graph.make();
+      std::printf("%s: %d vertices, %d edges\n", graph.name.c_str(), matrix.rows, matrix.entries());
+      for (const std::string& algorithm : list_algorithms()) {
+        if (!wanted(options_.algorithms, algorithm)) continue;
+        const auto algorithm_case = make_case(algorithm, matrix);
+        baseline_.reset();
+        for (const Form& form : list_forms(options_, context_.backend())) {
+          right = measure({algorithm, &graph, &matrix}, *algorithm_case, form) && right;
+        }
+      }
+    }
+    return right;
+  }
+
+ private:
+  struct Baseline {
+    double ms;
+    double work;
+  };
+
+  bool measure(const Place& place, AlgorithmCase& algorithm, const Form& form) {
+    const std::unique_ptr<Measured> measured = algorithm.make(context_, form);
+    std::vector<double> seconds;
+    Verdict verdict{true, 0, 0};
+    graph::Run last;
+    for (int repeat = 0; repeat <= options_.repeat; ++repeat) {  // the first one warms up
+      last = measured->run(0);
+      const Verdict one = measured->verify();
+      verdict = {verdict.right && one.right, std::max(verdict.error, one.error),
+                 std::max(verdict.colours, one.colours)};
+      if (repeat > 0 || options_.repeat == 0) seconds.push_back(last.seconds);
+    }
+    const Times times = times_of(seconds);
+    const auto work = static_cast<double>(last.work);
+    if (form.kind == Kind::bsp) baseline_ = Baseline{times.median, work};
+    add_row(place, form, times, last, verdict);
+    if (timeline_.is_open() && (form.kind == Kind::bsp || form.kind == Kind::asynchronous)) {
+      last = measured->run(options_.bin_ns);
+      verdict.right = verdict.right && measured->verify().right;
+      write_timeline(timeline_, place, form, last, options_.bin_ns);
+    }
+    if (!verdict.right) std::fprintf(stderr, "%s: WRONG, error %g\n", graph::describe(form).c_str(), verdict.error);
+    return verdict.right;
+  }
+
+  void add_row(const Place& place, const Form& form, const Times& times, const graph::Run& last,
+               const Verdict& verdict) {
+    const bool tasks = form.kind == Kind::asynchronous;
+    const double speedup = baseline_->ms / times.median;
+    const double overwork = static_cast<double>(last.work) / baseline_->work;
+    std::printf("  %-10s %-28s %9.4f ms (least %9.4f), %6.2f x bsp, overwork %6.3f, %5llu iterations%s%s\n",
+                place.algorithm.c_str(), graph::describe(form).c_str(), times.median, times.least, speedup, overwork,
+                static_cast<unsigned long long>(last.iterations),
+                verdict.colours > 0 ? (", " + std::to_string(verdict.colours) + " colours").c_str() : "",
+                verdict.right ? "" : ", WRONG");
+    std::fflush(stdout);
+    const Row null;
+    rows_.add({{"algorithm", place.algorithm},
+               {"graph", place.graph->name},
+               {"class", place.graph->kind},
+               {"vertices", place.matrix->rows},
+               {"edges", place.matrix->entries()},
+               {"form", graph::describe(form)},
+               {"kind", graph::to_string(form.kind)},
+               {"scheduler", tasks ? Row(engine::to_string(form.scheduler)) : null},
+               {"worker", tasks ? Row(form.worker) : null},
+               {"fetch", tasks ? Row(form.fetch) : null},
+               {"rounds", tasks ? Row(form.rounds) : null},
+               {"blocks", form.blocks},
+               {"ms", times.median},
+               {"least_ms", times.least},
+               {"repeats", options_.repeat},
+               {"speedup_over_bsp", speedup},
+               {"work", last.work},
+               {"overwork", overwork},
+               {"iterations", tasks ? null : Row(last.iterations)},
+               {"colours", verdict.colours > 0 ? Row(verdict.colours) : null},
+               {"error", verdict.error},
+               {"verified", verdict.right},
+               {"threads", context_.threads()}});
+  }
+
+  Options options_;
+  Context context_;
+  Rows rows_;
+  std::ofstream timeline_;
+  std::optional<Baseline> baseline_;
+};
+
+int run(int argc, char** argv) {
+  Options options;
+  CLI::App app{"Graph algorithms: bulk synchronous against asynchronous forms. Status 1 if a result is wrong."};
+  app.add_option("--backend", options.backend, "auto, cuda, host")->capture_default_str();
+  app.add_option("--threads", options.threads, "of the host; 0: all")->capture_default_str();
+  app.add_option("--algorithm", options.algorithms, "only these")->check(CLI::IsMember(list_algorithms()));
+  app.add_option("--graph", options.graphs, "only these");
+  app.add_option("--forms", options.forms, "bsp, table, heat")
+      ->check(CLI::IsMember({"bsp", "table", "heat"}))
+      ->capture_default_str();
+  app.add_option("--workers", options.workers, "only these, as 256-64: lanes and fetched items");
+  app.add_option("--rounds", options.rounds, "iterations that a worker runs by itself");
+  app.add_option("--blocks", options.blocks, "of the persistent kernel; 0: all that are resident");
+  app.add_option("--repeat", options.repeat, "runs that are timed, after one that is not")->capture_default_str();
+  app.add_option("--csv", options.csv, "write rows to this file");
+  app.add_option("--timeline", options.timeline, "write work over time to this file (CSV)");
+  app.add_option("--bin", options.bin_ns, "width of the timeline's bins in ns")->capture_default_str();
+  app.add_flag("--smoke", options.smoke, "small graphs only");
+  CLI11_PARSE(app, argc, argv);
+  return Session(options).run() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace taskdag::benchmark
+
+int main(int argc, char** argv) {
+  try {
+    return taskdag::benchmark::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
