@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Tests of report.py on made-up rows."""
+import contextlib
+import importlib.util
+import io
+import os
+import sys
+import tempfile
+import unittest
+from xml.etree import ElementTree
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+SPEC = importlib.util.spec_from_file_location("graph_report", os.path.join(HERE, "report.py"))
+report = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(report)
+
+HEAD = "algorithm,graph,class,vertices,form,kind,scheduler,worker,fetch,rounds,ms,work,colours,verified"
+ROWS = [
+    "bfs,one,mesh,10,bsp,bsp,,,,,8,100,,true",
+    "bfs,one,mesh,10,bsp graph,bsp graph,,,,,4,100,,true",
+    "bfs,one,mesh,10,megakernel 32-1 x1,asynchronous,megakernel,32,1,1,2,150,,true",
+    "bfs,one,mesh,10,megakernel 256-64 x1,asynchronous,megakernel,256,64,1,4,120,,true",
+    "bfs,two,scale-free,10,bsp,bsp,,,,,1,100,,true",
+    "bfs,two,scale-free,10,megakernel 32-1 x1,asynchronous,megakernel,32,1,1,1,100,,true",
+    "bfs,two,scale-free,10,megakernel 32-8 x1,asynchronous,megakernel,32,8,1,0.1,100,,false",
+    "colouring,one,mesh,10,bsp,bsp,,,,,3,20,4,true",
+    "colouring,one,mesh,10,megakernel 32-1 x4,asynchronous,megakernel,32,1,4,1,11,3,true",
+]
+TIMELINE = "algorithm,graph,form,us,work,bin_ns\nbfs,one,bsp,0,60,2000\nbfs,one,bsp,2,40,2000\n" \
+           "bfs,one,megakernel 32-1 x1,0,150,2000\n"
+
+
+class ReportTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.rows = self.write("rows.csv", "\n".join([HEAD] + ROWS) + "\n")
+        self.timeline = self.write("timeline.csv", TIMELINE)
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def run_report(self, *arguments):
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            status = report.main(list(arguments) + [self.rows])
+        return status, text.getvalue()
+
+    def test_means_are_of_the_fastest_verified_forms(self):
+        places = report.by_place(report.read([self.rows])[0])
+        found = report.speedups(places, "bsp")
+        self.assertEqual(found["bfs", "mesh"], [4.0])
+        self.assertEqual(found["bfs", "scale-free"], [1.0])
+        self.assertAlmostEqual(report.geometric_mean(found["bfs", "all"]), 2.0)
+        self.assertEqual(report.speedups(places, "bsp graph")["bfs", "all"], [2.0])
+
+    def test_what_was_not_verified_is_named(self):
+        status, text = self.run_report()
+        self.assertEqual(status, 1)
+        self.assertIn("- bfs, two, megakernel 32-8 x1", text)
+
+    def test_overwork_of_colourings_is_over_the_vertices(self):
+        places = report.by_place(report.read([self.rows])[0])
+        forms = places["colouring", "one"]
+        self.assertAlmostEqual(report.overwork(forms["megakernel 32-1 x4"], forms["bsp"]), 1.1)
+        self.assertAlmostEqual(report.overwork(forms["bsp"], forms["bsp"]), 2.0)
+
+    def test_plots_are_drawn(self):
+        plots = os.path.join(self.folder, "plots")
+        self.run_report("--plots", plots, "--timeline", self.timeline)
+        self.assertEqual(sorted(os.listdir(plots)), ["heat-bfs-one.svg", "throughput-bfs-one.svg"])
+        for name in os.listdir(plots):
+            ElementTree.parse(os.path.join(plots, name))
+
+    def test_throughput_keeps_the_work(self):
+        curve = report.smoothed([(2.0 * k, 3.0) for k in range(1000)])
+        self.assertLessEqual(len(curve), 120)
+        self.assertAlmostEqual(curve[0][1], 1.5)
+
+
+if __name__ == "__main__":
+    unittest.main()
