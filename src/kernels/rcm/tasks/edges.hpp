@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/rcm/graph.hpp"
-#include "kernels/rcm/tasks/share.hpp"
+#include "kernels/rcm/tasks/sums.hpp"
 
 namespace taskdag::kernels::rcm_tasks {
 
@@ -15,8 +15,7 @@ struct EdgeScratch {
 
 /// Calls visit(place, neighbour) for each neighbour of node_at(place), places [first, end), in any order. node_at is
 /// called once per place. Reached by all lanes. A lane takes an edge, not a node, so that nodes of high degree hold up
-/// nobody: the worker adds up the degrees of as many nodes as it has lanes (W. D. Hillis, G. L. Steele 1986,
-/// "Data parallel algorithms", DOI 10.1145/7902.7903), and each lane looks up whose edge it has.
+/// nobody: the worker adds up the degrees of as many nodes as it has lanes, and each lane looks up whose edge it has.
 template <class Group, class NodeAt, class Visit>
 TASKDAG_TASK void for_each_edge(const Group& group, EdgeScratch& scratch, const GraphView& graph, Index first,
                                 Index end, const NodeAt& node_at, const Visit& visit) {
@@ -30,18 +29,8 @@ TASKDAG_TASK void for_each_edge(const Group& group, EdgeScratch& scratch, const 
       begin = graph.begin(node);
       degree = graph.end(node) - begin;
     }
-    EdgeOffset* sums = scratch.sums[0];
-    EdgeOffset* next = scratch.sums[1];
     scratch.begins[rank] = begin;
-    sums[rank] = degree;
-    group.sync();
-    for (int distance = 1; distance < lanes; distance *= 2) {
-      next[rank] = sums[rank] + (rank >= distance ? sums[rank - distance] : 0);
-      group.sync();
-      EdgeOffset* const summed = next;
-      next = sums;
-      sums = summed;
-    }
+    const EdgeOffset* const sums = inclusive_sums(group, scratch.sums, degree);
     const EdgeOffset edges = sums[lanes - 1];
     for (EdgeOffset edge = rank; edge < edges; edge += lanes) {
       int low = 0;  // the first place whose sum is above the edge

@@ -6,8 +6,8 @@
 
 namespace taskdag::kernels::rcm_tasks {
 
-/// Nodes of the component of one node, and room for ordering them; in a worker's scratch memory. The same steps as the
-/// serial function's, on lists that are short enough to be looked through.
+/// Nodes of the component of one node, and room for ordering them. The same steps as the serial function's, on lists
+/// that are short enough to be looked through.
 class SmallComponent {
  public:
   static constexpr int kMost = 32;  ///< nodes: a bit for each of them in a word
@@ -27,8 +27,8 @@ class SmallComponent {
     return true;
   }
 
-  /// Writes its Cuthill-McKee order to order[0], …. @returns its number of nodes. @pre find() has found it
-  TASKDAG_TASK int place(const GraphView& graph, const Index* rank, Index* order) {
+  /// Writes its Cuthill-McKee order to order[0], …. @pre find() has found it
+  TASKDAG_TASK void place(const GraphView& graph, const Index* rank, Index* order) {
     search(graph, rank, 0, false);
     int deepest = search(graph, rank, least(rank, 0), false);
     int start = 0;
@@ -40,10 +40,15 @@ class SmallComponent {
     }
     search(graph, rank, start, true);
     for (int i = 0; i < size_; ++i) order[i] = nodes_[queue_[i]];
-    return size_;
   }
 
+  [[nodiscard]] TASKDAG_TASK int size() const { return size_; }
   [[nodiscard]] TASKDAG_TASK Index node(int i) const { return nodes_[i]; }
+  [[nodiscard]] TASKDAG_TASK Index first_node() const {
+    Index first = nodes_[0];
+    for (int i = 1; i < size_; ++i) first = nodes_[i] < first ? nodes_[i] : first;
+    return first;
+  }
 
  private:
   [[nodiscard]] TASKDAG_TASK int place_of(Index node) const {
