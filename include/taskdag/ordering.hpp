@@ -33,6 +33,8 @@ struct OrderingTimes {
   double graph = 0.0;     ///< the graph of A + Aᵀ, with the copy of a pattern that the backend has to move
   double search = 0.0;    ///< start nodes: every breadth-first search that is not the last one of its component
   double ordering = 0.0;  ///< the rest; a component's last search is its ordering at the same time
+  /// CUDA: the graph has so few nodes a level that one host thread is faster; the pattern went there.
+  bool handed_to_host = false;
 };
 
 /// The same ordering on the backend of `context`: equal to the serial one, entry by entry, for every pattern.

@@ -1,6 +1,7 @@
 // The CUDA side of impl.hpp in a build without CUDA.
 #include "solver/block_ordering_impl.hpp"
 #include "solver/impl.hpp"
+#include "solver/ordering_impl.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::cuda {
@@ -22,6 +23,10 @@ std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const Cs
   refuse();
 }
 std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, MemorySpace, const JacobiOptions&, Stream) {
+  refuse();
+}
+void reverse_cuthill_mckee(const Context&, const CsrPattern&, MemorySpace, Index*, MemorySpace, OrderingTimes*,
+                           Stream) {
   refuse();
 }
 BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, Index, Stream) { refuse(); }

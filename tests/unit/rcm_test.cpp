@@ -7,6 +7,8 @@
 #include <random>
 #include <set>
 
+#include "kernels/rcm/graph.hpp"
+#include "kernels/rcm/host.hpp"
 #include "support/matrices.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
@@ -219,6 +221,61 @@ TEST(RcmTest, RefusesPatternsThatAreNotSquareOrNotValid) {
   a.cols = 3;
   a.col_indices = {1, 3};
   EXPECT_THROW(reverse_cuthill_mckee(a.pattern()), InvalidInput);
+}
+
+TEST(SymmetrisedGraphTest, HoldsEveryEdgeBothWaysAndNoLoop) {
+  std::mt19937 random(31);
+  for (int round = 0; round < 200; ++round) {
+    const Index n = 1 + static_cast<Index>(random() % 50);
+    Edges edges;
+    Edges expected;
+    for (auto left = random() % (4 * static_cast<unsigned>(n)); left > 0; --left) {
+      const auto row = static_cast<Index>(random() % static_cast<unsigned>(n));
+      const auto column = static_cast<Index>(random() % static_cast<unsigned>(n));
+      edges.emplace(row, column);
+      if (round % 2 == 0) edges.emplace(column, row);
+    }
+    bool symmetric = true;
+    for (const auto& [row, column] : edges) {
+      symmetric = symmetric && edges.contains({column, row});
+      if (row == column) continue;
+      expected.emplace(row, column);
+      expected.emplace(column, row);
+    }
+    const CsrMatrix a = from_edges(n, edges);
+    host::ThreadPool pool(1 + round % 3);
+    EXPECT_EQ(kernels::has_symmetric_pattern(a.pattern(), pool), symmetric) << "round " << round;
+    const kernels::HostGraph graph = kernels::symmetrised_graph(a.pattern(), pool);
+    const CsrMatrix wanted = from_edges(n, expected);
+    EXPECT_EQ(graph.neighbours, wanted.col_indices) << "round " << round;
+    EXPECT_TRUE(
+        std::equal(graph.offsets.begin(), graph.offsets.end(), wanted.row_offsets.begin(), wanted.row_offsets.end()))
+        << "round " << round;
+  }
+}
+
+// As many entries above the diagonal as below, but not the same ones.
+TEST(SymmetrisedGraphTest, EqualCountsAreNotSymmetry) {
+  host::ThreadPool pool(1);
+  EXPECT_FALSE(kernels::has_symmetric_pattern(from_edges(4, {{0, 1}, {2, 0}}).pattern(), pool));
+  EXPECT_FALSE(kernels::has_symmetric_pattern(from_edges(4, {{0, 1}, {1, 0}, {3, 2}}).pattern(), pool));
+  EXPECT_TRUE(kernels::has_symmetric_pattern(from_edges(4, {{0, 1}, {1, 0}, {3, 3}}).pattern(), pool));
+}
+
+TEST(HostRcmTest, AgreesWithTheNaiveImplementationOnRandomGraphs) {
+  std::mt19937 random(37);
+  for (int round = 0; round < 400; ++round) {
+    const Index n = 1 + static_cast<Index>(random() % 40);
+    Edges edges;
+    for (auto left = random() % (3 * static_cast<unsigned>(n)); left > 0; --left) {
+      edges.emplace(static_cast<Index>(random() % static_cast<unsigned>(n)),
+                    static_cast<Index>(random() % static_cast<unsigned>(n)));
+    }
+    host::ThreadPool pool(1 + round % 3);
+    std::vector<Index> order(static_cast<std::size_t>(n));
+    kernels::host_reverse_cuthill_mckee(from_edges(n, edges).pattern(), pool, order.data(), nullptr);
+    ASSERT_EQ(order, Naive(n, edges).order()) << "round " << round;
+  }
 }
 
 TEST(OrderingQualityTest, IsTheDefinition) {

@@ -1,4 +1,5 @@
 #include "backends/cuda/algorithm.cuh"
+#include "base/index.hpp"
 #include "kernels/rcm/components.hpp"
 
 namespace taskdag::kernels {
@@ -49,23 +50,26 @@ __global__ void hook(EdgeOffset entries, const Index* from, const Index* to, Ind
   }
 }
 
-__global__ void flatten(Index nodes, Index* parent) {
+/// Not in place: whoever halves a path there may write an older parent after the root.
+__global__ void find_roots(Index nodes, Index* parent, Index* root) {
   const auto v = static_cast<Index>(element());
-  if (v < nodes) parent[v] = root_of(parent, v);
+  if (v < nodes) root[v] = root_of(parent, v);
 }
 
 }  // namespace
 
 void find_components(const RankedGraph& ranked, Index* root, cudaStream_t stream) {
   const DeviceGraph& graph = ranked.graph;
-  start_alone<<<element_blocks(graph.nodes), kElementBlock, 0, stream>>>(graph.nodes, root);
+  const cuda::ScratchArray<Index> parent(at(graph.nodes), stream);
+  start_alone<<<element_blocks(graph.nodes), kElementBlock, 0, stream>>>(graph.nodes, parent.data());
   cuda::check_launch("start_alone");
-  if (graph.entries == 0) return;
-  hook<<<element_blocks(graph.entries), kElementBlock, 0, stream>>>(graph.entries, ranked.rank_of_entry.data(),
-                                                                    graph.neighbours.data(), root);
-  cuda::check_launch("hook");
-  flatten<<<element_blocks(graph.nodes), kElementBlock, 0, stream>>>(graph.nodes, root);
-  cuda::check_launch("flatten");
+  if (graph.entries > 0) {
+    hook<<<element_blocks(graph.entries), kElementBlock, 0, stream>>>(graph.entries, ranked.rank_of_entry.data(),
+                                                                      graph.neighbours.data(), parent.data());
+    cuda::check_launch("hook");
+  }
+  find_roots<<<element_blocks(graph.nodes), kElementBlock, 0, stream>>>(graph.nodes, parent.data(), root);
+  cuda::check_launch("find_roots");
 }
 
 }  // namespace taskdag::kernels

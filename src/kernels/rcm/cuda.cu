@@ -1,12 +1,14 @@
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
 #include <utility>
+#include <vector>
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/stream.hpp"
 #include "base/index.hpp"
 #include "kernels/rcm/components.hpp"
 #include "kernels/rcm/cuda.hpp"
+#include "kernels/rcm/host.hpp"
 #include "kernels/rcm/sweep.hpp"
 
 // All components are walked at once. The first walk, in any order inside a level, starts from each component's least
@@ -146,8 +148,8 @@ class Orderer {
         count_(1, stream),
         components_{least_node_.data(), depth_.data(), reached_.data(), farthest_.data(), settled_.data()} {}
 
-  /// `begin_ordering` is recorded before the last walk.
-  void run(Index* order, const cuda::UniqueEvent& begin_ordering) {
+  /// `begin_ordering` is recorded before the last walk. @returns whether the first walk gave up: there is no order then
+  bool run(Index* order, const cuda::UniqueEvent& begin_ordering) {
     launch(nodes_, [&](int blocks) { clear_components<<<blocks, kElementBlock, 0, stream_>>>(nodes_, components_); });
     cuda::check(cudaMemsetAsync(place_of_.data(), 0, place_of_.size() * sizeof(Index), stream_), "clearing places");
     find_components(ranked_, root_.data(), stream_);
@@ -158,6 +160,7 @@ class Orderer {
       cuda::copy_on_device(walker_.starts(), starts_.data(), at(count), stream_);
       begin_ordering.record(stream_);
       const Levels levels = walker_.walk(count, ordered);
+      if (levels.gave_up) return true;
       count = evaluate({levels, walker_.queue(), walker_.level_begin()}, count, ordered, !connected);
     }
     if (connected) {
@@ -167,6 +170,7 @@ class Orderer {
     } else {
       sort_components(order);
     }
+    return false;
   }
 
  private:
@@ -256,6 +260,21 @@ class Orderer {
 
 }  // namespace
 
+namespace {
+
+/// A graph of many levels with few nodes each: the pattern goes to the host, the order comes back.
+void order_on_host(const DevicePattern& a, Index* order, OrderingTimes& times, cudaStream_t stream) {
+  const std::vector<Offset> offsets = cuda::fetch_array(a.row_offsets, at(a.rows) + 1, stream);
+  const std::vector<Index> columns = cuda::fetch_array(a.col_indices, at(a.entries), stream);
+  std::vector<Index> host_order(at(a.rows));
+  host::ThreadPool one(1);
+  host_reverse_cuthill_mckee({a.rows, a.rows, offsets.data(), columns.data()}, one, host_order.data(), &times);
+  cuda::copy_to_device(order, host_order.data(), host_order.size(), stream);
+  cuda::synchronize(stream);
+}
+
+}  // namespace
+
 void cuda_reverse_cuthill_mckee(const DevicePattern& a, Index* order, OrderingTimes* times, cudaStream_t stream) {
   if (a.rows == 0) return;
   const cuda::UniqueEvent begin;
@@ -265,14 +284,19 @@ void cuda_reverse_cuthill_mckee(const DevicePattern& a, Index* order, OrderingTi
   begin.record(stream);
   const RankedGraph ranked = rank_by_degree(symmetrised_graph(a, stream), stream);
   begin_search.record(stream);
-  Orderer(ranked, stream).run(order, begin_ordering);
+  const bool gave_up = Orderer(ranked, stream).run(order, begin_ordering);
   end.record(stream);
   cuda::synchronize(stream);
-  if (times) {
-    times->graph = 1e-3 * static_cast<double>(begin_search.milliseconds_since(begin));
-    times->search = 1e-3 * static_cast<double>(begin_ordering.milliseconds_since(begin_search));
-    times->ordering = 1e-3 * static_cast<double>(end.milliseconds_since(begin_ordering));
-  }
+  OrderingTimes spent;
+  if (gave_up) order_on_host(a, order, spent, stream);
+  if (!times) return;
+  const auto seconds = [](const cuda::UniqueEvent& from, const cuda::UniqueEvent& to) {
+    return 1e-3 * static_cast<double>(to.milliseconds_since(from));
+  };
+  times->graph = spent.graph + seconds(begin, begin_search);
+  times->search = spent.search + seconds(begin_search, gave_up ? end : begin_ordering);
+  times->ordering = spent.ordering + (gave_up ? 0.0 : seconds(begin_ordering, end));
+  times->handed_to_host = gave_up;
 }
 
 }  // namespace taskdag::kernels

@@ -56,26 +56,55 @@ void merge(const Index* left, const Index* left_end, const Index* right, const I
   }
 }
 
+/// Whether the ascending columns [first, last) hold `column`. The halves are chosen without a branch: which one it is
+/// cannot be predicted.
+bool holds(const Index* first, const Index* last, Index column) {
+  for (std::ptrdiff_t left = last - first; left > 1;) {
+    const std::ptrdiff_t half = left / 2;
+    first += first[half] <= column ? half : 0;
+    left -= half;
+  }
+  return first != last && *first == column;
+}
+
 }  // namespace
 
-bool has_symmetric_pattern(const CsrPattern& a, host::ThreadPool& pool) {
-  if (a.rows == 0) return true;
+bool find_degrees(const CsrPattern& a, host::ThreadPool& pool, std::vector<Index>& degree) {
   std::atomic<bool> symmetric{true};
-  for_rows(pool, a.rows, [&](Index first, Index last) {
-    if (!symmetric.load(std::memory_order_relaxed)) return;
-    for (Index row = first; row < last; ++row) {
-      for (Offset e = a.row_offsets[row]; e < a.row_offsets[row + 1]; ++e) {
-        const Index column = a.col_indices[e];
-        const Index* const begin = a.col_indices + a.row_offsets[column];
-        const Index* const end = a.col_indices + a.row_offsets[column + 1];
-        if (column != row && !std::binary_search(begin, end, row)) {
-          symmetric.store(false, std::memory_order_relaxed);
-          return;
+  std::atomic<std::int64_t> surplus{0};  // entries above the diagonal over those below
+  host::TicketCounter tickets;
+  pool.run([&](int) {
+    Index first = 0;
+    Index last = 0;
+    while (symmetric.load(std::memory_order_relaxed) && tickets.take(a.rows, kRowChunk, first, last)) {
+      bool partners = true;
+      std::int64_t above = 0;
+      for (Index row = first; row < last; ++row) {
+        const Offset end = a.row_offsets[row + 1];
+        Offset e = a.row_offsets[row];
+        Index neighbours = end - e;
+        for (; e < end && a.col_indices[e] < row; ++e) --above;
+        if (e < end && a.col_indices[e] == row) {
+          ++e;
+          --neighbours;
+        }
+        degree[at(row)] = neighbours;
+        above += end - e;
+        for (; e < end; ++e) {
+          const Index column = a.col_indices[e];
+          partners &= holds(a.col_indices + a.row_offsets[column], a.col_indices + a.row_offsets[column + 1], row);
         }
       }
+      surplus.fetch_add(above, std::memory_order_relaxed);
+      if (!partners) symmetric.store(false, std::memory_order_relaxed);
     }
   });
-  return symmetric.load(std::memory_order_relaxed);
+  return symmetric.load(std::memory_order_relaxed) && surplus.load(std::memory_order_relaxed) == 0;
+}
+
+bool has_symmetric_pattern(const CsrPattern& a, host::ThreadPool& pool) {
+  std::vector<Index> degree(at(a.rows));
+  return find_degrees(a, pool, degree);
 }
 
 HostGraph symmetrised_graph(const CsrPattern& a, host::ThreadPool& pool) {

@@ -41,6 +41,11 @@ struct HostGraph {
 /// The graph of A + Aᵀ on the threads of `pool`. @pre `a` is valid and square.
 HostGraph symmetrised_graph(const CsrPattern& a, host::ThreadPool& pool);
 
+/// Fills degree[i] with the number of entries in row i that are not on the diagonal: in one pass over the entries,
+/// which ends early where the pattern is not symmetric. @pre `a` is valid and square, `degree` has a.rows.
+/// @returns whether every entry (i, j) has a partner (j, i), so that these are the degrees of the graph
+bool find_degrees(const CsrPattern& a, host::ThreadPool& pool, std::vector<Index>& degree);
+
 /// Whether every entry (i, j) of `a` has a partner (j, i). @pre `a` is valid and square.
 bool has_symmetric_pattern(const CsrPattern& a, host::ThreadPool& pool);
 

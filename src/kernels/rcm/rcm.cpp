@@ -1,75 +1,21 @@
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <string>
 
+#include "backends/host/thread_pool.hpp"
+#include "kernels/rcm/graph.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/ordering.hpp"
 
 namespace taskdag {
 namespace {
 
-/// The graph of A + Aᵀ without loops; neighbours ascend. 64-bit offsets: it has up to twice the entries of A.
-struct Graph {
-  Index nodes = 0;
-  std::vector<std::int64_t> offsets;
-  std::vector<Index> neighbours;
-
-  [[nodiscard]] std::int64_t begin(Index node) const { return offsets.data()[node]; }
-  [[nodiscard]] std::int64_t end(Index node) const { return offsets.data()[node + 1]; }
-  [[nodiscard]] std::int64_t degree(Index node) const { return end(node) - begin(node); }
-  [[nodiscard]] Index neighbour(std::int64_t position) const { return neighbours.data()[position]; }
-};
-
-std::vector<Index> zeros(std::int64_t count) { return std::vector<Index>(static_cast<std::size_t>(count), 0); }
-
-/// Aᵀ as offsets and columns, by counting; its columns ascend because the rows of A are taken in order.
-void transpose(const CsrPattern& a, std::vector<Offset>& offsets, std::vector<Index>& columns) {
-  offsets = zeros(std::int64_t{a.rows} + 1);
-  columns = zeros(a.entries());
-  Offset* next = offsets.data() + 1;
-  for (Offset e = 0; e < a.entries(); ++e) ++next[a.col_indices[e]];
-  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-  std::vector<Offset> cursor_of_row(offsets.begin(), offsets.end());
-  Offset* cursor = cursor_of_row.data();
-  for (Index row = 0; row < a.rows; ++row) {
-    for (Offset e = a.row_offsets[row]; e < a.row_offsets[row + 1]; ++e) {
-      columns.data()[cursor[a.col_indices[e]]++] = row;
-    }
-  }
-}
-
-Graph symmetrised_graph(const CsrPattern& a) {
-  Graph graph;
-  graph.nodes = a.rows;
-  graph.offsets.reserve(static_cast<std::size_t>(a.rows) + 1);
-  graph.offsets.push_back(0);
-  if (a.rows == 0) return graph;
-  std::vector<Offset> transposed_offsets;
-  std::vector<Index> transposed_columns;
-  transpose(a, transposed_offsets, transposed_columns);
-  graph.neighbours.reserve(static_cast<std::size_t>(a.entries()));
-  for (Index row = 0; row < a.rows; ++row) {
-    const Index* left = a.col_indices + a.row_offsets[row];
-    const Index* left_end = a.col_indices + a.row_offsets[row + 1];
-    const Index* right = transposed_columns.data() + transposed_offsets.data()[row];
-    const Index* right_end = transposed_columns.data() + transposed_offsets.data()[row + 1];
-    while (left != left_end || right != right_end) {
-      const bool from_left = right == right_end || (left != left_end && *left <= *right);
-      const Index column = from_left ? *left : *right;
-      if (left != left_end && *left == column) ++left;
-      if (right != right_end && *right == column) ++right;
-      if (column != row) graph.neighbours.push_back(column);
-    }
-    graph.offsets.push_back(static_cast<std::int64_t>(graph.neighbours.size()));
-  }
-  return graph;
-}
+using kernels::GraphView;
 
 /// Breadth-first searches on one graph that share their memory.
 class Search {
  public:
-  explicit Search(const Graph& graph) : graph_(graph), seen_in_(static_cast<std::size_t>(graph.nodes), 0) {
+  explicit Search(const GraphView& graph) : graph_(graph), seen_in_(static_cast<std::size_t>(graph.nodes), 0) {
     queue_.reserve(static_cast<std::size_t>(graph.nodes));
   }
 
@@ -84,7 +30,7 @@ class Search {
       for (std::size_t position = last_level_; position < level_end; ++position) {
         const Index node = queue_[position];
         for (std::int64_t e = graph_.begin(node); e < graph_.end(node); ++e) {
-          const Index next = graph_.neighbour(e);
+          const Index next = graph_.neighbours[e];
           if (seen_in_.data()[next] != round_) visit(next);
         }
       }
@@ -107,13 +53,13 @@ class Search {
     Index best = queue_[first];
     for (std::size_t position = first + 1; position < queue_.size(); ++position) {
       const Index node = queue_[position];
-      const std::int64_t gain = graph_.degree(best) - graph_.degree(node);
+      const Index gain = graph_.degree(best) - graph_.degree(node);
       if (gain > 0 || (gain == 0 && node < best)) best = node;
     }
     return best;
   }
 
-  const Graph& graph_;
+  const GraphView& graph_;
   std::vector<std::uint32_t> seen_in_;  ///< number of the search that saw the node last
   std::uint32_t round_ = 0;             ///< 32 bits: a component of two nodes or more takes three searches
   std::vector<Index> queue_;
@@ -133,7 +79,7 @@ Index pseudo_peripheral_node(Search& search, Index any_node) {
 }
 
 /// Appends the component of `start` to `order`, neighbours by ascending degree, then index.
-void append_cuthill_mckee(const Graph& graph, Index start, std::vector<char>& placed, std::vector<Index>& order) {
+void append_cuthill_mckee(const GraphView& graph, Index start, std::vector<char>& placed, std::vector<Index>& order) {
   std::size_t position = order.size();
   placed.data()[start] = 1;
   order.push_back(start);
@@ -141,13 +87,13 @@ void append_cuthill_mckee(const Graph& graph, Index start, std::vector<char>& pl
     const Index node = order[position];
     const auto first = static_cast<std::ptrdiff_t>(order.size());
     for (std::int64_t e = graph.begin(node); e < graph.end(node); ++e) {
-      const Index next = graph.neighbour(e);
+      const Index next = graph.neighbours[e];
       if (placed.data()[next] != 0) continue;
       placed.data()[next] = 1;
       order.push_back(next);
     }
     std::sort(order.begin() + first, order.end(), [&graph](Index left, Index right) {
-      const std::int64_t difference = graph.degree(left) - graph.degree(right);
+      const Index difference = graph.degree(left) - graph.degree(right);
       return difference < 0 || (difference == 0 && left < right);
     });
   }
@@ -157,7 +103,9 @@ void append_cuthill_mckee(const Graph& graph, Index start, std::vector<char>& pl
 
 std::vector<Index> reverse_cuthill_mckee(const CsrPattern& pattern) {
   validate(pattern, {.square = true});
-  const Graph graph = symmetrised_graph(pattern);
+  host::ThreadPool alone(1);
+  const kernels::HostGraph lists = kernels::symmetrised_graph(pattern, alone);
+  const GraphView graph = lists.view();
   Search search(graph);
   std::vector<char> placed(static_cast<std::size_t>(graph.nodes), 0);
   std::vector<Index> order;
