@@ -168,6 +168,45 @@ TEST_F(Factor, FactorMatrixSolvesForManyRightHandSides) {
   EXPECT_EQ(event_count("TaskDAGApply"), applications + calls) << "one application for all columns";
 }
 
+// A KSP for several right-hand sides that hands all of them to the preconditioner at once.
+TEST_F(Factor, SolversForManyRightHandSidesApplyOnce) {
+  const OwnedMat a = make_matrix(load("orsreg_1"));
+  PetscInt rows = 0;
+  PETSC_OK(MatGetSize(a, &rows, nullptr));
+  for (const char* options : {ours_ilu, package_ilu}) {
+    for (const PetscInt columns : {1, 2, 9, 33}) {
+      SCOPED_TRACE(options + std::to_string(columns));
+      const ScopedOptions set(std::string("-ksp_type preonly ") + options);
+      OwnedKsp ksp;
+      PETSC_OK(KSPCreate(PETSC_COMM_SELF, ksp.out()));
+      PETSC_OK(KSPSetOperators(ksp, a, a));
+      PETSC_OK(KSPSetFromOptions(ksp));
+      PETSC_OK(KSPSetUp(ksp));
+      OwnedMat b;
+      OwnedMat x;
+      for (OwnedMat* dense : {&b, &x}) {
+        PETSC_OK(MatCreateSeqDense(PETSC_COMM_SELF, rows, columns, nullptr, dense->out()));
+      }
+      PETSC_OK(MatSetRandom(b, nullptr));
+      PETSC_OK(MatZeroEntries(x));
+      const int applications = event_count("TaskDAGApply");
+      PETSC_OK(KSPMatSolve(ksp, b, x));
+      EXPECT_EQ(event_count("TaskDAGApply"), applications + 1) << "one application for all columns";
+      for (PetscInt k = 0; k < columns; ++k) {
+        Vec right = nullptr;
+        Vec column = nullptr;
+        const OwnedVec single = make_vector(a);
+        PETSC_OK(MatDenseGetColumnVecRead(b, k, &right));
+        PETSC_OK(KSPSolve(ksp, right, single));
+        PETSC_OK(MatDenseRestoreColumnVecRead(b, k, &right));
+        PETSC_OK(MatDenseGetColumnVecRead(x, k, &column));
+        EXPECT_LT(relative_difference(column, single), 1e-14) << "column " << k;
+        PETSC_OK(MatDenseRestoreColumnVecRead(x, k, &column));
+      }
+    }
+  }
+}
+
 TEST_F(Factor, SymmetricBlockMatricesAreFactored) {
   const OwnedMat full = make_local_matrix(load("bcsstk16"));
   OwnedMat upper;

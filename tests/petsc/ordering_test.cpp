@@ -1,0 +1,243 @@
+// Orderings by colours in PETSc's own preconditioners, in ours, and in our factorisations under PETSc's.
+#include <cstdint>
+
+#include "support.hpp"
+
+namespace taskdag::test {
+namespace {
+
+CsrMatrix poisson(Index n) { return make_stencil({.stencil = Stencil::five_point, .nx = n, .ny = n, .nz = 1}); }
+
+CsrMatrix convection(Index n) {
+  return make_stencil(
+      {.stencil = Stencil::seven_point, .nx = n, .ny = n, .nz = n, .unknowns_per_node = 1, .wind = 0.5});
+}
+
+CsrMatrix three_unknowns() {
+  return make_stencil({.stencil = Stencil::seven_point, .nx = 9, .ny = 8, .nz = 7, .unknowns_per_node = 3});
+}
+
+Solve converged(Mat a, const std::string& options) {
+  Solve result = solve(a, options);
+  EXPECT_EQ(static_cast<int>(result.code), 0) << result.message;
+  EXPECT_GT(result.reason, 0);
+  return result;
+}
+
+/// The line of the view that names the ordering.
+std::string ordering_line(const std::string& view) {
+  const std::string begin = "matrix ordering: ";
+  const std::size_t at = view.find(begin);
+  return at == std::string::npos ? "" : view.substr(at + begin.size(), view.find('\n', at) - at - begin.size());
+}
+
+/// Iterations for a random right-hand side. A smooth one says little: for it the natural order of a grid is better than
+/// any other, and better than for other right-hand sides.
+PetscInt iterations_for_random_rhs(Mat a, const std::string& text) {
+  const ScopedOptions options("-ksp_rtol 1e-8 " + text);
+  OwnedVec b;
+  OwnedVec x;
+  OwnedKsp ksp;
+  PetscInt n = 0;
+  PetscInt iterations = -1;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  PetscScalar* values = nullptr;
+  EXPECT_EQ(static_cast<int>(MatCreateVecs(a, x.out(), b.out())), 0);
+  EXPECT_EQ(static_cast<int>(VecGetLocalSize(b, &n)), 0);
+  EXPECT_EQ(static_cast<int>(VecGetArrayWrite(b, &values)), 0);
+  std::uint32_t state = 1;
+  for (PetscInt i = 0; i < n; ++i) {
+    state = state * 1664525U + 1013904223U;
+    values[i] = static_cast<double>(state) / 2147483648.0 - 1.0;
+  }
+  EXPECT_EQ(static_cast<int>(VecRestoreArrayWrite(b, &values)), 0);
+  EXPECT_EQ(static_cast<int>(KSPCreate(PETSC_COMM_SELF, ksp.out())), 0);
+  EXPECT_EQ(static_cast<int>(KSPSetOperators(ksp, a, a)), 0);
+  EXPECT_EQ(static_cast<int>(KSPSetFromOptions(ksp)), 0);
+  EXPECT_EQ(static_cast<int>(KSPSolve(ksp, b, x)), 0);
+  EXPECT_EQ(static_cast<int>(KSPGetConvergedReason(ksp, &reason)), 0);
+  EXPECT_EQ(static_cast<int>(KSPGetIterationNumber(ksp, &iterations)), 0);
+  EXPECT_GT(reason, 0);
+  return iterations;
+}
+
+const char* const kByColours[] = {"taskdag_color", "taskdag_bmc"};
+
+TEST(BlockOrdering, NeedsAtMost15PercentMoreIterationsThanTheNaturalOrder) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "one rank");
+  struct Case {
+    OwnedMat a;
+    std::string options;
+  };
+  Case cases[] = {{make_matrix(poisson(250)), "-ksp_type cg -pc_type icc"},
+                  {make_matrix(convection(40)), "-ksp_type bcgs -pc_type ilu"}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.options);
+    const std::string ordered = c.options + " -pc_factor_mat_ordering_type ";
+    const PetscInt natural = iterations_for_random_rhs(c.a, c.options);
+    const PetscInt blocks = iterations_for_random_rhs(c.a, ordered + "taskdag_bmc");
+    const PetscInt points = iterations_for_random_rhs(c.a, ordered + "taskdag_color");
+    EXPECT_LE(blocks, 1.15 * natural);
+    EXPECT_LT(blocks, points);
+  }
+}
+
+TEST(BlockOrdering, GivesTheSameIterationsInPetscsFactorAndInOurs) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "one rank");
+  for (const CsrMatrix& matrix :
+       {convection(15), three_unknowns(), load("orsreg_1"), load("jpwh_991"), load("add32")}) {
+    const OwnedMat a = make_matrix(matrix);
+    for (const std::string name : kByColours) {
+      SCOPED_TRACE(name + " of " + std::to_string(matrix.rows) + " rows");
+      const std::string options = "-ksp_type gmres -pc_type ilu -pc_factor_mat_ordering_type " + name;
+      const Solve theirs = converged(a, options);
+      const Solve package =
+          converged(a, options + " -pc_factor_mat_solver_type taskdag -pc_taskdag_backend host -pc_taskdag_threads 2");
+      EXPECT_EQ(package.iterations, theirs.iterations);
+      const Solve forced = converged(a, options +
+                                            " -pc_factor_mat_solver_type taskdag -pc_taskdag_backend host "
+                                            "-pc_taskdag_threads 2 -pc_taskdag_schedule blocks");
+      EXPECT_EQ(forced.iterations, theirs.iterations);
+      EXPECT_NE(forced.view.find("schedules: forward blocks, backward blocks"), std::string::npos) << forced.view;
+    }
+  }
+}
+
+TEST(BlockOrdering, GivesTheSameIterationsForTheUpperTriangleAlone) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "one rank");
+  const CsrMatrix matrix = poisson(60);
+  const OwnedMat full = make_matrix(matrix);
+  OwnedMat upper;
+  PETSC_OK(MatSetOption(full, MAT_SYMMETRIC, PETSC_TRUE));
+  PETSC_OK(MatConvert(full, MATSBAIJ, MAT_INITIAL_MATRIX, upper.out()));
+  for (const std::string name : kByColours) {
+    SCOPED_TRACE(name);
+    const std::string options =
+        "-ksp_type cg -pc_taskdag_type icc -pc_type taskdag -pc_taskdag_backend host "
+        "-pc_taskdag_ordering " +
+        name;
+    EXPECT_EQ(converged(upper, options).iterations, converged(full, options).iterations);
+  }
+}
+
+TEST(BlockOrdering, WorksInTheBlocksOfSeveralRanks) {
+  const OwnedMat a = make_matrix(convection(14));
+  for (const std::string name : kByColours) {
+    SCOPED_TRACE(name);
+    const std::string jacobi = "-ksp_type gmres -pc_type bjacobi -sub_pc_type ";
+    const std::string ordering = " -sub_pc_factor_mat_ordering_type " + name;
+    const Solve theirs = converged(a, jacobi + "ilu" + ordering);
+    const Solve ours = converged(a, jacobi + "taskdag -sub_pc_taskdag_backend host" + ordering);
+    EXPECT_EQ(ours.iterations, theirs.iterations);
+    const Solve alone =
+        converged(a, "-ksp_type gmres -pc_type taskdag -pc_taskdag_backend host -pc_taskdag_ordering " + name);
+    EXPECT_EQ(alone.iterations, theirs.iterations);
+    const std::string schwarz = "-ksp_type gmres -pc_type asm -sub_pc_type ";
+    EXPECT_EQ(converged(a, schwarz + "taskdag -sub_pc_taskdag_backend host" + ordering).iterations,
+              converged(a, schwarz + "ilu" + ordering).iterations);
+  }
+}
+
+TEST(BlockOrdering, IsDescribedInTheView) {
+  const OwnedMat a = make_local_matrix(poisson(64));
+  const std::string ours = "-ksp_type cg -pc_type taskdag -pc_taskdag_type icc -pc_taskdag_backend host ";
+  EXPECT_EQ(ordering_line(converged(a, ours + "-pc_taskdag_ordering taskdag_bmc -taskdag_bmc_block_size 64").view),
+            "taskdag_bmc: 64 blocks of about 64 rows (grid), 2 colours");
+  EXPECT_EQ(ordering_line(converged(a, ours + "-pc_factor_mat_ordering_type rcm").view), "rcm");
+  EXPECT_EQ(ordering_line(converged(a, ours + "-pc_taskdag_ordering natural").view), "natural");
+  EXPECT_EQ(ordering_line(converged(a, ours + "-pc_factor_mat_ordering_type rcm -pc_taskdag_ordering natural").view),
+            "natural")
+      << "our own option counts";
+}
+
+TEST(Ordering, ChosenAutomaticallyIsTheNaturalOneOnTheHost) {
+  const OwnedMat a = make_local_matrix(poisson(120));
+  const std::string ours = "-ksp_type cg -pc_type taskdag -pc_taskdag_type icc ";
+  EXPECT_EQ(ordering_line(converged(a, ours + "-pc_taskdag_backend host").view), "natural (auto: host threads)");
+  EXPECT_EQ(ordering_line(converged(a, ours + "-pc_taskdag_backend host -pc_factor_levels 1").view),
+            "natural (auto: levels of fill)");
+}
+
+TEST(Ordering, ChosenAutomaticallyOnCudaDependsOnTheLevels) {
+  if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  const std::string ours = "-ksp_type cg -pc_type taskdag -pc_taskdag_type icc -pc_taskdag_backend cuda";
+  const OwnedMat deep = make_local_matrix(poisson(120));
+  const std::string line = ordering_line(converged(deep, ours).view);
+  EXPECT_NE(line.find("taskdag_bmc"), std::string::npos) << line;
+  EXPECT_NE(line.find("(auto: 239 levels for 14400 rows)"), std::string::npos) << line;
+  const OwnedMat small = make_local_matrix(poisson(30));
+  EXPECT_EQ(ordering_line(converged(small, ours).view), "natural (auto: 59 levels for 900 rows)");
+}
+
+TEST(BlockOrdering, WithoutBlocksTheirScheduleIsAnError) {
+  const OwnedMat a = make_local_matrix(poisson(20));
+  const Solve result = solve(a, "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_schedule blocks");
+  EXPECT_NE(static_cast<int>(result.code), 0);
+  EXPECT_NE(result.message.find("ordering by blocks"), std::string::npos) << result.message;
+}
+
+TEST(BlockOrdering, BlocksOfNoRowsAreAnError) {
+  const OwnedMat a = make_local_matrix(poisson(20));
+  for (const char* size : {"0", "-3"}) {
+    const Solve result = solve(a, std::string("-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_ordering "
+                                              "taskdag_bmc -taskdag_bmc_block_size ") +
+                                      size);
+    EXPECT_NE(static_cast<int>(result.code), 0);
+    EXPECT_NE(result.message.find("-taskdag_bmc_block_size"), std::string::npos) << result.message;
+  }
+}
+
+/// Two matrices in one object: entries beside the diagonal at another distance.
+OwnedMat coupled_at(PetscInt n, PetscInt distance) {
+  CsrMatrix a;
+  a.rows = a.cols = n;
+  for (PetscInt i = 0; i < n; ++i) {
+    for (const PetscInt j : {i - distance, i, i + distance}) {
+      if (j < 0 || j >= n) continue;
+      a.col_indices.push_back(j);
+      a.values.push_back(j == i ? 3.0 : -1.0);
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  return make_local_matrix(a);
+}
+
+TEST(BlockOrdering, ItsBlocksAreForgottenWhenTheOrderingIsKeptForAnotherPattern) {
+  const OwnedMat near = coupled_at(600, 1);
+  const OwnedMat far = coupled_at(600, 40);
+  const std::string text =
+      "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_threads 2 -pc_taskdag_ordering "
+      "taskdag_bmc -taskdag_bmc_block_size 10 -pc_factor_reuse_ordering";
+  const OwnedPc pc = make_pc(near, text);
+  PETSC_OK(PCSetOperators(pc, far, far));
+  PETSC_OK(PCSetUp(pc));
+  const OwnedVec b = make_vector(far);
+  const OwnedVec x = make_vector(far, 2.0);
+  const OwnedVec r = make_vector(far, 3.0);
+  PETSC_OK(PCApply(pc, b, x));
+  // Chains: ILU(0) is exact in any order that leaves the chains' ends for last, and close to it in this one.
+  PETSC_OK(MatMult(far, x, r));
+  EXPECT_LT(relative_difference(r, b), 0.5);
+}
+
+TEST(BlockOrdering, KeepsRowsTogetherThatPetscTreatsAsOne) {
+  const OwnedMat a = make_local_matrix(three_unknowns());
+  for (const std::string name : kByColours) {
+    OwnedIs row;
+    OwnedIs col;
+    PETSC_OK(MatGetOrdering(a, name.c_str(), row.out(), col.out()));
+    const PetscInt* order = nullptr;
+    PetscInt n = 0;
+    PETSC_OK(ISGetLocalSize(row, &n));
+    PETSC_OK(ISGetIndices(row, &order));
+    for (PetscInt p = 0; p < n; p += 3) {
+      EXPECT_EQ(order[p] % 3, 0);
+      EXPECT_EQ(order[p + 1], order[p] + 1);
+      EXPECT_EQ(order[p + 2], order[p] + 2);
+    }
+    PETSC_OK(ISRestoreIndices(row, &order));
+  }
+}
+
+}  // namespace
+}  // namespace taskdag::test
