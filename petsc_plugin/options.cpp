@@ -44,7 +44,8 @@ OptionRow row(OptionId id) {
               "Host threads per rank; 0 shares the processors among the ranks of a node"};
     case OptionId::schedule:
       return {id, "-pc_taskdag_schedule", to_string(defaults.sweeps.schedule), schedule_names(),
-              "Schedule of the triangular sweeps; those up to cusparse are of cuda, the rest of host"};
+              "Schedule of the triangular sweeps; those up to cusparse are of cuda, plan and what follows of host, "
+              "others of both"};
     case OptionId::tune:
       return {id, "-pc_taskdag_tune", defaults.sweeps.tune ? "true" : "false", "true, false",
               "With schedule auto: time some solves of several schedules at set-up and keep the fastest"};
