@@ -1,0 +1,13 @@
+# Reverse Cuthill-McKee: ours on both backends, the task engine's forms, cuSOLVER (opened where it is), PETSc (where the
+# build has it). Run by hand; a small problem runs with the tests.
+set(rcm_sources rcm_bench.cpp rcm_cusolver.cpp rcm_tasks_forms.cpp rows.cpp problems.cpp)
+list(APPEND rcm_sources $<IF:$<BOOL:${TASKDAG_PETSC_FOUND}>,rcm_petsc.cpp,rcm_petsc_absent.cpp>)
+list(APPEND rcm_sources $<IF:$<BOOL:${TASKDAG_CUDA_FOUND}>,rcm_device.cpp,rcm_device_absent.cpp>)
+add_executable(taskdag_rcm_bench ${rcm_sources})
+target_link_libraries(taskdag_rcm_bench PRIVATE taskdag_rcm_tasks taskdag_solver taskdag_input
+  nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS} taskdag_flags)
+if(TASKDAG_PETSC_FOUND)
+  target_link_libraries(taskdag_rcm_bench PRIVATE taskdag_petsc_dep)
+endif()
+add_test(NAME benchmark.rcm_smoke COMMAND taskdag_rcm_bench --only "5-point 40^2" --threads 1 --threads 2 --repeat 1)
+set_tests_properties(benchmark.rcm_smoke PROPERTIES TIMEOUT 300)
