@@ -1,30 +1,83 @@
 #include "ordering.hpp"
 
+#include <optional>
 #include <vector>
 
 #include "boundary.hpp"
 #include "compat.hpp"
+#include "engine.hpp"
+#include "matrix_source.hpp"
 #include "taskdag/ordering.hpp"
 #include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
 namespace {
 
+/// Whether MatGetOrdering() orders the nodes in which PETSc has gathered rows of equal pattern, instead of rows.
+PetscErrorCode has_nodes(Mat matrix, bool* found) {
+  PetscFunctionBegin;
+  PetscInt nodes = 0;
+  PetscInt rows = 0;
+  PetscInt* sizes = nullptr;
+  PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
+  PetscCall(MatInodeGetInodeSizes(matrix, &nodes, &sizes, nullptr));
+  *found = sizes && nodes > 0 && nodes < rows;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The backend where the matrix lies: its device, else host threads.
+PetscErrorCode choose_backend(PetscInt rows, bool on_device, std::optional<EngineChoice>* engine) {
+  EngineSettings settings;
+  settings.backend = on_device ? Backend::cuda : Backend::host;
+  return choose_engine(settings, {rows, on_device}, engine);
+}
+
+/// Row by row, from the device's arrays where the matrix has such.
+PetscErrorCode order_rows(Mat matrix, std::vector<Index>* order) {
+  PetscFunctionBegin;
+  MatrixSource source;
+  std::optional<EngineChoice> engine;
+  Stream stream;
+  PetscCall(source.inspect(matrix, true));
+  PetscCall(choose_backend(source.rows(), source.on_device(), &engine));
+  if (source.on_device()) PetscCall(current_stream(&stream));
+  PetscCall(source.open(matrix, source.on_device()));
+  PetscCall(guarded([&] {
+    *order = reverse_cuthill_mckee(engine->context, source.view().pattern, source.space(), nullptr, stream);
+  }));
+  PetscCall(source.close());
+  PetscCall(source.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The nodes' graph, which PETSc keeps on the host; MatGetOrdering() expands what it gets.
+PetscErrorCode order_nodes(Mat matrix, std::vector<Index>* order) {
+  PetscFunctionBegin;
+  PetscInt nodes = 0;
+  PetscBool done = PETSC_FALSE;
+  const PetscInt* offsets = nullptr;
+  const PetscInt* columns = nullptr;
+  std::optional<EngineChoice> engine;
+  PetscCall(MatGetRowIJ(matrix, 0, PETSC_FALSE, PETSC_TRUE, &nodes, &offsets, &columns, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG cannot read the pattern of a matrix of type %s",
+             reinterpret_cast<PetscObject>(matrix)->type_name);
+  PetscCall(choose_backend(nodes, false, &engine));
+  PetscCall(guarded([&] {
+    *order = reverse_cuthill_mckee(engine->context, CsrPattern{nodes, nodes, offsets, columns});
+  }));
+  PetscCall(MatRestoreRowIJ(matrix, 0, PETSC_FALSE, PETSC_TRUE, &nodes, &offsets, &columns, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Rows and columns get the same ordering. A matrix that stores one triangle only gives the same one as the full
 /// matrix, since the graph of A + Aᵀ counts. Rows that PETSc has found to have the same pattern are ordered as one, and
 /// MatGetOrdering() expands them: PETSc's own factorisations rely on such rows staying together.
 PetscErrorCode reverse_cuthill_mckee_of(Mat matrix, MatOrderingType, IS* row, IS* col) {
   PetscFunctionBegin;
-  PetscInt rows = 0;
-  PetscBool done = PETSC_FALSE;
-  const PetscInt* offsets = nullptr;
-  const PetscInt* columns = nullptr;
-  PetscCall(MatGetRowIJ(matrix, 0, PETSC_FALSE, PETSC_TRUE, &rows, &offsets, &columns, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG cannot read the pattern of a matrix of type %s",
-             reinterpret_cast<PetscObject>(matrix)->type_name);
+  bool nodes = false;
   std::vector<Index> order;
-  PetscCall(guarded([&] { order = reverse_cuthill_mckee(CsrPattern{rows, rows, offsets, columns}); }));
-  PetscCall(MatRestoreRowIJ(matrix, 0, PETSC_FALSE, PETSC_TRUE, &rows, &offsets, &columns, &done));
+  PetscCall(has_nodes(matrix, &nodes));
+  PetscCall(nodes ? order_nodes(matrix, &order) : order_rows(matrix, &order));
   PetscCall(
       ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(order.size()), order.data(), PETSC_COPY_VALUES, row));
   PetscCall(ISDuplicate(*row, col));

@@ -1,5 +1,5 @@
 /// \file
-/// The ordering `taskdag_rcm`.
+/// The ordering `taskdag_rcm`: on the GPU, from the device's arrays, where the matrix lies there; else on host threads.
 #pragma once
 
 #include <petscmat.h>
