@@ -36,10 +36,12 @@ symmetric=$(field symmetric "$report")
 
 line preconditioner iterations residual set-up/s solve/s backend
 petsc_factor ilu
-row "TaskDAG ilu" -pc_type taskdag -pc_taskdag_type ilu
+row "TaskDAG ilu" -pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_ordering natural
+row "TaskDAG ilu, by blocks" -pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_ordering taskdag_bmc
 if [ "$symmetric" = yes ]; then
   petsc_factor icc
-  row "TaskDAG icc" -pc_type taskdag -pc_taskdag_type icc
+  row "TaskDAG icc" -pc_type taskdag -pc_taskdag_type icc -pc_taskdag_ordering natural
+  row "TaskDAG icc, by blocks" -pc_type taskdag -pc_taskdag_type icc -pc_taskdag_ordering taskdag_bmc
 fi
 row "PETSc jacobi" -pc_type jacobi
 row "TaskDAG jacobi" -pc_type taskdag -pc_taskdag_type jacobi

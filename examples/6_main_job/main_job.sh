@@ -35,7 +35,7 @@ compare() {
   local options=("${problem[@]}" -ksp_type "$1" -ksp_rtol 1e-6 -repeat 2)
   method="$1 with $2"
   run_solve "$results/petsc.txt" "${options[@]}" -pc_type "$2" -residual_history "$results/petsc.csv"
-  run_solve "$results/taskdag.txt" "${options[@]}" -pc_type taskdag -pc_taskdag_type "$2" \
+  run_solve "$results/taskdag.txt" "${options[@]}" -pc_type taskdag -pc_taskdag_type "$2" -pc_taskdag_ordering natural \
     -residual_history "$results/taskdag.csv"
 }
 
