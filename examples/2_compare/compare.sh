@@ -8,7 +8,7 @@ report=$(mktemp)
 trap 'rm -f "$report"' EXIT
 problem=("$@")
 
-line() { printf '%-16s %10s %10s %11s %11s  %s\n' "$@"; }
+line() { printf '%-22s %10s %10s %11s %11s  %s\n' "$@"; }
 
 # row NAME OPTION...: a preconditioner, one line of the table.
 row() {
