@@ -21,16 +21,17 @@ enum class SolveSchedule {
   level_graph,      ///< the same launches as a CUDA graph
   level_barrier,    ///< one kernel, a grid-wide barrier per level
   self_scheduled,   ///< rows in natural order, each waits for its operands (baseline of ATA)
-  blocks,           ///< blocks of one colour at once, each in one warp or thread block; needs RowBlocks
   ata_concurrency,  ///< Helal et al. 2019: concurrency-aware aggregation
   ata_locality,     ///< … locality-aware aggregation
   ata_greedy,       ///< … greedy aggregation
   cusparse,         ///< NVIDIA's SpSV, loaded when first asked for
+  // both
+  blocks,        ///< blocks of one colour at once; needs an ordering that makes blocks (RowBlocks)
+  locking,       ///< Böhnlein et al. 2025: Funnel coarsening and the Locking scheduler
+  pivotal_path,  ///< … Funnel coarsening and the p-ivotal path scheduler
+  hdagg,         ///< levels glued while balanced (in the manner of Zarebavani et al. 2022)
   // host threads
   plan,            ///< runs of consecutive rows per thread, one progress counter each
-  locking,         ///< Böhnlein et al. 2025: Funnel coarsening and the Locking scheduler, barriers
-  pivotal_path,    ///< … Funnel coarsening and the p-ivotal path scheduler, barriers
-  hdagg,           ///< levels glued while balanced (in the manner of Zarebavani et al. 2022), barriers
   point_to_point,  ///< levels without barriers, sparsified waits (in the manner of Park et al. 2014)
   level_set,       ///< a barrier per level
   serial,          ///< one thread, natural order
@@ -42,7 +43,8 @@ TASKDAG_API const char* to_string(SolveSchedule schedule);
 /// The schedule of that name. @throws InvalidInput with the list of names
 TASKDAG_API SolveSchedule solve_schedule_from(const std::string& name);
 
-/// The schedules that a backend can run, automatic first.
+/// The schedules that a backend can run on any triangle, automatic first; all there are for Backend::automatic.
+/// `blocks` is none of them, since it needs an ordering that makes blocks: FactorOptions::blocks.
 TASKDAG_API std::span<const SolveSchedule> solve_schedules(Backend backend);
 
 }  // namespace taskdag

@@ -30,16 +30,19 @@ struct SweepPair {
   ChosenSweep second;
 
   SweepPair() = default;
-  /// `in`: row → entry of the right-hand side; `out`: row → entry of the solution; null: the same.
+  /// `in`: row → entry of the right-hand side; `out`: row → entry of the solution; null: the same. blocks: of the rows,
+  /// or null.
   SweepPair(const ScheduleRequest& request, const AnalysedTriangle& forward, const Offset* forward_source,
             const Index* in, const AnalysedTriangle& backward, const Offset* backward_source, const Index* out,
-            cudaStream_t s) {
+            const RowBlocks* blocks, cudaStream_t s) {
     kernels::SweepInput input = forward.input(forward_source);
     input.rhs_index = in;
+    input.blocks = blocks;
     first = ChosenSweep(request, forward, input, s);
     input = backward.input(backward_source);
     input.rhs_index = first->result_index();
     input.x_index = out;
+    input.blocks = blocks;
     second = ChosenSweep(request, backward, input, s);
   }
 
@@ -189,7 +192,7 @@ class CudaFactorization final : public Factorization::Impl {
     factor_ = kernels::Factor(kernels::Elimination::ilu0(p, diagonal_.data(), forward.levels, source(), s),
                               FactorKind::ilu0, p.entries, s);
     sweeps_ = SweepPair(request_, forward, nullptr, row_order_.data(), AnalysedTriangle(p, Triangle::upper, s), nullptr,
-                        col_order_.data(), s);
+                        col_order_.data(), blocks(), s);
   }
 
   void analyse_ic0(cudaStream_t s) {
@@ -210,8 +213,11 @@ class CudaFactorization final : public Factorization::Impl {
                               p.entries, s);
     unit_ = {static_cast<std::size_t>(p.entries), s};
     sweeps_ = SweepPair(request_, forward, above.source.data(), row_order_.data(),
-                        AnalysedTriangle(p, Triangle::upper, s), nullptr, row_order_.data(), s);
+                        AnalysedTriangle(p, Triangle::upper, s), nullptr, row_order_.data(), blocks(), s);
   }
+
+  /// Fill couples blocks of one colour.
+  [[nodiscard]] const RowBlocks* blocks() const { return options_.levels == 0 ? options_.blocks.get() : nullptr; }
 
   /// Entry of the factor's pattern → entry of the input; null: the same.
   [[nodiscard]] const Offset* source() const { return pattern_.source.size() > 0 ? pattern_.source.data() : nullptr; }
@@ -271,7 +277,7 @@ class CudaFactorization final : public Factorization::Impl {
     const DevicePattern p = transposed.pattern();
     transposed_ =
         SweepPair(request_, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(), col_order_.data(),
-                  AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(), row_order_.data(), s);
+                  AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(), row_order_.data(), blocks(), s);
     load_transposed(s);
     count_bytes();
   }

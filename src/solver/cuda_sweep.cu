@@ -48,10 +48,11 @@ TrialResult fastest(SolveSchedule usual, const kernels::SweepInput& input, cudaS
   SweepTrial trial(input, stream);
   TrialResult best{{usual}, trial.microseconds(*make({usual}, input, stream))};
   const int all = device_limits().multiprocessors;
-  for (const ScheduleChoice& other :
-       {ScheduleChoice{SolveSchedule::flat}, ScheduleChoice{SolveSchedule::cells},
-        ScheduleChoice{SolveSchedule::cells, all}, ScheduleChoice{SolveSchedule::cells, all / 2},
-        ScheduleChoice{SolveSchedule::cells, all / 4}, ScheduleChoice{SolveSchedule::cusparse}}) {
+  std::vector<ScheduleChoice> others{{SolveSchedule::flat},           {SolveSchedule::cells},
+                                     {SolveSchedule::cells, all},     {SolveSchedule::cells, all / 2},
+                                     {SolveSchedule::cells, all / 4}, {SolveSchedule::cusparse}};
+  if (input.blocks != nullptr) others.push_back({SolveSchedule::blocks});
+  for (const ScheduleChoice& other : others) {
     if (other == ScheduleChoice{usual}) continue;
     try {
       const double took = trial.microseconds(*make(other, input, stream));
@@ -107,6 +108,7 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
         features.cells_microseconds = estimate.microseconds;
       }
     }
+    if (input.blocks != nullptr) features.colours = input.blocks->colours();
     const SolveSchedule usual = choose_schedule(features);
     choice = settle_schedule(
         request, usual, [&] { return key_of(request.device, triangle, stream); },

@@ -19,6 +19,19 @@ double flat_microseconds(const kernels::TriangleFeatures& features) {
          features.rows * kRow + features.entries * kEntry;
 }
 
+/// Microseconds of a solve by the schedule blocks, fitted on an H200: a superstep each colour, the steps of its cells
+/// (a third more than its levels), rows and entries streamed through.
+double blocks_microseconds(const kernels::TriangleFeatures& features) {
+  constexpr double kLaunch = 6.0;
+  constexpr double kSuperstep = 7.0;
+  constexpr double kStep = 0.15;
+  constexpr double kStepsPerLevel = 1.3;
+  constexpr double kRow = 1.6e-5;
+  constexpr double kEntry = 4e-6;
+  return kLaunch + features.colours * kSuperstep + features.levels * kStepsPerLevel * kStep + features.rows * kRow +
+         features.entries * kEntry;
+}
+
 }  // namespace
 
 SolveSchedule choose_schedule(const kernels::TriangleFeatures& features) {
@@ -35,9 +48,12 @@ SolveSchedule choose_schedule(const kernels::TriangleFeatures& features) {
   constexpr double kMargin = 0.9;
   // Above this a row takes all lanes of a fetcher by itself, and one such row sets the lanes of all in its cell.
   constexpr Index kLongestRow = 128;
+  const double flat = flat_microseconds(features);
+  const double blocks = features.colours > 0 ? blocks_microseconds(features) : flat;
   const bool cells = features.cells > 0 && features.longest_row <= kLongestRow &&
-                     features.cells_microseconds < kMargin * flat_microseconds(features);
-  return cells ? SolveSchedule::cells : SolveSchedule::flat;
+                     features.cells_microseconds < kMargin * std::min(flat, blocks);
+  if (cells) return SolveSchedule::cells;
+  return blocks < flat ? SolveSchedule::blocks : SolveSchedule::flat;
 }
 
 }  // namespace taskdag

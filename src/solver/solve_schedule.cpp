@@ -11,12 +11,11 @@ namespace taskdag {
 namespace {
 
 /// In the order of the enumeration.
-constexpr std::array kNames{"auto",          "flat",     "cells",     "level-launch",    "level-graph",
-                            "level-barrier", "self",     "blocks",    "ata-concurrency", "ata-locality",
-                            "ata-greedy",    "cusparse", "plan",      "locking",         "pivotal-path",
-                            "hdagg",         "p2p",      "level-set", "serial"};
+constexpr std::array kNames{"auto",          "flat",   "cells",           "level-launch", "level-graph",
+                            "level-barrier", "self",   "ata-concurrency", "ata-locality", "ata-greedy",
+                            "cusparse",      "blocks", "locking",         "pivotal-path", "hdagg",
+                            "plan",          "p2p",    "level-set",       "serial"};
 
-constexpr auto kFirstHost = static_cast<std::size_t>(SolveSchedule::plan);
 static_assert(kNames.size() == static_cast<std::size_t>(SolveSchedule::serial) + 1);
 
 constexpr auto kAll = [] {
@@ -24,11 +23,24 @@ constexpr auto kAll = [] {
   for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<SolveSchedule>(k);
   return all;
 }();
-constexpr auto kHost = [] {
-  std::array<SolveSchedule, kNames.size() - kFirstHost + 1> host{SolveSchedule::automatic};
-  std::copy(kAll.begin() + kFirstHost, kAll.end(), host.begin() + 1);
-  return host;
+
+constexpr auto count(SolveSchedule first, SolveSchedule last) {
+  return static_cast<std::size_t>(last) - static_cast<std::size_t>(first) + 1;
+}
+
+/// `automatic` and first … last, without `blocks`, which not every triangle has.
+template <SolveSchedule kFirst, SolveSchedule kLast>
+constexpr auto kRange = [] {
+  static_assert(kFirst <= SolveSchedule::blocks && SolveSchedule::blocks <= kLast);
+  std::array<SolveSchedule, count(kFirst, kLast)> range{SolveSchedule::automatic};
+  std::size_t used = 1;
+  for (std::size_t k = static_cast<std::size_t>(kFirst); k <= static_cast<std::size_t>(kLast); ++k) {
+    if (kAll[k] != SolveSchedule::blocks) range[used++] = kAll[k];
+  }
+  return range;
 }();
+constexpr auto kCuda = kRange<SolveSchedule::flat, SolveSchedule::hdagg>;
+constexpr auto kHost = kRange<SolveSchedule::blocks, SolveSchedule::serial>;
 
 std::string names(std::span<const SolveSchedule> schedules) {
   std::string list;
@@ -49,7 +61,7 @@ SolveSchedule solve_schedule_from(const std::string& name) {
 std::span<const SolveSchedule> solve_schedules(Backend backend) {
   switch (backend) {
     case Backend::cuda:
-      return std::span(kAll).first(kFirstHost);
+      return kCuda;
     case Backend::host:
       return kHost;
     case Backend::automatic:

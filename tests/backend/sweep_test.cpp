@@ -45,6 +45,8 @@ class SweepTest : public test::OnDevice<testing::TestWithParam<SolveSchedule>> {
     const kernels::RowLevels levels = kernels::compute_levels(input.pattern, ranges, triangle, stream());
     input.ranges = &ranges;
     input.levels = &levels;
+    const RowBlocks one_block{{0, a.rows}, {0, 1}};
+    if (GetParam() == SolveSchedule::blocks) input.blocks = &one_block;
     auto sweep = make_sweep(GetParam(), input, stream());
     cuda::synchronize(stream());
     return sweep;
@@ -201,7 +203,9 @@ TEST_P(SweepTest, SolvesEndOnNansInTheMatrixThatLookLikeMissingValues) {
 
 std::vector<SolveSchedule> cuda_schedules() {
   const auto all = solve_schedules(Backend::cuda);
-  return {all.begin() + 1, all.end()};  // the first one chooses
+  std::vector<SolveSchedule> schedules(all.begin() + 1, all.end());  // the first one chooses
+  schedules.push_back(SolveSchedule::blocks);
+  return schedules;
 }
 
 std::string test_name(const testing::TestParamInfo<SolveSchedule>& schedule) {

@@ -16,6 +16,7 @@ struct TriangleFeatures {
   /// cells: the device cannot run it, or nobody asked.
   int cells = 0;
   double cells_microseconds = 0.0;
+  Index colours = 0;  ///< of blocks that an ordering has made; 0: none
 
   [[nodiscard]] double entries_per_row() const { return rows == 0 ? 0.0 : static_cast<double>(entries) / rows; }
 };

@@ -2,6 +2,7 @@
 #include "kernels/sptrsv/cells/cells.hpp"
 #include "kernels/sptrsv/cusparse.hpp"
 #include "kernels/sptrsv/flat.hpp"
+#include "kernels/sptrsv/supersteps/supersteps.hpp"
 #include "kernels/sptrsv/sweep.hpp"
 #include "taskdag/error.hpp"
 
@@ -25,6 +26,12 @@ std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& inpu
       return make_cusparse_sweep(input, stream);
     case SolveSchedule::cells:
       return make_cells_sweep(input, {}, stream);
+    case SolveSchedule::blocks:
+      return make_blocks_sweep(input, {}, stream);
+    case SolveSchedule::locking:
+    case SolveSchedule::pivotal_path:
+    case SolveSchedule::hdagg:
+      return make_cores_sweep(schedule, input, {}, stream);
     default:
       throw InvalidInput("a sweep on CUDA is made from a CUDA schedule");
   }

@@ -1,0 +1,30 @@
+/// \file
+/// Which rows share a thread block.
+#pragma once
+
+#include <vector>
+
+#include "taskdag/row_blocks.hpp"
+#include "taskdag/schedule.hpp"
+
+namespace taskdag::kernels::supersteps {
+
+/// Rows first … first + rows − 1, by position.
+struct CellRange {
+  Index first;
+  Index rows;
+};
+
+/// Cells by superstep. Positions count rows in the direction of the sweep.
+struct Cover {
+  std::vector<CellRange> cells;
+  std::vector<Index> superstep_offsets{0};  ///< cells of superstep s: [superstep_offsets[s], superstep_offsets[s + 1])
+
+  [[nodiscard]] Index supersteps() const { return static_cast<Index>(superstep_offsets.size()) - 1; }
+};
+
+/// Covers the blocks of each colour by cells of at most `most_rows` rows: several small blocks, or a piece of a large
+/// one. Pieces of a block run in successive supersteps of its colour.
+Cover cover_blocks(const RowBlocks& blocks, Triangle triangle, Index most_rows);
+
+}  // namespace taskdag::kernels::supersteps

@@ -1,0 +1,35 @@
+/// \file
+/// What sweeps over a layout share.
+#pragma once
+
+#include "kernels/sptrsv/supersteps/layout.hpp"
+#include "kernels/sptrsv/supersteps/run_cell.cuh"
+
+namespace taskdag::kernels::supersteps {
+
+class LayoutSweep : public Sweep {
+ public:
+  LayoutSweep(Layout layout, const SweepInput& input, cudaStream_t stream);
+
+  void load_values(const double* source, const double* pivot, cudaStream_t stream) override;
+  [[nodiscard]] const double* result() const override { return result_.data(); }
+  [[nodiscard]] const Index* result_index() const override { return layout_.place.data(); }
+  [[nodiscard]] std::int64_t bytes() const override;
+
+ protected:
+  [[nodiscard]] CellArguments arguments(const double* rhs, double* x, int* non_finite) const;
+  [[nodiscard]] const Layout& layout() const { return layout_; }
+
+ private:
+  Layout layout_;
+  cuda::DeviceArray<double> result_;    ///< by place, as are the others
+  cuda::DeviceArray<Index> rhs_index_;  ///< in the order of layout_.started
+  cuda::DeviceArray<Index> x_index_;
+  cuda::DeviceArray<double> pivot_;  ///< from the first load with pivots on
+  bool unit_pivots_ = true;
+};
+
+/// Shared memory that a block can have on the current device.
+std::size_t most_shared_bytes();
+
+}  // namespace taskdag::kernels::supersteps

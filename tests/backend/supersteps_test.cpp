@@ -1,0 +1,165 @@
+// Cells of supersteps against the serial reference: blocks of colours, and schedules for cores.
+#include "kernels/sptrsv/supersteps/supersteps.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends.hpp"
+#include "backends/cuda/stream.hpp"
+#include "device_fixture.hpp"
+#include "device_triangle.hpp"
+#include "measure.hpp"
+#include "problems.hpp"
+#include "taskdag/block_ordering.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag {
+namespace {
+
+using kernels::Sweep;
+using test::Problem;
+using test::upload;
+
+class SuperstepsTest : public test::OnDevice<> {
+ protected:
+  static constexpr Triangle kTriangles[] = {Triangle::lower, Triangle::upper};
+
+  void load(Sweep& sweep, const CsrMatrix& a) {
+    const auto values = upload(a.values, stream());
+    const auto pivots = upload(test::inverse_diagonal(a), stream());
+    sweep.load_values(values.data(), pivots.data(), stream());
+    cuda::synchronize(stream());
+  }
+
+  std::vector<double> solve(Sweep& sweep, const std::vector<double>& b) {
+    const auto rhs = upload(b, stream());
+    const auto x = upload(std::vector<double>(b.size(), -7.0), stream());
+    const auto flag = upload(std::vector<int>{0}, stream());
+    sweep.solve(rhs.data(), x.data(), flag.data(), stream());
+    non_finite_ = cuda::fetch(flag.data(), stream()) != 0;
+    return cuda::fetch_array(x.data(), b.size(), stream());
+  }
+
+  void expect_right(Sweep& sweep, const CsrMatrix& a, Triangle triangle, int solves = 2) {
+    load(sweep, a);
+    const std::vector<double> b = test::right_hand_side(a.rows);
+    for (int k = 0; k < solves; ++k) {
+      ASSERT_LE(test::triangular_error(a, {.triangle = triangle}, b, solve(sweep, b)), 1.0);
+      EXPECT_FALSE(non_finite_);
+    }
+  }
+
+  BlockOrdering order(const CsrMatrix& a, Index block_size) {
+    return block_multicolour(Context({.backend = Backend::host}), a.view().pattern, MemorySpace::host,
+                             {.block_size = block_size});
+  }
+
+  bool non_finite_ = false;
+};
+
+TEST_F(SuperstepsTest, BlocksOfAnySizeInCellsOfAnySizeSolveTriangles) {
+  std::vector<Problem> problems = test::small_problems();
+  problems.push_back({"5-point", make_stencil({.stencil = Stencil::five_point, .nx = 90, .ny = 70, .wind = 0.5})});
+  problems.push_back(
+      {"27-point, 3",
+       make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 9, .ny = 8, .nz = 7, .unknowns_per_node = 3})});
+  for (const Problem& problem : problems) {
+    for (const Index block_size : {1, 16, 200}) {
+      const BlockOrdering ordering = order(problem.a, block_size);
+      const CsrMatrix a = test::permuted(problem.a, ordering.order, ordering.order);
+      for (const Triangle triangle : kTriangles) {
+        const test::DeviceTriangle on_device(a, triangle, stream());
+        for (const auto& [cell_rows, threads] : {std::pair{0, 0}, {1, 128}, {7, 256}, {100, 128}, {1024, 512}}) {
+          SCOPED_TRACE(problem.name + (triangle == Triangle::lower ? ", lower, blocks of " : ", upper, blocks of ") +
+                       std::to_string(block_size) + ", cells of " + std::to_string(cell_rows));
+          kernels::SweepInput input = on_device.input();
+          input.blocks = &ordering.blocks;
+          expect_right(*kernels::make_blocks_sweep(input, {cell_rows, threads}, stream()), a, triangle);
+          ASSERT_FALSE(HasFatalFailure());
+        }
+      }
+    }
+  }
+}
+
+/// A block that is the whole matrix is cut into pieces, one after the other: any triangle has these blocks.
+TEST_F(SuperstepsTest, ABlockOfEverythingIsAnyTriangle) {
+  for (const Problem& problem : test::random_triangles()) {
+    SCOPED_TRACE(problem.name);
+    const RowBlocks all{{0, problem.a.rows}, {0, 1}};
+    for (const Triangle triangle : kTriangles) {
+      const test::DeviceTriangle on_device(problem.a, triangle, stream());
+      kernels::SweepInput input = on_device.input();
+      input.blocks = &all;
+      expect_right(*kernels::make_blocks_sweep(input, {}, stream()), problem.a, triangle);
+    }
+  }
+}
+
+TEST_F(SuperstepsTest, BlocksThatAreCoupledOrDoNotFitAreRefused) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 20, .ny = 20});
+  const test::DeviceTriangle on_device(a, Triangle::lower, stream());
+  kernels::SweepInput input = on_device.input();
+  EXPECT_THROW(static_cast<void>(kernels::make_blocks_sweep(input, {}, stream())), InvalidInput);
+  const RowBlocks coupled{{0, 200, 400}, {0, 2}};
+  const RowBlocks few{{0, 200}, {0, 1}};
+  const RowBlocks uncoloured{{0, 200, 400}, {0, 1}};
+  const RowBlocks descending{{0, 300, 200, 400}, {0, 1, 2, 3}};
+  for (const RowBlocks* const blocks : {&coupled, &few, &uncoloured, &descending}) {
+    input.blocks = blocks;
+    EXPECT_THROW(static_cast<void>(kernels::make_blocks_sweep(input, {100, 0}, stream())), InvalidInput);
+  }
+}
+
+TEST_F(SuperstepsTest, OneBadNumberSpoilsWhatDependsOnItOnly) {
+  const CsrMatrix natural = make_stencil({.stencil = Stencil::five_point, .nx = 60, .ny = 60});
+  const BlockOrdering ordering = order(natural, 64);
+  const CsrMatrix a = test::permuted(natural, ordering.order, ordering.order);
+  const test::DeviceTriangle on_device(a, Triangle::lower, stream());
+  kernels::SweepInput input = on_device.input();
+  input.blocks = &ordering.blocks;
+  const auto sweep = kernels::make_blocks_sweep(input, {}, stream());
+  load(*sweep, a);
+  std::vector<double> b = test::right_hand_side(a.rows);
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    b[b.size() / 3] = bad;
+    const std::vector<double> x = solve(*sweep, b);
+    EXPECT_TRUE(non_finite_);
+    const std::vector<double> expected = test::reference_solve(a, {}, b);
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(std::isfinite(x[i]), std::isfinite(expected[i])) << i;
+  }
+}
+
+TEST_F(SuperstepsTest, AnyNumberOfCoresWithBarriersOrWaits) {
+  std::vector<Problem> problems = test::small_problems();
+  problems.push_back({"7-point", make_stencil({.stencil = Stencil::seven_point, .nx = 14, .ny = 13, .nz = 12})});
+  for (const Problem& problem : problems) {
+    for (const Triangle triangle : kTriangles) {
+      const test::DeviceTriangle on_device(problem.a, triangle, stream());
+      for (const SolveSchedule schedule : {SolveSchedule::locking, SolveSchedule::pivotal_path, SolveSchedule::hdagg}) {
+        for (const int cores : {1, 3, 32}) {
+          for (const bool barriers : {false, true}) {
+            SCOPED_TRACE(problem.name + ", " + to_string(schedule) + ", cores " + std::to_string(cores));
+            expect_right(*kernels::make_cores_sweep(schedule, on_device.input(), {cores, barriers}, stream()),
+                         problem.a, triangle, 3);
+            ASSERT_FALSE(HasFatalFailure());
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(SuperstepsTest, MoreCoresThanTheDeviceHoldsAreRefused) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 20, .ny = 20});
+  const test::DeviceTriangle on_device(a, Triangle::lower, stream());
+  EXPECT_THROW(static_cast<void>(
+                   kernels::make_cores_sweep(SolveSchedule::locking, on_device.input(), {100000, false}, stream())),
+               DeviceError);
+}
+
+}  // namespace
+}  // namespace taskdag

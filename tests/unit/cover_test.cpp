@@ -1,0 +1,79 @@
+// Which rows share a thread block (kernels/sptrsv/supersteps/cover.hpp).
+#include "kernels/sptrsv/supersteps/cover.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "base/index.hpp"
+
+namespace taskdag {
+namespace {
+
+using kernels::supersteps::CellRange;
+using kernels::supersteps::Cover;
+using kernels::supersteps::cover_blocks;
+
+/// Superstep of each position; fails where a position is in no cell or in two.
+std::vector<Index> supersteps_by_position(const Cover& cover, Index rows) {
+  std::vector<Index> superstep(at(rows), -1);
+  for (Index s = 0; s < cover.supersteps(); ++s) {
+    for (Index c = cover.superstep_offsets[at(s)]; c < cover.superstep_offsets[at(s + 1)]; ++c) {
+      const CellRange cell = cover.cells[at(c)];
+      EXPECT_GT(cell.rows, 0);
+      for (Index p = cell.first; p < cell.first + cell.rows; ++p) {
+        EXPECT_EQ(superstep[at(p)], -1) << p;
+        superstep[at(p)] = s;
+      }
+    }
+  }
+  EXPECT_EQ(std::ranges::count(superstep, -1), 0);
+  return superstep;
+}
+
+TEST(Cover, EveryRowIsInOneCellAndColoursKeepTheirOrder) {
+  const RowBlocks blocks{{0, 5, 5, 9, 40, 43, 44}, {0, 3, 4, 6}};
+  for (const Index most : {1, 4, 10, 100}) {
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      SCOPED_TRACE(most);
+      const Cover cover = cover_blocks(blocks, triangle, most);
+      for (const CellRange& cell : cover.cells) EXPECT_LE(cell.rows, most);
+      std::vector<Index> superstep = supersteps_by_position(cover, blocks.rows());
+      if (triangle == Triangle::upper) std::ranges::reverse(superstep);
+      const std::vector<Index> ends = {9, 40, 44};
+      for (std::size_t c = 0; c + 1 < ends.size(); ++c) {
+        const auto begin = superstep.begin();
+        const Index first = c == 0 ? 0 : ends[c - 1];
+        const auto [low, high] = std::minmax_element(begin + first, begin + ends[c]);
+        const auto [next_low, next_high] = std::minmax_element(begin + ends[c], begin + ends[c + 1]);
+        if (triangle == Triangle::lower) {
+          EXPECT_LT(*high, *next_low);
+        } else {
+          EXPECT_GT(*low, *next_high);
+        }
+      }
+    }
+  }
+}
+
+TEST(Cover, SmallBlocksShareACellAndLargeOnesAreCutIntoPiecesOneAfterTheOther) {
+  const Cover together = cover_blocks({{0, 3, 6, 9, 12}, {0, 4}}, Triangle::lower, 6);
+  EXPECT_EQ(together.supersteps(), 1);
+  EXPECT_EQ(together.cells.size(), 2U);
+  const Cover pieces = cover_blocks({{0, 12, 16}, {0, 2}}, Triangle::lower, 6);
+  EXPECT_EQ(pieces.supersteps(), 2);
+  const std::vector<Index> superstep = supersteps_by_position(pieces, 16);
+  EXPECT_LT(superstep[0], superstep[11]);
+  EXPECT_EQ(superstep[12], superstep[15]);
+}
+
+TEST(Cover, NoRowsNoCells) {
+  const Cover cover = cover_blocks({}, Triangle::upper, 8);
+  EXPECT_TRUE(cover.cells.empty());
+  EXPECT_EQ(cover.supersteps(), 0);
+}
+
+}  // namespace
+}  // namespace taskdag
