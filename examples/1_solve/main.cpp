@@ -20,6 +20,7 @@ constexpr const char* kHelp =
     "  -rhs FILE                right-hand side: Matrix Market or PETSc binary vector [A times a random vector]\n"
     "  -seed N                  of that random vector [1]\n"
     "  -repeat N                solve N times, for timing [1]\n"
+    "  -warm_up                 set up and solve once beforehand, so that the first use of the device is not timed\n"
     "  -residual_history FILE   write the residual norm of each iteration as CSV\n"
     "  -mat_type, -vec_type, -ksp_*, -pc_*   as in every PETSc program; the default is GMRES with the PC taskdag\n"
     "Exit status: 0 converged, 1 wrong input, 2 not converged.\n\n";

@@ -25,7 +25,7 @@ driver=$(first_of nvidia-smi --query-gpu=driver_version --format=csv,noheader)
 cuda=$(nvidia-smi 2>/dev/null | sed -nE 's/.*CUDA Version: *([0-9.]+).*/\1/p')
 petsc=$("$solve" -version 2>/dev/null | sed -nE 's/.*Version:? ([0-9.]+).*/\1/p' | head -n 1)
 machine="$commit,$gpu,$driver,$cuda,$petsc,$(date -u +%F)"
-echo "program,problem,method,preconditioner,solver,iterations,set_up_s,solve_s,residual,backend,status,commit,gpu,driver,cuda,petsc,date" >"$csv"
+echo "program,problem,method,preconditioner,solver,iterations,set_up_s,solve_s,residual,backend,cold_set_up_s,first_solve_s,ordering,status,commit,gpu,driver,cuda,petsc,date" >"$csv"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 failed=0
@@ -33,10 +33,13 @@ failed=0
 # value NAME: what stands behind "NAME: " in the log, without its unit and without commas.
 value() { sed -nE "s/^$1: ([^ ]+.*)/\1/p" "$log" | head -n 1 | sed -E 's/ s$//; s/,/;/g'; }
 
+# ordering: the order of the rows that -ksp_view names.
+ordering() { sed -nE 's/^ *matrix ordering: *//p' "$log" | head -n 1 | sed 's/,/;/g'; }
+
 # one PROBLEM METHOD PRECONDITIONER SOLVER OPTION...
 one() {
   local problem=$1 method=$2 preconditioner=$3 solver=$4 status=ok code=0
-  timeout "${LIMIT:-120}" "$solve" -dll_append "$plugin" -mat_type "$mat_type" -ksp_rtol 1e-6 -repeat 3 "${@:5}" \
+  timeout "${LIMIT:-120}" "$solve" -dll_append "$plugin" -mat_type "$mat_type" -ksp_rtol 1e-6 -warm_up -repeat 3 -ksp_view "${@:5}" \
     >"$log" 2>&1 || code=$?
   case $code in
     0) ;;
@@ -45,11 +48,12 @@ one() {
     *) status="exit status $code: $(tail -n 1 "$log" | tr ',"' ';_')" ;;
   esac
   [ "$status" = ok ] || [ -n "${MAY_FAIL:-}" ] || failed=1
-  printf '%-26s %-5s %-8s %-15s %6s iterations, set-up %s s, solve %s s, residual %s, %s\n' "$problem" "$method" \
-    "$preconditioner" "$solver" "$(value iterations)" "$(value set-up)" "$(value 'solve, median of 3')" \
-    "$(value residual)" "$status"
+  printf '%-26s %-5s %-8s %-15s %6s iterations, set-up %s s (cold %s s), solve %s s, residual %s, %s %s\n' "$problem" "$method" \
+    "$preconditioner" "$solver" "$(value iterations)" "$(value set-up)" \
+    "$(value 'set-up, first of the process')" "$(value 'solve, median of 3')" "$(value residual)" "$status" "$(ordering)"
   echo "ksp,$problem,$method,$preconditioner,$solver,$(value iterations),$(value set-up),$(value 'solve, median of 3'),$(
-    value residual),$(value backend),$status,$machine" >>"$csv"
+    value residual),$(value backend),$(
+    value 'set-up, first of the process'),$(value 'first solve'),$(ordering),$status,$machine" >>"$csv"
 }
 
 # all PROBLEM METHOD ilu|icc OPTION...: the factorisation that suits the problem, and what competes with it.
