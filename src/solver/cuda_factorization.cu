@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cub/device/device_reduce.cuh>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "kernels/shift.hpp"
 #include "solver/cuda_flag.hpp"
 #include "solver/cuda_input.hpp"
+#include "solver/cuda_many.hpp"
 #include "solver/cuda_staging.hpp"
 #include "solver/cuda_sweep.hpp"
 #include "solver/fill.hpp"
@@ -102,6 +104,8 @@ class CudaFactorization final : public Factorization::Impl {
     }
     const FactorStatus status = attempt_until_done(values, s);
     symmetric_ready_ = false;
+    many_.loaded = false;
+    many_transposed_.loaded = false;
     count_bytes();
     return status;
   }
@@ -112,10 +116,15 @@ class CudaFactorization final : public Factorization::Impl {
     const cudaStream_t s = native(stream);
     last_stream_ = s;
     prepare(part, s);
-    for (Index k = 0; k < count; ++k) {
-      with_device_vectors(staging_, vectors_, static_cast<std::size_t>(info.rows), b + k * ldb, x + k * ldx,
-                          space == MemorySpace::device, s,
-                          [&](const double* device_b, double* device_x) { run(part, device_b, device_x, s); });
+    for (Index k = 0; k < count;) {
+      const Index together = columns_together(part, count - k);
+      const CudaColumns columns{together, b + k * ldb, ldb, x + k * ldx, ldx};
+      if (space == MemorySpace::device) {
+        run(part, columns, s);
+      } else {
+        run_staged(part, columns, s);
+      }
+      k += together;
     }
   }
 
@@ -309,7 +318,88 @@ class CudaFactorization final : public Factorization::Impl {
   void prepare(Apply part, cudaStream_t s) {
     const bool symmetric = part == Apply::symmetric_left || part == Apply::symmetric_right;
     if (symmetric && !symmetric_ready_) prepare_symmetric(s);
-    if (part == Apply::transposed && options_.kind == FactorKind::ilu0 && !transposed_.first.sweep) make_transposed(s);
+    if (runs_transposed(part) && !transposed_.first.sweep) make_transposed(s);
+  }
+
+  /// Sweeps over several columns, from the first application to so many on that they pay.
+  struct Many {
+    std::optional<ManyPair> sweeps;
+    bool loaded = false;  ///< with the values of the last factor()
+  };
+
+  /// Whether `part` is that of the sweeps in transposed_.
+  [[nodiscard]] bool runs_transposed(Apply part) const {
+    return part == Apply::transposed && options_.kind == FactorKind::ilu0;
+  }
+
+  /// How many of `left` columns one pass takes.
+  [[nodiscard]] Index columns_together(Apply part, Index left) const {
+    const SweepPair& single = runs_transposed(part) ? transposed_ : sweeps_;
+    const Index most = std::min(left, kernels::many::kMostColumns);
+    return info.rows > 0 && many_pays(single.first, single.second, most) ? most : 1;
+  }
+
+  ManyPair& many(Apply part, cudaStream_t s) {
+    const bool transposed = runs_transposed(part);
+    Many& many = transposed ? many_transposed_ : many_;
+    const double* const inverse = factor_.inverse_pivots();
+    if (!many.sweeps) {
+      const DevicePattern p = pattern_.pattern();
+      if (transposed) {
+        const DeviceCsr turned = kernels::transpose_pattern(p, s);
+        const DevicePattern t = turned.pattern();
+        many.sweeps.emplace(AnalysedTriangle(t, Triangle::lower, s), turned.source.data(), col_order_.data(),
+                            AnalysedTriangle(t, Triangle::upper, s), turned.source.data(), row_order_.data(), s);
+      } else if (options_.kind == FactorKind::ic0) {
+        const DeviceCsr above = kernels::transpose_pattern(p, s);
+        many.sweeps.emplace(AnalysedTriangle(above.pattern(), Triangle::lower, s), above.source.data(),
+                            row_order_.data(), AnalysedTriangle(p, Triangle::upper, s), nullptr, row_order_.data(), s);
+      } else {
+        many.sweeps.emplace(AnalysedTriangle(p, Triangle::lower, s), nullptr, row_order_.data(),
+                            AnalysedTriangle(p, Triangle::upper, s), nullptr, col_order_.data(), s);
+      }
+    }
+    if (!many.loaded) {
+      const double* const first = options_.kind == FactorKind::ic0 ? unit_.data() : factor_.entries();
+      many.sweeps->first().load_values(first, transposed ? inverse : nullptr, s);
+      many.sweeps->second().load_values(factor_.entries(), transposed ? nullptr : inverse, s);
+      many.loaded = true;
+    }
+    return *many.sweeps;
+  }
+
+  void run(Apply part, const CudaColumns& columns, cudaStream_t s) {
+    if (columns.count == 1) {
+      run(part, columns.b, columns.x, s);
+      return;
+    }
+    ManyPair& pair = many(part, s);
+    const std::int64_t bytes = pair.bytes();
+    switch (part) {
+      case Apply::symmetric_left:
+        pair.solve_first(columns, factor_.inverse_pivots(), flag_.data(), s);
+        break;
+      case Apply::symmetric_right:
+        pair.solve_second(columns, factor_.inverse_pivots(), flag_.data(), s);
+        break;
+      case Apply::transposed:
+      case Apply::full:
+        pair.solve(columns, flag_.data(), s);
+    }
+    if (pair.bytes() != bytes) count_bytes();
+  }
+
+  /// Vectors in host memory.
+  void run_staged(Apply part, const CudaColumns& columns, cudaStream_t s) {
+    const auto rows = static_cast<std::size_t>(info.rows);
+    vectors_.reserve(rows * static_cast<std::size_t>(columns.count), s);
+    for (Index k = 0; k < columns.count; ++k) {
+      staging_.upload(vectors_.in() + k * info.rows, columns.b + k * columns.ldb, rows, s);
+    }
+    run(part, {columns.count, vectors_.in(), info.rows, vectors_.out(), info.rows}, s);
+    for (Index k = 0; k < columns.count; ++k) {
+      staging_.download(columns.x + k * columns.ldx, vectors_.out() + k * info.rows, rows, s);
+    }
   }
 
   void run(Apply part, const double* b, double* x, cudaStream_t s) {
@@ -326,8 +416,7 @@ class CudaFactorization final : public Factorization::Impl {
         break;
       case Apply::transposed:
       case Apply::full: {
-        const bool other = part == Apply::transposed && options_.kind == FactorKind::ilu0;
-        (other ? transposed_ : sweeps_).solve(b, x, flag_.data(), s);
+        (runs_transposed(part) ? transposed_ : sweeps_).solve(b, x, flag_.data(), s);
       }
     }
   }
@@ -336,6 +425,9 @@ class CudaFactorization final : public Factorization::Impl {
     info.bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + row_order_.bytes() + col_order_.bytes() +
                  factor_.bytes() + unit_.bytes() + sweeps_.bytes() + transposed_.bytes() + scaled_.bytes() +
                  host_values_.bytes();
+    for (const Many* const many : {&many_, &many_transposed_}) {
+      if (many->sweeps) info.bytes += many->sweeps->bytes();
+    }
   }
 
   int device_;
@@ -353,6 +445,8 @@ class CudaFactorization final : public Factorization::Impl {
   SweepPair transposed_;        ///< from the first transposed application of ilu0 on
   DeviceArray<double> scaled_;  ///< right-hand side of the second sweep in a symmetric part
   bool symmetric_ready_ = false;
+  Many many_;
+  Many many_transposed_;
   DeviceArray<double> host_values_;
   CudaFlag flag_;
   CudaStaging staging_;
