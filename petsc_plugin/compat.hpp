@@ -103,12 +103,20 @@ inline bool bound_to_cpu(Mat matrix) {
 #endif
 }
 
+/// What PETSc calls for the context of a container, in the form of each release: with the address of the context, under
+/// one type or the other, or with the context itself.
+template <PetscErrorCode (*destroy)(void*)>
+struct ContextDestroyer {
+  static PetscErrorCode by_address(void** context) { return destroy(*context); }
+  static PetscErrorCode by_address(void* context) { return destroy(*static_cast<void**>(context)); }
+};
+
 /// Hands `pointer` to the container, which calls `destroy` for it in the end.
 template <PetscErrorCode (*destroy)(void*)>
 PetscErrorCode set_container(PetscContainer container, void* pointer) {
   PetscCall(PetscContainerSetPointer(container, pointer));
 #if PETSC_VERSION_GE(3, 23, 0)
-  return PetscContainerSetCtxDestroy(container, [](void** context) { return destroy(*context); });
+  return PetscContainerSetCtxDestroy(container, ContextDestroyer<destroy>::by_address);
 #else
   return PetscContainerSetUserDestroy(container, destroy);
 #endif
