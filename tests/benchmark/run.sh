@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All benchmarks on a GPU machine: rows to OUT as CSV, a short table last. See docs/benchmarks.md.
 # usage: tests/benchmark/run.sh [BUILD [OUT [PART...]]]     defaults: build, build/benchmark, all parts
-#   PART                 sptrsv more transposed rhs ilu0 ksp soak
+#   PART                 sptrsv more transposed rhs ilu0 many ksp soak
 #   TASKDAG_MATRIX_DIR   folder of further matrices (.mtx, .mtx.gz, .mtx.xz)
 #   SCHEDULES            schedules of sptrsv [all]
 #   LIMIT                seconds for one part [900]
@@ -12,13 +12,13 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=${1:-$here/../../build}
 out=${2:-$build/benchmark}
 parts=("${@:3}")
-[ ${#parts[@]} -gt 0 ] || parts=(sptrsv more transposed rhs ilu0 ksp soak)
+[ ${#parts[@]} -gt 0 ] || parts=(sptrsv more transposed rhs ilu0 many ksp soak)
 limit=${LIMIT:-900}
 bench=$build/tests/benchmark/taskdag_bench
 mkdir -p "$out"
 TASKDAG_COMMIT=${TASKDAG_COMMIT:-$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)}
 export TASKDAG_COMMIT
-[ -n "${RESUME:-}" ] || rm -f "$out"/{sptrsv,ilu0,soak,ksp}.csv
+[ -n "${RESUME:-}" ] || rm -f "$out"/{sptrsv,ilu0,many,soak,ksp}.csv
 failed=0
 
 # measure FILE PART OPTION...: rows to FILE. After a hang (status 4) it goes on behind what hung.
@@ -43,9 +43,10 @@ for part in "${parts[@]}"; do
     transposed) measure sptrsv.csv sptrsv --table --transposed --repeat 7 --time-limit-ms 300 ;;
     rhs) measure sptrsv.csv sptrsv --table --rhs 8 --repeat 7 --time-limit-ms 300 ;;
     ilu0) measure ilu0.csv ilu0 --repeat 7 ;;
+    many) measure many.csv many --table --repeat 7 --time-limit-ms 200 ;;
     ksp) "$here/ksp.sh" "$build/examples/solve" "$build/lib/libpetsctaskdag.so" "$out/ksp.csv" || failed=1 ;;
     soak) measure soak.csv soak ;;
-    *) echo "unknown part $part: sptrsv more transposed rhs ilu0 ksp soak" >&2 && exit 2 ;;
+    *) echo "unknown part $part: sptrsv more transposed rhs ilu0 many ksp soak" >&2 && exit 2 ;;
   esac
 done
 
