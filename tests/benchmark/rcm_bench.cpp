@@ -207,7 +207,8 @@ bool measure(const std::string& name, const Arguments& arguments, const std::opt
   }
   if (!arguments.rivals) return well;
   std::string version;
-  std::unique_ptr<RcmRival> rival = make_cusolver_rcm(a, version);
+  std::unique_ptr<RcmRival> rival;
+  if (cuda) rival = make_cusolver_rcm(a, version);  // works on the host, but makes no handle without a device
   well = add_rival(sheet, version, rival.get()) && well;
   rival = make_petsc_rcm(a, version);
   return add_rival(sheet, version, rival.get()) && well;

@@ -81,7 +81,8 @@ std::unique_ptr<RcmRival> make_cusolver_rcm(const CsrMatrix& a, std::string& ver
   for (const int part : {0, 1, 2}) {
     int value = 0;
     check(property(part, &value), "cusolverGetProperty");
-    version += (part > 0 ? "." : "") + std::to_string(value);
+    if (part > 0) version += '.';
+    version += std::to_string(value);
   }
   return std::make_unique<CusolverRcm>(libraries, a);
 }
