@@ -165,6 +165,46 @@ TEST_F(DeviceData, AnApplicationCopiesNothing) {
 #endif
 }
 
+TEST_F(DeviceData, AnApplicationToABlockCopiesNothingAndIsThatOfItsColumns) {
+#if defined(PETSC_HAVE_CUDA)
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(convection(), MATAIJCUSPARSE);
+  PetscInt rows = 0;
+  PETSC_OK(MatGetSize(a, &rows, nullptr));
+  for (const PetscInt columns : {2, 9, 33}) {
+    const OwnedPc pc = make_pc(a, "-pc_type taskdag -pc_taskdag_type ilu");
+    OwnedMat b;
+    OwnedMat x;
+    for (OwnedMat* dense : {&b, &x}) {
+      PETSC_OK(MatCreateSeqDenseCUDA(PETSC_COMM_SELF, rows, columns, nullptr, dense->out()));
+      PETSC_OK(MatSetRandom(*dense, nullptr));
+    }
+    PETSC_OK(PCMatApply(pc, b, x));  // brings b to the device
+    PetscLogEvent event = 0;
+    PetscEventPerfInfo before{};
+    PetscEventPerfInfo after{};
+    PETSC_OK(PetscLogEventGetId("TaskDAGApply", &event));
+    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &before));
+    for (int k = 0; k < 3; ++k) PETSC_OK(PCMatApply(pc, b, x));
+    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &after));
+    EXPECT_EQ(after.count, before.count + 3);
+    EXPECT_EQ(after.CpuToGpuCount, before.CpuToGpuCount) << columns;
+    EXPECT_EQ(after.GpuToCpuCount, before.GpuToCpuCount) << columns;
+    for (PetscInt k = 0; k < columns; ++k) {
+      Vec right = nullptr;
+      Vec column = nullptr;
+      const OwnedVec single = make_vector(a);
+      PETSC_OK(MatDenseGetColumnVecRead(b, k, &right));
+      PETSC_OK(PCApply(pc, right, single));
+      PETSC_OK(MatDenseRestoreColumnVecRead(b, k, &right));
+      PETSC_OK(MatDenseGetColumnVecRead(x, k, &column));
+      EXPECT_LT(relative_difference(column, single), 1e-12) << "column " << k;
+      PETSC_OK(MatDenseRestoreColumnVecRead(x, k, &column));
+    }
+  }
+#endif
+}
+
 TEST_F(DeviceData, ZeroPivotStopsTheSolve) {
   CsrMatrix csr = poisson();
   csr.values[static_cast<std::size_t>(0)] = 0.0;  // the first row's diagonal comes first
