@@ -105,7 +105,8 @@ class Engine final : public EngineBase<P> {
     program_.continues = options.continues ? 1 : 0;
     reset_totals();
     const auto start = std::chrono::steady_clock::now();
-    while (turn(options, phase_, report)) ++report.slices;
+    // reset_totals() has looked.
+    for (bool looked = true; turn(options, phase_, report, looked); looked = false) ++report.slices;
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report.phase = phase_;
     if (report.finished()) phase_ = -1;
@@ -251,9 +252,9 @@ class Engine final : public EngineBase<P> {
     if (record_memory_.size() != 0) record_memory_.copy_in(0, &zero_, sizeof(zero_));
   }
 
-  /// One turn. @returns false when the run is over
-  bool turn(const RunOptions& options, int& phase, Report& report) {
-    look();
+  /// One turn. `looked`: ledger and levels are as a look would find them. @returns false when the run is over
+  bool turn(const RunOptions& options, int& phase, Report& report, bool looked) {
+    if (!looked) look();
     const auto stop = static_cast<Stop>(ledger_.stop);
     if (stop == Stop::none || stop == Stop::suspended) {
       if (pending_of(ledger_.total) == 0) return end(report, Outcome::finished);

@@ -6,7 +6,10 @@
 /// An Algorithm has:
 /// - Data, with `graph`, `tally` and `rounds`; Item, with `first` and `last`: edges; name.
 /// - Value begin(data, item): by one lane per range, before its edges are looked at or it is cut.
-/// - bool visit(data, value, edge, child): looks at an edge. @returns whether `child` is to be walked along
+/// - Seen see(data, value, u): looks at a neighbour; several are looked at before any is settled, so that their
+/// latencies
+///   overlap.
+/// - bool settle(data, value, u, seen, child): @returns whether `child` is to be walked along
 /// - Item piece(item, value, first, last): a part of a range that is too long.
 #pragma once
 
@@ -33,9 +36,10 @@ struct RangeTask {
   static constexpr int fetch = Fetch;
   static constexpr bool batched = true;
   static constexpr bool waits = false;
-  static constexpr int kEdges = 64;         ///< of a range that is walked along; longer ones are cut into so many at most
-  static constexpr int kOwn = 2 * Fetch;    ///< ranges that a worker goes on with by itself at most
+  static constexpr int kEdges = 64;       ///< of a range that is walked along; longer ones are cut into so many at most
+  static constexpr int kOwn = 2 * Fetch;  ///< ranges that a worker goes on with by itself at most
   static constexpr int kFound = 4 * Fetch;  ///< ranges that it can hold; more go to the queue one by one
+  static constexpr int kAtOnce = 4;         ///< edges that a lane looks at side by side
   static constexpr int max_children = kOwn / Fetch * kEdges;
 
   struct Memory {
@@ -104,10 +108,21 @@ struct RangeTask {
         continue;
       }
       const Value value = memory.value[k];
-      for (Offset e = item.first + lane; e < item.last; e += lanes) {
-        ++edges;
-        Item child;
-        if (Algorithm::visit(data, value, e, child)) keep(context, memory, found, child);
+      for (Offset e = item.first + lane; e < item.last; e += kAtOnce * lanes) {
+        Index u[kAtOnce]{};
+        typename Algorithm::Seen seen[kAtOnce]{};
+        const int many = (item.last - e + lanes - 1) / lanes < kAtOnce ? (item.last - e + lanes - 1) / lanes : kAtOnce;
+        for (int j = 0; j < kAtOnce; ++j) {
+          if (j < many) u[j] = data.graph.neighbours[e + j * lanes];
+        }
+        for (int j = 0; j < kAtOnce; ++j) {
+          if (j < many) seen[j] = Algorithm::see(data, value, u[j]);
+        }
+        for (int j = 0; j < kAtOnce; ++j) {
+          Item child;
+          if (j < many && Algorithm::settle(data, value, u[j], seen[j], child)) keep(context, memory, found, child);
+        }
+        edges += static_cast<std::uint32_t>(many);
       }
     }
     return edges;

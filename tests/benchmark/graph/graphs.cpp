@@ -21,7 +21,7 @@ std::vector<GraphCase> list_graphs() {
       {"5-point 1000^2", "mesh", [] { return grid(Stencil::five_point, 1000); }},
       {"7-point 100^3", "mesh", [] { return grid(Stencil::seven_point, 100); }},
       {"R-MAT 16", "scale-free", [] { return make_rmat({.scale = 16}); }},
-      {"R-MAT 20", "scale-free", [] { return make_rmat({.scale = 20}); }},
+      {"R-MAT 18", "scale-free", [] { return make_rmat({.scale = 18}); }},
   };
   if (const char* directory = std::getenv("TASKDAG_MATRIX_DIR")) {
     const std::vector<std::pair<std::string, std::string>> files = {

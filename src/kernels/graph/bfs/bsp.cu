@@ -25,6 +25,8 @@ __device__ void append(const Frontiers& frontiers, BspState& state, int iteratio
   }
 }
 
+constexpr int kAtOnce = 4;  ///< edges that a lane looks at side by side
+
 /// One iteration: all edges of the frontier, `Lanes` lanes a range.
 template <int Lanes>
 __global__ void __launch_bounds__(kBspBlock)
@@ -42,11 +44,19 @@ __global__ void __launch_bounds__(kBspBlock)
   unsigned looked = 0;
   for (std::int64_t k = std::int64_t{blockIdx.x} * (kBspBlock / Lanes) + threadIdx.x / Lanes; k < items; k += groups) {
     const EdgeRange range = in[k];
-    for (Offset e = range.first + lane; e < range.last; e += Lanes) {
-      ++looked;
-      const Index u = graph.neighbours[e];
-      if (peek(depth[u]) <= next || fetch_min(depth[u], next) <= next) continue;
-      append(frontiers, state, iteration, u, graph.offsets[u], graph.offsets[u + 1]);
+    for (Offset e = range.first + lane; e < range.last; e += kAtOnce * Lanes) {
+      Index u[kAtOnce];
+      Index seen[kAtOnce];
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) u[j] = e + j * Lanes < range.last ? graph.neighbours[e + j * Lanes] : -1;
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) seen[j] = u[j] >= 0 ? peek(depth[u[j]]) : 0;
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        looked += u[j] >= 0 ? 1U : 0U;
+        if (seen[j] <= next || fetch_min(depth[u[j]], next) <= next) continue;
+        append(frontiers, state, iteration, u[j], graph.offsets[u[j]], graph.offsets[u[j] + 1]);
+      }
     }
   }
   bsp_add(edges, looked);

@@ -21,14 +21,15 @@ struct Expand {
   using Data = BfsData;
   using Item = EdgeRange;
   using Value = Index;  ///< depth of what is found
+  using Seen = Index;   ///< depth of a neighbour
   static constexpr auto name = "expand";
 
   TASKDAG_TASK static Index begin(const BfsData& data, const EdgeRange& range) {
     return peek(data.depth[range.vertex]) + 1;
   }
-  TASKDAG_TASK static bool visit(const BfsData& data, Index next, Offset e, EdgeRange& child) {
-    const Index u = data.graph.neighbours[e];
-    if (peek(data.depth[u]) <= next || fetch_min(data.depth[u], next) <= next) return false;
+  TASKDAG_TASK static Index see(const BfsData& data, Index /*next*/, Index u) { return peek(data.depth[u]); }
+  TASKDAG_TASK static bool settle(const BfsData& data, Index next, Index u, Index seen, EdgeRange& child) {
+    if (seen <= next || fetch_min(data.depth[u], next) <= next) return false;
     child = {u, data.graph.offsets[u], data.graph.offsets[u + 1]};
     return child.first < child.last;
   }

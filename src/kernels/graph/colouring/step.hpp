@@ -72,8 +72,10 @@ struct ColourStep {
       for (int k = group.rank(); k < size; k += group.size()) {
         if (base[k] == kDone) continue;
         kernels::ColourWindow window{base[k], taken[k]};
-        if (conflict[k] != 0 && !window.has_free()) {
-          base[k] += 64;
+        if (conflict[k] != 0 && (!window.has_free() || window.first_free() > graph.degree(vertex(k)))) {
+          // The next window. A neighbour that changes its colour may have stood in two; no more colours than neighbours
+          // are ever needed, so beyond them all is looked at anew.
+          base[k] = base[k] + 64 > graph.degree(vertex(k)) ? 0 : base[k] + 64;
           engine::AtomicRef<int>(open).store(1, engine::relaxed);
           continue;
         }

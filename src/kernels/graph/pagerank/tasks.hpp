@@ -33,6 +33,7 @@ struct Push {
   using Data = PagerankData;
   using Item = ShareRange;
   using Value = float;
+  using Seen = float;  ///< a neighbour's residue before
   static constexpr auto name = "push";
   static constexpr float kUntaken = -1.0F;
 
@@ -42,9 +43,10 @@ struct Push {
     engine::AtomicRef<float>(data.rank[range.vertex]).fetch_add(taken, engine::relaxed);
     return taken * data.damping / static_cast<float>(range.last - range.first);
   }
-  TASKDAG_TASK static bool visit(const PagerankData& data, float share, Offset e, ShareRange& child) {
-    const Index u = data.graph.neighbours[e];
-    const float before = engine::AtomicRef<float>(data.residue[u]).fetch_add(share, engine::relaxed);
+  TASKDAG_TASK static float see(const PagerankData& data, float share, Index u) {
+    return engine::AtomicRef<float>(data.residue[u]).fetch_add(share, engine::relaxed);
+  }
+  TASKDAG_TASK static bool settle(const PagerankData& data, float share, Index u, float before, ShareRange& child) {
     if (before > data.threshold || before + share <= data.threshold) return false;
     child = {u, data.graph.offsets[u], data.graph.offsets[u + 1], kUntaken};
     return true;
