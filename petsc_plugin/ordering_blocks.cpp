@@ -30,7 +30,7 @@ PetscErrorCode destroy_attachment(void* pointer) {
 }
 
 std::string text_of(const BlockOrdering& ordering) {
-  const std::string colours = std::to_string(ordering.blocks.colours()) + " colours";
+  std::string colours = std::to_string(ordering.blocks.colours()) + " colours";
   if (ordering.shape == BlockShape::points) return colours;
   return std::to_string(ordering.blocks.blocks()) + " blocks of about " + std::to_string(ordering.block_size) +
          " rows (" + to_string(ordering.shape) + "), " + colours;
