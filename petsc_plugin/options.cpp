@@ -243,7 +243,8 @@ PetscErrorCode read_bmc_block_size(PetscInt* rows) {
   const OptionRow option = row(OptionId::bmc_block_size);
   PetscBool given = PETSC_FALSE;
   *rows = 0;
-  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for all solvers", "PC");
+  // A title of its own: PETSc prints the help under each title once.
+  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for all orderings", "Mat");
   PetscCall(PetscOptionsInt(option.name, option.help, nullptr, *rows, rows, &given));
   PetscCheck(!given || *rows >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %" PetscInt_FMT,
              option.name, option.range.c_str(), *rows);
