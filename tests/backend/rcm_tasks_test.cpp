@@ -179,7 +179,8 @@ constexpr std::uint32_t kWatchdog = 20000;
 std::string describe(const TaskOrderingOptions& options) {
   return std::string(to_string(options.form)) + (options.steps == TaskSteps::phases ? ", phases" : ", dependencies") +
          (options.compression == TaskCompression::all_nodes ? ", all nodes" : ", candidates") +
-         (options.narrow_in_place ? ", narrow levels in place, " : ", ") + engine::to_string(options.run.scheduler);
+         (options.narrow_in_place ? ", narrow levels in place, " : ", ") + std::to_string(options.block_keys) +
+         " keys a block, " + engine::to_string(options.run.scheduler);
 }
 std::vector<TaskOrderingOptions> all_forms() {
   std::vector<TaskOrderingOptions> forms;
@@ -195,6 +196,13 @@ std::vector<TaskOrderingOptions> all_forms() {
       forms.push_back(
           {.form = form, .steps = steps, .compression = TaskCompression::candidates, .narrow_in_place = true});
     }
+  }
+  for (const TaskSteps steps : {TaskSteps::phases, TaskSteps::dependencies}) {
+    forms.push_back({.steps = steps, .compression = TaskCompression::candidates, .block_keys = 64});
+    forms.push_back({.steps = steps,
+                     .compression = TaskCompression::candidates,
+                     .narrow_in_place = steps == TaskSteps::dependencies,
+                     .block_keys = 4096});
   }
   forms.push_back({.form = TaskForm::cpu_gpu});
   for (TaskOrderingOptions& options : forms) options.run.watchdog_ms = kWatchdog;
@@ -268,6 +276,13 @@ TEST_P(RcmTasksTest, AQueueThatMayNotGrowIsAnErrorThatSaysSo) {
 TEST_P(RcmTasksTest, NarrowLevelsNeedTheCandidates) {
   const HostGraph graph = graph_of(pattern_of(path(2)));
   EXPECT_THROW(RcmByTasks(context(), graph.view(), {.narrow_in_place = true}), InvalidInput);
+}
+
+TEST_P(RcmTasksTest, ABlockSortsAPowerOfTwoOfKeys) {
+  const HostGraph graph = graph_of(pattern_of(path(2)));
+  for (const std::uint32_t keys : {0U, 32U, 1000U, 8192U}) {
+    EXPECT_THROW(RcmByTasks(context(), graph.view(), {.block_keys = keys}), InvalidInput) << keys;
+  }
 }
 
 TEST_P(RcmTasksTest, WhatWasDoneIsCounted) {

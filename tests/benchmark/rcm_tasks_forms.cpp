@@ -25,6 +25,9 @@ double wall_ms(const std::function<void()>& action) {
 TaskFormTime named(const TaskOrderingOptions& options) {
   TaskFormTime time;
   time.form = to_string(options.form);
+  if (options.form == TaskForm::bitonic && options.block_keys != TaskOrderingOptions().block_keys) {
+    time.form.append(1, ' ').append(std::to_string(options.block_keys));
+  }
   time.scheduler = engine::to_string(options.run.scheduler);
   if (options.form != TaskForm::cpu_gpu) {
     time.steps = options.steps == TaskSteps::phases ? "phases" : "dependencies";
@@ -77,6 +80,10 @@ std::vector<TaskOrderingOptions> measured_task_forms(const Context& context) {
   forms.push_back({.steps = TaskSteps::dependencies, .compression = TaskCompression::candidates});
   forms.push_back(
       {.steps = TaskSteps::dependencies, .compression = TaskCompression::candidates, .narrow_in_place = true});
+  forms.push_back({.steps = TaskSteps::dependencies,
+                   .compression = TaskCompression::candidates,
+                   .narrow_in_place = true,
+                   .block_keys = 4096});
   forms.push_back({.form = TaskForm::cub});
   forms.push_back({.form = TaskForm::cub,
                    .steps = TaskSteps::dependencies,

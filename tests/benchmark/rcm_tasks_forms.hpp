@@ -13,7 +13,7 @@ namespace taskdag::benchmark {
 
 /// One form on one matrix. Milliseconds; of the repeats, the one with the median total.
 struct TaskFormTime {
-  std::string form;          ///< "bitonic", "cub", "cpu-gpu"
+  std::string form;          ///< "bitonic", "bitonic 4096" (with other than 1024 keys a block), "cub", "cpu-gpu"
   std::string steps;         ///< "phases", "dependencies"; empty for cpu-gpu
   std::string compression;   ///< "all nodes", "candidates"; empty for cpu-gpu
   std::string narrow;        ///< levels: "tasks", "in place"; empty for cpu-gpu

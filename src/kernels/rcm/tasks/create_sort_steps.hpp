@@ -9,7 +9,8 @@ namespace taskdag::kernels::rcm_tasks {
 /// Creates the tasks of one step, of type Step, for `count` keys. Reached by all lanes.
 template <class Flow, class Step, class Context>
 TASKDAG_TASK void create_sort_steps(Context& context, std::uint32_t count, std::uint32_t run, std::uint32_t distance) {
-  const Share share(padded(count) / kChunk, 1);
+  const PermutationData& data = context.data();
+  const Share share(data.padded(count) / data.chunk, 1);
   for (int task = context.group().rank(); task < share.tasks; task += context.group().size()) {
     context.template enqueue<Step>(
         {static_cast<std::uint32_t>(share.begin(task)), static_cast<std::uint32_t>(share.end(task)), run, distance});

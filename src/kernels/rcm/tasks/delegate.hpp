@@ -23,7 +23,7 @@ struct Delegate {
     if (children == 0) {
       if (context.group().rank() == 0) *data.placed = data.state->end;
     } else if (!data.sorts_elsewhere) {
-      create_sort_steps<Flow, SortBlock<Flow>>(context, children, kChunk, 0);
+      create_sort_steps<Flow, SortBlock<Flow>>(context, children, data.chunk, 0);
     }
   }
 };

@@ -7,10 +7,11 @@
 
 namespace taskdag::kernels::rcm_tasks {
 
-inline constexpr std::size_t kNarrowScratch = sizeof(EdgeScratch) > sizeof(SortKey) * kChunk ? sizeof(EdgeScratch)
-                                                                                             : sizeof(SortKey) * kChunk;
+inline constexpr std::size_t kNarrowScratch = sizeof(EdgeScratch) > sizeof(SortKey) * kMostChunk
+                                                  ? sizeof(EdgeScratch)
+                                                  : sizeof(SortKey) * kMostChunk;
 
-/// Finds the children of a whole level and, where they are kChunk at most, sorts them into `keys`; else they are left
+/// Finds the children of a whole level and, where they are a chunk at most, sorts them into `keys`; else they are left
 /// to be compressed. Reached by all lanes. @param shared kNarrowScratch bytes @returns the number of children
 /// @pre the level's state has none yet; there is a list of candidates
 template <class Group>
@@ -19,7 +20,7 @@ TASKDAG_TASK std::uint32_t make_narrow_level(const Group& group, std::byte* shar
   claim_children(group, shared, data, level);
   group.sync();
   const std::uint32_t children = look(data.state->touched);
-  if (children > kChunk) return children;
+  if (children > data.chunk) return children;
   const auto rank = static_cast<std::uint32_t>(group.rank());
   const auto lanes = static_cast<std::uint32_t>(group.size());
   auto* const keys = reinterpret_cast<SortKey*>(shared);

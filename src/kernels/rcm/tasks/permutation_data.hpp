@@ -25,6 +25,8 @@ struct LevelState {
   engine::Dependency next;  ///< the step that waits (flow.hpp)
 };
 
+inline constexpr std::uint32_t kMostChunk = 4096;
+
 struct PermutationData {
   GraphView graph;
   const Index* rank;     ///< by node: its place in the order by degree, then index
@@ -37,22 +39,19 @@ struct PermutationData {
   Index narrow;          ///< levels of so many nodes need no tasks; 0: all levels are made by tasks
   bool sorts_elsewhere;  ///< the run ends where a level is to be sorted
   unsigned rank_bits;    ///< that hold any rank
+  std::uint32_t chunk;   ///< keys that a worker sorts in its shared memory: a power of two, 64 … kMostChunk
   LevelState* state;
 
   [[nodiscard]] TASKDAG_HD SortKey key(Parent parent, Index node) const {
     return static_cast<SortKey>(parent - 1U) << rank_bits | static_cast<SortKey>(rank[node]);
   }
+  /// Keys that the network sorts where there are `count`: a power of two, the rest is filled with kLargestKey.
+  [[nodiscard]] TASKDAG_HD std::uint32_t padded(std::uint32_t count) const {
+    std::uint32_t size = chunk;
+    while (size < count) size *= 2;
+    return size;
+  }
   [[nodiscard]] TASKDAG_HD Index node(SortKey key) const { return by_rank[key & ((SortKey{1} << rank_bits) - 1U)]; }
 };
-
-/// Keys that a worker sorts in its shared memory (MHive: 256 threads · 4).
-inline constexpr std::uint32_t kChunk = 1024;
-
-/// Keys that the network sorts where there are `count`: a power of two, the rest is filled with kLargestKey.
-TASKDAG_HD std::uint32_t padded(std::uint32_t count) {
-  std::uint32_t size = kChunk;
-  while (size < count) size *= 2;
-  return size;
-}
 
 }  // namespace taskdag::kernels::rcm_tasks

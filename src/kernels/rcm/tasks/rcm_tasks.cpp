@@ -56,6 +56,9 @@ struct RcmByTasks::Impl {
     if (options.narrow_in_place && options.compression != TaskCompression::candidates) {
       throw InvalidInput("narrow levels are made in place from the list of candidates: ask for that, too");
     }
+    if (!std::has_single_bit(options.block_keys) || options.block_keys < 64 || options.block_keys > kMostChunk) {
+      throw InvalidInput("a block sorts a power of two of keys, 64 to 4096, not " + std::to_string(options.block_keys));
+    }
     view = graph;
     if (context.backend() == Backend::cuda) {
       offsets = engine::Array<EdgeOffset>(context, {graph.offsets, nodes + 1});
@@ -81,7 +84,7 @@ struct RcmByTasks::Impl {
     if (options.form == TaskForm::cpu_gpu) {
       on_processor.assign(nodes, 0);
     } else {
-      keys = engine::Array<SortKey>(context, std::max<std::size_t>(std::bit_ceil(nodes), kChunk));
+      keys = engine::Array<SortKey>(context, std::max<std::size_t>(std::bit_ceil(nodes), options.block_keys));
       if (options.compression == TaskCompression::candidates) candidates = engine::Array<Index>(context, nodes);
       level_state = engine::Array<LevelState>(context, 1);
       permutation = options.steps == TaskSteps::phases ? make_phase_program(context, options.runner)
@@ -144,6 +147,7 @@ struct RcmByTasks::Impl {
                                options.narrow_in_place ? kNarrow : 0,
                                options.form == TaskForm::cub,
                                bits_for(nodes),
+                               options.block_keys,
                                level_state.data()};
     account(*permutation, permutation->begin(start, data, options.run), "permutation", times);
     if (options.form == TaskForm::bitonic) return;

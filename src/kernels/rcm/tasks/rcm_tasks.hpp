@@ -41,6 +41,8 @@ struct TaskOrderingOptions {
   /// Whether levels of at most 256 nodes are made by the one worker that would have created their tasks (MHive: no).
   /// For bitonic and cub; needs the candidates.
   bool narrow_in_place = false;
+  /// Keys that one worker sorts in its shared memory: a power of two, 64 … 4096. MHive: 1024, 4 for each thread.
+  std::uint32_t block_keys = 1024;
   engine::RunnerOptions runner = {};
   engine::RunOptions run = {};
 };
@@ -60,8 +62,8 @@ class RcmByTasks {
  public:
   /// Copies the graph to the device (host backend: refers to it), ranks its nodes, makes the queues.
   /// @pre the graph is in host memory and outlives the object
-  /// @throws InvalidInput for narrow_in_place without candidates; Unsupported, OutOfMemory, DeviceError as
-  /// engine::Runner
+  /// @throws InvalidInput for narrow_in_place without candidates, or for block_keys out of range; Unsupported,
+  /// OutOfMemory, DeviceError as engine::Runner
   RcmByTasks(const Context& context, const GraphView& graph, const TaskOrderingOptions& options = {});
   RcmByTasks(RcmByTasks&&) noexcept;
   ~RcmByTasks();

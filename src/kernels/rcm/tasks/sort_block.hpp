@@ -7,14 +7,14 @@
 
 namespace taskdag::kernels::rcm_tasks {
 
-/// Sorts its chunks, each up or down in turns (run == kChunk), or ends the merging of runs that are longer than a
+/// Sorts its chunks, each up or down in turns (run == chunk), or ends the merging of runs that are longer than a
 /// chunk.
 template <class Flow>
 struct SortBlock {
   using Item = SortStep;
   static constexpr auto name = "sort block";
   static constexpr engine::WorkerSize worker = kWorker;
-  static constexpr std::size_t shared_bytes = sizeof(SortKey) * kChunk;
+  static constexpr std::size_t shared_bytes = sizeof(SortKey) * kMostChunk;
   static constexpr int max_children = 1;
   static constexpr bool waits = false;
   using Creates = engine::Types<SortDelegate<Flow>>;
@@ -26,15 +26,17 @@ struct SortBlock {
     const auto rank = static_cast<std::uint32_t>(group.rank());
     const auto lanes = static_cast<std::uint32_t>(group.size());
     auto* const keys = reinterpret_cast<SortKey*>(context.shared());
-    const std::uint32_t count = step.run == kChunk ? data.state->children : padded(data.state->children);
+    const std::uint32_t size = data.chunk;
+    const std::uint32_t children = data.state->children;
+    const std::uint32_t count = step.run == size ? children : data.padded(children);
     for (std::uint32_t chunk = step.first; chunk < step.end; ++chunk) {
-      const std::uint32_t at = chunk * kChunk;
-      for (std::uint32_t i = rank; i < kChunk; i += lanes) keys[i] = at + i < count ? data.keys[at + i] : kLargestKey;
+      const std::uint32_t at = chunk * size;
+      for (std::uint32_t i = rank; i < size; i += lanes) keys[i] = at + i < count ? data.keys[at + i] : kLargestKey;
       group.sync();
-      for (std::uint32_t run = step.run == kChunk ? 2 : step.run; run <= step.run; run *= 2) {
-        merge_runs(group, keys, kChunk, at, run);
+      for (std::uint32_t run = step.run == size ? 2 : step.run; run <= step.run; run *= 2) {
+        merge_runs(group, keys, size, at, run);
       }
-      for (std::uint32_t i = rank; i < kChunk; i += lanes) data.keys[at + i] = keys[i];
+      for (std::uint32_t i = rank; i < size; i += lanes) data.keys[at + i] = keys[i];
       group.sync();
     }
     Flow::template done<SortDelegate<Flow>>(context, step.first == 0, {step.run, step.distance, -1});

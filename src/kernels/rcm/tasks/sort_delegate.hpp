@@ -36,9 +36,9 @@ struct SortDelegate {
       run *= 2;
       distance = run / 2;
     }
-    if (run == 0 || run > padded(children)) {
+    if (run == 0 || run > data.padded(children)) {
       next_level(context);
-    } else if (distance >= kChunk) {
+    } else if (distance >= data.chunk) {
       create_sort_steps<Flow, SortGlobal<Flow>>(context, children, run, distance);
     } else {
       create_sort_steps<Flow, SortBlock<Flow>>(context, children, run, 0);
@@ -76,7 +76,7 @@ struct SortDelegate {
         if (group.rank() == 0) *data.placed = level.end;
         return;
       }
-      if (children > kChunk) {
+      if (children > data.chunk) {
         if (group.rank() == 0) context.template enqueue<CompressSortData<Flow>>({-1, -1});
         return;
       }

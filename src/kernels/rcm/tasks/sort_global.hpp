@@ -6,7 +6,7 @@
 
 namespace taskdag::kernels::rcm_tasks {
 
-/// Swaps in global memory. A chunk is kChunk keys, which take part in kChunk / 2 pairs.
+/// Swaps in global memory. A chunk takes part in half as many pairs.
 template <class Flow>
 struct SortGlobal {
   using Item = SortStep;
@@ -21,8 +21,8 @@ struct SortGlobal {
     const PermutationData& data = context.data();
     const auto& group = context.group();
     const auto lanes = static_cast<std::uint32_t>(group.size());
-    const std::uint32_t end = step.end * (kChunk / 2);
-    for (std::uint32_t pair = step.first * (kChunk / 2) + static_cast<std::uint32_t>(group.rank()); pair < end;
+    const std::uint32_t end = step.end * (data.chunk / 2);
+    for (std::uint32_t pair = step.first * (data.chunk / 2) + static_cast<std::uint32_t>(group.rank()); pair < end;
          pair += lanes) {
       const std::uint32_t low = 2 * pair - (pair & (step.distance - 1));
       const std::uint32_t high = low + step.distance;

@@ -35,8 +35,8 @@ struct CompressRange {
   Index end;
 };
 
-/// One step of the sorting network for chunks (of kChunk keys) [first, end): merges bitonic runs of `run` keys at
-/// `distance`. Distance 0 stands for all distances below kChunk, and with run == kChunk for all smaller runs, too.
+/// One step of the sorting network for chunks [first, end): merges bitonic runs of `run` keys at
+/// `distance`. Distance 0 stands for all distances below a chunk, and with run == chunk for all smaller runs, too.
 struct SortStep {
   std::uint32_t first;
   std::uint32_t end;
