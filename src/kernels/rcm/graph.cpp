@@ -13,9 +13,13 @@ namespace {
 
 constexpr Index kRowChunk = 4096;
 
-/// Calls body(first, last) for chunks of [0, rows) on all threads.
+/// Calls body(first, last) for chunks of [0, rows) on all threads; a single chunk wakes none.
 template <class Body>
 void for_rows(host::ThreadPool& pool, Index rows, const Body& body) {
+  if (rows <= kRowChunk) {
+    if (rows > 0) body(0, rows);
+    return;
+  }
   host::TicketCounter tickets;
   pool.run([&](int) {
     Index first = 0;
@@ -72,32 +76,28 @@ bool holds(const Index* first, const Index* last, Index column) {
 bool find_degrees(const CsrPattern& a, host::ThreadPool& pool, std::vector<Index>& degree) {
   std::atomic<bool> symmetric{true};
   std::atomic<std::int64_t> surplus{0};  // entries above the diagonal over those below
-  host::TicketCounter tickets;
-  pool.run([&](int) {
-    Index first = 0;
-    Index last = 0;
-    while (symmetric.load(std::memory_order_relaxed) && tickets.take(a.rows, kRowChunk, first, last)) {
-      bool partners = true;
-      std::int64_t above = 0;
-      for (Index row = first; row < last; ++row) {
-        const Offset end = a.row_offsets[row + 1];
-        Offset e = a.row_offsets[row];
-        Index neighbours = end - e;
-        for (; e < end && a.col_indices[e] < row; ++e) --above;
-        if (e < end && a.col_indices[e] == row) {
-          ++e;
-          --neighbours;
-        }
-        degree[at(row)] = neighbours;
-        above += end - e;
-        for (; e < end; ++e) {
-          const Index column = a.col_indices[e];
-          partners &= holds(a.col_indices + a.row_offsets[column], a.col_indices + a.row_offsets[column + 1], row);
-        }
+  for_rows(pool, a.rows, [&](Index first, Index last) {
+    if (!symmetric.load(std::memory_order_relaxed)) return;
+    bool partners = true;
+    std::int64_t above = 0;
+    for (Index row = first; row < last; ++row) {
+      const Offset end = a.row_offsets[row + 1];
+      Offset e = a.row_offsets[row];
+      Index neighbours = end - e;
+      for (; e < end && a.col_indices[e] < row; ++e) --above;
+      if (e < end && a.col_indices[e] == row) {
+        ++e;
+        --neighbours;
       }
-      surplus.fetch_add(above, std::memory_order_relaxed);
-      if (!partners) symmetric.store(false, std::memory_order_relaxed);
+      degree[at(row)] = neighbours;
+      above += end - e;
+      for (; e < end; ++e) {
+        const Index column = a.col_indices[e];
+        partners &= holds(a.col_indices + a.row_offsets[column], a.col_indices + a.row_offsets[column + 1], row);
+      }
     }
+    surplus.fetch_add(above, std::memory_order_relaxed);
+    if (!partners) symmetric.store(false, std::memory_order_relaxed);
   });
   return symmetric.load(std::memory_order_relaxed) && surplus.load(std::memory_order_relaxed) == 0;
 }
