@@ -64,7 +64,7 @@ TEST_F(Cuda, AutoTakesTheGpuFromTheThresholdOn) {
 
 TEST_F(DeviceData, GivesTheIterationsOfPetscOnTheHost) {
   for (const auto& [ksp, type] : solvers)
-    for (const char* ordering : {"natural", "taskdag_rcm"}) {
+    for (const char* ordering : {"natural", "taskdag_rcm", "taskdag_bmc", "taskdag_color"}) {
       if (type == "jacobi" && std::string(ordering) != "natural") continue;
       const CsrMatrix csr = ksp == "cg" ? poisson() : convection();
       const OwnedMat host = make_matrix(csr);
