@@ -53,7 +53,7 @@ double single_microseconds(const ChosenSweep& sweep) {
 /// transpositions.
 double many_microseconds(const kernels::TriangleFeatures& f, Index count) {
   constexpr double kLaunches = 14.0;
-  constexpr double kHop = 0.55;
+  constexpr double kHop = 1.0;
   constexpr double kHopByEntries = 0.012;
   constexpr double kHopByEntriesAndStride = 0.002;
   constexpr double kMostEntries = 40.0;

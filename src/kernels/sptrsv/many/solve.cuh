@@ -71,9 +71,7 @@ class Row {
       const int here = min(kWarpSize, place_.count - base);
       for (int e = 0; e < here;) {
         const int left = (here - e + kGroups - 1) / kGroups;  // of a group
-        if (left > 4) {
-          e += add<8>(e, here, sum);
-        } else if (left > 2) {
+        if (left > 2) {
           e += add<4>(e, here, sum);
         } else if (left > 1) {
           e += add<2>(e, here, sum);
@@ -185,7 +183,7 @@ inline constexpr int kLevelWarps = 8;
 inline constexpr int kCounterStride = 64;  ///< in ints: counters lie in different parts of the L2 cache
 
 template <int Stride>
-__global__ void __launch_bounds__(kLevelWarps* kWarpSize, 3) level_kernel(const SolveParameters p) {
+__global__ void __launch_bounds__(kLevelWarps* kWarpSize, 4) level_kernel(const SolveParameters p) {
   using cuda::TicketCounter;
   const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
