@@ -26,16 +26,17 @@ struct SortBlock {
     const auto rank = static_cast<std::uint32_t>(group.rank());
     const auto lanes = static_cast<std::uint32_t>(group.size());
     auto* const keys = reinterpret_cast<SortKey*>(context.shared());
-    const std::uint32_t size = data.chunk;
     const std::uint32_t children = data.state->children;
-    const std::uint32_t count = step.run == size ? children : data.padded(children);
+    const bool whole = step.run == data.chunk;  // sorts its chunks from the beginning
+    const std::uint32_t count = whole ? children : data.padded(children);
+    std::uint32_t size = data.chunk;
+    while (whole && size > 1 && size / 2 >= children) size /= 2;  // few keys need no full chunk
     for (std::uint32_t chunk = step.first; chunk < step.end; ++chunk) {
-      const std::uint32_t at = chunk * size;
+      const std::uint32_t at = chunk * data.chunk;
       for (std::uint32_t i = rank; i < size; i += lanes) keys[i] = at + i < count ? data.keys[at + i] : kLargestKey;
       group.sync();
-      for (std::uint32_t run = step.run == size ? 2 : step.run; run <= step.run; run *= 2) {
-        merge_runs(group, keys, size, at, run);
-      }
+      const std::uint32_t last = whole ? size : step.run;
+      for (std::uint32_t run = whole ? 2 : step.run; run <= last; run *= 2) merge_runs(group, keys, size, at, run);
       for (std::uint32_t i = rank; i < size; i += lanes) data.keys[at + i] = keys[i];
       group.sync();
     }
