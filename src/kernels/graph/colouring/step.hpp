@@ -35,6 +35,8 @@ struct ColourStep {
   Index base[std::size_t{Most}];
   int conflict[std::size_t{Most}];
   int open;
+  Index rest[std::size_t{Most}];  ///< places in the list of vertices with so many edges that the whole group takes part
+  int rests;
 
   /// Gives a colour to each vertex of a list that has none, or that is in conflict. vertex(k): the k-th, or −1 for
   /// none; k < size. Ends with sync(). @returns colours that the calling lane has given
@@ -48,7 +50,10 @@ struct ColourStep {
     }
     while (true) {
       for (int k = group.rank(); k < size; k += group.size()) taken[k] = 0;
-      if (group.rank() == 0) open = 0;
+      if (group.rank() == 0) {
+        open = 0;
+        rests = 0;
+      }
       group.sync();
       for_each(
           group, graph, size, [&](int k) { return base[k] == kDone ? Index{-1} : vertex(k); },
@@ -97,6 +102,7 @@ struct ColourStep {
   TASKDAG_TASK void check(const Group& group, const GraphView& graph, const Index* colour, int size,
                           const Vertex& vertex) {
     for (int k = group.rank(); k < size; k += group.size()) conflict[k] = 0;
+    if (group.rank() == 0) rests = 0;
     group.sync();
     for_each(group, graph, size, vertex, [&](int k, Index v, Offset first, Offset last, int step) {
       const Index own = peek(colour[v]);
@@ -115,23 +121,27 @@ struct ColourStep {
   static constexpr Offset kLong = 64;  ///< edges per lane, above which the whole group takes part
 
   /// body(k, vertex, first, last, step) for the edges first, first + step, … of each vertex, by as many lanes as there
-  /// are for it.
+  /// are for it. @pre rests is 0, and all lanes know
   template <class Group, class Vertex, class Body>
-  TASKDAG_TASK static void for_each(const Group& group, const GraphView& graph, int size, const Vertex& vertex,
-                                    const Body& body) {
+  TASKDAG_TASK void for_each(const Group& group, const GraphView& graph, int size, const Vertex& vertex,
+                             const Body& body) {
     int lanes = 1;
     while (lanes < 32 && 2 * lanes * size <= group.size()) lanes *= 2;
     const int lane = group.rank() % lanes;
     for (int k = group.rank() / lanes; k < size; k += group.size() / lanes) {
       const Index v = vertex(k);
-      if (v < 0 || is_long(group, graph, v, lanes)) continue;
+      if (v < 0) continue;
+      if (is_long(group, graph, v, lanes)) {
+        if (lane == 0) rest[engine::AtomicRef<int>(rests).fetch_add(1, engine::relaxed)] = k;
+        continue;
+      }
       body(k, v, graph.offsets[v] + lane, graph.offsets[v + 1], lanes);
     }
     if (lanes == group.size()) return;
-    for (int k = 0; k < size; ++k) {
-      const Index v = vertex(k);
-      if (v < 0 || !is_long(group, graph, v, lanes)) continue;
-      body(k, v, graph.offsets[v] + group.rank(), graph.offsets[v + 1], group.size());
+    group.sync();
+    for (int i = 0; i < rests; ++i) {
+      const Index v = vertex(rest[i]);
+      body(rest[i], v, graph.offsets[v] + group.rank(), graph.offsets[v + 1], group.size());
     }
   }
   template <class Group>
