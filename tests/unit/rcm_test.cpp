@@ -273,8 +273,26 @@ TEST(HostRcmTest, AgreesWithTheNaiveImplementationOnRandomGraphs) {
     }
     host::ThreadPool pool(1 + round % 3);
     std::vector<Index> order(static_cast<std::size_t>(n));
-    kernels::host_reverse_cuthill_mckee(from_edges(n, edges).pattern(), pool, order.data(), nullptr);
+    // Every other round, threads walk together from the first level on.
+    kernels::host_reverse_cuthill_mckee(from_edges(n, edges).pattern(), pool, order.data(), nullptr,
+                                        round % 2 == 0 ? 1 : kernels::kNeighboursTogether);
     ASSERT_EQ(order, Naive(n, edges).order()) << "round " << round;
+  }
+}
+
+TEST(HostRcmTest, ThreadsThatWalkTogetherAgreeWithSerial) {
+  for (const CsrMatrix& a : {permuted(make_stencil({.nx = 60, .ny = 70}), shuffled(4200, 3)),
+                             make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 17, .ny = 16, .nz = 15}),
+                             make_rmat({.scale = 11, .edges_per_vertex = 6})}) {
+    const std::vector<Index> expected = reverse_cuthill_mckee(a.pattern());
+    for (const int threads : {2, 3, 5}) {
+      host::ThreadPool pool(threads);
+      for (const std::int64_t together : {1, 500, 5000}) {
+        std::vector<Index> order(expected.size());
+        kernels::host_reverse_cuthill_mckee(a.pattern(), pool, order.data(), nullptr, together);
+        EXPECT_EQ(order, expected) << threads << " threads, from " << together << " neighbours";
+      }
+    }
   }
 }
 

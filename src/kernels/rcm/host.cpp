@@ -36,7 +36,8 @@ std::vector<Index> nodes_by_degree(const Lists<Place>& lists) {
 template <class Place>
 class HostOrderer {
  public:
-  HostOrderer(const Lists<Place>& lists, host::ThreadPool& pool) : lists_(lists), walk_(lists, pool) {}
+  HostOrderer(const Lists<Place>& lists, host::ThreadPool& pool, std::int64_t neighbours_together)
+      : lists_(lists), walk_(lists, pool, neighbours_together) {}
 
   void run(Index* order, OrderingTimes& times) {
     const Clock::time_point begin = Clock::now();
@@ -112,20 +113,23 @@ class HostOrderer {
 
 }  // namespace
 
-void host_reverse_cuthill_mckee(const CsrPattern& a, host::ThreadPool& pool, Index* order, OrderingTimes* times) {
+void host_reverse_cuthill_mckee(const CsrPattern& a, host::ThreadPool& pool, Index* order, OrderingTimes* times,
+                                std::int64_t neighbours_together) {
   OrderingTimes spent;
   if (a.rows > 0) {
     const Clock::time_point begin = Clock::now();
     std::vector<Index> degree(at(a.rows));
     if (find_degrees(a, pool, degree)) {
       spent.graph = seconds_since(begin);
-      HostOrderer<Offset>({a.rows, a.row_offsets, a.col_indices, degree.data()}, pool).run(order, spent);
+      HostOrderer<Offset>({a.rows, a.row_offsets, a.col_indices, degree.data()}, pool, neighbours_together)
+          .run(order, spent);
     } else {
       const HostGraph graph = symmetrised_graph(a, pool);
       const GraphView view = graph.view();
       for (Index node = 0; node < a.rows; ++node) degree[at(node)] = view.degree(node);
       spent.graph = seconds_since(begin);
-      HostOrderer<EdgeOffset>({a.rows, view.offsets, view.neighbours, degree.data()}, pool).run(order, spent);
+      HostOrderer<EdgeOffset>({a.rows, view.offsets, view.neighbours, degree.data()}, pool, neighbours_together)
+          .run(order, spent);
     }
   }
   if (times) *times = spent;

@@ -6,8 +6,6 @@
 namespace taskdag::kernels {
 namespace {
 
-/// Neighbours in a level below which a barrier costs more than the threads gain.
-constexpr std::int64_t kNeighboursTogether = 6000;
 /// Threads stay together until a level has this many times fewer.
 constexpr Index kStayTogether = 4;
 /// So many nodes ahead their neighbours are fetched.
@@ -20,7 +18,7 @@ constexpr Index kNoMemory = -1;
 }  // namespace
 
 template <class Place>
-HostWalk<Place>::HostWalk(const Lists<Place>& lists, host::ThreadPool& pool)
+HostWalk<Place>::HostWalk(const Lists<Place>& lists, host::ThreadPool& pool, std::int64_t neighbours_together)
     : lists_(lists),
       pool_(pool),
       threads_(pool.concurrent() && pool.processors() > 1 ? pool.threads() : 1),
@@ -31,7 +29,7 @@ HostWalk<Place>::HostWalk(const Lists<Place>& lists, host::ThreadPool& pool)
       barrier_(threads_) {
   const std::int64_t entries = lists.nodes == 0 ? 0 : lists.offsets[lists.nodes];
   const std::int64_t average = std::max<std::int64_t>(1, entries / std::max(lists.nodes, 1));
-  least_together_ = static_cast<Index>(std::max<std::int64_t>(threads_, kNeighboursTogether / average));
+  least_together_ = static_cast<Index>(std::max<std::int64_t>(1, neighbours_together / average));
   for (std::atomic<Mark>& mark : mark_) mark.store(kNew, std::memory_order_relaxed);
 }
 

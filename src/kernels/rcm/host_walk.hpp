@@ -38,7 +38,8 @@ struct Lists {
 template <class Place>
 class HostWalk {
  public:
-  HostWalk(const Lists<Place>& lists, host::ThreadPool& pool);
+  /// `neighbours_together`: levels of fewer neighbours are walked by the calling thread alone.
+  HostWalk(const Lists<Place>& lists, host::ThreadPool& pool, std::int64_t neighbours_together);
 
   /// Whether no search has met the node yet.
   [[nodiscard]] bool is_new(Index node) const { return mark_[at(node)].load(std::memory_order_relaxed) == kNew; }

@@ -13,6 +13,12 @@ struct Levels {
   bool gave_up = false;
 };
 
+/// How a walk is launched.
+struct WalkShape {
+  int blocks = 1;
+  int team = 1;  ///< blocks in a cluster
+};
+
 /// Walks that share their memory. A walk starts from any number of nodes at once, of different components: its level l
 /// then holds the nodes of all these components that are l steps away, those of one component together if `ordered`.
 class Walker {
@@ -36,7 +42,7 @@ class Walker {
   int log2_lanes_;
   Index hub_;
   bool hubs_;
-  int blocks_;
+  WalkShape shape_;
   cudaStream_t stream_;
   cuda::ScratchArray<Index> queue_;
   cuda::ScratchArray<Index> level_begin_;
