@@ -33,8 +33,8 @@ struct Options {
 using graph::Form;
 using graph::Kind;
 
-std::vector<int> rounds_of(const Options& options, std::vector<int> otherwise) {
-  return options.rounds.empty() ? std::move(otherwise) : options.rounds;
+std::vector<int> rounds_of(const Options& options, const std::vector<int>& otherwise) {
+  return options.rounds.empty() ? otherwise : options.rounds;
 }
 
 bool wanted(const std::vector<std::string>& names, const std::string& name) {
