@@ -1,7 +1,7 @@
 // Cells of supersteps against the serial reference: blocks of colours, and schedules for cores.
 #include "kernels/sptrsv/supersteps/supersteps.hpp"
 
-#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
@@ -53,7 +53,7 @@ class SuperstepsTest : public test::OnDevice<> {
   }
 
   BlockOrdering order(const CsrMatrix& a, Index block_size) {
-    return block_multicolour(Context({.backend = Backend::host}), a.view().pattern, MemorySpace::host,
+    return block_multicolour(Context::create({.backend = Backend::host}), a.view().pattern, MemorySpace::host,
                              {.block_size = block_size});
   }
 
