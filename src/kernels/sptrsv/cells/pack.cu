@@ -163,6 +163,7 @@ __global__ void pack_kernel(PackArguments a) {
   const Index row = a.row_at[std::int64_t{t} * kLanes + lane];
   const LanePairs pairs{pair_row_at(a.stream, step), lane};
   for (std::uint32_t k = 0; k < 2 * step.pairs; ++k) {
+    pairs.value(k) = 0.0;
     pairs.place(k) = static_cast<std::uint32_t>(kZeroPlace);
     a.inside_source[source_at(step, k, lane)] = -1;
   }
@@ -174,28 +175,52 @@ __global__ void pack_kernel(PackArguments a) {
   }
 }
 
-__global__ void clear_outside(std::int64_t entries, Index absent, Index* position, Offset* source, Index* row) {
+__global__ void clear_outside(std::int64_t entries, Index absent, Index* position, double* value, Offset* source,
+                              Index* row) {
   const std::int64_t e = element();
   if (e >= entries) return;
   position[e] = absent;
+  value[e] = 0.0;
   source[e] = -1;
   row[e] = -1;
 }
 
-/// A warp a step.
-__global__ void load_inside(Index steps, const Step* step_at, const Index* row_at, const Offset* inside_source,
-                            const double* source, const double* pivot, std::byte* stream) {
+struct LoadArguments {
+  Index steps;
+  const Step* step;
+  const Index* row_at;
+  const Index* errand_at;
+  const Offset* inside_source;
+  const double* source;
+  const double* pivot;
+  std::byte* stream;
+  Target* target;
+  Errand* errand;
+};
+
+/// A warp a step: its pivots, and two values a lane and pair row. What is absent is 0 from the packing on.
+__global__ void load_inside(const LoadArguments a) {
   const auto t = static_cast<Index>(element() / kLanes);
-  if (t >= steps) return;
+  if (t >= a.steps) return;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const Step step = step_at[t];
-  const Index row = row_at[std::int64_t{t} * kLanes + lane];
-  const double factor = pivot && row >= 0 ? pivot[row] : 1.0;
-  const LanePairs pairs{pair_row_at(stream, step), lane};
-  for (std::uint32_t k = 0; k < 2 * step.pairs; ++k) {
-    const Offset e = inside_source[source_at(step, k, lane)];
-    pairs.value(k) = e >= 0 ? with_plain_nan(source[e] * factor) : 0.0;
+  const std::int64_t position = std::int64_t{t} * kLanes + lane;
+  const Step step = a.step[t];
+  const Index row = __ldg(a.row_at + position);
+  if (row < 0) return;
+  const Index errand = __ldg(a.errand_at + position);
+  const double pivot = a.pivot ? __ldg(a.pivot + row) : 1.0;
+  static_assert(2 * sizeof(Offset) == sizeof(int2));
+  const auto* const sources =
+      reinterpret_cast<const int2*>(a.inside_source + std::size_t{step.pair_row} * kPairRowValues) + lane;
+  std::byte* const values = pair_row_at(a.stream, step) + static_cast<unsigned>(lane) * sizeof(double2);
+  const auto value = [&](Offset e) { return e >= 0 ? with_plain_nan(__ldg(a.source + e) * pivot) : 0.0; };
+#pragma unroll 4
+  for (std::uint32_t k = 0; k < step.pairs; ++k) {
+    const int2 e = __ldg(sources + std::size_t{k} * kLanes);
+    *reinterpret_cast<double2*>(values + std::size_t{k} * kPairRowBytes) = {value(e.x), value(e.y)};
   }
+  a.target[position].pivot = pivot;
+  if (errand >= 0) a.errand[errand].pivot = pivot;
 }
 
 __global__ void load_outside(std::int64_t entries, const Offset* outside_source, const Index* outside_row,
@@ -203,7 +228,8 @@ __global__ void load_outside(std::int64_t entries, const Offset* outside_source,
   const std::int64_t k = element();
   if (k >= entries) return;
   const Offset e = outside_source[k];
-  value[k] = e < 0 ? 0.0 : with_plain_nan(pivot ? source[e] * pivot[outside_row[k]] : source[e]);
+  if (e < 0) return;
+  value[k] = with_plain_nan(pivot ? source[e] * pivot[outside_row[k]] : source[e]);
 }
 
 }  // namespace
@@ -221,8 +247,8 @@ Storage pack(const SweepInput& input, const Plan& plan, cudaStream_t stream) {
   if (outside > 0) {
     const auto entries = static_cast<std::int64_t>(outside);
     clear_outside<<<element_blocks(entries), kElementBlock, 0, stream>>>(
-        entries, plan.steps * kLanes, storage.outside_position.data(), storage.outside_source.data(),
-        storage.outside_row.data());
+        entries, plan.steps * kLanes, storage.outside_position.data(), storage.outside_value.data(),
+        storage.outside_source.data(), storage.outside_row.data());
     cuda::check_launch("clear_outside");
   }
   pack_kernel<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
@@ -234,12 +260,12 @@ Storage pack(const SweepInput& input, const Plan& plan, cudaStream_t stream) {
   return storage;
 }
 
-void load_values(const Plan& plan, const Storage& storage, const double* source, const double* pivot,
-                 cudaStream_t stream) {
+void load_values(const Plan& plan, const Storage& storage, const double* source, const double* pivot, Target* target,
+                 Errand* errand, cudaStream_t stream) {
   if (plan.steps == 0) return;
   load_inside<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
-      plan.steps, plan.step.data(), plan.row.data(), storage.inside_source.data(), source, pivot,
-      storage.stream.data());
+      {plan.steps, plan.step.data(), plan.row.data(), plan.errand.data(), storage.inside_source.data(), source, pivot,
+       storage.stream.data(), target, errand});
   cuda::check_launch("load_inside");
   const auto entries = static_cast<std::int64_t>(storage.outside_value.size());
   if (entries == 0) return;

@@ -28,8 +28,9 @@ struct Storage {
 /// Fills places, positions and sources. Asynchronous.
 Storage pack(const SweepInput& input, const Plan& plan, cudaStream_t stream);
 
-/// Fills the values: source value times the row's pivot (null: 1). Asynchronous.
-void load_values(const Plan& plan, const Storage& storage, const double* source, const double* pivot,
-                 cudaStream_t stream);
+/// Fills the values: source value times the row's pivot (null: 1); and the pivots of positions and errands.
+/// Asynchronous.
+void load_values(const Plan& plan, const Storage& storage, const double* source, const double* pivot, Target* target,
+                 Errand* errand, cudaStream_t stream);
 
 }  // namespace taskdag::kernels::cells

@@ -103,9 +103,12 @@ bool supported() {
   return attributes.ptxVersion >= 90;
 }
 
-void solve(const SolveArguments& arguments, cudaStream_t stream) {
+void prepare() {
   cuda::check(cudaFuncSetAttribute(solve_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)),
               "asking for shared memory");
+}
+
+void solve(const SolveArguments& arguments, cudaStream_t stream) {
   const int blocks = min(arguments.cells, cuda::device_limits().multiprocessors);
   solve_kernel<<<blocks, kBlock, sizeof(Shared), stream>>>(arguments);
   cuda::check_launch("solve_kernel (cells)");

@@ -27,6 +27,9 @@ struct SolveArguments {
   int* non_finite;
 };
 
+/// Must come before solve() on each device: lets the kernel have its shared memory.
+void prepare();
+
 /// Launches the kernel. Asynchronous.
 void solve(const SolveArguments& arguments, cudaStream_t stream);
 

@@ -31,15 +31,6 @@ __global__ void make_targets(const cells::Cell* cell, const Index* row, const In
   }
 }
 
-__global__ void set_pivots(std::int64_t positions, const Index* row, const Index* errand_at, const double* pivot,
-                           cells::Target* target, cells::Errand* errand) {
-  const std::int64_t p = element();
-  if (p >= positions) return;
-  const double mine = pivot && row[p] >= 0 ? pivot[row[p]] : 1.0;
-  target[p].pivot = mine;
-  if (errand_at[p] >= 0) errand[errand_at[p]].pivot = mine;
-}
-
 /// A block a cell: where its right-hand side lies, if that is not much more than it needs.
 __global__ void find_rhs(const cells::Target* target, const cells::Errand* errand, const Index* errand_at,
                          cells::Cell* cell) {
@@ -82,6 +73,7 @@ class CellsSweep final : public Sweep {
       : plan_(
             cells::make_plan(input, options.cells > 0 ? options.cells : cells::estimate(input, stream).cells, stream)),
         storage_(cells::pack(input, plan_, stream)) {
+    cells::prepare();
     const std::size_t positions = plan_.positions();
     target_ = {positions, stream};
     errand_ = {static_cast<std::size_t>(plan_.errands), stream};
@@ -105,12 +97,7 @@ class CellsSweep final : public Sweep {
   }
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
-    cells::load_values(plan_, storage_, source, pivot, stream);
-    if (plan_.steps == 0) return;
-    const auto count = static_cast<std::int64_t>(plan_.positions());
-    set_pivots<<<element_blocks(count), kElementBlock, 0, stream>>>(count, plan_.row.data(), plan_.errand.data(), pivot,
-                                                                    target_.data(), errand_.data());
-    cuda::check_launch("set_pivots");
+    cells::load_values(plan_, storage_, source, pivot, target_.data(), errand_.data(), stream);
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
