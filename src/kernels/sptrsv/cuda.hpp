@@ -12,6 +12,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "backends/cuda/memory.hpp"
 #include "kernels/sptrsv/features.hpp"
@@ -64,6 +65,9 @@ struct alignas(16) WarpTask {
   Index offset;
 };
 
+/// Triangles with more levels have no wide ones worth a launch.
+inline constexpr Index kMostLevelsListed = 64;
+
 /// Rows in level order, cut into warp tasks. Tasks are numbered by level, so a task waits only for smaller numbers.
 struct TaskList {
   Index rows = 0;
@@ -75,6 +79,8 @@ struct TaskList {
   cuda::DeviceArray<Index> order;     ///< position → row
   cuda::DeviceArray<Index> position;  ///< row → position
   cuda::DeviceArray<WarpTask> task;
+  /// First task of each level, and their number; empty for more than kMostLevelsListed levels.
+  std::vector<Index> level_begin;
   [[nodiscard]] std::int64_t bytes() const { return order.bytes() + position.bytes() + task.bytes(); }
 
   /// What kernels take by value.
@@ -92,8 +98,8 @@ struct TaskList {
 inline constexpr int kEntriesPerLane = 4;
 
 /// `entries_per_lane`: a row gets the fewest lanes (1, 2, … 32) with which no lane has more than that many of its
-/// `count` entries. Inside a level rows with equally many lanes are neighbours. kind (0 or 1 by row; null: all 0): rows
-/// of different kinds share no task. Synchronises `stream`.
+/// `count` entries. Inside a level rows with equally many lanes are neighbours. kind (0, 1 or 2 by row; null: all 0):
+/// rows of different kinds share no task. Synchronises `stream`.
 TaskList build_tasks(const RowLevels& levels, const Index* count, Triangle triangle, int entries_per_lane,
                      cudaStream_t stream, const Index* kind = nullptr);
 
@@ -101,10 +107,11 @@ TaskList build_tasks(const RowLevels& levels, const Index* count, Triangle trian
 /// before they are needed, and no more, because each waiting warp polls the L2 cache. Rows with several lanes have more
 /// operands to poll and are fetched more slowly apart. Values measured on an H200, see docs/performance.md.
 struct SolveTuning {
-  int lookahead_levels = 16;            ///< where rows have one lane
-  int lookahead_levels_many_lanes = 8;  ///< where they have more on average
-  int warps_per_multiprocessor = 4;     ///< at least so many
-  int gate_pause_ns = 20;               ///< pause between two looks at the gate of a row
+  int lookahead_levels = 16;              ///< where rows have one lane
+  int lookahead_levels_many_lanes = 8;    ///< where they have more on average
+  int warps_per_multiprocessor = 4;       ///< at least so many
+  int gate_pause_ns = 20;                 ///< pause between two looks at the gate of a row
+  int wide_tasks_per_multiprocessor = 4;  ///< a level of at least so many is a launch of its own, where nobody waits
 };
 
 /// Blocks of `block` threads for a persistent kernel over these tasks, on the current device.
@@ -142,19 +149,28 @@ class PackedTriangle {
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
+  /// Levels that are run by one launch: a wide one, or all between two wide ones.
+  struct Stretch {
+    Index first;  ///< task
+    Index end;
+    bool wide;
+  };
+  void find_stretches();
   void arm(cudaStream_t stream);
 
   TaskList tasks_;
+  std::vector<Stretch> stretches_;
+  bool overlaps_ = false;            ///< a launch may start before the one before it ends
   cuda::DeviceArray<Index> column_;  ///< position of the operand; rows() where the row has ended (slot always 0)
   cuda::DeviceArray<double> value_;
-  cuda::DeviceArray<Index> gate_;     ///< per position: see pack_kernel
-  cuda::DeviceArray<Offset> source_;  ///< −1 where the row has ended
-  cuda::DeviceArray<double> slots_;   ///< of the next run: rows() + 1
-  cuda::DeviceArray<int> counter_;
+  cuda::DeviceArray<Index> gate_;          ///< per position: see pack_kernel
+  cuda::DeviceArray<Offset> source_;       ///< −1 where the row has ended
+  cuda::DeviceArray<double> slots_;        ///< of the next run: rows() + 1
+  cuda::DeviceArray<int> counter_;         ///< by stretch
   cuda::DeviceArray<double> spare_slots_;  ///< of the last run
   cuda::DeviceArray<int> spare_counter_;
   SolveTuning tuning_;
-  bool armed_ = false;  ///< slots are not_yet and the counter is 0
+  bool armed_ = false;  ///< slots are not_yet and the counters are 0
 };
 
 /// out[p] = in[index[p]]. Asynchronous.

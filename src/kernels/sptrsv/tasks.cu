@@ -19,7 +19,7 @@ using cuda::ScratchArray;
 using cuda::with_scratch;
 
 constexpr int kLaneClasses = 6;             // log2 of the lanes per row: 0 … 5
-constexpr int kClasses = 2 * kLaneClasses;  // those, for either kind of row
+constexpr int kClasses = 3 * kLaneClasses;  // those, for each kind of row
 constexpr int kUnroll = 4;                  // widths above this are rounded up to a multiple of it
 constexpr int kMaxLog2Lanes = kLaneClasses - 1;
 
@@ -175,6 +175,10 @@ TaskList build_tasks(const RowLevels& levels, const Index* count, Triangle trian
   const auto fetched = cuda::fetch_array(totals.data(), 3, stream);
   list.tasks = fetched[0];
   list.widest_level = fetched[1];
+  if (levels.levels <= kMostLevelsListed) {
+    const auto firsts = cuda::fetch_array(first_task.data(), static_cast<std::size_t>(groups) + 1, stream);
+    for (std::size_t group = 0; group < firsts.size(); group += kClasses) list.level_begin.push_back(firsts[group]);
+  }
   list.entries = fetched[2];
 
   const auto tasks = static_cast<std::size_t>(list.tasks);
