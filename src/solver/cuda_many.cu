@@ -33,10 +33,10 @@ kernels::ManySweep make(const AnalysedTriangle& triangle, const Offset* source, 
 
 /// A launch, a hop a level, rows and entries streamed through; cells have an estimate of their own.
 double single_microseconds(const ChosenSweep& sweep) {
-  constexpr double kLaunch = 6.0;
+  constexpr double kLaunch = 4.0;
   constexpr double kHop = 0.4;
-  constexpr double kRow = 2.5e-5;
-  constexpr double kEntry = 4e-6;
+  constexpr double kRow = 1.25e-5;
+  constexpr double kEntry = 3e-6;
   constexpr double kCellsOverEstimate = 1.2;
   constexpr double kCellsOverFlat = 0.3;  // where nobody has asked for the estimate
   const kernels::TriangleFeatures& f = sweep.features;
