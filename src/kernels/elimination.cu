@@ -22,6 +22,16 @@ using cuda::ScratchArray;
 constexpr Index kPivotsPerLane = 4;
 // A row whose updates are more than this many times its entries has them searched for in each factorisation.
 constexpr std::int64_t kListedPerEntry = 64;
+// Where levels have fewer rows than this on average, what counts is how long a row takes: a lane a target is best.
+constexpr Index kNarrowLevel = 500;
+// Elsewhere, it is the number of instructions: rows of ilu0 with so many updates or more have them dealt out to rounds.
+constexpr std::int64_t kUpdatesOfRounds = 64;
+// Such a row gets a lane for so many updates, about.
+constexpr std::int64_t kUpdatesPerLane = 6;
+// No row takes more rounds: a level of pivot rows takes at most one for each of them and one for each `lanes` updates.
+// With 32 lanes there are at most 127 pivot rows and 8128 updates, with fewer at most kUpdatesPerLane for each.
+constexpr int kMostRounds = 512;
+constexpr Index kMostPlaces = kPlacesPerLane * kWarpSize;
 // Rows with more pivot rows are not sorted.
 constexpr Index kMostSorted = 1024;
 // Levels of rows that should have warps at once.
@@ -70,26 +80,32 @@ __global__ void count_updates(const Pattern view, Index* slots, RowCounts counts
 /// by side; more lanes than needed keep rows apart, which share a warp wait for each other.
 template <class Pattern>
 __global__ void choose_forms(const Pattern view, RowCounts counts, std::int64_t listed_per_entry, Index room,
-                             Index* lanes, RowForm* form, Index* kind) {
+                             Index* lanes, RowForm* form, Index* kind, bool narrow) {
   const auto row = static_cast<Index>(element());
   if (row >= view.pattern.rows) return;
   const Index pivots = view.pivot_count(row);
   const Index entries = view.pattern.row_offsets[row + 1] - view.pattern.row_offsets[row];
   const Index changed = counts.changed[row];
   const Index targets = Pattern::kMultipliersAreTargets ? pivots + changed : max(pivots, changed);
+  const Index places = entries + (Pattern::kMultipliersAreTargets ? pivots : 2 * pivots);
   Index wanted = kWarpSize;
   if (counts.updates[row] == 0) {
     form[row] = RowForm::sum;
     wanted = (pivots + kPivotsPerLane - 1) / kPivotsPerLane;
   } else if (counts.updates[row] > listed_per_entry * entries) {
     form[row] = RowForm::searched;
-  } else if (targets > kWarpSize) {
-    form[row] = RowForm::long_row;
-  } else {
+  } else if (targets <= kWarpSize &&
+             (narrow || !Pattern::kMultipliersAreTargets || counts.updates[row] < kUpdatesOfRounds)) {
     form[row] = RowForm::targets;
     wanted = max(targets, room);
+  } else if (places > kMostPlaces) {
+    form[row] = RowForm::long_row;
+  } else {
+    form[row] = RowForm::rounds;
+    wanted = max(room, max((places + kPlacesPerLane - 1) / kPlacesPerLane,
+                           static_cast<Index>((counts.updates[row] + kUpdatesPerLane - 1) / kUpdatesPerLane)));
   }
-  kind[row] = form[row] == RowForm::sum ? 0 : 1;
+  kind[row] = form[row] == RowForm::sum ? 0 : form[row] == RowForm::targets ? 1 : 2;
   Index power = 1;
   while (power < wanted && power < kWarpSize) power *= 2;
   lanes[row] = power;
@@ -117,8 +133,9 @@ __global__ void sizes_by_position(const Pattern view, const Index* order, RowCou
     case RowForm::sum:
       break;
     case RowForm::targets:
-      sizes.updates[p] = counts.updates[row];
+      sizes.updates[p] = counts.updates[row] + counts.updates[row] % 2;
       break;
+    case RowForm::rounds:
     case RowForm::long_row:
       sizes.updates[p] = 2 * counts.updates[row];
       break;
@@ -149,7 +166,10 @@ __global__ void fill_rows(const Pattern view, TaskList::View tasks, RowCounts co
                form[row] == RowForm::searched ? 0 : static_cast<Index>(counts.updates[row]),
                offsets.changed[p],
                counts.changed[row],
-               form[row]};
+               form[row],
+               0,
+               0,
+               0};
   }
   Offset next = offsets.changed[p];
   for (Index base = view.diagonal(row) + 1; base < entries; base += kWarpSize) {
@@ -271,6 +291,121 @@ __global__ void fill_lists(const RowLists<Pattern> lists) {
   lists.list_updates(row, lane);
 }
 
+/// Deals the updates of the rows of the form `rounds` out to rounds.
+struct RoundScheduler {
+  struct Row {
+    std::int16_t last_round[kMostPlaces];  // of each entry's updates so far
+    int taken[kMostRounds];                // lanes of each round
+  };
+  EliminationView lists;
+  const Index* level;  // by row
+  const Index* lanes;  // by row
+  EliminationRow* rows;
+  ValueReference* updates;  // the targets become RoundUpdate::places
+  std::int32_t* where;      // by update: round · lanes + lane
+  std::int64_t* sizes;      // by position, in the end: how much of the list of updates the row needs
+  bool multipliers_are_targets;
+
+  __device__ Index level_of(const PivotRow& pivot) const { return level[lists.tasks.order[pivot.inverse]]; }
+  __device__ void deal_out(Index p, int lane, Row& state) const {
+    const EliminationRow row = lists.rows[p];
+    if (row.form != RowForm::rounds) return;
+    const Index width = lanes[row.row];
+    const Index highest = level_of(lists.pivots[row.first_pivot + row.pivot_count - 1]);
+    Index late = 0;
+    while (late < min(width, row.pivot_count) &&
+           level_of(lists.pivots[row.first_pivot + row.pivot_count - 1 - late]) == highest) {
+      ++late;
+    }
+    const Index early = row.pivot_count - late;
+    int early_rounds = -1;
+    for (Index e = lane; e < row.entries; e += kWarpSize) state.last_round[e] = -1;
+    for (int r = lane; r < kMostRounds; r += kWarpSize) state.taken[r] = 0;
+    __syncwarp();
+    const std::int32_t first_place = multipliers_are_targets ? 0 : row.entries;
+    int earliest = 0;  // round that pivot rows of this level may begin in
+    int top = -1;      // last round in use
+    Index level_before = -1;
+    for (Index chunk = 0; chunk < row.pivot_count; chunk += kWarpSize) {
+      const Index mine = chunk + lane;
+      PivotRow pivot{};
+      Index pivot_level = -1;
+      Index end_of_mine = row.update_count;
+      if (mine < row.pivot_count) {
+        pivot = lists.pivots[row.first_pivot + mine];
+        pivot_level = level_of(pivot);
+        if (mine + 1 < row.pivot_count) end_of_mine = lists.pivots[row.first_pivot + mine + 1].first_update;
+      }
+      for (int k = 0; k < min(kWarpSize, row.pivot_count - chunk); ++k) {
+        const Index begin = __shfl_sync(kFullWarp, pivot.first_update, k);
+        const Index end = __shfl_sync(kFullWarp, end_of_mine, k);
+        if (begin == end) continue;
+        const Index this_level = __shfl_sync(kFullWarp, pivot_level, k);
+        const Index place = __shfl_sync(kFullWarp, pivot.place, k);
+        const bool first_late = chunk + k >= early && early_rounds < 0;
+        if (first_late) early_rounds = top + 1;
+        // Not even where a round has lanes to spare: it would wait for what comes later.
+        if (first_late || this_level != level_before) earliest = top + 1;
+        level_before = this_level;
+        const int ready = multipliers_are_targets ? max(earliest, state.last_round[place] + 1) : earliest;
+        __syncwarp();
+        int latest = ready;
+        for (Index u = begin + lane; u < end; u += kWarpSize) {
+          ValueReference* const target = updates + row.first_update + row.update_count + u;
+          const Index entry = *target;
+          int round = max(ready, state.last_round[entry] + 1);
+          int taken = 0;
+          while ((taken = atomicAdd(state.taken + round, 1)) >= width) ++round;
+          latest = max(latest, round);
+          state.last_round[entry] = static_cast<std::int16_t>(round);
+          where[row.first_update + u] = round * width + taken;
+          *target = (first_place + place) | entry << 16;
+        }
+        top = max(top, __reduce_max_sync(kFullWarp, latest));
+        __syncwarp();
+      }
+    }
+    if (lane != 0) return;
+    rows[p].rounds = static_cast<std::uint16_t>(top + 1);
+    rows[p].early_rounds = static_cast<std::uint16_t>(early_rounds < 0 ? top + 1 : early_rounds);
+    rows[p].late_pivots = static_cast<std::uint8_t>(late);
+    sizes[p] = std::int64_t{2} * (top + 1) * width;
+  }
+};
+
+constexpr int kSchedulerBlock = 128;
+
+__global__ void deal_out_updates(const RoundScheduler scheduler) {
+  __shared__ RoundScheduler::Row state[kSchedulerBlock / kWarpSize];
+  const auto p = static_cast<Index>((std::int64_t{blockIdx.x} * kSchedulerBlock + threadIdx.x) / kWarpSize);
+  if (p >= scheduler.lists.tasks.rows) return;
+  scheduler.deal_out(p, static_cast<int>(threadIdx.x) % kWarpSize, state[threadIdx.x / kWarpSize]);
+}
+
+/// One warp a position: moves the row's updates to where they stay.
+__global__ void place_updates(Index positions, EliminationRow* rows, const std::int64_t* first, const Index* lanes,
+                              const ValueReference* dealt, const std::int32_t* where, ValueReference* updates) {
+  const auto p = static_cast<Index>(element() / kWarpSize);
+  if (p >= positions) return;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  const EliminationRow row = rows[p];
+  const ValueReference* const from = dealt + row.first_update;
+  ValueReference* const to = updates + first[p];
+  if (row.form == RowForm::rounds) {
+    auto* const round_updates = reinterpret_cast<RoundUpdate*>(to);
+    for (Index k = lane; k < row.rounds * lanes[row.row]; k += kWarpSize) round_updates[k] = {kNoValue, -1};
+    __syncwarp();
+    for (Index u = lane; u < row.update_count; u += kWarpSize) {
+      round_updates[where[row.first_update + u]] = {from[u], from[row.update_count + u]};
+    }
+  } else {
+    const auto size = static_cast<Index>(first[p + 1] - first[p]);
+    for (Index k = lane; k < size; k += kWarpSize) to[k] = from[k];
+  }
+  __syncwarp();
+  if (lane == 0) rows[p].first_update = static_cast<Offset>(first[p]);
+}
+
 /// In place; one element more than `rows`.
 template <class T>
 void exclusive_sum(T* sizes, Index rows, cudaStream_t stream) {
@@ -279,6 +414,20 @@ void exclusive_sum(T* sizes, Index rows, cudaStream_t stream) {
         return cub::DeviceScan::ExclusiveSum(scratch, bytes, sizes, sizes, rows + 1, stream);
       },
       stream);
+}
+
+__global__ void widest_form(Index rows, const EliminationRow* row, Index* widest) {
+  const auto p = static_cast<Index>(element());
+  const Index form = p < rows ? static_cast<Index>(row[p].form) : 0;
+  const Index most = __reduce_max_sync(kFullWarp, form);
+  if (threadIdx.x % kWarpSize == 0) atomicMax(widest, most);
+}
+
+/// The last of RowForm that occurs. Asynchronous.
+void find_widest(Index rows, const EliminationRow* row, Index* widest, cudaStream_t stream) {
+  cuda::check(cudaMemsetAsync(widest, 0, sizeof(Index), stream), "resetting the widest form");
+  widest_form<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, row, widest);
+  cuda::check_launch("widest_form");
 }
 
 }  // namespace
@@ -307,52 +456,69 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
   const std::int64_t lanes_at_once = std::int64_t{cuda::device_limits().multiprocessors} * kWarps * kWarpSize;
   Index room = kWarpSize;
   while (room > 1 && std::int64_t{pattern.rows / levels.levels} * kLevelsAtOnce * room > lanes_at_once) room /= 2;
+  rows_ = {rows, stream};
+  const bool narrow_levels = pattern.rows / levels.levels < kNarrowLevel;
   ScratchArray<Index> narrow(2 * (rows + 1), stream);
   ScratchArray<std::int64_t> wide(rows + 1, stream);
   const RowOffsets first{narrow.data(), wide.data(), narrow.data() + rows + 1};
+  const auto total = [&](std::int64_t* sizes) {
+    exclusive_sum(sizes, pattern.rows, stream);
+    return cuda::fetch(sizes + rows, stream);
+  };
   std::int64_t updates = 0;
-  for (const std::int64_t listed : {kListedPerEntry, std::int64_t{0}}) {  // 0: the lists would need wider offsets
-    choose_forms<<<thread_each, kElementBlock, 0, stream>>>(view, counts, listed, room, lanes.data(), form.data(),
-                                                            kind.data());
+  bool searched = false;  // for all updates: lists would need wider offsets
+  for (;; searched = true) {
+    choose_forms<<<thread_each, kElementBlock, 0, stream>>>(view, counts, searched ? 0 : kListedPerEntry, room,
+                                                            lanes.data(), form.data(), kind.data(), narrow_levels);
     cuda::check_launch("choose_forms");
     tasks_ = build_tasks(levels, lanes.data(), Triangle::lower, 1, stream, kind.data());
     sizes_by_position<<<thread_each, kElementBlock, 0, stream>>>(view, tasks_.order.data(), counts, form.data(), first);
     cuda::check_launch("sizes_by_position");
-    exclusive_sum(first.updates, pattern.rows, stream);
-    updates = cuda::fetch(first.updates + rows, stream);
-    if (updates <= std::numeric_limits<Offset>::max()) break;
+    updates = total(first.updates);
+    if (updates > std::numeric_limits<Offset>::max() && !searched) continue;
+    static_cast<void>(checked_offset(updates, "the list of updates of a factorisation"));
+    break;
   }
-  static_cast<void>(checked_offset(updates, "the list of updates of a factorisation"));
   exclusive_sum(first.pivots, pattern.rows, stream);
   exclusive_sum(first.changed, pattern.rows, stream);
   const auto pivots = static_cast<std::size_t>(cuda::fetch(first.pivots + rows, stream));
   const auto changed = static_cast<std::size_t>(cuda::fetch(first.changed + rows, stream));
   slot_count_ = checked_offset(static_cast<std::int64_t>(rows + changed), "the slots of a factorisation");
 
-  ScratchArray<Index> widest(1, stream);
-  cuda::with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceReduce::Max(scratch, bytes, reinterpret_cast<const Index*>(form.data()), widest.data(),
-                                      pattern.rows, stream);
-      },
-      stream);
-  widest_ = RowForm{cuda::fetch(widest.data(), stream)};
-
-  rows_ = {rows, stream};
   pivots_ = {pivots, stream};
-  masks_ = {widest_ == RowForm::sum ? 0 : pivots, stream};
-  updates_ = {static_cast<std::size_t>(updates), stream};
   changed_ = {changed, stream};
-  ScratchArray<Index> order(pivots, stream);
-  if (masks_.size() > 0) {
-    cuda::check(cudaMemsetAsync(masks_.data(), 0, masks_.size() * sizeof(unsigned), stream), "resetting masks");
-  }
   fill_rows<<<warp_each, kElementBlock, 0, stream>>>(view, tasks_.view(), counts, form.data(), first, rows_.data(),
                                                      slots_.data(), changed_.data());
   cuda::check_launch("fill_rows");
+  updates_ = {static_cast<std::size_t>(updates), stream};
+  masks_ = {pivots, stream};
+  ScratchArray<Index> order(pivots, stream);
+  if (pivots > 0) {
+    cuda::check(cudaMemsetAsync(masks_.data(), 0, pivots * sizeof(unsigned), stream), "resetting masks");
+  }
   fill_lists<<<warp_each, kElementBlock, 0, stream>>>(
       RowLists<Pattern>{view, this->view(), pivots_.data(), masks_.data(), updates_.data(), order.data(), source});
   cuda::check_launch("fill_lists");
+  if (updates > 0) {
+    ScratchArray<std::int32_t> where(static_cast<std::size_t>(updates), stream);
+    sizes_by_position<<<thread_each, kElementBlock, 0, stream>>>(view, tasks_.order.data(), counts, form.data(), first);
+    cuda::check_launch("sizes_by_position");
+    const int scheduler_blocks = static_cast<int>((rows * kWarpSize + kSchedulerBlock - 1) / kSchedulerBlock);
+    deal_out_updates<<<scheduler_blocks, kSchedulerBlock, 0, stream>>>(
+        RoundScheduler{this->view(), levels.level.data(), lanes.data(), rows_.data(), updates_.data(), where.data(),
+                       first.updates, Pattern::kMultipliersAreTargets});
+    cuda::check_launch("deal_out_updates");
+    const std::int64_t dealt = total(first.updates);
+    static_cast<void>(checked_offset(dealt, "the list of updates of a factorisation"));
+    cuda::DeviceArray<ValueReference> placed(static_cast<std::size_t>(dealt), stream);
+    place_updates<<<warp_each, kElementBlock, 0, stream>>>(pattern.rows, rows_.data(), first.updates, lanes.data(),
+                                                           updates_.data(), where.data(), placed.data());
+    cuda::check_launch("place_updates");
+    std::swap(updates_, placed);
+  }
+  ScratchArray<Index> widest(1, stream);
+  find_widest(pattern.rows, rows_.data(), widest.data(), stream);
+  widest_ = RowForm{cuda::fetch(widest.data(), stream)};
 }
 
 Elimination Elimination::ilu0(const DevicePattern& pattern, const Offset* diagonal, const RowLevels& levels,

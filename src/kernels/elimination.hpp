@@ -7,11 +7,15 @@
 ///
 /// A row without updates is a sum over its pivot rows. One with updates has *targets*: for ilu0 its pivot rows'
 /// multipliers, in the order of the pivot rows, then the changed entries; for ic0 only those. If they and the pivot
-/// rows are few enough for the lanes of a warp, lane t works on target t. Else it is a long row.
+/// rows are few enough for the lanes of a warp, lane t may work on target t. Where updates are many, they are dealt out
+/// to *rounds* instead: at most one update a lane, no two of the same target, and only by pivot rows whose multiplier
+/// earlier rounds have finished, so that pivot rows of one level are taken side by side. A row without room for that is
+/// a long row: one pivot row after the other.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <limits>
 
 #include "backends/cuda/memory.hpp"
@@ -28,16 +32,27 @@ inline constexpr ValueReference kNoValue = std::numeric_limits<Index>::min();  /
 struct alignas(16) PivotRow {
   Index inverse;           ///< slot of its inverse pivot
   ValueReference meeting;  ///< its entry in the row's own column, or kNoValue
-  Index place;             ///< ilu0: which entry of the row becomes the multiplier
-  Index first_update;      ///< where its updates begin, counted from the row's first
+  Index place;             ///< which of the row's pivot rows it is; ilu0: the entry that becomes the multiplier
+  Index first_update;      ///< long rows: where its updates begin, counted from the row's first
 };
 
-enum class RowForm : Index {
+enum class RowForm : std::uint8_t {
   sum,       ///< no updates
   targets,   ///< a target a lane
-  long_row,  ///< more targets than lanes
+  rounds,    ///< an update a lane and round
+  long_row,  ///< one that does not fit into shared memory
   searched,  ///< so many updates that they are not listed
 };
+
+/// What a lane does in a round: target −= multiplier · value.
+struct alignas(8) RoundUpdate {
+  ValueReference value;
+  std::int32_t places;  ///< of the multiplier (lower half) and of the target among the RoundPlaces; < 0: nothing
+};
+
+/// A row of the form `rounds` has this many 16-byte places in shared memory, for each of its lanes: one an entry, one
+/// a pivot row, for ic0 one more a pivot row.
+inline constexpr Index kPlacesPerLane = 8;
 
 /// A row of the schedule.
 struct alignas(16) EliminationRow {
@@ -52,6 +67,9 @@ struct alignas(16) EliminationRow {
   Offset first_changed;
   Index changed_count;
   RowForm form;
+  std::uint8_t late_pivots;    ///< rounds: pivot rows of the highest level, the last of the list; at most a lane each
+  std::uint16_t early_rounds;  ///< those before any by a late pivot row
+  std::uint16_t rounds;
 };
 
 /// What kernels take by value.
@@ -60,8 +78,9 @@ struct EliminationView {
   const EliminationRow* rows;
   const PivotRow* pivots;
   const unsigned* masks;  ///< per pivot row, for rows of the form `targets`: which of them it updates
-  /// By row, then by pivot row: the values of its updates, in the order of the targets. Long rows: then the targets, as
-  /// entries of the row. Searched rows: for each pivot row its first entry that may update, and the end of its entries.
+  /// By row, from its first_update on. Rounds: RoundUpdate, a round after the other, one a lane. Long rows: by pivot
+  /// row the values of its updates, then all targets, as entries of the row. Searched rows: for each pivot row its
+  /// first entry that may update, and the end of its entries.
   const ValueReference* updates;
   const Offset* changed;  ///< slot − rows → entry
   const Index* slots;     ///< entry → slot, or −1

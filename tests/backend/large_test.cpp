@@ -1,4 +1,4 @@
-// One problem of about ten million entries.
+// Problems too large for every test: about ten million entries, wide levels.
 #include "backends.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
@@ -23,6 +23,20 @@ TEST_P(LargeTest, FactorAndApplicationOfTenMillionEntries) {
   EXPECT_LE(test::difference(x, test::reference_apply(computed, FactorKind::ilu0, false, b)), test::kForwardBound);
   EXPECT_TRUE(test::same_bits(apply_in_place(f, Apply::full, b), x));
   EXPECT_EQ(f.outcome(), SolveOutcome::success);
+}
+
+TEST_P(LargeTest, FactorOfWideLevelsWithManyUpdates) {
+  // 829 rows a level: more than there are warps for some levels at once, so rows share them.
+  const CsrMatrix a = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 200, .ny = 60, .nz = 30});
+  for (const FactorKind kind : {FactorKind::ilu0, FactorKind::ic0}) {
+    FactorOptions options;
+    options.kind = kind;
+    Factorization f = factorization(a, options);
+    for (int again = 0; again < 3; ++again) ASSERT_TRUE(factor(f, a.values).ok());
+    FactorStatus unused;
+    EXPECT_LE(test::factor_difference(f.copy_factor(), test::reference_factor(a, options, 0.0, unused)),
+              test::kForwardBound);
+  }
 }
 
 }  // namespace
