@@ -74,7 +74,7 @@ class Feeder {
     double result = load_double(ring_ + t % kHistory * kStepBytes);
     // Where all rows of the steps in between were errands, the runner needed no feeder for them and may have come
     // round.
-    if (load_int(done_) > static_cast<int>(t) + kHistory - kGroup) {
+    if (load_done(done_) > static_cast<int>(t) + kHistory - kGroup) {
       result = cuda::Slots{a_.slots}.wait(static_cast<Index>(first_ + t * kLanes));
     }
     if (!is_finite(result)) *a_.non_finite = 1;

@@ -110,7 +110,7 @@ class Fetcher {
                            << (lane_ >> cell_.log2_lanes << cell_.log2_lanes);
     bool open = now.errand.place >= 0;
     for (;;) {
-      const int done = load_int(done_);
+      const int done = load_done(done_);
       bool ready = open && done >= step + 1 - kAhead;
 #pragma unroll
       for (int k = 0; k < kHeld; ++k) ready = ready && is_ready(operand[k]);

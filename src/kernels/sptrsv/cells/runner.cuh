@@ -112,7 +112,7 @@ __device__ void run_singly(const RunnerView& view, SharedAddress values, SharedA
     } else {
       run_wide_step<P>(view, values + at, places + at, take_start(view, k), k);
     }
-    if (view.first_lane) store_int(view.done, view.step + k + 1);
+    if (view.first_lane) store_done(view.done, view.step + k + 1);
   }
 }
 
@@ -157,7 +157,7 @@ __device__ void run_chunk(RunnerView& view, SharedAddress values, SharedAddress 
     view.start += kGroup * kStepBytes;
     view.slot += kGroup * kLanes;
     view.step += kGroup;
-    if (view.first_lane) store_int(view.done, view.step);
+    if (view.first_lane) store_done(view.done, view.step);
   }
   run_singly<P>(view, values, places, count);  // the last steps of a cell
 }

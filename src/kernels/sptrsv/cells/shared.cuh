@@ -7,11 +7,12 @@
 ///   its own flag.
 /// - ring: the runner; itself, and feeders, which write results out; same warp, and `done`, which is written after it.
 /// - x_index: a feeder; the same one; same warp.
-/// - done: the runner; all others; a number that only grows.
+/// - done: the runner; all others; a number that only grows, stored with release and loaded with acquire order.
 ///
 /// A slot of `start` is used again once `done` says that its step is over; a stage likewise.
 #pragma once
 
+#include "backends/cuda/seam.cuh"
 #include "base/handover.hpp"
 #include "kernels/sptrsv/cells/layout.hpp"
 
@@ -71,15 +72,25 @@ __device__ inline int load_int(SharedAddress a) { return static_cast<int>(load_u
 __device__ inline void store_int(SharedAddress a, int value) {
   asm volatile("st.volatile.shared.s32 [%0], %1;" ::"r"(a), "r"(value) : "memory");
 }
-/// Hands a value over to other blocks (seam.cuh: the value is its own flag).
+/// `done` hands over what its writer's warp did before, and what was read before may be written after.
+__device__ inline int load_done(SharedAddress a) {
+  int value;
+  asm volatile("ld.acquire.cta.shared.s32 %0, [%1];" : "=r"(value) : "r"(a) : "memory");
+  return value;
+}
+__device__ inline void store_done(SharedAddress a, int value) {
+  asm volatile("st.release.cta.shared.s32 [%0], %1;" ::"r"(a), "r"(value) : "memory");
+}
+/// Hands a value over to other blocks (seam.cuh: the value is its own flag). Without the check of Slots::publish(): the
+/// runner computes with plain NaNs only.
 __device__ inline void publish(double* slot, double value) {
-  asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(slot), "d"(value) : "memory");
+  cuda::DeviceAtomic<double>(*slot).store(value, ::cuda::memory_order_relaxed);
 }
 
 /// Waits until the runner has finished `steps` steps. Who waits here is far ahead: long pauses do no harm, and many
 /// warps that look often would slow the runner down.
 __device__ inline void wait_done(SharedAddress done, int steps) {
-  while (load_int(done) < steps) __nanosleep(200);
+  while (load_done(done) < steps) __nanosleep(200);
 }
 
 }  // namespace taskdag::kernels::cells
