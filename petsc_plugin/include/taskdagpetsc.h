@@ -45,8 +45,8 @@ extern "C" {
 #endif
 
 /**
- * Registers the preconditioner, the factorisation package and the orderings. Call it after PetscInitialize(); calling it
- * again before PetscFinalize() does nothing. Collective on PETSC_COMM_WORLD.
+ * Registers the preconditioner, the factorisation package and the orderings. Call it after PetscInitialize(); calling
+ * it again before PetscFinalize() does nothing. Collective on PETSC_COMM_WORLD.
  *
  * Errors: PETSC_ERR_LIB where the running PETSc is another version than the one that the plugin was compiled for.
  */
