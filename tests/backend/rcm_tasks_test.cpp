@@ -300,11 +300,15 @@ TEST_P(RcmTasksTest, WhatWasDoneIsCounted) {
   }
 }
 
+/// On larger matrices: the paper's form, the one with all of ours, and the processor's sort.
 TEST_P(RcmTasksTest, MatricesFromFilesGiveTheSerialPermutation) {
+  constexpr Index kLarge = 10000;
   const auto check = [this](const std::string& name, const CsrMatrix& a) {
     const HostGraph graph = graph_of(a);
     const std::vector<Index> expected = reverse_cuthill_mckee(a.pattern());
-    for (const TaskOrderingOptions& options : all_forms()) {
+    std::vector<TaskOrderingOptions> forms = all_forms();
+    if (a.rows > kLarge) forms = {forms.front(), forms.at(forms.size() - 2), forms.back()};  // 17 forms take minutes
+    for (const TaskOrderingOptions& options : forms) {
       SCOPED_TRACE(name + ": " + describe(options));
       ASSERT_EQ(rcm_by_tasks(context(), graph.view(), options), expected);
     }
