@@ -1,6 +1,7 @@
 #include "ordering_blocks.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -209,11 +210,13 @@ PetscErrorCode order_of(Mat matrix, MatOrderingType type, IS* row, IS* col) {
 }
 
 /// Whether the sweeps in natural order are so deep that colours pay: on a GPU a level costs at least a hop between
-/// multiprocessors, however few rows it has.
-bool deep(PetscInt rows, PetscInt levels) {
+/// multiprocessors, however few rows it has. With many entries a row there are many colours, and each cell of a colour
+/// takes long: measured on an H200, docs/orderings-blocks.md.
+bool colours_pay(PetscInt rows, PetscInt levels, double entries_per_row) {
   constexpr PetscInt kLeastRows = 10000;
   constexpr PetscInt kLeastLevels = 100;
-  return rows >= kLeastRows && levels >= kLeastLevels;
+  constexpr double kMostEntries = 40.0;
+  return rows >= kLeastRows && levels >= kLeastLevels && entries_per_row <= kMostEntries;
 }
 
 }  // namespace
@@ -276,7 +279,14 @@ PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const EngineSet
                              if (cuda) levels = dependency_levels(context, pattern, space, triangle, stream);
                            }));
   }
-  const bool blocks = cuda && deep(rows, levels);
+  double per_row = 0.0;
+  if (rows > 0) {
+    MatInfo info;
+    PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
+    // Where only one triangle is stored, the rows of the other one count, too.
+    per_row = (upper ? 2.0 : 1.0) * info.nz_used / rows;
+  }
+  const bool blocks = cuda && colours_pay(rows, levels, per_row);
   PetscCall(guarded([&] {
     choice->name = blocks ? MATORDERINGTASKDAGBMC : MATORDERINGNATURAL;
     if (fill_levels > 0)
@@ -284,7 +294,8 @@ PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const EngineSet
     else if (!cuda)
       choice->reason = "auto: host threads";
     else
-      choice->reason = "auto: " + std::to_string(levels) + " levels for " + std::to_string(rows) + " rows";
+      choice->reason = "auto: " + std::to_string(levels) + " levels for " + std::to_string(rows) + " rows of about " +
+                       std::to_string(std::lround(per_row)) + " entries";
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
