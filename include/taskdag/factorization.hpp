@@ -94,7 +94,9 @@ class TASKDAG_API Factorization {
   ///         part, for device memory on the host backend; DeviceError
   void apply(Apply part, const double* b, double* x, MemorySpace space, Stream stream = {});
 
-  /// The same for `count` vectors: column k is b + k·ldb and x + k·ldx.
+  /// The same for `count` vectors: column k is b + k·ldb and x + k·ldx. Up to 32 columns (host threads: 8) go through
+  /// the triangles together where that pays; on CUDA the memory for it is taken at the first such call and counted in
+  /// info(), and a column's last bits may differ from those of apply().
   void apply_many(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                   MemorySpace space, Stream stream = {});
 

@@ -105,6 +105,14 @@ class ReportTest(unittest.TestCase):
         text = self.printed()
         self.assertIn("| grid, CG, ICC(0) | 40 | 3 | 0.5 | 6.0 | 0.2 (90) |", text)
 
+    def test_krylov_rows_in_an_order_of_ours(self):
+        head = "program,problem,method,preconditioner,solver,iterations,set_up_s,solve_s,ordering,status,gpu"
+        self.write(["ksp,grid,CG,ICC(0),PETSc,40,1,3.0,natural,ok,a GPU",
+                    "ksp,grid,CG,ICC(0),taskdag auto,44,0.05,0.05,taskdag_bmc: 9 blocks,ok,a GPU",
+                    "ksp,grid,CG,Jacobi,Jacobi,90,0,0.2,,ok,a GPU"], head)
+        text = self.printed()
+        self.assertIn("| grid, ICC(0) | 0.05 + 0.05 (44) | taskdag_bmc | 1 + 3 (40) | 0 + 0.2 (90) |  | 2.00, 4.00 |", text)
+
     def test_factorisations(self):
         head = "program,problem,set,rows,entries,levels,what,solver,schedule,milliseconds,analysis_ms,first_ms,status"
         self.write(["ilu0,grid,table,10,20,5,ilu0,csrilu02,,6.0,1,,ok", "ilu0,grid,table,10,20,5,ilu0,TaskDAG,,2.0,1,3,ok",
