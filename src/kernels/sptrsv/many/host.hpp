@@ -2,6 +2,7 @@
 /// Rows of triangular sweeps over several right-hand sides on host threads.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "base/handover.hpp"
@@ -30,7 +31,7 @@ T* row_of(T* x, Index i) {
 template <int Width>
 void subtract_rows(ColumnValues<Width>& difference, const Index* column, const double* value, Offset count,
                    const double* x) {
-  constexpr int kTogether = Width < 4 ? Width : 4;
+  constexpr int kTogether = std::min(Width, 4);
   for (int first = 0; first < Width; first += kTogether) {
     double* const result = difference.at + first;
     Offset e = 0;
