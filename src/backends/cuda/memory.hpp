@@ -110,6 +110,15 @@ void copy_on_device(T* to, const T* from, std::size_t size, cudaStream_t stream)
 }
 inline void synchronize(cudaStream_t stream) { check(cudaStreamSynchronize(stream), "waiting for a stream"); }
 
+/// A host vector in device memory. Synchronises `stream`, so the vector may go.
+template <class T>
+DeviceArray<T> upload(const std::vector<T>& values, cudaStream_t stream) {
+  DeviceArray<T> result(values.size(), stream);
+  copy_to_device(result.data(), values.data(), values.size(), stream);
+  synchronize(stream);
+  return result;
+}
+
 /// One value from device memory. Synchronises `stream`.
 template <class T>
 T fetch(const T* device, cudaStream_t stream) {

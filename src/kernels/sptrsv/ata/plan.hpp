@@ -37,13 +37,4 @@ PlanTimes set_granularity(Plan& plan, double ratio, const void* tracked, double 
 
 AtaReport report_of(const FineDag& dag, const HierarchicalDag& hierarchy, const PlanTimes& times);
 
-/// A host vector in device memory. Synchronises: the vector may go.
-template <class T>
-cuda::DeviceArray<T> upload(const std::vector<T>& values, cudaStream_t stream) {
-  cuda::DeviceArray<T> result(values.size(), stream);
-  cuda::copy_to_device(result.data(), values.data(), values.size(), stream);
-  cuda::synchronize(stream);
-  return result;
-}
-
 }  // namespace taskdag::kernels

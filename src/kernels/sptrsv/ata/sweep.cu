@@ -197,12 +197,12 @@ void GroupedSweep::store_entries(const HostDag& host, const SweepInput& input, c
     }
     first.push_back(static_cast<Offset>(column.size()));
   }
-  first_ = upload(first, stream);
+  first_ = cuda::upload(first, stream);
   if (column.empty()) return;
-  column_ = upload(column, stream);
+  column_ = cuda::upload(column, stream);
   value_ = {column.size(), stream};
   cuda::check(cudaMemsetAsync(value_.data(), 0, value_.size() * sizeof(double), stream), "clearing values");
-  source_ = upload(source, stream);
+  source_ = cuda::upload(source, stream);
   if (input.source_entry) {
     const cuda::DeviceArray<Offset> entry = std::exchange(source_, {column.size(), stream});
     gather(static_cast<Index>(column.size()), input.source_entry, entry.data(), source_.data(), stream);
@@ -217,7 +217,7 @@ void GroupedSweep::store_pending(const HostDag& host, const HierarchicalDag& hie
       if (hierarchy.task_of_row[at(host.dag.columns[at(e)])] == hierarchy.task_of_row[at(i)]) ++count[at(i)];
     }
   }
-  pending_at_start_ = upload(count, stream);
+  pending_at_start_ = cuda::upload(count, stream);
   pending_ = {count.size(), stream};
 }
 

@@ -127,14 +127,6 @@ CellWaits all_waits(const SuperstepSchedule& schedule) {
   return result;
 }
 
-template <class T>
-cuda::DeviceArray<T> upload(const std::vector<T>& values, cudaStream_t stream) {
-  cuda::DeviceArray<T> result(values.size(), stream);
-  cuda::copy_to_device(result.data(), values.data(), values.size(), stream);
-  cuda::synchronize(stream);
-  return result;
-}
-
 /// A schedule and its layout, as it is made.
 struct Prepared {
   Layout layout;
@@ -153,7 +145,7 @@ Prepared prepare(SolveSchedule kind, const SweepInput& input, int cores, bool ba
   Prepared result;
   result.waits = barriers ? all_waits(schedule) : find_cell_waits(schedule, pattern, input.triangle);
   result.supersteps = schedule.supersteps;
-  const auto order = upload(schedule.order, stream);
+  const auto order = cuda::upload(schedule.order, stream);
   const std::size_t limit = most_shared_bytes();
   for (Index most = kMostCellRows;; most /= 2) {
     result.cells = cells_of(schedule, result.waits, most);
@@ -171,10 +163,10 @@ class CoresSweep final : public LayoutSweep {
         kernel_(layout().most_step_entries <= 2 ? run_cores<2> : run_cores<4>),
         cores_(cores),
         supersteps_(static_cast<unsigned long long>(prepared.supersteps)),
-        first_turn_(upload(prepared.cells.first_turn, stream)),
-        turn_(upload(prepared.cells.turns, stream)),
-        wait_(upload(prepared.waits.waits, stream)),
-        done_(upload(std::vector<unsigned long long>(static_cast<std::size_t>(cores), 0), stream)) {
+        first_turn_(cuda::upload(prepared.cells.first_turn, stream)),
+        turn_(cuda::upload(prepared.cells.turns, stream)),
+        wait_(cuda::upload(prepared.waits.waits, stream)),
+        done_(cuda::upload(std::vector<unsigned long long>(static_cast<std::size_t>(cores), 0), stream)) {
     cuda::check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      static_cast<int>(most_shared_bytes())),
                 "asking for shared memory");

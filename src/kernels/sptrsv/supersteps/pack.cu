@@ -329,13 +329,6 @@ void set_bytes(const cuda::DeviceArray<T>& array, int byte, cudaStream_t stream)
   }
 }
 
-template <class T>
-cuda::DeviceArray<T> upload(const std::vector<T>& values, cudaStream_t stream) {
-  cuda::DeviceArray<T> result(values.size(), stream);
-  cuda::copy_to_device(result.data(), values.data(), values.size(), stream);
-  return result;
-}
-
 }  // namespace
 
 std::int64_t Layout::bytes() const {
@@ -379,9 +372,9 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
   const cuda::ScratchArray<Index> position(rows, stream);
   invert<<<element_blocks(layout.rows), kElementBlock, 0, stream>>>(layout.rows, order, position.data());
   cuda::check_launch("invert");
-  const auto ranges = upload(cover.cells, stream);
-  const auto places_of_cells = upload(first_place, stream);
-  const auto numbers = upload(superstep_of_cell, stream);
+  const auto ranges = cuda::upload(cover.cells, stream);
+  const auto places_of_cells = cuda::upload(first_place, stream);
+  const auto numbers = cuda::upload(superstep_of_cell, stream);
   const cuda::ScratchArray<Index> superstep(rows, stream);
   const cuda::ScratchArray<CellSize> size(cells, stream);
   const cuda::ScratchArray<Index> fault(1, stream);
@@ -426,7 +419,7 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
   }
   layout.inner_entries = static_cast<Offset>(inner);
   layout.outer_entries = static_cast<Offset>(outer);
-  layout.cell = upload(cell, stream);
+  layout.cell = cuda::upload(cell, stream);
   cuda::synchronize(stream);
   return layout;
 }
