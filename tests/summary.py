@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Adds up test results: names what failed and what was skipped (and why), and prints `N passed, N failed, N skipped`.
+"""Adds up test results: names what was skipped (and why) and what failed, and prints `N passed, N failed, N skipped`.
 
 usage: summary.py FILE...
 FILE is ctest's JUnit output, or a list of checks: lines `passed|failed|skipped<TAB>name[<TAB>reason]`.
@@ -44,11 +44,15 @@ def from_list(path):
 
 def main():
     count = {"passed": 0, "failed": 0, "skipped": 0}
+    lines = {"failed": [], "skipped": []}
     for path in sys.argv[1:]:
         for state, name, reason in from_junit(path) if path.endswith(".xml") else from_list(path):
             count[state] += 1
             if state != "passed":
-                print(f"{state}: {name}" + (f" ({reason})" if reason else ""))
+                lines[state].append(f"{state}: {name}" + (f" ({reason})" if reason else ""))
+    # Failures last: where only the end of the output is kept, they are in it.
+    for line in lines["skipped"] + lines["failed"]:
+        print(line)
     print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
     return 1 if count["failed"] or not count["passed"] else 0
 
