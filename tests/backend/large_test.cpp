@@ -2,6 +2,7 @@
 #include "backends.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "support/effort.hpp"
 
 namespace taskdag {
 namespace {
@@ -9,11 +10,12 @@ namespace {
 TASKDAG_BACKEND_SUITE(LargeTest, test::once_per_backend());
 
 TEST_P(LargeTest, FactorAndApplicationOfTenMillionEntries) {
-  const CsrMatrix a = make_stencil({.stencil = Stencil::seven_point, .nx = 113, .ny = 113, .nz = 113, .wind = 0.5});
-  ASSERT_GT(a.entries(), 9'900'000);
+  constexpr Index n = test::kSanitized ? 40 : 113;
+  const CsrMatrix a = make_stencil({.stencil = Stencil::seven_point, .nx = n, .ny = n, .nz = n, .wind = 0.5});
+  ASSERT_GT(a.entries(), test::kSanitized ? 400'000 : 9'900'000);
   Factorization f = factorization(a, {});
   ASSERT_TRUE(factor(f, a.values).ok());
-  EXPECT_EQ(f.info().lower_levels, 3 * 112 + 1);
+  EXPECT_EQ(f.info().lower_levels, 3 * (n - 1) + 1);
   const CsrMatrix computed = f.copy_factor();
   FactorStatus unused;
   EXPECT_LE(test::factor_difference(computed, test::reference_factor(a, {}, 0.0, unused)), test::kForwardBound);
@@ -27,7 +29,8 @@ TEST_P(LargeTest, FactorAndApplicationOfTenMillionEntries) {
 
 TEST_P(LargeTest, FactorOfWideLevelsWithManyUpdates) {
   // 829 rows a level: more than there are warps for some levels at once, so rows share them.
-  const CsrMatrix a = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 200, .ny = 60, .nz = 30});
+  const CsrMatrix a =
+      make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 200, .ny = 60, .nz = 30 / test::kSmaller});
   for (const FactorKind kind : {FactorKind::ilu0, FactorKind::ic0}) {
     FactorOptions options;
     options.kind = kind;

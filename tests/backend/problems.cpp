@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "support/effort.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
 #include "taskdag/ordering.hpp"
@@ -113,18 +114,18 @@ std::vector<Problem> small_problems() {
   for (const Index n : {0, 1, 2, 33, 1025}) {
     result.push_back({"tridiagonal " + std::to_string(n), tridiagonal(n, -1, 2.75, -1.25)});
   }
-  result.push_back({"chain", tridiagonal(5000, -0.5, 1, 0)});
+  result.push_back({"chain", tridiagonal(5000 / kSmaller, -0.5, 1, 0)});
   result.push_back({"backward chain", tridiagonal(1025, 0, 2, 0.75)});
   result.push_back({"diagonal", tridiagonal(2000, 0, 3, 0)});
-  result.push_back({"arrow", arrow(1200)});
-  result.push_back({"5-point", make_stencil({.stencil = Stencil::five_point, .nx = 60, .ny = 50})});
+  result.push_back({"arrow", arrow(1200 / kSmaller)});
+  result.push_back({"5-point", make_stencil({.stencil = Stencil::five_point, .nx = 60, .ny = 50 / kSmaller})});
   result.push_back(
       {"7-point wind", make_stencil({.stencil = Stencil::seven_point, .nx = 14, .ny = 13, .nz = 12, .wind = 1.5})});
   result.push_back(
       {"27-point, 3 unknowns",
        make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 6, .ny = 6, .nz = 6, .unknowns_per_node = 3})});
   result.push_back({"27-point", make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 9, .ny = 8, .nz = 7})});
-  result.push_back({"full", mirrored(make_erdos_renyi_lower(300, 0.98, 7), 0.75)});
+  result.push_back({"full", mirrored(make_erdos_renyi_lower(300 / kSmaller, 0.98, 7), 0.75)});
   for (const Problem& random : random_triangles()) {
     result.push_back({random.name + ", mirrored", mirrored(random.a, 0.75)});
   }
@@ -132,8 +133,8 @@ std::vector<Problem> small_problems() {
 }
 
 std::vector<Problem> random_triangles() {
-  return {{"Erdős–Rényi", make_erdos_renyi_lower(1500, 0.004, 11)},
-          {"dense Erdős–Rényi", make_erdos_renyi_lower(300, 0.2, 5)},
+  return {{"Erdős–Rényi", make_erdos_renyi_lower(1500 / kSmaller, 0.004 * kSmaller, 11)},
+          {"dense Erdős–Rényi", make_erdos_renyi_lower(300 / kSmaller, 0.2, 5)},
           {"narrow band", make_narrow_band_lower(2000, 0.14, 10, 3)}};
 }
 

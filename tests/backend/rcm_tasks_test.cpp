@@ -10,6 +10,7 @@
 #include <set>
 
 #include "backends/host/thread_pool.hpp"
+#include "support/effort.hpp"
 #include "support/matrices.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/ordering.hpp"
@@ -217,7 +218,7 @@ TEST_P(RcmTasksTest, EveryFormGivesTheSerialPermutation) {
       SCOPED_TRACE(problem.name + ": " + describe(options));
       RcmByTasks by_tasks(context(), graph.view(), options);
       ASSERT_EQ(by_tasks.order(), expected);
-      ASSERT_EQ(by_tasks.order(), expected) << "in a second call";
+      if (!test::kSanitized) ASSERT_EQ(by_tasks.order(), expected) << "in a second call";
     }
   }
 }
@@ -300,14 +301,17 @@ TEST_P(RcmTasksTest, WhatWasDoneIsCounted) {
   }
 }
 
-/// On larger matrices: the paper's form, the one with all of ours, and the processor's sort.
+/// On larger matrices: the paper's form, the one with all of ours, and the processor's sort. On the largest, the
+/// paper's.
 TEST_P(RcmTasksTest, MatricesFromFilesGiveTheSerialPermutation) {
   constexpr Index kLarge = 10000;
+  constexpr Index kLargest = 200000;
   const auto check = [this](const std::string& name, const CsrMatrix& a) {
     const HostGraph graph = graph_of(a);
     const std::vector<Index> expected = reverse_cuthill_mckee(a.pattern());
     std::vector<TaskOrderingOptions> forms = all_forms();
     if (a.rows > kLarge) forms = {forms.front(), forms.at(forms.size() - 2), forms.back()};  // 17 forms take minutes
+    if (a.rows > kLargest && context().backend() == Backend::host) forms.resize(1);
     for (const TaskOrderingOptions& options : forms) {
       SCOPED_TRACE(name + ": " + describe(options));
       ASSERT_EQ(rcm_by_tasks(context(), graph.view(), options), expected);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "taskdag/taskdag.hpp"
 
 namespace taskdag::test {
@@ -37,13 +38,6 @@ class EngineTest : public testing::TestWithParam<Place> {
  private:
   std::unique_ptr<Context> context_;
 };
-
-/// How much of a host case's work is done: less under a sanitizer, which makes everything slower.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr int kReduction = 10;
-#else
-inline constexpr int kReduction = 1;
-#endif
 
 }  // namespace taskdag::test
 
