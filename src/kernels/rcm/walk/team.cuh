@@ -5,6 +5,7 @@
 #include <cooperative_groups.h>
 
 #include "kernels/rcm/walk/narrow.cuh"
+#include "kernels/rcm/walk/share.cuh"
 
 namespace taskdag::kernels::rcm {
 
@@ -40,22 +41,10 @@ __device__ inline void walk_middle(const Walk& walk, Index& begin, Index& end, I
     const Index* const current = lists + now * kListed;
     Index* const next = lists + (1 - now) * kListed;
     const auto node_at = [=](Index p) { return current[p - first]; };
-    const bool one_tile = is_one_tile(walk, first, last);
-    Held held;
-    if (one_tile) {
-      held = hold(walk, first, last, node_at);
-      claim(walk, held);
-    } else {
-      claim_range(walk, first, last, node_at);
-    }
+    LevelShare share;
+    claim_share(walk, first, last, node_at, share);
     cluster.sync();
-    Index mine = 0;
-    Index before = 0;
-    if (one_tile) {
-      before = block_scan(find_children(walk, held), mine);
-    } else {
-      mine = count_range(walk, first, last, node_at);
-    }
+    const Index mine = count_share(walk, first, last, node_at, share);
     Index* const of_level = totals[level % 2];
     if (threadIdx.x < blocks) *cluster.map_shared_rank(of_level + rank, threadIdx.x) = mine;
     cluster.sync();
@@ -71,11 +60,7 @@ __device__ inline void walk_middle(const Walk& walk, Index& begin, Index& end, I
       walk.queue[p] = v;
       if (p - to < kListed) next[p - to] = v;
     };
-    if (one_tile) {
-      put_children(walk, held, to + before, put);
-    } else {
-      put_range(walk, first, last, to, node_at, put);
-    }
+    put_share(walk, first, last, node_at, share, to, put);
     begin = end;
     end += total;
     ++level;

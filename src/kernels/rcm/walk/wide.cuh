@@ -4,7 +4,7 @@
 
 #include <cooperative_groups.h>
 
-#include "kernels/rcm/walk/block.cuh"
+#include "kernels/rcm/walk/share.cuh"
 
 namespace taskdag::kernels::rcm {
 
@@ -20,22 +20,10 @@ __device__ Index walk_wide(const Walk& walk, Index begin, Index end, Index level
   const Index first = boundary(begin, end, blockIdx.x, gridDim.x);
   const Index last = boundary(begin, end, blockIdx.x + 1, gridDim.x);
   if constexpr (kOrdered) {
-    const bool one_tile = is_one_tile(walk, first, last);
-    Held held;
-    if (one_tile) {
-      held = hold(walk, first, last, node_at);
-      claim(walk, held);
-    } else {
-      claim_range(walk, first, last, node_at);
-    }
+    LevelShare share;
+    claim_share(walk, first, last, node_at, share);
     grid.sync();
-    Index mine = 0;
-    Index before_mine = 0;
-    if (one_tile) {
-      before_mine = block_scan(find_children(walk, held), mine);
-    } else {
-      mine = count_range(walk, first, last, node_at);
-    }
+    const Index mine = count_share(walk, first, last, node_at, share);
     if (threadIdx.x == 0) walk.block_total[blockIdx.x] = mine;
     grid.sync();
     __shared__ Index sums[2];
@@ -57,11 +45,7 @@ __device__ Index walk_wide(const Walk& walk, Index begin, Index end, Index level
     __syncthreads();
     const Index to = end + sums[0];
     const Index new_end = end + sums[1];
-    if (one_tile) {
-      put_children(walk, held, to + before_mine, put);
-    } else {
-      put_range(walk, first, last, to, node_at, put);
-    }
+    put_share(walk, first, last, node_at, share, to, put);
     grid.sync();
     return new_end;
   } else {
