@@ -10,6 +10,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
 #include "kernels/eliminate.hpp"
+#include "kernels/gather.hpp"
 #include "kernels/shift.hpp"
 #include "solver/cuda_flag.hpp"
 #include "solver/cuda_input.hpp"

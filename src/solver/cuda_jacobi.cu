@@ -2,6 +2,7 @@
 
 #include "backends/cuda/device.hpp"
 #include "kernels/device_csr.hpp"
+#include "kernels/gather.hpp"
 #include "kernels/jacobi/cuda.hpp"
 #include "solver/cuda_input.hpp"
 #include "solver/cuda_staging.hpp"

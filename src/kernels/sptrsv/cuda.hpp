@@ -173,14 +173,4 @@ class PackedTriangle {
   bool armed_ = false;  ///< slots are not_yet and the counters are 0
 };
 
-/// out[p] = in[index[p]]. Asynchronous.
-void gather(Index n, const double* in, const Index* index, double* out, cudaStream_t stream);
-void gather(Index n, const Index* in, const Index* index, Index* out, cudaStream_t stream);
-/// out[i] = in[index ? index[i] : i] · √scale[i]. Asynchronous.
-void gather_scaled(Index n, const double* in, const Index* index, const double* scale, double* out,
-                   cudaStream_t stream);
-/// out[index ? index[i] : i] = in[i] / √scale[i]. Asynchronous.
-void scatter_scaled(Index n, const double* in, const double* scale, const Index* index, double* out,
-                    cudaStream_t stream);
-
 }  // namespace taskdag::kernels

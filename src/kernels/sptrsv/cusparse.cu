@@ -2,6 +2,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/seam.cuh"
+#include "kernels/gather.hpp"
 #include "kernels/sptrsv/cusparse.hpp"
 #include "kernels/sptrsv/cusparse_library.hpp"
 

@@ -1,3 +1,4 @@
+#include "kernels/gather.hpp"
 #include "kernels/sptrsv/flat.hpp"
 
 namespace taskdag::kernels {

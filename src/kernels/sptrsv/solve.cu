@@ -18,61 +18,6 @@ using cuda::TicketCounter;
 
 constexpr int kBlock = 128;
 
-__device__ Index reduce_max(const LaneGroup& group, Index value) {
-  for (int offset = group.size() / 2; offset > 0; offset /= 2) {
-    value = max(value, __shfl_xor_sync(kFullWarp, value, offset));
-  }
-  return value;
-}
-
-/// One warp a task. Lane (row · lanes + member) of entry k of the task holds the row's entry k · lanes + member.
-///
-/// gate: the position of the row's latest operand below its highest operand level (list.rows if there is none). Once it
-/// is published the row is nearly due; until then looking at this one operand keeps the L2 cache free for others.
-__global__ void __launch_bounds__(cuda::kElementBlock)
-    pack_kernel(TaskList::View list, const Offset* first, const Index* count, const Index* col_indices,
-                const Offset* source_entry, const Index* level, Index* column, Offset* source, Index* gate) {
-  const Index t = static_cast<Index>(cuda::element() / kWarpSize);
-  if (t >= list.tasks) return;
-  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
-  const WarpTask task = list.task[t];
-  const int member = lane & ((1 << task.log2_lanes) - 1);
-  const int row_in_task = lane >> task.log2_lanes;
-  Offset begin = 0;
-  Index entries = 0;
-  if (row_in_task < task.rows) {
-    const Index row = list.order[task.first + row_in_task];
-    begin = first[row];
-    entries = count[row];
-  }
-  for (Index k = 0; k < task.width; ++k) {
-    const std::int64_t slot = (std::int64_t{task.offset} + k) * kWarpSize + lane;
-    const Index e = (k << task.log2_lanes) + member;
-    const bool present = e < entries;
-    column[slot] = present ? list.position[col_indices[begin + e]] : list.rows;
-    source[slot] = present ? (source_entry ? source_entry[begin + e] : begin + e) : -1;
-  }
-  // Positions ascend with the level, so the latest operand of the highest level has the highest position.
-  Index highest = -1;
-  for (Index e = member; e < entries; e += 1 << task.log2_lanes) highest = max(highest, level[col_indices[begin + e]]);
-  const LaneGroup group(lane, 1 << task.log2_lanes);
-  highest = reduce_max(group, highest);
-  Index latest = -1;
-  for (Index e = member; e < entries; e += 1 << task.log2_lanes) {
-    const Index other = col_indices[begin + e];
-    if (level[other] < highest) latest = max(latest, list.position[other]);
-  }
-  latest = reduce_max(group, latest);
-  if (member == 0 && row_in_task < task.rows) gate[task.first + row_in_task] = latest < 0 ? list.rows : latest;
-}
-
-__global__ void load_kernel(std::int64_t slots, const Offset* source, const double* values, double* value) {
-  const std::int64_t slot = cuda::element();
-  if (slot >= slots) return;
-  const Offset e = source[slot];
-  value[slot] = e >= 0 ? values[e] : 0.0;
-}
-
 __global__ void arm_kernel(Index rows, double* slots, int counters, int* counter) {
   const Index i = static_cast<Index>(cuda::element());
   if (i < counters) counter[i] = 0;
@@ -248,54 +193,7 @@ void launch_level(const SolveParameters& parameters, bool overlaps, cudaStream_t
               "level_kernel");
 }
 
-template <class T>
-__global__ void gather_kernel(Index n, const T* in, const Index* index, T* out) {
-  const Index p = static_cast<Index>(cuda::element());
-  if (p < n) out[p] = in[index[p]];
-}
-
-__global__ void gather_scaled_kernel(Index n, const double* in, const Index* index, const double* scale, double* out) {
-  const Index i = static_cast<Index>(cuda::element());
-  if (i < n) out[i] = in[index ? index[i] : i] * sqrt(scale[i]);
-}
-
-__global__ void scatter_scaled_kernel(Index n, const double* in, const double* scale, const Index* index, double* out) {
-  const Index i = static_cast<Index>(cuda::element());
-  if (i < n) out[index ? index[i] : i] = in[i] / sqrt(scale[i]);
-}
-
 }  // namespace
-
-PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, const TriangleRanges& ranges,
-                               const RowLevels& levels, const Offset* source_entry, cudaStream_t stream)
-    : tasks_(build_tasks(levels, ranges.count.data(), triangle, kEntriesPerLane, stream)) {
-  const std::size_t slots = static_cast<std::size_t>(tasks_.slots) * kWarpSize;
-  column_ = {slots, stream};
-  value_ = {slots, stream};
-  source_ = {slots, stream};
-  gate_ = {static_cast<std::size_t>(tasks_.rows), stream};
-  slots_ = {static_cast<std::size_t>(tasks_.rows) + 1, stream};
-  find_stretches();
-  counter_ = {stretches_.size(), stream};
-  spare_slots_ = {slots_.size(), stream};
-  spare_counter_ = {stretches_.size(), stream};
-  for (double* const slots_end : {slots_.data() + tasks_.rows, spare_slots_.data() + tasks_.rows}) {
-    cuda::check(cudaMemsetAsync(slots_end, 0, sizeof(double), stream), "clearing the slot of absent operands");
-  }
-  if (tasks_.tasks == 0) return;
-  pack_kernel<<<cuda::element_blocks(std::int64_t{tasks_.tasks} * kWarpSize), cuda::kElementBlock, 0, stream>>>(
-      tasks_.view(), ranges.first.data(), ranges.count.data(), pattern.col_indices, source_entry, levels.level.data(),
-      column_.data(), source_.data(), gate_.data());
-  cuda::check_launch("pack_kernel");
-}
-
-void PackedTriangle::load_values(const double* source, cudaStream_t stream) {
-  if (value_.size() == 0) return;
-  const auto slots = static_cast<std::int64_t>(value_.size());
-  load_kernel<<<cuda::element_blocks(slots), cuda::kElementBlock, 0, stream>>>(slots, source_.data(), source,
-                                                                               value_.data());
-  cuda::check_launch("load_kernel");
-}
 
 void PackedTriangle::find_stretches() {
   int major = 0;
@@ -362,32 +260,6 @@ void PackedTriangle::solve(const SolveArguments& arguments, cudaStream_t stream)
 std::int64_t PackedTriangle::bytes() const {
   return tasks_.bytes() + column_.bytes() + value_.bytes() + source_.bytes() + gate_.bytes() + slots_.bytes() +
          counter_.bytes() + spare_slots_.bytes() + spare_counter_.bytes();
-}
-
-void gather(Index n, const double* in, const Index* index, double* out, cudaStream_t stream) {
-  if (n == 0) return;
-  gather_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, index, out);
-  cuda::check_launch("gather_kernel");
-}
-
-void gather(Index n, const Index* in, const Index* index, Index* out, cudaStream_t stream) {
-  if (n == 0) return;
-  gather_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, index, out);
-  cuda::check_launch("gather_kernel");
-}
-
-void gather_scaled(Index n, const double* in, const Index* index, const double* scale, double* out,
-                   cudaStream_t stream) {
-  if (n == 0) return;
-  gather_scaled_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, index, scale, out);
-  cuda::check_launch("gather_scaled_kernel");
-}
-
-void scatter_scaled(Index n, const double* in, const double* scale, const Index* index, double* out,
-                    cudaStream_t stream) {
-  if (n == 0) return;
-  scatter_scaled_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, scale, index, out);
-  cuda::check_launch("scatter_scaled_kernel");
 }
 
 }  // namespace taskdag::kernels

@@ -4,6 +4,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "base/index.hpp"
+#include "kernels/gather.hpp"
 #include "kernels/sptrsv/ata/ata.hpp"
 #include "kernels/sptrsv/ata/bodies.cuh"
 #include "kernels/sptrsv/ata/coarse_kernel.cuh"

@@ -1,0 +1,51 @@
+#include "backends/cuda/algorithm.cuh"
+#include "kernels/gather.hpp"
+
+namespace taskdag::kernels {
+namespace {
+
+template <class T>
+__global__ void gather_kernel(Index n, const T* in, const Index* index, T* out) {
+  const Index p = static_cast<Index>(cuda::element());
+  if (p < n) out[p] = in[index[p]];
+}
+
+__global__ void gather_scaled_kernel(Index n, const double* in, const Index* index, const double* scale, double* out) {
+  const Index i = static_cast<Index>(cuda::element());
+  if (i < n) out[i] = in[index ? index[i] : i] * sqrt(scale[i]);
+}
+
+__global__ void scatter_scaled_kernel(Index n, const double* in, const double* scale, const Index* index, double* out) {
+  const Index i = static_cast<Index>(cuda::element());
+  if (i < n) out[index ? index[i] : i] = in[i] / sqrt(scale[i]);
+}
+
+}  // namespace
+
+void gather(Index n, const double* in, const Index* index, double* out, cudaStream_t stream) {
+  if (n == 0) return;
+  gather_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, index, out);
+  cuda::check_launch("gather_kernel");
+}
+
+void gather(Index n, const Index* in, const Index* index, Index* out, cudaStream_t stream) {
+  if (n == 0) return;
+  gather_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, index, out);
+  cuda::check_launch("gather_kernel");
+}
+
+void gather_scaled(Index n, const double* in, const Index* index, const double* scale, double* out,
+                   cudaStream_t stream) {
+  if (n == 0) return;
+  gather_scaled_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, index, scale, out);
+  cuda::check_launch("gather_scaled_kernel");
+}
+
+void scatter_scaled(Index n, const double* in, const double* scale, const Index* index, double* out,
+                    cudaStream_t stream) {
+  if (n == 0) return;
+  scatter_scaled_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, scale, index, out);
+  cuda::check_launch("scatter_scaled_kernel");
+}
+
+}  // namespace taskdag::kernels
