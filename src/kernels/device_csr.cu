@@ -4,6 +4,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/device_csr.hpp"
+#include "kernels/gather.hpp"
 
 namespace taskdag::kernels {
 namespace {
@@ -14,18 +15,13 @@ using cuda::kElementBlock;
 using cuda::ScratchArray;
 using cuda::with_scratch;
 
+/// One warp a row. It only stores, so that a long row costs bandwidth and not latency.
 __global__ void expand_kernel(DevicePattern a, Index* row_of) {
-  // One warp a row: long rows must not hold up a thread.
   const auto row = static_cast<Index>(element() / 32);
   if (row >= a.rows) return;
   for (Offset e = a.row_offsets[row] + static_cast<Offset>(threadIdx.x % 32); e < a.row_offsets[row + 1]; e += 32) {
     row_of[e] = row;
   }
-}
-
-__global__ void invert_kernel(Index n, const Index* order, Index* position) {
-  const auto p = static_cast<Index>(element());
-  if (p < n) position[order[p]] = p;
 }
 
 __global__ void iota_kernel(Offset n, Offset* out) {
@@ -106,14 +102,13 @@ DeviceCsr make(Index rows, Offset entries, bool with_source, cudaStream_t stream
   return result;
 }
 
-/// row_of[e] is the row of entry e. Asynchronous.
+}  // namespace
+
 void expand_rows(const DevicePattern& a, Index* row_of, cudaStream_t stream) {
   if (a.rows == 0) return;
   expand_kernel<<<element_blocks(std::int64_t{a.rows} * 32), kElementBlock, 0, stream>>>(a, row_of);
   cuda::check_launch("expand_kernel");
 }
-
-}  // namespace
 
 DeviceCsr copy_pattern(const DevicePattern& pattern, cudaStream_t stream) {
   DeviceCsr result = make(pattern.rows, pattern.entries, false, stream);
@@ -136,10 +131,8 @@ DeviceCsr permute_pattern(const DevicePattern& a, const Index* row_order, const 
   ScratchArray<Index> row_position(rows, stream);
   ScratchArray<Index> col_position(rows, stream);
   ScratchArray<Index> row_of(entries, stream);
-  invert_kernel<<<element_blocks(a.rows), kElementBlock, 0, stream>>>(a.rows, row_order, row_position.data());
-  cuda::check_launch("invert_kernel");
-  invert_kernel<<<element_blocks(a.rows), kElementBlock, 0, stream>>>(a.rows, col_order, col_position.data());
-  cuda::check_launch("invert_kernel");
+  invert(a.rows, row_order, row_position.data(), stream);
+  invert(a.rows, col_order, col_position.data(), stream);
   expand_rows(a, row_of.data(), stream);
 
   ScratchArray<std::uint64_t> key(entries, stream);

@@ -21,6 +21,9 @@ struct DeviceCsr {
   [[nodiscard]] std::int64_t bytes() const { return row_offsets.bytes() + col_indices.bytes() + source.bytes(); }
 };
 
+/// row_of[e] is the row of entry e. Asynchronous.
+void expand_rows(const DevicePattern& a, Index* row_of, cudaStream_t stream);
+
 /// A copy of the pattern. Asynchronous.
 DeviceCsr copy_pattern(const DevicePattern& pattern, cudaStream_t stream);
 

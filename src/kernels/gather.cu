@@ -10,6 +10,13 @@ __global__ void gather_kernel(Index n, const T* in, const Index* index, T* out) 
   if (p < n) out[p] = in[index[p]];
 }
 
+__global__ void gather_or_zero_kernel(std::int64_t n, const Offset* index, const double* in, double* out) {
+  const std::int64_t p = cuda::element();
+  if (p >= n) return;
+  const Offset e = index[p];
+  out[p] = e >= 0 ? in[e] : 0.0;
+}
+
 __global__ void gather_scaled_kernel(Index n, const double* in, const Index* index, const double* scale, double* out) {
   const Index i = static_cast<Index>(cuda::element());
   if (i < n) out[i] = in[index ? index[i] : i] * sqrt(scale[i]);
@@ -18,6 +25,11 @@ __global__ void gather_scaled_kernel(Index n, const double* in, const Index* ind
 __global__ void scatter_scaled_kernel(Index n, const double* in, const double* scale, const Index* index, double* out) {
   const Index i = static_cast<Index>(cuda::element());
   if (i < n) out[index ? index[i] : i] = in[i] / sqrt(scale[i]);
+}
+
+__global__ void invert_kernel(Index n, const Index* index, Index* inverse) {
+  const auto p = static_cast<Index>(cuda::element());
+  if (p < n) inverse[index[p]] = p;
 }
 
 }  // namespace
@@ -34,6 +46,12 @@ void gather(Index n, const Index* in, const Index* index, Index* out, cudaStream
   cuda::check_launch("gather_kernel");
 }
 
+void gather_or_zero(std::int64_t n, const double* in, const Offset* index, double* out, cudaStream_t stream) {
+  if (n == 0) return;
+  gather_or_zero_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, index, in, out);
+  cuda::check_launch("gather_or_zero_kernel");
+}
+
 void gather_scaled(Index n, const double* in, const Index* index, const double* scale, double* out,
                    cudaStream_t stream) {
   if (n == 0) return;
@@ -46,6 +64,12 @@ void scatter_scaled(Index n, const double* in, const double* scale, const Index*
   if (n == 0) return;
   scatter_scaled_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, scale, index, out);
   cuda::check_launch("scatter_scaled_kernel");
+}
+
+void invert(Index n, const Index* index, Index* inverse, cudaStream_t stream) {
+  if (n == 0) return;
+  invert_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, index, inverse);
+  cuda::check_launch("invert_kernel");
 }
 
 }  // namespace taskdag::kernels

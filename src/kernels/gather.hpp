@@ -4,6 +4,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 #include "taskdag/csr.hpp"
 
 namespace taskdag::kernels {
@@ -11,11 +13,15 @@ namespace taskdag::kernels {
 /// out[p] = in[index[p]]. Asynchronous.
 void gather(Index n, const double* in, const Index* index, double* out, cudaStream_t stream);
 void gather(Index n, const Index* in, const Index* index, Index* out, cudaStream_t stream);
+/// out[p] = in[index[p]], 0 where index[p] < 0. Asynchronous.
+void gather_or_zero(std::int64_t n, const double* in, const Offset* index, double* out, cudaStream_t stream);
 /// out[i] = in[index ? index[i] : i] · √scale[i]. Asynchronous.
 void gather_scaled(Index n, const double* in, const Index* index, const double* scale, double* out,
                    cudaStream_t stream);
 /// out[index ? index[i] : i] = in[i] / √scale[i]. Asynchronous.
 void scatter_scaled(Index n, const double* in, const double* scale, const Index* index, double* out,
                     cudaStream_t stream);
+/// inverse[index[p]] = p. Asynchronous.
+void invert(Index n, const Index* index, Index* inverse, cudaStream_t stream);
 
 }  // namespace taskdag::kernels

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "backends/cuda/algorithm.cuh"
+#include "kernels/gather.hpp"
 #include "solver/cuda_many.hpp"
 
 namespace taskdag::cuda {
@@ -9,16 +9,10 @@ namespace {
 
 namespace many = kernels::many;
 
-__global__ void invert(Index rows, const Index* index, Index* inverse) {
-  const auto i = static_cast<Index>(element());
-  if (i < rows) inverse[index[i]] = i;
-}
-
 DeviceArray<Index> inverse_of(const Index* index, Index rows, cudaStream_t stream) {
   if (index == nullptr || rows == 0) return {};
   DeviceArray<Index> inverse(static_cast<std::size_t>(rows), stream);
-  invert<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, index, inverse.data());
-  check_launch("invert");
+  kernels::invert(rows, index, inverse.data(), stream);
   return inverse;
 }
 

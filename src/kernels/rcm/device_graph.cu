@@ -5,6 +5,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "base/index.hpp"
+#include "kernels/device_csr.hpp"
 #include "kernels/rcm/device_graph.hpp"
 
 namespace taskdag::kernels {
@@ -15,15 +16,6 @@ using cuda::element_blocks;
 using cuda::kElementBlock;
 using cuda::ScratchArray;
 using cuda::with_scratch;
-
-/// One warp a row. It only stores, so that a long row costs bandwidth and not latency.
-__global__ void rows_of_entries(DevicePattern a, Index* row_of) {
-  const auto row = static_cast<Index>(element() / 32);
-  if (row >= a.rows) return;
-  for (Offset e = a.row_offsets[row] + static_cast<Offset>(threadIdx.x % 32); e < a.row_offsets[row + 1]; e += 32) {
-    row_of[e] = row;
-  }
-}
 
 __global__ void look_for_partners(DevicePattern a, const Index* row_of, int* lonely) {
   const auto e = static_cast<Offset>(element());
@@ -98,10 +90,9 @@ __global__ void offsets_of_keys(Index rows, std::int64_t count, int bits, const 
   offsets[row] = begin;
 }
 
-ScratchArray<Index> expand_rows(const DevicePattern& a, cudaStream_t stream) {
+ScratchArray<Index> rows_of_entries(const DevicePattern& a, cudaStream_t stream) {
   ScratchArray<Index> row_of(at(a.entries), stream);
-  rows_of_entries<<<element_blocks(std::int64_t{a.rows} * 32), kElementBlock, 0, stream>>>(a, row_of.data());
-  cuda::check_launch("rows_of_entries");
+  expand_rows(a, row_of.data(), stream);
   return row_of;
 }
 
@@ -171,7 +162,7 @@ DeviceGraph graph_of_general(const DevicePattern& a, const Index* row_of, cudaSt
 
 bool has_symmetric_pattern(const DevicePattern& a, cudaStream_t stream) {
   if (a.entries == 0) return true;
-  const ScratchArray<Index> row_of = expand_rows(a, stream);
+  const ScratchArray<Index> row_of = rows_of_entries(a, stream);
   return all_have_partners(a, row_of.data(), stream);
 }
 
@@ -181,7 +172,7 @@ DeviceGraph symmetrised_graph(const DevicePattern& a, cudaStream_t stream) {
     cuda::check(cudaMemsetAsync(offsets.data(), 0, offsets.size() * sizeof(EdgeOffset), stream), "clearing offsets");
     return {a.rows, 0, std::move(offsets), {0, stream}};
   }
-  const ScratchArray<Index> row_of = expand_rows(a, stream);
+  const ScratchArray<Index> row_of = rows_of_entries(a, stream);
   return all_have_partners(a, row_of.data(), stream) ? graph_of_symmetric(a, row_of.data(), stream)
                                                      : graph_of_general(a, row_of.data(), stream);
 }

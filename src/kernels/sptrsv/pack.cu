@@ -1,5 +1,6 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/seam.cuh"
+#include "kernels/gather.hpp"
 #include "kernels/sptrsv/cuda.hpp"
 
 namespace taskdag::kernels {
@@ -57,13 +58,6 @@ __global__ void __launch_bounds__(cuda::kElementBlock)
   if (member == 0 && row_in_task < task.rows) gate[task.first + row_in_task] = latest < 0 ? list.rows : latest;
 }
 
-__global__ void load_kernel(std::int64_t slots, const Offset* source, const double* values, double* value) {
-  const std::int64_t slot = cuda::element();
-  if (slot >= slots) return;
-  const Offset e = source[slot];
-  value[slot] = e >= 0 ? values[e] : 0.0;
-}
-
 }  // namespace
 
 PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, const TriangleRanges& ranges,
@@ -90,11 +84,7 @@ PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, 
 }
 
 void PackedTriangle::load_values(const double* source, cudaStream_t stream) {
-  if (value_.size() == 0) return;
-  const auto slots = static_cast<std::int64_t>(value_.size());
-  load_kernel<<<cuda::element_blocks(slots), cuda::kElementBlock, 0, stream>>>(slots, source_.data(), source,
-                                                                               value_.data());
-  cuda::check_launch("load_kernel");
+  gather_or_zero(static_cast<std::int64_t>(value_.size()), source, source_.data(), value_.data(), stream);
 }
 
 }  // namespace taskdag::kernels

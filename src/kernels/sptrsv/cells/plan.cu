@@ -10,6 +10,7 @@
 #include <string>
 
 #include "backends/cuda/algorithm.cuh"
+#include "kernels/gather.hpp"
 #include "kernels/sptrsv/cells/entries.cuh"
 #include "kernels/sptrsv/cells/partition.cuh"
 #include "kernels/sptrsv/cells/plan.hpp"
@@ -66,11 +67,6 @@ __global__ void place_rows(Index rows, Index levels, int cells, const std::uint6
   if (p == rows - 1) {
     for (int c = cell + 1; c <= cells; ++c) first_step[c] = step + 1;
   }
-}
-
-__global__ void invert(Index rows, const Index* position, Index* row) {
-  const auto i = static_cast<Index>(element());
-  if (i < rows) row[position[i]] = i;
 }
 
 /// A warp a step: the pair rows of its widest row, and how many entries of each row are outside (by position).
@@ -332,8 +328,7 @@ Plan make_plan(const SweepInput& input, int cells, cudaStream_t stream) {
   plan.row = {plan.positions(), stream};
   cuda::check(cudaMemsetAsync(plan.row.data(), 0xFF, plan.positions() * sizeof(Index), stream),
               "marking idle positions");
-  invert<<<element_blocks(plan.rows), kElementBlock, 0, stream>>>(plan.rows, plan.position.data(), plan.row.data());
-  cuda::check_launch("invert");
+  invert(plan.rows, plan.position.data(), plan.row.data(), stream);
   upload_cells(plan, host_first_step, stream);
 
   plan.step = {static_cast<std::size_t>(plan.steps), stream};

@@ -6,6 +6,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "base/index.hpp"
+#include "kernels/gather.hpp"
 #include "kernels/sptrsv/supersteps/pack.hpp"
 #include "kernels/sptrsv/supersteps/run_cell.cuh"
 #include "taskdag/error.hpp"
@@ -13,8 +14,6 @@
 namespace taskdag::kernels::supersteps {
 namespace {
 
-using cuda::element;
-using cuda::element_blocks;
 using cuda::kElementBlock;
 
 /// Packing sorts by one key a thread: the row's number in its cell below, what is sorted by above.
@@ -301,21 +300,11 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-__global__ void invert(Index n, const Index* order, Index* position) {
-  const std::int64_t p = element();
-  if (p < n) position[order[p]] = static_cast<Index>(p);
-}
-
 __global__ void count_supersteps(const CellRange* range, const Index* superstep_of_cell, Index* superstep) {
   const CellRange mine = range[blockIdx.x];
   for (auto k = static_cast<Index>(threadIdx.x); k < mine.rows; k += static_cast<Index>(blockDim.x)) {
     superstep[mine.first + k] = superstep_of_cell[blockIdx.x];
   }
-}
-
-__global__ void take_values(Offset entries, const Offset* entry, const double* source, double* value) {
-  const std::int64_t e = element();
-  if (e < entries) value[e] = entry[e] < 0 ? 0.0 : source[entry[e]];
 }
 
 Index aligned(Index n) { return (n + kAlign - 1) / kAlign * kAlign; }
@@ -370,8 +359,7 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
   set_bytes(layout.row, 0xff, stream);
 
   const cuda::ScratchArray<Index> position(rows, stream);
-  invert<<<element_blocks(layout.rows), kElementBlock, 0, stream>>>(layout.rows, order, position.data());
-  cuda::check_launch("invert");
+  invert(layout.rows, order, position.data(), stream);
   const auto ranges = cuda::upload(cover.cells, stream);
   const auto places_of_cells = cuda::upload(first_place, stream);
   const auto numbers = cuda::upload(superstep_of_cell, stream);
@@ -453,13 +441,8 @@ void fill(const SweepInput& input, Layout& layout, cudaStream_t stream) {
 }
 
 void load_values(const Layout& layout, const double* source, cudaStream_t stream) {
-  const auto take = [&](Offset entries, const Offset* entry, double* value) {
-    if (entries == 0) return;
-    take_values<<<element_blocks(entries), kElementBlock, 0, stream>>>(entries, entry, source, value);
-    cuda::check_launch("take_values");
-  };
-  take(layout.inner_entries, layout.inner_source.data(), layout.inner_value.data());
-  take(layout.outer_entries, layout.outer_source.data(), layout.outer_value.data());
+  gather_or_zero(layout.inner_entries, source, layout.inner_source.data(), layout.inner_value.data(), stream);
+  gather_or_zero(layout.outer_entries, source, layout.outer_source.data(), layout.outer_value.data(), stream);
 }
 
 }  // namespace taskdag::kernels::supersteps
