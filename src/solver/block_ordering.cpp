@@ -4,6 +4,7 @@
 
 #include "base/index.hpp"
 #include "dag/levels.hpp"
+#include "dag/row_blocks.hpp"
 #include "kernels/colour/block_colouring.hpp"
 #include "solver/block_ordering_impl.hpp"
 #include "solver/checks.hpp"
@@ -20,26 +21,6 @@ BlockOrdering order_on_host(const Context& context, const CsrPattern& pattern, I
   return block_size == 1 ? kernels::order_by_points(graph.view(), pool)
                          : kernels::order_by_blocks(graph.view(), block_size, pool);
 }
-
-}  // namespace
-
-std::optional<std::string> find_shape_fault(const RowBlocks& blocks, Index rows) {
-  const auto& by_block = blocks.block_offsets;
-  const auto& by_colour = blocks.colour_offsets;
-  if (by_block.empty() || by_block.front() != 0) return "the blocks do not start at row 0";
-  if (by_colour.empty() || by_colour.front() != 0) return "the colours do not start at block 0";
-  if (!std::ranges::is_sorted(by_block)) return "the offsets of the blocks descend";
-  if (!std::ranges::is_sorted(by_colour)) return "the offsets of the colours descend";
-  if (blocks.rows() != rows) {
-    return "the blocks have " + std::to_string(blocks.rows()) + " rows of " + std::to_string(rows);
-  }
-  if (by_colour.back() != blocks.blocks()) {
-    return "the colours have " + std::to_string(by_colour.back()) + " blocks of " + std::to_string(blocks.blocks());
-  }
-  return std::nullopt;
-}
-
-namespace {
 
 /// For each block or row, which part of `offsets` it lies in.
 std::vector<Index> parts(const std::vector<Index>& offsets) {

@@ -1,15 +1,8 @@
 /// \file
-/// The CUDA side of the block orderings, which throws in a build without CUDA; the check of their offsets.
+/// The CUDA side of the block orderings, which throws in a build without CUDA.
 #pragma once
 
 #include "taskdag/block_ordering.hpp"
-
-namespace taskdag {
-
-/// What of the offsets is not as the contract of RowBlocks says, in words; the couplings are not looked at.
-std::optional<std::string> find_shape_fault(const RowBlocks& blocks, Index rows);
-
-}  // namespace taskdag
 
 namespace taskdag::cuda {
 

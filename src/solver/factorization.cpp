@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "solver/block_ordering_impl.hpp"
+#include "dag/row_blocks.hpp"
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
 #include "solver/require_schedule.hpp"

@@ -2,6 +2,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "base/index.hpp"
+#include "dag/row_blocks.hpp"
 #include "kernels/sptrsv/supersteps/layout_sweep.hpp"
 #include "kernels/sptrsv/supersteps/pack.hpp"
 #include "kernels/sptrsv/supersteps/supersteps.hpp"
@@ -110,16 +111,6 @@ class BlocksSweep final : public LayoutSweep {
   Kernel kernel_;
 };
 
-void check_blocks(const RowBlocks& blocks, Index rows) {
-  const auto ascends = [](const std::vector<Index>& offsets) {
-    return !offsets.empty() && offsets.front() == 0 && std::ranges::is_sorted(offsets);
-  };
-  if (!ascends(blocks.block_offsets) || !ascends(blocks.colour_offsets) || blocks.rows() != rows ||
-      blocks.colour_offsets.back() != blocks.blocks()) {
-    throw InvalidInput("blocks of rows that do not cover the " + std::to_string(rows) + " rows of the matrix");
-  }
-}
-
 /// Values measured on an H200, see docs/performance.md: cells so large that those of a colour are resident together,
 /// and no smaller than the blocks; more threads where rows have many entries.
 BlocksOptions chosen(const BlocksOptions& options, const SweepInput& input) {
@@ -153,7 +144,9 @@ std::unique_ptr<Sweep> make_blocks_sweep(const SweepInput& input, const BlocksOp
   if (input.blocks == nullptr) {
     throw InvalidInput("the schedule blocks needs an ordering that makes blocks (taskdag_bmc, taskdag_color)");
   }
-  check_blocks(*input.blocks, input.pattern.rows);
+  if (const auto fault = find_shape_fault(*input.blocks, input.pattern.rows)) {
+    throw InvalidInput("the schedule blocks cannot take these blocks of rows: " + *fault);
+  }
   return std::make_unique<BlocksSweep>(input, chosen(options, input), stream);
 }
 
