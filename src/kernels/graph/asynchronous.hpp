@@ -1,36 +1,16 @@
 /// \file
-/// What the asynchronous forms of all algorithms have in common: a program of the engine, its runner, its tally.
+/// What the asynchronous forms of all algorithms have in common: a program of the engine and its runner.
 #pragma once
 
 #include <algorithm>
 
 #include "kernels/graph/algorithm.hpp"
-#include "kernels/graph/tally.hpp"
+#include "kernels/graph/tally_memory.hpp"
 #include "kernels/graph/worker_sizes.hpp"
 #include "taskdag/engine/runner.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::graph {
-
-class TallyMemory {
- public:
-  explicit TallyMemory(const Context& context) : memory_(context, 1) {}
-  TallyRef clear(std::uint32_t bin_ns) {
-    memory_.clear();
-    return {memory_.data(), bin_ns};
-  }
-  void read(Run& run, std::uint32_t bin_ns) const {
-    const std::vector<Tally> tally = memory_.download();
-    run.work = tally[0].work;
-    if (bin_ns == 0) return;
-    int used = Tally::kBins;
-    while (used > 0 && tally[0].bins[used - 1] == 0) --used;
-    run.timeline.assign(tally[0].bins, tally[0].bins + used);
-  }
-
- private:
-  engine::Array<Tally> memory_;
-};
 
 inline engine::RunOptions run_options(const Form& form) {
   engine::RunOptions options;

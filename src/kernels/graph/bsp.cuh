@@ -7,12 +7,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 #include <utility>
 
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/stream.hpp"
 #include "kernels/graph/algorithm.hpp"
+#include "kernels/graph/tally_memory.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::graph {
@@ -79,12 +81,20 @@ __device__ inline void bsp_add(unsigned& total, unsigned amount) {
   if (threadIdx.x % 32U == 0 && amount != 0) atomicAdd(&total, amount);
 }
 
+/// Adds the numbers of all threads of a block to the tally; `total` as in bsp_add().
+__device__ inline void bsp_tally(const TallyRef& tally, unsigned& total, unsigned amount) {
+  bsp_add(total, amount);
+  __syncthreads();
+  if (threadIdx.x == 0) tally.add(total);
+}
+
 /// Repeats an iteration until it leaves an empty frontier.
 ///
 /// launch(stream, end, items) starts the kernels of one iteration; items: of its frontier, or −1 where nobody knows.
-template <class Launch>
 class BspLoop {
  public:
+  using Launch = std::function<void(cudaStream_t, const BspEnd&, Index)>;
+
   BspLoop(Kind kind, Launch launch) : kind_(kind), launch_(std::move(launch)), state_(1, nullptr), view_(1) {
     if (kind == Kind::bsp_graph) build();
   }
@@ -95,8 +105,18 @@ class BspLoop {
     if (graph_) static_cast<void>(cudaGraphDestroy(graph_));
   }
 
-  /// `items`: of the first frontier. Sets seconds and iterations.
-  void run(Index items, Run& run) {
+  /// `items`: of the first frontier. `tally` is cleared and `ref` made of it, which the launches hand to their kernels.
+  Run run(Index items, TallyMemory& tally, TallyRef& ref, std::uint32_t bin_ns) {
+    ref = tally.clear(bin_ns);
+    Run run;
+    repeat(items, run);
+    tally.read(run, bin_ns);
+    return run;
+  }
+
+ private:
+  /// Sets seconds and iterations.
+  void repeat(Index items, Run& run) {
     BspState state{};
     state.count[0] = items;
     cuda::copy_to_device(state_.data(), &state, 1, stream_.get());
@@ -119,7 +139,6 @@ class BspLoop {
     run.iterations = static_cast<std::uint64_t>(cuda::fetch(state_.data(), stream_.get()).iteration);
   }
 
- private:
   void build() {
     cuda::check(cudaGraphCreate(&graph_, 0), "creating a graph");
     cudaGraphConditionalHandle handle{};

@@ -1,6 +1,3 @@
-#include <functional>
-
-#include "kernels/graph/asynchronous.hpp"
 #include "kernels/graph/bfs/forms.hpp"
 #include "kernels/graph/bfs/tasks.hpp"
 #include "kernels/graph/bsp.cuh"
@@ -59,9 +56,7 @@ __global__ void __launch_bounds__(kBspBlock)
       }
     }
   }
-  bsp_add(edges, looked);
-  __syncthreads();
-  if (threadIdx.x == 0) tally.add(edges);
+  bsp_tally(tally, edges, looked);
   bsp_finish(end, iteration);
 }
 
@@ -86,11 +81,7 @@ class BfsBsp final : public Algorithm<Index> {
   Run run(std::uint32_t bin_ns) override {
     depth_.upload(start_);
     frontier_[0].upload(first_);
-    tally_ref_ = tally_.clear(bin_ns);
-    Run run;
-    loop_.run(static_cast<Index>(first_.size()), run);
-    tally_.read(run, bin_ns);
-    return run;
+    return loop_.run(static_cast<Index>(first_.size()), tally_, tally_ref_, bin_ns);
   }
   [[nodiscard]] std::vector<Index> result() const override { return depth_.download(); }
 
@@ -118,7 +109,7 @@ class BfsBsp final : public Algorithm<Index> {
   int lanes_;
   Offset most_;
   engine::Array<EdgeRange> frontier_[2];
-  BspLoop<std::function<void(cudaStream_t, const BspEnd&, Index)>> loop_;
+  BspLoop loop_;
   std::vector<Index> start_;
   std::vector<EdgeRange> first_;
 };

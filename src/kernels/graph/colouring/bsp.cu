@@ -1,7 +1,5 @@
-#include <functional>
 #include <numeric>
 
-#include "kernels/graph/asynchronous.hpp"
 #include "kernels/graph/bsp.cuh"
 #include "kernels/graph/colouring/forms.hpp"
 #include "kernels/graph/colouring/step.hpp"
@@ -43,9 +41,7 @@ __global__ void __launch_bounds__(kBspBlock) assign_kernel(ColouringKernels data
   for_parts(data.frontier[state->iteration % 2], state->count[state->iteration % 3], [&](const Index* list, int size) {
     given += step.assign(BlockLanes(), data.graph, data.colour, size, [&](int k) { return list[k]; });
   });
-  bsp_add(all, given);
-  __syncthreads();
-  if (threadIdx.x == 0) data.tally.add(all);
+  bsp_tally(data.tally, all, given);
 }
 
 /// Second kernel: those that come later than a neighbour of their colour make the next frontier. Conflicts are between
@@ -81,11 +77,7 @@ class ColouringBsp final : public Algorithm<Index> {
   Run run(std::uint32_t bin_ns) override {
     colour_.upload(start_);
     frontier_[0].upload(first_);
-    tally_ref_ = tally_.clear(bin_ns);
-    Run run;
-    loop_.run(static_cast<Index>(first_.size()), run);
-    tally_.read(run, bin_ns);
-    return run;
+    return loop_.run(static_cast<Index>(first_.size()), tally_, tally_ref_, bin_ns);
   }
   [[nodiscard]] std::vector<Index> result() const override { return colour_.download(); }
 
@@ -106,7 +98,7 @@ class ColouringBsp final : public Algorithm<Index> {
   TallyRef tally_ref_ = tally_.clear(0);
   std::vector<Index> start_;
   std::vector<Index> first_;
-  BspLoop<std::function<void(cudaStream_t, const BspEnd&, Index)>> loop_;
+  BspLoop loop_;
 };
 
 }  // namespace

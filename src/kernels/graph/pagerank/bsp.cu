@@ -1,6 +1,3 @@
-#include <functional>
-
-#include "kernels/graph/asynchronous.hpp"
 #include "kernels/graph/bsp.cuh"
 #include "kernels/graph/pagerank/forms.hpp"
 #include "kernels/graph/pagerank/tasks.hpp"
@@ -26,9 +23,7 @@ __global__ void __launch_bounds__(kBspBlock)
       atomicAdd(&data.residue[data.graph.neighbours[e]], range.share);
     }
   }
-  bsp_add(edges, looked);
-  __syncthreads();
-  if (threadIdx.x == 0) data.tally.add(edges);
+  bsp_tally(data.tally, edges, looked);
 }
 
 /// Second kernel: all vertices with a residue above the threshold take it and make the next frontier. The first kernel
@@ -74,11 +69,7 @@ class PagerankBsp final : public Algorithm<float> {
     rank_.upload(start_);
     residue_.clear();
     frontier_.upload(first_);
-    tally_ref_ = tally_.clear(bin_ns);
-    Run run;
-    loop_.run(static_cast<Index>(first_.size()), run);
-    tally_.read(run, bin_ns);
-    return run;
+    return loop_.run(static_cast<Index>(first_.size()), tally_, tally_ref_, bin_ns);
   }
   [[nodiscard]] std::vector<float> result() const override { return rank_.download(); }
 
@@ -107,7 +98,7 @@ class PagerankBsp final : public Algorithm<float> {
   std::vector<ShareRange> first_;
   engine::Array<ShareRange> frontier_;
   std::vector<float> start_;
-  BspLoop<std::function<void(cudaStream_t, const BspEnd&, Index)>> loop_;
+  BspLoop loop_;
 };
 
 }  // namespace
