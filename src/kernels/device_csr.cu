@@ -1,8 +1,8 @@
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/scan.cuh"
 #include "kernels/device_csr.hpp"
 #include "kernels/gather.hpp"
 
@@ -89,12 +89,6 @@ __global__ void diagonal_kernel(DevicePattern a, Offset* diagonal, Index* first_
 
 int bits_for(Index n) { return std::bit_width(static_cast<std::uint32_t>(n)); }
 
-void exclusive_sum(const Offset* in, Offset* out, Index n, cudaStream_t stream) {
-  with_scratch([&](void* scratch,
-                   std::size_t& bytes) { return cub::DeviceScan::ExclusiveSum(scratch, bytes, in, out, n, stream); },
-               stream);
-}
-
 DeviceCsr make(Index rows, Offset entries, bool with_source, cudaStream_t stream) {
   const auto size = static_cast<std::size_t>(entries);
   DeviceCsr result{rows, entries, {static_cast<std::size_t>(rows) + 1, stream}, {size, stream}, {}};
@@ -125,7 +119,7 @@ DeviceCsr permute_pattern(const DevicePattern& a, const Index* row_order, const 
   permuted_row_lengths<<<element_blocks(std::int64_t{a.rows} + 1), kElementBlock, 0, stream>>>(
       a.rows, a.row_offsets, row_order, length.data());
   cuda::check_launch("permuted_row_lengths");
-  exclusive_sum(length.data(), result.row_offsets.data(), a.rows + 1, stream);
+  cuda::exclusive_sum(length.data(), result.row_offsets.data(), a.rows + 1, stream);
   if (a.entries == 0) return result;
 
   ScratchArray<Index> row_position(rows, stream);
@@ -187,7 +181,7 @@ DeviceCsr upper_pattern(const DevicePattern& a, const Offset* diagonal, cudaStre
   cuda::DeviceArray<Offset> row_offsets(rows + 1, stream);
   upper_lengths<<<element_blocks(std::int64_t{a.rows} + 1), kElementBlock, 0, stream>>>(a, diagonal, length.data());
   cuda::check_launch("upper_lengths");
-  exclusive_sum(length.data(), row_offsets.data(), a.rows + 1, stream);
+  cuda::exclusive_sum(length.data(), row_offsets.data(), a.rows + 1, stream);
   const Offset entries = cuda::fetch(row_offsets.data() + a.rows, stream);
   const auto size = static_cast<std::size_t>(entries);
   DeviceCsr result{a.rows, entries, std::move(row_offsets), {size, stream}, {size, stream}};

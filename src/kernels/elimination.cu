@@ -1,9 +1,9 @@
-#include <cub/device/device_scan.cuh>
 #include <limits>
 #include <utility>
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/scan.cuh"
 #include "kernels/elimination.hpp"
 #include "kernels/elimination/deal_out.cuh"
 #include "kernels/elimination/lists.cuh"
@@ -23,16 +23,6 @@ constexpr std::int64_t kListedPerEntry = 64;
 constexpr std::int64_t kLevelsAtOnce = 4;
 // Warps per multiprocessor that the elimination can have, about.
 constexpr int kWarps = 24;
-
-/// In place; one element more than `rows`.
-template <class T>
-void exclusive_sum(T* sizes, Index rows, cudaStream_t stream) {
-  cuda::with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::ExclusiveSum(scratch, bytes, sizes, sizes, rows + 1, stream);
-      },
-      stream);
-}
 
 __global__ void widest_form(Index rows, const EliminationRow* row, Index* widest) {
   const auto p = static_cast<Index>(element());
@@ -80,7 +70,7 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
   ScratchArray<std::int64_t> wide(rows + 1, stream);
   const RowOffsets first{narrow.data(), wide.data(), narrow.data() + rows + 1};
   const auto total = [&](std::int64_t* sizes) {
-    exclusive_sum(sizes, pattern.rows, stream);
+    cuda::exclusive_sum(sizes, sizes, pattern.rows + 1, stream);
     return cuda::fetch(sizes + rows, stream);
   };
   std::int64_t updates = 0;
@@ -97,8 +87,8 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
     static_cast<void>(checked_offset(updates, "the list of updates of a factorisation"));
     break;
   }
-  exclusive_sum(first.pivots, pattern.rows, stream);
-  exclusive_sum(first.changed, pattern.rows, stream);
+  cuda::exclusive_sum(first.pivots, first.pivots, pattern.rows + 1, stream);
+  cuda::exclusive_sum(first.changed, first.changed, pattern.rows + 1, stream);
   const auto pivots = static_cast<std::size_t>(cuda::fetch(first.pivots + rows, stream));
   const auto changed = static_cast<std::size_t>(cuda::fetch(first.changed + rows, stream));
   slot_count_ = checked_offset(static_cast<std::int64_t>(rows + changed), "the slots of a factorisation");

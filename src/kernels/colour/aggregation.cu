@@ -1,6 +1,6 @@
-#include <cub/device/device_scan.cuh>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/scan.cuh"
 #include "kernels/colour/aggregation_cuda.hpp"
 
 namespace taskdag::kernels {
@@ -174,11 +174,7 @@ __global__ void finish_kernel(Index rows, const Role* role, const Index* number,
 /// Replaces counts by their exclusive sums. @returns the total. Synchronises.
 Index number_consecutively(Index* counts, Index rows, cudaStream_t stream) {
   const Index last = cuda::fetch(counts + rows - 1, stream);
-  cuda::with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::ExclusiveSum(scratch, bytes, counts, counts, rows, stream);
-      },
-      stream);
+  cuda::exclusive_sum(counts, counts, rows, stream);
   return cuda::fetch(counts + rows - 1, stream) + last;
 }
 

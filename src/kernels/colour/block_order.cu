@@ -1,9 +1,9 @@
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 #include <numeric>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/scan.cuh"
 #include "kernels/colour/aggregation_cuda.hpp"
 #include "kernels/colour/block_order_cuda.hpp"
 #include "kernels/graph/colour_cuda.hpp"
@@ -140,11 +140,7 @@ std::vector<std::uint64_t> find_couplings(const GraphView& graph, const Index* b
   const ScratchArray<std::int64_t> end(static_cast<std::size_t>(graph.nodes), stream);
   count_couplings_kernel<<<element_blocks(graph.nodes), kElementBlock, 0, stream>>>(graph, block, end.data());
   cuda::check_launch("count_couplings_kernel");
-  cuda::with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::InclusiveSum(scratch, bytes, end.data(), end.data(), graph.nodes, stream);
-      },
-      stream);
+  cuda::inclusive_sum(end.data(), end.data(), graph.nodes, stream);
   const std::int64_t total = cuda::fetch(end.data() + graph.nodes - 1, stream);
   if (total == 0) return {};
   constexpr Index kMostFor32Bits = 65536;

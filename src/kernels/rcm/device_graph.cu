@@ -1,9 +1,9 @@
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/scan.cuh"
 #include "base/index.hpp"
 #include "kernels/device_csr.hpp"
 #include "kernels/rcm/device_graph.hpp"
@@ -110,11 +110,7 @@ DeviceGraph graph_of_symmetric(const DevicePattern& a, const Index* row_of, cuda
   ScratchArray<EdgeOffset> offsets(at(count), stream);
   degrees_without_diagonal<<<element_blocks(count), kElementBlock, 0, stream>>>(a, degree.data());
   cuda::check_launch("degrees_without_diagonal");
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::ExclusiveSum(scratch, bytes, degree.data(), offsets.data(), count, stream);
-      },
-      stream);
+  cuda::exclusive_sum(degree.data(), offsets.data(), count, stream);
   const EdgeOffset entries = cuda::fetch(offsets.data() + a.rows, stream);
   ScratchArray<Index> neighbours(static_cast<std::size_t>(entries), stream);
   copy_without_diagonal<<<element_blocks(a.entries), kElementBlock, 0, stream>>>(a, row_of, offsets.data(),

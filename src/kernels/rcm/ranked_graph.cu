@@ -1,8 +1,8 @@
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/scan.cuh"
 #include "base/index.hpp"
 #include "kernels/rcm/ranked_graph.hpp"
 
@@ -90,12 +90,7 @@ RankedGraph rank_by_degree(const DeviceGraph& graph, cudaStream_t stream) {
   widen<<<element_blocks(std::int64_t{nodes} + 1), kElementBlock, 0, stream>>>(nodes, sorted_degree.data(),
                                                                                wide.data());
   cuda::check_launch("widen");
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::ExclusiveSum(scratch, bytes, wide.data(), offsets.data(), std::int64_t{nodes} + 1,
-                                             stream);
-      },
-      stream);
+  cuda::exclusive_sum(wide.data(), offsets.data(), std::int64_t{nodes} + 1, stream);
   invert_and_summarise<<<element_blocks(nodes), kElementBlock, 0, stream>>>(nodes, node_of.data(), sorted_degree.data(),
                                                                             rank_of.data(), summary.data());
   cuda::check_launch("invert_and_summarise");

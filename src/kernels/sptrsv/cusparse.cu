@@ -1,6 +1,6 @@
-#include <cub/device/device_scan.cuh>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/scan.cuh"
 #include "backends/cuda/seam.cuh"
 #include "kernels/gather.hpp"
 #include "kernels/sptrsv/cusparse.hpp"
@@ -147,11 +147,7 @@ class CusparseSweep final : public Sweep {
     count_kernel<<<cuda::element_blocks(rows_ + std::int64_t{1}), cuda::kElementBlock, 0, stream>>>(
         rows_, input.ranges->count.data(), length.data());
     cuda::check_launch("count_kernel");
-    cuda::with_scratch(
-        [&](void* scratch, std::size_t& bytes) {
-          return cub::DeviceScan::ExclusiveSum(scratch, bytes, length.data(), offsets_.data(), rows_ + 1, stream);
-        },
-        stream);
+    cuda::exclusive_sum(length.data(), offsets_.data(), rows_ + 1, stream);
     entries_ = cuda::fetch(offsets_.data() + rows_, stream);
     const auto entries = static_cast<std::size_t>(entries_);
     column_ = {entries, stream};

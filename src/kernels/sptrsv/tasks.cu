@@ -6,6 +6,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/scan.cuh"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/cuda.hpp"
 
@@ -160,12 +161,7 @@ TaskList build_tasks(const RowLevels& levels, const Index* count, Triangle trian
   count_tasks<<<element_blocks(groups64 + 1), kElementBlock, 0, stream>>>(groups, group_begin, group_end,
                                                                           tasks_of_group.data());
   cuda::check_launch("count_tasks");
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::ExclusiveSum(scratch, bytes, tasks_of_group.data(), first_task.data(), groups + 1,
-                                             stream);
-      },
-      stream);
+  cuda::exclusive_sum(tasks_of_group.data(), first_task.data(), groups + 1, stream);
   cuda::copy_on_device(totals.data(), first_task.data() + groups, 1, stream);
   with_scratch(
       [&](void* scratch, std::size_t& bytes) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/scan.cuh"
 #include "kernels/gather.hpp"
 #include "kernels/sptrsv/cells/entries.cuh"
 #include "kernels/sptrsv/cells/partition.cuh"
@@ -225,13 +226,8 @@ std::vector<Index> place(const SweepInput& input, Plan& plan, ScratchArray<Index
                                               run_begin.data(), Larger{}, rows, stream);
       },
       stream);
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::InclusiveSum(
-            scratch, bytes, thrust::make_transform_iterator(count, StepBegin{key.data(), run_begin.data()}),
-            steps_until.data(), rows, stream);
-      },
-      stream);
+  cuda::inclusive_sum(thrust::make_transform_iterator(count, StepBegin{key.data(), run_begin.data()}),
+                      steps_until.data(), rows, stream);
   place_rows<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, input.levels->levels, plan.cells, key.data(),
                                                                  order.data(), run_begin.data(), steps_until.data(),
                                                                  plan.position.data(), first_step.data());
@@ -259,11 +255,7 @@ void plan_chunks(Plan& plan, std::uint32_t most_pairs, cudaStream_t stream) {
   cuda::check(cudaMemsetAsync(pair_rows.data() + steps, 0, sizeof(std::uint32_t), stream), "clearing a count");
   level_chunks<<<plan.cells, 128, 0, stream>>>(plan.cell.data(), plan.chunk_steps, plan.step.data(), pair_rows.data());
   cuda::check_launch("level_chunks");
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::ExclusiveSum(scratch, bytes, pair_rows.data(), pair_row.data(), plan.steps + 1, stream);
-      },
-      stream);
+  cuda::exclusive_sum(pair_rows.data(), pair_row.data(), plan.steps + 1, stream);
   set_pair_rows<<<element_blocks(plan.steps), kElementBlock, 0, stream>>>(plan.steps, pair_row.data(),
                                                                           plan.step.data());
   cuda::check_launch("set_pair_rows");
@@ -273,14 +265,8 @@ void plan_chunks(Plan& plan, std::uint32_t most_pairs, cudaStream_t stream) {
 void plan_errands(Plan& plan, const Index* outside, cudaStream_t stream) {
   const ScratchArray<Index> errands_until(plan.positions(), stream);
   const ScratchArray<Index> total(1, stream);
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::InclusiveSum(
-            scratch, bytes,
-            thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), IsErrand{outside}),
-            errands_until.data(), static_cast<std::int64_t>(plan.positions()), stream);
-      },
-      stream);
+  cuda::inclusive_sum(thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), IsErrand{outside}),
+                      errands_until.data(), static_cast<std::int64_t>(plan.positions()), stream);
   measure_errands<<<plan.cells, kElementBlock, 0, stream>>>(errands_until.data(), outside, plan.cell.data());
   cuda::check_launch("measure_errands");
   number_rounds<<<1, 1, 0, stream>>>(plan.cells, plan.cell.data(), total.data());
@@ -296,15 +282,9 @@ void plan_errands(Plan& plan, const Index* outside, cudaStream_t stream) {
   fill_errands<<<plan.cells, kElementBlock, 0, stream>>>(plan.cell.data(), errands_until.data(), outside,
                                                          plan.errand.data(), plan.round.data());
   cuda::check_launch("fill_errands");
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::ExclusiveSum(
-            scratch, bytes,
-            thrust::make_transform_iterator(thrust::counting_iterator<Index>(0),
-                                            RoundWidth{plan.round.data(), plan.rounds}),
-            first_row.data(), plan.rounds + 1, stream);
-      },
-      stream);
+  cuda::exclusive_sum(
+      thrust::make_transform_iterator(thrust::counting_iterator<Index>(0), RoundWidth{plan.round.data(), plan.rounds}),
+      first_row.data(), plan.rounds + 1, stream);
   set_round_rows<<<element_blocks(plan.rounds + 1), kElementBlock, 0, stream>>>(plan.rounds, first_row.data(),
                                                                                 plan.round.data());
   cuda::check_launch("set_round_rows");

@@ -1,8 +1,8 @@
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/scan.cuh"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/many/pack.hpp"
 
@@ -129,11 +129,7 @@ Packed pack(const SweepInput& input, cudaStream_t stream) {
   count_parts<<<element_blocks(std::int64_t{n} + 1), kElementBlock, 0, stream>>>(n, input.ranges->count.data(),
                                                                                  parts.data());
   cuda::check_launch("count_parts");
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::ExclusiveSum(scratch, bytes, parts.data(), first_part.data(), n + 1, stream);
-      },
-      stream);
+  cuda::exclusive_sum(parts.data(), first_part.data(), n + 1, stream);
   const Index all_parts = cuda::fetch(first_part.data() + n, stream);
   result.slots = checked_offset(std::int64_t{n} + all_parts, "a sweep over several right-hand sides");
   const auto slots = static_cast<std::size_t>(result.slots);
@@ -163,12 +159,7 @@ Packed pack(const SweepInput& input, cudaStream_t stream) {
   number_places<<<element_blocks(std::int64_t{result.slots} + 1), kElementBlock, 0, stream>>>(
       items, order.data(), place_of.data(), entries.data());
   cuda::check_launch("number_places");
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::ExclusiveSum(scratch, bytes, entries.data(), first_entry.data(), result.slots + 1,
-                                             stream);
-      },
-      stream);
+  cuda::exclusive_sum(entries.data(), first_entry.data(), result.slots + 1, stream);
   result.entries =
       checked_offset(cuda::fetch(first_entry.data() + result.slots, stream), "a sweep over several right-hand sides");
 

@@ -1,0 +1,27 @@
+/// \file
+/// Running sums in device memory.
+#pragma once
+
+#include <cub/device/device_scan.cuh>
+
+#include "backends/cuda/algorithm.cuh"
+
+namespace taskdag::cuda {
+
+/// sum[k] = in[0] + … + in[k − 1] for k < n; `in`: an iterator, which may be `sum`. Asynchronous.
+template <class In, class Sum, class Count>
+void exclusive_sum(In in, Sum* sum, Count n, cudaStream_t stream) {
+  with_scratch([&](void* scratch,
+                   std::size_t& bytes) { return cub::DeviceScan::ExclusiveSum(scratch, bytes, in, sum, n, stream); },
+               stream);
+}
+
+/// The same with in[k].
+template <class In, class Sum, class Count>
+void inclusive_sum(In in, Sum* sum, Count n, cudaStream_t stream) {
+  with_scratch([&](void* scratch,
+                   std::size_t& bytes) { return cub::DeviceScan::InclusiveSum(scratch, bytes, in, sum, n, stream); },
+               stream);
+}
+
+}  // namespace taskdag::cuda
