@@ -17,10 +17,10 @@ inline int element_blocks(std::int64_t n) { return static_cast<int>((n + kElemen
 __device__ inline std::int64_t element() { return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
 /// The first place in [begin, end) that holds `bound` or more, or end. `sorted` ascends.
-template <class T>
-__device__ Offset first_not_below(const T* sorted, Offset begin, Offset end, T bound) {
+template <class T, class Place>
+__device__ Place first_not_below(const T* sorted, Place begin, Place end, T bound) {
   while (begin < end) {
-    const Offset middle = begin + (end - begin) / 2;
+    const Place middle = begin + (end - begin) / 2;
     if (sorted[middle] < bound) {
       begin = middle + 1;
     } else {

@@ -76,18 +76,7 @@ __global__ void offsets_of_keys(Index rows, std::int64_t count, int bits, const 
                                 EdgeOffset* offsets) {
   const auto row = static_cast<Index>(element());
   if (row > rows) return;
-  const std::uint64_t bound = static_cast<std::uint64_t>(row) << bits;
-  EdgeOffset begin = 0;
-  EdgeOffset end = count;
-  while (begin < end) {
-    const EdgeOffset middle = begin + (end - begin) / 2;
-    if (key[middle] < bound) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  offsets[row] = begin;
+  offsets[row] = cuda::first_not_below(key, EdgeOffset{0}, EdgeOffset{count}, static_cast<std::uint64_t>(row) << bits);
 }
 
 ScratchArray<Index> rows_of_entries(const DevicePattern& a, cudaStream_t stream) {
