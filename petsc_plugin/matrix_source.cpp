@@ -1,5 +1,7 @@
 #include "matrix_source.hpp"
 
+#include "pattern.hpp"
+
 namespace taskdag::petsc {
 
 PetscErrorCode MatrixSource::inspect(Mat matrix, bool upper_is_enough) {
@@ -77,13 +79,8 @@ PetscErrorCode MatrixSource::open(Mat matrix, bool device) {
 
 PetscErrorCode MatrixSource::open_host(Mat matrix) {
   PetscFunctionBegin;
-  PetscInt rows = 0;
-  PetscBool done = PETSC_FALSE;
-  const PetscInt* offsets = nullptr;
-  const PetscInt* columns = nullptr;
-  PetscCall(MatGetRowIJ(matrix, 0, PETSC_FALSE, PETSC_FALSE, &rows, &offsets, &columns, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG cannot read the pattern of a matrix of type %s",
-             reinterpret_cast<PetscObject>(matrix)->type_name);
+  CsrPattern pattern;
+  PetscCall(open_pattern(matrix, PETSC_FALSE, &pattern));
   const PetscScalar* values = nullptr;
   if (form_ == Form::upper_sbaij) {
     PetscScalar* writable = nullptr;
@@ -92,7 +89,7 @@ PetscErrorCode MatrixSource::open_host(Mat matrix) {
   } else {
     PetscCall(MatSeqAIJGetArrayRead(matrix, &values));
   }
-  view_ = {{rows, rows, offsets, columns}, values};
+  view_ = {pattern, values};
   space_ = MemorySpace::host;
   lent_ = matrix;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -107,10 +104,7 @@ PetscErrorCode MatrixSource::close() {
     } else {
       PetscCall(MatSeqAIJRestoreArrayRead(lent_, &view_.values));
     }
-    PetscInt rows = view_.pattern.rows;
-    PetscBool done = PETSC_FALSE;
-    PetscCall(MatRestoreRowIJ(lent_, 0, PETSC_FALSE, PETSC_FALSE, &rows, &view_.pattern.row_offsets,
-                              &view_.pattern.col_indices, &done));
+    PetscCall(close_pattern(lent_, PETSC_FALSE, &view_.pattern));
   }
   lent_ = nullptr;
   view_ = {};

@@ -7,6 +7,7 @@
 #include "compat.hpp"
 #include "engine.hpp"
 #include "matrix_source.hpp"
+#include "pattern.hpp"
 #include "taskdag/ordering.hpp"
 #include "taskdagpetsc.h"
 
@@ -53,19 +54,12 @@ PetscErrorCode order_rows(Mat matrix, std::vector<Index>* order) {
 /// The nodes' graph, which PETSc keeps on the host; MatGetOrdering() expands what it gets.
 PetscErrorCode order_nodes(Mat matrix, std::vector<Index>* order) {
   PetscFunctionBegin;
-  PetscInt nodes = 0;
-  PetscBool done = PETSC_FALSE;
-  const PetscInt* offsets = nullptr;
-  const PetscInt* columns = nullptr;
+  CsrPattern nodes;
   std::optional<EngineChoice> engine;
-  PetscCall(MatGetRowIJ(matrix, 0, PETSC_FALSE, PETSC_TRUE, &nodes, &offsets, &columns, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG cannot read the pattern of a matrix of type %s",
-             reinterpret_cast<PetscObject>(matrix)->type_name);
-  PetscCall(choose_backend(nodes, false, &engine));
-  PetscCall(guarded([&] {
-    *order = reverse_cuthill_mckee(engine->context, CsrPattern{nodes, nodes, offsets, columns});
-  }));
-  PetscCall(MatRestoreRowIJ(matrix, 0, PETSC_FALSE, PETSC_TRUE, &nodes, &offsets, &columns, &done));
+  PetscCall(open_pattern(matrix, PETSC_TRUE, &nodes));
+  PetscCall(choose_backend(nodes.rows, false, &engine));
+  PetscCall(guarded([&] { *order = reverse_cuthill_mckee(engine->context, nodes); }));
+  PetscCall(close_pattern(matrix, PETSC_TRUE, &nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

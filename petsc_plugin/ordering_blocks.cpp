@@ -9,6 +9,7 @@
 #include "boundary.hpp"
 #include "matrix_source.hpp"
 #include "options.hpp"
+#include "pattern.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdagpetsc.h"
 
@@ -131,22 +132,17 @@ PetscErrorCode order_nodes(Mat matrix, PetscInt block_size, const std::vector<In
   PetscFunctionBegin;
   std::optional<EngineChoice> engine;
   PetscCall(host_context(&engine));
-  PetscInt nodes = 0;
-  PetscBool done = PETSC_FALSE;
-  const PetscInt* offsets = nullptr;
-  const PetscInt* columns = nullptr;
-  PetscCall(MatGetRowIJ(matrix, 0, PETSC_FALSE, PETSC_TRUE, &nodes, &offsets, &columns, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG cannot read the pattern of a matrix of type %s",
-             reinterpret_cast<PetscObject>(matrix)->type_name);
-  const double share = static_cast<double>(nodes) / begins.back();
+  CsrPattern nodes;
+  PetscCall(open_pattern(matrix, PETSC_TRUE, &nodes));
+  const double share = static_cast<double>(nodes.rows) / begins.back();
   BlockOrderingOptions options;
   options.block_size = std::max<Index>(1, static_cast<Index>(share * block_size));
   PetscCall(guarded([&] {
-    *ordering = block_multicolour(engine->context, {nodes, nodes, offsets, columns}, MemorySpace::host, options);
+    *ordering = block_multicolour(engine->context, nodes, MemorySpace::host, options);
     expand(begins, *ordering);
     ordering->block_size = block_size;
   }));
-  PetscCall(MatRestoreRowIJ(matrix, 0, PETSC_FALSE, PETSC_TRUE, &nodes, &offsets, &columns, &done));
+  PetscCall(close_pattern(matrix, PETSC_TRUE, &nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
