@@ -39,9 +39,9 @@ __global__ void permuted_keys(Offset entries, int column_bits, const Index* row_
   source[e] = e;
 }
 
-__global__ void columns_of_keys(Offset entries, std::uint64_t mask, const std::uint64_t* key, Index* col_indices) {
-  const auto e = static_cast<Offset>(element());
-  if (e < entries) col_indices[e] = static_cast<Index>(key[e] & mask);
+__global__ void columns_kernel(std::int64_t count, std::uint64_t mask, const std::uint64_t* key, Index* column) {
+  const std::int64_t k = element();
+  if (k < count) column[k] = static_cast<Index>(key[k] & mask);
 }
 
 __global__ void permuted_row_lengths(Index rows, const Offset* row_offsets, const Index* row_order, Offset* length) {
@@ -104,6 +104,13 @@ void expand_rows(const DevicePattern& a, Index* row_of, cudaStream_t stream) {
   cuda::check_launch("expand_kernel");
 }
 
+void columns_of_keys(std::int64_t count, int bits, const std::uint64_t* key, Index* column, cudaStream_t stream) {
+  if (count == 0) return;
+  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+  columns_kernel<<<element_blocks(count), kElementBlock, 0, stream>>>(count, mask, key, column);
+  cuda::check_launch("columns_kernel");
+}
+
 DeviceCsr copy_pattern(const DevicePattern& pattern, cudaStream_t stream) {
   DeviceCsr result = make(pattern.rows, pattern.entries, false, stream);
   cuda::copy_on_device(result.row_offsets.data(), pattern.row_offsets, result.row_offsets.size(), stream);
@@ -143,9 +150,7 @@ DeviceCsr permute_pattern(const DevicePattern& a, const Index* row_order, const 
                                                result.source.data(), a.entries, 0, 2 * bits, stream);
       },
       stream);
-  columns_of_keys<<<element_blocks(a.entries), kElementBlock, 0, stream>>>(
-      a.entries, (std::uint64_t{1} << bits) - 1, sorted_key.data(), result.col_indices.data());
-  cuda::check_launch("columns_of_keys");
+  columns_of_keys(a.entries, bits, sorted_key.data(), result.col_indices.data(), stream);
   return result;
 }
 

@@ -4,6 +4,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 #include "backends/cuda/memory.hpp"
 #include "kernels/sptrsv/cuda.hpp"
 
@@ -23,6 +25,9 @@ struct DeviceCsr {
 
 /// row_of[e] is the row of entry e. Asynchronous.
 void expand_rows(const DevicePattern& a, Index* row_of, cudaStream_t stream);
+
+/// column[k] is the lower `bits` bits of key[k]. Asynchronous.
+void columns_of_keys(std::int64_t count, int bits, const std::uint64_t* key, Index* column, cudaStream_t stream);
 
 /// A copy of the pattern. Asynchronous.
 DeviceCsr copy_pattern(const DevicePattern& pattern, cudaStream_t stream);

@@ -66,11 +66,6 @@ __global__ void keys_both_ways(DevicePattern a, const Index* row_of, int bits, s
   key[std::int64_t{a.entries} + e] = row == column ? none : (column << bits) | row;
 }
 
-__global__ void columns_of_keys(std::int64_t count, std::uint64_t mask, const std::uint64_t* key, Index* column) {
-  const std::int64_t k = element();
-  if (k < count) column[k] = static_cast<Index>(key[k] & mask);
-}
-
 /// offsets[row] = first place whose key is of that row or a later one.
 __global__ void offsets_of_keys(Index rows, std::int64_t count, int bits, const std::uint64_t* key,
                                 EdgeOffset* offsets) {
@@ -134,12 +129,7 @@ DeviceGraph graph_of_general(const DevicePattern& a, const Index* row_of, cudaSt
   cuda::check_launch("offsets_of_keys");
   const EdgeOffset entries = cuda::fetch(offsets.data() + a.rows, stream);
   ScratchArray<Index> neighbours(static_cast<std::size_t>(entries), stream);
-  if (entries > 0) {
-    const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-    columns_of_keys<<<element_blocks(entries), kElementBlock, 0, stream>>>(entries, mask, key.data(),
-                                                                           neighbours.data());
-    cuda::check_launch("columns_of_keys");
-  }
+  columns_of_keys(entries, bits, key.data(), neighbours.data(), stream);
   return {a.rows, entries, std::move(offsets), std::move(neighbours)};
 }
 
