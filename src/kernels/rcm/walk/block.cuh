@@ -117,8 +117,8 @@ __device__ Index put_range(const Walk& walk, Index first, Index last, Index to, 
   return to;
 }
 
-/// Takes the free neighbours of places [first, last) in steps of `stride` tiles. reserve(n) gives the warp n places
-/// and is called by one lane. The whole block.
+/// Takes the free neighbours of places [first, last) in any order. reserve(n) gives the warp n places and is called
+/// by one lane. The whole block.
 template <class NodeAt, class Reserve, class Put>
 __device__ void take_range(const Walk& walk, Index first, Index last, const NodeAt& node_at, const Reserve& reserve,
                            const Put& put) {
