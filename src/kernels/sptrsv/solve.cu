@@ -10,7 +10,6 @@
 namespace taskdag::kernels {
 namespace {
 
-using cuda::kFullWarp;
 using cuda::kWarpSize;
 using cuda::LaneGroup;
 using cuda::Slots;
