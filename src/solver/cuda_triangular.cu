@@ -1,4 +1,3 @@
-
 #include <string>
 
 #include "backends/cuda/algorithm.cuh"

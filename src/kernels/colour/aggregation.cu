@@ -1,4 +1,3 @@
-
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/scan.cuh"
 #include "kernels/colour/aggregation_cuda.hpp"

@@ -1,4 +1,3 @@
-
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/scan.cuh"
 #include "backends/cuda/seam.cuh"
