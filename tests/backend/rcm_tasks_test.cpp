@@ -218,7 +218,8 @@ TEST_P(RcmTasksTest, EveryFormGivesTheSerialPermutation) {
       SCOPED_TRACE(problem.name + ": " + describe(options));
       RcmByTasks by_tasks(context(), graph.view(), options);
       ASSERT_EQ(by_tasks.order(), expected);
-      if (!test::kSanitized) ASSERT_EQ(by_tasks.order(), expected) << "in a second call";
+      if (test::kSanitized) continue;
+      ASSERT_EQ(by_tasks.order(), expected) << "in a second call";
     }
   }
 }
