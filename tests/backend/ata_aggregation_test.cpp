@@ -7,6 +7,7 @@
 #include "base/index.hpp"
 #include "kernels/sptrsv/ata/aggregation.hpp"
 #include "problems.hpp"
+#include "taskdag/generators.hpp"
 
 namespace taskdag {
 namespace {
@@ -226,13 +227,7 @@ TEST(AtaAggregation, NamesTheShapesOfThePaper) {
   EXPECT_EQ(kernels::classify(fine_dag(test::tridiagonal(99, 1, 2, 0), Triangle::lower), kWide), DagClass::parallel);
   EXPECT_EQ(kernels::classify(fine_dag(test::tridiagonal(100, 1, 2, 0), Triangle::lower), kWide), DagClass::l_shape);
   // Five-point stencils have 109 levels, the widest 50 rows: most of them are wider than 20.
-  const test::Problem* stencil = nullptr;
-  const std::vector<test::Problem> problems = test::small_problems();
-  for (const test::Problem& problem : problems) {
-    if (problem.name == "5-point") stencil = &problem;
-  }
-  ASSERT_NE(stencil, nullptr);
-  const FineDag dag = fine_dag(stencil->a, Triangle::lower);
+  const FineDag dag = fine_dag(make_stencil({.stencil = Stencil::five_point, .nx = 60, .ny = 50}), Triangle::lower);
   EXPECT_EQ(kernels::classify(dag, kWide), DagClass::wide);
   EXPECT_EQ(kernels::classify(dag, 45), DagClass::l_shape);
 }

@@ -223,8 +223,8 @@ TEST(BlockOrdering, GrowsBlocksOfAboutTheSizeWithFewColours) {
     CsrMatrix a;
     Index colours;
   };
-  for (const Case& c : {Case{shuffled(grid(Stencil::five_point, 200, 200)), 7},
-                        Case{shuffled(grid(Stencil::seven_point, 34, 35, 36)), 12}}) {
+  for (const Case& c : {Case{shuffled(grid(Stencil::five_point, 200, 200)), 5},
+                        Case{shuffled(grid(Stencil::seven_point, 34, 35, 36)), 8}}) {
     for (const Index size : {16, 64, 200}) {
       SCOPED_TRACE(size);
       const BlockOrdering found = on_one_thread(c.a, size);

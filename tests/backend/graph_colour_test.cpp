@@ -5,6 +5,7 @@
 
 #include "graph_problems.hpp"
 #include "kernels/graph/colour.hpp"
+#include "kernels/graph/smallest_last.hpp"
 
 namespace taskdag {
 namespace {
@@ -38,6 +39,47 @@ TEST(GraphColour, NeighboursDifferAndColoursAreNoMoreThanDegreesAllow) {
       }
       EXPECT_EQ(std::count(occurs.begin(), occurs.end(), 1), result.colours);
     }
+  }
+}
+
+/// The most neighbours that any vertex has left when one with the fewest is taken away, again and again; by search.
+Offset degeneracy(const CsrMatrix& graph) {
+  std::vector<char> gone(static_cast<std::size_t>(graph.rows), 0);
+  Offset most = 0;
+  for (Index taken = 0; taken < graph.rows; ++taken) {
+    Index best = -1;
+    Offset fewest = 0;
+    for (Index v = 0; v < graph.rows; ++v) {
+      if (gone.data()[v] != 0) continue;
+      Offset left = 0;
+      for (Offset e = graph.row_offsets.data()[v]; e < graph.row_offsets.data()[v + 1]; ++e) {
+        const Index u = graph.col_indices.data()[e];
+        if (u != v && gone.data()[u] == 0) ++left;
+      }
+      if (best < 0 || left < fewest) {
+        best = v;
+        fewest = left;
+      }
+    }
+    gone.data()[best] = 1;
+    most = std::max(most, fewest);
+  }
+  return most;
+}
+
+TEST(GraphColour, SmallestLastNeedsNoMoreColoursThanTheDegeneracyAllows) {
+  for (const test::GraphProblem& problem : test::graph_problems()) {
+    SCOPED_TRACE(problem.name);
+    const CsrPattern graph = problem.graph.pattern();
+    const std::vector<Index> order = kernels::smallest_last_order(graph);
+    std::vector<Index> sorted = order;
+    std::ranges::sort(sorted);
+    ASSERT_EQ(sorted.size(), static_cast<std::size_t>(graph.rows));
+    for (Index v = 0; v < graph.rows; ++v) ASSERT_EQ(sorted.data()[v], v);
+    const Colouring result = kernels::colour_in_order(graph, order);
+    EXPECT_EQ(kernels::colour_conflicts(graph, result.colour), 0);
+    EXPECT_EQ(result.colours, *std::ranges::max_element(result.colour) + 1);
+    EXPECT_LE(result.colours, degeneracy(problem.graph) + 1);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "backends/host/thread_pool.hpp"
 #include "base/index.hpp"
 #include "kernels/graph/colour.hpp"
+#include "kernels/graph/smallest_last.hpp"
 
 namespace taskdag::kernels {
 
@@ -83,14 +84,22 @@ std::vector<std::uint64_t> find_couplings(const GraphView& graph, const std::vec
   return all;
 }
 
+/// First fit by number, which on grids gives the fewest colours and leaves neighbours of the natural order mostly
+/// neighbours; elsewhere smallest last often does with one or two colours less, each of them two launches of an
+/// application.
+Colouring colour_blocks(const CsrPattern& graph) {
+  constexpr Index kFewest = 2;
+  Colouring colouring = reference_colour(graph, {ColourOrder::natural, 0, 1});
+  if (colouring.colours <= kFewest) return colouring;
+  Colouring other = colour_in_order(graph, smallest_last_order(graph));
+  return other.colours < colouring.colours ? other : colouring;
+}
+
 }  // namespace
 
 BlockPlaces place_blocks(std::span<const Index> offsets, std::span<const std::uint64_t> couplings) {
   const auto count = static_cast<Index>(offsets.size()) - 1;
-  // By number: on grids that gives the fewest colours; and neighbours in the natural order are mostly neighbours here.
-  const CsrMatrix graph = block_graph(count, couplings);
-  const Colouring colouring = reference_colour(graph.pattern(), {ColourOrder::natural, 0, 1});
-  const ColourClasses classes = colour_classes(colouring);
+  const ColourClasses classes = colour_classes(colour_blocks(block_graph(count, couplings).pattern()));
   BlockPlaces places;
   places.first.resize(at(count));
   places.blocks.colour_offsets.assign(classes.first.begin(), classes.first.end());

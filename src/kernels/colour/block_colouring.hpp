@@ -20,7 +20,8 @@ struct BlockPlaces {
   RowBlocks blocks;
 };
 
-/// Colours the blocks (first fit by number, and one round of improvement) and sorts them by colour, then number.
+/// Colours the blocks (first fit by number with one round of improvement, or smallest last where that needs fewer
+/// colours) and sorts them by colour, then number.
 /// couplings: p · blocks + q with p < q for each pair of coupled blocks, ascending, each once.
 BlockPlaces place_blocks(std::span<const Index> offsets, std::span<const std::uint64_t> couplings);
 

@@ -111,6 +111,13 @@ Colouring reference_colour(const CsrPattern& graph, const ColourOptions& options
   return colour_with(graph, options, [&](const std::vector<Index>& order) { return serial_in_order(graph, order); });
 }
 
+Colouring colour_in_order(const CsrPattern& graph, const std::vector<Index>& order) {
+  Colouring result;
+  result.colour = serial_in_order(graph, order);
+  result.colours = count_colours(result.colour);
+  return result;
+}
+
 Colouring colour_graph(const CsrPattern& graph, const ColourOptions& options, host::ThreadPool& pool) {
   if (pool.threads() == 1 || !pool.concurrent()) return reference_colour(graph, options);
   return colour_with(graph, options,

@@ -59,7 +59,10 @@ TASKDAG_HD std::uint64_t colour_key(const ColourOptions& options, Index vertex, 
 /// no edges (they count for the degree).
 Colouring reference_colour(const CsrPattern& graph, const ColourOptions& options = {});
 
-/// The same on host threads.
+/// First fit in a given order of the vertices, order[position] = vertex; serial.
+Colouring colour_in_order(const CsrPattern& graph, const std::vector<Index>& order);
+
+/// As reference_colour(), on host threads.
 Colouring colour_graph(const CsrPattern& graph, const ColourOptions& options, host::ThreadPool& pool);
 
 /// Vertices sorted by colour, inside a colour by index: order[new] = old. first: colours + 1 offsets into it.
