@@ -31,6 +31,11 @@ example_test(solve_reads_matrix_and_right_hand_side 0 "rows: 6.*residual: [0-9.]
   $<TARGET_FILE:solve> -f ${data}/small.mtx -rhs ${data}/small_rhs.mtx -ksp_rtol 1e-12)
 example_test(solve_on_two_ranks 0 "ranks: 2.*with taskdag.*CONVERGED_RTOL"
   ${two_ranks} $<TARGET_FILE:solve> -f ${data}/small.mtx -rhs ${data}/small_rhs.mtx)
+# A smooth part takes more iterations than noise.
+example_test(solve_a_random_solution 0 "CONVERGED_RTOL"
+  $<TARGET_FILE:solve> -stencil 5 -nx 200 -ksp_type cg -pc_type jacobi -ksp_rtol 1e-4 -ksp_max_it 100)
+example_test(solve_a_random_solution_with_a_mean 2 "DIVERGED_ITS"
+  $<TARGET_FILE:solve> -stencil 5 -nx 200 -ksp_type cg -pc_type jacobi -ksp_rtol 1e-4 -ksp_max_it 100 -mean 1)
 example_test(solve_repeats 0 "solve, median of 3" $<TARGET_FILE:solve> -stencil 5 -nx 20 -repeat 3)
 example_test(solve_names_the_backend 0 "backend: .*host"
   $<TARGET_FILE:solve> -nx 8 -pc_type taskdag -pc_taskdag_backend host)

@@ -19,6 +19,7 @@ constexpr const char* kHelp =
     "  -wind W                  its convection relative to diffusion, 0: symmetric [0]\n"
     "  -rhs FILE                right-hand side: Matrix Market or PETSc binary vector [A times a random vector]\n"
     "  -seed N                  of that random vector [1]\n"
+    "  -mean M                  of its entries, which lie in [M - 1, M + 1) [0]\n"
     "  -repeat N                solve N times, for timing [1]\n"
     "  -warm_up                 set up and solve once beforehand, so that the first use of the device is not timed\n"
     "  -residual_history FILE   write the residual norm of each iteration as CSV\n"

@@ -105,18 +105,21 @@ double random_value(std::uint64_t seed, std::uint64_t row) {
   return static_cast<double>(z >> 11U) * 0x1p-52 - 1.0;
 }
 
-/// b = A x for a random x: the solution is known to exist, also for a singular matrix.
+/// b = A x for a random x: the solution is known to exist, also for a singular matrix. Without a mean it is noise, of
+/// which a Krylov method finds the most part quickly; solutions of applications have a smooth part, too.
 Vec random_right_hand_side(Mat a) {
   MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(a));
   PetscInt seed = 1, first = 0, last = 0;
+  PetscReal mean = 0;
   PetscCallAbort(comm, PetscOptionsGetInt(nullptr, nullptr, "-seed", &seed, nullptr));
+  PetscCallAbort(comm, PetscOptionsGetReal(nullptr, nullptr, "-mean", &mean, nullptr));
   Vec x = nullptr, b = nullptr;
   PetscCallAbort(comm, MatCreateVecs(a, &x, &b));
   PetscCallAbort(comm, VecGetOwnershipRange(x, &first, &last));
   PetscScalar* values = nullptr;
   PetscCallAbort(comm, VecGetArrayWrite(x, &values));
   for (PetscInt row = first; row < last; ++row) {
-    values[row - first] = random_value(static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(row));
+    values[row - first] = mean + random_value(static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(row));
   }
   PetscCallAbort(comm, VecRestoreArrayWrite(x, &values));
   PetscCallAbort(comm, MatMult(a, x, b));

@@ -22,8 +22,8 @@ struct Problem {
   Vec b = nullptr;   ///< right-hand side, compatible with a
 };
 
-/// Reads `-f`, `-rhs`, `-stencil`, `-nx`, `-ny`, `-nz`, `-dof`, `-wind`, `-seed` and makes the problem. Collective.
-/// The caller destroys a and b. @throws InputError
+/// Reads `-f`, `-rhs`, `-stencil`, `-nx`, `-ny`, `-nz`, `-dof`, `-wind`, `-seed`, `-mean` and makes the problem.
+/// Collective. The caller destroys a and b. @throws InputError
 Problem make_problem(MPI_Comm comm);
 
 }  // namespace example
