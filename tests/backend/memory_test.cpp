@@ -8,6 +8,7 @@
 
 #include "backends.hpp"
 #include "problems.hpp"
+#include "support/effort.hpp"
 
 namespace taskdag {
 namespace {
@@ -34,9 +35,7 @@ class AddressSpaceLimit {
 };
 
 TEST(MemoryTest, ExhaustedHostMemoryIsOutOfMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers need the address space";
-#endif
+  if (test::kSanitized) GTEST_SKIP() << "sanitizers need the address space";
   const Context context = Context::create({.backend = Backend::host, .threads = 1});
   const CsrMatrix a = test::tridiagonal(4'000'000, -1, 3, 0);
   malloc_trim(0);  // what the generator gave back must not serve the solvers

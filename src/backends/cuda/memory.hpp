@@ -111,9 +111,9 @@ void copy_on_device(T* to, const T* from, std::size_t size, cudaStream_t stream)
 inline void synchronize(cudaStream_t stream) { check(cudaStreamSynchronize(stream), "waiting for a stream"); }
 
 /// A host vector in device memory. Synchronises `stream`, so the vector may go.
-template <class T>
-DeviceArray<T> upload(const std::vector<T>& values, cudaStream_t stream) {
-  DeviceArray<T> result(values.size(), stream);
+template <template <class> class Array = DeviceArray, class T>
+Array<T> upload(const std::vector<T>& values, cudaStream_t stream) {
+  Array<T> result(values.size(), stream);
   copy_to_device(result.data(), values.data(), values.size(), stream);
   synchronize(stream);
   return result;

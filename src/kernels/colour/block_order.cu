@@ -156,14 +156,6 @@ __global__ void place_kernel(Index rows, const Index* sorted, const Index* block
   order[to[p] + (position - from[p])] = sorted[position];
 }
 
-/// A host array on the device, for a set-up. Synchronises: the host array may go.
-ScratchArray<Index> upload(const std::vector<Index>& values, cudaStream_t stream) {
-  ScratchArray<Index> device(values.size(), stream);
-  cuda::copy_to_device(device.data(), values.data(), values.size(), stream);
-  cuda::synchronize(stream);
-  return device;
-}
-
 __global__ void narrow_kernel(std::int64_t size, const EdgeOffset* in, Offset* out) {
   const std::int64_t i = element();
   if (i < size) out[i] = static_cast<Offset>(in[i]);
@@ -181,7 +173,7 @@ BlockOrdering order_by_blocks(const DeviceGraph& graph, Index block_size, cudaSt
 
   const std::vector<Index> offsets = cut_blocks(sorted.count, block_size);
   const auto blocks = static_cast<Index>(offsets.size()) - 1;
-  const ScratchArray<Index> from = upload(offsets, stream);
+  const auto from = cuda::upload<ScratchArray>(offsets, stream);
   const ScratchArray<Index> of_row(static_cast<std::size_t>(rows), stream);
   Index* const at_position = sorted.key.data();  // no longer needed as it was
   number_kernel<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, sorted.order.data(), from.data(), blocks,
@@ -189,7 +181,7 @@ BlockOrdering order_by_blocks(const DeviceGraph& graph, Index block_size, cudaSt
   cuda::check_launch("number_kernel");
 
   BlockPlaces places = place_blocks(offsets, find_couplings(graph.view(), of_row.data(), blocks, stream));
-  const ScratchArray<Index> to = upload(places.first, stream);
+  const auto to = cuda::upload<ScratchArray>(places.first, stream);
   const ScratchArray<Index>& order = of_row;  // as above
   place_kernel<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, sorted.order.data(), at_position, from.data(),
                                                                    to.data(), order.data());

@@ -115,7 +115,6 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
   layout.inner_entries = static_cast<Offset>(inner);
   layout.outer_entries = static_cast<Offset>(outer);
   layout.cell = cuda::upload(cell, stream);
-  cuda::synchronize(stream);
   return layout;
 }
 
