@@ -1,4 +1,6 @@
 #include <cub/device/device_reduce.cuh>
+#include <optional>
+#include <utility>
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
@@ -39,7 +41,7 @@ TuneKey key_of(const std::string& device, const AnalysedTriangle& triangle, cuda
 
 std::unique_ptr<kernels::Sweep> make(const ScheduleChoice& choice, const kernels::SweepInput& input,
                                      cudaStream_t stream) {
-  if (choice.cells > 0) return kernels::make_cells_sweep(input, {choice.cells}, stream);
+  if (choice.cells > 0) return kernels::make_cells_sweep(input, kernels::CellsOptions{.cells = choice.cells}, stream);
   return kernels::make_sweep(choice.schedule, input, stream);
 }
 
@@ -99,13 +101,15 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
                          const kernels::SweepInput& input, cudaStream_t stream)
     : features(triangle.features) {
   ScheduleChoice choice{SolveSchedule::flat};
+  std::optional<kernels::cells::Cut> cut;
   if (features.rows > 0) {
     if (request.schedule == SolveSchedule::automatic && features.levels >= kFewLevels && kernels::cells_supported()) {
-      const kernels::cells::Estimate estimate = kernels::cells::estimate(input, stream);
+      kernels::cells::Estimate estimate = kernels::cells::estimate(input, stream);
       // Thin levels take much memory: an automatic choice must not be what makes a problem too large.
       if (estimate.bytes < kShareOfFreeMemory * free_memory()) {
-        features.cells = estimate.cells;
+        features.cells = estimate.cut.cells;
         features.cells_microseconds = estimate.microseconds;
+        cut = std::move(estimate.cut);
       }
     }
     if (input.blocks != nullptr) features.colours = input.blocks->colours();
@@ -113,11 +117,11 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
     choice = settle_schedule(
         request, usual, [&] { return key_of(request.device, triangle, stream); },
         [&] { return fastest(usual, input, stream); });
-    if (choice.schedule == SolveSchedule::automatic) choice = {usual};                  // a file may say so
-    if (choice == ScheduleChoice{SolveSchedule::cells}) choice.cells = features.cells;  // 0: they choose themselves
+    if (choice.schedule == SolveSchedule::automatic) choice = {usual};  // a file may say so
   }
   schedule = choice.schedule;
-  sweep = make(choice, input, stream);
+  const bool known = choice == ScheduleChoice{SolveSchedule::cells} && cut;
+  sweep = known ? kernels::make_sweep_of_cells(input, *cut, stream) : make(choice, input, stream);
 }
 
 }  // namespace taskdag::cuda

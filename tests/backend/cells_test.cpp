@@ -26,11 +26,13 @@ class CellsTest : public test::OnDevice<> {
     if (!IsSkipped() && !kernels::cells_supported()) GTEST_SKIP() << "this device cannot run cells";
   }
 
-  void expect_right(const Problem& problem, Triangle triangle, int cells, int solves) {
-    SCOPED_TRACE(problem.name + (triangle == Triangle::lower ? ", lower, " : ", upper, ") + std::to_string(cells));
+  void expect_right(const Problem& problem, Triangle triangle, const kernels::CellsOptions& options, int solves) {
+    SCOPED_TRACE(problem.name + (triangle == Triangle::lower ? ", lower, " : ", upper, ") +
+                 std::to_string(options.cells) + " cells, tiles of " + std::to_string(options.tile.lines) + " x " +
+                 std::to_string(options.tile.planes));
     const std::vector<double> b = test::right_hand_side(problem.a.rows);
     const test::DeviceTriangle on_device(problem.a, triangle, stream());
-    const auto sweep = kernels::make_cells_sweep(on_device.input(), {cells}, stream());
+    const auto sweep = kernels::make_cells_sweep(on_device.input(), options, stream());
     const auto values = upload(problem.a.values, stream());
     const auto pivots = upload(test::inverse_diagonal(problem.a), stream());
     sweep->load_values(values.data(), pivots.data(), stream());
@@ -68,7 +70,7 @@ TEST_F(CellsTest, AnyNumberOfThemSolvesEveryShape) {
   for (Problem& random : test::random_triangles()) problems.push_back(std::move(random));
   for (const Problem& problem : problems) {
     for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
-      for (const int cells : {1, 2, 7, 133, 100000}) expect_right(problem, triangle, cells, 3);
+      for (const int cells : {1, 2, 7, 133, 100000}) expect_right(problem, triangle, {.cells = cells}, 3);
     }
   }
 }
@@ -82,7 +84,7 @@ TEST_F(CellsTest, OperandsThatTheRingHasForgottenAreWaitedFor) {
       if (i > 0) below.push_back(i - 1);
       return below;
     });
-    for (const int cells : {1, 3}) expect_right({"far operands", a}, Triangle::lower, cells, 3);
+    for (const int cells : {1, 3}) expect_right({"far operands", a}, Triangle::lower, {.cells = cells}, 3);
   }
 }
 
@@ -93,7 +95,7 @@ TEST_F(CellsTest, ResultsAreWrittenOutWhereAllRowsWaitForAnotherCell) {
   const CsrMatrix a = unit_lower(4 * kFirst, -0.5, [&](Index i) {
     return i < kFirst ? std::vector<Index>() : std::vector<Index>{(i * 7) % kFirst};
   });
-  for (const int cells : {2, 5, 132}) expect_right({"two levels", a}, Triangle::lower, cells, 20);
+  for (const int cells : {2, 5, 132}) expect_right({"two levels", a}, Triangle::lower, {.cells = cells}, 20);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 /// \file
-/// The schedule "cells": runs of consecutive rows, one thread block each, in static steps.
+/// The schedule "cells": runs of consecutive rows, or tiles of a structured grid's lines, one thread block each, in
+/// static steps.
 ///
-/// A *cell* is a run of consecutive rows of the sweep, so cells wait for earlier cells only. Inside a cell the rows are
+/// *Cells* are numbered such that they wait for earlier ones only. Inside a cell the rows are
 /// sorted by level and cut into *steps* of up to 32 rows of one level. In the block that holds the cell
 ///   the *runner*, one warp, walks the steps, a lane a row; it reads operands of the last kHistory steps from a ring in
 ///     shared memory, and nothing else that anybody writes while it runs;
@@ -19,12 +20,15 @@
 
 #include <memory>
 
+#include "kernels/sptrsv/cells/cut.hpp"
 #include "kernels/sptrsv/sweep.hpp"
 
 namespace taskdag::kernels {
 
+/// Nothing given: chosen from the pattern (estimate.hpp).
 struct CellsOptions {
-  int cells = 0;  ///< how many; 0: chosen from the pattern (estimate.hpp)
+  int cells = 0;            ///< so many runs of rows
+  cells::TileShape tile{};  ///< or tiles of this shape
 };
 
 /// Whether the current device can run cells: compute capability 9.0 or newer, code for it in this library, and enough
@@ -32,7 +36,10 @@ struct CellsOptions {
 bool cells_supported();
 
 /// Makes the sweep. Synchronises `stream`. @throws DeviceError on a device that cannot run it, Unsupported where 32-bit
-/// positions do not suffice
+/// positions do not suffice, or where tiles are asked for and rows are not numbered by lines
 std::unique_ptr<Sweep> make_cells_sweep(const SweepInput& input, const CellsOptions& options, cudaStream_t stream);
+
+/// The same, of cells that are known already.
+std::unique_ptr<Sweep> make_sweep_of_cells(const SweepInput& input, const cells::Cut& cut, cudaStream_t stream);
 
 }  // namespace taskdag::kernels

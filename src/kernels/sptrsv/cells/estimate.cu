@@ -3,7 +3,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
 #include "kernels/sptrsv/cells/estimate.hpp"
-#include "kernels/sptrsv/cells/layout.hpp"
+#include "kernels/sptrsv/cells/memory.hpp"
 #include "kernels/sptrsv/cells/partition.cuh"
 
 namespace taskdag::kernels::cells {
@@ -20,16 +20,10 @@ constexpr double kEntry = 0.008;
 constexpr double kHop = 0.35;
 constexpr double kFetch = 0.005;
 constexpr double kStart = 6.0;
+/// Where rows are numbered by planes, runs take longer than that, by up to a third.
+constexpr double kRunsTakeLonger = 1.2;
 
 constexpr int kBlocksPerMultiprocessor = 8;
-
-/// Device memory of a step whose rows have so many entries inside: targets, two sets of slots, numbers; pair rows and
-/// the sources of their values.
-double step_bytes(double inside) {
-  constexpr double kPositionBytes = sizeof(Target) + 2 * sizeof(double) + 2 * sizeof(Index);
-  return kLanes * kPositionBytes + std::max(1.0, inside / 2) * (kPairRowBytes + kPairRowValues * sizeof(Offset));
-}
-constexpr double kOutsideBytes = sizeof(double) + 3 * sizeof(Index);
 
 /// Candidates: all multiprocessors, and half as many again and again.
 constexpr int kCandidates = 5;
@@ -39,7 +33,7 @@ constexpr std::int64_t kMostPlaces = std::int64_t{1} << 26;
 
 __host__ __device__ int candidate(int cells, int k) { return cells >> k > 1 ? cells >> k : 1; }
 
-__global__ void count_rows(Index rows, const Index* level, Partition partition, int* rows_at) {
+__global__ void count_rows(Index rows, const Index* level, Runs partition, int* rows_at) {
   const auto row = static_cast<Index>(element());
   if (row < rows) atomicAdd(&rows_at[std::int64_t{level[row]} * partition.cells + partition(row)], 1);
 }
@@ -75,7 +69,7 @@ __global__ void count_steps(Index levels, int cells, const int* rows_at, unsigne
 }
 
 /// A warp a row at a time. Entries whose column is in the row's cell, for each candidate; then all entries.
-__global__ void count_inside(DevicePattern pattern, const Offset* first, const Index* count, Partition partition,
+__global__ void count_inside(DevicePattern pattern, const Offset* first, const Index* count, Runs partition,
                              unsigned long long* inside) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const auto warps = static_cast<Index>(gridDim.x * blockDim.x / kLanes);
@@ -97,17 +91,15 @@ __global__ void count_inside(DevicePattern pattern, const Offset* first, const I
   }
 }
 
-}  // namespace
-
-Estimate estimate(const SweepInput& input, cudaStream_t stream) {
+Estimate estimate_runs(const SweepInput& input, cudaStream_t stream) {
   const Index rows = input.pattern.rows;
   const Index levels = input.levels->levels;
   const int cells = std::max(1, std::min(cuda::device_limits().multiprocessors, rows / kLanes));
   if (rows == 0) return {};
-  const Partition partition{input.pattern.row_offsets, rows, input.triangle == Triangle::lower, cells};
+  const Runs partition{input.pattern.row_offsets, rows, input.triangle == Triangle::lower, cells};
   const std::int64_t places = std::int64_t{levels} * cells;
   if (places > kMostPlaces) {
-    return {candidate(cells, kCandidates - 1), levels * (kStep + kEntry), rows * step_bytes(1.0)};
+    return {{candidate(cells, kCandidates - 1), {}}, levels * (kStep + kEntry), bytes_of(rows, 1.0, 0.0)};
   }
 
   const ScratchArray<int> rows_at(static_cast<std::size_t>(places), stream);
@@ -136,9 +128,23 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
     const int count = candidate(cells, k);
     const double time = kStart + steps * (kStep + kEntry * inside / rows) + count * kHop + outside / count * kFetch;
     const auto all_steps = static_cast<double>(found[static_cast<std::size_t>(2 * kCandidates + 1 + k)]);
-    const double bytes = all_steps * step_bytes(inside / rows) + outside * kOutsideBytes;
-    if (k == 0 || time < best.microseconds) best = {count, time, bytes};
+    if (k == 0 || time < best.microseconds) best = {{count, {}}, time, bytes_of(all_steps, inside / rows, outside)};
   }
+  return best;
+}
+
+}  // namespace
+
+Estimate estimate(const SweepInput& input, cudaStream_t stream) {
+  Estimate best = estimate_runs(input, stream);
+  const std::optional<Lines> lines = find_lines(input, stream);
+  // Of one plane, runs of rows are tiles.
+  if (!lines || lines->planes() == 1) return best;
+  Tiling tiling = choose_tiling(*lines, cuda::device_limits().multiprocessors);
+  if (tiling.tiles == 0 || tiling.microseconds >= kRunsTakeLonger * best.microseconds) return best;
+  best.microseconds = tiling.microseconds;
+  best.bytes = tiling.bytes;
+  best.cut = {tiling.tiles, {{*lines, std::move(tiling)}}};
   return best;
 }
 

@@ -2,18 +2,21 @@
 /// How many cells, and how long a solve will take with them: a model of what was measured, cheap to evaluate.
 #pragma once
 
+#include "kernels/sptrsv/cells/cut.hpp"
 #include "kernels/sptrsv/sweep.hpp"
 
 namespace taskdag::kernels::cells {
 
 struct Estimate {
-  int cells = 1;
+  Cut cut;
   double microseconds = 0.0;
   double bytes = 0.0;  ///< of device memory that the sweep will hold, about
 };
 
-/// The best of some numbers of cells up to the device's multiprocessors. Synchronises `stream`.
+/// The best of runs of rows, some numbers of them up to the device's multiprocessors, and where rows are numbered by
+/// lines and planes of tiles. Synchronises `stream`.
 ///
+/// Of tiles the time is simulated (tiling.hpp). Of runs it is
 /// T = steps · (kStep + kEntry · entries the runner multiplies per row) + cells · kHop + entries of a cell that are
 /// fetched · kFetch, where steps counts, level by level, those of the cell that has most of them: cells go through the
 /// levels side by side, and a chain of dependencies may visit all cells. docs/performance.md has the measurements

@@ -1,5 +1,5 @@
 /// \file
-/// Which cell a row is in.
+/// Which cell a row is in, where cells are runs of rows.
 #pragma once
 
 #include "kernels/sptrsv/cuda.hpp"
@@ -8,7 +8,7 @@ namespace taskdag::kernels::cells {
 
 /// Runs of consecutive rows of about equally many entries (and something for each row), numbered in the sweep's
 /// direction.
-struct Partition {
+struct Runs {
   const Offset* row_offsets;
   Index rows;
   bool lower;

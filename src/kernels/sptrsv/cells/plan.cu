@@ -26,12 +26,12 @@ using cuda::kElementBlock;
 using cuda::ScratchArray;
 using cuda::with_scratch;
 
-__global__ void make_keys(const Index* level, Index levels, Partition partition, std::uint64_t* key,
-                          Index* row_of_step) {
+template <class CellOfRow>
+__global__ void make_keys(const Index* level, Index levels, CellOfRow cell, std::uint64_t* key, Index* row_of_step) {
   const auto step = static_cast<Index>(element());
-  if (step >= partition.rows) return;
-  const Index row = partition.lower ? step : partition.rows - 1 - step;
-  key[step] = static_cast<std::uint64_t>(partition(row)) * static_cast<std::uint64_t>(levels) +
+  if (step >= cell.rows) return;
+  const Index row = cell.lower ? step : cell.rows - 1 - step;
+  key[step] = static_cast<std::uint64_t>(cell(row)) * static_cast<std::uint64_t>(levels) +
               static_cast<std::uint64_t>(level[row]);
   row_of_step[step] = row;
 }
@@ -187,7 +187,7 @@ void require_32_bits(std::int64_t number, std::int64_t most, const std::string& 
 }
 
 /// Rows sorted by cell, then level, then place in the sweep; `key` is sorted along.
-ScratchArray<Index> sort_rows(const SweepInput& input, int cells, ScratchArray<std::uint64_t>& key,
+ScratchArray<Index> sort_rows(const SweepInput& input, const Cut& cut, int cells, ScratchArray<std::uint64_t>& key,
                               cudaStream_t stream) {
   const Index rows = input.pattern.rows;
   const auto n = static_cast<std::size_t>(rows);
@@ -195,10 +195,19 @@ ScratchArray<Index> sort_rows(const SweepInput& input, int cells, ScratchArray<s
   const ScratchArray<Index> sweep_order(n, stream);
   ScratchArray<Index> order(n, stream);
   const Index levels = input.levels->levels;
-  const Partition partition{input.pattern.row_offsets, rows, input.triangle == Triangle::lower, cells};
-  make_keys<<<element_blocks(rows), kElementBlock, 0, stream>>>(input.levels->level.data(), levels, partition,
-                                                                unsorted.data(), sweep_order.data());
-  cuda::check_launch("make_keys");
+  const bool lower = input.triangle == Triangle::lower;
+  const auto launch = [&](const auto& cell_of_row) {
+    make_keys<<<element_blocks(rows), kElementBlock, 0, stream>>>(input.levels->level.data(), levels, cell_of_row,
+                                                                  unsorted.data(), sweep_order.data());
+    cuda::check_launch("make_keys");
+  };
+  if (cut.tiles) {
+    const auto& [lines, tiling] = *cut.tiles;
+    const auto number = cuda::upload<ScratchArray>(tiling.number, stream);
+    launch(tiles_of(lines, tiling, input.triangle, number.data()));
+  } else {
+    launch(Runs{input.pattern.row_offsets, rows, lower, cells});
+  }
   const int bits =
       static_cast<int>(std::bit_width(static_cast<std::uint64_t>(cells) * static_cast<std::uint64_t>(levels)));
   with_scratch(
@@ -211,11 +220,12 @@ ScratchArray<Index> sort_rows(const SweepInput& input, int cells, ScratchArray<s
 }
 
 /// Positions of the rows, and the first step of each cell on the host (one more: the number of steps).
-std::vector<Index> place(const SweepInput& input, Plan& plan, ScratchArray<Index>& first_step, cudaStream_t stream) {
+std::vector<Index> place(const SweepInput& input, const Cut& cut, Plan& plan, ScratchArray<Index>& first_step,
+                         cudaStream_t stream) {
   const Index rows = plan.rows;
   const auto n = static_cast<std::size_t>(rows);
   ScratchArray<std::uint64_t> key(n, stream);
-  const ScratchArray<Index> order = sort_rows(input, plan.cells, key, stream);
+  const ScratchArray<Index> order = sort_rows(input, cut, plan.cells, key, stream);
   const ScratchArray<Index> run_begin(n, stream);
   const ScratchArray<Index> steps_until(n, stream);
   const thrust::counting_iterator<Index> count(0);
@@ -295,14 +305,14 @@ void plan_errands(Plan& plan, const Index* outside, cudaStream_t stream) {
 
 }  // namespace
 
-Plan make_plan(const SweepInput& input, int cells, cudaStream_t stream) {
+Plan make_plan(const SweepInput& input, const Cut& cut, cudaStream_t stream) {
   Plan plan;
   plan.rows = input.pattern.rows;
-  plan.cells = std::clamp(cells, 1, std::max(1, plan.rows));
+  plan.cells = std::clamp(cut.cells, 1, std::max(1, plan.rows));
   if (plan.rows == 0) return plan;
   plan.position = {static_cast<std::size_t>(plan.rows), stream};
   ScratchArray<Index> first_step(static_cast<std::size_t>(plan.cells) + 1, stream);
-  const std::vector<Index> host_first_step = place(input, plan, first_step, stream);
+  const std::vector<Index> host_first_step = place(input, cut, plan, first_step, stream);
   plan.steps = host_first_step.back();
   require_32_bits(std::int64_t{plan.steps} * kLanes, std::numeric_limits<Index>::max(), "positions");
   plan.row = {plan.positions(), stream};

@@ -2,14 +2,15 @@
 /// Planning and packing of cells on the device.
 #pragma once
 
+#include "kernels/sptrsv/cells/cut.hpp"
 #include "kernels/sptrsv/cells/layout.hpp"
 #include "kernels/sptrsv/sweep.hpp"
 
 namespace taskdag::kernels::cells {
 
-/// Cuts the rows into `cells` cells of about equally many entries and these into steps. Synchronises `stream`.
+/// Cuts the rows into cells and these into steps. Synchronises `stream`.
 /// @throws Unsupported where 32-bit positions do not suffice
-Plan make_plan(const SweepInput& input, int cells, cudaStream_t stream);
+Plan make_plan(const SweepInput& input, const Cut& cut, cudaStream_t stream);
 
 /// Entries by plan. `source`s name entries of the value array of Sweep::load_values, −1 where there is none.
 struct Storage {

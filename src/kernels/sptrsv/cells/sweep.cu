@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <climits>
 #include <utility>
 
@@ -69,10 +70,8 @@ __global__ void arm(std::int64_t positions, double* slots, double* spare) {
 
 class CellsSweep final : public Sweep {
  public:
-  CellsSweep(const SweepInput& input, const CellsOptions& options, cudaStream_t stream)
-      : plan_(
-            cells::make_plan(input, options.cells > 0 ? options.cells : cells::estimate(input, stream).cells, stream)),
-        storage_(cells::pack(input, plan_, stream)) {
+  CellsSweep(const SweepInput& input, const cells::Cut& cut, cudaStream_t stream)
+      : plan_(cells::make_plan(input, cut, stream)), storage_(cells::pack(input, plan_, stream)) {
     cells::prepare();
     const std::size_t positions = plan_.positions();
     target_ = {positions, stream};
@@ -135,12 +134,25 @@ class CellsSweep final : public Sweep {
 bool cells_supported() { return cells::supported(); }
 
 std::unique_ptr<Sweep> make_cells_sweep(const SweepInput& input, const CellsOptions& options, cudaStream_t stream) {
+  if (options.tile.lines > 0 || options.tile.planes > 0) {
+    if (std::min(options.tile.lines, options.tile.planes) < 1)
+      throw InvalidInput("a tile has a line and a plane at least");
+    const auto lines = cells::find_lines(input, stream);
+    if (!lines) throw Unsupported("cells can be tiles only where rows are numbered by lines, as on a structured grid");
+    cells::Tiling tiling = cells::make_tiling(*lines, options.tile, cuda::device_limits().multiprocessors);
+    return make_sweep_of_cells(input, cells::Cut{tiling.tiles, {{*lines, std::move(tiling)}}}, stream);
+  }
+  if (options.cells > 0) return make_sweep_of_cells(input, cells::Cut{options.cells, {}}, stream);
+  return make_sweep_of_cells(input, cells::estimate(input, stream).cut, stream);
+}
+
+std::unique_ptr<Sweep> make_sweep_of_cells(const SweepInput& input, const cells::Cut& cut, cudaStream_t stream) {
   if (!cells_supported()) {
     throw DeviceError(
         "the schedule cells needs a GPU of compute capability 9.0 or newer with 227 KiB of shared memory for a block, "
         "and a library built for such a one");
   }
-  return std::make_unique<CellsSweep>(input, options, stream);
+  return std::make_unique<CellsSweep>(input, cut, stream);
 }
 
 }  // namespace taskdag::kernels

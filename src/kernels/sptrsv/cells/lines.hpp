@@ -1,0 +1,49 @@
+/// \file
+/// Rows that are numbered line by line and plane by plane, as on a structured grid, recognised by their entries.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "kernels/sptrsv/sweep.hpp"
+
+namespace taskdag::kernels::cells {
+
+/// Rows count in the direction of the sweep. Row r lies on line r % plane / line of plane r / plane; with several
+/// unknowns a point, all rows of a point lie on one line. An entry's operand lies `planes` planes and `lines` lines
+/// before its row; planes is 0 or 1, and lines is negative only where planes is 1 and then not below −shear.
+struct Lines {
+  Index rows = 0;
+  Index line = 0;   ///< rows of a line
+  Index plane = 0;  ///< rows of a plane, a multiple of `line` where there are several planes
+  Index shear = 0;
+  Index line_levels = 0;       ///< levels of the first line
+  Index levels_per_line = 0;   ///< by which the second line is behind the first
+  Index levels_per_plane = 0;  ///< and the second plane behind the first; 0: there is one
+
+  static constexpr Index kReach = 2;  ///< most lines between a row and its operands
+  /// Entries whose operand lies p planes and l lines before: entries[p][l + kReach]; most[p][…]: of one row.
+  using ByReach = std::array<std::array<unsigned long long, 2 * kReach + 1>, 2>;
+  ByReach entries{};
+  ByReach most{};
+
+  [[nodiscard]] Index lines() const { return (plane + line - 1) / line; }
+  [[nodiscard]] Index planes() const { return (rows + plane - 1) / plane; }
+};
+
+/// Nothing where the rows are numbered otherwise, or where there is one line. A sample of the rows says what the lines
+/// could be, all entries are then looked at. Synchronises `stream`.
+std::optional<Lines> find_lines(const SweepInput& input, cudaStream_t stream);
+
+/// What distances between a row and its operands say: they come in groups, around 1, around a line and, where there are
+/// several, around a plane. least[k] and most[k] are those in [2^k, 2^(k + 1)), most[k] 0 if there are none.
+struct Distances {
+  static constexpr int kOctaves = 31;
+  std::array<Index, kOctaves> least{};
+  std::array<Index, kOctaves> most{};
+};
+
+/// The lines that such distances suggest: `rows`, `line` and `plane` of the result.
+std::optional<Lines> guess_lines(const Distances& distances, Index rows);
+
+}  // namespace taskdag::kernels::cells

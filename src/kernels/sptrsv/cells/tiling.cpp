@@ -1,0 +1,247 @@
+#include "kernels/sptrsv/cells/tiling.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <queue>
+
+#include "base/index.hpp"
+#include "kernels/sptrsv/cells/layout.hpp"
+#include "kernels/sptrsv/cells/memory.hpp"
+
+namespace taskdag::kernels::cells {
+namespace {
+
+// Microseconds, fitted on an H200.
+constexpr double kStart = 6.0;    // of a solve
+constexpr double kTurn = 1.1;     // from one tile of a multiprocessor to the next
+constexpr double kHop = 1.4;      // from a tile to one that waits for it
+constexpr double kStep = 0.0156;  // a step of the runner, and more the more pairs of entries it multiplies
+constexpr double kPair = 0.0201;
+constexpr double kPairSquared = 0.0019;
+constexpr double kErrand = 0.0024;  // a row of the fetchers, and an entry of it
+constexpr double kFetch = 0.0014;
+constexpr double kBeside = 0.38;  // of the shorter of the two times: runner and fetchers slow each other down
+
+/// More tiles than this many times the multiprocessors are not tried: each is a turn.
+constexpr double kMost = 16.0;
+
+/// Most entries of a row that the runner multiplies.
+constexpr double kHeldByRunner = 2.0 * kMaxPairs;
+
+/// A row's entries in a tile of a shape: on the average, and at most.
+struct Inside {
+  double mean = 0.0;
+  double most = 0.0;
+};
+
+Inside inside_of(const Lines& lines, const TileShape& shape) {
+  Inside inside;
+  for (Index planes = 0; planes < 2; ++planes) {
+    for (Index l = -Lines::kReach; l <= Lines::kReach; ++l) {
+      const Index leaning = l + lines.shear * planes;  // lines between the two in a tile that leans
+      if (planes >= shape.planes || leaning >= shape.lines || leaning < 0) continue;
+      const double share =
+          (1.0 - static_cast<double>(planes) / shape.planes) * (1.0 - static_cast<double>(leaning) / shape.lines);
+      const auto p = at(planes);
+      const auto place = at(l + Lines::kReach);
+      inside.mean += share * static_cast<double>(lines.entries[p][place]) / lines.rows;
+      inside.most += static_cast<double>(lines.most[p][place]);
+    }
+  }
+  return inside;
+}
+
+/// Tiles of a shape: where they are, and in which order they can start.
+class Layout {
+ public:
+  Layout(const Lines& lines, const TileShape& shape) : lines_(lines), shape_(shape) {
+    across_ = (lines.lines() + lines.shear * (shape.planes - 1) + shape.lines - 1) / shape.lines;
+    slabs_ = (lines.planes() + shape.planes - 1) / shape.planes;
+    ahead_ = (lines.shear * shape.planes + shape.lines - 1) / shape.lines;
+    back_ = (Lines::kReach + lines.shear + shape.lines - 1) / shape.lines;
+    const std::size_t places = at(across_) * at(slabs_);
+    held_.resize(places);
+    start_.resize(places);
+    for (Index slab = 0; slab < slabs_; ++slab) {
+      for (Index place = 0; place < across_; ++place) {
+        held_[index(slab, place)] = lines_of(slab, place);
+        if (held_[index(slab, place)] > 0) order_.push_back(static_cast<Index>(index(slab, place)));
+        start_[index(slab, place)] = start_of(slab, place);
+      }
+    }
+    // A tile starts after all that it waits for: a topological order.
+    std::ranges::stable_sort(order_, {}, [&](Index tile) { return start_[at(tile)]; });
+  }
+
+  [[nodiscard]] Index across() const { return across_; }
+  [[nodiscard]] const std::vector<Index>& order() const { return order_; }
+  [[nodiscard]] Index lines_held(Index tile) const { return held_[at(tile)]; }
+  [[nodiscard]] std::int64_t start(Index tile) const { return start_[at(tile)]; }
+  [[nodiscard]] std::size_t places() const { return held_.size(); }
+
+  /// Calls visit(tile) for the tiles with rows that `tile` may wait for.
+  template <class Visit>
+  void before(Index tile, const Visit& visit) const {
+    const Index slab = tile / across_;
+    const Index place = tile % across_;
+    const auto offer = [&](Index s, Index p) {
+      if (s >= 0 && p >= 0 && p < across_ && held_[index(s, p)] > 0) visit(static_cast<Index>(index(s, p)));
+    };
+    for (Index back = 1; back <= back_; ++back) offer(slab, place - back);
+    for (Index p = place - back_; p <= place + ahead_; ++p) offer(slab - 1, p);
+  }
+
+ private:
+  [[nodiscard]] std::size_t index(Index slab, Index place) const { return at(slab) * at(across_) + at(place); }
+
+  /// Lines of all planes of a slab that lie in the tile.
+  [[nodiscard]] Index lines_of(Index slab, Index place) const {
+    const Index planes = std::min(shape_.planes, lines_.planes() - slab * shape_.planes);
+    Index sum = 0;
+    for (Index k = 0; k < planes; ++k) {
+      const Index from = std::max(place * shape_.lines, lines_.shear * k);
+      const Index to = std::min((place + 1) * shape_.lines, lines_.shear * k + lines_.lines());
+      sum += std::max(0, to - from);
+    }
+    return sum;
+  }
+
+  /// In levels, as if no tile ever waited; after those of the tiles before it, which are known already.
+  [[nodiscard]] std::int64_t start_of(Index slab, Index place) const {
+    std::int64_t start = std::int64_t{lines_.levels_per_line} * shape_.lines * place +
+                         std::int64_t{lines_.levels_per_plane} * shape_.planes * slab;
+    before(static_cast<Index>(index(slab, place)), [&](Index tile) { start = std::max(start, start_[at(tile)] + 1); });
+    return start;
+  }
+
+  const Lines& lines_;
+  TileShape shape_;
+  Index across_;
+  Index slabs_;
+  Index ahead_;  ///< places by which a tile of the slab before may be ahead of one that waits for it
+  Index back_;   ///< and by which a tile may be behind
+  std::vector<Index> held_;
+  std::vector<std::int64_t> start_;
+  std::vector<Index> order_;
+};
+
+/// Of a tile that no border cuts.
+double levels_of(const Lines& lines, const TileShape& shape) {
+  const Index levels = lines.line_levels + lines.levels_per_line * (shape.lines - 1) +
+                       (lines.levels_per_plane - lines.shear * lines.levels_per_line) * (shape.planes - 1);
+  return std::max(1, levels);
+}
+
+/// A line has a row or some a level, so a tile has as many of them a level as lines are in it.
+double steps_of(const Lines& lines, double lines_held, double levels) {
+  const double rows = lines_held * lines.line / lines.line_levels;
+  return levels + lines.line_levels * (std::ceil(rows / kLanes) - 1.0);
+}
+
+/// A row's entries that the fetchers take, on the average.
+double outside_of(const Lines& lines, const Inside& inside) {
+  double all = 0.0;
+  for (const auto& plane : lines.entries) {
+    for (const auto entries : plane) all += static_cast<double>(entries);
+  }
+  return all / lines.rows - std::min(inside.mean, kHeldByRunner);
+}
+
+/// When the last tile ends; something not below `limit` if it is not before that.
+double simulate(const Lines& lines, const Layout& layout, const TileShape& shape, const Inside& inside,
+                int multiprocessors, double limit) {
+  struct Times {
+    double begin = 0.0;
+    double end = 0.0;
+  };
+  const double pairs = std::ceil(std::min(inside.most, kHeldByRunner) / 2.0);
+  const double step = kStep + pairs * (kPair + pairs * kPairSquared);
+  const double outside = outside_of(lines, inside);
+  const double levels = levels_of(lines, shape);
+
+  std::vector<Times> times(layout.places());
+  std::priority_queue<double, std::vector<double>, std::greater<>> idle_from;
+  for (int k = 0; k < multiprocessors; ++k) idle_from.push(0.0);
+  double last = 0.0;
+  for (const Index tile : layout.order()) {
+    const double held = layout.lines_held(tile);
+    const double running = steps_of(lines, held, levels) * step;
+    const double fetching = held * lines.line * (kErrand + outside * kFetch);
+    const double takes = std::max(running, fetching) + kBeside * std::min(running, fetching) + kTurn;
+    const double a_level = takes / levels;
+    double begin = idle_from.top();
+    idle_from.pop();
+    double end = 0.0;
+    layout.before(tile, [&](Index other) {
+      const auto behind = static_cast<double>(layout.start(tile) - layout.start(other));
+      begin = std::max(begin, times[at(other)].begin + kHop + a_level * behind);
+      end = std::max(end, times[at(other)].end + kHop + a_level * std::min(behind, levels));
+    });
+    end = std::max(end, begin + takes);
+    times[at(tile)] = {begin, end};
+    idle_from.push(end);
+    last = std::max(last, end);
+    if (kStart + last >= limit) break;
+  }
+  return kStart + last;
+}
+
+/// Nothing to be used where its time is not below `limit`.
+Tiling make_tiling_below(const Lines& lines, TileShape shape, int multiprocessors, double limit) {
+  const Layout layout(lines, shape);
+  const Inside inside = inside_of(lines, shape);
+  Tiling tiling;
+  tiling.microseconds = simulate(lines, layout, shape, inside, multiprocessors, limit);
+  if (tiling.microseconds >= limit) return tiling;
+  tiling.shape = shape;
+  tiling.across = layout.across();
+  tiling.tiles = static_cast<int>(layout.order().size());
+  tiling.number.assign(layout.places(), -1);
+  for (std::size_t k = 0; k < layout.order().size(); ++k) tiling.number[at(layout.order()[k])] = static_cast<Index>(k);
+  const double levels = levels_of(lines, shape);
+  for (const Index tile : layout.order()) {
+    const double held = layout.lines_held(tile);
+    tiling.bytes += bytes_of(steps_of(lines, held, levels), std::min(inside.mean, kHeldByRunner),
+                             held * lines.line * outside_of(lines, inside));
+  }
+  return tiling;
+}
+
+}  // namespace
+
+Tiling make_tiling(const Lines& lines, TileShape shape, int multiprocessors) {
+  return make_tiling_below(lines, shape, multiprocessors, std::numeric_limits<double>::infinity());
+}
+
+Tiling choose_tiling(const Lines& lines, int multiprocessors) {
+  // Those that were fastest somewhere, by stencils, extents and unknowns a point.
+  constexpr std::array<TileShape, 14> kShapes{{{8, 4},
+                                               {5, 6},
+                                               {4, 8},
+                                               {6, 4},
+                                               {8, 8},
+                                               {4, 3},
+                                               {10, 3},
+                                               {8, 2},
+                                               {1, 1},
+                                               {4, 1},
+                                               {8, 1},
+                                               {12, 1},
+                                               {16, 1},
+                                               {24, 1}}};
+  Tiling best;
+  best.microseconds = std::numeric_limits<double>::infinity();
+  for (const TileShape& shape : kShapes) {
+    if (shape.planes > lines.planes() || shape.lines > lines.lines()) continue;
+    const double tiles = static_cast<double>(lines.lines()) * lines.planes() / (shape.planes * shape.lines);
+    if (tiles > kMost * multiprocessors) continue;
+    Tiling tiling = make_tiling_below(lines, shape, multiprocessors, best.microseconds);
+    if (tiling.tiles > 0) best = std::move(tiling);
+  }
+  return best;
+}
+
+}  // namespace taskdag::kernels::cells
