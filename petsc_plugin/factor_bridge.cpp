@@ -9,7 +9,7 @@ namespace {
 
 bool same(const FactorOptions& a, const FactorOptions& b) {
   const auto tied = [](const FactorOptions& o) {
-    return std::tie(o.kind, o.shift, o.shift_amount, o.zero_pivot, o.levels, o.schedule, o.tune, o.tune_file);
+    return std::tie(o.kind, o.shift, o.shift_amount, o.zero_pivot, o.levels, o.fill, o.schedule, o.tune, o.tune_file);
   };
   return tied(a) == tied(b);
 }
@@ -80,9 +80,14 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
   options_ = options;
   status_ = {};
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool fill_in_blocks = options_.levels > 0 && options_.fill == FillScope::blocks;
+  PetscCheck(
+      blocks_ || !fill_in_blocks, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+      "-pc_taskdag_fill blocks needs an ordering by blocks of this very pattern: -pc_taskdag_ordering taskdag_bmc "
+      "(for -pc_type ilu or icc: -pc_factor_mat_ordering_type); auto takes it on GPUs only, for deep patterns");
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     FactorOptions with_blocks = options_;
-    if (options_.levels == 0) with_blocks.blocks = blocks_;
+    if (options_.levels == 0 || fill_in_blocks) with_blocks.blocks = blocks_;
     const std::vector<Index>& col_order = same_order_ ? row_order_ : col_order_;
     factorization_.emplace(engine_->context, view.pattern, space, with_blocks, row_order_, col_order, stream);
   }));
@@ -143,9 +148,10 @@ PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
   if (!factorization_) PetscFunctionReturn(PETSC_SUCCESS);
   const FactorizationInfo& sizes = factorization_->info();
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "  factor: %s(%d), %d rows, %d entries, %d forward and %d backward levels, %g MB\n",
-      options_.kind == FactorKind::ilu0 ? "ILU" : "ICC", options_.levels, sizes.rows, sizes.entries, sizes.lower_levels,
-      sizes.upper_levels, static_cast<double>(sizes.bytes) / 1.0e6));
+      viewer, "  factor: %s(%d)%s, %d rows, %d entries, %d forward and %d backward levels, %g MB\n",
+      options_.kind == FactorKind::ilu0 ? "ILU" : "ICC", options_.levels,
+      options_.levels > 0 && options_.fill == FillScope::blocks ? " with fill inside blocks" : "", sizes.rows,
+      sizes.entries, sizes.lower_levels, sizes.upper_levels, static_cast<double>(sizes.bytes) / 1.0e6));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  schedules: forward %s, backward %s%s\n", to_string(sizes.lower_schedule),
                                    to_string(sizes.upper_schedule),
                                    options_.schedule == SolveSchedule::automatic ? " (auto)" : ""));

@@ -10,6 +10,7 @@ namespace {
 struct FactorData {
   FactorKind kind = FactorKind::ilu0;
   SweepSettings sweeps;
+  FillScope fill = FillScope::everywhere;
   PetscReal fill_expected = 1.0;
   PetscLogDouble entries_given = 0.0;  ///< of the matrix, or of its upper triangle
   FactorBridge bridge;
@@ -21,7 +22,7 @@ FactorOptions options_of(Mat factor, const MatFactorInfo* info) {
   const auto shift = static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
   const FactorData& data = data_of(factor);
   const auto levels = static_cast<PetscInt>(info->levels);
-  return factor_options(data.kind, shift, info->shiftamount, info->zeropivot, levels, data.sweeps);
+  return factor_options(data.kind, shift, info->shiftamount, info->zeropivot, levels, data.fill, data.sweeps);
 }
 
 PetscErrorCode numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
@@ -75,7 +76,8 @@ PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorI
   EngineSettings settings;
   FactorData& data = data_of(factor);
   PetscCall(guarded([&] { data.sweeps = {}; }));
-  PetscCall(read_factor_options(factor, settings, data.sweeps));
+  data.fill = FillScope::everywhere;
+  PetscCall(read_factor_options(factor, settings, data.sweeps, data.fill));
   PetscCall(data.bridge.analyse(matrix, row, col, options_of(factor, info), settings));
   data.fill_expected = info->fill;
   PetscCall(count_entries(matrix, data.kind, &data.entries_given));

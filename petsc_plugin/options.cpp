@@ -13,6 +13,7 @@ namespace {
 // In the order of the enumerations that they stand for.
 constexpr std::array<const char*, 4> type_names = {"ilu", "icc", "jacobi", "sor"};
 constexpr std::array<const char*, 3> backend_names = {"auto", "cuda", "host"};
+constexpr std::array<const char*, 2> fill_names = {"all", "blocks"};
 constexpr std::array<const char*, 3> jacobi_type_names = {"diagonal", "rowmax", "rowsum"};
 
 std::string number(double value) {
@@ -85,6 +86,9 @@ OptionRow row(OptionId id) {
               "A pivot up to this size counts as zero"};
     case OptionId::levels:
       return {id, "-pc_factor_levels", std::to_string(defaults.levels), "0 or more", "Levels of fill of ILU and ICC"};
+    case OptionId::fill:
+      return {id, "-pc_taskdag_fill", fill_names[static_cast<std::size_t>(defaults.fill)], "all, blocks",
+              "Where levels of fill may be: anywhere, or inside the blocks of the ordering taskdag_bmc alone"};
     case OptionId::bmc_block_size:
       return {id, "-taskdag_bmc_block_size", "256, less for fewer than 65536 rows", "1 or more",
               "Rows in a block of the ordering taskdag_bmc; without prefix"};
@@ -152,6 +156,13 @@ PetscErrorCode read_sweeps(OptionItems PetscOptionsObject, SweepSettings& settin
   return PETSC_SUCCESS;
 }
 
+PetscErrorCode read_fill(OptionItems PetscOptionsObject, FillScope& fill) {
+  auto value = static_cast<PetscInt>(fill);
+  PetscCall(read_list(PetscOptionsObject, row(OptionId::fill), fill_names, &value));
+  fill = static_cast<FillScope>(value);
+  return PETSC_SUCCESS;
+}
+
 PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, JacobiOptions& jacobi) {
   PetscInt sweeps = jacobi.sweeps;
   PetscCall(read_int(PetscOptionsObject, row(OptionId::jacobi_sweeps), 1, &sweeps));
@@ -192,6 +203,7 @@ PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings& settings) {
   PetscCall(read_tolerance(PetscOptionsObject, row(OptionId::shift_amount), &settings.shift_amount));
   PetscCall(read_tolerance(PetscOptionsObject, row(OptionId::zero_pivot), &settings.zero_pivot));
   PetscCall(read_int(PetscOptionsObject, row(OptionId::levels), 0, &settings.levels));
+  PetscCall(read_fill(PetscOptionsObject, settings.fill));
   return PETSC_SUCCESS;
 }
 
@@ -228,12 +240,13 @@ PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings& setting
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode read_factor_options(Mat factor, EngineSettings& engine, SweepSettings& sweeps) {
+PetscErrorCode read_factor_options(Mat factor, EngineSettings& engine, SweepSettings& sweeps, FillScope& fill) {
   PetscFunctionBegin;
   PetscOptionsBegin(PetscObjectComm(reinterpret_cast<PetscObject>(factor)),
                     reinterpret_cast<PetscObject>(factor)->prefix, "TaskDAG factor options", "Mat");
   PetscCall(read_engine(PetscOptionsObject, engine));
   PetscCall(read_sweeps(PetscOptionsObject, sweeps));
+  PetscCall(read_fill(PetscOptionsObject, fill));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

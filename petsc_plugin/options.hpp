@@ -29,10 +29,11 @@ enum class OptionId {
   shift_amount,
   zero_pivot,
   levels,
+  fill,
   bmc_block_size,
   auto_min_rows,
 };
-inline constexpr std::size_t option_count = 19;
+inline constexpr std::size_t option_count = 20;
 
 struct OptionRow {
   OptionId id;
@@ -52,8 +53,8 @@ void write_option_table(std::ostream& out);
 /// @returns PETSC_ERR_ARG_OUTOFRANGE for values outside the table's range
 PetscErrorCode read_pc_options(OptionItems items, Settings& settings);
 
-/// Reads the options of a factor matrix about backend, threads and schedules under its own prefix.
-PetscErrorCode read_factor_options(Mat factor, EngineSettings& engine, SweepSettings& sweeps);
+/// Reads the options of a factor matrix about backend, threads, schedules and where fill may be under its own prefix.
+PetscErrorCode read_factor_options(Mat factor, EngineSettings& engine, SweepSettings& sweeps, FillScope& fill);
 
 /// The value of -taskdag_bmc_block_size; 0: not given.
 PetscErrorCode read_bmc_block_size(PetscInt* rows);

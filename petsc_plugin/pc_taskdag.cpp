@@ -30,7 +30,7 @@ bool is_jacobi(const Data& data) { return data.settings.type == PC_TASKDAG_JACOB
 
 FactorOptions options_of(const Settings& s) {
   const FactorKind kind = s.type == PC_TASKDAG_ICC ? FactorKind::ic0 : FactorKind::ilu0;
-  return factor_options(kind, effective_shift(s), s.shift_amount, s.zero_pivot, s.levels, s.sweeps);
+  return factor_options(kind, effective_shift(s), s.shift_amount, s.zero_pivot, s.levels, s.fill, s.sweeps);
 }
 
 PetscErrorCode reset(PC pc) {
@@ -79,7 +79,7 @@ PetscErrorCode make_ordering(PC pc, Mat matrix) {
   PetscCall(ISDestroy(&data.col));
   const Settings& s = data.settings;
   if (s.ordering == ordering_auto)
-    PetscCall(choose_ordering(matrix, s.levels, s.engine, &data.ordering));
+    PetscCall(choose_ordering(matrix, s.fill == FillScope::blocks ? 0 : s.levels, s.engine, &data.ordering));
   else
     PetscCall(guarded([&] { data.ordering = {s.ordering, ""}; }));
   if (is_block_ordering(data.ordering.name))
@@ -167,7 +167,7 @@ PetscErrorCode apply_right(PC pc, Vec b, Vec x) { return apply_half(pc, Apply::s
 
 auto compared(const Settings& s) {
   return std::tuple(s.type, s.engine.backend, s.engine.threads, s.jacobi.sweeps, s.jacobi.damping, s.jacobi.diagonal,
-                    s.jacobi.absolute, s.ordering, effective_shift(s), s.shift_amount, s.zero_pivot, s.levels,
+                    s.jacobi.absolute, s.ordering, effective_shift(s), s.shift_amount, s.zero_pivot, s.levels, s.fill,
                     s.sweeps.schedule, s.sweeps.tune, s.sweeps.tune_file);
 }
 

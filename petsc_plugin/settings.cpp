@@ -8,10 +8,11 @@ MatFactorShiftType effective_shift(const Settings& settings) {
 }
 
 FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscReal amount, PetscReal zero_pivot,
-                             PetscInt levels, const SweepSettings& sweeps) {
+                             PetscInt levels, FillScope fill, const SweepSettings& sweeps) {
   FactorOptions options;
   options.kind = kind;
   options.levels = levels;
+  options.fill = fill;
   options.schedule = sweeps.schedule;
   options.tune = sweeps.tune;
   options.tune_file = sweeps.tune_file;

@@ -44,6 +44,7 @@ struct Settings {
   PetscReal shift_amount = FactorOptions{}.shift_amount;
   PetscReal zero_pivot = FactorOptions{}.zero_pivot;
   PetscInt levels = 0;
+  FillScope fill = FillScope::everywhere;
 };
 
 /// Rows from which `auto` takes a GPU although matrix and vectors are in host memory.
@@ -52,8 +53,8 @@ inline constexpr PetscInt default_auto_min_rows = 20000;
 /// The shift in force: the chosen one, else none for ILU and positive definite for ICC, as PETSc's own.
 MatFactorShiftType effective_shift(const Settings& settings);
 
-/// The library's options for a factorisation with PETSc's shift conventions; `levels`: of fill.
+/// The library's options for a factorisation with PETSc's shift conventions; `levels` of fill, which may be at `fill`.
 FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscReal amount, PetscReal zero_pivot,
-                             PetscInt levels, const SweepSettings& sweeps);
+                             PetscInt levels, FillScope fill, const SweepSettings& sweeps);
 
 }  // namespace taskdag::petsc

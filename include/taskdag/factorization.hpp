@@ -28,6 +28,13 @@ enum class FactorKind { ilu0, ic0 };
 /// makes the matrix diagonally dominant, at most 5 refinements. inblocks: shift_amount is added to this pivot only.
 enum class ShiftType { none, nonzero, positive_definite, inblocks };
 
+/// Where fill (FactorOptions::levels > 0) may be.
+/// everywhere: ILU(k) and IC(k) as they are known; fill couples blocks of one colour.
+/// blocks: between rows and columns of one block alone. The rule for levels is the usual one, level(i, j) = min over k
+/// of level(i, k) + level(k, j) + 1, and fill that couples two blocks is dropped at once: no other fill comes from it.
+/// The matrix's own entries all stay. So blocks of one colour are as independent as without fill.
+enum class FillScope { everywhere, blocks };
+
 struct FactorOptions {
   FactorKind kind = FactorKind::ilu0;
   ShiftType shift = ShiftType::none;
@@ -39,8 +46,9 @@ struct FactorOptions {
   std::string tune_file = {};  ///< as in TriangularOptions
   /// Fill level: 0 keeps A's pattern; an entry whose elimination path passes through at most `levels` pivots is kept.
   Index levels = 0;
+  FillScope fill = FillScope::everywhere;  ///< counts for levels > 0 only; FillScope::blocks needs `blocks`
   /// Blocks of the factored matrix (after row_order and col_order), where the ordering has made some: what the schedule
-  /// `blocks` runs. Not used for levels > 0, where fill couples blocks of one colour.
+  /// `blocks` runs. Not used for fill everywhere, which couples blocks of one colour.
   std::shared_ptr<const RowBlocks> blocks = {};
 };
 
@@ -75,7 +83,8 @@ class TASKDAG_API Factorization {
   /// the factored matrix B(i, j) = A(row_order[i], col_order[j]); empty: natural order. Both in host memory.
   /// For ic0 both must be equal. Synchronises `stream`.
   /// @throws InvalidInput "row R has no diagonal entry" (of B), for patterns that are not square or not valid, for
-  ///         a schedule of the other backend and for a negative fill level; DeviceError, OutOfMemory;
+  ///         a schedule of the other backend, for a negative fill level, for blocks that do not fit and where they
+  ///         are missing; DeviceError, OutOfMemory;
   ///         what TriangularSolver throws for a tune file.
   Factorization(const Context& context, const CsrPattern& pattern, MemorySpace space, const FactorOptions& options,
                 std::span<const Index> row_order = {}, std::span<const Index> col_order = {}, Stream stream = {});

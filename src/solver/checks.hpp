@@ -8,6 +8,7 @@
 #include "taskdag/context.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/error.hpp"
+#include "taskdag/factorization.hpp"
 
 namespace taskdag {
 
@@ -35,6 +36,16 @@ inline void check_pattern(const CsrPattern& pattern, MemorySpace space, bool dia
   }
   if (pattern.rows < 0) throw InvalidInput("the number of rows is negative");
   require_array(pattern.row_offsets, pattern.rows, "row_offsets");
+}
+
+/// The blocks of a factor if those of one colour are independent in it; null where fill couples them, and without any.
+inline const RowBlocks* independent_blocks(const FactorOptions& options) {
+  return options.levels == 0 || options.fill == FillScope::blocks ? options.blocks.get() : nullptr;
+}
+
+/// The blocks that fill has to stay inside; null: none.
+inline const RowBlocks* blocks_of_fill(const FactorOptions& options) {
+  return options.fill == FillScope::blocks ? options.blocks.get() : nullptr;
 }
 
 /// Where the arrays of a matrix are taken from: one without rows has none that could be read.

@@ -6,6 +6,7 @@
 
 #include "backends/cuda/device.hpp"
 #include "backends/host/thread_pool.hpp"
+#include "kernels/block_fill.hpp"
 #include "kernels/gather.hpp"
 #include "kernels/shift.hpp"
 #include "solver/cuda_factorization.hpp"
@@ -102,6 +103,14 @@ DeviceArray<Index> CudaFactorization::upload_order(std::span<const Index> order,
 }
 
 void CudaFactorization::fill(cudaStream_t s) {
+  if (const RowBlocks* const blocks = blocks_of_fill(options_)) {
+    pattern_ = kernels::fill_in_blocks(pattern_, options_.kind, *blocks, options_.levels, s);
+  } else {
+    fill_everywhere(s);
+  }
+}
+
+void CudaFactorization::fill_everywhere(cudaStream_t s) {
   MappedPattern known{pattern_.rows, pattern_.rows,
                       fetch_array(pattern_.row_offsets.data(), pattern_.row_offsets.size(), s),
                       fetch_array(pattern_.col_indices.data(), pattern_.col_indices.size(), s),
@@ -111,8 +120,9 @@ void CudaFactorization::fill(cudaStream_t s) {
     std::iota(known.source_entry.begin(), known.source_entry.end(), Offset{0});
   }
   host::ThreadPool pool(host::available_threads());
-  const MappedPattern filled = options_.kind == FactorKind::ic0 ? fill_upper_pattern(known, options_.levels, pool)
-                                                                : fill_pattern(known, options_.levels, pool);
+  const MappedPattern filled = options_.kind == FactorKind::ic0
+                                   ? fill_upper_pattern(known, options_.levels, nullptr, pool)
+                                   : fill_pattern(known, options_.levels, nullptr, pool);
   const std::size_t entries = filled.col_indices.size();
   DeviceCsr result{
       filled.rows, static_cast<Offset>(entries), {filled.row_offsets.size(), s}, {entries, s}, {entries, s}};

@@ -7,6 +7,7 @@
 
 #include "kernels/device_csr.hpp"
 #include "kernels/eliminate.hpp"
+#include "solver/checks.hpp"
 #include "solver/cuda_flag.hpp"
 #include "solver/cuda_many.hpp"
 #include "solver/cuda_staging.hpp"
@@ -39,12 +40,12 @@ class CudaFactorization final : public Factorization::Impl {
   // Analysis.
   static DeviceArray<Index> upload_order(std::span<const Index> order, std::size_t rows, cudaStream_t s);
   Index find_diagonal(cudaStream_t s) { return kernels::find_diagonal(pattern_.pattern(), diagonal_.data(), s); }
-  /// Replaces the pattern by that of the fill level. The search is the host's.
+  /// Replaces the pattern by that of the fill level. The search for fill everywhere is the host's.
   void fill(cudaStream_t s);
+  void fill_everywhere(cudaStream_t s);
   void analyse_ilu0(cudaStream_t s);
   void analyse_ic0(cudaStream_t s);
-  /// Fill couples blocks of one colour.
-  [[nodiscard]] const RowBlocks* blocks() const { return options_.levels == 0 ? options_.blocks.get() : nullptr; }
+  [[nodiscard]] const RowBlocks* blocks() const { return independent_blocks(options_); }
   /// Entry of the factor's pattern → entry of the input; null: the same.
   [[nodiscard]] const Offset* source() const { return pattern_.source.size() > 0 ? pattern_.source.data() : nullptr; }
   void count_bytes();

@@ -27,7 +27,13 @@ void check_blocks(const FactorOptions& options, Index rows) {
     if (!options.blocks) {
       throw InvalidInput("the schedule blocks needs an ordering by blocks: FactorOptions::blocks is empty");
     }
-    if (options.levels > 0) throw InvalidInput("the schedule blocks is for fill level 0: fill couples blocks");
+    if (!independent_blocks(options)) {
+      throw InvalidInput(
+          "the schedule blocks is for fill level 0 and for FillScope::blocks: other fill couples blocks");
+    }
+  }
+  if (!options.blocks && options.levels > 0 && options.fill == FillScope::blocks) {
+    throw InvalidInput("FillScope::blocks needs an ordering by blocks: FactorOptions::blocks is empty");
   }
   if (!options.blocks) return;
   if (const auto fault = find_shape_fault(*options.blocks, rows)) {

@@ -32,15 +32,30 @@ struct Graph {
   }
 };
 
+/// Consecutive rows.
+struct Range {
+  Index first;
+  Index last;  ///< not of them
+  [[nodiscard]] bool holds(Index i) const { return first <= i && i < last; }
+};
+
+/// The rows that row i may get fill with. `blocks`: null where that is all of them.
+Range range_of(const RowBlocks* blocks, Index i, Index rows) {
+  if (blocks == nullptr) return {0, rows};
+  const auto next = std::ranges::upper_bound(blocks->block_offsets, i);
+  return {*(next - 1), *next};
+}
+
 /// Finds what a row reaches through smaller rows. One per thread.
 class UpperSearch {
  public:
-  UpperSearch(const Graph& graph, Index levels)
-      : graph_(&graph), levels_(levels), seen_by_(at(graph.first.rows), Index{-1}) {}
+  UpperSearch(const Graph& graph, const RowBlocks* blocks, Index levels)
+      : graph_(&graph), blocks_(blocks), levels_(levels), seen_by_(at(graph.first.rows), Index{-1}) {}
 
   /// Appends the columns j > i of row i, ascending.
   void append(Index i, std::vector<Index>& columns) {
     const auto begin = static_cast<std::ptrdiff_t>(columns.size());
+    const Range block = range_of(blocks_, i, graph_->first.rows);
     seen_by_[at(i)] = i;
     frontier_.assign(1, i);
     for (Index level = 0; level <= levels_ && !frontier_.empty(); ++level) {
@@ -48,7 +63,7 @@ class UpperSearch {
       for (const Index node : frontier_) {
         for (const auto part : graph_->neighbours(node)) {
           for (const Index j : part) {
-            if (seen_by_[at(j)] == i) continue;
+            if (seen_by_[at(j)] == i || !may_go(i, block, node, j)) continue;
             seen_by_[at(j)] = i;
             (j > i ? columns : next_).push_back(j);
           }
@@ -60,7 +75,13 @@ class UpperSearch {
   }
 
  private:
+  /// Whether the search of row i goes on from `node` to j. An entry of row i itself always counts.
+  static bool may_go(Index i, const Range& block, Index node, Index j) {
+    return block.holds(j) || node == i || (block.holds(node) && j < block.first);
+  }
+
   const Graph* graph_;
+  const RowBlocks* blocks_;
   Index levels_;
   std::vector<Index> seen_by_;  ///< by node: the last row whose search has met it
   std::vector<Index> frontier_;
@@ -98,11 +119,11 @@ void sum_up(std::vector<Offset>& row_offsets) {
 }
 
 /// The strictly upper part of the filled pattern.
-Pattern strictly_upper(const Graph& graph, Index levels, host::ThreadPool& pool) {
+Pattern strictly_upper(const Graph& graph, Index levels, const RowBlocks* blocks, host::ThreadPool& pool) {
   Pattern result;
   result.rows = graph.first.rows;
   result.row_offsets.assign(at(result.rows) + 1, 0);
-  std::vector<UpperSearch> searches(at(pool.threads()), UpperSearch(graph, levels));
+  std::vector<UpperSearch> searches(at(pool.threads()), UpperSearch(graph, blocks, levels));
   std::vector<std::vector<Index>> columns((at(result.rows) + at(kRowsAtOnce) - 1) / at(kRowsAtOnce));
   for_pieces(result.rows, pool, [&](int thread, Index first, Index last) {
     std::vector<Index>& mine = columns[at(first / kRowsAtOnce)];
@@ -150,21 +171,23 @@ MappedPattern assemble(const MappedPattern& original, const CsrPattern* lower, c
 
 }  // namespace
 
-MappedPattern fill_pattern(const MappedPattern& pattern, Index levels, host::ThreadPool& pool) {
+MappedPattern fill_pattern(const MappedPattern& pattern, Index levels, const RowBlocks* blocks,
+                           host::ThreadPool& pool) {
   if (pattern.rows == 0) return pattern;
   const Transposed turned = transpose(pattern.view());
-  const Pattern upper = strictly_upper({pattern.view(), {}}, levels, pool);
+  const Pattern upper = strictly_upper({pattern.view(), {}}, levels, blocks, pool);
   const bool symmetric = turned.row_offsets == pattern.row_offsets && turned.col_indices == pattern.col_indices;
-  const Pattern of_turned = symmetric ? Pattern() : strictly_upper({turned.view(), {}}, levels, pool);
+  const Pattern of_turned = symmetric ? Pattern() : strictly_upper({turned.view(), {}}, levels, blocks, pool);
   const Transposed lower = transpose((symmetric ? upper : of_turned).view());
   const CsrPattern lower_view = lower.view();
   return assemble(pattern, &lower_view, upper.view(), pool);
 }
 
-MappedPattern fill_upper_pattern(const MappedPattern& upper, Index levels, host::ThreadPool& pool) {
+MappedPattern fill_upper_pattern(const MappedPattern& upper, Index levels, const RowBlocks* blocks,
+                                 host::ThreadPool& pool) {
   if (upper.rows == 0) return upper;
   const Transposed lower = transpose(upper.view());
-  const Pattern filled = strictly_upper({upper.view(), lower.view()}, levels, pool);
+  const Pattern filled = strictly_upper({upper.view(), lower.view()}, levels, blocks, pool);
   return assemble(upper, nullptr, filled.view(), pool);
 }
 

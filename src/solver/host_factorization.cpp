@@ -91,13 +91,15 @@ ScheduledSweep HostFactorization::make_sweep(const CsrPattern& pattern, const Of
 bool HostFactorization::blocks_pay() const {
   constexpr std::int64_t kRowsPerCell = 250;
   const int cores = state_->pool->processors();
-  if (cores == 1 || !options_.blocks || options_.levels > 0) return false;
-  return options_.blocks->rows() >= kRowsPerCell * cores * options_.blocks->colours();
+  const RowBlocks* const blocks = independent_blocks(options_);
+  if (cores == 1 || blocks == nullptr) return false;
+  return blocks->rows() >= kRowsPerCell * cores * blocks->colours();
 }
 
 void HostFactorization::check_blocks() const {
-  if (!options_.blocks || options_.levels > 0) return;
-  if (const auto fault = find_fault(*options_.blocks, matrix_.view())) {
+  const RowBlocks* const blocks = independent_blocks(options_);
+  if (blocks == nullptr) return;
+  if (const auto fault = find_fault(*blocks, matrix_.view())) {
     throw InvalidInput("FactorOptions::blocks: " + *fault);
   }
 }
@@ -110,8 +112,9 @@ void HostFactorization::reduce_to_upper() {
 
 void HostFactorization::fill(Index levels) {
   ThreadPool& pool = *state_->pool;
-  matrix_ = options_.kind == FactorKind::ic0 ? fill_upper_pattern(matrix_, levels, pool)
-                                             : fill_pattern(matrix_, levels, pool);
+  const RowBlocks* const blocks = blocks_of_fill(options_);
+  matrix_ = options_.kind == FactorKind::ic0 ? fill_upper_pattern(matrix_, levels, blocks, pool)
+                                             : fill_pattern(matrix_, levels, blocks, pool);
 }
 
 std::unique_ptr<Factorization::Impl> make_factorization(const Context& context, const CsrPattern& pattern,

@@ -4,11 +4,14 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "base/index.hpp"
 #include "kernels/ic0/reference.hpp"
 #include "kernels/ilu0/reference.hpp"
 #include "kernels/sptrsv/reference.hpp"
+#include "solver/checks.hpp"
+#include "solver/fill.hpp"
 
 namespace taskdag::test {
 namespace {
@@ -197,6 +200,24 @@ double apply_error(const CsrMatrix& f, FactorKind kind, bool transposed, const s
     worst = std::max(worst, in_units(right - y[i].value, y[i].size + std::abs(right), 2 * terms));
   }
   return worst;
+}
+
+CsrMatrix with_fill(const CsrMatrix& a, const FactorOptions& options) {
+  host::ThreadPool pool(1);
+  MappedPattern pattern{a.rows, a.cols, a.row_offsets, a.col_indices, {}};
+  const RowBlocks* const blocks = blocks_of_fill(options);
+  if (options.kind == FactorKind::ic0) {
+    pattern = fill_upper_pattern(upper_triangle(a.pattern()), options.levels, blocks, pool);
+  } else {
+    pattern.source_entry.resize(a.col_indices.size());
+    std::iota(pattern.source_entry.begin(), pattern.source_entry.end(), Offset{0});
+    pattern = fill_pattern(pattern, options.levels, blocks, pool);
+  }
+  CsrMatrix result{a.rows, a.cols, pattern.row_offsets, pattern.col_indices, {}};
+  for (const Offset source : pattern.source_entry) {
+    result.values.push_back(source < 0 ? 0.0 : a.values[static_cast<std::size_t>(source)]);
+  }
+  return result;
 }
 
 CsrMatrix reference_factor(const CsrMatrix& a, const FactorOptions& options, double shift, FactorStatus& status) {

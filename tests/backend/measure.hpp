@@ -31,6 +31,9 @@ double factor_error(const CsrMatrix& a, const CsrMatrix& f, FactorKind kind, dou
 double apply_error(const CsrMatrix& f, FactorKind kind, bool transposed, const std::vector<double>& b,
                    const std::vector<double>& x);
 
+/// The matrix (ic0: its upper triangle) with zeros at the places that fill takes, as the host finds them.
+CsrMatrix with_fill(const CsrMatrix& a, const FactorOptions& options);
+
 /// Serial references.
 CsrMatrix reference_factor(const CsrMatrix& a, const FactorOptions& options, double shift, FactorStatus& status);
 std::vector<double> reference_solve(const CsrMatrix& a, const TriangularOptions& options, const std::vector<double>& b);

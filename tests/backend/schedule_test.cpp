@@ -9,7 +9,6 @@
 #include "backends.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
-#include "solver/fill.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
@@ -258,25 +257,6 @@ TEST_P(ScheduleTest, TuningWorksOnEveryShape) {
 
 TASKDAG_BACKEND_SUITE(FillTest, test::everywhere());
 
-/// The matrix with zeros at the places that ILU(levels) fills.
-CsrMatrix with_fill(const CsrMatrix& a, FactorKind kind, Index levels) {
-  host::ThreadPool pool(1);
-  MappedPattern pattern{a.rows, a.cols, a.row_offsets, a.col_indices, {}};
-  if (kind == FactorKind::ic0) {
-    pattern = upper_triangle(a.pattern());
-  } else {
-    pattern.source_entry.resize(a.col_indices.size());
-    std::iota(pattern.source_entry.begin(), pattern.source_entry.end(), Offset{0});
-  }
-  const MappedPattern filled =
-      kind == FactorKind::ic0 ? fill_upper_pattern(pattern, levels, pool) : fill_pattern(pattern, levels, pool);
-  CsrMatrix result{a.rows, a.cols, filled.row_offsets, filled.col_indices, {}};
-  for (const Offset source : filled.source_entry) {
-    result.values.push_back(source < 0 ? 0.0 : a.values[static_cast<std::size_t>(source)]);
-  }
-  return result;
-}
-
 TEST_P(FillTest, FactorIsThatOfTheFilledMatrix) {
   for (const Problem& problem : test::small_problems()) {
     if (problem.a.rows > 1100) continue;  // complete fill of some would not end
@@ -289,7 +269,7 @@ TEST_P(FillTest, FactorIsThatOfTheFilledMatrix) {
         Factorization f = factorization(problem.a, options);
         ASSERT_TRUE(factor(f, problem.a.values).ok());
         const CsrMatrix computed = f.copy_factor();
-        const CsrMatrix filled = with_fill(problem.a, kind, levels);
+        const CsrMatrix filled = test::with_fill(problem.a, options);
         FactorStatus unused;
         EXPECT_LE(test::factor_difference(computed, test::reference_factor(filled, {.kind = kind}, 0.0, unused)),
                   test::kForwardBound);

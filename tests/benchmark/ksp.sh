@@ -14,7 +14,7 @@ set -uo pipefail
 [ $# -eq 3 ] || { sed -n '2,12s/^# \?//p' "$0" >&2 && exit 2; }
 solve=$1 plugin=$2 csv=$3
 mat_type=${MAT_TYPE:-aijcusparse}
-if [ -n "${SMOKE:-}" ]; then flat=30 cube=6 small=4; else flat=1000 cube=100 small=36; fi
+if [ -n "${SMOKE:-}" ]; then flat=30 cube=6 small=4 fill_order=taskdag_bmc; else flat=1000 cube=100 small=36 fill_order=auto; fi
 finite=$((cube * 4 / 5))
 
 # first_of COMMAND...: the first line that it prints, empty if it fails.
@@ -59,9 +59,10 @@ one() {
 # all PROBLEM METHOD ilu|icc OPTION...: the factorisation that suits the problem, and what competes with it. The solution
 # is random. Around 0 it is noise, and a Krylov method finds the most of it in few iterations whatever the preconditioner;
 # around 1 it is what PETSc's own random vectors are, up to a factor, and has a smooth part, as applications have.
-# In the variables: the orderings to try, and whether to show the factorisation that does not suit.
+# In the variables: the orderings to try, whether to show the factorisation that does not suit, and levels of fill inside
+# blocks to try, with which ordering.
 all() {
-  local problem=$1 method=$2 pc=$3 name=ILU\(0\) other=icc other_name=ICC\(0\) ours order
+  local problem=$1 method=$2 pc=$3 name=ILU\(0\) other=icc other_name=ICC\(0\) ours order levels
   [[ "$problem" =~ ${ONLY:-.} ]] || return 0
   if [ "$pc" = icc ]; then name=ICC\(0\) other=ilu other_name=ILU\(0\); fi
   read -r -a ours <<<"${OURS:-}"
@@ -72,6 +73,11 @@ all() {
     one "$problem" "$method" "$name" "taskdag $order" "${@:4}" -ksp_type "$method" -pc_type taskdag \
       -pc_taskdag_type "$pc" -pc_taskdag_ordering "$order" "${ours[@]}"
   done
+  for levels in "${fill[@]}"; do
+    # On host threads auto keeps the natural order, which has no blocks.
+    MAY_FAIL=1 one "$problem" "$method" "${name/0/$levels}" "taskdag $fill_order fill $levels" "${@:4}" -ksp_type "$method" \
+      -pc_type taskdag -pc_taskdag_type "$pc" -pc_taskdag_ordering "$fill_order" -pc_factor_levels "$levels" -pc_taskdag_fill blocks "${ours[@]}"
+  done
   one "$problem" "$method" Jacobi Jacobi "${@:4}" -ksp_type "$method" -pc_type jacobi
   one "$problem" "$method" GAMG GAMG "${@:4}" -ksp_type "$method" -pc_type gamg
   # Does not suit the problem; shown because a user may try it.
@@ -79,7 +85,7 @@ all() {
     MAY_FAIL=1 one "$problem" "$method" "$other_name" "PETSc $other" "${@:4}" -ksp_type "$method" -pc_type "$other"
 }
 
-orders=(natural auto taskdag_bmc) unsuitable=shown
+orders=(natural auto taskdag_bmc) unsuitable=shown fill=()
 grid=(-stencil 5 -nx "$flat" -ny "$flat")
 windy=(-stencil 7 -nx "$cube" -ny "$cube" -nz "$cube" -wind 0.5)
 circuit=$(find "${TASKDAG_MATRIX_DIR:-/nonexistent}" -name 'G3_circuit.mtx*' 2>/dev/null | head -n 1)
@@ -93,7 +99,7 @@ fi
 all "7-point $cube^3 wind" bcgs ilu "${windy[@]}"
 all "27-point $finite^3" cg icc -stencil 27 -nx "$finite" -ny "$finite" -nz "$finite"
 all "27-point 3 unknowns $small^3" cg icc -stencil 27 -nx "$small" -ny "$small" -nz "$small" -dof 3
-orders=(natural auto) unsuitable=
+orders=(natural auto) unsuitable= fill=(1)
 all "5-point $flat^2 mean 1" cg icc "${grid[@]}" -mean 1
 [ -z "$circuit" ] || all "G3_circuit mean 1" cg icc -f "$circuit" -mean 1
 all "7-point $cube^3 wind mean 1" bcgs ilu "${windy[@]}" -mean 1

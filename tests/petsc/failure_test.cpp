@@ -225,6 +225,18 @@ INSTANTIATE_TEST_SUITE_P(
                     PETSC_ERR_ARG_OUTOFRANGE, "upside_down"},
         WrongOption{"levels", "-pc_type taskdag -pc_factor_levels -1", PETSC_ERR_ARG_OUTOFRANGE,
                     "-pc_factor_levels must be 0 or more"},
+        WrongOption{"unknown_fill", "-pc_type taskdag -pc_taskdag_fill some", any_code, "-pc_taskdag_fill"},
+        WrongOption{"fill_in_blocks_of_the_natural_order",
+                    "-pc_type taskdag -pc_taskdag_backend host -pc_factor_levels 1 -pc_taskdag_fill blocks",
+                    PETSC_ERR_ARG_WRONG, "-pc_taskdag_fill blocks needs an ordering by blocks"},
+        WrongOption{"fill_in_blocks_of_another_ordering",
+                    "-pc_type taskdag -pc_taskdag_backend host -pc_factor_levels 1 -pc_taskdag_fill blocks "
+                    "-pc_taskdag_ordering rcm",
+                    PETSC_ERR_ARG_WRONG, "-pc_taskdag_fill blocks needs an ordering by blocks"},
+        WrongOption{"package_fill_in_blocks_of_the_natural_order",
+                    "-pc_type icc -pc_factor_mat_solver_type taskdag -pc_taskdag_backend host -pc_factor_levels 1 "
+                    "-pc_taskdag_fill blocks",
+                    PETSC_ERR_ARG_WRONG, "-pc_taskdag_fill blocks needs an ordering by blocks"},
         WrongOption{"unknown_schedule", "-pc_type taskdag -pc_taskdag_schedule fast", PETSC_ERR_ARG_WRONG,
                     "there are auto, flat, cells, "},
         WrongOption{"unknown_package_schedule",

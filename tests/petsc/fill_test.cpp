@@ -148,6 +148,112 @@ TEST_F(Fill, ViewAndInformationTellIt) {
   EXPECT_EQ(info.fill_ratio_needed, 199.0 / csr.entries());
 }
 
+/// The backends that this machine has.
+std::vector<std::string> backends() {
+  std::vector<std::string> names = {"host"};
+  if (probe_devices().devices > 0) names.emplace_back("cuda");
+  return names;
+}
+
+const std::string inside_blocks =
+    " -pc_taskdag_ordering taskdag_bmc -taskdag_bmc_block_size 100 -pc_taskdag_fill blocks";
+
+TEST_F(Fill, InsideBlocksSavesIterationsTheSameEverywhere) {
+  struct Case {
+    CsrMatrix a;
+    std::string type;
+    std::string ksp;
+  };
+  for (const Case& c :
+       {Case{make_stencil({.stencil = Stencil::five_point, .nx = 90, .ny = 80, .nz = 1}), "icc", "cg"},
+        Case{make_stencil(
+                 {.stencil = Stencil::seven_point, .nx = 19, .ny = 18, .nz = 17, .unknowns_per_node = 1, .wind = 0.5}),
+             "ilu", "gmres"}}) {
+    const OwnedMat a = make_matrix(c.a);
+    PetscInt without = 0;
+    for (const char* levels : {"0", "1", "2"}) {
+      SCOPED_TRACE(c.type + " " + levels);
+      const std::string options = words({"-ksp_type", c.ksp, "-pc_factor_levels", levels});
+      const Solve host =
+          solve(a, options + "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_type " + c.type + inside_blocks);
+      ASSERT_GT(host.reason, 0) << host.message;
+      for (const std::string& backend : backends()) {
+        for (const char* schedule : {"auto", "blocks"}) {
+          const Solve found = solve(a, options +
+                                           words({"-pc_type taskdag -pc_taskdag_backend", backend, "-pc_taskdag_type",
+                                                  c.type, "-pc_taskdag_schedule", schedule}) +
+                                           inside_blocks);
+          EXPECT_EQ(found.iterations, host.iterations) << backend << ", " << schedule << ": " << found.message;
+        }
+        const Solve package =
+            solve(a, options +
+                         words({"-pc_type", c.type, "-pc_factor_mat_solver_type taskdag -pc_taskdag_backend", backend,
+                                "-pc_factor_mat_ordering_type taskdag_bmc"}) +
+                         inside_blocks);
+        EXPECT_EQ(package.iterations, host.iterations) << backend << ": " << package.message;
+      }
+      if (std::string(levels) == "0") {
+        without = host.iterations;
+      } else {
+        EXPECT_LT(host.iterations, without);
+      }
+    }
+  }
+}
+
+TEST_F(Fill, InsideBlocksIsInTheView) {
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 40, .ny = 40, .nz = 1}));
+  const std::string options =
+      "-ksp_type cg -pc_type taskdag -pc_taskdag_type icc -pc_taskdag_backend host" + inside_blocks;
+  const Solve filled = solve(a, options + " -pc_factor_levels 1 -pc_taskdag_schedule blocks");
+  // 16 blocks of 10 x 10 points: to 1600 + 2 · 40 · 39 entries of the triangle one for each inner corner of a block.
+  EXPECT_NE(filled.view.find("factor: ICC(1) with fill inside blocks, 1600 rows, " +
+                             std::to_string(1600 + 2 * 40 * 39 + 16 * 81) + " entries"),
+            std::string::npos)
+      << filled.view;
+  EXPECT_NE(filled.view.find("schedules: forward blocks, backward blocks"), std::string::npos) << filled.view;
+  const Solve without = solve(a, options);
+  EXPECT_NE(without.view.find("factor: ICC(0), 1600 rows"), std::string::npos) << without.view;
+}
+
+TEST_F(Fill, InsideBlocksNewValuesCauseNoSymbolicPhase) {
+  for (const std::string& backend : backends()) {
+    const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 40, .ny = 40, .nz = 1}));
+    const std::string options =
+        words({"-pc_type taskdag -pc_factor_levels 2 -pc_taskdag_backend", backend}) + inside_blocks;
+    const OwnedPc pc = make_pc(a, options);
+    const int symbolic = event_count("TaskDAGSymbolic");
+    PETSC_OK(MatShift(a, 1.0));
+    PETSC_OK(PCSetUp(pc));
+    EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic);
+    const OwnedPc fresh = make_pc(a, options);
+    EXPECT_LT(difference_of_applications(pc, fresh, a), 1e-12);
+  }
+}
+
+TEST_F(Fill, InsideBlocksLetsAutoTakeBlocksOnCuda) {
+  if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 120, .ny = 120, .nz = 1}));
+  const std::string options =
+      "-ksp_type cg -pc_type taskdag -pc_taskdag_type icc -pc_taskdag_backend cuda "
+      "-pc_factor_levels 1 -pc_taskdag_fill ";
+  EXPECT_NE(solve(a, options + "blocks").view.find("matrix ordering: taskdag_bmc"), std::string::npos);
+  EXPECT_NE(solve(a, options + "all").view.find("matrix ordering: natural"), std::string::npos);
+}
+
+TEST(FillInBlocks, OfEachRankIsThatOfBlockJacobi) {
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 60, .ny = 50, .nz = 1}));
+  const auto with_prefix = [](const std::string& pc) {
+    return words({pc + "taskdag_backend host", pc + "taskdag_type icc", pc + "factor_levels 1",
+                  pc + "taskdag_ordering taskdag_bmc", pc + "taskdag_fill blocks"});
+  };
+  const Solve alone = solve(a, "-ksp_type cg -pc_type taskdag " + with_prefix("-pc_"));
+  const Solve blocks = solve(a, "-ksp_type cg -pc_type bjacobi -sub_pc_type taskdag " + with_prefix("-sub_pc_"));
+  ASSERT_EQ(static_cast<int>(alone.code), 0) << alone.message;
+  EXPECT_EQ(alone.iterations, blocks.iterations);
+  EXPECT_GT(alone.reason, 0);
+}
+
 TEST(FillInBlocks, OfBlockJacobiGivesTheIterationsOfPetsc) {
   const OwnedMat a = make_matrix(make_stencil(
       {.stencil = Stencil::seven_point, .nx = 11, .ny = 10, .nz = 9, .unknowns_per_node = 1, .wind = 0.5}));
