@@ -224,7 +224,7 @@ TEST_P(BlockFillTest, NeedsBlocksThatFit) {
 }
 
 TEST_P(BlockFillTest, ScheduleOfBlocksNeedsItAndColoursThatAreNotCoupled) {
-  const Ordered o = ordered(grid(Stencil::five_point, 10, 10), 16);
+  const Ordered o = ordered(grid(Stencil::five_point, 80, 70), 64);  // more than one thread block of CUDA holds
   FactorOptions options = options_for(FactorKind::ilu0, 1, o.blocks);
   options.schedule = SolveSchedule::blocks;
   EXPECT_NO_THROW(static_cast<void>(factorization(o.a, options)));
