@@ -20,11 +20,13 @@ struct SweepPair {
     kernels::SweepInput input = forward.input(forward_source);
     input.rhs_index = in;
     input.blocks = blocks;
+    input.mirrored = [&]() -> const kernels::RowLevels& { return backward.levels; };
     first = ChosenSweep(request, forward, input, s);
     input = backward.input(backward_source);
     input.rhs_index = first->result_index();
     input.x_index = out;
     input.blocks = blocks;
+    input.mirrored = [&]() -> const kernels::RowLevels& { return forward.levels; };
     second = ChosenSweep(request, backward, input, s);
   }
 

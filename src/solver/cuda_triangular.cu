@@ -1,3 +1,4 @@
+#include <optional>
 #include <string>
 
 #include "backends/cuda/algorithm.cuh"
@@ -75,7 +76,16 @@ class CudaTriangular final : public TriangularSolver::Impl {
  private:
   static ChosenSweep make(const ScheduleRequest& request, const AnalysedTriangle& triangle, const Offset* source_entry,
                           cudaStream_t s) {
-    return {request, triangle, triangle.input(source_entry), s};
+    kernels::SweepInput input = triangle.input(source_entry);
+    // Of the other triangle, where the pattern holds it.
+    std::optional<kernels::RowLevels> levels;
+    input.mirrored = [&]() -> const kernels::RowLevels& {
+      const Triangle other = triangle.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
+      levels.emplace(
+          kernels::compute_levels(triangle.pattern, kernels::find_triangle(triangle.pattern, other, s), other, s));
+      return *levels;
+    };
+    return {request, triangle, input, s};
   }
 
   void load(const double* values, MemorySpace space, cudaStream_t s) {

@@ -2,16 +2,21 @@
 #include "kernels/sptrsv/cells/cells.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "backends.hpp"
 #include "backends/cuda/stream.hpp"
+#include "base/index.hpp"
 #include "device_fixture.hpp"
 #include "device_triangle.hpp"
+#include "kernels/sptrsv/cells/estimate.hpp"
+#include "kernels/sptrsv/cells/late.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "taskdag/generators.hpp"
 
 namespace taskdag {
 namespace {
@@ -30,9 +35,15 @@ class CellsTest : public test::OnDevice<> {
     SCOPED_TRACE(problem.name + (triangle == Triangle::lower ? ", lower, " : ", upper, ") +
                  std::to_string(options.cells) + " cells, tiles of " + std::to_string(options.tile.lines) + " x " +
                  std::to_string(options.tile.planes));
+    expect_right(problem, triangle, solves,
+                 [&](const kernels::SweepInput& input) { return kernels::make_cells_sweep(input, options, stream()); });
+  }
+
+  using Make = std::function<std::unique_ptr<kernels::Sweep>(const kernels::SweepInput&)>;
+  void expect_right(const Problem& problem, Triangle triangle, int solves, const Make& make) {
     const std::vector<double> b = test::right_hand_side(problem.a.rows);
     const test::DeviceTriangle on_device(problem.a, triangle, stream());
-    const auto sweep = kernels::make_cells_sweep(on_device.input(), options, stream());
+    const auto sweep = make(on_device.input());
     const auto values = upload(problem.a.values, stream());
     const auto pivots = upload(test::inverse_diagonal(problem.a), stream());
     sweep->load_values(values.data(), pivots.data(), stream());
@@ -71,6 +82,7 @@ TEST_F(CellsTest, AnyNumberOfThemSolvesEveryShape) {
   for (const Problem& problem : problems) {
     for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
       for (const int cells : {1, 2, 7, 133, 100000}) expect_right(problem, triangle, {.cells = cells}, 3);
+      for (const int ways : {2, 4}) expect_right(problem, triangle, {.cells = 7, .ways = ways}, 3);
     }
   }
 }
@@ -84,7 +96,11 @@ TEST_F(CellsTest, OperandsThatTheRingHasForgottenAreWaitedFor) {
       if (i > 0) below.push_back(i - 1);
       return below;
     });
-    for (const int cells : {1, 3}) expect_right({"far operands", a}, Triangle::lower, {.cells = cells}, 3);
+    for (const int cells : {1, 3}) {
+      for (const int ways : {1, 2, 4}) {
+        expect_right({"far operands", a}, Triangle::lower, {.cells = cells, .ways = ways}, 3);
+      }
+    }
   }
 }
 
@@ -96,6 +112,106 @@ TEST_F(CellsTest, ResultsAreWrittenOutWhereAllRowsWaitForAnotherCell) {
     return i < kFirst ? std::vector<Index>() : std::vector<Index>{(i * 7) % kFirst};
   });
   for (const int cells : {2, 5, 132}) expect_right({"two levels", a}, Triangle::lower, {.cells = cells}, 20);
+}
+
+Triangle other(Triangle triangle) { return triangle == Triangle::lower ? Triangle::upper : Triangle::lower; }
+
+/// The levels of the rows counted from the end: one less than the lowest of the rows that wait for it, the last level
+/// where none does.
+std::vector<Index> levels_from_end(const CsrMatrix& a, Triangle triangle, Index levels) {
+  std::vector<Index> level(at(a.rows), levels - 1);
+  for (Index step = a.rows - 1; step >= 0; --step) {
+    const Index i = triangle == Triangle::lower ? step : a.rows - 1 - step;
+    for (auto e = at(a.row_offsets[at(i)]); e < at(a.row_offsets[at(i) + 1]); ++e) {
+      const Index j = a.col_indices[e];
+      if (triangle == Triangle::lower ? j < i : j > i) level[at(j)] = std::min(level[at(j)], level[at(i)] - 1);
+    }
+  }
+  return level;
+}
+
+TEST_F(CellsTest, LateLevelsCountFromTheEnd) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 9, .ny = 8, .nz = 7});
+  for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+    const test::DeviceTriangle here(a, triangle, stream());
+    const test::DeviceTriangle there(a, other(triangle), stream());
+    const auto late = kernels::cells::late_levels(here.input(), *there.input().levels, stream());
+    ASSERT_TRUE(late);
+    EXPECT_EQ(late->levels, here.input().levels->levels);
+    EXPECT_EQ(cuda::fetch_array(late->level.data(), late->level.size(), stream()),
+              levels_from_end(a, triangle, late->levels));
+  }
+}
+
+TEST_F(CellsTest, LevelsOfOtherDependenciesAreNoLateOnes) {
+  CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 30, .ny = 30});
+  // Row 500 waits for row 499 and for row 0, which knows nothing of it: the other triangle is not the mirror image.
+  auto& column = a.col_indices[at(a.row_offsets[500])];
+  ASSERT_EQ(column, 470);
+  column = 0;
+  const test::DeviceTriangle lower(a, Triangle::lower, stream());
+  const test::DeviceTriangle random(make_erdos_renyi_lower(900, 1e-2, 5), Triangle::upper, stream());
+  EXPECT_FALSE(kernels::cells::late_levels(lower.input(), *random.input().levels, stream())) << "all of one level";
+  const test::DeviceTriangle upper(a, Triangle::upper, stream());
+  EXPECT_TRUE(kernels::cells::late_levels(lower.input(), *upper.input().levels, stream()))
+      << "levels that ascend along every entry serve, wherever they come from";
+}
+
+TEST_F(CellsTest, AnyLevelsThatAscendAlongEntriesSolve) {
+  for (const Problem& problem : test::small_problems()) {
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      const test::DeviceTriangle there(problem.a, other(triangle), stream());
+      for (const int cells : {1, 7, 200}) {
+        SCOPED_TRACE(problem.name + ", " + std::to_string(cells));
+        expect_right(problem, triangle, 2, [&](const kernels::SweepInput& input) {
+          kernels::cells::Cut cut{cells, {}, 1, nullptr};
+          if (auto late = kernels::cells::late_levels(input, *there.input().levels, stream())) {
+            cut.late = std::make_shared<const kernels::RowLevels>(std::move(*late));
+          }
+          return kernels::make_sweep_of_cells(input, cut, stream());
+        });
+      }
+    }
+  }
+}
+
+TEST_F(CellsTest, RowsThatNothingWaitsForRunLateWhereThatEvensCellsOut) {
+  // A chain through all cells; behind each link many rows that nothing waits for. By their usual levels they are the
+  // widest in one cell after the other.
+  constexpr Index kParts = 132;
+  constexpr Index kLinks = 20;
+  constexpr Index kLeaves = 700;
+  constexpr Index kPart = kLinks + kLeaves;
+  std::vector<std::vector<Index>> couplings(at(kParts * kPart));
+  const auto couple = [&](Index i, Index j) {
+    couplings[at(i)].push_back(j);
+    couplings[at(j)].push_back(i);
+  };
+  for (Index part = 0; part < kParts; ++part) {
+    const Index first = part * kPart;
+    if (part > 0) couple(first, first - kPart + kLinks - 1);
+    for (Index k = 1; k < kPart; ++k) couple(first + k, first + std::min(k, kLinks) - 1);
+  }
+  CsrMatrix a{kParts * kPart, kParts * kPart, {0}, {}, {}};
+  for (Index i = 0; i < a.rows; ++i) {
+    auto& row = couplings[at(i)];
+    row.push_back(i);
+    std::ranges::sort(row);
+    for (const Index j : row) {
+      a.col_indices.push_back(j);
+      a.values.push_back(i == j ? 2.0 : -1e-3);
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  const test::DeviceTriangle lower(a, Triangle::lower, stream());
+  const test::DeviceTriangle upper(a, Triangle::upper, stream());
+  kernels::SweepInput input = lower.input();
+  EXPECT_FALSE(kernels::cells::estimate(input, stream()).cut.late) << "nobody knows of late levels";
+  input.mirrored = [&]() -> const kernels::RowLevels& { return *upper.input().levels; };
+  const kernels::cells::Cut cut = kernels::cells::estimate(input, stream()).cut;
+  EXPECT_TRUE(cut.late);
+  expect_right({"leaves", a}, Triangle::lower, 3,
+               [&](const kernels::SweepInput& same) { return kernels::make_sweep_of_cells(same, cut, stream()); });
 }
 
 }  // namespace

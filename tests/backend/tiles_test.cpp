@@ -66,7 +66,7 @@ TEST(TilingTest, TilesWaitForEarlierOnesOnlyWhateverTheirShape) {
     const Lines lines = lines_of(grid);
     for (const TileShape& shape : shapes()) {
       SCOPED_TRACE(grid.name + ", " + std::to_string(shape.lines) + " x " + std::to_string(shape.planes));
-      const Tiling tiling = make_tiling(lines, shape, 132);
+      const Tiling tiling = make_tiling(lines, shape, 1, 132);
       for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
         const auto tile = tiles_of(lines, tiling, triangle, tiling.number.data());
         std::vector<Index> rows_of(at(tiling.tiles), 0);
@@ -126,10 +126,10 @@ class TilesTest : public test::OnDevice<> {
     if (!IsSkipped() && !kernels::cells_supported()) GTEST_SKIP() << "this device cannot run cells";
   }
 
-  void expect_right(const CsrMatrix& a, Triangle triangle, const TileShape& shape) {
+  void expect_right(const CsrMatrix& a, Triangle triangle, const TileShape& shape, int ways) {
     const std::vector<double> b = test::right_hand_side(a.rows);
     const test::DeviceTriangle on_device(a, triangle, stream());
-    const auto sweep = kernels::make_cells_sweep(on_device.input(), {.tile = shape}, stream());
+    const auto sweep = kernels::make_cells_sweep(on_device.input(), {.tile = shape, .ways = ways}, stream());
     const auto values = upload(a.values, stream());
     const auto pivots = upload(test::inverse_diagonal(a), stream());
     sweep->load_values(values.data(), pivots.data(), stream());
@@ -150,7 +150,7 @@ TEST_F(TilesTest, LinesOfGridsAreFound) {
     for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
       SCOPED_TRACE(grid.name + (triangle == Triangle::lower ? ", lower" : ", upper"));
       const test::DeviceTriangle on_device(a, triangle, stream());
-      const std::optional<Lines> found = find_lines(on_device.input(), stream());
+      const std::optional<Lines> found = kernels::cells::find_lines(on_device.input(), stream());
       const Lines expected = lines_of(grid);
       ASSERT_TRUE(found);
       EXPECT_EQ(found->rows, expected.rows);
@@ -177,10 +177,10 @@ TEST_F(TilesTest, AnEntryThatDoesNotFitMeansNoLines) {
   ASSERT_EQ(column, row - 400);
   column = row - 400 + 3 * 20;
   const test::DeviceTriangle on_device(a, Triangle::lower, stream());
-  EXPECT_FALSE(find_lines(on_device.input(), stream()));
+  EXPECT_FALSE(kernels::cells::find_lines(on_device.input(), stream()));
   EXPECT_THROW(kernels::make_cells_sweep(on_device.input(), {.tile = {8, 4}}, stream()), Unsupported);
   const test::DeviceTriangle random(make_erdos_renyi_lower(5000, 2e-3, 3), Triangle::lower, stream());
-  EXPECT_FALSE(find_lines(random.input(), stream()));
+  EXPECT_FALSE(kernels::cells::find_lines(random.input(), stream()));
   EXPECT_THROW(kernels::make_cells_sweep(random.input(), {.tile = {8, 0}}, stream()), InvalidInput);
 }
 
@@ -191,7 +191,7 @@ TEST_F(TilesTest, TilesOfAnyShapeSolveGrids) {
       for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
         SCOPED_TRACE(grid.name + (triangle == Triangle::lower ? ", lower, " : ", upper, ") +
                      std::to_string(shape.lines) + " x " + std::to_string(shape.planes));
-        expect_right(a, triangle, shape);
+        for (const int ways : {1, 2, 4}) expect_right(a, triangle, shape, ways);
       }
     }
   }

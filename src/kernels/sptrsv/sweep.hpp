@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "kernels/sptrsv/cuda.hpp"
@@ -23,6 +24,9 @@ struct SweepInput {
   const Index* rhs_index = nullptr;      ///< row → entry of the right-hand side; null: same
   const Index* x_index = nullptr;        ///< row → entry of the result; null: same
   const RowBlocks* blocks = nullptr;     ///< host memory; of the rows, where an ordering has made some
+  /// Called where it may help: levels of a sweep that may have the same dependencies the other way round (its other
+  /// triangle, if entries lie symmetrically). Empty: nobody knows.
+  std::function<const RowLevels&()> mirrored;
 };
 
 /// x = T⁻¹ b for a triangle T: x_i = (rhs_i − Σ_j a_ij x_j) · pivot_i. Immutable pattern, values may be loaded again.

@@ -29,6 +29,7 @@ namespace taskdag::kernels {
 struct CellsOptions {
   int cells = 0;            ///< so many runs of rows
   cells::TileShape tile{};  ///< or tiles of this shape
+  int ways = 1;             ///< lanes of a row of such runs or tiles: 1, 2, 4
 };
 
 /// Whether the current device can run cells: compute capability 9.0 or newer, code for it in this library, and enough

@@ -2,6 +2,7 @@
 /// How rows are cut into cells.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -13,6 +14,15 @@ namespace taskdag::kernels::cells {
 struct Cut {
   int cells = 1;
   std::optional<std::pair<Lines, Tiling>> tiles;
+  int ways = 1;  ///< lanes of a row: 1, 2, 4
+  /// The levels by which rows of a cell are sorted (late.hpp); null: those of the sweep's input.
+  std::shared_ptr<const RowLevels> late;
 };
+
+inline Cut cut_of(const Lines& lines, Tiling tiling) {
+  const int cells = tiling.tiles;
+  const int ways = tiling.ways;
+  return {cells, {{lines, std::move(tiling)}}, ways, nullptr};
+}
 
 }  // namespace taskdag::kernels::cells

@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
 #include "kernels/sptrsv/cells/estimate.hpp"
+#include "kernels/sptrsv/cells/late.hpp"
 #include "kernels/sptrsv/cells/memory.hpp"
 #include "kernels/sptrsv/cells/partition.cuh"
 
@@ -22,6 +26,8 @@ constexpr double kFetch = 0.005;
 constexpr double kStart = 6.0;
 /// Where rows are numbered by planes, runs take longer than that, by up to a third.
 constexpr double kRunsTakeLonger = 1.2;
+/// With more steps than this many times the levels another order of the rows is tried.
+constexpr double kUnevenSteps = 1.5;
 
 constexpr int kBlocksPerMultiprocessor = 8;
 
@@ -91,15 +97,21 @@ __global__ void count_inside(DevicePattern pattern, const Offset* first, const I
   }
 }
 
-Estimate estimate_runs(const SweepInput& input, cudaStream_t stream) {
+struct RunsEstimate {
+  Estimate estimate;
+  double steps;  ///< as in the formula of estimate.hpp
+};
+
+RunsEstimate estimate_runs(const SweepInput& input, cudaStream_t stream) {
   const Index rows = input.pattern.rows;
   const Index levels = input.levels->levels;
   const int cells = std::max(1, std::min(cuda::device_limits().multiprocessors, rows / kLanes));
-  if (rows == 0) return {};
+  if (rows == 0) return {{}, 0.0};
   const Runs partition{input.pattern.row_offsets, rows, input.triangle == Triangle::lower, cells};
   const std::int64_t places = std::int64_t{levels} * cells;
   if (places > kMostPlaces) {
-    return {{candidate(cells, kCandidates - 1), {}}, levels * (kStep + kEntry), bytes_of(rows, 1.0, 0.0)};
+    return {{{candidate(cells, kCandidates - 1), {}, 1, nullptr}, levels * (kStep + kEntry), bytes_of(rows, 1.0, 0.0)},
+            static_cast<double>(levels)};
   }
 
   const ScratchArray<int> rows_at(static_cast<std::size_t>(places), stream);
@@ -119,7 +131,7 @@ Estimate estimate_runs(const SweepInput& input, cudaStream_t stream) {
   cuda::check_launch("count_inside");
   const auto found = cuda::fetch_array(counts.data(), counts.size(), stream);
 
-  Estimate best;
+  RunsEstimate best{};
   for (int k = 0; k < kCandidates; ++k) {
     const auto steps = static_cast<double>(found[static_cast<std::size_t>(k)]);
     const auto inside = static_cast<double>(found[static_cast<std::size_t>(kCandidates + k)]);
@@ -128,7 +140,8 @@ Estimate estimate_runs(const SweepInput& input, cudaStream_t stream) {
     const int count = candidate(cells, k);
     const double time = kStart + steps * (kStep + kEntry * inside / rows) + count * kHop + outside / count * kFetch;
     const auto all_steps = static_cast<double>(found[static_cast<std::size_t>(2 * kCandidates + 1 + k)]);
-    if (k == 0 || time < best.microseconds) best = {{count, {}}, time, bytes_of(all_steps, inside / rows, outside)};
+    if (k > 0 && time >= best.estimate.microseconds) continue;
+    best = {{{count, {}, 1, nullptr}, time, bytes_of(all_steps, inside / rows, outside)}, steps};
   }
   return best;
 }
@@ -136,15 +149,31 @@ Estimate estimate_runs(const SweepInput& input, cudaStream_t stream) {
 }  // namespace
 
 Estimate estimate(const SweepInput& input, cudaStream_t stream) {
-  Estimate best = estimate_runs(input, stream);
+  const RunsEstimate runs = estimate_runs(input, stream);
+  Estimate best = runs.estimate;
   const std::optional<Lines> lines = find_lines(input, stream);
   // Of one plane, runs of rows are tiles.
-  if (!lines || lines->planes() == 1) return best;
-  Tiling tiling = choose_tiling(*lines, cuda::device_limits().multiprocessors);
-  if (tiling.tiles == 0 || tiling.microseconds >= kRunsTakeLonger * best.microseconds) return best;
-  best.microseconds = tiling.microseconds;
-  best.bytes = tiling.bytes;
-  best.cut = {tiling.tiles, {{*lines, std::move(tiling)}}};
+  if (lines && lines->planes() > 1) {
+    Tiling tiling = choose_tiling(*lines, cuda::device_limits().multiprocessors);
+    if (tiling.tiles > 0 && tiling.microseconds < kRunsTakeLonger * best.microseconds) {
+      best.microseconds = tiling.microseconds;
+      best.bytes = tiling.bytes;
+      best.cut = cut_of(*lines, std::move(tiling));
+      return best;
+    }
+  }
+  // Cells that are at their widest one after the other may be so because rows come earlier than they need to.
+  if (input.mirrored && runs.steps > kUnevenSteps * input.levels->levels) {
+    if (auto late = late_levels(input, input.mirrored(), stream)) {
+      SweepInput sorted = input;
+      sorted.levels = &*late;
+      Estimate other = estimate_runs(sorted, stream).estimate;
+      if (other.microseconds < best.microseconds) {
+        best = std::move(other);
+        best.cut.late = std::make_shared<const RowLevels>(std::move(*late));
+      }
+    }
+  }
   return best;
 }
 

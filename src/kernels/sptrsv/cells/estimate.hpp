@@ -16,6 +16,7 @@ struct Estimate {
 /// The best of runs of rows, some numbers of them up to the device's multiprocessors, and where rows are numbered by
 /// lines and planes of tiles. Synchronises `stream`.
 ///
+/// Rows of runs are sorted by their usual levels, or by those counted from the end (late.hpp) where that promises more.
 /// Of tiles the time is simulated (tiling.hpp). Of runs it is
 /// T = steps · (kStep + kEntry · entries the runner multiplies per row) + cells · kHop + entries of a cell that are
 /// fetched · kFetch, where steps counts, level by level, those of the cell that has most of them: cells go through the

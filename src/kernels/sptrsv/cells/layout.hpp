@@ -1,11 +1,13 @@
 /// \file
 /// The storage of a cell plan, shared by planning, packing and solving.
 ///
-/// A *position* is 32 · step + lane over all cells, 2³¹ − 1 at most; positions without a row are *idle*. Runner entries
-/// are stored in *pair rows*: for each lane two values and the two places in the ring where their operands are, 768
-/// bytes. A *chunk* is some consecutive steps of a cell that are copied at once; all its steps have the same number of
-/// pair rows. The rows of a cell that have outside operands are its *errands*, in the order of their positions; a warp
-/// of the fetchers takes 32 / lanes of them at once, lanes being the same for all errands of a cell.
+/// A *position* is 32 · step + lane over all cells, 2³¹ − 1 at most; positions without a row are *idle*. Where rows
+/// have many entries and levels are narrow, a row has 2 or 4 lanes (`ways`) that share its entries; its position is
+/// that of the first, the others are idle but for that. Runner entries are stored in *pair rows*: for each lane two
+/// values and the two places in the ring where their operands are, 768 bytes. A *chunk* is some consecutive steps of a
+/// cell that are copied at once; all its steps have the same number of pair rows. The rows of a cell that have outside
+/// operands are its *errands*, in the order of their positions; a warp of the fetchers takes 32 / lanes of them at
+/// once, lanes being the same for all errands of a cell.
 #pragma once
 
 #include <cstddef>
@@ -85,6 +87,7 @@ struct Plan {
   Index errands = 0;
   Index rounds = 0;
   int chunk_steps = 1;  ///< steps per chunk (the last one of a cell may have fewer)
+  int ways = 1;         ///< lanes of a row
   std::size_t pair_rows = 0;
   std::size_t outside_rows = 0;
   cuda::DeviceArray<Cell> cell;

@@ -14,22 +14,21 @@ __device__ std::byte* pair_row_at(std::byte* stream, const Step& step) {
   return stream + std::size_t{step.pair_row} * kPairRowBytes;
 }
 
-/// A lane's part of a step's runner entries. A pair row holds the values of all lanes, then their places.
-struct LanePairs {
+/// A step's runner entries. A pair row holds the values of all lanes, then their places.
+struct PairRows {
   std::byte* rows;
-  int lane;
-  __device__ double& value(std::uint32_t k) const {
-    return reinterpret_cast<double*>(rows + k / 2 * kPairRowBytes)[static_cast<unsigned>(lane) * 2 + k % 2];
+  __device__ double& value(std::uint32_t k, unsigned lane) const {
+    return reinterpret_cast<double*>(rows + k / 2 * kPairRowBytes)[lane * 2 + k % 2];
   }
-  __device__ std::uint32_t& place(std::uint32_t k) const {
+  __device__ std::uint32_t& place(std::uint32_t k, unsigned lane) const {
     return reinterpret_cast<std::uint32_t*>(rows + k / 2 * kPairRowBytes +
-                                            kPairRowValues * sizeof(double))[static_cast<unsigned>(lane) * 2 + k % 2];
+                                            kPairRowValues * sizeof(double))[lane * 2 + k % 2];
   }
 };
 
 /// Where the source of value k of a lane is noted.
-__device__ std::size_t source_at(const Step& step, std::uint32_t k, int lane) {
-  return (std::size_t{step.pair_row} + k / 2) * kPairRowValues + static_cast<unsigned>(lane) * 2 + k % 2;
+__device__ std::size_t source_at(const Step& step, std::uint32_t k, unsigned lane) {
+  return (std::size_t{step.pair_row} + k / 2) * kPairRowValues + lane * 2 + k % 2;
 }
 
 /// The lanes of an errand, and its place among the entries of its round.
@@ -57,6 +56,7 @@ struct PackArguments {
   const Cell* cell;
   int cells;
   Index steps;
+  int ways;
   const Step* step;
   const Round* round;
   const Index* errand;
@@ -120,14 +120,16 @@ class ByColumn {
 
 constexpr Index kShortRow = 32;
 
-/// Entries are stored in the order of their operands, latest last: it is what the row waits for. Of more than
-/// 2 · kMaxPairs runner entries the first go to the fetchers. Both kinds end at the last of the places that there are.
+/// Entries are stored in the order of their operands, latest last: it is what the row waits for. The lanes of a row
+/// take them by turns. Of more than 2 · kMaxPairs runner entries a lane the first go to the fetchers. Both kinds end at
+/// the last of the places that there are.
 template <class Order>
-__device__ void pack_row(const PackArguments& a, const Step& step, const LanePairs& pairs, const Cell& cell, Index row,
+__device__ void pack_row(const PackArguments& a, const Step& step, const PairRows& pairs, const Cell& cell, Index row,
                          Index t, int lane, Order order) {
   const Index inside = count_inside(a.entries, row, t, cell.first_step);
-  Index surplus = max(0, inside - 2 * kMaxPairs);
-  std::uint32_t in = 2 * step.pairs - static_cast<std::uint32_t>(inside - surplus);
+  const auto ways = static_cast<std::uint32_t>(a.ways);
+  Index surplus = max(0, inside - 2 * kMaxPairs * a.ways);
+  std::uint32_t in = 2 * step.pairs * ways - static_cast<std::uint32_t>(inside - surplus);
   std::uint32_t out = 0;
   OutsidePlace outside{};
   if (const Index errand = a.errand[std::int64_t{t} * kLanes + lane]; errand >= 0) {
@@ -139,9 +141,10 @@ __device__ void pack_row(const PackArguments& a, const Step& step, const LanePai
     const Offset source = a.source_entry ? a.source_entry[entry] : entry;
     if (is_inside(position / kLanes, t, cell.first_step) && surplus-- <= 0) {
       const Index from = position - cell.first_step * kLanes;
-      pairs.place(in) =
+      const std::uint32_t of_row = static_cast<std::uint32_t>(lane) + in % ways;
+      pairs.place(in / ways, of_row) =
           static_cast<std::uint32_t>(from % (kHistory * kLanes)) * static_cast<std::uint32_t>(sizeof(double));
-      a.inside_source[source_at(step, in, lane)] = source;
+      a.inside_source[source_at(step, in / ways, of_row)] = source;
       ++in;
     } else {
       a.outside_position[outside(out)] = position;
@@ -152,7 +155,7 @@ __device__ void pack_row(const PackArguments& a, const Step& step, const LanePai
   }
 }
 
-/// A warp a step, a lane a row. Outside entries have been marked absent before.
+/// A warp a step, a row's first lane packs it. Outside entries have been marked absent before.
 __global__ void pack_kernel(PackArguments a) {
   const auto t = static_cast<Index>(element() / kLanes);
   if (t >= a.steps) return;
@@ -161,12 +164,14 @@ __global__ void pack_kernel(PackArguments a) {
   const Cell* cells = a.cell;
   const Cell& cell = cells[cell_of_step([=](int c) { return cells[c].first_step; }, a.cells, t)];
   const Index row = a.row_at[std::int64_t{t} * kLanes + lane];
-  const LanePairs pairs{pair_row_at(a.stream, step), lane};
+  const PairRows pairs{pair_row_at(a.stream, step)};
   for (std::uint32_t k = 0; k < 2 * step.pairs; ++k) {
-    pairs.value(k) = 0.0;
-    pairs.place(k) = static_cast<std::uint32_t>(kZeroPlace);
-    a.inside_source[source_at(step, k, lane)] = -1;
+    const auto own = static_cast<unsigned>(lane);
+    pairs.value(k, own) = 0.0;
+    pairs.place(k, own) = static_cast<std::uint32_t>(kZeroPlace);
+    a.inside_source[source_at(step, k, own)] = -1;
   }
+  __syncwarp();  // a row's first lane writes for the others
   if (row < 0) return;
   if (a.entries.count[row] <= kShortRow) {
     pack_row(a, step, pairs, cell, row, t, lane, ByLevel(a.entries, row));
@@ -187,6 +192,7 @@ __global__ void clear_outside(std::int64_t entries, Index absent, Index* positio
 
 struct LoadArguments {
   Index steps;
+  int ways;
   const Step* step;
   const Index* row_at;
   const Index* errand_at;
@@ -205,9 +211,9 @@ __global__ void load_inside(const LoadArguments a) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const std::int64_t position = std::int64_t{t} * kLanes + lane;
   const Step step = a.step[t];
-  const Index row = __ldg(a.row_at + position);
+  const int other = lane % a.ways;  // 0: the row's first lane
+  const Index row = __ldg(a.row_at + (position - other));
   if (row < 0) return;
-  const Index errand = __ldg(a.errand_at + position);
   const double pivot = a.pivot ? __ldg(a.pivot + row) : 1.0;
   static_assert(2 * sizeof(Offset) == sizeof(int2));
   const auto* const sources =
@@ -219,6 +225,8 @@ __global__ void load_inside(const LoadArguments a) {
     const int2 e = __ldg(sources + std::size_t{k} * kLanes);
     *reinterpret_cast<double2*>(values + std::size_t{k} * kPairRowBytes) = {value(e.x), value(e.y)};
   }
+  if (other > 0) return;
+  const Index errand = __ldg(a.errand_at + position);
   a.target[position].pivot = pivot;
   if (errand >= 0) a.errand[errand].pivot = pivot;
 }
@@ -253,9 +261,9 @@ Storage pack(const SweepInput& input, const Plan& plan, cudaStream_t stream) {
   }
   pack_kernel<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
       {entries_of(input, plan), input.source_entry, plan.row.data(), plan.cell.data(), plan.cells, plan.steps,
-       plan.step.data(), plan.round.data(), plan.errand.data(), storage.stream.data(), storage.inside_source.data(),
-       storage.outside_position.data(), storage.outside_source.data(), storage.outside_row.data(),
-       input.triangle == Triangle::lower});
+       plan.ways, plan.step.data(), plan.round.data(), plan.errand.data(), storage.stream.data(),
+       storage.inside_source.data(), storage.outside_position.data(), storage.outside_source.data(),
+       storage.outside_row.data(), input.triangle == Triangle::lower});
   cuda::check_launch("pack_kernel (cells)");
   return storage;
 }
@@ -264,8 +272,8 @@ void load_values(const Plan& plan, const Storage& storage, const double* source,
                  Errand* errand, cudaStream_t stream) {
   if (plan.steps == 0) return;
   load_inside<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
-      {plan.steps, plan.step.data(), plan.row.data(), plan.errand.data(), storage.inside_source.data(), source, pivot,
-       storage.stream.data(), target, errand});
+      {plan.steps, plan.ways, plan.step.data(), plan.row.data(), plan.errand.data(), storage.inside_source.data(),
+       source, pivot, storage.stream.data(), target, errand});
   cuda::check_launch("load_inside");
   const auto entries = static_cast<std::int64_t>(storage.outside_value.size());
   if (entries == 0) return;

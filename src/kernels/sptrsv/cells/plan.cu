@@ -45,9 +45,9 @@ struct RunBegin {
 
 /// Whether p begins a step.
 struct StepBegin {
-  const std::uint64_t* key;
   const Index* run_begin;
-  __device__ Index operator()(Index p) const { return (p - run_begin[p]) % kLanes == 0 ? 1 : 0; }
+  int rows_a_step;
+  __device__ Index operator()(Index p) const { return (p - run_begin[p]) % rows_a_step == 0 ? 1 : 0; }
 };
 
 struct Larger {
@@ -56,12 +56,12 @@ struct Larger {
 
 /// `steps_until[p]` steps begin at or before p. Also notes the first step of every cell that begins at p, empty ones
 /// included.
-__global__ void place_rows(Index rows, Index levels, int cells, const std::uint64_t* key, const Index* order,
+__global__ void place_rows(Index rows, Index levels, int cells, int ways, const std::uint64_t* key, const Index* order,
                            const Index* run_begin, const Index* steps_until, Index* position, Index* first_step) {
   const auto p = static_cast<Index>(element());
   if (p >= rows) return;
   const Index step = steps_until[p] - 1;
-  position[order[p]] = step * kLanes + (p - run_begin[p]) % kLanes;
+  position[order[p]] = step * kLanes + (p - run_begin[p]) * ways % kLanes;
   const int cell = static_cast<int>(key[p] / static_cast<std::uint64_t>(levels));
   const int before = p == 0 ? -1 : static_cast<int>(key[p - 1] / static_cast<std::uint64_t>(levels));
   for (int c = before + 1; c <= cell; ++c) first_step[c] = step;
@@ -73,7 +73,7 @@ __global__ void place_rows(Index rows, Index levels, int cells, const std::uint6
 /// A warp a step: the pair rows of its widest row, and how many entries of each row are outside (by position).
 /// most_pairs: over all steps.
 __global__ void count_entries(EntriesOfRows entries, Index steps, const Index* row_at, const Index* first_step,
-                              int cells, Step* step, Index* outside, std::uint32_t* most_pairs) {
+                              int cells, int ways, Step* step, Index* outside, std::uint32_t* most_pairs) {
   const auto t = static_cast<Index>(element() / kLanes);
   if (t >= steps) return;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -83,12 +83,12 @@ __global__ void count_entries(EntriesOfRows entries, Index steps, const Index* r
   Index inside = 0;
   outside[position] = 0;
   if (row >= 0) {
-    inside = min(count_inside(entries, row, t, cell_begin), 2 * kMaxPairs);
+    inside = min(count_inside(entries, row, t, cell_begin), 2 * kMaxPairs * ways);
     outside[position] = entries.count[row] - inside;
   }
   const auto most = __reduce_max_sync(0xFFFFFFFFU, static_cast<unsigned>(inside));
   if (lane == 0) {
-    const std::uint32_t pairs = max(1U, (most + 1) / 2);
+    const std::uint32_t pairs = max(1U, (most + 2 * ways - 1) / (2 * ways));
     step[t] = {0, pairs};
     atomicMax(most_pairs, pairs);
   }
@@ -236,11 +236,11 @@ std::vector<Index> place(const SweepInput& input, const Cut& cut, Plan& plan, Sc
                                               run_begin.data(), Larger{}, rows, stream);
       },
       stream);
-  cuda::inclusive_sum(thrust::make_transform_iterator(count, StepBegin{key.data(), run_begin.data()}),
+  cuda::inclusive_sum(thrust::make_transform_iterator(count, StepBegin{run_begin.data(), kLanes / plan.ways}),
                       steps_until.data(), rows, stream);
-  place_rows<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, input.levels->levels, plan.cells, key.data(),
-                                                                 order.data(), run_begin.data(), steps_until.data(),
-                                                                 plan.position.data(), first_step.data());
+  place_rows<<<element_blocks(rows), kElementBlock, 0, stream>>>(
+      rows, input.levels->levels, plan.cells, plan.ways, key.data(), order.data(), run_begin.data(), steps_until.data(),
+      plan.position.data(), first_step.data());
   cuda::check_launch("place_rows");
   return cuda::fetch_array(first_step.data(), static_cast<std::size_t>(plan.cells) + 1, stream);
 }
@@ -309,6 +309,7 @@ Plan make_plan(const SweepInput& input, const Cut& cut, cudaStream_t stream) {
   Plan plan;
   plan.rows = input.pattern.rows;
   plan.cells = std::clamp(cut.cells, 1, std::max(1, plan.rows));
+  plan.ways = cut.ways;
   if (plan.rows == 0) return plan;
   plan.position = {static_cast<std::size_t>(plan.rows), stream};
   ScratchArray<Index> first_step(static_cast<std::size_t>(plan.cells) + 1, stream);
@@ -326,7 +327,7 @@ Plan make_plan(const SweepInput& input, const Cut& cut, cudaStream_t stream) {
   const ScratchArray<std::uint32_t> most_pairs(1, stream);
   cuda::check(cudaMemsetAsync(most_pairs.data(), 0, sizeof(std::uint32_t), stream), "clearing a maximum");
   count_entries<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
-      entries_of(input, plan), plan.steps, plan.row.data(), first_step.data(), plan.cells, plan.step.data(),
+      entries_of(input, plan), plan.steps, plan.row.data(), first_step.data(), plan.cells, plan.ways, plan.step.data(),
       outside.data(), most_pairs.data());
   cuda::check_launch("count_entries");
   plan_chunks(plan, cuda::fetch(most_pairs.data(), stream), stream);

@@ -38,9 +38,17 @@ struct RunnerView {
   bool first_lane;
 };
 
+/// What the lanes of a row have summed up, in each of them.
+template <int kWays>
+__device__ double of_row(double result) {
+#pragma unroll
+  for (int other = 1; other < kWays; other *= 2) result += __shfl_xor_sync(0xFFFFFFFFU, result, other);
+  return result;
+}
+
 /// One step whose entries are loaded. `offset`: steps after view.step. Between its loads and its store it
 /// calls `ahead`, which fetches for the next one.
-template <int P, class Ahead>
+template <int kWays, int P, class Ahead>
 __device__ void run_step(const RunnerView& view, const Loaded<P>& now, double start, int offset, const Ahead& ahead) {
   double first[P];
   double second[P];
@@ -56,13 +64,14 @@ __device__ void run_step(const RunnerView& view, const Loaded<P>& now, double st
     result -= now.value[p].x * first[p];
     result -= now.value[p].y * second[p];
   }
+  result = of_row<kWays>(result);
   store_double(view.own + static_cast<unsigned>(offset * kStepBytes), result);
   publish(view.slot + offset * kLanes, result);
   __syncwarp();
 }
 
 /// The same for a step with many entries, which are loaded here: nothing is gained by loading them earlier.
-template <int P>
+template <int kWays, int P>
 __device__ void run_wide_step(const RunnerView& view, SharedAddress values, SharedAddress places, double start,
                               int offset) {
   uint2 place[P];
@@ -82,6 +91,7 @@ __device__ void run_wide_step(const RunnerView& view, SharedAddress values, Shar
     result -= value.x * first[p];
     result -= value.y * second[p];
   }
+  result = of_row<kWays>(result);
   store_double(view.own + static_cast<unsigned>(offset * kStepBytes), result);
   publish(view.slot + offset * kLanes, result);
   __syncwarp();
@@ -100,7 +110,7 @@ __device__ inline double take_start(const RunnerView& view, int offset) {
 }
 
 /// Runs `count` steps from view.step one by one, each as soon as its start values are there.
-template <int P>
+template <int kWays, int P>
 __device__ void run_singly(const RunnerView& view, SharedAddress values, SharedAddress places, int count) {
 #pragma unroll 1
   for (int k = 0; k < count; ++k) {
@@ -108,9 +118,9 @@ __device__ void run_singly(const RunnerView& view, SharedAddress values, SharedA
     if constexpr (P <= kEarlyPairs) {
       Loaded<P> now;
       now.load_entries(values + at, places + at);
-      run_step<P>(view, now, take_start(view, k), k, [] {});
+      run_step<kWays, P>(view, now, take_start(view, k), k, [] {});
     } else {
-      run_wide_step<P>(view, values + at, places + at, take_start(view, k), k);
+      run_wide_step<kWays, P>(view, values + at, places + at, take_start(view, k), k);
     }
     if (view.first_lane) store_done(view.done, view.step + k + 1);
   }
@@ -118,7 +128,7 @@ __device__ void run_singly(const RunnerView& view, SharedAddress values, SharedA
 
 /// Runs `count` steps of a chunk from view.step; `values`, `places`: this lane's in the first pair row. Groups of which
 /// not all start values are there yet are run step by step: a later one may wait for an earlier step of the group.
-template <int P>
+template <int kWays, int P>
 __device__ void run_chunk(RunnerView& view, SharedAddress values, SharedAddress places, int count) {
   constexpr unsigned kBytes = P * kPairRowBytes;
   constexpr bool kEarly = P <= kEarlyPairs;
@@ -138,17 +148,17 @@ __device__ void run_chunk(RunnerView& view, SharedAddress values, SharedAddress 
         const unsigned at = static_cast<unsigned>(kEarly ? k + 1 : k) * kBytes;
         const SharedAddress own_start = view.start + static_cast<unsigned>(k * kStepBytes);
         if constexpr (kEarly) {
-          run_step<P>(view, loaded[k % 2], start[k], k, [&] {
+          run_step<kWays, P>(view, loaded[k % 2], start[k], k, [&] {
             loaded[(k + 1) % 2].load_entries(values + at, places + at);  // past the chunk: not used
             store_double(own_start, not_yet());
           });
         } else {
           store_double(own_start, not_yet());
-          run_wide_step<P>(view, values + at, places + at, start[k], k);
+          run_wide_step<kWays, P>(view, values + at, places + at, start[k], k);
         }
       }
     } else {
-      run_singly<P>(view, values, places, kGroup);
+      run_singly<kWays, P>(view, values, places, kGroup);
       if constexpr (kEarly) loaded[0].load_entries(values + kGroup * kBytes, places + kGroup * kBytes);
     }
     values += kGroup * kBytes;
@@ -159,16 +169,16 @@ __device__ void run_chunk(RunnerView& view, SharedAddress values, SharedAddress 
     view.step += kGroup;
     if (view.first_lane) store_done(view.done, view.step);
   }
-  run_singly<P>(view, values, places, count);  // the last steps of a cell
+  run_singly<kWays, P>(view, values, places, count);  // the last steps of a cell
 }
 
-template <int P = 1>
+template <int kWays, int P = 1>
 __device__ void run_chunk_of(int pairs, RunnerView& view, SharedAddress values, SharedAddress places, int count) {
   if constexpr (P <= kMaxPairs) {
     if (pairs == P) {
-      run_chunk<P>(view, values, places, count);
+      run_chunk<kWays, P>(view, values, places, count);
     } else {
-      run_chunk_of<P + 1>(pairs, view, values, places, count);
+      run_chunk_of<kWays, P + 1>(pairs, view, values, places, count);
     }
   }
 }

@@ -20,6 +20,7 @@ static_assert(kWarps == 1 + 1 + kFeeders + kFetchers);
 
 namespace ptx = ::cuda::ptx;
 
+template <int kWays>
 __device__ void run_cell(Shared& s, const SolveArguments& a, const Cell& cell, int lane, int& stage, int& phase) {
   const SharedAddress own = address_of(s.ring) + static_cast<unsigned>(lane) * 8;
   const SharedAddress start = address_of(s.start) + static_cast<unsigned>(lane) * 8;
@@ -35,8 +36,9 @@ __device__ void run_cell(Shared& s, const SolveArguments& a, const Cell& cell, i
     while (!ptx::mbarrier_try_wait_parity(&s.arrived[stage], static_cast<std::uint32_t>(phase))) {
     }
     const SharedAddress data = address_of(s.stage[stage]);
-    run_chunk_of(s.pairs[stage], view, data + static_cast<unsigned>(lane) * 16,
-                 data + kPairRowValues * 8 + static_cast<unsigned>(lane) * 8, min(a.chunk_steps, cell.steps - step));
+    run_chunk_of<kWays>(s.pairs[stage], view, data + static_cast<unsigned>(lane) * 16,
+                        data + kPairRowValues * 8 + static_cast<unsigned>(lane) * 8,
+                        min(a.chunk_steps, cell.steps - step));
     if (++stage == kStages) {
       stage = 0;
       phase ^= 1;
@@ -73,7 +75,13 @@ __global__ void __launch_bounds__(kBlock, 1) solve_kernel(const __grid_constant_
     if (s.cell >= a.cells) return;
     const Cell cell = a.cell[s.cell];
     if (warp == 0) {
-      run_cell(s, a, cell, lane, stage, phase);
+      if (a.ways == 1) {
+        run_cell<1>(s, a, cell, lane, stage, phase);
+      } else if (a.ways == 2) {
+        run_cell<2>(s, a, cell, lane, stage, phase);
+      } else {
+        run_cell<4>(s, a, cell, lane, stage, phase);
+      }
     } else if (warp == 1) {
       load_cell(s, a, cell, lane, stage);
     } else if (feeder < 0) {

@@ -17,6 +17,7 @@ struct SolveArguments {
   const double* outside_value;
   Index cells;
   int chunk_steps;
+  int ways;
   const Target* target;
   const double* rhs;
   double* x;           ///< or null

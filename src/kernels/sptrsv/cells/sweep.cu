@@ -103,7 +103,7 @@ class CellsSweep final : public Sweep {
     if (plan_.steps == 0) return;
     cells::solve({plan_.cell.data(), plan_.step.data(), plan_.round.data(), errand_.data(), storage_.stream.data(),
                   storage_.outside_position.data(), storage_.outside_value.data(), plan_.cells, plan_.chunk_steps,
-                  target_.data(), rhs, x, slots_.data(), spare_slots_.data(), tickets_.data() + turn_,
+                  plan_.ways, target_.data(), rhs, x, slots_.data(), spare_slots_.data(), tickets_.data() + turn_,
                   tickets_.data() + (1 - turn_), non_finite},
                  stream);
     std::swap(slots_, spare_slots_);
@@ -134,15 +134,18 @@ class CellsSweep final : public Sweep {
 bool cells_supported() { return cells::supported(); }
 
 std::unique_ptr<Sweep> make_cells_sweep(const SweepInput& input, const CellsOptions& options, cudaStream_t stream) {
+  if (options.ways != 1 && options.ways != 2 && options.ways != 4) throw InvalidInput("a row has 1, 2 or 4 lanes");
   if (options.tile.lines > 0 || options.tile.planes > 0) {
     if (std::min(options.tile.lines, options.tile.planes) < 1)
       throw InvalidInput("a tile has a line and a plane at least");
     const auto lines = cells::find_lines(input, stream);
     if (!lines) throw Unsupported("cells can be tiles only where rows are numbered by lines, as on a structured grid");
-    cells::Tiling tiling = cells::make_tiling(*lines, options.tile, cuda::device_limits().multiprocessors);
-    return make_sweep_of_cells(input, cells::Cut{tiling.tiles, {{*lines, std::move(tiling)}}}, stream);
+    const int multiprocessors = cuda::device_limits().multiprocessors;
+    return make_sweep_of_cells(
+        input, cells::cut_of(*lines, cells::make_tiling(*lines, options.tile, options.ways, multiprocessors)), stream);
   }
-  if (options.cells > 0) return make_sweep_of_cells(input, cells::Cut{options.cells, {}}, stream);
+  if (options.cells > 0)
+    return make_sweep_of_cells(input, cells::Cut{options.cells, {}, options.ways, nullptr}, stream);
   return make_sweep_of_cells(input, cells::estimate(input, stream).cut, stream);
 }
 
@@ -152,7 +155,9 @@ std::unique_ptr<Sweep> make_sweep_of_cells(const SweepInput& input, const cells:
         "the schedule cells needs a GPU of compute capability 9.0 or newer with 227 KiB of shared memory for a block, "
         "and a library built for such a one");
   }
-  return std::make_unique<CellsSweep>(input, cut, stream);
+  SweepInput sorted = input;
+  if (cut.late) sorted.levels = cut.late.get();
+  return std::make_unique<CellsSweep>(sorted, cut, stream);
 }
 
 }  // namespace taskdag::kernels

@@ -21,6 +21,7 @@ constexpr double kHop = 1.4;      // from a tile to one that waits for it
 constexpr double kStep = 0.0156;  // a step of the runner, and more the more pairs of entries it multiplies
 constexpr double kPair = 0.0201;
 constexpr double kPairSquared = 0.0019;
+constexpr double kWay = 0.02;       // and where lanes of a row add up what they have, each time
 constexpr double kErrand = 0.0024;  // a row of the fetchers, and an entry of it
 constexpr double kFetch = 0.0014;
 constexpr double kBeside = 0.38;  // of the shorter of the two times: runner and fetchers slow each other down
@@ -29,7 +30,7 @@ constexpr double kBeside = 0.38;  // of the shorter of the two times: runner and
 constexpr double kMost = 16.0;
 
 /// Most entries of a row that the runner multiplies.
-constexpr double kHeldByRunner = 2.0 * kMaxPairs;
+double held_by_runner(int ways) { return 2.0 * kMaxPairs * ways; }
 
 /// A row's entries in a tile of a shape: on the average, and at most.
 struct Inside {
@@ -136,42 +137,66 @@ double levels_of(const Lines& lines, const TileShape& shape) {
 }
 
 /// A line has a row or some a level, so a tile has as many of them a level as lines are in it.
-double steps_of(const Lines& lines, double lines_held, double levels) {
+double steps_of(const Lines& lines, double lines_held, double levels, int ways) {
   const double rows = lines_held * lines.line / lines.line_levels;
-  return levels + lines.line_levels * (std::ceil(rows / kLanes) - 1.0);
+  return levels + lines.line_levels * (std::ceil(rows * ways / kLanes) - 1.0);
 }
 
 /// A row's entries that the fetchers take, on the average.
-double outside_of(const Lines& lines, const Inside& inside) {
+double outside_of(const Lines& lines, const Inside& inside, int ways) {
   double all = 0.0;
   for (const auto& plane : lines.entries) {
     for (const auto entries : plane) all += static_cast<double>(entries);
   }
-  return all / lines.rows - std::min(inside.mean, kHeldByRunner);
+  return all / lines.rows - std::min(inside.mean, held_by_runner(ways));
 }
 
+/// Tiles of one shape with so many lanes a row.
+struct Trial {
+  const Lines& lines;
+  const Layout& layout;
+  TileShape shape;
+  int ways;
+};
+
 /// When the last tile ends; something not below `limit` if it is not before that.
-double simulate(const Lines& lines, const Layout& layout, const TileShape& shape, const Inside& inside,
-                int multiprocessors, double limit) {
+double simulate(const Trial& trial, int multiprocessors, double limit) {
   struct Times {
     double begin = 0.0;
     double end = 0.0;
   };
-  const double pairs = std::ceil(std::min(inside.most, kHeldByRunner) / 2.0);
-  const double step = kStep + pairs * (kPair + pairs * kPairSquared);
-  const double outside = outside_of(lines, inside);
-  const double levels = levels_of(lines, shape);
+  const Lines& lines = trial.lines;
+  const Layout& layout = trial.layout;
+  const Inside inside = inside_of(lines, trial.shape);
+  const double pairs = std::ceil(std::min(inside.most, held_by_runner(trial.ways)) / (2.0 * trial.ways));
+  const double step = kStep + pairs * (kPair + pairs * kPairSquared) + kWay * std::log2(trial.ways);
+  const double a_row = kErrand + outside_of(lines, inside, trial.ways) * kFetch;
+  const double levels = levels_of(lines, trial.shape);
+  const auto takes = [&](Index tile) {
+    const double held = layout.lines_held(tile);
+    const double running = steps_of(lines, held, levels, trial.ways) * step;
+    const double fetching = held * lines.line * a_row;
+    return std::max(running, fetching) + kBeside * std::min(running, fetching) + kTurn;
+  };
+  // At least: all work, evenly shared; all levels, one after the other.
+  double work = 0.0;
+  double most = 0.0;
+  for (const Index tile : layout.order()) {
+    work += takes(tile);
+    most = std::max(most, takes(tile));
+  }
+  const double all_levels = lines.line_levels + lines.levels_per_line * (lines.lines() - 1.0) +
+                            lines.levels_per_plane * (lines.planes() - 1.0);
+  const double least = kStart + std::max(work / multiprocessors, most * all_levels / levels);
+  if (least >= limit) return least;
 
   std::vector<Times> times(layout.places());
   std::priority_queue<double, std::vector<double>, std::greater<>> idle_from;
   for (int k = 0; k < multiprocessors; ++k) idle_from.push(0.0);
   double last = 0.0;
   for (const Index tile : layout.order()) {
-    const double held = layout.lines_held(tile);
-    const double running = steps_of(lines, held, levels) * step;
-    const double fetching = held * lines.line * (kErrand + outside * kFetch);
-    const double takes = std::max(running, fetching) + kBeside * std::min(running, fetching) + kTurn;
-    const double a_level = takes / levels;
+    const double mine = takes(tile);
+    const double a_level = mine / levels;
     double begin = idle_from.top();
     idle_from.pop();
     double end = 0.0;
@@ -180,7 +205,7 @@ double simulate(const Lines& lines, const Layout& layout, const TileShape& shape
       begin = std::max(begin, times[at(other)].begin + kHop + a_level * behind);
       end = std::max(end, times[at(other)].end + kHop + a_level * std::min(behind, levels));
     });
-    end = std::max(end, begin + takes);
+    end = std::max(end, begin + mine);
     times[at(tile)] = {begin, end};
     idle_from.push(end);
     last = std::max(last, end);
@@ -189,57 +214,64 @@ double simulate(const Lines& lines, const Layout& layout, const TileShape& shape
   return kStart + last;
 }
 
-/// Nothing to be used where its time is not below `limit`.
-Tiling make_tiling_below(const Lines& lines, TileShape shape, int multiprocessors, double limit) {
-  const Layout layout(lines, shape);
-  const Inside inside = inside_of(lines, shape);
+Tiling tiling_of(const Trial& trial, double microseconds) {
+  const Layout& layout = trial.layout;
   Tiling tiling;
-  tiling.microseconds = simulate(lines, layout, shape, inside, multiprocessors, limit);
-  if (tiling.microseconds >= limit) return tiling;
-  tiling.shape = shape;
+  tiling.shape = trial.shape;
+  tiling.ways = trial.ways;
   tiling.across = layout.across();
   tiling.tiles = static_cast<int>(layout.order().size());
+  tiling.microseconds = microseconds;
   tiling.number.assign(layout.places(), -1);
   for (std::size_t k = 0; k < layout.order().size(); ++k) tiling.number[at(layout.order()[k])] = static_cast<Index>(k);
-  const double levels = levels_of(lines, shape);
+  const Inside inside = inside_of(trial.lines, trial.shape);
+  const double levels = levels_of(trial.lines, trial.shape);
   for (const Index tile : layout.order()) {
     const double held = layout.lines_held(tile);
-    tiling.bytes += bytes_of(steps_of(lines, held, levels), std::min(inside.mean, kHeldByRunner),
-                             held * lines.line * outside_of(lines, inside));
+    tiling.bytes += bytes_of(steps_of(trial.lines, held, levels, trial.ways),
+                             std::min(inside.mean, held_by_runner(trial.ways)) / trial.ways,
+                             held * trial.lines.line * outside_of(trial.lines, inside, trial.ways));
   }
   return tiling;
 }
 
 }  // namespace
 
-Tiling make_tiling(const Lines& lines, TileShape shape, int multiprocessors) {
-  return make_tiling_below(lines, shape, multiprocessors, std::numeric_limits<double>::infinity());
+Tiling make_tiling(const Lines& lines, TileShape shape, int ways, int multiprocessors) {
+  const Layout layout(lines, shape);
+  const Trial trial{lines, layout, shape, ways};
+  return tiling_of(trial, simulate(trial, multiprocessors, std::numeric_limits<double>::infinity()));
 }
 
 Tiling choose_tiling(const Lines& lines, int multiprocessors) {
-  // Those that were fastest somewhere, by stencils, extents and unknowns a point.
-  constexpr std::array<TileShape, 14> kShapes{{{8, 4},
+  // Those that were fastest somewhere, or nearly: by stencils, extents and unknowns a point.
+  constexpr std::array<TileShape, 15> kShapes{{{8, 4},
+                                               {4, 4},
+                                               {4, 2},
+                                               {2, 2},
+                                               {1, 1},
                                                {5, 6},
                                                {4, 8},
-                                               {6, 4},
-                                               {8, 8},
+                                               {5, 3},
                                                {4, 3},
-                                               {10, 3},
-                                               {8, 2},
-                                               {1, 1},
-                                               {4, 1},
-                                               {8, 1},
-                                               {12, 1},
-                                               {16, 1},
-                                               {24, 1}}};
+                                               {8, 8},
+                                               {6, 4},
+                                               {1, 2},
+                                               {2, 1},
+                                               {2, 4},
+                                               {12, 1}}};
   Tiling best;
   best.microseconds = std::numeric_limits<double>::infinity();
   for (const TileShape& shape : kShapes) {
     if (shape.planes > lines.planes() || shape.lines > lines.lines()) continue;
     const double tiles = static_cast<double>(lines.lines()) * lines.planes() / (shape.planes * shape.lines);
     if (tiles > kMost * multiprocessors) continue;
-    Tiling tiling = make_tiling_below(lines, shape, multiprocessors, best.microseconds);
-    if (tiling.tiles > 0) best = std::move(tiling);
+    const Layout layout(lines, shape);
+    for (const int ways : {1, 2, 4}) {
+      const Trial trial{lines, layout, shape, ways};
+      const double microseconds = simulate(trial, multiprocessors, best.microseconds);
+      if (microseconds < best.microseconds) best = tiling_of(trial, microseconds);
+    }
   }
   return best;
 }

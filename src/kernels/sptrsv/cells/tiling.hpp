@@ -22,6 +22,7 @@ struct TileShape {
 
 struct Tiling {
   TileShape shape;
+  int ways = 1;               ///< lanes of a row
   Index across = 0;           ///< places for tiles in a slab of `shape.planes` planes
   int tiles = 0;              ///< that hold rows
   std::vector<Index> number;  ///< slab · across + place → in an order in which tiles wait for earlier ones only
@@ -33,9 +34,9 @@ struct Tiling {
 /// tiles in order; a tile follows the tiles that it waits for at the distance of their first rows' levels, a hop later,
 /// and takes the time of its steps and its fetchers, which overlap in part. docs/performance.md has the measurements
 /// behind the constants.
-Tiling make_tiling(const Lines& lines, TileShape shape, int multiprocessors);
+Tiling make_tiling(const Lines& lines, TileShape shape, int ways, int multiprocessors);
 
-/// The fastest of some shapes by the model; no tiles where none of them suits.
+/// The fastest of some shapes and ways by the model; no tiles where none of them suits.
 Tiling choose_tiling(const Lines& lines, int multiprocessors);
 
 /// Which tile a row is in; `number` is that of a Tiling, in device memory or not.
