@@ -26,7 +26,7 @@ struct SweepInput {
   const RowBlocks* blocks = nullptr;     ///< host memory; of the rows, where an ordering has made some
   /// Called where it may help: levels of a sweep that may have the same dependencies the other way round (its other
   /// triangle, if entries lie symmetrically). Empty: nobody knows.
-  std::function<const RowLevels&()> mirrored;
+  std::function<const RowLevels&()> mirrored{};
 };
 
 /// x = T⁻¹ b for a triangle T: x_i = (rhs_i − Σ_j a_ij x_j) · pivot_i. Immutable pattern, values may be loaded again.
