@@ -16,7 +16,7 @@ namespace {
 
 // Microseconds, fitted on an H200.
 constexpr double kStart = 6.0;    // of a solve
-constexpr double kTurn = 1.1;     // from one tile of a multiprocessor to the next
+constexpr double kTurn = 2.0;     // from one tile of a multiprocessor to the next
 constexpr double kHop = 1.4;      // from a tile to one that waits for it
 constexpr double kStep = 0.0156;  // a step of the runner, and more the more pairs of entries it multiplies
 constexpr double kPair = 0.0201;
