@@ -1,15 +1,16 @@
 /// \file
-/// Symbolic phase of factorisations with fill levels: ILU(k) and IC(k) patterns, on host threads. The host's part of
-/// kernels/block_fill.hpp, and its oracle.
+/// Symbolic phase of factorisations with fill levels: ILU(k) and IC(k) patterns, on host threads. Fill inside blocks
+/// has a form for CUDA, kernels/block_fill.hpp; this is its oracle.
 ///
 /// Entry (i, j) of the factor has level l where the shortest path from i to j in the graph of the matrix whose inner
 /// nodes are all smaller than min(i, j) has l + 1 edges (fill path theorem). So the upper part of a row is found by a
 /// breadth-first search of its own, and rows are independent of each other; the lower part is the upper part of the
 /// transposed matrix. The result is that of the usual rule level(i, j) = min over k of level(i, k) + level(k, j) + 1.
 ///
-/// Where fill between two blocks is dropped, both level(i, k) and level(k, j) must be of entries that are there: such a
-/// path stays inside the block but for single rows of earlier blocks, which it leaves as it came, by entries of the
-/// matrix. (Two such rows in a row would need fill between the first, or the second, and the block.)
+/// Where fill between two blocks is dropped, both entries that a path is joined from must have been kept: such a path
+/// stays inside the block, but for detours by way of a single row of an earlier block, along entries of the matrix.
+/// (Two such rows one after the other would need fill between one of them and the block.)
+///
 /// Source: Hysom & Pothen, A Scalable Parallel Algorithm for Incomplete Factor Preconditioning, SIAM J. Sci. Comput.
 /// 2001, doi:10.1137/S1064827500376193; Rose & Tarjan 1978 for the theorem.
 #pragma once
