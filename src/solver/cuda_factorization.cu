@@ -174,7 +174,7 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
   const kernels::PivotRule rule{options_.shift, options_.zero_pivot, options_.shift_amount};
   kernels::FactorReport report;
   do {
-    factor_.attempt({values, source(), strategy.amount()}, rule, s);
+    attempt({values, source(), strategy.amount()}, rule, s);
     load_sweeps(s);  // before the outcome is known: an attempt that must be repeated is rare
     report = factor_.report();
   } while (strategy.again(report.last_zero >= 0));
@@ -193,6 +193,26 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
     status.first_row = report.first_non_finite;
   }
   return status;
+}
+
+void CudaFactorization::attempt(const kernels::FactorInput& input, const kernels::PivotRule& rule, cudaStream_t s) {
+  // Cells hop from row to row faster than an elimination can.
+  const bool by_sweep = factor_.only_diagonal_changes() && rule.shift != ShiftType::inblocks &&
+                        sweeps_.first.schedule == SolveSchedule::cells;
+  if (by_sweep) {
+    if (recurrence_.diagonal.size() == 0) {
+      recurrence_ = {
+          {static_cast<std::size_t>(pattern_.entries), s}, {static_cast<std::size_t>(pattern_.rows), s}, {1, s}};
+    }
+    factor_.load_recurrence(input, recurrence_.product.data(), recurrence_.diagonal.data(), row_order_.data(), s);
+    kernels::Sweep& sweep = *sweeps_.first.sweep;
+    sweep.load_values(recurrence_.product.data(), nullptr, s);
+    if (sweep.solve_reciprocals(recurrence_.diagonal.data(), recurrence_.non_finite.data(), s)) {
+      factor_.attempt(input, rule, sweep.result(), sweep.result_index(), s);
+      return;
+    }
+  }
+  factor_.attempt(input, rule, s);
 }
 
 double CudaFactorization::full_dominance(const double* values, cudaStream_t s) {
@@ -217,7 +237,8 @@ void CudaFactorization::load_sweeps(cudaStream_t s) {
 
 void CudaFactorization::count_bytes() {
   info.bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + row_order_.bytes() + col_order_.bytes() +
-               factor_.bytes() + unit_.bytes() + sweeps_.bytes() + transposed_.bytes() + scaled_.bytes() +
+               factor_.bytes() + unit_.bytes() + recurrence_.product.bytes() + recurrence_.diagonal.bytes() +
+               recurrence_.non_finite.bytes() + sweeps_.bytes() + transposed_.bytes() + scaled_.bytes() +
                host_values_.bytes();
   for (const Many* const many : {&many_, &many_transposed_}) {
     if (many->sweeps) info.bytes += many->sweeps->bytes();

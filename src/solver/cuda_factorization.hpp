@@ -52,6 +52,7 @@ class CudaFactorization final : public Factorization::Impl {
 
   // Factorisation.
   FactorStatus attempt_until_done(const double* values, cudaStream_t s);
+  void attempt(const kernels::FactorInput& input, const kernels::PivotRule& rule, cudaStream_t s);
   /// PETSc takes the shift's top from the whole rows of A, also for IC(0); the row sums do not depend on the ordering.
   double full_dominance(const double* values, cudaStream_t s);
   void load_sweeps(cudaStream_t s);
@@ -83,6 +84,13 @@ class CudaFactorization final : public Factorization::Impl {
   DeviceArray<Offset> diagonal_;
   kernels::Factor factor_;
   DeviceArray<double> unit_;  ///< U of ic0
+  /// Of the recurrence of inverse pivots (Factor::load_recurrence), from the first attempt on that it serves.
+  struct Recurrence {
+    DeviceArray<double> product;
+    DeviceArray<double> diagonal;
+    DeviceArray<int> non_finite;  ///< nobody asks: the factorisation's own report says so
+  };
+  Recurrence recurrence_;
   SweepPair sweeps_;
   SweepPair transposed_;        ///< from the first transposed application of ilu0 on
   DeviceArray<double> scaled_;  ///< right-hand side of the second sweep in a symmetric part

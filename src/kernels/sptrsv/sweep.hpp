@@ -47,6 +47,11 @@ class Sweep {
   /// x null: the result stays in result().
   virtual void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) = 0;
 
+  /// The recurrence x_i = 1 / (rhs_i − Σ_j a_ij x_j), with the values of load_values and pivots 1; its result stays in
+  /// result(). Where only diagonal entries change in a factorisation, its inverse pivots are such a sequence.
+  /// @returns false, and does nothing, where this sweep has no such thing
+  virtual bool solve_reciprocals(const double* rhs, int* non_finite, cudaStream_t stream);
+
   /// Where a solve with x null leaves its result: row i at result()[result_index()[i]] (result_index null: at i).
   /// Valid until the next solve. The index never changes, the array may with each solve.
   [[nodiscard]] virtual const double* result() const = 0;
@@ -54,6 +59,10 @@ class Sweep {
 
   [[nodiscard]] virtual std::int64_t bytes() const = 0;
 };
+
+inline bool Sweep::solve_reciprocals(const double* /*rhs*/, int* /*non_finite*/, cudaStream_t /*stream*/) {
+  return false;
+}
 
 /// Makes the sweep of a CUDA schedule (not automatic). Synchronises `stream`. @throws InvalidInput for a host schedule
 std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream);

@@ -38,17 +38,25 @@ struct RunnerView {
   bool first_lane;
 };
 
-/// What the lanes of a row have summed up, in each of them.
-template <int kWays>
+/// What a step makes of a row: lanes of a row, and whether its result is one over the sum.
+template <int kWaysOfRow, bool kReciprocalOfSum>
+struct StepKind {
+  static constexpr int kWays = kWaysOfRow;
+  static constexpr bool kReciprocal = kReciprocalOfSum;
+};
+
+/// From what the lanes of a row have summed up, in each of them.
+template <class Kind>
 __device__ double of_row(double result) {
 #pragma unroll
-  for (int other = 1; other < kWays; other *= 2) result += __shfl_xor_sync(0xFFFFFFFFU, result, other);
+  for (int other = 1; other < Kind::kWays; other *= 2) result += __shfl_xor_sync(0xFFFFFFFFU, result, other);
+  if constexpr (Kind::kReciprocal) result = with_plain_nan(__drcp_rn(result));
   return result;
 }
 
 /// One step whose entries are loaded. `offset`: steps after view.step. Between its loads and its store it
 /// calls `ahead`, which fetches for the next one.
-template <int kWays, int P, class Ahead>
+template <class Kind, int P, class Ahead>
 __device__ void run_step(const RunnerView& view, const Loaded<P>& now, double start, int offset, const Ahead& ahead) {
   double first[P];
   double second[P];
@@ -64,14 +72,14 @@ __device__ void run_step(const RunnerView& view, const Loaded<P>& now, double st
     result -= now.value[p].x * first[p];
     result -= now.value[p].y * second[p];
   }
-  result = of_row<kWays>(result);
+  result = of_row<Kind>(result);
   store_double(view.own + static_cast<unsigned>(offset * kStepBytes), result);
   publish(view.slot + offset * kLanes, result);
   __syncwarp();
 }
 
 /// The same for a step with many entries, which are loaded here: nothing is gained by loading them earlier.
-template <int kWays, int P>
+template <class Kind, int P>
 __device__ void run_wide_step(const RunnerView& view, SharedAddress values, SharedAddress places, double start,
                               int offset) {
   uint2 place[P];
@@ -91,7 +99,7 @@ __device__ void run_wide_step(const RunnerView& view, SharedAddress values, Shar
     result -= value.x * first[p];
     result -= value.y * second[p];
   }
-  result = of_row<kWays>(result);
+  result = of_row<Kind>(result);
   store_double(view.own + static_cast<unsigned>(offset * kStepBytes), result);
   publish(view.slot + offset * kLanes, result);
   __syncwarp();
@@ -110,7 +118,7 @@ __device__ inline double take_start(const RunnerView& view, int offset) {
 }
 
 /// Runs `count` steps from view.step one by one, each as soon as its start values are there.
-template <int kWays, int P>
+template <class Kind, int P>
 __device__ void run_singly(const RunnerView& view, SharedAddress values, SharedAddress places, int count) {
 #pragma unroll 1
   for (int k = 0; k < count; ++k) {
@@ -118,9 +126,9 @@ __device__ void run_singly(const RunnerView& view, SharedAddress values, SharedA
     if constexpr (P <= kEarlyPairs) {
       Loaded<P> now;
       now.load_entries(values + at, places + at);
-      run_step<kWays, P>(view, now, take_start(view, k), k, [] {});
+      run_step<Kind, P>(view, now, take_start(view, k), k, [] {});
     } else {
-      run_wide_step<kWays, P>(view, values + at, places + at, take_start(view, k), k);
+      run_wide_step<Kind, P>(view, values + at, places + at, take_start(view, k), k);
     }
     if (view.first_lane) store_done(view.done, view.step + k + 1);
   }
@@ -128,7 +136,7 @@ __device__ void run_singly(const RunnerView& view, SharedAddress values, SharedA
 
 /// Runs `count` steps of a chunk from view.step; `values`, `places`: this lane's in the first pair row. Groups of which
 /// not all start values are there yet are run step by step: a later one may wait for an earlier step of the group.
-template <int kWays, int P>
+template <class Kind, int P>
 __device__ void run_chunk(RunnerView& view, SharedAddress values, SharedAddress places, int count) {
   constexpr unsigned kBytes = P * kPairRowBytes;
   constexpr bool kEarly = P <= kEarlyPairs;
@@ -148,17 +156,17 @@ __device__ void run_chunk(RunnerView& view, SharedAddress values, SharedAddress 
         const unsigned at = static_cast<unsigned>(kEarly ? k + 1 : k) * kBytes;
         const SharedAddress own_start = view.start + static_cast<unsigned>(k * kStepBytes);
         if constexpr (kEarly) {
-          run_step<kWays, P>(view, loaded[k % 2], start[k], k, [&] {
+          run_step<Kind, P>(view, loaded[k % 2], start[k], k, [&] {
             loaded[(k + 1) % 2].load_entries(values + at, places + at);  // past the chunk: not used
             store_double(own_start, not_yet());
           });
         } else {
           store_double(own_start, not_yet());
-          run_wide_step<kWays, P>(view, values + at, places + at, start[k], k);
+          run_wide_step<Kind, P>(view, values + at, places + at, start[k], k);
         }
       }
     } else {
-      run_singly<kWays, P>(view, values, places, kGroup);
+      run_singly<Kind, P>(view, values, places, kGroup);
       if constexpr (kEarly) loaded[0].load_entries(values + kGroup * kBytes, places + kGroup * kBytes);
     }
     values += kGroup * kBytes;
@@ -169,16 +177,16 @@ __device__ void run_chunk(RunnerView& view, SharedAddress values, SharedAddress 
     view.step += kGroup;
     if (view.first_lane) store_done(view.done, view.step);
   }
-  run_singly<kWays, P>(view, values, places, count);  // the last steps of a cell
+  run_singly<Kind, P>(view, values, places, count);  // the last steps of a cell
 }
 
-template <int kWays, int P = 1>
+template <class Kind, int P = 1>
 __device__ void run_chunk_of(int pairs, RunnerView& view, SharedAddress values, SharedAddress places, int count) {
   if constexpr (P <= kMaxPairs) {
     if (pairs == P) {
-      run_chunk<kWays, P>(view, values, places, count);
+      run_chunk<Kind, P>(view, values, places, count);
     } else {
-      run_chunk_of<kWays, P + 1>(pairs, view, values, places, count);
+      run_chunk_of<Kind, P + 1>(pairs, view, values, places, count);
     }
   }
 }

@@ -20,7 +20,7 @@ static_assert(kWarps == 1 + 1 + kFeeders + kFetchers);
 
 namespace ptx = ::cuda::ptx;
 
-template <int kWays>
+template <class Kind>
 __device__ void run_cell(Shared& s, const SolveArguments& a, const Cell& cell, int lane, int& stage, int& phase) {
   const SharedAddress own = address_of(s.ring) + static_cast<unsigned>(lane) * 8;
   const SharedAddress start = address_of(s.start) + static_cast<unsigned>(lane) * 8;
@@ -36,9 +36,9 @@ __device__ void run_cell(Shared& s, const SolveArguments& a, const Cell& cell, i
     while (!ptx::mbarrier_try_wait_parity(&s.arrived[stage], static_cast<std::uint32_t>(phase))) {
     }
     const SharedAddress data = address_of(s.stage[stage]);
-    run_chunk_of<kWays>(s.pairs[stage], view, data + static_cast<unsigned>(lane) * 16,
-                        data + kPairRowValues * 8 + static_cast<unsigned>(lane) * 8,
-                        min(a.chunk_steps, cell.steps - step));
+    run_chunk_of<Kind>(s.pairs[stage], view, data + static_cast<unsigned>(lane) * 16,
+                       data + kPairRowValues * 8 + static_cast<unsigned>(lane) * 8,
+                       min(a.chunk_steps, cell.steps - step));
     if (++stage == kStages) {
       stage = 0;
       phase ^= 1;
@@ -48,6 +48,7 @@ __device__ void run_cell(Shared& s, const SolveArguments& a, const Cell& cell, i
 
 #endif
 
+template <class Kind>
 __global__ void __launch_bounds__(kBlock, 1) solve_kernel(const __grid_constant__ SolveArguments a) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   extern __shared__ char memory[];
@@ -75,13 +76,7 @@ __global__ void __launch_bounds__(kBlock, 1) solve_kernel(const __grid_constant_
     if (s.cell >= a.cells) return;
     const Cell cell = a.cell[s.cell];
     if (warp == 0) {
-      if (a.ways == 1) {
-        run_cell<1>(s, a, cell, lane, stage, phase);
-      } else if (a.ways == 2) {
-        run_cell<2>(s, a, cell, lane, stage, phase);
-      } else {
-        run_cell<4>(s, a, cell, lane, stage, phase);
-      }
+      run_cell<Kind>(s, a, cell, lane, stage, phase);
     } else if (warp == 1) {
       load_cell(s, a, cell, lane, stage);
     } else if (feeder < 0) {
@@ -96,6 +91,20 @@ __global__ void __launch_bounds__(kBlock, 1) solve_kernel(const __grid_constant_
 #endif
 }
 
+/// Calls visit(kernel) for the kernel that runs such steps.
+template <class Visit>
+void with_kernel(int ways, bool reciprocal, const Visit& visit) {
+  if (reciprocal) {
+    visit(solve_kernel<StepKind<1, true>>);
+  } else if (ways == 1) {
+    visit(solve_kernel<StepKind<1, false>>);
+  } else if (ways == 2) {
+    visit(solve_kernel<StepKind<2, false>>);
+  } else {
+    visit(solve_kernel<StepKind<4, false>>);
+  }
+}
+
 }  // namespace
 
 bool supported() {
@@ -107,19 +116,25 @@ bool supported() {
   cuda::check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "shared memory");
   if (major < 9 || shared < static_cast<int>(sizeof(Shared))) return false;
   cudaFuncAttributes attributes{};  // a library built for older devices has code without the kernel's body
-  cuda::check(cudaFuncGetAttributes(&attributes, solve_kernel), "looking at a kernel");
+  cuda::check(cudaFuncGetAttributes(&attributes, solve_kernel<StepKind<1, false>>), "looking at a kernel");
   return attributes.ptxVersion >= 90;
 }
 
-void prepare() {
-  cuda::check(cudaFuncSetAttribute(solve_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)),
-              "asking for shared memory");
+void prepare(int ways) {
+  const auto ask = [](auto kernel) {
+    cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)),
+                "asking for shared memory");
+  };
+  with_kernel(ways, false, ask);
+  if (ways == 1) with_kernel(1, true, ask);
 }
 
-void solve(const SolveArguments& arguments, cudaStream_t stream) {
+void solve(const SolveArguments& arguments, bool reciprocal, cudaStream_t stream) {
   const int blocks = min(arguments.cells, cuda::device_limits().multiprocessors);
-  solve_kernel<<<blocks, kBlock, sizeof(Shared), stream>>>(arguments);
-  cuda::check_launch("solve_kernel (cells)");
+  with_kernel(arguments.ways, reciprocal, [&](auto kernel) {
+    kernel<<<blocks, kBlock, sizeof(Shared), stream>>>(arguments);
+    cuda::check_launch("solve_kernel (cells)");
+  });
 }
 
 }  // namespace taskdag::kernels::cells

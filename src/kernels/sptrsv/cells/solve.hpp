@@ -28,11 +28,11 @@ struct SolveArguments {
   int* non_finite;
 };
 
-/// Must come before solve() on each device: lets the kernel have its shared memory.
-void prepare();
+/// Must come before solve() on each device: lets the kernels for so many lanes a row have their shared memory.
+void prepare(int ways);
 
-/// Launches the kernel. Asynchronous.
-void solve(const SolveArguments& arguments, cudaStream_t stream);
+/// Launches the kernel. reciprocal: a row's result is one over its sum; for one lane a row. Asynchronous.
+void solve(const SolveArguments& arguments, bool reciprocal, cudaStream_t stream);
 
 /// Whether the current device can run it, and this library holds code for such devices.
 bool supported();

@@ -72,7 +72,7 @@ class CellsSweep final : public Sweep {
  public:
   CellsSweep(const SweepInput& input, const cells::Cut& cut, cudaStream_t stream)
       : plan_(cells::make_plan(input, cut, stream)), storage_(cells::pack(input, plan_, stream)) {
-    cells::prepare();
+    cells::prepare(plan_.ways);
     const std::size_t positions = plan_.positions();
     target_ = {positions, stream};
     errand_ = {static_cast<std::size_t>(plan_.errands), stream};
@@ -100,14 +100,13 @@ class CellsSweep final : public Sweep {
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
-    if (plan_.steps == 0) return;
-    cells::solve({plan_.cell.data(), plan_.step.data(), plan_.round.data(), errand_.data(), storage_.stream.data(),
-                  storage_.outside_position.data(), storage_.outside_value.data(), plan_.cells, plan_.chunk_steps,
-                  plan_.ways, target_.data(), rhs, x, slots_.data(), spare_slots_.data(), tickets_.data() + turn_,
-                  tickets_.data() + (1 - turn_), non_finite},
-                 stream);
-    std::swap(slots_, spare_slots_);
-    turn_ = 1 - turn_;
+    run(rhs, x, false, non_finite, stream);
+  }
+
+  bool solve_reciprocals(const double* rhs, int* non_finite, cudaStream_t stream) override {
+    if (plan_.ways > 1) return false;
+    run(rhs, nullptr, true, non_finite, stream);
+    return true;
   }
 
   [[nodiscard]] const double* result() const override { return spare_slots_.data(); }
@@ -119,6 +118,17 @@ class CellsSweep final : public Sweep {
   }
 
  private:
+  void run(const double* rhs, double* x, bool reciprocal, int* non_finite, cudaStream_t stream) {
+    if (plan_.steps == 0) return;
+    cells::solve({plan_.cell.data(), plan_.step.data(), plan_.round.data(), errand_.data(), storage_.stream.data(),
+                  storage_.outside_position.data(), storage_.outside_value.data(), plan_.cells, plan_.chunk_steps,
+                  plan_.ways, target_.data(), rhs, x, slots_.data(), spare_slots_.data(), tickets_.data() + turn_,
+                  tickets_.data() + (1 - turn_), non_finite},
+                 stream);
+    std::swap(slots_, spare_slots_);
+    turn_ = 1 - turn_;
+  }
+
   cells::Plan plan_;
   cells::Storage storage_;
   cuda::DeviceArray<cells::Target> target_;
