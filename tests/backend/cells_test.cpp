@@ -2,6 +2,7 @@
 #include "kernels/sptrsv/cells/cells.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -212,6 +213,45 @@ TEST_F(CellsTest, RowsThatNothingWaitsForRunLateWhereThatEvensCellsOut) {
   EXPECT_TRUE(cut.late);
   expect_right({"leaves", a}, Triangle::lower, 3,
                [&](const kernels::SweepInput& same) { return kernels::make_sweep_of_cells(same, cut, stream()); });
+}
+
+TEST_F(CellsTest, ReciprocalsOfTheSumsAreARecurrence) {
+  for (const Problem& problem : test::small_problems()) {
+    const CsrMatrix& a = problem.a;
+    // Far from zero: 1 / (4 + …) of small entries.
+    std::vector<double> small(a.values);
+    for (double& value : small) value = 0.01 / (1.0 + std::abs(value));
+    const std::vector<double> rhs(at(a.rows), 4.0);
+    std::vector<double> expected(at(a.rows));
+    for (Index i = 0; i < a.rows; ++i) {
+      double sum = rhs[at(i)];
+      for (auto e = at(a.row_offsets[at(i)]); e < at(a.row_offsets[at(i) + 1]); ++e) {
+        if (a.col_indices[e] < i) sum -= small[e] * expected[at(a.col_indices[e])];
+      }
+      expected[at(i)] = 1.0 / sum;
+    }
+    SCOPED_TRACE(problem.name);
+    const test::DeviceTriangle on_device(a, Triangle::lower, stream());
+    const auto values = upload(small, stream());
+    const auto device_rhs = upload(rhs, stream());
+    const auto flag = upload(std::vector<int>{0}, stream());
+    for (const int cells : {1, 7}) {
+      const auto sweep = kernels::make_cells_sweep(on_device.input(), {.cells = cells}, stream());
+      sweep->load_values(values.data(), nullptr, stream());
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        ASSERT_TRUE(sweep->solve_reciprocals(device_rhs.data(), flag.data(), stream()));
+        if (a.rows == 0) continue;
+        const auto index = cuda::fetch_array(sweep->result_index(), at(a.rows), stream());
+        const auto most = at(*std::ranges::max_element(index)) + 1;
+        const auto result = cuda::fetch_array(sweep->result(), most, stream());
+        std::vector<double> x(at(a.rows));
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = result[at(index[i])];
+        EXPECT_LE(test::difference(x, expected), test::kForwardBound);
+      }
+    }
+    const auto shared = kernels::make_cells_sweep(on_device.input(), {.cells = 2, .ways = 2}, stream());
+    EXPECT_FALSE(shared->solve_reciprocals(device_rhs.data(), flag.data(), stream())) << "lanes share rows";
+  }
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ class CellsSweep final : public Sweep {
                   storage_.outside_position.data(), storage_.outside_value.data(), plan_.cells, plan_.chunk_steps,
                   plan_.ways, target_.data(), rhs, x, slots_.data(), spare_slots_.data(), tickets_.data() + turn_,
                   tickets_.data() + (1 - turn_), non_finite},
-                 stream);
+                 reciprocal, stream);
     std::swap(slots_, spare_slots_);
     turn_ = 1 - turn_;
   }
