@@ -34,15 +34,16 @@ struct Cores {
 };
 
 /// A block a core. `before`: what every core had done before this solve.
-template <int kAhead>
+template <int kRowEntries>
 __global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cores, unsigned long long before) {
   using Done = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
   extern __shared__ __align__(16) std::byte memory[];
   for (Index k = cores.first_turn[blockIdx.x]; k < cores.first_turn[blockIdx.x + 1]; ++k) {
     const Turn turn = cores.turn[k];
     const Cell cell = a.cell[turn.cell];
-    const SharedCell shared(memory, cell);
+    const SharedCell shared(memory, cell, a.pivot != nullptr);
     stage<kThreads>(a, cell, shared);
+    fetch_rhs<kThreads>(a, cell, shared);
     for (auto w = static_cast<Index>(threadIdx.x); w < turn.waits; w += kThreads) {
       const CellWait wait = cores.wait[turn.first_wait + w];
       const Done done(cores.done[wait.core]);
@@ -54,9 +55,10 @@ __global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cor
     __syncthreads();
     start<kThreads>(a, cell, shared);
     __syncthreads();
-    if (threadIdx.x < kLanes) walk<kAhead>(cell, shared, a.pivot != nullptr);
+    if (threadIdx.x < kLanes) walk<kRowEntries>(cell, shared, a.pivot != nullptr);
     __syncthreads();
-    finish<kThreads>(a, cell, shared);
+    write_results<kThreads>(a, cell, shared);
+    write_x<kThreads>(a, cell, shared);
     __syncthreads();
     if (threadIdx.x == 0 && turn.reports > 0) {
       // The barrier has ordered the block's results before this; the release hands all of them on.
@@ -68,6 +70,10 @@ __global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cor
 }
 
 using Kernel = void (*)(CellArguments, Cores, unsigned long long);
+
+Kernel kernel_for(Index row_entries) {
+  return row_entries == 0 ? run_cores<0> : row_entries == 2 ? run_cores<2> : run_cores<3>;
+}
 
 /// The cells of a schedule, each core's in its order, cut where they have more than `most_rows` rows.
 struct CellsOfCores {
@@ -150,7 +156,7 @@ Prepared prepare(SolveSchedule kind, const SweepInput& input, int cores, bool ba
   for (Index most = kMostCellRows;; most /= 2) {
     result.cells = cells_of(schedule, result.waits, most);
     result.layout = measure(input, result.cells.cover, order.data(), stream);
-    if (result.layout.shared_bytes() <= limit) break;
+    if (result.layout.shared_pivots_bytes <= limit) break;
   }
   fill(input, result.layout, stream);
   return result;
@@ -160,7 +166,7 @@ class CoresSweep final : public LayoutSweep {
  public:
   CoresSweep(Prepared prepared, const SweepInput& input, int cores, cudaStream_t stream)
       : LayoutSweep(std::move(prepared.layout), input, stream),
-        kernel_(layout().most_step_entries <= 2 ? run_cores<2> : run_cores<4>),
+        kernel_(kernel_for(layout().row_entries)),
         cores_(cores),
         supersteps_(static_cast<unsigned long long>(prepared.supersteps)),
         first_turn_(cuda::upload(prepared.cells.first_turn, stream)),
@@ -171,8 +177,9 @@ class CoresSweep final : public LayoutSweep {
                                      static_cast<int>(most_shared_bytes())),
                 "asking for shared memory");
     int resident = 0;
-    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_, kThreads, layout().shared_bytes()),
-                "asking for occupancy");
+    cuda::check(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_, kThreads, layout().shared_pivots_bytes),
+        "asking for occupancy");
     if (resident * cuda::device_limits().multiprocessors < cores) {
       throw DeviceError("this device cannot hold " + std::to_string(cores) + " thread blocks at once");
     }
@@ -184,7 +191,7 @@ class CoresSweep final : public LayoutSweep {
     Cores cores{first_turn_.data(), turn_.data(), wait_.data(), done_.data()};
     void* parameters[] = {&a, &cores, &before_};
     cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel_), dim3(static_cast<unsigned>(cores_)),
-                                            dim3(kThreads), parameters, layout().shared_bytes(), stream),
+                                            dim3(kThreads), parameters, shared_bytes(), stream),
                 "launching cores");
     before_ += supersteps_;
   }

@@ -10,7 +10,7 @@ namespace {
 /// A block a cell: places of the entries.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
-    fill_cell(Rows rows, const Index* row_at, const Cell* cell, const Step* step, const Group* group,
+    fill_cell(Rows rows, Index row_entries, const Index* row_at, const Cell* cell, const Step* step, const Group* group,
               const std::uint16_t* started, const Offset* source_entry, std::uint16_t* operand, Offset* inner_source,
               Index* outer_place, Offset* outer_source) {
   using Scan = cub::BlockScan<int, kThreads>;
@@ -33,9 +33,11 @@ __global__ void __launch_bounds__(kThreads)
     const int at_step = owner[t];
     const Step in = step[mine.first + at_step];
     const Index row = row_at[mine.first + t];
-    const Index lanes = Index{1} << in.log2_lanes;
-    const Index apart = in.rows * lanes;
-    const Offset place = mine.inner + entry[at_step] + (t - begin[at_step]) * lanes;
+    const bool together = row_entries > 0;
+    const Index lanes = together ? 1 : Index{1} << in.log2_lanes;
+    const Index apart = together ? 1 : in.rows * lanes;
+    const Index entries = together ? row_entries : in.entries * lanes;
+    const Offset place = mine.inner + (together ? t * row_entries : entry[at_step] + (t - begin[at_step]) * lanes);
     Index used = 0;
     for (Index k = 0; k < rows.count[row]; ++k) {
       const Index other = local_operand(rows, rows.first[row], k, mine.first);
@@ -45,10 +47,11 @@ __global__ void __launch_bounds__(kThreads)
       inner_source[at_lane] = source(rows.first[row] + k);
       ++used;
     }
-    for (; used < in.entries * lanes; ++used) {
+    for (; used < entries; ++used) {
       operand[place + used / lanes * apart + used % lanes] = static_cast<std::uint16_t>(mine.rows);
     }
   }
+  if (row_entries > 0) filled = mine.rows * row_entries;
   for (Index e = filled + t; e < mine.inner_entries; e += kThreads) {
     operand[mine.inner + e] = static_cast<std::uint16_t>(mine.rows);
   }
@@ -59,7 +62,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int k = 0; k < pack.rows; ++k) owner[pack.first + k] = t;
   }
   __syncthreads();
-  if (t < mine.rows) {
+  if (t < mine.started) {
     const Group in = group[mine.first + owner[t]];
     const Index row = row_at[mine.first + started[mine.first + t]];
     const Index lanes = Index{1} << in.log2_lanes;
@@ -93,13 +96,13 @@ void fill(const SweepInput& input, Layout& layout, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(layout.cell.size());
   if (blocks == 0) return;
   const auto launch = [&](auto kernel, int threads) {
-    kernel<<<blocks, threads, 0, stream>>>(rows_of(input, layout.place.data()), layout.row.data(), layout.cell.data(),
-                                           layout.step.data(), layout.group.data(), layout.started.data(),
-                                           input.source_entry, layout.operand.data(), layout.inner_source.data(),
-                                           layout.outer_place.data(), layout.outer_source.data());
+    kernel<<<blocks, threads, 0, stream>>>(
+        rows_of(input, layout.place.data()), layout.row_entries, layout.row.data(), layout.cell.data(),
+        layout.step.data(), layout.group.data(), layout.started.data(), input.source_entry, layout.operand.data(),
+        layout.inner_source.data(), layout.outer_place.data(), layout.outer_source.data());
     cuda::check_launch("fill_cell");
   };
-  if (layout.most.rows <= kFewCellRows) {
+  if (layout.most_rows <= kFewCellRows) {
     launch(fill_cell<kFewCellRows>, kFewCellRows);
   } else {
     launch(fill_cell<kMostCellRows>, kMostCellRows);

@@ -17,6 +17,9 @@ inline constexpr int kLanes = 32;
 inline constexpr Index kMostCellRows = 1024;
 /// Up to so many rows a cell, packing takes blocks of so many threads.
 inline constexpr Index kFewCellRows = 256;
+/// Where no row has more inner entries, all rows have equally many.
+inline constexpr Index kLeastRowEntries = 2;
+inline constexpr Index kMostRowEntries = 3;
 /// Cells begin at multiples of it in every array, so that copies to shared memory can take 16 bytes at a time.
 inline constexpr Index kAlign = 8;
 
@@ -28,12 +31,15 @@ struct Cell {
   Index groups;
   Offset inner;         ///< its first inner entry
   Index inner_entries;  ///< with those that only fill up
-  Offset outer;         ///< its first outer entry
+  Offset outer;         ///< its first outer entry; there its list of cells to wait for begins, too
   Index outer_entries;  ///< with those that only fill up
+  Index started;        ///< rows with outer entries
+  Index waits;          ///< other cells that hold operands of its rows
 };
 
 /// Up to 32 / lanes rows of one level of the cell, the next ones, `lanes` lanes each; a lane has `entries` inner
-/// entries, some of them only to fill up. Entry k of lane l lies at k · rows · lanes + l from the step's first one.
+/// entries, some of them only to fill up. Entry k of lane l lies at k · rows · lanes + l from the step's first one. In
+/// layouts with few entries a row (Layout::row_entries) a lane is a row, and its entries lie together.
 struct Step {
   std::uint16_t rows;
   std::uint8_t log2_lanes;
@@ -41,7 +47,8 @@ struct Step {
 };
 
 /// Rows that a warp starts at once: up to 32 / lanes, `lanes` lanes each, the next ones of `started`. Their outer
-/// entries, equally many a lane, lie interleaved by lane from the cell's first one + offset to the next group's.
+/// entries, equally many a lane and at least one, lie interleaved by lane from the cell's first one + offset to the
+/// next group's.
 struct Group {
   std::uint16_t first;
   std::uint8_t rows;
@@ -55,8 +62,10 @@ struct Layout {
   Index rows = 0;
   Index places = 0;
   Index supersteps = 0;
-  Cell most{};  ///< the largest rows, steps, groups and numbers of entries of any cell
-  Index most_step_entries = 0;
+  Index most_rows = 0;           ///< of any cell
+  Index row_entries = 0;         ///< inner entries of each row, with those that only fill up; 0: as the steps say
+  std::size_t shared_bytes = 0;  ///< shared memory in which a block can run any of the cells
+  std::size_t shared_pivots_bytes = 0;  ///< the same with pivots
   Offset inner_entries = 0;
   Offset outer_entries = 0;
   std::vector<Index> superstep_offsets{0};  ///< in cells, host
@@ -68,15 +77,14 @@ struct Layout {
   cuda::DeviceArray<double> inner_value;
   cuda::DeviceArray<Offset> inner_source;
   cuda::DeviceArray<Group> group;
-  cuda::DeviceArray<std::uint16_t> started;  ///< rows of a cell by group, numbered from its first row
+  cuda::DeviceArray<std::uint16_t> started;  ///< rows with outer entries by group, numbered from the cell's first row
   cuda::DeviceArray<Index> outer_place;      ///< of the operand; −1: none
   cuda::DeviceArray<double> outer_value;
   cuda::DeviceArray<Offset> outer_source;
+  cuda::DeviceArray<Index> wait;  ///< cells that a cell waits for, `waits` from its first outer entry on
 
   [[nodiscard]] Index cells() const { return superstep_offsets.back(); }
   [[nodiscard]] std::int64_t bytes() const;
-  /// Shared memory in which a block can run any of the cells.
-  [[nodiscard]] std::size_t shared_bytes() const;
 };
 
 }  // namespace taskdag::kernels::supersteps

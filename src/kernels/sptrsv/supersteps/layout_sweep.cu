@@ -7,16 +7,14 @@
 namespace taskdag::kernels::supersteps {
 namespace {
 
-/// A block a cell: the index maps in the order in which they are read.
-__global__ void compose(const Cell* cell, const std::uint16_t* started, const Index* row, const Index* rhs_index,
-                        const Index* x_index, Index* rhs, Index* x) {
-  const Cell mine = cell[blockIdx.x];
-  for (auto k = static_cast<Index>(threadIdx.x); k < mine.rows; k += static_cast<Index>(blockDim.x)) {
-    const Index p = mine.first + k;
-    const Index from = row[mine.first + started[p]];
-    rhs[p] = rhs_index ? rhs_index[from] : from;
-    x[p] = x_index ? x_index[row[p]] : row[p];
-  }
+/// The index maps by place.
+__global__ void compose(Index places, const Index* row, const Index* rhs_index, const Index* x_index, Index* rhs,
+                        Index* x) {
+  const std::int64_t p = cuda::element();
+  if (p >= places) return;
+  const Index own = row[p];
+  rhs[p] = own >= 0 && rhs_index ? rhs_index[own] : own;
+  x[p] = own >= 0 && x_index ? x_index[own] : own;
 }
 
 __global__ void take_pivots(Index places, const Index* row, const double* pivot, double* by_place) {
@@ -31,10 +29,9 @@ LayoutSweep::LayoutSweep(Layout layout, const SweepInput& input, cudaStream_t st
   result_ = {places, stream};
   rhs_index_ = {places, stream};
   x_index_ = {places, stream};
-  if (layout_.cells() > 0) {
-    compose<<<static_cast<unsigned>(layout_.cells()), cuda::kElementBlock, 0, stream>>>(
-        layout_.cell.data(), layout_.started.data(), layout_.row.data(), input.rhs_index, input.x_index,
-        rhs_index_.data(), x_index_.data());
+  if (layout_.places > 0) {
+    compose<<<cuda::element_blocks(layout_.places), cuda::kElementBlock, 0, stream>>>(
+        layout_.places, layout_.row.data(), input.rhs_index, input.x_index, rhs_index_.data(), x_index_.data());
     cuda::check_launch("compose");
   }
   cuda::synchronize(stream);  // the input's arrays may go

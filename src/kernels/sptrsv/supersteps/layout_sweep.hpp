@@ -19,11 +19,15 @@ class LayoutSweep : public Sweep {
  protected:
   [[nodiscard]] CellArguments arguments(const double* rhs, double* x, int* non_finite) const;
   [[nodiscard]] const Layout& layout() const { return layout_; }
+  /// With the pivots that were loaded last.
+  [[nodiscard]] std::size_t shared_bytes() const {
+    return unit_pivots_ ? layout_.shared_bytes : layout_.shared_pivots_bytes;
+  }
 
  private:
   Layout layout_;
-  cuda::DeviceArray<double> result_;    ///< by place, as are the others
-  cuda::DeviceArray<Index> rhs_index_;  ///< in the order of layout_.started
+  cuda::DeviceArray<double> result_;  ///< by place, as are the others
+  cuda::DeviceArray<Index> rhs_index_;
   cuda::DeviceArray<Index> x_index_;
   cuda::DeviceArray<double> pivot_;  ///< from the first load with pivots on
   bool unit_pivots_ = true;

@@ -30,10 +30,8 @@ Index aligned(Index n) { return (n + kAlign - 1) / kAlign * kAlign; }
 std::int64_t Layout::bytes() const {
   return row.bytes() + place.bytes() + cell.bytes() + step.bytes() + operand.bytes() + inner_value.bytes() +
          inner_source.bytes() + group.bytes() + started.bytes() + outer_place.bytes() + outer_value.bytes() +
-         outer_source.bytes();
+         outer_source.bytes() + wait.bytes();
 }
-
-std::size_t Layout::shared_bytes() const { return SharedCell::bytes(most); }
 
 Layout measure(const SweepInput& input, const Cover& cover, const Index* order, cudaStream_t stream) {
   Layout layout;
@@ -52,7 +50,7 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
   for (std::size_t c = 0; c < cells; ++c) {
     first_place[c] = static_cast<Index>(places);
     places += aligned(cover.cells[c].rows);
-    layout.most.rows = std::max(layout.most.rows, cover.cells[c].rows);
+    layout.most_rows = std::max(layout.most_rows, cover.cells[c].rows);
     if (places > INT_MAX) throw_too_large();
   }
   layout.places = static_cast<Index>(places);
@@ -67,9 +65,15 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
 
   const cuda::ScratchArray<Index> position(rows, stream);
   invert(layout.rows, order, position.data(), stream);
-  const auto ranges = cuda::upload(cover.cells, stream);
-  const auto places_of_cells = cuda::upload(first_place, stream);
-  const auto numbers = cuda::upload(superstep_of_cell, stream);
+  // Without waits: the vectors stay until the sizes are fetched.
+  const auto lend = [&]<class T>(const std::vector<T>& values) {
+    cuda::ScratchArray<T> result(values.size(), stream);
+    cuda::copy_to_device(result.data(), values.data(), values.size(), stream);
+    return result;
+  };
+  const auto ranges = lend(cover.cells);
+  const auto places_of_cells = lend(first_place);
+  const auto numbers = lend(superstep_of_cell);
   const cuda::ScratchArray<Index> superstep(rows, stream);
   const cuda::ScratchArray<CellSize> size(cells, stream);
   const cuda::ScratchArray<Index> fault(1, stream);
@@ -84,7 +88,7 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
         size.data(), fault.data());
     cuda::check_launch("measure_cell");
   };
-  if (layout.most.rows <= kFewCellRows) {
+  if (layout.most_rows <= kFewCellRows) {
     launch(measure_cell<kFewCellRows>, kFewCellRows);
   } else {
     launch(measure_cell<kMostCellRows>, kMostCellRows);
@@ -96,21 +100,35 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
                        " waits for a row of another block of its own colour, or of a later one");
   }
 
+  Index step_entries = 0;
+  bool lane_each = true;
+  for (const CellSize& of : sizes) {
+    step_entries = std::max(step_entries, of.step_entries);
+    lane_each = lane_each && of.lane_each;
+  }
+  if (lane_each && step_entries <= kMostRowEntries) layout.row_entries = std::max(step_entries, kLeastRowEntries);
+
   std::vector<Cell> cell(cells);
   std::int64_t inner = 0;
   std::int64_t outer = 0;
   for (std::size_t c = 0; c < cells; ++c) {
-    const Index padded = aligned(sizes[c].inner);
-    cell[c] = {first_place[c], cover.cells[c].rows,        sizes[c].steps, sizes[c].groups, static_cast<Offset>(inner),
-               padded,         static_cast<Offset>(outer), sizes[c].outer};
+    const Index padded =
+        layout.row_entries > 0 ? layout.row_entries * aligned(cover.cells[c].rows) : aligned(sizes[c].inner);
+    cell[c] = {.first = first_place[c],
+               .rows = cover.cells[c].rows,
+               .steps = sizes[c].steps,
+               .groups = sizes[c].groups,
+               .inner = static_cast<Offset>(inner),
+               .inner_entries = padded,
+               .outer = static_cast<Offset>(outer),
+               .outer_entries = sizes[c].outer,
+               .started = sizes[c].started,
+               .waits = 0};
     inner += padded;
     outer += sizes[c].outer;
     if (inner > INT_MAX || outer > INT_MAX) throw_too_large();
-    layout.most.steps = std::max(layout.most.steps, sizes[c].steps);
-    layout.most.groups = std::max(layout.most.groups, sizes[c].groups);
-    layout.most.inner_entries = std::max(layout.most.inner_entries, padded);
-    layout.most.outer_entries = std::max(layout.most.outer_entries, sizes[c].outer);
-    layout.most_step_entries = std::max(layout.most_step_entries, sizes[c].step_entries);
+    layout.shared_bytes = std::max(layout.shared_bytes, SharedCell::bytes(cell[c], false));
+    layout.shared_pivots_bytes = std::max(layout.shared_pivots_bytes, SharedCell::bytes(cell[c], true));
   }
   layout.inner_entries = static_cast<Offset>(inner);
   layout.outer_entries = static_cast<Offset>(outer);

@@ -85,9 +85,11 @@ __device__ int cut(bool present, unsigned key, unsigned most, int entries, Width
 struct CellSize {
   Index steps;
   Index groups;
+  Index started;
   Index inner;
   Index outer;
-  Index step_entries;  ///< of the step that has most
+  Index step_entries;  ///< a lane, of the step that has most
+  bool lane_each;      ///< no step has several lanes a row
 };
 
 /// A block a cell: levels inside the cell, steps, groups. `fault` gets a row that waits for one of its own superstep
@@ -161,6 +163,7 @@ __global__ void __launch_bounds__(kThreads)
   if (present) atomicMax(&longest[of_level], inner_count[local]);
   __syncthreads();
   const unsigned step_log2 = log2_lanes_for(longest[of_level], kInnerPerLane);
+  const bool lane_each = __syncthreads_or(present && step_log2 > 0 ? 1 : 0) == 0;
   int steps = 0;
   const int of_step = cut<kThreads>(present, key[0] >> kRowBits, kLanes >> step_log2,
                                     present ? per_lane(inner_count[local], step_log2) : 0, widths, steps);
@@ -193,22 +196,24 @@ __global__ void __launch_bounds__(kThreads)
   key[0] = (present ? kind : kNoKind) << kRowBits | static_cast<unsigned>(t);
   Sort(scratch.sort).Sort(key, kRowBits, kRowBits + 3);
   const unsigned sorted_kind = key[0] >> kRowBits;
+  const bool starts = sorted_kind <= kMostLog2Lanes;  // the others have nothing but their right-hand side
+  const Index started = __syncthreads_count(starts ? 1 : 0);
   const unsigned sorted = key[0] & kRowMask;
   const unsigned lanes_log2 = sorted_kind > kMostLog2Lanes ? 0 : kMostLog2Lanes - sorted_kind;
-  const int lane_entries = present ? per_lane(outer_count[sorted], lanes_log2) : 0;
+  const int lane_entries = starts ? per_lane(outer_count[sorted], lanes_log2) : 0;
   int groups = 0;
-  const int piece = cut<kThreads>(present, sorted_kind, kLanes >> lanes_log2, lane_entries, widths, groups);
-  if (present) out.started[begin + t] = new_number[sorted];
+  const int piece = cut<kThreads>(starts, sorted_kind, kLanes >> lanes_log2, lane_entries, widths, groups);
+  if (starts) out.started[begin + t] = new_number[sorted];
   int outer_entries = 0;
   int offset = t < groups ? kLanes * widths.entries[t] : 0;
   Scan(scratch.scan).ExclusiveSum(offset, offset, outer_entries);
-  if (present && t == widths.start[piece]) {
+  if (starts && t == widths.start[piece]) {
     out.group[begin + piece] = {static_cast<std::uint16_t>(t), static_cast<std::uint8_t>(widths.rows[piece]),
                                 static_cast<std::uint8_t>(lanes_log2), 0};
   }
   __syncthreads();
   if (t < groups) out.group[begin + t].offset = offset;
-  if (t == 0) size[blockIdx.x] = {steps, groups, inner_entries, outer_entries, most};
+  if (t == 0) size[blockIdx.x] = {steps, groups, started, inner_entries, outer_entries, most, lane_each};
 }
 
 }  // namespace taskdag::kernels::supersteps

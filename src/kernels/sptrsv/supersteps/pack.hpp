@@ -14,6 +14,9 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
 /// Gives the entries their places. Asynchronous.
 void fill(const SweepInput& input, Layout& layout, cudaStream_t stream);
 
+/// Lists for each cell the cells that it has to wait for, all of them earlier. Asynchronous.
+void find_waits(Layout& layout, cudaStream_t stream);
+
 /// Gathers the entries' values. Asynchronous.
 void load_values(const Layout& layout, const double* source, cudaStream_t stream);
 

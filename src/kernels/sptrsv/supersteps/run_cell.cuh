@@ -1,8 +1,9 @@
 /// \file
 /// A thread block runs a cell.
 ///
-/// stage() reads nothing that a solve writes, so it may run before earlier supersteps have ended. Then start() needs
-/// them done, walk() is one warp's, finish() writes out. Between them the block synchronises.
+/// stage() reads nothing that a solve writes; fetch_rhs() nothing that this solve writes to other cells' rows. Then
+/// start() needs the operands, walk() is one warp's, write_results() and write_x() write out.
+/// Between them the block synchronises.
 #pragma once
 
 #include "kernels/sptrsv/supersteps/layout.hpp"
@@ -19,7 +20,7 @@ struct CellArguments {
   const std::uint16_t* started;
   const Index* outer_place;
   const double* outer_value;
-  const Index* rhs_index;  ///< in the order of `started`
+  const Index* rhs_index;
   const Index* x_index;
   const double* pivot;  ///< null: all 1
   const double* rhs;
@@ -31,7 +32,7 @@ struct CellArguments {
 /// The parts of a cell in shared memory: each begins at a multiple of 16 bytes.
 class SharedCell {
  public:
-  __device__ SharedCell(std::byte* memory, const Cell& cell) {
+  __device__ SharedCell(std::byte* memory, const Cell& cell, bool pivots) {
     std::size_t used = 0;
     const auto take = [&](auto*& part, Index size) {
       part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(memory + used);
@@ -40,21 +41,20 @@ class SharedCell {
     take(coefficient, cell.inner_entries);
     take(outer_value, cell.outer_entries);
     take(x, cell.rows + 1);
-    take(pivot, cell.rows);
+    take(pivot, pivots ? cell.rows : 0);
     take(group, cell.groups);
     take(outer_place, cell.outer_entries);
-    take(rhs_index, cell.rows);
     take(step, cell.steps);
     take(operand, cell.inner_entries);
-    take(started, cell.rows);
+    take(started, cell.started);
   }
-  /// Bytes for cells up to that size.
-  static std::size_t bytes(const Cell& cell) {
+  static std::size_t bytes(const Cell& cell, bool pivots) {
     const auto size = [](Index n, std::size_t each) { return padded(static_cast<std::size_t>(n) * each); };
     return size(cell.inner_entries, sizeof(double)) + size(cell.inner_entries, sizeof(std::uint16_t)) +
            size(cell.outer_entries, sizeof(double)) + size(cell.outer_entries, sizeof(Index)) +
-           size(cell.rows + 1, sizeof(double)) + size(cell.rows, sizeof(double)) + size(cell.rows, sizeof(Index)) +
-           size(cell.rows, sizeof(std::uint16_t)) + size(cell.groups, sizeof(Group)) + size(cell.steps, sizeof(Step));
+           size(cell.rows + 1, sizeof(double)) + size(pivots ? cell.rows : 0, sizeof(double)) +
+           size(cell.started, sizeof(std::uint16_t)) + size(cell.groups, sizeof(Group)) +
+           size(cell.steps, sizeof(Step));
   }
 
   double* coefficient;  ///< of inner entries, by step
@@ -63,7 +63,6 @@ class SharedCell {
   double* pivot;
   Group* group;
   Index* outer_place;
-  Index* rhs_index;
   Step* step;
   std::uint16_t* operand;  ///< `rows`: none
   std::uint16_t* started;
@@ -89,8 +88,7 @@ __device__ void copy_async(T* to, const T* from, Index size) {
 template <int kThreads>
 __device__ void stage(const CellArguments& a, const Cell& cell, const SharedCell& to) {
   copy_async<kThreads>(to.group, a.group + cell.first, cell.groups);
-  copy_async<kThreads>(to.started, a.started + cell.first, cell.rows);
-  copy_async<kThreads>(to.rhs_index, a.rhs_index + cell.first, cell.rows);
+  copy_async<kThreads>(to.started, a.started + cell.first, cell.started);
   copy_async<kThreads>(to.outer_place, a.outer_place + cell.outer, cell.outer_entries);
   copy_async<kThreads>(to.outer_value, a.outer_value + cell.outer, cell.outer_entries);
   copy_async<kThreads>(to.step, a.step + cell.first, cell.steps);
@@ -98,6 +96,18 @@ __device__ void stage(const CellArguments& a, const Cell& cell, const SharedCell
   copy_async<kThreads>(to.operand, a.operand + cell.inner, cell.inner_entries);
   if (a.pivot) copy_async<kThreads>(to.pivot, a.pivot + cell.first, cell.rows);
   if (threadIdx.x == 0) to.x[cell.rows] = 0.0;
+}
+
+/// Starts to copy the right-hand sides to where start() and walk() look for them.
+template <int kThreads>
+__device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const SharedCell& to) {
+#pragma unroll 4
+  for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
+    asm volatile(
+        "cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to.x + r))),
+        "l"(a.rhs + a.rhs_index[cell.first + r])
+        : "memory");
+  }
 }
 
 /// Waits for the calling thread's copies; the block has to synchronise after it.
@@ -113,8 +123,7 @@ struct Start {
   double sum = 0.0;
   double operand[kAhead];
 
-  /// Begins to load the right-hand side and the first operands; reads past the first-level cache, since other blocks
-  /// write them.
+  /// Begins to load the first operands; reads past the first-level cache, since other blocks write them.
   __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell& shared, Index g) {
     const int lane = static_cast<int>(threadIdx.x) % kLanes;
     const Group group = shared.group[g];
@@ -124,7 +133,7 @@ struct Start {
     const int k = lane >> log2_lanes;
     if (k < group.rows && (lane & ((1 << log2_lanes) - 1)) == 0) {
       row = shared.started[group.first + k];
-      sum = a.rhs[shared.rhs_index[group.first + k]];
+      sum = shared.x[row];
     }
 #pragma unroll
     for (int e = 0; e < kAhead; ++e) {
@@ -149,8 +158,8 @@ struct Start {
   }
 };
 
-/// All rows of a cell, a warp a group. (Several groups of a warp under way at once take registers that more blocks need
-/// more: docs/performance.md.)
+/// All rows with outer entries, a warp a group. (Several groups of a warp under way at once take registers that more
+/// blocks need more: docs/performance.md.)
 template <int kThreads>
 __device__ void start(const CellArguments& a, const Cell& cell, const SharedCell& shared) {
   for (Index g = static_cast<Index>(threadIdx.x) / kLanes; g < cell.groups; g += kThreads / kLanes) {
@@ -211,16 +220,19 @@ struct LaneOfStep {
   }
 };
 
-/// One warp: level by level.
-template <int kAhead>
-__device__ void walk(const Cell& cell, const SharedCell& shared, bool pivots) {
-  Step step = shared.step[0];
+/// One warp: level by level, several lanes a row where it has many entries.
+__device__ inline void walk_steps(const Cell& cell, const SharedCell& shared, bool pivots) {
+  constexpr int kAhead = 4;
+  const auto step_at = [&](Index s) { return s < cell.steps ? shared.step[s] : Step{}; };
+  Step step = step_at(0);
+  Step next = step_at(1);
   int walked = 0;
   int entry = static_cast<int>(threadIdx.x) % kLanes;
   LaneOfStep<kAhead> turn;
   turn.read(shared, pivots, cell.rows, step, walked, entry);
+#pragma unroll 2
   for (Index s = 0; s < cell.steps; ++s) {
-    const Step next = s + 1 < cell.steps ? shared.step[s + 1] : Step{};
+    const Step after = step_at(s + 2);
     walked += step.rows;
     const int next_entry = entry + (step.rows << step.log2_lanes) * step.entries;
     LaneOfStep<kAhead> ahead;
@@ -229,22 +241,106 @@ __device__ void walk(const Cell& cell, const SharedCell& shared, bool pivots) {
     __syncwarp();
     turn = ahead;
     step = next;
+    next = after;
     entry = next_entry;
   }
 }
 
-/// Writes a cell's results.
+/// A row with kEntries inner entries, read before the operands are there.
+template <int kEntries>
+struct ShortRow {
+  double start;
+  double pivot;
+  int operand[kEntries];
+  double coefficient[kEntries];
+
+  __device__ void read(const SharedCell& cell, bool pivots, int row) {
+    start = cell.x[row];
+    pivot = pivots ? cell.pivot[row] : 1.0;
+    if constexpr (kEntries == 2) {
+      const ushort2 both = reinterpret_cast<const ushort2*>(cell.operand)[row];
+      const double2 values = reinterpret_cast<const double2*>(cell.coefficient)[row];
+      operand[0] = both.x;
+      operand[1] = both.y;
+      coefficient[0] = values.x;
+      coefficient[1] = values.y;
+    } else {
+#pragma unroll
+      for (int e = 0; e < kEntries; ++e) {
+        operand[e] = cell.operand[row * kEntries + e];
+        coefficient[e] = cell.coefficient[row * kEntries + e];
+      }
+    }
+  }
+  [[nodiscard]] __device__ double result(const SharedCell& cell) const {
+    double operands[kEntries];
+#pragma unroll
+    for (int e = 0; e < kEntries; ++e) operands[e] = cell.x[operand[e]];
+    double sum = start;
+#pragma unroll
+    for (int e = 0; e < kEntries; ++e) sum -= coefficient[e] * operands[e];
+    return sum * pivot;
+  }
+};
+
+/// One warp: level by level, a lane a row.
+template <int kEntries>
+__device__ void walk_short_rows(const Cell& cell, const SharedCell& shared, bool pivots) {
+  const auto rows_at = [&](Index s) { return s < cell.steps ? int{shared.step[s].rows} : 0; };
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  int rows = rows_at(0);
+  int next_rows = rows_at(1);
+  int first = lane;
+  // Lanes without a row in a step compute something that nobody looks at.
+  ShortRow<kEntries> turn;
+  turn.read(shared, pivots, min(first, cell.rows - 1));
+#pragma unroll 2
+  for (Index s = 0; s < cell.steps; ++s) {
+    const int after = rows_at(s + 2);
+    const int row = first;
+    first += rows;
+    ShortRow<kEntries> ahead = turn;
+    if (first < cell.rows) ahead.read(shared, pivots, first);
+    const double x = turn.result(shared);
+    if (lane < rows) shared.x[row] = x;
+    __syncwarp();
+    turn = ahead;
+    rows = next_rows;
+    next_rows = after;
+  }
+}
+
+/// kRowEntries: as the layout has it.
+template <int kRowEntries>
+__device__ void walk(const Cell& cell, const SharedCell& shared, bool pivots) {
+  if constexpr (kRowEntries > 0) {
+    walk_short_rows<kRowEntries>(cell, shared, pivots);
+  } else {
+    walk_steps(cell, shared, pivots);
+  }
+}
+
+/// For other cells and the next sweep.
 template <int kThreads>
-__device__ void finish(const CellArguments& a, const Cell& cell, const SharedCell& shared) {
+__device__ void write_results(const CellArguments& a, const Cell& cell, const SharedCell& shared) {
   bool bad = false;
 #pragma unroll 4
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
     const double value = shared.x[r];
     bad = bad || !isfinite(value);
     a.result[cell.first + r] = value;
-    if (a.x) a.x[a.x_index[cell.first + r]] = value;
   }
   if (bad) *a.non_finite = 1;
+}
+
+/// For the caller, if asked for.
+template <int kThreads>
+__device__ void write_x(const CellArguments& a, const Cell& cell, const SharedCell& shared) {
+  if (!a.x) return;
+#pragma unroll 4
+  for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
+    a.x[a.x_index[cell.first + r]] = shared.x[r];
+  }
 }
 
 }  // namespace taskdag::kernels::supersteps
