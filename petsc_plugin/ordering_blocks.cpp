@@ -208,9 +208,9 @@ PetscErrorCode order_of(Mat matrix, MatOrderingType type, IS* row, IS* col) {
 /// Whether the sweeps in natural order are so deep that colours pay: on a GPU a level costs at least a hop between
 /// multiprocessors, however few rows it has. With many entries a row there are many colours, and each cell of a colour
 /// takes long: measured on an H200, docs/orderings-blocks.md.
+constexpr PetscInt kLeastLevels = 100;
 bool colours_pay(PetscInt rows, PetscInt levels, double entries_per_row) {
   constexpr PetscInt kLeastRows = 10000;
-  constexpr PetscInt kLeastLevels = 100;
   constexpr double kMostEntries = 40.0;
   return rows >= kLeastRows && levels >= kLeastLevels && entries_per_row <= kMostEntries;
 }
@@ -272,7 +272,8 @@ PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const EngineSet
                            [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
                              cuda = context.backend() == Backend::cuda;
                              const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
-                             if (cuda) levels = dependency_levels(context, pattern, space, triangle, stream);
+                             if (cuda)
+                               levels = dependency_levels(context, pattern, space, triangle, stream, kLeastLevels);
                            }));
   }
   double per_row = 0.0;
@@ -290,8 +291,8 @@ PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const EngineSet
     else if (!cuda)
       choice->reason = "auto: host threads";
     else
-      choice->reason = "auto: " + std::to_string(levels) + " levels for " + std::to_string(rows) + " rows of about " +
-                       std::to_string(std::lround(per_row)) + " entries";
+      choice->reason = "auto: " + std::to_string(levels) + (levels == kLeastLevels ? " or more" : "") + " levels for " +
+                       std::to_string(rows) + " rows of about " + std::to_string(std::lround(per_row)) + " entries";
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

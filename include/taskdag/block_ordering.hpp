@@ -2,6 +2,7 @@
 /// Multicolour and block multicolour orderings: independent rows, or independent compact blocks of rows, side by side.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -63,9 +64,10 @@ TASKDAG_API BlockOrdering multicolour(const Context& context, const CsrPattern& 
 
 /// How many levels the strict `triangle` of a square pattern has: the longest chain of rows that wait for each other in
 /// a triangular solve in this order, which is what an ordering by colours shortens. `pattern` lies in `space`.
-/// Synchronises `stream`. @throws as block_multicolour()
+/// Not more than `most`, where counting may stop. Synchronises `stream`. @throws as block_multicolour()
 TASKDAG_API Index dependency_levels(const Context& context, const CsrPattern& pattern, MemorySpace space,
-                                    Triangle triangle, Stream stream = {});
+                                    Triangle triangle, Stream stream = {},
+                                    Index most = std::numeric_limits<Index>::max());
 
 /// What is wrong with blocks for the host matrix `pattern` renumbered by order[new] = old (empty: as it is), in words;
 /// nothing where they keep the contract of RowBlocks. Cost: one pass over the entries, serial.

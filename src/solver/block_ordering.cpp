@@ -74,13 +74,13 @@ BlockOrdering multicolour(const Context& context, const CsrPattern& pattern, Mem
 }
 
 Index dependency_levels(const Context& context, const CsrPattern& pattern, MemorySpace space, Triangle triangle,
-                        Stream stream) {
+                        Stream stream, Index most) {
   if (context.backend() == Backend::host) require_host_memory(space);
   check_pattern(pattern, space, false, "a triangular solve");
-  if (pattern.rows == 0) return 0;
+  if (pattern.rows == 0 || most <= 0) return 0;
   return with_memory_errors("the levels", pattern.rows, [&] {
-    return context.backend() == Backend::cuda ? cuda::dependency_levels(context, pattern, space, triangle, stream)
-                                              : count_levels(pattern, triangle).levels;
+    return context.backend() == Backend::cuda ? cuda::dependency_levels(context, pattern, space, triangle, stream, most)
+                                              : std::min(count_levels(pattern, triangle).levels, most);
   });
 }
 

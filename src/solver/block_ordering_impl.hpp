@@ -11,6 +11,6 @@ BlockOrdering order_blocks(const Context& context, const CsrPattern& pattern, Me
                            Stream stream);
 
 Index dependency_levels(const Context& context, const CsrPattern& pattern, MemorySpace space, Triangle triangle,
-                        Stream stream);
+                        Stream stream, Index most);
 
 }  // namespace taskdag::cuda

@@ -30,6 +30,6 @@ void reverse_cuthill_mckee(const Context&, const CsrPattern&, MemorySpace, Index
   refuse();
 }
 BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, Index, Stream) { refuse(); }
-Index dependency_levels(const Context&, const CsrPattern&, MemorySpace, Triangle, Stream) { refuse(); }
+Index dependency_levels(const Context&, const CsrPattern&, MemorySpace, Triangle, Stream, Index) { refuse(); }
 
 }  // namespace taskdag::cuda

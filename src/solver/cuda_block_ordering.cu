@@ -15,12 +15,12 @@ BlockOrdering order_blocks(const Context& context, const CsrPattern& pattern, Me
 }
 
 Index dependency_levels(const Context& context, const CsrPattern& pattern, MemorySpace space, Triangle triangle,
-                        Stream stream) {
+                        Stream stream, Index most) {
   const DeviceGuard guard(context.device());
   const cudaStream_t s = native(stream);
   const CudaPatternInput input(pattern, space, s);
   const kernels::TriangleRanges ranges = kernels::find_triangle(input.pattern(), triangle, s);
-  return kernels::compute_levels(input.pattern(), ranges, triangle, s).levels;
+  return kernels::count_levels_up_to(input.pattern(), ranges, triangle, most, s);
 }
 
 }  // namespace taskdag::cuda

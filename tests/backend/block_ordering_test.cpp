@@ -156,6 +156,9 @@ TEST_P(BlockOrderingTest, LevelsAreTheLongestChain) {
   for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
     EXPECT_EQ(dependency_levels(context(), chain.pattern(), space(), triangle, stream()), 500);
     EXPECT_EQ(dependency_levels(context(), five.pattern(), space(), triangle, stream()), 40 + 30 - 1);
+    for (const Index most : {0, 1, 2, 68, 69, 70, 1000}) {
+      EXPECT_EQ(dependency_levels(context(), five.pattern(), space(), triangle, stream(), most), std::min(most, 69));
+    }
   }
 }
 

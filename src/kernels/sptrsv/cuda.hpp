@@ -46,6 +46,10 @@ struct RowLevels {
 };
 RowLevels compute_levels(const DevicePattern& pattern, const TriangleRanges& ranges, Triangle triangle,
                          cudaStream_t stream);
+/// How many levels there are, or `most` (at least 1), if there are more: then the analysis ends early. Synchronises
+/// `stream`.
+Index count_levels_up_to(const DevicePattern& pattern, const TriangleRanges& ranges, Triangle triangle, Index most,
+                         cudaStream_t stream);
 
 /// Passes over the rows, not over their entries. What the cells estimate of themselves is not asked for here.
 /// Synchronises `stream`.

@@ -86,9 +86,21 @@ struct LaneRow {
   }
 };
 
+/// Raised when a row has the level `last`: nobody asks for more.
+struct StopFlag {
+  int* flag;
+  Index last;
+
+  [[nodiscard]] __device__ bool raised() const {
+    return DeviceAtomic<int>(*flag).load(::cuda::memory_order_relaxed) != 0;
+  }
+  __device__ void raise() const { DeviceAtomic<int>(*flag).store(1, ::cuda::memory_order_relaxed); }
+};
+
 /// The whole warp takes the entries of lane `owner`'s long row, waiting for each: all of them belong to earlier chunks
-/// or to lanes of this warp, so the wait ends.
-__device__ void take_long_row(LaneRow& mine, int owner, int lane, Index* levels) {
+/// or to lanes of this warp, so the wait ends; if `stop` may end the analysis early, by that at the latest.
+template <bool kMayStop>
+__device__ void take_long_row(LaneRow& mine, int owner, int lane, Index* levels, const StopFlag& stop) {
   LaneRow row = mine;
   row.first = __shfl_sync(kFullWarp, mine.first, owner);
   row.count = __shfl_sync(kFullWarp, mine.count, owner);
@@ -98,7 +110,10 @@ __device__ void take_long_row(LaneRow& mine, int owner, int lane, Index* levels)
     const Index other = row.take(e);
     if (other < 0) continue;
     Index value = -1;
-    while (value < 0) value = DeviceAtomic<Index>(levels[other]).load(::cuda::memory_order_relaxed);
+    while (value < 0) {
+      value = DeviceAtomic<Index>(levels[other]).load(::cuda::memory_order_relaxed);
+      if (kMayStop && stop.raised()) break;
+    }
     level = max(level, value + 1);
   }
   level = __reduce_max_sync(kFullWarp, level);
@@ -112,9 +127,11 @@ __device__ void take_long_row(LaneRow& mine, int owner, int lane, Index* levels)
 
 /// level[row] is −1 until published. A warp takes 32 consecutive steps. Each lane publishes as soon as its own row is
 /// settled: a chunk may hold the end of one chain and the start of another, and must not tie them together.
+/// kMayStop: all warps end soon after a row has the level stop.last, most rows without a level.
+template <bool kMayStop>
 __global__ void __launch_bounds__(kBlock)
     level_kernel(DevicePattern pattern, const Offset* first, const Index* count, bool lower, Index* level,
-                 TicketCounter tickets, Index* highest) {
+                 TicketCounter tickets, Index* highest, StopFlag stop) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   const Index n = pattern.rows;
   const Index chunks = (n + kWarpSize - 1) / kWarpSize;
@@ -131,7 +148,7 @@ __global__ void __launch_bounds__(kBlock)
     }
     for (unsigned long_rows = __ballot_sync(kFullWarp, mine.count > kLongRow); long_rows != 0;
          long_rows &= long_rows - 1) {
-      take_long_row(mine, __ffs(static_cast<int>(long_rows)) - 1, lane, level);
+      take_long_row<kMayStop>(mine, __ffs(static_cast<int>(long_rows)) - 1, lane, level, stop);
     }
 #pragma unroll
     for (int k = 0; k < kLevelBatch; ++k) mine.missing[k] = false;
@@ -160,6 +177,10 @@ __global__ void __launch_bounds__(kBlock)
         DeviceAtomic<Index>(level[row]).store(mine.level, ::cuda::memory_order_relaxed);
         warp_highest = max(warp_highest, mine.level);
         published = true;
+        if (kMayStop && mine.level >= stop.last) stop.raise();
+      }
+      if constexpr (kMayStop) {
+        if (__any_sync(kFullWarp, lane == 0 && stop.raised())) return;
       }
       settled = __ballot_sync(kFullWarp, published);
       if (settled == kFullWarp) break;
@@ -183,23 +204,40 @@ TriangleRanges find_triangle(const DevicePattern& pattern, Triangle triangle, cu
   return ranges;
 }
 
-RowLevels compute_levels(const DevicePattern& pattern, const TriangleRanges& ranges, Triangle triangle,
-                         cudaStream_t stream) {
+namespace {
+
+/// `most`: as for count_levels_up_to(); 0: all levels are wanted. The number of levels, if there are not more.
+template <bool kMayStop>
+RowLevels analyse(const DevicePattern& pattern, const TriangleRanges& ranges, Triangle triangle, Index most,
+                  cudaStream_t stream) {
   RowLevels result{{static_cast<std::size_t>(pattern.rows), stream}, 0};
   if (pattern.rows == 0) return result;
-  cuda::ScratchArray<int> state(2, stream);  // ticket counter, highest level
-  cuda::check(cudaMemsetAsync(state.data(), 0, 2 * sizeof(int), stream), "resetting the level analysis");
+  cuda::ScratchArray<int> state(3, stream);  // ticket counter, highest level, whether to stop
+  cuda::check(cudaMemsetAsync(state.data(), 0, 3 * sizeof(int), stream), "resetting the level analysis");
   cuda::check(cudaMemsetAsync(result.level.data(), 0xFF, result.level.size() * sizeof(Index), stream),
               "resetting the level analysis");
   const Index chunks = (pattern.rows + kWarpSize - 1) / kWarpSize;
   const int warps = min(chunks, cuda::device_limits().multiprocessors * kLevelWarpsPerMultiprocessor);
   const int blocks = (warps * kWarpSize + kBlock - 1) / kBlock;
-  level_kernel<<<blocks, kBlock, 0, stream>>>(pattern, ranges.first.data(), ranges.count.data(),
-                                              triangle == Triangle::lower, result.level.data(),
-                                              TicketCounter{state.data()}, state.data() + 1);
+  level_kernel<kMayStop><<<blocks, kBlock, 0, stream>>>(
+      pattern, ranges.first.data(), ranges.count.data(), triangle == Triangle::lower, result.level.data(),
+      TicketCounter{state.data()}, state.data() + 1, StopFlag{state.data() + 2, most - 1});
   cuda::check_launch("level_kernel");
-  result.levels = cuda::fetch(state.data() + 1, stream) + 1;
+  const auto found = cuda::fetch_array(state.data() + 1, 2, stream);
+  result.levels = found[1] != 0 ? most : found[0] + 1;
   return result;
+}
+
+}  // namespace
+
+RowLevels compute_levels(const DevicePattern& pattern, const TriangleRanges& ranges, Triangle triangle,
+                         cudaStream_t stream) {
+  return analyse<false>(pattern, ranges, triangle, 0, stream);
+}
+
+Index count_levels_up_to(const DevicePattern& pattern, const TriangleRanges& ranges, Triangle triangle, Index most,
+                         cudaStream_t stream) {
+  return analyse<true>(pattern, ranges, triangle, most, stream).levels;
 }
 
 }  // namespace taskdag::kernels
