@@ -51,8 +51,11 @@ PetscErrorCode MatrixSource::find_place(Mat matrix) {
   PetscInt rows = 0;
   PetscBool done = PETSC_FALSE;
   PetscCall(MatGetRowIJ(matrix, 0, PETSC_FALSE, PETSC_FALSE, &rows, &offsets, &columns, &done));
-  on_device_ = done == PETSC_TRUE;
-  for (PetscInt i = 0; i < rows && on_device_; ++i) on_device_ = offsets[i + 1] > offsets[i];
+  PetscInt empty = 0;
+  if (done == PETSC_TRUE) {
+    for (PetscInt i = 0; i < rows; ++i) empty += offsets[i + 1] > offsets[i] ? 0 : 1;
+  }
+  on_device_ = done == PETSC_TRUE && empty == 0;
   PetscCall(MatRestoreRowIJ(matrix, 0, PETSC_FALSE, PETSC_FALSE, &rows, &offsets, &columns, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -32,6 +32,14 @@ __global__ void invert_kernel(Index n, const Index* index, Index* inverse) {
   if (p < n) inverse[index[p]] = p;
 }
 
+/// seen: of each value; then whether there was a fault.
+__global__ void permutation_kernel(Index n, const Index* index, int* seen) {
+  const auto p = static_cast<Index>(cuda::element());
+  if (p >= n) return;
+  const Index value = index[p];
+  if (value < 0 || value >= n || atomicExch(seen + value, 1) != 0) seen[n] = 1;
+}
+
 }  // namespace
 
 void gather(Index n, const double* in, const Index* index, double* out, cudaStream_t stream) {
@@ -70,6 +78,15 @@ void invert(Index n, const Index* index, Index* inverse, cudaStream_t stream) {
   if (n == 0) return;
   invert_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, index, inverse);
   cuda::check_launch("invert_kernel");
+}
+
+bool is_permutation(Index n, const Index* index, cudaStream_t stream) {
+  if (n == 0) return true;
+  const cuda::ScratchArray<int> seen(static_cast<std::size_t>(n) + 1, stream);
+  cuda::check(cudaMemsetAsync(seen.data(), 0, seen.size() * sizeof(int), stream), "clearing marks");
+  permutation_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, index, seen.data());
+  cuda::check_launch("permutation_kernel");
+  return cuda::fetch(seen.data() + n, stream) == 0;
 }
 
 }  // namespace taskdag::kernels

@@ -23,5 +23,7 @@ void scatter_scaled(Index n, const double* in, const double* scale, const Index*
                     cudaStream_t stream);
 /// inverse[index[p]] = p. Asynchronous.
 void invert(Index n, const Index* index, Index* inverse, cudaStream_t stream);
+/// Whether index[0 … n) holds each of 0 … n − 1 once. Synchronises `stream`.
+bool is_permutation(Index n, const Index* index, cudaStream_t stream);
 
 }  // namespace taskdag::kernels

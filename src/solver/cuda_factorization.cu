@@ -13,6 +13,7 @@
 #include "solver/cuda_input.hpp"
 #include "solver/fill.hpp"
 #include "taskdag/error.hpp"
+#include "taskdag/ordering.hpp"
 
 namespace taskdag::cuda {
 
@@ -30,7 +31,12 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
   input_entries_ = static_cast<std::size_t>(input.pattern().entries);
   if (!row_order.empty() || !col_order.empty()) {
     row_order_ = upload_order(row_order, rows, s);
-    col_order_ = upload_order(col_order, rows, s);
+    if (col_order.data() == row_order.data() && col_order.size() == row_order.size()) {
+      col_order_ = {rows, s};
+      copy_on_device(col_order_.data(), row_order_.data(), rows, s);
+    } else {
+      col_order_ = upload_order(col_order, rows, s);
+    }
     pattern_ = kernels::permute_pattern(input.pattern(), row_order_.data(), col_order_.data(), s);
   } else {
     pattern_ = kernels::copy_pattern(input.pattern(), s);
@@ -98,7 +104,8 @@ DeviceArray<Index> CudaFactorization::upload_order(std::span<const Index> order,
   }
   DeviceArray<Index> device(rows, s);
   copy_to_device(device.data(), order.data(), rows, s);
-  synchronize(s);  // `identity` and the caller's array may go
+  const bool permutes = kernels::is_permutation(static_cast<Index>(rows), device.data(), s);
+  if (!permutes) static_cast<void>(invert_permutation(order));  // finds and names the fault
   return device;
 }
 
