@@ -5,6 +5,7 @@
 #include "backends/cuda/device.hpp"
 #include "kernels/eliminate.hpp"
 #include "kernels/elimination/long_row.cuh"
+#include "kernels/elimination/recurrence.hpp"
 #include "kernels/elimination/rounds.cuh"
 #include "kernels/elimination/sum.cuh"
 #include "kernels/elimination/targets.cuh"
@@ -85,37 +86,6 @@ __global__ void __launch_bounds__(kBlock, blocks_per_multiprocessor(Widest))
   }
 }
 
-/// A thread a row, by position.
-template <FactorKind Kind>
-__global__ void recurrence_kernel(Index rows, EliminationView lists, FactorInput input, double* product,
-                                  double* diagonal, const Index* diagonal_index) {
-  const auto position = static_cast<Index>(cuda::element());
-  if (position >= rows) return;
-  const EliminationRow row = load(lists.rows + position);
-  diagonal[diagonal_index ? diagonal_index[row.row] : row.row] = input.value(row.begin + row.diagonal) + input.shift;
-  if constexpr (Kind == FactorKind::ilu0) {
-    for (Index t = 0; t < row.pivot_count; ++t) {
-      const PivotRow pivot = load(lists.pivots + row.first_pivot + t);
-      const Offset e = row.begin + pivot.place;
-      // Without updates what a pivot row holds in this row's column is an entry of the matrix.
-      product[e] = pivot.meeting == kNoValue ? 0.0 : input.value(e) * input.values[~pivot.meeting];
-    }
-  } else {
-    for (Index e = 0; e < row.entries; ++e) {
-      const double value = input.value(row.begin + e);
-      product[row.begin + e] = value * value;
-    }
-  }
-}
-
-__global__ void give_inverses(Index rows, const Index* order, const double* inverse, const Index* index,
-                              double* slots) {
-  const auto position = static_cast<Index>(cuda::element());
-  if (position >= rows) return;
-  const Index row = order[position];
-  slots[position] = inverse[index ? index[row] : row];
-}
-
 __global__ void arm_kernel(Index slots, double* first, double* second, int* counters) {
   const auto i = static_cast<Index>(cuda::element());
   if (i < slots) first[i] = second[i] = not_yet();
@@ -139,45 +109,13 @@ Factor::Factor(Elimination&& elimination, FactorKind kind, Offset entries, cudaS
 }
 
 void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream_t stream) {
-  current_ = 1 - current_;
-  launch(input, rule, false, stream);
-}
-
-void Factor::attempt(const FactorInput& input, const PivotRule& rule, const double* inverse, const Index* index,
-                     cudaStream_t stream) {
-  current_ = 1 - current_;
-  const TaskList& tasks = elimination_.tasks();
-  if (tasks.rows > 0) {
-    give_inverses<<<cuda::element_blocks(tasks.rows), cuda::kElementBlock, 0, stream>>>(
-        tasks.rows, tasks.order.data(), inverse, index, slots_[current_].data());
-    cuda::check_launch("give_inverses");
-  }
-  launch(input, rule, true, stream);
-}
-
-void Factor::load_recurrence(const FactorInput& input, double* product, double* diagonal, const Index* diagonal_index,
-                             cudaStream_t stream) const {
-  const Index rows = elimination_.tasks().rows;
-  if (rows == 0) return;
-  const auto launch = [&](auto kernel) {
-    kernel<<<cuda::element_blocks(rows), cuda::kElementBlock, 0, stream>>>(rows, elimination_.view(), input, product,
-                                                                           diagonal, diagonal_index);
-    cuda::check_launch("recurrence_kernel");
-  };
-  if (kind_ == FactorKind::ic0) {
-    launch(recurrence_kernel<FactorKind::ic0>);
-  } else {
-    launch(recurrence_kernel<FactorKind::ilu0>);
-  }
-}
-
-void Factor::launch(const FactorInput& input, const PivotRule& rule, bool given, cudaStream_t stream) {
   *report_.data() = FactorReport{};
   const TaskList& tasks = elimination_.tasks();
   if (tasks.rows == 0) return;
   SolveTuning tuning;
   if (elimination_.many_updates()) tuning.lookahead_levels_many_lanes = kLookaheadWithUpdates;
-  const std::size_t next = 1 - current_;
+  const std::size_t next = current_;
+  current_ = 1 - current_;
   const Parameters parameters{elimination_.view(),
                               input,
                               rule,
@@ -186,8 +124,7 @@ void Factor::launch(const FactorInput& input, const PivotRule& rule, bool given,
                               entries_.data(),
                               inverse_pivots_.data(),
                               report_.data(),
-                              TicketCounter{counters_.data() + current_},
-                              given};
+                              TicketCounter{counters_.data() + current_}};
   const auto launch = [&](auto kernel) {
     kernel<<<persistent_blocks(tasks, tuning, kBlock), kBlock, 0, stream>>>(parameters, counters_.data() + next);
     cuda::check_launch("eliminate_kernel");
@@ -208,6 +145,15 @@ void Factor::launch(const FactorInput& input, const PivotRule& rule, bool given,
   } else {
     launch_kind(std::integral_constant<FactorKind, FactorKind::ilu0>{});
   }
+  finished_.record(stream);
+}
+
+void Factor::attempt(const FactorInput& input, const PivotRule& rule, const DevicePattern& pattern,
+                     const Offset* diagonal, const double* inverse, const Index* index, cudaStream_t stream) {
+  *report_.data() = FactorReport{};
+  if (pattern.rows == 0) return;
+  factor_with_inverses(pattern, diagonal, input, rule, inverse, index,
+                       {entries_.data(), inverse_pivots_.data(), report_.data()}, stream);
   finished_.record(stream);
 }
 

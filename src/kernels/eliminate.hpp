@@ -46,19 +46,13 @@ class Factor {
   /// One attempt. Asynchronous. The report of the one before must have been taken.
   void attempt(const FactorInput& input, const PivotRule& rule, cudaStream_t stream);
 
-  /// Whether only diagonal entries change: no row has updates, as on grids with five or seven points. Then the inverse
-  /// pivots are the sequence r_i = 1 / (a_ii − Σ_k a_ik a_ki r_k), k < i with a_ik in the pattern, and can be computed
-  /// by a triangular sweep before all else.
+  /// Whether only diagonal entries change: no row has updates, as on grids with five or seven points.
   [[nodiscard]] bool only_diagonal_changes() const { return elimination_.widest() == RowForm::sum; }
-  /// What that sweep takes: `product` by entry of the pattern (ilu0: left of the diagonal a_ik a_ki; ic0: right of it
-  /// the squares), `diagonal` at diagonal_index[i] (null: at i). Other entries of `product` are not written.
-  /// Asynchronous.
-  void load_recurrence(const FactorInput& input, double* product, double* diagonal, const Index* diagonal_index,
-                       cudaStream_t stream) const;
-  /// One attempt with inverse pivots from such a sweep, row i's at inverse[index[i]] (null: at i). No row waits. Not
-  /// for shifts of single pivots (inblocks). Asynchronous.
-  void attempt(const FactorInput& input, const PivotRule& rule, const double* inverse, const Index* index,
-               cudaStream_t stream);
+  /// One attempt where that is so and the inverse pivots are known: row i's is inverse[index[i]] (null: at i). No row
+  /// waits for another. `pattern`, `diagonal`: those that the lists were made from. Not for shifts of single pivots
+  /// (inblocks). Asynchronous.
+  void attempt(const FactorInput& input, const PivotRule& rule, const DevicePattern& pattern, const Offset* diagonal,
+               const double* inverse, const Index* index, cudaStream_t stream);
   /// Waits for the last attempt, not for what was submitted after it.
   [[nodiscard]] FactorReport report() const;
 
@@ -68,8 +62,6 @@ class Factor {
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
-  void launch(const FactorInput& input, const PivotRule& rule, bool given, cudaStream_t stream);
-
   Elimination elimination_;
   FactorKind kind_ = FactorKind::ilu0;
   cuda::DeviceArray<double> entries_;

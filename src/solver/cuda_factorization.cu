@@ -207,15 +207,13 @@ void CudaFactorization::attempt(const kernels::FactorInput& input, const kernels
   const bool by_sweep = factor_.only_diagonal_changes() && rule.shift != ShiftType::inblocks &&
                         sweeps_.first.schedule == SolveSchedule::cells;
   if (by_sweep) {
-    if (recurrence_.diagonal.size() == 0) {
-      recurrence_ = {
-          {static_cast<std::size_t>(pattern_.entries), s}, {static_cast<std::size_t>(pattern_.rows), s}, {1, s}};
-    }
-    factor_.load_recurrence(input, recurrence_.product.data(), recurrence_.diagonal.data(), row_order_.data(), s);
+    const DevicePattern p = pattern_.pattern();
+    if (recurrence_.empty()) recurrence_ = kernels::Recurrence(options_.kind, p, diagonal_.data(), s);
+    recurrence_.load(input, row_order_.data(), s);
     kernels::Sweep& sweep = *sweeps_.first.sweep;
-    sweep.load_values(recurrence_.product.data(), nullptr, s);
-    if (sweep.solve_reciprocals(recurrence_.diagonal.data(), recurrence_.non_finite.data(), s)) {
-      factor_.attempt(input, rule, sweep.result(), sweep.result_index(), s);
+    sweep.load_values(recurrence_.products(), nullptr, s);
+    if (sweep.solve_reciprocals(recurrence_.right_hand_side(), recurrence_.non_finite(), s)) {
+      factor_.attempt(input, rule, p, diagonal_.data(), sweep.result(), sweep.result_index(), s);
       return;
     }
   }
@@ -244,9 +242,8 @@ void CudaFactorization::load_sweeps(cudaStream_t s) {
 
 void CudaFactorization::count_bytes() {
   info.bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + row_order_.bytes() + col_order_.bytes() +
-               factor_.bytes() + unit_.bytes() + recurrence_.product.bytes() + recurrence_.diagonal.bytes() +
-               recurrence_.non_finite.bytes() + sweeps_.bytes() + transposed_.bytes() + scaled_.bytes() +
-               host_values_.bytes();
+               factor_.bytes() + unit_.bytes() + recurrence_.bytes() + sweeps_.bytes() + transposed_.bytes() +
+               scaled_.bytes() + host_values_.bytes();
   for (const Many* const many : {&many_, &many_transposed_}) {
     if (many->sweeps) info.bytes += many->sweeps->bytes();
   }

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "kernels/device_csr.hpp"
-#include "kernels/eliminate.hpp"
+#include "kernels/elimination/recurrence.hpp"
 #include "solver/checks.hpp"
 #include "solver/cuda_flag.hpp"
 #include "solver/cuda_many.hpp"
@@ -83,14 +83,8 @@ class CudaFactorization final : public Factorization::Impl {
   DeviceCsr full_;     ///< all of B, for ic0 with a positive definite shift
   DeviceArray<Offset> diagonal_;
   kernels::Factor factor_;
-  DeviceArray<double> unit_;  ///< U of ic0
-  /// Of the recurrence of inverse pivots (Factor::load_recurrence), from the first attempt on that it serves.
-  struct Recurrence {
-    DeviceArray<double> product;
-    DeviceArray<double> diagonal;
-    DeviceArray<int> non_finite;  ///< nobody asks: the factorisation's own report says so
-  };
-  Recurrence recurrence_;
+  DeviceArray<double> unit_;        ///< U of ic0
+  kernels::Recurrence recurrence_;  ///< from the first attempt on that it serves
   SweepPair sweeps_;
   SweepPair transposed_;        ///< from the first transposed application of ilu0 on
   DeviceArray<double> scaled_;  ///< right-hand side of the second sweep in a symmetric part

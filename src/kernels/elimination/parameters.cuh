@@ -23,7 +23,6 @@ struct Parameters {
   double* inverse_pivots;
   FactorReport* report;
   TicketCounter tickets;
-  bool given;  ///< all inverse pivots are in their slots already, and stay what they are
 
   /// What is there now.
   __device__ double peek(ValueReference v) const {

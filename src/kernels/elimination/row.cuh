@@ -58,7 +58,7 @@ __device__ inline double publish_pivot(const Parameters& p, const LaneGroup& gro
   if (row.active && group.rank() == 0) {
     const double used = shifted_pivot(p.rule, pivot);
     const double inverse = 1.0 / used;
-    if (!p.given) p.slots.publish(row.position, inverse);
+    p.slots.publish(row.position, inverse);
     p.inverse_pivots[row.row] = inverse;
     p.entries[row.begin + row.diagonal] = used;
     p.next_slots[row.position] = not_yet();
