@@ -23,11 +23,11 @@ double flat_microseconds(const kernels::TriangleFeatures& features) {
 /// (a third more than its levels), rows and entries streamed through.
 double blocks_microseconds(const kernels::TriangleFeatures& features) {
   constexpr double kLaunch = 6.0;
-  constexpr double kSuperstep = 7.0;
+  constexpr double kSuperstep = 3.0;
   constexpr double kStep = 0.15;
   constexpr double kStepsPerLevel = 1.3;
-  constexpr double kRow = 1.6e-5;
-  constexpr double kEntry = 4e-6;
+  constexpr double kRow = 5e-6;
+  constexpr double kEntry = 8e-6;
   return kLaunch + features.colours * kSuperstep + features.levels * kStepsPerLevel * kStep + features.rows * kRow +
          features.entries * kEntry;
 }
