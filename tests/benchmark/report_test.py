@@ -109,8 +109,12 @@ class ReportTest(unittest.TestCase):
         head = "program,problem,method,preconditioner,solver,iterations,set_up_s,solve_s,ordering,status,gpu"
         self.write(["ksp,grid,CG,ICC(0),PETSc,40,1,3.0,natural,ok,a GPU",
                     "ksp,grid,CG,ICC(0),taskdag auto,44,0.05,0.05,taskdag_bmc: 9 blocks,ok,a GPU",
+                    "ksp,grid,CG,ICC(1),taskdag auto fill 1,30,0.05,0.03,taskdag_bmc: 9 blocks,ok,a GPU",
+                    "ksp,other,CG,ICC(0),taskdag auto,44,0.05,0.05,natural (auto: 7 levels),ok,a GPU",
                     "ksp,grid,CG,Jacobi,Jacobi,90,0,0.2,,ok,a GPU"], head)
         text = self.printed()
+        self.assertIn("| grid, ICC(1), fill inside blocks | 0.05 + 0.03 (30) | taskdag_bmc |", text)
+        self.assertIn("| other, ICC(0) | 0.05 + 0.05 (44) | natural |", text)
         self.assertIn("| grid, ICC(0) | 0.05 + 0.05 (44) | taskdag_bmc | 1 + 3 (40) | 0 + 0.2 (90) |  | 2.00, 4.00 |", text)
 
     def test_factorisations(self):
