@@ -86,6 +86,16 @@ TEST(TilingTest, TilesWaitForEarlierOnesOnlyWhateverTheirShape) {
   }
 }
 
+TEST(TilingTest, GridsOfAnySizeHaveTilesThatSuit) {
+  for (const Index edge : {30, 100, 400}) {
+    const Lines lines = lines_of({"7-point", {.stencil = Stencil::seven_point, .nx = edge, .ny = edge, .nz = edge}, 0});
+    const Tiling tiling = choose_tiling(lines, 132);
+    EXPECT_GT(tiling.tiles, 0) << edge;
+    EXPECT_GT(tiling.microseconds, 0.0);
+    EXPECT_GT(tiling.bytes, 8.0 * edge * edge * edge);
+  }
+}
+
 Distances distances_of(const std::vector<Index>& all) {
   Distances distances;
   for (const Index distance : all) {

@@ -244,8 +244,9 @@ Tiling make_tiling(const Lines& lines, TileShape shape, int ways, int multiproce
 }
 
 Tiling choose_tiling(const Lines& lines, int multiprocessors) {
-  // Those that were fastest somewhere, or nearly: by stencils, extents and unknowns a point.
-  constexpr std::array<TileShape, 15> kShapes{{{8, 4},
+  // Those that were fastest somewhere, or nearly: by stencils, extents and unknowns a point; and larger ones for grids
+  // of more lines than were measured.
+  constexpr std::array<TileShape, 17> kShapes{{{8, 4},
                                                {4, 4},
                                                {4, 2},
                                                {2, 2},
@@ -259,7 +260,9 @@ Tiling choose_tiling(const Lines& lines, int multiprocessors) {
                                                {1, 2},
                                                {2, 1},
                                                {2, 4},
-                                               {12, 1}}};
+                                               {12, 1},
+                                               {16, 8},
+                                               {16, 16}}};
   Tiling best;
   best.microseconds = std::numeric_limits<double>::infinity();
   for (const TileShape& shape : kShapes) {
