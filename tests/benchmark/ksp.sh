@@ -99,7 +99,7 @@ fi
 all "7-point $cube^3 wind" bcgs ilu "${windy[@]}"
 all "27-point $finite^3" cg icc -stencil 27 -nx "$finite" -ny "$finite" -nz "$finite"
 all "27-point 3 unknowns $small^3" cg icc -stencil 27 -nx "$small" -ny "$small" -nz "$small" -dof 3
-orders=(natural auto) unsuitable= fill=(1)
+orders=(natural auto) unsuitable='' fill=(1)
 all "5-point $flat^2 mean 1" cg icc "${grid[@]}" -mean 1
 [ -z "$circuit" ] || all "G3_circuit mean 1" cg icc -f "$circuit" -mean 1
 all "7-point $cube^3 wind mean 1" bcgs ilu "${windy[@]}" -mean 1
