@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArgu
   int turn = 0;
   if (threadIdx.x == 0) take(a, queue, ticket[turn], taken[turn]);
   __syncthreads();
-  bool first = true;
+  [[maybe_unused]] bool first = true;  // of the cells that this block runs
   while (ticket[turn] < queue.cells) {
     const Cell& cell = taken[turn];
     const SharedCell shared(memory, cell, a.pivot != nullptr);
