@@ -123,7 +123,7 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
                               slots_[next].data(),
                               entries_.data(),
                               inverse_pivots_.data(),
-                              report_.data(),
+                              {report_.data()},
                               TicketCounter{counters_.data() + current_}};
   const auto launch = [&](auto kernel) {
     kernel<<<persistent_blocks(tasks, tuning, kBlock), kBlock, 0, stream>>>(parameters, counters_.data() + next);

@@ -48,7 +48,7 @@ class Factor {
 
   /// Whether only diagonal entries change: no row has updates, as on grids with five or seven points.
   [[nodiscard]] bool only_diagonal_changes() const { return elimination_.widest() == RowForm::sum; }
-  /// One attempt where that is so and the inverse pivots are known: row i's is inverse[index[i]] (null: at i). No row
+  /// One attempt where that is so and the inverse pivots are known: row i's is inverse[index[i]]. No row
   /// waits for another. `pattern`, `diagonal`: those that the lists were made from. Not for shifts of single pivots
   /// (inblocks). Asynchronous.
   void attempt(const FactorInput& input, const PivotRule& rule, const DevicePattern& pattern, const Offset* diagonal,

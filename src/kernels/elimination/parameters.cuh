@@ -4,6 +4,7 @@
 
 #include "backends/cuda/seam.cuh"
 #include "kernels/eliminate.hpp"
+#include "kernels/elimination/reporter.cuh"
 
 namespace taskdag::kernels::elimination {
 
@@ -21,7 +22,7 @@ struct Parameters {
   double* next_slots;  // to be reset
   double* entries;
   double* inverse_pivots;
-  FactorReport* report;
+  Reporter reporter;
   TicketCounter tickets;
 
   /// What is there now.
@@ -40,13 +41,6 @@ struct Parameters {
   __device__ void look_again(ValueReference v, double& value) const {
     if (missing(v, value)) value = slots.peek(v);
   }
-  // What check_pivot() reports to.
-  __device__ void zero_pivot(Index i, double) const {
-    atomicMin(&report->first_zero, i);
-    atomicMax(&report->last_zero, i);
-  }
-  __device__ void shifted(Index) const { atomicAdd(&report->shifted, 1); }
-  __device__ void non_finite(Index i) const { atomicMin(&report->first_non_finite, i); }
 };
 
 /// A list element in 16-byte loads.

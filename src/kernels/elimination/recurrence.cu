@@ -1,5 +1,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/elimination/recurrence.hpp"
+#include "kernels/elimination/reporter.cuh"
+#include "kernels/gather.hpp"
 
 namespace taskdag::kernels {
 namespace {
@@ -35,21 +37,6 @@ __global__ void load_recurrence(DevicePattern pattern, const Offset* diagonal, c
   }
 }
 
-__global__ void gather_inverses(Index rows, const double* inverse, const Index* index, double* inverse_pivots) {
-  const auto row = static_cast<Index>(element());
-  if (row < rows) inverse_pivots[row] = inverse[index ? index[row] : row];
-}
-
-struct Reporter {
-  FactorReport* report;
-  __device__ void zero_pivot(Index i, double) const {
-    atomicMin(&report->first_zero, i);
-    atomicMax(&report->last_zero, i);
-  }
-  __device__ void shifted(Index) const { atomicAdd(&report->shifted, 1); }
-  __device__ void non_finite(Index i) const { atomicMin(&report->first_non_finite, i); }
-};
-
 /// A thread a row. Entries left of the diagonal, which only ilu0 has here, become multipliers.
 __global__ void fill_factor(DevicePattern pattern, const Offset* diagonal, FactorInput input, PivotRule rule,
                             FactorTarget target) {
@@ -67,7 +54,7 @@ __global__ void fill_factor(DevicePattern pattern, const Offset* diagonal, Facto
   }
   const double pivot = 1.0 / target.inverse_pivots[row];
   target.entries[middle] = pivot;
-  static_cast<void>(check_pivot(rule, row, pivot, absolute_sum, Reporter{target.report}));
+  static_cast<void>(check_pivot(rule, row, pivot, absolute_sum, elimination::Reporter{target.report}));
 }
 
 }  // namespace
@@ -96,9 +83,7 @@ void Recurrence::load(const FactorInput& input, const Index* index, cudaStream_t
 void factor_with_inverses(const DevicePattern& pattern, const Offset* diagonal, const FactorInput& input,
                           const PivotRule& rule, const double* inverse, const Index* index, const FactorTarget& target,
                           cudaStream_t stream) {
-  gather_inverses<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern.rows, inverse, index,
-                                                                              target.inverse_pivots);
-  cuda::check_launch("gather_inverses");
+  gather(pattern.rows, inverse, index, target.inverse_pivots, stream);
   fill_factor<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern, diagonal, input, rule, target);
   cuda::check_launch("fill_factor");
 }

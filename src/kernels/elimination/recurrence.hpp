@@ -48,7 +48,7 @@ struct FactorTarget {
   FactorReport* report;
 };
 
-/// The factor from its inverse pivots, row i's at inverse[index[i]] (null: at i). Asynchronous.
+/// The factor from its inverse pivots, row i's at inverse[index[i]]. Asynchronous.
 void factor_with_inverses(const DevicePattern& pattern, const Offset* diagonal, const FactorInput& input,
                           const PivotRule& rule, const double* inverse, const Index* index, const FactorTarget& target,
                           cudaStream_t stream);

@@ -70,7 +70,7 @@ __device__ inline double publish_pivot(const Parameters& p, const LaneGroup& gro
 __device__ inline void check_row(const Parameters& p, const LaneGroup& group, const GroupRow& row, double pivot,
                                  double absolute_sum) {
   absolute_sum = group.sum(absolute_sum);
-  if (row.active && group.rank() == 0) static_cast<void>(check_pivot(p.rule, row.row, pivot, absolute_sum, p));
+  if (row.active && group.rank() == 0) static_cast<void>(check_pivot(p.rule, row.row, pivot, absolute_sum, p.reporter));
 }
 
 __device__ inline double load_diagonal(const Parameters& p, const LaneGroup& group, const GroupRow& row) {
