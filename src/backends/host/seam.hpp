@@ -24,25 +24,41 @@ inline void pause() {
 #endif
 }
 
-/// One turn of a waiting loop: pauses first, then gives the processor away, then sleeps. A thread that only yields
-/// stays on its processor, which may be the one where the thread that it waits for wants to run while another is free;
-/// after a sleep the operating system chooses anew.
+/// The turns of one waiting loop: pauses first; then it offers its processor to others between pauses. It is time to
+/// sleep when others have taken the offer a few times, or else after one to three milliseconds.
+///
+/// Where every thread has a processor, sleeping sooner is what must not happen: a sleep of 20 µs takes 75 µs and more
+/// (timer slack, and a virtual processor that has to be started again), as long as dozens of levels, and those who wait
+/// for the sleeper fall asleep in turn. Where threads share processors, sleeping is what lets the others work; and
+/// a thread that only yields stays on its processor, which may be the one where the thread that it waits for wants to
+/// run while another is free: after a sleep the operating system chooses anew.
 class Backoff {
  public:
-  void turn() {
-    ++turns_;
-    if (turns_ < kPauses) {
+  /// One turn without sleep. @returns false, at once, when it is time to sleep
+  bool spin() {
+    if (turns_ >= kTurns) return false;
+    if (++turns_ <= kPauses) {
       pause();
-    } else if (turns_ < kPauses + kYields) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      return true;
     }
+    for (int k = 0; k < kPausesPerYield; ++k) pause();
+    const auto before = std::chrono::steady_clock::now();
+    std::this_thread::yield();
+    if (std::chrono::steady_clock::now() - before > kIdleYield) turns_ += kTurnsPerTakenYield;
+    return true;
+  }
+
+  /// One turn, a sleep where it is time for that.
+  void turn() {
+    if (!spin()) std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 
  private:
+  static constexpr int kTurns = 2000;
   static constexpr int kPauses = 100;
-  static constexpr int kYields = 100;
+  static constexpr int kPausesPerYield = 32;
+  static constexpr int kTurnsPerTakenYield = 400;
+  static constexpr std::chrono::microseconds kIdleYield{2};  // one that nobody takes lasts a quarter to half of that
   int turns_ = 0;
 };
 

@@ -12,15 +12,12 @@ namespace taskdag::host {
 
 namespace {
 
-constexpr int kSpinsBeforeSleep = 2000;
-
 /// Returns once `value` differs from `old`; sees everything that was written before the change.
 void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
-  for (int spin = 0; spin < kSpinsBeforeSleep; ++spin) {
-    if (value.load(std::memory_order_acquire) != old) return;
-    pause();
+  Backoff backoff;
+  while (value.load(std::memory_order_acquire) == old) {
+    if (!backoff.spin()) value.wait(old, std::memory_order_acquire);
   }
-  value.wait(old, std::memory_order_acquire);
 }
 
 }  // namespace
