@@ -6,6 +6,7 @@
 #include "backends/cuda/device.hpp"
 #include "kernels/sptrsv/cells/cells.hpp"
 #include "kernels/sptrsv/cells/estimate.hpp"
+#include "kernels/sptrsv/supernodes/supernodes.hpp"
 #include "solver/cuda_sweep.hpp"
 #include "solver/cuda_trial.hpp"
 #include "solver/selector.hpp"
@@ -15,8 +16,11 @@ namespace taskdag::cuda {
 
 namespace {
 
-/// With fewer levels cells are not considered: what they save is per level.
+/// With fewer levels neither cells nor supernodes are considered: what they save is per level.
 constexpr Index kFewLevels = 16;
+
+/// With fewer rows that need the one before them supernodes are not considered.
+constexpr double kLeastShare = 0.4;
 
 /// What cells may take, so that the other sweep and the application have room.
 constexpr double kShareOfFreeMemory = 0.25;
@@ -39,25 +43,111 @@ TuneKey key_of(const std::string& device, const AnalysedTriangle& triangle, cuda
   return key;
 }
 
-std::unique_ptr<kernels::Sweep> make(const ScheduleChoice& choice, const kernels::SweepInput& input,
-                                     cudaStream_t stream) {
-  if (choice.cells > 0) return kernels::make_cells_sweep(input, kernels::CellsOptions{.cells = choice.cells}, stream);
-  return kernels::make_sweep(choice.schedule, input, stream);
+/// The usual schedule of a triangle, and how its cells are cut where they are a candidate.
+struct Outlook {
+  kernels::TriangleFeatures features;
+  std::optional<kernels::cells::Cut> cut;
+  ExpectedSchedule usual;
+};
+
+/// `features` are those of the input's triangle.
+Outlook look_at(const kernels::TriangleFeatures& features, const kernels::SweepInput& input, cudaStream_t stream) {
+  Outlook outlook{features, {}, {}};
+  if (features.levels >= kFewLevels && kernels::cells_supported()) {
+    kernels::cells::Estimate estimate = kernels::cells::estimate(input, stream);
+    // Thin levels take much memory: an automatic choice must not be what makes a problem too large.
+    if (estimate.bytes < kShareOfFreeMemory * free_memory()) {
+      outlook.features.cells = estimate.cut.cells;
+      outlook.features.cells_microseconds = estimate.microseconds;
+      outlook.cut = std::move(estimate.cut);
+    }
+  }
+  if (input.blocks != nullptr) outlook.features.colours = input.blocks->colours();
+  outlook.usual = choose_schedule(outlook.features);
+  return outlook;
 }
 
+/// A triangle whose supernodes have been solved for, and what is left to run: by cells or flat, which go by the ranges.
+struct Condensed {
+  Condensed(const kernels::SweepInput& input, kernels::supernodes::Supernodes supernodes, cudaStream_t stream)
+      : triangle(input, std::move(supernodes), stream),
+        outlook(look_at(kernels::measure_features(input.pattern, triangle.found.outer, triangle.levels, stream),
+                        triangle.input(input), stream)) {
+    if (outlook.usual.schedule != SolveSchedule::cells) outlook.usual.schedule = SolveSchedule::flat;
+  }
+  Condensed(const Condensed&) = delete;
+  Condensed& operator=(const Condensed&) = delete;
+
+  kernels::CondensedTriangle triangle;
+  Outlook outlook;
+};
+
+/// Makes the sweeps of one triangle, by the outlook where there is one.
+class SweepMaker {
+ public:
+  SweepMaker(const kernels::SweepInput& input, cudaStream_t stream) : input_(input), stream_(stream) {}
+
+  /// Looks at everything that is cheap to look at. @returns the usual schedule
+  SolveSchedule look(kernels::TriangleFeatures& features) {
+    outlook_ = look_at(features, input_, stream_);
+    features = outlook_.features;
+    // Values of the triangle that supernodes leave, and where they come from.
+    constexpr double kBytesPerEntry = sizeof(double) + sizeof(Offset);
+    if (features.levels < kFewLevels || kBytesPerEntry * input_.pattern.entries > kShareOfFreeMemory * free_memory()) {
+      return outlook_.usual.schedule;
+    }
+    kernels::supernodes::Supernodes found = kernels::supernodes::find(input_, stream_);
+    if (found.share < kLeastShare) return outlook_.usual.schedule;
+    condensed_ = std::make_unique<Condensed>(input_, std::move(found), stream_);
+    return supernodes_pay(outlook_.usual, condensed_->outlook.usual) ? SolveSchedule::supernodes
+                                                                     : outlook_.usual.schedule;
+  }
+
+  [[nodiscard]] bool has_supernodes() const { return condensed_ != nullptr; }
+
+  std::unique_ptr<kernels::Sweep> make(const ScheduleChoice& choice) {
+    if (choice.cells > 0) {
+      return kernels::make_cells_sweep(input_, kernels::CellsOptions{.cells = choice.cells}, stream_);
+    }
+    if (choice.schedule != SolveSchedule::supernodes) return make(choice.schedule, outlook_, input_);
+    if (!condensed_) {
+      condensed_ = std::make_unique<Condensed>(input_, kernels::supernodes::find(input_, stream_), stream_);
+    }
+    const Outlook& left = condensed_->outlook;
+    return kernels::make_supernodes_sweep(
+        input_, condensed_->triangle,
+        [&](const kernels::SweepInput& input) { return make(left.usual.schedule, left, input); }, stream_);
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<kernels::Sweep> make(SolveSchedule schedule, const Outlook& outlook,
+                                                     const kernels::SweepInput& input) const {
+    if (schedule == SolveSchedule::cells && outlook.cut) {
+      return kernels::make_sweep_of_cells(input, *outlook.cut, stream_);
+    }
+    return kernels::make_sweep(schedule, input, stream_);
+  }
+
+  const kernels::SweepInput& input_;
+  cudaStream_t stream_;
+  Outlook outlook_;
+  std::unique_ptr<Condensed> condensed_;
+};
+
 /// `usual` and some others.
-TrialResult fastest(SolveSchedule usual, const kernels::SweepInput& input, cudaStream_t stream) {
+TrialResult fastest(SolveSchedule usual, SweepMaker& maker, const kernels::SweepInput& input, cudaStream_t stream) {
   SweepTrial trial(input, stream);
-  TrialResult best{{usual}, trial.microseconds(*make({usual}, input, stream))};
+  TrialResult best{{usual}, trial.microseconds(*maker.make({usual}))};
   const int all = device_limits().multiprocessors;
   std::vector<ScheduleChoice> others{{SolveSchedule::flat},           {SolveSchedule::cells},
                                      {SolveSchedule::cells, all},     {SolveSchedule::cells, all / 2},
                                      {SolveSchedule::cells, all / 4}, {SolveSchedule::cusparse}};
   if (input.blocks != nullptr) others.push_back({SolveSchedule::blocks});
+  if (maker.has_supernodes()) others.push_back({SolveSchedule::supernodes});
   for (const ScheduleChoice& other : others) {
     if (other == ScheduleChoice{usual}) continue;
     try {
-      const double took = trial.microseconds(*make(other, input, stream));
+      const double took = trial.microseconds(*maker.make(other));
       if (took < best.microseconds) best = {other, took};
     } catch (const DeviceError&) {  // a device or a system that cannot run it: no candidate here
     } catch (const Unsupported&) {  // nor is one that cannot take so large a triangle
@@ -100,28 +190,18 @@ kernels::SweepInput AnalysedTriangle::input(const Offset* source_entry) const {
 ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle& triangle,
                          const kernels::SweepInput& input, cudaStream_t stream)
     : features(triangle.features) {
+  SweepMaker maker(input, stream);
   ScheduleChoice choice{SolveSchedule::flat};
-  std::optional<kernels::cells::Cut> cut;
   if (features.rows > 0) {
-    if (request.schedule == SolveSchedule::automatic && features.levels >= kFewLevels && kernels::cells_supported()) {
-      kernels::cells::Estimate estimate = kernels::cells::estimate(input, stream);
-      // Thin levels take much memory: an automatic choice must not be what makes a problem too large.
-      if (estimate.bytes < kShareOfFreeMemory * free_memory()) {
-        features.cells = estimate.cut.cells;
-        features.cells_microseconds = estimate.microseconds;
-        cut = std::move(estimate.cut);
-      }
-    }
-    if (input.blocks != nullptr) features.colours = input.blocks->colours();
-    const SolveSchedule usual = choose_schedule(features);
+    SolveSchedule usual = SolveSchedule::flat;
+    if (request.schedule == SolveSchedule::automatic) usual = maker.look(features);
     choice = settle_schedule(
         request, usual, [&] { return key_of(request.device, triangle, stream); },
-        [&] { return fastest(usual, input, stream); });
+        [&] { return fastest(usual, maker, input, stream); });
     if (choice.schedule == SolveSchedule::automatic) choice = {usual};  // a file may say so
   }
   schedule = choice.schedule;
-  const bool known = choice == ScheduleChoice{SolveSchedule::cells} && cut;
-  sweep = known ? kernels::make_sweep_of_cells(input, *cut, stream) : make(choice, input, stream);
+  sweep = maker.make(choice);
 }
 
 }  // namespace taskdag::cuda

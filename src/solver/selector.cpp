@@ -34,26 +34,32 @@ double blocks_microseconds(const kernels::TriangleFeatures& features) {
 
 }  // namespace
 
-SolveSchedule choose_schedule(const kernels::TriangleFeatures& features) {
+ExpectedSchedule choose_schedule(const kernels::TriangleFeatures& features) {
   // Two levels: the rows of the second look at nothing but the few places of the first, all at once. Two launches wait
   // for nothing.
   constexpr Index kWideLevel = 10000;
   constexpr Index kShortRow = 128;
   constexpr Offset kMostEntries = 1000000;  // that schedule is prepared on the host
+  const double flat = flat_microseconds(features);
   if (features.levels == 2 && features.widest_level >= kWideLevel && features.longest_row <= kShortRow &&
       features.entries <= kMostEntries) {
-    return SolveSchedule::level_graph;
+    return {SolveSchedule::level_graph, flat};
   }
-  // Estimates err: cells must promise a gain.
-  constexpr double kMargin = 0.9;
   // Above this a row takes all lanes of a fetcher by itself, and one such row sets the lanes of all in its cell.
   constexpr Index kLongestRow = 128;
-  const double flat = flat_microseconds(features);
+  // Estimates err: cells must promise a gain.
+  constexpr double kMargin = 0.9;
   const double blocks = features.colours > 0 ? blocks_microseconds(features) : flat;
   const bool cells = features.cells > 0 && features.longest_row <= kLongestRow &&
                      features.cells_microseconds < kMargin * std::min(flat, blocks);
-  if (cells) return SolveSchedule::cells;
-  return blocks < flat ? SolveSchedule::blocks : SolveSchedule::flat;
+  if (cells) return {SolveSchedule::cells, features.cells_microseconds};
+  if (blocks < flat) return {SolveSchedule::blocks, blocks};
+  return {SolveSchedule::flat, flat};
+}
+
+bool supernodes_pay(const ExpectedSchedule& usual, const ExpectedSchedule& condensed) {
+  constexpr double kScaling = 4.0;  // microseconds: the pass over the right-hand side
+  return condensed.microseconds + kScaling < usual.microseconds;
 }
 
 }  // namespace taskdag

@@ -7,7 +7,16 @@
 
 namespace taskdag {
 
-/// What `automatic` stands for. The same features give the same schedule.
-SolveSchedule choose_schedule(const kernels::TriangleFeatures& features);
+/// A schedule and what a solve by it is expected to take.
+struct ExpectedSchedule {
+  SolveSchedule schedule = SolveSchedule::flat;
+  double microseconds = 0.0;
+};
+
+/// The fastest schedule by features, supernodes apart. The same features give the same schedule.
+ExpectedSchedule choose_schedule(const kernels::TriangleFeatures& features);
+
+/// Whether supernodes are worth it: `condensed` is what is expected of the triangle that they leave.
+bool supernodes_pay(const ExpectedSchedule& usual, const ExpectedSchedule& condensed);
 
 }  // namespace taskdag

@@ -2,6 +2,7 @@
 #include "kernels/sptrsv/cells/cells.hpp"
 #include "kernels/sptrsv/cusparse.hpp"
 #include "kernels/sptrsv/flat.hpp"
+#include "kernels/sptrsv/supernodes/supernodes.hpp"
 #include "kernels/sptrsv/supersteps/supersteps.hpp"
 #include "kernels/sptrsv/sweep.hpp"
 #include "taskdag/error.hpp"
@@ -26,6 +27,13 @@ std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& inpu
       return make_cusparse_sweep(input, stream);
     case SolveSchedule::cells:
       return make_cells_sweep(input, {}, stream);
+    case SolveSchedule::supernodes:
+      return make_supernodes_sweep(
+          input, CondensedTriangle(input, supernodes::find(input, stream), stream),
+          [&](const SweepInput& condensed) {
+            return make_sweep(cells_supported() ? SolveSchedule::cells : SolveSchedule::flat, condensed, stream);
+          },
+          stream);
     case SolveSchedule::blocks:
       return make_blocks_sweep(input, {}, stream);
     case SolveSchedule::locking:

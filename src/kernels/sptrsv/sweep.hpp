@@ -64,7 +64,8 @@ inline bool Sweep::solve_reciprocals(const double* /*rhs*/, int* /*non_finite*/,
   return false;
 }
 
-/// Makes the sweep of a CUDA schedule (not automatic). Synchronises `stream`. @throws InvalidInput for a host schedule
+/// Makes the sweep of a CUDA schedule (not automatic); supernodes with cells where the device can run them, else flat.
+/// Synchronises `stream`. @throws InvalidInput for a host schedule
 std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream);
 
 }  // namespace taskdag::kernels
