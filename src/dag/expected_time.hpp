@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "dag/assignment.hpp"
+#include "dag/superstep_schedule.hpp"
 #include "dag/task_graph.hpp"
 #include "dag/thread_plan.hpp"
 
@@ -15,5 +16,12 @@ namespace taskdag {
 /// of groups.
 std::int64_t expected_time(const TaskGraph& graph, const Assignment& assignment, int cores,
                            const PlanCosts& costs = {});
+
+/// The same of a schedule of that triangle. @pre the pattern is square and valid
+std::int64_t expected_time(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle,
+                           const PlanCosts& costs = {});
+
+/// Time of a solve by one thread in natural order.
+std::int64_t expected_serial_time(const CsrPattern& pattern, Triangle triangle, const PlanCosts& costs = {});
 
 }  // namespace taskdag

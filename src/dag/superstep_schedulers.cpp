@@ -8,6 +8,8 @@
 #include "dag/expected_time.hpp"
 #include "dag/funnel.hpp"
 #include "dag/level_schedulers.hpp"
+#include "dag/levels.hpp"
+#include "dag/neighbours.hpp"
 #include "dag/runs.hpp"
 #include "dag/task_graph.hpp"
 #include "dag/transitive_reduction.hpp"
@@ -66,11 +68,13 @@ SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& 
 
   TaskGraph graph = make_task_graph(pattern, triangle);
   const Offset most = options.group_weight > 0 ? options.group_weight : choose_group_weight(graph, cores);
+  const auto finish = [&](Assignment assignment) {
+    if (options.gather) gather_neighbours(make_task_graph(pattern, triangle), cores, assignment);
+    return make_superstep_schedule(triangle, cores, assignment);
+  };
   const auto list = [&](const auto& scheduler) {
-    return make_superstep_schedule(triangle, cores,
-                                   options.try_runs
-                                       ? schedule_runs(graph, options.coarsen, most, cores, scheduler)
-                                       : schedule(std::move(graph), options.coarsen, Funnel::in, most, scheduler));
+    return finish(options.try_runs ? schedule_runs(graph, options.coarsen, most, cores, scheduler)
+                                   : schedule(std::move(graph), options.coarsen, Funnel::in, most, scheduler));
   };
   switch (kind) {
     case SolveSchedule::locking:
@@ -84,16 +88,22 @@ SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& 
         return schedule_pivotal_path(g, cores, options.idle_share);
       });
     case SolveSchedule::hdagg:
-      return make_superstep_schedule(
-          triangle, cores, schedule(std::move(graph), options.coarsen, Funnel::tree, most, [&](const TaskGraph& g) {
-            return schedule_glued_levels(g, cores, options.imbalance);
-          }));
+      return finish(schedule(std::move(graph), options.coarsen, Funnel::tree, most,
+                             [&](const TaskGraph& g) { return schedule_glued_levels(g, cores, options.imbalance); }));
     case SolveSchedule::level_set:
     case SolveSchedule::point_to_point:
       return make_superstep_schedule(triangle, cores, schedule_level_set(graph, cores));
     default:
       throw InvalidInput("this schedule is not made of supersteps");
   }
+}
+
+std::optional<SuperstepSchedule> find_faster_than_one_core(const CsrPattern& pattern, Triangle triangle, int cores) {
+  if (cores < 4 || pattern.rows / 2 / cores < count_levels(pattern, triangle).levels) return std::nullopt;
+  SuperstepSchedule schedule =
+      make_superstep_schedule(SolveSchedule::locking, pattern, triangle, cores, {.gather = true});
+  if (4 * expected_time(schedule, pattern, triangle) > 3 * expected_serial_time(pattern, triangle)) return std::nullopt;
+  return schedule;
 }
 
 }  // namespace taskdag

@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdlib>
+#include <set>
 #include <vector>
 
 #include "dag/cell_waits.hpp"
@@ -62,8 +65,9 @@ TEST(SuperstepSchedule, IsValidForEveryPatternSchedulerAndNumberOfCores) {
         for (const int cores : {1, 2, 7, 22, 264}) {
           for (const bool coarsen : {true, false}) {
             for (const double idle_share : {0.2, 0.4}) {
-              const SuperstepSchedule schedule = make_superstep_schedule(
-                  kind, m.a.pattern(), triangle, cores, {.idle_share = idle_share, .coarsen = coarsen});
+              const SuperstepSchedule schedule =
+                  make_superstep_schedule(kind, m.a.pattern(), triangle, cores,
+                                          {.idle_share = idle_share, .coarsen = coarsen, .gather = idle_share > 0.3});
               const auto fault = find_fault(schedule, m.a.pattern(), triangle);
               ASSERT_FALSE(fault) << m.name << ", " << static_cast<int>(kind) << " on " << cores << ": " << *fault;
               ASSERT_EQ(schedule.cores, cores);
@@ -108,6 +112,64 @@ TEST(SuperstepSchedule, OfRunsKeepsTheRowsOfAGridTogether) {
   EXPECT_LT(2 * jumps(true), jumps(false));
 }
 
+TEST(FindFasterThanOneCore, FindsSuperstepsInNarrowLevelsAndNothingInAChain) {
+  const CsrMatrix band = make_narrow_band_lower(30000, 0.14, 10, 1);  // 37 rows in the mean level
+  const auto schedule = find_faster_than_one_core(band.pattern(), Triangle::lower, 16);
+  ASSERT_TRUE(schedule);
+  EXPECT_EQ(find_fault(*schedule, band.pattern(), Triangle::lower), std::nullopt);
+  EXPECT_LT(4 * expected_time(*schedule, band.pattern(), Triangle::lower),
+            3 * expected_serial_time(band.pattern(), Triangle::lower));
+  EXPECT_FALSE(find_faster_than_one_core(band.pattern(), Triangle::lower, 1));
+  EXPECT_FALSE(find_faster_than_one_core(test::chain(30000).pattern(), Triangle::lower, 16));
+}
+
+TEST(GatherNeighbours, PutsIndependentRowsInRunsOfTheSameLoad) {
+  const CsrMatrix rows = test::diagonal(1000);
+  const SuperstepSchedule schedule =
+      make_superstep_schedule(SolveSchedule::locking, rows.pattern(), Triangle::lower, 10, {.gather = true});
+  for (Index p = 0; p < 1000; ++p) EXPECT_EQ(schedule.order[static_cast<std::size_t>(p)], p);
+  for (int c = 0; c < 10; ++c) EXPECT_EQ(load(schedule, 0, c), 100);
+}
+
+TEST(GatherNeighbours, KeepsSuperstepsAndLoadsAndSharesFewerLines) {
+  const CsrMatrix random = make_erdos_renyi_lower(20000, 1e-4, 1);
+  constexpr int kCores = 8;
+  for (const SolveSchedule kind : {SolveSchedule::locking, SolveSchedule::pivotal_path, SolveSchedule::hdagg}) {
+    const SuperstepSchedule dealt = make_superstep_schedule(kind, random.pattern(), Triangle::lower, kCores);
+    const SuperstepSchedule gathered =
+        make_superstep_schedule(kind, random.pattern(), Triangle::lower, kCores, {.gather = true});
+    const auto entries = [&](const SuperstepSchedule& schedule, Index s, int c) {
+      Offset count = 0;
+      for (Index p = schedule.first(s, c); p < schedule.last(s, c); ++p) {
+        const Index row = schedule.order[static_cast<std::size_t>(p)];
+        count += 1 + static_cast<Offset>(dependencies(random.pattern(), Triangle::lower, row).size());
+      }
+      return count;
+    };
+    ASSERT_EQ(gathered.supersteps, dealt.supersteps);
+    for (Index s = 0; s < dealt.supersteps; ++s) {
+      Offset total = 0;
+      for (int c = 0; c < kCores; ++c) total += entries(dealt, s, c);
+      for (int c = 0; c < kCores; ++c) {
+        EXPECT_LE(16 * kCores * std::abs(entries(gathered, s, c) - entries(dealt, s, c)), total);
+      }
+    }
+    // Lines of 8 rows in each superstep, counted once for each core that has rows of them.
+    const auto lines = [](const SuperstepSchedule& schedule) {
+      std::set<std::array<Index, 3>> found;
+      for (Index s = 0; s < schedule.supersteps; ++s) {
+        for (int c = 0; c < schedule.cores; ++c) {
+          for (Index p = schedule.first(s, c); p < schedule.last(s, c); ++p) {
+            found.insert({s, c, schedule.order[static_cast<std::size_t>(p)] / 8});
+          }
+        }
+      }
+      return found.size();
+    };
+    EXPECT_LT(lines(gathered), lines(dealt));
+  }
+}
+
 TEST(ExpectedTime, AddsTheLongestCellsTheJumpsAndTheBarriers) {
   // Tasks 0, 1, 3 on core 0 and 2 on core 1 in superstep 0; task 4 on core 1 in superstep 1.
   const CsrMatrix a{5, 5, {0, 1, 3, 4, 6, 9}, {0, 0, 1, 2, 0, 3, 0, 2, 4}, {}};
@@ -117,6 +179,19 @@ TEST(ExpectedTime, AddsTheLongestCellsTheJumpsAndTheBarriers) {
   // Core 0: three rows, two entries, two jumps. Then one row, two entries, one jump. Two barriers of one round.
   EXPECT_EQ(expected_time(graph, assignment, 2, costs), (30 + 2 + 200) + (10 + 2 + 100) + 2000);
   EXPECT_EQ(expected_time(graph, {1, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}, 1, costs), 50 + 4 + 100);
+  EXPECT_EQ(expected_time(make_superstep_schedule(Triangle::lower, 2, assignment), a.pattern(), Triangle::lower, costs),
+            expected_time(graph, assignment, 2, costs));
+  EXPECT_EQ(expected_serial_time(a.pattern(), Triangle::lower, costs), 50 + 4);
+}
+
+TEST(ExpectedTime, OfAScheduleIsThatOfItsAssignment) {
+  for (const test::NamedMatrix& m : test::schedule_matrices()) {
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      const SuperstepSchedule schedule = make_superstep_schedule(SolveSchedule::locking, m.a.pattern(), triangle, 5);
+      EXPECT_EQ(expected_time(schedule, m.a.pattern(), triangle),
+                expected_time(make_task_graph(m.a.pattern(), triangle), assignment_of(schedule, triangle), 5));
+    }
+  }
 }
 
 TEST(SuperstepSchedule, NeverHasMoreSuperstepsThanLevels) {

@@ -232,6 +232,20 @@ TEST(ScheduledSweep, RunsEveryScheduleOfTheHost) {
   }
 }
 
+TEST(ScheduledSweep, TakesLockingWhereAPlanHasOneThreadAndSuperstepsAreFew) {
+  const CsrMatrix band = tame(make_narrow_band_lower(30000, 0.14, 10, 1));
+  const std::vector<double> b = right_hand_side(band.rows);
+  host::ThreadPool pool(16);
+  ScheduledSweep sweep(band.pattern(), nullptr, Triangle::lower, pool, SolveSchedule::automatic);
+  sweep.load(band.values.data());
+  EXPECT_TRUE(same_bits(solve(sweep, b), serial(band, Triangle::lower, b)));
+  const ThreadPlan plan(band.pattern(), Triangle::lower, pool.processors());
+  const bool few = find_faster_than_one_core(band.pattern(), Triangle::lower, pool.processors()).has_value();
+  EXPECT_EQ(sweep.schedule(), plan.threads() > 1 ? SolveSchedule::plan
+                              : few              ? SolveSchedule::locking
+                                                 : SolveSchedule::serial);
+}
+
 TEST(HostTriangular, GivesTheSameBitsUnderEverySchedule) {
   const Context context = Context::create({.backend = Backend::host, .threads = 4});
   for (const char* name : {"orsreg_1", "ex6", "add32"}) {

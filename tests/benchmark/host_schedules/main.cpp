@@ -134,7 +134,8 @@ int run(const Options& options) {
     double serial_ms = 0.0;
     for (const Variant& variant : list_variants()) {
       const bool serial = variant.kind == SolveSchedule::serial;
-      if (options.counts && (serial || variant.kind == SolveSchedule::plan)) continue;
+      const bool has_cells = !serial && variant.kind != SolveSchedule::plan && variant.kind != SolveSchedule::automatic;
+      if (options.counts && !has_cells) continue;
       if (!serial && !wanted(options.schedules, variant.name)) continue;
       Row row{c.set, c.name, system.a.rows, system.a.entries(), variant.name, {}, 0.0};
       row.measured = measure(variant, system, options.cores, pool.get(), options.repeat);

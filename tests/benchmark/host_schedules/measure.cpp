@@ -11,7 +11,7 @@
 #include "dag/superstep_schedulers.hpp"
 #include "dag/thread_plan.hpp"
 #include "kernels/sptrsv/host.hpp"
-#include "kernels/sptrsv/host/superstep_sweep.hpp"
+#include "kernels/sptrsv/host/scheduled_sweep.hpp"
 
 namespace taskdag::benchmark {
 namespace {
@@ -88,9 +88,11 @@ double find_balance(const SuperstepSchedule& schedule, const CsrMatrix& a) {
 
 std::vector<Variant> list_variants() {
   return {{"serial", SolveSchedule::serial},
+          {"auto", SolveSchedule::automatic},
           {"plan", SolveSchedule::plan},
           {"locking", SolveSchedule::locking},
           {"locking, no Funnel", SolveSchedule::locking, false},
+          {"locking, as dealt", SolveSchedule::locking, true, false, false, false},
           {"locking, waits", SolveSchedule::locking, true, true},
           {"locking, runs", SolveSchedule::locking, true, false, true},
           {"locking, runs, waits", SolveSchedule::locking, true, true, true},
@@ -117,11 +119,22 @@ Measurement measure(const Variant& variant, const System& system, int cores, hos
     }
     return result;
   }
+  if (variant.kind == SolveSchedule::automatic) {
+    if (pool == nullptr) return result;
+    std::unique_ptr<kernels::ScheduledSweep> sweep;  // chosen and packed in one go
+    result.schedule_ms = wall_ms([&] {
+      sweep =
+          std::make_unique<kernels::ScheduledSweep>(pattern, nullptr, Triangle::lower, *pool, SolveSchedule::automatic);
+    });
+    result.solving = solve<kernels::ScheduledSweep>([&] { return std::move(sweep); }, system, repeat);
+    return result;
+  }
   SuperstepSchedule schedule;
   std::optional<CellWaits> waits;
   result.schedule_ms = wall_ms([&] {
-    schedule = make_superstep_schedule(variant.kind, pattern, Triangle::lower, cores,
-                                       {.try_runs = variant.runs, .coarsen = variant.coarsen});
+    schedule =
+        make_superstep_schedule(variant.kind, pattern, Triangle::lower, cores,
+                                {.try_runs = variant.runs, .coarsen = variant.coarsen, .gather = variant.gather});
     if (variant.waits) waits = find_cell_waits(schedule, pattern, Triangle::lower);
   });
   result.supersteps = schedule.supersteps;

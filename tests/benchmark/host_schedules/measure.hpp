@@ -19,6 +19,7 @@ struct Variant {
   bool coarsen = true;  ///< Funnel or subtrees first
   bool waits = false;   ///< waits of cell for cell in place of barriers
   bool runs = false;    ///< on runs of rows, too
+  bool gather = true;   ///< light tasks dealt out anew, neighbours together
 };
 
 /// serial first.
@@ -37,7 +38,7 @@ struct Measurement {
   Index wavefronts = 0;
   Index supersteps = 0;      ///< 0: the schedule is not made of supersteps
   double balance = 0.0;      ///< entries / (cores · Σ over the supersteps of the entries of the fullest cell)
-  double schedule_ms = 0.0;  ///< making the schedule, with its waits
+  double schedule_ms = 0.0;  ///< making the schedule, with its waits; of automatic with the packing
   std::optional<Solving> solving;
 };
 
@@ -49,7 +50,7 @@ struct System {
 };
 
 /// Makes the schedule for `cores` cores; solves `repeat` times where there is a pool of as many threads.
-/// Two untimed solves come first. serial and plan have no cells: cores are threads.
+/// Two untimed solves come first. serial, automatic and plan show no cells.
 Measurement measure(const Variant& variant, const System& triangle, int cores, host::ThreadPool* pool, int repeat);
 
 }  // namespace taskdag::benchmark

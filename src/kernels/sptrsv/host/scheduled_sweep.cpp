@@ -7,22 +7,42 @@
 
 namespace taskdag::kernels {
 
+namespace {
+
+/// The schedule of that name as it is run here. Locking and p-ivotal path also look at runs of rows.
+SuperstepSchedule make_schedule(SolveSchedule kind, const CsrPattern& pattern, Triangle triangle, int cores) {
+  const bool list = kind == SolveSchedule::locking || kind == SolveSchedule::pivotal_path;
+  return make_superstep_schedule(kind, pattern, triangle, cores, {.try_runs = list, .gather = true});
+}
+
+/// Glued levels and level sets have barriers, as they were published; the others wait for cells.
+bool has_barriers(SolveSchedule kind) { return kind == SolveSchedule::hdagg || kind == SolveSchedule::level_set; }
+
+}  // namespace
+
 ScheduledSweep::Sweep ScheduledSweep::make(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                            host::ThreadPool& pool, SolveSchedule schedule,
                                            std::shared_ptr<const ThreadPlan> plan) {
+  const auto run_supersteps = [&](const SuperstepSchedule& supersteps, bool barriers) {
+    std::optional<CellWaits> waits;
+    if (!barriers) waits = find_cell_waits(supersteps, pattern, triangle);
+    return Sweep(std::in_place_type<SuperstepSweep>, pattern, source, triangle, pool, supersteps, std::move(waits));
+  };
   switch (schedule) {
-    case SolveSchedule::serial:
-      plan = std::make_shared<const ThreadPlan>(pattern, triangle, 1);
-      [[fallthrough]];
     case SolveSchedule::automatic:
+      if (plan == nullptr) plan = std::make_shared<const ThreadPlan>(pattern, triangle, pool.processors());
+      if (plan->threads() == 1) {
+        const auto supersteps = find_faster_than_one_core(pattern, triangle, pool.processors());
+        if (supersteps) return run_supersteps(*supersteps, false);
+      }
+      [[fallthrough]];
     case SolveSchedule::plan:
       return Sweep(std::in_place_type<HostSweep>, pattern, source, triangle, pool, std::move(plan));
-    default: {
-      const SuperstepSchedule supersteps = make_superstep_schedule(schedule, pattern, triangle, pool.processors());
-      std::optional<CellWaits> waits;
-      if (schedule == SolveSchedule::point_to_point) waits = find_cell_waits(supersteps, pattern, triangle);
-      return Sweep(std::in_place_type<SuperstepSweep>, pattern, source, triangle, pool, supersteps, std::move(waits));
-    }
+    case SolveSchedule::serial:
+      return Sweep(std::in_place_type<HostSweep>, pattern, source, triangle, pool,
+                   std::make_shared<const ThreadPlan>(pattern, triangle, 1));
+    default:
+      return run_supersteps(make_schedule(schedule, pattern, triangle, pool.processors()), has_barriers(schedule));
   }
 }
 

@@ -16,13 +16,15 @@ namespace taskdag::kernels {
 class ScheduledSweep {
  public:
   /// Parameters as for HostSweep. `schedule`: one of the host's. Superstep schedules get as many cores as the pool has
-  /// threads that can run at the same time. `plan` is used by automatic and plan only.
+  /// threads that can run at the same time. `plan` is used by automatic and plan only. automatic: the plan, or locking
+  /// where the plan has one thread and locking is expected to be faster.
   /// @throws InvalidInput for a schedule of CUDA
   ScheduledSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
                  SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan = nullptr)
       : sweep_(make(pattern, source, triangle, pool, schedule, std::move(plan))), schedule_(schedule) {
     if (schedule == SolveSchedule::automatic) {
-      schedule_ = threads() > 1 ? SolveSchedule::plan : SolveSchedule::serial;
+      const bool supersteps = std::holds_alternative<SuperstepSweep>(sweep_);
+      schedule_ = supersteps ? SolveSchedule::locking : threads() > 1 ? SolveSchedule::plan : SolveSchedule::serial;
     }
   }
 
