@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "dag/levels.hpp"
 #include "dag/superstep_schedulers.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
@@ -135,6 +137,38 @@ TEST(SuperstepSweep, GivesRowsToPivotAndEmitAndTakesTheResultsArrayAsRightHandSi
   SuperstepSweep sweep = make_sweep(SolveSchedule::pivotal_path, a, Triangle::upper, pool, false);
   sweep.load(a.values.data());
   EXPECT_TRUE(same_bits(run(sweep), run(natural)));
+}
+
+TEST(SuperstepSweep, PermutesVectorsWhoseLinesManyCoresShareAndGivesTheSameBits) {
+  const CsrMatrix a = tame(make_erdos_renyi_lower(3000, 1e-3, 5));
+  const std::vector<double> b = right_hand_side(a.rows);
+  const std::vector<double> expected = serial(a, Triangle::lower, b);
+  constexpr int kCores = 8;
+  host::ThreadPool pool(kCores);
+  for (const bool with_waits : {false, true}) {
+    // Every level dealt row by row.
+    const std::vector<Index> level = compute_levels(a.pattern(), Triangle::lower);
+    Assignment assignment{1 + *std::ranges::max_element(level), {}, level};
+    for (Index i = 0; i < a.rows; ++i) assignment.core.push_back(i % kCores);
+    const SuperstepSchedule schedule = make_superstep_schedule(Triangle::lower, kCores, assignment);
+    std::optional<CellWaits> waits;
+    if (with_waits) waits = find_cell_waits(schedule, a.pattern(), Triangle::lower);
+    SuperstepSweep sweep(a.pattern(), nullptr, Triangle::lower, pool, schedule, std::move(waits));
+    ASSERT_TRUE(sweep.permutes());
+    sweep.load(a.values.data());
+    std::vector<double> x = b;
+    std::vector<double> emitted(b.size(), 0.0);
+    EXPECT_TRUE(sweep.run(
+        x.data(), [&](Index i) { return x[static_cast<std::size_t>(i)]; }, [](Index, double value) { return value; },
+        [&](Index i, double value) { emitted[static_cast<std::size_t>(i)] += value; }));
+    EXPECT_TRUE(same_bits(x, expected));
+    EXPECT_TRUE(same_bits(emitted, expected));
+    x[0] = std::numeric_limits<double>::infinity();
+    EXPECT_FALSE(sweep.run(
+        x.data(), [&](Index i) { return x[static_cast<std::size_t>(i)]; }, [](Index, double value) { return value; },
+        [](Index, double) {}));
+  }
+  EXPECT_FALSE(make_sweep(SolveSchedule::level_set, tame(test::chain(100)), Triangle::lower, pool, false).permutes());
 }
 
 TEST(ScheduledSweep, GivesPivotTheRowsPlace) {

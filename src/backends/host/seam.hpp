@@ -27,9 +27,9 @@ inline void pause() {
 /// The turns of one waiting loop: pauses first; then it offers its processor to others between pauses. It is time to
 /// sleep when others have taken the offer a few times, or else after one to three milliseconds.
 ///
-/// Where every thread has a processor, sleeping sooner is what must not happen: a sleep of 20 µs takes 75 µs and more
-/// (timer slack, and a virtual processor that has to be started again), as long as dozens of levels, and those who wait
-/// for the sleeper fall asleep in turn. Where threads share processors, sleeping is what lets the others work; and
+/// Where every thread has a processor, sleeping sooner is what must not happen: a sleep of 20 µs takes several times
+/// that (timer slack, and a virtual processor that has to be started again), as long as dozens of levels, and those who
+/// wait for the sleeper fall asleep in turn. Where threads share processors, sleeping is what lets the others work; and
 /// a thread that only yields stays on its processor, which may be the one where the thread that it waits for wants to
 /// run while another is free: after a sleep the operating system chooses anew.
 class Backoff {

@@ -23,7 +23,7 @@ int available_threads();
 /// that sees the change (acquire) runs the job once and decrements `running_` (release); the caller leaves run() when
 /// it reads running_ == 0 (acquire). So what the caller wrote before run() is visible to the workers, and what they
 /// wrote is visible to the caller afterwards. Only the caller writes the job and generation_.
-/// Workers look for work for one to three milliseconds (Backoff) and then sleep: waking them takes some 0.2 ms.
+/// Workers look for work for one to three milliseconds (Backoff) and then sleep, since waking them takes long.
 class ThreadPool {
  public:
   /// threads >= 1. @throws std::system_error if a thread cannot be started

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "backends/host/barrier.hpp"
@@ -26,6 +28,10 @@ namespace taskdag::kernels {
 /// write the same line, and pages lie near the thread that first writes them. A row's entries are added in the order of
 /// HostSweep, so both give the same bits.
 ///
+/// Right-hand side and result are in the user's order. Where a core's rows lie scattered, so that many cores would read
+/// and write the same lines of them, they are permuted in passes of their own before and after the cells, each core
+/// taking consecutive rows: what moves between cores is then whole lines.
+///
 /// No deadlock: a cell in the earliest superstep that is not finished waits for nothing unfinished.
 class SuperstepSweep {
  public:
@@ -42,6 +48,8 @@ class SuperstepSweep {
   [[nodiscard]] Index widest_level() const { return levels_.widest_level; }
   [[nodiscard]] int threads() const { return cores_; }
   [[nodiscard]] Index supersteps() const { return supersteps_; }
+  /// Whether vectors are permuted by passes of their own.
+  [[nodiscard]] bool permutes() const { return !place_.empty(); }
   /// The row at each place.
   [[nodiscard]] std::span<const Index> order() const { return row_; }
   [[nodiscard]] std::int64_t bytes() const;
@@ -49,7 +57,16 @@ class SuperstepSweep {
   /// As HostSweep::run(), with places for positions.
   template <class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    return run_cells([&](Index first, Index last) { return run_places(first, last, x, rhs, pivot, emit); });
+    if (!permutes()) {
+      return run_cells([&](Index first, Index last) { return run_places(first, last, x, rhs, pivot, emit); });
+    }
+    const Permuting permuting{[&](Index i) { permuted_rhs_[place_of(i)] = rhs(i); },
+                              [&](Index i) {
+                                const double value = result_[place_of(i)];
+                                x[i] = value;
+                                emit(i, value);
+                              }};
+    return run_cells([&](Index first, Index last) { return run_permuted_places(first, last, pivot); }, permuting);
   }
 
   /// As HostSweep::run_columns(), with places for positions.
@@ -78,55 +95,100 @@ class SuperstepSweep {
     return static_cast<std::size_t>(core) * static_cast<std::size_t>(supersteps_) + static_cast<std::size_t>(superstep);
   }
 
+  [[nodiscard]] std::size_t place_of(Index row) const {
+    return static_cast<std::size_t>(place_[static_cast<std::size_t>(row)]);
+  }
+
+  /// What is called with every row before the first cell and after the last one.
+  template <class Before, class After>
+  struct Permuting {
+    Before before;
+    After after;
+  };
+  struct InPlace {};
+
   /// Calls places(first, last) for the places of each cell, when what it waits for has run. @returns whether all calls
   /// returned true
-  template <class Places>
-  bool run_cells(const Places& places) {
+  template <class Places, class Permutation = InPlace>
+  bool run_cells(const Places& places, const Permutation& permutation = {}) {
+    constexpr bool permutes = !std::is_same_v<Permutation, InPlace>;
     std::atomic<bool> finite{true};
     const auto cell = [&](Index superstep, int core) {
       const std::size_t k = stored_cell(superstep, core);
       if (!places(cells_[k], cells_[k + 1])) finite.store(false, std::memory_order_relaxed);
     };
+    const auto each_row = [&](int first_part, int last_part, const auto& action) {
+      for (Index i = part(first_part); i < part(last_part); ++i) action(i);
+    };
     if (cores_ == 1 || !pool_->concurrent()) {
+      if constexpr (permutes) each_row(0, cores_, permutation.before);
       for (Index s = 0; s < supersteps_; ++s) {
         for (int c = 0; c < cores_; ++c) cell(s, c);
       }
-    } else if (waits_) {
-      run_with_waits(cell);
-    } else {
-      run_with_barriers(cell);
+      if constexpr (permutes) each_row(0, cores_, permutation.after);
+      return finite.load(std::memory_order_relaxed);
     }
-    return finite.load(std::memory_order_relaxed);
-  }
-
-  template <class Cell>
-  void run_with_barriers(const Cell& cell) {
     barrier_.reset();
-    pool_->run([&](int thread) {
-      if (thread >= cores_) return;
-      Index rounds = 0;
-      for (Index s = 0; s < supersteps_; ++s) {
-        if (s > 0) barrier_.wait(thread, rounds);
-        cell(s, thread);
-      }
-    });
-  }
-
-  template <class Cell>
-  void run_with_waits(const Cell& cell) {
     for (host::ProgressCounter& counter : finished_) counter.reset();
     pool_->run([&](int thread) {
       if (thread >= cores_) return;
-      const auto own = static_cast<std::size_t>(thread);
-      for (Index s = 0; s < supersteps_; ++s) {
-        if (cells_[stored_cell(s, thread)] == cells_[stored_cell(s, thread) + 1]) continue;
-        for (const CellWait& wait : waits_->of(static_cast<std::size_t>(s) * static_cast<std::size_t>(cores_) + own)) {
-          finished_[static_cast<std::size_t>(wait.core)].wait_for(wait.superstep + 1);
-        }
-        cell(s, thread);
-        finished_[own].publish(s + 1);
+      Index rounds = 0;
+      if constexpr (permutes) {
+        each_row(thread, thread + 1, permutation.before);
+        barrier_.wait(thread, rounds);
+      }
+      if (waits_) {
+        run_with_waits(thread, cell);
+      } else {
+        run_with_barriers(thread, rounds, cell);
+      }
+      if constexpr (permutes) {
+        barrier_.wait(thread, rounds);
+        each_row(thread, thread + 1, permutation.after);
       }
     });
+    return finite.load(std::memory_order_relaxed);
+  }
+
+  /// The first row of a core's part of all rows, where they are cut evenly.
+  [[nodiscard]] Index part(int core) const {
+    return static_cast<Index>(static_cast<std::int64_t>(rows()) * core / cores_);
+  }
+
+  template <class Cell>
+  void run_with_barriers(int thread, Index& rounds, const Cell& cell) {
+    for (Index s = 0; s < supersteps_; ++s) {
+      if (s > 0) barrier_.wait(thread, rounds);
+      cell(s, thread);
+    }
+  }
+
+  template <class Cell>
+  void run_with_waits(int thread, const Cell& cell) {
+    const auto own = static_cast<std::size_t>(thread);
+    for (Index s = 0; s < supersteps_; ++s) {
+      if (cells_[stored_cell(s, thread)] == cells_[stored_cell(s, thread) + 1]) continue;
+      for (const CellWait& wait : waits_->of(static_cast<std::size_t>(s) * static_cast<std::size_t>(cores_) + own)) {
+        finished_[static_cast<std::size_t>(wait.core)].wait_for(wait.superstep + 1);
+      }
+      cell(s, thread);
+      finished_[own].publish(s + 1);
+    }
+  }
+
+  template <class Pivot>
+  bool run_permuted_places(Index first, Index last, const Pivot& pivot) {
+    const Offset* const offsets = offsets_.data();
+    double* const result = result_.get();
+    bool finite = true;
+    for (Index p = first; p < last; ++p) {
+      const double difference = subtract_row(permuted_rhs_[static_cast<std::size_t>(p)], columns_.get() + offsets[p],
+                                             values_.get() + offsets[p], offsets[p + 1] - offsets[p], result);
+      const double value = apply_pivot(pivot, row_[static_cast<std::size_t>(p)], p, difference);
+      result[p] = value;
+      finite &= is_finite(value);
+    }
+    return finite;
   }
 
   template <class Rhs, class Pivot, class Emit>
@@ -171,8 +233,10 @@ class SuperstepSweep {
   std::unique_ptr<Index[]> columns_;             // places; the nearest row last
   std::unique_ptr<double[]> values_;
   std::unique_ptr<Offset[]> source_;
-  std::unique_ptr<double[]> result_;    // by place
-  std::vector<double> columns_result_;  // by place, from the first run of several columns on
+  std::unique_ptr<double[]> result_;        // by place
+  std::vector<Index> place_;                // by row, where vectors are permuted; else empty
+  std::unique_ptr<double[]> permuted_rhs_;  // by place, likewise
+  std::vector<double> columns_result_;      // by place, from the first run of several columns on
 };
 
 }  // namespace taskdag::kernels
