@@ -57,7 +57,7 @@ class Backoff {
   static constexpr int kTurns = 2000;
   static constexpr int kPauses = 100;
   static constexpr int kPausesPerYield = 32;
-  static constexpr int kTurnsPerTakenYield = 400;
+  static constexpr int kTurnsPerTakenYield = 700;
   static constexpr std::chrono::microseconds kIdleYield{2};  // one that nobody takes lasts a quarter to half of that
   int turns_ = 0;
 };

@@ -60,13 +60,13 @@ class SuperstepSweep {
     if (!permutes()) {
       return run_cells([&](Index first, Index last) { return run_places(first, last, x, rhs, pivot, emit); });
     }
-    const Permuting permuting{[&](Index i) { permuted_rhs_[place_of(i)] = rhs(i); },
-                              [&](Index i) {
-                                const double value = result_[place_of(i)];
-                                x[i] = value;
-                                emit(i, value);
-                              }};
-    return run_cells([&](Index first, Index last) { return run_permuted_places(first, last, pivot); }, permuting);
+    return run_cells([&](Index first, Index last) { return run_permuted_places(first, last, pivot); },
+                     [&](Index i) { permuted_rhs_[place_of(i)] = rhs(i); },
+                     [&](Index i) {
+                       const double value = result_[place_of(i)];
+                       x[i] = value;
+                       emit(i, value);
+                     });
   }
 
   /// As HostSweep::run_columns(), with places for positions.
@@ -99,19 +99,13 @@ class SuperstepSweep {
     return static_cast<std::size_t>(place_[static_cast<std::size_t>(row)]);
   }
 
-  /// What is called with every row before the first cell and after the last one.
-  template <class Before, class After>
-  struct Permuting {
-    Before before;
-    After after;
-  };
-  struct InPlace {};
+  struct NoPass {};
 
-  /// Calls places(first, last) for the places of each cell, when what it waits for has run. @returns whether all calls
-  /// returned true
-  template <class Places, class Permutation = InPlace>
-  bool run_cells(const Places& places, const Permutation& permutation = {}) {
-    constexpr bool permutes = !std::is_same_v<Permutation, InPlace>;
+  /// Calls places(first, last) for the places of each cell, when what it waits for has run; before(row) for every row
+  /// before the first cell, after(row) after the last one. @returns whether all calls of places returned true
+  template <class Places, class Before = NoPass, class After = NoPass>
+  bool run_cells(const Places& places, const Before& before = {}, const After& after = {}) {
+    constexpr bool permutes = !std::is_same_v<Before, NoPass>;
     std::atomic<bool> finite{true};
     const auto cell = [&](Index superstep, int core) {
       const std::size_t k = stored_cell(superstep, core);
@@ -121,11 +115,11 @@ class SuperstepSweep {
       for (Index i = part(first_part); i < part(last_part); ++i) action(i);
     };
     if (cores_ == 1 || !pool_->concurrent()) {
-      if constexpr (permutes) each_row(0, cores_, permutation.before);
+      if constexpr (permutes) each_row(0, cores_, before);
       for (Index s = 0; s < supersteps_; ++s) {
         for (int c = 0; c < cores_; ++c) cell(s, c);
       }
-      if constexpr (permutes) each_row(0, cores_, permutation.after);
+      if constexpr (permutes) each_row(0, cores_, after);
       return finite.load(std::memory_order_relaxed);
     }
     barrier_.reset();
@@ -134,7 +128,7 @@ class SuperstepSweep {
       if (thread >= cores_) return;
       Index rounds = 0;
       if constexpr (permutes) {
-        each_row(thread, thread + 1, permutation.before);
+        each_row(thread, thread + 1, before);
         barrier_.wait(thread, rounds);
       }
       if (waits_) {
@@ -144,7 +138,7 @@ class SuperstepSweep {
       }
       if constexpr (permutes) {
         barrier_.wait(thread, rounds);
-        each_row(thread, thread + 1, permutation.after);
+        each_row(thread, thread + 1, after);
       }
     });
     return finite.load(std::memory_order_relaxed);
