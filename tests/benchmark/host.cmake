@@ -22,3 +22,5 @@ target_link_libraries(taskdag_host_schedules PRIVATE taskdag_solver taskdag_inpu
 add_test(NAME benchmark.host_schedules_smoke COMMAND taskdag_host_schedules --cores 3 --set narrow-band --rows 2000
   --seeds 1 --repeat 2)
 set_tests_properties(benchmark.host_schedules_smoke PROPERTIES TIMEOUT 300)
+add_test(NAME benchmark.host_tables COMMAND "${TASKDAG_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/host_tables_test.py")
+set_tests_properties(benchmark.host_tables PROPERTIES LABELS unit TIMEOUT 60)
