@@ -18,8 +18,7 @@ using namespace elimination;
 constexpr int kBlock = 128;
 // Entries of a long row that fit into shared memory.
 constexpr int kStaged = 256;
-// Levels ahead that rows are fetched where updates are common: their lists take longer to fetch.
-constexpr int kLookaheadWithUpdates = 16;
+constexpr int kWarps = kBlock / kWarpSize;
 // Unchanged entries that a lane of a row without updates fetches before it waits, if all rows are such: registers are
 // few otherwise. More are fetched after the row is published.
 constexpr int kUnchangedOfSums = 3;
@@ -59,31 +58,59 @@ __device__ void eliminate_rows(const Parameters& p, const LaneGroup& group, int 
 
 constexpr int blocks_per_multiprocessor(RowForm widest) { return widest == RowForm::sum ? 5 : 6; }
 
-template <FactorKind Kind, RowForm Widest>
+/// Who takes a ticket: a warp for each task, or a block for a task of each of its warps, which is all that it does.
+enum class TicketFor : std::uint8_t { warp, block };
+
+template <FactorKind Kind, RowForm Widest, TicketFor Taker>
 __global__ void __launch_bounds__(kBlock, blocks_per_multiprocessor(Widest))
     eliminate_kernel(const Parameters p, int* next_counter) {
-  constexpr int kWarpsStaged = Widest > RowForm::targets ? kBlock / kWarpSize : 1;
+  constexpr int kWarpsStaged = Widest > RowForm::targets ? kWarps : 1;
   __shared__ WarpStage stages[kWarpsStaged];
+  const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
-  WarpStage& stage = stages[static_cast<int>(threadIdx.x) / kWarpSize % kWarpsStaged];
   if (blockIdx.x == 0 && threadIdx.x == 0) *next_counter = 0;
-  Index ticket = TicketCounter::receive(p.tickets.request(lane));
-  int requested = p.tickets.request(lane);
-  // The next task travels while this one is worked on, and the ticket after it.
   const auto fetch = [&](Index t) { return t < p.lists.tasks.tasks ? load_words(p.lists.tasks.task + t) : int4{}; };
-  int4 words = fetch(ticket);
-  while (ticket < p.lists.tasks.tasks) {
+  const auto work = [&](const int4& words) {
     WarpTask task;
     memcpy(&task, &words, sizeof(task));
     const LaneGroup group(lane, 1 << task.log2_lanes);
     const int row_in_task = lane >> task.log2_lanes;
     GroupRow row{{}, row_in_task < task.rows, task.first + row_in_task};
     if (row.active) static_cast<EliminationRow&>(row) = load(p.lists.rows + row.position);
-    ticket = TicketCounter::receive(requested);
-    requested = p.tickets.request(lane);
-    words = fetch(ticket);
-    eliminate_rows<Kind, Widest>(p, group, lane, row, stage);
+    eliminate_rows<Kind, Widest>(p, group, lane, row, stages[warp % kWarpsStaged]);
+  };
+  if constexpr (Taker == TicketFor::block) {
+    __shared__ int ticket;
+    if (threadIdx.x == 0) ticket = p.tickets.request(lane);
+    __syncthreads();
+    const Index mine = ticket * kWarps + warp;
+    if (mine < p.lists.tasks.tasks) work(fetch(mine));
+  } else {
+    Index ticket = TicketCounter::receive(p.tickets.request(lane));
+    int requested = p.tickets.request(lane);
+    // The next task travels while this one is worked on, and the ticket after it.
+    int4 words = fetch(ticket);
+    while (ticket < p.lists.tasks.tasks) {
+      const int4 now = words;
+      ticket = TicketCounter::receive(requested);
+      requested = p.tickets.request(lane);
+      words = fetch(ticket);
+      work(now);
+    }
   }
+}
+
+template <RowForm Form>
+constexpr std::integral_constant<RowForm, Form> form_constant{};
+
+/// Rows with updates hold their warp long, and longer than it takes a block to start: then warps that come and go do
+/// better than ones that stay. Where a level fills the device anyway, and where most rows are sums, those that stay
+/// have their next task at hand.
+bool tickets_for_blocks(const Elimination& elimination) {
+  const TaskList& tasks = elimination.tasks();
+  const std::int64_t at_once =
+      std::int64_t{cuda::device_limits().multiprocessors} * blocks_per_multiprocessor(elimination.widest()) * kWarps;
+  return elimination.many_updates() && tasks.tasks < at_once * tasks.levels;
 }
 
 __global__ void arm_kernel(Index slots, double* first, double* second, int* counters) {
@@ -112,8 +139,6 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
   *report_.data() = FactorReport{};
   const TaskList& tasks = elimination_.tasks();
   if (tasks.rows == 0) return;
-  SolveTuning tuning;
-  if (elimination_.many_updates()) tuning.lookahead_levels_many_lanes = kLookaheadWithUpdates;
   const std::size_t next = current_;
   current_ = 1 - current_;
   const Parameters parameters{elimination_.view(),
@@ -125,19 +150,26 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
                               inverse_pivots_.data(),
                               {report_.data()},
                               TicketCounter{counters_.data() + current_}};
-  const auto launch = [&](auto kernel) {
-    kernel<<<persistent_blocks(tasks, tuning, kBlock), kBlock, 0, stream>>>(parameters, counters_.data() + next);
+  const auto launch = [&](auto kernel, int blocks) {
+    kernel<<<blocks, kBlock, 0, stream>>>(parameters, counters_.data() + next);
     cuda::check_launch("eliminate_kernel");
+  };
+  const auto launch_form = [&](auto kind, auto widest) {
+    if (tickets_for_blocks(elimination_)) {
+      launch(eliminate_kernel<kind(), widest(), TicketFor::block>, (tasks.tasks + kWarps - 1) / kWarps);
+    } else {
+      launch(eliminate_kernel<kind(), widest(), TicketFor::warp>, persistent_blocks(tasks, SolveTuning{}, kBlock));
+    }
   };
   const auto launch_kind = [&](auto kind) {
     if (elimination_.widest() == RowForm::sum) {
-      launch(eliminate_kernel<kind(), RowForm::sum>);
+      launch_form(kind, form_constant<RowForm::sum>);
     } else if (elimination_.widest() == RowForm::targets) {
-      launch(eliminate_kernel<kind(), RowForm::targets>);
+      launch_form(kind, form_constant<RowForm::targets>);
     } else if (elimination_.widest() == RowForm::rounds) {
-      launch(eliminate_kernel<kind(), RowForm::rounds>);
+      launch_form(kind, form_constant<RowForm::rounds>);
     } else {
-      launch(eliminate_kernel<kind(), RowForm::searched>);
+      launch_form(kind, form_constant<RowForm::searched>);
     }
   };
   if (kind_ == FactorKind::ic0) {
@@ -148,12 +180,10 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
   finished_.record(stream);
 }
 
-void Factor::attempt(const FactorInput& input, const PivotRule& rule, const DevicePattern& pattern,
-                     const Offset* diagonal, const double* inverse, const Index* index, cudaStream_t stream) {
+void Factor::attempt(const FactorInput& input, const PivotRule& rule, Recurrence& recurrence, double* unit,
+                     cudaStream_t stream) {
   *report_.data() = FactorReport{};
-  if (pattern.rows == 0) return;
-  factor_with_inverses(pattern, diagonal, input, rule, inverse, index,
-                       {entries_.data(), inverse_pivots_.data(), report_.data()}, stream);
+  recurrence.factor(input, rule, {entries_.data(), inverse_pivots_.data(), unit, report_.data()}, stream);
   finished_.record(stream);
 }
 

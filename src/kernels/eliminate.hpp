@@ -36,6 +36,8 @@ struct FactorInput {
   }
 };
 
+class Recurrence;
+
 /// A factor and what its attempts need. Slots and counter exist twice: each attempt resets those of the next.
 class Factor {
  public:
@@ -48,11 +50,10 @@ class Factor {
 
   /// Whether only diagonal entries change: no row has updates, as on grids with five or seven points.
   [[nodiscard]] bool only_diagonal_changes() const { return elimination_.widest() == RowForm::sum; }
-  /// One attempt where that is so and the inverse pivots are known: row i's is inverse[index[i]]. No row
-  /// waits for another. `pattern`, `diagonal`: those that the lists were made from. Not for shifts of single pivots
+  /// One attempt where that is so, by a recurrence. `unit`: where U of ic0 goes. Not for shifts of single pivots
   /// (inblocks). Asynchronous.
-  void attempt(const FactorInput& input, const PivotRule& rule, const DevicePattern& pattern, const Offset* diagonal,
-               const double* inverse, const Index* index, cudaStream_t stream);
+  void attempt(const FactorInput& input, const PivotRule& rule, Recurrence& recurrence, double* unit,
+               cudaStream_t stream);
   /// Waits for the last attempt, not for what was submitted after it.
   [[nodiscard]] FactorReport report() const;
 

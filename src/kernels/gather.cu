@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/gather.hpp"
 
@@ -15,6 +18,37 @@ __global__ void gather_or_zero_kernel(std::int64_t n, const Offset* index, const
   if (p >= n) return;
   const Offset e = index[p];
   out[p] = e >= 0 ? in[e] : 0.0;
+}
+
+// Elements of a thread, so that many loads are on their way.
+constexpr int kPerThread = 4;
+constexpr int kPerBlock = kPerThread * cuda::kElementBlock;
+
+struct Passes {
+  GatherBatch::Pass pass[GatherBatch::kMost];
+};
+
+__global__ void gather_batch_kernel(const Passes passes) {
+  const auto block = static_cast<int>(blockIdx.x);
+  int first_block = 0;
+  GatherBatch::Pass pass{};
+#pragma unroll
+  for (const GatherBatch::Pass& candidate : passes.pass) {
+    if (block < candidate.end_block && pass.n == 0) pass = candidate;
+    if (block >= candidate.end_block) first_block = max(first_block, candidate.end_block);
+  }
+  const std::int64_t first = std::int64_t{block - first_block} * kPerBlock + threadIdx.x;
+  Offset e[kPerThread];
+#pragma unroll
+  for (int k = 0; k < kPerThread; ++k) {
+    const std::int64_t p = first + std::int64_t{k} * cuda::kElementBlock;
+    e[k] = p < pass.n ? pass.index[p] : -1;
+  }
+#pragma unroll
+  for (int k = 0; k < kPerThread; ++k) {
+    const std::int64_t p = first + std::int64_t{k} * cuda::kElementBlock;
+    if (p < pass.n) pass.out[p] = e[k] >= 0 ? pass.in[e[k]] : 0.0;
+  }
 }
 
 __global__ void gather_scaled_kernel(Index n, const double* in, const Index* index, const double* scale, double* out) {
@@ -58,6 +92,23 @@ void gather_or_zero(std::int64_t n, const double* in, const Offset* index, doubl
   if (n == 0) return;
   gather_or_zero_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, index, in, out);
   cuda::check_launch("gather_or_zero_kernel");
+}
+
+void GatherBatch::add(std::int64_t n, const double* in, const Offset* index, double* out) {
+  if (n == 0) return;
+  const int before = count_ == 0 ? 0 : passes_[static_cast<std::size_t>(count_) - 1].end_block;
+  const auto blocks = static_cast<int>((n + kPerBlock - 1) / kPerBlock);
+  passes_.at(static_cast<std::size_t>(count_)) = {n, in, index, out, before + blocks};
+  ++count_;
+}
+
+void GatherBatch::run(cudaStream_t stream) const {
+  if (count_ == 0) return;
+  const int blocks = passes_[static_cast<std::size_t>(count_) - 1].end_block;
+  Passes passes{};
+  std::copy(passes_.begin(), passes_.end(), std::begin(passes.pass));
+  gather_batch_kernel<<<blocks, cuda::kElementBlock, 0, stream>>>(passes);
+  cuda::check_launch("gather_batch_kernel");
 }
 
 void gather_scaled(Index n, const double* in, const Index* index, const double* scale, double* out,

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstdint>
 
 #include "taskdag/csr.hpp"
@@ -15,6 +16,27 @@ void gather(Index n, const double* in, const Index* index, double* out, cudaStre
 void gather(Index n, const Index* in, const Index* index, Index* out, cudaStream_t stream);
 /// out[p] = in[index[p]], 0 where index[p] < 0. Asynchronous.
 void gather_or_zero(std::int64_t n, const double* in, const Offset* index, double* out, cudaStream_t stream);
+/// Some passes of that kind as one launch.
+class GatherBatch {
+ public:
+  static constexpr int kMost = 4;
+  /// @throws std::out_of_range at more than kMost
+  void add(std::int64_t n, const double* in, const Offset* index, double* out);
+  /// Asynchronous. Nothing, if nothing was added.
+  void run(cudaStream_t stream) const;
+
+  struct Pass {
+    std::int64_t n = 0;
+    const double* in = nullptr;
+    const Offset* index = nullptr;
+    double* out = nullptr;
+    int end_block = 0;  ///< of its blocks among those of all passes
+  };
+
+ private:
+  std::array<Pass, kMost> passes_;
+  int count_ = 0;
+};
 /// out[i] = in[index ? index[i] : i] · √scale[i]. Asynchronous.
 void gather_scaled(Index n, const double* in, const Index* index, const double* scale, double* out,
                    cudaStream_t stream);

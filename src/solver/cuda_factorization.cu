@@ -181,8 +181,9 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
   const kernels::PivotRule rule{options_.shift, options_.zero_pivot, options_.shift_amount};
   kernels::FactorReport report;
   do {
+    // Sweeps are loaded before the outcome is known: an attempt that must be repeated is rare.
     attempt({values, source(), strategy.amount()}, rule, s);
-    load_sweeps(s);  // before the outcome is known: an attempt that must be repeated is rare
+    if (transposed_.first.sweep) load_transposed(s);
     report = factor_.report();
   } while (strategy.again(report.last_zero >= 0));
   status.shift_amount = strategy.amount();
@@ -203,21 +204,20 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
 }
 
 void CudaFactorization::attempt(const kernels::FactorInput& input, const kernels::PivotRule& rule, cudaStream_t s) {
-  // Cells hop from row to row faster than an elimination can.
-  const bool by_sweep = factor_.only_diagonal_changes() && rule.shift != ShiftType::inblocks &&
-                        sweeps_.first.schedule == SolveSchedule::cells;
-  if (by_sweep) {
-    const DevicePattern p = pattern_.pattern();
-    if (recurrence_.empty()) recurrence_ = kernels::Recurrence(options_.kind, p, diagonal_.data(), s);
-    recurrence_.load(input, row_order_.data(), s);
-    kernels::Sweep& sweep = *sweeps_.first.sweep;
-    sweep.load_values(recurrence_.products(), nullptr, s);
-    if (sweep.solve_reciprocals(recurrence_.right_hand_side(), recurrence_.non_finite(), s)) {
-      factor_.attempt(input, rule, p, diagonal_.data(), sweep.result(), sweep.result_index(), s);
+  if (factor_.only_diagonal_changes() && rule.shift != ShiftType::inblocks) {
+    if (!recurrence_) {
+      recurrence_.emplace(options_.kind, pattern_.pattern(), diagonal_.data(), *sweeps_.first.sweep, row_order_.data(),
+                          s);
+    }
+    if (recurrence_->possible()) {
+      factor_.attempt(input, rule, *recurrence_, unit_.data(), s);
+      load_sweeps(s);
       return;
     }
   }
   factor_.attempt(input, rule, s);
+  if (options_.kind == FactorKind::ic0) kernels::scale_to_unit(pattern_.pattern(), factor_, unit_.data(), s);
+  load_sweeps(s);
 }
 
 double CudaFactorization::full_dominance(const double* values, cudaStream_t s) {
@@ -229,21 +229,19 @@ double CudaFactorization::full_dominance(const double* values, cudaStream_t s) {
 
 void CudaFactorization::load_sweeps(cudaStream_t s) {
   const double* const entries = factor_.entries();
-  if (options_.kind == FactorKind::ic0) {
-    // The second sweep solves with D·U: pivots D make it U⁻¹ D⁻¹ without a pass for D.
-    kernels::scale_to_unit(pattern_.pattern(), factor_, unit_.data(), s);
-    sweeps_.first->load_values(unit_.data(), nullptr, s);
-  } else {
-    sweeps_.first->load_values(entries, nullptr, s);
-  }
-  sweeps_.second->load_values(entries, factor_.inverse_pivots(), s);
-  if (transposed_.first.sweep) load_transposed(s);
+  const double* const inverse = factor_.inverse_pivots();
+  // The second sweep of ic0 solves with D·U: pivots D make it U⁻¹ D⁻¹ without a pass for D.
+  const double* const first = options_.kind == FactorKind::ic0 ? unit_.data() : entries;
+  kernels::GatherBatch together;
+  if (!sweeps_.first->gather_values(together, first, nullptr, s)) sweeps_.first->load_values(first, nullptr, s);
+  if (!sweeps_.second->gather_values(together, entries, inverse, s)) sweeps_.second->load_values(entries, inverse, s);
+  together.run(s);
 }
 
 void CudaFactorization::count_bytes() {
   info.bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + row_order_.bytes() + col_order_.bytes() +
-               factor_.bytes() + unit_.bytes() + recurrence_.bytes() + sweeps_.bytes() + transposed_.bytes() +
-               scaled_.bytes() + host_values_.bytes();
+               factor_.bytes() + unit_.bytes() + (recurrence_ ? recurrence_->bytes() : 0) + sweeps_.bytes() +
+               transposed_.bytes() + scaled_.bytes() + host_values_.bytes();
   for (const Many* const many : {&many_, &many_transposed_}) {
     if (many->sweeps) info.bytes += many->sweeps->bytes();
   }

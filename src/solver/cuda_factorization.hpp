@@ -52,6 +52,7 @@ class CudaFactorization final : public Factorization::Impl {
 
   // Factorisation.
   FactorStatus attempt_until_done(const double* values, cudaStream_t s);
+  /// One attempt, whose result the two sweeps have loaded then.
   void attempt(const kernels::FactorInput& input, const kernels::PivotRule& rule, cudaStream_t s);
   /// PETSc takes the shift's top from the whole rows of A, also for IC(0); the row sums do not depend on the ordering.
   double full_dominance(const double* values, cudaStream_t s);
@@ -83,11 +84,11 @@ class CudaFactorization final : public Factorization::Impl {
   DeviceCsr full_;     ///< all of B, for ic0 with a positive definite shift
   DeviceArray<Offset> diagonal_;
   kernels::Factor factor_;
-  DeviceArray<double> unit_;        ///< U of ic0
-  kernels::Recurrence recurrence_;  ///< from the first attempt on that it serves
+  DeviceArray<double> unit_;  ///< U of ic0
   SweepPair sweeps_;
-  SweepPair transposed_;        ///< from the first transposed application of ilu0 on
-  DeviceArray<double> scaled_;  ///< right-hand side of the second sweep in a symmetric part
+  std::optional<kernels::Recurrence> recurrence_;  ///< from the first attempt on that asks for it
+  SweepPair transposed_;                           ///< from the first transposed application of ilu0 on
+  DeviceArray<double> scaled_;                     ///< right-hand side of the second sweep in a symmetric part
   bool symmetric_ready_ = false;
   Many many_;
   Many many_transposed_;

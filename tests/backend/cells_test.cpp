@@ -239,7 +239,8 @@ TEST_F(CellsTest, ReciprocalsOfTheSumsAreARecurrence) {
       const auto sweep = kernels::make_cells_sweep(on_device.input(), {.cells = cells}, stream());
       sweep->load_values(values.data(), nullptr, stream());
       for (int repeat = 0; repeat < 2; ++repeat) {
-        ASSERT_TRUE(sweep->solve_reciprocals(device_rhs.data(), flag.data(), stream()));
+        const cuda::DeviceArray<double> by_row(at(a.rows), stream());
+        ASSERT_TRUE(sweep->solve_reciprocals(device_rhs.data(), by_row.data(), flag.data(), stream()));
         if (a.rows == 0) continue;
         const auto index = cuda::fetch_array(sweep->result_index(), at(a.rows), stream());
         const auto most = at(*std::ranges::max_element(index)) + 1;
@@ -247,10 +248,43 @@ TEST_F(CellsTest, ReciprocalsOfTheSumsAreARecurrence) {
         std::vector<double> x(at(a.rows));
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = result[at(index[i])];
         EXPECT_LE(test::difference(x, expected), test::kForwardBound);
+        EXPECT_TRUE(test::same_bits(cuda::fetch_array(by_row.data(), at(a.rows), stream()), x));
       }
     }
     const auto shared = kernels::make_cells_sweep(on_device.input(), {.cells = 2, .ways = 2}, stream());
-    EXPECT_FALSE(shared->solve_reciprocals(device_rhs.data(), flag.data(), stream())) << "lanes share rows";
+    EXPECT_FALSE(shared->has_reciprocals()) << "lanes share rows";
+    EXPECT_FALSE(shared->solve_reciprocals(device_rhs.data(), nullptr, flag.data(), stream()));
+  }
+}
+
+TEST_F(CellsTest, ReciprocalsOfExtremeNumbersAreThoseOfTheHost) {
+  std::vector<double> rhs{0.0, -0.0, std::nan(""), INFINITY, -INFINITY, 1.0, -3.0};
+  for (int exponent = -1074; exponent <= 1023; ++exponent)
+    rhs.push_back(std::ldexp(exponent % 2 ? 1.1 : -1.9, exponent));
+  const auto rows = static_cast<Index>(rhs.size());
+  CsrMatrix a{rows, rows, {0}, {}, {}};
+  for (Index i = 0; i < rows; ++i) {
+    a.col_indices.push_back(i);
+    a.values.push_back(1.0);
+    a.row_offsets.push_back(i + 1);
+  }
+  const test::DeviceTriangle on_device(a, Triangle::lower, stream());
+  const auto sweep = kernels::make_cells_sweep(on_device.input(), {.cells = 3}, stream());
+  const auto device_rhs = upload(rhs, stream());
+  const auto flag = upload(std::vector<int>{0}, stream());
+  const cuda::DeviceArray<double> x(rhs.size(), stream());
+  sweep->load_values(upload(a.values, stream()).data(), nullptr, stream());
+  ASSERT_TRUE(sweep->solve_reciprocals(device_rhs.data(), x.data(), flag.data(), stream()));
+  const auto result = cuda::fetch_array(x.data(), rhs.size(), stream());
+  for (std::size_t i = 0; i < rhs.size(); ++i) {
+    const double expected = 1.0 / rhs[i];
+    if (std::isnan(expected)) {
+      EXPECT_TRUE(std::isnan(result[i]));
+    } else {
+      EXPECT_LE(std::nextafter(expected, -INFINITY), result[i]) << rhs[i];
+      EXPECT_GE(std::nextafter(expected, INFINITY), result[i]) << rhs[i];
+      EXPECT_EQ(std::signbit(expected), std::signbit(result[i])) << rhs[i];
+    }
   }
 }
 

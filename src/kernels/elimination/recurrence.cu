@@ -1,7 +1,6 @@
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/elimination/recurrence.hpp"
 #include "kernels/elimination/reporter.cuh"
-#include "kernels/gather.hpp"
 
 namespace taskdag::kernels {
 namespace {
@@ -22,69 +21,139 @@ __global__ void find_partners(DevicePattern pattern, const Offset* diagonal, Off
   }
 }
 
-/// A thread a row. partner null: the squares of all entries.
-__global__ void load_recurrence(DevicePattern pattern, const Offset* diagonal, const Offset* partner, FactorInput input,
-                                double* product, double* rhs, const Index* index) {
+__global__ void load_diagonal(Index rows, const Offset* diagonal, FactorInput input, const Index* index, double* rhs) {
   const auto row = static_cast<Index>(element());
-  if (row >= pattern.rows) return;
-  rhs[index ? index[row] : row] = input.value(diagonal[row]) + input.shift;
-  const Offset end = partner ? diagonal[row] : pattern.row_offsets[row + 1];
-  for (Offset e = pattern.row_offsets[row]; e < end; ++e) {
-    const double value = input.value(e);
-    double other = value;
-    if (partner) other = partner[e] < 0 ? 0.0 : input.value(partner[e]);
-    product[e] = value * other;
-  }
+  if (row < rows) rhs[index ? index[row] : row] = input.value(diagonal[row]) + input.shift;
 }
 
-/// A thread a row. Entries left of the diagonal, which only ilu0 has here, become multipliers.
-__global__ void fill_factor(DevicePattern pattern, const Offset* diagonal, FactorInput input, PivotRule rule,
-                            FactorTarget target) {
-  const auto row = static_cast<Index>(element());
-  if (row >= pattern.rows) return;
-  const Offset middle = diagonal[row];
-  double absolute_sum = 0.0;
-  for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
-    if (e == middle) continue;
-    double value = input.value(e);
-    // A zero stays one, whatever the pivot.
-    if (e < middle && value != 0.0) value *= target.inverse_pivots[pattern.col_indices[e]];
-    target.entries[e] = value;
-    absolute_sum += fabs(value);
+struct FillArguments {
+  DevicePattern pattern;
+  FactorInput input;
+  PivotRule rule;
+  FactorTarget target;
+};
+
+// Entries that a block has in shared memory at once: most blocks of short rows need no more.
+constexpr int kTile = 2048;
+// Entries of a thread, so that many loads are on their way.
+constexpr int kPerThread = 4;
+constexpr int kPerBlock = kPerThread * kElementBlock;
+
+/// Entries of a block, kPerThread a thread. All loads come before the first store, which they could not pass.
+template <FactorKind Kind>
+struct FillBatch {
+  static constexpr bool kIlu = Kind == FactorKind::ilu0;
+  int owner[kPerThread];
+  Index column[kPerThread];
+  double value[kPerThread];
+  double inverse[kPerThread];  // of the row; ilu0, left of the diagonal: of the column
+
+  /// Entries `first`, first + kElementBlock, … of the `entries` from `begin` on; owners count from row `base`.
+  __device__ void load(const FillArguments& a, Offset begin, int first, int entries, Index base,
+                       const unsigned char* owners, const double* inverses) {
+#pragma unroll
+    for (int k = 0; k < kPerThread; ++k) {
+      const int at = first + k * kElementBlock;
+      owner[k] = -1;
+      if (at >= entries) continue;
+      const Offset e = begin + at;
+      owner[k] = owners[at];
+      column[k] = a.pattern.col_indices[e];
+      value[k] = a.input.value(e);
+    }
+#pragma unroll
+    for (int k = 0; k < kPerThread; ++k) {
+      if (owner[k] < 0) continue;
+      const bool left = kIlu && column[k] < base + owner[k];
+      inverse[k] = left ? a.target.inverse_pivots[column[k]] : inverses[owner[k]];
+    }
   }
-  const double pivot = 1.0 / target.inverse_pivots[row];
-  target.entries[middle] = pivot;
-  static_cast<void>(check_pivot(rule, row, pivot, absolute_sum, elimination::Reporter{target.report}));
+  __device__ void store(const FillArguments& a, Offset begin, int first, Index base, double* magnitude) {
+#pragma unroll
+    for (int k = 0; k < kPerThread; ++k) {
+      if (owner[k] < 0) continue;
+      const int at = first + k * kElementBlock;
+      const Offset e = begin + at;
+      const Index row = base + owner[k];
+      const bool diagonal = column[k] == row;
+      double scaled = value[k] * inverse[k];
+      if (diagonal) {
+        value[k] = 1.0 / inverse[k];
+        scaled = value[k] * inverse[k];
+      } else if (kIlu && column[k] < row) {
+        if (value[k] != 0.0) value[k] = scaled;  // a zero stays one, whatever the pivot
+      }
+      if (!kIlu) a.target.unit[e] = scaled;
+      a.target.entries[e] = value[k];
+      magnitude[at] = diagonal ? 0.0 : fabs(value[k]);
+    }
+  }
+};
+
+/// A thread a row, and the block's entries one after the other.
+template <FactorKind Kind>
+__global__ void __launch_bounds__(kElementBlock) fill_factor(const FillArguments a) {
+  static_assert(kElementBlock <= 256, "rows of a block in a byte");
+  __shared__ double magnitude[kTile];
+  __shared__ unsigned char owner[kTile];
+  __shared__ double inverse_of[kElementBlock];
+  const int thread = static_cast<int>(threadIdx.x);
+  const Index base = static_cast<Index>(blockIdx.x) * kElementBlock;
+  const Index row = base + thread;
+  const bool active = row < a.pattern.rows;
+  const Offset block_begin = a.pattern.row_offsets[base];
+  const Offset block_end = a.pattern.row_offsets[min(base + kElementBlock, a.pattern.rows)];
+  const Offset begin = active ? a.pattern.row_offsets[row] : block_end;
+  const Offset end = active ? a.pattern.row_offsets[row + 1] : block_end;
+  const double inverse = active ? a.target.inverse_pivots[row] : 1.0;
+  const double pivot = 1.0 / inverse;
+  inverse_of[thread] = inverse;
+  double absolute_sum = 0.0;
+  for (Offset tile = block_begin;; tile += kTile) {
+    const int entries = min(kTile, block_end - tile);
+    const int mine = max(begin - tile, 0);
+    const int mine_end = min(end - tile, entries);
+    for (int k = mine; k < mine_end; ++k) owner[k] = static_cast<unsigned char>(thread);
+    __syncthreads();
+    for (int first = thread; first < entries; first += kPerBlock) {
+      FillBatch<Kind> batch;
+      batch.load(a, tile, first, entries, base, owner, inverse_of);
+      batch.store(a, tile, first, base, magnitude);
+    }
+    __syncthreads();
+    for (int k = mine; k < mine_end; ++k) absolute_sum += magnitude[k];
+    if (block_end - tile <= kTile) break;
+  }
+  if (active) static_cast<void>(check_pivot(a.rule, row, pivot, absolute_sum, elimination::Reporter{a.target.report}));
 }
 
 }  // namespace
 
-Recurrence::Recurrence(FactorKind kind, const DevicePattern& pattern, const Offset* diagonal, cudaStream_t stream)
-    : kind_(kind), pattern_(pattern), diagonal_(diagonal) {
-  if (pattern.rows == 0) return;
-  const auto entries = static_cast<std::size_t>(pattern.entries);
-  product_ = {entries, stream};
+Recurrence::Recurrence(FactorKind kind, const DevicePattern& pattern, const Offset* diagonal, Sweep& sweep,
+                       const Index* index, cudaStream_t stream)
+    : kind_(kind), pattern_(pattern), diagonal_(diagonal), index_(index), sweep_(&sweep) {
+  if (pattern.rows == 0 || !sweep.has_reciprocals()) return;
   rhs_ = {static_cast<std::size_t>(pattern.rows), stream};
   non_finite_ = {1, stream};
   if (kind == FactorKind::ic0) return;
-  partner_ = {entries, stream};
+  partner_ = {static_cast<std::size_t>(pattern.entries), stream};
   find_partners<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern, diagonal, partner_.data());
   cuda::check_launch("find_partners");
 }
 
-void Recurrence::load(const FactorInput& input, const Index* index, cudaStream_t stream) {
-  if (pattern_.rows == 0) return;
-  load_recurrence<<<element_blocks(pattern_.rows), kElementBlock, 0, stream>>>(
-      pattern_, diagonal_, kind_ == FactorKind::ilu0 ? partner_.data() : nullptr, input, product_.data(), rhs_.data(),
-      index);
-  cuda::check_launch("load_recurrence");
-}
-
-void factor_with_inverses(const DevicePattern& pattern, const Offset* diagonal, const FactorInput& input,
-                          const PivotRule& rule, const double* inverse, const Index* index, const FactorTarget& target,
-                          cudaStream_t stream) {
-  gather(pattern.rows, inverse, index, target.inverse_pivots, stream);
-  fill_factor<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern, diagonal, input, rule, target);
+void Recurrence::factor(const FactorInput& input, const PivotRule& rule, const FactorTarget& target,
+                        cudaStream_t stream) {
+  const int blocks = element_blocks(pattern_.rows);
+  load_diagonal<<<blocks, kElementBlock, 0, stream>>>(pattern_.rows, diagonal_, input, index_, rhs_.data());
+  cuda::check_launch("load_diagonal");
+  sweep_->load_products({input.values, input.source, kind_ == FactorKind::ilu0 ? partner_.data() : nullptr}, stream);
+  sweep_->solve_reciprocals(rhs_.data(), target.inverse_pivots, non_finite_.data(), stream);
+  const FillArguments fill{pattern_, input, rule, target};
+  if (kind_ == FactorKind::ic0) {
+    fill_factor<FactorKind::ic0><<<blocks, kElementBlock, 0, stream>>>(fill);
+  } else {
+    fill_factor<FactorKind::ilu0><<<blocks, kElementBlock, 0, stream>>>(fill);
+  }
   cuda::check_launch("fill_factor");
 }
 

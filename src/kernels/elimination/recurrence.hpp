@@ -7,50 +7,44 @@
 #pragma once
 
 #include "kernels/eliminate.hpp"
+#include "kernels/sptrsv/sweep.hpp"
 
 namespace taskdag::kernels {
 
-/// What that sweep takes. Arrays are made when they are first needed.
+/// Where a factor goes: device memory, the report in pinned memory.
+struct FactorTarget {
+  double* entries;
+  double* inverse_pivots;  ///< by row
+  double* unit;            ///< ic0: U
+  FactorReport* report;
+};
+
+/// A factorisation by that sequence.
 class Recurrence {
  public:
   Recurrence() = default;
-  /// `pattern` and `diagonal` (entries) of the factor, somebody else's: all of it for ilu0, the upper triangle for ic0.
-  /// Asynchronous.
-  Recurrence(FactorKind kind, const DevicePattern& pattern, const Offset* diagonal, cudaStream_t stream);
+  /// `pattern` and `diagonal` (entries) of the factor: all of it for ilu0, the upper triangle for ic0. `sweep`: over
+  /// its lower triangle, or the upper one transposed; results by row. `index`: row → entry of the sweep's right-hand
+  /// side (null: the same). All somebody else's. Asynchronous.
+  Recurrence(FactorKind kind, const DevicePattern& pattern, const Offset* diagonal, Sweep& sweep, const Index* index,
+             cudaStream_t stream);
 
-  /// Fills products() and right_hand_side(), the latter's row i at index[i] (null: at i). Asynchronous.
-  void load(const FactorInput& input, const Index* index, cudaStream_t stream);
+  /// Whether the sweep can run it. If not, factor() must not be called.
+  [[nodiscard]] bool possible() const { return rhs_.size() > 0; }
+  /// The factor; what the sweep has loaded is lost. Not for shifts of single pivots (inblocks). Asynchronous.
+  void factor(const FactorInput& input, const PivotRule& rule, const FactorTarget& target, cudaStream_t stream);
 
-  [[nodiscard]] bool empty() const { return rhs_.size() == 0; }
-  /// By entry; ilu0: a_ik a_ki left of the diagonal, ic0: the squares.
-  [[nodiscard]] const double* products() const { return product_.data(); }
-  [[nodiscard]] const double* right_hand_side() const { return rhs_.data(); }
-  /// For the sweep to say that something is not finite. Nobody asks: the factorisation reports it by itself.
-  [[nodiscard]] int* non_finite() const { return non_finite_.data(); }
-  [[nodiscard]] std::int64_t bytes() const {
-    return partner_.bytes() + product_.bytes() + rhs_.bytes() + non_finite_.bytes();
-  }
+  [[nodiscard]] std::int64_t bytes() const { return partner_.bytes() + rhs_.bytes() + non_finite_.bytes(); }
 
  private:
   FactorKind kind_ = FactorKind::ilu0;
   DevicePattern pattern_;
   const Offset* diagonal_ = nullptr;
-  cuda::DeviceArray<Offset> partner_;  ///< ilu0: entry (i, k) → entry (k, i), or −1
-  cuda::DeviceArray<double> product_;
+  const Index* index_ = nullptr;
+  Sweep* sweep_ = nullptr;
+  cuda::DeviceArray<Offset> partner_;  ///< ilu0: entry (i, k) left of the diagonal → entry (k, i), or −1
   cuda::DeviceArray<double> rhs_;
-  cuda::DeviceArray<int> non_finite_;
+  cuda::DeviceArray<int> non_finite_;  ///< nobody asks: the factorisation reports it by itself
 };
-
-/// Where a factor goes: device memory, the report in pinned memory.
-struct FactorTarget {
-  double* entries;
-  double* inverse_pivots;
-  FactorReport* report;
-};
-
-/// The factor from its inverse pivots, row i's at inverse[index[i]]. Asynchronous.
-void factor_with_inverses(const DevicePattern& pattern, const Offset* diagonal, const FactorInput& input,
-                          const PivotRule& rule, const double* inverse, const Index* index, const FactorTarget& target,
-                          cudaStream_t stream);
 
 }  // namespace taskdag::kernels

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "backends/cuda/memory.hpp"
+#include "kernels/gather.hpp"
 #include "kernels/sptrsv/features.hpp"
 #include "taskdag/schedule.hpp"
 
@@ -140,8 +141,8 @@ class PackedTriangle {
   PackedTriangle(const DevicePattern& pattern, Triangle triangle, const TriangleRanges& ranges, const RowLevels& levels,
                  const Offset* source_entry, cudaStream_t stream);
 
-  /// Gathers values (device array of the source). Asynchronous.
-  void load_values(const double* source, cudaStream_t stream);
+  /// Adds the gathering of values (device array of the source).
+  void gather_values(GatherBatch& batch, const double* source);
 
   /// Runs one sweep. Asynchronous. Two sets of slots alternate: each run resets the other one, which saves a launch.
   void solve(const SolveArguments& arguments, cudaStream_t stream);

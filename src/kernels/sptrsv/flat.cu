@@ -20,12 +20,19 @@ FlatSweep::FlatSweep(const SweepInput& input, cudaStream_t stream)
       x_index_(by_position(input.x_index, packed_.tasks(), stream)) {}
 
 void FlatSweep::load_values(const double* source, const double* pivot, cudaStream_t stream) {
-  packed_.load_values(source, stream);
+  GatherBatch batch;
+  gather_values(batch, source, pivot, stream);
+  batch.run(stream);
+}
+
+bool FlatSweep::gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream) {
+  packed_.gather_values(batch, source);
   unit_pivots_ = pivot == nullptr;
-  if (unit_pivots_) return;
+  if (unit_pivots_) return true;
   const TaskList& tasks = packed_.tasks();
   if (pivot_.size() == 0) pivot_ = {static_cast<std::size_t>(tasks.rows), stream};
-  gather(tasks.rows, pivot, tasks.order.data(), pivot_.data(), stream);
+  batch.add(tasks.rows, pivot, tasks.order.data(), pivot_.data());
+  return true;
 }
 
 void FlatSweep::solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) {

@@ -17,6 +17,7 @@ class FlatSweep final : public Sweep {
   FlatSweep(const SweepInput& input, cudaStream_t stream);
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override;
+  bool gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream) override;
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override;
   [[nodiscard]] const double* result() const override { return packed_.result(); }
   [[nodiscard]] const Index* result_index() const override { return packed_.tasks().position.data(); }

@@ -83,8 +83,8 @@ PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, 
   cuda::check_launch("pack_kernel");
 }
 
-void PackedTriangle::load_values(const double* source, cudaStream_t stream) {
-  gather_or_zero(static_cast<std::int64_t>(value_.size()), source, source_.data(), value_.data(), stream);
+void PackedTriangle::gather_values(GatherBatch& batch, const double* source) {
+  batch.add(static_cast<std::int64_t>(value_.size()), source, source_.data(), value_.data());
 }
 
 }  // namespace taskdag::kernels

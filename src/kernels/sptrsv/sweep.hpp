@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 
+#include "kernels/gather.hpp"
 #include "kernels/sptrsv/cuda.hpp"
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/solve_schedule.hpp"
@@ -29,6 +30,14 @@ struct SweepInput {
   std::function<const RowLevels&()> mirrored{};
 };
 
+/// Products of values: entry e has value(e) · value(partner[e]), 0 where partner[e] < 0; partner null: squares. Device
+/// memory.
+struct ValueProducts {
+  const double* values = nullptr;
+  const Offset* source = nullptr;  ///< value(e) is values[source[e]], 0 where that is −1; null: values[e]
+  const Offset* partner = nullptr;
+};
+
 /// x = T⁻¹ b for a triangle T: x_i = (rhs_i − Σ_j a_ij x_j) · pivot_i. Immutable pattern, values may be loaded again.
 ///
 /// Every call is asynchronous on its stream. A sweep resets what the next solve needs by itself: a solve leaves it
@@ -43,14 +52,22 @@ class Sweep {
   /// Takes values: `source` is indexed by source_entry, `pivot` (inverse pivots) by row; null: all 1.
   virtual void load_values(const double* source, const double* pivot, cudaStream_t stream) = 0;
 
+  /// Where load_values() is nothing but gathers: adds them to `batch`, for the caller to run on `stream`, which is for
+  /// set-up at most. @returns false, and does nothing, where it is not
+  virtual bool gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream);
+
   /// One solve. rhs and x must not overlap, unless all their index maps are the identity and rhs == x.
   /// x null: the result stays in result().
   virtual void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) = 0;
 
-  /// The recurrence x_i = 1 / (rhs_i − Σ_j a_ij x_j), with the values of load_values and pivots 1; its result stays in
-  /// result(). Where only diagonal entries change in a factorisation, its inverse pivots are such a sequence.
+  /// The recurrence x_i = 1 / (rhs_i − Σ_j a_ij x_j), with the values of load_values and pivots 1. Where only diagonal
+  /// entries change in a factorisation, its inverse pivots are such a sequence. Reciprocals are right to a unit in the
+  /// last place. @returns false, and does nothing, where this sweep has no such thing
+  virtual bool solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream);
+  [[nodiscard]] virtual bool has_reciprocals() const { return false; }
+  /// What it takes in place of load_values(), where it is there. Pivots are 1.
   /// @returns false, and does nothing, where this sweep has no such thing
-  virtual bool solve_reciprocals(const double* rhs, int* non_finite, cudaStream_t stream);
+  virtual bool load_products(const ValueProducts& products, cudaStream_t stream);
 
   /// Where a solve with x null leaves its result: row i at result()[result_index()[i]] (result_index null: at i).
   /// Valid until the next solve. The index never changes, the array may with each solve.
@@ -60,9 +77,17 @@ class Sweep {
   [[nodiscard]] virtual std::int64_t bytes() const = 0;
 };
 
-inline bool Sweep::solve_reciprocals(const double* /*rhs*/, int* /*non_finite*/, cudaStream_t /*stream*/) {
+inline bool Sweep::gather_values(GatherBatch& /*batch*/, const double* /*source*/, const double* /*pivot*/,
+                                 cudaStream_t /*stream*/) {
   return false;
 }
+
+inline bool Sweep::solve_reciprocals(const double* /*rhs*/, double* /*x*/, int* /*non_finite*/,
+                                     cudaStream_t /*stream*/) {
+  return false;
+}
+
+inline bool Sweep::load_products(const ValueProducts& /*products*/, cudaStream_t /*stream*/) { return false; }
 
 /// Makes the sweep of a CUDA schedule (not automatic); supernodes with cells where the device can run them, else flat.
 /// Synchronises `stream`. @throws InvalidInput for a host schedule

@@ -56,7 +56,9 @@ class Feeder {
     return target;
   }
 
-  __device__ double fetch_rhs(const Target& target) const { return target.rhs >= 0 ? __ldg(a_.rhs + target.rhs) : 0.0; }
+  __device__ double fetch_rhs(const Target& target) const {
+    return target.rhs >= 0 ? __ldg(a_.rhs + target.rhs) : a_.idle_rhs;
+  }
 
   __device__ void visit(int t, const Target& target, double rhs) const {
     const auto turn = static_cast<unsigned>(t) % kAhead;

@@ -190,22 +190,43 @@ __global__ void clear_outside(std::int64_t entries, Index absent, Index* positio
   row[e] = -1;
 }
 
+/// What entries get, but for their rows' pivots.
+struct PlainValues {
+  const double* source;
+  __device__ double operator()(Offset e) const { return __ldg(source + e); }
+};
+struct Products {
+  ValueProducts of;
+  __device__ double value(Offset e) const {
+    const Offset from = of.source ? __ldg(of.source + e) : e;
+    return from < 0 ? 0.0 : __ldg(of.values + from);
+  }
+  __device__ double operator()(Offset e) const {
+    const double own = value(e);
+    if (of.partner == nullptr) return own * own;
+    const Offset other = __ldg(of.partner + e);
+    return own * (other < 0 ? 0.0 : value(other));
+  }
+};
+
+template <class Values>
 struct LoadArguments {
+  Values values;
   Index steps;
   int ways;
   const Step* step;
   const Index* row_at;
   const Index* errand_at;
   const Offset* inside_source;
-  const double* source;
   const double* pivot;
   std::byte* stream;
-  Target* target;
+  Target* target;  // null: the pivots stay
   Errand* errand;
 };
 
 /// A warp a step: its pivots, and two values a lane and pair row. What is absent is 0 from the packing on.
-__global__ void load_inside(const LoadArguments a) {
+template <class Values>
+__global__ void load_inside(const LoadArguments<Values> a) {
   const auto t = static_cast<Index>(element() / kLanes);
   if (t >= a.steps) return;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -219,25 +240,41 @@ __global__ void load_inside(const LoadArguments a) {
   const auto* const sources =
       reinterpret_cast<const int2*>(a.inside_source + std::size_t{step.pair_row} * kPairRowValues) + lane;
   std::byte* const values = pair_row_at(a.stream, step) + static_cast<unsigned>(lane) * sizeof(double2);
-  const auto value = [&](Offset e) { return e >= 0 ? with_plain_nan(__ldg(a.source + e) * pivot) : 0.0; };
+  const auto value = [&](Offset e) { return e >= 0 ? with_plain_nan(a.values(e) * pivot) : 0.0; };
 #pragma unroll 4
   for (std::uint32_t k = 0; k < step.pairs; ++k) {
     const int2 e = __ldg(sources + std::size_t{k} * kLanes);
     *reinterpret_cast<double2*>(values + std::size_t{k} * kPairRowBytes) = {value(e.x), value(e.y)};
   }
-  if (other > 0) return;
+  if (other > 0 || a.target == nullptr) return;
   const Index errand = __ldg(a.errand_at + position);
   a.target[position].pivot = pivot;
   if (errand >= 0) a.errand[errand].pivot = pivot;
 }
 
+template <class Values>
 __global__ void load_outside(std::int64_t entries, const Offset* outside_source, const Index* outside_row,
-                             const double* source, const double* pivot, double* value) {
+                             Values values, const double* pivot, double* value) {
   const std::int64_t k = element();
   if (k >= entries) return;
   const Offset e = outside_source[k];
   if (e < 0) return;
-  value[k] = with_plain_nan(pivot ? source[e] * pivot[outside_row[k]] : source[e]);
+  value[k] = with_plain_nan(pivot ? values(e) * pivot[outside_row[k]] : values(e));
+}
+
+template <class Values>
+void load(const Plan& plan, const Storage& storage, const Values& values, const double* pivot, Target* target,
+          Errand* errand, cudaStream_t stream) {
+  if (plan.steps == 0) return;
+  load_inside<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
+      LoadArguments<Values>{values, plan.steps, plan.ways, plan.step.data(), plan.row.data(), plan.errand.data(),
+                            storage.inside_source.data(), pivot, storage.stream.data(), target, errand});
+  cuda::check_launch("load_inside");
+  const auto entries = static_cast<std::int64_t>(storage.outside_value.size());
+  if (entries == 0) return;
+  load_outside<<<element_blocks(entries), kElementBlock, 0, stream>>>(
+      entries, storage.outside_source.data(), storage.outside_row.data(), values, pivot, storage.outside_value.data());
+  cuda::check_launch("load_outside");
 }
 
 }  // namespace
@@ -270,16 +307,11 @@ Storage pack(const SweepInput& input, const Plan& plan, cudaStream_t stream) {
 
 void load_values(const Plan& plan, const Storage& storage, const double* source, const double* pivot, Target* target,
                  Errand* errand, cudaStream_t stream) {
-  if (plan.steps == 0) return;
-  load_inside<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
-      {plan.steps, plan.ways, plan.step.data(), plan.row.data(), plan.errand.data(), storage.inside_source.data(),
-       source, pivot, storage.stream.data(), target, errand});
-  cuda::check_launch("load_inside");
-  const auto entries = static_cast<std::int64_t>(storage.outside_value.size());
-  if (entries == 0) return;
-  load_outside<<<element_blocks(entries), kElementBlock, 0, stream>>>(
-      entries, storage.outside_source.data(), storage.outside_row.data(), source, pivot, storage.outside_value.data());
-  cuda::check_launch("load_outside");
+  load(plan, storage, PlainValues{source}, pivot, target, errand, stream);
+}
+
+void load_products(const Plan& plan, const Storage& storage, const ValueProducts& products, cudaStream_t stream) {
+  load(plan, storage, Products{products}, nullptr, nullptr, nullptr, stream);
 }
 
 }  // namespace taskdag::kernels::cells

@@ -20,6 +20,7 @@ struct SolveArguments {
   int ways;
   const Target* target;
   const double* rhs;
+  double idle_rhs;     ///< of positions without a row
   double* x;           ///< or null
   double* slots;       ///< positions + 1; the last one is 0
   double* next_slots;  ///< reset to not_yet

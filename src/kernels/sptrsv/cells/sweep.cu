@@ -96,16 +96,25 @@ class CellsSweep final : public Sweep {
   }
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
-    cells::load_values(plan_, storage_, source, pivot, target_.data(), errand_.data(), stream);
+    const bool stay = unit_pivots_ && pivot == nullptr;
+    cells::load_values(plan_, storage_, source, pivot, stay ? nullptr : target_.data(), errand_.data(), stream);
+    unit_pivots_ = pivot == nullptr;
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
     run(rhs, x, false, non_finite, stream);
   }
 
-  bool solve_reciprocals(const double* rhs, int* non_finite, cudaStream_t stream) override {
-    if (plan_.ways > 1) return false;
-    run(rhs, nullptr, true, non_finite, stream);
+  bool solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
+    if (!has_reciprocals()) return false;
+    run(rhs, x, true, non_finite, stream);
+    return true;
+  }
+  [[nodiscard]] bool has_reciprocals() const override { return plan_.ways == 1; }
+
+  bool load_products(const ValueProducts& products, cudaStream_t stream) override {
+    if (!has_reciprocals() || !unit_pivots_) return false;
+    cells::load_products(plan_, storage_, products, stream);
     return true;
   }
 
@@ -120,10 +129,11 @@ class CellsSweep final : public Sweep {
  private:
   void run(const double* rhs, double* x, bool reciprocal, int* non_finite, cudaStream_t stream) {
     if (plan_.steps == 0) return;
+    const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
     cells::solve({plan_.cell.data(), plan_.step.data(), plan_.round.data(), errand_.data(), storage_.stream.data(),
                   storage_.outside_position.data(), storage_.outside_value.data(), plan_.cells, plan_.chunk_steps,
-                  plan_.ways, target_.data(), rhs, x, slots_.data(), spare_slots_.data(), tickets_.data() + turn_,
-                  tickets_.data() + (1 - turn_), non_finite},
+                  plan_.ways, target_.data(), rhs, idle_rhs, x, slots_.data(), spare_slots_.data(),
+                  tickets_.data() + turn_, tickets_.data() + (1 - turn_), non_finite},
                  reciprocal, stream);
     std::swap(slots_, spare_slots_);
     turn_ = 1 - turn_;
@@ -137,6 +147,7 @@ class CellsSweep final : public Sweep {
   cuda::DeviceArray<double> spare_slots_;  ///< what the last solve left
   cuda::DeviceArray<int> tickets_;
   int turn_ = 0;
+  bool unit_pivots_ = true;  ///< those of positions and errands, from the start on
 };
 
 }  // namespace
