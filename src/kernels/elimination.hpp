@@ -104,8 +104,8 @@ class Elimination {
   [[nodiscard]] const TaskList& tasks() const { return tasks_; }
   [[nodiscard]] Index slots() const { return slot_count_; }  ///< inverse pivots by position, then changed entries
   [[nodiscard]] RowForm widest() const { return widest_; }   ///< the last of RowForm that occurs
-  /// Whether there is an update for every tenth entry or more.
-  [[nodiscard]] bool many_updates() const { return 10 * updates_.size() > slots_.size(); }
+  /// Whether there is an update for every hundredth entry or more.
+  [[nodiscard]] bool many_updates() const { return 100 * updates_.size() > slots_.size(); }
   [[nodiscard]] EliminationView view() const {
     return {tasks_.view(),   rows_.data(),    pivots_.data(), masks_.data(),
             updates_.data(), changed_.data(), slots_.data(),  columns_};
