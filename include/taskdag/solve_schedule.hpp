@@ -18,6 +18,7 @@ enum class SolveSchedule {
   flat,             ///< warp tasks in level order, each waits for its operands' values
   cells,            ///< runs of consecutive rows or tiles of a grid, one thread block each, by static steps
   supernodes,       ///< diagonal blocks of supernodes inverted, what is left by another of these
+  joined_levels,    ///< operands of every second level replaced, so that two run at once; what is left by another
   level_launch,     ///< a kernel launch per level (baseline of ATA)
   level_graph,      ///< the same launches as a CUDA graph
   level_barrier,    ///< one kernel, a grid-wide barrier per level

@@ -6,6 +6,7 @@
 #include "backends/cuda/device.hpp"
 #include "kernels/sptrsv/cells/cells.hpp"
 #include "kernels/sptrsv/cells/estimate.hpp"
+#include "kernels/sptrsv/joined/joined.hpp"
 #include "kernels/sptrsv/supernodes/supernodes.hpp"
 #include "solver/cuda_sweep.hpp"
 #include "solver/cuda_trial.hpp"
@@ -67,14 +68,17 @@ Outlook look_at(const kernels::TriangleFeatures& features, const kernels::SweepI
   return outlook;
 }
 
-/// A triangle whose supernodes have been solved for, and what is left to run: by cells or flat, which go by the ranges.
+/// The same of a triangle that another sweep leaves: by cells or flat, which go by the ranges.
+Outlook look_at_left(const kernels::SweepInput& left, cudaStream_t stream) {
+  Outlook outlook = look_at(kernels::measure_features(left.pattern, *left.ranges, *left.levels, stream), left, stream);
+  if (outlook.usual.schedule != SolveSchedule::cells) outlook.usual.schedule = SolveSchedule::flat;
+  return outlook;
+}
+
+/// A triangle whose supernodes have been solved for, and what is left to run.
 struct Condensed {
   Condensed(const kernels::SweepInput& input, kernels::supernodes::Supernodes supernodes, cudaStream_t stream)
-      : triangle(input, std::move(supernodes), stream),
-        outlook(look_at(kernels::measure_features(input.pattern, triangle.found.outer, triangle.levels, stream),
-                        triangle.input(input), stream)) {
-    if (outlook.usual.schedule != SolveSchedule::cells) outlook.usual.schedule = SolveSchedule::flat;
-  }
+      : triangle(input, std::move(supernodes), stream), outlook(look_at_left(triangle.input(input), stream)) {}
   Condensed(const Condensed&) = delete;
   Condensed& operator=(const Condensed&) = delete;
 
@@ -109,17 +113,23 @@ class SweepMaker {
     if (choice.cells > 0) {
       return kernels::make_cells_sweep(input_, kernels::CellsOptions{.cells = choice.cells}, stream_);
     }
+    if (choice.schedule == SolveSchedule::joined_levels) {
+      return kernels::make_joined_sweep(
+          input_, [&](const kernels::SweepInput& left) { return make(look_at_left(left, stream_), left); }, stream_);
+    }
     if (choice.schedule != SolveSchedule::supernodes) return make(choice.schedule, outlook_, input_);
     if (!condensed_) {
       condensed_ = std::make_unique<Condensed>(input_, kernels::supernodes::find(input_, stream_), stream_);
     }
-    const Outlook& left = condensed_->outlook;
     return kernels::make_supernodes_sweep(
-        input_, condensed_->triangle,
-        [&](const kernels::SweepInput& input) { return make(left.usual.schedule, left, input); }, stream_);
+        input_, condensed_->triangle, [&](const kernels::SweepInput& left) { return make(condensed_->outlook, left); },
+        stream_);
   }
 
  private:
+  [[nodiscard]] std::unique_ptr<kernels::Sweep> make(const Outlook& outlook, const kernels::SweepInput& left) const {
+    return make(outlook.usual.schedule, outlook, left);
+  }
   [[nodiscard]] std::unique_ptr<kernels::Sweep> make(SolveSchedule schedule, const Outlook& outlook,
                                                      const kernels::SweepInput& input) const {
     if (schedule == SolveSchedule::cells && outlook.cut) {
@@ -144,6 +154,7 @@ TrialResult fastest(SolveSchedule usual, SweepMaker& maker, const kernels::Sweep
                                      {SolveSchedule::cells, all / 4}, {SolveSchedule::cusparse}};
   if (input.blocks != nullptr) others.push_back({SolveSchedule::blocks});
   if (maker.has_supernodes()) others.push_back({SolveSchedule::supernodes});
+  others.push_back({SolveSchedule::joined_levels});
   for (const ScheduleChoice& other : others) {
     if (other == ScheduleChoice{usual}) continue;
     try {

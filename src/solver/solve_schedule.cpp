@@ -11,10 +11,10 @@ namespace taskdag {
 namespace {
 
 /// In the order of the enumeration.
-constexpr std::array kNames{"auto",        "flat",          "cells",  "supernodes",      "level-launch",
-                            "level-graph", "level-barrier", "self",   "ata-concurrency", "ata-locality",
-                            "ata-greedy",  "cusparse",      "blocks", "locking",         "pivotal-path",
-                            "hdagg",       "plan",          "p2p",    "level-set",       "serial"};
+constexpr std::array kNames{
+    "auto",          "flat",         "cells",           "supernodes",   "joined-levels", "level-launch", "level-graph",
+    "level-barrier", "self",         "ata-concurrency", "ata-locality", "ata-greedy",    "cusparse",     "blocks",
+    "locking",       "pivotal-path", "hdagg",           "plan",         "p2p",           "level-set",    "serial"};
 
 static_assert(kNames.size() == static_cast<std::size_t>(SolveSchedule::serial) + 1);
 

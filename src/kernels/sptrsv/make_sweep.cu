@@ -2,6 +2,7 @@
 #include "kernels/sptrsv/cells/cells.hpp"
 #include "kernels/sptrsv/cusparse.hpp"
 #include "kernels/sptrsv/flat.hpp"
+#include "kernels/sptrsv/joined/joined.hpp"
 #include "kernels/sptrsv/supernodes/supernodes.hpp"
 #include "kernels/sptrsv/supersteps/supersteps.hpp"
 #include "kernels/sptrsv/sweep.hpp"
@@ -10,6 +11,9 @@
 namespace taskdag::kernels {
 
 std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream) {
+  const MakeSweep make_left = [stream](const SweepInput& left) {
+    return make_sweep(cells_supported() ? SolveSchedule::cells : SolveSchedule::flat, left, stream);
+  };
   switch (schedule) {
     case SolveSchedule::flat:
       return std::make_unique<FlatSweep>(input, stream);
@@ -28,12 +32,10 @@ std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& inpu
     case SolveSchedule::cells:
       return make_cells_sweep(input, {}, stream);
     case SolveSchedule::supernodes:
-      return make_supernodes_sweep(
-          input, CondensedTriangle(input, supernodes::find(input, stream), stream),
-          [&](const SweepInput& condensed) {
-            return make_sweep(cells_supported() ? SolveSchedule::cells : SolveSchedule::flat, condensed, stream);
-          },
-          stream);
+      return make_supernodes_sweep(input, CondensedTriangle(input, supernodes::find(input, stream), stream), make_left,
+                                   stream);
+    case SolveSchedule::joined_levels:
+      return make_joined_sweep(input, make_left, stream);
     case SolveSchedule::blocks:
       return make_blocks_sweep(input, {}, stream);
     case SolveSchedule::locking:

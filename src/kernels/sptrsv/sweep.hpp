@@ -89,7 +89,11 @@ inline bool Sweep::solve_reciprocals(const double* /*rhs*/, double* /*x*/, int* 
 
 inline bool Sweep::load_products(const ValueProducts& /*products*/, cudaStream_t /*stream*/) { return false; }
 
-/// Makes the sweep of a CUDA schedule (not automatic); supernodes with cells where the device can run them, else flat.
+/// Makes the sweep of what another sweep leaves to be solved.
+using MakeSweep = std::function<std::unique_ptr<Sweep>(const SweepInput& left)>;
+
+/// Makes the sweep of a CUDA schedule (not automatic); supernodes and joined levels with cells where the device can
+/// run them, else flat.
 /// Synchronises `stream`. @throws InvalidInput for a host schedule
 std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream);
 

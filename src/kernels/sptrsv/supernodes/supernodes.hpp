@@ -7,7 +7,6 @@
 /// schedules, and a block's inverse is as accurate as its condition allows. A supernode of one row is that row.
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "kernels/sptrsv/supernodes/find.hpp"
@@ -26,11 +25,8 @@ struct CondensedTriangle {
   RowLevels levels;
 };
 
-/// Makes the sweep that runs a condensed triangle: by a schedule that takes the entries in input.ranges for all there
-/// are, as flat and cells do.
-using MakeSweep = std::function<std::unique_ptr<Sweep>(const SweepInput& condensed)>;
-
-/// Makes the sweep; `condensed` is of the same input. Synchronises `stream`.
+/// Makes the sweep. `make` is called with the condensed triangle and has to take the entries in its ranges for all
+/// there are, as flat and cells do; `condensed` is of the same input. Synchronises `stream`.
 std::unique_ptr<Sweep> make_supernodes_sweep(const SweepInput& input, const CondensedTriangle& condensed,
                                              const MakeSweep& make, cudaStream_t stream);
 

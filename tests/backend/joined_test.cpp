@@ -1,0 +1,143 @@
+// Joined levels: the pattern that is left, and its values.
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/index.hpp"
+#include "device_fixture.hpp"
+#include "device_triangle.hpp"
+#include "kernels/sptrsv/joined/join.hpp"
+#include "measure.hpp"
+#include "problems.hpp"
+#include "taskdag/error.hpp"
+#include "taskdag/generators.hpp"
+
+namespace taskdag {
+namespace {
+
+using kernels::joined::join_levels;
+using kernels::joined::JoinedTriangle;
+using kernels::joined::JoinedValues;
+using test::upload;
+
+constexpr Triangle kTriangles[] = {Triangle::lower, Triangle::upper};
+
+/// Rows of x_i = p_i b_i − Σ_j row[j] x_j − Σ_s pass[s] b_s.
+struct Row {
+  std::map<Index, double> row;
+  std::map<Index, double> pass;
+};
+
+/// The rewriting as it is defined, row by row.
+std::vector<Row> rewritten(const CsrMatrix& a, Triangle triangle, const std::vector<Index>& level,
+                           const std::vector<double>& p) {
+  std::vector<Row> rows(at(a.rows));
+  const auto entries = [&](Index i, const auto& visit) {
+    for (auto e = at(a.row_offsets[at(i)]); e < at(a.row_offsets[at(i) + 1]); ++e) {
+      const Index j = a.col_indices[e];
+      if (triangle == Triangle::lower ? j < i : j > i) visit(j, a.values[e]);
+    }
+  };
+  for (Index i = 0; i < a.rows; ++i) {
+    entries(i, [&](Index j, double value) {
+      if (level[at(i)] % 2 == 0 || level[at(j)] != level[at(i)] - 1) {
+        rows[at(i)].row[j] += p[at(i)] * value;
+        return;
+      }
+      rows[at(i)].pass[j] = p[at(i)] * value * p[at(j)];
+      entries(j, [&](Index k, double inner) { rows[at(i)].row[k] -= p[at(i)] * value * p[at(j)] * inner; });
+    });
+  }
+  return rows;
+}
+
+class JoinedTest : public test::OnDevice<> {};
+
+TEST_F(JoinedTest, RowsAreThoseOfTheDefinitionAndHalfTheLevelsAreLeft) {
+  std::vector<test::Problem> problems = test::small_problems();
+  for (test::Problem& random : test::random_triangles()) problems.push_back(std::move(random));
+  problems.push_back({"27-point", make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 9, .ny = 7, .nz = 8})});
+  for (const test::Problem& problem : problems) {
+    const CsrMatrix& a = problem.a;
+    const std::vector<double> p = test::inverse_diagonal(a);
+    for (const Triangle triangle : kTriangles) {
+      SCOPED_TRACE(problem.name + (triangle == Triangle::lower ? ", lower" : ", upper"));
+      const test::DeviceTriangle device(a, triangle, stream());
+      const kernels::SweepInput input = device.input();
+      const JoinedTriangle joined = join_levels(input, stream());
+      const auto level = cuda::fetch_array(input.levels->level.data(), at(a.rows), stream());
+      const auto offsets = cuda::fetch_array(joined.row_offsets.data(), at(a.rows) + 1, stream());
+      const auto columns = cuda::fetch_array(joined.col_indices.data(), at(joined.entries), stream());
+      const auto pass_begin = cuda::fetch_array(joined.substituted_begin.data(), at(a.rows) + 1, stream());
+      const auto pass_row = cuda::fetch_array(joined.substituted_row.data(), at(joined.substituted), stream());
+      const JoinedValues values(joined, stream());
+      const auto source = upload(a.values, stream());
+      const auto pivot = upload(p, stream());
+      load_values(joined, source.data(), pivot.data(), values, stream());
+      const auto value = cuda::fetch_array(values.value.data(), at(joined.entries), stream());
+      const auto coefficient = cuda::fetch_array(values.coefficient.data(), at(joined.substituted), stream());
+
+      const std::vector<Row> expected = rewritten(a, triangle, level, p);
+      for (Index i = 0; i < a.rows; ++i) {
+        const Row& row = expected[at(i)];
+        ASSERT_EQ(at(offsets[at(i) + 1] - offsets[at(i)]), row.row.size()) << "row " << i;
+        auto e = at(offsets[at(i)]);
+        for (const auto& [column, sum] : row.row) {  // columns ascend
+          ASSERT_EQ(columns[e], column) << "row " << i;
+          ASSERT_NEAR(value[e], sum, 1e-13 * (1.0 + std::abs(sum))) << "row " << i;
+          ++e;
+        }
+        ASSERT_EQ(at(pass_begin[at(i) + 1] - pass_begin[at(i)]), row.pass.size()) << "row " << i;
+        for (auto k = at(pass_begin[at(i)]); k < at(pass_begin[at(i) + 1]); ++k) {
+          ASSERT_NEAR(coefficient[k], row.pass.at(pass_row[k]), 1e-13) << "row " << i;
+        }
+      }
+      const kernels::DevicePattern left = joined.pattern();
+      const auto ranges = kernels::find_triangle(left, triangle, stream());
+      EXPECT_EQ(kernels::compute_levels(left, ranges, triangle, stream()).levels, (input.levels->levels + 1) / 2);
+    }
+  }
+}
+
+TEST_F(JoinedTest, FillBeyondMeasureIsRefused) {
+  // Every row of the second level needs all of the first one, each of which needs many of its own.
+  constexpr Index kWide = 200;
+  CsrMatrix a;
+  a.rows = a.cols = 3 * kWide;
+  a.row_offsets = {0};
+  for (Index i = 0; i < a.rows; ++i) {
+    const Index first = i / kWide == 0 ? i : (i / kWide - 1) * kWide;
+    const Index end = i / kWide == 0 ? i : i / kWide * kWide;
+    for (Index j = first; j < end; ++j) {
+      a.col_indices.push_back(j);
+      a.values.push_back(0.001);
+    }
+    a.col_indices.push_back(i);
+    a.values.push_back(1.0);
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  // Levels 0, 1, 2: the third block is of an even level; shifted by one more row at the front it is of an odd one.
+  CsrMatrix shifted;
+  shifted.rows = shifted.cols = a.rows + 1;
+  shifted.row_offsets = {0, 1};
+  shifted.col_indices = {0};
+  shifted.values = {1.0};
+  for (Index i = 0; i < a.rows; ++i) {
+    if (i < kWide) {
+      shifted.col_indices.push_back(0);
+      shifted.values.push_back(0.001);
+    }
+    for (auto e = at(a.row_offsets[at(i)]); e < at(a.row_offsets[at(i) + 1]); ++e) {
+      shifted.col_indices.push_back(a.col_indices[e] + 1);
+      shifted.values.push_back(a.values[e]);
+    }
+    shifted.row_offsets.push_back(static_cast<Offset>(shifted.col_indices.size()));
+  }
+  const test::DeviceTriangle device(shifted, Triangle::lower, stream());
+  EXPECT_EQ(device.input().levels->levels, 4);
+  EXPECT_THROW(static_cast<void>(join_levels(device.input(), stream())), Unsupported);
+}
+
+}  // namespace
+}  // namespace taskdag
