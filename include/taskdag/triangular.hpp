@@ -24,6 +24,11 @@ struct TriangularOptions {
   /// JSON file with such choices, by device and pattern. A choice that it holds is taken without trials; `tune` adds to
   /// it, or makes it. Empty: none.
   std::string tune_file = {};
+  /// Right-hand sides that solve_many() will mostly be given. More than 1: CUDA prepares the triangle for several
+  /// columns too, where its estimate says that so many columns are faster in one pass (16 bytes an entry and up to 32 a
+  /// row, counted in TriangularInfo::bytes). Host threads need no preparation. solve_many() takes any number in any
+  /// case.
+  Index columns = 1;
 };
 
 /// Sizes and counts of an analysed triangular system.
@@ -47,8 +52,8 @@ class TASKDAG_API TriangularSolver {
   /// Analyses the pattern: levels, schedule, packed storage. `a.pattern` and `a.values` live in `space`; they are
   /// copied, nothing is kept. Synchronises `stream`.
   /// @throws InvalidInput (not square, missing diagonal without unit_diagonal, a schedule of the other backend),
-  ///         DeviceError, OutOfMemory, Error for a tune file that cannot be read or written, ParseError for what is
-  ///         none; a pattern in device memory is trusted to have ascending columns.
+  ///         `columns` < 1, DeviceError, OutOfMemory, Error for a tune file that cannot be read or written, ParseError
+  ///         for what is none; a pattern in device memory is trusted to have ascending columns.
   TriangularSolver(const Context& context, const CsrView& a, MemorySpace space, const TriangularOptions& options,
                    Stream stream = {});
   ~TriangularSolver();
@@ -64,6 +69,15 @@ class TASKDAG_API TriangularSolver {
   /// A NaN in b ends up in x; the call ends all the same.
   /// @throws InvalidInput for device memory on the host backend, DeviceError
   void solve(const double* b, double* x, MemorySpace space, Stream stream = {});
+
+  /// The same for `count` right-hand sides: column k is b + k·ldb and x + k·ldx, ldb and ldx in doubles and at least
+  /// `rows` where there are several; x == b with ldx == ldb is allowed. Up to 32 columns (host threads: 8) go through
+  /// the triangle together where that pays, on CUDA only where TriangularOptions::columns has prepared it; there memory
+  /// for the vectors is taken at the first such call, and a column's last bits may differ from those of solve(). A NaN
+  /// in one column leaves the others alone.
+  /// @throws InvalidInput for a negative count, for ldb or ldx < rows; what solve() throws; OutOfMemory
+  void solve_many(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
+                  Stream stream = {});
 
   /// Whether any value computed since the last call was not finite. Synchronises the stream of the last solve.
   [[nodiscard]] SolveOutcome outcome();

@@ -2,6 +2,7 @@
 /// Argument checks that the facades and the host classes share.
 #pragma once
 
+#include <cstdint>
 #include <new>
 #include <string>
 
@@ -21,6 +22,18 @@ inline void require_host_memory(MemorySpace space) {
 /// `size`: how many elements will be read or written; an array of none may be null.
 inline void require_array(const void* array, Index size, const char* name) {
   if (size > 0 && array == nullptr) throw InvalidInput(std::string("the array ") + name + " is null");
+}
+
+/// Vectors of `rows` doubles, `count` right-hand sides from b on and as many solutions from x on.
+inline void require_columns(Index count, Index rows, const double* b, std::int64_t ldb, const double* x,
+                            std::int64_t ldx) {
+  if (count < 0) throw InvalidInput("the number of vectors is negative");
+  if (count > 1 && (ldb < rows || ldx < rows)) {
+    throw InvalidInput("the distance between vectors is smaller than their length");
+  }
+  if (count == 0) return;
+  require_array(b, rows, "b");
+  require_array(x, rows, "x");
 }
 
 /// What can be checked of a square pattern: all of it in host memory, its pointers in device memory.

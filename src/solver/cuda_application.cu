@@ -18,12 +18,8 @@ void CudaFactorization::apply(Apply part, Index count, const double* b, std::int
   prepare(part, s);
   for (Index k = 0; k < count;) {
     const Index together = columns_together(part, count - k);
-    const CudaColumns columns{together, b + k * ldb, ldb, x + k * ldx, ldx};
-    if (space == MemorySpace::device) {
-      run(part, columns, s);
-    } else {
-      run_staged(part, columns, s);
-    }
+    with_device_columns(staging_, vectors_, info.rows, {together, b + k * ldb, ldb, x + k * ldx, ldx},
+                        space == MemorySpace::device, s, [&](const CudaColumns& columns) { run(part, columns, s); });
     k += together;
   }
 }
@@ -131,18 +127,6 @@ void CudaFactorization::run(Apply part, const CudaColumns& columns, cudaStream_t
       pair.solve(columns, flag_.data(), s);
   }
   if (pair.bytes() != bytes) count_bytes();
-}
-
-void CudaFactorization::run_staged(Apply part, const CudaColumns& columns, cudaStream_t s) {
-  const auto rows = static_cast<std::size_t>(info.rows);
-  vectors_.reserve(rows * static_cast<std::size_t>(columns.count), s);
-  for (Index k = 0; k < columns.count; ++k) {
-    staging_.upload(vectors_.in() + k * info.rows, columns.b + k * columns.ldb, rows, s);
-  }
-  run(part, {columns.count, vectors_.in(), info.rows, vectors_.out(), info.rows}, s);
-  for (Index k = 0; k < columns.count; ++k) {
-    staging_.download(columns.x + k * columns.ldx, vectors_.out() + k * info.rows, rows, s);
-  }
 }
 
 void CudaFactorization::run(Apply part, const double* b, double* x, cudaStream_t s) {

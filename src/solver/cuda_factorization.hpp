@@ -70,8 +70,6 @@ class CudaFactorization final : public Factorization::Impl {
   [[nodiscard]] Index columns_together(Apply part, Index left) const;
   ManyPair& many(Apply part, cudaStream_t s);
   void run(Apply part, const CudaColumns& columns, cudaStream_t s);
-  /// Vectors in host memory.
-  void run_staged(Apply part, const CudaColumns& columns, cudaStream_t s);
   void run(Apply part, const double* b, double* x, cudaStream_t s);
 
   int device_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "kernels/gather.hpp"
 #include "solver/cuda_many.hpp"
@@ -106,6 +107,40 @@ void ManyPair::solve_second(const CudaColumns& columns, const double* scale, int
   many::to_rows(rows_, columns.count, columns.b, columns.ldb, scale, slots_.data(), stream);
   second_.solve(columns.count, slots_.data(), work_.data(), non_finite, stream);
   many::to_columns(rows_, columns.count, work_.data(), inverse_out_.data(), nullptr, columns.x, columns.ldx, stream);
+}
+
+ManySingle::ManySingle(const AnalysedTriangle& triangle, const Offset* source, cudaStream_t stream)
+    : rows_(triangle.pattern.rows), sweep_(make(triangle, source, nullptr, stream)) {}
+
+void ManySingle::load_values(const double* source, const double* pivot, cudaStream_t stream) {
+  sweep_.load_values(source, pivot, stream);
+}
+
+void ManySingle::prepare(Index count, cudaStream_t stream) {
+  const auto size = static_cast<std::size_t>(sweep_.slots()) * static_cast<unsigned>(many::stride_of(count));
+  if (in_.size() < size) {
+    in_ = {size, stream};
+    out_ = {size, stream};
+    count_ = 0;
+  }
+  if (count_ != count) {  // what solves of other columns have left lies where this one or the next publishes
+    for (DeviceArray<double>* const rows : {&in_, &out_}) {
+      many::fill_not_yet(rows->data(), static_cast<std::int64_t>(rows->size()), stream);
+    }
+  }
+  count_ = count;
+}
+
+void ManySingle::solve(const CudaColumns& columns, int* non_finite, cudaStream_t stream) {
+  prepare(columns.count, stream);
+  many::to_rows(rows_, columns.count, columns.b, columns.ldb, nullptr, in_.data(), stream);
+  sweep_.solve(columns.count, in_.data(), out_.data(), non_finite, stream);
+  many::to_columns(rows_, columns.count, out_.data(), nullptr, nullptr, columns.x, columns.ldx, stream);
+  std::swap(in_, out_);
+}
+
+bool many_pays(const ChosenSweep& sweep, Index count) {
+  return count > 1 && many_microseconds(sweep.features, count) < count * single_microseconds(sweep);
 }
 
 bool many_pays(const ChosenSweep& first, const ChosenSweep& second, Index count) {

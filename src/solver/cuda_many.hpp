@@ -1,20 +1,12 @@
 /// \file
-/// Two triangular sweeps in a row over several right-hand sides on CUDA.
+/// One triangular sweep, and two in a row, over several right-hand sides on CUDA.
 #pragma once
 
 #include "kernels/sptrsv/many/many.hpp"
+#include "solver/cuda_columns.hpp"
 #include "solver/cuda_sweep.hpp"
 
 namespace taskdag::cuda {
-
-/// Right-hand sides and solutions in device memory, column by column: column k is b + k · ldb and x + k · ldx.
-struct CudaColumns {
-  Index count = 0;  ///< 1 to kernels::many::kMostColumns
-  const double* b = nullptr;
-  std::int64_t ldb = 0;
-  double* x = nullptr;
-  std::int64_t ldx = 0;
-};
 
 /// The pair of sweeps of an application, and the vectors by rows that they work on: two, which change places. Each is
 /// not_yet where the next sweep publishes, and a sweep resets the right-hand sides that it reads; so nothing is cleared
@@ -52,8 +44,32 @@ class ManyPair {
   int stride_ = 0;                  ///< that work_ was last used with
 };
 
+/// One sweep, and the vectors by rows that it works on: two, which change places with each solve. A sweep resets the
+/// right-hand sides that it reads, so the next one publishes there, as long as it has equally many columns.
+class ManySingle {
+ public:
+  /// Synchronises `stream`.
+  ManySingle(const AnalysedTriangle& triangle, const Offset* source, cudaStream_t stream);
+
+  // Both asynchronous. Vectors are made on first use.
+  void load_values(const double* source, const double* pivot, cudaStream_t stream);
+  void solve(const CudaColumns& columns, int* non_finite, cudaStream_t stream);
+
+  [[nodiscard]] std::int64_t bytes() const { return sweep_.bytes() + in_.bytes() + out_.bytes(); }
+
+ private:
+  void prepare(Index count, cudaStream_t stream);
+
+  Index rows_;
+  kernels::ManySweep sweep_;
+  DeviceArray<double> in_;   ///< right-hand sides of the next solve
+  DeviceArray<double> out_;  ///< where it publishes: not_yet, if it has as many columns as the last one
+  Index count_ = 0;          ///< columns of the last one
+};
+
 /// Whether `count` columns (at most many::kMostColumns) are faster in one pass than one after the other: an estimate, a
 /// function of the patterns and schedules alone.
 bool many_pays(const ChosenSweep& first, const ChosenSweep& second, Index count);
+bool many_pays(const ChosenSweep& sweep, Index count);
 
 }  // namespace taskdag::cuda

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -6,6 +7,7 @@
 #include "kernels/device_csr.hpp"
 #include "solver/cuda_flag.hpp"
 #include "solver/cuda_input.hpp"
+#include "solver/cuda_many.hpp"
 #include "solver/cuda_staging.hpp"
 #include "solver/cuda_sweep.hpp"
 #include "solver/impl.hpp"
@@ -39,9 +41,9 @@ class CudaTriangular final : public TriangularSolver::Impl {
     if (options.transposed) {
       const kernels::DeviceCsr transposed = kernels::transpose_pattern(pattern, s);
       const Triangle turned = options.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
-      sweep_ = make(request, AnalysedTriangle(transposed.pattern(), turned, s), transposed.source.data(), s);
+      analyse(request, AnalysedTriangle(transposed.pattern(), turned, s), transposed.source.data(), options.columns, s);
     } else {
-      sweep_ = make(request, AnalysedTriangle(pattern, options.triangle, s), nullptr, s);
+      analyse(request, AnalysedTriangle(pattern, options.triangle, s), nullptr, options.columns, s);
     }
     if (!unit_) pivot_ = {rows, s};
     info.rows = pattern.rows;
@@ -59,13 +61,18 @@ class CudaTriangular final : public TriangularSolver::Impl {
     load(values, space, native(stream));
   }
 
-  void solve(const double* b, double* x, MemorySpace space, Stream stream) override {
+  void solve(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
+             Stream stream) override {
     const DeviceGuard guard(device_);
     const cudaStream_t s = native(stream);
     last_stream_ = s;
-    with_device_vectors(
-        staging_, vectors_, static_cast<std::size_t>(info.rows), b, x, space == MemorySpace::device, s,
-        [&](const double* device_b, double* device_x) { sweep_->solve(device_b, device_x, flag_.data(), s); });
+    for (Index k = 0; k < count;) {
+      const Index most = std::min(count - k, kernels::many::kMostColumns);
+      const Index together = many_ && many_pays(sweep_, most) ? most : 1;
+      with_device_columns(staging_, vectors_, info.rows, {together, b + k * ldb, ldb, x + k * ldx, ldx},
+                          space == MemorySpace::device, s, [&](const CudaColumns& columns) { run(columns, s); });
+      k += together;
+    }
   }
 
   SolveOutcome outcome() override {
@@ -74,8 +81,8 @@ class CudaTriangular final : public TriangularSolver::Impl {
   }
 
  private:
-  static ChosenSweep make(const ScheduleRequest& request, const AnalysedTriangle& triangle, const Offset* source_entry,
-                          cudaStream_t s) {
+  void analyse(const ScheduleRequest& request, const AnalysedTriangle& triangle, const Offset* source_entry,
+               Index columns, cudaStream_t s) {
     kernels::SweepInput input = triangle.input(source_entry);
     // Of the other triangle, where the pattern holds it.
     std::optional<kernels::RowLevels> levels;
@@ -85,7 +92,23 @@ class CudaTriangular final : public TriangularSolver::Impl {
           kernels::compute_levels(triangle.pattern, kernels::find_triangle(triangle.pattern, other, s), other, s));
       return *levels;
     };
-    return {request, triangle, input, s};
+    sweep_ = {request, triangle, input, s};
+    if (triangle.pattern.rows > 0 && many_pays(sweep_, std::min(columns, kernels::many::kMostColumns))) {
+      many_.emplace(triangle, source_entry, s);
+    }
+  }
+
+  void run(const CudaColumns& columns, cudaStream_t s) {
+    if (columns.count == 1) {
+      sweep_->solve(columns.b, columns.x, flag_.data(), s);
+    } else {
+      many_->solve(columns, flag_.data(), s);
+      count_bytes();
+    }
+  }
+
+  void count_bytes() {
+    info.bytes = sweep_->bytes() + diagonal_.bytes() + pivot_.bytes() + (many_ ? many_->bytes() : 0);
   }
 
   void load(const double* values, MemorySpace space, cudaStream_t s) {
@@ -100,7 +123,8 @@ class CudaTriangular final : public TriangularSolver::Impl {
       check_launch("invert_diagonal");
     }
     sweep_->load_values(values, unit_ ? nullptr : pivot_.data(), s);
-    info.bytes = sweep_->bytes() + diagonal_.bytes() + pivot_.bytes();
+    if (many_) many_->load_values(values, unit_ ? nullptr : pivot_.data(), s);
+    count_bytes();
   }
 
   int device_;
@@ -110,6 +134,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
   DeviceArray<double> pivot_;  ///< inverse pivots by row
   DeviceArray<double> host_values_;
   ChosenSweep sweep_;
+  std::optional<ManySingle> many_;  ///< where several columns were asked for and pay
   CudaFlag flag_;
   CudaStaging staging_;
   CudaVectorPair vectors_;

@@ -91,14 +91,7 @@ void Factorization::apply_many(Apply part, Index count, const double* b, std::in
     throw InvalidInput("the symmetric parts of an application exist for ic0 only");
   }
   if (!impl_->factored) throw InvalidInput("a factorisation is applied before its first factor()");
-  if (count < 0) throw InvalidInput("the number of vectors is negative");
-  if (count > 1 && (ldb < info().rows || ldx < info().rows)) {
-    throw InvalidInput("the distance between vectors is smaller than their length");
-  }
-  if (count > 0) {
-    require_array(b, info().rows, "b");
-    require_array(x, info().rows, "x");
-  }
+  require_columns(count, info().rows, b, ldb, x, ldx);
   impl_->apply(part, count, b, ldb, x, ldx, space, stream);
 }
 

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <utility>
 
 #include "dag/transpose.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
 #include "solver/checks.hpp"
+#include "solver/host_columns.hpp"
 #include "solver/host_schedule.hpp"
 #include "solver/impl.hpp"
 #include "solver/state.hpp"
@@ -36,8 +38,26 @@ class HostTriangular final : public TriangularSolver::Impl {
     for (std::size_t i = 0; i < diagonal_.size(); ++i) inverse_pivots_[i] = 1.0 / values[diagonal_[i]];
   }
 
-  void solve(const double* b, double* x, MemorySpace space, Stream) override {
+  void solve(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
+             Stream) override {
     require_host_memory(space);
+    for (Index k = 0; k < count;) {
+      const Index together = std::min(count - k, kernels::kHostColumns);
+      if (together == 1) {
+        solve_one(b + k * ldb, x + k * ldx);
+      } else {
+        solve_columns({together, b + k * ldb, ldb, x + k * ldx, ldx});
+      }
+      k += together;
+    }
+  }
+
+  SolveOutcome outcome() override {
+    return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
+  }
+
+ private:
+  void solve_one(const double* b, double* x) {
     const auto rhs = [b](Index i) { return b[i]; };
     const auto nothing = [](Index, double) {};
     const double* const inverse = inverse_pivots_.data();
@@ -48,11 +68,24 @@ class HostTriangular final : public TriangularSolver::Impl {
                          x, rhs, [inverse](Index, Index place, double v) { return v * inverse[place]; }, nothing);
   }
 
-  SolveOutcome outcome() override {
-    return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
+  void solve_columns(const Columns& columns) {
+    const double* const inverse = inverse_pivots_.data();
+    with_width(columns.count, [&]<int Width>() {
+      const std::size_t size = static_cast<std::size_t>(info.rows) * Width;
+      if (columns_work_.size() < size) {
+        info.bytes += static_cast<std::int64_t>((size - columns_work_.size()) * sizeof(double));
+        columns_work_.resize(size);
+      }
+      const auto rhs = [&](Index i) { return columns.read<Width>(i); };
+      const auto emit = [&](Index i, const auto& values) { columns.write<Width>(i, values); };
+      const auto unit = [](Index, double v) { return v; };
+      const auto pivots = [inverse](Index, Index place, double v) { return v * inverse[place]; };
+      double* const work = columns_work_.data();
+      finite_ &= diagonal_.empty() ? sweep_.run_columns<Width>(work, rhs, unit, emit)
+                                   : sweep_.run_columns<Width>(work, rhs, pivots, emit);
+    });
   }
 
- private:
   static kernels::ScheduledSweep make_sweep(const Context& context, const CsrPattern& pattern,
                                             const TriangularOptions& options) {
     ThreadPool& pool = *context.state()->pool;
@@ -71,6 +104,7 @@ class HostTriangular final : public TriangularSolver::Impl {
   kernels::ScheduledSweep sweep_;
   std::vector<Offset> diagonal_;        // entries, by place in the sweep; empty for a unit diagonal
   std::vector<double> inverse_pivots_;  // by place
+  std::vector<double> columns_work_;    // from the first solve of several columns on
   bool finite_ = true;
 };
 

@@ -3,6 +3,7 @@
 /// that the facades call. cuda_*.cu implement the CUDA ones; in a build without CUDA, cuda_absent.cpp does, and throws.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,7 +18,8 @@ class TriangularSolver::Impl {
  public:
   virtual ~Impl() = default;
   virtual void update_values(const double* values, MemorySpace space, Stream stream) = 0;
-  virtual void solve(const double* b, double* x, MemorySpace space, Stream stream) = 0;
+  virtual void solve(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
+                     Stream stream) = 0;
   virtual SolveOutcome outcome() = 0;
   TriangularInfo info;
   bool reads_values = false;  ///< whether any value takes part (set by the facade)

@@ -11,6 +11,7 @@ TriangularSolver::TriangularSolver(const Context& context, const CsrView& a, Mem
                                    const TriangularOptions& options, Stream stream) {
   if (context.backend() == Backend::host) require_host_memory(space);
   require_schedule(context.backend(), options.schedule);
+  if (options.columns < 1) throw InvalidInput("a triangular solver is for one column at least");
   if (options.schedule == SolveSchedule::blocks) {
     throw InvalidInput("the schedule blocks needs an ordering by blocks, which a triangular solver is not given");
   }
@@ -34,9 +35,14 @@ void TriangularSolver::update_values(const double* values, MemorySpace space, St
 }
 
 void TriangularSolver::solve(const double* b, double* x, MemorySpace space, Stream stream) {
-  require_array(b, info().rows, "b");
-  require_array(x, info().rows, "x");
-  impl_->solve(b, x, space, stream);
+  solve_many(1, b, info().rows, x, info().rows, space, stream);
+}
+
+void TriangularSolver::solve_many(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+                                  MemorySpace space, Stream stream) {
+  require_columns(count, info().rows, b, ldb, x, ldx);
+  with_memory_errors("several right-hand sides", info().rows,
+                     [&] { impl_->solve(count, b, ldb, x, ldx, space, stream); });
 }
 
 SolveOutcome TriangularSolver::outcome() { return impl_->outcome(); }

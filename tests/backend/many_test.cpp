@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "backends.hpp"
+#include "columns.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "support/effort.hpp"
@@ -12,6 +13,10 @@
 namespace taskdag {
 namespace {
 
+using test::at;
+using test::column;
+using test::columns;
+using test::kGap;
 using test::Problem;
 
 TASKDAG_BACKEND_SUITE(ManyTest, test::everywhere());
@@ -19,30 +24,10 @@ TASKDAG_BACKEND_SUITE(ManyTest, test::everywhere());
 const std::vector<Index> kCounts =
     test::kSanitized ? std::vector<Index>{1, 3, 8, 33} : std::vector<Index>{1, 2, 3, 7, 8, 31, 32, 33, 70};
 constexpr FactorKind kKinds[] = {FactorKind::ilu0, FactorKind::ic0};
-constexpr double kGap = -7.0;
 
 std::vector<Apply> parts_of(FactorKind kind) {
   if (kind == FactorKind::ilu0) return {Apply::full, Apply::transposed};
   return {Apply::full, Apply::transposed, Apply::symmetric_left, Apply::symmetric_right};
-}
-
-std::ptrdiff_t at(Index column, std::ptrdiff_t ld) { return std::ptrdiff_t{column} * ld; }
-
-/// `count` different columns, `ld` apart.
-std::vector<double> columns(Index rows, Index count, std::ptrdiff_t ld) {
-  std::vector<double> b(static_cast<std::size_t>(at(count, ld)), kGap);
-  const std::vector<double> one = test::right_hand_side(rows);
-  for (Index k = 0; k < count; ++k) {
-    for (Index i = 0; i < rows; ++i) {
-      const auto from = static_cast<std::size_t>((i + 3 * k) % rows);
-      b[static_cast<std::size_t>(at(k, ld) + i)] = one[from] * (1.0 + 0.25 * k);
-    }
-  }
-  return b;
-}
-
-std::vector<double> column(const std::vector<double>& x, Index k, std::ptrdiff_t ld, Index rows) {
-  return {x.begin() + at(k, ld), x.begin() + at(k, ld) + rows};
 }
 
 /// A permutation that mixes rows of all levels.
