@@ -69,16 +69,24 @@ TEST_F(FlatTest, WideLevelsAndNarrowOnesSeeEachOthersResults) {
       const auto pivots = upload(test::inverse_diagonal(a), stream());
       sweep.load_values(values.data(), pivots.data(), stream());
       const auto flag = upload(std::vector<int>{0}, stream());
-      // Each time another right-hand side: what a solve leaves behind must not pass for a result of the next.
-      for (int solve = 0; solve < 4; ++solve) {
+      // Each time another right-hand side: what a solve leaves behind must not pass for a result of the next. Vectors
+      // at new places and at the same ones, because several launches become a graph that remembers them.
+      std::vector<cuda::DeviceArray<double>> rhs;
+      std::vector<cuda::DeviceArray<double>> x;
+      for (int solve = 0; solve < 12; ++solve) {
         std::vector<double> b(rows);
         for (std::size_t i = 0; i < rows; ++i) b[i] = 1.0 + solve + static_cast<double>((i * 37) % 101);
-        const auto rhs = upload(b, stream());
-        const auto x = upload(std::vector<double>(rows, -7.0), stream());
-        sweep.solve(rhs.data(), x.data(), flag.data(), stream());
-        ASSERT_LE(
-            test::triangular_error(a, {.triangle = Triangle::lower}, b, cuda::fetch_array(x.data(), rows, stream())),
-            1.0);
+        if (solve < 9) {
+          rhs.push_back(upload(b, stream()));
+          x.push_back(upload(std::vector<double>(rows, -7.0), stream()));
+        } else {
+          cuda::copy_to_device(rhs.back().data(), b.data(), rows, stream());
+        }
+        if (solve == 7) sweep.load_values(values.data(), pivots.data(), stream());
+        sweep.solve(rhs.back().data(), x.back().data(), flag.data(), stream());
+        ASSERT_LE(test::triangular_error(a, {.triangle = Triangle::lower}, b,
+                                         cuda::fetch_array(x.back().data(), rows, stream())),
+                  1.0);
       }
       EXPECT_EQ(cuda::fetch(flag.data(), stream()), 0);
     }

@@ -11,9 +11,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "backends/cuda/launch_graph.hpp"
 #include "backends/cuda/memory.hpp"
 #include "kernels/gather.hpp"
 #include "kernels/sptrsv/features.hpp"
@@ -112,10 +114,12 @@ TaskList build_tasks(const RowLevels& levels, const Index* count, Triangle trian
 /// before they are needed, and no more, because each waiting warp polls the L2 cache. Rows with several lanes have more
 /// operands to poll and are fetched more slowly apart. Values measured on an H200, see docs/performance.md.
 struct SolveTuning {
-  int lookahead_levels = 16;              ///< where rows have one lane
-  int lookahead_levels_many_lanes = 8;    ///< where they have more on average
-  int warps_per_multiprocessor = 4;       ///< at least so many
-  int gate_pause_ns = 20;                 ///< pause between two looks at the gate of a row
+  int lookahead_levels = 16;            ///< where rows have one lane
+  int lookahead_levels_many_lanes = 8;  ///< where they have more on average
+  int warps_per_multiprocessor = 4;     ///< at least so many
+  int gate_pause_ns = 20;               ///< pause between two looks at the gate of a row
+  /// With more, launches do not overlap: the kernel that can is a little slower row by row.
+  int most_overlapping_levels = 16;
   int wide_tasks_per_multiprocessor = 4;  ///< a level of at least so many is a launch of its own, where nobody waits
 };
 
@@ -130,6 +134,24 @@ struct SolveArguments {
   double* x = nullptr;               ///< result; null: it stays in the slots
   const Index* x_index = nullptr;    ///< per position
   int* non_finite = nullptr;         ///< set to 1 where a result is a NaN or an infinity
+  bool operator==(const SolveArguments&) const = default;
+};
+
+/// What the kernels of a sweep take.
+struct SolveParameters {
+  SolveArguments a;
+  const WarpTask* task;
+  Index first_task;
+  Index end_task;
+  const Index* column;
+  const double* value;
+  double* slots;
+  int* counter;
+  double* next_slots;  ///< reset to not_yet by position
+  int* next_counter;   ///< reset to 0
+  const Index* gate;
+  Index rows;
+  unsigned gate_pause_ns;
 };
 
 /// A strict triangle in the storage that the solve streams through, and the slots through which rows hand over values.
@@ -160,8 +182,17 @@ class PackedTriangle {
     Index end;
     bool wide;
   };
+  /// A solve by several launches as a graph: two, for the two sets of slots.
+  struct Graph {
+    cuda::LaunchGraph<SolveParameters> launches;
+    SolveArguments arguments;  ///< of its last launch
+  };
   void find_stretches();
   void arm(cudaStream_t stream);
+  [[nodiscard]] SolveParameters parameters(const SolveArguments& arguments, std::size_t stretch);
+  void launch_overlapping(const SolveArguments& arguments, cudaStream_t stream);
+  void launch_stretches(const SolveArguments& arguments, cudaStream_t stream);
+  void launch_graph(const SolveArguments& arguments, cudaStream_t stream);
 
   TaskList tasks_;
   std::vector<Stretch> stretches_;
@@ -174,6 +205,11 @@ class PackedTriangle {
   cuda::DeviceArray<int> counter_;         ///< by stretch
   cuda::DeviceArray<double> spare_slots_;  ///< of the last run
   cuda::DeviceArray<int> spare_counter_;
+  std::array<Graph, 2> graph_;
+  std::size_t turn_ = 0;  ///< which of the graphs is for the slots as they are
+  int direct_solves_ = 0;
+  std::array<unsigned, 2> taken_{};  ///< tickets that overlapping launches have taken of the two counters
+  bool solved_ = false;              ///< since values were loaded
   SolveTuning tuning_;
   bool armed_ = false;  ///< slots are not_yet and the counters are 0
 };

@@ -6,8 +6,8 @@
 
 namespace taskdag::kernels {
 
-/// One launch a solve. The packed triangle works by position (rows in level order); the index maps of the input are
-/// composed with that order once, pivots are gathered when values are loaded.
+/// One launch a solve, or several where levels are wide. The packed triangle works by position (rows in level order);
+/// the index maps of the input are composed with that order once, pivots are gathered when values are loaded.
 ///
 /// result() is the set of slots that the last solve handed its values over in, by position: valid until the next solve,
 /// which resets it.

@@ -84,6 +84,7 @@ PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, 
 }
 
 void PackedTriangle::gather_values(GatherBatch& batch, const double* source) {
+  solved_ = false;
   batch.add(static_cast<std::int64_t>(value_.size()), source, source_.data(), value_.data());
 }
 
