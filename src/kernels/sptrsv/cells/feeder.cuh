@@ -56,9 +56,8 @@ class Feeder {
     return target;
   }
 
-  __device__ double fetch_rhs(const Target& target) const {
-    return target.rhs >= 0 ? __ldg(a_.rhs + target.rhs) : a_.idle_rhs;
-  }
+  /// Not through the read-only path, as the kernel before may have been writing it when this one began.
+  __device__ double fetch_rhs(const Target& target) const { return target.rhs >= 0 ? a_.rhs[target.rhs] : a_.idle_rhs; }
 
   __device__ void visit(int t, const Target& target, double rhs) const {
     const auto turn = static_cast<unsigned>(t) % kAhead;

@@ -58,7 +58,6 @@ __global__ void __launch_bounds__(kBlock, 1) solve_kernel(const __grid_constant_
   if (threadIdx.x == 0) {
     for (auto& barrier : s.arrived) ptx::mbarrier_init(&barrier, 1);
     ptx::fence_proxy_async(ptx::space_shared);
-    if (blockIdx.x == 0) *a.next_ticket = 0;
   }
   if (warp == 1) s.ring[kHistory * kLanes + lane] = 0.0;
   const Index absent = (a.cell[a.cells - 1].first_step + a.cell[a.cells - 1].steps) * kLanes;
@@ -68,13 +67,18 @@ __global__ void __launch_bounds__(kBlock, 1) solve_kernel(const __grid_constant_
   int phase = 0;
   for (;;) {
     if (threadIdx.x == 0) {
-      s.cell = cuda::DeviceAtomic<int>(*a.ticket).fetch_add(1, ::cuda::memory_order_relaxed);
+      const unsigned ticket = cuda::DeviceAtomic<unsigned>(*a.ticket).fetch_add(1, ::cuda::memory_order_relaxed);
+      s.cell = static_cast<int>(ticket - a.before);
       s.done = 0;
     }
     for (int k = static_cast<int>(threadIdx.x); k < kAhead * kLanes; k += kBlock) s.start[k] = not_yet();
     __syncthreads();
     if (s.cell >= a.cells) return;
     const Cell cell = a.cell[s.cell];
+    if (warp != 1) {  // what the loader reads never changes
+      cudaGridDependencySynchronize();
+      cudaTriggerProgrammaticLaunchCompletion();
+    }
     if (warp == 0) {
       run_cell<Kind>(s, a, cell, lane, stage, phase);
     } else if (warp == 1) {
@@ -129,12 +133,22 @@ void prepare(int ways) {
   if (ways == 1) with_kernel(1, true, ask);
 }
 
-void solve(const SolveArguments& arguments, bool reciprocal, cudaStream_t stream) {
-  const int blocks = min(arguments.cells, cuda::device_limits().multiprocessors);
+unsigned solve(const SolveArguments& arguments, bool reciprocal, bool overlaps, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>(min(arguments.cells, cuda::device_limits().multiprocessors));
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(kBlock);
+  config.dynamicSmemBytes = sizeof(Shared);
+  config.stream = stream;
+  config.attrs = &overlap;
+  config.numAttrs = overlaps ? 1 : 0;
   with_kernel(arguments.ways, reciprocal, [&](auto kernel) {
-    kernel<<<blocks, kBlock, sizeof(Shared), stream>>>(arguments);
-    cuda::check_launch("solve_kernel (cells)");
+    cuda::check(cudaLaunchKernelEx(&config, kernel, arguments), "solve_kernel (cells)");
   });
+  return static_cast<unsigned>(arguments.cells) + blocks;  // each block ends on a ticket too many
 }
 
 }  // namespace taskdag::kernels::cells

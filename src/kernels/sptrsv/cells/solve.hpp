@@ -24,16 +24,18 @@ struct SolveArguments {
   double* x;           ///< or null
   double* slots;       ///< positions + 1; the last one is 0
   double* next_slots;  ///< reset to not_yet
-  int* ticket;
-  int* next_ticket;  ///< reset to 0
+  unsigned* ticket;    ///< not that of the last solve, which may overlap with this one
+  unsigned before;     ///< tickets that earlier solves have taken of it
   int* non_finite;
 };
 
 /// Must come before solve() on each device: lets the kernels for so many lanes a row have their shared memory.
 void prepare(int ways);
 
-/// Launches the kernel. reciprocal: a row's result is one over its sum; for one lane a row. Asynchronous.
-void solve(const SolveArguments& arguments, bool reciprocal, cudaStream_t stream);
+/// Launches the kernel. reciprocal: a row's result is one over its sum; for one lane a row. overlaps: it may start
+/// while the kernel before is still at work, and loads what does not change until that has ended. Asynchronous.
+/// @returns how many tickets it takes
+unsigned solve(const SolveArguments& arguments, bool reciprocal, bool overlaps, cudaStream_t stream);
 
 /// Whether the current device can run it, and this library holds code for such devices.
 bool supported();

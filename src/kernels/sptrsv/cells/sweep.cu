@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <utility>
 
@@ -79,7 +80,7 @@ class CellsSweep final : public Sweep {
     slots_ = {positions + 1, stream};
     spare_slots_ = {positions + 1, stream};
     tickets_ = {2, stream};
-    cuda::check(cudaMemsetAsync(tickets_.data(), 0, 2 * sizeof(int), stream), "clearing tickets");
+    cuda::check(cudaMemsetAsync(tickets_.data(), 0, 2 * sizeof(unsigned), stream), "clearing tickets");
     const auto count = static_cast<std::int64_t>(positions);
     if (count > 0) {
       make_targets<<<plan_.cells, kElementBlock, 0, stream>>>(plan_.cell.data(), plan_.row.data(), plan_.errand.data(),
@@ -99,6 +100,7 @@ class CellsSweep final : public Sweep {
     const bool stay = unit_pivots_ && pivot == nullptr;
     cells::load_values(plan_, storage_, source, pivot, stay ? nullptr : target_.data(), errand_.data(), stream);
     unit_pivots_ = pivot == nullptr;
+    overlaps_ = false;
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
@@ -130,11 +132,13 @@ class CellsSweep final : public Sweep {
   void run(const double* rhs, double* x, bool reciprocal, int* non_finite, cudaStream_t stream) {
     if (plan_.steps == 0) return;
     const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
-    cells::solve({plan_.cell.data(), plan_.step.data(), plan_.round.data(), errand_.data(), storage_.stream.data(),
-                  storage_.outside_position.data(), storage_.outside_value.data(), plan_.cells, plan_.chunk_steps,
-                  plan_.ways, target_.data(), rhs, idle_rhs, x, slots_.data(), spare_slots_.data(),
-                  tickets_.data() + turn_, tickets_.data() + (1 - turn_), non_finite},
-                 reciprocal, stream);
+    taken_[turn_] +=
+        cells::solve({plan_.cell.data(), plan_.step.data(), plan_.round.data(), errand_.data(), storage_.stream.data(),
+                      storage_.outside_position.data(), storage_.outside_value.data(), plan_.cells, plan_.chunk_steps,
+                      plan_.ways, target_.data(), rhs, idle_rhs, x, slots_.data(), spare_slots_.data(),
+                      tickets_.data() + turn_, taken_[turn_], non_finite},
+                     reciprocal, overlaps_, stream);
+    overlaps_ = true;
     std::swap(slots_, spare_slots_);
     turn_ = 1 - turn_;
   }
@@ -145,8 +149,10 @@ class CellsSweep final : public Sweep {
   cuda::DeviceArray<cells::Errand> errand_;
   cuda::DeviceArray<double> slots_;        ///< not_yet: ready for the next solve
   cuda::DeviceArray<double> spare_slots_;  ///< what the last solve left
-  cuda::DeviceArray<int> tickets_;
-  int turn_ = 0;
+  cuda::DeviceArray<unsigned> tickets_;    ///< two counters, which take turns
+  std::array<unsigned, 2> taken_{};
+  std::size_t turn_ = 0;
+  bool overlaps_ = false;    ///< not before the values that were loaded last are there
   bool unit_pivots_ = true;  ///< those of positions and errands, from the start on
 };
 
