@@ -4,10 +4,12 @@
 #include <cstdio>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "session.hpp"
+#include "side_by_side.hpp"
 #include "triangular_case.hpp"
 
 namespace taskdag::benchmark {
@@ -98,11 +100,14 @@ class ManyColumns {
     try {
       const Timing time = time_on_device(session_.options.timing, apply);
       const std::size_t size = rows_ * static_cast<std::size_t>(columns);
-      const std::vector<double> x = cuda::fetch_array(x_.data(), size, nullptr);
-      double error = 0.0;
-      for (std::size_t at = 0; at < size; at += rows_) {
-        error = std::max(error, relative_error(part(x, at), part(solutions_, at)));
-      }
+      cuda::copy_to_host(between_.data(), x_.data(), size, nullptr);
+      cuda::synchronize(nullptr);
+      std::vector<double> errors(static_cast<std::size_t>(columns));
+      side_by_side(errors.size(), [&](std::size_t k) {
+        errors[k] = relative_error(std::span(between_).subspan(k * rows_, rows_),
+                                   std::span(solutions_).subspan(k * rows_, rows_));
+      });
+      const double error = *std::max_element(errors.begin(), errors.end());
       if (!ours) rival_error_ = error;
       row["milliseconds"] = time.median;
       row["least"] = time.least;
@@ -135,11 +140,6 @@ class ManyColumns {
     return result;
   }
 
-  [[nodiscard]] std::vector<double> part(const std::vector<double>& all, std::size_t at) const {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at);
-    return {begin, begin + static_cast<std::ptrdiff_t>(rows_)};
-  }
-
   Session& session_;
   const Problem& problem_;
   std::size_t rows_;
@@ -147,7 +147,7 @@ class ManyColumns {
   CsrMatrix lu_;
   DeviceMatrix device_lu_;
   std::vector<double> right_;
-  std::vector<double> between_;
+  std::vector<double> between_;  ///< later: results
   std::vector<double> solutions_;
   cuda::DeviceArray<double> b_;
   cuda::DeviceArray<double> work_;

@@ -9,6 +9,7 @@
 #include "dag/transpose.hpp"
 #include "kernels/sptrsv/ata/aggregation.hpp"
 #include "kernels/sptrsv/reference.hpp"
+#include "side_by_side.hpp"
 #include "taskdag/factorization.hpp"
 
 namespace taskdag::benchmark {
@@ -107,13 +108,19 @@ std::vector<double> random_vector(std::size_t size, unsigned seed) {
 std::vector<double> reference_solutions(const CsrMatrix& lu, const TriangularOptions& options,
                                         const std::vector<double>& b) {
   std::vector<double> x(b.size());
-  for (std::size_t first = 0; first < b.size(); first += at(lu.rows)) {
-    kernels::reference_sptrsv(lu.view(), options, b.data() + first, x.data() + first);
-  }
+  if (b.empty()) return x;
+  const std::size_t rows = at(lu.rows);
+  side_by_side(b.size() / rows, [&](std::size_t k) {
+    kernels::reference_sptrsv(lu.view(), options, b.data() + k * rows, x.data() + k * rows);
+  });
   return x;
 }
 
 double relative_error(const std::vector<double>& x, const std::vector<double>& reference) {
+  return relative_error(std::span(x), std::span(reference));
+}
+
+double relative_error(std::span<const double> x, std::span<const double> reference) {
   double error = 0.0;
   double size = 0.0;
   for (std::size_t i = 0; i < x.size(); ++i) {

@@ -2,6 +2,7 @@
 /// A triangular system to measure: from a problem's ILU(0), with right-hand sides and their solutions.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,11 +46,12 @@ class SerialLoop {
 /// Uniform in [-1, 1].
 std::vector<double> random_vector(std::size_t size, unsigned seed);
 
-/// Solutions of the serial reference, column by column. b: lu.rows values a column.
+/// Solutions of the serial reference, a column a processor. b: lu.rows values a column.
 std::vector<double> reference_solutions(const CsrMatrix& lu, const TriangularOptions& options,
                                         const std::vector<double>& b);
 
 /// Largest difference, relative to the largest reference value; infinity if one of either is not finite.
+double relative_error(std::span<const double> x, std::span<const double> reference);
 double relative_error(const std::vector<double>& x, const std::vector<double>& reference);
 
 /// The relative error that a result may have: 1e-12, or ten times the rival's where that is larger and finite, because
