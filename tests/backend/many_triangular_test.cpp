@@ -70,6 +70,7 @@ TEST_P(ManyTriangularTest, EveryColumnIsSolved) {
         TriangularSolver t = triangular(problem.a, options);
         const ManyCase run(t, space(), stream(), device());
         std::vector<std::vector<double>> alone;
+        alone.reserve(static_cast<std::size_t>(std::ranges::max(kCounts)));
         for (Index k = 0; k < std::ranges::max(kCounts); ++k) alone.push_back(solve(t, column(all, k, n, n)));
         for (const Index count : kCounts) {
           SCOPED_TRACE(problem.name + (options.transposed ? ", transposed, " : ", ") + std::to_string(count) +
