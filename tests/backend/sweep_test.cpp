@@ -201,6 +201,64 @@ TEST_P(SweepTest, SolvesEndOnNansInTheMatrixThatLookLikeMissingValues) {
   }
 }
 
+/// Solves that follow one another without a wait between them may overlap on the device: each has the values that were
+/// loaded last, its own right-hand side, vectors at new places, and the result of the sweep before it.
+TEST_P(SweepTest, SolvesInARowDoNotDisturbEachOther) {
+  constexpr std::size_t kRounds = 4;
+  constexpr std::size_t kSolves = 6;  // without new values between them
+  CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 60, .ny = 50, .wind = 0.25});
+  const auto n = static_cast<std::size_t>(a.rows);
+  const auto lower = make(a, Triangle::lower);
+  const auto upper = make(a, Triangle::upper, {.pattern = {}, .rhs_index = lower->result_index()});
+  const auto flag = upload(std::vector<int>{0}, stream());
+  struct Round {
+    CsrMatrix a;
+    cuda::DeviceArray<double> values;
+    cuda::DeviceArray<double> pivots;
+  };
+  struct Solve {
+    std::vector<double> b;
+    cuda::DeviceArray<double> rhs;
+    cuda::DeviceArray<double> x;
+    cuda::DeviceArray<double> both;
+  };
+  std::vector<Round> rounds;
+  std::vector<Solve> solves;
+  for (std::size_t r = 0; r < kRounds; ++r) {
+    rounds.push_back({a, upload(a.values, stream()), upload(inverse_diagonal(a), stream())});
+    for (double& value : a.values) value *= -1.5;
+    for (std::size_t k = 0; k < kSolves; ++k) {
+      std::vector<double> b = test::right_hand_side(a.rows);
+      for (double& value : b) value *= 1.0 + static_cast<double>(solves.size());
+      const std::vector<double> nothing(n, -7.0);
+      solves.push_back({b, upload(b, stream()), upload(nothing, stream()), upload(nothing, stream())});
+    }
+  }
+  for (std::size_t k = 0; k < solves.size(); ++k) {
+    const Solve& solve = solves[k];
+    if (k % kSolves == 0) {
+      const Round& round = rounds[k / kSolves];
+      lower->load_values(round.values.data(), round.pivots.data(), stream());
+      upper->load_values(round.values.data(), round.pivots.data(), stream());
+    }
+    if (k % 3 != 1) lower->solve(solve.rhs.data(), solve.x.data(), flag.data(), stream());
+    lower->solve(solve.rhs.data(), nullptr, flag.data(), stream());
+    upper->solve(lower->result(), solve.both.data(), flag.data(), stream());
+  }
+  EXPECT_EQ(cuda::fetch(flag.data(), stream()), 0);
+  for (std::size_t k = 0; k < solves.size(); ++k) {
+    SCOPED_TRACE("solve " + std::to_string(k));
+    const Solve& solve = solves[k];
+    const CsrMatrix& used = rounds[k / kSolves].a;
+    const std::vector<double> expected = test::reference_solve(used, {}, solve.b);
+    if (k % 3 != 1) {
+      ASSERT_LE(test::triangular_error(used, {}, solve.b, cuda::fetch_array(solve.x.data(), n, stream())), 1.0);
+    }
+    const std::vector<double> both = test::reference_solve(used, {.triangle = Triangle::upper}, expected);
+    ASSERT_LE(test::difference(cuda::fetch_array(solve.both.data(), n, stream()), both), test::kForwardBound);
+  }
+}
+
 std::vector<SolveSchedule> cuda_schedules() {
   const auto all = solve_schedules(Backend::cuda);
   std::vector<SolveSchedule> schedules(all.begin() + 1, all.end());  // the first one chooses
