@@ -28,6 +28,7 @@ struct SweepPair {
     input.blocks = blocks;
     input.mirrored = [&]() -> const kernels::RowLevels& { return forward.levels; };
     second = ChosenSweep(request, backward, input, s);
+    second->follow(*first.sweep, s);
   }
 
   void solve(const double* b, double* x, int* non_finite, cudaStream_t s) const {

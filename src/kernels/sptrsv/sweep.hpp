@@ -75,7 +75,14 @@ class Sweep {
   [[nodiscard]] virtual const Index* result_index() const = 0;
 
   [[nodiscard]] virtual std::int64_t bytes() const = 0;
+
+  /// Says that right-hand sides will be the results of `before`, rhs_index being its result_index(), and that it lives
+  /// as long as this sweep solves. A sweep may then begin with rows whose right-hand side is there while `before` is
+  /// still at work on others. Synchronises `stream`.
+  virtual void follow(const Sweep& before, cudaStream_t stream);
 };
+
+inline void Sweep::follow(const Sweep& /*before*/, cudaStream_t /*stream*/) {}
 
 inline bool Sweep::gather_values(GatherBatch& /*batch*/, const double* /*source*/, const double* /*pivot*/,
                                  cudaStream_t /*stream*/) {

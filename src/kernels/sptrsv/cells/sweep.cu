@@ -117,6 +117,7 @@ class CellsSweep final : public Sweep {
   bool load_products(const ValueProducts& products, cudaStream_t stream) override {
     if (!has_reciprocals() || !unit_pivots_) return false;
     cells::load_products(plan_, storage_, products, stream);
+    overlaps_ = false;
     return true;
   }
 

@@ -24,6 +24,11 @@ struct Queue {
   const Index* wait;
   unsigned solve;
   Index cells;
+  /// Cells of the sweep before that hold the right-hand side, and its flags; null: wait for the kernel before.
+  const Index* source = nullptr;   ///< from the cell's first place on
+  const Index* sources = nullptr;  ///< how many, by cell
+  unsigned* source_done = nullptr;
+  unsigned source_solve = 0;
 };
 
 /// What run_blocks() has in shared memory besides the cell that it runs: at most so many bytes.
@@ -37,18 +42,27 @@ __device__ void take(const CellArguments& a, const Queue& queue, Index& ticket, 
 
 using Done = ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device>;
 
-/// Waits for the cells that hold operands; one warp. Few lanes look, and not often: looks slow the walks of the other
-/// blocks down.
-__device__ void wait_for_cells(const Queue& queue, const Cell& cell) {
+/// Waits for cells of a list until `solve` has run them; one warp. Few lanes look, and not often: looks slow the walks
+/// of the other blocks down.
+__device__ void wait_for_cells(unsigned* flag, unsigned solve, const Index* list, Index count) {
   constexpr unsigned kNanoseconds = 40;
-  for (auto w = static_cast<Index>(threadIdx.x); w < cell.waits; w += kLanes) {
-    const Done done(queue.done[queue.wait[cell.outer + w]]);
-    while (done.load(::cuda::memory_order_acquire) != queue.solve) __nanosleep(kNanoseconds);
+  for (auto w = static_cast<Index>(threadIdx.x); w < count; w += kLanes) {
+    const Done done(flag[list[w]]);
+    while (done.load(::cuda::memory_order_acquire) != solve) __nanosleep(kNanoseconds);
   }
 }
 
+/// Waits for the end of the kernel before. Only then may the next one start: so two overlap at most.
+__device__ void wait_for_last_kernel() {
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 /// Blocks take cells until there are no more. What does not change is loaded before the cell waits for others; that of
-/// a block's first cell while the kernel before may still run.
+/// a block's first cell while the kernel before may still run. If that is the sweep that makes the right-hand side, the
+/// first cell waits for its rows alone, and for the kernel's end before it writes where others may still read.
 template <int kRowEntries, int kThreads>
 __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArguments a, Queue queue) {
   extern __shared__ __align__(16) std::byte memory[];
@@ -58,20 +72,23 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArgu
   int turn = 0;
   if (threadIdx.x == 0) take(a, queue, ticket[turn], taken[turn]);
   __syncthreads();
-  [[maybe_unused]] bool first = true;  // of the cells that this block runs
+  bool first = true;  // of the cells that this block runs
   while (ticket[turn] < queue.cells) {
     const Cell& cell = taken[turn];
     const SharedCell shared(memory, cell, a.pivot != nullptr);
     stage<kThreads>(a, cell, shared);
-#if __CUDA_ARCH__ >= 900
     if (first) {
-      cudaGridDependencySynchronize();
-      cudaTriggerProgrammaticLaunchCompletion();
-      first = false;
+      if (queue.source) {
+        if (threadIdx.x < kLanes) {
+          wait_for_cells(queue.source_done, queue.source_solve, queue.source + cell.first, queue.sources[ticket[turn]]);
+        }
+        __syncthreads();
+      } else {
+        wait_for_last_kernel();
+      }
     }
-#endif
     fetch_rhs<kThreads>(a, cell, shared);
-    if (threadIdx.x < kLanes) wait_for_cells(queue, cell);
+    if (threadIdx.x < kLanes) wait_for_cells(queue.done, queue.solve, queue.wait + cell.outer, cell.waits);
     wait_for_stage();
     __syncthreads();
     if (cell.groups > 0) {
@@ -91,6 +108,8 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArgu
       __threadfence();
       Done(queue.done[ticket[turn]]).store(queue.solve, ::cuda::memory_order_release);
     }
+    if (first && queue.source) wait_for_last_kernel();
+    first = false;
     write_x<kThreads>(a, cell, shared);
     __syncthreads();
     turn = 1 - turn;
@@ -169,6 +188,13 @@ class BlocksSweep final : public LayoutSweep {
     overlaps_ = false;
   }
 
+  void follow(const Sweep& before, cudaStream_t stream) override {
+    before_ = dynamic_cast<const BlocksSweep*>(&before);
+    if (before_ == nullptr) return;
+    sources_ = find_sources(layout(), rhs_index(), before_->layout(), stream);
+    cuda::synchronize(stream);
+  }
+
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
     if (layout().cells() == 0) return;
     cudaLaunchAttribute overlap{};
@@ -183,15 +209,24 @@ class BlocksSweep final : public LayoutSweep {
     config.numAttrs = overlaps_ ? 1 : 0;
     // Two solves in a row may overlap, so they take tickets of two counters.
     const unsigned counter = (solve_ + 1) % 2;
-    const Queue queue{ticket_.data() + counter, taken_[counter], done_.data(),
-                      layout().wait.data(),     solve_ + 1,      layout().cells()};
+    Queue queue{ticket_.data() + counter, taken_[counter], done_.data(),
+                layout().wait.data(),     solve_ + 1,      layout().cells()};
+    // Where all cells are resident at once, they would only crowd the flags.
+    if (overlaps_ && before_ != nullptr && rhs == before_->result() && grid_ < layout().cells()) {
+      queue.source = sources_.cell.data();
+      queue.sources = sources_.count.data();
+      queue.source_done = before_->done_.data();
+      queue.source_solve = before_->solve_;
+    }
     cuda::check(cudaLaunchKernelEx(&config, kernel_, arguments(rhs, x, non_finite), queue), "launching blocks");
     ++solve_;
     taken_[counter] += static_cast<unsigned long long>(layout().cells()) + static_cast<unsigned long long>(grid_);
     overlaps_ = true;
   }
 
-  [[nodiscard]] std::int64_t bytes() const override { return LayoutSweep::bytes() + ticket_.bytes() + done_.bytes(); }
+  [[nodiscard]] std::int64_t bytes() const override {
+    return LayoutSweep::bytes() + ticket_.bytes() + done_.bytes() + sources_.bytes();
+  }
 
  private:
   int threads_;
@@ -202,6 +237,8 @@ class BlocksSweep final : public LayoutSweep {
   std::array<unsigned long long, 2> taken_{};
   cuda::DeviceArray<unsigned long long> ticket_;
   cuda::DeviceArray<unsigned> done_;
+  const BlocksSweep* before_ = nullptr;  ///< whose results are the right-hand sides
+  Sources sources_;
 };
 
 /// Values measured on an H200, see docs/performance.md: cells so large that those of a colour are resident together,
