@@ -14,7 +14,6 @@ namespace {
 using cuda::element;
 using cuda::element_blocks;
 using cuda::kElementBlock;
-using many::SolveParameters;
 
 __global__ void load_kernel(Offset entries, const Offset* source, const double* values, double* value) {
   const auto e = static_cast<Offset>(element());
@@ -32,7 +31,7 @@ constexpr int kLookaheadLevels = 16;
 constexpr int kWarpsPerMultiprocessor = 4;
 
 template <int Stride>
-void launch(const SolveParameters& p, Index levels, cudaStream_t stream) {
+void launch(const many::SolveParameters& p, Index levels, cudaStream_t stream) {
   const auto& limits = cuda::device_limits();
   int per_multiprocessor = 0;
   cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, many::level_kernel<Stride>,
@@ -82,19 +81,19 @@ void ManySweep::load_values(const double* source, const double* pivot, cudaStrea
 
 void ManySweep::solve(Index count, double* in, double* out, int* non_finite, cudaStream_t stream) {
   if (slots_ == 0) return;
-  const SolveParameters parameters{place_.data(),
-                                   column_.data(),
-                                   value_.data(),
-                                   unit_pivots_ ? nullptr : pivot_.data(),
-                                   gate_.data(),
-                                   slots_,
-                                   rows_,
-                                   count,
-                                   in,
-                                   out,
-                                   non_finite,
-                                   counter_.data(),
-                                   spare_counter_.data()};
+  const many::SolveParameters parameters{place_.data(),
+                                         column_.data(),
+                                         value_.data(),
+                                         unit_pivots_ ? nullptr : pivot_.data(),
+                                         gate_.data(),
+                                         slots_,
+                                         rows_,
+                                         count,
+                                         in,
+                                         out,
+                                         non_finite,
+                                         counter_.data(),
+                                         spare_counter_.data()};
   switch (many::stride_of(count)) {
     case 4:
       launch<4>(parameters, levels_, stream);
