@@ -60,6 +60,7 @@ TEST_F(JoinedTest, RowsAreThoseOfTheDefinitionAndHalfTheLevelsAreLeft) {
   problems.push_back({"27-point", make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 9, .ny = 7, .nz = 8})});
   for (const test::Problem& problem : problems) {
     const CsrMatrix& a = problem.a;
+    if (a.rows == 0) continue;
     const std::vector<double> p = test::inverse_diagonal(a);
     for (const Triangle triangle : kTriangles) {
       SCOPED_TRACE(problem.name + (triangle == Triangle::lower ? ", lower" : ", upper"));

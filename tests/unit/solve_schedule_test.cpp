@@ -81,10 +81,10 @@ TEST(Selector, ChoosesAScheduleOfCuda) {
       features.levels = levels;
       features.cells = 132;
       features.cells_microseconds = microseconds;
-      const SolveSchedule chosen = choose_schedule(features);
+      const SolveSchedule chosen = choose_schedule(features).schedule;
       EXPECT_NE(chosen, SolveSchedule::automatic);
       EXPECT_NO_THROW(require_schedule(Backend::cuda, chosen));
-      EXPECT_EQ(choose_schedule(features), chosen);
+      EXPECT_EQ(choose_schedule(features).schedule, chosen);
     }
   }
 }
@@ -94,20 +94,28 @@ TEST(Selector, TakesCellsWhereTheyPromiseAGain) {
   features.rows = 1000000;
   features.entries = 2000000;
   features.levels = 2000;
-  EXPECT_EQ(choose_schedule(features), SolveSchedule::flat) << "a device that cannot run cells";
+  EXPECT_EQ(choose_schedule(features).schedule, SolveSchedule::flat) << "a device that cannot run cells";
   features.cells = 33;
   features.cells_microseconds = 200.0;
-  EXPECT_EQ(choose_schedule(features), SolveSchedule::cells) << "many levels";
+  EXPECT_EQ(choose_schedule(features).schedule, SolveSchedule::cells) << "many levels";
   features.longest_row = 1000000;
-  EXPECT_EQ(choose_schedule(features), SolveSchedule::flat) << "a very long row";
+  EXPECT_EQ(choose_schedule(features).schedule, SolveSchedule::flat) << "a very long row";
   features.longest_row = 2;
   features.levels = 7;
-  EXPECT_EQ(choose_schedule(features), SolveSchedule::flat) << "few levels";
+  EXPECT_EQ(choose_schedule(features).schedule, SolveSchedule::flat) << "few levels";
   features.levels = 2;
   features.widest_level = 999000;
   features.longest_row = 6;
   features.entries = 600000;
-  EXPECT_EQ(choose_schedule(features), SolveSchedule::level_graph) << "two levels, nothing to wait for but a few rows";
+  EXPECT_EQ(choose_schedule(features).schedule, SolveSchedule::level_graph)
+      << "two levels, nothing to wait for but a few rows";
+}
+
+TEST(Selector, SupernodesHaveToSaveMoreThanTheirPassCosts) {
+  const ExpectedSchedule usual{SolveSchedule::cells, 100.0};
+  EXPECT_TRUE(supernodes_pay(usual, {SolveSchedule::cells, 60.0}));
+  EXPECT_FALSE(supernodes_pay(usual, {SolveSchedule::cells, 99.0}));
+  EXPECT_FALSE(supernodes_pay(usual, {SolveSchedule::flat, 100.0}));
 }
 
 }  // namespace

@@ -206,6 +206,7 @@ JoinedTriangle join_levels(const SweepInput& input, cudaStream_t stream) {
                     input.ranges->count.data(),
                     input.levels->level.data(),
                     input.source_entry};
+  if (rows == 0) return result;
   const ScratchArray<std::int64_t> terms_of(n + 1, stream);
   const ScratchArray<std::int64_t> terms_begin(n + 1, stream);
   const ScratchArray<Offset> substituted_of(n + 1, stream);
@@ -242,13 +243,13 @@ JoinedTriangle join_levels(const SweepInput& input, cudaStream_t stream) {
                      through.data(),
                      result.substituted_entry.data(),
                      result.substituted_row.data()};
-  if (terms == 0) {
-    cuda::check(cudaMemsetAsync(result.row_offsets.data(), 0, (n + 1) * sizeof(Offset), stream), "clearing offsets");
-    return result;
-  }
   list_terms<<<element_blocks(std::int64_t{rows} * kWarpSize), kElementBlock, 0, stream>>>(
       given, terms_begin.data(), result.substituted_begin.data(), listed);
   cuda::check_launch("list_terms");
+  if (terms == 0) {  // rows of two levels, say
+    cuda::check(cudaMemsetAsync(result.row_offsets.data(), 0, (n + 1) * sizeof(Offset), stream), "clearing offsets");
+    return result;
+  }
   number<<<element_blocks(terms), kElementBlock, 0, stream>>>(terms, numbers.data());
   cuda::check_launch("number");
   // Stable, so that the terms of an entry stay in the order of the row.
