@@ -116,6 +116,9 @@ TEST(RightHandSides, SolutionsAreTheSameUpToRoundingAndNoFurther) {
   EXPECT_FALSE(same_solution({1.0 + 1e-6, NAN, kInfinity, 1e-3}, reference));
   EXPECT_FALSE(same_solution({1.0, 0.0, kInfinity, 1e-3}, reference));
   EXPECT_FALSE(same_solution({1.0, NAN, -kInfinity, 1e-3}, reference));
+  EXPECT_TRUE(same_solution({1.0, -kInfinity, NAN, 1e-3}, reference, NotFinite::any));
+  EXPECT_FALSE(same_solution({1.0, 0.0, NAN, 1e-3}, reference, NotFinite::any));
+  EXPECT_FALSE(same_solution({1.0, NAN, NAN, NAN}, reference, NotFinite::any));
   EXPECT_FALSE(same_solution({1.0, NAN, kInfinity, NAN}, reference));
   EXPECT_TRUE(same_solution({3e-310}, {3e-310 + 1e-320}));
   EXPECT_FALSE(same_solution({3e-310}, {4e-310}));

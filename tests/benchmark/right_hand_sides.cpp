@@ -67,14 +67,16 @@ std::vector<double> make_rhs(int kind, std::size_t size, std::mt19937_64& random
   return b;
 }
 
-bool same_solution(const std::vector<double>& x, const std::vector<double>& reference) {
+bool same_solution(const std::vector<double>& x, const std::vector<double>& reference, NotFinite expected) {
   double size = 0.0;
   for (const double value : reference) {
     if (std::isfinite(value)) size = std::max(size, std::abs(value));
   }
   const double bound = kRelative * size + kAbsolute;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (std::isnan(reference[i])) {
+    if (expected == NotFinite::any && !std::isfinite(reference[i])) {
+      if (std::isfinite(x[i])) return false;
+    } else if (std::isnan(reference[i])) {
       if (!std::isnan(x[i])) return false;
     } else if (std::isinf(reference[i])) {
       if (x[i] != reference[i]) return false;
