@@ -4,6 +4,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
 #include "kernels/sptrsv/cells/lines.hpp"
+#include "kernels/sptrsv/sweep_order.hpp"
 
 namespace taskdag::kernels::cells {
 namespace {
@@ -19,13 +20,6 @@ constexpr Index kSampleRuns = 512;
 
 constexpr int kPlaces = 2 * Lines::kReach + 1;
 constexpr int kBlocksPerMultiprocessor = 8;
-
-/// Numbers a row in the direction of the sweep, and back.
-struct SweepOrder {
-  Index rows;
-  bool lower;
-  __device__ Index operator()(Index row) const { return lower ? row : rows - 1 - row; }
-};
 
 __global__ void sample_distances(SweepOrder order, const Index* col_indices, const Offset* first, const Index* count,
                                  Index* least, Index* most) {

@@ -1,17 +1,10 @@
 /// \file
-/// Rows in the direction of a sweep.
+/// Where rows of a supernode meet each other.
 #pragma once
 
-#include "taskdag/csr.hpp"
+#include "kernels/sptrsv/sweep_order.hpp"
 
 namespace taskdag::kernels::supernodes {
-
-/// Numbers rows in the direction of the sweep; its own inverse.
-struct SweepOrder {
-  Index rows;
-  bool lower;
-  [[nodiscard]] __host__ __device__ Index operator()(Index row) const { return lower ? row : rows - 1 - row; }
-};
 
 /// Place of the entry in which a row meets row `place` of its supernode: they lie beside the outer entries, which are
 /// [first, first + count).
