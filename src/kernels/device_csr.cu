@@ -24,11 +24,6 @@ __global__ void expand_kernel(DevicePattern a, Index* row_of) {
   }
 }
 
-__global__ void iota_kernel(Offset n, Offset* out) {
-  const auto e = static_cast<Offset>(element());
-  if (e < n) out[e] = e;
-}
-
 __global__ void permuted_keys(Offset entries, int column_bits, const Index* row_of, const Index* col_indices,
                               const Index* row_position, const Index* col_position, std::uint64_t* key,
                               Offset* source) {
@@ -161,8 +156,7 @@ DeviceCsr transpose_pattern(const DevicePattern& a, cudaStream_t stream) {
   if (a.entries > 0) {
     ScratchArray<Offset> identity(entries, stream);
     ScratchArray<Index> row_of(entries, stream);
-    iota_kernel<<<element_blocks(a.entries), kElementBlock, 0, stream>>>(a.entries, identity.data());
-    cuda::check_launch("iota_kernel");
+    number(a.entries, identity.data(), stream);
     with_scratch(
         [&](void* scratch, std::size_t& bytes) {
           return cub::DeviceRadixSort::SortPairs(scratch, bytes, a.col_indices, sorted.data(), identity.data(),

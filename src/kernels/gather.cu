@@ -61,6 +61,11 @@ __global__ void scatter_scaled_kernel(Index n, const double* in, const double* s
   if (i < n) out[index ? index[i] : i] = in[i] / sqrt(scale[i]);
 }
 
+__global__ void number_kernel(Offset n, Offset* out) {
+  const std::int64_t p = cuda::element();
+  if (p < n) out[p] = static_cast<Offset>(p);
+}
+
 __global__ void invert_kernel(Index n, const Index* index, Index* inverse) {
   const auto p = static_cast<Index>(cuda::element());
   if (p < n) inverse[index[p]] = p;
@@ -123,6 +128,12 @@ void scatter_scaled(Index n, const double* in, const double* scale, const Index*
   if (n == 0) return;
   scatter_scaled_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, scale, index, out);
   cuda::check_launch("scatter_scaled_kernel");
+}
+
+void number(Offset n, Offset* out, cudaStream_t stream) {
+  if (n == 0) return;
+  number_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, out);
+  cuda::check_launch("number_kernel");
 }
 
 void invert(Index n, const Index* index, Index* inverse, cudaStream_t stream) {

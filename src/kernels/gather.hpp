@@ -43,6 +43,8 @@ void gather_scaled(Index n, const double* in, const Index* index, const double* 
 /// out[index ? index[i] : i] = in[i] / √scale[i]. Asynchronous.
 void scatter_scaled(Index n, const double* in, const double* scale, const Index* index, double* out,
                     cudaStream_t stream);
+/// out[p] = p. Asynchronous.
+void number(Offset n, Offset* out, cudaStream_t stream);
 /// inverse[index[p]] = p. Asynchronous.
 void invert(Index n, const Index* index, Index* inverse, cudaStream_t stream);
 /// Whether index[0 … n) holds each of 0 … n − 1 once. Synchronises `stream`.

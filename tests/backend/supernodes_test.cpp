@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "base/index.hpp"
-#include "device_fixture.hpp"
-#include "device_triangle.hpp"
 #include "kernels/sptrsv/cells/cells.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "sweep_fixture.hpp"
 #include "taskdag/generators.hpp"
 #include "taskdag/taskdag.hpp"
 
@@ -67,7 +66,7 @@ std::vector<StencilSpec> meshes() {
 
 constexpr Triangle kTriangles[] = {Triangle::lower, Triangle::upper};
 
-class SupernodesTest : public test::OnDevice<> {
+class SupernodesTest : public test::OnSweeps<> {
  protected:
   CondensedTriangle condense(const SweepInput& input) {
     return {input, kernels::supernodes::find(input, stream()), stream()};
@@ -79,30 +78,12 @@ class SupernodesTest : public test::OnDevice<> {
         input, condensed, [&](const SweepInput& left) { return kernels::make_sweep(inner, left, stream()); }, stream());
   }
 
-  void load(Sweep& sweep, const std::vector<double>& values, const std::vector<double>& pivots) {
-    const auto device_values = upload(values, stream());
-    const auto device_pivots = upload(pivots, stream());
-    sweep.load_values(device_values.data(), pivots.empty() ? nullptr : device_pivots.data(), stream());
-    cuda::synchronize(stream());
-  }
-
-  std::vector<double> solve(Sweep& sweep, const std::vector<double>& b) {
-    const auto rhs = upload(b, stream());
-    const auto x = upload(std::vector<double>(b.size(), -7.0), stream());
-    const auto flag = upload(std::vector<int>{0}, stream());
-    sweep.solve(rhs.data(), x.data(), flag.data(), stream());
-    non_finite_ = cuda::fetch(flag.data(), stream()) != 0;
-    return cuda::fetch_array(x.data(), b.size(), stream());
-  }
-
   /// Schedules that may run what supernodes leave.
   static std::vector<SolveSchedule> inner_schedules() {
     std::vector<SolveSchedule> schedules{SolveSchedule::flat};
     if (kernels::cells_supported()) schedules.push_back(SolveSchedule::cells);
     return schedules;
   }
-
-  bool non_finite_ = false;
 };
 
 TEST_F(SupernodesTest, NodesOfAMeshAreFoundAndTheirRowsShareALevel) {

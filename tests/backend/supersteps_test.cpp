@@ -9,10 +9,9 @@
 
 #include "backends.hpp"
 #include "backends/cuda/stream.hpp"
-#include "device_fixture.hpp"
-#include "device_triangle.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "sweep_fixture.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdag/error.hpp"
 
@@ -23,25 +22,12 @@ using kernels::Sweep;
 using test::Problem;
 using test::upload;
 
-class SuperstepsTest : public test::OnDevice<> {
+class SuperstepsTest : public test::OnSweeps<> {
  protected:
   static constexpr Triangle kTriangles[] = {Triangle::lower, Triangle::upper};
 
-  void load(Sweep& sweep, const CsrMatrix& a) {
-    const auto values = upload(a.values, stream());
-    const auto pivots = upload(test::inverse_diagonal(a), stream());
-    sweep.load_values(values.data(), pivots.data(), stream());
-    cuda::synchronize(stream());
-  }
-
-  std::vector<double> solve(Sweep& sweep, const std::vector<double>& b) {
-    const auto rhs = upload(b, stream());
-    const auto x = upload(std::vector<double>(b.size(), -7.0), stream());
-    const auto flag = upload(std::vector<int>{0}, stream());
-    sweep.solve(rhs.data(), x.data(), flag.data(), stream());
-    non_finite_ = cuda::fetch(flag.data(), stream()) != 0;
-    return cuda::fetch_array(x.data(), b.size(), stream());
-  }
+  using OnSweeps::load;
+  void load(Sweep& sweep, const CsrMatrix& a) { load(sweep, a.values, test::inverse_diagonal(a)); }
 
   void expect_right(Sweep& sweep, const CsrMatrix& a, Triangle triangle, int solves = 2) {
     load(sweep, a);
@@ -56,8 +42,6 @@ class SuperstepsTest : public test::OnDevice<> {
     return block_multicolour(Context::create({.backend = Backend::host}), a.view().pattern, MemorySpace::host,
                              {.block_size = block_size});
   }
-
-  bool non_finite_ = false;
 };
 
 TEST_F(SuperstepsTest, BlocksOfAnySizeInCellsOfAnySizeSolveTriangles) {

@@ -10,10 +10,9 @@
 #include "backends.hpp"
 #include "backends/cuda/stream.hpp"
 #include "base/handover.hpp"
-#include "device_fixture.hpp"
-#include "device_triangle.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "sweep_fixture.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
@@ -32,7 +31,7 @@ std::vector<Index> shuffled(std::size_t size, unsigned seed) {
   return order;
 }
 
-class SweepTest : public test::OnDevice<testing::TestWithParam<SolveSchedule>> {
+class SweepTest : public test::OnSweeps<testing::TestWithParam<SolveSchedule>> {
  protected:
   /// A sweep with the maps in `maps`, made when everything that it was made from is gone again.
   std::unique_ptr<Sweep> make(const CsrMatrix& a, Triangle triangle, const SweepInput& maps = {}) {
@@ -52,34 +51,11 @@ class SweepTest : public test::OnDevice<testing::TestWithParam<SolveSchedule>> {
     return sweep;
   }
 
-  void load(Sweep& sweep, const std::vector<double>& values, const std::vector<double>& pivots) {
-    const auto device_values = upload(values, stream());
-    const auto device_pivots = upload(pivots, stream());
-    sweep.load_values(device_values.data(), pivots.empty() ? nullptr : device_pivots.data(), stream());
-    cuda::synchronize(stream());
-  }
-
-  /// @returns x; non_finite_ tells whether the sweep found it to hold a NaN or an infinity
-  std::vector<double> solve(Sweep& sweep, const std::vector<double>& b) {
-    const auto rhs = upload(b, stream());
-    const auto x = upload(std::vector<double>(b.size(), -7.0), stream());
-    run(sweep, rhs.data(), x.data());
-    return cuda::fetch_array(x.data(), b.size(), stream());
-  }
-
-  void run(Sweep& sweep, const double* rhs, double* x) {
-    const auto flag = upload(std::vector<int>{0}, stream());
-    sweep.solve(rhs, x, flag.data(), stream());
-    non_finite_ = cuda::fetch(flag.data(), stream()) != 0;
-  }
-
   void expect_right(const CsrMatrix& a, const TriangularOptions& options, const std::vector<double>& b,
                     const std::vector<double>& x) {
     EXPECT_LE(test::triangular_error(a, options, b, x), 1.0);
     EXPECT_FALSE(non_finite_);
   }
-
-  bool non_finite_ = false;
 };
 
 TEST_P(SweepTest, SolvesEveryShapeOfDependencies) {

@@ -108,6 +108,14 @@ template <class T>
 void copy_on_device(T* to, const T* from, std::size_t size, cudaStream_t stream) {
   if (size) check(cudaMemcpyAsync(to, from, size * sizeof(T), cudaMemcpyDeviceToDevice, stream), "copy on device");
 }
+/// A copy that is kept; nothing for null. Asynchronous.
+template <class T>
+DeviceArray<T> copy_of(const T* array, std::size_t size, cudaStream_t stream) {
+  if (array == nullptr) return {};
+  DeviceArray<T> copy(size, stream);
+  copy_on_device(copy.data(), array, size, stream);
+  return copy;
+}
 inline void synchronize(cudaStream_t stream) { check(cudaStreamSynchronize(stream), "waiting for a stream"); }
 
 /// A host vector in device memory. Synchronises `stream`, so the vector may go.

@@ -24,4 +24,21 @@ void inclusive_sum(In in, Sum* sum, Count n, cudaStream_t stream) {
                stream);
 }
 
+struct Larger {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return a > b ? a : b;
+  }
+};
+
+/// most[k] = the largest of in[0 … k] for k < n; `in`: an iterator. Asynchronous.
+template <class In, class Most, class Count>
+void inclusive_maximum(In in, Most* most, Count n, cudaStream_t stream) {
+  with_scratch(
+      [&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceScan::InclusiveScan(scratch, bytes, in, most, Larger{}, n, stream);
+      },
+      stream);
+}
+
 }  // namespace taskdag::cuda

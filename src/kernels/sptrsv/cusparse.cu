@@ -70,21 +70,14 @@ __global__ void finish_kernel(Index rows, const double* y, const Index* x_index,
   if (x) x[x_index ? x_index[i] : i] = value;
 }
 
-cuda::DeviceArray<Index> copy_of(const Index* index, Index rows, cudaStream_t stream) {
-  if (!index) return {};
-  cuda::DeviceArray<Index> copy(static_cast<std::size_t>(rows), stream);
-  cuda::copy_on_device(copy.data(), index, copy.size(), stream);
-  return copy;
-}
-
 class CusparseSweep final : public Sweep {
  public:
   CusparseSweep(const SweepInput& input, cudaStream_t stream)
       : cusparse_(cusparse_functions()),
         rows_(input.pattern.rows),
         lower_(input.triangle == Triangle::lower),
-        rhs_index_(copy_of(input.rhs_index, rows_, stream)),
-        x_index_(copy_of(input.x_index, rows_, stream)) {
+        rhs_index_(cuda::copy_of(input.rhs_index, static_cast<std::size_t>(rows_), stream)),
+        x_index_(cuda::copy_of(input.x_index, static_cast<std::size_t>(rows_), stream)) {
     if (rows_ == 0) return;
     const auto rows = static_cast<std::size_t>(rows_);
     for (auto& y : y_) y = {rows, stream};

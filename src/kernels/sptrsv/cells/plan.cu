@@ -50,10 +50,6 @@ struct StepBegin {
   __device__ Index operator()(Index p) const { return (p - run_begin[p]) % rows_a_step == 0 ? 1 : 0; }
 };
 
-struct Larger {
-  __device__ Index operator()(Index a, Index b) const { return a > b ? a : b; }
-};
-
 /// `steps_until[p]` steps begin at or before p. Also notes the first step of every cell that begins at p, empty ones
 /// included.
 __global__ void place_rows(Index rows, Index levels, int cells, int ways, const std::uint64_t* key, const Index* order,
@@ -229,13 +225,7 @@ std::vector<Index> place(const SweepInput& input, const Cut& cut, Plan& plan, Sc
   const ScratchArray<Index> run_begin(n, stream);
   const ScratchArray<Index> steps_until(n, stream);
   const thrust::counting_iterator<Index> count(0);
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::InclusiveScan(scratch, bytes,
-                                              thrust::make_transform_iterator(count, RunBegin{key.data()}),
-                                              run_begin.data(), Larger{}, rows, stream);
-      },
-      stream);
+  cuda::inclusive_maximum(thrust::make_transform_iterator(count, RunBegin{key.data()}), run_begin.data(), rows, stream);
   cuda::inclusive_sum(thrust::make_transform_iterator(count, StepBegin{run_begin.data(), kLanes / plan.ways}),
                       steps_until.data(), rows, stream);
   place_rows<<<element_blocks(rows), kElementBlock, 0, stream>>>(

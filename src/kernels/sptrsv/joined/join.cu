@@ -7,6 +7,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/scan.cuh"
 #include "backends/cuda/seam.cuh"
+#include "kernels/gather.hpp"
 #include "kernels/sptrsv/joined/join.hpp"
 #include "taskdag/error.hpp"
 
@@ -146,11 +147,6 @@ __global__ void reorder_terms(std::int64_t terms, const Offset* order, Terms fro
   through[k] = from.through[order[k]];
 }
 
-__global__ void number(std::int64_t n, Offset* order) {
-  const std::int64_t k = element();
-  if (k < n) order[k] = static_cast<Offset>(k);
-}
-
 /// A group of lanes a row; lanes take its entries.
 constexpr int kGroup = 8;
 
@@ -250,8 +246,7 @@ JoinedTriangle join_levels(const SweepInput& input, cudaStream_t stream) {
     cuda::check(cudaMemsetAsync(result.row_offsets.data(), 0, (n + 1) * sizeof(Offset), stream), "clearing offsets");
     return result;
   }
-  number<<<element_blocks(terms), kElementBlock, 0, stream>>>(terms, numbers.data());
-  cuda::check_launch("number");
+  number(result.terms, numbers.data(), stream);
   // Stable, so that the terms of an entry stay in the order of the row.
   const int bits = 32 + std::bit_width(static_cast<unsigned>(rows));
   cuda::with_scratch(

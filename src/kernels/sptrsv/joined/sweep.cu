@@ -25,11 +25,8 @@ class JoinedSweep final : public Sweep {
       : triangle_(joined::join_levels(input, stream)),
         values_(triangle_, stream),
         reduced_(static_cast<std::size_t>(triangle_.rows), stream),
+        rhs_index_(cuda::copy_of(input.rhs_index, reduced_.size(), stream)),
         sweep_(make_inner(input, triangle_, make, stream)) {
-    if (input.rhs_index) {
-      rhs_index_ = {reduced_.size(), stream};
-      cuda::copy_on_device(rhs_index_.data(), input.rhs_index, rhs_index_.size(), stream);
-    }
     cuda::synchronize(stream);  // the input's arrays may go
   }
 
@@ -53,8 +50,8 @@ class JoinedSweep final : public Sweep {
  private:
   joined::JoinedTriangle triangle_;
   joined::JoinedValues values_;
-  cuda::DeviceArray<Index> rhs_index_;  ///< empty: the identity
   cuda::DeviceArray<double> reduced_;   ///< the right-hand side of sweep_, by row
+  cuda::DeviceArray<Index> rhs_index_;  ///< empty: the identity
   std::unique_ptr<Sweep> sweep_;
 };
 

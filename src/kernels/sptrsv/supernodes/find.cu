@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cub/device/device_scan.cuh>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/scan.cuh"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/supernodes/find.hpp"
 #include "kernels/sptrsv/supernodes/order.hpp"
@@ -53,10 +53,6 @@ __global__ void find_heads(SweepOrder order, const Index* col_indices, const Off
   if (s < order.rows) head[s] = linked ? 0 : s;
 }
 
-struct Larger {
-  __device__ Index operator()(Index a, Index b) const { return a < b ? b : a; }
-};
-
 /// rows_of[l]: rows in chains of l rows, in rows_of[kLongest] those of longer ones.
 __global__ void measure_chains(Index rows, const Index* head, Index* rows_of) {
   __shared__ Index block_rows_of[kLongest + 1];
@@ -101,11 +97,7 @@ Supernodes find(const SweepInput& input, cudaStream_t stream) {
   find_heads<<<element_blocks(rows), kElementBlock, 0, stream>>>(order, input.pattern.col_indices, first, count,
                                                                  begins.data());
   cuda::check_launch("find_heads");
-  cuda::with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::InclusiveScan(scratch, bytes, begins.data(), head.data(), Larger{}, rows, stream);
-      },
-      stream);
+  cuda::inclusive_maximum(begins.data(), head.data(), rows, stream);
   const ScratchArray<Index> rows_of(kLongest + 1, stream);
   cuda::check(cudaMemsetAsync(rows_of.data(), 0, rows_of.size() * sizeof(Index), stream), "clearing counts");
   measure_chains<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, head.data(), rows_of.data());

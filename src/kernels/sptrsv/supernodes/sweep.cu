@@ -6,13 +6,7 @@
 namespace taskdag::kernels {
 namespace {
 
-template <class T>
-cuda::DeviceArray<T> copy_of(const T* array, std::size_t size, cudaStream_t stream) {
-  if (array == nullptr) return {};
-  cuda::DeviceArray<T> copy(size, stream);
-  cuda::copy_on_device(copy.data(), array, size, stream);
-  return copy;
-}
+using cuda::copy_of;
 
 class SupernodesSweep final : public Sweep {
  public:
