@@ -32,9 +32,9 @@ SolveOutcome CudaFactorization::outcome() {
 void CudaFactorization::make_transposed(cudaStream_t s) {
   const DeviceCsr transposed = kernels::transpose_pattern(pattern_.pattern(), s);
   const DevicePattern p = transposed.pattern();
-  transposed_ =
-      SweepPair(request_, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(), col_order_.data(),
-                AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(), row_order_.data(), blocks(), s);
+  transposed_ = SweepPair(request_, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(),
+                          col_order_.data(), AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(),
+                          row_order_.data(), blocks(), false, s);
   load_transposed(s);
   count_bytes();
 }

@@ -150,7 +150,7 @@ void CudaFactorization::analyse_ilu0(cudaStream_t s) {
   factor_ = kernels::Factor(kernels::Elimination::ilu0(p, diagonal_.data(), forward.levels, source(), s),
                             FactorKind::ilu0, p.entries, s);
   sweeps_ = SweepPair(request_, forward, nullptr, row_order_.data(), AnalysedTriangle(p, Triangle::upper, s), nullptr,
-                      col_order_.data(), blocks(), s);
+                      col_order_.data(), blocks(), factor_.only_diagonal_changes(), s);
 }
 
 void CudaFactorization::analyse_ic0(cudaStream_t s) {
@@ -170,8 +170,9 @@ void CudaFactorization::analyse_ic0(cudaStream_t s) {
   factor_ =
       kernels::Factor(kernels::Elimination::ic0(p, above, forward.levels, source(), s), FactorKind::ic0, p.entries, s);
   unit_ = {static_cast<std::size_t>(p.entries), s};
-  sweeps_ = SweepPair(request_, forward, above.source.data(), row_order_.data(),
-                      AnalysedTriangle(p, Triangle::upper, s), nullptr, row_order_.data(), blocks(), s);
+  sweeps_ =
+      SweepPair(request_, forward, above.source.data(), row_order_.data(), AnalysedTriangle(p, Triangle::upper, s),
+                nullptr, row_order_.data(), blocks(), factor_.only_diagonal_changes(), s);
 }
 
 FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStream_t s) {

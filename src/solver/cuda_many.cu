@@ -26,7 +26,8 @@ kernels::ManySweep make(const AnalysedTriangle& triangle, const Offset* source, 
 // Microseconds of one sweep, fitted on an H200 (docs/schedules.md). Of a single one the estimates are low rather than
 // high, of one over several columns high rather than low: one pass must not be slower than a loop.
 
-/// A launch, a hop a level, rows and entries streamed through; cells have an estimate of their own.
+/// A launch, a hop a level, rows and entries streamed through; cells and schedules that rewrite rows have an estimate
+/// of their own.
 double single_microseconds(const ChosenSweep& sweep) {
   constexpr double kLaunch = 4.0;
   constexpr double kHop = 0.4;
@@ -39,6 +40,7 @@ double single_microseconds(const ChosenSweep& sweep) {
   if (sweep.schedule == SolveSchedule::cells) {
     return f.cells > 0 ? kCellsOverEstimate * f.cells_microseconds : kCellsOverFlat * flat;
   }
+  if (sweep.microseconds_left > 0.0) return kCellsOverEstimate * sweep.microseconds_left;
   // Blocks of an ordering run faster than row by row; how much is not looked at here.
   if (sweep.schedule == SolveSchedule::blocks) return kCellsOverFlat * flat;
   return flat;

@@ -23,6 +23,11 @@ constexpr Index kFewLevels = 16;
 /// With fewer rows that need the one before them supernodes are not considered.
 constexpr double kLeastShare = 0.4;
 
+/// Joining is not considered where it takes more sums than this an entry, or where nearly all rows have as many entries
+/// as the longest: on a structured grid cells lose by it.
+constexpr std::int64_t kMostTerms = 3;
+constexpr double kGridLike = 0.9;
+
 /// What cells may take, so that the other sweep and the application have room.
 constexpr double kShareOfFreeMemory = 0.25;
 
@@ -86,6 +91,25 @@ struct Condensed {
   Outlook outlook;
 };
 
+/// A triangle with joined levels.
+struct Joined {
+  Joined(const kernels::SweepInput& input, std::int64_t most_terms, cudaStream_t stream)
+      : levels(input, most_terms, stream), outlook(look_at_left(levels.input(input), stream)) {}
+  Joined(const Joined&) = delete;
+  Joined& operator=(const Joined&) = delete;
+
+  kernels::JoinedLevels levels;
+  Outlook outlook;
+};
+
+bool may_join(const Outlook& outlook, const kernels::SweepInput& input) {
+  const kernels::TriangleFeatures& features = outlook.features;
+  if (input.recurrence || features.levels < kFewLevels) return false;
+  if (outlook.usual.schedule == SolveSchedule::flat) return true;
+  return outlook.usual.schedule == SolveSchedule::cells && outlook.cut && !outlook.cut->tiles &&
+         features.entries_per_row() < kGridLike * features.longest_row;
+}
+
 /// Makes the sweeps of one triangle, by the outlook where there is one.
 class SweepMaker {
  public:
@@ -95,27 +119,33 @@ class SweepMaker {
   SolveSchedule look(kernels::TriangleFeatures& features) {
     outlook_ = look_at(features, input_, stream_);
     features = outlook_.features;
-    // Values of the triangle that supernodes leave, and where they come from.
+    // Values of the triangle that is left, and where they come from.
     constexpr double kBytesPerEntry = sizeof(double) + sizeof(Offset);
     if (features.levels < kFewLevels || kBytesPerEntry * input_.pattern.entries > kShareOfFreeMemory * free_memory()) {
       return outlook_.usual.schedule;
     }
-    kernels::supernodes::Supernodes found = kernels::supernodes::find(input_, stream_);
-    if (found.share < kLeastShare) return outlook_.usual.schedule;
-    condensed_ = std::make_unique<Condensed>(input_, std::move(found), stream_);
-    return supernodes_pay(outlook_.usual, condensed_->outlook.usual) ? SolveSchedule::supernodes
-                                                                     : outlook_.usual.schedule;
+    if (look_at_supernodes()) return SolveSchedule::supernodes;
+    if (may_join(outlook_, input_) && look_at_joined()) return SolveSchedule::joined_levels;
+    return outlook_.usual.schedule;
   }
 
   [[nodiscard]] bool has_supernodes() const { return condensed_ != nullptr; }
+
+  /// What is expected of a triangle that supernodes or joined levels have left; 0 for other schedules. After make().
+  [[nodiscard]] double microseconds_left(SolveSchedule schedule) const {
+    if (schedule == SolveSchedule::supernodes) return condensed_->outlook.usual.microseconds;
+    return schedule == SolveSchedule::joined_levels ? joined_->outlook.usual.microseconds : 0.0;
+  }
 
   std::unique_ptr<kernels::Sweep> make(const ScheduleChoice& choice) {
     if (choice.cells > 0) {
       return kernels::make_cells_sweep(input_, kernels::CellsOptions{.cells = choice.cells}, stream_);
     }
     if (choice.schedule == SolveSchedule::joined_levels) {
+      if (!joined_) joined_ = std::make_unique<Joined>(input_, kernels::joined::most_terms(input_.pattern), stream_);
       return kernels::make_joined_sweep(
-          input_, [&](const kernels::SweepInput& left) { return make(look_at_left(left, stream_), left); }, stream_);
+          input_, joined_->levels, [&](const kernels::SweepInput& left) { return make(joined_->outlook, left); },
+          stream_);
     }
     if (choice.schedule != SolveSchedule::supernodes) return make(choice.schedule, outlook_, input_);
     if (!condensed_) {
@@ -127,6 +157,22 @@ class SweepMaker {
   }
 
  private:
+  /// @returns whether they pay
+  bool look_at_supernodes() {
+    kernels::supernodes::Supernodes found = kernels::supernodes::find(input_, stream_);
+    if (found.share < kLeastShare) return false;
+    condensed_ = std::make_unique<Condensed>(input_, std::move(found), stream_);
+    return supernodes_pay(outlook_.usual, condensed_->outlook.usual);
+  }
+  bool look_at_joined() {
+    try {
+      joined_ = std::make_unique<Joined>(input_, kMostTerms * outlook_.features.entries, stream_);
+    } catch (const Unsupported&) {  // too many terms
+      return false;
+    }
+    return joining_pays(outlook_.usual, joined_->outlook.usual);
+  }
+
   [[nodiscard]] std::unique_ptr<kernels::Sweep> make(const Outlook& outlook, const kernels::SweepInput& left) const {
     return make(outlook.usual.schedule, outlook, left);
   }
@@ -142,6 +188,7 @@ class SweepMaker {
   cudaStream_t stream_;
   Outlook outlook_;
   std::unique_ptr<Condensed> condensed_;
+  std::unique_ptr<Joined> joined_;
 };
 
 /// `usual` and some others.
@@ -213,6 +260,7 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
   }
   schedule = choice.schedule;
   sweep = maker.make(choice);
+  microseconds_left = maker.microseconds_left(schedule);
 }
 
 }  // namespace taskdag::cuda

@@ -13,13 +13,14 @@ struct SweepPair {
 
   SweepPair() = default;
   /// `in`: row → entry of the right-hand side; `out`: row → entry of the solution; null: the same. blocks: of the rows,
-  /// or null.
+  /// or null. recurrence: of the first one, see SweepInput.
   SweepPair(const ScheduleRequest& request, const AnalysedTriangle& forward, const Offset* forward_source,
             const Index* in, const AnalysedTriangle& backward, const Offset* backward_source, const Index* out,
-            const RowBlocks* blocks, cudaStream_t s) {
+            const RowBlocks* blocks, bool recurrence, cudaStream_t s) {
     kernels::SweepInput input = forward.input(forward_source);
     input.rhs_index = in;
     input.blocks = blocks;
+    input.recurrence = recurrence;
     input.mirrored = [&]() -> const kernels::RowLevels& { return backward.levels; };
     first = ChosenSweep(request, forward, input, s);
     input = backward.input(backward_source);

@@ -7,16 +7,18 @@ namespace taskdag {
 namespace {
 
 /// Microseconds of a solve by the schedule flat, fitted on an H200: a launch, a hop between multiprocessors a level,
-/// longer where rows have several lanes, and rows and entries streamed through.
+/// longer where rows have several entries, and entries streamed through, faster where a row's are side by side.
 double flat_microseconds(const kernels::TriangleFeatures& features) {
-  constexpr double kLaunch = 6.0;
-  constexpr double kHop = 0.4;
-  constexpr double kHopByEntries = 0.03;
-  constexpr double kMostEntries = 16.0;
-  constexpr double kRow = 6e-5;
-  constexpr double kEntry = 4e-6;
-  return kLaunch + features.levels * (kHop + kHopByEntries * std::min(features.entries_per_row(), kMostEntries)) +
-         features.rows * kRow + features.entries * kEntry;
+  constexpr double kLaunch = 9.0;
+  constexpr double kHop = 0.275;
+  constexpr double kHopByEntries = 0.1075;
+  constexpr double kMostEntries = 4.2;
+  constexpr double kEntry = 1.9e-5;
+  constexpr double kEntryOfLongRow = 1.2e-5;
+  constexpr double kLongRow = 16.0;
+  const double a_row = features.entries_per_row();
+  return kLaunch + features.levels * (kHop + kHopByEntries * std::min(a_row, kMostEntries)) +
+         features.entries * (a_row > kLongRow ? kEntryOfLongRow : kEntry);
 }
 
 /// Microseconds of a solve by the schedule blocks, fitted on an H200: a superstep each colour, the steps of its cells
@@ -31,6 +33,8 @@ double blocks_microseconds(const kernels::TriangleFeatures& features) {
   return kLaunch + features.colours * kSuperstep + features.levels * kStepsPerLevel * kStep + features.rows * kRow +
          features.entries * kEntry;
 }
+
+constexpr double kPass = 4.0;  ///< microseconds: over the right-hand side, before the sweep that is left
 
 }  // namespace
 
@@ -58,8 +62,12 @@ ExpectedSchedule choose_schedule(const kernels::TriangleFeatures& features) {
 }
 
 bool supernodes_pay(const ExpectedSchedule& usual, const ExpectedSchedule& condensed) {
-  constexpr double kScaling = 4.0;  // microseconds: the pass over the right-hand side
-  return condensed.microseconds + kScaling < usual.microseconds;
+  return condensed.microseconds + kPass < usual.microseconds;
+}
+
+bool joining_pays(const ExpectedSchedule& usual, const ExpectedSchedule& joined) {
+  constexpr double kMargin = 0.88;  // it costs at each load of values
+  return joined.microseconds + kPass < kMargin * usual.microseconds;
 }
 
 }  // namespace taskdag

@@ -13,10 +13,13 @@ struct ExpectedSchedule {
   double microseconds = 0.0;
 };
 
-/// The fastest schedule by features, supernodes apart. The same features give the same schedule.
+/// The fastest schedule by features, supernodes and joined levels apart. The same features give the same schedule.
 ExpectedSchedule choose_schedule(const kernels::TriangleFeatures& features);
 
 /// Whether supernodes are worth it: `condensed` is what is expected of the triangle that they leave.
 bool supernodes_pay(const ExpectedSchedule& usual, const ExpectedSchedule& condensed);
+
+/// Whether joining levels is: `joined` is what is expected of the triangle with joined levels.
+bool joining_pays(const ExpectedSchedule& usual, const ExpectedSchedule& joined);
 
 }  // namespace taskdag

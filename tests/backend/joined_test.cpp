@@ -19,6 +19,7 @@ namespace {
 using kernels::joined::join_levels;
 using kernels::joined::JoinedTriangle;
 using kernels::joined::JoinedValues;
+using kernels::joined::most_terms;
 using test::upload;
 
 constexpr Triangle kTriangles[] = {Triangle::lower, Triangle::upper};
@@ -66,7 +67,7 @@ TEST_F(JoinedTest, RowsAreThoseOfTheDefinitionAndHalfTheLevelsAreLeft) {
       SCOPED_TRACE(problem.name + (triangle == Triangle::lower ? ", lower" : ", upper"));
       const test::DeviceTriangle device(a, triangle, stream());
       const kernels::SweepInput input = device.input();
-      const JoinedTriangle joined = join_levels(input, stream());
+      const JoinedTriangle joined = join_levels(input, most_terms(input.pattern), stream());
       const auto level = cuda::fetch_array(input.levels->level.data(), at(a.rows), stream());
       const auto offsets = cuda::fetch_array(joined.row_offsets.data(), at(a.rows) + 1, stream());
       const auto columns = cuda::fetch_array(joined.col_indices.data(), at(joined.entries), stream());
@@ -137,7 +138,8 @@ TEST_F(JoinedTest, FillBeyondMeasureIsRefused) {
   }
   const test::DeviceTriangle device(shifted, Triangle::lower, stream());
   EXPECT_EQ(device.input().levels->levels, 4);
-  EXPECT_THROW(static_cast<void>(join_levels(device.input(), stream())), Unsupported);
+  const kernels::SweepInput input = device.input();
+  EXPECT_THROW(static_cast<void>(join_levels(input, most_terms(input.pattern), stream())), Unsupported);
 }
 
 }  // namespace

@@ -118,5 +118,13 @@ TEST(Selector, SupernodesHaveToSaveMoreThanTheirPassCosts) {
   EXPECT_FALSE(supernodes_pay(usual, {SolveSchedule::flat, 100.0}));
 }
 
+TEST(Selector, JoinedLevelsHaveToSaveMoreThanThat) {
+  const ExpectedSchedule usual{SolveSchedule::flat, 100.0};
+  EXPECT_TRUE(joining_pays(usual, {SolveSchedule::flat, 60.0}));
+  EXPECT_FALSE(joining_pays(usual, {SolveSchedule::flat, 95.0})) << "a load of values takes longer";
+  EXPECT_TRUE(supernodes_pay(usual, {SolveSchedule::flat, 95.0}));
+  EXPECT_FALSE(joining_pays(usual, {SolveSchedule::cells, 100.0}));
+}
+
 }  // namespace
 }  // namespace taskdag

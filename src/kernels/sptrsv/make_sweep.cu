@@ -35,7 +35,8 @@ std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& inpu
       return make_supernodes_sweep(input, CondensedTriangle(input, supernodes::find(input, stream), stream), make_left,
                                    stream);
     case SolveSchedule::joined_levels:
-      return make_joined_sweep(input, make_left, stream);
+      return make_joined_sweep(input, JoinedLevels(input, joined::most_terms(input.pattern), stream), make_left,
+                               stream);
     case SolveSchedule::blocks:
       return make_blocks_sweep(input, {}, stream);
     case SolveSchedule::locking:

@@ -25,6 +25,7 @@ struct SweepInput {
   const Index* rhs_index = nullptr;      ///< row → entry of the right-hand side; null: same
   const Index* x_index = nullptr;        ///< row → entry of the result; null: same
   const RowBlocks* blocks = nullptr;     ///< host memory; of the rows, where an ordering has made some
+  bool recurrence = false;               ///< solve_reciprocals() is wanted, more than a faster solve()
   /// Called where it may help: levels of a sweep that may have the same dependencies the other way round (its other
   /// triangle, if entries lie symmetrically). Empty: nobody knows.
   std::function<const RowLevels&()> mirrored{};
@@ -52,8 +53,8 @@ class Sweep {
   /// Takes values: `source` is indexed by source_entry, `pivot` (inverse pivots) by row; null: all 1.
   virtual void load_values(const double* source, const double* pivot, cudaStream_t stream) = 0;
 
-  /// Where load_values() is nothing but gathers: adds them to `batch`, for the caller to run on `stream`, which is for
-  /// set-up at most. @returns false, and does nothing, where it is not
+  /// Where load_values() ends with gathers: adds them to `batch`, for the caller to run on `stream`, where what they
+  /// read is made. @returns false, and does nothing, where it does not
   virtual bool gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream);
 
   /// One solve. rhs and x must not overlap, unless all their index maps are the identity and rhs == x.

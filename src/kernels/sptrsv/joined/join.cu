@@ -150,31 +150,41 @@ __global__ void reorder_terms(std::int64_t terms, const Offset* order, Terms fro
 /// A group of lanes a row; lanes take its entries.
 constexpr int kGroup = 8;
 
-__global__ void load_entries(Index rows, const Offset* row_offsets, const Offset* term_begin, const Offset* factor,
-                             const Offset* second_factor, const Index* through, const double* source,
-                             const double* pivot, double* value) {
-  const auto i = static_cast<Index>(element() / kGroup);
-  if (i >= rows) return;
-  const double own = pivot ? pivot[i] : 1.0;
-  for (Offset e = row_offsets[i] + static_cast<Offset>(threadIdx.x % kGroup); e < row_offsets[i + 1]; e += kGroup) {
-    double sum = 0.0;
-    for (Offset k = term_begin[e]; k < term_begin[e + 1]; ++k) {
-      const Index s = through[k];
-      const double a = source[factor[k]];
-      sum += s < 0 ? a : -a * (pivot ? pivot[s] : 1.0) * source[second_factor[k]];
-    }
-    value[e] = own * sum;
-  }
-}
+struct LoadArguments {
+  Index rows;
+  const Offset* row_offsets;
+  const Offset* term_begin;
+  const Offset* factor;
+  const Offset* second_factor;
+  const Index* through;
+  const Offset* substituted_begin;
+  const Offset* substituted_entry;
+  const Index* substituted_row;
+  const double* source;
+  const double* pivot;  // null: all 1
+  double* value;
+  double* own_pivot;
+  double* coefficient;
+  [[nodiscard]] __device__ double pivot_of(Index i) const { return pivot ? pivot[i] : 1.0; }
+};
 
-__global__ void load_coefficients(Index rows, const Offset* begin, const Offset* entry, const Index* row,
-                                  const double* source, const double* pivot, double* own_pivot, double* coefficient) {
-  const auto i = static_cast<Index>(element());
-  if (i >= rows) return;
-  const double own = pivot ? pivot[i] : 1.0;
-  own_pivot[i] = own;
-  for (Offset k = begin[i]; k < begin[i + 1]; ++k) {
-    coefficient[k] = own * source[entry[k]] * (pivot ? pivot[row[k]] : 1.0);
+__global__ void load_rows(const LoadArguments a) {
+  const auto i = static_cast<Index>(element() / kGroup);
+  if (i >= a.rows) return;
+  const auto member = static_cast<Offset>(threadIdx.x % kGroup);
+  const double own = a.pivot_of(i);
+  if (member == 0) a.own_pivot[i] = own;
+  for (Offset e = a.row_offsets[i] + member; e < a.row_offsets[i + 1]; e += kGroup) {
+    double sum = 0.0;
+    for (Offset k = a.term_begin[e]; k < a.term_begin[e + 1]; ++k) {
+      const Index s = a.through[k];
+      const double first = a.source[a.factor[k]];
+      sum += s < 0 ? first : -first * a.pivot_of(s) * a.source[a.second_factor[k]];
+    }
+    a.value[e] = own * sum;
+  }
+  for (Offset k = a.substituted_begin[i] + member; k < a.substituted_begin[i + 1]; k += kGroup) {
+    a.coefficient[k] = own * a.source[a.substituted_entry[k]] * a.pivot_of(a.substituted_row[k]);
   }
 }
 
@@ -191,7 +201,7 @@ __global__ void reduce_rows(Index rows, const Offset* begin, const Index* row, c
 
 }  // namespace
 
-JoinedTriangle join_levels(const SweepInput& input, cudaStream_t stream) {
+JoinedTriangle join_levels(const SweepInput& input, std::int64_t most_terms, cudaStream_t stream) {
   JoinedTriangle result;
   const Index rows = input.pattern.rows;
   const auto n = static_cast<std::size_t>(rows);
@@ -213,9 +223,7 @@ JoinedTriangle join_levels(const SweepInput& input, cudaStream_t stream) {
   cuda::exclusive_sum(terms_of.data(), terms_begin.data(), std::int64_t{rows} + 1, stream);
   cuda::exclusive_sum(substituted_of.data(), result.substituted_begin.data(), std::int64_t{rows} + 1, stream);
   const std::int64_t terms = cuda::fetch(terms_begin.data() + n, stream);
-  const std::int64_t most = std::min<std::int64_t>(std::int64_t{kMostTermsPerEntry} * input.pattern.entries,
-                                                   std::numeric_limits<Offset>::max());
-  if (terms > most) {
+  if (terms > std::min<std::int64_t>(most_terms, std::numeric_limits<Offset>::max())) {
     throw Unsupported("joining the levels of a triangle with " + std::to_string(input.pattern.entries) +
                       " entries takes " + std::to_string(terms) + " terms");
   }
@@ -286,14 +294,12 @@ JoinedValues::JoinedValues(const JoinedTriangle& triangle, cudaStream_t stream)
 void load_values(const JoinedTriangle& triangle, const double* source, const double* pivot, const JoinedValues& values,
                  cudaStream_t stream) {
   if (triangle.rows == 0) return;
-  load_entries<<<element_blocks(std::int64_t{triangle.rows} * kGroup), kElementBlock, 0, stream>>>(
-      triangle.rows, triangle.row_offsets.data(), triangle.term_begin.data(), triangle.factor.data(),
-      triangle.second_factor.data(), triangle.through.data(), source, pivot, values.value.data());
-  cuda::check_launch("load_entries");
-  load_coefficients<<<element_blocks(triangle.rows), kElementBlock, 0, stream>>>(
-      triangle.rows, triangle.substituted_begin.data(), triangle.substituted_entry.data(),
-      triangle.substituted_row.data(), source, pivot, values.pivot.data(), values.coefficient.data());
-  cuda::check_launch("load_coefficients");
+  load_rows<<<element_blocks(std::int64_t{triangle.rows} * kGroup), kElementBlock, 0, stream>>>(
+      {triangle.rows, triangle.row_offsets.data(), triangle.term_begin.data(), triangle.factor.data(),
+       triangle.second_factor.data(), triangle.through.data(), triangle.substituted_begin.data(),
+       triangle.substituted_entry.data(), triangle.substituted_row.data(), source, pivot, values.value.data(),
+       values.pivot.data(), values.coefficient.data()});
+  cuda::check_launch("load_rows");
 }
 
 void reduce(const JoinedTriangle& triangle, const JoinedValues& values, const double* rhs, const Index* rhs_index,

@@ -37,11 +37,11 @@ struct JoinedTriangle {
 };
 
 /// Joins the levels of the input in pairs. Synchronises `stream`. @throws Unsupported where the sums would have more
-/// terms than kMostTermsPerEntry times the entries, or than 32-bit offsets can number
-JoinedTriangle join_levels(const SweepInput& input, cudaStream_t stream);
+/// than `most_terms` terms, or more than 32-bit offsets can number
+JoinedTriangle join_levels(const SweepInput& input, std::int64_t most_terms, cudaStream_t stream);
 
-/// On meshes there are 2 or 3.
-inline constexpr int kMostTermsPerEntry = 16;
+/// Terms that are let pass where this schedule is asked for. On meshes there are 2 or 3 times the triangle's entries.
+inline std::int64_t most_terms(const DevicePattern& pattern) { return std::int64_t{16} * pattern.entries; }
 
 /// What a load of values leaves: the entries' values, and the passes over right-hand sides.
 struct JoinedValues {
@@ -53,7 +53,7 @@ struct JoinedValues {
   [[nodiscard]] std::int64_t bytes() const { return value.bytes() + pivot.bytes() + coefficient.bytes(); }
 };
 
-/// `source` and `pivot` as in Sweep::load_values. Asynchronous.
+/// `source` and `pivot` as in Sweep::load_values. One launch. Asynchronous.
 void load_values(const JoinedTriangle& triangle, const double* source, const double* pivot, const JoinedValues& values,
                  cudaStream_t stream);
 

@@ -9,11 +9,27 @@
 
 #include <memory>
 
+#include "kernels/sptrsv/joined/join.hpp"
 #include "kernels/sptrsv/sweep.hpp"
 
 namespace taskdag::kernels {
 
-/// Makes the sweep. Synchronises `stream`. @throws what join_levels() and `make` throw
-std::unique_ptr<Sweep> make_joined_sweep(const SweepInput& input, const MakeSweep& make, cudaStream_t stream);
+/// A triangle with joined levels, analysed for the sweep that runs it.
+struct JoinedLevels {
+  /// Synchronises `stream`. @throws what joined::join_levels() throws
+  JoinedLevels(const SweepInput& full, std::int64_t most_terms, cudaStream_t stream);
+
+  /// For the sweep that runs it. `full` as above.
+  [[nodiscard]] SweepInput input(const SweepInput& full) const;
+
+  std::shared_ptr<const joined::JoinedTriangle> triangle;  ///< sweeps keep it
+  TriangleRanges ranges;
+  RowLevels levels;
+};
+
+/// Makes the sweep. `levels` is of `input`, needed only while the sweep is made. Synchronises `stream`. @throws what
+/// `make` throws
+std::unique_ptr<Sweep> make_joined_sweep(const SweepInput& input, const JoinedLevels& levels, const MakeSweep& make,
+                                         cudaStream_t stream);
 
 }  // namespace taskdag::kernels
