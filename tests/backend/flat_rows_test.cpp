@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/handover.hpp"
@@ -57,7 +58,10 @@ CsrMatrix two_levels(Index roots, const std::vector<Index>& lengths) {
   std::mt19937 random(5);
   std::vector<Index> all = first_columns(roots);
   for (const Index length : lengths) {
-    std::shuffle(all.begin(), all.end(), random);
+    for (Index k = 0; k < length; ++k) {
+      std::swap(all[static_cast<std::size_t>(k)],
+                all[static_cast<std::size_t>(std::uniform_int_distribution<Index>(k, roots - 1)(random))]);
+    }
     columns.emplace_back(all.begin(), all.begin() + length);
   }
   return lower_of(std::move(columns));

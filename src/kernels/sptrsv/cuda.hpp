@@ -156,8 +156,8 @@ struct SolveParameters {
 };
 
 /// A strict triangle in the storage that the solve streams through, and the slots through which rows hand over values.
-/// The rows of its tasks, and so positions, are those of the triangle and the parts of long ones (parts.hpp): the order
-/// has −1 for a part, the triangle's rows have the first positions of the map from rows.
+/// The rows of its tasks, and so positions, are those of the triangle and the parts of long ones (parts.hpp): `order`
+/// has −1 for a part, `position` the parts behind the rows.
 ///
 /// Where there are two levels at most, operands are rows without entries. A solve that does not overwrite its
 /// right-hand side computes them wherever they are needed, and waits for parts alone.
@@ -172,7 +172,8 @@ class PackedTriangle {
   /// Adds the gathering of values (device array of the source).
   void gather_values(GatherBatch& batch, const double* source);
 
-  /// Runs one sweep. Asynchronous. Two sets of slots alternate: each run resets the other one, which saves a launch.
+  /// Runs one sweep. Asynchronous. Two sets of slots alternate: each run resets the other one, which saves a launch;
+  /// but for a run that waits for nothing.
   void solve(const SolveArguments& arguments, cudaStream_t stream);
 
   /// The result of the last run by position, until the next one.

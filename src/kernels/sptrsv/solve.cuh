@@ -161,12 +161,21 @@ struct LaneTask {
     return run_row<Parts>(LaneGroup(lane, lanes), LaneEntries{p.column + slot, p.value + slot, task.width, p.rows},
                           operands, rhs, pivot);
   }
+  __device__ void publish(const SolveParameters& p, double result) const {
+    if (leader) Slots{p.slots}.publish(position, result);
+  }
+  /// Where the caller wants the result; −1: nowhere.
+  __device__ Index x_entry(const SolveParameters& p) const {
+    return leader && has_rhs() && p.a.x ? __ldg(p.a.x_index + position) : -1;
+  }
+  __device__ void hand_out(const SolveParameters& p, double result, Index entry) const {
+    if (leader && has_rhs() && !is_finite(result)) *p.a.non_finite = 1;
+    if (entry >= 0) p.a.x[entry] = result;
+  }
+  /// Other rows first.
   __device__ void finish(const SolveParameters& p, double result) const {
-    if (!leader) return;
-    Slots{p.slots}.publish(position, result);
-    if (!has_rhs()) return;
-    if (!is_finite(result)) *p.a.non_finite = 1;
-    if (p.a.x) p.a.x[__ldg(p.a.x_index + position)] = result;
+    publish(p, result);
+    hand_out(p, result, x_entry(p));
   }
 };
 
@@ -213,10 +222,13 @@ __device__ void run_first_task(const SolveParameters& p, Index t, int lane, bool
   task.pivot = 1.0;
   task.rhs = -0.0;  // what adding it to the right-hand side never changes
   const FirstOperands<Operands> operands(p, task);
+  const Index x_entry = task.x_entry(p);
   const double sum = task.run(p, operands);
   const double rhs = operands.rhs();
   if (resets && task.leader) p.next_slots[task.position] = not_yet();
-  task.finish(p, (rhs + sum) * pivot);
+  const double result = (rhs + sum) * pivot;
+  task.publish(p, result);
+  task.hand_out(p, result, x_entry);
 }
 
 template <bool Parts>
