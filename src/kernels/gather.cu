@@ -42,12 +42,12 @@ __global__ void gather_batch_kernel(const Passes passes) {
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) {
     const std::int64_t p = first + std::int64_t{k} * cuda::kElementBlock;
-    e[k] = p < pass.n ? pass.index[p] : -1;
+    e[k] = p < pass.n ? pass.index[p] : kGatherZero;
   }
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) {
     const std::int64_t p = first + std::int64_t{k} * cuda::kElementBlock;
-    if (p < pass.n) pass.out[p] = e[k] >= 0 ? pass.in[e[k]] : 0.0;
+    if (p < pass.n) pass.out[p] = e[k] >= 0 ? pass.in[e[k]] : (e[k] == kGatherOne ? 1.0 : 0.0);
   }
 }
 

@@ -16,7 +16,10 @@ void gather(Index n, const double* in, const Index* index, double* out, cudaStre
 void gather(Index n, const Index* in, const Index* index, Index* out, cudaStream_t stream);
 /// out[p] = in[index[p]], 0 where index[p] < 0. Asynchronous.
 void gather_or_zero(std::int64_t n, const double* in, const Offset* index, double* out, cudaStream_t stream);
-/// Some passes of that kind as one launch.
+/// Indices of GatherBatch that stand for numbers.
+inline constexpr Offset kGatherZero = -1;
+inline constexpr Offset kGatherOne = -2;
+/// Some passes out[p] = in[index[p]] as one launch; index: also kGatherZero, kGatherOne.
 class GatherBatch {
  public:
   static constexpr int kMost = 4;

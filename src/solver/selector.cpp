@@ -39,16 +39,7 @@ constexpr double kPass = 4.0;  ///< microseconds: over the right-hand side, befo
 }  // namespace
 
 ExpectedSchedule choose_schedule(const kernels::TriangleFeatures& features) {
-  // Two levels: the rows of the second look at nothing but the few places of the first, all at once. Two launches wait
-  // for nothing.
-  constexpr Index kWideLevel = 10000;
-  constexpr Index kShortRow = 128;
-  constexpr Offset kMostEntries = 1000000;  // that schedule is prepared on the host
   const double flat = flat_microseconds(features);
-  if (features.levels == 2 && features.widest_level >= kWideLevel && features.longest_row <= kShortRow &&
-      features.entries <= kMostEntries) {
-    return {SolveSchedule::level_graph, flat};
-  }
   // Above this a row takes all lanes of a fetcher by itself, and one such row sets the lanes of all in its cell.
   constexpr Index kLongestRow = 128;
   // Estimates err: cells must promise a gain.

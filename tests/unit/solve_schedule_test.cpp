@@ -107,8 +107,7 @@ TEST(Selector, TakesCellsWhereTheyPromiseAGain) {
   features.widest_level = 999000;
   features.longest_row = 6;
   features.entries = 600000;
-  EXPECT_EQ(choose_schedule(features).schedule, SolveSchedule::level_graph)
-      << "two levels, nothing to wait for but a few rows";
+  EXPECT_EQ(choose_schedule(features).schedule, SolveSchedule::flat) << "two levels: operands are computed";
 }
 
 TEST(Selector, SupernodesHaveToSaveMoreThanTheirPassCosts) {

@@ -6,6 +6,7 @@
 ///   compute_levels     the level of each row
 ///   measure_features   what a schedule is chosen by
 ///   build_tasks        rows in level order, grouped into warp tasks of rows that do not depend on each other
+///   cut_long_rows      parts of long rows (parts.hpp)
 ///   PackedTriangle     columns renumbered to positions, values stored in the order in which a warp consumes them
 #pragma once
 
@@ -129,8 +130,8 @@ int persistent_blocks(const TaskList& tasks, const SolveTuning& tuning, int bloc
 /// One sweep of a solve; every array in device memory.
 struct SolveArguments {
   const double* rhs = nullptr;       ///< right-hand side
-  const Index* rhs_index = nullptr;  ///< per position
-  const double* pivot = nullptr;     ///< inverse pivot per position, or null for 1
+  const Index* rhs_index = nullptr;  ///< per position; −1: a part of a row
+  const double* pivot = nullptr;     ///< inverse pivot per position, or null for 1; any number for a part
   double* x = nullptr;               ///< result; null: it stays in the slots
   const Index* x_index = nullptr;    ///< per position
   int* non_finite = nullptr;         ///< set to 1 where a result is a NaN or an infinity
@@ -155,6 +156,11 @@ struct SolveParameters {
 };
 
 /// A strict triangle in the storage that the solve streams through, and the slots through which rows hand over values.
+/// The rows of its tasks, and so positions, are those of the triangle and the parts of long ones (parts.hpp): `order`
+/// has −1 for a part, `position` the parts behind the rows.
+///
+/// Where there are two levels at most, operands are rows without entries. A solve that does not overwrite its
+/// right-hand side computes them wherever they are needed, and waits for parts alone.
 class PackedTriangle {
  public:
   PackedTriangle() = default;
@@ -166,7 +172,8 @@ class PackedTriangle {
   /// Adds the gathering of values (device array of the source).
   void gather_values(GatherBatch& batch, const double* source);
 
-  /// Runs one sweep. Asynchronous. Two sets of slots alternate: each run resets the other one, which saves a launch.
+  /// Runs one sweep. Asynchronous. Two sets of slots alternate: each run resets the other one, which saves a launch;
+  /// but for a run that waits for nothing.
   void solve(const SolveArguments& arguments, cudaStream_t stream);
 
   /// The result of the last run by position, until the next one.
@@ -189,18 +196,22 @@ class PackedTriangle {
   };
   void find_stretches();
   void arm(cudaStream_t stream);
+  [[nodiscard]] bool is_one_launch() const;
+  void launch_two_levels(const SolveArguments& arguments, cudaStream_t stream);
   [[nodiscard]] SolveParameters parameters(const SolveArguments& arguments, std::size_t stretch);
   void launch_overlapping(const SolveArguments& arguments, cudaStream_t stream);
   void launch_stretches(const SolveArguments& arguments, cudaStream_t stream);
   void launch_graph(const SolveArguments& arguments, cudaStream_t stream);
 
   TaskList tasks_;
+  bool two_levels_ = false;  ///< at most
+  bool has_parts_ = false;
   std::vector<Stretch> stretches_;
   bool overlaps_ = false;            ///< a launch may start before the one before it ends
   cuda::DeviceArray<Index> column_;  ///< position of the operand; rows() where the row has ended (slot always 0)
   cuda::DeviceArray<double> value_;
   cuda::DeviceArray<Index> gate_;          ///< per position: see pack_kernel
-  cuda::DeviceArray<Offset> source_;       ///< −1 where the row has ended
+  cuda::DeviceArray<Offset> source_;       ///< for GatherBatch: 0 where the row has ended, 1 for the sum of a part
   cuda::DeviceArray<double> slots_;        ///< of the next run: rows() + 1
   cuda::DeviceArray<int> counter_;         ///< by stretch
   cuda::DeviceArray<double> spare_slots_;  ///< of the last run
@@ -209,7 +220,7 @@ class PackedTriangle {
   std::size_t turn_ = 0;  ///< which of the graphs is for the slots as they are
   int direct_solves_ = 0;
   std::array<unsigned, 2> taken_{};  ///< tickets that overlapping launches have taken of the two counters
-  bool solved_ = false;              ///< since values were loaded
+  bool solved_ = false;              ///< since values were loaded and slots reset by a launch of its own
   SolveTuning tuning_;
   bool armed_ = false;  ///< slots are not_yet and the counters are 0
 };

@@ -1,3 +1,4 @@
+#include "backends/cuda/algorithm.cuh"
 #include "kernels/gather.hpp"
 #include "kernels/sptrsv/flat.hpp"
 
@@ -5,10 +6,19 @@ namespace taskdag::kernels {
 
 namespace {
 
+/// −1 where a position is a part's.
+__global__ void compose(Index positions, const Index* index, const Index* order, Index* result) {
+  const auto p = static_cast<Index>(cuda::element());
+  if (p < positions) result[p] = order[p] < 0 ? -1 : index[order[p]];
+}
+
 cuda::DeviceArray<Index> by_position(const Index* index, const TaskList& tasks, cudaStream_t stream) {
   if (index == nullptr) return {};
   cuda::DeviceArray<Index> result(static_cast<std::size_t>(tasks.rows), stream);
-  gather(tasks.rows, index, tasks.order.data(), result.data(), stream);
+  if (tasks.rows == 0) return result;
+  compose<<<cuda::element_blocks(tasks.rows), cuda::kElementBlock, 0, stream>>>(tasks.rows, index, tasks.order.data(),
+                                                                                result.data());
+  cuda::check_launch("compose");
   return result;
 }
 

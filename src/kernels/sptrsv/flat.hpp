@@ -25,7 +25,8 @@ class FlatSweep final : public Sweep {
 
  private:
   PackedTriangle packed_;
-  cuda::DeviceArray<Index> rhs_index_;  ///< position → entry; empty where the input has no map: the order itself
+  /// position → entry, −1 for a part; empty where the input has no map: the order itself
+  cuda::DeviceArray<Index> rhs_index_;
   cuda::DeviceArray<Index> x_index_;
   cuda::DeviceArray<double> pivot_;  ///< by position, from the first load with pivots on
   bool unit_pivots_ = true;
