@@ -45,7 +45,7 @@ ExpectedSchedule choose_schedule(const kernels::TriangleFeatures& features) {
       features.entries <= kMostEntries) {
     return {SolveSchedule::level_graph, flat};
   }
-  // Above this a row takes all lanes of a fetcher by itself, and one such row sets the lanes of all in its cell.
+  // Above this a row takes all lanes of a fetcher by itself, and waits for one batch of operands after the other.
   constexpr Index kLongestRow = 128;
   // Estimates err: cells must promise a gain.
   constexpr double kMargin = 0.9;
