@@ -40,7 +40,7 @@ constexpr double kPass = 4.0;  ///< microseconds: over the right-hand side, befo
 
 ExpectedSchedule choose_schedule(const kernels::TriangleFeatures& features) {
   const double flat = flat_microseconds(features);
-  // Above this a row takes all lanes of a fetcher by itself, and one such row sets the lanes of all in its cell.
+  // Above this a row takes all lanes of a fetcher by itself, and waits for one batch of operands after the other.
   constexpr Index kLongestRow = 128;
   // Estimates err: cells must promise a gain.
   constexpr double kMargin = 0.9;

@@ -121,6 +121,9 @@ struct SolveTuning {
   int gate_pause_ns = 20;               ///< pause between two looks at the gate of a row
   /// With more, launches do not overlap: the kernel that can is a little slower row by row.
   int most_overlapping_levels = 16;
+  /// Of two levels: with more in the first one operands are not computed by whoever needs them, since a right-hand side
+  /// and a pivot from anywhere take longer to fetch than a slot.
+  int most_tasks_of_operands = 128;
   int wide_tasks_per_multiprocessor = 4;  ///< a level of at least so many is a launch of its own, where nobody waits
 };
 
@@ -204,7 +207,7 @@ class PackedTriangle {
   void launch_graph(const SolveArguments& arguments, cudaStream_t stream);
 
   TaskList tasks_;
-  bool two_levels_ = false;  ///< at most
+  bool computes_operands_ = false;  ///< in place of waiting for them, where that pays: two levels at most
   bool has_parts_ = false;
   std::vector<Stretch> stretches_;
   bool overlaps_ = false;            ///< a launch may start before the one before it ends

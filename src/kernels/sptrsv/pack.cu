@@ -74,8 +74,7 @@ __global__ void forget_parts(Index positions, Index rows, Index* order) {
 }  // namespace
 
 PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, const TriangleRanges& ranges,
-                               const RowLevels& levels, const Offset* source_entry, cudaStream_t stream)
-    : two_levels_(levels.levels <= 2) {
+                               const RowLevels& levels, const Offset* source_entry, cudaStream_t stream) {
   const std::optional<CutTriangle> cut = cut_long_rows(pattern, ranges, levels, stream);
   has_parts_ = cut.has_value();
   const TriangleRanges& item_ranges = cut ? cut->ranges : ranges;
@@ -87,6 +86,9 @@ PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, 
   source_ = {slots, stream};
   gate_ = {static_cast<std::size_t>(tasks_.rows), stream};
   slots_ = {static_cast<std::size_t>(tasks_.rows) + 1, stream};
+  // Operands of a part are mostly side by side.
+  computes_operands_ = levels.levels <= 2 &&
+                       (has_parts_ || tasks_.tasks == 0 || tasks_.level_begin[1] <= tuning_.most_tasks_of_operands);
   find_stretches();
   counter_ = {stretches_.size(), stream};
   spare_slots_ = {slots_.size(), stream};

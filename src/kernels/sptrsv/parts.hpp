@@ -8,9 +8,9 @@
 
 namespace taskdag::kernels {
 
-/// Rows of more entries are cut into parts of at most so many. A warp adds a part up in two batches of operands, about
+/// Rows of more entries are cut into parts of at most so many. A warp adds a part up in one batch of operands, about
 /// as long as a hop between rows takes; shorter parts make more tasks, and more sums for the row to wait for.
-inline constexpr Index kPartEntries = 512;
+inline constexpr Index kPartEntries = 256;
 
 /// The rows of a triangle and, numbered on behind them, the parts of its long rows: *items*, each with a level.
 ///

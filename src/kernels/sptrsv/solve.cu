@@ -142,7 +142,7 @@ void PackedTriangle::find_stretches() {
     }
   }
   // Two levels with parts: one launch either way, whether its operands are computed or waited for.
-  const bool computed = two_levels_ && has_parts_ && overlaps_;
+  const bool computed = computes_operands_ && has_parts_ && overlaps_;
   if (2 * wide_tasks < tasks_.tasks || computed) stretches_ = {{0, tasks_.tasks, false}};
 }
 
@@ -226,7 +226,7 @@ void PackedTriangle::solve(const SolveArguments& arguments, cudaStream_t stream)
   // Making a graph takes as long as some solves do, so that the first few are done without.
   constexpr int kBeforeGraph = 4;
   if (tasks_.rows == 0) return;
-  const bool computed = two_levels_ && arguments.rhs != arguments.x && (!has_parts_ || is_one_launch());
+  const bool computed = computes_operands_ && arguments.rhs != arguments.x && (!has_parts_ || is_one_launch());
   if (!armed_ && (!computed || has_parts_)) arm(stream);
   if (computed) {
     launch_two_levels(arguments, stream);

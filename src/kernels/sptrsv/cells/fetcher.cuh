@@ -4,7 +4,8 @@
 ///
 /// A warp takes a round of errands, rows of some consecutive steps. Each is done as soon as its own operands are there:
 /// a later row of the round may wait for an earlier one, so none waits for all. A row has as many lanes as it takes for
-/// kHeld entries a lane; only rows with more than 32 · kHeld, which have a round of their own, wait batch after batch.
+/// kHeld entries a lane, whatever the others have; only rows with more than 32 · kHeld, which have a round of their
+/// own, wait batch after batch.
 #pragma once
 
 #include "backends/cuda/seam.cuh"
@@ -25,7 +26,7 @@ class Fetcher {
   __device__ Fetcher(Shared& s, const SolveArguments& a, const Cell& cell, Index absent, int lane)
       : a_(a),
         cell_(cell),
-        rounds_(cell.rounds()),
+        rounds_(cell.rounds),
         slots_{a.slots},
         absent_(absent),
         lane_(lane),
@@ -56,23 +57,21 @@ class Fetcher {
  private:
   struct Errands {
     Round round;
-    Errand errand;  ///< place −1: none
+    Errand errand;
     double rhs;
     Index position[kHeld];  ///< the last kHeld
     double value[kHeld];
   };
 
   __device__ void fetch_errand(Errands& errands, int r) const {
-    errands.errand = {-1, -1, 0.0};
+    errands.errand = {-1, kNoErrand, 0.0};
     errands.round = {0, 0};
     if (r >= rounds_) return;
-    const uint2 round = __ldg(reinterpret_cast<const uint2*>(a_.round) + (cell_.first_round + r));
+    const int at = cell_.first_round + r;
+    const uint2 round = __ldg(reinterpret_cast<const uint2*>(a_.round) + at);
     errands.round = {round.x, round.y};
-    const int at = r * cell_.errands_a_round() + (lane_ >> cell_.log2_lanes);
-    if (at < cell_.errands) {
-      const int4 raw = __ldg(reinterpret_cast<const int4*>(a_.errand) + (cell_.first_errand + at));
-      memcpy(&errands.errand, &raw, sizeof(Errand));
-    }
+    const int4 raw = __ldg(reinterpret_cast<const int4*>(a_.errand) + (at * kLanes + lane_));
+    memcpy(&errands.errand, &raw, sizeof(Errand));
   }
 
   __device__ unsigned entry_of(const Errands& errands, int k) const {
@@ -80,8 +79,8 @@ class Fetcher {
   }
 
   __device__ void fetch_entries(Errands& errands) const {
-    errands.rhs = errands.errand.place >= 0 ? __ldg(a_.rhs + errands.errand.rhs) : 0.0;
-    load(errands.position, errands.value, errands, max(static_cast<int>(errands.round.width) - kHeld, 0));
+    errands.rhs = errands.errand.rhs >= 0 ? __ldg(a_.rhs + errands.errand.rhs) : 0.0;
+    load(errands.position, errands.value, errands, max(static_cast<int>(errands.round.width()) - kHeld, 0));
   }
 
   /// kHeld entries from entry `first` of the lane; absent ones get the value 0.
@@ -90,7 +89,7 @@ class Fetcher {
     for (int k = 0; k < kHeld; ++k) {
       position[k] = absent_;
       value[k] = 0.0;
-      if (first + k < static_cast<int>(errands.round.width)) {
+      if (first + k < static_cast<int>(errands.round.width())) {
         position[k] = __ldg(a_.outside_position + entry_of(errands, first + k));
         value[k] = __ldg(a_.outside_value + entry_of(errands, first + k));
       }
@@ -100,15 +99,16 @@ class Fetcher {
   __device__ void run(const Errands& now, Errands& next, Errands& later, int r) {
     double operand[kHeld];
     fetch_errand(later, r + 2 * kFetchers);
-    double early = 0.0;
-    if (now.round.width > kHeld) early = sum_early(now);
+    // The lane's share of the start value but for its last entries; the right-hand side is the first lane's.
+    double share = now.rhs * now.errand.pivot;
+    if (now.round.width() > kHeld) share -= sum_early(now);
     look(now.position, operand);
     fetch_entries(next);
 
-    const int step = now.errand.place >> 5;
-    const unsigned group = ((cell_.log2_lanes == 5 ? 0U : 1U << (1 << cell_.log2_lanes)) - 1U)
-                           << (lane_ >> cell_.log2_lanes << cell_.log2_lanes);
-    bool open = now.errand.place >= 0;
+    const int step = now.errand.step();
+    const int lanes = 1 << now.errand.log2_lanes();
+    const unsigned group = cuda::kFullWarp >> (kLanes - lanes) << (lane_ & -lanes);
+    bool open = now.errand.place != kNoErrand;
     for (;;) {
       const int done = load_done(done_);
       bool ready = open && done >= step + 1 - kAhead;
@@ -117,15 +117,16 @@ class Fetcher {
       const unsigned ready_lanes = __ballot_sync(cuda::kFullWarp, ready);
       const bool complete = open && (ready_lanes & group) == group;
       if (__any_sync(cuda::kFullWarp, complete)) {
-        double sum = early;
+        double sum = share;
 #pragma unroll
-        for (int k = 0; k < kHeld; ++k) sum += now.value[k] * operand[k];
-        for (int offset = (1 << cell_.log2_lanes) / 2; offset > 0; offset /= 2) {
-          sum += __shfl_xor_sync(cuda::kFullWarp, sum, offset);
+        for (int k = 0; k < kHeld; ++k) sum -= now.value[k] * operand[k];
+        for (int offset = (1 << now.round.log2_lanes()) / 2; offset > 0; offset /= 2) {
+          const double other = __shfl_xor_sync(cuda::kFullWarp, sum, offset);
+          if (offset < lanes) sum += other;
         }
-        if (complete && (lane_ & ((1 << cell_.log2_lanes) - 1)) == 0) {
-          const auto place = static_cast<unsigned>(now.errand.place) % (kAhead * kLanes);
-          store_double(start_ + place * 8, with_plain_nan(now.rhs * now.errand.pivot - sum));
+        if (complete && (lane_ & (lanes - 1)) == 0) {
+          const unsigned at = now.errand.place / 8 % (kAhead * kLanes);
+          store_double(start_ + at * 8, with_plain_nan(sum));
         }
         open = open && !complete;
         if (!__any_sync(cuda::kFullWarp, open)) return;
@@ -153,7 +154,7 @@ class Fetcher {
   /// The entries before the last kHeld of each lane of a long row.
   __device__ double sum_early(const Errands& now) const {
     double sum = 0.0;
-    const int early = static_cast<int>(now.round.width) - kHeld;
+    const int early = static_cast<int>(now.round.width()) - kHeld;
     for (int first = 0; first < early; first += kHeld) {
       Index position[kHeld];
       double value[kHeld];

@@ -6,14 +6,15 @@
 /// that of the first, the others are idle but for that. Runner entries are stored in *pair rows*: for each lane two
 /// values and the two places in the ring where their operands are, 768 bytes. A *chunk* is some consecutive steps of a
 /// cell that are copied at once; all its steps have the same number of pair rows. The rows of a cell that have outside
-/// operands are its *errands*, in the order of their positions; a warp of the fetchers takes 32 / lanes of them at
-/// once, lanes being the same for all errands of a cell.
+/// operands are its *errands*, in the order of their positions; each has as many lanes as it takes to hold its outside
+/// entries, and a warp of the fetchers takes a *round* of them at once (rounds.hpp).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "backends/cuda/memory.hpp"
+#include "base/macros.hpp"
 #include "taskdag/csr.hpp"
 
 namespace taskdag::kernels::cells {
@@ -41,14 +42,8 @@ struct Cell {
   Index steps;
   Index rhs_begin;  ///< its right-hand side lies in [rhs_begin, rhs_end), empty if that is scattered
   Index rhs_end;
-  Index first_errand;
-  Index errands;
-  Index first_round;  ///< rounds of its fetchers
-  Index log2_lanes;   ///< lanes an errand
-  [[nodiscard]] __host__ __device__ Index errands_a_round() const { return kLanes >> log2_lanes; }
-  [[nodiscard]] __host__ __device__ Index rounds() const {
-    return (errands + errands_a_round() - 1) / errands_a_round();
-  }
+  Index first_round;  ///< of its fetchers: [first_round, first_round + rounds)
+  Index rounds;
 };
 
 /// A position: where its right-hand side and result are (−1: idle; the index maps of the sweep are in here) and its
@@ -60,17 +55,25 @@ struct alignas(16) Target {
 };
 inline constexpr Index kErrand = -2;
 
+/// What a lane of a fetcher's round does. The lanes of an errand are neighbours, the first at a multiple of their
+/// number.
 struct alignas(16) Errand {
-  Index rhs;
-  Index place;  ///< 32 · step in the cell + lane
-  double pivot;
+  Index rhs;            ///< of the first lane; −1 for the others
+  std::uint32_t place;  ///< (32 · step in the cell + lane) · 8 + log2 of its lanes; kNoErrand where there is none
+  double pivot;         ///< of the first lane
+  [[nodiscard]] TASKDAG_HD int step() const { return static_cast<int>(place / (8 * kLanes)); }
+  [[nodiscard]] TASKDAG_HD std::uint32_t log2_lanes() const { return place % 8; }
 };
+inline constexpr std::int64_t kMostCellPlaces = (std::int64_t{1} << 29) - 1;  ///< of a cell
+inline constexpr std::uint32_t kNoErrand = kMostCellPlaces * 8;
 
-/// What the warp of a round fetches: for each lane `width` entries, entry k in row first_row + k of 32. Entry e of an
+/// What the warp of a round fetches: for each lane width() entries, entry k in row first_row + k of 32. Entry e of an
 /// errand is entry e / lanes of its lane e % lanes.
 struct Round {
   std::uint32_t first_row;
-  std::uint32_t width;
+  std::uint32_t shape;  ///< 8 · width + log2 of the lanes that the longest errand has
+  [[nodiscard]] TASKDAG_HD std::uint32_t width() const { return shape / 8; }
+  [[nodiscard]] TASKDAG_HD std::uint32_t log2_lanes() const { return shape % 8; }
 };
 
 /// A step's runner entries: `pairs` pair rows from pair_row.
@@ -84,7 +87,6 @@ struct Plan {
   int cells = 0;
   Index rows = 0;
   Index steps = 0;
-  Index errands = 0;
   Index rounds = 0;
   int chunk_steps = 1;  ///< steps per chunk (the last one of a cell may have fewer)
   int ways = 1;         ///< lanes of a row
@@ -92,14 +94,16 @@ struct Plan {
   std::size_t outside_rows = 0;
   cuda::DeviceArray<Cell> cell;
   cuda::DeviceArray<Step> step;
-  cuda::DeviceArray<Round> round;     ///< one more: where the entries end
-  cuda::DeviceArray<Index> row;       ///< position → row, −1 idle
-  cuda::DeviceArray<Index> position;  ///< row → position
-  cuda::DeviceArray<Index> errand;    ///< position → errand, −1 none
+  cuda::DeviceArray<Round> round;      ///< one more: where the entries end
+  cuda::DeviceArray<Errand> errand;    ///< 32 a round, by lane; the sweep fills rhs, load_values pivots
+  cuda::DeviceArray<Index> row;        ///< position → row, −1 idle
+  cuda::DeviceArray<Index> position;   ///< row → position
+  cuda::DeviceArray<Index> errand_at;  ///< position → 32 · round + first lane of its errand, −1 none
 
   [[nodiscard]] std::size_t positions() const { return static_cast<std::size_t>(steps) * kLanes; }
   [[nodiscard]] std::int64_t bytes() const {
-    return cell.bytes() + step.bytes() + round.bytes() + row.bytes() + position.bytes() + errand.bytes();
+    return cell.bytes() + step.bytes() + round.bytes() + errand.bytes() + row.bytes() + position.bytes() +
+           errand_at.bytes();
   }
 };
 

@@ -33,11 +33,12 @@ __device__ inline void fetch_steps(const SolveArguments& a, Index first, Index e
 /// What fetchers read of a cell, and its right-hand side.
 __device__ inline void fetch_cell(const SolveArguments& a, const Cell& cell, int lane) {
   const std::size_t from = std::size_t{a.round[cell.first_round].first_row} * kLanes;
-  const std::size_t to = std::size_t{a.round[cell.first_round + cell.rounds()].first_row} * kLanes;
+  const std::size_t to = std::size_t{a.round[cell.first_round + cell.rounds].first_row} * kLanes;
   if (lane == 0) fetch_to_cache(a.rhs + cell.rhs_begin, a.rhs + cell.rhs_end);
   if (lane == 1) fetch_to_cache(a.outside_position + from, a.outside_position + to);
   if (lane == 2) fetch_to_cache(a.outside_value + from, a.outside_value + to);
-  if (lane == 3) fetch_to_cache(a.errand + cell.first_errand, a.errand + cell.first_errand + cell.errands);
+  const Errand* const errands = a.errand + std::size_t(cell.first_round) * kLanes;
+  if (lane == 3) fetch_to_cache(errands, errands + std::size_t(cell.rounds) * kLanes);
 }
 
 /// Copies chunk after chunk, as soon as the runner has left the stage.

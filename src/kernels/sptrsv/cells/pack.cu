@@ -41,12 +41,11 @@ struct OutsidePlace {
   }
 };
 
-__device__ OutsidePlace outside_of(const Cell& cell, const Round* round, Index errand) {
-  const Index in_cell = errand - cell.first_errand;
-  const Round& mine = round[cell.first_round + in_cell / cell.errands_a_round()];
-  const auto lane = static_cast<std::uint32_t>(in_cell % cell.errands_a_round()) << cell.log2_lanes;
-  const auto log2_lanes = static_cast<std::uint32_t>(cell.log2_lanes);
-  return {std::size_t{mine.first_row} * kLanes + lane, log2_lanes, mine.width << log2_lanes};
+/// at: 32 · round + first lane.
+__device__ OutsidePlace outside_of(const Round* round, const Errand* errand, Index at) {
+  const Round& mine = round[at / kLanes];
+  const std::uint32_t log2_lanes = errand[at].log2_lanes();
+  return {std::size_t{mine.first_row} * kLanes + at % kLanes, log2_lanes, mine.width() << log2_lanes};
 }
 
 struct PackArguments {
@@ -59,7 +58,8 @@ struct PackArguments {
   int ways;
   const Step* step;
   const Round* round;
-  const Index* errand;
+  const Errand* errand;
+  const Index* errand_at;
   std::byte* stream;
   Offset* inside_source;
   Index* outside_position;
@@ -132,8 +132,8 @@ __device__ void pack_row(const PackArguments& a, const Step& step, const PairRow
   std::uint32_t in = 2 * step.pairs * ways - static_cast<std::uint32_t>(inside - surplus);
   std::uint32_t out = 0;
   OutsidePlace outside{};
-  if (const Index errand = a.errand[std::int64_t{t} * kLanes + lane]; errand >= 0) {
-    outside = outside_of(cell, a.round, errand);
+  if (const Index at = a.errand_at[std::int64_t{t} * kLanes + lane]; at >= 0) {
+    outside = outside_of(a.round, a.errand, at);
     out = outside.entries - static_cast<std::uint32_t>(a.entries.count[row] - inside + surplus);
   }
   for (Offset entry = order.next(); entry >= 0; entry = order.next()) {
@@ -247,9 +247,9 @@ __global__ void load_inside(const LoadArguments<Values> a) {
     *reinterpret_cast<double2*>(values + std::size_t{k} * kPairRowBytes) = {value(e.x), value(e.y)};
   }
   if (other > 0 || a.target == nullptr) return;
-  const Index errand = __ldg(a.errand_at + position);
+  const Index at = __ldg(a.errand_at + position);
   a.target[position].pivot = pivot;
-  if (errand >= 0) a.errand[errand].pivot = pivot;
+  if (at >= 0) a.errand[at].pivot = pivot;
 }
 
 template <class Values>
@@ -264,11 +264,11 @@ __global__ void load_outside(std::int64_t entries, const Offset* outside_source,
 
 template <class Values>
 void load(const Plan& plan, const Storage& storage, const Values& values, const double* pivot, Target* target,
-          Errand* errand, cudaStream_t stream) {
+          cudaStream_t stream) {
   if (plan.steps == 0) return;
   load_inside<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
-      LoadArguments<Values>{values, plan.steps, plan.ways, plan.step.data(), plan.row.data(), plan.errand.data(),
-                            storage.inside_source.data(), pivot, storage.stream.data(), target, errand});
+      LoadArguments<Values>{values, plan.steps, plan.ways, plan.step.data(), plan.row.data(), plan.errand_at.data(),
+                            storage.inside_source.data(), pivot, storage.stream.data(), target, plan.errand.data()});
   cuda::check_launch("load_inside");
   const auto entries = static_cast<std::int64_t>(storage.outside_value.size());
   if (entries == 0) return;
@@ -298,7 +298,7 @@ Storage pack(const SweepInput& input, const Plan& plan, cudaStream_t stream) {
   }
   pack_kernel<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
       {entries_of(input, plan), input.source_entry, plan.row.data(), plan.cell.data(), plan.cells, plan.steps,
-       plan.ways, plan.step.data(), plan.round.data(), plan.errand.data(), storage.stream.data(),
+       plan.ways, plan.step.data(), plan.round.data(), plan.errand.data(), plan.errand_at.data(), storage.stream.data(),
        storage.inside_source.data(), storage.outside_position.data(), storage.outside_source.data(),
        storage.outside_row.data(), input.triangle == Triangle::lower});
   cuda::check_launch("pack_kernel (cells)");
@@ -306,12 +306,12 @@ Storage pack(const SweepInput& input, const Plan& plan, cudaStream_t stream) {
 }
 
 void load_values(const Plan& plan, const Storage& storage, const double* source, const double* pivot, Target* target,
-                 Errand* errand, cudaStream_t stream) {
-  load(plan, storage, PlainValues{source}, pivot, target, errand, stream);
+                 cudaStream_t stream) {
+  load(plan, storage, PlainValues{source}, pivot, target, stream);
 }
 
 void load_products(const Plan& plan, const Storage& storage, const ValueProducts& products, cudaStream_t stream) {
-  load(plan, storage, Products{products}, nullptr, nullptr, nullptr, stream);
+  load(plan, storage, Products{products}, nullptr, nullptr, stream);
 }
 
 }  // namespace taskdag::kernels::cells

@@ -15,6 +15,7 @@
 #include "kernels/sptrsv/cells/entries.cuh"
 #include "kernels/sptrsv/cells/partition.cuh"
 #include "kernels/sptrsv/cells/plan.hpp"
+#include "kernels/sptrsv/cells/rounds.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::kernels::cells {
@@ -110,70 +111,6 @@ __global__ void set_pair_rows(Index steps, const std::uint32_t* pair_row, Step* 
   if (t < steps) step[t].pair_row = pair_row[t];
 }
 
-struct IsErrand {
-  const Index* outside;
-  __device__ Index operator()(std::int64_t p) const { return outside[p] > 0 ? 1 : 0; }
-};
-
-/// errands_until[p]: errands at or before position p. A block a cell: its errands, and the lanes that the longest
-/// needs.
-__global__ void measure_errands(const Index* errands_until, const Index* outside, Cell* cell) {
-  __shared__ Index longest;
-  if (threadIdx.x == 0) longest = 0;
-  __syncthreads();
-  Cell& mine = cell[blockIdx.x];
-  const std::int64_t begin = std::int64_t{mine.first_step} * kLanes;
-  const std::int64_t end = begin + std::int64_t{mine.steps} * kLanes;
-  Index most = 0;
-  for (std::int64_t p = begin + threadIdx.x; p < end; p += blockDim.x) most = max(most, outside[p]);
-  atomicMax(&longest, most);
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  mine.first_errand = begin > 0 ? errands_until[begin - 1] : 0;
-  mine.errands = (end > 0 ? errands_until[end - 1] : 0) - mine.first_errand;
-  mine.log2_lanes = 0;
-  while ((kHeld << mine.log2_lanes) < longest && (1 << mine.log2_lanes) < kLanes) ++mine.log2_lanes;
-}
-
-/// The rounds of each cell, one thread: cells are few.
-__global__ void number_rounds(int cells, Cell* cell, Index* rounds) {
-  Index sum = 0;
-  for (int c = 0; c < cells; ++c) {
-    cell[c].first_round = sum;
-    sum += cell[c].rounds();
-  }
-  *rounds = sum;
-}
-
-/// A block a cell: errand numbers by position, and the width of each round.
-__global__ void fill_errands(const Cell* cell, const Index* errands_until, const Index* outside, Index* errand,
-                             Round* round) {
-  const Cell mine = cell[blockIdx.x];
-  const std::int64_t begin = std::int64_t{mine.first_step} * kLanes;
-  const std::int64_t end = begin + std::int64_t{mine.steps} * kLanes;
-  for (std::int64_t p = begin + threadIdx.x; p < end; p += blockDim.x) {
-    if (outside[p] == 0) {
-      errand[p] = -1;
-      continue;
-    }
-    errand[p] = errands_until[p] - 1;
-    const Index r = (errand[p] - mine.first_errand) / mine.errands_a_round();
-    const Index lanes = 1 << mine.log2_lanes;
-    atomicMax(&round[mine.first_round + r].width, static_cast<std::uint32_t>((outside[p] + lanes - 1) / lanes));
-  }
-}
-
-struct RoundWidth {
-  const Round* round;
-  Index rounds;
-  __device__ std::uint64_t operator()(Index r) const { return r < rounds ? round[r].width : 0; }
-};
-
-__global__ void set_round_rows(Index rounds, const std::uint64_t* first_row, Round* round) {
-  const auto r = static_cast<Index>(element());
-  if (r <= rounds) round[r].first_row = static_cast<std::uint32_t>(first_row[r]);
-}
-
 /// @throws Unsupported where the kernels' 32-bit numbers cannot count so many. What has been computed with them is
 /// wrong then, but within bounds.
 void require_32_bits(std::int64_t number, std::int64_t most, const std::string& what) {
@@ -235,6 +172,13 @@ std::vector<Index> place(const SweepInput& input, const Cut& cut, Plan& plan, Sc
   return cuda::fetch_array(first_step.data(), static_cast<std::size_t>(plan.cells) + 1, stream);
 }
 
+/// Of a cell.
+std::int64_t most_steps(const std::vector<Index>& first_step) {
+  Index most = 0;
+  for (std::size_t c = 1; c < first_step.size(); ++c) most = std::max(most, first_step[c] - first_step[c - 1]);
+  return most;
+}
+
 void upload_cells(Plan& plan, const std::vector<Index>& first_step, cudaStream_t stream) {
   std::vector<Cell> cell(static_cast<std::size_t>(plan.cells));
   for (std::size_t c = 0; c < cell.size(); ++c) {
@@ -262,37 +206,6 @@ void plan_chunks(Plan& plan, std::uint32_t most_pairs, cudaStream_t stream) {
   plan.pair_rows = cuda::fetch(pair_row.data() + steps, stream);
 }
 
-void plan_errands(Plan& plan, const Index* outside, cudaStream_t stream) {
-  const ScratchArray<Index> errands_until(plan.positions(), stream);
-  const ScratchArray<Index> total(1, stream);
-  cuda::inclusive_sum(thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), IsErrand{outside}),
-                      errands_until.data(), static_cast<std::int64_t>(plan.positions()), stream);
-  measure_errands<<<plan.cells, kElementBlock, 0, stream>>>(errands_until.data(), outside, plan.cell.data());
-  cuda::check_launch("measure_errands");
-  number_rounds<<<1, 1, 0, stream>>>(plan.cells, plan.cell.data(), total.data());
-  cuda::check_launch("number_rounds");
-  cuda::copy_to_host(&plan.errands, errands_until.data() + plan.positions() - 1, 1, stream);
-  plan.rounds = cuda::fetch(total.data(), stream);
-
-  const auto rounds = static_cast<std::size_t>(plan.rounds);
-  plan.errand = {plan.positions(), stream};
-  plan.round = {rounds + 1, stream};
-  const ScratchArray<std::uint64_t> first_row(rounds + 1, stream);
-  cuda::check(cudaMemsetAsync(plan.round.data(), 0, (rounds + 1) * sizeof(Round), stream), "clearing rounds");
-  fill_errands<<<plan.cells, kElementBlock, 0, stream>>>(plan.cell.data(), errands_until.data(), outside,
-                                                         plan.errand.data(), plan.round.data());
-  cuda::check_launch("fill_errands");
-  cuda::exclusive_sum(
-      thrust::make_transform_iterator(thrust::counting_iterator<Index>(0), RoundWidth{plan.round.data(), plan.rounds}),
-      first_row.data(), plan.rounds + 1, stream);
-  set_round_rows<<<element_blocks(plan.rounds + 1), kElementBlock, 0, stream>>>(plan.rounds, first_row.data(),
-                                                                                plan.round.data());
-  cuda::check_launch("set_round_rows");
-  plan.outside_rows = cuda::fetch(first_row.data() + rounds, stream);
-  require_32_bits(static_cast<std::int64_t>(plan.outside_rows) * kLanes, std::numeric_limits<std::uint32_t>::max(),
-                  "places for entries outside");
-}
-
 }  // namespace
 
 Plan make_plan(const SweepInput& input, const Cut& cut, cudaStream_t stream) {
@@ -306,6 +219,7 @@ Plan make_plan(const SweepInput& input, const Cut& cut, cudaStream_t stream) {
   const std::vector<Index> host_first_step = place(input, cut, plan, first_step, stream);
   plan.steps = host_first_step.back();
   require_32_bits(std::int64_t{plan.steps} * kLanes, std::numeric_limits<Index>::max(), "positions");
+  require_32_bits(most_steps(host_first_step) * kLanes, kMostCellPlaces, "positions in a cell");
   plan.row = {plan.positions(), stream};
   cuda::check(cudaMemsetAsync(plan.row.data(), 0xFF, plan.positions() * sizeof(Index), stream),
               "marking idle positions");
@@ -321,7 +235,10 @@ Plan make_plan(const SweepInput& input, const Cut& cut, cudaStream_t stream) {
       outside.data(), most_pairs.data());
   cuda::check_launch("count_entries");
   plan_chunks(plan, cuda::fetch(most_pairs.data(), stream), stream);
-  plan_errands(plan, outside.data(), stream);
+  plan_rounds(plan, outside.data(), stream);
+  require_32_bits(std::int64_t{plan.rounds} * kLanes, std::numeric_limits<Index>::max(), "places for errands");
+  require_32_bits(static_cast<std::int64_t>(plan.outside_rows) * kLanes, std::numeric_limits<std::uint32_t>::max(),
+                  "places for entries outside");
   return plan;
 }
 

@@ -30,9 +30,9 @@ struct Storage {
 Storage pack(const SweepInput& input, const Plan& plan, cudaStream_t stream);
 
 /// Fills the values: source value times the row's pivot (null: 1); and, where `target` is not null, the pivots of
-/// positions and errands. Asynchronous.
+/// positions and of the plan's errands. Asynchronous.
 void load_values(const Plan& plan, const Storage& storage, const double* source, const double* pivot, Target* target,
-                 Errand* errand, cudaStream_t stream);
+                 cudaStream_t stream);
 /// The same with products and pivots 1, which positions and errands must have already. Asynchronous.
 void load_products(const Plan& plan, const Storage& storage, const ValueProducts& products, cudaStream_t stream);
 

@@ -28,7 +28,7 @@ __global__ void make_targets(const cells::Cell* cell, const Index* row, const In
     const Index i = row[p];
     const Index rhs = i >= 0 && rhs_index ? rhs_index[i] : i;
     const Index e = errand_at[p];
-    if (e >= 0) errand[e] = {rhs, static_cast<Index>(p - begin), 1.0};
+    if (e >= 0) errand[e].rhs = rhs;
     target[p] = {e >= 0 ? cells::kErrand : rhs, i >= 0 && x_index ? x_index[i] : i, 1.0};
   }
 }
@@ -76,18 +76,17 @@ class CellsSweep final : public Sweep {
     cells::prepare(plan_.ways);
     const std::size_t positions = plan_.positions();
     target_ = {positions, stream};
-    errand_ = {static_cast<std::size_t>(plan_.errands), stream};
     slots_ = {positions + 1, stream};
     spare_slots_ = {positions + 1, stream};
     tickets_ = {2, stream};
     cuda::check(cudaMemsetAsync(tickets_.data(), 0, 2 * sizeof(unsigned), stream), "clearing tickets");
     const auto count = static_cast<std::int64_t>(positions);
     if (count > 0) {
-      make_targets<<<plan_.cells, kElementBlock, 0, stream>>>(plan_.cell.data(), plan_.row.data(), plan_.errand.data(),
-                                                              input.rhs_index, input.x_index, target_.data(),
-                                                              errand_.data());
+      make_targets<<<plan_.cells, kElementBlock, 0, stream>>>(plan_.cell.data(), plan_.row.data(),
+                                                              plan_.errand_at.data(), input.rhs_index, input.x_index,
+                                                              target_.data(), plan_.errand.data());
       cuda::check_launch("make_targets");
-      find_rhs<<<plan_.cells, kElementBlock, 0, stream>>>(target_.data(), errand_.data(), plan_.errand.data(),
+      find_rhs<<<plan_.cells, kElementBlock, 0, stream>>>(target_.data(), plan_.errand.data(), plan_.errand_at.data(),
                                                           plan_.cell.data());
       cuda::check_launch("find_rhs");
     }
@@ -98,7 +97,7 @@ class CellsSweep final : public Sweep {
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
     const bool stay = unit_pivots_ && pivot == nullptr;
-    cells::load_values(plan_, storage_, source, pivot, stay ? nullptr : target_.data(), errand_.data(), stream);
+    cells::load_values(plan_, storage_, source, pivot, stay ? nullptr : target_.data(), stream);
     unit_pivots_ = pivot == nullptr;
     overlaps_ = false;
   }
@@ -125,8 +124,8 @@ class CellsSweep final : public Sweep {
   [[nodiscard]] const Index* result_index() const override { return plan_.position.data(); }
 
   [[nodiscard]] std::int64_t bytes() const override {
-    return plan_.bytes() + storage_.bytes() + target_.bytes() + errand_.bytes() + slots_.bytes() +
-           spare_slots_.bytes() + tickets_.bytes();
+    return plan_.bytes() + storage_.bytes() + target_.bytes() + slots_.bytes() + spare_slots_.bytes() +
+           tickets_.bytes();
   }
 
  private:
@@ -134,10 +133,10 @@ class CellsSweep final : public Sweep {
     if (plan_.steps == 0) return;
     const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
     taken_[turn_] +=
-        cells::solve({plan_.cell.data(), plan_.step.data(), plan_.round.data(), errand_.data(), storage_.stream.data(),
-                      storage_.outside_position.data(), storage_.outside_value.data(), plan_.cells, plan_.chunk_steps,
-                      plan_.ways, target_.data(), rhs, idle_rhs, x, slots_.data(), spare_slots_.data(),
-                      tickets_.data() + turn_, taken_[turn_], non_finite},
+        cells::solve({plan_.cell.data(), plan_.step.data(), plan_.round.data(), plan_.errand.data(),
+                      storage_.stream.data(), storage_.outside_position.data(), storage_.outside_value.data(),
+                      plan_.cells, plan_.chunk_steps, plan_.ways, target_.data(), rhs, idle_rhs, x, slots_.data(),
+                      spare_slots_.data(), tickets_.data() + turn_, taken_[turn_], non_finite},
                      reciprocal, overlaps_, stream);
     overlaps_ = true;
     std::swap(slots_, spare_slots_);
@@ -147,7 +146,6 @@ class CellsSweep final : public Sweep {
   cells::Plan plan_;
   cells::Storage storage_;
   cuda::DeviceArray<cells::Target> target_;
-  cuda::DeviceArray<cells::Errand> errand_;
   cuda::DeviceArray<double> slots_;        ///< not_yet: ready for the next solve
   cuda::DeviceArray<double> spare_slots_;  ///< what the last solve left
   cuda::DeviceArray<unsigned> tickets_;    ///< two counters, which take turns
