@@ -33,14 +33,13 @@ double single_microseconds(const ChosenSweep& sweep) {
   constexpr double kHop = 0.4;
   constexpr double kRow = 1.25e-5;
   constexpr double kEntry = 3e-6;
-  constexpr double kCellsOverEstimate = 1.2;
   constexpr double kCellsOverFlat = 0.3;  // where nobody has asked for the estimate
   const kernels::TriangleFeatures& f = sweep.features;
   const double flat = kLaunch + f.levels * kHop + f.rows * kRow + f.entries * kEntry;
   if (sweep.schedule == SolveSchedule::cells) {
-    return f.cells > 0 ? kCellsOverEstimate * f.cells_microseconds : kCellsOverFlat * flat;
+    return f.cells > 0 ? f.cells_microseconds : kCellsOverFlat * flat;
   }
-  if (sweep.microseconds_left > 0.0) return kCellsOverEstimate * sweep.microseconds_left;
+  if (sweep.microseconds_left > 0.0) return sweep.microseconds_left;
   // Blocks of an ordering run faster than row by row; how much is not looked at here.
   if (sweep.schedule == SolveSchedule::blocks) return kCellsOverFlat * flat;
   return flat;

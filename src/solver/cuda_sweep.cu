@@ -23,10 +23,8 @@ constexpr Index kFewLevels = 16;
 /// With fewer rows that need the one before them supernodes are not considered.
 constexpr double kLeastShare = 0.4;
 
-/// Joining is not considered where it takes more sums than this an entry, or where nearly all rows have as many entries
-/// as the longest: on a structured grid cells lose by it.
+/// With more terms an entry levels are not joined.
 constexpr std::int64_t kMostTerms = 3;
-constexpr double kGridLike = 0.9;
 
 /// What cells may take, so that the other sweep and the application have room.
 constexpr double kShareOfFreeMemory = 0.25;
@@ -102,12 +100,11 @@ struct Joined {
   Outlook outlook;
 };
 
+/// Tiles need rows by lines, which joining breaks up.
 bool may_join(const Outlook& outlook, const kernels::SweepInput& input) {
-  const kernels::TriangleFeatures& features = outlook.features;
-  if (input.recurrence || features.levels < kFewLevels) return false;
-  if (outlook.usual.schedule == SolveSchedule::flat) return true;
-  return outlook.usual.schedule == SolveSchedule::cells && outlook.cut && !outlook.cut->tiles &&
-         features.entries_per_row() < kGridLike * features.longest_row;
+  if (input.recurrence || outlook.features.levels < kFewLevels) return false;
+  if (outlook.usual.schedule == SolveSchedule::cells) return outlook.cut && !outlook.cut->tiles;
+  return outlook.usual.schedule == SolveSchedule::flat;
 }
 
 /// Makes the sweeps of one triangle, by the outlook where there is one.

@@ -120,8 +120,10 @@ TEST(Selector, SupernodesHaveToSaveMoreThanTheirPassCosts) {
 TEST(Selector, JoinedLevelsHaveToSaveMoreThanThat) {
   const ExpectedSchedule usual{SolveSchedule::flat, 100.0};
   EXPECT_TRUE(joining_pays(usual, {SolveSchedule::flat, 60.0}));
-  EXPECT_FALSE(joining_pays(usual, {SolveSchedule::flat, 95.0})) << "a load of values takes longer";
-  EXPECT_TRUE(supernodes_pay(usual, {SolveSchedule::flat, 95.0}));
+  EXPECT_FALSE(joining_pays(usual, {SolveSchedule::cells, 95.0})) << "a load of values takes longer";
+  EXPECT_TRUE(supernodes_pay(usual, {SolveSchedule::cells, 95.0}));
+  EXPECT_TRUE(joining_pays(usual, {SolveSchedule::cells, 84.0}));
+  EXPECT_FALSE(joining_pays(usual, {SolveSchedule::flat, 84.0})) << "an estimate that errs more";
   EXPECT_FALSE(joining_pays(usual, {SolveSchedule::cells, 100.0}));
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -6,9 +7,9 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
 #include "kernels/sptrsv/cells/estimate.hpp"
+#include "kernels/sptrsv/cells/hops.hpp"
 #include "kernels/sptrsv/cells/late.hpp"
 #include "kernels/sptrsv/cells/memory.hpp"
-#include "kernels/sptrsv/cells/partition.cuh"
 
 namespace taskdag::kernels::cells {
 namespace {
@@ -19,11 +20,11 @@ using cuda::kElementBlock;
 using cuda::ScratchArray;
 
 // Microseconds, fitted on an H200.
-constexpr double kStep = 0.055;
-constexpr double kEntry = 0.008;
-constexpr double kHop = 0.35;
-constexpr double kFetch = 0.005;
-constexpr double kStart = 6.0;
+constexpr double kStart = 14.5;
+constexpr double kStep = 0.0212;
+constexpr double kEntry = 0.0272;
+constexpr double kHop = 1.115;
+constexpr double kFetch = 0.0014;
 /// Where rows are numbered by planes, runs take longer than that, by up to a third.
 constexpr double kRunsTakeLonger = 1.2;
 /// With more steps than this many times the levels another order of the rows is tried.
@@ -31,13 +32,10 @@ constexpr double kUnevenSteps = 1.5;
 
 constexpr int kBlocksPerMultiprocessor = 8;
 
-/// Candidates: all multiprocessors, and half as many again and again.
-constexpr int kCandidates = 5;
 /// Above this many places (levels · cells) the table of rows by level and cell is not made: so many levels are narrow,
 /// and few cells are best.
 constexpr std::int64_t kMostPlaces = std::int64_t{1} << 26;
-
-__host__ __device__ int candidate(int cells, int k) { return cells >> k > 1 ? cells >> k : 1; }
+bool is_deep(Index levels, int cells) { return std::int64_t{levels} * cells > kMostPlaces; }
 
 __global__ void count_rows(Index rows, const Index* level, Runs partition, int* rows_at) {
   const auto row = static_cast<Index>(element());
@@ -102,14 +100,21 @@ struct RunsEstimate {
   double steps;  ///< as in the formula of estimate.hpp
 };
 
-RunsEstimate estimate_runs(const SweepInput& input, cudaStream_t stream) {
+Runs finest_runs(const SweepInput& input) {
+  const Index rows = input.pattern.rows;
+  const int most = std::min(cuda::device_limits().multiprocessors, kMostRuns);
+  return {input.pattern.row_offsets, rows, input.triangle == Triangle::lower, std::clamp(rows / kLanes, 1, most)};
+}
+
+/// `hops` of each candidate.
+RunsEstimate estimate_runs(const SweepInput& input, const std::array<int, kCandidates>& hops, cudaStream_t stream) {
   const Index rows = input.pattern.rows;
   const Index levels = input.levels->levels;
-  const int cells = std::max(1, std::min(cuda::device_limits().multiprocessors, rows / kLanes));
   if (rows == 0) return {{}, 0.0};
-  const Runs partition{input.pattern.row_offsets, rows, input.triangle == Triangle::lower, cells};
+  const Runs partition = finest_runs(input);
+  const int cells = partition.cells;
   const std::int64_t places = std::int64_t{levels} * cells;
-  if (places > kMostPlaces) {
+  if (is_deep(levels, cells)) {
     return {{{candidate(cells, kCandidates - 1), {}, 1, nullptr}, levels * (kStep + kEntry), bytes_of(rows, 1.0, 0.0)},
             static_cast<double>(levels)};
   }
@@ -138,7 +143,8 @@ RunsEstimate estimate_runs(const SweepInput& input, cudaStream_t stream) {
 
     const double outside = static_cast<double>(found[2 * kCandidates]) - inside;
     const int count = candidate(cells, k);
-    const double time = kStart + steps * (kStep + kEntry * inside / rows) + count * kHop + outside / count * kFetch;
+    const double time = kStart + steps * (kStep + kEntry * inside / rows) + hops[static_cast<std::size_t>(k)] * kHop +
+                        outside / count * kFetch;
     const auto all_steps = static_cast<double>(found[static_cast<std::size_t>(2 * kCandidates + 1 + k)]);
     if (k > 0 && time >= best.estimate.microseconds) continue;
     best = {{{count, {}, 1, nullptr}, time, bytes_of(all_steps, inside / rows, outside)}, steps};
@@ -149,7 +155,10 @@ RunsEstimate estimate_runs(const SweepInput& input, cudaStream_t stream) {
 }  // namespace
 
 Estimate estimate(const SweepInput& input, cudaStream_t stream) {
-  const RunsEstimate runs = estimate_runs(input, stream);
+  const Runs finest = finest_runs(input);
+  std::array<int, kCandidates> hops{};
+  if (!is_deep(input.levels->levels, finest.cells)) hops = most_hops(input, finest, stream);
+  const RunsEstimate runs = estimate_runs(input, hops, stream);
   Estimate best = runs.estimate;
   const std::optional<Lines> lines = find_lines(input, stream);
   // Of one plane, runs of rows are tiles.
@@ -167,7 +176,7 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
     if (auto late = late_levels(input, input.mirrored(), stream)) {
       SweepInput sorted = input;
       sorted.levels = &*late;
-      Estimate other = estimate_runs(sorted, stream).estimate;
+      Estimate other = estimate_runs(sorted, hops, stream).estimate;
       if (other.microseconds < best.microseconds) {
         best = std::move(other);
         best.cut.late = std::make_shared<const RowLevels>(std::move(*late));
