@@ -57,7 +57,7 @@ struct Outlook {
 /// `features` are those of the input's triangle.
 Outlook look_at(const kernels::TriangleFeatures& features, const kernels::SweepInput& input, cudaStream_t stream) {
   Outlook outlook{features, {}, {}};
-  if (features.levels >= kFewLevels && kernels::cells_supported()) {
+  if (features.levels >= kFewLevels && features.longest_row <= kLongestRowOfCells && kernels::cells_supported()) {
     kernels::cells::Estimate estimate = kernels::cells::estimate(input, stream);
     // Thin levels take much memory: an automatic choice must not be what makes a problem too large.
     if (estimate.bytes < kShareOfFreeMemory * free_memory()) {

@@ -40,12 +40,10 @@ constexpr double kPass = 4.0;  ///< microseconds: over the right-hand side, befo
 
 ExpectedSchedule choose_schedule(const kernels::TriangleFeatures& features) {
   const double flat = flat_microseconds(features);
-  // Above this a row takes all lanes of a fetcher by itself, and waits for one batch of operands after the other.
-  constexpr Index kLongestRow = 128;
   // Estimates err: cells must promise a gain.
   constexpr double kMargin = 0.9;
   const double blocks = features.colours > 0 ? blocks_microseconds(features) : flat;
-  const bool cells = features.cells > 0 && features.longest_row <= kLongestRow &&
+  const bool cells = features.cells > 0 && features.longest_row <= kLongestRowOfCells &&
                      features.cells_microseconds < kMargin * std::min(flat, blocks);
   if (cells) return {SolveSchedule::cells, features.cells_microseconds};
   if (blocks < flat) return {SolveSchedule::blocks, blocks};

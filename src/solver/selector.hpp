@@ -7,6 +7,10 @@
 
 namespace taskdag {
 
+/// A row of more entries takes all lanes of a fetcher by itself, and waits for one batch of operands after the other:
+/// cells are not taken then.
+inline constexpr Index kLongestRowOfCells = 128;
+
 /// A schedule and what a solve by it is expected to take.
 struct ExpectedSchedule {
   SolveSchedule schedule = SolveSchedule::flat;

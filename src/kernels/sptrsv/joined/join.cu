@@ -57,21 +57,31 @@ __global__ void count_terms(Given g, std::int64_t* terms, Offset* substituted) {
   substituted[i] = replaced;
 }
 
+/// Row and column in as few bits as they take: sorting takes time by bits.
+struct Keys {
+  int column_bits;
+  [[nodiscard]] __device__ std::uint64_t key(Index row, Index column) const {
+    return static_cast<std::uint64_t>(static_cast<unsigned>(row)) << column_bits | static_cast<unsigned>(column);
+  }
+  [[nodiscard]] __device__ Index column(std::uint64_t key) const {
+    return static_cast<Index>(key & ((std::uint64_t{1} << column_bits) - 1));
+  }
+  [[nodiscard]] __device__ Index row(std::uint64_t key) const { return static_cast<Index>(key >> column_bits); }
+};
+
 struct Terms {
-  std::uint64_t* key;  ///< row and column
+  std::uint64_t* key;
   Offset* factor;
   Offset* second_factor;
   Index* through;
   Offset* substituted_entry;
   Index* substituted_row;
+  Index* substituted_in;
 };
 
-__device__ std::uint64_t key_of(Index row, Index column) {
-  return static_cast<std::uint64_t>(static_cast<unsigned>(row)) << 32U | static_cast<unsigned>(column);
-}
-
 /// A warp a row.
-__global__ void list_terms(Given g, const std::int64_t* terms_begin, const Offset* substituted_begin, Terms terms) {
+__global__ void list_terms(Given g, Keys keys, const std::int64_t* terms_begin, const Offset* substituted_begin,
+                           Terms terms) {
   const auto i = static_cast<Index>(element() / kWarpSize);
   if (i >= g.rows) return;
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
@@ -87,7 +97,7 @@ __global__ void list_terms(Given g, const std::int64_t* terms_begin, const Offse
     const unsigned replaced_lanes = __ballot_sync(kFullWarp, replaced);
     if (there && !replaced) {
       const std::int64_t mine = at + __popc(kept_lanes & before);
-      terms.key[mine] = key_of(i, j);
+      terms.key[mine] = keys.key(i, j);
       terms.factor[mine] = g.source(e);
       terms.second_factor[mine] = -1;
       terms.through[mine] = -1;
@@ -96,6 +106,7 @@ __global__ void list_terms(Given g, const std::int64_t* terms_begin, const Offse
       const Offset mine = replaced_at + __popc(replaced_lanes & before);
       terms.substituted_entry[mine] = g.source(e);
       terms.substituted_row[mine] = j;
+      terms.substituted_in[mine] = i;
     }
     at += __popc(kept_lanes);
     replaced_at += __popc(replaced_lanes);
@@ -105,7 +116,7 @@ __global__ void list_terms(Given g, const std::int64_t* terms_begin, const Offse
       const Index s = __shfl_sync(kFullWarp, j, owner);
       for (Index k = lane; k < g.count[s]; k += kWarpSize) {
         const Offset inner = g.first[s] + k;
-        terms.key[at + k] = key_of(i, g.col_indices[inner]);
+        terms.key[at + k] = keys.key(i, g.col_indices[inner]);
         terms.factor[at + k] = g.source(outer);
         terms.second_factor[at + k] = g.source(inner);
         terms.through[at + k] = s;
@@ -121,12 +132,13 @@ __global__ void mark_entries(std::int64_t terms, const std::uint64_t* key, Offse
 }
 
 /// entry_until[k]: entries that begin at or before term k.
-__global__ void place_entries(std::int64_t terms, const std::uint64_t* key, const Offset* entry_until,
-                              Index* col_indices, Offset* term_begin) {
+__global__ void place_entries(std::int64_t terms, Keys keys, const std::uint64_t* key, const Offset* entry_until,
+                              Index* row_of, Index* col_indices, Offset* term_begin) {
   const std::int64_t k = element();
   if (k >= terms) return;
   if (k == 0 || key[k] != key[k - 1]) {
-    col_indices[entry_until[k] - 1] = static_cast<Index>(key[k] & 0xFFFFFFFFU);
+    row_of[entry_until[k] - 1] = keys.row(key[k]);
+    col_indices[entry_until[k] - 1] = keys.column(key[k]);
     term_begin[entry_until[k] - 1] = static_cast<Offset>(k);
   }
   if (k == terms - 1) term_begin[entry_until[k]] = static_cast<Offset>(terms);
@@ -147,45 +159,51 @@ __global__ void reorder_terms(std::int64_t terms, const Offset* order, Terms fro
   through[k] = from.through[order[k]];
 }
 
-/// A group of lanes a row; lanes take its entries.
-constexpr int kGroup = 8;
-
 struct LoadArguments {
   Index rows;
-  const Offset* row_offsets;
+  Offset entries;
+  Offset substituted;
+  const Index* row_of;
   const Offset* term_begin;
   const Offset* factor;
   const Offset* second_factor;
   const Index* through;
-  const Offset* substituted_begin;
   const Offset* substituted_entry;
   const Index* substituted_row;
+  const Index* substituted_in;
   const double* source;
   const double* pivot;  // null: all 1
   double* value;
   double* own_pivot;
   double* coefficient;
-  [[nodiscard]] __device__ double pivot_of(Index i) const { return pivot ? pivot[i] : 1.0; }
+
+  [[nodiscard]] __device__ double pivot_of(Index i) const { return pivot ? __ldg(pivot + i) : 1.0; }
+  [[nodiscard]] __device__ double value_of(Offset e) const {
+    double sum = 0.0;
+    for (Offset k = term_begin[e]; k < term_begin[e + 1]; ++k) {
+      const Index s = through[k];
+      const double first = __ldg(source + factor[k]);
+      sum += s < 0 ? first : -first * pivot_of(s) * __ldg(source + second_factor[k]);
+    }
+    return pivot_of(row_of[e]) * sum;
+  }
 };
 
-__global__ void load_rows(const LoadArguments a) {
-  const auto i = static_cast<Index>(element() / kGroup);
-  if (i >= a.rows) return;
-  const auto member = static_cast<Offset>(threadIdx.x % kGroup);
-  const double own = a.pivot_of(i);
-  if (member == 0) a.own_pivot[i] = own;
-  for (Offset e = a.row_offsets[i] + member; e < a.row_offsets[i + 1]; e += kGroup) {
-    double sum = 0.0;
-    for (Offset k = a.term_begin[e]; k < a.term_begin[e + 1]; ++k) {
-      const Index s = a.through[k];
-      const double first = a.source[a.factor[k]];
-      sum += s < 0 ? first : -first * a.pivot_of(s) * a.source[a.second_factor[k]];
-    }
-    a.value[e] = own * sum;
+/// A thread an entry, then one a substituted entry, then one a row.
+__global__ void load_all(const LoadArguments a) {
+  std::int64_t k = element();
+  if (k < a.entries) {
+    a.value[k] = a.value_of(static_cast<Offset>(k));
+    return;
   }
-  for (Offset k = a.substituted_begin[i] + member; k < a.substituted_begin[i + 1]; k += kGroup) {
-    a.coefficient[k] = own * a.source[a.substituted_entry[k]] * a.pivot_of(a.substituted_row[k]);
+  k -= a.entries;
+  if (k < a.substituted) {
+    a.coefficient[k] =
+        a.pivot_of(a.substituted_in[k]) * a.source[a.substituted_entry[k]] * a.pivot_of(a.substituted_row[k]);
+    return;
   }
+  k -= a.substituted;
+  if (k < a.rows) a.own_pivot[k] = a.pivot_of(static_cast<Index>(k));
 }
 
 __global__ void reduce_rows(Index rows, const Offset* begin, const Index* row, const double* pivot,
@@ -240,15 +258,18 @@ JoinedTriangle join_levels(const SweepInput& input, std::int64_t most_terms, cud
   const ScratchArray<Offset> order(size, stream);
   result.substituted_entry = {static_cast<std::size_t>(result.substituted), stream};
   result.substituted_row = {static_cast<std::size_t>(result.substituted), stream};
+  result.substituted_in = {static_cast<std::size_t>(result.substituted), stream};
   result.row_offsets = {n + 1, stream};
   const Terms listed{key.data(),
                      factor.data(),
                      second_factor.data(),
                      through.data(),
                      result.substituted_entry.data(),
-                     result.substituted_row.data()};
+                     result.substituted_row.data(),
+                     result.substituted_in.data()};
+  const Keys keys{static_cast<int>(std::bit_width(static_cast<unsigned>(rows)))};
   list_terms<<<element_blocks(std::int64_t{rows} * kWarpSize), kElementBlock, 0, stream>>>(
-      given, terms_begin.data(), result.substituted_begin.data(), listed);
+      given, keys, terms_begin.data(), result.substituted_begin.data(), listed);
   cuda::check_launch("list_terms");
   if (terms == 0) {  // rows of two levels, say
     cuda::check(cudaMemsetAsync(result.row_offsets.data(), 0, (n + 1) * sizeof(Offset), stream), "clearing offsets");
@@ -256,7 +277,7 @@ JoinedTriangle join_levels(const SweepInput& input, std::int64_t most_terms, cud
   }
   number(result.terms, numbers.data(), stream);
   // Stable, so that the terms of an entry stay in the order of the row.
-  const int bits = 32 + std::bit_width(static_cast<unsigned>(rows));
+  const int bits = 2 * keys.column_bits;
   cuda::with_scratch(
       [&](void* scratch, std::size_t& bytes) {
         return cub::DeviceRadixSort::SortPairs(scratch, bytes, key.data(), sorted_key.data(), numbers.data(),
@@ -269,13 +290,15 @@ JoinedTriangle join_levels(const SweepInput& input, std::int64_t most_terms, cud
   cuda::check_launch("mark_entries");
   cuda::inclusive_sum(begins.data(), entry_until.data(), terms, stream);
   result.entries = cuda::fetch(entry_until.data() + terms - 1, stream);
+  result.row_of = {static_cast<std::size_t>(result.entries), stream};
   result.col_indices = {static_cast<std::size_t>(result.entries), stream};
   result.term_begin = {static_cast<std::size_t>(result.entries) + 1, stream};
   result.factor = {size, stream};
   result.second_factor = {size, stream};
   result.through = {size, stream};
-  place_entries<<<element_blocks(terms), kElementBlock, 0, stream>>>(
-      terms, sorted_key.data(), entry_until.data(), result.col_indices.data(), result.term_begin.data());
+  place_entries<<<element_blocks(terms), kElementBlock, 0, stream>>>(terms, keys, sorted_key.data(), entry_until.data(),
+                                                                     result.row_of.data(), result.col_indices.data(),
+                                                                     result.term_begin.data());
   cuda::check_launch("place_entries");
   place_rows<<<element_blocks(std::int64_t{rows} + 1), kElementBlock, 0, stream>>>(
       rows, terms_begin.data(), entry_until.data(), result.row_offsets.data());
@@ -294,12 +317,13 @@ JoinedValues::JoinedValues(const JoinedTriangle& triangle, cudaStream_t stream)
 void load_values(const JoinedTriangle& triangle, const double* source, const double* pivot, const JoinedValues& values,
                  cudaStream_t stream) {
   if (triangle.rows == 0) return;
-  load_rows<<<element_blocks(std::int64_t{triangle.rows} * kGroup), kElementBlock, 0, stream>>>(
-      {triangle.rows, triangle.row_offsets.data(), triangle.term_begin.data(), triangle.factor.data(),
-       triangle.second_factor.data(), triangle.through.data(), triangle.substituted_begin.data(),
-       triangle.substituted_entry.data(), triangle.substituted_row.data(), source, pivot, values.value.data(),
-       values.pivot.data(), values.coefficient.data()});
-  cuda::check_launch("load_rows");
+  const std::int64_t threads = std::int64_t{triangle.entries} + triangle.substituted + triangle.rows;
+  load_all<<<element_blocks(threads), kElementBlock, 0, stream>>>(
+      {triangle.rows, triangle.entries, triangle.substituted, triangle.row_of.data(), triangle.term_begin.data(),
+       triangle.factor.data(), triangle.second_factor.data(), triangle.through.data(),
+       triangle.substituted_entry.data(), triangle.substituted_row.data(), triangle.substituted_in.data(), source,
+       pivot, values.value.data(), values.pivot.data(), values.coefficient.data()});
+  cuda::check_launch("load_all");
 }
 
 void reduce(const JoinedTriangle& triangle, const JoinedValues& values, const double* rhs, const Index* rhs_index,

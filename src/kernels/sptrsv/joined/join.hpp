@@ -19,6 +19,7 @@ struct JoinedTriangle {
   Offset substituted = 0;  ///< entries that have been replaced
   cuda::DeviceArray<Offset> row_offsets;
   cuda::DeviceArray<Index> col_indices;
+  cuda::DeviceArray<Index> row_of;  ///< by entry
   // Value of entry e: the sum over terms [term_begin[e], term_begin[e + 1]).
   cuda::DeviceArray<Offset> term_begin;
   cuda::DeviceArray<Offset> factor;         ///< entry of the value array, a_ij or a_is
@@ -28,11 +29,13 @@ struct JoinedTriangle {
   cuda::DeviceArray<Offset> substituted_begin;
   cuda::DeviceArray<Offset> substituted_entry;  ///< a_is in the value array
   cuda::DeviceArray<Index> substituted_row;     ///< s
+  cuda::DeviceArray<Index> substituted_in;      ///< i
 
   [[nodiscard]] DevicePattern pattern() const { return {rows, entries, row_offsets.data(), col_indices.data()}; }
   [[nodiscard]] std::int64_t bytes() const {
-    return row_offsets.bytes() + col_indices.bytes() + term_begin.bytes() + factor.bytes() + second_factor.bytes() +
-           through.bytes() + substituted_begin.bytes() + substituted_entry.bytes() + substituted_row.bytes();
+    return row_offsets.bytes() + col_indices.bytes() + row_of.bytes() + term_begin.bytes() + factor.bytes() +
+           second_factor.bytes() + through.bytes() + substituted_begin.bytes() + substituted_entry.bytes() +
+           substituted_row.bytes() + substituted_in.bytes();
   }
 };
 
