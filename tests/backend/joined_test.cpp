@@ -7,11 +7,14 @@
 #include "base/index.hpp"
 #include "device_fixture.hpp"
 #include "device_triangle.hpp"
+#include "kernels/sptrsv/cells/cells.hpp"
 #include "kernels/sptrsv/joined/join.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "taskdag/error.hpp"
+#include "taskdag/factorization.hpp"
 #include "taskdag/generators.hpp"
+#include "taskdag/triangular.hpp"
 
 namespace taskdag {
 namespace {
@@ -140,6 +143,64 @@ TEST_F(JoinedTest, FillBeyondMeasureIsRefused) {
   EXPECT_EQ(device.input().levels->levels, 4);
   const kernels::SweepInput input = device.input();
   EXPECT_THROW(static_cast<void>(join_levels(input, most_terms(input.pattern), stream())), Unsupported);
+}
+
+/// Deep, with few rows a level; rows dominated by their diagonal, since rounding is that of rewritten rows.
+CsrMatrix band() {
+  CsrMatrix a = make_narrow_band_lower(100000, 0.14, 10, 3);
+  for (Index i = 0; i < a.rows; ++i) {
+    const auto begin = at(a.row_offsets[at(i)]);
+    const auto end = at(a.row_offsets[at(i) + 1]);
+    for (auto e = begin; e < end; ++e) {
+      a.values[e] = a.col_indices[e] == i ? 1.0 : 0.5 / static_cast<double>(end - begin);
+    }
+  }
+  return a;
+}
+
+TEST_F(JoinedTest, AutoTakesThemWhereALevelCostsMoreThanWhatIsInIt) {
+  if (!kernels::cells_supported()) GTEST_SKIP() << "chosen by the estimate of cells, which this device cannot run";
+  const Context context = Context::create({.backend = Backend::cuda});
+  const struct {
+    CsrMatrix a;
+    SolveSchedule expected;
+  } cases[] = {{band(), SolveSchedule::joined_levels},
+               {make_stencil({.stencil = Stencil::seven_point, .nx = 60, .ny = 60, .nz = 60}), SolveSchedule::cells}};
+  for (const auto& [a, expected] : cases) {
+    const std::vector<double> b = test::right_hand_side(a.rows);
+    for (const bool transposed : {false, true}) {
+      TriangularOptions options;
+      options.transposed = transposed;
+      TriangularSolver solver(context, a.view(), MemorySpace::host, options);
+      EXPECT_EQ(to_string(solver.info().schedule), std::string(to_string(expected)));
+      std::vector<double> x(b.size());
+      solver.solve(b.data(), x.data(), MemorySpace::host);
+      EXPECT_LE(test::triangular_error(a, options, b, x), 1.0);
+      CsrMatrix changed = a;
+      changed.values = test::nudged(a.values);
+      solver.update_values(changed.values.data(), MemorySpace::host);
+      solver.solve(b.data(), x.data(), MemorySpace::host);
+      EXPECT_LE(test::triangular_error(changed, options, b, x), 1.0);
+    }
+  }
+}
+
+TEST_F(JoinedTest, AutoLeavesAForwardSweepThatTheFactorisationNeeds) {
+  if (!kernels::cells_supported()) GTEST_SKIP() << "chosen by the estimate of cells, which this device cannot run";
+  // Of a 5-point grid only the diagonal changes, and cells compute it.
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 1000, .ny = 1000});
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  std::vector<std::vector<double>> x;
+  for (const Backend backend : {Backend::host, Backend::cuda}) {
+    Factorization factorization(Context::create({.backend = backend}), a.pattern(), MemorySpace::host, {});
+    ASSERT_EQ(factorization.factor(a.values.data(), MemorySpace::host).outcome, FactorOutcome::success);
+    x.emplace_back(b.size());
+    factorization.apply(Apply::full, b.data(), x.back().data(), MemorySpace::host);
+    if (backend == Backend::host) continue;
+    EXPECT_EQ(to_string(factorization.info().lower_schedule), std::string("cells"));
+    EXPECT_EQ(to_string(factorization.info().upper_schedule), std::string("joined-levels"));
+  }
+  for (std::size_t i = 0; i < b.size(); ++i) ASSERT_NEAR(x[1][i], x[0][i], 1e-11 * std::abs(x[0][i])) << "row " << i;
 }
 
 }  // namespace
