@@ -11,7 +11,9 @@
 namespace taskdag {
 
 /// How the rows of a triangular solve are grouped, ordered and waited for. The result is the same triangular solve;
-/// sums of a row may be added in another order. docs/schedules.md describes each.
+/// sums of a row may be added in another order. supernodes and joined_levels rewrite rows: their rounding errors grow
+/// with the condition of what they rewrite, and automatic may choose them (name flat or cells where each row must hold
+/// to rounding). docs/schedules.md describes each.
 enum class SolveSchedule {
   automatic,  ///< chosen from the pattern
   // CUDA
