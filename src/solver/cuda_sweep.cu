@@ -25,6 +25,8 @@ constexpr double kLeastShare = 0.4;
 
 /// With more terms an entry levels are not joined.
 constexpr std::int64_t kMostTerms = 3;
+/// What joining takes, most of it while terms are sorted.
+constexpr double kJoiningBytesPerTerm = 90.0;
 
 /// What cells may take, so that the other sweep and the application have room.
 constexpr double kShareOfFreeMemory = 0.25;
@@ -100,9 +102,11 @@ struct Joined {
   Outlook outlook;
 };
 
-/// Tiles need rows by lines, which joining breaks up.
+/// Not tiles: they need rows by lines, which joining breaks up.
 bool may_join(const Outlook& outlook, const kernels::SweepInput& input) {
   if (input.recurrence || outlook.features.levels < kFewLevels) return false;
+  const double terms = static_cast<double>(kMostTerms) * outlook.features.entries;
+  if (kJoiningBytesPerTerm * terms > kShareOfFreeMemory * free_memory()) return false;
   if (outlook.usual.schedule == SolveSchedule::cells) return outlook.cut && !outlook.cut->tiles;
   return outlook.usual.schedule == SolveSchedule::flat;
 }
