@@ -28,7 +28,7 @@ constexpr std::int64_t kMostTerms = 3;
 /// What joining takes, most of it while terms are sorted.
 constexpr double kJoiningBytesPerTerm = 90.0;
 
-/// What cells may take, so that the other sweep and the application have room.
+/// What cells may take, and joining, so that the other sweep and the application have room.
 constexpr double kShareOfFreeMemory = 0.25;
 
 double free_memory() {
