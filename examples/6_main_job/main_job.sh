@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Solves one problem with PETSc's factorisation and with TaskDAG's, checks that both need the same number of
-# iterations, shows both times and plots the residual histories.
+# iterations (one in a hundred may be rounding), shows both times and plots the residual histories.
 # usage: main_job.sh [MATRIX]
 #   MATRIX is a Matrix Market file. Without it: G3_circuit (or else the largest matrix) out of the folder
 #   TASKDAG_MATRIX_DIR; where that is not set, a generated convection-diffusion problem of TASKDAG_GRID^3 unknowns [100].
@@ -70,8 +70,15 @@ if ! converged petsc || ! converged taskdag; then
   echo "FAILED: not converged" >&2
   exit 1
 fi
-if [ "$(field iterations "$results/petsc.txt")" != "$(field iterations "$results/taskdag.txt")" ]; then
+petsc=$(field iterations "$results/petsc.txt")
+ours=$(field iterations "$results/taskdag.txt")
+# Sums in another order round differently, which after hundreds of iterations may move the last one.
+difference=$((ours > petsc ? ours - petsc : petsc - ours))
+if [ "$difference" -gt $((petsc / 100)) ]; then
   echo "FAILED: PETSc and TaskDAG need different numbers of iterations" >&2
   exit 1
+elif [ "$difference" -gt 0 ]; then
+  echo "as many iterations, but for rounding"
+else
+  echo "same number of iterations"
 fi
-echo "same number of iterations"
