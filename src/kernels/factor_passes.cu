@@ -1,6 +1,4 @@
-#include <cub/device/device_reduce.cuh>
-
-#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/reduce.cuh"
 #include "backends/cuda/seam.cuh"
 #include "kernels/eliminate.hpp"
 
@@ -43,16 +41,10 @@ double diagonal_dominance(const DevicePattern& pattern, const double* values, co
                           cudaStream_t stream) {
   if (pattern.rows == 0) return 0.0;
   ScratchArray<double> dominance(static_cast<std::size_t>(pattern.rows), stream);
-  ScratchArray<double> largest(1, stream);
   dominance_kernel<<<element_blocks(std::int64_t{pattern.rows} * kWarpSize), kElementBlock, 0, stream>>>(
       pattern, FactorInput{values, source}, dominance.data());
   cuda::check_launch("dominance_kernel");
-  cuda::with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceReduce::Max(scratch, bytes, dominance.data(), largest.data(), pattern.rows, stream);
-      },
-      stream);
-  return cuda::fetch(largest.data(), stream);
+  return cuda::largest(dominance.data(), pattern.rows, stream);
 }
 
 void scale_to_unit(const DevicePattern& upper, const Factor& factor, double* unit, cudaStream_t stream) {

@@ -1,9 +1,8 @@
-#include <cub/device/device_reduce.cuh>
 #include <optional>
 #include <utility>
 
-#include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/reduce.cuh"
 #include "kernels/sptrsv/cells/cells.hpp"
 #include "kernels/sptrsv/cells/estimate.hpp"
 #include "kernels/sptrsv/joined/joined.hpp"
@@ -220,13 +219,7 @@ TrialResult fastest(SolveSchedule usual, SweepMaker& maker, const kernels::Sweep
 
 std::size_t extent(const Index* index, Index rows, cudaStream_t stream) {
   if (index == nullptr || rows == 0) return static_cast<std::size_t>(rows);
-  const ScratchArray<Index> largest(1, stream);
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceReduce::Max(scratch, bytes, index, largest.data(), rows, stream);
-      },
-      stream);
-  return static_cast<std::size_t>(fetch(largest.data(), stream)) + 1;
+  return static_cast<std::size_t>(largest(index, rows, stream)) + 1;
 }
 
 AnalysedTriangle::AnalysedTriangle(const kernels::DevicePattern& device_pattern, Triangle which, cudaStream_t stream)

@@ -12,6 +12,7 @@
 #include "base/index.hpp"
 #include "kernels/sptrsv/cells/cells.hpp"
 #include "kernels/sptrsv/cells/plan.hpp"
+#include "kernels/sptrsv/lanes.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "sweep_fixture.hpp"
@@ -19,6 +20,7 @@
 namespace taskdag {
 namespace {
 
+using kernels::log2_lanes_for;
 using kernels::cells::Errand;
 using kernels::cells::errands_that_fit;
 using kernels::cells::first_lane_of;
@@ -26,11 +28,10 @@ using kernels::cells::kErrandsCutAtOnce;
 using kernels::cells::kHeld;
 using kernels::cells::kLanes;
 using kernels::cells::kNoErrand;
-using kernels::cells::log2_lanes_for;
 
 TEST(RoundTest, AnErrandHasTheFewestLanesThatHoldItsEntries) {
   for (Index entries = 1; entries <= 1000; ++entries) {
-    const int lanes = 1 << log2_lanes_for(entries);
+    const int lanes = 1 << log2_lanes_for(entries, kHeld);
     if (lanes < kLanes) {
       EXPECT_LE(entries, kHeld * lanes);
     } else {

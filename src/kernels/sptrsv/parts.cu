@@ -1,7 +1,7 @@
-#include <cub/device/device_reduce.cuh>
 #include <utility>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/reduce.cuh"
 #include "backends/cuda/scan.cuh"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/parts.hpp"
@@ -15,18 +15,10 @@ using cuda::kElementBlock;
 using cuda::kFullWarp;
 using cuda::kWarpSize;
 using cuda::ScratchArray;
-using cuda::with_scratch;
 
 Index longest_row(const TriangleRanges& ranges, cudaStream_t stream) {
   const auto rows = static_cast<Index>(ranges.count.size());
-  if (rows == 0) return 0;
-  ScratchArray<Index> longest(1, stream);
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceReduce::Max(scratch, bytes, ranges.count.data(), longest.data(), rows, stream);
-      },
-      stream);
-  return cuda::fetch(longest.data(), stream);
+  return rows == 0 ? 0 : cuda::largest(ranges.count.data(), rows, stream);
 }
 
 /// has_sums[l]: whether level l has long rows; cleared before.

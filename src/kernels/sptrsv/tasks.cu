@@ -9,6 +9,7 @@
 #include "backends/cuda/scan.cuh"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/cuda.hpp"
+#include "kernels/sptrsv/lanes.hpp"
 
 namespace taskdag::kernels {
 namespace {
@@ -19,16 +20,9 @@ using cuda::kWarpSize;
 using cuda::ScratchArray;
 using cuda::with_scratch;
 
-constexpr int kLaneClasses = 6;             // log2 of the lanes per row: 0 … 5
+constexpr int kLaneClasses = static_cast<int>(kMostLog2Lanes) + 1;
 constexpr int kClasses = 3 * kLaneClasses;  // those, for each kind of row
 constexpr int kUnroll = 4;                  // widths above this are rounded up to a multiple of it
-constexpr int kMaxLog2Lanes = kLaneClasses - 1;
-
-__device__ int log2_lanes_for(Index count, int entries_per_lane) {
-  int log2_lanes = 0;
-  while (log2_lanes < kMaxLog2Lanes && (entries_per_lane << log2_lanes) < count) ++log2_lanes;
-  return log2_lanes;
-}
 
 /// Sort keys: level, then kind, then lanes. Payload: the row, in sweep order, which a stable sort keeps inside a key.
 __global__ void make_keys(Index rows, const Index* level, const Index* count, const Index* kind, bool lower,
@@ -36,7 +30,8 @@ __global__ void make_keys(Index rows, const Index* level, const Index* count, co
   const Index step = static_cast<Index>(cuda::element());
   if (step >= rows) return;
   const Index row = lower ? step : rows - 1 - step;
-  const Index lane_class = log2_lanes_for(count[row], entries_per_lane) + (kind ? kind[row] * kLaneClasses : 0);
+  const Index lane_class =
+      static_cast<Index>(log2_lanes_for(count[row], entries_per_lane)) + (kind ? kind[row] * kLaneClasses : 0);
   key[step] = static_cast<std::uint32_t>(level[row]) * kClasses + static_cast<std::uint32_t>(lane_class);
   row_of_step[step] = row;
 }

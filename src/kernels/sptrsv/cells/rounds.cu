@@ -6,6 +6,7 @@
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/cells/entries.cuh"
 #include "kernels/sptrsv/cells/rounds.hpp"
+#include "kernels/sptrsv/lanes.hpp"
 
 namespace taskdag::kernels::cells {
 namespace {
@@ -30,7 +31,7 @@ __global__ void list_errands(std::int64_t positions, const Index* outside, const
   if (p >= positions || outside[p] == 0) return;
   const Index e = errands_until[p] - 1;
   position[e] = static_cast<Index>(p);
-  log2_lanes[e] = static_cast<std::uint8_t>(log2_lanes_for(outside[p]));
+  log2_lanes[e] = static_cast<std::uint8_t>(log2_lanes_for(outside[p], kHeld));
 }
 
 /// The errands that fit into a round with each one first, as if there were one cell.

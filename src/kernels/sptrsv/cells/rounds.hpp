@@ -15,12 +15,6 @@ namespace taskdag::kernels::cells {
 /// cell's errands into rounds.
 inline constexpr int kErrandsCutAtOnce = 1024;
 
-[[nodiscard]] TASKDAG_HD std::uint32_t log2_lanes_for(Index entries) {
-  std::uint32_t log2_lanes = 0;
-  while ((kHeld << log2_lanes) < entries && (1 << log2_lanes) < kLanes) ++log2_lanes;
-  return log2_lanes;
-}
-
 /// How many of the `errands` from the first one fit into a round that begins with it; at least 1.
 [[nodiscard]] TASKDAG_HD int errands_that_fit(const std::uint8_t* log2_lanes, Index errands) {
   int fit = 0;

@@ -6,6 +6,7 @@
 #include <cub/block/block_scan.cuh>
 #include <cuda/functional>
 
+#include "kernels/sptrsv/lanes.hpp"
 #include "kernels/sptrsv/supersteps/layout.hpp"
 #include "kernels/sptrsv/supersteps/pack.cuh"
 
@@ -18,13 +19,6 @@ inline constexpr unsigned kRowMask = kMostCellRows - 1;
 /// Lanes for a row: so many that none has more entries than this, 32 at most. Of a start and of a step.
 inline constexpr int kOuterPerLane = 8;
 inline constexpr int kInnerPerLane = 4;
-inline constexpr unsigned kMostLog2Lanes = 5;
-
-__device__ inline unsigned log2_lanes_for(int entries, int per_lane) {
-  unsigned log2_lanes = 0;
-  while (log2_lanes < kMostLog2Lanes && entries > per_lane << log2_lanes) ++log2_lanes;
-  return log2_lanes;
-}
 
 /// Entries of a row's lane that has most.
 __device__ inline int per_lane(int entries, unsigned log2_lanes) {
