@@ -1,24 +1,47 @@
-# taskdag_layer(NAME SOURCES ... LINKS other layers or libraries)
+# taskdag_layer(NAME [STUDY] [SOURCES ...] [CUDA_SOURCES ...] [NO_CUDA_SOURCES ...] LINKS ... [CUDA_LINKS ...])
 #
 # A layer is a static library whose headers are reachable only through it: `#include "NAME/…"` resolves in targets that
 # link the layer and nowhere else. taskdag_NAME_closed links the layer with what it declares and nothing more, so that
-# using an undeclared layer fails to link.
+# using an undeclared layer fails to link. CUDA_… and NO_CUDA_… count in builds with and without CUDA.
+# STUDY: for tests and benchmarks, no part of a library that is installed; built only where it is needed.
 function(taskdag_layer name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(arg "STUDY" "" "SOURCES;CUDA_SOURCES;NO_CUDA_SOURCES;LINKS;CUDA_LINKS" ${ARGN})
   string(REPLACE "/" "_" target "taskdag_${name}")
-  add_library(${target} STATIC ${arg_SOURCES})
+  set(scope "")
+  if(arg_STUDY)
+    set(scope EXCLUDE_FROM_ALL)
+  endif()
+  add_library(${target} STATIC ${scope})
+  taskdag_room(${target} SOURCES ${arg_SOURCES} CUDA_SOURCES ${arg_CUDA_SOURCES} NO_CUDA_SOURCES ${arg_NO_CUDA_SOURCES})
+  set(links ${arg_LINKS})
+  if(TASKDAG_CUDA_FOUND)
+    list(APPEND links ${arg_CUDA_LINKS})
+  endif()
   set(view "${PROJECT_BINARY_DIR}/layer_includes/${target}")
   get_filename_component(parent "${view}/${name}" DIRECTORY)
   file(MAKE_DIRECTORY "${parent}")
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/src/${name}" "${view}/${name}" SYMBOLIC)
   target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}/include" "${view}")
-  target_link_libraries(${target} PUBLIC ${arg_LINKS} PRIVATE $<BUILD_INTERFACE:taskdag_flags>)
+  target_link_libraries(${target} PUBLIC ${links} PRIVATE $<BUILD_INTERFACE:taskdag_flags>)
 
-  if(TASKDAG_TESTS AND NOT TASKDAG_SANITIZE)
+  if(TASKDAG_TESTS AND NOT TASKDAG_SANITIZE AND NOT arg_STUDY)
     file(WRITE "${PROJECT_BINARY_DIR}/layer_includes/closed.cpp.in" "// the layer check's only source of its own\n")
     file(COPY_FILE "${PROJECT_BINARY_DIR}/layer_includes/closed.cpp.in" "${PROJECT_BINARY_DIR}/layer_includes/${target}_closed.cpp" ONLY_IF_DIFFERENT)
     add_library(${target}_closed MODULE "${PROJECT_BINARY_DIR}/layer_includes/${target}_closed.cpp")
     target_link_libraries(${target}_closed PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${target}>")
     target_link_options(${target}_closed PRIVATE -Wl,--no-undefined)
   endif()
+endfunction()
+
+# taskdag_room(TARGET [SOURCES ...] [CUDA_SOURCES ...] [NO_CUDA_SOURCES ...]): sources of this folder for a layer.
+function(taskdag_room target)
+  cmake_parse_arguments(arg "" "" "SOURCES;CUDA_SOURCES;NO_CUDA_SOURCES" ${ARGN})
+  set(sources ${arg_SOURCES})
+  if(TASKDAG_CUDA_FOUND)
+    list(APPEND sources ${arg_CUDA_SOURCES})
+  else()
+    list(APPEND sources ${arg_NO_CUDA_SOURCES})
+  endif()
+  list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  target_sources(${target} PRIVATE ${sources})
 endfunction()

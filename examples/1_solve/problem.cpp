@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 #include <taskdag/generators.hpp>
-#include <taskdag/matrix_market.hpp>
+#include <taskdag/io/matrix_market.hpp>
 #include <vector>
 
 #include "distribute.hpp"

@@ -9,7 +9,6 @@
 #include "taskdag/factorization.hpp"
 #include "taskdag/generators.hpp"
 #include "taskdag/jacobi.hpp"
-#include "taskdag/matrix_market.hpp"
 #include "taskdag/ordering.hpp"
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/schedule.hpp"

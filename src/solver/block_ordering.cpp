@@ -5,7 +5,7 @@
 #include "base/index.hpp"
 #include "dag/levels.hpp"
 #include "dag/row_blocks.hpp"
-#include "kernels/colour/block_colouring.hpp"
+#include "kernels/ordering/colouring/block_colouring.hpp"
 #include "solver/block_ordering_impl.hpp"
 #include "solver/checks.hpp"
 #include "solver/state.hpp"

@@ -5,8 +5,8 @@
 
 #include "dag/row_blocks.hpp"
 #include "solver/checks.hpp"
+#include "solver/choice/require_schedule.hpp"
 #include "solver/impl.hpp"
-#include "solver/require_schedule.hpp"
 #include "taskdag/ordering.hpp"
 
 namespace taskdag {

@@ -1,4 +1,4 @@
-#include "kernels/rcm/host.hpp"
+#include "kernels/ordering/rcm/host.hpp"
 #include "solver/checks.hpp"
 #include "solver/ordering_impl.hpp"
 #include "solver/state.hpp"

@@ -1,8 +1,8 @@
 #include "taskdag/triangular.hpp"
 
 #include "solver/checks.hpp"
+#include "solver/choice/require_schedule.hpp"
 #include "solver/impl.hpp"
-#include "solver/require_schedule.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/index.hpp"
-#include "kernels/sptrsv/ata/aggregation.hpp"
+#include "kernels/sptrsv/schedules/ata/aggregation.hpp"
 #include "problems.hpp"
 #include "taskdag/generators.hpp"
 

@@ -7,10 +7,10 @@
 #include "base/handover.hpp"
 #include "device_fixture.hpp"
 #include "device_triangle.hpp"
-#include "kernels/ic0/ata.hpp"
-#include "kernels/ilu0/ata.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "studies/ata_factor/ic.hpp"
+#include "studies/ata_factor/ilu.hpp"
 
 namespace taskdag {
 namespace {

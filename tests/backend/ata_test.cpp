@@ -1,5 +1,5 @@
 // ATA and its baselines on CUDA: every policy, traversal, coarse mode and granularity against the serial reference.
-#include "kernels/sptrsv/ata/ata.hpp"
+#include "kernels/sptrsv/schedules/ata/ata.hpp"
 
 #include <functional>
 #include <limits>

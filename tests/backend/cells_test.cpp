@@ -1,5 +1,5 @@
 // Cells of any number and any shape of dependencies against the serial reference.
-#include "kernels/sptrsv/cells/cells.hpp"
+#include "kernels/sptrsv/schedules/cells/cells.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,8 +13,8 @@
 #include "base/index.hpp"
 #include "device_fixture.hpp"
 #include "device_triangle.hpp"
-#include "kernels/sptrsv/cells/estimate.hpp"
-#include "kernels/sptrsv/cells/late.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/late.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "taskdag/generators.hpp"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/handover.hpp"
-#include "kernels/sptrsv/flat.hpp"
-#include "kernels/sptrsv/parts.hpp"
+#include "kernels/sptrsv/schedules/flat/flat.hpp"
+#include "kernels/sptrsv/schedules/flat/parts.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "sweep_fixture.hpp"

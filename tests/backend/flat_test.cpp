@@ -1,5 +1,5 @@
 // The schedule flat where levels are wide enough to be launches of their own, against the serial reference.
-#include "kernels/sptrsv/flat.hpp"
+#include "kernels/sptrsv/schedules/flat/flat.hpp"
 
 #include <algorithm>
 #include <random>

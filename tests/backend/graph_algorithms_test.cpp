@@ -4,10 +4,10 @@
 
 #include "graph_forms.hpp"
 #include "graph_problems.hpp"
-#include "kernels/graph/bfs/bfs.hpp"
-#include "kernels/graph/colour.hpp"
-#include "kernels/graph/colouring/colouring.hpp"
-#include "kernels/graph/pagerank/pagerank.hpp"
+#include "kernels/ordering/colouring/colour.hpp"
+#include "studies/graph/bfs/bfs.hpp"
+#include "studies/graph/colouring/colouring.hpp"
+#include "studies/graph/pagerank/pagerank.hpp"
 #include "support/effort.hpp"
 #include "taskdag/error.hpp"
 

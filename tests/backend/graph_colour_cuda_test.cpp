@@ -2,7 +2,7 @@
 #include "backends/cuda/memory.hpp"
 #include "device_fixture.hpp"
 #include "graph_problems.hpp"
-#include "kernels/graph/colour_cuda.hpp"
+#include "kernels/ordering/colouring/colour_cuda.hpp"
 
 namespace taskdag {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "graph_problems.hpp"
-#include "kernels/graph/colour.hpp"
-#include "kernels/graph/smallest_last.hpp"
+#include "kernels/ordering/colouring/colour.hpp"
+#include "kernels/ordering/colouring/smallest_last.hpp"
 
 namespace taskdag {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "kernels/graph/algorithm.hpp"
+#include "studies/graph/algorithm.hpp"
 
 namespace taskdag::test {
 

@@ -1,5 +1,5 @@
 // Hops between runs of rows, against a walk over the rows on the host.
-#include "kernels/sptrsv/cells/hops.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/hops.hpp"
 
 #include <algorithm>
 #include <array>

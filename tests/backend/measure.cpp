@@ -7,11 +7,11 @@
 #include <numeric>
 
 #include "base/index.hpp"
-#include "kernels/ic0/reference.hpp"
-#include "kernels/ilu0/reference.hpp"
+#include "kernels/factor/fill/levels.hpp"
+#include "kernels/factor/ic/reference.hpp"
+#include "kernels/factor/ilu/reference.hpp"
 #include "kernels/sptrsv/reference.hpp"
 #include "solver/checks.hpp"
-#include "solver/fill.hpp"
 
 namespace taskdag::test {
 namespace {

@@ -1,5 +1,5 @@
 // Reverse Cuthill-McKee by tasks: on every graph, in every form, the permutation of the serial function.
-#include "kernels/rcm/tasks/rcm_tasks.hpp"
+#include "studies/rcm/rcm_tasks.hpp"
 
 #include <gtest/gtest.h>
 

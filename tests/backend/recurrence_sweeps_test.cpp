@@ -3,12 +3,12 @@
 #include <vector>
 
 #include "base/index.hpp"
+#include "csr/device_csr.hpp"
 #include "device_fixture.hpp"
 #include "device_triangle.hpp"
-#include "kernels/device_csr.hpp"
-#include "kernels/elimination/recurrence.hpp"
-#include "kernels/ilu0/reference.hpp"
-#include "kernels/sptrsv/cells/cells.hpp"
+#include "kernels/factor/cuda/recurrence.hpp"
+#include "kernels/factor/ilu/reference.hpp"
+#include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "measure.hpp"
 #include "taskdag/generators.hpp"
 

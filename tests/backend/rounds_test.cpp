@@ -1,5 +1,5 @@
 // Rounds of errands: which lanes they get, and results where short and long rows share a round.
-#include "kernels/sptrsv/cells/rounds.hpp"
+#include "kernels/sptrsv/schedules/cells/pack/rounds.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/index.hpp"
-#include "kernels/sptrsv/cells/cells.hpp"
-#include "kernels/sptrsv/cells/plan.hpp"
-#include "kernels/sptrsv/lanes.hpp"
+#include "kernels/sptrsv/analysis/lanes.hpp"
+#include "kernels/sptrsv/schedules/cells/cells.hpp"
+#include "kernels/sptrsv/schedules/cells/pack/steps.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "sweep_fixture.hpp"

@@ -1,5 +1,5 @@
 // Supernodes: which rows they hold, and sweeps whose diagonal blocks are inverted.
-#include "kernels/sptrsv/supernodes/supernodes.hpp"
+#include "kernels/sptrsv/schedules/supernodes/supernodes.hpp"
 
 #include <cmath>
 #include <limits>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/index.hpp"
-#include "kernels/sptrsv/cells/cells.hpp"
+#include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "sweep_fixture.hpp"

@@ -6,7 +6,7 @@ else()
   set(rival petsc_absent.cpp)
 endif()
 add_executable(taskdag_host_bench host_bench.cpp problems.cpp ${rival})
-target_link_libraries(taskdag_host_bench PRIVATE taskdag_solver taskdag_input taskdag_flags)
+target_link_libraries(taskdag_host_bench PRIVATE taskdag_solver taskdag_generators taskdag_io taskdag_flags)
 if(TASKDAG_PETSC_FOUND)
   target_link_libraries(taskdag_host_bench PRIVATE taskdag_petsc_dep)
 endif()
@@ -18,7 +18,7 @@ set_source_files_properties(problems.cpp PROPERTIES COMPILE_OPTIONS $<$<CXX_COMP
 # The host's schedules against each other: speed-up over serial, barriers, amortisation. Run by hand.
 add_executable(taskdag_host_schedules host_schedules/main.cpp host_schedules/cases.cpp host_schedules/measure.cpp
   host_schedules/summary.cpp)
-target_link_libraries(taskdag_host_schedules PRIVATE taskdag_solver taskdag_input taskdag_flags)
+target_link_libraries(taskdag_host_schedules PRIVATE taskdag_solver taskdag_generators taskdag_io taskdag_flags)
 add_test(NAME benchmark.host_schedules_smoke COMMAND taskdag_host_schedules --cores 3 --set narrow-band --rows 2000
   --seeds 1 --repeat 2)
 set_tests_properties(benchmark.host_schedules_smoke PROPERTIES TIMEOUT 300)

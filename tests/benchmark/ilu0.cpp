@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "dag/transpose.hpp"
-#include "kernels/ic0/reference.hpp"
-#include "kernels/ilu0/reference.hpp"
+#include "kernels/factor/ic/reference.hpp"
+#include "kernels/factor/ilu/reference.hpp"
 #include "session.hpp"
 #include "triangular_case.hpp"
 

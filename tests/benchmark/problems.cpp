@@ -10,7 +10,7 @@
 #include "taskdag/error.hpp"
 #include "taskdag/factorization.hpp"
 #include "taskdag/generators.hpp"
-#include "taskdag/matrix_market.hpp"
+#include "taskdag/io/matrix_market.hpp"
 
 namespace taskdag::benchmark {
 namespace {

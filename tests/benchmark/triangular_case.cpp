@@ -7,8 +7,8 @@
 
 #include "base/index.hpp"
 #include "dag/transpose.hpp"
-#include "kernels/sptrsv/ata/aggregation.hpp"
 #include "kernels/sptrsv/reference.hpp"
+#include "kernels/sptrsv/schedules/ata/aggregation.hpp"
 #include "side_by_side.hpp"
 #include "taskdag/factorization.hpp"
 

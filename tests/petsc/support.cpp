@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "taskdag/io/matrix_market.hpp"
+
 namespace taskdag::test {
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "taskdag/error.hpp"
-#include "taskdag/matrix_market.hpp"
+#include "taskdag/io/matrix_market.hpp"
 
 namespace taskdag::test {
 namespace {

@@ -11,7 +11,7 @@
 #include "scratch_file.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
-#include "taskdag/matrix_market.hpp"
+#include "taskdag/io/matrix_market.hpp"
 
 namespace taskdag {
 namespace {

@@ -1,6 +1,4 @@
 // Patterns of fill levels against the usual row by row rule.
-#include "solver/fill.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/factor/fill/levels.hpp"
 #include "taskdag/generators.hpp"
 
 namespace taskdag {

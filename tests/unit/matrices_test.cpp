@@ -8,7 +8,7 @@
 
 #include "scratch_file.hpp"
 #include "taskdag/error.hpp"
-#include "taskdag/matrix_market.hpp"
+#include "taskdag/io/matrix_market.hpp"
 
 namespace taskdag {
 namespace {

@@ -1,5 +1,5 @@
 // The Matrix Market parser: what it accepts, what comes out, and how it refuses.
-#include "taskdag/matrix_market.hpp"
+#include "taskdag/io/matrix_market.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

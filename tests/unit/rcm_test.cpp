@@ -7,8 +7,8 @@
 #include <random>
 #include <set>
 
-#include "kernels/rcm/graph.hpp"
-#include "kernels/rcm/host.hpp"
+#include "kernels/ordering/graph/adjacency.hpp"
+#include "kernels/ordering/rcm/host.hpp"
 #include "support/matrices.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"

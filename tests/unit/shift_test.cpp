@@ -1,6 +1,6 @@
 // The sequence of shifts, driven by scripted outcomes. The amounts follow from PETSc's MatPivotCheck and
 // MatPivotRefine.
-#include "kernels/shift.hpp"
+#include "kernels/factor/shift.hpp"
 
 #include <gtest/gtest.h>
 

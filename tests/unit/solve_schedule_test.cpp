@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "solver/require_schedule.hpp"
-#include "solver/selector.hpp"
+#include "solver/choice/require_schedule.hpp"
+#include "solver/choice/selector.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {

@@ -8,11 +8,11 @@
 #include <set>
 #include <vector>
 
-#include "dag/cell_waits.hpp"
 #include "dag/dependencies.hpp"
-#include "dag/expected_time.hpp"
 #include "dag/levels.hpp"
-#include "dag/superstep_schedulers.hpp"
+#include "dag/supersteps/cell_waits.hpp"
+#include "dag/supersteps/expected_time.hpp"
+#include "dag/supersteps/superstep_schedulers.hpp"
 #include "dag/task_graph.hpp"
 #include "taskdag/error.hpp"
 #include "unit/patterns.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "dag/levels.hpp"
-#include "dag/superstep_schedulers.hpp"
+#include "dag/supersteps/superstep_schedulers.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
 #include "kernels/sptrsv/reference.hpp"

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/index.hpp"
-#include "dag/coarsening.hpp"
-#include "dag/funnel.hpp"
 #include "dag/levels.hpp"
-#include "dag/path_priority.hpp"
-#include "dag/runs.hpp"
+#include "dag/supersteps/coarsening.hpp"
+#include "dag/supersteps/funnel.hpp"
+#include "dag/supersteps/path_priority.hpp"
+#include "dag/supersteps/runs.hpp"
 #include "dag/transitive_reduction.hpp"
 #include "unit/patterns.hpp"
 

@@ -1,5 +1,5 @@
 // The file that keeps tuned schedules between runs.
-#include "solver/tune_file.hpp"
+#include "solver/choice/tune_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "scratch_file.hpp"
-#include "solver/schedule_request.hpp"
+#include "solver/choice/request.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::test {

@@ -2,6 +2,7 @@
 /// Devices: how many, which, how large.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace taskdag::cuda {
@@ -19,9 +20,12 @@ struct DeviceLimits {
   int device = -1;
   int multiprocessors = 0;
   int threads_per_multiprocessor = 0;
+  int shared_bytes_per_block = 0;  ///< the most that a kernel can ask for
 };
 /// Of the current device; read once per thread and device.
 const DeviceLimits& device_limits();
+/// Shared memory that a block can have on the current device.
+inline std::size_t most_shared_bytes() { return static_cast<std::size_t>(device_limits().shared_bytes_per_block); }
 
 /// Makes a context's device current for the lifetime of the guard: a thread may have moved on since.
 class DeviceGuard {

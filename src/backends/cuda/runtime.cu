@@ -57,6 +57,8 @@ const DeviceLimits& device_limits() {
     check(cudaDeviceGetAttribute(&limits.multiprocessors, cudaDevAttrMultiProcessorCount, device), "reading a limit");
     check(cudaDeviceGetAttribute(&limits.threads_per_multiprocessor, cudaDevAttrMaxThreadsPerMultiProcessor, device),
           "reading a limit");
+    check(cudaDeviceGetAttribute(&limits.shared_bytes_per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "reading a limit");
     limits.device = device;
   }
   return limits;

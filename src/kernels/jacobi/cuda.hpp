@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/sptrsv/cuda.hpp"
+#include "csr/pattern.hpp"
 #include "taskdag/jacobi.hpp"
 
 namespace taskdag::kernels {

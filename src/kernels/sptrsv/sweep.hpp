@@ -8,8 +8,8 @@
 #include <functional>
 #include <memory>
 
-#include "kernels/gather.hpp"
-#include "kernels/sptrsv/cuda.hpp"
+#include "csr/gather.hpp"
+#include "kernels/sptrsv/analysis/levels.hpp"
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/solve_schedule.hpp"
 

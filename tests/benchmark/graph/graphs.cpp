@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "taskdag/generators.hpp"
-#include "taskdag/matrix_market.hpp"
+#include "taskdag/io/matrix_market.hpp"
 
 namespace taskdag::benchmark {
 namespace {

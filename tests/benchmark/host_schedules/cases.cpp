@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "taskdag/generators.hpp"
-#include "taskdag/matrix_market.hpp"
+#include "taskdag/io/matrix_market.hpp"
 
 namespace taskdag::benchmark {
 

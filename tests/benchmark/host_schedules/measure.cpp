@@ -6,11 +6,11 @@
 #include <limits>
 #include <memory>
 
-#include "dag/cell_waits.hpp"
 #include "dag/levels.hpp"
-#include "dag/superstep_schedulers.hpp"
+#include "dag/supersteps/cell_waits.hpp"
+#include "dag/supersteps/superstep_schedulers.hpp"
 #include "dag/thread_plan.hpp"
-#include "kernels/sptrsv/host.hpp"
+#include "kernels/sptrsv/host/planned_sweep.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
 
 namespace taskdag::benchmark {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "dag/superstep_schedulers.hpp"
+#include "dag/supersteps/superstep_schedulers.hpp"
 
 namespace taskdag::kernels {
 

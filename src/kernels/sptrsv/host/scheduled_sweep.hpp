@@ -6,7 +6,7 @@
 #include <span>
 #include <variant>
 
-#include "kernels/sptrsv/host.hpp"
+#include "kernels/sptrsv/host/planned_sweep.hpp"
 #include "kernels/sptrsv/host/superstep_sweep.hpp"
 #include "taskdag/solve_schedule.hpp"
 

@@ -13,10 +13,10 @@
 #include "backends/host/barrier.hpp"
 #include "backends/host/thread_pool.hpp"
 #include "base/handover.hpp"
-#include "dag/cell_waits.hpp"
 #include "dag/levels.hpp"
-#include "dag/superstep_schedule.hpp"
-#include "kernels/sptrsv/host.hpp"
+#include "dag/supersteps/cell_waits.hpp"
+#include "dag/supersteps/superstep_schedule.hpp"
+#include "kernels/sptrsv/host/planned_sweep.hpp"
 
 namespace taskdag::kernels {
 

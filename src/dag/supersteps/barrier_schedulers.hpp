@@ -1,0 +1,24 @@
+/// \file
+/// The two barrier list schedulers. Children must be linked.
+#pragma once
+
+#include "dag/supersteps/assignment.hpp"
+#include "dag/task_graph.hpp"
+
+namespace taskdag {
+
+/// Priority: the p-ivotal path score, fixed beforehand. Cost: tasks · log(tasks) + edges.
+/// `idle_share`: see BarrierList. Source: Böhnlein et al. 2025, section 3. @pre cores >= 1, 0 < idle_share <= 1
+Assignment schedule_pivotal_path(const TaskGraph& graph, int cores, double idle_share);
+
+/// Priority: as few tasks as possible are locked out of the superstep. A task is locked by a core once one of its
+/// parents has begun there in this superstep; running another parent elsewhere would lock it out. A ready task's
+/// priority for a core is its heaviest path, normalised to [0, 20], less the number of children that it would lock
+/// out there. Source: Böhnlein et al. 2025, section 3.
+///
+/// Instead of a priority per core and task, each ready task has one number for all cores and a short list of the cores
+/// that have locked children of it, for which it is better: memory is tasks + edges. Cost: each time a task is locked
+/// or locked out, its ready parents change, of which a list is kept: at most Σ deg² · min(cores, deg) · log(tasks).
+Assignment schedule_locking(const TaskGraph& graph, int cores, double idle_share);
+
+}  // namespace taskdag

@@ -1,0 +1,109 @@
+#include "dag/supersteps/superstep_schedulers.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "dag/levels.hpp"
+#include "dag/supersteps/barrier_schedulers.hpp"
+#include "dag/supersteps/coarsening.hpp"
+#include "dag/supersteps/expected_time.hpp"
+#include "dag/supersteps/funnel.hpp"
+#include "dag/supersteps/level_schedulers.hpp"
+#include "dag/supersteps/neighbours.hpp"
+#include "dag/supersteps/runs.hpp"
+#include "dag/task_graph.hpp"
+#include "dag/transitive_reduction.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag {
+
+namespace {
+
+/// A group should be small beside what a core has to do, and cost no more than a barrier: cores wait for whole groups.
+Offset choose_group_weight(const TaskGraph& graph, int cores) {
+  constexpr std::int64_t kGroupsPerCore = 256;
+  constexpr std::int64_t kMost = 512;
+  const std::int64_t total = std::accumulate(graph.weight.begin(), graph.weight.end(), std::int64_t{0});
+  return static_cast<Offset>(std::clamp<std::int64_t>(total / (kGroupsPerCore * cores), 1, kMost));
+}
+
+/// Schedules the graph or, if `coarsen_first`, its funnels of that kind.
+template <class Scheduler>
+Assignment schedule(TaskGraph graph, bool coarsen_first, Funnel kind, Offset most, const Scheduler& scheduler) {
+  if (!coarsen_first) return scheduler(graph);
+  remove_long_edges(graph);
+  graph.link_children();
+  const Partition partition = find_funnels(graph, kind, most);
+  graph = coarsen(graph, partition);
+  return pull_back(scheduler(graph), partition);
+}
+
+/// schedule() of the graph, or of runs of its tasks where that is expected to take less time.
+template <class Scheduler>
+Assignment schedule_runs(const TaskGraph& graph, bool coarsen_first, Offset most, int cores,
+                         const Scheduler& scheduler) {
+  Assignment best = schedule(graph, coarsen_first, Funnel::in, most, scheduler);
+  std::int64_t least = expected_time(graph, best, cores);
+  for (const Index length : {4, 16, 64}) {
+    const Partition runs = find_runs(graph, length);
+    Assignment other = pull_back(schedule(coarsen(graph, runs), coarsen_first, Funnel::in, most, scheduler), runs);
+    const std::int64_t time = expected_time(graph, other, cores);
+    if (time >= least) continue;
+    best = std::move(other);
+    least = time;
+  }
+  return best;
+}
+
+}  // namespace
+
+SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& pattern, Triangle triangle, int cores,
+                                          const SuperstepOptions& options) {
+  if (cores < 1) throw InvalidInput("a schedule needs one core at least");
+  if (!(options.idle_share > 0.0 && options.idle_share <= 1.0)) {
+    throw InvalidInput("the share of idle cores is not in (0, 1]");
+  }
+  if (!(options.imbalance >= 0.0 && options.imbalance < 1.0)) throw InvalidInput("the imbalance is not in [0, 1)");
+  if (options.group_weight < 0) throw InvalidInput("the weight of a group is negative");
+
+  TaskGraph graph = make_task_graph(pattern, triangle);
+  const Offset most = options.group_weight > 0 ? options.group_weight : choose_group_weight(graph, cores);
+  const auto finish = [&](Assignment assignment) {
+    if (options.gather) gather_neighbours(make_task_graph(pattern, triangle), cores, assignment);
+    return make_superstep_schedule(triangle, cores, assignment);
+  };
+  const auto list = [&](const auto& scheduler) {
+    return finish(options.try_runs ? schedule_runs(graph, options.coarsen, most, cores, scheduler)
+                                   : schedule(std::move(graph), options.coarsen, Funnel::in, most, scheduler));
+  };
+  switch (kind) {
+    case SolveSchedule::locking:
+      return list([&](TaskGraph& g) {
+        g.link_children();
+        return schedule_locking(g, cores, options.idle_share);
+      });
+    case SolveSchedule::pivotal_path:
+      return list([&](TaskGraph& g) {
+        g.link_children();
+        return schedule_pivotal_path(g, cores, options.idle_share);
+      });
+    case SolveSchedule::hdagg:
+      return finish(schedule(std::move(graph), options.coarsen, Funnel::tree, most,
+                             [&](const TaskGraph& g) { return schedule_glued_levels(g, cores, options.imbalance); }));
+    case SolveSchedule::level_set:
+    case SolveSchedule::point_to_point:
+      return make_superstep_schedule(triangle, cores, schedule_level_set(graph, cores));
+    default:
+      throw InvalidInput("this schedule is not made of supersteps");
+  }
+}
+
+std::optional<SuperstepSchedule> find_faster_than_one_core(const CsrPattern& pattern, Triangle triangle, int cores) {
+  if (cores < 4 || pattern.rows / 2 / cores < count_levels(pattern, triangle).levels) return std::nullopt;
+  SuperstepSchedule schedule =
+      make_superstep_schedule(SolveSchedule::locking, pattern, triangle, cores, {.gather = true});
+  if (4 * expected_time(schedule, pattern, triangle) > 3 * expected_serial_time(pattern, triangle)) return std::nullopt;
+  return schedule;
+}
+
+}  // namespace taskdag

@@ -1,0 +1,33 @@
+/// \file
+/// Schedules by name.
+#pragma once
+
+#include <optional>
+
+#include "dag/supersteps/superstep_schedule.hpp"
+#include "taskdag/solve_schedule.hpp"
+
+namespace taskdag {
+
+/// What the schedulers can be told. The defaults are those of docs/host-schedules.md.
+struct SuperstepOptions {
+  double idle_share = 0.3;  ///< α of the barrier list schedulers: share of idle cores from which a superstep may end
+  bool try_runs = false;    ///< barrier list schedulers: also on runs of 4, 16 and 64 rows; the fastest one is taken
+  bool coarsen = true;      ///< Funnel before the barrier list schedulers, subtrees before gluing
+  bool gather = false;  ///< deal light tasks out anew, so that the rows of a cell lie near each other (neighbours.hpp)
+  Offset group_weight = 0;  ///< most entries in a group of rows; 0: chosen from the matrix and the number of cores
+  double imbalance = 0.25;  ///< of glued levels: 1 − mean load / largest load
+};
+
+/// Makes the schedule of a strict triangle on `cores` cores. kind: locking, pivotal_path, hdagg, level_set, or
+/// point_to_point (the cells of level_set; find_cell_waits() makes the waits). One thread.
+/// @pre the pattern is square and valid @throws InvalidInput for another kind, or cores < 1, or options out of range
+SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& pattern, Triangle triangle, int cores,
+                                          const SuperstepOptions& options = {});
+
+/// Locking's schedule, gathered, where it is expected to take three quarters of the time of one core at most. It is not
+/// made, because nothing would be won, where there are less than 4 cores or less than two rows per core in the mean
+/// level. @pre as above
+std::optional<SuperstepSchedule> find_faster_than_one_core(const CsrPattern& pattern, Triangle triangle, int cores);
+
+}  // namespace taskdag

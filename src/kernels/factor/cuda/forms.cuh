@@ -1,0 +1,95 @@
+/// \file
+/// How many updates a row has, and which form it takes for them.
+#pragma once
+
+#include "backends/cuda/algorithm.cuh"
+#include "kernels/factor/cuda/deal_out.cuh"
+#include "kernels/factor/cuda/search.cuh"
+
+namespace taskdag::kernels::elimination {
+
+using cuda::element;
+
+/// A lane of a row without updates gets at most this many pivot rows, as long as the row gets at most 32 lanes.
+inline constexpr Index kPivotsPerLane = 4;
+/// Where levels have fewer rows than this on average, what counts is how long a row takes: a lane a target is best.
+inline constexpr Index kNarrowLevel = 500;
+/// Elsewhere, it is the number of instructions: rows of ilu0 with so many updates or more have them dealt out to
+/// rounds.
+inline constexpr std::int64_t kUpdatesOfRounds = 64;
+/// Such a row gets a lane for so many updates, about.
+inline constexpr std::int64_t kUpdatesPerLane = 6;
+
+/// What is known of each row before the lists are made.
+struct RowCounts {
+  std::int64_t* updates;
+  Index* changed;  // entries right of the diagonal that are updated
+};
+
+/// One warp a row. slots: per entry, −1 before, 0 where an entry right of the diagonal is changed.
+template <class Pattern>
+__global__ void count_updates(const Pattern view, Index* slots, RowCounts counts) {
+  const auto row = static_cast<Index>(element() / kWarpSize);
+  if (row >= view.pattern.rows) return;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  const Offset begin = view.pattern.row_offsets[row];
+  const Index entries = view.pattern.row_offsets[row + 1] - begin;
+  const Index diagonal = view.diagonal(row);
+  const Index count = view.pivot_count(row);
+  const Offset first_pivot = view.first_pivot(row);
+  std::int64_t updates = 0;
+  for (Index first = 0; first < count;) {
+    const PivotBatch batch(
+        view, first, count, [&](Index t) { return first_pivot + t; }, lane);
+    batch.each(view, view.pattern.col_indices + begin, entries, lane, [&](int, int, Offset, Index target) {
+      updates += __popc(__ballot_sync(kFullWarp, target >= 0 && target != diagonal));
+      if (target > diagonal) slots[begin + target] = 0;
+    });
+    first += batch.pivots;
+  }
+  __syncwarp();
+  Index changed = 0;
+  for (Index e = diagonal + 1 + lane; e < entries; e += kWarpSize) changed += slots[begin + e] >= 0 ? 1 : 0;
+  changed = __reduce_add_sync(kFullWarp, changed);
+  if (lane == 0) {
+    counts.updates[row] = updates;
+    counts.changed[row] = changed;
+  }
+}
+
+/// The form of each row, and its lanes. room: with so many lanes a row with updates the rows of a level still run side
+/// by side; more lanes than needed keep rows apart, which share a warp wait for each other.
+template <class Pattern>
+__global__ void choose_forms(const Pattern view, RowCounts counts, std::int64_t listed_per_entry, Index room,
+                             Index* lanes, RowForm* form, Index* kind, bool narrow) {
+  const auto row = static_cast<Index>(element());
+  if (row >= view.pattern.rows) return;
+  const Index pivots = view.pivot_count(row);
+  const Index entries = view.pattern.row_offsets[row + 1] - view.pattern.row_offsets[row];
+  const Index changed = counts.changed[row];
+  const Index targets = Pattern::kMultipliersAreTargets ? pivots + changed : max(pivots, changed);
+  const Index places = entries + (Pattern::kMultipliersAreTargets ? pivots : 2 * pivots);
+  Index wanted = kWarpSize;
+  if (counts.updates[row] == 0) {
+    form[row] = RowForm::sum;
+    wanted = (pivots + kPivotsPerLane - 1) / kPivotsPerLane;
+  } else if (counts.updates[row] > listed_per_entry * entries) {
+    form[row] = RowForm::searched;
+  } else if (targets <= kWarpSize &&
+             (narrow || !Pattern::kMultipliersAreTargets || counts.updates[row] < kUpdatesOfRounds)) {
+    form[row] = RowForm::targets;
+    wanted = max(targets, room);
+  } else if (places > kMostPlaces) {
+    form[row] = RowForm::long_row;
+  } else {
+    form[row] = RowForm::rounds;
+    wanted = max(room, max((places + kPlacesPerLane - 1) / kPlacesPerLane,
+                           static_cast<Index>((counts.updates[row] + kUpdatesPerLane - 1) / kUpdatesPerLane)));
+  }
+  kind[row] = form[row] == RowForm::sum ? 0 : form[row] == RowForm::targets ? 1 : 2;
+  Index power = 1;
+  while (power < wanted && power < kWarpSize) power *= 2;
+  lanes[row] = power;
+}
+
+}  // namespace taskdag::kernels::elimination

@@ -1,0 +1,140 @@
+#include <limits>
+#include <utility>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "backends/cuda/scan.cuh"
+#include "kernels/factor/cuda/deal_out.cuh"
+#include "kernels/factor/cuda/lists.hpp"
+#include "kernels/factor/cuda/make_lists.cuh"
+
+namespace taskdag::kernels {
+namespace {
+
+using namespace elimination;
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+using cuda::ScratchArray;
+
+// A row whose updates are more than this many times its entries has them searched for in each factorisation.
+constexpr std::int64_t kListedPerEntry = 64;
+// Levels of rows that should have warps at once.
+constexpr std::int64_t kLevelsAtOnce = 4;
+// Warps per multiprocessor that the elimination can have, about.
+constexpr int kWarps = 24;
+
+__global__ void widest_form(Index rows, const EliminationRow* row, Index* widest) {
+  const auto p = static_cast<Index>(element());
+  const Index form = p < rows ? static_cast<Index>(row[p].form) : 0;
+  const Index most = __reduce_max_sync(kFullWarp, form);
+  if (threadIdx.x % kWarpSize == 0) atomicMax(widest, most);
+}
+
+/// The last of RowForm that occurs. Asynchronous.
+void find_widest(Index rows, const EliminationRow* row, Index* widest, cudaStream_t stream) {
+  cuda::check(cudaMemsetAsync(widest, 0, sizeof(Index), stream), "resetting the widest form");
+  widest_form<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, row, widest);
+  cuda::check_launch("widest_form");
+}
+
+}  // namespace
+
+template <class Pattern>
+Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Offset* source, cudaStream_t stream) {
+  const DevicePattern& pattern = view.pattern;
+  const auto rows = static_cast<std::size_t>(pattern.rows);
+  const auto entries = static_cast<std::size_t>(pattern.entries);
+  columns_ = pattern.col_indices;
+  if (rows == 0) return;
+  const int warp_each = element_blocks(std::int64_t{pattern.rows} * kWarpSize);
+  const int thread_each = element_blocks(std::int64_t{pattern.rows} + 1);
+
+  slots_ = {entries, stream};
+  ScratchArray<std::int64_t> counted_updates(rows, stream);
+  ScratchArray<Index> counted_changed(rows, stream);
+  ScratchArray<Index> lanes(rows, stream);
+  ScratchArray<RowForm> form(rows, stream);
+  ScratchArray<Index> kind(rows, stream);
+  cuda::check(cudaMemsetAsync(slots_.data(), 0xFF, entries * sizeof(Index), stream), "resetting slots");
+  const RowCounts counts{counted_updates.data(), counted_changed.data()};
+  count_updates<<<warp_each, kElementBlock, 0, stream>>>(view, slots_.data(), counts);
+  cuda::check_launch("count_updates");
+
+  const std::int64_t lanes_at_once = std::int64_t{cuda::device_limits().multiprocessors} * kWarps * kWarpSize;
+  Index room = kWarpSize;
+  while (room > 1 && std::int64_t{pattern.rows / levels.levels} * kLevelsAtOnce * room > lanes_at_once) room /= 2;
+  rows_ = {rows, stream};
+  const bool narrow_levels = pattern.rows / levels.levels < kNarrowLevel;
+  ScratchArray<Index> narrow(2 * (rows + 1), stream);
+  ScratchArray<std::int64_t> wide(rows + 1, stream);
+  const RowOffsets first{narrow.data(), wide.data(), narrow.data() + rows + 1};
+  const auto total = [&](std::int64_t* sizes) {
+    cuda::exclusive_sum(sizes, sizes, pattern.rows + 1, stream);
+    return cuda::fetch(sizes + rows, stream);
+  };
+  std::int64_t updates = 0;
+  bool searched = false;  // for all updates: lists would need wider offsets
+  for (;; searched = true) {
+    choose_forms<<<thread_each, kElementBlock, 0, stream>>>(view, counts, searched ? 0 : kListedPerEntry, room,
+                                                            lanes.data(), form.data(), kind.data(), narrow_levels);
+    cuda::check_launch("choose_forms");
+    tasks_ = build_tasks(levels, lanes.data(), Triangle::lower, 1, stream, kind.data());
+    sizes_by_position<<<thread_each, kElementBlock, 0, stream>>>(view, tasks_.order.data(), counts, form.data(), first);
+    cuda::check_launch("sizes_by_position");
+    updates = total(first.updates);
+    if (updates > std::numeric_limits<Offset>::max() && !searched) continue;
+    static_cast<void>(checked_offset(updates, "the list of updates of a factorisation"));
+    break;
+  }
+  cuda::exclusive_sum(first.pivots, first.pivots, pattern.rows + 1, stream);
+  cuda::exclusive_sum(first.changed, first.changed, pattern.rows + 1, stream);
+  const auto pivots = static_cast<std::size_t>(cuda::fetch(first.pivots + rows, stream));
+  const auto changed = static_cast<std::size_t>(cuda::fetch(first.changed + rows, stream));
+  slot_count_ = checked_offset(static_cast<std::int64_t>(rows + changed), "the slots of a factorisation");
+
+  pivots_ = {pivots, stream};
+  changed_ = {changed, stream};
+  fill_rows<<<warp_each, kElementBlock, 0, stream>>>(view, tasks_.view(), counts, form.data(), first, rows_.data(),
+                                                     slots_.data(), changed_.data());
+  cuda::check_launch("fill_rows");
+  updates_ = {static_cast<std::size_t>(updates), stream};
+  masks_ = {pivots, stream};
+  ScratchArray<Index> order(pivots, stream);
+  if (pivots > 0) {
+    cuda::check(cudaMemsetAsync(masks_.data(), 0, pivots * sizeof(unsigned), stream), "resetting masks");
+  }
+  fill_lists<<<warp_each, kElementBlock, 0, stream>>>(
+      RowLists<Pattern>{view, this->view(), pivots_.data(), masks_.data(), updates_.data(), order.data(), source});
+  cuda::check_launch("fill_lists");
+  if (updates > 0) {
+    ScratchArray<std::int32_t> where(static_cast<std::size_t>(updates), stream);
+    sizes_by_position<<<thread_each, kElementBlock, 0, stream>>>(view, tasks_.order.data(), counts, form.data(), first);
+    cuda::check_launch("sizes_by_position");
+    deal_out({this->view(), levels.level.data(), lanes.data(), rows_.data(), updates_.data(), where.data(),
+              first.updates, Pattern::kMultipliersAreTargets},
+             pattern.rows, stream);
+    const std::int64_t dealt = total(first.updates);
+    static_cast<void>(checked_offset(dealt, "the list of updates of a factorisation"));
+    cuda::DeviceArray<ValueReference> placed(static_cast<std::size_t>(dealt), stream);
+    place(pattern.rows, rows_.data(), first.updates, lanes.data(), updates_.data(), where.data(), placed.data(),
+          stream);
+    std::swap(updates_, placed);
+  }
+  ScratchArray<Index> widest(1, stream);
+  find_widest(pattern.rows, rows_.data(), widest.data(), stream);
+  widest_ = RowForm{cuda::fetch(widest.data(), stream)};
+}
+
+Elimination Elimination::ilu0(const DevicePattern& pattern, const Offset* diagonal, const RowLevels& levels,
+                              const Offset* source, cudaStream_t stream) {
+  return {Ilu0Pattern{pattern, diagonal}, levels, source, stream};
+}
+
+Elimination Elimination::ic0(const DevicePattern& upper, const DeviceCsr& above, const RowLevels& levels,
+                             const Offset* source, cudaStream_t stream) {
+  return {Ic0Pattern{upper, above.row_offsets.data(), above.col_indices.data(), above.source.data()}, levels, source,
+          stream};
+}
+
+}  // namespace taskdag::kernels

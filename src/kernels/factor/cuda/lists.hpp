@@ -1,0 +1,134 @@
+/// \file
+/// The elimination of ILU(0) and IC(0) on CUDA as lists: which pivot rows a row takes, in which order, and which of
+/// their entries update which of its own. Made once for a pattern, so that a factorisation need not search.
+///
+/// Only what updates can change has a slot for hand-over: inverse pivots and the changed entries right of the diagonal.
+/// All other entries that a row needs of its pivot rows are entries of the matrix and are read there, without waiting.
+///
+/// A row without updates is a sum over its pivot rows. One with updates has *targets*: for ilu0 its pivot rows'
+/// multipliers, in the order of the pivot rows, then the changed entries; for ic0 only those. If they and the pivot
+/// rows are few enough for the lanes of a warp, lane t may work on target t. Where updates are many, they are dealt out
+/// to *rounds* instead: at most one update a lane, no two of the same target, and only by pivot rows whose multiplier
+/// earlier rounds have finished, so that pivot rows of one level are taken side by side. A row without room for that is
+/// a long row: one pivot row after the other.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <limits>
+
+#include "backends/cuda/memory.hpp"
+#include "csr/device_csr.hpp"
+#include "kernels/sptrsv/analysis/warp_tasks.hpp"
+
+namespace taskdag::kernels {
+
+/// Where a value is that a row needs of a pivot row: slot `v` for v >= 0, else entry ~v of the values to factorise.
+using ValueReference = Index;
+inline constexpr ValueReference kNoValue = std::numeric_limits<Index>::min();  ///< a zero that is nowhere
+
+/// A pivot row of a row. Rows with updates take them in level order, so that the latest come last.
+struct alignas(16) PivotRow {
+  Index inverse;           ///< slot of its inverse pivot
+  ValueReference meeting;  ///< its entry in the row's own column, or kNoValue
+  Index place;             ///< which of the row's pivot rows it is; ilu0: the entry that becomes the multiplier
+  Index first_update;      ///< long rows: where its updates begin, counted from the row's first
+};
+
+enum class RowForm : std::uint8_t {
+  sum,       ///< no updates
+  targets,   ///< a target a lane
+  rounds,    ///< an update a lane and round
+  long_row,  ///< one that does not fit into shared memory
+  searched,  ///< so many updates that they are not listed
+};
+
+/// What a lane does in a round: target −= multiplier · value.
+struct alignas(8) RoundUpdate {
+  ValueReference value;
+  std::int32_t places;  ///< of the multiplier (lower half) and of the target among the RoundPlaces; < 0: nothing
+};
+
+/// A row of the form `rounds` has this many 16-byte places in shared memory, for each of its lanes: one an entry, one
+/// a pivot row, for ic0 one more a pivot row.
+inline constexpr Index kPlacesPerLane = 8;
+
+/// A row of the schedule.
+struct alignas(16) EliminationRow {
+  Index row;
+  Index entries;
+  Index diagonal;  ///< which of them is the diagonal
+  Index pivot_count;
+  Offset begin;  ///< of its entries
+  Offset first_pivot;
+  Offset first_update;
+  Index update_count;
+  Offset first_changed;
+  Index changed_count;
+  RowForm form;
+  std::uint8_t late_pivots;    ///< rounds: pivot rows of the highest level, the last of the list; at most a lane each
+  std::uint16_t early_rounds;  ///< those before any by a late pivot row
+  std::uint16_t rounds;
+};
+
+/// What kernels take by value.
+struct EliminationView {
+  TaskList::View tasks;
+  const EliminationRow* rows;
+  const PivotRow* pivots;
+  const unsigned* masks;  ///< per pivot row, for rows of the form `targets`: which of them it updates
+  /// By row, from its first_update on. Rounds: RoundUpdate, a round after the other, one a lane. Long rows: by pivot
+  /// row the values of its updates, then all targets, as entries of the row. Searched rows: for each pivot row its
+  /// first entry that may update, and the end of its entries.
+  const ValueReference* updates;
+  const Offset* changed;  ///< slot − rows → entry
+  const Index* slots;     ///< entry → slot, or −1
+  const Index* columns;   ///< of the pattern's entries, somebody else's
+};
+
+/// The lists, in device memory. Rows share warps as tasks() says, those of the form `sum` and others never. The pattern
+/// must outlive it.
+class Elimination {
+ public:
+  Elimination() = default;
+  /// ILU(0) of `pattern`, whose diagonal entries are at `diagonal`; `source` maps its entries to those of the values to
+  /// factorise (null: the same). Synchronises.
+  static Elimination ilu0(const DevicePattern& pattern, const Offset* diagonal, const RowLevels& levels,
+                          const Offset* source, cudaStream_t stream);
+  /// IC(0): `upper` holds the diagonal entry first in each row; `above` is its transpose with source = entry of upper
+  /// (the last entry of a row of `above` is the diagonal). Synchronises.
+  static Elimination ic0(const DevicePattern& upper, const DeviceCsr& above, const RowLevels& levels,
+                         const Offset* source, cudaStream_t stream);
+
+  [[nodiscard]] const TaskList& tasks() const { return tasks_; }
+  [[nodiscard]] Index slots() const { return slot_count_; }  ///< inverse pivots by position, then changed entries
+  [[nodiscard]] RowForm widest() const { return widest_; }   ///< the last of RowForm that occurs
+  /// Whether there is an update for every hundredth entry or more.
+  [[nodiscard]] bool many_updates() const { return 100 * updates_.size() > slots_.size(); }
+  [[nodiscard]] EliminationView view() const {
+    return {tasks_.view(),   rows_.data(),    pivots_.data(), masks_.data(),
+            updates_.data(), changed_.data(), slots_.data(),  columns_};
+  }
+  [[nodiscard]] std::int64_t bytes() const {
+    return tasks_.bytes() + rows_.bytes() + pivots_.bytes() + updates_.bytes() + masks_.bytes() + changed_.bytes() +
+           slots_.bytes();
+  }
+
+ private:
+  template <class View>
+  Elimination(const View& view, const RowLevels& levels, const Offset* source, cudaStream_t stream);
+
+  TaskList tasks_;
+  Index slot_count_ = 0;
+  RowForm widest_ = RowForm::sum;
+  cuda::DeviceArray<EliminationRow> rows_;
+  cuda::DeviceArray<PivotRow> pivots_;
+  cuda::DeviceArray<ValueReference> updates_;
+  cuda::DeviceArray<unsigned> masks_;
+  cuda::DeviceArray<Offset> changed_;
+  cuda::DeviceArray<Index> slots_;
+  const Index* columns_ = nullptr;
+};
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <type_traits>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "kernels/factor/cuda/long_row.cuh"
+#include "kernels/factor/cuda/numeric.hpp"
+#include "kernels/factor/cuda/recurrence.hpp"
+#include "kernels/factor/cuda/rounds.cuh"
+#include "kernels/factor/cuda/sum.cuh"
+#include "kernels/factor/cuda/targets.cuh"
+
+namespace taskdag::kernels {
+namespace {
+
+using namespace elimination;
+
+constexpr int kBlock = 128;
+// Entries of a long row that fit into shared memory.
+constexpr int kStaged = 256;
+constexpr int kWarps = kBlock / kWarpSize;
+// Unchanged entries that a lane of a row without updates fetches before it waits, if all rows are such: registers are
+// few otherwise. More are fetched after the row is published.
+constexpr int kUnchangedOfSums = 3;
+
+__device__ int4 load_words(const WarpTask* task) { return __ldg(reinterpret_cast<const int4*>(task)); }
+
+/// What a warp has in shared memory: a row of the form `rounds` for each group of lanes, or a long row.
+struct WarpStage {
+  Place places[kPlacesPerLane * kWarpSize];
+};
+static_assert(sizeof(WarpStage) >= kStaged * (sizeof(double) + sizeof(Index)));
+
+/// Kernels by the forms of rows that they know: those with fewer need fewer registers.
+template <FactorKind Kind, RowForm Widest>
+__device__ void eliminate_rows(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row,
+                               WarpStage& stage) {
+  // The lanes of a task's last rows may be idle; its first lane is not.
+  const auto form = Widest == RowForm::sum ? RowForm::sum : RowForm{__shfl_sync(kFullWarp, Index(row.form), 0)};
+  constexpr int kUnchanged = Widest == RowForm::sum ? kUnchangedOfSums : 1;
+  if (form == RowForm::sum) return eliminate_sum<Kind, kUnchanged>(p, group, lane, row);
+  if constexpr (Widest >= RowForm::targets) {
+    if (form == RowForm::targets) return eliminate_targets<Kind>(p, group, lane, row);
+  }
+  if constexpr (Widest >= RowForm::rounds) {
+    if (form == RowForm::rounds) {
+      return eliminate_in_rounds<Kind>(p, group, lane, row, stage.places + kPlacesPerLane * (lane - group.rank()));
+    }
+  }
+  if constexpr (Widest > RowForm::rounds) {
+    // A row that does not fit is worked on where the result goes, which no other row reads.
+    const bool fits = row.entries <= kStaged;
+    auto* const staged = reinterpret_cast<double*>(stage.places);
+    auto* const staged_changed = reinterpret_cast<Index*>(staged + kStaged);
+    eliminate_long<Kind>(p, lane, row, {fits ? staged : p.entries + row.begin, fits ? staged_changed : nullptr});
+  }
+}
+
+constexpr int blocks_per_multiprocessor(RowForm widest) { return widest == RowForm::sum ? 5 : 6; }
+
+/// Who takes a ticket: a warp for each task, or a block for a task of each of its warps, which is all that it does.
+enum class TicketFor : std::uint8_t { warp, block };
+
+template <FactorKind Kind, RowForm Widest, TicketFor Taker>
+__global__ void __launch_bounds__(kBlock, blocks_per_multiprocessor(Widest))
+    eliminate_kernel(const Parameters p, int* next_counter) {
+  constexpr int kWarpsStaged = Widest > RowForm::targets ? kWarps : 1;
+  __shared__ WarpStage stages[kWarpsStaged];
+  const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  if (blockIdx.x == 0 && threadIdx.x == 0) *next_counter = 0;
+  const auto fetch = [&](Index t) { return t < p.lists.tasks.tasks ? load_words(p.lists.tasks.task + t) : int4{}; };
+  const auto work = [&](const int4& words) {
+    WarpTask task;
+    memcpy(&task, &words, sizeof(task));
+    const LaneGroup group(lane, 1 << task.log2_lanes);
+    const int row_in_task = lane >> task.log2_lanes;
+    GroupRow row{{}, row_in_task < task.rows, task.first + row_in_task};
+    if (row.active) static_cast<EliminationRow&>(row) = load(p.lists.rows + row.position);
+    eliminate_rows<Kind, Widest>(p, group, lane, row, stages[warp % kWarpsStaged]);
+  };
+  if constexpr (Taker == TicketFor::block) {
+    __shared__ int ticket;
+    if (threadIdx.x == 0) ticket = p.tickets.request(lane);
+    __syncthreads();
+    const Index mine = ticket * kWarps + warp;
+    if (mine < p.lists.tasks.tasks) work(fetch(mine));
+  } else {
+    Index ticket = TicketCounter::receive(p.tickets.request(lane));
+    int requested = p.tickets.request(lane);
+    // The next task travels while this one is worked on, and the ticket after it.
+    int4 words = fetch(ticket);
+    while (ticket < p.lists.tasks.tasks) {
+      const int4 now = words;
+      ticket = TicketCounter::receive(requested);
+      requested = p.tickets.request(lane);
+      words = fetch(ticket);
+      work(now);
+    }
+  }
+}
+
+template <RowForm Form>
+constexpr std::integral_constant<RowForm, Form> form_constant{};
+
+/// Rows with updates hold their warp long, and longer than it takes a block to start: then warps that come and go do
+/// better than ones that stay. Where a level fills the device anyway, and where most rows are sums, those that stay
+/// have their next task at hand.
+bool tickets_for_blocks(const Elimination& elimination) {
+  const TaskList& tasks = elimination.tasks();
+  const std::int64_t at_once =
+      std::int64_t{cuda::device_limits().multiprocessors} * blocks_per_multiprocessor(elimination.widest()) * kWarps;
+  return elimination.many_updates() && tasks.tasks < at_once * tasks.levels;
+}
+
+__global__ void arm_kernel(Index slots, double* first, double* second, int* counters) {
+  const auto i = static_cast<Index>(cuda::element());
+  if (i < slots) first[i] = second[i] = not_yet();
+  if (i < 2) counters[i] = 0;
+}
+
+}  // namespace
+
+Factor::Factor(Elimination&& elimination, FactorKind kind, Offset entries, cudaStream_t stream)
+    : elimination_(std::move(elimination)), kind_(kind) {
+  const Index rows = elimination_.tasks().rows;
+  if (rows == 0) return;
+  const Index slots = elimination_.slots();
+  entries_ = {static_cast<std::size_t>(entries), stream};
+  inverse_pivots_ = {static_cast<std::size_t>(rows), stream};
+  counters_ = {2, stream};
+  for (auto& set : slots_) set = {static_cast<std::size_t>(slots), stream};
+  arm_kernel<<<cuda::element_blocks(slots), cuda::kElementBlock, 0, stream>>>(slots, slots_[0].data(), slots_[1].data(),
+                                                                              counters_.data());
+  cuda::check_launch("arm_kernel");
+}
+
+void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream_t stream) {
+  *report_.data() = FactorReport{};
+  const TaskList& tasks = elimination_.tasks();
+  if (tasks.rows == 0) return;
+  const std::size_t next = current_;
+  current_ = 1 - current_;
+  const Parameters parameters{elimination_.view(),
+                              input,
+                              rule,
+                              Slots{slots_[current_].data()},
+                              slots_[next].data(),
+                              entries_.data(),
+                              inverse_pivots_.data(),
+                              {report_.data()},
+                              TicketCounter{counters_.data() + current_}};
+  const auto launch = [&](auto kernel, int blocks) {
+    kernel<<<blocks, kBlock, 0, stream>>>(parameters, counters_.data() + next);
+    cuda::check_launch("eliminate_kernel");
+  };
+  const auto launch_form = [&](auto kind, auto widest) {
+    if (tickets_for_blocks(elimination_)) {
+      launch(eliminate_kernel<kind(), widest(), TicketFor::block>, (tasks.tasks + kWarps - 1) / kWarps);
+    } else {
+      launch(eliminate_kernel<kind(), widest(), TicketFor::warp>, persistent_blocks(tasks, SolveTuning{}, kBlock));
+    }
+  };
+  const auto launch_kind = [&](auto kind) {
+    if (elimination_.widest() == RowForm::sum) {
+      launch_form(kind, form_constant<RowForm::sum>);
+    } else if (elimination_.widest() == RowForm::targets) {
+      launch_form(kind, form_constant<RowForm::targets>);
+    } else if (elimination_.widest() == RowForm::rounds) {
+      launch_form(kind, form_constant<RowForm::rounds>);
+    } else {
+      launch_form(kind, form_constant<RowForm::searched>);
+    }
+  };
+  if (kind_ == FactorKind::ic0) {
+    launch_kind(std::integral_constant<FactorKind, FactorKind::ic0>{});
+  } else {
+    launch_kind(std::integral_constant<FactorKind, FactorKind::ilu0>{});
+  }
+  finished_.record(stream);
+}
+
+void Factor::attempt(const FactorInput& input, const PivotRule& rule, Recurrence& recurrence, double* unit,
+                     cudaStream_t stream) {
+  *report_.data() = FactorReport{};
+  recurrence.factor(input, rule, {entries_.data(), inverse_pivots_.data(), unit, report_.data()}, stream);
+  finished_.record(stream);
+}
+
+FactorReport Factor::report() const {
+  if (elimination_.tasks().rows > 0) finished_.wait();
+  return *report_.data();
+}
+
+std::int64_t Factor::bytes() const {
+  return elimination_.bytes() + entries_.bytes() + inverse_pivots_.bytes() + slots_[0].bytes() + slots_[1].bytes() +
+         counters_.bytes();
+}
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,84 @@
+/// \file
+/// Numeric ILU(0) and IC(0) on CUDA, along prepared lists.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <climits>
+
+#include "backends/cuda/memory.hpp"
+#include "backends/cuda/stream.hpp"
+#include "base/macros.hpp"
+#include "kernels/factor/cuda/lists.hpp"
+#include "kernels/factor/pivot.hpp"
+
+namespace taskdag::kernels {
+
+/// What an attempt found out, written by the kernel.
+struct FactorReport {
+  Index first_zero = INT_MAX;
+  Index last_zero = -1;
+  Index first_non_finite = INT_MAX;
+  int shifted = 0;
+};
+
+/// The values to factorise: entry e of the factor's pattern is values[source ? source[e] : e], 0 where source[e] is −1,
+/// plus `shift` on the diagonal. Device memory.
+struct FactorInput {
+  const double* values = nullptr;
+  const Offset* source = nullptr;
+  double shift = 0.0;
+
+  TASKDAG_HD double value(Offset e) const {
+    const Offset from = source ? source[e] : e;
+    return from < 0 ? 0.0 : values[from];
+  }
+};
+
+class Recurrence;
+
+/// A factor and what its attempts need. Slots and counter exist twice: each attempt resets those of the next.
+class Factor {
+ public:
+  Factor() = default;
+  /// Takes the lists. Pattern: `entries` in all.
+  Factor(Elimination&& elimination, FactorKind kind, Offset entries, cudaStream_t stream);
+
+  /// One attempt. Asynchronous. The report of the one before must have been taken.
+  void attempt(const FactorInput& input, const PivotRule& rule, cudaStream_t stream);
+
+  /// Whether only diagonal entries change: no row has updates, as on grids with five or seven points.
+  [[nodiscard]] bool only_diagonal_changes() const { return elimination_.widest() == RowForm::sum; }
+  /// One attempt where that is so, by a recurrence. `unit`: where U of ic0 goes. Not for shifts of single pivots
+  /// (inblocks). Asynchronous.
+  void attempt(const FactorInput& input, const PivotRule& rule, Recurrence& recurrence, double* unit,
+               cudaStream_t stream);
+  /// Waits for the last attempt, not for what was submitted after it.
+  [[nodiscard]] FactorReport report() const;
+
+  /// ilu0: L without its unit diagonal, and U. ic0: D·U. Pivots not inverted, one value per entry of the pattern.
+  [[nodiscard]] const double* entries() const { return entries_.data(); }
+  [[nodiscard]] const double* inverse_pivots() const { return inverse_pivots_.data(); }  ///< by row
+  [[nodiscard]] std::int64_t bytes() const;
+
+ private:
+  Elimination elimination_;
+  FactorKind kind_ = FactorKind::ilu0;
+  cuda::DeviceArray<double> entries_;
+  cuda::DeviceArray<double> inverse_pivots_;
+  std::array<cuda::DeviceArray<double>, 2> slots_;
+  cuda::DeviceArray<int> counters_;
+  std::size_t current_ = 0;                    ///< of the last attempt
+  cuda::PinnedArray<FactorReport> report_{1};  ///< written by the kernel, and only where something is to be reported
+  cuda::UniqueEvent finished_;
+};
+
+/// Largest Σ_j |a_ij| − |a_ii| − a_ii over the rows (what a positive definite shift starts from). Synchronises.
+double diagonal_dominance(const DevicePattern& pattern, const double* values, const Offset* source,
+                          cudaStream_t stream);
+
+/// unit[e] = entries[e] · inverse_pivots[row of e]: D·U to U. Asynchronous.
+void scale_to_unit(const DevicePattern& upper, const Factor& factor, double* unit, cudaStream_t stream);
+
+}  // namespace taskdag::kernels

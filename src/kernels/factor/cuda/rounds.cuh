@@ -1,0 +1,236 @@
+/// \file
+/// Rows of the form `rounds`.
+#pragma once
+
+#include "kernels/factor/cuda/row.cuh"
+
+namespace taskdag::kernels::elimination {
+
+/// Rounds whose updates are fetched together.
+inline constexpr int kRoundBatch = 2;
+/// Late rounds that a row waits for at once.
+inline constexpr int kLateRounds = 3;
+/// Changed entries that a lane keeps the places of.
+inline constexpr int kChangedHeld = 2;
+
+/// A row of the form `rounds` in shared memory, by place: entries first; ilu0: an entry left of the diagonal is also
+/// the pivot row's place; ic0: the pivot rows follow. A multiplier is the product of the two halves of its place.
+struct alignas(16) Place {
+  double value;
+  double inverse;  ///< not_yet until the pivot row is there
+};
+/// What the diagonal gets from a pivot row.
+struct alignas(16) Meeting {
+  double value;
+  Index inverse;  ///< slot
+  ValueReference reference;
+};
+inline constexpr Index kLate = -2;  // in place of the slot of a late pivot row
+
+template <FactorKind Kind>
+struct RoundRow {
+  const Parameters& p;
+  const GroupRow& row;
+  Place* places;
+  Meeting* meetings;  ///< by pivot row
+
+  static constexpr bool kIlu = Kind == FactorKind::ilu0;
+  __device__ RoundRow(const Parameters& parameters, const GroupRow& group_row, Place* shared)
+      : p(parameters), row(group_row), places(shared) {
+    meetings = reinterpret_cast<Meeting*>(pivots() + (kIlu ? row.entries : row.pivot_count));
+  }
+  __device__ Place* pivots() const { return places + (kIlu ? 0 : row.entries); }
+
+  /// Looks again at what a pivot row's multiplier is made of. Lanes that look at the same one write the same, or
+  /// nothing.
+  __device__ void look_again(Index place) const {
+    const Meeting meeting = meetings[place];
+    const double inverse = p.slots.peek(meeting.inverse);
+    if constexpr (kIlu) {
+      if (is_ready(inverse)) pivots()[place].inverse = inverse;
+    } else {
+      const double value =
+          Parameters::missing(meeting.reference, meeting.value) ? p.peek_cached(meeting.reference) : meeting.value;
+      if (is_ready(inverse) && !Parameters::missing(meeting.reference, value)) pivots()[place] = {value, inverse};
+    }
+  }
+  __device__ double factor(Place pivot) const {
+    return kIlu ? multiplier<Kind>(pivot.value, 0.0, pivot.inverse) : multiplier<Kind>(0.0, pivot.value, pivot.inverse);
+  }
+};
+
+/// Some rounds of a lane.
+template <int Count>
+struct Rounds {
+  RoundUpdate update[Count];
+  double value[Count];
+
+  /// Fetches rounds first, … of the row's `end`.
+  __device__ void fetch(const RoundUpdate* list, int lanes, Index first, Index end) {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) {
+      update[i] = {kNoValue, -1};
+      if (first + i >= end) continue;
+      const int2 raw = __ldg(reinterpret_cast<const int2*>(list + (first + i) * lanes));
+      update[i] = {raw.x, raw.y};
+    }
+  }
+  __device__ void peek(const Parameters& p) {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) value[i] = p.peek_cached(update[i].value);
+  }
+  __device__ bool missing(int i) const { return Parameters::missing(update[i].value, value[i]); }
+  __device__ void look_again(const Parameters& p) {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) p.look_again(update[i].value, value[i]);
+  }
+};
+
+/// Rows of the form `rounds`. All rows of the warp run in lockstep. Early rounds wait politely, each for its own pivot
+/// rows. When they are over, the row waits once, for all that is still missing: that is when it matters how long it
+/// takes.
+template <FactorKind Kind>
+__device__ void eliminate_in_rounds(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row,
+                                    Place* shared) {
+  using Row = RoundRow<Kind>;
+  const int rank = group.rank();
+  const int lanes = group.size();
+  const RoundUpdate* const list = reinterpret_cast<const RoundUpdate*>(p.lists.updates + row.first_update) + rank;
+  Rounds<kRoundBatch> now;
+  Rounds<kRoundBatch> next;
+  Rounds<kLateRounds> late;
+  now.fetch(list, lanes, 0, row.early_rounds);
+  next.fetch(list, lanes, kRoundBatch, row.early_rounds);
+  late.fetch(list, lanes, row.early_rounds, row.rounds);
+  const Row work(p, row, shared);
+  Index changed[kChangedHeld];
+#pragma unroll
+  for (int k = 0; k < kChangedHeld; ++k) {
+    const Index c = rank + k * lanes;
+    changed[k] = c < row.changed_count ? __ldg(p.lists.changed + row.first_changed + c) - row.begin : -1;
+  }
+  const Index early_pivots = row.pivot_count - row.late_pivots;
+  for (Index t = rank; t < early_pivots; t += lanes) {
+    const PivotRow pivot = load(p.lists.pivots + row.first_pivot + t);
+    const double inverse = p.peek(pivot.inverse);
+    const double meeting = p.peek_cached(pivot.meeting);
+    work.meetings[pivot.place] = {meeting, pivot.inverse, pivot.meeting};
+    if constexpr (Row::kIlu) {
+      work.pivots()[pivot.place].inverse = inverse;
+    } else {
+      work.pivots()[pivot.place] = {meeting, Parameters::missing(pivot.meeting, meeting) ? not_yet() : inverse};
+    }
+  }
+  PivotRow last{kNoValue, kNoValue, -1, 0};  // this lane's late pivot row
+  if (rank < row.late_pivots) {
+    last = load(p.lists.pivots + row.first_pivot + early_pivots + rank);
+    work.meetings[last.place].inverse = kLate;
+  }
+  for (Index e = rank; e < row.entries; e += lanes) {
+    work.places[e].value = p.input.value(row.begin + e);
+  }
+  now.peek(p);
+  __syncwarp();
+  const Index early_rounds = group.most(row.early_rounds);
+  for (Index round = 0; round < early_rounds; round += kRoundBatch) {
+    next.peek(p);
+    Rounds<kRoundBatch> after;
+    after.fetch(list, lanes, round + 2 * kRoundBatch, row.early_rounds);
+#pragma unroll
+    for (int i = 0; i < kRoundBatch; ++i) {
+      if (round + i >= early_rounds) break;
+      const bool busy = now.update[i].places >= 0;
+      const int from = now.update[i].places & 0xFFFF;
+      const int to = now.update[i].places >> 16;
+      Place pivot{0.0, 0.0};
+      for (;;) {
+        if (busy) pivot = work.places[from];
+        const bool missing = !is_ready(pivot.inverse);
+        if (!__any_sync(kFullWarp, missing | now.missing(i))) break;
+        now.look_again(p);
+        if (missing) work.look_again(from - static_cast<int>(work.pivots() - work.places));
+        if (!__any_sync(kFullWarp, missing)) next.look_again(p);
+        __syncwarp();
+      }
+      if (busy) work.places[to].value -= work.factor(pivot) * now.value[i];
+      __syncwarp();
+    }
+    now = next;
+    next = after;
+  }
+  late.peek(p);
+  double inverse = p.peek(last.inverse);
+  double meeting = p.peek_cached(last.meeting);
+  // No late pivot row changes a multiplier: those of the early ones are final.
+  double off = 0.0;
+  for (Index t = rank; t < row.pivot_count; t += lanes) {
+    Meeting meeting = work.meetings[t];
+    if (meeting.inverse == kLate) continue;
+    Place pivot = work.pivots()[t];
+    while (!is_ready(pivot.inverse)) {
+      work.look_again(t);
+      pivot = work.pivots()[t];
+    }
+    while (Parameters::missing(meeting.reference, meeting.value)) p.look_again(meeting.reference, meeting.value);
+    if (!Row::kIlu) pivot.value = meeting.value;
+    const double mine = work.factor(pivot);
+    off -= mine * meeting.value;
+    if (Row::kIlu) work.places[t].value = mine;
+  }
+  off = group.sum(off);
+  double diagonal = 0.0;
+  if (row.active && rank == 0) diagonal = work.places[row.diagonal].value + p.input.shift + off;
+  double own = 0.0;
+  if (Row::kIlu && last.place >= 0) own = work.places[last.place].value;
+  const int late_rounds = group.most(row.rounds - row.early_rounds);
+  for (;;) {
+    bool missing = Parameters::missing(last.inverse, inverse) | Parameters::missing(last.meeting, meeting);
+#pragma unroll
+    for (int i = 0; i < kLateRounds; ++i) missing = missing | late.missing(i);
+    if (!__any_sync(kFullWarp, missing)) break;
+    p.look_again(last.inverse, inverse);
+    p.look_again(last.meeting, meeting);
+    late.look_again(p);
+  }
+  const double mine = multiplier<Kind>(own, meeting, inverse);
+  if (last.place >= 0) work.pivots()[last.place].value = mine;
+  __syncwarp();
+  for (int round = 0; round < late_rounds; round += kLateRounds) {
+    if (round > 0) {
+      late.fetch(list, lanes, row.early_rounds + round, row.rounds);
+      late.peek(p);
+    }
+#pragma unroll
+    for (int i = 0; i < kLateRounds; ++i) {
+      if (round + i >= late_rounds) break;
+      while (late.missing(i)) p.look_again(late.update[i].value, late.value[i]);
+      if (late.update[i].places >= 0) {
+        work.places[late.update[i].places >> 16].value -=
+            work.places[late.update[i].places & 0xFFFF].value * late.value[i];
+      }
+      __syncwarp();
+    }
+  }
+  const Index first_slot = p.lists.tasks.rows + row.first_changed;
+#pragma unroll
+  for (int k = 0; k < kChangedHeld; ++k) {
+    if (changed[k] >= 0) p.slots.publish(first_slot + rank + k * lanes, work.places[changed[k]].value);
+  }
+  for (Index c = rank + kChangedHeld * lanes; c < row.changed_count; c += lanes) {
+    p.slots.publish(first_slot + c, work.places[__ldg(p.lists.changed + row.first_changed + c) - row.begin].value);
+  }
+  const double result = publish_pivot(p, group, lane, row, group.most(row.late_pivots), diagonal,
+                                      last.place >= 0 ? -mine * meeting : 0.0);
+  for (Index c = rank; c < row.changed_count; c += lanes) p.next_slots[first_slot + c] = not_yet();
+  double absolute_sum = 0.0;  // from here on nobody waits
+  for (Index e = rank; e < row.entries; e += lanes) {
+    if (e == row.diagonal) continue;
+    const double entry = work.places[e].value;
+    p.entries[row.begin + e] = entry;
+    absolute_sum += magnitude(entry);
+  }
+  check_row(p, group, row, result, absolute_sum);
+  __syncwarp();  // before the next row's values come
+}
+
+}  // namespace taskdag::kernels::elimination

@@ -1,0 +1,46 @@
+/// \file
+/// ILU(0) on host threads.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backends/host/seam.hpp"
+#include "backends/host/thread_pool.hpp"
+#include "dag/plan_runner.hpp"
+#include "dag/transpose.hpp"
+#include "kernels/factor/pivot.hpp"
+#include "kernels/factor/state.hpp"
+
+namespace taskdag::kernels {
+
+/// The factor in one CSR array, worked on in place; rows run as the plan of the forward sweep says.
+class HostIlu0 {
+ public:
+  /// Every row of the square pattern has a diagonal entry.
+  HostIlu0(const CsrPattern& pattern, host::ThreadPool& pool);
+
+  /// The plan of the factorisation and of the forward sweep, which has the same dependencies.
+  [[nodiscard]] const std::shared_ptr<const ThreadPlan>& plan() const { return runner_.shared_plan(); }
+
+  /// One attempt: entry e of the pattern starts as values[source[e]], or 0 where source[e] is −1; diagonal entries with
+  /// `shift` added.
+  void factor(const double* values, const Offset* source, double shift, const PivotRule& rule, Findings& findings);
+
+  /// L strictly below, pivots on, U above the diagonal.
+  [[nodiscard]] const std::vector<double>& values() const { return values_; }
+  [[nodiscard]] const std::vector<double>& inverse_pivots() const { return inverse_pivots_; }
+  [[nodiscard]] double pivot(Index i) const {
+    return values_[static_cast<std::size_t>(diagonal_[static_cast<std::size_t>(i)])];
+  }
+
+ private:
+  CsrPattern pattern_;  // the caller's, which outlives this
+  std::vector<Offset> diagonal_;
+  std::vector<double> values_;
+  std::vector<double> inverse_pivots_;
+  PlanRunner runner_;
+  std::vector<std::vector<Offset>> entry_of_column_;  // per thread, by column: the entry in the row at work, or -1
+};
+
+}  // namespace taskdag::kernels

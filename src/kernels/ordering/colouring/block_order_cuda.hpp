@@ -1,0 +1,20 @@
+/// \file
+/// Multicolour and block multicolour orderings on CUDA; rules and results are those of aggregation.hpp and
+/// block_colouring.hpp.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/ordering/colouring/block_colouring.hpp"
+#include "kernels/ordering/graph/device_graph.hpp"
+
+namespace taskdag::kernels {
+
+/// For blocks of more than one row. What the host does is small: the graph of the blocks and its colours.
+/// Synchronises `stream`.
+BlockOrdering order_by_blocks(const DeviceGraph& graph, Index block_size, cudaStream_t stream);
+
+/// Synchronises `stream`.
+BlockOrdering order_by_points(const DeviceGraph& graph, cudaStream_t stream);
+
+}  // namespace taskdag::kernels

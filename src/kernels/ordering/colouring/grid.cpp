@@ -1,0 +1,103 @@
+#include "kernels/ordering/colouring/grid.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "base/index.hpp"
+
+namespace taskdag::kernels {
+
+namespace {
+
+/// Distances to the neighbours, ascending, each once: a stencil, whichever side of it a row stores.
+std::vector<Index> stencil_of(const StencilSample& sample, std::size_t s) {
+  std::vector<Index> stencil;
+  if (sample.degree[s] > kStencilWidth) return stencil;
+  const Index* const offsets = sample.offsets.data() + s * at(kStencilWidth);
+  for (Index k = 0; k < sample.degree[s]; ++k) stencil.push_back(std::abs(offsets[k]));
+  std::ranges::sort(stencil);
+  stencil.erase(std::unique(stencil.begin(), stencil.end()), stencil.end());
+  return stencil;
+}
+
+/// What at least half of the rows have, where nearly all others have a part of it: those at the boundary.
+std::vector<Index> common_stencil(const StencilSample& sample) {
+  constexpr double kNearlyAll = 0.9;
+  std::map<std::vector<Index>, std::size_t> counts;
+  for (std::size_t s = 0; s < sample.degree.size(); ++s) ++counts[stencil_of(sample, s)];
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
+  if (most == counts.end() || 2 * most->second < sample.degree.size()) return {};
+  std::size_t parts = 0;
+  for (const auto& [stencil, count] : counts) {
+    if (std::ranges::includes(most->first, stencil)) parts += count;
+  }
+  return static_cast<double>(parts) < kNearlyAll * static_cast<double>(sample.degree.size()) ? std::vector<Index>{}
+                                                                                             : most->first;
+}
+
+/// Distances behind the first one as the middles of c or c − 1, c, c + 1; nothing where they are of another form.
+std::optional<std::vector<Index>> middles_of(const std::vector<Index>& stencil) {
+  std::vector<Index> middles;
+  for (std::size_t k = 1; k < stencil.size();) {
+    std::size_t next = k + 1;
+    while (next < stencil.size() && stencil[next] == stencil[next - 1] + 1) ++next;
+    if (next - k != 1 && next - k != 3) return std::nullopt;
+    middles.push_back(stencil[k + (next - k) / 2]);
+    k = next;
+  }
+  return middles;
+}
+
+std::optional<Grid> extents_of(const std::vector<Index>& stencil, Index rows) {
+  if (stencil.empty() || stencil.front() != 1) return std::nullopt;
+  const auto found = middles_of(stencil);
+  if (!found) return std::nullopt;
+  const std::vector<Index>& middles = *found;
+  Grid grid;
+  if (middles.empty()) {
+    grid.extent[0] = rows;
+    return grid;
+  }
+  grid.extent[0] = middles[0];
+  Index plane = rows;  // points of a plane; all of them where there is one plane
+  if (middles.size() == 2) {
+    plane = middles[1];
+  } else if (middles.size() == 4) {  // lines of the plane above
+    if (middles[2] - middles[1] != middles[0] || middles[3] - middles[2] != middles[0]) return std::nullopt;
+    plane = middles[2];
+  } else if (middles.size() != 1) {
+    return std::nullopt;
+  }
+  if (middles.size() > 1 && plane % middles[0] != 0) return std::nullopt;
+  grid.extent[1] = (plane + middles[0] - 1) / middles[0];
+  grid.extent[2] = (rows + plane - 1) / plane;
+  return grid;
+}
+
+/// Edges as equal as the extents allow.
+void cut(Grid& grid, Index block_size) {
+  std::array<int, 3> directions{0, 1, 2};
+  std::ranges::stable_sort(directions, {}, [&](int d) { return grid.extent[d]; });
+  double volume = block_size;
+  int left = 3;
+  for (const int d : directions) {
+    const double extent = grid.extent[d];
+    const double edge = std::clamp(std::round(std::pow(volume, 1.0 / left)), 1.0, extent);
+    grid.boxes[d] = std::max<Index>(1, static_cast<Index>(std::lround(extent / edge)));
+    volume /= edge;
+    --left;
+  }
+}
+
+}  // namespace
+
+std::optional<Grid> find_grid(const StencilSample& sample, Index rows, Index block_size) {
+  std::optional<Grid> grid = extents_of(common_stencil(sample), rows);
+  if (grid) cut(*grid, block_size);
+  return grid;
+}
+
+}  // namespace taskdag::kernels

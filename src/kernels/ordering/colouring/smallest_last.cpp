@@ -1,0 +1,66 @@
+#include "kernels/ordering/colouring/smallest_last.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace taskdag::kernels {
+namespace {
+
+/// Vertices sorted by how many neighbours are left, so that one neighbour less is one swap.
+class Buckets {
+ public:
+  explicit Buckets(const CsrPattern& graph)
+      : left_(static_cast<std::size_t>(graph.rows)), place_(left_.size()), vertex_(left_.size()) {
+    for (Index v = 0; v < graph.rows; ++v) left(v) = graph.row_offsets[v + 1] - graph.row_offsets[v];
+    const Offset most = left_.empty() ? 0 : *std::max_element(left_.begin(), left_.end());
+    begin_.assign(static_cast<std::size_t>(most) + 2, 0);
+    for (const Offset l : left_) ++begin_.data()[l + 1];
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    std::vector<Index> next(begin_);
+    for (Index v = 0; v < graph.rows; ++v) put(v, next.data()[left(v)]++);
+  }
+
+  [[nodiscard]] Index at(Index place) const { return vertex_.data()[place]; }
+  /// `v` is taken away beside `u`. Vertices with no more left than `v` stay where they are: their turn comes as it is.
+  void lose_neighbour(Index u, Index v) {
+    if (left(u) <= left(v)) return;
+    Index& first = begin_.data()[left(u)];
+    const Index other = at(first);
+    const Index place = place_.data()[u];
+    put(u, first);
+    put(other, place);
+    ++first;
+    --left(u);
+  }
+  std::vector<Index> take() { return std::move(vertex_); }
+
+ private:
+  Offset& left(Index v) { return left_.data()[v]; }
+  void put(Index v, Index place) {
+    place_.data()[v] = place;
+    vertex_.data()[place] = v;
+  }
+
+  std::vector<Offset> left_;   ///< neighbours
+  std::vector<Index> begin_;   ///< of the vertices with so many left, not counting those that are gone
+  std::vector<Index> place_;   ///< of a vertex
+  std::vector<Index> vertex_;  ///< at a place
+};
+
+}  // namespace
+
+std::vector<Index> smallest_last_order(const CsrPattern& graph) {
+  Buckets buckets(graph);
+  for (Index place = 0; place < graph.rows; ++place) {
+    const Index v = buckets.at(place);
+    for (Offset e = graph.row_offsets[v]; e < graph.row_offsets[v + 1]; ++e) {
+      buckets.lose_neighbour(graph.col_indices[e], v);
+    }
+  }
+  std::vector<Index> order = buckets.take();
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,255 @@
+#include "kernels/ordering/rcm/host_walk.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace taskdag::kernels {
+namespace {
+
+/// Threads stay together until a level has this many times fewer.
+constexpr Index kStayTogether = 4;
+/// So many nodes ahead their neighbours are fetched.
+constexpr Index kAhead = 6;
+/// Children that are sorted by insertion.
+constexpr std::ptrdiff_t kFew = 32;
+/// In place of a count: the thread had no memory for what it found.
+constexpr Index kNoMemory = -1;
+
+}  // namespace
+
+template <class Place>
+HostWalk<Place>::HostWalk(const Lists<Place>& lists, host::ThreadPool& pool, std::int64_t neighbours_together)
+    : lists_(lists),
+      pool_(pool),
+      threads_(pool.concurrent() && pool.processors() > 1 ? pool.threads() : 1),
+      least_together_(0),
+      mark_(at(lists.nodes)),
+      queue_(at(lists.nodes)),
+      own_(static_cast<std::size_t>(threads_)),
+      barrier_(threads_) {
+  const std::int64_t entries = lists.nodes == 0 ? 0 : lists.offsets[lists.nodes];
+  const std::int64_t average = std::max<std::int64_t>(1, entries / std::max(lists.nodes, 1));
+  least_together_ = static_cast<Index>(std::max<std::int64_t>(1, neighbours_together / average));
+  for (std::atomic<Mark>& mark : mark_) mark.store(kNew, std::memory_order_relaxed);
+}
+
+template <class Place>
+void HostWalk<Place>::begin(Index start, Mark mark) {
+  mark_[at(start)].store(mark, std::memory_order_relaxed);
+  queue_[0] = start;
+  level_ = 0;
+  tail_ = 1;
+  depth_ = 0;
+}
+
+template <class Place>
+void HostWalk<Place>::search(Index start) {
+  free_from_ = kNew;
+  base_ = kMet;
+  begin(start, kMet);
+  walk<false>();
+}
+
+template <class Place>
+void HostWalk<Place>::order(Index start) {
+  const auto numbers = static_cast<Mark>(tail_) + 1;
+  if (limit_ <= numbers) {
+    for (std::atomic<Mark>& mark : mark_) {
+      if (mark.load(std::memory_order_relaxed) != kNew) mark.store(kMet, std::memory_order_relaxed);
+    }
+    limit_ = kMet;
+  }
+  free_from_ = limit_;
+  base_ = limit_ - numbers;
+  limit_ = base_;
+  begin(start, base_);
+  walk<true>();
+}
+
+template <class Place>
+Index HostWalk<Place>::least_of_last_level() const {
+  Index best = queue_[at(level_)];
+  for (Index p = level_ + 1; p < tail_; ++p) {
+    const Index node = queue_[at(p)];
+    if (lists_.key(node) < lists_.key(best)) best = node;
+  }
+  return best;
+}
+
+template <class Place>
+template <bool kOrdered>
+void HostWalk<Place>::walk() {
+  finished_ = false;
+  while (!finished_) {
+    if (threads_ > 1 && tail_ - level_ >= least_together_) {
+      levels_together<kOrdered>();
+    } else {
+      level_alone<kOrdered>();
+    }
+  }
+}
+
+template <class Place>
+void HostWalk<Place>::sort_children(Index* first, Index* last) const {
+  if (last - first < 2) return;
+  if (last - first > kFew) {
+    std::sort(first, last, [this](Index a, Index b) { return lists_.key(a) < lists_.key(b); });
+    return;
+  }
+  for (Index* place = first + 1; place != last; ++place) {
+    const Index node = *place;
+    const std::uint64_t key = lists_.key(node);
+    Index* to = place;
+    for (; to != first && lists_.key(to[-1]) > key; --to) *to = to[-1];
+    *to = node;
+  }
+}
+
+template <class Place>
+template <bool kOrdered>
+void HostWalk<Place>::level_alone() {
+  Index* const queue = queue_.data();
+  std::atomic<Mark>* const mark = mark_.data();
+  const Mark free_from = free_from_;
+  const Mark taken = base_;
+  Index tail = tail_;
+  for (Index p = level_; p < tail_; ++p) {
+    const Index node = queue[p];
+    const Index first = tail;
+    // What comes soon is fetched now; the queue ends with nodes that are walked in the next level.
+    __builtin_prefetch(lists_.offsets + queue[std::min(p + 2 * kAhead, tail - 1)]);
+    __builtin_prefetch(lists_.neighbours + lists_.offsets[queue[std::min(p + kAhead, tail - 1)]]);
+    for (Place e = lists_.offsets[node]; e < lists_.offsets[node + 1]; ++e) {
+      const Index next = lists_.neighbours[e];
+      if (mark[next].load(std::memory_order_relaxed) < free_from) continue;
+      mark[next].store(taken, std::memory_order_relaxed);
+      queue[tail++] = next;
+    }
+    if constexpr (kOrdered) sort_children(queue + first, queue + tail);
+  }
+  finished_ = tail == tail_;
+  if (finished_) return;
+  level_ = tail_;
+  tail_ = tail;
+  ++depth_;
+}
+
+template <class Place>
+Index HostWalk<Place>::boundary(Index begin, Index end, int thread) const {
+  return begin + static_cast<Index>(std::int64_t{end - begin} * thread / threads_);
+}
+
+template <class Place>
+void HostWalk<Place>::claim(Index first, Index last) {
+  for (Index p = first; p < last; ++p) {
+    const Index node = queue_[at(p)];
+    const Mark mine = base_ + 1 + static_cast<Mark>(p);
+    for (Place e = lists_.offsets[node]; e < lists_.offsets[node + 1]; ++e) {
+      std::atomic<Mark>& mark = mark_[at(lists_.neighbours[e])];
+      Mark seen = mark.load(std::memory_order_relaxed);
+      while (seen > mine && !mark.compare_exchange_weak(seen, mine, std::memory_order_relaxed)) {
+      }
+    }
+  }
+}
+
+template <class Place>
+template <bool kOrdered>
+void HostWalk<Place>::collect(Index first, Index last, std::vector<Index>& found) {
+  found.clear();
+  for (Index p = first; p < last; ++p) {
+    const Index node = queue_[at(p)];
+    const Mark mine = base_ + 1 + static_cast<Mark>(p);
+    const std::size_t before = found.size();
+    for (Place e = lists_.offsets[node]; e < lists_.offsets[node + 1]; ++e) {
+      const Index next = lists_.neighbours[e];
+      std::atomic<Mark>& mark = mark_[at(next)];
+      const Mark seen = mark.load(std::memory_order_relaxed);
+      if constexpr (kOrdered) {
+        if (seen == mine) found.push_back(next);
+      } else {
+        if (seen == kNew && mark.exchange(kMet, std::memory_order_relaxed) == kNew) found.push_back(next);
+      }
+    }
+    if constexpr (kOrdered) sort_children(found.data() + before, found.data() + found.size());
+  }
+}
+
+/// Each thread goes on with the nodes that it has found, as long as that is fair.
+template <class Place>
+template <bool kOrdered>
+void HostWalk<Place>::levels_of_thread(int thread) {
+  Own& own = own_[static_cast<std::size_t>(thread)];
+  own.barriers = 0;
+  Index begin = level_;
+  Index end = tail_;
+  Index first = boundary(begin, end, thread);
+  Index last = boundary(begin, end, thread + 1);
+  for (Index levels = 0;; ++levels) {
+    const std::size_t parity = at(levels % 2);
+    if constexpr (kOrdered) {
+      claim(first, last);
+      barrier_.wait(thread, own.barriers);
+    }
+    try {
+      collect<kOrdered>(first, last, own.found);
+      own.count[parity] = static_cast<Index>(own.found.size());
+    } catch (const std::bad_alloc&) {
+      own.count[parity] = kNoMemory;
+    }
+    barrier_.wait(thread, own.barriers);
+    Index before = 0;
+    Index total = 0;
+    Index most = 0;
+    bool failed = false;
+    for (int other = 0; other < threads_; ++other) {
+      const Index count = own_[static_cast<std::size_t>(other)].count[parity];
+      failed = failed || count == kNoMemory;
+      if (other < thread) before += count;
+      total += count;
+      most = std::max(most, count);
+    }
+    if (failed || total == 0) {
+      if (thread == 0) {
+        out_of_memory_ = failed;
+        finished_ = true;
+        level_ = begin;
+        tail_ = end;
+        depth_ += levels;
+      }
+      return;
+    }
+    std::copy(own.found.begin(), own.found.end(), queue_.begin() + end + before);
+    begin = end;
+    end += total;
+    if (total < least_together_ / kStayTogether) {
+      if (thread == 0) {
+        level_ = begin;
+        tail_ = end;
+        depth_ += levels + 1;
+      }
+      return;
+    }
+    if (most > total / threads_ * 3 / 2) {
+      barrier_.wait(thread, own.barriers);  // others read what this thread has found
+      first = boundary(begin, end, thread);
+      last = boundary(begin, end, thread + 1);
+    } else {
+      first = begin + before;
+      last = first + own.count[parity];
+    }
+  }
+}
+
+template <class Place>
+template <bool kOrdered>
+void HostWalk<Place>::levels_together() {
+  barrier_.reset();
+  pool_.run([this](int thread) { levels_of_thread<kOrdered>(thread); });
+  if (out_of_memory_) throw std::bad_alloc();
+}
+
+template class HostWalk<Offset>;
+template class HostWalk<std::int64_t>;
+
+}  // namespace taskdag::kernels

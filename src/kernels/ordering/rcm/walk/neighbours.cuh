@@ -1,0 +1,136 @@
+/// \file
+/// The neighbours of a node, shared by the threads that it has: claiming them, counting and placing those that became
+/// children.
+#pragma once
+
+#include "kernels/ordering/rcm/walk/state.cuh"
+
+namespace taskdag::kernels::rcm {
+
+/// Some neighbours of a node, those of one thread.
+struct Part {
+  EdgeOffset first;
+  EdgeOffset last;
+};
+
+/// That of one of 2^log2_lanes threads.
+__device__ inline Part part_of(EdgeOffset begin, EdgeOffset end, Index lane, int log2_lanes) {
+  const EdgeOffset each = (end - begin + (EdgeOffset{1} << log2_lanes) - 1) >> log2_lanes;
+  const EdgeOffset first = min(begin + lane * each, end);
+  return {first, min(first + each, end)};
+}
+
+/// Calls take(v[], count) for batches of the part's neighbours.
+template <class Take>
+__device__ void for_batches(const Walk& walk, const Part& part, const Take& take) {
+  for (EdgeOffset e = part.first; e < part.last; e += kBatch) {
+    Index v[kBatch];
+    const auto count = static_cast<int>(min(part.last - e, EdgeOffset{kBatch}));
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) v[k] = k < count ? __ldg(walk.graph.neighbours + e + k) : 0;
+    take(v, count);
+  }
+}
+
+__device__ inline void claim(const Walk& walk, const Part& part, Index place) {
+  for_batches(walk, part, [&](const Index(&v)[kBatch], int count) {
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      if (k < count) atomicMin(walk.owner + v[k], place);
+    }
+  });
+}
+
+__device__ inline Index count_children(const Walk& walk, const Part& part, Index place) {
+  Index children = 0;
+  for_batches(walk, part, [&](const Index(&v)[kBatch], int count) {
+    Index owner[kBatch];
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) owner[k] = k < count ? __ldcg(walk.owner + v[k]) : kFree;
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) children += owner[k] == place ? 1 : 0;
+  });
+  return children;
+}
+
+template <class Put>
+__device__ void put_children(const Walk& walk, const Part& part, Index place, Index to, const Put& put) {
+  for_batches(walk, part, [&](const Index(&v)[kBatch], int count) {
+    Index owner[kBatch];
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) owner[k] = k < count ? __ldcg(walk.owner + v[k]) : kFree;
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      if (owner[k] == place) put(to++, v[k]);
+    }
+  });
+}
+
+/// The calling thread's share of a node when places come in tiles of kBlock / lanes from `tile` on.
+struct Share {
+  Index place;
+  Part part;
+};
+template <class NodeAt>
+__device__ Share share_of(const Walk& walk, Index tile, Index last, int log2_lanes, const NodeAt& node_at) {
+  const Index place = tile + static_cast<Index>(threadIdx.x >> log2_lanes);
+  if (place >= last) return {place, {0, 0}};
+  const Index node = node_at(place);
+  const EdgeOffset begin = __ldg(walk.graph.offsets + node);
+  const EdgeOffset end = __ldg(walk.graph.offsets + node + 1);
+  const Index lane = static_cast<Index>(threadIdx.x) & ((Index{1} << log2_lanes) - 1);
+  return {place, part_of(begin, end, lane, log2_lanes)};
+}
+
+/// A thread's share of a level that is one tile: its first neighbours stay in registers from step to step.
+struct Held {
+  Index place;
+  Index v[kBatch];
+  int count;
+  Part rest;
+  unsigned children;  ///< bit k: v[k] is one
+};
+
+template <class NodeAt>
+__device__ Held hold(const Walk& walk, Index first, Index last, const NodeAt& node_at) {
+  const Share share = share_of(walk, first, last, walk.log2_lanes, node_at);
+  Held held;
+  held.place = share.place;
+  held.count = static_cast<int>(min(share.part.last - share.part.first, EdgeOffset{kBatch}));
+#pragma unroll
+  for (int k = 0; k < kBatch; ++k) {
+    held.v[k] = k < held.count ? __ldg(walk.graph.neighbours + share.part.first + k) : 0;
+  }
+  held.rest = {share.part.first + held.count, share.part.last};
+  held.children = 0;
+  return held;
+}
+
+__device__ inline void claim(const Walk& walk, const Held& held) {
+#pragma unroll
+  for (int k = 0; k < kBatch; ++k) {
+    if (k < held.count) atomicMin(walk.owner + held.v[k], held.place);
+  }
+  claim(walk, held.rest, held.place);
+}
+
+/// @returns how many children the thread's share has
+__device__ inline Index find_children(const Walk& walk, Held& held) {
+  Index owner[kBatch];
+#pragma unroll
+  for (int k = 0; k < kBatch; ++k) owner[k] = k < held.count ? __ldcg(walk.owner + held.v[k]) : kFree;
+#pragma unroll
+  for (int k = 0; k < kBatch; ++k) held.children |= owner[k] == held.place ? 1U << k : 0U;
+  return __popc(held.children) + count_children(walk, held.rest, held.place);
+}
+
+template <class Put>
+__device__ void put_children(const Walk& walk, const Held& held, Index to, const Put& put) {
+#pragma unroll
+  for (int k = 0; k < kBatch; ++k) {
+    if (held.children >> k & 1U) put(to++, held.v[k]);
+  }
+  put_children(walk, held.rest, held.place, to, put);
+}
+
+}  // namespace taskdag::kernels::rcm

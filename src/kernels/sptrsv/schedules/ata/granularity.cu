@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "backends/cuda/device.hpp"
+#include "backends/cuda/stream.hpp"
+#include "kernels/sptrsv/schedules/ata/coarse_kernel.cuh"
+#include "kernels/sptrsv/schedules/ata/granularity.hpp"
+
+namespace taskdag::kernels {
+namespace {
+
+struct NoWork {
+  template <bool Tracked>
+  __device__ void run(Index, int) const {}
+};
+
+double measure_launch(RunMode mode, cudaStream_t stream) {
+  constexpr Index kTasks = 256;
+  HierarchicalDag chain;
+  RowTasks rows;
+  for (Index t = 0; t < kTasks; ++t) {
+    chain.order.push_back(t);
+    chain.first.push_back(t + 1);
+    chain.tracked.push_back(0);
+    if (t > 0) chain.predecessors.push_back(t - 1);
+    chain.predecessor_offsets.push_back(static_cast<std::int64_t>(chain.predecessors.size()));
+    rows.task.push_back({t, 1, 0});
+    rows.first.push_back(t + 1);
+  }
+  const DeviceTasks tasks(chain, rows, stream);
+  const auto runner = make_runner(mode, kernels_of(NoWork{}), chain, tasks);
+  return cuda::time_of([&] { runner->run(stream); }, stream) / kTasks;
+}
+
+}  // namespace
+
+Index smallest_granularity(const void* kernel, double rows_per_warp) {
+  int blocks = 0;
+  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kCoarseBlock, 0),
+              "asking for the occupancy of a kernel");
+  const double warps = static_cast<double>(cuda::device_limits().multiprocessors) * blocks * kCoarseWarps;
+  return std::max(1, static_cast<Index>(warps * rows_per_warp));
+}
+
+double launch_microseconds(RunMode mode, cudaStream_t stream) {
+  static std::mutex mutex;
+  static std::map<std::pair<int, RunMode>, double> known;
+  const std::lock_guard lock(mutex);
+  const std::pair key(cuda::device_limits().device, mode);
+  const auto found = known.find(key);
+  if (found != known.end()) return found->second;
+  return known.emplace(key, measure_launch(mode, stream)).first->second;
+}
+
+Index choose_granularity(Index smallest, double ratio, double launch, double row, Index rows) {
+  const double wanted = row > 0.0 ? ratio * launch / row : 0.0;
+  const double most = static_cast<double>(std::max(rows, 1));
+  return static_cast<Index>(std::clamp(std::max(wanted, static_cast<double>(smallest)), 1.0, most));
+}
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,72 @@
+#include <algorithm>
+
+#include "backends/cuda/device.hpp"
+#include "backends/cuda/stream.hpp"
+#include "kernels/sptrsv/schedules/ata/granularity.hpp"
+#include "kernels/sptrsv/schedules/ata/plan.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::kernels {
+
+Plan plan_of(SolveSchedule schedule, const AtaOptions& options) {
+  if (options.granularity < 0) throw InvalidInput("a granularity is a number of rows, not negative");
+  const RunMode coarse = options.coarse == CoarseMode::graph ? RunMode::graph : RunMode::streams;
+  switch (schedule) {
+    case SolveSchedule::level_launch:
+      return {Aggregation::by_level, RunMode::streams, 1, options.rows_share_warps};  // a chain stays in one stream
+    case SolveSchedule::level_graph:
+      return {Aggregation::by_level, RunMode::graph, 1, options.rows_share_warps};
+    case SolveSchedule::level_barrier:
+      return {Aggregation::by_level, RunMode::barrier, 1, options.rows_share_warps};
+    case SolveSchedule::self_scheduled:
+      return {Aggregation::sweep_order, RunMode::streams, 1, false};
+    case SolveSchedule::ata_concurrency:
+      return {Aggregation::concurrency, coarse, options.granularity, options.rows_share_warps};
+    case SolveSchedule::ata_locality:
+      return {Aggregation::locality, coarse, options.granularity, options.rows_share_warps};
+    case SolveSchedule::ata_greedy:
+      return {Aggregation::greedy, coarse, options.granularity, options.rows_share_warps};
+    default:
+      throw InvalidInput("not a schedule of ATA or one of its baselines");
+  }
+}
+
+FineDag fetch_fine_dag(const DevicePattern& pattern, Triangle triangle, const RowLevels& levels, cudaStream_t stream) {
+  if (pattern.rows == 0) return {};
+  const auto rows = static_cast<std::size_t>(pattern.rows);
+  const auto offsets = cuda::fetch_array(pattern.row_offsets, rows + 1, stream);
+  const auto columns = cuda::fetch_array(pattern.col_indices, static_cast<std::size_t>(pattern.entries), stream);
+  const auto level = cuda::fetch_array(levels.level.data(), rows, stream);
+  return make_fine_dag({pattern.rows, pattern.rows, offsets.data(), columns.data()}, triangle, level, levels.levels);
+}
+
+PlanTimes set_granularity(Plan& plan, double ratio, const void* tracked, double rows_per_warp, Index rows,
+                          const std::function<void()>& unmanaged, cudaStream_t stream) {
+  PlanTimes times;
+  if (plan.granularity > 0) return times;
+  const Index smallest = smallest_granularity(tracked, rows_per_warp);
+  plan.granularity = std::clamp(smallest, 1, rows);
+  if (plan.aggregation == Aggregation::greedy) return times;
+  times.launch_microseconds = launch_microseconds(plan.mode, stream);
+  times.row_microseconds = cuda::time_of(unmanaged, stream) / rows;
+  plan.granularity = choose_granularity(smallest, ratio, times.launch_microseconds, times.row_microseconds, rows);
+  return times;
+}
+
+AtaReport report_of(const FineDag& dag, const HierarchicalDag& hierarchy, const PlanTimes& times) {
+  constexpr Index kWarpsThatFill = 4;  // of a multiprocessor: one for each of its schedulers
+  AtaReport report;
+  report.dag_class = classify(dag, kWarpsThatFill * cuda::device_limits().multiprocessors);
+  report.levels = dag.levels;
+  report.granularity = hierarchy.granularity;
+  report.adaptive_tasks = hierarchy.tasks();
+  report.untracked_tasks = static_cast<Index>(std::count(hierarchy.tracked.begin(), hierarchy.tracked.end(), 0));
+  report.edges = dag.edges();
+  report.coarse_edges = static_cast<std::int64_t>(hierarchy.predecessors.size());
+  report.fine_edges = hierarchy.fine_edges;
+  report.launch_microseconds = times.launch_microseconds;
+  report.row_microseconds = times.row_microseconds;
+  return report;
+}
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,85 @@
+#include <algorithm>
+#include <array>
+
+#include "backends/cuda/device.hpp"
+#include "kernels/sptrsv/schedules/ata/launches.hpp"
+#include "kernels/sptrsv/schedules/ata/runner.hpp"
+
+namespace taskdag::kernels {
+namespace {
+
+/// One cooperative kernel: no more blocks than are resident together, and no more than the widest task can use.
+class BarrierRunner final : public CoarseRunner {
+ public:
+  BarrierRunner(const KernelSet& kernels, const DeviceTasks& tasks)
+      : kernels_(kernels), first_(tasks.first.data()), tasks_(static_cast<Index>(tasks.range.size())) {
+    int resident = 0;
+    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernels_.barrier, kCoarseBlock, 0),
+                "asking for the occupancy of a kernel");
+    const auto most = static_cast<unsigned>(resident * cuda::device_limits().multiprocessors);
+    blocks_ = std::min(most, row_task_blocks(tasks.widest));
+  }
+  void run(cudaStream_t stream) override {
+    std::array<void*, 3> arguments{kernels_.body.data(), &first_, &tasks_};
+    cuda::check(cudaLaunchCooperativeKernel(kernels_.barrier, {blocks_, 1, 1}, {kCoarseBlock, 1, 1}, arguments.data(),
+                                            0, stream),
+                "launching a kernel with barriers");
+  }
+
+ private:
+  KernelSet kernels_;
+  const Index* first_;
+  Index tasks_;
+  unsigned blocks_ = 0;
+};
+
+class NothingToRun final : public CoarseRunner {
+ public:
+  void run(cudaStream_t) override {}
+};
+
+}  // namespace
+
+DeviceTasks::DeviceTasks(const HierarchicalDag& hierarchy, const RowTasks& rows, cudaStream_t stream)
+    : order(hierarchy.order.size(), stream),
+      task(rows.task.size(), stream),
+      first(rows.first.size(), stream),
+      range(hierarchy.tracked.size()) {
+  const bool any_tracked = std::any_of(hierarchy.tracked.begin(), hierarchy.tracked.end(), [](char t) { return t; });
+  if (any_tracked) ticket = {hierarchy.tracked.size(), stream};
+  for (std::size_t t = 0; t < range.size(); ++t) {
+    range[t] = {rows.first[t], rows.first[t + 1] - rows.first[t], any_tracked ? ticket.data() + t : nullptr};
+    widest = std::max(widest, range[t].count);
+  }
+  cuda::copy_to_device(order.data(), hierarchy.order.data(), order.size(), stream);
+  cuda::copy_to_device(task.data(), rows.task.data(), task.size(), stream);
+  cuda::copy_to_device(first.data(), rows.first.data(), first.size(), stream);
+  cuda::synchronize(stream);  // the host vectors may go
+}
+
+std::unique_ptr<CoarseRunner> make_runner(RunMode mode, const KernelSet& kernels, const HierarchicalDag& hierarchy,
+                                          const DeviceTasks& tasks) {
+  if (hierarchy.tasks() == 0) return std::make_unique<NothingToRun>();
+  switch (mode) {
+    case RunMode::graph:
+      return make_graph_runner(Launches(kernels, hierarchy, tasks), hierarchy);
+    case RunMode::streams:
+      return make_stream_runner(Launches(kernels, hierarchy, tasks), hierarchy);
+    case RunMode::barrier:
+      break;
+  }
+  return std::make_unique<BarrierRunner>(kernels, tasks);
+}
+
+void run_unmanaged(const KernelSet& kernels, const DeviceTasks& tasks, cudaStream_t stream) {
+  const auto row_tasks = static_cast<Index>(tasks.task.size());
+  if (row_tasks == 0) return;
+  std::vector<std::byte> body = kernels.body;
+  CoarseRange range{0, row_tasks, nullptr};
+  std::array<void*, 2> arguments{body.data(), &range};
+  cuda::check(cudaLaunchKernel(kernels.untracked, {row_task_blocks(row_tasks), 1, 1}, {kCoarseBlock, 1, 1},
+                               arguments.data(), 0, stream),
+              "launching without dependencies");
+}
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/hops.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/late.hpp"
+#include "kernels/sptrsv/schedules/cells/memory.hpp"
+
+namespace taskdag::kernels::cells {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+using cuda::ScratchArray;
+
+// Microseconds, fitted on an H200.
+constexpr double kStart = 14.5;
+constexpr double kStep = 0.0212;
+constexpr double kEntry = 0.0272;
+constexpr double kHop = 1.115;
+constexpr double kFetch = 0.0014;
+/// Where rows are numbered by planes, runs take longer than that, by up to a third.
+constexpr double kRunsTakeLonger = 1.2;
+/// With more steps than this many times the levels another order of the rows is tried.
+constexpr double kUnevenSteps = 1.5;
+
+constexpr int kBlocksPerMultiprocessor = 8;
+
+/// Above this many places (levels · cells) the table of rows by level and cell is not made: so many levels are narrow,
+/// and few cells are best.
+constexpr std::int64_t kMostPlaces = std::int64_t{1} << 26;
+bool is_deep(Index levels, int cells) { return std::int64_t{levels} * cells > kMostPlaces; }
+
+__global__ void count_rows(Index rows, const Index* level, Runs partition, int* rows_at) {
+  const auto row = static_cast<Index>(element());
+  if (row < rows) atomicAdd(&rows_at[std::int64_t{level[row]} * partition.cells + partition(row)], 1);
+}
+
+/// A warp a level: the steps of the cell that has most, and of all cells, for each candidate; coarser cells are unions
+/// of finer ones.
+__global__ void count_steps(Index levels, int cells, const int* rows_at, unsigned long long* steps,
+                            unsigned long long* all_steps) {
+  const std::int64_t level = element() / kLanes;
+  if (level >= levels) return;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  for (int k = 0; k < kCandidates; ++k) {
+    const int coarse = candidate(cells, k);
+    int most = 0;
+    unsigned all = 0;
+    for (int c = lane; c < coarse; c += kLanes) {
+      int rows = 0;
+      // Finer cell f belongs to coarse cell f · coarse / cells.
+      for (int f = (c * cells + coarse - 1) / coarse; f < ((c + 1) * cells + coarse - 1) / coarse; ++f) {
+        rows += rows_at[level * cells + f];
+      }
+      const int mine = (rows + kLanes - 1) / kLanes;
+      most = max(most, mine);
+      all += static_cast<unsigned>(mine);
+    }
+    all = __reduce_add_sync(0xFFFFFFFFU, all);
+    most = __reduce_max_sync(0xFFFFFFFFU, most);
+    if (lane == 0) {
+      atomicAdd(&steps[k], static_cast<unsigned long long>(most));
+      atomicAdd(&all_steps[k], static_cast<unsigned long long>(all));
+    }
+  }
+}
+
+/// A warp a row at a time. Entries whose column is in the row's cell, for each candidate; then all entries.
+__global__ void count_inside(DevicePattern pattern, const Offset* first, const Index* count, Runs partition,
+                             unsigned long long* inside) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const auto warps = static_cast<Index>(gridDim.x * blockDim.x / kLanes);
+  unsigned found[kCandidates + 1] = {};
+  for (auto row = static_cast<Index>(element() / kLanes); row < pattern.rows; row += warps) {
+    const int mine = partition(row);
+    for (Index e = lane; e < count[row]; e += kLanes) {
+      const int other = partition(pattern.col_indices[first[row] + e]);
+      for (int k = 0; k < kCandidates; ++k) {
+        const int coarse = candidate(partition.cells, k);
+        if (mine * coarse / partition.cells == other * coarse / partition.cells) ++found[k];
+      }
+      ++found[kCandidates];
+    }
+  }
+  for (int k = 0; k <= kCandidates; ++k) {
+    const unsigned sum = __reduce_add_sync(0xFFFFFFFFU, found[k]);
+    if (lane == 0 && sum > 0) atomicAdd(&inside[k], static_cast<unsigned long long>(sum));
+  }
+}
+
+struct RunsEstimate {
+  Estimate estimate;
+  double steps;  ///< as in the formula of estimate.hpp
+};
+
+Runs finest_runs(const SweepInput& input) {
+  const Index rows = input.pattern.rows;
+  const int most = std::min(cuda::device_limits().multiprocessors, kMostRuns);
+  return {input.pattern.row_offsets, rows, input.triangle == Triangle::lower, std::clamp(rows / kLanes, 1, most)};
+}
+
+/// `hops` of each candidate.
+RunsEstimate estimate_runs(const SweepInput& input, const std::array<int, kCandidates>& hops, cudaStream_t stream) {
+  const Index rows = input.pattern.rows;
+  const Index levels = input.levels->levels;
+  if (rows == 0) return {{}, 0.0};
+  const Runs partition = finest_runs(input);
+  const int cells = partition.cells;
+  const std::int64_t places = std::int64_t{levels} * cells;
+  if (is_deep(levels, cells)) {
+    return {{{candidate(cells, kCandidates - 1), {}, 1, nullptr}, levels * (kStep + kEntry), bytes_of(rows, 1.0, 0.0)},
+            static_cast<double>(levels)};
+  }
+
+  const ScratchArray<int> rows_at(static_cast<std::size_t>(places), stream);
+  const ScratchArray<unsigned long long> counts(3 * kCandidates + 1, stream);
+  cuda::check(cudaMemsetAsync(rows_at.data(), 0, rows_at.size() * sizeof(int), stream), "clearing counts");
+  cuda::check(cudaMemsetAsync(counts.data(), 0, counts.size() * sizeof(unsigned long long), stream), "clearing counts");
+  count_rows<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, input.levels->level.data(), partition,
+                                                                 rows_at.data());
+  cuda::check_launch("count_rows");
+  count_steps<<<element_blocks(std::int64_t{levels} * kLanes), kElementBlock, 0, stream>>>(
+      levels, cells, rows_at.data(), counts.data(), counts.data() + 2 * kCandidates + 1);
+  cuda::check_launch("count_steps");
+  count_inside<<<std::min(element_blocks(std::int64_t{rows} * kLanes),
+                          cuda::device_limits().multiprocessors * kBlocksPerMultiprocessor),
+                 kElementBlock, 0, stream>>>(input.pattern, input.ranges->first.data(), input.ranges->count.data(),
+                                             partition, counts.data() + kCandidates);
+  cuda::check_launch("count_inside");
+  const auto found = cuda::fetch_array(counts.data(), counts.size(), stream);
+
+  RunsEstimate best{};
+  for (int k = 0; k < kCandidates; ++k) {
+    const auto steps = static_cast<double>(found[static_cast<std::size_t>(k)]);
+    const auto inside = static_cast<double>(found[static_cast<std::size_t>(kCandidates + k)]);
+
+    const double outside = static_cast<double>(found[2 * kCandidates]) - inside;
+    const int count = candidate(cells, k);
+    const double time = kStart + steps * (kStep + kEntry * inside / rows) + hops[static_cast<std::size_t>(k)] * kHop +
+                        outside / count * kFetch;
+    const auto all_steps = static_cast<double>(found[static_cast<std::size_t>(2 * kCandidates + 1 + k)]);
+    if (k > 0 && time >= best.estimate.microseconds) continue;
+    best = {{{count, {}, 1, nullptr}, time, bytes_of(all_steps, inside / rows, outside)}, steps};
+  }
+  return best;
+}
+
+}  // namespace
+
+Estimate estimate(const SweepInput& input, cudaStream_t stream) {
+  const Runs finest = finest_runs(input);
+  std::array<int, kCandidates> hops{};
+  if (!is_deep(input.levels->levels, finest.cells)) hops = most_hops(input, finest, stream);
+  const RunsEstimate runs = estimate_runs(input, hops, stream);
+  Estimate best = runs.estimate;
+  const std::optional<Lines> lines = find_lines(input, stream);
+  // Of one plane, runs of rows are tiles.
+  if (lines && lines->planes() > 1) {
+    Tiling tiling = choose_tiling(*lines, cuda::device_limits().multiprocessors);
+    if (tiling.tiles > 0 && tiling.microseconds < kRunsTakeLonger * best.microseconds) {
+      best.microseconds = tiling.microseconds;
+      best.bytes = tiling.bytes;
+      best.cut = cut_of(*lines, std::move(tiling));
+      return best;
+    }
+  }
+  // Cells that are at their widest one after the other may be so because rows come earlier than they need to.
+  if (input.mirrored && runs.steps > kUnevenSteps * input.levels->levels) {
+    if (auto late = late_levels(input, input.mirrored(), stream)) {
+      SweepInput sorted = input;
+      sorted.levels = &*late;
+      Estimate other = estimate_runs(sorted, hops, stream).estimate;
+      if (other.microseconds < best.microseconds) {
+        best = std::move(other);
+        best.cut.late = std::make_shared<const RowLevels>(std::move(*late));
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace taskdag::kernels::cells

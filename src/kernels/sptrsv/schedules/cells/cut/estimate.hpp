@@ -1,0 +1,27 @@
+/// \file
+/// How many cells, and how long a solve will take with them: a model of what was measured, cheap to evaluate.
+#pragma once
+
+#include "kernels/sptrsv/schedules/cells/cut/cut.hpp"
+#include "kernels/sptrsv/sweep.hpp"
+
+namespace taskdag::kernels::cells {
+
+struct Estimate {
+  Cut cut;
+  double microseconds = 0.0;
+  double bytes = 0.0;  ///< of device memory that the sweep will hold, about
+};
+
+/// The best of runs of rows, some numbers of them up to the device's multiprocessors, and where rows are numbered by
+/// lines and planes of tiles. Synchronises `stream`.
+///
+/// Rows of runs are sorted by their usual levels, or by those counted from the end (late.hpp) where that promises more.
+/// Of tiles the time is simulated (tiling.hpp). Of runs it is
+/// T = kStart + steps · (kStep + kEntry · entries the runner multiplies per row) + hops · kHop + entries of a cell that
+/// are fetched · kFetch, where steps counts, level by level, those of the cell that has most of them: cells go through
+/// the levels side by side, and hops is the most that a chain of dependencies takes from cell to cell (hops.hpp).
+/// docs/performance.md has the measurements behind the constants.
+Estimate estimate(const SweepInput& input, cudaStream_t stream);
+
+}  // namespace taskdag::kernels::cells

@@ -1,0 +1,22 @@
+/// \file
+/// How many hops from cell to cell a chain of dependencies may take, where cells are runs of rows.
+#pragma once
+
+#include <array>
+
+#include "kernels/sptrsv/schedules/cells/cut/partition.cuh"
+#include "kernels/sptrsv/sweep.hpp"
+
+namespace taskdag::kernels::cells {
+
+/// Numbers of runs that are looked at: as many as `candidate` says, the finest and half as many again and again.
+inline constexpr int kCandidates = 5;
+__host__ __device__ constexpr int candidate(int cells, int k) { return cells >> k > 1 ? cells >> k : 1; }
+
+inline constexpr int kMostRuns = 2047;
+
+/// For each candidate the most hops on a path of dependencies. `finest` has at most kMostRuns cells. One pass that
+/// takes about as long as the levels. Synchronises `stream`.
+std::array<int, kCandidates> most_hops(const SweepInput& input, const Runs& finest, cudaStream_t stream);
+
+}  // namespace taskdag::kernels::cells

@@ -1,0 +1,28 @@
+/// \file
+/// Which cell a row is in, where cells are runs of rows.
+#pragma once
+
+#include "csr/pattern.hpp"
+
+namespace taskdag::kernels::cells {
+
+/// Runs of consecutive rows of about equally many entries (and something for each row), numbered in the sweep's
+/// direction.
+struct Runs {
+  const Offset* row_offsets;
+  Index rows;
+  bool lower;
+  int cells;
+
+  __device__ int operator()(Index row) const {
+    const std::int64_t share = weight_before(row) * cells / weight_before(rows);
+    return static_cast<int>(lower ? share : cells - 1 - share);
+  }
+
+ private:
+  __device__ std::int64_t weight_before(Index row) const {
+    return std::int64_t{row_offsets[row]} + 2 * std::int64_t{row};
+  }
+};
+
+}  // namespace taskdag::kernels::cells

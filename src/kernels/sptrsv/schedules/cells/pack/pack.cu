@@ -1,0 +1,317 @@
+#include "backends/cuda/algorithm.cuh"
+#include "kernels/sptrsv/schedules/cells/pack/entries.cuh"
+#include "kernels/sptrsv/schedules/cells/pack/steps.hpp"
+#include "kernels/sptrsv/schedules/cells/run/shared.cuh"
+
+namespace taskdag::kernels::cells {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+
+__device__ std::byte* pair_row_at(std::byte* stream, const Step& step) {
+  return stream + std::size_t{step.pair_row} * kPairRowBytes;
+}
+
+/// A step's runner entries. A pair row holds the values of all lanes, then their places.
+struct PairRows {
+  std::byte* rows;
+  __device__ double& value(std::uint32_t k, unsigned lane) const {
+    return reinterpret_cast<double*>(rows + k / 2 * kPairRowBytes)[lane * 2 + k % 2];
+  }
+  __device__ std::uint32_t& place(std::uint32_t k, unsigned lane) const {
+    return reinterpret_cast<std::uint32_t*>(rows + k / 2 * kPairRowBytes +
+                                            kPairRowValues * sizeof(double))[lane * 2 + k % 2];
+  }
+};
+
+/// Where the source of value k of a lane is noted.
+__device__ std::size_t source_at(const Step& step, std::uint32_t k, unsigned lane) {
+  return (std::size_t{step.pair_row} + k / 2) * kPairRowValues + lane * 2 + k % 2;
+}
+
+/// The lanes of an errand, and its place among the entries of its round.
+struct OutsidePlace {
+  std::size_t first;  ///< entry 0
+  std::uint32_t log2_lanes;
+  std::uint32_t entries;  ///< that there is room for
+  __device__ std::size_t operator()(std::uint32_t e) const {
+    return first + (e >> log2_lanes) * kLanes + (e & ((1U << log2_lanes) - 1));
+  }
+};
+
+/// at: 32 · round + first lane.
+__device__ OutsidePlace outside_of(const Round* round, const Errand* errand, Index at) {
+  const Round& mine = round[at / kLanes];
+  const std::uint32_t log2_lanes = errand[at].log2_lanes();
+  return {std::size_t{mine.first_row} * kLanes + at % kLanes, log2_lanes, mine.width() << log2_lanes};
+}
+
+struct PackArguments {
+  EntriesOfRows entries;
+  const Offset* source_entry;
+  const Index* row_at;
+  const Cell* cell;
+  int cells;
+  Index steps;
+  int ways;
+  const Step* step;
+  const Round* round;
+  const Errand* errand;
+  const Index* errand_at;
+  std::byte* stream;
+  Offset* inside_source;
+  Index* outside_position;
+  Offset* outside_source;
+  Index* outside_row;
+  bool lower;
+};
+
+/// The lane's entries in the order in which their operands are published, as far as levels tell: by ascending level,
+/// then column. Rows are short where this is called: selection, no storage.
+class ByLevel {
+ public:
+  __device__ ByLevel(const EntriesOfRows& entries, Index row) : entries_(entries), row_(row) {}
+  /// The next entry, or −1.
+  __device__ Offset next() {
+    Offset best = -1;
+    Index best_level = 0;
+    for (Index e = 0; e < entries_.count[row_]; ++e) {
+      const Offset entry = entries_.first[row_] + e;
+      const Index level = entries_.level[entries_.col_indices[entry]];
+      const bool taken = level < level_ || (level == level_ && entry <= entry_);
+      if (!taken && (best < 0 || level < best_level)) {
+        best = entry;
+        best_level = level;
+      }
+    }
+    level_ = best_level;
+    entry_ = best;
+    return best;
+  }
+
+ private:
+  const EntriesOfRows& entries_;
+  Index row_;
+  Index level_ = -1;
+  Offset entry_ = -1;
+};
+
+/// The same for long rows, where selection would take too long: by column, which is nearly the order of a sweep.
+class ByColumn {
+ public:
+  __device__ ByColumn(const EntriesOfRows& entries, Index row, bool lower)
+      : next_(lower ? entries.first[row] : entries.first[row] + entries.count[row] - 1),
+        left_(entries.count[row]),
+        stride_(lower ? 1 : -1) {}
+  __device__ Offset next() {
+    if (left_-- <= 0) return -1;
+    const Offset entry = next_;
+    next_ += stride_;
+    return entry;
+  }
+
+ private:
+  Offset next_;
+  Index left_;
+  Offset stride_;
+};
+
+constexpr Index kShortRow = 32;
+
+/// Entries are stored in the order of their operands, latest last: it is what the row waits for. The lanes of a row
+/// take them by turns. Of more than 2 · kMaxPairs runner entries a lane the first go to the fetchers. Both kinds end at
+/// the last of the places that there are.
+template <class Order>
+__device__ void pack_row(const PackArguments& a, const Step& step, const PairRows& pairs, const Cell& cell, Index row,
+                         Index t, int lane, Order order) {
+  const Index inside = count_inside(a.entries, row, t, cell.first_step);
+  const auto ways = static_cast<std::uint32_t>(a.ways);
+  Index surplus = max(0, inside - 2 * kMaxPairs * a.ways);
+  std::uint32_t in = 2 * step.pairs * ways - static_cast<std::uint32_t>(inside - surplus);
+  std::uint32_t out = 0;
+  OutsidePlace outside{};
+  if (const Index at = a.errand_at[std::int64_t{t} * kLanes + lane]; at >= 0) {
+    outside = outside_of(a.round, a.errand, at);
+    out = outside.entries - static_cast<std::uint32_t>(a.entries.count[row] - inside + surplus);
+  }
+  for (Offset entry = order.next(); entry >= 0; entry = order.next()) {
+    const Index position = a.entries.position[a.entries.col_indices[entry]];
+    const Offset source = a.source_entry ? a.source_entry[entry] : entry;
+    if (is_inside(position / kLanes, t, cell.first_step) && surplus-- <= 0) {
+      const Index from = position - cell.first_step * kLanes;
+      const std::uint32_t of_row = static_cast<std::uint32_t>(lane) + in % ways;
+      pairs.place(in / ways, of_row) =
+          static_cast<std::uint32_t>(from % (kHistory * kLanes)) * static_cast<std::uint32_t>(sizeof(double));
+      a.inside_source[source_at(step, in / ways, of_row)] = source;
+      ++in;
+    } else {
+      a.outside_position[outside(out)] = position;
+      a.outside_source[outside(out)] = source;
+      a.outside_row[outside(out)] = row;
+      ++out;
+    }
+  }
+}
+
+/// A warp a step, a row's first lane packs it. Outside entries have been marked absent before.
+__global__ void pack_kernel(PackArguments a) {
+  const auto t = static_cast<Index>(element() / kLanes);
+  if (t >= a.steps) return;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const Step step = a.step[t];
+  const Cell* cells = a.cell;
+  const Cell& cell = cells[cell_of_step([=](int c) { return cells[c].first_step; }, a.cells, t)];
+  const Index row = a.row_at[std::int64_t{t} * kLanes + lane];
+  const PairRows pairs{pair_row_at(a.stream, step)};
+  for (std::uint32_t k = 0; k < 2 * step.pairs; ++k) {
+    const auto own = static_cast<unsigned>(lane);
+    pairs.value(k, own) = 0.0;
+    pairs.place(k, own) = static_cast<std::uint32_t>(kZeroPlace);
+    a.inside_source[source_at(step, k, own)] = -1;
+  }
+  __syncwarp();  // a row's first lane writes for the others
+  if (row < 0) return;
+  if (a.entries.count[row] <= kShortRow) {
+    pack_row(a, step, pairs, cell, row, t, lane, ByLevel(a.entries, row));
+  } else {
+    pack_row(a, step, pairs, cell, row, t, lane, ByColumn(a.entries, row, a.lower));
+  }
+}
+
+__global__ void clear_outside(std::int64_t entries, Index absent, Index* position, double* value, Offset* source,
+                              Index* row) {
+  const std::int64_t e = element();
+  if (e >= entries) return;
+  position[e] = absent;
+  value[e] = 0.0;
+  source[e] = -1;
+  row[e] = -1;
+}
+
+/// What entries get, but for their rows' pivots.
+struct PlainValues {
+  const double* source;
+  __device__ double operator()(Offset e) const { return __ldg(source + e); }
+};
+struct Products {
+  ValueProducts of;
+  __device__ double value(Offset e) const {
+    const Offset from = of.source ? __ldg(of.source + e) : e;
+    return from < 0 ? 0.0 : __ldg(of.values + from);
+  }
+  __device__ double operator()(Offset e) const {
+    const double own = value(e);
+    if (of.partner == nullptr) return own * own;
+    const Offset other = __ldg(of.partner + e);
+    return own * (other < 0 ? 0.0 : value(other));
+  }
+};
+
+template <class Values>
+struct LoadArguments {
+  Values values;
+  Index steps;
+  int ways;
+  const Step* step;
+  const Index* row_at;
+  const Index* errand_at;
+  const Offset* inside_source;
+  const double* pivot;
+  std::byte* stream;
+  Target* target;  // null: the pivots stay
+  Errand* errand;
+};
+
+/// A warp a step: its pivots, and two values a lane and pair row. What is absent is 0 from the packing on.
+template <class Values>
+__global__ void load_inside(const LoadArguments<Values> a) {
+  const auto t = static_cast<Index>(element() / kLanes);
+  if (t >= a.steps) return;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const std::int64_t position = std::int64_t{t} * kLanes + lane;
+  const Step step = a.step[t];
+  const int other = lane % a.ways;  // 0: the row's first lane
+  const Index row = __ldg(a.row_at + (position - other));
+  if (row < 0) return;
+  const double pivot = a.pivot ? __ldg(a.pivot + row) : 1.0;
+  static_assert(2 * sizeof(Offset) == sizeof(int2));
+  const auto* const sources =
+      reinterpret_cast<const int2*>(a.inside_source + std::size_t{step.pair_row} * kPairRowValues) + lane;
+  std::byte* const values = pair_row_at(a.stream, step) + static_cast<unsigned>(lane) * sizeof(double2);
+  const auto value = [&](Offset e) { return e >= 0 ? with_plain_nan(a.values(e) * pivot) : 0.0; };
+#pragma unroll 4
+  for (std::uint32_t k = 0; k < step.pairs; ++k) {
+    const int2 e = __ldg(sources + std::size_t{k} * kLanes);
+    *reinterpret_cast<double2*>(values + std::size_t{k} * kPairRowBytes) = {value(e.x), value(e.y)};
+  }
+  if (other > 0 || a.target == nullptr) return;
+  const Index at = __ldg(a.errand_at + position);
+  a.target[position].pivot = pivot;
+  if (at >= 0) a.errand[at].pivot = pivot;
+}
+
+template <class Values>
+__global__ void load_outside(std::int64_t entries, const Offset* outside_source, const Index* outside_row,
+                             Values values, const double* pivot, double* value) {
+  const std::int64_t k = element();
+  if (k >= entries) return;
+  const Offset e = outside_source[k];
+  if (e < 0) return;
+  value[k] = with_plain_nan(pivot ? values(e) * pivot[outside_row[k]] : values(e));
+}
+
+template <class Values>
+void load(const Plan& plan, const Storage& storage, const Values& values, const double* pivot, Target* target,
+          cudaStream_t stream) {
+  if (plan.steps == 0) return;
+  load_inside<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
+      LoadArguments<Values>{values, plan.steps, plan.ways, plan.step.data(), plan.row.data(), plan.errand_at.data(),
+                            storage.inside_source.data(), pivot, storage.stream.data(), target, plan.errand.data()});
+  cuda::check_launch("load_inside");
+  const auto entries = static_cast<std::int64_t>(storage.outside_value.size());
+  if (entries == 0) return;
+  load_outside<<<element_blocks(entries), kElementBlock, 0, stream>>>(
+      entries, storage.outside_source.data(), storage.outside_row.data(), values, pivot, storage.outside_value.data());
+  cuda::check_launch("load_outside");
+}
+
+}  // namespace
+
+Storage pack(const SweepInput& input, const Plan& plan, cudaStream_t stream) {
+  Storage storage;
+  storage.stream = {plan.pair_rows * kPairRowBytes, stream};
+  storage.inside_source = {plan.pair_rows * kPairRowValues, stream};
+  const std::size_t outside = plan.outside_rows * kLanes;
+  storage.outside_position = {outside, stream};
+  storage.outside_value = {outside, stream};
+  storage.outside_source = {outside, stream};
+  storage.outside_row = {outside, stream};
+  if (plan.steps == 0) return storage;
+  if (outside > 0) {
+    const auto entries = static_cast<std::int64_t>(outside);
+    clear_outside<<<element_blocks(entries), kElementBlock, 0, stream>>>(
+        entries, plan.steps * kLanes, storage.outside_position.data(), storage.outside_value.data(),
+        storage.outside_source.data(), storage.outside_row.data());
+    cuda::check_launch("clear_outside");
+  }
+  pack_kernel<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
+      {entries_of(input, plan), input.source_entry, plan.row.data(), plan.cell.data(), plan.cells, plan.steps,
+       plan.ways, plan.step.data(), plan.round.data(), plan.errand.data(), plan.errand_at.data(), storage.stream.data(),
+       storage.inside_source.data(), storage.outside_position.data(), storage.outside_source.data(),
+       storage.outside_row.data(), input.triangle == Triangle::lower});
+  cuda::check_launch("pack_kernel (cells)");
+  return storage;
+}
+
+void load_values(const Plan& plan, const Storage& storage, const double* source, const double* pivot, Target* target,
+                 cudaStream_t stream) {
+  load(plan, storage, PlainValues{source}, pivot, target, stream);
+}
+
+void load_products(const Plan& plan, const Storage& storage, const ValueProducts& products, cudaStream_t stream) {
+  load(plan, storage, Products{products}, nullptr, nullptr, stream);
+}
+
+}  // namespace taskdag::kernels::cells

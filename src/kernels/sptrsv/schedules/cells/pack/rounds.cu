@@ -1,0 +1,203 @@
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/scan.cuh"
+#include "backends/cuda/seam.cuh"
+#include "kernels/sptrsv/analysis/lanes.hpp"
+#include "kernels/sptrsv/schedules/cells/pack/entries.cuh"
+#include "kernels/sptrsv/schedules/cells/pack/rounds.hpp"
+
+namespace taskdag::kernels::cells {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+using cuda::ScratchArray;
+
+struct IsErrand {
+  const Index* outside;
+  __device__ Index operator()(std::int64_t p) const { return outside[p] > 0 ? 1 : 0; }
+};
+
+/// Of a running sum: what it is before `place`.
+__device__ Index sum_before(const Index* sum_until, std::int64_t place) { return place > 0 ? sum_until[place - 1] : 0; }
+
+/// errands_until[p]: errands at or before position p. Their positions and lanes.
+__global__ void list_errands(std::int64_t positions, const Index* outside, const Index* errands_until, Index* position,
+                             std::uint8_t* log2_lanes) {
+  const std::int64_t p = element();
+  if (p >= positions || outside[p] == 0) return;
+  const Index e = errands_until[p] - 1;
+  position[e] = static_cast<Index>(p);
+  log2_lanes[e] = static_cast<std::uint8_t>(log2_lanes_for(outside[p], kHeld));
+}
+
+/// The errands that fit into a round with each one first, as if there were one cell.
+__global__ void count_fitting(Index errands, const std::uint8_t* log2_lanes, std::uint8_t* fitting) {
+  const auto e = static_cast<Index>(element());
+  if (e < errands) fitting[e] = static_cast<std::uint8_t>(errands_that_fit(log2_lanes + e, errands - e));
+}
+
+/// A warp: marks where rounds of the errands [begin, end) begin.
+__device__ void cut_errands(Index begin, Index end, const std::uint8_t* fitting, Index* begins) {
+  constexpr int kLoaded = 4;  // times 32 errands, to wait less often for memory
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  Index next = begin;
+  for (Index first = begin; first < end; first += kLoaded * kLanes) {
+    int fit[kLoaded];
+#pragma unroll
+    for (int k = 0; k < kLoaded; ++k) {
+      const Index e = first + k * kLanes + lane;
+      fit[k] = e < end ? fitting[e] : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < kLoaded; ++k) {
+      const Index from = first + k * kLanes;
+      const Index until = min(from + kLanes, end);
+      unsigned marks = 0;
+      while (next < until) {
+        marks |= 1U << (next - from);
+        next += __shfl_sync(cuda::kFullWarp, fit[k], next - from);
+      }
+      if (from + lane < end) begins[from + lane] = static_cast<Index>(marks >> lane & 1U);
+    }
+  }
+}
+
+/// A block a cell.
+__global__ void cut_cell(const Cell* cell, const Index* errands_until, const std::uint8_t* fitting, Index* begins) {
+  const Cell& mine = cell[blockIdx.x];
+  const std::int64_t begin = std::int64_t{mine.first_step} * kLanes;
+  const Index first = sum_before(errands_until, begin);
+  const Index end = sum_before(errands_until, begin + std::int64_t{mine.steps} * kLanes);
+  const auto warps = static_cast<Index>(blockDim.x / kLanes);
+  for (Index e = first + static_cast<Index>(threadIdx.x / kLanes) * kErrandsCutAtOnce; e < end;
+       e += warps * kErrandsCutAtOnce) {
+    cut_errands(e, min(e + kErrandsCutAtOnce, end), fitting, begins);
+  }
+}
+
+/// rounds_until[e]: rounds that begin at or before errand e. One more first errand: where the last round ends.
+__global__ void list_rounds(Index errands, const Index* rounds_until, Index* first_errand) {
+  const auto e = static_cast<Index>(element());
+  if (e > errands) return;
+  const Index before = sum_before(rounds_until, e);
+  if (e == errands || rounds_until[e] > before) first_errand[before] = e;
+}
+
+__global__ void set_cell_rounds(int cells, const Index* errands_until, const Index* rounds_until, Cell* cell) {
+  const auto c = static_cast<int>(element());
+  if (c >= cells) return;
+  Cell& mine = cell[c];
+  const std::int64_t begin = std::int64_t{mine.first_step} * kLanes;
+  const std::int64_t end = begin + std::int64_t{mine.steps} * kLanes;
+  mine.first_round = sum_before(rounds_until, sum_before(errands_until, begin));
+  mine.rounds = sum_before(rounds_until, sum_before(errands_until, end)) - mine.first_round;
+}
+
+/// A warp a round: its errands by lane, and its shape.
+__global__ void fill_rounds(Index rounds, const Index* first_errand, const Index* position,
+                            const std::uint8_t* log2_lanes, const Index* outside, const Cell* cell, int cells,
+                            Errand* errand, Index* errand_at, Round* round) {
+  const std::int64_t r = element() / kLanes;
+  if (r >= rounds) return;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const Index first = first_errand[r];
+  const int errands = first_errand[r + 1] - first;
+  const Index cell_begin =
+      cell[cell_of_step([=](int c) { return cell[c].first_step; }, cells, position[first] / kLanes)].first_step;
+  Errand* const mine = errand + r * kLanes;
+  unsigned lanes = 0;
+  unsigned width = 0;
+  if (lane < errands) {
+    const Index p = position[first + lane];
+    const std::uint32_t log2 = log2_lanes[first + lane];
+    const int own = first_lane_of(log2_lanes + first, errands, lane);
+    lanes = 1U << log2;
+    width = (static_cast<unsigned>(outside[p]) + lanes - 1) / lanes;
+    errand_at[p] = static_cast<Index>(r * kLanes) + own;
+    const std::uint32_t place = static_cast<std::uint32_t>(p - cell_begin * kLanes) * 8 + log2;
+    for (unsigned k = 0; k < lanes; ++k) mine[own + static_cast<int>(k)] = {-1, place, 1.0};
+  }
+  if (lane >= static_cast<int>(__reduce_add_sync(cuda::kFullWarp, lanes))) mine[lane] = {-1, kNoErrand, 1.0};
+  width = __reduce_max_sync(cuda::kFullWarp, width);
+  const unsigned most = __reduce_max_sync(cuda::kFullWarp, lanes);
+  if (lane == 0) round[r].shape = width * 8 + static_cast<unsigned>(__ffs(static_cast<int>(most)) - 1);
+}
+
+struct RoundWidth {
+  const Round* round;
+  Index rounds;
+  __device__ std::uint64_t operator()(Index r) const { return r < rounds ? round[r].width() : 0; }
+};
+
+__global__ void set_round_rows(Index rounds, const std::uint64_t* first_row, Round* round) {
+  const auto r = static_cast<Index>(element());
+  if (r <= rounds) round[r].first_row = static_cast<std::uint32_t>(first_row[r]);
+}
+
+/// Where there are errands.
+void cut_into_rounds(Plan& plan, Index errands, const Index* outside, const Index* errands_until, cudaStream_t stream) {
+  const auto n = static_cast<std::size_t>(errands);
+  const auto positions = static_cast<std::int64_t>(plan.positions());
+  const ScratchArray<Index> position(n, stream);
+  const ScratchArray<std::uint8_t> log2_lanes(n, stream);
+  const ScratchArray<std::uint8_t> fitting(n, stream);
+  const ScratchArray<Index> rounds_until(n, stream);
+  list_errands<<<element_blocks(positions), kElementBlock, 0, stream>>>(positions, outside, errands_until,
+                                                                        position.data(), log2_lanes.data());
+  cuda::check_launch("list_errands");
+  count_fitting<<<element_blocks(errands), kElementBlock, 0, stream>>>(errands, log2_lanes.data(), fitting.data());
+  cuda::check_launch("count_fitting");
+  cut_cell<<<plan.cells, kElementBlock, 0, stream>>>(plan.cell.data(), errands_until, fitting.data(),
+                                                     rounds_until.data());
+  cuda::check_launch("cut_cell");
+  cuda::inclusive_sum(rounds_until.data(), rounds_until.data(), errands, stream);
+  set_cell_rounds<<<element_blocks(plan.cells), kElementBlock, 0, stream>>>(plan.cells, errands_until,
+                                                                            rounds_until.data(), plan.cell.data());
+  cuda::check_launch("set_cell_rounds");
+  plan.rounds = cuda::fetch(rounds_until.data() + n - 1, stream);
+
+  const auto rounds = static_cast<std::size_t>(plan.rounds);
+  const ScratchArray<Index> first_errand(rounds + 1, stream);
+  list_rounds<<<element_blocks(std::int64_t{errands} + 1), kElementBlock, 0, stream>>>(errands, rounds_until.data(),
+                                                                                       first_errand.data());
+  cuda::check_launch("list_rounds");
+  plan.errand = {rounds * kLanes, stream};
+  plan.round = {rounds + 1, stream};
+  fill_rounds<<<element_blocks(static_cast<std::int64_t>(rounds * kLanes)), kElementBlock, 0, stream>>>(
+      plan.rounds, first_errand.data(), position.data(), log2_lanes.data(), outside, plan.cell.data(), plan.cells,
+      plan.errand.data(), plan.errand_at.data(), plan.round.data());
+  cuda::check_launch("fill_rounds");
+}
+
+}  // namespace
+
+void plan_rounds(Plan& plan, const Index* outside, cudaStream_t stream) {
+  const ScratchArray<Index> errands_until(plan.positions(), stream);
+  cuda::inclusive_sum(thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), IsErrand{outside}),
+                      errands_until.data(), static_cast<std::int64_t>(plan.positions()), stream);
+  const Index errands = cuda::fetch(errands_until.data() + plan.positions() - 1, stream);
+  plan.errand_at = {plan.positions(), stream};
+  cuda::check(cudaMemsetAsync(plan.errand_at.data(), 0xFF, plan.positions() * sizeof(Index), stream),
+              "marking positions without errands");
+  if (errands == 0) {
+    plan.round = {1, stream};
+    cuda::check(cudaMemsetAsync(plan.round.data(), 0, sizeof(Round), stream), "clearing a round");
+    return;
+  }
+  cut_into_rounds(plan, errands, outside, errands_until.data(), stream);
+  const auto rounds = static_cast<std::size_t>(plan.rounds);
+  const ScratchArray<std::uint64_t> first_row(rounds + 1, stream);
+  cuda::exclusive_sum(
+      thrust::make_transform_iterator(thrust::counting_iterator<Index>(0), RoundWidth{plan.round.data(), plan.rounds}),
+      first_row.data(), plan.rounds + 1, stream);
+  set_round_rows<<<element_blocks(plan.rounds + 1), kElementBlock, 0, stream>>>(plan.rounds, first_row.data(),
+                                                                                plan.round.data());
+  cuda::check_launch("set_round_rows");
+  plan.outside_rows = cuda::fetch(first_row.data() + rounds, stream);
+}
+
+}  // namespace taskdag::kernels::cells

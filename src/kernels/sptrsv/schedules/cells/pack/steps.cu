@@ -1,0 +1,245 @@
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <limits>
+#include <string>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/scan.cuh"
+#include "csr/gather.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/partition.cuh"
+#include "kernels/sptrsv/schedules/cells/pack/entries.cuh"
+#include "kernels/sptrsv/schedules/cells/pack/rounds.hpp"
+#include "kernels/sptrsv/schedules/cells/pack/steps.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::kernels::cells {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+using cuda::ScratchArray;
+using cuda::with_scratch;
+
+template <class CellOfRow>
+__global__ void make_keys(const Index* level, Index levels, CellOfRow cell, std::uint64_t* key, Index* row_of_step) {
+  const auto step = static_cast<Index>(element());
+  if (step >= cell.rows) return;
+  const Index row = cell.lower ? step : cell.rows - 1 - step;
+  key[step] = static_cast<std::uint64_t>(cell(row)) * static_cast<std::uint64_t>(levels) +
+              static_cast<std::uint64_t>(level[row]);
+  row_of_step[step] = row;
+}
+
+/// Where the run of equal keys that holds p begins, for p the first of a run; 0 elsewhere: a running maximum does the
+/// rest.
+struct RunBegin {
+  const std::uint64_t* key;
+  __device__ Index operator()(Index p) const { return p > 0 && key[p - 1] != key[p] ? p : 0; }
+};
+
+/// Whether p begins a step.
+struct StepBegin {
+  const Index* run_begin;
+  int rows_a_step;
+  __device__ Index operator()(Index p) const { return (p - run_begin[p]) % rows_a_step == 0 ? 1 : 0; }
+};
+
+/// `steps_until[p]` steps begin at or before p. Also notes the first step of every cell that begins at p, empty ones
+/// included.
+__global__ void place_rows(Index rows, Index levels, int cells, int ways, const std::uint64_t* key, const Index* order,
+                           const Index* run_begin, const Index* steps_until, Index* position, Index* first_step) {
+  const auto p = static_cast<Index>(element());
+  if (p >= rows) return;
+  const Index step = steps_until[p] - 1;
+  position[order[p]] = step * kLanes + (p - run_begin[p]) * ways % kLanes;
+  const int cell = static_cast<int>(key[p] / static_cast<std::uint64_t>(levels));
+  const int before = p == 0 ? -1 : static_cast<int>(key[p - 1] / static_cast<std::uint64_t>(levels));
+  for (int c = before + 1; c <= cell; ++c) first_step[c] = step;
+  if (p == rows - 1) {
+    for (int c = cell + 1; c <= cells; ++c) first_step[c] = step + 1;
+  }
+}
+
+/// A warp a step: the pair rows of its widest row, and how many entries of each row are outside (by position).
+/// most_pairs: over all steps.
+__global__ void count_entries(EntriesOfRows entries, Index steps, const Index* row_at, const Index* first_step,
+                              int cells, int ways, Step* step, Index* outside, std::uint32_t* most_pairs) {
+  const auto t = static_cast<Index>(element() / kLanes);
+  if (t >= steps) return;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const std::int64_t position = std::int64_t{t} * kLanes + lane;
+  const Index row = row_at[position];
+  const Index cell_begin = first_step[cell_of_step([=](int c) { return first_step[c]; }, cells, t)];
+  Index inside = 0;
+  outside[position] = 0;
+  if (row >= 0) {
+    inside = min(count_inside(entries, row, t, cell_begin), 2 * kMaxPairs * ways);
+    outside[position] = entries.count[row] - inside;
+  }
+  const auto most = __reduce_max_sync(0xFFFFFFFFU, static_cast<unsigned>(inside));
+  if (lane == 0) {
+    const std::uint32_t pairs = max(1U, (most + 2 * ways - 1) / (2 * ways));
+    step[t] = {0, pairs};
+    atomicMax(most_pairs, pairs);
+  }
+}
+
+/// A block a cell: all steps of a chunk get the pairs of the widest.
+__global__ void level_chunks(const Cell* cell, int chunk_steps, Step* step, std::uint32_t* pair_rows) {
+  const Cell mine = cell[blockIdx.x];
+  for (Index first = static_cast<Index>(threadIdx.x) * chunk_steps; first < mine.steps;
+       first += static_cast<Index>(blockDim.x) * chunk_steps) {
+    const Index end = min(first + chunk_steps, mine.steps);
+    std::uint32_t pairs = 1;
+    for (Index t = first; t < end; ++t) pairs = max(pairs, step[mine.first_step + t].pairs);
+    for (Index t = first; t < end; ++t) {
+      step[mine.first_step + t].pairs = pairs;
+      pair_rows[mine.first_step + t] = pairs;
+    }
+  }
+}
+
+__global__ void set_pair_rows(Index steps, const std::uint32_t* pair_row, Step* step) {
+  const auto t = static_cast<Index>(element());
+  if (t < steps) step[t].pair_row = pair_row[t];
+}
+
+/// @throws Unsupported where the kernels' 32-bit numbers cannot count so many. What has been computed with them is
+/// wrong then, but within bounds.
+void require_32_bits(std::int64_t number, std::int64_t most, const std::string& what) {
+  if (number <= most) return;
+  throw Unsupported("the schedule cells would need " + std::to_string(number) + " " + what +
+                    " for this triangle, but can number " + std::to_string(most) + "; take the schedule flat");
+}
+
+/// Rows sorted by cell, then level, then place in the sweep; `key` is sorted along.
+ScratchArray<Index> sort_rows(const SweepInput& input, const Cut& cut, int cells, ScratchArray<std::uint64_t>& key,
+                              cudaStream_t stream) {
+  const Index rows = input.pattern.rows;
+  const auto n = static_cast<std::size_t>(rows);
+  const ScratchArray<std::uint64_t> unsorted(n, stream);
+  const ScratchArray<Index> sweep_order(n, stream);
+  ScratchArray<Index> order(n, stream);
+  const Index levels = input.levels->levels;
+  const bool lower = input.triangle == Triangle::lower;
+  const auto launch = [&](const auto& cell_of_row) {
+    make_keys<<<element_blocks(rows), kElementBlock, 0, stream>>>(input.levels->level.data(), levels, cell_of_row,
+                                                                  unsorted.data(), sweep_order.data());
+    cuda::check_launch("make_keys");
+  };
+  if (cut.tiles) {
+    const auto& [lines, tiling] = *cut.tiles;
+    const auto number = cuda::upload<ScratchArray>(tiling.number, stream);
+    launch(tiles_of(lines, tiling, input.triangle, number.data()));
+  } else {
+    launch(Runs{input.pattern.row_offsets, rows, lower, cells});
+  }
+  const int bits =
+      static_cast<int>(std::bit_width(static_cast<std::uint64_t>(cells) * static_cast<std::uint64_t>(levels)));
+  with_scratch(
+      [&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceRadixSort::SortPairs(scratch, bytes, unsorted.data(), key.data(), sweep_order.data(),
+                                               order.data(), rows, 0, bits, stream);
+      },
+      stream);
+  return order;
+}
+
+/// Positions of the rows, and the first step of each cell on the host (one more: the number of steps).
+std::vector<Index> place(const SweepInput& input, const Cut& cut, Plan& plan, ScratchArray<Index>& first_step,
+                         cudaStream_t stream) {
+  const Index rows = plan.rows;
+  const auto n = static_cast<std::size_t>(rows);
+  ScratchArray<std::uint64_t> key(n, stream);
+  const ScratchArray<Index> order = sort_rows(input, cut, plan.cells, key, stream);
+  const ScratchArray<Index> run_begin(n, stream);
+  const ScratchArray<Index> steps_until(n, stream);
+  const thrust::counting_iterator<Index> count(0);
+  cuda::inclusive_maximum(thrust::make_transform_iterator(count, RunBegin{key.data()}), run_begin.data(), rows, stream);
+  cuda::inclusive_sum(thrust::make_transform_iterator(count, StepBegin{run_begin.data(), kLanes / plan.ways}),
+                      steps_until.data(), rows, stream);
+  place_rows<<<element_blocks(rows), kElementBlock, 0, stream>>>(
+      rows, input.levels->levels, plan.cells, plan.ways, key.data(), order.data(), run_begin.data(), steps_until.data(),
+      plan.position.data(), first_step.data());
+  cuda::check_launch("place_rows");
+  return cuda::fetch_array(first_step.data(), static_cast<std::size_t>(plan.cells) + 1, stream);
+}
+
+/// Of a cell.
+std::int64_t most_steps(const std::vector<Index>& first_step) {
+  Index most = 0;
+  for (std::size_t c = 1; c < first_step.size(); ++c) most = std::max(most, first_step[c] - first_step[c - 1]);
+  return most;
+}
+
+void upload_cells(Plan& plan, const std::vector<Index>& first_step, cudaStream_t stream) {
+  std::vector<Cell> cell(static_cast<std::size_t>(plan.cells));
+  for (std::size_t c = 0; c < cell.size(); ++c) {
+    cell[c].first_step = first_step[c];
+    cell[c].steps = first_step[c + 1] - first_step[c];
+  }
+  plan.cell = {cell.size(), stream};
+  cuda::copy_to_device(plan.cell.data(), cell.data(), cell.size(), stream);
+}
+
+/// Chunks and pair rows, once the widest step is known.
+void plan_chunks(Plan& plan, std::uint32_t most_pairs, cudaStream_t stream) {
+  const int steps_a_stage = kStageBytes / (static_cast<int>(most_pairs) * kPairRowBytes);
+  plan.chunk_steps = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(steps_a_stage, kMaxChunkSteps))));
+  const auto steps = static_cast<std::size_t>(plan.steps);
+  const ScratchArray<std::uint32_t> pair_rows(steps + 1, stream);
+  const ScratchArray<std::uint32_t> pair_row(steps + 1, stream);
+  cuda::check(cudaMemsetAsync(pair_rows.data() + steps, 0, sizeof(std::uint32_t), stream), "clearing a count");
+  level_chunks<<<plan.cells, 128, 0, stream>>>(plan.cell.data(), plan.chunk_steps, plan.step.data(), pair_rows.data());
+  cuda::check_launch("level_chunks");
+  cuda::exclusive_sum(pair_rows.data(), pair_row.data(), plan.steps + 1, stream);
+  set_pair_rows<<<element_blocks(plan.steps), kElementBlock, 0, stream>>>(plan.steps, pair_row.data(),
+                                                                          plan.step.data());
+  cuda::check_launch("set_pair_rows");
+  plan.pair_rows = cuda::fetch(pair_row.data() + steps, stream);
+}
+
+}  // namespace
+
+Plan make_plan(const SweepInput& input, const Cut& cut, cudaStream_t stream) {
+  Plan plan;
+  plan.rows = input.pattern.rows;
+  plan.cells = std::clamp(cut.cells, 1, std::max(1, plan.rows));
+  plan.ways = cut.ways;
+  if (plan.rows == 0) return plan;
+  plan.position = {static_cast<std::size_t>(plan.rows), stream};
+  ScratchArray<Index> first_step(static_cast<std::size_t>(plan.cells) + 1, stream);
+  const std::vector<Index> host_first_step = place(input, cut, plan, first_step, stream);
+  plan.steps = host_first_step.back();
+  require_32_bits(std::int64_t{plan.steps} * kLanes, std::numeric_limits<Index>::max(), "positions");
+  require_32_bits(most_steps(host_first_step) * kLanes, kMostCellPlaces, "positions in a cell");
+  plan.row = {plan.positions(), stream};
+  cuda::check(cudaMemsetAsync(plan.row.data(), 0xFF, plan.positions() * sizeof(Index), stream),
+              "marking idle positions");
+  invert(plan.rows, plan.position.data(), plan.row.data(), stream);
+  upload_cells(plan, host_first_step, stream);
+
+  plan.step = {static_cast<std::size_t>(plan.steps), stream};
+  const ScratchArray<Index> outside(plan.positions(), stream);
+  const ScratchArray<std::uint32_t> most_pairs(1, stream);
+  cuda::check(cudaMemsetAsync(most_pairs.data(), 0, sizeof(std::uint32_t), stream), "clearing a maximum");
+  count_entries<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
+      entries_of(input, plan), plan.steps, plan.row.data(), first_step.data(), plan.cells, plan.ways, plan.step.data(),
+      outside.data(), most_pairs.data());
+  cuda::check_launch("count_entries");
+  plan_chunks(plan, cuda::fetch(most_pairs.data(), stream), stream);
+  plan_rounds(plan, outside.data(), stream);
+  require_32_bits(std::int64_t{plan.rounds} * kLanes, std::numeric_limits<Index>::max(), "places for errands");
+  require_32_bits(static_cast<std::int64_t>(plan.outside_rows) * kLanes, std::numeric_limits<std::uint32_t>::max(),
+                  "places for entries outside");
+  return plan;
+}
+
+}  // namespace taskdag::kernels::cells

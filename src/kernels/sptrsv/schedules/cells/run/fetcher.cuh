@@ -1,0 +1,183 @@
+/// \file
+/// Fetchers: warps that wait for operands of other cells (and of the own cell, where the ring has forgotten them) and
+/// compute what the runner starts such rows from.
+///
+/// A warp takes a round of errands, rows of some consecutive steps. Each is done as soon as its own operands are there:
+/// a later row of the round may wait for an earlier one, so none waits for all. A row has as many lanes as it takes for
+/// kHeld entries a lane, whatever the others have; only rows with more than 32 · kHeld, which have a round of their
+/// own, wait batch after batch.
+#pragma once
+
+#include "backends/cuda/seam.cuh"
+#include "kernels/sptrsv/schedules/cells/run/shared.cuh"
+#include "kernels/sptrsv/schedules/cells/run/solve.hpp"
+
+namespace taskdag::kernels::cells {
+
+inline constexpr int kFetchers = 14;
+// Looks at operands share the path to memory with the runner's reads of shared memory: a lane looks (but for a first
+// time) only once the runner is near its step, and a warp none of whose rows is near pauses.
+inline constexpr int kNear = 32;              ///< steps
+inline constexpr unsigned kShortPause = 100;  ///< nanoseconds
+inline constexpr unsigned kLongPause = 400;
+
+class Fetcher {
+ public:
+  __device__ Fetcher(Shared& s, const SolveArguments& a, const Cell& cell, Index absent, int lane)
+      : a_(a),
+        cell_(cell),
+        rounds_(cell.rounds),
+        slots_{a.slots},
+        absent_(absent),
+        lane_(lane),
+        start_(address_of(s.start)),
+        done_(address_of(&s.done)) {}
+
+  __device__ void fetch(int fetcher) {
+    Errands first;
+    Errands second;
+    Errands third;
+    int r = fetcher;
+    fetch_errand(first, r);
+    fetch_errand(second, r + kFetchers);
+    fetch_entries(first);
+    // Three rounds by name: copying one to another would wait for its loads.
+    while (r < rounds_) {
+      run(first, second, third, r);
+      r += kFetchers;
+      if (r >= rounds_) break;
+      run(second, third, first, r);
+      r += kFetchers;
+      if (r >= rounds_) break;
+      run(third, first, second, r);
+      r += kFetchers;
+    }
+  }
+
+ private:
+  struct Errands {
+    Round round;
+    Errand errand;
+    double rhs;
+    Index position[kHeld];  ///< the last kHeld
+    double value[kHeld];
+  };
+
+  __device__ void fetch_errand(Errands& errands, int r) const {
+    errands.errand = {-1, kNoErrand, 0.0};
+    errands.round = {0, 0};
+    if (r >= rounds_) return;
+    const int at = cell_.first_round + r;
+    const uint2 round = __ldg(reinterpret_cast<const uint2*>(a_.round) + at);
+    errands.round = {round.x, round.y};
+    const int4 raw = __ldg(reinterpret_cast<const int4*>(a_.errand) + (at * kLanes + lane_));
+    memcpy(&errands.errand, &raw, sizeof(Errand));
+  }
+
+  __device__ unsigned entry_of(const Errands& errands, int k) const {
+    return (errands.round.first_row + static_cast<unsigned>(k)) * kLanes + static_cast<unsigned>(lane_);
+  }
+
+  __device__ void fetch_entries(Errands& errands) const {
+    errands.rhs = errands.errand.rhs >= 0 ? __ldg(a_.rhs + errands.errand.rhs) : 0.0;
+    load(errands.position, errands.value, errands, max(static_cast<int>(errands.round.width()) - kHeld, 0));
+  }
+
+  /// kHeld entries from entry `first` of the lane; absent ones get the value 0.
+  __device__ void load(Index (&position)[kHeld], double (&value)[kHeld], const Errands& errands, int first) const {
+#pragma unroll
+    for (int k = 0; k < kHeld; ++k) {
+      position[k] = absent_;
+      value[k] = 0.0;
+      if (first + k < static_cast<int>(errands.round.width())) {
+        position[k] = __ldg(a_.outside_position + entry_of(errands, first + k));
+        value[k] = __ldg(a_.outside_value + entry_of(errands, first + k));
+      }
+    }
+  }
+
+  __device__ void run(const Errands& now, Errands& next, Errands& later, int r) {
+    double operand[kHeld];
+    fetch_errand(later, r + 2 * kFetchers);
+    // The lane's share of the start value but for its last entries; the right-hand side is the first lane's.
+    double share = now.rhs * now.errand.pivot;
+    if (now.round.width() > kHeld) share -= sum_early(now);
+    look(now.position, operand);
+    fetch_entries(next);
+
+    const int step = now.errand.step();
+    const int lanes = 1 << now.errand.log2_lanes();
+    const unsigned group = cuda::kFullWarp >> (kLanes - lanes) << (lane_ & -lanes);
+    bool open = now.errand.place != kNoErrand;
+    for (;;) {
+      const int done = load_done(done_);
+      bool ready = open && done >= step + 1 - kAhead;
+#pragma unroll
+      for (int k = 0; k < kHeld; ++k) ready = ready && is_ready(operand[k]);
+      const unsigned ready_lanes = __ballot_sync(cuda::kFullWarp, ready);
+      const bool complete = open && (ready_lanes & group) == group;
+      if (__any_sync(cuda::kFullWarp, complete)) {
+        double sum = share;
+#pragma unroll
+        for (int k = 0; k < kHeld; ++k) sum -= now.value[k] * operand[k];
+        for (int offset = (1 << now.round.log2_lanes()) / 2; offset > 0; offset /= 2) {
+          const double other = __shfl_xor_sync(cuda::kFullWarp, sum, offset);
+          if (offset < lanes) sum += other;
+        }
+        if (complete && (lane_ & (lanes - 1)) == 0) {
+          const unsigned at = now.errand.place / 8 % (kAhead * kLanes);
+          store_double(start_ + at * 8, with_plain_nan(sum));
+        }
+        open = open && !complete;
+        if (!__any_sync(cuda::kFullWarp, open)) return;
+      }
+      const int earliest = __reduce_min_sync(cuda::kFullWarp, open ? step : INT_MAX);
+      if (earliest - done > kNear) __nanosleep(earliest - done > 2 * kNear ? kLongPause : kShortPause);
+      if (open && step - done <= kNear) {
+#pragma unroll
+        for (int k = 0; k < kHeld; ++k) {
+          if (!is_ready(operand[k])) operand[k] = slots_.peek(now.position[k]);
+        }
+      }
+    }
+  }
+
+  /// A first look at operands; absent ones are 0 and are not looked at: all blocks would look at the same place.
+  __device__ void look(const Index (&position)[kHeld], double (&operand)[kHeld]) const {
+#pragma unroll
+    for (int k = 0; k < kHeld; ++k) {
+      operand[k] = 0.0;
+      if (position[k] != absent_) operand[k] = slots_.peek(position[k]);
+    }
+  }
+
+  /// The entries before the last kHeld of each lane of a long row.
+  __device__ double sum_early(const Errands& now) const {
+    double sum = 0.0;
+    const int early = static_cast<int>(now.round.width()) - kHeld;
+    for (int first = 0; first < early; first += kHeld) {
+      Index position[kHeld];
+      double value[kHeld];
+      double operand[kHeld];
+      load(position, value, now, first);
+      look(position, operand);
+#pragma unroll
+      for (int k = 0; k < kHeld; ++k) {
+        while (!is_ready(operand[k])) operand[k] = slots_.peek(position[k]);
+        if (first + k < early) sum += value[k] * operand[k];
+      }
+    }
+    return sum;
+  }
+
+  const SolveArguments& a_;
+  const Cell& cell_;
+  int rounds_;
+  cuda::Slots slots_;
+  Index absent_;
+  int lane_;
+  SharedAddress start_;
+  SharedAddress done_;
+};
+
+}  // namespace taskdag::kernels::cells

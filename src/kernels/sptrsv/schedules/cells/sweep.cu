@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <utility>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "base/handover.hpp"
+#include "kernels/sptrsv/schedules/cells/cells.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/run/solve.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::kernels {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+
+/// A block a cell.
+__global__ void make_targets(const cells::Cell* cell, const Index* row, const Index* errand_at, const Index* rhs_index,
+                             const Index* x_index, cells::Target* target, cells::Errand* errand) {
+  const cells::Cell mine = cell[blockIdx.x];
+  const std::int64_t begin = std::int64_t{mine.first_step} * cells::kLanes;
+  const std::int64_t end = begin + std::int64_t{mine.steps} * cells::kLanes;
+  for (std::int64_t p = begin + threadIdx.x; p < end; p += blockDim.x) {
+    const Index i = row[p];
+    const Index rhs = i >= 0 && rhs_index ? rhs_index[i] : i;
+    const Index e = errand_at[p];
+    if (e >= 0) errand[e].rhs = rhs;
+    target[p] = {e >= 0 ? cells::kErrand : rhs, i >= 0 && x_index ? x_index[i] : i, 1.0};
+  }
+}
+
+/// A block a cell: where its right-hand side lies, if that is not much more than it needs.
+__global__ void find_rhs(const cells::Target* target, const cells::Errand* errand, const Index* errand_at,
+                         cells::Cell* cell) {
+  constexpr Index kSlack = 4;
+  __shared__ Index least;
+  __shared__ Index most;
+  __shared__ Index rows;
+  if (threadIdx.x == 0) {
+    least = INT_MAX;
+    most = -1;
+    rows = 0;
+  }
+  __syncthreads();
+  const cells::Cell mine = cell[blockIdx.x];
+  const std::int64_t begin = std::int64_t{mine.first_step} * cells::kLanes;
+  const std::int64_t end = begin + std::int64_t{mine.steps} * cells::kLanes;
+  for (std::int64_t p = begin + threadIdx.x; p < end; p += blockDim.x) {
+    const Index entry = errand_at[p] >= 0 ? errand[errand_at[p]].rhs : target[p].rhs;
+    if (entry < 0) continue;
+    atomicMin(&least, entry);
+    atomicMax(&most, entry);
+    atomicAdd(&rows, 1);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && rows > 0 && most - least < kSlack * rows) {
+    cell[blockIdx.x].rhs_begin = least;
+    cell[blockIdx.x].rhs_end = most + 1;
+  }
+}
+
+__global__ void arm(std::int64_t positions, double* slots, double* spare) {
+  const std::int64_t p = element();
+  if (p > positions) return;
+  slots[p] = spare[p] = p < positions ? not_yet() : 0.0;
+}
+
+class CellsSweep final : public Sweep {
+ public:
+  CellsSweep(const SweepInput& input, const cells::Cut& cut, cudaStream_t stream)
+      : plan_(cells::make_plan(input, cut, stream)), storage_(cells::pack(input, plan_, stream)) {
+    cells::prepare(plan_.ways);
+    const std::size_t positions = plan_.positions();
+    target_ = {positions, stream};
+    slots_ = {positions + 1, stream};
+    spare_slots_ = {positions + 1, stream};
+    tickets_ = {2, stream};
+    cuda::check(cudaMemsetAsync(tickets_.data(), 0, 2 * sizeof(unsigned), stream), "clearing tickets");
+    const auto count = static_cast<std::int64_t>(positions);
+    if (count > 0) {
+      make_targets<<<plan_.cells, kElementBlock, 0, stream>>>(plan_.cell.data(), plan_.row.data(),
+                                                              plan_.errand_at.data(), input.rhs_index, input.x_index,
+                                                              target_.data(), plan_.errand.data());
+      cuda::check_launch("make_targets");
+      find_rhs<<<plan_.cells, kElementBlock, 0, stream>>>(target_.data(), plan_.errand.data(), plan_.errand_at.data(),
+                                                          plan_.cell.data());
+      cuda::check_launch("find_rhs");
+    }
+    arm<<<element_blocks(count + 1), kElementBlock, 0, stream>>>(count, slots_.data(), spare_slots_.data());
+    cuda::check_launch("arm");
+    cuda::synchronize(stream);  // the input's arrays may go
+  }
+
+  void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
+    const bool stay = unit_pivots_ && pivot == nullptr;
+    cells::load_values(plan_, storage_, source, pivot, stay ? nullptr : target_.data(), stream);
+    unit_pivots_ = pivot == nullptr;
+    overlaps_ = false;
+  }
+
+  void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
+    run(rhs, x, false, non_finite, stream);
+  }
+
+  bool solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
+    if (!has_reciprocals()) return false;
+    run(rhs, x, true, non_finite, stream);
+    return true;
+  }
+  [[nodiscard]] bool has_reciprocals() const override { return plan_.ways == 1; }
+
+  bool load_products(const ValueProducts& products, cudaStream_t stream) override {
+    if (!has_reciprocals() || !unit_pivots_) return false;
+    cells::load_products(plan_, storage_, products, stream);
+    overlaps_ = false;
+    return true;
+  }
+
+  [[nodiscard]] const double* result() const override { return spare_slots_.data(); }
+  [[nodiscard]] const Index* result_index() const override { return plan_.position.data(); }
+
+  [[nodiscard]] std::int64_t bytes() const override {
+    return plan_.bytes() + storage_.bytes() + target_.bytes() + slots_.bytes() + spare_slots_.bytes() +
+           tickets_.bytes();
+  }
+
+ private:
+  void run(const double* rhs, double* x, bool reciprocal, int* non_finite, cudaStream_t stream) {
+    if (plan_.steps == 0) return;
+    const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
+    taken_[turn_] +=
+        cells::solve({plan_.cell.data(), plan_.step.data(), plan_.round.data(), plan_.errand.data(),
+                      storage_.stream.data(), storage_.outside_position.data(), storage_.outside_value.data(),
+                      plan_.cells, plan_.chunk_steps, plan_.ways, target_.data(), rhs, idle_rhs, x, slots_.data(),
+                      spare_slots_.data(), tickets_.data() + turn_, taken_[turn_], non_finite},
+                     reciprocal, overlaps_, stream);
+    overlaps_ = true;
+    std::swap(slots_, spare_slots_);
+    turn_ = 1 - turn_;
+  }
+
+  cells::Plan plan_;
+  cells::Storage storage_;
+  cuda::DeviceArray<cells::Target> target_;
+  cuda::DeviceArray<double> slots_;        ///< not_yet: ready for the next solve
+  cuda::DeviceArray<double> spare_slots_;  ///< what the last solve left
+  cuda::DeviceArray<unsigned> tickets_;    ///< two counters, which take turns
+  std::array<unsigned, 2> taken_{};
+  std::size_t turn_ = 0;
+  bool overlaps_ = false;    ///< not before the values that were loaded last are there
+  bool unit_pivots_ = true;  ///< those of positions and errands, from the start on
+};
+
+}  // namespace
+
+bool cells_supported() { return cells::supported(); }
+
+std::unique_ptr<Sweep> make_cells_sweep(const SweepInput& input, const CellsOptions& options, cudaStream_t stream) {
+  if (options.ways != 1 && options.ways != 2 && options.ways != 4) throw InvalidInput("a row has 1, 2 or 4 lanes");
+  if (options.tile.lines > 0 || options.tile.planes > 0) {
+    if (std::min(options.tile.lines, options.tile.planes) < 1)
+      throw InvalidInput("a tile has a line and a plane at least");
+    const auto lines = cells::find_lines(input, stream);
+    if (!lines) throw Unsupported("cells can be tiles only where rows are numbered by lines, as on a structured grid");
+    const int multiprocessors = cuda::device_limits().multiprocessors;
+    return make_sweep_of_cells(
+        input, cells::cut_of(*lines, cells::make_tiling(*lines, options.tile, options.ways, multiprocessors)), stream);
+  }
+  if (options.cells > 0)
+    return make_sweep_of_cells(input, cells::Cut{options.cells, {}, options.ways, nullptr}, stream);
+  return make_sweep_of_cells(input, cells::estimate(input, stream).cut, stream);
+}
+
+std::unique_ptr<Sweep> make_sweep_of_cells(const SweepInput& input, const cells::Cut& cut, cudaStream_t stream) {
+  if (!cells_supported()) {
+    throw DeviceError(
+        "the schedule cells needs a GPU of compute capability 9.0 or newer with 227 KiB of shared memory for a block, "
+        "and a library built for such a one");
+  }
+  SweepInput sorted = input;
+  if (cut.late) sorted.levels = cut.late.get();
+  return std::make_unique<CellsSweep>(sorted, cut, stream);
+}
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,36 @@
+/// \file
+/// The "flat" schedule: warp tasks in level order, each waits for its operands' values.
+#pragma once
+
+#include "kernels/sptrsv/schedules/flat/packed_triangle.hpp"
+#include "kernels/sptrsv/sweep.hpp"
+
+namespace taskdag::kernels {
+
+/// One launch a solve, or several where levels are wide. The packed triangle works by position (rows in level order);
+/// the index maps of the input are composed with that order once, pivots are gathered when values are loaded.
+///
+/// result() is the set of slots that the last solve handed its values over in, by position: valid until the next solve,
+/// which resets it.
+class FlatSweep final : public Sweep {
+ public:
+  /// input.ranges and input.levels are needed. Synchronises `stream`.
+  FlatSweep(const SweepInput& input, cudaStream_t stream);
+
+  void load_values(const double* source, const double* pivot, cudaStream_t stream) override;
+  bool gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream) override;
+  void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override;
+  [[nodiscard]] const double* result() const override { return packed_.result(); }
+  [[nodiscard]] const Index* result_index() const override { return packed_.tasks().position.data(); }
+  [[nodiscard]] std::int64_t bytes() const override;
+
+ private:
+  PackedTriangle packed_;
+  /// position → entry, −1 for a part; empty where the input has no map: the order itself
+  cuda::DeviceArray<Index> rhs_index_;
+  cuda::DeviceArray<Index> x_index_;
+  cuda::DeviceArray<double> pivot_;  ///< by position, from the first load with pivots on
+  bool unit_pivots_ = true;
+};
+
+}  // namespace taskdag::kernels

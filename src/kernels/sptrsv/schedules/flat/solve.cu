@@ -1,0 +1,252 @@
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "backends/cuda/seam.cuh"
+#include "kernels/sptrsv/schedules/flat/packed_triangle.hpp"
+#include "kernels/sptrsv/schedules/flat/solve.cuh"
+
+namespace taskdag::kernels {
+namespace {
+
+using cuda::TicketCounter;
+
+constexpr int kBlock = 128;
+constexpr int kWarps = kBlock / kWarpSize;
+
+__global__ void arm_kernel(Index rows, double* slots, int counters, int* counter, int* spare_counter) {
+  const Index i = static_cast<Index>(cuda::element());
+  if (i < counters) counter[i] = spare_counter[i] = 0;
+  if (i < rows) slots[i] = not_yet();
+}
+
+/// Persistent warps: each takes the next task, fetches what does not depend on others, waits, publishes.
+template <bool Parts>
+__global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  const TicketCounter tickets{p.counter};
+  if (blockIdx.x == 0 && threadIdx.x == 0) *p.next_counter = 0;
+  Index ticket = p.first_task + TicketCounter::receive(tickets.request(lane));
+  while (ticket < p.end_task) {
+    const int requested = tickets.request(lane);  // the next ticket travels while this task is worked on
+    run_task<Parts>(p, ticket, lane);
+    ticket = p.first_task + TicketCounter::receive(requested);
+  }
+}
+
+/// The same for all rows in one launch that may start before the one before it ends. Nobody resets its counter.
+template <bool Parts>
+__global__ void __launch_bounds__(kBlock) overlapping_kernel(const SolveParameters p, unsigned before) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  const TicketCounter tickets{p.counter};
+  const auto receive = [&](int requested) {
+    return static_cast<Index>(static_cast<unsigned>(TicketCounter::receive(requested)) - before);
+  };
+  Index ticket = receive(tickets.request(lane));
+  if (ticket >= p.end_task) return;
+  int requested = tickets.request(lane);
+  run_first_task<Parts, Published>(p, ticket, lane, true);
+  ticket = receive(requested);
+  while (ticket < p.end_task) {
+    requested = tickets.request(lane);
+    run_task<Parts>(p, ticket, lane);
+    ticket = receive(requested);
+  }
+}
+
+/// One level, a warp a task: nobody waits for rows. Starts while the level before is still at work, to have everything
+/// but operands by the time that it ends. Slots need no reset: who looks at them runs in a later launch.
+template <bool Overlaps, bool Parts>
+__global__ void __launch_bounds__(kBlock) level_kernel(const SolveParameters p) {
+  let_next_launch_start();
+  const Index t = p.first_task + static_cast<Index>(cuda::element() / kWarpSize);
+  if (t < p.end_task) {
+    const LaneTask<Parts> task(p, t, static_cast<int>(threadIdx.x) % kWarpSize);
+    task.finish(p, task.run(p, Settled<Overlaps>{Slots{p.slots}}));
+  }
+  wait_for_last_launch();  // this launch must not end before the one that it overlaps with
+}
+
+/// All rows of two levels at most, a warp a task, operands computed: nobody waits for rows. It may start before the
+/// launch before it ends. Slots and counters are left to be reset by whoever needs them next.
+__global__ void __launch_bounds__(kBlock) two_levels_kernel(const SolveParameters p) {
+  const Index t = static_cast<Index>(cuda::element() / kWarpSize);
+  if (t >= p.end_task) return;
+  run_first_task<false, Computed>(p, t, static_cast<int>(threadIdx.x) % kWarpSize, false);
+}
+
+/// The same where there are rows in parts: those are the tasks from `first_sum` on, and wait for their parts. So a
+/// block takes a ticket for its tasks (blocks need not start in the order of their numbers), and slots and counters are
+/// those of overlapping_kernel: the slots of the next solve are reset, nobody resets the counter.
+__global__ void __launch_bounds__(kBlock)
+    two_levels_parts_kernel(const SolveParameters p, unsigned before, Index first_sum) {
+  __shared__ int ticket;
+  if (threadIdx.x == 0) ticket = TicketCounter{p.counter}.request(0);
+  __syncthreads();
+  const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  const Index t = static_cast<Index>(static_cast<unsigned>(ticket) - before) * kWarps + warp;
+  if (t >= p.end_task) return;
+  if (t < first_sum) {
+    run_first_task<true, Computed>(p, t, lane, true);
+  } else {
+    run_first_task<true, Published>(p, t, lane, true);
+  }
+}
+
+/// overlaps: it may start before the launch before it ends.
+template <class... Arguments>
+void launch(void (*kernel)(Arguments...), std::int64_t blocks, bool overlaps, cudaStream_t stream,
+            std::type_identity_t<Arguments>... arguments) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = {static_cast<unsigned>(blocks), 1, 1};
+  config.blockDim = {kBlock, 1, 1};
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = overlaps ? 1 : 0;
+  cuda::check(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a triangular sweep");
+}
+
+/// Blocks with a warp for each task.
+std::int64_t blocks_for(Index tasks) { return (std::int64_t{tasks} + kWarps - 1) / kWarps; }
+
+/// Overlaps with the launch before only if that is a level_kernel too.
+template <bool Parts>
+void launch_level(const SolveParameters& parameters, bool overlaps, cudaStream_t stream) {
+  launch(overlaps ? level_kernel<true, Parts> : level_kernel<false, Parts>,
+         blocks_for(parameters.end_task - parameters.first_task), overlaps, stream, parameters);
+}
+
+}  // namespace
+
+void PackedTriangle::find_stretches() {
+  int major = 0;
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, cuda::device_limits().device),
+              "compute capability");
+  overlaps_ = major >= 9;
+  const auto& begin = tasks_.level_begin;
+  const Index wide = cuda::device_limits().multiprocessors * tuning_.wide_tasks_per_multiprocessor;
+  Index wide_tasks = 0;
+  for (std::size_t level = 0; level + 1 < begin.size(); ++level) {
+    const bool is_wide = begin[level + 1] - begin[level] >= wide;
+    if (is_wide) wide_tasks += begin[level + 1] - begin[level];
+    if (is_wide || stretches_.empty() || stretches_.back().wide) {
+      stretches_.push_back({begin[level], begin[level + 1], is_wide});
+    } else {
+      stretches_.back().end = begin[level + 1];
+    }
+  }
+  // Two levels with parts: one launch either way, whether its operands are computed or waited for.
+  const bool computed = computes_operands_ && has_parts_ && overlaps_;
+  if (2 * wide_tasks < tasks_.tasks || computed) stretches_ = {{0, tasks_.tasks, false}};
+}
+
+void PackedTriangle::arm(cudaStream_t stream) {
+  const auto counters = static_cast<int>(counter_.size());
+  arm_kernel<<<cuda::element_blocks(std::max(tasks_.rows, counters)), cuda::kElementBlock, 0, stream>>>(
+      tasks_.rows, slots_.data(), counters, counter_.data(), spare_counter_.data());
+  cuda::check_launch("arm_kernel");
+  taken_ = {};
+  solved_ = false;
+  armed_ = true;
+}
+
+SolveParameters PackedTriangle::parameters(const SolveArguments& arguments, std::size_t stretch) {
+  return {arguments,
+          tasks_.task.data(),
+          stretches_[stretch].first,
+          stretches_[stretch].end,
+          column_.data(),
+          value_.data(),
+          slots_.data(),
+          counter_.data() + stretch,
+          spare_slots_.data(),
+          spare_counter_.data() + stretch,
+          gate_.data(),
+          tasks_.rows,
+          static_cast<unsigned>(tuning_.gate_pause_ns)};
+}
+
+void PackedTriangle::launch_stretches(const SolveArguments& arguments, cudaStream_t stream) {
+  bool after_wide = false;
+  for (std::size_t k = 0; k < stretches_.size(); ++k) {
+    if (stretches_[k].wide) {
+      (has_parts_ ? launch_level<true> : launch_level<false>)(parameters(arguments, k), after_wide && overlaps_,
+                                                              stream);
+    } else {
+      launch(has_parts_ ? solve_kernel<true> : solve_kernel<false>, persistent_blocks(tasks_, tuning_, kBlock), false,
+             stream, parameters(arguments, k));
+    }
+    after_wide = stretches_[k].wide;
+  }
+}
+
+bool PackedTriangle::is_one_launch() const {
+  return stretches_.size() == 1 && !stretches_[0].wide && overlaps_ && tasks_.levels <= tuning_.most_overlapping_levels;
+}
+
+void PackedTriangle::launch_overlapping(const SolveArguments& arguments, cudaStream_t stream) {
+  const int blocks = persistent_blocks(tasks_, tuning_, kBlock);
+  launch(has_parts_ ? overlapping_kernel<true> : overlapping_kernel<false>, blocks, solved_, stream,
+         parameters(arguments, 0), taken_[turn_]);
+  taken_[turn_] += static_cast<unsigned>(tasks_.tasks + blocks * kWarps);  // each warp ends on one too many
+}
+
+void PackedTriangle::launch_two_levels(const SolveArguments& arguments, cudaStream_t stream) {
+  const std::int64_t blocks = blocks_for(tasks_.tasks);
+  SolveParameters all = parameters(arguments, 0);
+  all.end_task = tasks_.tasks;
+  if (has_parts_) {
+    launch(two_levels_parts_kernel, blocks, solved_, stream, all, taken_[turn_], tasks_.level_begin.end()[-2]);
+    taken_[turn_] += static_cast<unsigned>(blocks);
+  } else {
+    launch(two_levels_kernel, blocks, solved_ && overlaps_, stream, all);
+    armed_ = false;
+  }
+}
+
+void PackedTriangle::launch_graph(const SolveArguments& arguments, cudaStream_t stream) {
+  Graph& graph = graph_[turn_];
+  if (graph.launches.empty()) {
+    graph.launches = {[&](cudaStream_t captured) { launch_stretches(arguments, captured); },
+                      [](const SolveParameters& p) { return p.first_task; }};
+  } else if (arguments != graph.arguments) {
+    for (std::size_t k = 0; k < stretches_.size(); ++k) graph.launches.set_argument(k, parameters(arguments, k));
+  }
+  graph.arguments = arguments;
+  graph.launches.launch(stream);
+}
+
+void PackedTriangle::solve(const SolveArguments& arguments, cudaStream_t stream) {
+  // Making a graph takes as long as some solves do, so that the first few are done without.
+  constexpr int kBeforeGraph = 4;
+  if (tasks_.rows == 0) return;
+  const bool computed = computes_operands_ && arguments.rhs != arguments.x && (!has_parts_ || is_one_launch());
+  if (!armed_ && (!computed || has_parts_)) arm(stream);
+  if (computed) {
+    launch_two_levels(arguments, stream);
+  } else if (is_one_launch()) {
+    launch_overlapping(arguments, stream);
+  } else if (direct_solves_ < kBeforeGraph || stretches_.size() == 1 || cuda::is_capturing(stream)) {
+    launch_stretches(arguments, stream);
+    if (direct_solves_ < kBeforeGraph) ++direct_solves_;
+  } else {
+    launch_graph(arguments, stream);
+  }
+  solved_ = true;
+  std::swap(slots_, spare_slots_);
+  std::swap(counter_, spare_counter_);
+  turn_ = 1 - turn_;
+}
+
+std::int64_t PackedTriangle::bytes() const {
+  return tasks_.bytes() + column_.bytes() + value_.bytes() + source_.bytes() + gate_.bytes() + slots_.bytes() +
+         counter_.bytes() + spare_slots_.bytes() + spare_counter_.bytes();
+}
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,247 @@
+/// \file
+/// What the kernels of the schedule flat do for one task.
+///
+/// Parts: whether the triangle has rows in parts (parts.hpp). Without, nothing looks for them.
+#pragma once
+
+#include "backends/cuda/seam.cuh"
+#include "kernels/sptrsv/schedules/flat/packed_triangle.hpp"
+#include "kernels/sptrsv/task.hpp"
+
+namespace taskdag::kernels {
+
+using cuda::kWarpSize;
+using cuda::LaneGroup;
+using cuda::Slots;
+
+/// Operands of a lane asked for at once where rows have many: of a part, of a row in parts.
+inline constexpr int kWideBatch = 8;
+
+/// A lane's entries of one task.
+struct LaneEntries {
+  const Index* column;  // of this lane, stride 32
+  const double* value;
+  Index width;
+  Index absent;  // column of an operand that is 0
+  __device__ Index count() const { return width; }
+  template <int Batch>
+  __device__ void load(Index first, Index (&c)[Batch], double (&v)[Batch]) const {
+#pragma unroll
+    for (int k = 0; k < Batch; ++k) {
+      const std::int64_t slot = std::int64_t{first + k} * kWarpSize;
+      const bool present = Batch <= kEntriesPerLane || first + k < width;  // see build_tasks: those divide the width
+      c[k] = present ? __ldg(column + slot) : absent;
+      v[k] = present ? __ldg(value + slot) : 0.0;
+    }
+  }
+};
+
+/// A launch may start before the one before it ends: these say when that is allowed to, and wait for that end. Older
+/// devices never overlap launches.
+__device__ inline void let_next_launch_start() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+__device__ inline void wait_for_last_launch() {
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
+
+/// Operands that earlier launches have published.
+template <bool Overlaps>
+struct Settled {
+  Slots slots;
+  template <int Batch>
+  __device__ void wait(const Index (&index)[Batch], double (&value)[Batch]) const {
+    wait_for_last_launch();  // column and value have been asked for; nothing else until the level before ends
+#pragma unroll
+    for (int k = 0; k < Batch; ++k) {
+      // Through the first-level cache, so that operands that all rows have in common crowd no place of the second. If
+      // the level before was still at work when this launch began, that cache may hold lines from before its end.
+      value[k] = Overlaps ? slots.peek(index[k]) : slots.slot[index[k]];
+    }
+  }
+};
+
+/// Operands that this launch publishes. begin(): to be called before anything that launches write is looked at.
+class Published {
+ public:
+  __device__ explicit Published(const SolveParameters& p) : slots_{p.slots} {}
+  template <int Batch, class Begin>
+  __device__ void wait(const Index (&index)[Batch], double (&value)[Batch], const Begin& begin) const {
+    begin();
+    slots_.wait(index, value);
+  }
+
+ private:
+  Slots slots_;
+};
+
+/// Operands that are rows without entries: computed, with the bits that their own tasks give them, and not waited for.
+class Computed {
+ public:
+  __device__ explicit Computed(const SolveParameters& p) : p_(p) {}
+  template <int Batch, class Begin>
+  __device__ void wait(const Index (&index)[Batch], double (&value)[Batch], const Begin& begin) const {
+    Index entry[Batch];
+    double pivot[Batch];
+#pragma unroll
+    for (int k = 0; k < Batch; ++k) {
+      const bool present = index[k] < p_.rows;
+      entry[k] = present ? __ldg(p_.a.rhs_index + index[k]) : -1;
+      pivot[k] = present && p_.a.pivot ? __ldg(p_.a.pivot + index[k]) : 1.0;
+    }
+    begin();
+#pragma unroll
+    for (int k = 0; k < Batch; ++k) value[k] = entry[k] >= 0 ? p_.a.rhs[entry[k]] * pivot[k] : 0.0;
+  }
+
+ private:
+  const SolveParameters& p_;
+};
+
+template <bool Parts, class Operands>
+__device__ double run_row(const LaneGroup& group, const LaneEntries& entries, const Operands& operands, double rhs,
+                          double pivot) {
+  if (Parts && entries.width > kEntriesPerLane) return sptrsv_row<kWideBatch>(group, entries, operands, rhs, pivot);
+  switch (entries.width) {  // the same for the whole warp
+    case 0:
+      return rhs * pivot;
+    case 1:
+      return sptrsv_row<1>(group, entries, operands, rhs, pivot);
+    case 2:
+      return sptrsv_row<2>(group, entries, operands, rhs, pivot);
+    case 3:
+      return sptrsv_row<3>(group, entries, operands, rhs, pivot);
+    default:
+      return sptrsv_row<kEntriesPerLane>(group, entries, operands, rhs, pivot);
+  }
+}
+
+__device__ inline WarpTask load_task(const WarpTask* task) {
+  const int4 raw = __ldg(reinterpret_cast<const int4*>(task));
+  WarpTask result;
+  memcpy(&result, &raw, sizeof(result));
+  return result;
+}
+
+/// A lane's part in a task.
+template <bool Parts>
+struct LaneTask {
+  WarpTask task;
+  int lane;
+  int lanes;  ///< of a row
+  bool active;
+  bool leader;  ///< the first lane of a row
+  Index position;
+  Index rhs_entry = -1;  ///< of a leader
+  double rhs = 0.0;
+  double pivot = 1.0;
+
+  __device__ LaneTask(const SolveParameters& p, Index t, int lane_in_warp, bool with_rhs = true)
+      : task(load_task(p.task + t)), lane(lane_in_warp), lanes(1 << task.log2_lanes) {
+    const int row_in_task = lane >> task.log2_lanes;
+    active = row_in_task < task.rows;
+    leader = active && (lane & (lanes - 1)) == 0;
+    position = task.first + row_in_task;
+    if (!leader) return;
+    rhs_entry = __ldg(p.a.rhs_index + position);
+    if (with_rhs && has_rhs()) rhs = p.a.rhs[rhs_entry];
+    if (p.a.pivot) pivot = __ldg(p.a.pivot + position);
+    if (!has_rhs()) pivot = -1.0;  // a part hands over its sum
+  }
+  /// Of a leader: false for a part.
+  __device__ bool has_rhs() const { return !Parts || rhs_entry >= 0; }
+
+  template <class Operands>
+  __device__ double run(const SolveParameters& p, const Operands& operands) const {
+    const std::int64_t slot = std::int64_t{task.offset} * kWarpSize + lane;
+    return run_row<Parts>(LaneGroup(lane, lanes), LaneEntries{p.column + slot, p.value + slot, task.width, p.rows},
+                          operands, rhs, pivot);
+  }
+  __device__ void publish(const SolveParameters& p, double result) const {
+    if (leader) Slots{p.slots}.publish(position, result);
+  }
+  /// Where the caller wants the result; −1: nowhere.
+  __device__ Index x_entry(const SolveParameters& p) const {
+    return leader && has_rhs() && p.a.x ? __ldg(p.a.x_index + position) : -1;
+  }
+  __device__ void hand_out(const SolveParameters& p, double result, Index entry) const {
+    if (leader && has_rhs() && !is_finite(result)) *p.a.non_finite = 1;
+    if (entry >= 0) p.a.x[entry] = result;
+  }
+  /// Other rows first.
+  __device__ void finish(const SolveParameters& p, double result) const {
+    publish(p, result);
+    hand_out(p, result, x_entry(p));
+  }
+};
+
+/// Operands of a warp's first task, which is begun while the launch before may still be at work: nothing that launches
+/// write is looked at until that has ended, but entries have been asked for by then. Only after that may the next
+/// launch start: so two launches overlap at most.
+template <class Operands>
+class FirstOperands {
+ public:
+  template <bool Parts>
+  __device__ FirstOperands(const SolveParameters& p, const LaneTask<Parts>& task)
+      : operands_(p), rhs_at_(task.leader && task.has_rhs() ? p.a.rhs + task.rhs_entry : nullptr) {}
+
+  template <int Batch>
+  __device__ void wait(const Index (&index)[Batch], double (&value)[Batch]) const {
+    operands_.wait(index, value, [this] { begin(); });
+  }
+  /// The right-hand side of the lane's row.
+  __device__ double rhs() const {
+    begin();
+    return rhs_;
+  }
+
+ private:
+  __device__ void begin() const {
+    if (begun_) return;
+    wait_for_last_launch();
+    let_next_launch_start();
+    if (rhs_at_) rhs_ = *rhs_at_;
+    begun_ = true;
+  }
+
+  Operands operands_;
+  const double* rhs_at_;
+  mutable double rhs_ = 0.0;
+  mutable bool begun_ = false;
+};
+
+/// resets: the slots of the next solve.
+template <bool Parts, class Operands>
+__device__ void run_first_task(const SolveParameters& p, Index t, int lane, bool resets) {
+  LaneTask<Parts> task(p, t, lane, false);
+  const double pivot = task.pivot;
+  task.pivot = 1.0;
+  task.rhs = -0.0;  // what adding it to the right-hand side never changes
+  const FirstOperands<Operands> operands(p, task);
+  const Index x_entry = task.x_entry(p);
+  const double sum = task.run(p, operands);
+  const double rhs = operands.rhs();
+  if (resets && task.leader) p.next_slots[task.position] = not_yet();
+  const double result = (rhs + sum) * pivot;
+  task.publish(p, result);
+  task.hand_out(p, result, x_entry);
+}
+
+template <bool Parts>
+__device__ void run_task(const SolveParameters& p, Index t, int lane) {
+  const Slots slots{p.slots};
+  const LaneTask<Parts> task(p, t, lane);
+  if (task.leader) p.next_slots[task.position] = not_yet();
+  if (task.active && task.lanes > 1) {  // a row with one lane has few operands: looking at all of them costs little
+    const Index gate = __ldg(p.gate + task.position);
+    if (gate < p.rows) slots.wait_patiently(gate, p.gate_pause_ns);
+  }
+  __syncwarp();
+  task.finish(p, task.run(p, slots));
+}
+
+}  // namespace taskdag::kernels

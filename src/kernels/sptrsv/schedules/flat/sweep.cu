@@ -1,0 +1,64 @@
+#include "backends/cuda/algorithm.cuh"
+#include "csr/gather.hpp"
+#include "kernels/sptrsv/schedules/flat/flat.hpp"
+
+namespace taskdag::kernels {
+
+namespace {
+
+/// −1 where a position is a part's.
+__global__ void compose(Index positions, const Index* index, const Index* order, Index* result) {
+  const auto p = static_cast<Index>(cuda::element());
+  if (p < positions) result[p] = order[p] < 0 ? -1 : index[order[p]];
+}
+
+cuda::DeviceArray<Index> by_position(const Index* index, const TaskList& tasks, cudaStream_t stream) {
+  if (index == nullptr) return {};
+  cuda::DeviceArray<Index> result(static_cast<std::size_t>(tasks.rows), stream);
+  if (tasks.rows == 0) return result;
+  compose<<<cuda::element_blocks(tasks.rows), cuda::kElementBlock, 0, stream>>>(tasks.rows, index, tasks.order.data(),
+                                                                                result.data());
+  cuda::check_launch("compose");
+  return result;
+}
+
+}  // namespace
+
+FlatSweep::FlatSweep(const SweepInput& input, cudaStream_t stream)
+    : packed_(input.pattern, input.triangle, *input.ranges, *input.levels, input.source_entry, stream),
+      rhs_index_(by_position(input.rhs_index, packed_.tasks(), stream)),
+      x_index_(by_position(input.x_index, packed_.tasks(), stream)) {}
+
+void FlatSweep::load_values(const double* source, const double* pivot, cudaStream_t stream) {
+  GatherBatch batch;
+  gather_values(batch, source, pivot, stream);
+  batch.run(stream);
+}
+
+bool FlatSweep::gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream) {
+  packed_.gather_values(batch, source);
+  unit_pivots_ = pivot == nullptr;
+  if (unit_pivots_) return true;
+  const TaskList& tasks = packed_.tasks();
+  if (pivot_.size() == 0) pivot_ = {static_cast<std::size_t>(tasks.rows), stream};
+  batch.add(tasks.rows, pivot, tasks.order.data(), pivot_.data());
+  return true;
+}
+
+void FlatSweep::solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) {
+  const Index* const order = packed_.tasks().order.data();
+  SolveArguments arguments;
+  arguments.rhs = rhs;
+  arguments.rhs_index = rhs_index_.size() > 0 ? rhs_index_.data() : order;
+  arguments.pivot = unit_pivots_ ? nullptr : pivot_.data();
+  arguments.x = x;
+  arguments.x_index = x_index_.size() > 0 ? x_index_.data() : order;
+  arguments.non_finite = non_finite;
+  packed_.solve(arguments, stream);
+}
+
+std::int64_t FlatSweep::bytes() const {
+  return packed_.bytes() + rhs_index_.bytes() + x_index_.bytes() + pivot_.bytes();
+}
+
+}  // namespace taskdag::kernels

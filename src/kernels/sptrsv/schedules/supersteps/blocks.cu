@@ -1,0 +1,281 @@
+#include <algorithm>
+#include <array>
+#include <cuda/atomic>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "base/index.hpp"
+#include "dag/row_blocks.hpp"
+#include "kernels/sptrsv/schedules/supersteps/layout_sweep.hpp"
+#include "kernels/sptrsv/schedules/supersteps/pack.hpp"
+#include "kernels/sptrsv/schedules/supersteps/supersteps.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::kernels {
+namespace {
+
+using namespace supersteps;
+
+/// Cells are handed out in their order, so what a cell waits for is done or under way.
+struct Queue {
+  unsigned long long* ticket;
+  unsigned long long before;  ///< tickets that earlier solves have taken
+  unsigned* done;             ///< by cell: the last solve that has run it
+  const Index* wait;
+  unsigned solve;
+  Index cells;
+  /// Cells of the sweep before that hold the right-hand side, and its flags; null: wait for the kernel before.
+  const Index* source = nullptr;   ///< from the cell's first place on
+  const Index* sources = nullptr;  ///< how many, by cell
+  unsigned* source_done = nullptr;
+  unsigned source_solve = 0;
+};
+
+/// What run_blocks() has in shared memory besides the cell that it runs: at most so many bytes.
+constexpr std::size_t kOwnBytes = 256;
+
+/// Takes the next cell; one thread.
+__device__ void take(const CellArguments& a, const Queue& queue, Index& ticket, Cell& cell) {
+  ticket = static_cast<Index>(atomicAdd(queue.ticket, 1ULL) - queue.before);
+  if (ticket < queue.cells) cell = a.cell[ticket];
+}
+
+using Done = ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device>;
+
+/// Waits for cells of a list until `solve` has run them; one warp. Few lanes look, and not often: looks slow the walks
+/// of the other blocks down.
+__device__ void wait_for_cells(unsigned* flag, unsigned solve, const Index* list, Index count) {
+  constexpr unsigned kNanoseconds = 40;
+  for (auto w = static_cast<Index>(threadIdx.x); w < count; w += kLanes) {
+    const Done done(flag[list[w]]);
+    while (done.load(::cuda::memory_order_acquire) != solve) __nanosleep(kNanoseconds);
+  }
+}
+
+/// Waits for the end of the kernel before. Only then may the next one start: so two overlap at most.
+__device__ void wait_for_last_kernel() {
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+/// Blocks take cells until there are no more. What does not change is loaded before the cell waits for others; that of
+/// a block's first cell while the kernel before may still run. If that is the sweep that makes the right-hand side, the
+/// first cell waits for its rows alone, and for the kernel's end before it writes where others may still read.
+template <int kRowEntries, int kThreads>
+__global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArguments a, Queue queue) {
+  extern __shared__ __align__(16) std::byte memory[];
+  __shared__ Index ticket[2];
+  __shared__ Cell taken[2];
+  static_assert(sizeof(ticket) + sizeof(taken) <= kOwnBytes);
+  int turn = 0;
+  if (threadIdx.x == 0) take(a, queue, ticket[turn], taken[turn]);
+  __syncthreads();
+  bool first = true;  // of the cells that this block runs
+  while (ticket[turn] < queue.cells) {
+    const Cell& cell = taken[turn];
+    const SharedCell shared(memory, cell, a.pivot != nullptr);
+    stage<kThreads>(a, cell, shared);
+    if (first) {
+      if (queue.source) {
+        if (threadIdx.x < kLanes) {
+          wait_for_cells(queue.source_done, queue.source_solve, queue.source + cell.first, queue.sources[ticket[turn]]);
+        }
+        __syncthreads();
+      } else {
+        wait_for_last_kernel();
+      }
+    }
+    fetch_rhs<kThreads>(a, cell, shared);
+    if (threadIdx.x < kLanes) wait_for_cells(queue.done, queue.solve, queue.wait + cell.outer, cell.waits);
+    wait_for_stage();
+    __syncthreads();
+    if (cell.groups > 0) {
+      start<kThreads>(a, cell, shared);
+      __syncthreads();
+    }
+    if (threadIdx.x < kLanes) {
+      walk<kRowEntries>(cell, shared, a.pivot != nullptr);
+    } else if (threadIdx.x == kLanes) {
+      take(a, queue, ticket[1 - turn], taken[1 - turn]);
+    }
+    __syncthreads();
+    write_results<kThreads>(a, cell, shared);
+    __syncthreads();
+    if (threadIdx.x == kThreads - 1) {
+      // The barrier has ordered the block's results before this; the release hands all of them on.
+      __threadfence();
+      Done(queue.done[ticket[turn]]).store(queue.solve, ::cuda::memory_order_release);
+    }
+    if (first && queue.source) wait_for_last_kernel();
+    first = false;
+    write_x<kThreads>(a, cell, shared);
+    __syncthreads();
+    turn = 1 - turn;
+  }
+}
+
+using Kernel = void (*)(CellArguments, Queue);
+
+template <int kThreads>
+Kernel kernel_of(Index row_entries) {
+  if (row_entries == 0) return run_blocks<0, kThreads>;
+  return row_entries == 2 ? run_blocks<2, kThreads> : run_blocks<3, kThreads>;
+}
+
+Kernel kernel_for(int threads, Index row_entries) {
+  if (threads <= 128) return kernel_of<128>(row_entries);
+  return threads <= 256 ? kernel_of<256>(row_entries) : kernel_of<512>(row_entries);
+}
+
+__global__ void rows_by_position(Index n, bool lower, Index* order) {
+  const std::int64_t p = cuda::element();
+  if (p < n) order[p] = lower ? static_cast<Index>(p) : n - 1 - static_cast<Index>(p);
+}
+
+cuda::ScratchArray<Index> natural_order(Index rows, Triangle triangle, cudaStream_t stream) {
+  cuda::ScratchArray<Index> order(static_cast<std::size_t>(rows), stream);
+  if (rows > 0) {
+    rows_by_position<<<cuda::element_blocks(rows), cuda::kElementBlock, 0, stream>>>(rows, triangle == Triangle::lower,
+                                                                                     order.data());
+    cuda::check_launch("rows_by_position");
+  }
+  return order;
+}
+
+/// The layout of the blocks with cells of at most `most` rows, fewer if they do not fit into shared memory otherwise.
+Layout fitting_layout(const SweepInput& input, Index most, cudaStream_t stream) {
+  const std::size_t limit = cuda::most_shared_bytes() - kOwnBytes;
+  const auto order = natural_order(input.pattern.rows, input.triangle, stream);
+  while (true) {
+    Layout layout = measure(input, cover_blocks(*input.blocks, input.triangle, most), order.data(), stream);
+    if (layout.shared_pivots_bytes <= limit) {
+      fill(input, layout, stream);
+      find_waits(layout, stream);
+      return layout;
+    }
+    // A row has fewer inner entries than its cell has rows, so small cells always fit.
+    most /= 2;
+  }
+}
+
+/// Threads of a block, as measured on an H200: more warps where there is much to start.
+int threads_for(const Layout& layout) {
+  constexpr double kFewOutside = 0.35;
+  return layout.outer_entries <= kFewOutside * layout.rows ? 128 : 256;
+}
+
+class BlocksSweep final : public LayoutSweep {
+ public:
+  BlocksSweep(const SweepInput& input, const BlocksOptions& options, cudaStream_t stream)
+      : LayoutSweep(fitting_layout(input, options.cell_rows, stream), input, stream),
+        threads_(options.threads > 0 ? options.threads : threads_for(layout())),
+        kernel_(kernel_for(threads_, layout().row_entries)),
+        ticket_(cuda::upload(std::vector<unsigned long long>(2, 0), stream)),
+        done_(cuda::upload(std::vector<unsigned>(at(layout().cells()), 0), stream)) {
+    cuda::check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     static_cast<int>(cuda::most_shared_bytes() - kOwnBytes)),
+                "asking for shared memory");
+  }
+
+  void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
+    LayoutSweep::load_values(source, pivot, stream);
+    int resident = 0;
+    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_, threads_, shared_bytes()),
+                "asking for occupancy");
+    grid_ = std::min(layout().cells(), resident * cuda::device_limits().multiprocessors);
+    overlaps_ = false;
+  }
+
+  void follow(const Sweep& before, cudaStream_t stream) override {
+    before_ = dynamic_cast<const BlocksSweep*>(&before);
+    if (before_ == nullptr) return;
+    sources_ = find_sources(layout(), rhs_index(), before_->layout(), stream);
+    cuda::synchronize(stream);
+  }
+
+  void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
+    if (layout().cells() == 0) return;
+    cudaLaunchAttribute overlap{};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(grid_));
+    config.blockDim = dim3(static_cast<unsigned>(threads_));
+    config.dynamicSmemBytes = shared_bytes();
+    config.stream = stream;
+    config.attrs = &overlap;
+    config.numAttrs = overlaps_ ? 1 : 0;
+    // Two solves in a row may overlap, so they take tickets of two counters.
+    const unsigned counter = (solve_ + 1) % 2;
+    Queue queue{ticket_.data() + counter, taken_[counter], done_.data(),
+                layout().wait.data(),     solve_ + 1,      layout().cells()};
+    // Where all cells are resident at once, they would only crowd the flags.
+    if (overlaps_ && before_ != nullptr && rhs == before_->result() && grid_ < layout().cells()) {
+      queue.source = sources_.cell.data();
+      queue.sources = sources_.count.data();
+      queue.source_done = before_->done_.data();
+      queue.source_solve = before_->solve_;
+    }
+    cuda::check(cudaLaunchKernelEx(&config, kernel_, arguments(rhs, x, non_finite), queue), "launching blocks");
+    ++solve_;
+    taken_[counter] += static_cast<unsigned long long>(layout().cells()) + static_cast<unsigned long long>(grid_);
+    overlaps_ = true;
+  }
+
+  [[nodiscard]] std::int64_t bytes() const override {
+    return LayoutSweep::bytes() + ticket_.bytes() + done_.bytes() + sources_.bytes();
+  }
+
+ private:
+  int threads_;
+  Kernel kernel_;
+  Index grid_ = 0;
+  bool overlaps_ = false;  ///< not before the values that were loaded last are there
+  unsigned solve_ = 0;     ///< the last one's number
+  std::array<unsigned long long, 2> taken_{};
+  cuda::DeviceArray<unsigned long long> ticket_;
+  cuda::DeviceArray<unsigned> done_;
+  const BlocksSweep* before_ = nullptr;  ///< whose results are the right-hand sides
+  Sources sources_;
+};
+
+/// Values measured on an H200, see docs/performance.md: cells so large that those of a colour are resident together,
+/// and no smaller than the blocks.
+BlocksOptions chosen(const BlocksOptions& options, const SweepInput& input) {
+  constexpr Index kSmallest = 128;
+  constexpr Index kLarge = 512;
+  constexpr Index kResident = 900;
+  constexpr double kFewEntries = 2.5;
+  constexpr double kSomeEntries = 7.0;
+  BlocksOptions result = options;
+  const RowBlocks& blocks = *input.blocks;
+  const double entries =
+      blocks.rows() == 0 ? 0.0 : 0.5 * (static_cast<double>(input.pattern.entries) / blocks.rows() - 1.0);
+  if (result.cell_rows == 0) {
+    const Index a_colour = blocks.rows() / std::max(blocks.colours(), 1);
+    Index rows = entries > kSomeEntries ? kSmallest : 2 * kSmallest;
+    if (entries <= kFewEntries && a_colour >= kResident * kLarge) rows = kLarge;
+    for (Index b = 0; b < blocks.blocks(); ++b) {
+      rows = std::max(rows, blocks.block_offsets[at(b + 1)] - blocks.block_offsets[at(b)]);
+    }
+    result.cell_rows = rows;
+  }
+  result.cell_rows = std::min(result.cell_rows, kMostCellRows);
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<Sweep> make_blocks_sweep(const SweepInput& input, const BlocksOptions& options, cudaStream_t stream) {
+  if (input.blocks == nullptr) {
+    throw InvalidInput("the schedule blocks needs an ordering that makes blocks (taskdag_bmc, taskdag_color)");
+  }
+  if (const auto fault = find_shape_fault(*input.blocks, input.pattern.rows)) {
+    throw InvalidInput("the schedule blocks cannot take these blocks of rows: " + *fault);
+  }
+  return std::make_unique<BlocksSweep>(input, chosen(options, input), stream);
+}
+
+}  // namespace taskdag::kernels

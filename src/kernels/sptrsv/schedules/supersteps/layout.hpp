@@ -1,0 +1,90 @@
+/// \file
+/// What a cell is made of in device memory.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "backends/cuda/memory.hpp"
+#include "kernels/sptrsv/schedules/supersteps/cover.hpp"
+#include "kernels/sptrsv/sweep.hpp"
+
+namespace taskdag::kernels::supersteps {
+
+inline constexpr int kLanes = 32;
+/// Rows are numbered in 16 bits inside a cell, and packing takes a thread a row.
+inline constexpr Index kMostCellRows = 1024;
+/// Up to so many rows a cell, packing takes blocks of so many threads.
+inline constexpr Index kFewCellRows = 256;
+/// Where no row has more inner entries, all rows have equally many.
+inline constexpr Index kLeastRowEntries = 2;
+inline constexpr Index kMostRowEntries = 3;
+/// Cells begin at multiples of it in every array, so that copies to shared memory can take 16 bytes at a time.
+inline constexpr Index kAlign = 8;
+
+/// Rows of a cell, in the order of its steps, and where its parts begin. Inner entries have both ends in the cell.
+struct Cell {
+  Index first;  ///< place of its first row; there its steps, starts and groups begin in their arrays, too
+  Index rows;
+  Index steps;
+  Index groups;
+  Offset inner;         ///< its first inner entry
+  Index inner_entries;  ///< with those that only fill up
+  Offset outer;         ///< its first outer entry; there its list of cells to wait for begins, too
+  Index outer_entries;  ///< with those that only fill up
+  Index started;        ///< rows with outer entries
+  Index waits;          ///< other cells that hold operands of its rows
+};
+
+/// Up to 32 / lanes rows of one level of the cell, the next ones, `lanes` lanes each; a lane has `entries` inner
+/// entries, some of them only to fill up. Entry k of lane l lies at k · rows · lanes + l from the step's first one. In
+/// layouts with few entries a row (Layout::row_entries) a lane is a row, and its entries lie together.
+struct Step {
+  std::uint16_t rows;
+  std::uint8_t log2_lanes;
+  std::uint8_t entries;
+};
+
+/// Rows that a warp starts at once: up to 32 / lanes, `lanes` lanes each, the next ones of `started`. Their outer
+/// entries, equally many a lane and at least one, lie interleaved by lane from the cell's first one + offset to the
+/// next group's.
+struct Group {
+  std::uint16_t first;
+  std::uint8_t rows;
+  std::uint8_t log2_lanes;
+  Index offset;
+};
+
+/// A triangle by cells. Arrays in device memory; sources name entries of what load_values() takes, −1: none.
+/// A *place* is a row's number in the arrays: cell by cell, in a cell step by step, some places idle.
+struct Layout {
+  Index rows = 0;
+  Index places = 0;
+  Index supersteps = 0;
+  Index most_rows = 0;           ///< of any cell
+  Index row_entries = 0;         ///< inner entries of each row, with those that only fill up; 0: as the steps say
+  std::size_t shared_bytes = 0;  ///< shared memory in which a block can run any of the cells
+  std::size_t shared_pivots_bytes = 0;  ///< the same with pivots
+  Offset inner_entries = 0;
+  Offset outer_entries = 0;
+  std::vector<Index> superstep_offsets{0};  ///< in cells, host
+  cuda::DeviceArray<Index> row;             ///< place → row, −1: idle
+  cuda::DeviceArray<Index> place;           ///< row → place
+  cuda::DeviceArray<Cell> cell;
+  cuda::DeviceArray<Step> step;
+  cuda::DeviceArray<std::uint16_t> operand;  ///< of an inner entry, numbered from the cell's first row; `rows`: none
+  cuda::DeviceArray<double> inner_value;
+  cuda::DeviceArray<Offset> inner_source;
+  cuda::DeviceArray<Group> group;
+  cuda::DeviceArray<std::uint16_t> started;  ///< rows with outer entries by group, numbered from the cell's first row
+  cuda::DeviceArray<Index> outer_place;      ///< of the operand; −1: none
+  cuda::DeviceArray<double> outer_value;
+  cuda::DeviceArray<Offset> outer_source;
+  cuda::DeviceArray<Index> wait;  ///< cells that a cell waits for, `waits` from its first outer entry on
+
+  [[nodiscard]] Index cells() const { return superstep_offsets.back(); }
+  [[nodiscard]] std::int64_t bytes() const;
+};
+
+}  // namespace taskdag::kernels::supersteps

@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <climits>
+
+#include "backends/cuda/algorithm.cuh"
+#include "base/index.hpp"
+#include "csr/gather.hpp"
+#include "kernels/sptrsv/schedules/supersteps/measure_cell.cuh"
+#include "kernels/sptrsv/schedules/supersteps/pack.hpp"
+#include "kernels/sptrsv/schedules/supersteps/run_cell.cuh"
+#include "taskdag/error.hpp"
+
+namespace taskdag::kernels::supersteps {
+namespace {
+
+using cuda::kElementBlock;
+
+__global__ void count_supersteps(const CellRange* range, const Index* superstep_of_cell, Index* superstep) {
+  const CellRange mine = range[blockIdx.x];
+  for (auto k = static_cast<Index>(threadIdx.x); k < mine.rows; k += static_cast<Index>(blockDim.x)) {
+    superstep[mine.first + k] = superstep_of_cell[blockIdx.x];
+  }
+}
+
+Index aligned(Index n) { return (n + kAlign - 1) / kAlign * kAlign; }
+
+[[noreturn]] void throw_too_large() { throw Unsupported("a triangle whose cells need more than 2^31 places"); }
+
+}  // namespace
+
+std::int64_t Layout::bytes() const {
+  return row.bytes() + place.bytes() + cell.bytes() + step.bytes() + operand.bytes() + inner_value.bytes() +
+         inner_source.bytes() + group.bytes() + started.bytes() + outer_place.bytes() + outer_value.bytes() +
+         outer_source.bytes() + wait.bytes();
+}
+
+Layout measure(const SweepInput& input, const Cover& cover, const Index* order, cudaStream_t stream) {
+  Layout layout;
+  layout.rows = input.pattern.rows;
+  layout.supersteps = cover.supersteps();
+  layout.superstep_offsets = cover.superstep_offsets;
+  const std::size_t cells = cover.cells.size();
+  std::vector<Index> superstep_of_cell(cells);
+  for (Index s = 0; s < layout.supersteps; ++s) {
+    for (Index c = cover.superstep_offsets[at(s)]; c < cover.superstep_offsets[at(s + 1)]; ++c) {
+      superstep_of_cell[at(c)] = s;
+    }
+  }
+  std::vector<Index> first_place(cells);
+  std::int64_t places = 0;
+  for (std::size_t c = 0; c < cells; ++c) {
+    first_place[c] = static_cast<Index>(places);
+    places += aligned(cover.cells[c].rows);
+    layout.most_rows = std::max(layout.most_rows, cover.cells[c].rows);
+    if (places > INT_MAX) throw_too_large();
+  }
+  layout.places = static_cast<Index>(places);
+  const auto rows = static_cast<std::size_t>(layout.rows);
+  layout.place = {rows, stream};
+  layout.row = {at(layout.places), stream};
+  layout.step = {at(layout.places), stream};
+  layout.group = {at(layout.places), stream};
+  layout.started = {at(layout.places), stream};
+  if (cells == 0) return layout;
+  set_bytes(layout.row, 0xff, stream);
+
+  const cuda::ScratchArray<Index> position(rows, stream);
+  invert(layout.rows, order, position.data(), stream);
+  // Without waits: the vectors stay until the sizes are fetched.
+  const auto lend = [&]<class T>(const std::vector<T>& values) {
+    cuda::ScratchArray<T> result(values.size(), stream);
+    cuda::copy_to_device(result.data(), values.data(), values.size(), stream);
+    return result;
+  };
+  const auto ranges = lend(cover.cells);
+  const auto places_of_cells = lend(first_place);
+  const auto numbers = lend(superstep_of_cell);
+  const cuda::ScratchArray<Index> superstep(rows, stream);
+  const cuda::ScratchArray<CellSize> size(cells, stream);
+  const cuda::ScratchArray<Index> fault(1, stream);
+  cuda::check(cudaMemsetAsync(fault.data(), 0xff, sizeof(Index), stream), "clearing a flag");
+  const auto blocks = static_cast<unsigned>(cells);
+  count_supersteps<<<blocks, kElementBlock, 0, stream>>>(ranges.data(), numbers.data(), superstep.data());
+  cuda::check_launch("count_supersteps");
+  const auto launch = [&](auto kernel, int threads) {
+    kernel<<<blocks, threads, 0, stream>>>(
+        rows_of(input, position.data()), order, ranges.data(), places_of_cells.data(), superstep.data(),
+        {layout.row.data(), layout.place.data(), layout.step.data(), layout.group.data(), layout.started.data()},
+        size.data(), fault.data());
+    cuda::check_launch("measure_cell");
+  };
+  if (layout.most_rows <= kFewCellRows) {
+    launch(measure_cell<kFewCellRows>, kFewCellRows);
+  } else {
+    launch(measure_cell<kMostCellRows>, kMostCellRows);
+  }
+  const std::vector<CellSize> sizes = cuda::fetch_array(size.data(), cells, stream);
+  const Index row = cuda::fetch(fault.data(), stream);
+  if (row >= 0) {
+    throw InvalidInput("row " + std::to_string(row) +
+                       " waits for a row of another block of its own colour, or of a later one");
+  }
+
+  Index step_entries = 0;
+  bool lane_each = true;
+  for (const CellSize& of : sizes) {
+    step_entries = std::max(step_entries, of.step_entries);
+    lane_each = lane_each && of.lane_each;
+  }
+  if (lane_each && step_entries <= kMostRowEntries) layout.row_entries = std::max(step_entries, kLeastRowEntries);
+
+  std::vector<Cell> cell(cells);
+  std::int64_t inner = 0;
+  std::int64_t outer = 0;
+  for (std::size_t c = 0; c < cells; ++c) {
+    const Index padded =
+        layout.row_entries > 0 ? layout.row_entries * aligned(cover.cells[c].rows) : aligned(sizes[c].inner);
+    cell[c] = {.first = first_place[c],
+               .rows = cover.cells[c].rows,
+               .steps = sizes[c].steps,
+               .groups = sizes[c].groups,
+               .inner = static_cast<Offset>(inner),
+               .inner_entries = padded,
+               .outer = static_cast<Offset>(outer),
+               .outer_entries = sizes[c].outer,
+               .started = sizes[c].started,
+               .waits = 0};
+    inner += padded;
+    outer += sizes[c].outer;
+    if (inner > INT_MAX || outer > INT_MAX) throw_too_large();
+    layout.shared_bytes = std::max(layout.shared_bytes, SharedCell::bytes(cell[c], false));
+    layout.shared_pivots_bytes = std::max(layout.shared_pivots_bytes, SharedCell::bytes(cell[c], true));
+  }
+  layout.inner_entries = static_cast<Offset>(inner);
+  layout.outer_entries = static_cast<Offset>(outer);
+  layout.cell = cuda::upload(cell, stream);
+  return layout;
+}
+
+}  // namespace taskdag::kernels::supersteps

@@ -1,0 +1,346 @@
+/// \file
+/// A thread block runs a cell.
+///
+/// stage() reads nothing that a solve writes; fetch_rhs() nothing that this solve writes to other cells' rows. Then
+/// start() needs the operands, walk() is one warp's, write_results() and write_x() write out.
+/// Between them the block synchronises.
+#pragma once
+
+#include "kernels/sptrsv/schedules/supersteps/layout.hpp"
+
+namespace taskdag::kernels::supersteps {
+
+/// What kernels take by value. Arrays by place unless they say otherwise.
+struct CellArguments {
+  const Cell* cell;
+  const Step* step;
+  const std::uint16_t* operand;
+  const double* inner_value;
+  const Group* group;
+  const std::uint16_t* started;
+  const Index* outer_place;
+  const double* outer_value;
+  const Index* rhs_index;
+  const Index* x_index;
+  const double* pivot;  ///< null: all 1
+  const double* rhs;
+  double* result;
+  double* x;  ///< or null
+  int* non_finite;
+};
+
+/// The parts of a cell in shared memory: each begins at a multiple of 16 bytes.
+class SharedCell {
+ public:
+  __device__ SharedCell(std::byte* memory, const Cell& cell, bool pivots) {
+    std::size_t used = 0;
+    const auto take = [&](auto*& part, Index size) {
+      part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(memory + used);
+      used += padded(static_cast<std::size_t>(size) * sizeof(*part));
+    };
+    take(coefficient, cell.inner_entries);
+    take(outer_value, cell.outer_entries);
+    take(x, cell.rows + 1);
+    take(pivot, pivots ? cell.rows : 0);
+    take(group, cell.groups);
+    take(outer_place, cell.outer_entries);
+    take(step, cell.steps);
+    take(operand, cell.inner_entries);
+    take(started, cell.started);
+  }
+  static std::size_t bytes(const Cell& cell, bool pivots) {
+    const auto size = [](Index n, std::size_t each) { return padded(static_cast<std::size_t>(n) * each); };
+    return size(cell.inner_entries, sizeof(double)) + size(cell.inner_entries, sizeof(std::uint16_t)) +
+           size(cell.outer_entries, sizeof(double)) + size(cell.outer_entries, sizeof(Index)) +
+           size(cell.rows + 1, sizeof(double)) + size(pivots ? cell.rows : 0, sizeof(double)) +
+           size(cell.started, sizeof(std::uint16_t)) + size(cell.groups, sizeof(Group)) +
+           size(cell.steps, sizeof(Step));
+  }
+
+  double* coefficient;  ///< of inner entries, by step
+  double* outer_value;
+  double* x;  ///< start values, then results; a 0 behind them
+  double* pivot;
+  Group* group;
+  Index* outer_place;
+  Step* step;
+  std::uint16_t* operand;  ///< `rows`: none
+  std::uint16_t* started;
+
+ private:
+  __host__ __device__ static constexpr std::size_t padded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+};
+
+/// Starts the copy of `size` elements, and of what follows them up to 16 bytes, from global to shared memory. Both ends
+/// aligned to 16 bytes.
+template <int kThreads, class T>
+__device__ void copy_async(T* to, const T* from, Index size) {
+  constexpr Index kEach = 16 / sizeof(T);
+  for (Index e = static_cast<Index>(threadIdx.x) * kEach; e < size; e += kThreads * kEach) {
+    asm volatile(
+        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to + e))),
+        "l"(from + e)
+        : "memory");
+  }
+}
+
+/// Starts to copy what does not change.
+template <int kThreads>
+__device__ void stage(const CellArguments& a, const Cell& cell, const SharedCell& to) {
+  copy_async<kThreads>(to.group, a.group + cell.first, cell.groups);
+  copy_async<kThreads>(to.started, a.started + cell.first, cell.started);
+  copy_async<kThreads>(to.outer_place, a.outer_place + cell.outer, cell.outer_entries);
+  copy_async<kThreads>(to.outer_value, a.outer_value + cell.outer, cell.outer_entries);
+  copy_async<kThreads>(to.step, a.step + cell.first, cell.steps);
+  copy_async<kThreads>(to.coefficient, a.inner_value + cell.inner, cell.inner_entries);
+  copy_async<kThreads>(to.operand, a.operand + cell.inner, cell.inner_entries);
+  if (a.pivot) copy_async<kThreads>(to.pivot, a.pivot + cell.first, cell.rows);
+  if (threadIdx.x == 0) to.x[cell.rows] = 0.0;
+}
+
+/// Starts to copy the right-hand sides to where start() and walk() look for them.
+template <int kThreads>
+__device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const SharedCell& to) {
+#pragma unroll 4
+  for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
+    asm volatile(
+        "cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to.x + r))),
+        "l"(a.rhs + a.rhs_index[cell.first + r])
+        : "memory");
+  }
+}
+
+/// Waits for the calling thread's copies; the block has to synchronise after it.
+__device__ inline void wait_for_stage() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+/// A lane's share of a group.
+struct Start {
+  static constexpr int kAhead = 2;
+  int row = -1;  ///< −1: not the first lane of a row
+  int log2_lanes = 0;
+  Index entry = 0;  ///< its first one
+  Index end = 0;
+  double sum = 0.0;
+  double operand[kAhead];
+
+  /// Begins to load the first operands; reads past the first-level cache, since other blocks write them.
+  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell& shared, Index g) {
+    const int lane = static_cast<int>(threadIdx.x) % kLanes;
+    const Group group = shared.group[g];
+    log2_lanes = group.log2_lanes;
+    entry = group.offset + lane;
+    end = g + 1 < cell.groups ? shared.group[g + 1].offset : cell.outer_entries;
+    const int k = lane >> log2_lanes;
+    if (k < group.rows && (lane & ((1 << log2_lanes) - 1)) == 0) {
+      row = shared.started[group.first + k];
+      sum = shared.x[row];
+    }
+#pragma unroll
+    for (int e = 0; e < kAhead; ++e) {
+      const Index from = entry + e * kLanes < end ? shared.outer_place[entry + e * kLanes] : -1;
+      operand[e] = from >= 0 ? __ldcg(a.result + from) : 0.0;
+    }
+  }
+
+  /// Every lane of the warp calls it.
+  __device__ void finish(const CellArguments& a, const SharedCell& shared) {
+#pragma unroll
+    for (int e = 0; e < kAhead; ++e) {
+      if (entry + e * kLanes < end) sum -= shared.outer_value[entry + e * kLanes] * operand[e];
+    }
+#pragma unroll 4
+    for (Index e = entry + kAhead * kLanes; e < end; e += kLanes) {
+      const Index from = shared.outer_place[e];
+      if (from >= 0) sum -= shared.outer_value[e] * __ldcg(a.result + from);
+    }
+    for (int apart = (1 << log2_lanes) / 2; apart > 0; apart /= 2) sum += __shfl_down_sync(~0U, sum, apart, kLanes);
+    if (row >= 0) shared.x[row] = sum;
+  }
+};
+
+/// All rows with outer entries, a warp a group. (Several groups of a warp under way at once take registers that more
+/// blocks need more: docs/performance.md.)
+template <int kThreads>
+__device__ void start(const CellArguments& a, const Cell& cell, const SharedCell& shared) {
+  for (Index g = static_cast<Index>(threadIdx.x) / kLanes; g < cell.groups; g += kThreads / kLanes) {
+    Start start;
+    start.fetch(a, cell, shared, g);
+    start.finish(a, shared);
+  }
+}
+
+/// A lane's part of a step, read before the step's operands are there.
+template <int kAhead>
+struct LaneOfStep {
+  int row = -1;  ///< −1: not the first lane of a row
+  double start;
+  double pivot;
+  int operand[kAhead];
+  double coefficient[kAhead];
+
+  /// entry: of this lane
+  __device__ void read(const SharedCell& cell, bool pivots, int none, Step step, int walked, int entry) {
+    const int lane = static_cast<int>(threadIdx.x) % kLanes;
+    const int lanes = step.rows << step.log2_lanes;
+    row = -1;
+    start = 0.0;
+    if (lane < lanes && (lane & ((1 << step.log2_lanes) - 1)) == 0) {
+      row = walked + (lane >> step.log2_lanes);
+      start = cell.x[row];
+      pivot = pivots ? cell.pivot[row] : 1.0;
+    }
+#pragma unroll
+    for (int e = 0; e < kAhead; ++e) {
+      const bool there = lane < lanes && e < step.entries;
+      operand[e] = there ? cell.operand[entry + e * lanes] : none;
+      coefficient[e] = there ? cell.coefficient[entry + e * lanes] : 0.0;
+    }
+  }
+
+  /// Every lane of the warp calls it.
+  __device__ void run(const SharedCell& cell, Step step, int entry) const {
+    double sum = start;
+    double operands[kAhead];
+#pragma unroll
+    for (int e = 0; e < kAhead; ++e) operands[e] = cell.x[operand[e]];
+#pragma unroll
+    for (int e = 0; e < kAhead; ++e) sum -= coefficient[e] * operands[e];
+    const int lane = static_cast<int>(threadIdx.x) % kLanes;
+    const int lanes = step.rows << step.log2_lanes;
+    if (lane < lanes) {
+      for (int e = kAhead; e < step.entries; ++e) {
+        const int place = entry + e * lanes;
+        sum -= cell.coefficient[place] * cell.x[cell.operand[place]];
+      }
+    }
+    for (int apart = (1 << step.log2_lanes) / 2; apart > 0; apart /= 2) {
+      sum += __shfl_down_sync(~0U, sum, apart, kLanes);
+    }
+    if (row >= 0) cell.x[row] = sum * pivot;
+  }
+};
+
+/// One warp: level by level, several lanes a row where it has many entries.
+__device__ inline void walk_steps(const Cell& cell, const SharedCell& shared, bool pivots) {
+  constexpr int kAhead = 4;
+  const auto step_at = [&](Index s) { return s < cell.steps ? shared.step[s] : Step{}; };
+  Step step = step_at(0);
+  Step next = step_at(1);
+  int walked = 0;
+  int entry = static_cast<int>(threadIdx.x) % kLanes;
+  LaneOfStep<kAhead> turn;
+  turn.read(shared, pivots, cell.rows, step, walked, entry);
+#pragma unroll 2
+  for (Index s = 0; s < cell.steps; ++s) {
+    const Step after = step_at(s + 2);
+    walked += step.rows;
+    const int next_entry = entry + (step.rows << step.log2_lanes) * step.entries;
+    LaneOfStep<kAhead> ahead;
+    ahead.read(shared, pivots, cell.rows, next, walked, next_entry);
+    turn.run(shared, step, entry);
+    __syncwarp();
+    turn = ahead;
+    step = next;
+    next = after;
+    entry = next_entry;
+  }
+}
+
+/// A row with kEntries inner entries, read before the operands are there.
+template <int kEntries>
+struct ShortRow {
+  double start;
+  double pivot;
+  int operand[kEntries];
+  double coefficient[kEntries];
+
+  __device__ void read(const SharedCell& cell, bool pivots, int row) {
+    start = cell.x[row];
+    pivot = pivots ? cell.pivot[row] : 1.0;
+    if constexpr (kEntries == 2) {
+      const ushort2 both = reinterpret_cast<const ushort2*>(cell.operand)[row];
+      const double2 values = reinterpret_cast<const double2*>(cell.coefficient)[row];
+      operand[0] = both.x;
+      operand[1] = both.y;
+      coefficient[0] = values.x;
+      coefficient[1] = values.y;
+    } else {
+#pragma unroll
+      for (int e = 0; e < kEntries; ++e) {
+        operand[e] = cell.operand[row * kEntries + e];
+        coefficient[e] = cell.coefficient[row * kEntries + e];
+      }
+    }
+  }
+  [[nodiscard]] __device__ double result(const SharedCell& cell) const {
+    double operands[kEntries];
+#pragma unroll
+    for (int e = 0; e < kEntries; ++e) operands[e] = cell.x[operand[e]];
+    double sum = start;
+#pragma unroll
+    for (int e = 0; e < kEntries; ++e) sum -= coefficient[e] * operands[e];
+    return sum * pivot;
+  }
+};
+
+/// One warp: level by level, a lane a row.
+template <int kEntries>
+__device__ void walk_short_rows(const Cell& cell, const SharedCell& shared, bool pivots) {
+  const auto rows_at = [&](Index s) { return s < cell.steps ? int{shared.step[s].rows} : 0; };
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  int rows = rows_at(0);
+  int next_rows = rows_at(1);
+  int first = lane;
+  // Lanes without a row in a step compute something that nobody looks at.
+  ShortRow<kEntries> turn;
+  turn.read(shared, pivots, min(first, cell.rows - 1));
+#pragma unroll 2
+  for (Index s = 0; s < cell.steps; ++s) {
+    const int after = rows_at(s + 2);
+    const int row = first;
+    first += rows;
+    ShortRow<kEntries> ahead = turn;
+    if (first < cell.rows) ahead.read(shared, pivots, first);
+    const double x = turn.result(shared);
+    if (lane < rows) shared.x[row] = x;
+    __syncwarp();
+    turn = ahead;
+    rows = next_rows;
+    next_rows = after;
+  }
+}
+
+/// kRowEntries: as the layout has it.
+template <int kRowEntries>
+__device__ void walk(const Cell& cell, const SharedCell& shared, bool pivots) {
+  if constexpr (kRowEntries > 0) {
+    walk_short_rows<kRowEntries>(cell, shared, pivots);
+  } else {
+    walk_steps(cell, shared, pivots);
+  }
+}
+
+/// For other cells and the next sweep.
+template <int kThreads>
+__device__ void write_results(const CellArguments& a, const Cell& cell, const SharedCell& shared) {
+  bool bad = false;
+#pragma unroll 4
+  for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
+    const double value = shared.x[r];
+    bad = bad || !isfinite(value);
+    a.result[cell.first + r] = value;
+  }
+  if (bad) *a.non_finite = 1;
+}
+
+/// For the caller, if asked for.
+template <int kThreads>
+__device__ void write_x(const CellArguments& a, const Cell& cell, const SharedCell& shared) {
+  if (!a.x) return;
+#pragma unroll 4
+  for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
+    a.x[a.x_index[cell.first + r]] = shared.x[r];
+  }
+}
+
+}  // namespace taskdag::kernels::supersteps

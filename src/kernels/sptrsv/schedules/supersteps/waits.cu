@@ -1,0 +1,104 @@
+#include <algorithm>
+
+#include "backends/cuda/check.hpp"
+#include "kernels/sptrsv/schedules/supersteps/pack.hpp"
+
+namespace taskdag::kernels::supersteps {
+namespace {
+
+constexpr int kThreads = 128;
+constexpr Index kBits = 32;
+/// Cells that a block looks for in one pass over its operands: a bit each in shared memory.
+constexpr Index kMostCells = 8192 * kBits;
+
+__device__ Index cell_of(Index place, const Cell* cell, Index cells) {
+  Index first = 0;
+  Index last = cells - 1;
+  while (first < last) {
+    const Index middle = last - (last - first) / 2;
+    if (cell[middle].first <= place) {
+      first = middle;
+    } else {
+      last = middle - 1;
+    }
+  }
+  return first;
+}
+
+/// A block's work: which of the first `last` cells hold the places that place(0), … place(count - 1) give (−1: none),
+/// each once, in any order, to `list`. at_once: cells that `needed` has bits for. @returns how many, in every thread
+template <class Place>
+__device__ Index list_cells(const Place& place, Index count, const Cell* cell, Index cells, Index last, Index at_once,
+                            unsigned* needed, Index* list) {
+  __shared__ Index found;
+  const auto t = static_cast<Index>(threadIdx.x);
+  if (t == 0) found = 0;
+  for (Index from = 0; from < last; from += at_once) {
+    for (Index word = t; word < at_once / kBits; word += kThreads) needed[word] = 0;
+    __syncthreads();
+    for (Index e = t; e < count; e += kThreads) {
+      const Index p = place(e);
+      const Index other = p >= 0 ? cell_of(p, cell, cells) - from : -1;
+      if (other >= 0 && other < at_once) atomicOr(needed + other / kBits, 1U << (other % kBits));
+    }
+    __syncthreads();
+    for (Index word = t; word < at_once / kBits; word += kThreads) {
+      for (unsigned left = needed[word]; left != 0; left &= left - 1) {
+        list[atomicAdd(&found, 1)] = from + word * kBits + __ffs(static_cast<int>(left)) - 1;
+      }
+    }
+    __syncthreads();
+  }
+  __syncthreads();
+  return found;
+}
+
+/// A block a cell: which other cells hold its operands.
+__global__ void __launch_bounds__(kThreads)
+    list_waits(Cell* cell, Index cells, Index at_once, const Index* outer_place, Index* wait) {
+  extern __shared__ unsigned needed[];
+  const Cell mine = cell[blockIdx.x];
+  const auto operand = [&](Index e) { return outer_place[mine.outer + e]; };
+  const Index waits = list_cells(operand, mine.outer_entries, cell, cells, static_cast<Index>(blockIdx.x), at_once,
+                                 needed, wait + mine.outer);
+  if (threadIdx.x == 0) cell[blockIdx.x].waits = waits;
+}
+
+/// A block a cell: which cells of another layout hold its right-hand side.
+__global__ void __launch_bounds__(kThreads) list_sources(const Cell* cell, const Index* rhs_index, const Cell* others,
+                                                         Index cells, Index at_once, Index* source, Index* count) {
+  extern __shared__ unsigned needed[];
+  const Cell mine = cell[blockIdx.x];
+  const auto operand = [&](Index r) { return rhs_index[mine.first + r]; };
+  const Index found = list_cells(operand, mine.rows, others, cells, cells, at_once, needed, source + mine.first);
+  if (threadIdx.x == 0) count[blockIdx.x] = found;
+}
+
+/// Cells that a block looks for at once.
+Index cells_at_once(Index cells) { return std::min((cells + kBits - 1) / kBits * kBits, kMostCells); }
+
+}  // namespace
+
+void find_waits(Layout& layout, cudaStream_t stream) {
+  layout.wait = {static_cast<std::size_t>(layout.outer_entries), stream};
+  if (layout.cells() == 0) return;
+  const Index at_once = cells_at_once(layout.cells());
+  list_waits<<<static_cast<unsigned>(layout.cells()), kThreads,
+               static_cast<std::size_t>(at_once / kBits) * sizeof(unsigned), stream>>>(
+      layout.cell.data(), layout.cells(), at_once, layout.outer_place.data(), layout.wait.data());
+  cuda::check_launch("list_waits");
+}
+
+Sources find_sources(const Layout& layout, const Index* rhs_index, const Layout& before, cudaStream_t stream) {
+  Sources result{{static_cast<std::size_t>(layout.places), stream}, {static_cast<std::size_t>(layout.cells()), stream}};
+  if (layout.cells() == 0) return result;
+  const Index at_once = cells_at_once(before.cells());
+  list_sources<<<static_cast<unsigned>(layout.cells()), kThreads,
+                 static_cast<std::size_t>(at_once / kBits) * sizeof(unsigned), stream>>>(
+      layout.cell.data(), rhs_index, before.cell.data(), before.cells(), at_once, result.cell.data(),
+      result.count.data());
+  cuda::check_launch("list_sources");
+  return result;
+}
+
+}  // namespace taskdag::kernels::supersteps

@@ -1,0 +1,55 @@
+#include "solver/choice/request.hpp"
+
+#include <charconv>
+
+#include "solver/choice/require_schedule.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag {
+
+namespace {
+
+constexpr const char* kCellsPrefix = "cells:";
+
+/// The file may come from another version of the library.
+ScheduleChoice choice_from_file(const ScheduleRequest& request, const std::string& name) {
+  try {
+    const ScheduleChoice choice = choice_from(name);
+    require_schedule(request.backend, choice.schedule);
+    return choice;
+  } catch (const InvalidInput& error) {
+    throw ParseError(request.tune_file, 0, error.what());
+  }
+}
+
+}  // namespace
+
+std::string name_of(const ScheduleChoice& choice) {
+  return choice.cells > 0 ? kCellsPrefix + std::to_string(choice.cells) : to_string(choice.schedule);
+}
+
+ScheduleChoice choice_from(const std::string& name) {
+  const std::string prefix = kCellsPrefix;
+  if (!name.starts_with(prefix)) return {solve_schedule_from(name)};
+  ScheduleChoice choice{SolveSchedule::cells};
+  const char* const end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data() + prefix.size(), end, choice.cells);
+  if (error != std::errc() || stop != end || choice.cells < 1) {
+    throw InvalidInput("\"" + name + "\" names no number of cells");
+  }
+  return choice;
+}
+
+ScheduleChoice settle_schedule(const ScheduleRequest& request, SolveSchedule otherwise,
+                               const std::function<TuneKey()>& key, const std::function<TrialResult()>& trials) {
+  if (request.schedule != SolveSchedule::automatic) return {request.schedule};
+  if (request.tune_file.empty()) return request.tune ? trials().choice : ScheduleChoice{otherwise};
+  const TuneKey wanted = key();
+  if (const auto name = find_tuned(request.tune_file, wanted, request.tune)) return choice_from_file(request, *name);
+  if (!request.tune) return {otherwise};
+  const TrialResult found = trials();
+  save_tuned(request.tune_file, wanted, name_of(found.choice), found.microseconds);
+  return found.choice;
+}
+
+}  // namespace taskdag

@@ -1,0 +1,53 @@
+/// \file
+/// What a solver was asked for about the schedule of its sweeps, and how that is settled.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "solver/choice/tune_file.hpp"
+#include "taskdag/context.hpp"
+#include "taskdag/solve_schedule.hpp"
+
+namespace taskdag {
+
+/// A schedule, and what tuning may set of it.
+struct ScheduleChoice {
+  SolveSchedule schedule = SolveSchedule::automatic;
+  int cells = 0;  ///< of the schedule cells: how many; 0: its own number
+  bool operator==(const ScheduleChoice&) const = default;
+};
+
+/// "flat", "cells", "cells:66".
+std::string name_of(const ScheduleChoice& choice);
+/// The choice of that name. @throws InvalidInput
+ScheduleChoice choice_from(const std::string& name);
+
+struct ScheduleRequest {
+  Backend backend = Backend::host;
+  SolveSchedule schedule = SolveSchedule::automatic;
+  bool tune = false;      ///< this and the file count for automatic only
+  std::string tune_file;  ///< empty: none
+  std::string device;     ///< name of what runs the sweep
+};
+
+/// The request in an options structure.
+template <class Options>
+ScheduleRequest request_of(const Options& options, const Context& context) {
+  return {context.backend(), options.schedule, options.tune, options.tune_file, context.device_name()};
+}
+
+/// What trials have found to be the fastest.
+struct TrialResult {
+  ScheduleChoice choice;
+  double microseconds = 0.0;
+};
+
+/// The schedule to use: the one that was named; else what the tune file holds; else the result of trials, which goes
+/// into the file; else `otherwise`. `key` and `trials` are called where they are needed.
+/// @throws what find_tuned() and save_tuned() throw, ParseError if the file names what is no schedule of the backend
+ScheduleChoice settle_schedule(const ScheduleRequest& request, SolveSchedule otherwise,
+                               const std::function<TuneKey()>& key, const std::function<TrialResult()>& trials);
+
+}  // namespace taskdag

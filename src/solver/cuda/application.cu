@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <cub/device/device_reduce.cuh>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "csr/gather.hpp"
+#include "solver/cuda/factorization.hpp"
+#include "solver/cuda/input.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::cuda {
+
+void CudaFactorization::apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+                              MemorySpace space, Stream stream) {
+  const DeviceGuard guard(device_);
+  const cudaStream_t s = native(stream);
+  last_stream_ = s;
+  prepare(part, s);
+  for (Index k = 0; k < count;) {
+    const Index together = columns_together(part, count - k);
+    with_device_columns(staging_, vectors_, info.rows, {together, b + k * ldb, ldb, x + k * ldx, ldx},
+                        space == MemorySpace::device, s, [&](const CudaColumns& columns) { run(part, columns, s); });
+    k += together;
+  }
+}
+
+SolveOutcome CudaFactorization::outcome() {
+  const DeviceGuard guard(device_);
+  return flag_.take(last_stream_);
+}
+
+void CudaFactorization::make_transposed(cudaStream_t s) {
+  const DeviceCsr transposed = kernels::transpose_pattern(pattern_.pattern(), s);
+  const DevicePattern p = transposed.pattern();
+  transposed_ = SweepPair(request_, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(),
+                          col_order_.data(), AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(),
+                          row_order_.data(), blocks(), false, s);
+  load_transposed(s);
+  count_bytes();
+}
+
+void CudaFactorization::load_transposed(cudaStream_t s) {
+  transposed_.first->load_values(factor_.entries(), factor_.inverse_pivots(), s);
+  transposed_.second->load_values(factor_.entries(), nullptr, s);
+}
+
+void CudaFactorization::prepare_symmetric(cudaStream_t s) {
+  if (info.rows > 0) {
+    ScratchArray<double> smallest(1, s);
+    with_scratch(
+        [&](void* scratch, std::size_t& bytes) {
+          return cub::DeviceReduce::Min(scratch, bytes, factor_.inverse_pivots(), smallest.data(), info.rows, s);
+        },
+        s);
+    if (fetch(smallest.data(), s) < 0.0) {
+      throw InvalidInput("a symmetric part of the factor needs pivots that are not negative; one is");
+    }
+  }
+  if (scaled_.size() == 0) {
+    scaled_ = {extent(sweeps_.first->result_index(), info.rows, s), s};
+    count_bytes();
+  }
+  symmetric_ready_ = true;
+}
+
+void CudaFactorization::prepare(Apply part, cudaStream_t s) {
+  const bool symmetric = part == Apply::symmetric_left || part == Apply::symmetric_right;
+  if (symmetric && !symmetric_ready_) prepare_symmetric(s);
+  if (runs_transposed(part) && !transposed_.first.sweep) make_transposed(s);
+}
+
+bool CudaFactorization::runs_transposed(Apply part) const {
+  return part == Apply::transposed && options_.kind == FactorKind::ilu0;
+}
+
+Index CudaFactorization::columns_together(Apply part, Index left) const {
+  const SweepPair& single = runs_transposed(part) ? transposed_ : sweeps_;
+  const Index most = std::min(left, kernels::many::kMostColumns);
+  return info.rows > 0 && many_pays(single.first, single.second, most) ? most : 1;
+}
+
+ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
+  const bool transposed = runs_transposed(part);
+  Many& many = transposed ? many_transposed_ : many_;
+  const double* const inverse = factor_.inverse_pivots();
+  if (!many.sweeps) {
+    const DevicePattern p = pattern_.pattern();
+    if (transposed) {
+      const DeviceCsr turned = kernels::transpose_pattern(p, s);
+      const DevicePattern t = turned.pattern();
+      many.sweeps.emplace(AnalysedTriangle(t, Triangle::lower, s), turned.source.data(), col_order_.data(),
+                          AnalysedTriangle(t, Triangle::upper, s), turned.source.data(), row_order_.data(), s);
+    } else if (options_.kind == FactorKind::ic0) {
+      const DeviceCsr above = kernels::transpose_pattern(p, s);
+      many.sweeps.emplace(AnalysedTriangle(above.pattern(), Triangle::lower, s), above.source.data(), row_order_.data(),
+                          AnalysedTriangle(p, Triangle::upper, s), nullptr, row_order_.data(), s);
+    } else {
+      many.sweeps.emplace(AnalysedTriangle(p, Triangle::lower, s), nullptr, row_order_.data(),
+                          AnalysedTriangle(p, Triangle::upper, s), nullptr, col_order_.data(), s);
+    }
+  }
+  if (!many.loaded) {
+    const double* const first = options_.kind == FactorKind::ic0 ? unit_.data() : factor_.entries();
+    many.sweeps->first().load_values(first, transposed ? inverse : nullptr, s);
+    many.sweeps->second().load_values(factor_.entries(), transposed ? nullptr : inverse, s);
+    many.loaded = true;
+  }
+  return *many.sweeps;
+}
+
+void CudaFactorization::run(Apply part, const CudaColumns& columns, cudaStream_t s) {
+  if (columns.count == 1) {
+    run(part, columns.b, columns.x, s);
+    return;
+  }
+  ManyPair& pair = many(part, s);
+  const std::int64_t bytes = pair.bytes();
+  switch (part) {
+    case Apply::symmetric_left:
+      pair.solve_first(columns, factor_.inverse_pivots(), flag_.data(), s);
+      break;
+    case Apply::symmetric_right:
+      pair.solve_second(columns, factor_.inverse_pivots(), flag_.data(), s);
+      break;
+    case Apply::transposed:
+    case Apply::full:
+      pair.solve(columns, flag_.data(), s);
+  }
+  if (pair.bytes() != bytes) count_bytes();
+}
+
+void CudaFactorization::run(Apply part, const double* b, double* x, cudaStream_t s) {
+  const double* const inverse = factor_.inverse_pivots();
+  const ChosenSweep& first = sweeps_.first;
+  switch (part) {
+    case Apply::symmetric_left:
+      first->solve(b, nullptr, flag_.data(), s);
+      kernels::gather_scaled(info.rows, first->result(), first->result_index(), inverse, x, s);
+      break;
+    case Apply::symmetric_right:  // (D^½ U)⁻¹ = (D U)⁻¹ D^½
+      kernels::scatter_scaled(info.rows, b, inverse, first->result_index(), scaled_.data(), s);
+      sweeps_.second->solve(scaled_.data(), x, flag_.data(), s);
+      break;
+    case Apply::transposed:
+    case Apply::full: {
+      (runs_transposed(part) ? transposed_ : sweeps_).solve(b, x, flag_.data(), s);
+    }
+  }
+}
+
+}  // namespace taskdag::cuda

@@ -1,0 +1,259 @@
+#include <climits>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/device.hpp"
+#include "backends/host/thread_pool.hpp"
+#include "csr/gather.hpp"
+#include "kernels/factor/fill/blocks.hpp"
+#include "kernels/factor/fill/levels.hpp"
+#include "kernels/factor/shift.hpp"
+#include "solver/cuda/factorization.hpp"
+#include "solver/cuda/input.hpp"
+#include "taskdag/error.hpp"
+#include "taskdag/ordering.hpp"
+
+namespace taskdag::cuda {
+
+CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& pattern, MemorySpace space,
+                                     const FactorOptions& options, std::span<const Index> row_order,
+                                     std::span<const Index> col_order, Stream stream)
+    : device_(context.device()),
+      options_(options),
+      request_(request_of(options, context)),
+      flag_(native(stream)),
+      last_stream_(native(stream)) {
+  const cudaStream_t s = native(stream);
+  const CudaPatternInput input(pattern, space, s);
+  const auto rows = static_cast<std::size_t>(input.pattern().rows);
+  input_entries_ = static_cast<std::size_t>(input.pattern().entries);
+  if (!row_order.empty() || !col_order.empty()) {
+    row_order_ = upload_order(row_order, rows, s);
+    if (col_order.data() == row_order.data() && col_order.size() == row_order.size()) {
+      col_order_ = {rows, s};
+      copy_on_device(col_order_.data(), row_order_.data(), rows, s);
+    } else {
+      col_order_ = upload_order(col_order, rows, s);
+    }
+    pattern_ = kernels::permute_pattern(input.pattern(), row_order_.data(), col_order_.data(), s);
+  } else {
+    pattern_ = kernels::copy_pattern(input.pattern(), s);
+  }
+  diagonal_ = {rows, s};
+  const Index missing = find_diagonal(s);
+  if (missing >= 0) throw InvalidInput("row " + std::to_string(missing) + " has no diagonal entry");
+  if (options.kind == FactorKind::ic0) {
+    analyse_ic0(s);
+  } else {
+    analyse_ilu0(s);
+  }
+  info.rows = pattern_.rows;
+  info.entries = pattern_.entries;
+  info.lower_levels = sweeps_.first.features.levels;
+  info.upper_levels = sweeps_.second.features.levels;
+  info.lower_schedule = sweeps_.first.schedule;
+  info.upper_schedule = sweeps_.second.schedule;
+  count_bytes();
+  synchronize(s);
+}
+
+FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, Stream stream) {
+  const DeviceGuard guard(device_);
+  const cudaStream_t s = native(stream);
+  last_stream_ = s;
+  if (space == MemorySpace::host) {
+    if (host_values_.size() < input_entries_) host_values_ = {input_entries_, s};
+    staging_.upload(host_values_.data(), values, input_entries_, s);
+    values = host_values_.data();
+  }
+  const FactorStatus status = attempt_until_done(values, s);
+  symmetric_ready_ = false;
+  many_.loaded = false;
+  many_transposed_.loaded = false;
+  count_bytes();
+  return status;
+}
+
+CsrMatrix CudaFactorization::copy_factor() const {
+  const DeviceGuard guard(device_);
+  const cudaStream_t s = last_stream_;
+  CsrMatrix result;
+  result.rows = result.cols = pattern_.rows;
+  result.row_offsets = fetch_array(pattern_.row_offsets.data(), pattern_.row_offsets.size(), s);
+  result.col_indices = fetch_array(pattern_.col_indices.data(), pattern_.col_indices.size(), s);
+  result.values = fetch_array(factor_.entries(), static_cast<std::size_t>(pattern_.entries), s);
+  if (options_.kind == FactorKind::ic0) {
+    const auto unit = fetch_array(unit_.data(), unit_.size(), s);
+    for (Index i = 0; i < result.rows; ++i) {
+      const auto begin = static_cast<std::size_t>(result.row_offsets[static_cast<std::size_t>(i)]);
+      const auto end = static_cast<std::size_t>(result.row_offsets[static_cast<std::size_t>(i) + 1]);
+      for (std::size_t e = begin + 1; e < end; ++e) result.values[e] = unit[e];
+    }
+  }
+  return result;
+}
+
+DeviceArray<Index> CudaFactorization::upload_order(std::span<const Index> order, std::size_t rows, cudaStream_t s) {
+  std::vector<Index> identity;
+  if (order.empty()) {
+    identity.resize(rows);
+    for (std::size_t i = 0; i < rows; ++i) identity[i] = static_cast<Index>(i);
+    order = identity;
+  }
+  DeviceArray<Index> device(rows, s);
+  copy_to_device(device.data(), order.data(), rows, s);
+  const bool permutes = kernels::is_permutation(static_cast<Index>(rows), device.data(), s);
+  if (!permutes) static_cast<void>(invert_permutation(order));  // finds and names the fault
+  return device;
+}
+
+void CudaFactorization::fill(cudaStream_t s) {
+  if (const RowBlocks* const blocks = blocks_of_fill(options_)) {
+    pattern_ = kernels::fill_in_blocks(pattern_, options_.kind, *blocks, options_.levels, s);
+  } else {
+    fill_everywhere(s);
+  }
+}
+
+void CudaFactorization::fill_everywhere(cudaStream_t s) {
+  MappedPattern known{pattern_.rows, pattern_.rows,
+                      fetch_array(pattern_.row_offsets.data(), pattern_.row_offsets.size(), s),
+                      fetch_array(pattern_.col_indices.data(), pattern_.col_indices.size(), s),
+                      fetch_array(pattern_.source.data(), pattern_.source.size(), s)};
+  if (known.source_entry.empty()) {
+    known.source_entry.resize(known.col_indices.size());
+    std::iota(known.source_entry.begin(), known.source_entry.end(), Offset{0});
+  }
+  host::ThreadPool pool(host::available_threads());
+  const MappedPattern filled = options_.kind == FactorKind::ic0
+                                   ? fill_upper_pattern(known, options_.levels, nullptr, pool)
+                                   : fill_pattern(known, options_.levels, nullptr, pool);
+  const std::size_t entries = filled.col_indices.size();
+  DeviceCsr result{
+      filled.rows, static_cast<Offset>(entries), {filled.row_offsets.size(), s}, {entries, s}, {entries, s}};
+  copy_to_device(result.row_offsets.data(), filled.row_offsets.data(), filled.row_offsets.size(), s);
+  copy_to_device(result.col_indices.data(), filled.col_indices.data(), entries, s);
+  copy_to_device(result.source.data(), filled.source_entry.data(), entries, s);
+  synchronize(s);  // `filled` may go
+  pattern_ = std::move(result);
+}
+
+void CudaFactorization::analyse_ilu0(cudaStream_t s) {
+  if (options_.levels > 0) {
+    fill(s);
+    static_cast<void>(find_diagonal(s));
+  }
+  const DevicePattern p = pattern_.pattern();
+  const AnalysedTriangle forward(p, Triangle::lower, s);
+  factor_ = kernels::Factor(kernels::Elimination::ilu0(p, diagonal_.data(), forward.levels, source(), s),
+                            FactorKind::ilu0, p.entries, s);
+  sweeps_ = SweepPair(request_, forward, nullptr, row_order_.data(), AnalysedTriangle(p, Triangle::upper, s), nullptr,
+                      col_order_.data(), blocks(), factor_.only_diagonal_changes(), s);
+}
+
+void CudaFactorization::analyse_ic0(cudaStream_t s) {
+  DeviceCsr upper = kernels::upper_pattern(pattern_.pattern(), diagonal_.data(), s);
+  if (pattern_.source.size() > 0) {  // upper entry → permuted entry → entry of the input
+    DeviceArray<Offset> source(upper.source.size(), s);
+    kernels::gather(upper.entries, pattern_.source.data(), upper.source.data(), source.data(), s);
+    upper.source = std::move(source);
+  }
+  if (options_.shift == ShiftType::positive_definite) full_ = std::move(pattern_);
+  pattern_ = std::move(upper);
+  if (options_.levels > 0) fill(s);
+  static_cast<void>(find_diagonal(s));  // now the first entry of each row
+  const DevicePattern p = pattern_.pattern();
+  const DeviceCsr above = kernels::transpose_pattern(p, s);
+  const AnalysedTriangle forward(above.pattern(), Triangle::lower, s);
+  factor_ =
+      kernels::Factor(kernels::Elimination::ic0(p, above, forward.levels, source(), s), FactorKind::ic0, p.entries, s);
+  unit_ = {static_cast<std::size_t>(p.entries), s};
+  sweeps_ =
+      SweepPair(request_, forward, above.source.data(), row_order_.data(), AnalysedTriangle(p, Triangle::upper, s),
+                nullptr, row_order_.data(), blocks(), factor_.only_diagonal_changes(), s);
+}
+
+FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStream_t s) {
+  FactorStatus status;
+  const double dominance = options_.shift == ShiftType::positive_definite ? full_dominance(values, s) : 0.0;
+  kernels::ShiftStrategy strategy(options_, dominance);
+  const kernels::PivotRule rule{options_.shift, options_.zero_pivot, options_.shift_amount};
+  kernels::FactorReport report;
+  do {
+    // Sweeps are loaded before the outcome is known: an attempt that must be repeated is rare.
+    attempt({values, source(), strategy.amount()}, rule, s);
+    if (transposed_.first.sweep) load_transposed(s);
+    report = factor_.report();
+  } while (strategy.again(report.last_zero >= 0));
+  status.shift_amount = strategy.amount();
+  status.shifts = options_.shift == ShiftType::inblocks ? report.shifted : strategy.shifts();
+  if (report.last_zero >= 0) {
+    status.last_row = report.last_zero;
+    const Offset at = fetch(diagonal_.data() + report.last_zero, s);
+    status.last_pivot = std::abs(fetch(factor_.entries() + at, s));
+  }
+  if (report.last_zero >= 0 && report.first_zero <= report.first_non_finite) {
+    status.outcome = FactorOutcome::zero_pivot;
+    status.first_row = report.first_zero;
+  } else if (report.first_non_finite != INT_MAX) {
+    status.outcome = FactorOutcome::non_finite;
+    status.first_row = report.first_non_finite;
+  }
+  return status;
+}
+
+void CudaFactorization::attempt(const kernels::FactorInput& input, const kernels::PivotRule& rule, cudaStream_t s) {
+  if (factor_.only_diagonal_changes() && rule.shift != ShiftType::inblocks) {
+    if (!recurrence_) {
+      recurrence_.emplace(options_.kind, pattern_.pattern(), diagonal_.data(), *sweeps_.first.sweep, row_order_.data(),
+                          s);
+    }
+    if (recurrence_->possible()) {
+      factor_.attempt(input, rule, *recurrence_, unit_.data(), s);
+      load_sweeps(s);
+      return;
+    }
+  }
+  factor_.attempt(input, rule, s);
+  if (options_.kind == FactorKind::ic0) kernels::scale_to_unit(pattern_.pattern(), factor_, unit_.data(), s);
+  load_sweeps(s);
+}
+
+double CudaFactorization::full_dominance(const double* values, cudaStream_t s) {
+  if (options_.kind == FactorKind::ilu0) {
+    return kernels::diagonal_dominance(pattern_.pattern(), values, source(), s);
+  }
+  return kernels::diagonal_dominance(full_.pattern(), values, full_.source.size() ? full_.source.data() : nullptr, s);
+}
+
+void CudaFactorization::load_sweeps(cudaStream_t s) {
+  const double* const entries = factor_.entries();
+  const double* const inverse = factor_.inverse_pivots();
+  // The second sweep of ic0 solves with D·U: pivots D make it U⁻¹ D⁻¹ without a pass for D.
+  const double* const first = options_.kind == FactorKind::ic0 ? unit_.data() : entries;
+  kernels::GatherBatch together;
+  if (!sweeps_.first->gather_values(together, first, nullptr, s)) sweeps_.first->load_values(first, nullptr, s);
+  if (!sweeps_.second->gather_values(together, entries, inverse, s)) sweeps_.second->load_values(entries, inverse, s);
+  together.run(s);
+}
+
+void CudaFactorization::count_bytes() {
+  info.bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + row_order_.bytes() + col_order_.bytes() +
+               factor_.bytes() + unit_.bytes() + (recurrence_ ? recurrence_->bytes() : 0) + sweeps_.bytes() +
+               transposed_.bytes() + scaled_.bytes() + host_values_.bytes();
+  for (const Many* const many : {&many_, &many_transposed_}) {
+    if (many->sweeps) info.bytes += many->sweeps->bytes();
+  }
+}
+
+std::unique_ptr<Factorization::Impl> make_factorization(const Context& context, const CsrPattern& pattern,
+                                                        MemorySpace space, const FactorOptions& options,
+                                                        std::span<const Index> row_order,
+                                                        std::span<const Index> col_order, Stream stream) {
+  const DeviceGuard guard(context.device());
+  return std::make_unique<CudaFactorization>(context, pattern, space, options, row_order, col_order, stream);
+}
+
+}  // namespace taskdag::cuda

@@ -1,0 +1,100 @@
+/// \file
+/// The incomplete factorisations on CUDA: cuda_factorization.cu analyses and factorises, cuda_application.cu applies.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "csr/device_csr.hpp"
+#include "kernels/factor/cuda/recurrence.hpp"
+#include "solver/checks.hpp"
+#include "solver/cuda/flag.hpp"
+#include "solver/cuda/many.hpp"
+#include "solver/cuda/staging.hpp"
+#include "solver/cuda/sweep_pair.hpp"
+#include "solver/impl.hpp"
+
+namespace taskdag::cuda {
+
+using kernels::DeviceCsr;
+using kernels::DevicePattern;
+
+class CudaFactorization final : public Factorization::Impl {
+ public:
+  CudaFactorization(const Context& context, const CsrPattern& pattern, MemorySpace space, const FactorOptions& options,
+                    std::span<const Index> row_order, std::span<const Index> col_order, Stream stream);
+
+  FactorStatus factor(const double* values, MemorySpace space, Stream stream) override;
+  void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
+             Stream stream) override;
+  SolveOutcome outcome() override;
+  CsrMatrix copy_factor() const override;
+
+ private:
+  /// Sweeps over several columns, from the first application to so many on that they pay.
+  struct Many {
+    std::optional<ManyPair> sweeps;
+    bool loaded = false;  ///< with the values of the last factor()
+  };
+
+  // Analysis.
+  static DeviceArray<Index> upload_order(std::span<const Index> order, std::size_t rows, cudaStream_t s);
+  Index find_diagonal(cudaStream_t s) { return kernels::find_diagonal(pattern_.pattern(), diagonal_.data(), s); }
+  /// Replaces the pattern by that of the fill level. The search for fill everywhere is the host's.
+  void fill(cudaStream_t s);
+  void fill_everywhere(cudaStream_t s);
+  void analyse_ilu0(cudaStream_t s);
+  void analyse_ic0(cudaStream_t s);
+  [[nodiscard]] const RowBlocks* blocks() const { return independent_blocks(options_); }
+  /// Entry of the factor's pattern → entry of the input; null: the same.
+  [[nodiscard]] const Offset* source() const { return pattern_.source.size() > 0 ? pattern_.source.data() : nullptr; }
+  void count_bytes();
+
+  // Factorisation.
+  FactorStatus attempt_until_done(const double* values, cudaStream_t s);
+  /// One attempt, whose result the two sweeps have loaded then.
+  void attempt(const kernels::FactorInput& input, const kernels::PivotRule& rule, cudaStream_t s);
+  /// PETSc takes the shift's top from the whole rows of A, also for IC(0); the row sums do not depend on the ordering.
+  double full_dominance(const double* values, cudaStream_t s);
+  void load_sweeps(cudaStream_t s);
+
+  // Application.
+  /// Uᵀ and Lᵀ, made when they are first asked for.
+  void make_transposed(cudaStream_t s);
+  void load_transposed(cudaStream_t s);
+  void prepare_symmetric(cudaStream_t s);
+  void prepare(Apply part, cudaStream_t s);
+  /// Whether `part` is that of the sweeps in transposed_.
+  [[nodiscard]] bool runs_transposed(Apply part) const;
+  /// How many of `left` columns one pass takes.
+  [[nodiscard]] Index columns_together(Apply part, Index left) const;
+  ManyPair& many(Apply part, cudaStream_t s);
+  void run(Apply part, const CudaColumns& columns, cudaStream_t s);
+  void run(Apply part, const double* b, double* x, cudaStream_t s);
+
+  int device_;
+  FactorOptions options_;
+  ScheduleRequest request_;
+  std::size_t input_entries_ = 0;
+  DeviceArray<Index> row_order_;  ///< empty: natural
+  DeviceArray<Index> col_order_;
+  DeviceCsr pattern_;  ///< of the factor: all of B (ilu0), its upper triangle (ic0)
+  DeviceCsr full_;     ///< all of B, for ic0 with a positive definite shift
+  DeviceArray<Offset> diagonal_;
+  kernels::Factor factor_;
+  DeviceArray<double> unit_;  ///< U of ic0
+  SweepPair sweeps_;
+  std::optional<kernels::Recurrence> recurrence_;  ///< from the first attempt on that asks for it
+  SweepPair transposed_;                           ///< from the first transposed application of ilu0 on
+  DeviceArray<double> scaled_;                     ///< right-hand side of the second sweep in a symmetric part
+  bool symmetric_ready_ = false;
+  Many many_;
+  Many many_transposed_;
+  DeviceArray<double> host_values_;
+  CudaFlag flag_;
+  CudaStaging staging_;
+  CudaVectorPair vectors_;
+  cudaStream_t last_stream_;
+};
+
+}  // namespace taskdag::cuda

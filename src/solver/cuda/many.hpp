@@ -1,0 +1,75 @@
+/// \file
+/// One triangular sweep, and two in a row, over several right-hand sides on CUDA.
+#pragma once
+
+#include "kernels/sptrsv/many/many.hpp"
+#include "solver/cuda/columns.hpp"
+#include "solver/cuda/sweep.hpp"
+
+namespace taskdag::cuda {
+
+/// The pair of sweeps of an application, and the vectors by rows that they work on: two, which change places. Each is
+/// not_yet where the next sweep publishes, and a sweep resets the right-hand sides that it reads; so nothing is cleared
+/// between applications with equally many columns.
+class ManyPair {
+ public:
+  /// `in`: row → entry of the right-hand side, `out`: row → entry of the solution (device; null: the same).
+  /// Synchronises `stream`.
+  ManyPair(const AnalysedTriangle& forward, const Offset* forward_source, const Index* in,
+           const AnalysedTriangle& backward, const Offset* backward_source, const Index* out, cudaStream_t stream);
+
+  kernels::ManySweep& first() { return first_; }
+  kernels::ManySweep& second() { return second_; }
+
+  // All asynchronous. Vectors are made on first use.
+  void solve(const CudaColumns& columns, int* non_finite, cudaStream_t stream);
+  /// x_i = √scale_i · (first sweep b)_i, rows in the sweep's numbering.
+  void solve_first(const CudaColumns& columns, const double* scale, int* non_finite, cudaStream_t stream);
+  /// x = second sweep of b_i / √scale_i, rows of b in the sweep's numbering.
+  void solve_second(const CudaColumns& columns, const double* scale, int* non_finite, cudaStream_t stream);
+
+  [[nodiscard]] std::int64_t bytes() const {
+    return first_.bytes() + second_.bytes() + inverse_out_.bytes() + work_.bytes() + slots_.bytes();
+  }
+
+ private:
+  void prepare(Index count, cudaStream_t stream);
+
+  Index rows_;
+  kernels::ManySweep first_;
+  kernels::ManySweep second_;
+  DeviceArray<Index> inverse_out_;  ///< entry of the solution → row; empty: the same
+  DeviceArray<double> work_;        ///< right-hand sides of the first sweep; the second one publishes here
+  DeviceArray<double> slots_;       ///< the first sweep publishes here
+  int stride_ = 0;                  ///< that work_ was last used with
+};
+
+/// One sweep, and the vectors by rows that it works on: two, which change places with each solve. A sweep resets the
+/// right-hand sides that it reads, so the next one publishes there, as long as it has equally many columns.
+class ManySingle {
+ public:
+  /// Synchronises `stream`.
+  ManySingle(const AnalysedTriangle& triangle, const Offset* source, cudaStream_t stream);
+
+  // Both asynchronous. Vectors are made on first use.
+  void load_values(const double* source, const double* pivot, cudaStream_t stream);
+  void solve(const CudaColumns& columns, int* non_finite, cudaStream_t stream);
+
+  [[nodiscard]] std::int64_t bytes() const { return sweep_.bytes() + in_.bytes() + out_.bytes(); }
+
+ private:
+  void prepare(Index count, cudaStream_t stream);
+
+  Index rows_;
+  kernels::ManySweep sweep_;
+  DeviceArray<double> in_;   ///< right-hand sides of the next solve
+  DeviceArray<double> out_;  ///< where it publishes: not_yet, if it has as many columns as the last one
+  Index count_ = 0;          ///< columns of the last one
+};
+
+/// Whether `count` columns (at most many::kMostColumns) are faster in one pass than one after the other: an estimate, a
+/// function of the patterns and schedules alone.
+bool many_pays(const ChosenSweep& first, const ChosenSweep& second, Index count);
+bool many_pays(const ChosenSweep& sweep, Index count);
+
+}  // namespace taskdag::cuda

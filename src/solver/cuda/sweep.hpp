@@ -1,0 +1,45 @@
+/// \file
+/// From a pattern in device memory to a sweep: the analysis, the choice of a schedule, the sweep itself.
+#pragma once
+
+#include <memory>
+
+#include "kernels/sptrsv/analysis/features.hpp"
+#include "kernels/sptrsv/sweep.hpp"
+#include "solver/choice/request.hpp"
+
+namespace taskdag::cuda {
+
+/// Length of an array that `index` (device, `rows` entries; null: the identity) points into. Synchronises `stream`.
+std::size_t extent(const Index* index, Index rows, cudaStream_t stream);
+
+/// What every sweep over a triangle starts from. The arrays are scratch memory: not to outlive the stream.
+struct AnalysedTriangle {
+  /// Synchronises `stream`. `pattern` is not copied.
+  AnalysedTriangle(const kernels::DevicePattern& device_pattern, Triangle which, cudaStream_t stream);
+
+  /// `source_entry`: see SweepInput.
+  [[nodiscard]] kernels::SweepInput input(const Offset* source_entry) const;
+
+  kernels::DevicePattern pattern;
+  Triangle triangle;
+  kernels::TriangleRanges ranges;
+  kernels::RowLevels levels;
+  kernels::TriangleFeatures features;
+};
+
+/// A sweep and what the solvers report of it.
+struct ChosenSweep {
+  std::unique_ptr<kernels::Sweep> sweep;
+  SolveSchedule schedule = SolveSchedule::automatic;  ///< the one in use, never automatic
+  kernels::TriangleFeatures features;
+  double microseconds_left = 0.0;  ///< expected of what supernodes or joined levels leave; 0 for other schedules
+
+  ChosenSweep() = default;
+  /// `input` is one of `triangle`, with index maps. A triangle without rows is always flat. Synchronises `stream`.
+  ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle& triangle, const kernels::SweepInput& input,
+              cudaStream_t stream);
+  kernels::Sweep* operator->() const { return sweep.get(); }
+};
+
+}  // namespace taskdag::cuda

@@ -1,0 +1,42 @@
+/// \file
+/// The two sweeps of an application.
+#pragma once
+
+#include "solver/cuda/sweep.hpp"
+
+namespace taskdag::cuda {
+
+/// Two sweeps in a row. The first one leaves its result where the second one finds it.
+struct SweepPair {
+  ChosenSweep first;
+  ChosenSweep second;
+
+  SweepPair() = default;
+  /// `in`: row → entry of the right-hand side; `out`: row → entry of the solution; null: the same. blocks: of the rows,
+  /// or null. recurrence: of the first one, see SweepInput.
+  SweepPair(const ScheduleRequest& request, const AnalysedTriangle& forward, const Offset* forward_source,
+            const Index* in, const AnalysedTriangle& backward, const Offset* backward_source, const Index* out,
+            const RowBlocks* blocks, bool recurrence, cudaStream_t s) {
+    kernels::SweepInput input = forward.input(forward_source);
+    input.rhs_index = in;
+    input.blocks = blocks;
+    input.recurrence = recurrence;
+    input.mirrored = [&]() -> const kernels::RowLevels& { return backward.levels; };
+    first = ChosenSweep(request, forward, input, s);
+    input = backward.input(backward_source);
+    input.rhs_index = first->result_index();
+    input.x_index = out;
+    input.blocks = blocks;
+    input.mirrored = [&]() -> const kernels::RowLevels& { return forward.levels; };
+    second = ChosenSweep(request, backward, input, s);
+    second->follow(*first.sweep, s);
+  }
+
+  void solve(const double* b, double* x, int* non_finite, cudaStream_t s) const {
+    first->solve(b, nullptr, non_finite, s);
+    second->solve(first->result(), x, non_finite, s);
+  }
+  [[nodiscard]] std::int64_t bytes() const { return first.sweep ? first->bytes() + second->bytes() : 0; }
+};
+
+}  // namespace taskdag::cuda

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "csr/device_csr.hpp"
+#include "solver/cuda/flag.hpp"
+#include "solver/cuda/input.hpp"
+#include "solver/cuda/many.hpp"
+#include "solver/cuda/staging.hpp"
+#include "solver/cuda/sweep.hpp"
+#include "solver/impl.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::cuda {
+namespace {
+
+__global__ void invert_diagonal(Index n, const double* values, const Offset* diagonal, double* pivot) {
+  const auto i = static_cast<Index>(element());
+  if (i < n) pivot[i] = 1.0 / values[diagonal[i]];
+}
+
+class CudaTriangular final : public TriangularSolver::Impl {
+ public:
+  CudaTriangular(const Context& context, const CsrView& a, MemorySpace space, const TriangularOptions& options,
+                 Stream stream)
+      : device_(context.device()), unit_(options.unit_diagonal), flag_(native(stream)) {
+    const cudaStream_t s = native(stream);
+    last_stream_ = s;
+    const CudaPatternInput input(a.pattern, space, s);
+    const kernels::DevicePattern& pattern = input.pattern();
+    entries_ = static_cast<std::size_t>(pattern.entries);
+    const auto rows = static_cast<std::size_t>(pattern.rows);
+    if (!unit_) {
+      diagonal_ = {rows, s};
+      const Index missing = kernels::find_diagonal(pattern, diagonal_.data(), s);
+      if (missing >= 0) throw InvalidInput("row " + std::to_string(missing) + " has no diagonal entry");
+    }
+    const ScheduleRequest request = request_of(options, context);
+    if (options.transposed) {
+      const kernels::DeviceCsr transposed = kernels::transpose_pattern(pattern, s);
+      const Triangle turned = options.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
+      analyse(request, AnalysedTriangle(transposed.pattern(), turned, s), transposed.source.data(), options.columns, s);
+    } else {
+      analyse(request, AnalysedTriangle(pattern, options.triangle, s), nullptr, options.columns, s);
+    }
+    if (!unit_) pivot_ = {rows, s};
+    info.rows = pattern.rows;
+    info.levels = sweep_.features.levels;
+    info.widest_level = sweep_.features.widest_level;
+    info.entries = sweep_.features.entries;
+    info.schedule = sweep_.schedule;
+    load(a.values, space, s);
+    synchronize(s);
+  }
+
+  void update_values(const double* values, MemorySpace space, Stream stream) override {
+    const DeviceGuard guard(device_);
+    last_stream_ = native(stream);
+    load(values, space, native(stream));
+  }
+
+  void solve(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
+             Stream stream) override {
+    const DeviceGuard guard(device_);
+    const cudaStream_t s = native(stream);
+    last_stream_ = s;
+    for (Index k = 0; k < count;) {
+      const Index most = std::min(count - k, kernels::many::kMostColumns);
+      const Index together = many_ && many_pays(sweep_, most) ? most : 1;
+      with_device_columns(staging_, vectors_, info.rows, {together, b + k * ldb, ldb, x + k * ldx, ldx},
+                          space == MemorySpace::device, s, [&](const CudaColumns& columns) { run(columns, s); });
+      k += together;
+    }
+  }
+
+  SolveOutcome outcome() override {
+    const DeviceGuard guard(device_);
+    return flag_.take(last_stream_);
+  }
+
+ private:
+  void analyse(const ScheduleRequest& request, const AnalysedTriangle& triangle, const Offset* source_entry,
+               Index columns, cudaStream_t s) {
+    kernels::SweepInput input = triangle.input(source_entry);
+    // Of the other triangle, where the pattern holds it.
+    std::optional<kernels::RowLevels> levels;
+    input.mirrored = [&]() -> const kernels::RowLevels& {
+      const Triangle other = triangle.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
+      levels.emplace(
+          kernels::compute_levels(triangle.pattern, kernels::find_triangle(triangle.pattern, other, s), other, s));
+      return *levels;
+    };
+    sweep_ = {request, triangle, input, s};
+    if (triangle.pattern.rows > 0 && many_pays(sweep_, std::min(columns, kernels::many::kMostColumns))) {
+      many_.emplace(triangle, source_entry, s);
+    }
+  }
+
+  void run(const CudaColumns& columns, cudaStream_t s) {
+    if (columns.count == 1) {
+      sweep_->solve(columns.b, columns.x, flag_.data(), s);
+    } else {
+      many_->solve(columns, flag_.data(), s);
+      count_bytes();
+    }
+  }
+
+  void count_bytes() {
+    info.bytes = sweep_->bytes() + diagonal_.bytes() + pivot_.bytes() + (many_ ? many_->bytes() : 0);
+  }
+
+  void load(const double* values, MemorySpace space, cudaStream_t s) {
+    if (space == MemorySpace::host) {
+      if (host_values_.size() < entries_) host_values_ = {entries_, s};
+      staging_.upload(host_values_.data(), values, entries_, s);
+      values = host_values_.data();
+    }
+    if (!unit_ && info.rows > 0) {
+      invert_diagonal<<<element_blocks(info.rows), kElementBlock, 0, s>>>(info.rows, values, diagonal_.data(),
+                                                                          pivot_.data());
+      check_launch("invert_diagonal");
+    }
+    sweep_->load_values(values, unit_ ? nullptr : pivot_.data(), s);
+    if (many_) many_->load_values(values, unit_ ? nullptr : pivot_.data(), s);
+    count_bytes();
+  }
+
+  int device_;
+  bool unit_;
+  std::size_t entries_ = 0;
+  DeviceArray<Offset> diagonal_;
+  DeviceArray<double> pivot_;  ///< inverse pivots by row
+  DeviceArray<double> host_values_;
+  ChosenSweep sweep_;
+  std::optional<ManySingle> many_;  ///< where several columns were asked for and pay
+  CudaFlag flag_;
+  CudaStaging staging_;
+  CudaVectorPair vectors_;
+  cudaStream_t last_stream_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<TriangularSolver::Impl> make_triangular(const Context& context, const CsrView& a, MemorySpace space,
+                                                        const TriangularOptions& options, Stream stream) {
+  const DeviceGuard guard(context.device());
+  return std::make_unique<CudaTriangular>(context, a, space, options, stream);
+}
+
+}  // namespace taskdag::cuda

@@ -1,0 +1,139 @@
+/// \file
+/// What the incomplete factorisations on host threads have in common.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "dag/transpose.hpp"
+#include "kernels/factor/fill/levels.hpp"
+#include "kernels/factor/pivot.hpp"
+#include "kernels/factor/state.hpp"
+#include "kernels/sptrsv/host/scheduled_sweep.hpp"
+#include "solver/choice/request.hpp"
+#include "solver/host/columns.hpp"
+#include "solver/host/dominance.hpp"
+#include "solver/impl.hpp"
+#include "solver/state.hpp"
+
+namespace taskdag::host {
+
+using kernels::ScheduledSweep;
+
+class HostFactorization : public Factorization::Impl {
+ public:
+  FactorStatus factor(const double* values, MemorySpace space, Stream) final;
+  void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
+             Stream) final;
+  SolveOutcome outcome() final {
+    return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
+  }
+
+ protected:
+  HostFactorization(const Context& context, const CsrPattern& pattern, const FactorOptions& options,
+                    std::span<const Index> row_order, std::span<const Index> col_order);
+
+  void finish_info(const ScheduledSweep& lower, const ScheduledSweep& upper);
+
+  /// A sweep over the strict `triangle` of `pattern`, by the schedule that was asked for. `plan`: see ScheduledSweep.
+  [[nodiscard]] ScheduledSweep make_sweep(const CsrPattern& pattern, const Offset* source, Triangle triangle,
+                                          std::shared_ptr<const ThreadPlan> plan = nullptr) const;
+
+  /// Whether each thread has enough rows of a colour to make up for a barrier.
+  [[nodiscard]] bool blocks_pay() const;
+
+  void check_blocks() const;
+  void reduce_to_upper();
+  void fill(Index levels);
+
+  virtual void run_attempt(const double* values, double shift, const kernels::PivotRule& rule) = 0;
+  virtual void load_sweeps() = 0;
+  virtual void check_part(Apply) const {}
+  virtual void apply_one(Apply part, const double* b, double* x) = 0;
+  virtual void apply_columns(Apply part, const Columns& columns) = 0;
+  virtual void update_info() = 0;
+  [[nodiscard]] virtual double pivot(Index i) const = 0;
+
+  /// Copies the vector b of the user's numbering into the work space in the factor's.
+  void gather(const std::vector<Index>& order, const double* b) {
+    for (std::size_t i = 0; i < work_.size(); ++i) work_[i] = b[order.empty() ? i : static_cast<std::size_t>(order[i])];
+  }
+
+  /// x = (second ∘ first) b, where x_i of either sweep is scaled by its pivot function.
+  template <class FirstPivot, class Rhs, class SecondPivot>
+  void both(ScheduledSweep& first, const FirstPivot& first_pivot, const std::vector<Index>& in, const double* b,
+            ScheduledSweep& second, const Rhs& scale, const SecondPivot& second_pivot, const std::vector<Index>& out,
+            double* x) {
+    const auto nothing = [](Index, double) {};
+    if (in.empty() && out.empty()) {  // the solution's array is the work space
+      first.run(
+          x, [b](Index i) { return b[i]; }, first_pivot, nothing);
+      finite_ &= second.run(
+          x, [x, &scale](Index i) { return scale(i, x[i]); }, second_pivot, nothing);
+      return;
+    }
+    double* const w = work_.data();
+    first.run(
+        w, [&, b](Index i) { return b[at(in, i)]; }, first_pivot, nothing);
+    finite_ &= second.run(
+        w, [w, &scale](Index i) { return scale(i, w[i]); }, second_pivot,
+        [&, x](Index i, double value) { x[at(out, i)] = value; });
+  }
+
+  /// The same for several columns at once.
+  template <int Width, class FirstPivot, class Rhs, class SecondPivot>
+  void both_columns(ScheduledSweep& first, const FirstPivot& first_pivot, const std::vector<Index>& in,
+                    const Columns& columns, ScheduledSweep& second, const Rhs& scale, const SecondPivot& second_pivot,
+                    const std::vector<Index>& out) {
+    double* const w = columns_work<Width>();
+    first.run_columns<Width>(
+        w, [&](Index i) { return columns.read<Width>(at(in, i)); }, first_pivot, [](Index, const auto&) {});
+    finite_ &= second.run_columns<Width>(
+        w, [&](Index i) { return scaled_row<Width>(w, i, [&](double value) { return scale(i, value); }); },
+        second_pivot, [&](Index i, const auto& values) { columns.write<Width>(at(out, i), values); });
+  }
+
+  /// Row i of the work space, each value changed by `scale`.
+  template <int Width, class Scale>
+  static kernels::ColumnValues<Width> scaled_row(const double* work, Index i, const Scale& scale) {
+    kernels::ColumnValues<Width> values;
+    for (int k = 0; k < Width; ++k) values.at[k] = scale(kernels::row_of<Width>(work, i)[k]);
+    return values;
+  }
+
+  static Index at(const std::vector<Index>& order, Index i) {
+    return order.empty() ? i : order[static_cast<std::size_t>(i)];
+  }
+
+  /// Rows of Width doubles, made on first use.
+  template <int Width>
+  double* columns_work() {
+    const std::size_t size = work_.size() * Width;
+    if (columns_work_.size() < size) columns_work_.resize(size);
+    return columns_work_.data();
+  }
+
+  std::shared_ptr<Context::State> state_;
+  FactorOptions options_;
+  ScheduleRequest request_;
+  std::vector<Index> row_order_;
+  std::vector<Index> col_order_;
+  MappedPattern matrix_;  // what is factorised, with the way to A's entries
+  std::unique_ptr<Dominance> dominance_;
+  kernels::Findings findings_;
+  std::vector<double> work_;
+  std::vector<double> columns_work_;  // from the first application to several columns on
+  bool finite_ = true;
+};
+
+inline constexpr auto kUnit = [](Index, double value) { return value; };
+
+std::unique_ptr<Factorization::Impl> make_ilu(const Context& context, const CsrPattern& pattern,
+                                              const FactorOptions& options, std::span<const Index> row_order,
+                                              std::span<const Index> col_order);
+std::unique_ptr<Factorization::Impl> make_ic(const Context& context, const CsrPattern& pattern,
+                                             const FactorOptions& options, std::span<const Index> order);
+
+}  // namespace taskdag::host

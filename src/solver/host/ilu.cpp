@@ -1,0 +1,95 @@
+#include "kernels/factor/ilu/host.hpp"
+#include "solver/host/factorization.hpp"
+
+namespace taskdag::host {
+
+namespace {
+
+class HostIluFactorization final : public HostFactorization {
+ public:
+  HostIluFactorization(const Context& context, const CsrPattern& pattern, const FactorOptions& options,
+                       std::span<const Index> row_order, std::span<const Index> col_order)
+      : HostFactorization(context, pattern, options, row_order, col_order),
+        kernel_(matrix_.view(), *state_->pool),
+        lower_(make_sweep(matrix_.view(), nullptr, Triangle::lower, kernel_.plan())),
+        upper_(make_sweep(matrix_.view(), nullptr, Triangle::upper)) {
+    finish_info(lower_, upper_);
+  }
+
+  [[nodiscard]] CsrMatrix copy_factor() const override {
+    return {matrix_.rows, matrix_.cols, matrix_.row_offsets, matrix_.col_indices, kernel_.values()};
+  }
+
+ private:
+  struct TransposedSweeps {
+    ScheduledSweep lower;  // Uᵀ
+    ScheduledSweep upper;  // Lᵀ
+  };
+
+  [[nodiscard]] TransposedSweeps make_transposed() const {
+    const Transposed turned = transpose(matrix_.view());
+    return {make_sweep(turned.view(), turned.source_entry.data(), Triangle::lower),
+            make_sweep(turned.view(), turned.source_entry.data(), Triangle::upper)};
+  }
+
+  void run_attempt(const double* values, double shift, const kernels::PivotRule& rule) override {
+    kernel_.factor(values, matrix_.source_entry.data(), shift, rule, findings_);
+  }
+  void load_sweeps() override {
+    lower_.load(kernel_.values().data());
+    upper_.load(kernel_.values().data());
+    transposed_loaded_ = false;
+  }
+  [[nodiscard]] double pivot(Index i) const override { return kernel_.pivot(i); }
+
+  void apply_one(Apply part, const double* b, double* x) override {
+    const double* const inverse = kernel_.inverse_pivots().data();
+    const auto pivots = [inverse](Index i, double value) { return value * inverse[i]; };
+    if (part == Apply::full) {
+      both(lower_, kUnit, row_order_, b, upper_, kUnit, pivots, col_order_, x);
+      return;
+    }
+    prepare_transposed();
+    both(transposed_->lower, pivots, col_order_, b, transposed_->upper, kUnit, kUnit, row_order_, x);
+  }
+
+  void update_info() override { finish_info(lower_, upper_); }
+
+  void apply_columns(Apply part, const Columns& columns) override {
+    const double* const inverse = kernel_.inverse_pivots().data();
+    const auto pivots = [inverse](Index i, double value) { return value * inverse[i]; };
+    with_width(columns.count, [&]<int Width>() {
+      if (part == Apply::full) {
+        both_columns<Width>(lower_, kUnit, row_order_, columns, upper_, kUnit, pivots, col_order_);
+        return;
+      }
+      prepare_transposed();
+      both_columns<Width>(transposed_->lower, pivots, col_order_, columns, transposed_->upper, kUnit, kUnit,
+                          row_order_);
+    });
+  }
+
+  void prepare_transposed() {
+    if (!transposed_) transposed_ = std::make_unique<TransposedSweeps>(make_transposed());
+    if (transposed_loaded_) return;
+    transposed_->lower.load(kernel_.values().data());
+    transposed_->upper.load(kernel_.values().data());
+    transposed_loaded_ = true;
+  }
+
+  kernels::HostIlu0 kernel_;
+  ScheduledSweep lower_;
+  ScheduledSweep upper_;
+  std::unique_ptr<TransposedSweeps> transposed_;  // from the first transposed application on
+  bool transposed_loaded_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Factorization::Impl> make_ilu(const Context& context, const CsrPattern& pattern,
+                                              const FactorOptions& options, std::span<const Index> row_order,
+                                              std::span<const Index> col_order) {
+  return std::make_unique<HostIluFactorization>(context, pattern, options, row_order, col_order);
+}
+
+}  // namespace taskdag::host

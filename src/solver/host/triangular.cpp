@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <utility>
+
+#include "dag/transpose.hpp"
+#include "kernels/sptrsv/host/scheduled_sweep.hpp"
+#include "solver/checks.hpp"
+#include "solver/host/columns.hpp"
+#include "solver/host/schedule.hpp"
+#include "solver/impl.hpp"
+#include "solver/state.hpp"
+
+namespace taskdag::host {
+
+namespace {
+
+class HostTriangular final : public TriangularSolver::Impl {
+ public:
+  HostTriangular(const Context& context, const CsrView& a, const TriangularOptions& options)
+      : state_(context.state()), sweep_(make_sweep(context, a.pattern, options)) {
+    if (!options.unit_diagonal) {
+      const std::vector<Offset> by_row = diagonal_entries(a.pattern);
+      for (const Index row : sweep_.order()) diagonal_.push_back(by_row[static_cast<std::size_t>(row)]);
+      inverse_pivots_.resize(diagonal_.size());
+    }
+    info.rows = a.pattern.rows;
+    info.entries = sweep_.entries();
+    info.levels = sweep_.levels();
+    info.widest_level = sweep_.widest_level();
+    info.threads = sweep_.threads();
+    info.schedule = sweep_.schedule();
+    info.bytes = sweep_.bytes() + static_cast<std::int64_t>(diagonal_.size() * (sizeof(Offset) + sizeof(double)));
+    update_values(a.values, MemorySpace::host, {});
+  }
+
+  void update_values(const double* values, MemorySpace space, Stream) override {
+    require_host_memory(space);
+    sweep_.load(values);
+    for (std::size_t i = 0; i < diagonal_.size(); ++i) inverse_pivots_[i] = 1.0 / values[diagonal_[i]];
+  }
+
+  void solve(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
+             Stream) override {
+    require_host_memory(space);
+    for (Index k = 0; k < count;) {
+      const Index together = std::min(count - k, kernels::kHostColumns);
+      if (together == 1) {
+        solve_one(b + k * ldb, x + k * ldx);
+      } else {
+        solve_columns({together, b + k * ldb, ldb, x + k * ldx, ldx});
+      }
+      k += together;
+    }
+  }
+
+  SolveOutcome outcome() override {
+    return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
+  }
+
+ private:
+  void solve_one(const double* b, double* x) {
+    const auto rhs = [b](Index i) { return b[i]; };
+    const auto nothing = [](Index, double) {};
+    const double* const inverse = inverse_pivots_.data();
+    finite_ &= diagonal_.empty()
+                   ? sweep_.run(
+                         x, rhs, [](Index, double v) { return v; }, nothing)
+                   : sweep_.run(
+                         x, rhs, [inverse](Index, Index place, double v) { return v * inverse[place]; }, nothing);
+  }
+
+  void solve_columns(const Columns& columns) {
+    const double* const inverse = inverse_pivots_.data();
+    with_width(columns.count, [&]<int Width>() {
+      const std::size_t size = static_cast<std::size_t>(info.rows) * Width;
+      if (columns_work_.size() < size) {
+        info.bytes += static_cast<std::int64_t>((size - columns_work_.size()) * sizeof(double));
+        columns_work_.resize(size);
+      }
+      const auto rhs = [&](Index i) { return columns.read<Width>(i); };
+      const auto emit = [&](Index i, const auto& values) { columns.write<Width>(i, values); };
+      const auto unit = [](Index, double v) { return v; };
+      const auto pivots = [inverse](Index, Index place, double v) { return v * inverse[place]; };
+      double* const work = columns_work_.data();
+      finite_ &= diagonal_.empty() ? sweep_.run_columns<Width>(work, rhs, unit, emit)
+                                   : sweep_.run_columns<Width>(work, rhs, pivots, emit);
+    });
+  }
+
+  static kernels::ScheduledSweep make_sweep(const Context& context, const CsrPattern& pattern,
+                                            const TriangularOptions& options) {
+    ThreadPool& pool = *context.state()->pool;
+    const ScheduleRequest request = request_of(options, context);
+    if (!options.transposed) {
+      const SolveSchedule schedule = settle_host_schedule(request, pattern, options.triangle, pool);
+      return {pattern, nullptr, options.triangle, pool, schedule};
+    }
+    const Transposed transposed = transpose(pattern);
+    const Triangle other = options.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
+    const SolveSchedule schedule = settle_host_schedule(request, transposed.view(), other, pool);
+    return {transposed.view(), transposed.source_entry.data(), other, pool, schedule};
+  }
+
+  std::shared_ptr<Context::State> state_;
+  kernels::ScheduledSweep sweep_;
+  std::vector<Offset> diagonal_;        // entries, by place in the sweep; empty for a unit diagonal
+  std::vector<double> inverse_pivots_;  // by place
+  std::vector<double> columns_work_;    // from the first solve of several columns on
+  bool finite_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<TriangularSolver::Impl> make_triangular(const Context& context, const CsrView& a,
+                                                        const TriangularOptions& options) {
+  return std::make_unique<HostTriangular>(context, a, options);
+}
+
+}  // namespace taskdag::host

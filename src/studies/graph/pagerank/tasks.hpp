@@ -1,0 +1,72 @@
+/// \file
+/// PageRank as tasks. A vertex is handed on by whoever lifts its residue above the threshold, and by nobody else until
+/// the residue has been taken: so each is in one place at most, and the run ends when no residue is above.
+///
+/// Ranks and residues are relaxed: sums, whose order does not matter; a residue that is added after it was taken stays
+/// for the next time.
+#pragma once
+
+#include "studies/graph/pagerank/pagerank.hpp"
+#include "studies/graph/range_task.hpp"
+
+namespace taskdag::graph {
+
+struct PagerankData {
+  GraphView graph;
+  float* rank;
+  float* residue;
+  float damping;
+  float threshold;
+  TallyRef tally;
+  int rounds;
+};
+
+/// Edges along which `share` goes; the vertex's residue has still to be taken where it is negative.
+struct ShareRange {
+  Index vertex;
+  Offset first;
+  Offset last;
+  float share;
+};
+
+struct Push {
+  using Data = PagerankData;
+  using Item = ShareRange;
+  using Value = float;
+  using Seen = float;  ///< a neighbour's residue before
+  static constexpr auto name = "push";
+  static constexpr float kUntaken = -1.0F;
+
+  TASKDAG_TASK static float begin(const PagerankData& data, const ShareRange& range) {
+    if (range.share >= 0.0F) return range.share;
+    const float taken = engine::AtomicRef<float>(data.residue[range.vertex]).exchange(0.0F, engine::relaxed);
+    engine::AtomicRef<float>(data.rank[range.vertex]).fetch_add(taken, engine::relaxed);
+    return taken * data.damping / static_cast<float>(range.last - range.first);
+  }
+  TASKDAG_TASK static float see(const PagerankData& data, float share, Index u) {
+    return engine::AtomicRef<float>(data.residue[u]).fetch_add(share, engine::relaxed);
+  }
+  TASKDAG_TASK static bool settle(const PagerankData& data, float share, Index u, float before, ShareRange& child) {
+    if (before > data.threshold || before + share <= data.threshold) return false;
+    child = {u, data.graph.offsets[u], data.graph.offsets[u + 1], kUntaken};
+    return true;
+  }
+  TASKDAG_TASK static ShareRange piece(const ShareRange& range, float share, Offset first, Offset last) {
+    return {range.vertex, first, last, share};
+  }
+};
+
+/// The residues that all vertices hand on at first, to be cut into ranges of at most `most` edges.
+inline std::vector<ShareRange> first_shares(const CsrPattern& graph, const PagerankOptions& options, Offset most) {
+  std::vector<ShareRange> shares;
+  for (Index v = 0; v < graph.rows; ++v) {
+    const Offset last = graph.row_offsets[v + 1];
+    const float share = (1.0F - options.damping) * options.damping / static_cast<float>(last - graph.row_offsets[v]);
+    for (Offset e = graph.row_offsets[v]; e < last; e += most) {
+      shares.push_back({v, e, last - e < most ? last : e + most, share});
+    }
+  }
+  return shares;
+}
+
+}  // namespace taskdag::graph
