@@ -11,35 +11,53 @@
 namespace taskdag {
 
 /// How the rows of a triangular solve are grouped, ordered and waited for. The result is the same triangular solve;
-/// sums of a row may be added in another order. supernodes and joined_levels rewrite rows: their rounding errors grow
-/// with the condition of what they rewrite, and automatic may choose them (name flat or cells where each row must hold
-/// to rounding). docs/schedules.md describes each.
+/// sums of a row may be added in another order. Schedules that rewrite rows (SolveScheduleInfo) may be chosen by
+/// automatic: name flat or cells where each row must hold to rounding. docs/schedules.md describes each.
 enum class SolveSchedule {
   automatic,  ///< chosen from the pattern
-  // CUDA
-  flat,             ///< warp tasks in level order, each waits for its operands' values
-  cells,            ///< runs of consecutive rows or tiles of a grid, one thread block each, by static steps
-  supernodes,       ///< diagonal blocks of supernodes inverted, what is left by another of these
-  joined_levels,    ///< operands of every second level replaced, so that two run at once; what is left by another
-  level_launch,     ///< a kernel launch per level (baseline of ATA)
-  level_graph,      ///< the same launches as a CUDA graph
-  level_barrier,    ///< one kernel, a grid-wide barrier per level
-  self_scheduled,   ///< rows in natural order, each waits for its operands (baseline of ATA)
-  ata_concurrency,  ///< Helal et al. 2019: concurrency-aware aggregation
-  ata_locality,     ///< … locality-aware aggregation
-  ata_greedy,       ///< … greedy aggregation
-  cusparse,         ///< NVIDIA's SpSV, loaded when first asked for
-  // both
-  blocks,        ///< blocks of one colour at once; needs an ordering that makes blocks (RowBlocks)
-  locking,       ///< Böhnlein et al. 2025: Funnel coarsening and the Locking scheduler
-  pivotal_path,  ///< … Funnel coarsening and the p-ivotal path scheduler
-  hdagg,         ///< levels glued while balanced (in the manner of Zarebavani et al. 2022)
-  // host threads
-  plan,            ///< runs of consecutive rows per thread, one progress counter each
-  point_to_point,  ///< levels without barriers, sparsified waits (in the manner of Park et al. 2014)
-  level_set,       ///< a barrier per level
-  serial,          ///< one thread, natural order
+  flat,
+  cells,
+  supernodes,
+  joined_levels,
+  level_launch,
+  level_graph,
+  level_barrier,
+  self_scheduled,
+  ata_concurrency,
+  ata_locality,
+  ata_greedy,
+  cusparse,
+  blocks,
+  locking,
+  pivotal_path,
+  hdagg,
+  plan,
+  point_to_point,
+  level_set,
+  serial,  ///< stays the last one: the catalogue is counted up to it
 };
+
+/// What a schedule is to a backend.
+enum class ScheduleRole {
+  absent,     ///< the backend does not have it
+  automatic,  ///< SolveSchedule::automatic may choose it, tuning tries it
+  tuned,      ///< tuning tries it
+  study,      ///< runs only where it is named: a baseline, or a paper's algorithm
+};
+
+/// A row of the catalogue of schedules.
+struct SolveScheduleInfo {
+  SolveSchedule schedule;
+  const char* name;  ///< "flat", "level-launch", …: what options take
+  ScheduleRole cuda;
+  ScheduleRole host;
+  bool needs_blocks;   ///< of an ordering: FactorOptions::blocks
+  bool rewrites_rows;  ///< its rounding errors grow with the condition of what it rewrites
+  const char* sentence;
+};
+
+/// All schedules in the order of the enumeration, `automatic` first.
+TASKDAG_API std::span<const SolveScheduleInfo> solve_schedule_catalogue();
 
 /// "auto", "flat", "cells", "level-launch", …: the names that options take.
 TASKDAG_API const char* to_string(SolveSchedule schedule);
@@ -47,8 +65,8 @@ TASKDAG_API const char* to_string(SolveSchedule schedule);
 /// The schedule of that name. @throws InvalidInput with the list of names
 TASKDAG_API SolveSchedule solve_schedule_from(const std::string& name);
 
-/// The schedules that a backend can run on any triangle, automatic first; all there are for Backend::automatic.
-/// `blocks` is none of them, since it needs an ordering that makes blocks: FactorOptions::blocks.
+/// The schedules that a backend can run on any triangle, automatic first; all there are for Backend::automatic. Those
+/// that need blocks are in the last list only.
 TASKDAG_API std::span<const SolveSchedule> solve_schedules(Backend backend);
 
 }  // namespace taskdag

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dag/row_blocks.hpp"
+#include "kernels/sptrsv/schedules/catalogue.hpp"
 #include "solver/checks.hpp"
 #include "solver/choice/require_schedule.hpp"
 #include "solver/impl.hpp"
@@ -24,9 +25,10 @@ void check_order(std::span<const Index> order, Index rows, Backend backend, cons
 }
 
 void check_blocks(const FactorOptions& options, Index rows) {
-  if (options.schedule == SolveSchedule::blocks) {
+  if (kernels::row_of(options.schedule).needs_blocks) {
     if (!options.blocks) {
-      throw InvalidInput("the schedule blocks needs an ordering by blocks: FactorOptions::blocks is empty");
+      throw InvalidInput(std::string("the schedule ") + to_string(options.schedule) +
+                         " needs an ordering by blocks: FactorOptions::blocks is empty");
     }
     if (!independent_blocks(options)) {
       throw InvalidInput(

@@ -1,5 +1,6 @@
 #include "taskdag/triangular.hpp"
 
+#include "kernels/sptrsv/schedules/catalogue.hpp"
 #include "solver/checks.hpp"
 #include "solver/choice/require_schedule.hpp"
 #include "solver/impl.hpp"
@@ -12,8 +13,9 @@ TriangularSolver::TriangularSolver(const Context& context, const CsrView& a, Mem
   if (context.backend() == Backend::host) require_host_memory(space);
   require_schedule(context.backend(), options.schedule);
   if (options.columns < 1) throw InvalidInput("a triangular solver is for one column at least");
-  if (options.schedule == SolveSchedule::blocks) {
-    throw InvalidInput("the schedule blocks needs an ordering by blocks, which a triangular solver is not given");
+  if (kernels::row_of(options.schedule).needs_blocks) {
+    throw InvalidInput(std::string("the schedule ") + to_string(options.schedule) +
+                       " needs an ordering by blocks, which a triangular solver is not given");
   }
   check_pattern(a.pattern, space, !options.unit_diagonal, "a triangular solve");
   if (space == MemorySpace::host) require_array(a.values, a.pattern.entries(), "values");

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <set>
 
+#include "kernels/sptrsv/schedules/expectation.hpp"
+#include "kernels/sptrsv/schedules/flat/cost.hpp"
+#include "kernels/sptrsv/schedules/supersteps/cost.hpp"
 #include "solver/choice/require_schedule.hpp"
-#include "solver/choice/selector.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
@@ -72,52 +74,74 @@ TEST(SolveSchedule, ThatOfTheOtherBackendIsRefusedWithThisOnesNames) {
   }
 }
 
-TEST(Selector, ChoosesAScheduleOfCuda) {
-  for (const Index levels : {1, 1000, 1000000}) {
-    for (const double microseconds : {2.0, 200.0, 2.0e6}) {
-      kernels::TriangleFeatures features;
-      features.rows = 1000000;
-      features.entries = 3000000;
-      features.levels = levels;
-      features.cells = 132;
-      features.cells_microseconds = microseconds;
-      const SolveSchedule chosen = choose_schedule(features).schedule;
-      EXPECT_NE(chosen, SolveSchedule::automatic);
-      EXPECT_NO_THROW(require_schedule(Backend::cuda, chosen));
-      EXPECT_EQ(choose_schedule(features).schedule, chosen);
-    }
+TEST(SolveSchedule, CatalogueSaysWhatEachIs) {
+  const auto rows = solve_schedule_catalogue();
+  ASSERT_EQ(rows.size(), solve_schedules(Backend::automatic).size());
+  for (const SolveScheduleInfo& row : rows) {
+    EXPECT_STREQ(row.name, to_string(row.schedule));
+    EXPECT_GT(std::string(row.sentence).size(), 10U) << row.name;
+    EXPECT_TRUE(row.cuda != ScheduleRole::absent || row.host != ScheduleRole::absent) << row.name;
+    const bool rewrites = row.schedule == SolveSchedule::supernodes || row.schedule == SolveSchedule::joined_levels;
+    EXPECT_EQ(row.rewrites_rows, rewrites) << row.name;
+    EXPECT_EQ(row.needs_blocks, row.schedule == SolveSchedule::blocks) << row.name;
   }
 }
 
-TEST(Selector, TakesCellsWhereTheyPromiseAGain) {
+using kernels::ExpectedSchedule;
+
+/// Whether cells of so many microseconds are taken where nothing but flat stands beside them.
+bool cells_are_taken(const kernels::TriangleFeatures& features, double microseconds) {
+  const ExpectedSchedule flat{SolveSchedule::flat, kernels::flat::microseconds(features)};
+  return is_better(kernels::expected_of_cells(microseconds), flat);
+}
+
+bool supernodes_pay(const ExpectedSchedule& usual, const ExpectedSchedule& left) {
+  return is_better(kernels::expected_of_supernodes(left), usual);
+}
+
+bool joining_pays(const ExpectedSchedule& usual, const ExpectedSchedule& left) {
+  return is_better(kernels::expected_of_joined(left), usual);
+}
+
+TEST(Expectation, TheFirstOneIsTaken) { EXPECT_TRUE(kernels::is_better({1e9}, {})); }
+
+TEST(Expectation, CellsAreTakenWhereTheyPromiseAGain) {
   kernels::TriangleFeatures features;
   features.rows = 1000000;
   features.entries = 2000000;
   features.levels = 2000;
-  EXPECT_EQ(choose_schedule(features).schedule, SolveSchedule::flat) << "a device that cannot run cells";
-  features.cells = 33;
-  features.cells_microseconds = 200.0;
-  EXPECT_EQ(choose_schedule(features).schedule, SolveSchedule::cells) << "many levels";
-  features.longest_row = 1000000;
-  EXPECT_EQ(choose_schedule(features).schedule, SolveSchedule::flat) << "a very long row";
   features.longest_row = 2;
+  EXPECT_TRUE(cells_are_taken(features, 200.0)) << "many levels";
+  const double flat = kernels::flat::microseconds(features);
+  EXPECT_TRUE(cells_are_taken(features, 0.89 * flat));
+  EXPECT_FALSE(cells_are_taken(features, 0.91 * flat)) << "an estimate that errs";
   features.levels = 7;
-  EXPECT_EQ(choose_schedule(features).schedule, SolveSchedule::flat) << "few levels";
+  EXPECT_FALSE(cells_are_taken(features, 200.0)) << "few levels";
   features.levels = 2;
   features.widest_level = 999000;
   features.longest_row = 6;
   features.entries = 600000;
-  EXPECT_EQ(choose_schedule(features).schedule, SolveSchedule::flat) << "two levels: operands are computed";
+  EXPECT_FALSE(cells_are_taken(features, 200.0)) << "two levels: operands are computed";
 }
 
-TEST(Selector, SupernodesHaveToSaveMoreThanTheirPassCosts) {
+TEST(Expectation, BlocksSaveWhereLevelsAreMany) {
+  kernels::TriangleFeatures features;
+  features.rows = 1000000;
+  features.entries = 2000000;
+  features.levels = 200;
+  const double few = kernels::supersteps::blocks_microseconds(features, 4);
+  EXPECT_LT(few, kernels::flat::microseconds(features));
+  EXPECT_GT(kernels::supersteps::blocks_microseconds(features, 400), kernels::flat::microseconds(features));
+}
+
+TEST(Expectation, SupernodesHaveToSaveMoreThanTheirPassCosts) {
   const ExpectedSchedule usual{SolveSchedule::cells, 100.0};
   EXPECT_TRUE(supernodes_pay(usual, {SolveSchedule::cells, 60.0}));
   EXPECT_FALSE(supernodes_pay(usual, {SolveSchedule::cells, 99.0}));
   EXPECT_FALSE(supernodes_pay(usual, {SolveSchedule::flat, 100.0}));
 }
 
-TEST(Selector, JoinedLevelsHaveToSaveMoreThanThat) {
+TEST(Expectation, JoinedLevelsHaveToSaveMoreThanThat) {
   const ExpectedSchedule usual{SolveSchedule::flat, 100.0};
   EXPECT_TRUE(joining_pays(usual, {SolveSchedule::flat, 60.0}));
   EXPECT_FALSE(joining_pays(usual, {SolveSchedule::cells, 95.0})) << "a load of values takes longer";

@@ -100,9 +100,9 @@ inline bool Sweep::load_products(const ValueProducts& /*products*/, cudaStream_t
 /// Makes the sweep of what another sweep leaves to be solved.
 using MakeSweep = std::function<std::unique_ptr<Sweep>(const SweepInput& left)>;
 
-/// Makes the sweep of a CUDA schedule (not automatic); supernodes and joined levels with cells where the device can
-/// run them, else flat.
-/// Synchronises `stream`. @throws InvalidInput for a host schedule
+/// Makes the sweep of a CUDA schedule (not automatic); what supernodes and joined levels leave is run by what is
+/// expected to take the least (schedules/cuda_catalogue.hpp). Synchronises `stream`. @throws InvalidInput for a host
+/// schedule
 std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream);
 
 }  // namespace taskdag::kernels

@@ -1,5 +1,6 @@
 #include "backends/cuda/device.hpp"
 #include "kernels/ordering/colouring/block_order_cuda.hpp"
+#include "kernels/sptrsv/analysis/levels.hpp"
 #include "solver/block_ordering_impl.hpp"
 #include "solver/cuda/input.hpp"
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "csr/gather.hpp"
+#include "kernels/sptrsv/many/cost.hpp"
 #include "solver/cuda/many.hpp"
 
 namespace taskdag::cuda {
@@ -21,45 +22,6 @@ kernels::ManySweep make(const AnalysedTriangle& triangle, const Offset* source, 
   kernels::SweepInput input = triangle.input(source);
   input.rhs_index = in;
   return {input, stream};
-}
-
-// Microseconds of one sweep, fitted on an H200 (docs/schedules.md). Of a single one the estimates are low rather than
-// high, of one over several columns high rather than low: one pass must not be slower than a loop.
-
-/// A launch, a hop a level, rows and entries streamed through; cells and schedules that rewrite rows have an estimate
-/// of their own.
-double single_microseconds(const ChosenSweep& sweep) {
-  constexpr double kLaunch = 4.0;
-  constexpr double kHop = 0.4;
-  constexpr double kRow = 1.25e-5;
-  constexpr double kEntry = 3e-6;
-  constexpr double kCellsOverFlat = 0.3;  // where nobody has asked for the estimate
-  const kernels::TriangleFeatures& f = sweep.features;
-  const double flat = kLaunch + f.levels * kHop + f.rows * kRow + f.entries * kEntry;
-  if (sweep.schedule == SolveSchedule::cells) {
-    return f.cells > 0 ? f.cells_microseconds : kCellsOverFlat * flat;
-  }
-  if (sweep.microseconds_left > 0.0) return sweep.microseconds_left;
-  // Blocks of an ordering run faster than row by row; how much is not looked at here.
-  if (sweep.schedule == SolveSchedule::blocks) return kCellsOverFlat * flat;
-  return flat;
-}
-
-/// A launch, a hop a level that is longer the more entries rows have, a warp's time a row; one of the two
-/// transpositions.
-double many_microseconds(const kernels::TriangleFeatures& f, Index count) {
-  constexpr double kLaunches = 14.0;
-  constexpr double kHop = 1.0;
-  constexpr double kHopByEntries = 0.012;
-  constexpr double kHopByEntriesAndStride = 0.002;
-  constexpr double kMostEntries = 40.0;
-  constexpr double kRow = 3.5e-4;
-  constexpr double kRowByStride = 4e-6;
-  constexpr double kTransposed = 4.1e-6;
-  const int stride = many::stride_of(count);
-  const double hop =
-      kHop + std::min(f.entries_per_row(), kMostEntries) * (kHopByEntries + kHopByEntriesAndStride * stride);
-  return kLaunches + f.levels * hop + f.rows * (kRow + kRowByStride * stride + kTransposed * count);
 }
 
 }  // namespace
@@ -141,13 +103,13 @@ void ManySingle::solve(const CudaColumns& columns, int* non_finite, cudaStream_t
 }
 
 bool many_pays(const ChosenSweep& sweep, Index count) {
-  return count > 1 && many_microseconds(sweep.features, count) < count * single_microseconds(sweep);
+  return count > 1 && many::microseconds(sweep.features, count) < count * sweep.at_least;
 }
 
 bool many_pays(const ChosenSweep& first, const ChosenSweep& second, Index count) {
   if (count == 1) return false;
-  const double together = many_microseconds(first.features, count) + many_microseconds(second.features, count);
-  return together < count * (single_microseconds(first) + single_microseconds(second));
+  const double together = many::microseconds(first.features, count) + many::microseconds(second.features, count);
+  return together < count * (first.at_least + second.at_least);
 }
 
 }  // namespace taskdag::cuda

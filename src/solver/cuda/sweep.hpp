@@ -33,7 +33,7 @@ struct ChosenSweep {
   std::unique_ptr<kernels::Sweep> sweep;
   SolveSchedule schedule = SolveSchedule::automatic;  ///< the one in use, never automatic
   kernels::TriangleFeatures features;
-  double microseconds_left = 0.0;  ///< expected of what supernodes or joined levels leave; 0 for other schedules
+  double at_least = 0.0;  ///< microseconds of a solve, rather too few than too many
 
   ChosenSweep() = default;
   /// `input` is one of `triangle`, with index maps. A triangle without rows is always flat. Synchronises `stream`.

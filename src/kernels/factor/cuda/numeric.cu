@@ -9,6 +9,7 @@
 #include "kernels/factor/cuda/rounds.cuh"
 #include "kernels/factor/cuda/sum.cuh"
 #include "kernels/factor/cuda/targets.cuh"
+#include "kernels/sptrsv/analysis/in_flight.hpp"
 
 namespace taskdag::kernels {
 namespace {

@@ -5,6 +5,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "base/index.hpp"
 #include "csr/gather.hpp"
+#include "kernels/sptrsv/analysis/warp_tasks.hpp"
 #include "kernels/sptrsv/schedules/ata/ata.hpp"
 #include "kernels/sptrsv/schedules/ata/bodies.cuh"
 #include "kernels/sptrsv/schedules/ata/coarse_kernel.cuh"

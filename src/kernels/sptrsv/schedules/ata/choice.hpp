@@ -1,0 +1,25 @@
+/// \file
+/// The schedules of ATA and its baselines in the catalogue: see CudaSchedule.
+#pragma once
+
+#include <memory>
+
+#include "kernels/sptrsv/schedules/ata/ata.hpp"
+#include "kernels/sptrsv/schedules/outlook.hpp"
+
+namespace taskdag::kernels::ata {
+
+/// kSchedule: a level schedule, self_scheduled, or one of ATA's.
+template <SolveSchedule kSchedule>
+std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int /*variant*/) {
+  if constexpr (kSchedule == SolveSchedule::self_scheduled) {
+    return make_self_scheduled_sweep(input, outlook.stream);
+  } else if constexpr (kSchedule == SolveSchedule::level_launch || kSchedule == SolveSchedule::level_graph ||
+                       kSchedule == SolveSchedule::level_barrier) {
+    return make_level_sweep(kSchedule, input, outlook.stream);
+  } else {
+    return make_ata_sweep(kSchedule, input, {}, outlook.stream);
+  }
+}
+
+}  // namespace taskdag::kernels::ata

@@ -1,0 +1,46 @@
+#include <utility>
+
+#include "backends/cuda/device.hpp"
+#include "kernels/sptrsv/schedules/cells/cells.hpp"
+#include "kernels/sptrsv/schedules/cells/choice.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/flat/cost.hpp"
+
+namespace taskdag::kernels::cells {
+
+namespace {
+
+/// A row of more entries takes all lanes of a fetcher by itself, and waits for one batch of operands after the other.
+constexpr Index kLongestRow = 128;
+
+}  // namespace
+
+std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int cells) {
+  if (cells > 0) return make_cells_sweep(input, CellsOptions{.cells = cells}, outlook.stream);
+  const auto found = outlook.kept<Estimate>(SolveSchedule::cells);
+  return found ? make_sweep_of_cells(input, found->cut, outlook.stream) : make_cells_sweep(input, {}, outlook.stream);
+}
+
+std::optional<Expectation> expect(Outlook& outlook) {
+  const TriangleFeatures& features = outlook.features;
+  if (features.levels < kFewLevels || features.longest_row > kLongestRow || !cells_supported()) return {};
+  auto found = std::make_shared<Estimate>(estimate(outlook.input, outlook.stream));
+  // Thin levels take much memory: an automatic choice must not be what makes a problem too large.
+  if (found->bytes >= kShareOfFreeMemory * free_memory()) return {};
+  const double microseconds = found->microseconds;
+  outlook.keep(SolveSchedule::cells, std::move(found));
+  return expected_of_cells(microseconds);
+}
+
+double at_least(const Outlook& outlook) {
+  constexpr double kOverFlat = 0.3;  // where nobody has asked for the estimate
+  const auto found = outlook.kept<Estimate>(SolveSchedule::cells);
+  return found ? found->microseconds : kOverFlat * flat::least_microseconds(outlook.features);
+}
+
+std::vector<int> trials(const Outlook& /*outlook*/) {
+  const int all = cuda::device_limits().multiprocessors;
+  return {0, all, all / 2, all / 4};
+}
+
+}  // namespace taskdag::kernels::cells

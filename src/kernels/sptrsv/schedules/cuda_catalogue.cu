@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <array>
+
+#include "backends/cuda/memory.hpp"
+#include "kernels/sptrsv/schedules/ata/choice.hpp"
+#include "kernels/sptrsv/schedules/cells/choice.hpp"
+#include "kernels/sptrsv/schedules/cuda_catalogue.hpp"
+#include "kernels/sptrsv/schedules/cusparse/choice.hpp"
+#include "kernels/sptrsv/schedules/flat/choice.hpp"
+#include "kernels/sptrsv/schedules/joined/choice.hpp"
+#include "kernels/sptrsv/schedules/supernodes/choice.hpp"
+#include "kernels/sptrsv/schedules/supersteps/choice.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::kernels {
+
+namespace {
+
+// schedule, make, expect, at_least, trials, takes_left
+constexpr std::array kRows{
+    CudaSchedule{SolveSchedule::flat, flat::make, flat::expect, flat::at_least, nullptr, true},
+    CudaSchedule{SolveSchedule::blocks, blocks::make, blocks::expect, blocks::at_least, blocks::trials, false},
+    CudaSchedule{SolveSchedule::cells, cells::make, cells::expect, cells::at_least, cells::trials, true},
+    CudaSchedule{SolveSchedule::supernodes, supernodes::make, supernodes::expect, supernodes::at_least,
+                 supernodes::trials, false},
+    CudaSchedule{SolveSchedule::joined_levels, joined::make, joined::expect, joined::at_least, nullptr, false},
+    CudaSchedule{SolveSchedule::cusparse, cusparse::make, nullptr, nullptr, nullptr, false},
+    CudaSchedule{SolveSchedule::level_launch, ata::make<SolveSchedule::level_launch>, nullptr, nullptr, nullptr, false},
+    CudaSchedule{SolveSchedule::level_graph, ata::make<SolveSchedule::level_graph>, nullptr, nullptr, nullptr, false},
+    CudaSchedule{SolveSchedule::level_barrier, ata::make<SolveSchedule::level_barrier>, nullptr, nullptr, nullptr,
+                 false},
+    CudaSchedule{SolveSchedule::self_scheduled, ata::make<SolveSchedule::self_scheduled>, nullptr, nullptr, nullptr,
+                 false},
+    CudaSchedule{SolveSchedule::ata_concurrency, ata::make<SolveSchedule::ata_concurrency>, nullptr, nullptr, nullptr,
+                 false},
+    CudaSchedule{SolveSchedule::ata_locality, ata::make<SolveSchedule::ata_locality>, nullptr, nullptr, nullptr, false},
+    CudaSchedule{SolveSchedule::ata_greedy, ata::make<SolveSchedule::ata_greedy>, nullptr, nullptr, nullptr, false},
+    CudaSchedule{SolveSchedule::locking, cores::make<SolveSchedule::locking>, nullptr, nullptr, nullptr, false},
+    CudaSchedule{SolveSchedule::pivotal_path, cores::make<SolveSchedule::pivotal_path>, nullptr, nullptr, nullptr,
+                 false},
+    CudaSchedule{SolveSchedule::hdagg, cores::make<SolveSchedule::hdagg>, nullptr, nullptr, nullptr, false},
+};
+
+constexpr const CudaSchedule* find(SolveSchedule schedule) {
+  for (const CudaSchedule& row : kRows) {
+    if (row.schedule == schedule) return &row;
+  }
+  return nullptr;
+}
+
+static_assert(std::ranges::all_of(kCatalogue,
+                                  [](const SolveScheduleInfo& info) {
+                                    const CudaSchedule* const row = find(info.schedule);
+                                    if (info.schedule == SolveSchedule::automatic || info.cuda == ScheduleRole::absent)
+                                      return row == nullptr;
+                                    return row != nullptr &&
+                                           (row->expect != nullptr) == (info.cuda == ScheduleRole::automatic);
+                                  }),
+              "the catalogue's schedules of CUDA are here, and those that may be chosen say what they expect");
+
+}  // namespace
+
+std::span<const CudaSchedule> cuda_catalogue() { return kRows; }
+
+const CudaSchedule& cuda_row_of(SolveSchedule schedule) {
+  const CudaSchedule* const row = find(schedule);
+  if (row == nullptr) throw InvalidInput("a sweep on CUDA is made from a CUDA schedule");
+  return *row;
+}
+
+double free_memory() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  cuda::check(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return static_cast<double>(free);
+}
+
+ExpectedSchedule choose_schedule(Outlook& outlook) {
+  for (const CudaSchedule& row : kRows) {
+    if (row.expect == nullptr || (outlook.left && !row.takes_left)) continue;
+    const std::optional<Expectation> expected = row.expect(outlook);
+    if (expected && is_better(*expected, outlook.best)) outlook.best = {row.schedule, expected->microseconds};
+  }
+  return *outlook.best;  // flat runs every triangle
+}
+
+std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream) {
+  Outlook outlook(input, {}, stream);
+  return cuda_row_of(schedule).make(input, outlook, 0);
+}
+
+}  // namespace taskdag::kernels

@@ -1,0 +1,11 @@
+#include "kernels/sptrsv/schedules/cusparse/choice.hpp"
+
+#include "kernels/sptrsv/schedules/cusparse/cusparse.hpp"
+
+namespace taskdag::kernels::cusparse {
+
+std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int /*variant*/) {
+  return make_cusparse_sweep(input, outlook.stream);
+}
+
+}  // namespace taskdag::kernels::cusparse

@@ -1,0 +1,13 @@
+/// \file
+/// The schedule cusparse in the catalogue: see CudaSchedule.
+#pragma once
+
+#include <memory>
+
+#include "kernels/sptrsv/schedules/outlook.hpp"
+
+namespace taskdag::kernels::cusparse {
+
+std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int variant);
+
+}  // namespace taskdag::kernels::cusparse

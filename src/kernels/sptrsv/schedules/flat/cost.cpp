@@ -1,0 +1,28 @@
+#include "kernels/sptrsv/schedules/flat/cost.hpp"
+
+#include <algorithm>
+
+namespace taskdag::kernels::flat {
+
+double microseconds(const TriangleFeatures& features) {
+  constexpr double kLaunch = 9.0;
+  constexpr double kHop = 0.275;
+  constexpr double kHopByEntries = 0.1075;
+  constexpr double kMostEntries = 4.2;
+  constexpr double kEntry = 1.9e-5;
+  constexpr double kEntryOfLongRow = 1.2e-5;
+  constexpr double kLongRow = 16.0;
+  const double a_row = features.entries_per_row();
+  return kLaunch + features.levels * (kHop + kHopByEntries * std::min(a_row, kMostEntries)) +
+         features.entries * (a_row > kLongRow ? kEntryOfLongRow : kEntry);
+}
+
+double least_microseconds(const TriangleFeatures& features) {
+  constexpr double kLaunch = 4.0;
+  constexpr double kHop = 0.4;
+  constexpr double kRow = 1.25e-5;
+  constexpr double kEntry = 3e-6;
+  return kLaunch + features.levels * kHop + features.rows * kRow + features.entries * kEntry;
+}
+
+}  // namespace taskdag::kernels::flat

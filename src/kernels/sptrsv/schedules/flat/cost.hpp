@@ -1,0 +1,16 @@
+/// \file
+/// What a solve by the schedule flat takes, by features: fitted on an H200 (docs/schedules.md).
+#pragma once
+
+#include "kernels/sptrsv/analysis/features.hpp"
+
+namespace taskdag::kernels::flat {
+
+/// A launch, a hop between multiprocessors a level, longer where rows have several entries, and entries streamed
+/// through, faster where a row's are side by side.
+double microseconds(const TriangleFeatures& features);
+
+/// Rather too few than too many: a launch, a hop a level, rows and entries streamed through.
+double least_microseconds(const TriangleFeatures& features);
+
+}  // namespace taskdag::kernels::flat

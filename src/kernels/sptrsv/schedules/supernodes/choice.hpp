@@ -1,0 +1,18 @@
+/// \file
+/// The schedule supernodes in the catalogue: see CudaSchedule.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "kernels/sptrsv/schedules/outlook.hpp"
+
+namespace taskdag::kernels::supernodes {
+
+std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int variant);
+std::optional<Expectation> expect(Outlook& outlook);
+double at_least(const Outlook& outlook);
+std::vector<int> trials(const Outlook& outlook);
+
+}  // namespace taskdag::kernels::supernodes
