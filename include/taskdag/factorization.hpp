@@ -16,10 +16,15 @@
 
 namespace taskdag {
 
-/// ilu0: A ≈ L U on the pattern of A, L with unit diagonal.
-/// ic0: A ≈ Uᵀ D U on the upper triangle's pattern, U with unit diagonal; the lower triangle of A is not looked at.
-/// With FactorOptions::levels = k > 0 they are ILU(k) and IC(k): the pattern grows.
-enum class FactorKind { ilu0, ic0 };
+/// ilu: A ≈ L U on the pattern of A, L with unit diagonal.
+/// ic: A ≈ Uᵀ D U on the upper triangle's pattern, U with unit diagonal; the lower triangle of A is not looked at.
+/// They are ILU(k) and IC(k) with k = FactorOptions::levels: for k > 0 the pattern grows.
+enum class FactorKind {
+  ilu,
+  ic,
+  ilu0 = ilu,  ///< the name in version 0.1, whatever the level
+  ic0 = ic,    ///< likewise
+};
 
 /// What happens at a pivot p of row i with |p| <= zero_pivot · s (s: sum of the absolute values of the row's other
 /// factor entries for nonzero and positive_definite, 1 otherwise), as PETSc's MatFactorShiftType:
@@ -36,7 +41,7 @@ enum class ShiftType { none, nonzero, positive_definite, inblocks };
 enum class FillScope { everywhere, blocks };
 
 struct FactorOptions {
-  FactorKind kind = FactorKind::ilu0;
+  FactorKind kind = FactorKind::ilu;
   ShiftType shift = ShiftType::none;
   double shift_amount = 100 * 2.220446049250313e-16;
   double zero_pivot = 100 * 2.220446049250313e-16;

@@ -60,8 +60,8 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
   const bool one_order = row_order.data() == col_order.data() && row_order.size() == col_order.size();
   if (!one_order) check_order(col_order, pattern.rows, context.backend(), "column");
   check_blocks(options, pattern.rows);
-  if (options.kind == FactorKind::ic0 && !one_order && !std::ranges::equal(row_order, col_order)) {
-    throw InvalidInput("ic0 needs the same order for rows and columns");
+  if (options.kind == FactorKind::ic && !one_order && !std::ranges::equal(row_order, col_order)) {
+    throw InvalidInput("ic needs the same order for rows and columns");
   }
   const MemorySpace from = space_of(pattern, space);
   impl_ = with_memory_errors("a factorisation", pattern.rows, [&] {
@@ -89,8 +89,8 @@ void Factorization::apply(Apply part, const double* b, double* x, MemorySpace sp
 
 void Factorization::apply_many(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                                MemorySpace space, Stream stream) {
-  if (impl_->kind != FactorKind::ic0 && (part == Apply::symmetric_left || part == Apply::symmetric_right)) {
-    throw InvalidInput("the symmetric parts of an application exist for ic0 only");
+  if (impl_->kind != FactorKind::ic && (part == Apply::symmetric_left || part == Apply::symmetric_right)) {
+    throw InvalidInput("the symmetric parts of an application exist for ic only");
   }
   if (!impl_->factored) throw InvalidInput("a factorisation is applied before its first factor()");
   require_columns(count, info().rows, b, ldb, x, ldx);

@@ -34,7 +34,7 @@ class Factorization::Impl {
   virtual SolveOutcome outcome() = 0;
   virtual CsrMatrix copy_factor() const = 0;
   FactorizationInfo info;
-  FactorKind kind = FactorKind::ilu0;  ///< this and `factored` are the facade's
+  FactorKind kind = FactorKind::ilu;  ///< this and `factored` are the facade's
   bool factored = false;
 };
 

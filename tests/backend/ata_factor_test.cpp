@@ -34,12 +34,12 @@ std::vector<Form> forms() {
   std::vector<Form> result;
   for (const FactorForm form : {FactorForm::rows, FactorForm::columns}) {
     result.push_back(
-        {form == FactorForm::rows ? "ILU(0) by rows" : "ILU(0) by columns", FactorKind::ilu0,
+        {form == FactorForm::rows ? "ILU(0) by rows" : "ILU(0) by columns", FactorKind::ilu,
          [=](SolveSchedule schedule, const DevicePattern& pattern, const AtaOptions& options, cudaStream_t stream) {
            return kernels::make_ata_ilu0(schedule, pattern, form, options, stream);
          }});
   }
-  result.push_back({"IC(0)", FactorKind::ic0, kernels::make_ata_ic0});
+  result.push_back({"IC(0)", FactorKind::ic, kernels::make_ata_ic0});
   return result;
 }
 

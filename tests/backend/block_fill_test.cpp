@@ -12,7 +12,7 @@ namespace {
 
 using test::Problem;
 
-constexpr FactorKind kKinds[] = {FactorKind::ilu0, FactorKind::ic0};
+constexpr FactorKind kKinds[] = {FactorKind::ilu, FactorKind::ic};
 
 CsrMatrix grid(Stencil stencil, Index nx, Index ny, Index nz = 1, double wind = 0.0) {
   return make_stencil({.stencil = stencil, .nx = nx, .ny = ny, .nz = nz, .unknowns_per_node = 1, .wind = wind});
@@ -80,7 +80,7 @@ TEST_P(BlockFillTest, FactorIsThatOfTheHostsPattern) {
         for (const Index levels : {1, 2, 4}) {
           if (size > 1000 && levels > 2) continue;  // one block: the fill of some would not end
           SCOPED_TRACE(problem.name + ", blocks of " + std::to_string(size) +
-                       (kind == FactorKind::ic0 ? ", ic " : ", ilu ") + std::to_string(levels));
+                       (kind == FactorKind::ic ? ", ic " : ", ilu ") + std::to_string(levels));
           const FactorOptions options = options_for(kind, levels, o.blocks);
           Factorization f = factorization(o.a, options);
           ASSERT_TRUE(factor(f, o.a.values).ok());
@@ -102,7 +102,7 @@ TEST_P(BlockFillTest, FactorIsThatOfTheHostsPattern) {
 TEST_P(BlockFillTest, AddsEntriesAndFewerThanFillEverywhere) {
   const CsrMatrix a = grid(Stencil::five_point, 64, 64);
   const Ordered o = ordered(a, 64);
-  FactorOptions options = options_for(FactorKind::ilu0, 0, o.blocks);
+  FactorOptions options = options_for(FactorKind::ilu, 0, o.blocks);
   const Offset without = factorization(o.a, options).info().entries;
   options.levels = 1;
   const Offset inside = factorization(o.a, options).info().entries;
@@ -121,7 +121,7 @@ TEST_P(BlockFillTest, EveryScheduleSolvesWithIt) {
   for (const FactorKind kind : kKinds) {
     for (const SolveSchedule schedule : solve_schedules(GetParam().backend)) {
       for (const Index levels : {1, 2}) {
-        SCOPED_TRACE(std::string(to_string(schedule)) + (kind == FactorKind::ic0 ? ", ic " : ", ilu ") +
+        SCOPED_TRACE(std::string(to_string(schedule)) + (kind == FactorKind::ic ? ", ic " : ", ilu ") +
                      std::to_string(levels));
         FactorOptions options = options_for(kind, levels, o.blocks);
         options.schedule = schedule;
@@ -184,7 +184,7 @@ TEST_P(BlockFillTest, OfASymmetricFactorComesFromTheUpperTriangle) {
   const Ordered o = ordered(grid(Stencil::seven_point, 11, 10, 9), 50);
   const CsrMatrix half = with_half_a_lower_triangle(o.a);
   ASSERT_LT(half.entries(), o.a.entries());
-  const FactorOptions options = options_for(FactorKind::ic0, 2, o.blocks);
+  const FactorOptions options = options_for(FactorKind::ic, 2, o.blocks);
   Factorization whole = factorization(o.a, options);
   Factorization upper = factorization(half, options);
   ASSERT_TRUE(factor(whole, o.a.values).ok());
@@ -212,7 +212,7 @@ TEST_P(BlockFillTest, ShiftsSeeTheMatrixAlone) {
 
 TEST_P(BlockFillTest, NeedsBlocksThatFit) {
   const Ordered o = ordered(grid(Stencil::five_point, 10, 10), 16);
-  FactorOptions options = options_for(FactorKind::ilu0, 1, nullptr);
+  FactorOptions options = options_for(FactorKind::ilu, 1, nullptr);
   EXPECT_THROW(static_cast<void>(factorization(o.a, options)), InvalidInput);
   options.levels = 0;
   EXPECT_NO_THROW(static_cast<void>(factorization(o.a, options))) << "there is no fill to keep anywhere";
@@ -225,7 +225,7 @@ TEST_P(BlockFillTest, NeedsBlocksThatFit) {
 
 TEST_P(BlockFillTest, ScheduleOfBlocksNeedsItAndColoursThatAreNotCoupled) {
   const Ordered o = ordered(grid(Stencil::five_point, 80, 70), 64);  // more than one thread block of CUDA holds
-  FactorOptions options = options_for(FactorKind::ilu0, 1, o.blocks);
+  FactorOptions options = options_for(FactorKind::ilu, 1, o.blocks);
   options.schedule = SolveSchedule::blocks;
   EXPECT_NO_THROW(static_cast<void>(factorization(o.a, options)));
   options.fill = FillScope::everywhere;
@@ -238,7 +238,7 @@ TEST_P(BlockFillTest, ScheduleOfBlocksNeedsItAndColoursThatAreNotCoupled) {
 }
 
 TEST_P(BlockFillTest, OfNoRowsIsEmpty) {
-  Factorization f = factorization(CsrMatrix(), options_for(FactorKind::ilu0, 2, std::make_shared<const RowBlocks>()));
+  Factorization f = factorization(CsrMatrix(), options_for(FactorKind::ilu, 2, std::make_shared<const RowBlocks>()));
   EXPECT_TRUE(factor(f, {}).ok());
   EXPECT_TRUE(apply(f, Apply::full, {}).empty());
 }

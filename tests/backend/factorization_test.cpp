@@ -12,10 +12,10 @@ using test::Problem;
 
 TASKDAG_BACKEND_SUITE(FactorizationTest, test::everywhere());
 
-constexpr FactorKind kKinds[] = {FactorKind::ilu0, FactorKind::ic0};
+constexpr FactorKind kKinds[] = {FactorKind::ilu, FactorKind::ic};
 
 std::string to_text(const Problem& problem, FactorKind kind) {
-  return problem.name + (kind == FactorKind::ic0 ? ", ic0" : ", ilu0");
+  return problem.name + (kind == FactorKind::ic ? ", ic0" : ", ilu0");
 }
 
 TEST_P(FactorizationTest, FactorsMatchTheReference) {
@@ -64,7 +64,7 @@ TEST_P(FactorizationTest, ApplicationsMatchTheReference) {
 TEST_P(FactorizationTest, SymmetricPartsAreTheHalvesOfTheApplication) {
   for (const Problem& problem : test::small_problems()) {
     SCOPED_TRACE(problem.name);
-    Factorization f = factorization(problem.a, {.kind = FactorKind::ic0});
+    Factorization f = factorization(problem.a, {.kind = FactorKind::ic});
     ASSERT_TRUE(factor(f, problem.a.values).ok());
     const CsrMatrix computed = f.copy_factor();
     const std::vector<double> b = test::right_hand_side(problem.a.rows);
@@ -102,7 +102,7 @@ TEST_P(FactorizationTest, NewValuesEqualAFreshFactorisation) {
     for (const FactorKind kind : kKinds) {
       SCOPED_TRACE(to_text(problem, kind));
       std::vector<Apply> parts = {Apply::full, Apply::transposed};
-      if (kind == FactorKind::ic0) parts.insert(parts.end(), {Apply::symmetric_left, Apply::symmetric_right});
+      if (kind == FactorKind::ic) parts.insert(parts.end(), {Apply::symmetric_left, Apply::symmetric_right});
       Factorization used = factorization(problem.a, {.kind = kind});
       ASSERT_TRUE(factor(used, problem.a.values).ok());
       for (const Apply part : parts) static_cast<void>(apply(used, part, b));
@@ -117,7 +117,7 @@ TEST_P(FactorizationTest, NewValuesEqualAFreshFactorisation) {
 
 TEST_P(FactorizationTest, Ic0DoesNotLookAtTheLowerTriangle) {
   CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 8});
-  Factorization f = factorization(a, {.kind = FactorKind::ic0});
+  Factorization f = factorization(a, {.kind = FactorKind::ic});
   ASSERT_TRUE(factor(f, a.values).ok());
   const CsrMatrix expected = f.copy_factor();
   for (std::size_t i = 0; i < static_cast<std::size_t>(a.rows); ++i) {
@@ -157,7 +157,7 @@ TEST_P(FactorizationTest, InfoCountsLevelsAndMemory) {
   for (const FactorKind kind : kKinds) {
     const Factorization f = factorization(grid, {.kind = kind});
     EXPECT_EQ(f.info().rows, 35);
-    EXPECT_EQ(f.info().entries, kind == FactorKind::ic0 ? (grid.entries() + 35) / 2 : grid.entries());
+    EXPECT_EQ(f.info().entries, kind == FactorKind::ic ? (grid.entries() + 35) / 2 : grid.entries());
     EXPECT_EQ(f.info().lower_levels, 11);
     EXPECT_EQ(f.info().upper_levels, 11);
     EXPECT_GT(f.info().bytes, 0);

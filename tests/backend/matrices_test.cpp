@@ -87,8 +87,8 @@ class MatricesTest : public test::BackendTest {
     SCOPED_TRACE(name);
     ++counts.matrices;
     check_triangles(a, counts);
-    for (const FactorKind kind : {FactorKind::ilu0, FactorKind::ic0}) {
-      SCOPED_TRACE(kind == FactorKind::ic0 ? "ic0" : "ilu0");
+    for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
+      SCOPED_TRACE(kind == FactorKind::ic ? "ic0" : "ilu0");
       if (!check_factorization(a, kind, counts)) {
         EXPECT_TRUE(check_factorization(test::made_dominant(a), kind, counts)) << "dominant";
       }

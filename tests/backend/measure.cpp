@@ -168,7 +168,7 @@ double triangular_error(const CsrMatrix& a, const TriangularOptions& options, co
 }
 
 double factor_error(const CsrMatrix& a, const CsrMatrix& f, FactorKind kind, double shift) {
-  return kind == FactorKind::ic0 ? ic0_error(a, f, shift) : ilu0_error(a, f, shift);
+  return kind == FactorKind::ic ? ic0_error(a, f, shift) : ilu0_error(a, f, shift);
 }
 
 double apply_error(const CsrMatrix& f, FactorKind kind, bool transposed, const std::vector<double>& b,
@@ -179,7 +179,7 @@ double apply_error(const CsrMatrix& f, FactorKind kind, bool transposed, const s
     y = multiply(f, options, y);
     for (const Sum& sum : y) terms = std::max(terms, sum.terms);
   };
-  if (kind == FactorKind::ic0) {
+  if (kind == FactorKind::ic) {
     pass({Triangle::upper, true, false});
     for (std::size_t i = 0; i < y.size(); ++i) {
       const auto d = static_cast<long double>(f.values[at(f.row_offsets[i])]);
@@ -206,7 +206,7 @@ CsrMatrix with_fill(const CsrMatrix& a, const FactorOptions& options) {
   host::ThreadPool pool(1);
   MappedPattern pattern{a.rows, a.cols, a.row_offsets, a.col_indices, {}};
   const RowBlocks* const blocks = blocks_of_fill(options);
-  if (options.kind == FactorKind::ic0) {
+  if (options.kind == FactorKind::ic) {
     pattern = fill_upper_pattern(upper_triangle(a.pattern()), options.levels, blocks, pool);
   } else {
     pattern.source_entry.resize(a.col_indices.size());
@@ -221,8 +221,8 @@ CsrMatrix with_fill(const CsrMatrix& a, const FactorOptions& options) {
 }
 
 CsrMatrix reference_factor(const CsrMatrix& a, const FactorOptions& options, double shift, FactorStatus& status) {
-  return options.kind == FactorKind::ic0 ? kernels::reference_ic0(a.view(), options, shift, status)
-                                         : kernels::reference_ilu0(a.view(), options, shift, status);
+  return options.kind == FactorKind::ic ? kernels::reference_ic(a.view(), options, shift, status)
+                                        : kernels::reference_ilu(a.view(), options, shift, status);
 }
 
 std::vector<double> reference_solve(const CsrMatrix& a, const TriangularOptions& options,
@@ -234,7 +234,7 @@ std::vector<double> reference_solve(const CsrMatrix& a, const TriangularOptions&
 
 std::vector<double> reference_apply(const CsrMatrix& f, FactorKind kind, bool transposed,
                                     const std::vector<double>& b) {
-  if (kind == FactorKind::ic0) {
+  if (kind == FactorKind::ic) {
     std::vector<double> x = reference_solve(f, {Triangle::upper, true, true}, b);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] /= f.values[at(f.row_offsets[i])];
     return reference_solve(f, {Triangle::upper, true, false}, x);

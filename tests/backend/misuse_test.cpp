@@ -55,7 +55,7 @@ TEST_P(MisuseTest, NonSquarePatternsAreRefusedInEveryMemorySpace) {
 
 TEST_P(MisuseTest, MissingDiagonalEntriesAreNamed) {
   CsrMatrix a{4, 4, {0, 1, 2, 3, 4}, {0, 1, 3, 2}, {1, 1, 1, 1}};  // rows 2 and 3 lack theirs
-  for (const FactorKind kind : {FactorKind::ilu0, FactorKind::ic0}) {
+  for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
     expect_refused("row 2 has no diagonal entry", [&] { static_cast<void>(factorization(a, {.kind = kind})); });
   }
   expect_refused("row 2 has no diagonal entry", [&] { static_cast<void>(triangular(a, {})); });
@@ -78,10 +78,10 @@ TEST_P(MisuseTest, OrdersThatAreNoPermutationsAreRefused) {
         std::vector<Index>{0, 1, 2, 4}, std::vector<Index>{-1, 1, 2, 3}}) {
     EXPECT_THROW(static_cast<void>(factorization(a, {}, bad, good)), InvalidInput);
     EXPECT_THROW(static_cast<void>(factorization(a, {}, good, bad)), InvalidInput);
-    EXPECT_THROW(static_cast<void>(factorization(a, {.kind = FactorKind::ic0}, bad, bad)), InvalidInput);
+    EXPECT_THROW(static_cast<void>(factorization(a, {.kind = FactorKind::ic}, bad, bad)), InvalidInput);
   }
   expect_refused("same order", [&] {
-    static_cast<void>(factorization(a, {.kind = FactorKind::ic0}, good, {0, 1, 2, 3}));
+    static_cast<void>(factorization(a, {.kind = FactorKind::ic}, good, {0, 1, 2, 3}));
   });
   expect_refused("row order has 3 entries", [&] { static_cast<void>(factorization(a, {}, {0, 1, 2}, good)); });
 }
@@ -102,7 +102,7 @@ TEST_P(MisuseTest, OptionsOutOfRangeAreRefused) {
 
 TEST_P(MisuseTest, ApplyingBeforeTheFirstFactorIsRefused) {
   const CsrMatrix a = test::tridiagonal(6, -1, 3, -1);
-  for (const FactorKind kind : {FactorKind::ilu0, FactorKind::ic0}) {
+  for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
     Factorization f = factorization(a, {.kind = kind});
     const std::vector<double> b(6, 1.0);
     expect_refused("before its first factor()", [&] { apply(f, Apply::full, b); });
@@ -121,7 +121,7 @@ TEST_P(MisuseTest, SymmetricPartsNeedIc0AndPivotsThatAreNotNegative) {
   expect_refused("ic0 only", [&] { apply(ilu0, Apply::symmetric_right, b); });
   std::vector<double> indefinite = a.values;
   indefinite.back() = -3;
-  Factorization ic0 = factorization(a, {.kind = FactorKind::ic0});
+  Factorization ic0 = factorization(a, {.kind = FactorKind::ic});
   ASSERT_TRUE(factor(ic0, indefinite).ok());
   EXPECT_TRUE(test::all_finite(apply(ic0, Apply::full, b)));
   expect_refused("negative", [&] { apply(ic0, Apply::symmetric_left, b); });

@@ -12,7 +12,7 @@ namespace {
 
 TASKDAG_BACKEND_SUITE(NumericsTest, test::everywhere());
 
-constexpr FactorKind kKinds[] = {FactorKind::ilu0, FactorKind::ic0};
+constexpr FactorKind kKinds[] = {FactorKind::ilu, FactorKind::ic};
 
 /// A NaN with the bits by which the executors mark what is not there yet, a plain NaN, and both infinities.
 const std::vector<double>& bad_values() {

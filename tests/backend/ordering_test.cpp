@@ -69,9 +69,9 @@ std::vector<Ordered> ordered_problems() {
 TEST_P(OrderingTest, OrdersGiveTheFactorOfThePermutedMatrix) {
   for (const Ordered& problem : ordered_problems()) {
     const CsrMatrix b = test::permuted(problem.a, problem.row_order, problem.col_order);
-    for (const FactorKind kind : {FactorKind::ilu0, FactorKind::ic0}) {
-      if (kind == FactorKind::ic0 && !problem.symmetric) continue;
-      SCOPED_TRACE(problem.name + (kind == FactorKind::ic0 ? ", ic0" : ", ilu0"));
+    for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
+      if (kind == FactorKind::ic && !problem.symmetric) continue;
+      SCOPED_TRACE(problem.name + (kind == FactorKind::ic ? ", ic0" : ", ilu0"));
       Factorization ordered = factorization(problem.a, {.kind = kind}, problem.row_order, problem.col_order);
       Factorization plain = factorization(b, {.kind = kind});
       ASSERT_TRUE(factor(ordered, problem.a.values).ok());
@@ -91,7 +91,7 @@ TEST_P(OrderingTest, OrdersGiveTheFactorOfThePermutedMatrix) {
           scattered(apply(plain, Apply::transposed, gathered(v, problem.col_order)), problem.row_order);
       EXPECT_TRUE(test::same_bits(apply(ordered, Apply::transposed, v), transposed));
       EXPECT_TRUE(test::same_bits(apply_in_place(ordered, Apply::transposed, v), transposed));
-      if (kind != FactorKind::ic0) continue;
+      if (kind != FactorKind::ic) continue;
       const std::vector<double> left = apply(plain, Apply::symmetric_left, gathered(v, problem.row_order));
       EXPECT_TRUE(test::same_bits(apply(ordered, Apply::symmetric_left, v), left));
       EXPECT_TRUE(test::same_bits(apply_in_place(ordered, Apply::symmetric_left, v), left));
@@ -119,7 +119,7 @@ TEST_P(OrderingTest, ZeroPivotsAreCountedInTheFactorsNumbering) {
   CsrMatrix a = test::tridiagonal(10, 0, 2, 0);
   a.values[3] = 0.0;
   std::vector<Index> order = {3, 0, 1, 2, 4, 5, 6, 7, 8, 9};
-  for (const FactorKind kind : {FactorKind::ilu0, FactorKind::ic0}) {
+  for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
     Factorization f = factorization(a, {.kind = kind}, order, order);
     const FactorStatus status = factor(f, a.values);
     EXPECT_EQ(status.outcome, FactorOutcome::zero_pivot);

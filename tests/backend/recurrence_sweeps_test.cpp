@@ -39,7 +39,7 @@ class Case {
   [[nodiscard]] const double* entries() const { return entries_.data(); }
   [[nodiscard]] const double* values() const { return values_.data(); }
   kernels::Recurrence recurrence(kernels::Sweep& sweep) {
-    return {FactorKind::ilu0, pattern_, diagonal_.data(), sweep, nullptr, stream_};
+    return {FactorKind::ilu, pattern_, diagonal_.data(), sweep, nullptr, stream_};
   }
   /// Runs it and compares the factor with the reference.
   void expect_factor(kernels::Recurrence& recurrence) {
@@ -49,7 +49,7 @@ class Case {
     cuda::synchronize(stream());
     EXPECT_LT(report_.data()->last_zero, 0);
     FactorStatus unused;
-    const CsrMatrix reference = kernels::reference_ilu0(a_.view(), {}, 0.0, unused);
+    const CsrMatrix reference = kernels::reference_ilu(a_.view(), {}, 0.0, unused);
     EXPECT_LE(test::difference(cuda::fetch_array(entries_.data(), a_.values.size(), stream()), reference.values),
               test::kForwardBound);
   }

@@ -150,12 +150,12 @@ TEST_F(RoundsTest, PlansHoldEachErrandOnceInConsecutiveRounds) {
     const test::DeviceTriangle on_device(a, Triangle::lower, stream());
     for (const int ways : {1, 2, 4}) {
       SCOPED_TRACE(lengths.name + ", chains of " + std::to_string(lengths.chain) + ", ways " + std::to_string(ways));
-      const auto plan = kernels::cells::make_plan(on_device.input(), {5, {}, ways, nullptr}, stream());
-      const auto cells = cuda::fetch_array(plan.cell.data(), plan.cell.size(), stream());
-      const auto rounds = cuda::fetch_array(plan.round.data(), plan.round.size(), stream());
-      const auto errands = cuda::fetch_array(plan.errand.data(), plan.errand.size(), stream());
-      const auto errand_at = cuda::fetch_array(plan.errand_at.data(), plan.errand_at.size(), stream());
-      ASSERT_EQ(errands.size(), at(plan.rounds) * kLanes);
+      const auto layout = kernels::cells::make_layout(on_device.input(), {5, {}, ways, nullptr}, stream());
+      const auto cells = cuda::fetch_array(layout.cell.data(), layout.cell.size(), stream());
+      const auto rounds = cuda::fetch_array(layout.round.data(), layout.round.size(), stream());
+      const auto errands = cuda::fetch_array(layout.errand.data(), layout.errand.size(), stream());
+      const auto errand_at = cuda::fetch_array(layout.errand_at.data(), layout.errand_at.size(), stream());
+      ASSERT_EQ(errands.size(), at(layout.rounds) * kLanes);
       std::vector<bool> taken(errands.size(), false);
       std::size_t used = 0;
       Index next_round = 0;
@@ -185,7 +185,7 @@ TEST_F(RoundsTest, PlansHoldEachErrandOnceInConsecutiveRounds) {
           EXPECT_EQ(last, cell.first_round + cell.rounds - 1);
         }
       }
-      EXPECT_EQ(next_round, plan.rounds);
+      EXPECT_EQ(next_round, layout.rounds);
       EXPECT_GT(used, 0U);
       for (std::size_t lane = 0; lane < errands.size(); ++lane) {
         EXPECT_EQ(errands[lane].place == kNoErrand, !taken[lane]);
@@ -193,7 +193,7 @@ TEST_F(RoundsTest, PlansHoldEachErrandOnceInConsecutiveRounds) {
       for (std::size_t r = 0; r + 1 < rounds.size(); ++r) {
         EXPECT_EQ(rounds[r + 1].first_row, rounds[r].first_row + rounds[r].width());
       }
-      EXPECT_EQ(rounds.back().first_row, plan.outside_rows);
+      EXPECT_EQ(rounds.back().first_row, layout.outside_rows);
     }
     ASSERT_FALSE(HasFailure());
   }

@@ -18,10 +18,10 @@ using test::Problem;
 
 TASKDAG_BACKEND_SUITE(ScheduleTest, test::once_per_backend());
 
-constexpr FactorKind kKinds[] = {FactorKind::ilu0, FactorKind::ic0};
+constexpr FactorKind kKinds[] = {FactorKind::ilu, FactorKind::ic};
 
 std::vector<Apply> parts_of(FactorKind kind) {
-  if (kind == FactorKind::ilu0) return {Apply::full, Apply::transposed};
+  if (kind == FactorKind::ilu) return {Apply::full, Apply::transposed};
   return {Apply::full, Apply::transposed, Apply::symmetric_left, Apply::symmetric_right};
 }
 
@@ -79,7 +79,7 @@ TEST_P(ScheduleTest, EveryOneAppliesAFactor) {
             EXPECT_EQ(f.info().upper_schedule, schedule);
           }
           for (const Apply part : parts_of(kind)) {
-            SCOPED_TRACE(problem.name + ", " + to_string(schedule) + (kind == FactorKind::ic0 ? ", ic0" : ", ilu0") +
+            SCOPED_TRACE(problem.name + ", " + to_string(schedule) + (kind == FactorKind::ic ? ", ic0" : ", ilu0") +
                          (reordered ? ", reordered, part " : ", part ") + std::to_string(static_cast<int>(part)));
             const std::vector<double> expected = apply(reference, part, b);
             EXPECT_LE(test::difference(apply(f, part, b), expected), test::kForwardBound);
@@ -116,7 +116,7 @@ TEST_P(ScheduleTest, EveryOneTakesNewValuesAndManyVectors) {
         for (std::ptrdiff_t k = 0; k < kColumns; ++k) {
           const std::vector<double> right(b.begin() + k * a.rows, b.begin() + (k + 1) * a.rows);
           const std::vector<double> result(x.begin() + k * a.rows, x.begin() + (k + 1) * a.rows);
-          EXPECT_LE(test::apply_error(computed, FactorKind::ilu0, transposed, right, result), 1.0);
+          EXPECT_LE(test::apply_error(computed, FactorKind::ilu, transposed, right, result), 1.0);
         }
       }
     }
@@ -209,7 +209,7 @@ TEST_P(ScheduleTest, TuningKeepsItsChoiceInTheFile) {
   options.tune_file = file.path();
   Factorization tuned = factorization(a, options);
   ASSERT_TRUE(factor(tuned, a.values).ok());
-  EXPECT_LE(test::apply_error(tuned.copy_factor(), FactorKind::ilu0, false, b, apply(tuned, Apply::full, b)), 1.0);
+  EXPECT_LE(test::apply_error(tuned.copy_factor(), FactorKind::ilu, false, b, apply(tuned, Apply::full, b)), 1.0);
   EXPECT_NE(tuned.info().lower_schedule, SolveSchedule::automatic);
   EXPECT_NE(tuned.info().upper_schedule, SolveSchedule::automatic);
   const std::string content = file.content();
@@ -262,7 +262,7 @@ TEST_P(FillTest, FactorIsThatOfTheFilledMatrix) {
     if (problem.a.rows > 1100) continue;  // complete fill of some would not end
     for (const FactorKind kind : kKinds) {
       for (const Index levels : {1, 3}) {
-        SCOPED_TRACE(problem.name + (kind == FactorKind::ic0 ? ", ic " : ", ilu ") + std::to_string(levels));
+        SCOPED_TRACE(problem.name + (kind == FactorKind::ic ? ", ic " : ", ilu ") + std::to_string(levels));
         FactorOptions options;
         options.kind = kind;
         options.levels = levels;

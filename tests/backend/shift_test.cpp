@@ -13,7 +13,7 @@ namespace {
 
 TASKDAG_BACKEND_SUITE(ShiftTest, test::everywhere());
 
-constexpr FactorKind kKinds[] = {FactorKind::ilu0, FactorKind::ic0};
+constexpr FactorKind kKinds[] = {FactorKind::ilu, FactorKind::ic};
 
 struct Dense {
   std::size_t n;
@@ -68,7 +68,7 @@ struct PlainLoop {
 
   bool attempt(Dense f) {
     const std::size_t n = f.n;
-    const bool ic0 = options.kind == FactorKind::ic0;
+    const bool ic0 = options.kind == FactorKind::ic;
     for (std::size_t i = 0; i < n; ++i) f.value[i * n + i] += amount;
     if (ic0) {  // the upper triangle stands for both
       for (std::size_t i = 0; i < n; ++i) {
@@ -111,7 +111,7 @@ struct PlainLoop {
     }
     for (int attempts = 0; attempts < 2000; ++attempts) {
       if (!attempt(dense)) continue;
-      const bool refine = options.kind == FactorKind::ilu0 && options.shift == ShiftType::positive_definite &&
+      const bool refine = options.kind == FactorKind::ilu && options.shift == ShiftType::positive_definite &&
                           fraction > 0 && shifts < 5;
       if (!refine) return;
       high = fraction;
@@ -147,7 +147,7 @@ TEST_P(ShiftTest, AmountsAndCountsAreThoseOfPetscsLoop) {
     for (const FactorKind kind : kKinds) {
       for (const ShiftType shift : {ShiftType::nonzero, ShiftType::positive_definite, ShiftType::inblocks}) {
         for (const double amount : {100 * std::numeric_limits<double>::epsilon(), 1e-3, 0.25}) {
-          SCOPED_TRACE(problem.name + (kind == FactorKind::ic0 ? ", ic0" : ", ilu0") + ", shift " +
+          SCOPED_TRACE(problem.name + (kind == FactorKind::ic ? ", ic0" : ", ilu0") + ", shift " +
                        std::to_string(static_cast<int>(shift)) + " of " + std::to_string(amount));
           const FactorOptions options{.kind = kind, .shift = shift, .shift_amount = amount};
           PlainLoop expected{.options = options};
@@ -192,7 +192,7 @@ TEST_P(ShiftTest, SmallCasesByHand) {
   EXPECT_EQ(status.shifts, 6);
   EXPECT_DOUBLE_EQ(status.shift_amount, 1.1 * 15 / 16);
   // For ic0 nothing is refined.
-  Factorization cholesky = factorization(indefinite, {.kind = FactorKind::ic0, .shift = ShiftType::positive_definite});
+  Factorization cholesky = factorization(indefinite, {.kind = FactorKind::ic, .shift = ShiftType::positive_definite});
   status = factor(cholesky, indefinite.values);
   EXPECT_EQ(status.shifts, 4);
   EXPECT_DOUBLE_EQ(status.shift_amount, 1.1 * 15 / 16);

@@ -15,7 +15,7 @@
 namespace taskdag::benchmark {
 namespace {
 
-const char* to_string(FactorKind kind) { return kind == FactorKind::ilu0 ? "ilu0" : "ic0"; }
+const char* to_string(FactorKind kind) { return kind == FactorKind::ilu ? "ilu0" : "ic0"; }
 
 bool is_symmetric(const CsrMatrix& a) {
   const Transposed t = transpose(a.pattern());
@@ -76,8 +76,8 @@ class Factors {
   }
 
   void run() {
-    run_kind(FactorKind::ilu0);
-    if (is_symmetric(a_)) run_kind(FactorKind::ic0);
+    run_kind(FactorKind::ilu);
+    if (is_symmetric(a_)) run_kind(FactorKind::ic);
   }
 
  private:
@@ -120,9 +120,9 @@ class Factors {
     const std::string what = problem_.name + " " + to_string(kind);
     session_.step(what + " serial reference", row_of(to_string(kind), "serial reference", ""));
     FactorStatus status;
-    const CsrMatrix reference = kind == FactorKind::ilu0 ? kernels::reference_ilu0(a_.view(), options, 0.0, status)
-                                                         : kernels::reference_ic0(a_.view(), options, 0.0, status);
-    if (kind == FactorKind::ic0 && !has_positive_pivots(reference)) {
+    const CsrMatrix reference = kind == FactorKind::ilu ? kernels::reference_ilu(a_.view(), options, 0.0, status)
+                                                        : kernels::reference_ic(a_.view(), options, 0.0, status);
+    if (kind == FactorKind::ic && !has_positive_pivots(reference)) {
       std::printf("%s: not positive definite enough for IC(0), left out\n", problem_.name.c_str());
       return;
     }
@@ -139,7 +139,7 @@ class Factors {
   }
 
   std::optional<RivalFactor> measure_rival(FactorKind kind, const std::string& what, const CsrMatrix& reference) {
-    const char* name = kind == FactorKind::ilu0 ? "csrilu02" : "csric02";
+    const char* name = kind == FactorKind::ilu ? "csrilu02" : "csric02";
     Row row = row_of(to_string(kind), name, "");
     session_.step(what + " " + name, row);
     std::optional<RivalFactor> result;
@@ -149,7 +149,7 @@ class Factors {
       const Timing time = time_on_device(
           session_.options.timing, [&] { rival->factor(); }, [&] { rival->reset(); });
       const std::vector<double> values = cuda::fetch_array(rival->values(), a_.values.size(), nullptr);
-      const double error = kind == FactorKind::ilu0
+      const double error = kind == FactorKind::ilu
                                ? relative_error(values, reference.values)
                                : relative_error(lower_entries(a_, values), lower_cholesky(reference));
       result = {time, analysis_ms, error};
@@ -201,7 +201,7 @@ class Factors {
         problem_.name.c_str(), to_string(options.kind), a_.rows, a_.entries(), levels_, time.median, time.least,
         time.most, first_ms, symbolic_ms, rival ? rival->time.median : 0.0,
         rival ? rival->time.median / time.median : 0.0, rival ? rival->analysis_ms : 0.0, error);
-    if (options.kind == FactorKind::ilu0) {
+    if (options.kind == FactorKind::ilu) {
       for (const SolveSchedule schedule : session_.options.schedules) run_apply(options, schedule, reference);
     }
   }

@@ -135,7 +135,7 @@ Csr02::Csr02(const CusparseHandle& owner, const DeviceMatrix& a, FactorKind kind
   reset();
   check_cusparse(cusparseCreateMatDescr(&descr_), "cusparseCreateMatDescr");
   int bytes = 0;
-  if (kind == FactorKind::ilu0) {
+  if (kind == FactorKind::ilu) {
     check_cusparse(cusparseCreateCsrilu02Info(&ilu_), "cusparseCreateCsrilu02Info");
     check_cusparse(cusparseDcsrilu02_bufferSize(handle_, a.rows, a.entries, descr_, values_.data(),
                                                 a.row_offsets.data(), a.col_indices.data(), ilu_, &bytes),
@@ -168,7 +168,7 @@ Csr02::~Csr02() {
 void Csr02::reset() { cuda::copy_on_device(values_.data(), a_.values.data(), a_.values.size(), nullptr); }
 
 void Csr02::factor() {
-  if (kind_ == FactorKind::ilu0) {
+  if (kind_ == FactorKind::ilu) {
     check_cusparse(cusparseDcsrilu02(handle_, a_.rows, a_.entries, descr_, values_.data(), a_.row_offsets.data(),
                                      a_.col_indices.data(), ilu_, CUSPARSE_SOLVE_POLICY_USE_LEVEL, buffer_.data()),
                    "csrilu02");

@@ -13,7 +13,7 @@ namespace {
 
 using kernels::ShiftStrategy;
 
-FactorOptions with(ShiftType shift, FactorKind kind = FactorKind::ilu0) {
+FactorOptions with(ShiftType shift, FactorKind kind = FactorKind::ilu) {
   return {.kind = kind, .shift = shift, .shift_amount = 0.25, .zero_pivot = 1e-3};
 }
 
@@ -67,7 +67,7 @@ TEST(ShiftTest, NonzeroWithoutAnAmountGivesUp) {
 }
 
 TEST(ShiftTest, PositiveDefiniteBisectsUpFromHalfTheTop) {
-  ShiftStrategy strategy(with(ShiftType::positive_definite, FactorKind::ic0), 8.0);
+  ShiftStrategy strategy(with(ShiftType::positive_definite, FactorKind::ic), 8.0);
   const double top = 1.1 * 8.0;
   EXPECT_EQ(attempts(strategy, 0.8 * top), (std::vector<double>{0.0, 0.5 * top, 0.75 * top, 0.875 * top}));
   EXPECT_EQ(strategy.shifts(), 3);
@@ -80,12 +80,12 @@ TEST(ShiftTest, PositiveDefiniteRefinesForLuOnlyAndEndsWithAnAmountThatSuffices)
   EXPECT_EQ(attempts(refined, 0.6 * top),
             (std::vector<double>{0.0, 0.5 * top, 0.75 * top, 0.625 * top, 0.5625 * top, 0.59375 * top, 0.625 * top}));
   EXPECT_EQ(refined.shifts(), 6);
-  ShiftStrategy plain(with(ShiftType::positive_definite, FactorKind::ic0), 8.0);
+  ShiftStrategy plain(with(ShiftType::positive_definite, FactorKind::ic), 8.0);
   EXPECT_EQ(attempts(plain, 0.6 * top), (std::vector<double>{0.0, 0.5 * top, 0.75 * top}));
 }
 
 TEST(ShiftTest, PositiveDefiniteEndsWithAnAmountThatSufficesWhateverIsNeeded) {
-  for (const FactorKind kind : {FactorKind::ilu0, FactorKind::ic0}) {
+  for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
     for (int part = 1; part <= 100; ++part) {
       const double needed = 1.1 * 8.0 * part / 100;
       ShiftStrategy strategy(with(ShiftType::positive_definite, kind), 8.0);
@@ -103,7 +103,7 @@ TEST(ShiftTest, PositiveDefiniteGivesUpWhenTheTopDoesNotSuffice) {
 }
 
 TEST(ShiftTest, TopIsAtLeastTheZeroPivot) {
-  ShiftStrategy strategy(with(ShiftType::positive_definite, FactorKind::ic0), -3.0);
+  ShiftStrategy strategy(with(ShiftType::positive_definite, FactorKind::ic), -3.0);
   EXPECT_EQ(attempts(strategy, 1e-9), (std::vector<double>{0.0, 0.5 * (1.1 * 1e-3)}));
 }
 

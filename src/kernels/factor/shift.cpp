@@ -30,7 +30,7 @@ bool ShiftStrategy::again(bool failed) {
       }
     } else {
       // Refinement: the amount suffices, try a smaller one. PETSc does so for LU, not for Cholesky.
-      if (options_.kind != FactorKind::ilu0 || fraction_ <= 0 || shifts_ >= kMostRefinements) return false;
+      if (options_.kind != FactorKind::ilu || fraction_ <= 0 || shifts_ >= kMostRefinements) return false;
       high_ = fraction_;
       fraction_ = (high_ + low_) / 2;
     }

@@ -70,7 +70,7 @@ void CudaFactorization::prepare(Apply part, cudaStream_t s) {
 }
 
 bool CudaFactorization::runs_transposed(Apply part) const {
-  return part == Apply::transposed && options_.kind == FactorKind::ilu0;
+  return part == Apply::transposed && options_.kind == FactorKind::ilu;
 }
 
 Index CudaFactorization::columns_together(Apply part, Index left) const {
@@ -90,7 +90,7 @@ ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
       const DevicePattern t = turned.pattern();
       many.sweeps.emplace(AnalysedTriangle(t, Triangle::lower, s), turned.source.data(), col_order_.data(),
                           AnalysedTriangle(t, Triangle::upper, s), turned.source.data(), row_order_.data(), s);
-    } else if (options_.kind == FactorKind::ic0) {
+    } else if (options_.kind == FactorKind::ic) {
       const DeviceCsr above = kernels::transpose_pattern(p, s);
       many.sweeps.emplace(AnalysedTriangle(above.pattern(), Triangle::lower, s), above.source.data(), row_order_.data(),
                           AnalysedTriangle(p, Triangle::upper, s), nullptr, row_order_.data(), s);
@@ -100,7 +100,7 @@ ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
     }
   }
   if (!many.loaded) {
-    const double* const first = options_.kind == FactorKind::ic0 ? unit_.data() : factor_.entries();
+    const double* const first = options_.kind == FactorKind::ic ? unit_.data() : factor_.entries();
     many.sweeps->first().load_values(first, transposed ? inverse : nullptr, s);
     many.sweeps->second().load_values(factor_.entries(), transposed ? nullptr : inverse, s);
     many.loaded = true;

@@ -44,10 +44,10 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
   diagonal_ = {rows, s};
   const Index missing = find_diagonal(s);
   if (missing >= 0) throw InvalidInput("row " + std::to_string(missing) + " has no diagonal entry");
-  if (options.kind == FactorKind::ic0) {
-    analyse_ic0(s);
+  if (options.kind == FactorKind::ic) {
+    analyse_ic(s);
   } else {
-    analyse_ilu0(s);
+    analyse_ilu(s);
   }
   info.rows = pattern_.rows;
   info.entries = pattern_.entries;
@@ -84,7 +84,7 @@ CsrMatrix CudaFactorization::copy_factor() const {
   result.row_offsets = fetch_array(pattern_.row_offsets.data(), pattern_.row_offsets.size(), s);
   result.col_indices = fetch_array(pattern_.col_indices.data(), pattern_.col_indices.size(), s);
   result.values = fetch_array(factor_.entries(), static_cast<std::size_t>(pattern_.entries), s);
-  if (options_.kind == FactorKind::ic0) {
+  if (options_.kind == FactorKind::ic) {
     const auto unit = fetch_array(unit_.data(), unit_.size(), s);
     for (Index i = 0; i < result.rows; ++i) {
       const auto begin = static_cast<std::size_t>(result.row_offsets[static_cast<std::size_t>(i)]);
@@ -127,7 +127,7 @@ void CudaFactorization::fill_everywhere(cudaStream_t s) {
     std::iota(known.source_entry.begin(), known.source_entry.end(), Offset{0});
   }
   host::ThreadPool pool(host::available_threads());
-  const MappedPattern filled = options_.kind == FactorKind::ic0
+  const MappedPattern filled = options_.kind == FactorKind::ic
                                    ? fill_upper_pattern(known, options_.levels, nullptr, pool)
                                    : fill_pattern(known, options_.levels, nullptr, pool);
   const std::size_t entries = filled.col_indices.size();
@@ -140,20 +140,20 @@ void CudaFactorization::fill_everywhere(cudaStream_t s) {
   pattern_ = std::move(result);
 }
 
-void CudaFactorization::analyse_ilu0(cudaStream_t s) {
+void CudaFactorization::analyse_ilu(cudaStream_t s) {
   if (options_.levels > 0) {
     fill(s);
     static_cast<void>(find_diagonal(s));
   }
   const DevicePattern p = pattern_.pattern();
   const AnalysedTriangle forward(p, Triangle::lower, s);
-  factor_ = kernels::Factor(kernels::Elimination::ilu0(p, diagonal_.data(), forward.levels, source(), s),
-                            FactorKind::ilu0, p.entries, s);
+  factor_ = kernels::Factor(kernels::Elimination::ilu(p, diagonal_.data(), forward.levels, source(), s),
+                            FactorKind::ilu, p.entries, s);
   sweeps_ = SweepPair(request_, forward, nullptr, row_order_.data(), AnalysedTriangle(p, Triangle::upper, s), nullptr,
                       col_order_.data(), blocks(), factor_.only_diagonal_changes(), s);
 }
 
-void CudaFactorization::analyse_ic0(cudaStream_t s) {
+void CudaFactorization::analyse_ic(cudaStream_t s) {
   DeviceCsr upper = kernels::upper_pattern(pattern_.pattern(), diagonal_.data(), s);
   if (pattern_.source.size() > 0) {  // upper entry → permuted entry → entry of the input
     DeviceArray<Offset> source(upper.source.size(), s);
@@ -168,7 +168,7 @@ void CudaFactorization::analyse_ic0(cudaStream_t s) {
   const DeviceCsr above = kernels::transpose_pattern(p, s);
   const AnalysedTriangle forward(above.pattern(), Triangle::lower, s);
   factor_ =
-      kernels::Factor(kernels::Elimination::ic0(p, above, forward.levels, source(), s), FactorKind::ic0, p.entries, s);
+      kernels::Factor(kernels::Elimination::ic(p, above, forward.levels, source(), s), FactorKind::ic, p.entries, s);
   unit_ = {static_cast<std::size_t>(p.entries), s};
   sweeps_ =
       SweepPair(request_, forward, above.source.data(), row_order_.data(), AnalysedTriangle(p, Triangle::upper, s),
@@ -217,12 +217,12 @@ void CudaFactorization::attempt(const kernels::FactorInput& input, const kernels
     }
   }
   factor_.attempt(input, rule, s);
-  if (options_.kind == FactorKind::ic0) kernels::scale_to_unit(pattern_.pattern(), factor_, unit_.data(), s);
+  if (options_.kind == FactorKind::ic) kernels::scale_to_unit(pattern_.pattern(), factor_, unit_.data(), s);
   load_sweeps(s);
 }
 
 double CudaFactorization::full_dominance(const double* values, cudaStream_t s) {
-  if (options_.kind == FactorKind::ilu0) {
+  if (options_.kind == FactorKind::ilu) {
     return kernels::diagonal_dominance(pattern_.pattern(), values, source(), s);
   }
   return kernels::diagonal_dominance(full_.pattern(), values, full_.source.size() ? full_.source.data() : nullptr, s);
@@ -231,8 +231,8 @@ double CudaFactorization::full_dominance(const double* values, cudaStream_t s) {
 void CudaFactorization::load_sweeps(cudaStream_t s) {
   const double* const entries = factor_.entries();
   const double* const inverse = factor_.inverse_pivots();
-  // The second sweep of ic0 solves with D·U: pivots D make it U⁻¹ D⁻¹ without a pass for D.
-  const double* const first = options_.kind == FactorKind::ic0 ? unit_.data() : entries;
+  // The second sweep of ic solves with D·U: pivots D make it U⁻¹ D⁻¹ without a pass for D.
+  const double* const first = options_.kind == FactorKind::ic ? unit_.data() : entries;
   kernels::GatherBatch together;
   if (!sweeps_.first->gather_values(together, first, nullptr, s)) sweeps_.first->load_values(first, nullptr, s);
   if (!sweeps_.second->gather_values(together, entries, inverse, s)) sweeps_.second->load_values(entries, inverse, s);

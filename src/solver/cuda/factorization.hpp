@@ -43,8 +43,8 @@ class CudaFactorization final : public Factorization::Impl {
   /// Replaces the pattern by that of the fill level. The search for fill everywhere is the host's.
   void fill(cudaStream_t s);
   void fill_everywhere(cudaStream_t s);
-  void analyse_ilu0(cudaStream_t s);
-  void analyse_ic0(cudaStream_t s);
+  void analyse_ilu(cudaStream_t s);
+  void analyse_ic(cudaStream_t s);
   [[nodiscard]] const RowBlocks* blocks() const { return independent_blocks(options_); }
   /// Entry of the factor's pattern → entry of the input; null: the same.
   [[nodiscard]] const Offset* source() const { return pattern_.source.size() > 0 ? pattern_.source.data() : nullptr; }
@@ -78,14 +78,14 @@ class CudaFactorization final : public Factorization::Impl {
   std::size_t input_entries_ = 0;
   DeviceArray<Index> row_order_;  ///< empty: natural
   DeviceArray<Index> col_order_;
-  DeviceCsr pattern_;  ///< of the factor: all of B (ilu0), its upper triangle (ic0)
-  DeviceCsr full_;     ///< all of B, for ic0 with a positive definite shift
+  DeviceCsr pattern_;  ///< of the factor: all of B (ilu), its upper triangle (ic)
+  DeviceCsr full_;     ///< all of B, for ic with a positive definite shift
   DeviceArray<Offset> diagonal_;
   kernels::Factor factor_;
-  DeviceArray<double> unit_;  ///< U of ic0
+  DeviceArray<double> unit_;  ///< U of ic
   SweepPair sweeps_;
   std::optional<kernels::Recurrence> recurrence_;  ///< from the first attempt on that asks for it
-  SweepPair transposed_;                           ///< from the first transposed application of ilu0 on
+  SweepPair transposed_;                           ///< from the first transposed application of ilu on
   DeviceArray<double> scaled_;                     ///< right-hand side of the second sweep in a symmetric part
   bool symmetric_ready_ = false;
   Many many_;

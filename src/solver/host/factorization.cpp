@@ -21,7 +21,7 @@ HostFactorization::HostFactorization(const Context& context, const CsrPattern& p
       work_(static_cast<std::size_t>(pattern.rows)) {
   static_cast<void>(diagonal_entries(matrix_.view()));  // names the row that lacks one
   check_blocks();
-  if (options.kind == FactorKind::ic0) reduce_to_upper();
+  if (options.kind == FactorKind::ic) reduce_to_upper();
   if (options.levels > 0) fill(options.levels);
   if (options.shift == ShiftType::positive_definite) dominance_ = std::make_unique<Dominance>(pattern);
   info.rows = pattern.rows;
@@ -113,14 +113,14 @@ void HostFactorization::reduce_to_upper() {
 void HostFactorization::fill(Index levels) {
   ThreadPool& pool = *state_->pool;
   const RowBlocks* const blocks = blocks_of_fill(options_);
-  matrix_ = options_.kind == FactorKind::ic0 ? fill_upper_pattern(matrix_, levels, blocks, pool)
-                                             : fill_pattern(matrix_, levels, blocks, pool);
+  matrix_ = options_.kind == FactorKind::ic ? fill_upper_pattern(matrix_, levels, blocks, pool)
+                                            : fill_pattern(matrix_, levels, blocks, pool);
 }
 
 std::unique_ptr<Factorization::Impl> make_factorization(const Context& context, const CsrPattern& pattern,
                                                         const FactorOptions& options, std::span<const Index> row_order,
                                                         std::span<const Index> col_order) {
-  if (options.kind == FactorKind::ic0) {
+  if (options.kind == FactorKind::ic) {
     return make_ic(context, pattern, options, row_order);
   }
   return make_ilu(context, pattern, options, row_order, col_order);

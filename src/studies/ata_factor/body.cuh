@@ -11,7 +11,7 @@
 #pragma once
 
 #include "backends/cuda/seam.cuh"
-#include "kernels/sptrsv/schedules/ata/runner.hpp"
+#include "kernels/sptrsv/schedules/ata/launcher.hpp"
 
 namespace taskdag::kernels::ata {
 

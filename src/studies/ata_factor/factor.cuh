@@ -1,5 +1,5 @@
 /// \file
-/// The factorisations of ATA and its baselines: storage, plan, launches; what is eliminated is the Elimination's
+/// The factorisations of ATA and its baselines: storage, scheme, launches; what is eliminated is the Elimination's
 /// (ata_body.cuh).
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "csr/device_csr.hpp"
 #include "kernels/sptrsv/schedules/ata/coarse_kernel.cuh"
-#include "kernels/sptrsv/schedules/ata/plan.hpp"
+#include "kernels/sptrsv/schedules/ata/scheme.hpp"
 #include "studies/ata_factor/body.cuh"
 #include "studies/ata_factor/ilu.hpp"
 
@@ -45,15 +45,15 @@ class GroupedFactor final : public AtaFactorization {
   using Body = FactorBody<Elimination>;
 
   /// `problem` lives at least as long as this.
-  GroupedFactor(std::shared_ptr<const Problem> problem, const FineDag& dag, const Plan& plan, const PlanTimes& times,
-                cudaStream_t stream)
-      : GroupedFactor(std::move(problem), dag, plan, times, std::vector<std::uint8_t>(dag.level.size(), kWholeWarp),
+  GroupedFactor(std::shared_ptr<const Problem> problem, const FineDag& dag, const Scheme& scheme,
+                const SchemeTimes& times, cudaStream_t stream)
+      : GroupedFactor(std::move(problem), dag, scheme, times, std::vector<std::uint8_t>(dag.level.size(), kWholeWarp),
                       stream) {}
 
   void factor(const double* values, cudaStream_t stream) override {
     if (rows() == 0) return;
     prepare(values, true, stream);
-    runner_->run(stream);
+    launcher_->run(stream);
   }
   void factor_unmanaged(const double* values, cudaStream_t stream) override {
     if (rows() == 0) return;
@@ -73,12 +73,13 @@ class GroupedFactor final : public AtaFactorization {
  private:
   static constexpr std::uint8_t kWholeWarp = 5;  // log2 of the lanes of a vector
 
-  GroupedFactor(std::shared_ptr<const Problem> problem, const FineDag& dag, const Plan& plan, const PlanTimes& times,
-                const std::vector<std::uint8_t>& lanes, cudaStream_t stream)
-      : GroupedFactor(std::move(problem), dag, plan, times, lanes,
-                      aggregate(dag, plan.aggregation, plan.granularity, lanes), stream) {}
-  GroupedFactor(std::shared_ptr<const Problem> problem, const FineDag& dag, const Plan& plan, const PlanTimes& times,
-                const std::vector<std::uint8_t>& lanes, const HierarchicalDag& hierarchy, cudaStream_t stream)
+  GroupedFactor(std::shared_ptr<const Problem> problem, const FineDag& dag, const Scheme& scheme,
+                const SchemeTimes& times, const std::vector<std::uint8_t>& lanes, cudaStream_t stream)
+      : GroupedFactor(std::move(problem), dag, scheme, times, lanes,
+                      aggregate(dag, scheme.aggregation, scheme.granularity, lanes), stream) {}
+  GroupedFactor(std::shared_ptr<const Problem> problem, const FineDag& dag, const Scheme& scheme,
+                const SchemeTimes& times, const std::vector<std::uint8_t>& lanes, const HierarchicalDag& hierarchy,
+                cudaStream_t stream)
       : problem_(std::move(problem)),
         report_(report_of(dag, hierarchy, times)),
         tasks_(hierarchy, make_row_tasks(dag, hierarchy, lanes), stream) {
@@ -95,7 +96,7 @@ class GroupedFactor final : public AtaFactorization {
     if (longest > kStagedEntries) work_ = {size, stream};
     kernels_ = kernels_of(Body{problem_->elimination(), tasks_.task.data(), tasks_.order.data(), call_.data(),
                                problem_->vectors().source.data(), entry_.data(), inverse_.data(), work_.data()});
-    runner_ = make_runner(plan.mode, kernels_, hierarchy, tasks_);
+    launcher_ = make_launcher(scheme.mode, kernels_, hierarchy, tasks_);
   }
 
   [[nodiscard]] Index rows() const { return problem_->vectors().rows; }
@@ -106,7 +107,7 @@ class GroupedFactor final : public AtaFactorization {
                    {values}, stream);
   }
 
-  std::unique_ptr<CoarseRunner> runner_;  // destroyed after the arrays, which wait for the device when they go
+  std::unique_ptr<CoarseLauncher> launcher_;  // destroyed after the arrays, which wait for the device when they go
   std::shared_ptr<const Problem> problem_;
   KernelSet kernels_;
   AtaReport report_;
@@ -123,20 +124,20 @@ template <class Problem>
 std::unique_ptr<AtaFactorization> make_factor(std::shared_ptr<const Problem> problem, const DevicePattern& dependencies,
                                               SolveSchedule schedule, const AtaOptions& options, Offset values,
                                               cudaStream_t stream) {
-  Plan plan = plan_of(schedule, options);
+  Scheme scheme = scheme_of(schedule, options);
   const FineDag dag = fetch_lower_dag(dependencies, stream);
-  PlanTimes times;
-  if (plan.granularity == 0 && dag.rows() > 0) {
-    GroupedFactor<Problem> profiled(problem, dag, {Aggregation::greedy, plan.mode, dag.rows(), false}, {}, stream);
+  SchemeTimes times;
+  if (scheme.granularity == 0 && dag.rows() > 0) {
+    GroupedFactor<Problem> profiled(problem, dag, {Aggregation::greedy, scheme.mode, dag.rows(), false}, {}, stream);
     const cuda::ScratchArray<double> some(static_cast<std::size_t>(values), stream);
     // Each byte 3F: a small positive number; with zeros, multipliers would skip the work that is to be timed.
     cuda::check(cudaMemsetAsync(some.data(), 0x3F, some.size() * sizeof(double), stream), "filling values");
     constexpr double kRowsPerWarp = 1.0;
     times = set_granularity(
-        plan, options.launch_ratio, profiled.kernels().tracked, kRowsPerWarp, dag.rows(),
+        scheme, options.launch_ratio, profiled.kernels().tracked, kRowsPerWarp, dag.rows(),
         [&] { profiled.factor_unmanaged(some.data(), stream); }, stream);
   }
-  return std::make_unique<GroupedFactor<Problem>>(std::move(problem), dag, plan, times, stream);
+  return std::make_unique<GroupedFactor<Problem>>(std::move(problem), dag, scheme, times, stream);
 }
 
 }  // namespace taskdag::kernels::ata

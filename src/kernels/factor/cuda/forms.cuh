@@ -14,7 +14,7 @@ using cuda::element;
 inline constexpr Index kPivotsPerLane = 4;
 /// Where levels have fewer rows than this on average, what counts is how long a row takes: a lane a target is best.
 inline constexpr Index kNarrowLevel = 500;
-/// Elsewhere, it is the number of instructions: rows of ilu0 with so many updates or more have them dealt out to
+/// Elsewhere, it is the number of instructions: rows of ilu with so many updates or more have them dealt out to
 /// rounds.
 inline constexpr std::int64_t kUpdatesOfRounds = 64;
 /// Such a row gets a lane for so many updates, about.

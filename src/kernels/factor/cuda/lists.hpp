@@ -5,8 +5,8 @@
 /// Only what updates can change has a slot for hand-over: inverse pivots and the changed entries right of the diagonal.
 /// All other entries that a row needs of its pivot rows are entries of the matrix and are read there, without waiting.
 ///
-/// A row without updates is a sum over its pivot rows. One with updates has *targets*: for ilu0 its pivot rows'
-/// multipliers, in the order of the pivot rows, then the changed entries; for ic0 only those. If they and the pivot
+/// A row without updates is a sum over its pivot rows. One with updates has *targets*: for ilu its pivot rows'
+/// multipliers, in the order of the pivot rows, then the changed entries; for ic only those. If they and the pivot
 /// rows are few enough for the lanes of a warp, lane t may work on target t. Where updates are many, they are dealt out
 /// to *rounds* instead: at most one update a lane, no two of the same target, and only by pivot rows whose multiplier
 /// earlier rounds have finished, so that pivot rows of one level are taken side by side. A row without room for that is
@@ -32,7 +32,7 @@ inline constexpr ValueReference kNoValue = std::numeric_limits<Index>::min();  /
 struct alignas(16) PivotRow {
   Index inverse;           ///< slot of its inverse pivot
   ValueReference meeting;  ///< its entry in the row's own column, or kNoValue
-  Index place;             ///< which of the row's pivot rows it is; ilu0: the entry that becomes the multiplier
+  Index place;             ///< which of the row's pivot rows it is; ilu: the entry that becomes the multiplier
   Index first_update;      ///< long rows: where its updates begin, counted from the row's first
 };
 
@@ -51,7 +51,7 @@ struct alignas(8) RoundUpdate {
 };
 
 /// A row of the form `rounds` has this many 16-byte places in shared memory, for each of its lanes: one an entry, one
-/// a pivot row, for ic0 one more a pivot row.
+/// a pivot row, for ic one more a pivot row.
 inline constexpr Index kPlacesPerLane = 8;
 
 /// A row of the schedule.
@@ -94,11 +94,11 @@ class Elimination {
   Elimination() = default;
   /// ILU(0) of `pattern`, whose diagonal entries are at `diagonal`; `source` maps its entries to those of the values to
   /// factorise (null: the same). Synchronises.
-  static Elimination ilu0(const DevicePattern& pattern, const Offset* diagonal, const RowLevels& levels,
+  static Elimination ilu(const DevicePattern& pattern, const Offset* diagonal, const RowLevels& levels,
                           const Offset* source, cudaStream_t stream);
   /// IC(0): `upper` holds the diagonal entry first in each row; `above` is its transpose with source = entry of upper
   /// (the last entry of a row of `above` is the diagonal). Synchronises.
-  static Elimination ic0(const DevicePattern& upper, const DeviceCsr& above, const RowLevels& levels,
+  static Elimination ic(const DevicePattern& upper, const DeviceCsr& above, const RowLevels& levels,
                          const Offset* source, cudaStream_t stream);
 
   [[nodiscard]] const TaskList& tasks() const { return tasks_; }

@@ -81,7 +81,7 @@ struct LongWorkspace {
 /// Long rows, one a warp: one pivot row after the other, a lane an update.
 template <FactorKind Kind>
 __device__ void eliminate_long(const Parameters& p, int lane, const GroupRow& row, const LongWorkspace& work) {
-  constexpr bool kIlu = Kind == FactorKind::ilu0;
+  constexpr bool kIlu = Kind == FactorKind::ilu;
   const LaneGroup group(lane, kWarpSize);
   double* const values = work.values;
   HeldPivot pivot(p, row, lane);

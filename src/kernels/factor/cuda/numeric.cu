@@ -173,10 +173,10 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
       launch_form(kind, form_constant<RowForm::searched>);
     }
   };
-  if (kind_ == FactorKind::ic0) {
-    launch_kind(std::integral_constant<FactorKind, FactorKind::ic0>{});
+  if (kind_ == FactorKind::ic) {
+    launch_kind(std::integral_constant<FactorKind, FactorKind::ic>{});
   } else {
-    launch_kind(std::integral_constant<FactorKind, FactorKind::ilu0>{});
+    launch_kind(std::integral_constant<FactorKind, FactorKind::ilu>{});
   }
   finished_.record(stream);
 }

@@ -50,21 +50,21 @@ class Factor {
 
   /// Whether only diagonal entries change: no row has updates, as on grids with five or seven points.
   [[nodiscard]] bool only_diagonal_changes() const { return elimination_.widest() == RowForm::sum; }
-  /// One attempt where that is so, by a recurrence. `unit`: where U of ic0 goes. Not for shifts of single pivots
+  /// One attempt where that is so, by a recurrence. `unit`: where U of ic goes. Not for shifts of single pivots
   /// (inblocks). Asynchronous.
   void attempt(const FactorInput& input, const PivotRule& rule, Recurrence& recurrence, double* unit,
                cudaStream_t stream);
   /// Waits for the last attempt, not for what was submitted after it.
   [[nodiscard]] FactorReport report() const;
 
-  /// ilu0: L without its unit diagonal, and U. ic0: D·U. Pivots not inverted, one value per entry of the pattern.
+  /// ilu: L without its unit diagonal, and U. ic: D·U. Pivots not inverted, one value per entry of the pattern.
   [[nodiscard]] const double* entries() const { return entries_.data(); }
   [[nodiscard]] const double* inverse_pivots() const { return inverse_pivots_.data(); }  ///< by row
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
   Elimination elimination_;
-  FactorKind kind_ = FactorKind::ilu0;
+  FactorKind kind_ = FactorKind::ilu;
   cuda::DeviceArray<double> entries_;
   cuda::DeviceArray<double> inverse_pivots_;
   std::array<cuda::DeviceArray<double>, 2> slots_;

@@ -58,11 +58,11 @@ __device__ T load(const T* from) {
 
 __device__ inline double magnitude(double value) { return value < 0 ? -value : value; }
 
-/// The multiplier of a pivot row. ilu0: from the row's own entry; exactly zero stays so, whatever the pivot. ic0: from
+/// The multiplier of a pivot row. ilu: from the row's own entry; exactly zero stays so, whatever the pivot. ic: from
 /// the pivot row's entry.
 template <FactorKind Kind>
 __device__ double multiplier(double own, double meeting, double inverse) {
-  if constexpr (Kind == FactorKind::ic0) {
+  if constexpr (Kind == FactorKind::ic) {
     return meeting * inverse;
   } else {
     return own != 0.0 ? own * inverse : own;

@@ -42,11 +42,11 @@ constexpr int kPerBlock = kPerThread * kElementBlock;
 /// Entries of a block, kPerThread a thread. All loads come before the first store, which they could not pass.
 template <FactorKind Kind>
 struct FillBatch {
-  static constexpr bool kIlu = Kind == FactorKind::ilu0;
+  static constexpr bool kIlu = Kind == FactorKind::ilu;
   int owner[kPerThread];
   Index column[kPerThread];
   double value[kPerThread];
-  double inverse[kPerThread];  // of the row; ilu0, left of the diagonal: of the column
+  double inverse[kPerThread];  // of the row; ilu, left of the diagonal: of the column
 
   /// Entries `first`, first + kElementBlock, … of the `entries` from `begin` on; owners count from row `base`.
   __device__ void load(const FillArguments& a, Offset begin, int first, int entries, Index base,
@@ -135,7 +135,7 @@ Recurrence::Recurrence(FactorKind kind, const DevicePattern& pattern, const Offs
   if (pattern.rows == 0 || !sweep.has_reciprocals()) return;
   rhs_ = {static_cast<std::size_t>(pattern.rows), stream};
   non_finite_ = {1, stream};
-  if (kind == FactorKind::ic0) return;
+  if (kind == FactorKind::ic) return;
   partner_ = {static_cast<std::size_t>(pattern.entries), stream};
   find_partners<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern, diagonal, partner_.data());
   cuda::check_launch("find_partners");
@@ -146,13 +146,13 @@ void Recurrence::factor(const FactorInput& input, const PivotRule& rule, const F
   const int blocks = element_blocks(pattern_.rows);
   load_diagonal<<<blocks, kElementBlock, 0, stream>>>(pattern_.rows, diagonal_, input, index_, rhs_.data());
   cuda::check_launch("load_diagonal");
-  sweep_->load_products({input.values, input.source, kind_ == FactorKind::ilu0 ? partner_.data() : nullptr}, stream);
+  sweep_->load_products({input.values, input.source, kind_ == FactorKind::ilu ? partner_.data() : nullptr}, stream);
   sweep_->solve_reciprocals(rhs_.data(), target.inverse_pivots, non_finite_.data(), stream);
   const FillArguments fill{pattern_, input, rule, target};
-  if (kind_ == FactorKind::ic0) {
-    fill_factor<FactorKind::ic0><<<blocks, kElementBlock, 0, stream>>>(fill);
+  if (kind_ == FactorKind::ic) {
+    fill_factor<FactorKind::ic><<<blocks, kElementBlock, 0, stream>>>(fill);
   } else {
-    fill_factor<FactorKind::ilu0><<<blocks, kElementBlock, 0, stream>>>(fill);
+    fill_factor<FactorKind::ilu><<<blocks, kElementBlock, 0, stream>>>(fill);
   }
   cuda::check_launch("fill_factor");
 }

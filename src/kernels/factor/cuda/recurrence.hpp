@@ -15,7 +15,7 @@ namespace taskdag::kernels {
 struct FactorTarget {
   double* entries;
   double* inverse_pivots;  ///< by row
-  double* unit;            ///< ic0: U
+  double* unit;            ///< ic: U
   FactorReport* report;
 };
 
@@ -23,7 +23,7 @@ struct FactorTarget {
 class Recurrence {
  public:
   Recurrence() = default;
-  /// `pattern` and `diagonal` (entries) of the factor: all of it for ilu0, the upper triangle for ic0. `sweep`: over
+  /// `pattern` and `diagonal` (entries) of the factor: all of it for ilu, the upper triangle for ic. `sweep`: over
   /// its lower triangle, or the upper one transposed; results by row. `index`: row → entry of the sweep's right-hand
   /// side (null: the same). All somebody else's. Asynchronous.
   Recurrence(FactorKind kind, const DevicePattern& pattern, const Offset* diagonal, Sweep& sweep, const Index* index,
@@ -37,12 +37,12 @@ class Recurrence {
   [[nodiscard]] std::int64_t bytes() const { return partner_.bytes() + rhs_.bytes() + non_finite_.bytes(); }
 
  private:
-  FactorKind kind_ = FactorKind::ilu0;
+  FactorKind kind_ = FactorKind::ilu;
   DevicePattern pattern_;
   const Offset* diagonal_ = nullptr;
   const Index* index_ = nullptr;
   Sweep* sweep_ = nullptr;
-  cuda::DeviceArray<Offset> partner_;  ///< ilu0: entry (i, k) left of the diagonal → entry (k, i), or −1
+  cuda::DeviceArray<Offset> partner_;  ///< ilu: entry (i, k) left of the diagonal → entry (k, i), or −1
   cuda::DeviceArray<double> rhs_;
   cuda::DeviceArray<int> non_finite_;  ///< nobody asks: the factorisation reports it by itself
 };

@@ -13,8 +13,8 @@ inline constexpr int kLateRounds = 3;
 /// Changed entries that a lane keeps the places of.
 inline constexpr int kChangedHeld = 2;
 
-/// A row of the form `rounds` in shared memory, by place: entries first; ilu0: an entry left of the diagonal is also
-/// the pivot row's place; ic0: the pivot rows follow. A multiplier is the product of the two halves of its place.
+/// A row of the form `rounds` in shared memory, by place: entries first; ilu: an entry left of the diagonal is also
+/// the pivot row's place; ic: the pivot rows follow. A multiplier is the product of the two halves of its place.
 struct alignas(16) Place {
   double value;
   double inverse;  ///< not_yet until the pivot row is there
@@ -34,7 +34,7 @@ struct RoundRow {
   Place* places;
   Meeting* meetings;  ///< by pivot row
 
-  static constexpr bool kIlu = Kind == FactorKind::ilu0;
+  static constexpr bool kIlu = Kind == FactorKind::ilu;
   __device__ RoundRow(const Parameters& parameters, const GroupRow& group_row, Place* shared)
       : p(parameters), row(group_row), places(shared) {
     meetings = reinterpret_cast<Meeting*>(pivots() + (kIlu ? row.entries : row.pivot_count));

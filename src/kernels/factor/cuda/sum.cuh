@@ -35,7 +35,7 @@ struct PivotSum {
     }
 #pragma unroll
     for (int k = 0; k < Batch; ++k) {
-      factor[k] = Kind == FactorKind::ilu0 && place[k] >= 0 ? p.input.value(row.begin + place[k]) : 0.0;
+      factor[k] = Kind == FactorKind::ilu && place[k] >= 0 ? p.input.value(row.begin + place[k]) : 0.0;
       meeting[k] = p.peek_cached(reference[k]);
       inverse[k] = p.peek(inverse_slot[k]);
     }
@@ -59,7 +59,7 @@ struct PivotSum {
     }
   }
   __device__ void store(const Parameters& p, const GroupRow& row, double& absolute_sum) const {
-    if constexpr (Kind == FactorKind::ilu0) {
+    if constexpr (Kind == FactorKind::ilu) {
 #pragma unroll
       for (int k = 0; k < Batch; ++k) {
         if (place[k] < 0) continue;

@@ -60,8 +60,8 @@ template <FactorKind Kind>
 __device__ void eliminate_targets(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row) {
   const int rank = group.rank();
   const int base = lane - rank;
-  const Index multipliers = Kind == FactorKind::ilu0 ? row.pivot_count : 0;  // of the targets
-  const Index changed = rank - multipliers;                                  // which changed entry this lane has
+  const Index multipliers = Kind == FactorKind::ilu ? row.pivot_count : 0;  // of the targets
+  const Index changed = rank - multipliers;                                 // which changed entry this lane has
   const bool has_changed = changed >= 0 && changed < row.changed_count;
   HeldPivot pivot(p, row, rank);
   const unsigned mask = rank < row.pivot_count ? __ldg(p.lists.masks + row.first_pivot + rank) : 0;

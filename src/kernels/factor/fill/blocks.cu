@@ -205,7 +205,7 @@ DeviceCsr fill_in_blocks(const DeviceCsr& pattern, FactorKind kind, const RowBlo
                          cudaStream_t stream) {
   const DevicePattern a = pattern.pattern();
   const auto rows = static_cast<std::size_t>(a.rows);
-  const bool upper = kind == FactorKind::ic0;
+  const bool upper = kind == FactorKind::ic;
   const DeviceCsr lower = upper ? transpose_pattern(a, stream) : DeviceCsr{};
   const DeviceBlocks device_blocks(blocks, stream);
   const ScratchArray<Word> bitmaps(static_cast<std::size_t>(device_blocks.pattern_words()), stream);

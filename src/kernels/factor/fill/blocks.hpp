@@ -16,7 +16,7 @@
 namespace taskdag::kernels {
 
 /// The pattern of ILU(levels) or IC(levels) with fill inside `blocks` only, levels > 0. `pattern`: all of a square
-/// matrix (ilu0) or its upper triangle (ic0), every diagonal entry present. `source` of the result leads to where that
+/// matrix (ilu) or its upper triangle (ic), every diagonal entry present. `source` of the result leads to where that
 /// of `pattern` does, −1 for fill. Synchronises.
 /// @throws InvalidInput if there are more entries than 32-bit offsets can address; OutOfMemory
 DeviceCsr fill_in_blocks(const DeviceCsr& pattern, FactorKind kind, const RowBlocks& blocks, Index levels,

@@ -8,7 +8,7 @@
 namespace taskdag::kernels {
 
 // Right-looking, unlike the executors: each finished row updates the rows below it.
-CsrMatrix reference_ic0(const CsrView& b, const FactorOptions& options, double shift, FactorStatus& status) {
+CsrMatrix reference_ic(const CsrView& b, const FactorOptions& options, double shift, FactorStatus& status) {
   const CsrPattern& p = b.pattern;
   CsrMatrix f{p.rows, p.cols, {0}, {}, {}};
   for (Index i = 0; i < p.rows; ++i) {

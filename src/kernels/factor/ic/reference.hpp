@@ -8,6 +8,6 @@ namespace taskdag::kernels {
 
 /// One attempt with `shift` added to the diagonal. `b` has a full diagonal; the factor has the layout of
 /// Factorization::copy_factor(). Rows with a zero pivot under options.shift are recorded in `status`.
-CsrMatrix reference_ic0(const CsrView& b, const FactorOptions& options, double shift, FactorStatus& status);
+CsrMatrix reference_ic(const CsrView& b, const FactorOptions& options, double shift, FactorStatus& status);
 
 }  // namespace taskdag::kernels

@@ -15,7 +15,7 @@ namespace taskdag::kernels {
 /// Pattern: of the upper triangle, diagonal entry first: row_begin(k) is the diagonal's position, row_end(k),
 /// column(e); the rows above that reach column k, ascending: above_begin(k), above_end(k), above_row(t), and
 /// above_entry(t), the position of (row, k) in its row.
-/// Row, Factor: as in ilu0/task.hpp.
+/// Row, Factor: as in ilu/task.hpp.
 template <class Pattern, class Row, class Factor>
 void ic0_row(const Pattern& pattern, Index k, Row& row, const Factor& factor, const PivotRule& rule) {
   for (Offset t = pattern.above_begin(k); t < pattern.above_end(k); ++t) {

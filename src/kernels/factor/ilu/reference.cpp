@@ -6,7 +6,7 @@
 
 namespace taskdag::kernels {
 
-CsrMatrix reference_ilu0(const CsrView& b, const FactorOptions& options, double shift, FactorStatus& status) {
+CsrMatrix reference_ilu(const CsrView& b, const FactorOptions& options, double shift, FactorStatus& status) {
   const CsrPattern& p = b.pattern;
   const auto n = static_cast<std::size_t>(p.rows);
   const auto entries = static_cast<std::size_t>(p.entries());

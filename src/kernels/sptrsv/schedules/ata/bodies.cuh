@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/cuda/seam.cuh"
-#include "kernels/sptrsv/schedules/ata/runner.hpp"
+#include "kernels/sptrsv/schedules/ata/launcher.hpp"
 #include "kernels/sptrsv/task.hpp"
 
 namespace taskdag::kernels::ata {

@@ -16,7 +16,7 @@
 #include <type_traits>
 
 #include "backends/cuda/seam.cuh"
-#include "kernels/sptrsv/schedules/ata/runner.hpp"
+#include "kernels/sptrsv/schedules/ata/launcher.hpp"
 
 namespace taskdag::kernels {
 

@@ -30,8 +30,8 @@ double measure_launch(RunMode mode, cudaStream_t stream) {
     rows.first.push_back(t + 1);
   }
   const DeviceTasks tasks(chain, rows, stream);
-  const auto runner = make_runner(mode, kernels_of(NoWork{}), chain, tasks);
-  return cuda::time_of([&] { runner->run(stream); }, stream) / kTasks;
+  const auto launcher = make_launcher(mode, kernels_of(NoWork{}), chain, tasks);
+  return cuda::time_of([&] { launcher->run(stream); }, stream) / kTasks;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/sptrsv/schedules/ata/runner.hpp"
+#include "kernels/sptrsv/schedules/ata/launcher.hpp"
 
 namespace taskdag::kernels {
 

@@ -1,12 +1,12 @@
 /// \file
-/// The kernel and the launch parameters of each adaptive task, and the runners that are made from them.
+/// The kernel and the launch parameters of each adaptive task, and the launchers that are made from them.
 #pragma once
 
 #include <array>
 #include <memory>
 #include <vector>
 
-#include "kernels/sptrsv/schedules/ata/runner.hpp"
+#include "kernels/sptrsv/schedules/ata/launcher.hpp"
 
 namespace taskdag::kernels {
 
@@ -43,7 +43,7 @@ class Launches {
   std::vector<CoarseRange> range_;
 };
 
-std::unique_ptr<CoarseRunner> make_graph_runner(Launches launches, const HierarchicalDag& hierarchy);
-std::unique_ptr<CoarseRunner> make_stream_runner(Launches launches, const HierarchicalDag& hierarchy);
+std::unique_ptr<CoarseLauncher> make_graph_launcher(Launches launches, const HierarchicalDag& hierarchy);
+std::unique_ptr<CoarseLauncher> make_stream_launcher(Launches launches, const HierarchicalDag& hierarchy);
 
 }  // namespace taskdag::kernels

@@ -9,7 +9,7 @@
 #include "kernels/sptrsv/schedules/ata/ata.hpp"
 #include "kernels/sptrsv/schedules/ata/bodies.cuh"
 #include "kernels/sptrsv/schedules/ata/coarse_kernel.cuh"
-#include "kernels/sptrsv/schedules/ata/plan.hpp"
+#include "kernels/sptrsv/schedules/ata/scheme.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::kernels {
@@ -77,14 +77,14 @@ double rows_per_warp(const std::vector<std::uint8_t>& lanes) {
 
 class GroupedSweep final : public AtaSweep {
  public:
-  GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, const PlanTimes& times,
+  GroupedSweep(const HostDag& host, const SweepInput& input, const Scheme& scheme, const SchemeTimes& times,
                cudaStream_t stream);
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override;
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
     if (rows_ == 0) return;
     prepare(rhs, x, non_finite, true, stream);
-    runner_->run(stream);
+    launcher_->run(stream);
   }
   void solve_unmanaged(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
     if (rows_ == 0) return;
@@ -103,19 +103,19 @@ class GroupedSweep final : public AtaSweep {
   [[nodiscard]] const KernelSet& kernels() const { return kernels_; }
 
  private:
-  GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, const PlanTimes& times,
+  GroupedSweep(const HostDag& host, const SweepInput& input, const Scheme& scheme, const SchemeTimes& times,
                const HierarchicalDag& hierarchy, const std::vector<std::uint8_t>& lanes, cudaStream_t stream);
-  GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, const PlanTimes& times,
+  GroupedSweep(const HostDag& host, const SweepInput& input, const Scheme& scheme, const SchemeTimes& times,
                const std::vector<std::uint8_t>& lanes, cudaStream_t stream)
-      : GroupedSweep(host, input, plan, times, aggregate(host.dag, plan.aggregation, plan.granularity, lanes), lanes,
-                     stream) {}
+      : GroupedSweep(host, input, scheme, times, aggregate(host.dag, scheme.aggregation, scheme.granularity, lanes),
+                     lanes, stream) {}
   void store_entries(const HostDag& host, const SweepInput& input, const HierarchicalDag& hierarchy,
                      cudaStream_t stream);
   void store_pending(const HostDag& host, const HierarchicalDag& hierarchy, cudaStream_t stream);
   void prepare(const double* rhs, double* x, int* non_finite, bool reset, cudaStream_t stream);
 
   // Destroyed last: the arrays below wait for the device when they go, and then no graph runs any more.
-  std::unique_ptr<CoarseRunner> runner_;
+  std::unique_ptr<CoarseLauncher> launcher_;
   KernelSet kernels_;
   AtaReport report_;
   Index rows_ = 0;
@@ -137,11 +137,11 @@ class GroupedSweep final : public AtaSweep {
   std::array<cuda::DeviceArray<double>, 2> result_;  // of solves without x; made by the first of each
 };
 
-GroupedSweep::GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, const PlanTimes& times,
+GroupedSweep::GroupedSweep(const HostDag& host, const SweepInput& input, const Scheme& scheme, const SchemeTimes& times,
                            cudaStream_t stream)
-    : GroupedSweep(host, input, plan, times, lanes_of_rows(host.edges(), plan.rows_share_warps), stream) {}
+    : GroupedSweep(host, input, scheme, times, lanes_of_rows(host.edges(), scheme.rows_share_warps), stream) {}
 
-GroupedSweep::GroupedSweep(const HostDag& host, const SweepInput& input, const Plan& plan, const PlanTimes& times,
+GroupedSweep::GroupedSweep(const HostDag& host, const SweepInput& input, const Scheme& scheme, const SchemeTimes& times,
                            const HierarchicalDag& hierarchy, const std::vector<std::uint8_t>& lanes,
                            cudaStream_t stream)
     : report_(report_of(host.dag, hierarchy, times)),
@@ -175,7 +175,7 @@ GroupedSweep::GroupedSweep(const HostDag& host, const SweepInput& input, const P
     store_pending(host, hierarchy, stream);
     kernels_ = kernels_of(PushBody{rows, slot_.data(), pending_.data()});
   }
-  runner_ = make_runner(plan.mode, kernels_, hierarchy, tasks_);
+  launcher_ = make_launcher(scheme.mode, kernels_, hierarchy, tasks_);
   cuda::synchronize(stream);  // the input's arrays may go
 }
 
@@ -250,25 +250,26 @@ void GroupedSweep::prepare(const double* rhs, double* x, int* non_finite, bool r
 }
 
 /// Measures the granularity with all rows as one task in level order, which is not what the sweep will run.
-PlanTimes measure(const HostDag& host, const SweepInput& input, Plan& plan, double ratio, cudaStream_t stream) {
+SchemeTimes measure(const HostDag& host, const SweepInput& input, Scheme& scheme, double ratio, cudaStream_t stream) {
   const Index rows = host.dag.rows();
-  GroupedSweep profiled(host, input, {Aggregation::greedy, plan.mode, rows, plan.rows_share_warps}, {}, stream);
+  GroupedSweep profiled(host, input, {Aggregation::greedy, scheme.mode, rows, scheme.rows_share_warps}, {}, stream);
   const cuda::ScratchArray<double> rhs(at(rows), stream);
   const cuda::ScratchArray<double> x(at(rows), stream);
   const cuda::ScratchArray<int> flag(1, stream);
   cuda::check(cudaMemsetAsync(rhs.data(), 0, rhs.size() * sizeof(double), stream), "clearing a vector");
-  const double per_warp = rows_per_warp(lanes_of_rows(host.edges(), plan.rows_share_warps));
+  const double per_warp = rows_per_warp(lanes_of_rows(host.edges(), scheme.rows_share_warps));
   const auto unmanaged = [&] { profiled.solve_unmanaged(rhs.data(), x.data(), flag.data(), stream); };
-  return set_granularity(plan, ratio, profiled.kernels().tracked, per_warp, rows, unmanaged, stream);
+  return set_granularity(scheme, ratio, profiled.kernels().tracked, per_warp, rows, unmanaged, stream);
 }
 
 std::unique_ptr<AtaSweep> make(SolveSchedule schedule, const SweepInput& input, const AtaOptions& options,
                                cudaStream_t stream) {
-  Plan plan = plan_of(schedule, options);
+  Scheme scheme = scheme_of(schedule, options);
   const HostDag host = fetch_dag(input, options.traversal, stream);
-  PlanTimes times;
-  if (plan.granularity == 0 && host.dag.rows() > 0) times = measure(host, input, plan, options.launch_ratio, stream);
-  return std::make_unique<GroupedSweep>(host, input, plan, times, stream);
+  SchemeTimes times;
+  if (scheme.granularity == 0 && host.dag.rows() > 0)
+    times = measure(host, input, scheme, options.launch_ratio, stream);
+  return std::make_unique<GroupedSweep>(host, input, scheme, times, stream);
 }
 
 bool is_level_schedule(SolveSchedule schedule) {

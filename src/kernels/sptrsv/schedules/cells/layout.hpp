@@ -1,5 +1,5 @@
 /// \file
-/// The storage of a cell plan, shared by planning, packing and solving.
+/// How cells lie in memory: what cutting into steps, packing and solving share.
 ///
 /// A *position* is 32 · step + lane over all cells, 2³¹ − 1 at most; positions without a row are *idle*. Where rows
 /// have many entries and levels are narrow, a row has 2 or 4 lanes (`ways`) that share its entries; its position is
@@ -83,7 +83,7 @@ struct Step {
 };
 
 /// The schedule of a triangle as cells, in device memory.
-struct Plan {
+struct Layout {
   int cells = 0;
   Index rows = 0;
   Index steps = 0;

@@ -72,9 +72,9 @@ __global__ void arm(std::int64_t positions, double* slots, double* spare) {
 class CellsSweep final : public Sweep {
  public:
   CellsSweep(const SweepInput& input, const cells::Cut& cut, cudaStream_t stream)
-      : plan_(cells::make_plan(input, cut, stream)), storage_(cells::pack(input, plan_, stream)) {
-    cells::prepare(plan_.ways);
-    const std::size_t positions = plan_.positions();
+      : layout_(cells::make_layout(input, cut, stream)), storage_(cells::pack(input, layout_, stream)) {
+    cells::prepare(layout_.ways);
+    const std::size_t positions = layout_.positions();
     target_ = {positions, stream};
     slots_ = {positions + 1, stream};
     spare_slots_ = {positions + 1, stream};
@@ -82,12 +82,12 @@ class CellsSweep final : public Sweep {
     cuda::check(cudaMemsetAsync(tickets_.data(), 0, 2 * sizeof(unsigned), stream), "clearing tickets");
     const auto count = static_cast<std::int64_t>(positions);
     if (count > 0) {
-      make_targets<<<plan_.cells, kElementBlock, 0, stream>>>(plan_.cell.data(), plan_.row.data(),
-                                                              plan_.errand_at.data(), input.rhs_index, input.x_index,
-                                                              target_.data(), plan_.errand.data());
+      make_targets<<<layout_.cells, kElementBlock, 0, stream>>>(layout_.cell.data(), layout_.row.data(),
+                                                                layout_.errand_at.data(), input.rhs_index,
+                                                                input.x_index, target_.data(), layout_.errand.data());
       cuda::check_launch("make_targets");
-      find_rhs<<<plan_.cells, kElementBlock, 0, stream>>>(target_.data(), plan_.errand.data(), plan_.errand_at.data(),
-                                                          plan_.cell.data());
+      find_rhs<<<layout_.cells, kElementBlock, 0, stream>>>(target_.data(), layout_.errand.data(),
+                                                            layout_.errand_at.data(), layout_.cell.data());
       cuda::check_launch("find_rhs");
     }
     arm<<<element_blocks(count + 1), kElementBlock, 0, stream>>>(count, slots_.data(), spare_slots_.data());
@@ -97,7 +97,7 @@ class CellsSweep final : public Sweep {
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
     const bool stay = unit_pivots_ && pivot == nullptr;
-    cells::load_values(plan_, storage_, source, pivot, stay ? nullptr : target_.data(), stream);
+    cells::load_values(layout_, storage_, source, pivot, stay ? nullptr : target_.data(), stream);
     unit_pivots_ = pivot == nullptr;
     overlaps_ = false;
   }
@@ -111,31 +111,31 @@ class CellsSweep final : public Sweep {
     run(rhs, x, true, non_finite, stream);
     return true;
   }
-  [[nodiscard]] bool has_reciprocals() const override { return plan_.ways == 1; }
+  [[nodiscard]] bool has_reciprocals() const override { return layout_.ways == 1; }
 
   bool load_products(const ValueProducts& products, cudaStream_t stream) override {
     if (!has_reciprocals() || !unit_pivots_) return false;
-    cells::load_products(plan_, storage_, products, stream);
+    cells::load_products(layout_, storage_, products, stream);
     overlaps_ = false;
     return true;
   }
 
   [[nodiscard]] const double* result() const override { return spare_slots_.data(); }
-  [[nodiscard]] const Index* result_index() const override { return plan_.position.data(); }
+  [[nodiscard]] const Index* result_index() const override { return layout_.position.data(); }
 
   [[nodiscard]] std::int64_t bytes() const override {
-    return plan_.bytes() + storage_.bytes() + target_.bytes() + slots_.bytes() + spare_slots_.bytes() +
+    return layout_.bytes() + storage_.bytes() + target_.bytes() + slots_.bytes() + spare_slots_.bytes() +
            tickets_.bytes();
   }
 
  private:
   void run(const double* rhs, double* x, bool reciprocal, int* non_finite, cudaStream_t stream) {
-    if (plan_.steps == 0) return;
+    if (layout_.steps == 0) return;
     const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
     taken_[turn_] +=
-        cells::solve({plan_.cell.data(), plan_.step.data(), plan_.round.data(), plan_.errand.data(),
+        cells::solve({layout_.cell.data(), layout_.step.data(), layout_.round.data(), layout_.errand.data(),
                       storage_.stream.data(), storage_.outside_position.data(), storage_.outside_value.data(),
-                      plan_.cells, plan_.chunk_steps, plan_.ways, target_.data(), rhs, idle_rhs, x, slots_.data(),
+                      layout_.cells, layout_.chunk_steps, layout_.ways, target_.data(), rhs, idle_rhs, x, slots_.data(),
                       spare_slots_.data(), tickets_.data() + turn_, taken_[turn_], non_finite},
                      reciprocal, overlaps_, stream);
     overlaps_ = true;
@@ -143,7 +143,7 @@ class CellsSweep final : public Sweep {
     turn_ = 1 - turn_;
   }
 
-  cells::Plan plan_;
+  cells::Layout layout_;
   cells::Storage storage_;
   cuda::DeviceArray<cells::Target> target_;
   cuda::DeviceArray<double> slots_;        ///< not_yet: ready for the next solve

@@ -56,9 +56,9 @@ Inside inside_of(const Lines& lines, const TileShape& shape) {
 }
 
 /// Tiles of a shape: where they are, and in which order they can start.
-class Layout {
+class TileLayout {
  public:
-  Layout(const Lines& lines, const TileShape& shape) : lines_(lines), shape_(shape) {
+  TileLayout(const Lines& lines, const TileShape& shape) : lines_(lines), shape_(shape) {
     across_ = (lines.lines() + lines.shear * (shape.planes - 1) + shape.lines - 1) / shape.lines;
     slabs_ = (lines.planes() + shape.planes - 1) / shape.planes;
     ahead_ = (lines.shear * shape.planes + shape.lines - 1) / shape.lines;
@@ -154,7 +154,7 @@ double outside_of(const Lines& lines, const Inside& inside, int ways) {
 /// Tiles of one shape with so many lanes a row.
 struct Trial {
   const Lines& lines;
-  const Layout& layout;
+  const TileLayout& layout;
   TileShape shape;
   int ways;
 };
@@ -166,7 +166,7 @@ double simulate(const Trial& trial, int multiprocessors, double limit) {
     double end = 0.0;
   };
   const Lines& lines = trial.lines;
-  const Layout& layout = trial.layout;
+  const TileLayout& layout = trial.layout;
   const Inside inside = inside_of(lines, trial.shape);
   const double pairs = std::ceil(std::min(inside.most, held_by_runner(trial.ways)) / (2.0 * trial.ways));
   const double step = kStep + pairs * (kPair + pairs * kPairSquared) + kWay * std::log2(trial.ways);
@@ -215,7 +215,7 @@ double simulate(const Trial& trial, int multiprocessors, double limit) {
 }
 
 Tiling tiling_of(const Trial& trial, double microseconds) {
-  const Layout& layout = trial.layout;
+  const TileLayout& layout = trial.layout;
   Tiling tiling;
   tiling.shape = trial.shape;
   tiling.ways = trial.ways;
@@ -238,7 +238,7 @@ Tiling tiling_of(const Trial& trial, double microseconds) {
 }  // namespace
 
 Tiling make_tiling(const Lines& lines, TileShape shape, int ways, int multiprocessors) {
-  const Layout layout(lines, shape);
+  const TileLayout layout(lines, shape);
   const Trial trial{lines, layout, shape, ways};
   return tiling_of(trial, simulate(trial, multiprocessors, std::numeric_limits<double>::infinity()));
 }
@@ -269,7 +269,7 @@ Tiling choose_tiling(const Lines& lines, int multiprocessors) {
     if (shape.planes > lines.planes() || shape.lines > lines.lines()) continue;
     const double tiles = static_cast<double>(lines.lines()) * lines.planes() / (shape.planes * shape.lines);
     if (tiles > kMost * multiprocessors) continue;
-    const Layout layout(lines, shape);
+    const TileLayout layout(lines, shape);
     for (const int ways : {1, 2, 4}) {
       const Trial trial{lines, layout, shape, ways};
       const double microseconds = simulate(trial, multiprocessors, best.microseconds);

@@ -16,8 +16,8 @@ struct EntriesOfRows {
   const Index* level;
 };
 
-inline EntriesOfRows entries_of(const SweepInput& input, const Plan& plan) {
-  return {input.pattern.col_indices, input.ranges->first.data(), input.ranges->count.data(), plan.position.data(),
+inline EntriesOfRows entries_of(const SweepInput& input, const Layout& layout) {
+  return {input.pattern.col_indices, input.ranges->first.data(), input.ranges->count.data(), layout.position.data(),
           input.levels->level.data()};
 }
 

@@ -263,12 +263,12 @@ __global__ void load_outside(std::int64_t entries, const Offset* outside_source,
 }
 
 template <class Values>
-void load(const Plan& plan, const Storage& storage, const Values& values, const double* pivot, Target* target,
+void load(const Layout& layout, const Storage& storage, const Values& values, const double* pivot, Target* target,
           cudaStream_t stream) {
-  if (plan.steps == 0) return;
-  load_inside<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
-      LoadArguments<Values>{values, plan.steps, plan.ways, plan.step.data(), plan.row.data(), plan.errand_at.data(),
-                            storage.inside_source.data(), pivot, storage.stream.data(), target, plan.errand.data()});
+  if (layout.steps == 0) return;
+  load_inside<<<element_blocks(std::int64_t{layout.steps} * kLanes), kElementBlock, 0, stream>>>(LoadArguments<Values>{
+      values, layout.steps, layout.ways, layout.step.data(), layout.row.data(), layout.errand_at.data(),
+      storage.inside_source.data(), pivot, storage.stream.data(), target, layout.errand.data()});
   cuda::check_launch("load_inside");
   const auto entries = static_cast<std::int64_t>(storage.outside_value.size());
   if (entries == 0) return;
@@ -279,39 +279,39 @@ void load(const Plan& plan, const Storage& storage, const Values& values, const 
 
 }  // namespace
 
-Storage pack(const SweepInput& input, const Plan& plan, cudaStream_t stream) {
+Storage pack(const SweepInput& input, const Layout& layout, cudaStream_t stream) {
   Storage storage;
-  storage.stream = {plan.pair_rows * kPairRowBytes, stream};
-  storage.inside_source = {plan.pair_rows * kPairRowValues, stream};
-  const std::size_t outside = plan.outside_rows * kLanes;
+  storage.stream = {layout.pair_rows * kPairRowBytes, stream};
+  storage.inside_source = {layout.pair_rows * kPairRowValues, stream};
+  const std::size_t outside = layout.outside_rows * kLanes;
   storage.outside_position = {outside, stream};
   storage.outside_value = {outside, stream};
   storage.outside_source = {outside, stream};
   storage.outside_row = {outside, stream};
-  if (plan.steps == 0) return storage;
+  if (layout.steps == 0) return storage;
   if (outside > 0) {
     const auto entries = static_cast<std::int64_t>(outside);
     clear_outside<<<element_blocks(entries), kElementBlock, 0, stream>>>(
-        entries, plan.steps * kLanes, storage.outside_position.data(), storage.outside_value.data(),
+        entries, layout.steps * kLanes, storage.outside_position.data(), storage.outside_value.data(),
         storage.outside_source.data(), storage.outside_row.data());
     cuda::check_launch("clear_outside");
   }
-  pack_kernel<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
-      {entries_of(input, plan), input.source_entry, plan.row.data(), plan.cell.data(), plan.cells, plan.steps,
-       plan.ways, plan.step.data(), plan.round.data(), plan.errand.data(), plan.errand_at.data(), storage.stream.data(),
-       storage.inside_source.data(), storage.outside_position.data(), storage.outside_source.data(),
-       storage.outside_row.data(), input.triangle == Triangle::lower});
+  pack_kernel<<<element_blocks(std::int64_t{layout.steps} * kLanes), kElementBlock, 0, stream>>>(
+      {entries_of(input, layout), input.source_entry, layout.row.data(), layout.cell.data(), layout.cells, layout.steps,
+       layout.ways, layout.step.data(), layout.round.data(), layout.errand.data(), layout.errand_at.data(),
+       storage.stream.data(), storage.inside_source.data(), storage.outside_position.data(),
+       storage.outside_source.data(), storage.outside_row.data(), input.triangle == Triangle::lower});
   cuda::check_launch("pack_kernel (cells)");
   return storage;
 }
 
-void load_values(const Plan& plan, const Storage& storage, const double* source, const double* pivot, Target* target,
-                 cudaStream_t stream) {
-  load(plan, storage, PlainValues{source}, pivot, target, stream);
+void load_values(const Layout& layout, const Storage& storage, const double* source, const double* pivot,
+                 Target* target, cudaStream_t stream) {
+  load(layout, storage, PlainValues{source}, pivot, target, stream);
 }
 
-void load_products(const Plan& plan, const Storage& storage, const ValueProducts& products, cudaStream_t stream) {
-  load(plan, storage, Products{products}, nullptr, nullptr, stream);
+void load_products(const Layout& layout, const Storage& storage, const ValueProducts& products, cudaStream_t stream) {
+  load(layout, storage, Products{products}, nullptr, nullptr, stream);
 }
 
 }  // namespace taskdag::kernels::cells

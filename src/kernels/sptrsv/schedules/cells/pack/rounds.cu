@@ -139,9 +139,10 @@ __global__ void set_round_rows(Index rounds, const std::uint64_t* first_row, Rou
 }
 
 /// Where there are errands.
-void cut_into_rounds(Plan& plan, Index errands, const Index* outside, const Index* errands_until, cudaStream_t stream) {
+void cut_into_rounds(Layout& layout, Index errands, const Index* outside, const Index* errands_until,
+                     cudaStream_t stream) {
   const auto n = static_cast<std::size_t>(errands);
-  const auto positions = static_cast<std::int64_t>(plan.positions());
+  const auto positions = static_cast<std::int64_t>(layout.positions());
   const ScratchArray<Index> position(n, stream);
   const ScratchArray<std::uint8_t> log2_lanes(n, stream);
   const ScratchArray<std::uint8_t> fitting(n, stream);
@@ -151,53 +152,53 @@ void cut_into_rounds(Plan& plan, Index errands, const Index* outside, const Inde
   cuda::check_launch("list_errands");
   count_fitting<<<element_blocks(errands), kElementBlock, 0, stream>>>(errands, log2_lanes.data(), fitting.data());
   cuda::check_launch("count_fitting");
-  cut_cell<<<plan.cells, kElementBlock, 0, stream>>>(plan.cell.data(), errands_until, fitting.data(),
-                                                     rounds_until.data());
+  cut_cell<<<layout.cells, kElementBlock, 0, stream>>>(layout.cell.data(), errands_until, fitting.data(),
+                                                       rounds_until.data());
   cuda::check_launch("cut_cell");
   cuda::inclusive_sum(rounds_until.data(), rounds_until.data(), errands, stream);
-  set_cell_rounds<<<element_blocks(plan.cells), kElementBlock, 0, stream>>>(plan.cells, errands_until,
-                                                                            rounds_until.data(), plan.cell.data());
+  set_cell_rounds<<<element_blocks(layout.cells), kElementBlock, 0, stream>>>(layout.cells, errands_until,
+                                                                              rounds_until.data(), layout.cell.data());
   cuda::check_launch("set_cell_rounds");
-  plan.rounds = cuda::fetch(rounds_until.data() + n - 1, stream);
+  layout.rounds = cuda::fetch(rounds_until.data() + n - 1, stream);
 
-  const auto rounds = static_cast<std::size_t>(plan.rounds);
+  const auto rounds = static_cast<std::size_t>(layout.rounds);
   const ScratchArray<Index> first_errand(rounds + 1, stream);
   list_rounds<<<element_blocks(std::int64_t{errands} + 1), kElementBlock, 0, stream>>>(errands, rounds_until.data(),
                                                                                        first_errand.data());
   cuda::check_launch("list_rounds");
-  plan.errand = {rounds * kLanes, stream};
-  plan.round = {rounds + 1, stream};
+  layout.errand = {rounds * kLanes, stream};
+  layout.round = {rounds + 1, stream};
   fill_rounds<<<element_blocks(static_cast<std::int64_t>(rounds * kLanes)), kElementBlock, 0, stream>>>(
-      plan.rounds, first_errand.data(), position.data(), log2_lanes.data(), outside, plan.cell.data(), plan.cells,
-      plan.errand.data(), plan.errand_at.data(), plan.round.data());
+      layout.rounds, first_errand.data(), position.data(), log2_lanes.data(), outside, layout.cell.data(), layout.cells,
+      layout.errand.data(), layout.errand_at.data(), layout.round.data());
   cuda::check_launch("fill_rounds");
 }
 
 }  // namespace
 
-void plan_rounds(Plan& plan, const Index* outside, cudaStream_t stream) {
-  const ScratchArray<Index> errands_until(plan.positions(), stream);
+void make_rounds(Layout& layout, const Index* outside, cudaStream_t stream) {
+  const ScratchArray<Index> errands_until(layout.positions(), stream);
   cuda::inclusive_sum(thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), IsErrand{outside}),
-                      errands_until.data(), static_cast<std::int64_t>(plan.positions()), stream);
-  const Index errands = cuda::fetch(errands_until.data() + plan.positions() - 1, stream);
-  plan.errand_at = {plan.positions(), stream};
-  cuda::check(cudaMemsetAsync(plan.errand_at.data(), 0xFF, plan.positions() * sizeof(Index), stream),
+                      errands_until.data(), static_cast<std::int64_t>(layout.positions()), stream);
+  const Index errands = cuda::fetch(errands_until.data() + layout.positions() - 1, stream);
+  layout.errand_at = {layout.positions(), stream};
+  cuda::check(cudaMemsetAsync(layout.errand_at.data(), 0xFF, layout.positions() * sizeof(Index), stream),
               "marking positions without errands");
   if (errands == 0) {
-    plan.round = {1, stream};
-    cuda::check(cudaMemsetAsync(plan.round.data(), 0, sizeof(Round), stream), "clearing a round");
+    layout.round = {1, stream};
+    cuda::check(cudaMemsetAsync(layout.round.data(), 0, sizeof(Round), stream), "clearing a round");
     return;
   }
-  cut_into_rounds(plan, errands, outside, errands_until.data(), stream);
-  const auto rounds = static_cast<std::size_t>(plan.rounds);
+  cut_into_rounds(layout, errands, outside, errands_until.data(), stream);
+  const auto rounds = static_cast<std::size_t>(layout.rounds);
   const ScratchArray<std::uint64_t> first_row(rounds + 1, stream);
-  cuda::exclusive_sum(
-      thrust::make_transform_iterator(thrust::counting_iterator<Index>(0), RoundWidth{plan.round.data(), plan.rounds}),
-      first_row.data(), plan.rounds + 1, stream);
-  set_round_rows<<<element_blocks(plan.rounds + 1), kElementBlock, 0, stream>>>(plan.rounds, first_row.data(),
-                                                                                plan.round.data());
+  cuda::exclusive_sum(thrust::make_transform_iterator(thrust::counting_iterator<Index>(0),
+                                                      RoundWidth{layout.round.data(), layout.rounds}),
+                      first_row.data(), layout.rounds + 1, stream);
+  set_round_rows<<<element_blocks(layout.rounds + 1), kElementBlock, 0, stream>>>(layout.rounds, first_row.data(),
+                                                                                  layout.round.data());
   cuda::check_launch("set_round_rows");
-  plan.outside_rows = cuda::fetch(first_row.data() + rounds, stream);
+  layout.outside_rows = cuda::fetch(first_row.data() + rounds, stream);
 }
 
 }  // namespace taskdag::kernels::cells

@@ -37,6 +37,6 @@ inline constexpr int kErrandsCutAtOnce = 1024;
 
 /// Cuts the errands of all cells into rounds: `round`, `errand`, `errand_at`, the cells' rounds, and the numbers of
 /// rounds and outside rows. outside: entries for the fetchers by position. Synchronises `stream`.
-void plan_rounds(Plan& plan, const Index* outside, cudaStream_t stream);
+void make_rounds(Layout& layout, const Index* outside, cudaStream_t stream);
 
 }  // namespace taskdag::kernels::cells

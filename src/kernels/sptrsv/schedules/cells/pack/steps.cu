@@ -153,23 +153,23 @@ ScratchArray<Index> sort_rows(const SweepInput& input, const Cut& cut, int cells
 }
 
 /// Positions of the rows, and the first step of each cell on the host (one more: the number of steps).
-std::vector<Index> place(const SweepInput& input, const Cut& cut, Plan& plan, ScratchArray<Index>& first_step,
+std::vector<Index> place(const SweepInput& input, const Cut& cut, Layout& layout, ScratchArray<Index>& first_step,
                          cudaStream_t stream) {
-  const Index rows = plan.rows;
+  const Index rows = layout.rows;
   const auto n = static_cast<std::size_t>(rows);
   ScratchArray<std::uint64_t> key(n, stream);
-  const ScratchArray<Index> order = sort_rows(input, cut, plan.cells, key, stream);
+  const ScratchArray<Index> order = sort_rows(input, cut, layout.cells, key, stream);
   const ScratchArray<Index> run_begin(n, stream);
   const ScratchArray<Index> steps_until(n, stream);
   const thrust::counting_iterator<Index> count(0);
   cuda::inclusive_maximum(thrust::make_transform_iterator(count, RunBegin{key.data()}), run_begin.data(), rows, stream);
-  cuda::inclusive_sum(thrust::make_transform_iterator(count, StepBegin{run_begin.data(), kLanes / plan.ways}),
+  cuda::inclusive_sum(thrust::make_transform_iterator(count, StepBegin{run_begin.data(), kLanes / layout.ways}),
                       steps_until.data(), rows, stream);
   place_rows<<<element_blocks(rows), kElementBlock, 0, stream>>>(
-      rows, input.levels->levels, plan.cells, plan.ways, key.data(), order.data(), run_begin.data(), steps_until.data(),
-      plan.position.data(), first_step.data());
+      rows, input.levels->levels, layout.cells, layout.ways, key.data(), order.data(), run_begin.data(),
+      steps_until.data(), layout.position.data(), first_step.data());
   cuda::check_launch("place_rows");
-  return cuda::fetch_array(first_step.data(), static_cast<std::size_t>(plan.cells) + 1, stream);
+  return cuda::fetch_array(first_step.data(), static_cast<std::size_t>(layout.cells) + 1, stream);
 }
 
 /// Of a cell.
@@ -179,67 +179,68 @@ std::int64_t most_steps(const std::vector<Index>& first_step) {
   return most;
 }
 
-void upload_cells(Plan& plan, const std::vector<Index>& first_step, cudaStream_t stream) {
-  std::vector<Cell> cell(static_cast<std::size_t>(plan.cells));
+void upload_cells(Layout& layout, const std::vector<Index>& first_step, cudaStream_t stream) {
+  std::vector<Cell> cell(static_cast<std::size_t>(layout.cells));
   for (std::size_t c = 0; c < cell.size(); ++c) {
     cell[c].first_step = first_step[c];
     cell[c].steps = first_step[c + 1] - first_step[c];
   }
-  plan.cell = {cell.size(), stream};
-  cuda::copy_to_device(plan.cell.data(), cell.data(), cell.size(), stream);
+  layout.cell = {cell.size(), stream};
+  cuda::copy_to_device(layout.cell.data(), cell.data(), cell.size(), stream);
 }
 
 /// Chunks and pair rows, once the widest step is known.
-void plan_chunks(Plan& plan, std::uint32_t most_pairs, cudaStream_t stream) {
+void plan_chunks(Layout& layout, std::uint32_t most_pairs, cudaStream_t stream) {
   const int steps_a_stage = kStageBytes / (static_cast<int>(most_pairs) * kPairRowBytes);
-  plan.chunk_steps = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(steps_a_stage, kMaxChunkSteps))));
-  const auto steps = static_cast<std::size_t>(plan.steps);
+  layout.chunk_steps = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(steps_a_stage, kMaxChunkSteps))));
+  const auto steps = static_cast<std::size_t>(layout.steps);
   const ScratchArray<std::uint32_t> pair_rows(steps + 1, stream);
   const ScratchArray<std::uint32_t> pair_row(steps + 1, stream);
   cuda::check(cudaMemsetAsync(pair_rows.data() + steps, 0, sizeof(std::uint32_t), stream), "clearing a count");
-  level_chunks<<<plan.cells, 128, 0, stream>>>(plan.cell.data(), plan.chunk_steps, plan.step.data(), pair_rows.data());
+  level_chunks<<<layout.cells, 128, 0, stream>>>(layout.cell.data(), layout.chunk_steps, layout.step.data(),
+                                                 pair_rows.data());
   cuda::check_launch("level_chunks");
-  cuda::exclusive_sum(pair_rows.data(), pair_row.data(), plan.steps + 1, stream);
-  set_pair_rows<<<element_blocks(plan.steps), kElementBlock, 0, stream>>>(plan.steps, pair_row.data(),
-                                                                          plan.step.data());
+  cuda::exclusive_sum(pair_rows.data(), pair_row.data(), layout.steps + 1, stream);
+  set_pair_rows<<<element_blocks(layout.steps), kElementBlock, 0, stream>>>(layout.steps, pair_row.data(),
+                                                                            layout.step.data());
   cuda::check_launch("set_pair_rows");
-  plan.pair_rows = cuda::fetch(pair_row.data() + steps, stream);
+  layout.pair_rows = cuda::fetch(pair_row.data() + steps, stream);
 }
 
 }  // namespace
 
-Plan make_plan(const SweepInput& input, const Cut& cut, cudaStream_t stream) {
-  Plan plan;
-  plan.rows = input.pattern.rows;
-  plan.cells = std::clamp(cut.cells, 1, std::max(1, plan.rows));
-  plan.ways = cut.ways;
-  if (plan.rows == 0) return plan;
-  plan.position = {static_cast<std::size_t>(plan.rows), stream};
-  ScratchArray<Index> first_step(static_cast<std::size_t>(plan.cells) + 1, stream);
-  const std::vector<Index> host_first_step = place(input, cut, plan, first_step, stream);
-  plan.steps = host_first_step.back();
-  require_32_bits(std::int64_t{plan.steps} * kLanes, std::numeric_limits<Index>::max(), "positions");
+Layout make_layout(const SweepInput& input, const Cut& cut, cudaStream_t stream) {
+  Layout layout;
+  layout.rows = input.pattern.rows;
+  layout.cells = std::clamp(cut.cells, 1, std::max(1, layout.rows));
+  layout.ways = cut.ways;
+  if (layout.rows == 0) return layout;
+  layout.position = {static_cast<std::size_t>(layout.rows), stream};
+  ScratchArray<Index> first_step(static_cast<std::size_t>(layout.cells) + 1, stream);
+  const std::vector<Index> host_first_step = place(input, cut, layout, first_step, stream);
+  layout.steps = host_first_step.back();
+  require_32_bits(std::int64_t{layout.steps} * kLanes, std::numeric_limits<Index>::max(), "positions");
   require_32_bits(most_steps(host_first_step) * kLanes, kMostCellPlaces, "positions in a cell");
-  plan.row = {plan.positions(), stream};
-  cuda::check(cudaMemsetAsync(plan.row.data(), 0xFF, plan.positions() * sizeof(Index), stream),
+  layout.row = {layout.positions(), stream};
+  cuda::check(cudaMemsetAsync(layout.row.data(), 0xFF, layout.positions() * sizeof(Index), stream),
               "marking idle positions");
-  invert(plan.rows, plan.position.data(), plan.row.data(), stream);
-  upload_cells(plan, host_first_step, stream);
+  invert(layout.rows, layout.position.data(), layout.row.data(), stream);
+  upload_cells(layout, host_first_step, stream);
 
-  plan.step = {static_cast<std::size_t>(plan.steps), stream};
-  const ScratchArray<Index> outside(plan.positions(), stream);
+  layout.step = {static_cast<std::size_t>(layout.steps), stream};
+  const ScratchArray<Index> outside(layout.positions(), stream);
   const ScratchArray<std::uint32_t> most_pairs(1, stream);
   cuda::check(cudaMemsetAsync(most_pairs.data(), 0, sizeof(std::uint32_t), stream), "clearing a maximum");
-  count_entries<<<element_blocks(std::int64_t{plan.steps} * kLanes), kElementBlock, 0, stream>>>(
-      entries_of(input, plan), plan.steps, plan.row.data(), first_step.data(), plan.cells, plan.ways, plan.step.data(),
-      outside.data(), most_pairs.data());
+  count_entries<<<element_blocks(std::int64_t{layout.steps} * kLanes), kElementBlock, 0, stream>>>(
+      entries_of(input, layout), layout.steps, layout.row.data(), first_step.data(), layout.cells, layout.ways,
+      layout.step.data(), outside.data(), most_pairs.data());
   cuda::check_launch("count_entries");
-  plan_chunks(plan, cuda::fetch(most_pairs.data(), stream), stream);
-  plan_rounds(plan, outside.data(), stream);
-  require_32_bits(std::int64_t{plan.rounds} * kLanes, std::numeric_limits<Index>::max(), "places for errands");
-  require_32_bits(static_cast<std::int64_t>(plan.outside_rows) * kLanes, std::numeric_limits<std::uint32_t>::max(),
+  plan_chunks(layout, cuda::fetch(most_pairs.data(), stream), stream);
+  make_rounds(layout, outside.data(), stream);
+  require_32_bits(std::int64_t{layout.rounds} * kLanes, std::numeric_limits<Index>::max(), "places for errands");
+  require_32_bits(static_cast<std::int64_t>(layout.outside_rows) * kLanes, std::numeric_limits<std::uint32_t>::max(),
                   "places for entries outside");
-  return plan;
+  return layout;
 }
 
 }  // namespace taskdag::kernels::cells

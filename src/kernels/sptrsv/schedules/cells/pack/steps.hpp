@@ -1,5 +1,5 @@
 /// \file
-/// Planning and packing of cells on the device.
+/// Cutting into steps and packing of cells on the device.
 #pragma once
 
 #include "kernels/sptrsv/schedules/cells/cut/cut.hpp"
@@ -10,9 +10,9 @@ namespace taskdag::kernels::cells {
 
 /// Cuts the rows into cells and these into steps. Synchronises `stream`.
 /// @throws Unsupported where 32-bit positions do not suffice
-Plan make_plan(const SweepInput& input, const Cut& cut, cudaStream_t stream);
+Layout make_layout(const SweepInput& input, const Cut& cut, cudaStream_t stream);
 
-/// Entries by plan. `source`s name entries of the value array of Sweep::load_values, −1 where there is none.
+/// Entries by layout. `source`s name entries of the value array of Sweep::load_values, −1 where there is none.
 struct Storage {
   cuda::DeviceArray<std::byte> stream;        ///< pair rows, see layout.hpp
   cuda::DeviceArray<Offset> inside_source;    ///< per value of `stream`
@@ -27,13 +27,13 @@ struct Storage {
 };
 
 /// Fills places, positions and sources. Asynchronous.
-Storage pack(const SweepInput& input, const Plan& plan, cudaStream_t stream);
+Storage pack(const SweepInput& input, const Layout& layout, cudaStream_t stream);
 
 /// Fills the values: source value times the row's pivot (null: 1); and, where `target` is not null, the pivots of
-/// positions and of the plan's errands. Asynchronous.
-void load_values(const Plan& plan, const Storage& storage, const double* source, const double* pivot, Target* target,
-                 cudaStream_t stream);
+/// positions and of the layout's errands. Asynchronous.
+void load_values(const Layout& layout, const Storage& storage, const double* source, const double* pivot,
+                 Target* target, cudaStream_t stream);
 /// The same with products and pivots 1, which positions and errands must have already. Asynchronous.
-void load_products(const Plan& plan, const Storage& storage, const ValueProducts& products, cudaStream_t stream);
+void load_products(const Layout& layout, const Storage& storage, const ValueProducts& products, cudaStream_t stream);
 
 }  // namespace taskdag::kernels::cells

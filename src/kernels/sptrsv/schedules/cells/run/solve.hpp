@@ -1,5 +1,5 @@
 /// \file
-/// The kernel that runs a cell plan.
+/// The kernel that runs cells.
 #pragma once
 
 #include "kernels/sptrsv/schedules/cells/pack/steps.hpp"

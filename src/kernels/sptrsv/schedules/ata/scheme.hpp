@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "kernels/sptrsv/schedules/ata/ata.hpp"
-#include "kernels/sptrsv/schedules/ata/runner.hpp"
+#include "kernels/sptrsv/schedules/ata/launcher.hpp"
 
 namespace taskdag::kernels {
 
 /// A schedule, taken apart.
-struct Plan {
+struct Scheme {
   Aggregation aggregation = Aggregation::by_level;
   RunMode mode = RunMode::graph;
   Index granularity = 1;         ///< S; 0: to be measured
@@ -20,21 +20,21 @@ struct Plan {
 };
 
 /// @throws InvalidInput for a schedule that is none of ATA's or its baselines', or a negative granularity
-Plan plan_of(SolveSchedule schedule, const AtaOptions& options);
+Scheme scheme_of(SolveSchedule schedule, const AtaOptions& options);
 
 /// The strict triangle of a pattern in device memory. Synchronises.
 FineDag fetch_fine_dag(const DevicePattern& pattern, Triangle triangle, const RowLevels& levels, cudaStream_t stream);
 
-/// Measures where plan.granularity is 0, and sets it: greedy takes Eq. (1), the others the larger of Eq. (1) and (2).
+/// Measures where scheme.granularity is 0, and sets it: greedy takes Eq. (1), the others the larger of Eq. (1) and (2).
 /// `tracked`: the kernel whose occupancy counts; `unmanaged`: submits all rows without dependencies to `stream`.
 /// @returns T_l and the mean T_u in the fields of a report, 0 where they were not needed
-struct PlanTimes {
+struct SchemeTimes {
   double launch_microseconds = 0.0;
   double row_microseconds = 0.0;
 };
-PlanTimes set_granularity(Plan& plan, double ratio, const void* tracked, double rows_per_warp, Index rows,
-                          const std::function<void()>& unmanaged, cudaStream_t stream);
+SchemeTimes set_granularity(Scheme& scheme, double ratio, const void* tracked, double rows_per_warp, Index rows,
+                            const std::function<void()>& unmanaged, cudaStream_t stream);
 
-AtaReport report_of(const FineDag& dag, const HierarchicalDag& hierarchy, const PlanTimes& times);
+AtaReport report_of(const FineDag& dag, const HierarchicalDag& hierarchy, const SchemeTimes& times);
 
 }  // namespace taskdag::kernels

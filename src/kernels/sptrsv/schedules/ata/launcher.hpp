@@ -46,12 +46,12 @@ struct DeviceTasks {
 };
 
 /// Runs all tasks of a DAG.
-class CoarseRunner {
+class CoarseLauncher {
  public:
-  CoarseRunner() = default;
-  virtual ~CoarseRunner() = default;
-  CoarseRunner(const CoarseRunner&) = delete;
-  CoarseRunner& operator=(const CoarseRunner&) = delete;
+  CoarseLauncher() = default;
+  virtual ~CoarseLauncher() = default;
+  CoarseLauncher(const CoarseLauncher&) = delete;
+  CoarseLauncher& operator=(const CoarseLauncher&) = delete;
   /// Asynchronous. @pre all tickets are 0
   virtual void run(cudaStream_t stream) = 0;
 };
@@ -62,9 +62,9 @@ enum class RunMode {
   barrier,  ///< one cooperative kernel; the hierarchy must have no tracked task
 };
 
-/// The pointers in kernels.body and those of `tasks` must stay valid as long as the runner is used.
-std::unique_ptr<CoarseRunner> make_runner(RunMode mode, const KernelSet& kernels, const HierarchicalDag& hierarchy,
-                                          const DeviceTasks& tasks);
+/// The pointers in kernels.body and those of `tasks` must stay valid as long as the launcher is used.
+std::unique_ptr<CoarseLauncher> make_launcher(RunMode mode, const KernelSet& kernels, const HierarchicalDag& hierarchy,
+                                              const DeviceTasks& tasks);
 
 /// All row tasks in one launch of the untracked kernel. Asynchronous.
 void run_unmanaged(const KernelSet& kernels, const DeviceTasks& tasks, cudaStream_t stream);

@@ -3,12 +3,12 @@
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/stream.hpp"
 #include "kernels/sptrsv/schedules/ata/granularity.hpp"
-#include "kernels/sptrsv/schedules/ata/plan.hpp"
+#include "kernels/sptrsv/schedules/ata/scheme.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::kernels {
 
-Plan plan_of(SolveSchedule schedule, const AtaOptions& options) {
+Scheme scheme_of(SolveSchedule schedule, const AtaOptions& options) {
   if (options.granularity < 0) throw InvalidInput("a granularity is a number of rows, not negative");
   const RunMode coarse = options.coarse == CoarseMode::graph ? RunMode::graph : RunMode::streams;
   switch (schedule) {
@@ -40,20 +40,20 @@ FineDag fetch_fine_dag(const DevicePattern& pattern, Triangle triangle, const Ro
   return make_fine_dag({pattern.rows, pattern.rows, offsets.data(), columns.data()}, triangle, level, levels.levels);
 }
 
-PlanTimes set_granularity(Plan& plan, double ratio, const void* tracked, double rows_per_warp, Index rows,
-                          const std::function<void()>& unmanaged, cudaStream_t stream) {
-  PlanTimes times;
-  if (plan.granularity > 0) return times;
+SchemeTimes set_granularity(Scheme& scheme, double ratio, const void* tracked, double rows_per_warp, Index rows,
+                            const std::function<void()>& unmanaged, cudaStream_t stream) {
+  SchemeTimes times;
+  if (scheme.granularity > 0) return times;
   const Index smallest = smallest_granularity(tracked, rows_per_warp);
-  plan.granularity = std::clamp(smallest, 1, rows);
-  if (plan.aggregation == Aggregation::greedy) return times;
-  times.launch_microseconds = launch_microseconds(plan.mode, stream);
+  scheme.granularity = std::clamp(smallest, 1, rows);
+  if (scheme.aggregation == Aggregation::greedy) return times;
+  times.launch_microseconds = launch_microseconds(scheme.mode, stream);
   times.row_microseconds = cuda::time_of(unmanaged, stream) / rows;
-  plan.granularity = choose_granularity(smallest, ratio, times.launch_microseconds, times.row_microseconds, rows);
+  scheme.granularity = choose_granularity(smallest, ratio, times.launch_microseconds, times.row_microseconds, rows);
   return times;
 }
 
-AtaReport report_of(const FineDag& dag, const HierarchicalDag& hierarchy, const PlanTimes& times) {
+AtaReport report_of(const FineDag& dag, const HierarchicalDag& hierarchy, const SchemeTimes& times) {
   constexpr Index kWarpsThatFill = 4;  // of a multiprocessor: one for each of its schedulers
   AtaReport report;
   report.dag_class = classify(dag, kWarpsThatFill * cuda::device_limits().multiprocessors);

@@ -29,9 +29,9 @@ class OrderEvent {
 
 /// Tasks as launches. A task goes to a stream whose last task it waits for, else to the next stream in turn; stream 0
 /// is the caller's. A chain of tasks stays in the caller's stream without events.
-class StreamRunner final : public CoarseRunner {
+class StreamLauncher final : public CoarseLauncher {
  public:
-  StreamRunner(Launches launches, const HierarchicalDag& hierarchy)
+  StreamLauncher(Launches launches, const HierarchicalDag& hierarchy)
       : launches_(std::move(launches)), place_(at(launches_.size())) {
     assign(hierarchy);
     Index events = 0;
@@ -110,8 +110,8 @@ class StreamRunner final : public CoarseRunner {
 
 }  // namespace
 
-std::unique_ptr<CoarseRunner> make_stream_runner(Launches launches, const HierarchicalDag& hierarchy) {
-  return std::make_unique<StreamRunner>(std::move(launches), hierarchy);
+std::unique_ptr<CoarseLauncher> make_stream_launcher(Launches launches, const HierarchicalDag& hierarchy) {
+  return std::make_unique<StreamLauncher>(std::move(launches), hierarchy);
 }
 
 }  // namespace taskdag::kernels

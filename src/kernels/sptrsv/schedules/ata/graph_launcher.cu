@@ -38,9 +38,9 @@ class ExecutableGraph {
 
 /// Tasks as kernel nodes. More than kMaxAdaptiveTasks of them (levels, which cannot be made fewer) become several
 /// graphs, one after the other in the stream.
-class GraphRunner final : public CoarseRunner {
+class GraphLauncher final : public CoarseLauncher {
  public:
-  GraphRunner(Launches launches, const HierarchicalDag& hierarchy) {
+  GraphLauncher(Launches launches, const HierarchicalDag& hierarchy) {
     std::vector<cudaGraphNode_t> node(at(launches.size()));
     std::vector<cudaGraphNode_t> before;
     for (Index first = 0; first < launches.size(); first += kMaxAdaptiveTasks) {
@@ -74,8 +74,8 @@ class GraphRunner final : public CoarseRunner {
 
 }  // namespace
 
-std::unique_ptr<CoarseRunner> make_graph_runner(Launches launches, const HierarchicalDag& hierarchy) {
-  return std::make_unique<GraphRunner>(std::move(launches), hierarchy);
+std::unique_ptr<CoarseLauncher> make_graph_launcher(Launches launches, const HierarchicalDag& hierarchy) {
+  return std::make_unique<GraphLauncher>(std::move(launches), hierarchy);
 }
 
 }  // namespace taskdag::kernels

@@ -2,16 +2,16 @@
 #include <array>
 
 #include "backends/cuda/device.hpp"
+#include "kernels/sptrsv/schedules/ata/launcher.hpp"
 #include "kernels/sptrsv/schedules/ata/launches.hpp"
-#include "kernels/sptrsv/schedules/ata/runner.hpp"
 
 namespace taskdag::kernels {
 namespace {
 
 /// One cooperative kernel: no more blocks than are resident together, and no more than the widest task can use.
-class BarrierRunner final : public CoarseRunner {
+class BarrierLauncher final : public CoarseLauncher {
  public:
-  BarrierRunner(const KernelSet& kernels, const DeviceTasks& tasks)
+  BarrierLauncher(const KernelSet& kernels, const DeviceTasks& tasks)
       : kernels_(kernels), first_(tasks.first.data()), tasks_(static_cast<Index>(tasks.range.size())) {
     int resident = 0;
     cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernels_.barrier, kCoarseBlock, 0),
@@ -33,7 +33,7 @@ class BarrierRunner final : public CoarseRunner {
   unsigned blocks_ = 0;
 };
 
-class NothingToRun final : public CoarseRunner {
+class NothingToRun final : public CoarseLauncher {
  public:
   void run(cudaStream_t) override {}
 };
@@ -57,18 +57,18 @@ DeviceTasks::DeviceTasks(const HierarchicalDag& hierarchy, const RowTasks& rows,
   cuda::synchronize(stream);  // the host vectors may go
 }
 
-std::unique_ptr<CoarseRunner> make_runner(RunMode mode, const KernelSet& kernels, const HierarchicalDag& hierarchy,
-                                          const DeviceTasks& tasks) {
+std::unique_ptr<CoarseLauncher> make_launcher(RunMode mode, const KernelSet& kernels, const HierarchicalDag& hierarchy,
+                                              const DeviceTasks& tasks) {
   if (hierarchy.tasks() == 0) return std::make_unique<NothingToRun>();
   switch (mode) {
     case RunMode::graph:
-      return make_graph_runner(Launches(kernels, hierarchy, tasks), hierarchy);
+      return make_graph_launcher(Launches(kernels, hierarchy, tasks), hierarchy);
     case RunMode::streams:
-      return make_stream_runner(Launches(kernels, hierarchy, tasks), hierarchy);
+      return make_stream_launcher(Launches(kernels, hierarchy, tasks), hierarchy);
     case RunMode::barrier:
       break;
   }
-  return std::make_unique<BarrierRunner>(kernels, tasks);
+  return std::make_unique<BarrierLauncher>(kernels, tasks);
 }
 
 void run_unmanaged(const KernelSet& kernels, const DeviceTasks& tasks, cudaStream_t stream) {
