@@ -77,7 +77,7 @@ class SoakSystem {
     const std::vector<double> x = cuda::fetch_array(device_x, rows_, nullptr);
     ++result.right_hand_sides;
     if (reported == all_finite(x)) ++result.unreported;
-    const bool rewrites = chosen() == SolveSchedule::supernodes || chosen() == SolveSchedule::joined_levels;
+    const bool rewrites = solve_schedule_catalogue()[static_cast<std::size_t>(chosen())].rewrites_rows;
     if (same_solution(x, reference_solutions(lu_, options_, b), rewrites ? NotFinite::any : NotFinite::same)) return;
     if (result.wrong++ == 0) result.first_wrong = rhs_kind_name(kind);
   }

@@ -1,0 +1,33 @@
+/// \file
+/// Prints the catalogue of schedules as the Markdown table that docs/schedules.md holds.
+#include <iostream>
+
+#include "taskdag/solve_schedule.hpp"
+
+namespace {
+
+const char* text(taskdag::ScheduleRole role) {
+  switch (role) {
+    case taskdag::ScheduleRole::absent:
+      return "";
+    case taskdag::ScheduleRole::automatic:
+      return "auto";
+    case taskdag::ScheduleRole::tuned:
+      return "tuning";
+    case taskdag::ScheduleRole::study:
+      return "by name";
+  }
+  return "?";
+}
+
+}  // namespace
+
+int main() {
+  std::cout << "| Schedule | CUDA | Host threads | Rewrites rows | |\n|---|---|---|---|---|\n";
+  for (const taskdag::SolveScheduleInfo& row : taskdag::solve_schedule_catalogue()) {
+    if (row.schedule == taskdag::SolveSchedule::automatic) continue;
+    std::cout << "| `" << row.name << "` | " << text(row.cuda) << " | " << text(row.host) << " | "
+              << (row.rewrites_rows ? "yes" : "") << " | " << row.sentence << " |\n";
+  }
+  return std::cout.good() ? 0 : 1;
+}
