@@ -2,6 +2,8 @@
 /// Which cell a row is in, where cells are runs of rows.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include "csr/pattern.hpp"
 
 namespace taskdag::kernels::cells {
