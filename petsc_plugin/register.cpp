@@ -4,10 +4,10 @@
 #include "compat.hpp"
 #include "engine.hpp"
 #include "events.hpp"
-#include "mat_factor.hpp"
-#include "ordering.hpp"
-#include "ordering_blocks.hpp"
-#include "pc_taskdag.hpp"
+#include "matfactor/mat_factor.hpp"
+#include "ordering/blocks.hpp"
+#include "ordering/rcm.hpp"
+#include "pc/pc_taskdag.hpp"
 #include "taskdagpetsc.h"
 
 namespace taskdag::petsc {

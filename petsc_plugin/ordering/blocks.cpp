@@ -1,4 +1,4 @@
-#include "ordering_blocks.hpp"
+#include "ordering/blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "boundary.hpp"
-#include "matrix_source.hpp"
+#include "mat/matrix_source.hpp"
+#include "mat/pattern.hpp"
 #include "options.hpp"
-#include "pattern.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdagpetsc.h"
 

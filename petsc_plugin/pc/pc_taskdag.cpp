@@ -1,14 +1,14 @@
-#include "pc_taskdag.hpp"
+#include "pc/pc_taskdag.hpp"
 
 #include <array>
 #include <tuple>
 
 #include "boundary.hpp"
 #include "compat.hpp"
-#include "factor_bridge.hpp"
-#include "jacobi_bridge.hpp"
+#include "matfactor/factor_bridge.hpp"
 #include "options.hpp"
-#include "ordering_blocks.hpp"
+#include "ordering/blocks.hpp"
+#include "pc/jacobi_bridge.hpp"
 
 namespace taskdag::petsc {
 namespace {

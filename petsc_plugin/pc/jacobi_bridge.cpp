@@ -1,4 +1,4 @@
-#include "jacobi_bridge.hpp"
+#include "pc/jacobi_bridge.hpp"
 
 namespace taskdag::petsc {
 

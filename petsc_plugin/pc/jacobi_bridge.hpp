@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "bridge.hpp"
+#include "mat/bridge.hpp"
 #include "settings.hpp"
 #include "taskdag/jacobi.hpp"
 

@@ -1,4 +1,4 @@
-#include "bridge.hpp"
+#include "mat/bridge.hpp"
 
 namespace taskdag::petsc {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "bridge.hpp"
+#include "mat/bridge.hpp"
 #include "settings.hpp"
 #include "taskdag/factorization.hpp"
 

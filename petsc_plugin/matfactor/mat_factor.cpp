@@ -1,7 +1,7 @@
-#include "mat_factor.hpp"
+#include "matfactor/mat_factor.hpp"
 
 #include "compat.hpp"
-#include "factor_bridge.hpp"
+#include "matfactor/factor_bridge.hpp"
 #include "options.hpp"
 
 namespace taskdag::petsc {

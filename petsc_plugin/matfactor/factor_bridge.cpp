@@ -1,8 +1,8 @@
-#include "factor_bridge.hpp"
+#include "matfactor/factor_bridge.hpp"
 
 #include <tuple>
 
-#include "ordering_blocks.hpp"
+#include "ordering/blocks.hpp"
 
 namespace taskdag::petsc {
 namespace {

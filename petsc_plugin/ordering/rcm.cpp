@@ -1,4 +1,4 @@
-#include "ordering.hpp"
+#include "ordering/rcm.hpp"
 
 #include <optional>
 #include <vector>
@@ -6,8 +6,8 @@
 #include "boundary.hpp"
 #include "compat.hpp"
 #include "engine.hpp"
-#include "matrix_source.hpp"
-#include "pattern.hpp"
+#include "mat/matrix_source.hpp"
+#include "mat/pattern.hpp"
 #include "taskdag/ordering.hpp"
 #include "taskdagpetsc.h"
 

@@ -4,12 +4,12 @@
 
 #include <optional>
 
-#include "arrays.hpp"
 #include "boundary.hpp"
 #include "compat.hpp"
 #include "engine.hpp"
 #include "events.hpp"
-#include "matrix_source.hpp"
+#include "mat/arrays.hpp"
+#include "mat/matrix_source.hpp"
 
 namespace taskdag::petsc {
 
