@@ -38,10 +38,10 @@ OptionRow row(OptionId id) {
       return {id, "-pc_taskdag_type", type_names[static_cast<std::size_t>(defaults.type)], "ilu, icc, jacobi",
               "What to do: ILU, ICC or Jacobi sweeps; sor is reserved and refused"};
     case OptionId::backend:
-      return {id, "-pc_taskdag_backend", backend_names[static_cast<std::size_t>(defaults.engine.backend)],
+      return {id, "-pc_taskdag_backend", backend_names[static_cast<std::size_t>(defaults.backend.wanted)],
               "auto, cuda, host", "Where to work: cuda, host threads, or chosen by where the data lives and by size"};
     case OptionId::threads:
-      return {id, "-pc_taskdag_threads", std::to_string(defaults.engine.threads), "0 or more",
+      return {id, "-pc_taskdag_threads", std::to_string(defaults.backend.threads), "0 or more",
               "Host threads per rank; 0 shares the processors among the ranks of a node"};
     case OptionId::schedule:
       return {id, "-pc_taskdag_schedule", to_string(defaults.sweeps.schedule), schedule_names(),
@@ -128,10 +128,10 @@ PetscErrorCode read_tolerance(OptionItems PetscOptionsObject, const OptionRow& o
   return PETSC_SUCCESS;
 }
 
-PetscErrorCode read_engine(OptionItems PetscOptionsObject, EngineSettings& settings) {
-  auto backend = static_cast<PetscInt>(settings.backend);
+PetscErrorCode read_backend(OptionItems PetscOptionsObject, BackendSettings& settings) {
+  auto backend = static_cast<PetscInt>(settings.wanted);
   PetscCall(read_list(PetscOptionsObject, row(OptionId::backend), backend_names, &backend));
-  settings.backend = static_cast<Backend>(backend);
+  settings.wanted = static_cast<Backend>(backend);
   PetscCall(read_int(PetscOptionsObject, row(OptionId::threads), 0, &settings.threads));
   return PETSC_SUCCESS;
 }
@@ -228,7 +228,7 @@ PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings& setting
   auto type = static_cast<PetscInt>(settings.type);
   PetscCall(read_list(PetscOptionsObject, row(OptionId::type), type_names, &type));
   settings.type = static_cast<PCTaskDAGType>(type);
-  PetscCall(read_engine(PetscOptionsObject, settings.engine));
+  PetscCall(read_backend(PetscOptionsObject, settings.backend));
   PetscCall(read_sweeps(PetscOptionsObject, settings.sweeps));
   PetscCall(read_jacobi(PetscOptionsObject, settings.jacobi));
   PetscCall(read_factor(PetscOptionsObject, settings));
@@ -240,11 +240,11 @@ PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings& setting
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode read_factor_options(Mat factor, EngineSettings& engine, SweepSettings& sweeps, FillScope& fill) {
+PetscErrorCode read_factor_options(Mat factor, BackendSettings& backend, SweepSettings& sweeps, FillScope& fill) {
   PetscFunctionBegin;
   PetscOptionsBegin(PetscObjectComm(reinterpret_cast<PetscObject>(factor)),
                     reinterpret_cast<PetscObject>(factor)->prefix, "TaskDAG factor options", "Mat");
-  PetscCall(read_engine(PetscOptionsObject, engine));
+  PetscCall(read_backend(PetscOptionsObject, backend));
   PetscCall(read_sweeps(PetscOptionsObject, sweeps));
   PetscCall(read_fill(PetscOptionsObject, fill));
   PetscOptionsEnd();

@@ -54,7 +54,7 @@ void write_option_table(std::ostream& out);
 PetscErrorCode read_pc_options(OptionItems items, Settings& settings);
 
 /// Reads the options of a factor matrix about backend, threads, schedules and where fill may be under its own prefix.
-PetscErrorCode read_factor_options(Mat factor, EngineSettings& engine, SweepSettings& sweeps, FillScope& fill);
+PetscErrorCode read_factor_options(Mat factor, BackendSettings& backend, SweepSettings& sweeps, FillScope& fill);
 
 /// The value of -taskdag_bmc_block_size; 0: not given.
 PetscErrorCode read_bmc_block_size(PetscInt* rows);

@@ -1,8 +1,8 @@
 /// \file
 /// Start and end of the plugin.
 
+#include "backend_choice.hpp"
 #include "compat.hpp"
-#include "engine.hpp"
 #include "events.hpp"
 #include "matfactor/mat_factor.hpp"
 #include "ordering/blocks.hpp"
@@ -55,7 +55,7 @@ PetscErrorCode TaskDAGInitializePackage(void) {
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(check_version());
   PetscCall(register_events());
-  PetscCall(initialize_engines());
+  PetscCall(initialize_backends());
   PetscCall(register_pc());
   PetscCall(register_mat_factor());
   PetscCall(register_ordering());
@@ -67,7 +67,7 @@ PetscErrorCode TaskDAGInitializePackage(void) {
 
 PetscErrorCode TaskDAGFinalizePackage(void) {
   PetscFunctionBegin;
-  PetscCall(taskdag::petsc::finalize_engines());
+  PetscCall(taskdag::petsc::finalize_backends());
   taskdag::petsc::initialized = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

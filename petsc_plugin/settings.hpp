@@ -14,10 +14,10 @@
 namespace taskdag::petsc {
 
 /// Where the work is to run.
-struct EngineSettings {
-  Backend backend = Backend::automatic;
+struct BackendSettings {
+  Backend wanted = Backend::automatic;
   PetscInt threads = 0;  ///< 0: chosen by the plugin
-  bool operator==(const EngineSettings&) const = default;
+  bool operator==(const BackendSettings&) const = default;
 };
 
 /// How a factor's triangular sweeps are to run.
@@ -34,7 +34,7 @@ inline constexpr const char* ordering_auto = "auto";
 /// Everything that the preconditioner takes from options or setters.
 struct Settings {
   PCTaskDAGType type = PC_TASKDAG_ILU;
-  EngineSettings engine;
+  BackendSettings backend;
   SweepSettings sweeps;
   JacobiOptions jacobi;
   std::string ordering = ordering_auto;

@@ -27,12 +27,12 @@ FactorOptions options_of(Mat factor, const MatFactorInfo* info) {
 
 PetscErrorCode numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
   PetscFunctionBegin;
-  FactorReport report;
+  FactorFailure failure;
   PetscCall(
-      data_of(factor).bridge.factor(matrix, options_of(factor, info), matrix->erroriffailure == PETSC_TRUE, &report));
-  factor->factorerrortype = report.error;
-  factor->factorerror_zeropivot_value = report.zero_pivot_value;
-  factor->factorerror_zeropivot_row = report.zero_pivot_row;
+      data_of(factor).bridge.factor(matrix, options_of(factor, info), matrix->erroriffailure == PETSC_TRUE, &failure));
+  factor->factorerrortype = failure.error;
+  factor->factorerror_zeropivot_value = failure.zero_pivot_value;
+  factor->factorerror_zeropivot_row = failure.zero_pivot_row;
   factor->assembled = PETSC_TRUE;
   factor->preallocated = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -73,7 +73,7 @@ PetscErrorCode count_entries(Mat matrix, FactorKind kind, PetscLogDouble* entrie
 PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorInfo* info) {
   PetscFunctionBegin;
   PetscCheck(info->usedt == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG has no drop tolerance");
-  EngineSettings settings;
+  BackendSettings settings;
   FactorData& data = data_of(factor);
   PetscCall(guarded([&] { data.sweeps = {}; }));
   data.fill = FillScope::everywhere;

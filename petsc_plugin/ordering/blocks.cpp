@@ -121,24 +121,24 @@ void expand(const std::vector<Index>& begins, BlockOrdering& ordering) {
   ordering.blocks = std::move(expanded);
 }
 
-PetscErrorCode host_context(std::optional<EngineChoice>* engine) {
-  EngineSettings settings;
-  settings.backend = Backend::host;
-  return choose_engine(settings, {}, engine);
+PetscErrorCode host_context(std::optional<BackendChoice>* backend) {
+  BackendSettings settings;
+  settings.wanted = Backend::host;
+  return choose_backend(settings, {}, backend);
 }
 
 /// The ordering of the nodes' graph, expanded.
 PetscErrorCode order_nodes(Mat matrix, PetscInt block_size, const std::vector<Index>& begins, BlockOrdering* ordering) {
   PetscFunctionBegin;
-  std::optional<EngineChoice> engine;
-  PetscCall(host_context(&engine));
+  std::optional<BackendChoice> backend;
+  PetscCall(host_context(&backend));
   CsrPattern nodes;
   PetscCall(open_pattern(matrix, PETSC_TRUE, &nodes));
   const double share = static_cast<double>(nodes.rows) / begins.back();
   BlockOrderingOptions options;
   options.block_size = std::max<Index>(1, static_cast<Index>(share * block_size));
   PetscCall(guarded([&] {
-    *ordering = block_multicolour(engine->context, nodes, MemorySpace::host, options);
+    *ordering = block_multicolour(backend->context, nodes, MemorySpace::host, options);
     expand(begins, *ordering);
     ordering->block_size = block_size;
   }));
@@ -149,29 +149,29 @@ PetscErrorCode order_nodes(Mat matrix, PetscInt block_size, const std::vector<In
 /// Lends the pattern to work(context, pattern, space, stream), which may throw. `wanted`: settings; null: the host,
 /// unless the matrix lies on a device.
 template <class Work>
-PetscErrorCode with_pattern(Mat matrix, bool upper_is_enough, const EngineSettings* wanted, const Work& work) {
+PetscErrorCode with_pattern(Mat matrix, bool upper_is_enough, const BackendSettings* wanted, const Work& work) {
   PetscFunctionBegin;
   MatrixSource source;
-  std::optional<EngineChoice> engine;
+  std::optional<BackendChoice> backend;
   PetscCall(source.inspect(matrix, upper_is_enough));
-  EngineSettings settings;
+  BackendSettings settings;
   if (wanted)
     settings = *wanted;
   else
-    settings.backend = source.on_device() ? Backend::cuda : Backend::host;
-  PetscCall(choose_engine(settings, {source.rows(), source.on_device()}, &engine));
-  const bool cuda = engine->context.backend() == Backend::cuda;
+    settings.wanted = source.on_device() ? Backend::cuda : Backend::host;
+  PetscCall(choose_backend(settings, {source.rows(), source.on_device()}, &backend));
+  const bool cuda = backend->context.backend() == Backend::cuda;
   Stream stream;
   if (cuda) PetscCall(current_stream(&stream));
   PetscCall(source.open(matrix, cuda));
-  PetscCall(guarded([&] { work(engine->context, source.view().pattern, source.space(), stream); }));
+  PetscCall(guarded([&] { work(backend->context, source.view().pattern, source.space(), stream); }));
   PetscCall(source.close());
   PetscCall(source.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Row by row. The graph of A + Aᵀ counts, so the upper triangle alone gives the same.
-PetscErrorCode order_rows(Mat matrix, PetscInt block_size, const EngineSettings* wanted, BlockOrdering* ordering) {
+PetscErrorCode order_rows(Mat matrix, PetscInt block_size, const BackendSettings* wanted, BlockOrdering* ordering) {
   return with_pattern(matrix, true, wanted,
                       [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
                         *ordering = block_multicolour(context, pattern, space, {block_size}, stream);
@@ -228,13 +228,13 @@ bool is_block_ordering(const std::string& name) {
   return name == MATORDERINGTASKDAGCOLOR || name == MATORDERINGTASKDAGBMC;
 }
 
-PetscErrorCode make_block_ordering(Mat matrix, const std::string& name, const EngineSettings& engine, IS* row,
+PetscErrorCode make_block_ordering(Mat matrix, const std::string& name, const BackendSettings& backend, IS* row,
                                    IS* col) {
   PetscFunctionBegin;
   BlockOrdering ordering;
   PetscInt block_size = 1;
   PetscCall(block_size_of(matrix, name, &block_size));
-  PetscCall(order_rows(matrix, block_size, &engine, &ordering));
+  PetscCall(order_rows(matrix, block_size, &backend, &ordering));
   PetscCall(make_index_sets(matrix, ordering, row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -259,7 +259,8 @@ PetscErrorCode describe_blocks(IS row, std::string* text) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const EngineSettings& engine, OrderingChoice* choice) {
+PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const BackendSettings& backend,
+                               OrderingChoice* choice) {
   PetscFunctionBegin;
   bool cuda = false;
   PetscInt rows = 0;
@@ -268,7 +269,7 @@ PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const EngineSet
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQSBAIJ, &upper));
   PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
   if (fill_levels == 0 && rows > 0) {
-    PetscCall(with_pattern(matrix, true, &engine,
+    PetscCall(with_pattern(matrix, true, &backend,
                            [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
                              cuda = context.backend() == Backend::cuda;
                              const Triangle triangle = upper ? Triangle::upper : Triangle::lower;

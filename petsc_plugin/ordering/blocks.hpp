@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "backend_choice.hpp"
 #include "compat.hpp"
-#include "engine.hpp"
 #include "taskdag/row_blocks.hpp"
 
 namespace taskdag::petsc {
@@ -18,9 +18,10 @@ PetscErrorCode register_block_orderings();
 /// Whether this is the name of one of them.
 bool is_block_ordering(const std::string& name);
 
-/// The ordering of that name for a preconditioner of our own: all rows one by one, on the given engine. The index sets
+/// The ordering of that name for a preconditioner of our own: all rows one by one, on the given backend. The index sets
 /// are one object, with two references.
-PetscErrorCode make_block_ordering(Mat matrix, const std::string& name, const EngineSettings& engine, IS* row, IS* col);
+PetscErrorCode make_block_ordering(Mat matrix, const std::string& name, const BackendSettings& backend, IS* row,
+                                   IS* col);
 
 /// The blocks that an ordering of this very pattern left with its index set; null where there are none.
 PetscErrorCode attached_blocks(Mat matrix, IS row, std::shared_ptr<const RowBlocks>* blocks);
@@ -36,6 +37,7 @@ struct OrderingChoice {
 
 /// Block multicolour where a GPU would go through many levels in natural order, else the natural order. `fill_levels`:
 /// of fill that would couple blocks.
-PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const EngineSettings& engine, OrderingChoice* choice);
+PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const BackendSettings& backend,
+                               OrderingChoice* choice);
 
 }  // namespace taskdag::petsc

@@ -3,9 +3,9 @@
 #include <optional>
 #include <vector>
 
+#include "backend_choice.hpp"
 #include "boundary.hpp"
 #include "compat.hpp"
-#include "engine.hpp"
 #include "mat/matrix_source.hpp"
 #include "mat/pattern.hpp"
 #include "taskdag/ordering.hpp"
@@ -27,24 +27,24 @@ PetscErrorCode has_nodes(Mat matrix, bool* found) {
 }
 
 /// The backend where the matrix lies: its device, else host threads.
-PetscErrorCode choose_backend(PetscInt rows, bool on_device, std::optional<EngineChoice>* engine) {
-  EngineSettings settings;
-  settings.backend = on_device ? Backend::cuda : Backend::host;
-  return choose_engine(settings, {rows, on_device}, engine);
+PetscErrorCode backend_at(PetscInt rows, bool on_device, std::optional<BackendChoice>* backend) {
+  BackendSettings settings;
+  settings.wanted = on_device ? Backend::cuda : Backend::host;
+  return choose_backend(settings, {rows, on_device}, backend);
 }
 
 /// Row by row, from the device's arrays where the matrix has such.
 PetscErrorCode order_rows(Mat matrix, std::vector<Index>* order) {
   PetscFunctionBegin;
   MatrixSource source;
-  std::optional<EngineChoice> engine;
+  std::optional<BackendChoice> backend;
   Stream stream;
   PetscCall(source.inspect(matrix, true));
-  PetscCall(choose_backend(source.rows(), source.on_device(), &engine));
+  PetscCall(backend_at(source.rows(), source.on_device(), &backend));
   if (source.on_device()) PetscCall(current_stream(&stream));
   PetscCall(source.open(matrix, source.on_device()));
   PetscCall(guarded([&] {
-    *order = reverse_cuthill_mckee(engine->context, source.view().pattern, source.space(), nullptr, stream);
+    *order = reverse_cuthill_mckee(backend->context, source.view().pattern, source.space(), nullptr, stream);
   }));
   PetscCall(source.close());
   PetscCall(source.reset());
@@ -55,10 +55,10 @@ PetscErrorCode order_rows(Mat matrix, std::vector<Index>* order) {
 PetscErrorCode order_nodes(Mat matrix, std::vector<Index>* order) {
   PetscFunctionBegin;
   CsrPattern nodes;
-  std::optional<EngineChoice> engine;
+  std::optional<BackendChoice> backend;
   PetscCall(open_pattern(matrix, PETSC_TRUE, &nodes));
-  PetscCall(choose_backend(nodes.rows, false, &engine));
-  PetscCall(guarded([&] { *order = reverse_cuthill_mckee(engine->context, nodes); }));
+  PetscCall(backend_at(nodes.rows, false, &backend));
+  PetscCall(guarded([&] { *order = reverse_cuthill_mckee(backend->context, nodes); }));
   PetscCall(close_pattern(matrix, PETSC_TRUE, &nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,7 +2,7 @@
 
 namespace taskdag::petsc {
 
-PetscErrorCode JacobiBridge::analyse(Mat matrix, const JacobiOptions& options, const EngineSettings& settings) {
+PetscErrorCode JacobiBridge::analyse(Mat matrix, const JacobiOptions& options, const BackendSettings& settings) {
   PetscFunctionBegin;
   EventScope event;
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
@@ -14,7 +14,7 @@ PetscErrorCode JacobiBridge::analyse(Mat matrix, const JacobiOptions& options, c
     PetscCall(MatGetInfo(matrix, MAT_LOCAL, &sizes));
     entries_ = static_cast<Offset>(sizes.nz_used);
     PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
-      jacobi_.emplace(engine_->context, view, space, options_, stream);
+      jacobi_.emplace(backend_->context, view, space, options_, stream);
     }));
     PetscCall(report_zeros(matrix));
   }
@@ -68,7 +68,7 @@ PetscLogDouble JacobiBridge::flops() const {
 
 PetscErrorCode JacobiBridge::view(PetscViewer viewer) const {
   PetscFunctionBegin;
-  PetscCall(view_engine(viewer));
+  PetscCall(view_backend(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  Jacobi: %d sweeps, damping %g\n", options_.sweeps, options_.damping));
   if (jacobi_)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " rows, %d zero diagonals replaced by 1, %g MB\n",
@@ -79,7 +79,7 @@ PetscErrorCode JacobiBridge::view(PetscViewer viewer) const {
 PetscErrorCode JacobiBridge::reset() {
   PetscFunctionBegin;
   PetscCall(guarded([&] { jacobi_.reset(); }));
-  engine_.reset();
+  backend_.reset();
   PetscCall(source_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,7 +13,7 @@ namespace taskdag::petsc {
 class JacobiBridge : public Bridge {
  public:
   /// Takes pattern and values.
-  PetscErrorCode analyse(Mat matrix, const JacobiOptions& options, const EngineSettings& settings);
+  PetscErrorCode analyse(Mat matrix, const JacobiOptions& options, const BackendSettings& settings);
 
   /// New values on the pattern that was analysed.
   PetscErrorCode update(Mat matrix);

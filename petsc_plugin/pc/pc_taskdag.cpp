@@ -79,11 +79,11 @@ PetscErrorCode make_ordering(PC pc, Mat matrix) {
   PetscCall(ISDestroy(&data.col));
   const Settings& s = data.settings;
   if (s.ordering == ordering_auto)
-    PetscCall(choose_ordering(matrix, s.fill == FillScope::blocks ? 0 : s.levels, s.engine, &data.ordering));
+    PetscCall(choose_ordering(matrix, s.fill == FillScope::blocks ? 0 : s.levels, s.backend, &data.ordering));
   else
     PetscCall(guarded([&] { data.ordering = {s.ordering, ""}; }));
   if (is_block_ordering(data.ordering.name))
-    PetscCall(make_block_ordering(matrix, data.ordering.name, s.engine, &data.row, &data.col));
+    PetscCall(make_block_ordering(matrix, data.ordering.name, s.backend, &data.row, &data.col));
   else
     PetscCall(MatGetOrdering(matrix, data.ordering.name.c_str(), &data.row, &data.col));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -95,11 +95,11 @@ PetscErrorCode setup_factor(PC pc, Mat matrix, bool same_pattern) {
   const FactorOptions options = options_of(data.settings);
   if (!same_pattern) {
     PetscCall(make_ordering(pc, matrix));
-    PetscCall(data.factor.analyse(matrix, data.row, data.col, options, data.settings.engine));
+    PetscCall(data.factor.analyse(matrix, data.row, data.col, options, data.settings.backend));
   }
-  FactorReport report;
-  PetscCall(data.factor.factor(matrix, options, pc->erroriffailure == PETSC_TRUE, &report));
-  PetscCall(share_failure(pc, report.error));
+  FactorFailure failure;
+  PetscCall(data.factor.factor(matrix, options, pc->erroriffailure == PETSC_TRUE, &failure));
+  PetscCall(share_failure(pc, failure.error));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,7 +117,7 @@ PetscErrorCode set_up(PC pc) {
   else if (same_pattern)
     PetscCall(data.jacobi.update(matrix));
   else
-    PetscCall(data.jacobi.analyse(matrix, data.settings.jacobi, data.settings.engine));
+    PetscCall(data.jacobi.analyse(matrix, data.settings.jacobi, data.settings.backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,7 +166,7 @@ PetscErrorCode apply_left(PC pc, Vec b, Vec x) { return apply_half(pc, Apply::sy
 PetscErrorCode apply_right(PC pc, Vec b, Vec x) { return apply_half(pc, Apply::symmetric_right, b, x); }
 
 auto compared(const Settings& s) {
-  return std::tuple(s.type, s.engine.backend, s.engine.threads, s.jacobi.sweeps, s.jacobi.damping, s.jacobi.diagonal,
+  return std::tuple(s.type, s.backend.wanted, s.backend.threads, s.jacobi.sweeps, s.jacobi.damping, s.jacobi.diagonal,
                     s.jacobi.absolute, s.ordering, effective_shift(s), s.shift_amount, s.zero_pivot, s.levels, s.fill,
                     s.sweeps.schedule, s.sweeps.tune, s.sweeps.tune_file);
 }
@@ -235,8 +235,8 @@ PetscErrorCode set_backend(PC pc, PCTaskDAGBackend backend) {
   static_assert(static_cast<int>(Backend::cuda) == PC_TASKDAG_BACKEND_CUDA);
   static_assert(static_cast<int>(Backend::host) == PC_TASKDAG_BACKEND_HOST);
   const auto chosen = static_cast<Backend>(backend);
-  if (data_of(pc).settings.engine.backend != chosen) PetscCall(start_over(pc));
-  data_of(pc).settings.engine.backend = chosen;
+  if (data_of(pc).settings.backend.wanted != chosen) PetscCall(start_over(pc));
+  data_of(pc).settings.backend.wanted = chosen;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
