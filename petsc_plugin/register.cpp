@@ -5,8 +5,7 @@
 #include "compat.hpp"
 #include "events.hpp"
 #include "matfactor/mat_factor.hpp"
-#include "ordering/blocks.hpp"
-#include "ordering/rcm.hpp"
+#include "ordering/orderings.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "taskdagpetsc.h"
 
@@ -58,8 +57,7 @@ PetscErrorCode TaskDAGInitializePackage(void) {
   PetscCall(initialize_backends());
   PetscCall(register_pc());
   PetscCall(register_mat_factor());
-  PetscCall(register_ordering());
-  PetscCall(register_block_orderings());
+  PetscCall(register_orderings());
   PetscCall(PetscRegisterFinalize(TaskDAGFinalizePackage));
   initialized = true;
   PetscFunctionReturn(PETSC_SUCCESS);

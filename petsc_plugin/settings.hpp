@@ -28,16 +28,13 @@ struct SweepSettings {
   bool operator==(const SweepSettings&) const = default;
 };
 
-/// The ordering that stands for a choice.
-inline constexpr const char* ordering_auto = "auto";
-
 /// Everything that the preconditioner takes from options or setters.
 struct Settings {
   PCTaskDAGType type = PC_TASKDAG_ILU;
   BackendSettings backend;
   SweepSettings sweeps;
   JacobiOptions jacobi;
-  std::string ordering = ordering_auto;
+  std::string ordering = "auto";
   bool reuse_ordering = false;
   bool shift_chosen = false;  ///< else the type's default counts
   MatFactorShiftType shift = MAT_SHIFT_NONE;

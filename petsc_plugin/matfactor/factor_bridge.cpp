@@ -2,7 +2,7 @@
 
 #include <tuple>
 
-#include "ordering/blocks.hpp"
+#include "ordering/attached_blocks.hpp"
 
 namespace taskdag::petsc {
 namespace {

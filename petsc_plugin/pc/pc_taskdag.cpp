@@ -7,7 +7,9 @@
 #include "compat.hpp"
 #include "matfactor/factor_bridge.hpp"
 #include "options.hpp"
-#include "ordering/blocks.hpp"
+#include "ordering/attached_blocks.hpp"
+#include "ordering/choice.hpp"
+#include "ordering/orderings.hpp"
 #include "pc/jacobi_bridge.hpp"
 
 namespace taskdag::petsc {
@@ -65,7 +67,7 @@ PetscErrorCode share_failure(PC pc, MatFactorError error) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode make_ordering(PC pc, Mat matrix) {
+PetscErrorCode order(PC pc, Mat matrix) {
   PetscFunctionBegin;
   Data& data = data_of(pc);
   if (data.row && data.settings.reuse_ordering) {
@@ -82,10 +84,7 @@ PetscErrorCode make_ordering(PC pc, Mat matrix) {
     PetscCall(choose_ordering(matrix, s.fill == FillScope::blocks ? 0 : s.levels, s.backend, &data.ordering));
   else
     PetscCall(guarded([&] { data.ordering = {s.ordering, ""}; }));
-  if (is_block_ordering(data.ordering.name))
-    PetscCall(make_block_ordering(matrix, data.ordering.name, s.backend, &data.row, &data.col));
-  else
-    PetscCall(MatGetOrdering(matrix, data.ordering.name.c_str(), &data.row, &data.col));
+  PetscCall(make_ordering(matrix, data.ordering.name, s.backend, &data.row, &data.col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,7 +93,7 @@ PetscErrorCode setup_factor(PC pc, Mat matrix, bool same_pattern) {
   Data& data = data_of(pc);
   const FactorOptions options = options_of(data.settings);
   if (!same_pattern) {
-    PetscCall(make_ordering(pc, matrix));
+    PetscCall(order(pc, matrix));
     PetscCall(data.factor.analyse(matrix, data.row, data.col, options, data.settings.backend));
   }
   FactorFailure failure;
