@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "ordering/attached_blocks.hpp"
+#include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
 namespace {
@@ -81,10 +82,10 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
   status_ = {};
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   const bool fill_in_blocks = options_.levels > 0 && options_.fill == FillScope::blocks;
-  PetscCheck(
-      blocks_ || !fill_in_blocks, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-      "-pc_taskdag_fill blocks needs an ordering by blocks of this very pattern: -pc_taskdag_ordering taskdag_bmc "
-      "(for -pc_type ilu or icc: -pc_factor_mat_ordering_type); auto takes it on GPUs only, for deep patterns");
+  PetscCheck(blocks_ || !fill_in_blocks, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "-pc_taskdag_fill blocks needs an ordering by blocks of this very pattern: "
+             "-pc_taskdag_ordering " MATORDERINGTASKDAGBMC
+             " (for -pc_type ilu or icc: -pc_factor_mat_ordering_type); auto takes it on GPUs only, for deep patterns");
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     FactorOptions with_blocks = options_;
     if (options_.levels == 0 || fill_in_blocks) with_blocks.blocks = blocks_;

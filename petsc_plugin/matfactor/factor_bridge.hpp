@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "mat/bridge.hpp"
-#include "settings.hpp"
 #include "taskdag/factorization.hpp"
 
 namespace taskdag::petsc {

@@ -2,7 +2,9 @@
 
 #include "compat.hpp"
 #include "matfactor/factor_bridge.hpp"
+#include "matfactor/factor_options.hpp"
 #include "options.hpp"
+#include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
 namespace {
@@ -70,14 +72,27 @@ PetscErrorCode count_entries(Mat matrix, FactorKind kind, PetscLogDouble* entrie
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Backend, threads, schedules and where fill may be, under the factor's own prefix.
+PetscErrorCode read_options(Mat factor, BackendSettings* backend) {
+  PetscFunctionBegin;
+  FactorData& data = data_of(factor);
+  PetscCall(guarded([&] { data.sweeps = {}; }));
+  data.fill = FillScope::everywhere;
+  PetscOptionsBegin(PetscObjectComm(reinterpret_cast<PetscObject>(factor)),
+                    reinterpret_cast<PetscObject>(factor)->prefix, "TaskDAG factor options", "Mat");
+  PetscCall(read_backend(PetscOptionsObject, backend));
+  PetscCall(read_sweeps(PetscOptionsObject, &data.sweeps));
+  PetscCall(read_fill(PetscOptionsObject, &data.fill));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorInfo* info) {
   PetscFunctionBegin;
   PetscCheck(info->usedt == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG has no drop tolerance");
   BackendSettings settings;
   FactorData& data = data_of(factor);
-  PetscCall(guarded([&] { data.sweeps = {}; }));
-  data.fill = FillScope::everywhere;
-  PetscCall(read_factor_options(factor, settings, data.sweeps, data.fill));
+  PetscCall(read_options(factor, &settings));
   PetscCall(data.bridge.analyse(matrix, row, col, options_of(factor, info), settings));
   data.fill_expected = info->fill;
   PetscCall(count_entries(matrix, data.kind, &data.entries_given));

@@ -1,12 +1,13 @@
 #include "ordering/multicolour.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "mat/with_pattern.hpp"
-#include "options.hpp"
 #include "ordering/attached_blocks.hpp"
 #include "taskdag/block_ordering.hpp"
+#include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
 namespace {
@@ -108,6 +109,26 @@ PetscErrorCode order_bmc_on(Mat matrix, const BackendSettings& backend, IS* row,
   PetscInt block_size = 0;
   PetscCall(block_size_of(matrix, &block_size));
   PetscCall(order_on(matrix, block_size, backend, row, col));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+OptionRow bmc_block_size_row() {
+  return {"-taskdag_bmc_block_size", "256, less for fewer than 65536 rows", "1 or more",
+          "Rows in a block of the ordering " MATORDERINGTASKDAGBMC "; without prefix"};
+}
+
+PetscErrorCode read_bmc_block_size(PetscInt* rows) {
+  PetscFunctionBegin;
+  std::optional<OptionRow> option;
+  PetscBool given = PETSC_FALSE;
+  PetscCall(guarded([&] { option = bmc_block_size_row(); }));
+  *rows = 0;
+  // A title of its own: PETSc prints the help under each title once.
+  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for all orderings", "Mat");
+  PetscCall(PetscOptionsInt(option->name, option->help.c_str(), nullptr, *rows, rows, &given));
+  PetscCheck(!given || *rows >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %" PetscInt_FMT,
+             option->name, option->range.c_str(), *rows);
+  PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,6 +5,7 @@
 
 #include <petscmat.h>
 
+#include "options.hpp"
 #include "settings.hpp"
 
 namespace taskdag::petsc {
@@ -17,5 +18,9 @@ PetscErrorCode order_bmc(Mat matrix, MatOrderingType type, IS* row, IS* col);
 /// For a preconditioner of our own: all rows one by one, on the backend of the settings.
 PetscErrorCode order_color_on(Mat matrix, const BackendSettings& backend, IS* row, IS* col);
 PetscErrorCode order_bmc_on(Mat matrix, const BackendSettings& backend, IS* row, IS* col);
+
+/// -taskdag_bmc_block_size; a value of 0: not given.
+OptionRow bmc_block_size_row();
+PetscErrorCode read_bmc_block_size(PetscInt* rows);
 
 }  // namespace taskdag::petsc

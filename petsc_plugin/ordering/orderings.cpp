@@ -34,9 +34,9 @@ PetscErrorCode register_orderings() {
 }
 
 std::string ordering_names() {
-  std::string names;
-  for (const Ordering& ordering : orderings) names += (names.empty() ? "" : ", ") + std::string(ordering.name);
-  return names;
+  std::vector<const char*> names;
+  for (const Ordering& ordering : orderings) names.push_back(ordering.name);
+  return join(names);
 }
 
 PetscErrorCode make_ordering(Mat matrix, const std::string& name, const BackendSettings& backend, IS* row, IS* col) {
@@ -47,6 +47,15 @@ PetscErrorCode make_ordering(Mat matrix, const std::string& name, const BackendS
     PetscCall(ours->make_on(matrix, backend, row, col));
   else
     PetscCall(MatGetOrdering(matrix, name.c_str(), row, col));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::vector<OptionRow> ordering_rows() { return {bmc_block_size_row()}; }
+
+PetscErrorCode show_ordering_options() {
+  PetscFunctionBegin;
+  PetscInt rows = 0;
+  PetscCall(read_bmc_block_size(&rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
