@@ -34,8 +34,8 @@ PetscErrorCode register_orderings() {
 }
 
 std::string ordering_names() {
-  std::vector<const char*> names;
-  for (const Ordering& ordering : orderings) names.push_back(ordering.name);
+  std::array<const char*, orderings.size()> names{};
+  std::transform(orderings.begin(), orderings.end(), names.begin(), [](const Ordering& o) { return o.name; });
   return join(names);
 }
 
