@@ -10,6 +10,7 @@
 namespace taskdag::petsc {
 namespace {
 
+/// How to add an ordering: a function in files of its own, a name in taskdagpetsc.h, a row in the table below.
 struct Ordering {
   const char* name;
   /// What MatGetOrdering() calls. It works where the matrix lies, and orders nodes as one: PETSc's own factorisations

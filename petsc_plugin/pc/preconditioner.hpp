@@ -9,8 +9,9 @@
 
 namespace taskdag::petsc {
 
-/// A preconditioner of one rank's own rows and columns. Each function is called on all ranks of the PC or on none.
-/// All but the destructor may be called in any state; apply() only after analyse().
+/// A preconditioner of one rank's own rows and columns. update() and apply() come after analyse(), view() and reset()
+/// at any time. How to add a type: a class of this kind in files of its own, a row in types.hpp, a value of
+/// PCTaskDAGType.
 class Preconditioner {
  public:
   Preconditioner() = default;
