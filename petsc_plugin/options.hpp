@@ -1,65 +1,56 @@
 /// \file
-/// The options of the plugin: one table with names, defaults, ranges and help texts, and the functions that read them.
+/// How options are described and read, and those that all solvers of the plugin have. The options of one solver or
+/// ordering are beside it; pc/pc_options.hpp has the table of all.
 #pragma once
 
-#include <array>
-#include <iosfwd>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "compat.hpp"
 #include "settings.hpp"
 
 namespace taskdag::petsc {
 
-enum class OptionId {
-  type,
-  backend,
-  threads,
-  schedule,
-  tune,
-  tune_file,
-  jacobi_sweeps,
-  jacobi_damping,
-  jacobi_type,
-  jacobi_abs,
-  pc_ordering,
-  ordering,
-  reuse_ordering,
-  shift_type,
-  shift_amount,
-  zero_pivot,
-  levels,
-  fill,
-  bmc_block_size,
-  auto_min_rows,
-};
-inline constexpr std::size_t option_count = 20;
-
+/// One line of the option table.
 struct OptionRow {
-  OptionId id;
   const char* name;           ///< with the leading dash, without prefix
   std::string default_value;  ///< as a user would write it
   std::string range;          ///< the values that are accepted
-  const char* help;
+  std::string help;
 };
 
-/// The whole table, in the order of OptionId; the defaults are taken from Settings.
-std::array<OptionRow, option_count> option_table();
+/// The words one after the other: "a, b" with `last` between the last two.
+std::string join(std::span<const char* const> words, const char* last = ", ");
 
-/// Writes the table as a Markdown table.
-void write_option_table(std::ostream& out);
+/// A number as a user would write it.
+std::string number(double value);
 
-/// Reads the preconditioner's options inside PCSetFromOptions(). Collective on the PC.
-/// @returns PETSC_ERR_ARG_OUTOFRANGE for values outside the table's range
-PetscErrorCode read_pc_options(OptionItems items, Settings& settings);
+/// "true", "false".
+const char* to_text(bool value);
 
-/// Reads the options of a factor matrix about backend, threads, schedules and where fill may be under its own prefix.
-PetscErrorCode read_factor_options(Mat factor, EngineSettings& engine, SweepSettings& sweeps, FillScope& fill);
+// Each reads one option inside PetscOptionsBegin() or PetscOptionsHeadBegin(); a value that is not given stays.
+// They return PETSC_ERR_ARG_OUTOFRANGE for values outside the row's range.
 
-/// The value of -taskdag_bmc_block_size; 0: not given.
-PetscErrorCode read_bmc_block_size(PetscInt* rows);
+/// One of `names`; `value` is its place there.
+PetscErrorCode read_list(OptionItems items, const OptionRow& option, std::span<const char* const> names,
+                         PetscInt* value);
+PetscErrorCode read_int(OptionItems items, const OptionRow& option, PetscInt least, PetscInt* value);
+PetscErrorCode read_bool(OptionItems items, const OptionRow& option, bool* value);
+/// Finite, 0 or more.
+PetscErrorCode read_tolerance(OptionItems items, const OptionRow& option, PetscReal* value);
+PetscErrorCode read_text(OptionItems items, const OptionRow& option, std::string* value, PetscBool* given);
 
-/// The value of -taskdag_auto_min_rows.
+/// Backend and threads.
+std::vector<OptionRow> backend_rows();
+PetscErrorCode read_backend(OptionItems items, BackendSettings* settings);
+
+/// Schedule and tuning.
+std::vector<OptionRow> sweep_rows();
+PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings);
+
+/// -taskdag_auto_min_rows.
+OptionRow auto_min_rows_row();
 PetscErrorCode read_auto_min_rows(PetscInt* rows);
 
 }  // namespace taskdag::petsc

@@ -2,7 +2,7 @@
 /// Prints the plugin's options as the Markdown table that README.md holds.
 #include <iostream>
 
-#include "options.hpp"
+#include "pc/pc_options.hpp"
 
 int main() {
   taskdag::petsc::write_option_table(std::cout);

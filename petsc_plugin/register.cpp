@@ -1,13 +1,12 @@
 /// \file
 /// Start and end of the plugin.
 
+#include "backend_choice.hpp"
 #include "compat.hpp"
-#include "engine.hpp"
 #include "events.hpp"
-#include "mat_factor.hpp"
-#include "ordering.hpp"
-#include "ordering_blocks.hpp"
-#include "pc_taskdag.hpp"
+#include "matfactor/mat_factor.hpp"
+#include "ordering/orderings.hpp"
+#include "pc/pc_taskdag.hpp"
 #include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
@@ -55,11 +54,10 @@ PetscErrorCode TaskDAGInitializePackage(void) {
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(check_version());
   PetscCall(register_events());
-  PetscCall(initialize_engines());
+  PetscCall(initialize_backends());
   PetscCall(register_pc());
   PetscCall(register_mat_factor());
-  PetscCall(register_ordering());
-  PetscCall(register_block_orderings());
+  PetscCall(register_orderings());
   PetscCall(PetscRegisterFinalize(TaskDAGFinalizePackage));
   initialized = true;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -67,7 +65,7 @@ PetscErrorCode TaskDAGInitializePackage(void) {
 
 PetscErrorCode TaskDAGFinalizePackage(void) {
   PetscFunctionBegin;
-  PetscCall(taskdag::petsc::finalize_engines());
+  PetscCall(taskdag::petsc::finalize_backends());
   taskdag::petsc::initialized = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

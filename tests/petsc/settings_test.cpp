@@ -1,25 +1,10 @@
-// Options, setters, views and the choice of a backend.
-#include <sstream>
+// Setters, views and the choice of a backend.
+#include <bit>
 
-#include "options.hpp"
 #include "support.hpp"
 
 namespace taskdag::test {
 namespace {
-
-TEST(Options, MarkdownTableHasOneLineEach) {
-  std::ostringstream text;
-  petsc::write_option_table(text);
-  std::istringstream lines(text.str());
-  std::string line;
-  int count = 0;
-  while (std::getline(lines, line)) {
-    EXPECT_EQ(line.front(), '|');
-    EXPECT_EQ(line.back(), '|');
-    ++count;
-  }
-  EXPECT_EQ(count, static_cast<int>(petsc::option_count) + 2);
-}
 
 TEST(View, NamesTypeOrderingBackendLevelsAndShift) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
@@ -121,6 +106,28 @@ TEST(Setters, ChangedOptionsTakeEffectAfterASetup) {
   PETSC_OK(PCSetFromOptions(pc));
   PETSC_OK(PCSetUp(pc));
   EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic + 1);
+}
+
+TEST(Setters, RefuseTypesThatAreNotKnown) {
+  const ErrorCapture errors;
+  OwnedPc pc;
+  PETSC_OK(PCCreate(PETSC_COMM_WORLD, pc.out()));
+  PETSC_OK(PCSetType(pc, PCTASKDAG));
+  PETSC_OK(PCTaskDAGSetType(pc, PC_TASKDAG_SOR));
+  EXPECT_EQ(static_cast<int>(PCTaskDAGSetType(pc, std::bit_cast<PCTaskDAGType>(1000))), PETSC_ERR_ARG_OUTOFRANGE);
+  EXPECT_NE(errors.message().find("PCTaskDAGType 1000 is not known"), std::string::npos) << errors.message();
+}
+
+TEST(Setters, OfFactorsLastWhileAnotherTypeIsInUse) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 9, .nz = 1}));
+  const OwnedPc pc = make_pc(a, "-pc_type taskdag -pc_taskdag_type jacobi -pc_taskdag_backend host");
+  PETSC_OK(PCFactorSetLevels(pc, 2));
+  PETSC_OK(PCSetUp(pc));
+  PETSC_OK(PCTaskDAGSetType(pc, PC_TASKDAG_ILU));
+  PETSC_OK(PCSetUp(pc));
+  const OwnedPc reference = make_pc(a, "-pc_type ilu -pc_factor_levels 2");
+  EXPECT_LT(difference_of_applications(pc, reference, a), 1e-12);
 }
 
 TEST(Registration, IsRepeatable) {

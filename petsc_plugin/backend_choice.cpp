@@ -1,4 +1,4 @@
-#include "engine.hpp"
+#include "backend_choice.hpp"
 
 #include <sched.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ struct Process {
   std::map<Configuration, Context> contexts;
 };
 
-// Never destroyed: at exit the CUDA runtime or PETSc may be gone already. finalize_engines() empties it in time.
+// Never destroyed: at exit the CUDA runtime or PETSc may be gone already. finalize_backends() empties it in time.
 Process& process() {
   static Process& instance = *new Process;
   return instance;
@@ -79,7 +79,7 @@ PetscErrorCode choose_device(int* device) {
 
 }  // namespace
 
-PetscErrorCode initialize_engines() {
+PetscErrorCode initialize_backends() {
   PetscFunctionBegin;
   MPI_Comm node = MPI_COMM_NULL;
   PetscCallMPI(MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
@@ -89,18 +89,18 @@ PetscErrorCode initialize_engines() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode finalize_engines() {
+PetscErrorCode finalize_backends() {
   PetscFunctionBegin;
   PetscCall(guarded([] { process().contexts.clear(); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode choose_engine(const EngineSettings& settings, const DataPlace& place,
-                             std::optional<EngineChoice>* choice) {
+PetscErrorCode choose_backend(const BackendSettings& settings, const DataPlace& place,
+                              std::optional<BackendChoice>* choice) {
   PetscFunctionBegin;
-  bool cuda = settings.backend == Backend::cuda;
+  bool cuda = settings.wanted == Backend::cuda;
   std::string reason;
-  if (settings.backend == Backend::automatic)
+  if (settings.wanted == Backend::automatic)
     PetscCall(decide(place, &cuda, &reason));
   else
     PetscCall(guarded([&] { reason = "asked for"; }));
@@ -117,7 +117,7 @@ PetscErrorCode choose_engine(const EngineSettings& settings, const DataPlace& pl
       const ContextOptions options{configuration.backend, configuration.threads, configuration.device};
       found = contexts.emplace(configuration, Context::create(options)).first;
     }
-    choice->emplace(EngineChoice{found->second, std::move(reason)});
+    choice->emplace(BackendChoice{found->second, std::move(reason)});
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

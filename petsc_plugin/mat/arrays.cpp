@@ -1,4 +1,4 @@
-#include "arrays.hpp"
+#include "mat/arrays.hpp"
 
 namespace taskdag::petsc {
 namespace {

@@ -6,14 +6,13 @@
 #include <optional>
 #include <vector>
 
-#include "bridge.hpp"
-#include "settings.hpp"
+#include "mat/bridge.hpp"
 #include "taskdag/factorization.hpp"
 
 namespace taskdag::petsc {
 
-/// What a numeric phase reports, in PETSc's terms.
-struct FactorReport {
+/// What went wrong in a numeric phase, if anything, in PETSc's terms.
+struct FactorFailure {
   MatFactorError error = MAT_FACTOR_NOERROR;
   PetscReal zero_pivot_value = 0.0;
   PetscInt zero_pivot_row = -1;
@@ -22,17 +21,17 @@ struct FactorReport {
 class FactorBridge : public Bridge {
  public:
   /// Symbolic phase. row, col: permutations as MatGetOrdering() gives them, or null for the natural order.
-  PetscErrorCode analyse(Mat matrix, IS row, IS col, const FactorOptions& options, const EngineSettings& settings);
+  PetscErrorCode analyse(Mat matrix, IS row, IS col, const FactorOptions& options, const BackendSettings& settings);
 
   /// Numeric phase for a matrix with the pattern that was analysed. Options that differ from the last ones are taken.
-  /// A zero pivot or a value that is not finite is an error with `error_if_failure`, else a report.
-  PetscErrorCode factor(Mat matrix, const FactorOptions& options, bool error_if_failure, FactorReport* report);
+  /// A zero pivot or a value that is not finite is an error with `error_if_failure`, else a report in `failure`.
+  PetscErrorCode factor(Mat matrix, const FactorOptions& options, bool error_if_failure, FactorFailure* failure);
 
   /// Applies the factor to the local part of a vector, or to the columns of a dense matrix.
   PetscErrorCode apply(Apply part, Vec b, Vec x);
   PetscErrorCode apply(Apply part, Mat b, Mat x);
 
-  /// Prints the engine, sizes, levels, memory and shift.
+  /// Prints the backend, sizes, levels, memory and shift.
   PetscErrorCode view(PetscViewer viewer) const;
 
   /// Null before analyse(), and for a matrix without rows.

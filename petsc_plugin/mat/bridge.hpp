@@ -4,12 +4,12 @@
 
 #include <optional>
 
-#include "arrays.hpp"
+#include "backend_choice.hpp"
 #include "boundary.hpp"
 #include "compat.hpp"
-#include "engine.hpp"
 #include "events.hpp"
-#include "matrix_source.hpp"
+#include "mat/arrays.hpp"
+#include "mat/matrix_source.hpp"
 
 namespace taskdag::petsc {
 
@@ -17,19 +17,19 @@ namespace taskdag::petsc {
 class Bridge {
  public:
   /// The context in use; empty before the first setup.
-  [[nodiscard]] const std::optional<EngineChoice>& engine() const { return engine_; }
-  [[nodiscard]] bool on_cuda() const { return engine_ && engine_->context.backend() == Backend::cuda; }
+  [[nodiscard]] const std::optional<BackendChoice>& backend() const { return backend_; }
+  [[nodiscard]] bool on_cuda() const { return backend_ && backend_->context.backend() == Backend::cuda; }
   [[nodiscard]] PetscInt rows() const { return source_.rows(); }
 
   /// Prints backend, device or threads, and the reason.
-  PetscErrorCode view_engine(PetscViewer viewer) const;
+  PetscErrorCode view_backend(PetscViewer viewer) const;
 
  protected:
   Bridge() = default;
   ~Bridge() = default;
 
   /// Looks at the matrix and chooses a context for it.
-  PetscErrorCode prepare(Mat matrix, bool upper_is_enough, const EngineSettings& settings);
+  PetscErrorCode prepare(Mat matrix, bool upper_is_enough, const BackendSettings& settings);
 
   /// Lends the matrix to `work(view, space, stream)`, which may throw.
   template <class Work>
@@ -71,7 +71,7 @@ class Bridge {
   }
 
   MatrixSource source_;
-  std::optional<EngineChoice> engine_;
+  std::optional<BackendChoice> backend_;
 };
 
 }  // namespace taskdag::petsc

@@ -1,4 +1,4 @@
-#include "pattern.hpp"
+#include "mat/pattern.hpp"
 
 namespace taskdag::petsc {
 

@@ -1,6 +1,6 @@
-#include "matrix_source.hpp"
+#include "mat/matrix_source.hpp"
 
-#include "pattern.hpp"
+#include "mat/pattern.hpp"
 
 namespace taskdag::petsc {
 

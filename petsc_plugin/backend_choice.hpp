@@ -19,20 +19,20 @@ struct DataPlace {
 };
 
 /// A context and one clause that says why it is the one.
-struct EngineChoice {
+struct BackendChoice {
   Context context;
   std::string reason;
 };
 
 /// Learns this rank's place among the ranks of its node. Collective on PETSC_COMM_WORLD.
-PetscErrorCode initialize_engines();
+PetscErrorCode initialize_backends();
 
 /// Ends all contexts of this process.
-PetscErrorCode finalize_engines();
+PetscErrorCode finalize_backends();
 
 /// The context for a matrix; contexts with the same configuration are the same one.
 /// `choice` is not touched where an error is returned.
-PetscErrorCode choose_engine(const EngineSettings& settings, const DataPlace& place,
-                             std::optional<EngineChoice>* choice);
+PetscErrorCode choose_backend(const BackendSettings& settings, const DataPlace& place,
+                              std::optional<BackendChoice>* choice);
 
 }  // namespace taskdag::petsc

@@ -1,8 +1,9 @@
-#include "factor_bridge.hpp"
+#include "matfactor/factor_bridge.hpp"
 
 #include <tuple>
 
-#include "ordering_blocks.hpp"
+#include "ordering/attached_blocks.hpp"
+#include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
 namespace {
@@ -14,22 +15,22 @@ bool same(const FactorOptions& a, const FactorOptions& b) {
   return tied(a) == tied(b);
 }
 
-FactorReport to_report(const FactorStatus& status) {
-  FactorReport report;
+FactorFailure to_failure(const FactorStatus& status) {
+  FactorFailure failure;
   switch (status.outcome) {
     case FactorOutcome::success:
       break;
     case FactorOutcome::zero_pivot:
-      report = {MAT_FACTOR_NUMERIC_ZEROPIVOT, status.last_pivot, status.last_row};
+      failure = {MAT_FACTOR_NUMERIC_ZEROPIVOT, status.last_pivot, status.last_row};
       break;
     case FactorOutcome::non_finite:
-      report.error = MAT_FACTOR_OTHER;
+      failure.error = MAT_FACTOR_OTHER;
       break;
   }
-  return report;
+  return failure;
 }
 
-/// The error in place of a report.
+/// The failure as an error.
 PetscErrorCode raise_failure(const FactorStatus& status, const FactorOptions& options) {
   PetscCheck(status.outcome != FactorOutcome::zero_pivot, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
              "Zero pivot row %" PetscInt_FMT " tolerance %g; last one row %" PetscInt_FMT " value %g",
@@ -60,7 +61,7 @@ PetscErrorCode FactorBridge::set_order(IS order, std::vector<Index>* indices) {
 }
 
 PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOptions& options,
-                                     const EngineSettings& settings) {
+                                     const BackendSettings& settings) {
   PetscFunctionBegin;
   EventScope event;
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
@@ -81,23 +82,23 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
   status_ = {};
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   const bool fill_in_blocks = options_.levels > 0 && options_.fill == FillScope::blocks;
-  PetscCheck(
-      blocks_ || !fill_in_blocks, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-      "-pc_taskdag_fill blocks needs an ordering by blocks of this very pattern: -pc_taskdag_ordering taskdag_bmc "
-      "(for -pc_type ilu or icc: -pc_factor_mat_ordering_type); auto takes it on GPUs only, for deep patterns");
+  PetscCheck(blocks_ || !fill_in_blocks, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "-pc_taskdag_fill blocks needs an ordering by blocks of this very pattern: "
+             "-pc_taskdag_ordering " MATORDERINGTASKDAGBMC
+             " (for -pc_type ilu or icc: -pc_factor_mat_ordering_type); auto takes it on GPUs only, for deep patterns");
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     FactorOptions with_blocks = options_;
     if (options_.levels == 0 || fill_in_blocks) with_blocks.blocks = blocks_;
     const std::vector<Index>& col_order = same_order_ ? row_order_ : col_order_;
-    factorization_.emplace(engine_->context, view.pattern, space, with_blocks, row_order_, col_order, stream);
+    factorization_.emplace(backend_->context, view.pattern, space, with_blocks, row_order_, col_order, stream);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bool error_if_failure,
-                                    FactorReport* report) {
+                                    FactorFailure* failure) {
   PetscFunctionBegin;
-  *report = {};
+  *failure = {};
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (!same(options, options_)) PetscCall(build(matrix, options));
   EventScope event;
@@ -107,7 +108,7 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   }));
   // As PETSc's own incomplete factorisations count: one reciprocal per row.
   PetscCall(log_flops(on_cuda(), static_cast<PetscLogDouble>(rows())));
-  *report = to_report(status_);
+  *failure = to_failure(status_);
   if (!status_.ok()) {
     if (error_if_failure) PetscCall(raise_failure(status_, options_));
     PetscCall(PetscInfo(matrix, "Factorisation failed: first row %d, last row %d, value %g\n",
@@ -144,7 +145,7 @@ PetscLogDouble FactorBridge::flops(Apply part) const {
 
 PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
   PetscFunctionBegin;
-  PetscCall(view_engine(viewer));
+  PetscCall(view_backend(viewer));
   if (!factorization_) PetscFunctionReturn(PETSC_SUCCESS);
   const FactorizationInfo& sizes = factorization_->info();
   PetscCall(PetscViewerASCIIPrintf(
@@ -165,7 +166,7 @@ PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
 PetscErrorCode FactorBridge::reset() {
   PetscFunctionBegin;
   PetscCall(guarded([&] { factorization_.reset(); }));
-  engine_.reset();
+  backend_.reset();
   status_ = {};
   PetscCall(source_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,8 +1,10 @@
-#include "mat_factor.hpp"
+#include "matfactor/mat_factor.hpp"
 
 #include "compat.hpp"
-#include "factor_bridge.hpp"
+#include "matfactor/factor_bridge.hpp"
+#include "matfactor/factor_options.hpp"
 #include "options.hpp"
+#include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
 namespace {
@@ -27,12 +29,12 @@ FactorOptions options_of(Mat factor, const MatFactorInfo* info) {
 
 PetscErrorCode numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
   PetscFunctionBegin;
-  FactorReport report;
+  FactorFailure failure;
   PetscCall(
-      data_of(factor).bridge.factor(matrix, options_of(factor, info), matrix->erroriffailure == PETSC_TRUE, &report));
-  factor->factorerrortype = report.error;
-  factor->factorerror_zeropivot_value = report.zero_pivot_value;
-  factor->factorerror_zeropivot_row = report.zero_pivot_row;
+      data_of(factor).bridge.factor(matrix, options_of(factor, info), matrix->erroriffailure == PETSC_TRUE, &failure));
+  factor->factorerrortype = failure.error;
+  factor->factorerror_zeropivot_value = failure.zero_pivot_value;
+  factor->factorerror_zeropivot_row = failure.zero_pivot_row;
   factor->assembled = PETSC_TRUE;
   factor->preallocated = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -70,14 +72,27 @@ PetscErrorCode count_entries(Mat matrix, FactorKind kind, PetscLogDouble* entrie
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorInfo* info) {
+/// Backend, threads, schedules and where fill may be, under the factor's own prefix.
+PetscErrorCode read_options(Mat factor, BackendSettings* backend) {
   PetscFunctionBegin;
-  PetscCheck(info->usedt == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG has no drop tolerance");
-  EngineSettings settings;
   FactorData& data = data_of(factor);
   PetscCall(guarded([&] { data.sweeps = {}; }));
   data.fill = FillScope::everywhere;
-  PetscCall(read_factor_options(factor, settings, data.sweeps, data.fill));
+  PetscOptionsBegin(PetscObjectComm(reinterpret_cast<PetscObject>(factor)),
+                    reinterpret_cast<PetscObject>(factor)->prefix, "TaskDAG factor options", "Mat");
+  PetscCall(read_backend(PetscOptionsObject, backend));
+  PetscCall(read_sweeps(PetscOptionsObject, &data.sweeps));
+  PetscCall(read_fill(PetscOptionsObject, &data.fill));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorInfo* info) {
+  PetscFunctionBegin;
+  PetscCheck(info->usedt == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG has no drop tolerance");
+  BackendSettings settings;
+  FactorData& data = data_of(factor);
+  PetscCall(read_options(factor, &settings));
   PetscCall(data.bridge.analyse(matrix, row, col, options_of(factor, info), settings));
   data.fill_expected = info->fill;
   PetscCall(count_entries(matrix, data.kind, &data.entries_given));

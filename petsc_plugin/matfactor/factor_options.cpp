@@ -1,11 +1,18 @@
-#include "settings.hpp"
+#include "matfactor/factor_options.hpp"
+
+#include <array>
+#include <optional>
+
+#include "boundary.hpp"
+#include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
+namespace {
 
-MatFactorShiftType effective_shift(const Settings& settings) {
-  if (settings.shift_chosen) return settings.shift;
-  return settings.type == PC_TASKDAG_ICC ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE;
-}
+// In the order of the enumeration.
+constexpr std::array<const char*, 2> fill_names = {"all", "blocks"};
+
+}  // namespace
 
 FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscReal amount, PetscReal zero_pivot,
                              PetscInt levels, FillScope fill, const SweepSettings& sweeps) {
@@ -33,6 +40,22 @@ FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscRea
       break;
   }
   return options;
+}
+
+OptionRow fill_row() {
+  return {"-pc_taskdag_fill", fill_names[static_cast<std::size_t>(FactorOptions{}.fill)], join(fill_names),
+          "Where levels of fill may be: anywhere, or inside the blocks of the ordering " MATORDERINGTASKDAGBMC
+          " alone"};
+}
+
+PetscErrorCode read_fill(OptionItems items, FillScope* fill) {
+  PetscFunctionBegin;
+  std::optional<OptionRow> option;
+  PetscCall(guarded([&] { option = fill_row(); }));
+  auto value = static_cast<PetscInt>(*fill);
+  PetscCall(read_list(items, *option, fill_names, &value));
+  *fill = static_cast<FillScope>(value);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 }  // namespace taskdag::petsc

@@ -1,0 +1,61 @@
+/// \file
+/// The pattern of a sequential PETSc matrix, lent for the time of one call with a context for the work.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backend_choice.hpp"
+#include "boundary.hpp"
+#include "compat.hpp"
+#include "mat/matrix_source.hpp"
+#include "mat/pattern.hpp"
+#include "taskdag/csr.hpp"
+
+namespace taskdag::petsc {
+
+/// Where the nodes begin in which PETSc has gathered rows of equal pattern; empty where every row is one. With nodes
+/// MatGetOrdering() orders these instead of rows, and expands what it gets: PETSc's own factorisations rely on such
+/// rows staying together.
+PetscErrorCode find_nodes(Mat matrix, std::vector<Index>* begins);
+
+/// Lends the pattern of the rows to work(context, pattern, space, stream), which may throw. `wanted`: settings; null:
+/// the device where the matrix lies there, else the host. `upper_is_enough`: as in MatrixSource::inspect().
+template <class Work>
+PetscErrorCode with_pattern(Mat matrix, bool upper_is_enough, const BackendSettings* wanted, const Work& work) {
+  PetscFunctionBegin;
+  MatrixSource source;
+  std::optional<BackendChoice> backend;
+  PetscCall(source.inspect(matrix, upper_is_enough));
+  BackendSettings settings;
+  if (wanted)
+    settings = *wanted;
+  else
+    settings.wanted = source.on_device() ? Backend::cuda : Backend::host;
+  PetscCall(choose_backend(settings, {source.rows(), source.on_device()}, &backend));
+  const bool cuda = backend->context.backend() == Backend::cuda;
+  Stream stream;
+  if (cuda) PetscCall(current_stream(&stream));
+  PetscCall(source.open(matrix, cuda));
+  PetscCall(guarded([&] { work(backend->context, source.view().pattern, source.space(), stream); }));
+  PetscCall(source.close());
+  PetscCall(source.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Lends the graph of the nodes, which PETSc keeps on the host, to work(context, pattern), which may throw.
+template <class Work>
+PetscErrorCode with_node_pattern(Mat matrix, const Work& work) {
+  PetscFunctionBegin;
+  CsrPattern nodes;
+  std::optional<BackendChoice> backend;
+  BackendSettings settings;
+  settings.wanted = Backend::host;
+  PetscCall(choose_backend(settings, {}, &backend));
+  PetscCall(open_pattern(matrix, PETSC_TRUE, &nodes));
+  PetscCall(guarded([&] { work(backend->context, nodes); }));
+  PetscCall(close_pattern(matrix, PETSC_TRUE, &nodes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

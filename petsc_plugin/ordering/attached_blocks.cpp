@@ -1,0 +1,94 @@
+#include "ordering/attached_blocks.hpp"
+
+#include <vector>
+
+#include "boundary.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+constexpr const char* kAttachment = "TaskDAGRowBlocks";
+
+/// What travels with an index set. PETSc keeps it for as long as the set.
+struct Attachment {
+  std::vector<Index> order;  ///< what the index set points to
+  std::shared_ptr<const RowBlocks> blocks;
+  std::string text;
+  PetscObjectId matrix = 0;  ///< the pattern that the blocks are of
+  PetscObjectState pattern = 0;
+};
+
+PetscErrorCode destroy_attachment(void* pointer) {
+  return guarded([&] { delete static_cast<Attachment*>(pointer); });
+}
+
+std::string text_of(const BlockOrdering& ordering) {
+  std::string colours = std::to_string(ordering.blocks.colours()) + " colours";
+  if (ordering.shape == BlockShape::points) return colours;
+  return std::to_string(ordering.blocks.blocks()) + " blocks of about " + std::to_string(ordering.block_size) +
+         " rows (" + to_string(ordering.shape) + "), " + colours;
+}
+
+/// Null where nothing is attached.
+PetscErrorCode attachment_of(IS row, const Attachment** attachment) {
+  PetscFunctionBegin;
+  *attachment = nullptr;
+  PetscObject object = nullptr;
+  if (row) PetscCall(PetscObjectQuery(reinterpret_cast<PetscObject>(row), kAttachment, &object));
+  if (object) {
+    void* pointer = nullptr;
+    PetscCall(PetscContainerGetPointer(reinterpret_cast<PetscContainer>(object), &pointer));
+    *attachment = static_cast<const Attachment*>(pointer);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+PetscErrorCode make_index_sets(Mat matrix, BlockOrdering& ordering, IS* row, IS* col) {
+  PetscFunctionBegin;
+  std::unique_ptr<Attachment> attachment;
+  PetscObjectId id = 0;
+  PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(matrix), &id));
+  PetscCall(guarded([&] {
+    attachment = std::make_unique<Attachment>();
+    attachment->text = text_of(ordering);
+    attachment->order = std::move(ordering.order);
+    attachment->blocks = std::make_shared<const RowBlocks>(std::move(ordering.blocks));
+  }));
+  attachment->matrix = id;
+  attachment->pattern = matrix->nonzerostate;
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(attachment->order.size()), attachment->order.data(),
+                            PETSC_USE_POINTER, row));
+  PetscContainer container = nullptr;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(set_container<destroy_attachment>(container, attachment.release()));
+  PetscCall(
+      PetscObjectCompose(reinterpret_cast<PetscObject>(*row), kAttachment, reinterpret_cast<PetscObject>(container)));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscObjectReference(reinterpret_cast<PetscObject>(*row)));
+  *col = *row;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode attached_blocks(Mat matrix, IS row, std::shared_ptr<const RowBlocks>* blocks) {
+  PetscFunctionBegin;
+  blocks->reset();
+  const Attachment* attachment = nullptr;
+  PetscCall(attachment_of(row, &attachment));
+  if (!attachment) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscObjectId id = 0;
+  PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(matrix), &id));
+  if (attachment->matrix == id && attachment->pattern == matrix->nonzerostate) *blocks = attachment->blocks;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode describe_blocks(IS row, std::string* text) {
+  PetscFunctionBegin;
+  const Attachment* attachment = nullptr;
+  PetscCall(attachment_of(row, &attachment));
+  PetscCall(guarded([&] { *text = attachment ? attachment->text : ""; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,135 @@
+#include "ordering/multicolour.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "mat/with_pattern.hpp"
+#include "ordering/attached_blocks.hpp"
+#include "taskdag/block_ordering.hpp"
+#include "taskdagpetsc.h"
+
+namespace taskdag::petsc {
+namespace {
+
+/// From an ordering of nodes to one of rows.
+void expand(const std::vector<Index>& begins, BlockOrdering& ordering) {
+  const auto size = [&](Index node) {
+    const auto k = static_cast<std::size_t>(node);
+    return begins[k + 1] - begins[k];
+  };
+  std::vector<Index> order;
+  order.reserve(static_cast<std::size_t>(begins.back()));
+  RowBlocks expanded;
+  expanded.colour_offsets = ordering.blocks.colour_offsets;
+  for (Index b = 0; b < ordering.blocks.blocks(); ++b) {
+    const auto block = static_cast<std::size_t>(b);
+    for (Index p = ordering.blocks.block_offsets[block]; p < ordering.blocks.block_offsets[block + 1]; ++p) {
+      const Index node = ordering.order[static_cast<std::size_t>(p)];
+      const Index first = begins[static_cast<std::size_t>(node)];
+      for (Index row = first; row < first + size(node); ++row) order.push_back(row);
+    }
+    expanded.block_offsets.push_back(static_cast<Index>(order.size()));
+  }
+  ordering.order = std::move(order);
+  ordering.blocks = std::move(expanded);
+}
+
+/// The ordering of the nodes' graph, expanded.
+PetscErrorCode order_nodes(Mat matrix, PetscInt block_size, const std::vector<Index>& begins, BlockOrdering* ordering) {
+  return with_node_pattern(matrix, [&](const Context& context, const CsrPattern& nodes) {
+    const double share = static_cast<double>(nodes.rows) / begins.back();
+    BlockOrderingOptions options;
+    options.block_size = std::max<Index>(1, static_cast<Index>(share * block_size));
+    *ordering = block_multicolour(context, nodes, MemorySpace::host, options);
+    expand(begins, *ordering);
+    ordering->block_size = block_size;
+  });
+}
+
+/// Row by row. The graph of A + Aᵀ counts, so the upper triangle alone gives the same.
+PetscErrorCode order_rows(Mat matrix, PetscInt block_size, const BackendSettings* wanted, BlockOrdering* ordering) {
+  return with_pattern(matrix, true, wanted,
+                      [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
+                        *ordering = block_multicolour(context, pattern, space, {block_size}, stream);
+                      });
+}
+
+/// Rows of a block as the options say.
+PetscErrorCode block_size_of(Mat matrix, PetscInt* size) {
+  PetscFunctionBegin;
+  PetscCall(read_bmc_block_size(size));
+  PetscInt rows = 0;
+  PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
+  if (*size == 0) *size = default_block_size(rows);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// For MatGetOrdering().
+PetscErrorCode order(Mat matrix, PetscInt block_size, IS* row, IS* col) {
+  PetscFunctionBegin;
+  std::vector<Index> begins;
+  BlockOrdering ordering;
+  PetscCall(find_nodes(matrix, &begins));
+  if (begins.empty())
+    PetscCall(order_rows(matrix, block_size, nullptr, &ordering));
+  else
+    PetscCall(order_nodes(matrix, block_size, begins, &ordering));
+  PetscCall(make_index_sets(matrix, ordering, row, col));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// For a preconditioner of our own.
+PetscErrorCode order_on(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col) {
+  PetscFunctionBegin;
+  BlockOrdering ordering;
+  PetscCall(order_rows(matrix, block_size, &backend, &ordering));
+  PetscCall(make_index_sets(matrix, ordering, row, col));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+PetscErrorCode order_color(Mat matrix, MatOrderingType, IS* row, IS* col) { return order(matrix, 1, row, col); }
+
+PetscErrorCode order_color_on(Mat matrix, const BackendSettings& backend, IS* row, IS* col) {
+  return order_on(matrix, 1, backend, row, col);
+}
+
+PetscErrorCode order_bmc(Mat matrix, MatOrderingType, IS* row, IS* col) {
+  PetscFunctionBegin;
+  PetscInt block_size = 0;
+  PetscCall(block_size_of(matrix, &block_size));
+  PetscCall(order(matrix, block_size, row, col));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode order_bmc_on(Mat matrix, const BackendSettings& backend, IS* row, IS* col) {
+  PetscFunctionBegin;
+  PetscInt block_size = 0;
+  PetscCall(block_size_of(matrix, &block_size));
+  PetscCall(order_on(matrix, block_size, backend, row, col));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+OptionRow bmc_block_size_row() {
+  return {"-taskdag_bmc_block_size", "256, less for fewer than 65536 rows", "1 or more",
+          "Rows in a block of the ordering " MATORDERINGTASKDAGBMC "; without prefix"};
+}
+
+PetscErrorCode read_bmc_block_size(PetscInt* rows) {
+  PetscFunctionBegin;
+  std::optional<OptionRow> option;
+  PetscBool given = PETSC_FALSE;
+  PetscCall(guarded([&] { option = bmc_block_size_row(); }));
+  *rows = 0;
+  // A title of its own: PETSc prints the help under each title once.
+  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for all orderings", "Mat");
+  PetscCall(PetscOptionsInt(option->name, option->help.c_str(), nullptr, *rows, rows, &given));
+  PetscCheck(!given || *rows >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %" PetscInt_FMT,
+             option->name, option->range.c_str(), *rows);
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

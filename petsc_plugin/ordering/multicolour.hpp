@@ -1,0 +1,26 @@
+/// \file
+/// The orderings `taskdag_color` and `taskdag_bmc`: multicolour and block multicolour. Their blocks travel with the
+/// index sets (attached_blocks.hpp).
+#pragma once
+
+#include <petscmat.h>
+
+#include "options.hpp"
+#include "settings.hpp"
+
+namespace taskdag::petsc {
+
+/// For MatGetOrdering(). They work on the GPU where the matrix lies there, else on host threads; rows of one node stay
+/// together.
+PetscErrorCode order_color(Mat matrix, MatOrderingType type, IS* row, IS* col);
+PetscErrorCode order_bmc(Mat matrix, MatOrderingType type, IS* row, IS* col);
+
+/// For a preconditioner of our own: all rows one by one, on the backend of the settings.
+PetscErrorCode order_color_on(Mat matrix, const BackendSettings& backend, IS* row, IS* col);
+PetscErrorCode order_bmc_on(Mat matrix, const BackendSettings& backend, IS* row, IS* col);
+
+/// -taskdag_bmc_block_size; a value of 0: not given.
+OptionRow bmc_block_size_row();
+PetscErrorCode read_bmc_block_size(PetscInt* rows);
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,28 @@
+/// \file
+/// The orderings of the plugin by name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compat.hpp"
+#include "options.hpp"
+#include "settings.hpp"
+
+namespace taskdag::petsc {
+
+/// Registers all orderings for MatGetOrdering().
+PetscErrorCode register_orderings();
+
+/// Their names, with commas between.
+std::string ordering_names();
+
+/// The ordering of that name for a preconditioner of our own: one of the plugin's, or any other that is registered.
+PetscErrorCode make_ordering(Mat matrix, const std::string& name, const BackendSettings& backend, IS* row, IS* col);
+
+/// The orderings' own options.
+std::vector<OptionRow> ordering_rows();
+/// Reads them for -help; an ordering takes the values when it is made.
+PetscErrorCode show_ordering_options();
+
+}  // namespace taskdag::petsc

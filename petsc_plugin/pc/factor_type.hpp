@@ -1,0 +1,38 @@
+/// \file
+/// -pc_taskdag_type ilu and icc: incomplete factorisations, with their orderings, shifts and levels of fill.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+#include "ordering/choice.hpp"
+#include "pc/preconditioner.hpp"
+
+namespace taskdag::petsc {
+
+struct Settings;
+
+struct FactorSettings {
+  std::string ordering = ordering_auto;
+  bool reuse_ordering = false;              ///< may change at any time; all others only before a new start
+  std::optional<MatFactorShiftType> shift;  ///< without one the type's default counts
+  PetscReal shift_amount = FactorOptions{}.shift_amount;
+  PetscReal zero_pivot = FactorOptions{}.zero_pivot;
+  PetscInt levels = 0;
+  FillScope fill = FillScope::everywhere;
+};
+
+std::unique_ptr<Preconditioner> make_ilu(const Settings& settings);
+std::unique_ptr<Preconditioner> make_icc(const Settings& settings);
+
+/// Their options: PETSc's -pc_factor_… and some of ours.
+std::vector<OptionRow> factor_rows();
+PetscErrorCode read_factor(OptionItems items, Settings* settings);
+bool same_factor(const Settings& a, const Settings& b);
+
+/// PETSc's own setters for factor options reach this preconditioner as well.
+PetscErrorCode compose_factor_setters(PC pc, bool present);
+
+}  // namespace taskdag::petsc

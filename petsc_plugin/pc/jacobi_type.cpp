@@ -1,0 +1,169 @@
+#include "pc/jacobi_type.hpp"
+
+#include <array>
+#include <cmath>
+#include <tuple>
+
+#include "mat/bridge.hpp"
+#include "pc/types.hpp"
+#include "taskdag/jacobi.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+// In the order of the enumeration.
+constexpr std::array<const char*, 3> diagonal_names = {"diagonal", "rowmax", "rowsum"};
+
+struct JacobiRows {
+  OptionRow sweeps{"-pc_taskdag_jacobi_sweeps", std::to_string(JacobiOptions{}.sweeps), "1 or more",
+                   "Jacobi sweeps per application"};
+  OptionRow damping{"-pc_taskdag_jacobi_damping", number(JacobiOptions{}.damping), "finite, not 0",
+                    "Factor on each Jacobi correction"};
+  OptionRow diagonal{"-pc_taskdag_jacobi_type", diagonal_names[static_cast<std::size_t>(JacobiOptions{}.diagonal)],
+                     join(diagonal_names),
+                     "What Jacobi divides by: the diagonal, a row's largest absolute value or sum of absolute values"};
+  OptionRow absolute{"-pc_taskdag_jacobi_abs", to_text(JacobiOptions{}.absolute), "true, false",
+                     "Divide by absolute values"};
+};
+
+class JacobiPreconditioner final : public Preconditioner, private Bridge {
+ public:
+  explicit JacobiPreconditioner(const Settings& settings) : settings_(settings) {}
+
+  PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
+  PetscErrorCode update(Mat matrix, bool error_if_failure) override;
+  PetscErrorCode apply(Apply part, Vec b, Vec x) override;
+  PetscErrorCode apply(Apply part, Mat b, Mat x) override;
+  PetscErrorCode view(PetscViewer viewer) const override;
+  PetscErrorCode reset() override;
+
+ private:
+  PetscErrorCode report_zeros(Mat matrix) const;
+  [[nodiscard]] PetscLogDouble flops() const;
+
+  const Settings& settings_;
+  Offset entries_ = 0;
+  std::optional<Jacobi> jacobi_;
+};
+
+PetscErrorCode JacobiPreconditioner::analyse(Mat matrix, bool) {
+  PetscFunctionBegin;
+  EventScope event;
+  PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
+  PetscCall(reset());
+  PetscCall(prepare(matrix, false, settings_.backend));
+  if (rows() > 0) {
+    MatInfo sizes;
+    PetscCall(MatGetInfo(matrix, MAT_LOCAL, &sizes));
+    entries_ = static_cast<Offset>(sizes.nz_used);
+    PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+      jacobi_.emplace(backend_->context, view, space, settings_.jacobi, stream);
+    }));
+    PetscCall(report_zeros(matrix));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode JacobiPreconditioner::update(Mat matrix, bool) {
+  PetscFunctionBegin;
+  if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  EventScope event;
+  PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(matrix)));
+  PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+    jacobi_->update_values(view, space, stream);
+  }));
+  PetscCall(report_zeros(matrix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode JacobiPreconditioner::report_zeros(Mat matrix) const {
+  PetscFunctionBegin;
+  if (jacobi_->zero_diagonals() > 0)
+    PetscCall(PetscInfo(matrix, "Zero detected in %d diagonal entries, using 1 there\n",
+                        static_cast<int>(jacobi_->zero_diagonals())));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode JacobiPreconditioner::apply(Apply part, Vec b, Vec x) {
+  PetscFunctionBegin;
+  PetscCall(with_arrays(b, x, flops(), [&](const Arrays& arrays, Stream stream) {
+    jacobi_->apply(arrays.b, arrays.x, arrays.space, part == Apply::transposed, stream);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode JacobiPreconditioner::apply(Apply part, Mat b, Mat x) {
+  PetscFunctionBegin;
+  PetscCall(with_arrays(b, x, flops(), [&](const Arrays& arrays, Stream stream) {
+    for (PetscInt k = 0; k < arrays.columns; ++k)
+      jacobi_->apply(arrays.b + static_cast<std::ptrdiff_t>(k) * arrays.ldb,
+                     arrays.x + static_cast<std::ptrdiff_t>(k) * arrays.ldx, arrays.space, part == Apply::transposed,
+                     stream);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscLogDouble JacobiPreconditioner::flops() const {
+  // The first sweep starts from zero and needs no product; each further one is a product and an update.
+  const auto n = static_cast<PetscLogDouble>(rows());
+  const auto product = 2.0 * static_cast<PetscLogDouble>(entries_);
+  return n + static_cast<PetscLogDouble>(settings_.jacobi.sweeps - 1) * (product + 3.0 * n);
+}
+
+PetscErrorCode JacobiPreconditioner::view(PetscViewer viewer) const {
+  PetscFunctionBegin;
+  PetscCall(view_backend(viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  Jacobi: %d sweeps, damping %g\n", settings_.jacobi.sweeps,
+                                   settings_.jacobi.damping));
+  if (jacobi_)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " rows, %d zero diagonals replaced by 1, %g MB\n",
+                                     rows(), jacobi_->zero_diagonals(), static_cast<double>(jacobi_->bytes()) / 1.0e6));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode JacobiPreconditioner::reset() {
+  PetscFunctionBegin;
+  PetscCall(guarded([&] { jacobi_.reset(); }));
+  backend_.reset();
+  PetscCall(source_.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+std::unique_ptr<Preconditioner> make_jacobi(const Settings& settings) {
+  return std::make_unique<JacobiPreconditioner>(settings);
+}
+
+std::vector<OptionRow> jacobi_rows() {
+  const JacobiRows rows;
+  return {rows.sweeps, rows.damping, rows.diagonal, rows.absolute};
+}
+
+PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
+  PetscFunctionBegin;
+  JacobiOptions& jacobi = settings->jacobi;
+  std::optional<JacobiRows> rows;
+  PetscCall(guarded([&] { rows.emplace(); }));
+  PetscInt sweeps = jacobi.sweeps;
+  PetscCall(read_int(PetscOptionsObject, rows->sweeps, 1, &sweeps));
+  jacobi.sweeps = static_cast<int>(sweeps);
+
+  const OptionRow& damping = rows->damping;
+  PetscCall(PetscOptionsReal(damping.name, damping.help.c_str(), nullptr, jacobi.damping, &jacobi.damping, nullptr));
+  PetscCheck(std::isfinite(jacobi.damping) && jacobi.damping != 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s must be %s, not %g", damping.name, damping.range.c_str(), jacobi.damping);
+
+  auto diagonal = static_cast<PetscInt>(jacobi.diagonal);
+  PetscCall(read_list(PetscOptionsObject, rows->diagonal, diagonal_names, &diagonal));
+  jacobi.diagonal = static_cast<JacobiDiagonal>(diagonal);
+  PetscCall(read_bool(PetscOptionsObject, rows->absolute, &jacobi.absolute));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool same_jacobi(const Settings& a, const Settings& b) {
+  const auto tied = [](const JacobiOptions& o) { return std::tie(o.sweeps, o.damping, o.diagonal, o.absolute); };
+  return tied(a.jacobi) == tied(b.jacobi);
+}
+
+}  // namespace taskdag::petsc

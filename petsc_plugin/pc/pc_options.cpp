@@ -1,0 +1,49 @@
+#include "pc/pc_options.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include "ordering/orderings.hpp"
+
+namespace taskdag::petsc {
+
+std::vector<OptionRow> option_table() {
+  std::vector<OptionRow> table{type_row()};
+  const auto append = [&](const std::vector<OptionRow>& rows) { table.insert(table.end(), rows.begin(), rows.end()); };
+  append(backend_rows());
+  append(sweep_rows());
+  for (const TypeOptions& options : type_options) append(options.rows());
+  append(ordering_rows());
+  table.push_back(auto_min_rows_row());
+  return table;
+}
+
+void write_option_table(std::ostream& out) {
+  out << "| Option | Default | Values | Meaning |\n|---|---|---|---|\n";
+  for (const OptionRow& option : option_table())
+    out << "| `" << option.name << "` | " << option.default_value << " | " << option.range << " | " << option.help
+        << " |\n";
+}
+
+PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings* settings) {
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "TaskDAG options");
+  PetscCall(read_type(PetscOptionsObject, &settings->type));
+  PetscCall(read_backend(PetscOptionsObject, &settings->backend));
+  PetscCall(read_sweeps(PetscOptionsObject, &settings->sweeps));
+  for (const TypeOptions& options : type_options) PetscCall(options.read(PetscOptionsObject, settings));
+  // Read here for -help only; the values are taken where a backend is chosen and where an ordering is made.
+  PetscInt rows = default_auto_min_rows;
+  PetscCall(read_auto_min_rows(&rows));
+  PetscCall(show_ordering_options());
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool same_setup(const Settings& a, const Settings& b) {
+  return a.type == b.type && a.backend == b.backend && a.sweeps == b.sweeps &&
+         std::all_of(type_options.begin(), type_options.end(),
+                     [&](const TypeOptions& options) { return options.same(a, b); });
+}
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,78 @@
+#include "pc/types.hpp"
+
+#include <optional>
+
+#include "boundary.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < pc_types.size(); ++i) {
+    if (pc_types[i].type != static_cast<PCTaskDAGType>(i)) return false;
+  }
+  return true;
+}
+static_assert(in_order(), "a type is found by its place in the table");
+
+/// One text of each type that `wanted` takes.
+template <class Wanted>
+std::vector<const char*> collect(const char* PcType::*text, const Wanted& wanted) {
+  std::vector<const char*> texts;
+  for (const PcType& type : pc_types) {
+    if (wanted(type)) texts.push_back(type.*text);
+  }
+  return texts;
+}
+
+bool any(const PcType&) { return true; }
+bool available(const PcType& type) { return type.make != nullptr; }
+bool reserved(const PcType& type) { return type.make == nullptr; }
+bool with_halves(const PcType& type) { return type.has_halves; }
+
+}  // namespace
+
+const PcType* find_type(PCTaskDAGType type) {
+  const auto place = static_cast<std::size_t>(type);
+  return place < pc_types.size() ? &pc_types[place] : nullptr;
+}
+
+PetscErrorCode check_available(MPI_Comm comm, const PcType& type) {
+  PetscFunctionBegin;
+  if (type.make) PetscFunctionReturn(PETSC_SUCCESS);
+  std::string names;
+  PetscCall(guarded([&] { names = join(collect(&PcType::name, available), " or "); }));
+  SETERRQ(comm, PETSC_ERR_SUP, "-pc_taskdag_type %s is not built yet: %s are planned; use %s", type.name, type.title,
+          names.c_str());
+}
+
+PetscErrorCode check_halves(MPI_Comm comm, const PcType& type) {
+  PetscFunctionBegin;
+  if (type.has_halves) PetscFunctionReturn(PETSC_SUCCESS);
+  std::string names;
+  PetscCall(guarded([&] { names = join(collect(&PcType::name, with_halves), " or "); }));
+  SETERRQ(comm, PETSC_ERR_SUP, "TaskDAG applies symmetrically with -pc_taskdag_type %s only", names.c_str());
+}
+
+OptionRow type_row() {
+  std::string help = "What to do: " + join(collect(&PcType::title, available), " or ");
+  for (const char* name : collect(&PcType::name, reserved))
+    help += std::string("; ") + name + " is reserved and refused";
+  return {"-pc_taskdag_type", find_type(Settings{}.type)->name, join(collect(&PcType::name, available)), help};
+}
+
+PetscErrorCode read_type(OptionItems items, PCTaskDAGType* type) {
+  PetscFunctionBegin;
+  std::optional<OptionRow> option;
+  std::vector<const char*> names;
+  PetscCall(guarded([&] {
+    option = type_row();
+    names = collect(&PcType::name, any);
+  }));
+  auto place = static_cast<PetscInt>(*type);
+  PetscCall(read_list(items, *option, names, &place));
+  *type = static_cast<PCTaskDAGType>(place);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

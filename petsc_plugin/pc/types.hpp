@@ -1,0 +1,78 @@
+/// \file
+/// The types of the preconditioner: the table of what -pc_taskdag_type can name, and the settings of all of them.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+#include "pc/factor_type.hpp"
+#include "pc/jacobi_type.hpp"
+#include "pc/preconditioner.hpp"
+#include "settings.hpp"
+#include "taskdag/jacobi.hpp"
+#include "taskdagpetsc.h"
+
+namespace taskdag::petsc {
+
+/// Everything that the preconditioner takes from options or setters. What belongs to one type stays while another one
+/// is in use.
+struct Settings {
+  PCTaskDAGType type = PC_TASKDAG_ILU;
+  BackendSettings backend;
+  SweepSettings sweeps;
+  FactorSettings factor;
+  JacobiOptions jacobi;
+};
+
+/// One type.
+struct PcType {
+  PCTaskDAGType type;
+  const char* name;   ///< as -pc_taskdag_type takes it
+  const char* title;  ///< what it is, for -help
+  /// Null: reserved, and refused where it is set up. The settings outlive what is made. May throw.
+  std::unique_ptr<Preconditioner> (*make)(const Settings& settings);
+  bool has_halves;  ///< apply() takes the symmetric halves too
+};
+
+/// In the order of PCTaskDAGType.
+inline constexpr auto pc_types = std::to_array<PcType>({
+    {PC_TASKDAG_ILU, "ilu", "ILU", make_ilu, false},
+    {PC_TASKDAG_ICC, "icc", "ICC", make_icc, true},
+    {PC_TASKDAG_JACOBI, "jacobi", "Jacobi sweeps", make_jacobi, false},
+    {PC_TASKDAG_SOR, "sor", "Gauss-Seidel and SOR sweeps", nullptr, false},
+});
+
+/// Options that belong to one type or to several.
+struct TypeOptions {
+  std::vector<OptionRow> (*rows)();
+  /// Inside PCSetFromOptions().
+  PetscErrorCode (*read)(OptionItems items, Settings* settings);
+  /// Whether what was set up with `a` does for `b`.
+  bool (*same)(const Settings& a, const Settings& b);
+  /// PETSc's setters for them; null: none.
+  PetscErrorCode (*compose_setters)(PC pc, bool present);
+};
+
+/// In the order of -help and of the option table.
+inline constexpr auto type_options = std::to_array<TypeOptions>({
+    {jacobi_rows, read_jacobi, same_jacobi, nullptr},
+    {factor_rows, read_factor, same_factor, compose_factor_setters},
+});
+
+/// The type's row, or null.
+const PcType* find_type(PCTaskDAGType type);
+
+/// The error for a type that is reserved; success for all others.
+PetscErrorCode check_available(MPI_Comm comm, const PcType& type);
+
+/// The error for a type without symmetric halves; success for all others.
+PetscErrorCode check_halves(MPI_Comm comm, const PcType& type);
+
+/// -pc_taskdag_type.
+OptionRow type_row();
+PetscErrorCode read_type(OptionItems items, PCTaskDAGType* type);
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,70 @@
+// The plugin's tables of options, types and orderings. PETSc is not started here.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <set>
+#include <sstream>
+
+#include "ordering/orderings.hpp"
+#include "pc/pc_options.hpp"
+#include "pc/types.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+TEST(Options, MarkdownTableHasOneLineEach) {
+  std::ostringstream text;
+  write_option_table(text);
+  std::istringstream lines(text.str());
+  std::string line;
+  std::size_t count = 0;
+  while (std::getline(lines, line)) {
+    EXPECT_EQ(line.front(), '|');
+    EXPECT_EQ(line.back(), '|');
+    ++count;
+  }
+  EXPECT_EQ(count, option_table().size() + 2);
+}
+
+TEST(Options, NamesDifferAndNoTextIsMissing) {
+  std::set<std::string> names;
+  for (const OptionRow& option : option_table()) {
+    EXPECT_TRUE(names.insert(option.name).second) << option.name;
+    EXPECT_EQ(option.name[0], '-') << option.name;
+    EXPECT_FALSE(option.default_value.empty() || option.range.empty() || option.help.empty()) << option.name;
+  }
+}
+
+TEST(Types, AreFoundByNumberAndTheRestIsNot) {
+  for (const PcType& type : pc_types) EXPECT_EQ(find_type(type.type), &type) << type.name;
+  EXPECT_EQ(find_type(std::bit_cast<PCTaskDAGType>(static_cast<int>(pc_types.size()))), nullptr);
+  EXPECT_EQ(find_type(std::bit_cast<PCTaskDAGType>(-1)), nullptr);
+}
+
+TEST(Types, AreInTheOptionTableUnlessReserved) {
+  const OptionRow option = type_row();
+  for (const PcType& type : pc_types) {
+    const bool listed = option.range.find(type.name) != std::string::npos;
+    EXPECT_EQ(listed, type.make != nullptr) << type.name;
+    EXPECT_NE(option.help.find(listed ? type.title : type.name), std::string::npos) << type.name;
+  }
+}
+
+TEST(Types, AreMadeFromTheSettings) {
+  const Settings settings;
+  for (const PcType& type : pc_types) {
+    EXPECT_TRUE(!type.make || type.make(settings)) << type.name;
+  }
+}
+
+TEST(Orderings, AreInTheOptionTable) {
+  const std::string names = ordering_names();
+  for (const char* name : {MATORDERINGTASKDAGRCM, MATORDERINGTASKDAGCOLOR, MATORDERINGTASKDAGBMC})
+    EXPECT_NE(names.find(name), std::string::npos) << name;
+  std::ostringstream text;
+  write_option_table(text);
+  EXPECT_NE(text.str().find("any registered ordering, also " + names), std::string::npos);
+}
+
+}  // namespace
+}  // namespace taskdag::petsc
