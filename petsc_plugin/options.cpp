@@ -13,11 +13,16 @@ namespace {
 // In the order of the enumeration.
 constexpr std::array<const char*, 3> backend_names = {"auto", "cuda", "host"};
 
-/// All schedules: which a backend has is known when the backend is.
+/// "cuda: flat, …; host: plan, …": which a backend has, from the library's catalogue.
 std::string schedule_names() {
-  std::vector<const char*> names;
-  for (const SolveSchedule schedule : solve_schedules(Backend::automatic)) names.push_back(to_string(schedule));
-  return join(names);
+  const auto names = [](ScheduleRole SolveScheduleInfo::*role) {
+    std::vector<const char*> list;
+    for (const SolveScheduleInfo& row : solve_schedule_catalogue()) {
+      if (row.*role != ScheduleRole::absent) list.push_back(row.name);
+    }
+    return join(list);
+  };
+  return "cuda: " + names(&SolveScheduleInfo::cuda) + "; host: " + names(&SolveScheduleInfo::host);
 }
 
 struct BackendRows {
@@ -29,9 +34,8 @@ struct BackendRows {
 };
 
 struct SweepRows {
-  OptionRow schedule{"-pc_taskdag_schedule", to_string(SweepSettings{}.schedule), schedule_names(),
-                     "Schedule of the triangular sweeps; those up to cusparse are of cuda, plan and what follows of "
-                     "host, others of both"};
+  OptionRow schedule{"-pc_taskdag_schedule", to_string(SweepSettings{}.schedule),
+                     "a name in docs/schedules.md, or in -help", "Schedule of the triangular sweeps"};
   OptionRow tune{"-pc_taskdag_tune", to_text(SweepSettings{}.tune), "true, false",
                  "With schedule auto: time some solves of several schedules at set-up and keep the fastest"};
   OptionRow tune_file{"-pc_taskdag_tune_file", "none", "a file name",
@@ -128,6 +132,7 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
   PetscBool given = PETSC_FALSE;
   PetscCall(guarded([&] {
     rows.emplace();
+    rows->schedule.help += "; " + schedule_names();
     name = to_string(settings->schedule);
   }));
   PetscCall(read_text(items, rows->schedule, &name, &given));

@@ -71,7 +71,7 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
   PetscCall(set_order(same_order_ ? nullptr : col, &col_order_));
   PetscCall(attached_blocks(matrix, row, &blocks_));
   // A permutation mixes the triangles: then the upper one alone does not do.
-  PetscCall(prepare(matrix, options.kind == FactorKind::ic0 && row_order_.empty(), settings));
+  PetscCall(prepare(matrix, options.kind == FactorKind::ic && row_order_.empty(), settings));
   PetscCall(build(matrix, options));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -139,7 +139,7 @@ PetscLogDouble FactorBridge::flops(Apply part) const {
   if (!factorization_) return 0.0;
   const auto entries = static_cast<PetscLogDouble>(factorization_->info().entries);
   const auto n = static_cast<PetscLogDouble>(rows());
-  const bool whole_cholesky = options_.kind == FactorKind::ic0 && (part == Apply::full || part == Apply::transposed);
+  const bool whole_cholesky = options_.kind == FactorKind::ic && (part == Apply::full || part == Apply::transposed);
   return whole_cholesky ? 4.0 * entries - 3.0 * n : 2.0 * entries - n;
 }
 
@@ -150,7 +150,7 @@ PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
   const FactorizationInfo& sizes = factorization_->info();
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "  factor: %s(%d)%s, %d rows, %d entries, %d forward and %d backward levels, %g MB\n",
-      options_.kind == FactorKind::ilu0 ? "ILU" : "ICC", options_.levels,
+      options_.kind == FactorKind::ilu ? "ILU" : "ICC", options_.levels,
       options_.levels > 0 && options_.fill == FillScope::blocks ? " with fill inside blocks" : "", sizes.rows,
       sizes.entries, sizes.lower_levels, sizes.upper_levels, static_cast<double>(sizes.bytes) / 1.0e6));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  schedules: forward %s, backward %s%s\n", to_string(sizes.lower_schedule),

@@ -10,7 +10,7 @@ namespace taskdag::petsc {
 namespace {
 
 struct FactorData {
-  FactorKind kind = FactorKind::ilu0;
+  FactorKind kind = FactorKind::ilu;
   SweepSettings sweeps;
   FillScope fill = FillScope::everywhere;
   PetscReal fill_expected = 1.0;
@@ -67,7 +67,7 @@ PetscErrorCode count_entries(Mat matrix, FactorKind kind, PetscLogDouble* entrie
   PetscBool upper_only = PETSC_FALSE;
   PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQSBAIJ, &upper_only));
-  const bool whole = kind == FactorKind::ilu0 || upper_only;
+  const bool whole = kind == FactorKind::ilu || upper_only;
   *entries = whole ? info.nz_used : (info.nz_used + static_cast<PetscLogDouble>(matrix->rmap->n)) / 2.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -97,7 +97,7 @@ PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorI
   data.fill_expected = info->fill;
   PetscCall(count_entries(matrix, data.kind, &data.entries_given));
 
-  if (data.kind == FactorKind::ilu0) {
+  if (data.kind == FactorKind::ilu) {
     factor->ops->lufactornumeric = numeric;
   } else {
     factor->ops->choleskyfactornumeric = numeric;
@@ -166,7 +166,7 @@ PetscErrorCode create(Mat matrix, MatFactorType type, Mat* result) {
 
   FactorData* data = nullptr;
   PetscCall(guarded([&] { data = new FactorData; }));
-  data->kind = type == MAT_FACTOR_ILU ? FactorKind::ilu0 : FactorKind::ic0;
+  data->kind = type == MAT_FACTOR_ILU ? FactorKind::ilu : FactorKind::ic;
   factor->data = data;
   if (type == MAT_FACTOR_ILU)
     factor->ops->ilufactorsymbolic = symbolic;

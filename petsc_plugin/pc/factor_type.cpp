@@ -35,12 +35,12 @@ struct FactorRows {
 /// The shift in force: the chosen one, else none for ILU and positive definite for ICC, as PETSc's own.
 MatFactorShiftType effective_shift(const FactorSettings& settings, FactorKind kind) {
   if (settings.shift) return *settings.shift;
-  return kind == FactorKind::ic0 ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE;
+  return kind == FactorKind::ic ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE;
 }
 
 /// What the settings mean for a factor: ICC for its type, ILU for all others.
 FactorKind kind_of(const Settings& settings) {
-  return settings.type == PC_TASKDAG_ICC ? FactorKind::ic0 : FactorKind::ilu0;
+  return settings.type == PC_TASKDAG_ICC ? FactorKind::ic : FactorKind::ilu;
 }
 
 class FactorPreconditioner final : public Preconditioner {
@@ -143,11 +143,11 @@ PetscErrorCode FactorPreconditioner::reset() {
 }  // namespace
 
 std::unique_ptr<Preconditioner> make_ilu(const Settings& settings) {
-  return std::make_unique<FactorPreconditioner>(FactorKind::ilu0, settings);
+  return std::make_unique<FactorPreconditioner>(FactorKind::ilu, settings);
 }
 
 std::unique_ptr<Preconditioner> make_icc(const Settings& settings) {
-  return std::make_unique<FactorPreconditioner>(FactorKind::ic0, settings);
+  return std::make_unique<FactorPreconditioner>(FactorKind::ic, settings);
 }
 
 std::vector<OptionRow> factor_rows() {
