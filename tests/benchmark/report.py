@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Makes tables and plots of the rows that taskdag_bench and ksp.sh wrote.
 
-usage: report.py [--readme FILE] [--plots DIR] [--short] ROWS.csv...
+usage: report.py [--readme FILE] [--figures FILE] [--plots DIR] [--short] ROWS.csv...
 
 Prints tables in Markdown: ratios of cuSPARSE's times to ours over the sets of problems, all schedules beside each other,
 every problem, Krylov solves, and what failed. --short: only the first of these and the failures.
---readme: puts the short tables between the lines `<!-- figures: begin -->` and `<!-- figures: end -->` of FILE.
+--figures: puts the short tables between the lines `<!-- figures: begin -->` and `<!-- figures: end -->` of FILE.
+--readme: puts one table there, of a line for each kind of problem.
 --plots: writes speedup.svg (per problem) and profile.svg (performance profile) into DIR.
 Ratios are taken between rows of the same problem. A row whose status is not ok is not counted anywhere.
 """
@@ -130,22 +131,23 @@ def pairs_of(results, kind, solver, rival=RIVAL):
             if system[1:] == kind and solver in solvers and rival in solvers]
 
 
-def against_cusparse(results):
-    rows = []
-    for kind in kinds(results):
-        for name, ratios in sets_of(pairs_of(results, kind, DEFAULT)):
-            rows.append([f"{kind_name(*kind)}, SpSV, {name}"] + summarise(ratios))
+def comparisons(results):
+    """Against cuSPARSE: [title, (row, ratio) pairs], a title for each kind of problem."""
+    found = [(f"{kind_name(*kind)}, SpSV", pairs_of(results, kind, DEFAULT)) for kind in kinds(results)]
     for what, rival, title in (("ilu0", "csrilu02", "ILU(0)"), ("ic0", "csric02", "IC(0)")):
         pairs = [(solvers["TaskDAG"], solvers[rival]["milliseconds"] / solvers["TaskDAG"]["milliseconds"])
                  for (_, kind), solvers in results.factors.items()
                  if kind == what and "TaskDAG" in solvers and rival in solvers]
-        for name, ratios in sets_of(pairs):
-            rows.append([f"{title}, {rival}, {name}"] + summarise(ratios))
+        found.append((f"{title}, {rival}", pairs))
     pairs = [(solvers[DEFAULT], solvers[RIVAL]["milliseconds"] / solvers[DEFAULT]["milliseconds"])
              for (_, what), solvers in results.factors.items()
              if what == "apply" and DEFAULT in solvers and RIVAL in solvers]
-    for name, ratios in sets_of(pairs):
-        rows.append([f"application of the ILU(0), two SpSV, {name}"] + summarise(ratios))
+    return found + [("application of the ILU(0), two SpSV", pairs)]
+
+
+def against_cusparse(results):
+    rows = [[f"{title}, {name}"] + summarise(ratios)
+            for title, pairs in comparisons(results) for name, ratios in sets_of(pairs)]
     lines = table(["Against cuSPARSE", "geometric mean", "least", "problems"], rows) if rows else []
     counts = [break_even(solvers[DEFAULT], solvers[RIVAL])
               for solvers in results.solves.values() if DEFAULT in solvers and RIVAL in solvers]
@@ -239,6 +241,20 @@ def factors_table(results):
                        "cuSPARSE's analysis"], rows)
 
 
+def solve_time(row):
+    return row["solve_s"]
+
+
+def whole_time(row):
+    """Set-up and solve."""
+    return (row["set_up_s"] or 0.0) + row["solve_s"]
+
+
+def krylov_ratios(results, rival, ours, time):
+    return [(problem, time(solvers[rival]) / time(solvers[ours]))
+            for problem, solvers in results.krylov.items() if rival in solvers and ours in solvers]
+
+
 def krylov_table(results):
     rows = []
     for problem, solvers in results.krylov.items():
@@ -253,8 +269,7 @@ def krylov_table(results):
         return []
     lines = table(["Solve to 1e-6, data on the GPU", "iterations", "PETSc's aijcusparse, s", "TaskDAG, s", "ratio",
                    "PETSc's Jacobi, s (iterations)"], rows)
-    ratios = [(problem, solvers["PETSc"]["solve_s"] / solvers["TaskDAG"]["solve_s"])
-              for problem, solvers in results.krylov.items() if "PETSc" in solvers and "TaskDAG" in solvers]
+    ratios = krylov_ratios(results, "PETSc", "TaskDAG", solve_time)
     if ratios:
         mean, least, count = summarise(ratios)
         lines += [f"Geometric mean of the ratio: {mean}, least {least}, {count} problems."]
@@ -276,20 +291,28 @@ def ordered_table(results):
         if not ours:
             continue
 
-        def whole(row):
-            return (row["set_up_s"] or 0.0) + row["solve_s"]
-
         def times(row):
             return f"{number(row['set_up_s'])} + {number(row['solve_s'])} ({row['iterations']})" if row else ""
 
         what = ours["preconditioner"] + (", fill inside blocks" if suffix else "")
         rows.append([f"{problem}, {what}", times(ours), re.split("[: ]", ours.get("ordering") or "")[0],
                      times(petsc), times(jacobi), times(gamg),
-                     f"{whole(jacobi) / whole(ours):.2f}, {jacobi['solve_s'] / ours['solve_s']:.2f}" if jacobi else ""])
+                     f"{whole_time(jacobi) / whole_time(ours):.2f}, {jacobi['solve_s'] / ours['solve_s']:.2f}" if jacobi else ""])
     if not rows:
         return []
     return table(["`-pc_type taskdag`, its own ordering: set-up + solve, s (iterations)", "TaskDAG", "ordering",
                   "PETSc's factorisation", "Jacobi", "GAMG", "Jacobi's time to ours: in all, solve alone"], rows)
+
+
+def headline(results):
+    """One table: a line for each kind of problem, over the largest set of problems that was measured."""
+    pairs = [("Krylov solve with ILU(0) or ICC(0), PETSc's aijcusparse",
+              krylov_ratios(results, "PETSc", "TaskDAG", solve_time)),
+             ("`-pc_type taskdag`, set-up and solve, PETSc's Jacobi",
+              krylov_ratios(results, "Jacobi", "taskdag auto", whole_time))]
+    pairs += [(title, sets_of(found)[-1][1]) for title, found in comparisons(results) if found]
+    rows = [[title] + summarise(ratios) for title, ratios in pairs if ratios]
+    return table(["The rival's time to ours", "geometric mean", "least", "problems"], rows) if rows else []
 
 
 def failures_list(results):
@@ -337,7 +360,8 @@ def profile_times(results):
 def main(arguments):
     parser = argparse.ArgumentParser(description="Tables and plots of benchmark rows.")
     parser.add_argument("rows", nargs="+", help="CSV files of taskdag_bench and ksp.sh")
-    parser.add_argument("--readme", help="file whose figures to replace")
+    parser.add_argument("--readme", help="file whose figures to replace by one table")
+    parser.add_argument("--figures", help="file whose figures to replace")
     parser.add_argument("--plots", help="folder for speedup.svg and profile.svg")
     parser.add_argument("--short", action="store_true", help="only the ratios and what failed")
     chosen = parser.parse_args(arguments)
@@ -348,11 +372,12 @@ def main(arguments):
         lines = (short + schedules_table(results) + problems_table(results) + factors_table(results) +
                  failures_list(results))
     print("\n".join(lines))
-    if chosen.readme:
-        with open(chosen.readme, encoding="utf-8") as file:
-            text = file.read()
-        with open(chosen.readme, "w", encoding="utf-8") as file:
-            file.write(put_between_markers(text, short))
+    for name, figures in ((chosen.figures, short), (chosen.readme, machines(results) + headline(results))):
+        if name:
+            with open(name, encoding="utf-8") as file:
+                text = put_between_markers(file.read(), figures)
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(text)
     if chosen.plots:
         os.makedirs(chosen.plots, exist_ok=True)
         for name, drawing in (("speedup.svg", plots.bars(speedups(results))),

@@ -81,22 +81,37 @@ class ReportTest(unittest.TestCase):
     def test_every_problem_has_a_line(self):
         self.assertIn("| one | wide | 10 | 20 | 5 | 8 |  |  | 1 | flat | 8 | 1 | 1 | 0.1 | 0.2 | 5 | 20 | 3 |", self.printed())
 
-    def test_the_readme_keeps_what_is_outside_of_the_markers(self):
-        readme = os.path.join(self.folder.name, "README.md")
-        with open(readme, "w", encoding="utf-8") as file:
+    def written(self, option):
+        """A document after its figures were written twice."""
+        document = os.path.join(self.folder.name, "document.md")
+        with open(document, "w", encoding="utf-8") as file:
             file.write(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
         for _ in range(2):
-            self.printed("--readme", readme)
-        with open(readme, encoding="utf-8") as file:
-            text = file.read()
-        self.assertTrue(text.startswith(f"before\n{report.BEGIN}\nMeasured on a GPU"))
-        self.assertTrue(text.endswith(f"\n{report.END}\nafter\n"))
-        self.assertEqual(text.count("| lower solve, SpSV, the table |"), 1)
-        self.assertNotIn("old", text)
+            self.printed(option, document)
+        with open(document, encoding="utf-8") as file:
+            return file.read()
 
-    def test_a_readme_without_markers_is_refused(self):
+    def test_a_document_keeps_what_is_outside_of_the_markers(self):
+        for option in ("--figures", "--readme"):
+            text = self.written(option)
+            self.assertTrue(text.startswith(f"before\n{report.BEGIN}\nMeasured on a GPU"))
+            self.assertTrue(text.endswith(f"\n{report.END}\nafter\n"))
+            self.assertNotIn("old", text)
+        self.assertEqual(self.written("--figures").count("| lower solve, SpSV, the table |"), 1)
+
+    def test_the_readme_has_a_line_for_each_kind_over_all_problems(self):
+        text = self.written("--readme")
+        self.assertIn("| lower solve, SpSV | 2.00 | 0.50 (three) | 3 |", text)
+        self.assertEqual(text.count("\n|"), 3)
+
+    def test_a_document_without_markers_is_refused_and_kept(self):
+        document = os.path.join(self.folder.name, "document.md")
+        with open(document, "w", encoding="utf-8") as file:
+            file.write("text")
         with self.assertRaises(SystemExit):
-            report.put_between_markers("text", ["line"])
+            self.printed("--figures", document)
+        with open(document, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "text")
 
     def test_krylov_rows(self):
         head = "program,problem,method,preconditioner,solver,iterations,set_up_s,solve_s,status,gpu"
@@ -104,6 +119,7 @@ class ReportTest(unittest.TestCase):
                     "ksp,grid,CG,Jacobi,Jacobi,90,0,0.2,ok,a GPU"], head)
         text = self.printed()
         self.assertIn("| grid, CG, ICC(0) | 40 | 3 | 0.5 | 6.0 | 0.2 (90) |", text)
+        self.assertIn("PETSc's aijcusparse | 6.00 | 6.00 (grid) | 1 |", self.written("--readme"))
 
     def test_krylov_rows_in_an_order_of_ours(self):
         head = "program,problem,method,preconditioner,solver,iterations,set_up_s,solve_s,ordering,status,gpu"
@@ -116,6 +132,7 @@ class ReportTest(unittest.TestCase):
         self.assertIn("| grid, ICC(1), fill inside blocks | 0.05 + 0.03 (30) | taskdag_bmc |", text)
         self.assertIn("| other, ICC(0) | 0.05 + 0.05 (44) | natural |", text)
         self.assertIn("| grid, ICC(0) | 0.05 + 0.05 (44) | taskdag_bmc | 1 + 3 (40) | 0 + 0.2 (90) |  | 2.00, 4.00 |", text)
+        self.assertIn("set-up and solve, PETSc's Jacobi | 2.00 | 2.00 (grid) | 1 |", self.written("--readme"))
 
     def test_factorisations(self):
         head = "program,problem,set,rows,entries,levels,what,solver,schedule,milliseconds,analysis_ms,first_ms,status"
