@@ -1,7 +1,7 @@
 /// \file
 /// The task of a sparse triangular solve: one row, in the form that several threads can share; waiting and publishing
 /// are the backend's (see docs/design.md, "seam"). Used on CUDA. The host's sweeps add a row up in a loop of their own
-/// (host.hpp, subtract_row), which streams through four sums.
+/// (host/planned_sweep.hpp, subtract_row), which streams through four sums.
 #pragma once
 
 #include "base/macros.hpp"

@@ -1,5 +1,5 @@
 /// \file
-/// The incomplete factorisations on CUDA: cuda_factorization.cu analyses and factorises, cuda_application.cu applies.
+/// The incomplete factorisations on CUDA: factorization.cu analyses and factorises, application.cu applies.
 #pragma once
 
 #include <optional>

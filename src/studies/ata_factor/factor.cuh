@@ -1,6 +1,6 @@
 /// \file
 /// The factorisations of ATA and its baselines: storage, scheme, launches; what is eliminated is the Elimination's
-/// (ata_body.cuh).
+/// (body.cuh).
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 /// \file
-/// What a thread block does to fill a block of rows: kernels/block_fill.hpp. Bitmaps have a row of `words` words for
+/// What a thread block does to fill a block of rows: blocks.hpp. Bitmaps have a row of `words` words for
 /// each row of the block.
 #pragma once
 

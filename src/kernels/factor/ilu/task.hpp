@@ -1,6 +1,6 @@
 /// \file
 /// The task of an ILU(0) factorisation on host threads: one row, up-looking. (On CUDA rows follow prepared lists, see
-/// kernels/elimination.hpp.)
+/// kernels/factor/cuda/lists.hpp.)
 /// Source: Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., algorithm 10.4 (IKJ variant).
 #pragma once
 

@@ -8,7 +8,7 @@ namespace taskdag::kernels {
 
 /// How many warps a self-scheduled kernel keeps in flight: enough for some average levels, so that rows are fetched
 /// before they are needed, and no more, because each waiting warp polls the L2 cache. Rows with several lanes have more
-/// operands to poll and are fetched more slowly apart. Values measured on an H200, see docs/performance.md.
+/// operands to poll and are fetched more slowly apart. Values measured on an H200, see docs/notes/flat.md.
 struct SolveTuning {
   int lookahead_levels = 16;            ///< where rows have one lane
   int lookahead_levels_many_lanes = 8;  ///< where they have more on average

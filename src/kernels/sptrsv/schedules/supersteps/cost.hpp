@@ -1,5 +1,5 @@
 /// \file
-/// What a solve by the schedule blocks takes, by features: fitted on an H200 (docs/schedules.md).
+/// What a solve by the schedule blocks takes, by features: fitted on an H200.
 #pragma once
 
 #include "kernels/sptrsv/analysis/features.hpp"

@@ -159,7 +159,7 @@ struct Start {
 };
 
 /// All rows with outer entries, a warp a group. (Several groups of a warp under way at once take registers that more
-/// blocks need more: docs/performance.md.)
+/// blocks need more: docs/notes/supersteps.md.)
 template <int kThreads>
 __device__ void start(const CellArguments& a, const Cell& cell, const SharedCell& shared) {
   for (Index g = static_cast<Index>(threadIdx.x) / kLanes; g < cell.groups; g += kThreads / kLanes) {

@@ -21,7 +21,7 @@ struct Estimate {
 /// T = kStart + steps · (kStep + kEntry · entries the runner multiplies per row) + hops · kHop + entries of a cell that
 /// are fetched · kFetch, where steps counts, level by level, those of the cell that has most of them: cells go through
 /// the levels side by side, and hops is the most that a chain of dependencies takes from cell to cell (hops.hpp).
-/// docs/performance.md has the measurements behind the constants.
+/// docs/notes/cells.md has the measurements behind the constants.
 Estimate estimate(const SweepInput& input, cudaStream_t stream);
 
 }  // namespace taskdag::kernels::cells

@@ -32,7 +32,7 @@ struct Tiling {
 
 /// The tiles of one shape, numbered by when they can start. The time is that of a simulation: multiprocessors take
 /// tiles in order; a tile follows the tiles that it waits for at the distance of their first rows' levels, a hop later,
-/// and takes the time of its steps and its fetchers, which overlap in part. docs/performance.md has the measurements
+/// and takes the time of its steps and its fetchers, which overlap in part. docs/notes/tiles.md has the measurements
 /// behind the constants.
 Tiling make_tiling(const Lines& lines, TileShape shape, int ways, int multiprocessors);
 
