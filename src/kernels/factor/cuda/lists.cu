@@ -127,12 +127,12 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
 }
 
 Elimination Elimination::ilu(const DevicePattern& pattern, const Offset* diagonal, const RowLevels& levels,
-                              const Offset* source, cudaStream_t stream) {
+                             const Offset* source, cudaStream_t stream) {
   return {Ilu0Pattern{pattern, diagonal}, levels, source, stream};
 }
 
 Elimination Elimination::ic(const DevicePattern& upper, const DeviceCsr& above, const RowLevels& levels,
-                             const Offset* source, cudaStream_t stream) {
+                            const Offset* source, cudaStream_t stream) {
   return {Ic0Pattern{upper, above.row_offsets.data(), above.col_indices.data(), above.source.data()}, levels, source,
           stream};
 }
