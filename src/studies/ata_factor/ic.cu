@@ -4,8 +4,8 @@
 namespace taskdag::kernels {
 namespace {
 
-/// Rows of D·U, which are published unscaled, as in factor/ic/task.hpp: row k takes the rows i above it that reach column k,
-/// each from its entry (i, k) on, times u_ik = entry(i, k) / d_i.
+/// Rows of D·U, which are published unscaled, as in factor/ic/task.hpp: row k takes the rows i above it that reach
+/// column k, each from its entry (i, k) on, times u_ik = entry(i, k) / d_i.
 struct Ic0Elimination {
   static constexpr bool kScalesOwn = false;
   static constexpr bool kScalesUpdates = true;

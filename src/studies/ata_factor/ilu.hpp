@@ -1,7 +1,7 @@
 /// \file
 /// Incomplete factorisations under adaptive task aggregation (ATA) and the schedules it is compared with, on CUDA: for
-/// benchmarks and tests, without shifts or pivot checks. The solvers' own factorisations are in kernels/factor/cuda/numeric.hpp.
-/// Source: Helal et al., PACT 2019, algorithms 2 (pull) and 5; docs/ata.md.
+/// benchmarks and tests, without shifts or pivot checks. The solvers' own factorisations are in
+/// kernels/factor/cuda/numeric.hpp. Source: Helal et al., PACT 2019, algorithms 2 (pull) and 5; docs/ata.md.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,7 +1,7 @@
 /// \file
 /// The task of an IC(0) factorisation A ≈ Uᵀ D U on host threads: one row of U, up-looking. (On CUDA rows follow
-/// prepared lists, see kernels/factor/cuda/lists.hpp.) Source: Saad, Iterative Methods for Sparse Linear Systems, 2nd ed.,
-/// section 10.3.2; the form without square roots is that of PETSc's MatCholeskyFactorNumeric for aij.
+/// prepared lists, see kernels/factor/cuda/lists.hpp.) Source: Saad, Iterative Methods for Sparse Linear Systems, 2nd
+/// ed., section 10.3.2; the form without square roots is that of PETSc's MatCholeskyFactorNumeric for aij.
 #pragma once
 
 #include "kernels/factor/pivot.hpp"

@@ -241,8 +241,8 @@ class BlocksSweep final : public LayoutSweep {
   Sources sources_;
 };
 
-/// Values measured on an H200, see docs/notes/supersteps.md: cells so large that those of a colour are resident together,
-/// and no smaller than the blocks.
+/// Values measured on an H200, see docs/notes/supersteps.md: cells so large that those of a colour are resident
+/// together, and no smaller than the blocks.
 BlocksOptions chosen(const BlocksOptions& options, const SweepInput& input) {
   constexpr Index kSmallest = 128;
   constexpr Index kLarge = 512;
