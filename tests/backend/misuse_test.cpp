@@ -112,13 +112,13 @@ TEST_P(MisuseTest, ApplyingBeforeTheFirstFactorIsRefused) {
   }
 }
 
-TEST_P(MisuseTest, SymmetricPartsNeedIc0AndPivotsThatAreNotNegative) {
+TEST_P(MisuseTest, SymmetricPartsNeedIcAndPivotsThatAreNotNegative) {
   const std::vector<double> b(6, 1.0);
   const CsrMatrix a = test::tridiagonal(6, -1, 3, -1);
   Factorization ilu0 = factorization(a, {});
   ASSERT_TRUE(factor(ilu0, a.values).ok());
-  expect_refused("ic0 only", [&] { apply(ilu0, Apply::symmetric_left, b); });
-  expect_refused("ic0 only", [&] { apply(ilu0, Apply::symmetric_right, b); });
+  expect_refused("ic only", [&] { apply(ilu0, Apply::symmetric_left, b); });
+  expect_refused("ic only", [&] { apply(ilu0, Apply::symmetric_right, b); });
   std::vector<double> indefinite = a.values;
   indefinite.back() = -3;
   Factorization ic0 = factorization(a, {.kind = FactorKind::ic});
