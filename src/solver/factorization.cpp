@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "dag/row_blocks.hpp"
-#include "kernels/sptrsv/schedules/catalogue.hpp"
+#include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
 #include "solver/checks.hpp"
 #include "solver/choice/require_schedule.hpp"
 #include "solver/impl.hpp"

@@ -1,6 +1,6 @@
 #include "taskdag/triangular.hpp"
 
-#include "kernels/sptrsv/schedules/catalogue.hpp"
+#include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
 #include "solver/checks.hpp"
 #include "solver/choice/require_schedule.hpp"
 #include "solver/impl.hpp"

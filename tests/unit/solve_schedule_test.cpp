@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "kernels/sptrsv/schedules/expectation.hpp"
+#include "kernels/sptrsv/schedules/catalogue/expectation.hpp"
 #include "kernels/sptrsv/schedules/flat/cost.hpp"
 #include "kernels/sptrsv/schedules/supersteps/cost.hpp"
 #include "solver/choice/require_schedule.hpp"

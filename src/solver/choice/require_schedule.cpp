@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "kernels/sptrsv/schedules/catalogue.hpp"
+#include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {

@@ -27,10 +27,10 @@ TuneKey key_of(const std::string& device, const AnalysedTriangle& triangle, cuda
 TrialResult fastest(SolveSchedule usual, kernels::Outlook& outlook) {
   SweepTrial trial(outlook.input, outlook.stream);
   const auto took = [&](const ScheduleChoice& choice) {
-    return trial.microseconds(*kernels::cuda_row_of(choice.schedule).make(outlook.input, outlook, choice.cells));
+    return trial.microseconds(*outlook.row_of(choice.schedule).make(outlook.input, outlook, choice.cells));
   };
   TrialResult best{{usual}, took({usual})};
-  for (const kernels::CudaSchedule& row : kernels::cuda_catalogue()) {
+  for (const kernels::CudaSchedule& row : outlook.rows) {
     if (kernels::row_of(row.schedule).cuda == ScheduleRole::study) continue;
     const std::vector<int> variants = row.trials != nullptr ? row.trials(outlook) : std::vector<int>{0};
     for (const int variant : variants) {
@@ -75,18 +75,18 @@ kernels::SweepInput AnalysedTriangle::input(const Offset* source_entry) const {
 ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle& triangle,
                          const kernels::SweepInput& input, cudaStream_t stream)
     : features(triangle.features) {
-  kernels::Outlook outlook(input, features, stream);
+  kernels::Outlook outlook(input, features, kernels::cuda_catalogue(), stream);
   ScheduleChoice choice{SolveSchedule::flat};
   if (features.rows > 0) {
     SolveSchedule usual = SolveSchedule::flat;
-    if (request.schedule == SolveSchedule::automatic) usual = kernels::choose_schedule(outlook).schedule;
+    if (request.schedule == SolveSchedule::automatic) usual = outlook.choose().schedule;
     choice = settle_schedule(
         request, usual, [&] { return key_of(request.device, triangle, stream); },
         [&] { return fastest(usual, outlook); });
     if (choice.schedule == SolveSchedule::automatic) choice = {usual};  // a file may say so
   }
   schedule = choice.schedule;
-  const kernels::CudaSchedule& row = kernels::cuda_row_of(schedule);
+  const kernels::CudaSchedule& row = outlook.row_of(schedule);
   sweep = row.make(input, outlook, choice.cells);
   at_least = row.at_least != nullptr ? row.at_least(outlook) : kernels::flat::least_microseconds(features);
 }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 
-#include "backends/cuda/memory.hpp"
 #include "kernels/sptrsv/schedules/ata/choice.hpp"
 #include "kernels/sptrsv/schedules/cells/choice.hpp"
 #include "kernels/sptrsv/schedules/cuda_catalogue.hpp"
@@ -10,7 +9,6 @@
 #include "kernels/sptrsv/schedules/joined/choice.hpp"
 #include "kernels/sptrsv/schedules/supernodes/choice.hpp"
 #include "kernels/sptrsv/schedules/supersteps/choice.hpp"
-#include "taskdag/error.hpp"
 
 namespace taskdag::kernels {
 
@@ -62,31 +60,9 @@ static_assert(std::ranges::all_of(kCatalogue,
 
 std::span<const CudaSchedule> cuda_catalogue() { return kRows; }
 
-const CudaSchedule& cuda_row_of(SolveSchedule schedule) {
-  const CudaSchedule* const row = find(schedule);
-  if (row == nullptr) throw InvalidInput("a sweep on CUDA is made from a CUDA schedule");
-  return *row;
-}
-
-double free_memory() {
-  std::size_t free = 0;
-  std::size_t total = 0;
-  cuda::check(cudaMemGetInfo(&free, &total), "asking for free memory");
-  return static_cast<double>(free);
-}
-
-ExpectedSchedule choose_schedule(Outlook& outlook) {
-  for (const CudaSchedule& row : kRows) {
-    if (row.expect == nullptr || (outlook.left && !row.takes_left)) continue;
-    const std::optional<Expectation> expected = row.expect(outlook);
-    if (expected && is_better(*expected, outlook.best)) outlook.best = {row.schedule, expected->microseconds};
-  }
-  return *outlook.best;  // flat runs every triangle
-}
-
 std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream) {
-  Outlook outlook(input, {}, stream);
-  return cuda_row_of(schedule).make(input, outlook, 0);
+  Outlook outlook(input, {}, kRows, stream);
+  return outlook.row_of(schedule).make(input, outlook, 0);
 }
 
 }  // namespace taskdag::kernels

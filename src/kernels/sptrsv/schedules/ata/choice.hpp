@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "kernels/sptrsv/schedules/ata/ata.hpp"
-#include "kernels/sptrsv/schedules/outlook.hpp"
+#include "kernels/sptrsv/schedules/catalogue/outlook.hpp"
 
 namespace taskdag::kernels::ata {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "kernels/sptrsv/schedules/outlook.hpp"
+#include "kernels/sptrsv/schedules/catalogue/outlook.hpp"
 
 namespace taskdag::kernels::cusparse {
 

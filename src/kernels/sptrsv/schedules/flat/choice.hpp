@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "kernels/sptrsv/schedules/outlook.hpp"
+#include "kernels/sptrsv/schedules/catalogue/outlook.hpp"
 
 namespace taskdag::kernels::flat {
 

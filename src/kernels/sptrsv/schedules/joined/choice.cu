@@ -1,9 +1,9 @@
 #include <cstdint>
 
+#include "kernels/sptrsv/schedules/catalogue/rewriting.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
 #include "kernels/sptrsv/schedules/joined/choice.hpp"
 #include "kernels/sptrsv/schedules/joined/joined.hpp"
-#include "kernels/sptrsv/schedules/rewriting.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::kernels::joined {
@@ -20,7 +20,7 @@ constexpr double kBytesPerTerm = 90.0;
 std::shared_ptr<Joined> kept(const Outlook& outlook) { return outlook.kept<Joined>(SolveSchedule::joined_levels); }
 
 void join(Outlook& outlook, std::int64_t most) {
-  outlook.keep(SolveSchedule::joined_levels, std::make_shared<Joined>(outlook.input, outlook.stream, most));
+  outlook.keep(SolveSchedule::joined_levels, std::make_shared<Joined>(outlook, most));
 }
 
 /// Not tiles: they need rows by lines, which joining breaks up.

@@ -1,4 +1,4 @@
-#include "kernels/sptrsv/schedules/rewriting.hpp"
+#include "kernels/sptrsv/schedules/catalogue/rewriting.hpp"
 #include "kernels/sptrsv/schedules/supernodes/choice.hpp"
 #include "kernels/sptrsv/schedules/supernodes/supernodes.hpp"
 
@@ -14,7 +14,7 @@ constexpr double kLeastShare = 0.4;
 std::shared_ptr<Condensed> kept(const Outlook& outlook) { return outlook.kept<Condensed>(SolveSchedule::supernodes); }
 
 void condense(Outlook& outlook, Supernodes found) {
-  outlook.keep(SolveSchedule::supernodes, std::make_shared<Condensed>(outlook.input, outlook.stream, std::move(found)));
+  outlook.keep(SolveSchedule::supernodes, std::make_shared<Condensed>(outlook, std::move(found)));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/sptrsv/schedules/outlook.hpp"
+#include "kernels/sptrsv/schedules/catalogue/outlook.hpp"
 #include "kernels/sptrsv/schedules/supersteps/supersteps.hpp"
 
 namespace taskdag::kernels::blocks {

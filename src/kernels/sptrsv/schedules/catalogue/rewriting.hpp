@@ -6,19 +6,21 @@
 #include <utility>
 
 #include "kernels/sptrsv/analysis/measure.hpp"
-#include "kernels/sptrsv/schedules/cuda_catalogue.hpp"
+#include "kernels/sptrsv/schedules/catalogue/outlook.hpp"
 
 namespace taskdag::kernels {
 
 /// A triangle that has been rewritten, and the outlook on what is left of it. Rewritten has input(full).
 template <class Rewritten>
 struct Left {
+  /// full: the outlook on the whole triangle.
   template <class... Arguments>
-  Left(const SweepInput& full, cudaStream_t stream, Arguments&&... arguments)
-      : triangle(full, std::forward<Arguments>(arguments)..., stream),
-        input(triangle.input(full)),
-        outlook(input, measure_features(input.pattern, *input.ranges, *input.levels, stream), stream, true) {
-    choose_schedule(outlook);
+  explicit Left(const Outlook& full, Arguments&&... arguments)
+      : triangle(full.input, std::forward<Arguments>(arguments)..., full.stream),
+        input(triangle.input(full.input)),
+        outlook(input, measure_features(input.pattern, *input.ranges, *input.levels, full.stream), full.rows,
+                full.stream, true) {
+    outlook.choose();
   }
   Left(const Left&) = delete;
   Left& operator=(const Left&) = delete;
@@ -26,7 +28,7 @@ struct Left {
   [[nodiscard]] double microseconds() const { return outlook.best->microseconds; }
   /// `left`: `input`, but for index maps.
   [[nodiscard]] std::unique_ptr<Sweep> make(const SweepInput& left) {
-    return cuda_row_of(outlook.best->schedule).make(left, outlook, 0);
+    return outlook.row_of(outlook.best->schedule).make(left, outlook, 0);
   }
 
   Rewritten triangle;

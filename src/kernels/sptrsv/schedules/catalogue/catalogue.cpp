@@ -1,4 +1,4 @@
-#include "kernels/sptrsv/schedules/catalogue.hpp"
+#include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
 
 #include <algorithm>
 #include <vector>

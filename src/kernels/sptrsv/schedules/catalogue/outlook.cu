@@ -1,0 +1,31 @@
+#include <algorithm>
+
+#include "backends/cuda/memory.hpp"
+#include "kernels/sptrsv/schedules/catalogue/outlook.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::kernels {
+
+double free_memory() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  cuda::check(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return static_cast<double>(free);
+}
+
+const CudaSchedule& Outlook::row_of(SolveSchedule schedule) const {
+  const auto found = std::ranges::find(rows, schedule, &CudaSchedule::schedule);
+  if (found == rows.end()) throw InvalidInput("a sweep on CUDA is made from a CUDA schedule");
+  return *found;
+}
+
+ExpectedSchedule Outlook::choose() {
+  for (const CudaSchedule& row : rows) {
+    if (row.expect == nullptr || (left && !row.takes_left)) continue;
+    const std::optional<Expectation> expected = row.expect(*this);
+    if (expected && is_better(*expected, best)) best = {row.schedule, expected->microseconds};
+  }
+  return *best;  // flat runs every triangle
+}
+
+}  // namespace taskdag::kernels
