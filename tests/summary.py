@@ -2,9 +2,12 @@
 """Adds up test results: names what was skipped (and why) and what failed, and prints `N passed, N failed, N skipped`.
 
 usage: summary.py FILE...
-FILE is ctest's JUnit output, or a list of checks: lines `passed|failed|skipped<TAB>name[<TAB>reason]`.
+FILE is ctest's JUnit output, or a list of checks: lines `passed|failed|skipped<TAB>name[<TAB>reason]`. Beside NAME.xml
+there may be a folder NAME.cases with GoogleTest's own reports, PROGRAM.xml each: then the cases of that program count in
+place of the one line that ctest has for it, and one failure more where the program failed and no case did.
 Exit status 1 if anything failed or nothing passed.
 """
+import os
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -21,9 +24,30 @@ def skip_reason(case):
     return ""
 
 
+def from_googletest(path, program_failed):
+    failed = False
+    for case in ElementTree.parse(path).getroot().iter("testcase"):
+        name = f"{case.get('classname')}.{case.get('name')}"
+        skipped = case.find("skipped")
+        if case.find("failure") is not None:
+            failed = True
+            yield "failed", name, ""
+        elif skipped is not None or case.get("result") in ("skipped", "suppressed"):
+            text = (skipped.text or "").strip().splitlines() if skipped is not None else []
+            yield "skipped", name, text[-1] if text else ""
+        else:
+            yield "passed", name, ""
+    if program_failed and not failed:
+        yield "failed", os.path.basename(path)[: -len(".xml")], "the program failed, none of its cases did"
+
+
 def from_junit(path):
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         name = re.sub(r"\s*# GetParam\(\).*", "", case.get("name"))
+        cases = os.path.join(path[: -len(".xml")] + ".cases", name + ".xml")
+        if os.path.exists(cases):
+            yield from from_googletest(cases, case.find("failure") is not None or case.get("status") != "run")
+            continue
         if case.find("failure") is not None or case.get("status") == "fail":
             yield "failed", name, ""
         elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):

@@ -16,10 +16,10 @@ fi
 
 # What the libraries need by themselves: C and C++, MPI and PETSc, each other. Compressed files are libtaskdag_io's alone.
 needed() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
-for library in $(find "$TASKDAG_PREFIX" -name 'libtaskdag.so' -o -name 'libpetsctaskdag.so'); do
+while read -r library; do
   if needed "$library" | grep -vE '^(libtaskdag|libpetsc[a-z_]*|libmpi|libstdc\+\+|libgcc_s|libc|libm|ld-linux[a-z0-9-]*|libpthread|libdl|librt)\.so'; then
     echo "$library needs more than C, C++, MPI, PETSc and libtaskdag"
     exit 1
   fi
-done
+done < <(find "$TASKDAG_PREFIX" -name libtaskdag.so -o -name libpetsctaskdag.so)
 needed "$(find "$TASKDAG_PREFIX" -name libtaskdag_io.so)" | grep -q '^libarchive'
