@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Who includes whom: holds the #include lines of src, petsc_plugin and include against the order in src/layers.txt.
+
+usage: layers.py [ROOT]        fails on an include that the order does not allow
+       layers.py --self-test   fails where a mistake of each kind would go unseen
+
+An include is allowed within a room, of public headers (include/), of the system's, and of the rooms that the room's line
+names. Lines stand lowest first and name only rooms above them, so that there is no cycle. layers.txt says how to read it.
+"""
+import fnmatch
+import os
+import re
+import sys
+import tempfile
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>|(\S.*))')
+SOURCES = (".cpp", ".hpp", ".cu", ".cuh", ".c", ".h")
+SCANNED = ("src", "petsc_plugin", "include")
+PUBLIC = "(public headers)"
+
+
+def files_of(root):
+    """Paths from the root, sorted."""
+    for top in SCANNED:
+        for folder, _, names in sorted(os.walk(os.path.join(root, top))):
+            for name in sorted(names):
+                if name.endswith(SOURCES):
+                    yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def short(path):
+    """As the order names it: rooms of src without `src/`."""
+    return path[len("src/"):] if path.startswith("src/") else path
+
+
+class Order:
+    def __init__(self, lines):
+        self.rooms = {}  # name -> names it may include
+        short_hands = {}
+        self.errors = []
+        for number, line in enumerate(lines, 1):
+            line = line.split("#")[0].strip()
+            if not line:
+                continue
+            if " = " in line:
+                name, _, patterns = line.partition(" = ")
+                short_hands[name.strip()] = [p for word in patterns.split() for p in short_hands.get(word, [word])]
+                continue
+            room, colon, below = line.partition(":")
+            room = room.strip()
+            if not colon:
+                self.errors.append(f"line {number}: `ROOM: ROOMS` is expected, not `{line}`")
+                continue
+            if room in self.rooms:
+                self.errors.append(f"line {number}: {room} stands here a second time")
+            allowed = set()
+            for pattern in [p for word in below.split() for p in short_hands.get(word, [word])]:
+                found = fnmatch.filter(self.rooms, pattern)
+                if not found:
+                    self.errors.append(f"line {number}: {room} may include {pattern}, which is not declared above it")
+                allowed.update(found)
+            self.rooms[room] = allowed
+
+    def room_of(self, path):
+        """The room of a file: its name without ending, its folder, or a folder above declared as `FOLDER/**`."""
+        if path.startswith("include/") or path.startswith("petsc_plugin/include/"):
+            return PUBLIC
+        name = os.path.splitext(short(path))[0]
+        if name in self.rooms:
+            return name
+        folder = os.path.dirname(name)
+        if folder in self.rooms:
+            return folder
+        while folder:
+            if folder + "/**" in self.rooms:
+                return folder + "/**"
+            folder = os.path.dirname(folder)
+        return None
+
+
+def included(root, path, quoted, name):
+    """The file that the line means, from the root; None where it is none of ours."""
+    places = [os.path.dirname(path)] if quoted else []
+    places += ["src", "petsc_plugin", "include", "petsc_plugin/include"]
+    for place in places:
+        file = os.path.normpath(os.path.join(place, name))
+        if os.path.isfile(os.path.join(root, file)):
+            return file
+    return None
+
+
+def check(root, order):
+    """The complaints, a sentence each."""
+    errors = [f"layers.txt, {error}" for error in order.errors]
+    used = set()
+    for path in files_of(root):
+        room = order.room_of(path)
+        if room is None:
+            errors.append(f"{path}: its room is not declared in layers.txt")
+            continue
+        used.add(room)
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                match = INCLUDE.match(line)
+                if not match:
+                    continue
+                place = f"{path}:{number}"
+                quoted, system, other = match.groups()
+                if other:
+                    errors.append(f"{place}: includes {other}, which cannot be read here")
+                    continue
+                target = included(root, path, bool(quoted), quoted or system)
+                if target is None:
+                    if quoted:
+                        errors.append(f"{place}: there is no {quoted}")
+                    continue
+                below = order.room_of(target)
+                if below in (room, PUBLIC):
+                    continue
+                if room == PUBLIC:
+                    errors.append(f"{place}: a public header includes {target}, which is not public")
+                elif below is not None and below not in order.rooms[room]:
+                    errors.append(f"{place}: {room} may not include {below} ({quoted or system})")
+    for room in order.rooms:
+        if room not in used:
+            errors.append(f"layers.txt: there is no {room}")
+    return errors
+
+
+def self_test():
+    tree = {
+        "include/taskdag/a.hpp": "#include <vector>\n",
+        "src/base/a.hpp": "#include \"taskdag/a.hpp\"\n#include <memory>\n",
+        "src/dag/d.cpp": "  #  include \"base/a.hpp\"\n#include \"d.hpp\"\n",
+        "src/dag/d.hpp": "// #include \"kernels/k.cu\"\n",
+        "src/dag/inner/i.hpp": "#include \"dag/d.hpp\"\n",
+        "src/dag/hub.cpp": "#include \"inner/i.hpp\"\n",
+        "src/kernels/k.cu": "#include \"dag/inner/i.hpp\"\n",
+        "src/studies/one/s.cuh": "#include \"studies/two/t.hpp\"\n",
+        "src/studies/two/t.hpp": "#include \"studies/one/s.cuh\"\n",
+        "petsc_plugin/p.cpp": "#include <taskdag/a.hpp>\n#include <petsc.h>\n#include \"taskdagpetsc.h\"\n",
+        "petsc_plugin/include/taskdagpetsc.h": "",
+    }
+    lines = ["# lowest first", "base:", "dag: base", "dag/inner: dag", "dag/hub: dag dag/inner  # above its folder",
+             "ground = base", "GROUND = ground dag/*", "kernels: GROUND", "studies/**: kernels", "petsc_plugin/p:"]
+
+    def complaints(files=None, order=None):
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in {**tree, **(files or {})}.items():
+                os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+                with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                    file.write(text)
+            return check(root, Order(order or lines))
+
+    def changed(old, new):
+        return [new if line == old else line for line in lines]
+
+    cases = [
+        ("nothing where all is well", complaints(), None),
+        ("an include upwards", complaints({"src/base/b.cuh": "#include \"dag/d.hpp\"\n"}), "base may not include dag "),
+        ("one in angle brackets", complaints({"src/base/b.hpp": "#include <dag/d.hpp>\n"}), "base may not include dag "),
+        ("one beside the file", complaints({"src/dag/x.cu": "#include \"inner/i.hpp\"\n"}),
+         "dag may not include dag/inner"),
+        ("a room that is not named", complaints({"src/kernels/k.cu": "#include \"dag/d.hpp\"\n"}),
+         "kernels may not include dag "),
+        ("the library's inside in the plugin", complaints({"petsc_plugin/p.cpp": "#include \"base/a.hpp\"\n"}),
+         "petsc_plugin/p may not include base"),
+        ("the library's inside in a public header", complaints({"include/taskdag/b.hpp": "#include \"base/a.hpp\"\n"}),
+         "a public header includes"),
+        ("a room that is not declared", complaints({"src/new/n.hpp": ""}), "src/new/n.hpp: its room is not declared"),
+        ("a folder inside a room", complaints({"src/base/inner/n.cu": ""}), "its room is not declared"),
+        ("a room that is gone", complaints(order=lines + ["gone: base"]), "there is no gone"),
+        ("a cycle between rooms", complaints(order=changed("base:", "base: dag")), "which is not declared above it"),
+        ("a room of two lines", complaints(order=lines + ["base:"]), "a second time"),
+        ("a line that is none", complaints(order=lines + ["base dag"]), "is expected"),
+        ("a file that is not there", complaints({"src/dag/x.cu": "#include \"dag/none.hpp\"\n"}),
+         "there is no dag/none"),
+        ("a macro for a name", complaints({"src/dag/x.cu": "#include NAME\n"}), "cannot be read"),
+    ]
+    failures = 0
+    for what, errors, expected in cases:
+        good = not errors if expected is None else len(errors) == 1 and expected in errors[0]
+        if not good:
+            failures += 1
+            print(f"not as expected: {what}: {errors}")
+    print(f"{len(cases) - failures} of {len(cases)} as expected")
+    return failures
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return 1 if self_test() else 0
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+    with open(os.path.join(root, "src", "layers.txt"), encoding="utf-8") as file:
+        order = Order(file)
+    errors = check(root, order)
+    for error in errors:
+        print(error)
+    if not errors:
+        print(f"{sum(1 for _ in files_of(root))} files in {len(order.rooms)} rooms: no include goes upwards")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
