@@ -39,6 +39,7 @@ petsc_cuda make command -v make
 petsc_cuda python3-pip python3 -m pip --version
 petsc_cuda libopenblas-dev has_header cblas.h
 petsc_cuda liblapack-dev pkg-config --exists lapack
+ci ccache command -v ccache
 ci clang-format command -v clang-format
 ci clang-tidy command -v clang-tidy
 ci shellcheck command -v shellcheck

@@ -7,6 +7,7 @@
 #include "base/index.hpp"
 #include "kernels/sptrsv/schedules/ata/aggregation.hpp"
 #include "problems.hpp"
+#include "support/effort.hpp"
 #include "taskdag/generators.hpp"
 
 namespace taskdag {
@@ -94,7 +95,7 @@ TEST(AtaAggregation, PutsEachRowIntoOneTask) {
 
 TEST(AtaAggregation, OrdersEveryDependencyInsideATaskOrByCoarseEdges) {
   for_each_hierarchy([](const FineDag& dag, Aggregation, Index, const auto&, const HierarchicalDag& hierarchy) {
-    if (hierarchy.tasks() > 1500) return;  // the closure is quadratic
+    if (hierarchy.tasks() > 1500 / test::kSmaller) return;  // the closure is quadratic
     std::vector<Index> position(hierarchy.order.size());
     for (Index p = 0; p < dag.rows(); ++p) position[at(hierarchy.order[at(p)])] = p;
     const auto before = ancestors(hierarchy);

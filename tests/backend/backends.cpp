@@ -1,5 +1,7 @@
 #include "backends.hpp"
 
+#include "support/effort.hpp"
+
 namespace taskdag::test {
 
 std::string name_of(const Where& where) {
@@ -8,9 +10,11 @@ std::string name_of(const Where& where) {
 }
 
 std::vector<Where> everywhere() {
-  return {{Backend::host, 1, MemorySpace::host}, {Backend::host, 2, MemorySpace::host},
-          {Backend::host, 3, MemorySpace::host}, {Backend::host, 8, MemorySpace::host},
-          {Backend::cuda, 0, MemorySpace::host}, {Backend::cuda, 0, MemorySpace::device}};
+  std::vector<Where> places;
+  for (const int threads : host_threads()) places.push_back({Backend::host, threads, MemorySpace::host});
+  places.push_back({Backend::cuda, 0, MemorySpace::host});
+  places.push_back({Backend::cuda, 0, MemorySpace::device});
+  return places;
 }
 
 std::vector<Where> once_per_backend() {

@@ -42,10 +42,15 @@ TEST_P(GraphAlgorithms, DepthsAreTheSerialOnes) {
 }
 
 TEST_P(GraphAlgorithms, RanksAreWithinTheToleranceOfTheFixedPoint) {
+  // Under a sanitizer each problem has a third of the forms, another third than the problem before.
+  constexpr std::size_t kStep = test::kSanitized ? 3 : 1;
   const graph::PagerankOptions options;
+  const std::vector<Form> forms = test::graph_forms(GetParam().backend);
+  std::size_t number = 0;
   for (const test::GraphProblem& problem : test::graph_problems()) {
     const std::vector<double> expected = graph::reference_pagerank(problem.graph.pattern(), options);
-    for (const Form& form : test::graph_forms(GetParam().backend)) {
+    for (std::size_t f = number++ % kStep; f < forms.size(); f += kStep) {
+      const Form& form = forms[f];
       SCOPED_TRACE(problem.name + ", " + graph::describe(form));
       const auto pagerank = graph::make_pagerank(context(), problem.graph.pattern(), options, form);
       for (int repeat = 0; repeat < (test::kSanitized ? 1 : 2); ++repeat) {

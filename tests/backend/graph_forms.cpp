@@ -2,6 +2,8 @@
 
 #include <ostream>
 
+#include "support/effort.hpp"
+
 namespace taskdag::test {
 
 using graph::Form;
@@ -11,7 +13,11 @@ void PrintTo(const GraphPlace& place, std::ostream* out) {
   *out << (place.backend == Backend::cuda ? "cuda" : "host" + std::to_string(place.threads));
 }
 
-std::vector<GraphPlace> graph_places() { return {{Backend::host, 1}, {Backend::host, 4}, {Backend::cuda, 0}}; }
+std::vector<GraphPlace> graph_places() {
+  std::vector<GraphPlace> all = {{Backend::host, 1}, {Backend::host, 4}, {Backend::cuda, 0}};
+  if (host_threads().front() > 1) all.erase(all.begin());
+  return all;
+}
 
 std::vector<Form> graph_forms(Backend backend) {
   std::vector<Form> forms = {{.kind = Kind::bsp}};

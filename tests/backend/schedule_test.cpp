@@ -9,6 +9,7 @@
 #include "backends.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "support/effort.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
@@ -57,7 +58,9 @@ TEST_P(ScheduleTest, EveryOneSolvesATriangle) {
 }
 
 TEST_P(ScheduleTest, EveryOneAppliesAFactor) {
+  int number = 0;
   for (const Problem& problem : test::small_problems()) {
+    ++number;
     const Index n = problem.a.rows;
     const std::vector<double> b = test::right_hand_side(n);
     std::vector<Index> order(static_cast<std::size_t>(n));
@@ -65,6 +68,7 @@ TEST_P(ScheduleTest, EveryOneAppliesAFactor) {
     std::reverse(order.begin(), order.end());
     for (const FactorKind kind : kKinds) {
       for (const bool reordered : {false, true}) {
+        if (test::kSanitized && reordered != (number % 2 == 0)) continue;
         const std::vector<Index> used = reordered ? order : std::vector<Index>();
         Factorization reference = factorization(problem.a, {.kind = kind}, used, used);
         ASSERT_TRUE(factor(reference, problem.a.values).ok());

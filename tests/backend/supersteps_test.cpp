@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends.hpp"
+#include "backends/cuda/device.hpp"
 #include "backends/cuda/stream.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
@@ -253,11 +254,14 @@ TEST_F(SuperstepsTest, AnyNumberOfCoresWithBarriersOrWaits) {
 }
 
 TEST_F(SuperstepsTest, MoreCoresThanTheDeviceHoldsAreRefused) {
+  // No multiprocessor holds more than 32 blocks. Waits are found in memory that grows with the square of the cores,
+  // 40 GB for 100000: hence one core too many, no more.
+  const int cores = 32 * cuda::device_limits().multiprocessors + 1;
   const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 20, .ny = 20});
   const test::DeviceTriangle on_device(a, Triangle::lower, stream());
-  EXPECT_THROW(static_cast<void>(
-                   kernels::make_cores_sweep(SolveSchedule::locking, on_device.input(), {100000, false}, stream())),
-               DeviceError);
+  EXPECT_THROW(
+      static_cast<void>(kernels::make_cores_sweep(SolveSchedule::locking, on_device.input(), {cores, false}, stream())),
+      DeviceError);
 }
 
 }  // namespace
