@@ -23,15 +23,14 @@ std::vector<SolveSchedule> list(bool (*has)(const SolveScheduleInfo&)) {
 
 std::span<const SolveScheduleInfo> solve_schedule_catalogue() { return kCatalogue; }
 
-const char* to_string(SolveSchedule schedule) { return kCatalogue.at(static_cast<std::size_t>(schedule)).name; }
+const char* to_string(SolveSchedule schedule) { return kernels::row_of(schedule).name; }
 
 SolveSchedule solve_schedule_from(const std::string& name) {
   const auto* const found =
       std::ranges::find_if(kCatalogue, [&](const SolveScheduleInfo& row) { return row.name == name; });
   if (found != kCatalogue.end()) return found->schedule;
-  std::string names;
-  for (const SolveScheduleInfo& row : kCatalogue) names += (names.empty() ? "" : ", ") + std::string(row.name);
-  throw InvalidInput("no schedule is named \"" + name + "\"; there are " + names);
+  throw InvalidInput("no schedule is named \"" + name + "\"; there are " +
+                     kernels::names_of_schedules(Backend::automatic));
 }
 
 std::span<const SolveSchedule> solve_schedules(Backend backend) {
@@ -49,6 +48,14 @@ std::span<const SolveSchedule> solve_schedules(Backend backend) {
       break;
   }
   return all;
+}
+
+std::string kernels::names_of_schedules(Backend backend) {
+  std::string names;
+  for (const SolveSchedule schedule : solve_schedules(backend)) {
+    names += (names.empty() ? "" : ", ") + std::string(to_string(schedule));
+  }
+  return names;
 }
 
 }  // namespace taskdag

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 
 #include "taskdag/solve_schedule.hpp"
 
@@ -73,8 +74,12 @@ static_assert(
     }(),
     "rows in the order of the enumeration");
 
+/// @throws std::out_of_range for a number that is no enumerator's
 constexpr const SolveScheduleInfo& row_of(SolveSchedule schedule) {
-  return kCatalogue[static_cast<std::size_t>(schedule)];
+  return kCatalogue.at(static_cast<std::size_t>(schedule));
 }
+
+/// "auto, flat, …": the names of solve_schedules(backend), for messages.
+std::string names_of_schedules(Backend backend);
 
 }  // namespace taskdag::kernels
