@@ -20,11 +20,11 @@ namespace taskdag::cuda {
 CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& pattern, MemorySpace space,
                                      const FactorOptions& options, std::span<const Index> row_order,
                                      std::span<const Index> col_order, Stream stream)
-    : device_(context.device()),
+    : closing_(context.device()),
+      device_(context.device()),
       options_(options),
       request_(request_of(options, context)),
-      flag_(native(stream)),
-      last_stream_(native(stream)) {
+      flag_(native(stream)) {
   const cudaStream_t s = native(stream);
   const CudaPatternInput input(pattern, space, s);
   const auto rows = static_cast<std::size_t>(input.pattern().rows);
@@ -62,23 +62,27 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
 FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, Stream stream) {
   const DeviceGuard guard(device_);
   const cudaStream_t s = native(stream);
-  last_stream_ = s;
+  StreamOrder::Call call(order_, s);
+  symmetric_ready_ = false;
+  many_.loaded = false;
+  many_transposed_.loaded = false;
   if (space == MemorySpace::host) {
     if (host_values_.size() < input_entries_) host_values_ = {input_entries_, s};
     staging_.upload(host_values_.data(), values, input_entries_, s);
     values = host_values_.data();
   }
   const FactorStatus status = attempt_until_done(values, s);
-  symmetric_ready_ = false;
-  many_.loaded = false;
-  many_transposed_.loaded = false;
+  synchronize(s);
+  call.waited();
   count_bytes();
   return status;
 }
 
 CsrMatrix CudaFactorization::copy_factor() const {
   const DeviceGuard guard(device_);
-  const cudaStream_t s = last_stream_;
+  check(cudaDeviceSynchronize(), "waiting for the device");
+  const UniqueStream own;
+  const cudaStream_t s = own.get();
   CsrMatrix result;
   result.rows = result.cols = pattern_.rows;
   result.row_offsets = fetch_array(pattern_.row_offsets.data(), pattern_.row_offsets.size(), s);
@@ -184,7 +188,7 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
   do {
     // Sweeps are loaded before the outcome is known: an attempt that must be repeated is rare.
     attempt({values, source(), strategy.amount()}, rule, s);
-    if (transposed_.first.sweep) load_transposed(s);
+    if (transposed_.first.sweep) load_transposed(transposed_, s);
     report = factor_.report();
   } while (strategy.again(report.last_zero >= 0));
   status.shift_amount = strategy.amount();

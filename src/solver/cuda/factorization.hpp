@@ -11,6 +11,7 @@
 #include "solver/cuda/flag.hpp"
 #include "solver/cuda/many.hpp"
 #include "solver/cuda/staging.hpp"
+#include "solver/cuda/stream_order.hpp"
 #include "solver/cuda/sweep_pair.hpp"
 #include "solver/impl.hpp"
 
@@ -23,11 +24,15 @@ class CudaFactorization final : public Factorization::Impl {
  public:
   CudaFactorization(const Context& context, const CsrPattern& pattern, MemorySpace space, const FactorOptions& options,
                     std::span<const Index> row_order, std::span<const Index> col_order, Stream stream);
+  ~CudaFactorization() override { closing_.begin(); }
 
+  void check_space(MemorySpace) const override {}
+  void refuse_capture(Stream stream, const char* what) const override;
   FactorStatus factor(const double* values, MemorySpace space, Stream stream) override;
   void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
              Stream stream) override;
   SolveOutcome outcome() override;
+  SolveOutcome outcome(Stream stream) override;
   CsrMatrix copy_factor() const override;
 
  private:
@@ -61,7 +66,7 @@ class CudaFactorization final : public Factorization::Impl {
   // Application.
   /// Uᵀ and Lᵀ, made when they are first asked for.
   void make_transposed(cudaStream_t s);
-  void load_transposed(cudaStream_t s);
+  void load_transposed(const SweepPair& sweeps, cudaStream_t s) const;
   void prepare_symmetric(cudaStream_t s);
   void prepare(Apply part, cudaStream_t s);
   /// Whether `part` is that of the sweeps in transposed_.
@@ -72,6 +77,7 @@ class CudaFactorization final : public Factorization::Impl {
   void run(Apply part, const CudaColumns& columns, cudaStream_t s);
   void run(Apply part, const double* b, double* x, cudaStream_t s);
 
+  Closing closing_;
   int device_;
   FactorOptions options_;
   ScheduleRequest request_;
@@ -94,7 +100,7 @@ class CudaFactorization final : public Factorization::Impl {
   CudaFlag flag_;
   CudaStaging staging_;
   CudaVectorPair vectors_;
-  cudaStream_t last_stream_;
+  StreamOrder order_;
 };
 
 }  // namespace taskdag::cuda

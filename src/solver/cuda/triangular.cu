@@ -9,6 +9,7 @@
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/many.hpp"
 #include "solver/cuda/staging.hpp"
+#include "solver/cuda/stream_order.hpp"
 #include "solver/cuda/sweep.hpp"
 #include "solver/impl.hpp"
 #include "taskdag/error.hpp"
@@ -25,9 +26,8 @@ class CudaTriangular final : public TriangularSolver::Impl {
  public:
   CudaTriangular(const Context& context, const CsrView& a, MemorySpace space, const TriangularOptions& options,
                  Stream stream)
-      : device_(context.device()), unit_(options.unit_diagonal), flag_(native(stream)) {
+      : closing_(context.device()), device_(context.device()), unit_(options.unit_diagonal), flag_(native(stream)) {
     const cudaStream_t s = native(stream);
-    last_stream_ = s;
     const CudaPatternInput input(a.pattern, space, s);
     const kernels::DevicePattern& pattern = input.pattern();
     entries_ = static_cast<std::size_t>(pattern.entries);
@@ -54,10 +54,14 @@ class CudaTriangular final : public TriangularSolver::Impl {
     load(a.values, space, s);
     synchronize(s);
   }
+  ~CudaTriangular() override { closing_.begin(); }
+
+  void check_space(MemorySpace) const override {}
+  void refuse_capture(Stream stream, const char* what) const override { cuda::refuse_capture(native(stream), what); }
 
   void update_values(const double* values, MemorySpace space, Stream stream) override {
     const DeviceGuard guard(device_);
-    last_stream_ = native(stream);
+    const StreamOrder::Call call(order_, native(stream));
     load(values, space, native(stream));
   }
 
@@ -65,7 +69,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
              Stream stream) override {
     const DeviceGuard guard(device_);
     const cudaStream_t s = native(stream);
-    last_stream_ = s;
+    StreamOrder::Call call(order_, s);
     for (Index k = 0; k < count;) {
       const Index most = std::min(count - k, kernels::many::kMostColumns);
       const Index together = many_ && many_pays(sweep_, most) ? most : 1;
@@ -73,11 +77,19 @@ class CudaTriangular final : public TriangularSolver::Impl {
                           space == MemorySpace::device, s, [&](const CudaColumns& columns) { run(columns, s); });
       k += together;
     }
+    if (space == MemorySpace::host) call.waited();
   }
 
   SolveOutcome outcome() override {
     const DeviceGuard guard(device_);
-    return flag_.take(last_stream_);
+    return flag_.take();
+  }
+  SolveOutcome outcome(Stream stream) override {
+    const DeviceGuard guard(device_);
+    StreamOrder::Call call(order_, native(stream));
+    const SolveOutcome result = flag_.take(native(stream));
+    call.waited();
+    return result;
   }
 
  private:
@@ -127,6 +139,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
     count_bytes();
   }
 
+  Closing closing_;
   int device_;
   bool unit_;
   std::size_t entries_ = 0;
@@ -138,7 +151,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
   CudaFlag flag_;
   CudaStaging staging_;
   CudaVectorPair vectors_;
-  cudaStream_t last_stream_ = nullptr;
+  StreamOrder order_;
 };
 
 }  // namespace

@@ -61,6 +61,9 @@ ManySweep::ManySweep(const SweepInput& input, cudaStream_t stream)
   value_ = {static_cast<std::size_t>(entries_), stream};
   counter_ = {static_cast<std::size_t>(many::kLevelWarps) * many::kCounterStride, stream};
   spare_counter_ = {counter_.size(), stream};
+}
+
+void ManySweep::reset(cudaStream_t stream) {
   for (const auto* const counter : {&counter_, &spare_counter_}) {
     cuda::check(cudaMemsetAsync(counter->data(), 0, counter->size() * sizeof(int), stream), "resetting a counter");
   }
