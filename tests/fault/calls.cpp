@@ -237,10 +237,18 @@ std::vector<Call> jacobi_calls(const Site& site) {
   return calls;
 }
 
+std::vector<Call> context_calls(int threads) {
+  const auto context = std::make_shared<std::optional<Context>>();
+  return {{"Context::create", [] {},
+           [=] { context->emplace(Context::create({.backend = Backend::host, .threads = threads})); },
+           [=] { return std::vector<double>{static_cast<double>((*context)->threads())}; }, [=] { context->reset(); }}};
+}
+
 std::vector<Call> ordering_calls(const Site& site) {
   const auto arrays = std::make_shared<Arrays>(site, small_grid());
   const auto order = std::make_shared<std::vector<Index>>();
   const auto count = std::make_shared<Index>();
+  const auto blocks = std::make_shared<const RowBlocks>(RowBlocks{{0, arrays->a.rows}, {0, 1}});
   const auto permutation = std::make_shared<const std::vector<Index>>(std::vector<Index>{2, 0, 1});
   const auto drop = [order] { *order = {}; };
   const auto read = [order] { return as_doubles(*order); };
@@ -269,6 +277,11 @@ std::vector<Call> ordering_calls(const Site& site) {
              *count =
                  dependency_levels(*s.context, arrays->matrix_arrays.pattern(), s.space(), Triangle::lower, s.stream());
            },
+           [=] { return std::vector<double>{static_cast<double>(*count)}; }, drop},
+          {"make_level_schedule", nothing,
+           [=] { *count = make_level_schedule(arrays->a.pattern(), Triangle::lower).levels(); },
+           [=] { return std::vector<double>{static_cast<double>(*count)}; }, drop},
+          {"find_fault", nothing, [=] { *count = find_fault(*blocks, arrays->a.pattern()) ? 1 : 0; },
            [=] { return std::vector<double>{static_cast<double>(*count)}; }, drop},
           {"ordering_quality", [=] { *order = reverse_cuthill_mckee(arrays->a.pattern()); },
            [=] { *count = ordering_quality(arrays->a.pattern(), *order).bandwidth; },

@@ -34,6 +34,8 @@ std::vector<Call> factor_calls(const Site& site, FactorKind kind, SolveSchedule 
 /// Shifts, fill and tuning, which do not depend on the schedule.
 std::vector<Call> factor_form_calls(const Site& site);
 std::vector<Call> jacobi_calls(const Site& site);
+/// A context of host threads.
+std::vector<Call> context_calls(int threads);
 std::vector<Call> ordering_calls(const Site& site);
 
 /// The schedules of a backend, with `blocks`, which factorisations alone can run.

@@ -26,6 +26,8 @@ class NthHostFailure : public testing::TestWithParam<int> {
 
 INSTANTIATE_TEST_SUITE_P(Threads, NthHostFailure, testing::Values(1, 3));
 
+TEST_P(NthHostFailure, Context) { expect_to_survive(test::context_calls(GetParam())); }
+
 TEST_P(NthHostFailure, TriangularSolver) {
   for (const SolveSchedule schedule : solve_schedules(Backend::host)) {
     SCOPED_TRACE(to_string(schedule));
