@@ -94,8 +94,8 @@ const char* name_of(Place place) {
   return place == Place::entry ? "an entry" : place == Place::diagonal ? "the diagonal" : "the right-hand side";
 }
 
-/// The place of row `row`'s entry in the values: the first beside the diagonal in the `triangle`, or, where that is asked
-/// for or there is none, the one on the diagonal.
+/// The place of row `row`'s entry in the values: the first beside the diagonal in the `triangle`, or, where that is
+/// asked for or there is none, the one on the diagonal.
 std::size_t entry_of(const CsrMatrix& a, Index row, bool diagonal, Triangle triangle) {
   std::size_t found = 0;
   for (auto e = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(row)]);
