@@ -41,6 +41,7 @@ struct TriangularInfo {
   /// Host threads that a solve runs on: fewer than the context's where the levels are too narrow to share. 1 on CUDA.
   int threads = 1;
   SolveSchedule schedule = SolveSchedule::automatic;  ///< the one in use
+  double given_up_growth = 0.0;                       ///< as in FactorizationInfo
 };
 
 /// Solves T x = b, T a triangle of a square CSR matrix, again and again with the same pattern.
@@ -71,7 +72,8 @@ class TASKDAG_API TriangularSolver {
   TriangularSolver& operator=(TriangularSolver&&) noexcept;
 
   /// Takes new values for the same pattern (one per entry of the original matrix). Asynchronous on `stream` for
-  /// device memory. A zero on the diagonal gives infinities in x, reported by outcome().
+  /// device memory, but where the schedule in use rewrites rows: then it waits for how much they let it lose, and
+  /// cannot be captured. A zero on the diagonal gives infinities in x, reported by outcome().
   void update_values(const double* values, MemorySpace space, Stream stream = {});
 
   /// x = T⁻¹ b. b, x: `rows` doubles in `space`; they may be the same array. Asynchronous on `stream` if `space` is

@@ -42,15 +42,14 @@ void CudaFactorization::refuse_capture(Stream stream, const char* what) const {
   cuda::refuse_capture(native(stream), what);
 }
 
-void CudaFactorization::make_transposed(cudaStream_t s) {
+SweepPair CudaFactorization::make_transposed(cudaStream_t s) const {
   const DeviceCsr transposed = kernels::transpose_pattern(pattern_.pattern(), s);
   const DevicePattern p = transposed.pattern();
   SweepPair sweeps(request_, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(), col_order_.data(),
                    AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(), row_order_.data(), blocks(),
                    false, s);
   load_transposed(sweeps, s);
-  transposed_ = std::move(sweeps);  // with its values, or not at all
-  count_bytes();
+  return sweeps;
 }
 
 void CudaFactorization::load_transposed(const SweepPair& sweeps, cudaStream_t s) const {
@@ -85,7 +84,9 @@ void CudaFactorization::prepare(Apply part, cudaStream_t s) {
   }
   if (runs_transposed(part) && !transposed_.first.sweep) {
     cuda::refuse_capture(s, "the first transposed application");
-    make_transposed(s);
+    transposed_ = make_transposed(s);
+    keep_rows_if_needed(s);
+    count_bytes();
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "csr/device_csr.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
@@ -50,6 +51,10 @@ class CudaFactorization final : public Factorization::Impl {
   void fill_everywhere(cudaStream_t s);
   void analyse_ilu(cudaStream_t s);
   void analyse_ic(cudaStream_t s);
+  /// The sweeps of applications. `forward`: the first one's triangle, which for ic is that of the transposed pattern.
+  [[nodiscard]] SweepPair make_sweeps(const AnalysedTriangle& forward, const Offset* forward_source,
+                                      cudaStream_t s) const;
+  [[nodiscard]] SweepPair make_sweeps(cudaStream_t s) const;
   [[nodiscard]] const RowBlocks* blocks() const { return independent_blocks(options_); }
   /// Entry of the factor's pattern → entry of the input; null: the same.
   [[nodiscard]] const Offset* source() const { return pattern_.source.size() > 0 ? pattern_.source.data() : nullptr; }
@@ -62,10 +67,15 @@ class CudaFactorization final : public Factorization::Impl {
   /// PETSc takes the shift's top from the whole rows of A, also for IC(0); the row sums do not depend on the ordering.
   double full_dominance(const double* values, cudaStream_t s);
   void load_sweeps(cudaStream_t s);
+  void load_sweeps(const SweepPair& sweeps, cudaStream_t s) const;
+  [[nodiscard]] const double* first_values() const;  ///< what the first sweep is loaded with
+  /// Gives schedules that rewrite rows up where they would lose too much with this factor. Synchronises.
+  void keep_rows_if_needed(cudaStream_t s);
+  [[nodiscard]] double growth(cudaStream_t s) const;
 
   // Application.
-  /// Uᵀ and Lᵀ, made when they are first asked for.
-  void make_transposed(cudaStream_t s);
+  /// Uᵀ and Lᵀ, made when they are first asked for, with the values of the last factor.
+  [[nodiscard]] SweepPair make_transposed(cudaStream_t s) const;
   void load_transposed(const SweepPair& sweeps, cudaStream_t s) const;
   void prepare_symmetric(cudaStream_t s);
   void prepare(Apply part, cudaStream_t s);
@@ -92,6 +102,8 @@ class CudaFactorization final : public Factorization::Impl {
   SweepPair sweeps_;
   std::optional<kernels::Recurrence> recurrence_;  ///< from the first attempt on that asks for it
   SweepPair transposed_;                           ///< from the first transposed application of ilu on
+  std::vector<SweepPair> given_up_;                ///< captured before others took their place; as sweeps_
+  std::vector<SweepPair> given_up_transposed_;     ///< as transposed_
   DeviceArray<double> scaled_;                     ///< right-hand side of the second sweep in a symmetric part
   bool symmetric_ready_ = false;
   Many many_;

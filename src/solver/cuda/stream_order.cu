@@ -18,6 +18,7 @@ unsigned long long id_of(cudaStream_t stream) {
 
 void StreamOrder::begin(cudaStream_t stream) {
   captures_ = is_capturing(stream);
+  captured_ = captured_ || captures_;
   if (captures_) return;
   const unsigned long long id = id_of(stream);
   if (in_flight_ && id != last_) {

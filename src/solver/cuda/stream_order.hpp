@@ -32,12 +32,16 @@ class StreamOrder {
     cudaStream_t stream_;
   };
 
+  /// Whether any call has been captured.
+  [[nodiscard]] bool captured() const { return captured_; }
+
  private:
   void begin(cudaStream_t stream);
   void end(cudaStream_t stream) noexcept;
 
   bool in_flight_ = false;           ///< work that nobody has waited for
   bool captures_ = false;            ///< the present call is captured
+  bool captured_ = false;            ///< one of all calls was
   unsigned long long last_ = 0;      ///< the stream with the last work
   std::optional<UniqueEvent> done_;  ///< behind that, from the first change of stream on
   bool recorded_ = false;

@@ -60,6 +60,10 @@ struct JoinedValues {
 void load_values(const JoinedTriangle& triangle, const double* source, const double* pivot, const JoinedValues& values,
                  cudaStream_t stream);
 
+/// What rewriting may lose in a row at most, in units of what rounding leaves in the row as it is:
+/// max_i 1 + Σ_s |a_is| (1 + Σ_j |p_s a_sj|) / Σ_j |a_ij|, as for a solution of equal entries. Synchronises `stream`.
+double growth(const JoinedTriangle& triangle, const double* source, const double* pivot, cudaStream_t stream);
+
 /// reduced_i = p_i (b_i − Σ_s a_is p_s b_s), by row; b_i = rhs[rhs_index ? rhs_index[i] : i]. Asynchronous.
 void reduce(const JoinedTriangle& triangle, const JoinedValues& values, const double* rhs, const Index* rhs_index,
             double* reduced, cudaStream_t stream);

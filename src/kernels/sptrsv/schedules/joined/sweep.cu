@@ -27,6 +27,10 @@ class JoinedSweep final : public Sweep {
     return true;
   }
 
+  double growth(const double* source, const double* pivot, cudaStream_t stream) override {
+    return joined::growth(*triangle_, source, pivot, stream);
+  }
+
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
     joined::reduce(*triangle_, values_, rhs, rhs_index_.data(), reduced_.data(), stream);
     sweep_->solve(reduced_.data(), x, non_finite, stream);

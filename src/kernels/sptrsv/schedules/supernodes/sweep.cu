@@ -32,6 +32,10 @@ class SupernodesSweep final : public Sweep {
     sweep_->load_values(values_.data(), nullptr, stream);
   }
 
+  double growth(const double* source, const double* pivot, cudaStream_t stream) override {
+    return supernodes::growth(blocks(), source, pivot, stream);
+  }
+
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
     supernodes::scale(blocks(), rhs, rhs_index_.data(), scaled_.data(), stream);
     sweep_->solve(scaled_.data(), x, non_finite, stream);
