@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fault/child.hpp"
+#include "fault/say.hpp"
 #include "fault/stream_cases.hpp"
 #include "taskdag/error.hpp"
 

@@ -15,6 +15,7 @@
 #include <exception>
 #include <iostream>
 
+#include "fault/say.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::test {
@@ -133,9 +134,6 @@ int run_cases(const std::vector<ChildCase>& cases, int first) {
   }
   return EXIT_SUCCESS;
 }
-
-void wrong(const std::string& what) { std::printf("wrong: %s\n", what.c_str()); }
-void note(const std::string& what) { std::printf("note: %s\n", what.c_str()); }
 
 bool is_child(int count, char** words, std::string& kind, int& first) {
   if (count != 4 || words[1] != std::string(kChild)) return false;

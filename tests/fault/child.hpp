@@ -2,7 +2,7 @@
 /// Cases in child processes: one that hangs or dies ends itself alone, and is named.
 ///
 /// A child is this program again, as `PROGRAM --child KIND FIRST`. It goes through its numbered cases from FIRST on and
-/// writes lines: `at N NAME` before each, `wrong: …` for what is not right, `note: …` for what is worth knowing.
+/// writes lines: `at N NAME` before each, and what fault/say.hpp has.
 #pragma once
 
 #include <functional>
@@ -25,10 +25,6 @@ struct ChildCase {
 /// In the child: runs the cases from `first` on. After an exception the process may be of no use any more: the child
 /// ends with it, and the parent goes on with the next case. @returns the exit status
 int run_cases(const std::vector<ChildCase>& cases, int first);
-
-/// In the child: says what is not right.
-void wrong(const std::string& what);
-void note(const std::string& what);
 
 /// The kind and the first case where this process is a child. @returns whether it is one
 bool is_child(int count, char** words, std::string& kind, int& first);

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "backend/measure.hpp"
-#include "fault/child.hpp"
+#include "fault/say.hpp"
 #include "fault/stream_cases.hpp"
 
 namespace taskdag::test {

@@ -4,7 +4,7 @@
 
 #include "backend/measure.hpp"
 #include "backend/problems.hpp"
-#include "fault/child.hpp"
+#include "fault/say.hpp"
 
 namespace taskdag::test {
 
