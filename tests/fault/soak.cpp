@@ -162,7 +162,7 @@ int soak(const Options& options) {
   const std::int64_t grown = resident_bytes() - memory;
   const std::int64_t device_grown = device_memory - free_device_bytes(options.backend);
   // A sanitizer keeps what is freed for a while.
-  const std::int64_t most = std::int64_t{kSanitized ? 256 : 16} << 20;
+  const std::int64_t most = std::int64_t{kSanitized ? 512 : 16} << 20;
   const std::int64_t device_most = std::int64_t{64} << 20;  // other processes have a share of the device
   if (grown > most) std::printf("wrong: the process has grown by %lld bytes\n", static_cast<long long>(grown));
   if (device_grown > device_most) {
