@@ -64,7 +64,7 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
 FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, Stream stream) {
   const DeviceGuard guard(device_);
   const cudaStream_t s = native(stream);
-  StreamOrder::Call call(order_, s);
+  const StreamOrder::Call call(order_, s);
   symmetric_ready_ = false;
   many_.loaded = false;
   many_transposed_.loaded = false;
@@ -75,8 +75,6 @@ FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, 
   }
   const FactorStatus status = attempt_until_done(values, s);
   if (status.outcome == FactorOutcome::success) keep_rows_if_needed(s);
-  synchronize(s);
-  call.waited();
   count_bytes();
   return status;
 }
@@ -276,18 +274,19 @@ void CudaFactorization::load_sweeps(const SweepPair& sweeps, cudaStream_t s) con
 double CudaFactorization::growth(cudaStream_t s) const {
   const double* const entries = factor_.entries();
   const double* const inverse = factor_.inverse_pivots();
-  double most = 1.0;
-  if (sweeps_.rewrites_rows()) {
-    most = std::max(sweeps_.first->growth(first_values(), nullptr, s), sweeps_.second->growth(entries, inverse, s));
+  const ScratchArray<double> most(1, s);
+  check(cudaMemsetAsync(most.data(), 0, sizeof(double), s), "clearing a number");
+  sweeps_.first->measure_growth(first_values(), nullptr, most.data(), s);
+  sweeps_.second->measure_growth(entries, inverse, most.data(), s);
+  if (transposed_.first.sweep) {
+    transposed_.first->measure_growth(entries, inverse, most.data(), s);
+    transposed_.second->measure_growth(entries, nullptr, most.data(), s);
   }
-  if (transposed_.rewrites_rows()) {
-    most = std::max(
-        {most, transposed_.first->growth(entries, inverse, s), transposed_.second->growth(entries, nullptr, s)});
-  }
-  return most;
+  return fetch(most.data(), s);
 }
 
 void CudaFactorization::keep_rows_if_needed(cudaStream_t s) {
+  if (!sweeps_.rewrites_rows() && !transposed_.rewrites_rows()) return;
   const double most = growth(s);
   if (!(most > kMostGrowth)) return;
   request_.keep_rows = true;

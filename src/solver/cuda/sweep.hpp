@@ -28,7 +28,8 @@ struct AnalysedTriangle {
   kernels::TriangleFeatures features;
 };
 
-/// Beyond so many times what rounding leaves a row (Sweep::growth()), no schedule that rewrites rows is kept.
+/// Beyond so many times what rounding leaves in a row (Sweep::measure_growth()), no schedule that rewrites rows is
+/// kept.
 inline constexpr double kMostGrowth = 64.0;
 
 /// A sweep and what the solvers report of it.

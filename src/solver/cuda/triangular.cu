@@ -155,7 +155,10 @@ class CudaTriangular final : public TriangularSolver::Impl {
 
   /// Gives schedules that rewrite rows up where they would lose too much with these values.
   void keep_rows_if_needed(const double* values, const double* pivot, cudaStream_t s) {
-    const double growth = sweep_->growth(values, pivot, s);
+    const ScratchArray<double> most(1, s);
+    check(cudaMemsetAsync(most.data(), 0, sizeof(double), s), "clearing a number");
+    sweep_->measure_growth(values, pivot, most.data(), s);
+    const double growth = fetch(most.data(), s);
     if (!(growth > kMostGrowth)) return;
     request_.keep_rows = true;
     ChosenSweep keeping = choose(AnalysedTriangle(pattern_.pattern(), triangle_, s),

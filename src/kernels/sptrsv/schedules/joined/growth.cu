@@ -1,58 +1,82 @@
+#include <algorithm>
+#include <bit>
+
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/reduce.cuh"
+#include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/schedules/joined/join.hpp"
 
 namespace taskdag::kernels::joined {
 namespace {
 
+using cuda::kWarpSize;
+
 struct Values {
+  Index rows;
   const Offset* row_offsets;
-  const Offset* term_begin;
-  const Offset* factor;
-  const Offset* second_factor;
-  const Index* through;
+  const double* value;
+  const double* pivot;
   const Offset* substituted_begin;
-  const Offset* substituted_entry;
-  const double* source;
-  const double* pivot;  // null: all 1
+  const Index* substituted_row;
+  const double* coefficient;
 };
 
-__global__ void compare_rows(Index rows, const Values v, double* growth) {
-  const auto i = static_cast<Index>(cuda::element());
-  if (i >= rows) return;
-  double plain = v.pivot ? 1.0 / fabs(v.pivot[i]) : 1.0;  // Σ_j |a_ij|
-  double moved = 0.0;                                     // Σ_s |a_is| (1 + Σ_j |p_s a_sj|)
-  for (Offset e = v.row_offsets[i]; e < v.row_offsets[i + 1]; ++e) {
-    for (Offset k = v.term_begin[e]; k < v.term_begin[e + 1]; ++k) {
-      const double first = fabs(v.source[v.factor[k]]);
-      const Index s = v.through[k];
-      if (s < 0) {
-        plain += first;
-      } else {
-        moved += first * (v.pivot ? fabs(v.pivot[s]) : 1.0) * fabs(v.source[v.second_factor[k]]);
-      }
+/// weight_i = Σ_j |value_ij|. For a row s that others have substituted, which is not rewritten itself, these are the
+/// |p_s a_sj|. Some lanes a row.
+__global__ void weigh_rows(const Values v, int lanes, double* weight) {
+  const cuda::LaneGroup group(static_cast<int>(threadIdx.x) % kWarpSize, lanes);
+  const std::int64_t i = cuda::element() / lanes;
+  double sum = 0.0;
+  if (i < v.rows) {
+    for (Offset e = v.row_offsets[i] + group.rank(); e < v.row_offsets[i + 1]; e += lanes) sum += fabs(v.value[e]);
+  }
+  sum = group.sum(sum);
+  if (i < v.rows && group.rank() == 0) weight[i] = sum;
+}
+
+/// Some lanes a row.
+__global__ void compare_rows(const Values v, int lanes, const double* weight, double* most) {
+  const cuda::LaneGroup group(static_cast<int>(threadIdx.x) % kWarpSize, lanes);
+  const std::int64_t i = cuda::element() / lanes;
+  double plain = 0.0;  // Σ_s |p_i a_is|
+  double moved = 0.0;  // Σ_s |p_i a_is| Σ_j |p_s a_sj|
+  if (i < v.rows) {
+    for (Offset k = v.substituted_begin[i] + group.rank(); k < v.substituted_begin[i + 1]; k += lanes) {
+      const Index s = v.substituted_row[k];
+      const double entry = fabs(v.coefficient[k] / v.pivot[s]);
+      plain += entry;
+      moved += entry * weight[s];
     }
   }
-  for (Offset k = v.substituted_begin[i]; k < v.substituted_begin[i + 1]; ++k) {
-    const double entry = fabs(v.source[v.substituted_entry[k]]);
-    plain += entry;
-    moved += entry;
-  }
-  growth[i] = 1.0 + moved / plain;
+  plain = group.sum(plain);
+  moved = group.sum(moved);
+  cuda::raise_to(most, 1.0 + moved / (1.0 + plain));
+}
+
+int lanes_for(Offset items, Index rows) {
+  const auto mean = static_cast<unsigned>(items / rows + 1);
+  return static_cast<int>(std::min(std::bit_ceil(mean), static_cast<unsigned>(kWarpSize)));
 }
 
 }  // namespace
 
-double growth(const JoinedTriangle& triangle, const double* source, const double* pivot, cudaStream_t stream) {
-  if (triangle.entries == 0) return 1.0;
-  const cuda::ScratchArray<double> of_row(static_cast<std::size_t>(triangle.rows), stream);
-  compare_rows<<<cuda::element_blocks(triangle.rows), cuda::kElementBlock, 0, stream>>>(
-      triangle.rows,
-      {triangle.row_offsets.data(), triangle.term_begin.data(), triangle.factor.data(), triangle.second_factor.data(),
-       triangle.through.data(), triangle.substituted_begin.data(), triangle.substituted_entry.data(), source, pivot},
-      of_row.data());
+void measure_growth(const JoinedTriangle& triangle, const JoinedValues& values, double* most, cudaStream_t stream) {
+  if (triangle.entries == 0) return;
+  const Values v{triangle.rows,
+                 triangle.row_offsets.data(),
+                 values.value.data(),
+                 values.pivot.data(),
+                 triangle.substituted_begin.data(),
+                 triangle.substituted_row.data(),
+                 values.coefficient.data()};
+  const int by_entries = lanes_for(triangle.entries, triangle.rows);
+  weigh_rows<<<cuda::element_blocks(std::int64_t{triangle.rows} * by_entries), cuda::kElementBlock, 0, stream>>>(
+      v, by_entries, values.weight.data());
+  cuda::check_launch("weigh_rows");
+  const int by_substituted = lanes_for(triangle.substituted, triangle.rows);
+  compare_rows<<<cuda::element_blocks(std::int64_t{triangle.rows} * by_substituted), cuda::kElementBlock, 0, stream>>>(
+      v, by_substituted, values.weight.data(), most);
   cuda::check_launch("compare_rows");
-  return cuda::largest(of_row.data(), triangle.rows, stream);
 }
 
 }  // namespace taskdag::kernels::joined

@@ -27,8 +27,8 @@ class JoinedSweep final : public Sweep {
     return true;
   }
 
-  double growth(const double* source, const double* pivot, cudaStream_t stream) override {
-    return joined::growth(*triangle_, source, pivot, stream);
+  void measure_growth(const double* /*source*/, const double* /*pivot*/, double* most, cudaStream_t stream) override {
+    joined::measure_growth(*triangle_, values_, most, stream);
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {

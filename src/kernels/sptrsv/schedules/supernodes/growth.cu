@@ -1,5 +1,6 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/reduce.cuh"
+#include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/schedules/supernodes/invert.hpp"
 #include "kernels/sptrsv/schedules/supernodes/order.hpp"
 
@@ -7,6 +8,7 @@ namespace taskdag::kernels::supernodes {
 namespace {
 
 using cuda::element;
+using cuda::kWarpSize;
 
 /// What a row is made of.
 struct Values {
@@ -23,20 +25,21 @@ struct Values {
   }
 };
 
-/// Σ_j |a_ij| over the whole row, the diagonal included.
+/// Σ_j |a_ij| over the whole row, the diagonal included. A warp a row.
 __global__ void sum_rows(const Values v, double* size) {
-  const auto row = static_cast<Index>(element());
+  const auto row = static_cast<Index>(element() / kWarpSize);
   if (row >= v.b.rows) return;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   double sum = 0.0;
-  for (Index t = 0; t <= v.b.place[row]; ++t) sum += v.inner(row, t);
-  for (Index k = 0; k < v.b.outer_count[row]; ++k) sum += v.entry(v.b.outer_first[row] + k);
-  size[row] = sum;
+  for (Index t = lane; t <= v.b.place[row]; t += kWarpSize) sum += v.inner(row, t);
+  for (Index k = lane; k < v.b.outer_count[row]; k += kWarpSize) sum += v.entry(v.b.outer_first[row] + k);
+  sum = cuda::LaneGroup(lane, kWarpSize).sum(sum);
+  if (lane == 0) size[row] = sum;
 }
 
-/// (|D| |D⁻¹| size)_i / size_i.
-__global__ void compare_rows(const Values v, const double* size, double* growth) {
-  const auto s = static_cast<Index>(element());
-  if (s >= v.b.rows) return;
+/// (|D| |D⁻¹| size)_i / size_i for row number s of the sweep.
+__device__ double growth_of(const Values& v, const double* size, Index s) {
+  if (s >= v.b.rows) return 1.0;
   const Index row = v.order(s);
   const Index mine = v.b.place[row];
   double sum = 0.0;
@@ -46,23 +49,24 @@ __global__ void compare_rows(const Values v, const double* size, double* growth)
     for (Index q = 0; q <= t; ++q) through += fabs(inverse[q]) * size[v.order(s - mine + q)];
     sum += v.inner(row, t) * through;
   }
-  growth[row] = sum / size[row];
+  return sum / size[row];
+}
+
+__global__ void compare_rows(const Values v, const double* size, double* most) {
+  cuda::raise_to(most, growth_of(v, size, static_cast<Index>(element())));
 }
 
 }  // namespace
 
-double growth(const Blocks& blocks, const double* source, const double* pivot, cudaStream_t stream) {
-  if (blocks.rows == 0) return 1.0;
-  const auto rows = static_cast<std::size_t>(blocks.rows);
-  const cuda::ScratchArray<double> size(rows, stream);
-  const cuda::ScratchArray<double> of_row(rows, stream);
+void measure_growth(const Blocks& blocks, const double* source, const double* pivot, double* size, double* most,
+                    cudaStream_t stream) {
+  if (blocks.rows == 0) return;
   const Values values{blocks, {blocks.rows, blocks.lower}, source, pivot};
-  const int grid = cuda::element_blocks(blocks.rows);
-  sum_rows<<<grid, cuda::kElementBlock, 0, stream>>>(values, size.data());
+  sum_rows<<<cuda::element_blocks(std::int64_t{blocks.rows} * kWarpSize), cuda::kElementBlock, 0, stream>>>(values,
+                                                                                                            size);
   cuda::check_launch("sum_rows");
-  compare_rows<<<grid, cuda::kElementBlock, 0, stream>>>(values, size.data(), of_row.data());
+  compare_rows<<<cuda::element_blocks(blocks.rows), cuda::kElementBlock, 0, stream>>>(values, size, most);
   cuda::check_launch("compare_rows");
-  return cuda::largest(of_row.data(), blocks.rows, stream);
 }
 
 }  // namespace taskdag::kernels::supernodes
