@@ -24,7 +24,12 @@ class NthHostFailure : public testing::TestWithParam<int> {
   Context context_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Threads, NthHostFailure, testing::Values(1, 3));
+#if defined(__SANITIZE_THREAD__)
+constexpr int kThreads[] = {3};  // one races with nobody
+#else
+constexpr int kThreads[] = {1, 3};
+#endif
+INSTANTIATE_TEST_SUITE_P(Threads, NthHostFailure, testing::ValuesIn(kThreads));
 
 TEST_P(NthHostFailure, Context) { expect_to_survive(test::context_calls(GetParam())); }
 
