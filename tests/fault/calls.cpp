@@ -211,6 +211,17 @@ std::vector<Call> factor_form_calls(const Site& site) {
   return calls;
 }
 
+std::vector<Call> tuning_calls(const Site& site) {
+  const auto t = std::make_shared<Triangle3>(site, SolveSchedule::automatic);
+  t->options.tune = true;
+  return {{"TriangularSolver, tuned", [] {}, [t] { t->make(); },
+           [t] {
+             t->solve();
+             return t->x.read();
+           },
+           [t] { t->solver.reset(); }}};
+}
+
 std::vector<Call> jacobi_calls(const Site& site) {
   std::vector<Call> calls;
   for (const int sweeps : {1, 3}) {
