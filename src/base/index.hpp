@@ -18,4 +18,8 @@ TASKDAG_HD Index end_of_piece(Index begin, Index size, Index count) {
   return count - begin > size ? begin + size : count;
 }
 
+/// Pieces of at most `size` elements that `count` are cut into: right for every count and size, where count + size has
+/// no room. @pre count >= 0, size > 0
+TASKDAG_HD Index pieces_of(Index count, Index size) { return count / size + (count % size != 0 ? 1 : 0); }
+
 }  // namespace taskdag

@@ -112,7 +112,9 @@ SolveOutcome Factorization::outcome(Stream stream) {
   impl_->refuse_capture(stream, "outcome()");
   return impl_->outcome(stream);
 }
-CsrMatrix Factorization::copy_factor() const { return impl_->copy_factor(); }
+CsrMatrix Factorization::copy_factor() const {
+  return with_memory_errors("a copy of a factor", info().rows, [&] { return impl_->copy_factor(); });
+}
 const FactorizationInfo& Factorization::info() const { return impl_->info; }
 
 }  // namespace taskdag

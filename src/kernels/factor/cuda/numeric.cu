@@ -3,6 +3,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "base/index.hpp"
 #include "kernels/factor/cuda/long_row.cuh"
 #include "kernels/factor/cuda/numeric.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
@@ -163,7 +164,7 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
   };
   const auto launch_form = [&](auto kind, auto widest) {
     if (tickets_for_blocks(elimination_)) {
-      launch(eliminate_kernel<kind(), widest(), TicketFor::block>, (tasks.tasks + kWarps - 1) / kWarps);
+      launch(eliminate_kernel<kind(), widest(), TicketFor::block>, pieces_of(tasks.tasks, kWarps));
     } else {
       launch(eliminate_kernel<kind(), widest(), TicketFor::warp>, persistent_blocks(tasks, SolveTuning{}, kBlock));
     }

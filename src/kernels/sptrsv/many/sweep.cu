@@ -3,6 +3,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "base/index.hpp"
 #include "kernels/sptrsv/many/many.hpp"
 #include "kernels/sptrsv/many/pack.hpp"
 #include "kernels/sptrsv/many/solve.cuh"
@@ -38,7 +39,7 @@ void launch(const many::SolveParameters& p, Index levels, cudaStream_t stream) {
                                                             many::kLevelWarps * cuda::kWarpSize, 0),
               "asking for the occupancy of a kernel");
   constexpr int kWarps = many::kLevelWarps;
-  const std::int64_t per_level = (p.places + levels - 1) / levels;
+  const std::int64_t per_level = pieces_of(p.places, levels);
   const std::int64_t least = std::int64_t{limits.multiprocessors} * kWarpsPerMultiprocessor;
   const std::int64_t most = std::int64_t{limits.multiprocessors} * per_multiprocessor * kWarps;
   const std::int64_t warps = std::min({std::max(per_level * kLookaheadLevels, least), most, std::int64_t{p.places}});
