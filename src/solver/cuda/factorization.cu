@@ -209,6 +209,7 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
     // Sweeps are loaded before the outcome is known: an attempt that must be repeated is rare.
     attempt({values, source(), strategy.amount()}, rule, s);
     if (transposed_.first.sweep) load_transposed(transposed_, s);
+    if (rewrites_rows()) measure_growth(s);
     for (const SweepPair& pair : given_up_) load_sweeps(pair, s);
     for (const SweepPair& pair : given_up_transposed_) load_transposed(pair, s);
     report = factor_.report();
@@ -271,23 +272,24 @@ void CudaFactorization::load_sweeps(const SweepPair& sweeps, cudaStream_t s) con
   together.run(s);
 }
 
-double CudaFactorization::growth(cudaStream_t s) const {
+void CudaFactorization::measure_growth(cudaStream_t s) {
   const double* const entries = factor_.entries();
   const double* const inverse = factor_.inverse_pivots();
-  const ScratchArray<double> most(1, s);
-  check(cudaMemsetAsync(most.data(), 0, sizeof(double), s), "clearing a number");
-  sweeps_.first->measure_growth(first_values(), nullptr, most.data(), s);
-  sweeps_.second->measure_growth(entries, inverse, most.data(), s);
+  if (growth_.size() == 0) growth_ = {1, s};
+  check(cudaMemsetAsync(growth_.data(), 0, sizeof(double), s), "clearing a number");
+  sweeps_.first->measure_growth(first_values(), nullptr, growth_.data(), s);
+  sweeps_.second->measure_growth(entries, inverse, growth_.data(), s);
   if (transposed_.first.sweep) {
-    transposed_.first->measure_growth(entries, inverse, most.data(), s);
-    transposed_.second->measure_growth(entries, nullptr, most.data(), s);
+    transposed_.first->measure_growth(entries, inverse, growth_.data(), s);
+    transposed_.second->measure_growth(entries, nullptr, growth_.data(), s);
   }
-  return fetch(most.data(), s);
+  copy_to_host(growth_found_.data(), growth_.data(), 1, s);
 }
 
 void CudaFactorization::keep_rows_if_needed(cudaStream_t s) {
-  if (!sweeps_.rewrites_rows() && !transposed_.rewrites_rows()) return;
-  const double most = growth(s);
+  if (!rewrites_rows()) return;
+  synchronize(s);
+  const double most = *growth_found_.data();
   if (!(most > kMostGrowth)) return;
   request_.keep_rows = true;
   SweepPair keeping = make_sweeps(s);
