@@ -26,6 +26,8 @@ class TriangularSolver::Impl {
   virtual void check_space(MemorySpace space) const = 0;
   /// Before a call that needs the host. @throws Unsupported where `stream` is being captured
   virtual void refuse_capture(Stream stream, const char* what) const = 0;
+  /// Whether update_values() needs the host even for device memory.
+  [[nodiscard]] virtual bool looks_at_values() const { return false; }
   TriangularInfo info;
   bool reads_values = false;  ///< whether any value takes part; this and has_values are the facade's
   bool has_values = false;    ///< all of the last update's, not some

@@ -36,6 +36,7 @@ void TriangularSolver::update_values(const double* values, MemorySpace space, St
   if (impl_->reads_values) require_array(values, info().rows, "values");
   impl_->check_space(space);
   if (space == MemorySpace::host) impl_->refuse_capture(stream, "new values from host memory");
+  if (impl_->looks_at_values()) impl_->refuse_capture(stream, "new values for a schedule that rewrites rows");
   impl_->has_values = false;
   with_memory_errors("new values", info().rows, [&] { impl_->update_values(values, space, stream); });
   impl_->has_values = true;

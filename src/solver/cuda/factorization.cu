@@ -290,7 +290,7 @@ void CudaFactorization::keep_rows_if_needed(cudaStream_t s) {
   if (!rewrites_rows()) return;
   synchronize(s);
   const double most = *growth_found_.data();
-  if (!(most > kMostGrowth)) return;
+  if (!loses_too_much(most)) return;
   request_.keep_rows = true;
   SweepPair keeping = make_sweeps(s);
   load_sweeps(keeping, s);

@@ -2,6 +2,7 @@
 /// From a pattern in device memory to a sweep: the analysis, the choice of a schedule, the sweep itself.
 #pragma once
 
+#include <cmath>
 #include <memory>
 
 #include "kernels/sptrsv/analysis/features.hpp"
@@ -30,7 +31,9 @@ struct AnalysedTriangle {
 
 /// Beyond so many times what rounding leaves in a row (Sweep::measure_growth()), no schedule that rewrites rows is
 /// kept.
+/// Where it is not finite, results are not either, and nothing is to be kept.
 inline constexpr double kMostGrowth = 64.0;
+inline bool loses_too_much(double growth) { return growth > kMostGrowth && std::isfinite(growth); }
 
 /// A sweep and what the solvers report of it.
 struct ChosenSweep {

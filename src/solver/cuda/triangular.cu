@@ -64,10 +64,10 @@ class CudaTriangular final : public TriangularSolver::Impl {
 
   void check_space(MemorySpace) const override {}
   void refuse_capture(Stream stream, const char* what) const override { cuda::refuse_capture(native(stream), what); }
+  [[nodiscard]] bool looks_at_values() const override { return sweep_.rewrites_rows(); }
 
   void update_values(const double* values, MemorySpace space, Stream stream) override {
     const DeviceGuard guard(device_);
-    if (sweep_.rewrites_rows()) cuda::refuse_capture(native(stream), "new values for a schedule that rewrites rows");
     const StreamOrder::Call call(order_, native(stream));
     load(values, space, native(stream));
   }
@@ -159,7 +159,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
     check(cudaMemsetAsync(most.data(), 0, sizeof(double), s), "clearing a number");
     sweep_->measure_growth(values, pivot, most.data(), s);
     const double growth = fetch(most.data(), s);
-    if (!(growth > kMostGrowth)) return;
+    if (!loses_too_much(growth)) return;
     request_.keep_rows = true;
     ChosenSweep keeping = choose(AnalysedTriangle(pattern_.pattern(), triangle_, s),
                                  pattern_.source.size() ? pattern_.source.data() : nullptr, s);

@@ -174,6 +174,7 @@ class CusparseSweep final : public Sweep {
   }
 
   void analyse(cudaStream_t stream) {
+    solve_.reset();  // there is none until this one is analysed
     cusparseDiagType_t diagonal = unit_ ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
     check(cusparse_.set_attribute(matrix_.get(), CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof diagonal),
           "cusparseSpMatSetAttribute");
@@ -182,7 +183,7 @@ class CusparseSweep final : public Sweep {
     check(cusparse_.set_vector(x_.get(), y_[1].data()), "cusparseDnVecSetValues");
     cusparseSpSVDescr_t solve = nullptr;
     check(cusparse_.create_solve(&solve), "cusparseSpSV_createDescr");
-    solve_.reset(solve);
+    Solve made(solve);
     std::size_t bytes = 0;
     check(cusparse_.buffer_size(handle_.get(), kPlain, &kOne, matrix_.get(), b_.get(), x_.get(), CUDA_R_64F,
                                 CUSPARSE_SPSV_ALG_DEFAULT, solve, &bytes),
@@ -191,6 +192,7 @@ class CusparseSweep final : public Sweep {
     check(cusparse_.analysis(handle_.get(), kPlain, &kOne, matrix_.get(), b_.get(), x_.get(), CUDA_R_64F,
                              CUSPARSE_SPSV_ALG_DEFAULT, solve, buffer_.data()),
           "cusparseSpSV_analysis");
+    solve_ = std::move(made);
   }
 
   const CusparseFunctions& cusparse_;
