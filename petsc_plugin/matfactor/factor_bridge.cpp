@@ -26,6 +26,9 @@ FactorFailure to_failure(const FactorStatus& status) {
     case FactorOutcome::non_finite:
       failure.error = MAT_FACTOR_OTHER;
       break;
+    case FactorOutcome::not_definite:
+      failure = {MAT_FACTOR_NUMERIC_ZEROPIVOT, 0.0, status.first_row};
+      break;
   }
   return failure;
 }

@@ -56,6 +56,9 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
   if (!std::isfinite(options.shift_amount) || !(options.zero_pivot >= 0) || !std::isfinite(options.zero_pivot)) {
     throw InvalidInput("shift_amount must be finite, zero_pivot finite and not negative");
   }
+  if (options.shift == ShiftType::scaled && options.kind != FactorKind::ic) {
+    throw InvalidInput("ShiftType::scaled is for ic only");
+  }
   check_order(row_order, pattern.rows, context.backend(), "row");
   const bool one_order = row_order.data() == col_order.data() && row_order.size() == col_order.size();
   if (!one_order) check_order(col_order, pattern.rows, context.backend(), "column");

@@ -29,11 +29,11 @@ HostFactorization::HostFactorization(const Context& context, const CsrPattern& p
 
 FactorStatus HostFactorization::factor(const double* values, MemorySpace space, Stream) {
   require_host_memory(space);
-  const kernels::PivotRule rule{options_.shift, options_.zero_pivot, options_.shift_amount};
+  const kernels::PivotRule rule = kernels::pivot_rule(options_);
   kernels::ShiftStrategy strategy(options_, dominance_ ? (*dominance_)(values) : 0.0);
   do {
-    run_attempt(values, strategy.amount(), rule);
-  } while (strategy.again(findings_.any_zero()));
+    run_attempt(values, strategy.shift(), rule);
+  } while (!findings_.any_not_definite() && strategy.again(findings_.any_zero()));
   FactorStatus status = findings_.status([this](Index i) { return pivot(i); });
   status.shift_amount = strategy.amount();
   status.shifts += strategy.shifts();

@@ -48,7 +48,8 @@ class HostFactorization : public Factorization::Impl {
   void reduce_to_upper();
   void fill(Index levels);
 
-  virtual void run_attempt(const double* values, double shift, const kernels::PivotRule& rule) = 0;
+  virtual void run_attempt(const double* values, const kernels::DiagonalShift& shift,
+                           const kernels::PivotRule& rule) = 0;
   virtual void load_sweeps() = 0;
   virtual void check_part(Apply) const {}
   virtual void apply_one(Apply part, const double* b, double* x) = 0;
