@@ -100,6 +100,11 @@ void Factorization::apply_many(Apply part, Index count, const double* b, std::in
   impl_->apply(part, count, b, ldb, x, ldx, space, stream);
 }
 
+double Factorization::growth(const double* values, MemorySpace space, Stream stream) {
+  if (!impl_->factored) throw InvalidInput("the growth of a factorisation is asked for before its first factor()");
+  return impl_->growth(values, space, stream);
+}
+
 SolveOutcome Factorization::outcome() { return impl_->outcome(); }
 CsrMatrix Factorization::copy_factor() const { return impl_->copy_factor(); }
 const FactorizationInfo& Factorization::info() const { return impl_->info; }

@@ -27,6 +27,7 @@ class HostFactorization : public Factorization::Impl {
   FactorStatus factor(const double* values, MemorySpace space, Stream) final;
   void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
              Stream) final;
+  double growth(const double* values, MemorySpace space, Stream) final;
   SolveOutcome outcome() final {
     return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
   }
