@@ -124,10 +124,10 @@ class TASKDAG_API Factorization {
 
   /// How much an application can enlarge a vector: ‖D^½ M⁻¹ D^½ e‖∞ with e = (1, …, 1), D the absolute values of the
   /// diagonal of the factored matrix B, and 1 where that is 0. It is that of B scaled to a unit diagonal, so scaling B
-  /// from both sides changes nothing. Far above what ‖B⁻¹‖ may be, the factor is unstable, whatever its pivots are. After
-  /// Chow & Saad 1997, Experimental study of ILU preconditioners for indefinite matrices.
-  /// `values`, `space`: those of the last factor(); null: D = I, so ‖M⁻¹ e‖∞. Infinite where a NaN or an infinity comes
-  /// out; outcome() tells of it, too. Costs one application. Synchronises `stream`.
+  /// from both sides changes nothing. Far above what ‖B⁻¹‖ may be, the factor is unstable, whatever its pivots are.
+  /// After Chow & Saad 1997, Experimental study of ILU preconditioners for indefinite matrices. `values`, `space`:
+  /// those of the last factor(); null: D = I, so ‖M⁻¹ e‖∞. Infinite where a NaN or an infinity comes out; outcome()
+  /// tells of it, too. Costs one application. Synchronises `stream`.
   /// @throws InvalidInput before the first factor(); DeviceError
   [[nodiscard]] double growth(const double* values, MemorySpace space, Stream stream = {});
 
