@@ -45,7 +45,8 @@ struct ContextOptions {
 class TASKDAG_API Context {
  public:
   /// `automatic` takes CUDA where a device is usable, else the host; reason() says why.
-  /// @throws DeviceError if CUDA is demanded and not usable; InvalidInput for a negative thread count.
+  /// @throws DeviceError if CUDA is demanded and not usable; InvalidInput for a negative thread count; OutOfMemory, also
+  ///         where the system does not start that many threads
   static Context create(const ContextOptions& options = {});
 
   [[nodiscard]] Backend backend() const;            ///< cuda or host

@@ -77,6 +77,10 @@ struct FactorizationInfo {
   int upper_threads = 1;
   SolveSchedule lower_schedule = SolveSchedule::automatic;  ///< of the forward solve
   SolveSchedule upper_schedule = SolveSchedule::automatic;  ///< of the backward solve
+  /// Schedules that rewrite rows (catalogue: rewrites_rows) lose more than rounding where they divide by small pivots.
+  /// Once a factor would let them lose more than 64 times as much in a row, others are taken, for good: this says how
+  /// many times it was. 0: it has not come to that.
+  double given_up_growth = 0.0;
 };
 
 /// Parts of an application. With M = L U (ilu0) or M = Uᵀ D U (ic0) of the permuted matrix:
@@ -90,6 +94,11 @@ enum class Apply {
 };
 
 /// An incomplete factorisation: symbolic once, numeric whenever values change, applied many times.
+///
+/// Streams, captures and exceptions are as in TriangularSolver: applications may be captured, and a graph of them
+/// applies the last factor. factor() needs the host; so does the first transposed or symmetric application and the
+/// first one to several columns, which therefore come before a capture. After an exception of factor() other than
+/// InvalidInput and Unsupported, applications throw InvalidInput until a factor() has ended.
 class TASKDAG_API Factorization {
  public:
   /// Symbolic phase. The pattern (in `space`) is copied. row_order[new] = old row and col_order[new] = old column give
@@ -112,8 +121,10 @@ class TASKDAG_API Factorization {
 
   /// Applies the factor to one vector. b, x: `rows` doubles in `space`, may be the same array. Asynchronous on `stream`
   /// if `space` is device memory: no host copy, no synchronisation; otherwise synchronous.
-  /// @throws InvalidInput before the first factor(), for symmetric parts of ilu0, for a negative pivot in a symmetric
-  ///         part, for device memory on the host backend; DeviceError
+  /// @throws InvalidInput before the first factor() and after one that has thrown, for symmetric parts of ilu0, for a
+  /// negative pivot in a symmetric
+  ///         part, for device memory on the host backend; DeviceError, OutOfMemory; Unsupported for what cannot be
+  ///         captured
   void apply(Apply part, const double* b, double* x, MemorySpace space, Stream stream = {});
 
   /// The same for `count` vectors: column k is b + k·ldb and x + k·ldx. Up to 32 columns (host threads: 8) go through
@@ -131,8 +142,10 @@ class TASKDAG_API Factorization {
   /// @throws InvalidInput before the first factor(); DeviceError
   [[nodiscard]] double growth(const double* values, MemorySpace space, Stream stream = {});
 
-  /// Whether any value computed since the last call was not finite. Synchronises the stream of the last apply.
+  /// Whether any value computed since the last call was not finite. Synchronises the device.
   [[nodiscard]] SolveOutcome outcome();
+  /// The same for all calls before, and for what `stream` was given before. Synchronises `stream` alone.
+  [[nodiscard]] SolveOutcome outcome(Stream stream);
 
   /// Copies the factor to the host in the factor's numbering. ilu0: L strictly lower (unit diagonal not stored), the
   /// pivots (not inverted) on the diagonal, U above. ic0: pivots D on the diagonal and the unit U above. For tests,

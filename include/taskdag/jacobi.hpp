@@ -23,7 +23,8 @@ struct JacobiOptions {
 };
 
 /// Applies k damped Jacobi sweeps. With one sweep and damping 1 it is PETSc's PCJACOBI: a zero diagonal entry is
-/// replaced by 1, as there; zero_diagonals() tells how many.
+/// replaced by 1, as there; zero_diagonals() tells how many. Streams, captures and exceptions are as in
+/// TriangularSolver; update_values() needs the host, and so does the first transposed application of several sweeps.
 class TASKDAG_API Jacobi {
  public:
   /// a: square, in `space`. The pattern and values are copied only if sweeps > 1. Synchronises `stream`.

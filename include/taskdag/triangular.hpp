@@ -41,12 +41,23 @@ struct TriangularInfo {
   /// Host threads that a solve runs on: fewer than the context's where the levels are too narrow to share. 1 on CUDA.
   int threads = 1;
   SolveSchedule schedule = SolveSchedule::automatic;  ///< the one in use
+  double given_up_growth = 0.0;                       ///< as in FactorizationInfo
 };
 
 /// Solves T x = b, T a triangle of a square CSR matrix, again and again with the same pattern.
 ///
 /// Rows are tasks that start as soon as the rows that they wait for have published their values. On the host backend
 /// with one thread the rows run in order. The result is bitwise the same from run to run on one backend.
+///
+/// Streams (CUDA): calls may come on any streams, each works on what the ones before have left; going from one stream
+/// to another needs no event. Calls with device memory may be captured into CUDA graphs, which may be replayed as often
+/// as is wanted, and see the values of the last update; a replay is not ordered with what runs on other streams. After
+/// a capture each solve takes some microseconds longer. What cannot be captured throws Unsupported and leaves the
+/// capture intact: host memory, and the schedules level-graph and ata-… where they run as a graph themselves.
+///
+/// Exceptions: a call that throws InvalidInput or Unsupported has changed nothing. After any other exception of
+/// update_values() solves throw InvalidInput until another one has succeeded; after one of solve() x holds anything,
+/// and the next solve gives what it would have given.
 class TASKDAG_API TriangularSolver {
  public:
   /// Analyses the pattern: levels, schedule, packed storage. `a.pattern` and `a.values` live in `space`; they are
@@ -61,13 +72,15 @@ class TASKDAG_API TriangularSolver {
   TriangularSolver& operator=(TriangularSolver&&) noexcept;
 
   /// Takes new values for the same pattern (one per entry of the original matrix). Asynchronous on `stream` for
-  /// device memory. A zero on the diagonal gives infinities in x, reported by outcome().
+  /// device memory, but where the schedule in use rewrites rows: then it waits for how much they let it lose, and
+  /// cannot be captured. A zero on the diagonal gives infinities in x, reported by outcome().
   void update_values(const double* values, MemorySpace space, Stream stream = {});
 
   /// x = T⁻¹ b. b, x: `rows` doubles in `space`; they may be the same array. Asynchronous on `stream` if `space` is
   /// device memory; synchronous otherwise (host arrays are staged through pinned memory on CUDA).
   /// A NaN in b ends up in x; the call ends all the same.
-  /// @throws InvalidInput for device memory on the host backend, DeviceError
+  /// @throws InvalidInput for device memory on the host backend, and after a failed update_values(); DeviceError,
+  ///         OutOfMemory; Unsupported for what cannot be captured
   void solve(const double* b, double* x, MemorySpace space, Stream stream = {});
 
   /// The same for `count` right-hand sides: column k is b + k·ldb and x + k·ldx, ldb and ldx in doubles and at least
@@ -79,8 +92,10 @@ class TASKDAG_API TriangularSolver {
   void solve_many(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
                   Stream stream = {});
 
-  /// Whether any value computed since the last call was not finite. Synchronises the stream of the last solve.
+  /// Whether any value computed since the last call was not finite. Synchronises the device.
   [[nodiscard]] SolveOutcome outcome();
+  /// The same for all calls before, and for what `stream` was given before. Synchronises `stream` alone.
+  [[nodiscard]] SolveOutcome outcome(Stream stream);
 
   [[nodiscard]] const TriangularInfo& info() const;
 

@@ -1,6 +1,7 @@
 #include "dag/chunks.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "dag/dependencies.hpp"
 
@@ -24,7 +25,7 @@ Chunks make_chunks(const CsrPattern& pattern, Triangle triangle, Index most) {
     const bool first = chunks.first_step.empty();
     const Index size = first ? 0 : step - chunks.first_step.back();
     const bool chained = !waits_for.empty() && (lower ? waits_for.back() == row - 1 : waits_for.front() == row + 1);
-    if (first || size == most || (!chained && 2 * size >= most)) {
+    if (first || size == most || (!chained && 2 * std::int64_t{size} >= most)) {
       if (!first) close();
       chunks.first_step.push_back(step);
       last_named.push_back(-1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/memory_errors.hpp"
 #include "dag/dependencies.hpp"
 #include "taskdag/error.hpp"
 
@@ -35,7 +36,8 @@ LevelCount count_levels(const CsrPattern& pattern, Triangle triangle) {
 Schedule make_level_schedule(const CsrPattern& pattern, Triangle triangle, int threads) {
   if (threads < 0) throw InvalidInput("the number of threads is negative");
   validate(pattern, {.square = true});
-  return {triangle, compute_levels(pattern, triangle)};
+  return with_memory_errors("the levels", pattern.rows,
+                            [&] { return Schedule(triangle, compute_levels(pattern, triangle)); });
 }
 
 }  // namespace taskdag

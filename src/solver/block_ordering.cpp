@@ -31,6 +31,24 @@ std::vector<Index> parts(const std::vector<Index>& offsets) {
   return part;
 }
 
+/// `place`: where each row stands; empty: as it is.
+std::optional<std::string> find_coupled_blocks(const RowBlocks& blocks, const CsrPattern& pattern,
+                                               const std::vector<Index>& place) {
+  const std::vector<Index> block = parts(blocks.block_offsets);
+  const std::vector<Index> colour = parts(blocks.colour_offsets);
+  const auto block_of = [&](Index row) { return block[at(place.empty() ? row : place[at(row)])]; };
+  for (Index row = 0; row < pattern.rows; ++row) {
+    const Index mine = block_of(row);
+    for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
+      const Index other = block_of(pattern.col_indices[e]);
+      if (other != mine && colour[at(other)] == colour[at(mine)]) {
+        return "row " + std::to_string(row) + " couples two blocks of colour " + std::to_string(colour[at(mine)]);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 const char* to_string(BlockShape shape) {
@@ -89,20 +107,10 @@ std::optional<std::string> find_fault(const RowBlocks& blocks, const CsrPattern&
   validate(pattern, {.square = true});
   const std::vector<Index> place = invert_permutation(order);
   if (!order.empty() && place.size() != at(pattern.rows)) throw InvalidInput("the order is not one of these rows");
-  if (auto fault = find_shape_fault(blocks, pattern.rows)) return fault;
-  const std::vector<Index> block = parts(blocks.block_offsets);
-  const std::vector<Index> colour = parts(blocks.colour_offsets);
-  const auto block_of = [&](Index row) { return block[at(order.empty() ? row : place[at(row)])]; };
-  for (Index row = 0; row < pattern.rows; ++row) {
-    const Index mine = block_of(row);
-    for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
-      const Index other = block_of(pattern.col_indices[e]);
-      if (other != mine && colour[at(other)] == colour[at(mine)]) {
-        return "row " + std::to_string(row) + " couples two blocks of colour " + std::to_string(colour[at(mine)]);
-      }
-    }
-  }
-  return std::nullopt;
+  return with_memory_errors("the blocks of an ordering", pattern.rows, [&] {
+    auto fault = find_shape_fault(blocks, pattern.rows);
+    return fault ? fault : find_coupled_blocks(blocks, pattern, place);
+  });
 }
 
 }  // namespace taskdag

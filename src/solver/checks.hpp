@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <new>
 #include <string>
 
+#include "base/memory_errors.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/error.hpp"
@@ -64,16 +64,6 @@ inline const RowBlocks* blocks_of_fill(const FactorOptions& options) {
 /// Where the arrays of a matrix are taken from: one without rows has none that could be read.
 inline MemorySpace space_of(const CsrPattern& pattern, MemorySpace space) {
   return pattern.rows == 0 ? MemorySpace::host : space;
-}
-
-/// Runs `work`; exhausted host memory becomes the library's own exception.
-template <class Work>
-decltype(auto) with_memory_errors(const char* what, Index rows, const Work& work) {
-  try {
-    return work();
-  } catch (const std::bad_alloc&) {
-    throw OutOfMemory(std::string("out of host memory: ") + what + " of " + std::to_string(rows) + " rows");
-  }
 }
 
 }  // namespace taskdag

@@ -1,10 +1,47 @@
 #include "taskdag/context.hpp"
 
+#include <new>
+#include <system_error>
+
 #include "solver/impl.hpp"
 #include "solver/state.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
+
+namespace {
+
+std::unique_ptr<host::ThreadPool> start_threads(int threads) {
+  try {
+    return std::make_unique<host::ThreadPool>(threads);
+  } catch (const std::system_error& error) {
+    throw OutOfMemory("the system does not start " + std::to_string(threads) + " host threads: " + error.what());
+  }
+}
+
+std::shared_ptr<Context::State> make_state(const ContextOptions& options) {
+  auto state = std::make_shared<Context::State>();
+  bool use_cuda = options.backend == Backend::cuda;
+  if (options.backend == Backend::automatic) {
+    use_cuda = probe_devices().devices > 0;
+    state->reason = probe_devices().message;
+  } else {
+    state->reason = "asked for";
+  }
+  if (use_cuda) {
+    if (probe_devices().devices == 0) throw DeviceError("the CUDA backend is not usable: " + probe_devices().message);
+    state->backend = Backend::cuda;
+    state->device = cuda::open_device(options.device);
+    state->device_name = cuda::device_name(state->device);
+  } else {
+    const int threads = options.threads == 0 ? host::available_threads() : options.threads;
+    state->pool = start_threads(threads);
+    state->device_name = std::to_string(threads) + (threads == 1 ? " host thread" : " host threads");
+  }
+  return state;
+}
+
+}  // namespace
 
 const char* to_string(Backend backend) {
   switch (backend) {
@@ -26,25 +63,11 @@ const DeviceProbe& probe_devices() {
 Context Context::create(const ContextOptions& options) {
   if (options.threads < 0) throw InvalidInput("the number of threads is negative");
   if (options.device < -1) throw InvalidInput("the CUDA device number is negative");
-  auto state = std::make_shared<State>();
-  bool use_cuda = options.backend == Backend::cuda;
-  if (options.backend == Backend::automatic) {
-    use_cuda = probe_devices().devices > 0;
-    state->reason = probe_devices().message;
-  } else {
-    state->reason = "asked for";
+  try {
+    return Context(make_state(options));
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory("out of host memory: a context");
   }
-  if (use_cuda) {
-    if (probe_devices().devices == 0) throw DeviceError("the CUDA backend is not usable: " + probe_devices().message);
-    state->backend = Backend::cuda;
-    state->device = cuda::open_device(options.device);
-    state->device_name = cuda::device_name(state->device);
-  } else {
-    const int threads = options.threads == 0 ? host::available_threads() : options.threads;
-    state->pool = std::make_unique<host::ThreadPool>(threads);
-    state->device_name = std::to_string(threads) + (threads == 1 ? " host thread" : " host threads");
-  }
-  return Context(std::move(state));
 }
 
 Backend Context::backend() const { return state_->backend; }

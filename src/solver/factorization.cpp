@@ -44,6 +44,12 @@ void check_blocks(const FactorOptions& options, Index rows) {
   }
 }
 
+void require_factor(const Factorization::Impl& impl) {
+  if (impl.factored) return;
+  throw InvalidInput(impl.tried ? "the last factor() failed: an application needs another one first"
+                                : "a factorisation is applied before its first factor()");
+}
+
 }  // namespace
 
 Factorization::Factorization(const Context& context, const CsrPattern& pattern, MemorySpace space,
@@ -81,7 +87,12 @@ Factorization& Factorization::operator=(Factorization&&) noexcept = default;
 
 FactorStatus Factorization::factor(const double* values, MemorySpace space, Stream stream) {
   require_array(values, info().rows, "values");
-  const FactorStatus status = impl_->factor(values, space, stream);
+  impl_->check_space(space);
+  impl_->refuse_capture(stream, "a factorisation");
+  impl_->factored = false;
+  impl_->tried = true;
+  const FactorStatus status =
+      with_memory_errors("a factorisation", info().rows, [&] { return impl_->factor(values, space, stream); });
   impl_->factored = true;
   return status;
 }
@@ -95,18 +106,28 @@ void Factorization::apply_many(Apply part, Index count, const double* b, std::in
   if (impl_->kind != FactorKind::ic && (part == Apply::symmetric_left || part == Apply::symmetric_right)) {
     throw InvalidInput("the symmetric parts of an application exist for ic only");
   }
-  if (!impl_->factored) throw InvalidInput("a factorisation is applied before its first factor()");
+  require_factor(*impl_);
   require_columns(count, info().rows, b, ldb, x, ldx);
-  impl_->apply(part, count, b, ldb, x, ldx, space, stream);
+  if (space == MemorySpace::host) impl_->refuse_capture(stream, "an application to vectors in host memory");
+  with_memory_errors("several right-hand sides", info().rows,
+                     [&] { impl_->apply(part, count, b, ldb, x, ldx, space, stream); });
 }
 
 double Factorization::growth(const double* values, MemorySpace space, Stream stream) {
-  if (!impl_->factored) throw InvalidInput("the growth of a factorisation is asked for before its first factor()");
-  return impl_->growth(values, space, stream);
+  require_factor(*impl_);
+  impl_->refuse_capture(stream, "growth()");
+  return with_memory_errors("the growth of a factor", info().rows,
+                            [&] { return impl_->growth(values, space, stream); });
 }
 
 SolveOutcome Factorization::outcome() { return impl_->outcome(); }
-CsrMatrix Factorization::copy_factor() const { return impl_->copy_factor(); }
+SolveOutcome Factorization::outcome(Stream stream) {
+  impl_->refuse_capture(stream, "outcome()");
+  return impl_->outcome(stream);
+}
+CsrMatrix Factorization::copy_factor() const {
+  return with_memory_errors("a copy of a factor", info().rows, [&] { return impl_->copy_factor(); });
+}
 const FactorizationInfo& Factorization::info() const { return impl_->info; }
 
 }  // namespace taskdag

@@ -21,8 +21,14 @@ class TriangularSolver::Impl {
   virtual void solve(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
                      Stream stream) = 0;
   virtual SolveOutcome outcome() = 0;
+  virtual SolveOutcome outcome(Stream stream) = 0;
+  /// Before a call changes anything. @throws InvalidInput where the backend cannot take arrays in `space`
+  virtual void check_space(MemorySpace space) const = 0;
+  /// Before a call that needs the host. @throws Unsupported where `stream` is being captured
+  virtual void refuse_capture(Stream stream, const char* what) const = 0;
   TriangularInfo info;
-  bool reads_values = false;  ///< whether any value takes part (set by the facade)
+  bool reads_values = false;  ///< whether any value takes part; this and has_values are the facade's
+  bool has_values = false;    ///< all of the last update's, not some
 };
 
 class Factorization::Impl {
@@ -33,10 +39,14 @@ class Factorization::Impl {
                      MemorySpace space, Stream stream) = 0;
   virtual double growth(const double* values, MemorySpace space, Stream stream) = 0;
   virtual SolveOutcome outcome() = 0;
+  virtual SolveOutcome outcome(Stream stream) = 0;
+  virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above
+  virtual void refuse_capture(Stream stream, const char* what) const = 0;
   virtual CsrMatrix copy_factor() const = 0;
   FactorizationInfo info;
-  FactorKind kind = FactorKind::ilu;  ///< this and `factored` are the facade's
-  bool factored = false;
+  FactorKind kind = FactorKind::ilu;  ///< this and the next are the facade's
+  bool factored = false;              ///< by the last factor(), which has not thrown
+  bool tried = false;                 ///< factor() has been called
 };
 
 class Jacobi::Impl {
@@ -44,7 +54,10 @@ class Jacobi::Impl {
   virtual ~Impl() = default;
   virtual void update_values(const CsrView& a, MemorySpace space, Stream stream) = 0;
   virtual void apply(const double* b, double* x, MemorySpace space, bool transposed, Stream stream) = 0;
-  Index size = 0;  ///< of a vector; set by the facade
+  virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above
+  virtual void refuse_capture(Stream stream, const char* what) const = 0;
+  Index size = 0;           ///< of a vector; this and has_values are the facade's
+  bool has_values = false;  ///< all of the last update's, not some
   Index zero_diagonals = 0;
   std::int64_t bytes = 0;
 };

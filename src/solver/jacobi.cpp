@@ -30,6 +30,7 @@ Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, cons
                                               : host::make_jacobi(context, a, options);
   });
   impl_->size = a.pattern.rows;
+  impl_->has_values = true;
 }
 
 Jacobi::~Jacobi() = default;
@@ -46,12 +47,18 @@ void Jacobi::update_values(const CsrView& a, MemorySpace space, Stream stream) {
     require_array(a.pattern.col_indices, a.pattern.entries(), "col_indices");
     require_array(a.values, a.pattern.entries(), "values");
   }
-  impl_->update_values(a, space_of(a.pattern, space), stream);
+  impl_->check_space(space);
+  impl_->refuse_capture(stream, "new values for Jacobi");
+  impl_->has_values = false;
+  with_memory_errors("Jacobi", impl_->size, [&] { impl_->update_values(a, space_of(a.pattern, space), stream); });
+  impl_->has_values = true;
 }
 void Jacobi::apply(const double* b, double* x, MemorySpace space, bool transposed, Stream stream) {
+  if (!impl_->has_values) throw InvalidInput("the last update_values() failed: Jacobi needs another one first");
   require_array(b, impl_->size, "b");
   require_array(x, impl_->size, "x");
-  impl_->apply(b, x, space, transposed, stream);
+  if (space == MemorySpace::host) impl_->refuse_capture(stream, "Jacobi with vectors in host memory");
+  with_memory_errors("Jacobi", impl_->size, [&] { impl_->apply(b, x, space, transposed, stream); });
 }
 Index Jacobi::zero_diagonals() const { return impl_->zero_diagonals; }
 std::int64_t Jacobi::bytes() const { return impl_->bytes; }

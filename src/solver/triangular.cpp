@@ -25,6 +25,7 @@ TriangularSolver::TriangularSolver(const Context& context, const CsrView& a, Mem
                                               : host::make_triangular(context, a, options);
   });
   impl_->reads_values = !options.unit_diagonal || info().entries > 0;
+  impl_->has_values = true;
 }
 
 TriangularSolver::~TriangularSolver() = default;
@@ -33,7 +34,11 @@ TriangularSolver& TriangularSolver::operator=(TriangularSolver&&) noexcept = def
 
 void TriangularSolver::update_values(const double* values, MemorySpace space, Stream stream) {
   if (impl_->reads_values) require_array(values, info().rows, "values");
-  impl_->update_values(values, space, stream);
+  impl_->check_space(space);
+  if (space == MemorySpace::host) impl_->refuse_capture(stream, "new values from host memory");
+  impl_->has_values = false;
+  with_memory_errors("new values", info().rows, [&] { impl_->update_values(values, space, stream); });
+  impl_->has_values = true;
 }
 
 void TriangularSolver::solve(const double* b, double* x, MemorySpace space, Stream stream) {
@@ -42,12 +47,18 @@ void TriangularSolver::solve(const double* b, double* x, MemorySpace space, Stre
 
 void TriangularSolver::solve_many(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                                   MemorySpace space, Stream stream) {
+  if (!impl_->has_values) throw InvalidInput("the last update_values() failed: a solve needs another one first");
   require_columns(count, info().rows, b, ldb, x, ldx);
+  if (space == MemorySpace::host) impl_->refuse_capture(stream, "a solve with vectors in host memory");
   with_memory_errors("several right-hand sides", info().rows,
                      [&] { impl_->solve(count, b, ldb, x, ldx, space, stream); });
 }
 
 SolveOutcome TriangularSolver::outcome() { return impl_->outcome(); }
+SolveOutcome TriangularSolver::outcome(Stream stream) {
+  impl_->refuse_capture(stream, "outcome()");
+  return impl_->outcome(stream);
+}
 const TriangularInfo& TriangularSolver::info() const { return impl_->info; }
 
 }  // namespace taskdag

@@ -1,120 +1,108 @@
-// The growth of a factor: against what an application makes of the vector by itself.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
+// Schedules that rewrite rows are given up where they would lose much more than rounding leaves.
+#include <string>
 
 #include "backends.hpp"
-#include "base/index.hpp"
+#include "measure.hpp"
 #include "problems.hpp"
-#include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
 
 namespace taskdag {
 namespace {
 
-class GrowthTest : public test::BackendTest {
- protected:
-  [[nodiscard]] double growth(Factorization& f, const CsrMatrix& a, bool scaled = true) const {
-    test::MatrixArrays arrays = place(a);
-    return f.growth(scaled ? arrays.values() : nullptr, space(), stream());
-  }
-  /// Factorised with the very arrays that growth() is given.
-  double factored_growth(const CsrMatrix& a, const FactorOptions& options, const std::vector<Index>& row_order = {},
-                         const std::vector<Index>& col_order = {}) const {
-    Factorization f = factorization(a, options, row_order, col_order);
-    static_cast<void>(factor(f, a.values));
-    return growth(f, a);
-  }
-};
-INSTANTIATE_TEST_SUITE_P(On, GrowthTest, testing::ValuesIn(test::everywhere()),
-                         [](const auto& parameter) { return test::name_of(parameter.param); });
+TASKDAG_BACKEND_SUITE(GrowthTest, test::device_arrays());
 
-constexpr FactorKind kKinds[] = {FactorKind::ilu, FactorKind::ic};
-
-TEST_P(GrowthTest, IsWhatAnApplicationMakesOfOnes) {
-  const CsrMatrix a = make_stencil({.stencil = Stencil::seven_point, .nx = 7, .ny = 6, .nz = 5});
-  std::vector<Index> order(at(a.rows));
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::reverse(order);
-  for (const FactorKind kind : kKinds) {
-    for (const std::vector<Index>& with : {std::vector<Index>{}, order}) {
-      Factorization f = factorization(a, {.kind = kind}, with, with);
-      ASSERT_TRUE(factor(f, a.values).ok());
-      double largest = 0.0;
-      for (const double x : apply(f, Apply::full, std::vector<double>(at(a.rows), 1.0))) {
-        largest = std::max(largest, std::abs(x));
-      }
-      EXPECT_GT(largest, 0.0);
-      EXPECT_DOUBLE_EQ(growth(f, a, false), largest);
-      // All diagonal entries are 6.
-      EXPECT_NEAR(growth(f, a), 6 * largest, 1e-12 * largest);
-      EXPECT_EQ(f.outcome(), SolveOutcome::success);
-    }
-  }
+/// Supernodes of three rows.
+CsrMatrix nodes() {
+  return make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 5, .ny = 5, .nz = 5, .unknowns_per_node = 3});
 }
 
-TEST_P(GrowthTest, DoesNotDependOnScaling) {
-  const CsrMatrix a = test::made_dominant(make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 8}));
-  const auto scale_of = [](Index i) { return std::ldexp(1.0, (i * 37) % 61 - 30); };
-  CsrMatrix bad = a;
+/// The same with `coupling` in the lower triangles of their blocks, a unit diagonal, nothing above it, and all else
+/// times `outside`.
+CsrMatrix coupled_nodes(double coupling, double outside) {
+  CsrMatrix a = nodes();
   for (Index i = 0; i < a.rows; ++i) {
-    for (auto e = at(a.row_offsets[at(i)]); e < at(a.row_offsets[at(i) + 1]); ++e) {
-      bad.values[e] *= scale_of(i) * scale_of(a.col_indices[e]);
+    const auto row = static_cast<std::size_t>(i);
+    for (auto e = static_cast<std::size_t>(a.row_offsets[row]); e < static_cast<std::size_t>(a.row_offsets[row + 1]);
+         ++e) {
+      const Index j = a.col_indices[e];
+      if (j / 3 == i / 3) {
+        a.values[e] = j < i ? coupling : (j == i ? 1.0 : 0.0);
+      } else {
+        a.values[e] *= outside;
+      }
     }
   }
-  for (const FactorKind kind : kKinds) {
-    const FactorOptions options{.kind = kind, .zero_pivot = 0.0};
-    EXPECT_EQ(factored_growth(bad, options), factored_growth(a, options));
-  }
+  return a;
 }
 
-TEST_P(GrowthTest, RowsAndColumnsOfDifferentOrdersMeetTheirDiagonal) {
-  // A permuted diagonal matrix: of B, the diagonal is 1, 2, 3, …, and M is B.
-  constexpr Index kRows = 8;
-  CsrMatrix a{kRows, kRows, {0}, {}, {}};
-  std::vector<Index> row_order;
-  std::vector<Index> col_order;
-  for (Index i = 0; i < kRows; ++i) {
-    a.col_indices.push_back((i + 3) % kRows);
-    a.values.push_back(1.0 + i);
-    a.row_offsets.push_back(i + 1);
-    row_order.push_back(i);
-    col_order.push_back((i + 3) % kRows);
-  }
-  EXPECT_DOUBLE_EQ(factored_growth(a, {}, row_order, col_order), 1.0);
-}
-
-TEST_P(GrowthTest, SmallPivotsShow) {
-  // The second pivot is what the first leaves of 1.
-  const double left = 1e-9;
-  const CsrMatrix a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1 + left}};
-  for (const FactorKind kind : kKinds) {
-    CsrMatrix small = a;
-    small.values[1] = small.values[2] = -1;
-    EXPECT_GT(factored_growth(small, {.kind = kind}), 1e9);
-    EXPECT_LT(factored_growth(a, {.kind = kind}), 10) << "in this direction there is nothing to see";
-  }
-}
-
-TEST_P(GrowthTest, IsInfiniteWhereTheFactorIsNotFinite) {
-  const CsrMatrix zero{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1}};
-  CsrMatrix nan = zero;
-  nan.values[3] = std::numeric_limits<double>::quiet_NaN();
-  for (const CsrMatrix& a : {zero, nan}) {
-    for (const FactorKind kind : kKinds) {
-      Factorization f = factorization(a, {.kind = kind});
-      EXPECT_FALSE(factor(f, a.values).ok());
-      EXPECT_EQ(growth(f, a), std::numeric_limits<double>::infinity());
-      EXPECT_EQ(f.outcome(), SolveOutcome::non_finite);
+/// 5-point, rows of even levels with `diagonal`.
+CsrMatrix small_pivots(double diagonal) {
+  constexpr Index kSide = 24;
+  CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = kSide, .ny = kSide});
+  for (Index i = 0; i < a.rows; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    for (auto e = static_cast<std::size_t>(a.row_offsets[row]); e < static_cast<std::size_t>(a.row_offsets[row + 1]);
+         ++e) {
+      if (a.col_indices[e] == i && (i / kSide + i % kSide) % 2 == 0) a.values[e] = diagonal;
     }
   }
+  return a;
 }
 
-TEST_P(GrowthTest, NeedsAFactor) {
-  const CsrMatrix a = test::tridiagonal(5, -1, 4, -1);
-  Factorization f = factorization(a, {});
-  EXPECT_THROW(static_cast<void>(growth(f, a)), InvalidInput);
+struct Case {
+  SolveSchedule schedule;
+  CsrMatrix harmless;
+  CsrMatrix harmful;
+};
+
+std::vector<Case> cases() {
+  return {{SolveSchedule::supernodes, nodes(), coupled_nodes(300.0, 1.0)},
+          {SolveSchedule::joined_levels, small_pivots(4.0), small_pivots(1e-4)}};
+}
+
+TEST_P(GrowthTest, RowsAreKeptWhereRewritingLosesTooMuch) {
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(to_string(c.schedule));
+    TriangularOptions options;
+    options.schedule = c.schedule;
+    const std::vector<double> b = test::right_hand_side(c.harmless.rows);
+
+    TriangularSolver solver = triangular(c.harmless, options);
+    EXPECT_EQ(solver.info().schedule, c.schedule);
+    EXPECT_EQ(solver.info().given_up_growth, 0.0);
+
+    test::Array<double> values = place(c.harmful.values);
+    solver.update_values(values.data(), space(), stream());
+    EXPECT_NE(solver.info().schedule, c.schedule);
+    EXPECT_GT(solver.info().given_up_growth, 64.0);
+    EXPECT_LE(test::triangular_error(c.harmful, options, b, solve(solver, b)), 1.0);
+
+    // For good: values that come later are right, too.
+    test::Array<double> again = place(c.harmless.values);
+    solver.update_values(again.data(), space(), stream());
+    EXPECT_LE(test::triangular_error(c.harmless, options, b, solve(solver, b)), 1.0);
+
+    TriangularSolver from_the_start = triangular(c.harmful, options);
+    EXPECT_GT(from_the_start.info().given_up_growth, 64.0);
+    EXPECT_LE(test::triangular_error(c.harmful, options, b, solve(from_the_start, b)), 1.0);
+  }
+}
+
+TEST_P(GrowthTest, FactorsAreKeptWhereRewritingLosesTooMuch) {
+  const CsrMatrix harmless = nodes();
+  const CsrMatrix harmful = coupled_nodes(300.0, 1e-3);  // L's blocks are those of the matrix, nearly
+  FactorOptions options;
+  options.schedule = SolveSchedule::supernodes;
+  const std::vector<double> b = test::right_hand_side(harmless.rows);
+  Factorization f = factorization(harmless, options);
+  ASSERT_TRUE(factor(f, harmless.values).ok());
+  EXPECT_EQ(f.info().lower_schedule, SolveSchedule::supernodes);
+  EXPECT_LE(test::apply_error(f.copy_factor(), FactorKind::ilu, true, b, apply(f, Apply::transposed, b)), 1.0);
+  ASSERT_TRUE(factor(f, harmful.values).ok());
+  EXPECT_GT(f.info().given_up_growth, 64.0);
+  EXPECT_NE(f.info().lower_schedule, SolveSchedule::supernodes);
+  EXPECT_LE(test::apply_error(f.copy_factor(), FactorKind::ilu, false, b, apply(f, Apply::full, b)), 1.0);
+  EXPECT_LE(test::apply_error(f.copy_factor(), FactorKind::ilu, true, b, apply(f, Apply::transposed, b)), 1.0);
 }
 
 }  // namespace

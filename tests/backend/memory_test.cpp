@@ -46,6 +46,13 @@ TEST(MemoryTest, ExhaustedHostMemoryIsOutOfMemory) {
   EXPECT_THROW(Jacobi(context, a.view(), MemorySpace::host, {.sweeps = 2}), OutOfMemory);
 }
 
+TEST(MemoryTest, ThreadsThatTheSystemDoesNotStartAreOutOfMemory) {
+  if (test::kSanitized) GTEST_SKIP() << "sanitizers need the address space";
+  const AddressSpaceLimit limit(rlim_t{64} << 20);  // a thread's stack takes some MiB
+  ASSERT_TRUE(limit.active());
+  EXPECT_THROW(static_cast<void>(Context::create({.backend = Backend::host, .threads = 1000})), OutOfMemory);
+}
+
 TEST(MemoryTest, OffsetsBeyond32BitsAreRefused) {
   EXPECT_THROW(make_stencil({.stencil = Stencil::seven_point, .nx = 1200, .ny = 1200, .nz = 1200}), InvalidInput);
   EXPECT_THROW(make_stencil({.stencil = Stencil::five_point, .nx = 2'000'000'000, .ny = 2'000'000'000}), InvalidInput);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/index.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/error.hpp"
 
@@ -33,6 +34,16 @@ TEST(ParseErrorTest, MessageStartsWithFileAndLine) {
   const ParseError error("a.mtx", 17, "too short");
   EXPECT_STREQ(error.what(), "a.mtx:17: too short");
   EXPECT_EQ(error.line(), 17);
+}
+
+TEST(IndexTest, PiecesEndWithinTheCountAndBelowTheLargestIndex) {
+  constexpr Index kMost = std::numeric_limits<Index>::max();
+  EXPECT_EQ(end_of_piece(0, 256, 1000), 256);
+  EXPECT_EQ(end_of_piece(768, 256, 1000), 1000);
+  EXPECT_EQ(end_of_piece(768, 256, 1024), 1024);
+  EXPECT_EQ(end_of_piece(0, 256, 0), 0);
+  EXPECT_EQ(end_of_piece(kMost - 255, 256, kMost), kMost);
+  EXPECT_EQ(end_of_piece(kMost - 256, 256, kMost), kMost);
 }
 
 TEST(ErrorTest, EveryKindIsCaughtAsError) {

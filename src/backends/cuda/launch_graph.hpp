@@ -21,10 +21,16 @@ class LaunchGraph {
   /// Captures the kernels that submit(stream) launches. number(argument) tells them apart: it ascends in the order in
   /// which they are launched.
   template <class Submit, class Number>
-  LaunchGraph(const Submit& submit, const Number& number) {
+  LaunchGraph(const Submit& submit, const Number& number)
+      : LaunchGraph() {  // so that its destructor runs if this throws
     const UniqueStream stream;
     check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "beginning to capture launches");
-    submit(stream.get());
+    try {
+      submit(stream.get());
+    } catch (...) {
+      static_cast<void>(cudaStreamEndCapture(stream.get(), &graph_));
+      throw;
+    }
     check(cudaStreamEndCapture(stream.get(), &graph_), "capturing launches");
     find_kernels(number);
     check(cudaGraphInstantiate(&executable_, graph_, 0), "instantiating a graph");
@@ -87,12 +93,5 @@ class LaunchGraph {
   cudaGraphExec_t executable_ = nullptr;
   std::vector<Kernel> kernel_;
 };
-
-/// Whether launches to `stream` are being captured.
-inline bool is_capturing(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream, &status), "asking whether a stream is captured");
-  return status != cudaStreamCaptureStatusNone;
-}
 
 }  // namespace taskdag::cuda

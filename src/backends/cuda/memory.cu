@@ -3,6 +3,7 @@
 
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/memory.hpp"
+#include "backends/cuda/stream.hpp"
 
 namespace taskdag::cuda {
 namespace {
@@ -18,8 +19,7 @@ cudaMemPool_t pool_of_current_device() {
   static std::array<cudaMemPool_t, kMaxDevices> pools{};
   static std::array<bool, kMaxDevices> looked{};
   static std::mutex mutex;
-  int device = 0;
-  check(cudaGetDevice(&device), "asking for the current device");
+  const int device = current_device();
   if (device >= kMaxDevices) return nullptr;
   const auto slot = static_cast<std::size_t>(device);
   const std::lock_guard lock(mutex);
@@ -40,12 +40,65 @@ cudaMemPool_t pool_of_current_device() {
   return pools[slot];
 }
 
+/// The device whose arrays the calling thread may free without waiting; −1: none.
+int& quiet_device() {
+  thread_local int device = -1;
+  return device;
+}
+
+/// Makes `device` current without throwing. @returns the one before, −1 where nothing is to be restored
+int enter_device(int device) noexcept {
+  int before = -1;
+  if (cudaGetDevice(&before) != cudaSuccess || before == device) return -1;
+  return cudaSetDevice(device) == cudaSuccess ? before : -1;
+}
+
+void leave_device(int before) noexcept {
+  if (before >= 0) static_cast<void>(cudaSetDevice(before));
+}
+
+/// Of the pool, for work that is captured: taken on a stream of its own, since memory that a captured stream takes is
+/// the graph's and there only while it runs.
+cudaError_t allocate_outside_of_capture(void** pointer, std::size_t bytes, cudaMemPool_t pool) {
+  const RelaxedCapture relaxed;
+  if (!pool) return cudaMalloc(pointer, bytes);
+  const UniqueStream side;
+  const cudaError_t error = cudaMallocFromPoolAsync(pointer, bytes, pool, side.get());
+  return error == cudaSuccess ? cudaStreamSynchronize(side.get()) : error;
+}
+
 }  // namespace
+
+int current_device() {
+  int device = 0;
+  check(cudaGetDevice(&device), "asking for the current device");
+  return device;
+}
+
+Closing::~Closing() {
+  if (!begun_) return;
+  quiet_device() = quiet_before_;
+  leave_device(previous_);
+}
+
+void Closing::begin() noexcept {
+  begun_ = true;
+  previous_ = enter_device(device_);
+  quiet_before_ = quiet_device();
+  const RelaxedCapture relaxed;
+  if (cudaDeviceSynchronize() == cudaSuccess) {
+    quiet_device() = device_;
+  } else {
+    static_cast<void>(cudaGetLastError());
+  }
+}
 
 void* allocate_device(std::size_t bytes, cudaStream_t stream) {
   void* pointer = nullptr;
   cudaMemPool_t pool = pool_of_current_device();
-  const cudaError_t error = pool ? cudaMallocFromPoolAsync(&pointer, bytes, pool, stream) : cudaMalloc(&pointer, bytes);
+  const cudaError_t error = is_capturing(stream) ? allocate_outside_of_capture(&pointer, bytes, pool)
+                            : pool               ? cudaMallocFromPoolAsync(&pointer, bytes, pool, stream)
+                                                 : cudaMalloc(&pointer, bytes);
   if (error == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
     throw_out_of_memory("device memory", bytes);
@@ -62,10 +115,16 @@ void free_device(void* pointer, cudaStream_t stream) noexcept {
   }
 }
 
-void free_device_synchronous(void* pointer) noexcept {
+void free_device_synchronous(void* pointer, int device) noexcept {
   if (!pointer) return;
-  static_cast<void>(cudaDeviceSynchronize());
-  static_cast<void>(cudaFree(pointer));
+  const int before = enter_device(device);
+  const RelaxedCapture relaxed;
+  if (quiet_device() != device && cudaDeviceSynchronize() != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());  // somebody may still read it: it stays
+  } else if (cudaFree(pointer) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+  }
+  leave_device(before);
 }
 
 void* allocate_pinned(std::size_t bytes) {

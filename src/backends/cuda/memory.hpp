@@ -13,42 +13,82 @@
 
 namespace taskdag::cuda {
 
-/// Takes `bytes` of device memory, usable by work that is submitted to `stream` from now on. Comes from the library's
-/// own stream-ordered pool where the device has one. @throws OutOfMemory
+/// Takes `bytes` of the current device's memory, usable by work that is submitted to `stream` from now on. Comes from
+/// the library's own stream-ordered pool where the device has one. Where `stream` is being captured, the memory is no
+/// part of the graph. @throws OutOfMemory
 void* allocate_device(std::size_t bytes, cudaStream_t stream);
 /// Gives it back once `stream` has done what was submitted so far. Never throws; a failure leaks.
 void free_device(void* pointer, cudaStream_t stream) noexcept;
-/// Waits for the device, then gives it back: for owners that outlive the stream they were made on. (The wait is needed:
-/// cudaFree of pool memory takes all accesses to be over.)
-void free_device_synchronous(void* pointer) noexcept;
+/// Waits for `device`, whichever is current, then gives its memory back: for owners that outlive the stream they were
+/// made on. (The wait is needed: cudaFree of pool memory takes all accesses to be over.) Does not wait where the
+/// calling thread is in a Closing of that device. Never throws; a failure leaks.
+void free_device_synchronous(void* pointer, int device) noexcept;
+/// Number of the current device. @throws DeviceError
+int current_device();
+
+/// While an object with arrays on a device goes: makes the device current and waits for it once, so that none of the
+/// arrays has to. Declared first in the object, so that it goes last; begin() is what the object's destructor calls.
+class Closing {
+ public:
+  explicit Closing(int device) : device_(device) {}
+  ~Closing();
+  Closing(const Closing&) = delete;
+  Closing& operator=(const Closing&) = delete;
+  /// Waits for all work on the device. Never throws: after an error of the device its memory goes with the process.
+  void begin() noexcept;
+
+ private:
+  int device_;
+  int previous_ = -1;      // current before; −1: nothing to restore
+  int quiet_before_ = -1;  // of the calling thread
+  bool begun_ = false;
+};
 
 void* allocate_pinned(std::size_t bytes);
 void free_pinned(void* pointer) noexcept;
 
-/// An uninitialised array in device memory, kept between calls. Freed synchronously.
+/// An uninitialised array in device memory, kept between calls. Freed synchronously, on the device that it was made on.
 template <class T>
 class DeviceArray {
  public:
   DeviceArray() = default;
   DeviceArray(std::size_t size, cudaStream_t stream)
-      : data_(size == 0 ? nullptr : static_cast<T*>(allocate_device(size * sizeof(T), stream))), size_(size) {}
-  DeviceArray(DeviceArray&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : device_(size == 0 ? -1 : current_device()),
+        data_(size == 0 ? nullptr : static_cast<T*>(allocate_device(size * sizeof(T), stream))),
+        size_(size) {}
+  DeviceArray(DeviceArray&& other) noexcept { swap(other); }
   DeviceArray& operator=(DeviceArray&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
+    swap(other);
     return *this;
   }
-  ~DeviceArray() { free_device_synchronous(data_); }
+  ~DeviceArray() {
+    if (data_ != nullptr) free_device_synchronous(data_, device_);
+  }
 
   [[nodiscard]] T* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(size_ * sizeof(T)); }
 
  private:
+  void swap(DeviceArray& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
+  int device_ = -1;
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+/// Two arrays of `size` in place of two smaller ones, or, where there is no memory for both, an exception and the two
+/// as they were.
+template <class T>
+void grow_pair(DeviceArray<T>& first, DeviceArray<T>& second, std::size_t size, cudaStream_t stream) {
+  DeviceArray<T> larger_first(size, stream);
+  DeviceArray<T> larger_second(size, stream);
+  first = std::move(larger_first);
+  second = std::move(larger_second);
+}
 
 /// An uninitialised array in device memory for the length of a set-up: freed in stream order, without waiting. Must not
 /// outlive its stream.

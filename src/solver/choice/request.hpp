@@ -27,9 +27,10 @@ ScheduleChoice choice_from(const std::string& name);
 struct ScheduleRequest {
   Backend backend = Backend::host;
   SolveSchedule schedule = SolveSchedule::automatic;
-  bool tune = false;      ///< this and the file count for automatic only
-  std::string tune_file;  ///< empty: none
-  std::string device;     ///< name of what runs the sweep
+  bool tune = false;       ///< this and the file count for automatic only
+  std::string tune_file;   ///< empty: none
+  std::string device;      ///< name of what runs the sweep
+  bool keep_rows = false;  ///< take no schedule that rewrites rows, even if one is named or the fastest in trials
 };
 
 /// The request in an options structure.

@@ -14,7 +14,7 @@ void CudaFactorization::apply(Apply part, Index count, const double* b, std::int
                               MemorySpace space, Stream stream) {
   const DeviceGuard guard(device_);
   const cudaStream_t s = native(stream);
-  last_stream_ = s;
+  StreamOrder::Call call(order_, s);
   prepare(part, s);
   for (Index k = 0; k < count;) {
     const Index together = columns_together(part, count - k);
@@ -22,26 +22,39 @@ void CudaFactorization::apply(Apply part, Index count, const double* b, std::int
                         space == MemorySpace::device, s, [&](const CudaColumns& columns) { run(part, columns, s); });
     k += together;
   }
+  if (space == MemorySpace::host) call.waited();
 }
 
 SolveOutcome CudaFactorization::outcome() {
   const DeviceGuard guard(device_);
-  return flag_.take(last_stream_);
+  return flag_.take();
 }
 
-void CudaFactorization::make_transposed(cudaStream_t s) {
+SolveOutcome CudaFactorization::outcome(Stream stream) {
+  const DeviceGuard guard(device_);
+  StreamOrder::Call call(order_, native(stream));
+  const SolveOutcome result = flag_.take(native(stream));
+  call.waited();
+  return result;
+}
+
+void CudaFactorization::refuse_capture(Stream stream, const char* what) const {
+  cuda::refuse_capture(native(stream), what);
+}
+
+SweepPair CudaFactorization::make_transposed(cudaStream_t s) const {
   const DeviceCsr transposed = kernels::transpose_pattern(pattern_.pattern(), s);
   const DevicePattern p = transposed.pattern();
-  transposed_ = SweepPair(request_, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(),
-                          col_order_.data(), AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(),
-                          row_order_.data(), blocks(), false, s);
-  load_transposed(s);
-  count_bytes();
+  SweepPair sweeps(request_, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(), col_order_.data(),
+                   AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(), row_order_.data(), blocks(),
+                   false, s);
+  load_transposed(sweeps, s);
+  return sweeps;
 }
 
-void CudaFactorization::load_transposed(cudaStream_t s) {
-  transposed_.first->load_values(factor_.entries(), factor_.inverse_pivots(), s);
-  transposed_.second->load_values(factor_.entries(), nullptr, s);
+void CudaFactorization::load_transposed(const SweepPair& sweeps, cudaStream_t s) const {
+  sweeps.first->load_values(factor_.entries(), factor_.inverse_pivots(), s);
+  sweeps.second->load_values(factor_.entries(), nullptr, s);
 }
 
 void CudaFactorization::prepare_symmetric(cudaStream_t s) {
@@ -65,8 +78,17 @@ void CudaFactorization::prepare_symmetric(cudaStream_t s) {
 
 void CudaFactorization::prepare(Apply part, cudaStream_t s) {
   const bool symmetric = part == Apply::symmetric_left || part == Apply::symmetric_right;
-  if (symmetric && !symmetric_ready_) prepare_symmetric(s);
-  if (runs_transposed(part) && !transposed_.first.sweep) make_transposed(s);
+  if (symmetric && !symmetric_ready_) {
+    cuda::refuse_capture(s, "the first symmetric application of a factor");
+    prepare_symmetric(s);
+  }
+  if (runs_transposed(part) && !transposed_.first.sweep) {
+    cuda::refuse_capture(s, "the first transposed application");
+    transposed_ = make_transposed(s);
+    if (rewrites_rows()) measure_growth(s);
+    keep_rows_if_needed(s);
+    count_bytes();
+  }
 }
 
 bool CudaFactorization::runs_transposed(Apply part) const {
@@ -84,6 +106,7 @@ ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
   Many& many = transposed ? many_transposed_ : many_;
   const double* const inverse = factor_.inverse_pivots();
   if (!many.sweeps) {
+    cuda::refuse_capture(s, "the first application to several columns");
     const DevicePattern p = pattern_.pattern();
     if (transposed) {
       const DeviceCsr turned = kernels::transpose_pattern(p, s);
@@ -99,11 +122,13 @@ ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
                           AnalysedTriangle(p, Triangle::upper, s), nullptr, col_order_.data(), s);
     }
   }
-  if (!many.loaded) {
+  // A graph runs after other factor()s than the one before its capture, so it always takes the values of the last one.
+  const bool captured = is_capturing(s);
+  if (!many.loaded || captured) {
     const double* const first = options_.kind == FactorKind::ic ? unit_.data() : factor_.entries();
     many.sweeps->first().load_values(first, transposed ? inverse : nullptr, s);
     many.sweeps->second().load_values(factor_.entries(), transposed ? nullptr : inverse, s);
-    many.loaded = true;
+    many.loaded = many.loaded || !captured;
   }
   return *many.sweeps;
 }

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <climits>
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/cuda/device.hpp"
@@ -20,11 +22,11 @@ namespace taskdag::cuda {
 CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& pattern, MemorySpace space,
                                      const FactorOptions& options, std::span<const Index> row_order,
                                      std::span<const Index> col_order, Stream stream)
-    : device_(context.device()),
+    : closing_(context.device()),
+      device_(context.device()),
       options_(options),
       request_(request_of(options, context)),
-      flag_(native(stream)),
-      last_stream_(native(stream)) {
+      flag_(native(stream)) {
   const cudaStream_t s = native(stream);
   const CudaPatternInput input(pattern, space, s);
   const auto rows = static_cast<std::size_t>(input.pattern().rows);
@@ -62,23 +64,26 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
 FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, Stream stream) {
   const DeviceGuard guard(device_);
   const cudaStream_t s = native(stream);
-  last_stream_ = s;
+  const StreamOrder::Call call(order_, s);
+  symmetric_ready_ = false;
+  many_.loaded = false;
+  many_transposed_.loaded = false;
   if (space == MemorySpace::host) {
     if (host_values_.size() < input_entries_) host_values_ = {input_entries_, s};
     staging_.upload(host_values_.data(), values, input_entries_, s);
     values = host_values_.data();
   }
   const FactorStatus status = attempt_until_done(values, s);
-  symmetric_ready_ = false;
-  many_.loaded = false;
-  many_transposed_.loaded = false;
+  if (status.outcome == FactorOutcome::success) keep_rows_if_needed(s);
   count_bytes();
   return status;
 }
 
 CsrMatrix CudaFactorization::copy_factor() const {
   const DeviceGuard guard(device_);
-  const cudaStream_t s = last_stream_;
+  check(cudaDeviceSynchronize(), "waiting for the device");
+  const UniqueStream own;
+  const cudaStream_t s = own.get();
   CsrMatrix result;
   result.rows = result.cols = pattern_.rows;
   result.row_offsets = fetch_array(pattern_.row_offsets.data(), pattern_.row_offsets.size(), s);
@@ -149,8 +154,29 @@ void CudaFactorization::analyse_ilu(cudaStream_t s) {
   const AnalysedTriangle forward(p, Triangle::lower, s);
   factor_ = kernels::Factor(kernels::Elimination::ilu(p, diagonal_.data(), forward.levels, source(), s),
                             FactorKind::ilu, p.entries, s);
-  sweeps_ = SweepPair(request_, forward, nullptr, row_order_.data(), AnalysedTriangle(p, Triangle::upper, s), nullptr,
-                      col_order_.data(), blocks(), factor_.only_diagonal_changes(), s);
+  sweeps_ = make_sweeps(forward, nullptr, s);
+}
+
+SweepPair CudaFactorization::make_sweeps(const AnalysedTriangle& forward, const Offset* forward_source,
+                                         cudaStream_t s) const {
+  const Index* const out = options_.kind == FactorKind::ic ? row_order_.data() : col_order_.data();
+  return {request_,
+          forward,
+          forward_source,
+          row_order_.data(),
+          AnalysedTriangle(pattern_.pattern(), Triangle::upper, s),
+          nullptr,
+          out,
+          blocks(),
+          factor_.only_diagonal_changes(),
+          s};
+}
+
+SweepPair CudaFactorization::make_sweeps(cudaStream_t s) const {
+  const DevicePattern p = pattern_.pattern();
+  if (options_.kind == FactorKind::ilu) return make_sweeps(AnalysedTriangle(p, Triangle::lower, s), nullptr, s);
+  const DeviceCsr above = kernels::transpose_pattern(p, s);
+  return make_sweeps(AnalysedTriangle(above.pattern(), Triangle::lower, s), above.source.data(), s);
 }
 
 void CudaFactorization::analyse_ic(cudaStream_t s) {
@@ -170,9 +196,7 @@ void CudaFactorization::analyse_ic(cudaStream_t s) {
   factor_ =
       kernels::Factor(kernels::Elimination::ic(p, above, forward.levels, source(), s), FactorKind::ic, p.entries, s);
   unit_ = {static_cast<std::size_t>(p.entries), s};
-  sweeps_ =
-      SweepPair(request_, forward, above.source.data(), row_order_.data(), AnalysedTriangle(p, Triangle::upper, s),
-                nullptr, row_order_.data(), blocks(), factor_.only_diagonal_changes(), s);
+  sweeps_ = make_sweeps(forward, above.source.data(), s);
 }
 
 FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStream_t s) {
@@ -184,7 +208,10 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
   do {
     // Sweeps are loaded before the outcome is known: an attempt that must be repeated is rare.
     attempt({values, source(), strategy.shift()}, rule, s);
-    if (transposed_.first.sweep) load_transposed(s);
+    if (transposed_.first.sweep) load_transposed(transposed_, s);
+    if (rewrites_rows()) measure_growth(s);
+    for (const SweepPair& pair : given_up_) load_sweeps(pair, s);
+    for (const SweepPair& pair : given_up_transposed_) load_transposed(pair, s);
     report = factor_.report();
   } while (report.first_not_definite == INT_MAX && strategy.again(report.last_zero >= 0));
   status.shift_amount = strategy.amount();
@@ -231,21 +258,66 @@ double CudaFactorization::full_dominance(const double* values, cudaStream_t s) {
   return kernels::diagonal_dominance(full_.pattern(), values, full_.source.size() ? full_.source.data() : nullptr, s);
 }
 
-void CudaFactorization::load_sweeps(cudaStream_t s) {
+void CudaFactorization::load_sweeps(cudaStream_t s) { load_sweeps(sweeps_, s); }
+
+// The second sweep of ic solves with D·U: pivots D make it U⁻¹ D⁻¹ without a pass for D.
+const double* CudaFactorization::first_values() const {
+  return options_.kind == FactorKind::ic ? unit_.data() : factor_.entries();
+}
+
+void CudaFactorization::load_sweeps(const SweepPair& sweeps, cudaStream_t s) const {
   const double* const entries = factor_.entries();
   const double* const inverse = factor_.inverse_pivots();
-  // The second sweep of ic solves with D·U: pivots D make it U⁻¹ D⁻¹ without a pass for D.
-  const double* const first = options_.kind == FactorKind::ic ? unit_.data() : entries;
+  const double* const first = first_values();
   kernels::GatherBatch together;
-  if (!sweeps_.first->gather_values(together, first, nullptr, s)) sweeps_.first->load_values(first, nullptr, s);
-  if (!sweeps_.second->gather_values(together, entries, inverse, s)) sweeps_.second->load_values(entries, inverse, s);
+  if (!sweeps.first->gather_values(together, first, nullptr, s)) sweeps.first->load_values(first, nullptr, s);
+  if (!sweeps.second->gather_values(together, entries, inverse, s)) sweeps.second->load_values(entries, inverse, s);
   together.run(s);
+}
+
+void CudaFactorization::measure_growth(cudaStream_t s) {
+  const double* const entries = factor_.entries();
+  const double* const inverse = factor_.inverse_pivots();
+  if (growth_.size() == 0) growth_ = {1, s};
+  check(cudaMemsetAsync(growth_.data(), 0, sizeof(double), s), "clearing a number");
+  sweeps_.first->measure_growth(first_values(), nullptr, growth_.data(), s);
+  sweeps_.second->measure_growth(entries, inverse, growth_.data(), s);
+  if (transposed_.first.sweep) {
+    transposed_.first->measure_growth(entries, inverse, growth_.data(), s);
+    transposed_.second->measure_growth(entries, nullptr, growth_.data(), s);
+  }
+  copy_to_host(growth_found_.data(), growth_.data(), 1, s);
+}
+
+void CudaFactorization::keep_rows_if_needed(cudaStream_t s) {
+  if (!rewrites_rows()) return;
+  synchronize(s);
+  const double most = *growth_found_.data();
+  if (!(most > kMostGrowth)) return;
+  request_.keep_rows = true;
+  SweepPair keeping = make_sweeps(s);
+  load_sweeps(keeping, s);
+  SweepPair turned;
+  if (transposed_.first.sweep) turned = make_transposed(s);
+  recurrence_.reset();  // of the sweep that goes
+  std::swap(sweeps_, keeping);
+  std::swap(transposed_, turned);
+  if (order_.captured()) {  // graphs of them go on
+    given_up_.push_back(std::move(keeping));
+    if (turned.first.sweep) given_up_transposed_.push_back(std::move(turned));
+  }
+  info.lower_schedule = sweeps_.first.schedule;
+  info.upper_schedule = sweeps_.second.schedule;
+  info.given_up_growth = most;
 }
 
 void CudaFactorization::count_bytes() {
   info.bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + row_order_.bytes() + col_order_.bytes() +
                factor_.bytes() + unit_.bytes() + (recurrence_ ? recurrence_->bytes() : 0) + sweeps_.bytes() +
                transposed_.bytes() + scaled_.bytes() + host_values_.bytes();
+  for (const auto* const pairs : {&given_up_, &given_up_transposed_}) {
+    for (const SweepPair& pair : *pairs) info.bytes += pair.bytes();
+  }
   for (const Many* const many : {&many_, &many_transposed_}) {
     if (many->sweeps) info.bytes += many->sweeps->bytes();
   }

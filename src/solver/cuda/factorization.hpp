@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "csr/device_csr.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
@@ -12,6 +13,7 @@
 #include "solver/cuda/flag.hpp"
 #include "solver/cuda/many.hpp"
 #include "solver/cuda/staging.hpp"
+#include "solver/cuda/stream_order.hpp"
 #include "solver/cuda/sweep_pair.hpp"
 #include "solver/impl.hpp"
 
@@ -24,12 +26,16 @@ class CudaFactorization final : public Factorization::Impl {
  public:
   CudaFactorization(const Context& context, const CsrPattern& pattern, MemorySpace space, const FactorOptions& options,
                     std::span<const Index> row_order, std::span<const Index> col_order, Stream stream);
+  ~CudaFactorization() override { closing_.begin(); }
 
+  void check_space(MemorySpace) const override {}
+  void refuse_capture(Stream stream, const char* what) const override;
   FactorStatus factor(const double* values, MemorySpace space, Stream stream) override;
   void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
              Stream stream) override;
   double growth(const double* values, MemorySpace space, Stream stream) override;
   SolveOutcome outcome() override;
+  SolveOutcome outcome(Stream stream) override;
   CsrMatrix copy_factor() const override;
 
  private:
@@ -47,6 +53,10 @@ class CudaFactorization final : public Factorization::Impl {
   void fill_everywhere(cudaStream_t s);
   void analyse_ilu(cudaStream_t s);
   void analyse_ic(cudaStream_t s);
+  /// The sweeps of applications. `forward`: the first one's triangle, which for ic is that of the transposed pattern.
+  [[nodiscard]] SweepPair make_sweeps(const AnalysedTriangle& forward, const Offset* forward_source,
+                                      cudaStream_t s) const;
+  [[nodiscard]] SweepPair make_sweeps(cudaStream_t s) const;
   [[nodiscard]] const RowBlocks* blocks() const { return independent_blocks(options_); }
   /// Entry of the factor's pattern → entry of the input; null: the same.
   [[nodiscard]] const Offset* source() const { return pattern_.source.size() > 0 ? pattern_.source.data() : nullptr; }
@@ -59,11 +69,18 @@ class CudaFactorization final : public Factorization::Impl {
   /// PETSc takes the shift's top from the whole rows of A, also for IC(0); the row sums do not depend on the ordering.
   double full_dominance(const double* values, cudaStream_t s);
   void load_sweeps(cudaStream_t s);
+  void load_sweeps(const SweepPair& sweeps, cudaStream_t s) const;
+  [[nodiscard]] const double* first_values() const;  ///< what the first sweep is loaded with
+  /// Measures what schedules that rewrite rows may lose with the values that they have loaded. Asynchronous.
+  void measure_growth(cudaStream_t s);
+  /// Gives those schedules up where that is too much. Synchronises where there are any.
+  void keep_rows_if_needed(cudaStream_t s);
+  [[nodiscard]] bool rewrites_rows() const { return sweeps_.rewrites_rows() || transposed_.rewrites_rows(); }
 
   // Application.
-  /// Uᵀ and Lᵀ, made when they are first asked for.
-  void make_transposed(cudaStream_t s);
-  void load_transposed(cudaStream_t s);
+  /// Uᵀ and Lᵀ, made when they are first asked for, with the values of the last factor.
+  [[nodiscard]] SweepPair make_transposed(cudaStream_t s) const;
+  void load_transposed(const SweepPair& sweeps, cudaStream_t s) const;
   void prepare_symmetric(cudaStream_t s);
   void prepare(Apply part, cudaStream_t s);
   /// Whether `part` is that of the sweeps in transposed_.
@@ -74,6 +91,7 @@ class CudaFactorization final : public Factorization::Impl {
   void run(Apply part, const CudaColumns& columns, cudaStream_t s);
   void run(Apply part, const double* b, double* x, cudaStream_t s);
 
+  Closing closing_;
   int device_;
   FactorOptions options_;
   ScheduleRequest request_;
@@ -88,15 +106,19 @@ class CudaFactorization final : public Factorization::Impl {
   SweepPair sweeps_;
   std::optional<kernels::Recurrence> recurrence_;  ///< from the first attempt on that asks for it
   SweepPair transposed_;                           ///< from the first transposed application of ilu on
+  std::vector<SweepPair> given_up_;                ///< captured before others took their place; as sweeps_
+  std::vector<SweepPair> given_up_transposed_;     ///< as transposed_
   DeviceArray<double> scaled_;                     ///< right-hand side of the second sweep in a symmetric part
   bool symmetric_ready_ = false;
   Many many_;
   Many many_transposed_;
+  DeviceArray<double> growth_;           ///< where schedules rewrite rows: what they may lose
+  PinnedArray<double> growth_found_{1};  ///< its copy
   DeviceArray<double> host_values_;
   CudaFlag flag_;
   CudaStaging staging_;
   CudaVectorPair vectors_;
-  cudaStream_t last_stream_;
+  StreamOrder order_;
 };
 
 }  // namespace taskdag::cuda

@@ -38,8 +38,8 @@ __global__ void sizes_kernel(const GrowthArguments a, const double* x, double* s
 double CudaFactorization::growth(const double* values, MemorySpace space, Stream stream) {
   const DeviceGuard guard(device_);
   const cudaStream_t s = native(stream);
-  last_stream_ = s;
   if (info.rows == 0) return 0.0;
+  StreamOrder::Call call(order_, s);
   // What factor() was given in host memory it has copied.
   if (values != nullptr && space == MemorySpace::host) values = host_values_.data();
   const GrowthArguments arguments{info.rows, values, source(), diagonal_.data(), row_order_.data(), col_order_.data()};
@@ -51,7 +51,9 @@ double CudaFactorization::growth(const double* values, MemorySpace space, Stream
   run(Apply::full, b.data(), x.data(), s);
   sizes_kernel<<<element_blocks(info.rows), kElementBlock, 0, s>>>(arguments, x.data(), b.data());
   check_launch("sizes_kernel");
-  return largest(b.data(), info.rows, s);
+  const double result = largest(b.data(), info.rows, s);
+  call.waited();
+  return result;
 }
 
 }  // namespace taskdag::cuda

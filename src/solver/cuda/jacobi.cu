@@ -6,6 +6,7 @@
 #include "kernels/jacobi/cuda.hpp"
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/staging.hpp"
+#include "solver/cuda/stream_order.hpp"
 #include "solver/impl.hpp"
 
 namespace taskdag::cuda {
@@ -14,7 +15,8 @@ namespace {
 class CudaJacobi final : public Jacobi::Impl {
  public:
   CudaJacobi(const Context& context, const CsrView& a, MemorySpace space, const JacobiOptions& options, Stream stream)
-      : device_(context.device()),
+      : closing_(context.device()),
+        device_(context.device()),
         options_(options),
         size_(static_cast<std::size_t>(a.pattern.rows)),
         scale_(size_, native(stream)),
@@ -28,24 +30,35 @@ class CudaJacobi final : public Jacobi::Impl {
     }
     take_values(input.pattern(), a.values, space, s);
   }
+  ~CudaJacobi() override { closing_.begin(); }
+
+  void check_space(MemorySpace) const override {}
+  void refuse_capture(Stream stream, const char* what) const override { cuda::refuse_capture(native(stream), what); }
 
   void update_values(const CsrView& a, MemorySpace space, Stream stream) override {
     const DeviceGuard guard(device_);
     const cudaStream_t s = native(stream);
+    StreamOrder::Call call(order_, s);
     if (options_.sweeps > 1) {
       take_values(pattern_.pattern(), a.values, space, s);
     } else {
       const CudaPatternInput input(a.pattern, space, s);
       take_values(input.pattern(), a.values, space, s);
     }
+    call.waited();
   }
 
   void apply(const double* b, double* x, MemorySpace space, bool transposed, Stream stream) override {
     const DeviceGuard guard(device_);
     const cudaStream_t s = native(stream);
-    if (transposed && options_.sweeps > 1 && !has_transposed_) make_transposed(s);
+    StreamOrder::Call call(order_, s);
+    if (transposed && options_.sweeps > 1 && !has_transposed_) {
+      cuda::refuse_capture(s, "the first transposed application of Jacobi");
+      make_transposed(s);
+    }
     with_device_vectors(staging_, vectors_, size_, b, x, space == MemorySpace::device, s,
                         [&](const double* device_b, double* device_x) { sweep(device_b, device_x, transposed, s); });
+    if (space == MemorySpace::host) call.waited();
   }
 
  private:
@@ -97,6 +110,7 @@ class CudaJacobi final : public Jacobi::Impl {
             transposed_values_.bytes();
   }
 
+  Closing closing_;
   int device_;
   JacobiOptions options_;
   std::size_t size_;
@@ -110,6 +124,7 @@ class CudaJacobi final : public Jacobi::Impl {
   bool has_transposed_ = false;
   CudaStaging staging_;
   CudaVectorPair vectors_;
+  StreamOrder order_;
 };
 
 }  // namespace

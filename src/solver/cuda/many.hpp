@@ -2,11 +2,36 @@
 /// One triangular sweep, and two in a row, over several right-hand sides on CUDA.
 #pragma once
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "backends/cuda/memory.hpp"
+#include "backends/cuda/stream.hpp"
 #include "kernels/sptrsv/many/many.hpp"
 #include "solver/cuda/columns.hpp"
 #include "solver/cuda/sweep.hpp"
 
 namespace taskdag::cuda {
+
+/// Two vectors by rows that sweeps over several columns work on. Graphs of captured solves keep what they were given:
+/// larger vectors are taken beside those, then.
+class ManyVectors {
+ public:
+  /// Makes both hold `size` doubles, what they held is lost. @returns whether they are new. @throws OutOfMemory, and
+  /// they are as they were
+  bool reserve(std::size_t size, bool keep_old, cudaStream_t stream);
+  [[nodiscard]] double* first() const { return first_.data(); }
+  [[nodiscard]] double* second() const { return second_.data(); }
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(first_.size()); }
+  void swap() { std::swap(first_, second_); }
+  [[nodiscard]] std::int64_t bytes() const;
+
+ private:
+  DeviceArray<double> first_;
+  DeviceArray<double> second_;
+  std::vector<DeviceArray<double>> old_;
+};
 
 /// The pair of sweeps of an application, and the vectors by rows that they work on: two, which change places. Each is
 /// not_yet where the next sweep publishes, and a sweep resets the right-hand sides that it reads; so nothing is cleared
@@ -29,19 +54,23 @@ class ManyPair {
   void solve_second(const CudaColumns& columns, const double* scale, int* non_finite, cudaStream_t stream);
 
   [[nodiscard]] std::int64_t bytes() const {
-    return first_.bytes() + second_.bytes() + inverse_out_.bytes() + work_.bytes() + slots_.bytes();
+    return first_.bytes() + second_.bytes() + inverse_out_.bytes() + vectors_.bytes();
   }
 
  private:
   void prepare(Index count, cudaStream_t stream);
+  /// Right-hand sides of the first sweep; the second one publishes here.
+  [[nodiscard]] double* work() const { return vectors_.first(); }
+  /// The first sweep publishes here.
+  [[nodiscard]] double* slots() const { return vectors_.second(); }
 
   Index rows_;
   kernels::ManySweep first_;
   kernels::ManySweep second_;
   DeviceArray<Index> inverse_out_;  ///< entry of the solution → row; empty: the same
-  DeviceArray<double> work_;        ///< right-hand sides of the first sweep; the second one publishes here
-  DeviceArray<double> slots_;       ///< the first sweep publishes here
-  int stride_ = 0;                  ///< that work_ was last used with
+  ManyVectors vectors_;             ///< work() and slots()
+  StartState start_;                ///< of vectors_ and the sweeps' counters
+  int stride_ = 0;                  ///< that work() was last used with
 };
 
 /// One sweep, and the vectors by rows that it works on: two, which change places with each solve. A sweep resets the
@@ -55,16 +84,17 @@ class ManySingle {
   void load_values(const double* source, const double* pivot, cudaStream_t stream);
   void solve(const CudaColumns& columns, int* non_finite, cudaStream_t stream);
 
-  [[nodiscard]] std::int64_t bytes() const { return sweep_.bytes() + in_.bytes() + out_.bytes(); }
+  [[nodiscard]] std::int64_t bytes() const { return sweep_.bytes() + vectors_.bytes(); }
 
  private:
   void prepare(Index count, cudaStream_t stream);
 
   Index rows_;
   kernels::ManySweep sweep_;
-  DeviceArray<double> in_;   ///< right-hand sides of the next solve
-  DeviceArray<double> out_;  ///< where it publishes: not_yet, if it has as many columns as the last one
-  Index count_ = 0;          ///< columns of the last one
+  /// Right-hand sides of the next solve, and where it publishes: not_yet, if it has as many columns as the last one.
+  ManyVectors vectors_;
+  StartState start_;  ///< of vectors_ and the sweep's counters
+  Index count_ = 0;   ///< columns of the last one
 };
 
 /// Whether `count` columns (at most many::kMostColumns) are faster in one pass than one after the other: an estimate, a

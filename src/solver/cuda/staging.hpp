@@ -61,10 +61,7 @@ class CudaVectorPair {
  public:
   /// Device arrays of n doubles each, made on first use.
   void reserve(std::size_t n, cudaStream_t stream) {
-    if (in_.size() < n) {
-      in_ = {n, stream};
-      out_ = {n, stream};
-    }
+    if (in_.size() < n) cuda::grow_pair(in_, out_, n, stream);
   }
   [[nodiscard]] double* in() const { return in_.data(); }
   [[nodiscard]] double* out() const { return out_.data(); }

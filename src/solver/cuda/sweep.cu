@@ -75,7 +75,7 @@ kernels::SweepInput AnalysedTriangle::input(const Offset* source_entry) const {
 ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle& triangle,
                          const kernels::SweepInput& input, cudaStream_t stream)
     : features(triangle.features) {
-  kernels::Outlook outlook(input, features, kernels::cuda_catalogue(), stream);
+  kernels::Outlook outlook(input, features, kernels::cuda_catalogue(), stream, false, request.keep_rows);
   ScheduleChoice choice{SolveSchedule::flat};
   if (features.rows > 0) {
     SolveSchedule usual = SolveSchedule::flat;
@@ -84,11 +84,14 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
         request, usual, [&] { return key_of(request.device, triangle, stream); },
         [&] { return fastest(usual, outlook); });
     if (choice.schedule == SolveSchedule::automatic) choice = {usual};  // a file may say so
+    if (request.keep_rows && kernels::row_of(choice.schedule).rewrites_rows) choice = {outlook.choose().schedule};
   }
   schedule = choice.schedule;
   const kernels::CudaSchedule& row = outlook.row_of(schedule);
   sweep = row.make(input, outlook, choice.cells);
   at_least = row.at_least != nullptr ? row.at_least(outlook) : kernels::flat::least_microseconds(features);
 }
+
+bool ChosenSweep::rewrites_rows() const { return sweep && kernels::row_of(schedule).rewrites_rows; }
 
 }  // namespace taskdag::cuda

@@ -28,6 +28,10 @@ struct AnalysedTriangle {
   kernels::TriangleFeatures features;
 };
 
+/// Beyond so many times what rounding leaves in a row (Sweep::measure_growth()), no schedule that rewrites rows is
+/// kept.
+inline constexpr double kMostGrowth = 64.0;
+
 /// A sweep and what the solvers report of it.
 struct ChosenSweep {
   std::unique_ptr<kernels::Sweep> sweep;
@@ -40,6 +44,7 @@ struct ChosenSweep {
   ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle& triangle, const kernels::SweepInput& input,
               cudaStream_t stream);
   kernels::Sweep* operator->() const { return sweep.get(); }
+  [[nodiscard]] bool rewrites_rows() const;
 };
 
 }  // namespace taskdag::cuda

@@ -36,6 +36,7 @@ struct SweepPair {
     first->solve(b, nullptr, non_finite, s);
     second->solve(first->result(), x, non_finite, s);
   }
+  [[nodiscard]] bool rewrites_rows() const { return first.rewrites_rows() || second.rewrites_rows(); }
   [[nodiscard]] std::int64_t bytes() const { return first.sweep ? first->bytes() + second->bytes() : 0; }
 };
 

@@ -9,6 +9,7 @@
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/many.hpp"
 #include "solver/cuda/staging.hpp"
+#include "solver/cuda/stream_order.hpp"
 #include "solver/cuda/sweep.hpp"
 #include "solver/impl.hpp"
 #include "taskdag/error.hpp"
@@ -25,9 +26,8 @@ class CudaTriangular final : public TriangularSolver::Impl {
  public:
   CudaTriangular(const Context& context, const CsrView& a, MemorySpace space, const TriangularOptions& options,
                  Stream stream)
-      : device_(context.device()), unit_(options.unit_diagonal), flag_(native(stream)) {
+      : closing_(context.device()), device_(context.device()), unit_(options.unit_diagonal), flag_(native(stream)) {
     const cudaStream_t s = native(stream);
-    last_stream_ = s;
     const CudaPatternInput input(a.pattern, space, s);
     const kernels::DevicePattern& pattern = input.pattern();
     entries_ = static_cast<std::size_t>(pattern.entries);
@@ -37,27 +37,38 @@ class CudaTriangular final : public TriangularSolver::Impl {
       const Index missing = kernels::find_diagonal(pattern, diagonal_.data(), s);
       if (missing >= 0) throw InvalidInput("row " + std::to_string(missing) + " has no diagonal entry");
     }
-    const ScheduleRequest request = request_of(options, context);
+    request_ = request_of(options, context);
     if (options.transposed) {
-      const kernels::DeviceCsr transposed = kernels::transpose_pattern(pattern, s);
-      const Triangle turned = options.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
-      analyse(request, AnalysedTriangle(transposed.pattern(), turned, s), transposed.source.data(), options.columns, s);
+      triangle_ = options.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
+      kernels::DeviceCsr transposed = kernels::transpose_pattern(pattern, s);
+      const AnalysedTriangle triangle(transposed.pattern(), triangle_, s);
+      sweep_ = choose(triangle, transposed.source.data(), s);
+      prepare_many(triangle, transposed.source.data(), options.columns, s);
+      if (sweep_.rewrites_rows()) pattern_ = std::move(transposed);
     } else {
-      analyse(request, AnalysedTriangle(pattern, options.triangle, s), nullptr, options.columns, s);
+      triangle_ = options.triangle;
+      const AnalysedTriangle triangle(pattern, triangle_, s);
+      sweep_ = choose(triangle, nullptr, s);
+      prepare_many(triangle, nullptr, options.columns, s);
+      if (sweep_.rewrites_rows()) pattern_ = kernels::copy_pattern(pattern, s);
     }
     if (!unit_) pivot_ = {rows, s};
     info.rows = pattern.rows;
     info.levels = sweep_.features.levels;
     info.widest_level = sweep_.features.widest_level;
     info.entries = sweep_.features.entries;
-    info.schedule = sweep_.schedule;
     load(a.values, space, s);
     synchronize(s);
   }
+  ~CudaTriangular() override { closing_.begin(); }
+
+  void check_space(MemorySpace) const override {}
+  void refuse_capture(Stream stream, const char* what) const override { cuda::refuse_capture(native(stream), what); }
 
   void update_values(const double* values, MemorySpace space, Stream stream) override {
     const DeviceGuard guard(device_);
-    last_stream_ = native(stream);
+    if (sweep_.rewrites_rows()) cuda::refuse_capture(native(stream), "new values for a schedule that rewrites rows");
+    const StreamOrder::Call call(order_, native(stream));
     load(values, space, native(stream));
   }
 
@@ -65,7 +76,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
              Stream stream) override {
     const DeviceGuard guard(device_);
     const cudaStream_t s = native(stream);
-    last_stream_ = s;
+    StreamOrder::Call call(order_, s);
     for (Index k = 0; k < count;) {
       const Index most = std::min(count - k, kernels::many::kMostColumns);
       const Index together = many_ && many_pays(sweep_, most) ? most : 1;
@@ -73,16 +84,23 @@ class CudaTriangular final : public TriangularSolver::Impl {
                           space == MemorySpace::device, s, [&](const CudaColumns& columns) { run(columns, s); });
       k += together;
     }
+    if (space == MemorySpace::host) call.waited();
   }
 
   SolveOutcome outcome() override {
     const DeviceGuard guard(device_);
-    return flag_.take(last_stream_);
+    return flag_.take();
+  }
+  SolveOutcome outcome(Stream stream) override {
+    const DeviceGuard guard(device_);
+    StreamOrder::Call call(order_, native(stream));
+    const SolveOutcome result = flag_.take(native(stream));
+    call.waited();
+    return result;
   }
 
  private:
-  void analyse(const ScheduleRequest& request, const AnalysedTriangle& triangle, const Offset* source_entry,
-               Index columns, cudaStream_t s) {
+  [[nodiscard]] ChosenSweep choose(const AnalysedTriangle& triangle, const Offset* source_entry, cudaStream_t s) const {
     kernels::SweepInput input = triangle.input(source_entry);
     // Of the other triangle, where the pattern holds it.
     std::optional<kernels::RowLevels> levels;
@@ -92,7 +110,10 @@ class CudaTriangular final : public TriangularSolver::Impl {
           kernels::compute_levels(triangle.pattern, kernels::find_triangle(triangle.pattern, other, s), other, s));
       return *levels;
     };
-    sweep_ = {request, triangle, input, s};
+    return {request_, triangle, input, s};
+  }
+
+  void prepare_many(const AnalysedTriangle& triangle, const Offset* source_entry, Index columns, cudaStream_t s) {
     if (triangle.pattern.rows > 0 && many_pays(sweep_, std::min(columns, kernels::many::kMostColumns))) {
       many_.emplace(triangle, source_entry, s);
     }
@@ -108,7 +129,8 @@ class CudaTriangular final : public TriangularSolver::Impl {
   }
 
   void count_bytes() {
-    info.bytes = sweep_->bytes() + diagonal_.bytes() + pivot_.bytes() + (many_ ? many_->bytes() : 0);
+    info.bytes = sweep_->bytes() + pattern_.bytes() + (given_up_ ? given_up_->bytes() : 0) + diagonal_.bytes() +
+                 pivot_.bytes() + (many_ ? many_->bytes() : 0);
   }
 
   void load(const double* values, MemorySpace space, cudaStream_t s) {
@@ -122,23 +144,49 @@ class CudaTriangular final : public TriangularSolver::Impl {
                                                                           pivot_.data());
       check_launch("invert_diagonal");
     }
-    sweep_->load_values(values, unit_ ? nullptr : pivot_.data(), s);
+    const double* const pivot = unit_ ? nullptr : pivot_.data();
+    sweep_->load_values(values, pivot, s);
+    if (sweep_.rewrites_rows()) keep_rows_if_needed(values, pivot, s);
+    if (given_up_) given_up_->load_values(values, pivot, s);
+    info.schedule = sweep_.schedule;
     if (many_) many_->load_values(values, unit_ ? nullptr : pivot_.data(), s);
     count_bytes();
   }
 
+  /// Gives schedules that rewrite rows up where they would lose too much with these values.
+  void keep_rows_if_needed(const double* values, const double* pivot, cudaStream_t s) {
+    const ScratchArray<double> most(1, s);
+    check(cudaMemsetAsync(most.data(), 0, sizeof(double), s), "clearing a number");
+    sweep_->measure_growth(values, pivot, most.data(), s);
+    const double growth = fetch(most.data(), s);
+    if (!(growth > kMostGrowth)) return;
+    request_.keep_rows = true;
+    ChosenSweep keeping = choose(AnalysedTriangle(pattern_.pattern(), triangle_, s),
+                                 pattern_.source.size() ? pattern_.source.data() : nullptr, s);
+    keeping->load_values(values, pivot, s);
+    std::swap(sweep_, keeping);
+    if (order_.captured()) given_up_ = std::move(keeping.sweep);  // graphs of it go on
+    pattern_ = {};
+    info.given_up_growth = growth;
+  }
+
+  Closing closing_;
   int device_;
   bool unit_;
+  ScheduleRequest request_;
+  Triangle triangle_ = Triangle::lower;  ///< of pattern_
+  kernels::DeviceCsr pattern_;           ///< that the sweep was made from, where it rewrites rows
   std::size_t entries_ = 0;
   DeviceArray<Offset> diagonal_;
   DeviceArray<double> pivot_;  ///< inverse pivots by row
   DeviceArray<double> host_values_;
   ChosenSweep sweep_;
-  std::optional<ManySingle> many_;  ///< where several columns were asked for and pay
+  std::unique_ptr<kernels::Sweep> given_up_;  ///< captured before sweep_ took its place
+  std::optional<ManySingle> many_;            ///< where several columns were asked for and pay
   CudaFlag flag_;
   CudaStaging staging_;
   CudaVectorPair vectors_;
-  cudaStream_t last_stream_ = nullptr;
+  StreamOrder order_;
 };
 
 }  // namespace

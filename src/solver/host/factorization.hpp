@@ -12,6 +12,7 @@
 #include "kernels/factor/pivot.hpp"
 #include "kernels/factor/state.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
+#include "solver/checks.hpp"
 #include "solver/choice/request.hpp"
 #include "solver/host/columns.hpp"
 #include "solver/host/dominance.hpp"
@@ -31,6 +32,9 @@ class HostFactorization : public Factorization::Impl {
   SolveOutcome outcome() final {
     return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
   }
+  SolveOutcome outcome(Stream) final { return outcome(); }
+  void check_space(MemorySpace space) const final { require_host_memory(space); }
+  void refuse_capture(Stream, const char*) const final {}
 
  protected:
   HostFactorization(const Context& context, const CsrPattern& pattern, const FactorOptions& options,

@@ -37,6 +37,9 @@ class HostJacobi final : public Jacobi::Impl {
              static_cast<std::int64_t>(sizeof(double) + sizeof(Index)) * entries;
   }
 
+  void check_space(MemorySpace space) const override { require_host_memory(space); }
+  void refuse_capture(Stream, const char*) const override {}
+
   void apply(const double* b, double* x, MemorySpace space, bool transposed, Stream) override {
     require_host_memory(space);
     // The sweeps alternate between two arrays; x must be the last one written.

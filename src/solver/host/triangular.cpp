@@ -55,6 +55,9 @@ class HostTriangular final : public TriangularSolver::Impl {
   SolveOutcome outcome() override {
     return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
   }
+  SolveOutcome outcome(Stream) override { return outcome(); }
+  void check_space(MemorySpace space) const override { require_host_memory(space); }
+  void refuse_capture(Stream, const char*) const override {}
 
  private:
   void solve_one(const double* b, double* x) {
@@ -73,8 +76,9 @@ class HostTriangular final : public TriangularSolver::Impl {
     with_width(columns.count, [&]<int Width>() {
       const std::size_t size = static_cast<std::size_t>(info.rows) * Width;
       if (columns_work_.size() < size) {
-        info.bytes += static_cast<std::int64_t>((size - columns_work_.size()) * sizeof(double));
+        const std::size_t before = columns_work_.size();
         columns_work_.resize(size);
+        info.bytes += static_cast<std::int64_t>((size - before) * sizeof(double));
       }
       const auto rhs = [&](Index i) { return columns.read<Width>(i); };
       const auto emit = [&](Index i, const auto& values) { columns.write<Width>(i, values); };

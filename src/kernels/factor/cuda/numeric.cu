@@ -3,6 +3,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "base/index.hpp"
 #include "kernels/factor/cuda/long_row.cuh"
 #include "kernels/factor/cuda/numeric.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
@@ -131,6 +132,10 @@ Factor::Factor(Elimination&& elimination, FactorKind kind, Offset entries, cudaS
   inverse_pivots_ = {static_cast<std::size_t>(rows), stream};
   counters_ = {2, stream};
   for (auto& set : slots_) set = {static_cast<std::size_t>(slots), stream};
+}
+
+void Factor::arm(cudaStream_t stream) {
+  const Index slots = elimination_.slots();
   arm_kernel<<<cuda::element_blocks(slots), cuda::kElementBlock, 0, stream>>>(slots, slots_[0].data(), slots_[1].data(),
                                                                               counters_.data());
   cuda::check_launch("arm_kernel");
@@ -140,6 +145,8 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
   *report_.data() = FactorReport{};
   const TaskList& tasks = elimination_.tasks();
   if (tasks.rows == 0) return;
+  if (!armed_) arm(stream);
+  armed_ = false;  // until this attempt is launched, which arms the next one
   const std::size_t next = current_;
   current_ = 1 - current_;
   const Parameters parameters{elimination_.view(),
@@ -157,7 +164,7 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
   };
   const auto launch_form = [&](auto kind, auto widest) {
     if (tickets_for_blocks(elimination_)) {
-      launch(eliminate_kernel<kind(), widest(), TicketFor::block>, (tasks.tasks + kWarps - 1) / kWarps);
+      launch(eliminate_kernel<kind(), widest(), TicketFor::block>, pieces_of(tasks.tasks, kWarps));
     } else {
       launch(eliminate_kernel<kind(), widest(), TicketFor::warp>, persistent_blocks(tasks, SolveTuning{}, kBlock));
     }
@@ -178,6 +185,7 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
   } else {
     launch_kind(std::integral_constant<FactorKind, FactorKind::ilu>{});
   }
+  armed_ = true;
   finished_.record(stream);
 }
 

@@ -70,6 +70,8 @@ class Factor {
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
+  void arm(cudaStream_t stream);
+
   Elimination elimination_;
   FactorKind kind_ = FactorKind::ilu;
   cuda::DeviceArray<double> entries_;
@@ -77,6 +79,7 @@ class Factor {
   std::array<cuda::DeviceArray<double>, 2> slots_;
   cuda::DeviceArray<int> counters_;
   std::size_t current_ = 0;                    ///< of the last attempt
+  bool armed_ = false;                         ///< slots and counter of the next attempt are not_yet and 0
   cuda::PinnedArray<FactorReport> report_{1};  ///< written by the kernel, and only where something is to be reported
   cuda::UniqueEvent finished_;
 };

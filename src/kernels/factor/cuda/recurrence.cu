@@ -1,4 +1,5 @@
 #include "backends/cuda/algorithm.cuh"
+#include "base/index.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
 #include "kernels/factor/cuda/reporter.cuh"
 
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(kElementBlock) fill_factor(const FillArguments
   const Index row = base + thread;
   const bool active = row < a.pattern.rows;
   const Offset block_begin = a.pattern.row_offsets[base];
-  const Offset block_end = a.pattern.row_offsets[min(base + kElementBlock, a.pattern.rows)];
+  const Offset block_end = a.pattern.row_offsets[end_of_piece(base, kElementBlock, a.pattern.rows)];
   const Offset begin = active ? a.pattern.row_offsets[row] : block_end;
   const Offset end = active ? a.pattern.row_offsets[row + 1] : block_end;
   const double inverse = active ? a.target.inverse_pivots[row] : 1.0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "backends/cuda/algorithm.cuh"
+#include "base/index.hpp"
 #include "csr/pattern.hpp"
 
 namespace taskdag::kernels::block_fill {
@@ -26,7 +27,7 @@ struct Rows {
   __device__ bool holds(Index row) const { return first <= row && row < first + count; }
 };
 
-inline __host__ __device__ Index words_of(Index rows) { return (rows + kBits - 1) / kBits; }
+inline __host__ __device__ Index words_of(Index rows) { return pieces_of(rows, kBits); }
 inline __host__ __device__ std::int64_t bitmap_words(Index rows) { return std::int64_t{rows} * words_of(rows); }
 /// Of both bitmaps and of what the rows in flight have reached.
 inline __host__ __device__ std::int64_t work_words(Index rows) {

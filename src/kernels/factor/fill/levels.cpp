@@ -91,12 +91,12 @@ class UpperSearch {
 /// Calls body(thread, first, last) for pieces [first, last) of the rows, each for one thread.
 template <class Body>
 void for_pieces(Index rows, host::ThreadPool& pool, const Body& body) {
-  const Index pieces = (rows + kRowsAtOnce - 1) / kRowsAtOnce;
+  const Index pieces = pieces_of(rows, kRowsAtOnce);
   std::atomic<Index> next{0};
   pool.run([&](int thread) {
     for (Index piece = next++; piece < pieces; piece = next++) {
       const Index first = piece * kRowsAtOnce;
-      body(thread, first, std::min(rows, first + kRowsAtOnce));
+      body(thread, first, end_of_piece(first, kRowsAtOnce, rows));
     }
   });
 }

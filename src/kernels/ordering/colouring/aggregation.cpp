@@ -194,7 +194,7 @@ Aggregation aggregate(const GraphView& graph, Index block_size, host::ThreadPool
     if (role[at(row)] == Role::hub) result.block[at(row)] = hub_block[at(hubs++)];
     if (role[at(row)] == Role::alone) result.block[at(row)] = result.blocks + alone++ / block_size;
   }
-  result.blocks += (alone + block_size - 1) / block_size;
+  result.blocks += pieces_of(alone, block_size);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/scan.cuh"
+#include "base/index.hpp"
 #include "kernels/ordering/colouring/aggregation_cuda.hpp"
 
 namespace taskdag::kernels {
@@ -209,7 +210,7 @@ DeviceAggregation grow(const GraphView& graph, EdgeOffset entries, Index block_s
   finish_kernel<<<blocks, kElementBlock, 0, stream>>>(rows, role.data(), number.data(), alone.data(), grown, block_size,
                                                       in);
   cuda::check_launch("finish_kernel");
-  const Index all = grown + (lone + block_size - 1) / block_size;
+  const Index all = grown + pieces_of(lone, block_size);
   return {BlockShape::grown, all, in == here.data() ? std::move(here) : std::move(there)};
 }
 

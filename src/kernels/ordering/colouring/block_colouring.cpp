@@ -17,7 +17,7 @@ std::vector<Index> cut_blocks(std::span<const Index> rows_of_block, Index block_
   for (const Index rows : rows_of_block) {
     if (rows == 0) continue;
     const Index begin = offsets.back();
-    const Index pieces = rows > 2 * std::int64_t{block_size} ? (rows + block_size - 1) / block_size : 1;
+    const Index pieces = rows > 2 * std::int64_t{block_size} ? pieces_of(rows, block_size) : 1;
     for (Index p = 1; p <= pieces; ++p) {
       offsets.push_back(begin + static_cast<Index>(std::int64_t{rows} * p / pieces));
     }
@@ -56,7 +56,7 @@ std::vector<std::uint64_t> find_couplings(const GraphView& graph, const std::vec
                                           host::ThreadPool& pool) {
   const auto blocks = static_cast<Index>(offsets.size()) - 1;
   constexpr Index kChunk = 16;
-  std::vector<std::vector<std::uint64_t>> found(at((blocks + kChunk - 1) / kChunk));
+  std::vector<std::vector<std::uint64_t>> found(at(pieces_of(blocks, kChunk)));
   host::TicketCounter tickets;
   pool.run([&](int) {
     std::vector<Index> near;

@@ -72,8 +72,8 @@ std::optional<Grid> extents_of(const std::vector<Index>& stencil, Index rows) {
     return std::nullopt;
   }
   if (middles.size() > 1 && plane % middles[0] != 0) return std::nullopt;
-  grid.extent[1] = (plane + middles[0] - 1) / middles[0];
-  grid.extent[2] = (rows + plane - 1) / plane;
+  grid.extent[1] = pieces_of(plane, middles[0]);
+  grid.extent[2] = pieces_of(rows, plane);
   return grid;
 }
 

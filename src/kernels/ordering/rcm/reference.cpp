@@ -3,6 +3,7 @@
 #include <string>
 
 #include "backends/host/thread_pool.hpp"
+#include "base/memory_errors.hpp"
 #include "kernels/ordering/graph/adjacency.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/ordering.hpp"
@@ -99,10 +100,7 @@ void append_cuthill_mckee(const GraphView& graph, Index start, std::vector<char>
   }
 }
 
-}  // namespace
-
-std::vector<Index> reverse_cuthill_mckee(const CsrPattern& pattern) {
-  validate(pattern, {.square = true});
+std::vector<Index> order_of(const CsrPattern& pattern) {
   host::ThreadPool alone(1);
   const kernels::HostGraph lists = kernels::symmetrised_graph(pattern, alone);
   const GraphView graph = lists.view();
@@ -117,6 +115,13 @@ std::vector<Index> reverse_cuthill_mckee(const CsrPattern& pattern) {
   }
   std::reverse(order.begin(), order.end());
   return order;
+}
+
+}  // namespace
+
+std::vector<Index> reverse_cuthill_mckee(const CsrPattern& pattern) {
+  validate(pattern, {.square = true});
+  return with_memory_errors("an ordering", pattern.rows, [&] { return order_of(pattern); });
 }
 
 OrderingQuality ordering_quality(const CsrPattern& pattern, std::span<const Index> order) {
@@ -142,7 +147,8 @@ OrderingQuality ordering_quality(const CsrPattern& pattern, std::span<const Inde
 }
 
 std::vector<Index> invert_permutation(std::span<const Index> order) {
-  std::vector<Index> inverse(order.size(), -1);
+  std::vector<Index> inverse = with_memory_errors("a permutation", static_cast<Index>(order.size()),
+                                                  [&] { return std::vector<Index>(order.size(), -1); });
   for (std::size_t position = 0; position < order.size(); ++position) {
     const Index value = order[position];
     if (value < 0 || static_cast<std::size_t>(value) >= order.size()) {

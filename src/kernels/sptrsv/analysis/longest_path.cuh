@@ -10,6 +10,7 @@
 
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/seam.cuh"
+#include "base/index.hpp"
 #include "kernels/sptrsv/analysis/triangle.hpp"
 
 namespace taskdag::kernels {
@@ -139,7 +140,7 @@ __global__ void __launch_bounds__(kBlock)
   using Length = typename Path::Length;
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   const Index n = pattern.rows;
-  const Index chunks = (n + kWarpSize - 1) / kWarpSize;
+  const Index chunks = pieces_of(n, kWarpSize);
   for (;;) {
     const Index chunk = TicketCounter::receive(tickets.request(lane));
     if (chunk >= chunks) break;
@@ -198,7 +199,7 @@ __global__ void __launch_bounds__(kBlock)
 template <class Path>
 void find_longest_paths(const DevicePattern& pattern, const TriangleRanges& ranges, Triangle triangle, const Path& way,
                         typename Path::Length* lengths, int* ticket, cudaStream_t stream) {
-  const Index chunks = (pattern.rows + cuda::kWarpSize - 1) / cuda::kWarpSize;
+  const Index chunks = pieces_of(pattern.rows, cuda::kWarpSize);
   const int warps = std::min(chunks, cuda::device_limits().multiprocessors * path::kWarpsPerMultiprocessor);
   const int blocks = (warps * cuda::kWarpSize + path::kBlock - 1) / path::kBlock;
   path::path_kernel<<<blocks, path::kBlock, 0, stream>>>(pattern, ranges.first.data(), ranges.count.data(),

@@ -8,6 +8,7 @@
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/scan.cuh"
 #include "backends/cuda/seam.cuh"
+#include "base/index.hpp"
 #include "kernels/sptrsv/analysis/in_flight.hpp"
 #include "kernels/sptrsv/analysis/lanes.hpp"
 #include "kernels/sptrsv/analysis/warp_tasks.hpp"
@@ -53,7 +54,7 @@ __global__ void count_tasks(Index groups, const Index* group_begin, const Index*
   Index tasks = 0;
   if (group < groups) {
     const Index rows_per_task = kWarpSize >> (group % kLaneClasses);
-    tasks = (group_end[group] - group_begin[group] + rows_per_task - 1) / rows_per_task;
+    tasks = pieces_of(group_end[group] - group_begin[group], rows_per_task);
   }
   tasks_of_group[group] = tasks;
 }
@@ -99,7 +100,7 @@ __global__ void level_widths(Index levels, const Index* group_begin, const Index
 int persistent_blocks(const TaskList& tasks, const SolveTuning& tuning, int block) {
   const auto& limits = cuda::device_limits();
   const std::int64_t multiprocessors = limits.multiprocessors;
-  const std::int64_t tasks_per_level = (tasks.tasks + tasks.levels - 1) / tasks.levels;
+  const std::int64_t tasks_per_level = pieces_of(tasks.tasks, tasks.levels);
   const bool one_lane = std::int64_t{tasks.tasks} * kWarpSize < 2 * std::int64_t{tasks.rows};
   const int lookahead = one_lane ? tuning.lookahead_levels : tuning.lookahead_levels_many_lanes;
   const std::int64_t wanted = std::max(tasks_per_level * lookahead, multiprocessors * tuning.warps_per_multiprocessor);

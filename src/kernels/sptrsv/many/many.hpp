@@ -27,6 +27,9 @@ class ManySweep {
   /// `input`: as for make_sweep(); x_index is not used, results are in the order of the rows. Synchronises `stream`.
   ManySweep(const SweepInput& input, cudaStream_t stream);
 
+  /// Makes it ready for solve(), whatever the last one has left. To be called before the first. Asynchronous.
+  void reset(cudaStream_t stream);
+
   /// As Sweep::load_values().
   void load_values(const double* source, const double* pivot, cudaStream_t stream);
 

@@ -4,6 +4,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/scan.cuh"
 #include "backends/cuda/seam.cuh"
+#include "base/index.hpp"
 #include "kernels/sptrsv/many/pack.hpp"
 
 namespace taskdag::kernels::many {
@@ -17,7 +18,7 @@ using cuda::kWarpSize;
 using cuda::ScratchArray;
 using cuda::with_scratch;
 
-__device__ Index parts_of(Index count) { return count > kPartEntries ? (count + kPartEntries - 1) / kPartEntries : 0; }
+__device__ Index parts_of(Index count) { return count > kPartEntries ? pieces_of(count, kPartEntries) : 0; }
 
 __global__ void count_parts(Index rows, const Index* count, Index* parts) {
   const auto row = static_cast<Index>(element());

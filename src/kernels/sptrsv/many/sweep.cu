@@ -3,6 +3,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "base/index.hpp"
 #include "kernels/sptrsv/many/many.hpp"
 #include "kernels/sptrsv/many/pack.hpp"
 #include "kernels/sptrsv/many/solve.cuh"
@@ -38,7 +39,7 @@ void launch(const many::SolveParameters& p, Index levels, cudaStream_t stream) {
                                                             many::kLevelWarps * cuda::kWarpSize, 0),
               "asking for the occupancy of a kernel");
   constexpr int kWarps = many::kLevelWarps;
-  const std::int64_t per_level = (p.places + levels - 1) / levels;
+  const std::int64_t per_level = pieces_of(p.places, levels);
   const std::int64_t least = std::int64_t{limits.multiprocessors} * kWarpsPerMultiprocessor;
   const std::int64_t most = std::int64_t{limits.multiprocessors} * per_multiprocessor * kWarps;
   const std::int64_t warps = std::min({std::max(per_level * kLookaheadLevels, least), most, std::int64_t{p.places}});
@@ -61,6 +62,9 @@ ManySweep::ManySweep(const SweepInput& input, cudaStream_t stream)
   value_ = {static_cast<std::size_t>(entries_), stream};
   counter_ = {static_cast<std::size_t>(many::kLevelWarps) * many::kCounterStride, stream};
   spare_counter_ = {counter_.size(), stream};
+}
+
+void ManySweep::reset(cudaStream_t stream) {
   for (const auto* const counter : {&counter_, &spare_counter_}) {
     cuda::check(cudaMemsetAsync(counter->data(), 0, counter->size() * sizeof(int), stream), "resetting a counter");
   }

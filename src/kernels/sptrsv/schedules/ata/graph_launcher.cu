@@ -67,6 +67,7 @@ class GraphLauncher final : public CoarseLauncher {
   void run(cudaStream_t stream) override {
     for (const ExecutableGraph& graph : graphs_) graph.launch(stream);
   }
+  [[nodiscard]] bool may_be_captured() const override { return false; }  // executable graphs nest in no other
 
  private:
   std::vector<ExecutableGraph> graphs_;

@@ -9,24 +9,6 @@
 namespace taskdag::kernels {
 namespace {
 
-/// An event for order alone.
-class OrderEvent {
- public:
-  OrderEvent() { cuda::check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "creating an event"); }
-  OrderEvent(OrderEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  OrderEvent& operator=(OrderEvent&&) = delete;
-  ~OrderEvent() {
-    if (event_) static_cast<void>(cudaEventDestroy(event_));
-  }
-  void record(cudaStream_t stream) const { cuda::check(cudaEventRecord(event_, stream), "recording an event"); }
-  void delay(cudaStream_t stream) const {
-    cuda::check(cudaStreamWaitEvent(stream, event_, 0), "making a stream wait for an event");
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
 /// Tasks as launches. A task goes to a stream whose last task it waits for, else to the next stream in turn; stream 0
 /// is the caller's. A chain of tasks stays in the caller's stream without events.
 class StreamLauncher final : public CoarseLauncher {
@@ -38,11 +20,11 @@ class StreamLauncher final : public CoarseLauncher {
     for (Place& place : place_) {
       if (place.event != kNone) place.event = events++;
     }
-    for (Index i = 0; i < events; ++i) event_.emplace_back();
+    for (Index i = 0; i < events; ++i) event_.emplace_back(cuda::EventFor::order);
     for (int s = 1; s < kStreams; ++s) {
       if (last_[s] == kNone) continue;
       side_[s] = std::make_unique<cuda::UniqueStream>();
-      side_end_[s] = std::make_unique<OrderEvent>();
+      side_end_[s] = std::make_unique<cuda::UniqueEvent>(cuda::EventFor::order);
       forks_ = true;
     }
   }
@@ -101,11 +83,11 @@ class StreamLauncher final : public CoarseLauncher {
   Launches launches_;
   std::vector<Place> place_;
   std::array<Index, kStreams> last_{};  // last task of each stream
-  std::vector<OrderEvent> event_;
-  OrderEvent start_;
+  std::vector<cuda::UniqueEvent> event_;
+  cuda::UniqueEvent start_{cuda::EventFor::order};
   bool forks_ = false;  // other streams than the caller's are used
   std::array<std::unique_ptr<cuda::UniqueStream>, kStreams> side_;
-  std::array<std::unique_ptr<OrderEvent>, kStreams> side_end_;
+  std::array<std::unique_ptr<cuda::UniqueEvent>, kStreams> side_end_;
 };
 
 }  // namespace

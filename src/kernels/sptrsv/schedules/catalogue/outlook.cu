@@ -22,6 +22,7 @@ const CudaSchedule& Outlook::row_of(SolveSchedule schedule) const {
 ExpectedSchedule Outlook::choose() {
   for (const CudaSchedule& row : rows) {
     if (row.expect == nullptr || (left && !row.takes_left)) continue;
+    if (keep_rows && kernels::row_of(row.schedule).rewrites_rows) continue;
     const std::optional<Expectation> expected = row.expect(*this);
     if (expected && is_better(*expected, best)) best = {row.schedule, expected->microseconds};
   }

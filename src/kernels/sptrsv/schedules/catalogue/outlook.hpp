@@ -44,10 +44,10 @@ class Outlook {
  public:
   /// `looked_at` must outlive this. rows: the schedules that there are, in the order in which they are asked. left: the
   /// triangle is what another schedule has left, with entries in its ranges only; schedules that go by all entries of
-  /// rows are not asked.
+  /// rows are not asked. as_they_are: nor are schedules that rewrite rows.
   Outlook(const SweepInput& looked_at, const TriangleFeatures& measured, std::span<const CudaSchedule> all,
-          cudaStream_t on_stream, bool is_left = false)
-      : input(looked_at), features(measured), rows(all), stream(on_stream), left(is_left) {}
+          cudaStream_t on_stream, bool is_left = false, bool as_they_are = false)
+      : input(looked_at), features(measured), rows(all), stream(on_stream), left(is_left), keep_rows(as_they_are) {}
 
   /// The row of a schedule. @throws InvalidInput for a schedule that CUDA does not have
   [[nodiscard]] const CudaSchedule& row_of(SolveSchedule schedule) const;
@@ -70,6 +70,7 @@ class Outlook {
   const std::span<const CudaSchedule> rows;
   const cudaStream_t stream;
   const bool left;
+  const bool keep_rows;
   std::optional<ExpectedSchedule> best;  ///< of the schedules that were asked so far
 
  private:

@@ -5,6 +5,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/stream.hpp"
 #include "base/handover.hpp"
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
@@ -63,8 +64,9 @@ __global__ void find_rhs(const cells::Target* target, const cells::Errand* erran
   }
 }
 
-__global__ void arm(std::int64_t positions, double* slots, double* spare) {
+__global__ void arm(std::int64_t positions, double* slots, double* spare, unsigned* tickets) {
   const std::int64_t p = element();
+  if (p == 0) tickets[0] = tickets[1] = 0;
   if (p > positions) return;
   slots[p] = spare[p] = p < positions ? not_yet() : 0.0;
 }
@@ -79,7 +81,6 @@ class CellsSweep final : public Sweep {
     slots_ = {positions + 1, stream};
     spare_slots_ = {positions + 1, stream};
     tickets_ = {2, stream};
-    cuda::check(cudaMemsetAsync(tickets_.data(), 0, 2 * sizeof(unsigned), stream), "clearing tickets");
     const auto count = static_cast<std::int64_t>(positions);
     if (count > 0) {
       make_targets<<<layout_.cells, kElementBlock, 0, stream>>>(layout_.cell.data(), layout_.row.data(),
@@ -90,8 +91,6 @@ class CellsSweep final : public Sweep {
                                                             layout_.errand_at.data(), layout_.cell.data());
       cuda::check_launch("find_rhs");
     }
-    arm<<<element_blocks(count + 1), kElementBlock, 0, stream>>>(count, slots_.data(), spare_slots_.data());
-    cuda::check_launch("arm");
     cuda::synchronize(stream);  // the input's arrays may go
   }
 
@@ -131,6 +130,7 @@ class CellsSweep final : public Sweep {
  private:
   void run(const double* rhs, double* x, bool reciprocal, int* non_finite, cudaStream_t stream) {
     if (layout_.steps == 0) return;
+    if (start_.must_reset(stream)) reset(stream);
     const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
     taken_[turn_] +=
         cells::solve({layout_.cell.data(), layout_.step.data(), layout_.round.data(), layout_.errand.data(),
@@ -139,8 +139,18 @@ class CellsSweep final : public Sweep {
                       spare_slots_.data(), tickets_.data() + turn_, taken_[turn_], non_finite},
                      reciprocal, overlaps_, stream);
     overlaps_ = true;
+    start_.launched();
     std::swap(slots_, spare_slots_);
     turn_ = 1 - turn_;
+  }
+
+  void reset(cudaStream_t stream) {
+    const auto positions = static_cast<std::int64_t>(layout_.positions());
+    arm<<<element_blocks(positions + 1), kElementBlock, 0, stream>>>(positions, slots_.data(), spare_slots_.data(),
+                                                                     tickets_.data());
+    cuda::check_launch("arm");
+    taken_ = {};
+    overlaps_ = false;
   }
 
   cells::Layout layout_;
@@ -150,6 +160,7 @@ class CellsSweep final : public Sweep {
   cuda::DeviceArray<double> spare_slots_;  ///< what the last solve left
   cuda::DeviceArray<unsigned> tickets_;    ///< two counters, which take turns
   std::array<unsigned, 2> taken_{};
+  cuda::StartState start_;  ///< of slots and tickets
   std::size_t turn_ = 0;
   bool overlaps_ = false;    ///< not before the values that were loaded last are there
   bool unit_pivots_ = true;  ///< those of positions and errands, from the start on

@@ -61,8 +61,8 @@ class PackedTriangle {
   /// Adds the gathering of values (device array of the source).
   void gather_values(GatherBatch& batch, const double* source);
 
-  /// Runs one sweep. Asynchronous. Two sets of slots alternate: each run resets the other one, which saves a launch;
-  /// but for a run that waits for nothing.
+  /// Runs one sweep. Asynchronous; may be captured. Two sets of slots alternate: each run resets the other one, which
+  /// saves a launch; but for a run that waits for nothing.
   void solve(const SolveArguments& arguments, cudaStream_t stream);
 
   /// The result of the last run by position, until the next one.
@@ -111,7 +111,7 @@ class PackedTriangle {
   std::array<unsigned, 2> taken_{};  ///< tickets that overlapping launches have taken of the two counters
   bool solved_ = false;              ///< since values were loaded and slots reset by a launch of its own
   SolveTuning tuning_;
-  bool armed_ = false;  ///< slots are not_yet and the counters are 0
+  cuda::StartState start_;  ///< of slots and counters: not_yet and 0
 };
 
 }  // namespace taskdag::kernels

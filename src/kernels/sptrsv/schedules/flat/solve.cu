@@ -153,7 +153,6 @@ void PackedTriangle::arm(cudaStream_t stream) {
   cuda::check_launch("arm_kernel");
   taken_ = {};
   solved_ = false;
-  armed_ = true;
 }
 
 SolveParameters PackedTriangle::parameters(const SolveArguments& arguments, std::size_t stretch) {
@@ -206,7 +205,6 @@ void PackedTriangle::launch_two_levels(const SolveArguments& arguments, cudaStre
     taken_[turn_] += static_cast<unsigned>(blocks);
   } else {
     launch(two_levels_kernel, blocks, solved_ && overlaps_, stream, all);
-    armed_ = false;
   }
 }
 
@@ -216,6 +214,7 @@ void PackedTriangle::launch_graph(const SolveArguments& arguments, cudaStream_t 
     graph.launches = {[&](cudaStream_t captured) { launch_stretches(arguments, captured); },
                       [](const SolveParameters& p) { return p.first_task; }};
   } else if (arguments != graph.arguments) {
+    graph.arguments = {};  // nobody's, until all launches have got theirs
     for (std::size_t k = 0; k < stretches_.size(); ++k) graph.launches.set_argument(k, parameters(arguments, k));
   }
   graph.arguments = arguments;
@@ -227,7 +226,9 @@ void PackedTriangle::solve(const SolveArguments& arguments, cudaStream_t stream)
   constexpr int kBeforeGraph = 4;
   if (tasks_.rows == 0) return;
   const bool computed = computes_operands_ && arguments.rhs != arguments.x && (!has_parts_ || is_one_launch());
-  if (!armed_ && (!computed || has_parts_)) arm(stream);
+  const bool waits = !computed || has_parts_;
+  if (waits && start_.must_reset(stream)) arm(stream);
+  start_.forget();
   if (computed) {
     launch_two_levels(arguments, stream);
   } else if (is_one_launch()) {
@@ -239,6 +240,7 @@ void PackedTriangle::solve(const SolveArguments& arguments, cudaStream_t stream)
     launch_graph(arguments, stream);
   }
   solved_ = true;
+  if (waits) start_.launched();
   std::swap(slots_, spare_slots_);
   std::swap(counter_, spare_counter_);
   turn_ = 1 - turn_;

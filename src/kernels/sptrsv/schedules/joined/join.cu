@@ -312,7 +312,8 @@ JoinedTriangle join_levels(const SweepInput& input, std::int64_t most_terms, cud
 JoinedValues::JoinedValues(const JoinedTriangle& triangle, cudaStream_t stream)
     : value(static_cast<std::size_t>(triangle.entries), stream),
       pivot(static_cast<std::size_t>(triangle.rows), stream),
-      coefficient(static_cast<std::size_t>(triangle.substituted), stream) {}
+      coefficient(static_cast<std::size_t>(triangle.substituted), stream),
+      weight(static_cast<std::size_t>(triangle.rows), stream) {}
 
 void load_values(const JoinedTriangle& triangle, const double* source, const double* pivot, const JoinedValues& values,
                  cudaStream_t stream) {

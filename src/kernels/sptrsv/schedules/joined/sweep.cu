@@ -27,6 +27,10 @@ class JoinedSweep final : public Sweep {
     return true;
   }
 
+  void measure_growth(const double* /*source*/, const double* /*pivot*/, double* most, cudaStream_t stream) override {
+    joined::measure_growth(*triangle_, values_, most, stream);
+  }
+
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
     joined::reduce(*triangle_, values_, rhs, rhs_index_.data(), reduced_.data(), stream);
     sweep_->solve(reduced_.data(), x, non_finite, stream);

@@ -22,6 +22,7 @@ class SupernodesSweep final : public Sweep {
         rhs_index_(copy_of(input.rhs_index, rows(), stream)),
         inverse_(rows() * static_cast<std::size_t>(most_rows_), stream),
         values_(static_cast<std::size_t>(input.pattern.entries), stream),
+        row_size_(rows(), stream),
         scaled_(rows(), stream),
         sweep_(make(condensed.input(input))) {
     cuda::synchronize(stream);  // the input's arrays may go
@@ -30,6 +31,10 @@ class SupernodesSweep final : public Sweep {
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
     supernodes::load_values(blocks(), source, pivot, values_.data(), stream);
     sweep_->load_values(values_.data(), nullptr, stream);
+  }
+
+  void measure_growth(const double* source, const double* pivot, double* most, cudaStream_t stream) override {
+    supernodes::measure_growth(blocks(), source, pivot, row_size_.data(), most, stream);
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
@@ -42,7 +47,7 @@ class SupernodesSweep final : public Sweep {
 
   [[nodiscard]] std::int64_t bytes() const override {
     return place_.bytes() + outer_first_.bytes() + outer_count_.bytes() + source_entry_.bytes() + rhs_index_.bytes() +
-           inverse_.bytes() + values_.bytes() + scaled_.bytes() + sweep_->bytes();
+           inverse_.bytes() + values_.bytes() + row_size_.bytes() + scaled_.bytes() + sweep_->bytes();
   }
 
  private:
@@ -67,8 +72,9 @@ class SupernodesSweep final : public Sweep {
   cuda::DeviceArray<Offset> source_entry_;  ///< empty: the identity
   cuda::DeviceArray<Index> rhs_index_;      ///< empty: the identity
   cuda::DeviceArray<double> inverse_;
-  cuda::DeviceArray<double> values_;  ///< at the entries of the pattern
-  cuda::DeviceArray<double> scaled_;  ///< the right-hand side of sweep_, by row
+  cuda::DeviceArray<double> values_;    ///< at the entries of the pattern
+  cuda::DeviceArray<double> row_size_;  ///< by row, for measure_growth()
+  cuda::DeviceArray<double> scaled_;    ///< the right-hand side of sweep_, by row
   std::unique_ptr<Sweep> sweep_;
 };
 

@@ -4,9 +4,11 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/stream.hpp"
 #include "base/index.hpp"
 #include "dag/row_blocks.hpp"
 #include "kernels/sptrsv/schedules/supersteps/layout_sweep.hpp"
+#include "kernels/sptrsv/schedules/supersteps/pack.cuh"
 #include "kernels/sptrsv/schedules/supersteps/pack.hpp"
 #include "kernels/sptrsv/schedules/supersteps/supersteps.hpp"
 #include "taskdag/error.hpp"
@@ -172,8 +174,8 @@ class BlocksSweep final : public LayoutSweep {
       : LayoutSweep(fitting_layout(input, options.cell_rows, stream), input, stream),
         threads_(options.threads > 0 ? options.threads : threads_for(layout())),
         kernel_(kernel_for(threads_, layout().row_entries)),
-        ticket_(cuda::upload(std::vector<unsigned long long>(2, 0), stream)),
-        done_(cuda::upload(std::vector<unsigned>(at(layout().cells()), 0), stream)) {
+        ticket_(2, stream),
+        done_(at(layout().cells()), stream) {
     cuda::check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      static_cast<int>(cuda::most_shared_bytes() - kOwnBytes)),
                 "asking for shared memory");
@@ -197,6 +199,7 @@ class BlocksSweep final : public LayoutSweep {
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
     if (layout().cells() == 0) return;
+    if (start_.must_reset(stream)) reset(stream);
     cudaLaunchAttribute overlap{};
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlap.val.programmaticStreamSerializationAllowed = 1;
@@ -222,6 +225,7 @@ class BlocksSweep final : public LayoutSweep {
     ++solve_;
     taken_[counter] += static_cast<unsigned long long>(layout().cells()) + static_cast<unsigned long long>(grid_);
     overlaps_ = true;
+    start_.launched();
   }
 
   [[nodiscard]] std::int64_t bytes() const override {
@@ -229,12 +233,21 @@ class BlocksSweep final : public LayoutSweep {
   }
 
  private:
+  void reset(cudaStream_t stream) {
+    set_bytes(ticket_, 0, stream);
+    set_bytes(done_, 0, stream);
+    taken_ = {};
+    solve_ = 0;
+    overlaps_ = false;
+  }
+
   int threads_;
   Kernel kernel_;
   Index grid_ = 0;
   bool overlaps_ = false;  ///< not before the values that were loaded last are there
   unsigned solve_ = 0;     ///< the last one's number
   std::array<unsigned long long, 2> taken_{};
+  cuda::StartState start_;  ///< of tickets and flags
   cuda::DeviceArray<unsigned long long> ticket_;
   cuda::DeviceArray<unsigned> done_;
   const BlocksSweep* before_ = nullptr;  ///< whose results are the right-hand sides

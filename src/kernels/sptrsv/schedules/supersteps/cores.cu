@@ -2,10 +2,12 @@
 #include <cuda/atomic>
 
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/stream.hpp"
 #include "base/index.hpp"
 #include "dag/supersteps/cell_waits.hpp"
 #include "dag/supersteps/superstep_schedulers.hpp"
 #include "kernels/sptrsv/schedules/supersteps/layout_sweep.hpp"
+#include "kernels/sptrsv/schedules/supersteps/pack.cuh"
 #include "kernels/sptrsv/schedules/supersteps/pack.hpp"
 #include "kernels/sptrsv/schedules/supersteps/supersteps.hpp"
 #include "taskdag/error.hpp"
@@ -172,7 +174,7 @@ class CoresSweep final : public LayoutSweep {
         first_turn_(cuda::upload(prepared.cells.first_turn, stream)),
         turn_(cuda::upload(prepared.cells.turns, stream)),
         wait_(cuda::upload(prepared.waits.waits, stream)),
-        done_(cuda::upload(std::vector<unsigned long long>(static_cast<std::size_t>(cores), 0), stream)) {
+        done_(static_cast<std::size_t>(cores), stream) {
     cuda::check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      static_cast<int>(cuda::most_shared_bytes())),
                 "asking for shared memory");
@@ -187,6 +189,10 @@ class CoresSweep final : public LayoutSweep {
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
     if (layout().cells() == 0) return;
+    if (start_.must_reset(stream)) {
+      set_bytes(done_, 0, stream);
+      before_ = 0;
+    }
     CellArguments a = arguments(rhs, x, non_finite);
     Cores cores{first_turn_.data(), turn_.data(), wait_.data(), done_.data()};
     void* parameters[] = {&a, &cores, &before_};
@@ -194,6 +200,7 @@ class CoresSweep final : public LayoutSweep {
                                             dim3(kThreads), parameters, shared_bytes(), stream),
                 "launching cores");
     before_ += supersteps_;
+    start_.launched();
   }
 
   [[nodiscard]] std::int64_t bytes() const override {
@@ -205,6 +212,7 @@ class CoresSweep final : public LayoutSweep {
   int cores_;
   unsigned long long supersteps_;
   unsigned long long before_ = 0;
+  cuda::StartState start_;  ///< of done_
   cuda::DeviceArray<Index> first_turn_;
   cuda::DeviceArray<Turn> turn_;
   cuda::DeviceArray<CellWait> wait_;

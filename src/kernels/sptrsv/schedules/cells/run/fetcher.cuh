@@ -79,7 +79,8 @@ class Fetcher {
   }
 
   __device__ void fetch_entries(Errands& errands) const {
-    errands.rhs = errands.errand.rhs >= 0 ? __ldg(a_.rhs + errands.errand.rhs) : 0.0;
+    errands.rhs =
+        errands.errand.rhs >= 0 ? a_.rhs[errands.errand.rhs] : 0.0;  // not __ldg: the kernel before may have written it
     load(errands.position, errands.value, errands, max(static_cast<int>(errands.round.width()) - kHeld, 0));
   }
 

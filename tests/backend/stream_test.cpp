@@ -1,0 +1,256 @@
+// Solves that are captured into CUDA graphs, and calls on one object from several streams.
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/memory.hpp"
+#include "device_fixture.hpp"
+#include "measure.hpp"
+#include "problems.hpp"
+#include "taskdag/error.hpp"
+#include "taskdag/generators.hpp"
+#include "taskdag/taskdag.hpp"
+
+namespace taskdag {
+namespace {
+
+constexpr int kReplays = 1000;
+constexpr int kPairs = 200;
+
+/// A captured sequence of calls.
+class Graph {
+ public:
+  template <class Submit>
+  Graph(cudaStream_t stream, const Submit& submit) {
+    cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning to capture");
+    submit();
+    cudaGraph_t graph = nullptr;
+    cuda::check(cudaStreamEndCapture(stream, &graph), "capturing");
+    const cudaError_t made = cudaGraphInstantiate(&executable_, graph, 0);
+    static_cast<void>(cudaGraphDestroy(graph));
+    cuda::check(made, "instantiating");
+  }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  ~Graph() { static_cast<void>(cudaGraphExecDestroy(executable_)); }
+  void replay(cudaStream_t stream) const { cuda::check(cudaGraphLaunch(executable_, stream), "replaying"); }
+
+ private:
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+/// Deep and narrow; wide; rows with many entries; two levels.
+std::vector<test::Problem> cases() {
+  const auto stencil = [](Stencil kind, Index n, Index nz, Index unknowns) {
+    return make_stencil({.stencil = kind, .nx = n, .ny = n, .nz = nz, .unknowns_per_node = unknowns});
+  };
+  return {{"5-point 60 x 60", stencil(Stencil::five_point, 60, 1, 1)},
+          {"7-point 12 x 12 x 12", stencil(Stencil::seven_point, 12, 12, 1)},
+          {"27-point, 3 unknowns, 5 x 5 x 5", stencil(Stencil::twenty_seven_point, 5, 5, 3)},
+          {"arrow 400", test::arrow(400)},
+          {"diagonal 500", test::tridiagonal(500, 0.0, 2.0, 0.0)}};
+}
+
+std::vector<double> numbered(Index n, int k) {
+  std::vector<double> b = test::right_hand_side(n);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] *= 1.0 + 0.01 * static_cast<double>((static_cast<int>(i) + k) % 17);
+  return b;
+}
+
+class StreamTest : public test::OnDevice<testing::TestWithParam<SolveSchedule>> {
+ protected:
+  using Vector = cuda::DeviceArray<double>;
+
+  [[nodiscard]] Vector device(const std::vector<double>& host) const { return cuda::upload(host, stream()); }
+  [[nodiscard]] std::vector<double> host(const Vector& array, cudaStream_t s) const {
+    return cuda::fetch_array(array.data(), array.size(), s);
+  }
+  [[nodiscard]] static Stream handle(cudaStream_t s) { return {s}; }
+
+  /// Runs `body(a, make)` for each case; make() gives a fresh object.
+  template <class Body>
+  void with_triangles(const Body& body) {
+    const Context context = Context::create({.backend = Backend::cuda});
+    for (const test::Problem& c : cases()) {
+      for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+        SCOPED_TRACE(c.name + (triangle == Triangle::lower ? ", lower" : ", upper"));
+        TriangularOptions options{.triangle = triangle};
+        options.schedule = GetParam();
+        body(c.a, [&] { return TriangularSolver(context, c.a.view(), MemorySpace::host, options); });
+      }
+    }
+  }
+};
+
+TEST_P(StreamTest, ACapturedSolveMayBeReplayedWithOtherRightHandSides) {
+  with_triangles([&](const CsrMatrix& a, const auto& make) {
+    TriangularSolver direct = make();
+    TriangularSolver captured = make();
+    const std::vector<double> b0 = numbered(a.rows, 0);
+    const Vector b = device(b0);
+    const Vector x = device(std::vector<double>(b0.size(), -1.0));
+    const Vector expected = device(b0);
+    const auto submit = [&] { captured.solve(b.data(), x.data(), MemorySpace::device, handle(stream())); };
+    std::unique_ptr<Graph> graph;
+    try {
+      graph = std::make_unique<Graph>(stream(), submit);
+    } catch (const Unsupported&) {  // in words, before anything was captured
+      cudaGraph_t nothing = nullptr;
+      ASSERT_EQ(cudaStreamEndCapture(stream(), &nothing), cudaSuccess);
+      static_cast<void>(cudaGraphDestroy(nothing));
+    }
+    if (graph) {
+      const int replays = a.rows > 3000 ? kReplays : 30;
+      for (int k = 0; k < replays; ++k) {
+        const std::vector<double> bk = numbered(a.rows, k);
+        cuda::copy_to_device(b.data(), bk.data(), bk.size(), stream());
+        graph->replay(stream());
+        if (k % 5 == 3) submit();  // direct solves in between change nothing
+        direct.solve(b.data(), expected.data(), MemorySpace::device, handle(stream()));
+        ASSERT_TRUE(test::same_bits(host(x, stream()), host(expected, stream()))) << "replay " << k;
+      }
+    }
+    // A capture that is never replayed, or that was refused, leaves the object as it was.
+    for (int k = 0; k < 3; ++k) {
+      const std::vector<double> bk = numbered(a.rows, 1000 + k);
+      cuda::copy_to_device(b.data(), bk.data(), bk.size(), stream());
+      submit();
+      direct.solve(b.data(), expected.data(), MemorySpace::device, handle(stream()));
+      ASSERT_TRUE(test::same_bits(host(x, stream()), host(expected, stream())));
+    }
+  });
+}
+
+TEST_P(StreamTest, SolvesOnTwoStreamsNeedNoEvents) {
+  const cuda::UniqueStream other;
+  with_triangles([&](const CsrMatrix& a, const auto& make) {
+    TriangularSolver solver = make();
+    const Vector b = device(numbered(a.rows, 0));
+    const Vector x[2] = {device(numbered(a.rows, 1)), device(numbered(a.rows, 1))};
+    const Vector expected = device(numbered(a.rows, 1));
+    solver.solve(b.data(), expected.data(), MemorySpace::device, handle(stream()));
+    for (int k = 0; k < kPairs; ++k) {
+      solver.solve(b.data(), x[0].data(), MemorySpace::device, handle(stream()));
+      solver.solve(b.data(), x[1].data(), MemorySpace::device, handle(other.get()));
+    }
+    const std::vector<double> first = host(expected, stream());
+    EXPECT_TRUE(test::same_bits(host(x[0], stream()), first));
+    EXPECT_TRUE(test::same_bits(host(x[1], other.get()), first));
+  });
+}
+
+TEST_P(StreamTest, ValuesThatAreTakenOnAnotherStreamAreThereForTheNextSolve) {
+  const cuda::UniqueStream other;
+  with_triangles([&](const CsrMatrix& a, const auto& make) {
+    TriangularSolver solver = make();
+    TriangularSolver alone = make();
+    std::vector<double> larger = a.values;
+    for (double& value : larger) value *= 2.0;
+    const Vector values[2] = {device(a.values), device(larger)};
+    const Vector b = device(numbered(a.rows, 0));
+    const Vector x = device(numbered(a.rows, 1));
+    const Vector expected = device(numbered(a.rows, 1));
+    for (int k = 0; k < 20; ++k) {
+      solver.update_values(values[k % 2].data(), MemorySpace::device, handle(other.get()));
+      solver.solve(b.data(), x.data(), MemorySpace::device, handle(stream()));
+    }
+    alone.update_values(values[1].data(), MemorySpace::device, handle(stream()));
+    alone.solve(b.data(), expected.data(), MemorySpace::device, handle(stream()));
+    EXPECT_TRUE(test::same_bits(host(x, stream()), host(expected, stream())));
+  });
+}
+
+TEST_P(StreamTest, TheOutcomeIsKnownAfterTheStreamIsGone) {
+  with_triangles([&](const CsrMatrix& a, const auto& make) {
+    TriangularSolver solver = make();
+    std::vector<double> bad = numbered(a.rows, 0);
+    bad[bad.size() / 2] = std::numeric_limits<double>::quiet_NaN();
+    const Vector b = device(bad);
+    const Vector x = device(bad);
+    {
+      const cuda::UniqueStream gone;
+      solver.solve(b.data(), x.data(), MemorySpace::device, handle(gone.get()));
+    }
+    EXPECT_EQ(solver.outcome(), SolveOutcome::non_finite);
+    EXPECT_EQ(solver.outcome(), SolveOutcome::success);
+  });
+}
+
+TEST_P(StreamTest, AnObjectMayGoWhileItsSolvesRun) {
+  with_triangles([&](const CsrMatrix& a, const auto& make) {
+    const Vector b = device(numbered(a.rows, 0));
+    const Vector x = device(numbered(a.rows, 1));
+    TriangularSolver stays = make();
+    const Vector expected = device(numbered(a.rows, 1));
+    stays.solve(b.data(), expected.data(), MemorySpace::device, handle(stream()));
+    const std::vector<double> right = host(expected, stream());
+    {
+      TriangularSolver solver = make();
+      for (int k = 0; k < 20; ++k) solver.solve(b.data(), x.data(), MemorySpace::device, handle(stream()));
+    }
+    EXPECT_TRUE(test::same_bits(host(x, stream()), right));
+  });
+}
+
+TEST_P(StreamTest, ACapturedApplicationMayBeReplayed) {
+  const Context context = Context::create({.backend = Backend::cuda});
+  for (const test::Problem& c : cases()) {
+    for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
+      SCOPED_TRACE(c.name + (kind == FactorKind::ilu ? ", ilu" : ", ic"));
+      FactorOptions options;
+      options.kind = kind;
+      options.schedule = GetParam();
+      const auto make = [&] {
+        Factorization f(context, c.a.pattern(), MemorySpace::host, options);
+        static_cast<void>(f.factor(c.a.values.data(), MemorySpace::host));
+        return f;
+      };
+      Factorization captured = make();
+      Factorization direct = make();
+      const Vector b = device(numbered(c.a.rows, 0));
+      const Vector x = device(numbered(c.a.rows, 1));
+      const Vector expected = device(numbered(c.a.rows, 1));
+      std::unique_ptr<Graph> graph;
+      try {
+        graph = std::make_unique<Graph>(
+            stream(), [&] { captured.apply(Apply::full, b.data(), x.data(), MemorySpace::device, handle(stream())); });
+      } catch (const Unsupported&) {
+        cudaGraph_t nothing = nullptr;
+        ASSERT_EQ(cudaStreamEndCapture(stream(), &nothing), cudaSuccess);
+        static_cast<void>(cudaGraphDestroy(nothing));
+        continue;
+      }
+      std::vector<double> larger = c.a.values;
+      for (double& value : larger) value *= 2.0;
+      for (int k = 0; k < 60; ++k) {
+        if (k == 30) {  // a graph sees new values
+          static_cast<void>(captured.factor(larger.data(), MemorySpace::host, handle(stream())));
+          static_cast<void>(direct.factor(larger.data(), MemorySpace::host, handle(stream())));
+        }
+        const std::vector<double> bk = numbered(c.a.rows, k);
+        cuda::copy_to_device(b.data(), bk.data(), bk.size(), stream());
+        graph->replay(stream());
+        direct.apply(Apply::full, b.data(), expected.data(), MemorySpace::device, handle(stream()));
+        ASSERT_TRUE(test::same_bits(host(x, stream()), host(expected, stream()))) << "replay " << k;
+      }
+    }
+  }
+}
+
+std::vector<SolveSchedule> schedules() {
+  const auto all = solve_schedules(Backend::cuda);
+  std::vector<SolveSchedule> result(all.begin(), all.end());
+  std::erase(result, SolveSchedule::blocks);  // of orderings by blocks
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, StreamTest, testing::ValuesIn(schedules()), [](const auto& parameter) {
+  std::string name = to_string(parameter.param);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace taskdag
