@@ -62,11 +62,11 @@ std::string number(double value) {
 const char* to_text(bool value) { return value ? "true" : "false"; }
 
 PetscErrorCode read_list(OptionItems PetscOptionsObject, const OptionRow& option, std::span<const char* const> names,
-                         PetscInt* value) {
+                         PetscInt* value, PetscBool* given) {
   PetscFunctionBegin;
   PetscCall(PetscOptionsEList(option.name, option.help.c_str(), nullptr, names.data(),
                               static_cast<PetscInt>(names.size()), names[static_cast<std::size_t>(*value)], value,
-                              nullptr));
+                              given));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

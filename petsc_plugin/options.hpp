@@ -32,9 +32,9 @@ const char* to_text(bool value);
 // Each reads one option inside PetscOptionsBegin() or PetscOptionsHeadBegin(); a value that is not given stays.
 // They return PETSC_ERR_ARG_OUTOFRANGE for values outside the row's range.
 
-/// One of `names`; `value` is its place there.
+/// One of `names`; `value` is its place there. `given`: null, or told whether the option was given.
 PetscErrorCode read_list(OptionItems items, const OptionRow& option, std::span<const char* const> names,
-                         PetscInt* value);
+                         PetscInt* value, PetscBool* given = nullptr);
 PetscErrorCode read_int(OptionItems items, const OptionRow& option, PetscInt least, PetscInt* value);
 PetscErrorCode read_bool(OptionItems items, const OptionRow& option, bool* value);
 /// Finite, 0 or more.

@@ -31,7 +31,15 @@ enum class FactorKind {
 /// none: reported as a zero pivot. nonzero: start again with shift_amount added to the whole diagonal, doubled each
 /// time. positive_definite: (p <= ..., sign included) start again with a shift found by bisection of the amount that
 /// makes the matrix diagonally dominant, at most 5 refinements. inblocks: shift_amount is added to this pivot only.
-enum class ShiftType { none, nonzero, positive_definite, inblocks };
+///
+/// scaled is not PETSc's, and for ic alone. The amount is relative: row i gets amount · a_ii, as if the matrix had been
+/// scaled to a unit diagonal, shifted and scaled back, so it does not matter how rows are scaled. A pivot is bad at
+/// p <= max(zero_pivot, 1e-6) · d, where d is the row's diagonal entry with its shift. Then the factorisation starts
+/// again with 0.001, ten times as much each time up to 1000, and takes two steps of bisection towards the smallest
+/// amount that does: at most 11 attempts. shift_amount is not looked at. If all diagonal entries are negative, so are
+/// the pivots: it is then -A that is definite. Diagonal entries of both signs, or of zero, are a failure
+/// (FactorOutcome::not_definite).
+enum class ShiftType { none, nonzero, positive_definite, inblocks, scaled };
 
 /// Where fill (FactorOptions::levels > 0) may be.
 /// everywhere: ILU(k) and IC(k) as they are known; fill couples blocks of one colour.
@@ -124,6 +132,15 @@ class TASKDAG_API Factorization {
   /// info(), and a column's last bits may differ from those of apply().
   void apply_many(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                   MemorySpace space, Stream stream = {});
+
+  /// How much an application can enlarge a vector: ‖D^½ M⁻¹ D^½ e‖∞ with e = (1, …, 1), D the absolute values of the
+  /// diagonal of the factored matrix B, and 1 where that is 0. It is that of B scaled to a unit diagonal, so scaling B
+  /// from both sides changes nothing. Far above what ‖B⁻¹‖ may be, the factor is unstable, whatever its pivots are.
+  /// After Chow & Saad 1997, Experimental study of ILU preconditioners for indefinite matrices. `values`, `space`:
+  /// those of the last factor(); null: D = I, so ‖M⁻¹ e‖∞. Infinite where a NaN or an infinity comes out; outcome()
+  /// tells of it, too. Costs one application. Synchronises `stream`.
+  /// @throws InvalidInput before the first factor(); DeviceError
+  [[nodiscard]] double growth(const double* values, MemorySpace space, Stream stream = {});
 
   /// Whether any value computed since the last call was not finite. Synchronises the device.
   [[nodiscard]] SolveOutcome outcome();

@@ -26,6 +26,9 @@ FactorFailure to_failure(const FactorStatus& status) {
     case FactorOutcome::non_finite:
       failure.error = MAT_FACTOR_OTHER;
       break;
+    case FactorOutcome::not_definite:
+      failure = {MAT_FACTOR_NUMERIC_ZEROPIVOT, 0.0, status.first_row};
+      break;
   }
   return failure;
 }
@@ -36,6 +39,10 @@ PetscErrorCode raise_failure(const FactorStatus& status, const FactorOptions& op
              "Zero pivot row %" PetscInt_FMT " tolerance %g; last one row %" PetscInt_FMT " value %g",
              static_cast<PetscInt>(status.first_row), options.zero_pivot, static_cast<PetscInt>(status.last_row),
              status.last_pivot);
+  PetscCheck(status.outcome != FactorOutcome::not_definite, PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT,
+             "The matrix is not definite: the diagonal entry of row %" PetscInt_FMT
+             " is zero or has another sign than the first",
+             static_cast<PetscInt>(status.first_row));
   PetscCheck(status.outcome != FactorOutcome::non_finite, PETSC_COMM_SELF, PETSC_ERR_FP,
              "The factor has a value that is not finite in row %" PetscInt_FMT,
              static_cast<PetscInt>(status.first_row));
@@ -103,18 +110,22 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   if (!same(options, options_)) PetscCall(build(matrix, options));
   EventScope event;
   PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(matrix)));
+  growth_ = 0.0;
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     status_ = factorization_->factor(view.values, space, stream);
+    if (measure_growth_ && status_.ok()) growth_ = factorization_->growth(view.values, space, stream);
   }));
   // As PETSc's own incomplete factorisations count: one reciprocal per row.
-  PetscCall(log_flops(on_cuda(), static_cast<PetscLogDouble>(rows())));
+  PetscCall(log_flops(on_cuda(), static_cast<PetscLogDouble>(rows()) + (growth_ > 0.0 ? flops(Apply::full) : 0.0)));
   *failure = to_failure(status_);
   if (!status_.ok()) {
     if (error_if_failure) PetscCall(raise_failure(status_, options_));
-    PetscCall(PetscInfo(matrix, "Factorisation failed: first row %d, last row %d, value %g\n",
+    PetscCall(PetscInfo(matrix, "Factorisation failed%s: first row %d, last row %d, value %g\n",
+                        status_.outcome == FactorOutcome::not_definite ? ", the diagonal is of no definite matrix" : "",
                         static_cast<int>(status_.first_row), static_cast<int>(status_.last_row), status_.last_pivot));
   } else if (status_.shifts > 0) {
-    PetscCall(PetscInfo(matrix, "Diagonal shift %g after %d shifts\n", status_.shift_amount, status_.shifts));
+    PetscCall(PetscInfo(matrix, "Diagonal shift %g%s after %d shifts\n", status_.shift_amount,
+                        options_.shift == ShiftType::scaled ? " times the diagonal" : "", status_.shifts));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -156,7 +167,7 @@ PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
   PetscCall(PetscViewerASCIIPrintf(viewer, "  schedules: forward %s, backward %s%s\n", to_string(sizes.lower_schedule),
                                    to_string(sizes.upper_schedule),
                                    options_.schedule == SolveSchedule::automatic ? " (auto)" : ""));
-  if (status_.shifts > 0)
+  if (status_.shifts > 0 && options_.shift != ShiftType::scaled)
     PetscCall(
         PetscViewerASCIIPrintf(viewer, "  shifted %d times, by %g in the end\n", status_.shifts,
                                options_.shift == ShiftType::inblocks ? options_.shift_amount : status_.shift_amount));
@@ -168,6 +179,7 @@ PetscErrorCode FactorBridge::reset() {
   PetscCall(guarded([&] { factorization_.reset(); }));
   backend_.reset();
   status_ = {};
+  growth_ = 0.0;
   PetscCall(source_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

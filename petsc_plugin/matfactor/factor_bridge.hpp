@@ -18,8 +18,13 @@ struct FactorFailure {
   PetscInt zero_pivot_row = -1;
 };
 
+/// Whether a numeric phase measures the growth of its factor, which costs an application.
+enum class MeasureGrowth : bool { no, yes };
+
 class FactorBridge : public Bridge {
  public:
+  explicit FactorBridge(MeasureGrowth measure) : measure_growth_(measure == MeasureGrowth::yes) {}
+
   /// Symbolic phase. row, col: permutations as MatGetOrdering() gives them, or null for the natural order.
   PetscErrorCode analyse(Mat matrix, IS row, IS col, const FactorOptions& options, const BackendSettings& settings);
 
@@ -31,8 +36,13 @@ class FactorBridge : public Bridge {
   PetscErrorCode apply(Apply part, Vec b, Vec x);
   PetscErrorCode apply(Apply part, Mat b, Mat x);
 
-  /// Prints the backend, sizes, levels, memory and shift.
+  /// Prints the backend, sizes, levels, memory and PETSc's shifts.
   PetscErrorCode view(PetscViewer viewer) const;
+
+  /// Of the last numeric phase.
+  [[nodiscard]] const FactorStatus& status() const { return status_; }
+  /// Factorization::growth() of the last numeric phase that succeeded; 0 where it was not measured.
+  [[nodiscard]] double growth() const { return growth_; }
 
   /// Null before analyse(), and for a matrix without rows.
   [[nodiscard]] const FactorizationInfo* info() const { return factorization_ ? &factorization_->info() : nullptr; }
@@ -46,6 +56,8 @@ class FactorBridge : public Bridge {
 
   FactorOptions options_;  ///< as given, without the blocks
   FactorStatus status_;
+  bool measure_growth_;
+  double growth_ = 0.0;
   std::vector<Index> row_order_;
   std::vector<Index> col_order_;  ///< empty where `same_order_`
   bool same_order_ = false;       ///< one index set was given for both

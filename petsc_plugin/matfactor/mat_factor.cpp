@@ -15,7 +15,7 @@ struct FactorData {
   FillScope fill = FillScope::everywhere;
   PetscReal fill_expected = 1.0;
   PetscLogDouble entries_given = 0.0;  ///< of the matrix, or of its upper triangle
-  FactorBridge bridge;
+  FactorBridge bridge{MeasureGrowth::no};
 };
 
 FactorData& data_of(Mat factor) { return *static_cast<FactorData*>(factor->data); }

@@ -13,6 +13,13 @@
 namespace taskdag::petsc {
 namespace {
 
+// In the order of the enumeration.
+constexpr std::array<const char*, 2> icc_shift_names = {"scaled", "petsc"};
+constexpr IccShift default_icc_shift = IccShift::scaled;
+
+/// Growth above this says that an application has no correct digit left.
+constexpr double reasonable_growth = 1e15;
+
 struct FactorRows {
   OptionRow own_ordering{"-pc_taskdag_ordering", FactorSettings{}.ordering, "auto, any registered ordering",
                          "Ordering of the factor; auto takes " MATORDERINGTASKDAGBMC
@@ -22,8 +29,12 @@ struct FactorRows {
                      "PETSc's name for the same choice; -pc_taskdag_ordering counts where both are given"};
   OptionRow reuse_ordering{"-pc_factor_reuse_ordering", to_text(FactorSettings{}.reuse_ordering), "true, false",
                            "Keep the ordering when the pattern changes"};
-  OptionRow shift_type{"-pc_factor_shift_type", "NONE for ilu, POSITIVE_DEFINITE for icc",
-                       "NONE, NONZERO, POSITIVE_DEFINITE, INBLOCKS", "What to do at a zero pivot"};
+  OptionRow icc_shift{"-pc_taskdag_icc_shift", icc_shift_names[static_cast<std::size_t>(default_icc_shift)],
+                      join(icc_shift_names),
+                      "What icc does at a bad pivot: the smallest shift relative to the diagonal, or PETSc's "
+                      "POSITIVE_DEFINITE; not together with -pc_factor_shift_type"};
+  OptionRow shift_type{"-pc_factor_shift_type", "NONE for ilu, for icc what -pc_taskdag_icc_shift says",
+                       "NONE, NONZERO, POSITIVE_DEFINITE, INBLOCKS", "What to do at a zero pivot, as PETSc does it"};
   OptionRow shift_amount{"-pc_factor_shift_amount", number(FactorSettings{}.shift_amount), "0 or more",
                          "Amount of a shift"};
   OptionRow zero_pivot{"-pc_factor_zeropivot", number(FactorSettings{}.zero_pivot), "0 or more",
@@ -32,7 +43,13 @@ struct FactorRows {
                    "Levels of fill of ILU and ICC"};
 };
 
-/// The shift in force: the chosen one, else none for ILU and positive definite for ICC, as PETSc's own.
+/// Whether ICC takes the shift that PETSc does not have.
+bool takes_scaled_shift(const FactorSettings& settings, FactorKind kind) {
+  return kind == FactorKind::ic && !settings.shift &&
+         settings.icc_shift.value_or(default_icc_shift) == IccShift::scaled;
+}
+
+/// PETSc's shift in force: the chosen one, else none for ILU and positive definite for ICC, as PETSc's own.
 MatFactorShiftType effective_shift(const FactorSettings& settings, FactorKind kind) {
   if (settings.shift) return *settings.shift;
   return kind == FactorKind::ic ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE;
@@ -56,22 +73,39 @@ class FactorPreconditioner final : public Preconditioner {
   PetscErrorCode reset() override;
 
  private:
+  PetscErrorCode check_shifts() const;
   PetscErrorCode order(Mat matrix);
+  PetscErrorCode run(Mat matrix, const FactorOptions& wanted, bool error_if_failure);
+  PetscErrorCode report_growth(Mat matrix);
+  PetscErrorCode view_shift(PetscViewer viewer) const;
+  PetscErrorCode view_numbers(PetscViewer viewer) const;
   [[nodiscard]] FactorOptions options() const;
   [[nodiscard]] const FactorSettings& own() const { return settings_.factor; }
 
   FactorKind kind_;
   const Settings& settings_;
-  FactorBridge factor_;
+  FactorBridge factor_{MeasureGrowth::yes};
   FactorFailure failure_;
   IS row_ = nullptr;  ///< the ordering, held for -pc_factor_reuse_ordering
   IS col_ = nullptr;
   OrderingChoice ordering_;  ///< the ordering in use, and why, where it was chosen automatically
+  bool warned_ = false;      ///< of growth
 };
 
+PetscErrorCode FactorPreconditioner::check_shifts() const {
+  PetscFunctionBegin;
+  const bool contradiction = kind_ == FactorKind::ic && own().shift && own().icc_shift == IccShift::scaled;
+  PetscCheck(!contradiction, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "-pc_taskdag_icc_shift scaled and the shift type %s (-pc_factor_shift_type) exclude each other",
+             MatFactorShiftTypes[*own().shift]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 FactorOptions FactorPreconditioner::options() const {
-  return factor_options(kind_, effective_shift(own(), kind_), own().shift_amount, own().zero_pivot, own().levels,
-                        own().fill, settings_.sweeps);
+  FactorOptions options = factor_options(kind_, effective_shift(own(), kind_), own().shift_amount, own().zero_pivot,
+                                         own().levels, own().fill, settings_.sweeps);
+  if (takes_scaled_shift(own(), kind_)) options.shift = ShiftType::scaled;
+  return options;
 }
 
 PetscErrorCode FactorPreconditioner::order(Mat matrix) {
@@ -96,11 +130,33 @@ PetscErrorCode FactorPreconditioner::order(Mat matrix) {
 
 PetscErrorCode FactorPreconditioner::analyse(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
+  PetscCall(check_shifts());
   FactorOptions wanted;
   PetscCall(guarded([&] { wanted = options(); }));
   PetscCall(order(matrix));
   PetscCall(factor_.analyse(matrix, row_, col_, wanted, settings_.backend));
+  PetscCall(run(matrix, wanted, error_if_failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorPreconditioner::run(Mat matrix, const FactorOptions& wanted, bool error_if_failure) {
+  PetscFunctionBegin;
   PetscCall(factor_.factor(matrix, wanted, error_if_failure, &failure_));
+  PetscCall(report_growth(matrix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorPreconditioner::report_growth(Mat matrix) {
+  PetscFunctionBegin;
+  const double growth = factor_.growth();
+  if (growth > 0.0) PetscCall(PetscInfo(matrix, "Growth of the factor, scaled to a unit diagonal: %g\n", growth));
+  if (growth <= reasonable_growth || warned_) PetscFunctionReturn(PETSC_SUCCESS);
+  warned_ = true;
+  PetscCall(PetscFPrintf(
+      PETSC_COMM_SELF, PETSC_STDERR,
+      "TaskDAG: warning: the %s factor is unstable, an application can enlarge a vector %g times. Another ordering, "
+      "a shift (-pc_factor_shift_type) or another preconditioner may help\n",
+      kind_ == FactorKind::ic ? "ICC" : "ILU", growth));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,7 +164,35 @@ PetscErrorCode FactorPreconditioner::update(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
   FactorOptions wanted;
   PetscCall(guarded([&] { wanted = options(); }));
-  PetscCall(factor_.factor(matrix, wanted, error_if_failure, &failure_));
+  PetscCall(run(matrix, wanted, error_if_failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorPreconditioner::view_shift(PetscViewer viewer) const {
+  PetscFunctionBegin;
+  if (takes_scaled_shift(own(), kind_))
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: scaled, relative to the diagonal\n"));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: %s, amount %g; tolerance for zero pivot %g\n",
+                                     MatFactorShiftTypes[effective_shift(own(), kind_)], own().shift_amount,
+                                     own().zero_pivot));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Ranks have factors of their own: the largest numbers are shown.
+PetscErrorCode FactorPreconditioner::view_numbers(PetscViewer viewer) const {
+  PetscFunctionBegin;
+  const FactorStatus& status = factor_.status();
+  std::array<double, 3> mine = {status.shift_amount, 1.0 + status.shifts, factor_.growth()};
+  std::array<double, 3> most = {};
+  PetscCallMPI(MPI_Allreduce(mine.data(), most.data(), 3, MPI_DOUBLE, MPI_MAX,
+                             PetscObjectComm(reinterpret_cast<PetscObject>(viewer))));
+  if (!factor_.backend()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (takes_scaled_shift(own(), kind_))
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  shifted by %g times the diagonal, attempts: %d\n", most[0],
+                                     static_cast<int>(most[1])));
+  if (most[2] > 0.0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  growth of the factor, scaled to a unit diagonal: %g\n", most[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,10 +207,9 @@ PetscErrorCode FactorPreconditioner::view(PetscViewer viewer) const {
   }));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix ordering: %s%s\n", text.c_str(),
                                    own().reuse_ordering ? ", reused" : ""));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: %s, amount %g; tolerance for zero pivot %g\n",
-                                   MatFactorShiftTypes[effective_shift(own(), kind_)], own().shift_amount,
-                                   own().zero_pivot));
+  PetscCall(view_shift(viewer));
   PetscCall(factor_.view(viewer));
+  PetscCall(view_numbers(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,7 +235,7 @@ std::unique_ptr<Preconditioner> make_icc(const Settings& settings) {
 
 std::vector<OptionRow> factor_rows() {
   const FactorRows rows;
-  return {rows.own_ordering, rows.ordering,   rows.reuse_ordering, rows.shift_type,
+  return {rows.own_ordering, rows.ordering,   rows.reuse_ordering, rows.icc_shift, rows.shift_type,
           rows.shift_amount, rows.zero_pivot, rows.levels,         fill_row()};
 }
 
@@ -171,6 +254,9 @@ PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings* settings) {
   PetscCall(read_text(PetscOptionsObject, rows->own_ordering, &factor.ordering, &given));
   PetscCall(read_bool(PetscOptionsObject, rows->reuse_ordering, &factor.reuse_ordering));
 
+  auto icc_shift = static_cast<PetscInt>(factor.icc_shift.value_or(default_icc_shift));
+  PetscCall(read_list(PetscOptionsObject, rows->icc_shift, icc_shift_names, &icc_shift, &given));
+  if (given) factor.icc_shift = static_cast<IccShift>(icc_shift);
   const OptionRow& shift = rows->shift_type;
   MatFactorShiftType chosen = effective_shift(factor, kind_of(*settings));
   PetscCall(PetscOptionsEnum(shift.name, shift.help.c_str(), "PCFactorSetShiftType", MatFactorShiftTypes,
@@ -184,7 +270,9 @@ PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings* settings) {
 }
 
 bool same_factor(const Settings& a, const Settings& b) {
-  const auto shift = [](const Settings& s) { return effective_shift(s.factor, kind_of(s)); };
+  const auto shift = [](const Settings& s) {
+    return std::pair(effective_shift(s.factor, kind_of(s)), takes_scaled_shift(s.factor, kind_of(s)));
+  };
   const auto tied = [](const FactorSettings& s) {
     return std::tie(s.ordering, s.shift_amount, s.zero_pivot, s.levels, s.fill);
   };

@@ -14,10 +14,17 @@ namespace taskdag::petsc {
 
 struct Settings;
 
+/// -pc_taskdag_icc_shift.
+enum class IccShift {
+  scaled,  ///< the library's ShiftType::scaled
+  petsc,   ///< positive definite, as PETSc's ICC
+};
+
 struct FactorSettings {
   std::string ordering = ordering_auto;
   bool reuse_ordering = false;              ///< may change at any time; all others only before a new start
   std::optional<MatFactorShiftType> shift;  ///< without one the type's default counts
+  std::optional<IccShift> icc_shift;        ///< chosen; that and a chosen `shift` contradict each other
   PetscReal shift_amount = FactorOptions{}.shift_amount;
   PetscReal zero_pivot = FactorOptions{}.zero_pivot;
   PetscInt levels = 0;

@@ -44,6 +44,12 @@ void check_blocks(const FactorOptions& options, Index rows) {
   }
 }
 
+void require_factor(const Factorization::Impl& impl) {
+  if (impl.factored) return;
+  throw InvalidInput(impl.tried ? "the last factor() failed: an application needs another one first"
+                                : "a factorisation is applied before its first factor()");
+}
+
 }  // namespace
 
 Factorization::Factorization(const Context& context, const CsrPattern& pattern, MemorySpace space,
@@ -55,6 +61,9 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
   check_pattern(pattern, space, false, "a factorisation");
   if (!std::isfinite(options.shift_amount) || !(options.zero_pivot >= 0) || !std::isfinite(options.zero_pivot)) {
     throw InvalidInput("shift_amount must be finite, zero_pivot finite and not negative");
+  }
+  if (options.shift == ShiftType::scaled && options.kind != FactorKind::ic) {
+    throw InvalidInput("ShiftType::scaled is for ic only");
   }
   check_order(row_order, pattern.rows, context.backend(), "row");
   const bool one_order = row_order.data() == col_order.data() && row_order.size() == col_order.size();
@@ -97,14 +106,18 @@ void Factorization::apply_many(Apply part, Index count, const double* b, std::in
   if (impl_->kind != FactorKind::ic && (part == Apply::symmetric_left || part == Apply::symmetric_right)) {
     throw InvalidInput("the symmetric parts of an application exist for ic only");
   }
-  if (!impl_->factored) {
-    throw InvalidInput(impl_->tried ? "the last factor() failed: an application needs another one first"
-                                    : "a factorisation is applied before its first factor()");
-  }
+  require_factor(*impl_);
   require_columns(count, info().rows, b, ldb, x, ldx);
   if (space == MemorySpace::host) impl_->refuse_capture(stream, "an application to vectors in host memory");
   with_memory_errors("several right-hand sides", info().rows,
                      [&] { impl_->apply(part, count, b, ldb, x, ldx, space, stream); });
+}
+
+double Factorization::growth(const double* values, MemorySpace space, Stream stream) {
+  require_factor(*impl_);
+  impl_->refuse_capture(stream, "growth()");
+  return with_memory_errors("the growth of a factor", info().rows,
+                            [&] { return impl_->growth(values, space, stream); });
 }
 
 SolveOutcome Factorization::outcome() { return impl_->outcome(); }

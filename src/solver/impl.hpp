@@ -39,6 +39,7 @@ class Factorization::Impl {
   virtual FactorStatus factor(const double* values, MemorySpace space, Stream stream) = 0;
   virtual void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                      MemorySpace space, Stream stream) = 0;
+  virtual double growth(const double* values, MemorySpace space, Stream stream) = 0;
   virtual SolveOutcome outcome() = 0;
   virtual SolveOutcome outcome(Stream stream) = 0;
   virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above

@@ -60,6 +60,7 @@ struct PlainLoop {
         }
         return false;
       case ShiftType::none:
+      case ShiftType::scaled:  // not PETSc's
         return false;
     }
     ++shifts;

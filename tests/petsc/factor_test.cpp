@@ -89,13 +89,16 @@ TEST_F(Factor, ShiftsAreThoseOfPetsc) {
   }
 }
 
-TEST_F(Factor, DefaultShiftOfIccIsThatOfPetsc) {
+TEST_F(Factor, PetscsShiftOfIccIsThatOfPetsc) {
   CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 10, .ny = 10, .nz = 1});
   for (double& value : a.values)
     if (value > 0) value *= 0.6;  // no longer positive definite
   const OwnedMat matrix = make_matrix(a);
-  expect_same(matrix, ours_icc, "-pc_type icc", PCApply);
-  const Solve ours = solve(matrix, std::string("-ksp_max_it 5 ") + ours_icc);
+  const std::string as_petsc = std::string(ours_icc) + "-pc_taskdag_icc_shift petsc ";
+  expect_same(matrix, as_petsc, "-pc_type icc", PCApply);
+  expect_same(matrix, package_icc, "-pc_type icc", PCApply);
+  expect_same(matrix, std::string(ours_icc) + "-pc_factor_shift_type positive_definite", "-pc_type icc", PCApply);
+  const Solve ours = solve(matrix, "-ksp_max_it 5 " + as_petsc);
   EXPECT_NE(ours.view.find("shifted"), std::string::npos) << "the case shows nothing unless there is a shift\n"
                                                           << ours.view;
 }

@@ -39,7 +39,8 @@ TEST_F(Fill, PatternResultAndIterationsAreThoseOfPetsc) {
         SCOPED_TRACE(words({c.matrix, options}));
         const std::string theirs_text = "-pc_type " + options;
         const std::string package_text = theirs_text + "-pc_factor_mat_solver_type taskdag -pc_taskdag_backend host";
-        const std::string ours_text = "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_type " + options;
+        const std::string ours_text =
+            "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_icc_shift petsc -pc_taskdag_type " + options;
         const OwnedPc theirs = make_pc(a, theirs_text);
         const OwnedPc package = make_pc(a, package_text);
         const OwnedPc ours = make_pc(a, ours_text);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -37,7 +38,7 @@ TEST(ShiftTest, WithoutAStrategyThereIsOneAttempt) {
 }
 
 TEST(ShiftTest, GoodAttemptsAreNotShifted) {
-  for (const ShiftType shift : {ShiftType::nonzero, ShiftType::positive_definite}) {
+  for (const ShiftType shift : {ShiftType::nonzero, ShiftType::positive_definite, ShiftType::scaled}) {
     ShiftStrategy strategy(with(shift), 1.0);
     EXPECT_EQ(attempts(strategy, 0.0), std::vector<double>{0.0});
     EXPECT_EQ(strategy.shifts(), 0);
@@ -100,6 +101,66 @@ TEST(ShiftTest, PositiveDefiniteGivesUpWhenTheTopDoesNotSuffice) {
   EXPECT_EQ(attempts(strategy, 100.0).size(), 7U);
   EXPECT_EQ(strategy.amount(), 1.1 * 8.0);
   EXPECT_EQ(strategy.shifts(), 6);
+}
+
+/// The same for a shift relative to the diagonal, which is never below 0 and in steps of a factor.
+std::vector<double> exponents(ShiftStrategy& strategy, double needed) {
+  std::vector<double> result;
+  for (const double amount : attempts(strategy, needed)) result.push_back(std::log10(amount));
+  return result;
+}
+
+void expect_exponents(const std::vector<double>& found, const std::vector<double>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  EXPECT_TRUE(std::isinf(found[0])) << "the first attempt has no shift";
+  for (std::size_t k = 1; k < found.size(); ++k) EXPECT_NEAR(found[k], expected[k], 1e-12) << "attempt " << k;
+}
+
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+
+TEST(ShiftTest, ScaledGrowsTenfoldThenBisectsTheExponent) {
+  ShiftStrategy strategy(with(ShiftType::scaled, FactorKind::ic), 0.0);
+  EXPECT_TRUE(strategy.shift().relative);
+  // 0.1 suffices, then 10^-1.5 does not, 10^-1.25 does.
+  expect_exponents(exponents(strategy, 0.05), {kNone, -3, -2, -1, -1.5, -1.25});
+  EXPECT_EQ(strategy.shifts(), 5);
+}
+
+TEST(ShiftTest, ScaledRepeatsTheBestAttemptWhereTheLastStepFails) {
+  ShiftStrategy strategy(with(ShiftType::scaled, FactorKind::ic), 0.0);
+  expect_exponents(exponents(strategy, 0.9), {kNone, -3, -2, -1, 0, -0.5, -0.25, 0});
+  EXPECT_EQ(strategy.shifts(), 7);
+}
+
+TEST(ShiftTest, ScaledLooksBelowAFirstGuessThatSuffices) {
+  ShiftStrategy strategy(with(ShiftType::scaled, FactorKind::ic), 0.0);
+  expect_exponents(exponents(strategy, 1e-9), {kNone, -3, -3.5, -3.75});
+}
+
+TEST(ShiftTest, ScaledEndsWithAnAmountThatSufficesInFewAttempts) {
+  std::size_t most = 0;
+  for (int k = -80; k <= 60; ++k) {
+    const double needed = std::pow(10.0, k / 20.0);
+    ShiftStrategy strategy(with(ShiftType::scaled, FactorKind::ic), 0.0);
+    most = std::max(most, attempts(strategy, needed).size());
+    EXPECT_GE(strategy.amount(), 0.9999 * needed);
+    EXPECT_LE(strategy.amount(), 2 * std::max(needed, 1e-4));
+  }
+  EXPECT_EQ(most, static_cast<std::size_t>(kernels::ScaledShift::kMostAttempts));
+}
+
+TEST(ShiftTest, ScaledGivesUpAboveAThousand) {
+  ShiftStrategy strategy(with(ShiftType::scaled, FactorKind::ic), 0.0);
+  expect_exponents(exponents(strategy, 1e9), {kNone, -3, -2, -1, 0, 1, 2, 3});
+}
+
+TEST(ShiftTest, ScaledHoldsPivotsAgainstTheLargerTolerance) {
+  FactorOptions options = with(ShiftType::scaled, FactorKind::ic);
+  EXPECT_EQ(kernels::pivot_rule(options).zero_pivot, options.zero_pivot);
+  options.zero_pivot = 1e-14;
+  EXPECT_EQ(kernels::pivot_rule(options).zero_pivot, kernels::kLeastScaledPivot);
+  options.shift = ShiftType::positive_definite;
+  EXPECT_EQ(kernels::pivot_rule(options).zero_pivot, 1e-14);
 }
 
 TEST(ShiftTest, TopIsAtLeastTheZeroPivot) {

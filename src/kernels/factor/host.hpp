@@ -6,6 +6,7 @@
 
 #include "backends/host/seam.hpp"
 #include "dag/plan_runner.hpp"
+#include "kernels/factor/pivot.hpp"
 #include "kernels/factor/state.hpp"
 #include "taskdag/csr.hpp"
 
@@ -24,6 +25,8 @@ struct HostFactor {
   double* values;
   double* inverse_pivots;
   Findings* findings;
+  double first = 0.0;
+  [[nodiscard]] double first_diagonal() const { return first; }
   [[nodiscard]] double entry(Offset e) const { return values[e]; }
   [[nodiscard]] double inverse_pivot(Index k) const { return inverse_pivots[k]; }
   void publish_pivot(Index i, Offset diagonal, double pivot) const {
@@ -32,14 +35,15 @@ struct HostFactor {
   }
   void zero_pivot(Index i, double) const { findings->zero_pivot(i); }
   void shifted(Index) const { findings->shifted(); }
+  void not_definite(Index i) const { findings->not_definite(i); }
   void non_finite(Index i) const { findings->non_finite(i); }
 };
 
 /// Loads every row in the plan's order (entry e starts as values[source[e]], or 0 where source[e] is −1, the diagonal
-/// with `shift` added) and calls eliminate(i, row). entry_of_column: per thread, by column, all −1 before and after.
+/// shifted) and calls eliminate(i, row). entry_of_column: per thread, by column, all −1 before and after.
 template <class Pattern, class Eliminate>
 void eliminate_rows(PlanRunner& runner, const Pattern& pattern, std::vector<std::vector<Offset>>& entry_of_column,
-                    double* factor, const double* values, const Offset* source, double shift,
+                    double* factor, const double* values, const Offset* source, const DiagonalShift& shift,
                     const Eliminate& eliminate) {
   const Index* const order = runner.plan().order().data();
   runner.run([&](int thread, Index first, Index last) {
@@ -51,7 +55,8 @@ void eliminate_rows(PlanRunner& runner, const Pattern& pattern, std::vector<std:
         row[e] = source[e] < 0 ? 0.0 : values[source[e]];
         entry[pattern.column(e)] = e;
       }
-      row[pattern.diagonal(i)] += shift;
+      double& diagonal = row[pattern.diagonal(i)];
+      diagonal = shift.applied_to(diagonal);
       eliminate(i, row);
       for (Offset e = pattern.row_begin(i); e < pattern.row_end(i); ++e) entry[pattern.column(e)] = -1;
     }

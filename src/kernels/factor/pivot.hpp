@@ -1,5 +1,6 @@
 /// \file
-/// The pivot check of both factorisations, PETSc's MatPivotCheck as one function without state.
+/// The pivot check of both factorisations, as functions without state: PETSc's MatPivotCheck, and that of
+/// ShiftType::scaled.
 #pragma once
 
 #include "base/handover.hpp"
@@ -15,17 +16,47 @@ struct PivotRule {
   double inblocks_amount = 0.0;
 };
 
+/// What an attempt adds to the diagonal.
+struct DiagonalShift {
+  double amount = 0.0;
+  bool relative = false;  ///< the amount is a multiple of each diagonal entry
+
+  TASKDAG_HD double applied_to(double diagonal) const { return diagonal + (relative ? amount * diagonal : amount); }
+};
+
+/// What ShiftType::scaled holds a pivot against.
+struct DiagonalEntry {
+  double value = 0.0;  ///< the row's, with its shift
+  double first = 0.0;  ///< the first row's: its sign is that of all pivots
+};
+
 /// The pivot to use.
 TASKDAG_HD double shifted_pivot(const PivotRule& rule, double pivot) {
   const double magnitude = pivot < 0 ? -pivot : pivot;
   return rule.shift == ShiftType::inblocks && magnitude <= rule.zero_pivot ? pivot + rule.inblocks_amount : pivot;
 }
 
-/// Returns the pivot to use and reports a bad one through `factor`: zero_pivot(i, |p|) where the attempt fails or must
-/// be restarted, shifted(i) where inblocks changed it, non_finite(i) for a NaN or infinity. A NaN is never "zero", as
-/// in PETSc.
+/// The check of ShiftType::scaled. Unlike PETSc's it asks how much of the diagonal entry elimination has left: a pivot
+/// that lost nearly all its digits makes as bad a factor as a negative one.
 template <class Factor>
-TASKDAG_HD double check_pivot(const PivotRule& rule, Index i, double pivot, double absolute_sum, const Factor& factor) {
+TASKDAG_HD void check_scaled_pivot(const PivotRule& rule, Index i, double pivot, const DiagonalEntry& diagonal,
+                                   const Factor& factor) {
+  const double sign = diagonal.first < 0 ? -1.0 : 1.0;
+  if (!is_finite(diagonal.value)) {
+    factor.non_finite(i);
+  } else if (sign * diagonal.value <= 0) {
+    factor.not_definite(i);
+  } else if (sign * pivot <= rule.zero_pivot * sign * diagonal.value) {
+    factor.zero_pivot(i, pivot < 0 ? -pivot : pivot);
+  }
+}
+
+/// Returns the pivot to use and reports a bad one through `factor`: zero_pivot(i, |p|) where the attempt fails or must
+/// be restarted, shifted(i) where inblocks changed it, not_definite(i) where no shift would help, non_finite(i) for a
+/// NaN or infinity. A NaN is never "zero", as in PETSc. `diagonal`: read for ShiftType::scaled only.
+template <class Factor>
+TASKDAG_HD double check_pivot(const PivotRule& rule, Index i, double pivot, double absolute_sum,
+                              const DiagonalEntry& diagonal, const Factor& factor) {
   const double magnitude = pivot < 0 ? -pivot : pivot;
   if (!is_finite(pivot) || !is_finite(absolute_sum)) factor.non_finite(i);
   switch (rule.shift) {
@@ -40,6 +71,9 @@ TASKDAG_HD double check_pivot(const PivotRule& rule, Index i, double pivot, doub
       break;
     case ShiftType::inblocks:
       if (magnitude <= rule.zero_pivot) factor.shifted(i);
+      break;
+    case ShiftType::scaled:
+      check_scaled_pivot(rule, i, pivot, diagonal, factor);
       break;
   }
   return shifted_pivot(rule, pivot);

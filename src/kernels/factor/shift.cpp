@@ -10,6 +10,12 @@ namespace {
 constexpr int kMostRefinements = 5;
 }
 
+PivotRule pivot_rule(const FactorOptions& options) {
+  const bool scaled = options.shift == ShiftType::scaled;
+  const double zero_pivot = scaled ? std::max(options.zero_pivot, kLeastScaledPivot) : options.zero_pivot;
+  return {options.shift, zero_pivot, options.shift_amount};
+}
+
 ShiftStrategy::ShiftStrategy(const FactorOptions& options, double dominance)
     : options_(options), top_(1.1 * std::max(options.zero_pivot, dominance)) {}
 
@@ -35,6 +41,9 @@ bool ShiftStrategy::again(bool failed) {
       fraction_ = (high_ + low_) / 2;
     }
     amount_ = fraction_ * top_;
+  } else if (options_.shift == ShiftType::scaled) {
+    if (!scaled_.again(failed)) return false;
+    amount_ = scaled_.amount();
   } else {
     return false;
   }

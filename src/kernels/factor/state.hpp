@@ -18,6 +18,7 @@ class Findings {
   void reset() {
     first_zero_ = kNone;
     first_bad_ = kNone;
+    first_wrong_ = kNone;
     last_zero_ = -1;
     shifted_ = 0;
   }
@@ -28,9 +29,11 @@ class Findings {
     }
   }
   void non_finite(Index i) { lower(first_bad_, i); }
+  void not_definite(Index i) { lower(first_wrong_, i); }
   void shifted() { shifted_.fetch_add(1, std::memory_order_relaxed); }
 
   [[nodiscard]] bool any_zero() const { return last_zero_ >= 0; }
+  [[nodiscard]] bool any_not_definite() const { return first_wrong_ != kNone; }
 
   /// `pivot(row)` is the row's pivot; shifts of the whole diagonal are the caller's to add.
   template <class Pivot>
@@ -44,7 +47,10 @@ class Findings {
       const double last = pivot(result.last_row);
       result.last_pivot = last < 0 ? -last : last;
     }
-    if (bad < zero) {
+    if (any_not_definite()) {
+      result.outcome = FactorOutcome::not_definite;
+      result.first_row = first_wrong_;
+    } else if (bad < zero) {
       result.outcome = FactorOutcome::non_finite;
       result.first_row = bad;
     } else if (any_zero()) {
@@ -63,6 +69,7 @@ class Findings {
   }
   std::atomic<Index> first_zero_{kNone};
   std::atomic<Index> first_bad_{kNone};
+  std::atomic<Index> first_wrong_{kNone};  // not definite
   std::atomic<Index> last_zero_{-1};
   std::atomic<int> shifted_{0};
 };

@@ -203,17 +203,17 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
   FactorStatus status;
   const double dominance = options_.shift == ShiftType::positive_definite ? full_dominance(values, s) : 0.0;
   kernels::ShiftStrategy strategy(options_, dominance);
-  const kernels::PivotRule rule{options_.shift, options_.zero_pivot, options_.shift_amount};
+  const kernels::PivotRule rule = kernels::pivot_rule(options_);
   kernels::FactorReport report;
   do {
     // Sweeps are loaded before the outcome is known: an attempt that must be repeated is rare.
-    attempt({values, source(), strategy.amount()}, rule, s);
+    attempt({values, source(), strategy.shift()}, rule, s);
     if (transposed_.first.sweep) load_transposed(transposed_, s);
     if (rewrites_rows()) measure_growth(s);
     for (const SweepPair& pair : given_up_) load_sweeps(pair, s);
     for (const SweepPair& pair : given_up_transposed_) load_transposed(pair, s);
     report = factor_.report();
-  } while (strategy.again(report.last_zero >= 0));
+  } while (report.first_not_definite == INT_MAX && strategy.again(report.last_zero >= 0));
   status.shift_amount = strategy.amount();
   status.shifts = options_.shift == ShiftType::inblocks ? report.shifted : strategy.shifts();
   if (report.last_zero >= 0) {
@@ -221,7 +221,10 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
     const Offset at = fetch(diagonal_.data() + report.last_zero, s);
     status.last_pivot = std::abs(fetch(factor_.entries() + at, s));
   }
-  if (report.last_zero >= 0 && report.first_zero <= report.first_non_finite) {
+  if (report.first_not_definite != INT_MAX) {
+    status.outcome = FactorOutcome::not_definite;
+    status.first_row = report.first_not_definite;
+  } else if (report.last_zero >= 0 && report.first_zero <= report.first_non_finite) {
     status.outcome = FactorOutcome::zero_pivot;
     status.first_row = report.first_zero;
   } else if (report.first_non_finite != INT_MAX) {

@@ -1,5 +1,6 @@
 /// \file
-/// The incomplete factorisations on CUDA: factorization.cu analyses and factorises, application.cu applies.
+/// The incomplete factorisations on CUDA: factorization.cu analyses and factorises, application.cu
+/// applies, growth.cu says how much that enlarges.
 #pragma once
 
 #include <optional>
@@ -32,6 +33,7 @@ class CudaFactorization final : public Factorization::Impl {
   FactorStatus factor(const double* values, MemorySpace space, Stream stream) override;
   void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
              Stream stream) override;
+  double growth(const double* values, MemorySpace space, Stream stream) override;
   SolveOutcome outcome() override;
   SolveOutcome outcome(Stream stream) override;
   CsrMatrix copy_factor() const override;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dag/supersteps/block_schedule.hpp"
+#include "kernels/factor/growth.hpp"
 #include "kernels/factor/shift.hpp"
 #include "solver/checks.hpp"
 #include "solver/host/schedule.hpp"
@@ -29,11 +30,11 @@ HostFactorization::HostFactorization(const Context& context, const CsrPattern& p
 
 FactorStatus HostFactorization::factor(const double* values, MemorySpace space, Stream) {
   require_host_memory(space);
-  const kernels::PivotRule rule{options_.shift, options_.zero_pivot, options_.shift_amount};
+  const kernels::PivotRule rule = kernels::pivot_rule(options_);
   kernels::ShiftStrategy strategy(options_, dominance_ ? (*dominance_)(values) : 0.0);
   do {
-    run_attempt(values, strategy.amount(), rule);
-  } while (strategy.again(findings_.any_zero()));
+    run_attempt(values, strategy.shift(), rule);
+  } while (!findings_.any_not_definite() && strategy.again(findings_.any_zero()));
   FactorStatus status = findings_.status([this](Index i) { return pivot(i); });
   status.shift_amount = strategy.amount();
   status.shifts += strategy.shifts();
@@ -56,6 +57,29 @@ void HostFactorization::apply(Apply part, Index count, const double* b, std::int
     k += together;
   }
   if (columns_work_.size() > work) update_info();
+}
+
+double HostFactorization::growth(const double* values, MemorySpace space, Stream) {
+  require_host_memory(space);
+  const std::size_t rows = work_.size();
+  std::vector<double> weight(rows, 1.0);
+  if (values != nullptr) {
+    const std::vector<Offset> diagonal = diagonal_entries(matrix_.view());
+    for (std::size_t i = 0; i < rows; ++i) {
+      const Offset entry = matrix_.source_entry[static_cast<std::size_t>(diagonal[i])];
+      weight[i] = kernels::growth_weight(values[entry]);
+    }
+  }
+  std::vector<double> b(rows);
+  std::vector<double> x(rows);
+  for (std::size_t i = 0; i < rows; ++i) b[static_cast<std::size_t>(at(row_order_, static_cast<Index>(i)))] = weight[i];
+  apply_one(Apply::full, b.data(), x.data());
+  double largest = 0.0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double value = x[static_cast<std::size_t>(at(col_order_, static_cast<Index>(i)))];
+    largest = std::max(largest, kernels::weighted_size(weight[i], value));
+  }
+  return largest;
 }
 
 void HostFactorization::finish_info(const ScheduledSweep& lower, const ScheduledSweep& upper) {

@@ -28,6 +28,7 @@ class HostFactorization : public Factorization::Impl {
   FactorStatus factor(const double* values, MemorySpace space, Stream) final;
   void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
              Stream) final;
+  double growth(const double* values, MemorySpace space, Stream) final;
   SolveOutcome outcome() final {
     return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
   }
@@ -52,7 +53,8 @@ class HostFactorization : public Factorization::Impl {
   void reduce_to_upper();
   void fill(Index levels);
 
-  virtual void run_attempt(const double* values, double shift, const kernels::PivotRule& rule) = 0;
+  virtual void run_attempt(const double* values, const kernels::DiagonalShift& shift,
+                           const kernels::PivotRule& rule) = 0;
   virtual void load_sweeps() = 0;
   virtual void check_part(Apply) const {}
   virtual void apply_one(Apply part, const double* b, double* x) = 0;

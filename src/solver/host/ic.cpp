@@ -26,7 +26,7 @@ class HostIcFactorization final : public HostFactorization {
   }
 
  private:
-  void run_attempt(const double* values, double shift, const kernels::PivotRule& rule) override {
+  void run_attempt(const double* values, const kernels::DiagonalShift& shift, const kernels::PivotRule& rule) override {
     kernel_.factor(values, matrix_.source_entry.data(), shift, rule, findings_);
   }
   void load_sweeps() override {

@@ -32,7 +32,7 @@ class HostIluFactorization final : public HostFactorization {
             make_sweep(turned.view(), turned.source_entry.data(), Triangle::upper)};
   }
 
-  void run_attempt(const double* values, double shift, const kernels::PivotRule& rule) override {
+  void run_attempt(const double* values, const kernels::DiagonalShift& shift, const kernels::PivotRule& rule) override {
     kernel_.factor(values, matrix_.source_entry.data(), shift, rule, findings_);
   }
   void load_sweeps() override {

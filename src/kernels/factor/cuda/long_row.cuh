@@ -87,7 +87,7 @@ __device__ void eliminate_long(const Parameters& p, int lane, const GroupRow& ro
   HeldPivot pivot(p, row, lane);
   for (Index e = lane; e < row.entries; e += kWarpSize) {
     const double own = p.input.value(row.begin + e);
-    values[e] = e == row.diagonal ? own + p.input.shift : own;
+    values[e] = e == row.diagonal ? p.input.shift.applied_to(own) : own;
   }
   const Offset* const changed = p.lists.changed + row.first_changed;
   if (work.changed) {

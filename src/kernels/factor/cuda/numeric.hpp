@@ -20,19 +20,26 @@ struct FactorReport {
   Index first_zero = INT_MAX;
   Index last_zero = -1;
   Index first_non_finite = INT_MAX;
+  Index first_not_definite = INT_MAX;
   int shifted = 0;
 };
 
 /// The values to factorise: entry e of the factor's pattern is values[source ? source[e] : e], 0 where source[e] is −1,
-/// plus `shift` on the diagonal. Device memory.
+/// shifted on the diagonal. Device memory.
 struct FactorInput {
   const double* values = nullptr;
   const Offset* source = nullptr;
-  double shift = 0.0;
+  DiagonalShift shift;
 
   TASKDAG_HD double value(Offset e) const {
     const Offset from = source ? source[e] : e;
     return from < 0 ? 0.0 : values[from];
+  }
+  /// Of a diagonal entry e, for check_pivot(): read only where the rule asks for it. Only ic does, whose first entry is
+  /// the first row's diagonal.
+  TASKDAG_HD DiagonalEntry diagonal(const PivotRule& rule, Offset e) const {
+    if (rule.shift != ShiftType::scaled) return {};
+    return {shift.applied_to(value(e)), value(0)};
   }
 };
 

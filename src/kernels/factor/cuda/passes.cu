@@ -42,7 +42,7 @@ double diagonal_dominance(const DevicePattern& pattern, const double* values, co
   if (pattern.rows == 0) return 0.0;
   ScratchArray<double> dominance(static_cast<std::size_t>(pattern.rows), stream);
   dominance_kernel<<<element_blocks(std::int64_t{pattern.rows} * kWarpSize), kElementBlock, 0, stream>>>(
-      pattern, FactorInput{values, source}, dominance.data());
+      pattern, FactorInput{values, source, {}}, dominance.data());
   cuda::check_launch("dominance_kernel");
   return cuda::largest(dominance.data(), pattern.rows, stream);
 }

@@ -24,7 +24,7 @@ __global__ void find_partners(DevicePattern pattern, const Offset* diagonal, Off
 
 __global__ void load_diagonal(Index rows, const Offset* diagonal, FactorInput input, const Index* index, double* rhs) {
   const auto row = static_cast<Index>(element());
-  if (row < rows) rhs[index ? index[row] : row] = input.value(diagonal[row]) + input.shift;
+  if (row < rows) rhs[index ? index[row] : row] = input.shift.applied_to(input.value(diagonal[row]));
 }
 
 struct FillArguments {
@@ -125,7 +125,10 @@ __global__ void __launch_bounds__(kElementBlock) fill_factor(const FillArguments
     for (int k = mine; k < mine_end; ++k) absolute_sum += magnitude[k];
     if (block_end - tile <= kTile) break;
   }
-  if (active) static_cast<void>(check_pivot(a.rule, row, pivot, absolute_sum, elimination::Reporter{a.target.report}));
+  if (!active) return;
+  // The diagonal entry of a row of ic is its first.
+  const DiagonalEntry diagonal = Kind == FactorKind::ic ? a.input.diagonal(a.rule, begin) : DiagonalEntry{};
+  static_cast<void>(check_pivot(a.rule, row, pivot, absolute_sum, diagonal, elimination::Reporter{a.target.report}));
 }
 
 }  // namespace

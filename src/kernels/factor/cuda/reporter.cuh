@@ -14,6 +14,7 @@ struct Reporter {
     atomicMax(&report->last_zero, i);
   }
   __device__ void shifted(Index) const { atomicAdd(&report->shifted, 1); }
+  __device__ void not_definite(Index i) const { atomicMin(&report->first_not_definite, i); }
   __device__ void non_finite(Index i) const { atomicMin(&report->first_non_finite, i); }
 };
 

@@ -179,7 +179,7 @@ __device__ void eliminate_in_rounds(const Parameters& p, const LaneGroup& group,
   }
   off = group.sum(off);
   double diagonal = 0.0;
-  if (row.active && rank == 0) diagonal = work.places[row.diagonal].value + p.input.shift + off;
+  if (row.active && rank == 0) diagonal = p.input.shift.applied_to(work.places[row.diagonal].value) + off;
   double own = 0.0;
   if (Row::kIlu && last.place >= 0) own = work.places[last.place].value;
   const int late_rounds = group.most(row.rounds - row.early_rounds);

@@ -70,11 +70,13 @@ __device__ inline double publish_pivot(const Parameters& p, const LaneGroup& gro
 __device__ inline void check_row(const Parameters& p, const LaneGroup& group, const GroupRow& row, double pivot,
                                  double absolute_sum) {
   absolute_sum = group.sum(absolute_sum);
-  if (row.active && group.rank() == 0) static_cast<void>(check_pivot(p.rule, row.row, pivot, absolute_sum, p.reporter));
+  if (!row.active || group.rank() != 0) return;
+  const DiagonalEntry diagonal = p.input.diagonal(p.rule, row.begin + row.diagonal);
+  static_cast<void>(check_pivot(p.rule, row.row, pivot, absolute_sum, diagonal, p.reporter));
 }
 
 __device__ inline double load_diagonal(const Parameters& p, const LaneGroup& group, const GroupRow& row) {
-  return row.active && group.rank() == 0 ? p.input.value(row.begin + row.diagonal) + p.input.shift : 0.0;
+  return row.active && group.rank() == 0 ? p.input.shift.applied_to(p.input.value(row.begin + row.diagonal)) : 0.0;
 }
 
 /// A pivot row in a lane, with what it is waited for.

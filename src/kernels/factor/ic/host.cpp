@@ -32,11 +32,12 @@ HostIc0::HostIc0(const CsrPattern& pattern, host::ThreadPool& pool)
       entry_of_column_(static_cast<std::size_t>(runner_.plan().threads()),
                        std::vector<Offset>(static_cast<std::size_t>(pattern.rows), -1)) {}
 
-void HostIc0::factor(const double* values, const Offset* source, double shift, const PivotRule& rule,
+void HostIc0::factor(const double* values, const Offset* source, const DiagonalShift& shift, const PivotRule& rule,
                      Findings& findings) {
   findings.reset();
   const Pattern pattern{&pattern_, &above_};
-  const HostFactor factor{values_.data(), inverse_pivots_.data(), &findings};
+  const double first = pattern_.rows > 0 ? values[source[0]] : 0.0;
+  const HostFactor factor{values_.data(), inverse_pivots_.data(), &findings, first};
   eliminate_rows(runner_, pattern, entry_of_column_, values_.data(), values, source, shift,
                  [&](Index i, HostRow& row) { ic0_row(pattern, i, row, factor, rule); });
 }

@@ -25,7 +25,8 @@ class HostIc0 {
 
   /// One attempt: entry e of the pattern starts as values[source[e]], or 0 where source[e] is −1; diagonal entries with
   /// `shift` added.
-  void factor(const double* values, const Offset* source, double shift, const PivotRule& rule, Findings& findings);
+  void factor(const double* values, const Offset* source, const DiagonalShift& shift, const PivotRule& rule,
+              Findings& findings);
   /// Turns the published rows of D·U into the unit U, once, after the last attempt.
   void scale();
   /// Pivots D on the diagonal, D·U (after scale(): the unit U) above.

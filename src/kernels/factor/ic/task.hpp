@@ -15,9 +15,11 @@ namespace taskdag::kernels {
 /// Pattern: of the upper triangle, diagonal entry first: row_begin(k) is the diagonal's position, row_end(k),
 /// column(e); the rows above that reach column k, ascending: above_begin(k), above_end(k), above_row(t), and
 /// above_entry(t), the position of (row, k) in its row.
-/// Row, Factor: as in ilu/task.hpp.
+/// Row, Factor: as in ilu/task.hpp; and factor.first_diagonal(), the matrix's entry (0, 0).
 template <class Pattern, class Row, class Factor>
 void ic0_row(const Pattern& pattern, Index k, Row& row, const Factor& factor, const PivotRule& rule) {
+  const Offset diagonal = pattern.row_begin(k);
+  const DiagonalEntry before{row[diagonal], factor.first_diagonal()};
   for (Offset t = pattern.above_begin(k); t < pattern.above_end(k); ++t) {
     const Index above = pattern.above_row(t);
     const Offset meeting = pattern.above_entry(t);  // from there on its entries update row k
@@ -27,10 +29,9 @@ void ic0_row(const Pattern& pattern, Index k, Row& row, const Factor& factor, co
       if (target >= 0) row[target] -= multiplier * factor.entry(f);
     }
   }
-  const Offset diagonal = pattern.row_begin(k);
   double absolute_sum = 0.0;
   for (Offset e = diagonal + 1; e < pattern.row_end(k); ++e) absolute_sum += row[e] < 0 ? -row[e] : row[e];
-  factor.publish_pivot(k, diagonal, check_pivot(rule, k, row[diagonal], absolute_sum, factor));
+  factor.publish_pivot(k, diagonal, check_pivot(rule, k, row[diagonal], absolute_sum, before, factor));
 }
 
 }  // namespace taskdag::kernels

@@ -27,7 +27,7 @@ HostIlu0::HostIlu0(const CsrPattern& pattern, host::ThreadPool& pool)
       entry_of_column_(static_cast<std::size_t>(runner_.plan().threads()),
                        std::vector<Offset>(static_cast<std::size_t>(pattern.rows), -1)) {}
 
-void HostIlu0::factor(const double* values, const Offset* source, double shift, const PivotRule& rule,
+void HostIlu0::factor(const double* values, const Offset* source, const DiagonalShift& shift, const PivotRule& rule,
                       Findings& findings) {
   findings.reset();
   const Pattern pattern{&pattern_, diagonal_.data()};

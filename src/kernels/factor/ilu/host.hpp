@@ -25,7 +25,8 @@ class HostIlu0 {
 
   /// One attempt: entry e of the pattern starts as values[source[e]], or 0 where source[e] is −1; diagonal entries with
   /// `shift` added.
-  void factor(const double* values, const Offset* source, double shift, const PivotRule& rule, Findings& findings);
+  void factor(const double* values, const Offset* source, const DiagonalShift& shift, const PivotRule& rule,
+              Findings& findings);
 
   /// L strictly below, pivots on, U above the diagonal.
   [[nodiscard]] const std::vector<double>& values() const { return values_; }

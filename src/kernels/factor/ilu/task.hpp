@@ -32,7 +32,7 @@ void ilu0_row(const Pattern& pattern, Index i, Row& row, const Factor& factor, c
     absolute_sum += multiplier < 0 ? -multiplier : multiplier;
   }
   for (Offset e = diagonal + 1; e < pattern.row_end(i); ++e) absolute_sum += row[e] < 0 ? -row[e] : row[e];
-  factor.publish_pivot(i, diagonal, check_pivot(rule, i, row[diagonal], absolute_sum, factor));
+  factor.publish_pivot(i, diagonal, check_pivot(rule, i, row[diagonal], absolute_sum, {}, factor));
 }
 
 }  // namespace taskdag::kernels

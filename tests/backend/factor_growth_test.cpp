@@ -1,0 +1,121 @@
+// The growth of a factor: against what an application makes of the vector by itself.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "backends.hpp"
+#include "base/index.hpp"
+#include "problems.hpp"
+#include "taskdag/error.hpp"
+#include "taskdag/generators.hpp"
+
+namespace taskdag {
+namespace {
+
+class FactorGrowthTest : public test::BackendTest {
+ protected:
+  [[nodiscard]] double growth(Factorization& f, const CsrMatrix& a, bool scaled = true) const {
+    test::MatrixArrays arrays = place(a);
+    return f.growth(scaled ? arrays.values() : nullptr, space(), stream());
+  }
+  /// Factorised with the very arrays that growth() is given.
+  double factored_growth(const CsrMatrix& a, const FactorOptions& options, const std::vector<Index>& row_order = {},
+                         const std::vector<Index>& col_order = {}) const {
+    Factorization f = factorization(a, options, row_order, col_order);
+    static_cast<void>(factor(f, a.values));
+    return growth(f, a);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(On, FactorGrowthTest, testing::ValuesIn(test::everywhere()),
+                         [](const auto& parameter) { return test::name_of(parameter.param); });
+
+constexpr FactorKind kKinds[] = {FactorKind::ilu, FactorKind::ic};
+
+TEST_P(FactorGrowthTest, IsWhatAnApplicationMakesOfOnes) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::seven_point, .nx = 7, .ny = 6, .nz = 5});
+  std::vector<Index> order(at(a.rows));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::reverse(order);
+  for (const FactorKind kind : kKinds) {
+    for (const std::vector<Index>& with : {std::vector<Index>{}, order}) {
+      Factorization f = factorization(a, {.kind = kind}, with, with);
+      ASSERT_TRUE(factor(f, a.values).ok());
+      double largest = 0.0;
+      for (const double x : apply(f, Apply::full, std::vector<double>(at(a.rows), 1.0))) {
+        largest = std::max(largest, std::abs(x));
+      }
+      EXPECT_GT(largest, 0.0);
+      EXPECT_DOUBLE_EQ(growth(f, a, false), largest);
+      // All diagonal entries are 6.
+      EXPECT_NEAR(growth(f, a), 6 * largest, 1e-12 * largest);
+      EXPECT_EQ(f.outcome(), SolveOutcome::success);
+    }
+  }
+}
+
+TEST_P(FactorGrowthTest, DoesNotDependOnScaling) {
+  const CsrMatrix a = test::made_dominant(make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 8}));
+  const auto scale_of = [](Index i) { return std::ldexp(1.0, (i * 37) % 61 - 30); };
+  CsrMatrix bad = a;
+  for (Index i = 0; i < a.rows; ++i) {
+    for (auto e = at(a.row_offsets[at(i)]); e < at(a.row_offsets[at(i) + 1]); ++e) {
+      bad.values[e] *= scale_of(i) * scale_of(a.col_indices[e]);
+    }
+  }
+  for (const FactorKind kind : kKinds) {
+    const FactorOptions options{.kind = kind, .zero_pivot = 0.0};
+    EXPECT_EQ(factored_growth(bad, options), factored_growth(a, options));
+  }
+}
+
+TEST_P(FactorGrowthTest, RowsAndColumnsOfDifferentOrdersMeetTheirDiagonal) {
+  // A permuted diagonal matrix: of B, the diagonal is 1, 2, 3, …, and M is B.
+  constexpr Index kRows = 8;
+  CsrMatrix a{kRows, kRows, {0}, {}, {}};
+  std::vector<Index> row_order;
+  std::vector<Index> col_order;
+  for (Index i = 0; i < kRows; ++i) {
+    a.col_indices.push_back((i + 3) % kRows);
+    a.values.push_back(1.0 + i);
+    a.row_offsets.push_back(i + 1);
+    row_order.push_back(i);
+    col_order.push_back((i + 3) % kRows);
+  }
+  EXPECT_DOUBLE_EQ(factored_growth(a, {}, row_order, col_order), 1.0);
+}
+
+TEST_P(FactorGrowthTest, SmallPivotsShow) {
+  // The second pivot is what the first leaves of 1.
+  const double left = 1e-9;
+  const CsrMatrix a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1 + left}};
+  for (const FactorKind kind : kKinds) {
+    CsrMatrix small = a;
+    small.values[1] = small.values[2] = -1;
+    EXPECT_GT(factored_growth(small, {.kind = kind}), 1e9);
+    EXPECT_LT(factored_growth(a, {.kind = kind}), 10) << "in this direction there is nothing to see";
+  }
+}
+
+TEST_P(FactorGrowthTest, IsInfiniteWhereTheFactorIsNotFinite) {
+  const CsrMatrix zero{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1}};
+  CsrMatrix nan = zero;
+  nan.values[3] = std::numeric_limits<double>::quiet_NaN();
+  for (const CsrMatrix& a : {zero, nan}) {
+    for (const FactorKind kind : kKinds) {
+      Factorization f = factorization(a, {.kind = kind});
+      EXPECT_FALSE(factor(f, a.values).ok());
+      EXPECT_EQ(growth(f, a), std::numeric_limits<double>::infinity());
+      EXPECT_EQ(f.outcome(), SolveOutcome::non_finite);
+    }
+  }
+}
+
+TEST_P(FactorGrowthTest, NeedsAFactor) {
+  const CsrMatrix a = test::tridiagonal(5, -1, 4, -1);
+  Factorization f = factorization(a, {});
+  EXPECT_THROW(static_cast<void>(growth(f, a)), InvalidInput);
+}
+
+}  // namespace
+}  // namespace taskdag
