@@ -78,6 +78,7 @@ Factorization& Factorization::operator=(Factorization&&) noexcept = default;
 
 FactorStatus Factorization::factor(const double* values, MemorySpace space, Stream stream) {
   require_array(values, info().rows, "values");
+  impl_->factored = false;  // whatever throws below: no application of half-taken values
   const FactorStatus status = impl_->factor(values, space, stream);
   impl_->factored = true;
   return status;
