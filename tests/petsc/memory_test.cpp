@@ -318,6 +318,50 @@ TEST_P(OutOfMemoryAtEachPlace, OfANewPattern) {
   expect_recovery_of_changed_objects(true, package());
 }
 
+/// A whole solve, from the options on.
+TEST_P(OutOfMemoryAtEachPlace, OfASolve) {
+  const ScopedOptions options(std::string("-ksp_type gmres ") + GetParam().options);
+  const QuietErrors quiet;
+  const OwnedMat a = grid_matrix(4.5, false);
+  const auto solve = [&](KSP ksp, const Work& work) {
+    TRY(KSPSetFromOptions(ksp));
+    return KSPSolve(ksp, work.b, work.x);
+  };
+  const auto make_ksp = [&](OwnedKsp& ksp) {
+    EXPECT_OK(KSPCreate(PETSC_COMM_SELF, ksp.out()));
+    EXPECT_OK(KSPSetOperators(ksp, a, a));
+  };
+  std::vector<double> expected;
+  {
+    const Work work(a);
+    OwnedKsp ksp;
+    make_ksp(ksp);
+    EXPECT_OK(solve(ksp, work));
+    expected = work.numbers();
+  }
+  const long faults = for_each_place([&](long place) {
+    const Work work(a);
+    OwnedKsp ksp;
+    make_ksp(ksp);
+    PetscErrorCode code{};
+    bool happened = false;
+    {
+      const AllocationFault fault(place);
+      code = solve(ksp, work);
+      happened = fault.happened();
+    }
+    expect_memory_error(code, happened);
+    if (static_cast<int>(code) != 0 && package()) {
+      EXPECT_OK(KSPReset(ksp));
+      EXPECT_OK(KSPSetOperators(ksp, a, a));
+    }
+    EXPECT_OK(solve(ksp, work)) << "a new attempt";
+    EXPECT_EQ(work.numbers(), expected);
+    return happened;
+  });
+  EXPECT_GT(faults, 0) << "nothing was tested";
+}
+
 /// The same values once more, for PETSc new ones.
 void touch(Mat a) {
   // There and back without rounding; PETSc takes a shift by 0 for no change.
