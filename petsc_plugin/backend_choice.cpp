@@ -81,6 +81,7 @@ PetscErrorCode choose_device(int* device) {
 
 PetscErrorCode initialize_backends() {
   PetscFunctionBegin;
+  PetscCall(guarded([] { process(); }));
   MPI_Comm node = MPI_COMM_NULL;
   PetscCallMPI(MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
   PetscCallMPI(MPI_Comm_rank(node, &process().local_rank));

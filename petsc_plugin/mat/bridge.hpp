@@ -31,7 +31,7 @@ class Bridge {
   /// Looks at the matrix and chooses a context for it.
   PetscErrorCode prepare(Mat matrix, bool upper_is_enough, const BackendSettings& settings);
 
-  /// Lends the matrix to `work(view, space, stream)`, which may throw.
+  /// Lends the matrix to `work(view, space, stream)`, which may throw. What is lent comes back whatever `work` does.
   template <class Work>
   PetscErrorCode with_matrix(Mat matrix, Work&& work) {
     Stream stream;
@@ -39,14 +39,15 @@ class Bridge {
     PetscCall(source_.open(matrix, on_cuda()));
     const bool staged = on_cuda() && source_.space() == MemorySpace::host;
     if (on_cuda()) PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(guarded([&] { work(source_.view(), source_.space(), stream); }));
+    const PetscErrorCode worked = guarded([&] { work(source_.view(), source_.space(), stream); });
     if (on_cuda()) PetscCall(PetscLogGpuTimeEnd());
     if (staged) PetscCall(log_staging(sizeof(double) * static_cast<double>(source_.view().pattern.entries()), 0.0));
     PetscCall(source_.close());
+    PetscCall(worked);
     return PETSC_SUCCESS;
   }
 
-  /// Lends right-hand sides and results to `work(arrays, stream)`, which may throw.
+  /// Lends right-hand sides and results to `work(arrays, stream)`, which may throw. They come back likewise.
   /// `flops`: operations per column. Object: Vec, or Mat for dense blocks.
   template <class Object, class Work>
   PetscErrorCode with_arrays(Object b, Object x, PetscLogDouble flops, Work&& work) {
@@ -54,11 +55,12 @@ class Bridge {
     PetscCall(event.begin(events().apply, reinterpret_cast<PetscObject>(b), reinterpret_cast<PetscObject>(x)));
     Stream stream;
     Arrays arrays;
+    PetscErrorCode worked = PETSC_SUCCESS;
     if (on_cuda()) PetscCall(current_stream(&stream));
     PetscCall(open_arrays(b, x, on_cuda(), &arrays));
     if (arrays.rows > 0 && arrays.columns > 0) {
       if (on_cuda()) PetscCall(PetscLogGpuTimeBegin());
-      PetscCall(guarded([&] { work(std::as_const(arrays), stream); }));
+      worked = guarded([&] { work(std::as_const(arrays), stream); });
       if (on_cuda()) PetscCall(PetscLogGpuTimeEnd());
     }
     if (on_cuda() && arrays.space == MemorySpace::host) {
@@ -67,6 +69,7 @@ class Bridge {
     }
     PetscCall(log_flops(on_cuda(), flops * static_cast<double>(arrays.columns)));
     PetscCall(close_arrays(b, x, &arrays));
+    PetscCall(worked);
     return PETSC_SUCCESS;
   }
 

@@ -37,9 +37,10 @@ PetscErrorCode with_pattern(Mat matrix, bool upper_is_enough, const BackendSetti
   Stream stream;
   if (cuda) PetscCall(current_stream(&stream));
   PetscCall(source.open(matrix, cuda));
-  PetscCall(guarded([&] { work(backend->context, source.view().pattern, source.space(), stream); }));
+  const PetscErrorCode worked = guarded([&] { work(backend->context, source.view().pattern, source.space(), stream); });
   PetscCall(source.close());
   PetscCall(source.reset());
+  PetscCall(worked);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,8 +54,9 @@ PetscErrorCode with_node_pattern(Mat matrix, const Work& work) {
   settings.wanted = Backend::host;
   PetscCall(choose_backend(settings, {}, &backend));
   PetscCall(open_pattern(matrix, PETSC_TRUE, &nodes));
-  PetscCall(guarded([&] { work(backend->context, nodes); }));
+  const PetscErrorCode worked = guarded([&] { work(backend->context, nodes); });
   PetscCall(close_pattern(matrix, PETSC_TRUE, &nodes));
+  PetscCall(worked);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

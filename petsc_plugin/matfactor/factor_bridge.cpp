@@ -74,31 +74,36 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(reset());
   PetscCall(set_order(row, &row_order_));
-  same_order_ = row == col;
-  PetscCall(set_order(same_order_ ? nullptr : col, &col_order_));
+  PetscCall(set_order(row == col ? nullptr : col, &col_order_));
+  same_order_ = row == col || row_order_ == col_order_;
+  if (same_order_) col_order_.clear();
   PetscCall(attached_blocks(matrix, row, &blocks_));
   // A permutation mixes the triangles: then the upper one alone does not do.
   PetscCall(prepare(matrix, options.kind == FactorKind::ic && row_order_.empty(), settings));
+  analysed_ = true;
   PetscCall(build(matrix, options));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
   PetscFunctionBegin;
-  options_ = options;
-  status_ = {};
+  FactorOptions taken;
+  PetscCall(drop_factor());
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  const bool fill_in_blocks = options_.levels > 0 && options_.fill == FillScope::blocks;
+  const bool fill_in_blocks = options.levels > 0 && options.fill == FillScope::blocks;
   PetscCheck(blocks_ || !fill_in_blocks, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
              "-pc_taskdag_fill blocks needs an ordering by blocks of this very pattern: "
              "-pc_taskdag_ordering " MATORDERINGTASKDAGBMC
              " (for -pc_type ilu or icc: -pc_factor_mat_ordering_type); auto takes it on GPUs only, for deep patterns");
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
-    FactorOptions with_blocks = options_;
-    if (options_.levels == 0 || fill_in_blocks) with_blocks.blocks = blocks_;
+    taken = options;
+    FactorOptions with_blocks = options;
+    // With another order of the columns the blocks are not those of the factored matrix.
+    if (same_order_ && (options.levels == 0 || fill_in_blocks)) with_blocks.blocks = blocks_;
     const std::vector<Index>& col_order = same_order_ ? row_order_ : col_order_;
     factorization_.emplace(backend_->context, view.pattern, space, with_blocks, row_order_, col_order, stream);
   }));
+  options_ = std::move(taken);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,15 +111,19 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
                                     FactorFailure* failure) {
   PetscFunctionBegin;
   *failure = {};
+  PetscCheck(analysed_, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "TaskDAG has no pattern to factor: the symbolic phase has failed");
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!same(options, options_)) PetscCall(build(matrix, options));
+  if (!factorization_ || !same(options, options_)) PetscCall(build(matrix, options));
   EventScope event;
   PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(matrix)));
   growth_ = 0.0;
-  PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+  const PetscErrorCode factored = with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     status_ = factorization_->factor(view.values, space, stream);
     if (measure_growth_ && status_.ok()) growth_ = factorization_->growth(view.values, space, stream);
-  }));
+  });
+  if (static_cast<int>(factored) != 0) (void)drop_factor();  // it may hold old values and new ones
+  PetscCall(factored);
   // As PETSc's own incomplete factorisations count: one reciprocal per row.
   PetscCall(log_flops(on_cuda(), static_cast<PetscLogDouble>(rows()) + (growth_ > 0.0 ? flops(Apply::full) : 0.0)));
   *failure = to_failure(status_);
@@ -130,8 +139,17 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode FactorBridge::require_factor() const {
+  PetscFunctionBegin;
+  PetscCheck(factorization_ || (analysed_ && rows() == 0), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "TaskDAG has no factor to apply: the last set-up has failed. Repeat it, for -pc_type ilu and icc after "
+             "PCReset()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FactorBridge::apply(Apply part, Vec b, Vec x) {
   PetscFunctionBegin;
+  PetscCall(require_factor());
   PetscCall(with_arrays(b, x, flops(part), [&](const Arrays& arrays, Stream stream) {
     factorization_->apply(part, arrays.b, arrays.x, arrays.space, stream);
   }));
@@ -140,6 +158,7 @@ PetscErrorCode FactorBridge::apply(Apply part, Vec b, Vec x) {
 
 PetscErrorCode FactorBridge::apply(Apply part, Mat b, Mat x) {
   PetscFunctionBegin;
+  PetscCall(require_factor());
   PetscCall(with_arrays(b, x, flops(part), [&](const Arrays& arrays, Stream stream) {
     factorization_->apply_many(part, arrays.columns, arrays.b, arrays.ldb, arrays.x, arrays.ldx, arrays.space, stream);
   }));
@@ -174,12 +193,19 @@ PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FactorBridge::reset() {
+PetscErrorCode FactorBridge::drop_factor() {
   PetscFunctionBegin;
-  PetscCall(guarded([&] { factorization_.reset(); }));
-  backend_.reset();
   status_ = {};
   growth_ = 0.0;
+  PetscCall(guarded([&] { factorization_.reset(); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorBridge::reset() {
+  PetscFunctionBegin;
+  analysed_ = false;
+  PetscCall(drop_factor());
+  backend_.reset();
   PetscCall(source_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

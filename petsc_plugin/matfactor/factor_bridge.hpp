@@ -21,6 +21,8 @@ struct FactorFailure {
 /// Whether a numeric phase measures the growth of its factor, which costs an application.
 enum class MeasureGrowth : bool { no, yes };
 
+/// After an error of analyse() or factor() there is no factor: apply() is refused, and the next analyse() or factor()
+/// makes all anew. A failure of the numbers is no error in this sense.
 class FactorBridge : public Bridge {
  public:
   explicit FactorBridge(MeasureGrowth measure) : measure_growth_(measure == MeasureGrowth::yes) {}
@@ -29,10 +31,12 @@ class FactorBridge : public Bridge {
   PetscErrorCode analyse(Mat matrix, IS row, IS col, const FactorOptions& options, const BackendSettings& settings);
 
   /// Numeric phase for a matrix with the pattern that was analysed. Options that differ from the last ones are taken.
+  /// @returns PETSC_ERR_ARG_WRONGSTATE where the last analyse() failed before the pattern was read
   /// A zero pivot or a value that is not finite is an error with `error_if_failure`, else a report in `failure`.
   PetscErrorCode factor(Mat matrix, const FactorOptions& options, bool error_if_failure, FactorFailure* failure);
 
   /// Applies the factor to the local part of a vector, or to the columns of a dense matrix.
+  /// @returns PETSC_ERR_ARG_WRONGSTATE where there is none
   PetscErrorCode apply(Apply part, Vec b, Vec x);
   PetscErrorCode apply(Apply part, Mat b, Mat x);
 
@@ -47,22 +51,27 @@ class FactorBridge : public Bridge {
   /// Null before analyse(), and for a matrix without rows.
   [[nodiscard]] const FactorizationInfo* info() const { return factorization_ ? &factorization_->info() : nullptr; }
 
+  /// For values that are out of date: apply() is refused until the next factor().
+  PetscErrorCode drop_factor();
+
   PetscErrorCode reset();
 
  private:
   PetscErrorCode set_order(IS order, std::vector<Index>* indices);
   PetscErrorCode build(Mat matrix, const FactorOptions& options);
+  [[nodiscard]] PetscErrorCode require_factor() const;
   [[nodiscard]] PetscLogDouble flops(Apply part) const;
 
-  FactorOptions options_;  ///< as given, without the blocks
+  bool analysed_ = false;  ///< orders, blocks, matrix and backend are those of the last analyse()
+  FactorOptions options_;  ///< of factorization_: as given, without the blocks
   FactorStatus status_;
   bool measure_growth_;
   double growth_ = 0.0;
   std::vector<Index> row_order_;
   std::vector<Index> col_order_;  ///< empty where `same_order_`
-  bool same_order_ = false;       ///< one index set was given for both
+  bool same_order_ = false;       ///< one ordering was given for both
   std::shared_ptr<const RowBlocks> blocks_;
-  std::optional<Factorization> factorization_;
+  std::optional<Factorization> factorization_;  ///< empty: to be made
 };
 
 }  // namespace taskdag::petsc

@@ -1,5 +1,7 @@
 #include "matfactor/mat_factor.hpp"
 
+#include <memory>
+
 #include "compat.hpp"
 #include "matfactor/factor_bridge.hpp"
 #include "matfactor/factor_options.hpp"
@@ -30,8 +32,11 @@ FactorOptions options_of(Mat factor, const MatFactorInfo* info) {
 PetscErrorCode numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
   PetscFunctionBegin;
   FactorFailure failure;
-  PetscCall(
-      data_of(factor).bridge.factor(matrix, options_of(factor, info), matrix->erroriffailure == PETSC_TRUE, &failure));
+  FactorOptions options;
+  const PetscErrorCode read = guarded([&] { options = options_of(factor, info); });
+  if (static_cast<int>(read) != 0) (void)data_of(factor).bridge.drop_factor();  // PETSc takes the new values for taken
+  PetscCall(read);
+  PetscCall(data_of(factor).bridge.factor(matrix, options, matrix->erroriffailure == PETSC_TRUE, &failure));
   factor->factorerrortype = failure.error;
   factor->factorerror_zeropivot_value = failure.zero_pivot_value;
   factor->factorerror_zeropivot_row = failure.zero_pivot_row;
@@ -91,9 +96,11 @@ PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorI
   PetscFunctionBegin;
   PetscCheck(info->usedt == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG has no drop tolerance");
   BackendSettings settings;
+  FactorOptions options;
   FactorData& data = data_of(factor);
   PetscCall(read_options(factor, &settings));
-  PetscCall(data.bridge.analyse(matrix, row, col, options_of(factor, info), settings));
+  PetscCall(guarded([&] { options = options_of(factor, info); }));
+  PetscCall(data.bridge.analyse(matrix, row, col, options, settings));
   data.fill_expected = info->fill;
   PetscCall(count_entries(matrix, data.kind, &data.entries_given));
 
@@ -158,16 +165,17 @@ PetscErrorCode get_solver_type(Mat, MatSolverType* type) {
 
 PetscErrorCode create(Mat matrix, MatFactorType type, Mat* result) {
   PetscFunctionBegin;
+  // First, so that there is no factor where there is no memory.
+  std::unique_ptr<FactorData> data;
+  PetscCall(guarded([&] { data = std::make_unique<FactorData>(); }));
+  data->kind = type == MAT_FACTOR_ILU ? FactorKind::ilu : FactorKind::ic;
   Mat factor = nullptr;
   PetscCall(MatCreate(PetscObjectComm(reinterpret_cast<PetscObject>(matrix)), &factor));
   PetscCall(MatSetSizes(factor, matrix->rmap->n, matrix->cmap->n, matrix->rmap->N, matrix->cmap->N));
   PetscCall(PetscStrallocpy(MATSOLVERTASKDAG, &reinterpret_cast<PetscObject>(factor)->type_name));
   PetscCall(MatSetUp(factor));
 
-  FactorData* data = nullptr;
-  PetscCall(guarded([&] { data = new FactorData; }));
-  data->kind = type == MAT_FACTOR_ILU ? FactorKind::ilu : FactorKind::ic;
-  factor->data = data;
+  factor->data = data.release();
   if (type == MAT_FACTOR_ILU)
     factor->ops->ilufactorsymbolic = symbolic;
   else

@@ -58,16 +58,16 @@ PetscErrorCode make_index_sets(Mat matrix, BlockOrdering& ordering, IS* row, IS*
   }));
   attachment->matrix = id;
   attachment->pattern = matrix->nonzerostate;
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(attachment->order.size()), attachment->order.data(),
-                            PETSC_USE_POINTER, row));
+  const std::vector<Index>& order = attachment->order;
   PetscContainer container = nullptr;
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(set_container<destroy_attachment>(container, attachment.release()));
   PetscCall(
+      ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(order.size()), order.data(), PETSC_USE_POINTER, row));
+  PetscCall(
       PetscObjectCompose(reinterpret_cast<PetscObject>(*row), kAttachment, reinterpret_cast<PetscObject>(container)));
   PetscCall(PetscContainerDestroy(&container));
-  PetscCall(PetscObjectReference(reinterpret_cast<PetscObject>(*row)));
-  *col = *row;
+  PetscCall(ISDuplicate(*row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,8 +10,9 @@
 
 namespace taskdag::petsc {
 
-/// Index sets of an ordering of `matrix`, with its blocks attached; takes `ordering` apart. They are one object, with
-/// two references.
+/// Index sets of an ordering of `matrix`, with its blocks attached to that of the rows; takes `ordering` apart. They
+/// are two objects: of one with two references PCILU would give back only one, and PETSc may permute the columns'
+/// later.
 PetscErrorCode make_index_sets(Mat matrix, BlockOrdering& ordering, IS* row, IS* col);
 
 /// The blocks that an ordering of this very pattern left with its index set; null where there are none.

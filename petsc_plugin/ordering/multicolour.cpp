@@ -12,6 +12,9 @@
 namespace taskdag::petsc {
 namespace {
 
+/// Empty at first: even an ordering of no rows takes memory, and PETSc's functions are no place for an exception.
+using NewOrdering = std::optional<BlockOrdering>;
+
 /// From an ordering of nodes to one of rows.
 void expand(const std::vector<Index>& begins, BlockOrdering& ordering) {
   const auto size = [&](Index node) {
@@ -36,22 +39,22 @@ void expand(const std::vector<Index>& begins, BlockOrdering& ordering) {
 }
 
 /// The ordering of the nodes' graph, expanded.
-PetscErrorCode order_nodes(Mat matrix, PetscInt block_size, const std::vector<Index>& begins, BlockOrdering* ordering) {
+PetscErrorCode order_nodes(Mat matrix, PetscInt block_size, const std::vector<Index>& begins, NewOrdering* ordering) {
   return with_node_pattern(matrix, [&](const Context& context, const CsrPattern& nodes) {
     const double share = static_cast<double>(nodes.rows) / begins.back();
     BlockOrderingOptions options;
     options.block_size = std::max<Index>(1, static_cast<Index>(share * block_size));
-    *ordering = block_multicolour(context, nodes, MemorySpace::host, options);
-    expand(begins, *ordering);
-    ordering->block_size = block_size;
+    ordering->emplace(block_multicolour(context, nodes, MemorySpace::host, options));
+    expand(begins, **ordering);
+    (*ordering)->block_size = block_size;
   });
 }
 
 /// Row by row. The graph of A + Aᵀ counts, so the upper triangle alone gives the same.
-PetscErrorCode order_rows(Mat matrix, PetscInt block_size, const BackendSettings* wanted, BlockOrdering* ordering) {
+PetscErrorCode order_rows(Mat matrix, PetscInt block_size, const BackendSettings* wanted, NewOrdering* ordering) {
   return with_pattern(matrix, true, wanted,
                       [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
-                        *ordering = block_multicolour(context, pattern, space, {block_size}, stream);
+                        ordering->emplace(block_multicolour(context, pattern, space, {block_size}, stream));
                       });
 }
 
@@ -69,22 +72,22 @@ PetscErrorCode block_size_of(Mat matrix, PetscInt* size) {
 PetscErrorCode order(Mat matrix, PetscInt block_size, IS* row, IS* col) {
   PetscFunctionBegin;
   std::vector<Index> begins;
-  BlockOrdering ordering;
+  NewOrdering ordering;
   PetscCall(find_nodes(matrix, &begins));
   if (begins.empty())
     PetscCall(order_rows(matrix, block_size, nullptr, &ordering));
   else
     PetscCall(order_nodes(matrix, block_size, begins, &ordering));
-  PetscCall(make_index_sets(matrix, ordering, row, col));
+  PetscCall(make_index_sets(matrix, *ordering, row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// For a preconditioner of our own.
 PetscErrorCode order_on(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col) {
   PetscFunctionBegin;
-  BlockOrdering ordering;
+  NewOrdering ordering;
   PetscCall(order_rows(matrix, block_size, &backend, &ordering));
-  PetscCall(make_index_sets(matrix, ordering, row, col));
+  PetscCall(make_index_sets(matrix, *ordering, row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

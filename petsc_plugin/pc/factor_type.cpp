@@ -124,7 +124,12 @@ PetscErrorCode FactorPreconditioner::order(Mat matrix) {
         choose_ordering(matrix, own().fill == FillScope::blocks ? 0 : own().levels, settings_.backend, &ordering_));
   else
     PetscCall(guarded([&] { ordering_ = {own().ordering, ""}; }));
-  PetscCall(make_ordering(matrix, ordering_.name, settings_.backend, &row_, &col_));
+  // Both or none: a row's alone would be taken for an ordering that can be reused.
+  IS row = nullptr;
+  IS col = nullptr;
+  PetscCall(make_ordering(matrix, ordering_.name, settings_.backend, &row, &col));
+  row_ = row;
+  col_ = col;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

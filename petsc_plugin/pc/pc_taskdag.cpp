@@ -32,12 +32,20 @@ PetscErrorCode make_preconditioner(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// PETSc keeps a reason until somebody sets another one, whatever becomes of what has failed.
+PetscErrorCode forget_failure(PC pc) {
+  PetscFunctionBegin;
+  data_of(pc).failed = PC_NOERROR;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode reset(PC pc) {
   PetscFunctionBegin;
   Data& data = data_of(pc);
+  PetscCall(forget_failure(pc));
   if (data.preconditioner) PetscCall(data.preconditioner->reset());
   PetscCall(guarded([&] { data.preconditioner.reset(); }));
-  data.failed = PC_NOERROR;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,8 +61,9 @@ PetscErrorCode share_failure(PC pc, MatFactorError error) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode set_up(PC pc) {
+PetscErrorCode make_ready(PC pc) {
   PetscFunctionBegin;
+  PetscCall(forget_failure(pc));
   PetscCall(check_available(comm_of(pc), type_of(pc)));
   // The rank's own rows and columns: the whole matrix where there is one rank only.
   Mat matrix = nullptr;
@@ -68,6 +77,15 @@ PetscErrorCode set_up(PC pc) {
     PetscCall(preconditioner.analyse(matrix, error_if_failure));
   const std::optional<MatFactorError> failure = preconditioner.failure();
   if (failure) PetscCall(share_failure(pc, *failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_up(PC pc) {
+  PetscFunctionBegin;
+  const PetscErrorCode ready = make_ready(pc);
+  // PETSc has noted the state of the matrix before, and would take a repetition for done.
+  if (static_cast<int>(ready) != 0) (void)start_over(pc);
+  PetscCall(ready);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,9 +134,8 @@ PetscErrorCode set_from_options(PC pc, OptionItems items) {
   Settings settings;
   PetscCall(guarded([&] { settings = data_of(pc).settings; }));
   PetscCall(read_pc_options(items, &settings));
-  const bool changed = !same_setup(settings, data_of(pc).settings);
-  PetscCall(guarded([&] { data_of(pc).settings = settings; }));
-  if (changed) PetscCall(start_over(pc));
+  if (!same_setup(settings, data_of(pc).settings)) PetscCall(start_over(pc));
+  data_of(pc).settings = std::move(settings);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,7 +195,10 @@ PetscErrorCode destroy(PC pc) {
 
 PetscErrorCode create(PC pc) {
   PetscFunctionBegin;
-  PetscCall(guarded([&] { pc->data = new Data; }));
+  const PetscErrorCode made = guarded([&] { pc->data = new Data; });
+  // PETSc has named the type before, and would take a repetition of PCSetType() for done.
+  if (static_cast<int>(made) != 0) PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(pc), nullptr));
+  PetscCall(made);
   pc->ops->setup = set_up;
   pc->ops->apply = apply;
   pc->ops->applytranspose = apply_transpose;
@@ -200,8 +220,8 @@ Settings& settings_of(PC pc) { return data_of(pc).settings; }
 
 PetscErrorCode start_over(PC pc) {
   PetscFunctionBegin;
-  PetscCall(reset(pc));
   forget_setup(pc);
+  PetscCall(reset(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
