@@ -1,13 +1,10 @@
 // Compressed Matrix Market files: each compression gives the same matrix, and broken data is refused.
-#include <archive.h>
-#include <archive_entry.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
-#include <vector>
 
+#include "compress.hpp"
 #include "scratch_file.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
@@ -16,26 +13,8 @@
 namespace taskdag {
 namespace {
 
-struct Ending {
-  const char* name;
-  int (*add_filter)(archive*);
-};
-
-std::string compressed(const std::string& text, int (*add_filter)(archive*)) {
-  std::vector<char> out(text.size() + 4096);
-  std::size_t used = 0;
-  const std::unique_ptr<archive, int (*)(archive*)> writer(archive_write_new(), archive_write_free);
-  EXPECT_EQ(add_filter(writer.get()), ARCHIVE_OK);
-  EXPECT_EQ(archive_write_set_format_raw(writer.get()), ARCHIVE_OK);
-  archive_write_set_bytes_in_last_block(writer.get(), 1);
-  EXPECT_EQ(archive_write_open_memory(writer.get(), out.data(), out.size(), &used), ARCHIVE_OK);
-  const std::unique_ptr<archive_entry, void (*)(archive_entry*)> entry(archive_entry_new(), archive_entry_free);
-  archive_entry_set_filetype(entry.get(), AE_IFREG);
-  EXPECT_EQ(archive_write_header(writer.get(), entry.get()), ARCHIVE_OK);
-  EXPECT_EQ(archive_write_data(writer.get(), text.data(), text.size()), static_cast<la_ssize_t>(text.size()));
-  EXPECT_EQ(archive_write_close(writer.get()), ARCHIVE_OK);
-  return {out.data(), used};
-}
+using test::compressed;
+using test::Ending;
 
 /// A text of more than one decompression block, and the matrix that it holds.
 struct Sample {
@@ -158,11 +137,7 @@ TEST_P(CompressedTest, WritingUnderACompressedNameIsRefused) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-INSTANTIATE_TEST_SUITE_P(Endings, CompressedTest,
-                         testing::Values(Ending{".gz", archive_write_add_filter_gzip},
-                                         Ending{".xz", archive_write_add_filter_xz},
-                                         Ending{".bz2", archive_write_add_filter_bzip2},
-                                         Ending{".zst", archive_write_add_filter_zstd}),
+INSTANTIATE_TEST_SUITE_P(Endings, CompressedTest, testing::ValuesIn(test::kEndings),
                          [](const auto& ending) { return std::string(ending.param.name + 1); });
 
 }  // namespace

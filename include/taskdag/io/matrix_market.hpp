@@ -24,7 +24,7 @@ namespace taskdag {
 /// Source: Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR 5935, 1996.
 TASKDAG_API CsrMatrix read_matrix_market(const std::string& path, const ReadOptions& options = {});
 
-/// The same from memory; `name` stands for the file in messages.
+/// The same from memory; `name` stands for the file in messages. max_text_bytes does not count.
 TASKDAG_API CsrMatrix parse_matrix_market(const char* text, std::size_t size, const std::string& name,
                                           const ReadOptions& options = {});
 
@@ -32,7 +32,7 @@ TASKDAG_API CsrMatrix parse_matrix_market(const char* text, std::size_t size, co
 /// @throws as read_matrix_market
 TASKDAG_API std::vector<double> read_matrix_market_vector(const std::string& path, const ReadOptions& options = {});
 
-/// The same from memory; `name` stands for the file in messages.
+/// The same from memory, as above.
 TASKDAG_API std::vector<double> parse_matrix_market_vector(const char* text, std::size_t size, const std::string& name,
                                                            const ReadOptions& options = {});
 
