@@ -15,9 +15,14 @@ namespace taskdag {
 
 /// Reads a coordinate file (real, integer or pattern; general, symmetric or skew-symmetric) into a full CSR matrix:
 /// the mirrored triangle is added, duplicates are summed, pattern entries become 1. Accepts CRLF, comments and blank
-/// lines, and symmetric files that store either triangle (or both halves mixed). Names that end in .gz, .xz, .bz2 or
-/// .zst are decompressed on the fly, and held against the checksums in them: .gz and .bz2 have such always, .xz and
-/// .zst unless their writer was told to leave them out.
+/// lines, a byte-order mark of UTF-8, and symmetric files that store either triangle (or both halves mixed).
+///
+/// Values: NaN and infinities as they are; Fortran's exponents (1.5D+03); what is too small for a double (1e-400) is 0.
+/// What is too large for one (1e400) is refused, and in an integer file whole numbers beyond 2^53, which doubles do not
+/// hold exactly.
+///
+/// Names that end in .gz, .xz, .bz2 or .zst are decompressed on the fly, and held against the checksums in them: .gz
+/// and .bz2 have such always, .xz and .zst unless their writer left them out.
 /// @throws ParseError with file and line for a malformed header or entry, an index out of range, missing or surplus
 ///         entries, a truncated or corrupt file, sizes beyond `options`; InvalidInput where the result overflows 32-bit
 ///         offsets; Unsupported for complex, hermitian and array files.
