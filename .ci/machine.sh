@@ -29,6 +29,7 @@ build libopenmpi-dev command -v mpicxx
 build openmpi-bin command -v mpiexec
 build petsc-dev has_petsc
 build libarchive-dev has_header archive.h
+build zlib1g-dev has_header zlib.h
 build nlohmann-json3-dev has_header nlohmann/json.hpp
 build libcli11-dev has_header CLI/CLI.hpp
 plot gnuplot-nox can_plot

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "io/scanner.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/error.hpp"
+#include "taskdag/io/read_options.hpp"
 
 namespace taskdag::input {
 
@@ -91,35 +93,54 @@ inline Index read_dimension(Scanner& scanner, const char* what) {
   return static_cast<Index>(count);
 }
 
-/// The sizes line. The number of entries is held against what the rest of the text has room for, so that a broken
-/// header cannot make the reader ask for memory that the file does not justify.
+/// The rest of the sizes line, from its first field on.
 inline void read_sizes(Scanner& scanner, Header& header) {
-  if (!scanner.next_content_line()) scanner.fail("the file ends before the line of sizes");
   header.rows = read_dimension(scanner, "number of rows");
   header.cols = read_dimension(scanner, "number of columns");
   if (header.symmetry != Symmetry::general && header.rows != header.cols) {
     scanner.fail("a symmetric matrix must be square, this one is " + std::to_string(header.rows) + " x " +
                  std::to_string(header.cols));
   }
-  std::int64_t shortest = 2;  // "1\n"
-  if (header.format == Format::coordinate) {
-    header.entries = scanner.whole_number("number of entries");
-    shortest = header.field == Field::pattern ? 4 : 6;  // "1 1\n", "1 1 1\n"
-  } else {
-    header.entries = std::int64_t{header.rows} * header.cols;
-  }
-  const std::int64_t room =
-      scanner.bytes_left() / shortest;  // this line's end stands for the last one's, which may be absent
+  header.entries = header.format == Format::coordinate ? scanner.whole_number("number of entries")
+                                                       : std::int64_t{header.rows} * header.cols;
+  scanner.finish_line();
+}
+
+/// Holds the announced sizes against the rest of the text, so that a broken header cannot make the reader ask for
+/// memory that the file does not justify.
+inline void demand_room(const Scanner& scanner, const Header& header, const ReadOptions& options) {
+  const bool array = header.format == Format::array;
+  const std::int64_t shortest = array ? 2 : header.field == Field::pattern ? 4 : 6;  // "1\n", "1 1\n", "1 1 1\n"
+  // The end of the line of sizes stands for the last line's, which may be absent.
+  const std::int64_t room = scanner.bytes_left() / shortest;
   if (header.entries > room) {
     scanner.fail(std::to_string(header.entries) + " entries are announced, the file has room for " +
                  std::to_string(room) + " at most");
   }
-  scanner.finish_line();
+  constexpr std::int64_t kRowsPerByte = 16;
+  if (header.rows - options.trusted_rows > kRowsPerByte * scanner.bytes_left()) {
+    scanner.fail(std::to_string(header.rows) + " rows are announced, too many for the " +
+                 std::to_string(scanner.bytes_left()) + " bytes that follow; ReadOptions::trusted_rows takes more");
+  }
 }
 
-inline Header read_header(Scanner& scanner) {
+inline Header read_header(Scanner& scanner, const ReadOptions& options) {
   Header header;
   read_banner(scanner, header);
+  if (!scanner.next_content_line()) scanner.fail("the file ends before the line of sizes");
+  read_sizes(scanner, header);
+  demand_room(scanner, header, options);
+  return header;
+}
+
+/// The header of a text of which more may follow: none where it is not complete.
+inline std::optional<Header> peek_header(std::string_view text, const std::string& name) {
+  text = text.substr(0, text.rfind('\n') + 1);  // a last line without its end may go on
+  if (text.empty()) return {};
+  Scanner scanner(text.data(), text.size(), name);
+  Header header;
+  read_banner(scanner, header);
+  if (!scanner.next_content_line()) return {};
   read_sizes(scanner, header);
   return header;
 }

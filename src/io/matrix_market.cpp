@@ -42,8 +42,8 @@ Triplets read_entries(Scanner& scanner, const Header& header) {
   return triplets;
 }
 
-CsrMatrix parse_matrix(Scanner& scanner, const std::string& name) {
-  const Header header = input::read_header(scanner);
+CsrMatrix parse_matrix(Scanner& scanner, const std::string& name, const ReadOptions& options) {
+  const Header header = input::read_header(scanner, options);
   if (header.format == Format::array) input::refuse_unsupported(scanner, "dense (array) matrix");
   checked_offset(header.entries, name);
   Triplets triplets = read_entries(scanner, header);
@@ -51,8 +51,8 @@ CsrMatrix parse_matrix(Scanner& scanner, const std::string& name) {
   return to_csr(std::move(triplets));
 }
 
-std::vector<double> parse_vector(Scanner& scanner) {
-  const Header header = input::read_header(scanner);
+std::vector<double> parse_vector(Scanner& scanner, const ReadOptions& options) {
+  const Header header = input::read_header(scanner, options);
   if (header.symmetry != Symmetry::general) input::refuse_unsupported(scanner, "symmetric vector");
   if (header.cols != 1) {
     scanner.fail("a vector has one column, this file has " + std::to_string(header.cols));
@@ -77,30 +77,42 @@ std::vector<double> parse_vector(Scanner& scanner) {
   throw OutOfMemory("host memory is exhausted by the content of " + name);
 }
 
+/// @returns the options, which are a caller's.
+const ReadOptions& checked(const ReadOptions& options) {
+  if (options.trusted_rows < 0) throw InvalidInput("ReadOptions::trusted_rows is negative");
+  if (options.max_text_bytes < 0) throw InvalidInput("ReadOptions::max_text_bytes is negative");
+  return options;
+}
+
 }  // namespace
 
-CsrMatrix parse_matrix_market(const char* text, std::size_t size, const std::string& name) {
+CsrMatrix parse_matrix_market(const char* text, std::size_t size, const std::string& name, const ReadOptions& options) {
   Scanner scanner(text, size, name);
   try {
-    return parse_matrix(scanner, name);
+    return parse_matrix(scanner, name, checked(options));
   } catch (const std::bad_alloc&) {
     refuse_for_memory(name);
   }
 }
 
-CsrMatrix read_matrix_market(const std::string& path) {
-  const input::FileText text = input::read_file(path);
-  return parse_matrix_market(text.bytes.get(), text.size, path);
+CsrMatrix read_matrix_market(const std::string& path, const ReadOptions& options) {
+  const input::FileText text = input::read_file(path, checked(options));
+  return parse_matrix_market(text.bytes.get(), text.size, path, options);
 }
 
-std::vector<double> read_matrix_market_vector(const std::string& path) {
-  const input::FileText text = input::read_file(path);
-  Scanner scanner(text.bytes.get(), text.size, path);
+std::vector<double> parse_matrix_market_vector(const char* text, std::size_t size, const std::string& name,
+                                               const ReadOptions& options) {
+  Scanner scanner(text, size, name);
   try {
-    return parse_vector(scanner);
+    return parse_vector(scanner, checked(options));
   } catch (const std::bad_alloc&) {
-    refuse_for_memory(path);
+    refuse_for_memory(name);
   }
+}
+
+std::vector<double> read_matrix_market_vector(const std::string& path, const ReadOptions& options) {
+  const input::FileText text = input::read_file(path, checked(options));
+  return parse_matrix_market_vector(text.bytes.get(), text.size, path, options);
 }
 
 }  // namespace taskdag

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "io/read_file.hpp"
+#include "io/compression.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/io/matrix_market.hpp"
 

@@ -8,14 +8,19 @@
 #include <string_view>
 #include <system_error>
 
+#include "io/real_number.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::input {
 
 class Scanner {
  public:
+  /// A byte-order mark of UTF-8 before the text is passed over.
   Scanner(const char* text, std::size_t size, const std::string& name)
-      : position_(text), end_(text + size), name_(name) {}
+      : position_(text), end_(text + size), name_(name) {
+    constexpr std::string_view kMark = "\xEF\xBB\xBF";
+    if (std::string_view(text, size).starts_with(kMark)) position_ += kMark.size();
+  }
 
   [[noreturn]] void fail(const std::string& message) const { throw ParseError(name_, line_, message); }
   [[nodiscard]] std::string place() const { return name_ + ":" + std::to_string(line_) + ": "; }
@@ -62,29 +67,40 @@ class Scanner {
     fail(std::string("the ") + what + " is not a whole number: " + quoted(field));
   }
 
-  /// A value. NaN and infinities are taken as they are; what no double can hold, too large or too small, is refused.
+  /// A value. NaN and infinities are taken as they are; what is too large for a double is refused.
   double real() {
     skip_blanks();
-    const char* begin = position_;
-    if (begin != end_ && *begin == '+') ++begin;  // from_chars knows no plus sign
     double value = 0.0;
-    const auto [rest, error] = std::from_chars(begin, end_, value);
-    const bool two_signs = begin != position_ && begin != end_ && *begin == '-';
-    if (error == std::errc() && ends_field(rest) && !two_signs) {
+    const auto [rest, error] = std::from_chars(position_, end_, value);
+    if (error == std::errc() && ends_field(rest)) {
       position_ = rest;
       return value;
     }
-    refuse_value(error, "number");
+    const std::string_view field = word();
+    demand_value(field);
+    const std::errc other_error = read_real(field, value);
+    if (other_error == std::errc()) return value;
+    if (other_error == std::errc::result_out_of_range) {
+      fail("the value is outside the range of a double: " + quoted(field));
+    }
+    fail("the value is not a number: " + quoted(field));
   }
 
-  /// A whole number as a value; beyond 2^53 it is rounded.
+  /// A whole number as a value. Those beyond 2^53 are refused: a double does not hold each of them.
   double integer() {
-    skip_blanks();
-    const char* digit = position_;
-    if (digit != end_ && (*digit == '+' || *digit == '-')) ++digit;
-    while (digit != end_ && *digit >= '0' && *digit <= '9') ++digit;
-    if (!ends_field(digit)) refuse_value(std::errc::invalid_argument, "whole number");
-    return real();
+    constexpr std::int64_t kMost = std::int64_t{1} << 53;
+    const std::string_view field = word();
+    demand_value(field);
+    const char* begin = field.data();
+    const char* end = begin + field.size();
+    if (field.starts_with('+') && !field.starts_with("+-")) ++begin;  // from_chars knows no plus sign
+    std::int64_t value = 0;
+    const auto [rest, error] = std::from_chars(begin, end, value);
+    if (rest != end || error == std::errc::invalid_argument) fail("the value is not a whole number: " + quoted(field));
+    if (error != std::errc() || value > kMost || value < -kMost) {
+      fail("the value is a whole number beyond 2^53, which a double may not hold: " + quoted(field));
+    }
+    return static_cast<double>(value);
   }
 
   /// Demands that nothing but blanks follows on this line. The line stays the current one, for messages.
@@ -119,11 +135,8 @@ class Scanner {
     if (!at_end()) ++line_;
   }
 
-  [[noreturn]] void refuse_value(std::errc error, const char* kind) {
-    const std::string_view field = word();
+  void demand_value(std::string_view field) const {
     if (field.empty()) fail("the line ends before the value");
-    if (error == std::errc::result_out_of_range) fail("the value is outside the range of a double: " + quoted(field));
-    fail(std::string("the value is not a ") + kind + ": " + quoted(field));
   }
 
   const char* position_;

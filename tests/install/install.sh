@@ -22,4 +22,6 @@ while read -r library; do
     exit 1
   fi
 done < <(find "$TASKDAG_PREFIX" -name libtaskdag.so -o -name libpetsctaskdag.so)
-needed "$(find "$TASKDAG_PREFIX" -name libtaskdag_io.so)" | grep -q '^libarchive'
+for library in libarchive libz; do
+  needed "$(find "$TASKDAG_PREFIX" -name libtaskdag_io.so)" | grep -q "^$library\.so"
+done

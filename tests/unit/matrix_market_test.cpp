@@ -63,8 +63,9 @@ TEST(ParseTest, DuplicatesAreSummedInFileOrder) {
 }
 
 TEST(ParseTest, IntegerAndPatternFieldsBecomeDoubles) {
-  expect_matrix(parse(kInteger + "1 3 3\n1 1 -7\n1 2 +8\n1 3 9007199254740993\n"), {0, 3}, {0, 1, 2},
+  expect_matrix(parse(kInteger + "1 3 3\n1 1 -7\n1 2 +8\n1 3 9007199254740992\n"), {0, 3}, {0, 1, 2},
                 {-7, 8, 9007199254740992.0});
+  expect_matrix(parse(kInteger + "1 2 2\n1 1 -9007199254740992\n1 2 -0\n"), {0, 2}, {0, 1}, {-9007199254740992.0, 0});
   expect_matrix(parse(kPattern + "2 2 2\n1 2\n2 1\n"), {0, 1, 2}, {1, 0}, {1, 1});
 }
 
@@ -119,6 +120,24 @@ TEST(ParseTest, NonFiniteAndExtremeValuesAreTakenAsTheyAre) {
   EXPECT_EQ(a.values[3], 4.9e-324);
   EXPECT_TRUE(std::signbit(a.values[4]));
   EXPECT_EQ(a.values[5], 150.0);
+}
+
+TEST(ParseTest, ValuesTooSmallForADoubleAreZeros) {
+  const std::string many_zeros(500, '0');
+  const CsrMatrix a = parse(kReal + "1 6 6\n1 1 1e-400\n1 2 -1.5E-400\n1 3 2e-324\n1 4 0." + many_zeros +
+                            "1\n1 5 1e-99999999999999999999\n1 6 1" + many_zeros + "e-900\n");
+  EXPECT_EQ(a.values, std::vector<double>(6, 0.0));
+  EXPECT_FALSE(std::signbit(a.values[0]));
+  EXPECT_TRUE(std::signbit(a.values[1]));
+}
+
+TEST(ParseTest, FortranExponentsAreExponents) {
+  const CsrMatrix a = parse(kReal + "1 6 6\n1 1 1.5D+03\n1 2 -2d-1\n1 3 1D5\n1 4 +.5D0\n1 5 1D-400\n1 6 7.D0\n");
+  EXPECT_EQ(a.values, (std::vector<double>{1500, -0.2, 1e5, 0.5, 0, 7}));
+}
+
+TEST(ParseTest, ByteOrderMarkIsPassedOver) {
+  expect_matrix(parse("\xEF\xBB\xBF" + kReal + "1 1 1\n1 1 2\n"), {0, 1}, {0}, {2});
 }
 
 TEST(ParseTest, AgreesWithACompletelySeparateSumOnRandomFiles) {
@@ -225,13 +244,32 @@ TEST(ParseRefusalTest, Values) {
   expect_refused(kReal + "3 3 1\n1   \n", "f:3: the line ends before the column");
   expect_refused(kReal + "3 3 1\n1 1 abc\n", "f:3: the value is not a number: 'abc'");
   expect_refused(kReal + "3 3 1\n1 1 1.5x\n", "f:3: the value is not a number: '1.5x'");
-  expect_refused(kReal + "3 3 1\n1 1 1D5\n", "f:3: the value is not a number: '1D5'");
+  for (const char* const value : {"D5", "1D", "1e5D3", "1D5e3", "1D5D3", "infD3", "nanD", "0x1D5", "1D+-3", "1D 5"}) {
+    EXPECT_THROW(parse(kReal + "3 3 1\n1 1 " + value + "\n"), ParseError) << value;
+  }
+  expect_refused(kReal + "3 3 1\n1 1 1D\n", "f:3: the value is not a number: '1D'");
   expect_refused(kReal + "3 3 1\n1 1 +-1\n", "f:3: the value is not a number: '+-1'");
   expect_refused(kReal + "3 3 1\n1 1 1e400\n", "f:3: the value is outside the range of a double: '1e400'");
-  expect_refused(kReal + "3 3 1\n1 1 1e-400\n", "f:3: the value is outside the range of a double: '1e-400'");
+  expect_refused(kReal + "3 3 1\n1 1 -1D400\n", "f:3: the value is outside the range of a double: '-1D400'");
+  for (const std::string& value :
+       {"1" + std::string(400, '0'), "0.00001e400" + std::string(), std::string("1e99999999999999999999"),
+        "1" + std::string(400, '0') + "e-50", std::string("-.1e310")}) {
+    EXPECT_THROW(parse(kReal + "3 3 1\n1 1 " + value + "\n"), ParseError) << value;
+  }
   expect_refused(kReal + "3 3 1\n1 1 1 2\n", "f:3: unexpected text at the end of the line: '2'");
   expect_refused(kPattern + "3 3 1\n1 1 1\n", "f:3: unexpected text at the end of the line: '1'");
   expect_refused(kInteger + "3 3 1\n1 1 1.5\n", "f:3: the value is not a whole number: '1.5'");
+  for (const char* const value : {"9007199254740993", "-9007199254740993", "100000000000000000000"}) {
+    expect_refused(
+        kInteger + "3 3 1\n1 1 " + value + "\n",
+        "f:3: the value is a whole number beyond 2^53, which a double may not hold: '" + std::string(value) + "'");
+  }
+  for (const char* const value : {"1e20", "+-1", "++1", "-", "+", "0x10"}) {
+    expect_refused(kInteger + "3 3 1\n1 1 " + value + "\n",
+                   "f:3: the value is not a whole number: '" + std::string(value) + "'");
+  }
+  expect_refused("\xEF\xBB" + kReal + "0 0 0\n", "f:1: the file does not start with '%%MatrixMarket'");
+  expect_refused(" \xEF\xBB\xBF" + kReal + "0 0 0\n", "f:1: the file does not start with '%%MatrixMarket'");
   expect_refused(kInteger + "3 3 1\n1 1 nan\n", "f:3: the value is not a whole number: 'nan'");
   expect_refused(kSkew + "3 3 1\n2 2 0\n", "f:3: a skew-symmetric file cannot hold an entry on the diagonal");
 }
