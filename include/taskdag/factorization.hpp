@@ -139,7 +139,8 @@ class TASKDAG_API Factorization {
   /// After Chow & Saad 1997, Experimental study of ILU preconditioners for indefinite matrices. `values`, `space`:
   /// those of the last factor(); null: D = I, so ‖M⁻¹ e‖∞. Infinite where a NaN or an infinity comes out; outcome()
   /// tells of it, too. Costs one application. Synchronises `stream`.
-  /// @throws InvalidInput before the first factor(); DeviceError
+  /// @throws InvalidInput before the first factor() and after one that has thrown; Unsupported where `stream` is being
+  ///         captured; DeviceError, OutOfMemory
   [[nodiscard]] double growth(const double* values, MemorySpace space, Stream stream = {});
 
   /// Whether any value computed since the last call was not finite. Synchronises the device.

@@ -59,6 +59,7 @@ struct Factor : Arrays {
     factorization.emplace(*site.context, matrix_arrays.pattern(), site.space(), options, order, order, site.stream());
   }
   void factor() { static_cast<void>(factorization->factor(matrix_arrays.values(), site.space(), site.stream())); }
+  double growth() { return factorization->growth(matrix_arrays.values(), site.space(), site.stream()); }
   void factor_other() { static_cast<void>(factorization->factor(other.data(), site.space(), site.stream())); }
   void apply(Apply part) { factorization->apply(part, b.data(), x.data(), site.space(), site.stream()); }
   void apply_many(Apply part) {
@@ -185,6 +186,8 @@ std::vector<Call> factor_calls(const Site& site, FactorKind kind, SolveSchedule 
     calls.push_back({"apply, " + name, prepare, [f, part] { f->apply(part); }, read, drop});
     calls.push_back({"apply_many, " + name, prepare, [f, part] { f->apply_many(part); }, read, drop});
   }
+  calls.push_back({"growth", prepare, [f] { static_cast<void>(f->growth()); },
+                   [f] { return std::vector<double>{f->growth()}; }, drop});
   calls.push_back({"copy_factor", prepare, [f] { static_cast<void>(f->factorization->copy_factor()); },
                    [f] { return f->factorization->copy_factor().values; }, drop});
   return calls;
