@@ -80,7 +80,7 @@ struct FactorizationInfo {
   /// Schedules that rewrite rows (catalogue: rewrites_rows) lose more than rounding where they divide by small pivots.
   /// Once a factor would let them lose more than 64 times as much in a row, others are taken, for good: this says how
   /// many times it was. 0: it has not come to that.
-  double given_up_growth = 0.0;
+  double given_up_loss = 0.0;
 };
 
 /// Parts of an application. With M = L U (ilu0) or M = Uᵀ D U (ic0) of the permuted matrix:

@@ -41,7 +41,7 @@ struct TriangularInfo {
   /// Host threads that a solve runs on: fewer than the context's where the levels are too narrow to share. 1 on CUDA.
   int threads = 1;
   SolveSchedule schedule = SolveSchedule::automatic;  ///< the one in use
-  double given_up_growth = 0.0;                       ///< as in FactorizationInfo
+  double given_up_loss = 0.0;                         ///< as in FactorizationInfo
 };
 
 /// Solves T x = b, T a triangle of a square CSR matrix, again and again with the same pattern.

@@ -186,10 +186,10 @@ PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
   PetscCall(PetscViewerASCIIPrintf(viewer, "  schedules: forward %s, backward %s%s\n", to_string(sizes.lower_schedule),
                                    to_string(sizes.upper_schedule),
                                    options_.schedule == SolveSchedule::automatic ? " (auto)" : ""));
-  if (sizes.given_up_growth > 0.0) {
+  if (sizes.given_up_loss > 0.0) {
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "  rows are kept as they are: rewriting them would lose %g times what rounding leaves\n",
-        sizes.given_up_growth));
+        sizes.given_up_loss));
   }
   if (status_.shifts > 0 && options_.shift != ShiftType::scaled)
     PetscCall(

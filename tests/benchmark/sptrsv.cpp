@@ -244,9 +244,9 @@ class System {
         [&] { return std::make_unique<TriangularSolver>(session_.context, lu_.view(), MemorySpace::device, options); },
         result.analysis_ms);
     chosen = solver->info().schedule;
-    if (solver->info().given_up_growth > 0.0) {
+    if (solver->info().given_up_loss > 0.0) {
       std::printf("%-26s %s rows are kept as they are: rewriting them would lose %.1e times rounding\n",
-                  problem_.name.c_str(), direction(), solver->info().given_up_growth);
+                  problem_.name.c_str(), direction(), solver->info().given_up_loss);
     }
     cuda::check(cudaMemsetAsync(device_x_.data(), 0, b_.size() * sizeof(double), nullptr), "clearing x");
     result.time = time_on_device(session_.options.timing, [&] {

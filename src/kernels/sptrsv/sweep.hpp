@@ -60,7 +60,7 @@ class Sweep {
   /// Raises *most (device memory) to how many times what rounding leaves in a row this sweep may lose with the values
   /// that load_values() has just taken: nothing where rows are solved as they are, more than 1 where the schedule
   /// rewrites them. Asynchronous.
-  virtual void measure_growth(const double* source, const double* pivot, double* most, cudaStream_t stream);
+  virtual void measure_loss(const double* source, const double* pivot, double* most, cudaStream_t stream);
 
   /// One solve. rhs and x must not overlap, unless all their index maps are the identity and rhs == x.
   /// x null: the result stays in result().
@@ -95,8 +95,8 @@ inline bool Sweep::gather_values(GatherBatch& /*batch*/, const double* /*source*
   return false;
 }
 
-inline void Sweep::measure_growth(const double* /*source*/, const double* /*pivot*/, double* /*most*/,
-                                  cudaStream_t /*stream*/) {}
+inline void Sweep::measure_loss(const double* /*source*/, const double* /*pivot*/, double* /*most*/,
+                                cudaStream_t /*stream*/) {}
 
 inline bool Sweep::solve_reciprocals(const double* /*rhs*/, double* /*x*/, int* /*non_finite*/,
                                      cudaStream_t /*stream*/) {

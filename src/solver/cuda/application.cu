@@ -85,7 +85,7 @@ void CudaFactorization::prepare(Apply part, cudaStream_t s) {
   if (runs_transposed(part) && !transposed_.first.sweep) {
     cuda::refuse_capture(s, "the first transposed application");
     transposed_ = make_transposed(s);
-    if (rewrites_rows()) measure_growth(s);
+    if (rewrites_rows()) measure_loss(s);
     keep_rows_if_needed(s);
     count_bytes();
   }

@@ -209,7 +209,7 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
     // Sweeps are loaded before the outcome is known: an attempt that must be repeated is rare.
     attempt({values, source(), strategy.shift()}, rule, s);
     if (transposed_.first.sweep) load_transposed(transposed_, s);
-    if (rewrites_rows()) measure_growth(s);
+    if (rewrites_rows()) measure_loss(s);
     for (const SweepPair& pair : given_up_) load_sweeps(pair, s);
     for (const SweepPair& pair : given_up_transposed_) load_transposed(pair, s);
     report = factor_.report();
@@ -275,24 +275,24 @@ void CudaFactorization::load_sweeps(const SweepPair& sweeps, cudaStream_t s) con
   together.run(s);
 }
 
-void CudaFactorization::measure_growth(cudaStream_t s) {
+void CudaFactorization::measure_loss(cudaStream_t s) {
   const double* const entries = factor_.entries();
   const double* const inverse = factor_.inverse_pivots();
-  if (growth_.size() == 0) growth_ = {1, s};
-  check(cudaMemsetAsync(growth_.data(), 0, sizeof(double), s), "clearing a number");
-  sweeps_.first->measure_growth(first_values(), nullptr, growth_.data(), s);
-  sweeps_.second->measure_growth(entries, inverse, growth_.data(), s);
+  if (loss_.size() == 0) loss_ = {1, s};
+  check(cudaMemsetAsync(loss_.data(), 0, sizeof(double), s), "clearing a number");
+  sweeps_.first->measure_loss(first_values(), nullptr, loss_.data(), s);
+  sweeps_.second->measure_loss(entries, inverse, loss_.data(), s);
   if (transposed_.first.sweep) {
-    transposed_.first->measure_growth(entries, inverse, growth_.data(), s);
-    transposed_.second->measure_growth(entries, nullptr, growth_.data(), s);
+    transposed_.first->measure_loss(entries, inverse, loss_.data(), s);
+    transposed_.second->measure_loss(entries, nullptr, loss_.data(), s);
   }
-  copy_to_host(growth_found_.data(), growth_.data(), 1, s);
+  copy_to_host(loss_found_.data(), loss_.data(), 1, s);
 }
 
 void CudaFactorization::keep_rows_if_needed(cudaStream_t s) {
   if (!rewrites_rows()) return;
   synchronize(s);
-  const double most = *growth_found_.data();
+  const double most = *loss_found_.data();
   if (!loses_too_much(most)) return;
   request_.keep_rows = true;
   SweepPair keeping = make_sweeps(s);
@@ -308,7 +308,7 @@ void CudaFactorization::keep_rows_if_needed(cudaStream_t s) {
   }
   info.lower_schedule = sweeps_.first.schedule;
   info.upper_schedule = sweeps_.second.schedule;
-  info.given_up_growth = most;
+  info.given_up_loss = most;
 }
 
 void CudaFactorization::count_bytes() {

@@ -72,7 +72,7 @@ class CudaFactorization final : public Factorization::Impl {
   void load_sweeps(const SweepPair& sweeps, cudaStream_t s) const;
   [[nodiscard]] const double* first_values() const;  ///< what the first sweep is loaded with
   /// Measures what schedules that rewrite rows may lose with the values that they have loaded. Asynchronous.
-  void measure_growth(cudaStream_t s);
+  void measure_loss(cudaStream_t s);
   /// Gives those schedules up where that is too much. Synchronises where there are any.
   void keep_rows_if_needed(cudaStream_t s);
   [[nodiscard]] bool rewrites_rows() const { return sweeps_.rewrites_rows() || transposed_.rewrites_rows(); }
@@ -112,8 +112,8 @@ class CudaFactorization final : public Factorization::Impl {
   bool symmetric_ready_ = false;
   Many many_;
   Many many_transposed_;
-  DeviceArray<double> growth_;           ///< where schedules rewrite rows: what they may lose
-  PinnedArray<double> growth_found_{1};  ///< its copy
+  DeviceArray<double> loss_;           ///< where schedules rewrite rows: what they may lose
+  PinnedArray<double> loss_found_{1};  ///< its copy
   DeviceArray<double> host_values_;
   CudaFlag flag_;
   CudaStaging staging_;

@@ -29,11 +29,11 @@ struct AnalysedTriangle {
   kernels::TriangleFeatures features;
 };
 
-/// Beyond so many times what rounding leaves in a row (Sweep::measure_growth()), no schedule that rewrites rows is
+/// Beyond so many times what rounding leaves in a row (Sweep::measure_loss()), no schedule that rewrites rows is
 /// kept.
 /// Where it is not finite, results are not either, and nothing is to be kept.
-inline constexpr double kMostGrowth = 64.0;
-inline bool loses_too_much(double growth) { return growth > kMostGrowth && std::isfinite(growth); }
+inline constexpr double kMostLoss = 64.0;
+inline bool loses_too_much(double loss) { return loss > kMostLoss && std::isfinite(loss); }
 
 /// A sweep and what the solvers report of it.
 struct ChosenSweep {

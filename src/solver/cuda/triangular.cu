@@ -157,9 +157,9 @@ class CudaTriangular final : public TriangularSolver::Impl {
   void keep_rows_if_needed(const double* values, const double* pivot, cudaStream_t s) {
     const ScratchArray<double> most(1, s);
     check(cudaMemsetAsync(most.data(), 0, sizeof(double), s), "clearing a number");
-    sweep_->measure_growth(values, pivot, most.data(), s);
-    const double growth = fetch(most.data(), s);
-    if (!loses_too_much(growth)) return;
+    sweep_->measure_loss(values, pivot, most.data(), s);
+    const double loss = fetch(most.data(), s);
+    if (!loses_too_much(loss)) return;
     request_.keep_rows = true;
     ChosenSweep keeping = choose(AnalysedTriangle(pattern_.pattern(), triangle_, s),
                                  pattern_.source.size() ? pattern_.source.data() : nullptr, s);
@@ -167,7 +167,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
     std::swap(sweep_, keeping);
     if (order_.captured()) given_up_ = std::move(keeping.sweep);  // graphs of it go on
     pattern_ = {};
-    info.given_up_growth = growth;
+    info.given_up_loss = loss;
   }
 
   Closing closing_;

@@ -53,7 +53,7 @@ struct JoinedValues {
   cuda::DeviceArray<double> value;        ///< by entry
   cuda::DeviceArray<double> pivot;        ///< p, by row
   cuda::DeviceArray<double> coefficient;  ///< p_i a_is p_s, by substituted entry
-  cuda::DeviceArray<double> weight;       ///< by row, for measure_growth()
+  cuda::DeviceArray<double> weight;       ///< by row, for measure_loss()
   [[nodiscard]] std::int64_t bytes() const {
     return value.bytes() + pivot.bytes() + coefficient.bytes() + weight.bytes();
   }
@@ -66,7 +66,7 @@ void load_values(const JoinedTriangle& triangle, const double* source, const dou
 /// Raises *most (device memory) to what rewriting may lose in a row, in units of what rounding leaves in the row as it
 /// is: at most 1 + Σ_s |p_i a_is| Σ_j |p_s a_sj| / (1 + Σ_s |p_i a_is|), for a solution of equal entries. Of the values
 /// that were loaded last. Asynchronous.
-void measure_growth(const JoinedTriangle& triangle, const JoinedValues& values, double* most, cudaStream_t stream);
+void measure_loss(const JoinedTriangle& triangle, const JoinedValues& values, double* most, cudaStream_t stream);
 
 /// reduced_i = p_i (b_i − Σ_s a_is p_s b_s), by row; b_i = rhs[rhs_index ? rhs_index[i] : i]. Asynchronous.
 void reduce(const JoinedTriangle& triangle, const JoinedValues& values, const double* rhs, const Index* rhs_index,

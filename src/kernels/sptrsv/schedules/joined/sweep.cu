@@ -27,8 +27,8 @@ class JoinedSweep final : public Sweep {
     return true;
   }
 
-  void measure_growth(const double* /*source*/, const double* /*pivot*/, double* most, cudaStream_t stream) override {
-    joined::measure_growth(*triangle_, values_, most, stream);
+  void measure_loss(const double* /*source*/, const double* /*pivot*/, double* most, cudaStream_t stream) override {
+    joined::measure_loss(*triangle_, values_, most, stream);
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {

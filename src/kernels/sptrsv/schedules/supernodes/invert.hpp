@@ -27,8 +27,8 @@ void load_values(const Blocks& blocks, const double* source, const double* pivot
 /// Raises *most (device memory) to what rewriting may lose in a row, in units of what rounding leaves in the row as it
 /// is: (|D| |D⁻¹| r)_i / r_i with r_i the sum of |a_ij| over the whole row, for a solution of equal entries. After
 /// load_values() of the same values. size: room for a number a row. Asynchronous.
-void measure_growth(const Blocks& blocks, const double* source, const double* pivot, double* size, double* most,
-                    cudaStream_t stream);
+void measure_loss(const Blocks& blocks, const double* source, const double* pivot, double* size, double* most,
+                  cudaStream_t stream);
 
 /// scaled = D⁻¹ b, by row; b_i = rhs[rhs_index ? rhs_index[i] : i]. Asynchronous.
 void scale(const Blocks& blocks, const double* rhs, const Index* rhs_index, double* scaled, cudaStream_t stream);

@@ -33,8 +33,8 @@ class SupernodesSweep final : public Sweep {
     sweep_->load_values(values_.data(), nullptr, stream);
   }
 
-  void measure_growth(const double* source, const double* pivot, double* most, cudaStream_t stream) override {
-    supernodes::measure_growth(blocks(), source, pivot, row_size_.data(), most, stream);
+  void measure_loss(const double* source, const double* pivot, double* most, cudaStream_t stream) override {
+    supernodes::measure_loss(blocks(), source, pivot, row_size_.data(), most, stream);
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
@@ -73,7 +73,7 @@ class SupernodesSweep final : public Sweep {
   cuda::DeviceArray<Index> rhs_index_;      ///< empty: the identity
   cuda::DeviceArray<double> inverse_;
   cuda::DeviceArray<double> values_;    ///< at the entries of the pattern
-  cuda::DeviceArray<double> row_size_;  ///< by row, for measure_growth()
+  cuda::DeviceArray<double> row_size_;  ///< by row, for measure_loss()
   cuda::DeviceArray<double> scaled_;    ///< the right-hand side of sweep_, by row
   std::unique_ptr<Sweep> sweep_;
 };

@@ -9,7 +9,7 @@
 namespace taskdag {
 namespace {
 
-TASKDAG_BACKEND_SUITE(GrowthTest, test::device_arrays());
+TASKDAG_BACKEND_SUITE(LossTest, test::device_arrays());
 
 /// Supernodes of three rows.
 CsrMatrix nodes() {
@@ -60,7 +60,7 @@ std::vector<Case> cases() {
           {SolveSchedule::joined_levels, small_pivots(4.0), small_pivots(1e-4)}};
 }
 
-TEST_P(GrowthTest, RowsAreKeptWhereRewritingLosesTooMuch) {
+TEST_P(LossTest, RowsAreKeptWhereRewritingLosesTooMuch) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(to_string(c.schedule));
     TriangularOptions options;
@@ -69,12 +69,12 @@ TEST_P(GrowthTest, RowsAreKeptWhereRewritingLosesTooMuch) {
 
     TriangularSolver solver = triangular(c.harmless, options);
     EXPECT_EQ(solver.info().schedule, c.schedule);
-    EXPECT_EQ(solver.info().given_up_growth, 0.0);
+    EXPECT_EQ(solver.info().given_up_loss, 0.0);
 
     test::Array<double> values = place(c.harmful.values);
     solver.update_values(values.data(), space(), stream());
     EXPECT_NE(solver.info().schedule, c.schedule);
-    EXPECT_GT(solver.info().given_up_growth, 64.0);
+    EXPECT_GT(solver.info().given_up_loss, 64.0);
     EXPECT_LE(test::triangular_error(c.harmful, options, b, solve(solver, b)), 1.0);
 
     // For good: values that come later are right, too.
@@ -83,12 +83,12 @@ TEST_P(GrowthTest, RowsAreKeptWhereRewritingLosesTooMuch) {
     EXPECT_LE(test::triangular_error(c.harmless, options, b, solve(solver, b)), 1.0);
 
     TriangularSolver from_the_start = triangular(c.harmful, options);
-    EXPECT_GT(from_the_start.info().given_up_growth, 64.0);
+    EXPECT_GT(from_the_start.info().given_up_loss, 64.0);
     EXPECT_LE(test::triangular_error(c.harmful, options, b, solve(from_the_start, b)), 1.0);
   }
 }
 
-TEST_P(GrowthTest, FactorsAreKeptWhereRewritingLosesTooMuch) {
+TEST_P(LossTest, FactorsAreKeptWhereRewritingLosesTooMuch) {
   const CsrMatrix harmless = nodes();
   const CsrMatrix harmful = coupled_nodes(300.0, 1e-3);  // L's blocks are those of the matrix, nearly
   FactorOptions options;
@@ -99,7 +99,7 @@ TEST_P(GrowthTest, FactorsAreKeptWhereRewritingLosesTooMuch) {
   EXPECT_EQ(f.info().lower_schedule, SolveSchedule::supernodes);
   EXPECT_LE(test::apply_error(f.copy_factor(), FactorKind::ilu, true, b, apply(f, Apply::transposed, b)), 1.0);
   ASSERT_TRUE(factor(f, harmful.values).ok());
-  EXPECT_GT(f.info().given_up_growth, 64.0);
+  EXPECT_GT(f.info().given_up_loss, 64.0);
   EXPECT_NE(f.info().lower_schedule, SolveSchedule::supernodes);
   EXPECT_LE(test::apply_error(f.copy_factor(), FactorKind::ilu, false, b, apply(f, Apply::full, b)), 1.0);
   EXPECT_LE(test::apply_error(f.copy_factor(), FactorKind::ilu, true, b, apply(f, Apply::transposed, b)), 1.0);

@@ -38,7 +38,7 @@ __global__ void sum_rows(const Values v, double* size) {
 }
 
 /// (|D| |D⁻¹| size)_i / size_i for row number s of the sweep.
-__device__ double growth_of(const Values& v, const double* size, Index s) {
+__device__ double loss_of(const Values& v, const double* size, Index s) {
   if (s >= v.b.rows) return 1.0;
   const Index row = v.order(s);
   const Index mine = v.b.place[row];
@@ -53,13 +53,13 @@ __device__ double growth_of(const Values& v, const double* size, Index s) {
 }
 
 __global__ void compare_rows(const Values v, const double* size, double* most) {
-  cuda::raise_to(most, growth_of(v, size, static_cast<Index>(element())));
+  cuda::raise_to(most, loss_of(v, size, static_cast<Index>(element())));
 }
 
 }  // namespace
 
-void measure_growth(const Blocks& blocks, const double* source, const double* pivot, double* size, double* most,
-                    cudaStream_t stream) {
+void measure_loss(const Blocks& blocks, const double* source, const double* pivot, double* size, double* most,
+                  cudaStream_t stream) {
   if (blocks.rows == 0) return;
   const Values values{blocks, {blocks.rows, blocks.lower}, source, pivot};
   sum_rows<<<cuda::element_blocks(std::int64_t{blocks.rows} * kWarpSize), cuda::kElementBlock, 0, stream>>>(values,

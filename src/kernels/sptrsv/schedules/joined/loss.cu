@@ -60,7 +60,7 @@ int lanes_for(Offset items, Index rows) {
 
 }  // namespace
 
-void measure_growth(const JoinedTriangle& triangle, const JoinedValues& values, double* most, cudaStream_t stream) {
+void measure_loss(const JoinedTriangle& triangle, const JoinedValues& values, double* most, cudaStream_t stream) {
   if (triangle.entries == 0) return;
   const Values v{triangle.rows,
                  triangle.row_offsets.data(),
