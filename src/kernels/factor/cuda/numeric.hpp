@@ -29,7 +29,7 @@ struct FactorReport {
 struct FactorInput {
   const double* values = nullptr;
   const Offset* source = nullptr;
-  DiagonalShift shift;
+  DiagonalShift shift{};
 
   TASKDAG_HD double value(Offset e) const {
     const Offset from = source ? source[e] : e;
