@@ -5,7 +5,8 @@
 
 #include <span>
 
-#include "options.hpp"
+#include "compat.hpp"
+#include "option_row.hpp"
 
 namespace taskdag::petsc {
 

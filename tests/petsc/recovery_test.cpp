@@ -1,4 +1,5 @@
 // After a failed set-up: another type, other values, another pattern or another backend give what a new object gives.
+#include <cmath>
 #include <limits>
 
 #include "support.hpp"
@@ -137,6 +138,33 @@ TEST(Recovery, AGoodPatternAfterARefusedOne) {
     }
     PETSC_OK(PCSetOperators(pc, good, good));
     EXPECT_EQ(difference_of_applications(pc, reference, good), 0.0);
+  }
+}
+
+/// A value that is not finite need not reach each result: an infinite pivot has the inverse 0.
+TEST(Recovery, NoPartOfAFailedFactorGivesNumbers) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(with_diagonal(std::numeric_limits<double>::infinity(), 63));
+  const OwnedVec b = make_vector(a);
+  const OwnedVec x = make_vector(a);
+  for (const char* options : {"-pc_type taskdag -pc_taskdag_type icc ", "-pc_type icc "}) {
+    const OwnedPc pc = make_pc(a, options + std::string("-pc_factor_mat_solver_type taskdag -pc_taskdag_backend host"));
+    ASSERT_EQ(reason_of(pc), PC_FACTOR_OTHER) << options;
+    OwnedMat many_b;
+    OwnedMat many_x;
+    for (OwnedMat* dense : {&many_b, &many_x}) {
+      PETSC_OK(MatCreateSeqDense(PETSC_COMM_SELF, 64, 3, nullptr, dense->out()));
+      PETSC_OK(MatZeroEntries(*dense));
+    }
+    PetscReal norm = 0.0;
+    for (const auto apply : {PCApply, PCApplyTranspose, PCApplySymmetricLeft, PCApplySymmetricRight}) {
+      PETSC_OK(apply(pc, b, x));
+      PETSC_OK(VecNorm(x, NORM_2, &norm));
+      EXPECT_FALSE(std::isfinite(norm)) << options;
+    }
+    PETSC_OK(PCMatApply(pc, many_b, many_x));
+    PETSC_OK(MatNorm(many_x, NORM_FROBENIUS, &norm));
+    EXPECT_FALSE(std::isfinite(norm)) << options;
   }
 }
 
