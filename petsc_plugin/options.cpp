@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "boundary.hpp"
+#include "option_checks.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -64,6 +65,7 @@ const char* to_text(bool value) { return value ? "true" : "false"; }
 PetscErrorCode read_list(OptionItems PetscOptionsObject, const OptionRow& option, std::span<const char* const> names,
                          PetscInt* value, PetscBool* given) {
   PetscFunctionBegin;
+  PetscCall(check_word(PetscOptionsObject, option, names));
   PetscCall(PetscOptionsEList(option.name, option.help.c_str(), nullptr, names.data(),
                               static_cast<PetscInt>(names.size()), names[static_cast<std::size_t>(*value)], value,
                               given));
@@ -72,6 +74,7 @@ PetscErrorCode read_list(OptionItems PetscOptionsObject, const OptionRow& option
 
 PetscErrorCode read_int(OptionItems PetscOptionsObject, const OptionRow& option, PetscInt least, PetscInt* value) {
   PetscFunctionBegin;
+  PetscCall(check_int(PetscOptionsObject, option));
   PetscCall(PetscOptionsInt(option.name, option.help.c_str(), nullptr, *value, value, nullptr));
   PetscCheck(*value >= least, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %" PetscInt_FMT,
              option.name, option.range.c_str(), *value);
@@ -81,6 +84,7 @@ PetscErrorCode read_int(OptionItems PetscOptionsObject, const OptionRow& option,
 PetscErrorCode read_bool(OptionItems PetscOptionsObject, const OptionRow& option, bool* value) {
   PetscFunctionBegin;
   PetscBool flag = to_petsc(*value);
+  PetscCall(check_bool(PetscOptionsObject, option));
   PetscCall(PetscOptionsBool(option.name, option.help.c_str(), nullptr, flag, &flag, nullptr));
   *value = flag == PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -88,6 +92,7 @@ PetscErrorCode read_bool(OptionItems PetscOptionsObject, const OptionRow& option
 
 PetscErrorCode read_tolerance(OptionItems PetscOptionsObject, const OptionRow& option, PetscReal* value) {
   PetscFunctionBegin;
+  PetscCall(check_real(PetscOptionsObject, option));
   PetscCall(PetscOptionsReal(option.name, option.help.c_str(), nullptr, *value, value, nullptr));
   PetscCheck(std::isfinite(*value) && *value >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %g",
              option.name, option.range.c_str(), *value);
@@ -98,6 +103,7 @@ PetscErrorCode read_text(OptionItems PetscOptionsObject, const OptionRow& option
                          PetscBool* given) {
   PetscFunctionBegin;
   std::array<char, PETSC_MAX_PATH_LEN> text{};
+  PetscCall(check_text(PetscOptionsObject, option));
   PetscCall(
       PetscOptionsString(option.name, option.help.c_str(), nullptr, value->c_str(), text.data(), text.size(), given));
   if (*given) PetscCall(guarded([&] { *value = text.data(); }));

@@ -8,17 +8,10 @@
 #include <vector>
 
 #include "compat.hpp"
+#include "option_row.hpp"
 #include "settings.hpp"
 
 namespace taskdag::petsc {
-
-/// One line of the option table.
-struct OptionRow {
-  const char* name;           ///< with the leading dash, without prefix
-  std::string default_value;  ///< as a user would write it
-  std::string range;          ///< the values that are accepted
-  std::string help;
-};
 
 /// The words one after the other: "a, b" with `last` between the last two.
 std::string join(std::span<const char* const> words, const char* last = ", ");

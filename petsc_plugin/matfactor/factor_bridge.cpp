@@ -78,11 +78,15 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
   same_order_ = row == col || row_order_ == col_order_;
   if (same_order_) col_order_.clear();
   PetscCall(attached_blocks(matrix, row, &blocks_));
-  // A permutation mixes the triangles: then the upper one alone does not do.
-  PetscCall(prepare(matrix, options.kind == FactorKind::ic && row_order_.empty(), settings));
+  PetscCall(prepare(matrix, upper_is_enough(options), settings));
   analysed_ = true;
   PetscCall(build(matrix, options));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A permutation mixes the triangles, and the shift to a positive definite matrix starts from sums over whole rows.
+bool FactorBridge::upper_is_enough(const FactorOptions& options) const {
+  return options.kind == FactorKind::ic && row_order_.empty() && options.shift != ShiftType::positive_definite;
 }
 
 PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
@@ -114,7 +118,10 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   PetscCheck(analysed_, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "TaskDAG has no pattern to factor: the symbolic phase has failed");
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!factorization_ || !same(options, options_)) PetscCall(build(matrix, options));
+  if (!factorization_ || !same(options, options_)) {
+    PetscCall(source_.inspect(matrix, upper_is_enough(options)));
+    PetscCall(build(matrix, options));
+  }
   EventScope event;
   PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(matrix)));
   growth_ = 0.0;

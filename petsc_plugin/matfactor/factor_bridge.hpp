@@ -60,6 +60,7 @@ class FactorBridge : public Bridge {
   PetscErrorCode set_order(IS order, std::vector<Index>* indices);
   PetscErrorCode build(Mat matrix, const FactorOptions& options);
   [[nodiscard]] PetscErrorCode require_factor() const;
+  [[nodiscard]] bool upper_is_enough(const FactorOptions& options) const;
   [[nodiscard]] PetscLogDouble flops(Apply part) const;
 
   bool analysed_ = false;  ///< orders, blocks, matrix and backend are those of the last analyse()

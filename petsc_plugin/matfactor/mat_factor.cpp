@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "compat.hpp"
+#include "mat/poison.hpp"
 #include "matfactor/factor_bridge.hpp"
 #include "matfactor/factor_options.hpp"
 #include "options.hpp"
@@ -45,25 +46,24 @@ PetscErrorCode numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode solve(Mat factor, Vec b, Vec x) { return data_of(factor).bridge.apply(Apply::full, b, x); }
-
-PetscErrorCode solve_transpose(Mat factor, Vec b, Vec x) {
-  return data_of(factor).bridge.apply(Apply::transposed, b, x);
+/// PETSc looks for a failure of the numbers before MatSolve() alone.
+template <class Object>
+PetscErrorCode apply_part(Mat factor, Apply part, Object b, Object x) {
+  PetscFunctionBegin;
+  // The two enumerations count the same failures alike, as PETSc's own preconditioners rely on.
+  if (factor->factorerrortype != MAT_FACTOR_NOERROR)
+    PetscCall(poison(x, static_cast<PCFailedReason>(factor->factorerrortype)));
+  else
+    PetscCall(data_of(factor).bridge.apply(part, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode mat_solve(Mat factor, Mat b, Mat x) { return data_of(factor).bridge.apply(Apply::full, b, x); }
-
-PetscErrorCode mat_solve_transpose(Mat factor, Mat b, Mat x) {
-  return data_of(factor).bridge.apply(Apply::transposed, b, x);
-}
-
-PetscErrorCode forward_solve(Mat factor, Vec b, Vec x) {
-  return data_of(factor).bridge.apply(Apply::symmetric_left, b, x);
-}
-
-PetscErrorCode backward_solve(Mat factor, Vec b, Vec x) {
-  return data_of(factor).bridge.apply(Apply::symmetric_right, b, x);
-}
+PetscErrorCode solve(Mat factor, Vec b, Vec x) { return apply_part(factor, Apply::full, b, x); }
+PetscErrorCode solve_transpose(Mat factor, Vec b, Vec x) { return apply_part(factor, Apply::transposed, b, x); }
+PetscErrorCode mat_solve(Mat factor, Mat b, Mat x) { return apply_part(factor, Apply::full, b, x); }
+PetscErrorCode mat_solve_transpose(Mat factor, Mat b, Mat x) { return apply_part(factor, Apply::transposed, b, x); }
+PetscErrorCode forward_solve(Mat factor, Vec b, Vec x) { return apply_part(factor, Apply::symmetric_left, b, x); }
+PetscErrorCode backward_solve(Mat factor, Vec b, Vec x) { return apply_part(factor, Apply::symmetric_right, b, x); }
 
 /// Entries of the part of the matrix that is factored.
 PetscErrorCode count_entries(Mat matrix, FactorKind kind, PetscLogDouble* entries) {

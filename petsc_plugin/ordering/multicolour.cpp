@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mat/with_pattern.hpp"
+#include "option_checks.hpp"
 #include "ordering/attached_blocks.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdagpetsc.h"
@@ -128,6 +129,7 @@ PetscErrorCode read_bmc_block_size(PetscInt* rows) {
   *rows = 0;
   // A title of its own: PETSc prints the help under each title once.
   PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for all orderings", "Mat");
+  PetscCall(check_int(PetscOptionsObject, *option));
   PetscCall(PetscOptionsInt(option->name, option->help.c_str(), nullptr, *rows, rows, &given));
   PetscCheck(!given || *rows >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %" PetscInt_FMT,
              option->name, option->range.c_str(), *rows);

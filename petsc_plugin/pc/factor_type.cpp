@@ -6,6 +6,7 @@
 #include "boundary.hpp"
 #include "matfactor/factor_bridge.hpp"
 #include "matfactor/factor_options.hpp"
+#include "option_checks.hpp"
 #include "ordering/attached_blocks.hpp"
 #include "ordering/orderings.hpp"
 #include "pc/types.hpp"
@@ -47,6 +48,27 @@ struct FactorRows {
 bool takes_scaled_shift(const FactorSettings& settings, FactorKind kind) {
   return kind == FactorKind::ic && !settings.shift &&
          settings.icc_shift.value_or(default_icc_shift) == IccShift::scaled;
+}
+
+/// Both names of an ordering are `auto` or a registered one.
+PetscErrorCode check_orderings(OptionItems items, const FactorRows& rows, PetscFunctionList registered) {
+  PetscFunctionBegin;
+  const char** names = nullptr;
+  int count = 0;
+  std::vector<const char*> words;
+  std::array<OptionRow, 2> options;
+  PetscCall(PetscFunctionListGet(registered, &names, &count));
+  const PetscErrorCode listed = guarded([&] {
+    words.assign({ordering_auto});
+    // Some releases count the null at the end, too.
+    for (int k = 0; k < count && names[k]; ++k) words.push_back(names[k]);
+    options = {rows.own_ordering, rows.ordering};
+    for (OptionRow& option : options) option.range = join(words);
+  });
+  PetscCall(PetscFree(names));
+  PetscCall(listed);
+  for (const OptionRow& option : options) PetscCall(check_word(items, option, words));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// PETSc's shift in force: the chosen one, else none for ILU and positive definite for ICC, as PETSc's own.
@@ -253,6 +275,7 @@ PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings* settings) {
   PetscBool given = PETSC_FALSE;
   PetscFunctionList orderings = nullptr;
   PetscCall(MatGetOrderingList(&orderings));
+  PetscCall(check_orderings(PetscOptionsObject, *rows, orderings));
   PetscCall(PetscOptionsFList(rows->ordering.name, rows->ordering.help.c_str(), "PCFactorSetMatOrderingType", orderings,
                               factor.ordering.c_str(), name.data(), name.size(), &given));
   if (given) PetscCall(guarded([&] { factor.ordering = name.data(); }));
@@ -263,6 +286,7 @@ PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings* settings) {
   PetscCall(read_list(PetscOptionsObject, rows->icc_shift, icc_shift_names, &icc_shift, &given));
   if (given) factor.icc_shift = static_cast<IccShift>(icc_shift);
   const OptionRow& shift = rows->shift_type;
+  PetscCall(check_word(PetscOptionsObject, shift, std::span(MatFactorShiftTypes, MAT_SHIFT_INBLOCKS + 1)));
   MatFactorShiftType chosen = effective_shift(factor, kind_of(*settings));
   PetscCall(PetscOptionsEnum(shift.name, shift.help.c_str(), "PCFactorSetShiftType", MatFactorShiftTypes,
                              static_cast<PetscEnum>(chosen), reinterpret_cast<PetscEnum*>(&chosen), &given));

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "mat/bridge.hpp"
+#include "option_checks.hpp"
 #include "pc/types.hpp"
 #include "taskdag/jacobi.hpp"
 
@@ -150,6 +151,7 @@ PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
   jacobi.sweeps = static_cast<int>(sweeps);
 
   const OptionRow& damping = rows->damping;
+  PetscCall(check_real(PetscOptionsObject, damping));
   PetscCall(PetscOptionsReal(damping.name, damping.help.c_str(), nullptr, jacobi.damping, &jacobi.damping, nullptr));
   PetscCheck(std::isfinite(jacobi.damping) && jacobi.damping != 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%s must be %s, not %g", damping.name, damping.range.c_str(), jacobi.damping);

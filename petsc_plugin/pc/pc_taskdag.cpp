@@ -5,6 +5,7 @@
 
 #include "boundary.hpp"
 #include "compat.hpp"
+#include "mat/poison.hpp"
 #include "pc/pc_options.hpp"
 #include "pc/preconditioner.hpp"
 #include "pc/types.hpp"
@@ -89,26 +90,11 @@ PetscErrorCode set_up(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode poison_result(PC pc, Vec x) { return poison(x, data_of(pc).failed); }
-
-PetscErrorCode poison_result(PC pc, Mat x) {
-  PetscFunctionBegin;
-  PetscInt columns = 0;
-  PetscCall(MatGetSize(x, nullptr, &columns));
-  for (PetscInt k = 0; k < columns; ++k) {
-    Vec column = nullptr;
-    PetscCall(MatDenseGetColumnVecWrite(x, k, &column));
-    PetscCall(poison(column, data_of(pc).failed));
-    PetscCall(MatDenseRestoreColumnVecWrite(x, k, &column));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 template <class Object>
 PetscErrorCode apply_part(PC pc, Apply part, Object b, Object x) {
   PetscFunctionBegin;
   if (data_of(pc).failed != PC_NOERROR)
-    PetscCall(poison_result(pc, x));
+    PetscCall(poison(x, data_of(pc).failed));
   else
     PetscCall(data_of(pc).preconditioner->apply(part, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -103,6 +103,30 @@ TEST_F(Factor, PetscsShiftOfIccIsThatOfPetsc) {
                                                           << ours.view;
 }
 
+/// The shift starts from sums over whole rows: the upper triangle alone does not tell them.
+TEST_F(Factor, ShiftsOfAnUpperTriangleAreThoseOfTheWholeMatrix) {
+  CsrMatrix csr = make_stencil({.stencil = Stencil::five_point, .nx = 10, .ny = 10, .nz = 1});
+  for (double& value : csr.values)
+    if (value > 0) value *= 0.6;  // no longer positive definite
+  const OwnedMat whole = make_local_matrix(csr);
+  OwnedMat upper;
+  PETSC_OK(MatSetOption(whole, MAT_SYMMETRIC, PETSC_TRUE));
+  PETSC_OK(MatConvert(whole, MATSEQSBAIJ, MAT_INITIAL_MATRIX, upper.out()));
+  const OwnedPc reference = make_pc(whole, "-pc_type icc");
+  const OwnedPc theirs = make_pc(upper, "-pc_type icc");
+  ASSERT_LT(difference_of_applications(theirs, reference, whole), 1e-10) << "PETSc's own";
+  for (const char* ours : {ours_icc, package_icc}) {
+    const OwnedPc pc = make_pc(upper, ours);
+    EXPECT_LT(difference_of_applications(pc, reference, whole), 1e-10) << ours;
+  }
+  // An option that is changed later: only the package keeps what it has analysed.
+  const OwnedPc changed = make_pc(upper, std::string(package_icc) + "-pc_factor_shift_type nonzero");
+  PETSC_OK(PCFactorSetShiftType(changed, MAT_SHIFT_POSITIVE_DEFINITE));
+  PETSC_OK(MatShift(upper, 1.0));
+  PETSC_OK(MatShift(upper, -1.0));
+  EXPECT_LT(difference_of_applications(changed, reference, whole), 1e-10) << "changed";
+}
+
 TEST_F(Factor, BlocksOfVectorsAreAppliedColumnByColumn) {
   const OwnedMat a = make_matrix(load("orsreg_1"));
   for (const char* options :

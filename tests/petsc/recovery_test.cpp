@@ -1,4 +1,5 @@
 // After a failed set-up: another type, other values, another pattern or another backend give what a new object gives.
+#include <cmath>
 #include <limits>
 
 #include "support.hpp"
@@ -140,6 +141,33 @@ TEST(Recovery, AGoodPatternAfterARefusedOne) {
   }
 }
 
+/// A value that is not finite need not reach each result: an infinite pivot has the inverse 0.
+TEST(Recovery, NoPartOfAFailedFactorGivesNumbers) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(with_diagonal(std::numeric_limits<double>::infinity(), 63));
+  const OwnedVec b = make_vector(a);
+  const OwnedVec x = make_vector(a);
+  for (const char* options : {"-pc_type taskdag -pc_taskdag_type icc ", "-pc_type icc "}) {
+    const OwnedPc pc = make_pc(a, options + std::string("-pc_factor_mat_solver_type taskdag -pc_taskdag_backend host"));
+    ASSERT_EQ(reason_of(pc), PC_FACTOR_OTHER) << options;
+    OwnedMat many_b;
+    OwnedMat many_x;
+    for (OwnedMat* dense : {&many_b, &many_x}) {
+      PETSC_OK(MatCreateSeqDense(PETSC_COMM_SELF, 64, 3, nullptr, dense->out()));
+      PETSC_OK(MatZeroEntries(*dense));
+    }
+    PetscReal norm = 0.0;
+    for (const auto apply : {PCApply, PCApplyTranspose, PCApplySymmetricLeft, PCApplySymmetricRight}) {
+      PETSC_OK(apply(pc, b, x));
+      PETSC_OK(VecNorm(x, NORM_2, &norm));
+      EXPECT_FALSE(std::isfinite(norm)) << options;
+    }
+    PETSC_OK(PCMatApply(pc, many_b, many_x));
+    PETSC_OK(MatNorm(many_x, NORM_FROBENIUS, &norm));
+    EXPECT_FALSE(std::isfinite(norm)) << options;
+  }
+}
+
 /// PETSc's own preconditioner takes the failed set-up for done: the factor itself has to refuse. It is the same factor
 /// for another pattern only where the ordering is kept, and for ILU.
 TEST(Recovery, APackageWithoutAFactorRefusesToSolve) {
@@ -151,14 +179,15 @@ TEST(Recovery, APackageWithoutAFactorRefusesToSolve) {
   for (const char* type : {"ilu -pc_factor_reuse_ordering", "ilu", "icc"}) {
     const std::string options =
         std::string("-pc_factor_mat_solver_type taskdag -pc_taskdag_backend host -pc_type ") + type;
-    const bool same_factor = std::string(type) == "ilu -pc_factor_reuse_ordering";
     const OwnedPc reference = make_pc(good, options);
     const OwnedPc pc = make_pc(good, options);
     PETSC_OK(PCSetOperators(pc, bad, bad));
     {
       const ErrorCapture errors;
       EXPECT_EQ(static_cast<int>(PCSetUp(pc)), PETSC_ERR_ARG_WRONGSTATE);
-      EXPECT_EQ(static_cast<int>(PCApply(pc, b, x)), same_factor ? PETSC_ERR_ARG_WRONGSTATE : PETSC_ERR_SUP);
+      // Which of the two depends on whether PETSc has thrown the factor away by then: versions differ.
+      const int refused = static_cast<int>(PCApply(pc, b, x));
+      EXPECT_TRUE(refused == PETSC_ERR_ARG_WRONGSTATE || refused == PETSC_ERR_SUP) << refused;
     }
     PETSC_OK(PCReset(pc));
     PETSC_OK(PCSetOperators(pc, good, good));
