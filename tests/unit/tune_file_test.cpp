@@ -91,8 +91,8 @@ TEST(TuneFile, ForeignAndBrokenFilesAreErrorsAndStayAsTheyAre) {
 TEST(TuneFile, DeepNestingIsRefused) {
   const std::size_t levels = 1000000;
   for (const std::string& nested : {std::string(levels, '[') + std::string(levels, ']'), std::string(levels, '[')}) {
-    const ScratchFile file("tune_nested", R"({"format": "taskdag-tune-1", "choices": [{"key": )" + nested +
-                                              R"(, "schedule": "flat"}]})");
+    const ScratchFile file(
+        "tune_nested", R"({"format": "taskdag-tune-1", "choices": [{"key": )" + nested + R"(, "schedule": "flat"}]})");
     try {
       static_cast<void>(find_tuned(file.path(), key_of(1), true));
       ADD_FAILURE() << "nothing was thrown";
