@@ -43,6 +43,7 @@ petsc_cuda liblapack-dev pkg-config --exists lapack
 ci ccache command -v ccache
 ci clang-format command -v clang-format
 ci clang-tidy command -v clang-tidy
+ci clang command -v clang++
 ci shellcheck command -v shellcheck
 ci python3-petsc4py has_petsc4py
 TABLE

@@ -34,6 +34,19 @@ target_compile_options(taskdag_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:${cxx_warnings}>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${cuda_warnings}>)
 
+option(TASKDAG_FUZZERS "Build tests/fuzz with libFuzzer, and the library with what that observes" OFF)
+if(TASKDAG_FUZZERS)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_FLAGS -fsanitize=fuzzer)
+  check_cxx_source_compiles("extern \"C\" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }"
+    TASKDAG_HAS_LIBFUZZER)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(NOT TASKDAG_HAS_LIBFUZZER)
+    message(FATAL_ERROR "TaskDAG: TASKDAG_FUZZERS needs a compiler with libFuzzer, such as clang++; "
+      "${CMAKE_CXX_COMPILER} has none")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 if(TASKDAG_SANITIZE)
   add_compile_options($<$<NOT:$<COMPILE_LANGUAGE:CUDA>>:-fsanitize=${TASKDAG_SANITIZE}> $<$<NOT:$<COMPILE_LANGUAGE:CUDA>>:-fno-omit-frame-pointer>)
   add_link_options(-fsanitize=${TASKDAG_SANITIZE})

@@ -87,6 +87,22 @@ TEST(TuneFile, ForeignAndBrokenFilesAreErrorsAndStayAsTheyAre) {
   }
 }
 
+// Values that are copied, compared and written level by level would use up the stack.
+TEST(TuneFile, DeepNestingIsRefused) {
+  const std::size_t levels = 1000000;
+  for (const std::string& nested : {std::string(levels, '[') + std::string(levels, ']'), std::string(levels, '[')}) {
+    const ScratchFile file(
+        "tune_nested", R"({"format": "taskdag-tune-1", "choices": [{"key": )" + nested + R"(, "schedule": "flat"}]})");
+    try {
+      static_cast<void>(find_tuned(file.path(), key_of(1), true));
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const ParseError& error) {
+      EXPECT_NE(std::string(error.what()).find("nested too deeply"), std::string::npos) << error.what();
+    }
+    EXPECT_THROW(save_tuned(file.path(), key_of(1), "flat", 1.0), ParseError);
+  }
+}
+
 TEST(ScheduleChoice, NamesLeadBack) {
   for (const SolveSchedule schedule : solve_schedules(Backend::automatic)) {
     EXPECT_EQ(choice_from(name_of({schedule})), ScheduleChoice{schedule});

@@ -17,6 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "taskdag-tune-1";
+constexpr int kDeepest = 16;  // ours has 3; values are copied and compared level by level, each on the stack
 
 std::string to_hex(std::uint64_t number) {
   std::ostringstream text;
@@ -41,9 +42,13 @@ Json read(const std::string& path, bool may_be_absent) {
     if (may_be_absent && !std::filesystem::exists(path)) return Json::array();
     throw Error("the tune file " + path + " cannot be read: " + std::generic_category().message(errno));
   }
+  const auto check_depth = [&path](int depth, Json::parse_event_t /*event*/, const Json& /*value*/) {
+    if (depth > kDeepest) refuse(path, "it is nested too deeply");
+    return true;
+  };
   Json content;
   try {
-    content = Json::parse(file);
+    content = Json::parse(file, check_depth);
   } catch (const Json::exception& error) {
     refuse(path, error.what());
   }
