@@ -115,7 +115,7 @@ TEST_F(Factor, ShiftsOfAnUpperTriangleAreThoseOfTheWholeMatrix) {
   const OwnedPc reference = make_pc(whole, "-pc_type icc");
   const OwnedPc theirs = make_pc(upper, "-pc_type icc");
   ASSERT_LT(difference_of_applications(theirs, reference, whole), 1e-10) << "PETSc's own";
-  for (const char* ours : {ours_icc, package_icc}) {
+  for (const std::string& ours : {std::string(ours_icc) + "-pc_taskdag_icc_shift petsc ", std::string(package_icc)}) {
     const OwnedPc pc = make_pc(upper, ours);
     EXPECT_LT(difference_of_applications(pc, reference, whole), 1e-10) << ours;
   }

@@ -280,8 +280,8 @@ INSTANTIATE_TEST_SUITE_P(
                     PETSC_ERR_ARG_OUTOFRANGE, "upside_down"},
         WrongOption{"levels", "-pc_type taskdag -pc_factor_levels -1", PETSC_ERR_ARG_OUTOFRANGE,
                     "-pc_factor_levels must be 0 or more"},
-        WrongOption{"unknown_icc_shift", "-pc_type taskdag -pc_taskdag_icc_shift some", any_code,
-                    "-pc_taskdag_icc_shift"},
+        WrongOption{"unknown_icc_shift", "-pc_type taskdag -pc_taskdag_icc_shift some", PETSC_ERR_ARG_OUTOFRANGE,
+                    "-pc_taskdag_icc_shift must be scaled, petsc, not \"some\""},
         WrongOption{"two_shifts",
                     "-pc_type taskdag -pc_taskdag_type icc -pc_taskdag_backend host -pc_taskdag_icc_shift scaled "
                     "-pc_factor_shift_type nonzero",
