@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "compress.hpp"
 #include "io/input_file.hpp"
@@ -163,9 +164,11 @@ TEST(TextLimitTest, BytesOfTheFileBoundTheTextWhateverItsHeaderSays) {
   ASSERT_EQ(file.read(read.data(), read.size()), 1000U);
   const auto most = static_cast<std::size_t>(limit.most_bytes(text, file));
   EXPECT_EQ(most, 256 * kMebi + 1000 * 1000);
-  EXPECT_EQ(limit.most_bytes(text + std::string(most - text.size(), '\n'), file), static_cast<std::int64_t>(most));
+  std::string longer = text;
+  longer.resize(most + 1, '\n');
+  EXPECT_EQ(limit.most_bytes(std::string_view(longer).substr(0, most), file), static_cast<std::int64_t>(most));
   try {
-    limit.most_bytes(text + std::string(most + 1 - text.size(), '\n'), file);
+    limit.most_bytes(longer, file);
     FAIL() << "accepted";
   } catch (const ParseError& error) {
     EXPECT_EQ(error.what(), scratch.path() +
