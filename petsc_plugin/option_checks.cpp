@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
@@ -71,8 +72,8 @@ PetscErrorCode check_real(OptionItems items, const OptionRow& option) {
   Given given;
   PetscCall(read(items, option, &given));
   char* end = nullptr;
-  (void)std::strtod(given.text.data(), &end);
-  PetscCall(require(!given.there || (!given.empty() && *end == '\0'), option, given));
+  const double value = std::strtod(given.text.data(), &end);
+  PetscCall(require(!given.there || (!given.empty() && *end == '\0' && std::isfinite(value)), option, given));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -17,7 +17,7 @@ namespace taskdag::petsc {
 PetscErrorCode check_word(OptionItems items, const OptionRow& option, std::span<const char* const> words);
 /// A whole number that PetscInt holds.
 PetscErrorCode check_int(OptionItems items, const OptionRow& option);
-/// A number; the caller looks at its range.
+/// A finite number; the caller looks at its range.
 PetscErrorCode check_real(OptionItems items, const OptionRow& option);
 /// A truth value, or no value: that is true.
 PetscErrorCode check_bool(OptionItems items, const OptionRow& option);

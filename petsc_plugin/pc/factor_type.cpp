@@ -1,6 +1,8 @@
 #include "pc/factor_type.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <tuple>
 
 #include "boundary.hpp"
@@ -62,6 +64,7 @@ PetscErrorCode check_orderings(OptionItems items, const FactorRows& rows, PetscF
     words.assign({ordering_auto});
     // Some releases count the null at the end, too.
     for (int k = 0; k < count && names[k]; ++k) words.push_back(names[k]);
+    std::sort(words.begin() + 1, words.end(), [](const char* a, const char* b) { return std::string_view(a) < b; });
     options = {rows.own_ordering, rows.ordering};
     for (OptionRow& option : options) option.range = join(words);
   });

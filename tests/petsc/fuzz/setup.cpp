@@ -1,0 +1,129 @@
+#include "setup.hpp"
+
+#include <sstream>
+
+namespace taskdag::test {
+namespace {
+
+/// PETSc joins rows of one pattern and looks at their pivots in another way; rows are compared with rows.
+constexpr const char* no_nodes = "-mat_no_inode ";
+
+/// `complete`: none is left to what it was before.
+std::string factor_options(Random& random, Kind kind, bool complete) {
+  std::ostringstream text;
+  text.precision(17);
+  if (complete)
+    text << " -pc_factor_levels 0 -pc_factor_shift_amount 1e-13 -pc_factor_zeropivot 1e-14 -pc_factor_shift_type "
+         << (kind == Kind::icc ? "positive_definite" : "none");
+  if (random.chance(0.4)) text << " -pc_factor_levels " << random.one_of({1, 1, 2, 3, 7, 2147483647});
+  if (random.chance(kind == Kind::icc ? 0.7 : 0.4))
+    text << " -pc_factor_shift_type " << random.one_of({"none", "nonzero", "positive_definite", "inblocks"});
+  if (random.chance(0.7)) text << " -pc_factor_shift_amount " << random.one_of({1e-12, 1e-3, 0.5, 10.0});
+  if (random.chance(0.3)) text << " -pc_factor_zeropivot " << random.one_of({0.0, 1e-10, 1e-2});
+  return text.str();
+}
+
+/// The word behind the last `name`, which is the one that counts; empty where there is none.
+std::string last(const std::string& options, const std::string& name) {
+  const std::size_t at = options.rfind(name);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + name.size();
+  return options.substr(begin, options.find(' ', begin) - begin);
+}
+
+std::string type_name(Kind kind) {
+  switch (kind) {
+    case Kind::ilu:
+      return "ilu";
+    case Kind::icc:
+      return "icc";
+    case Kind::jacobi:
+      return "jacobi";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string Setup::ours() const {
+  std::ostringstream text;
+  text.precision(17);
+  text << no_nodes << "-pc_taskdag_backend host -pc_taskdag_threads " << threads;
+  if (package)
+    text << " -pc_type " << type_name(kind) << " -pc_factor_mat_solver_type taskdag";
+  else
+    text << " -pc_type taskdag -pc_taskdag_type " << type_name(kind);
+  if (kind == Kind::jacobi) {
+    text << " -pc_taskdag_jacobi_type " << diagonal << " -pc_taskdag_jacobi_abs " << absolute
+         << " -pc_taskdag_jacobi_sweeps " << sweeps << " -pc_taskdag_jacobi_damping " << damping;
+  } else {
+    text << (own_name ? " -pc_taskdag_ordering " : " -pc_factor_mat_ordering_type ") << ordering
+         << " -pc_taskdag_schedule " << schedule << factor;
+    text << " -pc_taskdag_fill " << (fill_in_blocks ? "blocks" : "all");
+  }
+  return text.str();
+}
+
+std::string Setup::serial() const {
+  Setup other = *this;
+  other.threads = 1;
+  other.schedule = "serial";
+  return other.ours();
+}
+
+std::string Setup::theirs() const {
+  std::ostringstream text;
+  text << no_nodes << "-pc_type " << type_name(kind);
+  if (kind == Kind::jacobi)
+    text << " -pc_jacobi_type " << (diagonal) << " -pc_jacobi_abs " << absolute;
+  else
+    text << " -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type " << ordering << factor;
+  return text.str();
+}
+
+bool Setup::has_theirs(const RandomMatrix& matrix) const {
+  if (kind == Kind::jacobi) return diagonal != "rowsum";  // PETSc's adds values, not absolute values
+  if (fill_in_blocks || moves_columns()) return false;
+  const std::string shift = last(factor, "shift_type ");
+  const bool positive_definite = shift == "positive_definite" || (shift.empty() && kind == Kind::icc);
+  if (positive_definite) return !matrix.extreme && (matrix.symmetric || kind == Kind::ilu) && lacks_dominance(matrix);
+  return !matrix.extreme || shift != "nonzero";
+}
+
+bool Setup::moves_columns() const { return factor.find("nonzeros_along") != std::string::npos; }
+
+bool Setup::has_tiny_shift() const {
+  const std::string shift = last(factor, "shift_type ");
+  const std::string amount = last(factor, "shift_amount ");
+  return (shift == "nonzero" || shift == "inblocks") && (amount.empty() || std::stod(amount) < 1e-6);
+}
+
+Setup random_setup(Random& random, const RandomMatrix& matrix, bool complete) {
+  Setup setup;
+  setup.kind = random.one_of({Kind::ilu, Kind::ilu, Kind::icc, Kind::icc, Kind::jacobi});
+  setup.threads = random.one_of({1, 1, 2, 3});
+  setup.package = setup.kind != Kind::jacobi && random.chance(0.4);
+  setup.ordering = random.one_of({"natural", "natural", "taskdag_rcm", "taskdag_color", "taskdag_bmc"});
+  if (matrix.rows > 0 && random.chance(0.3)) setup.ordering = random.one_of({"rcm", "nd", "1wd", "qmd"});
+  setup.own_name = !setup.package && random.chance(0.5);
+  const bool blocks = setup.ordering == "taskdag_color" || setup.ordering == "taskdag_bmc";
+  setup.factor = factor_options(random, setup.kind, complete);
+  if (setup.package && setup.kind == Kind::ilu && random.chance(0.1))
+    setup.factor += " -pc_factor_nonzeros_along_diagonal";
+  const std::string filled = last(setup.factor, "levels ");
+  const bool levels = !filled.empty() && filled != "0";
+  setup.schedule = random.one_of({"auto", "auto", "locking", "pivotal-path", "hdagg", "plan", "p2p", "level-set"});
+  if (blocks && !levels && !setup.moves_columns() && random.chance(0.5)) setup.schedule = "blocks";
+  setup.fill_in_blocks = blocks && levels && !setup.moves_columns() && random.chance(0.5);
+  setup.diagonal = random.one_of({"diagonal", "diagonal", "rowmax", "rowsum"});
+  setup.absolute = random.chance(0.3);
+  if (random.chance(0.5)) {
+    setup.sweeps = random.whole(1, 5);
+    setup.damping = random.one_of({1.0, 0.7, -0.5, 1e-3});
+  }
+  if (!setup.package && random.chance(0.2)) setup.type = "baij";
+  if (matrix.symmetric && setup.kind == Kind::icc && random.chance(0.3)) setup.type = "sbaij";
+  return setup;
+}
+
+}  // namespace taskdag::test
