@@ -50,6 +50,7 @@ PetscErrorCode get_levels(PC pc, PetscInt* levels) {
 
 PetscErrorCode set_ordering(PC pc, MatOrderingType type) {
   PetscFunctionBegin;
+  PetscCheck(type, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the ordering needs a name");
   PetscCall(guarded([&] { factor_of(pc).ordering = type; }));
   PetscCall(start_over(pc));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -119,6 +119,14 @@ TEST(Setters, RefuseTypesThatAreNotKnown) {
   EXPECT_NE(errors.message().find("PCTaskDAGType 1000 is not known"), std::string::npos) << errors.message();
 }
 
+TEST(Setters, RefuseAnOrderingWithoutAName) {
+  const ErrorCapture errors;
+  OwnedPc pc;
+  PETSC_OK(PCCreate(PETSC_COMM_WORLD, pc.out()));
+  PETSC_OK(PCSetType(pc, PCTASKDAG));
+  EXPECT_EQ(static_cast<int>(PCFactorSetMatOrderingType(pc, nullptr)), PETSC_ERR_ARG_NULL);
+}
+
 TEST(Setters, OfFactorsLastWhileAnotherTypeIsInUse) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 9, .nz = 1}));
