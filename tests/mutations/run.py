@@ -52,7 +52,7 @@ def build(folder, programs):
     targets = sorted({program.rsplit("/", 1)[1] for program in programs})
     done = subprocess.run(["cmake", "--build", folder, "-j2", "--target", *targets], capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(targets)} does not build:\n{done.stdout[-3000:]}")
+        sys.exit(f"{' '.join(targets)} does not build:\n{done.stdout[-3000:]}{done.stderr}")
 
 
 def run_tests(program, pattern):
