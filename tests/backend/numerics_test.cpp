@@ -65,6 +65,20 @@ TEST_P(NumericsTest, PivotThatEliminationMakesZeroIsFound) {
   }
 }
 
+TEST_P(NumericsTest, APivotAsLargeAsTheBoundIsZero) {
+  for (const double bound : {0.0, 0.25}) {
+    CsrMatrix a = test::tridiagonal(9, 0, 2, 0);
+    a.values[4] = bound;
+    for (const FactorKind kind : kKinds) {
+      Factorization f = factorization(a, {.kind = kind, .zero_pivot = bound});
+      const FactorStatus status = factor(f, a.values);
+      EXPECT_EQ(status.outcome, FactorOutcome::zero_pivot);
+      EXPECT_EQ(status.last_row, 4);
+      EXPECT_EQ(status.last_pivot, bound);
+    }
+  }
+}
+
 TEST_P(NumericsTest, SolvesAfterAZeroPivotHandOnWhatIsNotFinite) {
   CsrMatrix a = test::tridiagonal(40, -1, 4, -1);
   a.values[0] = 0.0;

@@ -3,21 +3,26 @@
 
   run.py --check                       every place is there exactly once; nothing is built
   run.py --kind host --scratch DIR     builds and runs each in a copy of the sources under DIR
+  run.py --kind thread --scratch DIR   the same under ThreadSanitizer, which sees an order of memory that is too weak
   run.py --kind cuda --scratch DIR --keep BINARIES   where there is no GPU: keeps the programs, and run.sh that runs them
 
-DIR/build is made by the first run (--cmake: further arguments for its configuration). A failure, a crash and a hang are
-red. The exit status is 1 if a mutation survives."""
+DIR/build-KIND is configured as the preset of that name (--cmake: further arguments). A failure, a crash, a report of a
+sanitizer and a hang are red, after the same tests have passed without the mutation. The exit status is 1 if a mutation
+survives."""
 
 import argparse
 import json
+import os
 import pathlib
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SECONDS = 100
+KINDS = ["host", "thread", "cuda"]
 
 
 def mutations(kind, only):
@@ -40,32 +45,47 @@ def copy_sources(to):
         if target.exists() and target.read_bytes() == source.read_bytes():
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, target)
+        shutil.copy(source, target)  # with a new time: what a run that was cut off has left is compiled again
 
 
-def build(folder, program):
-    target = program.rsplit("/", 1)[1]
-    done = subprocess.run(["cmake", "--build", folder, "--target", target, "-j2"], capture_output=True, text=True)
+def build(folder, programs):
+    targets = sorted({program.rsplit("/", 1)[1] for program in programs})
+    done = subprocess.run(["cmake", "--build", folder, "-j2", "--target", *targets], capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{target} does not build:\n{done.stdout[-3000:]}")
-    return folder / program
+        sys.exit(f"{' '.join(targets)} does not build:\n{done.stdout[-3000:]}{done.stderr}")
 
 
-def is_red(program, pattern):
-    command = [str(program), f"--gtest_filter={pattern}", "--gtest_brief=1"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        return True, "hangs"
-    if done.returncode == 0 and ("Running 0 tests" in done.stdout or "PASSED  ] 0 tests" in done.stdout):
-        sys.exit(f"{program}: no test is called {pattern}")
-    return done.returncode != 0, f"ends with {done.returncode}"
+def run_tests(program, pattern):
+    """Exit status and output; no status after a hang. What the program has started ends with it."""
+    with subprocess.Popen([str(program), f"--gtest_filter={pattern}", "--gtest_brief=1"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True) as process:
+        try:
+            output, _ = process.communicate(timeout=SECONDS)
+            return process.returncode, output
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return None, ""
+
+
+def demand_green(folder, listed):
+    """A test that is red anyway, or is not there, would show nothing."""
+    build(folder, [m["program"] for m in listed])
+    for program, pattern in sorted({(m["program"], m["filter"]) for m in listed}):
+        code, output = run_tests(folder / program, pattern)
+        if code != 0 or "PASSED  ] 0 tests" in output:
+            sys.exit(f"{output[-3000:]}\n{program} {pattern}: does not pass without a mutation")
+
+
+def how_it_ended(code, output):
+    if code is None:
+        return "hangs"
+    return "a data race" if "ThreadSanitizer: data race" in output else f"ends with {code}"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--kind", choices=["host", "cuda"])
+    parser.add_argument("--kind", choices=KINDS)
     parser.add_argument("--only")
     parser.add_argument("--scratch", type=pathlib.Path)
     parser.add_argument("--keep", type=pathlib.Path)
@@ -74,14 +94,17 @@ def main():
     listed = mutations(options.kind, options.only)
     if options.check or check(listed) != 0:
         return check(listed)
-    if options.scratch is None:
-        parser.error("--scratch is needed")
-    source, folder = options.scratch, options.scratch / "build"
+    if options.scratch is None or options.kind is None:
+        parser.error("--kind and --scratch are needed")
+    if not listed:
+        parser.error("no such mutation of this kind")
+    source = options.scratch.resolve()
+    folder = source / f"build-{options.kind}"
     copy_sources(source)
-    cuda = "ON" if options.kind == "cuda" else "OFF"
-    if not (folder / "build.ninja").exists():
-        subprocess.run(["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DTASKDAG_TESTS=ON",
-                        f"-DTASKDAG_CUDA={cuda}", *shlex.split(options.cmake)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--preset", options.kind, *shlex.split(options.cmake)], cwd=source, check=True,
+                   stdout=subprocess.DEVNULL)
+    if not options.keep:
+        demand_green(folder, listed)
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
     survived, runs = [], []
@@ -90,16 +113,17 @@ def main():
         text = place.read_text()
         place.write_text(text.replace(m["find"], m["replace"]))
         try:
-            program = build(folder, m["program"])
+            build(folder, [m["program"]])
+            program = folder / m["program"]
             if options.keep:
                 subprocess.run(["strip", "-o", options.keep / m["name"], program], check=True)
                 runs.append(f"run {m['name']} '{m['filter']}'")
                 continue
-            red, how = is_red(program, m["filter"])
+            code, output = run_tests(program, m["filter"])
         finally:
             place.write_text(text)
-        print(f"{'red' if red else 'SURVIVED':<9}{m['name']}: {how}", flush=True)
-        if not red:
+        print(f"{'SURVIVED' if code == 0 else 'red':<9}{m['name']}: {how_it_ended(code, output)}", flush=True)
+        if code == 0:
             survived.append(m["name"])
     if options.keep:
         script = ['#!/bin/bash', '# Runs the programs beside it: each has to fail.', 'cd "$(dirname "$0")" || exit 1',

@@ -194,5 +194,29 @@ TEST(Recovery, APackageWithoutAFactorRefusesToSolve) {
   }
 }
 
+/// The options are those of the factor that was there before, but it is gone.
+TEST(Recovery, ANumericPhaseAfterARefusedSymbolicOneIsRefusedToo) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat good = make_local_matrix(grid());
+  const OwnedMat bad = make_local_matrix(without_last_diagonal());
+  OwnedIs rows;
+  OwnedIs columns;
+  PETSC_OK(MatGetOrdering(good, MATORDERINGNATURAL, rows.out(), columns.out()));
+  MatFactorInfo info;
+  PETSC_OK(MatFactorInfoInitialize(&info));
+  info.fill = 1.0;
+  OwnedMat factor;
+  PETSC_OK(MatGetFactor(good, "taskdag", MAT_FACTOR_ILU, factor.out()));
+  PETSC_OK(MatILUFactorSymbolic(factor, good, rows, columns, &info));
+  PETSC_OK(MatLUFactorNumeric(factor, good, &info));
+  {
+    const ErrorCapture errors;
+    EXPECT_EQ(static_cast<int>(MatILUFactorSymbolic(factor, bad, rows, columns, &info)), PETSC_ERR_ARG_WRONGSTATE);
+    EXPECT_EQ(static_cast<int>(MatLUFactorNumeric(factor, bad, &info)), PETSC_ERR_ARG_WRONGSTATE);
+  }
+  PETSC_OK(MatILUFactorSymbolic(factor, good, rows, columns, &info));
+  PETSC_OK(MatLUFactorNumeric(factor, good, &info));
+}
+
 }  // namespace
 }  // namespace taskdag::test
