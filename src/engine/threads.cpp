@@ -1,6 +1,6 @@
 #include "taskdag/engine/threads.hpp"
 
-#include "solver/state.hpp"
+#include "context/state.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::engine {

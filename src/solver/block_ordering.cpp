@@ -8,7 +8,7 @@
 #include "kernels/ordering/colouring/block_colouring.hpp"
 #include "solver/block_ordering_impl.hpp"
 #include "solver/checks.hpp"
-#include "solver/state.hpp"
+#include "context/state.hpp"
 #include "taskdag/ordering.hpp"
 
 namespace taskdag {

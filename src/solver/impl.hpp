@@ -73,10 +73,6 @@ std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, const 
 }  // namespace host
 
 namespace cuda {
-DeviceProbe probe();
-/// Makes `device` (-1: the current one) usable for the calling thread. @returns its number. @throws DeviceError
-int open_device(int device);
-std::string device_name(int device);
 std::unique_ptr<TriangularSolver::Impl> make_triangular(const Context&, const CsrView&, MemorySpace,
                                                         const TriangularOptions&, Stream);
 std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const CsrPattern&, MemorySpace,

@@ -1,7 +1,7 @@
 #include "kernels/ordering/rcm/host.hpp"
 #include "solver/checks.hpp"
 #include "solver/ordering_impl.hpp"
-#include "solver/state.hpp"
+#include "context/state.hpp"
 
 namespace taskdag {
 

@@ -10,9 +10,6 @@ namespace {
 [[noreturn]] void refuse() { throw DeviceError("the CUDA backend is not usable: built without CUDA"); }
 }  // namespace
 
-DeviceProbe probe() { return {.built_with_cuda = false, .devices = 0, .message = "built without CUDA"}; }
-int open_device(int) { refuse(); }
-std::string device_name(int) { refuse(); }
 std::unique_ptr<TriangularSolver::Impl> make_triangular(const Context&, const CsrView&, MemorySpace,
                                                         const TriangularOptions&, Stream) {
   refuse();

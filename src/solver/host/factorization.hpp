@@ -17,7 +17,7 @@
 #include "solver/host/columns.hpp"
 #include "solver/host/dominance.hpp"
 #include "solver/impl.hpp"
-#include "solver/state.hpp"
+#include "context/state.hpp"
 
 namespace taskdag::host {
 

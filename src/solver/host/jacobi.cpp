@@ -4,7 +4,7 @@
 #include "kernels/jacobi/host.hpp"
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
-#include "solver/state.hpp"
+#include "context/state.hpp"
 
 namespace taskdag::host {
 

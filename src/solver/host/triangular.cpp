@@ -7,7 +7,7 @@
 #include "solver/host/columns.hpp"
 #include "solver/host/schedule.hpp"
 #include "solver/impl.hpp"
-#include "solver/state.hpp"
+#include "context/state.hpp"
 
 namespace taskdag::host {
 

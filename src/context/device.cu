@@ -1,5 +1,5 @@
 #include "backends/cuda/device.hpp"
-#include "solver/impl.hpp"
+#include "context/device.hpp"
 
 namespace taskdag::cuda {
 

@@ -3,8 +3,8 @@
 #include <new>
 #include <system_error>
 
-#include "solver/impl.hpp"
-#include "solver/state.hpp"
+#include "context/device.hpp"
+#include "context/state.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {

@@ -1,0 +1,16 @@
+/// \file
+/// The devices that a context may be on. A build without CUDA has none: device_absent.cpp says so.
+#pragma once
+
+#include <string>
+
+#include "taskdag/context.hpp"
+
+namespace taskdag::cuda {
+
+DeviceProbe probe();
+/// Makes `device` (-1: the current one) usable for the calling thread. @returns its number. @throws DeviceError
+int open_device(int device);
+std::string device_name(int device);
+
+}  // namespace taskdag::cuda

@@ -1,0 +1,14 @@
+#include "context/device.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::cuda {
+
+namespace {
+[[noreturn]] void refuse() { throw DeviceError("the CUDA backend is not usable: built without CUDA"); }
+}  // namespace
+
+DeviceProbe probe() { return {.built_with_cuda = false, .devices = 0, .message = "built without CUDA"}; }
+int open_device(int) { refuse(); }
+std::string device_name(int) { refuse(); }
+
+}  // namespace taskdag::cuda
