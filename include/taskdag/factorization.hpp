@@ -8,6 +8,7 @@
 #include <string>
 
 #include "taskdag/context.hpp"
+#include "taskdag/engine/static/order.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/solve_schedule.hpp"
@@ -55,8 +56,9 @@ struct FactorOptions {
   double zero_pivot = 100 * 2.220446049250313e-16;
   /// Of both sweeps of an application: one of solve_schedules(backend).
   SolveSchedule schedule = SolveSchedule::automatic;
-  bool tune = false;           ///< as in TriangularOptions, for each sweep
-  std::string tune_file = {};  ///< as in TriangularOptions
+  engine::StaticOptions run{};  ///< of the schedule engine
+  bool tune = false;            ///< as in TriangularOptions, for each sweep
+  std::string tune_file = {};   ///< as in TriangularOptions
   /// Fill level: 0 keeps A's pattern; an entry whose elimination path passes through at most `levels` pivots is kept.
   Index levels = 0;
   FillScope fill = FillScope::everywhere;  ///< counts for levels > 0 only; FillScope::blocks needs `blocks`

@@ -28,6 +28,7 @@ enum class SolveSchedule {
   ata_greedy,
   cusparse,
   blocks,
+  engine,
   locking,
   pivotal_path,
   hdagg,

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "taskdag/context.hpp"
+#include "taskdag/engine/static/order.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/schedule.hpp"
 #include "taskdag/solve_schedule.hpp"
@@ -19,6 +20,7 @@ struct TriangularOptions {
   bool unit_diagonal = false;           ///< true: the diagonal is taken as 1, stored diagonal entries are ignored
   bool transposed = false;              ///< solve with the transpose of that triangle
   SolveSchedule schedule = SolveSchedule::automatic;  ///< one of solve_schedules(backend)
+  engine::StaticOptions run{};                        ///< of the schedule engine
   /// Where `schedule` is automatic: time some solves of several schedules during the analysis and keep the fastest.
   bool tune = false;
   /// JSON file with such choices, by device and pattern. A choice that it holds is taken without trials; `tune` adds to

@@ -43,6 +43,14 @@ std::shared_ptr<Context::State> make_state(const ContextOptions& options) {
 
 }  // namespace
 
+Context Context::State::borrowing(host::ThreadPool& pool) {
+  auto state = std::make_shared<State>();
+  state->reason = "borrowed";
+  state->device_name = std::to_string(pool.threads()) + " host threads";
+  state->pool = std::shared_ptr<host::ThreadPool>(std::shared_ptr<void>(), &pool);
+  return Context(std::move(state));
+}
+
 const char* to_string(Backend backend) {
   switch (backend) {
     case Backend::cuda:

@@ -15,7 +15,10 @@ struct Context::State {
   std::string reason;
   std::string device_name;
   int device = -1;
-  std::unique_ptr<host::ThreadPool> pool;  // host backend only
+  std::shared_ptr<host::ThreadPool> pool;  // host backend only
+
+  /// A host context with somebody else's threads, which must outlive it.
+  static Context borrowing(host::ThreadPool& pool);
 };
 
 }  // namespace taskdag

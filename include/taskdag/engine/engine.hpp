@@ -31,7 +31,6 @@ class EngineBase {
   EngineBase& operator=(const EngineBase&) = delete;
   virtual ~EngineBase() = default;
   virtual void enqueue(int type, const void* items, std::size_t size) = 0;
-  virtual void order(int type, std::uint32_t tasks) = 0;
   virtual Report run(const typename P::Data& data, const RunOptions& options) = 0;
   virtual void clear() = 0;
 };
@@ -79,21 +78,6 @@ class Engine final : public EngineBase<P> {
       look();
       if (static_cast<Stop>(ledger_.stop) == Stop::broken_promise) {
         throw InvalidInput("a queue has no room for its first items (scanning: item numbers are below the capacity)");
-      }
-    });
-  }
-
-  void order([[maybe_unused]] int type, [[maybe_unused]] std::uint32_t tasks) override {
-    each([&](auto tag) {
-      using T = typename decltype(tag)::type;
-      if constexpr (requires(const typename P::template Queue<T>& queue) { queue.order(tasks); }) {
-        if (P::template number_of<T>() != type) return;
-        look();
-        if (levels_.queued[type] != 0) throw InvalidInput("tasks of the last order have not been run yet");
-        ledger_.total += tasks;
-        ledger_.phase_pending[P::template phase_of<T>() + 1] += tasks;
-        ledger_memory_.copy_in(0, &ledger_, sizeof(Ledger));
-        backend_.template order<T>(program_, tasks);
       }
     });
   }

@@ -42,17 +42,6 @@ class Runner {
     engine_->enqueue(P::template number_of<T>(), &item, 1);
   }
 
-  /// Makes tasks 0, …, tasks - 1 of a static graph the ones to run next (static_graph.hpp). T's queue is an
-  /// OrderedQueue.
-  /// @throws InvalidInput if a run left some of the last order
-  template <class T>
-  void order(std::uint32_t tasks) {
-    static_assert(
-        requires(const typename P::template Queue<T>& queue) { queue.order(tasks); },
-        "only an OrderedQueue takes an order");
-    engine_->order(P::template number_of<T>(), tasks);
-  }
-
   /// Runs until no task is left, or until the run cannot go on; the report says which. Returns when all has ended.
   /// @throws DeviceError, OutOfMemory; Unsupported for a scheduler that this build does not have
   [[nodiscard]] Report run(const typename P::Data& data, const RunOptions& options = {}) {

@@ -10,6 +10,7 @@
 
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/analysis/levels.hpp"
+#include "taskdag/engine/static/order.hpp"
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/solve_schedule.hpp"
 
@@ -25,6 +26,7 @@ struct SweepInput {
   const Index* rhs_index = nullptr;      ///< row → entry of the right-hand side; null: same
   const Index* x_index = nullptr;        ///< row → entry of the result; null: same
   const RowBlocks* blocks = nullptr;     ///< host memory; of the rows, where an ordering has made some
+  engine::StaticOptions run{};           ///< of the schedule engine
   bool recurrence = false;               ///< solve_reciprocals() is wanted, more than a faster solve()
   /// Called where it may help: levels of a sweep that may have the same dependencies the other way round (its other
   /// triangle, if entries lie symmetrically). Empty: nobody knows.
@@ -86,7 +88,16 @@ class Sweep {
   /// as long as this sweep solves. A sweep may then begin with rows whose right-hand side is there while `before` is
   /// still at work on others. Synchronises `stream`.
   virtual void follow(const Sweep& before, cudaStream_t stream);
+
+  /// A solve of `before`, which this sweep follows, and one of this sweep, as one. @returns false, and does nothing,
+  /// where they are two
+  virtual bool solve_both(const Sweep& before, const double* rhs, double* x, int* non_finite, cudaStream_t stream);
 };
+
+inline bool Sweep::solve_both(const Sweep& /*before*/, const double* /*rhs*/, double* /*x*/, int* /*non_finite*/,
+                              cudaStream_t /*stream*/) {
+  return false;
+}
 
 inline void Sweep::follow(const Sweep& /*before*/, cudaStream_t /*stream*/) {}
 

@@ -8,6 +8,7 @@
 
 #include "solver/choice/tune_file.hpp"
 #include "taskdag/context.hpp"
+#include "taskdag/engine/static/order.hpp"
 #include "taskdag/solve_schedule.hpp"
 
 namespace taskdag {
@@ -27,16 +28,17 @@ ScheduleChoice choice_from(const std::string& name);
 struct ScheduleRequest {
   Backend backend = Backend::host;
   SolveSchedule schedule = SolveSchedule::automatic;
-  bool tune = false;       ///< this and the file count for automatic only
-  std::string tune_file;   ///< empty: none
-  std::string device;      ///< name of what runs the sweep
+  bool tune = false;               ///< this and the file count for automatic only
+  std::string tune_file;           ///< empty: none
+  std::string device;              ///< name of what runs the sweep
+  engine::StaticOptions run = {};  ///< of the schedule engine
   bool keep_rows = false;  ///< take no schedule that rewrites rows, even if one is named or the fastest in trials
 };
 
 /// The request in an options structure.
 template <class Options>
 ScheduleRequest request_of(const Options& options, const Context& context) {
-  return {context.backend(), options.schedule, options.tune, options.tune_file, context.device_name()};
+  return {context.backend(), options.schedule, options.tune, options.tune_file, context.device_name(), options.run};
 }
 
 /// What trials have found to be the fastest.

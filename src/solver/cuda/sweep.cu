@@ -88,7 +88,9 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
   }
   schedule = choice.schedule;
   const kernels::CudaSchedule& row = outlook.row_of(schedule);
-  sweep = row.make(input, outlook, choice.cells);
+  kernels::SweepInput with_run = input;
+  with_run.run = request.run;
+  sweep = row.make(with_run, outlook, choice.cells);
   at_least = row.at_least != nullptr ? row.at_least(outlook) : kernels::flat::least_microseconds(features);
 }
 

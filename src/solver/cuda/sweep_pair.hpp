@@ -33,6 +33,7 @@ struct SweepPair {
   }
 
   void solve(const double* b, double* x, int* non_finite, cudaStream_t s) const {
+    if (second->solve_both(*first.sweep, b, x, non_finite, s)) return;
     first->solve(b, nullptr, non_finite, s);
     second->solve(first->result(), x, non_finite, s);
   }

@@ -109,7 +109,7 @@ ScheduledSweep HostFactorization::make_sweep(const CsrPattern& pattern, const Of
             SolveSchedule::blocks,
             make_block_schedule(*options_.blocks, triangle, pool.processors())};
   }
-  return {pattern, source, triangle, pool, schedule, std::move(plan)};
+  return {pattern, source, triangle, pool, schedule, std::move(plan), request_.run};
 }
 
 bool HostFactorization::blocks_pay() const {

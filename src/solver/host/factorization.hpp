@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "context/state.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/factor/fill/levels.hpp"
 #include "kernels/factor/pivot.hpp"
@@ -17,7 +18,6 @@
 #include "solver/host/columns.hpp"
 #include "solver/host/dominance.hpp"
 #include "solver/impl.hpp"
-#include "context/state.hpp"
 
 namespace taskdag::host {
 
@@ -73,19 +73,23 @@ class HostFactorization : public Factorization::Impl {
             ScheduledSweep& second, const Rhs& scale, const SecondPivot& second_pivot, const std::vector<Index>& out,
             double* x) {
     const auto nothing = [](Index, double) {};
+    const auto run = [&](double* work, const auto& rhs, const auto& emit) {
+      const auto second_rhs = [work, &scale](Index i) { return scale(i, work[i]); };
+      if (const auto finite = second.run_both(first, work, rhs, first_pivot, second_rhs, second_pivot, emit)) {
+        finite_ &= *finite;
+        return;
+      }
+      first.run(work, rhs, first_pivot, nothing);
+      finite_ &= second.run(work, second_rhs, second_pivot, emit);
+    };
     if (in.empty() && out.empty()) {  // the solution's array is the work space
-      first.run(
-          x, [b](Index i) { return b[i]; }, first_pivot, nothing);
-      finite_ &= second.run(
-          x, [x, &scale](Index i) { return scale(i, x[i]); }, second_pivot, nothing);
-      return;
+      run(
+          x, [b](Index i) { return b[i]; }, nothing);
+    } else {
+      run(
+          work_.data(), [&, b](Index i) { return b[at(in, i)]; },
+          [&, x](Index i, double value) { x[at(out, i)] = value; });
     }
-    double* const w = work_.data();
-    first.run(
-        w, [&, b](Index i) { return b[at(in, i)]; }, first_pivot, nothing);
-    finite_ &= second.run(
-        w, [w, &scale](Index i) { return scale(i, w[i]); }, second_pivot,
-        [&, x](Index i, double value) { x[at(out, i)] = value; });
   }
 
   /// The same for several columns at once.

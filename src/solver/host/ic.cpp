@@ -17,6 +17,7 @@ class HostIcFactorization final : public HostFactorization {
         kernel_(matrix_.view(), *state_->pool),
         lower_(make_sweep(turned_.view(), turned_.source_entry.data(), Triangle::lower, kernel_.plan())),
         upper_(make_sweep(matrix_.view(), nullptr, Triangle::upper)) {
+    upper_.follow(lower_);
     turned_ = {};
     finish_info(lower_, upper_);
   }

@@ -13,6 +13,7 @@ class HostIluFactorization final : public HostFactorization {
         kernel_(matrix_.view(), *state_->pool),
         lower_(make_sweep(matrix_.view(), nullptr, Triangle::lower, kernel_.plan())),
         upper_(make_sweep(matrix_.view(), nullptr, Triangle::upper)) {
+    upper_.follow(lower_);
     finish_info(lower_, upper_);
   }
 
@@ -28,8 +29,10 @@ class HostIluFactorization final : public HostFactorization {
 
   [[nodiscard]] TransposedSweeps make_transposed() const {
     const Transposed turned = transpose(matrix_.view());
-    return {make_sweep(turned.view(), turned.source_entry.data(), Triangle::lower),
-            make_sweep(turned.view(), turned.source_entry.data(), Triangle::upper)};
+    TransposedSweeps sweeps{make_sweep(turned.view(), turned.source_entry.data(), Triangle::lower),
+                            make_sweep(turned.view(), turned.source_entry.data(), Triangle::upper)};
+    sweeps.upper.follow(sweeps.lower);
+    return sweeps;
   }
 
   void run_attempt(const double* values, const kernels::DiagonalShift& shift, const kernels::PivotRule& rule) override {

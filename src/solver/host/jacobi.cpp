@@ -1,10 +1,10 @@
 #include <optional>
 
+#include "context/state.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/jacobi/host.hpp"
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
-#include "context/state.hpp"
 
 namespace taskdag::host {
 

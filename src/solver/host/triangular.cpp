@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "context/state.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
 #include "solver/checks.hpp"
 #include "solver/host/columns.hpp"
 #include "solver/host/schedule.hpp"
 #include "solver/impl.hpp"
-#include "context/state.hpp"
 
 namespace taskdag::host {
 
@@ -96,12 +96,12 @@ class HostTriangular final : public TriangularSolver::Impl {
     const ScheduleRequest request = request_of(options, context);
     if (!options.transposed) {
       const SolveSchedule schedule = settle_host_schedule(request, pattern, options.triangle, pool);
-      return {pattern, nullptr, options.triangle, pool, schedule};
+      return {pattern, nullptr, options.triangle, pool, schedule, nullptr, request.run};
     }
     const Transposed transposed = transpose(pattern);
     const Triangle other = options.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
     const SolveSchedule schedule = settle_host_schedule(request, transposed.view(), other, pool);
-    return {transposed.view(), transposed.source_entry.data(), other, pool, schedule};
+    return {transposed.view(), transposed.source_entry.data(), other, pool, schedule, nullptr, request.run};
   }
 
   std::shared_ptr<Context::State> state_;

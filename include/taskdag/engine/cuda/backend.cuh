@@ -69,13 +69,6 @@ class CudaBackend {
     check(cudaStreamSynchronize(streams_[0].get()), "adding first tasks");
   }
   template <class T>
-  void order(const ProgramRef<P>& program, std::uint32_t tasks) {
-    const CurrentDevice current(context_.device());
-    order_kernel<P, T><<<1, 1, 0, streams_[0].get()>>>(program, tasks);
-    check(cudaGetLastError(), "ordering tasks");
-    check(cudaStreamSynchronize(streams_[0].get()), "ordering tasks");
-  }
-  template <class T>
   void move_all(const typename P::template Queue<T>& from, const typename P::template Queue<T>& to,
                 const ProgramRef<P>& program) {
     const CurrentDevice current(context_.device());

@@ -13,7 +13,7 @@ TASKDAG_ENGINE_BEGIN
 
 namespace detail {
 
-/// WHILE (condition) { first kernel; then the others side by side }. Launched once.
+/// WHILE (condition) { first kernel; then the others side by side }.
 class LoopGraph {
  public:
   LoopGraph() {
@@ -59,8 +59,9 @@ class LoopGraph {
     if (!first_) first_ = node;
   }
 
+  /// Adds nothing after the first launch.
   void launch(cudaStream_t stream) {
-    check(cudaGraphInstantiate(&instance_, graph_, 0), "instantiating a graph");
+    if (!instance_) check(cudaGraphInstantiate(&instance_, graph_, 0), "instantiating a graph");
     check(cudaGraphLaunch(instance_, stream), "launching a graph");
   }
 

@@ -69,11 +69,6 @@ __global__ void push_all_kernel(const __grid_constant__ ProgramRef<P> program, c
   push<P, T>(program, Lanes::converged(), items[i], {i / 32U, key_of<T>(items[i], i), 0}, probe);
 }
 
-template <class P, class T>
-__global__ void order_kernel(const __grid_constant__ ProgramRef<P> program, std::uint32_t tasks) {
-  program.template of<T>().queue.order(tasks);
-}
-
 /// Nobody else works on the queues. Where teams do not steal, a thread stands for a team: there are enough of them.
 template <class P, class T>
 __global__ void move_all_kernel(const __grid_constant__ ProgramRef<P> program, const typename P::template Queue<T> from,

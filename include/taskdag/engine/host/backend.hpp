@@ -55,10 +55,6 @@ class HostBackend {
       push<P, T>(program, Lanes::converged(), items[i], {i, key_of<T>(items[i], i), 0}, probe);
     }
   }
-  template <class T>
-  static void order(const ProgramRef<P>& program, std::uint32_t tasks) {
-    program.template of<T>().queue.order(tasks);
-  }
   /// Moves all items of one queue to another; nobody else works on them.
   template <class T>
   void move_all(const typename P::template Queue<T>& from, const typename P::template Queue<T>& to,

@@ -22,7 +22,7 @@ bool has_barriers(SolveSchedule kind) { return kind == SolveSchedule::hdagg || k
 
 ScheduledSweep::Sweep ScheduledSweep::make(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                            host::ThreadPool& pool, SolveSchedule schedule,
-                                           std::shared_ptr<const ThreadPlan> plan) {
+                                           std::shared_ptr<const ThreadPlan> plan, const engine::StaticOptions& run) {
   const auto run_supersteps = [&](const SuperstepSchedule& supersteps, bool barriers) {
     std::optional<CellWaits> waits;
     if (!barriers) waits = find_cell_waits(supersteps, pattern, triangle);
@@ -41,6 +41,8 @@ ScheduledSweep::Sweep ScheduledSweep::make(const CsrPattern& pattern, const Offs
     case SolveSchedule::serial:
       return Sweep(std::in_place_type<HostSweep>, pattern, source, triangle, pool,
                    std::make_shared<const ThreadPlan>(pattern, triangle, 1));
+    case SolveSchedule::engine:
+      return Sweep(std::in_place_type<HostEngineSweep>, pattern, source, triangle, pool, run);
     default:
       return run_supersteps(make_schedule(schedule, pattern, triangle, pool.processors()), has_barriers(schedule));
   }

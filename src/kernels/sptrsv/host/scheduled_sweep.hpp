@@ -3,25 +3,29 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 
+#include "kernels/sptrsv/host/engine_sweep.hpp"
 #include "kernels/sptrsv/host/planned_sweep.hpp"
 #include "kernels/sptrsv/host/superstep_sweep.hpp"
 #include "taskdag/solve_schedule.hpp"
 
 namespace taskdag::kernels {
 
-/// HostSweep or SuperstepSweep, whichever runs the schedule. All give the same bits, whatever the number of threads.
+/// HostSweep, SuperstepSweep or HostEngineSweep, whichever runs the schedule. All give the same bits, whatever the
+/// number of threads.
 class ScheduledSweep {
  public:
   /// Parameters as for HostSweep. `schedule`: one of the host's. Superstep schedules get as many cores as the pool has
-  /// threads that can run at the same time. `plan` is used by automatic and plan only. automatic: the plan, or locking
-  /// where the plan has one thread and locking is expected to be faster.
+  /// threads that can run at the same time. `plan` is used by automatic and plan only, `run` by engine. automatic: the
+  /// plan, or locking where the plan has one thread and locking is expected to be faster.
   /// @throws InvalidInput for a schedule of CUDA
   ScheduledSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
-                 SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan = nullptr)
-      : sweep_(make(pattern, source, triangle, pool, schedule, std::move(plan))), schedule_(schedule) {
+                 SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan = nullptr,
+                 const engine::StaticOptions& run = {})
+      : sweep_(make(pattern, source, triangle, pool, schedule, std::move(plan), run)), schedule_(schedule) {
     if (schedule == SolveSchedule::automatic) {
       const bool supersteps = std::holds_alternative<SuperstepSweep>(sweep_);
       schedule_ = supersteps ? SolveSchedule::locking : threads() > 1 ? SolveSchedule::plan : SolveSchedule::serial;
@@ -74,11 +78,29 @@ class ScheduledSweep {
     return std::visit([&](auto& sweep) { return sweep.template run_columns<Width>(x, rhs, pivot, emit); }, sweep_);
   }
 
+  /// Says that runs of both will come: this sweep after `before`, whose results are its right-hand sides, row by row.
+  void follow(const ScheduledSweep& before) {
+    const auto* const first = std::get_if<HostEngineSweep>(&before.sweep_);
+    auto* const second = std::get_if<HostEngineSweep>(&sweep_);
+    if (first != nullptr && second != nullptr) second->follow(*first);
+  }
+
+  /// A run of `before` and one of this sweep as one, where the schedule does that: see HostEngineSweep::run_both().
+  /// @returns nothing, and does nothing, where they are two
+  template <class FirstRhs, class FirstPivot, class Rhs, class Pivot, class Emit>
+  std::optional<bool> run_both(const ScheduledSweep& before, double* x, const FirstRhs& first_rhs,
+                               const FirstPivot& first_pivot, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+    const auto* const first = std::get_if<HostEngineSweep>(&before.sweep_);
+    auto* const second = std::get_if<HostEngineSweep>(&sweep_);
+    if (first == nullptr || second == nullptr || !second->follows(*first)) return std::nullopt;
+    return second->run_both(*first, x, first_rhs, first_pivot, rhs, pivot, emit);
+  }
+
  private:
-  using Sweep = std::variant<HostSweep, SuperstepSweep>;
+  using Sweep = std::variant<HostSweep, SuperstepSweep, HostEngineSweep>;
 
   static Sweep make(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
-                    SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan);
+                    SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan, const engine::StaticOptions& run);
 
   Sweep sweep_;
   SolveSchedule schedule_;

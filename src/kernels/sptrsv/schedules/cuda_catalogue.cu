@@ -5,6 +5,7 @@
 #include "kernels/sptrsv/schedules/cells/choice.hpp"
 #include "kernels/sptrsv/schedules/cuda_catalogue.hpp"
 #include "kernels/sptrsv/schedules/cusparse/choice.hpp"
+#include "kernels/sptrsv/schedules/engine/choice.hpp"
 #include "kernels/sptrsv/schedules/flat/choice.hpp"
 #include "kernels/sptrsv/schedules/joined/choice.hpp"
 #include "kernels/sptrsv/schedules/supernodes/choice.hpp"
@@ -33,6 +34,7 @@ constexpr std::array kRows{
                  false},
     CudaSchedule{SolveSchedule::ata_locality, ata::make<SolveSchedule::ata_locality>, nullptr, nullptr, nullptr, false},
     CudaSchedule{SolveSchedule::ata_greedy, ata::make<SolveSchedule::ata_greedy>, nullptr, nullptr, nullptr, false},
+    CudaSchedule{SolveSchedule::engine, engine_schedule::make, nullptr, nullptr, nullptr, false},
     CudaSchedule{SolveSchedule::locking, cores::make<SolveSchedule::locking>, nullptr, nullptr, nullptr, false},
     CudaSchedule{SolveSchedule::pivotal_path, cores::make<SolveSchedule::pivotal_path>, nullptr, nullptr, nullptr,
                  false},

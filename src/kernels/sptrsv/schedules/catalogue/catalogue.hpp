@@ -49,6 +49,8 @@ inline constexpr auto kCatalogue = [] {
                         "NVIDIA's SpSV; libcusparse is opened when it is first asked for"},
       SolveScheduleInfo{blocks, "blocks", chosen, chosen, true, false,
                         "blocks of one colour at once, for orderings that make blocks"},
+      SolveScheduleInfo{engine, "engine", study, study, false, false,
+                        "a program of the task engine: both sweeps of an application as one"},
       SolveScheduleInfo{locking, "locking", study, chosen, false, false,
                         "Funnel coarsening and the Locking scheduler (Böhnlein et al. 2025)"},
       SolveScheduleInfo{pivotal_path, "pivotal-path", study, tuned, false, false,

@@ -7,12 +7,15 @@
 
 namespace taskdag::kernels {
 
+/// index[row at p] by position p, −1 for a part; empty where index is null. Asynchronous.
+cuda::DeviceArray<Index> by_position(const Index* index, const TaskList& tasks, cudaStream_t stream);
+
 /// One launch a solve, or several where levels are wide. The packed triangle works by position (rows in level order);
 /// the index maps of the input are composed with that order once, pivots are gathered when values are loaded.
 ///
 /// result() is the set of slots that the last solve handed its values over in, by position: valid until the next solve,
 /// which resets it.
-class FlatSweep final : public Sweep {
+class FlatSweep : public Sweep {
  public:
   /// input.ranges and input.levels are needed. Synchronises `stream`.
   FlatSweep(const SweepInput& input, cudaStream_t stream);
@@ -23,6 +26,12 @@ class FlatSweep final : public Sweep {
   [[nodiscard]] const double* result() const override { return packed_.result(); }
   [[nodiscard]] const Index* result_index() const override { return packed_.tasks().position.data(); }
   [[nodiscard]] std::int64_t bytes() const override;
+
+ protected:
+  [[nodiscard]] const PackedTriangle& packed() const { return packed_; }
+  [[nodiscard]] PackedTriangle& packed() { return packed_; }
+  /// Of a solve; `x` by rows of the input's x_index.
+  [[nodiscard]] SolveArguments arguments(const double* rhs, double* x, int* non_finite) const;
 
  private:
   PackedTriangle packed_;

@@ -65,6 +65,13 @@ class PackedTriangle {
   /// saves a launch; but for a run that waits for nothing.
   void solve(const SolveArguments& arguments, cudaStream_t stream);
 
+  /// What the tasks of one sweep take, for somebody else's kernels; slots and counters are the caller's.
+  [[nodiscard]] SolveParameters parameters(const SolveArguments& arguments) const;
+  /// Of each place of the packed storage: see column_.
+  [[nodiscard]] const cuda::DeviceArray<Index>& columns() const { return column_; }
+  [[nodiscard]] bool has_parts() const { return has_parts_; }
+  [[nodiscard]] const SolveTuning& tuning() const { return tuning_; }
+
   /// The result of the last run by position, until the next one.
   [[nodiscard]] const double* result() const { return spare_slots_.data(); }
 

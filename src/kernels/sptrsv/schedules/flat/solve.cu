@@ -155,20 +155,28 @@ void PackedTriangle::arm(cudaStream_t stream) {
   solved_ = false;
 }
 
+SolveParameters PackedTriangle::parameters(const SolveArguments& arguments) const {
+  SolveParameters result{};
+  result.a = arguments;
+  result.task = tasks_.task.data();
+  result.end_task = tasks_.tasks;
+  result.column = column_.data();
+  result.value = value_.data();
+  result.gate = gate_.data();
+  result.rows = tasks_.rows;
+  result.gate_pause_ns = static_cast<unsigned>(tuning_.gate_pause_ns);
+  return result;
+}
+
 SolveParameters PackedTriangle::parameters(const SolveArguments& arguments, std::size_t stretch) {
-  return {arguments,
-          tasks_.task.data(),
-          stretches_[stretch].first,
-          stretches_[stretch].end,
-          column_.data(),
-          value_.data(),
-          slots_.data(),
-          counter_.data() + stretch,
-          spare_slots_.data(),
-          spare_counter_.data() + stretch,
-          gate_.data(),
-          tasks_.rows,
-          static_cast<unsigned>(tuning_.gate_pause_ns)};
+  SolveParameters result = parameters(arguments);
+  result.first_task = stretches_[stretch].first;
+  result.end_task = stretches_[stretch].end;
+  result.slots = slots_.data();
+  result.counter = counter_.data() + stretch;
+  result.next_slots = spare_slots_.data();
+  result.next_counter = spare_counter_.data() + stretch;
+  return result;
 }
 
 void PackedTriangle::launch_stretches(const SolveArguments& arguments, cudaStream_t stream) {

@@ -12,6 +12,8 @@ __global__ void compose(Index positions, const Index* index, const Index* order,
   if (p < positions) result[p] = order[p] < 0 ? -1 : index[order[p]];
 }
 
+}  // namespace
+
 cuda::DeviceArray<Index> by_position(const Index* index, const TaskList& tasks, cudaStream_t stream) {
   if (index == nullptr) return {};
   cuda::DeviceArray<Index> result(static_cast<std::size_t>(tasks.rows), stream);
@@ -21,8 +23,6 @@ cuda::DeviceArray<Index> by_position(const Index* index, const TaskList& tasks, 
   cuda::check_launch("compose");
   return result;
 }
-
-}  // namespace
 
 FlatSweep::FlatSweep(const SweepInput& input, cudaStream_t stream)
     : packed_(input.pattern, input.triangle, *input.ranges, *input.levels, input.source_entry, stream),
@@ -45,7 +45,7 @@ bool FlatSweep::gather_values(GatherBatch& batch, const double* source, const do
   return true;
 }
 
-void FlatSweep::solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) {
+SolveArguments FlatSweep::arguments(const double* rhs, double* x, int* non_finite) const {
   const Index* const order = packed_.tasks().order.data();
   SolveArguments arguments;
   arguments.rhs = rhs;
@@ -54,7 +54,11 @@ void FlatSweep::solve(const double* rhs, double* x, int* non_finite, cudaStream_
   arguments.x = x;
   arguments.x_index = x_index_.size() > 0 ? x_index_.data() : order;
   arguments.non_finite = non_finite;
-  packed_.solve(arguments, stream);
+  return arguments;
+}
+
+void FlatSweep::solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) {
+  packed_.solve(arguments(rhs, x, non_finite), stream);
 }
 
 std::int64_t FlatSweep::bytes() const {

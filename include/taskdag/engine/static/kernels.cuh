@@ -1,0 +1,61 @@
+/// \file
+/// The kernels of a static program: thin, the loops are in loop.hpp.
+#pragma once
+
+#include "taskdag/engine/cuda/team.cuh"
+#include "taskdag/engine/static/loop.hpp"
+
+TASKDAG_ENGINE_BEGIN
+
+namespace detail {
+
+/// Between two turns of a controller on the device; device memory.
+struct StaticTurn {
+  std::uint32_t done;   ///< claims, or levels, that earlier turns have run
+  std::uint32_t teams;  ///< that take part in this turn
+  std::uint32_t turns;
+};
+
+/// Ordered and individual. turn: of a controller, whose teams take one claim each; else null.
+template <class P, class List, Dependencies Kind>
+__global__ void __launch_bounds__(Shape<List>::threads)
+    static_kernel(const __grid_constant__ StaticRef<P> program, const StaticLaunch launch, const StaticTurn* turn) {
+  extern __shared__ __align__(16) std::byte shared[];
+  auto team = Shape<List>::team(shared, nullptr);
+  if (turn != nullptr && team.number() >= turn->teams) return;
+  run_claims<P, List, Kind>(program, team, launch);
+}
+
+/// The levels first to end − 1; several: all blocks are resident, and meet at the end of each.
+template <class P>
+__global__ void __launch_bounds__(Shape<typename P::AllTypes>::threads)
+    static_levels_kernel(const __grid_constant__ StaticRef<P> program, std::uint32_t first, std::uint32_t end) {
+  extern __shared__ __align__(16) std::byte shared[];
+  using S = Shape<typename P::AllTypes>;
+  auto team = S::team(shared, nullptr);
+  AtomicRef<std::uint64_t> tickets(program.tickets[0].next);
+  const auto run = static_cast<std::uint32_t>(tickets.load(relaxed) >> 32U);
+  run_levels<P>(program, team, first, end, gridDim.x * static_cast<std::uint32_t>(S::teams), run,
+                [&](std::uint32_t level) {
+                  __syncthreads();
+                  if (threadIdx.x == 0) {
+                    // acq_rel, and the barriers of the block around it: who gets through has read from all.
+                    AtomicRef<std::uint64_t> arrivals(program.arrivals->count);
+                    const std::uint64_t all = std::uint64_t{level - first + 1U} * gridDim.x;
+                    const std::uint64_t before = arrivals.fetch_add(1U, acq_rel);
+                    if (level + 1U == end) {
+                      if (before + 1U == all) {  // the last of all: it begins the next launch, or the next run
+                        arrivals.store(0U, relaxed);
+                        if (end == program.levels) tickets.store(std::uint64_t{run + 1U} << 32U, relaxed);
+                      }
+                    } else {
+                      while (arrivals.load(acquire) < all) __nanosleep(20);
+                    }
+                  }
+                  if (level + 1U != end) __syncthreads();
+                });
+}
+
+}  // namespace detail
+
+TASKDAG_ENGINE_END

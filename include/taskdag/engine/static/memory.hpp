@@ -1,0 +1,134 @@
+/// \file
+/// What a static program has in the memory of its backend, made from its order.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "taskdag/engine/memory.hpp"
+#include "taskdag/engine/static/program.hpp"
+
+TASKDAG_ENGINE_BEGIN
+
+namespace detail {
+
+template <class P>
+class StaticMemory {
+ public:
+  /// per_team: tasks of each type that a team runs at a time. @throws InvalidInput, OutOfMemory, DeviceError
+  StaticMemory(const Context& context, const StaticOrder& order, const std::array<std::uint32_t, P::types>& per_team,
+               const StaticOptions& options)
+      : claims_(make_claims(order, per_team, options.dependencies)),
+        tasks_(order.tasks),
+        trace_events_(P::Probe::traces ? options.trace_events : 0U),
+        tickets_(context, P::types),
+        arrivals_(context, 1),
+        ready_end_(context, 1),
+        failed_(context, 1),
+        claim_(context, claims_.claim),
+        level_end_(context, claims_.level_end) {
+    program_.tickets = tickets_.data();
+    program_.claim = claims_.claim.empty() ? nullptr : claim_.data();
+    std::copy(claims_.type_end.begin(), claims_.type_end.end(), program_.type_end);
+    program_.claims = claims_.type_end.back();
+    program_.level_end = level_end_.data();
+    program_.levels = static_cast<std::uint32_t>(claims_.level_end.size());
+    program_.arrivals = arrivals_.data();
+    program_.failed = failed_.data();
+    if (options.dependencies == Dependencies::individual) {
+      successor_begin_ = Array<std::uint32_t>(context, order.successor_begin);
+      successor_ = Array<std::uint32_t>(context, order.successor);
+      predecessors_ = Array<std::uint32_t>(context, claims_.missing);
+      missing_ = Array<std::uint32_t>(context, claims_.missing);
+      ready_ = Array<std::uint32_t>(context, claims_.ready);
+      ready_end_.upload(std::array{StaticReadyEnd{claims_.roots}});
+      program_.successor_begin = successor_begin_.data();
+      program_.successor = successor_.data();
+      program_.predecessors = predecessors_.data();
+      program_.missing = missing_.data();
+      program_.ready = ready_.data();
+      program_.ready_end = ready_end_.data();
+      program_.roots = claims_.roots;
+    }
+    if constexpr (P::Probe::counts) {
+      record_ = Memory(context, sizeof(OperationCounts));
+      program_.record.totals = static_cast<OperationCounts*>(record_.data());
+    }
+    if constexpr (P::Probe::traces) {
+      record_ = Memory(context, sizeof(TraceEvent) * (trace_events_ + std::size_t{1}));
+      program_.record.used = static_cast<std::uint32_t*>(record_.data());
+      program_.record.events = static_cast<TraceEvent*>(record_.data()) + 1;
+      program_.record.capacity = trace_events_;
+    }
+    claims_.claim = {};
+    claims_.missing = {};
+    claims_.ready = {};
+  }
+
+  [[nodiscard]] StaticRef<P>& program() { return program_; }
+  [[nodiscard]] const StaticRef<P>& program() const { return program_; }
+  /// Claims of type k: first and end.
+  [[nodiscard]] std::uint32_t first_claim(int type) const { return type == 0 ? 0U : program_.type_end[type - 1]; }
+  [[nodiscard]] const std::vector<std::uint32_t>& level_end() const { return claims_.level_end; }
+  [[nodiscard]] std::size_t bytes() const {
+    return tickets_.size() * sizeof(StaticTickets) + claim_.size() * sizeof(StaticClaim) +
+           (level_end_.size() + successor_begin_.size() + successor_.size() + predecessors_.size() + missing_.size() +
+            ready_.size()) *
+               sizeof(std::uint32_t) +
+           record_.size();
+  }
+  /// On the host: begins a launch of run `run`.
+  void begin(std::uint32_t launch, std::uint32_t run) { tickets_.data()[launch].next = std::uint64_t{run} << 32U; }
+
+  /// Nobody works on the program.
+  [[nodiscard]] Report report() {
+    Report report;
+    StaticTickets tickets{};
+    const std::vector<StaticTickets> all = tickets_.download();
+    // Which launches a run has depends on the scheduler; those that there are have counted alike.
+    for (const StaticTickets& one : all) tickets.next = std::max(tickets.next, one.next);
+    const std::uint64_t runs = tickets.next >> 32U;
+    ForEach<typename P::AllTypes>::apply([&](auto tag) {
+      using T = typename decltype(tag)::type;
+      report.types.push_back(
+          {TaskTraits<T>::name(), runs * tasks_[static_cast<std::size_t>(P::template number_of<T>())], 0, 0, 0, 0});
+    });
+    report.slices = runs;
+    if (const std::uint32_t failed = failed_.download()[0]; failed != 0) {
+      report.outcome = Outcome::task_failed;
+      explain(report, 0, failed - 1U);
+    }
+    if constexpr (P::Probe::counts) record_.copy_out(0, &report.operations, sizeof(OperationCounts));
+    if constexpr (P::Probe::traces) {
+      std::uint32_t used = 0;
+      record_.copy_out(0, &used, sizeof(used));
+      const std::uint32_t kept = std::min(used, trace_events_);
+      report.dropped_events = used - kept;
+      report.events.resize(kept);
+      if (kept != 0) record_.copy_out(sizeof(TraceEvent), report.events.data(), sizeof(TraceEvent) * kept);
+    }
+    return report;
+  }
+
+ private:
+  StaticClaims claims_;
+  std::vector<std::uint32_t> tasks_;
+  std::uint32_t trace_events_;
+  Array<StaticTickets> tickets_;
+  Array<StaticArrivals> arrivals_;
+  Array<StaticReadyEnd> ready_end_;
+  Array<std::uint32_t> failed_;
+  Array<StaticClaim> claim_;
+  Array<std::uint32_t> level_end_;
+  Array<std::uint32_t> successor_begin_;
+  Array<std::uint32_t> successor_;
+  Array<std::uint32_t> predecessors_;
+  Array<std::uint32_t> missing_;
+  Array<std::uint32_t> ready_;
+  Memory record_;
+  StaticRef<P> program_{};
+};
+
+}  // namespace detail
+
+TASKDAG_ENGINE_END

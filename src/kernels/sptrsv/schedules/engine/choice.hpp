@@ -1,0 +1,13 @@
+/// \file
+/// The schedule engine in the catalogue: see CudaSchedule.
+#pragma once
+
+#include <memory>
+
+#include "kernels/sptrsv/schedules/catalogue/outlook.hpp"
+
+namespace taskdag::kernels::engine_schedule {
+
+std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int variant);
+
+}  // namespace taskdag::kernels::engine_schedule
