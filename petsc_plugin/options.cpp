@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -26,6 +27,12 @@ std::string schedule_names() {
   return "cuda: " + names(&SolveScheduleInfo::cuda) + "; host: " + names(&SolveScheduleInfo::host);
 }
 
+constexpr std::array schedulers{engine::Scheduler::megakernel, engine::Scheduler::device_controller,
+                                engine::Scheduler::timesliced};
+constexpr std::array<const char*, 3> scheduler_names{"megakernel", "controller", "timesliced"};
+// In the order of the enumeration.
+constexpr std::array<const char*, 3> dependency_names{"ordered", "individual", "phases"};
+
 struct BackendRows {
   OptionRow backend{"-pc_taskdag_backend", backend_names[static_cast<std::size_t>(BackendSettings{}.wanted)],
                     join(backend_names),
@@ -41,6 +48,12 @@ struct SweepRows {
                  "With schedule auto: time some solves of several schedules at set-up and keep the fastest"};
   OptionRow tune_file{"-pc_taskdag_tune_file", "none", "a file name",
                       "File that keeps what was found by tuning, for later runs"};
+  OptionRow scheduler{"-pc_taskdag_engine_scheduler", scheduler_names[0], join(scheduler_names),
+                      "With schedule engine: who starts tasks"};
+  OptionRow dependencies{
+      "-pc_taskdag_engine_dependencies", engine::to_string(SweepSettings{}.run.dependencies), join(dependency_names),
+      "With schedule engine: when a task starts: in order, when its predecessors have ended, or when "
+      "the level before has"};
 };
 
 }  // namespace
@@ -128,7 +141,7 @@ PetscErrorCode read_backend(OptionItems items, BackendSettings* settings) {
 
 std::vector<OptionRow> sweep_rows() {
   const SweepRows rows;
-  return {rows.schedule, rows.tune, rows.tune_file};
+  return {rows.schedule, rows.tune, rows.tune_file, rows.scheduler, rows.dependencies};
 }
 
 PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
@@ -145,6 +158,13 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
   if (given) PetscCall(guarded([&] { settings->schedule = solve_schedule_from(name); }));
   PetscCall(read_bool(items, rows->tune, &settings->tune));
   PetscCall(read_text(items, rows->tune_file, &settings->tune_file, &given));
+  const auto* const at = std::ranges::find(schedulers, settings->run.scheduler);
+  PetscInt scheduler = at == schedulers.end() ? 0 : static_cast<PetscInt>(at - schedulers.begin());
+  PetscCall(read_list(items, rows->scheduler, scheduler_names, &scheduler));
+  settings->run.scheduler = schedulers.at(static_cast<std::size_t>(scheduler));
+  auto dependencies = static_cast<PetscInt>(settings->run.dependencies);
+  PetscCall(read_list(items, rows->dependencies, dependency_names, &dependencies));
+  settings->run.dependencies = static_cast<engine::Dependencies>(dependencies);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

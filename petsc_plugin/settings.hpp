@@ -8,6 +8,7 @@
 #include <string>
 
 #include "taskdag/context.hpp"
+#include "taskdag/engine/static/order.hpp"
 #include "taskdag/solve_schedule.hpp"
 
 namespace taskdag::petsc {
@@ -24,6 +25,7 @@ struct SweepSettings {
   SolveSchedule schedule = SolveSchedule::automatic;
   bool tune = false;
   std::string tune_file;
+  engine::StaticOptions run;  ///< of the schedule engine
   bool operator==(const SweepSettings&) const = default;
 };
 

@@ -10,7 +10,8 @@ namespace {
 
 bool same(const FactorOptions& a, const FactorOptions& b) {
   const auto tied = [](const FactorOptions& o) {
-    return std::tie(o.kind, o.shift, o.shift_amount, o.zero_pivot, o.levels, o.fill, o.schedule, o.tune, o.tune_file);
+    return std::tie(o.run, o.kind, o.shift, o.shift_amount, o.zero_pivot, o.levels, o.fill, o.schedule, o.tune,
+                    o.tune_file);
   };
   return tied(a) == tied(b);
 }
@@ -193,6 +194,11 @@ PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
   PetscCall(PetscViewerASCIIPrintf(viewer, "  schedules: forward %s, backward %s%s\n", to_string(sizes.lower_schedule),
                                    to_string(sizes.upper_schedule),
                                    options_.schedule == SolveSchedule::automatic ? " (auto)" : ""));
+  if (sizes.lower_schedule == SolveSchedule::engine && sizes.upper_schedule == SolveSchedule::engine) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  engine: both sweeps are one program, scheduler %s, dependencies %s\n",
+                                     engine::to_string(options_.run.scheduler),
+                                     engine::to_string(options_.run.dependencies)));
+  }
   if (sizes.given_up_loss > 0.0) {
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "  rows are kept as they are: rewriting them would lose %g times what rounding leaves\n",

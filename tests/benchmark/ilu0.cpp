@@ -208,9 +208,10 @@ class Factors {
 
   /// One application, both sweeps, against the two solves of cuSPARSE.
   void run_apply(FactorOptions options, SolveSchedule schedule, const CsrMatrix& lu) {
-    const std::string name = taskdag::to_string(schedule);
+    const std::string name = session_.options.name_of(schedule);
     const std::string what = problem_.name + " apply " + name;
     options.schedule = schedule;
+    options.run = session_.options.run;
     Row row = row_of("apply", "TaskDAG", name);
     session_.step(what, row);
     try {

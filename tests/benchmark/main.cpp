@@ -17,6 +17,13 @@ constexpr int kSkipped = 77;
 
 void add_common(CLI::App& part, Options& options, std::vector<std::string>& schedules) {
   part.add_option("--schedule", schedules, "Schedules by name, or all")->default_str("auto");
+  part.add_option_function<std::string>(
+      "--engine-scheduler", [&](const std::string& name) { options.run.scheduler = engine::scheduler_from(name); },
+      "Of the schedule engine: megakernel, controller, timesliced");
+  part.add_option_function<std::string>(
+      "--engine-dependencies",
+      [&](const std::string& name) { options.run.dependencies = engine::dependencies_from(name); },
+      "Of the schedule engine: ordered, individual, phases");
   part.add_option("--only", options.only, "Problems by name");
   part.add_flag("--table", options.table, "The ten problems of the table alone");
   part.add_flag("--all", options.all, "Small files of TASKDAG_MATRIX_DIR and special problems, too");

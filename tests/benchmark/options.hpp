@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "taskdag/engine/static/order.hpp"
 #include "taskdag/solve_schedule.hpp"
 #include "timing.hpp"
 
@@ -17,6 +18,7 @@ struct Options {
   bool all = false;                      ///< every problem, small ones too
   std::vector<std::string> only;         ///< by name, whatever set they are in
   std::vector<SolveSchedule> schedules;  ///< what to measure, in this order
+  engine::StaticOptions run;             ///< of the schedule engine
   TimingLimits timing;
   bool transposed = false;
   int rhs = 1;             ///< right-hand sides of one solve
@@ -28,6 +30,13 @@ struct Options {
   // soak
   std::int64_t solves = 100000;
   std::uint64_t seed = 1;
+
+  /// "flat", "engine", "engine controller individual": in rows.
+  [[nodiscard]] std::string name_of(SolveSchedule schedule) const {
+    std::string name = to_string(schedule);
+    if (schedule != SolveSchedule::engine || run == engine::StaticOptions{}) return name;
+    return name + " " + engine::to_string(run.scheduler) + " " + engine::to_string(run.dependencies);
+  }
 };
 
 }  // namespace taskdag::benchmark

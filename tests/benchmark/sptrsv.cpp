@@ -215,7 +215,7 @@ class System {
   }
 
   void run_schedule(SolveSchedule schedule, const std::optional<Measured>& rival) {
-    const std::string name = to_string(schedule);
+    const std::string name = session_.options.name_of(schedule);
     const std::string what = problem_.name + " " + direction() + " " + name;
     Row row = row_of("TaskDAG", name);
     session_.step(what, row);
@@ -240,6 +240,7 @@ class System {
     Measured result;
     TriangularOptions options = options_;
     options.schedule = schedule;
+    options.run = session_.options.run;
     const auto solver = median_construction(
         [&] { return std::make_unique<TriangularSolver>(session_.context, lu_.view(), MemorySpace::device, options); },
         result.analysis_ms);
@@ -309,7 +310,7 @@ int run_sptrsv(const Options& options) {
                                                 {"transposed", options.transposed},
                                                 {"rhs", options.rhs},
                                                 {"solver", "TaskDAG"},
-                                                {"schedule", to_string(schedule)}});
+                                                {"schedule", options.name_of(schedule)}});
       if (!known) schedules.push_back(schedule);
     }
     return schedules;

@@ -44,6 +44,7 @@ struct StaticOptions {
   int blocks = 0;
   /// Room for events, where the program has a TraceProbe.
   std::uint32_t trace_events = 1U << 20U;
+  bool operator==(const StaticOptions&) const = default;
 };
 
 // For the engine.

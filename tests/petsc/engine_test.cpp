@@ -1,0 +1,99 @@
+// The preconditioner as a program of the task engine: whatever the scheduler and the kind of dependencies, the
+// iterations are PETSc's own.
+#include "support.hpp"
+
+namespace taskdag::test {
+namespace {
+
+CsrMatrix convection() {
+  return make_stencil({.stencil = Stencil::seven_point, .nx = 11, .ny = 10, .nz = 9, .wind = 0.5});
+}
+CsrMatrix poisson() { return make_stencil({.stencil = Stencil::seven_point, .nx = 11, .ny = 10, .nz = 9}); }
+
+/// The library of this test was built with relocatable device code (docs/engine.md), or runs on the host.
+bool has_controller(Backend backend) {
+  if (backend == Backend::host) return true;
+  const OwnedMat a = make_matrix(poisson());
+  const Solve tried = solve(a,
+                            "-pc_type taskdag -pc_taskdag_backend cuda -pc_taskdag_schedule engine "
+                            "-pc_taskdag_engine_scheduler controller");
+  if (static_cast<int>(tried.code) == 0) return true;
+  EXPECT_NE(tried.message.find("-rdc=true"), std::string::npos) << tried.message;
+  return false;
+}
+
+void expect_iterations_of_petsc(Backend backend, const std::string& where, MatType type) {
+  const bool controller = has_controller(backend);
+  for (const std::string kind : {"ilu", "icc"}) {
+    const CsrMatrix csr = kind == "icc" ? poisson() : convection();
+    const OwnedMat host = make_matrix(csr);
+    const OwnedMat a = make_matrix(csr, type);
+    const std::string ksp = kind == "icc" ? "-ksp_type cg" : "-ksp_type gmres";
+    for (const std::string ordering : {"natural", "taskdag_rcm", "taskdag_bmc"}) {
+      const bool one = ranks() == 1;
+      const Solve theirs =
+          solve(host, words({ksp, one ? "-pc_type " + kind : "-pc_type bjacobi -sub_pc_type " + kind,
+                             one ? "-pc_factor_mat_ordering_type" : "-sub_pc_factor_mat_ordering_type", ordering}));
+      ASSERT_GT(theirs.reason, 0);
+      for (const std::string scheduler : {"megakernel", "controller", "timesliced"}) {
+        if (scheduler == "controller" && !controller) continue;
+        for (const std::string dependencies : {"ordered", "individual", "phases"}) {
+          SCOPED_TRACE(words({kind, ordering, scheduler, dependencies}));
+          const std::string option =
+              words({where, "-pc_taskdag_schedule engine -pc_taskdag_engine_scheduler", scheduler,
+                     "-pc_taskdag_engine_dependencies", dependencies, "-pc_factor_mat_ordering_type", ordering});
+          const Solve ours = solve(a, words({ksp, "-pc_type taskdag -pc_taskdag_type", kind, option}));
+          ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
+          EXPECT_EQ(ours.iterations, theirs.iterations);
+          if (rank() == 0) {
+            EXPECT_NE(ours.view.find("one program, scheduler " + scheduler + ", dependencies " + dependencies),
+                      std::string::npos)
+                << ours.view;
+          }
+          if (!one) continue;
+          const Solve package = solve(a, words({ksp, "-pc_factor_mat_solver_type taskdag -pc_type", kind, option}));
+          ASSERT_EQ(static_cast<int>(package.code), 0) << package.message;
+          EXPECT_EQ(package.iterations, theirs.iterations);
+        }
+      }
+    }
+  }
+}
+
+TEST(Engine, OnHostThreadsGivesTheIterationsOfPetsc) {
+  expect_iterations_of_petsc(Backend::host, "-pc_taskdag_backend host -pc_taskdag_threads 3", MATAIJ);
+}
+
+TEST(Engine, OnCudaGivesTheIterationsOfPetsc) {
+  if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  expect_iterations_of_petsc(Backend::cuda, "-pc_taskdag_backend cuda", MATAIJ);
+}
+
+#if defined(PETSC_HAVE_CUDA)
+TEST(Engine, CopiesNothingOfDeviceVectors) {
+  if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  const OwnedMat a = make_matrix(convection(), MATAIJCUSPARSE);
+  for (const std::string dependencies : {"ordered", "individual", "phases"}) {
+    const OwnedPc pc = make_pc(a,
+                               "-pc_type taskdag -pc_taskdag_backend cuda -pc_taskdag_schedule engine "
+                               "-pc_taskdag_engine_dependencies " +
+                                   dependencies);
+    const OwnedVec b = make_vector(a);
+    const OwnedVec x = make_vector(a);
+    PETSC_OK(PCApply(pc, b, x));  // brings b to the device
+    PetscLogEvent event = 0;
+    PetscEventPerfInfo before{};
+    PetscEventPerfInfo after{};
+    PETSC_OK(PetscLogEventGetId("TaskDAGApply", &event));
+    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &before));
+    for (int k = 0; k < 5; ++k) PETSC_OK(PCApply(pc, b, x));
+    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &after));
+    EXPECT_EQ(after.count, before.count + 5);
+    EXPECT_EQ(after.CpuToGpuCount, before.CpuToGpuCount) << dependencies;
+    EXPECT_EQ(after.GpuToCpuCount, before.GpuToCpuCount) << dependencies;
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace taskdag::test
