@@ -40,7 +40,8 @@ struct SlotSets {
 /// So many warps as flat keeps in flight, unless somebody has said how many.
 engine::StaticOptions with_blocks(engine::StaticOptions options, const PackedTriangle& packed) {
   constexpr int kThreads = engine::detail::Shape<engine::Types<SolveRows<true>>>::threads;
-  options.blocks = std::max(options.blocks, persistent_blocks(packed.tasks(), packed.tuning(), kThreads));
+  if (options.blocks > 0 || packed.tasks().tasks == 0) return options;
+  options.blocks = persistent_blocks(packed.tasks(), packed.tuning(), kThreads);
   return options;
 }
 
