@@ -31,6 +31,8 @@ constexpr std::array schedulers{engine::Scheduler::megakernel, engine::Scheduler
                                 engine::Scheduler::timesliced};
 constexpr std::array<const char*, 3> scheduler_names{"megakernel", "controller", "timesliced"};
 // In the order of the enumeration.
+constexpr std::array<const char*, 2> factor_schedule_names{"auto", "engine"};
+// In the order of the enumeration.
 constexpr std::array<const char*, 3> dependency_names{"ordered", "individual", "phases"};
 
 struct BackendRows {
@@ -48,11 +50,13 @@ struct SweepRows {
                  "With schedule auto: time some solves of several schedules at set-up and keep the fastest"};
   OptionRow tune_file{"-pc_taskdag_tune_file", "none", "a file name",
                       "File that keeps what was found by tuning, for later runs"};
+  OptionRow factor_schedule{"-pc_taskdag_factor_schedule", factor_schedule_names[0], join(factor_schedule_names),
+                            "Who runs the rows of the numeric ILU or ICC"};
   OptionRow scheduler{"-pc_taskdag_engine_scheduler", scheduler_names[0], join(scheduler_names),
-                      "With schedule engine: who starts tasks"};
+                      "With a schedule engine: who starts tasks"};
   OptionRow dependencies{
       "-pc_taskdag_engine_dependencies", engine::to_string(SweepSettings{}.run.dependencies), join(dependency_names),
-      "With schedule engine: when a task starts: in order, when its predecessors have ended, or when "
+      "With a schedule engine: when a task starts: in order, when its predecessors have ended, or when "
       "the level before has"};
 };
 
@@ -141,7 +145,7 @@ PetscErrorCode read_backend(OptionItems items, BackendSettings* settings) {
 
 std::vector<OptionRow> sweep_rows() {
   const SweepRows rows;
-  return {rows.schedule, rows.tune, rows.tune_file, rows.scheduler, rows.dependencies};
+  return {rows.schedule, rows.tune, rows.tune_file, rows.factor_schedule, rows.scheduler, rows.dependencies};
 }
 
 PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
@@ -158,6 +162,9 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
   if (given) PetscCall(guarded([&] { settings->schedule = solve_schedule_from(name); }));
   PetscCall(read_bool(items, rows->tune, &settings->tune));
   PetscCall(read_text(items, rows->tune_file, &settings->tune_file, &given));
+  auto factor_schedule = static_cast<PetscInt>(settings->factor_schedule);
+  PetscCall(read_list(items, rows->factor_schedule, factor_schedule_names, &factor_schedule));
+  settings->factor_schedule = static_cast<FactorSchedule>(factor_schedule);
   const auto* const at = std::ranges::find(schedulers, settings->run.scheduler);
   PetscInt scheduler = at == schedulers.end() ? 0 : static_cast<PetscInt>(at - schedulers.begin());
   PetscCall(read_list(items, rows->scheduler, scheduler_names, &scheduler));

@@ -9,6 +9,7 @@
 
 #include "taskdag/context.hpp"
 #include "taskdag/engine/static/order.hpp"
+#include "taskdag/factorization.hpp"
 #include "taskdag/solve_schedule.hpp"
 
 namespace taskdag::petsc {
@@ -25,7 +26,8 @@ struct SweepSettings {
   SolveSchedule schedule = SolveSchedule::automatic;
   bool tune = false;
   std::string tune_file;
-  engine::StaticOptions run;  ///< of the schedule engine
+  FactorSchedule factor_schedule = FactorSchedule::automatic;
+  engine::StaticOptions run;  ///< of the schedules engine
   bool operator==(const SweepSettings&) const = default;
 };
 

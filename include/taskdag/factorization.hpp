@@ -49,6 +49,14 @@ enum class ShiftType { none, nonzero, positive_definite, inblocks, scaled };
 /// The matrix's own entries all stay. So blocks of one colour are as independent as without fill.
 enum class FillScope { everywhere, blocks };
 
+/// Who runs the rows of the numeric factorisation. The result is the same.
+enum class FactorSchedule {
+  automatic,  ///< CUDA: warps along prepared lists, or a recurrence; host: threads by a plan
+  engine,     ///< a program of the task engine: rows are tasks
+};
+/// "auto", "engine".
+TASKDAG_API const char* to_string(FactorSchedule schedule);
+
 struct FactorOptions {
   FactorKind kind = FactorKind::ilu;
   ShiftType shift = ShiftType::none;
@@ -56,7 +64,8 @@ struct FactorOptions {
   double zero_pivot = 100 * 2.220446049250313e-16;
   /// Of both sweeps of an application: one of solve_schedules(backend).
   SolveSchedule schedule = SolveSchedule::automatic;
-  engine::StaticOptions run{};  ///< of the schedule engine
+  FactorSchedule factor_schedule = FactorSchedule::automatic;
+  engine::StaticOptions run{};  ///< of the schedules engine, of sweeps and of the factorisation
   bool tune = false;            ///< as in TriangularOptions, for each sweep
   std::string tune_file = {};   ///< as in TriangularOptions
   /// Fill level: 0 keeps A's pattern; an entry whose elimination path passes through at most `levels` pivots is kept.

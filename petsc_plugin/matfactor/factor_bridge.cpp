@@ -10,8 +10,8 @@ namespace {
 
 bool same(const FactorOptions& a, const FactorOptions& b) {
   const auto tied = [](const FactorOptions& o) {
-    return std::tie(o.run, o.kind, o.shift, o.shift_amount, o.zero_pivot, o.levels, o.fill, o.schedule, o.tune,
-                    o.tune_file);
+    return std::tie(o.factor_schedule, o.run, o.kind, o.shift, o.shift_amount, o.zero_pivot, o.levels, o.fill,
+                    o.schedule, o.tune, o.tune_file);
   };
   return tied(a) == tied(b);
 }
@@ -194,10 +194,14 @@ PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
   PetscCall(PetscViewerASCIIPrintf(viewer, "  schedules: forward %s, backward %s%s\n", to_string(sizes.lower_schedule),
                                    to_string(sizes.upper_schedule),
                                    options_.schedule == SolveSchedule::automatic ? " (auto)" : ""));
-  if (sizes.lower_schedule == SolveSchedule::engine && sizes.upper_schedule == SolveSchedule::engine) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  engine: both sweeps are one program, scheduler %s, dependencies %s\n",
-                                     engine::to_string(options_.run.scheduler),
-                                     engine::to_string(options_.run.dependencies)));
+  const bool sweeps_by_engine =
+      sizes.lower_schedule == SolveSchedule::engine && sizes.upper_schedule == SolveSchedule::engine;
+  const bool factor_by_engine = options_.factor_schedule == FactorSchedule::engine;
+  if (sweeps_by_engine || factor_by_engine) {
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  engine: %s%s%s, scheduler %s, dependencies %s\n", factor_by_engine ? "numeric factorisation" : "",
+        factor_by_engine && sweeps_by_engine ? "; " : "", sweeps_by_engine ? "both sweeps as one program" : "",
+        engine::to_string(options_.run.scheduler), engine::to_string(options_.run.dependencies)));
   }
   if (sizes.given_up_loss > 0.0) {
     PetscCall(PetscViewerASCIIPrintf(

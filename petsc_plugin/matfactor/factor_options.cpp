@@ -21,6 +21,7 @@ FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscRea
   options.levels = levels;
   options.fill = fill;
   options.schedule = sweeps.schedule;
+  options.factor_schedule = sweeps.factor_schedule;
   options.run = sweeps.run;
   options.tune = sweeps.tune;
   options.tune_file = sweeps.tune_file;

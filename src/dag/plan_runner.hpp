@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@ class PlanRunner {
       : plan_(std::move(plan)), pool_(&pool), finished_(static_cast<std::size_t>(plan_->threads())) {}
 
   [[nodiscard]] const ThreadPlan& plan() const { return *plan_; }
+  [[nodiscard]] std::span<const Index> order() const { return plan_->order(); }
   [[nodiscard]] const std::shared_ptr<const ThreadPlan>& shared_plan() const { return plan_; }
 
   /// Calls rows(thread, first, last) for ranges of positions that together are all of them, each after what it waits

@@ -48,6 +48,44 @@ Dependencies dependencies_from(std::string_view name) {
                      "\"; there are ordered, individual, phases");
 }
 
+void StaticOrderBuilder::add_task(std::span<const std::uint32_t> predecessors) {
+  const auto task = static_cast<std::uint32_t>(begin_.size() - 1);
+  const auto first = static_cast<std::ptrdiff_t>(predecessor_.size());
+  predecessor_.insert(predecessor_.end(), predecessors.begin(), predecessors.end());
+  std::sort(predecessor_.begin() + first, predecessor_.end());
+  predecessor_.erase(std::unique(predecessor_.begin() + first, predecessor_.end()), predecessor_.end());
+  if (static_cast<std::ptrdiff_t>(predecessor_.size()) > first) {
+    if (predecessor_.back() >= task) {
+      throw InvalidInput("task " + std::to_string(task) + " of a static program waits for task " +
+                         std::to_string(predecessor_.back()) + ": predecessors have smaller numbers");
+    }
+    if (predecessor_.back() >= level_begin_) {
+      order_.level_end.push_back(task);
+      level_begin_ = task;
+    }
+  }
+  begin_.push_back(predecessor_.size());
+  ++order_.tasks.back();
+}
+
+StaticOrder StaticOrderBuilder::order(Dependencies dependencies) const {
+  StaticOrder order = order_;
+  const std::size_t tasks = begin_.size() - 1;
+  if (tasks > 0) order.level_end.push_back(static_cast<std::uint32_t>(tasks));
+  if (dependencies != Dependencies::individual) return order;
+  order.successor_begin.assign(tasks + 1, 0);
+  for (const std::uint32_t task : predecessor_) ++order.successor_begin[task + 1];
+  std::partial_sum(order.successor_begin.begin(), order.successor_begin.end(), order.successor_begin.begin());
+  order.successor.resize(predecessor_.size());
+  std::vector<std::uint32_t> at(order.successor_begin.begin(), order.successor_begin.end() - 1);
+  for (std::size_t task = 0; task < tasks; ++task) {
+    for (std::size_t k = begin_[task]; k < begin_[task + 1]; ++k) {
+      order.successor[at[predecessor_[k]]++] = static_cast<std::uint32_t>(task);
+    }
+  }
+  return order;
+}
+
 StaticClaims make_claims(const StaticOrder& order, std::span<const std::uint32_t> per_team, Dependencies dependencies) {
   if (order.tasks.size() != per_team.size()) {
     throw InvalidInput("a static program of " + std::to_string(per_team.size()) + " task types has an order of " +

@@ -12,6 +12,9 @@
 
 namespace taskdag {
 
+const char* to_string(FactorSchedule schedule) { return schedule == FactorSchedule::engine ? "engine" : "auto"; }
+
+
 namespace {
 
 /// CUDA looks for faults inside an order on the device.

@@ -127,15 +127,27 @@ class Factors {
       return;
     }
     const std::optional<RivalFactor> rival = measure_rival(kind, what, reference);
-    Row row = row_of(to_string(kind), "TaskDAG", "");
-    session_.step(what, row);
-    try {
-      run_ours(options, what, reference, rival, row);
-    } catch (const std::exception& error) {
-      row["status"] = error.what();
-      session_.fail(what + ": " + error.what());
-      session_.rows.add(row);
+    const bool by_engine =
+        std::ranges::find(session_.options.schedules, SolveSchedule::engine) != session_.options.schedules.end();
+    for (const FactorSchedule schedule : {FactorSchedule::automatic, FactorSchedule::engine}) {
+      if (schedule == FactorSchedule::engine && !by_engine) continue;
+      options.factor_schedule = schedule;
+      options.run = session_.options.run;
+      Row row = row_of(to_string(kind), "TaskDAG", name_of(options));
+      session_.step(what, row);
+      try {
+        run_ours(options, what, reference, rival, row);
+      } catch (const std::exception& error) {
+        row["status"] = error.what();
+        session_.fail(what + ": " + error.what());
+        session_.rows.add(row);
+      }
     }
+  }
+
+  /// Of a numeric factorisation: "" for the library's own.
+  [[nodiscard]] std::string name_of(const FactorOptions& options) const {
+    return options.factor_schedule == FactorSchedule::engine ? session_.options.name_of(SolveSchedule::engine) : "";
   }
 
   std::optional<RivalFactor> measure_rival(FactorKind kind, const std::string& what, const CsrMatrix& reference) {
@@ -179,7 +191,7 @@ class Factors {
     const double first_ms = wall_ms(factor);
     const Timing time = time_on_device(session_.options.timing, factor);
     const double error = relative_error(factorization->copy_factor().values, reference.values);
-    row = row_of(to_string(options.kind), "TaskDAG", "");
+    row = row_of(to_string(options.kind), "TaskDAG", name_of(options));
     fill(row, time);
     row["analysis_ms"] = symbolic_ms;
     row["first_ms"] = first_ms;
@@ -192,16 +204,16 @@ class Factors {
     if (rival) {
       const double speedup = rival->time.median / time.median;
       row["speedup"] = speedup;
-      if (right) session_.ratios.add(to_string(options.kind), problem_, speedup);
+      if (right) session_.ratios.add(to_string(options.kind) + (" " + name_of(options)), problem_, speedup);
     }
     session_.rows.add(row);
     std::printf(
-        "%-26s %-4s rows %d entries %d levels %d | again %.3f ms (%.3f .. %.3f), first %.3f, symbolic %.2f | "
+        "%-26s %-4s %s rows %d entries %d levels %d | again %.3f ms (%.3f .. %.3f), first %.3f, symbolic %.2f | "
         "cuSPARSE %.3f ms x%.2f, analysis %.2f | error %.0e\n",
-        problem_.name.c_str(), to_string(options.kind), a_.rows, a_.entries(), levels_, time.median, time.least,
-        time.most, first_ms, symbolic_ms, rival ? rival->time.median : 0.0,
+        problem_.name.c_str(), to_string(options.kind), name_of(options).c_str(), a_.rows, a_.entries(), levels_,
+        time.median, time.least, time.most, first_ms, symbolic_ms, rival ? rival->time.median : 0.0,
         rival ? rival->time.median / time.median : 0.0, rival ? rival->analysis_ms : 0.0, error);
-    if (options.kind == FactorKind::ilu) {
+    if (options.kind == FactorKind::ilu && options.factor_schedule == FactorSchedule::automatic) {
       for (const SolveSchedule schedule : session_.options.schedules) run_apply(options, schedule, reference);
     }
   }

@@ -20,7 +20,7 @@ struct HostRow {
   [[nodiscard]] Offset find(Index column) const { return entry_of_column[column]; }
 };
 
-/// The published factor: the plan has waited for the rows that are read here, and rows are worked on in place.
+/// The published factor: the runner has waited for the rows that are read here, and rows are worked on in place.
 struct HostFactor {
   double* values;
   double* inverse_pivots;
@@ -39,13 +39,14 @@ struct HostFactor {
   void non_finite(Index i) const { findings->non_finite(i); }
 };
 
-/// Loads every row in the plan's order (entry e starts as values[source[e]], or 0 where source[e] is −1, the diagonal
+/// Loads every row in the runner's order (entry e starts as values[source[e]], or 0 where source[e] is −1, the diagonal
 /// shifted) and calls eliminate(i, row). entry_of_column: per thread, by column, all −1 before and after.
-template <class Pattern, class Eliminate>
-void eliminate_rows(PlanRunner& runner, const Pattern& pattern, std::vector<std::vector<Offset>>& entry_of_column,
+/// Runner: PlanRunner or RowProgram.
+template <class Runner, class Pattern, class Eliminate>
+void eliminate_rows(Runner& runner, const Pattern& pattern, std::vector<std::vector<Offset>>& entry_of_column,
                     double* factor, const double* values, const Offset* source, const DiagonalShift& shift,
                     const Eliminate& eliminate) {
-  const Index* const order = runner.plan().order().data();
+  const Index* const order = runner.order().data();
   runner.run([&](int thread, Index first, Index last) {
     Offset* const entry = entry_of_column[static_cast<std::size_t>(thread)].data();
     HostRow row{factor, entry};

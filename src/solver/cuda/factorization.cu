@@ -153,7 +153,7 @@ void CudaFactorization::analyse_ilu(cudaStream_t s) {
   const DevicePattern p = pattern_.pattern();
   const AnalysedTriangle forward(p, Triangle::lower, s);
   factor_ = kernels::Factor(kernels::Elimination::ilu(p, diagonal_.data(), forward.levels, source(), s),
-                            FactorKind::ilu, p.entries, s);
+                            FactorKind::ilu, p.entries, factor_run(), s);
   sweeps_ = make_sweeps(forward, nullptr, s);
 }
 
@@ -193,8 +193,8 @@ void CudaFactorization::analyse_ic(cudaStream_t s) {
   const DevicePattern p = pattern_.pattern();
   const DeviceCsr above = kernels::transpose_pattern(p, s);
   const AnalysedTriangle forward(above.pattern(), Triangle::lower, s);
-  factor_ =
-      kernels::Factor(kernels::Elimination::ic(p, above, forward.levels, source(), s), FactorKind::ic, p.entries, s);
+  factor_ = kernels::Factor(kernels::Elimination::ic(p, above, forward.levels, source(), s), FactorKind::ic, p.entries,
+                            factor_run(), s);
   unit_ = {static_cast<std::size_t>(p.entries), s};
   sweeps_ = make_sweeps(forward, above.source.data(), s);
 }

@@ -61,6 +61,11 @@ class CudaFactorization final : public Factorization::Impl {
   /// Entry of the factor's pattern → entry of the input; null: the same.
   [[nodiscard]] const Offset* source() const { return pattern_.source.size() > 0 ? pattern_.source.data() : nullptr; }
   void count_bytes();
+  /// How the factorisation's program is run; nothing: it is none.
+  [[nodiscard]] std::optional<engine::StaticOptions> factor_run() const {
+    if (options_.factor_schedule == FactorSchedule::engine) return options_.run;
+    return std::nullopt;
+  }
 
   // Factorisation.
   FactorStatus attempt_until_done(const double* values, cudaStream_t s);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -41,6 +42,12 @@ class HostFactorization : public Factorization::Impl {
                     std::span<const Index> row_order, std::span<const Index> col_order);
 
   void finish_info(const ScheduledSweep& lower, const ScheduledSweep& upper);
+
+  /// How the factorisation's program is run; nothing: it is none.
+  [[nodiscard]] std::optional<engine::StaticOptions> factor_run() const {
+    if (options_.factor_schedule == FactorSchedule::engine) return options_.run;
+    return std::nullopt;
+  }
 
   /// A sweep over the strict `triangle` of `pattern`, by the schedule that was asked for. `plan`: see ScheduledSweep.
   [[nodiscard]] ScheduledSweep make_sweep(const CsrPattern& pattern, const Offset* source, Triangle triangle,

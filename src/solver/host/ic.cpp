@@ -14,7 +14,7 @@ class HostIcFactorization final : public HostFactorization {
                       std::span<const Index> order)
       : HostFactorization(context, pattern, options, order, order),
         turned_(transpose(matrix_.view())),
-        kernel_(matrix_.view(), *state_->pool),
+        kernel_(matrix_.view(), *state_->pool, factor_run()),
         lower_(make_sweep(turned_.view(), turned_.source_entry.data(), Triangle::lower, kernel_.plan())),
         upper_(make_sweep(matrix_.view(), nullptr, Triangle::upper)) {
     upper_.follow(lower_);

@@ -10,7 +10,7 @@ class HostIluFactorization final : public HostFactorization {
   HostIluFactorization(const Context& context, const CsrPattern& pattern, const FactorOptions& options,
                        std::span<const Index> row_order, std::span<const Index> col_order)
       : HostFactorization(context, pattern, options, row_order, col_order),
-        kernel_(matrix_.view(), *state_->pool),
+        kernel_(matrix_.view(), *state_->pool, factor_run()),
         lower_(make_sweep(matrix_.view(), nullptr, Triangle::lower, kernel_.plan())),
         upper_(make_sweep(matrix_.view(), nullptr, Triangle::upper)) {
     upper_.follow(lower_);

@@ -42,6 +42,11 @@ class LoopGraph {
   /// For the controller, which sets it on the device.
   [[nodiscard]] cudaGraphConditionalHandle condition() const { return condition_; }
 
+  /// Adds the controller: make(body) adds it to the loop's body.
+  template <class Make>
+  void add_first(const Make& make) {
+    first_ = make(body_);
+  }
   /// Adds a kernel to the loop's body: the first one is the controller, all others come after it.
   template <class... Args>
   void add(void (*kernel)(Args...), std::uint32_t blocks, int threads, std::size_t shared_bytes,

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +38,7 @@ class CudaStatic {
       prepare<All>(kernel_of_claims<typename P::AllTypes, Dependencies::ordered>(), "fixed order");
     }
     if (options_.scheduler == Scheduler::device_controller) {
-      controller_.emplace(context_, options_.dependencies, resident());
+      controller_ = std::make_unique<StaticController<P>>(context_, options_.dependencies, resident());
     }
   }
 
@@ -137,7 +137,7 @@ class CudaStatic {
     const std::uint32_t most = options_.blocks > 0 ? static_cast<std::uint32_t>(options_.blocks) : resident();
     const std::uint32_t blocks = once ? needed : std::min(needed, most);
     static_kernel<P, List, Kind><<<blocks, S::threads, S::shared_bytes, stream>>>(
-        memory_.program(), StaticLaunch{static_cast<std::uint32_t>(number), first, end, blocks * teams, once}, nullptr);
+        memory_.program(), StaticLaunch{static_cast<std::uint32_t>(number), first, end, blocks * teams, once});
     check(cudaGetLastError(), "starting a static program");
     ++info.launches;
   }
@@ -191,7 +191,7 @@ class CudaStatic {
   StaticOptions options_;
   StaticMemory<P> memory_;
   std::vector<KernelInfo> kernels_;
-  std::optional<StaticController<P>> controller_;
+  std::unique_ptr<StaticController<P>> controller_;
 };
 
 }  // namespace detail

@@ -9,26 +9,37 @@ TASKDAG_ENGINE_BEGIN
 
 namespace detail {
 
-/// Between two turns of a controller on the device; device memory.
-struct StaticTurn {
-  std::uint32_t done;   ///< claims, or levels, that earlier turns have run
-  std::uint32_t teams;  ///< that take part in this turn
-  std::uint32_t turns;
+/// Blocks of Threads threads that a multiprocessor is to hold, by the types' threads_per_multiprocessor: how many
+/// threads registers must leave room for.
+template <int Threads, class List>
+struct BlocksWanted;
+template <int Threads, class... Ts>
+struct BlocksWanted<Threads, Types<Ts...>> {
+  template <class T>
+  static constexpr int of() {
+    if constexpr (requires { T::threads_per_multiprocessor; }) return T::threads_per_multiprocessor / Threads;
+    return 1;
+  }
+  static constexpr int value = [] {
+    int most = 1;
+    ((most = of<Ts>() > most ? of<Ts>() : most), ...);
+    return most;
+  }();
 };
 
-/// Ordered and individual. turn: of a controller, whose teams take one claim each; else null.
+/// Ordered and individual.
 template <class P, class List, Dependencies Kind>
-__global__ void __launch_bounds__(Shape<List>::threads)
-    static_kernel(const __grid_constant__ StaticRef<P> program, const StaticLaunch launch, const StaticTurn* turn) {
+__global__ void __launch_bounds__(Shape<List>::threads, BlocksWanted<Shape<List>::threads, List>::value)
+    static_kernel(const __grid_constant__ StaticRef<P> program, const StaticLaunch launch) {
   extern __shared__ __align__(16) std::byte shared[];
   auto team = Shape<List>::team(shared, nullptr);
-  if (turn != nullptr && team.number() >= turn->teams) return;
   run_claims<P, List, Kind>(program, team, launch);
 }
 
 /// The levels first to end − 1; several: all blocks are resident, and meet at the end of each.
 template <class P>
-__global__ void __launch_bounds__(Shape<typename P::AllTypes>::threads)
+__global__ void __launch_bounds__(Shape<typename P::AllTypes>::threads,
+                                  BlocksWanted<Shape<typename P::AllTypes>::threads, typename P::AllTypes>::value)
     static_levels_kernel(const __grid_constant__ StaticRef<P> program, std::uint32_t first, std::uint32_t end) {
   extern __shared__ __align__(16) std::byte shared[];
   using S = Shape<typename P::AllTypes>;

@@ -56,7 +56,8 @@ TASKDAG_TASK void execute_claim_of(const StaticRef<P>& program, Team& team, std:
     count = program.claim[claim].count;
   }
   const auto group = team.template group<T>();
-  StaticContext<P, std::remove_const_t<decltype(group)>> context(program, group, team.template shared<T>(), run);
+  StaticContext<P, std::remove_const_t<decltype(group)>> context(program, group, team.template shared<T>(), run,
+                                                                 team.number());
   const std::uint32_t worker =
       workers == 1 ? 0U
                    : static_cast<std::uint32_t>(team.rank()) / static_cast<std::uint32_t>(Team::template lanes_of<T>());

@@ -3,6 +3,7 @@
 /// templates: the same for all programs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -34,6 +35,24 @@ struct StaticOrder {
   /// successor twice.
   std::vector<std::uint32_t> successor_begin = {};
   std::vector<std::uint32_t> successor = {};
+};
+
+/// Makes an order from the predecessors of each task.
+class TASKDAG_API StaticOrderBuilder {
+ public:
+  /// The tasks that follow are of the next type; called before the first task, too.
+  void begin_type() { order_.tasks.push_back(0); }
+  /// The next task. predecessors: numbers of earlier tasks, of any type, in any order, some of them several times.
+  void add_task(std::span<const std::uint32_t> predecessors);
+  /// The order so far, its levels, and for individual dependencies its successors. A level ends before the first task
+  /// that has a predecessor in it.
+  [[nodiscard]] StaticOrder order(Dependencies dependencies) const;
+
+ private:
+  StaticOrder order_;
+  std::vector<std::size_t> begin_{0};
+  std::vector<std::uint32_t> predecessor_;
+  std::uint32_t level_begin_ = 0;
 };
 
 /// How a static program is run. Fixed with the order, since what a run needs is made then.

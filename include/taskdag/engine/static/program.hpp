@@ -81,8 +81,8 @@ class StaticContext {
   using Probe = typename P::Probe;
 
   TASKDAG_TASK StaticContext(const detail::StaticRef<P>& program, const Group& group, std::byte* shared,
-                             std::uint32_t run)
-      : program_(program), group_(group), shared_(shared), run_(run) {}
+                             std::uint32_t run, std::uint32_t team)
+      : program_(program), group_(group), shared_(shared), run_(run), team_(team) {}
 
   [[nodiscard]] TASKDAG_TASK const Data& data() const { return program_.data; }
   [[nodiscard]] TASKDAG_TASK const Group& group() const { return group_; }
@@ -90,6 +90,8 @@ class StaticContext {
   [[nodiscard]] TASKDAG_TASK std::byte* shared() const { return shared_; }
   /// Number of the run, from 0, the same in all its tasks; counted on the device, replays of a graph included.
   [[nodiscard]] TASKDAG_TASK std::uint32_t run() const { return run_; }
+  /// Number of the team that runs the task: on the host its thread's.
+  [[nodiscard]] TASKDAG_TASK std::uint32_t team() const { return team_; }
   /// The report of the runs says `code`. The run goes on: other tasks may wait for what this one publishes.
   TASKDAG_TASK void fail(std::uint32_t code) const {
     std::uint32_t none = 0;
@@ -101,6 +103,7 @@ class StaticContext {
   const Group& group_;
   std::byte* shared_;
   std::uint32_t run_;
+  std::uint32_t team_;
 };
 
 TASKDAG_ENGINE_END

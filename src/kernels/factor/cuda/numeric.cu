@@ -4,12 +4,10 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
 #include "base/index.hpp"
-#include "kernels/factor/cuda/long_row.cuh"
 #include "kernels/factor/cuda/numeric.hpp"
+#include "kernels/factor/cuda/program.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
-#include "kernels/factor/cuda/rounds.cuh"
-#include "kernels/factor/cuda/sum.cuh"
-#include "kernels/factor/cuda/targets.cuh"
+#include "kernels/factor/cuda/task.cuh"
 #include "kernels/sptrsv/analysis/in_flight.hpp"
 
 namespace taskdag::kernels {
@@ -18,47 +16,7 @@ namespace {
 using namespace elimination;
 
 constexpr int kBlock = 128;
-// Entries of a long row that fit into shared memory.
-constexpr int kStaged = 256;
 constexpr int kWarps = kBlock / kWarpSize;
-// Unchanged entries that a lane of a row without updates fetches before it waits, if all rows are such: registers are
-// few otherwise. More are fetched after the row is published.
-constexpr int kUnchangedOfSums = 3;
-
-__device__ int4 load_words(const WarpTask* task) { return __ldg(reinterpret_cast<const int4*>(task)); }
-
-/// What a warp has in shared memory: a row of the form `rounds` for each group of lanes, or a long row.
-struct WarpStage {
-  Place places[kPlacesPerLane * kWarpSize];
-};
-static_assert(sizeof(WarpStage) >= kStaged * (sizeof(double) + sizeof(Index)));
-
-/// Kernels by the forms of rows that they know: those with fewer need fewer registers.
-template <FactorKind Kind, RowForm Widest>
-__device__ void eliminate_rows(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row,
-                               WarpStage& stage) {
-  // The lanes of a task's last rows may be idle; its first lane is not.
-  const auto form = Widest == RowForm::sum ? RowForm::sum : RowForm{__shfl_sync(kFullWarp, Index(row.form), 0)};
-  constexpr int kUnchanged = Widest == RowForm::sum ? kUnchangedOfSums : 1;
-  if (form == RowForm::sum) return eliminate_sum<Kind, kUnchanged>(p, group, lane, row);
-  if constexpr (Widest >= RowForm::targets) {
-    if (form == RowForm::targets) return eliminate_targets<Kind>(p, group, lane, row);
-  }
-  if constexpr (Widest >= RowForm::rounds) {
-    if (form == RowForm::rounds) {
-      return eliminate_in_rounds<Kind>(p, group, lane, row, stage.places + kPlacesPerLane * (lane - group.rank()));
-    }
-  }
-  if constexpr (Widest > RowForm::rounds) {
-    // A row that does not fit is worked on where the result goes, which no other row reads.
-    const bool fits = row.entries <= kStaged;
-    auto* const staged = reinterpret_cast<double*>(stage.places);
-    auto* const staged_changed = reinterpret_cast<Index*>(staged + kStaged);
-    eliminate_long<Kind>(p, lane, row, {fits ? staged : p.entries + row.begin, fits ? staged_changed : nullptr});
-  }
-}
-
-constexpr int blocks_per_multiprocessor(RowForm widest) { return widest == RowForm::sum ? 5 : 6; }
 
 /// Who takes a ticket: a warp for each task, or a block for a task of each of its warps, which is all that it does.
 enum class TicketFor : std::uint8_t { warp, block };
@@ -73,13 +31,7 @@ __global__ void __launch_bounds__(kBlock, blocks_per_multiprocessor(Widest))
   if (blockIdx.x == 0 && threadIdx.x == 0) *next_counter = 0;
   const auto fetch = [&](Index t) { return t < p.lists.tasks.tasks ? load_words(p.lists.tasks.task + t) : int4{}; };
   const auto work = [&](const int4& words) {
-    WarpTask task;
-    memcpy(&task, &words, sizeof(task));
-    const LaneGroup group(lane, 1 << task.log2_lanes);
-    const int row_in_task = lane >> task.log2_lanes;
-    GroupRow row{{}, row_in_task < task.rows, task.first + row_in_task};
-    if (row.active) static_cast<EliminationRow&>(row) = load(p.lists.rows + row.position);
-    eliminate_rows<Kind, Widest>(p, group, lane, row, stages[warp % kWarpsStaged]);
+    eliminate_task<Kind, Widest>(p, lane, words, stages[warp % kWarpsStaged]);
   };
   if constexpr (Taker == TicketFor::block) {
     __shared__ int ticket;
@@ -123,13 +75,23 @@ __global__ void arm_kernel(Index slots, double* first, double* second, int* coun
 
 }  // namespace
 
-Factor::Factor(Elimination&& elimination, FactorKind kind, Offset entries, cudaStream_t stream)
+Factor::Factor() = default;
+Factor::Factor(Factor&&) noexcept = default;
+Factor& Factor::operator=(Factor&&) noexcept = default;
+Factor::~Factor() = default;
+
+Factor::Factor(Elimination&& elimination, FactorKind kind, Offset entries,
+               const std::optional<engine::StaticOptions>& run, cudaStream_t stream)
     : elimination_(std::move(elimination)), kind_(kind) {
   const Index rows = elimination_.tasks().rows;
   if (rows == 0) return;
   const Index slots = elimination_.slots();
   entries_ = {static_cast<std::size_t>(entries), stream};
   inverse_pivots_ = {static_cast<std::size_t>(rows), stream};
+  if (run) {
+    program_ = std::make_unique<EliminationProgram>(elimination_, kind, *run, stream);
+    return;
+  }
   counters_ = {2, stream};
   for (auto& set : slots_) set = {static_cast<std::size_t>(slots), stream};
 }
@@ -145,6 +107,12 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
   *report_.data() = FactorReport{};
   const TaskList& tasks = elimination_.tasks();
   if (tasks.rows == 0) return;
+  if (program_) {
+    program_->enqueue({elimination_.view(), input, rule, entries_.data(), inverse_pivots_.data(), report_.data()},
+                      stream);
+    finished_.record(stream);
+    return;
+  }
   if (!armed_) arm(stream);
   armed_ = false;  // until this attempt is launched, which arms the next one
   const std::size_t next = current_;
@@ -203,7 +171,7 @@ FactorReport Factor::report() const {
 
 std::int64_t Factor::bytes() const {
   return elimination_.bytes() + entries_.bytes() + inverse_pivots_.bytes() + slots_[0].bytes() + slots_[1].bytes() +
-         counters_.bytes();
+         counters_.bytes() + (program_ ? program_->bytes() : 0);
 }
 
 }  // namespace taskdag::kernels

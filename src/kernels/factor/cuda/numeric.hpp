@@ -6,12 +6,15 @@
 
 #include <array>
 #include <climits>
+#include <memory>
+#include <optional>
 
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/stream.hpp"
 #include "base/macros.hpp"
 #include "kernels/factor/cuda/lists.hpp"
 #include "kernels/factor/pivot.hpp"
+#include "taskdag/engine/static/order.hpp"
 
 namespace taskdag::kernels {
 
@@ -44,19 +47,26 @@ struct FactorInput {
 };
 
 class Recurrence;
+class EliminationProgram;
 
 /// A factor and what its attempts need. Slots and counter exist twice: each attempt resets those of the next.
 class Factor {
  public:
-  Factor() = default;
-  /// Takes the lists. Pattern: `entries` in all.
-  Factor(Elimination&& elimination, FactorKind kind, Offset entries, cudaStream_t stream);
+  Factor();
+  /// Takes the lists. Pattern: `entries` in all. run: attempts are runs of a program of the task engine; nothing: of a
+  /// kernel of their own.
+  Factor(Elimination&& elimination, FactorKind kind, Offset entries, const std::optional<engine::StaticOptions>& run,
+         cudaStream_t stream);
+  Factor(Factor&&) noexcept;
+  Factor& operator=(Factor&&) noexcept;
+  ~Factor();
 
   /// One attempt. Asynchronous. The report of the one before must have been taken.
   void attempt(const FactorInput& input, const PivotRule& rule, cudaStream_t stream);
 
-  /// Whether only diagonal entries change: no row has updates, as on grids with five or seven points.
-  [[nodiscard]] bool only_diagonal_changes() const { return elimination_.widest() == RowForm::sum; }
+  /// Whether a recurrence may take the place of attempts: only diagonal entries change, since no row has updates, as
+  /// on grids with five or seven points; and no program of the engine has been asked for.
+  [[nodiscard]] bool only_diagonal_changes() const { return elimination_.widest() == RowForm::sum && !program_; }
   /// One attempt where that is so, by a recurrence. `unit`: where U of ic goes. Not for shifts of single pivots
   /// (inblocks). Asynchronous.
   void attempt(const FactorInput& input, const PivotRule& rule, Recurrence& recurrence, double* unit,
@@ -73,6 +83,7 @@ class Factor {
   void arm(cudaStream_t stream);
 
   Elimination elimination_;
+  std::unique_ptr<EliminationProgram> program_;
   FactorKind kind_ = FactorKind::ilu;
   cuda::DeviceArray<double> entries_;
   cuda::DeviceArray<double> inverse_pivots_;

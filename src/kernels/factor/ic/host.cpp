@@ -23,13 +23,13 @@ struct Pattern {
 
 }  // namespace
 
-HostIc0::HostIc0(const CsrPattern& pattern, host::ThreadPool& pool)
+HostIc0::HostIc0(const CsrPattern& pattern, host::ThreadPool& pool, const std::optional<engine::StaticOptions>& run)
     : pattern_(pattern),
       above_(transpose(pattern)),
       values_(static_cast<std::size_t>(pattern.entries())),
       inverse_pivots_(static_cast<std::size_t>(pattern.rows)),
-      runner_(std::make_shared<const ThreadPlan>(above_.view(), Triangle::lower, pool.processors()), pool),
-      entry_of_column_(static_cast<std::size_t>(runner_.plan().threads()),
+      runner_(above_.view(), Triangle::lower, pool, run),
+      entry_of_column_(static_cast<std::size_t>(runner_.threads()),
                        std::vector<Offset>(static_cast<std::size_t>(pattern.rows), -1)) {}
 
 void HostIc0::factor(const double* values, const Offset* source, const DiagonalShift& shift, const PivotRule& rule,

@@ -18,13 +18,13 @@ struct Pattern {
 
 }  // namespace
 
-HostIlu0::HostIlu0(const CsrPattern& pattern, host::ThreadPool& pool)
+HostIlu0::HostIlu0(const CsrPattern& pattern, host::ThreadPool& pool, const std::optional<engine::StaticOptions>& run)
     : pattern_(pattern),
       diagonal_(diagonal_entries(pattern)),
       values_(static_cast<std::size_t>(pattern.entries())),
       inverse_pivots_(static_cast<std::size_t>(pattern.rows)),
-      runner_(std::make_shared<const ThreadPlan>(pattern, Triangle::lower, pool.processors()), pool),
-      entry_of_column_(static_cast<std::size_t>(runner_.plan().threads()),
+      runner_(pattern, Triangle::lower, pool, run),
+      entry_of_column_(static_cast<std::size_t>(runner_.threads()),
                        std::vector<Offset>(static_cast<std::size_t>(pattern.rows), -1)) {}
 
 void HostIlu0::factor(const double* values, const Offset* source, const DiagonalShift& shift, const PivotRule& rule,

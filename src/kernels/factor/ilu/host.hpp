@@ -7,21 +7,22 @@
 
 #include "backends/host/seam.hpp"
 #include "backends/host/thread_pool.hpp"
-#include "dag/plan_runner.hpp"
 #include "dag/transpose.hpp"
+#include "kernels/factor/host_runner.hpp"
 #include "kernels/factor/pivot.hpp"
 #include "kernels/factor/state.hpp"
 
 namespace taskdag::kernels {
 
-/// The factor in one CSR array, worked on in place; rows run as the plan of the forward sweep says.
+/// The factor in one CSR array, worked on in place; rows run as the plan of the forward sweep says, or as a program
+/// of the task engine (`run`).
 class HostIlu0 {
  public:
   /// Every row of the square pattern has a diagonal entry.
-  HostIlu0(const CsrPattern& pattern, host::ThreadPool& pool);
+  HostIlu0(const CsrPattern& pattern, host::ThreadPool& pool, const std::optional<engine::StaticOptions>& run = {});
 
-  /// The plan of the factorisation and of the forward sweep, which has the same dependencies.
-  [[nodiscard]] const std::shared_ptr<const ThreadPlan>& plan() const { return runner_.shared_plan(); }
+  /// The plan of the factorisation and of the forward sweep, which has the same dependencies; null: there is none.
+  [[nodiscard]] std::shared_ptr<const ThreadPlan> plan() const { return runner_.plan(); }
 
   /// One attempt: entry e of the pattern starts as values[source[e]], or 0 where source[e] is −1; diagonal entries with
   /// `shift` added.
@@ -40,7 +41,7 @@ class HostIlu0 {
   std::vector<Offset> diagonal_;
   std::vector<double> values_;
   std::vector<double> inverse_pivots_;
-  PlanRunner runner_;
+  HostRunner runner_;
   std::vector<std::vector<Offset>> entry_of_column_;  // per thread, by column: the entry in the row at work, or -1
 };
 

@@ -1,20 +1,15 @@
 #include "kernels/sptrsv/host/engine_sweep.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "context/state.hpp"
 #include "dag/dependencies.hpp"
 #include "taskdag/engine/static/flags.hpp"
 #include "taskdag/engine/static/host.hpp"
-#include "taskdag/schedule.hpp"
 
 namespace taskdag::kernels {
 
 namespace {
-
-/// Rows of a task: few enough that a level of some hundred rows keeps several threads at work.
-constexpr Index kRowsOfTask = 32;
 
 /// A sweep as its tasks see it.
 struct SweepTasks {
@@ -69,59 +64,23 @@ struct HostEngineSweep::Programs {
   Programs(host::ThreadPool& pool, const engine::StaticOptions& wanted)
       : context(Context::State::borrowing(pool)), options(wanted) {}
 
-  /// order: of the rows, by level. Fills in `begin` and the order's levels; waits and successors come later.
-  void cut(const Schedule& schedule) {
-    begin.push_back(0);
-    const auto levels = schedule.level_offsets();
-    for (std::size_t level = 1; level < levels.size(); ++level) {
-      while (begin.back() < levels[level]) begin.push_back(std::min(begin.back() + kRowsOfTask, levels[level]));
-      order.level_end.push_back(static_cast<std::uint32_t>(begin.size() - 1));
-    }
-    order.tasks = {static_cast<std::uint32_t>(begin.size() - 1)};
-  }
-
   Context context;
   engine::StaticOptions options;
-  std::vector<Index> begin;  ///< of each task, and the end: positions
-  engine::StaticOrder order;
-  std::vector<std::vector<std::uint32_t>> predecessors;  ///< of each task; for individual dependencies
   std::unique_ptr<SingleProgram> single;
   std::unique_ptr<PairProgram> pair;
   const Programs* before = nullptr;
 };
 
-namespace {
-
-void set_successors(const std::vector<std::vector<std::uint32_t>>& predecessors, engine::StaticOrder& order) {
-  order.successor_begin.assign(predecessors.size() + 1, 0);
-  for (const auto& tasks : predecessors) {
-    for (const std::uint32_t task : tasks) ++order.successor_begin[task + 1];
-  }
-  for (std::size_t t = 0; t < predecessors.size(); ++t) order.successor_begin[t + 1] += order.successor_begin[t];
-  order.successor.resize(order.successor_begin.back());
-  std::vector<std::uint32_t> at(order.successor_begin.begin(), order.successor_begin.end() - 1);
-  for (std::size_t t = 0; t < predecessors.size(); ++t) {
-    for (const std::uint32_t task : predecessors[t]) order.successor[at[task]++] = static_cast<std::uint32_t>(t);
-  }
-}
-
-void keep_each_once(std::vector<std::uint32_t>& tasks) {
-  std::ranges::sort(tasks);
-  tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
-}
-
-}  // namespace
-
 HostEngineSweep::HostEngineSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                  host::ThreadPool& pool, const engine::StaticOptions& options)
-    : threads_(pool.threads()), programs_(std::make_unique<Programs>(pool, options)) {
-  const Schedule schedule = make_level_schedule(pattern, triangle);
-  levels_ = schedule.levels();
-  widest_level_ = schedule.widest_level();
-  order_.assign(schedule.order().begin(), schedule.order().end());
-  offsets_.reserve(order_.size() + 1);
+    : threads_(pool.threads()),
+      tasks_(pattern, triangle),
+      ended_(tasks_.tasks()),
+      slots_(tasks_.order.size()),
+      programs_(std::make_unique<Programs>(pool, options)) {
+  offsets_.reserve(tasks_.order.size() + 1);
   const bool forward = triangle == Triangle::lower;
-  for (const Index i : order_) {
+  for (const Index i : tasks_.order) {
     const auto columns = dependencies(pattern, triangle, i);
     const auto begin = static_cast<Offset>(columns.data() - pattern.col_indices);
     const auto count = static_cast<Offset>(columns.size());
@@ -133,31 +92,8 @@ HostEngineSweep::HostEngineSweep(const CsrPattern& pattern, const Offset* source
     offsets_.push_back(static_cast<Offset>(columns_.size()));
   }
   values_.resize(columns_.size());
-  slots_ = Slots(order_.size());
-
   Programs& p = *programs_;
-  p.cut(schedule);
-  const std::size_t tasks = p.begin.size() - 1;
-  ended_.resize(tasks);
-  task_of_row_.resize(order_.size());
-  for (std::size_t task = 0; task < tasks; ++task) {
-    for (Index at = p.begin[task]; at < p.begin[task + 1]; ++at) {
-      task_of_row_[static_cast<std::size_t>(order_[static_cast<std::size_t>(at)])] = static_cast<std::uint32_t>(task);
-    }
-  }
-  if (options.dependencies == engine::Dependencies::individual) {
-    p.predecessors.resize(tasks);
-    for (std::size_t task = 0; task < tasks; ++task) {
-      const auto first = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(p.begin[task])]);
-      const auto last = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(p.begin[task + 1])]);
-      for (std::size_t e = first; e < last; ++e) {
-        p.predecessors[task].push_back(task_of_row_[static_cast<std::size_t>(columns_[e])]);
-      }
-      keep_each_once(p.predecessors[task]);
-    }
-    set_successors(p.predecessors, p.order);
-  }
-  p.single = std::make_unique<SingleProgram>(p.context, p.order, p.options);
+  p.single = std::make_unique<SingleProgram>(p.context, order_of(tasks_, nullptr, options.dependencies), options);
 }
 
 HostEngineSweep::HostEngineSweep(HostEngineSweep&&) noexcept = default;
@@ -170,30 +106,11 @@ void HostEngineSweep::load(const double* values) {
 
 void HostEngineSweep::follow(const HostEngineSweep& before) {
   Programs& p = *programs_;
-  const Programs& first = *before.programs_;
-  engine::StaticOrder order;
-  const std::uint32_t offset = first.order.tasks[0];
-  order.tasks = {offset, p.order.tasks[0]};
-  order.level_end = first.order.level_end;
-  for (const std::uint32_t end : p.order.level_end) order.level_end.push_back(offset + end);
-  if (p.options.dependencies == engine::Dependencies::individual) {
-    std::vector<std::vector<std::uint32_t>> predecessors = first.predecessors;
-    for (std::size_t task = 0; task < p.predecessors.size(); ++task) {
-      std::vector<std::uint32_t> mine;
-      for (const std::uint32_t other : p.predecessors[task]) mine.push_back(offset + other);
-      for (Index at = p.begin[task]; at < p.begin[task + 1]; ++at) {
-        const Index row = order_[static_cast<std::size_t>(at)];
-        mine.push_back(before.task_of_row_[static_cast<std::size_t>(row)]);
-      }
-      keep_each_once(mine);
-      predecessors.push_back(std::move(mine));
-    }
-    set_successors(predecessors, order);
-  }
-  pair_first_ = Slots(order_.size());
-  pair_second_ = Slots(order_.size());
-  p.pair = std::make_unique<PairProgram>(p.context, order, p.options);
-  p.before = &first;
+  pair_first_ = Slots(tasks_.order.size());
+  pair_second_ = Slots(tasks_.order.size());
+  p.pair =
+      std::make_unique<PairProgram>(p.context, order_of(before.tasks_, &tasks_, p.options.dependencies), p.options);
+  p.before = before.programs_.get();
 }
 
 bool HostEngineSweep::follows(const HostEngineSweep& before) const {
@@ -201,30 +118,28 @@ bool HostEngineSweep::follows(const HostEngineSweep& before) const {
 }
 
 void HostEngineSweep::run_alone(const Body& body) {
-  programs_->single->run({body.rows, body.run, programs_->begin.data()});
+  programs_->single->run({body.rows, body.run, tasks_.begin.data()});
 }
 
-void HostEngineSweep::run_pair(const Body& first, const Body& second) {
+void HostEngineSweep::run_pair(const HostEngineSweep& before, const Body& first, const Body& second) {
   programs_->pair->run(
-      {{first.rows, first.run, programs_->before->begin.data()}, {second.rows, second.run, programs_->begin.data()}});
+      {{first.rows, first.run, before.tasks_.begin.data()}, {second.rows, second.run, tasks_.begin.data()}});
 }
 
 void HostEngineSweep::wait_for_task_of(Index row, std::uint32_t run) {
-  engine::TaskFlags{ended_.data(), run}.wait(task_of_row_[static_cast<std::size_t>(row)]);
+  engine::TaskFlags{ended_.data(), run}.wait(tasks_.task_of_row[static_cast<std::size_t>(row)]);
 }
 
 void HostEngineSweep::end_task_of(Index row, std::uint32_t run) {
-  engine::TaskFlags{ended_.data(), run}.publish(task_of_row_[static_cast<std::size_t>(row)]);
+  engine::TaskFlags{ended_.data(), run}.publish(tasks_.task_of_row[static_cast<std::size_t>(row)]);
 }
 
 std::int64_t HostEngineSweep::bytes() const {
   const Programs& p = *programs_;
   const auto entries = static_cast<std::int64_t>(sizeof(Index) + sizeof(double) + sizeof(Offset)) * this->entries();
-  const auto by_row =
-      static_cast<std::int64_t>((sizeof(Index) + sizeof(Offset) + sizeof(std::uint32_t)) * order_.size());
-  const auto by_task = static_cast<std::int64_t>((sizeof(Index) + sizeof(std::uint32_t)) * p.begin.size());
-  return entries + by_row + by_task + slots_.bytes() + pair_first_.bytes() + pair_second_.bytes() +
-         static_cast<std::int64_t>(p.single->bytes() + (p.pair ? p.pair->bytes() : 0));
+  return entries + tasks_.bytes() + slots_.bytes() + pair_first_.bytes() + pair_second_.bytes() +
+         static_cast<std::int64_t>(sizeof(Offset) * offsets_.size() + sizeof(std::uint32_t) * ended_.size() +
+                                   p.single->bytes() + (p.pair ? p.pair->bytes() : 0));
 }
 
 }  // namespace taskdag::kernels

@@ -12,9 +12,9 @@
 #include "backends/host/seam.hpp"
 #include "backends/host/thread_pool.hpp"
 #include "base/handover.hpp"
+#include "kernels/rows/row_tasks.hpp"
 #include "kernels/sptrsv/host/columns.hpp"
 #include "kernels/sptrsv/host/planned_sweep.hpp"
-#include "taskdag/engine/static/order.hpp"
 
 namespace taskdag::kernels {
 
@@ -31,12 +31,12 @@ class HostEngineSweep {
 
   void load(const double* values);
 
-  [[nodiscard]] Index rows() const { return static_cast<Index>(order_.size()); }
+  [[nodiscard]] Index rows() const { return static_cast<Index>(tasks_.order.size()); }
   [[nodiscard]] Offset entries() const { return offsets_.back(); }
-  [[nodiscard]] Index levels() const { return levels_; }
-  [[nodiscard]] Index widest_level() const { return widest_level_; }
+  [[nodiscard]] Index levels() const { return tasks_.levels; }
+  [[nodiscard]] Index widest_level() const { return tasks_.widest_level; }
   [[nodiscard]] int threads() const { return threads_; }
-  [[nodiscard]] std::span<const Index> order() const { return order_; }
+  [[nodiscard]] std::span<const Index> order() const { return tasks_.order; }
   [[nodiscard]] std::int64_t bytes() const;
 
   /// As HostSweep::run().
@@ -74,7 +74,7 @@ class HostEngineSweep {
     using Second = Rows<Rhs, Pivot, Emit>;
     const First first{&before, x, &first_rhs, &first_pivot, &nothing, &first_finite, pair_first_.sets(), {}};
     const Second second{this, x, &rhs, &pivot, &emit, &finite, pair_second_.sets(), pair_first_.sets()};
-    run_pair({&first, &First::run}, {&second, &Second::run});
+    run_pair(before, {&first, &First::run}, {&second, &Second::run});
     return finite.load(std::memory_order_relaxed);
   }
 
@@ -131,7 +131,7 @@ class HostEngineSweep {
       double* const before = r.before[run & 1U];
       bool mine = true;
       for (Index p = first; p < last; ++p) {
-        const Index i = s.order_[static_cast<std::size_t>(p)];
+        const Index i = s.tasks_.order[static_cast<std::size_t>(p)];
         const Offset begin = s.offsets_[static_cast<std::size_t>(p)];
         const Offset count = s.offsets_[static_cast<std::size_t>(p) + 1] - begin;
         const Index* const column = s.columns_.data() + begin;
@@ -166,7 +166,7 @@ class HostEngineSweep {
       HostEngineSweep& s = *r.self;
       bool mine = true;
       for (Index p = first; p < last; ++p) {
-        const Index i = s.order_[static_cast<std::size_t>(p)];
+        const Index i = s.tasks_.order[static_cast<std::size_t>(p)];
         const Offset begin = s.offsets_[static_cast<std::size_t>(p)];
         const Offset count = s.offsets_[static_cast<std::size_t>(p) + 1] - begin;
         const Index* const column = s.columns_.data() + begin;
@@ -177,25 +177,22 @@ class HostEngineSweep {
             [&](double value) { return apply_pivot(*r.pivot, i, p, value); }, r.x, i);
         (*r.emit)(i, values);
       }
-      if (first < last) s.end_task_of(s.order_[static_cast<std::size_t>(first)], run);
+      if (first < last) s.end_task_of(s.tasks_.order[static_cast<std::size_t>(first)], run);
       if (!mine) r.finite->store(false, std::memory_order_relaxed);
     }
   };
 
   void run_alone(const Body& body);
-  void run_pair(const Body& first, const Body& second);
+  void run_pair(const HostEngineSweep& before, const Body& first, const Body& second);
   void wait_for_task_of(Index row, std::uint32_t run);
   void end_task_of(Index row, std::uint32_t run);
 
   int threads_;
-  Index levels_ = 0;
-  Index widest_level_ = 0;
-  std::vector<Index> order_;  ///< position → row
+  RowTasks tasks_;
   std::vector<Offset> offsets_{0};
   std::vector<Index> columns_;  ///< rows, the nearest one last
   std::vector<double> values_;
   std::vector<Offset> source_;
-  std::vector<std::uint32_t> task_of_row_;
   std::vector<std::uint32_t> ended_;  ///< by task: runs for columns in which it has ended, numbered from 1
   Slots slots_;
   Slots pair_first_;

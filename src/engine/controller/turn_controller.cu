@@ -1,0 +1,41 @@
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "taskdag/engine/static/turn.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::engine {
+
+namespace {
+
+/// One thread; nobody works on the program.
+__global__ void turn_kernel(StaticTurn* turn, cudaGraphConditionalHandle go_on) {
+  const std::uint32_t left = turn->total - turn->done;
+  const bool levels = turn->tickets != nullptr;
+  std::uint32_t given = left < turn->most ? left : turn->most;
+  if (levels) given = left < 1U ? left : 1U;
+  turn->teams = levels && left != 0 ? turn->most : given;
+  turn->done += given;
+  if (left != 0) ++turn->turns;
+  if (levels && left == 0) *turn->tickets = ((*turn->tickets >> 32U) + 1U) << 32U;  // the next run begins
+  cudaGraphSetConditional(go_on, left != 0 ? 1U : 0U);
+}
+
+}  // namespace
+
+void* add_turn_controller(void* body, StaticTurn* turn, std::uint64_t condition) {
+  auto go_on = static_cast<cudaGraphConditionalHandle>(condition);
+  void* arguments[] = {&turn, &go_on};
+  cudaKernelNodeParams params{};
+  params.func = reinterpret_cast<void*>(&turn_kernel);
+  params.gridDim = dim3(1);
+  params.blockDim = dim3(1);
+  params.kernelParams = arguments;
+  cudaGraphNode_t node = nullptr;
+  const cudaError_t error = cudaGraphAddKernelNode(&node, static_cast<cudaGraph_t>(body), nullptr, 0, &params);
+  if (error != cudaSuccess) throw DeviceError(std::string("a graph's controller: ") + cudaGetErrorString(error));
+  return node;
+}
+
+}  // namespace taskdag::engine

@@ -1,0 +1,115 @@
+// Factorisations and applications as programs of the task engine: under every scheduler and kind of dependencies they
+// are right, and on the host have the bits of the library's own schedules.
+#include <limits>
+
+#include "backends.hpp"
+#include "measure.hpp"
+#include "problems.hpp"
+
+namespace taskdag {
+namespace {
+
+using engine::Dependencies;
+using engine::Scheduler;
+using test::Problem;
+
+TASKDAG_BACKEND_SUITE(EngineFactorTest, test::everywhere());
+
+std::vector<engine::StaticOptions> all_runs() {
+  std::vector<engine::StaticOptions> runs;
+  for (const Scheduler scheduler : {Scheduler::megakernel, Scheduler::timesliced, Scheduler::device_controller}) {
+    for (const Dependencies dependencies : {Dependencies::ordered, Dependencies::individual, Dependencies::phases}) {
+      runs.push_back({scheduler, dependencies});
+    }
+  }
+  return runs;
+}
+
+std::string to_text(const Problem& problem, FactorKind kind, const engine::StaticOptions& run) {
+  return problem.name + (kind == FactorKind::ic ? ", ic0, " : ", ilu0, ") + to_string(run.scheduler) + ", " +
+         to_string(run.dependencies);
+}
+
+TEST_P(EngineFactorTest, FactorsAndApplicationsAreRight) {
+  for (const Problem& problem : test::small_problems()) {
+    for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
+      Factorization own = factorization(problem.a, {.kind = kind});
+      ASSERT_TRUE(factor(own, problem.a.values).ok());
+      const CsrMatrix expected = own.copy_factor();
+      const std::vector<double> b = test::right_hand_side(problem.a.rows);
+      const std::vector<double> x = apply(own, Apply::full, b);
+      for (const engine::StaticOptions& run : all_runs()) {
+        SCOPED_TRACE(to_text(problem, kind, run));
+        Factorization f = factorization(
+            problem.a,
+            {.kind = kind, .schedule = SolveSchedule::engine, .factor_schedule = FactorSchedule::engine, .run = run});
+        // Several times: what a run leaves behind is what the next one finds.
+        for (int repeat = 0; repeat < 2; ++repeat) {
+          ASSERT_TRUE(factor(f, problem.a.values).ok());
+          const CsrMatrix computed = f.copy_factor();
+          EXPECT_LE(test::factor_difference(computed, expected), test::kForwardBound);
+          EXPECT_LE(test::factor_error(problem.a, computed, kind), 1.0);
+          EXPECT_LE(test::difference(apply(f, Apply::full, b), x), test::kForwardBound);
+          const std::vector<double> turned = apply(f, Apply::transposed, b);
+          EXPECT_LE(test::difference(turned, test::reference_apply(computed, kind, true, b)), test::kForwardBound);
+          if (context().backend() == Backend::host) {
+            EXPECT_TRUE(test::same_bits(computed.values, expected.values));
+            EXPECT_TRUE(test::same_bits(apply(f, Apply::full, b), x));
+          }
+          ASSERT_FALSE(HasFailure());
+        }
+        EXPECT_EQ(f.outcome(), SolveOutcome::success);
+        if (problem.a.rows > 0) {
+          EXPECT_EQ(f.info().lower_schedule, SolveSchedule::engine);
+          EXPECT_EQ(f.info().upper_schedule, SolveSchedule::engine);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EngineFactorTest, APartOfAnApplicationIsASweepByItself) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::seven_point, .nx = 9, .ny = 8, .nz = 7});
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  Factorization own = factorization(a, {.kind = FactorKind::ic});
+  ASSERT_TRUE(factor(own, a.values).ok());
+  for (const engine::StaticOptions& run : all_runs()) {
+    SCOPED_TRACE(std::string(to_string(run.scheduler)) + ", " + to_string(run.dependencies));
+    Factorization f = factorization(a, {.kind = FactorKind::ic, .schedule = SolveSchedule::engine, .run = run});
+    ASSERT_TRUE(factor(f, a.values).ok());
+    for (int repeat = 0; repeat < 3; ++repeat) {  // parts and wholes in turn do not disturb each other
+      for (const Apply part : {Apply::symmetric_left, Apply::full, Apply::symmetric_right, Apply::full}) {
+        EXPECT_LE(test::difference(apply(f, part, b), apply(own, part, b)), test::kForwardBound);
+      }
+    }
+  }
+}
+
+TEST_P(EngineFactorTest, BadPivotsAndNansEndAndAreReported) {
+  CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 20, .ny = 15});
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  for (const double bad : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
+    CsrMatrix broken = a;
+    for (Offset e = broken.row_offsets[7]; e < broken.row_offsets[8]; ++e) {
+      if (broken.col_indices[static_cast<std::size_t>(e)] <= 7) broken.values[static_cast<std::size_t>(e)] = bad;
+    }
+    Factorization own = factorization(broken, {});
+    const FactorStatus expected = factor(own, broken.values);
+    for (const engine::StaticOptions& run : all_runs()) {
+      SCOPED_TRACE(std::string(to_string(run.scheduler)) + ", " + to_string(run.dependencies));
+      Factorization f = factorization(
+          broken, {.schedule = SolveSchedule::engine, .factor_schedule = FactorSchedule::engine, .run = run});
+      const FactorStatus status = factor(f, broken.values);
+      EXPECT_EQ(status.outcome, expected.outcome);
+      EXPECT_EQ(status.first_row, expected.first_row);
+      EXPECT_FALSE(status.ok());
+      static_cast<void>(apply(f, Apply::full, b));
+      EXPECT_EQ(f.outcome(), SolveOutcome::non_finite);
+      ASSERT_TRUE(factor(f, a.values).ok());  // and good values after that
+      EXPECT_TRUE(test::all_finite(apply(f, Apply::full, b)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taskdag
