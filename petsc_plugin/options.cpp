@@ -31,7 +31,7 @@ constexpr std::array schedulers{engine::Scheduler::megakernel, engine::Scheduler
                                 engine::Scheduler::timesliced};
 constexpr std::array<const char*, 3> scheduler_names{"megakernel", "controller", "timesliced"};
 // In the order of the enumeration.
-constexpr std::array<const char*, 2> factor_schedule_names{"auto", "engine"};
+constexpr std::array<const char*, 3> factor_schedule_names{"auto", "lists", "engine"};
 // In the order of the enumeration.
 constexpr std::array<const char*, 3> dependency_names{"ordered", "individual", "phases"};
 
@@ -58,6 +58,8 @@ struct SweepRows {
       "-pc_taskdag_engine_dependencies", engine::to_string(SweepSettings{}.run.dependencies), join(dependency_names),
       "With a schedule engine: when a task starts: in order, when its predecessors have ended, or when "
       "the level before has"};
+  OptionRow trace{"-pc_taskdag_trace", "none", "a file name",
+                  "With a schedule engine: file for the tasks that ran, for Perfetto; a plot of them beside it (.svg)"};
 };
 
 }  // namespace
@@ -145,7 +147,8 @@ PetscErrorCode read_backend(OptionItems items, BackendSettings* settings) {
 
 std::vector<OptionRow> sweep_rows() {
   const SweepRows rows;
-  return {rows.schedule, rows.tune, rows.tune_file, rows.factor_schedule, rows.scheduler, rows.dependencies};
+  return {rows.schedule,  rows.tune,         rows.tune_file, rows.factor_schedule,
+          rows.scheduler, rows.dependencies, rows.trace};
 }
 
 PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
@@ -172,6 +175,14 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
   auto dependencies = static_cast<PetscInt>(settings->run.dependencies);
   PetscCall(read_list(items, rows->dependencies, dependency_names, &dependencies));
   settings->run.dependencies = static_cast<engine::Dependencies>(dependencies);
+  PetscCall(read_text(items, rows->trace, &settings->trace_file, &given));
+  settings->run.trace = !settings->trace_file.empty();
+  PetscCheck(!settings->run.trace || settings->schedule == SolveSchedule::engine ||
+                 settings->factor_schedule == FactorSchedule::engine,
+             PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "%s records programs of the task engine: it needs -pc_taskdag_schedule engine or "
+             "-pc_taskdag_factor_schedule engine",
+             rows->trace.name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -28,6 +28,7 @@ struct SweepSettings {
   std::string tune_file;
   FactorSchedule factor_schedule = FactorSchedule::automatic;
   engine::StaticOptions run;  ///< of the schedules engine
+  std::string trace_file;     ///< for what their programs have done; empty: none
   bool operator==(const SweepSettings&) const = default;
 };
 

@@ -6,8 +6,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "taskdag/context.hpp"
+#include "taskdag/engine/report.hpp"
 #include "taskdag/engine/static/order.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/row_blocks.hpp"
@@ -51,10 +53,11 @@ enum class FillScope { everywhere, blocks };
 
 /// Who runs the rows of the numeric factorisation. The result is the same.
 enum class FactorSchedule {
-  automatic,  ///< CUDA: warps along prepared lists, or a recurrence; host: threads by a plan
+  automatic,  ///< CUDA: along lists, or by a recurrence where that is faster; host: threads by a plan
+  lists,      ///< CUDA: warps along lists that the analysis prepares; host: as automatic
   engine,     ///< a program of the task engine: rows are tasks
 };
-/// "auto", "engine".
+/// "auto", "lists", "engine".
 TASKDAG_API const char* to_string(FactorSchedule schedule);
 
 struct FactorOptions {
@@ -92,6 +95,12 @@ struct FactorizationInfo {
   /// Once a factor would let them lose more than 64 times as much in a row, others are taken, for good: this says how
   /// many times it was. 0: it has not come to that.
   double given_up_loss = 0.0;
+};
+
+/// What a program of the task engine has done.
+struct EngineRun {
+  std::string what;       ///< "numeric factorisation", "application", "forward sweep", …
+  engine::Report report;  ///< of all its runs; `slices` is their number
 };
 
 /// Parts of an application. With M = L U (ilu0) or M = Uᵀ D U (ic0) of the permuted matrix:
@@ -165,6 +174,10 @@ class TASKDAG_API Factorization {
   [[nodiscard]] CsrMatrix copy_factor() const;
 
   [[nodiscard]] const FactorizationInfo& info() const;
+
+  /// Of the programs of the task engine that have run so far; with FactorOptions::run.trace their events, too.
+  /// Synchronises the device. @throws DeviceError, OutOfMemory
+  [[nodiscard]] std::vector<EngineRun> engine_runs() const;
 
   class Impl;
 

@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "matfactor/engine_runs.hpp"
 #include "ordering/attached_blocks.hpp"
 #include "taskdagpetsc.h"
 
@@ -69,11 +70,12 @@ PetscErrorCode FactorBridge::set_order(IS order, std::vector<Index>* indices) {
 }
 
 PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOptions& options,
-                                     const BackendSettings& settings) {
+                                     const BackendSettings& settings, const std::string& trace_file) {
   PetscFunctionBegin;
   EventScope event;
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(reset());
+  PetscCall(guarded([&] { trace_file_ = trace_file; }));
   PetscCall(set_order(row, &row_order_));
   PetscCall(set_order(row == col ? nullptr : col, &col_order_));
   same_order_ = row == col || row_order_ == col_order_;
@@ -194,15 +196,7 @@ PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
   PetscCall(PetscViewerASCIIPrintf(viewer, "  schedules: forward %s, backward %s%s\n", to_string(sizes.lower_schedule),
                                    to_string(sizes.upper_schedule),
                                    options_.schedule == SolveSchedule::automatic ? " (auto)" : ""));
-  const bool sweeps_by_engine =
-      sizes.lower_schedule == SolveSchedule::engine && sizes.upper_schedule == SolveSchedule::engine;
-  const bool factor_by_engine = options_.factor_schedule == FactorSchedule::engine;
-  if (sweeps_by_engine || factor_by_engine) {
-    PetscCall(PetscViewerASCIIPrintf(
-        viewer, "  engine: %s%s%s, scheduler %s, dependencies %s\n", factor_by_engine ? "numeric factorisation" : "",
-        factor_by_engine && sweeps_by_engine ? "; " : "", sweeps_by_engine ? "both sweeps as one program" : "",
-        engine::to_string(options_.run.scheduler), engine::to_string(options_.run.dependencies)));
-  }
+  PetscCall(view_engine(viewer));
   if (sizes.given_up_loss > 0.0) {
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "  rows are kept as they are: rewriting them would lose %g times what rounding leaves\n",
@@ -215,11 +209,43 @@ PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode FactorBridge::view_engine(PetscViewer viewer) const {
+  PetscFunctionBegin;
+  const FactorizationInfo& sizes = factorization_->info();
+  const bool sweeps = sizes.lower_schedule == SolveSchedule::engine && sizes.upper_schedule == SolveSchedule::engine;
+  const bool factor = options_.factor_schedule == FactorSchedule::engine;
+  if (!sweeps && !factor) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  engine: %s%s%s, scheduler %s, dependencies %s\n", factor ? "numeric factorisation" : "",
+      factor && sweeps ? "; " : "", sweeps ? "both sweeps as one program" : "",
+      engine::to_string(options_.run.scheduler), engine::to_string(options_.run.dependencies)));
+  std::vector<std::string> lines;
+  PetscCall(guarded([&] { lines = describe(factorization_->engine_runs()); }));
+  for (const std::string& line : lines) PetscCall(PetscViewerASCIIPrintf(viewer, "    %s\n", line.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorBridge::write_trace() const {
+  PetscFunctionBegin;
+  if (!factorization_ || trace_file_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscMPIInt ranks = 1;
+  PetscMPIInt rank = 0;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(guarded([&] {
+    const std::string path = ranks == 1 ? trace_file_ : trace_file_ + "." + std::to_string(rank);
+    write_traces(factorization_->engine_runs(), backend_->context.backend(), path);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FactorBridge::drop_factor() {
   PetscFunctionBegin;
   status_ = {};
   growth_ = 0.0;
+  const PetscErrorCode written = write_trace();
   PetscCall(guarded([&] { factorization_.reset(); }));
+  PetscCall(written);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

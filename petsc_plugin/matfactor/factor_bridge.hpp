@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "mat/bridge.hpp"
@@ -28,7 +29,9 @@ class FactorBridge : public Bridge {
   explicit FactorBridge(MeasureGrowth measure) : measure_growth_(measure == MeasureGrowth::yes) {}
 
   /// Symbolic phase. row, col: permutations as MatGetOrdering() gives them, or null for the natural order.
-  PetscErrorCode analyse(Mat matrix, IS row, IS col, const FactorOptions& options, const BackendSettings& settings);
+  /// trace_file: where to write, when the factor goes, what programs of the engine have done; empty: nowhere.
+  PetscErrorCode analyse(Mat matrix, IS row, IS col, const FactorOptions& options, const BackendSettings& settings,
+                         const std::string& trace_file);
 
   /// Numeric phase for a matrix with the pattern that was analysed. Options that differ from the last ones are taken.
   /// @returns PETSC_ERR_ARG_WRONGSTATE where the last analyse() failed before the pattern was read
@@ -62,6 +65,8 @@ class FactorBridge : public Bridge {
   [[nodiscard]] PetscErrorCode require_factor() const;
   [[nodiscard]] bool upper_is_enough(const FactorOptions& options) const;
   [[nodiscard]] PetscLogDouble flops(Apply part) const;
+  PetscErrorCode view_engine(PetscViewer viewer) const;
+  PetscErrorCode write_trace() const;
 
   bool analysed_ = false;  ///< orders, blocks, matrix and backend are those of the last analyse()
   FactorOptions options_;  ///< of factorization_: as given, without the blocks
@@ -72,6 +77,7 @@ class FactorBridge : public Bridge {
   std::vector<Index> col_order_;  ///< empty where `same_order_`
   bool same_order_ = false;       ///< one ordering was given for both
   std::shared_ptr<const RowBlocks> blocks_;
+  std::string trace_file_;
   std::optional<Factorization> factorization_;  ///< empty: to be made
 };
 

@@ -100,7 +100,7 @@ PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorI
   FactorData& data = data_of(factor);
   PetscCall(read_options(factor, &settings));
   PetscCall(guarded([&] { options = options_of(factor, info); }));
-  PetscCall(data.bridge.analyse(matrix, row, col, options, settings));
+  PetscCall(data.bridge.analyse(matrix, row, col, options, settings, data.sweeps.trace_file));
   data.fill_expected = info->fill;
   PetscCall(count_entries(matrix, data.kind, &data.entries_given));
 

@@ -164,7 +164,7 @@ PetscErrorCode FactorPreconditioner::analyse(Mat matrix, bool error_if_failure) 
   FactorOptions wanted;
   PetscCall(guarded([&] { wanted = options(); }));
   PetscCall(order(matrix));
-  PetscCall(factor_.analyse(matrix, row_, col_, wanted, settings_.backend));
+  PetscCall(factor_.analyse(matrix, row_, col_, wanted, settings_.backend, settings_.sweeps.trace_file));
   PetscCall(run(matrix, wanted, error_if_failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -12,8 +12,17 @@
 
 namespace taskdag {
 
-const char* to_string(FactorSchedule schedule) { return schedule == FactorSchedule::engine ? "engine" : "auto"; }
-
+const char* to_string(FactorSchedule schedule) {
+  switch (schedule) {
+    case FactorSchedule::lists:
+      return "lists";
+    case FactorSchedule::engine:
+      return "engine";
+    case FactorSchedule::automatic:
+      break;
+  }
+  return "auto";
+}
 
 namespace {
 
@@ -132,5 +141,7 @@ CsrMatrix Factorization::copy_factor() const {
   return with_memory_errors("a copy of a factor", info().rows, [&] { return impl_->copy_factor(); });
 }
 const FactorizationInfo& Factorization::info() const { return impl_->info; }
+
+std::vector<EngineRun> Factorization::engine_runs() const { return impl_->engine_runs(); }
 
 }  // namespace taskdag

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "taskdag/factorization.hpp"
 #include "taskdag/jacobi.hpp"
@@ -45,6 +46,7 @@ class Factorization::Impl {
   virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above
   virtual void refuse_capture(Stream stream, const char* what) const = 0;
   virtual CsrMatrix copy_factor() const = 0;
+  virtual std::vector<EngineRun> engine_runs() const = 0;
   FactorizationInfo info;
   FactorKind kind = FactorKind::ilu;  ///< this and the next are the facade's
   bool factored = false;              ///< by the last factor(), which has not thrown

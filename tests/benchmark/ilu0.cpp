@@ -129,8 +129,8 @@ class Factors {
     const std::optional<RivalFactor> rival = measure_rival(kind, what, reference);
     const bool by_engine =
         std::ranges::find(session_.options.schedules, SolveSchedule::engine) != session_.options.schedules.end();
-    for (const FactorSchedule schedule : {FactorSchedule::automatic, FactorSchedule::engine}) {
-      if (schedule == FactorSchedule::engine && !by_engine) continue;
+    for (const FactorSchedule schedule : {FactorSchedule::automatic, FactorSchedule::lists, FactorSchedule::engine}) {
+      if (schedule != FactorSchedule::automatic && !by_engine) continue;
       options.factor_schedule = schedule;
       options.run = session_.options.run;
       Row row = row_of(to_string(kind), "TaskDAG", name_of(options));
@@ -147,7 +147,10 @@ class Factors {
 
   /// Of a numeric factorisation: "" for the library's own.
   [[nodiscard]] std::string name_of(const FactorOptions& options) const {
-    return options.factor_schedule == FactorSchedule::engine ? session_.options.name_of(SolveSchedule::engine) : "";
+    std::string name;
+    if (options.factor_schedule == FactorSchedule::lists) name = to_string(options.factor_schedule);
+    if (options.factor_schedule == FactorSchedule::engine) name = session_.options.name_of(SolveSchedule::engine);
+    return name;
   }
 
   std::optional<RivalFactor> measure_rival(FactorKind kind, const std::string& what, const CsrMatrix& reference) {
@@ -204,7 +207,9 @@ class Factors {
     if (rival) {
       const double speedup = rival->time.median / time.median;
       row["speedup"] = speedup;
-      if (right) session_.ratios.add(to_string(options.kind) + (" " + name_of(options)), problem_, speedup);
+      if (right)
+        session_.ratios.add(std::string(to_string(options.kind)).append(" ").append(name_of(options)), problem_,
+                            speedup);
     }
     session_.rows.add(row);
     std::printf(

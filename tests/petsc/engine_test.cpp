@@ -1,5 +1,10 @@
 // The preconditioner as a program of the task engine: whatever the scheduler and the kind of dependencies, the
 // iterations are PETSc's own.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
 #include "support.hpp"
 
 namespace taskdag::test {
@@ -81,6 +86,39 @@ TEST(Engine, CopiesNothingOfDeviceVectors) {
   }
 }
 #endif
+
+TEST(Engine, WritesWhatItsTasksDid) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(convection());
+  const std::string file = testing::TempDir() + "taskdag_trace_" + std::to_string(::getpid()) + ".json";
+  for (const std::string ours : {"-pc_type taskdag", "-pc_type ilu -pc_factor_mat_solver_type taskdag"}) {
+    for (const std::string backend : {"host", "cuda"}) {
+      if (backend == "cuda" && probe_devices().devices == 0) continue;
+      SCOPED_TRACE(words({ours, backend}));
+      const Solve solved =
+          solve(a, words({"-ksp_type gmres", ours, "-pc_taskdag_schedule engine -pc_taskdag_factor_schedule engine",
+                          "-pc_taskdag_backend", backend, "-pc_taskdag_trace", file}));
+      ASSERT_EQ(static_cast<int>(solved.code), 0) << solved.message;
+      EXPECT_NE(solved.view.find("numeric factorisation: 1 runs"), std::string::npos) << solved.view;
+      EXPECT_NE(solved.view.find("application: "), std::string::npos) << solved.view;
+      std::ifstream trace(file);
+      const std::string text{std::istreambuf_iterator<char>(trace), {}};
+      EXPECT_NE(text.find("application: backward rows"), std::string::npos);
+      EXPECT_NE(text.find("numeric factorisation: "), std::string::npos);
+      EXPECT_NE(text.find("\"dropped_events\":0"), std::string::npos);
+      EXPECT_TRUE(std::filesystem::exists(file + ".svg"));
+      std::filesystem::remove(file);
+      std::filesystem::remove(file + ".svg");
+    }
+  }
+}
+
+TEST(Engine, RefusesATraceOfNoProgram) {
+  const OwnedMat a = make_matrix(convection());
+  const Solve refused = solve(a, "-pc_type taskdag -pc_taskdag_trace nowhere.json");
+  EXPECT_NE(static_cast<int>(refused.code), 0);
+  EXPECT_NE(refused.message.find("-pc_taskdag_schedule engine"), std::string::npos) << refused.message;
+}
 
 }  // namespace
 }  // namespace taskdag::test

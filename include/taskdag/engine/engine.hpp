@@ -342,7 +342,8 @@ class Engine final : public EngineBase<P> {
       using T = typename decltype(tag)::type;
       constexpr int i = P::template number_of<T>();
       report.types.push_back({TaskTraits<T>::name(), ledger_.executed[i], levels_.queued[i], levels_.waiting[i],
-                              memory_[i].queue_capacity, memory_[i].storage_capacity});
+                              memory_[i].queue_capacity, memory_[i].storage_capacity,
+                              Backend<P>::template lanes_of<T>()});
     });
     report.kernels = backend_.kernels();
     if constexpr (P::Probe::counts) record_memory_.copy_out(0, &report.operations, sizeof(OperationCounts));

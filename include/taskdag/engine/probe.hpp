@@ -98,4 +98,16 @@ class TraceProbe {
   std::uint32_t worker_;
 };
 
+/// A TraceProbe that can be left out when the program is made: without room for events it records none and looks at no
+/// clock.
+class SwitchedProbe : public TraceProbe {
+ public:
+  TASKDAG_TASK SwitchedProbe(const Record& record, std::uint32_t worker)
+      : TraceProbe(record, worker), on_(record.capacity != 0) {}
+  [[nodiscard]] TASKDAG_TASK bool on() const { return on_; }
+
+ private:
+  bool on_;
+};
+
 TASKDAG_ENGINE_END

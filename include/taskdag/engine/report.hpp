@@ -86,6 +86,7 @@ struct TypeReport {
   std::uint32_t waiting = 0;   ///< left in the waiting storage
   std::uint32_t queue_capacity = 0;
   std::uint32_t storage_capacity = 0;
+  int lanes = 1;  ///< of a worker
 };
 
 struct Report {

@@ -32,6 +32,8 @@ class HostRunner {
   [[nodiscard]] std::span<const Index> order() const {
     return std::visit([](const auto& runner) { return std::span<const Index>(runner.order()); }, runner_);
   }
+  /// The program of the task engine; null where there is none.
+  [[nodiscard]] const RowProgram* program() const { return std::get_if<RowProgram>(&runner_); }
   /// As PlanRunner::run().
   template <class Rows>
   void run(const Rows& rows) {

@@ -31,7 +31,8 @@ struct RunRows {
 
 }  // namespace
 
-struct RowProgram::Program : engine::detail::HostStatic<engine::StaticProgram<RowData, engine::Types<RunRows>>> {
+struct RowProgram::Program
+    : engine::detail::HostStatic<engine::StaticProgram<RowData, engine::Types<RunRows>, engine::SwitchedProbe>> {
   using HostStatic::HostStatic;
 };
 
@@ -47,6 +48,8 @@ RowProgram& RowProgram::operator=(RowProgram&&) noexcept = default;
 RowProgram::~RowProgram() = default;
 
 void RowProgram::run(const Body& body) { program_->run({body, &tasks_, ended_.data()}); }
+
+engine::Report RowProgram::report() const { return program_->report(); }
 
 std::int64_t RowProgram::bytes() const {
   return tasks_.bytes() + static_cast<std::int64_t>(sizeof(std::uint32_t) * ended_.size() + program_->bytes());

@@ -24,6 +24,7 @@ class RowProgram {
   [[nodiscard]] int threads() const { return threads_; }
   /// The row at each position.
   [[nodiscard]] const std::vector<Index>& order() const { return tasks_.order; }
+  [[nodiscard]] engine::Report report() const;
   [[nodiscard]] std::int64_t bytes() const;
 
   /// Calls rows(thread, first, last) for ranges of positions that together are all of them, each after what it waits

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/analysis/levels.hpp"
@@ -88,6 +89,14 @@ class Sweep {
   /// as long as this sweep solves. A sweep may then begin with rows whose right-hand side is there while `before` is
   /// still at work on others. Synchronises `stream`.
   virtual void follow(const Sweep& before, cudaStream_t stream);
+
+  /// A program of the task engine, where this sweep is one, and what it has done. The device is idle.
+  struct ProgramRun {
+    const char* what;
+    engine::Report report;
+  };
+  /// Those that have run.
+  [[nodiscard]] virtual std::vector<ProgramRun> program_runs() const { return {}; }
 
   /// A solve of `before`, which this sweep follows, and one of this sweep, as one. @returns false, and does nothing,
   /// where they are two

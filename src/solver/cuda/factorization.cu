@@ -9,6 +9,7 @@
 #include "backends/cuda/device.hpp"
 #include "backends/host/thread_pool.hpp"
 #include "csr/gather.hpp"
+#include "kernels/factor/cuda/program.hpp"
 #include "kernels/factor/fill/blocks.hpp"
 #include "kernels/factor/fill/levels.hpp"
 #include "kernels/factor/shift.hpp"
@@ -145,6 +146,23 @@ void CudaFactorization::fill_everywhere(cudaStream_t s) {
   pattern_ = std::move(result);
 }
 
+std::vector<EngineRun> CudaFactorization::engine_runs() const {
+  const DeviceGuard guard(device_);
+  check(cudaDeviceSynchronize(), "waiting for the device");
+  std::vector<EngineRun> runs;
+  if (factor_.program() != nullptr) runs.push_back({"numeric factorisation", factor_.program()->report()});
+  for (const SweepPair* pair : {&sweeps_, &transposed_}) {
+    const std::string transposed = pair == &transposed_ ? "transposed " : "";
+    for (const ChosenSweep* sweep : {&pair->first, &pair->second}) {
+      if (!sweep->sweep) continue;
+      for (kernels::Sweep::ProgramRun& run : (*sweep)->program_runs()) {
+        runs.push_back({transposed + run.what, std::move(run.report)});
+      }
+    }
+  }
+  return runs;
+}
+
 void CudaFactorization::analyse_ilu(cudaStream_t s) {
   if (options_.levels > 0) {
     fill(s);
@@ -160,16 +178,9 @@ void CudaFactorization::analyse_ilu(cudaStream_t s) {
 SweepPair CudaFactorization::make_sweeps(const AnalysedTriangle& forward, const Offset* forward_source,
                                          cudaStream_t s) const {
   const Index* const out = options_.kind == FactorKind::ic ? row_order_.data() : col_order_.data();
-  return {request_,
-          forward,
-          forward_source,
-          row_order_.data(),
-          AnalysedTriangle(pattern_.pattern(), Triangle::upper, s),
-          nullptr,
-          out,
-          blocks(),
-          factor_.only_diagonal_changes(),
-          s};
+  return {
+      request_, forward, forward_source, row_order_.data(), AnalysedTriangle(pattern_.pattern(), Triangle::upper, s),
+      nullptr,  out,     blocks(),       uses_recurrence(), s};
 }
 
 SweepPair CudaFactorization::make_sweeps(cudaStream_t s) const {
@@ -235,7 +246,7 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
 }
 
 void CudaFactorization::attempt(const kernels::FactorInput& input, const kernels::PivotRule& rule, cudaStream_t s) {
-  if (factor_.only_diagonal_changes() && rule.shift != ShiftType::inblocks) {
+  if (uses_recurrence() && rule.shift != ShiftType::inblocks) {
     if (!recurrence_) {
       recurrence_.emplace(options_.kind, pattern_.pattern(), diagonal_.data(), *sweeps_.first.sweep, row_order_.data(),
                           s);

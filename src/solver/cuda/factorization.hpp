@@ -37,6 +37,7 @@ class CudaFactorization final : public Factorization::Impl {
   SolveOutcome outcome() override;
   SolveOutcome outcome(Stream stream) override;
   CsrMatrix copy_factor() const override;
+  std::vector<EngineRun> engine_runs() const override;
 
  private:
   /// Sweeps over several columns, from the first application to so many on that they pay.
@@ -61,6 +62,9 @@ class CudaFactorization final : public Factorization::Impl {
   /// Entry of the factor's pattern → entry of the input; null: the same.
   [[nodiscard]] const Offset* source() const { return pattern_.source.size() > 0 ? pattern_.source.data() : nullptr; }
   void count_bytes();
+  [[nodiscard]] bool uses_recurrence() const {
+    return factor_.only_diagonal_changes() && options_.factor_schedule == FactorSchedule::automatic;
+  }
   /// How the factorisation's program is run; nothing: it is none.
   [[nodiscard]] std::optional<engine::StaticOptions> factor_run() const {
     if (options_.factor_schedule == FactorSchedule::engine) return options_.run;

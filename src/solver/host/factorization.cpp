@@ -82,6 +82,20 @@ double HostFactorization::growth(const double* values, MemorySpace space, Stream
   return largest;
 }
 
+void HostFactorization::add_runs(const std::string& prefix, const ScheduledSweep& lower, const ScheduledSweep& upper,
+                                 std::vector<EngineRun>& runs) {
+  const auto add = [&](const char* what, engine::Report report) {
+    if (report.slices != 0) runs.push_back({prefix + what, std::move(report)});
+  };
+  if (upper.by_engine() != nullptr) add("application", upper.by_engine()->report_of_both());
+  if (lower.by_engine() != nullptr) add("forward sweep", lower.by_engine()->report());
+  if (upper.by_engine() != nullptr) add("backward sweep", upper.by_engine()->report());
+}
+
+void HostFactorization::add_run(const kernels::RowProgram* program, std::vector<EngineRun>& runs) {
+  if (program != nullptr) runs.push_back({"numeric factorisation", program->report()});
+}
+
 void HostFactorization::finish_info(const ScheduledSweep& lower, const ScheduledSweep& upper) {
   info.entries = matrix_.view().entries();
   info.lower_levels = lower.levels();

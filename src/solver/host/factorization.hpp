@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "kernels/factor/fill/levels.hpp"
 #include "kernels/factor/pivot.hpp"
 #include "kernels/factor/state.hpp"
+#include "kernels/rows/row_program.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
 #include "solver/checks.hpp"
 #include "solver/choice/request.hpp"
@@ -40,6 +42,11 @@ class HostFactorization : public Factorization::Impl {
  protected:
   HostFactorization(const Context& context, const CsrPattern& pattern, const FactorOptions& options,
                     std::span<const Index> row_order, std::span<const Index> col_order);
+
+  /// Adds what the programs of two sweeps have done.
+  static void add_runs(const std::string& prefix, const ScheduledSweep& lower, const ScheduledSweep& upper,
+                       std::vector<EngineRun>& runs);
+  static void add_run(const kernels::RowProgram* program, std::vector<EngineRun>& runs);
 
   void finish_info(const ScheduledSweep& lower, const ScheduledSweep& upper);
 

@@ -26,6 +26,13 @@ class HostIcFactorization final : public HostFactorization {
     return {matrix_.rows, matrix_.cols, matrix_.row_offsets, matrix_.col_indices, kernel_.values()};
   }
 
+  [[nodiscard]] std::vector<EngineRun> engine_runs() const override {
+    std::vector<EngineRun> runs;
+    add_run(kernel_.program(), runs);
+    add_runs("", lower_, upper_, runs);
+    return runs;
+  }
+
  private:
   void run_attempt(const double* values, const kernels::DiagonalShift& shift, const kernels::PivotRule& rule) override {
     kernel_.factor(values, matrix_.source_entry.data(), shift, rule, findings_);

@@ -21,6 +21,14 @@ class HostIluFactorization final : public HostFactorization {
     return {matrix_.rows, matrix_.cols, matrix_.row_offsets, matrix_.col_indices, kernel_.values()};
   }
 
+  [[nodiscard]] std::vector<EngineRun> engine_runs() const override {
+    std::vector<EngineRun> runs;
+    add_run(kernel_.program(), runs);
+    add_runs("", lower_, upper_, runs);
+    if (transposed_) add_runs("transposed ", transposed_->lower, transposed_->upper, runs);
+    return runs;
+  }
+
  private:
   struct TransposedSweeps {
     ScheduledSweep lower;  // Uᵀ

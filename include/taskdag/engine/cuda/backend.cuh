@@ -42,6 +42,10 @@ class CudaBackend {
            static_cast<std::uint32_t>(TaskTraits<T>::fetch());
   }
   template <class T>
+  static constexpr int lanes_of() {
+    return TaskTraits<T>::lanes();
+  }
+  template <class T>
   static constexpr std::uint32_t per_team() {
     return static_cast<std::uint32_t>(Shape<Types<T>>::team_size / TaskTraits<T>::lanes() * TaskTraits<T>::fetch());
   }

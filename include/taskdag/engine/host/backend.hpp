@@ -31,6 +31,11 @@ class HostBackend {
   [[nodiscard]] std::uint32_t in_flight() const {
     return teams() * static_cast<std::uint32_t>(TaskTraits<T>::fetch());
   }
+  /// Of a worker.
+  template <class T>
+  static constexpr int lanes_of() {
+    return 1;
+  }
   /// Items that one claim of a team takes.
   template <class T>
   static constexpr std::uint32_t per_team() {

@@ -34,6 +34,8 @@ class CudaStatic {
       prepare<All>(reinterpret_cast<const void*>(&static_levels_kernel<P>), "levels");
     } else if (options_.dependencies == Dependencies::individual) {
       prepare<All>(kernel_of_claims<typename P::AllTypes, Dependencies::individual>(), "individual dependencies");
+    } else if constexpr (kLooksAhead) {
+      prepare<All>(reinterpret_cast<const void*>(&static_ahead_kernel<P, OnlyType>), "fixed order");
     } else {
       prepare<All>(kernel_of_claims<typename P::AllTypes, Dependencies::ordered>(), "fixed order");
     }
@@ -61,14 +63,26 @@ class CudaStatic {
         enqueue_claims<Types<T>, Dependencies::ordered>(kernels_[static_cast<std::size_t>(number)], number,
                                                         memory_.first_claim(number), program.type_end[number], stream);
       });
+    } else if constexpr (kLooksAhead) {
+      constexpr auto teams = static_cast<std::uint32_t>(All::teams);
+      const std::uint32_t blocks = persistent_blocks(program.claims, teams);
+      const StaticLaunch launch{0, 0, program.claims, program.claims + 2U * blocks * teams, false};
+      static_ahead_kernel<P, OnlyType><<<blocks, All::threads, All::shared_bytes, stream>>>(program, launch);
+      check(cudaGetLastError(), "starting a static program");
+      ++kernels_[0].launches;
     } else {
       enqueue_claims<typename P::AllTypes, Dependencies::ordered>(kernels_[0], 0, 0, program.claims, stream);
     }
   }
 
   /// After all runs have ended: the caller has waited.
-  [[nodiscard]] Report report() {
-    Report report = memory_.report();
+  [[nodiscard]] Report report() const {
+    std::array<int, P::types> lanes{};
+    ForEach<typename P::AllTypes>::apply([&](auto tag) {
+      using T = typename decltype(tag)::type;
+      lanes[static_cast<std::size_t>(P::template number_of<T>())] = TaskTraits<T>::lanes();
+    });
+    Report report = memory_.report(lanes);
     report.kernels = kernels_;
     return report;
   }
@@ -76,6 +90,16 @@ class CudaStatic {
 
  private:
   using All = Shape<typename P::AllTypes>;
+  template <class List>
+  struct First;
+  template <class T, class... Ts>
+  struct First<Types<T, Ts...>> {
+    using type = T;
+  };
+  using OnlyType = typename First<typename P::AllTypes>::type;
+  /// Where a program has one type, whose teams have one worker with one item.
+  static constexpr bool kLooksAhead = P::types == 1 && looks_ahead<OnlyType> && TaskTraits<OnlyType>::fetch() == 1 &&
+                                      TaskTraits<OnlyType>::lanes() == All::team_size;
 
   static std::array<std::uint32_t, P::types> per_team() {
     std::array<std::uint32_t, P::types> result{};
@@ -126,18 +150,23 @@ class CudaStatic {
     return static_cast<std::uint32_t>(kernels_[0].blocks_per_sm) * device_.multiprocessors;
   }
 
+  [[nodiscard]] std::uint32_t persistent_blocks(std::uint32_t claims, std::uint32_t teams) const {
+    const std::uint32_t most = options_.blocks > 0 ? static_cast<std::uint32_t>(options_.blocks) : resident();
+    return std::min((claims + teams - 1U) / teams, most);
+  }
+
   /// Persistent teams, or a team for each claim where launches are slices.
   template <class List, Dependencies Kind>
   void enqueue_claims(KernelInfo& info, int number, std::uint32_t first, std::uint32_t end, cudaStream_t stream) {
     if (first == end) return;
     using S = Shape<List>;
     constexpr auto teams = static_cast<std::uint32_t>(S::teams);
-    const std::uint32_t needed = (end - first + teams - 1U) / teams;
     const bool once = options_.scheduler == Scheduler::timesliced;
-    const std::uint32_t most = options_.blocks > 0 ? static_cast<std::uint32_t>(options_.blocks) : resident();
-    const std::uint32_t blocks = once ? needed : std::min(needed, most);
+    const std::uint32_t claims = end - first;
+    const std::uint32_t blocks = once ? (claims + teams - 1U) / teams : persistent_blocks(claims, teams);
+    const std::uint32_t tickets = once ? blocks * teams : claims + blocks * teams;
     static_kernel<P, List, Kind><<<blocks, S::threads, S::shared_bytes, stream>>>(
-        memory_.program(), StaticLaunch{static_cast<std::uint32_t>(number), first, end, blocks * teams, once});
+        memory_.program(), StaticLaunch{static_cast<std::uint32_t>(number), first, end, tickets, once});
     check(cudaGetLastError(), "starting a static program");
     ++info.launches;
   }

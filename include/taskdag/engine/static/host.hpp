@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "taskdag/engine/host/team.hpp"
@@ -58,7 +59,11 @@ class HostStatic {
     memory_.begin(0, runs_);
   }
 
-  [[nodiscard]] Report report() { return memory_.report(); }
+  [[nodiscard]] Report report() const {
+    std::array<int, P::types> lanes{};
+    lanes.fill(1);
+    return memory_.report(lanes);
+  }
   [[nodiscard]] std::size_t bytes() const { return memory_.bytes(); }
 
  private:
@@ -77,8 +82,8 @@ class HostStatic {
   template <class List, Dependencies Kind>
   void run_launch(int number, std::uint32_t first, std::uint32_t end) {
     if (first == end) return;
-    const StaticLaunch launch{static_cast<std::uint32_t>(number), first, end,
-                              static_cast<std::uint32_t>(context_.threads()), false};
+    const auto teams = static_cast<std::uint32_t>(context_.threads());
+    const StaticLaunch launch{static_cast<std::uint32_t>(number), first, end, end - first + teams, false};
     memory_.begin(launch.number, runs_);
     on_threads([&](HostTeam& team) { run_claims<P, List, Kind>(memory_.program(), team, launch); });
   }

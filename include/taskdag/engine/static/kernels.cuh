@@ -36,6 +36,15 @@ __global__ void __launch_bounds__(Shape<List>::threads, BlocksWanted<Shape<List>
   run_claims<P, List, Kind>(program, team, launch);
 }
 
+/// Ordered, by persistent teams, for the one type of a program that looks ahead.
+template <class P, class T>
+__global__ void __launch_bounds__(Shape<Types<T>>::threads, BlocksWanted<Shape<Types<T>>::threads, Types<T>>::value)
+    static_ahead_kernel(const __grid_constant__ StaticRef<P> program, const StaticLaunch launch) {
+  extern __shared__ __align__(16) std::byte shared[];
+  auto team = Shape<Types<T>>::team(shared, nullptr);
+  run_claims_ahead<P, T>(program, team, launch);
+}
+
 /// The levels first to end − 1; several: all blocks are resident, and meet at the end of each.
 template <class P>
 __global__ void __launch_bounds__(Shape<typename P::AllTypes>::threads,

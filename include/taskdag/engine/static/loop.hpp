@@ -21,8 +21,8 @@ struct StaticLaunch {
   std::uint32_t number;  ///< of its tickets
   std::uint32_t first;   ///< claim
   std::uint32_t end;
-  std::uint32_t teams;
-  bool once;  ///< each team runs one claim at most, and there is a team for each
+  std::uint32_t tickets;  ///< that its teams take in all, those beyond the last claim included
+  bool once;              ///< each team takes one ticket, and there is a team for each claim
 };
 
 /// The leading lane's word, to all lanes.
@@ -40,10 +40,25 @@ TASKDAG_TASK std::uint64_t hand_out(const Team& team, std::uint64_t word) {
   return std::uint64_t{turn.claim.count} << 32U | turn.claim.first;
 }
 
+/// What the team has fetched of a task before its turn: nothing, or T::Ahead by T::look_ahead(data, item), of memory
+/// that no task writes.
+struct NothingAhead {};
+template <class T>
+inline constexpr bool looks_ahead = requires {
+  typename T::Ahead;
+};
+
+/// Whether events are recorded.
+template <class Probe>
+TASKDAG_TASK bool is_on(const Probe& probe) {
+  if constexpr (requires { probe.on(); }) return probe.on();
+  return Probe::traces;
+}
+
 TASKDAG_ENGINE_ANY_SIDE
-template <class P, class T, class Team>
+template <class P, class T, class Team, class Ahead>
 TASKDAG_TASK void execute_claim_of(const StaticRef<P>& program, Team& team, std::uint32_t claim, std::uint32_t run,
-                                   typename P::Probe& probe) {
+                                   [[maybe_unused]] typename P::Probe& probe, [[maybe_unused]] const Ahead& ahead) {
   static_assert(TaskTraits<T>::max_children() == 0, "tasks of a static program create none: max_children = 0");
   static_assert(!TaskTraits<T>::batched(), "tasks of a static program are executed one by one");
   static_assert(std::is_integral_v<typename T::Item>, "the tasks of a static program are numbers");
@@ -62,11 +77,19 @@ TASKDAG_TASK void execute_claim_of(const StaticRef<P>& program, Team& team, std:
       workers == 1 ? 0U
                    : static_cast<std::uint32_t>(team.rank()) / static_cast<std::uint32_t>(Team::template lanes_of<T>());
   for (std::uint32_t k = worker; k < count; k += workers) {
-    const std::uint64_t start = P::Probe::now();
-    T::execute(context, static_cast<typename T::Item>(first + k));
+    const bool traced = is_on(probe);
+    const std::uint64_t start = traced ? P::Probe::now() : 0;
+    const auto item = static_cast<typename T::Item>(first + k);
+    if constexpr (std::is_same_v<Ahead, NothingAhead>) {
+      T::execute(context, item);
+    } else {
+      T::execute(context, item, ahead);
+    }
     if constexpr (P::Probe::traces) {
-      group.sync();
-      if (group.rank() == 0) probe.event({start}, start, number);
+      if (traced) {
+        group.sync();
+        if (group.rank() == 0) probe.event({start}, start, number);
+      }
     }
   }
 }
@@ -83,7 +106,7 @@ TASKDAG_TASK void execute_claim(const StaticRef<P>& program, Team& team, std::ui
       if (claim >= program.type_end[number]) return;
       if (number > 0 && claim < program.type_end[number == 0 ? 0 : number - 1]) return;
     }
-    execute_claim_of<P, T>(program, team, claim, run, probe);
+    execute_claim_of<P, T>(program, team, claim, run, probe, NothingAhead{});
   });
 }
 
@@ -119,6 +142,26 @@ TASKDAG_TASK void release_successors(const StaticRef<P>& program, std::uint32_t 
   }
 }
 
+/// The leading lane takes a ticket.
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, class Team>
+TASKDAG_TASK std::uint64_t take_ticket(const StaticRef<P>& program, const Team& team, const StaticLaunch& launch) {
+  if (!team.leads()) return 0;
+  return AtomicRef<std::uint64_t>(program.tickets[launch.number].next).fetch_add(1U, relaxed);
+}
+
+/// All lanes get it. Whoever has the last one of the launch begins the next run.
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, class Team>
+TASKDAG_TASK std::uint64_t receive_ticket(const StaticRef<P>& program, const Team& team, const StaticLaunch& launch,
+                                          std::uint64_t taken) {
+  const std::uint64_t word = hand_out(team, taken);
+  if (static_cast<std::uint32_t>(word) + 1U == launch.tickets && team.leads()) {
+    AtomicRef<std::uint64_t>(program.tickets[launch.number].next).store(((word >> 32U) + 1U) << 32U, relaxed);
+  }
+  return word;
+}
+
 /// Ordered and individual.
 TASKDAG_ENGINE_ANY_SIDE
 template <class P, class List, Dependencies Kind, class Team>
@@ -131,18 +174,14 @@ TASKDAG_TASK void run_claims(const StaticRef<P>& program, Team& team, const Stat
   constexpr bool ahead = false;
 #endif
   typename P::Probe probe(program.record, traced_number(team));
-  AtomicRef<std::uint64_t> tickets(program.tickets[launch.number].next);
   const std::uint32_t claims = launch.end - launch.first;
-  // Each team but one-claim teams ends on a ticket that is one too many.
-  const std::uint32_t last = (launch.once ? launch.teams : claims + launch.teams) - 1U;
-  std::uint64_t word = team.leads() ? tickets.fetch_add(1U, relaxed) : 0U;
+  std::uint64_t taken = take_ticket(program, team, launch);
   while (true) {
-    word = hand_out(team, word);
+    const std::uint64_t word = receive_ticket(program, team, launch, taken);
     const auto ticket = static_cast<std::uint32_t>(word);
     const auto run = static_cast<std::uint32_t>(word >> 32U);
-    if (ticket == last && team.leads()) tickets.store(std::uint64_t{run + 1U} << 32U, relaxed);
     if (ticket >= claims) break;
-    if (ahead && !launch.once && team.leads()) word = tickets.fetch_add(1U, relaxed);
+    if (ahead && !launch.once) taken = take_ticket(program, team, launch);
     std::uint32_t claim = launch.first + ticket;
     if constexpr (Kind == Dependencies::individual) {
       if (team.leads()) claim = wait_for_ready(program, ticket);
@@ -154,8 +193,37 @@ TASKDAG_TASK void run_claims(const StaticRef<P>& program, Team& team, const Stat
       release_successors(program, claim, static_cast<std::uint32_t>(team.rank()), Team::size);
     }
     if (launch.once) break;
-    if (!ahead && team.leads()) word = tickets.fetch_add(1U, relaxed);
+    if (!ahead) taken = take_ticket(program, team, launch);
   }
+  probe.flush();
+}
+
+/// Ordered, by persistent teams of one worker, for one task type that looks ahead: the task after the one at work is
+/// being fetched, and the ticket after that one is on its way. So each team takes two tickets too many.
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, class T, class Team>
+TASKDAG_TASK void run_claims_ahead(const StaticRef<P>& program, Team& team, const StaticLaunch& launch) {
+  using Ahead = typename T::Ahead;
+  typename P::Probe probe(program.record, traced_number(team));
+  const std::uint32_t claims = launch.end - launch.first;
+  const auto fetch = [&](std::uint64_t word) {
+    const auto ticket = static_cast<std::uint32_t>(word);
+    if (ticket >= claims) return Ahead{};
+    return T::look_ahead(program.data, static_cast<typename T::Item>(launch.first + ticket));
+  };
+  std::uint64_t word = receive_ticket(program, team, launch, take_ticket(program, team, launch));
+  std::uint64_t taken = take_ticket(program, team, launch);
+  Ahead found = fetch(word);
+  while (static_cast<std::uint32_t>(word) < claims) {
+    const Ahead now = found;
+    const std::uint64_t mine = word;
+    word = receive_ticket(program, team, launch, taken);
+    taken = take_ticket(program, team, launch);
+    found = fetch(word);
+    execute_claim_of<P, T>(program, team, launch.first + static_cast<std::uint32_t>(mine),
+                           static_cast<std::uint32_t>(mine >> 32U), probe, now);
+  }
+  static_cast<void>(receive_ticket(program, team, launch, taken));
   probe.flush();
 }
 

@@ -20,7 +20,7 @@ class StaticMemory {
                const StaticOptions& options)
       : claims_(make_claims(order, per_team, options.dependencies)),
         tasks_(order.tasks),
-        trace_events_(P::Probe::traces ? options.trace_events : 0U),
+        trace_events_(traced(options) ? options.trace_events : 0U),
         tickets_(context, P::types),
         arrivals_(context, 1),
         ready_end_(context, 1),
@@ -50,19 +50,20 @@ class StaticMemory {
       program_.ready_end = ready_end_.data();
       program_.roots = claims_.roots;
     }
+    claims_.claim = {};
+    claims_.missing = {};
+    claims_.ready = {};
     if constexpr (P::Probe::counts) {
       record_ = Memory(context, sizeof(OperationCounts));
       program_.record.totals = static_cast<OperationCounts*>(record_.data());
     }
     if constexpr (P::Probe::traces) {
+      if (!traced(options)) return;
       record_ = Memory(context, sizeof(TraceEvent) * (trace_events_ + std::size_t{1}));
       program_.record.used = static_cast<std::uint32_t*>(record_.data());
       program_.record.events = static_cast<TraceEvent*>(record_.data()) + 1;
       program_.record.capacity = trace_events_;
     }
-    claims_.claim = {};
-    claims_.missing = {};
-    claims_.ready = {};
   }
 
   [[nodiscard]] StaticRef<P>& program() { return program_; }
@@ -80,8 +81,8 @@ class StaticMemory {
   /// On the host: begins a launch of run `run`.
   void begin(std::uint32_t launch, std::uint32_t run) { tickets_.data()[launch].next = std::uint64_t{run} << 32U; }
 
-  /// Nobody works on the program.
-  [[nodiscard]] Report report() {
+  /// Nobody works on the program. lanes: of a worker of each type.
+  [[nodiscard]] Report report(const std::array<int, P::types>& lanes) const {
     Report report;
     StaticTickets tickets{};
     const std::vector<StaticTickets> all = tickets_.download();
@@ -90,8 +91,8 @@ class StaticMemory {
     const std::uint64_t runs = tickets.next >> 32U;
     ForEach<typename P::AllTypes>::apply([&](auto tag) {
       using T = typename decltype(tag)::type;
-      report.types.push_back(
-          {TaskTraits<T>::name(), runs * tasks_[static_cast<std::size_t>(P::template number_of<T>())], 0, 0, 0, 0});
+      constexpr auto number = static_cast<std::size_t>(P::template number_of<T>());
+      report.types.push_back({TaskTraits<T>::name(), runs * tasks_[number], 0, 0, 0, 0, lanes[number]});
     });
     report.slices = runs;
     if (const std::uint32_t failed = failed_.download()[0]; failed != 0) {
@@ -100,6 +101,7 @@ class StaticMemory {
     }
     if constexpr (P::Probe::counts) record_.copy_out(0, &report.operations, sizeof(OperationCounts));
     if constexpr (P::Probe::traces) {
+      if (trace_events_ == 0) return report;
       std::uint32_t used = 0;
       record_.copy_out(0, &used, sizeof(used));
       const std::uint32_t kept = std::min(used, trace_events_);
@@ -111,6 +113,11 @@ class StaticMemory {
   }
 
  private:
+  static bool traced([[maybe_unused]] const StaticOptions& options) {
+    if constexpr (requires(const typename P::Probe& probe) { probe.on(); }) return options.trace;
+    return P::Probe::traces;
+  }
+
   StaticClaims claims_;
   std::vector<std::uint32_t> tasks_;
   std::uint32_t trace_events_;

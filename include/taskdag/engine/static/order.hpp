@@ -61,7 +61,9 @@ struct StaticOptions {
   Dependencies dependencies = Dependencies::ordered;
   /// GPU: blocks of a persistent kernel, 0: as many as are resident.
   int blocks = 0;
-  /// Room for events, where the program has a TraceProbe.
+  /// Record events, where the program has a SwitchedProbe.
+  bool trace = false;
+  /// Room for them; later ones are counted as dropped.
   std::uint32_t trace_events = 1U << 20U;
   bool operator==(const StaticOptions&) const = default;
 };

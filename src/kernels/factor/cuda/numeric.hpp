@@ -64,9 +64,8 @@ class Factor {
   /// One attempt. Asynchronous. The report of the one before must have been taken.
   void attempt(const FactorInput& input, const PivotRule& rule, cudaStream_t stream);
 
-  /// Whether a recurrence may take the place of attempts: only diagonal entries change, since no row has updates, as
-  /// on grids with five or seven points; and no program of the engine has been asked for.
-  [[nodiscard]] bool only_diagonal_changes() const { return elimination_.widest() == RowForm::sum && !program_; }
+  /// Whether only diagonal entries change: no row has updates, as on grids with five or seven points.
+  [[nodiscard]] bool only_diagonal_changes() const { return elimination_.widest() == RowForm::sum; }
   /// One attempt where that is so, by a recurrence. `unit`: where U of ic goes. Not for shifts of single pivots
   /// (inblocks). Asynchronous.
   void attempt(const FactorInput& input, const PivotRule& rule, Recurrence& recurrence, double* unit,
@@ -76,6 +75,8 @@ class Factor {
 
   /// ilu: L without its unit diagonal, and U. ic: D·U. Pivots not inverted, one value per entry of the pattern.
   [[nodiscard]] const double* entries() const { return entries_.data(); }
+  /// The program of the engine, or null.
+  [[nodiscard]] const EliminationProgram* program() const { return program_.get(); }
   [[nodiscard]] const double* inverse_pivots() const { return inverse_pivots_.data(); }  ///< by row
   [[nodiscard]] std::int64_t bytes() const;
 

@@ -14,6 +14,7 @@ namespace taskdag::kernels {
 struct EliminationProgram::Impl {
   virtual ~Impl() = default;
   virtual void enqueue(const EliminationArguments& arguments, cudaStream_t stream) = 0;
+  [[nodiscard]] virtual engine::Report report() const = 0;
   [[nodiscard]] virtual std::int64_t bytes() const = 0;
 };
 
@@ -35,14 +36,21 @@ struct EliminateRows {
   static constexpr int max_children = 0;
   static constexpr std::size_t shared_bytes = Widest > RowForm::targets ? sizeof(WarpStage) : 0;
   static constexpr int threads_per_multiprocessor = 128 * blocks_per_multiprocessor(Widest);
+  using Ahead = int4;  ///< the words of the task
+  __device__ static Ahead look_ahead(const EliminationData& data, const Item& task) {
+    return load_words(data.parameters.lists.tasks.task + task);
+  }
   template <class Context>
   __device__ static void execute(Context& context, const Item& task) {
+    execute(context, task, look_ahead(context.data(), task));
+  }
+  template <class Context>
+  __device__ static void execute(Context& context, const Item& /*task*/, const Ahead& words) {
     const EliminationData& data = context.data();
     Parameters p = data.parameters;
     p.slots = Slots{data.slots[context.run() & 1U]};
     p.next_slots = data.slots[1U - (context.run() & 1U)];
-    eliminate_task<Kind, Widest>(p, context.group().rank(), load_words(p.lists.tasks.task + task),
-                                 *reinterpret_cast<WarpStage*>(context.shared()));
+    eliminate_task<Kind, Widest>(p, context.group().rank(), words, *reinterpret_cast<WarpStage*>(context.shared()));
   }
 };
 
@@ -106,6 +114,7 @@ class Program final : public EliminationProgram::Impl {
                                 arguments.entries, arguments.inverse_pivots, {arguments.report}, {}};
     program_.enqueue({parameters, {slots_[0].data(), slots_[1].data()}}, stream);
   }
+  [[nodiscard]] engine::Report report() const override { return program_.report(); }
   [[nodiscard]] std::int64_t bytes() const override {
     return slots_[0].bytes() + slots_[1].bytes() + static_cast<std::int64_t>(program_.bytes());
   }
@@ -121,7 +130,8 @@ class Program final : public EliminationProgram::Impl {
   }
 
   cuda::DeviceArray<double> slots_[2];
-  engine::detail::CudaStatic<engine::StaticProgram<EliminationData, engine::Types<Task>>> program_;
+  engine::detail::CudaStatic<engine::StaticProgram<EliminationData, engine::Types<Task>, engine::SwitchedProbe>>
+      program_;
 };
 
 template <FactorKind Kind>
@@ -148,6 +158,8 @@ EliminationProgram::~EliminationProgram() = default;
 void EliminationProgram::enqueue(const EliminationArguments& arguments, cudaStream_t stream) {
   impl_->enqueue(arguments, stream);
 }
+
+engine::Report EliminationProgram::report() const { return impl_->report(); }
 
 std::int64_t EliminationProgram::bytes() const { return impl_->bytes(); }
 

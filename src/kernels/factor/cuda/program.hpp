@@ -29,6 +29,8 @@ class EliminationProgram {
   ~EliminationProgram();
   /// One attempt. Asynchronous.
   void enqueue(const EliminationArguments& arguments, cudaStream_t stream);
+  /// The device is idle.
+  [[nodiscard]] engine::Report report() const;
   [[nodiscard]] std::int64_t bytes() const;
 
   struct Impl;

@@ -24,6 +24,9 @@ class HostIlu0 {
   /// The plan of the factorisation and of the forward sweep, which has the same dependencies; null: there is none.
   [[nodiscard]] std::shared_ptr<const ThreadPlan> plan() const { return runner_.plan(); }
 
+  /// The program of the task engine; null where there is none.
+  [[nodiscard]] const RowProgram* program() const { return runner_.program(); }
+
   /// One attempt: entry e of the pattern starts as values[source[e]], or 0 where source[e] is −1; diagonal entries with
   /// `shift` added.
   void factor(const double* values, const Offset* source, const DiagonalShift& shift, const PivotRule& rule,

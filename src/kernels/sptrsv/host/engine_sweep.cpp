@@ -53,9 +53,10 @@ struct BackwardRows {
   }
 };
 
-using SingleProgram = engine::detail::HostStatic<engine::StaticProgram<SweepTasks, engine::Types<SolveRows>>>;
-using PairProgram =
-    engine::detail::HostStatic<engine::StaticProgram<PairOfSweeps, engine::Types<ForwardRows, BackwardRows>>>;
+using SingleProgram =
+    engine::detail::HostStatic<engine::StaticProgram<SweepTasks, engine::Types<SolveRows>, engine::SwitchedProbe>>;
+using PairProgram = engine::detail::HostStatic<
+    engine::StaticProgram<PairOfSweeps, engine::Types<ForwardRows, BackwardRows>, engine::SwitchedProbe>>;
 
 }  // namespace
 
@@ -132,6 +133,12 @@ void HostEngineSweep::wait_for_task_of(Index row, std::uint32_t run) {
 
 void HostEngineSweep::end_task_of(Index row, std::uint32_t run) {
   engine::TaskFlags{ended_.data(), run}.publish(tasks_.task_of_row[static_cast<std::size_t>(row)]);
+}
+
+engine::Report HostEngineSweep::report() const { return programs_->single->report(); }
+
+engine::Report HostEngineSweep::report_of_both() const {
+  return programs_->pair ? programs_->pair->report() : engine::Report{};
 }
 
 std::int64_t HostEngineSweep::bytes() const {

@@ -38,6 +38,9 @@ class HostEngineSweep {
   [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] std::span<const Index> order() const { return tasks_.order; }
   [[nodiscard]] std::int64_t bytes() const;
+  /// Of the runs of this sweep by itself, and of those after another one.
+  [[nodiscard]] engine::Report report() const;
+  [[nodiscard]] engine::Report report_of_both() const;
 
   /// As HostSweep::run().
   template <class Rhs, class Pivot, class Emit>

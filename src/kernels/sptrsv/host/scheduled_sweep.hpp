@@ -66,6 +66,9 @@ class ScheduledSweep {
   /// The schedule in use; for automatic the one that was chosen.
   [[nodiscard]] SolveSchedule schedule() const { return schedule_; }
 
+  /// The sweep, where it is a program of the task engine; else null.
+  [[nodiscard]] const HostEngineSweep* by_engine() const { return std::get_if<HostEngineSweep>(&sweep_); }
+
   /// As HostSweep::run().
   template <class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {

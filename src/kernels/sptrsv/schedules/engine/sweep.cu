@@ -46,9 +46,11 @@ engine::StaticOptions with_blocks(engine::StaticOptions options, const PackedTri
 }
 
 template <bool Parts>
-using SingleProgram = CudaStatic<engine::StaticProgram<SweepData, engine::Types<SolveRows<Parts>>>>;
+using SingleProgram =
+    CudaStatic<engine::StaticProgram<SweepData, engine::Types<SolveRows<Parts>>, engine::SwitchedProbe>>;
 template <bool Parts>
-using PairProgram = CudaStatic<engine::StaticProgram<PairData, engine::Types<ForwardRows<Parts>, BackwardRows<Parts>>>>;
+using PairProgram = CudaStatic<
+    engine::StaticProgram<PairData, engine::Types<ForwardRows<Parts>, BackwardRows<Parts>>, engine::SwitchedProbe>>;
 
 /// One of two programs, by whether rows are in parts.
 template <template <bool> class Program>
@@ -68,6 +70,17 @@ class EitherProgram {
         [&](auto& program) {
           if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(program)>, std::monostate>) {
             program.enqueue(data, stream);
+          }
+        },
+        program_);
+  }
+  [[nodiscard]] engine::Report report() const {
+    return std::visit(
+        [](const auto& program) -> engine::Report {
+          if constexpr (std::is_same_v<std::remove_cvref_t<decltype(program)>, std::monostate>) {
+            return {};
+          } else {
+            return program.report();
           }
         },
         program_);
@@ -106,6 +119,7 @@ struct EngineSweep::Pair {
 EngineSweep::EngineSweep(const SweepInput& input, cudaStream_t stream)
     : FlatSweep(input, stream),
       options_(input.run),
+      triangle_(input.triangle),
       context_(Context::create({.backend = Backend::cuda, .device = cuda::current_device()})),
       result_(static_cast<std::size_t>(input.pattern.rows), stream) {
   single_ = std::make_unique<Single>(
@@ -148,6 +162,14 @@ bool EngineSweep::solve_both(const Sweep& before, const double* rhs, double* x, 
   pair_->program.enqueue(PairData{pair_->first.with(first), pair_->second.with(packed().parameters(arguments))},
                          stream);
   return true;
+}
+
+std::vector<Sweep::ProgramRun> EngineSweep::program_runs() const {
+  std::vector<ProgramRun> runs;
+  if (pair_) runs.push_back({"application", pair_->program.report()});
+  runs.push_back({triangle_ == Triangle::lower ? "forward sweep" : "backward sweep", single_->program.report()});
+  std::erase_if(runs, [](const ProgramRun& run) { return run.report.slices == 0; });
+  return runs;
 }
 
 std::int64_t EngineSweep::bytes() const {

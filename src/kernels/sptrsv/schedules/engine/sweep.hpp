@@ -21,6 +21,7 @@ class EngineSweep final : public FlatSweep {
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override;
   void follow(const Sweep& before, cudaStream_t stream) override;
   bool solve_both(const Sweep& before, const double* rhs, double* x, int* non_finite, cudaStream_t stream) override;
+  [[nodiscard]] std::vector<ProgramRun> program_runs() const override;
   [[nodiscard]] const double* result() const override { return result_.data(); }
   [[nodiscard]] const Index* result_index() const override { return nullptr; }
   [[nodiscard]] std::int64_t bytes() const override;
@@ -30,6 +31,7 @@ class EngineSweep final : public FlatSweep {
   struct Pair;
 
   engine::StaticOptions options_;
+  Triangle triangle_;
   Context context_;
   cuda::DeviceArray<double> result_;  ///< by row, of a solve whose result stays here
   std::unique_ptr<Single> single_;    ///< a solve of this sweep alone

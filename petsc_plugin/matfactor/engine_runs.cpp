@@ -1,0 +1,47 @@
+#include "matfactor/engine_runs.hpp"
+
+#include "taskdag/engine/trace.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+/// All programs as one: their types one after the other, each with the name of what it was part of.
+engine::Report together(const std::vector<EngineRun>& runs) {
+  engine::Report all;
+  for (const EngineRun& run : runs) {
+    const auto offset = static_cast<std::uint16_t>(all.types.size());
+    for (engine::TypeReport type : run.report.types) {
+      type.name = run.what + ": " + type.name;
+      all.types.push_back(std::move(type));
+    }
+    for (engine::TraceEvent event : run.report.events) {
+      event.type = static_cast<std::uint16_t>(event.type + offset);
+      all.events.push_back(event);
+    }
+    all.dropped_events += run.report.dropped_events;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> describe(const std::vector<EngineRun>& runs) {
+  std::vector<std::string> lines;
+  for (const EngineRun& run : runs) {
+    std::string line = run.what + ": " + std::to_string(run.report.slices) + " runs";
+    for (const engine::TypeReport& type : run.report.types) {
+      line += ", " + std::to_string(type.executed) + " tasks \"" + type.name + "\" of " + std::to_string(type.lanes) +
+              (type.lanes == 1 ? " thread" : " lanes");
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+void write_traces(const std::vector<EngineRun>& runs, Backend backend, const std::string& path) {
+  const engine::Report all = together(runs);
+  engine::write_chrome_trace(all, backend, path);
+  engine::write_plot(all, backend, path + ".svg", {.title = "Programs of the task engine"});
+}
+
+}  // namespace taskdag::petsc
