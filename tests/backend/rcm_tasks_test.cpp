@@ -1,5 +1,5 @@
 // Reverse Cuthill-McKee by tasks: on every graph, in every form, the permutation of the serial function.
-#include "studies/rcm/rcm_tasks.hpp"
+#include "programs/rcm/rcm_tasks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "studies/rcm/rcm_tasks.hpp"
+#include "programs/rcm/rcm_tasks.hpp"
 #include "taskdag/csr.hpp"
 
 namespace taskdag::benchmark {
