@@ -38,18 +38,6 @@ class Timed {
 
 }  // namespace
 
-const char* to_string(TaskForm form) {
-  switch (form) {
-    case TaskForm::bitonic:
-      return "bitonic";
-    case TaskForm::cub:
-      return "cub";
-    case TaskForm::cpu_gpu:
-      return "cpu-gpu";
-  }
-  return "?";
-}
-
 struct RcmByTasks::Impl {
   Impl(const Context& context_, const GraphView& graph_, const TaskOrderingOptions& options_)
       : context(context_), graph(graph_), options(options_), nodes(at(graph_.nodes)) {
@@ -81,16 +69,16 @@ struct RcmByTasks::Impl {
     queue = engine::Array<Index>(context, nodes);
     search_state = engine::Array<SearchState>(context, 1);
     search = make_search_program(context, options.runner);
-    if (options.form == TaskForm::cpu_gpu) {
+    if (options.sort == RcmSort::cpu_gpu) {
       on_processor.assign(nodes, 0);
     } else {
       keys = engine::Array<SortKey>(context, std::max<std::size_t>(std::bit_ceil(nodes), options.block_keys));
       if (options.compression == TaskCompression::candidates) candidates = engine::Array<Index>(context, nodes);
       level_state = engine::Array<LevelState>(context, 1);
-      permutation = options.steps == TaskSteps::phases ? make_phase_program(context, options.runner)
-                                                       : make_dependency_program(context, options.runner);
+      permutation = options.steps == RcmSteps::phases ? make_phase_program(context, options.runner)
+                                                      : make_dependency_program(context, options.runner);
     }
-    if (options.form != TaskForm::bitonic) {
+    if (options.sort != RcmSort::bitonic) {
       sorter = context.backend() == Backend::cuda ? make_cuda_sort(context, nodes) : make_host_sort();
     }
   }
@@ -101,7 +89,7 @@ struct RcmByTasks::Impl {
       const Index start = next_start(times);
       if (start < 0) break;
       const Timed timed(times.permutation);
-      if (options.form == TaskForm::cpu_gpu) {
+      if (options.sort == RcmSort::cpu_gpu) {
         order_on_processor(start, times);
       } else {
         order_by_tasks(start, times);
@@ -145,12 +133,12 @@ struct RcmByTasks::Impl {
                                keys.data(),
                                candidates.data(),
                                options.narrow_in_place ? kNarrow : 0,
-                               options.form == TaskForm::cub,
+                               options.sort == RcmSort::cub,
                                bits_for(nodes),
                                options.block_keys,
                                level_state.data()};
     account(*permutation, permutation->begin(start, data, options.run), "permutation", times);
-    if (options.form == TaskForm::bitonic) return;
+    if (options.sort == RcmSort::bitonic) return;
     for (LevelState level = level_state.download()[0]; level.children != 0; level = level_state.download()[0]) {
       sorter->sort(keys.data(), level.children,
                    data.rank_bits + bits_for(static_cast<std::uint64_t>(level.end - level.first)));

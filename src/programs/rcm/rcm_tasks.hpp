@@ -1,6 +1,7 @@
 /// \file
-/// Reverse Cuthill-McKee as programs of the task engine (MHive, section 7.3), for comparison with the library's own
-/// form: the same permutation as the serial reverse_cuthill_mckee, by tasks on either backend.
+/// Reverse Cuthill-McKee as programs of the task engine (MHive, section 7.3): the form `tasks` of
+/// reverse_cuthill_mckee(), and more that benchmarks can choose. The same permutation as the serial function, by tasks
+/// on either backend.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +11,9 @@
 #include "kernels/ordering/graph/adjacency.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/engine/report.hpp"
+#include "taskdag/ordering.hpp"
 
 namespace taskdag::kernels {
-
-/// Who makes the levels, and who sorts them. The search of the start nodes is by tasks in all three.
-enum class TaskForm {
-  bitonic,  ///< all by tasks: six types, the sort is a bitonic network (MHive, section 7.3.2 and appendix A)
-  cub,      ///< the first three types as tasks; sorted by CUB's radix sort (host: by std::sort on the calling thread)
-  cpu_gpu,  ///< made by the calling thread, sorted by CUB's radix sort (MHive, section 7.3.3; host: std::stable_sort)
-};
-/// "bitonic", "cub", "cpu-gpu".
-const char* to_string(TaskForm form);
-
-/// How one step of the permutation follows another. For bitonic and cub.
-enum class TaskSteps {
-  phases,        ///< MHive: each type has a phase of its own
-  dependencies,  ///< the task that comes next waits for the tasks of the step; no worker ends in between
-};
 
 /// What CompressSortData looks through for the children of a level. For bitonic and cub.
 enum class TaskCompression {
@@ -35,8 +22,8 @@ enum class TaskCompression {
 };
 
 struct TaskOrderingOptions {
-  TaskForm form = TaskForm::bitonic;
-  TaskSteps steps = TaskSteps::phases;
+  RcmSort sort = RcmSort::bitonic;
+  RcmSteps steps = RcmSteps::phases;
   TaskCompression compression = TaskCompression::all_nodes;
   /// Whether levels of at most 256 nodes are made by the one worker that would have created their tasks (MHive: no).
   /// For bitonic and cub; needs the candidates.
