@@ -8,18 +8,6 @@
 namespace taskdag {
 namespace {
 
-kernels::TaskOrderingOptions program_of(const OrderingOptions& options) {
-  kernels::TaskOrderingOptions program;
-  program.sort = options.sort;
-  program.steps = options.steps;
-  if (options.steps == RcmSteps::dependencies) {
-    program.compression = kernels::TaskCompression::candidates;
-    program.narrow_in_place = true;
-  }
-  program.run.scheduler = options.scheduler;
-  return program;
-}
-
 /// @pre the pattern is in host memory
 kernels::HostGraph graph_of(const Context& context, const CsrPattern& pattern) {
   if (context.state()->pool) return kernels::symmetrised_graph(pattern, *context.state()->pool);
@@ -40,7 +28,7 @@ void order_by_tasks(const Context& context, const CsrPattern& pattern, MemorySpa
     on_host = {pattern.rows, pattern.cols, fetched.offsets.data(), fetched.columns.data()};
   }
   const kernels::HostGraph graph = graph_of(context, on_host);
-  kernels::RcmByTasks program(context, graph.view(), program_of(options));
+  kernels::RcmByTasks program(context, graph.view(), kernels::library_program(options));
   const auto ready = std::chrono::steady_clock::now();
   kernels::TaskOrderingTimes spent;
   const std::vector<Index> result = program.order(&spent);

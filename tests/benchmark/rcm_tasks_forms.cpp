@@ -67,26 +67,23 @@ void measure(const Context& context, const kernels::GraphView& graph, const std:
 
 std::vector<TaskOrderingOptions> measured_task_forms(const Context& context) {
   std::vector<TaskOrderingOptions> forms;
-  for (const engine::Scheduler scheduler :
-       {engine::Scheduler::megakernel, engine::Scheduler::device_controller, engine::Scheduler::timesliced}) {
-    TaskOrderingOptions options;
-    options.run.scheduler = scheduler;
-    forms.push_back(options);
+  for (const RcmSort sort : {RcmSort::bitonic, RcmSort::cub}) {
+    for (const RcmSteps steps : {RcmSteps::phases, RcmSteps::dependencies}) {
+      for (const engine::Scheduler scheduler :
+           {engine::Scheduler::megakernel, engine::Scheduler::device_controller, engine::Scheduler::timesliced}) {
+        TaskOrderingOptions options = kernels::library_program({.sort = sort, .steps = steps});
+        options.run.scheduler = scheduler;
+        forms.push_back(options);
+      }
+    }
   }
   forms.push_back({.compression = TaskCompression::candidates});
   forms.push_back({.steps = RcmSteps::dependencies});
   forms.push_back({.steps = RcmSteps::dependencies, .compression = TaskCompression::candidates});
-  forms.push_back(
-      {.steps = RcmSteps::dependencies, .compression = TaskCompression::candidates, .narrow_in_place = true});
   forms.push_back({.steps = RcmSteps::dependencies,
                    .compression = TaskCompression::candidates,
                    .narrow_in_place = true,
                    .block_keys = 4096});
-  forms.push_back({.sort = RcmSort::cub});
-  forms.push_back({.sort = RcmSort::cub,
-                   .steps = RcmSteps::dependencies,
-                   .compression = TaskCompression::candidates,
-                   .narrow_in_place = true});
   forms.push_back({.sort = RcmSort::cpu_gpu});
   for (TaskOrderingOptions& options : forms) {
     if (options.run.scheduler == engine::Scheduler::automatic) options.run.scheduler = engine::Scheduler::megakernel;

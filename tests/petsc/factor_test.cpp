@@ -384,15 +384,16 @@ class Info {
   ~Info() {
     EXPECT_EQ(static_cast<int>(PetscInfoAllow(PETSC_FALSE)), 0);
     EXPECT_EQ(static_cast<int>(PetscInfoSetFile(nullptr, "a")), 0);
-    std::filesystem::remove(name_);
+    std::filesystem::remove(file());
   }
   [[nodiscard]] std::string text() const {
     EXPECT_EQ(std::fflush(nullptr), 0);
-    std::ifstream file(name_);
-    return {std::istreambuf_iterator<char>(file), {}};
+    std::ifstream in(file());
+    return {std::istreambuf_iterator<char>(in), {}};
   }
 
  private:
+  [[nodiscard]] std::string file() const { return name_ + ".0"; }  // PETSc adds the rank
   std::string name_ = "taskdag_info_" + std::to_string(getpid());
 };
 

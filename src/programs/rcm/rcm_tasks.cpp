@@ -38,6 +38,18 @@ class Timed {
 
 }  // namespace
 
+TaskOrderingOptions library_program(const OrderingOptions& options) {
+  TaskOrderingOptions program;
+  program.sort = options.sort;
+  program.steps = options.steps;
+  if (options.steps == RcmSteps::dependencies) {
+    program.compression = TaskCompression::candidates;
+    program.narrow_in_place = true;
+  }
+  program.run.scheduler = options.scheduler;
+  return program;
+}
+
 struct RcmByTasks::Impl {
   Impl(const Context& context_, const GraphView& graph_, const TaskOrderingOptions& options_)
       : context(context_), graph(graph_), options(options_), nodes(at(graph_.nodes)) {

@@ -34,6 +34,9 @@ struct TaskOrderingOptions {
   engine::RunOptions run = {};
 };
 
+/// What the form `tasks` of reverse_cuthill_mckee() runs: with phases MHive's program, with dependencies ours.
+TaskOrderingOptions library_program(const OrderingOptions& options);
+
 /// Seconds of one call, and what it did.
 struct TaskOrderingTimes {
   double search = 0;           ///< start nodes, small components included
