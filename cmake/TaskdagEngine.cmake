@@ -1,10 +1,34 @@
+# TASKDAG_DEVICE_LINK: whether relocatable device code can be linked here. The device controller needs it (kernels that
+# launch kernels); the other schedulers do not.
+set(TASKDAG_DEVICE_LINK OFF)
+if(TASKDAG_CUDA_FOUND)
+  find_library(TASKDAG_CUDADEVRT cudadevrt HINTS ${CUDAToolkit_LIBRARY_DIR})
+  mark_as_advanced(TASKDAG_CUDADEVRT)
+  if(TASKDAG_CUDADEVRT)
+    set(TASKDAG_DEVICE_LINK ON)
+  else()
+    message(STATUS "TaskDAG: no libcudadevrt: the task engine has no device controller here")
+  endif()
+endif()
+
 # taskdag_engine_program(TARGET FILE...): the files use the task engine. With CUDA they are compiled as CUDA sources, so
-# that the program's tasks run on both backends; relocatable device code is what the device controller needs (kernels that
-# launch kernels). Without CUDA they are plain C++.
+# that the program's tasks run on both backends, and as relocatable device code. Without CUDA they are plain C++.
+# Relocatable code is slower where kernels call what is not inlined: the target has programs and no other kernels.
 function(taskdag_engine_program target)
   if(TASKDAG_CUDA_FOUND)
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
-    set_target_properties(${target} PROPERTIES CUDA_SEPARABLE_COMPILATION ON CUDA_RUNTIME_LIBRARY Static)
+    set_target_properties(${target} PROPERTIES CUDA_SEPARABLE_COMPILATION ${TASKDAG_DEVICE_LINK} CUDA_RUNTIME_LIBRARY Static)
     target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+  endif()
+endfunction()
+
+# taskdag_device_link(LIBRARY): a shared library that holds objects of engine programs. Their device code is linked inside
+# it, so that its users need no CUDA and no device link of their own.
+function(taskdag_device_link library)
+  if(TASKDAG_DEVICE_LINK)
+    set(map "${PROJECT_SOURCE_DIR}/cmake/device_link.map")
+    set_target_properties(${library} PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS ON CUDA_RUNTIME_LIBRARY Static)
+    set_property(TARGET ${library} APPEND PROPERTY LINK_DEPENDS "${map}")
+    target_link_options(${library} PRIVATE "-Wl,--version-script=${map}")
   endif()
 endfunction()

@@ -51,11 +51,17 @@ PetscErrorCode make_ordering(Mat matrix, const std::string& name, const BackendS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-std::vector<OptionRow> ordering_rows() { return {bmc_block_size_row()}; }
+std::vector<OptionRow> ordering_rows() {
+  std::vector<OptionRow> rows = rcm_rows();
+  rows.push_back(bmc_block_size_row());
+  return rows;
+}
 
 PetscErrorCode show_ordering_options() {
   PetscFunctionBegin;
   PetscInt rows = 0;
+  OrderingOptions rcm;
+  PetscCall(read_rcm(&rcm));
   PetscCall(read_bmc_block_size(&rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

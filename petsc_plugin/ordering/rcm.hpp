@@ -4,7 +4,17 @@
 
 #include <petscmat.h>
 
+#include <vector>
+
+#include "options.hpp"
+#include "taskdag/ordering.hpp"
+
 namespace taskdag::petsc {
+
+/// The form, its sort, its steps and its scheduler: -taskdag_rcm_….
+std::vector<OptionRow> rcm_rows();
+/// Reads them; what is not given stays.
+PetscErrorCode read_rcm(OrderingOptions* options);
 
 /// For MatGetOrdering(). Works on the GPU, from the device's arrays, where the matrix lies there; else on host threads.
 /// Rows and columns get the same ordering. A matrix that stores one triangle only gives the same one as the full

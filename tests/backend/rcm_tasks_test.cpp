@@ -1,5 +1,5 @@
 // Reverse Cuthill-McKee by tasks: on every graph, in every form, the permutation of the serial function.
-#include "studies/rcm/rcm_tasks.hpp"
+#include "programs/rcm/rcm_tasks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,10 +21,8 @@ namespace {
 using kernels::HostGraph;
 using kernels::RcmByTasks;
 using kernels::TaskCompression;
-using kernels::TaskForm;
 using kernels::TaskOrderingOptions;
 using kernels::TaskOrderingTimes;
-using kernels::TaskSteps;
 
 struct Edges {
   Index nodes = 0;
@@ -181,34 +179,34 @@ INSTANTIATE_TEST_SUITE_P(On, RcmTasksTest, testing::ValuesIn(places()), name_of)
 constexpr std::uint32_t kWatchdog = 20000;
 
 std::string describe(const TaskOrderingOptions& options) {
-  return std::string(to_string(options.form)) + (options.steps == TaskSteps::phases ? ", phases" : ", dependencies") +
+  return std::string(to_string(options.sort)) + (options.steps == RcmSteps::phases ? ", phases" : ", dependencies") +
          (options.compression == TaskCompression::all_nodes ? ", all nodes" : ", candidates") +
          (options.narrow_in_place ? ", narrow levels in place, " : ", ") + std::to_string(options.block_keys) +
          " keys a block, " + engine::to_string(options.run.scheduler);
 }
 std::vector<TaskOrderingOptions> all_forms() {
   std::vector<TaskOrderingOptions> forms;
-  for (const TaskForm form : {TaskForm::bitonic, TaskForm::cub}) {
-    for (const TaskSteps steps : {TaskSteps::phases, TaskSteps::dependencies}) {
+  for (const RcmSort sort : {RcmSort::bitonic, RcmSort::cub}) {
+    for (const RcmSteps steps : {RcmSteps::phases, RcmSteps::dependencies}) {
       for (const TaskCompression compression : {TaskCompression::all_nodes, TaskCompression::candidates}) {
-        forms.push_back({.form = form, .steps = steps, .compression = compression});
+        forms.push_back({.sort = sort, .steps = steps, .compression = compression});
       }
     }
   }
-  for (const TaskForm form : {TaskForm::bitonic, TaskForm::cub}) {
-    for (const TaskSteps steps : {TaskSteps::phases, TaskSteps::dependencies}) {
+  for (const RcmSort sort : {RcmSort::bitonic, RcmSort::cub}) {
+    for (const RcmSteps steps : {RcmSteps::phases, RcmSteps::dependencies}) {
       forms.push_back(
-          {.form = form, .steps = steps, .compression = TaskCompression::candidates, .narrow_in_place = true});
+          {.sort = sort, .steps = steps, .compression = TaskCompression::candidates, .narrow_in_place = true});
     }
   }
-  for (const TaskSteps steps : {TaskSteps::phases, TaskSteps::dependencies}) {
+  for (const RcmSteps steps : {RcmSteps::phases, RcmSteps::dependencies}) {
     forms.push_back({.steps = steps, .compression = TaskCompression::candidates, .block_keys = 64});
     forms.push_back({.steps = steps,
                      .compression = TaskCompression::candidates,
-                     .narrow_in_place = steps == TaskSteps::dependencies,
+                     .narrow_in_place = steps == RcmSteps::dependencies,
                      .block_keys = 4096});
   }
-  forms.push_back({.form = TaskForm::cpu_gpu});
+  forms.push_back({.sort = RcmSort::cpu_gpu});
   for (TaskOrderingOptions& options : forms) options.run.watchdog_ms = kWatchdog;
   return forms;
 }
@@ -238,7 +236,7 @@ TEST_P(RcmTasksTest, EverySchedulerGivesTheSerialPermutation) {
     const std::vector<Index> expected = reverse_cuthill_mckee(problem.a.pattern());
     const HostGraph graph = graph_of(problem.a);
     for (const engine::Scheduler scheduler : {engine::Scheduler::timesliced, engine::Scheduler::device_controller}) {
-      for (const TaskSteps steps : {TaskSteps::phases, TaskSteps::dependencies}) {
+      for (const RcmSteps steps : {RcmSteps::phases, RcmSteps::dependencies}) {
         TaskOrderingOptions options{.steps = steps};
         options.run = {.scheduler = scheduler, .watchdog_ms = kWatchdog};
         SCOPED_TRACE(problem.name + ": " + describe(options));
@@ -252,7 +250,7 @@ TEST_P(RcmTasksTest, QueuesThatAreTooSmallGrow) {
   const CsrMatrix a = pattern_of(shuffled(two_sides(3000, 60000, 7), 7));
   const std::vector<Index> expected = reverse_cuthill_mckee(a.pattern());
   const HostGraph graph = graph_of(a);
-  for (const TaskSteps steps : {TaskSteps::phases, TaskSteps::dependencies}) {
+  for (const RcmSteps steps : {RcmSteps::phases, RcmSteps::dependencies}) {
     TaskOrderingOptions options{.steps = steps};
     options.runner.queue_capacity = 1;
     options.runner.storage_capacity = 1;
@@ -266,7 +264,7 @@ TEST_P(RcmTasksTest, QueuesThatAreTooSmallGrow) {
 
 TEST_P(RcmTasksTest, AQueueThatMayNotGrowIsAnErrorThatSaysSo) {
   const HostGraph graph = graph_of(pattern_of(shuffled(two_sides(3000, 60000, 7), 7)));
-  for (const TaskSteps steps : {TaskSteps::phases, TaskSteps::dependencies}) {
+  for (const RcmSteps steps : {RcmSteps::phases, RcmSteps::dependencies}) {
     TaskOrderingOptions options{.steps = steps};
     options.runner.queue_capacity = 1;
     options.run = {.on_full = engine::FullPolicy::report, .watchdog_ms = kWatchdog};

@@ -198,9 +198,64 @@ TEST_P(RcmBackendTest, OrderGoesToTheMemoryThatIsAskedFor) {
   const CsrMatrix a = make_stencil({.nx = 37, .ny = 21});
   const std::vector<Index> expected = reverse_cuthill_mckee(a.pattern());
   test::MatrixArrays arrays = place(a);
-  test::Array<Index> result(device(), std::vector<Index>(expected.size(), -1));
-  reverse_cuthill_mckee(context(), arrays.pattern(), space(), result.data(), space(), nullptr, stream());
-  EXPECT_EQ(result.read(), expected);
+  for (const RcmForm form : {RcmForm::walk, RcmForm::tasks}) {
+    SCOPED_TRACE(to_string(form));
+    test::Array<Index> result(device(), std::vector<Index>(expected.size(), -1));
+    reverse_cuthill_mckee(context(), arrays.pattern(), space(), result.data(), space(), {.form = form}, nullptr,
+                          stream());
+    EXPECT_EQ(result.read(), expected);
+  }
+}
+
+/// What the library offers of the task engine's forms.
+std::vector<OrderingOptions> forms_by_tasks() {
+  std::vector<OrderingOptions> forms;
+  for (const engine::Scheduler scheduler : {engine::Scheduler::automatic, engine::Scheduler::megakernel,
+                                            engine::Scheduler::device_controller, engine::Scheduler::timesliced}) {
+    for (const RcmSort sort : {RcmSort::bitonic, RcmSort::cub, RcmSort::cpu_gpu}) {
+      for (const RcmSteps steps : {RcmSteps::phases, RcmSteps::dependencies}) {
+        forms.push_back({.form = RcmForm::tasks, .sort = sort, .steps = steps, .scheduler = scheduler});
+      }
+    }
+  }
+  return forms;
+}
+std::string describe(const OrderingOptions& options) {
+  return std::string(to_string(options.form)) + ", " + to_string(options.sort) + ", " + to_string(options.steps) +
+         ", " + engine::to_string(options.scheduler);
+}
+
+TEST_P(RcmBackendTest, EveryFormByTasksOrdersAsSerial) {
+  Edges both;  // narrow levels, a wide one, single nodes, and entries one way only
+  for (Index i = 0; i + 1 < 700; ++i) both.emplace(i, i + 1);
+  for (Index i = 0; i < 900; ++i) both.emplace(350, 700 + i);
+  const CsrMatrix cases[] = {from_edges(0, {}), from_edges(7, {}), shuffled(from_edges(1650, both), 4)};
+  for (const CsrMatrix& a : cases) {
+    const std::vector<Index> expected = reverse_cuthill_mckee(a.pattern());
+    test::MatrixArrays arrays = place(a);
+    for (const OrderingOptions& options : forms_by_tasks()) {
+      SCOPED_TRACE(describe(options));
+      OrderingTimes times;
+      ASSERT_EQ(reverse_cuthill_mckee(context(), arrays.pattern(), space(), options, &times, stream()), expected);
+      if (a.rows == 0) continue;
+      EXPECT_EQ(times.form, RcmForm::tasks);
+      EXPECT_GT(times.graph, 0.0);
+      EXPECT_GT(times.search, 0.0);
+      EXPECT_GT(times.ordering, 0.0);
+    }
+  }
+}
+
+TEST_P(RcmBackendTest, AutoAndWalkAreTheLibrarysOwnForm) {
+  const CsrMatrix a = shuffled(make_stencil({.nx = 37, .ny = 21}), 5);
+  const std::vector<Index> expected = reverse_cuthill_mckee(a.pattern());
+  test::MatrixArrays arrays = place(a);
+  for (const RcmForm form : {RcmForm::automatic, RcmForm::walk}) {
+    OrderingTimes times;
+    times.form = RcmForm::tasks;
+    EXPECT_EQ(reverse_cuthill_mckee(context(), arrays.pattern(), space(), {.form = form}, &times, stream()), expected);
+    EXPECT_EQ(times.form, RcmForm::walk);
+  }
 }
 
 TEST_P(RcmBackendTest, BundledMatricesAreOrderedAsBySerial) {

@@ -1,5 +1,6 @@
 /// \file
 /// Reverse Cuthill-McKee by tasks of the engine: rows of CSV, a form each, every result compared with the serial one.
+/// Beside them the library's own form and, on CUDA, cuSOLVER's ordering, whose result is checked to be a permutation.
 ///
 /// usage: taskdag_rcm_tasks_bench [--backend cuda|host] [--threads N] [--repeat N] [--only NAME]...
 /// Without --only: the problems of the table. A NAME that is no generated problem is a file of TASKDAG_MATRIX_DIR.
@@ -15,6 +16,7 @@
 
 #include "problems.hpp"
 #include "rcm_tasks_forms.hpp"
+#include "rcm_tasks_rivals.hpp"
 #include "rows.hpp"
 #include "taskdag/ordering.hpp"
 
@@ -48,7 +50,7 @@ bool measure(const std::string& name, const Context& context, int repeat) {
   const double serial = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const char* const commit = std::getenv("TASKDAG_COMMIT");
   bool well = true;
-  time_task_forms(context, a, expected, measured_task_forms(context), repeat, [&](const TaskFormTime& time) {
+  const auto write = [&](const TaskFormTime& time) {
     well = well && time.status == "ok";
     std::printf("%s\n", csv_line({"rcm_tasks",
                                   name,
@@ -75,7 +77,12 @@ bool measure(const std::string& name, const Context& context, int repeat) {
                                   commit != nullptr ? commit : "unknown"})
                             .c_str());
     std::fflush(stdout);
-  });
+  };
+  write(time_walk(context, a, expected, repeat));
+  if (context.backend() == Backend::cuda) {  // cuSOLVER makes no handle without a device
+    if (const auto rival = time_cusolver(a, repeat)) write(*rival);
+  }
+  time_task_forms(context, a, expected, measured_task_forms(context), repeat, write);
   return well;
 }
 

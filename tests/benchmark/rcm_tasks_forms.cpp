@@ -11,10 +11,8 @@ namespace taskdag::benchmark {
 namespace {
 
 using kernels::TaskCompression;
-using kernels::TaskForm;
 using kernels::TaskOrderingOptions;
 using kernels::TaskOrderingTimes;
-using kernels::TaskSteps;
 
 double wall_ms(const std::function<void()>& action) {
   const auto start = std::chrono::steady_clock::now();
@@ -24,13 +22,13 @@ double wall_ms(const std::function<void()>& action) {
 
 TaskFormTime named(const TaskOrderingOptions& options) {
   TaskFormTime time;
-  time.form = to_string(options.form);
-  if (options.form == TaskForm::bitonic && options.block_keys != TaskOrderingOptions().block_keys) {
+  time.form = to_string(options.sort);
+  if (options.sort == RcmSort::bitonic && options.block_keys != TaskOrderingOptions().block_keys) {
     time.form.append(1, ' ').append(std::to_string(options.block_keys));
   }
   time.scheduler = engine::to_string(options.run.scheduler);
-  if (options.form != TaskForm::cpu_gpu) {
-    time.steps = options.steps == TaskSteps::phases ? "phases" : "dependencies";
+  if (options.sort != RcmSort::cpu_gpu) {
+    time.steps = options.steps == RcmSteps::phases ? "phases" : "dependencies";
     time.compression = options.compression == TaskCompression::all_nodes ? "all nodes" : "candidates";
     time.narrow = options.narrow_in_place ? "in place" : "tasks";
   }
@@ -69,27 +67,24 @@ void measure(const Context& context, const kernels::GraphView& graph, const std:
 
 std::vector<TaskOrderingOptions> measured_task_forms(const Context& context) {
   std::vector<TaskOrderingOptions> forms;
-  for (const engine::Scheduler scheduler :
-       {engine::Scheduler::megakernel, engine::Scheduler::device_controller, engine::Scheduler::timesliced}) {
-    TaskOrderingOptions options;
-    options.run.scheduler = scheduler;
-    forms.push_back(options);
+  for (const RcmSort sort : {RcmSort::bitonic, RcmSort::cub}) {
+    for (const RcmSteps steps : {RcmSteps::phases, RcmSteps::dependencies}) {
+      for (const engine::Scheduler scheduler :
+           {engine::Scheduler::megakernel, engine::Scheduler::device_controller, engine::Scheduler::timesliced}) {
+        TaskOrderingOptions options = kernels::library_program({.sort = sort, .steps = steps});
+        options.run.scheduler = scheduler;
+        forms.push_back(options);
+      }
+    }
   }
   forms.push_back({.compression = TaskCompression::candidates});
-  forms.push_back({.steps = TaskSteps::dependencies});
-  forms.push_back({.steps = TaskSteps::dependencies, .compression = TaskCompression::candidates});
-  forms.push_back(
-      {.steps = TaskSteps::dependencies, .compression = TaskCompression::candidates, .narrow_in_place = true});
-  forms.push_back({.steps = TaskSteps::dependencies,
+  forms.push_back({.steps = RcmSteps::dependencies});
+  forms.push_back({.steps = RcmSteps::dependencies, .compression = TaskCompression::candidates});
+  forms.push_back({.steps = RcmSteps::dependencies,
                    .compression = TaskCompression::candidates,
                    .narrow_in_place = true,
                    .block_keys = 4096});
-  forms.push_back({.form = TaskForm::cub});
-  forms.push_back({.form = TaskForm::cub,
-                   .steps = TaskSteps::dependencies,
-                   .compression = TaskCompression::candidates,
-                   .narrow_in_place = true});
-  forms.push_back({.form = TaskForm::cpu_gpu});
+  forms.push_back({.sort = RcmSort::cpu_gpu});
   for (TaskOrderingOptions& options : forms) {
     if (options.run.scheduler == engine::Scheduler::automatic) options.run.scheduler = engine::Scheduler::megakernel;
     options.run.watchdog_ms = context.backend() == Backend::cuda ? 10000 : 60000;

@@ -6,14 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "studies/rcm/rcm_tasks.hpp"
+#include "programs/rcm/rcm_tasks.hpp"
 #include "taskdag/csr.hpp"
 
 namespace taskdag::benchmark {
 
 /// One form on one matrix. Milliseconds; of the repeats, the one with the median total.
 struct TaskFormTime {
-  std::string form;          ///< "bitonic", "bitonic 4096" (with other than 1024 keys a block), "cub", "cpu-gpu"
+  std::string
+      form;  ///< "bitonic", "bitonic 4096" (with other than 1024 keys a block), "cub", "cpu-gpu"; a rival's name
   std::string steps;         ///< "phases", "dependencies"; empty for cpu-gpu
   std::string compression;   ///< "all nodes", "candidates"; empty for cpu-gpu
   std::string narrow;        ///< levels: "tasks", "in place"; empty for cpu-gpu
@@ -29,7 +30,8 @@ struct TaskFormTime {
   std::string status;               ///< "ok", "wrong", or an error's words
 };
 
-/// MHive's form (bitonic, phases, all nodes) under each scheduler, what is ours instead, CUB, and the CPU-GPU form.
+/// The library's programs (bitonic and CUB by phases and by dependencies) under each scheduler, what they are made of
+/// one by one, and the CPU-GPU form.
 std::vector<kernels::TaskOrderingOptions> measured_task_forms(const Context& context);
 
 /// Times each of `forms` on the graph of `a`, and hands on its time at once. @param expected the serial permutation

@@ -274,6 +274,14 @@ std::vector<Call> ordering_calls(const Site& site) {
                  reverse_cuthill_mckee(*s.context, arrays->matrix_arrays.pattern(), s.space(), nullptr, s.stream());
            },
            read, drop},
+          {"reverse_cuthill_mckee, by tasks", nothing,
+           [=] {
+             for (const RcmSort sort : {RcmSort::bitonic, RcmSort::cub, RcmSort::cpu_gpu}) {
+               *order = reverse_cuthill_mckee(*s.context, arrays->matrix_arrays.pattern(), s.space(),
+                                              {.form = RcmForm::tasks, .sort = sort}, nullptr, s.stream());
+             }
+           },
+           read, drop},
           {"reverse_cuthill_mckee, serial", nothing, [=] { *order = reverse_cuthill_mckee(arrays->a.pattern()); }, read,
            drop},
           {"multicolour", nothing,

@@ -1,4 +1,11 @@
 // The factorisation package and the parts of an application, against PETSc's own factorisations on one rank.
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include "support.hpp"
 
 namespace taskdag::test {
@@ -363,6 +370,57 @@ std::vector<Index> taskdag_rcm_of(Mat a) {
 TEST_F(Factor, OrderingIsTheLibrarysOwn) {
   const CsrMatrix csr = make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 7, .nz = 1});
   EXPECT_EQ(taskdag_rcm_of(make_matrix(csr)), reverse_cuthill_mckee(csr.pattern()));
+}
+
+/// What PETSc's -info would print.
+class Info {
+ public:
+  Info() {
+    EXPECT_EQ(static_cast<int>(PetscInfoSetFile(name_.c_str(), "w")), 0);
+    EXPECT_EQ(static_cast<int>(PetscInfoAllow(PETSC_TRUE)), 0);
+  }
+  Info(const Info&) = delete;
+  Info& operator=(const Info&) = delete;
+  ~Info() {
+    EXPECT_EQ(static_cast<int>(PetscInfoAllow(PETSC_FALSE)), 0);
+    EXPECT_EQ(static_cast<int>(PetscInfoSetFile(nullptr, "a")), 0);
+    std::filesystem::remove(file());
+  }
+  [[nodiscard]] std::string text() const {
+    EXPECT_EQ(std::fflush(nullptr), 0);
+    std::ifstream in(file());
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+ private:
+  [[nodiscard]] std::string file() const { return name_ + ".0"; }  // PETSc adds the rank
+  std::string name_ = "taskdag_info_" + std::to_string(getpid());
+};
+
+TEST_F(Factor, OrderingIsTheSameInEveryForm) {
+  const CsrMatrix csr = make_stencil({.stencil = Stencil::five_point, .nx = 29, .ny = 17, .nz = 1});
+  const OwnedMat a = make_matrix(csr);
+  const std::vector<Index> expected = reverse_cuthill_mckee(csr.pattern());
+  const std::string solver = "-ksp_type gmres -pc_type ilu -pc_factor_mat_ordering_type taskdag_rcm ";
+  const PetscInt iterations = solve(a, solver).iterations;
+  const auto check = [&](const std::string& options, const std::string& form) {
+    SCOPED_TRACE(options);
+    {
+      const ScopedOptions scope(options);
+      const Info info;
+      EXPECT_EQ(taskdag_rcm_of(a), expected);
+      EXPECT_NE(info.text().find("taskdag_rcm by " + form), std::string::npos) << info.text();
+    }
+    EXPECT_EQ(solve(a, solver + options).iterations, iterations);
+  };
+  check("-taskdag_rcm_form auto", "walk");
+  check("-taskdag_rcm_form walk", "walk");
+  for (const std::string sort : {"bitonic", "cub", "cpu-gpu"})
+    for (const std::string steps : {"phases", "dependencies"})
+      for (const std::string scheduler : {"auto", "megakernel", "controller", "timesliced"})
+        check("-taskdag_rcm_form tasks -taskdag_rcm_sort " + sort + " -taskdag_rcm_steps " + steps +
+                  " -taskdag_rcm_scheduler " + scheduler,
+              "tasks");
 }
 
 TEST_F(Factor, OrderingKeepsRowsOfOnePatternTogether) {

@@ -28,6 +28,9 @@ constexpr Case cases[] = {
     {"jacobi", TASKDAG_OURS "-pc_taskdag_type jacobi"},
     {"jacobi_sweeps", TASKDAG_OURS "-pc_taskdag_type jacobi -pc_taskdag_jacobi_sweeps 3"},
     {"rcm", TASKDAG_OURS "-pc_taskdag_ordering taskdag_rcm"},
+    {"rcm_by_tasks", TASKDAG_OURS "-pc_taskdag_ordering taskdag_rcm -taskdag_rcm_form tasks"},
+    {"rcm_by_tasks_and_library", TASKDAG_OURS
+     "-pc_taskdag_ordering taskdag_rcm -taskdag_rcm_form tasks -taskdag_rcm_sort cub -taskdag_rcm_steps phases"},
     {"color", TASKDAG_OURS "-pc_taskdag_ordering taskdag_color"},
     {"bmc", TASKDAG_OURS "-pc_taskdag_ordering taskdag_bmc -taskdag_bmc_block_size 3"},
     {"petsc_ordering", TASKDAG_OURS "-pc_taskdag_ordering rcm"},

@@ -26,6 +26,8 @@ void reverse_cuthill_mckee(const Context&, const CsrPattern&, MemorySpace, Index
                            Stream) {
   refuse();
 }
+FetchedPattern fetch_pattern(const Context&, const CsrPattern&, Stream) { refuse(); }
+void store_order(const Context&, const std::vector<Index>&, Index*, Stream) { refuse(); }
 BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, Index, Stream) { refuse(); }
 Index dependency_levels(const Context&, const CsrPattern&, MemorySpace, Triangle, Stream, Index) { refuse(); }
 

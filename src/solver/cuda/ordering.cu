@@ -28,4 +28,19 @@ void reverse_cuthill_mckee(const Context& context, const CsrPattern& pattern, Me
   if (times) times->graph += copying.count();
 }
 
+FetchedPattern fetch_pattern(const Context& context, const CsrPattern& pattern, Stream stream) {
+  const DeviceGuard guard(context.device());
+  const cudaStream_t s = native(stream);
+  FetchedPattern fetched;
+  fetched.offsets = fetch_array(pattern.row_offsets, at(pattern.rows) + 1, s);
+  fetched.columns = fetch_array(pattern.col_indices, at(fetched.offsets.back()), s);
+  return fetched;
+}
+
+void store_order(const Context& context, const std::vector<Index>& from, Index* to, Stream stream) {
+  const DeviceGuard guard(context.device());
+  copy_to_device(to, from.data(), from.size(), native(stream));
+  synchronize(native(stream));
+}
+
 }  // namespace taskdag::cuda

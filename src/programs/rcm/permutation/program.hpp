@@ -1,0 +1,37 @@
+/// \file
+/// The permutation as a program of the engine. Included once per kind of steps.
+#pragma once
+
+#include "programs/rcm/delegate.hpp"
+#include "programs/rcm/programs.hpp"
+#include "programs/rcm/sort/block.hpp"
+#include "programs/rcm/sort/compress_data.hpp"
+#include "programs/rcm/sort/create_data.hpp"
+#include "programs/rcm/sort/delegate.hpp"
+#include "programs/rcm/sort/global.hpp"
+#include "taskdag/engine/runner.hpp"
+
+namespace taskdag::kernels::rcm_tasks {
+
+template <class Flow>
+class Permutation final : public PermutationProgram {
+ public:
+  Permutation(const Context& context, const engine::RunnerOptions& options) : runner_(context, options) {}
+  engine::Report begin(Index start, const PermutationData& data, const engine::RunOptions& options) override {
+    runner_.template enqueue<SortDelegate<Flow>>(SortProgress{0, 0, start});
+    return runner_.run(data, options);
+  }
+  engine::Report go_on(const PermutationData& data, const engine::RunOptions& options) override {
+    runner_.template enqueue<SortDelegate<Flow>>(SortProgress{0, 0, -1});
+    return runner_.run(data, options);
+  }
+  void clear() override { runner_.clear(); }
+
+ private:
+  // In the order of MHive, section 7.3.2.
+  using Phases = typename Flow::template Queue<CreateSortData<Flow>, CompressSortData<Flow>, Delegate<Flow>,
+                                               SortBlock<Flow>, SortDelegate<Flow>, SortGlobal<Flow>>;
+  engine::Runner<engine::Program<PermutationData, Phases>> runner_;
+};
+
+}  // namespace taskdag::kernels::rcm_tasks
