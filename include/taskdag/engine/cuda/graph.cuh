@@ -13,7 +13,8 @@ TASKDAG_ENGINE_BEGIN
 
 namespace detail {
 
-/// WHILE (condition) { first kernel; then the others side by side }. Launched once.
+/// WHILE (condition) { first kernel; then the others side by side }. The kernels' arguments stay what they are: what
+/// differs between launches is in memory. One launch at a time.
 class LoopGraph {
  public:
   LoopGraph() {
@@ -59,8 +60,9 @@ class LoopGraph {
     if (!first_) first_ = node;
   }
 
+  /// @pre all kernels have been added
   void launch(cudaStream_t stream) {
-    check(cudaGraphInstantiate(&instance_, graph_, 0), "instantiating a graph");
+    if (!instance_) check(cudaGraphInstantiate(&instance_, graph_, 0), "instantiating a graph");
     check(cudaGraphLaunch(instance_, stream), "launching a graph");
   }
 
