@@ -13,6 +13,7 @@ namespace {
 using taskdag::Backend;
 using taskdag::engine::ControllerForm;
 using taskdag::engine::FullPolicy;
+using taskdag::engine::PhaseChange;
 using taskdag::engine::Scheduler;
 
 /// An option that takes one of some names.
@@ -52,6 +53,10 @@ void add_engine_options(CLI::App& app, EngineOptions& options) {
   add_choice<ControllerForm>(engine, "--controller", options.run.controller,
                              {{"chain", ControllerForm::chain}, {"graph", ControllerForm::graph}},
                              "form of the GPU's controller");
+  add_choice<PhaseChange>(
+      engine, "--phases", options.run.phases,
+      {{"auto", PhaseChange::automatic}, {"workers", PhaseChange::by_workers}, {"host", PhaseChange::on_host}},
+      "who goes from one phase of a megakernel to the next");
   engine.add_option("--blocks", options.run.blocks, "blocks of a persistent kernel, 0: all that are resident")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -16,6 +16,7 @@
 
 #include "taskdag/engine/levels.hpp"
 #include "taskdag/engine/memory.hpp"
+#include "taskdag/engine/phase_gate.hpp"
 #include "taskdag/engine/report.hpp"
 
 TASKDAG_ENGINE_BEGIN
@@ -231,14 +232,24 @@ class Engine final : public EngineBase<P> {
     look();
     // What an earlier run has left may be above a capacity: its margin is used up then.
     ledger_.stop = static_cast<std::uint32_t>(above_capacity() != 0 ? Stop::suspended : Stop::none);
+    ledger_.gate = PhaseGate::begin(next_phase<P>(ledger_, phase_));
     std::fill(std::begin(ledger_.executed), std::end(ledger_.executed), 0);
     ledger_memory_.copy_in(0, &ledger_, sizeof(Ledger));
     if (record_memory_.size() != 0) record_memory_.copy_in(0, &zero_, sizeof(zero_));
   }
 
+  /// The phase with which the workers begin, if they change it. The first turn of a run finds it in the ledger.
+  void open_gate(int phase) {
+    if (ledger_.gate == PhaseGate::begin(phase)) return;
+    ledger_.gate = PhaseGate::begin(phase);
+    ledger_memory_.copy_in(0, &ledger_, sizeof(Ledger));
+  }
+
   /// One turn. `looked`: ledger and levels are as a look would find them. @returns false when the run is over
   bool turn(const RunOptions& options, int& phase, Report& report, bool looked) {
     if (!looked) look();
+    if (!looked && workers_changed_phase_) phase = PhaseGate::phase(ledger_.gate);
+    workers_changed_phase_ = false;
     const auto stop = static_cast<Stop>(ledger_.stop);
     if (stop == Stop::none || stop == Stop::suspended) {
       if (pending_of(ledger_.total) == 0) return end(report, Outcome::finished);
@@ -274,6 +285,12 @@ class Engine final : public EngineBase<P> {
         break;
       case Scheduler::automatic:
       case Scheduler::megakernel:
+        if (backend_.changes_phases(options)) {
+          open_gate(phase);
+          workers_changed_phase_ = true;
+          backend_.all_phases(program_, options);
+          break;
+        }
         with_phase(phase, [&](auto p) { backend_.template persistent<decltype(p)::value>(program_, options); });
         break;
     }
@@ -369,7 +386,8 @@ class Engine final : public EngineBase<P> {
   ProgramRef<P> program_{};
   Ledger ledger_{};
   Levels<P> levels_;
-  int phase_ = -1;  ///< that ran last; the next run goes on with it, unless all was done
+  int phase_ = -1;                      ///< that ran last; the next run goes on with it, unless all was done
+  bool workers_changed_phase_ = false;  ///< since the last look
   OperationCounts zero_;
 };
 

@@ -44,6 +44,7 @@ struct Ledger {
   alignas(128) std::uint32_t phase_pending[kPhases];
   alignas(128) std::uint64_t executed[32];  ///< by type; written as teams end
   alignas(128) std::uint64_t turns;         ///< of teams in which tasks ended; counted for the watchdog only
+  alignas(128) std::uint64_t gate;          ///< which phase runs, and for whom; see phase_gate.hpp
 };
 
 namespace detail {

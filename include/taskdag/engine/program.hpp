@@ -96,17 +96,23 @@ TASKDAG_TASK constexpr bool runs_in(int type, int phase) {
 }
 
 /// The phase that runs next: this one while it has tasks, else the next one in the cycle that has. -1: none has.
-/// @pre nobody works on the ledger
-template <class P>
-TASKDAG_TASK int next_phase([[maybe_unused]] const Ledger& ledger, [[maybe_unused]] int phase) {
+/// `pending(p)`: tasks of phase p.
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, class Pending>
+TASKDAG_TASK int next_phase_of([[maybe_unused]] int phase, [[maybe_unused]] const Pending& pending) {
   if constexpr (P::phases > 0) {
     const int first = phase < 0 ? 0 : phase;
     for (int step = 0; step < P::phases; ++step) {
       const int p = (first + step) % P::phases;
-      if (ledger.phase_pending[p + 1] != 0) return p;
+      if (pending(p) != 0) return p;
     }
   }
   return -1;
+}
+/// @pre nobody works on the ledger
+template <class P>
+TASKDAG_TASK int next_phase(const Ledger& ledger, int phase) {
+  return next_phase_of<P>(phase, [&ledger](int p) { return ledger.phase_pending[p + 1]; });
 }
 
 /// How many types may.

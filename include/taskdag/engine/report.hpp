@@ -26,6 +26,14 @@ enum class ControllerForm {
   graph,  ///< it stands in a CUDA graph's loop
 };
 
+/// Who goes from one phase of a megakernel to the next.
+enum class PhaseChange {
+  automatic,   ///< the workers, where one kernel for all phases has as many of them as the kernels of single phases
+  by_workers,  ///< the workers: one kernel (host: one start of threads) for all phases. Where the types' workers are of
+               ///< such sizes that no kernel can hold them all, the host
+  on_host,     ///< the host, which starts a kernel per phase
+};
+
 /// What to do when a queue or a waiting storage is above its capacity.
 enum class FullPolicy {
   grow,  ///< suspend, double it, go on
@@ -38,6 +46,8 @@ struct RunOptions {
   FullPolicy on_full = FullPolicy::grow;
   /// Of the device controller; the host has one form.
   ControllerForm controller = ControllerForm::graph;
+  /// Of the megakernel.
+  PhaseChange phases = PhaseChange::automatic;
   /// GPU: blocks of a persistent kernel, 0: as many as are resident. Host: threads are the context's.
   int blocks = 0;
   /// Largest number of items of one type in a slice of the timesliced scheduler, 0: all that are queued.

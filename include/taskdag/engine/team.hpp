@@ -4,9 +4,11 @@
 ///
 /// A Team has: size, lanes_of<T>(), hands_over, leads(), number() (of the team in the run), sync(), broadcast(Turn),
 /// split(wants, wanting, place), any(bool), count(bool), sum(int), hand_over(first, second, left_over), group<T>(),
-/// shared<T>(), items<T>(); for idle persistent teams watches(), sleep(), wake(), end().
+/// shared<T>(), items<T>(); for idle persistent teams watches(), sleep(), wake(), end(); for changes of the phase, by
+/// all teams of a block together, leads_party(), begin_phase(word), sync_party().
 #pragma once
 
+#include "taskdag/engine/phase_gate.hpp"
 #include "taskdag/engine/task_context.hpp"
 
 TASKDAG_ENGINE_BEGIN
@@ -256,12 +258,10 @@ struct TeamsAreAlike<P, Types<Ts...>> {
   static constexpr bool value = (true && ... && P::template Queue<Ts>::any_worker_may_claim);
 };
 
-/// A persistent team: runs all types of a phase, and the phaseless ones, until the phase is over.
+/// Runs all types of a phase, and the phaseless ones, until the phase is over.
 TASKDAG_ENGINE_ANY_SIDE
 template <class P, int Phase, class Team>
-TASKDAG_TASK void run_persistent(const ProgramRef<P>& program, Team& team) {
-  typename P::Probe probe(program.record, traced_number(team));
-  TeamState<P> state;
+TASKDAG_TASK void run_phase(const ProgramRef<P>& program, Team& team, TeamState<P>& state, typename P::Probe& probe) {
   IdleWatch<P> watch(program);
   Backoff backoff(1024);
   constexpr bool several = types_in<P>(Phase) > 1;
@@ -296,6 +296,65 @@ TASKDAG_TASK void run_persistent(const ProgramRef<P>& program, Team& team) {
       turn.stop = over ? 1U : 0U;
     }
     if (team.broadcast(turn).stop != 0) break;
+  }
+}
+
+/// A persistent team of one phase.
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, int Phase, class Team>
+TASKDAG_TASK void run_persistent(const ProgramRef<P>& program, Team& team) {
+  typename P::Probe probe(program.record, traced_number(team));
+  TeamState<P> state;
+  run_phase<P, Phase>(program, team, state, probe);
+  end_team<P>(program, team, state, probe);
+}
+
+/// The same for a phase known at run time.
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, int Phase, class Team>
+TASKDAG_TASK void run_phase_from(int phase, const ProgramRef<P>& program, Team& team, TeamState<P>& state,
+                                 typename P::Probe& probe) {
+  if (phase == Phase) {
+    if constexpr (types_in<P>(Phase) > 0) run_phase<P, Phase>(program, team, state, probe);
+  } else if constexpr (Phase + 1 < P::phases) {
+    run_phase_from<P, Phase + 1>(phase, program, team, state, probe);
+  }
+}
+
+/// A party leaves its phase, by one lane. @returns whether another phase comes
+TASKDAG_ENGINE_ANY_SIDE
+template <class P>
+TASKDAG_TASK bool leave_phase(const ProgramRef<P>& program, std::uint64_t entered) {
+  Ledger& ledger = *program.ledger;
+  const auto stopped = [&ledger] { return AtomicRef<std::uint32_t>(ledger.stop).load(relaxed) != 0; };
+  return PhaseGate::leave(
+      ledger.gate, entered,
+      [&](int& phase) {
+        const std::uint64_t total = AtomicRef<std::uint64_t>(ledger.total).load(relaxed);
+        if (stopped() || pending_of(total) == 0 || pending_of(total) == waiting_of(total)) return false;
+        phase = next_phase_of<P>(
+            phase, [&ledger](int p) { return AtomicRef<std::uint32_t>(ledger.phase_pending[p + 1]).load(relaxed); });
+        return true;
+      },
+      stopped);
+}
+
+/// A persistent team of all phases. All teams of a block enter and leave a phase together.
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, class Team>
+TASKDAG_TASK void run_all_phases(const ProgramRef<P>& program, Team& team) {
+  typename P::Probe probe(program.record, traced_number(team));
+  TeamState<P> state;
+  while (true) {
+    std::uint64_t entered = 0;
+    if (team.leads_party()) entered = PhaseGate::enter(program.ledger->gate);
+    entered = team.begin_phase(entered);
+    if (PhaseGate::over(entered)) break;
+    run_phase_from<P, -1>(PhaseGate::phase(entered), program, team, state, probe);
+    team.sync_party();  // all tasks of the block have ended
+    bool more = true;
+    if (team.leads_party()) more = leave_phase<P>(program, entered);
+    if (!team.goes_on(more)) break;
   }
   end_team<P>(program, team, state, probe);
 }

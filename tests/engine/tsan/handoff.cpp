@@ -4,6 +4,7 @@
 //   ring: the writer's release in queue/ring.hpp
 //   dependency: acq_rel in task_context.hpp (dependencies and groups)
 //   scan: the release in queue/scan_queue.hpp
+//   phase: acquire, release and both in phase_gate.hpp
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,6 +26,17 @@
 #include "taskdag/engine/queue/scan_queue.hpp"
 #undef release
 #endif
+#if defined(WEAKEN_PHASE)
+#include "taskdag/engine/platform.hpp"
+#define acquire relaxed
+#define acq_rel relaxed
+#define release relaxed
+#include "taskdag/engine/phase_gate.hpp"
+#undef acquire
+#undef acq_rel
+#undef release
+#endif
+#include "taskdag/engine/phase_gate.hpp"
 #include "taskdag/engine/program.hpp"
 #if defined(WEAKEN_DEPENDENCY)
 #include "taskdag/engine/dependency.hpp"
@@ -103,6 +115,42 @@ long through_dependencies() {
   return consume(bench, written);
 }
 
+/// Four threads, phases 0, …, kPhases - 1: in each, who finds work (a number drawn from a counter) adds to plain data
+/// of that number what stands at the next one since the phase before.
+long through_phases() {
+  constexpr int kPhases = 30;
+  constexpr std::uint32_t kPieces = 64;
+  std::uint64_t gate = engine::detail::PhaseGate::begin(0);
+  std::vector<std::uint32_t> drawn(kPhases, 0);
+  std::vector<long> values[2] = {std::vector<long>(kPieces, 1), std::vector<long>(kPieces, 1)};
+  std::uint32_t arrived = 0;
+  const auto party = [&] {
+    // None has done all the work before the others begin.
+    engine::AtomicRef<std::uint32_t>(arrived).fetch_add(1U, engine::relaxed);
+    while (engine::AtomicRef<std::uint32_t>(arrived).load(engine::relaxed) != 4U) std::this_thread::yield();
+    while (true) {
+      const std::uint64_t entered = engine::detail::PhaseGate::enter(gate);
+      if (engine::detail::PhaseGate::over(entered)) return;
+      const int phase = engine::detail::PhaseGate::phase(entered);
+      for (std::uint32_t piece = 0; piece < kPieces; ++piece) {
+        engine::AtomicRef<std::uint32_t> next(drawn[static_cast<std::size_t>(phase)]);
+        const std::uint32_t mine = next.fetch_add(1U, engine::relaxed);
+        if (mine >= kPieces) break;
+        values[phase % 2][mine] = values[1 - phase % 2][(mine + 1) % kPieces] + 1;
+        std::this_thread::yield();
+      }
+      const bool more = engine::detail::PhaseGate::leave(
+          gate, entered, [](int& next) { return ++next < kPhases; }, [] { return false; });
+      if (!more) return;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) threads.emplace_back(party);
+  }
+  return values[1][0];
+}
+
 }  // namespace
 
 int main() {
@@ -111,6 +159,7 @@ int main() {
     right = through_a_queue<engine::SharedCounterQueue>() == kItems && right;
     right = through_a_queue<engine::ScanQueue>() == kItems && right;
     right = through_dependencies() == kItems && right;
+    right = through_phases() == 31 && right;
   }
   std::puts(right ? "all items arrived" : "wrong sums");
   return right ? 0 : 1;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,16 +23,23 @@ namespace detail {
 template <class P>
 class CudaBackend {
  public:
-  explicit CudaBackend(const Context& context)
-      : context_(context), device_(context.device()), view_(1), control_(context, sizeof(ControllerState)) {
+  explicit CudaBackend(const Context& context) : context_(context), device_(context.device()), view_(1) {
     const CurrentDevice current(context_.device());
     for (auto& stream : streams_) stream = UniqueStream::create();
     ForEach<typename P::AllTypes>::apply([&](auto tag) {
       using T = typename decltype(tag)::type;
       infos_[P::template number_of<T>()] =
           prepare<Shape<Types<T>>>(reinterpret_cast<const void*>(&slice_kernel<P, T>), TaskTraits<T>::name());
+#if defined(__CUDACC_RDC__)
+      graph_infos_[P::template number_of<T>()] =
+          prepare<Shape<Types<T>>>(reinterpret_cast<const void*>(&graph_slice_kernel<P, T>), TaskTraits<T>::name());
+#endif
     });
     prepare_phases<-1>();
+    if constexpr (one_shape<P>()) {
+      all_info_ = prepare<Shape<typename P::AllTypes>>(reinterpret_cast<const void*>(&phases_kernel<P>),
+                                                       "megakernel of all phases");
+    }
   }
 
   /// Teams that may run at the same time, of any scheduler: a bound that the hardware sets.
@@ -81,25 +89,38 @@ class CudaBackend {
     check(cudaStreamSynchronize(streams_[0].get()), "enlarging a queue");
   }
 
+  /// Whether one kernel is good for all phases: where it may be, unless it has fewer resident teams than a phase's own.
+  [[nodiscard]] bool changes_phases(const RunOptions& options) const {
+    if constexpr (one_shape<P>()) {
+      if (options.phases != PhaseChange::automatic) return options.phases == PhaseChange::by_workers;
+      for (int p = 0; p < P::phases; ++p) {
+        if (phase_infos_[static_cast<std::size_t>(p) + 1].blocks_per_sm > all_info_.blocks_per_sm) return false;
+      }
+      return true;
+    } else {
+      static_cast<void>(options);
+      return false;
+    }
+  }
+  void all_phases([[maybe_unused]] const ProgramRef<P>& program, [[maybe_unused]] const RunOptions& options) {
+    if constexpr (one_shape<P>()) {
+      using Kernel = Shape<typename P::AllTypes>;
+      const CurrentDevice current(context_.device());
+      const std::uint32_t blocks = persistent_blocks<typename P::AllTypes>(program, options, all_info_);
+      // More blocks than fit: those start as others end, at the end of the run, and end at once.
+      phases_kernel<P><<<blocks, Kernel::threads, Kernel::shared_bytes, streams_[0].get()>>>(program);
+      check(cudaGetLastError(), "starting the megakernel");
+      ++all_info_.launches;
+    }
+  }
+
   template <int Phase>
   void persistent(const ProgramRef<P>& program, const RunOptions& options) {
     using Kernel = Shape<PhaseTypes<P, Phase>>;
     if constexpr (PhaseTypes<P, Phase>::size > 0) {
       const CurrentDevice current(context_.device());
       KernelInfo& info = phase_infos_[Phase + 1];
-      const auto resident = static_cast<std::uint32_t>(info.blocks_per_sm) * device_.multiprocessors;
-      const std::uint32_t blocks = options.blocks > 0 ? static_cast<std::uint32_t>(options.blocks) : resident;
-      ForEach<PhaseTypes<P, Phase>>::apply([&](auto tag) {
-        using T = typename decltype(tag)::type;
-        if constexpr (!P::template Queue<T>::any_worker_may_claim) {
-          const std::uint32_t rings = program.template of<T>().queue.rings();
-          if (rings > std::min(blocks, resident) * Kernel::teams) {
-            throw InvalidInput("queues without stealing need a resident team for each of their " +
-                               std::to_string(rings) + " rings: " + std::to_string(blocks) + " blocks of " +
-                               std::to_string(Kernel::teams) + " teams are too few, or more than fit");
-          }
-        }
-      });
+      const std::uint32_t blocks = persistent_blocks<PhaseTypes<P, Phase>>(program, options, info);
       // More blocks than fit: those start as others end, at the end of the phase, and end at once.
       persistent_kernel<P, Phase><<<blocks, Kernel::threads, Kernel::shared_bytes, streams_[0].get()>>>(program);
       check(cudaGetLastError(), "starting the megakernel");
@@ -117,8 +138,7 @@ class CudaBackend {
     if constexpr (requires { program.template of<T>().queue.rings(); })
       claims += program.template of<T>().queue.rings();
     const std::uint32_t blocks = (claims + Kernel::teams - 1U) / Kernel::teams;
-    slice_kernel<P, T>
-        <<<blocks, Kernel::threads, Kernel::shared_bytes, streams_[number].get()>>>(program, claims, nullptr);
+    slice_kernel<P, T><<<blocks, Kernel::threads, Kernel::shared_bytes, streams_[number].get()>>>(program, claims);
     check(cudaGetLastError(), "starting a slice");
     ++infos_[number].launches;
   }
@@ -127,31 +147,23 @@ class CudaBackend {
                   [[maybe_unused]] const RunOptions& options) {
 #if defined(__CUDACC_RDC__)
     const CurrentDevice current(context_.device());
-    ControllerState state{};
-    state.phase = phase;
-    control_.copy_in(0, &state, sizeof(state));
-    auto* const device_state = static_cast<ControllerState*>(control_.data());
+    GraphRun<P> run{program, limits(program), {}};
+    run.state.phase = phase;
+    if (control_.size() == 0) control_ = Memory(context_, sizeof(run));
+    control_.copy_in(0, &run, sizeof(run));
+    auto* const on_device = static_cast<GraphRun<P>*>(control_.data());
     const cudaStream_t stream = streams_[0].get();
     if (options.controller == ControllerForm::chain) {
-      chain_kernel<P><<<1, 32, 0, stream>>>(program, limits(program), device_state);
+      chain_kernel<P><<<1, 32, 0, stream>>>(program, run.limits, &on_device->state);
       check(cudaGetLastError(), "starting the device controller");
-      synchronize();
     } else {
-      LoopGraph graph;
-      graph.add(&graph_controller_kernel<P>, 1, 32, 0, program, limits(program), device_state, graph.condition());
-      ForEach<typename P::AllTypes>::apply([&](auto tag) {
-        using T = typename decltype(tag)::type;
-        using Kernel = Shape<Types<T>>;
-        const auto resident =
-            static_cast<std::uint32_t>(infos_[P::template number_of<T>()].blocks_per_sm) * device_.multiprocessors;
-        graph.add(&slice_kernel<P, T>, resident, Kernel::threads, Kernel::shared_bytes, program, 0U, device_state);
-      });
-      graph.launch(stream);
-      synchronize();
+      if (!graph_) graph_ = make_graph(on_device);
+      graph_->launch(stream);
     }
-    control_.copy_out(0, &state, sizeof(state));
-    check(static_cast<cudaError_t>(state.error), "a launch by the device controller");
-    turns_ += state.turns;
+    synchronize();
+    control_.copy_out(0, &run, sizeof(run));
+    check(static_cast<cudaError_t>(run.state.error), "a launch by the device controller");
+    (options.controller == ControllerForm::chain ? chain_turns_ : graph_turns_) += run.state.turns;
 #else
     throw Unsupported("the device controller starts kernels from kernels: compile the program with nvcc -rdc=true");
 #endif
@@ -162,14 +174,16 @@ class CudaBackend {
     for (const KernelInfo& info : phase_infos_) {
       if (info.launches != 0) used.push_back(info);
     }
+    if (all_info_.launches != 0) used.push_back(all_info_);
     for (const KernelInfo& info : infos_) {
-      if (info.launches != 0 || turns_ != 0) used.push_back(info);
+      if (info.launches != 0 || chain_turns_ != 0) used.push_back(info);
     }
-    if (turns_ != 0) {
+    if (graph_turns_ != 0) used.insert(used.end(), graph_infos_.begin(), graph_infos_.end());
+    if (chain_turns_ + graph_turns_ != 0) {
       KernelInfo controller;
       controller.name = "controller";
       controller.threads = 32;
-      controller.launches = turns_;
+      controller.launches = chain_turns_ + graph_turns_;
       used.push_back(controller);
     }
     return used;
@@ -180,6 +194,43 @@ class CudaBackend {
     Levels<P> levels;
     Ledger ledger;
   };
+
+  /// Blocks of a megakernel of the types of a list. @throws InvalidInput where a ring would have no team
+  template <class List>
+  [[nodiscard]] std::uint32_t persistent_blocks(const ProgramRef<P>& program, const RunOptions& options,
+                                                const KernelInfo& info) const {
+    using Kernel = Shape<List>;
+    const auto resident = static_cast<std::uint32_t>(info.blocks_per_sm) * device_.multiprocessors;
+    const std::uint32_t blocks = options.blocks > 0 ? static_cast<std::uint32_t>(options.blocks) : resident;
+    ForEach<List>::apply([&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if constexpr (!P::template Queue<T>::any_worker_may_claim) {
+        const std::uint32_t rings = program.template of<T>().queue.rings();
+        if (rings > std::min(blocks, resident) * Kernel::teams) {
+          throw InvalidInput("queues without stealing need a resident team for each of their " + std::to_string(rings) +
+                             " rings: " + std::to_string(blocks) + " blocks of " + std::to_string(Kernel::teams) +
+                             " teams are too few, or more than fit");
+        }
+      }
+    });
+    return blocks;
+  }
+
+#if defined(__CUDACC_RDC__)
+  /// The controller's graph: the same for all runs.
+  [[nodiscard]] std::unique_ptr<LoopGraph> make_graph(GraphRun<P>* run) const {
+    auto graph = std::make_unique<LoopGraph>();
+    graph->add(&graph_controller_kernel<P>, 1, 32, 0, run, graph->condition());
+    ForEach<typename P::AllTypes>::apply([&](auto tag) {
+      using T = typename decltype(tag)::type;
+      using Kernel = Shape<Types<T>>;
+      const auto resident =
+          static_cast<std::uint32_t>(graph_infos_[P::template number_of<T>()].blocks_per_sm) * device_.multiprocessors;
+      graph->add(&graph_slice_kernel<P, T>, resident, Kernel::threads, Kernel::shared_bytes, run);
+    });
+    return graph;
+  }
+#endif
 
   [[nodiscard]] LaunchLimits limits(const ProgramRef<P>& program) const {
     LaunchLimits limits;
@@ -234,11 +285,15 @@ class CudaBackend {
   Context context_;
   DeviceShape device_;
   PinnedArray<View> view_;
-  Memory control_;
+  Memory control_;                    ///< what the device controller works on, from its first run on
+  std::unique_ptr<LoopGraph> graph_;  ///< of the device controller, from its first run as a graph on
   std::array<UniqueStream, P::types> streams_;
   std::array<KernelInfo, P::types> infos_;
   std::array<KernelInfo, P::phases + 1> phase_infos_;
-  std::uint64_t turns_ = 0;
+  std::array<KernelInfo, P::types> graph_infos_;
+  KernelInfo all_info_;
+  std::uint64_t chain_turns_ = 0;
+  std::uint64_t graph_turns_ = 0;
 };
 
 }  // namespace detail

@@ -69,13 +69,21 @@ __device__ bool decide(const ProgramRef<P>& program, const LaunchLimits& limits,
 }
 
 #if defined(__CUDACC_RDC__)
+/// What the kernels of a graph work on, in device memory: it differs between the launches of the graph.
+template <class P>
+struct GraphRun {
+  ProgramRef<P> program;
+  LaunchLimits limits;
+  ControllerState state;
+};
+
 /// A turn in a graph.
 template <class P>
-__global__ void graph_controller_kernel(const __grid_constant__ ProgramRef<P> program, const LaunchLimits limits,
-                                        ControllerState* state, cudaGraphConditionalHandle go_on) {
+__global__ void graph_controller_kernel(GraphRun<P>* run, cudaGraphConditionalHandle go_on) {
   __shared__ Orders<P> orders;
+  ControllerState* const state = &run->state;
   int phase = state->phase;
-  const bool more = decide(program, limits, phase, orders);
+  const bool more = decide(run->program, run->limits, phase, orders);
   __syncwarp();
   const int lane = static_cast<int>(threadIdx.x);
   if (lane < P::types) state->teams[lane] = more ? orders.teams[lane] : 0U;
@@ -84,6 +92,14 @@ __global__ void graph_controller_kernel(const __grid_constant__ ProgramRef<P> pr
     if (more) ++state->turns;
     cudaGraphSetConditional(go_on, more ? 1U : 0U);
   }
+}
+
+/// The teams of one type that the controller has ordered.
+template <class P, class T>
+__global__ void __launch_bounds__(Shape<Types<T>>::threads) graph_slice_kernel(const GraphRun<P>* run) {
+  extern __shared__ __align__(16) std::byte shared[];
+  auto team = Shape<Types<T>>::team(shared, nullptr);
+  if (team.number() < run->state.teams[P::template number_of<T>()]) run_slice<P, T>(run->program, team, true);
 }
 
 /// A turn in a chain.
@@ -101,8 +117,8 @@ __global__ void chain_kernel(const __grid_constant__ ProgramRef<P> program, cons
     constexpr int number = P::template number_of<T>();
     if (lane != number || orders.teams[number] == 0) return;
     const std::uint32_t teams = orders.teams[number];
-    slice_kernel<P, T><<<(teams + S::teams - 1U) / S::teams, S::threads, S::shared_bytes, cudaStreamFireAndForget>>>(
-        program, teams, nullptr);
+    slice_kernel<P, T>
+        <<<(teams + S::teams - 1U) / S::teams, S::threads, S::shared_bytes, cudaStreamFireAndForget>>>(program, teams);
     const cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) state->error = static_cast<std::uint32_t>(error);
   });

@@ -13,7 +13,8 @@ TASKDAG_ENGINE_BEGIN
 
 namespace detail {
 
-/// WHILE (condition) { first kernel; then the others side by side }.
+/// WHILE (condition) { first kernel; then the others side by side }. The kernels' arguments stay what they are: what
+/// differs between launches is in memory. One launch at a time.
 class LoopGraph {
  public:
   LoopGraph() {
@@ -64,7 +65,7 @@ class LoopGraph {
     if (!first_) first_ = node;
   }
 
-  /// Adds nothing after the first launch.
+  /// @pre all kernels have been added
   void launch(cudaStream_t stream) {
     if (!instance_) check(cudaGraphInstantiate(&instance_, graph_, 0), "instantiating a graph");
     check(cudaGraphLaunch(instance_, stream), "launching a graph");

@@ -33,6 +33,26 @@ __global__ void __launch_bounds__(Shape<PhaseTypes<P, Phase>>::threads)
   run_persistent<P, Phase>(program, team);
 }
 
+/// Whether one kernel can hold the types of all phases without giving any phase larger teams than its own kernel has.
+template <class P, int Phase = 0>
+constexpr bool one_shape() {
+  if constexpr (Phase >= P::phases) {
+    return P::phases > 0;
+  } else {
+    return TeamSizeOf<PhaseTypes<P, Phase>>::value == TeamSizeOf<PhaseTypes<P, 0>>::value && one_shape<P, Phase + 1>();
+  }
+}
+
+/// Megakernel of all phases.
+template <class P>
+__global__ void __launch_bounds__(Shape<typename P::AllTypes>::threads)
+    phases_kernel(const __grid_constant__ ProgramRef<P> program) {
+  extern __shared__ __align__(16) std::byte shared[];
+  __shared__ IdleGate gate;
+  auto team = Shape<typename P::AllTypes>::team(shared, &gate);
+  run_all_phases<P>(program, team);
+}
+
 /// Between two turns of a controller on the device; device memory, zeroed before the first.
 struct ControllerState {
   std::uint32_t turns;
@@ -41,14 +61,12 @@ struct ControllerState {
   std::uint32_t teams[32];  ///< of each type in this turn; for kernels of a graph
 };
 
-/// Teams of one type, one claim each. `claims`: teams that take part; with `state`, what the controller has written
-/// there.
+/// Teams of one type, one claim each. `claims`: teams that take part.
 template <class P, class T>
 __global__ void __launch_bounds__(Shape<Types<T>>::threads)
-    slice_kernel(const __grid_constant__ ProgramRef<P> program, std::uint32_t claims, const ControllerState* state) {
+    slice_kernel(const __grid_constant__ ProgramRef<P> program, std::uint32_t claims) {
   extern __shared__ __align__(16) std::byte shared[];
   auto team = Shape<Types<T>>::team(shared, nullptr);
-  if (state != nullptr) claims = state->teams[P::template number_of<T>()];
   if (team.number() < claims) run_slice<P, T>(program, team, true);
 }
 

@@ -69,6 +69,16 @@ class IdleGate {
  public:
   __device__ void clear() { watcher_ = woken_ = ended_ = 0; }
 
+  /// By all threads of the block: thread 0 hands out what it got at the ledger's gate, and all watch afresh.
+  __device__ std::uint64_t begin_phase(std::uint64_t word) {
+    if (threadIdx.x == 0) {
+      clear();
+      phase_ = word;
+    }
+    __syncthreads();
+    return phase_;
+  }
+
   /// Whether warp `me` (from 1) watches; it does if nobody else does.
   __device__ bool watched_by(int me) {
     const int watcher = look(watcher_);
@@ -94,6 +104,7 @@ class IdleGate {
   int watcher_;
   int woken_;
   int ended_;
+  std::uint64_t phase_;
 };
 
 /// A warp; `memory`: its shared memory.
@@ -151,6 +162,11 @@ class WarpTeam {
     return gate_->ended();
   }
   __device__ void end() const { gate_->end(); }
+  // A block is a party.
+  __device__ static bool leads_party() { return threadIdx.x == 0; }
+  __device__ std::uint64_t begin_phase(std::uint64_t word) const { return gate_->begin_phase(word); }
+  __device__ static void sync_party() { __syncthreads(); }
+  __device__ static bool goes_on(bool more) { return __syncthreads_and(more) != 0; }
   /// The team has found items. If it was the watcher, others may find some too, and one of them watches next.
   __device__ void wake() {
     if (gate_ == nullptr || !leads()) return;
@@ -193,8 +209,8 @@ class BlockTeam {
     return TaskTraits<T>::lanes();
   }
 
-  __device__ BlockTeam(std::uint32_t number, std::byte* memory)
-      : number_(number), rank_(static_cast<int>(threadIdx.x)), memory_(memory) {}
+  __device__ BlockTeam(std::uint32_t number, std::byte* memory, IdleGate* gate)
+      : number_(number), rank_(static_cast<int>(threadIdx.x)), memory_(memory), gate_(gate) {}
 
   __device__ int rank() const { return rank_; }
   __device__ bool leads() const { return rank_ == 0; }
@@ -220,6 +236,10 @@ class BlockTeam {
   __device__ static bool sleep() { return false; }
   __device__ static void wake() {}
   __device__ static void end() {}
+  __device__ static bool leads_party() { return threadIdx.x == 0; }
+  __device__ std::uint64_t begin_phase(std::uint64_t word) const { return gate_->begin_phase(word); }
+  __device__ static void sync_party() { __syncthreads(); }
+  __device__ static bool goes_on(bool more) { return __syncthreads_and(more) != 0; }
   /// On the leading thread.
   __device__ int sum(int value) const {
     value = WarpGroup<32>(rank_ % 32).sum(value);
@@ -263,6 +283,7 @@ class BlockTeam {
   std::uint32_t number_;
   int rank_;
   std::byte* memory_;
+  IdleGate* gate_;
 };
 
 /// A kernel's shape and its team, for the types of a list.
@@ -281,7 +302,7 @@ struct Shape {
       const std::uint32_t warp = threadIdx.x / 32U;
       return WarpTeam(first_team() + warp, shared + warp * team_memory, gate);
     } else {
-      return BlockTeam<team_size>(blockIdx.x, shared);
+      return BlockTeam<team_size>(blockIdx.x, shared, gate);
     }
   }
 };

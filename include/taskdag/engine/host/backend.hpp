@@ -85,6 +85,14 @@ class HostBackend {
     on_threads(program, [&](HostTeam& team) { run_persistent<P, Phase>(program, team); });
   }
 
+  /// Whether one start of workers is good for all phases. Where threads come in turn, none may wait for another.
+  [[nodiscard]] bool changes_phases(const RunOptions& options) const {
+    return P::phases > 0 && options.phases != PhaseChange::on_host && threads_are_concurrent(context_);
+  }
+  void all_phases(const ProgramRef<P>& program, const RunOptions& /*options*/) {
+    on_threads(program, [&](HostTeam& team) { run_all_phases<P>(program, team); });
+  }
+
   /// Starts workers for `items` items of T, one claim each (discrete), now.
   template <class T>
   void slice(const ProgramRef<P>& program, std::uint32_t items) {

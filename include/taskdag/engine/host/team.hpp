@@ -52,6 +52,11 @@ class HostTeam {
   static bool sleep() { return false; }
   static void wake() {}
   static void end() {}
+  // A thread is a party of its own.
+  static bool leads_party() { return true; }
+  static std::uint64_t begin_phase(std::uint64_t word) { return word; }
+  static void sync_party() {}
+  static bool goes_on(bool more) { return more; }
   template <class T>
   static HostGroup group() {
     return {};
