@@ -12,6 +12,8 @@ function(taskdag_layer name)
     set(scope EXCLUDE_FROM_ALL)
   endif()
   add_library(${target} STATIC ${scope})
+  # Whoever links layers to a program or a shared library links the device code of them all, once.
+  set_target_properties(${target} PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
   taskdag_room(${target} SOURCES ${arg_SOURCES} CUDA_SOURCES ${arg_CUDA_SOURCES} NO_CUDA_SOURCES ${arg_NO_CUDA_SOURCES})
   set(links ${arg_LINKS})
   if(TASKDAG_CUDA_FOUND)
