@@ -7,6 +7,7 @@
 
 namespace taskdag::engine {
 
+#if defined(__CUDACC_RDC__)
 namespace {
 
 /// One thread; nobody works on the program.
@@ -37,5 +38,10 @@ void* add_turn_controller(void* body, StaticTurn* turn, std::uint64_t condition)
   if (error != cudaSuccess) throw DeviceError(std::string("a graph's controller: ") + cudaGetErrorString(error));
   return node;
 }
+#else
+void* add_turn_controller(void* /*body*/, StaticTurn* /*turn*/, std::uint64_t /*condition*/) {
+  throw Unsupported("this library was built without libcudadevrt, which the device controller needs");
+}
+#endif
 
 }  // namespace taskdag::engine

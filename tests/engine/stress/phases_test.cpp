@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -180,6 +181,34 @@ TEST_P(ManyPhases, WorkersThatChangeThemAreStartedOnce) {
                                                                        options_for(PhaseChange::on_host))
                  .slices),
             100U);
+}
+
+struct Throwing {
+  using Item = int;
+  static constexpr int max_children = 0;
+  static constexpr bool waits = false;
+  template <class Context>
+  TASKDAG_TASK static void execute(Context& /*context*/, [[maybe_unused]] const int& item) {
+#if !defined(__CUDA_ARCH__)
+    if (item == 7) throw std::runtime_error("task 7");
+#endif
+  }
+};
+
+TEST_P(ManyPhases, AnExceptionOfATaskLeavesTheRunWhenAllThreadsHaveEnded) {
+  if (on_cuda()) GTEST_SKIP() << "tasks on a GPU cannot throw";
+  using Program = engine::Program<
+      Rows, engine::PhaseQueue<Phaseless<>, Phase<Throwing>, Phase<Round<0, kThread>>, Phase<Round<1, kThread>>>>;
+  std::vector<int> items(100);
+  std::iota(items.begin(), items.end(), 0);
+  for (const PhaseChange change : kChanges) {
+    engine::Runner<Program> runner(context());
+    runner.enqueue<Throwing>(items);
+    EXPECT_THROW(static_cast<void>(runner.run({}, options_for(change))), std::runtime_error);
+    runner.clear();
+    runner.enqueue<Throwing>(std::vector<int>(5, 0));
+    EXPECT_TRUE(runner.run({}, options_for(change)).finished());
+  }
 }
 
 }  // namespace phases
