@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "base/index.hpp"
+#include "context/state.hpp"
 #include "dag/levels.hpp"
 #include "dag/row_blocks.hpp"
 #include "kernels/ordering/colouring/block_colouring.hpp"
 #include "solver/block_ordering_impl.hpp"
 #include "solver/checks.hpp"
-#include "context/state.hpp"
 #include "taskdag/ordering.hpp"
 
 namespace taskdag {

@@ -90,13 +90,7 @@ class CudaStatic {
 
  private:
   using All = Shape<typename P::AllTypes>;
-  template <class List>
-  struct First;
-  template <class T, class... Ts>
-  struct First<Types<T, Ts...>> {
-    using type = T;
-  };
-  using OnlyType = typename First<typename P::AllTypes>::type;
+  using OnlyType = typename FirstOf<typename P::AllTypes>::type;
   /// Where a program has one type, whose teams have one worker with one item.
   static constexpr bool kLooksAhead = P::types == 1 && looks_ahead<OnlyType> && TaskTraits<OnlyType>::fetch() == 1 &&
                                       TaskTraits<OnlyType>::lanes() == All::team_size;

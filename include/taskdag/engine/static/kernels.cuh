@@ -9,6 +9,13 @@ TASKDAG_ENGINE_BEGIN
 
 namespace detail {
 
+template <class List>
+struct FirstOf;
+template <class T, class... Ts>
+struct FirstOf<Types<T, Ts...>> {
+  using type = T;
+};
+
 /// Blocks of Threads threads that a multiprocessor is to hold, by the types' threads_per_multiprocessor: how many
 /// threads registers must leave room for.
 template <int Threads, class List>
