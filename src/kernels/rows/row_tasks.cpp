@@ -44,7 +44,7 @@ std::int64_t RowTasks::bytes() const {
   for (const auto& mine : predecessors) edges += mine.size();
   return static_cast<std::int64_t>(sizeof(Index) * (order.size() + begin.size()) +
                                    sizeof(std::uint32_t) * (task_of_row.size() + edges) +
-                                   sizeof(predecessors[0]) * predecessors.size());
+                                   sizeof(std::vector<std::uint32_t>) * predecessors.size());
 }
 
 engine::StaticOrder order_of(const RowTasks& first, const RowTasks* second, engine::Dependencies dependencies) {
