@@ -15,6 +15,7 @@ namespace detail {
 
 inline void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // it is reported here: a later look at a launch must not find it again
   const std::string message = std::string(what) + ": " + cudaGetErrorString(error);
   if (error == cudaErrorMemoryAllocation) throw OutOfMemory(message);
   throw DeviceError(message);
