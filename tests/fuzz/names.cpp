@@ -1,8 +1,9 @@
-// Names of schedules and schedulers, as options and tune files hold them: what is taken has a name that leads back to
-// it.
+// Names of schedules, schedulers and dependencies, as options and tune files hold them: what is taken has a name that
+// leads back to it.
 #include "fuzz/property.hpp"
 #include "solver/choice/request.hpp"
 #include "taskdag/engine/report.hpp"
+#include "taskdag/engine/static/order.hpp"
 #include "taskdag/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -19,6 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   try {
     fuzz::require(to_string(engine::scheduler_from(name)) == name, "a scheduler has one name");
+  } catch (const InvalidInput&) {
+  }
+  try {
+    fuzz::require(to_string(engine::dependencies_from(name)) == name, "a kind of dependencies has one name");
   } catch (const InvalidInput&) {
   }
   return 0;

@@ -108,7 +108,7 @@ class Backoff {
   static constexpr unsigned kFirst = 0;
 #endif
   unsigned pause_ = kFirst;
-  unsigned most_ = 256;
+  [[maybe_unused]] unsigned most_ = 256;
 };
 
 TASKDAG_ENGINE_END
