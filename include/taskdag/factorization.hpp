@@ -11,6 +11,7 @@
 #include "taskdag/context.hpp"
 #include "taskdag/engine/report.hpp"
 #include "taskdag/engine/static/order.hpp"
+#include "taskdag/engine_run.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/solve_schedule.hpp"
@@ -95,12 +96,6 @@ struct FactorizationInfo {
   /// Once a factor would let them lose more than 64 times as much in a row, others are taken, for good: this says how
   /// many times it was. 0: it has not come to that.
   double given_up_loss = 0.0;
-};
-
-/// What a program of the task engine has done.
-struct EngineRun {
-  std::string what;       ///< "numeric factorisation", "application", "forward sweep", …
-  engine::Report report;  ///< of all its runs; `slices` is their number
 };
 
 /// Parts of an application. With M = L U (ilu0) or M = Uᵀ D U (ic0) of the permuted matrix:

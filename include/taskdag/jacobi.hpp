@@ -4,8 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "taskdag/context.hpp"
+#include "taskdag/engine/report.hpp"
+#include "taskdag/engine_run.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/status.hpp"
 
@@ -15,11 +19,51 @@ namespace taskdag {
 /// absolute values.
 enum class JacobiDiagonal { diagonal, row_max, row_sum };
 
+/// How several sweeps are run. On a backend all give the same bits. A *part* is a run of rows with about as many
+/// entries as others, or a piece of a long row (MHive, section 7.4).
+enum class JacobiForm {
+  automatic,      ///< resident where it can be and there are several sweeps, else kernels
+  kernels,        ///< a kernel a sweep; on the host a parallel loop
+  stages_phases,  ///< a program of the task engine: parts are tasks, sweeps are phases (MHive, 7.4.1)
+  stages,         ///< as before; a task between two sweeps waits for all parts, by individual dependencies (7.4.1)
+  checkpoints,    ///< a part is a task that depends on the parts whose values it needs (7.4.2)
+  autonomous,     ///< a part waits by itself for the parts whose values it needs (7.4.3)
+  resident,       ///< one kernel: each block keeps its rows in shared memory and exchanges values with its neighbours;
+                  ///< on the host each thread keeps its rows and waits for its neighbours
+};
+TASKDAG_API const char* to_string(JacobiForm form);
+/// "auto", "kernels", "stages-phases", "stages", "checkpoints", "autonomous", "resident".
+/// @throws InvalidInput for another name
+TASKDAG_API JacobiForm jacobi_form_from(std::string_view name);
+
 struct JacobiOptions {
   int sweeps = 1;        ///< k >= 1: x₀ = 0, x_{s+1} = x_s + damping · D⁻¹ (b − A x_s)
   double damping = 1.0;  ///< finite, not 0
   JacobiDiagonal diagonal = JacobiDiagonal::diagonal;
-  bool absolute = false;  ///< use |d| in place of d
+  bool absolute = false;     ///< use |d| in place of d
+  bool keep_matrix = false;  ///< with one sweep, too: for solve()
+  JacobiForm form = JacobiForm::automatic;
+  /// Of the forms that are programs of the task engine; the device controller's cannot be captured.
+  engine::Scheduler scheduler = engine::Scheduler::automatic;
+  Index part_entries = 1024;  ///< >= 1: entries of a part; a row with more may make it larger
+  /// Rows with more entries are cut into pieces of part_entries, by every form but resident, which on CUDA does not
+  /// take such rows. 0: no row is.
+  Index long_row = 4096;
+};
+
+/// When Jacobi::solve() ends.
+struct JacobiStop {
+  double tolerance = 1e-10;  ///< >= 0, absolute: for ‖xᵏ⁺¹ − xᵏ‖₁
+  int max_sweeps = 10000;    ///< >= 1; rounded up to a multiple of check_every
+  /// >= 1: sweeps between two looks of the host. stages and autonomous look at every sweep on the device and end there,
+  /// others at every check_every-th.
+  int check_every = 10;
+};
+
+struct JacobiOutcome {
+  int sweeps;      ///< done, counted up to the iterate that was returned
+  double change;   ///< ‖xᵏ⁺¹ − xᵏ‖₁ of the last one; its additions are in no fixed order
+  bool converged;  ///< change <= tolerance
 };
 
 /// Applies k damped Jacobi sweeps. With one sweep and damping 1 it is PETSc's PCJACOBI: a zero diagonal entry is
@@ -27,7 +71,7 @@ struct JacobiOptions {
 /// TriangularSolver; update_values() needs the host, and so does the first transposed application of several sweeps.
 class TASKDAG_API Jacobi {
  public:
-  /// a: square, in `space`. The pattern and values are copied only if sweeps > 1. Synchronises `stream`.
+  /// a: square, in `space`. The pattern and values are copied only if sweeps > 1 or keep_matrix. Synchronises `stream`.
   /// @throws InvalidInput, DeviceError, OutOfMemory
   Jacobi(const Context& context, const CsrView& a, MemorySpace space, const JacobiOptions& options, Stream stream = {});
   ~Jacobi();
@@ -40,6 +84,19 @@ class TASKDAG_API Jacobi {
   /// x = result of the sweeps on b. b, x: `rows` doubles in `space`; not aliased unless sweeps == 1.
   /// Asynchronous on `stream` for device memory. transposed: use Aᵀ in the sweeps (same diagonal).
   void apply(const double* b, double* x, MemorySpace space, bool transposed = false, Stream stream = {});
+
+  /// Sweeps from the x that is there until the change of one is small enough, or not finite, or there have been
+  /// max_sweeps of them. b, x: as in apply(), not aliased. Returns when it has ended; x then holds the last iterate.
+  /// Makes what it needs on the first call and with another check_every. Of JacobiOptions, `sweeps` plays no part, and
+  /// automatic is kernels.
+  /// @throws InvalidInput, also without keep_matrix and for the form resident, whose number of sweeps is fixed;
+  /// Unsupported, DeviceError, OutOfMemory
+  JacobiOutcome solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream = {});
+
+  /// What automatic has chosen.
+  [[nodiscard]] JacobiForm form() const;
+  /// Of the programs of the task engine that have run so far. Synchronises the device. @throws DeviceError, OutOfMemory
+  [[nodiscard]] std::vector<EngineRun> engine_runs() const;
 
   [[nodiscard]] Index zero_diagonals() const;
   [[nodiscard]] std::int64_t bytes() const;

@@ -23,6 +23,8 @@ Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, cons
   if (!std::isfinite(options.damping) || options.damping == 0.0) {
     throw InvalidInput("the damping of Jacobi must be finite and not 0");
   }
+  if (options.part_entries < 1) throw InvalidInput("a part of a Jacobi sweep has at least one entry");
+  if (options.long_row < 0) throw InvalidInput("rows are long from some number of entries on, or never: 0");
   check_matrix(a, space);
   const MemorySpace from = space_of(a.pattern, space);
   impl_ = with_memory_errors("Jacobi", a.pattern.rows, [&] {
@@ -30,6 +32,8 @@ Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, cons
                                               : host::make_jacobi(context, a, options);
   });
   impl_->size = a.pattern.rows;
+  impl_->automatic = options.form == JacobiForm::automatic;
+  impl_->keeps_matrix = options.sweeps > 1 || options.keep_matrix;
   impl_->has_values = true;
 }
 
@@ -60,6 +64,25 @@ void Jacobi::apply(const double* b, double* x, MemorySpace space, bool transpose
   if (space == MemorySpace::host) impl_->refuse_capture(stream, "Jacobi with vectors in host memory");
   with_memory_errors("Jacobi", impl_->size, [&] { impl_->apply(b, x, space, transposed, stream); });
 }
+
+JacobiOutcome Jacobi::solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream) {
+  if (!impl_->has_values) throw InvalidInput("the last update_values() failed: Jacobi needs another one first");
+  if (!impl_->keeps_matrix) throw InvalidInput("Jacobi with one sweep has not kept the matrix: ask for keep_matrix");
+  if (impl_->form == JacobiForm::resident && !impl_->automatic) {
+    throw InvalidInput("resident Jacobi sweeps are of a fixed number: a tolerance needs another form");
+  }
+  if (!(stop.tolerance >= 0.0)) throw InvalidInput("the tolerance of Jacobi must be 0 or more");
+  if (stop.max_sweeps < 1 || stop.check_every < 1) throw InvalidInput("Jacobi needs at least one sweep");
+  require_array(b, impl_->size, "b");
+  require_array(x, impl_->size, "x");
+  impl_->check_space(space);
+  impl_->refuse_capture(stream, "Jacobi to a tolerance");
+  if (impl_->size == 0) return {0, 0.0, true};
+  return with_memory_errors("Jacobi", impl_->size, [&] { return impl_->solve(b, x, space, stop, stream); });
+}
+
+JacobiForm Jacobi::form() const { return impl_->form; }
+std::vector<EngineRun> Jacobi::engine_runs() const { return impl_->engine_runs(); }
 Index Jacobi::zero_diagonals() const { return impl_->zero_diagonals; }
 std::int64_t Jacobi::bytes() const { return impl_->bytes; }
 

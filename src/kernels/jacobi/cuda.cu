@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <type_traits>
 
 #include "backends/cuda/algorithm.cuh"
@@ -50,28 +51,49 @@ __global__ void sweep_kernel(CsrView a, const double* scale, const double* b, co
   if (group.rank() == 0) y[row] = result;
 }
 
-/// Calls launch(std::integral_constant<int, lanes>, blocks) with the largest power of two of lanes that the average row
-/// keeps busy: fewer would leave memory transactions half used, more would idle.
+__global__ void __launch_bounds__(kPartThreads) sweep_part_kernel(JacobiSweep sweep, const JacobiPart* parts) {
+  __shared__ __align__(16) std::byte scratch[engine::BlockGroup<kPartThreads>::kScratch];
+  const engine::BlockGroup<kPartThreads> group(static_cast<int>(threadIdx.x), 1, scratch);
+  sweep_part(group, sweep, parts[blockIdx.x], blockIdx.x);
+}
+
+__global__ void change_kernel(Index rows, const double* x, const double* y, double* change) {
+  double sum = 0.0;
+  for (std::int64_t i = element(); i < rows; i += std::int64_t{gridDim.x} * blockDim.x) sum += fabs(x[i] - y[i]);
+  sum = cuda::LaneGroup(static_cast<int>(threadIdx.x) % cuda::kWarpSize, cuda::kWarpSize).sum(sum);
+  if (threadIdx.x % cuda::kWarpSize == 0) atomicAdd(change, sum);
+}
+
+/// Calls launch(std::integral_constant<int, lanes>, blocks) for cuda_jacobi_lanes().
 template <class Launch>
 void with_lanes(const DevicePattern& pattern, const Launch& launch) {
-  const Offset average = pattern.entries / pattern.rows;
-  const auto blocks = [&](int lanes) { return element_blocks(std::int64_t{pattern.rows} * lanes); };
-  if (average >= 32) {
-    launch(std::integral_constant<int, 32>(), blocks(32));
-  } else if (average >= 16) {
-    launch(std::integral_constant<int, 16>(), blocks(16));
-  } else if (average >= 8) {
-    launch(std::integral_constant<int, 8>(), blocks(8));
-  } else if (average >= 4) {
-    launch(std::integral_constant<int, 4>(), blocks(4));
-  } else if (average >= 2) {
-    launch(std::integral_constant<int, 2>(), blocks(2));
-  } else {
-    launch(std::integral_constant<int, 1>(), blocks(1));
+  const auto start = [&](auto lanes) { launch(lanes, element_blocks(std::int64_t{pattern.rows} * lanes.value)); };
+  switch (cuda_jacobi_lanes(pattern.rows, pattern.entries)) {
+    case 32:
+      return start(std::integral_constant<int, 32>());
+    case 16:
+      return start(std::integral_constant<int, 16>());
+    case 8:
+      return start(std::integral_constant<int, 8>());
+    case 4:
+      return start(std::integral_constant<int, 4>());
+    case 2:
+      return start(std::integral_constant<int, 2>());
+    default:
+      return start(std::integral_constant<int, 1>());
   }
 }
 
 }  // namespace
+
+int cuda_jacobi_lanes(Index rows, Offset entries) {
+  // The largest power of two that the average row keeps busy: fewer would leave memory transactions half used, more
+  // would idle.
+  const Offset average = rows > 0 ? entries / rows : 0;
+  int lanes = 1;
+  while (lanes < cuda::kWarpSize && 2 * lanes <= average) lanes *= 2;
+  return lanes;
+}
 
 void cuda_jacobi_scale(const DevicePattern& pattern, const double* values, const JacobiOptions& options, double* scale,
                        Index* zeros, cudaStream_t stream) {
@@ -98,6 +120,20 @@ void cuda_jacobi_sweep(const DevicePattern& pattern, const double* values, const
         <<<blocks, kElementBlock, 0, stream>>>(device_view(pattern, values), scale, b, x, y);
   });
   cuda::check_launch("sweep_kernel");
+}
+
+void cuda_jacobi_sweep_parts(const JacobiSweep& sweep, const JacobiPart* parts, std::uint32_t count,
+                             cudaStream_t stream) {
+  if (count == 0) return;
+  sweep_part_kernel<<<count, kPartThreads, 0, stream>>>(sweep, parts);
+  cuda::check_launch("sweep_part_kernel");
+}
+
+void cuda_jacobi_change(Index rows, const double* x, const double* y, double* change, cudaStream_t stream) {
+  cuda::check(cudaMemsetAsync(change, 0, sizeof(double), stream), "clearing a sum");
+  if (rows == 0) return;
+  change_kernel<<<std::min(element_blocks(rows), 1024), kElementBlock, 0, stream>>>(rows, x, y, change);
+  cuda::check_launch("change_kernel");
 }
 
 }  // namespace taskdag::kernels

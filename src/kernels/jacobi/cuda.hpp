@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include "csr/pattern.hpp"
+#include "kernels/jacobi/part_task.hpp"
 #include "taskdag/jacobi.hpp"
 
 namespace taskdag::kernels {
@@ -19,5 +20,15 @@ void cuda_jacobi_first_sweep(Index rows, const double* scale, const double* b, d
 /// y = x + scale · (b − A x), y apart from x and b.
 void cuda_jacobi_sweep(const DevicePattern& pattern, const double* values, const double* scale, const double* b,
                        const double* x, double* y, cudaStream_t stream);
+
+/// Lanes that share a row in every form: 1, 2, 4, … 32.
+int cuda_jacobi_lanes(Index rows, Offset entries);
+
+/// The same by parts, a block each: where long rows are in pieces. sweep: as in part_task.hpp, all device memory.
+void cuda_jacobi_sweep_parts(const JacobiSweep& sweep, const JacobiPart* parts, std::uint32_t count,
+                             cudaStream_t stream);
+
+/// *change = ‖x − y‖₁, the additions in no fixed order.
+void cuda_jacobi_change(Index rows, const double* x, const double* y, double* change, cudaStream_t stream);
 
 }  // namespace taskdag::kernels

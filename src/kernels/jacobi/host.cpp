@@ -36,8 +36,8 @@ Index host_jacobi_scale(const CsrView& a, const JacobiOptions& options, host::Th
 }
 
 void host_jacobi_sweep(const CsrView& a, const double* scale, const double* b, const double* x, double* y,
-                       host::ThreadPool& pool) {
-  for_rows(a.pattern.rows, pool, [&](Index i) { y[i] = jacobi_row(host::SingleThread(), a, i, x, b[i], scale[i]); });
+                       const RowCut& cut, host::ThreadPool& pool) {
+  for_rows(a.pattern.rows, pool, [&](Index i) { y[i] = jacobi_row_in_pieces(a, i, x, b[i], scale[i], cut); });
 }
 
 }  // namespace taskdag::kernels

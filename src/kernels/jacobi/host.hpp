@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/host/thread_pool.hpp"
+#include "kernels/jacobi/task.hpp"
 #include "taskdag/jacobi.hpp"
 
 namespace taskdag::kernels {
@@ -12,6 +13,6 @@ Index host_jacobi_scale(const CsrView& a, const JacobiOptions& options, host::Th
 
 /// y = x + scale · (b − A x), y apart from x and b.
 void host_jacobi_sweep(const CsrView& a, const double* scale, const double* b, const double* x, double* y,
-                       host::ThreadPool& pool);
+                       const RowCut& cut, host::ThreadPool& pool);
 
 }  // namespace taskdag::kernels

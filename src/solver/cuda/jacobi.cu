@@ -1,32 +1,53 @@
+#include <cmath>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "backends/cuda/device.hpp"
 #include "csr/device_csr.hpp"
 #include "csr/gather.hpp"
 #include "kernels/jacobi/cuda.hpp"
+#include "kernels/jacobi/resident_cuda.hpp"
+#include "programs/jacobi/program.hpp"
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/staging.hpp"
 #include "solver/cuda/stream_order.hpp"
 #include "solver/impl.hpp"
+#include "taskdag/error.hpp"
 
 namespace taskdag::cuda {
 namespace {
+
+/// Below this many sweeps, what resident sweeps load first costs more than they save.
+constexpr int kResidentSweeps = 3;
+
+/// Whether rows are so short and few that their blocks may fit, before anybody looks at them.
+bool may_be_resident(Index rows, Offset entries, int lanes) {
+  const std::size_t bytes = static_cast<std::size_t>(entries) * 10 + static_cast<std::size_t>(rows) * 40;
+  const auto blocks = static_cast<std::size_t>(kernels::resident_blocks(rows, lanes));
+  return bytes < blocks * most_shared_bytes();
+}
 
 class CudaJacobi final : public Jacobi::Impl {
  public:
   CudaJacobi(const Context& context, const CsrView& a, MemorySpace space, const JacobiOptions& options, Stream stream)
       : closing_(context.device()),
-        device_(context.device()),
+        context_(context),
         options_(options),
+        keeps_(options.sweeps > 1 || options.keep_matrix),
         size_(static_cast<std::size_t>(a.pattern.rows)),
         scale_(size_, native(stream)),
         zeros_(1, native(stream)) {
     const cudaStream_t s = native(stream);
     const CudaPatternInput input(a.pattern, space, s);
-    if (options.sweeps > 1) {
+    form = options.form == JacobiForm::automatic ? JacobiForm::kernels : options.form;
+    lanes_ = kernels::cuda_jacobi_lanes(a.pattern.rows, input.pattern().entries);
+    if (keeps_) {
       pattern_ = kernels::copy_pattern(input.pattern(), s);
       values_ = {static_cast<std::size_t>(input.pattern().entries), s};
       work_ = {size_, s};
+      if (size_ > 0) choose_form(stream);
     }
     take_values(input.pattern(), a.values, space, s);
   }
@@ -36,10 +57,10 @@ class CudaJacobi final : public Jacobi::Impl {
   void refuse_capture(Stream stream, const char* what) const override { cuda::refuse_capture(native(stream), what); }
 
   void update_values(const CsrView& a, MemorySpace space, Stream stream) override {
-    const DeviceGuard guard(device_);
+    const DeviceGuard guard(context_.device());
     const cudaStream_t s = native(stream);
     StreamOrder::Call call(order_, s);
-    if (options_.sweeps > 1) {
+    if (keeps_) {
       take_values(pattern_.pattern(), a.values, space, s);
     } else {
       const CudaPatternInput input(a.pattern, space, s);
@@ -49,7 +70,7 @@ class CudaJacobi final : public Jacobi::Impl {
   }
 
   void apply(const double* b, double* x, MemorySpace space, bool transposed, Stream stream) override {
-    const DeviceGuard guard(device_);
+    const DeviceGuard guard(context_.device());
     const cudaStream_t s = native(stream);
     StreamOrder::Call call(order_, s);
     if (transposed && options_.sweeps > 1 && !has_transposed_) {
@@ -61,17 +82,96 @@ class CudaJacobi final : public Jacobi::Impl {
     if (space == MemorySpace::host) call.waited();
   }
 
+  JacobiOutcome solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream) override {
+    const DeviceGuard guard(context_.device());
+    const cudaStream_t s = native(stream);
+    StreamOrder::Call call(order_, s);
+    JacobiOutcome outcome{};
+    if (space == MemorySpace::device) {
+      outcome = solve_on_device(b, x, stop, stream);
+    } else {
+      vectors_.reserve(size_, s);
+      staging_.upload(vectors_.in(), b, size_, s);
+      staging_.upload(vectors_.out(), x, size_, s);
+      outcome = solve_on_device(vectors_.in(), vectors_.out(), stop, stream);
+      staging_.download(x, vectors_.out(), size_, s);
+    }
+    synchronize(s);
+    call.waited();
+    return outcome;
+  }
+
+  std::vector<EngineRun> engine_runs() override {
+    const DeviceGuard guard(context_.device());
+    check(cudaDeviceSynchronize(), "waiting for Jacobi sweeps");
+    std::vector<EngineRun> runs;
+    if (program_) runs.push_back({"sweeps", program_->report({})});
+    if (solver_) runs.push_back({"solve", solver_->report({})});
+    std::erase_if(runs, [](const EngineRun& run) { return run.report.slices == 0; });
+    return runs;
+  }
+
  private:
+  /// Whichever of the forms it is, with what it needs. Synchronises.
+  void choose_form(Stream stream) {
+    const cudaStream_t s = native(stream);
+    const bool several = options_.sweeps > 1;
+    const std::vector<Offset> offsets = fetch_array(pattern_.pattern().row_offsets, size_ + 1, s);
+    const auto rows = static_cast<Index>(size_);
+    bool long_rows = false;
+    for (std::size_t i = 0; i < size_; ++i) {
+      long_rows = long_rows || (options_.long_row > 0 && offsets[i + 1] - offsets[i] > options_.long_row);
+    }
+    const bool automatic = options_.form == JacobiForm::automatic;
+    const bool try_resident =
+        form == JacobiForm::resident || (automatic && options_.sweeps >= kResidentSweeps && !options_.keep_matrix &&
+                                         !long_rows && may_be_resident(rows, offsets.back(), lanes_));
+    if (form == JacobiForm::resident && long_rows) {
+      throw Unsupported("resident Jacobi sweeps do not take rows of more than " + std::to_string(options_.long_row) +
+                        " entries: use another form");
+    }
+    const bool programs = kernels::JacobiProgram::has(form);
+    if (try_resident || programs) {
+      const std::vector<Index> columns = fetch_array(pattern_.pattern().col_indices, values_.size(), s);
+      const CsrPattern pattern{rows, rows, offsets.data(), columns.data()};
+      if (try_resident) make_resident(pattern, s);
+      if (programs) parts_.emplace(pattern, options_.part_entries, options_.long_row);
+      if (programs && several) program_ = make_program(options_.sweeps, false, 2);
+    }
+    if (form == JacobiForm::kernels && long_rows) {
+      const auto parts = kernels::cut_into_parts(offsets.data(), rows, options_.part_entries, options_.long_row);
+      part_ = upload(parts, s);
+      sums_ = {parts.size(), s};
+      arrived_ = upload(std::vector<std::uint32_t>(parts.size()), s);
+    }
+  }
+
+  void make_resident(const CsrPattern& pattern, cudaStream_t s) {
+    const kernels::ResidentLayout layout(pattern, kernels::resident_blocks(pattern.rows, lanes_));
+    if (kernels::CudaResident::can_run(layout, lanes_)) {
+      resident_.emplace(layout, s);
+      form = JacobiForm::resident;
+    } else if (form == JacobiForm::resident) {
+      throw Unsupported("resident Jacobi sweeps: " + std::to_string(pattern.rows) + " rows with " +
+                        std::to_string(pattern.entries()) + " entries do not fit the device's shared memory");
+    }
+  }
+
+  std::unique_ptr<kernels::JacobiProgram> make_program(int sweeps, bool checks, std::uint32_t ring_size) {
+    return std::make_unique<kernels::JacobiProgram>(
+        context_, *parts_, kernels::JacobiProgram::Shape{form, sweeps, checks, ring_size, lanes_}, options_.scheduler);
+  }
+
   /// Synchronises.
   void take_values(const kernels::DevicePattern& pattern, const double* values, MemorySpace space, cudaStream_t s) {
     const auto entries = static_cast<std::size_t>(pattern.entries);
-    const bool staged = space == MemorySpace::host && options_.sweeps == 1;
+    const bool staged = space == MemorySpace::host && !keeps_;
     const ScratchArray<double> scratch(staged ? entries : 0, s);
     if (space == MemorySpace::host) {
       double* const device_values = staged ? scratch.data() : values_.data();
       staging_.upload(device_values, values, entries, s);
       values = device_values;
-    } else if (options_.sweeps > 1) {
+    } else if (keeps_) {
       copy_on_device(values_.data(), values, entries, s);
     }
     kernels::cuda_jacobi_scale(pattern, values, options_, scale_.data(), zeros_.data(), s);
@@ -92,36 +192,123 @@ class CudaJacobi final : public Jacobi::Impl {
     kernels::gather(pattern_.entries, values_.data(), transposed_.source.data(), transposed_values_.data(), s);
   }
 
+  /// The kept matrix, as programs see it.
+  [[nodiscard]] CsrView view() const {
+    const kernels::DevicePattern p = pattern_.pattern();
+    return {{p.rows, p.rows, p.row_offsets, p.col_indices}, values_.data()};
+  }
+
   void sweep(const double* b, double* x, bool transposed, cudaStream_t s) {
+    if (size_ == 0) return;
+    if (resident_ && !transposed) {
+      resident_->enqueue(pattern_.pattern(), values_.data(), scale_.data(), b, x, options_.sweeps, lanes_, s);
+      return;
+    }
+    if (program_ && !transposed) {
+      // The last iterate, number first + sweeps, goes to x.
+      program_->enqueue({view(),
+                         scale_.data(),
+                         b,
+                         {work_.data(), x},
+                         2,
+                         static_cast<std::uint32_t>(options_.sweeps + 1) & 1U,
+                         true,
+                         0.0},
+                        {s});
+      return;
+    }
     // The sweeps alternate between two arrays; x must be the last one written.
     double* from = options_.sweeps % 2 == 1 ? x : work_.data();
     double* to = from == x ? work_.data() : x;
     kernels::cuda_jacobi_first_sweep(static_cast<Index>(size_), scale_.data(), b, from, s);
-    const kernels::DevicePattern pattern = (transposed ? transposed_ : pattern_).pattern();
-    const double* const values = (transposed ? transposed_values_ : values_).data();
     for (int done = 1; done < options_.sweeps; ++done) {
-      kernels::cuda_jacobi_sweep(pattern, values, scale_.data(), b, from, to, s);
+      if (transposed) {
+        kernels::cuda_jacobi_sweep(transposed_.pattern(), transposed_values_.data(), scale_.data(), b, from, to, s);
+      } else {
+        sweep_once(b, from, to, s);
+      }
       std::swap(from, to);
     }
   }
 
+  void sweep_once(const double* b, const double* from, double* to, cudaStream_t s) {
+    if (part_.size() > 0) {
+      kernels::cuda_jacobi_sweep_parts({view(), scale_.data(), b, from, to, sums_.data(), arrived_.data(), lanes_},
+                                       part_.data(), static_cast<std::uint32_t>(part_.size()), s);
+    } else {
+      kernels::cuda_jacobi_sweep(pattern_.pattern(), values_.data(), scale_.data(), b, from, to, s);
+    }
+  }
+
+  JacobiOutcome solve_on_device(const double* b, double* x, const JacobiStop& stop, Stream stream) {
+    const cudaStream_t s = native(stream);
+    if (kernels::JacobiProgram::has(form)) return solve_by_program(b, x, stop, stream);
+    // Resident sweeps that the library has chosen are of a fixed number, too.
+    if (change_.size() == 0) change_ = {1, s};
+    JacobiOutcome outcome{0, 0.0, false};
+    double* from = x;
+    double* to = work_.data();
+    while (!outcome.converged && outcome.sweeps < stop.max_sweeps && std::isfinite(outcome.change)) {
+      for (int k = 0; k < stop.check_every; ++k) {
+        sweep_once(b, from, to, s);
+        std::swap(from, to);
+      }
+      outcome.sweeps += stop.check_every;
+      kernels::cuda_jacobi_change(static_cast<Index>(size_), from, to, change_.data(), s);
+      outcome.change = fetch(change_.data(), s);
+      outcome.converged = outcome.change <= stop.tolerance;
+    }
+    if (from != x) copy_on_device(x, from, size_, s);
+    return outcome;
+  }
+
+  JacobiOutcome solve_by_program(const double* b, double* x, const JacobiStop& stop, Stream stream) {
+    const cudaStream_t s = native(stream);
+    const std::uint32_t ring_size = kernels::ring_of_solve(form);
+    if (!solver_ || solver_sweeps_ != stop.check_every) {
+      solver_ = make_program(stop.check_every, true, ring_size);
+      solver_sweeps_ = stop.check_every;
+    }
+    if (ring_size > 2 && ring_.size() == 0) ring_ = {2 * size_, s};
+    kernels::JacobiArrays arrays{
+        view(), scale_.data(), b, {x, work_.data(), ring_.data(), ring_.data() + size_}, ring_size, 0, false, 0.0};
+    const JacobiOutcome outcome = run_to_tolerance(*solver_, arrays, stop, stream);
+    if (arrays.ring[arrays.first] != x) copy_on_device(x, arrays.ring[arrays.first], size_, s);
+    count_bytes();
+    return outcome;
+  }
+
   void count_bytes() {
     bytes = scale_.bytes() + zeros_.bytes() + pattern_.bytes() + values_.bytes() + work_.bytes() + transposed_.bytes() +
-            transposed_values_.bytes();
+            transposed_values_.bytes() + part_.bytes() + sums_.bytes() + arrived_.bytes() + ring_.bytes() +
+            change_.bytes() + (resident_ ? resident_->bytes() : 0) + (program_ ? program_->bytes() : 0) +
+            (solver_ ? solver_->bytes() : 0);
   }
 
   Closing closing_;
-  int device_;
+  Context context_;
   JacobiOptions options_;
+  bool keeps_;
+  int lanes_ = 1;
   std::size_t size_;
   DeviceArray<double> scale_;  ///< damping / d
   DeviceArray<Index> zeros_;
-  kernels::DeviceCsr pattern_;  ///< this and what follows: with more than one sweep
+  kernels::DeviceCsr pattern_;  ///< this and what follows: if keeps_
   DeviceArray<double> values_;
   DeviceArray<double> work_;
   kernels::DeviceCsr transposed_;  ///< from the first transposed application on
   DeviceArray<double> transposed_values_;
   bool has_transposed_ = false;
+  std::optional<kernels::CudaResident> resident_;
+  std::optional<kernels::JacobiParts> parts_;
+  std::unique_ptr<kernels::JacobiProgram> program_;
+  std::unique_ptr<kernels::JacobiProgram> solver_;
+  int solver_sweeps_ = 0;
+  DeviceArray<double> ring_;  ///< further iterates of solve()
+  DeviceArray<double> change_;
+  DeviceArray<kernels::JacobiPart> part_;  ///< this and the next two: of the form kernels, with long rows
+  DeviceArray<double> sums_;
+  DeviceArray<std::uint32_t> arrived_;
   CudaStaging staging_;
   CudaVectorPair vectors_;
   StreamOrder order_;

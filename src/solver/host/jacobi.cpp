@@ -1,8 +1,14 @@
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include "context/state.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/jacobi/host.hpp"
+#include "kernels/jacobi/resident_host.hpp"
+#include "programs/jacobi/program.hpp"
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
 
@@ -13,15 +19,26 @@ namespace {
 class HostJacobi final : public Jacobi::Impl {
  public:
   HostJacobi(const Context& context, const CsrView& a, const JacobiOptions& options)
-      : state_(context.state()), options_(options), scale_(static_cast<std::size_t>(a.pattern.rows)) {
+      : context_(context),
+        state_(context.state()),
+        options_(options),
+        keeps_(options.sweeps > 1 || options.keep_matrix),
+        scale_(static_cast<std::size_t>(a.pattern.rows)) {
+    form = options.form == JacobiForm::automatic ? JacobiForm::kernels : options.form;
     update_values(a, MemorySpace::host, {});
+    if (options.sweeps == 1 || a.pattern.rows == 0) return;
+    if (form == JacobiForm::resident) {
+      resident_.emplace(matrix_.pattern(), state_->pool->threads());
+    } else if (kernels::JacobiProgram::has(form)) {
+      program_ = make_program(options.sweeps, false, 2);
+    }
   }
 
   void update_values(const CsrView& a, MemorySpace space, Stream) override {
     require_host_memory(space);
     zero_diagonals = kernels::host_jacobi_scale(a, options_, *state_->pool, scale_.data());
     bytes = static_cast<std::int64_t>(sizeof(double) * scale_.size());
-    if (options_.sweeps == 1) return;
+    if (!keeps_) return;
     const auto rows = static_cast<std::size_t>(a.pattern.rows);
     const Offset entries = a.pattern.entries();
     if (rows > 0) {
@@ -42,19 +59,89 @@ class HostJacobi final : public Jacobi::Impl {
 
   void apply(const double* b, double* x, MemorySpace space, bool transposed, Stream) override {
     require_host_memory(space);
+    if (program_ && !transposed) {
+      program_->enqueue(arrays(b, {work_.data(), x}, static_cast<std::uint32_t>(options_.sweeps + 1) & 1U, true), {});
+      return;
+    }
     // The sweeps alternate between two arrays; x must be the last one written.
     double* from = options_.sweeps % 2 == 1 ? x : work_.data();
     double* to = from == x ? work_.data() : x;
     for (std::size_t i = 0; i < scale_.size(); ++i) from[i] = scale_[i] * b[i];
     if (options_.sweeps == 1) return;
     const CsrView a = transposed ? transposed_matrix() : matrix_.view();
+    // In a forked child threads come in turn, and cannot wait for each other.
+    if (resident_ && !transposed && state_->pool->concurrent()) {
+      resident_->run(a, scale_.data(), b, from, to, options_.sweeps - 1, cut(), *state_->pool);
+      return;
+    }
     for (int sweep = 1; sweep < options_.sweeps; ++sweep) {
-      kernels::host_jacobi_sweep(a, scale_.data(), b, from, to, *state_->pool);
+      kernels::host_jacobi_sweep(a, scale_.data(), b, from, to, cut(), *state_->pool);
       std::swap(from, to);
     }
   }
 
+  JacobiOutcome solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream) override {
+    require_host_memory(space);
+    if (kernels::JacobiProgram::has(form)) return solve_by_program(b, x, stop, stream);
+    JacobiOutcome outcome{0, 0.0, false};
+    double* from = x;
+    double* to = work_.data();
+    while (!outcome.converged && outcome.sweeps < stop.max_sweeps && std::isfinite(outcome.change)) {
+      for (int k = 0; k < stop.check_every; ++k) {
+        kernels::host_jacobi_sweep(matrix_.view(), scale_.data(), b, from, to, cut(), *state_->pool);
+        std::swap(from, to);
+      }
+      outcome.sweeps += stop.check_every;
+      outcome.change = 0.0;
+      for (std::size_t i = 0; i < work_.size(); ++i) outcome.change += std::abs(from[i] - to[i]);
+      outcome.converged = outcome.change <= stop.tolerance;
+    }
+    if (from != x) std::copy(from, from + work_.size(), x);
+    return outcome;
+  }
+
+  std::vector<EngineRun> engine_runs() override {
+    std::vector<EngineRun> runs;
+    if (program_) runs.push_back({"sweeps", program_->report({})});
+    if (solver_) runs.push_back({"solve", solver_->report({})});
+    std::erase_if(runs, [](const EngineRun& run) { return run.report.slices == 0; });
+    return runs;
+  }
+
  private:
+  [[nodiscard]] kernels::RowCut cut() const { return {options_.part_entries, options_.long_row}; }
+
+  std::unique_ptr<kernels::JacobiProgram> make_program(int sweeps, bool checks, std::uint32_t ring_size) {
+    if (!parts_) parts_.emplace(matrix_.pattern(), options_.part_entries, options_.long_row);
+    auto program = std::make_unique<kernels::JacobiProgram>(
+        context_, *parts_, kernels::JacobiProgram::Shape{form, sweeps, checks, ring_size, 1}, options_.scheduler);
+    bytes += program->bytes();
+    return program;
+  }
+
+  [[nodiscard]] kernels::JacobiArrays arrays(const double* b, std::initializer_list<double*> ring, std::uint32_t first,
+                                             bool from_zero) const {
+    kernels::JacobiArrays arrays{matrix_.view(), scale_.data(), b,  {}, static_cast<std::uint32_t>(ring.size()),
+                                 first,          from_zero,     0.0};
+    std::copy(ring.begin(), ring.end(), arrays.ring);
+    return arrays;
+  }
+
+  JacobiOutcome solve_by_program(const double* b, double* x, const JacobiStop& stop, Stream stream) {
+    if (!solver_ || solver_sweeps_ != stop.check_every) {
+      solver_ = make_program(stop.check_every, true, kernels::ring_of_solve(form));
+      solver_sweeps_ = stop.check_every;
+    }
+    ring_.resize(2 * work_.size());
+    kernels::JacobiArrays all = kernels::ring_of_solve(form) == 2
+                                    ? arrays(b, {x, work_.data()}, 0, false)
+                                    : arrays(b, {x, work_.data(), ring_.data(), ring_.data() + work_.size()}, 0, false);
+    const JacobiOutcome outcome = run_to_tolerance(*solver_, all, stop, stream);
+    const double* const last = all.ring[all.first];
+    if (last != x) std::copy(last, last + work_.size(), x);
+    return outcome;
+  }
+
   CsrView transposed_matrix() {
     if (!transposed_) {
       Transposed pattern = transpose(matrix_.pattern());
@@ -68,12 +155,20 @@ class HostJacobi final : public Jacobi::Impl {
     return transposed_->view();
   }
 
+  Context context_;
   std::shared_ptr<Context::State> state_;
   JacobiOptions options_;
+  bool keeps_;
   std::vector<double> scale_;
-  CsrMatrix matrix_;  // with more than one sweep
+  CsrMatrix matrix_;  // this and what follows: if keeps_
   std::optional<CsrMatrix> transposed_;
   std::vector<double> work_;
+  std::vector<double> ring_;  // further iterates of solve()
+  std::optional<kernels::JacobiParts> parts_;
+  std::unique_ptr<kernels::JacobiProgram> program_;
+  std::unique_ptr<kernels::JacobiProgram> solver_;
+  int solver_sweeps_ = 0;
+  std::optional<kernels::HostResident> resident_;
 };
 
 }  // namespace

@@ -1,0 +1,37 @@
+#include <array>
+#include <string>
+#include <utility>
+
+#include "taskdag/error.hpp"
+#include "taskdag/jacobi.hpp"
+
+namespace taskdag {
+
+namespace {
+
+constexpr std::array<std::pair<JacobiForm, const char*>, 7> kForms = {{{JacobiForm::automatic, "auto"},
+                                                                       {JacobiForm::kernels, "kernels"},
+                                                                       {JacobiForm::stages_phases, "stages-phases"},
+                                                                       {JacobiForm::stages, "stages"},
+                                                                       {JacobiForm::checkpoints, "checkpoints"},
+                                                                       {JacobiForm::autonomous, "autonomous"},
+                                                                       {JacobiForm::resident, "resident"}}};
+
+}  // namespace
+
+const char* to_string(JacobiForm form) {
+  for (const auto& [value, name] : kForms) {
+    if (value == form) return name;
+  }
+  return "unknown";
+}
+
+JacobiForm jacobi_form_from(std::string_view name) {
+  for (const auto& [form, own] : kForms) {
+    if (name == own) return form;
+  }
+  throw InvalidInput("no form of Jacobi sweeps is called \"" + std::string(name) +
+                     "\": auto, kernels, stages-phases, stages, checkpoints, autonomous, resident");
+}
+
+}  // namespace taskdag
