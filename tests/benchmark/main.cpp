@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "ilu0.hpp"
+#include "jacobi.hpp"
 #include "many.hpp"
 #include "soak.hpp"
 #include "sptrsv.hpp"
@@ -69,11 +70,13 @@ int main_of(int argc, char** argv) {
   CLI::App& ilu0 = *app.add_subcommand("ilu0", "ILU(0), IC(0) and their application against cuSPARSE");
   CLI::App& soak = *app.add_subcommand("soak", "Many solves on good and bad numbers, each compared");
   CLI::App& many = *app.add_subcommand("many", "Applications to several right-hand sides at once against cuSPARSE");
-  for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many}) add_common(*part, options, schedules);
-  for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many}) add_files(*part, options);
+  CLI::App& jacobi = *app.add_subcommand("jacobi", "Jacobi sweeps in every form against kernel by kernel");
+  for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many, &jacobi}) add_common(*part, options, schedules);
+  for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many, &jacobi}) add_files(*part, options);
   add_measuring(sptrsv, options);
   add_measuring(ilu0, options);
   add_measuring(many, options);
+  add_measuring(jacobi, options);
   sptrsv.add_flag("--transposed", options.transposed, "Solve with the transposed triangles");
   sptrsv.add_option("--rhs", options.rhs, "Right-hand sides of one solve")
       ->check(CLI::PositiveNumber)
@@ -91,6 +94,7 @@ int main_of(int argc, char** argv) {
   if (sptrsv.parsed()) return run_sptrsv(options);
   if (ilu0.parsed()) return run_ilu0(options);
   if (many.parsed()) return run_many(options);
+  if (jacobi.parsed()) return run_jacobi(options);
   return run_soak(options);
 }
 

@@ -118,6 +118,23 @@ void make_dominant(CsrMatrix& a) {
   }
 }
 
+/// A tridiagonal matrix with one row of 100,000 entries.
+CsrMatrix heavy_row() {
+  constexpr Index kRows = 200000;
+  constexpr Index kHeavy = 1000;
+  CsrMatrix a{kRows, kRows, {0}, {}, {}};
+  for (Index i = 0; i < kRows; ++i) {
+    const Index first = i == kHeavy ? 0 : std::max(i - 1, 0);
+    const Index last = i == kHeavy ? 99999 : std::min(i + 1, kRows - 1);
+    for (Index j = first; j <= last; ++j) {
+      a.col_indices.push_back(j);
+      a.values.push_back(i != j ? -1.0 : i == kHeavy ? 100000.0 : 4.0);
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  return a;
+}
+
 // The smoke test's problems.
 constexpr const char* kSmall[] = {"5-point 40^2", "27-point 2 unknowns 8^3"};
 
@@ -146,6 +163,8 @@ std::vector<Generated> generated() {
       {"narrow band p.14 b10", table, [] { return symmetrised(make_narrow_band_lower(100000, 0.14, 10, 3)); }},
       {"7-point 100^3 wind", other, stencil({seven_point, 100, 100, 100, 1, 0.5})},
       {"bidiagonal 100k", other, stencil({five_point, 100000, 1, 1, 1, 0.0})},  // a chain: one row a level
+      {"heavy row 200k", other, heavy_row},
+      {"R-MAT 2^15", other, [] { return make_rmat({.scale = 15}); }},
       {kSmall[0], ProblemSet::smoke, stencil({five_point, 40, 40, 1, 1, 0.0})},
       {kSmall[1], ProblemSet::smoke, stencil({twenty_seven_point, 8, 8, 8, 2, 0.0})},
   };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/host/thread_pool.hpp"
-#include "kernels/jacobi/task.hpp"
+#include "kernels/jacobi/host_row.hpp"
 #include "taskdag/jacobi.hpp"
 
 namespace taskdag::kernels {

@@ -3,6 +3,7 @@
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/device.hpp"
 #include "base/index.hpp"
+#include "base/macros.hpp"
 #include "kernels/jacobi/resident_cuda.hpp"
 
 namespace taskdag::kernels {
@@ -12,7 +13,7 @@ namespace {
 constexpr int kThreads = 1024;
 /// Lanes of the sum that one thread stands for: it keeps as many sums, and adds them up as the lanes would.
 constexpr int kSums = 4;
-constexpr int threads_of_row(int lanes) { return std::max(lanes / kSums, 1); }
+TASKDAG_HD constexpr int threads_of_row(int lanes) { return lanes > kSums ? lanes / kSums : 1; }
 
 struct Arguments {
   const ResidentBlock* block;

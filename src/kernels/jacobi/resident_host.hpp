@@ -7,7 +7,7 @@
 
 #include "backends/host/seam.hpp"
 #include "backends/host/thread_pool.hpp"
-#include "kernels/jacobi/task.hpp"
+#include "kernels/jacobi/host_row.hpp"
 #include "taskdag/csr.hpp"
 
 namespace taskdag::kernels {

@@ -2,7 +2,6 @@
 /// The tasks of damped Jacobi sweeps: a row's diagonal term, and one sweep of one row. Written once for every backend.
 #pragma once
 
-#include "base/index.hpp"
 #include "base/macros.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/jacobi.hpp"
@@ -62,34 +61,6 @@ TASKDAG_HD double jacobi_row(const Group& group, const CsrView& a, Index i, cons
     sum += a.values[e] * x[a.pattern.col_indices[e]];
   }
   return x[i] + scale * (b - group.sum(sum));
-}
-
-/// How long rows are cut: those with more than long_row entries (0: none) into pieces of part_entries.
-struct RowCut {
-  Index part_entries;
-  Index long_row;
-};
-
-/// The same on one thread, the additions in the order of a row's pieces.
-inline double jacobi_row_in_pieces(const CsrView& a, Index i, const double* x, double b, double scale,
-                                   const RowCut& cut) {
-  struct Alone {
-    static int rank() { return 0; }
-    static int size() { return 1; }
-    static double sum(double value) { return value; }
-  };
-  const Offset begin = a.pattern.row_offsets[i];
-  const Offset end = a.pattern.row_offsets[i + 1];
-  if (cut.long_row == 0 || end - begin <= cut.long_row) return jacobi_row(Alone(), a, i, x, b, scale);
-  double total = 0.0;
-  for (Offset first = begin; first < end;) {
-    const Offset last = end_of_piece(first, cut.part_entries, end);
-    double sum = 0.0;
-    for (Offset e = first; e < last; ++e) sum += a.values[e] * x[a.pattern.col_indices[e]];
-    total += sum;
-    first = last;
-  }
-  return x[i] + scale * (b - total);
 }
 
 }  // namespace taskdag::kernels

@@ -122,10 +122,9 @@ class CudaJacobi final : public Jacobi::Impl {
     for (std::size_t i = 0; i < size_; ++i) {
       long_rows = long_rows || (options_.long_row > 0 && offsets[i + 1] - offsets[i] > options_.long_row);
     }
-    const bool automatic = options_.form == JacobiForm::automatic;
-    const bool try_resident =
-        form == JacobiForm::resident || (automatic && options_.sweeps >= kResidentSweeps && !options_.keep_matrix &&
-                                         !long_rows && may_be_resident(rows, offsets.back(), lanes_));
+    const bool try_resident = form == JacobiForm::resident ||
+                              (options_.form == JacobiForm::automatic && options_.sweeps >= kResidentSweeps &&
+                               !options_.keep_matrix && !long_rows && may_be_resident(rows, offsets.back(), lanes_));
     if (form == JacobiForm::resident && long_rows) {
       throw Unsupported("resident Jacobi sweeps do not take rows of more than " + std::to_string(options_.long_row) +
                         " entries: use another form");
