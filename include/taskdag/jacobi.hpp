@@ -28,11 +28,13 @@ enum class JacobiForm {
   stages,         ///< as before; a task between two sweeps waits for all parts, by individual dependencies (7.4.1)
   checkpoints,    ///< a part is a task that depends on the parts whose values it needs (7.4.2)
   autonomous,     ///< a part waits by itself for the parts whose values it needs (7.4.3)
-  resident,       ///< one kernel: each block keeps its rows in shared memory and exchanges values with its neighbours;
-                  ///< on the host each thread keeps its rows and waits for its neighbours
+  tiles,     ///< a kernel for every few sweeps: each block loads a compact tile of rows with what lies around it, and
+             ///< sweeps several times, doing again what its neighbours do; on the host a thread with its caches
+  resident,  ///< one kernel: tiles stay in the blocks, which hand values over to their neighbours every few sweeps;
+             ///< on the host each thread keeps its rows and waits for its neighbours
 };
 TASKDAG_API const char* to_string(JacobiForm form);
-/// "auto", "kernels", "stages-phases", "stages", "checkpoints", "autonomous", "resident".
+/// "auto", "kernels", "stages-phases", "stages", "checkpoints", "autonomous", "tiles", "resident".
 /// @throws InvalidInput for another name
 TASKDAG_API JacobiForm jacobi_form_from(std::string_view name);
 
@@ -46,8 +48,8 @@ struct JacobiOptions {
   /// Of the forms that are programs of the task engine; the device controller's cannot be captured.
   engine::Scheduler scheduler = engine::Scheduler::automatic;
   Index part_entries = 1024;  ///< >= 1: entries of a part; a row with more may make it larger
-  /// Rows with more entries are cut into pieces of part_entries, by every form but resident, which on CUDA does not
-  /// take such rows. 0: no row is.
+  /// Rows with more entries are cut into pieces of part_entries, by every form but tiles and, on CUDA, resident, which
+  /// do not take such rows. 0: no row is.
   Index long_row = 4096;
 };
 
@@ -89,7 +91,7 @@ class TASKDAG_API Jacobi {
   /// max_sweeps of them. b, x: as in apply(), not aliased. Returns when it has ended; x then holds the last iterate.
   /// Makes what it needs on the first call and with another check_every. Of JacobiOptions, `sweeps` plays no part, and
   /// automatic is kernels.
-  /// @throws InvalidInput, also without keep_matrix and for the form resident, whose number of sweeps is fixed;
+  /// @throws InvalidInput, also without keep_matrix and for tiles and resident, whose number of sweeps is fixed;
   /// Unsupported, DeviceError, OutOfMemory
   JacobiOutcome solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream = {});
 

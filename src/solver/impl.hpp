@@ -71,6 +71,9 @@ class Jacobi::Impl {
   std::int64_t bytes = 0;
 };
 
+/// Tiles do not take rows in pieces. @throws Unsupported if there is a long row
+void require_no_long_rows(std::span<const Offset> row_offsets, const JacobiOptions& options);
+
 namespace host {
 std::unique_ptr<TriangularSolver::Impl> make_triangular(const Context&, const CsrView&, const TriangularOptions&);
 std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const CsrPattern&, const FactorOptions&,

@@ -1,6 +1,8 @@
 #include "taskdag/jacobi.hpp"
 
 #include <cmath>
+#include <span>
+#include <string>
 
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
@@ -15,6 +17,15 @@ void check_matrix(const CsrView& a, MemorySpace space) {
 }
 
 }  // namespace
+
+void require_no_long_rows(std::span<const Offset> row_offsets, const JacobiOptions& options) {
+  if (options.long_row == 0) return;
+  for (std::size_t i = 0; i + 1 < row_offsets.size(); ++i) {
+    if (row_offsets[i + 1] - row_offsets[i] <= options.long_row) continue;
+    throw Unsupported("Jacobi sweeps by tiles do not take rows of more than " + std::to_string(options.long_row) +
+                      " entries, such as row " + std::to_string(i) + ": use another form");
+  }
+}
 
 Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, const JacobiOptions& options,
                Stream stream) {
@@ -68,8 +79,9 @@ void Jacobi::apply(const double* b, double* x, MemorySpace space, bool transpose
 JacobiOutcome Jacobi::solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream) {
   if (!impl_->has_values) throw InvalidInput("the last update_values() failed: Jacobi needs another one first");
   if (!impl_->keeps_matrix) throw InvalidInput("Jacobi with one sweep has not kept the matrix: ask for keep_matrix");
-  if (impl_->form == JacobiForm::resident && !impl_->automatic) {
-    throw InvalidInput("resident Jacobi sweeps are of a fixed number: a tolerance needs another form");
+  if ((impl_->form == JacobiForm::resident || impl_->form == JacobiForm::tiles) && !impl_->automatic) {
+    throw InvalidInput(std::string("Jacobi sweeps of the form ") + to_string(impl_->form) +
+                       " are of a fixed number: a tolerance needs another form");
   }
   if (!(stop.tolerance >= 0.0)) throw InvalidInput("the tolerance of Jacobi must be 0 or more");
   if (stop.max_sweeps < 1 || stop.check_every < 1) throw InvalidInput("Jacobi needs at least one sweep");

@@ -9,12 +9,13 @@ namespace taskdag {
 
 namespace {
 
-constexpr std::array<std::pair<JacobiForm, const char*>, 7> kForms = {{{JacobiForm::automatic, "auto"},
+constexpr std::array<std::pair<JacobiForm, const char*>, 8> kForms = {{{JacobiForm::automatic, "auto"},
                                                                        {JacobiForm::kernels, "kernels"},
                                                                        {JacobiForm::stages_phases, "stages-phases"},
                                                                        {JacobiForm::stages, "stages"},
                                                                        {JacobiForm::checkpoints, "checkpoints"},
                                                                        {JacobiForm::autonomous, "autonomous"},
+                                                                       {JacobiForm::tiles, "tiles"},
                                                                        {JacobiForm::resident, "resident"}}};
 
 }  // namespace
@@ -31,7 +32,7 @@ JacobiForm jacobi_form_from(std::string_view name) {
     if (name == own) return form;
   }
   throw InvalidInput("no form of Jacobi sweeps is called \"" + std::string(name) +
-                     "\": auto, kernels, stages-phases, stages, checkpoints, autonomous, resident");
+                     "\": auto, kernels, stages-phases, stages, checkpoints, autonomous, tiles, resident");
 }
 
 }  // namespace taskdag

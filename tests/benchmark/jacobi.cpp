@@ -68,7 +68,7 @@ class JacobiForms {
       cut(sweeps, true);
       if (longest_ > JacobiOptions{}.long_row) cut(sweeps, false);
     }
-    solves();
+    if (session_.options.forms.empty()) solves();
   }
 
  private:
@@ -99,6 +99,7 @@ class JacobiForms {
     if (sweeps == 1) return;
     for (const JacobiForm form :
          {JacobiForm::stages_phases, JacobiForm::stages, JacobiForm::checkpoints, JacobiForm::autonomous}) {
+      if (!wanted(form)) continue;
       for (const Scheduler scheduler : {Scheduler::megakernel, Scheduler::timesliced, Scheduler::device_controller}) {
         // Long rows that are whole, the slower schedulers: one comparison is enough.
         if (scheduler != Scheduler::megakernel && (!split || sweeps % 10 != 0)) continue;
@@ -108,8 +109,10 @@ class JacobiForms {
       }
     }
     options.scheduler = Scheduler::automatic;
-    options.form = JacobiForm::resident;
-    measure_application(options, sweeps, split);
+    for (const JacobiForm form : {JacobiForm::tiles, JacobiForm::resident}) {
+      options.form = form;
+      if (wanted(form)) measure_application(options, sweeps, split);
+    }
   }
 
   void measure_application(const JacobiOptions& options, int sweeps, bool split) {
@@ -117,11 +120,20 @@ class JacobiForms {
     try {
       j = make(options);
     } catch (const Unsupported&) {
-      return;  // too large to be resident
+      return;  // rows or tiles are too large
     }
-    const char* const scheduler = options.form == JacobiForm::resident ? "" : engine::to_string(options.scheduler);
+    const char* const scheduler = options.scheduler == Scheduler::automatic ? "" : engine::to_string(options.scheduler);
     measure(to_string(options.form), scheduler, sweeps, split,
             [&] { j->apply(b_.data(), x_.data(), MemorySpace::device); });
+    if (options.scheduler != Scheduler::automatic) return;
+    const Graph graph(
+        [&](cudaStream_t stream) { j->apply(b_.data(), x_.data(), MemorySpace::device, false, {stream}); });
+    measure(std::string(to_string(options.form)) + " in a graph", scheduler, sweeps, split, [&] { graph.launch(); });
+  }
+
+  [[nodiscard]] bool wanted(JacobiForm form) const {
+    const auto& forms = session_.options.forms;
+    return forms.empty() || std::find(forms.begin(), forms.end(), form) != forms.end();
   }
 
   /// Solves that look at the change, which is never small enough.

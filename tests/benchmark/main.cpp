@@ -81,6 +81,12 @@ int main_of(int argc, char** argv) {
   sptrsv.add_option("--rhs", options.rhs, "Right-hand sides of one solve")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  jacobi.add_option_function<std::vector<std::string>>(
+      "--forms",
+      [&](const std::vector<std::string>& names) {
+        for (const std::string& name : names) options.forms.push_back(jacobi_form_from(name));
+      },
+      "Forms by name; default: all, and solves to a tolerance");
   soak.add_option("--solves", options.solves, "Solves, all problems together")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

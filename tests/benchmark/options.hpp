@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "taskdag/engine/static/order.hpp"
+#include "taskdag/jacobi.hpp"
 #include "taskdag/solve_schedule.hpp"
 #include "timing.hpp"
 
@@ -26,6 +27,8 @@ struct Options {
   std::string csv;         ///< files for the rows; empty: none
   std::string json;
   bool resume = false;  ///< leave out what the CSV file has already, and add to it
+
+  std::vector<JacobiForm> forms;  ///< jacobi: beside kernels; empty: all, and solves
 
   // soak
   std::int64_t solves = 100000;

@@ -163,6 +163,8 @@ std::vector<Generated> generated() {
       {"narrow band p.14 b10", table, [] { return symmetrised(make_narrow_band_lower(100000, 0.14, 10, 3)); }},
       {"7-point 100^3 wind", other, stencil({seven_point, 100, 100, 100, 1, 0.5})},
       {"bidiagonal 100k", other, stencil({five_point, 100000, 1, 1, 1, 0.0})},  // a chain: one row a level
+      {"5-point 440^2", other, stencil({five_point, 440, 440, 1, 1, 0.0})},
+      {"7-point 50^3", other, stencil({seven_point, 50, 50, 50, 1, 0.0})},
       {"heavy row 200k", other, heavy_row},
       {"R-MAT 2^15", other, [] { return make_rmat({.scale = 15}); }},
       {kSmall[0], ProblemSet::smoke, stencil({five_point, 40, 40, 1, 1, 0.0})},

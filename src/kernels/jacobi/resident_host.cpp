@@ -4,9 +4,38 @@
 #include <utility>
 
 #include "base/index.hpp"
-#include "kernels/jacobi/resident.hpp"
 
 namespace taskdag::kernels {
+
+namespace {
+
+/// A row costs about as much as so many entries.
+constexpr std::int64_t kRowWeight = 4;
+
+/// First rows of `blocks` runs of rows of about equal work, and the end.
+std::vector<Index> equal_rows(const CsrPattern& pattern, Index blocks) {
+  const auto weight = [&](Index row) { return pattern.row_offsets[row] + kRowWeight * row; };
+  std::vector<Index> first{0};
+  for (Index b = 1; b < blocks; ++b) {
+    const std::int64_t target = weight(pattern.rows) * b / blocks;
+    Index low = first.back();
+    Index high = pattern.rows;
+    while (low < high) {
+      const Index middle = low + (high - low) / 2;
+      if (weight(middle) < target) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    first.push_back(low);
+  }
+  first.push_back(pattern.rows);
+  first.erase(std::unique(first.begin(), first.end()), first.end());
+  return first;
+}
+
+}  // namespace
 
 HostResident::HostResident(const CsrPattern& pattern, int threads) {
   const std::vector<Index> first = equal_rows(pattern, threads);

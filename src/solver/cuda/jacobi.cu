@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -8,25 +9,29 @@
 #include "csr/device_csr.hpp"
 #include "csr/gather.hpp"
 #include "kernels/jacobi/cuda.hpp"
-#include "kernels/jacobi/resident_cuda.hpp"
+#include "kernels/jacobi/tiles_cuda.hpp"
 #include "programs/jacobi/program.hpp"
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/staging.hpp"
 #include "solver/cuda/stream_order.hpp"
 #include "solver/impl.hpp"
+#include "solver/jacobi_tiles.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::cuda {
 namespace {
 
-/// Below this many sweeps, what resident sweeps load first costs more than they save.
-constexpr int kResidentSweeps = 3;
+/// Below this many sweeps, what tiles load first costs more than they save.
+constexpr int kTileSweeps = 3;
 
-/// Whether rows are so short and few that their blocks may fit, before anybody looks at them.
-bool may_be_resident(Index rows, Offset entries, int lanes) {
-  const std::size_t bytes = static_cast<std::size_t>(entries) * 10 + static_cast<std::size_t>(rows) * 40;
-  const auto blocks = static_cast<std::size_t>(kernels::resident_blocks(rows, lanes));
-  return bytes < blocks * most_shared_bytes();
+/// An exchange between resident tiles takes about as long as so many sweeps.
+constexpr double kExchangeOfResident = 3.0;
+
+/// Whether tiles may fit before anybody looks at them.
+bool may_be_resident(Index rows, Offset entries) {
+  const std::size_t bytes = kernels::bytes_of_tile(static_cast<std::size_t>(entries), static_cast<std::size_t>(rows),
+                                                   static_cast<std::size_t>(rows));
+  return bytes < static_cast<std::size_t>(device_limits().multiprocessors) * most_shared_bytes();
 }
 
 class CudaJacobi final : public Jacobi::Impl {
@@ -122,20 +127,18 @@ class CudaJacobi final : public Jacobi::Impl {
     for (std::size_t i = 0; i < size_; ++i) {
       long_rows = long_rows || (options_.long_row > 0 && offsets[i + 1] - offsets[i] > options_.long_row);
     }
-    const bool try_resident = form == JacobiForm::resident ||
-                              (options_.form == JacobiForm::automatic && options_.sweeps >= kResidentSweeps &&
-                               !options_.keep_matrix && !long_rows && may_be_resident(rows, offsets.back(), lanes_));
-    if (form == JacobiForm::resident && long_rows) {
-      throw Unsupported("resident Jacobi sweeps do not take rows of more than " + std::to_string(options_.long_row) +
-                        " entries: use another form");
-    }
+    const bool asked = form == JacobiForm::resident || form == JacobiForm::tiles;
+    const bool try_tiles = asked || (options_.form == JacobiForm::automatic && options_.sweeps >= kTileSweeps &&
+                                     !long_rows && may_be_resident(rows, offsets.back()));
+    if (asked) require_no_long_rows(offsets, options_);
     const bool programs = kernels::JacobiProgram::has(form);
-    if (try_resident || programs) {
+    if (several && (try_tiles || programs)) {
       const std::vector<Index> columns = fetch_array(pattern_.pattern().col_indices, values_.size(), s);
       const CsrPattern pattern{rows, rows, offsets.data(), columns.data()};
-      if (try_resident) make_resident(pattern, s);
-      if (programs) parts_.emplace(pattern, options_.part_entries, options_.long_row);
-      if (programs && several) program_ = make_program(options_.sweeps, false, 2);
+      if (try_tiles)
+        make_tiles(pattern, form == JacobiForm::tiles ? kernels::TileForm::passes : kernels::TileForm::resident,
+                   stream);
+      if (programs) program_ = make_program(options_.sweeps, false, 2, &pattern);
     }
     if (form == JacobiForm::kernels && long_rows) {
       const auto parts = kernels::cut_into_parts(offsets.data(), rows, options_.part_entries, options_.long_row);
@@ -145,18 +148,38 @@ class CudaJacobi final : public Jacobi::Impl {
     }
   }
 
-  void make_resident(const CsrPattern& pattern, cudaStream_t s) {
-    const kernels::ResidentLayout layout(pattern, kernels::resident_blocks(pattern.rows, lanes_));
-    if (kernels::CudaResident::can_run(layout, lanes_)) {
-      resident_.emplace(layout, s);
-      form = JacobiForm::resident;
-    } else if (form == JacobiForm::resident) {
-      throw Unsupported("resident Jacobi sweeps: " + std::to_string(pattern.rows) + " rows with " +
-                        std::to_string(pattern.entries()) + " entries do not fit the device's shared memory");
+  /// Where nobody has asked for tiles and they do not fit, the form stays. @throws Unsupported where somebody has
+  void make_tiles(const CsrPattern& pattern, kernels::TileForm tile_form, Stream stream) {
+    const bool resident = tile_form == kernels::TileForm::resident;
+    const kernels::JacobiTiles tiles =
+        best_tiles(context_, pattern, pattern_view(), MemorySpace::device,
+                   {kernels::rows_of_tile(tile_form, pattern.rows, pattern.entries(), lanes_),
+                    resident ? device_limits().multiprocessors : 0, kernels::room_of_tile(tile_form),
+                    std::min(kernels::kMostDepth, options_.sweeps - 1), resident ? kExchangeOfResident : 0.0},
+                   stream);
+    if (kernels::CudaTiles::can_run(tiles, tile_form, lanes_)) {
+      tiles_.emplace(tiles, tile_form, pattern.rows, native(stream));
+      form = resident ? JacobiForm::resident : JacobiForm::tiles;
+    } else if (form == JacobiForm::resident || form == JacobiForm::tiles) {
+      throw Unsupported(std::string("Jacobi sweeps of the form ") + to_string(form) + ": tiles of " +
+                        std::to_string(pattern.rows) + " rows with " + std::to_string(pattern.entries()) +
+                        " entries, and what they need around them, do not fit the device's shared memory");
     }
   }
 
-  std::unique_ptr<kernels::JacobiProgram> make_program(int sweeps, bool checks, std::uint32_t ring_size) {
+  std::unique_ptr<kernels::JacobiProgram> make_program(int sweeps, bool checks, std::uint32_t ring_size,
+                                                       const CsrPattern* pattern = nullptr) {
+    if (!parts_) {
+      std::vector<Offset> offsets;
+      std::vector<Index> columns;
+      if (pattern == nullptr) {
+        offsets = fetch_array(pattern_.pattern().row_offsets, size_ + 1, nullptr);
+        columns = fetch_array(pattern_.pattern().col_indices, values_.size(), nullptr);
+      }
+      const auto rows = static_cast<Index>(size_);
+      parts_.emplace(pattern != nullptr ? *pattern : CsrPattern{rows, rows, offsets.data(), columns.data()},
+                     options_.part_entries, options_.long_row);
+    }
     return std::make_unique<kernels::JacobiProgram>(
         context_, *parts_, kernels::JacobiProgram::Shape{form, sweeps, checks, ring_size, lanes_}, options_.scheduler);
   }
@@ -174,6 +197,7 @@ class CudaJacobi final : public Jacobi::Impl {
       copy_on_device(values_.data(), values, entries, s);
     }
     kernels::cuda_jacobi_scale(pattern, values, options_, scale_.data(), zeros_.data(), s);
+    if (tiles_) tiles_->load(values_.data(), s);
     if (has_transposed_) load_transposed(s);
     zero_diagonals = fetch(zeros_.data(), s);
     count_bytes();
@@ -191,16 +215,17 @@ class CudaJacobi final : public Jacobi::Impl {
     kernels::gather(pattern_.entries, values_.data(), transposed_.source.data(), transposed_values_.data(), s);
   }
 
-  /// The kept matrix, as programs see it.
-  [[nodiscard]] CsrView view() const {
+  /// The kept matrix.
+  [[nodiscard]] CsrPattern pattern_view() const {
     const kernels::DevicePattern p = pattern_.pattern();
-    return {{p.rows, p.rows, p.row_offsets, p.col_indices}, values_.data()};
+    return {p.rows, p.rows, p.row_offsets, p.col_indices};
   }
+  [[nodiscard]] CsrView view() const { return {pattern_view(), values_.data()}; }
 
   void sweep(const double* b, double* x, bool transposed, cudaStream_t s) {
     if (size_ == 0) return;
-    if (resident_ && !transposed) {
-      resident_->enqueue(pattern_.pattern(), values_.data(), scale_.data(), b, x, options_.sweeps, lanes_, s);
+    if (tiles_ && !transposed) {
+      tiles_->enqueue(scale_.data(), b, x, work_.data(), options_.sweeps, lanes_, s);
       return;
     }
     if (program_ && !transposed) {
@@ -242,7 +267,7 @@ class CudaJacobi final : public Jacobi::Impl {
   JacobiOutcome solve_on_device(const double* b, double* x, const JacobiStop& stop, Stream stream) {
     const cudaStream_t s = native(stream);
     if (kernels::JacobiProgram::has(form)) return solve_by_program(b, x, stop, stream);
-    // Resident sweeps that the library has chosen are of a fixed number, too.
+    // Tiles that the library has chosen are for a fixed number of sweeps, too.
     if (change_.size() == 0) change_ = {1, s};
     JacobiOutcome outcome{0, 0.0, false};
     double* from = x;
@@ -280,7 +305,7 @@ class CudaJacobi final : public Jacobi::Impl {
   void count_bytes() {
     bytes = scale_.bytes() + zeros_.bytes() + pattern_.bytes() + values_.bytes() + work_.bytes() + transposed_.bytes() +
             transposed_values_.bytes() + part_.bytes() + sums_.bytes() + arrived_.bytes() + ring_.bytes() +
-            change_.bytes() + (resident_ ? resident_->bytes() : 0) + (program_ ? program_->bytes() : 0) +
+            change_.bytes() + (tiles_ ? tiles_->bytes() : 0) + (program_ ? program_->bytes() : 0) +
             (solver_ ? solver_->bytes() : 0);
   }
 
@@ -298,7 +323,7 @@ class CudaJacobi final : public Jacobi::Impl {
   kernels::DeviceCsr transposed_;  ///< from the first transposed application on
   DeviceArray<double> transposed_values_;
   bool has_transposed_ = false;
-  std::optional<kernels::CudaResident> resident_;
+  std::optional<kernels::CudaTiles> tiles_;
   std::optional<kernels::JacobiParts> parts_;
   std::unique_ptr<kernels::JacobiProgram> program_;
   std::unique_ptr<kernels::JacobiProgram> solver_;

@@ -8,9 +8,12 @@
 #include "dag/transpose.hpp"
 #include "kernels/jacobi/host.hpp"
 #include "kernels/jacobi/resident_host.hpp"
+#include "kernels/jacobi/tiles_host.hpp"
 #include "programs/jacobi/program.hpp"
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
+#include "solver/jacobi_tiles.hpp"
+#include "taskdag/error.hpp"
 
 namespace taskdag::host {
 
@@ -29,6 +32,8 @@ class HostJacobi final : public Jacobi::Impl {
     if (options.sweeps == 1 || a.pattern.rows == 0) return;
     if (form == JacobiForm::resident) {
       resident_.emplace(matrix_.pattern(), state_->pool->threads());
+    } else if (form == JacobiForm::tiles) {
+      make_tiles();
     } else if (kernels::JacobiProgram::has(form)) {
       program_ = make_program(options.sweeps, false, 2);
     }
@@ -48,6 +53,7 @@ class HostJacobi final : public Jacobi::Impl {
                  {a.pattern.col_indices, a.pattern.col_indices + entries},
                  {a.values, a.values + entries}};
     }
+    if (tiles_) tiles_->load(matrix_.values.data());
     transposed_.reset();
     work_.resize(rows);
     bytes += static_cast<std::int64_t>(sizeof(double) * rows + sizeof(Offset) * (rows + 1)) +
@@ -61,6 +67,10 @@ class HostJacobi final : public Jacobi::Impl {
     require_host_memory(space);
     if (program_ && !transposed) {
       program_->enqueue(arrays(b, {work_.data(), x}, static_cast<std::uint32_t>(options_.sweeps + 1) & 1U, true), {});
+      return;
+    }
+    if (tiles_ && !transposed) {
+      tiles_->run(scale_.data(), b, x, work_.data(), options_.sweeps, *state_->pool);
       return;
     }
     // The sweeps alternate between two arrays; x must be the last one written.
@@ -110,6 +120,21 @@ class HostJacobi final : public Jacobi::Impl {
 
  private:
   [[nodiscard]] kernels::RowCut cut() const { return {options_.part_entries, options_.long_row}; }
+
+  void make_tiles() {
+    const CsrPattern pattern = matrix_.pattern();
+    require_no_long_rows(matrix_.row_offsets, options_);
+    kernels::JacobiTiles tiles = best_tiles(context_, pattern, pattern, MemorySpace::host,
+                                            {kernels::host_rows_of_tile(pattern.rows, pattern.entries()), 0,
+                                             kernels::host_room_of_tile(), kernels::kMostDepth, 0.0},
+                                            {});
+    if (tiles.depth == 0) {
+      throw Unsupported("Jacobi sweeps by tiles: rows need too many others for a tile to fit a processor's cache");
+    }
+    tiles_.emplace(std::move(tiles));
+    tiles_->load(matrix_.values.data());
+    bytes += tiles_->bytes();
+  }
 
   std::unique_ptr<kernels::JacobiProgram> make_program(int sweeps, bool checks, std::uint32_t ring_size) {
     if (!parts_) parts_.emplace(matrix_.pattern(), options_.part_entries, options_.long_row);
@@ -169,6 +194,7 @@ class HostJacobi final : public Jacobi::Impl {
   std::unique_ptr<kernels::JacobiProgram> solver_;
   int solver_sweeps_ = 0;
   std::optional<kernels::HostResident> resident_;
+  std::optional<kernels::HostTiles> tiles_;
 };
 
 }  // namespace

@@ -1,0 +1,293 @@
+#include <algorithm>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/check.hpp"
+#include "backends/cuda/device.hpp"
+#include "base/index.hpp"
+#include "base/macros.hpp"
+#include "csr/gather.hpp"
+#include "kernels/jacobi/tiles_cuda.hpp"
+
+namespace taskdag::kernels {
+
+namespace {
+
+/// Lanes of the sum that one thread stands for: it keeps as many sums, and adds them up as the lanes would.
+constexpr int kSums = 4;
+TASKDAG_HD constexpr int threads_of_row(int lanes) { return lanes > kSums ? lanes / kSums : 1; }
+
+constexpr int threads_of(TileForm form) { return form == TileForm::resident ? 1024 : 512; }
+/// Blocks of passes that are to share a multiprocessor: one loads while the other computes.
+constexpr std::size_t kPassesPerMultiprocessor = 2;
+
+struct Arguments {
+  const JacobiTile* tile;
+  const std::uint32_t* row;
+  const std::uint16_t* offset;
+  const std::uint16_t* place;
+  const double* values;
+  const double* scale;
+  const double* b;
+  const double* from;  ///< null: scale · b, the iterate after the first sweep
+  double* to;
+  ulonglong2* slot;
+  std::uint32_t* state;
+  int sweeps;  ///< beyond the iterate to start from; of passes at most depth
+  int depth;
+};
+
+/// A value and the number of its exchange, in two words that each have half of both: whoever reads the number twice has
+/// read all of the value, whatever the value is.
+__device__ void give(ulonglong2* slot, double value, std::uint32_t number) {
+  const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
+  const unsigned long long tag = static_cast<unsigned long long>(number) << 32U;
+  asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(slot), "l"(tag | (bits & 0xFFFFFFFFU)),
+               "l"(tag | (bits >> 32U))
+               : "memory");
+}
+__device__ double take(const ulonglong2* slot, std::uint32_t number) {
+  unsigned long long low;
+  unsigned long long high;
+  do {
+    asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(slot) : "memory");
+  } while (static_cast<std::uint32_t>(low >> 32U) != number || static_cast<std::uint32_t>(high >> 32U) != number);
+  return __longlong_as_double(static_cast<long long>((high << 32U) | (low & 0xFFFFFFFFU)));
+}
+
+/// Σ a_ij x_j of a row, by threads_of_row(Lanes) threads: the additions of `Lanes` lanes in their order.
+template <int Lanes>
+__device__ double row_sum(const double* value, const std::uint16_t* place, int begin, int end, int rank,
+                          const double* x) {
+  constexpr int kThreadsOfRow = threads_of_row(Lanes);
+  constexpr int kOwn = Lanes / kThreadsOfRow;
+  double sum[kOwn] = {};
+  for (int e = begin + rank; e < end; e += Lanes) {
+#pragma unroll
+    for (int k = 0; k < kOwn; ++k) {
+      const int entry = e + k * kThreadsOfRow;
+      if (entry < end) sum[k] += value[entry] * x[place[entry]];
+    }
+  }
+#pragma unroll
+  for (int offset = kOwn / 2; offset > 0; offset /= 2) {
+#pragma unroll
+    for (int k = 0; k < offset; ++k) sum[k] += sum[k + offset];
+  }
+#pragma unroll
+  for (int offset = kThreadsOfRow / 2; offset > 0; offset /= 2) {
+    sum[0] += __shfl_xor_sync(0xFFFFFFFFU, sum[0], offset);
+  }
+  return sum[0];
+}
+
+/// resident: all blocks run at the same time, and take values from each other between the rounds of `depth` sweeps.
+template <int Lanes, TileForm Form>
+__global__ void __launch_bounds__(threads_of(Form)) tile_kernel(Arguments p) {
+  constexpr int kThreads = Form == TileForm::resident ? 1024 : 512;
+  constexpr int kThreadsOfRow = threads_of_row(Lanes);
+  constexpr bool kExchanges = Form == TileForm::resident;
+  const JacobiTile& tile = p.tile[blockIdx.x];
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int own = tile.level_end[0];
+  const int computed = tile.level_end[p.depth - 1];
+  const int rows = tile.level_end[p.depth];
+  const std::uint16_t* const offsets = p.offset + tile.offset_begin;
+  const int entries = offsets[computed];
+
+  extern __shared__ double shared[];
+  double* const value = shared;
+  double* const b = value + entries;
+  double* const scale = b + computed;
+  double* const iterate[2] = {scale + computed, scale + computed + rows};
+  auto* const number = reinterpret_cast<std::uint32_t*>(iterate[1] + rows);
+  auto* const place = reinterpret_cast<std::uint16_t*>(number + rows);
+  std::uint16_t* const offset = place + entries;
+
+  const std::uint32_t run = kExchanges ? p.state[0] : 0U;
+  for (int r = thread; r < rows; r += kThreads) {
+    const std::uint32_t marked = p.row[tile.row_begin + static_cast<std::uint32_t>(r)];
+    const std::uint32_t i = marked & ~JacobiTiles::kGiven;
+    number[r] = marked;
+    if (r < computed || p.from == nullptr) {
+      const double row_b = p.b[i];
+      const double row_scale = p.scale[i];
+      if (r < computed) {
+        b[r] = row_b;
+        scale[r] = row_scale;
+      }
+      if (p.from == nullptr) iterate[0][r] = row_scale * row_b;
+    }
+    if (p.from != nullptr) iterate[0][r] = p.from[i];
+  }
+  for (int e = thread; e < entries; e += kThreads) {
+    value[e] = p.values[tile.entry_begin + static_cast<std::uint32_t>(e)];
+    place[e] = p.place[tile.entry_begin + static_cast<std::uint32_t>(e)];
+  }
+  for (int r = thread; r <= computed; r += kThreads) offset[r] = offsets[r];
+
+  const int rank = thread % kThreadsOfRow;
+  int parity = 0;
+  std::uint32_t round = 0;
+  for (int left = p.sweeps;;) {
+    const int sweeps = min(left, p.depth);
+    left -= sweeps;
+    for (int sweep = 1; sweep <= sweeps; ++sweep) {
+      // Behind it all have written the iterate before, and nobody reads the one before that any more.
+      __syncthreads();
+      const double* const from = iterate[parity];
+      double* const to = iterate[1 - parity];
+      parity = 1 - parity;
+      const int end = tile.level_end[sweeps - sweep];
+      // Whole warps take part in sums.
+      for (int first = 0; first < end; first += kThreads / kThreadsOfRow) {
+        const int r = first + thread / kThreadsOfRow;
+        const bool inside = r < end;
+        const double sum = row_sum<Lanes>(value, place, inside ? offset[r] : 0, inside ? offset[r + 1] : 0, rank, from);
+        if (!inside || rank != 0) continue;
+        const double result = from[r] + scale[r] * (b[r] - sum);
+        to[r] = result;
+        if (sweep < sweeps) continue;
+        const std::uint32_t marked = number[r];
+        const std::uint32_t i = marked & ~JacobiTiles::kGiven;
+        if (left == 0) {
+          p.to[i] = result;
+        } else if (kExchanges && (marked & JacobiTiles::kGiven) != 0U) {
+          give(p.slot + 2U * std::size_t{i} + (round & 1U), result, run + round);
+        }
+      }
+    }
+    if (left == 0) break;
+    if constexpr (kExchanges) {
+      for (int h = own + thread; h < rows; h += kThreads) {
+        iterate[parity][h] = take(p.slot + 2U * std::size_t{number[h]} + (round & 1U), run + round);
+      }
+      ++round;
+    }
+  }
+
+  if constexpr (kExchanges) {
+    // The last block prepares the next run: all have read the state by then.
+    __syncthreads();
+    if (thread != 0) return;
+    if (atomicAdd(p.state + 1, 1U) + 1U == gridDim.x) {
+      p.state[1] = 0;
+      p.state[0] = run + round;
+    }
+  }
+}
+
+using Kernel = void (*)(Arguments);
+
+template <TileForm Form>
+Kernel kernel_of(int lanes) {
+  switch (lanes) {
+    case 1:
+      return tile_kernel<1, Form>;
+    case 2:
+      return tile_kernel<2, Form>;
+    case 4:
+      return tile_kernel<4, Form>;
+    case 8:
+      return tile_kernel<8, Form>;
+    case 16:
+      return tile_kernel<16, Form>;
+    default:
+      return tile_kernel<32, Form>;
+  }
+}
+Kernel kernel_of(TileForm form, int lanes) {
+  return form == TileForm::resident ? kernel_of<TileForm::resident>(lanes) : kernel_of<TileForm::passes>(lanes);
+}
+
+void allow_shared(Kernel kernel, std::size_t bytes) {
+  cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+              "asking for shared memory");
+}
+
+}  // namespace
+
+std::size_t room_of_tile(TileForm form) {
+  // A block takes a kilobyte for itself.
+  return form == TileForm::resident ? cuda::most_shared_bytes()
+                                    : (cuda::most_shared_bytes() + 1024) / kPassesPerMultiprocessor - 1024;
+}
+
+Index rows_of_tile(TileForm form, Index rows, Offset entries, int lanes) {
+  // Of passes: what leaves room for what lies around.
+  const std::size_t row_bytes = bytes_of_tile(at(entries / std::max(rows, 1)) + 1, 1, 1);
+  if (form == TileForm::passes) return static_cast<Index>(room_of_tile(form) / row_bytes / 2);
+  // Resident: each thread a row, or as many tiles as run at the same time.
+  return std::max(threads_of(form) / threads_of_row(lanes), pieces_of(rows, cuda::device_limits().multiprocessors));
+}
+
+bool CudaTiles::can_run(const JacobiTiles& tiles, TileForm form, int lanes) {
+  if (tiles.depth == 0 || tiles.shared_bytes > room_of_tile(form)) return false;
+  if (form == TileForm::passes) return true;
+  int blocks = 0;
+  const Kernel kernel = kernel_of(form, lanes);
+  allow_shared(kernel, tiles.shared_bytes);
+  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads_of(form), tiles.shared_bytes),
+              "looking up how many blocks fit");
+  return tiles.tile.size() <= static_cast<std::size_t>(blocks) * at(cuda::device_limits().multiprocessors);
+}
+
+CudaTiles::CudaTiles(const JacobiTiles& tiles, TileForm form, Index rows, cudaStream_t stream)
+    : form_(form),
+      depth_(tiles.depth),
+      shared_bytes_(tiles.shared_bytes),
+      tile_(cuda::upload(tiles.tile, stream)),
+      row_(cuda::upload(tiles.row, stream)),
+      offset_(cuda::upload(tiles.offset, stream)),
+      place_(cuda::upload(tiles.place, stream)),
+      source_(cuda::upload(tiles.source, stream)),
+      values_(tiles.source.size(), stream) {
+  if (form != TileForm::resident) return;
+  slot_ = {2 * at(rows), stream};
+  cuda::check(cudaMemsetAsync(slot_.data(), 0, slot_.size() * sizeof(ulonglong2), stream), "clearing slots");
+  // No slot holds the number of the first exchange.
+  state_ = cuda::upload(std::vector<std::uint32_t>{1, 0}, stream);
+}
+
+void CudaTiles::load(const double* values, cudaStream_t stream) {
+  gather(static_cast<Offset>(source_.size()), values, source_.data(), values_.data(), stream);
+}
+
+void CudaTiles::enqueue(const double* scale, const double* b, double* x, double* work, int sweeps, int lanes,
+                        cudaStream_t stream) {
+  Arguments arguments{tile_.data(), row_.data(), offset_.data(), place_.data(), values_.data(), scale, b,
+                      nullptr,      x,           slot_.data(),   state_.data(), sweeps - 1,     depth_};
+  const Kernel kernel = kernel_of(form_, lanes);
+  // The attribute is the kernel's: another object may have asked for less since.
+  allow_shared(kernel, shared_bytes_);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(tile_.size()));
+  config.blockDim = dim3(static_cast<unsigned>(threads_of(form_)));
+  config.dynamicSmemBytes = shared_bytes_;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = form_ == TileForm::resident ? 1 : 0;
+  if (form_ == TileForm::resident) {
+    cuda::check(cudaLaunchKernelEx(&config, kernel, arguments), "starting resident Jacobi sweeps");
+    return;
+  }
+  // Passes alternate between two arrays; x is the last one written.
+  const int passes = pieces_of(sweeps - 1, depth_);
+  int left = sweeps - 1;
+  for (int pass = 0; pass < passes; ++pass) {
+    arguments.sweeps = std::min(left, depth_);
+    arguments.to = (passes - pass) % 2 == 1 ? x : work;
+    cuda::check(cudaLaunchKernelEx(&config, kernel, arguments), "starting Jacobi sweeps by tiles");
+    arguments.from = arguments.to;
+    left -= arguments.sweeps;
+  }
+}
+
+std::int64_t CudaTiles::bytes() const {
+  return tile_.bytes() + row_.bytes() + offset_.bytes() + place_.bytes() + source_.bytes() + values_.bytes() +
+         slot_.bytes() + state_.bytes();
+}
+
+}  // namespace taskdag::kernels
