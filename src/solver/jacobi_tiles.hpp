@@ -10,7 +10,7 @@ namespace taskdag {
 struct TileWish {
   Index rows;        ///< of a tile, about
   Index most_tiles;  ///< none: any number
-  std::size_t room;  ///< bytes of a tile
+  kernels::TileRoom room;
   int most_depth;
   /// What an exchange of values costs, in sweeps of the rows alone.
   double exchange;

@@ -57,7 +57,7 @@ struct Size {
   bool fits = true;  ///< what has 16 bits
 };
 
-void add_to(Size& size, const CsrPattern& pattern, const Reach& reach, int depth) {
+void add_to(Size& size, const CsrPattern& pattern, const Reach& reach, const TileRoom& room, int depth) {
   const std::size_t computed = reach.end[static_cast<std::size_t>(depth) - 1];
   const std::size_t rows = reach.end[static_cast<std::size_t>(depth)];
   std::size_t entries = 0;
@@ -65,15 +65,15 @@ void add_to(Size& size, const CsrPattern& pattern, const Reach& reach, int depth
     entries += at(pattern.row_offsets[reach.row[k] + 1] - pattern.row_offsets[reach.row[k]]);
   }
   // One more: a value that is taken for nothing but order.
-  size.bytes = std::max(size.bytes, bytes_of_tile(entries, computed, rows + 1));
+  size.bytes = std::max(size.bytes, bytes_of_tile(room, entries, computed, rows + 1));
   size.computed += computed;
-  size.fits = size.fits && entries <= 0xFFFF && rows < 0xFFFF;
+  size.fits = size.fits && entries <= 0xFFFF && rows < 0xFFFF && computed <= room.computed;
 }
 
 }  // namespace
 
 JacobiTiles::JacobiTiles(const CsrPattern& pattern, std::span<const Index> order, std::span<const Index> begin,
-                         std::size_t room, int most_depth) {
+                         const TileRoom& room, int most_depth) {
   const std::size_t tiles = begin.size() - 1;
   std::vector<Index> natural;
   const auto own_of = [&](std::size_t t) -> std::span<const Index> {
@@ -89,12 +89,12 @@ JacobiTiles::JacobiTiles(const CsrPattern& pattern, std::span<const Index> order
   ReachOfTiles reaches(pattern, most_depth);
   for (std::size_t t = 0; t < tiles; ++t) {
     reach[t] = reaches.of(t, own_of(t));
-    for (int d = 1; d <= most_depth; ++d) add_to(size[static_cast<std::size_t>(d)], pattern, reach[t], d);
+    for (int d = 1; d <= most_depth; ++d) add_to(size[static_cast<std::size_t>(d)], pattern, reach[t], room, d);
   }
   for (depth = most_depth; depth > 0; --depth) {
     const Size& s = size[static_cast<std::size_t>(depth)];
     const bool too_often = depth > 1 && static_cast<double>(s.computed) > kMostAgain * pattern.rows;
-    if (s.fits && s.bytes <= room && !too_often) break;
+    if (s.fits && s.bytes <= room.bytes && !too_often) break;
   }
   if (depth == 0) return;
   again = static_cast<double>(size[static_cast<std::size_t>(depth)].computed) / std::max(pattern.rows, 1);
@@ -148,10 +148,10 @@ JacobiTiles::JacobiTiles(const CsrPattern& pattern, std::span<const Index> order
       }
       offset.push_back(static_cast<std::uint16_t>(place.size() - one.entry_begin));
     }
-    shared_bytes = std::max(shared_bytes, bytes_of_tile(place.size() - one.entry_begin, computed, r.row.size()));
+    shared_bytes = std::max(shared_bytes, bytes_of_tile(room, place.size() - one.entry_begin, computed, r.row.size()));
     tile.push_back(one);
   }
-  if (!enough || shared_bytes > room) *this = {};
+  if (!enough || shared_bytes > room.bytes) *this = {};
 }
 
 }  // namespace taskdag::kernels

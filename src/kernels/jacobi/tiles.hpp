@@ -22,17 +22,24 @@ struct JacobiTile {
   Index level_end[kMostDepth + 1];  ///< rows up to distance 0, 1, …, depth
 };
 
+/// What a tile may take.
+struct TileRoom {
+  std::size_t bytes;     ///< see bytes_of_tile()
+  bool entries;          ///< they are among these bytes, with b and scale: not where threads keep their rows
+  std::size_t computed;  ///< rows that it computes, at most
+};
+
 /// Tiles that take values from each other do so in both directions: where one has only to give, it takes a value that
 /// it does not use. So when values of one exchange have come from a neighbour, the neighbour has taken all values of
 /// the exchange before, and two places for each value are enough.
 struct JacobiTiles {
   JacobiTiles() = default;
   /// pattern: square, columns in range, in host memory. Tile t has the rows order[begin[t]], …, order[begin[t + 1] − 1]
-  /// (order empty: the rows themselves). shared_bytes: room for a tile; the depth is the largest up to `most_depth`
-  /// that leaves every tile within it and does not compute more than twice the rows there are. depth is 0, and there is
-  /// nothing else, if even 1 does not fit.
+  /// (order empty: the rows themselves). The depth is the largest up to `most_depth` that leaves every tile within
+  /// `room` and does not compute more than twice the rows there are. depth is 0, and there is nothing else, if even 1
+  /// does not fit.
   JacobiTiles(const CsrPattern& pattern, std::span<const Index> order, std::span<const Index> begin,
-              std::size_t shared_bytes, int most_depth);
+              const TileRoom& room, int most_depth);
 
   static constexpr std::uint32_t kGiven = 0x80000000U;
 
@@ -46,10 +53,10 @@ struct JacobiTiles {
   std::vector<Offset> source;         ///< of each entry in the matrix
 };
 
-/// Bytes that a tile takes: entries (value, place), rows that it computes (b, scale, offset), all rows (two iterates,
-/// number).
-constexpr std::size_t bytes_of_tile(std::size_t entries, std::size_t computed, std::size_t rows) {
-  return (10 * entries + 18 * computed + 20 * rows + 2 + 7) / 8 * 8 + 8;
+/// Bytes that a tile takes: all rows (two iterates, number), and where entries are among them these (value, place) and
+/// the rows that it computes (b, scale, offset).
+constexpr std::size_t bytes_of_tile(const TileRoom& room, std::size_t entries, std::size_t computed, std::size_t rows) {
+  return ((room.entries ? 10 * entries + 18 * computed + 2 : 0) + 20 * rows + 7) / 8 * 8 + 8;
 }
 
 }  // namespace taskdag::kernels

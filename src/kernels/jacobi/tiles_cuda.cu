@@ -16,8 +16,14 @@ namespace {
 constexpr int kSums = 4;
 TASKDAG_HD constexpr int threads_of_row(int lanes) { return lanes > kSums ? lanes / kSums : 1; }
 
-constexpr int threads_of(TileForm form) { return form == TileForm::resident ? 1024 : 512; }
-/// Blocks of passes that are to share a multiprocessor: one loads while the other computes.
+/// Threads of a block. With rows in registers a thread has 128 of these, and with passes two blocks share a
+/// multiprocessor, so that one loads while the other computes.
+TASKDAG_HD constexpr int threads_of(TileForm form, bool registers) {
+  if (form == TileForm::resident) return registers ? 512 : 1024;
+  return registers ? 256 : 512;
+}
+/// Rows that a thread keeps in registers.
+constexpr int kRowsOfThread = 4;
 constexpr std::size_t kPassesPerMultiprocessor = 2;
 
 struct Arguments {
@@ -54,6 +60,24 @@ __device__ double take(const ulonglong2* slot, std::uint32_t number) {
   return __longlong_as_double(static_cast<long long>((high << 32U) | (low & 0xFFFFFFFFU)));
 }
 
+/// The values of others that a tile needs: rows first, first + step, … below end.
+__device__ void take_all(const Arguments& p, const std::uint32_t* number, int first, int end, int step,
+                         std::uint32_t round, std::uint32_t exchange, double* x) {
+  for (int h = first; h < end; h += step) {
+    x[h] = take(p.slot + 2U * std::size_t{number[h]} + (round & 1U), exchange);
+  }
+}
+
+/// The last block prepares the next run: all have read the state by then.
+__device__ void end_run(const Arguments& p, std::uint32_t exchanges) {
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  if (atomicAdd(p.state + 1, 1U) + 1U == gridDim.x) {
+    p.state[1] = 0;
+    p.state[0] = exchanges;
+  }
+}
+
 /// Σ a_ij x_j of a row, by threads_of_row(Lanes) threads: the additions of `Lanes` lanes in their order.
 template <int Lanes>
 __device__ double row_sum(const double* value, const std::uint16_t* place, int begin, int end, int rank,
@@ -82,8 +106,8 @@ __device__ double row_sum(const double* value, const std::uint16_t* place, int b
 
 /// resident: all blocks run at the same time, and take values from each other between the rounds of `depth` sweeps.
 template <int Lanes, TileForm Form>
-__global__ void __launch_bounds__(threads_of(Form)) tile_kernel(Arguments p) {
-  constexpr int kThreads = Form == TileForm::resident ? 1024 : 512;
+__global__ void __launch_bounds__(threads_of(Form, false)) tile_kernel(Arguments p) {
+  constexpr int kThreads = threads_of(Form, false);
   constexpr int kThreadsOfRow = threads_of_row(Lanes);
   constexpr bool kExchanges = Form == TileForm::resident;
   const JacobiTile& tile = p.tile[blockIdx.x];
@@ -158,22 +182,126 @@ __global__ void __launch_bounds__(threads_of(Form)) tile_kernel(Arguments p) {
     }
     if (left == 0) break;
     if constexpr (kExchanges) {
-      for (int h = own + thread; h < rows; h += kThreads) {
-        iterate[parity][h] = take(p.slot + 2U * std::size_t{number[h]} + (round & 1U), run + round);
-      }
+      take_all(p, number, own + thread, rows, kThreads, round, run + round, iterate[parity]);
       ++round;
     }
   }
 
-  if constexpr (kExchanges) {
-    // The last block prepares the next run: all have read the state by then.
-    __syncthreads();
-    if (thread != 0) return;
-    if (atomicAdd(p.state + 1, 1U) + 1U == gridDim.x) {
-      p.state[1] = 0;
-      p.state[0] = run + round;
+  if constexpr (kExchanges) end_run(p, run + round);
+}
+
+/// The entries of a row, in registers. Σ a_ij x_j by one thread: the additions of `Lanes` lanes in their order.
+template <int Longest, int Lanes>
+struct RegisterRow {
+  double value[Longest];
+  std::uint32_t places[(Longest + 1) / 2];  ///< two each
+  int entries = 0;
+  double b = 0.0;
+  double scale = 0.0;
+
+  __device__ double sum(const double* x) const {
+    double sum[Lanes] = {};
+#pragma unroll
+    for (int e = 0; e < Longest; ++e) {
+      const std::uint32_t place = e % 2 == 0 ? places[e / 2] & 0xFFFFU : places[e / 2] >> 16U;
+      if (e < entries) sum[e % Lanes] += value[e] * x[place];
+    }
+#pragma unroll
+    for (int offset = Lanes / 2; offset > 0; offset /= 2) {
+#pragma unroll
+      for (int k = 0; k < offset; ++k) sum[k] += sum[k + offset];
+    }
+    return sum[0];
+  }
+};
+
+/// As tile_kernel(), for rows of at most `Longest` entries: row r belongs to thread r modulo their number for good.
+template <int Longest, int Lanes, TileForm Form>
+__global__ void __launch_bounds__(threads_of(Form, true), Form == TileForm::resident ? 1 : 2)
+    register_tile_kernel(Arguments p) {
+  constexpr int kThreads = threads_of(Form, true);
+  constexpr bool kExchanges = Form == TileForm::resident;
+  const JacobiTile& tile = p.tile[blockIdx.x];
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int own = tile.level_end[0];
+  const int computed = tile.level_end[p.depth - 1];
+  const int rows = tile.level_end[p.depth];
+
+  extern __shared__ double shared[];
+  double* const iterate[2] = {shared, shared + rows};
+  auto* const number = reinterpret_cast<std::uint32_t*>(shared + 2 * rows);
+
+  const std::uint32_t run = kExchanges ? p.state[0] : 0U;
+  RegisterRow<Longest, Lanes> row[kRowsOfThread];
+#pragma unroll
+  for (int k = 0; k < kRowsOfThread; ++k) {
+    const int r = thread + k * kThreads;
+    if (r >= computed) continue;
+    const std::uint16_t* const offset = p.offset + tile.offset_begin + r;
+    const std::uint32_t begin = tile.entry_begin + offset[0];
+    row[k].entries = offset[1] - offset[0];
+#pragma unroll
+    for (int e = 0; e < Longest; ++e) {
+      const bool there = e < row[k].entries;
+      row[k].value[e] = there ? p.values[begin + static_cast<std::uint32_t>(e)] : 0.0;
+      const std::uint32_t place = there ? p.place[begin + static_cast<std::uint32_t>(e)] : 0U;
+      if (e % 2 == 0) {
+        row[k].places[e / 2] = place;
+      } else {
+        row[k].places[e / 2] |= place << 16U;
+      }
     }
   }
+  for (int r = thread; r < rows; r += kThreads) {
+    const std::uint32_t marked = p.row[tile.row_begin + static_cast<std::uint32_t>(r)];
+    const std::uint32_t i = marked & ~JacobiTiles::kGiven;
+    number[r] = marked;
+    iterate[0][r] = p.from != nullptr ? p.from[i] : p.scale[i] * p.b[i];
+  }
+#pragma unroll
+  for (int k = 0; k < kRowsOfThread; ++k) {
+    const int r = thread + k * kThreads;
+    if (r >= computed) continue;
+    const std::uint32_t i = number[r] & ~JacobiTiles::kGiven;  // this thread's own
+    row[k].b = p.b[i];
+    row[k].scale = p.scale[i];
+  }
+
+  int parity = 0;
+  std::uint32_t round = 0;
+  for (int left = p.sweeps;;) {
+    const int sweeps = min(left, p.depth);
+    left -= sweeps;
+    for (int sweep = 1; sweep <= sweeps; ++sweep) {
+      // Behind it all have written the iterate before, and nobody reads the one before that any more.
+      __syncthreads();
+      const double* const from = iterate[parity];
+      double* const to = iterate[1 - parity];
+      parity = 1 - parity;
+      const int end = tile.level_end[sweeps - sweep];
+#pragma unroll
+      for (int k = 0; k < kRowsOfThread; ++k) {
+        const int r = thread + k * kThreads;
+        if (r >= end) continue;
+        const double result = from[r] + row[k].scale * (row[k].b - row[k].sum(from));
+        to[r] = result;
+        if (sweep < sweeps) continue;
+        const std::uint32_t marked = number[r];
+        const std::uint32_t i = marked & ~JacobiTiles::kGiven;
+        if (left == 0) {
+          p.to[i] = result;
+        } else if (kExchanges && (marked & JacobiTiles::kGiven) != 0U) {
+          give(p.slot + 2U * std::size_t{i} + (round & 1U), result, run + round);
+        }
+      }
+    }
+    if (left == 0) break;
+    if constexpr (kExchanges) {
+      take_all(p, number, own + thread, rows, kThreads, round, run + round, iterate[parity]);
+      ++round;
+    }
+  }
+  if constexpr (kExchanges) end_run(p, run + round);
 }
 
 using Kernel = void (*)(Arguments);
@@ -195,9 +323,22 @@ Kernel kernel_of(int lanes) {
       return tile_kernel<32, Form>;
   }
 }
-Kernel kernel_of(TileForm form, int lanes) {
-  return form == TileForm::resident ? kernel_of<TileForm::resident>(lanes) : kernel_of<TileForm::passes>(lanes);
+/// Null where there is none for rows of these lanes in registers.
+template <TileForm Form>
+Kernel register_kernel_of(int lanes, int longest) {
+  if (lanes == 2 && longest == 3) return register_tile_kernel<3, 2, Form>;
+  if (lanes == 4 && longest == 5) return register_tile_kernel<5, 4, Form>;
+  if (lanes == 4 && longest == 7) return register_tile_kernel<7, 4, Form>;
+  return nullptr;
 }
+template <TileForm Form>
+Kernel kernel_of(const TileRun& run) {
+  return run.longest > 0 ? register_kernel_of<Form>(run.lanes, run.longest) : kernel_of<Form>(run.lanes);
+}
+Kernel kernel_of(const TileRun& run) {
+  return run.form == TileForm::resident ? kernel_of<TileForm::resident>(run) : kernel_of<TileForm::passes>(run);
+}
+int threads_of(const TileRun& run) { return threads_of(run.form, run.longest > 0); }
 
 void allow_shared(Kernel kernel, std::size_t bytes) {
   cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
@@ -206,33 +347,49 @@ void allow_shared(Kernel kernel, std::size_t bytes) {
 
 }  // namespace
 
-std::size_t room_of_tile(TileForm form) {
+TileRun tile_run(TileForm form, int lanes, Offset longest_row) {
+  for (const int longest : {3, 5, 7}) {
+    if (longest_row <= longest && register_kernel_of<TileForm::resident>(lanes, longest) != nullptr) {
+      return {form, lanes, longest};
+    }
+  }
+  return {form, lanes, 0};
+}
+
+TileRoom room_of_tile(const TileRun& run) {
   // A block takes a kilobyte for itself.
-  return form == TileForm::resident ? cuda::most_shared_bytes()
-                                    : (cuda::most_shared_bytes() + 1024) / kPassesPerMultiprocessor - 1024;
+  const std::size_t bytes = run.form == TileForm::resident
+                                ? cuda::most_shared_bytes()
+                                : (cuda::most_shared_bytes() + 1024) / kPassesPerMultiprocessor - 1024;
+  const bool registers = run.longest > 0;
+  return {bytes, !registers, registers ? static_cast<std::size_t>(threads_of(run)) * kRowsOfThread : 0xFFFFU};
 }
 
-Index rows_of_tile(TileForm form, Index rows, Offset entries, int lanes) {
-  // Of passes: what leaves room for what lies around.
-  const std::size_t row_bytes = bytes_of_tile(at(entries / std::max(rows, 1)) + 1, 1, 1);
-  if (form == TileForm::passes) return static_cast<Index>(room_of_tile(form) / row_bytes / 2);
-  // Resident: each thread a row, or as many tiles as run at the same time.
-  return std::max(threads_of(form) / threads_of_row(lanes), pieces_of(rows, cuda::device_limits().multiprocessors));
+Index rows_of_tile(const TileRun& run, Index rows, Offset entries) {
+  const TileRoom room = room_of_tile(run);
+  if (run.form == TileForm::passes) {
+    // What leaves room for what lies around.
+    if (!room.entries) return static_cast<Index>(room.computed * 5 / 8);
+    return static_cast<Index>(room.bytes / bytes_of_tile(room, at(entries / std::max(rows, 1)) + 1, 1, 1) / 2);
+  }
+  // Each thread a row, or as many tiles as run at the same time.
+  const int threads = run.longest > 0 ? threads_of(run) : threads_of(run) / threads_of_row(run.lanes);
+  return std::max(threads, pieces_of(rows, cuda::device_limits().multiprocessors));
 }
 
-bool CudaTiles::can_run(const JacobiTiles& tiles, TileForm form, int lanes) {
-  if (tiles.depth == 0 || tiles.shared_bytes > room_of_tile(form)) return false;
-  if (form == TileForm::passes) return true;
+bool CudaTiles::can_run(const JacobiTiles& tiles, const TileRun& run) {
+  if (tiles.depth == 0 || tiles.shared_bytes > room_of_tile(run).bytes) return false;
+  if (run.form == TileForm::passes) return true;
   int blocks = 0;
-  const Kernel kernel = kernel_of(form, lanes);
+  const Kernel kernel = kernel_of(run);
   allow_shared(kernel, tiles.shared_bytes);
-  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads_of(form), tiles.shared_bytes),
+  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads_of(run), tiles.shared_bytes),
               "looking up how many blocks fit");
   return tiles.tile.size() <= static_cast<std::size_t>(blocks) * at(cuda::device_limits().multiprocessors);
 }
 
-CudaTiles::CudaTiles(const JacobiTiles& tiles, TileForm form, Index rows, cudaStream_t stream)
-    : form_(form),
+CudaTiles::CudaTiles(const JacobiTiles& tiles, const TileRun& run, Index rows, cudaStream_t stream)
+    : run_(run),
       depth_(tiles.depth),
       shared_bytes_(tiles.shared_bytes),
       tile_(cuda::upload(tiles.tile, stream)),
@@ -241,7 +398,7 @@ CudaTiles::CudaTiles(const JacobiTiles& tiles, TileForm form, Index rows, cudaSt
       place_(cuda::upload(tiles.place, stream)),
       source_(cuda::upload(tiles.source, stream)),
       values_(tiles.source.size(), stream) {
-  if (form != TileForm::resident) return;
+  if (run.form != TileForm::resident) return;
   slot_ = {2 * at(rows), stream};
   cuda::check(cudaMemsetAsync(slot_.data(), 0, slot_.size() * sizeof(ulonglong2), stream), "clearing slots");
   // No slot holds the number of the first exchange.
@@ -252,11 +409,11 @@ void CudaTiles::load(const double* values, cudaStream_t stream) {
   gather(static_cast<Offset>(source_.size()), values, source_.data(), values_.data(), stream);
 }
 
-void CudaTiles::enqueue(const double* scale, const double* b, double* x, double* work, int sweeps, int lanes,
+void CudaTiles::enqueue(const double* scale, const double* b, double* x, double* work, int sweeps,
                         cudaStream_t stream) {
   Arguments arguments{tile_.data(), row_.data(), offset_.data(), place_.data(), values_.data(), scale, b,
                       nullptr,      x,           slot_.data(),   state_.data(), sweeps - 1,     depth_};
-  const Kernel kernel = kernel_of(form_, lanes);
+  const Kernel kernel = kernel_of(run_);
   // The attribute is the kernel's: another object may have asked for less since.
   allow_shared(kernel, shared_bytes_);
   cudaLaunchAttribute attribute{};
@@ -264,12 +421,12 @@ void CudaTiles::enqueue(const double* scale, const double* b, double* x, double*
   attribute.val.cooperative = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(tile_.size()));
-  config.blockDim = dim3(static_cast<unsigned>(threads_of(form_)));
+  config.blockDim = dim3(static_cast<unsigned>(threads_of(run_)));
   config.dynamicSmemBytes = shared_bytes_;
   config.stream = stream;
   config.attrs = &attribute;
-  config.numAttrs = form_ == TileForm::resident ? 1 : 0;
-  if (form_ == TileForm::resident) {
+  config.numAttrs = run_.form == TileForm::resident ? 1 : 0;
+  if (run_.form == TileForm::resident) {
     cuda::check(cudaLaunchKernelEx(&config, kernel, arguments), "starting resident Jacobi sweeps");
     return;
   }

@@ -14,27 +14,35 @@ namespace taskdag::kernels {
 /// all of them run at the same time. passes: a kernel for every `depth` sweeps, with as many tiles as there are.
 enum class TileForm { resident, passes };
 
-/// Shared memory for a tile, and about how many rows it should have, on the current device.
-std::size_t room_of_tile(TileForm form);
-Index rows_of_tile(TileForm form, Index rows, Offset entries, int lanes);
+/// How a matrix's tiles are run.
+struct TileRun {
+  TileForm form;
+  int lanes;    ///< whose sums rows have (cuda_jacobi_lanes())
+  int longest;  ///< entries of a row that threads keep in registers; 0: entries are in shared memory
+};
+/// longest_row: entries of the matrix's longest row.
+TileRun tile_run(TileForm form, int lanes, Offset longest_row);
+
+/// What a tile may take, and about how many rows it should have, on the current device.
+TileRoom room_of_tile(const TileRun& run);
+Index rows_of_tile(const TileRun& run, Index rows, Offset entries);
 
 class CudaTiles {
  public:
   /// Whether the tiles fit the current device: resident ones all at the same time.
-  static bool can_run(const JacobiTiles& tiles, TileForm form, int lanes);
+  static bool can_run(const JacobiTiles& tiles, const TileRun& run);
   /// Uploads the tiles. `rows`: of the matrix. @throws OutOfMemory, DeviceError
-  CudaTiles(const JacobiTiles& tiles, TileForm form, Index rows, cudaStream_t stream);
+  CudaTiles(const JacobiTiles& tiles, const TileRun& run, Index rows, cudaStream_t stream);
 
   /// Takes the matrix's values. Asynchronous.
   void load(const double* values, cudaStream_t stream);
   /// x = result of `sweeps` >= 2 sweeps from zero; work: room for a vector, used by passes. Asynchronous on `stream`;
   /// may be captured.
-  void enqueue(const double* scale, const double* b, double* x, double* work, int sweeps, int lanes,
-               cudaStream_t stream);
+  void enqueue(const double* scale, const double* b, double* x, double* work, int sweeps, cudaStream_t stream);
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
-  TileForm form_;
+  TileRun run_;
   int depth_;
   std::size_t shared_bytes_;
   cuda::DeviceArray<JacobiTile> tile_;

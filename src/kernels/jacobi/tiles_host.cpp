@@ -10,15 +10,15 @@ namespace taskdag::kernels {
 
 namespace {
 
-/// Of a tile, of the 1 to 2 MB that a core's second cache has.
-constexpr std::size_t kRoom = std::size_t{512} << 10U;
+/// Of the 1 to 2 MB that a core's second cache has.
+constexpr TileRoom kRoom{std::size_t{512} << 10U, true, 0xFFFF};
 
 }  // namespace
 
-std::size_t host_room_of_tile() { return kRoom; }
+TileRoom host_room_of_tile() { return kRoom; }
 
 Index host_rows_of_tile(Index rows, Offset entries) {
-  return static_cast<Index>(kRoom / bytes_of_tile(at(entries / std::max(rows, 1)) + 1, 1, 1) / 2);
+  return static_cast<Index>(kRoom.bytes / bytes_of_tile(kRoom, at(entries / std::max(rows, 1)) + 1, 1, 1) / 2);
 }
 
 void HostTiles::load(const double* values) {

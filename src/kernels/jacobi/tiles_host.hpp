@@ -11,7 +11,7 @@
 namespace taskdag::kernels {
 
 /// Memory for a tile, and about how many rows it has.
-std::size_t host_room_of_tile();
+TileRoom host_room_of_tile();
 Index host_rows_of_tile(Index rows, Offset entries);
 
 class HostTiles {

@@ -27,11 +27,13 @@ constexpr int kTileSweeps = 3;
 /// An exchange between resident tiles takes about as long as so many sweeps.
 constexpr double kExchangeOfResident = 3.0;
 
-/// Whether tiles may fit before anybody looks at them.
-bool may_be_resident(Index rows, Offset entries) {
-  const std::size_t bytes = kernels::bytes_of_tile(static_cast<std::size_t>(entries), static_cast<std::size_t>(rows),
-                                                   static_cast<std::size_t>(rows));
-  return bytes < static_cast<std::size_t>(device_limits().multiprocessors) * most_shared_bytes();
+/// Whether all tiles may fit at the same time, before anybody looks at them.
+bool may_be_resident(const kernels::TileRun& run, Index rows, Offset entries) {
+  const kernels::TileRoom room = kernels::room_of_tile(run);
+  const auto multiprocessors = static_cast<std::size_t>(device_limits().multiprocessors);
+  const auto count = static_cast<std::size_t>(rows);
+  return count <= multiprocessors * room.computed &&
+         kernels::bytes_of_tile(room, static_cast<std::size_t>(entries), count, count) < multiprocessors * room.bytes;
 }
 
 class CudaJacobi final : public Jacobi::Impl {
@@ -123,21 +125,20 @@ class CudaJacobi final : public Jacobi::Impl {
     const bool several = options_.sweeps > 1;
     const std::vector<Offset> offsets = fetch_array(pattern_.pattern().row_offsets, size_ + 1, s);
     const auto rows = static_cast<Index>(size_);
-    bool long_rows = false;
-    for (std::size_t i = 0; i < size_; ++i) {
-      long_rows = long_rows || (options_.long_row > 0 && offsets[i + 1] - offsets[i] > options_.long_row);
-    }
+    Offset longest = 0;
+    for (std::size_t i = 0; i < size_; ++i) longest = std::max(longest, offsets[i + 1] - offsets[i]);
+    const bool long_rows = options_.long_row > 0 && longest > options_.long_row;
     const bool asked = form == JacobiForm::resident || form == JacobiForm::tiles;
+    const kernels::TileRun run = kernels::tile_run(
+        form == JacobiForm::tiles ? kernels::TileForm::passes : kernels::TileForm::resident, lanes_, longest);
     const bool try_tiles = asked || (options_.form == JacobiForm::automatic && options_.sweeps >= kTileSweeps &&
-                                     !long_rows && may_be_resident(rows, offsets.back()));
+                                     !long_rows && may_be_resident(run, rows, offsets.back()));
     if (asked) require_no_long_rows(offsets, options_);
     const bool programs = kernels::JacobiProgram::has(form);
     if (several && (try_tiles || programs)) {
       const std::vector<Index> columns = fetch_array(pattern_.pattern().col_indices, values_.size(), s);
       const CsrPattern pattern{rows, rows, offsets.data(), columns.data()};
-      if (try_tiles)
-        make_tiles(pattern, form == JacobiForm::tiles ? kernels::TileForm::passes : kernels::TileForm::resident,
-                   stream);
+      if (try_tiles) make_tiles(pattern, run, stream);
       if (programs) program_ = make_program(options_.sweeps, false, 2, &pattern);
     }
     if (form == JacobiForm::kernels && long_rows) {
@@ -149,16 +150,16 @@ class CudaJacobi final : public Jacobi::Impl {
   }
 
   /// Where nobody has asked for tiles and they do not fit, the form stays. @throws Unsupported where somebody has
-  void make_tiles(const CsrPattern& pattern, kernels::TileForm tile_form, Stream stream) {
-    const bool resident = tile_form == kernels::TileForm::resident;
+  void make_tiles(const CsrPattern& pattern, const kernels::TileRun& run, Stream stream) {
+    const bool resident = run.form == kernels::TileForm::resident;
     const kernels::JacobiTiles tiles =
         best_tiles(context_, pattern, pattern_view(), MemorySpace::device,
-                   {kernels::rows_of_tile(tile_form, pattern.rows, pattern.entries(), lanes_),
-                    resident ? device_limits().multiprocessors : 0, kernels::room_of_tile(tile_form),
+                   {kernels::rows_of_tile(run, pattern.rows, pattern.entries()),
+                    resident ? device_limits().multiprocessors : 0, kernels::room_of_tile(run),
                     std::min(kernels::kMostDepth, options_.sweeps - 1), resident ? kExchangeOfResident : 0.0},
                    stream);
-    if (kernels::CudaTiles::can_run(tiles, tile_form, lanes_)) {
-      tiles_.emplace(tiles, tile_form, pattern.rows, native(stream));
+    if (kernels::CudaTiles::can_run(tiles, run)) {
+      tiles_.emplace(tiles, run, pattern.rows, native(stream));
       form = resident ? JacobiForm::resident : JacobiForm::tiles;
     } else if (form == JacobiForm::resident || form == JacobiForm::tiles) {
       throw Unsupported(std::string("Jacobi sweeps of the form ") + to_string(form) + ": tiles of " +
@@ -225,7 +226,7 @@ class CudaJacobi final : public Jacobi::Impl {
   void sweep(const double* b, double* x, bool transposed, cudaStream_t s) {
     if (size_ == 0) return;
     if (tiles_ && !transposed) {
-      tiles_->enqueue(scale_.data(), b, x, work_.data(), options_.sweeps, lanes_, s);
+      tiles_->enqueue(scale_.data(), b, x, work_.data(), options_.sweeps, s);
       return;
     }
     if (program_ && !transposed) {
