@@ -112,6 +112,8 @@ __global__ void __launch_bounds__(threads_of(Form, false)) tile_kernel(Arguments
   constexpr bool kExchanges = Form == TileForm::resident;
   const JacobiTile& tile = p.tile[blockIdx.x];
   const auto thread = static_cast<int>(threadIdx.x);
+  __shared__ int level_end[kMostDepth + 1];
+  if (thread <= p.depth) level_end[thread] = tile.level_end[thread];
   const int own = tile.level_end[0];
   const int computed = tile.level_end[p.depth - 1];
   const int rows = tile.level_end[p.depth];
@@ -122,8 +124,8 @@ __global__ void __launch_bounds__(threads_of(Form, false)) tile_kernel(Arguments
   double* const value = shared;
   double* const b = value + entries;
   double* const scale = b + computed;
-  double* const iterate[2] = {scale + computed, scale + computed + rows};
-  auto* const number = reinterpret_cast<std::uint32_t*>(iterate[1] + rows);
+  double* const iterate = scale + computed;  // two of them
+  auto* const number = reinterpret_cast<std::uint32_t*>(iterate + 2 * rows);
   auto* const place = reinterpret_cast<std::uint16_t*>(number + rows);
   std::uint16_t* const offset = place + entries;
 
@@ -139,9 +141,9 @@ __global__ void __launch_bounds__(threads_of(Form, false)) tile_kernel(Arguments
         b[r] = row_b;
         scale[r] = row_scale;
       }
-      if (p.from == nullptr) iterate[0][r] = row_scale * row_b;
+      if (p.from == nullptr) iterate[r] = row_scale * row_b;
     }
-    if (p.from != nullptr) iterate[0][r] = p.from[i];
+    if (p.from != nullptr) iterate[r] = p.from[i];
   }
   for (int e = thread; e < entries; e += kThreads) {
     value[e] = p.values[tile.entry_begin + static_cast<std::uint32_t>(e)];
@@ -158,10 +160,10 @@ __global__ void __launch_bounds__(threads_of(Form, false)) tile_kernel(Arguments
     for (int sweep = 1; sweep <= sweeps; ++sweep) {
       // Behind it all have written the iterate before, and nobody reads the one before that any more.
       __syncthreads();
-      const double* const from = iterate[parity];
-      double* const to = iterate[1 - parity];
+      const double* const from = iterate + parity * rows;
+      double* const to = iterate + (1 - parity) * rows;
       parity = 1 - parity;
-      const int end = tile.level_end[sweeps - sweep];
+      const int end = level_end[sweeps - sweep];
       // Whole warps take part in sums.
       for (int first = 0; first < end; first += kThreads / kThreadsOfRow) {
         const int r = first + thread / kThreadsOfRow;
@@ -182,7 +184,7 @@ __global__ void __launch_bounds__(threads_of(Form, false)) tile_kernel(Arguments
     }
     if (left == 0) break;
     if constexpr (kExchanges) {
-      take_all(p, number, own + thread, rows, kThreads, round, run + round, iterate[parity]);
+      take_all(p, number, own + thread, rows, kThreads, round, run + round, iterate + parity * rows);
       ++round;
     }
   }
@@ -223,12 +225,14 @@ __global__ void __launch_bounds__(threads_of(Form, true), Form == TileForm::resi
   constexpr bool kExchanges = Form == TileForm::resident;
   const JacobiTile& tile = p.tile[blockIdx.x];
   const auto thread = static_cast<int>(threadIdx.x);
+  __shared__ int level_end[kMostDepth + 1];
+  if (thread <= p.depth) level_end[thread] = tile.level_end[thread];
   const int own = tile.level_end[0];
   const int computed = tile.level_end[p.depth - 1];
   const int rows = tile.level_end[p.depth];
 
   extern __shared__ double shared[];
-  double* const iterate[2] = {shared, shared + rows};
+  double* const iterate = shared;  // two of them
   auto* const number = reinterpret_cast<std::uint32_t*>(shared + 2 * rows);
 
   const std::uint32_t run = kExchanges ? p.state[0] : 0U;
@@ -256,7 +260,7 @@ __global__ void __launch_bounds__(threads_of(Form, true), Form == TileForm::resi
     const std::uint32_t marked = p.row[tile.row_begin + static_cast<std::uint32_t>(r)];
     const std::uint32_t i = marked & ~JacobiTiles::kGiven;
     number[r] = marked;
-    iterate[0][r] = p.from != nullptr ? p.from[i] : p.scale[i] * p.b[i];
+    iterate[r] = p.from != nullptr ? p.from[i] : p.scale[i] * p.b[i];
   }
 #pragma unroll
   for (int k = 0; k < kRowsOfThread; ++k) {
@@ -275,10 +279,10 @@ __global__ void __launch_bounds__(threads_of(Form, true), Form == TileForm::resi
     for (int sweep = 1; sweep <= sweeps; ++sweep) {
       // Behind it all have written the iterate before, and nobody reads the one before that any more.
       __syncthreads();
-      const double* const from = iterate[parity];
-      double* const to = iterate[1 - parity];
+      const double* const from = iterate + parity * rows;
+      double* const to = iterate + (1 - parity) * rows;
       parity = 1 - parity;
-      const int end = tile.level_end[sweeps - sweep];
+      const int end = level_end[sweeps - sweep];
 #pragma unroll
       for (int k = 0; k < kRowsOfThread; ++k) {
         const int r = thread + k * kThreads;
@@ -297,7 +301,7 @@ __global__ void __launch_bounds__(threads_of(Form, true), Form == TileForm::resi
     }
     if (left == 0) break;
     if constexpr (kExchanges) {
-      take_all(p, number, own + thread, rows, kThreads, round, run + round, iterate[parity]);
+      take_all(p, number, own + thread, rows, kThreads, round, run + round, iterate + parity * rows);
       ++round;
     }
   }
