@@ -11,6 +11,7 @@ struct Events {
   PetscLogEvent symbolic = 0;  ///< TaskDAGSymbolic: pattern analysis
   PetscLogEvent numeric = 0;   ///< TaskDAGNumeric: factorisation, or taking new values
   PetscLogEvent apply = 0;     ///< TaskDAGApply: one application, to one vector or a block
+  PetscLogEvent program = 0;   ///< TaskDAGProgram: inside these, runs of a program of the task engine
 };
 
 /// The registered events; valid between registration and PetscFinalize().

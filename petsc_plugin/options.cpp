@@ -53,13 +53,15 @@ struct SweepRows {
   OptionRow factor_schedule{"-pc_taskdag_factor_schedule", factor_schedule_names[0], join(factor_schedule_names),
                             "Who runs the rows of the numeric ILU or ICC"};
   OptionRow scheduler{"-pc_taskdag_engine_scheduler", scheduler_names[0], join(scheduler_names),
-                      "With a schedule engine: who starts tasks"};
+                      "With a schedule engine or a Jacobi form by tasks: who starts tasks"};
   OptionRow dependencies{
       "-pc_taskdag_engine_dependencies", engine::to_string(SweepSettings{}.run.dependencies), join(dependency_names),
       "With a schedule engine: when a task starts: in order, when its predecessors have ended, or when "
       "the level before has"};
-  OptionRow trace{"-pc_taskdag_trace", "none", "a file name",
-                  "With a schedule engine: file for the tasks that ran, for Perfetto; a plot of them beside it (.svg)"};
+  OptionRow trace{
+      "-pc_taskdag_trace", "none", "a file name",
+      "With a schedule engine or a Jacobi form by tasks: file for the tasks that ran, for Perfetto; a plot of them "
+      "beside it (.svg)"};
 };
 
 }  // namespace
@@ -177,12 +179,16 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
   settings->run.dependencies = static_cast<engine::Dependencies>(dependencies);
   PetscCall(read_text(items, rows->trace, &settings->trace_file, &given));
   settings->run.trace = !settings->trace_file.empty();
-  PetscCheck(!settings->run.trace || settings->schedule == SolveSchedule::engine ||
-                 settings->factor_schedule == FactorSchedule::engine,
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_trace(const SweepSettings& settings, bool has_program) {
+  PetscFunctionBegin;
+  PetscCheck(!settings.run.trace || has_program || settings.schedule == SolveSchedule::engine ||
+                 settings.factor_schedule == FactorSchedule::engine,
              PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
-             "%s records programs of the task engine: it needs -pc_taskdag_schedule engine or "
-             "-pc_taskdag_factor_schedule engine",
-             rows->trace.name);
+             "-pc_taskdag_trace records programs of the task engine: it needs -pc_taskdag_schedule engine, "
+             "-pc_taskdag_factor_schedule engine, or a -pc_taskdag_jacobi_form that is a program");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -41,6 +41,8 @@ PetscErrorCode read_backend(OptionItems items, BackendSettings* settings);
 /// Schedule and tuning.
 std::vector<OptionRow> sweep_rows();
 PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings);
+/// A trace is asked for only where there are programs: schedules engine, or another one.
+PetscErrorCode check_trace(const SweepSettings& settings, bool has_program);
 
 /// -taskdag_auto_min_rows.
 OptionRow auto_min_rows_row();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "taskdag/context.hpp"
-#include "taskdag/engine/report.hpp"
+#include "taskdag/engine/static/order.hpp"
 #include "taskdag/engine_run.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/status.hpp"
@@ -37,6 +37,8 @@ TASKDAG_API const char* to_string(JacobiForm form);
 /// "auto", "kernels", "stages-phases", "stages", "checkpoints", "autonomous", "tiles", "resident".
 /// @throws InvalidInput for another name
 TASKDAG_API JacobiForm jacobi_form_from(std::string_view name);
+/// Whether it is a program of the task engine.
+TASKDAG_API bool is_program(JacobiForm form);
 
 struct JacobiOptions {
   int sweeps = 1;        ///< k >= 1: x₀ = 0, x_{s+1} = x_s + damping · D⁻¹ (b − A x_s)
@@ -45,8 +47,9 @@ struct JacobiOptions {
   bool absolute = false;     ///< use |d| in place of d
   bool keep_matrix = false;  ///< with one sweep, too: for solve()
   JacobiForm form = JacobiForm::automatic;
-  /// Of the forms that are programs of the task engine; the device controller's cannot be captured.
-  engine::Scheduler scheduler = engine::Scheduler::automatic;
+  /// Of the forms that are programs of the task engine, which have dependencies of their own; the device controller's
+  /// cannot be captured.
+  engine::StaticOptions run = {};
   Index part_entries = 1024;  ///< >= 1: entries of a part; a row with more may make it larger
   /// Rows with more entries are cut into pieces of part_entries, by every form but tiles and, on CUDA, resident, which
   /// do not take such rows. 0: no row is.

@@ -53,6 +53,8 @@ class Bridge {
   PetscErrorCode with_arrays(Object b, Object x, PetscLogDouble flops, Work&& work) {
     EventScope event;
     PetscCall(event.begin(events().apply, reinterpret_cast<PetscObject>(b), reinterpret_cast<PetscObject>(x)));
+    EventScope program;
+    if (applies_by_program_) PetscCall(program.begin(events().program, reinterpret_cast<PetscObject>(b)));
     Stream stream;
     Arrays arrays;
     PetscErrorCode worked = PETSC_SUCCESS;
@@ -74,6 +76,7 @@ class Bridge {
   }
 
   MatrixSource source_;
+  bool applies_by_program_ = false;  ///< of the task engine
   std::optional<BackendChoice> backend_;
 };
 

@@ -1,6 +1,9 @@
 #include "matfactor/engine_runs.hpp"
 
+#include <petscsys.h>
+
 #include "taskdag/engine/trace.hpp"
+#include "taskdag/error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -38,7 +41,16 @@ std::vector<std::string> describe(const std::vector<EngineRun>& runs) {
   return lines;
 }
 
-void write_traces(const std::vector<EngineRun>& runs, Backend backend, const std::string& path) {
+void write_traces(const std::vector<EngineRun>& runs, Backend backend, std::string path) {
+  PetscMPIInt ranks = 1;
+  PetscMPIInt rank = 0;
+  if (MPI_Comm_size(PETSC_COMM_WORLD, &ranks) != MPI_SUCCESS || MPI_Comm_rank(PETSC_COMM_WORLD, &rank) != MPI_SUCCESS) {
+    throw Error("MPI says neither how many ranks there are nor which this is");
+  }
+  if (ranks > 1) {
+    path.push_back('.');
+    path += std::to_string(rank);
+  }
   const engine::Report all = together(runs);
   engine::write_chrome_trace(all, backend, path);
   engine::write_plot(all, backend, path + ".svg", {.title = "Programs of the task engine"});

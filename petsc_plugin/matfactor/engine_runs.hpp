@@ -5,14 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "taskdag/factorization.hpp"
+#include "taskdag/context.hpp"
+#include "taskdag/engine_run.hpp"
 
 namespace taskdag::petsc {
 
 /// A line for each program that has run: runs, tasks by type, lanes of a worker.
 std::vector<std::string> describe(const std::vector<EngineRun>& runs);
 
-/// Writes the events of all of them to `path`, for Perfetto, and a plot to `path`.svg. @throws Error
-void write_traces(const std::vector<EngineRun>& runs, Backend backend, const std::string& path);
+/// Writes the events of all of them to `path` (with several ranks: path.RANK), for Perfetto, and a plot beside it
+/// (.svg). @throws Error
+void write_traces(const std::vector<EngineRun>& runs, Backend backend, std::string path);
 
 }  // namespace taskdag::petsc

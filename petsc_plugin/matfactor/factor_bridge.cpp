@@ -111,6 +111,8 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
     factorization_.emplace(backend_->context, view.pattern, space, with_blocks, row_order_, col_order, stream);
   }));
   options_ = std::move(taken);
+  const FactorizationInfo& sizes = factorization_->info();
+  applies_by_program_ = sizes.lower_schedule == SolveSchedule::engine && sizes.upper_schedule == SolveSchedule::engine;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,6 +129,10 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   }
   EventScope event;
   PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(matrix)));
+  EventScope program;
+  if (options_.factor_schedule == FactorSchedule::engine) {
+    PetscCall(program.begin(events().program, reinterpret_cast<PetscObject>(matrix)));
+  }
   growth_ = 0.0;
   const PetscErrorCode factored = with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     status_ = factorization_->factor(view.values, space, stream);
@@ -211,8 +217,7 @@ PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
 
 PetscErrorCode FactorBridge::view_engine(PetscViewer viewer) const {
   PetscFunctionBegin;
-  const FactorizationInfo& sizes = factorization_->info();
-  const bool sweeps = sizes.lower_schedule == SolveSchedule::engine && sizes.upper_schedule == SolveSchedule::engine;
+  const bool sweeps = applies_by_program_;
   const bool factor = options_.factor_schedule == FactorSchedule::engine;
   if (!sweeps && !factor) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(
@@ -228,14 +233,7 @@ PetscErrorCode FactorBridge::view_engine(PetscViewer viewer) const {
 PetscErrorCode FactorBridge::write_trace() const {
   PetscFunctionBegin;
   if (!factorization_ || trace_file_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscMPIInt ranks = 1;
-  PetscMPIInt rank = 0;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(guarded([&] {
-    const std::string path = ranks == 1 ? trace_file_ : trace_file_ + "." + std::to_string(rank);
-    write_traces(factorization_->engine_runs(), backend_->context.backend(), path);
-  }));
+  PetscCall(guarded([&] { write_traces(factorization_->engine_runs(), backend_->context.backend(), trace_file_); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,6 +241,7 @@ PetscErrorCode FactorBridge::drop_factor() {
   PetscFunctionBegin;
   status_ = {};
   growth_ = 0.0;
+  applies_by_program_ = false;
   const PetscErrorCode written = write_trace();
   PetscCall(guarded([&] { factorization_.reset(); }));
   PetscCall(written);

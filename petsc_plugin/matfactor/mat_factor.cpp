@@ -89,6 +89,7 @@ PetscErrorCode read_options(Mat factor, BackendSettings* backend) {
   PetscCall(read_sweeps(PetscOptionsObject, &data.sweeps));
   PetscCall(read_fill(PetscOptionsObject, &data.fill));
   PetscOptionsEnd();
+  PetscCall(check_trace(data.sweeps, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "mat/bridge.hpp"
+#include "matfactor/engine_runs.hpp"
 #include "option_checks.hpp"
 #include "pc/types.hpp"
 #include "taskdag/jacobi.hpp"
@@ -12,8 +13,11 @@
 namespace taskdag::petsc {
 namespace {
 
-// In the order of the enumeration.
+// In the order of the enumerations.
 constexpr std::array<const char*, 3> diagonal_names = {"diagonal", "rowmax", "rowsum"};
+
+constexpr std::array<const char*, 8> form_names = {"auto",        "kernels",    "stages-phases", "stages",
+                                                   "checkpoints", "autonomous", "tiles",         "resident"};
 
 struct JacobiRows {
   OptionRow sweeps{"-pc_taskdag_jacobi_sweeps", std::to_string(JacobiOptions{}.sweeps), "1 or more",
@@ -25,6 +29,12 @@ struct JacobiRows {
                      "What Jacobi divides by: the diagonal, a row's largest absolute value or sum of absolute values"};
   OptionRow absolute{"-pc_taskdag_jacobi_abs", to_text(JacobiOptions{}.absolute), "true, false",
                      "Divide by absolute values"};
+  OptionRow form{"-pc_taskdag_jacobi_form", to_string(JacobiOptions{}.form), join(form_names),
+                 "How several sweeps are run, with the same result; the four between kernels and tiles are by tasks"};
+  OptionRow part_entries{"-pc_taskdag_jacobi_part_entries", std::to_string(JacobiOptions{}.part_entries), "1 or more",
+                         "Entries of the matrix for a task"};
+  OptionRow long_row{"-pc_taskdag_jacobi_long_row", std::to_string(JacobiOptions{}.long_row), "0 or more",
+                     "Rows with more entries are shared out to several tasks; 0: none is"};
 };
 
 class JacobiPreconditioner final : public Preconditioner, private Bridge {
@@ -42,7 +52,10 @@ class JacobiPreconditioner final : public Preconditioner, private Bridge {
   PetscErrorCode report_zeros(Mat matrix) const;
   [[nodiscard]] PetscLogDouble flops() const;
 
+  PetscErrorCode write_trace() const;
+
   const Settings& settings_;
+  std::string trace_file_;
   Offset entries_ = 0;
   std::optional<Jacobi> jacobi_;
 };
@@ -57,9 +70,13 @@ PetscErrorCode JacobiPreconditioner::analyse(Mat matrix, bool) {
     MatInfo sizes;
     PetscCall(MatGetInfo(matrix, MAT_LOCAL, &sizes));
     entries_ = static_cast<Offset>(sizes.nz_used);
+    PetscCall(guarded([&] { trace_file_ = settings_.sweeps.trace_file; }));
     PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
-      jacobi_.emplace(backend_->context, view, space, settings_.jacobi, stream);
+      JacobiOptions options = settings_.jacobi;
+      options.run = settings_.sweeps.run;
+      jacobi_.emplace(backend_->context, view, space, options, stream);
     }));
+    applies_by_program_ = settings_.jacobi.sweeps > 1 && is_program(jacobi_->form());
     PetscCall(report_zeros(matrix));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,17 +133,36 @@ PetscErrorCode JacobiPreconditioner::view(PetscViewer viewer) const {
   PetscCall(view_backend(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  Jacobi: %d sweeps, damping %g\n", settings_.jacobi.sweeps,
                                    settings_.jacobi.damping));
-  if (jacobi_)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " rows, %d zero diagonals replaced by 1, %g MB\n",
-                                     rows(), jacobi_->zero_diagonals(), static_cast<double>(jacobi_->bytes()) / 1.0e6));
+  if (!jacobi_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (settings_.jacobi.sweeps > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  form: %s\n", to_string(jacobi_->form())));
+  if (applies_by_program_) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  engine: the sweeps as one program, scheduler %s\n",
+                                     engine::to_string(settings_.sweeps.run.scheduler)));
+    std::vector<std::string> lines;
+    PetscCall(guarded([&] { lines = describe(jacobi_->engine_runs()); }));
+    for (const std::string& line : lines) PetscCall(PetscViewerASCIIPrintf(viewer, "    %s\n", line.c_str()));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " rows, %d zero diagonals replaced by 1, %g MB\n", rows(),
+                                   jacobi_->zero_diagonals(), static_cast<double>(jacobi_->bytes()) / 1.0e6));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode JacobiPreconditioner::reset() {
   PetscFunctionBegin;
+  const PetscErrorCode written = write_trace();
   PetscCall(guarded([&] { jacobi_.reset(); }));
+  applies_by_program_ = false;
   backend_.reset();
   PetscCall(source_.reset());
+  PetscCall(written);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode JacobiPreconditioner::write_trace() const {
+  PetscFunctionBegin;
+  if (!jacobi_ || trace_file_.empty() || !applies_by_program_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(guarded([&] { write_traces(jacobi_->engine_runs(), backend_->context.backend(), trace_file_); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,7 +174,7 @@ std::unique_ptr<Preconditioner> make_jacobi(const Settings& settings) {
 
 std::vector<OptionRow> jacobi_rows() {
   const JacobiRows rows;
-  return {rows.sweeps, rows.damping, rows.diagonal, rows.absolute};
+  return {rows.sweeps, rows.damping, rows.diagonal, rows.absolute, rows.form, rows.part_entries, rows.long_row};
 }
 
 PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
@@ -160,11 +196,22 @@ PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
   PetscCall(read_list(PetscOptionsObject, rows->diagonal, diagonal_names, &diagonal));
   jacobi.diagonal = static_cast<JacobiDiagonal>(diagonal);
   PetscCall(read_bool(PetscOptionsObject, rows->absolute, &jacobi.absolute));
+  auto form = static_cast<PetscInt>(jacobi.form);
+  PetscCall(read_list(PetscOptionsObject, rows->form, form_names, &form));
+  jacobi.form = static_cast<JacobiForm>(form);
+  PetscInt part_entries = jacobi.part_entries;
+  PetscCall(read_int(PetscOptionsObject, rows->part_entries, 1, &part_entries));
+  jacobi.part_entries = static_cast<Index>(part_entries);
+  PetscInt long_row = jacobi.long_row;
+  PetscCall(read_int(PetscOptionsObject, rows->long_row, 0, &long_row));
+  jacobi.long_row = static_cast<Index>(long_row);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 bool same_jacobi(const Settings& a, const Settings& b) {
-  const auto tied = [](const JacobiOptions& o) { return std::tie(o.sweeps, o.damping, o.diagonal, o.absolute); };
+  const auto tied = [](const JacobiOptions& o) {
+    return std::tie(o.sweeps, o.damping, o.diagonal, o.absolute, o.form, o.part_entries, o.long_row);
+  };
   return tied(a.jacobi) == tied(b.jacobi);
 }
 

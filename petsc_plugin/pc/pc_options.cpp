@@ -37,6 +37,7 @@ PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings* setting
   PetscCall(read_auto_min_rows(&rows));
   PetscCall(show_ordering_options());
   PetscOptionsHeadEnd();
+  PetscCall(check_trace(settings->sweeps, settings->type == PC_TASKDAG_JACOBI && is_program(settings->jacobi.form)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

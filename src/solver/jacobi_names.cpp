@@ -35,4 +35,9 @@ JacobiForm jacobi_form_from(std::string_view name) {
                      "\": auto, kernels, stages-phases, stages, checkpoints, autonomous, tiles, resident");
 }
 
+bool is_program(JacobiForm form) {
+  return form == JacobiForm::stages_phases || form == JacobiForm::stages || form == JacobiForm::checkpoints ||
+         form == JacobiForm::autonomous;
+}
+
 }  // namespace taskdag

@@ -15,7 +15,7 @@ kernels::JacobiTiles best_tiles(const Context& context, const CsrPattern& patter
   // Blocks are of about the size that is asked for: up to twice as large. More than most_tiles need larger ones.
   for (const int eighths : {4, 6, 8, 10, 12, 16}) {
     const auto size = static_cast<Index>(std::max<std::int64_t>(std::int64_t{wish.rows} * eighths / 8, 1));
-    if (size == tried) continue;
+    if (size == tried || (wish.first && (eighths < 8 || best.depth > 0))) continue;
     tried = size;
     const BlockOrdering blocks = block_multicolour(context, on_backend, space, {.block_size = size}, stream);
     if (wish.most_tiles > 0 && blocks.blocks.blocks() > wish.most_tiles) continue;

@@ -68,7 +68,7 @@ TEST_P(JacobiFormsTest, AllGiveTheSameBits) {
                            std::to_string(sweeps) + " sweeps, parts of " + std::to_string(part) + ", rows long from " +
                            std::to_string(long_row));
               options.form = form;
-              options.scheduler = scheduler;
+              options.run.scheduler = scheduler;
               Jacobi j = jacobi(problem.a, options);
               EXPECT_EQ(j.form(), form);
               EXPECT_TRUE(test::same_bits(apply(j, b), expected));

@@ -104,11 +104,11 @@ class JacobiForms {
         // Long rows that are whole, the slower schedulers: one comparison is enough.
         if (scheduler != Scheduler::megakernel && (!split || sweeps % 10 != 0)) continue;
         options.form = form;
-        options.scheduler = scheduler;
+        options.run.scheduler = scheduler;
         measure_application(options, sweeps, split);
       }
     }
-    options.scheduler = Scheduler::automatic;
+    options.run.scheduler = Scheduler::automatic;
     for (const JacobiForm form : {JacobiForm::tiles, JacobiForm::resident}) {
       options.form = form;
       if (wanted(form)) measure_application(options, sweeps, split);
@@ -122,10 +122,11 @@ class JacobiForms {
     } catch (const Unsupported&) {
       return;  // rows or tiles are too large
     }
-    const char* const scheduler = options.scheduler == Scheduler::automatic ? "" : engine::to_string(options.scheduler);
+    const char* const scheduler =
+        options.run.scheduler == Scheduler::automatic ? "" : engine::to_string(options.run.scheduler);
     measure(to_string(options.form), scheduler, sweeps, split,
             [&] { j->apply(b_.data(), x_.data(), MemorySpace::device); });
-    if (options.scheduler != Scheduler::automatic) return;
+    if (options.run.scheduler != Scheduler::automatic) return;
     const Graph graph(
         [&](cudaStream_t stream) { j->apply(b_.data(), x_.data(), MemorySpace::device, false, {stream}); });
     measure(std::string(to_string(options.form)) + " in a graph", scheduler, sweeps, split, [&] { graph.launch(); });
@@ -147,7 +148,7 @@ class JacobiForms {
     const auto solve = [&](JacobiForm form, Scheduler scheduler, int every) {
       JacobiOptions options = base(kSolveSweeps, true);
       options.form = form;
-      options.scheduler = scheduler;
+      options.run.scheduler = scheduler;
       const std::unique_ptr<Jacobi> j = make(options);
       const std::string name = std::string(to_string(form)) + ", checked every " + std::to_string(every);
       const auto time = measure(

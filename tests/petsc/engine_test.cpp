@@ -113,6 +113,78 @@ TEST(Engine, WritesWhatItsTasksDid) {
   }
 }
 
+TEST(Engine, JacobiGivesTheSameIterationsInEveryForm) {
+  const CsrMatrix csr = poisson();
+  for (const std::string backend : {"host", "cuda"}) {
+    if (backend == "cuda" && probe_devices().devices == 0) continue;
+    const OwnedMat a = make_matrix(csr);
+    const std::string jacobi =
+        words({"-ksp_type cg -pc_type taskdag -pc_taskdag_type jacobi -pc_taskdag_jacobi_sweeps 3",
+               "-pc_taskdag_jacobi_damping 0.7 -pc_taskdag_backend", backend});
+    const Solve plain = solve(a, words({jacobi, "-pc_taskdag_jacobi_form kernels"}));
+    ASSERT_GT(plain.reason, 0) << plain.message;
+    for (const std::string form : {"stages-phases", "stages", "checkpoints", "autonomous", "tiles", "resident"}) {
+      const bool program = form != "tiles" && form != "resident";
+      for (const std::string scheduler : {"megakernel", "controller", "timesliced"}) {
+        if (!program && scheduler != "megakernel") continue;
+        SCOPED_TRACE(words({backend, form, scheduler}));
+        const Solve ours =
+            solve(a, words({jacobi, "-pc_taskdag_jacobi_form", form, "-pc_taskdag_jacobi_part_entries 100",
+                            "-pc_taskdag_engine_scheduler", scheduler}));
+        ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
+        EXPECT_EQ(ours.iterations, plain.iterations);
+        if (rank() != 0) continue;
+        EXPECT_NE(ours.view.find("form: " + form), std::string::npos) << ours.view;
+        EXPECT_EQ(ours.view.find("engine: the sweeps as one program, scheduler " + scheduler) != std::string::npos,
+                  program)
+            << ours.view;
+        EXPECT_EQ(ours.view.find("tasks \"sweep a part\"") != std::string::npos, program) << ours.view;
+      }
+    }
+  }
+}
+
+TEST(Engine, TracesJacobi) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(poisson());
+  const std::string file = testing::TempDir() + "taskdag_jacobi_trace_" + std::to_string(::getpid()) + ".json";
+  const Solve solved = solve(a,
+                             "-pc_type taskdag -pc_taskdag_type jacobi -pc_taskdag_jacobi_sweeps 3 "
+                             "-pc_taskdag_jacobi_form autonomous -pc_taskdag_trace " +
+                                 file);
+  ASSERT_EQ(static_cast<int>(solved.code), 0) << solved.message;
+  std::ifstream trace(file);
+  const std::string text{std::istreambuf_iterator<char>(trace), {}};
+  EXPECT_NE(text.find("sweeps: sweep a part"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(file + ".svg"));
+  std::filesystem::remove(file);
+  std::filesystem::remove(file + ".svg");
+}
+
+TEST(Engine, RunsOfProgramsAreAnEvent) {
+  PetscLogEvent event = 0;
+  PETSC_OK(PetscLogEventGetId("TaskDAGProgram", &event));
+  const auto count = [&] {
+    PetscEventPerfInfo info{};
+    EXPECT_EQ(static_cast<int>(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &info)), 0);
+    return info.count;
+  };
+  const OwnedMat a = make_matrix(convection());
+  for (const auto& [options, runs] : std::vector<std::pair<std::string, int>>{
+           {"-pc_taskdag_schedule engine -pc_taskdag_factor_schedule engine", 4},
+           {"-pc_taskdag_schedule engine", 3},
+           {"-pc_taskdag_schedule auto", 0},
+           {"-pc_taskdag_type jacobi -pc_taskdag_jacobi_sweeps 2 -pc_taskdag_jacobi_form stages", 3},
+           {"-pc_taskdag_type jacobi -pc_taskdag_jacobi_sweeps 2 -pc_taskdag_jacobi_form kernels", 0}}) {
+    const int before = count();
+    const OwnedPc pc = make_pc(a, words({"-pc_type taskdag -pc_taskdag_backend host", options}));
+    const OwnedVec b = make_vector(a);
+    const OwnedVec x = make_vector(a);
+    for (int k = 0; k < 3; ++k) PETSC_OK(PCApply(pc, b, x));
+    EXPECT_EQ(count() - before, runs) << options;
+  }
+}
+
 TEST(Engine, RefusesATraceOfNoProgram) {
   const OwnedMat a = make_matrix(convection());
   const Solve refused = solve(a, "-pc_type taskdag -pc_taskdag_trace nowhere.json");

@@ -221,6 +221,13 @@ INSTANTIATE_TEST_SUITE_P(
                     "-pc_taskdag_threads must be 0 or more, not \"\""},
         WrongOption{"threads_above_the_range", "-pc_type taskdag -pc_taskdag_threads 99999999999",
                     PETSC_ERR_ARG_OUTOFRANGE, "-pc_taskdag_threads must be 0 or more, not \"99999999999\""},
+        WrongOption{"unknown_form", "-pc_type taskdag -pc_taskdag_jacobi_form asynchronous", PETSC_ERR_ARG_OUTOFRANGE,
+                    "-pc_taskdag_jacobi_form must be auto, kernels, stages-phases, stages, checkpoints, autonomous, "
+                    "tiles, resident, not \"asynchronous\""},
+        WrongOption{"parts_of_nothing", "-pc_type taskdag -pc_taskdag_jacobi_part_entries 0", PETSC_ERR_ARG_OUTOFRANGE,
+                    "-pc_taskdag_jacobi_part_entries must be 1 or more, not 0"},
+        WrongOption{"trace_of_kernels", "-pc_type taskdag -pc_taskdag_type jacobi -pc_taskdag_trace nowhere.json",
+                    PETSC_ERR_ARG_INCOMP, "-pc_taskdag_jacobi_form that is a program"},
         WrongOption{"sweeps_that_are_no_number", "-pc_type taskdag -pc_taskdag_jacobi_sweeps nan",
                     PETSC_ERR_ARG_OUTOFRANGE, "-pc_taskdag_jacobi_sweeps must be 1 or more, not \"nan\""},
         WrongOption{"damping_that_is_no_number", "-pc_type taskdag -pc_taskdag_jacobi_damping nan",

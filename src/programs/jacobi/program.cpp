@@ -118,14 +118,15 @@ engine::Dependencies dependencies_of(JacobiForm form) {
 struct JacobiProgram::Impl {
   using Program = engine::StaticProgram<Data, engine::Types<SweepPart>, engine::SwitchedProbe>;
 
-  Impl(const Context& context, const JacobiParts& parts, const Shape& shape, engine::Scheduler scheduler, Plan plan)
+  Impl(const Context& context, const JacobiParts& parts, const Shape& shape, const engine::StaticOptions& options,
+       Plan plan)
       : tasks(context, plan.tasks),
         part(context, parts.part),
         need_begin(context, parts.need_begin),
         need(context, parts.need),
         sums(context, parts.size()),
         arrived(context, parts.size()),
-        runner(context, plan.order, {.scheduler = scheduler, .dependencies = dependencies_of(shape.form)}) {
+        runner(context, plan.order, options) {
     const bool alone = shape.form == JacobiForm::autonomous;
     if (alone) done = engine::Array<std::uint32_t>(context, parts.size());
     const auto sweeps = static_cast<std::size_t>(shape.sweeps);
@@ -167,14 +168,11 @@ struct JacobiProgram::Impl {
   std::uint32_t runs = 0;  ///< of a program that checks
 };
 
-bool JacobiProgram::has(JacobiForm form) {
-  return form == JacobiForm::stages_phases || form == JacobiForm::stages || form == JacobiForm::checkpoints ||
-         form == JacobiForm::autonomous;
-}
-
 JacobiProgram::JacobiProgram(const Context& context, const JacobiParts& parts, const Shape& shape,
-                             engine::Scheduler scheduler)
-    : impl_(std::make_unique<Impl>(context, parts, shape, scheduler, make_plan(parts, shape))) {}
+                             engine::StaticOptions options) {
+  options.dependencies = dependencies_of(shape.form);
+  impl_ = std::make_unique<Impl>(context, parts, shape, options, make_plan(parts, shape));
+}
 JacobiProgram::~JacobiProgram() = default;
 
 void JacobiProgram::enqueue(const JacobiArrays& arrays, Stream stream) {

@@ -7,7 +7,7 @@
 
 #include "kernels/jacobi/part_task.hpp"
 #include "taskdag/context.hpp"
-#include "taskdag/engine/report.hpp"
+#include "taskdag/engine/static/order.hpp"
 #include "taskdag/jacobi.hpp"
 #include "taskdag/status.hpp"
 
@@ -34,9 +34,6 @@ struct JacobiCheck {
 
 class JacobiProgram {
  public:
-  /// Forms that are programs.
-  static bool has(JacobiForm form);
-
   struct Shape {
     JacobiForm form;  ///< stages_phases, stages, checkpoints or autonomous
     int sweeps;       ///< of a run
@@ -45,8 +42,9 @@ class JacobiProgram {
     std::uint32_t ring_size;  ///< 2 to 4; autonomous with checks: 3 or 4, else 2
     int lanes;                ///< that share a row, on CUDA
   };
-  /// Synchronises the device. @throws Unsupported where the program would have too many tasks, OutOfMemory, DeviceError
-  JacobiProgram(const Context& context, const JacobiParts& parts, const Shape& shape, engine::Scheduler scheduler);
+  /// options: dependencies are the form's. Synchronises the device. @throws Unsupported where the program would have
+  /// too many tasks, OutOfMemory, DeviceError
+  JacobiProgram(const Context& context, const JacobiParts& parts, const Shape& shape, engine::StaticOptions options);
   ~JacobiProgram();
 
   /// One run. Asynchronous on `stream`; may be captured, but for the device controller.

@@ -22,7 +22,7 @@ namespace taskdag::cuda {
 namespace {
 
 /// Below this many sweeps, what tiles load first costs more than they save.
-constexpr int kTileSweeps = 3;
+constexpr int kTileSweeps = 4;
 
 /// An exchange between resident tiles takes about as long as so many sweeps.
 constexpr double kExchangeOfResident = 3.0;
@@ -134,7 +134,7 @@ class CudaJacobi final : public Jacobi::Impl {
     const bool try_tiles = asked || (options_.form == JacobiForm::automatic && options_.sweeps >= kTileSweeps &&
                                      !long_rows && may_be_resident(run, rows, offsets.back()));
     if (asked) require_no_long_rows(offsets, options_);
-    const bool programs = kernels::JacobiProgram::has(form);
+    const bool programs = is_program(form);
     if (several && (try_tiles || programs)) {
       const std::vector<Index> columns = fetch_array(pattern_.pattern().col_indices, values_.size(), s);
       const CsrPattern pattern{rows, rows, offsets.data(), columns.data()};
@@ -152,12 +152,12 @@ class CudaJacobi final : public Jacobi::Impl {
   /// Where nobody has asked for tiles and they do not fit, the form stays. @throws Unsupported where somebody has
   void make_tiles(const CsrPattern& pattern, const kernels::TileRun& run, Stream stream) {
     const bool resident = run.form == kernels::TileForm::resident;
-    const kernels::JacobiTiles tiles =
-        best_tiles(context_, pattern, pattern_view(), MemorySpace::device,
-                   {kernels::rows_of_tile(run, pattern.rows, pattern.entries()),
-                    resident ? device_limits().multiprocessors : 0, kernels::room_of_tile(run),
-                    std::min(kernels::kMostDepth, options_.sweeps - 1), resident ? kExchangeOfResident : 0.0},
-                   stream);
+    const kernels::JacobiTiles tiles = best_tiles(
+        context_, pattern, pattern_view(), MemorySpace::device,
+        {kernels::rows_of_tile(run, pattern.rows, pattern.entries()), resident ? device_limits().multiprocessors : 0,
+         kernels::room_of_tile(run), std::min(kernels::kMostDepth, options_.sweeps - 1),
+         resident ? kExchangeOfResident : 0.0, options_.form == JacobiForm::automatic},
+        stream);
     if (kernels::CudaTiles::can_run(tiles, run)) {
       tiles_.emplace(tiles, run, pattern.rows, native(stream));
       form = resident ? JacobiForm::resident : JacobiForm::tiles;
@@ -182,7 +182,7 @@ class CudaJacobi final : public Jacobi::Impl {
                      options_.part_entries, options_.long_row);
     }
     return std::make_unique<kernels::JacobiProgram>(
-        context_, *parts_, kernels::JacobiProgram::Shape{form, sweeps, checks, ring_size, lanes_}, options_.scheduler);
+        context_, *parts_, kernels::JacobiProgram::Shape{form, sweeps, checks, ring_size, lanes_}, options_.run);
   }
 
   /// Synchronises.
@@ -267,7 +267,7 @@ class CudaJacobi final : public Jacobi::Impl {
 
   JacobiOutcome solve_on_device(const double* b, double* x, const JacobiStop& stop, Stream stream) {
     const cudaStream_t s = native(stream);
-    if (kernels::JacobiProgram::has(form)) return solve_by_program(b, x, stop, stream);
+    if (is_program(form)) return solve_by_program(b, x, stop, stream);
     // Tiles that the library has chosen are for a fixed number of sweeps, too.
     if (change_.size() == 0) change_ = {1, s};
     JacobiOutcome outcome{0, 0.0, false};

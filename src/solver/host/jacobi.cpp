@@ -34,7 +34,7 @@ class HostJacobi final : public Jacobi::Impl {
       resident_.emplace(matrix_.pattern(), state_->pool->threads());
     } else if (form == JacobiForm::tiles) {
       make_tiles();
-    } else if (kernels::JacobiProgram::has(form)) {
+    } else if (is_program(form)) {
       program_ = make_program(options.sweeps, false, 2);
     }
   }
@@ -92,7 +92,7 @@ class HostJacobi final : public Jacobi::Impl {
 
   JacobiOutcome solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream) override {
     require_host_memory(space);
-    if (kernels::JacobiProgram::has(form)) return solve_by_program(b, x, stop, stream);
+    if (is_program(form)) return solve_by_program(b, x, stop, stream);
     JacobiOutcome outcome{0, 0.0, false};
     double* from = x;
     double* to = work_.data();
@@ -139,7 +139,7 @@ class HostJacobi final : public Jacobi::Impl {
   std::unique_ptr<kernels::JacobiProgram> make_program(int sweeps, bool checks, std::uint32_t ring_size) {
     if (!parts_) parts_.emplace(matrix_.pattern(), options_.part_entries, options_.long_row);
     auto program = std::make_unique<kernels::JacobiProgram>(
-        context_, *parts_, kernels::JacobiProgram::Shape{form, sweeps, checks, ring_size, 1}, options_.scheduler);
+        context_, *parts_, kernels::JacobiProgram::Shape{form, sweeps, checks, ring_size, 1}, options_.run);
     bytes += program->bytes();
     return program;
   }
