@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "taskdag/context.hpp"
+#include "taskdag/engine/report.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/schedule.hpp"
@@ -57,8 +58,25 @@ TASKDAG_API Index default_block_size(Index rows);
 TASKDAG_API BlockOrdering block_multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,
                                             const BlockOrderingOptions& options = {}, Stream stream = {});
 
+/// How a multicolour ordering finds its colours.
+enum class ColourForm {
+  automatic,    ///< hashed
+  hashed,       ///< the same colours each time, whatever the backend
+  speculative,  ///< by tasks of the engine, greedily, conflicts mended: *the colours differ from run to run*, and with
+                ///< them the iterations of what is built on them
+};
+TASKDAG_API const char* to_string(ColourForm form);
+
+struct MulticolourOptions {
+  ColourForm form = ColourForm::automatic;
+  engine::Scheduler scheduler = engine::Scheduler::automatic;  ///< of the form speculative
+};
+
 /// Multicolour ordering of the graph of A + Aᵀ: rows sorted by colour, then index; every block is one row. As
-/// block_multicolour() in everything else.
+/// block_multicolour() in everything else, but for the form speculative, whose result is checked, and which takes a
+/// pattern in device memory through the host.
+TASKDAG_API BlockOrdering multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,
+                                      const MulticolourOptions& options, Stream stream = {});
 TASKDAG_API BlockOrdering multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,
                                       Stream stream = {});
 

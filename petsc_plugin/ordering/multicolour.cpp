@@ -1,6 +1,7 @@
 #include "ordering/multicolour.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -39,24 +40,40 @@ void expand(const std::vector<Index>& begins, BlockOrdering& ordering) {
   ordering.blocks = std::move(expanded);
 }
 
+// In the order of the enumeration.
+constexpr std::array<const char*, 3> form_names = {"auto", "hashed", "speculative"};
+
 /// The ordering of the nodes' graph, expanded.
 PetscErrorCode order_nodes(Mat matrix, PetscInt block_size, const std::vector<Index>& begins, NewOrdering* ordering) {
-  return with_node_pattern(matrix, [&](const Context& context, const CsrPattern& nodes) {
+  PetscFunctionBegin;
+  MulticolourOptions colours;
+  if (block_size == 1) PetscCall(read_color_form(&colours.form));
+  PetscCall(with_node_pattern(matrix, [&](const Context& context, const CsrPattern& nodes) {
     const double share = static_cast<double>(nodes.rows) / begins.back();
     BlockOrderingOptions options;
     options.block_size = std::max<Index>(1, static_cast<Index>(share * block_size));
-    ordering->emplace(block_multicolour(context, nodes, MemorySpace::host, options));
+    ordering->emplace(block_size == 1 ? multicolour(context, nodes, MemorySpace::host, colours)
+                                      : block_multicolour(context, nodes, MemorySpace::host, options));
     expand(begins, **ordering);
     (*ordering)->block_size = block_size;
-  });
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Row by row. The graph of A + Aᵀ counts, so the upper triangle alone gives the same.
 PetscErrorCode order_rows(Mat matrix, PetscInt block_size, const BackendSettings* wanted, NewOrdering* ordering) {
-  return with_pattern(matrix, true, wanted,
-                      [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
-                        ordering->emplace(block_multicolour(context, pattern, space, {block_size}, stream));
-                      });
+  PetscFunctionBegin;
+  MulticolourOptions colours;
+  if (block_size == 1) PetscCall(read_color_form(&colours.form));
+  PetscCall(with_pattern(
+      matrix, true, wanted, [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
+        ordering->emplace(block_size == 1 ? multicolour(context, pattern, space, colours, stream)
+                                          : block_multicolour(context, pattern, space, {block_size}, stream));
+      }));
+  if (colours.form == ColourForm::speculative)
+    PetscCall(PetscInfo(matrix, "taskdag_color by tasks: %d colours, others in the next run\n",
+                        static_cast<int>((*ordering)->blocks.colours())));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Rows of a block as the options say.
@@ -113,6 +130,26 @@ PetscErrorCode order_bmc_on(Mat matrix, const BackendSettings& backend, IS* row,
   PetscInt block_size = 0;
   PetscCall(block_size_of(matrix, &block_size));
   PetscCall(order_on(matrix, block_size, backend, row, col));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+OptionRow color_form_row() {
+  return {"-taskdag_color_form", to_string(ColourForm::automatic), join(form_names),
+          "Colours of the ordering " MATORDERINGTASKDAGCOLOR
+          ": by a hash (auto: the same), or by tasks that speculate, which give other colours in each run; without "
+          "prefix"};
+}
+
+PetscErrorCode read_color_form(ColourForm* form) {
+  PetscFunctionBegin;
+  std::optional<OptionRow> option;
+  PetscCall(guarded([&] { option = color_form_row(); }));
+  auto value = static_cast<PetscInt>(*form);
+  // A title of its own: PETSc prints the help under each title once.
+  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for the ordering taskdag_color", "Mat");
+  PetscCall(read_list(PetscOptionsObject, *option, form_names, &value));
+  PetscOptionsEnd();
+  *form = static_cast<ColourForm>(value);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

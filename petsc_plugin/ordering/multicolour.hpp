@@ -7,6 +7,7 @@
 
 #include "options.hpp"
 #include "settings.hpp"
+#include "taskdag/block_ordering.hpp"
 
 namespace taskdag::petsc {
 
@@ -18,6 +19,10 @@ PetscErrorCode order_bmc(Mat matrix, MatOrderingType type, IS* row, IS* col);
 /// For a preconditioner of our own: all rows one by one, on the backend of the settings.
 PetscErrorCode order_color_on(Mat matrix, const BackendSettings& backend, IS* row, IS* col);
 PetscErrorCode order_bmc_on(Mat matrix, const BackendSettings& backend, IS* row, IS* col);
+
+/// -taskdag_color_form.
+OptionRow color_form_row();
+PetscErrorCode read_color_form(ColourForm* form);
 
 /// -taskdag_bmc_block_size; a value of 0: not given.
 OptionRow bmc_block_size_row();

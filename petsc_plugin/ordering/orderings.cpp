@@ -53,6 +53,7 @@ PetscErrorCode make_ordering(Mat matrix, const std::string& name, const BackendS
 
 std::vector<OptionRow> ordering_rows() {
   std::vector<OptionRow> rows = rcm_rows();
+  rows.push_back(color_form_row());
   rows.push_back(bmc_block_size_row());
   return rows;
 }
@@ -61,7 +62,9 @@ PetscErrorCode show_ordering_options() {
   PetscFunctionBegin;
   PetscInt rows = 0;
   OrderingOptions rcm;
+  ColourForm color = ColourForm::automatic;
   PetscCall(read_rcm(&rcm));
+  PetscCall(read_color_form(&color));
   PetscCall(read_bmc_block_size(&rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

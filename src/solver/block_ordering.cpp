@@ -63,6 +63,18 @@ const char* to_string(BlockShape shape) {
   return "grown";
 }
 
+const char* to_string(ColourForm form) {
+  switch (form) {
+    case ColourForm::automatic:
+      return "auto";
+    case ColourForm::hashed:
+      return "hashed";
+    case ColourForm::speculative:
+      break;
+  }
+  return "speculative";
+}
+
 Index default_block_size(Index rows) {
   constexpr Index kLeast = 16;
   constexpr Index kMost = 256;
@@ -87,8 +99,20 @@ BlockOrdering block_multicolour(const Context& context, const CsrPattern& patter
   });
 }
 
+BlockOrdering multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,
+                          const MulticolourOptions& options, Stream stream) {
+  if (options.form != ColourForm::speculative || pattern.rows == 0) {
+    return block_multicolour(context, pattern, space, {.block_size = 1}, stream);
+  }
+  if (context.backend() == Backend::host) require_host_memory(space);
+  check_pattern(pattern, space, false, "an ordering");
+  return with_memory_errors("an ordering", pattern.rows, [&] {
+    return speculative_multicolour(context, pattern, space, options.scheduler, stream);
+  });
+}
+
 BlockOrdering multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
-  return block_multicolour(context, pattern, space, {.block_size = 1}, stream);
+  return multicolour(context, pattern, space, MulticolourOptions{}, stream);
 }
 
 Index dependency_levels(const Context& context, const CsrPattern& pattern, MemorySpace space, Triangle triangle,

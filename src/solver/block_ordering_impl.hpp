@@ -4,6 +4,14 @@
 
 #include "taskdag/block_ordering.hpp"
 
+namespace taskdag {
+
+/// The form `speculative`, on either backend. @pre the pattern has been checked, pattern.rows > 0
+BlockOrdering speculative_multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,
+                                      engine::Scheduler scheduler, Stream stream);
+
+}  // namespace taskdag
+
 namespace taskdag::cuda {
 
 /// block_size 1: points. The pattern has rows and is square; `space`: where it lies.

@@ -1,9 +1,18 @@
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/index.hpp"
 #include "context/state.hpp"
+#include "programs/colouring/program.hpp"
 #include "programs/rcm/rcm_tasks.hpp"
+#include "solver/block_ordering_impl.hpp"
 #include "solver/ordering_impl.hpp"
+#include "taskdag/error.hpp"
 
 namespace taskdag {
 namespace {
@@ -15,19 +24,80 @@ kernels::HostGraph graph_of(const Context& context, const CsrPattern& pattern) {
   return kernels::symmetrised_graph(pattern, one);
 }
 
+/// A pattern in host memory, of one in either.
+class OnHost {
+ public:
+  OnHost(const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) : pattern_(pattern) {
+    if (space == MemorySpace::host) return;
+    fetched_ = cuda::fetch_pattern(context, pattern, stream);
+    pattern_ = {pattern.rows, pattern.cols, fetched_.offsets.data(), fetched_.columns.data()};
+  }
+  [[nodiscard]] const CsrPattern& pattern() const { return pattern_; }
+
+ private:
+  cuda::FetchedPattern fetched_;
+  CsrPattern pattern_;
+};
+
+/// Nobody has the colour of a neighbour. @throws Error
+void require_colours(const CsrPattern& graph, const std::vector<Index>& colour) {
+  for (Index v = 0; v < graph.rows; ++v) {
+    for (Offset e = graph.row_offsets[v]; e < graph.row_offsets[v + 1]; ++e) {
+      const Index u = graph.col_indices[e];
+      if (u == v || (colour[at(u)] != colour[at(v)] && colour[at(v)] >= 0)) continue;
+      throw Error("colouring by tasks: rows " + std::to_string(v) + " and " + std::to_string(u) +
+                  " are coupled and have the same colour: a defect");
+    }
+  }
+}
+
+/// Rows by colour, then index; colours that nobody has are left out.
+BlockOrdering order_by_colour(const std::vector<Index>& colour) {
+  const Index colours = *std::max_element(colour.begin(), colour.end()) + 1;
+  std::vector<Index> end(at(colours) + 1, 0);
+  for (const Index c : colour) ++end[at(c) + 1];
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  BlockOrdering ordering;
+  ordering.block_size = 1;
+  ordering.order.resize(colour.size());
+  std::vector<Index> place = end;
+  for (std::size_t row = 0; row < colour.size(); ++row) {
+    ordering.order[at(place[at(colour[row])]++)] = static_cast<Index>(row);
+  }
+  ordering.blocks.block_offsets.resize(colour.size() + 1);
+  std::iota(ordering.blocks.block_offsets.begin(), ordering.blocks.block_offsets.end(), 0);
+  end.erase(std::unique(end.begin(), end.end()), end.end());
+  ordering.blocks.colour_offsets = std::move(end);
+  return ordering;
+}
+
 }  // namespace
+
+BlockOrdering speculative_multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,
+                                      engine::Scheduler scheduler, Stream stream) {
+  const OnHost on_host(context, pattern, space, stream);
+  const kernels::HostGraph graph = graph_of(context, on_host.pattern());
+  const kernels::GraphView view = graph.view();
+  const kernels::EdgeOffset edges = view.offsets[view.nodes];
+  if (edges > std::numeric_limits<Offset>::max()) {
+    throw Unsupported("colouring by tasks: the graph of A + Aᵀ has " + std::to_string(edges) +
+                      " edges, more than 2147483647: use the form hashed");
+  }
+  std::vector<Offset> offsets(at(view.nodes) + 1);
+  std::transform(view.offsets, view.offsets + view.nodes + 1, offsets.begin(),
+                 [](kernels::EdgeOffset e) { return static_cast<Offset>(e); });
+  const CsrPattern symmetric{view.nodes, view.nodes, offsets.data(), view.neighbours};
+  const std::vector<Index> colour = kernels::colour_by_tasks(context, symmetric, scheduler);
+  require_colours(symmetric, colour);
+  return order_by_colour(colour);
+}
 
 void order_by_tasks(const Context& context, const CsrPattern& pattern, MemorySpace space, Index* order,
                     MemorySpace order_space, const OrderingOptions& options, OrderingTimes& times, Stream stream) {
   using Seconds = std::chrono::duration<double>;
   const auto begin = std::chrono::steady_clock::now();
-  cuda::FetchedPattern fetched;
-  CsrPattern on_host = pattern;
-  if (space == MemorySpace::device) {
-    fetched = cuda::fetch_pattern(context, pattern, stream);
-    on_host = {pattern.rows, pattern.cols, fetched.offsets.data(), fetched.columns.data()};
-  }
-  const kernels::HostGraph graph = graph_of(context, on_host);
+  const OnHost on_host(context, pattern, space, stream);
+  const kernels::HostGraph graph = graph_of(context, on_host.pattern());
   kernels::RcmByTasks program(context, graph.view(), kernels::library_program(options));
   const auto ready = std::chrono::steady_clock::now();
   kernels::TaskOrderingTimes spent;

@@ -139,6 +139,30 @@ TEST_P(BlockOrderingTest, OfPointsHasBlocksOfOneRow) {
   EXPECT_EQ(find_fault(points.blocks, matrix.pattern(), points.order), std::nullopt);
 }
 
+TEST_P(BlockOrderingTest, SpeculativeColoursAreColours) {
+  for (const test::Problem& problem : problems()) {
+    for (const engine::Scheduler scheduler :
+         {engine::Scheduler::automatic, engine::Scheduler::timesliced, engine::Scheduler::device_controller}) {
+      SCOPED_TRACE(problem.name + ", " + engine::to_string(scheduler));
+      test::MatrixArrays a = place(problem.a);
+      const BlockOrdering found = multicolour(context(), a.pattern(), space(),
+                                              {.form = ColourForm::speculative, .scheduler = scheduler}, stream());
+      EXPECT_EQ(find_fault(found.blocks, problem.a.pattern(), found.order), std::nullopt);
+      EXPECT_EQ(found.blocks.blocks(), problem.a.rows);
+      EXPECT_EQ(found.shape, BlockShape::points);
+      // Greedy: no more than one colour more than the most neighbours, about as many as the other form takes.
+      const BlockOrdering hashed = multicolour(context(), a.pattern(), space(), stream());
+      EXPECT_LE(found.blocks.colours(), 2 * hashed.blocks.colours() + 2);
+    }
+  }
+}
+
+TEST(ColourFormTest, HasNames) {
+  EXPECT_STREQ(to_string(ColourForm::automatic), "auto");
+  EXPECT_STREQ(to_string(ColourForm::hashed), "hashed");
+  EXPECT_STREQ(to_string(ColourForm::speculative), "speculative");
+}
+
 TEST_P(BlockOrderingTest, TakesDeviceMemoryOnCudaOnlyAndNoNegativeSize) {
   test::MatrixArrays a = place(grid(Stencil::five_point, 5, 5));
   EXPECT_THROW(static_cast<void>(block_multicolour(context(), a.pattern(), space(), {-1}, stream())), InvalidInput);

@@ -239,6 +239,50 @@ TEST_P(StreamTest, ACapturedApplicationMayBeReplayed) {
   }
 }
 
+class JacobiStreamTest : public test::OnDevice<testing::TestWithParam<JacobiForm>> {};
+
+TEST_P(JacobiStreamTest, CapturedSweepsMayBeReplayed) {
+  const Context context = Context::create({.backend = Backend::cuda});
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 70, .ny = 60});
+  const auto make = [&](JacobiForm form) {
+    return Jacobi(context, a.view(), MemorySpace::host, {.sweeps = 7, .form = form, .part_entries = 200});
+  };
+  Jacobi captured = make(GetParam());
+  Jacobi direct = make(JacobiForm::kernels);
+  const auto b = cuda::upload(numbered(a.rows, 0), stream());
+  const auto x = cuda::upload(numbered(a.rows, 1), stream());
+  const auto expected = cuda::upload(numbered(a.rows, 1), stream());
+  const auto same = [&] {
+    return test::same_bits(cuda::fetch_array(x.data(), x.size(), stream()),
+                           cuda::fetch_array(expected.data(), x.size(), stream()));
+  };
+  const Graph graph(stream(), [&] {
+    captured.apply(b.data(), x.data(), MemorySpace::device, false, Stream{stream()});
+    captured.apply(b.data(), x.data(), MemorySpace::device, false, Stream{stream()});
+  });
+  for (int k = 0; k < 100; ++k) {
+    const std::vector<double> bk = numbered(a.rows, k);
+    cuda::copy_to_device(b.data(), bk.data(), bk.size(), stream());
+    graph.replay(stream());
+    direct.apply(b.data(), expected.data(), MemorySpace::device, false, Stream{stream()});
+    ASSERT_TRUE(same()) << "replay " << k;
+    if (k % 10 == 0) {  // between replays, too
+      captured.apply(b.data(), x.data(), MemorySpace::device, false, Stream{stream()});
+      ASSERT_TRUE(same());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, JacobiStreamTest,
+                         testing::Values(JacobiForm::kernels, JacobiForm::stages_phases, JacobiForm::stages,
+                                         JacobiForm::checkpoints, JacobiForm::autonomous, JacobiForm::tiles,
+                                         JacobiForm::resident),
+                         [](const auto& parameter) {
+                           std::string name = to_string(parameter.param);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
 std::vector<SolveSchedule> schedules() {
   const auto all = solve_schedules(Backend::cuda);
   std::vector<SolveSchedule> result(all.begin(), all.end());

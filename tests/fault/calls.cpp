@@ -72,10 +72,17 @@ struct Factor : Arrays {
 };
 
 struct JacobiSweeps : Arrays {
-  JacobiSweeps(const Site& where, int sweeps) : Arrays(where, small_grid()), options{.sweeps = sweeps} {}
+  JacobiSweeps(const Site& where, int sweeps, JacobiForm form)
+      : Arrays(where, small_grid()), options{.sweeps = sweeps, .keep_matrix = true, .form = form, .part_entries = 64} {}
   void make() { jacobi.emplace(*site.context, matrix_arrays.view(), site.space(), options, site.stream()); }
   void update() { jacobi->update_values({matrix_arrays.pattern(), other.data()}, site.space(), site.stream()); }
   void apply(bool transposed) { jacobi->apply(b.data(), x.data(), site.space(), transposed, site.stream()); }
+  /// From what is in x: the same each time.
+  void solve() {
+    apply(false);
+    static_cast<void>(jacobi->solve(b.data(), x.data(), site.space(),
+                                    {.tolerance = 0.0, .max_sweeps = 4, .check_every = 2}, site.stream()));
+  }
 
   JacobiOptions options;
   std::optional<Jacobi> jacobi;
@@ -227,11 +234,14 @@ std::vector<Call> tuning_calls(const Site& site) {
 
 std::vector<Call> jacobi_calls(const Site& site) {
   std::vector<Call> calls;
-  for (const int sweeps : {1, 3}) {
-    const std::string name = std::to_string(sweeps) + (sweeps == 1 ? " sweep" : " sweeps");
-    const auto j = std::make_shared<JacobiSweeps>(site, sweeps);
+  for (const auto& [sweeps, sweep_form] :
+       {std::pair(1, JacobiForm::kernels), std::pair(3, JacobiForm::kernels), std::pair(3, JacobiForm::checkpoints),
+        std::pair(3, JacobiForm::autonomous), std::pair(3, JacobiForm::tiles), std::pair(3, JacobiForm::resident)}) {
+    const std::string name = std::to_string(sweeps) + (sweeps == 1 ? " sweep, " : " sweeps, ") + to_string(sweep_form);
+    const auto j = std::make_shared<JacobiSweeps>(site, sweeps, sweep_form);
     const auto drop = [j] { j->jacobi.reset(); };
     for (const bool transposed : {false, true}) {
+      if (transposed && sweep_form != JacobiForm::kernels) continue;  // transposed sweeps are kernels in every form
       const auto applied = [j, transposed] {
         j->apply(transposed);
         return j->x.read();
@@ -247,6 +257,8 @@ std::vector<Call> jacobi_calls(const Site& site) {
       calls.push_back({"apply, " + form, [j] { j->make(); }, [j, transposed] { j->apply(transposed); },
                        [j] { return j->x.read(); }, drop});
     }
+    if (sweep_form == JacobiForm::tiles || sweep_form == JacobiForm::resident) continue;
+    calls.push_back({"solve, " + name, [j] { j->make(); }, [j] { j->solve(); }, [j] { return j->x.read(); }, drop});
   }
   return calls;
 }

@@ -221,6 +221,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "-pc_taskdag_threads must be 0 or more, not \"\""},
         WrongOption{"threads_above_the_range", "-pc_type taskdag -pc_taskdag_threads 99999999999",
                     PETSC_ERR_ARG_OUTOFRANGE, "-pc_taskdag_threads must be 0 or more, not \"99999999999\""},
+        WrongOption{"unknown_colours", "-pc_type taskdag -taskdag_color_form random", PETSC_ERR_ARG_OUTOFRANGE,
+                    "-taskdag_color_form must be auto, hashed, speculative, not \"random\""},
         WrongOption{"unknown_form", "-pc_type taskdag -pc_taskdag_jacobi_form asynchronous", PETSC_ERR_ARG_OUTOFRANGE,
                     "-pc_taskdag_jacobi_form must be auto, kernels, stages-phases, stages, checkpoints, autonomous, "
                     "tiles, resident, not \"asynchronous\""},

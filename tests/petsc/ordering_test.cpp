@@ -103,6 +103,20 @@ TEST(BlockOrdering, GivesTheSameIterationsInPetscsFactorAndInOurs) {
   }
 }
 
+TEST(BlockOrdering, SpeculativeColoursGiveAFactorThatConverges) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "one rank");
+  for (const CsrMatrix& matrix : {convection(15), three_unknowns(), load("orsreg_1")}) {
+    const OwnedMat a = make_matrix(matrix);
+    const std::string options = "-ksp_type gmres -pc_factor_mat_ordering_type taskdag_color -pc_type ";
+    const Solve hashed = converged(a, options + "ilu");
+    // Other colours each time: both solvers may take a few iterations more or less.
+    for (const std::string solver : {"ilu", "taskdag -pc_taskdag_backend host"}) {
+      const Solve speculative = converged(a, options + solver + " -taskdag_color_form speculative");
+      EXPECT_LE(std::abs(speculative.iterations - hashed.iterations), 5 + hashed.iterations / 2);
+    }
+  }
+}
+
 TEST(BlockOrdering, GivesTheSameIterationsForTheUpperTriangleAlone) {
   SKIP_UNLESS_RANKS(ranks() == 1, "one rank");
   const CsrMatrix matrix = poisson(60);

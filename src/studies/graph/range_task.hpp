@@ -13,9 +13,9 @@
 /// - Item piece(item, value, first, last): a part of a range that is too long.
 #pragma once
 
-#include "studies/graph/atomics.hpp"
+#include "programs/colouring/atomics.hpp"
+#include "programs/colouring/view.hpp"
 #include "studies/graph/tally.hpp"
-#include "studies/graph/view.hpp"
 #include "taskdag/engine/runner.hpp"
 
 namespace taskdag::graph {

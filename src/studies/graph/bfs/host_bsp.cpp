@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "studies/graph/atomics.hpp"
+#include "programs/colouring/atomics.hpp"
 #include "studies/graph/bfs/forms.hpp"
 
 namespace taskdag::graph {

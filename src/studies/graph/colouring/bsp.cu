@@ -1,8 +1,8 @@
 #include <numeric>
 
+#include "programs/colouring/step.hpp"
 #include "studies/graph/bsp.cuh"
 #include "studies/graph/colouring/forms.hpp"
-#include "studies/graph/colouring/step.hpp"
 
 namespace taskdag::graph {
 namespace {

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <numeric>
 
+#include "programs/colouring/step.hpp"
 #include "studies/graph/colouring/forms.hpp"
-#include "studies/graph/colouring/step.hpp"
 #include "taskdag/engine/worker.hpp"
 
 namespace taskdag::graph {

@@ -1,9 +1,9 @@
-#include "studies/graph/colouring/tasks.hpp"
-
 #include <numeric>
 
+#include "programs/colouring/task.hpp"
 #include "studies/graph/asynchronous.hpp"
 #include "studies/graph/colouring/forms.hpp"
+#include "studies/graph/tally.hpp"
 
 namespace taskdag::graph {
 namespace {
@@ -11,8 +11,8 @@ namespace {
 template <int Lanes, int Fetch>
 class ColouringTasks final : public Algorithm<Index> {
  public:
-  using Type = Colour<Lanes, Fetch>;
-  using Program = engine::Program<ColouringData, engine::PhaseQueue<engine::Phaseless<Type>>>;
+  using Type = Colour<Lanes, Fetch, TallyRef>;
+  using Program = engine::Program<ColouringData<TallyRef>, engine::PhaseQueue<engine::Phaseless<Type>>>;
 
   ColouringTasks(const Context& context, const CsrPattern& graph, const Form& form)
       : form_(form),

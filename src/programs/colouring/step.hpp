@@ -8,8 +8,8 @@
 
 #include "kernels/ordering/colouring/colour.hpp"
 #include "kernels/ordering/colouring/first_fit.hpp"
-#include "studies/graph/atomics.hpp"
-#include "studies/graph/view.hpp"
+#include "programs/colouring/atomics.hpp"
+#include "programs/colouring/view.hpp"
 
 namespace taskdag::graph {
 inline namespace TASKDAG_GRAPH_SIDE {

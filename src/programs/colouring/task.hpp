@@ -1,6 +1,8 @@
 /// \file
-/// Colouring as tasks. An item v >= 0 is a vertex to be coloured, −1 − v one to be checked (algorithm 6 of the paper
-/// tells them apart by the sign, too).
+/// Greedy colouring that speculates, as tasks: vertices take the least colour that they see at no neighbour, and
+/// whoever finds itself in conflict with a neighbour that did the same at the same time takes another one. The colours
+/// differ from run to run. Source: Chen et al. 2022 (Atos), algorithm 6; Gebremedhin & Manne 2000. An item v >= 0 is a
+/// vertex to be coloured, −1 − v one to be checked (algorithm 6 of the paper tells them apart by the sign, too).
 ///
 /// Of two neighbours that took one colour at the same time, one at least sees it: each takes its colour, passes a fence
 /// and looks. The one that comes later is coloured again. The one that comes first is checked again a round later: if
@@ -8,20 +10,21 @@
 /// and two neighbours do not give way to each other for ever.
 #pragma once
 
-#include "studies/graph/colouring/step.hpp"
-#include "studies/graph/tally.hpp"
+#include "programs/colouring/step.hpp"
 #include "taskdag/engine/runner.hpp"
 
 namespace taskdag::graph {
 
+/// Tally: add(n) takes note of n colours that were given.
+template <class Tally>
 struct ColouringData {
   GraphView graph;
-  Index* colour;
-  TallyRef tally;
-  int rounds;
+  Index* colour;  ///< kNoColour at first
+  Tally tally;
+  int rounds;  ///< of a task, before what is left goes back to the queue
 };
 
-template <int Lanes, int Fetch>
+template <int Lanes, int Fetch, class Tally>
 struct Colour {
   using Item = Index;
   static constexpr auto name = "colour";
@@ -40,7 +43,7 @@ struct Colour {
 
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, engine::Items<Item> items) {
-    const ColouringData& data = context.data();
+    const ColouringData<Tally>& data = context.data();
     const auto& group = context.group();
     Memory& memory = *reinterpret_cast<Memory*>(context.shared());
     const Index* front = items.begin();
