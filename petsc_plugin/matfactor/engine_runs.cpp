@@ -37,6 +37,12 @@ std::vector<std::string> describe(const std::vector<EngineRun>& runs) {
               (type.lanes == 1 ? " thread" : " lanes");
     }
     lines.push_back(std::move(line));
+    for (const engine::KernelInfo& kernel : run.report.kernels) {
+      if (kernel.launches == 0 || kernel.registers == 0) continue;
+      lines.push_back("  kernel \"" + kernel.name + "\": " + std::to_string(kernel.launches) + " launches, " +
+                      std::to_string(kernel.threads) + " threads a block, " + std::to_string(kernel.registers) +
+                      " registers a thread, " + std::to_string(kernel.blocks_per_sm) + " blocks a multiprocessor");
+    }
   }
   return lines;
 }

@@ -10,7 +10,7 @@
 
 namespace taskdag::petsc {
 
-/// A line for each program that has run: runs, tasks by type, lanes of a worker.
+/// A line for each program that has run: runs, tasks by type, lanes of a worker; on a GPU one for each of its kernels.
 std::vector<std::string> describe(const std::vector<EngineRun>& runs);
 
 /// Writes the events of all of them to `path` (with several ranks: path.RANK), for Perfetto, and a plot beside it
