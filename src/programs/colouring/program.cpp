@@ -10,11 +10,12 @@
 
 namespace taskdag::kernels {
 
-namespace {
-
+/// Nobody asks how many colours were given.
 struct NoTally {
   TASKDAG_TASK void add(std::uint32_t /*amount*/) const {}
 };
+
+namespace {
 
 /// The fastest on meshes (docs/graphs.md).
 using ColourVertices = graph::Colour<32, 32, NoTally>;
