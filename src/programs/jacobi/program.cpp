@@ -134,7 +134,7 @@ struct JacobiProgram::Impl {
     if (shape.checks) {
       check[0] = engine::Array<CheckState>(context, sweeps);
       check[1] = engine::Array<CheckState>(context, sweeps);
-      end = engine::Array<std::uint32_t>(context, 1);
+      end = engine::Array<RunEnd>(context, 1);
     }
     data = {{},
             tasks.data(),
@@ -162,10 +162,9 @@ struct JacobiProgram::Impl {
   engine::Array<std::uint32_t> done;
   engine::Array<std::uint32_t> sweep_done;
   engine::Array<CheckState> check[2];
-  engine::Array<std::uint32_t> end;
+  engine::Array<RunEnd> end;
   Data data{};
   engine::Runner<Program> runner;
-  std::uint32_t runs = 0;  ///< of a program that checks
 };
 
 JacobiProgram::JacobiProgram(const Context& context, const JacobiParts& parts, const Shape& shape,
@@ -176,19 +175,16 @@ JacobiProgram::JacobiProgram(const Context& context, const JacobiParts& parts, c
 JacobiProgram::~JacobiProgram() = default;
 
 void JacobiProgram::enqueue(const JacobiArrays& arrays, Stream stream) {
-  if (impl_->end.size() != 0) {
-    impl_->end.clear();
-    ++impl_->runs;
-  }
+  if (impl_->end.size() != 0) impl_->end.clear();
   impl_->data.arrays = arrays;
   impl_->runner.enqueue_run(impl_->data, stream);
 }
 
 JacobiCheck JacobiProgram::check(Stream stream) {
   static_cast<void>(impl_->runner.report(stream));  // waits
-  const std::uint32_t sweeps = impl_->end.download()[0];
-  if (sweeps == 0) throw Error("a run of Jacobi sweeps has ended without a check: a defect");
-  return {sweeps, impl_->check[(impl_->runs - 1U) & 1U].download()[sweeps - 1U].change};
+  const RunEnd end = impl_->end.download()[0];
+  if (end.sweeps == 0) throw Error("a run of Jacobi sweeps has ended without a check: a defect");
+  return {end.sweeps, end.change};
 }
 
 engine::Report JacobiProgram::report(Stream stream) { return impl_->runner.report(stream); }
@@ -213,7 +209,7 @@ JacobiOutcome run_to_tolerance(JacobiProgram& program, JacobiArrays& arrays, con
 std::int64_t JacobiProgram::bytes() const {
   const Impl& i = *impl_;
   const std::size_t words =
-      i.need_begin.size() + i.need.size() + i.arrived.size() + i.done.size() + i.sweep_done.size() + i.end.size();
+      i.need_begin.size() + i.need.size() + i.arrived.size() + i.done.size() + i.sweep_done.size();
   return static_cast<std::int64_t>(sizeof(JacobiTask) * i.tasks.size() + sizeof(JacobiPart) * i.part.size() +
                                    sizeof(std::uint32_t) * words + sizeof(double) * i.sums.size() +
                                    2 * sizeof(CheckState) * i.check[0].size());

@@ -7,6 +7,12 @@
 
 namespace taskdag::kernels::jacobi_program {
 
+/// How a run has ended; zeroed by the host before each run.
+struct RunEnd {
+  std::uint32_t sweeps;  ///< whose results count; 0: it has not ended yet
+  double change;         ///< of the last of them
+};
+
 /// What is known of a sweep when it ends.
 struct CheckState {
   double change;
@@ -25,7 +31,7 @@ struct Data {
   std::uint32_t* done;        ///< by part: sweeps that it is done with; null: tasks wait for nothing by themselves
   std::uint32_t* sweep_done;  ///< by sweep: parts that are done with it, of all runs; null: nobody counts
   CheckState* check[2];       ///< by sweep; alternate between runs: the idle one is made ready for the next run
-  std::uint32_t* end;         ///< of a run that checks: 0, or the sweeps whose results count
+  RunEnd* end;                ///< of a run that checks
   std::uint32_t part_count;
   std::uint32_t sweeps;
   int lanes;
@@ -98,7 +104,7 @@ struct SweepPart {
   /// Whether the run has ended before this task. Pieces of a row are skipped together or not at all, since the last one
   /// finishes the row: where tasks wait by themselves, from the sweep on whose check all have waited for.
   TASKDAG_TASK static bool skips(const Data& data, const JacobiTask& task, const JacobiPart& part) {
-    const std::uint32_t end = engine::AtomicRef<std::uint32_t>(*data.end).load(engine::relaxed);
+    const std::uint32_t end = engine::AtomicRef<std::uint32_t>(data.end->sweeps).load(engine::relaxed);
     if (end == 0U) return false;
     return part.pieces == 0 || data.done == nullptr || task.sweep + 1U >= end + data.arrays.ring_size;
   }
@@ -149,13 +155,14 @@ struct SweepPart {
   TASKDAG_TASK static void look_at(const Data& data, std::uint32_t run, std::uint32_t sweep) {
     if (!data.checks(sweep)) return;
     CheckState& state = data.check[run & 1U][sweep];
-    engine::AtomicRef<std::uint32_t> end(*data.end);
+    engine::AtomicRef<std::uint32_t> end(data.end->sweeps);
     const double change = engine::AtomicRef<double>(state.change).load(engine::relaxed);
     const bool met = !(change > data.arrays.tolerance);  // not a number, too
     const bool last = sweep + 1U == data.sweeps;
     std::uint32_t none = 0;
-    if (met || last || change - change != 0.0) {
-      end.compare_exchange_strong(none, sweep + 1U, engine::relaxed, engine::relaxed);
+    if ((met || last || change - change != 0.0) &&
+        end.compare_exchange_strong(none, sweep + 1U, engine::relaxed, engine::relaxed)) {
+      data.end->change = change;
     }
     engine::AtomicRef<std::uint32_t>(state.checked).store(run + 1U, engine::release);
   }
