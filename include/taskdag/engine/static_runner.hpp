@@ -87,7 +87,8 @@ requires P::is_static class Runner<P> {
   /// One run of all tasks. Asynchronous on `stream`: launches alone, no copy, no allocation, nothing waits for the
   /// host; runs of one runner must be in order (one stream, or ordered by the caller). May be captured, but for the
   /// device controller. On the host: returns when the run has ended.
-  /// @throws DeviceError; Unsupported where the device controller is to be captured
+  /// @throws DeviceError, for good where a run of several launches (timesliced) was cut short by one that failed;
+  /// Unsupported where the device controller is to be captured
   void enqueue_run(const typename P::Data& data, Stream stream = {}) { program_->enqueue_run(data, stream); }
 
   /// Runs and waits. @returns report(stream)

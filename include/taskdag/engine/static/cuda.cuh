@@ -45,8 +45,12 @@ class CudaStatic {
   }
 
   /// Asynchronous: launches alone, no copy, no allocation. May be captured, but for the device controller.
-  /// @throws Unsupported for that; DeviceError
+  /// @throws Unsupported for that; DeviceError, from then on for good where a run of several launches was cut short:
+  /// some of its tasks have run, and what they handed over is not what the next run expects
   void enqueue(const typename P::Data& data, cudaStream_t stream) {
+    if (cut_short_) {
+      throw DeviceError("a run of this program ended between two of its launches: it cannot be run again");
+    }
     StaticRef<P>& program = memory_.program();
     program.data = data;
     if (program.claims == 0) return;
@@ -62,7 +66,9 @@ class CudaStatic {
         constexpr int number = P::template number_of<T>();
         enqueue_claims<Types<T>, Dependencies::ordered>(kernels_[static_cast<std::size_t>(number)], number,
                                                         memory_.first_claim(number), program.type_end[number], stream);
+        cut_short_ = true;
       });
+      cut_short_ = false;
     } else if constexpr (kLooksAhead) {
       constexpr auto teams = static_cast<std::uint32_t>(All::teams);
       const std::uint32_t blocks = persistent_blocks(program.claims, teams);
@@ -176,7 +182,9 @@ class CudaStatic {
     for (std::uint32_t level = 0; level < levels; ++level) {
       const std::uint32_t claims = level_end[level] - (level == 0 ? 0U : level_end[level - 1]);
       launch_levels(level, level + 1, blocks_for(claims), false, stream);
+      cut_short_ = true;
     }
+    cut_short_ = false;
   }
   static std::uint32_t blocks_for(std::uint32_t claims) {
     constexpr auto teams = static_cast<std::uint32_t>(All::teams);
@@ -215,6 +223,7 @@ class CudaStatic {
   StaticMemory<P> memory_;
   std::vector<KernelInfo> kernels_;
   std::unique_ptr<StaticController<P>> controller_;
+  bool cut_short_ = false;  ///< after the first launches of a run of several, and for good if one of them failed
 };
 
 }  // namespace detail
