@@ -1,8 +1,13 @@
 // Factorisations and applications as programs of the task engine: under every scheduler and kind of dependencies they
 // are right, and on the host have the bits of the library's own schedules.
+#include <chrono>
 #include <limits>
+#include <thread>
 
 #include "backends.hpp"
+#include "backends/host/thread_pool.hpp"
+#include "columns.hpp"
+#include "kernels/sptrsv/host/engine_sweep.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 
@@ -81,6 +86,63 @@ TEST_P(EngineFactorTest, APartOfAnApplicationIsASweepByItself) {
       for (const Apply part : {Apply::symmetric_left, Apply::full, Apply::symmetric_right, Apply::full}) {
         EXPECT_LE(test::difference(apply(f, part, b), apply(own, part, b)), test::kForwardBound);
       }
+    }
+  }
+}
+
+TEST_P(EngineFactorTest, SeveralColumnsAndOneByTurns) {
+  // Rows of few entries in long chains of levels, so that threads are close to each other.
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 90, .ny = 80});
+  const std::vector<double> b = test::columns(a.rows, 5, a.rows);
+  Factorization own = factorization(a, {.kind = FactorKind::ic});
+  Factorization f = factorization(a, {.kind = FactorKind::ic, .schedule = SolveSchedule::engine});
+  ASSERT_TRUE(factor(own, a.values).ok());
+  ASSERT_TRUE(factor(f, a.values).ok());
+  test::Array<double> in = place(b);
+  for (const Apply part : {Apply::symmetric_right, Apply::symmetric_left, Apply::full}) {
+    std::vector<std::vector<double>> expected;
+    for (Index k = 0; k < 5; ++k) expected.push_back(apply(own, part, test::column(b, k, a.rows, a.rows)));
+    for (int turn = 0; turn < 60; ++turn) {
+      // Another one each time: what an application left behind must not pass for a value of the next one.
+      const auto k = static_cast<Index>(turn % 5);
+      ASSERT_LE(
+          test::difference(apply(f, part, test::column(b, k, a.rows, a.rows)), expected[static_cast<std::size_t>(k)]),
+          test::kForwardBound)
+          << static_cast<int>(part) << ", turn " << turn;
+      const auto count = static_cast<Index>(1 + turn * 3 % 5);
+      test::Array<double> out = place(b);
+      f.apply_many(part, count, in.data(), a.rows, out.data(), a.rows, space(), stream());
+      const std::vector<double> x = out.read();
+      for (Index c = 0; c < count; ++c) {
+        ASSERT_LE(test::difference(test::column(x, c, a.rows, a.rows), expected[static_cast<std::size_t>(c)]),
+                  test::kForwardBound)
+            << static_cast<int>(part) << ", turn " << turn << ", column " << c << " of " << count;
+      }
+    }
+  }
+}
+
+TEST(HostEngineSweepTest, WaitsForItsOwnRunAfterOneOfColumns) {
+  // A chain: each row is a task, and the other thread has the next one at once.
+  constexpr Index kRows = 300;
+  const CsrMatrix a = test::tridiagonal(kRows, -1.0, 2.0, 0.0);
+  host::ThreadPool pool(2);
+  kernels::HostEngineSweep sweep(a.pattern(), nullptr, Triangle::lower, pool, {});
+  sweep.load(a.values.data());
+  const auto unit = [](Index, double value) { return value; };
+  const auto nothing = [](Index, const auto&) {};
+  const auto one = [](Index) { return kernels::ColumnValues<4>{{1.0, 1.0, 1.0, 1.0}}; };
+  std::vector<double> x(std::size_t{4} * kRows);
+  for (int run = 0; run < 4; ++run) {
+    const double b = 1.0 + run;
+    const auto slow = [&](Index i) {
+      if (i % 97 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      return b;
+    };
+    ASSERT_TRUE(sweep.run(x.data(), slow, unit, nothing));
+    for (Index i = 0; i < kRows; ++i) ASSERT_EQ(x[static_cast<std::size_t>(i)], b * (i + 1)) << "run " << run;
+    if (run < 3) {
+      ASSERT_TRUE(sweep.run_columns<4>(x.data(), one, unit, nothing));
     }
   }
 }

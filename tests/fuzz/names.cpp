@@ -1,10 +1,11 @@
-// Names of schedules, schedulers and dependencies, as options and tune files hold them: what is taken has a name that
-// leads back to it.
+// Names of schedules, schedulers, dependencies and forms, as options and tune files hold them: what is taken has a name
+// that leads back to it.
 #include "fuzz/property.hpp"
 #include "solver/choice/request.hpp"
 #include "taskdag/engine/report.hpp"
 #include "taskdag/engine/static/order.hpp"
 #include "taskdag/error.hpp"
+#include "taskdag/jacobi.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace taskdag;
@@ -24,6 +25,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   try {
     fuzz::require(to_string(engine::dependencies_from(name)) == name, "a kind of dependencies has one name");
+  } catch (const InvalidInput&) {
+  }
+  try {
+    fuzz::require(to_string(jacobi_form_from(name)) == name, "a form of Jacobi sweeps has one name");
   } catch (const InvalidInput&) {
   }
   return 0;

@@ -37,12 +37,13 @@ class HostJacobi final : public Jacobi::Impl {
     } else if (is_program(form)) {
       program_ = make_program(options.sweeps, false, 2);
     }
+    count_bytes();
   }
 
   void update_values(const CsrView& a, MemorySpace space, Stream) override {
     require_host_memory(space);
     zero_diagonals = kernels::host_jacobi_scale(a, options_, *state_->pool, scale_.data());
-    bytes = static_cast<std::int64_t>(sizeof(double) * scale_.size());
+    count_bytes();
     if (!keeps_) return;
     const auto rows = static_cast<std::size_t>(a.pattern.rows);
     const Offset entries = a.pattern.entries();
@@ -56,8 +57,7 @@ class HostJacobi final : public Jacobi::Impl {
     if (tiles_) tiles_->load(matrix_.values.data());
     transposed_.reset();
     work_.resize(rows);
-    bytes += static_cast<std::int64_t>(sizeof(double) * rows + sizeof(Offset) * (rows + 1)) +
-             static_cast<std::int64_t>(sizeof(double) + sizeof(Index)) * entries;
+    count_bytes();
   }
 
   void check_space(MemorySpace space) const override { require_host_memory(space); }
@@ -133,15 +133,13 @@ class HostJacobi final : public Jacobi::Impl {
     }
     tiles_.emplace(std::move(tiles));
     tiles_->load(matrix_.values.data());
-    bytes += tiles_->bytes();
+    count_bytes();
   }
 
   std::unique_ptr<kernels::JacobiProgram> make_program(int sweeps, bool checks, std::uint32_t ring_size) {
     if (!parts_) parts_.emplace(matrix_.pattern(), options_.part_entries, options_.long_row);
-    auto program = std::make_unique<kernels::JacobiProgram>(
+    return std::make_unique<kernels::JacobiProgram>(
         context_, *parts_, kernels::JacobiProgram::Shape{form, sweeps, checks, ring_size, 1}, options_.run);
-    bytes += program->bytes();
-    return program;
   }
 
   [[nodiscard]] kernels::JacobiArrays arrays(const double* b, std::initializer_list<double*> ring, std::uint32_t first,
@@ -158,6 +156,7 @@ class HostJacobi final : public Jacobi::Impl {
       solver_sweeps_ = stop.check_every;
     }
     ring_.resize(2 * work_.size());
+    count_bytes();
     kernels::JacobiArrays all = kernels::ring_of_solve(form) == 2
                                     ? arrays(b, {x, work_.data()}, 0, false)
                                     : arrays(b, {x, work_.data(), ring_.data(), ring_.data() + work_.size()}, 0, false);
@@ -165,6 +164,15 @@ class HostJacobi final : public Jacobi::Impl {
     const double* const last = all.ring[all.first];
     if (last != x) std::copy(last, last + work_.size(), x);
     return outcome;
+  }
+
+  void count_bytes() {
+    const auto size_of = [](const auto& values) {
+      return static_cast<std::int64_t>(values.size() * sizeof(*values.data()));
+    };
+    bytes = size_of(scale_) + size_of(work_) + size_of(ring_) + size_of(matrix_.row_offsets) +
+            size_of(matrix_.col_indices) + size_of(matrix_.values) + (tiles_ ? tiles_->bytes() : 0) +
+            (program_ ? program_->bytes() : 0) + (solver_ ? solver_->bytes() : 0);
   }
 
   CsrView transposed_matrix() {

@@ -43,6 +43,9 @@ std::string type_name(Kind kind) {
   return {};
 }
 
+constexpr const char* plain_program =
+    " -pc_taskdag_engine_scheduler megakernel -pc_taskdag_engine_dependencies ordered -pc_taskdag_factor_schedule auto";
+
 }  // namespace
 
 std::string Setup::ours() const {
@@ -58,12 +61,15 @@ std::string Setup::ours() const {
   }
   if (kind == Kind::jacobi) {
     text << " -pc_taskdag_jacobi_type " << diagonal << " -pc_taskdag_jacobi_abs " << absolute
-         << " -pc_taskdag_jacobi_sweeps " << sweeps << " -pc_taskdag_jacobi_damping " << damping;
+         << " -pc_taskdag_jacobi_sweeps " << sweeps << " -pc_taskdag_jacobi_damping " << damping
+         << " -pc_taskdag_jacobi_form " << form << " -pc_taskdag_jacobi_part_entries " << part_entries
+         << " -pc_taskdag_jacobi_long_row " << long_row;
   } else {
     text << (own_name ? " -pc_taskdag_ordering " : " -pc_factor_mat_ordering_type ") << ordering
          << " -pc_taskdag_schedule " << schedule << factor;
     text << " -pc_taskdag_fill " << (fill_in_blocks ? "blocks" : "all");
   }
+  text << program;
   return text.str();
 }
 
@@ -71,6 +77,8 @@ std::string Setup::serial() const {
   Setup other = *this;
   other.threads = 1;
   other.schedule = "serial";
+  other.program = plain_program;
+  other.form = "kernels";
   return other.ours();
 }
 
@@ -116,6 +124,14 @@ Setup random_setup(Random& random, const RandomMatrix& matrix, bool complete) {
   const std::string filled = last(setup.factor, "levels ");
   const bool levels = !filled.empty() && filled != "0";
   setup.schedule = random.one_of({"auto", "auto", "locking", "pivotal-path", "hdagg", "plan", "p2p", "level-set"});
+  setup.program = plain_program;
+  if (random.chance(0.3)) {
+    if (random.chance(0.7)) setup.schedule = "engine";
+    setup.program =
+        " -pc_taskdag_engine_scheduler " + random.one_of<std::string>({"megakernel", "controller", "timesliced"}) +
+        " -pc_taskdag_engine_dependencies " + random.one_of<std::string>({"ordered", "individual", "phases"}) +
+        " -pc_taskdag_factor_schedule " + random.one_of<std::string>({"auto", "lists", "engine"});
+  }
   if (blocks && !levels && !setup.moves_columns() && random.chance(0.5)) setup.schedule = "blocks";
   setup.fill_in_blocks = blocks && levels && !setup.moves_columns() && random.chance(0.5);
   setup.diagonal = random.one_of({"diagonal", "diagonal", "rowmax", "rowsum"});
@@ -124,6 +140,11 @@ Setup random_setup(Random& random, const RandomMatrix& matrix, bool complete) {
     setup.sweeps = random.whole(1, 5);
     setup.damping = random.one_of({1.0, 0.7, -0.5, 1e-3});
   }
+  setup.form =
+      random.one_of({"auto", "kernels", "stages-phases", "stages", "checkpoints", "autonomous", "tiles", "resident"});
+  setup.part_entries = random.one_of({1, 7, 64, 1024});
+  // Tiles do not take rows in pieces.
+  setup.long_row = setup.form == "tiles" ? 0 : random.one_of({0, 1, 10, 4096});
   if (!setup.package && random.chance(0.2)) setup.type = "baij";
   if (matrix.symmetric && setup.kind == Kind::icc && random.chance(0.3)) setup.type = "sbaij";
   return setup;

@@ -18,11 +18,15 @@ struct Setup {
   std::string ordering = "natural";
   bool own_name = false;  ///< -pc_taskdag_ordering, not PETSc's name for the same
   std::string schedule = "auto";
+  std::string program;  ///< -pc_taskdag_engine_… and who runs the rows of a factorisation
   int threads = 1;
   std::string factor;  ///< -pc_factor_… of both, but the ordering
   std::string diagonal = "diagonal";
   bool absolute = false;
   int sweeps = 1;
+  std::string form = "auto";  ///< of Jacobi sweeps
+  int part_entries = 1024;
+  int long_row = 4096;
   double damping = 1.0;
   std::string type = "aij";  ///< of the matrix that the plugin gets
 

@@ -19,7 +19,7 @@
 namespace taskdag::kernels {
 
 /// A strict triangle in level order. A task is a run of rows of one level; rows hand over values in slots, of which
-/// there are two sets: each run fills one and resets the other one.
+/// there are two sets: each run of such rows fills one and resets the other one, whatever runs come between.
 class HostEngineSweep {
  public:
   /// Parameters as for HostSweep.
@@ -46,8 +46,9 @@ class HostEngineSweep {
   template <class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     std::atomic<bool> finite{true};
-    const Rows<Rhs, Pivot, Emit> rows{this, x, &rhs, &pivot, &emit, &finite, slots_.sets(), {}};
+    const Rows<Rhs, Pivot, Emit> rows{this, x, &rhs, &pivot, &emit, &finite, slots_.sets(), nullptr};
     run_alone({&rows, &Rows<Rhs, Pivot, Emit>::run});
+    slots_.turn();
     return finite.load(std::memory_order_relaxed);
   }
 
@@ -75,9 +76,11 @@ class HostEngineSweep {
     const auto nothing = [](Index, double) {};
     using First = Rows<FirstRhs, FirstPivot, decltype(nothing)>;
     using Second = Rows<Rhs, Pivot, Emit>;
-    const First first{&before, x, &first_rhs, &first_pivot, &nothing, &first_finite, pair_first_.sets(), {}};
-    const Second second{this, x, &rhs, &pivot, &emit, &finite, pair_second_.sets(), pair_first_.sets()};
+    const First first{&before, x, &first_rhs, &first_pivot, &nothing, &first_finite, pair_first_.sets(), nullptr};
+    const Second second{this, x, &rhs, &pivot, &emit, &finite, pair_second_.sets(), pair_first_.sets().filled};
     run_pair(before, {&first, &First::run}, {&second, &Second::run});
+    pair_first_.turn();
+    pair_second_.turn();
     return finite.load(std::memory_order_relaxed);
   }
 
@@ -88,19 +91,24 @@ class HostEngineSweep {
     const void* rows;
     void (*run)(const void* rows, Index first, Index last, std::uint32_t run);
   };
-  using Sets = std::array<double*, 2>;
+  struct Sets {
+    double* filled;  ///< by the next run
+    double* reset;   ///< by it, too
+  };
 
-  /// Two sets of slots by row.
+  /// Two sets of slots by row. After each run that has filled one: turn().
   class Slots {
    public:
     Slots() = default;
     explicit Slots(std::size_t rows)
         : set_{std::vector<double>(rows, not_yet()), std::vector<double>(rows, not_yet())} {}
-    [[nodiscard]] Sets sets() { return {set_[0].data(), set_[1].data()}; }
+    [[nodiscard]] Sets sets() { return {set_[next_].data(), set_[1 - next_].data()}; }
+    void turn() { next_ = 1 - next_; }
     [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(2 * sizeof(double) * set_[0].size()); }
 
    private:
     std::array<std::vector<double>, 2> set_;
+    std::size_t next_ = 0;
   };
 
   /// Waits until a slot is written. acquire: what its writer wrote before, too.
@@ -124,21 +132,19 @@ class HostEngineSweep {
     const Emit* emit;
     std::atomic<bool>* finite;
     Sets sets;
-    Sets before;  ///< slots of the sweep whose results are the right-hand side; null: there is none
+    double* before;  ///< slots of the sweep whose results are the right-hand side; null: there is none
 
-    static void run(const void* rows, Index first, Index last, std::uint32_t run) {
+    static void run(const void* rows, Index first, Index last, std::uint32_t /*run*/) {
       const Rows& r = *static_cast<const Rows*>(rows);
       const HostEngineSweep& s = *r.self;
-      double* const slots = r.sets[run & 1U];
-      double* const next = r.sets[1U - (run & 1U)];
-      double* const before = r.before[run & 1U];
+      double* const slots = r.sets.filled;
       bool mine = true;
       for (Index p = first; p < last; ++p) {
         const Index i = s.tasks_.order[static_cast<std::size_t>(p)];
         const Offset begin = s.offsets_[static_cast<std::size_t>(p)];
         const Offset count = s.offsets_[static_cast<std::size_t>(p) + 1] - begin;
         const Index* const column = s.columns_.data() + begin;
-        if (before != nullptr) wait(before, i);
+        if (r.before != nullptr) wait(r.before, i);
         const double rhs = (*r.rhs)(i);
         for (Offset k = 0; k < count; ++k) wait(slots, column[k]);
         const double result =
@@ -146,7 +152,7 @@ class HostEngineSweep {
         r.x[i] = result;
         mine &= is_finite(result);
         (*r.emit)(i, result);
-        next[i] = not_yet();
+        r.sets.reset[i] = not_yet();
         // release: x and what emit has written, for rows of a sweep that follows.
         std::atomic_ref<double>(slots[i]).store(publishable(result), std::memory_order_release);
       }
