@@ -64,10 +64,8 @@ Plan staged(const JacobiParts& parts, const JacobiProgram::Shape& shape) {
     const auto first = static_cast<std::uint32_t>(plan.tasks.size());
     for (std::uint32_t p = 0; p < count; ++p) {
       before.clear();
-      if (s > 0 && phases) {
-        before.push_back(first - 1U);
-      } else if (s > 0 && (!by_parts || parts.needs_all(p))) {
-        before.push_back(first - 1U);  // the end of the sweep before
+      if (s > 0 && (!by_parts || parts.needs_all(p))) {
+        before.push_back(first - 1U);  // the end of the sweep before; of phases any task of it
       } else if (s > 0) {
         for (std::uint32_t k = parts.need_begin[p]; k < parts.need_begin[p + 1]; ++k) {
           const JacobiPart& part = parts.part[static_cast<std::size_t>(parts.need[k])];
