@@ -39,18 +39,6 @@ class OnHost {
   CsrPattern pattern_;
 };
 
-/// Nobody has the colour of a neighbour. @throws Error
-void require_colours(const CsrPattern& graph, const std::vector<Index>& colour) {
-  for (Index v = 0; v < graph.rows; ++v) {
-    for (Offset e = graph.row_offsets[v]; e < graph.row_offsets[v + 1]; ++e) {
-      const Index u = graph.col_indices[e];
-      if (u == v || (colour[at(u)] != colour[at(v)] && colour[at(v)] >= 0)) continue;
-      throw Error("colouring by tasks: rows " + std::to_string(v) + " and " + std::to_string(u) +
-                  " are coupled and have the same colour: a defect");
-    }
-  }
-}
-
 /// Rows by colour, then index; colours that nobody has are left out.
 BlockOrdering order_by_colour(const std::vector<Index>& colour) {
   const Index colours = *std::max_element(colour.begin(), colour.end()) + 1;
@@ -88,8 +76,14 @@ BlockOrdering speculative_multicolour(const Context& context, const CsrPattern& 
                  [](kernels::EdgeOffset e) { return static_cast<Offset>(e); });
   const CsrPattern symmetric{view.nodes, view.nodes, offsets.data(), view.neighbours};
   const std::vector<Index> colour = kernels::colour_by_tasks(context, symmetric, scheduler);
-  require_colours(symmetric, colour);
-  return order_by_colour(colour);
+  if (*std::min_element(colour.begin(), colour.end()) < 0) {
+    throw Error("colouring by tasks: a row has got no colour: a defect");
+  }
+  BlockOrdering ordering = order_by_colour(colour);
+  if (const auto fault = find_fault(ordering.blocks, symmetric, ordering.order)) {
+    throw Error("colouring by tasks: " + *fault + ": a defect");
+  }
+  return ordering;
 }
 
 void order_by_tasks(const Context& context, const CsrPattern& pattern, MemorySpace space, Index* order,

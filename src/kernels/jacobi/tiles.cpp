@@ -75,20 +75,11 @@ void add_to(Size& size, const CsrPattern& pattern, const Reach& reach, const Til
 JacobiTiles::JacobiTiles(const CsrPattern& pattern, std::span<const Index> order, std::span<const Index> begin,
                          const TileRoom& room, int most_depth) {
   const std::size_t tiles = begin.size() - 1;
-  std::vector<Index> natural;
-  const auto own_of = [&](std::size_t t) -> std::span<const Index> {
-    const std::size_t first = at(begin[t]);
-    const std::size_t size = at(begin[t + 1] - begin[t]);
-    if (!order.empty()) return order.subspan(first, size);
-    natural.resize(size);
-    for (std::size_t k = 0; k < size; ++k) natural[k] = begin[t] + static_cast<Index>(k);
-    return natural;
-  };
   std::vector<Reach> reach(tiles);
   std::array<Size, kMostDepth + 1> size;
   ReachOfTiles reaches(pattern, most_depth);
   for (std::size_t t = 0; t < tiles; ++t) {
-    reach[t] = reaches.of(t, own_of(t));
+    reach[t] = reaches.of(t, order.subspan(at(begin[t]), at(begin[t + 1] - begin[t])));
     for (int d = 1; d <= most_depth; ++d) add_to(size[static_cast<std::size_t>(d)], pattern, reach[t], room, d);
   }
   for (depth = most_depth; depth > 0; --depth) {

@@ -34,10 +34,9 @@ struct TileRoom {
 /// the exchange before, and two places for each value are enough.
 struct JacobiTiles {
   JacobiTiles() = default;
-  /// pattern: square, columns in range, in host memory. Tile t has the rows order[begin[t]], …, order[begin[t + 1] − 1]
-  /// (order empty: the rows themselves). The depth is the largest up to `most_depth` that leaves every tile within
-  /// `room` and does not compute more than twice the rows there are. depth is 0, and there is nothing else, if even 1
-  /// does not fit.
+  /// pattern: square, columns in range, in host memory. Tile t has the rows order[begin[t]], …, order[begin[t + 1] −
+  /// 1]. The depth is the largest up to `most_depth` that leaves every tile within `room` and does not compute more
+  /// than twice the rows there are. depth is 0, and there is nothing else, if even 1 does not fit.
   JacobiTiles(const CsrPattern& pattern, std::span<const Index> order, std::span<const Index> begin,
               const TileRoom& room, int most_depth);
 

@@ -133,7 +133,6 @@ class HostJacobi final : public Jacobi::Impl {
     }
     tiles_.emplace(std::move(tiles));
     tiles_->load(matrix_.values.data());
-    count_bytes();
   }
 
   std::unique_ptr<kernels::JacobiProgram> make_program(int sweeps, bool checks, std::uint32_t ring_size) {
