@@ -97,7 +97,9 @@ std::string describe(const Report& report) {
        << report.growths << " growths\n";
   for (const TypeReport& type : report.types) {
     text << "  " << type.name << ": " << type.executed << " executed, " << type.queued << " queued, " << type.waiting
-         << " waiting\n";
+         << " waiting";
+    if (type.found != 0) text << ", " << type.found << " found by idle workers";
+    text << "\n";
   }
   for (const KernelInfo& kernel : report.kernels) {
     text << "  kernel " << kernel.name << ": " << kernel.launches << " launches, " << kernel.threads << " threads, "

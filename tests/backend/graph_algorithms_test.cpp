@@ -61,6 +61,20 @@ TEST_P(GraphAlgorithms, RanksAreWithinTheToleranceOfTheFixedPoint) {
   }
 }
 
+TEST_P(GraphAlgorithms, IdleWorkersMakeRanksNoWorse) {
+  const graph::PagerankOptions options;
+  for (const test::GraphProblem& problem : test::graph_problems()) {
+    SCOPED_TRACE(problem.name);
+    const std::vector<double> expected = graph::reference_pagerank(problem.graph.pattern(), options);
+    const Form form = {.worker = 32, .fetch = 8, .rounds = 2, .idle = true};
+    const auto pagerank = graph::make_pagerank(context(), problem.graph.pattern(), options, form);
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      pagerank->run();
+      EXPECT_LE(graph::pagerank_error(pagerank->result(), expected), graph::pagerank_tolerance(options));
+    }
+  }
+}
+
 TEST_P(GraphAlgorithms, NeighboursHaveDifferentColours) {
   for (const test::GraphProblem& problem : test::graph_problems()) {
     Offset degree = 0;
@@ -120,6 +134,9 @@ TEST_P(GraphAlgorithms, WhatDoesNotExistIsRefused) {
   EXPECT_THROW(graph::make_bfs(context(), path.pattern(), 0, {.worker = 32, .fetch = 7}), InvalidInput);
   EXPECT_THROW(graph::make_pagerank(context(), path.pattern(), {}, {.worker = 33, .fetch = 1}), InvalidInput);
   EXPECT_THROW(graph::make_colouring(context(), path.pattern(), {.worker = 0, .fetch = 0}), InvalidInput);
+  EXPECT_THROW(graph::make_bfs(context(), path.pattern(), 0, {.worker = 32, .fetch = 8, .idle = true}), InvalidInput);
+  EXPECT_THROW(graph::make_pagerank(context(), path.pattern(), {}, {.worker = 1, .fetch = 1, .idle = true}),
+               InvalidInput);
   if (GetParam().backend != Backend::host) return;
   EXPECT_THROW(graph::make_bfs(context(), path.pattern(), 0, {.kind = Kind::bsp_graph}), Unsupported);
   EXPECT_THROW(graph::make_pagerank(context(), path.pattern(), {}, {.kind = Kind::bsp_ahead}), Unsupported);

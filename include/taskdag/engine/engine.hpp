@@ -234,6 +234,7 @@ class Engine final : public EngineBase<P> {
     ledger_.stop = static_cast<std::uint32_t>(above_capacity() != 0 ? Stop::suspended : Stop::none);
     ledger_.gate = PhaseGate::begin(next_phase<P>(ledger_, phase_));
     std::fill(std::begin(ledger_.executed), std::end(ledger_.executed), 0);
+    std::fill(std::begin(ledger_.found), std::end(ledger_.found), 0);
     ledger_memory_.copy_in(0, &ledger_, sizeof(Ledger));
     if (record_memory_.size() != 0) record_memory_.copy_in(0, &zero_, sizeof(zero_));
   }
@@ -285,7 +286,7 @@ class Engine final : public EngineBase<P> {
         break;
       case Scheduler::automatic:
       case Scheduler::megakernel:
-        if (backend_.changes_phases(options)) {
+        if (backend_.changes_phases(program_, options)) {
           open_gate(phase);
           workers_changed_phase_ = true;
           backend_.all_phases(program_, options);
@@ -360,7 +361,7 @@ class Engine final : public EngineBase<P> {
       constexpr int i = P::template number_of<T>();
       report.types.push_back({TaskTraits<T>::name(), ledger_.executed[i], levels_.queued[i], levels_.waiting[i],
                               memory_[i].queue_capacity, memory_[i].storage_capacity,
-                              Backend<P>::template lanes_of<T>()});
+                              Backend<P>::template lanes_of<T>(), ledger_.found[i]});
     });
     report.kernels = backend_.kernels();
     if constexpr (P::Probe::counts) record_memory_.copy_out(0, &report.operations, sizeof(OperationCounts));

@@ -13,6 +13,7 @@
 /// | an item is created and waits    | + 1, + 2^32        | before its dependencies are added to the count        |
 /// | its last dependency is resolved | - 2^32             | after that, before it is pushed                       |
 /// | its execute() has returned      | - 1                | in one operation with the children that it holds back |
+/// | an idle worker has found it     | + 1                | before it is pushed, and only if pending > waiting    |
 ///
 /// Order: the numbers publish no data (queues and dependencies do), so adding is relaxed. Subtracting is a release and
 /// the look an acquire where a run goes on after pending = 0 without the end of a kernel (host threads).
@@ -43,6 +44,7 @@ struct Ledger {
   std::uint32_t stop_code;  ///< fail()'s argument; 0 or 1 as above
   alignas(128) std::uint32_t phase_pending[kPhases];
   alignas(128) std::uint64_t executed[32];  ///< by type; written as teams end
+  alignas(128) std::uint64_t found[32];     ///< by type: items that idle workers have found
   alignas(128) std::uint64_t turns;         ///< of teams in which tasks ended; counted for the watchdog only
   alignas(128) std::uint64_t gate;          ///< which phase runs, and for whom; see phase_gate.hpp
 };

@@ -135,6 +135,25 @@ TASKDAG_TASK void count_created(const ProgramRef<P>& program, std::uint32_t item
   }
 }
 
+/// `items` tasks of T came into being whose creator is no task. @returns whether they may be pushed: only while another
+/// task runs or is queued, since else the run has ended, or is found to be in a deadlock, by whoever looks next.
+template <class P, class T>
+TASKDAG_TASK bool count_found(const ProgramRef<P>& program, std::uint32_t items, typename P::Probe& probe) {
+  AtomicRef<std::uint64_t> total(program.ledger->total);
+  std::uint64_t seen = total.load(relaxed);
+  // relaxed, as all additions; see ledger.hpp
+  do {
+    if (pending_of(seen) <= waiting_of(seen)) return false;
+    probe.cas();
+  } while (!total.compare_exchange_weak(seen, seen + items, relaxed, relaxed));
+  if (P::phases > 0) {
+    probe.atomic();
+    AtomicRef<std::uint32_t>(program.ledger->phase_pending[P::template phase_of<T>() + 1]).fetch_add(items, relaxed);
+  }
+  AtomicRef<std::uint64_t>(program.ledger->found[P::template number_of<T>()]).fetch_add(items, relaxed);
+  return true;
+}
+
 /// `items` tasks of T stopped waiting.
 template <class P, class T>
 TASKDAG_TASK void count_released(const ProgramRef<P>& program, std::uint32_t items, typename P::Probe& probe) {

@@ -96,7 +96,8 @@ struct TypeReport {
   std::uint32_t waiting = 0;   ///< left in the waiting storage
   std::uint32_t queue_capacity = 0;
   std::uint32_t storage_capacity = 0;
-  int lanes = 1;  ///< of a worker
+  int lanes = 1;            ///< of a worker
+  std::uint64_t found = 0;  ///< those of the tasks that idle workers found (task_type.hpp)
 };
 
 struct Report {

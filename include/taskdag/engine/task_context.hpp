@@ -16,6 +16,19 @@ struct Held {
   bool counted = false;  ///< in the ledger
 };
 
+/// The first argument of idle() (task_type.hpp).
+template <class P, class Group>
+class IdleContext {
+ public:
+  TASKDAG_TASK IdleContext(const ProgramRef<P>& program, const Group& group) : program_(program), group_(group) {}
+  [[nodiscard]] TASKDAG_TASK const typename P::Data& data() const { return program_.data; }
+  [[nodiscard]] TASKDAG_TASK const Group& group() const { return group_; }
+
+ private:
+  const ProgramRef<P>& program_;
+  const Group& group_;
+};
+
 /// The first argument of execute(). P: the program, T: the type of the running task, Group: its worker.
 ///
 /// Every lane of a worker may call the functions below, and each call counts: a warp whose 32 lanes call enqueue

@@ -1,22 +1,28 @@
 /// \file
 /// What the engine asks of a task type, and what it takes where the type says nothing.
 ///
-///     struct CutLeg {
-///       using Item = int;                                      // trivially copyable; required
-///       static constexpr auto name = "cut leg";                // for reports and traces
-///       static constexpr engine::WorkerSize worker = engine::thread_worker;
-///       static constexpr int fetch = 1;                        // items that a worker takes at a time
-///       static constexpr std::size_t shared_bytes = 0;         // per worker, uninitialised
-///       static constexpr int max_children = 4;                 // items that one execute() of one item creates at most
-///       static constexpr bool continues = true;                // the first child of the same type may stay with the
-///       worker static constexpr bool waits = true;                    // items may be created with dependencies using
-///       Insert = engine::RandomStart;                    // where a waiting item looks for a place
-///       (waiting_storage.hpp) using Creates = engine::Types<AssembleTable>;          // what execute() creates;
-///       default: any type template <class Context> TASKDAG_TASK static void execute(Context& context, const Item&
-///       item);
-///       // With `static constexpr bool batched = true`, all items that were fetched in one call:
-///       TASKDAG_TASK static void execute(Context& context, engine::Items<Item> items);
-///     };
+/// | in the type                                 | meaning; what holds where it is missing                          |
+/// |---------------------------------------------|------------------------------------------------------------------|
+/// | using Item = int;                           | what a task gets, trivially copyable; required                   |
+/// | static void execute(Context&, const Item&)  | the task, a template over its context; required                  |
+/// | static constexpr auto name = "cut leg"      | for reports and traces; "task"                                   |
+/// | static constexpr WorkerSize worker          | lanes that run a task together; thread_worker                    |
+/// | static constexpr int fetch                  | items that a worker takes at a time; 1                           |
+/// | static constexpr std::size_t shared_bytes   | of a worker, uninitialised; 0                                    |
+/// | static constexpr int max_children           | items that one execute() of one item creates at most; 4          |
+/// | static constexpr bool continues             | the first child of the same type may stay with the worker; true  |
+/// | static constexpr bool waits                 | items may be created with dependencies; true                     |
+/// | using Insert = RandomStart                  | where a waiting item looks for a place (waiting_storage.hpp)     |
+/// | using Creates = Types<AssembleTable>        | what execute() creates; any type                                 |
+/// | static constexpr bool batched               | execute(Context&, Items<Item>) gets all that was fetched; false  |
+/// | static constexpr bool idles                 | it has idle(), below; false                                      |
+///
+/// `static bool idle(const IdleContext&, Item& item)`, a template over its context: what a worker of a megakernel does
+/// when the queues of its phase are empty and the run goes on (Atos' second function: Chen et al. 2022, section 4). All
+/// lanes of the worker call it together; what lane 0 answers counts. It looks for something to do and writes it to
+/// `item`, or @returns false. It must only look: its item may come to nothing, because the run can end in between. An
+/// item that becomes a task keeps the run alive as any other. Discrete schedulers have no idle workers, so a program is
+/// right without the hook, too.
 #pragma once
 
 #include <type_traits>
@@ -81,11 +87,17 @@ struct TaskTraits {
     if constexpr (requires { T::batched; }) return T::batched;
     return false;
   }
+  TASKDAG_TASK static constexpr bool idles() {
+    if constexpr (requires { T::idles; }) return T::idles;
+    return false;
+  }
 
   static_assert(lanes() >= 1 && lanes() <= 1024 && (lanes() & (lanes() - 1)) == 0,
                 "a worker is 1, 2, 4, 8, 16 or 32 lanes of a warp, or a block of 64 to 1024 threads, a power of two");
   static_assert(fetch() >= 1, "a worker fetches at least one item");
   static_assert(max_children() >= 0, "max_children is a number of items");
+  // The margin of a queue is what tasks may add; a worker that adds an item while it is idle must be within that.
+  static_assert(!idles() || max_children() >= 1, "a type with an idle hook has max_children of 1 or more");
 };
 
 namespace detail {

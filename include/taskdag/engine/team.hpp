@@ -178,7 +178,9 @@ TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P
 }
 
 /// run_type as a call. Where many types are inlined into one kernel, the compiler keeps values of several in registers
-/// at the same time; as calls, the kernel takes those of its hungriest type.
+/// at the same time; as calls, the kernel takes those of its hungriest type and of the calls themselves. A few types
+/// take less without.
+inline constexpr int kMostInlined = 4;
 TASKDAG_ENGINE_ANY_SIDE
 template <class P, class T, class Team>
 TASKDAG_ENGINE_APART TASKDAG_TASK bool call_type(const ProgramRef<P>& program, Team& team, TeamState<P>& state,
@@ -250,12 +252,36 @@ class IdleWatch {
   std::uint64_t since_ = 0;
 };
 
-/// Whether any team may take any item: not so where a queue's items belong to teams.
+/// Calls the idle hook of type T once for each worker of the team. @returns whether any found an item
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, class T, class Team>
+TASKDAG_TASK bool look_while_idle(const ProgramRef<P>& program, Team& team, typename P::Probe& probe) {
+  static_assert((P::template creates<T>() >> static_cast<unsigned>(P::template number_of<T>()) & 1U) != 0,
+                "a type with an idle hook may create tasks of its own (Creates)");  // its queue has room for them
+  const auto group = team.template group<T>();
+  const IdleContext<P, std::remove_const_t<decltype(group)>> context(program, group);
+  typename T::Item item{};
+  const bool answer = T::idle(context, item);
+  const bool found = answer && group.rank() == 0;
+  const std::int32_t items = team.sum(found ? 1 : 0);
+  Turn turn{};
+  if (team.leads() && items > 0) {
+    turn.stop = count_found<P, T>(program, static_cast<std::uint32_t>(items), probe) ? 1U : 0U;
+  }
+  if (team.broadcast(turn).stop == 0) return false;
+  if (found) push<P, T>(program, Lanes::converged(), item, {team.number(), key_of<T>(item, team.number()), 0}, probe);
+  team.sync();
+  return true;
+}
+
+/// Whether any team may take any item: not so where a queue's items belong to teams. And whether a type has an idle
+/// hook, which all teams call, then.
 template <class P, class List>
 struct TeamsAreAlike;
 template <class P, class... Ts>
 struct TeamsAreAlike<P, Types<Ts...>> {
   static constexpr bool value = (true && ... && P::template Queue<Ts>::any_worker_may_claim);
+  static constexpr bool any_idles = (false || ... || TaskTraits<Ts>::idles());
 };
 
 /// Runs all types of a phase, and the phaseless ones, until the phase is over.
@@ -263,14 +289,15 @@ TASKDAG_ENGINE_ANY_SIDE
 template <class P, int Phase, class Team>
 TASKDAG_TASK void run_phase(const ProgramRef<P>& program, Team& team, TeamState<P>& state, typename P::Probe& probe) {
   IdleWatch<P> watch(program);
-  Backoff backoff(1024);
-  constexpr bool several = types_in<P>(Phase) > 1;
+  // Where a phase ends, all wait for the last one to see that.
+  Backoff backoff(P::phases > 1 ? 128 : 1024);
+  constexpr bool calls = types_in<P>(Phase) > kMostInlined;
   while (true) {
     bool worked = false;
     ForEach<typename P::AllTypes>::apply([&](auto tag) {
       using T = typename decltype(tag)::type;
       if constexpr (runs_in<P>(P::template number_of<T>(), Phase)) {
-        if constexpr (several) {
+        if constexpr (calls) {
           worked = call_type<P, T>(program, team, state, probe) || worked;
         } else {
           worked = run_type<P, T>(program, team, state, false, probe) || worked;
@@ -282,7 +309,8 @@ TASKDAG_TASK void run_phase(const ProgramRef<P>& program, Team& team, TeamState<
       continue;
     }
     // One idle team of a block watches the queues for the others, if it can see what they would.
-    constexpr bool one_watches = TeamsAreAlike<P, typename P::AllTypes>::value;
+    constexpr bool one_watches =
+        TeamsAreAlike<P, typename P::AllTypes>::value && !TeamsAreAlike<P, typename P::AllTypes>::any_idles;
     Turn turn{};
     if (team.leads()) {
       bool over = false;
@@ -296,6 +324,12 @@ TASKDAG_TASK void run_phase(const ProgramRef<P>& program, Team& team, TeamState<
       turn.stop = over ? 1U : 0U;
     }
     if (team.broadcast(turn).stop != 0) break;
+    ForEach<typename P::AllTypes>::apply([&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if constexpr (TaskTraits<T>::idles() && runs_in<P>(P::template number_of<T>(), Phase)) {
+        if (look_while_idle<P, T>(program, team, probe)) backoff.reset();
+      }
+    });
   }
 }
 

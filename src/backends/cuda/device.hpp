@@ -21,6 +21,7 @@ struct DeviceLimits {
   int multiprocessors = 0;
   int threads_per_multiprocessor = 0;
   int shared_bytes_per_block = 0;  ///< the most that a kernel can ask for
+  int cache_bytes = 0;             ///< of the cache that all multiprocessors share
 };
 /// Of the current device; read once per thread and device.
 const DeviceLimits& device_limits();

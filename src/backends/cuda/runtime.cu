@@ -57,6 +57,7 @@ const DeviceLimits& device_limits() {
   check(cudaGetDevice(&device), "asking for the current device");
   if (limits.device != device) {
     check(cudaDeviceGetAttribute(&limits.multiprocessors, cudaDevAttrMultiProcessorCount, device), "reading a limit");
+    check(cudaDeviceGetAttribute(&limits.cache_bytes, cudaDevAttrL2CacheSize, device), "reading a limit");
     check(cudaDeviceGetAttribute(&limits.threads_per_multiprocessor, cudaDevAttrMaxThreadsPerMultiProcessor, device),
           "reading a limit");
     check(cudaDeviceGetAttribute(&limits.shared_bytes_per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),

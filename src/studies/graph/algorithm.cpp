@@ -21,7 +21,7 @@ const char* to_string(Kind kind) {
 std::string describe(const Form& form) {
   if (form.kind != Kind::asynchronous) return to_string(form.kind);
   return std::string(engine::to_string(form.scheduler)) + " " + std::to_string(form.worker) + "-" +
-         std::to_string(form.fetch) + " x" + std::to_string(form.rounds);
+         std::to_string(form.fetch) + " x" + std::to_string(form.rounds) + (form.idle ? " idle" : "");
 }
 
 const std::vector<WorkerSize>& worker_sizes() {

@@ -27,10 +27,11 @@ struct Form {
   Kind kind = Kind::asynchronous;
   // For asynchronous:
   engine::Scheduler scheduler = engine::Scheduler::megakernel;
-  int worker = 256;  ///< lanes; one of worker_sizes()
-  int fetch = 64;    ///< items at a time; with `worker` one of worker_sizes()
-  int rounds = 1;    ///< iterations that a worker may run by itself before others see its new items
-  int blocks = 0;    ///< of the persistent kernel; 0: all that are resident
+  int worker = 256;   ///< lanes; one of worker_sizes()
+  int fetch = 64;     ///< items at a time; with `worker` one of worker_sizes()
+  int rounds = 1;     ///< iterations that a worker may run by itself before others see its new items
+  int blocks = 0;     ///< of the persistent kernel; 0: all that are resident
+  bool idle = false;  ///< PageRank, worker 32-8: idle workers look for work by themselves
 };
 /// "bsp", "bsp graph", "megakernel 256-64 x16".
 std::string describe(const Form& form);

@@ -36,6 +36,7 @@ Run run_program(engine::Runner<Program>& runner, const typename Program::Data& d
 /// Calls make.operator()<lanes, fetch>() for the form's pair. @throws InvalidInput for one that is not compiled
 template <class Made, class Make>
 Made with_worker_size(const Form& form, const Make& make) {
+  if (form.idle) throw InvalidInput("no program with an idle hook is compiled for " + describe(form));
 #define TASKDAG_GRAPH_CASE(lanes, items) \
   if (form.worker == (lanes) && form.fetch == (items)) return make.template operator()<lanes, items>();
   TASKDAG_GRAPH_WORKERS(TASKDAG_GRAPH_CASE)

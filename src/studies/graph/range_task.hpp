@@ -11,6 +11,7 @@
 ///   overlap.
 /// - bool settle(data, value, u, seen, child): @returns whether `child` is to be walked along
 /// - Item piece(item, value, first, last): a part of a range that is too long.
+/// - where idle workers look for ranges: idles = true, and bool look(data, item), by one lane.
 #pragma once
 
 #include "programs/colouring/atomics.hpp"
@@ -36,6 +37,10 @@ struct RangeTask {
   static constexpr int fetch = Fetch;
   static constexpr bool batched = true;
   static constexpr bool waits = false;
+  static constexpr bool idles = [] {
+    if constexpr (requires { Algorithm::idles; }) return Algorithm::idles;
+    return false;
+  }();
   static constexpr int kEdges = 64;       ///< of a range that is walked along; longer ones are cut into so many at most
   static constexpr int kOwn = 2 * Fetch;  ///< ranges that a worker goes on with by itself at most
   static constexpr int kFound = 4 * Fetch;  ///< ranges that it can hold; more go to the queue one by one
@@ -49,6 +54,11 @@ struct RangeTask {
     int left;      ///< 1: some ranges did not fit
   };
   static constexpr std::size_t shared_bytes = sizeof(Memory);
+
+  template <class Context>
+  TASKDAG_TASK static bool idle(const Context& context, Item& item) {
+    return context.group().rank() == 0 && Algorithm::look(context.data(), item);
+  }
 
   template <class Context>
   TASKDAG_TASK static void execute(Context& context, engine::Items<Item> items) {

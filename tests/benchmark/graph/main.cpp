@@ -43,7 +43,7 @@ bool wanted(const std::vector<std::string>& names, const std::string& name) {
 
 /// "bsp": the baselines. "table": these, and asynchronous forms on all schedulers. "heat": the baselines, and each
 /// worker and fetch size on the persistent scheduler.
-std::vector<Form> list_forms(const Options& options, Backend backend) {
+std::vector<Form> list_forms(const Options& options, Backend backend, bool pagerank) {
   std::vector<Form> forms = {{.kind = Kind::bsp}};
   if (backend == Backend::cuda) {
     forms.push_back({.kind = Kind::bsp_graph});
@@ -58,6 +58,11 @@ std::vector<Form> list_forms(const Options& options, Backend backend) {
     }
   }
   if (options.forms == "heat") return forms;
+  if (pagerank && wanted(options.workers, "32-8")) {
+    for (const int rounds : rounds_of(options, {1, 16})) {
+      forms.push_back({.worker = 32, .fetch = 8, .rounds = rounds, .blocks = options.blocks, .idle = true});
+    }
+  }
   for (const engine::Scheduler scheduler : {engine::Scheduler::timesliced, engine::Scheduler::device_controller}) {
     for (const int rounds : rounds_of(options, {1, 16})) {
       forms.push_back({.scheduler = scheduler, .worker = 256, .fetch = 64, .rounds = rounds});
@@ -118,7 +123,7 @@ class Session {
         if (!wanted(options_.algorithms, algorithm)) continue;
         const auto algorithm_case = make_case(algorithm, matrix);
         baseline_.reset();
-        for (const Form& form : list_forms(options_, context_.backend())) {
+        for (const Form& form : list_forms(options_, context_.backend(), algorithm == "pagerank")) {
           right = measure({algorithm, &graph, &matrix}, *algorithm_case, form) && right;
         }
       }

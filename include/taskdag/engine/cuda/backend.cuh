@@ -89,10 +89,13 @@ class CudaBackend {
     check(cudaStreamSynchronize(streams_[0].get()), "enlarging a queue");
   }
 
-  /// Whether one kernel is good for all phases: where it may be, unless it has fewer resident teams than a phase's own.
-  [[nodiscard]] bool changes_phases(const RunOptions& options) const {
+  /// Whether one kernel is good for all phases: where it may be, unless it has fewer resident teams than a phase's own
+  /// and the queues can hold work for more.
+  [[nodiscard]] bool changes_phases([[maybe_unused]] const ProgramRef<P>& program, const RunOptions& options) const {
     if constexpr (one_shape<P>()) {
       if (options.phases != PhaseChange::automatic) return options.phases == PhaseChange::by_workers;
+      const auto resident = static_cast<std::uint64_t>(all_info_.blocks_per_sm) * device_.multiprocessors;
+      if (useful_blocks<typename P::AllTypes>(program) <= resident) return true;
       for (int p = 0; p < P::phases; ++p) {
         if (phase_infos_[static_cast<std::size_t>(p) + 1].blocks_per_sm > all_info_.blocks_per_sm) return false;
       }
@@ -195,13 +198,35 @@ class CudaBackend {
     Ledger ledger;
   };
 
+  /// What queues can hold ends the use of more blocks: those would look, wait and be waited for at each end of a phase.
+  template <class List>
+  [[nodiscard]] static std::uint64_t useful_blocks(const ProgramRef<P>& program) {
+    using Kernel = Shape<List>;
+    std::uint64_t useful = 0;
+    std::uint64_t blocks_of_rings = 0;
+    ForEach<List>::apply([&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const auto& queue = program.template of<T>().queue;
+      constexpr auto items = static_cast<std::uint32_t>(Kernel::team_size / TaskTraits<T>::lanes());
+      useful += (std::uint64_t{queue.capacity()} + items - 1U) / items;
+      if constexpr (requires { queue.rings(); }) {
+        constexpr auto teams = static_cast<std::uint32_t>(Kernel::teams);
+        blocks_of_rings = std::max<std::uint64_t>(blocks_of_rings, (queue.rings() + teams - 1U) / teams);
+      }
+    });
+    return std::max(useful, blocks_of_rings);
+  }
+
   /// Blocks of a megakernel of the types of a list. @throws InvalidInput where a ring would have no team
   template <class List>
   [[nodiscard]] std::uint32_t persistent_blocks(const ProgramRef<P>& program, const RunOptions& options,
                                                 const KernelInfo& info) const {
     using Kernel = Shape<List>;
     const auto resident = static_cast<std::uint32_t>(info.blocks_per_sm) * device_.multiprocessors;
-    const std::uint32_t blocks = options.blocks > 0 ? static_cast<std::uint32_t>(options.blocks) : resident;
+    const std::uint32_t blocks =
+        options.blocks > 0
+            ? static_cast<std::uint32_t>(options.blocks)
+            : static_cast<std::uint32_t>(std::min(std::uint64_t{resident}, useful_blocks<List>(program)));
     ForEach<List>::apply([&](auto tag) {
       using T = typename decltype(tag)::type;
       if constexpr (!P::template Queue<T>::any_worker_may_claim) {

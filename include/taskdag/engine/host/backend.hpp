@@ -86,7 +86,7 @@ class HostBackend {
   }
 
   /// Whether one start of workers is good for all phases. Where threads come in turn, none may wait for another.
-  [[nodiscard]] bool changes_phases(const RunOptions& options) const {
+  [[nodiscard]] bool changes_phases(const ProgramRef<P>& /*program*/, const RunOptions& options) const {
     return P::phases > 0 && options.phases != PhaseChange::on_host && threads_are_concurrent(context_);
   }
   void all_phases(const ProgramRef<P>& program, const RunOptions& /*options*/) {

@@ -71,6 +71,8 @@ class LockedQueue {
     ring_.leave(claim.first + k, probe);
   }
 
+  /// Items above which the run is suspended.
+  [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
   [[nodiscard]] TASKDAG_TASK std::uint32_t level() const {
     return AtomicRef<std::uint32_t>(counters_->tail).load(relaxed) -
            AtomicRef<std::uint32_t>(counters_->head).load(relaxed);

@@ -101,6 +101,8 @@ class MultiQueue {
 
   [[nodiscard]] TASKDAG_TASK std::uint32_t rings() const { return rings_; }
 
+  /// Items above which the run is suspended.
+  [[nodiscard]] std::uint32_t capacity() const { return capacity_ * rings_; }
   [[nodiscard]] TASKDAG_TASK std::uint32_t level() const {
     std::int32_t sum = 0;
     for (std::uint32_t r = 0; r < rings_; ++r) sum += AtomicRef<std::int32_t>(counters_[r].count).load(relaxed);

@@ -69,6 +69,8 @@ class ScanQueue {
   }
   TASKDAG_TASK void leave(const Claim& /*claim*/, std::uint32_t /*k*/, Probe& /*probe*/) const {}
 
+  /// Items above which the run is suspended.
+  [[nodiscard]] std::uint32_t capacity() const { return size_; }
   [[nodiscard]] TASKDAG_TASK std::uint32_t level() const {
     const std::int32_t level = AtomicRef<std::int32_t>(head_->level).load(relaxed);
     return level > 0 ? static_cast<std::uint32_t>(level) : 0U;

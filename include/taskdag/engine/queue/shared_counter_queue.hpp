@@ -99,6 +99,8 @@ class SharedCounterQueue {
   }
 
   /// Items in the queue; exact while nobody works on it.
+  /// Items above which the run is suspended.
+  [[nodiscard]] std::uint32_t capacity() const { return static_cast<std::uint32_t>(capacity_); }
   [[nodiscard]] TASKDAG_TASK std::uint32_t level() const {
     const std::int32_t count = AtomicRef<std::int32_t>(counters_->count).load(relaxed);
     return count > 0 ? static_cast<std::uint32_t>(count) : 0U;

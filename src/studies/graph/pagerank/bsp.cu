@@ -75,8 +75,9 @@ class PagerankBsp final : public Algorithm<float> {
 
  private:
   void launch(cudaStream_t stream, const BspEnd& end, Index items) {
+    // No rounds and no idle workers here: launches take their place.
     const PagerankData data{
-        arrays_.view(), rank_.data(), residue_.data(), options_.damping, options_.threshold, tally_ref_, 0};
+        arrays_.view(), rank_.data(), residue_.data(), options_.damping, options_.threshold, tally_ref_, 0, nullptr};
     const unsigned blocks =
         bsp_blocks(items < 0 ? static_cast<std::int64_t>(first_.size()) : items, lanes_, kBspMostBlocks);
     bsp_with_lanes(lanes_, [&](auto lanes) {

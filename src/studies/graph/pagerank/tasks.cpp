@@ -6,10 +6,10 @@
 namespace taskdag::graph {
 namespace {
 
-template <int Lanes, int Fetch>
+template <class Pushes, int Lanes, int Fetch>
 class PagerankTasks final : public Algorithm<float> {
  public:
-  using Type = RangeTask<Push, Lanes, Fetch>;
+  using Type = RangeTask<Pushes, Lanes, Fetch>;
   using Program = engine::Program<PagerankData, engine::PhaseQueue<engine::Phaseless<Type>>>;
 
   PagerankTasks(const Context& context, const CsrPattern& graph, const PagerankOptions& options, const Form& form)
@@ -18,6 +18,7 @@ class PagerankTasks final : public Algorithm<float> {
         arrays_(context, graph),
         rank_(context, static_cast<std::size_t>(graph.rows)),
         residue_(context, static_cast<std::size_t>(graph.rows)),
+        cursor_(context, 1),
         tally_(context),
         first_(first_shares(graph, options, Type::kEdges)),
         start_(static_cast<std::size_t>(graph.rows), 1.0F - options.damping),
@@ -26,10 +27,11 @@ class PagerankTasks final : public Algorithm<float> {
   Run run(std::uint32_t bin_ns) override {
     rank_.upload(start_);
     residue_.clear();
+    cursor_.clear();
     const TallyRef tally = tally_.clear(bin_ns);
     runner_.template enqueue<Type>(first_);
     const PagerankData data{arrays_.view(),     rank_.data(), residue_.data(), options_.damping,
-                            options_.threshold, tally,        form_.rounds};
+                            options_.threshold, tally,        form_.rounds,    cursor_.data()};
     Run run = run_program(runner_, data, form_);
     tally_.read(run, bin_ns);
     return run;
@@ -42,6 +44,7 @@ class PagerankTasks final : public Algorithm<float> {
   GraphArrays arrays_;
   engine::Array<float> rank_;
   engine::Array<float> residue_;
+  engine::Array<std::uint32_t> cursor_;
   TallyMemory tally_;
   std::vector<ShareRange> first_;
   std::vector<float> start_;
@@ -53,8 +56,11 @@ class PagerankTasks final : public Algorithm<float> {
 std::unique_ptr<Algorithm<float>> make_pagerank_tasks(const Context& context, const CsrPattern& graph,
                                                       const PagerankOptions& options, const Form& form) {
   using Made = std::unique_ptr<Algorithm<float>>;
+  if (form.idle && form.worker == 32 && form.fetch == 8) {
+    return std::make_unique<PagerankTasks<PushWhileIdle, 32, 8>>(context, graph, options, form);
+  }
   return with_worker_size<Made>(form, [&]<int Lanes, int Fetch>() -> Made {
-    return std::make_unique<PagerankTasks<Lanes, Fetch>>(context, graph, options, form);
+    return std::make_unique<PagerankTasks<Push, Lanes, Fetch>>(context, graph, options, form);
   });
 }
 

@@ -19,6 +19,7 @@ struct PagerankData {
   float threshold;
   TallyRef tally;
   int rounds;
+  std::uint32_t* cursor;  ///< where the next idle worker looks; null where none is idle
 };
 
 /// Edges along which `share` goes; the vertex's residue has still to be taken where it is negative.
@@ -53,6 +54,27 @@ struct Push {
   }
   TASKDAG_TASK static ShareRange piece(const ShareRange& range, float share, Offset first, Offset last) {
     return {range.vertex, first, last, share};
+  }
+};
+
+/// The same, and workers without work look for residues of at least half the threshold: nobody has to hand these on,
+/// but what is handed on early need not be later.
+struct PushWhileIdle : Push {
+  static constexpr bool idles = true;
+  static constexpr std::uint32_t kLooks = 8;  ///< vertices that a worker looks at before it looks at the queue again
+
+  TASKDAG_TASK static bool look(const PagerankData& data, ShareRange& item) {
+    const auto rows = static_cast<std::uint32_t>(data.graph.vertices);
+    const std::uint32_t first = engine::AtomicRef<std::uint32_t>(*data.cursor).fetch_add(kLooks, engine::relaxed);
+    for (std::uint32_t k = 0; k < kLooks; ++k) {
+      const auto v = static_cast<Index>((first + k) % rows);
+      const float residue = peek(data.residue[v]);
+      // Above the threshold somebody has handed the vertex on already.
+      if (residue <= 0.5F * data.threshold || residue > data.threshold) continue;
+      item = {v, data.graph.offsets[v], data.graph.offsets[v + 1], kUntaken};
+      return true;
+    }
+    return false;
   }
 };
 
