@@ -22,7 +22,8 @@ namespace taskdag {
 
 /// ilu: A ≈ L U on the pattern of A, L with unit diagonal.
 /// ic: A ≈ Uᵀ D U on the upper triangle's pattern, U with unit diagonal; the lower triangle of A is not looked at.
-/// They are ILU(k) and IC(k) with k = FactorOptions::levels: for k > 0 the pattern grows.
+/// They are ILU(k) and IC(k) with k = FactorOptions::levels: for k > 0 the pattern grows; DILU and DIC with
+/// FactorOptions::diagonal_only.
 enum class FactorKind {
   ilu,
   ic,
@@ -74,6 +75,10 @@ struct FactorOptions {
   std::string tune_file = {};   ///< as in TriangularOptions
   /// Fill level: 0 keeps A's pattern; an entry whose elimination path passes through at most `levels` pivots is kept.
   Index levels = 0;
+  /// Elimination changes the diagonal alone, all other entries of the factors are the matrix' own: DILU (kind ilu), DIC
+  /// (ic), as OpenFOAM calls them; d_i = a_ii − Σ_k a_ik a_ki / d_k over k < i. For level 0. On grids with five or
+  /// seven points it is ILU(0), IC(0).
+  bool diagonal_only = false;
   FillScope fill = FillScope::everywhere;  ///< counts for levels > 0 only; FillScope::blocks needs `blocks`
   /// Blocks of the factored matrix (after row_order and col_order), where the ordering has made some: what the schedule
   /// `blocks` runs. Not used for fill everywhere, which couples blocks of one colour.
@@ -83,7 +88,10 @@ struct FactorOptions {
 /// Sizes and counts of an analysed factorisation.
 struct FactorizationInfo {
   Index rows = 0;
-  Offset entries = 0;      ///< entries of the factor, pivots included (ic0: of the upper triangle)
+  Offset entries = 0;  ///< entries of the factor, pivots included (ic0: of the upper triangle)
+  /// Elimination has changed diagonal entries alone, so ILU(0) is DILU here, IC(0) DIC. On the host known after
+  /// factor(), of the last values.
+  bool diagonal_only = false;
   Index lower_levels = 0;  ///< levels of the forward solve
   Index upper_levels = 0;  ///< levels of the backward solve
   std::int64_t bytes = 0;  ///< memory held, on the device for CUDA
@@ -134,6 +142,10 @@ class TASKDAG_API Factorization {
   /// After a zero pivot or a non-finite value the factor holds infinities or NaNs and solves hand them on.
   FactorStatus factor(const double* values, MemorySpace space, Stream stream = {});
 
+  /// Takes other values of FactorOptions::shift_amount and zero_pivot: for the next factor(), which needs no symbolic
+  /// work for them. @throws InvalidInput where the constructor would
+  void set_pivoting(double shift_amount, double zero_pivot);
+
   /// Applies the factor to one vector. b, x: `rows` doubles in `space`, may be the same array. Asynchronous on `stream`
   /// if `space` is device memory: no host copy, no synchronisation; otherwise synchronous.
   /// @throws InvalidInput before the first factor() and after one that has thrown, for symmetric parts of ilu0, for a
@@ -147,6 +159,19 @@ class TASKDAG_API Factorization {
   /// info(), and a column's last bits may differ from those of apply().
   void apply_many(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                   MemorySpace space, Stream stream = {});
+
+  /// The halves of M with their pivots E, for level 0 and one order of rows and columns: ilu: M = (E + L) E⁻¹ (E + U),
+  /// where E + U is the factor U, and L the other one times E; ic: E is D, L the transpose of U. Where elimination has
+  /// changed the diagonal alone (info().diagonal_only), L and U are the matrix' own triangles. Vectors in the user's
+  /// numbering, two different arrays; asynchronous as apply().
+  /// x = (E + L)⁻¹ b. @throws as apply(); InvalidInput for two orders
+  void solve_lower(const double* b, double* x, MemorySpace space, Stream stream = {});
+  /// x = (E + U)⁻¹ b
+  void solve_upper(const double* b, double* x, MemorySpace space, Stream stream = {});
+  /// y = (E + U) x
+  void multiply_upper(const double* x, double* y, MemorySpace space, Stream stream = {});
+  /// e: E, by row
+  void pivots(double* e, MemorySpace space, Stream stream = {}) const;
 
   /// How much an application can enlarge a vector: ‖D^½ M⁻¹ D^½ e‖∞ with e = (1, …, 1), D the absolute values of the
   /// diagonal of the factored matrix B, and 1 where that is 0. It is that of B scaled to a unit diagonal, so scaling B

@@ -15,15 +15,24 @@
 
 namespace taskdag {
 
-/// PETSc's choices for the diagonal (PCJacobiType): the diagonal, the row's largest absolute value, the row's sum of
-/// absolute values.
-enum class JacobiDiagonal { diagonal, row_max, row_sum };
+/// What stands for the diagonal, PETSc's choices (PCJacobiType).
+enum class JacobiDiagonal {
+  diagonal,  ///< the diagonal entry
+  row_max,   ///< the row's largest absolute value
+  row_sum,   ///< the row's sum
+  /// The diagonal entry, and l1_scale times the absolute values beside it with its sign: sweeps converge for every
+  /// symmetric positive definite matrix (Baker, Falgout, Kolev & Yang 2011, Multigrid smoothers for ultraparallel
+  /// computing).
+  row_l1
+};
 
 /// How several sweeps are run. On a backend all give the same bits. A *part* is a run of rows with about as many
 /// entries as others, or a piece of a long row (MHive, section 7.4).
 enum class JacobiForm {
-  automatic,      ///< resident where it can be and there are several sweeps, else kernels
+  automatic,      ///< on CUDA with several sweeps: resident where it can be, turning where the matrix and the vectors
+                  ///< are larger than the cache; else kernels
   kernels,        ///< a kernel a sweep; on the host a parallel loop
+  turning,        ///< as before; every other sweep takes the rows from the last on: it finds those in the caches
   stages_phases,  ///< a program of the task engine: parts are tasks, sweeps are phases (MHive, 7.4.1)
   stages,         ///< as before; a task between two sweeps waits for all parts, by individual dependencies (7.4.1)
   checkpoints,    ///< a part is a task that depends on the parts whose values it needs (7.4.2)
@@ -34,7 +43,7 @@ enum class JacobiForm {
              ///< on the host each thread keeps its rows and waits for its neighbours
 };
 TASKDAG_API const char* to_string(JacobiForm form);
-/// "auto", "kernels", "stages-phases", "stages", "checkpoints", "autonomous", "tiles", "resident".
+/// "auto", "kernels", "turning", "stages-phases", "stages", "checkpoints", "autonomous", "tiles", "resident".
 /// @throws InvalidInput for another name
 TASKDAG_API JacobiForm jacobi_form_from(std::string_view name);
 /// Whether it is a program of the task engine.
@@ -44,6 +53,10 @@ struct JacobiOptions {
   int sweeps = 1;        ///< k >= 1: x₀ = 0, x_{s+1} = x_s + damping · D⁻¹ (b − A x_s)
   double damping = 1.0;  ///< finite, not 0
   JacobiDiagonal diagonal = JacobiDiagonal::diagonal;
+  double l1_scale = 1.0;  ///< of row_l1: 0 to 1
+  /// Of a matrix that is a part of a larger one: what the rows hold outside of it; of each its largest absolute value
+  /// (row_max), its sum (row_sum), the sum of its absolute values (row_l1). Empty: nothing.
+  std::vector<double> outside = {};
   bool absolute = false;     ///< use |d| in place of d
   bool keep_matrix = false;  ///< with one sweep, too: for solve()
   JacobiForm form = JacobiForm::automatic;
@@ -82,6 +95,9 @@ class TASKDAG_API Jacobi {
   ~Jacobi();
   Jacobi(Jacobi&&) noexcept;
   Jacobi& operator=(Jacobi&&) noexcept;
+
+  /// Another JacobiOptions::outside, for the next update_values(). @throws InvalidInput where it is not for all rows
+  void set_outside(std::vector<double> outside);
 
   /// New values for the same pattern: `pattern` again in `space` (it is read, not compared). Synchronises.
   void update_values(const CsrView& a, MemorySpace space, Stream stream = {});

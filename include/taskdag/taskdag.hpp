@@ -13,6 +13,7 @@
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/schedule.hpp"
 #include "taskdag/solve_schedule.hpp"
+#include "taskdag/sor.hpp"
 #include "taskdag/status.hpp"
 #include "taskdag/triangular.hpp"
 #include "taskdag/version.hpp"

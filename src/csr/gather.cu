@@ -61,6 +61,17 @@ __global__ void scatter_scaled_kernel(Index n, const double* in, const double* s
   if (i < n) out[index ? index[i] : i] = in[i] / sqrt(scale[i]);
 }
 
+__global__ void move_scaled_kernel(Index n, const double* in, const Index* from, const double* scale, const Index* to,
+                                   double* out) {
+  const Index i = static_cast<Index>(cuda::element());
+  if (i < n) out[to ? to[i] : i] = in[from ? from[i] : i] * (scale ? scale[i] : 1.0);
+}
+
+__global__ void scatter_inverse_kernel(Index n, const double* in, const Index* to, double* out) {
+  const Index i = static_cast<Index>(cuda::element());
+  if (i < n) out[to ? to[i] : i] = 1.0 / in[i];
+}
+
 __global__ void number_kernel(Offset n, Offset* out) {
   const std::int64_t p = cuda::element();
   if (p < n) out[p] = static_cast<Offset>(p);
@@ -128,6 +139,19 @@ void scatter_scaled(Index n, const double* in, const double* scale, const Index*
   if (n == 0) return;
   scatter_scaled_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, scale, index, out);
   cuda::check_launch("scatter_scaled_kernel");
+}
+
+void move_scaled(Index n, const double* in, const Index* from, const double* scale, const Index* to, double* out,
+                 cudaStream_t stream) {
+  if (n == 0) return;
+  move_scaled_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, from, scale, to, out);
+  cuda::check_launch("move_scaled_kernel");
+}
+
+void scatter_inverse(Index n, const double* in, const Index* to, double* out, cudaStream_t stream) {
+  if (n == 0) return;
+  scatter_inverse_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, in, to, out);
+  cuda::check_launch("scatter_inverse_kernel");
 }
 
 void number(Offset n, Offset* out, cudaStream_t stream) {

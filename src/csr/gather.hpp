@@ -46,6 +46,11 @@ void gather_scaled(Index n, const double* in, const Index* index, const double* 
 /// out[index ? index[i] : i] = in[i] / √scale[i]. Asynchronous.
 void scatter_scaled(Index n, const double* in, const double* scale, const Index* index, double* out,
                     cudaStream_t stream);
+/// out[to ? to[i] : i] = in[from ? from[i] : i] · scale[i], scale null: 1. Asynchronous.
+void move_scaled(Index n, const double* in, const Index* from, const double* scale, const Index* to, double* out,
+                 cudaStream_t stream);
+/// out[to ? to[i] : i] = 1 / in[i]. Asynchronous.
+void scatter_inverse(Index n, const double* in, const Index* to, double* out, cudaStream_t stream);
 /// out[p] = p. Asynchronous.
 void number(Offset n, Offset* out, cudaStream_t stream);
 /// inverse[index[p]] = p. Asynchronous.

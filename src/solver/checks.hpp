@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/memory_errors.hpp"
@@ -10,6 +11,7 @@
 #include "taskdag/csr.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/factorization.hpp"
+#include "taskdag/ordering.hpp"
 
 namespace taskdag {
 
@@ -49,6 +51,16 @@ inline void check_pattern(const CsrPattern& pattern, MemorySpace space, bool dia
   }
   if (pattern.rows < 0) throw InvalidInput("the number of rows is negative");
   require_array(pattern.row_offsets, pattern.rows, "row_offsets");
+}
+
+/// CUDA looks for faults inside an order on the device.
+inline void check_order(std::span<const Index> order, Index rows, Backend backend, const char* name) {
+  if (order.empty()) return;
+  if (order.size() != static_cast<std::size_t>(rows)) {
+    throw InvalidInput(std::string("the ") + name + " order has " + std::to_string(order.size()) + " entries for " +
+                       std::to_string(rows) + " rows");
+  }
+  if (backend == Backend::host) static_cast<void>(invert_permutation(order));
 }
 
 /// The blocks of a factor if those of one colour are independent in it; null where fill couples them, and without any.

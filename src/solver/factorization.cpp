@@ -26,16 +26,6 @@ const char* to_string(FactorSchedule schedule) {
 
 namespace {
 
-/// CUDA looks for faults inside an order on the device.
-void check_order(std::span<const Index> order, Index rows, Backend backend, const char* name) {
-  if (order.empty()) return;
-  if (order.size() != static_cast<std::size_t>(rows)) {
-    throw InvalidInput(std::string("the ") + name + " order has " + std::to_string(order.size()) + " entries for " +
-                       std::to_string(rows) + " rows");
-  }
-  if (backend == Backend::host) static_cast<void>(invert_permutation(order));
-}
-
 void check_blocks(const FactorOptions& options, Index rows) {
   if (kernels::row_of(options.schedule).needs_blocks) {
     if (!options.blocks) {
@@ -56,6 +46,12 @@ void check_blocks(const FactorOptions& options, Index rows) {
   }
 }
 
+void check_pivoting(double shift_amount, double zero_pivot) {
+  if (!std::isfinite(shift_amount) || !(zero_pivot >= 0) || !std::isfinite(zero_pivot)) {
+    throw InvalidInput("shift_amount must be finite, zero_pivot finite and not negative");
+  }
+}
+
 void require_factor(const Factorization::Impl& impl) {
   if (impl.factored) return;
   throw InvalidInput(impl.tried ? "the last factor() failed: an application needs another one first"
@@ -70,10 +66,9 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
   if (context.backend() == Backend::host) require_host_memory(space);
   require_schedule(context.backend(), options.schedule);
   if (options.levels < 0) throw InvalidInput("the fill level is negative");
+  if (options.diagonal_only && options.levels > 0) throw InvalidInput("diagonal_only is for fill level 0");
   check_pattern(pattern, space, false, "a factorisation");
-  if (!std::isfinite(options.shift_amount) || !(options.zero_pivot >= 0) || !std::isfinite(options.zero_pivot)) {
-    throw InvalidInput("shift_amount must be finite, zero_pivot finite and not negative");
-  }
+  check_pivoting(options.shift_amount, options.zero_pivot);
   if (options.shift == ShiftType::scaled && options.kind != FactorKind::ic) {
     throw InvalidInput("ShiftType::scaled is for ic only");
   }
@@ -91,11 +86,17 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
                : host::make_factorization(context, pattern, options, row_order, col_order);
   });
   impl_->kind = options.kind;
+  impl_->one_order = one_order || std::ranges::equal(row_order, col_order);
 }
 
 Factorization::~Factorization() = default;
 Factorization::Factorization(Factorization&&) noexcept = default;
 Factorization& Factorization::operator=(Factorization&&) noexcept = default;
+
+void Factorization::set_pivoting(double shift_amount, double zero_pivot) {
+  check_pivoting(shift_amount, zero_pivot);
+  impl_->set_pivoting(shift_amount, zero_pivot);
+}
 
 FactorStatus Factorization::factor(const double* values, MemorySpace space, Stream stream) {
   require_array(values, info().rows, "values");
@@ -123,6 +124,40 @@ void Factorization::apply_many(Apply part, Index count, const double* b, std::in
   if (space == MemorySpace::host) impl_->refuse_capture(stream, "an application to vectors in host memory");
   with_memory_errors("several right-hand sides", info().rows,
                      [&] { impl_->apply(part, count, b, ldb, x, ldx, space, stream); });
+}
+
+namespace {
+
+void check_half(const Factorization::Impl& impl, const double* in, const double* out, MemorySpace space) {
+  require_factor(impl);
+  impl.check_space(space);
+  if (!impl.one_order) throw InvalidInput("the halves of a factorisation need one order for rows and columns");
+  require_array(in, impl.info.rows, "b");
+  require_array(out, impl.info.rows, "x");
+  if (in == out && impl.info.rows > 0)
+    throw InvalidInput("a half of a factorisation is applied to two different arrays");
+}
+
+}  // namespace
+
+void Factorization::solve_lower(const double* b, double* x, MemorySpace space, Stream stream) {
+  check_half(*impl_, b, x, space);
+  with_memory_errors("a half of a factor", info().rows, [&] { impl_->solve_lower(b, x, space, stream); });
+}
+void Factorization::solve_upper(const double* b, double* x, MemorySpace space, Stream stream) {
+  check_half(*impl_, b, x, space);
+  with_memory_errors("a half of a factor", info().rows, [&] { impl_->solve_upper(b, x, space, stream); });
+}
+void Factorization::multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) {
+  check_half(*impl_, x, y, space);
+  with_memory_errors("a half of a factor", info().rows, [&] { impl_->multiply_upper(x, y, space, stream); });
+}
+void Factorization::pivots(double* e, MemorySpace space, Stream stream) const {
+  require_factor(*impl_);
+  impl_->check_space(space);
+  require_array(e, impl_->info.rows, "e");
+  if (!impl_->one_order) throw InvalidInput("the pivots of a factorisation need one order for rows and columns");
+  impl_->pivots(e, space, stream);
 }
 
 double Factorization::growth(const double* values, MemorySpace space, Stream stream) {

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "taskdag/error.hpp"
 #include "taskdag/factorization.hpp"
 #include "taskdag/jacobi.hpp"
+#include "taskdag/sor.hpp"
 #include "taskdag/triangular.hpp"
 
 namespace taskdag {
@@ -37,10 +39,15 @@ class TriangularSolver::Impl {
 class Factorization::Impl {
  public:
   virtual ~Impl() = default;
+  virtual void set_pivoting(double shift_amount, double zero_pivot) = 0;
   virtual FactorStatus factor(const double* values, MemorySpace space, Stream stream) = 0;
   virtual void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                      MemorySpace space, Stream stream) = 0;
   virtual double growth(const double* values, MemorySpace space, Stream stream) = 0;
+  virtual void solve_lower(const double* b, double* x, MemorySpace space, Stream stream) = 0;
+  virtual void solve_upper(const double* b, double* x, MemorySpace space, Stream stream) = 0;
+  virtual void multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) = 0;
+  virtual void pivots(double* e, MemorySpace space, Stream stream) const = 0;
   virtual SolveOutcome outcome() = 0;
   virtual SolveOutcome outcome(Stream stream) = 0;
   virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above
@@ -51,11 +58,13 @@ class Factorization::Impl {
   FactorKind kind = FactorKind::ilu;  ///< this and the next are the facade's
   bool factored = false;              ///< by the last factor(), which has not thrown
   bool tried = false;                 ///< factor() has been called
+  bool one_order = true;              ///< of rows and columns; the facade's, too
 };
 
 class Jacobi::Impl {
  public:
   virtual ~Impl() = default;
+  virtual void set_outside(std::vector<double> outside) = 0;
   virtual void update_values(const CsrView& a, MemorySpace space, Stream stream) = 0;
   virtual void apply(const double* b, double* x, MemorySpace space, bool transposed, Stream stream) = 0;
   virtual JacobiOutcome solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream) = 0;
@@ -71,6 +80,23 @@ class Jacobi::Impl {
   std::int64_t bytes = 0;
 };
 
+class Sor::Impl {
+ public:
+  virtual ~Impl() = default;
+  virtual FactorStatus update_values(const double* values, MemorySpace space, Stream stream) = 0;
+  virtual void iterate(SorSweep sweep, int iterations, SorStart start, const double* b, double* x, MemorySpace space,
+                       Stream stream) = 0;
+  virtual void multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) = 0;
+  virtual void pivots(double* e, MemorySpace space, Stream stream) const = 0;
+  virtual SolveOutcome outcome() = 0;
+  virtual std::vector<EngineRun> engine_runs() const = 0;
+  virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above
+  virtual void refuse_capture(Stream stream, const char* what) const = 0;
+  SorInfo info;
+  bool has_values = false;  ///< all of the last update's; this and the next are the facade's
+  bool tried = false;
+};
+
 /// Tiles do not take rows in pieces. @throws Unsupported if there is a long row
 void require_no_long_rows(std::span<const Offset> row_offsets, const JacobiOptions& options);
 
@@ -80,6 +106,7 @@ std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const Cs
                                                         std::span<const Index> row_order,
                                                         std::span<const Index> col_order);
 std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, const JacobiOptions&);
+std::unique_ptr<Sor::Impl> make_sor(const Context&, const CsrPattern&, const SorOptions&, std::span<const Index> order);
 }  // namespace host
 
 namespace cuda {
@@ -89,6 +116,8 @@ std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const Cs
                                                         const FactorOptions&, std::span<const Index> row_order,
                                                         std::span<const Index> col_order, Stream);
 std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, MemorySpace, const JacobiOptions&, Stream);
+std::unique_ptr<Sor::Impl> make_sor(const Context&, const CsrPattern&, MemorySpace, const SorOptions&,
+                                    std::span<const Index> order, Stream);
 }  // namespace cuda
 
 }  // namespace taskdag

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
@@ -14,6 +16,12 @@ namespace {
 void check_matrix(const CsrView& a, MemorySpace space) {
   check_pattern(a.pattern, space, false, "Jacobi");
   if (space == MemorySpace::host) require_array(a.values, a.pattern.entries(), "values");
+}
+
+void check_outside(const std::vector<double>& outside, Index rows) {
+  if (outside.empty() || outside.size() == static_cast<std::size_t>(rows)) return;
+  throw InvalidInput("what rows hold outside is given for " + std::to_string(outside.size()) + " rows, Jacobi has " +
+                     std::to_string(rows));
 }
 
 }  // namespace
@@ -34,9 +42,11 @@ Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, cons
   if (!std::isfinite(options.damping) || options.damping == 0.0) {
     throw InvalidInput("the damping of Jacobi must be finite and not 0");
   }
+  if (!(options.l1_scale >= 0.0 && options.l1_scale <= 1.0)) throw InvalidInput("l1_scale of Jacobi must be 0 to 1");
   if (options.part_entries < 1) throw InvalidInput("a part of a Jacobi sweep has at least one entry");
   if (options.long_row < 0) throw InvalidInput("rows are long from some number of entries on, or never: 0");
   check_matrix(a, space);
+  check_outside(options.outside, a.pattern.rows);
   const MemorySpace from = space_of(a.pattern, space);
   impl_ = with_memory_errors("Jacobi", a.pattern.rows, [&] {
     return context.backend() == Backend::cuda ? cuda::make_jacobi(context, a, from, options, stream)
@@ -51,6 +61,11 @@ Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, cons
 Jacobi::~Jacobi() = default;
 Jacobi::Jacobi(Jacobi&&) noexcept = default;
 Jacobi& Jacobi::operator=(Jacobi&&) noexcept = default;
+
+void Jacobi::set_outside(std::vector<double> outside) {
+  check_outside(outside, impl_->size);
+  impl_->set_outside(std::move(outside));
+}
 
 void Jacobi::update_values(const CsrView& a, MemorySpace space, Stream stream) {
   if (a.pattern.rows != impl_->size) {

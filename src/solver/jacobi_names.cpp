@@ -9,8 +9,9 @@ namespace taskdag {
 
 namespace {
 
-constexpr std::array<std::pair<JacobiForm, const char*>, 8> kForms = {{{JacobiForm::automatic, "auto"},
+constexpr std::array<std::pair<JacobiForm, const char*>, 9> kForms = {{{JacobiForm::automatic, "auto"},
                                                                        {JacobiForm::kernels, "kernels"},
+                                                                       {JacobiForm::turning, "turning"},
                                                                        {JacobiForm::stages_phases, "stages-phases"},
                                                                        {JacobiForm::stages, "stages"},
                                                                        {JacobiForm::checkpoints, "checkpoints"},
@@ -32,7 +33,7 @@ JacobiForm jacobi_form_from(std::string_view name) {
     if (name == own) return form;
   }
   throw InvalidInput("no form of Jacobi sweeps is called \"" + std::string(name) +
-                     "\": auto, kernels, stages-phases, stages, checkpoints, autonomous, tiles, resident");
+                     "\": auto, kernels, turning, stages-phases, stages, checkpoints, autonomous, tiles, resident");
 }
 
 bool is_program(JacobiForm form) {

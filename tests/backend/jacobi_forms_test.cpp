@@ -99,7 +99,7 @@ TEST_P(JacobiFormsTest, TilesGiveTheBitsOfKernels) {
       JacobiOptions options{.sweeps = sweeps, .damping = 0.7, .form = JacobiForm::kernels, .long_row = 0};
       Jacobi plain = jacobi(problem.a, options);
       const std::vector<double> expected = apply(plain, b);
-      for (const JacobiForm form : {JacobiForm::tiles, JacobiForm::resident}) {
+      for (const JacobiForm form : {JacobiForm::tiles, JacobiForm::resident, JacobiForm::turning}) {
         SCOPED_TRACE(to_string(form));
         options.form = form;
         std::optional<Jacobi> tiles;
@@ -155,14 +155,29 @@ TEST_P(JacobiFormsTest, NewValuesCount) {
   }
 }
 
+TEST_P(JacobiFormsTest, WhatIsLargerThanTheCacheTurns) {
+  if (test::kSanitized) GTEST_SKIP() << "a large matrix";
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 1200, .ny = 1000});
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  JacobiOptions options{.sweeps = 3, .form = JacobiForm::kernels};
+  Jacobi plain = jacobi(a, options);
+  options.form = JacobiForm::automatic;
+  Jacobi chosen = jacobi(a, options);
+  EXPECT_TRUE(test::same_bits(apply(chosen, b), apply(plain, b)));
+  // A device may have a cache for all of it.
+  EXPECT_TRUE(chosen.form() == JacobiForm::kernels ||
+              (context().backend() == Backend::cuda && chosen.form() == JacobiForm::turning))
+      << to_string(chosen.form());
+}
+
 TEST_P(JacobiFormsTest, NotANumberGoesAsFarAsSweepsCarryIt) {
   const CsrMatrix a = test::tridiagonal(500, -1, 4, -1);
   std::vector<double> b = test::right_hand_side(a.rows);
   b[250] = std::numeric_limits<double>::quiet_NaN();
   b[20] = std::numeric_limits<double>::infinity();
   for (const JacobiForm form :
-       {JacobiForm::kernels, JacobiForm::stages_phases, JacobiForm::stages, JacobiForm::checkpoints,
-        JacobiForm::autonomous, JacobiForm::tiles, JacobiForm::resident}) {
+       {JacobiForm::kernels, JacobiForm::turning, JacobiForm::stages_phases, JacobiForm::stages,
+        JacobiForm::checkpoints, JacobiForm::autonomous, JacobiForm::tiles, JacobiForm::resident}) {
     Jacobi j = jacobi(a, {.sweeps = 5, .form = form, .part_entries = 8});
     const std::vector<double> x = apply(j, b);
     for (std::size_t i = 246; i <= 254; ++i) EXPECT_TRUE(std::isnan(x[i])) << to_string(form) << ' ' << i;
@@ -231,8 +246,9 @@ TEST_P(JacobiSolveTest, GoesOnFromWhatIsThere) {
   const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 20, .ny = 20});
   const std::vector<double> b = test::right_hand_side(a.rows);
   const std::vector<double> zero(b.size(), 0.0);
-  for (const JacobiForm form : {JacobiForm::automatic, JacobiForm::kernels, JacobiForm::stages_phases,
-                                JacobiForm::stages, JacobiForm::checkpoints, JacobiForm::autonomous}) {
+  for (const JacobiForm form :
+       {JacobiForm::automatic, JacobiForm::kernels, JacobiForm::turning, JacobiForm::stages_phases, JacobiForm::stages,
+        JacobiForm::checkpoints, JacobiForm::autonomous}) {
     Jacobi j = jacobi(a, {.sweeps = 30, .form = form, .part_entries = 32});
     const JacobiStop ten{.tolerance = 0.0, .max_sweeps = 10, .check_every = 5};
     const Solved first = solve(j, b, zero, ten);
@@ -343,7 +359,7 @@ TEST(JacobiPartsTest, CoverEachEntryOnceAndNameWhatTheyNeed) {
 
 TEST(JacobiNamesTest, LeadBack) {
   for (const JacobiForm form :
-       {JacobiForm::automatic, JacobiForm::kernels, JacobiForm::stages_phases, JacobiForm::stages,
+       {JacobiForm::automatic, JacobiForm::kernels, JacobiForm::turning, JacobiForm::stages_phases, JacobiForm::stages,
         JacobiForm::checkpoints, JacobiForm::autonomous, JacobiForm::tiles, JacobiForm::resident}) {
     EXPECT_EQ(jacobi_form_from(to_string(form)), form);
   }

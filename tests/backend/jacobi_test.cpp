@@ -12,7 +12,8 @@ namespace {
 
 TASKDAG_BACKEND_SUITE(JacobiTest, test::everywhere());
 
-constexpr JacobiDiagonal kDiagonals[] = {JacobiDiagonal::diagonal, JacobiDiagonal::row_max, JacobiDiagonal::row_sum};
+constexpr JacobiDiagonal kDiagonals[] = {JacobiDiagonal::diagonal, JacobiDiagonal::row_max, JacobiDiagonal::row_sum,
+                                         JacobiDiagonal::row_l1};
 
 /// The small problems, and one with negative, zero and absent diagonal entries and an empty row.
 std::vector<test::Problem> problems() {
@@ -66,9 +67,40 @@ TEST_P(JacobiTest, OneSweepDividesByTheTermAndZerosCountAsOne) {
   EXPECT_EQ(result(JacobiDiagonal::diagonal, false, 2), (std::vector<double>{-0.5, 2, -0.75, 4}));
   EXPECT_EQ(result(JacobiDiagonal::diagonal, true, 2), (std::vector<double>{0.5, 2, 0.75, 4}));
   EXPECT_EQ(result(JacobiDiagonal::row_max, false, 0), (std::vector<double>{0.5, 4, 0.75, 4 * (1.0 / 3)}));
-  EXPECT_EQ(result(JacobiDiagonal::row_sum, false, 0),
+  EXPECT_EQ(result(JacobiDiagonal::row_sum, false, 0), (std::vector<double>{-1, 4, -3, 4 * (1.0 / 3)}));
+  EXPECT_EQ(result(JacobiDiagonal::row_sum, true, 0), (std::vector<double>{1, 4, 3, 4 * (1.0 / 3)}));
+  EXPECT_EQ(result(JacobiDiagonal::row_l1, false, 0),
             (std::vector<double>{-1.0 / 3, 4, 3 * (-1.0 / 7), 4 * (1.0 / 3)}));
-  EXPECT_EQ(result(JacobiDiagonal::row_sum, true, 0), (std::vector<double>{1.0 / 3, 4, 3 * (1.0 / 7), 4 * (1.0 / 3)}));
+  EXPECT_EQ(result(JacobiDiagonal::row_l1, true, 0), (std::vector<double>{1.0 / 3, 4, 3 * (1.0 / 7), 4 * (1.0 / 3)}));
+}
+
+TEST_P(JacobiTest, WhatRowsHoldOutsideCounts) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::seven_point, .nx = 9, .ny = 8, .nz = 7, .wind = 1.0});
+  const auto rows = static_cast<std::size_t>(a.rows);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  std::vector<double> outside(rows, 0.0);
+  for (std::size_t i = 0; i < rows; i += 3) outside[i] = 1.0 + static_cast<double>(i % 11);
+  for (const JacobiDiagonal kind : kDiagonals) {
+    for (const int sweeps : {1, 3}) {
+      const JacobiOptions options{.sweeps = sweeps, .diagonal = kind, .outside = outside};
+      Jacobi j = jacobi(a, options);
+      const std::vector<double> x = apply(j, b);
+      EXPECT_LE(test::difference(x, kernels::reference_jacobi(a.view(), options, b, false)), test::kForwardBound);
+      // Taken back, and given again.
+      Jacobi other = jacobi(a, {.sweeps = sweeps, .diagonal = kind});
+      other.set_outside(outside);
+      other.update_values(a.view(), MemorySpace::host);
+      EXPECT_TRUE(test::same_bits(apply(other, b), x));
+      j.set_outside({});
+      j.update_values(a.view(), MemorySpace::host);
+      Jacobi without = jacobi(a, {.sweeps = sweeps, .diagonal = kind});
+      EXPECT_TRUE(test::same_bits(apply(j, b), apply(without, b)));
+      EXPECT_EQ(test::same_bits(apply(j, b), x), kind == JacobiDiagonal::diagonal);
+    }
+  }
+  Jacobi j = jacobi(a, {});
+  EXPECT_THROW(j.set_outside({1.0}), InvalidInput);
+  EXPECT_THROW(jacobi(a, {.outside = {1.0}}), InvalidInput);
 }
 
 TEST_P(JacobiTest, UpdatedValuesEqualAFreshObject) {

@@ -199,6 +199,28 @@ TEST_P(ShiftTest, SmallCasesByHand) {
   EXPECT_DOUBLE_EQ(status.shift_amount, 1.1 * 15 / 16);
 }
 
+TEST_P(ShiftTest, OtherTolerancesAndAmountsNeedNoNewFactorisation) {
+  for (const FactorKind kind : kKinds) {
+    for (const ShiftType shift : {ShiftType::nonzero, ShiftType::inblocks}) {
+      for (const test::Problem& problem : shifted_problems()) {
+        Factorization f = factorization(problem.a, {.kind = kind, .shift = shift});
+        Factorization fresh =
+            factorization(problem.a, {.kind = kind, .shift = shift, .shift_amount = 0.25, .zero_pivot = 0.5});
+        EXPECT_TRUE(factor(f, problem.a.values).ok()) << problem.name;
+        f.set_pivoting(0.25, 0.5);
+        const FactorStatus status = factor(f, problem.a.values);
+        const FactorStatus expected = factor(fresh, problem.a.values);
+        EXPECT_EQ(status.shifts, expected.shifts) << problem.name;
+        EXPECT_EQ(status.shift_amount, expected.shift_amount) << problem.name;
+        EXPECT_TRUE(test::same_bits(f.copy_factor().values, fresh.copy_factor().values)) << problem.name;
+      }
+    }
+  }
+  Factorization f = factorization(test::tridiagonal(3, -1, 3, -1), {});
+  EXPECT_THROW(f.set_pivoting(std::numeric_limits<double>::infinity(), 0.0), InvalidInput);
+  EXPECT_THROW(f.set_pivoting(0.0, -1.0), InvalidInput);
+}
+
 TEST_P(ShiftTest, NextValuesStartWithoutAShift) {
   const CsrMatrix good = test::tridiagonal(20, -1, 3, -1);
   std::vector<double> bad = good.values;

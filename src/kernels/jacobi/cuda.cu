@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <type_traits>
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/seam.cuh"
+#include "csr/row_lanes.cuh"
 #include "kernels/jacobi/cuda.hpp"
 #include "kernels/jacobi/task.hpp"
 
@@ -18,13 +18,19 @@ CsrView device_view(const DevicePattern& pattern, const double* values) {
 }
 
 template <int Lanes>
-__global__ void scale_kernel(CsrView a, JacobiDiagonal kind, bool absolute, double damping, double* scale,
-                             Index* zeros) {
+__global__ void scale_kernel(CsrView a, JacobiDiagonal kind, double l1_scale, const double* outside, bool absolute,
+                             double damping, double* scale, Index* zeros) {
   const auto row = static_cast<Index>(element() / Lanes);
   const int rank = static_cast<int>(threadIdx.x) % Lanes;
   const bool inside = row < a.pattern.rows;
   JacobiRow part;
-  if (inside) part = jacobi_part(a, row, rank, Lanes);
+  if (kind == JacobiDiagonal::row_sum) {
+    // Entries of both signs may cancel: whether what is left is 0 depends on the order in which they are added up, so
+    // it is that of the row on every backend.
+    if (inside && rank == 0) part = jacobi_part(a, kind, row, 0, 1);
+  } else if (inside) {
+    part = jacobi_part(a, kind, row, rank, Lanes);
+  }
 #pragma unroll
   for (int offset = Lanes / 2; offset > 0; offset /= 2) {  // whole warps take part: nobody has left
     part.merge({__shfl_xor_sync(cuda::kFullWarp, part.diagonal, offset),
@@ -32,7 +38,8 @@ __global__ void scale_kernel(CsrView a, JacobiDiagonal kind, bool absolute, doub
                 __shfl_xor_sync(cuda::kFullWarp, part.sum, offset)});
   }
   if (!inside || rank != 0) return;
-  const double d = part.term(kind);
+  if (outside != nullptr) part.add_outside(outside[row]);
+  const double d = part.term(kind, l1_scale);
   if (d == 0.0) atomicAdd(zeros, 1);
   scale[row] = damping * jacobi_inverse(d, absolute);
 }
@@ -42,19 +49,25 @@ __global__ void first_sweep_kernel(Index rows, const double* scale, const double
   if (row < rows) x[row] = scale[row] * b[row];
 }
 
+/// Blocks start in the order of their numbers: this one's among them, counted from the end where it goes backward.
+__device__ unsigned block_of(bool backward) { return backward ? gridDim.x - 1U - blockIdx.x : blockIdx.x; }
+
 template <int Lanes>
-__global__ void sweep_kernel(CsrView a, const double* scale, const double* b, const double* x, double* y) {
-  const auto row = static_cast<Index>(element() / Lanes);
+__global__ void sweep_kernel(CsrView a, const double* scale, const double* b, const double* x, double* y,
+                             bool backward) {
+  const auto row = static_cast<Index>((std::int64_t{block_of(backward)} * blockDim.x + threadIdx.x) / Lanes);
   if (row >= a.pattern.rows) return;  // a whole group: a row belongs to one group
   const cuda::LaneGroup group(static_cast<int>(threadIdx.x) % cuda::kWarpSize, Lanes);
   const double result = jacobi_row(group, a, row, x, b[row], scale[row]);
   if (group.rank() == 0) y[row] = result;
 }
 
-__global__ void __launch_bounds__(kPartThreads) sweep_part_kernel(JacobiSweep sweep, const JacobiPart* parts) {
+__global__ void __launch_bounds__(kPartThreads)
+    sweep_part_kernel(JacobiSweep sweep, const JacobiPart* parts, bool backward) {
   __shared__ __align__(16) std::byte scratch[engine::BlockGroup<kPartThreads>::kScratch];
   const engine::BlockGroup<kPartThreads> group(static_cast<int>(threadIdx.x), 1, scratch);
-  sweep_part(group, sweep, parts[blockIdx.x], blockIdx.x);
+  const unsigned part = block_of(backward);
+  sweep_part(group, sweep, parts[part], part);
 }
 
 __global__ void change_kernel(Index rows, const double* x, const double* y, double* change) {
@@ -67,41 +80,21 @@ __global__ void change_kernel(Index rows, const double* x, const double* y, doub
 /// Calls launch(std::integral_constant<int, lanes>, blocks) for cuda_jacobi_lanes().
 template <class Launch>
 void with_lanes(const DevicePattern& pattern, const Launch& launch) {
-  const auto start = [&](auto lanes) { launch(lanes, element_blocks(std::int64_t{pattern.rows} * lanes.value)); };
-  switch (cuda_jacobi_lanes(pattern.rows, pattern.entries)) {
-    case 32:
-      return start(std::integral_constant<int, 32>());
-    case 16:
-      return start(std::integral_constant<int, 16>());
-    case 8:
-      return start(std::integral_constant<int, 8>());
-    case 4:
-      return start(std::integral_constant<int, 4>());
-    case 2:
-      return start(std::integral_constant<int, 2>());
-    default:
-      return start(std::integral_constant<int, 1>());
-  }
+  with_row_lanes(cuda_jacobi_lanes(pattern.rows, pattern.entries), pattern.rows, launch);
 }
 
 }  // namespace
 
-int cuda_jacobi_lanes(Index rows, Offset entries) {
-  // The largest power of two that the average row keeps busy: fewer would leave memory transactions half used, more
-  // would idle.
-  const Offset average = rows > 0 ? entries / rows : 0;
-  int lanes = 1;
-  while (lanes < cuda::kWarpSize && 2 * lanes <= average) lanes *= 2;
-  return lanes;
-}
+int cuda_jacobi_lanes(Index rows, Offset entries) { return lanes_of_average_row(rows, entries); }
 
-void cuda_jacobi_scale(const DevicePattern& pattern, const double* values, const JacobiOptions& options, double* scale,
-                       Index* zeros, cudaStream_t stream) {
+void cuda_jacobi_scale(const DevicePattern& pattern, const double* values, const JacobiOptions& options,
+                       const double* outside, double* scale, Index* zeros, cudaStream_t stream) {
   cuda::check(cudaMemsetAsync(zeros, 0, sizeof(Index), stream), "clearing a counter");
   if (pattern.rows == 0) return;
   with_lanes(pattern, [&](auto lanes, int blocks) {
-    scale_kernel<decltype(lanes)::value><<<blocks, kElementBlock, 0, stream>>>(
-        device_view(pattern, values), options.diagonal, options.absolute, options.damping, scale, zeros);
+    scale_kernel<decltype(lanes)::value>
+        <<<blocks, kElementBlock, 0, stream>>>(device_view(pattern, values), options.diagonal, options.l1_scale,
+                                               outside, options.absolute, options.damping, scale, zeros);
   });
   cuda::check_launch("scale_kernel");
 }
@@ -113,19 +106,19 @@ void cuda_jacobi_first_sweep(Index rows, const double* scale, const double* b, d
 }
 
 void cuda_jacobi_sweep(const DevicePattern& pattern, const double* values, const double* scale, const double* b,
-                       const double* x, double* y, cudaStream_t stream) {
+                       const double* x, double* y, bool backward, cudaStream_t stream) {
   if (pattern.rows == 0) return;
   with_lanes(pattern, [&](auto lanes, int blocks) {
     sweep_kernel<decltype(lanes)::value>
-        <<<blocks, kElementBlock, 0, stream>>>(device_view(pattern, values), scale, b, x, y);
+        <<<blocks, kElementBlock, 0, stream>>>(device_view(pattern, values), scale, b, x, y, backward);
   });
   cuda::check_launch("sweep_kernel");
 }
 
-void cuda_jacobi_sweep_parts(const JacobiSweep& sweep, const JacobiPart* parts, std::uint32_t count,
+void cuda_jacobi_sweep_parts(const JacobiSweep& sweep, const JacobiPart* parts, std::uint32_t count, bool backward,
                              cudaStream_t stream) {
   if (count == 0) return;
-  sweep_part_kernel<<<count, kPartThreads, 0, stream>>>(sweep, parts);
+  sweep_part_kernel<<<count, kPartThreads, 0, stream>>>(sweep, parts, backward);
   cuda::check_launch("sweep_part_kernel");
 }
 

@@ -28,7 +28,9 @@ void for_rows(Index rows, host::ThreadPool& pool, const Body& body) {
 Index host_jacobi_scale(const CsrView& a, const JacobiOptions& options, host::ThreadPool& pool, double* scale) {
   std::atomic<Index> zeros{0};
   for_rows(a.pattern.rows, pool, [&](Index i) {
-    const double d = jacobi_part(a, i, 0, 1).term(options.diagonal);
+    JacobiRow row = jacobi_part(a, options.diagonal, i, 0, 1);
+    if (!options.outside.empty()) row.add_outside(options.outside[static_cast<std::size_t>(i)]);
+    const double d = row.term(options.diagonal, options.l1_scale);
     if (d == 0.0) zeros.fetch_add(1, std::memory_order_relaxed);
     scale[i] = options.damping * jacobi_inverse(d, options.absolute);
   });
@@ -36,8 +38,12 @@ Index host_jacobi_scale(const CsrView& a, const JacobiOptions& options, host::Th
 }
 
 void host_jacobi_sweep(const CsrView& a, const double* scale, const double* b, const double* x, double* y,
-                       const RowCut& cut, host::ThreadPool& pool) {
-  for_rows(a.pattern.rows, pool, [&](Index i) { y[i] = jacobi_row_in_pieces(a, i, x, b[i], scale[i], cut); });
+                       const RowCut& cut, bool backward, host::ThreadPool& pool) {
+  const Index last = a.pattern.rows - 1;
+  for_rows(a.pattern.rows, pool, [&](Index k) {
+    const Index i = backward ? last - k : k;
+    y[i] = jacobi_row_in_pieces(a, i, x, b[i], scale[i], cut);
+  });
 }
 
 }  // namespace taskdag::kernels

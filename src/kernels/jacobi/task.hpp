@@ -12,24 +12,32 @@ namespace taskdag::kernels {
 struct JacobiRow {
   double diagonal = 0.0;
   double largest = 0.0;
-  double sum = 0.0;
+  double sum = 0.0;  ///< row_sum: of the values, else of what is beside the diagonal, absolute
 
-  TASKDAG_HD void add(bool on_diagonal, double value) {
-    merge({on_diagonal ? value : 0.0, value < 0 ? -value : value, value < 0 ? -value : value});
+  TASKDAG_HD void add(bool on_diagonal, double value, JacobiDiagonal kind) {
+    const double magnitude = value < 0 ? -value : value;
+    merge({on_diagonal ? value : 0.0, magnitude,
+           kind == JacobiDiagonal::row_sum ? value
+           : on_diagonal                   ? 0.0
+                                           : magnitude});
   }
   TASKDAG_HD void merge(const JacobiRow& other) {
     diagonal += other.diagonal;  // at most one of all parts is not 0
     if (largest < other.largest) largest = other.largest;
     sum += other.sum;
   }
-  /// The number d that stands for the diagonal, PETSc's conventions: 0 where the diagonal entry is absent; row_sum
-  /// takes the sign of the diagonal entry, so that d · a_ii stays positive.
-  [[nodiscard]] TASKDAG_HD double term(JacobiDiagonal kind) const {
+  /// A part of the row of which all is known that counts: JacobiOptions::outside.
+  TASKDAG_HD void add_outside(double value) { merge({0.0, value, value}); }
+  /// The number d that stands for the diagonal, PETSc's conventions: 0 where the diagonal entry is absent; row_l1 takes
+  /// its sign, so that d · a_ii stays positive.
+  [[nodiscard]] TASKDAG_HD double term(JacobiDiagonal kind, double l1_scale) const {
     switch (kind) {
       case JacobiDiagonal::row_max:
         return largest;
       case JacobiDiagonal::row_sum:
-        return diagonal < 0 ? -sum : sum;
+        return sum;
+      case JacobiDiagonal::row_l1:
+        return diagonal + l1_scale * (diagonal < 0 ? -sum : sum);
       case JacobiDiagonal::diagonal:
         break;
     }
@@ -38,10 +46,10 @@ struct JacobiRow {
 };
 
 /// The entries of row i that `rank` of `size` threads collects.
-TASKDAG_HD JacobiRow jacobi_part(const CsrView& a, Index i, int rank, int size) {
+TASKDAG_HD JacobiRow jacobi_part(const CsrView& a, JacobiDiagonal kind, Index i, int rank, int size) {
   JacobiRow row;
   for (Offset e = a.pattern.row_offsets[i] + rank; e < a.pattern.row_offsets[i + 1]; e += size) {
-    row.add(a.pattern.col_indices[e] == i, a.values[e]);
+    row.add(a.pattern.col_indices[e] == i, a.values[e], kind);
   }
   return row;
 }

@@ -69,11 +69,14 @@ void CudaFactorization::prepare_symmetric(cudaStream_t s) {
       throw InvalidInput("a symmetric part of the factor needs pivots that are not negative; one is");
     }
   }
-  if (scaled_.size() == 0) {
-    scaled_ = {extent(sweeps_.first->result_index(), info.rows, s), s};
-    count_bytes();
-  }
+  reserve_scaled(s);
   symmetric_ready_ = true;
+}
+
+void CudaFactorization::reserve_scaled(cudaStream_t s) {
+  if (scaled_.size() > 0) return;
+  scaled_ = {extent(sweeps_.first->result_index(), info.rows, s), s};
+  count_bytes();
 }
 
 void CudaFactorization::prepare(Apply part, cudaStream_t s) {

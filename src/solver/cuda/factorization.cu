@@ -15,8 +15,8 @@
 #include "kernels/factor/shift.hpp"
 #include "solver/cuda/factorization.hpp"
 #include "solver/cuda/input.hpp"
+#include "solver/cuda/order.hpp"
 #include "taskdag/error.hpp"
-#include "taskdag/ordering.hpp"
 
 namespace taskdag::cuda {
 
@@ -54,6 +54,7 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
   }
   info.rows = pattern_.rows;
   info.entries = pattern_.entries;
+  info.diagonal_only = factor_.only_diagonal_changes();
   info.lower_levels = sweeps_.first.features.levels;
   info.upper_levels = sweeps_.second.features.levels;
   info.lower_schedule = sweeps_.first.schedule;
@@ -99,20 +100,6 @@ CsrMatrix CudaFactorization::copy_factor() const {
     }
   }
   return result;
-}
-
-DeviceArray<Index> CudaFactorization::upload_order(std::span<const Index> order, std::size_t rows, cudaStream_t s) {
-  std::vector<Index> identity;
-  if (order.empty()) {
-    identity.resize(rows);
-    for (std::size_t i = 0; i < rows; ++i) identity[i] = static_cast<Index>(i);
-    order = identity;
-  }
-  DeviceArray<Index> device(rows, s);
-  copy_to_device(device.data(), order.data(), rows, s);
-  const bool permutes = kernels::is_permutation(static_cast<Index>(rows), device.data(), s);
-  if (!permutes) static_cast<void>(invert_permutation(order));  // finds and names the fault
-  return device;
 }
 
 void CudaFactorization::fill(cudaStream_t s) {
@@ -170,8 +157,9 @@ void CudaFactorization::analyse_ilu(cudaStream_t s) {
   }
   const DevicePattern p = pattern_.pattern();
   const AnalysedTriangle forward(p, Triangle::lower, s);
-  factor_ = kernels::Factor(kernels::Elimination::ilu(p, diagonal_.data(), forward.levels, source(), s),
-                            FactorKind::ilu, p.entries, factor_run(), s);
+  factor_ = kernels::Factor(
+      kernels::Elimination::ilu(p, diagonal_.data(), options_.diagonal_only, forward.levels, source(), s),
+      FactorKind::ilu, p.entries, factor_run(), s);
   sweeps_ = make_sweeps(forward, nullptr, s);
 }
 
@@ -204,8 +192,8 @@ void CudaFactorization::analyse_ic(cudaStream_t s) {
   const DevicePattern p = pattern_.pattern();
   const DeviceCsr above = kernels::transpose_pattern(p, s);
   const AnalysedTriangle forward(above.pattern(), Triangle::lower, s);
-  factor_ = kernels::Factor(kernels::Elimination::ic(p, above, forward.levels, source(), s), FactorKind::ic, p.entries,
-                            factor_run(), s);
+  factor_ = kernels::Factor(kernels::Elimination::ic(p, above, options_.diagonal_only, forward.levels, source(), s),
+                            FactorKind::ic, p.entries, factor_run(), s);
   unit_ = {static_cast<std::size_t>(p.entries), s};
   sweeps_ = make_sweeps(forward, above.source.data(), s);
 }
@@ -311,11 +299,13 @@ void CudaFactorization::keep_rows_if_needed(cudaStream_t s) {
   SweepPair turned;
   if (transposed_.first.sweep) turned = make_transposed(s);
   recurrence_.reset();  // of the sweep that goes
+  DeviceArray<double> scaled = std::exchange(scaled_, {});
   std::swap(sweeps_, keeping);
   std::swap(transposed_, turned);
   if (order_.captured()) {  // graphs of them go on
     given_up_.push_back(std::move(keeping));
     if (turned.first.sweep) given_up_transposed_.push_back(std::move(turned));
+    given_up_scaled_.push_back(std::move(scaled));
   }
   info.lower_schedule = sweeps_.first.schedule;
   info.upper_schedule = sweeps_.second.schedule;

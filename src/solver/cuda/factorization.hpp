@@ -1,6 +1,6 @@
 /// \file
 /// The incomplete factorisations on CUDA: factorization.cu analyses and factorises, application.cu
-/// applies, growth.cu says how much that enlarges.
+/// applies, halves.cu applies halves, growth.cu says how much an application enlarges.
 #pragma once
 
 #include <optional>
@@ -30,10 +30,18 @@ class CudaFactorization final : public Factorization::Impl {
 
   void check_space(MemorySpace) const override {}
   void refuse_capture(Stream stream, const char* what) const override;
+  void set_pivoting(double shift_amount, double zero_pivot) override {
+    options_.shift_amount = shift_amount;
+    options_.zero_pivot = zero_pivot;
+  }
   FactorStatus factor(const double* values, MemorySpace space, Stream stream) override;
   void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
              Stream stream) override;
   double growth(const double* values, MemorySpace space, Stream stream) override;
+  void solve_lower(const double* b, double* x, MemorySpace space, Stream stream) override;
+  void solve_upper(const double* b, double* x, MemorySpace space, Stream stream) override;
+  void multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) override;
+  void pivots(double* e, MemorySpace space, Stream stream) const override;
   SolveOutcome outcome() override;
   SolveOutcome outcome(Stream stream) override;
   CsrMatrix copy_factor() const override;
@@ -47,7 +55,6 @@ class CudaFactorization final : public Factorization::Impl {
   };
 
   // Analysis.
-  static DeviceArray<Index> upload_order(std::span<const Index> order, std::size_t rows, cudaStream_t s);
   Index find_diagonal(cudaStream_t s) { return kernels::find_diagonal(pattern_.pattern(), diagonal_.data(), s); }
   /// Replaces the pattern by that of the fill level. The search for fill everywhere is the host's.
   void fill(cudaStream_t s);
@@ -91,6 +98,11 @@ class CudaFactorization final : public Factorization::Impl {
   [[nodiscard]] SweepPair make_transposed(cudaStream_t s) const;
   void load_transposed(const SweepPair& sweeps, cudaStream_t s) const;
   void prepare_symmetric(cudaStream_t s);
+  /// scaled_, from the first call on.
+  void reserve_scaled(cudaStream_t s);
+  /// work(device_from, device_to, stream) for vectors in either space.
+  template <class Work>
+  void with_vectors(const double* from, double* to, MemorySpace space, Stream stream, const Work& work);
   void prepare(Apply part, cudaStream_t s);
   /// Whether `part` is that of the sweeps in transposed_.
   [[nodiscard]] bool runs_transposed(Apply part) const;
@@ -113,11 +125,12 @@ class CudaFactorization final : public Factorization::Impl {
   kernels::Factor factor_;
   DeviceArray<double> unit_;  ///< U of ic
   SweepPair sweeps_;
-  std::optional<kernels::Recurrence> recurrence_;  ///< from the first attempt on that asks for it
-  SweepPair transposed_;                           ///< from the first transposed application of ilu on
-  std::vector<SweepPair> given_up_;                ///< captured before others took their place; as sweeps_
-  std::vector<SweepPair> given_up_transposed_;     ///< as transposed_
-  DeviceArray<double> scaled_;                     ///< right-hand side of the second sweep in a symmetric part
+  std::optional<kernels::Recurrence> recurrence_;     ///< from the first attempt on that asks for it
+  SweepPair transposed_;                              ///< from the first transposed application of ilu on
+  std::vector<SweepPair> given_up_;                   ///< captured before others took their place; as sweeps_
+  std::vector<SweepPair> given_up_transposed_;        ///< as transposed_
+  std::vector<DeviceArray<double>> given_up_scaled_;  ///< as scaled_
+  DeviceArray<double> scaled_;                        ///< right-hand side of the second sweep alone
   bool symmetric_ready_ = false;
   Many many_;
   Many many_transposed_;

@@ -36,6 +36,12 @@ bool may_be_resident(const kernels::TileRun& run, Index rows, Offset entries) {
          kernels::bytes_of_tile(room, static_cast<std::size_t>(entries), count, count) < multiprocessors * room.bytes;
 }
 
+/// What a sweep reads and writes: the matrix and four vectors.
+std::size_t bytes_of_sweep(Index rows, Offset entries) {
+  return static_cast<std::size_t>(entries) * (sizeof(double) + sizeof(Index)) +
+         static_cast<std::size_t>(rows) * (4 * sizeof(double) + sizeof(Offset));
+}
+
 class CudaJacobi final : public Jacobi::Impl {
  public:
   CudaJacobi(const Context& context, const CsrView& a, MemorySpace space, const JacobiOptions& options, Stream stream)
@@ -62,6 +68,8 @@ class CudaJacobi final : public Jacobi::Impl {
 
   void check_space(MemorySpace) const override {}
   void refuse_capture(Stream stream, const char* what) const override { cuda::refuse_capture(native(stream), what); }
+
+  void set_outside(std::vector<double> outside) override { options_.outside = std::move(outside); }
 
   void update_values(const CsrView& a, MemorySpace space, Stream stream) override {
     const DeviceGuard guard(context_.device());
@@ -141,7 +149,11 @@ class CudaJacobi final : public Jacobi::Impl {
       if (try_tiles) make_tiles(pattern, run, stream);
       if (programs) program_ = make_program(options_.sweeps, false, 2, &pattern);
     }
-    if (form == JacobiForm::kernels && long_rows) {
+    if (several && options_.form == JacobiForm::automatic && form == JacobiForm::kernels &&
+        bytes_of_sweep(rows, offsets.back()) > static_cast<std::size_t>(device_limits().cache_bytes)) {
+      form = JacobiForm::turning;
+    }
+    if ((form == JacobiForm::kernels || form == JacobiForm::turning) && long_rows) {
       const auto parts = kernels::cut_into_parts(offsets.data(), rows, options_.part_entries, options_.long_row);
       part_ = upload(parts, s);
       sums_ = {parts.size(), s};
@@ -197,7 +209,10 @@ class CudaJacobi final : public Jacobi::Impl {
     } else if (keeps_) {
       copy_on_device(values_.data(), values, entries, s);
     }
-    kernels::cuda_jacobi_scale(pattern, values, options_, scale_.data(), zeros_.data(), s);
+    const ScratchArray<double> outside(options_.outside.size(), s);
+    if (!options_.outside.empty()) staging_.upload(outside.data(), options_.outside.data(), options_.outside.size(), s);
+    kernels::cuda_jacobi_scale(pattern, values, options_, options_.outside.empty() ? nullptr : outside.data(),
+                               scale_.data(), zeros_.data(), s);
     if (tiles_) tiles_->load(values_.data(), s);
     if (has_transposed_) load_transposed(s);
     zero_diagonals = fetch(zeros_.data(), s);
@@ -248,20 +263,24 @@ class CudaJacobi final : public Jacobi::Impl {
     kernels::cuda_jacobi_first_sweep(static_cast<Index>(size_), scale_.data(), b, from, s);
     for (int done = 1; done < options_.sweeps; ++done) {
       if (transposed) {
-        kernels::cuda_jacobi_sweep(transposed_.pattern(), transposed_values_.data(), scale_.data(), b, from, to, s);
+        kernels::cuda_jacobi_sweep(transposed_.pattern(), transposed_values_.data(), scale_.data(), b, from, to,
+                                   turns(done), s);
       } else {
-        sweep_once(b, from, to, s);
+        sweep_once(b, from, to, turns(done), s);
       }
       std::swap(from, to);
     }
   }
 
-  void sweep_once(const double* b, const double* from, double* to, cudaStream_t s) {
+  /// Whether sweep number k begins with the last rows.
+  [[nodiscard]] bool turns(int k) const { return form == JacobiForm::turning && k % 2 == 1; }
+
+  void sweep_once(const double* b, const double* from, double* to, bool backward, cudaStream_t s) {
     if (part_.size() > 0) {
       kernels::cuda_jacobi_sweep_parts({view(), scale_.data(), b, from, to, sums_.data(), arrived_.data(), lanes_},
-                                       part_.data(), static_cast<std::uint32_t>(part_.size()), s);
+                                       part_.data(), static_cast<std::uint32_t>(part_.size()), backward, s);
     } else {
-      kernels::cuda_jacobi_sweep(pattern_.pattern(), values_.data(), scale_.data(), b, from, to, s);
+      kernels::cuda_jacobi_sweep(pattern_.pattern(), values_.data(), scale_.data(), b, from, to, backward, s);
     }
   }
 
@@ -275,7 +294,7 @@ class CudaJacobi final : public Jacobi::Impl {
     double* to = work_.data();
     while (!outcome.converged && outcome.sweeps < stop.max_sweeps && std::isfinite(outcome.change)) {
       for (int k = 0; k < stop.check_every; ++k) {
-        sweep_once(b, from, to, s);
+        sweep_once(b, from, to, turns(k), s);
         std::swap(from, to);
       }
       outcome.sweeps += stop.check_every;
@@ -331,7 +350,7 @@ class CudaJacobi final : public Jacobi::Impl {
   int solver_sweeps_ = 0;
   DeviceArray<double> ring_;  ///< further iterates of solve()
   DeviceArray<double> change_;
-  DeviceArray<kernels::JacobiPart> part_;  ///< this and the next two: of the form kernels, with long rows
+  DeviceArray<kernels::JacobiPart> part_;  ///< this and the next two: of kernels and turning, with long rows
   DeviceArray<double> sums_;
   DeviceArray<std::uint32_t> arrived_;
   CudaStaging staging_;

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include "dag/supersteps/block_schedule.hpp"
 #include "kernels/factor/growth.hpp"
 #include "kernels/factor/shift.hpp"
 #include "solver/checks.hpp"
-#include "solver/host/schedule.hpp"
 #include "taskdag/block_ordering.hpp"
 
 namespace taskdag::host {
@@ -82,16 +80,6 @@ double HostFactorization::growth(const double* values, MemorySpace space, Stream
   return largest;
 }
 
-void HostFactorization::add_runs(const std::string& prefix, const ScheduledSweep& lower, const ScheduledSweep& upper,
-                                 std::vector<EngineRun>& runs) {
-  const auto add = [&](const char* what, engine::Report report) {
-    if (report.slices != 0) runs.push_back({prefix + what, std::move(report)});
-  };
-  if (upper.by_engine() != nullptr) add("application", upper.by_engine()->report_of_both());
-  if (lower.by_engine() != nullptr) add("forward sweep", lower.by_engine()->report());
-  if (upper.by_engine() != nullptr) add("backward sweep", upper.by_engine()->report());
-}
-
 void HostFactorization::add_run(const kernels::RowProgram* program, std::vector<EngineRun>& runs) {
   if (program != nullptr) runs.push_back({"numeric factorisation", program->report()});
 }
@@ -113,25 +101,8 @@ void HostFactorization::finish_info(const ScheduledSweep& lower, const Scheduled
 
 ScheduledSweep HostFactorization::make_sweep(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                              std::shared_ptr<const ThreadPlan> plan) const {
-  ThreadPool& pool = *state_->pool;
-  const SolveSchedule schedule = settle_host_schedule(request_, pattern, triangle, pool);
-  if (schedule == SolveSchedule::blocks || (schedule == SolveSchedule::automatic && blocks_pay())) {
-    return {pattern,
-            source,
-            triangle,
-            pool,
-            SolveSchedule::blocks,
-            make_block_schedule(*options_.blocks, triangle, pool.processors())};
-  }
-  return {pattern, source, triangle, pool, schedule, std::move(plan), request_.run};
-}
-
-bool HostFactorization::blocks_pay() const {
-  constexpr std::int64_t kRowsPerCell = 250;
-  const int cores = state_->pool->processors();
-  const RowBlocks* const blocks = independent_blocks(options_);
-  if (cores == 1 || blocks == nullptr) return false;
-  return blocks->rows() >= kRowsPerCell * cores * blocks->colours();
+  return host::make_sweep(request_, independent_blocks(options_), pattern, source, triangle, *state_->pool,
+                          std::move(plan));
 }
 
 void HostFactorization::check_blocks() const {

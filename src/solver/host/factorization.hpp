@@ -20,6 +20,7 @@
 #include "solver/choice/request.hpp"
 #include "solver/host/columns.hpp"
 #include "solver/host/dominance.hpp"
+#include "solver/host/sweeps.hpp"
 #include "solver/impl.hpp"
 
 namespace taskdag::host {
@@ -28,10 +29,17 @@ using kernels::ScheduledSweep;
 
 class HostFactorization : public Factorization::Impl {
  public:
+  void set_pivoting(double shift_amount, double zero_pivot) final {
+    options_.shift_amount = shift_amount;
+    options_.zero_pivot = zero_pivot;
+  }
   FactorStatus factor(const double* values, MemorySpace space, Stream) final;
   void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
              Stream) final;
   double growth(const double* values, MemorySpace space, Stream) final;
+  void pivots(double* e, MemorySpace, Stream) const final {
+    for (Index i = 0; i < matrix_.rows; ++i) e[at(row_order_, i)] = pivot(i);
+  }
   SolveOutcome outcome() final {
     return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
   }
@@ -43,9 +51,6 @@ class HostFactorization : public Factorization::Impl {
   HostFactorization(const Context& context, const CsrPattern& pattern, const FactorOptions& options,
                     std::span<const Index> row_order, std::span<const Index> col_order);
 
-  /// Adds what the programs of two sweeps have done.
-  static void add_runs(const std::string& prefix, const ScheduledSweep& lower, const ScheduledSweep& upper,
-                       std::vector<EngineRun>& runs);
   static void add_run(const kernels::RowProgram* program, std::vector<EngineRun>& runs);
 
   void finish_info(const ScheduledSweep& lower, const ScheduledSweep& upper);
@@ -59,9 +64,6 @@ class HostFactorization : public Factorization::Impl {
   /// A sweep over the strict `triangle` of `pattern`, by the schedule that was asked for. `plan`: see ScheduledSweep.
   [[nodiscard]] ScheduledSweep make_sweep(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                           std::shared_ptr<const ThreadPlan> plan = nullptr) const;
-
-  /// Whether each thread has enough rows of a colour to make up for a barrier.
-  [[nodiscard]] bool blocks_pay() const;
 
   void check_blocks() const;
   void reduce_to_upper();

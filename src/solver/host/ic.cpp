@@ -14,7 +14,7 @@ class HostIcFactorization final : public HostFactorization {
                       std::span<const Index> order)
       : HostFactorization(context, pattern, options, order, order),
         turned_(transpose(matrix_.view())),
-        kernel_(matrix_.view(), *state_->pool, factor_run()),
+        kernel_(matrix_.view(), *state_->pool, options.diagonal_only, factor_run()),
         lower_(make_sweep(turned_.view(), turned_.source_entry.data(), Triangle::lower, kernel_.plan())),
         upper_(make_sweep(matrix_.view(), nullptr, Triangle::upper)) {
     upper_.follow(lower_);
@@ -33,9 +33,34 @@ class HostIcFactorization final : public HostFactorization {
     return runs;
   }
 
+  void solve_lower(const double* b, double* x, MemorySpace, Stream) override {
+    const double* const inverse = kernel_.inverse_pivots().data();
+    finite_ &= lower_.run(
+        work_.data(), [&](Index i) { return b[at(row_order_, i)]; }, kUnit,
+        [&](Index i, double value) { x[at(row_order_, i)] = value * inverse[i]; });
+  }
+  void solve_upper(const double* b, double* x, MemorySpace, Stream) override {
+    const double* const inverse = kernel_.inverse_pivots().data();
+    finite_ &= upper_.run(
+        work_.data(), [&](Index i) { return b[at(row_order_, i)] * inverse[i]; }, kUnit,
+        [&](Index i, double value) { x[at(row_order_, i)] = value; });
+  }
+  void multiply_upper(const double* x, double* y, MemorySpace, Stream) override {
+    const double* const values = kernel_.values().data();
+    for (Index i = 0; i < matrix_.rows; ++i) {
+      double sum = x[at(row_order_, i)];  // U has a unit diagonal
+      for (Offset e = matrix_.row_offsets[static_cast<std::size_t>(i)] + 1;
+           e < matrix_.row_offsets[static_cast<std::size_t>(i) + 1]; ++e) {
+        sum += values[e] * x[at(row_order_, matrix_.col_indices[static_cast<std::size_t>(e)])];
+      }
+      y[at(row_order_, i)] = pivot(i) * sum;
+    }
+  }
+
  private:
   void run_attempt(const double* values, const kernels::DiagonalShift& shift, const kernels::PivotRule& rule) override {
     kernel_.factor(values, matrix_.source_entry.data(), shift, rule, findings_);
+    info.diagonal_only = kernel_.only_diagonal_changed();
   }
   void load_sweeps() override {
     kernel_.scale();

@@ -10,7 +10,7 @@ class HostIluFactorization final : public HostFactorization {
   HostIluFactorization(const Context& context, const CsrPattern& pattern, const FactorOptions& options,
                        std::span<const Index> row_order, std::span<const Index> col_order)
       : HostFactorization(context, pattern, options, row_order, col_order),
-        kernel_(matrix_.view(), *state_->pool, factor_run()),
+        kernel_(matrix_.view(), *state_->pool, options.diagonal_only, factor_run()),
         lower_(make_sweep(matrix_.view(), nullptr, Triangle::lower, kernel_.plan())),
         upper_(make_sweep(matrix_.view(), nullptr, Triangle::upper)) {
     upper_.follow(lower_);
@@ -29,6 +29,32 @@ class HostIluFactorization final : public HostFactorization {
     return runs;
   }
 
+  void solve_lower(const double* b, double* x, MemorySpace, Stream) override {
+    const double* const inverse = kernel_.inverse_pivots().data();
+    finite_ &= lower_.run(
+        work_.data(), [&](Index i) { return b[at(row_order_, i)]; }, kUnit,
+        [&](Index i, double value) { x[at(row_order_, i)] = value * inverse[i]; });
+  }
+  void solve_upper(const double* b, double* x, MemorySpace, Stream) override {
+    const double* const inverse = kernel_.inverse_pivots().data();
+    finite_ &= upper_.run(
+        work_.data(), [&](Index i) { return b[at(row_order_, i)]; },
+        [inverse](Index i, double value) { return value * inverse[i]; },
+        [&](Index i, double value) { x[at(row_order_, i)] = value; });
+  }
+  void multiply_upper(const double* x, double* y, MemorySpace, Stream) override {
+    const double* const values = kernel_.values().data();
+    for (Index i = 0; i < matrix_.rows; ++i) {
+      double sum = 0.0;
+      for (Offset e = matrix_.row_offsets[static_cast<std::size_t>(i)];
+           e < matrix_.row_offsets[static_cast<std::size_t>(i) + 1]; ++e) {
+        const Index j = matrix_.col_indices[static_cast<std::size_t>(e)];
+        if (j >= i) sum += values[e] * x[at(row_order_, j)];
+      }
+      y[at(row_order_, i)] = sum;
+    }
+  }
+
  private:
   struct TransposedSweeps {
     ScheduledSweep lower;  // Uᵀ
@@ -45,6 +71,7 @@ class HostIluFactorization final : public HostFactorization {
 
   void run_attempt(const double* values, const kernels::DiagonalShift& shift, const kernels::PivotRule& rule) override {
     kernel_.factor(values, matrix_.source_entry.data(), shift, rule, findings_);
+    info.diagonal_only = kernel_.only_diagonal_changed();
   }
   void load_sweeps() override {
     lower_.load(kernel_.values().data());

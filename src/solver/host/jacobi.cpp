@@ -40,6 +40,8 @@ class HostJacobi final : public Jacobi::Impl {
     count_bytes();
   }
 
+  void set_outside(std::vector<double> outside) override { options_.outside = std::move(outside); }
+
   void update_values(const CsrView& a, MemorySpace space, Stream) override {
     require_host_memory(space);
     zero_diagonals = kernels::host_jacobi_scale(a, options_, *state_->pool, scale_.data());
@@ -85,7 +87,7 @@ class HostJacobi final : public Jacobi::Impl {
       return;
     }
     for (int sweep = 1; sweep < options_.sweeps; ++sweep) {
-      kernels::host_jacobi_sweep(a, scale_.data(), b, from, to, cut(), *state_->pool);
+      kernels::host_jacobi_sweep(a, scale_.data(), b, from, to, cut(), turns(sweep), *state_->pool);
       std::swap(from, to);
     }
   }
@@ -98,7 +100,7 @@ class HostJacobi final : public Jacobi::Impl {
     double* to = work_.data();
     while (!outcome.converged && outcome.sweeps < stop.max_sweeps && std::isfinite(outcome.change)) {
       for (int k = 0; k < stop.check_every; ++k) {
-        kernels::host_jacobi_sweep(matrix_.view(), scale_.data(), b, from, to, cut(), *state_->pool);
+        kernels::host_jacobi_sweep(matrix_.view(), scale_.data(), b, from, to, cut(), turns(k), *state_->pool);
         std::swap(from, to);
       }
       outcome.sweeps += stop.check_every;
@@ -119,6 +121,8 @@ class HostJacobi final : public Jacobi::Impl {
   }
 
  private:
+  /// Whether sweep number k begins with the last rows.
+  [[nodiscard]] bool turns(int k) const { return form == JacobiForm::turning && k % 2 == 1; }
   [[nodiscard]] kernels::RowCut cut() const { return {options_.part_entries, options_.long_row}; }
 
   void make_tiles() {

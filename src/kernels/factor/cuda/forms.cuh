@@ -35,7 +35,7 @@ __global__ void count_updates(const Pattern view, Index* slots, RowCounts counts
   const Offset begin = view.pattern.row_offsets[row];
   const Index entries = view.pattern.row_offsets[row + 1] - begin;
   const Index diagonal = view.diagonal(row);
-  const Index count = view.pivot_count(row);
+  const Index count = view.diagonal_only ? 0 : view.pivot_count(row);  // of pivot rows that may update others
   const Offset first_pivot = view.first_pivot(row);
   std::int64_t updates = 0;
   for (Index first = 0; first < count;) {

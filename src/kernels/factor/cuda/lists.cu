@@ -126,15 +126,15 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
   widest_ = RowForm{cuda::fetch(widest.data(), stream)};
 }
 
-Elimination Elimination::ilu(const DevicePattern& pattern, const Offset* diagonal, const RowLevels& levels,
-                             const Offset* source, cudaStream_t stream) {
-  return {Ilu0Pattern{pattern, diagonal}, levels, source, stream};
+Elimination Elimination::ilu(const DevicePattern& pattern, const Offset* diagonal, bool diagonal_only,
+                             const RowLevels& levels, const Offset* source, cudaStream_t stream) {
+  return {Ilu0Pattern{pattern, diagonal, diagonal_only}, levels, source, stream};
 }
 
-Elimination Elimination::ic(const DevicePattern& upper, const DeviceCsr& above, const RowLevels& levels,
-                            const Offset* source, cudaStream_t stream) {
-  return {Ic0Pattern{upper, above.row_offsets.data(), above.col_indices.data(), above.source.data()}, levels, source,
-          stream};
+Elimination Elimination::ic(const DevicePattern& upper, const DeviceCsr& above, bool diagonal_only,
+                            const RowLevels& levels, const Offset* source, cudaStream_t stream) {
+  return {Ic0Pattern{upper, above.row_offsets.data(), above.col_indices.data(), above.source.data(), diagonal_only},
+          levels, source, stream};
 }
 
 }  // namespace taskdag::kernels

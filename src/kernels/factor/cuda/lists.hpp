@@ -93,12 +93,12 @@ class Elimination {
  public:
   Elimination() = default;
   /// ILU(0) of `pattern`, whose diagonal entries are at `diagonal`; `source` maps its entries to those of the values to
-  /// factorise (null: the same). Synchronises.
-  static Elimination ilu(const DevicePattern& pattern, const Offset* diagonal, const RowLevels& levels,
-                         const Offset* source, cudaStream_t stream);
+  /// factorise (null: the same). diagonal_only: see FactorOptions. Synchronises.
+  static Elimination ilu(const DevicePattern& pattern, const Offset* diagonal, bool diagonal_only,
+                         const RowLevels& levels, const Offset* source, cudaStream_t stream);
   /// IC(0): `upper` holds the diagonal entry first in each row; `above` is its transpose with source = entry of upper
   /// (the last entry of a row of `above` is the diagonal). Synchronises.
-  static Elimination ic(const DevicePattern& upper, const DeviceCsr& above, const RowLevels& levels,
+  static Elimination ic(const DevicePattern& upper, const DeviceCsr& above, bool diagonal_only, const RowLevels& levels,
                         const Offset* source, cudaStream_t stream);
 
   [[nodiscard]] const TaskList& tasks() const { return tasks_; }

@@ -138,7 +138,7 @@ struct RowLists {
       };
       int count = 0;  // updates by this lane's pivot row
       each([&](int base, int owner, Offset e, Index entry) {
-        const bool is_update = entry >= 0 && entry != row.diagonal;
+        const bool is_update = entry >= 0 && entry != row.diagonal && !view.diagonal_only;
         if (entry == row.diagonal) mine[first + owner].meeting = reference(e);
         count += __popc(batch.mine(__ballot_sync(kFullWarp, is_update), base));
         if (is_update && row.form == RowForm::targets) {

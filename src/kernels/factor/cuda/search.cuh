@@ -11,6 +11,7 @@ namespace taskdag::kernels {
 struct Ilu0Pattern {
   DevicePattern pattern;
   const Offset* diagonals;
+  bool diagonal_only;  ///< FactorOptions::diagonal_only
   static constexpr bool kMultipliersAreTargets = true;
 
   __device__ Offset first_pivot(Index i) const { return pattern.row_offsets[i]; }
@@ -27,6 +28,7 @@ struct Ic0Pattern {
   const Offset* above_offsets;
   const Index* above_rows;
   const Offset* above_entries;
+  bool diagonal_only;
   static constexpr bool kMultipliersAreTargets = false;
 
   __device__ Offset first_pivot(Index i) const { return above_offsets[i]; }

@@ -2,6 +2,7 @@
 /// ILU(0) on host threads.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -19,7 +20,11 @@ namespace taskdag::kernels {
 class HostIlu0 {
  public:
   /// Every row of the square pattern has a diagonal entry.
-  HostIlu0(const CsrPattern& pattern, host::ThreadPool& pool, const std::optional<engine::StaticOptions>& run = {});
+  HostIlu0(const CsrPattern& pattern, host::ThreadPool& pool, bool diagonal_only = false,
+           const std::optional<engine::StaticOptions>& run = {});
+
+  /// Whether the last attempt has changed diagonal entries alone.
+  [[nodiscard]] bool only_diagonal_changed() const { return !others_changed_.load(std::memory_order_relaxed); }
 
   /// The plan of the factorisation and of the forward sweep, which has the same dependencies; null: there is none.
   [[nodiscard]] std::shared_ptr<const ThreadPlan> plan() const { return runner_.plan(); }
@@ -45,6 +50,8 @@ class HostIlu0 {
   std::vector<double> values_;
   std::vector<double> inverse_pivots_;
   HostRunner runner_;
+  bool diagonal_only_;
+  std::atomic<bool> others_changed_{false};           // by any thread; orders nothing
   std::vector<std::vector<Offset>> entry_of_column_;  // per thread, by column: the entry in the row at work, or -1
 };
 

@@ -1,0 +1,116 @@
+/// \file
+/// Successive over-relaxation: Gauss–Seidel, SOR and SSOR with PETSc's meaning of their parameters.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "taskdag/context.hpp"
+#include "taskdag/csr.hpp"
+#include "taskdag/engine/static/order.hpp"
+#include "taskdag/engine_run.hpp"
+#include "taskdag/export.hpp"
+#include "taskdag/row_blocks.hpp"
+#include "taskdag/solve_schedule.hpp"
+#include "taskdag/status.hpp"
+
+namespace taskdag {
+
+/// With A = L + D + U and E = (D + shift) / ω, what an iteration does:
+enum class SorSweep {
+  forward,   ///< x ← (E + L)⁻¹ (b − (U + D + shift − E) x): rows first to last
+  backward,  ///< x ← (E + U)⁻¹ (b − (L + D + shift − E) x): rows last to first
+  symmetric  ///< the first, then the second
+};
+/// "forward", "backward", "symmetric".
+TASKDAG_API const char* to_string(SorSweep sweep);
+
+/// What the first iteration starts from.
+enum class SorStart {
+  zero,  ///< from x = 0, whatever is in x
+  given  ///< from the x that is there
+};
+
+struct SorOptions {
+  double omega = 1.0;  ///< 0 < ω < 2
+  double shift = 0.0;  ///< added to the diagonal; with ω = 1 one below 0 is not, as in PETSc
+  /// Of both triangles' sweeps: one of solve_schedules(backend).
+  SolveSchedule schedule = SolveSchedule::automatic;
+  engine::StaticOptions run{};  ///< of the schedule engine
+  bool tune = false;            ///< as in TriangularOptions, for each triangle
+  std::string tune_file = {};   ///< as in TriangularOptions
+  /// Blocks of the renumbered matrix, where the ordering has made some: what the schedule `blocks` runs.
+  std::shared_ptr<const RowBlocks> blocks = {};
+};
+
+struct SorInfo {
+  Index rows = 0;
+  Offset entries = 0;
+  Index lower_levels = 0;  ///< of the forward sweep
+  Index upper_levels = 0;  ///< of the backward sweep
+  std::int64_t bytes = 0;
+  int lower_threads = 1;  ///< as in FactorizationInfo
+  int upper_threads = 1;
+  SolveSchedule lower_schedule = SolveSchedule::automatic;
+  SolveSchedule upper_schedule = SolveSchedule::automatic;
+};
+
+/// SOR iterations with one matrix. A sweep is one pass over the matrix; from the second sweep of a symmetric run on it
+/// takes half a pass, because the sum over the other triangle is known from the sweep before (Conrad & Wallach 1979).
+///
+/// Results differ from those of a loop over the rows by rounding alone. On host threads they are the same for any
+/// schedule and any number of threads; on CUDA with each call. Exceptions are as in Factorization, update_values() in
+/// place of factor().
+class TASKDAG_API Sor {
+ public:
+  /// Analyses a square pattern with a full diagonal; it is copied. order[new] = old: the order of the rows in a sweep;
+  /// empty: the matrix' own; host memory. The pattern is in `space`. Synchronises `stream`.
+  /// @throws InvalidInput "row R has no diagonal entry", also for ω outside (0, 2), a schedule of the other backend,
+  ///         blocks that do not fit or are missing; OutOfMemory; what TriangularSolver throws for a tune file
+  Sor(const Context& context, const CsrPattern& pattern, MemorySpace space, const SorOptions& options,
+      std::span<const Index> order = {}, Stream stream = {});
+  ~Sor();
+  Sor(Sor&&) noexcept;
+  Sor& operator=(Sor&&) noexcept;
+
+  /// Takes values: one per entry of the pattern given. Rows with D + shift = 0 are reported as zero pivots, those where
+  /// it is not finite likewise, in the renumbered matrix; iterations hand on what comes of them. Synchronises `stream`.
+  FactorStatus update_values(const double* values, MemorySpace space, Stream stream = {});
+
+  /// Runs `iterations` of `sweep`. b, x: `rows` doubles in `space`, two different arrays. Asynchronous if `space` is
+  /// device memory: no host copy, no synchronisation; otherwise synchronous. So are the halves below.
+  /// @throws InvalidInput before the first update_values() and after one that has thrown, for less than one iteration
+  void iterate(SorSweep sweep, int iterations, SorStart start, const double* b, double* x, MemorySpace space,
+               Stream stream = {});
+
+  /// The halves of SSOR, M = (E + L) (2 E − D − shift)⁻¹ (E + U). Vectors: two different arrays.
+  /// x = (E + L)⁻¹ b. @throws as iterate()
+  void solve_lower(const double* b, double* x, MemorySpace space, Stream stream = {}) {
+    iterate(SorSweep::forward, 1, SorStart::zero, b, x, space, stream);
+  }
+  /// x = (E + U)⁻¹ b
+  void solve_upper(const double* b, double* x, MemorySpace space, Stream stream = {}) {
+    iterate(SorSweep::backward, 1, SorStart::zero, b, x, space, stream);
+  }
+  /// y = (E + U) x
+  void multiply_upper(const double* x, double* y, MemorySpace space, Stream stream = {});
+  /// e: E, by row
+  void pivots(double* e, MemorySpace space, Stream stream = {}) const;
+
+  /// Whether any value computed since the last call was not finite. Synchronises the device.
+  [[nodiscard]] SolveOutcome outcome();
+
+  [[nodiscard]] const SorInfo& info() const;
+  /// Of the programs of the task engine that have run so far.
+  [[nodiscard]] std::vector<EngineRun> engine_runs() const;
+
+  class Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace taskdag

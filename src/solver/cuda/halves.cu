@@ -1,0 +1,64 @@
+// The halves of a factorisation on CUDA: each is one of the sweeps of an application.
+#include "backends/cuda/device.hpp"
+#include "csr/gather.hpp"
+#include "kernels/sor/cuda.hpp"
+#include "solver/cuda/factorization.hpp"
+#include "solver/cuda/input.hpp"
+
+namespace taskdag::cuda {
+
+template <class Work>
+void CudaFactorization::with_vectors(const double* from, double* to, MemorySpace space, Stream stream,
+                                     const Work& work) {
+  const DeviceGuard guard(device_);
+  const cudaStream_t s = native(stream);
+  StreamOrder::Call call(order_, s);
+  with_device_vectors(staging_, vectors_, static_cast<std::size_t>(info.rows), from, to, space == MemorySpace::device,
+                      s, [&](const double* device_from, double* device_to) { work(device_from, device_to, s); });
+  if (space == MemorySpace::host) call.waited();
+}
+
+// The first sweep has made v = E x of (E + L) x = b.
+void CudaFactorization::solve_lower(const double* b, double* x, MemorySpace space, Stream stream) {
+  with_vectors(b, x, space, stream, [&](const double* from, double* to, cudaStream_t s) {
+    const ChosenSweep& first = sweeps_.first;
+    first->solve(from, nullptr, flag_.data(), s);
+    kernels::move_scaled(info.rows, first->result(), first->result_index(), factor_.inverse_pivots(), row_order_.data(),
+                         to, s);
+  });
+}
+
+void CudaFactorization::solve_upper(const double* b, double* x, MemorySpace space, Stream stream) {
+  if (scaled_.size() == 0 && info.rows > 0) {
+    refuse_capture(stream, "the first solution with the upper half of a factor");
+    const DeviceGuard guard(device_);
+    reserve_scaled(native(stream));
+  }
+  with_vectors(b, x, space, stream, [&](const double* from, double* to, cudaStream_t s) {
+    kernels::move_scaled(info.rows, from, row_order_.data(), nullptr, sweeps_.first->result_index(), scaled_.data(), s);
+    sweeps_.second->solve(scaled_.data(), to, flag_.data(), s);
+  });
+}
+
+void CudaFactorization::multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) {
+  with_vectors(x, y, space, stream, [&](const double* from, double* to, cudaStream_t s) {
+    kernels::factor_multiply_upper(pattern_.pattern(), diagonal_.data(), factor_.entries(), row_order_.data(), from, to,
+                                   s);
+  });
+}
+
+void CudaFactorization::pivots(double* e, MemorySpace space, Stream stream) const {
+  const DeviceGuard guard(device_);
+  const cudaStream_t s = native(stream);
+  if (space == MemorySpace::device) {
+    kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), row_order_.data(), e, s);
+    return;
+  }
+  const auto rows = static_cast<std::size_t>(info.rows);
+  const ScratchArray<double> found(rows, s);
+  kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), row_order_.data(), found.data(), s);
+  copy_to_host(e, found.data(), rows, s);
+  synchronize(s);
+}
+
+}  // namespace taskdag::cuda
