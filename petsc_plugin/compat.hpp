@@ -12,8 +12,8 @@
 #if PETSC_VERSION_LT(3, 18, 0)
 #error "TaskDAG's plugin needs PETSc 3.18 or newer"
 #endif
-#if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE) || defined(PETSC_USE_64BIT_INDICES)
-#error "TaskDAG's plugin needs a PETSc with real double precision scalars and 32-bit indices"
+#if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
+#error "TaskDAG's plugin needs a PETSc with real double precision scalars"
 #endif
 
 #if PETSC_VERSION_LT(3, 19, 0)

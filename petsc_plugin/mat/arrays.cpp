@@ -1,29 +1,46 @@
 #include "mat/arrays.hpp"
 
+#include "mat/indices.hpp"
+
 namespace taskdag::petsc {
 namespace {
 
 // PETSc's accessors under one name, so that vectors and dense matrices share the logic.
 PetscErrorCode get_read(Vec v, const PetscScalar** p, PetscMemType* m) { return VecGetArrayReadAndMemType(v, p, m); }
 PetscErrorCode restore_read(Vec v, const PetscScalar** p) { return VecRestoreArrayReadAndMemType(v, p); }
-PetscErrorCode get_write(Vec v, PetscScalar** p, PetscMemType* m) { return VecGetArrayWriteAndMemType(v, p, m); }
-PetscErrorCode restore_write(Vec v, PetscScalar** p) { return VecRestoreArrayWriteAndMemType(v, p); }
+PetscErrorCode get_result(Vec v, PetscScalar** p, PetscMemType* m, ResultUse use) {
+  return use == ResultUse::updated ? VecGetArrayAndMemType(v, p, m) : VecGetArrayWriteAndMemType(v, p, m);
+}
+PetscErrorCode restore_result(Vec v, PetscScalar** p, ResultUse use) {
+  return use == ResultUse::updated ? VecRestoreArrayAndMemType(v, p) : VecRestoreArrayWriteAndMemType(v, p);
+}
 PetscErrorCode get_host_read(Vec v, const PetscScalar** p) { return VecGetArrayRead(v, p); }
 PetscErrorCode restore_host_read(Vec v, const PetscScalar** p) { return VecRestoreArrayRead(v, p); }
-PetscErrorCode get_host_write(Vec v, PetscScalar** p) { return VecGetArrayWrite(v, p); }
-PetscErrorCode restore_host_write(Vec v, PetscScalar** p) { return VecRestoreArrayWrite(v, p); }
+PetscErrorCode get_host_result(Vec v, PetscScalar** p, ResultUse use) {
+  return use == ResultUse::updated ? VecGetArray(v, p) : VecGetArrayWrite(v, p);
+}
+PetscErrorCode restore_host_result(Vec v, PetscScalar** p, ResultUse use) {
+  return use == ResultUse::updated ? VecRestoreArray(v, p) : VecRestoreArrayWrite(v, p);
+}
 
 PetscErrorCode get_host_read(Mat m, const PetscScalar** p) { return MatDenseGetArrayRead(m, p); }
 PetscErrorCode restore_host_read(Mat m, const PetscScalar** p) { return MatDenseRestoreArrayRead(m, p); }
-PetscErrorCode get_host_write(Mat m, PetscScalar** p) { return MatDenseGetArrayWrite(m, p); }
-PetscErrorCode restore_host_write(Mat m, PetscScalar** p) { return MatDenseRestoreArrayWrite(m, p); }
+// Dense results are written.
+PetscErrorCode get_host_result(Mat m, PetscScalar** p, ResultUse /*use*/) { return MatDenseGetArrayWrite(m, p); }
+PetscErrorCode restore_host_result(Mat m, PetscScalar** p, ResultUse /*use*/) {
+  return MatDenseRestoreArrayWrite(m, p);
+}
 #if PETSC_VERSION_GE(3, 20, 0)
 PetscErrorCode get_read(Mat m, const PetscScalar** p, PetscMemType* t) {
   return MatDenseGetArrayReadAndMemType(m, p, t);
 }
 PetscErrorCode restore_read(Mat m, const PetscScalar** p) { return MatDenseRestoreArrayReadAndMemType(m, p); }
-PetscErrorCode get_write(Mat m, PetscScalar** p, PetscMemType* t) { return MatDenseGetArrayWriteAndMemType(m, p, t); }
-PetscErrorCode restore_write(Mat m, PetscScalar** p) { return MatDenseRestoreArrayWriteAndMemType(m, p); }
+PetscErrorCode get_result(Mat m, PetscScalar** p, PetscMemType* t, ResultUse /*use*/) {
+  return MatDenseGetArrayWriteAndMemType(m, p, t);
+}
+PetscErrorCode restore_result(Mat m, PetscScalar** p, ResultUse /*use*/) {
+  return MatDenseRestoreArrayWriteAndMemType(m, p);
+}
 #else
 // Those releases lend the host array of a dense matrix only.
 PetscErrorCode get_read(Mat m, const PetscScalar** p, PetscMemType* t) {
@@ -31,40 +48,40 @@ PetscErrorCode get_read(Mat m, const PetscScalar** p, PetscMemType* t) {
   return MatDenseGetArrayRead(m, p);
 }
 PetscErrorCode restore_read(Mat m, const PetscScalar** p) { return MatDenseRestoreArrayRead(m, p); }
-PetscErrorCode get_write(Mat m, PetscScalar** p, PetscMemType* t) {
+PetscErrorCode get_result(Mat m, PetscScalar** p, PetscMemType* t, ResultUse /*use*/) {
   *t = PETSC_MEMTYPE_HOST;
   return MatDenseGetArrayWrite(m, p);
 }
-PetscErrorCode restore_write(Mat m, PetscScalar** p) { return MatDenseRestoreArrayWrite(m, p); }
+PetscErrorCode restore_result(Mat m, PetscScalar** p, ResultUse /*use*/) { return MatDenseRestoreArrayWrite(m, p); }
 #endif
 
 template <class Object>
-PetscErrorCode open(Object b, Object x, bool device, Arrays* arrays) {
+PetscErrorCode open(Object b, Object x, bool device, Arrays* arrays, ResultUse use) {
   arrays->space = MemorySpace::host;
   if (device) {
     PetscMemType of_b = PETSC_MEMTYPE_HOST;
     PetscMemType of_x = PETSC_MEMTYPE_HOST;
     PetscCall(get_read(b, &arrays->b, &of_b));
-    PetscCall(get_write(x, &arrays->x, &of_x));
+    PetscCall(get_result(x, &arrays->x, &of_x, use));
     if (PetscMemTypeDevice(of_b) && PetscMemTypeDevice(of_x)) {
       arrays->space = MemorySpace::device;
       return PETSC_SUCCESS;
     }
-    PetscCall(restore_write(x, &arrays->x));
+    PetscCall(restore_result(x, &arrays->x, use));
     PetscCall(restore_read(b, &arrays->b));
   }
   PetscCall(get_host_read(b, &arrays->b));
-  PetscCall(get_host_write(x, &arrays->x));
+  PetscCall(get_host_result(x, &arrays->x, use));
   return PETSC_SUCCESS;
 }
 
 template <class Object>
-PetscErrorCode close(Object b, Object x, Arrays* arrays) {
+PetscErrorCode close(Object b, Object x, Arrays* arrays, ResultUse use) {
   if (arrays->space == MemorySpace::device) {
-    PetscCall(restore_write(x, &arrays->x));
+    PetscCall(restore_result(x, &arrays->x, use));
     PetscCall(restore_read(b, &arrays->b));
   } else {
-    PetscCall(restore_host_write(x, &arrays->x));
+    PetscCall(restore_host_result(x, &arrays->x, use));
     PetscCall(restore_host_read(b, &arrays->b));
   }
   return PETSC_SUCCESS;
@@ -81,18 +98,18 @@ PetscErrorCode check_dense(Mat matrix) {
 
 }  // namespace
 
-PetscErrorCode open_arrays(Vec b, Vec x, bool device, Arrays* arrays) {
+PetscErrorCode open_arrays(Vec b, Vec x, bool device, Arrays* arrays, ResultUse use) {
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(b, &arrays->rows));
   arrays->columns = 1;
   arrays->ldb = arrays->ldx = arrays->rows;
-  PetscCall(open(b, x, device, arrays));
+  PetscCall(open(b, x, device, arrays, use));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode close_arrays(Vec b, Vec x, Arrays* arrays) {
+PetscErrorCode close_arrays(Vec b, Vec x, Arrays* arrays, ResultUse use) {
   PetscFunctionBegin;
-  PetscCall(close(b, x, arrays));
+  PetscCall(close(b, x, arrays, use));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,15 +119,16 @@ PetscErrorCode open_arrays(Mat b, Mat x, bool device, Arrays* arrays) {
   PetscCall(check_dense(x));
   PetscCall(MatGetLocalSize(b, &arrays->rows, nullptr));
   PetscCall(MatGetSize(b, nullptr, &arrays->columns));
+  PetscCall(check_fits(arrays->columns, "columns"));
   PetscCall(MatDenseGetLDA(b, &arrays->ldb));
   PetscCall(MatDenseGetLDA(x, &arrays->ldx));
-  PetscCall(open(b, x, device, arrays));
+  PetscCall(open(b, x, device, arrays, ResultUse::written));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode close_arrays(Mat b, Mat x, Arrays* arrays) {
   PetscFunctionBegin;
-  PetscCall(close(b, x, arrays));
+  PetscCall(close(b, x, arrays, ResultUse::written));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,6 +7,12 @@
 
 namespace taskdag::petsc {
 
+/// What becomes of a result vector.
+enum class ResultUse {
+  written,  ///< whatever is in it
+  updated   ///< it is read, too
+};
+
 /// Right-hand side(s) and result(s) as the library takes them. Column k of b starts at b + k·ldb.
 struct Arrays {
   const PetscScalar* b = nullptr;
@@ -18,11 +24,12 @@ struct Arrays {
   MemorySpace space = MemorySpace::host;
 };
 
-/// Lends the local arrays of b (for reading) and x (for writing). Device arrays are lent if `device` and both have one.
-PetscErrorCode open_arrays(Vec b, Vec x, bool device, Arrays* arrays);
-PetscErrorCode close_arrays(Vec b, Vec x, Arrays* arrays);
+/// Lends the local arrays of b (for reading) and x (for what `use` says). Device arrays are lent if `device` and both
+/// have one.
+PetscErrorCode open_arrays(Vec b, Vec x, bool device, Arrays* arrays, ResultUse use = ResultUse::written);
+PetscErrorCode close_arrays(Vec b, Vec x, Arrays* arrays, ResultUse use = ResultUse::written);
 
-/// The same for dense matrices. @returns PETSC_ERR_SUP for others
+/// The same for dense matrices, which are written. @returns PETSC_ERR_SUP for others
 PetscErrorCode open_arrays(Mat b, Mat x, bool device, Arrays* arrays);
 PetscErrorCode close_arrays(Mat b, Mat x, Arrays* arrays);
 

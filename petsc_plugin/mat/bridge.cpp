@@ -10,17 +10,11 @@ PetscErrorCode Bridge::prepare(Mat matrix, bool upper_is_enough, const BackendSe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Bridge::view_backend(PetscViewer viewer) const {
-  PetscFunctionBegin;
-  if (!backend_) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  backend: not chosen yet\n"));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  std::string device;
-  PetscCall(guarded([&] { device = backend_->context.device_name(); }));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  backend: %s (%s), %s\n", to_string(backend_->context.backend()),
-                                   backend_->reason.c_str(), device.c_str()));
-  PetscFunctionReturn(PETSC_SUCCESS);
+std::string Bridge::backend_line() const {
+  if (!backend_) return "backend: not chosen yet\n";
+  return std::string("backend: ") + to_string(backend_->context.backend()) + " (" + backend_->reason + "), " +
+         backend_->context.device_name() + (on_cuda() ? ", device " + std::to_string(backend_->context.device()) : "") +
+         '\n';
 }
 
 }  // namespace taskdag::petsc

@@ -21,8 +21,8 @@ class Bridge {
   [[nodiscard]] bool on_cuda() const { return backend_ && backend_->context.backend() == Backend::cuda; }
   [[nodiscard]] PetscInt rows() const { return source_.rows(); }
 
-  /// Prints backend, device or threads, and the reason.
-  PetscErrorCode view_backend(PetscViewer viewer) const;
+  /// A line with backend, device or threads, and the reason.
+  [[nodiscard]] std::string backend_line() const;
 
  protected:
   Bridge() = default;
@@ -48,9 +48,9 @@ class Bridge {
   }
 
   /// Lends right-hand sides and results to `work(arrays, stream)`, which may throw. They come back likewise.
-  /// `flops`: operations per column. Object: Vec, or Mat for dense blocks.
-  template <class Object, class Work>
-  PetscErrorCode with_arrays(Object b, Object x, PetscLogDouble flops, Work&& work) {
+  /// `flops`: operations per column. Object: Vec, or Mat for dense blocks, which are written.
+  template <class Object, class Work, class... Use>
+  PetscErrorCode with_arrays(Object b, Object x, PetscLogDouble flops, Work&& work, Use... use) {
     EventScope event;
     PetscCall(event.begin(events().apply, reinterpret_cast<PetscObject>(b), reinterpret_cast<PetscObject>(x)));
     EventScope program;
@@ -59,7 +59,7 @@ class Bridge {
     Arrays arrays;
     PetscErrorCode worked = PETSC_SUCCESS;
     if (on_cuda()) PetscCall(current_stream(&stream));
-    PetscCall(open_arrays(b, x, on_cuda(), &arrays));
+    PetscCall(open_arrays(b, x, on_cuda(), &arrays, use...));
     if (arrays.rows > 0 && arrays.columns > 0) {
       if (on_cuda()) PetscCall(PetscLogGpuTimeBegin());
       worked = guarded([&] { work(std::as_const(arrays), stream); });
@@ -70,7 +70,7 @@ class Bridge {
       PetscCall(log_staging(bytes, bytes));
     }
     PetscCall(log_flops(on_cuda(), flops * static_cast<double>(arrays.columns)));
-    PetscCall(close_arrays(b, x, &arrays));
+    PetscCall(close_arrays(b, x, &arrays, use...));
     PetscCall(worked);
     return PETSC_SUCCESS;
   }

@@ -1,6 +1,6 @@
 #include "mat/matrix_source.hpp"
 
-#include "mat/pattern.hpp"
+#include "mat/indices.hpp"
 
 namespace taskdag::petsc {
 
@@ -14,6 +14,7 @@ PetscErrorCode MatrixSource::inspect(Mat matrix, bool upper_is_enough) {
   PetscCall(MatGetSize(matrix, &rows_, &columns));
   PetscCheck(rows_ == columns, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
              "TaskDAG needs a square matrix, not %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", rows_, columns);
+  PetscCall(check_fits(rows_, "rows"));
   PetscCall(reset());
   PetscCall(find_form(matrix, upper_is_enough));
   PetscCall(find_place(matrix));
@@ -42,7 +43,7 @@ PetscErrorCode MatrixSource::find_place(Mat matrix) {
   on_device_ = false;
   PetscBool cusparse = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJCUSPARSE, &cusparse));
-  if (!cusparse || rows_ == 0 || bound_to_cpu(matrix)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (narrows || !cusparse || rows_ == 0 || bound_to_cpu(matrix)) PetscFunctionReturn(PETSC_SUCCESS);
 
   // With many empty rows PETSc keeps compressed rows on the device, and nothing says so. An empty row is a fault for
   // a factorisation and rare otherwise: such a matrix is read on the host.
@@ -75,24 +76,26 @@ PetscErrorCode MatrixSource::open(Mat matrix, bool device) {
   const PetscInt* offsets = nullptr;
   const PetscInt* columns = nullptr;
   PetscCall(MatSeqAIJGetCSRAndMemType(matrix, &offsets, &columns, &values, &where));
-  view_ = {{rows_, rows_, offsets, columns}, values};
+  // Nothing narrows here, see find_place().
+  const auto size = static_cast<Index>(rows_);
+  view_ = {{size, size, reinterpret_cast<const Index*>(offsets), reinterpret_cast<const Index*>(columns)}, values};
   space_ = PetscMemTypeDevice(where) ? MemorySpace::device : MemorySpace::host;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatrixSource::open_host(Mat matrix) {
   PetscFunctionBegin;
-  CsrPattern pattern;
-  PetscCall(open_pattern(matrix, PETSC_FALSE, &pattern));
+  PetscCall(pattern_.open(matrix, PETSC_FALSE));
   const PetscScalar* values = nullptr;
   if (form_ == Form::upper_sbaij) {
     PetscScalar* writable = nullptr;
+    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(matrix), &state_));
     PetscCall(MatSeqSBAIJGetArray(matrix, &writable));
     values = writable;
   } else {
     PetscCall(MatSeqAIJGetArrayRead(matrix, &values));
   }
-  view_ = {pattern, values};
+  view_ = {pattern_.pattern(), values};
   space_ = MemorySpace::host;
   lent_ = matrix;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -104,10 +107,12 @@ PetscErrorCode MatrixSource::close() {
     if (form_ == Form::upper_sbaij) {
       auto* writable = const_cast<PetscScalar*>(view_.values);
       PetscCall(MatSeqSBAIJRestoreArray(lent_, &writable));
+      // There is no such call for reading, and newer releases take this one for new values.
+      PetscCall(PetscObjectStateSet(reinterpret_cast<PetscObject>(lent_), state_));
     } else {
       PetscCall(MatSeqAIJRestoreArrayRead(lent_, &view_.values));
     }
-    PetscCall(close_pattern(lent_, PETSC_FALSE, &view_.pattern));
+    PetscCall(pattern_.close());
   }
   lent_ = nullptr;
   view_ = {};
@@ -117,6 +122,7 @@ PetscErrorCode MatrixSource::close() {
 PetscErrorCode MatrixSource::reset() {
   PetscFunctionBegin;
   PetscCall(MatDestroy(&converted_));
+  pattern_.forget();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "compat.hpp"
+#include "mat/pattern.hpp"
 #include "taskdag/csr.hpp"
 
 namespace taskdag::petsc {
 
 /// Lends the CSR arrays of one matrix at a time. Types derived from MATSEQAIJ are read in place, on the device where
-/// they live there; MATSEQSBAIJ with block size 1 is read in place where its upper triangle is enough; any other type
+/// they live there (not where PetscInt has 64 bits: then on the host, and the pattern is copied once with 32);
+/// MATSEQSBAIJ with block size 1 is read in place where its upper triangle is enough; any other type
 /// is converted to MATSEQAIJ, and the copy is kept for the next time.
 class MatrixSource {
  public:
@@ -46,9 +48,11 @@ class MatrixSource {
   PetscInt rows_ = 0;
   bool on_device_ = false;
   Mat converted_ = nullptr;  ///< reference held
+  PatternLoan pattern_;      ///< of the host
 
   // While open:
-  Mat lent_ = nullptr;  ///< the matrix whose host arrays are lent; not owned
+  Mat lent_ = nullptr;          ///< the matrix whose host arrays are lent; not owned
+  PetscObjectState state_ = 0;  ///< of `lent_`, where lending would count as a change
   CsrView view_;
   MemorySpace space_ = MemorySpace::host;
 };

@@ -1,26 +1,69 @@
 #include "mat/pattern.hpp"
 
+#include <algorithm>
+
+#include "boundary.hpp"
+#include "mat/indices.hpp"
+
 namespace taskdag::petsc {
 
-PetscErrorCode open_pattern(Mat matrix, PetscBool nodes, CsrPattern* pattern) {
+PetscErrorCode PatternLoan::open(Mat matrix, PetscBool nodes) {
   PetscFunctionBegin;
-  PetscInt rows = 0;
+  if (!offsets_.empty()) {
+    const auto rows = static_cast<Index>(offsets_.size() - 1);
+    pattern_ = {rows, rows, offsets_.data(), columns_.data()};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscBool done = PETSC_FALSE;
-  const PetscInt* offsets = nullptr;
-  const PetscInt* columns = nullptr;
-  PetscCall(MatGetRowIJ(matrix, 0, PETSC_FALSE, nodes, &rows, &offsets, &columns, &done));
+  PetscCall(MatGetRowIJ(matrix, 0, PETSC_FALSE, nodes, &rows_, &lent_offsets_, &lent_columns_, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG cannot read the pattern of a matrix of type %s",
              reinterpret_cast<PetscObject>(matrix)->type_name);
-  *pattern = {rows, rows, offsets, columns};
+  lent_ = matrix;
+  nodes_ = nodes;
+  if constexpr (narrows) {
+    const PetscErrorCode narrowed = narrow(rows_, lent_offsets_, lent_columns_);
+    PetscCall(close());
+    PetscCall(narrowed);
+    PetscCall(open(matrix, nodes));
+  } else {
+    const auto rows = static_cast<Index>(rows_);
+    pattern_ = {rows, rows, reinterpret_cast<const Index*>(lent_offsets_),
+                reinterpret_cast<const Index*>(lent_columns_)};
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode close_pattern(Mat matrix, PetscBool nodes, CsrPattern* pattern) {
+PetscErrorCode PatternLoan::narrow(PetscInt rows, const PetscInt* offsets, const PetscInt* columns) {
   PetscFunctionBegin;
-  PetscInt rows = pattern->rows;
-  PetscBool done = PETSC_FALSE;
-  PetscCall(MatRestoreRowIJ(matrix, 0, PETSC_FALSE, nodes, &rows, &pattern->row_offsets, &pattern->col_indices, &done));
+  const PetscInt entries = rows > 0 ? offsets[rows] : 0;
+  PetscCall(check_fits(rows, "rows"));
+  PetscCall(check_fits(entries, "entries"));
+  const auto to_index = [](PetscInt i) { return static_cast<Index>(i); };
+  PetscCall(guarded([&] {
+    std::vector<Index> narrow_columns(static_cast<std::size_t>(entries));
+    std::transform(columns, columns + entries, narrow_columns.begin(), to_index);
+    std::vector<Index> narrow_offsets(static_cast<std::size_t>(rows) + 1, 0);
+    if (rows > 0) std::transform(offsets, offsets + rows + 1, narrow_offsets.begin(), to_index);
+    columns_ = std::move(narrow_columns);
+    offsets_ = std::move(narrow_offsets);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PatternLoan::close() {
+  PetscFunctionBegin;
+  pattern_ = {};
+  if (!lent_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscBool done = PETSC_FALSE;
+  Mat lent = lent_;
+  lent_ = nullptr;
+  PetscCall(MatRestoreRowIJ(lent, 0, PETSC_FALSE, nodes_, &rows_, &lent_offsets_, &lent_columns_, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void PatternLoan::forget() {
+  offsets_ = {};
+  columns_ = {};
 }
 
 }  // namespace taskdag::petsc

@@ -14,9 +14,12 @@
 
 namespace taskdag::petsc {
 
-/// Where the nodes begin in which PETSc has gathered rows of equal pattern; empty where every row is one. With nodes
-/// MatGetOrdering() orders these instead of rows, and expands what it gets: PETSc's own factorisations rely on such
-/// rows staying together.
+/// Rows of a block of a matrix that keeps blocks, whose orderings are of blocks for PETSc; 1 for others.
+PetscErrorCode stored_block_size(Mat matrix, PetscInt* rows);
+
+/// Where the nodes begin in which PETSc has gathered rows of equal pattern, and the blocks of a matrix that keeps
+/// blocks; empty where every row is one. With nodes MatGetOrdering() orders these instead of rows, and expands what it
+/// gets: PETSc's own factorisations rely on such rows staying together.
 PetscErrorCode find_nodes(Mat matrix, std::vector<Index>* begins);
 
 /// Lends the pattern of the rows to work(context, pattern, space, stream), which may throw. `wanted`: settings; null:
@@ -48,14 +51,14 @@ PetscErrorCode with_pattern(Mat matrix, bool upper_is_enough, const BackendSetti
 template <class Work>
 PetscErrorCode with_node_pattern(Mat matrix, const Work& work) {
   PetscFunctionBegin;
-  CsrPattern nodes;
+  PatternLoan nodes;
   std::optional<BackendChoice> backend;
   BackendSettings settings;
   settings.wanted = Backend::host;
   PetscCall(choose_backend(settings, {}, &backend));
-  PetscCall(open_pattern(matrix, PETSC_TRUE, &nodes));
-  const PetscErrorCode worked = guarded([&] { work(backend->context, nodes); });
-  PetscCall(close_pattern(matrix, PETSC_TRUE, &nodes));
+  PetscCall(nodes.open(matrix, PETSC_TRUE));
+  const PetscErrorCode worked = guarded([&] { work(backend->context, nodes.pattern()); });
+  PetscCall(nodes.close());
   PetscCall(worked);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,7 +1,5 @@
 #include "matfactor/engine_runs.hpp"
 
-#include <petscsys.h>
-
 #include "taskdag/engine/trace.hpp"
 #include "taskdag/error.hpp"
 
@@ -28,20 +26,20 @@ engine::Report together(const std::vector<EngineRun>& runs) {
 
 }  // namespace
 
-std::vector<std::string> describe(const std::vector<EngineRun>& runs) {
-  std::vector<std::string> lines;
+std::string describe(const std::vector<EngineRun>& runs) {
+  std::string lines;
   for (const EngineRun& run : runs) {
-    std::string line = run.what + ": " + std::to_string(run.report.slices) + " runs";
+    lines += "  " + run.what + ": " + std::to_string(run.report.slices) + " runs";
     for (const engine::TypeReport& type : run.report.types) {
-      line += ", " + std::to_string(type.executed) + " tasks \"" + type.name + "\" of " + std::to_string(type.lanes) +
-              (type.lanes == 1 ? " thread" : " lanes");
+      lines += ", " + std::to_string(type.executed) + " tasks \"" + type.name + "\" of " + std::to_string(type.lanes) +
+               (type.lanes == 1 ? " thread" : " lanes");
     }
-    lines.push_back(std::move(line));
+    lines += '\n';
     for (const engine::KernelInfo& kernel : run.report.kernels) {
       if (kernel.launches == 0 || kernel.registers == 0) continue;
-      lines.push_back("  kernel \"" + kernel.name + "\": " + std::to_string(kernel.launches) + " launches, " +
-                      std::to_string(kernel.threads) + " threads a block, " + std::to_string(kernel.registers) +
-                      " registers a thread, " + std::to_string(kernel.blocks_per_sm) + " blocks a multiprocessor");
+      lines += "    kernel \"" + kernel.name + "\": " + std::to_string(kernel.launches) + " launches, " +
+               std::to_string(kernel.threads) + " threads a block, " + std::to_string(kernel.registers) +
+               " registers a thread, " + std::to_string(kernel.blocks_per_sm) + " blocks a multiprocessor\n";
     }
   }
   return lines;

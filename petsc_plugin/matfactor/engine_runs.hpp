@@ -5,13 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "boundary.hpp"
+#include "compat.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/engine_run.hpp"
 
 namespace taskdag::petsc {
 
 /// A line for each program that has run: runs, tasks by type, lanes of a worker; on a GPU one for each of its kernels.
-std::vector<std::string> describe(const std::vector<EngineRun>& runs);
+/// Each is indented and ends with a newline.
+std::string describe(const std::vector<EngineRun>& runs);
 
 /// Writes the events of all of them to `path` (with several ranks: path.RANK), for Perfetto, and a plot beside it
 /// (.svg). @throws Error

@@ -2,17 +2,22 @@
 
 #include <tuple>
 
+#include "mat/indices.hpp"
+#include "mat/with_pattern.hpp"
 #include "matfactor/engine_runs.hpp"
+#include "matfactor/sweep_view.hpp"
+#include "options.hpp"
 #include "ordering/attached_blocks.hpp"
 #include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
 namespace {
 
+/// All that the symbolic phase depends on.
 bool same(const FactorOptions& a, const FactorOptions& b) {
   const auto tied = [](const FactorOptions& o) {
-    return std::tie(o.factor_schedule, o.run, o.kind, o.shift, o.shift_amount, o.zero_pivot, o.levels, o.fill,
-                    o.schedule, o.tune, o.tune_file);
+    return std::tie(o.factor_schedule, o.run, o.kind, o.diagonal_only, o.shift, o.levels, o.fill, o.schedule, o.tune,
+                    o.tune_file);
   };
   return tied(a) == tied(b);
 }
@@ -35,6 +40,13 @@ FactorFailure to_failure(const FactorStatus& status) {
   return failure;
 }
 
+/// "ILU(0)", "DILU".
+std::string factor_name(const FactorOptions& options) {
+  const bool lu = options.kind == FactorKind::ilu;
+  if (options.diagonal_only) return lu ? "DILU" : "DIC";
+  return (lu ? "ILU(" : "ICC(") + std::to_string(options.levels) + ")";
+}
+
 /// The failure as an error.
 PetscErrorCode raise_failure(const FactorStatus& status, const FactorOptions& options) {
   PetscCheck(status.outcome != FactorOutcome::zero_pivot, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
@@ -53,19 +65,18 @@ PetscErrorCode raise_failure(const FactorStatus& status, const FactorOptions& op
 
 }  // namespace
 
-PetscErrorCode FactorBridge::set_order(IS order, std::vector<Index>* indices) {
+PetscErrorCode FactorBridge::set_order(Mat matrix, IS order, std::vector<Index>* indices) {
   PetscFunctionBegin;
   indices->clear();
   if (!order) PetscFunctionReturn(PETSC_SUCCESS);
   PetscBool identity = PETSC_FALSE;
   PetscCall(ISIdentity(order, &identity));
   if (identity) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscInt n = 0;
-  const PetscInt* array = nullptr;
-  PetscCall(ISGetLocalSize(order, &n));
-  PetscCall(ISGetIndices(order, &array));
-  PetscCall(guarded([&] { indices->assign(array, array + n); }));
-  PetscCall(ISRestoreIndices(order, &array));
+  PetscInt rows = 0;
+  PetscInt block = 1;
+  PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
+  PetscCall(stored_block_size(matrix, &block));
+  PetscCall(read_row_order(order, rows, block, indices));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,8 +87,8 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(reset());
   PetscCall(guarded([&] { trace_file_ = trace_file; }));
-  PetscCall(set_order(row, &row_order_));
-  PetscCall(set_order(row == col ? nullptr : col, &col_order_));
+  PetscCall(set_order(matrix, row, &row_order_));
+  PetscCall(set_order(matrix, row == col ? nullptr : col, &col_order_));
   same_order_ = row == col || row_order_ == col_order_;
   if (same_order_) col_order_.clear();
   PetscCall(attached_blocks(matrix, row, &blocks_));
@@ -96,7 +107,10 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
   PetscFunctionBegin;
   FactorOptions taken;
   PetscCall(drop_factor());
-  if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rows() == 0) {
+    PetscCall(guarded([&] { options_ = options; }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   const bool fill_in_blocks = options.levels > 0 && options.fill == FillScope::blocks;
   PetscCheck(blocks_ || !fill_in_blocks, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
              "-pc_taskdag_fill blocks needs an ordering by blocks of this very pattern: "
@@ -126,6 +140,10 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   if (!factorization_ || !same(options, options_)) {
     PetscCall(source_.inspect(matrix, upper_is_enough(options)));
     PetscCall(build(matrix, options));
+  } else {
+    PetscCall(guarded([&] { factorization_->set_pivoting(options.shift_amount, options.zero_pivot); }));
+    options_.shift_amount = options.shift_amount;
+    options_.zero_pivot = options.zero_pivot;
   }
   EventScope event;
   PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(matrix)));
@@ -176,8 +194,21 @@ PetscErrorCode FactorBridge::apply(Apply part, Mat b, Mat x) {
   PetscFunctionBegin;
   PetscCall(require_factor());
   PetscCall(with_arrays(b, x, flops(part), [&](const Arrays& arrays, Stream stream) {
-    factorization_->apply_many(part, arrays.columns, arrays.b, arrays.ldb, arrays.x, arrays.ldx, arrays.space, stream);
+    factorization_->apply_many(part, static_cast<Index>(arrays.columns), arrays.b, arrays.ldb, arrays.x, arrays.ldx,
+                               arrays.space, stream);
   }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorBridge::pivots(Vec e) {
+  PetscFunctionBegin;
+  PetscCall(require_factor());
+  if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscScalar* array = nullptr;
+  PetscCall(VecGetArrayWrite(e, &array));
+  const PetscErrorCode taken = guarded([&] { factorization_->pivots(array, MemorySpace::host); });
+  PetscCall(VecRestoreArrayWrite(e, &array));
+  PetscCall(taken);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -189,45 +220,53 @@ PetscLogDouble FactorBridge::flops(Apply part) const {
   return whole_cholesky ? 4.0 * entries - 3.0 * n : 2.0 * entries - n;
 }
 
-PetscErrorCode FactorBridge::view(PetscViewer viewer) const {
+PetscErrorCode FactorBridge::view(const RankViewer& viewer) const {
   PetscFunctionBegin;
-  PetscCall(view_backend(viewer));
-  if (!factorization_) PetscFunctionReturn(PETSC_SUCCESS);
-  const FactorizationInfo& sizes = factorization_->info();
-  PetscCall(PetscViewerASCIIPrintf(
-      viewer, "  factor: %s(%d)%s, %d rows, %d entries, %d forward and %d backward levels, %g MB\n",
-      options_.kind == FactorKind::ilu ? "ILU" : "ICC", options_.levels,
-      options_.levels > 0 && options_.fill == FillScope::blocks ? " with fill inside blocks" : "", sizes.rows,
-      sizes.entries, sizes.lower_levels, sizes.upper_levels, static_cast<double>(sizes.bytes) / 1.0e6));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  schedules: forward %s, backward %s%s\n", to_string(sizes.lower_schedule),
-                                   to_string(sizes.upper_schedule),
-                                   options_.schedule == SolveSchedule::automatic ? " (auto)" : ""));
-  PetscCall(view_engine(viewer));
-  if (sizes.given_up_loss > 0.0) {
-    PetscCall(PetscViewerASCIIPrintf(
-        viewer, "  rows are kept as they are: rewriting them would lose %g times what rounding leaves\n",
-        sizes.given_up_loss));
-  }
-  if (status_.shifts > 0 && options_.shift != ShiftType::scaled)
-    PetscCall(
-        PetscViewerASCIIPrintf(viewer, "  shifted %d times, by %g in the end\n", status_.shifts,
-                               options_.shift == ShiftType::inblocks ? options_.shift_amount : status_.shift_amount));
+  const FactorizationInfo none;
+  const FactorizationInfo& sizes = factorization_ ? factorization_->info() : none;
+  std::string title;
+  std::string text;
+  std::vector<RankNumber> numbers;
+  bool each = false;
+  PetscCall(guarded([&] { text = backend_line(); }));
+  PetscCall(view_texts(viewer, text));
+  if (!analysed_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(shows_each_rank(viewer, &each));
+  PetscCall(guarded([&] {
+    title = "factor: " + factor_name(options_) +
+            (options_.levels > 0 && options_.fill == FillScope::blocks ? " with fill inside blocks" : "") + ", ";
+    numbers = size_numbers(sizes);
+    text = each ? number_text(title, numbers) + '\n' : "";
+    if (factorization_) text += describe_factor(sizes);
+  }));
+  PetscCall(view_numbers(viewer, title, numbers));
+  PetscCall(view_texts(viewer, text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FactorBridge::view_engine(PetscViewer viewer) const {
-  PetscFunctionBegin;
-  const bool sweeps = applies_by_program_;
+std::string FactorBridge::describe_factor(const FactorizationInfo& sizes) const {
+  std::string text = schedules_line(sizes, options_.schedule);
+  if (sizes.diagonal_only && !options_.diagonal_only && options_.levels == 0) {
+    text += std::string("elimination has changed the diagonal alone: this is ") +
+            (options_.kind == FactorKind::ilu ? "DILU" : "DIC") + '\n';
+  }
   const bool factor = options_.factor_schedule == FactorSchedule::engine;
-  if (!sweeps && !factor) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(
-      viewer, "  engine: %s%s%s, scheduler %s, dependencies %s\n", factor ? "numeric factorisation" : "",
-      factor && sweeps ? "; " : "", sweeps ? "both sweeps as one program" : "",
-      engine::to_string(options_.run.scheduler), engine::to_string(options_.run.dependencies)));
-  std::vector<std::string> lines;
-  PetscCall(guarded([&] { lines = describe(factorization_->engine_runs()); }));
-  for (const std::string& line : lines) PetscCall(PetscViewerASCIIPrintf(viewer, "    %s\n", line.c_str()));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (applies_by_program_ || factor) {
+    text += std::string("engine: ") + (factor ? "numeric factorisation" : "") +
+            (factor && applies_by_program_ ? "; " : "") + (applies_by_program_ ? "both sweeps as one program" : "") +
+            ", scheduler " + engine::to_string(options_.run.scheduler) + ", dependencies " +
+            engine::to_string(options_.run.dependencies) + '\n' + describe(factorization_->engine_runs());
+  }
+  if (sizes.given_up_loss > 0.0) {
+    text += "rows are kept as they are: rewriting them would lose " + number(sizes.given_up_loss) +
+            " times what rounding leaves\n";
+  }
+  if (status_.shifts > 0 && options_.shift != ShiftType::scaled) {
+    const bool inblocks = options_.shift == ShiftType::inblocks;
+    text += "shifted " + std::to_string(status_.shifts) + " times, by " +
+            number(inblocks ? options_.shift_amount : status_.shift_amount) + " in the end\n";
+  }
+  return text;
 }
 
 PetscErrorCode FactorBridge::write_trace() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mat/bridge.hpp"
+#include "mat/rank_view.hpp"
 #include "taskdag/factorization.hpp"
 
 namespace taskdag::petsc {
@@ -43,8 +44,20 @@ class FactorBridge : public Bridge {
   PetscErrorCode apply(Apply part, Vec b, Vec x);
   PetscErrorCode apply(Apply part, Mat b, Mat x);
 
+  /// Lends arrays of b and x to `work(factorization, arrays, stream)`: for halves of a factor.
+  template <class Work>
+  PetscErrorCode with_factor(Vec b, Vec x, const Work& work) {
+    PetscFunctionBegin;
+    PetscCall(require_factor());
+    PetscCall(with_arrays(b, x, 0.5 * flops(Apply::full),
+                          [&](const Arrays& arrays, Stream stream) { work(*factorization_, arrays, stream); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// E of a factor, by row.
+  PetscErrorCode pivots(Vec e);
+
   /// Prints the backend, sizes, levels, memory and PETSc's shifts.
-  PetscErrorCode view(PetscViewer viewer) const;
+  PetscErrorCode view(const RankViewer& viewer) const;
 
   /// Of the last numeric phase.
   [[nodiscard]] const FactorStatus& status() const { return status_; }
@@ -60,12 +73,12 @@ class FactorBridge : public Bridge {
   PetscErrorCode reset();
 
  private:
-  PetscErrorCode set_order(IS order, std::vector<Index>* indices);
+  PetscErrorCode set_order(Mat matrix, IS order, std::vector<Index>* indices);
   PetscErrorCode build(Mat matrix, const FactorOptions& options);
   [[nodiscard]] PetscErrorCode require_factor() const;
   [[nodiscard]] bool upper_is_enough(const FactorOptions& options) const;
   [[nodiscard]] PetscLogDouble flops(Apply part) const;
-  PetscErrorCode view_engine(PetscViewer viewer) const;
+  [[nodiscard]] std::string describe_factor(const FactorizationInfo& sizes) const;
   PetscErrorCode write_trace() const;
 
   bool analysed_ = false;  ///< orders, blocks, matrix and backend are those of the last analyse()

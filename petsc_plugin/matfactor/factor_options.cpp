@@ -18,7 +18,7 @@ FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscRea
                              PetscInt levels, FillScope fill, const SweepSettings& sweeps) {
   FactorOptions options;
   options.kind = kind;
-  options.levels = levels;
+  options.levels = static_cast<Index>(levels);  // as large as any at most, see read_int()
   options.fill = fill;
   options.schedule = sweeps.schedule;
   options.factor_schedule = sweeps.factor_schedule;
@@ -49,6 +49,8 @@ OptionRow fill_row() {
           "Where levels of fill may be: anywhere, or inside the blocks of the ordering " MATORDERINGTASKDAGBMC
           " alone"};
 }
+
+const char* fill_name(FillScope fill) { return fill_names.at(static_cast<std::size_t>(fill)); }
 
 PetscErrorCode read_fill(OptionItems items, FillScope* fill) {
   PetscFunctionBegin;

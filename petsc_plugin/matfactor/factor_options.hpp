@@ -14,6 +14,7 @@ FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscRea
 
 /// -pc_taskdag_fill.
 OptionRow fill_row();
+const char* fill_name(FillScope fill);
 PetscErrorCode read_fill(OptionItems items, FillScope* fill);
 
 }  // namespace taskdag::petsc

@@ -143,7 +143,7 @@ PetscErrorCode view(Mat factor, PetscViewer viewer) {
   PetscFunctionBegin;
   PetscBool ascii = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
-  if (ascii) PetscCall(data_of(factor).bridge.view(viewer));
+  if (ascii) PetscCall(data_of(factor).bridge.view({viewer, PetscObjectComm(reinterpret_cast<PetscObject>(factor))}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -210,6 +210,8 @@ PetscErrorCode register_mat_factor() {
   PetscCall(MatSolverTypeRegister(MATSOLVERTASKDAG, MATSEQAIJCUSPARSE, MAT_FACTOR_ICC, create));
   PetscCall(MatSolverTypeRegister(MATSOLVERTASKDAG, MATSEQAIJ, MAT_FACTOR_ILU, create));
   PetscCall(MatSolverTypeRegister(MATSOLVERTASKDAG, MATSEQAIJ, MAT_FACTOR_ICC, create));
+  PetscCall(MatSolverTypeRegister(MATSOLVERTASKDAG, MATSEQBAIJ, MAT_FACTOR_ILU, create));
+  PetscCall(MatSolverTypeRegister(MATSOLVERTASKDAG, MATSEQBAIJ, MAT_FACTOR_ICC, create));
   PetscCall(MatSolverTypeRegister(MATSOLVERTASKDAG, MATSEQSBAIJ, MAT_FACTOR_ICC, create));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "boundary.hpp"
+#include "mat/indices.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -62,8 +63,7 @@ PetscErrorCode make_index_sets(Mat matrix, BlockOrdering& ordering, IS* row, IS*
   PetscContainer container = nullptr;
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(set_container<destroy_attachment>(container, attachment.release()));
-  PetscCall(
-      ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(order.size()), order.data(), PETSC_USE_POINTER, row));
+  PetscCall(make_index_set(order, PETSC_USE_POINTER, row));
   PetscCall(
       PetscObjectCompose(reinterpret_cast<PetscObject>(*row), kAttachment, reinterpret_cast<PetscObject>(container)));
   PetscCall(PetscContainerDestroy(&container));

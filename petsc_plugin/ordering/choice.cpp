@@ -44,7 +44,7 @@ PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const BackendSe
     MatInfo info;
     PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
     // Where only one triangle is stored, the rows of the other one count, too.
-    per_row = (upper ? 2.0 : 1.0) * info.nz_used / rows;
+    per_row = (upper ? 2.0 : 1.0) * info.nz_used / static_cast<double>(rows);
   }
   const bool blocks = cuda && colours_pay(rows, levels, per_row);
   PetscCall(guarded([&] {

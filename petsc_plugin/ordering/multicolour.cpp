@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "mat/indices.hpp"
 #include "mat/with_pattern.hpp"
 #include "option_checks.hpp"
 #include "ordering/attached_blocks.hpp"
@@ -43,19 +44,24 @@ void expand(const std::vector<Index>& begins, BlockOrdering& ordering) {
 // In the order of the enumeration.
 constexpr std::array<const char*, 3> form_names = {"auto", "hashed", "speculative"};
 
-/// The ordering of the nodes' graph, expanded.
+/// The ordering of the nodes' graph, expanded; for a matrix that keeps blocks its order is of these, as PETSc's are,
+/// and only the blocks of the ordering are of rows.
 PetscErrorCode order_nodes(Mat matrix, PetscInt block_size, const std::vector<Index>& begins, NewOrdering* ordering) {
   PetscFunctionBegin;
+  PetscInt stored = 1;
+  PetscCall(stored_block_size(matrix, &stored));
   MulticolourOptions colours;
   if (block_size == 1) PetscCall(read_color_form(&colours.form));
   PetscCall(with_node_pattern(matrix, [&](const Context& context, const CsrPattern& nodes) {
     const double share = static_cast<double>(nodes.rows) / begins.back();
     BlockOrderingOptions options;
-    options.block_size = std::max<Index>(1, static_cast<Index>(share * block_size));
+    options.block_size = std::max<Index>(1, static_cast<Index>(share * static_cast<double>(block_size)));
     ordering->emplace(block_size == 1 ? multicolour(context, nodes, MemorySpace::host, colours)
                                       : block_multicolour(context, nodes, MemorySpace::host, options));
+    std::vector<Index> nodes_order = (*ordering)->order;
     expand(begins, **ordering);
-    (*ordering)->block_size = block_size;
+    if (stored > 1) (*ordering)->order = std::move(nodes_order);
+    (*ordering)->block_size = static_cast<Index>(block_size);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -67,8 +73,9 @@ PetscErrorCode order_rows(Mat matrix, PetscInt block_size, const BackendSettings
   if (block_size == 1) PetscCall(read_color_form(&colours.form));
   PetscCall(with_pattern(
       matrix, true, wanted, [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
-        ordering->emplace(block_size == 1 ? multicolour(context, pattern, space, colours, stream)
-                                          : block_multicolour(context, pattern, space, {block_size}, stream));
+        ordering->emplace(block_size == 1
+                              ? multicolour(context, pattern, space, colours, stream)
+                              : block_multicolour(context, pattern, space, {static_cast<Index>(block_size)}, stream));
       }));
   if (colours.form == ColourForm::speculative)
     PetscCall(PetscInfo(matrix, "taskdag_color by tasks: %d colours, others in the next run\n",
@@ -82,7 +89,8 @@ PetscErrorCode block_size_of(Mat matrix, PetscInt* size) {
   PetscCall(read_bmc_block_size(size));
   PetscInt rows = 0;
   PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
-  if (*size == 0) *size = default_block_size(rows);
+  PetscCall(check_fits(rows, "rows"));
+  if (*size == 0) *size = default_block_size(static_cast<Index>(rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

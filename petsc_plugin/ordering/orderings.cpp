@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "mat/indices.hpp"
+#include "mat/with_pattern.hpp"
 #include "ordering/multicolour.hpp"
 #include "ordering/rcm.hpp"
 #include "taskdagpetsc.h"
@@ -26,6 +28,19 @@ constexpr auto orderings = std::to_array<Ordering>({
     {MATORDERINGTASKDAGBMC, order_bmc, order_bmc_on},
 });
 
+/// By rows, where PETSc orders blocks, too.
+PetscErrorCode order_by_petsc(Mat matrix, const char* name, IS* row, IS* col) {
+  PetscFunctionBegin;
+  PetscInt rows = 0;
+  PetscInt block = 1;
+  PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
+  PetscCall(stored_block_size(matrix, &block));
+  PetscCall(MatGetOrdering(matrix, name, row, col));
+  PetscCall(expand_row_order(row, rows, block));
+  PetscCall(expand_row_order(col, rows, block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 }  // namespace
 
 PetscErrorCode register_orderings() {
@@ -47,7 +62,7 @@ PetscErrorCode make_ordering(Mat matrix, const std::string& name, const BackendS
   if (ours != orderings.end() && ours->make_on)
     PetscCall(ours->make_on(matrix, backend, row, col));
   else
-    PetscCall(MatGetOrdering(matrix, name.c_str(), row, col));
+    PetscCall(order_by_petsc(matrix, name.c_str(), row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "mat/indices.hpp"
 #include "mat/with_pattern.hpp"
 
 namespace taskdag::petsc {
@@ -78,8 +79,7 @@ PetscErrorCode order_rcm(Mat matrix, MatOrderingType, IS* row, IS* col) {
     }));
   PetscCall(PetscInfo(matrix, "taskdag_rcm by %s: graph %g ms, search %g ms, ordering %g ms\n", to_string(times.form),
                       1e3 * times.graph, 1e3 * times.search, 1e3 * times.ordering));
-  PetscCall(
-      ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(order.size()), order.data(), PETSC_COPY_VALUES, row));
+  PetscCall(make_index_set(order, PETSC_COPY_VALUES, row));
   PetscCall(ISDuplicate(*row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,42 @@
+/// \file
+/// PETSc's indices and the library's: PetscInt has 32 or 64 bits, Index has 32.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "compat.hpp"
+#include "taskdag/csr.hpp"
+
+namespace taskdag::petsc {
+
+/// Arrays of PetscInt are copied, with fewer bits, before the library can read them.
+inline constexpr bool narrows = sizeof(PetscInt) != sizeof(Index);
+
+/// The largest number of rows, or entries, that a rank may have.
+inline constexpr PetscInt most_indices = std::numeric_limits<Index>::max();
+
+/// @returns PETSC_ERR_SUP for more than that; `what`: "rows", "entries"
+inline PetscErrorCode check_fits(PetscInt count, const char* what) {
+  PetscFunctionBegin;
+  PetscCheck(count <= most_indices, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "TaskDAG works with up to %" PetscInt_FMT " %s on a rank, and here are %" PetscInt_FMT ": use more ranks",
+             most_indices, what, count);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The entries of an index set; none for null.
+PetscErrorCode read_index_set(IS set, std::vector<Index>* indices);
+
+/// The order of the rows of a matrix that keeps blocks of `block` rows (1: that keeps none), from a set of rows or of
+/// blocks. `rows`: their number.
+PetscErrorCode read_row_order(IS set, PetscInt rows, PetscInt block, std::vector<Index>* order);
+/// Puts a set of rows in the place of a set of blocks.
+PetscErrorCode expand_row_order(IS* set, PetscInt rows, PetscInt block);
+
+/// A sequential index set of these entries, copied. Use: PETSC_COPY_VALUES, or PETSC_USE_POINTER where they outlive it
+/// (and then copied all the same, where PetscInt has other bits).
+PetscErrorCode make_index_set(std::span<const Index> indices, PetscCopyMode use, IS* set);
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,69 @@
+#include "mat/off_diagonal.hpp"
+
+namespace taskdag::petsc {
+
+PetscErrorCode OffDiagonal::attach(Mat matrix) {
+  PetscFunctionBegin;
+  if (matrix == matrix_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(reset());
+  PetscMPIInt ranks = 1;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(matrix)), &ranks));
+  ranks_ = ranks;
+  matrix_ = matrix;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OffDiagonal::make(Vec b, Vec x) {
+  PetscFunctionBegin;
+  PetscBool lends = PETSC_FALSE;
+  PetscCall(PetscObjectBaseTypeCompareAny(reinterpret_cast<PetscObject>(matrix_), &lends, MATMPIAIJ, ""));
+  PetscCheck(lends, PetscObjectComm(reinterpret_cast<PetscObject>(matrix_)), PETSC_ERR_SUP,
+             "On several ranks, SOR goes on from a vector with matrices of type %s alone, not with %s", MATMPIAIJ,
+             reinterpret_cast<PetscObject>(matrix_)->type_name);
+  const PetscInt* columns = nullptr;
+  PetscInt count = 0;
+  PetscCall(MatMPIAIJGetSeqAIJ(matrix_, nullptr, &part_, &columns));
+  PetscCall(MatCreateVecs(part_, &columns_, &local_b_));
+  PetscCall(VecDuplicate(local_b_, &local_rest_));
+  PetscCall(VecDuplicate(b, &rest_));
+  PetscCall(VecGetSize(columns_, &count));
+  IS from = nullptr;
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, count, columns, PETSC_COPY_VALUES, &from));
+  PetscCall(VecScatterCreate(x, from, columns_, nullptr, &scatter_));
+  PetscCall(ISDestroy(&from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OffDiagonal::residual(Vec b, Vec x, Vec* rest) {
+  PetscFunctionBegin;
+  if (!rest_) PetscCall(make(b, x));
+  PetscCall(VecScatterBegin(scatter_, x, columns_, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter_, x, columns_, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScale(columns_, -1.0));
+  PetscCall(subtract(b));
+  *rest = rest_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OffDiagonal::subtract(Vec b) {
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalVectorRead(b, local_b_));
+  PetscCall(VecGetLocalVector(rest_, local_rest_));
+  PetscCall(MatMultAdd(part_, columns_, local_b_, local_rest_));
+  PetscCall(VecRestoreLocalVector(rest_, local_rest_));
+  PetscCall(VecRestoreLocalVectorRead(b, local_b_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OffDiagonal::reset() {
+  PetscFunctionBegin;
+  part_ = nullptr;
+  PetscCall(VecScatterDestroy(&scatter_));
+  PetscCall(VecDestroy(&columns_));
+  PetscCall(VecDestroy(&local_b_));
+  PetscCall(VecDestroy(&local_rest_));
+  PetscCall(VecDestroy(&rest_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

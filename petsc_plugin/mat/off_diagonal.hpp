@@ -1,0 +1,44 @@
+/// \file
+/// What couples a rank's rows to other ranks' columns.
+#pragma once
+
+#include "compat.hpp"
+
+namespace taskdag::petsc {
+
+/// The part B of a matrix on several ranks that lies outside the ranks' diagonal blocks. The matrix is the caller's.
+class OffDiagonal {
+ public:
+  OffDiagonal() = default;
+  OffDiagonal(const OffDiagonal&) = delete;
+  OffDiagonal& operator=(const OffDiagonal&) = delete;
+  ~OffDiagonal() = default;
+
+  /// Takes note of a matrix, and forgets what was made for another one. After a change of its pattern: reset().
+  PetscErrorCode attach(Mat matrix);
+
+  /// Whether there are other ranks.
+  [[nodiscard]] bool has_ranks() const { return ranks_ > 1; }
+
+  /// *rest = b − B x, a vector of this object. Collective.
+  /// @returns PETSC_ERR_SUP for a matrix whose part B PETSc does not lend: other than MATMPIAIJ and what is derived of
+  /// it
+  PetscErrorCode residual(Vec b, Vec x, Vec* rest);
+
+  PetscErrorCode reset();
+
+ private:
+  PetscErrorCode make(Vec b, Vec x);
+  PetscErrorCode subtract(Vec b);
+
+  Mat matrix_ = nullptr;  ///< not owned
+  int ranks_ = 1;
+  Mat part_ = nullptr;  ///< not owned; from the first residual() on, as all below
+  VecScatter scatter_ = nullptr;
+  Vec columns_ = nullptr;  ///< those of x that part_ has
+  Vec local_b_ = nullptr;
+  Vec local_rest_ = nullptr;
+  Vec rest_ = nullptr;
+};
+
+}  // namespace taskdag::petsc
