@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <sstream>
 
@@ -34,6 +35,11 @@ constexpr std::array<const char*, 3> scheduler_names{"megakernel", "controller",
 constexpr std::array<const char*, 3> factor_schedule_names{"auto", "lists", "engine"};
 // In the order of the enumeration.
 constexpr std::array<const char*, 3> dependency_names{"ordered", "individual", "phases"};
+
+std::size_t scheduler_place(const SweepSettings& settings) {
+  const auto* const at = std::ranges::find(schedulers, settings.run.scheduler);
+  return at == schedulers.end() ? 0 : static_cast<std::size_t>(at - schedulers.begin());
+}
 
 struct BackendRows {
   OptionRow backend{"-pc_taskdag_backend", backend_names[static_cast<std::size_t>(BackendSettings{}.wanted)],
@@ -99,6 +105,9 @@ PetscErrorCode read_int(OptionItems PetscOptionsObject, const OptionRow& option,
   PetscCall(PetscOptionsInt(option.name, option.help.c_str(), nullptr, *value, value, nullptr));
   PetscCheck(*value >= least, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %" PetscInt_FMT,
              option.name, option.range.c_str(), *value);
+  PetscCheck(*value <= std::numeric_limits<int>::max(), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s must be %s and at most %d, not %" PetscInt_FMT, option.name, option.range.c_str(),
+             std::numeric_limits<int>::max(), *value);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -170,8 +179,7 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
   auto factor_schedule = static_cast<PetscInt>(settings->factor_schedule);
   PetscCall(read_list(items, rows->factor_schedule, factor_schedule_names, &factor_schedule));
   settings->factor_schedule = static_cast<FactorSchedule>(factor_schedule);
-  const auto* const at = std::ranges::find(schedulers, settings->run.scheduler);
-  PetscInt scheduler = at == schedulers.end() ? 0 : static_cast<PetscInt>(at - schedulers.begin());
+  auto scheduler = static_cast<PetscInt>(scheduler_place(*settings));
   PetscCall(read_list(items, rows->scheduler, scheduler_names, &scheduler));
   settings->run.scheduler = schedulers.at(static_cast<std::size_t>(scheduler));
   auto dependencies = static_cast<PetscInt>(settings->run.dependencies);
@@ -191,6 +199,12 @@ PetscErrorCode check_trace(const SweepSettings& settings, bool has_program) {
              "-pc_taskdag_factor_schedule engine, or a -pc_taskdag_jacobi_form that is a program");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+const char* factor_schedule_name(const SweepSettings& settings) {
+  return factor_schedule_names.at(static_cast<std::size_t>(settings.factor_schedule));
+}
+
+const char* scheduler_name(const SweepSettings& settings) { return scheduler_names.at(scheduler_place(settings)); }
 
 OptionRow auto_min_rows_row() {
   return {"-taskdag_auto_min_rows", std::to_string(default_auto_min_rows), "0 or more",

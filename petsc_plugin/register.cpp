@@ -1,6 +1,8 @@
 /// \file
 /// Start and end of the plugin.
 
+#include <dlfcn.h>
+
 #include "backend_choice.hpp"
 #include "compat.hpp"
 #include "events.hpp"
@@ -14,6 +16,50 @@ namespace {
 
 bool initialized = false;
 
+const char* release_text(bool release) { return release ? "" : " (development)"; }
+
+/// What kinds of devices a PETSc is configured for changes its structures, and which functions it has.
+struct DeviceKind {
+  const char* name;
+  bool compiled;
+  const char* function;  ///< that is there with such devices only
+};
+
+constexpr DeviceKind device_kinds[] = {
+#if defined(PETSC_HAVE_CUDA)
+    {"CUDA", true, "VecCreateSeqCUDA"},
+#else
+    {"CUDA", false, "VecCreateSeqCUDA"},
+#endif
+#if defined(PETSC_HAVE_HIP)
+    {"HIP", true, "VecCreateSeqHIP"},
+#else
+    {"HIP", false, "VecCreateSeqHIP"},
+#endif
+#if defined(PETSC_HAVE_KOKKOS_KERNELS)
+    {"Kokkos", true, "VecCreateSeqKokkos"},
+#else
+    {"Kokkos", false, "VecCreateSeqKokkos"},
+#endif
+#if defined(PETSC_HAVE_VIENNACL)
+    {"ViennaCL", true, "VecCreateSeqViennaCL"},
+#else
+    {"ViennaCL", false, "VecCreateSeqViennaCL"},
+#endif
+};
+
+PetscErrorCode check_devices() {
+  PetscFunctionBegin;
+  for (const DeviceKind& kind : device_kinds) {
+    const bool runs = dlsym(RTLD_DEFAULT, kind.function) != nullptr;
+    PetscCheck(
+        runs == kind.compiled, PETSC_COMM_SELF, PETSC_ERR_LIB,
+        "This TaskDAG plugin was compiled for a PETSc with%s %s, the running PETSc is one with%s: build it again",
+        kind.compiled ? "" : "out", kind.name, runs ? "" : "out");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The plugin reads PETSc's private structures: they are those of one release, with one set of sizes.
 PetscErrorCode check_version() {
   PetscFunctionBegin;
@@ -22,9 +68,13 @@ PetscErrorCode check_version() {
   PetscInt subminor = 0;
   PetscInt release = 0;
   PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
-  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "This TaskDAG plugin was compiled for PETSc %d.%d and is running with PETSc %d.%d: build it again",
-             PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, static_cast<int>(major), static_cast<int>(minor));
+  const bool same = major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR &&
+                    subminor == PETSC_VERSION_SUBMINOR && (release != 0) == (PETSC_VERSION_RELEASE != 0);
+  PetscCheck(
+      same, PETSC_COMM_SELF, PETSC_ERR_LIB,
+      "This TaskDAG plugin was compiled for PETSc %d.%d.%d%s and is running with PETSc %d.%d.%d%s: build it again",
+      PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, release_text(PETSC_VERSION_RELEASE != 0),
+      static_cast<int>(major), static_cast<int>(minor), static_cast<int>(subminor), release_text(release != 0));
 
   // By name, so that the running library answers, not the header.
   PetscDataType scalar = PETSC_DATATYPE_UNKNOWN;
@@ -53,6 +103,7 @@ PetscErrorCode TaskDAGInitializePackage(void) {
   PetscFunctionBegin;
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(check_version());
+  PetscCall(check_devices());
   PetscCall(register_events());
   PetscCall(initialize_backends());
   PetscCall(register_pc());

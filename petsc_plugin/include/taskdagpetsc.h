@@ -30,7 +30,9 @@ typedef enum {
   PC_TASKDAG_ILU,    /**< incomplete LU; levels of fill by PCFactorSetLevels() */
   PC_TASKDAG_ICC,    /**< incomplete Cholesky; levels of fill likewise */
   PC_TASKDAG_JACOBI, /**< damped Jacobi sweeps */
-  PC_TASKDAG_SOR     /**< reserved; refused with PETSC_ERR_SUP in this version */
+  PC_TASKDAG_SOR,    /**< SOR and SSOR sweeps; parameters by PCSORSetOmega() and the like */
+  PC_TASKDAG_DILU,   /**< incomplete LU whose elimination changes the diagonal alone */
+  PC_TASKDAG_DIC     /**< incomplete Cholesky likewise */
 } PCTaskDAGType;
 
 /** Where PCTASKDAG works (-pc_taskdag_backend). */
@@ -43,6 +45,10 @@ typedef enum {
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** The names that the options take, in the order of the enumerations; then the enumeration, its prefix, NULL. */
+TASKDAGPETSC_API extern const char* const PCTaskDAGTypes[];
+TASKDAGPETSC_API extern const char* const PCTaskDAGBackends[];
 
 /**
  * Registers the preconditioner, the factorisation package and the orderings. Call it after PetscInitialize(); calling
@@ -58,11 +64,139 @@ TASKDAGPETSC_API PetscErrorCode TaskDAGFinalizePackage(void);
 /** Entry point of -dll_append; the same as TaskDAGInitializePackage(). */
 TASKDAGPETSC_API PetscErrorCode PetscDLLibraryRegister_petsctaskdag(void);
 
-/** Chooses what a PCTASKDAG does; discards what it had set up. Ignored by other preconditioners. */
-TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetType(PC pc, PCTaskDAGType type);
+/* Setters take what the options take, and return PETSC_ERR_ARG_OUTOFRANGE for other values. A new value discards what
+ * was set up with another one, as far as it depends on that; a new pivot tolerance or shift amount costs a numeric
+ * phase. Preconditioners of other types ignore setters; getters return PETSC_ERR_ARG_WRONG for them. Setters are
+ * logically collective on the PC. */
 
-/** Chooses where a PCTASKDAG works; discards what it had set up. Ignored by other preconditioners. */
+/** Chooses what a PCTASKDAG does. */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetType(PC pc, PCTaskDAGType type);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetType(PC pc, PCTaskDAGType* type);
+
+/** Chooses where a PCTASKDAG works. */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetBackend(PC pc, PCTaskDAGBackend backend);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetBackend(PC pc, PCTaskDAGBackend* backend);
+/**
+ * The number of host threads of a rank (`-pc_taskdag_threads`). 0 (the default) shares the processors among the
+ * ranks of a node.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetThreads(PC pc, PetscInt threads);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetThreads(PC pc, PetscInt* threads);
+
+/* How sweeps and factorisations are run. */
+
+/**
+ * The schedule of the triangular sweeps (`-pc_taskdag_schedule`). Schedules change the time, not the result beyond
+ * rounding. Names are those of -help.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetSchedule(PC pc, const char schedule[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetSchedule(PC pc, const char* schedule[]);
+
+/** Whether the schedule auto times some schedules at set-up and keeps the fastest (`-pc_taskdag_tune`). */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetTune(PC pc, PetscBool tune);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetTune(PC pc, PetscBool* tune);
+
+/** The file that keeps what tuning has found, for later runs (`-pc_taskdag_tune_file`). */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetTuneFile(PC pc, const char file[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetTuneFile(PC pc, const char* file[]);
+
+/** Who runs the rows of the numeric factorisation (`-pc_taskdag_factor_schedule`). auto, lists or engine. */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetFactorSchedule(PC pc, const char schedule[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetFactorSchedule(PC pc, const char* schedule[]);
+
+/**
+ * Who starts the tasks of the task engine (`-pc_taskdag_engine_scheduler`). megakernel, controller or timesliced;
+ * for the schedules engine and Jacobi forms by tasks.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetEngineScheduler(PC pc, const char scheduler[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetEngineScheduler(PC pc, const char* scheduler[]);
+
+/**
+ * When tasks of the task engine start (`-pc_taskdag_engine_dependencies`). ordered, individual or phases; for the
+ * schedules engine.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetEngineDependencies(PC pc, const char dependencies[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetEngineDependencies(PC pc, const char* dependencies[]);
+
+/**
+ * The file for the tasks that the task engine has run (`-pc_taskdag_trace`). A run without the task engine is an
+ * error of PCSetUp().
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetTrace(PC pc, const char file[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetTrace(PC pc, const char* file[]);
+
+/* Of incomplete factorisations; what PETSc's PCFactor functions set comes by those. */
+
+/**
+ * The ordering of the factor (`-pc_taskdag_ordering`). auto, or any registered ordering;
+ * PCFactorSetMatOrderingType() sets the same.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetOrdering(PC pc, const char ordering[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetOrdering(PC pc, const char* ordering[]);
+
+/** What ICC does at a bad pivot (`-pc_taskdag_icc_shift`). scaled, or petsc. */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetICCShift(PC pc, const char shift[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetICCShift(PC pc, const char* shift[]);
+
+/** Where levels of fill may be (`-pc_taskdag_fill`). all, or blocks. */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetFill(PC pc, const char fill[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetFill(PC pc, const char* fill[]);
+
+/**
+ * Whether Eisenstat's trick saves the products with the matrix (`-pc_taskdag_eisenstat`). For SOR, DILU, DIC, and
+ * ILU(0) and ICC(0) that are one of them.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetEisenstat(PC pc, PetscBool eisenstat);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetEisenstat(PC pc, PetscBool* eisenstat);
+
+/* Of Jacobi sweeps; PCJacobiSetType(), PCJacobiSetUseAbs() and PCJacobiSetRowl1Scale() are taken, too. */
+
+/** The number of sweeps in an application (`-pc_taskdag_jacobi_sweeps`). */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetSweeps(PC pc, PetscInt sweeps);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetSweeps(PC pc, PetscInt* sweeps);
+
+/** The factor on each correction (`-pc_taskdag_jacobi_damping`). */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetDamping(PC pc, PetscReal damping);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetDamping(PC pc, PetscReal* damping);
+
+/** What the sweeps divide by (`-pc_taskdag_jacobi_type`). diagonal, rowmax, rowsum or rowl1. */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetType(PC pc, const char type[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetType(PC pc, const char* type[]);
+
+/** The factor on the absolute values beside the diagonal, with the type rowl1 (`-pc_taskdag_jacobi_rowl1_scale`). */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetRowl1Scale(PC pc, PetscReal scale);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetRowl1Scale(PC pc, PetscReal* scale);
+
+/** Whether the sweeps divide by absolute values (`-pc_taskdag_jacobi_abs`). */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetUseAbs(PC pc, PetscBool use);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetUseAbs(PC pc, PetscBool* use);
+
+/**
+ * How several sweeps are run (`-pc_taskdag_jacobi_form`). Forms change the time, not the result. Names are those
+ * of -help.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetForm(PC pc, const char form[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetForm(PC pc, const char* form[]);
+
+/** The number of matrix entries for a task (`-pc_taskdag_jacobi_part_entries`). */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetPartEntries(PC pc, PetscInt entries);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetPartEntries(PC pc, PetscInt* entries);
+
+/**
+ * The number of entries from which a row is shared out to several tasks (`-pc_taskdag_jacobi_long_row`). 0: none
+ * is.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetLongRow(PC pc, PetscInt entries);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetLongRow(PC pc, PetscInt* entries);
+
+/* Of SOR; what PETSc's PCSOR functions set comes by those. */
+
+/**
+ * What SOR adds to diagonal entries (`-pc_taskdag_sor_diagonal_shift`). Nothing below 0 counts with omega 1, as in
+ * PCSOR.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSORSetDiagonalShift(PC pc, PetscReal shift);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSORGetDiagonalShift(PC pc, PetscReal* shift);
 
 #ifdef __cplusplus
 }

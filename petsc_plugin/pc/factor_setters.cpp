@@ -1,5 +1,9 @@
-// PETSc's own setters for factor options.
+// PETSc's own setters and getters for factor options. What there is not is refused: PETSc ignores setters that are
+// missing.
+#include <optional>
+
 #include "boundary.hpp"
+#include "mat/indices.hpp"
 #include "pc/factor_type.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "pc/types.hpp"
@@ -9,37 +13,60 @@ namespace {
 
 FactorSettings& factor_of(PC pc) { return settings_of(pc).factor; }
 
+/// Takes a value; what was set up is kept as far as it does for that.
+template <class Value, class New>
+PetscErrorCode take(PC pc, Value FactorSettings::*member, const New& wanted) {
+  PetscFunctionBegin;
+  Settings settings;
+  PetscCall(guarded([&] {
+    settings = settings_of(pc);
+    settings.factor.*member = wanted;
+  }));
+  PetscCall(take_settings(pc, std::move(settings)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode set_shift_type(PC pc, MatFactorShiftType type) {
   PetscFunctionBegin;
-  if (static_cast<int>(type) != PETSC_DECIDE)
-    factor_of(pc).shift = type;
-  else
-    factor_of(pc).shift.reset();
-  PetscCall(start_over(pc));
+  const bool decide = static_cast<int>(type) == PETSC_DECIDE;
+  PetscCall(take(pc, &FactorSettings::shift, decide ? std::nullopt : std::optional(type)));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_shift_type(PC pc, MatFactorShiftType* type) {
+  *type = shift_type_of(settings_of(pc));
+  return PETSC_SUCCESS;
 }
 
 PetscErrorCode set_shift_amount(PC pc, PetscReal amount) {
   PetscFunctionBegin;
   const bool decide = amount == static_cast<PetscReal>(PETSC_DECIDE);
-  factor_of(pc).shift_amount = decide ? FactorOptions{}.shift_amount : amount;
-  PetscCall(start_over(pc));
+  PetscCall(take(pc, &FactorSettings::shift_amount, decide ? FactorOptions{}.shift_amount : amount));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_shift_amount(PC pc, PetscReal* amount) {
+  *amount = factor_of(pc).shift_amount;
+  return PETSC_SUCCESS;
 }
 
 PetscErrorCode set_zero_pivot(PC pc, PetscReal tolerance) {
   PetscFunctionBegin;
-  factor_of(pc).zero_pivot = tolerance;
-  PetscCall(start_over(pc));
+  PetscCall(take(pc, &FactorSettings::zero_pivot, tolerance));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_zero_pivot(PC pc, PetscReal* tolerance) {
+  *tolerance = factor_of(pc).zero_pivot;
+  return PETSC_SUCCESS;
 }
 
 PetscErrorCode set_levels(PC pc, PetscInt levels) {
   PetscFunctionBegin;
   PetscCheck(levels >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "the levels of fill must be 0 or more, not %" PetscInt_FMT, levels);
-  factor_of(pc).levels = levels;
-  PetscCall(start_over(pc));
+  PetscCall(check_fits(levels, "levels of fill"));
+  PetscCall(take(pc, &FactorSettings::levels, levels));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -51,13 +78,57 @@ PetscErrorCode get_levels(PC pc, PetscInt* levels) {
 PetscErrorCode set_ordering(PC pc, MatOrderingType type) {
   PetscFunctionBegin;
   PetscCheck(type, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the ordering needs a name");
-  PetscCall(guarded([&] { factor_of(pc).ordering = type; }));
-  PetscCall(start_over(pc));
+  PetscCall(take(pc, &FactorSettings::ordering, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode set_reuse_ordering(PC pc, PetscBool reuse) {
   factor_of(pc).reuse_ordering = reuse == PETSC_TRUE;
+  return PETSC_SUCCESS;
+}
+
+// Sizes are counted, not guessed: nothing is to be done.
+PetscErrorCode set_fill(PC /*pc*/, PetscReal /*fill*/) { return PETSC_SUCCESS; }
+PetscErrorCode set_reuse_fill(PC /*pc*/, PetscBool /*reuse*/) { return PETSC_SUCCESS; }
+
+PetscErrorCode set_solver_type(PC pc, MatSolverType type) {
+  PetscFunctionBegin;
+  PetscBool own = PETSC_FALSE;
+  PetscCall(PetscStrcmp(type, MATSOLVERTASKDAG, &own));
+  PetscCheck(own, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
+             "-pc_type taskdag factors by itself, not by %s: use -pc_type ilu or icc for that",
+             type ? type : "nothing");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_solver_type(PC /*pc*/, MatSolverType* type) {
+  *type = MATSOLVERTASKDAG;
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode refuse(PC pc, const char* what) {
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
+          "-pc_type taskdag has no %s; PETSc's own -pc_type ilu may have", what);
+}
+
+PetscErrorCode set_drop_tolerance(PC pc, PetscReal /*tolerance*/, PetscReal /*column*/, PetscInt /*count*/) {
+  return refuse(pc, "drop tolerance");
+}
+PetscErrorCode set_in_place(PC pc, PetscBool flag) {
+  return flag ? refuse(pc, "factorisation in place") : PETSC_SUCCESS;
+}
+PetscErrorCode set_diagonal_fill(PC pc, PetscBool flag) {
+  return flag ? refuse(pc, "fill of the diagonal") : PETSC_SUCCESS;
+}
+PetscErrorCode set_column_pivot(PC pc, PetscReal tolerance) {
+  return tolerance > 0.0 ? refuse(pc, "column pivoting") : PETSC_SUCCESS;
+}
+PetscErrorCode reorder_diagonal(PC pc, PetscReal /*tolerance*/) {
+  return refuse(pc, "reordering for a nonzero diagonal");
+}
+PetscErrorCode get_false(PC /*pc*/, PetscBool* flag) {
+  *flag = PETSC_FALSE;
   return PETSC_SUCCESS;
 }
 
@@ -73,6 +144,22 @@ PetscErrorCode compose_factor_setters(PC pc, bool present) {
   PetscCall(PetscObjectComposeFunction(object, "PCFactorGetLevels_C", present ? get_levels : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorSetMatOrderingType_C", present ? set_ordering : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorSetReuseOrdering_C", present ? set_reuse_ordering : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorGetShiftType_C", present ? get_shift_type : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorGetShiftAmount_C", present ? get_shift_amount : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorGetZeroPivot_C", present ? get_zero_pivot : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetFill_C", present ? set_fill : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetReuseFill_C", present ? set_reuse_fill : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetMatSolverType_C", present ? set_solver_type : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorGetMatSolverType_C", present ? get_solver_type : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetDropTolerance_C", present ? set_drop_tolerance : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetUseInPlace_C", present ? set_in_place : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorGetUseInPlace_C", present ? get_false : nullptr));
+  PetscCall(
+      PetscObjectComposeFunction(object, "PCFactorSetAllowDiagonalFill_C", present ? set_diagonal_fill : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorGetAllowDiagonalFill_C", present ? get_false : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetColumnPivot_C", present ? set_column_pivot : nullptr));
+  PetscCall(
+      PetscObjectComposeFunction(object, "PCFactorReorderForNonzeroDiagonal_C", present ? reorder_diagonal : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

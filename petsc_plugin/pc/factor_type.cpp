@@ -74,27 +74,57 @@ PetscErrorCode check_orderings(OptionItems items, const FactorRows& rows, PetscF
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Options of PETSc's factorisations that this one does not have: it must not look as if they counted.
+PetscErrorCode refuse_others(OptionItems items) {
+  PetscFunctionBegin;
+  constexpr std::array names = {"-pc_factor_drop_tolerance", "-pc_factor_in_place",
+                                "-pc_factor_nonzeros_along_diagonal", "-pc_factor_diagonal_fill",
+                                "-pc_factor_column_pivot"};
+  for (const char* name : names) {
+    std::array<char, 32> text{};
+    PetscBool given = PETSC_FALSE;
+    PetscBool off = PETSC_FALSE;
+    PetscCall(PetscOptionsGetString(items->options, items->prefix, name, text.data(), text.size(), &given));
+    for (const char* word : {"false", "no", "off", "0"}) {
+      PetscBool same = PETSC_FALSE;
+      PetscCall(PetscStrcasecmp(text.data(), word, &same));
+      if (same) off = PETSC_TRUE;
+    }
+    PetscCheck(!given || off, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "-pc_type taskdag does not have %s; PETSc's own -pc_type ilu may", name);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// PETSc's shift in force: the chosen one, else none for ILU and positive definite for ICC, as PETSc's own.
 MatFactorShiftType effective_shift(const FactorSettings& settings, FactorKind kind) {
   if (settings.shift) return *settings.shift;
   return kind == FactorKind::ic ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE;
 }
 
-/// What the settings mean for a factor: ICC for its type, ILU for all others.
+/// What the settings mean for a factor: ICC for its types, ILU for all others.
 FactorKind kind_of(const Settings& settings) {
-  return settings.type == PC_TASKDAG_ICC ? FactorKind::ic : FactorKind::ilu;
+  return settings.type == PC_TASKDAG_ICC || settings.type == PC_TASKDAG_DIC ? FactorKind::ic : FactorKind::ilu;
 }
 
 class FactorPreconditioner final : public Preconditioner {
  public:
-  FactorPreconditioner(FactorKind kind, const Settings& settings) : kind_(kind), settings_(settings) {}
+  FactorPreconditioner(FactorKind kind, bool diagonal_only, const Settings& settings)
+      : kind_(kind), diagonal_only_(diagonal_only), settings_(settings) {}
 
   PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
   PetscErrorCode update(Mat matrix, bool error_if_failure) override;
   [[nodiscard]] std::optional<MatFactorError> failure() const override { return failure_.error; }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override { return factor_.apply(part, b, x); }
   PetscErrorCode apply(Apply part, Mat b, Mat x) override { return factor_.apply(part, b, x); }
-  PetscErrorCode view(PetscViewer viewer) const override;
+  [[nodiscard]] bool has_own_halves() const override;
+  PetscErrorCode half(Half part, Vec b, Vec x) override {
+    return factor_.with_factor(b, x, [part](Factorization& factor, const Arrays& arrays, Stream stream) {
+      apply_half(factor, part, arrays.b, arrays.x, arrays.space, stream);
+    });
+  }
+  PetscErrorCode pivots(Vec e) override { return factor_.pivots(e); }
+  PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
 
  private:
@@ -103,11 +133,12 @@ class FactorPreconditioner final : public Preconditioner {
   PetscErrorCode run(Mat matrix, const FactorOptions& wanted, bool error_if_failure);
   PetscErrorCode report_growth(Mat matrix);
   PetscErrorCode view_shift(PetscViewer viewer) const;
-  PetscErrorCode view_numbers(PetscViewer viewer) const;
+  PetscErrorCode view_outcome(const RankViewer& viewer) const;
   [[nodiscard]] FactorOptions options() const;
   [[nodiscard]] const FactorSettings& own() const { return settings_.factor; }
 
   FactorKind kind_;
+  bool diagonal_only_;  ///< DILU, DIC
   const Settings& settings_;
   FactorBridge factor_{MeasureGrowth::yes};
   FactorFailure failure_;
@@ -130,6 +161,7 @@ FactorOptions FactorPreconditioner::options() const {
   FactorOptions options = factor_options(kind_, effective_shift(own(), kind_), own().shift_amount, own().zero_pivot,
                                          own().levels, own().fill, settings_.sweeps);
   if (takes_scaled_shift(own(), kind_)) options.shift = ShiftType::scaled;
+  options.diagonal_only = diagonal_only_;
   return options;
 }
 
@@ -161,6 +193,9 @@ PetscErrorCode FactorPreconditioner::order(Mat matrix) {
 PetscErrorCode FactorPreconditioner::analyse(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
   PetscCall(check_shifts());
+  PetscCheck(!diagonal_only_ || own().levels == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "-pc_taskdag_type %s has no levels of fill, and -pc_factor_levels is %" PetscInt_FMT,
+             find_type(settings_.type)->name, own().levels);
   FactorOptions wanted;
   PetscCall(guarded([&] { wanted = options(); }));
   PetscCall(order(matrix));
@@ -186,7 +221,7 @@ PetscErrorCode FactorPreconditioner::report_growth(Mat matrix) {
       PETSC_COMM_SELF, PETSC_STDERR,
       "TaskDAG: warning: the %s factor is unstable, an application can enlarge a vector %g times. Another ordering, "
       "a shift (-pc_factor_shift_type) or another preconditioner may help\n",
-      kind_ == FactorKind::ic ? "ICC" : "ILU", growth));
+      find_type(settings_.type)->title, growth));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,6 +231,11 @@ PetscErrorCode FactorPreconditioner::update(Mat matrix, bool error_if_failure) {
   PetscCall(guarded([&] { wanted = options(); }));
   PetscCall(run(matrix, wanted, error_if_failure));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool FactorPreconditioner::has_own_halves() const {
+  const FactorizationInfo* const info = factor_.info();
+  return own().levels == 0 && (!info || info->diagonal_only);
 }
 
 PetscErrorCode FactorPreconditioner::view_shift(PetscViewer viewer) const {
@@ -210,36 +250,36 @@ PetscErrorCode FactorPreconditioner::view_shift(PetscViewer viewer) const {
 }
 
 // Ranks have factors of their own: the largest numbers are shown.
-PetscErrorCode FactorPreconditioner::view_numbers(PetscViewer viewer) const {
+PetscErrorCode FactorPreconditioner::view_outcome(const RankViewer& viewer) const {
   PetscFunctionBegin;
   const FactorStatus& status = factor_.status();
   std::array<double, 3> mine = {status.shift_amount, 1.0 + status.shifts, factor_.growth()};
   std::array<double, 3> most = {};
-  PetscCallMPI(MPI_Allreduce(mine.data(), most.data(), 3, MPI_DOUBLE, MPI_MAX,
-                             PetscObjectComm(reinterpret_cast<PetscObject>(viewer))));
+  PetscCallMPI(MPI_Allreduce(mine.data(), most.data(), 3, MPI_DOUBLE, MPI_MAX, viewer.comm));
   if (!factor_.backend()) PetscFunctionReturn(PETSC_SUCCESS);
   if (takes_scaled_shift(own(), kind_))
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  shifted by %g times the diagonal, attempts: %d\n", most[0],
+    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  shifted by %g times the diagonal, attempts: %d\n", most[0],
                                      static_cast<int>(most[1])));
   if (most[2] > 0.0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  growth of the factor, scaled to a unit diagonal: %g\n", most[2]));
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer.viewer, "  growth of the factor, scaled to a unit diagonal: %g\n", most[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FactorPreconditioner::view(PetscViewer viewer) const {
+PetscErrorCode FactorPreconditioner::view(const RankViewer& viewer) const {
   PetscFunctionBegin;
   std::string text;
   PetscCall(describe_blocks(row_, &text));
   PetscCall(guarded([&] {
     if (!text.empty()) text = ": " + text;
-    text = (ordering_.name.empty() ? own().ordering : ordering_.name) + text;
+    text = "matrix ordering: " + (ordering_.name.empty() ? own().ordering : ordering_.name) + text;
     if (!ordering_.reason.empty()) text += " (" + ordering_.reason + ")";
+    if (own().reuse_ordering) text += ", reused";
   }));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix ordering: %s%s\n", text.c_str(),
-                                   own().reuse_ordering ? ", reused" : ""));
-  PetscCall(view_shift(viewer));
+  PetscCall(view_texts(viewer, text));
+  PetscCall(view_shift(viewer.viewer));
   PetscCall(factor_.view(viewer));
-  PetscCall(view_numbers(viewer));
+  PetscCall(view_outcome(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -256,11 +296,19 @@ PetscErrorCode FactorPreconditioner::reset() {
 }  // namespace
 
 std::unique_ptr<Preconditioner> make_ilu(const Settings& settings) {
-  return std::make_unique<FactorPreconditioner>(FactorKind::ilu, settings);
+  return std::make_unique<FactorPreconditioner>(FactorKind::ilu, false, settings);
 }
 
 std::unique_ptr<Preconditioner> make_icc(const Settings& settings) {
-  return std::make_unique<FactorPreconditioner>(FactorKind::ic, settings);
+  return std::make_unique<FactorPreconditioner>(FactorKind::ic, false, settings);
+}
+
+std::unique_ptr<Preconditioner> make_dilu(const Settings& settings) {
+  return std::make_unique<FactorPreconditioner>(FactorKind::ilu, true, settings);
+}
+
+std::unique_ptr<Preconditioner> make_dic(const Settings& settings) {
+  return std::make_unique<FactorPreconditioner>(FactorKind::ic, true, settings);
 }
 
 std::vector<OptionRow> factor_rows() {
@@ -272,6 +320,8 @@ std::vector<OptionRow> factor_rows() {
 PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings* settings) {
   PetscFunctionBegin;
   FactorSettings& factor = settings->factor;
+  const bool factors = settings->type != PC_TASKDAG_JACOBI && settings->type != PC_TASKDAG_SOR;
+  if (factors) PetscCall(refuse_others(PetscOptionsObject));
   std::optional<FactorRows> rows;
   PetscCall(guarded([&] { rows.emplace(); }));
   std::array<char, 256> name{};
@@ -301,14 +351,25 @@ PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings* settings) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool same_factor(const Settings& a, const Settings& b) {
+const char* icc_shift_name(const FactorSettings& settings) {
+  return icc_shift_names.at(static_cast<std::size_t>(settings.icc_shift.value_or(default_icc_shift)));
+}
+
+MatFactorShiftType shift_type_of(const Settings& settings) {
+  return effective_shift(settings.factor, kind_of(settings));
+}
+
+bool same_factor_pattern(const Settings& a, const Settings& b) {
   const auto shift = [](const Settings& s) {
     return std::pair(effective_shift(s.factor, kind_of(s)), takes_scaled_shift(s.factor, kind_of(s)));
   };
-  const auto tied = [](const FactorSettings& s) {
-    return std::tie(s.ordering, s.shift_amount, s.zero_pivot, s.levels, s.fill);
-  };
+  const auto tied = [](const FactorSettings& s) { return std::tie(s.ordering, s.levels, s.fill); };
   return shift(a) == shift(b) && tied(a.factor) == tied(b.factor);
+}
+
+bool same_factor(const Settings& a, const Settings& b) {
+  return same_factor_pattern(a, b) && a.factor.shift_amount == b.factor.shift_amount &&
+         a.factor.zero_pivot == b.factor.zero_pivot;
 }
 
 }  // namespace taskdag::petsc

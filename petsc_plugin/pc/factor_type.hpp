@@ -1,5 +1,6 @@
 /// \file
-/// -pc_taskdag_type ilu and icc: incomplete factorisations, with their orderings, shifts and levels of fill.
+/// -pc_taskdag_type ilu and icc, dilu and dic: incomplete factorisations, with their orderings, shifts and levels of
+/// fill.
 #pragma once
 
 #include <memory>
@@ -33,11 +34,21 @@ struct FactorSettings {
 
 std::unique_ptr<Preconditioner> make_ilu(const Settings& settings);
 std::unique_ptr<Preconditioner> make_icc(const Settings& settings);
+std::unique_ptr<Preconditioner> make_dilu(const Settings& settings);
+std::unique_ptr<Preconditioner> make_dic(const Settings& settings);
 
 /// Their options: PETSc's -pc_factor_… and some of ours.
 std::vector<OptionRow> factor_rows();
 PetscErrorCode read_factor(OptionItems items, Settings* settings);
+/// As -pc_taskdag_icc_shift names it.
+const char* icc_shift_name(const FactorSettings& settings);
 bool same_factor(const Settings& a, const Settings& b);
+/// Whether new numbers on the pattern that was analysed with `a` do for `b`.
+bool same_factor_pattern(const Settings& a, const Settings& b);
+
+/// PETSc's shift in force, as PCFactorGetShiftType() names it; where -pc_taskdag_icc_shift scaled counts, the one that
+/// it takes the place of.
+MatFactorShiftType shift_type_of(const Settings& settings);
 
 /// PETSc's own setters for factor options reach this preconditioner as well.
 PetscErrorCode compose_factor_setters(PC pc, bool present);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "mat/bridge.hpp"
+#include "mat/outside_rows.hpp"
 #include "matfactor/engine_runs.hpp"
 #include "option_checks.hpp"
 #include "pc/types.hpp"
@@ -14,23 +15,27 @@ namespace taskdag::petsc {
 namespace {
 
 // In the order of the enumerations.
-constexpr std::array<const char*, 3> diagonal_names = {"diagonal", "rowmax", "rowsum"};
+constexpr std::array<const char*, 4> diagonal_names = {"diagonal", "rowmax", "rowsum", "rowl1"};
 
-constexpr std::array<const char*, 8> form_names = {"auto",        "kernels",    "stages-phases", "stages",
-                                                   "checkpoints", "autonomous", "tiles",         "resident"};
+constexpr std::array<const char*, 9> form_names = {"auto",        "kernels",    "turning", "stages-phases", "stages",
+                                                   "checkpoints", "autonomous", "tiles",   "resident"};
 
 struct JacobiRows {
   OptionRow sweeps{"-pc_taskdag_jacobi_sweeps", std::to_string(JacobiOptions{}.sweeps), "1 or more",
                    "Jacobi sweeps per application"};
   OptionRow damping{"-pc_taskdag_jacobi_damping", number(JacobiOptions{}.damping), "finite, not 0",
                     "Factor on each Jacobi correction"};
-  OptionRow diagonal{"-pc_taskdag_jacobi_type", diagonal_names[static_cast<std::size_t>(JacobiOptions{}.diagonal)],
-                     join(diagonal_names),
-                     "What Jacobi divides by: the diagonal, a row's largest absolute value or sum of absolute values"};
+  OptionRow diagonal{
+      "-pc_taskdag_jacobi_type", diagonal_names[static_cast<std::size_t>(JacobiOptions{}.diagonal)],
+      join(diagonal_names),
+      "What Jacobi divides by: the diagonal, a row's largest absolute value, its sum, or the diagonal and the "
+      "absolute values beside it"};
+  OptionRow l1_scale{"-pc_taskdag_jacobi_rowl1_scale", number(JacobiOptions{}.l1_scale), "0 to 1",
+                     "With rowl1: factor on the absolute values beside the diagonal"};
   OptionRow absolute{"-pc_taskdag_jacobi_abs", to_text(JacobiOptions{}.absolute), "true, false",
                      "Divide by absolute values"};
   OptionRow form{"-pc_taskdag_jacobi_form", to_string(JacobiOptions{}.form), join(form_names),
-                 "How several sweeps are run, with the same result; the four between kernels and tiles are by tasks"};
+                 "How several sweeps are run, with the same result; the four between turning and tiles are by tasks"};
   OptionRow part_entries{"-pc_taskdag_jacobi_part_entries", std::to_string(JacobiOptions{}.part_entries), "1 or more",
                          "Entries of the matrix for a task"};
   OptionRow long_row{"-pc_taskdag_jacobi_long_row", std::to_string(JacobiOptions{}.long_row), "0 or more",
@@ -41,20 +46,26 @@ class JacobiPreconditioner final : public Preconditioner, private Bridge {
  public:
   explicit JacobiPreconditioner(const Settings& settings) : settings_(settings) {}
 
+  PetscErrorCode attach(Mat whole) override {
+    whole_ = whole;
+    return PETSC_SUCCESS;
+  }
   PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
   PetscErrorCode update(Mat matrix, bool error_if_failure) override;
   PetscErrorCode apply(Apply part, Vec b, Vec x) override;
   PetscErrorCode apply(Apply part, Mat b, Mat x) override;
-  PetscErrorCode view(PetscViewer viewer) const override;
+  PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
 
  private:
   PetscErrorCode report_zeros(Mat matrix) const;
   [[nodiscard]] PetscLogDouble flops() const;
 
+  PetscErrorCode measure(std::vector<double>* outside) const;
   PetscErrorCode write_trace() const;
 
   const Settings& settings_;
+  Mat whole_ = nullptr;  ///< not owned
   std::string trace_file_;
   Offset entries_ = 0;
   std::optional<Jacobi> jacobi_;
@@ -66,6 +77,8 @@ PetscErrorCode JacobiPreconditioner::analyse(Mat matrix, bool) {
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(reset());
   PetscCall(prepare(matrix, false, settings_.backend));
+  std::vector<double> outside;
+  PetscCall(measure(&outside));
   if (rows() > 0) {
     MatInfo sizes;
     PetscCall(MatGetInfo(matrix, MAT_LOCAL, &sizes));
@@ -74,6 +87,7 @@ PetscErrorCode JacobiPreconditioner::analyse(Mat matrix, bool) {
     PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
       JacobiOptions options = settings_.jacobi;
       options.run = settings_.sweeps.run;
+      options.outside = std::move(outside);
       jacobi_.emplace(backend_->context, view, space, options, stream);
     }));
     applies_by_program_ = settings_.jacobi.sweeps > 1 && is_program(jacobi_->form());
@@ -82,12 +96,35 @@ PetscErrorCode JacobiPreconditioner::analyse(Mat matrix, bool) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// What the rank's rows hold beside `matrix`, as far as it counts: PETSc's PCJACOBI looks at whole rows.
+PetscErrorCode JacobiPreconditioner::measure(std::vector<double>* outside) const {
+  PetscFunctionBegin;
+  RowMeasure wanted = RowMeasure::absolute_sum;
+  switch (settings_.jacobi.diagonal) {
+    case JacobiDiagonal::diagonal:
+      PetscFunctionReturn(PETSC_SUCCESS);
+    case JacobiDiagonal::row_max:
+      wanted = RowMeasure::largest;
+      break;
+    case JacobiDiagonal::row_sum:
+      wanted = RowMeasure::sum;
+      break;
+    case JacobiDiagonal::row_l1:
+      break;
+  }
+  PetscCall(measure_outside(whole_, wanted, outside));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode JacobiPreconditioner::update(Mat matrix, bool) {
   PetscFunctionBegin;
+  std::vector<double> outside;
+  PetscCall(measure(&outside));
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   EventScope event;
   PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+    jacobi_->set_outside(std::move(outside));
     jacobi_->update_values(view, space, stream);
   }));
   PetscCall(report_zeros(matrix));
@@ -128,23 +165,31 @@ PetscLogDouble JacobiPreconditioner::flops() const {
   return n + static_cast<PetscLogDouble>(settings_.jacobi.sweeps - 1) * (product + 3.0 * n);
 }
 
-PetscErrorCode JacobiPreconditioner::view(PetscViewer viewer) const {
+PetscErrorCode JacobiPreconditioner::view(const RankViewer& viewer) const {
   PetscFunctionBegin;
-  PetscCall(view_backend(viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  Jacobi: %d sweeps, damping %g\n", settings_.jacobi.sweeps,
+  const std::string title = "sizes: ";
+  std::string text;
+  std::vector<RankNumber> numbers;
+  bool each = false;
+  PetscCall(guarded([&] { text = backend_line(); }));
+  PetscCall(view_texts(viewer, text));
+  PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  Jacobi: %d sweeps, damping %g\n", settings_.jacobi.sweeps,
                                    settings_.jacobi.damping));
-  if (!jacobi_) PetscFunctionReturn(PETSC_SUCCESS);
-  if (settings_.jacobi.sweeps > 1)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  form: %s\n", to_string(jacobi_->form())));
-  if (applies_by_program_) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  engine: the sweeps as one program, scheduler %s\n",
-                                     engine::to_string(settings_.sweeps.run.scheduler)));
-    std::vector<std::string> lines;
-    PetscCall(guarded([&] { lines = describe(jacobi_->engine_runs()); }));
-    for (const std::string& line : lines) PetscCall(PetscViewerASCIIPrintf(viewer, "    %s\n", line.c_str()));
-  }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " rows, %d zero diagonals replaced by 1, %g MB\n", rows(),
-                                   jacobi_->zero_diagonals(), static_cast<double>(jacobi_->bytes()) / 1.0e6));
+  if (!backend_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(shows_each_rank(viewer, &each));
+  PetscCall(guarded([&] {
+    numbers = {{"rows", static_cast<double>(rows()), true},
+               {"zero diagonals replaced by 1", jacobi_ ? static_cast<double>(jacobi_->zero_diagonals()) : 0.0, true},
+               {"MB", jacobi_ ? static_cast<double>(jacobi_->bytes()) / 1.0e6 : 0.0, true}};
+    text = each ? number_text(title, numbers) + '\n' : "";
+    if (jacobi_ && settings_.jacobi.sweeps > 1) text += std::string("form: ") + to_string(jacobi_->form()) + '\n';
+    if (applies_by_program_) {
+      text += std::string("engine: the sweeps as one program, scheduler ") +
+              engine::to_string(settings_.sweeps.run.scheduler) + '\n' + describe(jacobi_->engine_runs());
+    }
+  }));
+  PetscCall(view_numbers(viewer, title, numbers));
+  PetscCall(view_texts(viewer, text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,7 +219,8 @@ std::unique_ptr<Preconditioner> make_jacobi(const Settings& settings) {
 
 std::vector<OptionRow> jacobi_rows() {
   const JacobiRows rows;
-  return {rows.sweeps, rows.damping, rows.diagonal, rows.absolute, rows.form, rows.part_entries, rows.long_row};
+  return {rows.sweeps,   rows.damping, rows.diagonal,     rows.l1_scale,
+          rows.absolute, rows.form,    rows.part_entries, rows.long_row};
 }
 
 PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
@@ -195,6 +241,12 @@ PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
   auto diagonal = static_cast<PetscInt>(jacobi.diagonal);
   PetscCall(read_list(PetscOptionsObject, rows->diagonal, diagonal_names, &diagonal));
   jacobi.diagonal = static_cast<JacobiDiagonal>(diagonal);
+  const OptionRow& l1_scale = rows->l1_scale;
+  PetscCall(check_real(PetscOptionsObject, l1_scale));
+  PetscCall(
+      PetscOptionsReal(l1_scale.name, l1_scale.help.c_str(), nullptr, jacobi.l1_scale, &jacobi.l1_scale, nullptr));
+  PetscCheck(jacobi.l1_scale >= 0.0 && jacobi.l1_scale <= 1.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s must be %s, not %g", l1_scale.name, l1_scale.range.c_str(), jacobi.l1_scale);
   PetscCall(read_bool(PetscOptionsObject, rows->absolute, &jacobi.absolute));
   auto form = static_cast<PetscInt>(jacobi.form);
   PetscCall(read_list(PetscOptionsObject, rows->form, form_names, &form));
@@ -208,9 +260,11 @@ PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+const char* jacobi_type_name(JacobiDiagonal diagonal) { return diagonal_names.at(static_cast<std::size_t>(diagonal)); }
+
 bool same_jacobi(const Settings& a, const Settings& b) {
   const auto tied = [](const JacobiOptions& o) {
-    return std::tie(o.sweeps, o.damping, o.diagonal, o.absolute, o.form, o.part_entries, o.long_row);
+    return std::tie(o.sweeps, o.damping, o.diagonal, o.l1_scale, o.absolute, o.form, o.part_entries, o.long_row);
   };
   return tied(a.jacobi) == tied(b.jacobi);
 }

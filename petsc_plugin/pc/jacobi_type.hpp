@@ -7,6 +7,7 @@
 
 #include "options.hpp"
 #include "pc/preconditioner.hpp"
+#include "taskdag/jacobi.hpp"
 
 namespace taskdag::petsc {
 
@@ -17,6 +18,11 @@ std::unique_ptr<Preconditioner> make_jacobi(const Settings& settings);
 /// Its options: -pc_taskdag_jacobi_….
 std::vector<OptionRow> jacobi_rows();
 PetscErrorCode read_jacobi(OptionItems items, Settings* settings);
+/// As -pc_taskdag_jacobi_type names it.
+const char* jacobi_type_name(JacobiDiagonal diagonal);
 bool same_jacobi(const Settings& a, const Settings& b);
+
+/// PETSc's own setters and getters, PCJacobiSetType() and so on, reach this preconditioner as well.
+PetscErrorCode compose_jacobi_setters(PC pc, bool present);
 
 }  // namespace taskdag::petsc

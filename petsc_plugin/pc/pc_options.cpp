@@ -25,26 +25,45 @@ void write_option_table(std::ostream& out) {
         << " |\n";
 }
 
+PetscErrorCode read_settings(OptionItems items, Settings* settings) {
+  PetscFunctionBegin;
+  PetscCall(read_type(items, &settings->type));
+  PetscCall(read_backend(items, &settings->backend));
+  PetscCall(read_sweeps(items, &settings->sweeps));
+  for (const TypeOptions& options : type_options) PetscCall(options.read(items, settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings* settings) {
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "TaskDAG options");
-  PetscCall(read_type(PetscOptionsObject, &settings->type));
-  PetscCall(read_backend(PetscOptionsObject, &settings->backend));
-  PetscCall(read_sweeps(PetscOptionsObject, &settings->sweeps));
-  for (const TypeOptions& options : type_options) PetscCall(options.read(PetscOptionsObject, settings));
+  PetscCall(read_settings(PetscOptionsObject, settings));
   // Read here for -help only; the values are taken where a backend is chosen and where an ordering is made.
   PetscInt rows = default_auto_min_rows;
   PetscCall(read_auto_min_rows(&rows));
   PetscCall(show_ordering_options());
   PetscOptionsHeadEnd();
-  PetscCall(check_trace(settings->sweeps, settings->type == PC_TASKDAG_JACOBI && is_program(settings->jacobi.form)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool same_setup(const Settings& a, const Settings& b) {
+PetscErrorCode check_settings(const Settings& settings) {
+  PetscFunctionBegin;
+  PetscCall(check_trace(settings.sweeps, settings.type == PC_TASKDAG_JACOBI && is_program(settings.jacobi.form)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace {
+
+bool same(const Settings& a, const Settings& b, bool (*TypeOptions::*compare)(const Settings&, const Settings&)) {
   return a.type == b.type && a.backend == b.backend && a.sweeps == b.sweeps &&
          std::all_of(type_options.begin(), type_options.end(),
-                     [&](const TypeOptions& options) { return options.same(a, b); });
+                     [&](const TypeOptions& options) { return (options.*compare)(a, b); });
 }
+
+}  // namespace
+
+bool same_setup(const Settings& a, const Settings& b) { return same(a, b, &TypeOptions::same); }
+
+bool same_pattern(const Settings& a, const Settings& b) { return same(a, b, &TypeOptions::same_pattern); }
 
 }  // namespace taskdag::petsc

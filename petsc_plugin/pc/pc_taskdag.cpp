@@ -2,22 +2,44 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "boundary.hpp"
 #include "compat.hpp"
+#include "mat/local_block.hpp"
 #include "mat/poison.hpp"
+#include "pc/eisenstat.hpp"
 #include "pc/pc_options.hpp"
 #include "pc/preconditioner.hpp"
 #include "pc/types.hpp"
+#include "taskdag/version.hpp"
 
 namespace taskdag::petsc {
 namespace {
+
+/// A matrix and its pattern, as PETSc counts them.
+struct PatternState {
+  PetscObjectId matrix = 0;
+  PetscObjectState pattern = 0;
+  bool operator==(const PatternState&) const = default;
+};
+
+PetscErrorCode read_pattern_state(Mat matrix, PatternState* state) {
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(matrix), &state->matrix));
+  PetscCall(MatGetNonzeroState(matrix, &state->pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// State behind a PC of this type.
 struct Data {
   Settings settings;
   std::unique_ptr<Preconditioner> preconditioner;  ///< of the type in the settings, or null: not made yet
   PCFailedReason failed = PC_NOERROR;              ///< the same on all ranks
+  Eisenstat eisenstat;
+  std::optional<PatternState> analysed;  ///< what the preconditioner was set up with
+  bool repeat_numbers = false;           ///< where that is still there, the next set-up needs no analysis
 };
 
 Data& data_of(PC pc) { return *static_cast<Data*>(pc->data); }
@@ -45,6 +67,9 @@ PetscErrorCode reset(PC pc) {
   PetscFunctionBegin;
   Data& data = data_of(pc);
   PetscCall(forget_failure(pc));
+  data.analysed.reset();
+  data.repeat_numbers = false;
+  PetscCall(data.eisenstat.reset(pc));
   if (data.preconditioner) PetscCall(data.preconditioner->reset());
   PetscCall(guarded([&] { data.preconditioner.reset(); }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -62,22 +87,63 @@ PetscErrorCode share_failure(PC pc, MatFactorError error) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec /*work*/, PetscReal /*rtol*/, PetscReal /*abstol*/,
+                                PetscReal /*dtol*/, PetscInt its, PetscBool from_zero, PetscInt* done,
+                                PCRichardsonConvergedReason* reason) {
+  PetscFunctionBegin;
+  const bool failed = data_of(pc).failed != PC_NOERROR;
+  if (failed)
+    PetscCall(poison(x, data_of(pc).failed));
+  else
+    PetscCall(data_of(pc).preconditioner->iterate(b, x, its, from_zero == PETSC_TRUE));
+  *done = its;
+  // The only reason of PETSc's that is none to go on.
+  *reason = failed ? PCRICHARDSON_DIVERGED_DTOL : PCRICHARDSON_CONVERGED_ITS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) { return data_of(pc).eisenstat.pre_solve(pc, ksp, b, x); }
+PetscErrorCode post_solve(PC pc, KSP /*ksp*/, Vec b, Vec x) { return data_of(pc).eisenstat.post_solve(pc, b, x); }
+
+/// What a Krylov method calls depends on the settings.
+void set_operations(PC pc) {
+  const bool eisenstat = data_of(pc).settings.eisenstat;
+  pc->ops->applyrichardson = type_of(pc).iterates && !eisenstat ? apply_richardson : nullptr;
+  pc->ops->presolve = eisenstat ? pre_solve : nullptr;
+  pc->ops->postsolve = eisenstat ? post_solve : nullptr;
+}
+
+PetscErrorCode changes_rhs(PC pc, PetscBool* change) {
+  *change = to_petsc(data_of(pc).settings.eisenstat);
+  return PETSC_SUCCESS;
+}
+
 PetscErrorCode make_ready(PC pc) {
   PetscFunctionBegin;
   PetscCall(forget_failure(pc));
-  PetscCall(check_available(comm_of(pc), type_of(pc)));
-  // The rank's own rows and columns: the whole matrix where there is one rank only.
+  PetscCall(check_settings(data_of(pc).settings));
   Mat matrix = nullptr;
-  PetscCall(MatGetDiagonalBlock(pc->pmat, &matrix));
+  PetscCall(local_block(pc->pmat, &matrix));
   PetscCall(make_preconditioner(pc));
   Preconditioner& preconditioner = *data_of(pc).preconditioner;
   const bool error_if_failure = pc->erroriffailure == PETSC_TRUE;
-  if (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN)
+  set_operations(pc);
+  PetscCall(preconditioner.attach(pc->pmat));
+  PatternState state;
+  PetscCall(read_pattern_state(pc->pmat, &state));
+  const bool repeat_numbers = std::exchange(data_of(pc).repeat_numbers, false) && data_of(pc).analysed == state;
+  data_of(pc).analysed = state;
+  if (repeat_numbers || (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN))
     PetscCall(preconditioner.update(matrix, error_if_failure));
   else
     PetscCall(preconditioner.analyse(matrix, error_if_failure));
   const std::optional<MatFactorError> failure = preconditioner.failure();
   if (failure) PetscCall(share_failure(pc, *failure));
+  if (!data_of(pc).settings.eisenstat) PetscFunctionReturn(PETSC_SUCCESS);
+  if (data_of(pc).failed == PC_NOERROR)
+    PetscCall(data_of(pc).eisenstat.set_up(pc, &preconditioner));
+  else
+    PetscCall(data_of(pc).eisenstat.fail(pc, data_of(pc).failed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,14 +166,34 @@ PetscErrorCode apply_part(PC pc, Apply part, Object b, Object x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode apply(PC pc, Vec b, Vec x) { return apply_part(pc, Apply::full, b, x); }
-PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) { return apply_part(pc, Apply::transposed, b, x); }
-PetscErrorCode mat_apply(PC pc, Mat b, Mat x) { return apply_part(pc, Apply::full, b, x); }
-PetscErrorCode mat_apply_transpose(PC pc, Mat b, Mat x) { return apply_part(pc, Apply::transposed, b, x); }
+/// Inside a solve by Eisenstat's trick the preconditioner is diagonal.
+PetscErrorCode apply_vector(PC pc, Apply part, Vec b, Vec x) {
+  PetscFunctionBegin;
+  if (data_of(pc).settings.eisenstat && data_of(pc).failed == PC_NOERROR)
+    PetscCall(data_of(pc).eisenstat.apply(b, x));
+  else
+    PetscCall(apply_part(pc, part, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode apply_columns(PC pc, Apply part, Mat b, Mat x) {
+  PetscFunctionBegin;
+  PetscCheck(!data_of(pc).settings.eisenstat, comm_of(pc), PETSC_ERR_SUP,
+             "-pc_taskdag_eisenstat changes the system, which PETSc does for one right-hand side at a time only");
+  PetscCall(apply_part(pc, part, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode apply(PC pc, Vec b, Vec x) { return apply_vector(pc, Apply::full, b, x); }
+PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) { return apply_vector(pc, Apply::transposed, b, x); }
+PetscErrorCode mat_apply(PC pc, Mat b, Mat x) { return apply_columns(pc, Apply::full, b, x); }
+PetscErrorCode mat_apply_transpose(PC pc, Mat b, Mat x) { return apply_columns(pc, Apply::transposed, b, x); }
 
 PetscErrorCode apply_half(PC pc, Apply part, Vec b, Vec x) {
   PetscFunctionBegin;
   PetscCall(check_halves(comm_of(pc), type_of(pc)));
+  PetscCheck(!data_of(pc).settings.eisenstat, comm_of(pc), PETSC_ERR_SUP,
+             "-pc_taskdag_eisenstat and a symmetric application exclude each other");
   PetscCall(apply_part(pc, part, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -120,8 +206,8 @@ PetscErrorCode set_from_options(PC pc, OptionItems items) {
   Settings settings;
   PetscCall(guarded([&] { settings = data_of(pc).settings; }));
   PetscCall(read_pc_options(items, &settings));
-  if (!same_setup(settings, data_of(pc).settings)) PetscCall(start_over(pc));
-  data_of(pc).settings = std::move(settings);
+  PetscCall(check_settings(settings));
+  PetscCall(take_settings(pc, std::move(settings)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,39 +217,17 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  type: %s\n", type_of(pc).name));
-  if (!type_of(pc).make) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(make_preconditioner(pc));
-  PetscCall(data_of(pc).preconditioner->view(viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode set_type(PC pc, PCTaskDAGType type) {
-  PetscFunctionBegin;
-  PetscCheck(find_type(type), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "PCTaskDAGType %d is not known",
-             static_cast<int>(type));
-  if (data_of(pc).settings.type != type) PetscCall(start_over(pc));
-  data_of(pc).settings.type = type;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode set_backend(PC pc, PCTaskDAGBackend backend) {
-  PetscFunctionBegin;
-  PetscCheck(backend >= PC_TASKDAG_BACKEND_AUTO && backend <= PC_TASKDAG_BACKEND_HOST, PETSC_COMM_SELF,
-             PETSC_ERR_ARG_OUTOFRANGE, "PCTaskDAGBackend %d is not known", static_cast<int>(backend));
-  static_assert(static_cast<int>(Backend::automatic) == PC_TASKDAG_BACKEND_AUTO);
-  static_assert(static_cast<int>(Backend::cuda) == PC_TASKDAG_BACKEND_CUDA);
-  static_assert(static_cast<int>(Backend::host) == PC_TASKDAG_BACKEND_HOST);
-  const auto chosen = static_cast<Backend>(backend);
-  if (data_of(pc).settings.backend.wanted != chosen) PetscCall(start_over(pc));
-  data_of(pc).settings.backend.wanted = chosen;
+  if (data_of(pc).settings.eisenstat)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  Eisenstat's trick: the operator is (E + L)^-1 A (E + U)^-1\n"));
+  PetscCall(data_of(pc).preconditioner->view({viewer, comm_of(pc)}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode compose(PC pc, bool present) {
   PetscFunctionBegin;
   auto* object = reinterpret_cast<PetscObject>(pc);
-  PetscCall(PetscObjectComposeFunction(object, "PCTaskDAGSetType_C", present ? set_type : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCTaskDAGSetBackend_C", present ? set_backend : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCPreSolveChangeRHS_C", present ? changes_rhs : nullptr));
   for (const TypeOptions& options : type_options) {
     if (options.compose_setters) PetscCall(options.compose_setters(pc, present));
   }
@@ -179,9 +243,29 @@ PetscErrorCode destroy(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscBool cited = PETSC_FALSE;  // since PetscInitialize()
+
+/// For -citations; CITATION.cff says the same.
+PetscErrorCode cite() {
+  PetscFunctionBegin;
+  std::string text;
+  PetscCall(guarded([&] {
+    text =
+        "@misc{taskdag,\n"
+        "  title  = {{TaskDAG}: a task-dependency engine for sparse solvers, and its {PETSc} plugin},\n"
+        "  author = {{The TaskDAG authors}},\n"
+        "  note   = {version " +
+        std::to_string(TASKDAG_VERSION_MAJOR) + '.' + std::to_string(TASKDAG_VERSION_MINOR) + '.' +
+        std::to_string(TASKDAG_VERSION_PATCH) + "},\n  year   = {2026}\n}\n";
+  }));
+  PetscCall(PetscCitationsRegister(text.c_str(), &cited));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode create(PC pc) {
   PetscFunctionBegin;
-  const PetscErrorCode made = guarded([&] { pc->data = new Data; });
+  PetscErrorCode made = cite();
+  if (static_cast<int>(made) == 0) made = guarded([&] { pc->data = new Data; });
   // PETSc has named the type before, and would take a repetition of PCSetType() for done.
   if (static_cast<int>(made) != 0) PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(pc), nullptr));
   PetscCall(made);
@@ -211,24 +295,26 @@ PetscErrorCode start_over(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode take_settings(PC pc, Settings&& settings) {
+  PetscFunctionBegin;
+  Data& data = data_of(pc);
+  if (data.analysed && same_pattern(settings, data.settings)) {
+    if (!same_setup(settings, data.settings)) {
+      data.repeat_numbers = true;
+      forget_setup(pc);
+    }
+  } else {
+    PetscCall(start_over(pc));
+  }
+  data.settings = std::move(settings);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode register_pc() {
   PetscFunctionBegin;
+  cited = PETSC_FALSE;
   PetscCall(PCRegister(PCTASKDAG, create));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 }  // namespace taskdag::petsc
-
-PetscErrorCode PCTaskDAGSetType(PC pc, PCTaskDAGType type) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscTryMethod(pc, "PCTaskDAGSetType_C", (PC, PCTaskDAGType), (pc, type));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCTaskDAGSetBackend(PC pc, PCTaskDAGBackend backend) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscTryMethod(pc, "PCTaskDAGSetBackend_C", (PC, PCTaskDAGBackend), (pc, backend));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

@@ -5,9 +5,30 @@
 #include <optional>
 
 #include "compat.hpp"
+#include "mat/rank_view.hpp"
 #include "taskdag/factorization.hpp"
 
 namespace taskdag::petsc {
+
+/// Of a preconditioner made of (E + L) and (E + U), E diagonal, L and U the matrix' own triangles.
+enum class Half {
+  lower,         ///< x = (E + L)⁻¹ b
+  upper,         ///< x = (E + U)⁻¹ b
+  upper_product  ///< x = (E + U) b
+};
+
+/// Applies a half of `solver`, a Sor or a Factorization.
+template <class Solver>
+void apply_half(Solver& solver, Half part, const PetscScalar* b, PetscScalar* x, MemorySpace space, Stream stream) {
+  switch (part) {
+    case Half::lower:
+      return solver.solve_lower(b, x, space, stream);
+    case Half::upper:
+      return solver.solve_upper(b, x, space, stream);
+    case Half::upper_product:
+      return solver.multiply_upper(b, x, space, stream);
+  }
+}
 
 /// A preconditioner of one rank's own rows and columns. update() and apply() come after analyse(), view() and reset()
 /// at any time. How to add a type: a class of this kind in files of its own, a row in types.hpp, a value of
@@ -18,6 +39,10 @@ class Preconditioner {
   Preconditioner(const Preconditioner&) = delete;
   Preconditioner& operator=(const Preconditioner&) = delete;
   virtual ~Preconditioner() = default;
+
+  /// Before analyse() and update(): the matrix on all ranks whose own rows and columns these get. It stays while the
+  /// preconditioner is in use.
+  virtual PetscErrorCode attach(Mat /*whole*/) { return PETSC_SUCCESS; }
 
   /// Takes pattern and values of a sequential matrix. A failure of the numbers is an error with `error_if_failure`,
   /// else failure() tells.
@@ -34,11 +59,34 @@ class Preconditioner {
   virtual PetscErrorCode apply(Apply part, Vec b, Vec x) = 0;
   virtual PetscErrorCode apply(Apply part, Mat b, Mat x) = 0;
 
-  /// Prints settings, backend and sizes.
-  virtual PetscErrorCode view(PetscViewer viewer) const = 0;
+  /// Where the table of types says so: so many iterations from x, or from 0, without a residual.
+  virtual PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero);
+
+  /// Whether it is made of such halves on this rank, as it is set up; for Eisenstat's trick.
+  [[nodiscard]] virtual bool has_own_halves() const { return false; }
+  /// b and x are two vectors.
+  virtual PetscErrorCode half(Half part, Vec b, Vec x);
+  /// E
+  virtual PetscErrorCode pivots(Vec e);
+  /// What goes between the halves is the matrix' diagonal but for a factor (SSOR), not E.
+  [[nodiscard]] virtual bool scales_by_diagonal() const { return false; }
+
+  /// Prints settings, backend and sizes. Collective.
+  virtual PetscErrorCode view(const RankViewer& viewer) const = 0;
 
   /// Drops what analyse() made. To be called before the destructor, which reports no errors.
   virtual PetscErrorCode reset() = 0;
 };
+
+inline PetscErrorCode Preconditioner::iterate(Vec /*b*/, Vec /*x*/, PetscInt /*iterations*/, bool /*from_zero*/) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "this type of the preconditioner does not iterate");
+}
+
+inline PetscErrorCode Preconditioner::half(Half /*part*/, Vec /*b*/, Vec /*x*/) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "this type of the preconditioner has no halves");
+}
+inline PetscErrorCode Preconditioner::pivots(Vec /*e*/) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "this type of the preconditioner has no halves");
+}
 
 }  // namespace taskdag::petsc

@@ -26,8 +26,6 @@ std::vector<const char*> collect(const char* PcType::*text, const Wanted& wanted
 }
 
 bool any(const PcType&) { return true; }
-bool available(const PcType& type) { return type.make != nullptr; }
-bool reserved(const PcType& type) { return type.make == nullptr; }
 bool with_halves(const PcType& type) { return type.has_halves; }
 
 }  // namespace
@@ -35,15 +33,6 @@ bool with_halves(const PcType& type) { return type.has_halves; }
 const PcType* find_type(PCTaskDAGType type) {
   const auto place = static_cast<std::size_t>(type);
   return place < pc_types.size() ? &pc_types[place] : nullptr;
-}
-
-PetscErrorCode check_available(MPI_Comm comm, const PcType& type) {
-  PetscFunctionBegin;
-  if (type.make) PetscFunctionReturn(PETSC_SUCCESS);
-  std::string names;
-  PetscCall(guarded([&] { names = join(collect(&PcType::name, available), " or "); }));
-  SETERRQ(comm, PETSC_ERR_SUP, "-pc_taskdag_type %s is not built yet: %s are planned; use %s", type.name, type.title,
-          names.c_str());
 }
 
 PetscErrorCode check_halves(MPI_Comm comm, const PcType& type) {
@@ -55,10 +44,8 @@ PetscErrorCode check_halves(MPI_Comm comm, const PcType& type) {
 }
 
 OptionRow type_row() {
-  std::string help = "What to do: " + join(collect(&PcType::title, available), " or ");
-  for (const char* name : collect(&PcType::name, reserved))
-    help += std::string("; ") + name + " is reserved and refused";
-  return {"-pc_taskdag_type", find_type(Settings{}.type)->name, join(collect(&PcType::name, available)), help};
+  return {"-pc_taskdag_type", find_type(Settings{}.type)->name, join(collect(&PcType::name, any)),
+          "What to do: " + join(collect(&PcType::title, any), " or ")};
 }
 
 PetscErrorCode read_type(OptionItems items, PCTaskDAGType* type) {

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "options.hpp"
+#include "pc/eisenstat.hpp"
 #include "pc/factor_type.hpp"
 #include "pc/jacobi_type.hpp"
 #include "pc/preconditioner.hpp"
+#include "pc/sor_type.hpp"
 #include "settings.hpp"
 #include "taskdag/jacobi.hpp"
 #include "taskdagpetsc.h"
@@ -25,6 +27,8 @@ struct Settings {
   SweepSettings sweeps;
   FactorSettings factor;
   JacobiOptions jacobi;
+  SorSettings sor;
+  bool eisenstat = false;
 };
 
 /// One type.
@@ -32,17 +36,20 @@ struct PcType {
   PCTaskDAGType type;
   const char* name;   ///< as -pc_taskdag_type takes it
   const char* title;  ///< what it is, for -help
-  /// Null: reserved, and refused where it is set up. The settings outlive what is made. May throw.
+  /// The settings outlive what is made. May throw.
   std::unique_ptr<Preconditioner> (*make)(const Settings& settings);
   bool has_halves;  ///< apply() takes the symmetric halves too
+  bool iterates;    ///< has iterate()
 };
 
 /// In the order of PCTaskDAGType.
 inline constexpr auto pc_types = std::to_array<PcType>({
-    {PC_TASKDAG_ILU, "ilu", "ILU", make_ilu, false},
-    {PC_TASKDAG_ICC, "icc", "ICC", make_icc, true},
-    {PC_TASKDAG_JACOBI, "jacobi", "Jacobi sweeps", make_jacobi, false},
-    {PC_TASKDAG_SOR, "sor", "Gauss-Seidel and SOR sweeps", nullptr, false},
+    {PC_TASKDAG_ILU, "ilu", "ILU", make_ilu, false, false},
+    {PC_TASKDAG_ICC, "icc", "ICC", make_icc, true, false},
+    {PC_TASKDAG_JACOBI, "jacobi", "Jacobi sweeps", make_jacobi, false, false},
+    {PC_TASKDAG_SOR, "sor", "SOR and SSOR sweeps", make_sor, false, true},
+    {PC_TASKDAG_DILU, "dilu", "DILU", make_dilu, false, false},
+    {PC_TASKDAG_DIC, "dic", "DIC", make_dic, true, false},
 });
 
 /// Options that belong to one type or to several.
@@ -52,21 +59,22 @@ struct TypeOptions {
   PetscErrorCode (*read)(OptionItems items, Settings* settings);
   /// Whether what was set up with `a` does for `b`.
   bool (*same)(const Settings& a, const Settings& b);
+  /// Whether the numeric phase alone is to be repeated for `b`.
+  bool (*same_pattern)(const Settings& a, const Settings& b);
   /// PETSc's setters for them; null: none.
   PetscErrorCode (*compose_setters)(PC pc, bool present);
 };
 
 /// In the order of -help and of the option table.
 inline constexpr auto type_options = std::to_array<TypeOptions>({
-    {jacobi_rows, read_jacobi, same_jacobi, nullptr},
-    {factor_rows, read_factor, same_factor, compose_factor_setters},
+    {jacobi_rows, read_jacobi, same_jacobi, same_jacobi, compose_jacobi_setters},
+    {sor_rows, read_sor, same_sor, same_sor, compose_sor_setters},
+    {eisenstat_rows, read_eisenstat, same_eisenstat, same_eisenstat, nullptr},
+    {factor_rows, read_factor, same_factor, same_factor_pattern, compose_factor_setters},
 });
 
 /// The type's row, or null.
 const PcType* find_type(PCTaskDAGType type);
-
-/// The error for a type that is reserved; success for all others.
-PetscErrorCode check_available(MPI_Comm comm, const PcType& type);
 
 /// The error for a type without symmetric halves; success for all others.
 PetscErrorCode check_halves(MPI_Comm comm, const PcType& type);

@@ -1,0 +1,198 @@
+// Of incomplete factorisations; what PETSc's PCFactor functions set comes by those.
+#include "matfactor/factor_options.hpp"
+#include "pc/access.hpp"
+
+using namespace taskdag::petsc;
+
+/*@
+  PCTaskDAGSetOrdering - Sets the ordering of the factor
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- ordering - its name
+
+  Options Database Key:
+. -pc_taskdag_ordering <ordering>
+
+  Level: advanced
+
+  Note:
+  auto, or any registered ordering; PCFactorSetMatOrderingType() sets the same.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetOrdering()`
+@*/
+PetscErrorCode PCTaskDAGSetOrdering(PC pc, const char ordering[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_ordering", ordering));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetOrdering - Gets the ordering of the factor
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. ordering - its name, which stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetOrdering()`
+@*/
+PetscErrorCode PCTaskDAGGetOrdering(PC pc, const char* ordering[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, ordering, [](const Settings& settings) { return settings.factor.ordering.c_str(); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGSetICCShift - Sets what ICC does at a bad pivot
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- shift - its name
+
+  Options Database Key:
+. -pc_taskdag_icc_shift <shift>
+
+  Level: advanced
+
+  Note:
+  scaled, or petsc.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetICCShift()`
+@*/
+PetscErrorCode PCTaskDAGSetICCShift(PC pc, const char shift[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_icc_shift", shift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetICCShift - Gets what ICC does at a bad pivot
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. shift - its name, which stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetICCShift()`
+@*/
+PetscErrorCode PCTaskDAGGetICCShift(PC pc, const char* shift[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, shift, [](const Settings& settings) { return icc_shift_name(settings.factor); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGSetFill - Sets where levels of fill may be
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- fill - its name
+
+  Options Database Key:
+. -pc_taskdag_fill <fill>
+
+  Level: advanced
+
+  Note:
+  all, or blocks.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetFill()`
+@*/
+PetscErrorCode PCTaskDAGSetFill(PC pc, const char fill[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_fill", fill));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetFill - Gets where levels of fill may be
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. fill - its name, which stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetFill()`
+@*/
+PetscErrorCode PCTaskDAGGetFill(PC pc, const char* fill[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, fill, [](const Settings& settings) { return fill_name(settings.factor.fill); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGSetEisenstat - Sets whether Eisenstat's trick saves the products with the matrix
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- eisenstat - the value
+
+  Options Database Key:
+. -pc_taskdag_eisenstat <eisenstat>
+
+  Level: advanced
+
+  Note:
+  For SOR, DILU, DIC, and ILU(0) and ICC(0) that are one of them.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetEisenstat()`
+@*/
+PetscErrorCode PCTaskDAGSetEisenstat(PC pc, PetscBool eisenstat) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, eisenstat, 2);
+  PetscCall(set_option(pc, "-pc_taskdag_eisenstat", eisenstat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetEisenstat - Gets whether Eisenstat's trick saves the products with the matrix
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. eisenstat - the value
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetEisenstat()`
+@*/
+PetscErrorCode PCTaskDAGGetEisenstat(PC pc, PetscBool* eisenstat) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, eisenstat, [](const Settings& settings) { return to_petsc(settings.eisenstat); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

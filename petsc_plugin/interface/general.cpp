@@ -1,0 +1,194 @@
+// What a preconditioner is and where it works.
+#include "pc/access.hpp"
+
+using namespace taskdag::petsc;
+
+const char* const PCTaskDAGTypes[] = {"ilu", "icc",           "jacobi",      "sor",  "dilu",
+                                      "dic", "PCTaskDAGType", "PC_TASKDAG_", nullptr};
+const char* const PCTaskDAGBackends[] = {"auto", "cuda", "host", "PCTaskDAGBackend", "PC_TASKDAG_BACKEND_", nullptr};
+
+/*MC
+  PCTASKDAG - Incomplete factorisations, SOR and Jacobi sweeps as tasks that depend on each other, on a GPU or on host
+  threads
+
+  Options Database Keys:
++ -pc_taskdag_type <ilu,icc,jacobi,sor,dilu,dic> - what it is
+- -pc_taskdag_backend <auto,cuda,host>           - where it works
+
+  Level: beginner
+
+  Notes:
+  With the ordering of PETSc's own preconditioner it is the same one, with as many iterations. On several ranks it works
+  on the rows and columns of each, as block Jacobi with one block a rank.
+
+  -help shows all options; the setters of `PCILU`, `PCICC`, `PCSOR` and `PCJACOBI` are taken, too.
+
+.seealso: `PCTaskDAGSetType()`, `PCTaskDAGSetBackend()`, `PCILU`, `PCICC`, `PCSOR`, `PCJACOBI`
+M*/
+
+/*MC
+  MATSOLVERTASKDAG - Incomplete factorisations by TaskDAG inside `PCILU` and `PCICC`, and wherever PETSc factors a
+matrix incompletely
+
+  Options Database Key:
+. -pc_factor_mat_solver_type taskdag - takes it
+
+  Level: beginner
+
+.seealso: `PCTASKDAG`, `PCFactorSetMatSolverType()`
+M*/
+
+/*@
+  PCTaskDAGSetType - Sets what a preconditioner does
+
+  Logically Collective
+
+  Input Parameters:
++ pc   - the preconditioner, others than `PCTASKDAG` ignore this
+- type - ILU, ICC, Jacobi, SOR, DILU or DIC
+
+  Options Database Key:
+. -pc_taskdag_type <type>
+
+  Level: beginner
+
+  Note:
+  Another type than before discards what was set up.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetType()`
+@*/
+PetscErrorCode PCTaskDAGSetType(PC pc, PCTaskDAGType type) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, type, 2);
+  PetscCheck(find_type(type), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "PCTaskDAGType %d is not known",
+             static_cast<int>(type));
+  PetscCall(set_option(pc, "-pc_taskdag_type", PCTaskDAGTypes[type]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetType - Gets what a preconditioner does
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. type - ILU, ICC, Jacobi, SOR, DILU or DIC
+
+  Level: beginner
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetType()`
+@*/
+PetscErrorCode PCTaskDAGGetType(PC pc, PCTaskDAGType* type) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, type, [](const Settings& settings) { return settings.type; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGSetBackend - Sets where a preconditioner works
+
+  Logically Collective
+
+  Input Parameters:
++ pc      - the preconditioner, others than `PCTASKDAG` ignore this
+- backend - a GPU, host threads, or a choice by where the data lives and by size
+
+  Options Database Key:
+. -pc_taskdag_backend <backend>
+
+  Level: beginner
+
+  Note:
+  Another backend than before discards what was set up.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetBackend()`
+@*/
+PetscErrorCode PCTaskDAGSetBackend(PC pc, PCTaskDAGBackend backend) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, backend, 2);
+  PetscCheck(backend >= PC_TASKDAG_BACKEND_AUTO && backend <= PC_TASKDAG_BACKEND_HOST, PETSC_COMM_SELF,
+             PETSC_ERR_ARG_OUTOFRANGE, "PCTaskDAGBackend %d is not known", static_cast<int>(backend));
+  PetscCall(set_option(pc, "-pc_taskdag_backend", PCTaskDAGBackends[backend]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetBackend - Gets where a preconditioner is to work
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. backend - what was asked for; -ksp_view says what was chosen
+
+  Level: beginner
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetBackend()`
+@*/
+PetscErrorCode PCTaskDAGGetBackend(PC pc, PCTaskDAGBackend* backend) {
+  static_assert(static_cast<int>(taskdag::Backend::automatic) == PC_TASKDAG_BACKEND_AUTO);
+  static_assert(static_cast<int>(taskdag::Backend::cuda) == PC_TASKDAG_BACKEND_CUDA);
+  static_assert(static_cast<int>(taskdag::Backend::host) == PC_TASKDAG_BACKEND_HOST);
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(
+      pc, backend, [](const Settings& settings) { return static_cast<PCTaskDAGBackend>(settings.backend.wanted); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGSetThreads - Sets the number of host threads of a rank
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- threads - the value
+
+  Options Database Key:
+. -pc_taskdag_threads <threads>
+
+  Level: advanced
+
+  Note:
+  0 (the default) shares the processors among the ranks of a node.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetThreads()`
+@*/
+PetscErrorCode PCTaskDAGSetThreads(PC pc, PetscInt threads) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, threads, 2);
+  PetscCall(set_option(pc, "-pc_taskdag_threads", threads));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetThreads - Gets the number of host threads of a rank
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. threads - the value
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetThreads()`
+@*/
+PetscErrorCode PCTaskDAGGetThreads(PC pc, PetscInt* threads) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, threads, [](const Settings& settings) { return settings.backend.threads; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,349 @@
+// How sweeps and factorisations are run.
+#include "options.hpp"
+#include "pc/access.hpp"
+
+using namespace taskdag;
+using namespace taskdag::petsc;
+
+/*@
+  PCTaskDAGSetSchedule - Sets the schedule of the triangular sweeps
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- schedule - its name
+
+  Options Database Key:
+. -pc_taskdag_schedule <schedule>
+
+  Level: advanced
+
+  Note:
+  Schedules change the time, not the result beyond rounding. Names are those of -help.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetSchedule()`
+@*/
+PetscErrorCode PCTaskDAGSetSchedule(PC pc, const char schedule[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_schedule", schedule));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetSchedule - Gets the schedule of the triangular sweeps
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. schedule - its name, which stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetSchedule()`
+@*/
+PetscErrorCode PCTaskDAGGetSchedule(PC pc, const char* schedule[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, schedule, [](const Settings& settings) { return to_string(settings.sweeps.schedule); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGSetTune - Sets whether the schedule auto times some schedules at set-up and keeps the fastest
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- tune - the value
+
+  Options Database Key:
+. -pc_taskdag_tune <tune>
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetTune()`
+@*/
+PetscErrorCode PCTaskDAGSetTune(PC pc, PetscBool tune) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, tune, 2);
+  PetscCall(set_option(pc, "-pc_taskdag_tune", tune));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetTune - Gets whether the schedule auto times some schedules at set-up and keeps the fastest
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. tune - the value
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetTune()`
+@*/
+PetscErrorCode PCTaskDAGGetTune(PC pc, PetscBool* tune) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, tune, [](const Settings& settings) { return to_petsc(settings.sweeps.tune); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGSetTuneFile - Sets the file that keeps what tuning has found, for later runs
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- file - its name, or `NULL` for none
+
+  Options Database Key:
+. -pc_taskdag_tune_file <file>
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetTuneFile()`
+@*/
+PetscErrorCode PCTaskDAGSetTuneFile(PC pc, const char file[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  if (!file || !*file) {
+    PetscCall(change_settings(pc, [](Settings& settings) { settings.sweeps.tune_file.clear(); }));
+  } else {
+    PetscCall(set_option(pc, "-pc_taskdag_tune_file", file));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetTuneFile - Gets the file that keeps what tuning has found, for later runs
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. file - its name, empty for none; it stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetTuneFile()`
+@*/
+PetscErrorCode PCTaskDAGGetTuneFile(PC pc, const char* file[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, file, [](const Settings& settings) { return settings.sweeps.tune_file.c_str(); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGSetFactorSchedule - Sets who runs the rows of the numeric factorisation
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- schedule - its name
+
+  Options Database Key:
+. -pc_taskdag_factor_schedule <schedule>
+
+  Level: advanced
+
+  Note:
+  auto, lists or engine.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetFactorSchedule()`
+@*/
+PetscErrorCode PCTaskDAGSetFactorSchedule(PC pc, const char schedule[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_factor_schedule", schedule));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetFactorSchedule - Gets who runs the rows of the numeric factorisation
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. schedule - its name, which stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetFactorSchedule()`
+@*/
+PetscErrorCode PCTaskDAGGetFactorSchedule(PC pc, const char* schedule[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, schedule, [](const Settings& settings) { return factor_schedule_name(settings.sweeps); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGSetEngineScheduler - Sets who starts the tasks of the task engine
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- scheduler - its name
+
+  Options Database Key:
+. -pc_taskdag_engine_scheduler <scheduler>
+
+  Level: advanced
+
+  Note:
+  megakernel, controller or timesliced; for the schedules engine and Jacobi forms by tasks.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetEngineScheduler()`
+@*/
+PetscErrorCode PCTaskDAGSetEngineScheduler(PC pc, const char scheduler[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_engine_scheduler", scheduler));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetEngineScheduler - Gets who starts the tasks of the task engine
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. scheduler - its name, which stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetEngineScheduler()`
+@*/
+PetscErrorCode PCTaskDAGGetEngineScheduler(PC pc, const char* scheduler[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, scheduler, [](const Settings& settings) { return scheduler_name(settings.sweeps); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGSetEngineDependencies - Sets when tasks of the task engine start
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- dependencies - its name
+
+  Options Database Key:
+. -pc_taskdag_engine_dependencies <dependencies>
+
+  Level: advanced
+
+  Note:
+  ordered, individual or phases; for the schedules engine.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetEngineDependencies()`
+@*/
+PetscErrorCode PCTaskDAGSetEngineDependencies(PC pc, const char dependencies[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_engine_dependencies", dependencies));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetEngineDependencies - Gets when tasks of the task engine start
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. dependencies - its name, which stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetEngineDependencies()`
+@*/
+PetscErrorCode PCTaskDAGGetEngineDependencies(PC pc, const char* dependencies[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, dependencies,
+                        [](const Settings& settings) { return engine::to_string(settings.sweeps.run.dependencies); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGSetTrace - Sets the file for the tasks that the task engine has run
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- file - its name, or `NULL` for none
+
+  Options Database Key:
+. -pc_taskdag_trace <file>
+
+  Level: advanced
+
+  Note:
+  A run without the task engine is an error of PCSetUp().
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetTrace()`
+@*/
+PetscErrorCode PCTaskDAGSetTrace(PC pc, const char file[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  if (!file || !*file) {
+    PetscCall(change_settings(pc, [](Settings& settings) {
+      settings.sweeps.trace_file.clear();
+      settings.sweeps.run.trace = false;
+    }));
+  } else {
+    PetscCall(set_option(pc, "-pc_taskdag_trace", file));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetTrace - Gets the file for the tasks that the task engine has run
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. file - its name, empty for none; it stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetTrace()`
+@*/
+PetscErrorCode PCTaskDAGGetTrace(PC pc, const char* file[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, file, [](const Settings& settings) { return settings.sweeps.trace_file.c_str(); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,72 @@
+// PETSc's own setters and getters of PCJACOBI.
+#include "pc/access.hpp"
+#include "pc/jacobi_type.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+// Types go by name: releases of PETSc number them in different ways, and the older ones have no rowl1.
+PetscErrorCode set_type(PC pc, PCJacobiType type) {
+  PetscFunctionBegin;
+  PetscCall(set_option(pc, "-pc_taskdag_jacobi_type", PCJacobiTypes[type]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_type(PC pc, PCJacobiType* type) {
+  PetscFunctionBegin;
+  const char* const name = jacobi_type_name(settings_of(pc).jacobi.diagonal);
+  PetscInt place = 0;
+  PetscBool found = PETSC_FALSE;
+  PetscInt count = 0;
+  // Behind the names come that of the enumeration and its prefix.
+  while (PCJacobiTypes[count + 2]) ++count;
+  PetscCall(PetscEListFind(count, PCJacobiTypes, name, &place, &found));
+  PetscCheck(found, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
+             "this PETSc has no PCJacobiType for %s", name);
+  *type = static_cast<PCJacobiType>(place);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_use_abs(PC pc, PetscBool use) { return set_option(pc, "-pc_taskdag_jacobi_abs", use); }
+
+PetscErrorCode get_use_abs(PC pc, PetscBool* use) {
+  *use = to_petsc(settings_of(pc).jacobi.absolute);
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode set_l1_scale(PC pc, PetscReal scale) { return set_option(pc, "-pc_taskdag_jacobi_rowl1_scale", scale); }
+
+PetscErrorCode get_l1_scale(PC pc, PetscReal* scale) {
+  *scale = settings_of(pc).jacobi.l1_scale;
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode set_fix_diagonal(PC pc, PetscBool fix) {
+  PetscFunctionBegin;
+  PetscCheck(fix, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
+             "-pc_taskdag_type jacobi puts 1 in the place of zero diagonal entries always");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_fix_diagonal(PC /*pc*/, PetscBool* fix) {
+  *fix = PETSC_TRUE;
+  return PETSC_SUCCESS;
+}
+
+}  // namespace
+
+PetscErrorCode compose_jacobi_setters(PC pc, bool present) {
+  PetscFunctionBegin;
+  auto* object = reinterpret_cast<PetscObject>(pc);
+  PetscCall(PetscObjectComposeFunction(object, "PCJacobiSetType_C", present ? set_type : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCJacobiGetType_C", present ? get_type : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCJacobiSetUseAbs_C", present ? set_use_abs : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCJacobiGetUseAbs_C", present ? get_use_abs : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCJacobiSetRowl1Scale_C", present ? set_l1_scale : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCJacobiGetRowl1Scale_C", present ? get_l1_scale : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCJacobiSetFixDiagonal_C", present ? set_fix_diagonal : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCJacobiGetFixDiagonal_C", present ? get_fix_diagonal : nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

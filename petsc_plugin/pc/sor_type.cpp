@@ -1,0 +1,400 @@
+#include "pc/sor_type.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "mat/bridge.hpp"
+#include "mat/indices.hpp"
+#include "mat/off_diagonal.hpp"
+#include "matfactor/engine_runs.hpp"
+#include "matfactor/sweep_view.hpp"
+#include "option_checks.hpp"
+#include "ordering/attached_blocks.hpp"
+#include "ordering/orderings.hpp"
+#include "pc/types.hpp"
+#include "taskdag/sor.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+/// A sweep under PCSOR's name.
+struct Sweep {
+  MatSORType type;
+  const char* name;
+  const char* option;
+  const char* help;
+};
+// In the order in which PCSOR reads them: where several are given, the last one counts.
+constexpr std::array<Sweep, 6> sweeps = {{
+    {SOR_SYMMETRIC_SWEEP, "symmetric", "-pc_taskdag_sor_symmetric", "SSOR; as PETSc's, on one rank only"},
+    {SOR_BACKWARD_SWEEP, "backward", "-pc_taskdag_sor_backward", "SOR from the last row on; on one rank only"},
+    {SOR_FORWARD_SWEEP, "forward", "-pc_taskdag_sor_forward", "SOR from the first row on; on one rank only"},
+    {SOR_LOCAL_SYMMETRIC_SWEEP, "local_symmetric", "-pc_taskdag_sor_local_symmetric",
+     "SSOR of each rank's own rows; counts where no sweep is named"},
+    {SOR_LOCAL_BACKWARD_SWEEP, "local_backward", "-pc_taskdag_sor_local_backward",
+     "Backward SOR of each rank's own rows"},
+    {SOR_LOCAL_FORWARD_SWEEP, "local_forward", "-pc_taskdag_sor_local_forward", "Forward SOR of each rank's own rows"},
+}};
+
+struct SorRows {
+  OptionRow omega{"-pc_taskdag_sor_omega", number(SorSettings{}.omega), "more than 0, less than 2",
+                  "Relaxation factor of SOR"};
+  OptionRow shift{"-pc_taskdag_sor_diagonal_shift", number(SorSettings{}.shift), "a finite number",
+                  "What SOR adds to diagonal entries; as PETSc's, nothing below 0 with omega 1"};
+  OptionRow iterations{"-pc_taskdag_sor_its", std::to_string(SorSettings{}.iterations), "1 or more",
+                       "SOR iterations per application; ranks exchange values between them"};
+  OptionRow local{"-pc_taskdag_sor_lits", std::to_string(SorSettings{}.local_iterations), "1 or more",
+                  "Iterations on a rank's own rows in each of them"};
+  [[nodiscard]] static OptionRow sweep(const Sweep& sweep) {
+    return {sweep.option, "false", "true, false", sweep.help};
+  }
+};
+
+const Sweep& find_sweep(MatSORType type) {
+  for (const Sweep& sweep : sweeps) {
+    if (sweep.type == type) return sweep;
+  }
+  return sweeps[3];
+}
+
+bool is_local(MatSORType type) { return (type & SOR_LOCAL_SYMMETRIC_SWEEP) != 0; }
+
+SorSweep to_sweep(MatSORType type) {
+  const bool forward = (type & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP)) != 0;
+  const bool backward = (type & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP)) != 0;
+  if (forward && backward) return SorSweep::symmetric;
+  return forward ? SorSweep::forward : SorSweep::backward;
+}
+
+class SorPreconditioner final : public Preconditioner, private Bridge {
+ public:
+  explicit SorPreconditioner(const Settings& settings) : settings_(settings) {}
+
+  PetscErrorCode attach(Mat whole) override {
+    whole_ = whole;
+    return couplings_.attach(whole);
+  }
+  PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
+  PetscErrorCode update(Mat matrix, bool error_if_failure) override;
+  [[nodiscard]] std::optional<MatFactorError> failure() const override { return error_; }
+  PetscErrorCode apply(Apply part, Vec b, Vec x) override;
+  PetscErrorCode apply(Apply part, Mat b, Mat x) override;
+  PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) override;
+  [[nodiscard]] bool has_own_halves() const override {
+    return to_sweep(own().sweep) == SorSweep::symmetric && own().iterations == 1 && own().local_iterations == 1;
+  }
+  PetscErrorCode half(Half part, Vec b, Vec x) override;
+  PetscErrorCode pivots(Vec e) override;
+  [[nodiscard]] bool scales_by_diagonal() const override { return true; }
+  PetscErrorCode view(const RankViewer& viewer) const override;
+  PetscErrorCode reset() override;
+
+ private:
+  [[nodiscard]] const SorSettings& own() const { return settings_.sor; }
+  PetscErrorCode order(Mat matrix);
+  PetscErrorCode check_transposed(Apply part, MPI_Comm comm) const;
+  PetscErrorCode load(Mat matrix, bool error_if_failure);
+  PetscErrorCode check_ranks(MPI_Comm comm) const;
+  PetscErrorCode local(Vec b, Vec x, PetscInt iterations, SorStart start);
+  [[nodiscard]] PetscLogDouble flops(PetscInt iterations, SorStart start) const;
+  PetscErrorCode write_trace() const;
+
+  const Settings& settings_;
+  OffDiagonal couplings_;
+  Mat whole_ = nullptr;  ///< not owned
+  IS row_ = nullptr;     ///< the ordering; null: natural
+  std::string ordering_;
+  std::string trace_file_;
+  std::optional<Sor> sor_;
+  MatFactorError error_ = MAT_FACTOR_NOERROR;
+};
+
+PetscErrorCode SorPreconditioner::order(Mat matrix) {
+  PetscFunctionBegin;
+  const std::string& wanted = settings_.factor.ordering;
+  // Another order of the rows is another preconditioner: automatic is the matrix' own, as PETSc's.
+  PetscCall(guarded([&] { ordering_ = wanted == ordering_auto ? MATORDERINGNATURAL : wanted; }));
+  if (ordering_ == MATORDERINGNATURAL) PetscFunctionReturn(PETSC_SUCCESS);
+  IS col = nullptr;
+  PetscBool equal = PETSC_FALSE;
+  PetscCall(make_ordering(matrix, ordering_, settings_.backend, &row_, &col));
+  const PetscErrorCode compared = ISEqual(row_, col, &equal);
+  PetscCall(ISDestroy(&col));
+  PetscCall(compared);
+  PetscCheck(equal == PETSC_TRUE, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "SOR needs one order for rows and columns: the ordering %s has two", ordering_.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::analyse(Mat matrix, bool error_if_failure) {
+  PetscFunctionBegin;
+  EventScope event;
+  PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
+  PetscCall(reset());
+  PetscCall(order(matrix));
+  PetscCall(prepare(matrix, false, settings_.backend));
+  if (rows() > 0) {
+    std::shared_ptr<const RowBlocks> blocks;
+    std::vector<Index> order;
+    PetscCall(attached_blocks(matrix, row_, &blocks));
+    PetscCall(read_index_set(row_, &order));
+    PetscCall(guarded([&] { trace_file_ = settings_.sweeps.trace_file; }));
+    PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+      const SweepSettings& wanted = settings_.sweeps;
+      const SorOptions options{own().omega, own().shift,      wanted.schedule, wanted.run,
+                               wanted.tune, wanted.tune_file, blocks};
+      sor_.emplace(backend_->context, view.pattern, space, options, order, stream);
+    }));
+    applies_by_program_ = sor_->info().lower_schedule == SolveSchedule::engine;
+  }
+  PetscCall(load(matrix, error_if_failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::update(Mat matrix, bool error_if_failure) {
+  PetscFunctionBegin;
+  PetscCall(load(matrix, error_if_failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::load(Mat matrix, bool error_if_failure) {
+  PetscFunctionBegin;
+  error_ = MAT_FACTOR_NOERROR;
+  if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  EventScope event;
+  PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(matrix)));
+  FactorStatus status;
+  PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+    status = sor_->update_values(view.values, space, stream);
+  }));
+  PetscCall(log_flops(on_cuda(), static_cast<PetscLogDouble>(rows())));
+  if (status.ok()) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool zero = status.outcome == FactorOutcome::zero_pivot;
+  PetscCheck(!error_if_failure, PETSC_COMM_SELF, zero ? PETSC_ERR_MAT_LU_ZRPVT : PETSC_ERR_FP,
+             "SOR cannot divide by the diagonal entry of row %d, it is %s", static_cast<int>(status.first_row),
+             zero ? "zero" : "not finite");
+  error_ = zero ? MAT_FACTOR_NUMERIC_ZEROPIVOT : MAT_FACTOR_OTHER;
+  PetscCall(PetscInfo(matrix, "The diagonal entry of row %d is %s\n", static_cast<int>(status.first_row),
+                      zero ? "zero" : "not finite"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::check_ranks(MPI_Comm comm) const {
+  PetscFunctionBegin;
+  PetscCheck(!couplings_.has_ranks() || is_local(own().sweep), comm, PETSC_ERR_SUP,
+             "SOR across ranks is not supported, as in PETSc: use -pc_taskdag_sor_local_%s",
+             to_string(to_sweep(own().sweep)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::local(Vec b, Vec x, PetscInt iterations, SorStart start) {
+  PetscFunctionBegin;
+  PetscCheck(iterations <= std::numeric_limits<int>::max(), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "so many SOR iterations are not possible: %" PetscInt_FMT, iterations);
+  const auto work = [&](const Arrays& arrays, Stream stream) {
+    sor_->iterate(to_sweep(own().sweep), static_cast<int>(iterations), start, arrays.b, arrays.x, arrays.space, stream);
+  };
+  PetscCall(with_arrays(b, x, flops(iterations, start), work,
+                        start == SorStart::given ? ResultUse::updated : ResultUse::written));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) {
+  PetscFunctionBegin;
+  PetscCall(check_ranks(PetscObjectComm(reinterpret_cast<PetscObject>(b))));
+  const PetscInt lits = own().local_iterations;
+  const auto product =
+      static_cast<double>(iterations) * static_cast<double>(own().iterations) * static_cast<double>(lits);
+  PetscCheck(product <= std::numeric_limits<int>::max(), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "so many SOR iterations are not possible: %g", product);
+  const PetscInt its = iterations * own().iterations;
+  if (!couplings_.has_ranks()) {
+    PetscCall(local(b, x, its * lits, from_zero ? SorStart::zero : SorStart::given));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt k = 0; k < its; ++k) {
+    Vec rest = nullptr;
+    if (k == 0 && from_zero) {
+      PetscCall(local(b, x, lits, SorStart::zero));
+    } else {
+      PetscCall(couplings_.residual(b, x, &rest));
+      PetscCall(local(rest, x, lits, SorStart::given));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// As PETSc's: only where the transposed operator is the operator.
+PetscErrorCode SorPreconditioner::check_transposed(Apply part, MPI_Comm comm) const {
+  PetscFunctionBegin;
+  if (part == Apply::full) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscBool known = PETSC_FALSE;
+  PetscBool symmetric = PETSC_FALSE;
+  PetscCall(MatIsSymmetricKnown(whole_, &known, &symmetric));
+  PetscCheck(known && symmetric && to_sweep(own().sweep) == SorSweep::symmetric, comm, PETSC_ERR_SUP,
+             "SOR is applied transposed only where the matrix is known to be symmetric (MatSetOption()) and the sweep "
+             "is symmetric");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::apply(Apply part, Vec b, Vec x) {
+  PetscFunctionBegin;
+  PetscCall(check_transposed(part, PetscObjectComm(reinterpret_cast<PetscObject>(b))));
+  PetscCall(iterate(b, x, 1, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::apply(Apply part, Mat b, Mat x) {
+  PetscFunctionBegin;
+  PetscCall(check_transposed(part, PetscObjectComm(reinterpret_cast<PetscObject>(b))));
+  PetscInt columns = 0;
+  PetscCall(MatGetSize(b, nullptr, &columns));
+  for (PetscInt k = 0; k < columns; ++k) {
+    Vec from = nullptr;
+    Vec to = nullptr;
+    PetscCall(MatDenseGetColumnVecRead(b, k, &from));
+    PetscCall(MatDenseGetColumnVecWrite(x, k, &to));
+    PetscCall(iterate(from, to, 1, true));
+    PetscCall(MatDenseRestoreColumnVecWrite(x, k, &to));
+    PetscCall(MatDenseRestoreColumnVecRead(b, k, &from));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::half(Half part, Vec b, Vec x) {
+  PetscFunctionBegin;
+  if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto flops = static_cast<PetscLogDouble>(sor_->info().entries);
+  PetscCall(with_arrays(b, x, flops, [&](const Arrays& arrays, Stream stream) {
+    apply_half(*sor_, part, arrays.b, arrays.x, arrays.space, stream);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::pivots(Vec e) {
+  PetscFunctionBegin;
+  if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscScalar* array = nullptr;
+  PetscCall(VecGetArrayWrite(e, &array));
+  const PetscErrorCode taken = guarded([&] { sor_->pivots(array, MemorySpace::host); });
+  PetscCall(VecRestoreArrayWrite(e, &array));
+  PetscCall(taken);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscLogDouble SorPreconditioner::flops(PetscInt iterations, SorStart start) const {
+  if (!sor_) return 0.0;
+  // A sweep alone takes the whole matrix; from zero, and one after the other, half of it.
+  const auto whole = 2.0 * static_cast<PetscLogDouble>(sor_->info().entries);
+  const auto its = static_cast<PetscLogDouble>(iterations);
+  const double first = start == SorStart::zero ? 0.5 * whole : 0.0;
+  const auto n = static_cast<PetscLogDouble>(rows());
+  if (to_sweep(own().sweep) == SorSweep::symmetric) {
+    return its * (whole + 6.0 * n) + (start == SorStart::zero ? 0.0 : 0.5 * whole);
+  }
+  return its * (whole + n) - first;
+}
+
+PetscErrorCode SorPreconditioner::view(const RankViewer& viewer) const {
+  PetscFunctionBegin;
+  const std::string title = "sizes: ";
+  const SorInfo none;
+  const SorInfo& sizes = sor_ ? sor_->info() : none;
+  std::string text;
+  std::vector<RankNumber> numbers;
+  bool each = false;
+  PetscCall(describe_blocks(row_, &text));
+  PetscCall(guarded([&] {
+    if (!text.empty()) text = ": " + text;
+    text = "matrix ordering: " + (ordering_.empty() ? std::string(MATORDERINGNATURAL) : ordering_) + text + '\n' +
+           backend_line();
+  }));
+  PetscCall(view_texts(viewer, text));
+  PetscCall(PetscViewerASCIIPrintf(viewer.viewer,
+                                   "  SOR: %s, iterations = %" PetscInt_FMT ", local iterations = %" PetscInt_FMT
+                                   ", omega = %g, diagonal shift = %g\n",
+                                   find_sweep(own().sweep).name, own().iterations, own().local_iterations, own().omega,
+                                   own().shift));
+  if (!backend_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(shows_each_rank(viewer, &each));
+  PetscCall(guarded([&] {
+    numbers = size_numbers(sizes);
+    text = each ? number_text(title, numbers) + '\n' : "";
+    if (sor_) text += schedules_line(sizes, settings_.sweeps.schedule);
+    if (applies_by_program_) {
+      text += std::string("engine: sweeps as a program, scheduler ") +
+              engine::to_string(settings_.sweeps.run.scheduler) + ", dependencies " +
+              engine::to_string(settings_.sweeps.run.dependencies) + '\n' + describe(sor_->engine_runs());
+    }
+  }));
+  PetscCall(view_numbers(viewer, title, numbers));
+  PetscCall(view_texts(viewer, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::reset() {
+  PetscFunctionBegin;
+  const PetscErrorCode written = write_trace();
+  PetscCall(guarded([&] { sor_.reset(); }));
+  applies_by_program_ = false;
+  error_ = MAT_FACTOR_NOERROR;
+  backend_.reset();
+  PetscCall(source_.reset());
+  PetscCall(couplings_.reset());
+  PetscCall(ISDestroy(&row_));
+  PetscCall(written);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::write_trace() const {
+  PetscFunctionBegin;
+  if (!sor_ || trace_file_.empty() || !applies_by_program_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(guarded([&] { write_traces(sor_->engine_runs(), backend_->context.backend(), trace_file_); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+std::unique_ptr<Preconditioner> make_sor(const Settings& settings) {
+  return std::make_unique<SorPreconditioner>(settings);
+}
+
+std::vector<OptionRow> sor_rows() {
+  const SorRows rows;
+  std::vector<OptionRow> all = {rows.omega, rows.shift, rows.iterations, rows.local};
+  for (const Sweep& sweep : sweeps) all.push_back(SorRows::sweep(sweep));
+  return all;
+}
+
+PetscErrorCode read_sor(OptionItems PetscOptionsObject, Settings* settings) {
+  PetscFunctionBegin;
+  SorSettings& sor = settings->sor;
+  std::optional<SorRows> rows;
+  PetscCall(guarded([&] { rows.emplace(); }));
+  const auto read_real = [&](const OptionRow& option, PetscReal* value) {
+    PetscFunctionBegin;
+    PetscCall(check_real(PetscOptionsObject, option));
+    PetscCall(PetscOptionsReal(option.name, option.help.c_str(), nullptr, *value, value, nullptr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(read_real(rows->omega, &sor.omega));
+  PetscCheck(sor.omega > 0.0 && sor.omega < 2.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %g",
+             rows->omega.name, rows->omega.range.c_str(), sor.omega);
+  PetscCall(read_real(rows->shift, &sor.shift));
+  PetscCall(read_int(PetscOptionsObject, rows->iterations, 1, &sor.iterations));
+  PetscCall(read_int(PetscOptionsObject, rows->local, 1, &sor.local_iterations));
+  for (const Sweep& sweep : sweeps) {
+    bool chosen = false;
+    std::optional<OptionRow> option;
+    PetscCall(guarded([&] { option = SorRows::sweep(sweep); }));
+    PetscCall(read_bool(PetscOptionsObject, *option, &chosen));
+    if (chosen) sor.sweep = sweep.type;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool same_sor(const Settings& a, const Settings& b) { return a.sor.omega == b.sor.omega && a.sor.shift == b.sor.shift; }
+
+}  // namespace taskdag::petsc
