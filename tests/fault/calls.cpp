@@ -88,6 +88,27 @@ struct JacobiSweeps : Arrays {
   std::optional<Jacobi> jacobi;
 };
 
+struct SorSweeps : Arrays {
+  SorSweeps(const Site& where, SolveSchedule schedule)
+      : Arrays(where, small_grid()), options{.omega = 1.2, .schedule = schedule} {
+    if (schedule != SolveSchedule::blocks) return;
+    BlockOrdering ordering = block_multicolour(Context::create({.backend = Backend::host, .threads = 1}), a.pattern(),
+                                               MemorySpace::host, {.block_size = 16});
+    order = std::move(ordering.order);
+    options.blocks = std::make_shared<const RowBlocks>(std::move(ordering.blocks));
+  }
+  void make() { sor.emplace(*site.context, matrix_arrays.pattern(), site.space(), options, order, site.stream()); }
+  void load() { static_cast<void>(sor->update_values(matrix_arrays.values(), site.space(), site.stream())); }
+  void update() { static_cast<void>(sor->update_values(other.data(), site.space(), site.stream())); }
+  void iterate(SorSweep sweep, int iterations) {
+    sor->iterate(sweep, iterations, SorStart::zero, b.data(), x.data(), site.space(), site.stream());
+  }
+
+  SorOptions options;
+  std::vector<Index> order;
+  std::optional<Sor> sor;
+};
+
 const char* name_of(Apply part) {
   switch (part) {
     case Apply::full:
@@ -193,6 +214,17 @@ std::vector<Call> factor_calls(const Site& site, FactorKind kind, SolveSchedule 
     calls.push_back({"apply, " + name, prepare, [f, part] { f->apply(part); }, read, drop});
     calls.push_back({"apply_many, " + name, prepare, [f, part] { f->apply_many(part); }, read, drop});
   }
+  const auto half = [&](const char* name, auto apply) {
+    calls.push_back(
+        {name, prepare,
+         [f, apply] { (*f->factorization.*apply)(f->b.data(), f->x.data(), f->site.space(), f->site.stream()); }, read,
+         drop});
+  };
+  half("lower half", &Factorization::solve_lower);
+  half("upper half", &Factorization::solve_upper);
+  half("product with the upper half", &Factorization::multiply_upper);
+  calls.push_back({"pivots", prepare, [f] { f->factorization->pivots(f->x.data(), f->site.space(), f->site.stream()); },
+                   read, drop});
   calls.push_back({"growth", prepare, [f] { static_cast<void>(f->growth()); },
                    [f] { return std::vector<double>{f->growth()}; }, drop});
   calls.push_back({"copy_factor", prepare, [f] { static_cast<void>(f->factorization->copy_factor()); },
@@ -260,6 +292,50 @@ std::vector<Call> jacobi_calls(const Site& site) {
     if (sweep_form == JacobiForm::tiles || sweep_form == JacobiForm::resident) continue;
     calls.push_back({"solve, " + name, [j] { j->make(); }, [j] { j->solve(); }, [j] { return j->x.read(); }, drop});
   }
+  return calls;
+}
+
+std::vector<Call> sor_calls(const Site& site, SolveSchedule schedule) {
+  const auto s = std::make_shared<SorSweeps>(site, schedule);
+  const auto drop = [s] { s->sor.reset(); };
+  const auto read = [s] { return s->x.read(); };
+  const auto iterated = [s] {
+    s->iterate(SorSweep::symmetric, 2);
+    return s->x.read();
+  };
+  const auto prepare = [s] {
+    s->make();
+    s->load();
+  };
+  std::vector<Call> calls = {{"Sor", [] {}, [s] { s->make(); },
+                              [s, iterated] {
+                                s->load();
+                                return iterated();
+                              },
+                              drop},
+                             {"the first values of SOR", [s] { s->make(); }, [s] { s->load(); }, iterated, drop, true},
+                             {"other values of SOR",
+                              [s, prepare] {
+                                prepare();
+                                s->iterate(SorSweep::symmetric, 1);
+                              },
+                              [s] { s->update(); }, iterated, drop, true}};
+  for (const SorSweep sweep : {SorSweep::forward, SorSweep::backward, SorSweep::symmetric}) {
+    for (const int iterations : {1, 3}) {
+      calls.push_back({std::string("SOR, ") + to_string(sweep) + ", " + std::to_string(iterations), prepare,
+                       [s, sweep, iterations] { s->iterate(sweep, iterations); }, read, drop});
+    }
+  }
+  const auto half = [&](const char* name, auto part) {
+    calls.push_back({name, prepare,
+                     [s, part] { (*s->sor.*part)(s->b.data(), s->x.data(), s->site.space(), s->site.stream()); }, read,
+                     drop});
+  };
+  half("SOR, lower half", &Sor::solve_lower);
+  half("SOR, upper half", &Sor::solve_upper);
+  half("SOR, product with the upper half", &Sor::multiply_upper);
+  calls.push_back(
+      {"SOR, pivots", prepare, [s] { s->sor->pivots(s->x.data(), s->site.space(), s->site.stream()); }, read, drop});
   return calls;
 }
 

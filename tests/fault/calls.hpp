@@ -37,6 +37,8 @@ std::vector<Call> factor_form_calls(const Site& site);
 /// nlohmann-json takes memory in its destructors, so that it ends the program where there is none.
 std::vector<Call> tuning_calls(const Site& site);
 std::vector<Call> jacobi_calls(const Site& site);
+/// `schedule`: also `blocks`.
+std::vector<Call> sor_calls(const Site& site, SolveSchedule schedule);
 /// A context of host threads.
 std::vector<Call> context_calls(int threads);
 std::vector<Call> ordering_calls(const Site& site);

@@ -70,6 +70,17 @@ TEST_P(NthFactorFailure, OfHostMemory) {
   }
 }
 
+TEST_P(NthFactorFailure, SorOfCuda) {
+  for (const test::Site& site : {device_arrays(), host_arrays()}) {
+    expect_to_survive(test::sor_calls(site, GetParam()));
+  }
+}
+
+TEST_P(NthFactorFailure, SorOfHostMemory) {
+  if (GetParam() == SolveSchedule::cusparse) GTEST_SKIP() << "libcusparse allocates by this program's operator new";
+  expect_to_survive_without_memory(test::sor_calls(device_arrays(), GetParam()));
+}
+
 /// What no schedule is needed for: the parameter is one alone.
 TEST_P(NthCudaFailure, OfCuda) {
   for (const test::Site& site : {device_arrays(), host_arrays()}) {

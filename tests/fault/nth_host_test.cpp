@@ -49,6 +49,13 @@ TEST_P(NthHostFailure, Factorization) {
   }
 }
 
+TEST_P(NthHostFailure, Sor) {
+  for (const SolveSchedule schedule : test::factor_schedules(Backend::host)) {
+    SCOPED_TRACE(to_string(schedule));
+    expect_to_survive(test::sor_calls(site(), schedule));
+  }
+}
+
 TEST_P(NthHostFailure, ShiftsAndFill) { expect_to_survive(test::factor_form_calls(site())); }
 
 TEST_P(NthHostFailure, Tuning) { expect_to_survive(test::tuning_calls(site())); }

@@ -75,11 +75,12 @@ OwnedMat grid_matrix(double diagonal, bool wider) {
   const CsrMatrix csr = grid();
   OwnedMat a;
   EXPECT_OK(MatCreateSeqAIJ(PETSC_COMM_SELF, csr.rows, csr.rows, 6, nullptr, a.out()));
+  const std::vector<PetscInt> columns = to_petsc_indices(csr.col_indices);
   for (PetscInt i = 0; i < csr.rows; ++i) {
     const auto begin = static_cast<std::size_t>(csr.row_offsets[static_cast<std::size_t>(i)]);
     const PetscInt count =
         csr.row_offsets[static_cast<std::size_t>(i) + 1] - csr.row_offsets[static_cast<std::size_t>(i)];
-    EXPECT_OK(MatSetValues(a, 1, &i, count, csr.col_indices.data() + begin, csr.values.data() + begin, INSERT_VALUES));
+    EXPECT_OK(MatSetValues(a, 1, &i, count, columns.data() + begin, csr.values.data() + begin, INSERT_VALUES));
     EXPECT_OK(MatSetValue(a, i, i, diagonal, INSERT_VALUES));
   }
   if (wider) {
@@ -102,7 +103,8 @@ struct Work {
     EXPECT_OK(MatCreateSeqDense(PETSC_COMM_SELF, n, columns, nullptr, many_b.out()));
     EXPECT_OK(MatCreateSeqDense(PETSC_COMM_SELF, n, columns, nullptr, many_x.out()));
     for (PetscInt k = 0; k < columns; ++k) {
-      for (PetscInt i = 0; i < n; ++i) EXPECT_OK(MatSetValue(many_b, i, k, 1.0 + i % (k + 2), INSERT_VALUES));
+      for (PetscInt i = 0; i < n; ++i)
+        EXPECT_OK(MatSetValue(many_b, i, k, 1.0 + static_cast<double>(i % (k + 2)), INSERT_VALUES));
     }
     for (Mat m : {static_cast<Mat>(many_b), static_cast<Mat>(many_x)}) {
       EXPECT_OK(MatAssemblyBegin(m, MAT_FINAL_ASSEMBLY));

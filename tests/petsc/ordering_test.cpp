@@ -77,7 +77,7 @@ TEST(BlockOrdering, NeedsAtMost15PercentMoreIterationsThanTheNaturalOrder) {
     const PetscInt natural = iterations_for_random_rhs(c.a, c.options);
     const PetscInt blocks = iterations_for_random_rhs(c.a, ordered + "taskdag_bmc");
     const PetscInt points = iterations_for_random_rhs(c.a, ordered + "taskdag_color");
-    EXPECT_LE(blocks, 1.15 * natural);
+    EXPECT_LE(blocks, 1.15 * static_cast<double>(natural));
     EXPECT_LT(blocks, points);
   }
 }
@@ -202,11 +202,11 @@ TEST(BlockOrdering, BlocksOfNoRowsAreAnError) {
 }
 
 /// Two matrices in one object: entries beside the diagonal at another distance.
-OwnedMat coupled_at(PetscInt n, PetscInt distance) {
+OwnedMat coupled_at(Index n, Index distance) {
   CsrMatrix a;
   a.rows = a.cols = n;
-  for (PetscInt i = 0; i < n; ++i) {
-    for (const PetscInt j : {i - distance, i, i + distance}) {
+  for (Index i = 0; i < n; ++i) {
+    for (const Index j : {i - distance, i, i + distance}) {
       if (j < 0 || j >= n) continue;
       a.col_indices.push_back(j);
       a.values.push_back(j == i ? 3.0 : -1.0);

@@ -39,6 +39,13 @@ PetscErrorCode solve(PetscInt* iterations) {
   PetscCall(VecSet(b, 1.0));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, a, a));
+#if defined(TASKDAG_LINKED)
+  // A setter keeps nothing from -help.
+  PC pc = nullptr;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCTASKDAG));
+  PetscCall(PCTaskDAGSetThreads(pc, 1));
+#endif
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));

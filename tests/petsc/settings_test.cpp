@@ -1,4 +1,5 @@
 // Setters, views and the choice of a backend.
+#include <array>
 #include <bit>
 
 #include "support.hpp"
@@ -24,8 +25,51 @@ TEST(View, OfThePackageNamesBackendAndLevels) {
   const Solve result = solve(a, "-pc_type ilu -pc_factor_mat_solver_type taskdag -pc_taskdag_backend host");
   // The natural order of a grid has one level per anti-diagonal.
   for (const char* text :
-       {"backend: host (asked for)", "ILU(0), 35 rows, 151 entries, 11 forward and 11 backward", "schedules: forward "})
+       {"backend: host (asked for)", "ILU(0), 35 rows, 151 entries, 11 forward levels, 11 backward levels",
+        "schedules: forward "})
     EXPECT_NE(result.view.find(text), std::string::npos) << text << " in\n" << result.view;
+}
+
+TEST(View, OfSeveralRanksSumsUpAndSaysOnceWhatTheyHaveInCommon) {
+  SKIP_UNLESS_RANKS(ranks() == 2, "2 ranks");
+  // 20 rows and 15.
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 5, .ny = 7, .nz = 1}), MATAIJ,
+                                 rank() == 0 ? 20 : 15);
+  const std::string view =
+      solve(a, "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_threads 1 -pc_taskdag_schedule serial").view;
+  if (rank() != 0) return;
+  for (const char* text :
+       {"factor: ILU(0), on a rank 15 to 20 rows (35 in all), 59 to 82 entries (141 in all), 7 to 8 "
+        "forward levels, 7 to 8 backward levels, ",
+        "    backend: host (asked for), 1 host thread\n", "    schedules: forward serial, backward serial\n"})
+    EXPECT_NE(view.find(text), std::string::npos) << text << " in\n" << view;
+}
+
+TEST(View, OfRanksThatDifferNamesThem) {
+  SKIP_UNLESS_RANKS(ranks() == 4, "4 ranks");
+  // Rank 1 has no rows, so no factor.
+  const CsrMatrix csr{5, 5, {0, 1, 2, 3, 5, 7}, {0, 1, 2, 3, 4, 3, 4}, {1, 1, 1, 2, 1, 1, 2}};
+  constexpr std::array<PetscInt, 4> rows{2, 0, 1, 2};
+  const OwnedMat a = make_matrix(csr, MATAIJ, rows[static_cast<std::size_t>(rank())]);
+  const ScopedOptions options(
+      "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_threads 1 -pc_factor_shift_type inblocks "
+      "-pc_factor_shift_amount 0.5 -pc_factor_zeropivot 1.6 -pc_taskdag_schedule serial");
+  OwnedKsp ksp;
+  PETSC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
+  PETSC_OK(KSPSetOperators(ksp, a, a));
+  PETSC_OK(KSPSetFromOptions(ksp));
+  PETSC_OK(KSPSetUp(ksp));
+  const std::string view = view_text(ksp);
+  const std::string detail = view_text(ksp, PETSC_VIEWER_ASCII_INFO_DETAIL);
+  if (rank() != 0) return;
+  for (const char* text : {"0 to 2 rows (5 in all)", "    backend: host (asked for), 1 host thread\n",
+                           "    rank 0:\n      schedules: forward serial, backward serial\n",
+                           "shifted 2 times, by 0.5 in the end\n    ranks 2, 3:\n"})
+    EXPECT_NE(view.find(text), std::string::npos) << text << " in\n" << view;
+  for (const char* text :
+       {"    rank 1:\n      factor: ILU(0), 0 rows, 0 entries", "    rank 2:\n      factor: ILU(0), 1 rows",
+        "    rank 3:\n      factor: ILU(0), 2 rows", "    backend: host (asked for), 1 host thread\n"})
+    EXPECT_NE(detail.find(text), std::string::npos) << text << " in\n" << detail;
 }
 
 TEST(Backend, AutoSaysWhyItChoseTheHost) {
@@ -82,6 +126,74 @@ TEST(Setters, ReplaceOptionsAndSetup) {
       "-pc_factor_shift_amount 3e5");
   PETSC_OK(PCReset(pc));
   PETSC_OK(PCSetOperators(pc, a, a));
+  PETSC_OK(PCSetUp(pc));
+}
+
+TEST(Setters, OfWhatIsSetAlreadyForgetNothing) {
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 9, .nz = 1}));
+  const OwnedPc pc = make_pc(a, "-pc_type taskdag -pc_taskdag_backend host -pc_factor_levels 1");
+  const int symbolic = event_count("TaskDAGSymbolic");
+  const int numeric = event_count("TaskDAGNumeric");
+  PetscReal pivot = 0.0;
+  PetscReal amount = 0.0;
+  PETSC_OK(PCFactorGetZeroPivot(pc, &pivot));
+  PETSC_OK(PCFactorGetShiftAmount(pc, &amount));
+  PETSC_OK(PCFactorSetZeroPivot(pc, pivot));
+  PETSC_OK(PCFactorSetShiftAmount(pc, amount));
+  PETSC_OK(PCFactorSetShiftType(pc, static_cast<MatFactorShiftType>(PETSC_DECIDE)));
+  PETSC_OK(PCFactorSetLevels(pc, 1));
+  PETSC_OK(PCFactorSetFill(pc, 2.0));
+  PETSC_OK(PCFactorSetReuseFill(pc, PETSC_TRUE));
+  PETSC_OK(PCFactorSetMatSolverType(pc, MATSOLVERTASKDAG));
+  PETSC_OK(PCSORSetOmega(pc, 1.0));
+  PETSC_OK(PCSetUp(pc));
+  EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic);
+  EXPECT_EQ(event_count("TaskDAGNumeric"), numeric);
+  PETSC_OK(PCFactorSetLevels(pc, 0));
+  PETSC_OK(PCSetUp(pc));
+  EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic + 1);
+}
+
+TEST(Setters, AreReadBack) {
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 5, .ny = 5, .nz = 1}));
+  const OwnedPc pc = make_pc(a, "-pc_type taskdag -pc_taskdag_backend host");
+  PetscReal number = 0.0;
+  MatFactorShiftType shift = MAT_SHIFT_INBLOCKS;
+  MatSolverType solver = nullptr;
+  PetscBool flag = PETSC_TRUE;
+  PETSC_OK(PCFactorGetShiftType(pc, &shift));
+  EXPECT_EQ(shift, MAT_SHIFT_NONE);
+  PETSC_OK(PCFactorSetShiftType(pc, MAT_SHIFT_NONZERO));
+  PETSC_OK(PCFactorGetShiftType(pc, &shift));
+  EXPECT_EQ(shift, MAT_SHIFT_NONZERO);
+  PETSC_OK(PCFactorSetZeroPivot(pc, 1e-5));
+  PETSC_OK(PCFactorGetZeroPivot(pc, &number));
+  EXPECT_EQ(number, 1e-5);
+  PETSC_OK(PCFactorSetShiftAmount(pc, 3e-5));
+  PETSC_OK(PCFactorGetShiftAmount(pc, &number));
+  EXPECT_EQ(number, 3e-5);
+  PETSC_OK(PCFactorGetMatSolverType(pc, &solver));
+  EXPECT_STREQ(solver, MATSOLVERTASKDAG);
+  PETSC_OK(PCFactorGetUseInPlace(pc, &flag));
+  EXPECT_FALSE(flag);
+}
+
+TEST(Setters, OfWhatThereIsNotAreRefused) {
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 5, .ny = 5, .nz = 1}));
+  const OwnedPc pc = make_pc(a, "-pc_type taskdag -pc_taskdag_backend host");
+  const auto refused = [](PetscErrorCode code) { return static_cast<int>(code) == PETSC_ERR_SUP; };
+  {
+    const ErrorCapture errors;
+    EXPECT_TRUE(refused(PCFactorSetDropTolerance(pc, 1e-3, 0.1, 10)));
+    EXPECT_NE(errors.message().find("has no drop tolerance"), std::string::npos) << errors.message();
+  }
+  const ErrorCapture errors;
+  EXPECT_TRUE(refused(PCFactorSetUseInPlace(pc, PETSC_TRUE)));
+  EXPECT_TRUE(refused(PCFactorSetAllowDiagonalFill(pc, PETSC_TRUE)));
+  EXPECT_TRUE(refused(PCFactorSetColumnPivot(pc, 0.5)));
+  EXPECT_TRUE(refused(PCFactorReorderForNonzeroDiagonal(pc, 1e-10)));
+  EXPECT_TRUE(refused(PCFactorSetMatSolverType(pc, MATSOLVERPETSC)));
+  PETSC_OK(PCFactorSetUseInPlace(pc, PETSC_FALSE));
   PETSC_OK(PCSetUp(pc));
 }
 

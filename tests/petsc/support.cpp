@@ -1,7 +1,10 @@
 #include "support.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 
 #include "taskdag/io/matrix_market.hpp"
@@ -76,21 +79,25 @@ OwnedMat make_matrix(const CsrMatrix& a, MatType type, PetscInt local_rows) {
   PetscInt first = 0;
   PetscInt last = 0;
   must(MatGetOwnershipRange(matrix, &first, &last));
+  const std::vector<PetscInt> columns = to_petsc_indices(a.col_indices);
   for (PetscInt i = first; i < last; ++i) {
     const auto begin = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i)]);
     const PetscInt count = a.row_offsets[static_cast<std::size_t>(i) + 1] - a.row_offsets[static_cast<std::size_t>(i)];
-    must(MatSetValues(matrix, 1, &i, count, a.col_indices.data() + begin, a.values.data() + begin, INSERT_VALUES));
+    must(MatSetValues(matrix, 1, &i, count, columns.data() + begin, a.values.data() + begin, INSERT_VALUES));
   }
   must(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
   must(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
   return matrix;
 }
 
+std::vector<PetscInt> to_petsc_indices(const std::vector<Index>& indices) { return {indices.begin(), indices.end()}; }
+
 OwnedMat make_local_matrix(const CsrMatrix& a, MatType type) {
   OwnedMat matrix;
   OwnedMat wanted;
   must(MatCreateSeqAIJ(PETSC_COMM_SELF, a.rows, a.cols, 0, nullptr, matrix.out()));
-  must(MatSeqAIJSetPreallocationCSR(matrix, a.row_offsets.data(), a.col_indices.data(), a.values.data()));
+  must(MatSeqAIJSetPreallocationCSR(matrix, to_petsc_indices(a.row_offsets).data(),
+                                    to_petsc_indices(a.col_indices).data(), a.values.data()));
   must(MatConvert(matrix, type, MAT_INITIAL_MATRIX, wanted.out()));
   return wanted;
 }
@@ -129,17 +136,30 @@ double difference_of_applications(PC a, PC b, Mat matrix) {
   return relative_difference(x, y);
 }
 
+std::vector<std::string> listed_matrices() {
+  std::vector<std::string> paths;
+  const char* const folder = std::getenv("TASKDAG_MATRIX_DIR");
+  if (folder == nullptr || *folder == '\0') return paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().filename().string().find(".mtx") != std::string::npos) paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
 CsrMatrix load(const std::string& name) {
   return read_matrix_market(std::string(TASKDAG_TEST_DATA_DIR) + "/" + name + ".mtx.xz");
 }
 
-std::string view_text(KSP ksp) {
+std::string view_text(KSP ksp, PetscViewerFormat format) {
   std::vector<char> text(1U << 16U);
   PetscViewer viewer = nullptr;
   // A string viewer takes short forms only: the long form goes through a file.
   FILE* file = std::tmpfile();
   must(PetscViewerASCIIOpenWithFILE(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), file, &viewer));
+  must(PetscViewerPushFormat(viewer, format));
   must(KSPView(ksp, viewer));
+  must(PetscViewerPopFormat(viewer));
   must(PetscViewerFlush(viewer));
   std::rewind(file);
   const std::size_t size = std::fread(text.data(), 1, text.size(), file);
@@ -191,5 +211,22 @@ int event_count(const char* name) {
   must(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &info));
   return info.count;
 }
+
+namespace {
+std::string& backend_in_use() {
+  static std::string name = "host";
+  return name;
+}
+}  // namespace
+
+bool OnBackend::use(const std::string& name) {
+  backend_in_use() = name;
+  return name == "host" || probe_devices().devices > 0;
+}
+Backend OnBackend::backend() { return backend_in_use() == "host" ? Backend::host : Backend::cuda; }
+std::string OnBackend::option() { return "-pc_taskdag_backend " + backend_in_use() + " "; }
+
+std::vector<std::string> backends() { return {"host", "cuda"}; }
+std::string name_of_backend(const testing::TestParamInfo<std::string>& test) { return test.param; }
 
 }  // namespace taskdag::test

@@ -69,6 +69,9 @@ class ErrorCapture {
   std::string message_;
 };
 
+/// Indices as PETSc takes them, whatever their number of bits.
+std::vector<PetscInt> to_petsc_indices(const std::vector<Index>& indices);
+
 /// The matrix on all ranks, rows split evenly, or `local_rows` of them on this rank if that is not negative.
 OwnedMat make_matrix(const CsrMatrix& a, MatType type = MATAIJ, PetscInt local_rows = PETSC_DECIDE);
 /// The matrix on this rank alone.
@@ -83,6 +86,9 @@ double relative_difference(Vec a, Vec b);
 /// relative_difference() of what `a` and `b` make of the same vector, one that fits the matrix. A failure to apply them
 /// is a failure of the test.
 double difference_of_applications(PC a, PC b, Mat matrix);
+
+/// Files of the folder that TASKDAG_MATRIX_DIR names, ascending; none where it is not set.
+std::vector<std::string> listed_matrices();
 
 /// A matrix of tests/data.
 CsrMatrix load(const std::string& name);
@@ -102,7 +108,7 @@ struct Solve {
 Solve solve(Mat a, const std::string& options);
 
 /// The text that KSPView prints.
-std::string view_text(KSP ksp);
+std::string view_text(KSP ksp, PetscViewerFormat format = PETSC_VIEWER_DEFAULT);
 
 /// A preconditioner for `a`, set from `options` and set up.
 OwnedPc make_pc(Mat a, const std::string& options);
@@ -114,6 +120,30 @@ int event_count(const char* name);
 
 /// For calls that must succeed.
 #define PETSC_OK(call) ASSERT_EQ(static_cast<int>(call), 0)
+
+namespace taskdag::test {
+/// A suite whose tests run on both backends, the CUDA ones with data in host memory; without a GPU those are skipped.
+class OnBackend : public testing::TestWithParam<std::string> {
+ public:
+  /// From now on. @returns whether it can be used
+  static bool use(const std::string& name);
+  static Backend backend();
+  /// "-pc_taskdag_backend host "
+  static std::string option();
+
+ protected:
+  void SetUp() override {
+    if (!use(GetParam())) GTEST_SKIP() << probe_devices().message;
+  }
+};
+/// Its parameters, and their names.
+std::vector<std::string> backends();
+std::string name_of_backend(const testing::TestParamInfo<std::string>& test);
+}  // namespace taskdag::test
+
+/// The same for suites with other parameters beside.
+#define SKIP_WITHOUT_BACKEND(name) \
+  if (!::taskdag::test::OnBackend::use(name)) GTEST_SKIP() << ::taskdag::probe_devices().message
 
 #define SKIP_UNLESS_RANKS(condition, what) \
   if (!(condition)) GTEST_SKIP() << "runs on " << what << " only, this is " << ::taskdag::test::ranks()

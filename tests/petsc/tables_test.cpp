@@ -8,6 +8,7 @@
 #include "ordering/orderings.hpp"
 #include "pc/pc_options.hpp"
 #include "pc/types.hpp"
+#include "petsc/interface_table.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -35,25 +36,39 @@ TEST(Options, NamesDifferAndNoTextIsMissing) {
   }
 }
 
+TEST(Options, OfOurOwnHaveSettersAndGetters) {
+  std::set<std::string> with_functions;
+  for (const test::InterfaceRow& row : test::interface_table()) with_functions.insert(row.option);
+  std::set<std::string> own;
+  for (const OptionRow& option : option_table()) {
+    if (std::string(option.name).starts_with("-pc_taskdag_")) own.insert(option.name);
+  }
+  EXPECT_EQ(with_functions, own);
+}
+
+TEST(Types, HaveTheirNamesInTheInterface) {
+  for (const PcType& type : pc_types) EXPECT_STREQ(PCTaskDAGTypes[type.type], type.name);
+  EXPECT_STREQ(PCTaskDAGTypes[pc_types.size()], "PCTaskDAGType");
+}
+
 TEST(Types, AreFoundByNumberAndTheRestIsNot) {
   for (const PcType& type : pc_types) EXPECT_EQ(find_type(type.type), &type) << type.name;
   EXPECT_EQ(find_type(std::bit_cast<PCTaskDAGType>(static_cast<int>(pc_types.size()))), nullptr);
   EXPECT_EQ(find_type(std::bit_cast<PCTaskDAGType>(-1)), nullptr);
 }
 
-TEST(Types, AreInTheOptionTableUnlessReserved) {
+TEST(Types, AreInTheOptionTable) {
   const OptionRow option = type_row();
   for (const PcType& type : pc_types) {
-    const bool listed = option.range.find(type.name) != std::string::npos;
-    EXPECT_EQ(listed, type.make != nullptr) << type.name;
-    EXPECT_NE(option.help.find(listed ? type.title : type.name), std::string::npos) << type.name;
+    EXPECT_NE(option.range.find(type.name), std::string::npos) << type.name;
+    EXPECT_NE(option.help.find(type.title), std::string::npos) << type.name;
   }
 }
 
 TEST(Types, AreMadeFromTheSettings) {
   const Settings settings;
   for (const PcType& type : pc_types) {
-    EXPECT_TRUE(!type.make || type.make(settings)) << type.name;
+    EXPECT_TRUE(type.make(settings)) << type.name;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -156,6 +157,22 @@ OwnedMat to_petsc(const RandomMatrix& matrix, double wobble) {
   must(MatSetValuesCOO(a, values.data(), INSERT_VALUES));
   if (matrix.symmetric && wobble == 0.0) must(MatSetOption(a, MAT_SYMMETRIC, PETSC_TRUE));
   return a;
+}
+
+void complete_blocks(RandomMatrix& matrix, PetscInt block) {
+  std::set<std::pair<PetscInt, PetscInt>> there;
+  std::set<std::pair<PetscInt, PetscInt>> blocks;
+  for (const auto& [i, j, v] : matrix.entries) {
+    there.emplace(i, j);
+    blocks.emplace(i / block, j / block);
+  }
+  for (const auto& [first, second] : blocks) {
+    for (PetscInt i = first * block; i < (first + 1) * block; ++i) {
+      for (PetscInt j = second * block; j < (second + 1) * block; ++j) {
+        if (!there.contains({i, j})) matrix.entries.emplace_back(i, j, 0.0);
+      }
+    }
+  }
 }
 
 }  // namespace taskdag::test

@@ -27,6 +27,9 @@ PetscInt random_rows(Random& random);
 
 RandomMatrix random_matrix(Random& random, PetscInt rows);
 
+/// Adds zeros, so that the pattern is one of whole blocks. The rows are so many blocks.
+void complete_blocks(RandomMatrix& matrix, PetscInt block);
+
 /// Other values in the same places.
 void renew_values(Random& random, RandomMatrix& matrix);
 

@@ -25,8 +25,10 @@ class Random {
   /// In [-1, 1).
   double symmetric() { return 2.0 * unit() - 1.0; }
   /// From `least` to `most`, both included.
-  int whole(int least, int most) {
-    return least + static_cast<int>(bits() % static_cast<std::uint64_t>(most - least + 1));
+  template <class Least, class Most>
+  int whole(Least least, Most most) {
+    const auto first = static_cast<int>(least);
+    return first + static_cast<int>(bits() % static_cast<std::uint64_t>(static_cast<int>(most) - first + 1));
   }
   bool chance(double probability) { return unit() < probability; }
   template <class T>

@@ -182,6 +182,7 @@ class Case {
   Case(unsigned long seed, bool verbose)
       : random_(seed), verbose_(verbose), csr_(random_matrix(random_, random_rows(random_))) {
     setup_ = random_setup(random_, csr_, false);
+    complete_matrix();
   }
 
   CaseResult run() {
@@ -201,6 +202,12 @@ class Case {
  private:
   [[nodiscard]] Mat matrix() const { return given_.back(); }
 
+  /// So that the type of the matrix can hold it.
+  void complete_matrix() {
+    if (csr_.rows == 0 || csr_.rows % setup_.block != 0) setup_.block = 1;
+    if (setup_.block > 1) complete_blocks(csr_, setup_.block);
+  }
+
   /// The matrix that the plugin gets: the same object with other values, or a new one.
   void give_matrix(bool anew) {
     OwnedMat aij = to_petsc(csr_);
@@ -210,6 +217,7 @@ class Case {
       return;
     }
     if (setup_.type != "aij" && csr_.rows > 0) {
+      must(MatSetBlockSize(aij, setup_.block));
       must(MatConvert(aij, setup_.type.c_str(), MAT_INITIAL_MATRIX, wanted.out()));
       given_.push_back(std::move(wanted));
     } else {
@@ -233,6 +241,8 @@ class Case {
       // PETSc's preconditioners keep what an error left half done, and no PC takes another size.
       const bool fresh = setup_.package || csr_.rows != rows;
       if (!csr_.symmetric && setup_.type == "sbaij") setup_.type = "aij";
+      if (setup_.type == "aij") setup_.block = 1;
+      complete_matrix();
       if (csr_.rows == 0) setup_.ordering = setup_.schedule == "blocks" ? "taskdag_bmc" : "natural";
       give_matrix(true);
       if (fresh) must(PCReset(ours_));
@@ -241,9 +251,12 @@ class Case {
       return fresh;
     }
     const std::string type = setup_.type;
-    setup_ = random_setup(random_, csr_, true);
+    const int block = setup_.block;
+    do setup_ = random_setup(random_, csr_, true);
+    while (setup_.moves_columns());  // an option that our own preconditioner refuses
     setup_.package = false;
     setup_.type = type;
+    setup_.block = block;
     if (type == "sbaij") setup_.kind = Kind::icc;
     say("other options");
     return true;
@@ -251,18 +264,21 @@ class Case {
 
   void say(const std::string& what) const {
     if (verbose_)
-      std::printf("%s, %d rows, %zu entries: %s\n", what.c_str(), csr_.rows, csr_.entries.size(),
+      std::printf("%s, %d rows, %zu entries: %s\n", what.c_str(), static_cast<int>(csr_.rows), csr_.entries.size(),
                   setup_.ours().c_str());
   }
 
-  void fault(const std::string& what) { result_.faults.push_back(what + "; " + setup_.ours() + "; " + setup_.type); }
+  void fault(const std::string& what) {
+    result_.faults.push_back(what + "; " + setup_.ours() + "; " + setup_.type + " " + std::to_string(setup_.block));
+  }
 
   /// Sets up, applies, and compares.
   void check(const std::string* options) {
     const ScopedOptions scope(setup_.ours());  // the package reads them whenever it is set up
     say(options ? "set-up with options" : "set-up");
     if (verbose_) {
-      for (const auto& [i, j, v] : csr_.entries) std::printf("(%d, %d) %.17g\n", i, j, v);
+      for (const auto& [i, j, v] : csr_.entries)
+        std::printf("(%d, %d) %.17g\n", static_cast<int>(i), static_cast<int>(j), v);
     }
     ++result_.set_ups;
     const Outcome found = set_up(ours_, options);
@@ -273,10 +289,11 @@ class Case {
     const Vectors vectors(random_, csr_.rows, random_.whole(1, 11));
     const bool usable = static_cast<int>(found.code) == 0 && found.reason == PC_NOERROR;
     std::vector<Way> ways{Way::full};
-    if (random_.chance(0.5)) ways.push_back(Way::transposed);
+    // SOR is applied transposed for matrices that are known to be symmetric alone.
+    if (random_.chance(0.5) && setup_.kind != Kind::sor) ways.push_back(Way::transposed);
     if (random_.chance(0.3)) ways.push_back(Way::many);
     if (random_.chance(0.2)) ways.push_back(random_.one_of({Way::left_side, Way::right_side}));
-    if (setup_.kind == Kind::icc && random_.chance(0.5)) {
+    if ((setup_.kind == Kind::icc || setup_.kind == Kind::dic) && random_.chance(0.5)) {
       ways.push_back(Way::left_half);
       ways.push_back(Way::right_half);
       ways.push_back(Way::both_sides);
@@ -355,6 +372,16 @@ class Case {
     return true;
   }
 
+  [[nodiscard]] bool varies(const Theirs& reference, const std::array<Theirs, 2>& wobbled,
+                            const Vectors& vectors) const {
+    Numbers expected;
+    if (!numbers_of(reference, vectors, Way::full, &expected)) return false;
+    return std::any_of(wobbled.begin(), wobbled.end(), [&](const Theirs& t) {
+      Numbers near;
+      return numbers_of(t, vectors, Way::full, &near) && !(difference(near, expected) <= 1e-6 * largest(expected));
+    });
+  }
+
   void compare_with_theirs(const Outcome& found, const Vectors& vectors, const std::vector<Way>& ways,
                            const std::vector<Numbers>& results) {
     constexpr double kWobble = 64.0;
@@ -363,7 +390,11 @@ class Case {
     const std::array<Theirs, 2> wobbled = {theirs(kWobble), theirs(-2.0 * kWobble)};
     const bool borderline =
         std::any_of(wobbled.begin(), wobbled.end(), [&](const Theirs& t) { return !(t.outcome == reference.outcome); });
-    if (!same_outcome(found, reference, vectors) && !borderline)
+    // A pivot that is 0 in one order of subtractions is a rounding error in another: what PETSc makes of that changes
+    // with the last bits of the matrix.
+    const bool rounding = found.reason == PC_FACTOR_NUMERIC_ZEROPIVOT && reference.outcome.reason == PC_NOERROR &&
+                          varies(reference, wobbled, vectors);
+    if (!same_outcome(found, reference, vectors) && !borderline && !rounding)
       fault(text_of(found) + ", PETSc has " + text_of(reference.outcome));
     if (!(found == reference.outcome)) return;
     for (std::size_t k = 0; k < ways.size(); ++k) {
@@ -397,8 +428,8 @@ class Case {
   [[nodiscard]] bool same_outcome(const Outcome& found, const Theirs& reference, const Vectors& vectors) const {
     if (found == reference.outcome) return true;
     if (csr_.extreme) return static_cast<int>(found.code) == static_cast<int>(reference.outcome.code);
-    // Infinite pivots have inverses of 0: what PETSc makes of them may be finite, but is large on the way.
     Numbers numbers;
+    // Infinite pivots have inverses of 0: what PETSc makes of them may be finite, but is large on the way.
     return found.reason == PC_FACTOR_OTHER && reference.outcome.reason == PC_NOERROR &&
            (setup_.has_tiny_shift() ||
             (numbers_of(reference, vectors, Way::full, &numbers) && !(largest(numbers) < 1e100)));

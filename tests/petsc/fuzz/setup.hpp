@@ -9,7 +9,7 @@
 
 namespace taskdag::test {
 
-enum class Kind { ilu, icc, jacobi };
+enum class Kind { ilu, icc, jacobi, sor, dilu, dic };
 
 struct Setup {
   Kind kind = Kind::ilu;
@@ -28,7 +28,9 @@ struct Setup {
   int part_entries = 1024;
   int long_row = 4096;
   double damping = 1.0;
+  std::string sor;           ///< -SOR_… of both, SOR standing for what the prefix is
   std::string type = "aij";  ///< of the matrix that the plugin gets
+  int block = 1;             ///< rows of its blocks, where its type keeps such
 
   [[nodiscard]] std::string ours() const;
   /// The same with one thread and the rows in their order: the same bits.

@@ -1,0 +1,191 @@
+// The functions of taskdagpetsc.h: what they set is what the option sets.
+#include "petsc/interface_table.hpp"
+#include "support.hpp"
+
+namespace taskdag::test {
+namespace {
+
+CsrMatrix grid() { return make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 7, .nz = 1}); }
+
+OwnedPc bare_pc(Mat a, PCType type = PCTASKDAG) {
+  OwnedPc pc;
+  EXPECT_EQ(static_cast<int>(PCCreate(PETSC_COMM_WORLD, pc.out())), 0);
+  EXPECT_EQ(static_cast<int>(PCSetOperators(pc, a, a)), 0);
+  EXPECT_EQ(static_cast<int>(PCSetType(pc, type)), 0);
+  return pc;
+}
+
+TEST(Interface, SettersDoWhatOptionsDoAndAreReadBack) {
+  const OwnedMat a = make_matrix(grid());
+  for (const InterfaceRow& row : interface_table()) {
+    for (const char* prefix : {"", "some_"}) {
+      const OwnedPc by_setter = bare_pc(a);
+      const OwnedPc by_option = bare_pc(a);
+      std::string before;
+      std::string set;
+      std::string optioned;
+      PETSC_OK(PCSetOptionsPrefix(by_setter, prefix));
+      PETSC_OK(PCSetOptionsPrefix(by_option, prefix));
+      PETSC_OK(row.get(by_setter, &before));
+      PETSC_OK(row.set(by_setter, row.value));
+      PETSC_OK(row.get(by_setter, &set));
+      {
+        const ScopedOptions options(words({"-" + std::string(prefix) + (row.option + 1), row.value,
+                                           // What a trace needs.
+                                           "-" + std::string(prefix) + "pc_taskdag_factor_schedule engine"}));
+        PETSC_OK(PCSetFromOptions(by_option));
+      }
+      PETSC_OK(row.get(by_option, &optioned));
+      EXPECT_EQ(set, row.value) << row.option;
+      EXPECT_EQ(optioned, row.value) << row.option;
+      // PETSc's default sweep.
+      if (std::string(row.option) == "-pc_taskdag_sor_local_symmetric") continue;
+      EXPECT_NE(before, row.value) << row.option;
+    }
+  }
+}
+
+TEST(Interface, WrongValuesAreRefusedAndChangeNothing) {
+  const OwnedMat a = make_matrix(grid());
+  for (const InterfaceRow& row : interface_table()) {
+    if (!*row.wrong) continue;
+    const OwnedPc pc = bare_pc(a);
+    std::string before;
+    std::string after;
+    PETSC_OK(row.get(pc, &before));
+    const ErrorCapture errors;
+    EXPECT_NE(static_cast<int>(row.set(pc, row.wrong)), 0) << row.option;
+    EXPECT_NE(errors.message(), "") << row.option;
+    PETSC_OK(row.get(pc, &after));
+    EXPECT_EQ(before, after) << row.option;
+  }
+}
+
+TEST(Interface, OtherPreconditionersIgnoreSettersAndHaveNothingToGet) {
+  const OwnedMat a = make_matrix(grid());
+  const OwnedPc pc = bare_pc(a, PCNONE);
+  for (const InterfaceRow& row : interface_table()) {
+    std::string text;
+    PETSC_OK(row.set(pc, row.value));
+    if (std::string(row.option).find("_sor_") != std::string::npos &&
+        std::string(row.option) != "-pc_taskdag_sor_diagonal_shift")
+      continue;  // PETSc's own
+    const ErrorCapture errors;
+    EXPECT_EQ(static_cast<int>(row.get(pc, &text)), PETSC_ERR_ARG_WRONG) << row.option;
+  }
+}
+
+TEST(Interface, FilesAreForgottenAgain) {
+  const OwnedMat a = make_matrix(grid());
+  const OwnedPc pc = bare_pc(a);
+  const char* name = nullptr;
+  PETSC_OK(PCTaskDAGSetTrace(pc, "trace.json"));
+  PETSC_OK(PCTaskDAGSetTrace(pc, nullptr));
+  PETSC_OK(PCTaskDAGGetTrace(pc, &name));
+  EXPECT_STREQ(name, "");
+  PETSC_OK(PCTaskDAGSetTuneFile(pc, "tune.json"));
+  PETSC_OK(PCTaskDAGSetTuneFile(pc, ""));
+  PETSC_OK(PCTaskDAGGetTuneFile(pc, &name));
+  EXPECT_STREQ(name, "");
+  PETSC_OK(PCTaskDAGSetBackend(pc, PC_TASKDAG_BACKEND_HOST));
+  PETSC_OK(PCSetUp(pc));
+  // A trace of what is no program of the engine.
+  PETSC_OK(PCTaskDAGSetTrace(pc, "nowhere.json"));
+  const ErrorCapture errors;
+  EXPECT_EQ(static_cast<int>(PCSetUp(pc)), PETSC_ERR_ARG_INCOMP);
+}
+
+TEST(Interface, PetscsJacobiSettersAreTaken) {
+  const OwnedMat a = make_matrix(grid());
+  const OwnedPc pc = bare_pc(a);
+  PCJacobiType type = PC_JACOBI_DIAGONAL;
+  PetscBool flag = PETSC_FALSE;
+  const char* name = nullptr;
+  PETSC_OK(PCTaskDAGSetType(pc, PC_TASKDAG_JACOBI));
+  PETSC_OK(PCJacobiSetType(pc, PC_JACOBI_ROWMAX));
+  PETSC_OK(PCJacobiGetType(pc, &type));
+  EXPECT_EQ(type, PC_JACOBI_ROWMAX);
+  PETSC_OK(PCTaskDAGJacobiGetType(pc, &name));
+  EXPECT_STREQ(name, "rowmax");
+  PETSC_OK(PCJacobiSetType(pc, PC_JACOBI_ROWSUM));
+  PETSC_OK(PCTaskDAGJacobiGetType(pc, &name));
+  EXPECT_STREQ(name, "rowsum");
+  PETSC_OK(PCJacobiSetUseAbs(pc, PETSC_TRUE));
+  PETSC_OK(PCJacobiGetUseAbs(pc, &flag));
+  EXPECT_EQ(flag, PETSC_TRUE);
+  PETSC_OK(PCTaskDAGSetBackend(pc, PC_TASKDAG_BACKEND_HOST));
+  PETSC_OK(PCSetUp(pc));
+  const OwnedPc theirs = bare_pc(a, PCJACOBI);
+  PETSC_OK(PCJacobiSetType(theirs, PC_JACOBI_ROWSUM));
+  PETSC_OK(PCJacobiSetUseAbs(theirs, PETSC_TRUE));
+  if (ranks() == 1) {
+    EXPECT_LT(difference_of_applications(pc, theirs, a), 1e-14);
+  }
+  PETSC_OK(PCJacobiSetFixDiagonal(pc, PETSC_TRUE));
+  const ErrorCapture errors;
+  EXPECT_EQ(static_cast<int>(PCJacobiSetFixDiagonal(pc, PETSC_FALSE)), PETSC_ERR_SUP);
+}
+
+TEST(Interface, APivotToleranceCostsANumericPhase) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const CsrMatrix csr = load("bcsstk16");
+  const OwnedMat a = make_matrix(csr);
+  const OwnedPc pc = make_pc(a, "-pc_type taskdag -pc_taskdag_backend host -pc_factor_shift_type inblocks");
+  const int symbolic = event_count("TaskDAGSymbolic");
+  const int numeric = event_count("TaskDAGNumeric");
+  PETSC_OK(PCFactorSetZeroPivot(pc, 1e5));
+  PETSC_OK(PCFactorSetShiftAmount(pc, 3e5));
+  PETSC_OK(PCSetUp(pc));
+  EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic);
+  EXPECT_EQ(event_count("TaskDAGNumeric"), numeric + 1);
+  const OwnedPc fresh = make_pc(a,
+                                "-pc_type taskdag -pc_taskdag_backend host -pc_factor_shift_type inblocks "
+                                "-pc_factor_zeropivot 1e5 -pc_factor_shift_amount 3e5");
+  EXPECT_EQ(difference_of_applications(pc, fresh, a), 0.0);
+}
+
+// The pattern is another one by the time of the set-up.
+TEST(Interface, APivotToleranceBeforeANewPatternCostsBothPhases) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(grid());
+  const OwnedPc pc = make_pc(a, "-pc_type taskdag -pc_taskdag_backend host");
+  const int symbolic = event_count("TaskDAGSymbolic");
+  PETSC_OK(MatSetOption(a, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PETSC_OK(MatSetValue(a, 0, 20, 0.5, INSERT_VALUES));
+  PETSC_OK(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+  PETSC_OK(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+  PETSC_OK(PCFactorSetZeroPivot(pc, 1e-9));
+  PETSC_OK(PCSetUp(pc));
+  EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic + 1);
+  const OwnedPc fresh = make_pc(a, "-pc_type taskdag -pc_taskdag_backend host -pc_factor_zeropivot 1e-9");
+  EXPECT_EQ(difference_of_applications(pc, fresh, a), 0.0);
+  // And another matrix.
+  const OwnedMat other = make_matrix(make_stencil({.stencil = Stencil::seven_point, .nx = 7, .ny = 3, .nz = 3}));
+  PETSC_OK(PCFactorSetZeroPivot(pc, 1e-10));
+  PETSC_OK(PCSetOperators(pc, other, other));
+  PETSC_OK(PCSetUp(pc));
+  EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic + 3);
+}
+
+// A failed factorisation is repeated with what is to mend it.
+TEST(Interface, AShiftAmountMendsAFailedFactor) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  CsrMatrix csr = grid();
+  csr.values[0] = 0.0;
+  const OwnedMat a = make_matrix(csr);
+  const OwnedPc pc = make_pc(a,
+                             "-pc_type taskdag -pc_taskdag_backend host -pc_factor_shift_type inblocks "
+                             "-pc_factor_shift_amount 0");
+  PCFailedReason reason = PC_NOERROR;
+  PETSC_OK(PCFactorSetShiftAmount(pc, 0.5));
+  PETSC_OK(PCSetUp(pc));
+  PETSC_OK(PCGetFailedReason(pc, &reason));
+  EXPECT_EQ(reason, PC_NOERROR);
+  const OwnedPc fresh = make_pc(a,
+                                "-pc_type taskdag -pc_taskdag_backend host -pc_factor_shift_type inblocks "
+                                "-pc_factor_shift_amount 0.5");
+  EXPECT_EQ(difference_of_applications(pc, fresh, a), 0.0);
+}
+
+}  // namespace
+}  // namespace taskdag::test
