@@ -15,9 +15,12 @@ has_petsc() { [ -n "${PETSC_DIR:-}" ] || pkg-config --exists PETSc || pkg-config
 
 has_petsc4py() { python3 -c "import petsc4py" || /usr/bin/python3 -c "import petsc4py"; }
 
+# A PETSc of one's own has them with it, or not: no package helps there.
+has_petsc_examples() { [ -n "${PETSC_DIR:-}" ] || compgen -G '/usr/share/petsc/*/share/petsc/examples/src'; }
+
 can_plot() { command -v gnuplot || python3 -c 'import matplotlib'; }
 
-# One line each: what for, the Debian package, and a command that succeeds where it is not needed.
+# One line each: what for, the Debian package (a pattern where its name has a version), and a command that succeeds where it is not needed.
 requirements() {
   cat <<'TABLE'
 build cmake command -v cmake
@@ -36,6 +39,7 @@ plot gnuplot-nox can_plot
 test python3 command -v python3
 test libgtest-dev has_header gtest/gtest.h
 test libgmock-dev has_header gmock/gmock.h
+test libpetsc*-dev-examples has_petsc_examples
 petsc_cuda make command -v make
 petsc_cuda python3-pip python3 -m pip --version
 petsc_cuda libopenblas-dev has_header cblas.h
@@ -46,6 +50,8 @@ ci clang-tidy command -v clang-tidy
 ci clang command -v clang++
 ci shellcheck command -v shellcheck
 ci python3-petsc4py has_petsc4py
+ci tcl command -v tclsh
+ci dpkg-dev command -v dpkg-shlibdeps
 TABLE
 }
 
@@ -74,6 +80,17 @@ install_missing() {
     return 1
   fi
   as_root apt-get update -qq
+  # What is named by a pattern is used where it is there: a distribution may lack it.
+  local known=()
+  for package in "${missing[@]}"; do
+    if [[ $package == *'*'* ]] && [ -z "$(apt-cache search --names-only "^${package/\*/.*}\$")" ]; then
+      echo "there is no package $package here"
+    else
+      known+=("$package")
+    fi
+  done
+  [ ${#known[@]} -gt 0 ] || return 0
+  missing=("${known[@]}")
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 

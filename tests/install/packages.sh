@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# The installed product as others find it: by pkg-config, by find_package with the component plugin, and packed by cpack.
+set -euo pipefail
+work=$TASKDAG_WORK/packages
+rm -rf "$work"
+mkdir -p "$work/other"
+own=$(dirname "$(find "$TASKDAG_PREFIX" -name taskdag.pc)")
+export PKG_CONFIG_PATH=$own:$PETSC_DIR/lib/pkgconfig:${PKG_CONFIG_PATH:-}
+
+# pkg-config: the plugin with its PETSc; the library alone.
+read -ra flags < <(pkg-config --cflags --libs petsctaskdag)
+mpicc "$TASKDAG_SOURCE/examples/3_linked_app/linked_app.c" -o "$work/linked_app" "${flags[@]}" -Wl,-rpath,"${own%/pkgconfig}" \
+  -Wl,-rpath,"$PETSC_DIR/lib"
+"$work/linked_app" | grep CONVERGED_RTOL
+read -ra flags < <(pkg-config --cflags --libs taskdag)
+"$CXX" -std=c++20 "$TASKDAG_SOURCE/tests/install/library/main.cpp" -o "$work/use_library" "${flags[@]}" \
+  -Wl,-rpath,"${own%/pkgconfig}"
+"$work/use_library"
+[ -e "$(pkg-config --variable=plugin petsctaskdag)" ]
+
+# Another PETSc is refused: by pkg-config, and at configure.
+version=$(pkg-config --modversion PETSc petsc 2>/dev/null | head -n 1)
+for name in PETSc petsc; do
+  printf 'Name: %s\nDescription: another one\nVersion: 9.9.9\n' $name >"$work/other/$name.pc"
+done
+if PKG_CONFIG_PATH=$work/other:$own pkg-config --exists petsctaskdag; then
+  echo "pkg-config takes PETSc 9.9.9 for the plugin's, which is $version"
+  exit 1
+fi
+refused() {
+  echo "== $1"
+  if env "${@:2}" cmake -S "$TASKDAG_SOURCE/examples/3_linked_app" -B "$work/refused" -DCMAKE_PREFIX_PATH="$TASKDAG_PREFIX" \
+    >"$work/refused.txt" 2>&1; then
+    echo "not refused"
+    exit 1
+  fi
+  tr -s ' \n' ' ' <"$work/refused.txt" | grep -o "TaskDAG: $1"
+  rm -rf "$work/refused"
+}
+refused "the plugin was built for PETSc [0-9.]*, here is 9.9.9" -u PETSC_DIR PKG_CONFIG_PATH="$work/other"
+
+# The module file, where there is a Tcl to read it.
+module=$(find "$TASKDAG_PREFIX/share/taskdag/modulefiles" -type f)
+if command -v tclsh >/dev/null; then
+  tclsh >"$work/module.txt" <<TCL
+foreach name {module-whatis conflict} { proc \$name args {} }
+foreach name {prepend-path setenv} { proc \$name {variable value} { puts "\$variable \$value" } }
+set ModulesCurrentModulefile $module
+source $module
+TCL
+  cat "$work/module.txt"
+  grep -qx "TASKDAG_PLUGIN ${own%/pkgconfig}/libpetsctaskdag.so" "$work/module.txt"
+  grep -qx "CMAKE_PREFIX_PATH $(realpath "$TASKDAG_PREFIX")" "$work/module.txt"
+else
+  echo "no tclsh: the module file is not read"
+fi
+
+# cpack: the archive holds what was installed; the Debian package names what the libraries need.
+cpack --config "$TASKDAG_BUILD/CPackConfig.cmake" -G TGZ -B "$work" >"$work/cpack.txt"
+tar tzf "$work"/taskdag-*.tar.gz | sed 's|^[^/]*/||' | grep -v '/$' | sort >"$work/packed.txt"
+(cd "$TASKDAG_PREFIX" && find . \( -type f -o -type l \) -printf '%P\n' | sort) | diff - "$work/packed.txt"
+if command -v dpkg-shlibdeps >/dev/null; then
+  cpack --config "$TASKDAG_BUILD/CPackConfig.cmake" -G DEB -B "$work" >"$work/cpack.txt"
+  dpkg-deb --field "$work"/taskdag_*.deb Package Version Depends | tee "$work/deb.txt"
+  grep -q '^Depends:.*libarchive' "$work/deb.txt"
+else
+  echo "no dpkg-shlibdeps: no Debian package is made"
+fi

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Runs a PETSc program twice, with PETSc's preconditioner and with ours, and compares why each of its solves ended and
+# after how many iterations.
+# usage: compare.sh PLUGIN COMMAND OPTIONS THEIRS OURS   the last four are words to be split
+set -uo pipefail
+plugin=$1 command=$2 options=$3 theirs=$4 ours=$5
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# solve NAME OPTION...: the output goes to NAME.txt, the lines about ends of solves to NAME.ends.
+solve() {
+  # shellcheck disable=SC2086 # a command with arguments, and options
+  if ! $command $options "${@:2}" -ksp_converged_reason -options_left </dev/null >"$work/$1.txt" 2>&1; then
+    if grep -q 'PC type hypre' "$work/$1.txt"; then
+      echo "skipped: this PETSc has no hypre"
+      exit 77
+    fi
+    if grep -q 'Hypre Euclid does not support 64 bit indices' "$work/$1.txt"; then
+      echo "skipped: hypre's Euclid takes no 64-bit indices"
+      exit 77
+    fi
+    cat "$work/$1.txt"
+    echo "compare.sh: the program failed with: $options ${*:2}"
+    exit 1
+  fi
+  grep -E 'solve (converged|did not converge)' "$work/$1.txt" >"$work/$1.ends"
+}
+
+# shellcheck disable=SC2086
+solve theirs $theirs
+# shellcheck disable=SC2086
+solve ours -dll_append "$plugin" $ours
+cat "$work/ours.ends"
+if [ ! -s "$work/theirs.ends" ]; then
+  echo "compare.sh: the program does not say how its solves ended"
+  exit 1
+fi
+if grep -E 'Option left: name:-\S*taskdag' "$work/ours.txt"; then
+  echo "compare.sh: an option of ours was not used"
+  exit 1
+fi
+diff "$work/theirs.ends" "$work/ours.ends"
