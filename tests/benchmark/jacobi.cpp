@@ -109,7 +109,7 @@ class JacobiForms {
       }
     }
     options.run.scheduler = Scheduler::automatic;
-    for (const JacobiForm form : {JacobiForm::tiles, JacobiForm::resident}) {
+    for (const JacobiForm form : {JacobiForm::turning, JacobiForm::tiles, JacobiForm::resident}) {
       options.form = form;
       if (wanted(form)) measure_application(options, sweeps, split);
     }

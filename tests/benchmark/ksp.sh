@@ -17,37 +17,17 @@ mat_type=${MAT_TYPE:-aijcusparse}
 if [ -n "${SMOKE:-}" ]; then flat=30 cube=6 small=4 fill_order=taskdag_bmc; else flat=1000 cube=100 small=36 fill_order=auto; fi
 finite=$((cube * 4 / 5))
 
-# first_of COMMAND...: the first line that it prints, empty if it fails.
-first_of() { "$@" 2>/dev/null | head -n 1; }
-commit=${TASKDAG_COMMIT:-$(first_of git -C "$(dirname "$0")" rev-parse --short HEAD)}
-gpu=$(first_of nvidia-smi --query-gpu=name --format=csv,noheader)
-driver=$(first_of nvidia-smi --query-gpu=driver_version --format=csv,noheader)
-cuda=$(nvidia-smi 2>/dev/null | sed -nE 's/.*CUDA Version: *([0-9.]+).*/\1/p')
-petsc=$("$solve" -version 2>/dev/null | sed -nE 's/.*Version:? ([0-9.]+).*/\1/p' | head -n 1)
-machine="$commit,$gpu,$driver,$cuda,$petsc,$(date -u +%F)"
-echo "program,problem,method,preconditioner,solver,iterations,set_up_s,solve_s,residual,backend,cold_set_up_s,first_solve_s,ordering,status,commit,gpu,driver,cuda,petsc,date" >"$csv"
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-failed=0
-
-# value NAME: what stands behind "NAME: " in the log, without its unit and without commas.
-value() { sed -nE "s/^$1: ([^ ]+.*)/\1/p" "$log" | head -n 1 | sed -E 's/ s$//; s/,/;/g'; }
+# shellcheck source=tests/benchmark/solves.sh
+source "$(dirname "${BASH_SOURCE[0]}")/solves.sh"
+echo "program,problem,method,preconditioner,solver,iterations,set_up_s,solve_s,residual,backend,cold_set_up_s,first_solve_s,ordering,status,$machine_columns" >"$csv"
 
 # ordering: the order of the rows that -ksp_view names.
 ordering() { sed -nE 's/^ *matrix ordering: *//p' "$log" | head -n 1 | sed 's/,/;/g'; }
 
 # one PROBLEM METHOD PRECONDITIONER SOLVER OPTION...
 one() {
-  local problem=$1 method=$2 preconditioner=$3 solver=$4 status=ok code=0
-  timeout "${LIMIT:-120}" "$solve" -dll_append "$plugin" -mat_type "$mat_type" -ksp_rtol 1e-6 -warm_up -repeat 3 -ksp_view "${@:5}" \
-    >"$log" 2>&1 || code=$?
-  case $code in
-    0) ;;
-    2) status="no convergence" ;;
-    124) status="no end" ;;
-    *) status="exit status $code: $(tail -n 1 "$log" | tr ',"' ';_')" ;;
-  esac
-  [ "$status" = ok ] || [ -n "${MAY_FAIL:-}" ] || failed=1
+  local problem=$1 method=$2 preconditioner=$3 solver=$4
+  run_solve "$solve" -dll_append "$plugin" -mat_type "$mat_type" -ksp_rtol 1e-6 -warm_up -repeat 3 -ksp_view "${@:5}"
   printf '%-26s %-5s %-8s %-15s %6s iterations, set-up %s s (cold %s s), solve %s s, residual %s, %s %s\n' "$problem" "$method" \
     "$preconditioner" "$solver" "$(value iterations)" "$(value set-up)" \
     "$(value 'set-up, first of the process')" "$(value 'solve, median of 3')" "$(value residual)" "$status" "$(ordering)"

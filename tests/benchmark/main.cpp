@@ -8,6 +8,7 @@
 #include "jacobi.hpp"
 #include "many.hpp"
 #include "soak.hpp"
+#include "sor.hpp"
 #include "sptrsv.hpp"
 #include "taskdag/context.hpp"
 
@@ -71,12 +72,16 @@ int main_of(int argc, char** argv) {
   CLI::App& soak = *app.add_subcommand("soak", "Many solves on good and bad numbers, each compared");
   CLI::App& many = *app.add_subcommand("many", "Applications to several right-hand sides at once against cuSPARSE");
   CLI::App& jacobi = *app.add_subcommand("jacobi", "Jacobi sweeps in every form against kernel by kernel");
-  for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many, &jacobi}) add_common(*part, options, schedules);
-  for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many, &jacobi}) add_files(*part, options);
+  CLI::App& sor = *app.add_subcommand("sor", "SOR iterations against cuSPARSE's solves and products");
+  for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many, &jacobi, &sor}) {
+    add_common(*part, options, schedules);
+    add_files(*part, options);
+  }
   add_measuring(sptrsv, options);
   add_measuring(ilu0, options);
   add_measuring(many, options);
   add_measuring(jacobi, options);
+  add_measuring(sor, options);
   sptrsv.add_flag("--transposed", options.transposed, "Solve with the transposed triangles");
   sptrsv.add_option("--rhs", options.rhs, "Right-hand sides of one solve")
       ->check(CLI::PositiveNumber)
@@ -101,6 +106,7 @@ int main_of(int argc, char** argv) {
   if (ilu0.parsed()) return run_ilu0(options);
   if (many.parsed()) return run_many(options);
   if (jacobi.parsed()) return run_jacobi(options);
+  if (sor.parsed()) return run_sor(options);
   return run_soak(options);
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "problems.hpp"
+#include "rcm_device.hpp"
 #include "rcm_tasks_forms.hpp"
 #include "rcm_tasks_rivals.hpp"
 #include "rows.hpp"
@@ -49,6 +50,7 @@ bool measure(const std::string& name, const Context& context, int repeat) {
   const std::vector<Index> expected = reverse_cuthill_mckee(a.pattern());
   const double serial = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const char* const commit = std::getenv("TASKDAG_COMMIT");
+  const DeviceWords words = describe_device();
   bool well = true;
   const auto write = [&](const TaskFormTime& time) {
     well = well && time.status == "ok";
@@ -74,7 +76,9 @@ bool measure(const std::string& name, const Context& context, int repeat) {
                                   std::to_string(time.work.tasks),
                                   number(serial),
                                   time.status,
-                                  commit != nullptr ? commit : "unknown"})
+                                  commit != nullptr ? commit : "unknown",
+                                  words.driver,
+                                  words.cuda})
                             .c_str());
     std::fflush(stdout);
   };
@@ -113,7 +117,7 @@ int run(int argc, char** argv) {
   std::printf(
       "program,problem,rows,entries,device,form,steps,compression,narrow_levels,scheduler,milliseconds,least,most,"
       "repeats,search_ms,"
-      "permutation_ms,preparation_ms,levels,searches,tasks,serial_ms,status,commit\n");
+      "permutation_ms,preparation_ms,levels,searches,tasks,serial_ms,status,commit,driver,cuda\n");
   bool well = true;
   for (const std::string& name : arguments.names) well = measure(name, context, arguments.repeat) && well;
   return well ? 0 : 1;

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# What the scripts share that measure Krylov solves with examples/solve: to be sourced with $solve set.
+#   commit, gpu, driver, cuda, petsc, date: the last columns of their rows
+# shellcheck disable=SC2034 # they are for the script that sources this one
+: "${solve:?examples/solve}"
+first_of() { "$@" 2>/dev/null | head -n 1; }
+commit=${TASKDAG_COMMIT:-$(first_of git -C "$(dirname "${BASH_SOURCE[0]}")" rev-parse --short HEAD)}
+gpu=$(first_of nvidia-smi --query-gpu=name --format=csv,noheader)
+driver=$(first_of nvidia-smi --query-gpu=driver_version --format=csv,noheader)
+cuda=$(nvidia-smi 2>/dev/null | sed -nE 's/.*CUDA Version: *([0-9.]+).*/\1/p')
+petsc=$("$solve" -version 2>/dev/null | sed -nE 's/.*Version:? ([0-9.]+).*/\1/p' | head -n 1)
+machine="$commit,$gpu,$driver,$cuda,$petsc,$(date -u +%F)"
+machine_columns=commit,gpu,driver,cuda,petsc,date
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+failed=0
+
+# value NAME: what stands behind "NAME: " in the log, without its unit and without commas.
+value() { sed -nE "s/^$1: ([^ ]+.*)/\1/p" "$log" | head -n 1 | sed -E 's/ s$//; s/,/;/g'; }
+
+# run_solve COMMAND...: its output goes to the log, how it ended to $status.
+run_solve() {
+  local code=0
+  status=ok
+  timeout "${LIMIT:-120}" "$@" >"$log" 2>&1 || code=$?
+  case $code in
+    0) ;;
+    2) status="no convergence" ;;
+    124) status="no end" ;;
+    *) status="exit status $code: $(tail -n 1 "$log" | tr ',"' ';_')" ;;
+  esac
+  [ "$status" = ok ] || [ -n "${MAY_FAIL:-}" ] || failed=1
+}
