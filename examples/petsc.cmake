@@ -16,6 +16,7 @@ endif()
 # Several ranks on any machine, as root too; a PETSc with CUDA over an MPI without.
 set(example_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_hwloc_base_binding_policy=none "TASKDAG_SOLVE=$<TARGET_FILE:solve>" "MPIEXEC=${MPIEXEC_EXECUTABLE}")
+list(APPEND example_environment "PKG_CONFIG_PATH=${PETSC_PC_PREFIX}/lib/pkgconfig:$ENV{PKG_CONFIG_PATH}")
 if(TASKDAG_PETSC_CUDA)
   list(APPEND example_environment "PETSC_OPTIONS=-use_gpu_aware_mpi 0")
 endif()
@@ -31,6 +32,14 @@ example_test(solve_reads_matrix_and_right_hand_side 0 "rows: 6.*residual: [0-9.]
   $<TARGET_FILE:solve> -f ${data}/small.mtx -rhs ${data}/small_rhs.mtx -ksp_rtol 1e-12)
 example_test(solve_on_two_ranks 0 "ranks: 2.*with taskdag.*CONVERGED_RTOL"
   ${two_ranks} $<TARGET_FILE:solve> -f ${data}/small.mtx -rhs ${data}/small_rhs.mtx)
+foreach(type baij sbaij sell dense)
+  example_test(solve_${type}_matrices 0 "symmetric: yes.*iterations: 15.*CONVERGED_RTOL"
+    $<TARGET_FILE:solve> -stencil 5 -nx 20 -pc_type taskdag -mat_type ${type})
+  if(NOT type STREQUAL sell)  # PETSc 3.18 multiplies by 0 with a converted one
+    example_test(solve_${type}_matrices_on_two_ranks 0 "CONVERGED_RTOL"
+      ${two_ranks} $<TARGET_FILE:solve> -stencil 5 -nx 20 -pc_type taskdag -mat_type ${type})
+  endif()
+endforeach()
 # A smooth part takes more iterations than noise.
 example_test(solve_a_random_solution 0 "CONVERGED_RTOL"
   $<TARGET_FILE:solve> -stencil 5 -nx 200 -ksp_type cg -pc_type jacobi -ksp_rtol 1e-4 -ksp_max_it 100)
@@ -76,6 +85,11 @@ example_test(linked_app_on_two_ranks 0 "CONVERGED_RTOL" ${two_ranks} $<TARGET_FI
 example_test(slurm 0 "ranks: 3.*CONVERGED_RTOL"
   env "LAUNCH=${MPIEXEC_EXECUTABLE} -n 3" ${here}/4_slurm/solve.slurm -nx 15)
 example_test(petsc4py 0 "reason [1-9].*iterations" ${here}/5_petsc4py/run.sh $<TARGET_FILE:petsctaskdag>)
+example_test(petsc4py_settings 0 "'type': 'icc', 'threads': 1.*reason [1-9].*is refused with code 63"
+  env TASKDAG_SCRIPT=settings.py ${here}/5_petsc4py/run.sh $<TARGET_FILE:petsctaskdag>)
+example_test(fortran 0 "type 1, threads 1, iterations [1-9]" ${here}/7_fortran/run.sh $<TARGET_FILE:petsctaskdag>)
+example_test(fortran_on_two_ranks 0 "type 3, threads 1, iterations [1-9]"
+  env "MPIEXEC=${MPIEXEC_EXECUTABLE} -n 2" ${here}/7_fortran/run.sh $<TARGET_FILE:petsctaskdag> -pc_taskdag_type sor)
 example_test(main_job 0 "same number of iterations"
   env -u TASKDAG_MATRIX_DIR TASKDAG_GRID=20 TASKDAG_RESULTS=main_job ${here}/6_main_job/main_job.sh)
 example_test(main_job_with_a_matrix 0 "small.mtx.*gmres with ilu.*same number of iterations"

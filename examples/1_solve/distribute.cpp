@@ -52,6 +52,29 @@ std::vector<T> scatter(MPI_Comm comm, MPI_Datatype type, const T* all, const std
   return mine;
 }
 
+/// Only types of AIJ take rows in compressed form: another one is replaced by AIJ, and named.
+std::string take_aij(Mat a) {
+  MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(a));
+  PetscBool aij = PETSC_FALSE;
+  MatType type = nullptr;
+  PetscCallAbort(comm, PetscObjectBaseTypeCompareAny(reinterpret_cast<PetscObject>(a), &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  if (aij) return "";
+  PetscCallAbort(comm, MatGetType(a, &type));
+  std::string other = type;
+  PetscCallAbort(comm, MatSetType(a, MATAIJ));
+  return other;
+}
+
+/// To another type, some of which are for symmetric matrices only, and some of which cannot tell any more.
+void convert(Mat* a, const std::string& type) {
+  MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(*a));
+  PetscBool symmetric = PETSC_FALSE;
+  PetscCallAbort(comm, MatIsSymmetric(*a, 0.0, &symmetric));
+  PetscCallAbort(comm, MatSetOption(*a, MAT_SYMMETRIC, symmetric));
+  PetscCallAbort(comm, MatConvert(*a, type.c_str(), MAT_INPLACE_MATRIX, a));
+  PetscCallAbort(comm, MatSetOption(*a, MAT_SYMMETRIC, symmetric));
+}
+
 }  // namespace
 
 Mat distribute_matrix(MPI_Comm comm, const std::function<taskdag::CsrMatrix()>& make) {
@@ -68,6 +91,7 @@ Mat distribute_matrix(MPI_Comm comm, const std::function<taskdag::CsrMatrix()>& 
   PetscCallAbort(comm, MatSetSizes(a, PETSC_DECIDE, PETSC_DECIDE, size[0], size[0]));
   PetscCallAbort(comm, MatSetType(a, MATAIJ));
   PetscCallAbort(comm, MatSetFromOptions(a));
+  const std::string other = take_aij(a);
   PetscCallAbort(comm, MatSetUp(a));
   const PetscInt* first_rows = nullptr;
   PetscCallAbort(comm, MatGetOwnershipRanges(a, &first_rows));
@@ -96,6 +120,7 @@ Mat distribute_matrix(MPI_Comm comm, const std::function<taskdag::CsrMatrix()>& 
   // The call that does not fit the type of the matrix does nothing.
   PetscCallAbort(comm, MatSeqAIJSetPreallocationCSR(a, my_offsets.data(), my_cols.data(), values.data()));
   PetscCallAbort(comm, MatMPIAIJSetPreallocationCSR(a, my_offsets.data(), my_cols.data(), values.data()));
+  if (!other.empty()) convert(&a, other);
   return a;
 }
 

@@ -108,10 +108,12 @@ void print_problem(const Problem& problem) {
   MatType mat_type = nullptr;
   VecType vec_type = nullptr;
   PetscBool symmetric = PETSC_FALSE;
+  PetscBool known = PETSC_FALSE;
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
   PetscCallAbort(comm, MatGetSize(problem.a, &rows, nullptr));
-  PetscCallAbort(comm, MatIsSymmetric(problem.a, 0.0, &symmetric));
+  PetscCallAbort(comm, MatIsSymmetricKnown(problem.a, &known, &symmetric));
+  if (!known) PetscCallAbort(comm, MatIsSymmetric(problem.a, 0.0, &symmetric));
   PetscCallAbort(comm, MatGetInfo(problem.a, MAT_GLOBAL_SUM, &info));
   PetscCallAbort(comm, MatGetType(problem.a, &mat_type));
   PetscCallAbort(comm, VecGetType(problem.b, &vec_type));

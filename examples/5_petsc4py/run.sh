@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs solve.py with the first Python that has petsc4py. usage: run.sh PLUGIN [PETSc options]
+# Runs solve.py, or the script that TASKDAG_SCRIPT names, with the first Python that has petsc4py.
+# usage: run.sh PLUGIN [PETSc options]
 # Exit status 77, skipped: no Python has it, or it was built for another PETSc than PLUGIN.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -12,7 +13,7 @@ for python in python3 /usr/bin/python3; do
     echo "skipped: petsc4py uses $(petsc_library "$extension"), $1 uses $(petsc_library "$1")"
     exit 77
   fi
-  "$python" "$here/solve.py" "$@"
+  "$python" "$here/${TASKDAG_SCRIPT:-solve.py}" "$@"
   exit
 done
 echo "skipped: petsc4py is not installed"
