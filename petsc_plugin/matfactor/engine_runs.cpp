@@ -24,6 +24,12 @@ engine::Report together(const std::vector<EngineRun>& runs) {
   return all;
 }
 
+std::string waits(const engine::Report& report) {
+  if (report.predecessor_waits != 0) return std::to_string(report.predecessor_waits) + " for the ends of predecessors";
+  if (report.level_waits != 0) return std::to_string(report.level_waits) + " for the ends of levels";
+  return "for values, in the tasks";
+}
+
 }  // namespace
 
 std::string describe(const std::vector<EngineRun>& runs) {
@@ -34,7 +40,7 @@ std::string describe(const std::vector<EngineRun>& runs) {
       lines += ", " + std::to_string(type.executed) + " tasks \"" + type.name + "\" of " + std::to_string(type.lanes) +
                (type.lanes == 1 ? " thread" : " lanes");
     }
-    lines += '\n';
+    lines += ", waits: " + waits(run.report) + '\n';
     for (const engine::KernelInfo& kernel : run.report.kernels) {
       if (kernel.launches == 0 || kernel.registers == 0) continue;
       lines += "    kernel \"" + kernel.name + "\": " + std::to_string(kernel.launches) + " launches, " +

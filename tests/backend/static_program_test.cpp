@@ -143,6 +143,11 @@ void solve_by_rows(const Context& context, const CsrMatrix& a, const engine::Sta
                                               d_pivots.data(), d_b.data(), d_x.data(), d_flags.data()});
     ASSERT_TRUE(report.finished()) << describe(report);
     EXPECT_EQ(report.executed(), rows * static_cast<std::size_t>(run));
+    const bool individual = options.dependencies == Dependencies::individual;
+    const bool phases = options.dependencies == Dependencies::phases;
+    EXPECT_EQ(report.predecessor_waits,
+              individual ? triangle.tasks.successor.size() * static_cast<std::size_t>(run) : 0U);
+    EXPECT_EQ(report.level_waits, phases ? (triangle.tasks.level_end.size() - 1) * static_cast<std::size_t>(run) : 0U);
     EXPECT_LE(test::triangular_error(a, {}, b, d_x.download()), 1.0);
   }
 }

@@ -87,6 +87,28 @@ TEST(Engine, CopiesNothingOfDeviceVectors) {
 }
 #endif
 
+TEST(Engine, ViewSaysWhatTasksWaitedFor) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const CsrMatrix csr = poisson();
+  const OwnedMat a = make_matrix(csr);
+  for (const std::string backend : {"host", "cuda"}) {
+    if (backend == "cuda" && probe_devices().devices == 0) continue;
+    for (const auto& [dependencies, said] :
+         {std::pair{"ordered", "waits: for values, in the tasks"},
+          std::pair{"individual", " for the ends of predecessors"}, std::pair{"phases", " for the ends of levels"}}) {
+      const Solve solved =
+          solve(a, words({"-ksp_type richardson -ksp_max_it 3 -ksp_convergence_test skip -pc_type taskdag",
+                          "-pc_taskdag_schedule engine -pc_taskdag_backend", backend, "-pc_taskdag_engine_dependencies",
+                          dependencies}));
+      ASSERT_EQ(static_cast<int>(solved.code), 0) << solved.message;
+      const std::size_t line = solved.view.find("application: ");
+      ASSERT_NE(line, std::string::npos) << solved.view;
+      const std::string shown = solved.view.substr(line, solved.view.find('\n', line) - line);
+      EXPECT_NE(shown.find(said), std::string::npos) << shown;
+    }
+  }
+}
+
 TEST(Engine, WritesWhatItsTasksDid) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   const OwnedMat a = make_matrix(convection());

@@ -112,6 +112,9 @@ struct Report {
   OperationCounts operations;      ///< with a CountingProbe
   std::vector<TraceEvent> events;  ///< with a TraceProbe, in no order
   std::uint64_t dropped_events = 0;
+  // Of a static program, in all its runs. Both 0: its tasks wait by themselves, for values.
+  std::uint64_t predecessor_waits = 0;  ///< individual dependencies: ends of predecessors that tasks needed
+  std::uint64_t level_waits = 0;        ///< phases: ends of levels that all teams needed
 
   [[nodiscard]] bool finished() const { return outcome == Outcome::finished; }
   [[nodiscard]] std::uint64_t executed() const {

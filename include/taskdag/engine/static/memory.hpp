@@ -21,6 +21,9 @@ class StaticMemory {
       : claims_(make_claims(order, per_team, options.dependencies)),
         tasks_(order.tasks),
         trace_events_(traced(options) ? options.trace_events : 0U),
+        predecessors_of_all_(options.dependencies == Dependencies::individual ? order.successor.size() : 0U),
+        meetings_(options.dependencies == Dependencies::phases ? std::max<std::size_t>(claims_.level_end.size(), 1) - 1
+                                                               : 0U),
         tickets_(context, P::types),
         arrivals_(context, 1),
         ready_end_(context, 1),
@@ -95,6 +98,8 @@ class StaticMemory {
       report.types.push_back({TaskTraits<T>::name(), runs * tasks_[number], 0, 0, 0, 0, lanes[number]});
     });
     report.slices = runs;
+    report.predecessor_waits = runs * predecessors_of_all_;
+    report.level_waits = runs * meetings_;
     if (const std::uint32_t failed = failed_.download()[0]; failed != 0) {
       report.outcome = Outcome::task_failed;
       explain(report, 0, failed - 1U);
@@ -121,6 +126,8 @@ class StaticMemory {
   StaticClaims claims_;
   std::vector<std::uint32_t> tasks_;
   std::uint32_t trace_events_;
+  std::size_t predecessors_of_all_;  ///< tasks together
+  std::size_t meetings_;             ///< of all teams, in a run
   Array<StaticTickets> tickets_;
   Array<StaticArrivals> arrivals_;
   Array<StaticReadyEnd> ready_end_;
