@@ -16,6 +16,7 @@ PetscErrorCode register_events() {
   PetscCall(PetscLogEventRegister("TaskDAGSymbolic", e.class_id, &e.symbolic));
   PetscCall(PetscLogEventRegister("TaskDAGNumeric", e.class_id, &e.numeric));
   PetscCall(PetscLogEventRegister("TaskDAGApply", e.class_id, &e.apply));
+  PetscCall(PetscLogEventRegister("TaskDAGMatSOR", e.class_id, &e.mat_sor));
   PetscCall(PetscLogEventRegister("TaskDAGProgram", e.class_id, &e.program));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,6 +11,7 @@ struct Events {
   PetscLogEvent symbolic = 0;  ///< TaskDAGSymbolic: pattern analysis
   PetscLogEvent numeric = 0;   ///< TaskDAGNumeric: factorisation, or taking new values
   PetscLogEvent apply = 0;     ///< TaskDAGApply: one application, to one vector or a block
+  PetscLogEvent mat_sor = 0;   ///< TaskDAGMatSOR: MatSOR() by us, around these
   PetscLogEvent program = 0;   ///< TaskDAGProgram: inside these, runs of a program of the task engine
 };
 

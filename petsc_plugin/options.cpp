@@ -222,4 +222,21 @@ PetscErrorCode read_auto_min_rows(PetscInt* rows) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+OptionRow mat_sor_row() {
+  return {
+      "-taskdag_mat_sor", "false", "true, false",
+      "MatSOR() of seqaij, seqaijcusparse and seqaijkokkos matrices by our sweeps, for PETSc's own preconditioners sor "
+      "and eisenstat; read when the plugin is loaded, without prefix"};
+}
+
+PetscErrorCode read_mat_sor(bool* use) {
+  PetscFunctionBegin;
+  std::optional<OptionRow> option;
+  PetscCall(guarded([&] { option = mat_sor_row(); }));
+  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for all matrices", "Mat");
+  PetscCall(read_bool(PetscOptionsObject, *option, use));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 }  // namespace taskdag::petsc

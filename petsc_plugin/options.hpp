@@ -52,4 +52,8 @@ const char* scheduler_name(const SweepSettings& settings);
 OptionRow auto_min_rows_row();
 PetscErrorCode read_auto_min_rows(PetscInt* rows);
 
+/// -taskdag_mat_sor.
+OptionRow mat_sor_row();
+PetscErrorCode read_mat_sor(bool* use);
+
 }  // namespace taskdag::petsc

@@ -7,6 +7,7 @@
 #include "compat.hpp"
 #include "events.hpp"
 #include "matfactor/mat_factor.hpp"
+#include "matsor/mat_sor.hpp"
 #include "ordering/orderings.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "taskdagpetsc.h"
@@ -109,6 +110,7 @@ PetscErrorCode TaskDAGInitializePackage(void) {
   PetscCall(register_pc());
   PetscCall(register_mat_factor());
   PetscCall(register_orderings());
+  PetscCall(register_mat_sor());
   PetscCall(PetscRegisterFinalize(TaskDAGFinalizePackage));
   initialized = true;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -317,5 +317,22 @@ module taskdagpetsc
       integer(c_intptr_t), value :: pc
       PetscReal, intent(out) :: shift
     end function
+
+    ! Whether MatSOR() is TaskDAG's for matrices that get their type from now on (-taskdag_mat_sor), and of one matrix.
+    ! use: 0 or 1; mat%v as pc%v.
+    integer(c_int) function TaskDAGSetMatSOR(use) bind(C, name='TaskDAGSetMatSOR')
+      import
+      integer(c_int), value :: use
+    end function
+    integer(c_int) function MatTaskDAGSetSOR(mat, use) bind(C, name='MatTaskDAGSetSOR')
+      import
+      integer(c_intptr_t), value :: mat
+      integer(c_int), value :: use
+    end function
+    integer(c_int) function MatTaskDAGGetSOR(mat, use) bind(C, name='MatTaskDAGGetSOR')
+      import
+      integer(c_intptr_t), value :: mat
+      integer(c_int), intent(inout) :: use
+    end function
   end interface
 end module taskdagpetsc

@@ -198,6 +198,22 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetLongRow(PC pc, PetscInt* entri
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSORSetDiagonalShift(PC pc, PetscReal shift);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSORGetDiagonalShift(PC pc, PetscReal* shift);
 
+/* MatSOR(), which PCSOR, PCEISENSTAT and smoothers of multigrid call. */
+
+/**
+ * Whether MatSOR() is TaskDAG's for matrices that get the type MATSEQAIJ, MATSEQAIJCUSPARSE or MATSEQAIJKOKKOS from now
+ * on, the ranks' own blocks of other ones included (`-taskdag_mat_sor`). Collective on PETSC_COMM_WORLD.
+ */
+TASKDAGPETSC_API PetscErrorCode TaskDAGSetMatSOR(PetscBool use);
+
+/**
+ * The same of one matrix, a MATAIJ or one derived of it. Logically collective.
+ *
+ * Errors: PETSC_ERR_SUP for matrices of other types.
+ */
+TASKDAGPETSC_API PetscErrorCode MatTaskDAGSetSOR(Mat mat, PetscBool use);
+TASKDAGPETSC_API PetscErrorCode MatTaskDAGGetSOR(Mat mat, PetscBool* use);
+
 #ifdef __cplusplus
 }
 #endif

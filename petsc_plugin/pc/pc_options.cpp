@@ -15,6 +15,7 @@ std::vector<OptionRow> option_table() {
   for (const TypeOptions& options : type_options) append(options.rows());
   append(ordering_rows());
   table.push_back(auto_min_rows_row());
+  table.push_back(mat_sor_row());
   return table;
 }
 
@@ -38,9 +39,12 @@ PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings* setting
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "TaskDAG options");
   PetscCall(read_settings(PetscOptionsObject, settings));
-  // Read here for -help only; the values are taken where a backend is chosen and where an ordering is made.
+  // Read here for -help only; the values are taken where a backend is chosen, where an ordering is made, and where the
+  // plugin is registered.
   PetscInt rows = default_auto_min_rows;
   PetscCall(read_auto_min_rows(&rows));
+  bool mat_sor = false;
+  PetscCall(read_mat_sor(&mat_sor));
   PetscCall(show_ordering_options());
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -69,13 +69,18 @@ def load(path=None):
     _library = library
 
 
-def _find(name, verb):
+def _loaded():
     if _library is None:
         raise RuntimeError("petsctaskdag.load() comes first")
+    return _library
+
+
+def _find(name, verb):
+    library = _loaded()
     if name not in _FUNCTIONS:
         raise KeyError(f"there is no option -pc_taskdag_{name} that is set here; there are: {', '.join(_FUNCTIONS)}")
     function, kind = _FUNCTIONS[name]
-    return getattr(_library, "PCTaskDAG" + function.format(verb)), kind
+    return getattr(library, "PCTaskDAG" + function.format(verb)), kind
 
 
 def _c_type(kind):
@@ -109,3 +114,20 @@ def get(pc, name):
     if kind is str:
         return place.value.decode()
     return kind(place.value)
+
+
+def use_mat_sor(use=True):
+    """Whether MatSOR() is TaskDAG's for matrices that get their type from now on, as -taskdag_mat_sor. Collective."""
+    _check(_loaded().TaskDAGSetMatSOR(ctypes.c_int(use)))
+
+
+def set_mat_sor(mat, use=True):
+    """The same of one matrix."""
+    _check(_loaded().MatTaskDAGSetSOR(ctypes.c_void_p(mat.handle), ctypes.c_int(use)))
+
+
+def get_mat_sor(mat):
+    """Whether MatSOR() of a matrix is TaskDAG's."""
+    place = ctypes.c_int()
+    _check(_loaded().MatTaskDAGGetSOR(ctypes.c_void_p(mat.handle), ctypes.byref(place)))
+    return bool(place.value)

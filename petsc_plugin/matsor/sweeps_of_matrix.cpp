@@ -1,0 +1,137 @@
+#include "matsor/sweeps_of_matrix.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "boundary.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+/// Multigrid calls a matrix with one omega; two preconditioners of one matrix may have two.
+constexpr std::size_t kMostSolvers = 4;
+
+constexpr int kForward = SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP;
+constexpr int kBackward = SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP;
+
+/// On the rank's own rows a sweep is a local one. 0: neither.
+int local_sweep(int flag) {
+  return ((flag & kForward) != 0 ? SOR_LOCAL_FORWARD_SWEEP : 0) |
+         ((flag & kBackward) != 0 ? SOR_LOCAL_BACKWARD_SWEEP : 0);
+}
+
+}  // namespace
+
+PetscErrorCode SweepsOfMatrix::find(Mat matrix, PetscReal omega, PetscReal shift, Solver** solver) {
+  PetscFunctionBegin;
+  *solver = nullptr;
+  auto found = std::ranges::find_if(
+      solvers_, [&](const auto& one) { return one->settings.sor.omega == omega && one->settings.sor.shift == shift; });
+  if (found == solvers_.end()) {
+    if (solvers_.size() == kMostSolvers) {
+      PetscCall(reset(solvers_.front().get()));
+      solvers_.erase(solvers_.begin());
+    }
+    PetscCall(guarded([&] {
+      auto one = std::make_unique<Solver>();
+      one->settings.type = PC_TASKDAG_SOR;
+      one->settings.sor.omega = omega;
+      one->settings.sor.shift = shift;
+      one->sor = make_sor(one->settings);
+      solvers_.push_back(std::move(one));
+    }));
+  } else {
+    std::rotate(found, found + 1, solvers_.end());
+  }
+  Solver& one = *solvers_.back();
+  PetscObjectState values = 0;
+  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(matrix), &values));
+  const bool stop = matrix->erroriffailure == PETSC_TRUE;
+  if (one.pattern != matrix->nonzerostate) {
+    one.pattern = -1;
+    PetscCall(one.sor->analyse(matrix, stop));
+  } else if (one.values != values) {
+    one.values = -1;
+    PetscCall(one.sor->update(matrix, stop));
+  }
+  one.pattern = matrix->nonzerostate;
+  one.values = values;
+  matrix->factorerrortype = one.sor->failure().value_or(MAT_FACTOR_NOERROR);
+  *solver = &one;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SweepsOfMatrix::make_between(Mat matrix, Solver* solver, Vec like) {
+  PetscFunctionBegin;
+  if (solver->between && solver->between_values == solver->values) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!solver->between) PetscCall(VecDuplicate(like, &solver->between));
+  PetscCall(MatGetDiagonal(matrix, solver->between));
+  PetscCall(VecScale(solver->between, 2.0 / solver->settings.sor.omega - 1.0));
+  solver->between_values = solver->values;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// x = (E + U)⁻¹ b, then x += (E + L)⁻¹ (b − (2 E − D) x): the product with (E + L)⁻¹ A (E + U)⁻¹ (Eisenstat 1981).
+PetscErrorCode SweepsOfMatrix::eisenstat(Mat matrix, Solver* solver, Vec b, Vec x) {
+  PetscFunctionBegin;
+  if (!rest_) {
+    PetscCall(VecDuplicate(b, &rest_));
+    PetscCall(VecDuplicate(b, &lower_));
+  }
+  PetscCall(make_between(matrix, solver, b));
+  PetscCall(solver->sor->half(Half::upper, b, x));
+  PetscCall(VecPointwiseMult(rest_, solver->between, x));
+  PetscCall(VecAYPX(rest_, -1.0, b));
+  PetscCall(solver->sor->half(Half::lower, rest_, lower_));
+  PetscCall(VecAXPY(x, 1.0, lower_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SweepsOfMatrix::sweep(Mat matrix, Vec b, PetscReal omega, MatSORType flag, PetscReal shift, PetscInt its,
+                                     PetscInt lits, Vec x) {
+  PetscFunctionBegin;
+  PetscCheck(omega > 0.0 && omega < 2.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "SOR's omega must be more than 0 and less than 2, not %g", omega);
+  const auto product = static_cast<double>(its) * static_cast<double>(lits);
+  PetscCheck(product <= std::numeric_limits<int>::max(), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "so many SOR iterations are not possible: %g", product);
+  const int bits = flag;
+  const bool trick = (bits & SOR_EISENSTAT) != 0;
+  const bool product_only = (bits & SOR_APPLY_UPPER) != 0;
+  const int sweep = local_sweep(bits);
+  PetscCheck((bits & SOR_APPLY_LOWER) == 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "SOR_APPLY_LOWER is not there, as in PETSc's own matrices");
+  PetscCheck((!trick && !product_only) || shift == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "SOR_EISENSTAT and SOR_APPLY_UPPER are there without a diagonal shift alone, not with %g", shift);
+  PetscCheck(trick || product_only || sweep != 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "SOR without a sweep: flag %d",
+             bits);
+  Solver* solver = nullptr;
+  PetscCall(find(matrix, omega, shift, &solver));
+  if (trick) {
+    PetscCall(eisenstat(matrix, solver, b, x));
+  } else if (product_only) {
+    PetscCall(solver->sor->half(Half::upper_product, b, x));
+  } else {
+    solver->settings.sor.sweep = static_cast<MatSORType>(sweep);
+    PetscCall(solver->sor->iterate(b, x, its * lits, (bits & SOR_ZERO_INITIAL_GUESS) != 0));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SweepsOfMatrix::reset(Solver* solver) {
+  PetscFunctionBegin;
+  PetscCall(solver->sor->reset());
+  PetscCall(VecDestroy(&solver->between));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SweepsOfMatrix::reset() {
+  PetscFunctionBegin;
+  for (const auto& solver : solvers_) PetscCall(reset(solver.get()));
+  solvers_.clear();
+  PetscCall(VecDestroy(&rest_));
+  PetscCall(VecDestroy(&lower_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc
