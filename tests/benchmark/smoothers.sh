@@ -1,29 +1,33 @@
 #!/usr/bin/env bash
-# CG with PETSc's GAMG to 1e-6, by smoother: PETSc's Chebyshev with Jacobi, PETSc's SOR (which sweeps on the host), and
-# TaskDAG's; rows to CSV.
-# usage: smoothers.sh SOLVE PLUGIN CSV
-#   SOLVE, PLUGIN        examples/solve and libpetsctaskdag.so of a build
+# CG with PETSc's multigrid to 1e-6, by smoother: PETSc's Chebyshev with Jacobi, PETSc's SOR (which sweeps on the host),
+# and TaskDAG's; rows to CSV.
+# usage: smoothers.sh SOLVE MULTIGRID PLUGIN CSV
+#   SOLVE, MULTIGRID, PLUGIN   examples/solve, taskdag_multigrid and libpetsctaskdag.so of a build
 #   TASKDAG_MATRIX_DIR   where files are; without it they are left out
-#   MAT_TYPE             PETSc's matrix type [aijcusparse]
+#   MAT_TYPE, VEC_TYPE   PETSc's types [aijcusparse, cuda]
 #   ONLY                 an extended regular expression for the problems to solve [all of them]
+#   ONLY_SMOOTHER        likewise for the smoothers
 #   LIMIT                seconds for one solve [120]
 #   SMOKE                anything: small grids and no files, to see that it runs
 # Exit status 1 if a solve fails.
 set -uo pipefail
-[ $# -eq 3 ] || { sed -n '2,12s/^# \?//p' "$0" >&2 && exit 2; }
-solve=$1 plugin=$2 csv=$3
-if [ -n "${SMOKE:-}" ]; then flat=40 cube=10 large=12; else flat=1000 cube=100 large=160; fi
+[ $# -eq 4 ] || { sed -n '2,14s/^# \?//p' "$0" >&2 && exit 2; }
+solve=$1 multigrid=$2 plugin=$3 csv=$4
+if [ -n "${SMOKE:-}" ]; then
+  flat=40 cube=10 large=12 nodes=9 levels=3 bricks=6
+else
+  flat=1000 cube=100 large=160 nodes=129 levels=5 bricks=40
+fi
 
 # shellcheck source=tests/benchmark/solves.sh
 source "$(dirname "${BASH_SOURCE[0]}")/solves.sh"
 echo "program,problem,smoother,iterations,set_up_s,solve_s,ms_per_iteration,residual,status,$machine_columns" >"$csv"
 
-# one PROBLEM SMOOTHER OPTION...
+# one PROBLEM SMOOTHER COMMAND...
 one() {
   local problem=$1 smoother=$2 time iterations each
-  [[ "$problem" =~ ${ONLY:-.} ]] || return 0
-  run_solve "$solve" -dll_append "$plugin" -mat_type "${MAT_TYPE:-aijcusparse}" -ksp_type cg -ksp_rtol 1e-6 \
-    -ksp_norm_type unpreconditioned -pc_type gamg "${@:3}"
+  [[ "$problem" =~ ${ONLY:-.} && "$smoother" =~ ${ONLY_SMOOTHER:-.} ]] || return 0
+  run_solve "${@:3}" -dll_append "$plugin" -ksp_type cg -ksp_rtol 1e-6 -ksp_norm_type unpreconditioned
   time=$(sed -nE 's/^solve, median of [0-9]+: ([^ ]+).*/\1/p' "$log" | head -n 1)
   [ -n "$time" ] || time=$(value solve)
   iterations=$(value iterations)
@@ -33,7 +37,7 @@ one() {
   echo "smoothers,$problem,$smoother,$iterations,$(value set-up),$time,$each,$(value residual),$status,$machine" >>"$csv"
 }
 
-# all PROBLEM OPTION...: every smoother. The steps of Richardson's iteration are symmetric sweeps, so the cycle is
+# all PROBLEM COMMAND...: every smoother. The steps of Richardson's iteration are symmetric sweeps, so the cycle is
 # symmetric; PETSc makes two of them.
 all() {
   local side repeat=(-warm_up -repeat 3) ours=(-mg_levels_ksp_type richardson -mg_levels_pc_type taskdag)
@@ -47,6 +51,8 @@ all() {
   coloured+=(-mg_levels_pc_taskdag_sor_local_forward -mg_levels_up_pc_taskdag_sor_local_backward)
   one "$1" "chebyshev jacobi" "${@:2}" "${repeat[@]}" -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi
   one "$1" "PETSc sor" "${@:2}" -repeat 1 -mg_levels_ksp_type richardson -mg_levels_pc_type sor
+  one "$1" "PETSc sor by -taskdag_mat_sor" "${@:2}" "${repeat[@]}" -mg_levels_ksp_type richardson \
+    -mg_levels_pc_type sor -taskdag_mat_sor
   one "$1" "taskdag sor" "${@:2}" "${repeat[@]}" "${ours[@]}" -mg_levels_pc_taskdag_type sor
   one "$1" "taskdag sor by blocks" "${@:2}" "${repeat[@]}" "${ours[@]}" -mg_levels_pc_taskdag_type sor \
     -mg_levels_pc_taskdag_ordering taskdag_bmc -mg_levels_ksp_max_it 1
@@ -61,14 +67,22 @@ all() {
     -mg_levels_pc_taskdag_jacobi_type rowl1
 }
 
-all "5-point $flat^2" -stencil 5 -nx "$flat"
-all "7-point $cube^3" -stencil 7 -nx "$cube"
-all "7-point $large^3" -stencil 7 -nx "$large"
+types=(-mat_type "${MAT_TYPE:-aijcusparse}")
+grid_types=(-dm_mat_type "${MAT_TYPE:-aijcusparse}" -dm_vec_type "${VEC_TYPE:-cuda}")
+# on_grid TITLE PROBLEM NODES OPTION...
+on_grid() { all "$1" "$multigrid" -problem "$2" -n "$3" "${grid_types[@]}" "${@:4}"; }
+
+all "5-point $flat^2" "$solve" "${types[@]}" -stencil 5 -nx "$flat" -pc_type gamg
+all "7-point $cube^3" "$solve" "${types[@]}" -stencil 7 -nx "$cube" -pc_type gamg
+all "7-point $large^3" "$solve" "${types[@]}" -stencil 7 -nx "$large" -pc_type gamg
+on_grid "jumps $nodes^3 PCMG" jumps "$nodes" -pc_type mg -pc_mg_levels "$levels" -pc_mg_galerkin both
+on_grid "elasticity $bricks^3" elasticity "$bricks" -pc_type gamg
+on_grid "anisotropic $cube^3" anisotropic "$cube" -pc_type gamg
 files=(G3_circuit wheelset_elast_r0)
 [ -n "${SMOKE:-}" ] && files=()
 for file in "${files[@]}"; do
   for path in "${TASKDAG_MATRIX_DIR:-/nonexistent}/$file".mtx*; do
-    [ -e "$path" ] && all "$file" -f "$path"
+    [ -e "$path" ] && all "$file" "$solve" "${types[@]}" -f "$path" -pc_type gamg
   done
 done
 exit "$failed"
