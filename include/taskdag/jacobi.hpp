@@ -26,6 +26,18 @@ enum class JacobiDiagonal {
   row_l1
 };
 
+/// What sweep s of k multiplies its correction by, beside the damping.
+enum class JacobiWeights {
+  constant,  ///< 1
+  /// 1 / sin²(π (k − s) / (2 k + 1)), s = 0 … k − 1: the sweeps together are Chebyshev's polynomial of the fourth kind,
+  /// which smooths best without knowing the smallest eigenvalues (Lottes 2022, Optimal polynomial smoothers for
+  /// multigrid V-cycles). For a symmetric positive definite matrix with damping = 1/λ, λ the largest eigenvalue of
+  /// D⁻¹ A or a bound of it: 1 with row_l1.
+  chebyshev
+};
+/// "constant", "chebyshev".
+TASKDAG_API const char* to_string(JacobiWeights weights);
+
 /// How several sweeps are run. On a backend all give the same bits. A *part* is a run of rows with about as many
 /// entries as others, or a piece of a long row (MHive, section 7.4).
 enum class JacobiForm {
@@ -50,7 +62,7 @@ TASKDAG_API JacobiForm jacobi_form_from(std::string_view name);
 TASKDAG_API bool is_program(JacobiForm form);
 
 struct JacobiOptions {
-  int sweeps = 1;        ///< k >= 1: x₀ = 0, x_{s+1} = x_s + damping · D⁻¹ (b − A x_s)
+  int sweeps = 1;        ///< k >= 1: x₀ = 0, x_{s+1} = x_s + damping · weight_s · D⁻¹ (b − A x_s)
   double damping = 1.0;  ///< finite, not 0
   JacobiDiagonal diagonal = JacobiDiagonal::diagonal;
   double l1_scale = 1.0;  ///< of row_l1: 0 to 1
@@ -67,6 +79,7 @@ struct JacobiOptions {
   /// Rows with more entries are cut into pieces of part_entries, by every form but tiles and, on CUDA, resident, which
   /// do not take such rows. 0: no row is.
   Index long_row = 4096;
+  JacobiWeights weights = JacobiWeights::constant;  ///< chebyshev: with several sweeps in the forms kernels and turning
 };
 
 /// When Jacobi::solve() ends.
@@ -106,11 +119,17 @@ class TASKDAG_API Jacobi {
   /// Asynchronous on `stream` for device memory. transposed: use Aᵀ in the sweeps (same diagonal).
   void apply(const double* b, double* x, MemorySpace space, bool transposed = false, Stream stream = {});
 
+  /// The k sweeps from the x that is there: kernels, whatever the form. b, x: as in apply(), not aliased. Asynchronous
+  /// on `stream` for device memory.
+  /// @throws InvalidInput, also with one sweep and without keep_matrix
+  void iterate(const double* b, double* x, MemorySpace space, Stream stream = {});
+
   /// Sweeps from the x that is there until the change of one is small enough, or not finite, or there have been
   /// max_sweeps of them. b, x: as in apply(), not aliased. Returns when it has ended; x then holds the last iterate.
   /// Makes what it needs on the first call and with another check_every. Of JacobiOptions, `sweeps` plays no part, and
   /// automatic is kernels.
-  /// @throws InvalidInput, also without keep_matrix and for tiles and resident, whose number of sweeps is fixed;
+  /// @throws InvalidInput, also without keep_matrix, for tiles and resident, whose number of sweeps is fixed, and for
+  /// weights that belong to a number of sweeps;
   /// Unsupported, DeviceError, OutOfMemory
   JacobiOutcome solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream = {});
 

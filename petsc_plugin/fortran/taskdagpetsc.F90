@@ -231,6 +231,18 @@ module taskdagpetsc
       PetscReal, intent(out) :: damping
     end function
 
+    ! The weights of several sweeps (-pc_taskdag_jacobi_weights). constant or chebyshev.
+    integer(c_int) function PCTaskDAGJacobiSetWeights(pc, weights) bind(C, name='PCTaskDAGJacobiSetWeights')
+      import
+      integer(c_intptr_t), value :: pc
+      character(kind=c_char), intent(in) :: type(*)
+    end function
+    integer(c_int) function PCTaskDAGJacobiGetWeights(pc, weights) bind(C, name='PCTaskDAGJacobiGetWeights')
+      import
+      integer(c_intptr_t), value :: pc
+      type(c_ptr), intent(out) :: weights
+    end function
+
     ! What the sweeps divide by (-pc_taskdag_jacobi_type). diagonal, rowmax, rowsum or rowl1.
     integer(c_int) function PCTaskDAGJacobiSetType(pc, type) bind(C, name='PCTaskDAGJacobiSetType')
       import

@@ -159,6 +159,10 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetSweeps(PC pc, PetscInt* sweeps
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetDamping(PC pc, PetscReal damping);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetDamping(PC pc, PetscReal* damping);
 
+/** The weights of several sweeps (`-pc_taskdag_jacobi_weights`). constant or chebyshev. */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetWeights(PC pc, const char weights[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetWeights(PC pc, const char* weights[]);
+
 /** What the sweeps divide by (`-pc_taskdag_jacobi_type`). diagonal, rowmax, rowsum or rowl1. */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetType(PC pc, const char type[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetType(PC pc, const char* type[]);

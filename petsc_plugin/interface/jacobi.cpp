@@ -236,6 +236,56 @@ PetscErrorCode PCTaskDAGJacobiGetUseAbs(PC pc, PetscBool* use) {
 }
 
 /*@
+  PCTaskDAGJacobiSetWeights - Sets the weights of several sweeps
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- weights - constant or chebyshev
+
+  Options Database Key:
+. -pc_taskdag_jacobi_weights <weights>
+
+  Level: advanced
+
+  Note:
+  Those of Chebyshev's polynomial of the fourth kind are for smoothing: the damping is then the inverse of the largest
+  eigenvalue of the matrix divided by its diagonal, and 1 with the type rowl1. In `KSPRICHARDSON` such sweeps go on from
+  the vector that is there, without a residual and without a look at tolerances, as `PCSOR` does.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGJacobiGetWeights()`
+@*/
+PetscErrorCode PCTaskDAGJacobiSetWeights(PC pc, const char weights[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_jacobi_weights", weights));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGJacobiGetWeights - Gets the weights of several sweeps
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. weights - constant or chebyshev
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGJacobiSetWeights()`
+@*/
+PetscErrorCode PCTaskDAGJacobiGetWeights(PC pc, const char* weights[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, weights, [](const Settings& settings) { return to_string(settings.jacobi.weights); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCTaskDAGJacobiSetForm - Sets how several sweeps are run
 
   Logically Collective

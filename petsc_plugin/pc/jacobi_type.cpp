@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "mat/bridge.hpp"
+#include "mat/off_diagonal.hpp"
 #include "mat/outside_rows.hpp"
 #include "matfactor/engine_runs.hpp"
 #include "option_checks.hpp"
@@ -20,11 +21,16 @@ constexpr std::array<const char*, 4> diagonal_names = {"diagonal", "rowmax", "ro
 constexpr std::array<const char*, 9> form_names = {"auto",        "kernels",    "turning", "stages-phases", "stages",
                                                    "checkpoints", "autonomous", "tiles",   "resident"};
 
+constexpr std::array<const char*, 2> weight_names = {"constant", "chebyshev"};
+
 struct JacobiRows {
   OptionRow sweeps{"-pc_taskdag_jacobi_sweeps", std::to_string(JacobiOptions{}.sweeps), "1 or more",
                    "Jacobi sweeps per application"};
   OptionRow damping{"-pc_taskdag_jacobi_damping", number(JacobiOptions{}.damping), "finite, not 0",
                     "Factor on each Jacobi correction"};
+  OptionRow weights{"-pc_taskdag_jacobi_weights", to_string(JacobiOptions{}.weights), join(weight_names),
+                    "Weights of several sweeps: all the same, or those of a Chebyshev polynomial, for smoothing; its "
+                    "damping is the inverse of the largest eigenvalue, 1 with rowl1"};
   OptionRow diagonal{
       "-pc_taskdag_jacobi_type", diagonal_names[static_cast<std::size_t>(JacobiOptions{}.diagonal)],
       join(diagonal_names),
@@ -48,23 +54,26 @@ class JacobiPreconditioner final : public Preconditioner, private Bridge {
 
   PetscErrorCode attach(Mat whole) override {
     whole_ = whole;
-    return PETSC_SUCCESS;
+    return couplings_.attach(whole);
   }
   PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
   PetscErrorCode update(Mat matrix, bool error_if_failure) override;
   PetscErrorCode apply(Apply part, Vec b, Vec x) override;
   PetscErrorCode apply(Apply part, Mat b, Mat x) override;
+  PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) override;
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
 
  private:
   PetscErrorCode report_zeros(Mat matrix) const;
   [[nodiscard]] PetscLogDouble flops() const;
+  [[nodiscard]] PetscLogDouble flops_of_sweep() const;
 
   PetscErrorCode measure(std::vector<double>* outside) const;
   PetscErrorCode write_trace() const;
 
   const Settings& settings_;
+  OffDiagonal couplings_;
   Mat whole_ = nullptr;  ///< not owned
   std::string trace_file_;
   Offset entries_ = 0;
@@ -158,11 +167,34 @@ PetscErrorCode JacobiPreconditioner::apply(Apply part, Mat b, Mat x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A product and an update.
+PetscLogDouble JacobiPreconditioner::flops_of_sweep() const {
+  return 2.0 * static_cast<PetscLogDouble>(entries_) + 3.0 * static_cast<PetscLogDouble>(rows());
+}
+
 PetscLogDouble JacobiPreconditioner::flops() const {
-  // The first sweep starts from zero and needs no product; each further one is a product and an update.
-  const auto n = static_cast<PetscLogDouble>(rows());
-  const auto product = 2.0 * static_cast<PetscLogDouble>(entries_);
-  return n + static_cast<PetscLogDouble>(settings_.jacobi.sweeps - 1) * (product + 3.0 * n);
+  // The first sweep starts from zero and needs no product.
+  return static_cast<PetscLogDouble>(rows()) +
+         static_cast<PetscLogDouble>(settings_.jacobi.sweeps - 1) * flops_of_sweep();
+}
+
+/// With the own block's sweeps S, x + S (b − A x) is what sweeps from x make of b − B x, B the rest of the rows.
+PetscErrorCode JacobiPreconditioner::iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) {
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < iterations; ++k) {
+    if (k == 0 && from_zero) {
+      PetscCall(apply(Apply::full, b, x));
+      continue;
+    }
+    Vec rest = b;
+    if (couplings_.has_ranks()) PetscCall(couplings_.residual(b, x, &rest));
+    const auto work = [&](const Arrays& arrays, Stream stream) {
+      jacobi_->iterate(arrays.b, arrays.x, arrays.space, stream);
+    };
+    const PetscLogDouble flops = static_cast<PetscLogDouble>(settings_.jacobi.sweeps) * flops_of_sweep();
+    PetscCall(with_arrays(rest, x, flops, work, ResultUse::updated));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode JacobiPreconditioner::view(const RankViewer& viewer) const {
@@ -173,8 +205,9 @@ PetscErrorCode JacobiPreconditioner::view(const RankViewer& viewer) const {
   bool each = false;
   PetscCall(guarded([&] { text = backend_line(); }));
   PetscCall(view_texts(viewer, text));
-  PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  Jacobi: %d sweeps, damping %g\n", settings_.jacobi.sweeps,
-                                   settings_.jacobi.damping));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer.viewer, "  Jacobi: %d sweeps, damping %g%s\n", settings_.jacobi.sweeps, settings_.jacobi.damping,
+      settings_.jacobi.weights == JacobiWeights::chebyshev ? ", Chebyshev's weights" : ""));
   if (!backend_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(shows_each_rank(viewer, &each));
   PetscCall(guarded([&] {
@@ -200,6 +233,7 @@ PetscErrorCode JacobiPreconditioner::reset() {
   applies_by_program_ = false;
   backend_.reset();
   PetscCall(source_.reset());
+  PetscCall(couplings_.reset());
   PetscCall(written);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -219,7 +253,7 @@ std::unique_ptr<Preconditioner> make_jacobi(const Settings& settings) {
 
 std::vector<OptionRow> jacobi_rows() {
   const JacobiRows rows;
-  return {rows.sweeps,   rows.damping, rows.diagonal,     rows.l1_scale,
+  return {rows.sweeps,   rows.damping, rows.weights,      rows.diagonal, rows.l1_scale,
           rows.absolute, rows.form,    rows.part_entries, rows.long_row};
 }
 
@@ -238,6 +272,9 @@ PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
   PetscCheck(std::isfinite(jacobi.damping) && jacobi.damping != 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%s must be %s, not %g", damping.name, damping.range.c_str(), jacobi.damping);
 
+  auto weights = static_cast<PetscInt>(jacobi.weights);
+  PetscCall(read_list(PetscOptionsObject, rows->weights, weight_names, &weights));
+  jacobi.weights = static_cast<JacobiWeights>(weights);
   auto diagonal = static_cast<PetscInt>(jacobi.diagonal);
   PetscCall(read_list(PetscOptionsObject, rows->diagonal, diagonal_names, &diagonal));
   jacobi.diagonal = static_cast<JacobiDiagonal>(diagonal);
@@ -260,11 +297,16 @@ PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+bool jacobi_iterates(const Settings& settings) {
+  return settings.jacobi.sweeps > 1 && settings.jacobi.weights == JacobiWeights::chebyshev;
+}
+
 const char* jacobi_type_name(JacobiDiagonal diagonal) { return diagonal_names.at(static_cast<std::size_t>(diagonal)); }
 
 bool same_jacobi(const Settings& a, const Settings& b) {
   const auto tied = [](const JacobiOptions& o) {
-    return std::tie(o.sweeps, o.damping, o.diagonal, o.l1_scale, o.absolute, o.form, o.part_entries, o.long_row);
+    return std::tie(o.sweeps, o.damping, o.weights, o.diagonal, o.l1_scale, o.absolute, o.form, o.part_entries,
+                    o.long_row);
   };
   return tied(a.jacobi) == tied(b.jacobi);
 }

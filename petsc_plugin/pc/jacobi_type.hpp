@@ -15,6 +15,10 @@ struct Settings;
 
 std::unique_ptr<Preconditioner> make_jacobi(const Settings& settings);
 
+/// With Chebyshev's weights it is a smoother: in Richardson's iteration it goes on from the vector that is there. With
+/// constant ones Richardson's iteration is PETSc's, which ends by a residual.
+bool jacobi_iterates(const Settings& settings);
+
 /// Its options: -pc_taskdag_jacobi_….
 std::vector<OptionRow> jacobi_rows();
 PetscErrorCode read_jacobi(OptionItems items, Settings* settings);

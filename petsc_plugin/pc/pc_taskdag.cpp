@@ -108,7 +108,9 @@ PetscErrorCode post_solve(PC pc, KSP /*ksp*/, Vec b, Vec x) { return data_of(pc)
 /// What a Krylov method calls depends on the settings.
 void set_operations(PC pc) {
   const bool eisenstat = data_of(pc).settings.eisenstat;
-  pc->ops->applyrichardson = type_of(pc).iterates && !eisenstat ? apply_richardson : nullptr;
+  const auto iterates = type_of(pc).iterates;
+  const bool by_us = iterates != nullptr && iterates(data_of(pc).settings) && !eisenstat;
+  pc->ops->applyrichardson = by_us ? apply_richardson : nullptr;
   pc->ops->presolve = eisenstat ? pre_solve : nullptr;
   pc->ops->postsolve = eisenstat ? post_solve : nullptr;
 }

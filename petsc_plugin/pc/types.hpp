@@ -38,18 +38,18 @@ struct PcType {
   const char* title;  ///< what it is, for -help
   /// The settings outlive what is made. May throw.
   std::unique_ptr<Preconditioner> (*make)(const Settings& settings);
-  bool has_halves;  ///< apply() takes the symmetric halves too
-  bool iterates;    ///< has iterate()
+  bool has_halves;                             ///< apply() takes the symmetric halves too
+  bool (*iterates)(const Settings& settings);  ///< whether Richardson's iteration is iterate(); null: never
 };
 
 /// In the order of PCTaskDAGType.
 inline constexpr auto pc_types = std::to_array<PcType>({
-    {PC_TASKDAG_ILU, "ilu", "ILU", make_ilu, false, false},
-    {PC_TASKDAG_ICC, "icc", "ICC", make_icc, true, false},
-    {PC_TASKDAG_JACOBI, "jacobi", "Jacobi sweeps", make_jacobi, false, false},
-    {PC_TASKDAG_SOR, "sor", "SOR and SSOR sweeps", make_sor, false, true},
-    {PC_TASKDAG_DILU, "dilu", "DILU", make_dilu, false, false},
-    {PC_TASKDAG_DIC, "dic", "DIC", make_dic, true, false},
+    {PC_TASKDAG_ILU, "ilu", "ILU", make_ilu, false, nullptr},
+    {PC_TASKDAG_ICC, "icc", "ICC", make_icc, true, nullptr},
+    {PC_TASKDAG_JACOBI, "jacobi", "Jacobi sweeps", make_jacobi, false, jacobi_iterates},
+    {PC_TASKDAG_SOR, "sor", "SOR and SSOR sweeps", make_sor, false, [](const Settings&) { return true; }},
+    {PC_TASKDAG_DILU, "dilu", "DILU", make_dilu, false, nullptr},
+    {PC_TASKDAG_DIC, "dic", "DIC", make_dic, true, nullptr},
 });
 
 /// Options that belong to one type or to several.

@@ -36,6 +36,7 @@ _FUNCTIONS = {
     "eisenstat": ("{}Eisenstat", bool),
     "jacobi_sweeps": ("Jacobi{}Sweeps", int),
     "jacobi_damping": ("Jacobi{}Damping", float),
+    "jacobi_weights": ("Jacobi{}Weights", str),
     "jacobi_type": ("Jacobi{}Type", str),
     "jacobi_rowl1_scale": ("Jacobi{}Rowl1Scale", float),
     "jacobi_abs": ("Jacobi{}UseAbs", bool),

@@ -67,13 +67,15 @@ class Jacobi::Impl {
   virtual void set_outside(std::vector<double> outside) = 0;
   virtual void update_values(const CsrView& a, MemorySpace space, Stream stream) = 0;
   virtual void apply(const double* b, double* x, MemorySpace space, bool transposed, Stream stream) = 0;
+  virtual void iterate(const double* b, double* x, MemorySpace space, Stream stream) = 0;
   virtual JacobiOutcome solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream) = 0;
   virtual std::vector<EngineRun> engine_runs() = 0;
   virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above
   virtual void refuse_capture(Stream stream, const char* what) const = 0;
   JacobiForm form = JacobiForm::kernels;
-  Index size = 0;  ///< of a vector; this and the next three are the facade's
+  Index size = 0;  ///< of a vector; this and the next four are the facade's
   bool keeps_matrix = false;
+  bool has_constant_weights = true;
   bool automatic = false;   ///< the form was chosen by the library
   bool has_values = false;  ///< all of the last update's, not some
   Index zero_diagonals = 0;

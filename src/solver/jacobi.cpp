@@ -43,6 +43,12 @@ Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, cons
     throw InvalidInput("the damping of Jacobi must be finite and not 0");
   }
   if (!(options.l1_scale >= 0.0 && options.l1_scale <= 1.0)) throw InvalidInput("l1_scale of Jacobi must be 0 to 1");
+  const bool by_kernels = options.form == JacobiForm::automatic || options.form == JacobiForm::kernels ||
+                          options.form == JacobiForm::turning;
+  if (options.weights == JacobiWeights::chebyshev && options.sweeps > 1 && !by_kernels) {
+    throw InvalidInput(std::string("Jacobi sweeps with Chebyshev's weights have the forms kernels and turning, not ") +
+                       to_string(options.form));
+  }
   if (options.part_entries < 1) throw InvalidInput("a part of a Jacobi sweep has at least one entry");
   if (options.long_row < 0) throw InvalidInput("rows are long from some number of entries on, or never: 0");
   check_matrix(a, space);
@@ -55,6 +61,7 @@ Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, cons
   impl_->size = a.pattern.rows;
   impl_->automatic = options.form == JacobiForm::automatic;
   impl_->keeps_matrix = options.sweeps > 1 || options.keep_matrix;
+  impl_->has_constant_weights = options.weights == JacobiWeights::constant;
   impl_->has_values = true;
 }
 
@@ -91,12 +98,25 @@ void Jacobi::apply(const double* b, double* x, MemorySpace space, bool transpose
   with_memory_errors("Jacobi", impl_->size, [&] { impl_->apply(b, x, space, transposed, stream); });
 }
 
+void Jacobi::iterate(const double* b, double* x, MemorySpace space, Stream stream) {
+  if (!impl_->has_values) throw InvalidInput("the last update_values() failed: Jacobi needs another one first");
+  if (!impl_->keeps_matrix) throw InvalidInput("Jacobi with one sweep has not kept the matrix: ask for keep_matrix");
+  require_array(b, impl_->size, "b");
+  require_array(x, impl_->size, "x");
+  if (impl_->size > 0 && b == x) throw InvalidInput("b and x of Jacobi sweeps from a vector are two arrays");
+  if (space == MemorySpace::host) impl_->refuse_capture(stream, "Jacobi with vectors in host memory");
+  with_memory_errors("Jacobi", impl_->size, [&] { impl_->iterate(b, x, space, stream); });
+}
+
 JacobiOutcome Jacobi::solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream) {
   if (!impl_->has_values) throw InvalidInput("the last update_values() failed: Jacobi needs another one first");
   if (!impl_->keeps_matrix) throw InvalidInput("Jacobi with one sweep has not kept the matrix: ask for keep_matrix");
   if ((impl_->form == JacobiForm::resident || impl_->form == JacobiForm::tiles) && !impl_->automatic) {
     throw InvalidInput(std::string("Jacobi sweeps of the form ") + to_string(impl_->form) +
                        " are of a fixed number: a tolerance needs another form");
+  }
+  if (!impl_->has_constant_weights) {
+    throw InvalidInput("Chebyshev's weights are for a fixed number of Jacobi sweeps: a tolerance needs constant ones");
   }
   if (!(stop.tolerance >= 0.0)) throw InvalidInput("the tolerance of Jacobi must be 0 or more");
   if (stop.max_sweeps < 1 || stop.check_every < 1) throw InvalidInput("Jacobi needs at least one sweep");

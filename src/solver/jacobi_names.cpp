@@ -28,6 +28,8 @@ const char* to_string(JacobiForm form) {
   return "unknown";
 }
 
+const char* to_string(JacobiWeights weights) { return weights == JacobiWeights::constant ? "constant" : "chebyshev"; }
+
 JacobiForm jacobi_form_from(std::string_view name) {
   for (const auto& [form, own] : kForms) {
     if (name == own) return form;

@@ -55,6 +55,108 @@ TEST_P(JacobiTest, SweepsMatchTheReference) {
   }
 }
 
+TEST_P(JacobiTest, ChebyshevsWeightsMatchTheReference) {
+  for (const test::Problem& problem : problems()) {
+    const std::vector<double> b = test::right_hand_side(problem.a.rows);
+    for (const int sweeps : {1, 2, 3, 7}) {
+      for (const JacobiForm form : {JacobiForm::automatic, JacobiForm::kernels, JacobiForm::turning}) {
+        const JacobiOptions options{.sweeps = sweeps,
+                                    .damping = 0.9,
+                                    .diagonal = JacobiDiagonal::row_l1,
+                                    .form = form,
+                                    .weights = JacobiWeights::chebyshev};
+        Jacobi j = jacobi(problem.a, options);
+        for (const bool transposed : {false, true}) {
+          SCOPED_TRACE(problem.name + ", " + std::to_string(sweeps) + " sweeps, " + to_string(form) +
+                       (transposed ? ", transposed" : ""));
+          EXPECT_LE(test::difference(apply(j, b, transposed),
+                                     kernels::reference_jacobi(problem.a.view(), options, b, transposed)),
+                    test::kForwardBound);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(JacobiTest, SweepsGoOnFromAVector) {
+  for (const test::Problem& problem : problems()) {
+    const std::vector<double> b = test::right_hand_side(problem.a.rows);
+    std::vector<double> guess = test::right_hand_side(problem.a.rows);
+    for (double& value : guess) value = 0.3 * value + 0.1;
+    for (const JacobiWeights weights : {JacobiWeights::constant, JacobiWeights::chebyshev}) {
+      for (const int sweeps : {1, 2, 3}) {
+        SCOPED_TRACE(problem.name + ", " + std::to_string(sweeps) + " sweeps, " + to_string(weights));
+        const JacobiOptions options{.sweeps = sweeps,
+                                    .damping = 0.8,
+                                    .diagonal = JacobiDiagonal::row_l1,
+                                    .keep_matrix = true,
+                                    .weights = weights};
+        Jacobi j = jacobi(problem.a, options);
+        test::Array<double> rhs = place(b);
+        test::Array<double> x = place(guess);
+        j.iterate(rhs.data(), x.data(), space(), stream());
+        EXPECT_LE(test::difference(x.read(), kernels::reference_jacobi(problem.a.view(), options, b, false, guess)),
+                  test::kForwardBound);
+        // From 0 it is an application.
+        test::Array<double> zero = place(std::vector<double>(b.size(), 0.0));
+        j.iterate(rhs.data(), zero.data(), space(), stream());
+        EXPECT_LE(test::difference(zero.read(), apply(j, b)), test::kForwardBound);
+      }
+    }
+  }
+}
+
+/// On an eigenvector of D⁻¹ A with the eigenvalue λ sweeps multiply the error by a polynomial's value p(λ). That of the
+/// fourth kind is at most 1 / (2 k + 1) of what is left of the norm of A: λ p(λ)² <= 1 / (2 k + 1)² (Lottes 2022).
+TEST_P(JacobiTest, ChebyshevsWeightsSmoothAsTheySay) {
+  constexpr Index kRows = 400;
+  CsrMatrix diagonal;
+  diagonal.rows = diagonal.cols = kRows;
+  diagonal.row_offsets.push_back(0);
+  for (Index i = 0; i < kRows; ++i) {
+    diagonal.col_indices.push_back(i);
+    diagonal.values.push_back((i + 1.0) / kRows);
+    diagonal.row_offsets.push_back(i + 1);
+  }
+  // A diagonal matrix with a term of 1 everywhere: rows hold outside what is missing.
+  std::vector<double> outside;
+  for (const double value : diagonal.values) outside.push_back(1.0 - value);
+  const std::vector<double> b(static_cast<std::size_t>(kRows), 0.0);
+  for (const int sweeps : {1, 2, 3, 6}) {
+    SCOPED_TRACE(sweeps);
+    Jacobi j = jacobi(diagonal, {.sweeps = sweeps,
+                                 .diagonal = JacobiDiagonal::row_l1,
+                                 .outside = outside,
+                                 .keep_matrix = true,
+                                 .weights = JacobiWeights::chebyshev});
+    test::Array<double> rhs = place(b);
+    test::Array<double> error = place(std::vector<double>(b.size(), 1.0));
+    j.iterate(rhs.data(), error.data(), space(), stream());
+    const std::vector<double> p = error.read();
+    double largest = 0.0;
+    for (std::size_t i = 0; i < p.size(); ++i)
+      largest = std::max(largest, std::sqrt(diagonal.values[i]) * std::abs(p[i]));
+    EXPECT_LE(largest, 1.0 / (2 * sweeps + 1) * (1.0 + 1e-9));
+    EXPECT_GE(largest, 0.9 / (2 * sweeps + 1)) << "the bound is sharp";
+  }
+}
+
+TEST_P(JacobiTest, ChebyshevsWeightsAreForAFixedNumberOfSweepsByKernels) {
+  const CsrMatrix a = test::tridiagonal(300, -1, 4, -1);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  for (const JacobiForm form : {JacobiForm::stages_phases, JacobiForm::stages, JacobiForm::checkpoints,
+                                JacobiForm::autonomous, JacobiForm::tiles, JacobiForm::resident}) {
+    EXPECT_THROW(jacobi(a, {.sweeps = 2, .form = form, .weights = JacobiWeights::chebyshev}), InvalidInput);
+  }
+  Jacobi j = jacobi(a, {.sweeps = 2, .weights = JacobiWeights::chebyshev});
+  test::Array<double> rhs = place(b);
+  test::Array<double> x = place(b);
+  EXPECT_THROW(static_cast<void>(j.solve(rhs.data(), x.data(), space(), {}, stream())), InvalidInput);
+  EXPECT_THROW(j.iterate(rhs.data(), rhs.data(), space(), stream()), InvalidInput);
+  Jacobi one = jacobi(a, {});
+  EXPECT_THROW(one.iterate(rhs.data(), x.data(), space(), stream()), InvalidInput);
+}
+
 TEST_P(JacobiTest, OneSweepDividesByTheTermAndZerosCountAsOne) {
   const CsrMatrix a{4, 4, {0, 2, 4, 6, 7}, {0, 3, 1, 2, 0, 2, 0}, {-2, 1, 0, 0.5, 3, -4, 3}};
   const std::vector<double> b = {1, 2, 3, 4};

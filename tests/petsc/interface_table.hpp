@@ -127,6 +127,8 @@ inline std::vector<InterfaceRow> interface_table() {
       TASKDAG_ROW("-pc_taskdag_jacobi_rowl1_scale", "0.25", "1.5", PetscReal, PCTaskDAGJacobiSetRowl1Scale,
                   PCTaskDAGJacobiGetRowl1Scale),
       TASKDAG_ROW("-pc_taskdag_jacobi_abs", "true", "", PetscBool, PCTaskDAGJacobiSetUseAbs, PCTaskDAGJacobiGetUseAbs),
+      TASKDAG_ROW("-pc_taskdag_jacobi_weights", "chebyshev", "no_such", Text, PCTaskDAGJacobiSetWeights,
+                  PCTaskDAGJacobiGetWeights),
       TASKDAG_ROW("-pc_taskdag_jacobi_form", "kernels", "no_such", Text, PCTaskDAGJacobiSetForm,
                   PCTaskDAGJacobiGetForm),
       TASKDAG_ROW("-pc_taskdag_jacobi_part_entries", "77", "0", PetscInt, PCTaskDAGJacobiSetPartEntries,

@@ -44,21 +44,21 @@ __global__ void scale_kernel(CsrView a, JacobiDiagonal kind, double l1_scale, co
   scale[row] = damping * jacobi_inverse(d, absolute);
 }
 
-__global__ void first_sweep_kernel(Index rows, const double* scale, const double* b, double* x) {
+__global__ void first_sweep_kernel(Index rows, const double* scale, double weight, const double* b, double* x) {
   const auto row = static_cast<Index>(element());
-  if (row < rows) x[row] = scale[row] * b[row];
+  if (row < rows) x[row] = weight * scale[row] * b[row];
 }
 
 /// Blocks start in the order of their numbers: this one's among them, counted from the end where it goes backward.
 __device__ unsigned block_of(bool backward) { return backward ? gridDim.x - 1U - blockIdx.x : blockIdx.x; }
 
 template <int Lanes>
-__global__ void sweep_kernel(CsrView a, const double* scale, const double* b, const double* x, double* y,
+__global__ void sweep_kernel(CsrView a, const double* scale, double weight, const double* b, const double* x, double* y,
                              bool backward) {
   const auto row = static_cast<Index>((std::int64_t{block_of(backward)} * blockDim.x + threadIdx.x) / Lanes);
   if (row >= a.pattern.rows) return;  // a whole group: a row belongs to one group
   const cuda::LaneGroup group(static_cast<int>(threadIdx.x) % cuda::kWarpSize, Lanes);
-  const double result = jacobi_row(group, a, row, x, b[row], scale[row]);
+  const double result = jacobi_row(group, a, row, x, b[row], weight * scale[row]);
   if (group.rank() == 0) y[row] = result;
 }
 
@@ -99,18 +99,19 @@ void cuda_jacobi_scale(const DevicePattern& pattern, const double* values, const
   cuda::check_launch("scale_kernel");
 }
 
-void cuda_jacobi_first_sweep(Index rows, const double* scale, const double* b, double* x, cudaStream_t stream) {
+void cuda_jacobi_first_sweep(Index rows, const double* scale, double weight, const double* b, double* x,
+                             cudaStream_t stream) {
   if (rows == 0) return;
-  first_sweep_kernel<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, scale, b, x);
+  first_sweep_kernel<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, scale, weight, b, x);
   cuda::check_launch("first_sweep_kernel");
 }
 
-void cuda_jacobi_sweep(const DevicePattern& pattern, const double* values, const double* scale, const double* b,
-                       const double* x, double* y, bool backward, cudaStream_t stream) {
+void cuda_jacobi_sweep(const DevicePattern& pattern, const double* values, const double* scale, double weight,
+                       const double* b, const double* x, double* y, bool backward, cudaStream_t stream) {
   if (pattern.rows == 0) return;
   with_lanes(pattern, [&](auto lanes, int blocks) {
     sweep_kernel<decltype(lanes)::value>
-        <<<blocks, kElementBlock, 0, stream>>>(device_view(pattern, values), scale, b, x, y, backward);
+        <<<blocks, kElementBlock, 0, stream>>>(device_view(pattern, values), scale, weight, b, x, y, backward);
   });
   cuda::check_launch("sweep_kernel");
 }

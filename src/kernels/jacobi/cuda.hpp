@@ -15,12 +15,13 @@ namespace taskdag::kernels {
 void cuda_jacobi_scale(const DevicePattern& pattern, const double* values, const JacobiOptions& options,
                        const double* outside, double* scale, Index* zeros, cudaStream_t stream);
 
-/// x = scale · b: the first sweep from x = 0. x and b may be the same array.
-void cuda_jacobi_first_sweep(Index rows, const double* scale, const double* b, double* x, cudaStream_t stream);
+/// x = weight · scale · b: the first sweep from x = 0. x and b may be the same array.
+void cuda_jacobi_first_sweep(Index rows, const double* scale, double weight, const double* b, double* x,
+                             cudaStream_t stream);
 
-/// y = x + scale · (b − A x), y apart from x and b. backward: begins with the last rows.
-void cuda_jacobi_sweep(const DevicePattern& pattern, const double* values, const double* scale, const double* b,
-                       const double* x, double* y, bool backward, cudaStream_t stream);
+/// y = x + weight · scale · (b − A x), y apart from x and b. backward: begins with the last rows.
+void cuda_jacobi_sweep(const DevicePattern& pattern, const double* values, const double* scale, double weight,
+                       const double* b, const double* x, double* y, bool backward, cudaStream_t stream);
 
 /// Lanes that share a row in every form: 1, 2, 4, … 32.
 int cuda_jacobi_lanes(Index rows, Offset entries);

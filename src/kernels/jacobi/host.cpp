@@ -37,12 +37,12 @@ Index host_jacobi_scale(const CsrView& a, const JacobiOptions& options, host::Th
   return zeros.load(std::memory_order_relaxed);
 }
 
-void host_jacobi_sweep(const CsrView& a, const double* scale, const double* b, const double* x, double* y,
-                       const RowCut& cut, bool backward, host::ThreadPool& pool) {
+void host_jacobi_sweep(const CsrView& a, const double* scale, double weight, const double* b, const double* x,
+                       double* y, const RowCut& cut, bool backward, host::ThreadPool& pool) {
   const Index last = a.pattern.rows - 1;
   for_rows(a.pattern.rows, pool, [&](Index k) {
     const Index i = backward ? last - k : k;
-    y[i] = jacobi_row_in_pieces(a, i, x, b[i], scale[i], cut);
+    y[i] = jacobi_row_in_pieces(a, i, x, b[i], weight * scale[i], cut);
   });
 }
 

@@ -11,8 +11,8 @@ namespace taskdag::kernels {
 /// scale[i] = damping / d_i, rows split over the pool. @returns how many d_i are zero
 Index host_jacobi_scale(const CsrView& a, const JacobiOptions& options, host::ThreadPool& pool, double* scale);
 
-/// y = x + scale · (b − A x), y apart from x and b. backward: begins with the last rows.
-void host_jacobi_sweep(const CsrView& a, const double* scale, const double* b, const double* x, double* y,
-                       const RowCut& cut, bool backward, host::ThreadPool& pool);
+/// y = x + weight · scale · (b − A x), y apart from x and b. backward: begins with the last rows.
+void host_jacobi_sweep(const CsrView& a, const double* scale, double weight, const double* b, const double* x,
+                       double* y, const RowCut& cut, bool backward, host::ThreadPool& pool);
 
 }  // namespace taskdag::kernels

@@ -25,6 +25,7 @@ struct JacobiSweep {
   double* sums;            ///< by part, for pieces
   std::uint32_t* arrived;  ///< by part, for pieces: 0 between sweeps
   int lanes;               ///< that share a row, on CUDA: 1, 2, … 32
+  double weight = 1.0;     ///< on every correction
 };
 
 namespace jacobi_parts {
@@ -42,7 +43,7 @@ TASKDAG_HD void sweep_rows(const Lanes& lanes, const JacobiSweep& sweep, const J
                            Index stride, double& change) {
   for (Index k = first; k < part.rows; k += stride) {
     const Index row = part.row + k;
-    const double result = jacobi_row(lanes, sweep.a, row, sweep.from, sweep.b[row], sweep.scale[row]);
+    const double result = jacobi_row(lanes, sweep.a, row, sweep.from, sweep.b[row], sweep.weight * sweep.scale[row]);
     if (lanes.rank() == 0) finish_row(sweep, row, result, change);
   }
 }
@@ -74,7 +75,7 @@ TASKDAG_HD PartEnd sweep_part(const Group& group, const JacobiSweep& sweep, cons
   if (part.pieces == 0 && sweep.from == nullptr) {
     for (Index k = group.rank(); k < part.rows; k += group.size()) {
       const Index row = part.row + k;
-      jacobi_parts::finish_row(sweep, row, sweep.scale[row] * sweep.b[row], end.change);
+      jacobi_parts::finish_row(sweep, row, sweep.weight * sweep.scale[row] * sweep.b[row], end.change);
     }
     return end;
   }
@@ -123,7 +124,7 @@ TASKDAG_HD PartEnd sweep_part(const Group& group, const JacobiSweep& sweep, cons
   end.row = true;
   double total = 0.0;
   for (Index k = 0; k < part.pieces; ++k) total += sweep.sums[first + static_cast<std::uint32_t>(k)];
-  const double step = sweep.scale[part.row] * (sweep.b[part.row] - total);
+  const double step = sweep.weight * sweep.scale[part.row] * (sweep.b[part.row] - total);
   jacobi_parts::finish_row(sweep, part.row, sweep.from != nullptr ? sweep.from[part.row] + step : step, end.change);
   return end;
 }

@@ -2,10 +2,12 @@
 
 #include <cmath>
 
+#include "kernels/jacobi/weights.hpp"
+
 namespace taskdag::kernels {
 
 std::vector<double> reference_jacobi(const CsrView& a, const JacobiOptions& options, const std::vector<double>& b,
-                                     bool transposed) {
+                                     bool transposed, const std::vector<double>& guess) {
   const auto n = static_cast<std::size_t>(a.pattern.rows);
   std::vector<double> d(n, 0.0);
   std::vector<double> largest(n, 0.0);
@@ -29,8 +31,9 @@ std::vector<double> reference_jacobi(const CsrView& a, const JacobiOptions& opti
     if (options.absolute) d[i] = std::abs(d[i]);
     if (d[i] == 0.0) d[i] = 1.0;
   }
-  std::vector<double> x(n, 0.0);
+  std::vector<double> x = guess.empty() ? std::vector<double>(n, 0.0) : guess;
   for (int sweep = 0; sweep < options.sweeps; ++sweep) {
+    const double weight = jacobi_weight(options, sweep);
     std::vector<double> residual(b);
     for (std::size_t i = 0; i < n; ++i) {
       for (Offset e = a.pattern.row_offsets[i]; e < a.pattern.row_offsets[i + 1]; ++e) {
@@ -42,7 +45,7 @@ std::vector<double> reference_jacobi(const CsrView& a, const JacobiOptions& opti
         }
       }
     }
-    for (std::size_t i = 0; i < n; ++i) x[i] += options.damping * residual[i] / d[i];
+    for (std::size_t i = 0; i < n; ++i) x[i] += options.damping * weight * residual[i] / d[i];
   }
   return x;
 }

@@ -10,6 +10,7 @@
 #include "csr/gather.hpp"
 #include "kernels/jacobi/cuda.hpp"
 #include "kernels/jacobi/tiles_cuda.hpp"
+#include "kernels/jacobi/weights.hpp"
 #include "programs/jacobi/program.hpp"
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/staging.hpp"
@@ -97,6 +98,23 @@ class CudaJacobi final : public Jacobi::Impl {
     if (space == MemorySpace::host) call.waited();
   }
 
+  void iterate(const double* b, double* x, MemorySpace space, Stream stream) override {
+    const DeviceGuard guard(context_.device());
+    const cudaStream_t s = native(stream);
+    StreamOrder::Call call(order_, s);
+    if (space == MemorySpace::device) {
+      iterate_on_device(b, x, s);
+      return;
+    }
+    vectors_.reserve(size_, s);
+    staging_.upload(vectors_.in(), b, size_, s);
+    staging_.upload(vectors_.out(), x, size_, s);
+    iterate_on_device(vectors_.in(), vectors_.out(), s);
+    staging_.download(x, vectors_.out(), size_, s);
+    synchronize(s);
+    call.waited();
+  }
+
   JacobiOutcome solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream) override {
     const DeviceGuard guard(context_.device());
     const cudaStream_t s = native(stream);
@@ -140,7 +158,8 @@ class CudaJacobi final : public Jacobi::Impl {
     const kernels::TileRun run = kernels::tile_run(
         form == JacobiForm::tiles ? kernels::TileForm::passes : kernels::TileForm::resident, lanes_, longest);
     const bool try_tiles = asked || (options_.form == JacobiForm::automatic && options_.sweeps >= kTileSweeps &&
-                                     !long_rows && may_be_resident(run, rows, offsets.back()));
+                                     options_.weights == JacobiWeights::constant && !long_rows &&
+                                     may_be_resident(run, rows, offsets.back()));
     if (asked) require_no_long_rows(offsets, options_);
     const bool programs = is_program(form);
     if (several && (try_tiles || programs)) {
@@ -260,27 +279,44 @@ class CudaJacobi final : public Jacobi::Impl {
     // The sweeps alternate between two arrays; x must be the last one written.
     double* from = options_.sweeps % 2 == 1 ? x : work_.data();
     double* to = from == x ? work_.data() : x;
-    kernels::cuda_jacobi_first_sweep(static_cast<Index>(size_), scale_.data(), b, from, s);
+    kernels::cuda_jacobi_first_sweep(static_cast<Index>(size_), scale_.data(), weight(0), b, from, s);
     for (int done = 1; done < options_.sweeps; ++done) {
       if (transposed) {
-        kernels::cuda_jacobi_sweep(transposed_.pattern(), transposed_values_.data(), scale_.data(), b, from, to,
-                                   turns(done), s);
+        kernels::cuda_jacobi_sweep(transposed_.pattern(), transposed_values_.data(), scale_.data(), weight(done), b,
+                                   from, to, turns(done), s);
       } else {
-        sweep_once(b, from, to, turns(done), s);
+        sweep_once(weight(done), b, from, to, turns(done), s);
       }
       std::swap(from, to);
     }
   }
 
+  void iterate_on_device(const double* b, double* x, cudaStream_t s) {
+    if (size_ == 0) return;
+    double* from = x;
+    double* to = work_.data();
+    if (options_.sweeps % 2 == 1) {
+      copy_on_device(work_.data(), x, size_, s);
+      std::swap(from, to);
+    }
+    for (int done = 0; done < options_.sweeps; ++done) {
+      sweep_once(weight(done), b, from, to, turns(done), s);
+      std::swap(from, to);
+    }
+  }
+
+  [[nodiscard]] double weight(int sweep) const { return kernels::jacobi_weight(options_, sweep); }
+
   /// Whether sweep number k begins with the last rows.
   [[nodiscard]] bool turns(int k) const { return form == JacobiForm::turning && k % 2 == 1; }
 
-  void sweep_once(const double* b, const double* from, double* to, bool backward, cudaStream_t s) {
+  void sweep_once(double weight, const double* b, const double* from, double* to, bool backward, cudaStream_t s) {
     if (part_.size() > 0) {
-      kernels::cuda_jacobi_sweep_parts({view(), scale_.data(), b, from, to, sums_.data(), arrived_.data(), lanes_},
-                                       part_.data(), static_cast<std::uint32_t>(part_.size()), backward, s);
+      kernels::cuda_jacobi_sweep_parts(
+          {view(), scale_.data(), b, from, to, sums_.data(), arrived_.data(), lanes_, weight}, part_.data(),
+          static_cast<std::uint32_t>(part_.size()), backward, s);
     } else {
-      kernels::cuda_jacobi_sweep(pattern_.pattern(), values_.data(), scale_.data(), b, from, to, backward, s);
+      kernels::cuda_jacobi_sweep(pattern_.pattern(), values_.data(), scale_.data(), weight, b, from, to, backward, s);
     }
   }
 
@@ -294,7 +330,7 @@ class CudaJacobi final : public Jacobi::Impl {
     double* to = work_.data();
     while (!outcome.converged && outcome.sweeps < stop.max_sweeps && std::isfinite(outcome.change)) {
       for (int k = 0; k < stop.check_every; ++k) {
-        sweep_once(b, from, to, turns(k), s);
+        sweep_once(1.0, b, from, to, turns(k), s);
         std::swap(from, to);
       }
       outcome.sweeps += stop.check_every;

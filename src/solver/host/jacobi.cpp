@@ -9,6 +9,7 @@
 #include "kernels/jacobi/host.hpp"
 #include "kernels/jacobi/resident_host.hpp"
 #include "kernels/jacobi/tiles_host.hpp"
+#include "kernels/jacobi/weights.hpp"
 #include "programs/jacobi/program.hpp"
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
@@ -78,7 +79,7 @@ class HostJacobi final : public Jacobi::Impl {
     // The sweeps alternate between two arrays; x must be the last one written.
     double* from = options_.sweeps % 2 == 1 ? x : work_.data();
     double* to = from == x ? work_.data() : x;
-    for (std::size_t i = 0; i < scale_.size(); ++i) from[i] = scale_[i] * b[i];
+    for (std::size_t i = 0; i < scale_.size(); ++i) from[i] = weight(0) * scale_[i] * b[i];
     if (options_.sweeps == 1) return;
     const CsrView a = transposed ? transposed_matrix() : matrix_.view();
     // In a forked child threads come in turn, and cannot wait for each other.
@@ -87,7 +88,22 @@ class HostJacobi final : public Jacobi::Impl {
       return;
     }
     for (int sweep = 1; sweep < options_.sweeps; ++sweep) {
-      kernels::host_jacobi_sweep(a, scale_.data(), b, from, to, cut(), turns(sweep), *state_->pool);
+      kernels::host_jacobi_sweep(a, scale_.data(), weight(sweep), b, from, to, cut(), turns(sweep), *state_->pool);
+      std::swap(from, to);
+    }
+  }
+
+  void iterate(const double* b, double* x, MemorySpace space, Stream) override {
+    require_host_memory(space);
+    double* from = x;
+    double* to = work_.data();
+    if (options_.sweeps % 2 == 1) {
+      std::copy(x, x + work_.size(), work_.data());
+      std::swap(from, to);
+    }
+    for (int sweep = 0; sweep < options_.sweeps; ++sweep) {
+      kernels::host_jacobi_sweep(matrix_.view(), scale_.data(), weight(sweep), b, from, to, cut(), turns(sweep),
+                                 *state_->pool);
       std::swap(from, to);
     }
   }
@@ -100,7 +116,7 @@ class HostJacobi final : public Jacobi::Impl {
     double* to = work_.data();
     while (!outcome.converged && outcome.sweeps < stop.max_sweeps && std::isfinite(outcome.change)) {
       for (int k = 0; k < stop.check_every; ++k) {
-        kernels::host_jacobi_sweep(matrix_.view(), scale_.data(), b, from, to, cut(), turns(k), *state_->pool);
+        kernels::host_jacobi_sweep(matrix_.view(), scale_.data(), 1.0, b, from, to, cut(), turns(k), *state_->pool);
         std::swap(from, to);
       }
       outcome.sweeps += stop.check_every;
@@ -123,6 +139,7 @@ class HostJacobi final : public Jacobi::Impl {
  private:
   /// Whether sweep number k begins with the last rows.
   [[nodiscard]] bool turns(int k) const { return form == JacobiForm::turning && k % 2 == 1; }
+  [[nodiscard]] double weight(int sweep) const { return kernels::jacobi_weight(options_, sweep); }
   [[nodiscard]] kernels::RowCut cut() const { return {options_.part_entries, options_.long_row}; }
 
   void make_tiles() {
