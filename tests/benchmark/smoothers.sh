@@ -27,7 +27,7 @@ echo "program,problem,smoother,iterations,set_up_s,solve_s,ms_per_iteration,resi
 one() {
   local problem=$1 smoother=$2 time iterations each
   [[ "$problem" =~ ${ONLY:-.} && "$smoother" =~ ${ONLY_SMOOTHER:-.} ]] || return 0
-  run_solve "${@:3}" -dll_append "$plugin" -ksp_type cg -ksp_rtol 1e-6 -ksp_norm_type unpreconditioned
+  run_solve "${@:3}" -dll_append "$plugin" -ksp_type cg -ksp_rtol 1e-6 -ksp_norm_type unpreconditioned -ksp_max_it 500
   time=$(sed -nE 's/^solve, median of [0-9]+: ([^ ]+).*/\1/p' "$log" | head -n 1)
   [ -n "$time" ] || time=$(value solve)
   iterations=$(value iterations)
@@ -40,7 +40,7 @@ one() {
 # all PROBLEM COMMAND...: every smoother. The steps of Richardson's iteration are symmetric sweeps, so the cycle is
 # symmetric; PETSc makes two of them.
 all() {
-  local side repeat=(-warm_up -repeat 3) ours=(-mg_levels_ksp_type richardson -mg_levels_pc_type taskdag)
+  local side sweeps repeat=(-warm_up -repeat 3) ours=(-mg_levels_ksp_type richardson -mg_levels_pc_type taskdag)
   local chebyshev=(-mg_levels_ksp_type chebyshev -mg_levels_pc_type taskdag)
   # Forward before the coarse correction, backward after it: half the sweeps, and the cycle is symmetric all the same.
   local coloured=(-pc_mg_distinct_smoothup)
@@ -65,6 +65,11 @@ all() {
     -mg_levels_pc_taskdag_ordering taskdag_bmc
   one "$1" "taskdag l1-jacobi" "${@:2}" "${repeat[@]}" "${ours[@]}" -mg_levels_pc_taskdag_type jacobi \
     -mg_levels_pc_taskdag_jacobi_type rowl1
+  for sweeps in 2 3; do
+    one "$1" "taskdag jacobi chebyshev $sweeps" "${@:2}" "${repeat[@]}" "${ours[@]}" -mg_levels_ksp_max_it 1 \
+      -mg_levels_pc_taskdag_type jacobi -mg_levels_pc_taskdag_jacobi_type rowl1 \
+      -mg_levels_pc_taskdag_jacobi_weights chebyshev -mg_levels_pc_taskdag_jacobi_sweeps "$sweeps"
+  done
 }
 
 types=(-mat_type "${MAT_TYPE:-aijcusparse}")
