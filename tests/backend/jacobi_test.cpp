@@ -112,7 +112,7 @@ TEST_P(JacobiTest, ChebyshevsWeightsSmoothAsTheySay) {
   constexpr Index kRows = 400;
   CsrMatrix diagonal;
   diagonal.rows = diagonal.cols = kRows;
-  diagonal.row_offsets.push_back(0);
+  diagonal.row_offsets = {0};
   for (Index i = 0; i < kRows; ++i) {
     diagonal.col_indices.push_back(i);
     diagonal.values.push_back((i + 1.0) / kRows);
