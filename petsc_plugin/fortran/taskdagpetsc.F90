@@ -235,7 +235,7 @@ module taskdagpetsc
     integer(c_int) function PCTaskDAGJacobiSetWeights(pc, weights) bind(C, name='PCTaskDAGJacobiSetWeights')
       import
       integer(c_intptr_t), value :: pc
-      character(kind=c_char), intent(in) :: type(*)
+      character(kind=c_char), intent(in) :: weights(*)
     end function
     integer(c_int) function PCTaskDAGJacobiGetWeights(pc, weights) bind(C, name='PCTaskDAGJacobiGetWeights')
       import
