@@ -66,7 +66,7 @@ PetscErrorCode fill_seven_points(DM grid, Coefficient coefficient, Mat matrix) {
   PetscFunctionReturn(static_cast<PetscErrorCode>(0));
 }
 
-using ElementMatrix = std::array<double, 24 * 24>;
+using ElementMatrix = std::array<double, 576>;  // 24 × 24
 
 std::array<PetscInt, 3> corner(int node) { return {node & 1, (node >> 1) & 1, (node >> 2) & 1}; }
 
@@ -127,7 +127,7 @@ PetscErrorCode fill_elasticity(DM grid, Mat matrix) {
         for (int node = 0; node < 8; ++node) {
           const auto at = corner(node);
           for (int c = 0; c < 3; ++c) {
-            const auto place = static_cast<std::size_t>(3 * node + c);
+            const std::size_t place = 3 * static_cast<std::size_t>(node) + static_cast<std::size_t>(c);
             places.at(place) = stencil_of({i + at[0], j + at[1], k + at[2]}, c);
             held.at(place) = i + at[0] == 0;
           }
