@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Tests of check.py and tables.py: that they find what is wrong, and means by hand on made-up rows."""
+import contextlib
+import csv
+import io
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+import check  # noqa: E402 (after the line that keeps the source folder clean)
+import published  # noqa: E402
+import tables  # noqa: E402
+
+PAPERS = os.path.join(check.DOCS, "papers.md")
+
+
+class WithFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def run_check(self, *arguments):
+        """Exit status and printed text."""
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            status = check.main(list(arguments))
+        return status, out.getvalue()
+
+    def document(self, change=lambda text: text):
+        """A changed copy of docs/papers.md."""
+        with open(PAPERS, encoding="utf-8") as file:
+            text = file.read()
+        path = os.path.join(self.folder, "papers.md")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(change(text))
+        return path
+
+    def results(self):
+        """A copy of the rows, which tables.py then reads."""
+        copy = os.path.join(self.folder, "results")
+        shutil.copytree(tables.RESULTS, copy)
+        original, tables.RESULTS = tables.RESULTS, copy
+        self.addCleanup(setattr, tables, "RESULTS", original)
+        return copy
+
+
+class CheckTest(WithFolder):
+    def test_a_copy_passes(self):
+        self.assertFalse(self.run_check(self.document())[0])
+
+    def test_a_number_that_the_rows_do_not_give_is_found_and_mended(self):
+        path = self.document(lambda text: text.replace("| 2.70 |", "| 3.00 |", 1))
+        status, printed = self.run_check(path)
+        self.assertTrue(status)
+        self.assertIn("+| text of 8 |", printed)
+        self.run_check("--write", path)
+        self.assertFalse(self.run_check(path)[0])
+
+    def test_a_changed_row_is_found(self):
+        path = os.path.join(self.results(), "h200-schedules.csv")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        row = next(line for line in text.split("\n") if ",self," in line)
+        cells = row.split(",")
+        where = text.split("\n")[0].split(",").index("milliseconds")
+        cells[where] = str(2 * float(cells[where]))
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace(row, ",".join(cells)))
+        status, printed = self.run_check()
+        self.assertTrue(status)
+        self.assertIn("papers.md", printed)
+        self.assertIn("schedules-compared.md", printed)
+
+    def test_another_commit_is_found(self):
+        path = os.path.join(self.results(), "h200-graph.csv")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace("618c007", "0000000"))
+        self.assertIn("+| `h200-graph.csv` |", self.run_check()[1])
+
+    def test_a_table_that_is_missing_or_unknown_is_found(self):
+        wanted = list(check.documents().values())[0]
+        without = self.document(lambda text: text.replace("papers atos-work: begin", "no mark"))
+        self.assertTrue(check.check(without, wanted, False))
+        twice = self.document(lambda text: text + "<!-- papers atos-work: begin -->\n<!-- papers atos-work: end -->\n")
+        self.assertTrue(check.check(twice, wanted, False))
+        unknown = self.document(lambda text: text + "<!-- papers nothing: begin -->\n<!-- papers nothing: end -->\n")
+        self.assertIn("nothing", "".join(check.check(unknown, wanted, False)))
+
+    def test_a_mark_without_its_partner_is_found_and_nothing_written(self):
+        path = self.document(lambda text: text.replace("<!-- papers atos-work: end -->", "").replace("2.70", "3.00", 1))
+        status, printed = self.run_check("--write", path)
+        self.assertTrue(status)
+        self.assertIn("without its partner", printed)
+        with open(path, encoding="utf-8") as file:
+            self.assertIn("3.00", file.read())
+
+    def test_every_file_in_the_tables_has_a_command(self):
+        text = "\n".join(line for name, table in tables.BLOCKS.items() if name != "rows-and-commands" for line in table())
+        named = {word for word in text.split("`") if word.endswith(".csv")}
+        self.assertLessEqual(named, set(tables.COMMANDS))
+
+
+class TablesTest(WithFolder):
+    def write(self, name, rows):
+        with open(os.path.join(self.results(), name), "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def test_failed_and_unchecked_rows_are_left_out(self):
+        self.write("h200-rcm.csv", [{"method": "a", "status": "ok"}, {"method": "b", "status": "wrong"}])
+        self.assertEqual([row["method"] for row in tables.read("h200-rcm.csv")], ["a"])
+
+    def test_a_file_without_a_right_row_is_refused(self):
+        self.write("h200-graph.csv", [{"form": "bsp", "verified": "false"}])
+        with self.assertRaises(ValueError):
+            tables.read("h200-graph.csv")
+
+    def test_a_wrong_result_of_the_host_is_refused(self):
+        self.write(tables.HOST, [{"cores": "16", "set": "real", "matrix": "a", "schedule": "locking", "solve_ms": "1",
+                                  "speedup": "2", "error": "nan"}])
+        with self.assertRaises(ValueError):
+            tables.barrier_speed()
+
+    def test_means_are_geometric_and_by_class(self):
+        head = ("program,problem,triangle,transposed,rhs,solver,schedule,class,milliseconds,analysis_ms,status").split(",")
+
+        def row(problem, schedule, dag_class, milliseconds, status="ok"):
+            values = ("sptrsv", problem, "lower", "false", "1", "TaskDAG", schedule, dag_class, milliseconds, "1", status)
+            return dict(zip(head, values))
+
+        self.write(tables.SCHEDULES, [
+            row("a", "ata-concurrency", "wide", "1"), row("a", "self", "wide", "2"), row("a", "level-launch", "wide", "4"),
+            row("b", "ata-concurrency", "L-shape", "1"), row("b", "self", "L-shape", "8"),
+            row("b", "level-launch", "L-shape", "1"), row("b", "ata-greedy", "L-shape", "1", "wrong result")])
+        self.assertAlmostEqual(tables.faster("ata-concurrency", "self"), 4.0)
+        self.assertAlmostEqual(tables.faster("ata-concurrency", "self", "wide"), 2.0)
+        self.assertAlmostEqual(tables.faster("ata-concurrency", ("self", "level-launch")), 2.0 ** 0.5)
+        with self.assertRaises(KeyError):  # its only row is wrong
+            tables.faster("ata-greedy", "self")
+
+    def test_one_form_on_all_graphs_is_not_the_fastest_of_each(self):
+        head = "algorithm,graph,class,form,kind,ms,work,vertices,iterations,verified".split(",")
+        rows = []
+        for algorithm in published.ATOS_HEADLINE:
+            for graph, times in (("x", (8, 1, 4)), ("y", (8, 4, 1))):
+                for form, kind, ms in zip(("bsp", "megakernel 32-4 x16", "megakernel 256-64 x16"),
+                                          ("bsp", "asynchronous", "asynchronous"), times):
+                    rows.append(dict(zip(head, (algorithm, graph, "mesh", form, kind, ms, 1, 1, 1, "true"))))
+                rows += [dict(rows[-1], form=form, ms=8) for form, _ in tables.ATOS_FORMS
+                         if form not in ("megakernel 32-4 x16", "megakernel 256-64 x16")]
+        self.write(tables.GRAPH, rows)
+        self.assertIn("| 4.00 |", tables.atos_headline()[2])  # sqrt(8 · 2)
+        found = tables.graph_report.speedups(tables.graph_places(), "bsp")
+        self.assertAlmostEqual(tables.mean(found["bfs", "all"]), 8.0)
+
+    def test_two_rows_for_one_place_are_refused(self):
+        rows = [{"problem": "a", "milliseconds": "1"}, {"problem": "a", "milliseconds": "2"}]
+        with self.assertRaises(ValueError):
+            tables.one(rows, problem="a")
+        self.assertIsNone(tables.one(rows, problem="b"))
+
+    def test_numbers_are_shown_with_three_digits(self):
+        self.assertEqual([tables.show(v) for v in (None, "no row", 1234.5, 123.4, 12.34, 1.2345, 0.0123, float("inf"))],
+                         ["–", "no row", "1,234", "123", "12.3", "1.23", "0.0123", "never"])
+        self.assertIsNone(tables.ratio(2.0, "over 100"))
+        self.assertEqual(tables.ratio(2.0, "4"), 0.5)
+
+    def test_the_papers_headlines_follow_from_their_tables(self):
+        self.assertAlmostEqual(tables.mean(published.ATOS_SPEEDUP["bfs"]["persist CTA"]), 3.44, delta=0.02)
+        self.assertAlmostEqual(tables.mean(published.ATOS_SPEEDUP["pagerank"]["discrete CTA"]), 2.1, delta=0.02)
+        self.assertAlmostEqual(tables.mean(published.ATOS_SPEEDUP["colouring"]["persist warp"]), 2.77, delta=0.02)
+        speedup = published.BARRIER_SPEEDUP
+        self.assertAlmostEqual(speedup["real"][0] / speedup["real"][4], 1.45, delta=0.005)
+        self.assertAlmostEqual(speedup["real"][0] / speedup["real"][5], 3.24, delta=0.005)
+        self.assertAlmostEqual(speedup["erdos-renyi"][2] / speedup["erdos-renyi"][4], 1.62, delta=0.005)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,628 @@
+"""The tables of docs/papers.md, each a function that computes its lines from rows of tests/benchmark/results."""
+import csv
+import importlib.util
+import os
+import statistics
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+import host_tables  # noqa: E402 (the folder above is not a package)
+import published  # noqa: E402
+import report  # noqa: E402
+
+spec = importlib.util.spec_from_file_location("graph_report", os.path.join(HERE, "..", "graph", "report.py"))
+graph_report = importlib.util.module_from_spec(spec)  # another report.py
+spec.loader.exec_module(graph_report)
+
+RESULTS = os.path.join(HERE, "..", "results")
+BLOCKS = {}
+mean = report.geometric_mean
+
+
+def block(function):
+    """Registers a table under its function's name, hyphens for underscores."""
+    BLOCKS[function.__name__.replace("_", "-")] = function
+    return function
+
+
+def path(name):
+    return os.path.join(RESULTS, name)
+
+
+def read(name):
+    """The rows of a file that are right: those of failed or unchecked runs are left out."""
+    with open(path(name), newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    right = {"status": ("ok", "equal", "permutation"), "checked": ("yes",), "verified": ("true",)}
+    found = [row for row in rows if all(row[column] in good for column, good in right.items() if column in row)]
+    if not found:
+        raise ValueError(f"{name} has no rows that are right")
+    return found
+
+
+def one(rows, **wanted):
+    """The value of `milliseconds` of the only row that has all of `wanted`; None where there is no such row."""
+    found = [row for row in rows if all(row[column] == value for column, value in wanted.items())]
+    if len(found) > 1:
+        raise ValueError(f"{len(found)} rows have {wanted}")
+    return float(found[0]["milliseconds"]) if found else None
+
+
+def show(value):
+    """About three digits; what is a text stays."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    if value == float("inf"):
+        return "never"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if value >= 1000:
+        return f"{value:,.0f}"
+    for least, digits in ((100, 0), (10, 1), (0.1, 2)):
+        if value >= least:
+            return f"{value:.{digits}f}"
+    return f"{value:.3g}"
+
+
+def ratio(ours, paper):
+    """Nothing where one of them is no number. The paper's may be a text, as it is printed there."""
+    try:
+        return float(ours) / float(paper)
+    except (TypeError, ValueError):
+        return None
+
+
+def compare(entries):
+    """(table, what, paper's, ours, file, why) tuples → a table with the ratio of the two."""
+    return report.table(["table", "what", "paper", "ours", "ours / paper", "rows", "why they differ"], [
+        [where, what, show(paper), show(ours), show(ratio(ours, paper)),
+         f"`{name}`" if name else "–", why] for where, what, paper, ours, name, why in entries])
+
+
+def quartiles(values):
+    """As taskdag_host_schedules takes them."""
+    values = sorted(values)
+    return [values[len(values) * k // 4] for k in (1, 2, 3)]
+
+
+# ---------------------------------------------------------------------------------------------------------------- MHive
+
+
+RCM = "h100-rcm-tasks.csv"
+PHASES = {"form": "bitonic", "steps": "phases", "compression": "all nodes", "narrow_levels": "tasks"}
+
+
+def rcm_times(rows, problem):
+    """Milliseconds of the forms that are the thesis' on a problem."""
+    times = {"CPU-GPU": one(rows, problem=problem, form="cpu-gpu"),
+             "cuSolver": one(rows, problem=problem, form="cuSOLVER 12.0.4")}
+    for name, scheduler in (("TSK", "timesliced"), ("PDC", "controller"), ("MK", "megakernel")):
+        times[name] = one(rows, problem=problem, scheduler=scheduler, **PHASES)
+    return times
+
+
+@block
+def mhive_orders():
+    rows = read(RCM)
+    problems = list(dict.fromkeys(row["problem"] for row in rows))
+    ours = {problem: rcm_times(rows, problem) for problem in problems}
+    theirs = {matrix: dict(zip(("cuSolver", "CPU-GPU", "TSK", "PDC"), times)) for matrix, times in published.RCM.items()}
+    g3, its_g3 = ours["G3_circuit"], theirs["G3_circuit"]
+    alone = {name: [float(row["permutation_ms"]) for row in rows if row["problem"] == "G3_circuit" and
+                    row["scheduler"] == scheduler and all(row[c] == v for c, v in PHASES.items())]
+             for name, scheduler in (("TSK", "timesliced"), ("PDC", "controller"))}
+    orders = {row["method"]: row for row in read("h200-rcm.csv")
+              if row["problem"] == "G3_circuit" and row["where"] != "1 host thread"}
+
+    def spread(width):
+        return 2 * int(width) + 1  # its equation 8.1, of a symmetric pattern
+
+    bandwidth = published.RCM_BANDWIDTH
+    machine = "other GPU and other host; cuSOLVER works on the host"
+    same = "the same matrix"
+    ties = "its program leaves the order of equal nodes open; ours has the serial function's order"
+    entries = [
+        ("8.2", "bandwidth of G3_circuit as given", bandwidth["given"], spread(orders["serial"]["bandwidth_before"]),
+         "h200-rcm.csv", same),
+        ("8.2", "… in cuSOLVER's order", bandwidth["cuSolver"], spread(orders["cuSOLVER 12.0.4"]["bandwidth"]),
+         "h200-rcm.csv", "another version of cuSOLVER"),
+        ("8.2", "… in the order of the tasks", bandwidth["MHive"], spread(orders["serial"]["bandwidth"]), "h200-rcm.csv",
+         ties),
+        ("8.3", "G3_circuit, cuSOLVER, ms", its_g3["cuSolver"], g3["cuSolver"], RCM, machine),
+        ("8.3", "… CPU–GPU, in all, ms", its_g3["CPU-GPU"], g3["CPU-GPU"] or "no row: the run's time was up", RCM, "–"),
+        ("8.3", "… TSK, in all, ms", its_g3["TSK"], g3["TSK"], RCM, "other GPU, driver and operating system"),
+        ("8.3", "… TSK, without the search, ms", published.RCM_PERMUTATION["TSK"], alone["TSK"][0], RCM, "the same"),
+        ("8.3", "… PDC, in all, ms", its_g3["PDC"], g3["PDC"], RCM, "the same"),
+        ("8.3", "… PDC, without the search, ms", published.RCM_PERMUTATION["PDC"], alone["PDC"][0], RCM, "the same"),
+        ("8.3", "… TSK's time / PDC's", its_g3["TSK"] / its_g3["PDC"], g3["TSK"] / g3["PDC"], RCM,
+         "not examined: other GPU, driver and operating system (Windows there, Linux here)"),
+        ("text", "… MK's time / PDC's", "much above 1", g3["MK"] / g3["PDC"], RCM,
+         "not examined; the thesis names registers"),
+    ]
+    kernels = [row for row in read("h200-engine-kernels.csv") if row["program"] == "generic_test" and
+               row["scheduler"] == "megakernel" and " individual " in row["variant"]]
+    entries.append(("text", "MK, resident blocks an SM (its RCM; our generic test with 11 types)", "1",
+                    max(int(row["blocks_per_sm"]) for row in kernels), "h200-engine-kernels.csv",
+                    "another program; registers of our RCM are in no row"))
+    for name in ("cuSolver", "CPU-GPU", "TSK"):
+        all_theirs = [times[name] / times["PDC"] for times in theirs.values()]
+        all_ours = [times[name] / times["PDC"] for times in ours.values() if times[name]]
+        entries.append(("8.3", f"{name}'s time / PDC's, mean over {len(all_theirs)} matrices there, {len(all_ours)} here",
+                        mean(all_theirs), mean(all_ours), RCM, "G3_circuit alone is in both"))
+        if name == "cuSolver":
+            most = max(ours, key=lambda problem: ours[problem]["cuSolver"] / ours[problem]["PDC"])
+            entries.append(("8.3", f"… the largest ({most} here)", max(all_theirs), max(all_ours), RCM,
+                            "other matrices. Its text says 15"))
+    return compare(entries)
+
+
+JACOBI = "h100-jacobi-tasks.csv"
+
+
+def jacobi_ratios(rows, scheduler, form):
+    """problem → time of kernels that the host looks at after each sweep over that of the form, each to a tolerance."""
+    checked = f"{form}, checked every {10 if form == 'checkpoints' else 50}"
+    found = {}
+    for problem in dict.fromkeys(row["problem"] for row in rows):
+        kernels = one(rows, problem=problem, form="kernels, checked every 1")
+        time = one(rows, problem=problem, form=checked, scheduler=scheduler)
+        if time:
+            found[problem] = kernels / time
+    return found
+
+
+@block
+def mhive_jacobi():
+    rows = read(JACOBI)
+    lines = []
+    for number, scheduler, name in (("8.5", "timesliced", "TSK"), ("8.6", "megakernel", "MK"), ("8.7", "controller", "PDC")):
+        for k, form in enumerate(published.JACOBI_FORMS):
+            theirs = {matrix: published.JACOBI_KERNELS[matrix] / times[k]
+                      for matrix, times in published.JACOBI[scheduler].items() if times[k]}
+            ours = jacobi_ratios(rows, scheduler, form)
+            g3, its_g3 = ours.get("G3_circuit"), theirs.get("G3_circuit")
+
+            def summary(ratios):
+                values = list(ratios.values())
+                return f"{show(mean(values))} ({show(min(values))} … {show(max(values))})" if values else "no row"
+
+            lines.append([number, f"{form}, {name}", summary(theirs), summary(ours), show(its_g3), show(g3),
+                          show(ratio(g3, its_g3))])
+    return report.table(["table", "kernel by kernel's time to that of", "paper: mean of 11 (least … most)",
+                         "ours: mean of 6 (least … most)", "paper, G3_circuit", "ours", "ours / paper"], lines)
+
+
+def engine_medians(experiment):
+    """(variant, grid, scheduler) → the rows' median seconds."""
+    groups = {}
+    for row in read("h200-engine.csv"):
+        if row["experiment"] == experiment:
+            groups.setdefault((row["variant"], row["grid"], row["scheduler"]), []).append(float(row["seconds"]))
+    return {key: statistics.median(values) for key, values in groups.items()}
+
+
+@block
+def mhive_generic():
+    seconds = engine_medians("dependencies")
+    lines = []
+    for tree, worker, flops, roots, figure in (
+            ("small", "thread", 64, 32768, "7.1"), ("small", "thread", 4096, 32768, "7.1"),
+            ("large", "thread", 64, 32768, "7.2"), ("large", "thread", 4096, 32768, "7.2"),
+            ("irregular", "warp", 65536, 1024, "–"), ("irregular", "warp", 65536, 32768, "–")):
+        for scheduler in ("megakernel", "controller", "timesliced"):
+            phases, individual = (seconds[f"{tree} tree {kind} {worker} workers {flops} FLOPs", f"{roots} roots", scheduler]
+                                  for kind in ("phases", "individual"))
+            lines.append([figure, f"{tree}, {flops:,} operations, {roots:,} roots", scheduler, show(1e3 * phases),
+                          show(1e3 * individual), show(phases / individual)])
+    return report.table(["figure", "tree", "scheduler", "phases, ms", "individual, ms", "phases' time to individual's"], lines)
+
+
+# ------------------------------------------------------------------------------------------------------ Task progression
+
+
+@block
+def progression_queues():
+    name = "h200-engine.csv"
+    rows = read(name)
+
+    def values(experiment, variant, column):
+        return statistics.median(float(row[column]) for row in rows
+                                 if row["experiment"] == experiment and row["variant"] == variant)
+
+    def speed(variant):
+        return values("study", variant, "tasks_per_second") / 1e6
+
+    def count(variant, column):
+        return values("study-counts", variant, column)
+
+    multi = {f"{kind} {rings}": speed(f"multi-{kind} {rings} rings") for kind in "ab" for rings in (220, 110, 55)}
+    fastest = max(multi, key=multi.get)
+    scanning, single = speed("scanning"), speed("single")
+    others = max(count(v, "memory_per_task") for v in ("single", "multi-a 220 rings", "multi-b 220 rings"))
+    conditions = "other GPU; 4·10⁶ tasks, not 10⁸"
+    hashes = "here b sends both children to other teams, a the right one to the next ring; no row shows the cost of that"
+    return compare([
+        ("3a", "single queue, M tasks/s", "0.315", single, name, conditions + "; ours is first in, first out, and backs off"),
+        ("3a", f"fastest multi-queue ({fastest} rings here), M tasks/s", "38", multi[fastest], name,
+         conditions + "; ours has counters, no locks"),
+        ("3a", "scanning's speed / single's", "3", scanning / single, name,
+         "ours goes on where it stopped, and stops where nothing is ready"),
+        ("3a", "multi-queue's / single's", "100", multi[fastest] / single, name, "as above; 38 and 0.315 would give 121"),
+        ("3a", "multi-queue's / scanning's", "27", multi[fastest] / scanning, name, "as above"),
+        ("3a", "hash b's / a's, as many rings as blocks", "1.13", multi["b 220"] / multi["a 220"], name, hashes),
+        ("3a", "… half as many", "1.06", multi["b 110"] / multi["a 110"], name, hashes),
+        ("3a", "… a quarter", "no gain", multi["b 55"] / multi["a 55"], name, hashes),
+        ("3a", "a: speed with as many rings as blocks / with a quarter", "more than 1", multi["a 220"] / multi["a 55"],
+         name, "not examined; locks there are shared by fewer the more rings there are, ours has none"),
+        ("3a", "b: the same", "more than 1", multi["b 220"] / multi["b 55"], name, "the same"),
+        ("3b", "compare-and-swaps a task, single", "over 100 × multi's", count("single", "cas_per_task"), name,
+         "the lock, as there"),
+        ("3b", "… scanning", "over 100 × multi's", count("scanning", "cas_per_task"), name,
+         "ours tries only marks that it has read as ready"),
+        ("3b", "… multi-queue a", "no number", count("multi-a 220 rings", "cas_per_task"), name, "no locks"),
+        ("3c", "loads and stores a task, scanning's / the next", "20", count("scanning", "memory_per_task") / others, name,
+         "smaller grid; ours stops scanning where nothing is ready; waiting for work is counted, too"),
+        ("–", "the same grid, our shared queue, M tasks/s", "–", speed("shared"), name, "not in the paper"),
+        ("–", "… our best, its own workers and blocks", "–", speed("best"), name, "not in the paper"),
+        ("3a", "10⁸ tasks, our best, M tasks/s", "38", values("throughput", "best", "tasks_per_second") / 1e6, name,
+         "not its algorithms: stealing queue, thread workers, children stay with their worker"),
+    ])
+
+
+# --------------------------------------------------------------------------------------------------------- Barrier lists
+
+
+HOST = "host-schedules-16.csv"
+
+
+def host_sets(name):
+    """set → {matrix: {schedule: row}}; refuses a file with a wrong result."""
+    sets = {key: matrices for (_, key), matrices in host_tables.read([path(name)]).items()}
+    for matrices in sets.values():
+        for by_schedule in matrices.values():
+            if any(not float(row["error"]) <= 1e-12 for row in by_schedule.values()):
+                raise ValueError(f"{name} has a wrong result")
+    return sets
+
+
+def speedups(matrices, schedule):
+    return host_tables.values(matrices, schedule, lambda row, by: float(row["speedup"]))
+
+
+def set_name(key, matrices):
+    return f"{published.BARRIER_SETS[key]} ({published.BARRIER_MATRICES[key]} there, {len(matrices)} here)"
+
+
+@block
+def barrier_speed():
+    sets = host_sets(HOST)
+    lines = []
+    for key, theirs in published.BARRIER_SPEEDUP.items():
+        for (schedule, name), paper in zip(published.BARRIER_NAMES.items(), theirs):
+            values = speedups(sets[key], schedule)
+            low, middle, high = quartiles(values)
+            lines.append([set_name(key, sets[key]), name, f"`{schedule}`", show(paper), show(mean(values)),
+                          f"{show(low)}, {show(middle)}, {show(high)}", show(mean(values) / paper)])
+    return report.table(["set", "algorithm", "variant here", "paper, 22 cores", "ours, 16 cores", "quartiles of ours",
+                         "ours / paper"], lines)
+
+
+@block
+def barrier_ratios():
+    sets = host_sets(HOST)
+
+    def faster(key, schedule, rival):
+        return mean(speedups(sets[key], schedule)) / mean(speedups(sets[key], rival))
+
+    rivals = "rivals made anew, not their authors' programs; other matrices; 16 cores, not 22"
+    beyond = "runs of rows and waits are not the paper's"
+    entries = []
+    for key, schedule, rival, paper in (
+            ("real", "locking", "p2p", "1.45"), ("real", "locking", "hdagg", "3.24"), ("erdos-renyi", "pivotal-path", "p2p", "1.62"),
+            ("erdos-renyi", "pivotal-path", "hdagg", "1.87"), ("erdos-renyi", "locking", "p2p", None),
+            ("narrow-band", "pivotal-path", "p2p", None)):
+        table = dict(zip(published.BARRIER_NAMES, published.BARRIER_SPEEDUP[key]))
+        entries.append(("text" if paper else "7.1", f"{published.BARRIER_SETS[key]}: {published.BARRIER_NAMES[schedule]}'s speed / "
+                        f"{published.BARRIER_NAMES[rival]}'s", paper or table[schedule] / table[rival],
+                        faster(key, schedule, rival), HOST, rivals))
+    entries += [("–", f"{published.BARRIER_SETS.get(key, 'stencils')}: `locking, runs, waits` / `p2p`", "–",
+                 faster(key, "locking, runs, waits", "p2p"), HOST, beyond) for key in sets]
+    return compare(entries)
+
+
+@block
+def barrier_supersteps():
+    name = "host-barriers-22.csv"
+    with open(path(name), newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    lines = []
+    for key, theirs in published.BARRIER_SUPERSTEPS.items():
+        for (schedule, algorithm), paper in zip(published.BARRIER_NAMES.items(), theirs):
+            values = [float(row["wavefronts"]) / float(row["supersteps"]) for row in rows
+                      if row["set"] == key and row["schedule"] == schedule]
+            if paper:
+                lines.append([set_name(key, values), algorithm, f"`{schedule}`", show(paper), show(mean(values)), show(mean(values) / paper)])
+    return report.table(["set", "algorithm", "variant here", "paper", "ours", "ours / paper"], lines)
+
+
+@block
+def barrier_cores():
+    entries = []
+    for cores, name, why in ((8, "host-schedules-8.csv", "an earlier form of waiting, on another machine than the 16 cores"),
+                             (16, HOST, "other matrices, other machine")):
+        matrices = host_sets(name)["real"]
+        for paper, schedule in zip(published.BARRIER_CORES[cores], ("locking", "pivotal-path")):
+            entries.append(("7.6", f"{cores} cores, {published.BARRIER_NAMES[schedule]}", paper, mean(speedups(matrices, schedule)),
+                            name, why))
+    return compare(entries)
+
+
+@block
+def barrier_amortisation():
+    matrices = host_sets(HOST)["real"]
+    lines = []
+    for (schedule, name), paper in zip(published.BARRIER_NAMES.items(), published.BARRIER_AMORTISATION):
+        ours = quartiles(host_tables.values(matrices, schedule, lambda row, by: float(row["amortisation"])))
+        lines.append([name, f"`{schedule}`", ", ".join(map(show, paper)), ", ".join(map(show, ours)), show(ours[1] / paper[1])])
+    return report.table(["algorithm", "variant here", "paper: quartiles", f"ours: quartiles, {len(matrices)} matrices",
+                         "medians, ours / paper"], lines)
+
+
+@block
+def barrier_profile():
+    matrices = host_sets(HOST)["real"]
+    names = list(published.BARRIER_NAMES)
+    times = [[float(by_schedule[name]["solve_ms"]) for name in names] for by_schedule in matrices.values()]
+    bounds = (1.0, 1.1, 1.25, 1.5, 2.0, 4.0)
+    lines = []
+    for k, name in enumerate(names):
+        within = [sum(row[k] <= bound * min(row) for row in times) for bound in bounds]
+        lines.append([published.BARRIER_NAMES[name], f"`{name}`"] + [f"{count} of {len(times)}" for count in within])
+    return report.table(["algorithm", "variant here"] + ["fastest" if b == 1.0 else f"within {b:g} ×" for b in bounds], lines)
+
+
+@block
+def barrier_matrices():
+    lines = []
+    for key, count in published.BARRIER_MATRICES.items():
+        cells = []
+        for name in (HOST, "host-barriers-22.csv"):
+            with open(path(name), newline="", encoding="utf-8") as file:
+                found = {row["matrix"]: row for row in csv.DictReader(file) if row["set"] == key}
+            large = [row for row in found.values()
+                     if 2 * int(row["entries"]) - int(row["rows"]) >= published.BARRIER_LEAST_FLOPS and
+                     int(row["rows"]) / int(row["wavefronts"]) >= published.BARRIER_LEAST_WAVEFRONT]
+            cells.append(f"{len(found)} ({len(large)})" if key == "real" else str(len(found)))
+        lines.append([published.BARRIER_SETS[key], str(count)] + cells)
+    return report.table(["set", "paper", "ours, speed (of them as large as the paper's)", "ours, supersteps (the same)"], lines)
+
+
+# -------------------------------------------------------------------------------------------------------------------- ATA
+
+
+SCHEDULES = "h200-schedules.csv"
+CLASSES = ("wide", "L-shape", "parallel")
+ATA = "ata-concurrency"
+
+
+def solves(name=SCHEDULES):
+    return list(report.read([path(name)]).solves.values())
+
+
+def faster(schedule, rival, dag_class=None):
+    """Mean over the solves of the rival's time to the schedule's. rival: a name, or several: the fastest of them."""
+    rivals = (rival,) if isinstance(rival, str) else rival
+    return mean([min(by[r]["milliseconds"] for r in rivals) / by[schedule]["milliseconds"] for by in solves()
+                 if dag_class in (None, by[schedule]["class"])])
+
+
+@block
+def ata_baselines():
+    count = len(solves())
+    lines = []
+    for schedule, what in ((ATA, "CA, Eq. 1 and 2"), ("ata-locality", "LA, Eq. 1 and 2"), ("ata-greedy", "greedy, Eq. 1 alone"),
+                           ("auto", "what `auto` takes")):
+        for rival in ("level-launch", "level-graph", "level-barrier", "self"):
+            lines.append([f"`{schedule}`", what, f"`{rival}`", show(faster(schedule, rival))] +
+                         [show(faster(schedule, rival, dag_class)) for dag_class in CLASSES])
+    numbers = [len([by for by in solves() if by[ATA]["class"] == dag_class]) for dag_class in CLASSES]
+    return report.table(["schedule", "granularity", "against", f"mean of {count} solves"] +
+                        [f"{dag_class}, {number}" for dag_class, number in zip(CLASSES, numbers)], lines)
+
+
+@block
+def ata_speedups():
+    runs = "other GPU, other problems; short rows share warps here, those of `self` do not"
+    analysis = {schedule: [by[schedule]["analysis_ms"] for by in solves()] for schedule in (ATA, "ata-locality")}
+    whole = "ours is the whole analysis, allocation, copies and packing included; other problems"
+    both = mean([faster(ATA, "level-launch"), faster(ATA, "self")])
+    entries = [
+        ("text of 8", "SpTS, pull, CA over the others: Vega FE (on R9 Nano 3.3)", "3.0", both, SCHEDULES,
+         "ours: mean over `level-launch` and `self` together; the paper does not say how it joins them; " + runs),
+        ("text of 8", "… over the faster of both, solve by solve", "–", faster(ATA, ("level-launch", "self")), SCHEDULES, runs),
+        ("8", "SpTS, push, CA over the others: Vega FE 3.3, R9 Nano 3.7", "3.3, 3.7", "not run", "", "no option and no benchmark reach push"),
+        ("9", "SpILU0, CA over the others, Vega FE", "2.2", "not run", "", "no benchmark reaches the factorisations"),
+        ("8", "CA's speed / LA's", "more than 1", faster(ATA, "ata-locality"), SCHEDULES, "–"),
+        ("III-C", "CA's speed / greedy's", "more than 1", faster(ATA, "ata-greedy"), SCHEDULES,
+         "not examined: S is in no row"),
+    ]
+    for dag_class, paper in zip(CLASSES, ("less than 1", "more than 1", "about 1, falls with fewer levels")):
+        entries.append(("8", f"speed of self-scheduling / of a launch a level, {dag_class}", paper,
+                        faster("self", "level-launch", dag_class), SCHEDULES,
+                        "short rows of a level share warps here, those of `self` never do"))
+    entries += [
+        ("10", "analysis, CA, ms, mean", "18", mean(analysis[ATA]), SCHEDULES, whole),
+        ("10", "analysis, LA, ms, mean", "22", mean(analysis["ata-locality"]), SCHEDULES, whole),
+        ("10", "… CA, most", "100", max(analysis[ATA]), SCHEDULES, whole),
+        ("11", "PCG, ATA's time to level set's, self-scheduling's", "4.4, 8.9", "not run", "", "no benchmark runs it"),
+    ]
+    return compare(entries)
+
+
+@block
+def ata_problems():
+    shallow = report.read([path("h200-schedules-shallow.csv")]).solves
+    results = list(report.read([path(SCHEDULES)]).solves.items())
+    results += [(system, by) for system, by in shallow.items() if system.problem.startswith("parabolic_fem")]
+    lines = []
+    for system, by in results:
+        time = by[ATA]["milliseconds"]
+        lines.append([system.problem, system.triangle, by[ATA]["class"], by[ATA]["levels"], show(time)] +
+                     [show(by[other]["milliseconds"] / time) for other in
+                      ("level-launch", "level-graph", "level-barrier", "self", "ata-locality", "ata-greedy", "auto")])
+    return report.table(["problem", "triangle", "class", "levels", "CA, ms", "level-launch / CA", "level-graph", "level-barrier",
+                         "self", "LA", "greedy", "auto"], lines)
+
+
+@block
+def schedules_spsv():
+    names = ("auto", "supernodes", "joined-levels", "cells", "flat", "level-launch", "level-graph", "level-barrier", "self",
+             "ata-concurrency", "ata-locality", "ata-greedy", "locking", "pivotal-path", "hdagg", "cusparse")
+    return report.table(list(names), [[show(faster(name, report.RIVAL)) for name in names]])
+
+
+# ------------------------------------------------------------------------------------------------------------------- Atos
+
+
+GRAPH = "h200-graph.csv"
+ATOS_FORMS = (  # ours, and what it is called in the paper
+    ("megakernel 32-4 x16", "persist warp"), ("megakernel 32-32 x16", "persist warp"),
+    ("megakernel 256-64 x16", "persist CTA"), ("timesliced 256-64 x16", "discrete CTA"), ("controller 256-64 x16", None))
+
+
+def graph_places(name=GRAPH):
+    return graph_report.by_place(read(name))
+
+
+def by_class(pairs):
+    """(is it scale-free, value) pairs → means of all, scale-free, meshes."""
+    return [show(mean([value for scale_free, value in pairs if wanted in (None, scale_free)]))
+            for wanted in (None, True, False)]
+
+
+def atos_lines(paper, ours_of):
+    """paper: algorithm → form → five values; ours_of(algorithm, form) → pairs."""
+    lines = []
+    for algorithm, forms in paper.items():
+        def theirs(name, forms=forms):
+            pairs = [(k < published.ATOS_SCALE_FREE, value) for k, value in enumerate(forms.get(name, ()))]
+            return by_class(pairs) if pairs else ["–"] * 3
+
+        for form, name in ATOS_FORMS:
+            counterpart = name if name in forms else None
+            its, ours = theirs(counterpart), by_class(ours_of(algorithm, form))
+            lines.append([algorithm, f"`{form}`", counterpart or "none"] + its + ours +
+                         [show(float(ours[0]) / float(its[0])) if counterpart else "–"])
+    return lines
+
+
+ATOS_HEAD = ["algorithm", "form", "its counterpart", "paper: mean of 5", "scale-free, 3", "roads, 2", "ours: mean of 8",
+             "scale-free, 3", "meshes, 5", "ours / paper"]
+
+
+@block
+def atos_speed():
+    places = graph_places()
+
+    def pairs(algorithm, form):
+        return [(forms["bsp"]["class"] == "scale-free", float(forms["bsp"]["ms"]) / float(forms[form]["ms"]))
+                for (name, _), forms in places.items() if name == algorithm]
+
+    lines = atos_lines(published.ATOS_SPEEDUP, pairs)
+    for algorithm, forms in published.ATOS_SPEEDUP.items():
+        best = [max(values) for values in zip(*forms.values())]
+        theirs = by_class([(k < published.ATOS_SCALE_FREE, value) for k, value in enumerate(best)])
+        found = graph_report.speedups(graph_places(), "bsp")
+        ours = [show(mean(found[algorithm, key])) for key in ("all", "scale-free", "mesh")]
+        lines.append([algorithm, "the fastest of all on each graph", "the same"] + theirs + ours +
+                     [show(float(ours[0]) / float(theirs[0]))])
+    return report.table(ATOS_HEAD, lines)
+
+
+@block
+def atos_headline():
+    places = graph_places()
+    entries = []
+    names = {"bfs": "BFS", "pagerank": "PageRank", "colouring": "colouring"}
+    for algorithm, paper in published.ATOS_HEADLINE.items():
+        forms = {form: mean([float(by["bsp"]["ms"]) / float(by[form]["ms"]) for (name, _), by in places.items()
+                             if name == algorithm]) for form, _ in ATOS_FORMS}
+        best = max(forms, key=forms.get)
+        which = min(published.ATOS_SPEEDUP[algorithm].items(), key=lambda item: abs(mean(item[1]) - paper))[0]
+        entries.append(("1", f"{names[algorithm]}, one form on all graphs ({which} there, `{best}` here)", paper, forms[best],
+                        GRAPH, "our own bulk synchronous form is the rival, not Gunrock; smaller graphs; H200, not V100; up to 16 rounds inside a worker, of which the paper has one"))
+    usa, our = 604e3 / 6809, [1e3 * float(by["bsp"]["ms"]) / float(by["bsp"]["iterations"]) for (name, _), by in places.items()
+                              if name == "bfs" and by["bsp"]["class"] == "mesh"]
+    entries.append(("1, 2", "BFS, bulk synchronous, µs an iteration (road_usa there, mean of the meshes here)", usa, mean(our), GRAPH,
+                    "the rival's iteration costs less here, so there is less to gain"))
+    return compare(entries)
+
+
+@block
+def atos_work():
+    places = graph_places()
+
+    def pairs(algorithm, form):
+        return [(forms["bsp"]["class"] == "scale-free", graph_report.overwork(forms[form], forms["bsp"]))
+                for (name, _), forms in places.items() if name == algorithm]
+
+    lines = atos_lines(published.ATOS_WORK, pairs)
+    theirs = by_class([(k < published.ATOS_SCALE_FREE, v) for k, v in enumerate(published.ATOS_WORK["colouring"]["BSP"])])
+    ours = by_class(pairs("colouring", "bsp"))
+    lines.append(["colouring", "`bsp`", "BSP"] + theirs + ours + [show(float(ours[0]) / float(theirs[0]))])
+    return report.table(ATOS_HEAD, lines)
+
+
+@block
+def atos_heat():
+    lines = []
+    for (algorithm, graph), forms in graph_places("h200-graph-heat.csv").items():
+        tasks = sorted((float(row["ms"]), f"{row['worker']}-{row['fetch']}") for row in forms.values()
+                       if row["kind"] == "asynchronous")
+        lines.append([algorithm, graph, show(float(forms["bsp"]["ms"])), f"{show(tasks[0][0])} ({tasks[0][1]})",
+                      f"{show(tasks[-1][0])} ({tasks[-1][1]})", show(tasks[-1][0] / tasks[0][0]),
+                      show(float(forms["bsp"]["ms"]) / tasks[0][0])])
+    return report.table(["algorithm", "graph", "bsp, ms", "fastest, ms (lanes-items)", "slowest, ms", "slowest / fastest",
+                         "bsp / fastest"], lines)
+
+
+# ------------------------------------------------------------------------------------------------------------ Rows, commands
+
+
+COMMANDS = {
+    "h100-rcm-tasks.csv": "taskdag_rcm_tasks_bench --backend cuda --repeat 2",
+    "h200-rcm.csv": "taskdag_rcm_bench --threads 1 --threads 8 --repeat 2",
+    "h100-jacobi-tasks.csv": "taskdag_bench jacobi",
+    "h200-engine.csv": "tests/benchmark/engine/run.sh",
+    "h200-engine-kernels.csv": "tests/benchmark/engine/run.sh",
+    "host-schedules-16.csv": "taskdag_host_schedules --cores 16 --repeat 30 --seeds 1",
+    "host-schedules-8.csv": "taskdag_host_schedules --cores 8",
+    "host-barriers-22.csv": "taskdag_host_schedules --counts --cores 22",
+    "h200-schedules.csv": "taskdag_bench sptrsv --table --schedule all",
+    "h200-schedules-shallow.csv": "taskdag_bench sptrsv --schedule all --only …",
+    "h200-graph.csv": "taskdag_graph_bench --repeat 2 --rounds 16 --workers 32-4 --workers 32-32 --workers 256-64",
+    "h200-graph-heat.csv": "taskdag_graph_bench --forms heat",
+}
+HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
+         "host-schedules-8.csv": "8 threads on 16 virtual processors", "host-barriers-22.csv": "any: counts, no times"}
+
+
+@block
+def rows_and_commands():
+    lines = []
+    for name, command in COMMANDS.items():
+        with open(path(name), newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+
+        def only(*columns, rows=rows):
+            for column in columns:
+                if column in rows[0]:
+                    return ", ".join(sorted({row[column] for row in rows if row[column]}))
+            return ""
+
+        machine = HOSTS.get(name) or f"{only('gpu') or only('device')}, driver {only('driver')}, CUDA {only('cuda')}"
+        lines.append([f"`{name}`", f"`{command}`", machine, only("commit"), only("date") or "–"])
+    return report.table(["rows", "command", "machine", "commit", "date"], lines)
