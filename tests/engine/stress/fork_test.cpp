@@ -6,6 +6,7 @@
 #include "dag_stress.hpp"
 #include "taskdag/engine/queue/multi_queue.hpp"
 #include "taskdag/engine/queue/shared_counter_queue.hpp"
+#include "taskdag/engine/threads.hpp"
 #include "workers.hpp"
 
 namespace taskdag::test {
@@ -15,10 +16,19 @@ using engine::MultiQueueA;
 using engine::SharedCounterQueue;
 using engine::StealingQueue;
 
-/// Runs a DAG in a forked child with a context of the parent. @returns whether all was right, with each scheduler
+/// A context whose threads have begun: one that is just starting may hold a lock of the sanitizer's run-time, which a
+/// child would then wait for.
+Context with_threads() {
+  Context context = Context::create({.backend = Backend::host, .threads = 12});
+  engine::run_on_threads(
+      context, [](void*, int) {}, nullptr);
+  return context;
+}
+
+/// Runs a DAG in a forked child with a context of the parent. All has to be right, with each scheduler.
 template <class Kind>
-bool right_in_child() {
-  const Context context = Context::create({.backend = Backend::host, .threads = 12});
+testing::AssertionResult right_in_child() {
+  const Context context = with_threads();
   const Dag dag = random_dag(500, 3, 50, 3);
   DagMemory memory(context, dag);
   engine::Runner<typename Kind::Program> runner(context, {.queue_capacity = 16, .storage_capacity = 16});
@@ -33,7 +43,10 @@ bool right_in_child() {
     _exit(testing::Test::HasFailure() ? 1 : 0);
   }
   int status = -1;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) return testing::AssertionFailure() << "there is no child";
+  if (WIFSIGNALED(status)) return testing::AssertionFailure() << "the child was ended by signal " << WTERMSIG(status);
+  if (WEXITSTATUS(status) != 0) return testing::AssertionFailure() << "something was wrong in the child";
+  return testing::AssertionSuccess();
 }
 
 class ForkedChild : public testing::Test {
