@@ -45,8 +45,12 @@ int automatic_threads() {
   return static_cast<int>(std::max(1L, machine / process().local_ranks));
 }
 
-/// Whether `auto` means CUDA for this matrix, and why or why not.
-PetscErrorCode decide(const DataPlace& place, bool* cuda, std::string* reason) {
+/// Whether this matrix' work is CUDA's, and why or why not.
+PetscErrorCode decide(Backend wanted, const DataPlace& place, bool* cuda, std::string* reason) {
+  if (wanted != Backend::automatic) {
+    *cuda = wanted == Backend::cuda;
+    return guarded([&] { *reason = "asked for"; });
+  }
   if (place.on_device) {
     *cuda = true;
     return guarded([&] { *reason = "the matrix is in device memory"; });
@@ -99,13 +103,9 @@ PetscErrorCode finalize_backends() {
 PetscErrorCode choose_backend(const BackendSettings& settings, const DataPlace& place,
                               std::optional<BackendChoice>* choice) {
   PetscFunctionBegin;
-  bool cuda = settings.wanted == Backend::cuda;
+  bool cuda = false;
   std::string reason;
-  if (settings.wanted == Backend::automatic)
-    PetscCall(decide(place, &cuda, &reason));
-  else
-    PetscCall(guarded([&] { reason = "asked for"; }));
-
+  PetscCall(decide(settings.wanted, place, &cuda, &reason));
   Configuration configuration{cuda ? Backend::cuda : Backend::host, 1, -1};
   if (cuda)
     PetscCall(choose_device(&configuration.device));
@@ -120,6 +120,17 @@ PetscErrorCode choose_backend(const BackendSettings& settings, const DataPlace& 
     }
     choice->emplace(BackendChoice{found->second, std::move(reason)});
   }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode find_device(const BackendSettings& settings, const DataPlace& place, std::string* uuid) {
+  PetscFunctionBegin;
+  bool cuda = false;
+  std::string reason;
+  int device = -1;
+  PetscCall(decide(settings.wanted, place, &cuda, &reason));
+  if (cuda) PetscCall(choose_device(&device));
+  PetscCall(guarded([&] { *uuid = cuda ? device_uuid(device) : ""; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,4 +35,7 @@ PetscErrorCode finalize_backends();
 PetscErrorCode choose_backend(const BackendSettings& settings, const DataPlace& place,
                               std::optional<BackendChoice>* choice);
 
+/// Where choose_backend() would let a matrix' work run: the UUID of the GPU, empty for host threads. Makes no context.
+PetscErrorCode find_device(const BackendSettings& settings, const DataPlace& place, std::string* uuid);
+
 }  // namespace taskdag::petsc

@@ -32,6 +32,11 @@ struct DeviceProbe {
 };
 TASKDAG_API const DeviceProbe& probe_devices();
 
+/// What tells a CUDA device from all others, in every process the same: its UUID, 32 hexadecimal digits. `device`: its
+/// number in this process, -1: the calling thread's current one.
+/// @throws DeviceError where there is no such device
+TASKDAG_API std::string device_uuid(int device);
+
 struct ContextOptions {
   Backend backend = Backend::automatic;
   /// Host threads: 0 takes the processors that this process may run on (its affinity mask, so MPI binding is honoured).

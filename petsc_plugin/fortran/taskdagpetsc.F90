@@ -69,6 +69,31 @@ module taskdagpetsc
       PetscInt, intent(out) :: threads
     end function
 
+    ! Whose blocks are put together on several ranks (-pc_taskdag_consolidate): off (the default), auto (of ranks that
+    ! share a GPU) or on (on host threads, of the ranks of a node, too). Another preconditioner, with fewer blocks.
+    integer(c_int) function PCTaskDAGSetConsolidate(pc, mode) bind(C, name='PCTaskDAGSetConsolidate')
+      import
+      integer(c_intptr_t), value :: pc
+      character(kind=c_char), intent(in) :: mode(*)
+    end function
+    integer(c_int) function PCTaskDAGGetConsolidate(pc, mode) bind(C, name='PCTaskDAGGetConsolidate')
+      import
+      integer(c_intptr_t), value :: pc
+      type(c_ptr), intent(out) :: mode
+    end function
+
+    ! The most ranks whose blocks are put together (-pc_taskdag_consolidate_ranks). 0 (the default): all that share.
+    integer(c_int) function PCTaskDAGSetConsolidateRanks(pc, ranks) bind(C, name='PCTaskDAGSetConsolidateRanks')
+      import
+      integer(c_intptr_t), value :: pc
+      PetscInt, value :: ranks
+    end function
+    integer(c_int) function PCTaskDAGGetConsolidateRanks(pc, ranks) bind(C, name='PCTaskDAGGetConsolidateRanks')
+      import
+      integer(c_intptr_t), value :: pc
+      PetscInt, intent(out) :: ranks
+    end function
+
     ! The schedule of the triangular sweeps (-pc_taskdag_schedule). Schedules change the time, not the result beyond
     ! rounding. Names are those of -help.
     integer(c_int) function PCTaskDAGSetSchedule(pc, schedule) bind(C, name='PCTaskDAGSetSchedule')

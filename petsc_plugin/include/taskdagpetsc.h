@@ -83,6 +83,17 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetBackend(PC pc, PCTaskDAGBackend* bac
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetThreads(PC pc, PetscInt threads);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetThreads(PC pc, PetscInt* threads);
 
+/**
+ * Whose blocks are put together on several ranks (`-pc_taskdag_consolidate`): off (the default), auto (of ranks that
+ * share a GPU) or on (on host threads, of the ranks of a node, too). Another preconditioner, with fewer blocks.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetConsolidate(PC pc, const char mode[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetConsolidate(PC pc, const char* mode[]);
+
+/** The most ranks whose blocks are put together (`-pc_taskdag_consolidate_ranks`). 0 (the default): all that share. */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetConsolidateRanks(PC pc, PetscInt ranks);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetConsolidateRanks(PC pc, PetscInt* ranks);
+
 /* How sweeps and factorisations are run. */
 
 /**

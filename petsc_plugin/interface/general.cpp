@@ -192,3 +192,101 @@ PetscErrorCode PCTaskDAGGetThreads(PC pc, PetscInt* threads) {
   PetscCall(get_setting(pc, threads, [](const Settings& settings) { return settings.backend.threads; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/*@
+  PCTaskDAGSetConsolidate - Sets whose blocks are put together on several ranks
+
+  Logically Collective
+
+  Input Parameters:
++ pc   - the preconditioner, others than `PCTASKDAG` ignore this
+- mode - off, auto or on
+
+  Options Database Key:
+. -pc_taskdag_consolidate <mode> - whose blocks are put together
+
+  Level: intermediate
+
+  Notes:
+  auto puts those of ranks together that share a GPU; one of them then works for all. on does the same, and on host
+  threads with the ranks of a node. It is for the types ILU, ICC, DILU and DIC.
+
+  Fewer and larger blocks are another preconditioner, with fewer iterations.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetConsolidate()`, `PCTaskDAGSetConsolidateRanks()`
+@*/
+PetscErrorCode PCTaskDAGSetConsolidate(PC pc, const char mode[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_consolidate", mode));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetConsolidate - Gets whose blocks are put together on several ranks
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. mode - off, auto or on
+
+  Level: intermediate
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetConsolidate()`
+@*/
+PetscErrorCode PCTaskDAGGetConsolidate(PC pc, const char* mode[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(
+      get_setting(pc, mode, [](const Settings& settings) { return consolidate_name(settings.consolidate.mode); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGSetConsolidateRanks - Sets the most ranks whose blocks are put together
+
+  Logically Collective
+
+  Input Parameters:
++ pc    - the preconditioner, others than `PCTASKDAG` ignore this
+- ranks - their number; 0: all that share
+
+  Options Database Key:
+. -pc_taskdag_consolidate_ranks <ranks> - the most ranks
+
+  Level: intermediate
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetConsolidateRanks()`, `PCTaskDAGSetConsolidate()`
+@*/
+PetscErrorCode PCTaskDAGSetConsolidateRanks(PC pc, PetscInt ranks) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, ranks, 2);
+  PetscCall(set_option(pc, "-pc_taskdag_consolidate_ranks", ranks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetConsolidateRanks - Gets the most ranks whose blocks are put together
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. ranks - their number; 0: all that share
+
+  Level: intermediate
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetConsolidateRanks()`
+@*/
+PetscErrorCode PCTaskDAGGetConsolidateRanks(PC pc, PetscInt* ranks) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, ranks, [](const Settings& settings) { return settings.consolidate.ranks; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -51,7 +51,12 @@ MPI_Comm comm_of(PC pc) { return PetscObjectComm(reinterpret_cast<PetscObject>(p
 PetscErrorCode make_preconditioner(PC pc) {
   PetscFunctionBegin;
   Data& data = data_of(pc);
-  if (!data.preconditioner) PetscCall(guarded([&] { data.preconditioner = type_of(pc).make(data.settings); }));
+  if (data.preconditioner) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(guarded([&] {
+    std::unique_ptr<Preconditioner> made = type_of(pc).make(data.settings);
+    if (data.settings.consolidate.mode != Consolidate::off) made = consolidate(std::move(made), data.settings);
+    data.preconditioner = std::move(made);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

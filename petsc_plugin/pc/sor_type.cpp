@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "mat/bridge.hpp"
+#include "mat/columns.hpp"
 #include "mat/indices.hpp"
 #include "mat/off_diagonal.hpp"
 #include "matfactor/engine_runs.hpp"
@@ -249,17 +250,7 @@ PetscErrorCode SorPreconditioner::apply(Apply part, Vec b, Vec x) {
 PetscErrorCode SorPreconditioner::apply(Apply part, Mat b, Mat x) {
   PetscFunctionBegin;
   PetscCall(check_transposed(part, PetscObjectComm(reinterpret_cast<PetscObject>(b))));
-  PetscInt columns = 0;
-  PetscCall(MatGetSize(b, nullptr, &columns));
-  for (PetscInt k = 0; k < columns; ++k) {
-    Vec from = nullptr;
-    Vec to = nullptr;
-    PetscCall(MatDenseGetColumnVecRead(b, k, &from));
-    PetscCall(MatDenseGetColumnVecWrite(x, k, &to));
-    PetscCall(iterate(from, to, 1, true));
-    PetscCall(MatDenseRestoreColumnVecWrite(x, k, &to));
-    PetscCall(MatDenseRestoreColumnVecRead(b, k, &from));
-  }
+  PetscCall(by_columns(b, x, [this](Vec from, Vec to) { return iterate(from, to, 1, true); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "options.hpp"
+#include "pc/consolidated.hpp"
 #include "pc/eisenstat.hpp"
 #include "pc/factor_type.hpp"
 #include "pc/jacobi_type.hpp"
@@ -29,6 +30,7 @@ struct Settings {
   JacobiOptions jacobi;
   SorSettings sor;
   bool eisenstat = false;
+  ConsolidateSettings consolidate;
 };
 
 /// One type.
@@ -40,16 +42,18 @@ struct PcType {
   std::unique_ptr<Preconditioner> (*make)(const Settings& settings);
   bool has_halves;                             ///< apply() takes the symmetric halves too
   bool (*iterates)(const Settings& settings);  ///< whether Richardson's iteration is iterate(); null: never
+  /// A block of several ranks is made of its entries alone, and applied as a whole.
+  bool consolidates;
 };
 
 /// In the order of PCTaskDAGType.
 inline constexpr auto pc_types = std::to_array<PcType>({
-    {PC_TASKDAG_ILU, "ilu", "ILU", make_ilu, false, nullptr},
-    {PC_TASKDAG_ICC, "icc", "ICC", make_icc, true, nullptr},
-    {PC_TASKDAG_JACOBI, "jacobi", "Jacobi sweeps", make_jacobi, false, jacobi_iterates},
-    {PC_TASKDAG_SOR, "sor", "SOR and SSOR sweeps", make_sor, false, [](const Settings&) { return true; }},
-    {PC_TASKDAG_DILU, "dilu", "DILU", make_dilu, false, nullptr},
-    {PC_TASKDAG_DIC, "dic", "DIC", make_dic, true, nullptr},
+    {PC_TASKDAG_ILU, "ilu", "ILU", make_ilu, false, nullptr, true},
+    {PC_TASKDAG_ICC, "icc", "ICC", make_icc, true, nullptr, true},
+    {PC_TASKDAG_JACOBI, "jacobi", "Jacobi sweeps", make_jacobi, false, jacobi_iterates, false},
+    {PC_TASKDAG_SOR, "sor", "SOR and SSOR sweeps", make_sor, false, [](const Settings&) { return true; }, false},
+    {PC_TASKDAG_DILU, "dilu", "DILU", make_dilu, false, nullptr, true},
+    {PC_TASKDAG_DIC, "dic", "DIC", make_dic, true, nullptr, true},
 });
 
 /// Options that belong to one type or to several.
@@ -70,6 +74,7 @@ inline constexpr auto type_options = std::to_array<TypeOptions>({
     {jacobi_rows, read_jacobi, same_jacobi, same_jacobi, compose_jacobi_setters},
     {sor_rows, read_sor, same_sor, same_sor, compose_sor_setters},
     {eisenstat_rows, read_eisenstat, same_eisenstat, same_eisenstat, nullptr},
+    {consolidate_rows, read_consolidate, same_consolidate, same_consolidate, nullptr},
     {factor_rows, read_factor, same_factor, same_factor_pattern, compose_factor_setters},
 });
 

@@ -23,6 +23,8 @@ _FUNCTIONS = {
     "type": ("{}Type", TYPES),
     "backend": ("{}Backend", BACKENDS),
     "threads": ("{}Threads", int),
+    "consolidate": ("{}Consolidate", str),
+    "consolidate_ranks": ("{}ConsolidateRanks", int),
     "schedule": ("{}Schedule", str),
     "tune": ("{}Tune", bool),
     "tune_file": ("{}TuneFile", str),

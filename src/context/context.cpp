@@ -68,6 +68,8 @@ const DeviceProbe& probe_devices() {
   return result;
 }
 
+std::string device_uuid(int device) { return cuda::device_uuid(device); }
+
 Context Context::create(const ContextOptions& options) {
   if (options.threads < 0) throw InvalidInput("the number of threads is negative");
   if (options.device < -1) throw InvalidInput("the CUDA device number is negative");

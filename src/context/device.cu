@@ -14,4 +14,6 @@ int open_device(int device) { return select_device(device); }
 
 std::string device_name(int device) { return name_of_device(device); }
 
+std::string device_uuid(int device) { return uuid_of_device(device); }
+
 }  // namespace taskdag::cuda

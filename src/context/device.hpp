@@ -12,5 +12,7 @@ DeviceProbe probe();
 /// Makes `device` (-1: the current one) usable for the calling thread. @returns its number. @throws DeviceError
 int open_device(int device);
 std::string device_name(int device);
+/// @throws DeviceError
+std::string device_uuid(int device);
 
 }  // namespace taskdag::cuda

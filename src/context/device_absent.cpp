@@ -10,5 +10,6 @@ namespace {
 DeviceProbe probe() { return {.built_with_cuda = false, .devices = 0, .message = "built without CUDA"}; }
 int open_device(int) { refuse(); }
 std::string device_name(int) { refuse(); }
+std::string device_uuid(int) { refuse(); }
 
 }  // namespace taskdag::cuda

@@ -62,6 +62,24 @@ TEST_F(Cuda, AutoTakesTheGpuFromTheThresholdOn) {
   EXPECT_NE(small.view.find("backend: host"), std::string::npos) << small.view;
 }
 
+TEST_F(Cuda, RanksThatShareAGpuPutTheirBlocksTogether) {
+  SKIP_UNLESS_RANKS(ranks() > 1, "several ranks");
+  if (probe_devices().devices > 1) GTEST_SKIP() << "the ranks have " << probe_devices().message;
+  const std::string ours = "-ksp_type cg -pc_type taskdag -pc_taskdag_type icc -pc_taskdag_ordering natural ";
+  std::vector<MatType> types{MATAIJ};
+  if (petsc_has_cuda) types.push_back(MATAIJCUSPARSE);
+  const Solve one = solve(make_local_matrix(poisson()), ours + "-pc_taskdag_backend cuda");
+  for (MatType type : types) {
+    const OwnedMat a = make_matrix(poisson(), type);
+    const Solve together = solve(a, ours + "-pc_taskdag_backend cuda -pc_taskdag_consolidate auto");
+    ASSERT_EQ(static_cast<int>(together.code), 0) << together.message;
+    EXPECT_EQ(together.iterations, one.iterations) << type;
+    if (rank() == 0) {
+      EXPECT_NE(together.view.find("ranks put together to 1"), std::string::npos) << together.view;
+    }
+  }
+}
+
 TEST_F(DeviceData, GivesTheIterationsOfPetscOnTheHost) {
   for (const auto& [ksp, type] : solvers)
     for (const char* ordering : {"natural", "taskdag_rcm", "taskdag_bmc", "taskdag_color"}) {

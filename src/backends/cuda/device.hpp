@@ -15,6 +15,9 @@ int select_device(int device);
 
 std::string name_of_device(int device);
 
+/// 32 hexadecimal digits; `device` -1: the calling thread's current one. @throws DeviceError
+std::string uuid_of_device(int device);
+
 /// What launches are sized by.
 struct DeviceLimits {
   int device = -1;

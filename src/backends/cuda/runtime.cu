@@ -51,6 +51,20 @@ std::string name_of_device(int device) {
   return properties.name;
 }
 
+std::string uuid_of_device(int device) {
+  cudaDeviceProp properties{};
+  if (device < 0) check(cudaGetDevice(&device), "asking for the current device");
+  check(cudaGetDeviceProperties(&properties, device), "reading device properties");
+  constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (const char byte : properties.uuid.bytes) {
+    const auto value = static_cast<unsigned char>(byte);
+    text += digits[value / 16];
+    text += digits[value % 16];
+  }
+  return text;
+}
+
 const DeviceLimits& device_limits() {
   thread_local DeviceLimits limits;
   int device = 0;

@@ -1,0 +1,86 @@
+#include "mat/merged_block.hpp"
+
+#include <vector>
+
+#include "boundary.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+/// The rows of the group's ranks, on the one that leads.
+PetscErrorCode make_rows(Mat whole, const RankGroup& group, IS* rows) {
+  PetscFunctionBegin;
+  const PetscInt* ranges = nullptr;
+  PetscInt block = 1;
+  std::vector<PetscInt> indices;
+  PetscCall(MatGetOwnershipRanges(whole, &ranges));
+  PetscCall(MatGetBlockSize(whole, &block));
+  if (group.leads()) {
+    PetscCall(guarded([&] {
+      for (const PetscMPIInt member : group.members) {
+        for (PetscInt i = ranges[member]; i < ranges[member + 1]; ++i) indices.push_back(i);
+      }
+    }));
+  }
+  PetscCall(
+      ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(indices.size()), indices.data(), PETSC_COPY_VALUES, rows));
+  // The block gets the block size from here.
+  PetscCall(ISSetBlockSize(*rows, block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+PetscErrorCode MergedBlock::take(Mat whole, const RankGroup& group) {
+  PetscFunctionBegin;
+  PetscCall(reset());
+  PetscBool has = PETSC_FALSE;
+  PetscCall(MatHasOperation(whole, MATOP_CREATE_SUBMATRICES, &has));
+  PetscCheck(has, PetscObjectComm(reinterpret_cast<PetscObject>(whole)), PETSC_ERR_SUP,
+             "-pc_taskdag_consolidate needs a matrix that PETSc takes blocks from (MatCreateSubMatrices()), and one of "
+             "type %s is none",
+             reinterpret_cast<PetscObject>(whole)->type_name);
+  PetscCall(make_rows(whole, group, &rows_));
+  count_ = group.leads() ? 1 : 0;
+  PetscCall(MatCreateSubMatrices(whole, count_, &rows_, &rows_, MAT_INITIAL_MATRIX, &blocks_));
+  PetscCall(make_vectors(whole));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MergedBlock::make_vectors(Mat whole) {
+  PetscFunctionBegin;
+  Vec any = nullptr;
+  VecType type = nullptr;
+  PetscInt rows = 0;
+  PetscCall(MatGetVecType(whole, &type));
+  PetscCall(ISGetLocalSize(rows_, &rows));
+  PetscCall(VecCreate(PETSC_COMM_SELF, &right_));
+  PetscCall(VecSetSizes(right_, rows, rows));
+  PetscCall(VecSetType(right_, type));
+  PetscCall(VecDuplicate(right_, &left_));
+  PetscCall(MatCreateVecs(whole, &any, nullptr));
+  const PetscErrorCode made = VecScatterCreate(any, rows_, right_, nullptr, &scatter_);
+  PetscCall(VecDestroy(&any));
+  PetscCall(made);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MergedBlock::take_values(Mat whole) {
+  PetscFunctionBegin;
+  PetscCall(MatCreateSubMatrices(whole, count_, &rows_, &rows_, MAT_REUSE_MATRIX, &blocks_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MergedBlock::reset() {
+  PetscFunctionBegin;
+  PetscCall(VecScatterDestroy(&scatter_));
+  PetscCall(VecDestroy(&left_));
+  PetscCall(VecDestroy(&right_));
+  // One more than there are blocks holds what PETSc keeps for the next time.
+  if (blocks_) PetscCall(MatDestroySubMatrices(count_, &blocks_));
+  PetscCall(ISDestroy(&rows_));
+  count_ = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,190 @@
+#include "pc/consolidated.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "backend_choice.hpp"
+#include "boundary.hpp"
+#include "mat/columns.hpp"
+#include "mat/matrix_source.hpp"
+#include "mat/merged_block.hpp"
+#include "pc/types.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+// In the order of the enumeration.
+constexpr std::array<const char*, 3> mode_names = {"off", "auto", "on"};
+
+struct ConsolidateRows {
+  OptionRow mode{"-pc_taskdag_consolidate", consolidate_name(ConsolidateSettings{}.mode), join(mode_names),
+                 "With ilu, icc, dilu, dic on several ranks: put the blocks of ranks together that share a GPU; on: of "
+                 "the ranks of a node, too, where they work on host threads"};
+  OptionRow ranks{"-pc_taskdag_consolidate_ranks", std::to_string(ConsolidateSettings{}.ranks), "0 or more",
+                  "The most ranks whose blocks are put together; 0: all that share"};
+};
+
+/// How the ranks were found to be grouped.
+struct Groups {
+  int ranks = 1;    ///< of the communicator
+  int groups = 1;   ///< of them
+  int largest = 1;  ///< ranks in one
+};
+
+class Consolidated final : public Preconditioner {
+ public:
+  Consolidated(std::unique_ptr<Preconditioner> inner, const Settings& settings)
+      : inner_(std::move(inner)), settings_(settings) {}
+
+  PetscErrorCode attach(Mat whole) override {
+    whole_ = whole;
+    return PETSC_SUCCESS;
+  }
+  PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
+  PetscErrorCode update(Mat matrix, bool error_if_failure) override;
+  // The ranks that do not lead cannot fail, but must take part where a failure is shared.
+  [[nodiscard]] std::optional<MatFactorError> failure() const override {
+    return leads() ? inner_->failure() : MAT_FACTOR_NOERROR;
+  }
+  PetscErrorCode apply(Apply part, Vec b, Vec x) override;
+  PetscErrorCode apply(Apply part, Mat b, Mat x) override;
+  PetscErrorCode view(const RankViewer& viewer) const override;
+  PetscErrorCode reset() override;
+
+ private:
+  PetscErrorCode form_groups(Mat matrix);
+  [[nodiscard]] bool merges() const { return groups_.largest > 1; }
+  [[nodiscard]] bool leads() const { return !merges() || merged_.block(); }
+
+  std::unique_ptr<Preconditioner> inner_;
+  const Settings& settings_;
+  Mat whole_ = nullptr;  ///< not owned
+  RankGroup group_;
+  Groups groups_;
+  MPI_Comm leaders_ = MPI_COMM_NULL;  ///< ranks that lead; null elsewhere, and where nothing is merged
+  MergedBlock merged_;
+};
+
+PetscErrorCode Consolidated::form_groups(Mat matrix) {
+  PetscFunctionBegin;
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(whole_));
+  MatrixSource source;
+  std::string device;
+  PetscCall(source.inspect(matrix, false));
+  PetscCall(find_device(settings_.backend, {source.rows(), source.on_device()}, &device));
+  if (device.empty() && settings_.consolidate.mode == Consolidate::on) PetscCall(guarded([&] { device = "host"; }));
+  PetscCall(find_group(comm, device, settings_.consolidate.ranks, &group_));
+
+  PetscMPIInt ranks = 1;
+  const int leads = group_.leads() ? 1 : 0;
+  const int size = static_cast<int>(group_.members.size());
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  groups_.ranks = ranks;
+  PetscCallMPI(MPI_Allreduce(&leads, &groups_.groups, 1, MPI_INT, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(&size, &groups_.largest, 1, MPI_INT, MPI_MAX, comm));
+  if (merges()) PetscCallMPI(MPI_Comm_split(comm, leads ? 0 : MPI_UNDEFINED, group_.rank, &leaders_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Consolidated::analyse(Mat matrix, bool error_if_failure) {
+  PetscFunctionBegin;
+  PetscCall(reset());
+  PetscCall(form_groups(matrix));
+  if (merges()) PetscCall(merged_.take(whole_, group_));
+  if (!leads()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(inner_->attach(merges() ? merged_.block() : whole_));
+  PetscCall(inner_->analyse(merges() ? merged_.block() : matrix, error_if_failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Consolidated::update(Mat matrix, bool error_if_failure) {
+  PetscFunctionBegin;
+  if (merges()) PetscCall(merged_.take_values(whole_));
+  if (!leads()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(inner_->update(merges() ? merged_.block() : matrix, error_if_failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Consolidated::apply(Apply part, Vec b, Vec x) {
+  PetscFunctionBegin;
+  if (merges())
+    PetscCall(merged_.with_vectors(b, x, [&](Vec from, Vec to) { return inner_->apply(part, from, to); }));
+  else
+    PetscCall(inner_->apply(part, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Consolidated::apply(Apply part, Mat b, Mat x) {
+  PetscFunctionBegin;
+  if (merges())
+    PetscCall(by_columns(b, x, [&](Vec from, Vec to) { return apply(part, from, to); }));
+  else
+    PetscCall(inner_->apply(part, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Consolidated::view(const RankViewer& viewer) const {
+  PetscFunctionBegin;
+  if (!merges()) {
+    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  consolidated: no ranks share what they work on\n"));
+    PetscCall(inner_->view(viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer.viewer,
+                                   "  consolidated: blocks of %d ranks put together to %d; ranks below are those "
+                                   "that have one, counted anew\n",
+                                   groups_.ranks, groups_.groups));
+  if (leads()) PetscCall(inner_->view({viewer.viewer, leaders_}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Consolidated::reset() {
+  PetscFunctionBegin;
+  PetscCall(inner_->reset());
+  PetscCall(merged_.reset());
+  if (leaders_ != MPI_COMM_NULL) PetscCallMPI(MPI_Comm_free(&leaders_));
+  group_ = {};
+  groups_ = {};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+const char* consolidate_name(Consolidate mode) { return mode_names.at(static_cast<std::size_t>(mode)); }
+
+std::vector<OptionRow> consolidate_rows() {
+  const ConsolidateRows rows;
+  return {rows.mode, rows.ranks};
+}
+
+PetscErrorCode read_consolidate(OptionItems items, Settings* settings) {
+  PetscFunctionBegin;
+  std::optional<ConsolidateRows> rows;
+  PetscCall(guarded([&] { rows.emplace(); }));
+  auto mode = static_cast<PetscInt>(settings->consolidate.mode);
+  PetscCall(read_list(items, rows->mode, mode_names, &mode));
+  settings->consolidate.mode = static_cast<Consolidate>(mode);
+  PetscCall(read_int(items, rows->ranks, 0, &settings->consolidate.ranks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool same_consolidate(const Settings& a, const Settings& b) { return a.consolidate == b.consolidate; }
+
+PetscErrorCode check_consolidate(const Settings& settings) {
+  PetscFunctionBegin;
+  if (settings.consolidate.mode == Consolidate::off) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(find_type(settings.type)->consolidates, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "-pc_taskdag_consolidate is for the types ilu, icc, dilu and dic, not for %s",
+             find_type(settings.type)->name);
+  PetscCheck(!settings.eisenstat, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "-pc_taskdag_consolidate and -pc_taskdag_eisenstat exclude each other");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::unique_ptr<Preconditioner> consolidate(std::unique_ptr<Preconditioner> inner, const Settings& settings) {
+  return std::make_unique<Consolidated>(std::move(inner), settings);
+}
+
+}  // namespace taskdag::petsc
