@@ -195,6 +195,18 @@ module taskdagpetsc
       type(c_ptr), intent(out) :: ordering
     end function
 
+    ! Rows in a block of taskdag_bmc (-pc_taskdag_bmc_block_size). 0 (the default): as -taskdag_bmc_block_size.
+    integer(c_int) function PCTaskDAGSetBMCBlockSize(pc, rows) bind(C, name='PCTaskDAGSetBMCBlockSize')
+      import
+      integer(c_intptr_t), value :: pc
+      PetscInt, value :: rows
+    end function
+    integer(c_int) function PCTaskDAGGetBMCBlockSize(pc, rows) bind(C, name='PCTaskDAGGetBMCBlockSize')
+      import
+      integer(c_intptr_t), value :: pc
+      PetscInt, intent(out) :: rows
+    end function
+
     ! What ICC does at a bad pivot (-pc_taskdag_icc_shift). scaled, or petsc.
     integer(c_int) function PCTaskDAGSetICCShift(pc, shift) bind(C, name='PCTaskDAGSetICCShift')
       import

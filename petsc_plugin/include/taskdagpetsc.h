@@ -145,6 +145,10 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetTrace(PC pc, const char* file[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetOrdering(PC pc, const char ordering[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetOrdering(PC pc, const char* ordering[]);
 
+/** Rows in a block of taskdag_bmc (`-pc_taskdag_bmc_block_size`). 0 (the default): as `-taskdag_bmc_block_size`. */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetBMCBlockSize(PC pc, PetscInt rows);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetBMCBlockSize(PC pc, PetscInt* rows);
+
 /** What ICC does at a bad pivot (`-pc_taskdag_icc_shift`). scaled, or petsc. */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetICCShift(PC pc, const char shift[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetICCShift(PC pc, const char* shift[]);

@@ -53,6 +53,52 @@ PetscErrorCode PCTaskDAGGetOrdering(PC pc, const char* ordering[]) {
 }
 
 /*@
+  PCTaskDAGSetBMCBlockSize - Sets the number of rows in a block of the ordering taskdag_bmc
+
+  Logically Collective
+
+  Input Parameters:
++ pc   - the preconditioner, others than `PCTASKDAG` ignore this
+- rows - their number; 0: as -taskdag_bmc_block_size, which counts for all solvers
+
+  Options Database Key:
+. -pc_taskdag_bmc_block_size <rows>
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetBMCBlockSize()`, `PCTaskDAGSetOrdering()`
+@*/
+PetscErrorCode PCTaskDAGSetBMCBlockSize(PC pc, PetscInt rows) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, rows, 2);
+  PetscCall(set_option(pc, "-pc_taskdag_bmc_block_size", rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetBMCBlockSize - Gets the number of rows in a block of the ordering taskdag_bmc
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. rows - their number; 0: as -taskdag_bmc_block_size
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetBMCBlockSize()`
+@*/
+PetscErrorCode PCTaskDAGGetBMCBlockSize(PC pc, PetscInt* rows) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, rows, [](const Settings& settings) { return settings.factor.block_size; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCTaskDAGSetICCShift - Sets what ICC does at a bad pivot
 
   Logically Collective

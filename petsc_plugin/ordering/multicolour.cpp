@@ -121,7 +121,7 @@ PetscErrorCode order_on(Mat matrix, PetscInt block_size, const BackendSettings& 
 
 PetscErrorCode order_color(Mat matrix, MatOrderingType, IS* row, IS* col) { return order(matrix, 1, row, col); }
 
-PetscErrorCode order_color_on(Mat matrix, const BackendSettings& backend, IS* row, IS* col) {
+PetscErrorCode order_color_on(Mat matrix, PetscInt /*block_size*/, const BackendSettings& backend, IS* row, IS* col) {
   return order_on(matrix, 1, backend, row, col);
 }
 
@@ -133,10 +133,9 @@ PetscErrorCode order_bmc(Mat matrix, MatOrderingType, IS* row, IS* col) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode order_bmc_on(Mat matrix, const BackendSettings& backend, IS* row, IS* col) {
+PetscErrorCode order_bmc_on(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col) {
   PetscFunctionBegin;
-  PetscInt block_size = 0;
-  PetscCall(block_size_of(matrix, &block_size));
+  if (block_size == 0) PetscCall(block_size_of(matrix, &block_size));
   PetscCall(order_on(matrix, block_size, backend, row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -163,7 +162,9 @@ PetscErrorCode read_color_form(ColourForm* form) {
 
 OptionRow bmc_block_size_row() {
   return {"-taskdag_bmc_block_size", "256, less for fewer than 65536 rows", "1 or more",
-          "Rows in a block of the ordering " MATORDERINGTASKDAGBMC "; without prefix"};
+          "Rows in a block of the ordering " MATORDERINGTASKDAGBMC
+          " where -pc_taskdag_bmc_block_size does not count; without "
+          "prefix"};
 }
 
 PetscErrorCode read_bmc_block_size(PetscInt* rows) {

@@ -19,7 +19,7 @@ struct Ordering {
   /// rely on that.
   PetscErrorCode (*make)(Mat matrix, MatOrderingType type, IS* row, IS* col);
   /// For a preconditioner of our own, which knows its backend and needs no nodes; null: the same as for PETSc's.
-  PetscErrorCode (*make_on)(Mat matrix, const BackendSettings& backend, IS* row, IS* col);
+  PetscErrorCode (*make_on)(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col);
 };
 
 constexpr auto orderings = std::to_array<Ordering>({
@@ -55,12 +55,13 @@ std::string ordering_names() {
   return join(names);
 }
 
-PetscErrorCode make_ordering(Mat matrix, const std::string& name, const BackendSettings& backend, IS* row, IS* col) {
+PetscErrorCode make_ordering(Mat matrix, const std::string& name, PetscInt block_size, const BackendSettings& backend,
+                             IS* row, IS* col) {
   PetscFunctionBegin;
   const auto* ours =
       std::find_if(orderings.begin(), orderings.end(), [&](const Ordering& o) { return o.name == name; });
   if (ours != orderings.end() && ours->make_on)
-    PetscCall(ours->make_on(matrix, backend, row, col));
+    PetscCall(ours->make_on(matrix, block_size, backend, row, col));
   else
     PetscCall(order_by_petsc(matrix, name.c_str(), row, col));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -18,7 +18,9 @@ PetscErrorCode register_orderings();
 std::string ordering_names();
 
 /// The ordering of that name for a preconditioner of our own: one of the plugin's, or any other that is registered.
-PetscErrorCode make_ordering(Mat matrix, const std::string& name, const BackendSettings& backend, IS* row, IS* col);
+/// block_size: rows in a block of taskdag_bmc; 0: what -taskdag_bmc_block_size says.
+PetscErrorCode make_ordering(Mat matrix, const std::string& name, PetscInt block_size, const BackendSettings& backend,
+                             IS* row, IS* col);
 
 /// The orderings' own options.
 std::vector<OptionRow> ordering_rows();

@@ -30,6 +30,9 @@ struct FactorRows {
   OptionRow ordering{"-pc_factor_mat_ordering_type", "as -pc_taskdag_ordering",
                      "any registered ordering, also " + ordering_names(),
                      "PETSc's name for the same choice; -pc_taskdag_ordering counts where both are given"};
+  OptionRow block_size{"-pc_taskdag_bmc_block_size", std::to_string(FactorSettings{}.block_size), "0 or more",
+                       "Rows in a block of the ordering " MATORDERINGTASKDAGBMC
+                       "; 0: as -taskdag_bmc_block_size, which counts for all solvers"};
   OptionRow reuse_ordering{"-pc_factor_reuse_ordering", to_text(FactorSettings{}.reuse_ordering), "true, false",
                            "Keep the ordering when the pattern changes"};
   OptionRow icc_shift{"-pc_taskdag_icc_shift", icc_shift_names[static_cast<std::size_t>(default_icc_shift)],
@@ -184,7 +187,7 @@ PetscErrorCode FactorPreconditioner::order(Mat matrix) {
   // Both or none: a row's alone would be taken for an ordering that can be reused.
   IS row = nullptr;
   IS col = nullptr;
-  PetscCall(make_ordering(matrix, ordering_.name, settings_.backend, &row, &col));
+  PetscCall(make_ordering(matrix, ordering_.name, own().block_size, settings_.backend, &row, &col));
   row_ = row;
   col_ = col;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -313,8 +316,8 @@ std::unique_ptr<Preconditioner> make_dic(const Settings& settings) {
 
 std::vector<OptionRow> factor_rows() {
   const FactorRows rows;
-  return {rows.own_ordering, rows.ordering,   rows.reuse_ordering, rows.icc_shift, rows.shift_type,
-          rows.shift_amount, rows.zero_pivot, rows.levels,         fill_row()};
+  return {rows.own_ordering, rows.ordering,     rows.block_size, rows.reuse_ordering, rows.icc_shift,
+          rows.shift_type,   rows.shift_amount, rows.zero_pivot, rows.levels,         fill_row()};
 }
 
 PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings* settings) {
@@ -333,6 +336,7 @@ PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings* settings) {
                               factor.ordering.c_str(), name.data(), name.size(), &given));
   if (given) PetscCall(guarded([&] { factor.ordering = name.data(); }));
   PetscCall(read_text(PetscOptionsObject, rows->own_ordering, &factor.ordering, &given));
+  PetscCall(read_int(PetscOptionsObject, rows->block_size, 0, &factor.block_size));
   PetscCall(read_bool(PetscOptionsObject, rows->reuse_ordering, &factor.reuse_ordering));
 
   auto icc_shift = static_cast<PetscInt>(factor.icc_shift.value_or(default_icc_shift));
@@ -363,7 +367,7 @@ bool same_factor_pattern(const Settings& a, const Settings& b) {
   const auto shift = [](const Settings& s) {
     return std::pair(effective_shift(s.factor, kind_of(s)), takes_scaled_shift(s.factor, kind_of(s)));
   };
-  const auto tied = [](const FactorSettings& s) { return std::tie(s.ordering, s.levels, s.fill); };
+  const auto tied = [](const FactorSettings& s) { return std::tie(s.ordering, s.block_size, s.levels, s.fill); };
   return shift(a) == shift(b) && tied(a.factor) == tied(b.factor);
 }
 

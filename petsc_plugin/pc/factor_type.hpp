@@ -23,6 +23,7 @@ enum class IccShift {
 
 struct FactorSettings {
   std::string ordering = ordering_auto;
+  PetscInt block_size = 0;                  ///< rows in a block of taskdag_bmc; 0: what all orderings take
   bool reuse_ordering = false;              ///< may change at any time; all others only before a new start
   std::optional<MatFactorShiftType> shift;  ///< without one the type's default counts
   std::optional<IccShift> icc_shift;        ///< chosen; that and a chosen `shift` contradict each other

@@ -120,7 +120,7 @@ PetscErrorCode SorPreconditioner::order(Mat matrix) {
   if (ordering_ == MATORDERINGNATURAL) PetscFunctionReturn(PETSC_SUCCESS);
   IS col = nullptr;
   PetscBool equal = PETSC_FALSE;
-  PetscCall(make_ordering(matrix, ordering_, settings_.backend, &row_, &col));
+  PetscCall(make_ordering(matrix, ordering_, settings_.factor.block_size, settings_.backend, &row_, &col));
   const PetscErrorCode compared = ISEqual(row_, col, &equal);
   PetscCall(ISDestroy(&col));
   PetscCall(compared);

@@ -33,6 +33,7 @@ _FUNCTIONS = {
     "engine_dependencies": ("{}EngineDependencies", str),
     "trace": ("{}Trace", str),
     "ordering": ("{}Ordering", str),
+    "bmc_block_size": ("{}BMCBlockSize", int),
     "icc_shift": ("{}ICCShift", str),
     "fill": ("{}Fill", str),
     "eisenstat": ("{}Eisenstat", bool),

@@ -120,6 +120,8 @@ inline std::vector<InterfaceRow> interface_table() {
                   PCTaskDAGGetEngineDependencies),
       TASKDAG_ROW("-pc_taskdag_trace", "trace.json", "", Text, PCTaskDAGSetTrace, PCTaskDAGGetTrace),
       TASKDAG_ROW("-pc_taskdag_ordering", "rcm", "", Text, PCTaskDAGSetOrdering, PCTaskDAGGetOrdering),
+      TASKDAG_ROW("-pc_taskdag_bmc_block_size", "32", "-1", PetscInt, PCTaskDAGSetBMCBlockSize,
+                  PCTaskDAGGetBMCBlockSize),
       TASKDAG_ROW("-pc_taskdag_icc_shift", "petsc", "no_such", Text, PCTaskDAGSetICCShift, PCTaskDAGGetICCShift),
       TASKDAG_ROW("-pc_taskdag_fill", "blocks", "no_such", Text, PCTaskDAGSetFill, PCTaskDAGGetFill),
       TASKDAG_ROW("-pc_taskdag_eisenstat", "true", "", PetscBool, PCTaskDAGSetEisenstat, PCTaskDAGGetEisenstat),

@@ -164,6 +164,24 @@ TEST(BlockOrdering, IsDescribedInTheView) {
       << "our own option counts";
 }
 
+TEST(BlockOrdering, EachSolverMayHaveItsOwnBlockSize) {
+  const OwnedMat a = make_local_matrix(poisson(64));
+  const std::string ours = "-pc_taskdag_backend host -pc_taskdag_ordering taskdag_bmc -taskdag_bmc_block_size 64 ";
+  for (const std::string type : {"icc", "sor"}) {
+    const std::string options = "-ksp_type cg -pc_type taskdag -pc_taskdag_type " + type + " " + ours;
+    EXPECT_EQ(ordering_line(converged(a, options + "-pc_taskdag_bmc_block_size 16").view),
+              "taskdag_bmc: 256 blocks of about 16 rows (grid), 2 colours");
+    EXPECT_EQ(ordering_line(converged(a, options + "-pc_taskdag_bmc_block_size 0").view),
+              "taskdag_bmc: 64 blocks of about 64 rows (grid), 2 colours");
+  }
+  EXPECT_EQ(ordering_line(converged(a,
+                                    "-ksp_type gmres -pc_type bjacobi -pc_bjacobi_blocks 1 -sub_pc_type taskdag "
+                                    "-sub_pc_taskdag_bmc_block_size 16 "
+                                    "-sub_pc_taskdag_backend host -sub_pc_taskdag_ordering taskdag_bmc")
+                              .view),
+            "taskdag_bmc: 256 blocks of about 16 rows (grid), 2 colours");
+}
+
 TEST(Ordering, ChosenAutomaticallyIsTheNaturalOneOnTheHost) {
   const OwnedMat a = make_local_matrix(poisson(120));
   const std::string ours = "-ksp_type cg -pc_type taskdag -pc_taskdag_type icc ";
