@@ -84,6 +84,8 @@ example_test(linked_app 0 "CONVERGED_RTOL" $<TARGET_FILE:linked_app>)
 example_test(linked_app_on_two_ranks 0 "CONVERGED_RTOL" ${two_ranks} $<TARGET_FILE:linked_app>)
 example_test(slurm 0 "ranks: 3.*CONVERGED_RTOL"
   env "LAUNCH=${MPIEXEC_EXECUTABLE} -n 3" ${here}/4_slurm/solve.slurm -nx 15)
+example_test(slurm_ranks_per_gpu 0 "--ntasks-per-node=8 --cpus-per-task=1"
+  "${PROJECT_SOURCE_DIR}/tests/slurm.sh" $<TARGET_FILE:solve> ${MPIEXEC_EXECUTABLE})
 example_test(petsc4py 0 "reason [1-9].*iterations" ${here}/5_petsc4py/run.sh $<TARGET_FILE:petsctaskdag>)
 example_test(petsc4py_settings 0 "'type': 'icc', 'threads': 1.*reason [1-9].*is refused with code 63"
   env TASKDAG_SCRIPT=settings.py ${here}/5_petsc4py/run.sh $<TARGET_FILE:petsctaskdag>)
