@@ -51,6 +51,8 @@ class Configure(config.package.CMakePackage):
 
     def formCMakeConfigureArgs(self):
         args = config.package.CMakePackage.formCMakeConfigureArgs(self)
+        # PETSc puts its own flags in their place, and without CXXOPTFLAGS those of C++ do not optimise.
+        args = self.rmArgsStartsWith(args, ["-DCMAKE_%s_FLAGS_RELEASE" % language for language in ("C", "CXX", "CUDA")])
         petsc_dir, petsc_arch, _ = self.installed_in()
         args += ["-DPETSC_DIR=" + petsc_dir, '-DPETSC_ARCH="' + petsc_arch + '"', "-DTASKDAG_PETSC=ON",
                  "-DTASKDAG_TESTS=OFF", "-DTASKDAG_EXAMPLES=OFF", "-DTASKDAG_WERROR=OFF"]
