@@ -69,6 +69,10 @@ inline bool petsc_has_cuda() {
 #endif
 }
 
+/// Whether what PETSc lends lies in the memory of a CUDA device. Memory of HIP and SYCL is device memory to PETSc, too,
+/// and some of its types say no more than "device", which has the number of CUDA.
+inline bool in_cuda_memory(PetscMemType type) { return petsc_has_cuda() && PetscMemTypeCUDA(type); }
+
 /// Lets a PETSc with CUDA choose its device before anybody else does; nothing elsewhere.
 inline PetscErrorCode initialize_petsc_device() {
 #if defined(PETSC_HAVE_CUDA)
@@ -78,7 +82,9 @@ inline PetscErrorCode initialize_petsc_device() {
 #endif
 }
 
-/// PETSc's current CUDA stream; CUDA's default stream where PETSc has no CUDA.
+/// PETSc's current CUDA stream; CUDA's default stream where PETSc has no CUDA. Kokkos is given PETSc's stream once,
+/// when it is initialised, and keeps it: both are CUDA's default stream unless a program makes another device context
+/// the current one. PETSc's own scatters of Kokkos vectors count on that, too.
 inline PetscErrorCode current_stream(Stream* stream) {
   stream->handle = nullptr;
 #if defined(PETSC_HAVE_CUDA)

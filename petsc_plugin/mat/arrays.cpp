@@ -63,7 +63,7 @@ PetscErrorCode open(Object b, Object x, bool device, Arrays* arrays, ResultUse u
     PetscMemType of_x = PETSC_MEMTYPE_HOST;
     PetscCall(get_read(b, &arrays->b, &of_b));
     PetscCall(get_result(x, &arrays->x, &of_x, use));
-    if (PetscMemTypeDevice(of_b) && PetscMemTypeDevice(of_x)) {
+    if (in_cuda_memory(of_b) && in_cuda_memory(of_x)) {
       arrays->space = MemorySpace::device;
       return PETSC_SUCCESS;
     }
@@ -90,7 +90,7 @@ PetscErrorCode close(Object b, Object x, Arrays* arrays, ResultUse use) {
 PetscErrorCode check_dense(Mat matrix) {
   PetscBool dense = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(matrix), &dense, MATSEQDENSE, MATMPIDENSE,
-                                      MATSEQDENSECUDA, MATMPIDENSECUDA, ""));
+                                      MATSEQDENSECUDA, MATMPIDENSECUDA, MATSEQDENSEHIP, MATMPIDENSEHIP, ""));
   PetscCheck(dense, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG applies to dense matrices, not to type %s",
              reinterpret_cast<PetscObject>(matrix)->type_name);
   return PETSC_SUCCESS;

@@ -42,8 +42,18 @@ PetscErrorCode MatrixSource::find_place(Mat matrix) {
   PetscFunctionBegin;
   on_device_ = false;
   PetscBool cusparse = PETSC_FALSE;
+  PetscBool kokkos = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJCUSPARSE, &cusparse));
-  if (narrows || !cusparse || rows_ == 0 || bound_to_cpu(matrix)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJKOKKOS, &kokkos));
+  if (narrows || rows_ == 0 || bound_to_cpu(matrix)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kokkos) {
+    // Kokkos says where it works: CUDA, host threads, or GPUs that we have no backend for. Its rows are never
+    // compressed.
+    PetscMemType where = PETSC_MEMTYPE_HOST;
+    PetscCall(MatSeqAIJGetCSRAndMemType(matrix, nullptr, nullptr, nullptr, &where));
+    on_device_ = in_cuda_memory(where);
+  }
+  if (!cusparse) PetscFunctionReturn(PETSC_SUCCESS);
 
   // With many empty rows PETSc keeps compressed rows on the device, and nothing says so. An empty row is a fault for
   // a factorisation and rare otherwise: such a matrix is read on the host.
@@ -76,10 +86,15 @@ PetscErrorCode MatrixSource::open(Mat matrix, bool device) {
   const PetscInt* offsets = nullptr;
   const PetscInt* columns = nullptr;
   PetscCall(MatSeqAIJGetCSRAndMemType(matrix, &offsets, &columns, &values, &where));
+  if (!in_cuda_memory(where)) {
+    // It has been bound to the CPU since it was inspected.
+    PetscCall(open_host(matrix));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   // Nothing narrows here, see find_place().
   const auto size = static_cast<Index>(rows_);
   view_ = {{size, size, reinterpret_cast<const Index*>(offsets), reinterpret_cast<const Index*>(columns)}, values};
-  space_ = PetscMemTypeDevice(where) ? MemorySpace::device : MemorySpace::host;
+  space_ = MemorySpace::device;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

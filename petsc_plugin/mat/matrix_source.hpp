@@ -8,10 +8,11 @@
 
 namespace taskdag::petsc {
 
-/// Lends the CSR arrays of one matrix at a time. Types derived from MATSEQAIJ are read in place, on the device where
-/// they live there (not where PetscInt has 64 bits: then on the host, and the pattern is copied once with 32);
-/// MATSEQSBAIJ with block size 1 is read in place where its upper triangle is enough; any other type
-/// is converted to MATSEQAIJ, and the copy is kept for the next time.
+/// Lends the CSR arrays of one matrix at a time. Types derived from MATSEQAIJ are read in place: MATSEQAIJCUSPARSE, and
+/// MATSEQAIJKOKKOS where Kokkos works by CUDA, in device memory, others in their host arrays, which PETSc brings up to
+/// date. (Where PetscInt has 64 bits all are read on the host, and the pattern is copied once with 32.)
+/// MATSEQSBAIJ with block size 1 is read in place where its upper triangle is enough; any other type is converted to
+/// MATSEQAIJ, and the copy is kept for the next time.
 class MatrixSource {
  public:
   MatrixSource() = default;
