@@ -40,10 +40,10 @@ test python3 command -v python3
 test libgtest-dev has_header gtest/gtest.h
 test libgmock-dev has_header gmock/gmock.h
 test libpetsc*-dev-examples has_petsc_examples
-petsc_cuda make command -v make
-petsc_cuda python3-pip python3 -m pip --version
-petsc_cuda libopenblas-dev has_header cblas.h
-petsc_cuda liblapack-dev pkg-config --exists lapack
+petsc_source make command -v make
+petsc_source python3-pip python3 -m pip --version
+petsc_source libopenblas-dev has_header cblas.h
+petsc_source liblapack-dev pkg-config --exists lapack
 ci ccache command -v ccache
 ci clang-format command -v clang-format
 ci clang-tidy command -v clang-tidy

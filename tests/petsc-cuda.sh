@@ -14,7 +14,7 @@ if [ -e "$prefix/lib/libpetsc.so" ]; then
   exit
 fi
 
-install_missing build petsc_cuda
+install_missing build petsc_source
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

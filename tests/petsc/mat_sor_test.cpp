@@ -22,16 +22,12 @@ class OwnMatSor {
   ~OwnMatSor() { EXPECT_EQ(static_cast<int>(TaskDAGSetMatSOR(PETSC_FALSE)), 0); }
 };
 
-/// Matrices of this type: on the host, or on a GPU.
+/// Matrices of this type: on the host, on a GPU, or where Kokkos works.
 class MatSor : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam() == MATAIJ) return;
-#if defined(PETSC_HAVE_CUDA)
-    if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
-#else
-    GTEST_SKIP() << "this PETSc has no CUDA";
-#endif
+    const std::string missing = what_is_missing_for(GetParam());
+    if (!missing.empty()) GTEST_SKIP() << missing;
   }
   /// With equal rows of one column PETSc takes several of them at once ("inodes"): another method.
   [[nodiscard]] static OwnedMat theirs(const CsrMatrix& a) {
@@ -44,7 +40,7 @@ class MatSor : public testing::TestWithParam<std::string> {
     return matrix;
   }
 };
-INSTANTIATE_TEST_SUITE_P(On, MatSor, testing::Values(MATAIJ, MATAIJCUSPARSE),
+INSTANTIATE_TEST_SUITE_P(On, MatSor, testing::Values(MATAIJ, MATAIJCUSPARSE, MATAIJKOKKOS),
                          [](const auto& test) { return test.param; });
 
 struct Arguments {
@@ -248,22 +244,26 @@ TEST(MatSorOnDevice, CopiesNothing) {
   if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   const OwnMatSor own;
-  const OwnedMat a = make_matrix(convection(), MATAIJCUSPARSE);
-  PetscLogEvent event = 0;
-  PETSC_OK(PetscLogEventGetId("TaskDAGMatSOR", &event));
-  for (const int flag : {SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS, static_cast<int>(SOR_LOCAL_FORWARD_SWEEP),
-                         static_cast<int>(SOR_EISENSTAT)}) {
-    const OwnedVec b = make_vector(a);
-    const OwnedVec x = make_vector(a);
-    PETSC_OK(MatSOR(a, b, 1.1, static_cast<MatSORType>(flag), 0.0, 1, 1, x));  // brings vectors to the device
-    PetscEventPerfInfo before{};
-    PetscEventPerfInfo after{};
-    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &before));
-    for (int k = 0; k < 5; ++k) PETSC_OK(MatSOR(a, b, 1.1, static_cast<MatSORType>(flag), 0.0, 1, 1, x));
-    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &after));
-    EXPECT_EQ(after.count, before.count + 5);
-    EXPECT_EQ(after.CpuToGpuCount, before.CpuToGpuCount) << flag;
-    EXPECT_EQ(after.GpuToCpuCount, before.GpuToCpuCount) << flag;
+  for (const char* type : {MATAIJCUSPARSE, MATAIJKOKKOS}) {
+    if (!what_is_missing_for(type).empty()) continue;
+    const OwnedMat a = make_matrix(convection(), type);
+    PetscLogEvent event = 0;
+    PETSC_OK(PetscLogEventGetId("TaskDAGMatSOR", &event));
+    for (const int flag : {SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS,
+                           static_cast<int>(SOR_LOCAL_FORWARD_SWEEP), static_cast<int>(SOR_EISENSTAT)}) {
+      SCOPED_TRACE(std::string(type) + ", flag " + std::to_string(flag));
+      const OwnedVec b = make_vector(a);
+      const OwnedVec x = make_vector(a);
+      PETSC_OK(MatSOR(a, b, 1.1, static_cast<MatSORType>(flag), 0.0, 1, 1, x));  // brings vectors to the device
+      PetscEventPerfInfo before{};
+      PetscEventPerfInfo after{};
+      PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &before));
+      for (int k = 0; k < 5; ++k) PETSC_OK(MatSOR(a, b, 1.1, static_cast<MatSORType>(flag), 0.0, 1, 1, x));
+      PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &after));
+      EXPECT_EQ(after.count, before.count + 5);
+      EXPECT_EQ(after.CpuToGpuCount, before.CpuToGpuCount);
+      EXPECT_EQ(after.GpuToCpuCount, before.GpuToCpuCount);
+    }
   }
 }
 #endif

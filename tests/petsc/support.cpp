@@ -102,6 +102,19 @@ OwnedMat make_local_matrix(const CsrMatrix& a, MatType type) {
   return wanted;
 }
 
+std::string what_is_missing_for(const std::string& type) {
+  [[maybe_unused]] bool gpu = type == MATAIJCUSPARSE;
+#if !defined(PETSC_HAVE_CUDA)
+  if (type == MATAIJCUSPARSE) return "this PETSc has no CUDA";
+#endif
+#if !defined(PETSC_HAVE_KOKKOS_KERNELS)
+  if (type == MATAIJKOKKOS) return "this PETSc has no Kokkos Kernels";
+#elif defined(PETSC_HAVE_CUDA)
+  gpu = gpu || type == MATAIJKOKKOS;
+#endif
+  return gpu && probe_devices().devices == 0 ? probe_devices().message : "";
+}
+
 OwnedVec make_vector(Mat a, double seed) {
   OwnedVec x;
   PetscInt first = 0;

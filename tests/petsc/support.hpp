@@ -77,6 +77,9 @@ OwnedMat make_matrix(const CsrMatrix& a, MatType type = MATAIJ, PetscInt local_r
 /// The matrix on this rank alone.
 OwnedMat make_local_matrix(const CsrMatrix& a, MatType type = MATSEQAIJ);
 
+/// What a test with matrices of this type lacks here, in PETSc or in the machine; empty where there is all.
+std::string what_is_missing_for(const std::string& type);
+
 /// A vector that fits the matrix, its entries a fixed function of the global index and `seed`.
 OwnedVec make_vector(Mat a, double seed = 1.0);
 
