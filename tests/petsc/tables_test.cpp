@@ -1,10 +1,11 @@
-// The plugin's tables of options, types and orderings. PETSc is not started here.
+// The plugin's tables of options, types and orderings, and its names for PETSc's memory. PETSc is not started here.
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <set>
 #include <sstream>
 
+#include "compat.hpp"
 #include "ordering/orderings.hpp"
 #include "pc/pc_options.hpp"
 #include "pc/types.hpp"
@@ -12,6 +13,14 @@
 
 namespace taskdag::petsc {
 namespace {
+
+// A kernel of CUDA must not get what lies on GPUs of other makers.
+TEST(Memory, OfCudaIsThatOfNoOtherDevice) {
+  for (const PetscMemType type : {PETSC_MEMTYPE_HOST, PETSC_MEMTYPE_HIP, PETSC_MEMTYPE_SYCL})
+    EXPECT_FALSE(in_cuda_memory(type)) << static_cast<int>(type);
+  for (const PetscMemType type : {PETSC_MEMTYPE_CUDA, PETSC_MEMTYPE_DEVICE, PETSC_MEMTYPE_NVSHMEM})
+    EXPECT_EQ(in_cuda_memory(type), petsc_has_cuda()) << static_cast<int>(type);
+}
 
 TEST(Options, MarkdownTableHasOneLineEach) {
   std::ostringstream text;
