@@ -2,8 +2,8 @@
 # Builds PETSc 3.26.1 with Kokkos Kernels on the host (real, double, 32-bit indices, optimised) from its source package
 # on PyPI.
 # usage: petsc-kokkos.sh [PREFIX]   default: TASKDAG_PETSC_KOKKOS_PREFIX, /opt/petsc-kokkos; nothing to do where it is
-#   KOKKOS, KOKKOS_KERNELS   archives (.tar.gz) with the sources of both, of one version. Without: PETSc downloads the
-#                            versions that it names. Tried with archives of 4.6.01.
+#   KOKKOS, KOKKOS_KERNELS   archives (.tar.gz) with the sources of both, of one version: tried with 4.6.01. Without,
+#                            PETSc downloads the versions that it names (not tried).
 #   About half an hour on two cores. Use it with PETSC_DIR=PREFIX.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../.ci/machine.sh"
