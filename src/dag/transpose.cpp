@@ -1,12 +1,25 @@
 #include "dag/transpose.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <string>
 
 #include "taskdag/error.hpp"
 
 namespace taskdag {
+
+namespace {
+
+/// As std::lower_bound(). Most rows are short, and most patterns regular: then looking at each entry is faster.
+const Index* first_not_below(const Index* begin, const Index* end, Index column) {
+  constexpr std::ptrdiff_t kShort = 16;
+  if (end - begin > kShort) return std::lower_bound(begin, end, column);
+  while (begin != end && *begin < column) ++begin;
+  return begin;
+}
+
+}  // namespace
 
 Transposed transpose(const CsrPattern& pattern) {
   const auto entries = static_cast<std::size_t>(pattern.entries());
@@ -77,7 +90,7 @@ std::vector<Offset> diagonal_entries(const CsrPattern& pattern) {
   std::vector<Offset> diagonal(static_cast<std::size_t>(pattern.rows));
   for (Index row = 0; row < pattern.rows; ++row) {
     const Index* const end = pattern.col_indices + pattern.row_offsets[row + 1];
-    const Index* const found = std::lower_bound(pattern.col_indices + pattern.row_offsets[row], end, row);
+    const Index* const found = first_not_below(pattern.col_indices + pattern.row_offsets[row], end, row);
     if (found == end || *found != row) throw InvalidInput("row " + std::to_string(row) + " has no diagonal entry");
     diagonal[static_cast<std::size_t>(row)] = static_cast<Offset>(found - pattern.col_indices);
   }
