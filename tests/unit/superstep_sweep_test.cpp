@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "dag/dependencies.hpp"
 #include "dag/levels.hpp"
+#include "dag/split.hpp"
 #include "dag/supersteps/superstep_schedulers.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
@@ -27,6 +29,7 @@ namespace {
 using kernels::HostSweep;
 using kernels::ScheduledSweep;
 using kernels::SuperstepSweep;
+using kernels::SweepInput;
 
 constexpr SolveSchedule kKinds[] = {SolveSchedule::locking, SolveSchedule::pivotal_path, SolveSchedule::hdagg,
                                     SolveSchedule::level_set, SolveSchedule::point_to_point};
@@ -188,6 +191,42 @@ TEST(ScheduledSweep, GivesPivotTheRowsPlace) {
         },
         [](Index, double) {});
     EXPECT_EQ(row_at, std::vector<Index>(sweep.order().begin(), sweep.order().end())) << to_string(kind);
+  }
+}
+
+TEST(HostSweep, ReadsWhatIsLentWhereItStandsWithTheSameBits) {
+  const CsrMatrix whole = tame(test::load_bundled("jpwh_991"));
+  const std::vector<double> b = right_hand_side(whole.rows);
+  const SplitPattern parts = split(whole.pattern(), diagonal_entries(whole.pattern()), SplitParts::both);
+  for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+    const CsrPattern lent = triangle == Triangle::lower ? parts.lower() : parts.upper();
+    std::vector<double> values;
+    for (Index i = 0; i < whole.rows; ++i) {
+      const auto columns = dependencies(whole.pattern(), triangle, i);
+      const auto first = columns.data() - whole.col_indices.data();
+      values.insert(values.end(), whole.values.begin() + first, whole.values.begin() + first + std::ssize(columns));
+    }
+    std::vector<Offset> backwards(values.size());  // a source that is not the identity
+    const std::vector<double> reversed(values.rbegin(), values.rend());
+    for (std::size_t e = 0; e < backwards.size(); ++e) backwards[e] = static_cast<Offset>(backwards.size() - 1 - e);
+    const std::vector<double> expected = serial(whole, triangle, b);
+    for (const int threads : {1, 3}) {
+      host::ThreadPool pool(threads);
+      for (const bool with_source : {false, true}) {
+        HostSweep sweep(lent, with_source ? backwards.data() : nullptr, triangle, pool, nullptr, SweepInput::lent);
+        sweep.load(with_source ? reversed.data() : values.data());
+        EXPECT_EQ(sweep.entries(), lent.entries());
+        EXPECT_TRUE(same_bits(solve(sweep, b), expected));
+        std::vector<double> columns(2 * b.size());
+        sweep.run_columns<2>(
+            columns.data(),
+            [&](Index i) {
+              return kernels::ColumnValues<2>{{b[static_cast<std::size_t>(i)], 0.0}};
+            },
+            [](Index, double value) { return value; }, [](Index, const auto&) {});
+        for (std::size_t i = 0; i < b.size(); ++i) ASSERT_EQ(columns[2 * i], expected[i]);
+      }
+    }
   }
 }
 

@@ -1,7 +1,9 @@
 #include "solver/host/factorization.hpp"
 
 #include <algorithm>
+#include <memory>
 
+#include "base/index.hpp"
 #include "kernels/factor/growth.hpp"
 #include "kernels/factor/shift.hpp"
 #include "solver/checks.hpp"
@@ -16,12 +18,12 @@ HostFactorization::HostFactorization(const Context& context, const CsrPattern& p
       request_(request_of(options, context)),
       row_order_(row_order.begin(), row_order.end()),
       col_order_(col_order.begin(), col_order.end()),
-      matrix_(permute_pattern(pattern, row_order, col_order)),
-      work_(static_cast<std::size_t>(pattern.rows)) {
-  static_cast<void>(diagonal_entries(matrix_.view()));  // names the row that lacks one
-  check_blocks();
-  if (options.kind == FactorKind::ic) reduce_to_upper();
-  if (options.levels > 0) fill(options.levels);
+      work_(std::make_unique_for_overwrite<double[]>(taskdag::at(pattern.rows))) {
+  if (row_order.empty() && col_order.empty() && options.levels == 0) {
+    take_as_it_is(pattern);
+  } else {
+    take_rearranged(pattern);
+  }
   if (options.shift == ShiftType::positive_definite) dominance_ = std::make_unique<Dominance>(pattern);
   info.rows = pattern.rows;
 }
@@ -59,22 +61,28 @@ void HostFactorization::apply(Apply part, Index count, const double* b, std::int
 
 double HostFactorization::growth(const double* values, MemorySpace space, Stream) {
   require_host_memory(space);
-  const std::size_t rows = work_.size();
-  std::vector<double> weight(rows, 1.0);
-  if (values != nullptr) {
-    const std::vector<Offset> diagonal = diagonal_entries(matrix_.view());
-    for (std::size_t i = 0; i < rows; ++i) {
-      const Offset entry = matrix_.source_entry[static_cast<std::size_t>(diagonal[i])];
-      weight[i] = kernels::growth_weight(values[entry]);
+  const std::size_t rows = taskdag::at(info.rows);
+  const auto weight = std::make_unique_for_overwrite<double[]>(rows);
+  if (values == nullptr) {
+    std::fill_n(weight.get(), rows, 1.0);
+  } else {
+    const kernels::HostPattern places(pattern());
+    for (Index i = 0; i < info.rows; ++i) {
+      const Offset below = places.lower_end(i) - places.lower_begin(i);
+      weight[taskdag::at(i)] = kernels::growth_weight(values[source_.position(i, places.before(i), below)]);
     }
   }
-  std::vector<double> b(rows);
-  std::vector<double> x(rows);
-  for (std::size_t i = 0; i < rows; ++i) b[static_cast<std::size_t>(at(row_order_, static_cast<Index>(i)))] = weight[i];
-  apply_one(Apply::full, b.data(), x.data());
+  std::vector<double> b;
+  if (!row_order_.empty()) {
+    b.resize(rows);
+    for (std::size_t i = 0; i < rows; ++i) b[taskdag::at(row_order_[i])] = weight[i];
+  }
+  std::vector<double> reordered(row_order_.empty() && col_order_.empty() ? 0 : rows);
+  double* const x = reordered.empty() ? work_.get() : reordered.data();
+  apply_one(Apply::full, row_order_.empty() ? weight.get() : b.data(), x);
   double largest = 0.0;
   for (std::size_t i = 0; i < rows; ++i) {
-    const double value = x[static_cast<std::size_t>(at(col_order_, static_cast<Index>(i)))];
+    const double value = x[at(col_order_, static_cast<Index>(i))];
     largest = std::max(largest, kernels::weighted_size(weight[i], value));
   }
   return largest;
@@ -84,46 +92,62 @@ void HostFactorization::add_run(const kernels::RowProgram* program, std::vector<
   if (program != nullptr) runs.push_back({"numeric factorisation", program->report()});
 }
 
-void HostFactorization::finish_info(const ScheduledSweep& lower, const ScheduledSweep& upper) {
-  info.entries = matrix_.view().entries();
+void HostFactorization::finish_info(const SplitPattern& pattern, std::int64_t bytes, const ScheduledSweep& lower,
+                                    const ScheduledSweep& upper) {
+  info.entries = pattern.entries();
   info.lower_levels = lower.levels();
   info.upper_levels = upper.levels();
   info.lower_threads = lower.threads();
   info.upper_threads = upper.threads();
   info.lower_schedule = lower.schedule();
   info.upper_schedule = upper.schedule();
-  const auto rows = static_cast<std::int64_t>(info.rows);
-  info.bytes = lower.bytes() + upper.bytes() +
-               static_cast<std::int64_t>(sizeof(double) + sizeof(Index) + sizeof(Offset)) * info.entries +
-               static_cast<std::int64_t>(2 * sizeof(double) + 4 * sizeof(Index)) * rows +
-               static_cast<std::int64_t>(sizeof(double) * columns_work_.size());
+  info.bytes = lower.bytes() + upper.bytes() + bytes + source_.bytes() +
+               static_cast<std::int64_t>(sizeof(double) * (taskdag::at(info.rows) + columns_work_.size()) +
+                                         sizeof(Index) * (row_order_.size() + col_order_.size()));
 }
 
 ScheduledSweep HostFactorization::make_sweep(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                              std::shared_ptr<const ThreadPlan> plan) const {
   return host::make_sweep(request_, independent_blocks(options_), pattern, source, triangle, *state_->pool,
-                          std::move(plan));
+                          std::move(plan), kernels::SweepInput::lent);
 }
 
-void HostFactorization::check_blocks() const {
+void HostFactorization::take_as_it_is(const CsrPattern& pattern) {
+  std::vector<Offset> diagonal = diagonal_entries(pattern);
+  check_blocks(pattern);
+  const bool ic = options_.kind == FactorKind::ic;
+  split_ = split(pattern, diagonal, ic ? SplitParts::upper : SplitParts::both);
+  if (ic) source_.rows = std::move(diagonal);  // where the upper part of a row begins
+}
+
+void HostFactorization::take_rearranged(const CsrPattern& pattern) {
+  MappedPattern matrix = permute_pattern(pattern, row_order_, col_order_);
+  std::vector<Offset> diagonal = diagonal_entries(matrix.view());  // names the row that lacks one
+  check_blocks(matrix.view());
+  if (options_.kind == FactorKind::ic) {
+    MappedPattern upper = upper_triangle(matrix.view());
+    for (Offset& source : upper.source_entry) source = matrix.source_entry[static_cast<std::size_t>(source)];
+    matrix = std::move(upper);
+  }
+  if (options_.levels > 0) matrix = fill(matrix);
+  if (options_.kind == FactorKind::ic || options_.levels > 0) diagonal = diagonal_entries(matrix.view());
+  split_ = split(matrix.view(), diagonal, SplitParts::both);
+  source_.entries = std::move(matrix.source_entry);
+}
+
+void HostFactorization::check_blocks(const CsrPattern& pattern) const {
   const RowBlocks* const blocks = independent_blocks(options_);
   if (blocks == nullptr) return;
-  if (const auto fault = find_fault(*blocks, matrix_.view())) {
+  if (const auto fault = find_fault(*blocks, pattern)) {
     throw InvalidInput("FactorOptions::blocks: " + *fault);
   }
 }
 
-void HostFactorization::reduce_to_upper() {
-  MappedPattern upper = upper_triangle(matrix_.view());
-  for (Offset& source : upper.source_entry) source = matrix_.source_entry[static_cast<std::size_t>(source)];
-  matrix_ = std::move(upper);
-}
-
-void HostFactorization::fill(Index levels) {
+MappedPattern HostFactorization::fill(const MappedPattern& matrix) const {
   ThreadPool& pool = *state_->pool;
   const RowBlocks* const blocks = blocks_of_fill(options_);
-  matrix_ = options_.kind == FactorKind::ic ? fill_upper_pattern(matrix_, levels, blocks, pool)
-                                            : fill_pattern(matrix_, levels, blocks, pool);
+  return options_.kind == FactorKind::ic ? fill_upper_pattern(matrix, options_.levels, blocks, pool)
+                                         : fill_pattern(matrix, options_.levels, blocks, pool);
 }
 
 std::unique_ptr<Factorization::Impl> make_factorization(const Context& context, const CsrPattern& pattern,

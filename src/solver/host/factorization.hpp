@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "context/state.hpp"
+#include "dag/split.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/factor/fill/levels.hpp"
+#include "kernels/factor/host.hpp"
 #include "kernels/factor/pivot.hpp"
 #include "kernels/factor/state.hpp"
 #include "kernels/rows/row_program.hpp"
@@ -38,7 +40,8 @@ class HostFactorization : public Factorization::Impl {
              Stream) final;
   double growth(const double* values, MemorySpace space, Stream) final;
   void pivots(double* e, MemorySpace, Stream) const final {
-    for (Index i = 0; i < matrix_.rows; ++i) e[at(row_order_, i)] = pivot(i);
+    const double* const pivot = factor_pivots();
+    for (Index i = 0; i < info.rows; ++i) e[at(row_order_, i)] = pivot[i];
   }
   SolveOutcome outcome() final {
     return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
@@ -53,7 +56,12 @@ class HostFactorization : public Factorization::Impl {
 
   static void add_run(const kernels::RowProgram* program, std::vector<EngineRun>& runs);
 
-  void finish_info(const ScheduledSweep& lower, const ScheduledSweep& upper);
+  /// What is factorised, for the kernel; of ic the upper triangle.
+  SplitPattern take_pattern() { return std::move(split_); }
+
+  /// `bytes`: of the kernel.
+  void finish_info(const SplitPattern& pattern, std::int64_t bytes, const ScheduledSweep& lower,
+                   const ScheduledSweep& upper);
 
   /// How the factorisation's program is run; nothing: it is none.
   [[nodiscard]] std::optional<engine::StaticOptions> factor_run() const {
@@ -61,13 +69,16 @@ class HostFactorization : public Factorization::Impl {
     return std::nullopt;
   }
 
-  /// A sweep over the strict `triangle` of `pattern`, by the schedule that was asked for. `plan`: see ScheduledSweep.
+  /// A sweep over `pattern`, a strict `triangle` that outlives it, as do `source` and the values that it will load, by
+  /// the schedule that was asked for. `plan`: see ScheduledSweep.
   [[nodiscard]] ScheduledSweep make_sweep(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                           std::shared_ptr<const ThreadPlan> plan = nullptr) const;
 
-  void check_blocks() const;
-  void reduce_to_upper();
-  void fill(Index levels);
+  /// Splits the matrix as it is given: no order, no fill.
+  void take_as_it_is(const CsrPattern& pattern);
+  void take_rearranged(const CsrPattern& pattern);
+  void check_blocks(const CsrPattern& pattern) const;
+  [[nodiscard]] MappedPattern fill(const MappedPattern& matrix) const;
 
   virtual void run_attempt(const double* values, const kernels::DiagonalShift& shift,
                            const kernels::PivotRule& rule) = 0;
@@ -76,11 +87,13 @@ class HostFactorization : public Factorization::Impl {
   virtual void apply_one(Apply part, const double* b, double* x) = 0;
   virtual void apply_columns(Apply part, const Columns& columns) = 0;
   virtual void update_info() = 0;
-  [[nodiscard]] virtual double pivot(Index i) const = 0;
+  [[nodiscard]] virtual const SplitPattern& pattern() const = 0;
+  [[nodiscard]] virtual const double* factor_pivots() const = 0;  ///< by row
+  [[nodiscard]] double pivot(Index i) const { return factor_pivots()[i]; }
 
   /// Copies the vector b of the user's numbering into the work space in the factor's.
   void gather(const std::vector<Index>& order, const double* b) {
-    for (std::size_t i = 0; i < work_.size(); ++i) work_[i] = b[order.empty() ? i : static_cast<std::size_t>(order[i])];
+    for (Index i = 0; i < info.rows; ++i) work_[taskdag::at(i)] = b[at(order, i)];
   }
 
   /// x = (second ∘ first) b, where x_i of either sweep is scaled by its pivot function.
@@ -103,7 +116,7 @@ class HostFactorization : public Factorization::Impl {
           x, [b](Index i) { return b[i]; }, nothing);
     } else {
       run(
-          work_.data(), [&, b](Index i) { return b[at(in, i)]; },
+          work_.get(), [&, b](Index i) { return b[at(in, i)]; },
           [&, x](Index i, double value) { x[at(out, i)] = value; });
     }
   }
@@ -136,7 +149,7 @@ class HostFactorization : public Factorization::Impl {
   /// Rows of Width doubles, made on first use.
   template <int Width>
   double* columns_work() {
-    const std::size_t size = work_.size() * Width;
+    const std::size_t size = taskdag::at(info.rows) * Width;
     if (columns_work_.size() < size) columns_work_.resize(size);
     return columns_work_.data();
   }
@@ -146,10 +159,11 @@ class HostFactorization : public Factorization::Impl {
   ScheduleRequest request_;
   std::vector<Index> row_order_;
   std::vector<Index> col_order_;
-  MappedPattern matrix_;  // what is factorised, with the way to A's entries
+  SplitPattern split_;           // what is factorised, until the kernel takes it
+  kernels::ValueSource source_;  // of its entries, among A's
   std::unique_ptr<Dominance> dominance_;
   kernels::Findings findings_;
-  std::vector<double> work_;
+  std::unique_ptr<double[]> work_;    // by row
   std::vector<double> columns_work_;  // from the first application to several columns on
   bool finite_ = true;
 };

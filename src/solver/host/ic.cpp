@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/factor/ic/host.hpp"
@@ -13,18 +14,15 @@ class HostIcFactorization final : public HostFactorization {
   HostIcFactorization(const Context& context, const CsrPattern& pattern, const FactorOptions& options,
                       std::span<const Index> order)
       : HostFactorization(context, pattern, options, order, order),
-        turned_(transpose(matrix_.view())),
-        kernel_(matrix_.view(), *state_->pool, options.diagonal_only, factor_run()),
-        lower_(make_sweep(turned_.view(), turned_.source_entry.data(), Triangle::lower, kernel_.plan())),
-        upper_(make_sweep(matrix_.view(), nullptr, Triangle::upper)) {
+        kernel_(take_pattern(), *state_->pool, options.diagonal_only, factor_run()),
+        lower_(
+            make_sweep(kernel_.above().view(), kernel_.above().source_entry.data(), Triangle::lower, kernel_.plan())),
+        upper_(make_sweep(kernel_.pattern().upper(), nullptr, Triangle::upper)) {
     upper_.follow(lower_);
-    turned_ = {};
-    finish_info(lower_, upper_);
+    update_info();
   }
 
-  [[nodiscard]] CsrMatrix copy_factor() const override {
-    return {matrix_.rows, matrix_.cols, matrix_.row_offsets, matrix_.col_indices, kernel_.values()};
-  }
+  [[nodiscard]] CsrMatrix copy_factor() const override { return join(pattern(), kernel_.values()); }
 
   [[nodiscard]] std::vector<EngineRun> engine_runs() const override {
     std::vector<EngineRun> runs;
@@ -34,24 +32,24 @@ class HostIcFactorization final : public HostFactorization {
   }
 
   void solve_lower(const double* b, double* x, MemorySpace, Stream) override {
-    const double* const inverse = kernel_.inverse_pivots().data();
+    const double* const inverse = kernel_.inverse_pivots();
     finite_ &= lower_.run(
-        work_.data(), [&](Index i) { return b[at(row_order_, i)]; }, kUnit,
+        work_.get(), [&](Index i) { return b[at(row_order_, i)]; }, kUnit,
         [&](Index i, double value) { x[at(row_order_, i)] = value * inverse[i]; });
   }
   void solve_upper(const double* b, double* x, MemorySpace, Stream) override {
-    const double* const inverse = kernel_.inverse_pivots().data();
+    const double* const inverse = kernel_.inverse_pivots();
     finite_ &= upper_.run(
-        work_.data(), [&](Index i) { return b[at(row_order_, i)] * inverse[i]; }, kUnit,
+        work_.get(), [&](Index i) { return b[at(row_order_, i)] * inverse[i]; }, kUnit,
         [&](Index i, double value) { x[at(row_order_, i)] = value; });
   }
   void multiply_upper(const double* x, double* y, MemorySpace, Stream) override {
-    const double* const values = kernel_.values().data();
-    for (Index i = 0; i < matrix_.rows; ++i) {
+    const double* const values = kernel_.values();
+    const CsrPattern upper = pattern().upper();
+    for (Index i = 0; i < info.rows; ++i) {
       double sum = x[at(row_order_, i)];  // U has a unit diagonal
-      for (Offset e = matrix_.row_offsets[static_cast<std::size_t>(i)] + 1;
-           e < matrix_.row_offsets[static_cast<std::size_t>(i) + 1]; ++e) {
-        sum += values[e] * x[at(row_order_, matrix_.col_indices[static_cast<std::size_t>(e)])];
+      for (Offset e = upper.row_offsets[i]; e < upper.row_offsets[i + 1]; ++e) {
+        sum += values[e] * x[at(row_order_, upper.col_indices[e])];
       }
       y[at(row_order_, i)] = pivot(i) * sum;
     }
@@ -59,29 +57,30 @@ class HostIcFactorization final : public HostFactorization {
 
  private:
   void run_attempt(const double* values, const kernels::DiagonalShift& shift, const kernels::PivotRule& rule) override {
-    kernel_.factor(values, matrix_.source_entry.data(), shift, rule, findings_);
+    kernel_.factor(values, source_, shift, rule, findings_);
     info.diagonal_only = kernel_.only_diagonal_changed();
   }
   void load_sweeps() override {
     kernel_.scale();
-    lower_.load(kernel_.values().data());
-    upper_.load(kernel_.values().data());
-    negative_pivot_ = false;
-    for (Index i = 0; i < matrix_.rows; ++i) negative_pivot_ = negative_pivot_ || pivot(i) < 0;
+    lower_.load(kernel_.values());
+    upper_.load(kernel_.values());
+    const double* const pivot = kernel_.pivots();
+    negative_pivot_ = std::any_of(pivot, pivot + info.rows, [](double value) { return value < 0; });
   }
   void check_part(Apply part) const override {
     if (negative_pivot_ && (part == Apply::symmetric_left || part == Apply::symmetric_right)) {
       throw InvalidInput("a symmetric part of the factor needs pivots that are not negative; one is");
     }
   }
-  [[nodiscard]] double pivot(Index i) const override { return kernel_.pivot(i); }
+  [[nodiscard]] const SplitPattern& pattern() const override { return kernel_.pattern(); }
+  [[nodiscard]] const double* factor_pivots() const override { return kernel_.pivots(); }
 
   void apply_one(Apply part, const double* b, double* x) override {
-    const double* const inverse = kernel_.inverse_pivots().data();
+    const double* const inverse = kernel_.inverse_pivots();
     const auto scale = [inverse](Index i, double value) { return value * inverse[i]; };
     const auto nothing = [](Index, double) {};
-    const auto rows = work_.size();
-    double* const w = work_.data();
+    const std::size_t rows = taskdag::at(info.rows);
+    double* const w = work_.get();
     if (part == Apply::symmetric_left) {
       gather(row_order_, b);
       finite_ &= lower_.run(
@@ -98,10 +97,10 @@ class HostIcFactorization final : public HostFactorization {
     }
   }
 
-  void update_info() override { finish_info(lower_, upper_); }
+  void update_info() final { finish_info(pattern(), kernel_.bytes(), lower_, upper_); }
 
   void apply_columns(Apply part, const Columns& columns) override {
-    const double* const inverse = kernel_.inverse_pivots().data();
+    const double* const inverse = kernel_.inverse_pivots();
     const auto root = [inverse](Index i) { return std::sqrt(inverse[i]); };
     const auto scale = [inverse](Index i, double value) { return value * inverse[i]; };
     const auto nothing = [](Index, const auto&) {};
@@ -110,7 +109,7 @@ class HostIcFactorization final : public HostFactorization {
       if (part == Apply::symmetric_left) {
         finite_ &= lower_.run_columns<Width>(
             w, [&](Index i) { return columns.read<Width>(at(row_order_, i)); }, kUnit, nothing);
-        for (Index i = 0; i < matrix_.rows; ++i) {
+        for (Index i = 0; i < info.rows; ++i) {
           columns.write<Width>(i, scaled_row<Width>(w, i, [&](double value) { return value * root(i); }));
         }
       } else if (part == Apply::symmetric_right) {
@@ -122,7 +121,7 @@ class HostIcFactorization final : public HostFactorization {
               return values;
             },
             kUnit, nothing);
-        for (Index i = 0; i < matrix_.rows; ++i) {
+        for (Index i = 0; i < info.rows; ++i) {
           columns.write<Width>(at(row_order_, i), scaled_row<Width>(w, i, [](double value) { return value; }));
         }
       } else {
@@ -131,7 +130,6 @@ class HostIcFactorization final : public HostFactorization {
     });
   }
 
-  Transposed turned_;  // during construction only
   kernels::HostIc0 kernel_;
   ScheduledSweep lower_;  // Uᵀ
   ScheduledSweep upper_;

@@ -10,16 +10,14 @@ class HostIluFactorization final : public HostFactorization {
   HostIluFactorization(const Context& context, const CsrPattern& pattern, const FactorOptions& options,
                        std::span<const Index> row_order, std::span<const Index> col_order)
       : HostFactorization(context, pattern, options, row_order, col_order),
-        kernel_(matrix_.view(), *state_->pool, options.diagonal_only, factor_run()),
-        lower_(make_sweep(matrix_.view(), nullptr, Triangle::lower, kernel_.plan())),
-        upper_(make_sweep(matrix_.view(), nullptr, Triangle::upper)) {
+        kernel_(take_pattern(), *state_->pool, options.diagonal_only, factor_run()),
+        lower_(make_sweep(kernel_.pattern().lower(), nullptr, Triangle::lower, kernel_.plan())),
+        upper_(make_sweep(kernel_.pattern().upper(), nullptr, Triangle::upper)) {
     upper_.follow(lower_);
-    finish_info(lower_, upper_);
+    update_info();
   }
 
-  [[nodiscard]] CsrMatrix copy_factor() const override {
-    return {matrix_.rows, matrix_.cols, matrix_.row_offsets, matrix_.col_indices, kernel_.values()};
-  }
+  [[nodiscard]] CsrMatrix copy_factor() const override { return join(pattern(), kernel_.values()); }
 
   [[nodiscard]] std::vector<EngineRun> engine_runs() const override {
     std::vector<EngineRun> runs;
@@ -30,26 +28,26 @@ class HostIluFactorization final : public HostFactorization {
   }
 
   void solve_lower(const double* b, double* x, MemorySpace, Stream) override {
-    const double* const inverse = kernel_.inverse_pivots().data();
+    const double* const inverse = kernel_.inverse_pivots();
     finite_ &= lower_.run(
-        work_.data(), [&](Index i) { return b[at(row_order_, i)]; }, kUnit,
+        work_.get(), [&](Index i) { return b[at(row_order_, i)]; }, kUnit,
         [&](Index i, double value) { x[at(row_order_, i)] = value * inverse[i]; });
   }
   void solve_upper(const double* b, double* x, MemorySpace, Stream) override {
-    const double* const inverse = kernel_.inverse_pivots().data();
+    const double* const inverse = kernel_.inverse_pivots();
     finite_ &= upper_.run(
-        work_.data(), [&](Index i) { return b[at(row_order_, i)]; },
+        work_.get(), [&](Index i) { return b[at(row_order_, i)]; },
         [inverse](Index i, double value) { return value * inverse[i]; },
         [&](Index i, double value) { x[at(row_order_, i)] = value; });
   }
   void multiply_upper(const double* x, double* y, MemorySpace, Stream) override {
-    const double* const values = kernel_.values().data();
-    for (Index i = 0; i < matrix_.rows; ++i) {
+    const double* const values = kernel_.upper_values();
+    const CsrPattern upper = pattern().upper();
+    for (Index i = 0; i < info.rows; ++i) {
       double sum = 0.0;
-      for (Offset e = matrix_.row_offsets[static_cast<std::size_t>(i)];
-           e < matrix_.row_offsets[static_cast<std::size_t>(i) + 1]; ++e) {
-        const Index j = matrix_.col_indices[static_cast<std::size_t>(e)];
-        if (j >= i) sum += values[e] * x[at(row_order_, j)];
+      sum += pivot(i) * x[at(row_order_, i)];
+      for (Offset e = upper.row_offsets[i]; e < upper.row_offsets[i + 1]; ++e) {
+        sum += values[e] * x[at(row_order_, upper.col_indices[e])];
       }
       y[at(row_order_, i)] = sum;
     }
@@ -57,31 +55,34 @@ class HostIluFactorization final : public HostFactorization {
 
  private:
   struct TransposedSweeps {
+    Transposed upper_turned;
+    Transposed lower_turned;
     ScheduledSweep lower;  // Uᵀ
     ScheduledSweep upper;  // Lᵀ
+
+    explicit TransposedSweeps(const HostIluFactorization& of)
+        : upper_turned(transpose(of.pattern().upper())),
+          lower_turned(transpose(of.pattern().lower())),
+          lower(of.make_sweep(upper_turned.view(), upper_turned.source_entry.data(), Triangle::lower)),
+          upper(of.make_sweep(lower_turned.view(), lower_turned.source_entry.data(), Triangle::upper)) {
+      upper.follow(lower);
+    }
   };
 
-  [[nodiscard]] TransposedSweeps make_transposed() const {
-    const Transposed turned = transpose(matrix_.view());
-    TransposedSweeps sweeps{make_sweep(turned.view(), turned.source_entry.data(), Triangle::lower),
-                            make_sweep(turned.view(), turned.source_entry.data(), Triangle::upper)};
-    sweeps.upper.follow(sweeps.lower);
-    return sweeps;
-  }
-
   void run_attempt(const double* values, const kernels::DiagonalShift& shift, const kernels::PivotRule& rule) override {
-    kernel_.factor(values, matrix_.source_entry.data(), shift, rule, findings_);
+    kernel_.factor(values, source_, shift, rule, findings_);
     info.diagonal_only = kernel_.only_diagonal_changed();
   }
   void load_sweeps() override {
-    lower_.load(kernel_.values().data());
-    upper_.load(kernel_.values().data());
+    lower_.load(kernel_.lower_values());
+    upper_.load(kernel_.upper_values());
     transposed_loaded_ = false;
   }
-  [[nodiscard]] double pivot(Index i) const override { return kernel_.pivot(i); }
+  [[nodiscard]] const SplitPattern& pattern() const override { return kernel_.pattern(); }
+  [[nodiscard]] const double* factor_pivots() const override { return kernel_.pivots(); }
 
   void apply_one(Apply part, const double* b, double* x) override {
-    const double* const inverse = kernel_.inverse_pivots().data();
+    const double* const inverse = kernel_.inverse_pivots();
     const auto pivots = [inverse](Index i, double value) { return value * inverse[i]; };
     if (part == Apply::full) {
       both(lower_, kUnit, row_order_, b, upper_, kUnit, pivots, col_order_, x);
@@ -91,10 +92,10 @@ class HostIluFactorization final : public HostFactorization {
     both(transposed_->lower, pivots, col_order_, b, transposed_->upper, kUnit, kUnit, row_order_, x);
   }
 
-  void update_info() override { finish_info(lower_, upper_); }
+  void update_info() final { finish_info(pattern(), kernel_.bytes(), lower_, upper_); }
 
   void apply_columns(Apply part, const Columns& columns) override {
-    const double* const inverse = kernel_.inverse_pivots().data();
+    const double* const inverse = kernel_.inverse_pivots();
     const auto pivots = [inverse](Index i, double value) { return value * inverse[i]; };
     with_width(columns.count, [&]<int Width>() {
       if (part == Apply::full) {
@@ -108,10 +109,10 @@ class HostIluFactorization final : public HostFactorization {
   }
 
   void prepare_transposed() {
-    if (!transposed_) transposed_ = std::make_unique<TransposedSweeps>(make_transposed());
+    if (!transposed_) transposed_ = std::make_unique<TransposedSweeps>(*this);
     if (transposed_loaded_) return;
-    transposed_->lower.load(kernel_.values().data());
-    transposed_->upper.load(kernel_.values().data());
+    transposed_->lower.load(kernel_.upper_values());
+    transposed_->upper.load(kernel_.lower_values());
     transposed_loaded_ = true;
   }
 

@@ -18,7 +18,7 @@ bool blocks_pay(const RowBlocks* blocks, int cores) {
 
 kernels::ScheduledSweep make_sweep(const ScheduleRequest& request, const RowBlocks* blocks, const CsrPattern& pattern,
                                    const Offset* source, Triangle triangle, ThreadPool& pool,
-                                   std::shared_ptr<const ThreadPlan> plan) {
+                                   std::shared_ptr<const ThreadPlan> plan, kernels::SweepInput input) {
   const SolveSchedule schedule = settle_host_schedule(request, pattern, triangle, pool);
   if (schedule == SolveSchedule::blocks ||
       (schedule == SolveSchedule::automatic && blocks_pay(blocks, pool.processors()))) {
@@ -29,7 +29,7 @@ kernels::ScheduledSweep make_sweep(const ScheduleRequest& request, const RowBloc
             SolveSchedule::blocks,
             make_block_schedule(*blocks, triangle, pool.processors())};
   }
-  return {pattern, source, triangle, pool, schedule, std::move(plan), request.run};
+  return {pattern, source, triangle, pool, schedule, std::move(plan), request.run, input};
 }
 
 void add_runs(const std::string& prefix, const kernels::ScheduledSweep& lower, const kernels::ScheduledSweep& upper,

@@ -17,10 +17,11 @@ namespace taskdag::host {
 
 /// A sweep over the strict `triangle` of `pattern` by the schedule that was asked for. `blocks`: independent ones of
 /// the rows, or null; an automatic schedule is theirs where each thread has enough rows of a colour to make up for a
-/// barrier. `source`, `plan`: see ScheduledSweep.
+/// barrier. `source`, `plan`, `input`: see ScheduledSweep.
 kernels::ScheduledSweep make_sweep(const ScheduleRequest& request, const RowBlocks* blocks, const CsrPattern& pattern,
                                    const Offset* source, Triangle triangle, ThreadPool& pool,
-                                   std::shared_ptr<const ThreadPlan> plan = nullptr);
+                                   std::shared_ptr<const ThreadPlan> plan = nullptr,
+                                   kernels::SweepInput input = kernels::SweepInput::copied);
 
 /// Adds what the programs of two sweeps have done.
 void add_runs(const std::string& prefix, const kernels::ScheduledSweep& lower, const kernels::ScheduledSweep& upper,

@@ -4,6 +4,8 @@
 /// Source: Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., algorithm 10.4 (IKJ variant).
 #pragma once
 
+#include <cmath>
+
 #include "kernels/factor/pivot.hpp"
 #include "taskdag/csr.hpp"
 
@@ -11,33 +13,39 @@ namespace taskdag::kernels {
 
 /// Factorises row i in the workspace `row` (loaded with A's row, shift added) and publishes it.
 ///
-/// Pattern: row_begin(i), diagonal(i), row_end(i) are entry positions, column(e) the column. Row: row[e] for e in
-/// [row_begin, row_end); find(column) gives the position of that column's entry, -1 if the row has none. Factor:
-/// entry(e) and inverse_pivot(k) of finished rows, publish_pivot(i, e, pivot). Numbers follow PETSc's
-/// MatLUFactorNumeric for aij: a multiplier of exactly zero skips its row; the inverse of the pivot is what is
-/// published. diagonal_only: see FactorOptions.
+/// Pattern: positions of row i's entries are [lower_begin(i), lower_end(i)), diagonal(i), [upper_begin(i),
+/// upper_end(i)); column(e) is the column of one beside the diagonal. Row: row[e] at these; has(column) says whether
+/// there is one beside the diagonal, find(column) where. Factor: entry(e) and inverse_pivot(k) of finished rows,
+/// publish_pivot(i, e, pivot). Numbers follow PETSc's MatLUFactorNumeric for aij: a multiplier of exactly zero skips
+/// its row; the inverse of the pivot is what is published. diagonal_only: see FactorOptions.
 /// @returns whether elimination has changed an entry beside the diagonal
 template <class Pattern, class Row, class Factor>
-bool ilu0_row(const Pattern& pattern, Index i, Row& row, const Factor& factor, const PivotRule& rule,
-              bool diagonal_only) {
-  const Offset diagonal = pattern.diagonal(i);
+[[gnu::always_inline]] inline bool ilu0_row(const Pattern& pattern, Index i, const Row& row, Factor& factor,
+                                            const PivotRule& rule, bool diagonal_only) {
+  double pivot = row[pattern.diagonal(i)];
   double absolute_sum = 0.0;
   bool changed = false;
-  for (Offset e = pattern.row_begin(i); e < diagonal; ++e) {
+  const Offset lower_end = pattern.lower_end(i);
+  for (Offset e = pattern.lower_begin(i); e < lower_end; ++e) {
     if (row[e] == 0.0) continue;
     const Index k = pattern.column(e);
     const double multiplier = row[e] * factor.inverse_pivot(k);
-    for (Offset f = pattern.diagonal(k) + 1; f < pattern.row_end(k); ++f) {
-      const Offset target = row.find(pattern.column(f));
-      if (target < 0 || (diagonal_only && target != diagonal)) continue;
-      row[target] -= multiplier * factor.entry(f);
-      changed = changed || target != diagonal;
+    const Offset end = pattern.upper_end(k);
+    for (Offset f = pattern.upper_begin(k); f < end; ++f) {
+      const Index column = pattern.column(f);
+      if (column == i) {
+        pivot -= multiplier * factor.entry(f);
+      } else if (row.has(column) && !diagonal_only) {
+        row[row.find(column)] -= multiplier * factor.entry(f);
+        changed = true;
+      }
     }
     row[e] = multiplier;
-    absolute_sum += multiplier < 0 ? -multiplier : multiplier;
+    absolute_sum += std::abs(multiplier);
   }
-  for (Offset e = diagonal + 1; e < pattern.row_end(i); ++e) absolute_sum += row[e] < 0 ? -row[e] : row[e];
-  factor.publish_pivot(i, diagonal, check_pivot(rule, i, row[diagonal], absolute_sum, {}, factor));
+  const Offset upper_end = pattern.upper_end(i);
+  for (Offset e = pattern.upper_begin(i); e < upper_end; ++e) absolute_sum += std::abs(row[e]);
+  factor.publish_pivot(i, pattern.diagonal(i), check_pivot(rule, i, pivot, absolute_sum, {}, factor));
   return changed;
 }
 

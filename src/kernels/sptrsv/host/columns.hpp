@@ -27,8 +27,8 @@ T* row_of(T* x, Index i) {
 
 /// difference[k] − Σ value · x[column][k] for each of Width columns, x by rows of Width. Every column's operations are
 /// those of subtract_row(), in its order, so that a column has the bits of a single solve. Four columns at a time:
-/// their four sums fit in the registers of any processor.
-template <int Width>
+/// their four sums fit in the registers of any processor. `Step`: from an entry to the next, 1 or −1.
+template <int Width, int Step = 1>
 void subtract_rows(ColumnValues<Width>& difference, const Index* column, const double* value, Offset count,
                    const double* x) {
   constexpr int kTogether = std::min(Width, 4);
@@ -39,25 +39,25 @@ void subtract_rows(ColumnValues<Width>& difference, const Index* column, const d
       double sums[4][std::size_t{kTogether}] = {};
       do {
         for (int k = 0; k < 4; ++k) {
-          const double* const operand = row_of<Width>(x, column[e + k]) + first;
-          for (int c = 0; c < kTogether; ++c) sums[k][c] += value[e + k] * operand[c];
+          const double* const operand = row_of<Width>(x, column[(e + k) * Step]) + first;
+          for (int c = 0; c < kTogether; ++c) sums[k][c] += value[(e + k) * Step] * operand[c];
         }
         e += 4;
       } while (count - e > 4);
       for (int c = 0; c < kTogether; ++c) result[c] -= (sums[0][c] + sums[1][c]) + (sums[2][c] + sums[3][c]);
     }
     for (; e < count; ++e) {
-      const double* const operand = row_of<Width>(x, column[e]) + first;
-      for (int c = 0; c < kTogether; ++c) result[c] -= value[e] * operand[c];
+      const double* const operand = row_of<Width>(x, column[e * Step]) + first;
+      for (int c = 0; c < kTogether; ++c) result[c] -= value[e * Step] * operand[c];
     }
   }
 }
 
 /// One row of a sweep: Σ, pivot, the result to row `to` of x. @returns whether it is finite
-template <int Width, class Pivot>
+template <int Width, int Step = 1, class Pivot>
 bool run_row(ColumnValues<Width>& values, const Index* column, const double* value, Offset count, const Pivot& pivot,
              double* x, Index to) {
-  subtract_rows(values, column, value, count, x);
+  subtract_rows<Width, Step>(values, column, value, count, x);
   bool finite = true;
   for (int k = 0; k < Width; ++k) {
     values.at[k] = pivot(values.at[k]);

@@ -1,29 +1,68 @@
 #include "kernels/sptrsv/host/planned_sweep.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/index.hpp"
 #include "dag/dependencies.hpp"
 #include "dag/levels.hpp"
 
 namespace taskdag::kernels {
 
 HostSweep::HostSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
-                     std::shared_ptr<const ThreadPlan> plan)
+                     std::shared_ptr<const ThreadPlan> plan, SweepInput input)
     : runner_(
           plan == nullptr ? std::make_shared<const ThreadPlan>(pattern, triangle, pool.processors()) : std::move(plan),
           pool),
       forward_(triangle == Triangle::lower),
       levels_(count_levels(pattern, triangle)) {
-  const Index* const row = runner_.plan().order().data();
-  offsets_.reserve(static_cast<std::size_t>(rows()) + 1);
-  offsets_.push_back(0);
-  for (Index p = 0; p < rows(); ++p) {
-    offsets_.push_back(offsets_.back() + static_cast<Offset>(dependencies(pattern, triangle, row[p]).size()));
+  if (threads() > 1) {
+    store_by_positions(pattern, source, triangle);
+  } else if (input == SweepInput::lent) {
+    offsets_ = pattern.row_offsets;
+    columns_ = pattern.col_indices;
+    source_ = source;
+  } else {
+    store_by_rows(pattern, source, triangle);
   }
-  const auto size = static_cast<std::size_t>(entries());
-  columns_ = std::make_unique_for_overwrite<Index[]>(size);
-  values_ = std::make_unique_for_overwrite<double[]>(size);
-  source_ = std::make_unique_for_overwrite<Offset[]>(size);
+  if (source_ == nullptr) return;
+  own_values_ = std::make_unique_for_overwrite<double[]>(at(entries()));
+  values_ = own_values_.get();
+}
+
+void HostSweep::store_by_rows(const CsrPattern& pattern, const Offset* source, Triangle triangle) {
+  own_offsets_.reserve(at(rows()) + 1);
+  own_offsets_.push_back(0);
+  for (Index i = 0; i < rows(); ++i) {
+    own_offsets_.push_back(own_offsets_.back() + static_cast<Offset>(dependencies(pattern, triangle, i).size()));
+  }
+  const std::size_t size = at(own_offsets_.back());
+  own_columns_ = std::make_unique_for_overwrite<Index[]>(size);
+  own_source_ = std::make_unique_for_overwrite<Offset[]>(size);
+  Index* column = own_columns_.get();
+  Offset* from = own_source_.get();
+  for (Index i = 0; i < rows(); ++i) {
+    const auto columns = dependencies(pattern, triangle, i);
+    const auto begin = static_cast<Offset>(columns.data() - pattern.col_indices);
+    const auto end = begin + static_cast<Offset>(columns.size());
+    column = std::ranges::copy(columns, column).out;
+    for (Offset e = begin; e < end; ++e) *from++ = source == nullptr ? e : source[e];
+  }
+  offsets_ = own_offsets_.data();
+  columns_ = own_columns_.get();
+  source_ = own_source_.get();
+}
+
+void HostSweep::store_by_positions(const CsrPattern& pattern, const Offset* source, Triangle triangle) {
+  const Index* const row = runner_.plan().order().data();
+  own_offsets_.reserve(at(rows()) + 1);
+  own_offsets_.push_back(0);
+  for (Index p = 0; p < rows(); ++p) {
+    own_offsets_.push_back(own_offsets_.back() + static_cast<Offset>(dependencies(pattern, triangle, row[p]).size()));
+  }
+  const std::size_t size = at(own_offsets_.back());
+  own_columns_ = std::make_unique_for_overwrite<Index[]>(size);
+  own_source_ = std::make_unique_for_overwrite<Offset[]>(size);
   runner_.for_owned([&](int, Index first, Index last) {
     for (Index p = first; p < last; ++p) {
       const auto columns = dependencies(pattern, triangle, row[p]);
@@ -31,28 +70,34 @@ HostSweep::HostSweep(const CsrPattern& pattern, const Offset* source, Triangle t
       const auto count = static_cast<Offset>(columns.size());
       for (Offset k = 0; k < count; ++k) {
         const Offset e = begin + (forward_ ? k : count - 1 - k);
-        const Offset place = offsets_[static_cast<std::size_t>(p)] + k;
-        const auto to = static_cast<std::size_t>(place);
-        columns_[to] = pattern.col_indices[e];
-        source_[to] = source == nullptr ? e : source[e];
-        values_[to] = 0.0;
+        const std::size_t to = at(own_offsets_[at(p)] + k);
+        own_columns_[to] = pattern.col_indices[e];
+        own_source_[to] = source == nullptr ? e : source[e];
       }
     }
   });
+  offsets_ = own_offsets_.data();
+  columns_ = own_columns_.get();
+  source_ = own_source_.get();
 }
 
 void HostSweep::load(const double* values) {
+  if (source_ == nullptr) {
+    values_ = values;
+    return;
+  }
   runner_.for_owned([&](int, Index first, Index last) {
-    const auto end = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(last)]);
-    for (auto e = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(first)]); e < end; ++e) {
-      values_[e] = values[source_[e]];
-    }
+    const Offset end = offsets_[last];
+    for (Offset e = offsets_[first]; e < end; ++e) own_values_[at(e)] = values[source_[e]];
   });
 }
 
 std::int64_t HostSweep::bytes() const {
-  return runner_.plan().bytes() + static_cast<std::int64_t>(sizeof(Offset) * offsets_.size()) +
-         static_cast<std::int64_t>(sizeof(Index) + sizeof(Offset) + sizeof(double)) * entries();
+  const auto own = [&](const auto& array) {
+    return array == nullptr ? 0 : static_cast<std::int64_t>(sizeof(array[0])) * entries();
+  };
+  return runner_.plan().bytes() + static_cast<std::int64_t>(sizeof(Offset) * own_offsets_.size()) + own(own_columns_) +
+         own(own_values_) + own(own_source_);
 }
 
 }  // namespace taskdag::kernels

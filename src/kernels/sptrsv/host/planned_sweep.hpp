@@ -16,22 +16,33 @@
 
 namespace taskdag::kernels {
 
+/// The row that a thread has solved last. Its result is taken from here: through memory it would come later, and in
+/// natural order most rows wait for just that.
+struct RowBefore {
+  Index row = -1;
+  double result = 0.0;
+};
+
 /// difference − Σ value_k x[column_k]. The last entry, the nearest row, is subtracted last, so that in natural order
 /// only one product and one subtraction wait for the row before. Long rows use four sums, whose latencies overlap; the
-/// order of the operations depends on the row's length alone.
-inline double subtract_row(double difference, const Index* column, const double* value, Offset count, const double* x) {
+/// order of the operations depends on the row's length alone. `Step`: from an entry to the next, 1 or −1.
+template <int Step = 1>
+[[gnu::always_inline]] inline double subtract_row(double difference, const Index* column, const double* value,
+                                                  Offset count, const double* x, const RowBefore& before = {}) {
   if (count > 8) {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     do {
-      for (int k = 0; k < 4; ++k) sums[k] += value[k] * x[column[k]];
-      value += 4;
-      column += 4;
+      for (int k = 0; k < 4; ++k) sums[k] += value[k * Step] * x[column[k * Step]];
+      value += 4 * Step;
+      column += 4 * Step;
       count -= 4;
     } while (count > 4);
     difference -= (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
-  for (; count > 0; --count) difference -= *value++ * x[*column++];
-  return difference;
+  for (; count > 1; --count, value += Step, column += Step) difference -= *value * x[*column];
+  if (count == 0) return difference;
+  if (*column == before.row) return difference - *value * before.result;
+  return difference - *value * x[*column];
 }
 
 /// pivot(row, place, value), or pivot(row, value) where it takes no place.
@@ -44,20 +55,30 @@ double apply_pivot(const Pivot& pivot, Index row, Index place, double value) {
   }
 }
 
-/// A strict triangle, packed in the order in which a thread plan runs its rows: natural sweep order for one thread,
-/// thread by thread and level by level for several. "Position" below is the place of a row in that order.
-/// The owner of a position is the first to write its entries, so that their memory lies near it.
+/// What becomes of the arrays that a sweep is made of.
+enum class SweepInput {
+  copied,
+  /// The pattern is the strict triangle alone. It outlives the sweep, and so does `source` and what load() is given: a
+  /// sweep that runs in natural order may read them where they stand.
+  lent
+};
+
+/// A strict triangle that a thread plan runs. "Position" below is the place of a row in the plan's order: natural sweep
+/// order for one thread, thread by thread and level by level for several.
+/// Several threads have it packed by position, with the nearest row last. The owner of a position is the first to write
+/// its entries, so that their memory lies near it. For one thread it is stored by rows with ascending columns, so an
+/// upper triangle is read from its end, and what is lent needs no packing.
 class HostSweep {
  public:
-  /// Copies the strict `triangle` of a square pattern. `source[e]` is where load() finds the value of the pattern's
+  /// Takes the strict `triangle` of a square pattern. `source[e]` is where load() finds the value of the pattern's
   /// entry e; null: at e. The pool must outlive the sweep. `plan`: of this triangle, null: the sweep makes its own.
   HostSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
-            std::shared_ptr<const ThreadPlan> plan = nullptr);
+            std::shared_ptr<const ThreadPlan> plan = nullptr, SweepInput input = SweepInput::copied);
 
   void load(const double* values);
 
   [[nodiscard]] Index rows() const { return runner_.plan().rows(); }
-  [[nodiscard]] Offset entries() const { return offsets_.back(); }
+  [[nodiscard]] Offset entries() const { return rows() == 0 ? 0 : offsets_[rows()]; }
   [[nodiscard]] Index levels() const { return levels_.levels; }
   [[nodiscard]] Index widest_level() const { return levels_.widest_level; }
   [[nodiscard]] int threads() const { return runner_.plan().threads(); }
@@ -71,15 +92,38 @@ class HostSweep {
   /// @returns whether all x_i are finite
   template <class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    return threads() == 1 ? run_in_order(x, rhs, pivot, emit) : run_planned(x, rhs, pivot, emit);
+    if (threads() > 1) return run_planned(x, rhs, pivot, emit);
+    return forward_ ? run_in_order<1>(x, rhs, pivot, emit) : run_in_order<-1>(x, rhs, pivot, emit);
   }
 
   /// The same for Width right-hand sides at once, each with the bits of a run by itself: rhs(i) and emit(i, x_i) have
   /// ColumnValues<Width>, `x` is rows of Width doubles, rows() of them.
   template <int Width, class Rhs, class Pivot, class Emit>
   bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+    if (threads() > 1 || forward_) return run_columns_by_position<Width>(x, rhs, pivot, emit);
+    const Index n = rows();
+    bool finite = true;
+    for (Index p = 0; p < n; ++p) {
+      const Index i = n - 1 - p;
+      const Offset last = offsets_[i + 1] - 1;
+      ColumnValues<Width> values = rhs(i);
+      finite &= run_row<Width, -1>(
+          values, columns_ + last, values_ + last, offsets_[i + 1] - offsets_[i],
+          [&](double value) { return apply_pivot(pivot, i, p, value); }, x, i);
+      emit(i, values);
+    }
+    return finite;
+  }
+
+ private:
+  void store_by_rows(const CsrPattern& pattern, const Offset* source, Triangle triangle);
+  void store_by_positions(const CsrPattern& pattern, const Offset* source, Triangle triangle);
+
+  /// Forward: positions of one thread are rows, too.
+  template <int Width, class Rhs, class Pivot, class Emit>
+  bool run_columns_by_position(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     const Index* const row = runner_.plan().order().data();
-    const Offset* const offsets = offsets_.data();
+    const Offset* const offsets = offsets_;
     std::atomic<bool> finite{true};
     runner_.run([&](int, Index first, Index last) {
       bool mine = true;
@@ -87,7 +131,7 @@ class HostSweep {
         const Index i = row[p];
         ColumnValues<Width> values = rhs(i);
         mine &= run_row(
-            values, columns_.get() + offsets[p], values_.get() + offsets[p], offsets[p + 1] - offsets[p],
+            values, columns_ + offsets[p], values_ + offsets[p], offsets[p + 1] - offsets[p],
             [&](double value) { return apply_pivot(pivot, i, p, value); }, x, i);
         emit(i, values);
       }
@@ -96,21 +140,23 @@ class HostSweep {
     return finite.load(std::memory_order_relaxed);
   }
 
- private:
-  template <class Rhs, class Pivot, class Emit>
+  template <int Step, class Rhs, class Pivot, class Emit>
   bool run_in_order(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) const {
     const Index n = rows();
-    const Offset* const offsets = offsets_.data();
-    const Index* column = columns_.get();
-    const double* value = values_.get();
+    const Offset* const offsets = offsets_;
+    const Offset size = entries();
+    const Index* column = columns_ + (Step > 0 ? 0 : size - 1);
+    const double* value = values_ + (Step > 0 ? 0 : size - 1);
+    RowBefore before;
     bool finite = true;
     for (Index p = 0; p < n; ++p) {
-      const Index i = forward_ ? p : n - 1 - p;
-      const Offset count = offsets[p + 1] - offsets[p];
-      const double sum = apply_pivot(pivot, i, p, subtract_row(rhs(i), column, value, count, x));
-      column += count;
-      value += count;
+      const Index i = Step > 0 ? p : n - 1 - p;
+      const Offset count = offsets[i + 1] - offsets[i];
+      const double sum = apply_pivot(pivot, i, p, subtract_row<Step>(rhs(i), column, value, count, x, before));
+      column += Step * count;
+      value += Step * count;
       x[i] = sum;
+      before = {i, sum};
       finite &= is_finite(sum);
       emit(i, sum);
     }
@@ -120,18 +166,20 @@ class HostSweep {
   template <class Rhs, class Pivot, class Emit>
   bool run_planned(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     const Index* const row = runner_.plan().order().data();
-    const Offset* const offsets = offsets_.data();
-    const Index* const columns = columns_.get();
-    const double* const values = values_.get();
+    const Offset* const offsets = offsets_;
+    const Index* const columns = columns_;
+    const double* const values = values_;
     std::atomic<bool> finite{true};
     runner_.run([&](int, Index first, Index last) {
+      RowBefore before;
       bool mine = true;
       for (Index p = first; p < last; ++p) {
         const Index i = row[p];
         const double difference =
-            subtract_row(rhs(i), columns + offsets[p], values + offsets[p], offsets[p + 1] - offsets[p], x);
+            subtract_row(rhs(i), columns + offsets[p], values + offsets[p], offsets[p + 1] - offsets[p], x, before);
         const double result = apply_pivot(pivot, i, p, difference);
         x[i] = result;
+        before = {i, result};
         mine &= is_finite(result);
         emit(i, result);
       }
@@ -143,10 +191,14 @@ class HostSweep {
   PlanRunner runner_;
   bool forward_;
   LevelCount levels_;
-  std::vector<Offset> offsets_;       // by position
-  std::unique_ptr<Index[]> columns_;  // the nearest row last
-  std::unique_ptr<double[]> values_;
-  std::unique_ptr<Offset[]> source_;
+  const Offset* offsets_ = nullptr;  // by position, of one thread by row; these and the next are own or lent ones
+  const Index* columns_ = nullptr;
+  const double* values_ = nullptr;
+  const Offset* source_ = nullptr;  // null: load() lends the values themselves
+  std::vector<Offset> own_offsets_;
+  std::unique_ptr<Index[]> own_columns_;
+  std::unique_ptr<double[]> own_values_;
+  std::unique_ptr<Offset[]> own_source_;
 };
 
 }  // namespace taskdag::kernels

@@ -22,7 +22,8 @@ bool has_barriers(SolveSchedule kind) { return kind == SolveSchedule::hdagg || k
 
 ScheduledSweep::Sweep ScheduledSweep::make(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                            host::ThreadPool& pool, SolveSchedule schedule,
-                                           std::shared_ptr<const ThreadPlan> plan, const engine::StaticOptions& run) {
+                                           std::shared_ptr<const ThreadPlan> plan, const engine::StaticOptions& run,
+                                           SweepInput input) {
   const auto run_supersteps = [&](const SuperstepSchedule& supersteps, bool barriers) {
     std::optional<CellWaits> waits;
     if (!barriers) waits = find_cell_waits(supersteps, pattern, triangle);
@@ -37,10 +38,10 @@ ScheduledSweep::Sweep ScheduledSweep::make(const CsrPattern& pattern, const Offs
       }
       [[fallthrough]];
     case SolveSchedule::plan:
-      return Sweep(std::in_place_type<HostSweep>, pattern, source, triangle, pool, std::move(plan));
+      return Sweep(std::in_place_type<HostSweep>, pattern, source, triangle, pool, std::move(plan), input);
     case SolveSchedule::serial:
       return Sweep(std::in_place_type<HostSweep>, pattern, source, triangle, pool,
-                   std::make_shared<const ThreadPlan>(pattern, triangle, 1));
+                   std::make_shared<const ThreadPlan>(pattern, triangle, 1), input);
     case SolveSchedule::engine:
       return Sweep(std::in_place_type<HostEngineSweep>, pattern, source, triangle, pool, run);
     default:

@@ -24,8 +24,8 @@ class ScheduledSweep {
   /// @throws InvalidInput for a schedule of CUDA
   ScheduledSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
                  SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan = nullptr,
-                 const engine::StaticOptions& run = {})
-      : sweep_(make(pattern, source, triangle, pool, schedule, std::move(plan), run)), schedule_(schedule) {
+                 const engine::StaticOptions& run = {}, SweepInput input = SweepInput::copied)
+      : sweep_(make(pattern, source, triangle, pool, schedule, std::move(plan), run, input)), schedule_(schedule) {
     if (schedule == SolveSchedule::automatic) {
       const bool supersteps = std::holds_alternative<SuperstepSweep>(sweep_);
       schedule_ = supersteps ? SolveSchedule::locking : threads() > 1 ? SolveSchedule::plan : SolveSchedule::serial;
@@ -103,7 +103,8 @@ class ScheduledSweep {
   using Sweep = std::variant<HostSweep, SuperstepSweep, HostEngineSweep>;
 
   static Sweep make(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
-                    SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan, const engine::StaticOptions& run);
+                    SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan, const engine::StaticOptions& run,
+                    SweepInput input);
 
   Sweep sweep_;
   SolveSchedule schedule_;

@@ -174,12 +174,14 @@ class SuperstepSweep {
   bool run_permuted_places(Index first, Index last, const Pivot& pivot) {
     const Offset* const offsets = offsets_.data();
     double* const result = result_.get();
+    RowBefore before;  // by place
     bool finite = true;
     for (Index p = first; p < last; ++p) {
       const double difference = subtract_row(permuted_rhs_[static_cast<std::size_t>(p)], columns_.get() + offsets[p],
-                                             values_.get() + offsets[p], offsets[p + 1] - offsets[p], result);
+                                             values_.get() + offsets[p], offsets[p + 1] - offsets[p], result, before);
       const double value = apply_pivot(pivot, row_[static_cast<std::size_t>(p)], p, difference);
       result[p] = value;
+      before = {p, value};
       finite &= is_finite(value);
     }
     return finite;
@@ -192,13 +194,15 @@ class SuperstepSweep {
     const Index* const columns = columns_.get();
     const double* const values = values_.get();
     double* const result = result_.get();
+    RowBefore before;  // by place
     bool finite = true;
     for (Index p = first; p < last; ++p) {
       const Index i = row[p];
       const double difference =
-          subtract_row(rhs(i), columns + offsets[p], values + offsets[p], offsets[p + 1] - offsets[p], result);
+          subtract_row(rhs(i), columns + offsets[p], values + offsets[p], offsets[p + 1] - offsets[p], result, before);
       const double value = apply_pivot(pivot, i, p, difference);
       result[p] = value;
+      before = {p, value};
       x[i] = value;
       finite &= is_finite(value);
       emit(i, value);
