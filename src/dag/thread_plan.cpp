@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -16,15 +17,35 @@ namespace {
 
 constexpr Index kChunkSizes[] = {512, 128, 32, 1};
 
-/// until[s]: cost of the rows of the steps before s, run one after the other.
-std::vector<std::int64_t> accumulate_costs(const CsrPattern& pattern, Triangle triangle, const PlanCosts& costs) {
-  std::vector<std::int64_t> until(at(pattern.rows) + 1, 0);
+struct RowCosts {
+  std::vector<std::int64_t> until;  ///< by step: of the rows of the steps before it, run one after the other
+  std::int64_t longest_path = 0;    ///< of rows of which each waits for the one before: no plan is faster
+};
+
+RowCosts find_row_costs(const CsrPattern& pattern, Triangle triangle, const PlanCosts& costs) {
+  RowCosts result;
+  result.until.reserve(at(pattern.rows) + 1);
+  result.until.push_back(0);
+  const auto path = std::make_unique_for_overwrite<std::int64_t[]>(at(pattern.rows));  // by row: that ends there
   for (Index step = 0; step < pattern.rows; ++step) {
     const Index row = triangle == Triangle::lower ? step : pattern.rows - 1 - step;
-    const auto entries = static_cast<std::int64_t>(dependencies(pattern, triangle, row).size());
-    until[at(step) + 1] = until[at(step)] + costs.row + costs.entry * entries;
+    const auto columns = dependencies(pattern, triangle, row);
+    std::int64_t longest = 0;
+    for (const Index column : columns) longest = std::max(longest, path[at(column)]);
+    const std::int64_t own = costs.row + costs.entry * static_cast<std::int64_t>(columns.size());
+    path[at(row)] = longest + own;
+    result.longest_path = std::max(result.longest_path, longest + own);
+    result.until.push_back(result.until.back() + own);
   }
-  return until;
+  return result;
+}
+
+/// A plan is worth its hand-overs where it takes three quarters of the time of one thread at most.
+bool pays(std::int64_t duration, std::int64_t serial) { return 4 * duration < 3 * serial; }
+
+/// The least time of a plan of chunks of `most` rows, whatever waits for what: that of rows and chunks, shared evenly.
+std::int64_t least_duration(Index rows, Index most, int threads, const PlanCosts& costs, std::int64_t serial) {
+  return (serial + costs.chunk * pieces_of(rows, most)) / threads;
 }
 
 /// One way to share the rows.
@@ -82,13 +103,18 @@ Candidate make_candidate(const CsrPattern& pattern, Triangle triangle, Index mos
 ThreadPlan::ThreadPlan(const CsrPattern& pattern, Triangle triangle, int threads, const PlanCosts& costs)
     : order_(at(pattern.rows)) {
   if (threads > 1) {
-    const std::vector<std::int64_t> until_step = accumulate_costs(pattern, triangle, costs);
+    const RowCosts rows = find_row_costs(pattern, triangle, costs);
+    const std::int64_t serial = rows.until.back();
     std::optional<Candidate> best;
     for (const Index most : kChunkSizes) {
-      Candidate candidate = make_candidate(pattern, triangle, most, threads, costs, until_step);
+      const std::int64_t least =
+          std::max(rows.longest_path, least_duration(pattern.rows, most, threads, costs, serial));
+      // Making one takes as long as two or three sweeps: not for a twentieth of one.
+      if (!pays(least, serial) || (best && 20 * best->duration <= 21 * least)) continue;
+      Candidate candidate = make_candidate(pattern, triangle, most, threads, costs, rows.until);
       if (!best || candidate.duration < best->duration) best = std::move(candidate);
     }
-    if (4 * best->duration < 3 * until_step.back()) {
+    if (best && pays(best->duration, serial)) {
       split(triangle, best->chunks, best->schedule, best->cuts, threads);
       return;
     }
