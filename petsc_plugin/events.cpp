@@ -15,6 +15,7 @@ PetscErrorCode register_events() {
   PetscCall(PetscClassIdRegister("TaskDAG", &e.class_id));
   PetscCall(PetscLogEventRegister("TaskDAGSymbolic", e.class_id, &e.symbolic));
   PetscCall(PetscLogEventRegister("TaskDAGNumeric", e.class_id, &e.numeric));
+  PetscCall(PetscLogEventRegister("TaskDAGGrowth", e.class_id, &e.growth));
   PetscCall(PetscLogEventRegister("TaskDAGApply", e.class_id, &e.apply));
   PetscCall(PetscLogEventRegister("TaskDAGMatSOR", e.class_id, &e.mat_sor));
   PetscCall(PetscLogEventRegister("TaskDAGProgram", e.class_id, &e.program));

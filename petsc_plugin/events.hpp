@@ -10,6 +10,7 @@ struct Events {
   PetscClassId class_id = 0;
   PetscLogEvent symbolic = 0;  ///< TaskDAGSymbolic: pattern analysis
   PetscLogEvent numeric = 0;   ///< TaskDAGNumeric: factorisation, or taking new values
+  PetscLogEvent growth = 0;    ///< TaskDAGGrowth: inside that, measuring the growth of a factor
   PetscLogEvent apply = 0;     ///< TaskDAGApply: one application, to one vector or a block
   PetscLogEvent mat_sor = 0;   ///< TaskDAGMatSOR: MatSOR() by us, around these
   PetscLogEvent program = 0;   ///< TaskDAGProgram: inside these, runs of a program of the task engine

@@ -152,12 +152,17 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
     PetscCall(program.begin(events().program, reinterpret_cast<PetscObject>(matrix)));
   }
   growth_ = 0.0;
+  PetscErrorCode logged = PETSC_SUCCESS;
   const PetscErrorCode factored = with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     status_ = factorization_->factor(view.values, space, stream);
-    if (measure_growth_ && status_.ok()) growth_ = factorization_->growth(view.values, space, stream);
+    if (!measure_growth_ || !status_.ok()) return;
+    EventScope measuring;
+    logged = measuring.begin(events().growth, reinterpret_cast<PetscObject>(matrix));
+    growth_ = factorization_->growth(view.values, space, stream);
   });
   if (static_cast<int>(factored) != 0) (void)drop_factor();  // it may hold old values and new ones
   PetscCall(factored);
+  PetscCall(logged);
   // As PETSc's own incomplete factorisations count: one reciprocal per row.
   PetscCall(log_flops(on_cuda(), static_cast<PetscLogDouble>(rows()) + (growth_ > 0.0 ? flops(Apply::full) : 0.0)));
   *failure = to_failure(status_);

@@ -170,6 +170,7 @@ FactorOptions FactorPreconditioner::options() const {
 
 PetscErrorCode FactorPreconditioner::order(Mat matrix) {
   PetscFunctionBegin;
+  if (own().reuse_ordering && ordering_.name == MATORDERINGNATURAL) PetscFunctionReturn(PETSC_SUCCESS);
   if (row_ && own().reuse_ordering) {
     PetscInt ordered = 0;
     PetscInt rows = 0;
@@ -184,6 +185,8 @@ PetscErrorCode FactorPreconditioner::order(Mat matrix) {
         choose_ordering(matrix, own().fill == FillScope::blocks ? 0 : own().levels, settings_.backend, &ordering_));
   else
     PetscCall(guarded([&] { ordering_ = {own().ordering, ""}; }));
+  // Null stands for the natural order: PETSc would fill index sets.
+  if (ordering_.name == MATORDERINGNATURAL) PetscFunctionReturn(PETSC_SUCCESS);
   // Both or none: a row's alone would be taken for an ordering that can be reused.
   IS row = nullptr;
   IS col = nullptr;
