@@ -39,16 +39,16 @@ void subtract_rows(ColumnValues<Width>& difference, const Index* column, const d
       double sums[4][std::size_t{kTogether}] = {};
       do {
         for (int k = 0; k < 4; ++k) {
-          const double* const operand = row_of<Width>(x, column[(e + k) * Step]) + first;
-          for (int c = 0; c < kTogether; ++c) sums[k][c] += value[(e + k) * Step] * operand[c];
+          const double* const operand = row_of<Width>(x, column[std::ptrdiff_t{e + k} * Step]) + first;
+          for (int c = 0; c < kTogether; ++c) sums[k][c] += value[std::ptrdiff_t{e + k} * Step] * operand[c];
         }
         e += 4;
       } while (count - e > 4);
       for (int c = 0; c < kTogether; ++c) result[c] -= (sums[0][c] + sums[1][c]) + (sums[2][c] + sums[3][c]);
     }
     for (; e < count; ++e) {
-      const double* const operand = row_of<Width>(x, column[e * Step]) + first;
-      for (int c = 0; c < kTogether; ++c) result[c] -= value[e * Step] * operand[c];
+      const double* const operand = row_of<Width>(x, column[std::ptrdiff_t{e} * Step]) + first;
+      for (int c = 0; c < kTogether; ++c) result[c] -= value[std::ptrdiff_t{e} * Step] * operand[c];
     }
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -29,12 +30,13 @@ struct RowBefore {
 template <int Step = 1>
 [[gnu::always_inline]] inline double subtract_row(double difference, const Index* column, const double* value,
                                                   Offset count, const double* x, const RowBefore& before = {}) {
+  constexpr std::ptrdiff_t step = Step;
   if (count > 8) {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     do {
-      for (int k = 0; k < 4; ++k) sums[k] += value[k * Step] * x[column[k * Step]];
-      value += 4 * Step;
-      column += 4 * Step;
+      for (int k = 0; k < 4; ++k) sums[k] += value[k * step] * x[column[k * step]];
+      value += 4 * step;
+      column += 4 * step;
       count -= 4;
     } while (count > 4);
     difference -= (sums[0] + sums[1]) + (sums[2] + sums[3]);
@@ -153,8 +155,8 @@ class HostSweep {
       const Index i = Step > 0 ? p : n - 1 - p;
       const Offset count = offsets[i + 1] - offsets[i];
       const double sum = apply_pivot(pivot, i, p, subtract_row<Step>(rhs(i), column, value, count, x, before));
-      column += Step * count;
-      value += Step * count;
+      column += std::ptrdiff_t{Step} * count;
+      value += std::ptrdiff_t{Step} * count;
       x[i] = sum;
       before = {i, sum};
       finite &= is_finite(sum);
