@@ -24,12 +24,12 @@ struct PlanCosts {
 
 /// A static assignment of the rows of a triangular system to threads.
 ///
-/// The tasks are chunks of consecutive rows, of the size for which the expected time is least: long chunks keep the
-/// natural order's memory access, short ones make more parallelism. Every level of the chunks' graph is cut into shares
-/// of balanced cost, at most one per thread; a level too narrow for that has fewer shares. A thread runs its shares
-/// level by level; before a share it waits for those shares of other threads that hold a row which the share needs.
-/// Positions number the rows thread by thread in the order in which they run, so what a thread streams through is
-/// contiguous.
+/// The tasks are chunks of consecutive rows, of the size for which the expected time is least, but for 5 %: long chunks
+/// keep the natural order's memory access, short ones make more parallelism. Every level of the chunks' graph is cut
+/// into shares of balanced cost, at most one per thread; a level too narrow for that has fewer shares. A thread runs
+/// its shares level by level; before a share it waits for those shares of other threads that hold a row which the share
+/// needs. Positions number the rows thread by thread in the order in which they run, so what a thread streams through
+/// is contiguous.
 ///
 /// threads() is 1, whatever was asked for, where the expected time with more threads exceeds 3/4 of the time with one
 /// (narrow levels): then there are no shares, and the rows run in their natural order.
