@@ -107,11 +107,12 @@ class HostSweep {
     bool finite = true;
     for (Index p = 0; p < n; ++p) {
       const Index i = n - 1 - p;
-      const Offset last = offsets_[i + 1] - 1;
+      const Offset count = offsets_[i + 1] - offsets_[i];
+      const Offset last = count > 0 ? offsets_[i + 1] - 1 : 0;
       ColumnValues<Width> values = rhs(i);
       finite &= run_row<Width, -1>(
-          values, columns_ + last, values_ + last, offsets_[i + 1] - offsets_[i],
-          [&](double value) { return apply_pivot(pivot, i, p, value); }, x, i);
+          values, columns_ + last, values_ + last, count, [&](double value) { return apply_pivot(pivot, i, p, value); },
+          x, i);
       emit(i, values);
     }
     return finite;
@@ -146,17 +147,16 @@ class HostSweep {
   bool run_in_order(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) const {
     const Index n = rows();
     const Offset* const offsets = offsets_;
-    const Offset size = entries();
-    const Index* column = columns_ + (Step > 0 ? 0 : size - 1);
-    const double* value = values_ + (Step > 0 ? 0 : size - 1);
+    Offset next = Step > 0 ? 0 : entries() - 1;  // the entry to be read next, −1 where there is none
     RowBefore before;
     bool finite = true;
     for (Index p = 0; p < n; ++p) {
       const Index i = Step > 0 ? p : n - 1 - p;
       const Offset count = offsets[i + 1] - offsets[i];
-      const double sum = apply_pivot(pivot, i, p, subtract_row<Step>(rhs(i), column, value, count, x, before));
-      column += std::ptrdiff_t{Step} * count;
-      value += std::ptrdiff_t{Step} * count;
+      double difference = rhs(i);
+      if (count > 0) difference = subtract_row<Step>(difference, columns_ + next, values_ + next, count, x, before);
+      const double sum = apply_pivot(pivot, i, p, difference);
+      next += Step * count;
       x[i] = sum;
       before = {i, sum};
       finite &= is_finite(sum);
