@@ -112,3 +112,23 @@ run_tests() {
   rm -f "$2"
   ctest --test-dir "$1" -j "$(nproc)" --output-on-failure --output-junit "$2" "${@:3}"
 }
+
+# build_petsc PREFIX NAME CONFIGURE-ARGUMENT...: builds PETSc 3.26.1 (real, double, 32-bit indices) from its source package
+# on PyPI and installs it. NAME: of the configuration, for a folder.
+build_petsc() {
+  local prefix=$1 arch=arch-$2 version=3.26.1 work
+  install_missing build petsc_source || return
+  work=$(mktemp -d) || return
+  (
+    set -e
+    trap 'rm -rf "$work"' EXIT
+    cd "$work"
+    python3 -m pip download --quiet --no-deps --no-binary petsc "petsc==$version" -d .
+    tar xf "petsc-$version.tar.gz"
+    cd "petsc-$version"
+    python3 ./configure --prefix="$prefix" PETSC_ARCH="$arch" --with-cc=mpicc --with-cxx=mpicxx --with-fc=0 \
+      --with-debugging=0 --with-shared-libraries=1 --with-x=0 "${@:3}"
+    make PETSC_DIR="$PWD" PETSC_ARCH="$arch" MAKE_NP="$(nproc)" all
+    make PETSC_DIR="$PWD" PETSC_ARCH="$arch" install
+  )
+}

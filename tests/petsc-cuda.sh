@@ -6,7 +6,6 @@
 #   About ten minutes on two cores. Use it with PKG_CONFIG_PATH=PREFIX/lib/pkgconfig or PETSC_DIR=PREFIX.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../.ci/machine.sh"
-version=3.26.1
 optimise=${PETSC_OPTIMISE:--O2}
 prefix=${1:-${TASKDAG_PETSC_CUDA_PREFIX:-/opt/petsc-cuda}}
 if [ -e "$prefix/lib/libpetsc.so" ]; then
@@ -14,16 +13,5 @@ if [ -e "$prefix/lib/libpetsc.so" ]; then
   exit
 fi
 
-install_missing build petsc_source
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-python3 -m pip download --quiet --no-deps --no-binary petsc "petsc==$version" -d .
-tar xf "petsc-$version.tar.gz"
-cd "petsc-$version"
-python3 ./configure --prefix="$prefix" PETSC_ARCH=arch-cuda --with-cc=mpicc --with-cxx=mpicxx --with-fc=0 \
-  --with-debugging=0 --with-shared-libraries=1 --with-x=0 --with-cuda=1 \
-  --with-cuda-dir="${CUDA_HOME:-/usr/local/cuda}" --with-cuda-arch="${CUDA_ARCHS:-90}" \
-  COPTFLAGS="$optimise" CXXOPTFLAGS="$optimise" CUDAOPTFLAGS="$optimise"
-make PETSC_DIR="$PWD" PETSC_ARCH=arch-cuda MAKE_NP="$(nproc)" all
-make PETSC_DIR="$PWD" PETSC_ARCH=arch-cuda install
+build_petsc "$prefix" cuda --with-cuda=1 --with-cuda-dir="${CUDA_HOME:-/usr/local/cuda}" \
+  --with-cuda-arch="${CUDA_ARCHS:-90}" COPTFLAGS="$optimise" CXXOPTFLAGS="$optimise" CUDAOPTFLAGS="$optimise"
