@@ -9,12 +9,12 @@
 
 namespace taskdag::petsc {
 
-/// Ranks of one node that belong together, this one among them.
+/// Ranks of one node that belong together, this one among them; made by find_group().
 struct RankGroup {
   std::vector<PetscMPIInt> members;  ///< ranks of the communicator, ascending
   PetscMPIInt rank = 0;              ///< this rank there
   /// The first one works for all.
-  [[nodiscard]] bool leads() const { return members.empty() || members.front() == rank; }
+  [[nodiscard]] bool leads() const { return members.front() == rank; }
 };
 
 /// Ranks of a node with the same text, which is no longer than 64 characters, form groups of `most` in the order of

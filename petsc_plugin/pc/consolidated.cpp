@@ -54,20 +54,19 @@ class Consolidated final : public Preconditioner {
   PetscErrorCode reset() override;
 
  private:
-  PetscErrorCode form_groups(Mat matrix);
+  PetscErrorCode form_groups(Mat matrix, RankGroup* mine);
   [[nodiscard]] bool merges() const { return groups_.largest > 1; }
   [[nodiscard]] bool leads() const { return !merges() || merged_.block(); }
 
   std::unique_ptr<Preconditioner> inner_;
   const Settings& settings_;
   Mat whole_ = nullptr;  ///< not owned
-  RankGroup group_;
   Groups groups_;
   MPI_Comm leaders_ = MPI_COMM_NULL;  ///< ranks that lead; null elsewhere, and where nothing is merged
   MergedBlock merged_;
 };
 
-PetscErrorCode Consolidated::form_groups(Mat matrix) {
+PetscErrorCode Consolidated::form_groups(Mat matrix, RankGroup* mine) {
   PetscFunctionBegin;
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(whole_));
   MatrixSource source;
@@ -75,24 +74,25 @@ PetscErrorCode Consolidated::form_groups(Mat matrix) {
   PetscCall(source.inspect(matrix, false));
   PetscCall(find_device(settings_.backend, {source.rows(), source.on_device()}, &device));
   if (device.empty() && settings_.consolidate.mode == Consolidate::on) PetscCall(guarded([&] { device = "host"; }));
-  PetscCall(find_group(comm, device, settings_.consolidate.ranks, &group_));
+  PetscCall(find_group(comm, device, settings_.consolidate.ranks, mine));
 
   PetscMPIInt ranks = 1;
-  const int leads = group_.leads() ? 1 : 0;
-  const int size = static_cast<int>(group_.members.size());
+  const int leads = mine->leads() ? 1 : 0;
+  const int size = static_cast<int>(mine->members.size());
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   groups_.ranks = ranks;
   PetscCallMPI(MPI_Allreduce(&leads, &groups_.groups, 1, MPI_INT, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(&size, &groups_.largest, 1, MPI_INT, MPI_MAX, comm));
-  if (merges()) PetscCallMPI(MPI_Comm_split(comm, leads ? 0 : MPI_UNDEFINED, group_.rank, &leaders_));
+  if (merges()) PetscCallMPI(MPI_Comm_split(comm, leads ? 0 : MPI_UNDEFINED, mine->rank, &leaders_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Consolidated::analyse(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
+  RankGroup mine;
   PetscCall(reset());
-  PetscCall(form_groups(matrix));
-  if (merges()) PetscCall(merged_.take(whole_, group_));
+  PetscCall(form_groups(matrix, &mine));
+  if (merges()) PetscCall(merged_.take(whole_, mine));
   if (!leads()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(inner_->attach(merges() ? merged_.block() : whole_));
   PetscCall(inner_->analyse(merges() ? merged_.block() : matrix, error_if_failure));
@@ -145,7 +145,6 @@ PetscErrorCode Consolidated::reset() {
   PetscCall(inner_->reset());
   PetscCall(merged_.reset());
   if (leaders_ != MPI_COMM_NULL) PetscCallMPI(MPI_Comm_free(&leaders_));
-  group_ = {};
   groups_ = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
