@@ -157,6 +157,8 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
     status_ = factorization_->factor(view.values, space, stream);
     if (!measure_growth_ || !status_.ok()) return;
     EventScope measuring;
+    // The one call of PETSc in such a body: another with_matrix() would convert some matrices again. Its code goes up
+    // below.
     logged = measuring.begin(events().growth, reinterpret_cast<PetscObject>(matrix));
     growth_ = factorization_->growth(view.values, space, stream);
   });

@@ -16,14 +16,19 @@ HostSweep::HostSweep(const CsrPattern& pattern, const Offset* source, Triangle t
           pool),
       forward_(triangle == Triangle::lower),
       levels_(count_levels(pattern, triangle)) {
-  if (threads() > 1) {
-    store_by_positions(pattern, source, triangle);
-  } else if (input == SweepInput::lent) {
+  if (threads() == 1 && input == SweepInput::lent) {
     offsets_ = pattern.row_offsets;
     columns_ = pattern.col_indices;
     source_ = source;
   } else {
-    store_by_rows(pattern, source, triangle);
+    if (threads() > 1) {
+      store_by_positions(pattern, source, triangle);
+    } else {
+      store_by_rows(pattern, source, triangle);
+    }
+    offsets_ = own_offsets_.data();
+    columns_ = own_columns_.get();
+    source_ = own_source_.get();
   }
   if (source_ == nullptr) return;
   own_values_ = std::make_unique_for_overwrite<double[]>(at(entries()));
@@ -48,9 +53,6 @@ void HostSweep::store_by_rows(const CsrPattern& pattern, const Offset* source, T
     column = std::ranges::copy(columns, column).out;
     for (Offset e = begin; e < end; ++e) *from++ = source == nullptr ? e : source[e];
   }
-  offsets_ = own_offsets_.data();
-  columns_ = own_columns_.get();
-  source_ = own_source_.get();
 }
 
 void HostSweep::store_by_positions(const CsrPattern& pattern, const Offset* source, Triangle triangle) {
@@ -76,9 +78,6 @@ void HostSweep::store_by_positions(const CsrPattern& pattern, const Offset* sour
       }
     }
   });
-  offsets_ = own_offsets_.data();
-  columns_ = own_columns_.get();
-  source_ = own_source_.get();
 }
 
 void HostSweep::load(const double* values) {
