@@ -18,7 +18,7 @@ using kernels::Aggregation;
 using kernels::DagClass;
 using kernels::FineDag;
 using kernels::HierarchicalDag;
-using kernels::RowTasks;
+using kernels::RowTaskList;
 
 constexpr Aggregation kAggregations[] = {Aggregation::by_level, Aggregation::sweep_order, Aggregation::concurrency,
                                          Aggregation::locality, Aggregation::greedy};
@@ -182,7 +182,7 @@ TEST(AtaAggregation, LocalityAwareTasksHoldNeighbours) {
 TEST(AtaAggregation, RowsOfAWarpShareTaskLevelAndLanes) {
   for_each_hierarchy([](const FineDag& dag, Aggregation, Index, const std::vector<std::uint8_t>& lanes,
                         const HierarchicalDag& hierarchy) {
-    const RowTasks tasks = kernels::make_row_tasks(dag, hierarchy, lanes);
+    const RowTaskList tasks = kernels::make_row_tasks(dag, hierarchy, lanes);
     ASSERT_EQ(tasks.first.size(), hierarchy.first.size());
     Index position = 0;
     for (Index t = 0; t < hierarchy.tasks(); ++t) {

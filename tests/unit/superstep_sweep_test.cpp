@@ -27,9 +27,9 @@ namespace taskdag {
 namespace {
 
 using kernels::HostSweep;
+using kernels::HostSweepInput;
 using kernels::ScheduledSweep;
 using kernels::SuperstepSweep;
-using kernels::SweepInput;
 
 constexpr SolveSchedule kKinds[] = {SolveSchedule::locking, SolveSchedule::pivotal_path, SolveSchedule::hdagg,
                                     SolveSchedule::level_set, SolveSchedule::point_to_point};
@@ -213,7 +213,7 @@ TEST(HostSweep, ReadsWhatIsLentWhereItStandsWithTheSameBits) {
     for (const int threads : {1, 3}) {
       host::ThreadPool pool(threads);
       for (const bool with_source : {false, true}) {
-        HostSweep sweep(lent, with_source ? backwards.data() : nullptr, triangle, pool, nullptr, SweepInput::lent);
+        HostSweep sweep(lent, with_source ? backwards.data() : nullptr, triangle, pool, nullptr, HostSweepInput::lent);
         sweep.load(with_source ? reversed.data() : values.data());
         EXPECT_EQ(sweep.entries(), lent.entries());
         EXPECT_TRUE(same_bits(solve(sweep, b), expected));

@@ -109,7 +109,7 @@ void HostFactorization::finish_info(const SplitPattern& pattern, std::int64_t by
 ScheduledSweep HostFactorization::make_sweep(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                              std::shared_ptr<const ThreadPlan> plan) const {
   return host::make_sweep(request_, independent_blocks(options_), pattern, source, triangle, *state_->pool,
-                          std::move(plan), kernels::SweepInput::lent);
+                          std::move(plan), kernels::HostSweepInput::lent);
 }
 
 void HostFactorization::take_as_it_is(const CsrPattern& pattern) {

@@ -18,7 +18,7 @@ bool blocks_pay(const RowBlocks* blocks, int cores) {
 
 kernels::ScheduledSweep make_sweep(const ScheduleRequest& request, const RowBlocks* blocks, const CsrPattern& pattern,
                                    const Offset* source, Triangle triangle, ThreadPool& pool,
-                                   std::shared_ptr<const ThreadPlan> plan, kernels::SweepInput input) {
+                                   std::shared_ptr<const ThreadPlan> plan, kernels::HostSweepInput input) {
   const SolveSchedule schedule = settle_host_schedule(request, pattern, triangle, pool);
   if (schedule == SolveSchedule::blocks ||
       (schedule == SolveSchedule::automatic && blocks_pay(blocks, pool.processors()))) {

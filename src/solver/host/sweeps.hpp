@@ -21,7 +21,7 @@ namespace taskdag::host {
 kernels::ScheduledSweep make_sweep(const ScheduleRequest& request, const RowBlocks* blocks, const CsrPattern& pattern,
                                    const Offset* source, Triangle triangle, ThreadPool& pool,
                                    std::shared_ptr<const ThreadPlan> plan = nullptr,
-                                   kernels::SweepInput input = kernels::SweepInput::copied);
+                                   kernels::HostSweepInput input = kernels::HostSweepInput::copied);
 
 /// Adds what the programs of two sweeps have done.
 void add_runs(const std::string& prefix, const kernels::ScheduledSweep& lower, const kernels::ScheduledSweep& upper,

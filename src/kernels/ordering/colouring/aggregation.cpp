@@ -154,9 +154,9 @@ std::vector<char> choose_seeds(const GraphView& graph, const std::vector<Role>& 
 
 }  // namespace
 
-Aggregation aggregate(const GraphView& graph, Index block_size, host::ThreadPool& pool) {
+Aggregates aggregate(const GraphView& graph, Index block_size, host::ThreadPool& pool) {
   const Index rows = graph.nodes;
-  Aggregation result;
+  Aggregates result;
   result.block.assign(at(rows), -1);
   if (const auto grid = find_grid(sample_stencils(graph), rows, block_size)) {
     result.shape = BlockShape::grid;

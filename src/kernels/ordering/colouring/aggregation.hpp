@@ -14,7 +14,7 @@
 namespace taskdag::kernels {
 
 /// Which block each row is in.
-struct Aggregation {
+struct Aggregates {
   BlockShape shape = BlockShape::grown;
   Index blocks = 0;
   std::vector<Index> block;  ///< by row, 0 … blocks − 1; some may have no row
@@ -102,6 +102,6 @@ TASKDAG_HD Index ball_centre(Index rows, Index balls, Index ball) {
 int seed_distance(std::span<const std::int64_t> within, Index balls, Index block_size);
 
 /// Blocks of about `block_size` > 1 rows on the threads of `pool`.
-Aggregation aggregate(const GraphView& graph, Index block_size, host::ThreadPool& pool);
+Aggregates aggregate(const GraphView& graph, Index block_size, host::ThreadPool& pool);
 
 }  // namespace taskdag::kernels

@@ -116,7 +116,7 @@ BlockPlaces place_blocks(std::span<const Index> offsets, std::span<const std::ui
 BlockOrdering order_by_blocks(const GraphView& graph, Index block_size, host::ThreadPool& pool) {
   BlockOrdering result;
   result.block_size = block_size;
-  Aggregation aggregation = aggregate(graph, block_size, pool);
+  Aggregates aggregation = aggregate(graph, block_size, pool);
   result.shape = aggregation.shape;
 
   std::vector<Index> size(at(aggregation.blocks), 0);

@@ -10,13 +10,13 @@
 namespace taskdag::kernels {
 
 HostSweep::HostSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
-                     std::shared_ptr<const ThreadPlan> plan, SweepInput input)
+                     std::shared_ptr<const ThreadPlan> plan, HostSweepInput input)
     : runner_(
           plan == nullptr ? std::make_shared<const ThreadPlan>(pattern, triangle, pool.processors()) : std::move(plan),
           pool),
       forward_(triangle == Triangle::lower),
       levels_(count_levels(pattern, triangle)) {
-  if (threads() == 1 && input == SweepInput::lent) {
+  if (threads() == 1 && input == HostSweepInput::lent) {
     offsets_ = pattern.row_offsets;
     columns_ = pattern.col_indices;
     source_ = source;

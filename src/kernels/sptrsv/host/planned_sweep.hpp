@@ -58,7 +58,7 @@ double apply_pivot(const Pivot& pivot, Index row, Index place, double value) {
 }
 
 /// What becomes of the arrays that a sweep is made of.
-enum class SweepInput {
+enum class HostSweepInput {
   copied,
   /// The pattern is the strict triangle alone. It outlives the sweep, and so does `source` and what load() is given: a
   /// sweep that runs in natural order may read them where they stand.
@@ -75,7 +75,7 @@ class HostSweep {
   /// Takes the strict `triangle` of a square pattern. `source[e]` is where load() finds the value of the pattern's
   /// entry e; null: at e. The pool must outlive the sweep. `plan`: of this triangle, null: the sweep makes its own.
   HostSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
-            std::shared_ptr<const ThreadPlan> plan = nullptr, SweepInput input = SweepInput::copied);
+            std::shared_ptr<const ThreadPlan> plan = nullptr, HostSweepInput input = HostSweepInput::copied);
 
   void load(const double* values);
 

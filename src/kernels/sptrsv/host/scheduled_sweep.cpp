@@ -23,7 +23,7 @@ bool has_barriers(SolveSchedule kind) { return kind == SolveSchedule::hdagg || k
 ScheduledSweep::Sweep ScheduledSweep::make(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                            host::ThreadPool& pool, SolveSchedule schedule,
                                            std::shared_ptr<const ThreadPlan> plan, const engine::StaticOptions& run,
-                                           SweepInput input) {
+                                           HostSweepInput input) {
   const auto run_supersteps = [&](const SuperstepSchedule& supersteps, bool barriers) {
     std::optional<CellWaits> waits;
     if (!barriers) waits = find_cell_waits(supersteps, pattern, triangle);

@@ -24,7 +24,7 @@ class ScheduledSweep {
   /// @throws InvalidInput for a schedule of CUDA
   ScheduledSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
                  SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan = nullptr,
-                 const engine::StaticOptions& run = {}, SweepInput input = SweepInput::copied)
+                 const engine::StaticOptions& run = {}, HostSweepInput input = HostSweepInput::copied)
       : sweep_(make(pattern, source, triangle, pool, schedule, std::move(plan), run, input)), schedule_(schedule) {
     if (schedule == SolveSchedule::automatic) {
       const bool supersteps = std::holds_alternative<SuperstepSweep>(sweep_);
@@ -104,7 +104,7 @@ class ScheduledSweep {
 
   static Sweep make(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
                     SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan, const engine::StaticOptions& run,
-                    SweepInput input);
+                    HostSweepInput input);
 
   Sweep sweep_;
   SolveSchedule schedule_;

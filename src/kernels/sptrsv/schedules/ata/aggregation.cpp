@@ -181,9 +181,9 @@ HierarchicalDag aggregate(const FineDag& dag, Aggregation aggregation, Index gra
   }
 }
 
-RowTasks make_row_tasks(const FineDag& dag, const HierarchicalDag& hierarchy, std::span<const std::uint8_t> lanes) {
+RowTaskList make_row_tasks(const FineDag& dag, const HierarchicalDag& hierarchy, std::span<const std::uint8_t> lanes) {
   constexpr Index kWarp = 32;
-  RowTasks result;
+  RowTaskList result;
   for (Index t = 0; t < hierarchy.tasks(); ++t) {
     const Index end = hierarchy.first[at(t) + 1];
     for (Index p = hierarchy.first[at(t)]; p < end;) {

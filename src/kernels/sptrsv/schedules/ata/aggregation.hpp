@@ -71,11 +71,11 @@ struct alignas(8) RowTask {
   std::uint16_t log2_lanes;
 };
 /// Adaptive task t holds row tasks [first[t], first[t + 1]).
-struct RowTasks {
+struct RowTaskList {
   std::vector<RowTask> task;
   std::vector<Index> first = {0};
 };
-RowTasks make_row_tasks(const FineDag& dag, const HierarchicalDag& hierarchy, std::span<const std::uint8_t> lanes);
+RowTaskList make_row_tasks(const FineDag& dag, const HierarchicalDag& hierarchy, std::span<const std::uint8_t> lanes);
 
 /// The shapes that the paper sorts its results by (section IV-A).
 enum class DagClass {

@@ -19,7 +19,7 @@ struct NoWork {
 double measure_launch(RunMode mode, cudaStream_t stream) {
   constexpr Index kTasks = 256;
   HierarchicalDag chain;
-  RowTasks rows;
+  RowTaskList rows;
   for (Index t = 0; t < kTasks; ++t) {
     chain.order.push_back(t);
     chain.first.push_back(t + 1);

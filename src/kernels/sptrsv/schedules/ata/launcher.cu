@@ -40,7 +40,7 @@ class NothingToRun final : public CoarseLauncher {
 
 }  // namespace
 
-DeviceTasks::DeviceTasks(const HierarchicalDag& hierarchy, const RowTasks& rows, cudaStream_t stream)
+DeviceTasks::DeviceTasks(const HierarchicalDag& hierarchy, const RowTaskList& rows, cudaStream_t stream)
     : order(hierarchy.order.size(), stream),
       task(rows.task.size(), stream),
       first(rows.first.size(), stream),

@@ -35,7 +35,7 @@ struct KernelSet {
 
 /// Device memory of the tasks.
 struct DeviceTasks {
-  DeviceTasks(const HierarchicalDag& hierarchy, const RowTasks& rows, cudaStream_t stream);
+  DeviceTasks(const HierarchicalDag& hierarchy, const RowTaskList& rows, cudaStream_t stream);
   cuda::DeviceArray<Index> order;   ///< position → row
   cuda::DeviceArray<RowTask> task;  ///< by row task
   cuda::DeviceArray<Index> first;   ///< adaptive task → first row task, one more at the end
