@@ -9,6 +9,7 @@
 #include "mat/with_pattern.hpp"
 #include "option_checks.hpp"
 #include "ordering/attached_blocks.hpp"
+#include "ordering/matrix_prefix.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdagpetsc.h"
 
@@ -51,7 +52,7 @@ PetscErrorCode order_nodes(Mat matrix, PetscInt block_size, const std::vector<In
   PetscInt stored = 1;
   PetscCall(stored_block_size(matrix, &stored));
   MulticolourOptions colours;
-  if (block_size == 1) PetscCall(read_color_form(&colours.form));
+  if (block_size == 1) PetscCall(read_color_form(matrix, &colours.form));
   PetscCall(with_node_pattern(matrix, [&](const Context& context, const CsrPattern& nodes) {
     const double share = static_cast<double>(nodes.rows) / begins.back();
     BlockOrderingOptions options;
@@ -70,7 +71,7 @@ PetscErrorCode order_nodes(Mat matrix, PetscInt block_size, const std::vector<In
 PetscErrorCode order_rows(Mat matrix, PetscInt block_size, const BackendSettings* wanted, NewOrdering* ordering) {
   PetscFunctionBegin;
   MulticolourOptions colours;
-  if (block_size == 1) PetscCall(read_color_form(&colours.form));
+  if (block_size == 1) PetscCall(read_color_form(matrix, &colours.form));
   PetscCall(with_pattern(
       matrix, true, wanted, [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
         ordering->emplace(block_size == 1
@@ -86,7 +87,7 @@ PetscErrorCode order_rows(Mat matrix, PetscInt block_size, const BackendSettings
 /// Rows of a block as the options say.
 PetscErrorCode block_size_of(Mat matrix, PetscInt* size) {
   PetscFunctionBegin;
-  PetscCall(read_bmc_block_size(size));
+  PetscCall(read_bmc_block_size(matrix, size));
   PetscInt rows = 0;
   PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
   PetscCall(check_fits(rows, "rows"));
@@ -143,19 +144,23 @@ PetscErrorCode order_bmc_on(Mat matrix, PetscInt block_size, const BackendSettin
 OptionRow color_form_row() {
   return {"-taskdag_color_form", to_string(ColourForm::automatic), join(form_names),
           "Colours of the ordering " MATORDERINGTASKDAGCOLOR
-          ": by a hash (auto: the same), or by tasks that speculate, which give other colours in each run; without "
-          "prefix"};
+          ": by a hash (auto: the same), or by tasks that speculate, which give other colours in each run; with the "
+          "matrix' prefix or without"};
 }
 
-PetscErrorCode read_color_form(ColourForm* form) {
+PetscErrorCode read_color_form(Mat matrix, ColourForm* form) {
   PetscFunctionBegin;
   std::optional<OptionRow> option;
   PetscCall(guarded([&] { option = color_form_row(); }));
   auto value = static_cast<PetscInt>(*form);
-  // A title of its own: PETSc prints the help under each title once.
-  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for the ordering taskdag_color", "Mat");
-  PetscCall(read_list(PetscOptionsObject, *option, form_names, &value));
-  PetscOptionsEnd();
+  PetscCall(read_with_prefixes(matrix, [&](const char* prefix) {
+    PetscFunctionBegin;
+    // A title of its own: PETSc prints the help under each title once.
+    PetscOptionsBegin(PETSC_COMM_SELF, prefix, "TaskDAG options for the ordering taskdag_color", "Mat");
+    PetscCall(read_list(PetscOptionsObject, *option, form_names, &value));
+    PetscOptionsEnd();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   *form = static_cast<ColourForm>(value);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -163,23 +168,27 @@ PetscErrorCode read_color_form(ColourForm* form) {
 OptionRow bmc_block_size_row() {
   return {"-taskdag_bmc_block_size", "256, less for fewer than 65536 rows", "1 or more",
           "Rows in a block of the ordering " MATORDERINGTASKDAGBMC
-          " where -pc_taskdag_bmc_block_size does not count; without "
-          "prefix"};
+          " where -pc_taskdag_bmc_block_size does not count; with the matrix' "
+          "prefix or without"};
 }
 
-PetscErrorCode read_bmc_block_size(PetscInt* rows) {
+PetscErrorCode read_bmc_block_size(Mat matrix, PetscInt* rows) {
   PetscFunctionBegin;
   std::optional<OptionRow> option;
-  PetscBool given = PETSC_FALSE;
   PetscCall(guarded([&] { option = bmc_block_size_row(); }));
   *rows = 0;
-  // A title of its own: PETSc prints the help under each title once.
-  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for all orderings", "Mat");
-  PetscCall(check_int(PetscOptionsObject, *option));
-  PetscCall(PetscOptionsInt(option->name, option->help.c_str(), nullptr, *rows, rows, &given));
-  PetscCheck(!given || *rows >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %" PetscInt_FMT,
-             option->name, option->range.c_str(), *rows);
-  PetscOptionsEnd();
+  PetscCall(read_with_prefixes(matrix, [&](const char* prefix) {
+    PetscFunctionBegin;
+    PetscBool given = PETSC_FALSE;
+    // A title of its own: PETSc prints the help under each title once.
+    PetscOptionsBegin(PETSC_COMM_SELF, prefix, "TaskDAG options for all orderings", "Mat");
+    PetscCall(check_int(PetscOptionsObject, *option));
+    PetscCall(PetscOptionsInt(option->name, option->help.c_str(), nullptr, *rows, rows, &given));
+    PetscCheck(!given || *rows >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %" PetscInt_FMT,
+               option->name, option->range.c_str(), *rows);
+    PetscOptionsEnd();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

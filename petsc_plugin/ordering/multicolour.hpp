@@ -21,12 +21,12 @@ PetscErrorCode order_bmc(Mat matrix, MatOrderingType type, IS* row, IS* col);
 PetscErrorCode order_color_on(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col);
 PetscErrorCode order_bmc_on(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col);
 
-/// -taskdag_color_form.
+/// -taskdag_color_form; the option is read as matrix_prefix.hpp says.
 OptionRow color_form_row();
-PetscErrorCode read_color_form(ColourForm* form);
+PetscErrorCode read_color_form(Mat matrix, ColourForm* form);
 
-/// -taskdag_bmc_block_size; a value of 0: not given.
+/// -taskdag_bmc_block_size, read likewise; a value of 0: not given.
 OptionRow bmc_block_size_row();
-PetscErrorCode read_bmc_block_size(PetscInt* rows);
+PetscErrorCode read_bmc_block_size(Mat matrix, PetscInt* rows);
 
 }  // namespace taskdag::petsc

@@ -79,9 +79,9 @@ PetscErrorCode show_ordering_options() {
   PetscInt rows = 0;
   OrderingOptions rcm;
   ColourForm color = ColourForm::automatic;
-  PetscCall(read_rcm(&rcm));
-  PetscCall(read_color_form(&color));
-  PetscCall(read_bmc_block_size(&rows));
+  PetscCall(read_rcm(nullptr, &rcm));
+  PetscCall(read_color_form(nullptr, &color));
+  PetscCall(read_bmc_block_size(nullptr, &rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

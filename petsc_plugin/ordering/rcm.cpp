@@ -6,6 +6,7 @@
 
 #include "mat/indices.hpp"
 #include "mat/with_pattern.hpp"
+#include "ordering/matrix_prefix.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -19,14 +20,15 @@ constexpr std::array<const char*, 4> scheduler_names = {"auto", "timesliced", "m
 struct RcmRows {
   OptionRow form{"-taskdag_rcm_form", to_string(OrderingOptions{}.form), join(form_names),
                  "Ordering taskdag_rcm by the library's own walk (auto: the same) or by the task engine; one "
-                 "permutation; without prefix"};
+                 "permutation; with the matrix' prefix or without"};
   OptionRow sort{"-taskdag_rcm_sort", to_string(OrderingOptions{}.sort), join(sort_names),
                  "Form tasks: levels sorted by tasks, by a library, or made by the calling thread and sorted by a "
-                 "library; without prefix"};
+                 "library; with the matrix' prefix or without"};
   OptionRow steps{"-taskdag_rcm_steps", to_string(OrderingOptions{}.steps), join(step_names),
-                  "Form tasks, sort bitonic or cub: what comes next waits for a phase or a dependency; without prefix"};
+                  "Form tasks, sort bitonic or cub: what comes next waits for a phase or a dependency; with the "
+                  "matrix' prefix or without"};
   OptionRow scheduler{"-taskdag_rcm_scheduler", engine::to_string(OrderingOptions{}.scheduler), join(scheduler_names),
-                      "Form tasks: scheduler of the task engine; without prefix"};
+                      "Form tasks: scheduler of the task engine; with the matrix' prefix or without"};
 };
 
 template <class Choice>
@@ -39,6 +41,18 @@ PetscErrorCode read_choice(OptionItems items, const OptionRow& row, std::span<co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode read_all(const char* prefix, const RcmRows& rows, OrderingOptions* options) {
+  PetscFunctionBegin;
+  // A title of its own: PETSc prints the help under each title once.
+  PetscOptionsBegin(PETSC_COMM_SELF, prefix, "TaskDAG options for the ordering taskdag_rcm", "Mat");
+  PetscCall(read_choice(PetscOptionsObject, rows.form, form_names, &options->form));
+  PetscCall(read_choice(PetscOptionsObject, rows.sort, sort_names, &options->sort));
+  PetscCall(read_choice(PetscOptionsObject, rows.steps, step_names, &options->steps));
+  PetscCall(read_choice(PetscOptionsObject, rows.scheduler, scheduler_names, &options->scheduler));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 }  // namespace
 
 std::vector<OptionRow> rcm_rows() {
@@ -46,17 +60,11 @@ std::vector<OptionRow> rcm_rows() {
   return {rows.form, rows.sort, rows.steps, rows.scheduler};
 }
 
-PetscErrorCode read_rcm(OrderingOptions* options) {
+PetscErrorCode read_rcm(Mat matrix, OrderingOptions* options) {
   PetscFunctionBegin;
   std::optional<RcmRows> rows;
   PetscCall(guarded([&] { rows.emplace(); }));
-  // A title of its own: PETSc prints the help under each title once.
-  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for the ordering taskdag_rcm", "Mat");
-  PetscCall(read_choice(PetscOptionsObject, rows->form, form_names, &options->form));
-  PetscCall(read_choice(PetscOptionsObject, rows->sort, sort_names, &options->sort));
-  PetscCall(read_choice(PetscOptionsObject, rows->steps, step_names, &options->steps));
-  PetscCall(read_choice(PetscOptionsObject, rows->scheduler, scheduler_names, &options->scheduler));
-  PetscOptionsEnd();
+  PetscCall(read_with_prefixes(matrix, [&](const char* prefix) { return read_all(prefix, *rows, options); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,7 +74,7 @@ PetscErrorCode order_rcm(Mat matrix, MatOrderingType, IS* row, IS* col) {
   std::vector<Index> order;
   OrderingOptions options;
   OrderingTimes times;
-  PetscCall(read_rcm(&options));
+  PetscCall(read_rcm(matrix, &options));
   PetscCall(find_nodes(matrix, &nodes));
   if (nodes.empty())
     PetscCall(with_pattern(matrix, true, nullptr,

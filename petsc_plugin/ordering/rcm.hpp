@@ -13,8 +13,8 @@ namespace taskdag::petsc {
 
 /// The form, its sort, its steps and its scheduler: -taskdag_rcm_….
 std::vector<OptionRow> rcm_rows();
-/// Reads them; what is not given stays.
-PetscErrorCode read_rcm(OrderingOptions* options);
+/// Reads them, as matrix_prefix.hpp says; what is not given stays.
+PetscErrorCode read_rcm(Mat matrix, OrderingOptions* options);
 
 /// For MatGetOrdering(). Works on the GPU, from the device's arrays, where the matrix lies there; else on host threads.
 /// Rows and columns get the same ordering. A matrix that stores one triangle only gives the same one as the full

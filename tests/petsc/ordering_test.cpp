@@ -182,6 +182,27 @@ TEST(BlockOrdering, EachSolverMayHaveItsOwnBlockSize) {
             "taskdag_bmc: 256 blocks of about 16 rows (grid), 2 colours");
 }
 
+TEST(BlockOrdering, AMatrixMayHaveItsOwnBlockSize) {
+  const OwnedMat a = make_local_matrix(poisson(64));
+  const std::string ours =
+      "-ksp_type cg -pc_type taskdag -pc_taskdag_type icc -pc_taskdag_backend host "
+      "-pc_taskdag_ordering taskdag_bmc -taskdag_bmc_block_size 64 -flow_taskdag_bmc_block_size 16";
+  EXPECT_EQ(ordering_line(converged(a, ours).view), "taskdag_bmc: 64 blocks of about 64 rows (grid), 2 colours")
+      << "another matrix' prefix";
+  PETSC_OK(MatSetOptionsPrefix(a, "flow_"));
+  EXPECT_EQ(ordering_line(converged(a, ours).view), "taskdag_bmc: 256 blocks of about 16 rows (grid), 2 colours");
+  EXPECT_NE(solve(a,
+                  "-pc_type taskdag -flow_taskdag_rcm_form task -pc_taskdag_backend host "
+                  "-pc_taskdag_ordering taskdag_rcm")
+                .message.find("-taskdag_rcm_form must be auto, walk, tasks, not \"task\""),
+            std::string::npos);
+  EXPECT_NE(solve(a,
+                  "-pc_type taskdag -flow_taskdag_color_form random -pc_taskdag_backend host "
+                  "-pc_taskdag_ordering taskdag_color")
+                .message.find("-taskdag_color_form must be auto, hashed, speculative, not \"random\""),
+            std::string::npos);
+}
+
 TEST(Ordering, ChosenAutomaticallyIsTheNaturalOneOnTheHost) {
   const OwnedMat a = make_local_matrix(poisson(120));
   const std::string ours = "-ksp_type cg -pc_type taskdag -pc_taskdag_type icc ";
