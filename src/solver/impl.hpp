@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "taskdag/block_jacobi.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/factorization.hpp"
 #include "taskdag/jacobi.hpp"
@@ -82,6 +83,20 @@ class Jacobi::Impl {
   std::int64_t bytes = 0;
 };
 
+class BlockJacobi::Impl {
+ public:
+  virtual ~Impl() = default;
+  virtual FactorStatus update_values(const CsrView& a, MemorySpace space, Stream stream) = 0;
+  virtual void apply(const double* b, double* x, MemorySpace space, bool transposed, Stream stream) = 0;
+  virtual void iterate(const double* b, double* x, MemorySpace space, Stream stream) = 0;
+  virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above
+  virtual void refuse_capture(Stream stream, const char* what) const = 0;
+  BlockJacobiInfo info;
+  bool keeps_matrix = false;  ///< this and the next two are the facade's
+  bool has_values = false;    ///< all of the last update's, not some
+  bool tried = false;
+};
+
 class Sor::Impl {
  public:
   virtual ~Impl() = default;
@@ -108,6 +123,8 @@ std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const Cs
                                                         std::span<const Index> row_order,
                                                         std::span<const Index> col_order);
 std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, const JacobiOptions&);
+std::unique_ptr<BlockJacobi::Impl> make_block_jacobi(const Context&, const CsrPattern&, const JacobiBlocks&,
+                                                     const BlockJacobiOptions&);
 std::unique_ptr<Sor::Impl> make_sor(const Context&, const CsrPattern&, const SorOptions&, std::span<const Index> order);
 }  // namespace host
 
@@ -118,6 +135,8 @@ std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const Cs
                                                         const FactorOptions&, std::span<const Index> row_order,
                                                         std::span<const Index> col_order, Stream);
 std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, MemorySpace, const JacobiOptions&, Stream);
+std::unique_ptr<BlockJacobi::Impl> make_block_jacobi(const Context&, const CsrPattern&, MemorySpace,
+                                                     const JacobiBlocks&, const BlockJacobiOptions&, Stream);
 std::unique_ptr<Sor::Impl> make_sor(const Context&, const CsrPattern&, MemorySpace, const SorOptions&,
                                     std::span<const Index> order, Stream);
 }  // namespace cuda

@@ -46,4 +46,8 @@ void host_jacobi_sweep(const CsrView& a, const double* scale, double weight, con
   });
 }
 
+void host_jacobi_residual(const CsrView& a, const double* b, const double* x, double* r, host::ThreadPool& pool) {
+  for_rows(a.pattern.rows, pool, [&](Index i) { r[i] = residual_row(host::SingleThread(), a, i, x, b[i]); });
+}
+
 }  // namespace taskdag::kernels

@@ -15,4 +15,7 @@ Index host_jacobi_scale(const CsrView& a, const JacobiOptions& options, host::Th
 void host_jacobi_sweep(const CsrView& a, const double* scale, double weight, const double* b, const double* x,
                        double* y, const RowCut& cut, bool backward, host::ThreadPool& pool);
 
+/// r = b − A x, r apart from both.
+void host_jacobi_residual(const CsrView& a, const double* b, const double* x, double* r, host::ThreadPool& pool);
+
 }  // namespace taskdag::kernels

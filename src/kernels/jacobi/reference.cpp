@@ -33,7 +33,7 @@ std::vector<double> reference_jacobi(const CsrView& a, const JacobiOptions& opti
   }
   std::vector<double> x = guess.empty() ? std::vector<double>(n, 0.0) : guess;
   for (int sweep = 0; sweep < options.sweeps; ++sweep) {
-    const double weight = jacobi_weight(options, sweep);
+    const double weight = jacobi_weight(options.weights, options.sweeps, sweep);
     std::vector<double> residual(b);
     for (std::size_t i = 0; i < n; ++i) {
       for (Offset e = a.pattern.row_offsets[i]; e < a.pattern.row_offsets[i + 1]; ++e) {

@@ -60,15 +60,20 @@ TASKDAG_HD double jacobi_inverse(double d, bool absolute) {
   return 1.0 / (absolute && d < 0 ? -d : d);
 }
 
-/// x_i + scale · (b_i − Σ_j a_ij x_j), with scale = damping / d_i.
-/// Group: the threads that share a row: rank(), size(), sum(value).
+/// b_i − Σ_j a_ij x_j. Group: the threads that share a row: rank(), size(), sum(value).
 template <class Group>
-TASKDAG_HD double jacobi_row(const Group& group, const CsrView& a, Index i, const double* x, double b, double scale) {
+TASKDAG_HD double residual_row(const Group& group, const CsrView& a, Index i, const double* x, double b) {
   double sum = 0.0;
   for (Offset e = a.pattern.row_offsets[i] + group.rank(); e < a.pattern.row_offsets[i + 1]; e += group.size()) {
     sum += a.values[e] * x[a.pattern.col_indices[e]];
   }
-  return x[i] + scale * (b - group.sum(sum));
+  return b - group.sum(sum);
+}
+
+/// x_i + scale · (b_i − Σ_j a_ij x_j), with scale = damping / d_i.
+template <class Group>
+TASKDAG_HD double jacobi_row(const Group& group, const CsrView& a, Index i, const double* x, double b, double scale) {
+  return x[i] + scale * residual_row(group, a, i, x, b);
 }
 
 }  // namespace taskdag::kernels

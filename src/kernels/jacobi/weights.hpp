@@ -9,11 +9,11 @@
 
 namespace taskdag::kernels {
 
-/// Of sweep number `sweep` of options.sweeps, counted from 0. The reciprocal zeros of Chebyshev's polynomial of the
+/// Of sweep number `sweep` of `sweeps`, counted from 0. The reciprocal zeros of Chebyshev's polynomial of the
 /// fourth kind on [0, 1] (Lottes 2022), the smallest first: products of few factors then grow nowhere.
-inline double jacobi_weight(const JacobiOptions& options, int sweep) {
-  if (options.weights == JacobiWeights::constant) return 1.0;
-  const double sine = std::sin(std::numbers::pi * (options.sweeps - sweep) / (2.0 * options.sweeps + 1.0));
+inline double jacobi_weight(JacobiWeights weights, int sweeps, int sweep) {
+  if (weights == JacobiWeights::constant) return 1.0;
+  const double sine = std::sin(std::numbers::pi * (sweeps - sweep) / (2.0 * sweeps + 1.0));
   return 1.0 / (sine * sine);
 }
 

@@ -22,6 +22,10 @@ std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const Cs
 std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, MemorySpace, const JacobiOptions&, Stream) {
   refuse();
 }
+std::unique_ptr<BlockJacobi::Impl> make_block_jacobi(const Context&, const CsrPattern&, MemorySpace,
+                                                     const JacobiBlocks&, const BlockJacobiOptions&, Stream) {
+  refuse();
+}
 std::unique_ptr<Sor::Impl> make_sor(const Context&, const CsrPattern&, MemorySpace, const SorOptions&,
                                     std::span<const Index>, Stream) {
   refuse();

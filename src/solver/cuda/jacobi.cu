@@ -305,7 +305,9 @@ class CudaJacobi final : public Jacobi::Impl {
     }
   }
 
-  [[nodiscard]] double weight(int sweep) const { return kernels::jacobi_weight(options_, sweep); }
+  [[nodiscard]] double weight(int sweep) const {
+    return kernels::jacobi_weight(options_.weights, options_.sweeps, sweep);
+  }
 
   /// Whether sweep number k begins with the last rows.
   [[nodiscard]] bool turns(int k) const { return form == JacobiForm::turning && k % 2 == 1; }

@@ -139,7 +139,9 @@ class HostJacobi final : public Jacobi::Impl {
  private:
   /// Whether sweep number k begins with the last rows.
   [[nodiscard]] bool turns(int k) const { return form == JacobiForm::turning && k % 2 == 1; }
-  [[nodiscard]] double weight(int sweep) const { return kernels::jacobi_weight(options_, sweep); }
+  [[nodiscard]] double weight(int sweep) const {
+    return kernels::jacobi_weight(options_.weights, options_.sweeps, sweep);
+  }
   [[nodiscard]] kernels::RowCut cut() const { return {options_.part_entries, options_.long_row}; }
 
   void make_tiles() {
