@@ -280,7 +280,7 @@ module taskdagpetsc
       type(c_ptr), intent(out) :: weights
     end function
 
-    ! What the sweeps divide by (-pc_taskdag_jacobi_type). diagonal, rowmax, rowsum or rowl1.
+    ! What the sweeps divide by (-pc_taskdag_jacobi_type). diagonal, rowmax, rowsum, rowl1 or block.
     integer(c_int) function PCTaskDAGJacobiSetType(pc, type) bind(C, name='PCTaskDAGJacobiSetType')
       import
       integer(c_intptr_t), value :: pc
@@ -352,6 +352,30 @@ module taskdagpetsc
       import
       integer(c_intptr_t), value :: pc
       PetscInt, intent(out) :: entries
+    end function
+
+    ! Where the blocks of the type block come from (-pc_taskdag_jacobi_blocks). auto, graph or matrix.
+    integer(c_int) function PCTaskDAGJacobiSetBlocks(pc, blocks) bind(C, name='PCTaskDAGJacobiSetBlocks')
+      import
+      integer(c_intptr_t), value :: pc
+      character(kind=c_char), intent(in) :: blocks(*)
+    end function
+    integer(c_int) function PCTaskDAGJacobiGetBlocks(pc, blocks) bind(C, name='PCTaskDAGJacobiGetBlocks')
+      import
+      integer(c_intptr_t), value :: pc
+      type(c_ptr), intent(out) :: blocks
+    end function
+
+    ! The rows that a block of the graph is to have (-pc_taskdag_jacobi_block_size), 0 to 32. 0: 8.
+    integer(c_int) function PCTaskDAGJacobiSetBlockSize(pc, rows) bind(C, name='PCTaskDAGJacobiSetBlockSize')
+      import
+      integer(c_intptr_t), value :: pc
+      PetscInt, value :: rows
+    end function
+    integer(c_int) function PCTaskDAGJacobiGetBlockSize(pc, rows) bind(C, name='PCTaskDAGJacobiGetBlockSize')
+      import
+      integer(c_intptr_t), value :: pc
+      PetscInt, intent(out) :: rows
     end function
 
     ! What SOR adds to diagonal entries (-pc_taskdag_sor_diagonal_shift). Nothing below 0 counts with omega 1, as in

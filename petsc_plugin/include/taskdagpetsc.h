@@ -178,7 +178,7 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetDamping(PC pc, PetscReal* damp
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetWeights(PC pc, const char weights[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetWeights(PC pc, const char* weights[]);
 
-/** What the sweeps divide by (`-pc_taskdag_jacobi_type`). diagonal, rowmax, rowsum or rowl1. */
+/** What the sweeps divide by (`-pc_taskdag_jacobi_type`). diagonal, rowmax, rowsum, rowl1 or block. */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetType(PC pc, const char type[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetType(PC pc, const char* type[]);
 
@@ -207,6 +207,14 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetPartEntries(PC pc, PetscInt* e
  */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetLongRow(PC pc, PetscInt entries);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetLongRow(PC pc, PetscInt* entries);
+
+/** Where the blocks of the type block come from (`-pc_taskdag_jacobi_blocks`). auto, graph or matrix. */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetBlocks(PC pc, const char blocks[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetBlocks(PC pc, const char* blocks[]);
+
+/** The rows that a block of the graph is to have (`-pc_taskdag_jacobi_block_size`), 0 to 32. 0: 8. */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetBlockSize(PC pc, PetscInt rows);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetBlockSize(PC pc, PetscInt* rows);
 
 /* Of SOR; what PETSc's PCSOR functions set comes by those. */
 

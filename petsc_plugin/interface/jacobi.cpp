@@ -110,7 +110,7 @@ PetscErrorCode PCTaskDAGJacobiGetDamping(PC pc, PetscReal* damping) {
   Level: advanced
 
   Note:
-  diagonal, rowmax, rowsum or rowl1.
+  diagonal, rowmax, rowsum, rowl1 or block.
 
 .seealso: `PCTASKDAG`, `PCTaskDAGJacobiGetType()`
 @*/
@@ -139,7 +139,7 @@ PetscErrorCode PCTaskDAGJacobiSetType(PC pc, const char type[]) {
 PetscErrorCode PCTaskDAGJacobiGetType(PC pc, const char* type[]) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscCall(get_setting(pc, type, [](const Settings& settings) { return jacobi_type_name(settings.jacobi.diagonal); }));
+  PetscCall(get_setting(pc, type, jacobi_type_name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

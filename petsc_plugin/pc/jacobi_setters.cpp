@@ -14,7 +14,7 @@ PetscErrorCode set_type(PC pc, PCJacobiType type) {
 
 PetscErrorCode get_type(PC pc, PCJacobiType* type) {
   PetscFunctionBegin;
-  const char* const name = jacobi_type_name(settings_of(pc).jacobi.diagonal);
+  const char* const name = jacobi_type_name(settings_of(pc));
   PetscInt place = 0;
   PetscBool found = PETSC_FALSE;
   PetscInt count = 0;

@@ -15,8 +15,13 @@
 namespace taskdag::petsc {
 namespace {
 
-// In the order of the enumerations.
-constexpr std::array<const char*, 4> diagonal_names = {"diagonal", "rowmax", "rowsum", "rowl1"};
+// In the order of the enumerations; behind the diagonals block Jacobi, which is a preconditioner of its own.
+constexpr std::array<const char*, 5> type_names = {"diagonal", "rowmax", "rowsum", "rowl1", "block"};
+constexpr std::size_t block_place = type_names.size() - 1;
+
+std::size_t place_of_type(const Settings& settings) {
+  return settings.block_jacobi.used ? block_place : static_cast<std::size_t>(settings.jacobi.diagonal);
+}
 
 constexpr std::array<const char*, 9> form_names = {"auto",        "kernels",    "turning", "stages-phases", "stages",
                                                    "checkpoints", "autonomous", "tiles",   "resident"};
@@ -31,11 +36,10 @@ struct JacobiRows {
   OptionRow weights{"-pc_taskdag_jacobi_weights", to_string(JacobiOptions{}.weights), join(weight_names),
                     "Weights of several sweeps: all the same, or those of a Chebyshev polynomial, for smoothing; its "
                     "damping is the inverse of the largest eigenvalue, 1 with rowl1"};
-  OptionRow diagonal{
-      "-pc_taskdag_jacobi_type", diagonal_names[static_cast<std::size_t>(JacobiOptions{}.diagonal)],
-      join(diagonal_names),
-      "What Jacobi divides by: the diagonal, a row's largest absolute value, its sum, or the diagonal and the "
-      "absolute values beside it"};
+  OptionRow type{"-pc_taskdag_jacobi_type", type_names[static_cast<std::size_t>(JacobiOptions{}.diagonal)],
+                 join(type_names),
+                 "What Jacobi divides by: the diagonal, a row's largest absolute value, its sum, the diagonal and the "
+                 "absolute values beside it, or dense diagonal blocks"};
   OptionRow l1_scale{"-pc_taskdag_jacobi_rowl1_scale", number(JacobiOptions{}.l1_scale), "0 to 1",
                      "With rowl1: factor on the absolute values beside the diagonal"};
   OptionRow absolute{"-pc_taskdag_jacobi_abs", to_text(JacobiOptions{}.absolute), "true, false",
@@ -248,12 +252,13 @@ PetscErrorCode JacobiPreconditioner::write_trace() const {
 }  // namespace
 
 std::unique_ptr<Preconditioner> make_jacobi(const Settings& settings) {
+  if (settings.block_jacobi.used) return make_block_jacobi(settings);
   return std::make_unique<JacobiPreconditioner>(settings);
 }
 
 std::vector<OptionRow> jacobi_rows() {
   const JacobiRows rows;
-  return {rows.sweeps,   rows.damping, rows.weights,      rows.diagonal, rows.l1_scale,
+  return {rows.sweeps,   rows.damping, rows.weights,      rows.type,    rows.l1_scale,
           rows.absolute, rows.form,    rows.part_entries, rows.long_row};
 }
 
@@ -275,9 +280,10 @@ PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
   auto weights = static_cast<PetscInt>(jacobi.weights);
   PetscCall(read_list(PetscOptionsObject, rows->weights, weight_names, &weights));
   jacobi.weights = static_cast<JacobiWeights>(weights);
-  auto diagonal = static_cast<PetscInt>(jacobi.diagonal);
-  PetscCall(read_list(PetscOptionsObject, rows->diagonal, diagonal_names, &diagonal));
-  jacobi.diagonal = static_cast<JacobiDiagonal>(diagonal);
+  auto type = static_cast<PetscInt>(place_of_type(*settings));
+  PetscCall(read_list(PetscOptionsObject, rows->type, type_names, &type));
+  settings->block_jacobi.used = type == static_cast<PetscInt>(block_place);
+  if (!settings->block_jacobi.used) jacobi.diagonal = static_cast<JacobiDiagonal>(type);
   const OptionRow& l1_scale = rows->l1_scale;
   PetscCall(check_real(PetscOptionsObject, l1_scale));
   PetscCall(
@@ -301,7 +307,7 @@ bool jacobi_iterates(const Settings& settings) {
   return settings.jacobi.sweeps > 1 && settings.jacobi.weights == JacobiWeights::chebyshev;
 }
 
-const char* jacobi_type_name(JacobiDiagonal diagonal) { return diagonal_names.at(static_cast<std::size_t>(diagonal)); }
+const char* jacobi_type_name(const Settings& settings) { return type_names.at(place_of_type(settings)); }
 
 bool same_jacobi(const Settings& a, const Settings& b) {
   const auto tied = [](const JacobiOptions& o) {

@@ -1,5 +1,5 @@
 /// \file
-/// -pc_taskdag_type jacobi: damped Jacobi sweeps.
+/// -pc_taskdag_type jacobi: damped Jacobi sweeps; those with blocks are in block_jacobi_type.hpp.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ bool jacobi_iterates(const Settings& settings);
 std::vector<OptionRow> jacobi_rows();
 PetscErrorCode read_jacobi(OptionItems items, Settings* settings);
 /// As -pc_taskdag_jacobi_type names it.
-const char* jacobi_type_name(JacobiDiagonal diagonal);
+const char* jacobi_type_name(const Settings& settings);
 bool same_jacobi(const Settings& a, const Settings& b);
 
 /// PETSc's own setters and getters, PCJacobiSetType() and so on, reach this preconditioner as well.

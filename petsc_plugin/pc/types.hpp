@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "options.hpp"
+#include "pc/block_jacobi_type.hpp"
 #include "pc/consolidated.hpp"
 #include "pc/eisenstat.hpp"
 #include "pc/factor_type.hpp"
@@ -28,6 +29,7 @@ struct Settings {
   SweepSettings sweeps;
   FactorSettings factor;
   JacobiOptions jacobi;
+  BlockJacobiSettings block_jacobi;
   SorSettings sor;
   bool eisenstat = false;
   ConsolidateSettings consolidate;
@@ -72,6 +74,7 @@ struct TypeOptions {
 /// In the order of -help and of the option table.
 inline constexpr auto type_options = std::to_array<TypeOptions>({
     {jacobi_rows, read_jacobi, same_jacobi, same_jacobi, compose_jacobi_setters},
+    {block_jacobi_rows, read_block_jacobi, same_block_jacobi, same_block_jacobi, nullptr},
     {sor_rows, read_sor, same_sor, same_sor, compose_sor_setters},
     {eisenstat_rows, read_eisenstat, same_eisenstat, same_eisenstat, nullptr},
     {consolidate_rows, read_consolidate, same_consolidate, same_consolidate, nullptr},

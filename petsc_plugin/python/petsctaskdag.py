@@ -46,6 +46,8 @@ _FUNCTIONS = {
     "jacobi_form": ("Jacobi{}Form", str),
     "jacobi_part_entries": ("Jacobi{}PartEntries", int),
     "jacobi_long_row": ("Jacobi{}LongRow", int),
+    "jacobi_blocks": ("Jacobi{}Blocks", str),
+    "jacobi_block_size": ("Jacobi{}BlockSize", int),
     "sor_diagonal_shift": ("SOR{}DiagonalShift", float),
 }
 

@@ -44,6 +44,7 @@ TEST(MemoryTest, ExhaustedHostMemoryIsOutOfMemory) {
   EXPECT_THROW(TriangularSolver(context, a.view(), MemorySpace::host, {}), OutOfMemory);
   EXPECT_THROW(Factorization(context, a.pattern(), MemorySpace::host, {}), OutOfMemory);
   EXPECT_THROW(Jacobi(context, a.view(), MemorySpace::host, {.sweeps = 2}), OutOfMemory);
+  EXPECT_THROW(BlockJacobi(context, a.pattern(), MemorySpace::host, consecutive_blocks(a.rows, 32)), OutOfMemory);
 }
 
 TEST(MemoryTest, ThreadsThatTheSystemDoesNotStartAreOutOfMemory) {

@@ -180,6 +180,12 @@ TEST_P(MisuseTest, HostBackendRefusesDeviceMemory) {
   Jacobi j = jacobi(a, {});
   expect_refused("device memory", [&] { j.apply(x.data(), x.data(), kDevice); });
   expect_refused("device memory", [&] { j.update_values(a.view(), kDevice); });
+  expect_refused("device memory", [&] { blocks_of_graph(context(), a.pattern(), kDevice); });
+  expect_refused("device memory", [&] { BlockJacobi(context(), a.pattern(), kDevice, consecutive_blocks(6, 2)); });
+  BlockJacobi blocks(context(), a.pattern(), kHost, consecutive_blocks(6, 2));
+  expect_refused("device memory", [&] { blocks.update_values(a.view(), kDevice); });
+  ASSERT_TRUE(blocks.update_values(a.view(), kHost).ok());
+  expect_refused("device memory", [&] { blocks.apply(x.data(), x.data(), kDevice); });
 }
 
 }  // namespace

@@ -283,6 +283,34 @@ INSTANTIATE_TEST_SUITE_P(Cuda, JacobiStreamTest,
                            return name;
                          });
 
+class BlockJacobiStreamTest : public test::OnDevice<testing::Test> {};
+
+TEST_F(BlockJacobiStreamTest, CapturedSweepsMayBeReplayed) {
+  const Context context = Context::create({.backend = Backend::cuda});
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 70, .ny = 60});
+  const JacobiBlocks blocks = blocks_of_graph(context, a.pattern(), MemorySpace::host);
+  BlockJacobi captured(context, a.pattern(), MemorySpace::host, blocks, {.sweeps = 3, .damping = 0.7});
+  BlockJacobi direct(context, a.pattern(), MemorySpace::host, blocks, {.sweeps = 3, .damping = 0.7});
+  for (BlockJacobi* one : {&captured, &direct}) ASSERT_TRUE(one->update_values(a.view(), MemorySpace::host).ok());
+  const auto b = cuda::upload(numbered(a.rows, 0), stream());
+  const auto x = cuda::upload(numbered(a.rows, 1), stream());
+  const auto expected = cuda::upload(numbered(a.rows, 1), stream());
+  const Graph graph(stream(), [&] {
+    captured.apply(b.data(), x.data(), MemorySpace::device, false, Stream{stream()});
+    EXPECT_THROW(captured.update_values(a.view(), MemorySpace::host, Stream{stream()}), Unsupported);
+    EXPECT_THROW(captured.apply(b.data(), x.data(), MemorySpace::device, true, Stream{stream()}), Unsupported);
+  });
+  for (int k = 0; k < 10; ++k) {
+    const std::vector<double> bk = numbered(a.rows, k);
+    cuda::copy_to_device(b.data(), bk.data(), bk.size(), stream());
+    graph.replay(stream());
+    direct.apply(b.data(), expected.data(), MemorySpace::device, false, Stream{stream()});
+    ASSERT_TRUE(test::same_bits(cuda::fetch_array(x.data(), x.size(), stream()),
+                                cuda::fetch_array(expected.data(), x.size(), stream())))
+        << "replay " << k;
+  }
+}
+
 std::vector<SolveSchedule> schedules() {
   const auto all = solve_schedules(Backend::cuda);
   std::vector<SolveSchedule> result(all.begin(), all.end());

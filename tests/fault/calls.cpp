@@ -88,6 +88,22 @@ struct JacobiSweeps : Arrays {
   std::optional<Jacobi> jacobi;
 };
 
+struct BlockSweeps : Arrays {
+  BlockSweeps(const Site& where, int sweeps) : Arrays(where, small_grid()), options{.sweeps = sweeps} {}
+  void make() {
+    const JacobiBlocks blocks = blocks_of_graph(*site.context, matrix_arrays.pattern(), site.space(), 0, site.stream());
+    jacobi.emplace(*site.context, matrix_arrays.pattern(), site.space(), blocks, options, site.stream());
+    static_cast<void>(jacobi->update_values(matrix_arrays.view(), site.space(), site.stream()));
+  }
+  void update() {
+    static_cast<void>(jacobi->update_values({matrix_arrays.pattern(), other.data()}, site.space(), site.stream()));
+  }
+  void apply(bool transposed) { jacobi->apply(b.data(), x.data(), site.space(), transposed, site.stream()); }
+
+  BlockJacobiOptions options;
+  std::optional<BlockJacobi> jacobi;
+};
+
 struct SorSweeps : Arrays {
   SorSweeps(const Site& where, SolveSchedule schedule)
       : Arrays(where, small_grid()), options{.omega = 1.2, .schedule = schedule} {
@@ -291,6 +307,31 @@ std::vector<Call> jacobi_calls(const Site& site) {
     }
     if (sweep_form == JacobiForm::tiles || sweep_form == JacobiForm::resident) continue;
     calls.push_back({"solve, " + name, [j] { j->make(); }, [j] { j->solve(); }, [j] { return j->x.read(); }, drop});
+  }
+  return calls;
+}
+
+std::vector<Call> block_jacobi_calls(const Site& site) {
+  std::vector<Call> calls;
+  for (const int sweeps : {1, 2}) {
+    const auto j = std::make_shared<BlockSweeps>(site, sweeps);
+    const auto drop = [j] { j->jacobi.reset(); };
+    for (const bool transposed : {false, true}) {
+      const auto applied = [j, transposed] {
+        j->apply(transposed);
+        return j->x.read();
+      };
+      const std::string name = std::to_string(sweeps) + " sweeps" + (transposed ? ", transposed" : "");
+      calls.push_back({"BlockJacobi, " + name, [] {}, [j] { j->make(); }, applied, drop});
+      calls.push_back({"update_values of blocks, " + name,
+                       [j, transposed] {
+                         j->make();
+                         j->apply(transposed);
+                       },
+                       [j] { j->update(); }, applied, drop, true});
+      calls.push_back({"apply with blocks, " + name, [j] { j->make(); }, [j, transposed] { j->apply(transposed); },
+                       [j] { return j->x.read(); }, drop});
+    }
   }
   return calls;
 }

@@ -37,6 +37,7 @@ std::vector<Call> factor_form_calls(const Site& site);
 /// nlohmann-json takes memory in its destructors, so that it ends the program where there is none.
 std::vector<Call> tuning_calls(const Site& site);
 std::vector<Call> jacobi_calls(const Site& site);
+std::vector<Call> block_jacobi_calls(const Site& site);
 /// `schedule`: also `blocks`.
 std::vector<Call> sor_calls(const Site& site, SolveSchedule schedule);
 /// A context of host threads.

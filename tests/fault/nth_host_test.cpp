@@ -61,6 +61,7 @@ TEST_P(NthHostFailure, ShiftsAndFill) { expect_to_survive(test::factor_form_call
 TEST_P(NthHostFailure, Tuning) { expect_to_survive(test::tuning_calls(site())); }
 
 TEST_P(NthHostFailure, Jacobi) { expect_to_survive(test::jacobi_calls(site())); }
+TEST_P(NthHostFailure, BlockJacobi) { expect_to_survive(test::block_jacobi_calls(site())); }
 
 TEST_P(NthHostFailure, Orderings) { expect_to_survive(test::ordering_calls(site())); }
 

@@ -1,0 +1,261 @@
+#include "pc/block_jacobi_type.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "mat/bridge.hpp"
+#include "mat/off_diagonal.hpp"
+#include "pc/types.hpp"
+#include "taskdag/block_jacobi.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+// In the order of the enumeration.
+constexpr std::array<const char*, 3> source_names = {"auto", "graph", "matrix"};
+
+struct BlockJacobiRows {
+  OptionRow source{"-pc_taskdag_jacobi_blocks", source_names[0], join(source_names),
+                   "With -pc_taskdag_jacobi_type block: compact blocks of the graph, or the matrix' own, which PETSc's "
+                   "pbjacobi and vpbjacobi take; auto: its own where it has any and no block size is given"};
+  OptionRow block_size{
+      "-pc_taskdag_jacobi_block_size", "0",
+      "0 to " + std::to_string(kMostRowsOfJacobiBlock) + ", 0: " + std::to_string(kDefaultRowsOfJacobiBlock),
+      "With -pc_taskdag_jacobi_type block: rows that a block of the graph is to have"};
+};
+
+class BlockJacobiPreconditioner final : public Preconditioner, private Bridge {
+ public:
+  explicit BlockJacobiPreconditioner(const Settings& settings) : settings_(settings) {}
+
+  PetscErrorCode attach(Mat whole) override {
+    whole_ = whole;
+    return couplings_.attach(whole);
+  }
+  PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
+  PetscErrorCode update(Mat matrix, bool error_if_failure) override;
+  [[nodiscard]] std::optional<MatFactorError> failure() const override { return error_; }
+  PetscErrorCode apply(Apply part, Vec b, Vec x) override;
+  PetscErrorCode apply(Apply part, Mat b, Mat x) override;
+  PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) override;
+  PetscErrorCode view(const RankViewer& viewer) const override;
+  PetscErrorCode reset() override;
+
+ private:
+  PetscErrorCode find_own_blocks(JacobiBlocks* blocks);
+  [[nodiscard]] PetscLogDouble flops_of_residual() const;
+  [[nodiscard]] PetscLogDouble flops_of_correction() const;
+  [[nodiscard]] PetscLogDouble flops() const;
+
+  const Settings& settings_;
+  OffDiagonal couplings_;
+  Mat whole_ = nullptr;  ///< not owned
+  std::string origin_;   ///< of the blocks, in words
+  Offset entries_ = 0;
+  std::optional<BlockJacobi> jacobi_;
+  MatFactorError error_ = MAT_FACTOR_NOERROR;
+};
+
+/// The blocks of PETSc's vpbjacobi, else those of pbjacobi. Leaves `blocks` without any where those of the graph are
+/// wanted.
+PetscErrorCode BlockJacobiPreconditioner::find_own_blocks(JacobiBlocks* blocks) {
+  PetscFunctionBegin;
+  const BlockJacobiSettings& wanted = settings_.block_jacobi;
+  if (wanted.source == JacobiBlockSource::graph) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool either = wanted.source == JacobiBlockSource::automatic;
+  if (either && wanted.block_size > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscInt count = 0;
+  const PetscInt* sizes = nullptr;
+  PetscInt size = 1;
+  PetscCall(MatGetVariableBlockSizes(whole_, &count, &sizes));
+  PetscCall(MatGetBlockSize(whole_, &size));
+  if (count == 0 && size == 1 && either) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(guarded([&] {
+    if (count == 0) {
+      *blocks = consecutive_blocks(static_cast<Index>(rows()), static_cast<Index>(size));
+      origin_ = "the matrix' own, of " + std::to_string(size) + " rows";
+      return;
+    }
+    for (PetscInt k = 0; k < count; ++k)
+      blocks->offsets.push_back(static_cast<Index>(blocks->offsets.back() + sizes[k]));
+    origin_ = "the matrix' own, of several sizes";
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BlockJacobiPreconditioner::analyse(Mat matrix, bool error_if_failure) {
+  PetscFunctionBegin;
+  EventScope event;
+  PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
+  PetscCall(reset());
+  PetscCall(prepare(matrix, false, settings_.backend));
+  JacobiBlocks blocks;
+  PetscCall(find_own_blocks(&blocks));
+  if (rows() > 0) {
+    MatInfo sizes;
+    PetscCall(MatGetInfo(matrix, MAT_LOCAL, &sizes));
+    entries_ = static_cast<Offset>(sizes.nz_used);
+    PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+      const JacobiOptions& wanted = settings_.jacobi;
+      if (blocks.offsets.size() == 1) {
+        const auto size = static_cast<Index>(settings_.block_jacobi.block_size);
+        blocks = blocks_of_graph(backend_->context, view.pattern, space, size, stream);
+        origin_ = "of the graph, of about " + std::to_string(size > 0 ? size : kDefaultRowsOfJacobiBlock) + " rows";
+      }
+      const BlockJacobiOptions options{
+          .sweeps = wanted.sweeps, .damping = wanted.damping, .weights = wanted.weights, .long_row = wanted.long_row};
+      jacobi_.emplace(backend_->context, view.pattern, space, blocks, options, stream);
+    }));
+  }
+  PetscCall(update(matrix, error_if_failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BlockJacobiPreconditioner::update(Mat matrix, bool error_if_failure) {
+  PetscFunctionBegin;
+  error_ = MAT_FACTOR_NOERROR;
+  if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  EventScope event;
+  PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(matrix)));
+  FactorStatus status;
+  PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+    status = jacobi_->update_values(view, space, stream);
+  }));
+  if (status.ok()) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool singular = status.outcome == FactorOutcome::zero_pivot;
+  const char* const fault = singular ? "is singular" : "or its inverse has a number that is not finite";
+  PetscCheck(!error_if_failure, PETSC_COMM_SELF, singular ? PETSC_ERR_MAT_LU_ZRPVT : PETSC_ERR_FP,
+             "the block of block Jacobi with row %d %s", static_cast<int>(status.first_row), fault);
+  error_ = singular ? MAT_FACTOR_NUMERIC_ZEROPIVOT : MAT_FACTOR_OTHER;
+  PetscCall(PetscInfo(matrix, "The block of block Jacobi with row %d %s\n", static_cast<int>(status.first_row), fault));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BlockJacobiPreconditioner::apply(Apply part, Vec b, Vec x) {
+  PetscFunctionBegin;
+  PetscCall(with_arrays(b, x, flops(), [&](const Arrays& arrays, Stream stream) {
+    jacobi_->apply(arrays.b, arrays.x, arrays.space, part == Apply::transposed, stream);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BlockJacobiPreconditioner::apply(Apply part, Mat b, Mat x) {
+  PetscFunctionBegin;
+  PetscCall(with_arrays(b, x, flops(), [&](const Arrays& arrays, Stream stream) {
+    for (PetscInt k = 0; k < arrays.columns; ++k)
+      jacobi_->apply(arrays.b + static_cast<std::ptrdiff_t>(k) * arrays.ldb,
+                     arrays.x + static_cast<std::ptrdiff_t>(k) * arrays.ldx, arrays.space, part == Apply::transposed,
+                     stream);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// As other Jacobi sweeps: on several ranks what the rest of the rows holds goes to the right-hand side.
+PetscErrorCode BlockJacobiPreconditioner::iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) {
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < iterations; ++k) {
+    if (k == 0 && from_zero) {
+      PetscCall(apply(Apply::full, b, x));
+      continue;
+    }
+    Vec rest = b;
+    if (couplings_.has_ranks()) PetscCall(couplings_.residual(b, x, &rest));
+    const auto work = [&](const Arrays& arrays, Stream stream) {
+      jacobi_->iterate(arrays.b, arrays.x, arrays.space, stream);
+    };
+    const PetscLogDouble flops = settings_.jacobi.sweeps * (flops_of_residual() + flops_of_correction());
+    PetscCall(with_arrays(rest, x, flops, work, ResultUse::updated));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscLogDouble BlockJacobiPreconditioner::flops_of_residual() const { return 2.0 * static_cast<double>(entries_); }
+PetscLogDouble BlockJacobiPreconditioner::flops_of_correction() const {
+  return jacobi_ ? 2.0 * static_cast<double>(jacobi_->info().block_entries) : 0.0;
+}
+PetscLogDouble BlockJacobiPreconditioner::flops() const {
+  return settings_.jacobi.sweeps * flops_of_correction() + (settings_.jacobi.sweeps - 1) * flops_of_residual();
+}
+
+PetscErrorCode BlockJacobiPreconditioner::view(const RankViewer& viewer) const {
+  PetscFunctionBegin;
+  const std::string title = "sizes: ";
+  std::string text;
+  std::vector<RankNumber> numbers;
+  bool each = false;
+  PetscCall(guarded([&] { text = backend_line(); }));
+  PetscCall(view_texts(viewer, text));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer.viewer, "  block Jacobi: %d sweeps, damping %g%s\n", settings_.jacobi.sweeps, settings_.jacobi.damping,
+      settings_.jacobi.weights == JacobiWeights::chebyshev ? ", Chebyshev's weights" : ""));
+  if (!backend_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(shows_each_rank(viewer, &each));
+  PetscCall(guarded([&] {
+    const BlockJacobiInfo info = jacobi_ ? jacobi_->info() : BlockJacobiInfo{};
+    numbers = {{"rows", static_cast<double>(rows()), true},
+               {"blocks", static_cast<double>(info.blocks), true},
+               {"rows in the largest one", static_cast<double>(info.largest_block), false},
+               {"entries of inverses", static_cast<double>(info.block_entries), true},
+               {"MB", static_cast<double>(info.bytes) / 1.0e6, true}};
+    text = jacobi_ ? "blocks: " + origin_ + '\n' : "";
+    if (each) text += number_text(title, numbers) + '\n';
+  }));
+  PetscCall(view_numbers(viewer, title, numbers));
+  PetscCall(view_texts(viewer, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BlockJacobiPreconditioner::reset() {
+  PetscFunctionBegin;
+  PetscCall(guarded([&] { jacobi_.reset(); }));
+  error_ = MAT_FACTOR_NOERROR;
+  backend_.reset();
+  PetscCall(source_.reset());
+  PetscCall(couplings_.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+std::unique_ptr<Preconditioner> make_block_jacobi(const Settings& settings) {
+  return std::make_unique<BlockJacobiPreconditioner>(settings);
+}
+
+std::vector<OptionRow> block_jacobi_rows() {
+  const BlockJacobiRows rows;
+  return {rows.source, rows.block_size};
+}
+
+PetscErrorCode read_block_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
+  PetscFunctionBegin;
+  BlockJacobiSettings& own = settings->block_jacobi;
+  std::optional<BlockJacobiRows> rows;
+  PetscCall(guarded([&] { rows.emplace(); }));
+  auto source = static_cast<PetscInt>(own.source);
+  PetscCall(read_list(PetscOptionsObject, rows->source, source_names, &source));
+  own.source = static_cast<JacobiBlockSource>(source);
+  const OptionRow& size = rows->block_size;
+  PetscCall(read_int(PetscOptionsObject, size, 0, &own.block_size));
+  PetscCheck(own.block_size <= kMostRowsOfJacobiBlock, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s must be %s, not %" PetscInt_FMT, size.name, size.range.c_str(), own.block_size);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const char* block_source_name(JacobiBlockSource source) { return source_names.at(static_cast<std::size_t>(source)); }
+
+bool same_block_jacobi(const Settings& a, const Settings& b) { return a.block_jacobi == b.block_jacobi; }
+
+PetscErrorCode check_block_jacobi(const Settings& settings) {
+  PetscFunctionBegin;
+  if (settings.type != PC_TASKDAG_JACOBI || !settings.block_jacobi.used) PetscFunctionReturn(PETSC_SUCCESS);
+  const JacobiForm form = settings.jacobi.form;
+  PetscCheck(form == JacobiForm::automatic || form == JacobiForm::kernels, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-pc_taskdag_jacobi_type block has the forms auto and kernels, not -pc_taskdag_jacobi_form %s",
+             to_string(form));
+  PetscCheck(!settings.jacobi.absolute, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-pc_taskdag_jacobi_abs is for diagonals: -pc_taskdag_jacobi_type block has none");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc
