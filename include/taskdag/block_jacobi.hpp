@@ -18,7 +18,7 @@ inline constexpr Index kMostRowsOfJacobiBlock = 32;
 
 /// Rows of a block of the graph where the user names no size. An application reads as many numbers a row as a block has
 /// rows, so blocks as large as those of orderings (default_block_size()) would cost more than they save.
-inline constexpr Index kDefaultRowsOfJacobiBlock = 8;
+inline constexpr Index kDefaultRowsOfJacobiBlock = 4;
 
 /// Every row in one block: block b has the rows order[offsets[b] … offsets[b + 1]), 1 to kMostRowsOfJacobiBlock of
 /// them. Blocks may couple; in what order they stand does not matter.

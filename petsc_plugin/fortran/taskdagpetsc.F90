@@ -366,7 +366,7 @@ module taskdagpetsc
       type(c_ptr), intent(out) :: blocks
     end function
 
-    ! The rows that a block of the graph is to have (-pc_taskdag_jacobi_block_size), 0 to 32. 0: 8.
+    ! The rows that a block of the graph is to have (-pc_taskdag_jacobi_block_size), 0 to 32. 0: 4.
     integer(c_int) function PCTaskDAGJacobiSetBlockSize(pc, rows) bind(C, name='PCTaskDAGJacobiSetBlockSize')
       import
       integer(c_intptr_t), value :: pc

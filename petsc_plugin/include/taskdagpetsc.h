@@ -212,7 +212,7 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetLongRow(PC pc, PetscInt* entri
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetBlocks(PC pc, const char blocks[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetBlocks(PC pc, const char* blocks[]);
 
-/** The rows that a block of the graph is to have (`-pc_taskdag_jacobi_block_size`), 0 to 32. 0: 8. */
+/** The rows that a block of the graph is to have (`-pc_taskdag_jacobi_block_size`), 0 to 32. 0: 4. */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiSetBlockSize(PC pc, PetscInt rows);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGJacobiGetBlockSize(PC pc, PetscInt* rows);
 

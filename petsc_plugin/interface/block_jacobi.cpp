@@ -67,7 +67,7 @@ PetscErrorCode PCTaskDAGJacobiGetBlocks(PC pc, const char* blocks[]) {
   Level: advanced
 
   Note:
-  0: 8.
+  0: 4.
 
 .seealso: `PCTASKDAG`, `PCTaskDAGJacobiGetBlockSize()`
 @*/

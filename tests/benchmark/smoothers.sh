@@ -65,6 +65,12 @@ all() {
     -mg_levels_pc_taskdag_ordering taskdag_bmc
   one "$1" "taskdag l1-jacobi" "${@:2}" "${repeat[@]}" "${ours[@]}" -mg_levels_pc_taskdag_type jacobi \
     -mg_levels_pc_taskdag_jacobi_type rowl1
+  one "$1" "chebyshev PETSc pbjacobi" "${@:2}" "${repeat[@]}" -mg_levels_ksp_type chebyshev -mg_levels_pc_type pbjacobi
+  one "$1" "chebyshev taskdag block jacobi" "${@:2}" "${repeat[@]}" "${chebyshev[@]}" -mg_levels_pc_taskdag_type jacobi \
+    -mg_levels_pc_taskdag_jacobi_type block
+  # Two steps of Richardson's iteration, each damped: blocks are no bound of the matrix by themselves.
+  one "$1" "taskdag block jacobi" "${@:2}" "${repeat[@]}" "${ours[@]}" -mg_levels_pc_taskdag_type jacobi \
+    -mg_levels_pc_taskdag_jacobi_type block -mg_levels_pc_taskdag_jacobi_damping 0.67
   for sweeps in 2 3; do
     one "$1" "taskdag jacobi chebyshev $sweeps" "${@:2}" "${repeat[@]}" "${ours[@]}" -mg_levels_ksp_max_it 1 \
       -mg_levels_pc_taskdag_type jacobi -mg_levels_pc_taskdag_jacobi_type rowl1 \

@@ -118,8 +118,9 @@ void host_apply_blocks(const BlockSlices& blocks, const double* inverse, bool tr
       std::array<double, kSliceRows> operand;  // NOLINT(cppcoreguidelines-pro-type-member-init)
       for (int r = 0; r < size; ++r) operand[static_cast<std::size_t>(r)] = b[rows[r]];
       for (int r = 0; r < size; ++r) {
-        const double sum = block_row(transposed ? own + r * kSliceRows : own + r, transposed ? 1 : kSliceRows, size,
-                                     size, [&](int c) { return operand[static_cast<std::size_t>(c)]; });
+        const double sum =
+            block_row(transposed ? own + std::ptrdiff_t{r} * kSliceRows : own + r, transposed ? 1 : kSliceRows, size,
+                      size, [&](int c) { return operand[static_cast<std::size_t>(c)]; });
         x[rows[r]] = adds ? x[rows[r]] + factor * sum : factor * sum;
       }
     });

@@ -9,6 +9,7 @@
 
 #include <cfloat>
 #include <climits>
+#include <cstddef>
 
 #include "base/macros.hpp"
 #include "taskdag/status.hpp"
@@ -90,7 +91,7 @@ struct DenseBlock {
 /// Σ_c values[c · stride] · x(c) over c < size. x(c) is asked for up to `width`, the size of the largest block in the
 /// slice: on CUDA by whole warps.
 template <class Operand>
-TASKDAG_HD double block_row(const double* values, int stride, int size, int width, const Operand& x) {
+TASKDAG_HD double block_row(const double* values, std::ptrdiff_t stride, int size, int width, const Operand& x) {
   double sum = 0.0;
 #if defined(__CUDA_ARCH__)
 #pragma unroll 4
