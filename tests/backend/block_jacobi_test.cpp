@@ -254,9 +254,10 @@ TEST_P(BlockJacobiTest, NaNsInBlocksAreNamedAndOthersPlayNoPart) {
   const std::vector<double> b = test::right_hand_side(a.rows);
   for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                              -std::numeric_limits<double>::infinity()}) {
-    for (const Index row : {500, 502, 504}) {  // first, in the middle and last of a block
+    for (const auto& [row, from_diagonal] :
+         {std::pair<Index, int>{500, 0}, {502, 0}, {504, 0}, {502, -1}, {502, 1}}) {  // of the block of rows 500 to 504
       CsrMatrix bad = a;
-      diagonal(bad, row) = value;
+      (&diagonal(bad, row))[from_diagonal] = value;
       BlockJacobi j = make(a, consecutive_blocks(a.rows, 5));
       const FactorStatus status = load(j, bad);
       EXPECT_EQ(status.outcome, FactorOutcome::non_finite);
@@ -273,13 +274,38 @@ TEST_P(BlockJacobiTest, NaNsInBlocksAreNamedAndOthersPlayNoPart) {
     BlockJacobi j = make(a, consecutive_blocks(a.rows, 5));
     EXPECT_TRUE(load(j, bad).ok());
   }
-  // An inverse that has no room.
+}
+
+TEST_P(BlockJacobiTest, NumbersThatGetTooLargeAreNamed) {
+  const CsrMatrix a = test::tridiagonal(1000, -1, 4, -1);
   CsrMatrix tiny = a;
   for (double& entry : tiny.values) entry *= std::numeric_limits<double>::denorm_min();
-  BlockJacobi j = make(a, consecutive_blocks(a.rows, 5));
-  const FactorStatus status = load(j, tiny);
+  for (const Index size : {1, 5}) {
+    BlockJacobi j = make(a, consecutive_blocks(a.rows, size));
+    const FactorStatus status = load(j, tiny);
+    EXPECT_EQ(status.outcome, FactorOutcome::non_finite) << "the inverse has no room";
+    EXPECT_EQ(status.first_row, 0);
+    for (const double value : apply(j, test::right_hand_side(a.rows))) EXPECT_TRUE(std::isnan(value));
+  }
+  // An infinity in the first step, from which a NaN comes.
+  const CsrMatrix steep{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1e-200, 1e200, 0, 1}};
+  BlockJacobi j = make(steep, consecutive_blocks(2, 2));
+  const FactorStatus status = load(j, steep);
   EXPECT_EQ(status.outcome, FactorOutcome::non_finite);
-  EXPECT_EQ(status.first_row, 0);
+  EXPECT_EQ(status.first_row, 1);
+}
+
+TEST_P(BlockJacobiTest, PivotsAreTheLargestOfTheirColumn) {
+  const CsrMatrix a{4, 4, {0, 2, 4, 6, 8}, {0, 1, 0, 1, 2, 3, 2, 3}, {1e-14, 1, 2, 3, 0, 5, 1e-13, 7}};
+  const std::vector<double> b = {1, 2, 3, 4};
+  const JacobiBlocks blocks = consecutive_blocks(4, 2);
+  BlockJacobi j = make(a, blocks);
+  ASSERT_TRUE(load(j, a).ok());
+  for (const bool transposed : {false, true}) {
+    const std::vector<double> x = apply(j, b, transposed);
+    const std::vector<double> expected = kernels::reference_block_jacobi(a.view(), blocks, {}, b, transposed);
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], expected[i], 1e-12 * std::abs(expected[i])) << i;
+  }
 }
 
 TEST_P(BlockJacobiTest, NaNsInTheVectorStayInTheirBlock) {
