@@ -173,6 +173,14 @@ class TASKDAG_API Factorization {
   /// e: E, by row
   void pivots(double* e, MemorySpace space, Stream stream = {}) const;
 
+  /// Takes the diagonal D of a matrix A = L + D + U, by row, for multiply_transformed(); needed after each factor().
+  /// Synchronises `stream`. @throws as the halves; Unsupported where `stream` is being captured
+  void set_diagonal(const double* d, MemorySpace space, Stream stream = {});
+  /// y = (E + L)⁻¹ A (E + U)⁻¹ v, by the two halves and without a product with A (Eisenstat 1981): with
+  /// u = (E + U)⁻¹ v it is u + (E + L)⁻¹ (v − (2 E − D) u). Asynchronous as apply(), and may be captured.
+  /// @throws as the halves; InvalidInput before set_diagonal()
+  void multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream = {});
+
   /// How much an application can enlarge a vector: ‖D^½ M⁻¹ D^½ e‖∞ with e = (1, …, 1), D the absolute values of the
   /// diagonal of the factored matrix B, and 1 where that is 0. It is that of B scaled to a unit diagonal, so scaling B
   /// from both sides changes nothing. Far above what ‖B⁻¹‖ may be, the factor is unstable, whatever its pivots are.

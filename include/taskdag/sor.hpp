@@ -100,6 +100,13 @@ class TASKDAG_API Sor {
   /// e: E, by row
   void pivots(double* e, MemorySpace space, Stream stream = {}) const;
 
+  /// Takes the matrix' diagonal D (without the shift), by row, for multiply_transformed(); needed after each
+  /// update_values(). Synchronises `stream`. @throws as iterate(); Unsupported where `stream` is being captured
+  void set_diagonal(const double* d, MemorySpace space, Stream stream = {});
+  /// y = (E + L)⁻¹ A (E + U)⁻¹ v, by two sweeps and without a product with A (Eisenstat 1981). Vectors: two different
+  /// arrays. Asynchronous as iterate(), and may be captured. @throws as iterate(), and before set_diagonal()
+  void multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream = {});
+
   /// Whether any value computed since the last call was not finite. Synchronises the device.
   [[nodiscard]] SolveOutcome outcome();
 

@@ -75,6 +75,19 @@ class Bridge {
     return PETSC_SUCCESS;
   }
 
+  /// Lends a vector's local array in host memory, for reading, to `work(array, stream)`, which may throw: for set-ups.
+  template <class Work>
+  PetscErrorCode with_host_array(Vec v, Work&& work) {
+    const PetscScalar* array = nullptr;
+    Stream stream;
+    if (on_cuda()) PetscCall(current_stream(&stream));
+    PetscCall(VecGetArrayRead(v, &array));
+    const PetscErrorCode worked = guarded([&] { work(array, stream); });
+    PetscCall(VecRestoreArrayRead(v, &array));
+    PetscCall(worked);
+    return PETSC_SUCCESS;
+  }
+
   MatrixSource source_;
   bool applies_by_program_ = false;  ///< of the task engine
   std::optional<BackendChoice> backend_;

@@ -219,6 +219,16 @@ PetscErrorCode FactorBridge::pivots(Vec e) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode FactorBridge::set_diagonal(Vec d) {
+  PetscFunctionBegin;
+  PetscCall(require_factor());
+  if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(with_host_array(d, [this](const PetscScalar* array, Stream stream) {
+    factorization_->set_diagonal(array, MemorySpace::host, stream);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscLogDouble FactorBridge::flops(Apply part) const {
   if (!factorization_) return 0.0;
   const auto entries = static_cast<PetscLogDouble>(factorization_->info().entries);

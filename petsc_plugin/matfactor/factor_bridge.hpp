@@ -44,17 +44,20 @@ class FactorBridge : public Bridge {
   PetscErrorCode apply(Apply part, Vec b, Vec x);
   PetscErrorCode apply(Apply part, Mat b, Mat x);
 
-  /// Lends arrays of b and x to `work(factorization, arrays, stream)`: for halves of a factor.
+  /// Lends arrays of b and x to `work(factorization, arrays, stream)`: for halves of a factor. share: of an
+  /// application's operations.
   template <class Work>
-  PetscErrorCode with_factor(Vec b, Vec x, const Work& work) {
+  PetscErrorCode with_factor(Vec b, Vec x, double share, const Work& work) {
     PetscFunctionBegin;
     PetscCall(require_factor());
-    PetscCall(with_arrays(b, x, 0.5 * flops(Apply::full),
+    PetscCall(with_arrays(b, x, share * flops(Apply::full),
                           [&](const Arrays& arrays, Stream stream) { work(*factorization_, arrays, stream); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /// E of a factor, by row.
   PetscErrorCode pivots(Vec e);
+  /// Factorization::set_diagonal()
+  PetscErrorCode set_diagonal(Vec d);
 
   /// Prints the backend, sizes, levels, memory and PETSc's shifts.
   PetscErrorCode view(const RankViewer& viewer) const;

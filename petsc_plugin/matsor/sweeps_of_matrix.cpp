@@ -61,29 +61,17 @@ PetscErrorCode SweepsOfMatrix::find(Mat matrix, PetscReal omega, PetscReal shift
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SweepsOfMatrix::make_between(Mat matrix, Solver* solver, Vec like) {
-  PetscFunctionBegin;
-  if (solver->between && solver->between_values == solver->values) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!solver->between) PetscCall(VecDuplicate(like, &solver->between));
-  PetscCall(MatGetDiagonal(matrix, solver->between));
-  PetscCall(VecScale(solver->between, 2.0 / solver->settings.sor.omega - 1.0));
-  solver->between_values = solver->values;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// x = (E + U)⁻¹ b, then x += (E + L)⁻¹ (b − (2 E − D) x): the product with (E + L)⁻¹ A (E + U)⁻¹ (Eisenstat 1981).
+/// x = (E + L)⁻¹ A (E + U)⁻¹ b, which is x = (E + U)⁻¹ b, then
+/// x += (E + L)⁻¹ (b − (2 E − D) x) (Eisenstat 1981).
 PetscErrorCode SweepsOfMatrix::eisenstat(Mat matrix, Solver* solver, Vec b, Vec x) {
   PetscFunctionBegin;
-  if (!rest_) {
-    PetscCall(VecDuplicate(b, &rest_));
-    PetscCall(VecDuplicate(b, &lower_));
+  if (!solver->diagonal || solver->diagonal_values != solver->values) {
+    if (!solver->diagonal) PetscCall(VecDuplicate(b, &solver->diagonal));
+    PetscCall(MatGetDiagonal(matrix, solver->diagonal));
+    PetscCall(solver->sor->set_diagonal(solver->diagonal));
+    solver->diagonal_values = solver->values;
   }
-  PetscCall(make_between(matrix, solver, b));
-  PetscCall(solver->sor->half(Half::upper, b, x));
-  PetscCall(VecPointwiseMult(rest_, solver->between, x));
-  PetscCall(VecAYPX(rest_, -1.0, b));
-  PetscCall(solver->sor->half(Half::lower, rest_, lower_));
-  PetscCall(VecAXPY(x, 1.0, lower_));
+  PetscCall(solver->sor->half(Half::transformed, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,7 +109,7 @@ PetscErrorCode SweepsOfMatrix::sweep(Mat matrix, Vec b, PetscReal omega, MatSORT
 PetscErrorCode SweepsOfMatrix::reset(Solver* solver) {
   PetscFunctionBegin;
   PetscCall(solver->sor->reset());
-  PetscCall(VecDestroy(&solver->between));
+  PetscCall(VecDestroy(&solver->diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,8 +117,6 @@ PetscErrorCode SweepsOfMatrix::reset() {
   PetscFunctionBegin;
   for (const auto& solver : solvers_) PetscCall(reset(solver.get()));
   solvers_.clear();
-  PetscCall(VecDestroy(&rest_));
-  PetscCall(VecDestroy(&lower_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

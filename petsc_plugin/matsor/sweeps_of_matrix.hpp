@@ -33,18 +33,15 @@ class SweepsOfMatrix {
     std::unique_ptr<Preconditioner> sor;
     PetscObjectState values = -1;   ///< of the matrix, when they were taken
     PetscObjectState pattern = -1;  ///< of the matrix, when it was analysed; −1: not at all
-    Vec between = nullptr;          ///< 2 E − D, for Eisenstat's trick
-    PetscObjectState between_values = -1;
+    Vec diagonal = nullptr;         ///< of the matrix, for Eisenstat's trick
+    PetscObjectState diagonal_values = -1;
   };
 
   PetscErrorCode find(Mat matrix, PetscReal omega, PetscReal shift, Solver** solver);
-  PetscErrorCode eisenstat(Mat matrix, Solver* solver, Vec b, Vec x);
-  static PetscErrorCode make_between(Mat matrix, Solver* solver, Vec like);
+  static PetscErrorCode eisenstat(Mat matrix, Solver* solver, Vec b, Vec x);
   static PetscErrorCode reset(Solver* solver);
 
   std::vector<std::unique_ptr<Solver>> solvers_;  ///< the one used last is the last one
-  Vec rest_ = nullptr;                            ///< these two for Eisenstat's trick
-  Vec lower_ = nullptr;
 };
 
 }  // namespace taskdag::petsc

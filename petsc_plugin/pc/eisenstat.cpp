@@ -47,12 +47,9 @@ PetscErrorCode Eisenstat::make(PC pc) {
   VecType type = nullptr;
   PetscCall(MatGetLocalSize(pc->pmat, &m, &n));
   PetscCall(MatGetSize(pc->pmat, &rows, &columns));
-  PetscCall(MatCreateVecs(pc->pmat, &middle_, nullptr));
-  PetscCall(VecDuplicate(middle_, &scale_));
-  PetscCall(VecDuplicate(middle_, &upper_));
-  PetscCall(VecDuplicate(middle_, &rest_));
-  for (Vec& saved : saved_) PetscCall(VecDuplicate(middle_, &saved));
-  PetscCall(VecGetType(middle_, &type));
+  PetscCall(MatCreateVecs(pc->pmat, &scale_, nullptr));
+  for (Vec& saved : saved_) PetscCall(VecDuplicate(scale_, &saved));
+  PetscCall(VecGetType(scale_, &type));
   PetscCall(MatCreateShell(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), m, n, rows, columns, this, &shell_));
   PetscCall(MatShellSetVecType(shell_, type));
   PetscCall(MatShellSetOperation(shell_, MATOP_MULT, reinterpret_cast<void (*)()>(multiply_shell)));
@@ -81,11 +78,23 @@ PetscErrorCode Eisenstat::set_up(PC pc, Preconditioner* preconditioner) {
   PetscCall(MatShellSetOperation(shell_, MATOP_MULT_TRANSPOSE, known && symmetric ? transposed : nullptr));
   PetscCall(couplings_.reset());
   PetscCall(couplings_.attach(pc->pmat));
-  PetscCall(MatGetDiagonal(pc->pmat, rest_));
+  PetscCall(MatGetDiagonal(pc->pmat, scale_));
+  if (couplings_.has_ranks())
+    PetscCall(make_middle(scale_));
+  else
+    PetscCall(preconditioner_->set_diagonal(scale_));
+  if (!preconditioner_->scales_by_diagonal()) PetscCall(preconditioner_->pivots(scale_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Eisenstat::make_middle(Vec diagonal) {
+  PetscFunctionBegin;
+  if (!middle_) PetscCall(VecDuplicate(diagonal, &middle_));
+  if (!upper_) PetscCall(VecDuplicate(diagonal, &upper_));
+  if (!rest_) PetscCall(VecDuplicate(diagonal, &rest_));
   PetscCall(preconditioner_->pivots(upper_));
-  PetscCall(VecWAXPY(middle_, -0.5, rest_, upper_));
+  PetscCall(VecWAXPY(middle_, -0.5, diagonal, upper_));
   PetscCall(VecScale(middle_, 2.0));
-  PetscCall(VecCopy(preconditioner_->scales_by_diagonal() ? rest_ : upper_, scale_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,13 +111,22 @@ PetscErrorCode Eisenstat::multiply(Vec v, Vec y) {
     PetscCall(poison(y, failed_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (couplings_.has_ranks())
+    PetscCall(multiply_on_ranks(v, y));
+  else
+    PetscCall(preconditioner_->half(Half::transformed, v, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Eisenstat::multiply_on_ranks(Vec v, Vec y) {
+  PetscFunctionBegin;
   // A = (E + L) + (E + U) − (2 E − D), so the product is u + (E + L)⁻¹ (v − (2 E − D) u) with u = (E + U)⁻¹ v; the
   // couplings B between ranks add B u to what is in brackets. Signs are turned, for B's residual.
   PetscCall(preconditioner_->half(Half::upper, v, upper_));
   PetscCall(VecPointwiseMult(rest_, middle_, upper_));
   PetscCall(VecAXPY(rest_, -1.0, v));
-  Vec right = rest_;
-  if (couplings_.has_ranks()) PetscCall(couplings_.residual(rest_, upper_, &right));
+  Vec right = nullptr;
+  PetscCall(couplings_.residual(rest_, upper_, &right));
   PetscCall(preconditioner_->half(Half::lower, right, y));
   PetscCall(VecAYPX(y, -1.0, upper_));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -46,6 +46,9 @@ class Eisenstat {
 
  private:
   PetscErrorCode make(PC pc);
+  /// On several ranks.
+  PetscErrorCode make_middle(Vec diagonal);
+  PetscErrorCode multiply_on_ranks(Vec v, Vec y);
 
   Preconditioner* preconditioner_ = nullptr;
   PCFailedReason failed_ = PC_NOERROR;
@@ -53,8 +56,8 @@ class Eisenstat {
   Mat shell_ = nullptr;
   Mat operator_ = nullptr;         ///< the PC's own while the shell stands in its place; not owned
   std::array<Vec, 2> saved_ = {};  ///< right-hand sides, by how deep calls of PCPreSolve() are nested
-  Vec middle_ = nullptr;           ///< 2 E − D
   Vec scale_ = nullptr;            ///< what the preconditioner multiplies by
+  Vec middle_ = nullptr;           ///< 2 E − D; on several ranks, as the next two
   Vec upper_ = nullptr;            ///< (E + U)⁻¹ v
   Vec rest_ = nullptr;
 };

@@ -122,11 +122,13 @@ class FactorPreconditioner final : public Preconditioner {
   PetscErrorCode apply(Apply part, Mat b, Mat x) override { return factor_.apply(part, b, x); }
   [[nodiscard]] bool has_own_halves() const override;
   PetscErrorCode half(Half part, Vec b, Vec x) override {
-    return factor_.with_factor(b, x, [part](Factorization& factor, const Arrays& arrays, Stream stream) {
-      apply_half(factor, part, arrays.b, arrays.x, arrays.space, stream);
-    });
+    return factor_.with_factor(b, x, part == Half::transformed ? 1.0 : 0.5,
+                               [part](Factorization& factor, const Arrays& arrays, Stream stream) {
+                                 apply_half(factor, part, arrays.b, arrays.x, arrays.space, stream);
+                               });
   }
   PetscErrorCode pivots(Vec e) override { return factor_.pivots(e); }
+  PetscErrorCode set_diagonal(Vec d) override { return factor_.set_diagonal(d); }
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
 

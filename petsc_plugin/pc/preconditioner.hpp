@@ -12,9 +12,11 @@ namespace taskdag::petsc {
 
 /// Of a preconditioner made of (E + L) and (E + U), E diagonal, L and U the matrix' own triangles.
 enum class Half {
-  lower,         ///< x = (E + L)⁻¹ b
-  upper,         ///< x = (E + U)⁻¹ b
-  upper_product  ///< x = (E + U) b
+  lower,          ///< x = (E + L)⁻¹ b
+  upper,          ///< x = (E + U)⁻¹ b
+  upper_product,  ///< x = (E + U) b
+  /// x = (E + L)⁻¹ A (E + U)⁻¹ b, by both; after set_diagonal().
+  transformed
 };
 
 /// Applies a half of `solver`, a Sor or a Factorization.
@@ -27,6 +29,8 @@ void apply_half(Solver& solver, Half part, const PetscScalar* b, PetscScalar* x,
       return solver.solve_upper(b, x, space, stream);
     case Half::upper_product:
       return solver.multiply_upper(b, x, space, stream);
+    case Half::transformed:
+      return solver.multiply_transformed(b, x, space, stream);
   }
 }
 
@@ -68,6 +72,8 @@ class Preconditioner {
   virtual PetscErrorCode half(Half part, Vec b, Vec x);
   /// E
   virtual PetscErrorCode pivots(Vec e);
+  /// Takes D of the matrix, which Half::transformed needs after each set-up.
+  virtual PetscErrorCode set_diagonal(Vec d);
   /// What goes between the halves is the matrix' diagonal but for a factor (SSOR), not E.
   [[nodiscard]] virtual bool scales_by_diagonal() const { return false; }
 
@@ -83,6 +89,9 @@ inline PetscErrorCode Preconditioner::iterate(Vec /*b*/, Vec /*x*/, PetscInt /*i
 }
 
 inline PetscErrorCode Preconditioner::half(Half /*part*/, Vec /*b*/, Vec /*x*/) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "this type of the preconditioner has no halves");
+}
+inline PetscErrorCode Preconditioner::set_diagonal(Vec /*d*/) {
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "this type of the preconditioner has no halves");
 }
 inline PetscErrorCode Preconditioner::pivots(Vec /*e*/) {

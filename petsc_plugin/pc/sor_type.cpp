@@ -88,6 +88,7 @@ class SorPreconditioner final : public Preconditioner, private Bridge {
   }
   PetscErrorCode half(Half part, Vec b, Vec x) override;
   PetscErrorCode pivots(Vec e) override;
+  PetscErrorCode set_diagonal(Vec d) override;
   [[nodiscard]] bool scales_by_diagonal() const override { return true; }
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
@@ -257,7 +258,7 @@ PetscErrorCode SorPreconditioner::apply(Apply part, Mat b, Mat x) {
 PetscErrorCode SorPreconditioner::half(Half part, Vec b, Vec x) {
   PetscFunctionBegin;
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  const auto flops = static_cast<PetscLogDouble>(sor_->info().entries);
+  const auto flops = (part == Half::transformed ? 2.0 : 1.0) * static_cast<PetscLogDouble>(sor_->info().entries);
   PetscCall(with_arrays(b, x, flops, [&](const Arrays& arrays, Stream stream) {
     apply_half(*sor_, part, arrays.b, arrays.x, arrays.space, stream);
   }));
@@ -272,6 +273,14 @@ PetscErrorCode SorPreconditioner::pivots(Vec e) {
   const PetscErrorCode taken = guarded([&] { sor_->pivots(array, MemorySpace::host); });
   PetscCall(VecRestoreArrayWrite(e, &array));
   PetscCall(taken);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::set_diagonal(Vec d) {
+  PetscFunctionBegin;
+  if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(with_host_array(
+      d, [this](const PetscScalar* array, Stream stream) { sor_->set_diagonal(array, MemorySpace::host, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

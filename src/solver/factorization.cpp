@@ -103,6 +103,7 @@ FactorStatus Factorization::factor(const double* values, MemorySpace space, Stre
   impl_->check_space(space);
   impl_->refuse_capture(stream, "a factorisation");
   impl_->factored = false;
+  impl_->has_diagonal = false;
   impl_->tried = true;
   const FactorStatus status =
       with_memory_errors("a factorisation", info().rows, [&] { return impl_->factor(values, space, stream); });
@@ -158,6 +159,22 @@ void Factorization::pivots(double* e, MemorySpace space, Stream stream) const {
   require_array(e, impl_->info.rows, "e");
   if (!impl_->one_order) throw InvalidInput("the pivots of a factorisation need one order for rows and columns");
   impl_->pivots(e, space, stream);
+}
+
+void Factorization::set_diagonal(const double* d, MemorySpace space, Stream stream) {
+  require_factor(*impl_);
+  impl_->check_space(space);
+  require_array(d, impl_->info.rows, "d");
+  if (!impl_->one_order) throw InvalidInput("the halves of a factorisation need one order for rows and columns");
+  impl_->refuse_capture(stream, "set_diagonal()");
+  impl_->has_diagonal = false;
+  with_memory_errors("Eisenstat's trick", info().rows, [&] { impl_->set_diagonal(d, space, stream); });
+  impl_->has_diagonal = true;
+}
+void Factorization::multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) {
+  check_half(*impl_, v, y, space);
+  if (!impl_->has_diagonal) throw InvalidInput("multiply_transformed() needs set_diagonal() after each factor()");
+  with_memory_errors("Eisenstat's trick", info().rows, [&] { impl_->multiply_transformed(v, y, space, stream); });
 }
 
 double Factorization::growth(const double* values, MemorySpace space, Stream stream) {

@@ -49,6 +49,8 @@ class Factorization::Impl {
   virtual void solve_upper(const double* b, double* x, MemorySpace space, Stream stream) = 0;
   virtual void multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) = 0;
   virtual void pivots(double* e, MemorySpace space, Stream stream) const = 0;
+  virtual void set_diagonal(const double* d, MemorySpace space, Stream stream) = 0;
+  virtual void multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) = 0;
   virtual SolveOutcome outcome() = 0;
   virtual SolveOutcome outcome(Stream stream) = 0;
   virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above
@@ -60,6 +62,7 @@ class Factorization::Impl {
   bool factored = false;              ///< by the last factor(), which has not thrown
   bool tried = false;                 ///< factor() has been called
   bool one_order = true;              ///< of rows and columns; the facade's, too
+  bool has_diagonal = false;          ///< set_diagonal() has been called since the last factor(); the facade's, too
 };
 
 class Jacobi::Impl {
@@ -105,13 +108,16 @@ class Sor::Impl {
                        Stream stream) = 0;
   virtual void multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) = 0;
   virtual void pivots(double* e, MemorySpace space, Stream stream) const = 0;
+  virtual void set_diagonal(const double* d, MemorySpace space, Stream stream) = 0;
+  virtual void multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) = 0;
   virtual SolveOutcome outcome() = 0;
   virtual std::vector<EngineRun> engine_runs() const = 0;
   virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above
   virtual void refuse_capture(Stream stream, const char* what) const = 0;
   SorInfo info;
-  bool has_values = false;  ///< all of the last update's; this and the next are the facade's
+  bool has_values = false;  ///< all of the last update's; this and the next two are the facade's
   bool tried = false;
+  bool has_diagonal = false;  ///< set_diagonal() has been called since the last update
 };
 
 /// Tiles do not take rows in pieces. @throws Unsupported if there is a long row

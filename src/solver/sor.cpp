@@ -67,6 +67,7 @@ FactorStatus Sor::update_values(const double* values, MemorySpace space, Stream 
   impl_->check_space(space);
   impl_->refuse_capture(stream, "SOR's update_values()");
   impl_->has_values = false;
+  impl_->has_diagonal = false;
   impl_->tried = true;
   const FactorStatus status =
       with_memory_errors("SOR", info().rows, [&] { return impl_->update_values(values, space, stream); });
@@ -98,6 +99,27 @@ void Sor::pivots(double* e, MemorySpace space, Stream stream) const {
   require_array(e, info().rows, "e");
   impl_->check_space(space);
   impl_->pivots(e, space, stream);
+}
+
+void Sor::set_diagonal(const double* d, MemorySpace space, Stream stream) {
+  require_values(*impl_);
+  require_array(d, info().rows, "d");
+  impl_->check_space(space);
+  impl_->refuse_capture(stream, "SOR's set_diagonal()");
+  impl_->has_diagonal = false;
+  with_memory_errors("Eisenstat's trick", info().rows, [&] { impl_->set_diagonal(d, space, stream); });
+  impl_->has_diagonal = true;
+}
+void Sor::multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) {
+  require_values(*impl_);
+  if (!impl_->has_diagonal) {
+    throw InvalidInput("multiply_transformed() of SOR needs set_diagonal() after each update_values()");
+  }
+  require_array(v, info().rows, "v");
+  require_array(y, info().rows, "y");
+  if (v == y && info().rows > 0) throw InvalidInput("v and y of SOR are one array");
+  impl_->check_space(space);
+  with_memory_errors("Eisenstat's trick", info().rows, [&] { impl_->multiply_transformed(v, y, space, stream); });
 }
 
 SolveOutcome Sor::outcome() { return impl_->outcome(); }

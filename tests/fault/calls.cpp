@@ -241,6 +241,13 @@ std::vector<Call> factor_calls(const Site& site, FactorKind kind, SolveSchedule 
   half("product with the upper half", &Factorization::multiply_upper);
   calls.push_back({"pivots", prepare, [f] { f->factorization->pivots(f->x.data(), f->site.space(), f->site.stream()); },
                    read, drop});
+  calls.push_back(
+      {"set_diagonal", prepare, [f] { f->factorization->set_diagonal(f->b.data(), f->site.space(), f->site.stream()); },
+       [f] {
+         f->factorization->multiply_transformed(f->b.data(), f->x.data(), f->site.space(), f->site.stream());
+         return f->x.read();
+       },
+       drop, true});
   calls.push_back({"growth", prepare, [f] { static_cast<void>(f->growth()); },
                    [f] { return std::vector<double>{f->growth()}; }, drop});
   calls.push_back({"copy_factor", prepare, [f] { static_cast<void>(f->factorization->copy_factor()); },
@@ -375,6 +382,13 @@ std::vector<Call> sor_calls(const Site& site, SolveSchedule schedule) {
   half("SOR, lower half", &Sor::solve_lower);
   half("SOR, upper half", &Sor::solve_upper);
   half("SOR, product with the upper half", &Sor::multiply_upper);
+  calls.push_back({"SOR, set_diagonal", prepare,
+                   [s] { s->sor->set_diagonal(s->b.data(), s->site.space(), s->site.stream()); },
+                   [s] {
+                     s->sor->multiply_transformed(s->b.data(), s->x.data(), s->site.space(), s->site.stream());
+                     return s->x.read();
+                   },
+                   drop, true});
   calls.push_back(
       {"SOR, pivots", prepare, [s] { s->sor->pivots(s->x.data(), s->site.space(), s->site.stream()); }, read, drop});
   return calls;

@@ -42,6 +42,14 @@ struct ValueProducts {
   const Offset* partner = nullptr;
 };
 
+/// What goes between the two sweeps of a product with (E + L)⁻¹ A (E + U)⁻¹: Sweep::finish_product(). By row, device
+/// memory.
+struct ProductRows {
+  const double* middle = nullptr;
+  const double* scale = nullptr;
+  double share = 1.0;
+};
+
 /// x = T⁻¹ b for a triangle T: x_i = (rhs_i − Σ_j a_ij x_j) · pivot_i. Immutable pattern, values may be loaded again.
 ///
 /// Every call is asynchronous on its stream. A sweep resets what the next solve needs by itself: a solve leaves it
@@ -101,6 +109,19 @@ class Sweep {
   /// A solve of `before`, which this sweep follows, and one of this sweep, as one. @returns false, and does nothing,
   /// where they are two
   virtual bool solve_both(const Sweep& before, const double* rhs, double* x, int* non_finite, cudaStream_t stream);
+
+  /// Whether passes over vectors that Eisenstat's trick needs can ride in this sweep. The next three return false, and
+  /// do nothing, where they cannot.
+  [[nodiscard]] virtual bool has_products() const { return false; }
+  /// A solve whose row i has the right-hand side v[x_index of i], with x null.
+  virtual bool begin_product(const double* v, int* non_finite, cudaStream_t stream);
+  /// Says what finish_product() is to take, and that `first` lives as long. To be called with each change of values,
+  /// whose arrays may go when `stream` has done it. The first call for a `first` synchronises `stream`.
+  virtual bool prepare_product(const Sweep& first, const ProductRows& rows, cudaStream_t stream);
+  /// The call after a solve of `first` on the same stream, which has left x_i. With u_i = share · x_i and e = rhs_index
+  /// of i, a solve whose right-hand side is v[e] − middle_i · u_i; y[e] = u_i + scale_i · (what it makes of row i).
+  /// What is not finite of y is noted. v and y must not overlap.
+  virtual bool finish_product(const double* v, double* y, int* non_finite, cudaStream_t stream);
 };
 
 inline bool Sweep::solve_both(const Sweep& /*before*/, const double* /*rhs*/, double* /*x*/, int* /*non_finite*/,
@@ -124,6 +145,16 @@ inline bool Sweep::solve_reciprocals(const double* /*rhs*/, double* /*x*/, int* 
 }
 
 inline bool Sweep::load_products(const ValueProducts& /*products*/, cudaStream_t /*stream*/) { return false; }
+
+inline bool Sweep::begin_product(const double* /*v*/, int* /*non_finite*/, cudaStream_t /*stream*/) { return false; }
+
+inline bool Sweep::prepare_product(const Sweep& /*first*/, const ProductRows& /*rows*/, cudaStream_t /*stream*/) {
+  return false;
+}
+
+inline bool Sweep::finish_product(const double* /*v*/, double* /*y*/, int* /*non_finite*/, cudaStream_t /*stream*/) {
+  return false;
+}
 
 /// Makes the sweep of what another sweep leaves to be solved.
 using MakeSweep = std::function<std::unique_ptr<Sweep>(const SweepInput& left)>;

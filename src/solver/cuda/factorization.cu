@@ -315,7 +315,7 @@ void CudaFactorization::keep_rows_if_needed(cudaStream_t s) {
 void CudaFactorization::count_bytes() {
   info.bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + row_order_.bytes() + col_order_.bytes() +
                factor_.bytes() + unit_.bytes() + (recurrence_ ? recurrence_->bytes() : 0) + sweeps_.bytes() +
-               transposed_.bytes() + scaled_.bytes() + host_values_.bytes();
+               transposed_.bytes() + scaled_.bytes() + product_.bytes() + host_values_.bytes();
   for (const auto* const pairs : {&given_up_, &given_up_transposed_}) {
     for (const SweepPair& pair : *pairs) info.bytes += pair.bytes();
   }

@@ -12,6 +12,7 @@
 #include "solver/checks.hpp"
 #include "solver/cuda/flag.hpp"
 #include "solver/cuda/many.hpp"
+#include "solver/cuda/product.hpp"
 #include "solver/cuda/staging.hpp"
 #include "solver/cuda/stream_order.hpp"
 #include "solver/cuda/sweep_pair.hpp"
@@ -42,6 +43,8 @@ class CudaFactorization final : public Factorization::Impl {
   void solve_upper(const double* b, double* x, MemorySpace space, Stream stream) override;
   void multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) override;
   void pivots(double* e, MemorySpace space, Stream stream) const override;
+  void set_diagonal(const double* d, MemorySpace space, Stream stream) override;
+  void multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) override;
   SolveOutcome outcome() override;
   SolveOutcome outcome(Stream stream) override;
   CsrMatrix copy_factor() const override;
@@ -132,6 +135,7 @@ class CudaFactorization final : public Factorization::Impl {
   std::vector<DeviceArray<double>> given_up_scaled_;  ///< as scaled_
   DeviceArray<double> scaled_;                        ///< right-hand side of the second sweep alone
   bool symmetric_ready_ = false;
+  SweepProduct product_;
   Many many_;
   Many many_transposed_;
   DeviceArray<double> loss_;           ///< where schedules rewrite rows: what they may lose

@@ -47,6 +47,30 @@ void CudaFactorization::multiply_upper(const double* x, double* y, MemorySpace s
   });
 }
 
+void CudaFactorization::set_diagonal(const double* d, MemorySpace space, Stream stream) {
+  const DeviceGuard guard(device_);
+  const cudaStream_t s = native(stream);
+  StreamOrder::Call call(order_, s);
+  const auto rows = static_cast<std::size_t>(info.rows);
+  const ScratchArray<double> copy(space == MemorySpace::host ? rows : 0, s);
+  if (space == MemorySpace::host) {
+    staging_.upload(copy.data(), d, rows, s);
+    d = copy.data();
+  }
+  const ScratchArray<double> e(rows, s);
+  kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), nullptr, e.data(), s);
+  product_.take(sweeps_, {info.rows, row_order_.data(), 1.0}, e.data(), d, s);
+  count_bytes();
+  synchronize(s);
+  call.waited();
+}
+
+void CudaFactorization::multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) {
+  with_vectors(v, y, space, stream, [&](const double* from, double* to, cudaStream_t s) {
+    product_.run(sweeps_, from, to, flag_.data(), s);
+  });
+}
+
 void CudaFactorization::pivots(double* e, MemorySpace space, Stream stream) const {
   const DeviceGuard guard(device_);
   const cudaStream_t s = native(stream);

@@ -9,6 +9,7 @@
 #include "solver/cuda/flag.hpp"
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/order.hpp"
+#include "solver/cuda/product.hpp"
 #include "solver/cuda/staging.hpp"
 #include "solver/cuda/stream_order.hpp"
 #include "solver/cuda/sweep_pair.hpp"
@@ -107,6 +108,30 @@ class CudaSor final : public Sor::Impl {
     synchronize(s);
   }
 
+  void set_diagonal(const double* d, MemorySpace space, Stream stream) override {
+    const DeviceGuard guard(device_);
+    const cudaStream_t s = native(stream);
+    StreamOrder::Call call(order_of_calls_, s);
+    const ScratchArray<double> copy(space == MemorySpace::host ? rhs_.size() : 0, s);
+    if (space == MemorySpace::host) {
+      staging_.upload(copy.data(), d, rhs_.size(), s);
+      d = copy.data();
+    }
+    const ScratchArray<double> e(rhs_.size(), s);
+    kernels::SorRows by_row = known_rows();
+    by_row.order = nullptr;
+    kernels::sor_pivots(by_row, e.data(), s);
+    product_.take(sweeps_, {pattern_.rows, order_.data(), 1.0 / (2.0 - options_.omega)}, e.data(), d, s);
+    describe();
+    synchronize(s);
+    call.waited();
+  }
+  void multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) override {
+    with_vectors(v, y, false, space, stream, [&](const double* from, double* to, cudaStream_t s) {
+      product_.run(sweeps_, from, to, flag_.data(), s);
+    });
+  }
+
   SolveOutcome outcome() override {
     const DeviceGuard guard(device_);
     return flag_.take();
@@ -145,7 +170,7 @@ class CudaSor final : public Sor::Impl {
     info.lower_schedule = sweeps_.first.schedule;
     info.upper_schedule = sweeps_.second.schedule;
     info.bytes = pattern_.bytes() + order_.bytes() + position_.bytes() + values_.bytes() + diagonal_.bytes() +
-                 rhs_.bytes() + middle_.bytes() + host_values_.bytes() + sweeps_.bytes();
+                 rhs_.bytes() + middle_.bytes() + product_.bytes() + host_values_.bytes() + sweeps_.bytes();
     for (const SweepPair& pair : given_up_) info.bytes += pair.bytes();
   }
 
@@ -288,6 +313,7 @@ class CudaSor final : public Sor::Impl {
   kernels::DeviceCsr pattern_;
   DeviceArray<Offset> position_;  ///< of each row's diagonal entry
   SweepPair sweeps_;
+  SweepProduct product_;
   std::vector<SweepPair> given_up_;  ///< captured before others took their place
   std::vector<DeviceArray<double>> given_up_middle_;
   DeviceArray<double> values_;    ///< of pattern_: for sums over the triangle that a sweep does not solve

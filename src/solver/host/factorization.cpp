@@ -102,7 +102,8 @@ void HostFactorization::finish_info(const SplitPattern& pattern, std::int64_t by
   info.lower_schedule = lower.schedule();
   info.upper_schedule = upper.schedule();
   info.bytes = lower.bytes() + upper.bytes() + bytes + source_.bytes() +
-               static_cast<std::int64_t>(sizeof(double) * (taskdag::at(info.rows) + columns_work_.size()) +
+               static_cast<std::int64_t>(sizeof(double) * (taskdag::at(info.rows) + columns_work_.size() +
+                                                           middle_.size() + lower_work_.size()) +
                                          sizeof(Index) * (row_order_.size() + col_order_.size()));
 }
 

@@ -43,6 +43,13 @@ class HostFactorization : public Factorization::Impl {
     const double* const pivot = factor_pivots();
     for (Index i = 0; i < info.rows; ++i) e[at(row_order_, i)] = pivot[i];
   }
+  void set_diagonal(const double* d, MemorySpace, Stream) final {
+    const std::size_t rows = taskdag::at(info.rows);
+    middle_.resize(rows);
+    lower_work_.resize(rows);
+    for (Index i = 0; i < info.rows; ++i) middle_[taskdag::at(i)] = 2.0 * pivot(i) - d[at(row_order_, i)];
+    update_info();
+  }
   SolveOutcome outcome() final {
     return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
   }
@@ -94,6 +101,21 @@ class HostFactorization : public Factorization::Impl {
   /// Copies the vector b of the user's numbering into the work space in the factor's.
   void gather(const std::vector<Index>& order, const double* b) {
     for (Index i = 0; i < info.rows; ++i) work_[taskdag::at(i)] = b[at(order, i)];
+  }
+
+  /// y = (E + L)⁻¹ A (E + U)⁻¹ v: the passes over vectors between the halves ride in the rows of the sweeps. The upper
+  /// half has pivot(i, scale(i, v_i) − …), the lower one E x for its result.
+  template <class Scale, class Pivot>
+  void product(ScheduledSweep& lower, const double* inverse, ScheduledSweep& upper, const Scale& scale,
+               const Pivot& pivot, const double* v, double* y) {
+    double* const u = work_.get();
+    const double* const middle = middle_.data();
+    finite_ &= upper.run(
+        u, [&](Index i) { return scale(i, v[at(row_order_, i)]); }, pivot, [](Index, double) {});
+    finite_ &= lower.run(
+        lower_work_.data(), [&](Index i) { return v[at(row_order_, i)] - middle[i] * u[i]; },
+        [](Index, double value) { return value; },
+        [&](Index i, double value) { y[at(row_order_, i)] = u[i] + inverse[i] * value; });
   }
 
   /// x = (second ∘ first) b, where x_i of either sweep is scaled by its pivot function.
@@ -165,6 +187,8 @@ class HostFactorization : public Factorization::Impl {
   kernels::Findings findings_;
   std::unique_ptr<double[]> work_;    // by row
   std::vector<double> columns_work_;  // from the first application to several columns on
+  std::vector<double> middle_;        // 2 E − D by row, from the first set_diagonal() on; so is the next
+  std::vector<double> lower_work_;
   bool finite_ = true;
 };
 

@@ -43,6 +43,11 @@ class HostIcFactorization final : public HostFactorization {
         work_.get(), [&](Index i) { return b[at(row_order_, i)] * inverse[i]; }, kUnit,
         [&](Index i, double value) { x[at(row_order_, i)] = value; });
   }
+  void multiply_transformed(const double* v, double* y, MemorySpace, Stream) override {
+    const double* const inverse = kernel_.inverse_pivots();
+    product(
+        lower_, inverse, upper_, [inverse](Index i, double value) { return value * inverse[i]; }, kUnit, v, y);
+  }
   void multiply_upper(const double* x, double* y, MemorySpace, Stream) override {
     const double* const values = kernel_.values();
     const CsrPattern upper = pattern().upper();

@@ -40,6 +40,11 @@ class HostIluFactorization final : public HostFactorization {
         [inverse](Index i, double value) { return value * inverse[i]; },
         [&](Index i, double value) { x[at(row_order_, i)] = value; });
   }
+  void multiply_transformed(const double* v, double* y, MemorySpace, Stream) override {
+    const double* const inverse = kernel_.inverse_pivots();
+    product(
+        lower_, inverse, upper_, kUnit, [inverse](Index i, double value) { return value * inverse[i]; }, v, y);
+  }
   void multiply_upper(const double* x, double* y, MemorySpace, Stream) override {
     const double* const values = kernel_.upper_values();
     const CsrPattern upper = pattern().upper();

@@ -98,6 +98,16 @@ class HostSor final : public Sor::Impl {
     for (Index i = 0; i < matrix_.rows; ++i) e[user_row(i)] = 1.0 / row(i).inverse();
   }
 
+  void set_diagonal(const double* d, MemorySpace, Stream) override {
+    if (middle_.empty()) info.bytes += static_cast<std::int64_t>(2 * sizeof(double)) * info.rows;
+    middle_.resize(diagonal_.size());
+    upper_result_.resize(diagonal_.size());
+    for (Index i = 0; i < matrix_.rows; ++i) {
+      middle_[static_cast<std::size_t>(i)] = 2.0 / row(i).inverse() - d[user_row(i)];
+    }
+  }
+  void multiply_transformed(const double* v, double* y, MemorySpace, Stream) override { product(v, y); }
+
   SolveOutcome outcome() override {
     return std::exchange(finite_, true) ? SolveOutcome::success : SolveOutcome::non_finite;
   }
@@ -180,6 +190,17 @@ class HostSor final : public Sor::Impl {
     }
   }
 
+  /// The passes over vectors between the halves ride in the rows of the sweeps.
+  void product(const double* v, double* y) {
+    double* const u = upper_result_.data();
+    const double* const middle = middle_.data();
+    finite_ &= upper_.run(
+        u, [&](Index i) { return v[user_row(i)]; }, pivot(), [](Index, double) {});
+    finite_ &= lower_.run(
+        old_.data(), [&](Index i) { return v[user_row(i)] - middle[i] * u[i]; }, pivot(),
+        [&](Index i, double value) { y[user_row(i)] = u[i] + value; });
+  }
+
   template <class FirstRhs, class SecondRhs>
   void run_both(double* work, const FirstRhs& first, const SecondRhs& second) {
     const auto nothing = [](Index, double) {};
@@ -204,6 +225,8 @@ class HostSor final : public Sor::Impl {
   std::vector<double> rhs_;  ///< right-hand sides of the last sweep of a symmetric run, without its own triangle
   std::vector<double> old_;
   std::vector<double> work_;
+  std::vector<double> middle_;        ///< 2 E − D by row, from the first set_diagonal() on; so is the next
+  std::vector<double> upper_result_;  ///< (E + U)⁻¹ v
   bool finite_ = true;
 };
 

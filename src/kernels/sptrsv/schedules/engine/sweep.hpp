@@ -19,6 +19,10 @@ class EngineSweep final : public FlatSweep {
   ~EngineSweep() override;
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override;
+  [[nodiscard]] bool has_products() const override { return false; }
+  bool begin_product(const double*, int*, cudaStream_t) override { return false; }
+  bool prepare_product(const Sweep&, const ProductRows&, cudaStream_t) override { return false; }
+  bool finish_product(const double*, double*, int*, cudaStream_t) override { return false; }
   void follow(const Sweep& before, cudaStream_t stream) override;
   bool solve_both(const Sweep& before, const double* rhs, double* x, int* non_finite, cudaStream_t stream) override;
   [[nodiscard]] std::vector<ProgramRun> program_runs() const override;

@@ -23,6 +23,10 @@ class FlatSweep : public Sweep {
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override;
   bool gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream) override;
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override;
+  [[nodiscard]] bool has_products() const override { return true; }
+  bool begin_product(const double* v, int* non_finite, cudaStream_t stream) override;
+  bool prepare_product(const Sweep& first, const ProductRows& rows, cudaStream_t stream) override;
+  bool finish_product(const double* v, double* y, int* non_finite, cudaStream_t stream) override;
   [[nodiscard]] const double* result() const override { return packed_.result(); }
   [[nodiscard]] const Index* result_index() const override { return packed_.tasks().position.data(); }
   [[nodiscard]] std::int64_t bytes() const override;
@@ -40,6 +44,7 @@ class FlatSweep : public Sweep {
   cuda::DeviceArray<Index> x_index_;
   cuda::DeviceArray<double> pivot_;  ///< by position, from the first load with pivots on
   bool unit_pivots_ = true;
+  ProductOperands product_;
 };
 
 }  // namespace taskdag::kernels

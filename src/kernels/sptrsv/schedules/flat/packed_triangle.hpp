@@ -13,6 +13,7 @@
 #include "backends/cuda/memory.hpp"
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/analysis/in_flight.hpp"
+#include "kernels/sptrsv/product.hpp"
 
 namespace taskdag::kernels {
 
@@ -42,6 +43,7 @@ struct SolveParameters {
   const Index* gate;
   Index rows;
   unsigned gate_pause_ns;
+  ProductArguments product{};  ///< of kernels that end a product (Sweep::finish_product()); places are positions
 };
 
 /// A strict triangle in the storage that the solve streams through, and the slots through which rows hand over values.
@@ -63,7 +65,13 @@ class PackedTriangle {
 
   /// Runs one sweep. Asynchronous; may be captured. Two sets of slots alternate: each run resets the other one, which
   /// saves a launch; but for a run that waits for nothing.
-  void solve(const SolveArguments& arguments, cudaStream_t stream);
+  void solve(const SolveArguments& arguments, cudaStream_t stream) { solve({arguments, nullptr}, stream); }
+  /// The same, which ends a product: results go to product.y, at rhs_index, and arguments.x is null.
+  void solve(const SolveArguments& arguments, const ProductArguments& product, cudaStream_t stream) {
+    solve({arguments, &product}, stream);
+  }
+  /// What a solve reads before it has waited for the work before it has changed.
+  void forget_overlap() { solved_ = false; }
 
   /// What the tasks of one sweep take, for somebody else's kernels; slots and counters are the caller's.
   [[nodiscard]] SolveParameters parameters(const SolveArguments& arguments) const;
@@ -85,19 +93,26 @@ class PackedTriangle {
     Index end;
     bool wide;
   };
-  /// A solve by several launches as a graph: two, for the two sets of slots.
+  /// What is to be solved; product: null, or what it ends.
+  struct Task {
+    SolveArguments arguments;
+    const ProductArguments* product = nullptr;
+  };
+  /// A solve by several launches as a graph: two, for the two sets of slots, and two more that end products.
   struct Graph {
     cuda::LaunchGraph<SolveParameters> launches;
-    SolveArguments arguments;  ///< of its last launch
+    SolveArguments arguments;  ///< of its last launch; so is the next
+    ProductArguments product;
   };
+  void solve(const Task& task, cudaStream_t stream);
   void find_stretches();
   void arm(cudaStream_t stream);
   [[nodiscard]] bool is_one_launch() const;
-  void launch_two_levels(const SolveArguments& arguments, cudaStream_t stream);
-  [[nodiscard]] SolveParameters parameters(const SolveArguments& arguments, std::size_t stretch);
-  void launch_overlapping(const SolveArguments& arguments, cudaStream_t stream);
-  void launch_stretches(const SolveArguments& arguments, cudaStream_t stream);
-  void launch_graph(const SolveArguments& arguments, cudaStream_t stream);
+  void launch_two_levels(const Task& task, cudaStream_t stream);
+  [[nodiscard]] SolveParameters parameters(const Task& task, std::size_t stretch);
+  void launch_overlapping(const Task& task, cudaStream_t stream);
+  void launch_stretches(const Task& task, cudaStream_t stream);
+  void launch_graph(const Task& task, cudaStream_t stream);
 
   TaskList tasks_;
   bool computes_operands_ = false;  ///< in place of waiting for them, where that pays: two levels at most
@@ -112,8 +127,8 @@ class PackedTriangle {
   cuda::DeviceArray<int> counter_;         ///< by stretch
   cuda::DeviceArray<double> spare_slots_;  ///< of the last run
   cuda::DeviceArray<int> spare_counter_;
-  std::array<Graph, 2> graph_;
-  std::size_t turn_ = 0;  ///< which of the graphs is for the slots as they are
+  std::array<Graph, 4> graph_;
+  std::size_t turn_ = 0;  ///< which of two graphs is for the slots as they are
   int direct_solves_ = 0;
   std::array<unsigned, 2> taken_{};  ///< tickets that overlapping launches have taken of the two counters
   bool solved_ = false;              ///< since values were loaded and slots reset by a launch of its own

@@ -23,7 +23,7 @@ __global__ void arm_kernel(Index rows, double* slots, int counters, int* counter
 }
 
 /// Persistent warps: each takes the next task, fetches what does not depend on others, waits, publishes.
-template <bool Parts>
+template <bool Parts, bool Product>
 __global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   const TicketCounter tickets{p.counter};
@@ -31,13 +31,13 @@ __global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) 
   Index ticket = p.first_task + TicketCounter::receive(tickets.request(lane));
   while (ticket < p.end_task) {
     const int requested = tickets.request(lane);  // the next ticket travels while this task is worked on
-    run_task<Parts>(p, ticket, lane);
+    run_task<Parts, Product>(p, ticket, lane);
     ticket = p.first_task + TicketCounter::receive(requested);
   }
 }
 
 /// The same for all rows in one launch that may start before the one before it ends. Nobody resets its counter.
-template <bool Parts>
+template <bool Parts, bool Product>
 __global__ void __launch_bounds__(kBlock) overlapping_kernel(const SolveParameters p, unsigned before) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   const TicketCounter tickets{p.counter};
@@ -47,23 +47,23 @@ __global__ void __launch_bounds__(kBlock) overlapping_kernel(const SolveParamete
   Index ticket = receive(tickets.request(lane));
   if (ticket >= p.end_task) return;
   int requested = tickets.request(lane);
-  run_first_task<Parts, Published>(p, ticket, lane, true);
+  run_first_task<Parts, Published, Product>(p, ticket, lane, true);
   ticket = receive(requested);
   while (ticket < p.end_task) {
     requested = tickets.request(lane);
-    run_task<Parts>(p, ticket, lane);
+    run_task<Parts, Product>(p, ticket, lane);
     ticket = receive(requested);
   }
 }
 
 /// One level, a warp a task: nobody waits for rows. Starts while the level before is still at work, to have everything
 /// but operands by the time that it ends. Slots need no reset: who looks at them runs in a later launch.
-template <bool Overlaps, bool Parts>
+template <bool Overlaps, bool Parts, bool Product>
 __global__ void __launch_bounds__(kBlock) level_kernel(const SolveParameters p) {
   let_next_launch_start();
   const Index t = p.first_task + static_cast<Index>(cuda::element() / kWarpSize);
   if (t < p.end_task) {
-    const LaneTask<Parts> task(p, t, static_cast<int>(threadIdx.x) % kWarpSize);
+    const LaneTask<Parts, Product> task(p, t, static_cast<int>(threadIdx.x) % kWarpSize);
     task.finish(p, task.run(p, Settled<Overlaps>{Slots{p.slots}}));
   }
   wait_for_last_launch();  // this launch must not end before the one that it overlaps with
@@ -71,15 +71,17 @@ __global__ void __launch_bounds__(kBlock) level_kernel(const SolveParameters p) 
 
 /// All rows of two levels at most, a warp a task, operands computed: nobody waits for rows. It may start before the
 /// launch before it ends. Slots and counters are left to be reset by whoever needs them next.
+template <bool Product>
 __global__ void __launch_bounds__(kBlock) two_levels_kernel(const SolveParameters p) {
   const Index t = static_cast<Index>(cuda::element() / kWarpSize);
   if (t >= p.end_task) return;
-  run_first_task<false, Computed>(p, t, static_cast<int>(threadIdx.x) % kWarpSize, false);
+  run_first_task<false, Computed<Product>, Product>(p, t, static_cast<int>(threadIdx.x) % kWarpSize, false);
 }
 
 /// The same where there are rows in parts: those are the tasks from `first_sum` on, and wait for their parts. So a
 /// block takes a ticket for its tasks (blocks need not start in the order of their numbers), and slots and counters are
 /// those of overlapping_kernel: the slots of the next solve are reset, nobody resets the counter.
+template <bool Product>
 __global__ void __launch_bounds__(kBlock)
     two_levels_parts_kernel(const SolveParameters p, unsigned before, Index first_sum) {
   __shared__ int ticket;
@@ -90,9 +92,9 @@ __global__ void __launch_bounds__(kBlock)
   const Index t = static_cast<Index>(static_cast<unsigned>(ticket) - before) * kWarps + warp;
   if (t >= p.end_task) return;
   if (t < first_sum) {
-    run_first_task<true, Computed>(p, t, lane, true);
+    run_first_task<true, Computed<Product>, Product>(p, t, lane, true);
   } else {
-    run_first_task<true, Published>(p, t, lane, true);
+    run_first_task<true, Published, Product>(p, t, lane, true);
   }
 }
 
@@ -116,10 +118,17 @@ void launch(void (*kernel)(Arguments...), std::int64_t blocks, bool overlaps, cu
 std::int64_t blocks_for(Index tasks) { return (std::int64_t{tasks} + kWarps - 1) / kWarps; }
 
 /// Overlaps with the launch before only if that is a level_kernel too.
-template <bool Parts>
+template <bool Parts, bool Product>
 void launch_level(const SolveParameters& parameters, bool overlaps, cudaStream_t stream) {
-  launch(overlaps ? level_kernel<true, Parts> : level_kernel<false, Parts>,
+  launch(overlaps ? level_kernel<true, Parts, Product> : level_kernel<false, Parts, Product>,
          blocks_for(parameters.end_task - parameters.first_task), overlaps, stream, parameters);
+}
+
+/// pick(parts, product) with both as constants.
+template <class Pick>
+auto with_kinds(bool parts, bool product, const Pick& pick) {
+  if (product) return parts ? pick(std::true_type{}, std::true_type{}) : pick(std::false_type{}, std::true_type{});
+  return parts ? pick(std::true_type{}, std::false_type{}) : pick(std::false_type{}, std::false_type{});
 }
 
 }  // namespace
@@ -168,8 +177,9 @@ SolveParameters PackedTriangle::parameters(const SolveArguments& arguments) cons
   return result;
 }
 
-SolveParameters PackedTriangle::parameters(const SolveArguments& arguments, std::size_t stretch) {
-  SolveParameters result = parameters(arguments);
+SolveParameters PackedTriangle::parameters(const Task& task, std::size_t stretch) {
+  SolveParameters result = parameters(task.arguments);
+  if (task.product != nullptr) result.product = *task.product;
   result.first_task = stretches_[stretch].first;
   result.end_task = stretches_[stretch].end;
   result.slots = slots_.data();
@@ -179,15 +189,19 @@ SolveParameters PackedTriangle::parameters(const SolveArguments& arguments, std:
   return result;
 }
 
-void PackedTriangle::launch_stretches(const SolveArguments& arguments, cudaStream_t stream) {
+void PackedTriangle::launch_stretches(const Task& task, cudaStream_t stream) {
+  const auto level = with_kinds(has_parts_, task.product != nullptr, [](auto parts, auto product) {
+    return &launch_level<decltype(parts)::value, decltype(product)::value>;
+  });
+  const auto narrow = with_kinds(has_parts_, task.product != nullptr, [](auto parts, auto product) {
+    return &solve_kernel<decltype(parts)::value, decltype(product)::value>;
+  });
   bool after_wide = false;
   for (std::size_t k = 0; k < stretches_.size(); ++k) {
     if (stretches_[k].wide) {
-      (has_parts_ ? launch_level<true> : launch_level<false>)(parameters(arguments, k), after_wide && overlaps_,
-                                                              stream);
+      level(parameters(task, k), after_wide && overlaps_, stream);
     } else {
-      launch(has_parts_ ? solve_kernel<true> : solve_kernel<false>, persistent_blocks(tasks_, tuning_, kBlock), false,
-             stream, parameters(arguments, k));
+      launch(narrow, persistent_blocks(tasks_, tuning_, kBlock), false, stream, parameters(task, k));
     }
     after_wide = stretches_[k].wide;
   }
@@ -197,55 +211,63 @@ bool PackedTriangle::is_one_launch() const {
   return stretches_.size() == 1 && !stretches_[0].wide && overlaps_ && tasks_.levels <= tuning_.most_overlapping_levels;
 }
 
-void PackedTriangle::launch_overlapping(const SolveArguments& arguments, cudaStream_t stream) {
+void PackedTriangle::launch_overlapping(const Task& task, cudaStream_t stream) {
   const int blocks = persistent_blocks(tasks_, tuning_, kBlock);
-  launch(has_parts_ ? overlapping_kernel<true> : overlapping_kernel<false>, blocks, solved_, stream,
-         parameters(arguments, 0), taken_[turn_]);
+  const auto kernel = with_kinds(has_parts_, task.product != nullptr, [](auto parts, auto product) {
+    return &overlapping_kernel<decltype(parts)::value, decltype(product)::value>;
+  });
+  launch(kernel, blocks, solved_, stream, parameters(task, 0), taken_[turn_]);
   taken_[turn_] += static_cast<unsigned>(tasks_.tasks + blocks * kWarps);  // each warp ends on one too many
 }
 
-void PackedTriangle::launch_two_levels(const SolveArguments& arguments, cudaStream_t stream) {
+void PackedTriangle::launch_two_levels(const Task& task, cudaStream_t stream) {
   const std::int64_t blocks = blocks_for(tasks_.tasks);
-  SolveParameters all = parameters(arguments, 0);
+  const bool product = task.product != nullptr;
+  SolveParameters all = parameters(task, 0);
   all.end_task = tasks_.tasks;
   if (has_parts_) {
-    launch(two_levels_parts_kernel, blocks, solved_, stream, all, taken_[turn_], tasks_.level_begin.end()[-2]);
+    launch(product ? two_levels_parts_kernel<true> : two_levels_parts_kernel<false>, blocks, solved_, stream, all,
+           taken_[turn_], tasks_.level_begin.end()[-2]);
     taken_[turn_] += static_cast<unsigned>(blocks);
   } else {
-    launch(two_levels_kernel, blocks, solved_ && overlaps_, stream, all);
+    launch(product ? two_levels_kernel<true> : two_levels_kernel<false>, blocks, solved_ && overlaps_, stream, all);
   }
 }
 
-void PackedTriangle::launch_graph(const SolveArguments& arguments, cudaStream_t stream) {
-  Graph& graph = graph_[turn_];
+void PackedTriangle::launch_graph(const Task& task, cudaStream_t stream) {
+  const bool ends = task.product != nullptr;
+  const ProductArguments product = ends ? *task.product : ProductArguments{};
+  Graph& graph = graph_[turn_ + (ends ? 2 : 0)];
   if (graph.launches.empty()) {
-    graph.launches = {[&](cudaStream_t captured) { launch_stretches(arguments, captured); },
+    graph.launches = {[&](cudaStream_t captured) { launch_stretches(task, captured); },
                       [](const SolveParameters& p) { return p.first_task; }};
-  } else if (arguments != graph.arguments) {
+  } else if (task.arguments != graph.arguments || product != graph.product) {
     graph.arguments = {};  // nobody's, until all launches have got theirs
-    for (std::size_t k = 0; k < stretches_.size(); ++k) graph.launches.set_argument(k, parameters(arguments, k));
+    for (std::size_t k = 0; k < stretches_.size(); ++k) graph.launches.set_argument(k, parameters(task, k));
   }
-  graph.arguments = arguments;
+  graph.arguments = task.arguments;
+  graph.product = product;
   graph.launches.launch(stream);
 }
 
-void PackedTriangle::solve(const SolveArguments& arguments, cudaStream_t stream) {
+void PackedTriangle::solve(const Task& task, cudaStream_t stream) {
   // Making a graph takes as long as some solves do, so that the first few are done without.
   constexpr int kBeforeGraph = 4;
   if (tasks_.rows == 0) return;
-  const bool computed = computes_operands_ && arguments.rhs != arguments.x && (!has_parts_ || is_one_launch());
+  const bool computed =
+      computes_operands_ && task.arguments.rhs != task.arguments.x && (!has_parts_ || is_one_launch());
   const bool waits = !computed || has_parts_;
   if (waits && start_.must_reset(stream)) arm(stream);
   start_.forget();
   if (computed) {
-    launch_two_levels(arguments, stream);
+    launch_two_levels(task, stream);
   } else if (is_one_launch()) {
-    launch_overlapping(arguments, stream);
+    launch_overlapping(task, stream);
   } else if (direct_solves_ < kBeforeGraph || stretches_.size() == 1 || cuda::is_capturing(stream)) {
-    launch_stretches(arguments, stream);
+    launch_stretches(task, stream);
     if (direct_solves_ < kBeforeGraph) ++direct_solves_;
   } else {
-    launch_graph(arguments, stream);
+    launch_graph(task, stream);
   }
   solved_ = true;
   if (waits) start_.launched();

@@ -1,8 +1,11 @@
 /// \file
 /// What the kernels of the schedule flat do for one task.
 ///
-/// Parts: whether the triangle has rows in parts (parts.hpp). Without, nothing looks for them.
+/// Parts: whether the triangle has rows in parts (parts.hpp). Without, nothing looks for them. Product: whether the
+/// solve ends a product (Sweep::finish_product()).
 #pragma once
+
+#include <type_traits>
 
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/schedules/flat/packed_triangle.hpp"
@@ -79,7 +82,27 @@ class Published {
   Slots slots_;
 };
 
+/// What a row of a solve that ends a product needs besides. Made of what never changes; read_right() needs the sweep
+/// before.
+struct ProductRow {
+  double2 factor{};
+  Index first_entry = -1;
+  double u = 0.0;
+
+  ProductRow() = default;
+  __device__ ProductRow(const ProductArguments& a, Index position)
+      : factor(__ldg(a.factor + position)), first_entry(__ldg(a.first_index + position)) {}
+  /// The right-hand side; v: its entry.
+  __device__ double read_right(const ProductArguments& a, const double* v) {
+    u = a.share * a.first[first_entry];
+    return *v - factor.x * u;
+  }
+  [[nodiscard]] __device__ double sum(double result) const { return u + factor.y * result; }
+};
+struct NoProduct {};
+
 /// Operands that are rows without entries: computed, with the bits that their own tasks give them, and not waited for.
+template <bool Product>
 class Computed {
  public:
   __device__ explicit Computed(const SolveParameters& p) : p_(p) {}
@@ -95,7 +118,14 @@ class Computed {
     }
     begin();
 #pragma unroll
-    for (int k = 0; k < Batch; ++k) value[k] = entry[k] >= 0 ? p_.a.rhs[entry[k]] * pivot[k] : 0.0;
+    for (int k = 0; k < Batch; ++k) {
+      if constexpr (Product) {
+        const double* const v = p_.a.rhs + entry[k];
+        value[k] = entry[k] >= 0 ? ProductRow(p_.product, index[k]).read_right(p_.product, v) * pivot[k] : 0.0;
+      } else {
+        value[k] = entry[k] >= 0 ? p_.a.rhs[entry[k]] * pivot[k] : 0.0;
+      }
+    }
   }
 
  private:
@@ -128,7 +158,7 @@ __device__ inline WarpTask load_task(const WarpTask* task) {
 }
 
 /// A lane's part in a task.
-template <bool Parts>
+template <bool Parts, bool Product = false>
 struct LaneTask {
   WarpTask task;
   int lane;
@@ -139,6 +169,7 @@ struct LaneTask {
   Index rhs_entry = -1;  ///< of a leader
   double rhs = 0.0;
   double pivot = 1.0;
+  std::conditional_t<Product, ProductRow, NoProduct> product;  ///< of a leader with a right-hand side
 
   __device__ LaneTask(const SolveParameters& p, Index t, int lane_in_warp, bool with_rhs = true)
       : task(load_task(p.task + t)), lane(lane_in_warp), lanes(1 << task.log2_lanes) {
@@ -148,12 +179,23 @@ struct LaneTask {
     position = task.first + row_in_task;
     if (!leader) return;
     rhs_entry = __ldg(p.a.rhs_index + position);
-    if (with_rhs && has_rhs()) rhs = p.a.rhs[rhs_entry];
+    if constexpr (Product) {
+      if (has_rhs()) product = ProductRow(p.product, position);
+    }
+    if (with_rhs && has_rhs()) rhs = read_rhs(p);
     if (p.a.pivot) pivot = __ldg(p.a.pivot + position);
     if (!has_rhs()) pivot = -1.0;  // a part hands over its sum
   }
   /// Of a leader: false for a part.
   __device__ bool has_rhs() const { return !Parts || rhs_entry >= 0; }
+  /// Of a leader that has one.
+  __device__ double read_rhs(const SolveParameters& p) {
+    if constexpr (Product) {
+      return product.read_right(p.product, p.a.rhs + rhs_entry);
+    } else {
+      return p.a.rhs[rhs_entry];
+    }
+  }
 
   template <class Operands>
   __device__ double run(const SolveParameters& p, const Operands& operands) const {
@@ -166,11 +208,19 @@ struct LaneTask {
   }
   /// Where the caller wants the result; −1: nowhere.
   __device__ Index x_entry(const SolveParameters& p) const {
+    if constexpr (Product) return leader && has_rhs() ? rhs_entry : -1;
     return leader && has_rhs() && p.a.x ? __ldg(p.a.x_index + position) : -1;
   }
   __device__ void hand_out(const SolveParameters& p, double result, Index entry) const {
-    if (leader && has_rhs() && !is_finite(result)) *p.a.non_finite = 1;
-    if (entry >= 0) p.a.x[entry] = result;
+    if constexpr (Product) {
+      if (entry < 0) return;
+      const double sum = product.sum(result);
+      if (!is_finite(sum)) *p.a.non_finite = 1;
+      p.product.y[entry] = sum;
+    } else {
+      if (leader && has_rhs() && !is_finite(result)) *p.a.non_finite = 1;
+      if (entry >= 0) p.a.x[entry] = result;
+    }
   }
   /// Other rows first.
   __device__ void finish(const SolveParameters& p, double result) const {
@@ -182,12 +232,18 @@ struct LaneTask {
 /// Operands of a warp's first task, which is begun while the launch before may still be at work: nothing that launches
 /// write is looked at until that has ended, but entries have been asked for by then. Only after that may the next
 /// launch start: so two launches overlap at most.
-template <class Operands>
+template <class Operands, bool Product>
 class FirstOperands {
  public:
+  /// task: what it needs for its right-hand side is noted in it.
   template <bool Parts>
-  __device__ FirstOperands(const SolveParameters& p, const LaneTask<Parts>& task)
-      : operands_(p), rhs_at_(task.leader && task.has_rhs() ? p.a.rhs + task.rhs_entry : nullptr) {}
+  __device__ FirstOperands(const SolveParameters& p, LaneTask<Parts, Product>& task)
+      : operands_(p), rhs_at_(task.leader && task.has_rhs() ? p.a.rhs + task.rhs_entry : nullptr) {
+    if constexpr (Product) {
+      product_ = &p.product;
+      row_ = &task.product;
+    }
+  }
 
   template <int Batch>
   __device__ void wait(const Index (&index)[Batch], double (&value)[Batch]) const {
@@ -204,24 +260,30 @@ class FirstOperands {
     if (begun_) return;
     wait_for_last_launch();
     let_next_launch_start();
-    if (rhs_at_) rhs_ = *rhs_at_;
+    if constexpr (Product) {
+      if (rhs_at_) rhs_ = row_->read_right(*product_, rhs_at_);
+    } else {
+      if (rhs_at_) rhs_ = *rhs_at_;
+    }
     begun_ = true;
   }
 
   Operands operands_;
   const double* rhs_at_;
+  std::conditional_t<Product, const ProductArguments*, NoProduct> product_;
+  std::conditional_t<Product, ProductRow*, NoProduct> row_;
   mutable double rhs_ = 0.0;
   mutable bool begun_ = false;
 };
 
 /// resets: the slots of the next solve.
-template <bool Parts, class Operands>
+template <bool Parts, class Operands, bool Product>
 __device__ void run_first_task(const SolveParameters& p, Index t, int lane, bool resets) {
-  LaneTask<Parts> task(p, t, lane, false);
+  LaneTask<Parts, Product> task(p, t, lane, false);
   const double pivot = task.pivot;
   task.pivot = 1.0;
   task.rhs = -0.0;  // what adding it to the right-hand side never changes
-  const FirstOperands<Operands> operands(p, task);
+  const FirstOperands<Operands, Product> operands(p, task);
   const Index x_entry = task.x_entry(p);
   const double sum = task.run(p, operands);
   const double rhs = operands.rhs();
@@ -231,10 +293,10 @@ __device__ void run_first_task(const SolveParameters& p, Index t, int lane, bool
   task.hand_out(p, result, x_entry);
 }
 
-template <bool Parts>
+template <bool Parts, bool Product = false>
 __device__ void run_task(const SolveParameters& p, Index t, int lane) {
   const Slots slots{p.slots};
-  const LaneTask<Parts> task(p, t, lane);
+  const LaneTask<Parts, Product> task(p, t, lane);
   if (task.leader) p.next_slots[task.position] = not_yet();
   if (task.active && task.lanes > 1) {  // a row with one lane has few operands: looking at all of them costs little
     const Index gate = __ldg(p.gate + task.position);

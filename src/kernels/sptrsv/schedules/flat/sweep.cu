@@ -61,8 +61,27 @@ void FlatSweep::solve(const double* rhs, double* x, int* non_finite, cudaStream_
   packed_.solve(arguments(rhs, x, non_finite), stream);
 }
 
+bool FlatSweep::begin_product(const double* v, int* non_finite, cudaStream_t stream) {
+  SolveArguments arguments = this->arguments(v, nullptr, non_finite);
+  arguments.rhs_index = arguments.x_index;
+  packed_.solve(arguments, stream);
+  return true;
+}
+
+bool FlatSweep::prepare_product(const Sweep& first, const ProductRows& rows, cudaStream_t stream) {
+  const TaskList& tasks = packed_.tasks();
+  packed_.forget_overlap();
+  if (product_.prepare(first, rows, tasks.rows, tasks.order.data(), stream)) cuda::synchronize(stream);
+  return true;
+}
+
+bool FlatSweep::finish_product(const double* v, double* y, int* non_finite, cudaStream_t stream) {
+  packed_.solve(arguments(v, nullptr, non_finite), product_.arguments(y), stream);
+  return true;
+}
+
 std::int64_t FlatSweep::bytes() const {
-  return packed_.bytes() + rhs_index_.bytes() + x_index_.bytes() + pivot_.bytes();
+  return packed_.bytes() + rhs_index_.bytes() + x_index_.bytes() + pivot_.bytes() + product_.bytes();
 }
 
 }  // namespace taskdag::kernels

@@ -62,11 +62,38 @@ __device__ void wait_for_last_kernel() {
 #endif
 }
 
+/// How a cell begins and ends: what PlainEnds does, or what ends a product.
+struct PlainEnds {
+  template <int kThreads>
+  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell& shared) const {
+    fetch_rhs<kThreads>(a, cell, shared);
+  }
+  template <int kThreads>
+  __device__ void write(const CellArguments& a, const Cell& cell, const SharedCell& shared) const {
+    write_x<kThreads>(a, cell, shared);
+  }
+};
+struct ProductEnds {
+  ProductArguments product;
+  template <int kThreads>
+  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell& shared) const {
+    fetch_product_rhs<kThreads>(a, product, cell, shared);
+  }
+  template <int kThreads>
+  __device__ void write(const CellArguments& a, const Cell& cell, const SharedCell& shared) const {
+    write_product<kThreads>(a, product, cell, shared);
+  }
+};
+
 /// Blocks take cells until there are no more. What does not change is loaded before the cell waits for others; that of
 /// a block's first cell while the kernel before may still run. If that is the sweep that makes the right-hand side, the
 /// first cell waits for its rows alone, and for the kernel's end before it writes where others may still read.
-template <int kRowEntries, int kThreads>
-__global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArguments a, Queue queue) {
+///
+/// Of the arrays that a product needs besides, the user's vector v is what the sweep before has read, too: whatever
+/// made it has ended before this kernel could begin. All blocks of the sweep before that have a cell run by then, so
+/// those that are waited for end.
+template <int kRowEntries, int kThreads, class Ends>
+__global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArguments a, Queue queue, Ends ends) {
   extern __shared__ __align__(16) std::byte memory[];
   __shared__ Index ticket[2];
   __shared__ Cell taken[2];
@@ -89,7 +116,7 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArgu
         wait_for_last_kernel();
       }
     }
-    fetch_rhs<kThreads>(a, cell, shared);
+    ends.template fetch<kThreads>(a, cell, shared);
     if (threadIdx.x < kLanes) wait_for_cells(queue.done, queue.solve, queue.wait + cell.outer, cell.waits);
     wait_for_stage();
     __syncthreads();
@@ -112,23 +139,31 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArgu
     }
     if (first && queue.source) wait_for_last_kernel();
     first = false;
-    write_x<kThreads>(a, cell, shared);
+    ends.template write<kThreads>(a, cell, shared);
     __syncthreads();
     turn = 1 - turn;
   }
 }
 
-using Kernel = void (*)(CellArguments, Queue);
+template <class Ends>
+using Kernel = void (*)(CellArguments, Queue, Ends);
 
-template <int kThreads>
-Kernel kernel_of(Index row_entries) {
-  if (row_entries == 0) return run_blocks<0, kThreads>;
-  return row_entries == 2 ? run_blocks<2, kThreads> : run_blocks<3, kThreads>;
+template <int kThreads, class Ends>
+Kernel<Ends> kernel_of(Index row_entries) {
+  if (row_entries == 0) return run_blocks<0, kThreads, Ends>;
+  return row_entries == 2 ? run_blocks<2, kThreads, Ends> : run_blocks<3, kThreads, Ends>;
 }
 
-Kernel kernel_for(int threads, Index row_entries) {
-  if (threads <= 128) return kernel_of<128>(row_entries);
-  return threads <= 256 ? kernel_of<256>(row_entries) : kernel_of<512>(row_entries);
+/// Allowed as much shared memory as there is.
+template <class Ends>
+Kernel<Ends> kernel_for(int threads, Index row_entries) {
+  const Kernel<Ends> kernel = threads <= 128   ? kernel_of<128, Ends>(row_entries)
+                              : threads <= 256 ? kernel_of<256, Ends>(row_entries)
+                                               : kernel_of<512, Ends>(row_entries);
+  cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(cuda::most_shared_bytes() - kOwnBytes)),
+              "asking for shared memory");
+  return kernel;
 }
 
 __global__ void rows_by_position(Index n, bool lower, Index* order) {
@@ -173,38 +208,93 @@ class BlocksSweep final : public LayoutSweep {
   BlocksSweep(const SweepInput& input, const BlocksOptions& options, cudaStream_t stream)
       : LayoutSweep(fitting_layout(input, options.cell_rows, stream), input, stream),
         threads_(options.threads > 0 ? options.threads : threads_for(layout())),
-        kernel_(kernel_for(threads_, layout().row_entries)),
+        kernel_(kernel_for<PlainEnds>(threads_, layout().row_entries)),
         ticket_(2, stream),
-        done_(at(layout().cells()), stream) {
-    cuda::check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(cuda::most_shared_bytes() - kOwnBytes)),
-                "asking for shared memory");
-  }
+        done_(at(layout().cells()), stream) {}
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
     LayoutSweep::load_values(source, pivot, stream);
-    int resident = 0;
-    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_, threads_, shared_bytes()),
-                "asking for occupancy");
-    grid_ = std::min(layout().cells(), resident * cuda::device_limits().multiprocessors);
+    grid_ = resident_grid(kernel_);
+    if (product_kernel_ != nullptr) product_grid_ = resident_grid(product_kernel_);
     overlaps_ = false;
   }
 
   void follow(const Sweep& before, cudaStream_t stream) override {
-    before_ = dynamic_cast<const BlocksSweep*>(&before);
-    if (before_ == nullptr) return;
-    sources_ = find_sources(layout(), rhs_index(), before_->layout(), stream);
+    before_ = sources_in(before, rhs_index(), stream);
     cuda::synchronize(stream);
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
+    const bool follows = before_.sweep != nullptr && rhs == before_.sweep->result();
+    launch(kernel_, grid_, arguments(rhs, x, non_finite), follows ? &before_ : nullptr, PlainEnds{}, stream);
+  }
+
+  [[nodiscard]] bool has_products() const override { return true; }
+  bool begin_product(const double* v, int* non_finite, cudaStream_t stream) override {
+    CellArguments a = arguments(v, nullptr, non_finite);
+    a.rhs_index = x_index();
+    launch(kernel_, grid_, a, nullptr, PlainEnds{}, stream);
+    return true;
+  }
+
+  bool prepare_product(const Sweep& first, const ProductRows& rows, cudaStream_t stream) override {
+    if (product_kernel_ == nullptr) {
+      product_kernel_ = kernel_for<ProductEnds>(threads_, layout().row_entries);
+      product_grid_ = resident_grid(product_kernel_);
+    }
+    overlaps_ = false;
+    if (product_.prepare(first, rows, layout().places, layout().row.data(), stream)) {
+      product_before_ = sources_in(first, product_.first_index(), stream);
+      cuda::synchronize(stream);
+    }
+    return true;
+  }
+
+  bool finish_product(const double* v, double* y, int* non_finite, cudaStream_t stream) override {
+    const bool follows = product_before_.sweep != nullptr;
+    launch(product_kernel_, product_grid_, arguments(v, nullptr, non_finite), follows ? &product_before_ : nullptr,
+           ProductEnds{product_.arguments(y)}, stream);
+    return true;
+  }
+
+  [[nodiscard]] std::int64_t bytes() const override {
+    return LayoutSweep::bytes() + ticket_.bytes() + done_.bytes() + before_.sources.bytes() + product_.bytes() +
+           product_before_.sources.bytes();
+  }
+
+ private:
+  /// A sweep of this kind whose results this one needs, and which of its cells have them; null: another kind.
+  struct Before {
+    const BlocksSweep* sweep = nullptr;
+    Sources sources;
+  };
+  /// index: place → place of `sweep`. Asynchronous.
+  [[nodiscard]] Before sources_in(const Sweep& sweep, const Index* index, cudaStream_t stream) const {
+    const auto* const blocks = dynamic_cast<const BlocksSweep*>(&sweep);
+    if (blocks == nullptr) return {};
+    return {blocks, find_sources(layout(), index, blocks->layout(), stream)};
+  }
+
+  /// Blocks that are at work at once.
+  template <class Ends>
+  [[nodiscard]] Index resident_grid(Kernel<Ends> kernel) const {
+    int resident = 0;
+    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads_, shared_bytes()),
+                "asking for occupancy");
+    return std::min(layout().cells(), resident * cuda::device_limits().multiprocessors);
+  }
+
+  /// before: what made the right-hand side, where that was the last launch on the stream; or null.
+  template <class Ends>
+  void launch(Kernel<Ends> kernel, Index grid, const CellArguments& a, const Before* before, const Ends& ends,
+              cudaStream_t stream) {
     if (layout().cells() == 0) return;
     if (start_.must_reset(stream)) reset(stream);
     cudaLaunchAttribute overlap{};
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlap.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(grid_));
+    config.gridDim = dim3(static_cast<unsigned>(grid));
     config.blockDim = dim3(static_cast<unsigned>(threads_));
     config.dynamicSmemBytes = shared_bytes();
     config.stream = stream;
@@ -215,24 +305,19 @@ class BlocksSweep final : public LayoutSweep {
     Queue queue{ticket_.data() + counter, taken_[counter], done_.data(),
                 layout().wait.data(),     solve_ + 1,      layout().cells()};
     // Where all cells are resident at once, they would only crowd the flags.
-    if (overlaps_ && before_ != nullptr && rhs == before_->result() && grid_ < layout().cells()) {
-      queue.source = sources_.cell.data();
-      queue.sources = sources_.count.data();
-      queue.source_done = before_->done_.data();
-      queue.source_solve = before_->solve_;
+    if (overlaps_ && before != nullptr && grid < layout().cells()) {
+      queue.source = before->sources.cell.data();
+      queue.sources = before->sources.count.data();
+      queue.source_done = before->sweep->done_.data();
+      queue.source_solve = before->sweep->solve_;
     }
-    cuda::check(cudaLaunchKernelEx(&config, kernel_, arguments(rhs, x, non_finite), queue), "launching blocks");
+    cuda::check(cudaLaunchKernelEx(&config, kernel, a, queue, ends), "launching blocks");
     ++solve_;
-    taken_[counter] += static_cast<unsigned long long>(layout().cells()) + static_cast<unsigned long long>(grid_);
+    taken_[counter] += static_cast<unsigned long long>(layout().cells()) + static_cast<unsigned long long>(grid);
     overlaps_ = true;
     start_.launched();
   }
 
-  [[nodiscard]] std::int64_t bytes() const override {
-    return LayoutSweep::bytes() + ticket_.bytes() + done_.bytes() + sources_.bytes();
-  }
-
- private:
   void reset(cudaStream_t stream) {
     set_bytes(ticket_, 0, stream);
     set_bytes(done_, 0, stream);
@@ -242,16 +327,19 @@ class BlocksSweep final : public LayoutSweep {
   }
 
   int threads_;
-  Kernel kernel_;
+  Kernel<PlainEnds> kernel_;
   Index grid_ = 0;
+  Kernel<ProductEnds> product_kernel_ = nullptr;  ///< from the first prepare_product() on
+  Index product_grid_ = 0;
   bool overlaps_ = false;  ///< not before the values that were loaded last are there
   unsigned solve_ = 0;     ///< the last one's number
   std::array<unsigned long long, 2> taken_{};
   cuda::StartState start_;  ///< of tickets and flags
   cuda::DeviceArray<unsigned long long> ticket_;
   cuda::DeviceArray<unsigned> done_;
-  const BlocksSweep* before_ = nullptr;  ///< whose results are the right-hand sides
-  Sources sources_;
+  Before before_;  ///< whose results are the right-hand sides
+  ProductOperands product_;
+  Before product_before_;
 };
 
 /// Values measured on an H200, see docs/notes/supersteps.md: cells so large that those of a colour are resident

@@ -20,6 +20,7 @@ class LayoutSweep : public Sweep {
   [[nodiscard]] CellArguments arguments(const double* rhs, double* x, int* non_finite) const;
   [[nodiscard]] const Layout& layout() const { return layout_; }
   [[nodiscard]] const Index* rhs_index() const { return rhs_index_.data(); }
+  [[nodiscard]] const Index* x_index() const { return x_index_.data(); }
   /// With the pivots that were loaded last.
   [[nodiscard]] std::size_t shared_bytes() const {
     return unit_pivots_ ? layout_.shared_bytes : layout_.shared_pivots_bytes;

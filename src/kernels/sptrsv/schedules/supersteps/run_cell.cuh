@@ -6,6 +6,7 @@
 /// Between them the block synchronises.
 #pragma once
 
+#include "kernels/sptrsv/product.hpp"
 #include "kernels/sptrsv/schedules/supersteps/layout.hpp"
 
 namespace taskdag::kernels::supersteps {
@@ -107,6 +108,19 @@ __device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const Shared
         "cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to.x + r))),
         "l"(a.rhs + a.rhs_index[cell.first + r])
         : "memory");
+  }
+}
+
+/// The right-hand sides of a solve that ends a product (Sweep::finish_product()): there, not on their way. Results of
+/// the sweep before are read past the first-level cache, since its other blocks may still be at work.
+template <int kThreads>
+__device__ void fetch_product_rhs(const CellArguments& a, const ProductArguments& product, const Cell& cell,
+                                  const SharedCell& to) {
+#pragma unroll 4
+  for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
+    const Index place = cell.first + r;
+    const double u = product.share * __ldcg(product.first + product.first_index[place]);
+    to.x[r] = a.rhs[a.rhs_index[place]] - product.factor[place].x * u;
   }
 }
 
@@ -341,6 +355,22 @@ __device__ void write_x(const CellArguments& a, const Cell& cell, const SharedCe
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
     a.x[a.x_index[cell.first + r]] = shared.x[r];
   }
+}
+
+/// For the caller of a solve that ends a product.
+template <int kThreads>
+__device__ void write_product(const CellArguments& a, const ProductArguments& product, const Cell& cell,
+                              const SharedCell& shared) {
+  bool bad = false;
+#pragma unroll 4
+  for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
+    const Index place = cell.first + r;
+    const double u = product.share * __ldcg(product.first + product.first_index[place]);
+    const double value = u + product.factor[place].y * shared.x[r];
+    bad = bad || !isfinite(value);
+    product.y[a.rhs_index[place]] = value;
+  }
+  if (bad) *a.non_finite = 1;
 }
 
 }  // namespace taskdag::kernels::supersteps

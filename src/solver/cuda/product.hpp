@@ -1,0 +1,82 @@
+/// \file
+/// Eisenstat's trick: the two sweeps of an application in turn, the second one first.
+#pragma once
+
+#include <vector>
+
+#include "csr/gather.hpp"
+#include "kernels/sptrsv/product.hpp"
+#include "solver/cuda/sweep_pair.hpp"
+
+namespace taskdag::cuda {
+
+/// y = (E + L)⁻¹ A (E + U)⁻¹ v for A = L + D + U: with u = (E + U)⁻¹ v it is u + (E + L)⁻¹ (v − (2 E − D) u). Two
+/// launches where both schedules take what goes between them (Sweep::has_products()); a pass over vectors more where
+/// the second one does not, two more where the first one does not.
+class SweepProduct {
+ public:
+  struct Rows {
+    Index rows = 0;
+    const Index* order = nullptr;  ///< row → entry of the user's vectors; null: the same
+    double share = 1.0;            ///< the second sweep solves with (E + U) · share
+  };
+
+  /// For each change of values. pivots: E, by row; diagonal: D, in the user's numbering; device memory. Allocates and
+  /// synchronises `s` at the first call for these sweeps.
+  void take(const SweepPair& sweeps, const Rows& rows, const double* pivots, const double* diagonal, cudaStream_t s) {
+    rows_ = rows;
+    const auto size = static_cast<std::size_t>(rows.rows);
+    const bool rides = sweeps.first->has_products();
+    if (!rides && scale_.size() == 0) {
+      right_ = {size, s};
+      middle_ = {size, s};
+      scale_ = {size, s};
+    }
+    if (!sweeps.second->has_products()) {
+      const std::size_t extent = cuda::extent(sweeps.first->result_index(), rows.rows, s);
+      if (between_.size() < extent) {
+        if (between_.size() > 0) given_up_.push_back(std::move(between_));
+        between_ = {extent, s};
+      }
+    }
+    // Kept where passes need them, also for graphs of sweeps that have been given up.
+    const bool keeps = scale_.size() > 0;
+    const ScratchArray<double> scratch_middle(keeps ? 0 : size, s);
+    const ScratchArray<double> scratch_scale(keeps ? 0 : size, s);
+    double* const middle = keeps ? middle_.data() : scratch_middle.data();
+    double* const scale = keeps ? scale_.data() : scratch_scale.data();
+    kernels::product_rows(rows.rows, pivots, diagonal, rows.order, middle, scale, s);
+    sweeps.first->prepare_product(*sweeps.second.sweep, {middle, scale, rows.share}, s);
+  }
+
+  void run(const SweepPair& sweeps, const double* v, double* y, int* non_finite, cudaStream_t s) const {
+    const ChosenSweep& lower = sweeps.first;
+    const ChosenSweep& upper = sweeps.second;
+    if (!upper->begin_product(v, non_finite, s)) {
+      kernels::move_scaled(rows_.rows, v, rows_.order, nullptr, lower->result_index(), between_.data(), s);
+      upper->solve(between_.data(), nullptr, non_finite, s);
+    }
+    if (lower->finish_product(v, y, non_finite, s)) return;
+    kernels::product_right(rows_.rows, known_rows(), rows_.order, v, *upper.sweep, right_.data(), s);
+    lower->solve(right_.data(), nullptr, non_finite, s);
+    kernels::product_sum(rows_.rows, known_rows(), rows_.order, *upper.sweep, *lower.sweep, y, non_finite, s);
+  }
+
+  [[nodiscard]] std::int64_t bytes() const {
+    std::int64_t bytes = middle_.bytes() + scale_.bytes() + right_.bytes() + between_.bytes();
+    for (const DeviceArray<double>& array : given_up_) bytes += array.bytes();
+    return bytes;
+  }
+
+ private:
+  [[nodiscard]] kernels::ProductRows known_rows() const { return {middle_.data(), scale_.data(), rows_.share}; }
+
+  Rows rows_;
+  DeviceArray<double> middle_;   ///< by row: 2 E − D; this and the next two where passes need them
+  DeviceArray<double> scale_;    ///< by row: E⁻¹
+  DeviceArray<double> right_;    ///< of the first sweep, in the user's numbering
+  DeviceArray<double> between_;  ///< right-hand side of the second sweep
+  std::vector<DeviceArray<double>> given_up_;
+};
+
+}  // namespace taskdag::cuda
