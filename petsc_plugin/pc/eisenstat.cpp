@@ -84,6 +84,10 @@ PetscErrorCode Eisenstat::set_up(PC pc, Preconditioner* preconditioner) {
   else
     PetscCall(preconditioner_->set_diagonal(scale_));
   if (!preconditioner_->scales_by_diagonal()) PetscCall(preconditioner_->pivots(scale_));
+  // Now it goes to the device, if the vector is one of a device, not in the first iteration.
+  const PetscScalar* array = nullptr;
+  PetscCall(VecGetArrayReadAndMemType(scale_, &array, nullptr));
+  PetscCall(VecRestoreArrayReadAndMemType(scale_, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
