@@ -70,7 +70,8 @@ __global__ void invert_kernel(CsrView a, BlockSlices blocks, Index largest, doub
   if (!finite) note(row, false, findings);
   const auto own_lanes =
       static_cast<unsigned>(((std::uint64_t{1} << static_cast<unsigned>(size)) - 1U) << static_cast<unsigned>(first));
-  bool good = row >= 0 && (__ballot_sync(kFullWarp, !finite) & own_lanes) == 0U;
+  const unsigned faulty = __ballot_sync(kFullWarp, !finite);  // of all lanes, the idle ones too
+  bool good = row >= 0 && (faulty & own_lanes) == 0U;
   __syncwarp();
 
   unsigned used = 0;
@@ -98,7 +99,8 @@ __global__ void invert_kernel(CsrView a, BlockSlices blocks, Index largest, doub
   bool numbers = true;
   for (int c = 0; good && c < size; ++c) numbers = numbers && is_number(block.entry(rank, c));
   if (!numbers) note(blocks.row[place - rank + own_step], false, findings);
-  good = good && (__ballot_sync(kFullWarp, !numbers) & own_lanes) == 0U;
+  const unsigned too_large = __ballot_sync(kFullWarp, !numbers);
+  good = good && (too_large & own_lanes) == 0U;
   double* const own = inverse + blocks.offset[slice] + first;
   for (int j = 0; j < size; ++j) {  // the idle have none
     if (good) {
