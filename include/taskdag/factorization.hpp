@@ -83,12 +83,27 @@ struct FactorOptions {
   /// Blocks of the factored matrix (after row_order and col_order), where the ordering has made some: what the schedule
   /// `blocks` runs. Not used for fill everywhere, which couples blocks of one colour.
   std::shared_ptr<const RowBlocks> blocks = {};
+  /// Above 1: a factorisation by point blocks. The matrix consists of dense blocks of so many rows and columns, at most
+  /// largest_point_block, and each is one entry of the elimination: pattern, orders and levels are those of blocks,
+  /// values are block after block, each column by column (as PETSc's MATBAIJ keeps them), vectors have block_size
+  /// elements for a row of blocks. Diagonal blocks are inverted with exchanges of rows inside the block, so a pivot is
+  /// bad only where it is exactly 0; zero_pivot is not looked at. ic: A ≈ Uᵀ D⁻ᵀ U with blocks D, which need not be
+  /// definite; the diagonal blocks of A are taken as whole blocks, those below are not looked at.
+  /// There are the shifts none and inblocks (a bad pivot becomes shift_amount times the mean size of the block's
+  /// diagonal), levels of fill everywhere, and the automatic schedule alone.
+  Index block_size = 1;
 };
+
+/// Of FactorOptions::block_size.
+inline constexpr Index largest_point_block = 32;
 
 /// Sizes and counts of an analysed factorisation.
 struct FactorizationInfo {
-  Index rows = 0;
-  Offset entries = 0;  ///< entries of the factor, pivots included (ic0: of the upper triangle)
+  Index block_size = 1;  ///< of point blocks
+  Index rows = 0;        ///< of the matrix, elements of a vector
+  /// Entries of the factor, pivots included (ic0: of the upper triangle). Point blocks count with all elements, those
+  /// of ic with both triangles.
+  Offset entries = 0;
   /// Elimination has changed diagonal entries alone, so ILU(0) is DILU here, IC(0) DIC. On the host known after
   /// factor(), of the last values.
   bool diagonal_only = false;
@@ -127,9 +142,10 @@ class TASKDAG_API Factorization {
   /// Symbolic phase. The pattern (in `space`) is copied. row_order[new] = old row and col_order[new] = old column give
   /// the factored matrix B(i, j) = A(row_order[i], col_order[j]); empty: natural order. Both in host memory.
   /// For ic0 both must be equal. Synchronises `stream`.
+  /// With FactorOptions::block_size above 1 pattern and orders are those of blocks.
   /// @throws InvalidInput "row R has no diagonal entry" (of B), for patterns that are not square or not valid, for
   ///         a schedule of the other backend, for a negative fill level, for blocks that do not fit and where they
-  ///         are missing; DeviceError, OutOfMemory;
+  ///         are missing, for what point blocks do not have; DeviceError, OutOfMemory;
   ///         what TriangularSolver throws for a tune file.
   Factorization(const Context& context, const CsrPattern& pattern, MemorySpace space, const FactorOptions& options,
                 std::span<const Index> row_order = {}, std::span<const Index> col_order = {}, Stream stream = {});
@@ -151,7 +167,7 @@ class TASKDAG_API Factorization {
   /// @throws InvalidInput before the first factor() and after one that has thrown, for symmetric parts of ilu0, for a
   /// negative pivot in a symmetric
   ///         part, for device memory on the host backend; DeviceError, OutOfMemory; Unsupported for what cannot be
-  ///         captured
+  ///         captured, for symmetric parts of point blocks
   void apply(Apply part, const double* b, double* x, MemorySpace space, Stream stream = {});
 
   /// The same for `count` vectors: column k is b + k·ldb and x + k·ldx. Up to 32 columns (host threads: 8) go through
@@ -164,7 +180,7 @@ class TASKDAG_API Factorization {
   /// where E + U is the factor U, and L the other one times E; ic: E is D, L the transpose of U. Where elimination has
   /// changed the diagonal alone (info().diagonal_only), L and U are the matrix' own triangles. Vectors in the user's
   /// numbering, two different arrays; asynchronous as apply().
-  /// x = (E + L)⁻¹ b. @throws as apply(); InvalidInput for two orders
+  /// x = (E + L)⁻¹ b. @throws as apply(); InvalidInput for two orders; Unsupported for point blocks
   void solve_lower(const double* b, double* x, MemorySpace space, Stream stream = {});
   /// x = (E + U)⁻¹ b
   void solve_upper(const double* b, double* x, MemorySpace space, Stream stream = {});
@@ -197,8 +213,9 @@ class TASKDAG_API Factorization {
   [[nodiscard]] SolveOutcome outcome(Stream stream);
 
   /// Copies the factor to the host in the factor's numbering. ilu0: L strictly lower (unit diagonal not stored), the
-  /// pivots (not inverted) on the diagonal, U above. ic0: pivots D on the diagonal and the unit U above. For tests,
-  /// views and debugging; synchronises.
+  /// pivots (not inverted) on the diagonal, U above. ic0: pivots D on the diagonal and the unit U above. Point blocks:
+  /// L without its diagonal blocks, which are unit matrices, the inverse of D, and U above, ic too. For tests, views
+  /// and debugging; synchronises.
   [[nodiscard]] CsrMatrix copy_factor() const;
 
   [[nodiscard]] const FactorizationInfo& info() const;

@@ -46,6 +46,26 @@ void check_blocks(const FactorOptions& options, Index rows) {
   }
 }
 
+void check_point_blocks(const FactorOptions& options) {
+  if (options.block_size < 1 || options.block_size > largest_point_block) {
+    throw InvalidInput("point blocks have 1 to " + std::to_string(largest_point_block) + " rows, not " +
+                       std::to_string(options.block_size));
+  }
+  if (options.block_size == 1) return;
+  if (options.shift != ShiftType::none && options.shift != ShiftType::inblocks) {
+    throw InvalidInput("point blocks are factored with the shifts none and inblocks alone");
+  }
+  if (options.shift == ShiftType::inblocks && options.shift_amount < 0) {
+    throw InvalidInput("the shift of pivots in point blocks is negative");
+  }
+  if (options.diagonal_only) throw InvalidInput("point blocks are not factored on the diagonal alone");
+  if (options.blocks) throw InvalidInput("point blocks are not factored inside FactorOptions::blocks");
+  if (options.schedule != SolveSchedule::automatic || options.factor_schedule != FactorSchedule::automatic ||
+      options.tune) {
+    throw InvalidInput("point blocks have one schedule, which is neither chosen nor tuned");
+  }
+}
+
 void check_pivoting(double shift_amount, double zero_pivot) {
   if (!std::isfinite(shift_amount) || !(zero_pivot >= 0) || !std::isfinite(zero_pivot)) {
     throw InvalidInput("shift_amount must be finite, zero_pivot finite and not negative");
@@ -69,6 +89,7 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
   if (options.diagonal_only && options.levels > 0) throw InvalidInput("diagonal_only is for fill level 0");
   check_pattern(pattern, space, false, "a factorisation");
   check_pivoting(options.shift_amount, options.zero_pivot);
+  check_point_blocks(options);
   if (options.shift == ShiftType::scaled && options.kind != FactorKind::ic) {
     throw InvalidInput("ShiftType::scaled is for ic only");
   }
@@ -81,9 +102,13 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
   }
   const MemorySpace from = space_of(pattern, space);
   impl_ = with_memory_errors("a factorisation", pattern.rows, [&] {
-    return context.backend() == Backend::cuda
-               ? cuda::make_factorization(context, pattern, from, options, row_order, col_order, stream)
-               : host::make_factorization(context, pattern, options, row_order, col_order);
+    const bool cuda = context.backend() == Backend::cuda;
+    if (options.block_size > 1) {
+      return cuda ? cuda::make_point_block_factorization(context, pattern, from, options, row_order, col_order, stream)
+                  : host::make_point_block_factorization(context, pattern, options, row_order, col_order);
+    }
+    return cuda ? cuda::make_factorization(context, pattern, from, options, row_order, col_order, stream)
+                : host::make_factorization(context, pattern, options, row_order, col_order);
   });
   impl_->kind = options.kind;
   impl_->one_order = one_order || std::ranges::equal(row_order, col_order);

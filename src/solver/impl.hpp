@@ -128,6 +128,11 @@ std::unique_ptr<TriangularSolver::Impl> make_triangular(const Context&, const Cs
 std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const CsrPattern&, const FactorOptions&,
                                                         std::span<const Index> row_order,
                                                         std::span<const Index> col_order);
+/// FactorOptions::block_size > 1; the pattern and the orders are those of blocks.
+std::unique_ptr<Factorization::Impl> make_point_block_factorization(const Context&, const CsrPattern& blocks,
+                                                                    const FactorOptions&,
+                                                                    std::span<const Index> row_order,
+                                                                    std::span<const Index> col_order);
 std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, const JacobiOptions&);
 std::unique_ptr<BlockJacobi::Impl> make_block_jacobi(const Context&, const CsrPattern&, const JacobiBlocks&,
                                                      const BlockJacobiOptions&);
@@ -140,6 +145,10 @@ std::unique_ptr<TriangularSolver::Impl> make_triangular(const Context&, const Cs
 std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const CsrPattern&, MemorySpace,
                                                         const FactorOptions&, std::span<const Index> row_order,
                                                         std::span<const Index> col_order, Stream);
+std::unique_ptr<Factorization::Impl> make_point_block_factorization(const Context&, const CsrPattern& blocks,
+                                                                    MemorySpace, const FactorOptions&,
+                                                                    std::span<const Index> row_order,
+                                                                    std::span<const Index> col_order, Stream);
 std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, MemorySpace, const JacobiOptions&, Stream);
 std::unique_ptr<BlockJacobi::Impl> make_block_jacobi(const Context&, const CsrPattern&, MemorySpace,
                                                      const JacobiBlocks&, const BlockJacobiOptions&, Stream);

@@ -1,0 +1,65 @@
+/// \file
+/// Factorisations by point blocks on host threads: a block row is a task of a thread plan.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dag/plan_runner.hpp"
+#include "dag/transpose.hpp"
+#include "kernels/factor/point_block/pattern.hpp"
+#include "kernels/factor/state.hpp"
+
+namespace taskdag::kernels::point_block {
+
+/// Where a vector of the caller's has the blocks of the factor's rows; null: in the same order.
+struct BlockOrder {
+  const Index* order = nullptr;
+  [[nodiscard]] std::int64_t begin(Index i, int n) const {
+    return static_cast<std::int64_t>(order != nullptr ? order[i] : i) * n;
+  }
+};
+
+class HostFactor {
+ public:
+  /// `block_size`: 2 to kLargestBlock. The pool must outlive the factor.
+  HostFactor(Pattern pattern, int block_size, host::ThreadPool& pool);
+
+  /// One numeric phase. `amount` > 0: pivots of 0 take a shift.
+  void factor(const double* values, double amount, Findings& findings);
+
+  /// x = M⁻¹ b, transposed: M⁻ᵀ b; `in` and `out` are the orders of b and x, which may be one array.
+  /// @returns whether all of x is finite
+  bool apply(bool transposed, const double* b, BlockOrder in, double* x, BlockOrder out);
+
+  [[nodiscard]] const Pattern& pattern() const { return pattern_; }
+  [[nodiscard]] const double* values() const { return values_.get(); }  ///< by entry of the pattern: a block
+  [[nodiscard]] int lower_threads() const { return lower_.plan().threads(); }
+  [[nodiscard]] int upper_threads() const { return upper_.plan().threads(); }
+  [[nodiscard]] std::int64_t bytes() const;
+
+ private:
+  /// Rows of the transposed factor, whose blocks are those of the factor itself.
+  struct Turned {
+    Transposed pattern;
+    std::vector<Offset> diagonal;
+    PlanRunner lower;
+    PlanRunner upper;
+    Turned(Transposed transposed, const HostFactor& of);
+  };
+  [[nodiscard]] PlanRunner plan(const CsrPattern& pattern, Triangle triangle) const;
+
+  Pattern pattern_;
+  int block_size_;
+  host::ThreadPool* pool_;
+  PlanRunner lower_;
+  PlanRunner upper_;
+  std::unique_ptr<Turned> turned_;  ///< from the first transposed application on
+  std::unique_ptr<double[]> values_;
+  std::unique_ptr<double[]> work_;           ///< by row
+  std::vector<std::vector<Offset>> marks_;   ///< by thread and column: the entry there of the row at work
+  std::vector<std::vector<Index>> markers_;  ///< likewise: the last row with an entry there
+};
+
+}  // namespace taskdag::kernels::point_block

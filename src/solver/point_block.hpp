@@ -1,0 +1,77 @@
+/// \file
+/// What factorisations by point blocks have in common on both backends.
+#pragma once
+
+#include <vector>
+
+#include "base/index.hpp"
+#include "dag/levels.hpp"
+#include "kernels/factor/point_block/pattern.hpp"
+#include "solver/impl.hpp"
+
+namespace taskdag {
+
+class PointBlockFactorization : public Factorization::Impl {
+ public:
+  void set_pivoting(double shift_amount, double zero_pivot) final {
+    options_.shift_amount = shift_amount;
+    options_.zero_pivot = zero_pivot;
+  }
+  void solve_lower(const double*, double*, MemorySpace, Stream) final { refuse_halves(); }
+  void solve_upper(const double*, double*, MemorySpace, Stream) final { refuse_halves(); }
+  void multiply_upper(const double*, double*, MemorySpace, Stream) final { refuse_halves(); }
+  void pivots(double*, MemorySpace, Stream) const final { refuse_halves(); }
+  void set_diagonal(const double*, MemorySpace, Stream) final { refuse_halves(); }
+  void multiply_transformed(const double*, double*, MemorySpace, Stream) final { refuse_halves(); }
+  [[nodiscard]] std::vector<EngineRun> engine_runs() const final { return {}; }
+
+ protected:
+  explicit PointBlockFactorization(const FactorOptions& options) : options_(options) {}
+
+  [[noreturn]] static void refuse_halves() {
+    throw Unsupported("a factorisation by point blocks has no halves with pivots");
+  }
+  /// Before anything is done. @throws Unsupported for symmetric parts
+  static void check_part(Apply part) {
+    if (part == Apply::symmetric_left || part == Apply::symmetric_right) {
+      throw Unsupported("a factorisation by point blocks has no symmetric parts");
+    }
+  }
+
+  /// Of 0: none.
+  [[nodiscard]] double pivot_shift_amount() const {
+    return options_.shift == ShiftType::inblocks ? options_.shift_amount : 0.0;
+  }
+
+  void take_sizes(const kernels::point_block::Pattern& pattern) {
+    const Index n = options_.block_size;
+    info.block_size = n;
+    info.rows = pattern.rows * n;
+    info.entries = static_cast<Offset>(pattern.columns.size()) * n * n;  // fits, see make_pattern()
+    info.lower_levels = count_levels(pattern.view(), Triangle::lower).levels;
+    info.upper_levels = count_levels(pattern.view(), Triangle::upper).levels;
+  }
+
+  /// The factor by rows of the matrix; `values`: its blocks.
+  [[nodiscard]] CsrMatrix by_rows(const kernels::point_block::Pattern& pattern, const double* values) const {
+    const Index n = options_.block_size;
+    CsrMatrix result;
+    result.rows = result.cols = info.rows;
+    result.col_indices.reserve(at(info.entries));
+    result.values.reserve(at(info.entries));
+    for (Index i = 0; i < info.rows; ++i) {
+      for (Offset e = pattern.row_offsets[at(i / n)]; e < pattern.row_offsets[at(i / n) + 1]; ++e) {
+        for (Index c = 0; c < n; ++c) {
+          result.col_indices.push_back(pattern.columns[at(e)] * n + c);
+          result.values.push_back(values[(at(e) * at(n) + at(c)) * at(n) + at(i % n)]);
+        }
+      }
+      result.row_offsets.push_back(static_cast<Offset>(result.col_indices.size()));
+    }
+    return result;
+  }
+
+  FactorOptions options_;
+};
+
+}  // namespace taskdag
