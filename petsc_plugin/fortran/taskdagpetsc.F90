@@ -219,6 +219,18 @@ module taskdagpetsc
       type(c_ptr), intent(out) :: shift
     end function
 
+    ! Whether dense blocks of rows are factored as one (-pc_taskdag_point_block). auto, on, or off.
+    integer(c_int) function PCTaskDAGSetPointBlock(pc, choice) bind(C, name='PCTaskDAGSetPointBlock')
+      import
+      integer(c_intptr_t), value :: pc
+      character(kind=c_char), intent(in) :: choice(*)
+    end function
+    integer(c_int) function PCTaskDAGGetPointBlock(pc, choice) bind(C, name='PCTaskDAGGetPointBlock')
+      import
+      integer(c_intptr_t), value :: pc
+      type(c_ptr), intent(out) :: choice
+    end function
+
     ! Where levels of fill may be (-pc_taskdag_fill). all, or blocks.
     integer(c_int) function PCTaskDAGSetFill(pc, fill) bind(C, name='PCTaskDAGSetFill')
       import

@@ -153,6 +153,10 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetBMCBlockSize(PC pc, PetscInt* rows);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetICCShift(PC pc, const char shift[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetICCShift(PC pc, const char* shift[]);
 
+/** Whether dense blocks of rows are factored as one (`-pc_taskdag_point_block`). auto, on, or off. */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetPointBlock(PC pc, const char choice[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetPointBlock(PC pc, const char* choice[]);
+
 /** Where levels of fill may be (`-pc_taskdag_fill`). all, or blocks. */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetFill(PC pc, const char fill[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetFill(PC pc, const char* fill[]);

@@ -195,6 +195,55 @@ PetscErrorCode PCTaskDAGGetFill(PC pc, const char* fill[]) {
 }
 
 /*@
+  PCTaskDAGSetPointBlock - Sets whether dense blocks of rows are factored as one
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- choice - its name
+
+  Options Database Key:
+. -pc_taskdag_point_block <choice>
+
+  Level: advanced
+
+  Note:
+  auto, on, or off.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetPointBlock()`
+@*/
+PetscErrorCode PCTaskDAGSetPointBlock(PC pc, const char choice[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_point_block", choice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetPointBlock - Gets whether dense blocks of rows are factored as one
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. choice - its name, which stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetPointBlock()`
+@*/
+PetscErrorCode PCTaskDAGGetPointBlock(PC pc, const char* choice[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(
+      get_setting(pc, choice, [](const Settings& settings) { return point_block_name(settings.factor.point_block); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCTaskDAGSetEisenstat - Sets whether Eisenstat's trick saves the products with the matrix
 
   Logically Collective

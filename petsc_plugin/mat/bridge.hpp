@@ -28,8 +28,8 @@ class Bridge {
   Bridge() = default;
   ~Bridge() = default;
 
-  /// Looks at the matrix and chooses a context for it.
-  PetscErrorCode prepare(Mat matrix, bool upper_is_enough, const BackendSettings& settings);
+  /// Looks at the matrix and chooses a context for it. `block_size`: see MatrixSource.
+  PetscErrorCode prepare(Mat matrix, bool upper_is_enough, const BackendSettings& settings, PetscInt block_size = 1);
 
   /// Lends the matrix to `work(view, space, stream)`, which may throw. What is lent comes back whatever `work` does.
   template <class Work>
@@ -41,7 +41,7 @@ class Bridge {
     if (on_cuda()) PetscCall(PetscLogGpuTimeBegin());
     const PetscErrorCode worked = guarded([&] { work(source_.view(), source_.space(), stream); });
     if (on_cuda()) PetscCall(PetscLogGpuTimeEnd());
-    if (staged) PetscCall(log_staging(sizeof(double) * static_cast<double>(source_.view().pattern.entries()), 0.0));
+    if (staged) PetscCall(log_staging(sizeof(double) * source_.values(), 0.0));
     PetscCall(source_.close());
     PetscCall(worked);
     return PETSC_SUCCESS;

@@ -4,8 +4,9 @@
 
 namespace taskdag::petsc {
 
-PetscErrorCode MatrixSource::inspect(Mat matrix, bool upper_is_enough) {
+PetscErrorCode MatrixSource::inspect(Mat matrix, bool upper_is_enough, PetscInt block_size) {
   PetscFunctionBegin;
+  block_size_ = block_size;
   PetscInt columns = 0;
   PetscMPIInt ranks = 0;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(matrix)), &ranks));
@@ -24,14 +25,18 @@ PetscErrorCode MatrixSource::inspect(Mat matrix, bool upper_is_enough) {
 PetscErrorCode MatrixSource::find_form(Mat matrix, bool upper_is_enough) {
   PetscFunctionBegin;
   PetscBool aij = PETSC_FALSE;
+  PetscBool baij = PETSC_FALSE;
   PetscBool sbaij = PETSC_FALSE;
   PetscInt block = 1;
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &aij));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQBAIJ, &baij));
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQSBAIJ, &sbaij));
   PetscCall(MatGetBlockSize(matrix, &block));
-  if (aij)
+  if (aij && block_size_ == 1)
     form_ = Form::aij;
-  else if (sbaij && block == 1 && upper_is_enough)
+  else if (baij && block_size_ > 1)
+    form_ = Form::baij;
+  else if (sbaij && block == block_size_ && upper_is_enough)
     form_ = Form::upper_sbaij;
   else
     form_ = Form::converted;
@@ -45,7 +50,7 @@ PetscErrorCode MatrixSource::find_place(Mat matrix) {
   PetscBool kokkos = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJCUSPARSE, &cusparse));
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJKOKKOS, &kokkos));
-  if (narrows || rows_ == 0 || bound_to_cpu(matrix)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (narrows || rows_ == 0 || block_size_ > 1 || bound_to_cpu(matrix)) PetscFunctionReturn(PETSC_SUCCESS);
   if (kokkos) {
     // Kokkos says where it works: CUDA, host threads, or GPUs that we have no backend for. Its rows are never
     // compressed.
@@ -74,7 +79,8 @@ PetscErrorCode MatrixSource::find_place(Mat matrix) {
 PetscErrorCode MatrixSource::open(Mat matrix, bool device) {
   PetscFunctionBegin;
   if (form_ == Form::converted) {
-    PetscCall(MatConvert(matrix, MATSEQAIJ, converted_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &converted_));
+    PetscCall(MatConvert(matrix, block_size_ > 1 ? MATSEQBAIJ : MATSEQAIJ,
+                         converted_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &converted_));
     matrix = converted_;
   }
   if (!device || !on_device_) {
@@ -100,12 +106,15 @@ PetscErrorCode MatrixSource::open(Mat matrix, bool device) {
 
 PetscErrorCode MatrixSource::open_host(Mat matrix) {
   PetscFunctionBegin;
-  PetscCall(pattern_.open(matrix, PETSC_FALSE));
+  PetscCall(pattern_.open(matrix, block_size_ > 1 ? PETSC_TRUE : PETSC_FALSE));
   const PetscScalar* values = nullptr;
-  if (form_ == Form::upper_sbaij) {
+  if (lent_form() != Form::aij) {
     PetscScalar* writable = nullptr;
     PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(matrix), &state_));
-    PetscCall(MatSeqSBAIJGetArray(matrix, &writable));
+    if (lent_form() == Form::baij)
+      PetscCall(MatSeqBAIJGetArray(matrix, &writable));
+    else
+      PetscCall(MatSeqSBAIJGetArray(matrix, &writable));
     values = writable;
   } else {
     PetscCall(MatSeqAIJGetArrayRead(matrix, &values));
@@ -119,9 +128,12 @@ PetscErrorCode MatrixSource::open_host(Mat matrix) {
 PetscErrorCode MatrixSource::close() {
   PetscFunctionBegin;
   if (lent_) {
-    if (form_ == Form::upper_sbaij) {
+    if (lent_form() != Form::aij) {
       auto* writable = const_cast<PetscScalar*>(view_.values);
-      PetscCall(MatSeqSBAIJRestoreArray(lent_, &writable));
+      if (lent_form() == Form::baij)
+        PetscCall(MatSeqBAIJRestoreArray(lent_, &writable));
+      else
+        PetscCall(MatSeqSBAIJRestoreArray(lent_, &writable));
       // There is no such call for reading, and newer releases take this one for new values.
       PetscCall(PetscObjectStateSet(reinterpret_cast<PetscObject>(lent_), state_));
     } else {

@@ -13,6 +13,8 @@ namespace taskdag::petsc {
 /// date. (Where PetscInt has 64 bits all are read on the host, and the pattern is copied once with 32.)
 /// MATSEQSBAIJ with block size 1 is read in place where its upper triangle is enough; any other type is converted to
 /// MATSEQAIJ, and the copy is kept for the next time.
+/// By blocks the pattern is that of dense blocks, and the values are block after block: MATSEQBAIJ, and MATSEQSBAIJ
+/// where its upper triangle is enough, are read in place, any other type is converted to MATSEQBAIJ.
 class MatrixSource {
  public:
   MatrixSource() = default;
@@ -22,9 +24,11 @@ class MatrixSource {
 
   /// Looks at type and pattern. Call it whenever the pattern may have changed, before open().
   /// `upper_is_enough`: the caller reads no entry below the diagonal.
+  /// `block_size`: above 1 by blocks, which must be the matrix' own block size.
   /// @returns PETSC_ERR_ARG_WRONG unless the matrix is square
-  PetscErrorCode inspect(Mat matrix, bool upper_is_enough);
+  PetscErrorCode inspect(Mat matrix, bool upper_is_enough, PetscInt block_size = 1);
 
+  /// Of the matrix, whether it is read by blocks or not.
   [[nodiscard]] PetscInt rows() const { return rows_; }
   /// Whether open() can lend device arrays.
   [[nodiscard]] bool on_device() const { return on_device_; }
@@ -34,19 +38,29 @@ class MatrixSource {
   [[nodiscard]] const CsrView& view() const { return view_; }
   [[nodiscard]] MemorySpace space() const { return space_; }
   PetscErrorCode close();
+  /// Values that view() has, of the elements of blocks.
+  [[nodiscard]] double values() const {
+    return static_cast<double>(view_.pattern.entries()) * static_cast<double>(block_size_ * block_size_);
+  }
 
   /// Drops the converted copy.
   PetscErrorCode reset();
 
  private:
-  enum class Form { aij, upper_sbaij, converted };
+  enum class Form { aij, baij, upper_sbaij, converted };
 
   PetscErrorCode find_form(Mat matrix, bool upper_is_enough);
   PetscErrorCode find_place(Mat matrix);
   PetscErrorCode open_host(Mat matrix);
+  /// Of the arrays that are lent.
+  [[nodiscard]] Form lent_form() const {
+    if (form_ != Form::converted) return form_;
+    return block_size_ > 1 ? Form::baij : Form::aij;
+  }
 
   Form form_ = Form::aij;
   PetscInt rows_ = 0;
+  PetscInt block_size_ = 1;
   bool on_device_ = false;
   Mat converted_ = nullptr;  ///< reference held
   PatternLoan pattern_;      ///< of the host

@@ -23,13 +23,15 @@ PetscErrorCode stored_block_size(Mat matrix, PetscInt* rows);
 PetscErrorCode find_nodes(Mat matrix, std::vector<Index>* begins);
 
 /// Lends the pattern of the rows to work(context, pattern, space, stream), which may throw. `wanted`: settings; null:
-/// the device where the matrix lies there, else the host. `upper_is_enough`: as in MatrixSource::inspect().
+/// the device where the matrix lies there, else the host. `upper_is_enough`, `block_size`: as in
+/// MatrixSource::inspect().
 template <class Work>
-PetscErrorCode with_pattern(Mat matrix, bool upper_is_enough, const BackendSettings* wanted, const Work& work) {
+PetscErrorCode with_pattern(Mat matrix, bool upper_is_enough, const BackendSettings* wanted, const Work& work,
+                            PetscInt block_size = 1) {
   PetscFunctionBegin;
   MatrixSource source;
   std::optional<BackendChoice> backend;
-  PetscCall(source.inspect(matrix, upper_is_enough));
+  PetscCall(source.inspect(matrix, upper_is_enough, block_size));
   BackendSettings settings;
   if (wanted)
     settings = *wanted;

@@ -1,5 +1,6 @@
 #include "matfactor/factor_bridge.hpp"
 
+#include <optional>
 #include <tuple>
 
 #include "mat/indices.hpp"
@@ -47,6 +48,17 @@ std::string factor_name(const FactorOptions& options) {
   return (lu ? "ILU(" : "ICC(") + std::to_string(options.levels) + ")";
 }
 
+/// Block by block, or nothing where an order takes blocks apart.
+std::optional<std::vector<Index>> order_of_blocks(const std::vector<Index>& order, Index size) {
+  std::vector<Index> blocks;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto inside = static_cast<Index>(i) % size;
+    if (order[i] % size != inside || (inside > 0 && order[i] != order[i - 1] + 1)) return std::nullopt;
+    if (inside == 0) blocks.push_back(order[i] / size);
+  }
+  return blocks;
+}
+
 /// The failure as an error.
 PetscErrorCode raise_failure(const FactorStatus& status, const FactorOptions& options) {
   PetscCheck(status.outcome != FactorOutcome::zero_pivot, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
@@ -80,7 +92,7 @@ PetscErrorCode FactorBridge::set_order(Mat matrix, IS order, std::vector<Index>*
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOptions& options,
+PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOptions& options, const FormChoice& form,
                                      const BackendSettings& settings, const std::string& trace_file) {
   PetscFunctionBegin;
   EventScope event;
@@ -92,7 +104,9 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
   same_order_ = row == col || row_order_ == col_order_;
   if (same_order_) col_order_.clear();
   PetscCall(attached_blocks(matrix, row, &blocks_));
-  PetscCall(prepare(matrix, upper_is_enough(options), settings));
+  form_ = form;
+  PetscCall(choose_form(matrix, options));
+  PetscCall(prepare(matrix, upper_is_enough(options), settings, point_block_));
   analysed_ = true;
   PetscCall(build(matrix, options));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,7 +114,50 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
 
 /// A permutation mixes the triangles, and the shift to a positive definite matrix starts from sums over whole rows.
 bool FactorBridge::upper_is_enough(const FactorOptions& options) const {
-  return options.kind == FactorKind::ic && row_order_.empty() && options.shift != ShiftType::positive_definite;
+  return options.kind == FactorKind::ic && row_order_.empty() && in_form(options).shift != ShiftType::positive_definite;
+}
+
+std::string FactorBridge::reason_for_rows(const FactorOptions& options, PetscInt block) const {
+  const auto size = static_cast<Index>(block);
+  if (block > largest_point_block) return "blocks have at most " + std::to_string(largest_point_block) + " rows";
+  if (options.diagonal_only) return "DILU and DIC are of scalar rows";
+  const bool chosen = options.schedule != SolveSchedule::automatic ||
+                      options.factor_schedule != FactorSchedule::automatic || options.tune;
+  if (chosen) return "schedules are chosen for scalar rows";
+  if (options.levels > 0 && options.fill == FillScope::blocks)
+    return "fill inside blocks of an ordering is of scalar rows";
+  const bool has_shift = options.shift != ShiftType::none && options.shift != ShiftType::inblocks;
+  if (has_shift && !form_.shift_by_default) return "blocks have no shifts but INBLOCKS";
+  if (!order_of_blocks(row_order_, size) || !order_of_blocks(col_order_, size))
+    return "the ordering takes blocks apart";
+  return "";
+}
+
+PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& options) {
+  PetscFunctionBegin;
+  PetscInt block = 1;
+  std::string reason;
+  point_block_ = 1;
+  scalar_reason_.clear();
+  if (form_.point_block == PointBlock::off) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(stored_block_size(matrix, &block));
+  if (form_.point_block == PointBlock::on) PetscCall(MatGetBlockSize(matrix, &block));
+  if (block <= 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(guarded([&] { reason = reason_for_rows(options, block); }));
+  PetscCheck(reason.empty() || form_.point_block != PointBlock::on, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-pc_taskdag_point_block on, but %s", reason.c_str());
+  if (reason.empty())
+    point_block_ = block;
+  else
+    scalar_reason_ = std::move(reason);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+FactorOptions FactorBridge::in_form(const FactorOptions& options) const {
+  FactorOptions taken = options;
+  taken.block_size = static_cast<Index>(point_block_);
+  if (point_block_ > 1 && form_.shift_by_default) taken.shift = ShiftType::none;
+  return taken;
 }
 
 PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
@@ -118,11 +175,18 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
              " (for -pc_type ilu or icc: -pc_factor_mat_ordering_type); auto takes it on GPUs only, for deep patterns");
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     taken = options;
-    FactorOptions with_blocks = options;
+    FactorOptions in_use = in_form(options);
+    if (point_block_ > 1) {
+      const std::vector<Index> rows = *order_of_blocks(row_order_, in_use.block_size);
+      const std::vector<Index> columns = *order_of_blocks(col_order_, in_use.block_size);
+      factorization_.emplace(backend_->context, view.pattern, space, in_use, rows, same_order_ ? rows : columns,
+                             stream);
+      return;
+    }
     // With another order of the columns the blocks are not those of the factored matrix.
-    if (same_order_ && (options.levels == 0 || fill_in_blocks)) with_blocks.blocks = blocks_;
+    if (same_order_ && (options.levels == 0 || fill_in_blocks)) in_use.blocks = blocks_;
     const std::vector<Index>& col_order = same_order_ ? row_order_ : col_order_;
-    factorization_.emplace(backend_->context, view.pattern, space, with_blocks, row_order_, col_order, stream);
+    factorization_.emplace(backend_->context, view.pattern, space, in_use, row_order_, col_order, stream);
   }));
   options_ = std::move(taken);
   const FactorizationInfo& sizes = factorization_->info();
@@ -138,7 +202,9 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
              "TaskDAG has no pattern to factor: the symbolic phase has failed");
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (!factorization_ || !same(options, options_)) {
-    PetscCall(source_.inspect(matrix, upper_is_enough(options)));
+    PetscCall(drop_factor());
+    PetscCall(choose_form(matrix, options));
+    PetscCall(source_.inspect(matrix, upper_is_enough(options), point_block_));
     PetscCall(build(matrix, options));
   } else {
     PetscCall(guarded([&] { factorization_->set_pivoting(options.shift_amount, options.zero_pivot); }));
@@ -233,6 +299,8 @@ PetscLogDouble FactorBridge::flops(Apply part) const {
   if (!factorization_) return 0.0;
   const auto entries = static_cast<PetscLogDouble>(factorization_->info().entries);
   const auto n = static_cast<PetscLogDouble>(rows());
+  // Blocks of both triangles, and the inverse ones on the diagonal.
+  if (point_block_ > 1) return 2.0 * entries;
   const bool whole_cholesky = options_.kind == FactorKind::ic && (part == Apply::full || part == Apply::transposed);
   return whole_cholesky ? 4.0 * entries - 3.0 * n : 2.0 * entries - n;
 }
@@ -262,7 +330,10 @@ PetscErrorCode FactorBridge::view(const RankViewer& viewer) const {
 }
 
 std::string FactorBridge::describe_factor(const FactorizationInfo& sizes) const {
-  std::string text = schedules_line(sizes, options_.schedule);
+  const std::string size = std::to_string(sizes.block_size);
+  std::string text = sizes.block_size > 1 ? "point blocks of " + size + " x " + size + ", a row of blocks is a task\n"
+                                          : schedules_line(sizes, options_.schedule);
+  if (!scalar_reason_.empty()) text += "scalar rows instead of point blocks: " + scalar_reason_ + '\n';
   if (sizes.diagonal_only && !options_.diagonal_only && options_.levels == 0) {
     text += std::string("elimination has changed the diagonal alone: this is ") +
             (options_.kind == FactorKind::ilu ? "DILU" : "DIC") + '\n';

@@ -9,6 +9,7 @@
 
 #include "mat/bridge.hpp"
 #include "mat/rank_view.hpp"
+#include "matfactor/factor_options.hpp"
 #include "taskdag/factorization.hpp"
 
 namespace taskdag::petsc {
@@ -18,6 +19,13 @@ struct FactorFailure {
   MatFactorError error = MAT_FACTOR_NOERROR;
   PetscReal zero_pivot_value = 0.0;
   PetscInt zero_pivot_row = -1;
+};
+
+/// Whether blocks are factored as one, and whether the options' shift stands there for want of another one: then they
+/// are factored without it, as PETSc's own are.
+struct FormChoice {
+  PointBlock point_block = PointBlock::automatic;
+  bool shift_by_default = false;
 };
 
 /// Whether a numeric phase measures the growth of its factor, which costs an application.
@@ -31,8 +39,8 @@ class FactorBridge : public Bridge {
 
   /// Symbolic phase. row, col: permutations as MatGetOrdering() gives them, or null for the natural order.
   /// trace_file: where to write, when the factor goes, what programs of the engine have done; empty: nowhere.
-  PetscErrorCode analyse(Mat matrix, IS row, IS col, const FactorOptions& options, const BackendSettings& settings,
-                         const std::string& trace_file);
+  PetscErrorCode analyse(Mat matrix, IS row, IS col, const FactorOptions& options, const FormChoice& form,
+                         const BackendSettings& settings, const std::string& trace_file);
 
   /// Numeric phase for a matrix with the pattern that was analysed. Options that differ from the last ones are taken.
   /// @returns PETSC_ERR_ARG_WRONGSTATE where the last analyse() failed before the pattern was read
@@ -73,11 +81,20 @@ class FactorBridge : public Bridge {
   /// For values that are out of date: apply() is refused until the next factor().
   PetscErrorCode drop_factor();
 
+  /// Rows of the blocks that are factored as one; 1 in the scalar form.
+  [[nodiscard]] PetscInt point_block() const { return point_block_; }
+  /// Blocks are factored without the shift that the options name.
+  [[nodiscard]] bool shift_is_dropped() const { return point_block_ > 1 && form_.shift_by_default; }
+
   PetscErrorCode reset();
 
  private:
   PetscErrorCode set_order(Mat matrix, IS order, std::vector<Index>* indices);
   PetscErrorCode build(Mat matrix, const FactorOptions& options);
+  PetscErrorCode choose_form(Mat matrix, const FactorOptions& options);
+  [[nodiscard]] std::string reason_for_rows(const FactorOptions& options, PetscInt block) const;
+  /// The options as the form in use takes them.
+  [[nodiscard]] FactorOptions in_form(const FactorOptions& options) const;
   [[nodiscard]] PetscErrorCode require_factor() const;
   [[nodiscard]] bool upper_is_enough(const FactorOptions& options) const;
   [[nodiscard]] PetscLogDouble flops(Apply part) const;
@@ -92,6 +109,9 @@ class FactorBridge : public Bridge {
   std::vector<Index> row_order_;
   std::vector<Index> col_order_;  ///< empty where `same_order_`
   bool same_order_ = false;       ///< one ordering was given for both
+  FormChoice form_;
+  PetscInt point_block_ = 1;
+  std::string scalar_reason_;  ///< why stored blocks are not factored as one; empty: they are, or there are none
   std::shared_ptr<const RowBlocks> blocks_;
   std::string trace_file_;
   std::optional<Factorization> factorization_;  ///< empty: to be made

@@ -11,6 +11,7 @@ namespace {
 
 // In the order of the enumeration.
 constexpr std::array<const char*, 2> fill_names = {"all", "blocks"};
+constexpr std::array<const char*, 3> point_block_names = {"auto", "on", "off"};
 
 }  // namespace
 
@@ -42,6 +43,25 @@ FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscRea
       break;
   }
   return options;
+}
+
+OptionRow point_block_row() {
+  return {
+      "-pc_taskdag_point_block", point_block_names[0], join(point_block_names),
+      "Factor dense blocks of rows as one: auto those of BAIJ and SBAIJ matrices, on also those of AIJ with a block "
+      "size"};
+}
+
+const char* point_block_name(PointBlock choice) { return point_block_names.at(static_cast<std::size_t>(choice)); }
+
+PetscErrorCode read_point_block(OptionItems items, PointBlock* choice) {
+  PetscFunctionBegin;
+  std::optional<OptionRow> option;
+  PetscCall(guarded([&] { option = point_block_row(); }));
+  auto value = static_cast<PetscInt>(*choice);
+  PetscCall(read_list(items, *option, point_block_names, &value));
+  *choice = static_cast<PointBlock>(value);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 OptionRow fill_row() {

@@ -1,5 +1,5 @@
 /// \file
-/// A factorisation's options in the library's terms, and the one option that PETSc's own preconditioners do not have.
+/// A factorisation's options in the library's terms, and those options that PETSc's own preconditioners do not have.
 #pragma once
 
 #include "compat.hpp"
@@ -11,6 +11,16 @@ namespace taskdag::petsc {
 /// The library's options for a factorisation with PETSc's shift conventions; `levels` of fill, which may be at `fill`.
 FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscReal amount, PetscReal zero_pivot,
                              PetscInt levels, FillScope fill, const SweepSettings& sweeps);
+
+/// -pc_taskdag_point_block: whether dense blocks of the matrix are factored as one.
+enum class PointBlock {
+  automatic,  ///< those that MATBAIJ and MATSBAIJ store, where nothing is asked for that only scalar rows have
+  on,         ///< those, and MATAIJ's with a block size; what they do not have is refused
+  off,
+};
+OptionRow point_block_row();
+const char* point_block_name(PointBlock choice);
+PetscErrorCode read_point_block(OptionItems items, PointBlock* choice);
 
 /// -pc_taskdag_fill.
 OptionRow fill_row();

@@ -4,6 +4,7 @@
 
 #include "compat.hpp"
 #include "mat/poison.hpp"
+#include "mat/with_pattern.hpp"
 #include "matfactor/factor_bridge.hpp"
 #include "matfactor/factor_options.hpp"
 #include "options.hpp"
@@ -16,6 +17,7 @@ struct FactorData {
   FactorKind kind = FactorKind::ilu;
   SweepSettings sweeps;
   FillScope fill = FillScope::everywhere;
+  PointBlock point_block = PointBlock::automatic;
   PetscReal fill_expected = 1.0;
   PetscLogDouble entries_given = 0.0;  ///< of the matrix, or of its upper triangle
   FactorBridge bridge{MeasureGrowth::no};
@@ -73,7 +75,10 @@ PetscErrorCode count_entries(Mat matrix, FactorKind kind, PetscLogDouble* entrie
   PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQSBAIJ, &upper_only));
   const bool whole = kind == FactorKind::ilu || upper_only;
-  *entries = whole ? info.nz_used : (info.nz_used + static_cast<PetscLogDouble>(matrix->rmap->n)) / 2.0;
+  PetscInt block = 1;
+  PetscCall(stored_block_size(matrix, &block));
+  const auto diagonal = static_cast<PetscLogDouble>(matrix->rmap->n * block);
+  *entries = whole ? info.nz_used : (info.nz_used + diagonal) / 2.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,11 +88,13 @@ PetscErrorCode read_options(Mat factor, BackendSettings* backend) {
   FactorData& data = data_of(factor);
   PetscCall(guarded([&] { data.sweeps = {}; }));
   data.fill = FillScope::everywhere;
+  data.point_block = PointBlock::automatic;
   PetscOptionsBegin(PetscObjectComm(reinterpret_cast<PetscObject>(factor)),
                     reinterpret_cast<PetscObject>(factor)->prefix, "TaskDAG factor options", "Mat");
   PetscCall(read_backend(PetscOptionsObject, backend));
   PetscCall(read_sweeps(PetscOptionsObject, &data.sweeps));
   PetscCall(read_fill(PetscOptionsObject, &data.fill));
+  PetscCall(read_point_block(PetscOptionsObject, &data.point_block));
   PetscOptionsEnd();
   PetscCall(check_trace(data.sweeps, false));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -101,16 +108,20 @@ PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorI
   FactorData& data = data_of(factor);
   PetscCall(read_options(factor, &settings));
   PetscCall(guarded([&] { options = options_of(factor, info); }));
-  PetscCall(data.bridge.analyse(matrix, row, col, options, settings, data.sweeps.trace_file));
+  // PCICC always asks for this shift, and PETSc's own factorisations of blocks know it as little as ours.
+  const bool by_default = data.kind == FactorKind::ic && options.shift == ShiftType::positive_definite;
+  PetscCall(
+      data.bridge.analyse(matrix, row, col, options, {data.point_block, by_default}, settings, data.sweeps.trace_file));
   data.fill_expected = info->fill;
   PetscCall(count_entries(matrix, data.kind, &data.entries_given));
 
   if (data.kind == FactorKind::ilu) {
     factor->ops->lufactornumeric = numeric;
   } else {
+    const bool has_parts = data.bridge.point_block() == 1;
     factor->ops->choleskyfactornumeric = numeric;
-    factor->ops->forwardsolve = forward_solve;
-    factor->ops->backwardsolve = backward_solve;
+    factor->ops->forwardsolve = has_parts ? forward_solve : nullptr;
+    factor->ops->backwardsolve = has_parts ? backward_solve : nullptr;
   }
   factor->ops->solve = solve;
   factor->ops->solvetranspose = solve_transpose;
@@ -132,8 +143,13 @@ PetscErrorCode get_info(Mat factor, MatInfoType, MatInfo* info) {
   info->fill_ratio_needed = 1.0;
   if (sizes) {
     const PetscLogDouble given = data_of(factor).entries_given;
-    if (given > 0.0) info->fill_ratio_needed = static_cast<PetscLogDouble>(sizes->entries) / given;
-    info->nz_allocated = info->nz_used = static_cast<PetscLogDouble>(sizes->entries);
+    const auto block = static_cast<PetscLogDouble>(sizes->block_size);
+    auto entries = static_cast<PetscLogDouble>(sizes->entries);
+    // Of one triangle, as the entries that are given.
+    if (block > 1.0 && data_of(factor).kind == FactorKind::ic) entries = (entries + block * sizes->rows) / 2.0;
+    info->block_size = block * block;
+    if (given > 0.0) info->fill_ratio_needed = entries / given;
+    info->nz_allocated = info->nz_used = entries;
     info->memory = static_cast<PetscLogDouble>(sizes->bytes);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,7 +6,8 @@
 
 namespace taskdag::petsc {
 
-/// Registers the package for ILU and ICC of sequential AIJ matrices, on host and device, and ICC of SBAIJ ones.
+/// Registers the package for ILU and ICC of sequential AIJ matrices, on host and device, and of BAIJ ones, and
+/// ICC of SBAIJ ones.
 PetscErrorCode register_mat_factor();
 
 }  // namespace taskdag::petsc

@@ -30,14 +30,18 @@ PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const BackendSe
   PetscBool upper = PETSC_FALSE;
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQSBAIJ, &upper));
   PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
+  // Levels are those of stored blocks, which are not taken apart to count them.
+  PetscInt block_size = 1;
+  PetscCall(stored_block_size(matrix, &block_size));
   if (fill_levels == 0 && rows > 0) {
-    PetscCall(with_pattern(matrix, true, &backend,
-                           [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
-                             cuda = context.backend() == Backend::cuda;
-                             const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
-                             if (cuda)
-                               levels = dependency_levels(context, pattern, space, triangle, stream, kLeastLevels);
-                           }));
+    PetscCall(with_pattern(
+        matrix, true, &backend,
+        [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
+          cuda = context.backend() == Backend::cuda;
+          const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
+          if (cuda) levels = dependency_levels(context, pattern, space, triangle, stream, kLeastLevels);
+        },
+        block_size));
   }
   double per_row = 0.0;
   if (rows > 0) {

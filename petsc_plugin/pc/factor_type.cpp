@@ -207,7 +207,8 @@ PetscErrorCode FactorPreconditioner::analyse(Mat matrix, bool error_if_failure) 
   FactorOptions wanted;
   PetscCall(guarded([&] { wanted = options(); }));
   PetscCall(order(matrix));
-  PetscCall(factor_.analyse(matrix, row_, col_, wanted, settings_.backend, settings_.sweeps.trace_file));
+  const FormChoice form{own().point_block, kind_ == FactorKind::ic && !own().shift && !own().icc_shift};
+  PetscCall(factor_.analyse(matrix, row_, col_, wanted, form, settings_.backend, settings_.sweeps.trace_file));
   PetscCall(run(matrix, wanted, error_if_failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -246,9 +247,12 @@ bool FactorPreconditioner::has_own_halves() const {
   return own().levels == 0 && (!info || info->diagonal_only);
 }
 
+// What each rank factors by blocks has no shift by default; their sizes are in the view of the factor.
 PetscErrorCode FactorPreconditioner::view_shift(PetscViewer viewer) const {
   PetscFunctionBegin;
-  if (takes_scaled_shift(own(), kind_))
+  if (factor_.shift_is_dropped())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: none, as blocks are factored\n"));
+  else if (takes_scaled_shift(own(), kind_))
     PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: scaled, relative to the diagonal\n"));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: %s, amount %g; tolerance for zero pivot %g\n",
@@ -265,7 +269,7 @@ PetscErrorCode FactorPreconditioner::view_outcome(const RankViewer& viewer) cons
   std::array<double, 3> most = {};
   PetscCallMPI(MPI_Allreduce(mine.data(), most.data(), 3, MPI_DOUBLE, MPI_MAX, viewer.comm));
   if (!factor_.backend()) PetscFunctionReturn(PETSC_SUCCESS);
-  if (takes_scaled_shift(own(), kind_))
+  if (takes_scaled_shift(own(), kind_) && !factor_.shift_is_dropped())
     PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  shifted by %g times the diagonal, attempts: %d\n", most[0],
                                      static_cast<int>(most[1])));
   if (most[2] > 0.0)
@@ -321,8 +325,8 @@ std::unique_ptr<Preconditioner> make_dic(const Settings& settings) {
 
 std::vector<OptionRow> factor_rows() {
   const FactorRows rows;
-  return {rows.own_ordering, rows.ordering,     rows.block_size, rows.reuse_ordering, rows.icc_shift,
-          rows.shift_type,   rows.shift_amount, rows.zero_pivot, rows.levels,         fill_row()};
+  return {rows.own_ordering, rows.ordering,   rows.block_size, rows.reuse_ordering, rows.icc_shift,   rows.shift_type,
+          rows.shift_amount, rows.zero_pivot, rows.levels,     fill_row(),          point_block_row()};
 }
 
 PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings* settings) {
@@ -357,6 +361,7 @@ PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings* settings) {
   PetscCall(read_tolerance(PetscOptionsObject, rows->zero_pivot, &factor.zero_pivot));
   PetscCall(read_int(PetscOptionsObject, rows->levels, 0, &factor.levels));
   PetscCall(read_fill(PetscOptionsObject, &factor.fill));
+  PetscCall(read_point_block(PetscOptionsObject, &factor.point_block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -370,9 +375,13 @@ MatFactorShiftType shift_type_of(const Settings& settings) {
 
 bool same_factor_pattern(const Settings& a, const Settings& b) {
   const auto shift = [](const Settings& s) {
-    return std::pair(effective_shift(s.factor, kind_of(s)), takes_scaled_shift(s.factor, kind_of(s)));
+    // A shift that is chosen and one by default are not the same for blocks.
+    return std::tuple(effective_shift(s.factor, kind_of(s)), takes_scaled_shift(s.factor, kind_of(s)),
+                      s.factor.shift.has_value() || s.factor.icc_shift.has_value());
   };
-  const auto tied = [](const FactorSettings& s) { return std::tie(s.ordering, s.block_size, s.levels, s.fill); };
+  const auto tied = [](const FactorSettings& s) {
+    return std::tie(s.ordering, s.block_size, s.levels, s.fill, s.point_block);
+  };
   return shift(a) == shift(b) && tied(a.factor) == tied(b.factor);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "matfactor/factor_options.hpp"
 #include "options.hpp"
 #include "ordering/choice.hpp"
 #include "pc/preconditioner.hpp"
@@ -31,6 +32,7 @@ struct FactorSettings {
   PetscReal zero_pivot = FactorOptions{}.zero_pivot;
   PetscInt levels = 0;
   FillScope fill = FillScope::everywhere;
+  PointBlock point_block = PointBlock::automatic;
 };
 
 std::unique_ptr<Preconditioner> make_ilu(const Settings& settings);

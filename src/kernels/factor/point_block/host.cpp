@@ -31,7 +31,8 @@ class Thread {
   [[nodiscard]] Offset diagonal(Index i) const { return diagonals_[i]; }
   [[nodiscard]] Offset end(Index i) const { return offsets_[i + 1]; }
   [[nodiscard]] Index column(Offset e) const { return columns_[e]; }
-  [[nodiscard]] double* block(Offset e) const { return values_ + place(size_, e); }
+  [[nodiscard]] double* mine(Offset e) const { return values_ + place(size_, e); }
+  [[nodiscard]] const double* finished(Offset e) const { return values_ + place(size_, e); }
   [[nodiscard]] bool row_is_symmetric() const { return mirror_ != nullptr; }
   [[nodiscard]] Offset mirror(Offset e) const { return mirror_[e]; }
   [[nodiscard]] const double* input(Offset e) const {
@@ -95,8 +96,8 @@ void report(Size size, const Thread<Size>& thread, Index i, const Inversion& fou
     return;
   }
   for (int k = 0; k < found.shifted; ++k) findings.shifted();
-  const double* const first = thread.block(thread.begin(i));
-  const double* const last = thread.block(thread.end(i));
+  const double* const first = thread.mine(thread.begin(i));
+  const double* const last = thread.mine(thread.end(i));
   bool finite = found.finite;
   for (const double* value = first; value != last; ++value) finite &= is_finite(*value);
   if (!finite) findings.non_finite(i * n);

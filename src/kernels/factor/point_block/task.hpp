@@ -12,7 +12,8 @@ namespace taskdag::kernels::point_block {
 
 /// Worker, beside a Group (block.hpp):
 ///   begin(i), diagonal(i), end(i), column(e)   the row's entries in the factor's pattern
-///   block(e)                                   block e of the factor
+///   mine(e)                                    block e of the row at work
+///   finished(e)                                block e of a row that was waited for
 ///   row_is_symmetric()                         ic
 ///   mirror(e)                                  ic: the entry (k, i) of entry e = (i, k)
 ///   input(e)                                   the block of the matrix at entry e; null: fill
@@ -28,7 +29,7 @@ TASKDAG_HD Inversion eliminate_row(Size size, Worker& worker, Index i, double am
   const Offset diagonal = worker.diagonal(i);
   for (Offset e = worker.row_is_symmetric() ? diagonal : worker.begin(i); e < worker.end(i); ++e) {
     const double* const from = worker.input(e);
-    double* const to = worker.block(e);
+    double* const to = worker.mine(e);
     worker.each_element(size, [&](int r, int c) { to[c * n + r] = from != nullptr ? from[c * n + r] : 0.0; });
   }
   worker.sync();
@@ -36,23 +37,23 @@ TASKDAG_HD Inversion eliminate_row(Size size, Worker& worker, Index i, double am
   for (Offset e = worker.begin(i); e < diagonal; ++e) {
     const Index k = worker.column(e);
     worker.wait_for(k);
-    double* const multiplier = worker.block(e);
+    double* const multiplier = worker.mine(e);
     if (worker.row_is_symmetric()) {
-      const double* const above = worker.block(worker.mirror(e));
+      const double* const above = worker.finished(worker.mirror(e));
       worker.each_element(size, [&](int r, int c) { scratch[c * n + r] = above[r * n + c]; });
     } else {
       worker.each_element(size, [&](int r, int c) { scratch[c * n + r] = multiplier[c * n + r]; });
     }
     worker.sync();
-    const double* const inverse = worker.block(worker.diagonal(k));
+    const double* const inverse = worker.finished(worker.diagonal(k));
     worker.each_element(size, [&](int r, int c) { multiplier[c * n + r] = product(size, scratch, inverse, r, c); });
     worker.sync();
     worker.each_update(size, i, k, [&](Offset factor, Offset target, int r, int c) {
-      worker.block(target)[c * n + r] -= product(size, multiplier, worker.block(factor), r, c);
+      worker.mine(target)[c * n + r] -= product(size, multiplier, worker.finished(factor), r, c);
     });
     worker.sync();
   }
-  return invert(size, worker, worker.block(diagonal), worker.pivot_rows(), amount);
+  return invert(size, worker, worker.mine(diagonal), worker.pivot_rows(), amount);
 }
 
 }  // namespace taskdag::kernels::point_block

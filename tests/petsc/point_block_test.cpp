@@ -1,0 +1,275 @@
+// -pc_taskdag_point_block: dense blocks factored as one, against PETSc's own factorisations of BAIJ and SBAIJ matrices.
+#include <petsc/private/petscimpl.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "support.hpp"
+
+namespace taskdag::test {
+namespace {
+
+constexpr PetscInt kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16};
+
+const std::string kIlu = "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_ordering natural -pc_taskdag_type ilu ";
+const std::string kIcc = "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_ordering natural -pc_taskdag_type icc ";
+
+/// What a matrix of blocks is like.
+struct Blocks {
+  PetscInt size = 3;
+  bool symmetric = false;
+  PetscInt singular = -1;  ///< a row of blocks whose diagonal block has a row and a column of zeros
+  PetscInt nx = 5;
+};
+
+double coupling(PetscInt row, PetscInt column) {
+  const double mixed = std::sin(1.0 + 12.9898 * static_cast<double>(row) + 78.233 * static_cast<double>(column));
+  return 0.7 * mixed;
+}
+
+PetscErrorCode fill(Mat a, const CsrMatrix& graph, const Blocks& blocks) {
+  PetscInt begin = 0;
+  PetscInt end = 0;
+  PetscCall(MatGetOwnershipRange(a, &begin, &end));
+  for (PetscInt row = begin; row < end; ++row) {
+    const auto i = static_cast<std::size_t>(row / blocks.size);
+    const auto count = graph.row_offsets[i + 1] - graph.row_offsets[i];
+    for (Offset e = graph.row_offsets[i]; e < graph.row_offsets[i + 1]; ++e) {
+      const PetscInt j = graph.col_indices[static_cast<std::size_t>(e)];
+      for (PetscInt c = 0; c < blocks.size; ++c) {
+        const PetscInt column = j * blocks.size + c;
+        double value =
+            blocks.symmetric ? coupling(std::min(row, column), std::max(row, column)) : coupling(row, column);
+        if (row == column) value += 0.55 * static_cast<double>(count * blocks.size);
+        const bool last = row % blocks.size == blocks.size - 1 || c == blocks.size - 1;
+        if (row / blocks.size == blocks.singular && (j != blocks.singular || last)) value = 0.0;
+        if (j == blocks.singular && row / blocks.size != blocks.singular) value = 0.0;
+        PetscCall(MatSetValue(a, row, column, value, INSERT_VALUES));
+      }
+    }
+  }
+  PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+  return PetscErrorCode{};
+}
+
+PetscErrorCode make(Mat* a, MatType type, const Blocks& blocks) {
+  const auto nx = static_cast<Index>(blocks.nx);
+  const CsrMatrix graph = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = nx, .ny = 4, .nz = 4});
+  PetscInt local = PETSC_DECIDE;
+  PetscInt rows = graph.rows;
+  PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &local, &rows));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, a));
+  PetscCall(MatSetSizes(*a, local * blocks.size, local * blocks.size, PETSC_DECIDE, PETSC_DECIDE));
+  PetscCall(MatSetBlockSize(*a, blocks.size));
+  PetscCall(MatSetType(*a, type));
+  const std::vector<PetscInt> own(static_cast<std::size_t>(local), std::min<PetscInt>(27, local));
+  const std::vector<PetscInt> other(static_cast<std::size_t>(local), std::min<PetscInt>(27, rows - local));
+  PetscCall(MatXAIJSetPreallocation(*a, blocks.size, own.data(), other.data(), own.data(), other.data()));
+  if (std::string(type) == MATSBAIJ) PetscCall(MatSetOption(*a, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
+  if (blocks.symmetric) PetscCall(MatSetOption(*a, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(fill(*a, graph, blocks));
+  return PetscErrorCode{};
+}
+
+std::string blocks_in_view(PetscInt size) {
+  return "point blocks of " + std::to_string(size) + " x " + std::to_string(size);
+}
+
+/// Whether the view has the text; only the first rank has one.
+testing::AssertionResult shows(const Solve& result, const std::string& text, bool expected = true) {
+  if (rank() != 0 || (result.view.find(text) != std::string::npos) == expected) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << (expected ? "lacks " : "has ") << text << ":\n" << result.view;
+}
+
+/// PETSc's own on each rank's block, and our package there; on one rank the same.
+std::string petsc(const std::string& type, PetscInt levels, bool package = false) {
+  return "-pc_type bjacobi -sub_pc_type " + type + " -sub_pc_factor_levels " + std::to_string(levels) + " " +
+         (package ? "-sub_pc_factor_mat_solver_type taskdag -sub_pc_taskdag_backend host " : "");
+}
+
+TEST(PointBlock, IluIsPetscsOfBaij) {
+  for (const PetscInt size : kSizes) {
+    OwnedMat a;
+    PETSC_OK(make(a.out(), MATBAIJ, {.size = size}));
+    for (const PetscInt levels : {0, 1, 2}) {
+      SCOPED_TRACE("blocks of " + std::to_string(size) + ", levels " + std::to_string(levels));
+      const std::string ours = kIlu + "-pc_factor_levels " + std::to_string(levels) + " ";
+      const Solve expected = solve(a, petsc("ilu", levels));
+      const Solve with_pc = solve(a, ours);
+      const Solve with_package = solve(a, petsc("ilu", levels, true));
+      EXPECT_GT(expected.reason, 0);
+      EXPECT_EQ(static_cast<int>(with_pc.code), 0) << with_pc.message;
+      EXPECT_EQ(with_pc.iterations, expected.iterations);
+      EXPECT_EQ(with_package.iterations, expected.iterations);
+      EXPECT_TRUE(shows(with_pc, blocks_in_view(size), size > 1));
+      EXPECT_TRUE(shows(with_package, blocks_in_view(size), size > 1));
+      const OwnedPc mine = make_pc(a, ours);
+      const OwnedPc theirs = make_pc(a, petsc("ilu", levels));
+      EXPECT_LE(difference_of_applications(mine, theirs, a), 1e-11);
+    }
+  }
+}
+
+// With levels of fill PETSc's own keeps less of it for blocks than the rule for levels asks for (a row hands its
+// pattern to one other row alone), and than its ICC of AIJ matrices does: that one it is.
+TEST(PointBlock, IccIsPetscsOfSbaij) {
+  for (const PetscInt size : kSizes) {
+    for (const char* type : {MATSBAIJ, MATBAIJ}) {
+      OwnedMat a;
+      PETSC_OK(make(a.out(), type, {.size = size, .symmetric = true}));
+      for (const PetscInt levels : {0, 1}) {
+        SCOPED_TRACE(std::string(type) + ", blocks of " + std::to_string(size) + ", levels " + std::to_string(levels));
+        const std::string cg = "-ksp_type cg ";
+        const std::string ours = kIcc + "-pc_factor_levels " + std::to_string(levels) + " ";
+        OwnedMat rows;
+        PETSC_OK(MatConvert(a, MATAIJ, MAT_INITIAL_MATRIX, rows.out()));
+        const Mat reference = levels == 0 ? static_cast<Mat>(a) : static_cast<Mat>(rows);
+        const Solve expected = solve(reference, cg + petsc("icc", levels));
+        const Solve with_pc = solve(a, cg + ours);
+        const Solve with_package = solve(a, cg + petsc("icc", levels, true));
+        EXPECT_GT(expected.reason, 0);
+        EXPECT_EQ(static_cast<int>(with_pc.code), 0) << with_pc.message;
+        EXPECT_EQ(with_pc.iterations, expected.iterations);
+        EXPECT_EQ(with_package.iterations, expected.iterations);
+        EXPECT_TRUE(shows(with_pc, blocks_in_view(size), size > 1));
+        EXPECT_TRUE(shows(with_package, blocks_in_view(size), size > 1));
+        const OwnedPc mine = make_pc(a, ours);
+        const OwnedPc theirs = make_pc(reference, petsc("icc", levels));
+        EXPECT_LE(difference_of_applications(mine, theirs, a), 1e-11);
+      }
+    }
+  }
+}
+
+TEST(PointBlock, OrderingsOfBlocksAreKept) {
+  for (const PetscInt size : {3, 5}) {
+    OwnedMat a;
+    PETSC_OK(make(a.out(), MATBAIJ, {.size = size}));
+    const std::string order = "rcm ";
+    const std::string theirs = petsc("ilu", 1) + "-sub_pc_factor_mat_ordering_type " + order;
+    const std::string ours = petsc("ilu", 1, true) + "-sub_pc_factor_mat_ordering_type " + order;
+    const Solve expected = solve(a, theirs);
+    const Solve result = solve(a, ours);
+    EXPECT_EQ(result.iterations, expected.iterations);
+    EXPECT_TRUE(shows(result, blocks_in_view(size)));
+    const OwnedPc mine = make_pc(a, ours);
+    const OwnedPc pc = make_pc(a, theirs);
+    EXPECT_LE(difference_of_applications(mine, pc, a), 1e-11);
+  }
+}
+
+TEST(PointBlock, TransposedSolvesArePetscs) {
+  for (const PetscInt size : {2, 3, 5, 7, 9}) {
+    OwnedMat a;
+    PETSC_OK(make(a.out(), MATBAIJ, {.size = size}));
+    const OwnedPc mine = make_pc(a, kIlu);
+    const OwnedPc package = make_pc(a, petsc("ilu", 0, true));
+    const OwnedPc theirs = make_pc(a, petsc("ilu", 0));
+    const OwnedVec b = make_vector(a);
+    const OwnedVec x = make_vector(a);
+    const OwnedVec y = make_vector(a);
+    PETSC_OK(PCApplyTranspose(theirs, b, y));
+    PETSC_OK(PCApplyTranspose(mine, b, x));
+    EXPECT_LE(relative_difference(x, y), 1e-11) << size;
+    PETSC_OK(PCApplyTranspose(package, b, x));
+    EXPECT_LE(relative_difference(x, y), 1e-11) << size;
+  }
+}
+
+// The choice, and what it means for a matrix by rows: padded with zeros it is the same as one of blocks.
+TEST(PointBlock, CanBeChosen) {
+  OwnedMat baij;
+  OwnedMat aij;
+  PETSC_OK(make(baij.out(), MATBAIJ, {.size = 3}));
+  PETSC_OK(make(aij.out(), MATAIJ, {.size = 3}));
+  const Solve blocks = solve(baij, kIlu);
+  const Solve rows = solve(baij, kIlu + "-pc_taskdag_point_block off");
+  EXPECT_TRUE(shows(rows, "point blocks of", false));
+  EXPECT_EQ(rows.iterations, blocks.iterations);
+  EXPECT_TRUE(shows(solve(aij, kIlu), "point blocks of", false));
+  const Solve on = solve(aij, kIlu + "-pc_taskdag_point_block on");
+  EXPECT_TRUE(shows(on, blocks_in_view(3)));
+  EXPECT_EQ(on.iterations, blocks.iterations);
+}
+
+TEST(PointBlock, WhatBlocksDoNotHaveIsLeftToRowsOrRefused) {
+  OwnedMat a;
+  PETSC_OK(make(a.out(), MATBAIJ, {.size = 3, .symmetric = true}));
+  const std::string cg = "-ksp_type cg -pc_type taskdag -pc_taskdag_backend host ";
+  struct Case {
+    const char* options;
+    const char* reason;
+  };
+  for (const Case& c :
+       {Case{"-pc_taskdag_type dic ", "DILU and DIC are of scalar rows"},
+        Case{"-pc_taskdag_type icc -pc_taskdag_schedule plan ", "schedules are chosen for scalar rows"},
+        Case{"-pc_taskdag_type icc -pc_taskdag_icc_shift scaled ", "blocks have no shifts but INBLOCKS"},
+        Case{"-pc_taskdag_type ilu -pc_factor_shift_type NONZERO ", "blocks have no shifts but INBLOCKS"}}) {
+    const Solve left = solve(a, cg + c.options);
+    EXPECT_EQ(static_cast<int>(left.code), 0) << left.message;
+    EXPECT_GT(left.reason, 0);
+    EXPECT_TRUE(shows(left, "scalar rows instead of point blocks: " + std::string(c.reason)));
+    const Solve refused = solve(a, cg + c.options + "-pc_taskdag_point_block on ");
+    EXPECT_EQ(static_cast<int>(refused.code), PETSC_ERR_SUP);
+    EXPECT_NE(refused.message.find("-pc_taskdag_point_block on, but " + std::string(c.reason)), std::string::npos)
+        << refused.message;
+  }
+  const Solve by_default = solve(a, cg + "-pc_taskdag_type icc ");
+  EXPECT_TRUE(shows(by_default, "shift: none, as blocks are factored"));
+}
+
+TEST(PointBlock, ASingularBlockFailsOrIsShifted) {
+  for (const PetscInt size : {2, 3, 8, 9}) {
+    OwnedMat a;
+    PETSC_OK(make(a.out(), MATBAIJ, {.size = size, .singular = 11}));
+    for (const std::string& options : {kIlu, petsc("ilu", 0, true), petsc("ilu", 0)}) {
+      const Solve result = solve(a, options);
+      EXPECT_EQ(result.reason, KSP_DIVERGED_PC_FAILED) << size << ", " << options;
+    }
+    EXPECT_EQ(solve(a, kIlu).failed, ranks() == 1 ? PC_FACTOR_NUMERIC_ZEROPIVOT : solve(a, kIlu).failed);
+    const OwnedPc shifted = make_pc(a, kIlu + "-pc_factor_shift_type INBLOCKS -pc_factor_shift_amount 1 ");
+    PCFailedReason reason = PC_NOERROR;
+    PETSC_OK(PCGetFailedReason(shifted, &reason));
+    EXPECT_EQ(reason, PC_NOERROR);
+  }
+}
+
+// Arrays of the matrix are lent without a change of its state, and new values are taken.
+TEST(PointBlock, MatricesAreReadOnceForSeveralSolves) {
+  for (const char* type : {MATBAIJ, MATSBAIJ, MATAIJ}) {
+    for (const std::string& options :
+         {kIcc + "-pc_taskdag_point_block on ", petsc("icc", 0, true) + "-sub_pc_taskdag_point_block on "}) {
+      SCOPED_TRACE(std::string(type) + ", " + options);
+      OwnedMat a;
+      PETSC_OK(make(a.out(), type, {.size = 3, .symmetric = true}));
+      const ScopedOptions scope("-ksp_type cg -ksp_rtol 1e-8 " + options);
+      OwnedKsp ksp;
+      const OwnedVec b = make_vector(a);
+      const OwnedVec x = make_vector(a);
+      const OwnedVec first = make_vector(a);
+      PETSC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
+      PETSC_OK(KSPSetOperators(ksp, a, a));
+      PETSC_OK(KSPSetFromOptions(ksp));
+      PetscObjectState before = 0;
+      PetscObjectState after = 0;
+      PETSC_OK(PetscObjectStateGet(reinterpret_cast<PetscObject>(static_cast<Mat>(a)), &before));
+      const int numeric = event_count("TaskDAGNumeric");
+      for (int k = 0; k < 3; ++k) PETSC_OK(KSPSolve(ksp, b, x));
+      PETSC_OK(VecCopy(x, first));
+      EXPECT_EQ(event_count("TaskDAGNumeric"), numeric + 1);
+      PETSC_OK(PetscObjectStateGet(reinterpret_cast<PetscObject>(static_cast<Mat>(a)), &after));
+      EXPECT_EQ(after, before);
+      PETSC_OK(MatScale(a, 2.0));
+      PETSC_OK(KSPSolve(ksp, b, x));
+      EXPECT_EQ(event_count("TaskDAGNumeric"), numeric + 2);
+      PETSC_OK(VecScale(x, 2.0));
+      EXPECT_LE(relative_difference(x, first), 1e-7);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taskdag::test
