@@ -1,0 +1,233 @@
+#include <climits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "backends/cuda/reduce.cuh"
+#include "backends/host/thread_pool.hpp"
+#include "kernels/factor/growth.hpp"
+#include "kernels/factor/point_block/cuda/factor.hpp"
+#include "solver/cuda/flag.hpp"
+#include "solver/cuda/input.hpp"
+#include "solver/cuda/staging.hpp"
+#include "solver/cuda/stream_order.hpp"
+#include "solver/point_block.hpp"
+#include "taskdag/ordering.hpp"
+
+namespace taskdag::cuda {
+
+namespace {
+
+using kernels::point_block::DeviceFactor;
+using kernels::point_block::Pattern;
+
+/// A pattern in either space, on the host. Synchronises.
+class HostPattern {
+ public:
+  HostPattern(const CsrPattern& pattern, MemorySpace space, cudaStream_t s) : view_(pattern) {
+    if (space == MemorySpace::host) return;
+    const auto rows = at(pattern.rows);
+    offsets_ = fetch_array(pattern.row_offsets, rows + 1, s);
+    columns_ = fetch_array(pattern.col_indices, at(offsets_.back()), s);
+    view_ = {pattern.rows, pattern.cols, offsets_.data(), columns_.data()};
+    validate(view_, {.square = true});
+  }
+  [[nodiscard]] const CsrPattern& view() const { return view_; }
+
+ private:
+  CsrPattern view_;
+  std::vector<Offset> offsets_;
+  std::vector<Index> columns_;
+};
+
+Pattern analyse(const CsrPattern& blocks, MemorySpace space, const FactorOptions& options,
+                std::span<const Index> row_order, std::span<const Index> col_order, cudaStream_t s) {
+  for (const std::span<const Index> order : {row_order, col_order}) {
+    if (!order.empty()) static_cast<void>(invert_permutation(order));  // refuses what is none
+  }
+  const HostPattern pattern(blocks, space, s);
+  host::ThreadPool pool(options.levels > 0 ? host::available_threads() : 1);
+  return kernels::point_block::make_pattern(pattern.view(), row_order, col_order, options, pool);
+}
+
+DeviceArray<Index> upload_blocks(std::span<const Index> order, cudaStream_t s) {
+  return upload(std::vector<Index>(order.begin(), order.end()), s);
+}
+
+/// The factored matrix' diagonal, and where its rows and columns are in the caller's vectors.
+struct GrowthArguments {
+  Index rows;  ///< of the matrix
+  Index block_size;
+  const double* values;  ///< null: all weights are 1
+  const Offset* source;
+  const Offset* diagonal;
+  const Index* row_order;
+  const Index* col_order;
+
+  __device__ double weight(Index i) const {
+    if (values == nullptr) return 1.0;
+    const std::int64_t block = source[diagonal[i / block_size]];
+    const Index r = i % block_size;
+    return kernels::growth_weight(values[(block * block_size + r) * block_size + r]);
+  }
+  __device__ std::int64_t place(const Index* order, Index i) const {
+    const Index block = i / block_size;
+    return std::int64_t{order != nullptr ? order[block] : block} * block_size + i % block_size;
+  }
+};
+
+__global__ void point_block_weights_kernel(const GrowthArguments a, double* b) {
+  const auto i = static_cast<Index>(element());
+  if (i < a.rows) b[a.place(a.row_order, i)] = a.weight(i);
+}
+
+__global__ void point_block_sizes_kernel(const GrowthArguments a, const double* x, double* size) {
+  const auto i = static_cast<Index>(element());
+  if (i < a.rows) size[i] = kernels::weighted_size(a.weight(i), x[a.place(a.col_order, i)]);
+}
+
+class CudaPointBlockFactorization final : public PointBlockFactorization {
+ public:
+  CudaPointBlockFactorization(const Context& context, const CsrPattern& blocks, MemorySpace space,
+                              const FactorOptions& options, std::span<const Index> row_order,
+                              std::span<const Index> col_order, cudaStream_t s)
+      : PointBlockFactorization(options),
+        closing_(context.device()),
+        device_(context.device()),
+        pattern_(analyse(blocks, space, options, row_order, col_order, s)),
+        row_order_(upload_blocks(row_order, s)),
+        col_order_(upload_blocks(col_order, s)),
+        factor_(pattern_, options.block_size, s),
+        flag_(s) {
+    const Offset entries = blocks.rows == 0               ? 0
+                           : space == MemorySpace::device ? fetch(blocks.row_offsets + blocks.rows, s)
+                                                          : blocks.entries();
+    input_values_ = at(entries) * at(options.block_size) * at(options.block_size);
+    take_sizes(pattern_);
+    count_bytes();
+    synchronize(s);
+  }
+  ~CudaPointBlockFactorization() override { closing_.begin(); }
+
+  void check_space(MemorySpace) const override {}
+  void refuse_capture(Stream stream, const char* what) const override { cuda::refuse_capture(native(stream), what); }
+
+  FactorStatus factor(const double* values, MemorySpace space, Stream stream) override {
+    const DeviceGuard guard(device_);
+    const cudaStream_t s = native(stream);
+    const StreamOrder::Call call(order_, s);
+    if (space == MemorySpace::host) {
+      if (host_values_.size() < input_values_) host_values_ = {input_values_, s};
+      staging_.upload(host_values_.data(), values, input_values_, s);
+      values = host_values_.data();
+      count_bytes();
+    }
+    const kernels::FactorReport report = factor_.factor(values, pivot_shift_amount(), s);
+    FactorStatus status;
+    status.shifts = report.shifted;
+    status.last_row = report.last_zero;  // whose pivot is exactly 0
+    if (report.last_zero >= 0 && report.first_zero <= report.first_non_finite) {
+      status.outcome = FactorOutcome::zero_pivot;
+      status.first_row = report.first_zero;
+    } else if (report.first_non_finite != INT_MAX) {
+      status.outcome = FactorOutcome::non_finite;
+      status.first_row = report.first_non_finite;
+    }
+    return status;
+  }
+
+  void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
+             Stream stream) override {
+    check_part(part);
+    const DeviceGuard guard(device_);
+    const cudaStream_t s = native(stream);
+    StreamOrder::Call call(order_, s);
+    const bool transposed = part == Apply::transposed;
+    if (transposed && !factor_.transposes()) {
+      cuda::refuse_capture(s, "the first transposed application");
+      factor_.prepare_transposed(s);
+      count_bytes();
+    }
+    for (Index k = 0; k < count; ++k) {
+      with_device_vectors(staging_, vectors_, at(info.rows), b + k * ldb, x + k * ldx, space == MemorySpace::device, s,
+                          [&](const double* from, double* to) { run(transposed, from, to, s); });
+    }
+    if (space == MemorySpace::host) call.waited();
+  }
+
+  double growth(const double* values, MemorySpace space, Stream stream) override {
+    const DeviceGuard guard(device_);
+    const cudaStream_t s = native(stream);
+    if (info.rows == 0) return 0.0;
+    StreamOrder::Call call(order_, s);
+    // What factor() was given in host memory it has copied.
+    if (values != nullptr && space == MemorySpace::host) values = host_values_.data();
+    const GrowthArguments arguments{info.rows,          options_.block_size, values,           factor_.source(),
+                                    factor_.diagonal(), row_order_.data(),   col_order_.data()};
+    ScratchArray<double> b(at(info.rows), s);
+    ScratchArray<double> x(at(info.rows), s);
+    point_block_weights_kernel<<<element_blocks(info.rows), kElementBlock, 0, s>>>(arguments, b.data());
+    check_launch("point_block_weights_kernel");
+    run(false, b.data(), x.data(), s);
+    point_block_sizes_kernel<<<element_blocks(info.rows), kElementBlock, 0, s>>>(arguments, x.data(), b.data());
+    check_launch("point_block_sizes_kernel");
+    const double result = largest(b.data(), info.rows, s);
+    call.waited();
+    return result;
+  }
+
+  SolveOutcome outcome() override {
+    const DeviceGuard guard(device_);
+    return flag_.take();
+  }
+  SolveOutcome outcome(Stream stream) override {
+    const DeviceGuard guard(device_);
+    StreamOrder::Call call(order_, native(stream));
+    const SolveOutcome result = flag_.take(native(stream));
+    call.waited();
+    return result;
+  }
+
+  [[nodiscard]] CsrMatrix copy_factor() const override {
+    const DeviceGuard guard(device_);
+    check(cudaDeviceSynchronize(), "waiting for the device");
+    const UniqueStream own;
+    return by_rows(pattern_, fetch_array(factor_.values(), at(info.entries), own.get()).data());
+  }
+
+ private:
+  void run(bool transposed, const double* b, double* x, cudaStream_t s) {
+    const Index* const in = row_order_.data();
+    const Index* const out = col_order_.data();
+    factor_.apply(transposed, b, transposed ? out : in, x, transposed ? in : out, flag_.data(), s);
+  }
+  void count_bytes() { info.bytes = factor_.bytes() + row_order_.bytes() + col_order_.bytes() + host_values_.bytes(); }
+
+  Closing closing_;
+  int device_;
+  Pattern pattern_;
+  std::size_t input_values_ = 0;
+  DeviceArray<Index> row_order_;  ///< of blocks; empty: natural
+  DeviceArray<Index> col_order_;
+  DeviceFactor factor_;
+  DeviceArray<double> host_values_;
+  CudaFlag flag_;
+  CudaStaging staging_;
+  CudaVectorPair vectors_;
+  StreamOrder order_;
+};
+
+}  // namespace
+
+std::unique_ptr<Factorization::Impl> make_point_block_factorization(const Context& context, const CsrPattern& blocks,
+                                                                    MemorySpace space, const FactorOptions& options,
+                                                                    std::span<const Index> row_order,
+                                                                    std::span<const Index> col_order, Stream stream) {
+  const DeviceGuard guard(context.device());
+  return std::make_unique<CudaPointBlockFactorization>(context, blocks, space, options, row_order, col_order,
+                                                       native(stream));
+}
+
+}  // namespace taskdag::cuda
