@@ -43,19 +43,43 @@ struct RowLanes {
   }
 };
 
-/// This lane's element of block · x, or of blockᵀ · x, where the lane holds x_row. To be reached by the whole warp; a
-/// null block is zero.
+/// This lane's row of a block (of its transpose). For sizes that the compiler knows its elements are fetched by load(),
+/// so that they are on their way while the lane waits for operands; for others when they are needed.
 template <bool transposed, class Size>
-__device__ double multiply(Size size, const RowLanes& lanes, const double* block, double x) {
-  const int n = size.rows();
-  double sum = 0.0;
-#pragma unroll 8
-  for (int k = 0; k < n; ++k) {
-    const double other = __shfl_sync(kFullWarp, x, (lanes.base + lanes.place * n + k) % kWarpSize);
-    if (block != nullptr) sum += block[transposed ? lanes.row * n + k : k * n + lanes.row] * other;
+class BlockRow {
+ public:
+  /// A null block is zero.
+  __device__ void load(Size size, const RowLanes& lanes, const double* block) {
+    block_ = block;
+    if constexpr (Size::known > 0) {
+#pragma unroll
+      for (int k = 0; k < Size::known; ++k) element_[k] = block != nullptr ? block[offset(size, lanes, k)] : 0.0;
+    }
   }
-  return sum;
-}
+
+  /// The product with a vector of which each lane of the block holds the element of its row. For the whole warp.
+  __device__ double times(Size size, const RowLanes& lanes, double x) const {
+    const int n = size.rows();
+    double sum = 0.0;
+#pragma unroll
+    for (int k = 0; k < n; ++k) {
+      const double other = __shfl_sync(kFullWarp, x, (lanes.base + lanes.place * n + k) % kWarpSize);
+      if constexpr (Size::known > 0) {
+        sum += element_[k] * other;
+      } else if (block_ != nullptr) {
+        sum += block_[offset(size, lanes, k)] * other;
+      }
+    }
+    return sum;
+  }
+
+ private:
+  static __device__ int offset(Size size, const RowLanes& lanes, int k) {
+    return transposed ? lanes.row * size.rows() + k : k * size.rows() + lanes.row;
+  }
+  const double* block_ = nullptr;
+  double element_[Size::known > 0 ? Size::known : 1];
+};
 
 template <bool transposed, class Size>
 __global__ void __launch_bounds__(kWarps* kWarpSize)
@@ -81,19 +105,28 @@ __global__ void __launch_bounds__(kWarps* kWarpSize)
   double rhs = 0.0;
   if (leads) rhs = a.rhs[static_cast<std::int64_t>(a.rhs_order != nullptr ? a.rhs_order[i] : i) * n + lanes.row];
 
+  BlockRow<transposed, Size> inverse;
+  if (a.scales) inverse.load(size, lanes, leads ? block_of(diagonal) : nullptr);
   const int rounds = __reduce_max_sync(kFullWarp, (end - begin + lanes.places - 1) / lanes.places);
+  const auto entry = [&](int round) {
+    const Offset e = begin + round * lanes.places + lanes.place;
+    return lanes.active && e < end ? e : Offset{-1};
+  };
+  BlockRow<transposed, Size> next;
+  Offset e = entry(0);
+  next.load(size, lanes, e >= 0 ? block_of(e) : nullptr);
   double sum = 0.0;
   for (int round = 0; round < rounds; ++round) {
-    const Offset e = begin + round * lanes.places + lanes.place;
-    const bool present = lanes.active && e < end;
-    const double* const block = present ? block_of(e) : nullptr;
-    const double x = present ? slots.wait(a.rows.columns[e] * n + lanes.row) : 0.0;
-    sum += multiply<transposed>(size, lanes, block, x);
+    const BlockRow<transposed, Size> block = next;
+    const Index operand = e >= 0 ? a.rows.columns[e] * n + lanes.row : -1;
+    e = round + 1 < rounds ? entry(round + 1) : -1;
+    next.load(size, lanes, e >= 0 ? block_of(e) : nullptr);
+    const double x = operand >= 0 ? slots.wait(operand) : 0.0;
+    sum += block.times(size, lanes, x);
   }
   const double rest = rhs - lanes.sum(size, lane, sum);
-  double result = rest;
   // Only the lanes of place 0 have `rest`, and only their result counts.
-  if (a.scales) result = multiply<transposed>(size, lanes, leads ? block_of(diagonal) : nullptr, rest);
+  const double result = a.scales ? inverse.times(size, lanes, rest) : rest;
   if (!leads) return;
   const Index mine = i * n + lanes.row;  // fits: rows of the matrix are 32-bit
   slots.publish(mine, result);
