@@ -7,6 +7,7 @@
 #include "ilu0.hpp"
 #include "jacobi.hpp"
 #include "many.hpp"
+#include "point_block.hpp"
 #include "soak.hpp"
 #include "sor.hpp"
 #include "sptrsv.hpp"
@@ -73,7 +74,8 @@ int main_of(int argc, char** argv) {
   CLI::App& many = *app.add_subcommand("many", "Applications to several right-hand sides at once against cuSPARSE");
   CLI::App& jacobi = *app.add_subcommand("jacobi", "Jacobi sweeps in every form against kernel by kernel");
   CLI::App& sor = *app.add_subcommand("sor", "SOR iterations against cuSPARSE's solves and products");
-  for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many, &jacobi, &sor}) {
+  CLI::App& point_block = *app.add_subcommand("point_block", "Factorisations by point blocks against those by rows");
+  for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many, &jacobi, &sor, &point_block}) {
     add_common(*part, options, schedules);
     add_files(*part, options);
   }
@@ -82,6 +84,7 @@ int main_of(int argc, char** argv) {
   add_measuring(many, options);
   add_measuring(jacobi, options);
   add_measuring(sor, options);
+  add_measuring(point_block, options);
   sptrsv.add_flag("--transposed", options.transposed, "Solve with the transposed triangles");
   sptrsv.add_option("--rhs", options.rhs, "Right-hand sides of one solve")
       ->check(CLI::PositiveNumber)
@@ -107,6 +110,7 @@ int main_of(int argc, char** argv) {
   if (many.parsed()) return run_many(options);
   if (jacobi.parsed()) return run_jacobi(options);
   if (sor.parsed()) return run_sor(options);
+  if (point_block.parsed()) return run_point_block(options);
   return run_soak(options);
 }
 
