@@ -71,6 +71,36 @@ struct Factor : Arrays {
   std::optional<Factorization> factorization;
 };
 
+/// The grid with three unknowns a node, by dense blocks: as many elements as Arrays has columns.
+CsrMatrix grid_of_blocks() {
+  CsrMatrix a = small_grid();
+  std::vector<double> values;
+  for (const double value : a.values) {
+    for (int k = 0; k < kColumns * kColumns; ++k) values.push_back(value * (k % (kColumns + 1) == 0 ? 2.0 : 0.25));
+  }
+  a.values = std::move(values);
+  return a;
+}
+
+struct PointBlocks : Arrays {
+  PointBlocks(const Site& where, FactorKind kind) : Arrays(where, grid_of_blocks()) {
+    options.kind = kind;
+    options.levels = 1;
+    options.block_size = kColumns;
+  }
+  void make() {
+    factorization.emplace(*site.context, matrix_arrays.pattern(), site.space(), options, std::span<const Index>(),
+                          std::span<const Index>(), site.stream());
+  }
+  void factor() { static_cast<void>(factorization->factor(matrix_arrays.values(), site.space(), site.stream())); }
+  void factor_other() { static_cast<void>(factorization->factor(other.data(), site.space(), site.stream())); }
+  double growth() { return factorization->growth(matrix_arrays.values(), site.space(), site.stream()); }
+  void apply(Apply part) { factorization->apply(part, b.data(), x.data(), site.space(), site.stream()); }
+
+  FactorOptions options;
+  std::optional<Factorization> factorization;
+};
+
 struct JacobiSweeps : Arrays {
   JacobiSweeps(const Site& where, int sweeps, JacobiForm form)
       : Arrays(where, small_grid()), options{.sweeps = sweeps, .keep_matrix = true, .form = form, .part_entries = 64} {}
@@ -150,7 +180,8 @@ std::vector<double> as_doubles(const std::vector<Integer>& values) {
 }
 
 /// A factorisation made, factored and applied: three calls.
-void add_factor_calls(std::vector<Call>& calls, const std::string& name, const std::shared_ptr<Factor>& f) {
+template <class Made>
+void add_factor_calls(std::vector<Call>& calls, const std::string& name, const std::shared_ptr<Made>& f) {
   const auto drop = [f] { f->factorization.reset(); };
   const auto applied = [f] {
     f->apply(Apply::full);
@@ -272,6 +303,29 @@ std::vector<Call> factor_form_calls(const Site& site) {
       add_factor_calls(calls, name + ", shift " + std::to_string(static_cast<int>(shift)),
                        std::make_shared<Factor>(site, options));
     }
+  }
+  return calls;
+}
+
+std::vector<Call> point_block_calls(const Site& site) {
+  std::vector<Call> calls;
+  for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
+    const auto f = std::make_shared<PointBlocks>(site, kind);
+    const std::string name = kind == FactorKind::ic ? "IC(1) by point blocks" : "ILU(1) by point blocks";
+    add_factor_calls(calls, name, f);
+    const auto prepare = [f] {
+      f->make();
+      f->factor();
+    };
+    const auto read = [f] { return f->x.read(); };
+    const auto drop = [f] { f->factorization.reset(); };
+    for (const Apply part : {Apply::full, Apply::transposed}) {
+      calls.push_back({name + ", " + name_of(part), prepare, [f, part] { f->apply(part); }, read, drop});
+    }
+    calls.push_back({name + ", growth", prepare, [f] { static_cast<void>(f->growth()); },
+                     [f] { return std::vector<double>{f->growth()}; }, drop});
+    calls.push_back({name + ", copy_factor", prepare, [f] { static_cast<void>(f->factorization->copy_factor()); },
+                     [f] { return f->factorization->copy_factor().values; }, drop});
   }
   return calls;
 }

@@ -33,6 +33,8 @@ std::vector<Call> triangular_calls(const Site& site, SolveSchedule schedule);
 std::vector<Call> factor_calls(const Site& site, FactorKind kind, SolveSchedule schedule);
 /// Shifts, fill and tuning, which do not depend on the schedule.
 std::vector<Call> factor_form_calls(const Site& site);
+/// Factorisations by point blocks.
+std::vector<Call> point_block_calls(const Site& site);
 /// A triangle that is tuned, by trials: host threads, where all schedules give the same bits. Without a file:
 /// nlohmann-json takes memory in its destructors, so that it ends the program where there is none.
 std::vector<Call> tuning_calls(const Site& site);

@@ -85,6 +85,7 @@ TEST_P(NthFactorFailure, SorOfHostMemory) {
 TEST_P(NthCudaFailure, OfCuda) {
   for (const test::Site& site : {device_arrays(), host_arrays()}) {
     expect_to_survive(test::factor_form_calls(site));
+    expect_to_survive(test::point_block_calls(site));
     expect_to_survive(test::jacobi_calls(site));
     expect_to_survive(test::block_jacobi_calls(site));
     expect_to_survive(test::ordering_calls(site));  // all of them together: some are the host's alone
@@ -93,6 +94,7 @@ TEST_P(NthCudaFailure, OfCuda) {
 
 TEST_P(NthCudaFailure, OfHostMemory) {
   expect_to_survive_without_memory(test::factor_form_calls(device_arrays()));
+  expect_to_survive_without_memory(test::point_block_calls(device_arrays()));
   expect_to_survive_without_memory(test::jacobi_calls(device_arrays()));
   expect_to_survive_without_memory(test::block_jacobi_calls(device_arrays()));
   expect_to_survive_without_memory(test::ordering_calls(device_arrays()));

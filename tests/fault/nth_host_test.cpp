@@ -56,6 +56,7 @@ TEST_P(NthHostFailure, Sor) {
   }
 }
 
+TEST_P(NthHostFailure, PointBlocks) { expect_to_survive(test::point_block_calls(site())); }
 TEST_P(NthHostFailure, ShiftsAndFill) { expect_to_survive(test::factor_form_calls(site())); }
 
 TEST_P(NthHostFailure, Tuning) { expect_to_survive(test::tuning_calls(site())); }

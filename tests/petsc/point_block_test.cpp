@@ -179,6 +179,47 @@ TEST(PointBlock, TransposedSolvesArePetscs) {
   }
 }
 
+class PointBlockOn : public OnBackend {};
+INSTANTIATE_TEST_SUITE_P(On, PointBlockOn, testing::ValuesIn(backends()), name_of_backend);
+
+// On either backend, with matrices in host memory.
+TEST_P(PointBlockOn, ApplicationsArePetscs) {
+  for (const PetscInt size : {2, 3, 4, 5, 7, 8, 9, 12, 16}) {
+    for (const char* kind : {"ilu", "icc"}) {
+      SCOPED_TRACE(std::string(kind) + ", blocks of " + std::to_string(size));
+      const bool symmetric = std::string(kind) == "icc";
+      OwnedMat a;
+      PETSC_OK(make(a.out(), symmetric ? MATSBAIJ : MATBAIJ, {.size = size, .symmetric = symmetric}));
+      const std::string ours =
+          words({"-pc_type taskdag -pc_taskdag_ordering natural -pc_taskdag_type", kind}) + OnBackend::option();
+      const std::string ksp = symmetric ? "-ksp_type cg " : "-ksp_type gmres ";
+      const Solve expected = solve(a, ksp + petsc(kind, 0));
+      const Solve result = solve(a, ksp + ours);
+      EXPECT_EQ(static_cast<int>(result.code), 0) << result.message;
+      EXPECT_EQ(result.iterations, expected.iterations);
+      EXPECT_TRUE(shows(result, blocks_in_view(size)));
+      const OwnedPc mine = make_pc(a, ours);
+      const OwnedPc theirs = make_pc(a, petsc(kind, 0));
+      EXPECT_LE(difference_of_applications(mine, theirs, a), 1e-11);
+      if (symmetric) continue;
+      const OwnedVec b = make_vector(a);
+      const OwnedVec x = make_vector(a);
+      const OwnedVec y = make_vector(a);
+      PETSC_OK(PCApplyTranspose(theirs, b, y));
+      PETSC_OK(PCApplyTranspose(mine, b, x));
+      EXPECT_LE(relative_difference(x, y), 1e-11);
+    }
+  }
+}
+
+TEST_P(PointBlockOn, ASingularBlockFails) {
+  OwnedMat a;
+  PETSC_OK(make(a.out(), MATBAIJ, {.size = 5, .singular = 11}));
+  const Solve result = solve(a, "-pc_type taskdag -pc_taskdag_ordering natural " + OnBackend::option());
+  EXPECT_EQ(static_cast<int>(result.code), 0) << result.message;
+  EXPECT_EQ(result.reason, KSP_DIVERGED_PC_FAILED);
+}
+
 // The choice, and what it means for a matrix by rows: padded with zeros it is the same as one of blocks.
 TEST(PointBlock, CanBeChosen) {
   OwnedMat baij;
