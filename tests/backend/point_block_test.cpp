@@ -219,11 +219,11 @@ TEST_P(PointBlockTest, RowsAndColumnsMayHaveTwoOrders) {
   ASSERT_TRUE(factor(f, a.values).ok());
   std::vector<double> b = test::right_hand_side(a.rows * kRows);
   std::vector<double> moved_b(b.size());
-  for (std::size_t i = 0; i < b.size(); ++i) moved_b[i] = b[at(row_order[i / kRows]) * kRows + i % kRows];
+  for (std::size_t i = 0; i < b.size(); ++i) moved_b[i] = b[at(row_order[i / at(kRows)]) * at(kRows) + i % at(kRows)];
   EXPECT_LE(test::difference(apply(f, Apply::full, b), reference_apply(expected, kRows, false, moved_b)), 1e-9);
   std::vector<double> x(b.size());
   const std::vector<double> moved_x = reference_apply(expected, kRows, true, b);
-  for (std::size_t i = 0; i < b.size(); ++i) x[at(row_order[i / kRows]) * kRows + i % kRows] = moved_x[i];
+  for (std::size_t i = 0; i < b.size(); ++i) x[at(row_order[i / at(kRows)]) * at(kRows) + i % at(kRows)] = moved_x[i];
   EXPECT_LE(test::difference(apply(f, Apply::transposed, b), x), 1e-9);
 }
 
@@ -236,7 +236,7 @@ TEST_P(PointBlockTest, IcDoesNotLookBelowTheDiagonalBlocks) {
   const CsrMatrix expected = f.copy_factor();
   for (Index i = 0; i < graph.rows; ++i) {
     for (Offset e = graph.row_offsets[at(i)]; graph.col_indices[at(e)] < i; ++e) {
-      for (std::size_t k = 0; k < kRows * kRows; ++k) a.values[at(e) * kRows * kRows + k] = std::nan("");
+      for (std::size_t k = 0; k < at(kRows * kRows); ++k) a.values[at(e) * at(kRows * kRows) + k] = std::nan("");
     }
   }
   EXPECT_TRUE(factor(f, a.values).ok());
@@ -330,7 +330,7 @@ TEST_P(PointBlockTest, NaNsAndInfinitiesAreHandedOn) {
       constexpr Index kRows = 3;
       const CsrMatrix graph = make_stencil({.stencil = Stencil::five_point, .nx = 6, .ny = 5});
       CsrMatrix a = with_blocks(graph, kRows, true);
-      const auto e = static_cast<std::size_t>(graph.row_offsets[8] + 2);  // on or above the diagonal
+      const std::size_t e = at(graph.row_offsets[8]) + 2;  // the diagonal
       a.values[e * kRows * kRows + 4] = bad;
       Factorization f = factorization(a, options_of(kind, kRows));
       const FactorStatus status = factor(f, a.values);

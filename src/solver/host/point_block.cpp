@@ -83,7 +83,7 @@ class HostPointBlockFactorization final : public PointBlockFactorization {
   }
   SolveOutcome outcome(Stream) override { return outcome(); }
 
-  [[nodiscard]] CsrMatrix copy_factor() const override { return by_rows(factor_.pattern(), factor_.values()); }
+  [[nodiscard]] CsrMatrix copy_factor() const override { return by_rows(factor_.pattern(), factor_.values().data()); }
 
  private:
   static BlockOrder order_of(const std::vector<Index>& order) { return {order.empty() ? nullptr : order.data()}; }

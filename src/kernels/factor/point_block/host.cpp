@@ -1,5 +1,6 @@
 #include "kernels/factor/point_block/host.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <utility>
@@ -15,13 +16,15 @@ namespace {
 template <class Size>
 class Thread {
  public:
-  Thread(Size size, const Pattern& pattern, double* values, const double* input, Index* markers, Offset* marks)
+  Thread(Size size, const Pattern& pattern, const Offset* slots, double* values, const double* input, Index* markers,
+         Offset* marks)
       : size_(size),
         offsets_(pattern.row_offsets.data()),
         diagonals_(pattern.diagonal.data()),
         columns_(pattern.columns.data()),
         source_(pattern.source.data()),
         mirror_(pattern.symmetric() ? pattern.mirror.data() : nullptr),
+        slots_(slots),
         values_(values),
         input_(input),
         markers_(markers),
@@ -31,8 +34,8 @@ class Thread {
   [[nodiscard]] Offset diagonal(Index i) const { return diagonals_[i]; }
   [[nodiscard]] Offset end(Index i) const { return offsets_[i + 1]; }
   [[nodiscard]] Index column(Offset e) const { return columns_[e]; }
-  [[nodiscard]] double* mine(Offset e) const { return values_ + place(size_, e); }
-  [[nodiscard]] const double* finished(Offset e) const { return values_ + place(size_, e); }
+  [[nodiscard]] double* mine(Offset e) const { return values_ + place(size_, slots_[e]); }
+  [[nodiscard]] const double* finished(Offset e) const { return values_ + place(size_, slots_[e]); }
   [[nodiscard]] bool row_is_symmetric() const { return mirror_ != nullptr; }
   [[nodiscard]] Offset mirror(Offset e) const { return mirror_[e]; }
   [[nodiscard]] const double* input(Offset e) const {
@@ -78,6 +81,7 @@ class Thread {
   const Index* columns_;
   const Offset* source_;
   const Offset* mirror_;
+  const Offset* slots_;
   double* values_;
   const double* input_;
   Index* markers_;
@@ -96,10 +100,11 @@ void report(Size size, const Thread<Size>& thread, Index i, const Inversion& fou
     return;
   }
   for (int k = 0; k < found.shifted; ++k) findings.shifted();
-  const double* const first = thread.mine(thread.begin(i));
-  const double* const last = thread.mine(thread.end(i));
   bool finite = found.finite;
-  for (const double* value = first; value != last; ++value) finite &= is_finite(*value);
+  for (Offset e = thread.begin(i); e < thread.end(i); ++e) {
+    const double* const block = thread.mine(e);
+    for (int k = 0; k < n * n; ++k) finite &= is_finite(block[k]);
+  }
   if (!finite) findings.non_finite(i * n);
 }
 
@@ -108,25 +113,71 @@ struct SweepRows {
   const Offset* offsets;
   const Offset* diagonal;
   const Index* columns;
-  const Offset* blocks;  ///< by entry: its block; null: of the same number
+  const Offset* blocks;  ///< by entry: its block's place
   Triangle triangle;
 
   [[nodiscard]] Offset begin(Index i) const { return triangle == Triangle::lower ? offsets[i] : diagonal[i] + 1; }
   [[nodiscard]] Offset end(Index i) const { return triangle == Triangle::lower ? diagonal[i] : offsets[i + 1]; }
-  [[nodiscard]] Offset block(Offset e) const { return blocks != nullptr ? blocks[e] : e; }
+  [[nodiscard]] Offset block(Offset e) const { return blocks[e]; }
 };
 
-/// sum −= a x, or aᵀ x.
-template <bool transposed, class Size>
-void subtract_product(Size size, const double* a, const double* x, double* sum) {
-  const int n = size.rows();
+/// Two rows of a block side by side, wherever they lie.
+using Pair [[gnu::vector_size(16), gnu::aligned(8), gnu::may_alias]] = double;
+
+/// The rows of a block in registers: pairs, and the last one alone where there is an odd number.
+template <int N>
+struct PairSum {
+  Pair pair[std::size_t{N} / 2] = {};
+  double last = 0.0;
+};
+
+/// sum += a x for blocks of N rows. The product is complete before it is added, so that those of one block and the next
+/// overlap.
+template <int N, std::size_t... Rows>
+[[gnu::always_inline]] inline void add_product(const double* a, const double* x, PairSum<N>& sum,
+                                               std::index_sequence<Rows...>) {
+  const auto pair = [a](int c, std::size_t p) { return *reinterpret_cast<const Pair*>(a + c * N + 2 * p); };
+  Pair product[std::size_t{N} / 2] = {(pair(0, Rows) * x[0])...};
+  double last = N % 2 != 0 ? a[N - 1] * x[0] : 0.0;
+#pragma GCC unroll 16
+  for (int c = 1; c < N; ++c) {
+    ((product[Rows] += pair(c, Rows) * x[c]), ...);
+    if constexpr (N % 2 != 0) last += a[c * N + N - 1] * x[c];
+  }
+  ((sum.pair[Rows] += product[Rows]), ...);
+  sum.last += last;
+}
+
+/// sum += a x, or aᵀ x, one row after the other.
+template <bool transposed>
+void add_product(int n, const double* a, const double* x, double* sum) {
   for (int c = 0; c < n; ++c) {
     if constexpr (transposed) {
       double product = 0.0;
       for (int r = 0; r < n; ++r) product += a[c * n + r] * x[r];
-      sum[c] -= product;
+      sum[c] += product;
     } else {
-      for (int r = 0; r < n; ++r) sum[r] -= a[c * n + r] * x[c];
+      for (int r = 0; r < n; ++r) sum[r] += a[c * n + r] * x[c];
+    }
+  }
+}
+
+/// sum = Σ a x over `count` entries from `first` on in steps of `step`, with operands that operand(e) points to.
+template <bool transposed, class Size, class Block, class Operand>
+[[gnu::always_inline]] inline void sum_products(Size size, Offset first, Offset count, Offset step, const Block& block,
+                                                const Operand& operand, double* sum) {
+  if constexpr (Size::known > 0 && !transposed) {
+    constexpr int kRows = Size::known;
+    PairSum<kRows> sums;
+    for (Offset e = first; count > 0; --count, e += step) {
+      add_product<kRows>(block(e), operand(e), sums, std::make_index_sequence<std::size_t{kRows / 2}>());
+    }
+    for (int r = 0; r < kRows / 2 * 2; ++r) sum[r] = sums.pair[r / 2][r % 2];
+    if constexpr (kRows % 2 != 0) sum[kRows - 1] = sums.last;
+  } else {
+    for (int r = 0; r < size.rows(); ++r) sum[r] = 0.0;
+    for (Offset e = first; count > 0; --count, e += step) {
+      add_product<transposed>(size.rows(), block(e), operand(e), sum);
     }
   }
 }
@@ -140,29 +191,45 @@ void sweep(Size size, PlanRunner& runner, const SweepRows& rows, const double* v
   const Index* const order = runner.order().data();
   runner.run([&](int, Index first, Index last) {
     const int n = size.rows();
-    std::array<double, kRows> sum;
     for (Index p = first; p < last; ++p) {
       const Index i = order[p];
       double* const mine = work + static_cast<std::int64_t>(i) * n;
-      load(i, sum.data());
-      for (Offset e = rows.begin(i); e < rows.end(i); ++e) {
-        const double* const x = work + static_cast<std::int64_t>(rows.columns[e]) * n;
-        subtract_product<transposed>(size, values + place(size, rows.block(e)), x, sum.data());
-      }
+      std::array<double, kRows> sum;
+      // The nearest row comes last, which may have just been computed; memory is read in one direction.
+      const Offset count = rows.end(i) - rows.begin(i);
+      const bool lower = rows.triangle == Triangle::lower;
+      sum_products<transposed>(
+          size, lower ? rows.begin(i) : rows.end(i) - 1, count, lower ? 1 : -1,
+          [&](Offset e) { return values + place(size, rows.block(e)); },
+          [&](Offset e) { return work + static_cast<std::int64_t>(rows.columns[e]) * n; }, sum.data());
+      std::array<double, kRows> rest;
+      load(i, rest.data());
+      for (int r = 0; r < n; ++r) rest[at(r)] -= sum[at(r)];
       if (scales) {
-        for (int r = 0; r < n; ++r) mine[r] = 0.0;
-        const double* const inverse = values + place(size, rows.block(rows.diagonal[i]));
-        for (int r = 0; r < n; ++r) sum[at(r)] = -sum[at(r)];
-        subtract_product<transposed>(size, inverse, sum.data(), mine);
-      } else {
-        for (int r = 0; r < n; ++r) mine[r] = sum[at(r)];
+        const Offset diagonal = rows.diagonal[i];
+        sum_products<transposed>(
+            size, diagonal, 1, 1, [&](Offset e) { return values + place(size, rows.block(e)); },
+            [&](Offset) { return rest.data(); }, sum.data());
       }
+      for (int r = 0; r < n; ++r) mine[r] = scales ? sum[at(r)] : rest[at(r)];
       emit(i, mine);
     }
   });
 }
 
-std::vector<Offset> diagonals_of(const CsrPattern& pattern) { return diagonal_entries(pattern); }
+/// Places of the blocks: L by rows, D, U by rows, so that a sweep reads one after the other.
+std::vector<Offset> make_slots(const Pattern& pattern) {
+  std::vector<Offset> slots(pattern.columns.size());
+  Offset next = 0;
+  for (Index i = 0; i < pattern.rows; ++i) {
+    for (Offset e = pattern.row_offsets[at(i)]; e < pattern.diagonal[at(i)]; ++e) slots[at(e)] = next++;
+  }
+  for (Index i = 0; i < pattern.rows; ++i) slots[at(pattern.diagonal[at(i)])] = next++;
+  for (Index i = 0; i < pattern.rows; ++i) {
+    for (Offset e = pattern.diagonal[at(i)] + 1; e < pattern.row_offsets[at(i) + 1]; ++e) slots[at(e)] = next++;
+  }
+  return slots;
+}
 
 }  // namespace
 
@@ -170,6 +237,7 @@ HostFactor::HostFactor(Pattern pattern, int block_size, host::ThreadPool& pool)
     : pattern_(std::move(pattern)),
       block_size_(block_size),
       pool_(&pool),
+      slots_(make_slots(pattern_)),
       lower_(plan(pattern_.view(), Triangle::lower)),
       upper_(plan(pattern_.view(), Triangle::upper)),
       values_(std::make_unique_for_overwrite<double[]>(pattern_.columns.size() * at(block_size) * at(block_size))),
@@ -179,9 +247,11 @@ HostFactor::HostFactor(Pattern pattern, int block_size, host::ThreadPool& pool)
 
 HostFactor::Turned::Turned(Transposed transposed, const HostFactor& of)
     : pattern(std::move(transposed)),
-      diagonal(diagonals_of(pattern.view())),
+      diagonal(diagonal_entries(pattern.view())),
       lower(of.plan(pattern.view(), Triangle::lower)),
-      upper(of.plan(pattern.view(), Triangle::upper)) {}
+      upper(of.plan(pattern.view(), Triangle::upper)) {
+  for (Offset& block : pattern.source_entry) block = of.slots_[at(block)];
+}
 
 PlanRunner HostFactor::plan(const CsrPattern& pattern, Triangle triangle) const {
   PlanCosts costs;
@@ -195,7 +265,7 @@ void HostFactor::factor(const double* values, double amount, Findings& findings)
   with_block_size(block_size_, [&](auto size) {
     const Index* const order = lower_.order().data();
     lower_.run([&](int thread, Index first, Index last) {
-      Thread<decltype(size)> worker(size, pattern_, values_.get(), values, markers_[at(thread)].data(),
+      Thread<decltype(size)> worker(size, pattern_, slots_.data(), values_.get(), values, markers_[at(thread)].data(),
                                     marks_[at(thread)].data());
       for (Index p = first; p < last; ++p) {
         const Index i = order[p];
@@ -241,7 +311,7 @@ bool HostFactor::apply(bool transposed, const double* b, BlockOrder in, double* 
       rows.triangle = Triangle::upper;
       sweep<true>(size, turned_->upper, rows, values, false, work, load_work, store);
     } else {
-      SweepRows rows{pattern_.row_offsets.data(), pattern_.diagonal.data(), pattern_.columns.data(), nullptr,
+      SweepRows rows{pattern_.row_offsets.data(), pattern_.diagonal.data(), pattern_.columns.data(), slots_.data(),
                      Triangle::lower};
       sweep<false>(size, lower_, rows, values, false, work, load_b, nothing);
       rows.triangle = Triangle::upper;
@@ -251,13 +321,23 @@ bool HostFactor::apply(bool transposed, const double* b, BlockOrder in, double* 
   return finite.load(std::memory_order_relaxed);
 }
 
+std::vector<double> HostFactor::values() const {
+  const std::size_t size = at(block_size_) * at(block_size_);
+  std::vector<double> result(slots_.size() * size);
+  for (std::size_t e = 0; e < slots_.size(); ++e) {
+    std::copy_n(values_.get() + at(slots_[e]) * size, size, result.data() + e * size);
+  }
+  return result;
+}
+
 std::int64_t HostFactor::bytes() const {
   const std::int64_t rows = pattern_.rows;
   const std::int64_t turned =
       turned_ ? static_cast<std::int64_t>(sizeof(Index) * (2 * pattern_.columns.size() + 2 * at(pattern_.rows))) +
                     turned_->lower.plan().bytes() + turned_->upper.plan().bytes()
               : 0;
-  return pattern_.bytes() + lower_.plan().bytes() + upper_.plan().bytes() + turned +
+  const auto slots = static_cast<std::int64_t>(sizeof(Offset) * slots_.size());
+  return pattern_.bytes() + slots + lower_.plan().bytes() + upper_.plan().bytes() + turned +
          static_cast<std::int64_t>(sizeof(double)) *
              (static_cast<std::int64_t>(pattern_.columns.size()) * block_size_ * block_size_ + rows * block_size_) +
          static_cast<std::int64_t>(sizeof(Index) + sizeof(Offset)) * static_cast<std::int64_t>(marks_.size()) * rows;

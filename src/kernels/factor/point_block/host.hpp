@@ -34,7 +34,8 @@ class HostFactor {
   bool apply(bool transposed, const double* b, BlockOrder in, double* x, BlockOrder out);
 
   [[nodiscard]] const Pattern& pattern() const { return pattern_; }
-  [[nodiscard]] const double* values() const { return values_.get(); }  ///< by entry of the pattern: a block
+  /// Blocks by entry of the pattern.
+  [[nodiscard]] std::vector<double> values() const;
   [[nodiscard]] int lower_threads() const { return lower_.plan().threads(); }
   [[nodiscard]] int upper_threads() const { return upper_.plan().threads(); }
   [[nodiscard]] std::int64_t bytes() const;
@@ -42,7 +43,7 @@ class HostFactor {
  private:
   /// Rows of the transposed factor, whose blocks are those of the factor itself.
   struct Turned {
-    Transposed pattern;
+    Transposed pattern;  ///< source_entry: places of the blocks
     std::vector<Offset> diagonal;
     PlanRunner lower;
     PlanRunner upper;
@@ -53,6 +54,7 @@ class HostFactor {
   Pattern pattern_;
   int block_size_;
   host::ThreadPool* pool_;
+  std::vector<Offset> slots_;  ///< by entry: the place of its block
   PlanRunner lower_;
   PlanRunner upper_;
   std::unique_ptr<Turned> turned_;  ///< from the first transposed application on
