@@ -136,13 +136,15 @@ struct PairSum {
 template <int N, std::size_t... Rows>
 [[gnu::always_inline]] inline void add_product(const double* a, const double* x, PairSum<N>& sum,
                                                std::index_sequence<Rows...>) {
-  const auto pair = [a](int c, std::size_t p) { return *reinterpret_cast<const Pair*>(a + c * N + 2 * p); };
+  const auto pair = [a](int c, std::size_t p) {
+    return *reinterpret_cast<const Pair*>(a + std::ptrdiff_t{c} * N + 2 * p);
+  };
   Pair product[std::size_t{N} / 2] = {(pair(0, Rows) * x[0])...};
   double last = N % 2 != 0 ? a[N - 1] * x[0] : 0.0;
 #pragma GCC unroll 16
   for (int c = 1; c < N; ++c) {
     ((product[Rows] += pair(c, Rows) * x[c]), ...);
-    if constexpr (N % 2 != 0) last += a[c * N + N - 1] * x[c];
+    if constexpr (N % 2 != 0) last += a[std::ptrdiff_t{c} * N + N - 1] * x[c];
   }
   ((sum.pair[Rows] += product[Rows]), ...);
   sum.last += last;
