@@ -36,6 +36,7 @@ _FUNCTIONS = {
     "bmc_block_size": ("{}BMCBlockSize", int),
     "icc_shift": ("{}ICCShift", str),
     "fill": ("{}Fill", str),
+    "precision": ("{}Precision", str),
     "eisenstat": ("{}Eisenstat", bool),
     "jacobi_sweeps": ("Jacobi{}Sweeps", int),
     "jacobi_damping": ("Jacobi{}Damping", float),

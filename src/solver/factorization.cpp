@@ -65,6 +65,9 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
                              std::span<const Index> col_order, Stream stream) {
   if (context.backend() == Backend::host) require_host_memory(space);
   require_schedule(context.backend(), options.schedule);
+  if (options.precision == Precision::in_single) {
+    require_precision(context.backend(), options.schedule, options.precision);
+  }
   if (options.levels < 0) throw InvalidInput("the fill level is negative");
   if (options.diagonal_only && options.levels > 0) throw InvalidInput("diagonal_only is for fill level 0");
   check_pattern(pattern, space, false, "a factorisation");
@@ -86,6 +89,7 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
                : host::make_factorization(context, pattern, options, row_order, col_order);
   });
   impl_->kind = options.kind;
+  impl_->always_double = options.precision == Precision::in_double;
   impl_->one_order = one_order || std::ranges::equal(row_order, col_order);
 }
 
@@ -132,6 +136,9 @@ namespace {
 void check_half(const Factorization::Impl& impl, const double* in, const double* out, MemorySpace space) {
   require_factor(impl);
   impl.check_space(space);
+  if (!impl.always_double) {
+    throw InvalidInput("the halves of a factorisation need FactorOptions::precision in_double");
+  }
   if (!impl.one_order) throw InvalidInput("the halves of a factorisation need one order for rows and columns");
   require_array(in, impl.info.rows, "b");
   require_array(out, impl.info.rows, "x");

@@ -123,6 +123,7 @@ inline std::vector<InterfaceRow> interface_table() {
       TASKDAG_ROW("-pc_taskdag_bmc_block_size", "32", "-1", PetscInt, PCTaskDAGSetBMCBlockSize,
                   PCTaskDAGGetBMCBlockSize),
       TASKDAG_ROW("-pc_taskdag_icc_shift", "petsc", "no_such", Text, PCTaskDAGSetICCShift, PCTaskDAGGetICCShift),
+      TASKDAG_ROW("-pc_taskdag_precision", "single", "no_such", Text, PCTaskDAGSetPrecision, PCTaskDAGGetPrecision),
       TASKDAG_ROW("-pc_taskdag_fill", "blocks", "no_such", Text, PCTaskDAGSetFill, PCTaskDAGGetFill),
       TASKDAG_ROW("-pc_taskdag_eisenstat", "true", "", PetscBool, PCTaskDAGSetEisenstat, PCTaskDAGGetEisenstat),
       TASKDAG_ROW("-pc_taskdag_jacobi_sweeps", "3", "0", PetscInt, PCTaskDAGJacobiSetSweeps, PCTaskDAGJacobiGetSweeps),
