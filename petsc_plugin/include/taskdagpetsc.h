@@ -157,7 +157,7 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetICCShift(PC pc, const char* shift[])
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetFill(PC pc, const char fill[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetFill(PC pc, const char* fill[]);
 
-/** How the values of a factor are stored that an application reads (`-pc_taskdag_precision`). auto, double, or single. */
+/** How the values of a factor are stored that an application reads (`-pc_taskdag_precision`): auto, double, single. */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetPrecision(PC pc, const char precision[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetPrecision(PC pc, const char* precision[]);
 

@@ -100,11 +100,13 @@ class HostIluFactorization final : public HostFactorization {
   }
   [[nodiscard]] FoundLoss find_loss() const override {
     const double* const inverse = kernel_.inverse_pivots();
-    FoundLoss found = host::find_loss(pattern().lower(), kernel_.lower_values(), inverse, Triangle::lower);
-    if (found.loss != PrecisionLoss::none) return found;
+    const FoundLoss lower = host::find_loss(pattern().lower(), kernel_.lower_values(), inverse, Triangle::lower);
+    FoundLoss upper;
     with_upper_values(
-        [&](const double* unit) { found = host::find_loss(pattern().upper(), unit, inverse, Triangle::upper); });
-    return found;
+        [&](const double* unit) { upper = host::find_loss(pattern().upper(), unit, inverse, Triangle::upper); });
+    const bool above =
+        upper.loss != PrecisionLoss::none && (lower.loss == PrecisionLoss::none || upper.row < lower.row);
+    return above ? upper : lower;
   }
   void remake_sweeps() override {
     ScheduledSweep lower = make_lower();
