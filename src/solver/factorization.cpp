@@ -133,12 +133,16 @@ void Factorization::apply_many(Apply part, Index count, const double* b, std::in
 
 namespace {
 
-void check_half(const Factorization::Impl& impl, const double* in, const double* out, MemorySpace space) {
-  require_factor(impl);
-  impl.check_space(space);
+void require_double(const Factorization::Impl& impl) {
   if (!impl.always_double) {
     throw InvalidInput("the halves of a factorisation need FactorOptions::precision in_double");
   }
+}
+
+void check_half(const Factorization::Impl& impl, const double* in, const double* out, MemorySpace space) {
+  require_factor(impl);
+  impl.check_space(space);
+  require_double(impl);
   if (!impl.one_order) throw InvalidInput("the halves of a factorisation need one order for rows and columns");
   require_array(in, impl.info.rows, "b");
   require_array(out, impl.info.rows, "x");
@@ -172,6 +176,7 @@ void Factorization::set_diagonal(const double* d, MemorySpace space, Stream stre
   require_factor(*impl_);
   impl_->check_space(space);
   require_array(d, impl_->info.rows, "d");
+  require_double(*impl_);
   if (!impl_->one_order) throw InvalidInput("the halves of a factorisation need one order for rows and columns");
   impl_->refuse_capture(stream, "set_diagonal()");
   impl_->has_diagonal = false;

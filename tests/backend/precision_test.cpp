@@ -253,6 +253,7 @@ TEST_P(PrecisionTest, HalvesNeedDouble) {
     EXPECT_THROW(f.solve_lower(b.data(), x.data(), space(), stream()), InvalidInput);
     EXPECT_THROW(f.solve_upper(b.data(), x.data(), space(), stream()), InvalidInput);
     EXPECT_THROW(f.multiply_upper(b.data(), x.data(), space(), stream()), InvalidInput);
+    EXPECT_THROW(f.set_diagonal(b.data(), space(), stream()), InvalidInput);
   }
 }
 
