@@ -13,6 +13,7 @@
 #include "taskdag/engine/static/order.hpp"
 #include "taskdag/engine_run.hpp"
 #include "taskdag/export.hpp"
+#include "taskdag/precision.hpp"
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/solve_schedule.hpp"
 #include "taskdag/status.hpp"
@@ -90,8 +91,22 @@ struct FactorOptions {
   /// bad only where it is exactly 0; zero_pivot is not looked at. ic: A ≈ Uᵀ D⁻ᵀ U with blocks D, which need not be
   /// definite; the diagonal blocks of A are taken as whole blocks, those below are not looked at.
   /// There are the shifts none and inblocks (a bad pivot becomes shift_amount times the mean size of the block's
-  /// diagonal), levels of fill everywhere, and the automatic schedule alone.
+  /// diagonal), levels of fill everywhere, the automatic schedule alone, and double precision, which automatic is here.
   Index block_size = 1;
+  /// Of the values that sweeps load. in_single: M = L D U with unit triangles L and U (ic: Uᵀ D U) whose entries are
+  /// rounded to float, D as it is; all parts of an application, transposed or to several columns, are of this M. The
+  /// halves of a factor (solve_lower() and so on) take double alone, and so does every schedule without a form for
+  /// single (SolveScheduleInfo). Where a factor does not fit (PrecisionLoss) double takes its place, for good.
+  Precision precision = Precision::in_double;
+};
+
+/// Why a factor is not stored in single precision although that was asked for or chosen.
+enum class PrecisionLoss {
+  none,
+  overflow,  ///< an entry of a unit triangle is larger than the largest float
+  /// an entry is smaller than the smallest normal float, and not small beside its row and column: |l_ij| √|d_j / d_i|
+  /// or |u_ij| √|d_i / d_j| is above 2⁻⁶⁰, d being the pivots
+  underflow,
 };
 
 /// Of FactorOptions::block_size.
@@ -119,6 +134,14 @@ struct FactorizationInfo {
   /// Once a factor would let them lose more than 64 times as much in a row, others are taken, for good: this says how
   /// many times it was. 0: it has not come to that.
   double given_up_loss = 0.0;
+  /// In use, never automatic; known after the constructor, and changed by a factor() that finds what does not fit.
+  Precision precision = Precision::in_double;
+  PrecisionLoss precision_loss = PrecisionLoss::none;  ///< why it is double and not single
+  Index precision_loss_row = -1;                       ///< a row of the factor that does not fit
+  /// Of the values that an application reads, those of both triangles in the precision in use, and the inverse pivots;
+  /// without padding, columns and vectors.
+  std::int64_t value_bytes = 0;
+  std::int64_t value_bytes_in_double = 0;  ///< the same in double
 };
 
 /// Parts of an application. With M = L U (ilu0) or M = Uᵀ D U (ic0) of the permuted matrix:
@@ -180,7 +203,8 @@ class TASKDAG_API Factorization {
   /// where E + U is the factor U, and L the other one times E; ic: E is D, L the transpose of U. Where elimination has
   /// changed the diagonal alone (info().diagonal_only), L and U are the matrix' own triangles. Vectors in the user's
   /// numbering, two different arrays; asynchronous as apply().
-  /// x = (E + L)⁻¹ b. @throws as apply(); InvalidInput for two orders; Unsupported for point blocks
+  /// x = (E + L)⁻¹ b. @throws as apply(); InvalidInput for two orders, and where FactorOptions::precision is not
+  /// in_double; Unsupported for point blocks
   void solve_lower(const double* b, double* x, MemorySpace space, Stream stream = {});
   /// x = (E + U)⁻¹ b
   void solve_upper(const double* b, double* x, MemorySpace space, Stream stream = {});

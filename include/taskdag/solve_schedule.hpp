@@ -55,6 +55,8 @@ struct SolveScheduleInfo {
   bool needs_blocks;   ///< of an ordering: FactorOptions::blocks
   bool rewrites_rows;  ///< its rounding errors grow with the condition of what it rewrites
   const char* sentence;
+  bool single_on_cuda = false;  ///< it has a form for values in single precision (FactorOptions::precision)
+  bool single_on_host = false;
 };
 
 /// All schedules in the order of the enumeration, `automatic` first.

@@ -11,6 +11,7 @@
 #include "taskdag/generators.hpp"
 #include "taskdag/jacobi.hpp"
 #include "taskdag/ordering.hpp"
+#include "taskdag/precision.hpp"
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/schedule.hpp"
 #include "taskdag/solve_schedule.hpp"

@@ -243,6 +243,18 @@ module taskdagpetsc
       type(c_ptr), intent(out) :: fill
     end function
 
+    ! How the values of a factor are stored that an application reads (-pc_taskdag_precision). auto, double, or single.
+    integer(c_int) function PCTaskDAGSetPrecision(pc, precision) bind(C, name='PCTaskDAGSetPrecision')
+      import
+      integer(c_intptr_t), value :: pc
+      character(kind=c_char), intent(in) :: precision(*)
+    end function
+    integer(c_int) function PCTaskDAGGetPrecision(pc, precision) bind(C, name='PCTaskDAGGetPrecision')
+      import
+      integer(c_intptr_t), value :: pc
+      type(c_ptr), intent(out) :: precision
+    end function
+
     ! Whether Eisenstat's trick saves the products with the matrix (-pc_taskdag_eisenstat). For SOR, DILU, DIC, and
     ! ILU(0) and ICC(0) that are one of them.
     integer(c_int) function PCTaskDAGSetEisenstat(pc, eisenstat) bind(C, name='PCTaskDAGSetEisenstat')

@@ -161,6 +161,10 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetPointBlock(PC pc, const char* choice
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetFill(PC pc, const char fill[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetFill(PC pc, const char* fill[]);
 
+/** How the values of a factor are stored that an application reads (`-pc_taskdag_precision`): auto, double, single. */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetPrecision(PC pc, const char precision[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetPrecision(PC pc, const char* precision[]);
+
 /**
  * Whether Eisenstat's trick saves the products with the matrix (`-pc_taskdag_eisenstat`). For SOR, DILU, DIC, and
  * ILU(0) and ICC(0) that are one of them.

@@ -195,6 +195,56 @@ PetscErrorCode PCTaskDAGGetFill(PC pc, const char* fill[]) {
 }
 
 /*@
+  PCTaskDAGSetPrecision - Sets how the values of a factor are stored that an application reads
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- precision - its name
+
+  Options Database Key:
+. -pc_taskdag_precision <precision>
+
+  Level: advanced
+
+  Notes:
+  auto, double, or single. Vectors, sums and the numeric factorisation are in double.
+
+  A factor that does not fit into single precision is stored in double, and `PCView()` says so.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetPrecision()`
+@*/
+PetscErrorCode PCTaskDAGSetPrecision(PC pc, const char precision[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_precision", precision));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetPrecision - Gets how the values of a factor are stored that an application reads
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. precision - its name, which stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetPrecision()`
+@*/
+PetscErrorCode PCTaskDAGGetPrecision(PC pc, const char* precision[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, precision, [](const Settings& settings) { return to_string(settings.factor.precision); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCTaskDAGSetPointBlock - Sets whether dense blocks of rows are factored as one
 
   Logically Collective

@@ -18,7 +18,7 @@ namespace {
 bool same(const FactorOptions& a, const FactorOptions& b) {
   const auto tied = [](const FactorOptions& o) {
     return std::tie(o.factor_schedule, o.run, o.kind, o.diagonal_only, o.shift, o.levels, o.fill, o.schedule, o.tune,
-                    o.tune_file);
+                    o.tune_file, o.precision);
   };
   return tied(a) == tied(b);
 }
@@ -57,6 +57,12 @@ std::optional<std::vector<Index>> order_of_blocks(const std::vector<Index>& orde
     if (inside == 0) blocks.push_back(order[i] / size);
   }
   return blocks;
+}
+
+/// What does not fit into single precision.
+std::string describe_loss(const FactorizationInfo& info) {
+  return std::string("an entry is too ") + (info.precision_loss == PrecisionLoss::overflow ? "large" : "small") +
+         " for single precision, in row " + std::to_string(info.precision_loss_row) + " of the factor";
 }
 
 /// The failure as an error.
@@ -121,6 +127,7 @@ std::string FactorBridge::reason_for_rows(const FactorOptions& options, PetscInt
   const auto size = static_cast<Index>(block);
   if (block > largest_point_block) return "blocks have at most " + std::to_string(largest_point_block) + " rows";
   if (options.diagonal_only) return "DILU and DIC are of scalar rows";
+  if (options.precision == Precision::in_single) return "single precision is for scalar rows";
   const bool chosen = options.schedule != SolveSchedule::automatic ||
                       options.factor_schedule != FactorSchedule::automatic || options.tune;
   if (chosen) return "schedules are chosen for scalar rows";
@@ -218,6 +225,7 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
     PetscCall(program.begin(events().program, reinterpret_cast<PetscObject>(matrix)));
   }
   growth_ = 0.0;
+  const PrecisionLoss loss_before = factorization_->info().precision_loss;
   PetscErrorCode logged = PETSC_SUCCESS;
   const PetscErrorCode factored = with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     status_ = factorization_->factor(view.values, space, stream);
@@ -233,6 +241,11 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   PetscCall(logged);
   // As PETSc's own incomplete factorisations count: one reciprocal per row.
   PetscCall(log_flops(on_cuda(), static_cast<PetscLogDouble>(rows()) + (growth_ > 0.0 ? flops(Apply::full) : 0.0)));
+  if (factorization_->info().precision_loss != loss_before) {
+    std::string loss;
+    PetscCall(guarded([&] { loss = describe_loss(factorization_->info()); }));
+    PetscCall(PetscInfo(matrix, "The factor is stored in double from now on: %s\n", loss.c_str()));
+  }
   *failure = to_failure(status_);
   if (!status_.ok()) {
     if (error_if_failure) PetscCall(raise_failure(status_, options_));
@@ -326,7 +339,28 @@ PetscErrorCode FactorBridge::view(const RankViewer& viewer) const {
   }));
   PetscCall(view_numbers(viewer, title, numbers));
   PetscCall(view_texts(viewer, text));
+  if (options_.precision == Precision::in_double) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(guarded([&] {
+    title = "values that an application reads: ";
+    numbers = {{"MB", static_cast<double>(sizes.value_bytes) / 1.0e6, true},
+               {"MB in double", static_cast<double>(sizes.value_bytes_in_double) / 1.0e6, true}};
+    text = factorization_ ? precision_line(sizes) : "";
+    if (each) text = number_text(title, numbers) + '\n' + text;
+  }));
+  PetscCall(view_numbers(viewer, title, numbers));
+  PetscCall(view_texts(viewer, text));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::string FactorBridge::precision_line(const FactorizationInfo& sizes) const {
+  std::string text = std::string("precision of the factor: ") + to_string(sizes.precision);
+  if (sizes.precision_loss != PrecisionLoss::none) {
+    text += ", since " + describe_loss(sizes);
+  } else if (options_.precision == Precision::automatic) {
+    text += sizes.precision == Precision::in_single ? " (auto: the factor is large, its levels or blocks are wide)"
+                                                    : " (auto)";
+  }
+  return text + '\n';
 }
 
 std::string FactorBridge::describe_factor(const FactorizationInfo& sizes) const {

@@ -99,6 +99,7 @@ class FactorBridge : public Bridge {
   [[nodiscard]] bool upper_is_enough(const FactorOptions& options) const;
   [[nodiscard]] PetscLogDouble flops(Apply part) const;
   [[nodiscard]] std::string describe_factor(const FactorizationInfo& sizes) const;
+  [[nodiscard]] std::string precision_line(const FactorizationInfo& sizes) const;
   PetscErrorCode write_trace() const;
 
   bool analysed_ = false;  ///< orders, blocks, matrix and backend are those of the last analyse()

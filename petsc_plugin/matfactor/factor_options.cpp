@@ -13,14 +13,19 @@ namespace {
 constexpr std::array<const char*, 2> fill_names = {"all", "blocks"};
 constexpr std::array<const char*, 3> point_block_names = {"auto", "on", "off"};
 
+std::array<const char*, 3> precision_names() {
+  return {to_string(Precision::automatic), to_string(Precision::in_double), to_string(Precision::in_single)};
+}
+
 }  // namespace
 
 FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscReal amount, PetscReal zero_pivot,
-                             PetscInt levels, FillScope fill, const SweepSettings& sweeps) {
+                             PetscInt levels, FillScope fill, Precision precision, const SweepSettings& sweeps) {
   FactorOptions options;
   options.kind = kind;
   options.levels = static_cast<Index>(levels);  // as large as any at most, see read_int()
   options.fill = fill;
+  options.precision = precision;
   options.schedule = sweeps.schedule;
   options.factor_schedule = sweeps.factor_schedule;
   options.run = sweeps.run;
@@ -79,6 +84,22 @@ PetscErrorCode read_fill(OptionItems items, FillScope* fill) {
   auto value = static_cast<PetscInt>(*fill);
   PetscCall(read_list(items, *option, fill_names, &value));
   *fill = static_cast<FillScope>(value);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+OptionRow precision_row() {
+  return {"-pc_taskdag_precision", to_string(FactorOptions{}.precision), join(precision_names()),
+          "With ilu, icc, dilu, dic: how the values are stored that an application reads; vectors and sums are double; "
+          "auto takes single for large factors on a GPU whose levels or blocks are wide"};
+}
+
+PetscErrorCode read_precision(OptionItems items, Precision* precision) {
+  PetscFunctionBegin;
+  std::optional<OptionRow> option;
+  PetscCall(guarded([&] { option = precision_row(); }));
+  auto value = static_cast<PetscInt>(*precision);
+  PetscCall(read_list(items, *option, precision_names(), &value));
+  *precision = static_cast<Precision>(value);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

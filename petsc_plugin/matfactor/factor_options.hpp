@@ -1,16 +1,17 @@
 /// \file
-/// A factorisation's options in the library's terms, and those options that PETSc's own preconditioners do not have.
+/// A factorisation's options in the library's terms, and the options that PETSc's own preconditioners do not have.
 #pragma once
 
 #include "compat.hpp"
 #include "options.hpp"
 #include "taskdag/factorization.hpp"
+#include "taskdag/precision.hpp"
 
 namespace taskdag::petsc {
 
 /// The library's options for a factorisation with PETSc's shift conventions; `levels` of fill, which may be at `fill`.
 FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscReal amount, PetscReal zero_pivot,
-                             PetscInt levels, FillScope fill, const SweepSettings& sweeps);
+                             PetscInt levels, FillScope fill, Precision precision, const SweepSettings& sweeps);
 
 /// -pc_taskdag_point_block: whether dense blocks of the matrix are factored as one.
 enum class PointBlock {
@@ -26,5 +27,9 @@ PetscErrorCode read_point_block(OptionItems items, PointBlock* choice);
 OptionRow fill_row();
 const char* fill_name(FillScope fill);
 PetscErrorCode read_fill(OptionItems items, FillScope* fill);
+
+/// -pc_taskdag_precision.
+OptionRow precision_row();
+PetscErrorCode read_precision(OptionItems items, Precision* precision);
 
 }  // namespace taskdag::petsc

@@ -18,6 +18,7 @@ struct FactorData {
   SweepSettings sweeps;
   FillScope fill = FillScope::everywhere;
   PointBlock point_block = PointBlock::automatic;
+  Precision precision = FactorOptions{}.precision;
   PetscReal fill_expected = 1.0;
   PetscLogDouble entries_given = 0.0;  ///< of the matrix, or of its upper triangle
   FactorBridge bridge{MeasureGrowth::no};
@@ -29,7 +30,8 @@ FactorOptions options_of(Mat factor, const MatFactorInfo* info) {
   const auto shift = static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
   const FactorData& data = data_of(factor);
   const auto levels = static_cast<PetscInt>(info->levels);
-  return factor_options(data.kind, shift, info->shiftamount, info->zeropivot, levels, data.fill, data.sweeps);
+  return factor_options(data.kind, shift, info->shiftamount, info->zeropivot, levels, data.fill, data.precision,
+                        data.sweeps);
 }
 
 PetscErrorCode numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
@@ -82,19 +84,21 @@ PetscErrorCode count_entries(Mat matrix, FactorKind kind, PetscLogDouble* entrie
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Backend, threads, schedules and where fill may be, under the factor's own prefix.
+/// Backend, threads, schedules, where fill may be and precision, under the factor's own prefix.
 PetscErrorCode read_options(Mat factor, BackendSettings* backend) {
   PetscFunctionBegin;
   FactorData& data = data_of(factor);
   PetscCall(guarded([&] { data.sweeps = {}; }));
   data.fill = FillScope::everywhere;
   data.point_block = PointBlock::automatic;
+  data.precision = FactorOptions{}.precision;
   PetscOptionsBegin(PetscObjectComm(reinterpret_cast<PetscObject>(factor)),
                     reinterpret_cast<PetscObject>(factor)->prefix, "TaskDAG factor options", "Mat");
   PetscCall(read_backend(PetscOptionsObject, backend));
   PetscCall(read_sweeps(PetscOptionsObject, &data.sweeps));
   PetscCall(read_fill(PetscOptionsObject, &data.fill));
   PetscCall(read_point_block(PetscOptionsObject, &data.point_block));
+  PetscCall(read_precision(PetscOptionsObject, &data.precision));
   PetscOptionsEnd();
   PetscCall(check_trace(data.sweeps, false));
   PetscFunctionReturn(PETSC_SUCCESS);

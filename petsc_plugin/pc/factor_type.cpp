@@ -164,7 +164,7 @@ PetscErrorCode FactorPreconditioner::check_shifts() const {
 
 FactorOptions FactorPreconditioner::options() const {
   FactorOptions options = factor_options(kind_, effective_shift(own(), kind_), own().shift_amount, own().zero_pivot,
-                                         own().levels, own().fill, settings_.sweeps);
+                                         own().levels, own().fill, own().precision, settings_.sweeps);
   if (takes_scaled_shift(own(), kind_)) options.shift = ShiftType::scaled;
   options.diagonal_only = diagonal_only_;
   return options;
@@ -325,8 +325,8 @@ std::unique_ptr<Preconditioner> make_dic(const Settings& settings) {
 
 std::vector<OptionRow> factor_rows() {
   const FactorRows rows;
-  return {rows.own_ordering, rows.ordering,   rows.block_size, rows.reuse_ordering, rows.icc_shift,   rows.shift_type,
-          rows.shift_amount, rows.zero_pivot, rows.levels,     fill_row(),          point_block_row()};
+  return {rows.own_ordering, rows.ordering,   rows.block_size, rows.reuse_ordering, rows.icc_shift,    rows.shift_type,
+          rows.shift_amount, rows.zero_pivot, rows.levels,     fill_row(),          point_block_row(), precision_row()};
 }
 
 PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings* settings) {
@@ -362,6 +362,21 @@ PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings* settings) {
   PetscCall(read_int(PetscOptionsObject, rows->levels, 0, &factor.levels));
   PetscCall(read_fill(PetscOptionsObject, &factor.fill));
   PetscCall(read_point_block(PetscOptionsObject, &factor.point_block));
+  PetscCall(read_precision(PetscOptionsObject, &factor.precision));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_precision(const Settings& settings) {
+  PetscFunctionBegin;
+  if (settings.factor.precision == Precision::in_double) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool factors = settings.type != PC_TASKDAG_JACOBI && settings.type != PC_TASKDAG_SOR;
+  PetscCheck(
+      factors, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+      "-pc_taskdag_precision %s is for the types ilu, icc, dilu and dic; %s reads the matrix' own values, in double",
+      to_string(settings.factor.precision), find_type(settings.type)->name);
+  PetscCheck(!settings.eisenstat, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "-pc_taskdag_eisenstat needs the halves of a factor as they are: -pc_taskdag_precision double, not %s",
+             to_string(settings.factor.precision));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -380,7 +395,7 @@ bool same_factor_pattern(const Settings& a, const Settings& b) {
                       s.factor.shift.has_value() || s.factor.icc_shift.has_value());
   };
   const auto tied = [](const FactorSettings& s) {
-    return std::tie(s.ordering, s.block_size, s.levels, s.fill, s.point_block);
+    return std::tie(s.ordering, s.block_size, s.levels, s.fill, s.point_block, s.precision);
   };
   return shift(a) == shift(b) && tied(a.factor) == tied(b.factor);
 }

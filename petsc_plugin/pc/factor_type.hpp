@@ -33,6 +33,7 @@ struct FactorSettings {
   PetscInt levels = 0;
   FillScope fill = FillScope::everywhere;
   PointBlock point_block = PointBlock::automatic;
+  Precision precision = FactorOptions{}.precision;
 };
 
 std::unique_ptr<Preconditioner> make_ilu(const Settings& settings);
@@ -46,6 +47,8 @@ PetscErrorCode read_factor(OptionItems items, Settings* settings);
 /// As -pc_taskdag_icc_shift names it.
 const char* icc_shift_name(const FactorSettings& settings);
 bool same_factor(const Settings& a, const Settings& b);
+/// Types and options that do not go together with -pc_taskdag_precision are an error.
+PetscErrorCode check_precision(const Settings& settings);
 /// Whether new numbers on the pattern that was analysed with `a` do for `b`.
 bool same_factor_pattern(const Settings& a, const Settings& b);
 

@@ -37,6 +37,7 @@ _FUNCTIONS = {
     "icc_shift": ("{}ICCShift", str),
     "fill": ("{}Fill", str),
     "point_block": ("{}PointBlock", str),
+    "precision": ("{}Precision", str),
     "eisenstat": ("{}Eisenstat", bool),
     "jacobi_sweeps": ("Jacobi{}Sweeps", int),
     "jacobi_damping": ("Jacobi{}Damping", float),

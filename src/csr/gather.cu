@@ -20,6 +20,13 @@ __global__ void gather_or_zero_kernel(std::int64_t n, const Offset* index, const
   out[p] = e >= 0 ? in[e] : 0.0;
 }
 
+__global__ void gather_rounded_kernel(std::int64_t n, const Offset* index, const double* in, float* out) {
+  const std::int64_t p = cuda::element();
+  if (p >= n) return;
+  const Offset e = index[p];
+  out[p] = e >= 0 ? __double2float_rn(in[e]) : (e == kGatherOne ? 1.0F : 0.0F);
+}
+
 // Elements of a thread, so that many loads are on their way.
 constexpr int kPerThread = 4;
 constexpr int kPerBlock = kPerThread * cuda::kElementBlock;
@@ -108,6 +115,12 @@ void gather_or_zero(std::int64_t n, const double* in, const Offset* index, doubl
   if (n == 0) return;
   gather_or_zero_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, index, in, out);
   cuda::check_launch("gather_or_zero_kernel");
+}
+
+void gather_rounded(std::int64_t n, const double* in, const Offset* index, float* out, cudaStream_t stream) {
+  if (n == 0) return;
+  gather_rounded_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, index, in, out);
+  cuda::check_launch("gather_rounded_kernel");
 }
 
 void GatherBatch::add(std::int64_t n, const double* in, const Offset* index, double* out) {

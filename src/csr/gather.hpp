@@ -16,9 +16,11 @@ void gather(Index n, const double* in, const Index* index, double* out, cudaStre
 void gather(Index n, const Index* in, const Index* index, Index* out, cudaStream_t stream);
 /// out[p] = in[index[p]], 0 where index[p] < 0. Asynchronous.
 void gather_or_zero(std::int64_t n, const double* in, const Offset* index, double* out, cudaStream_t stream);
-/// Indices of GatherBatch that stand for numbers.
+/// Indices of GatherBatch and gather_rounded() that stand for numbers.
 inline constexpr Offset kGatherZero = -1;
 inline constexpr Offset kGatherOne = -2;
+/// out[p] = in[index[p]], rounded to float; index: also kGatherZero, kGatherOne. Asynchronous.
+void gather_rounded(std::int64_t n, const double* in, const Offset* index, float* out, cudaStream_t stream);
 /// Some passes out[p] = in[index[p]] as one launch; index: also kGatherZero, kGatherOne.
 class GatherBatch {
  public:

@@ -64,6 +64,7 @@ void check_point_blocks(const FactorOptions& options) {
       options.tune) {
     throw InvalidInput("point blocks have one schedule, which is neither chosen nor tuned");
   }
+  if (options.precision == Precision::in_single) throw InvalidInput("point blocks are factored in double alone");
 }
 
 void check_pivoting(double shift_amount, double zero_pivot) {
@@ -85,6 +86,9 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
                              std::span<const Index> col_order, Stream stream) {
   if (context.backend() == Backend::host) require_host_memory(space);
   require_schedule(context.backend(), options.schedule);
+  if (options.precision == Precision::in_single) {
+    require_precision(context.backend(), options.schedule, options.precision);
+  }
   if (options.levels < 0) throw InvalidInput("the fill level is negative");
   if (options.diagonal_only && options.levels > 0) throw InvalidInput("diagonal_only is for fill level 0");
   check_pattern(pattern, space, false, "a factorisation");
@@ -111,6 +115,7 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
                 : host::make_factorization(context, pattern, options, row_order, col_order);
   });
   impl_->kind = options.kind;
+  impl_->always_double = options.precision == Precision::in_double;
   impl_->one_order = one_order || std::ranges::equal(row_order, col_order);
 }
 
@@ -154,9 +159,16 @@ void Factorization::apply_many(Apply part, Index count, const double* b, std::in
 
 namespace {
 
+void require_double(const Factorization::Impl& impl) {
+  if (!impl.always_double) {
+    throw InvalidInput("the halves of a factorisation need FactorOptions::precision in_double");
+  }
+}
+
 void check_half(const Factorization::Impl& impl, const double* in, const double* out, MemorySpace space) {
   require_factor(impl);
   impl.check_space(space);
+  require_double(impl);
   if (!impl.one_order) throw InvalidInput("the halves of a factorisation need one order for rows and columns");
   require_array(in, impl.info.rows, "b");
   require_array(out, impl.info.rows, "x");
@@ -190,6 +202,7 @@ void Factorization::set_diagonal(const double* d, MemorySpace space, Stream stre
   require_factor(*impl_);
   impl_->check_space(space);
   require_array(d, impl_->info.rows, "d");
+  require_double(*impl_);
   if (!impl_->one_order) throw InvalidInput("the halves of a factorisation need one order for rows and columns");
   impl_->refuse_capture(stream, "set_diagonal()");
   impl_->has_diagonal = false;

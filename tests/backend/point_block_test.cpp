@@ -382,6 +382,7 @@ TEST_P(PointBlockTest, WhatThereIsNotIsRefused) {
   EXPECT_TRUE(has(make([](FactorOptions& o) { o.diagonal_only = true; }), "diagonal alone"));
   EXPECT_TRUE(has(make([](FactorOptions& o) { o.factor_schedule = FactorSchedule::engine; }), "one schedule"));
   EXPECT_TRUE(has(make([](FactorOptions& o) { o.tune = true; }), "one schedule"));
+  EXPECT_TRUE(has(make([](FactorOptions& o) { o.precision = Precision::in_single; }), "in double alone"));
   EXPECT_EQ(make([](FactorOptions&) {}), "");
 
   Factorization f = factorization(a, options_of(FactorKind::ic, 3));

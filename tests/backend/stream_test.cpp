@@ -198,42 +198,48 @@ TEST_P(StreamTest, ACapturedApplicationMayBeReplayed) {
   const Context context = Context::create({.backend = Backend::cuda});
   for (const test::Problem& c : cases()) {
     for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
-      SCOPED_TRACE(c.name + (kind == FactorKind::ilu ? ", ilu" : ", ic"));
-      FactorOptions options;
-      options.kind = kind;
-      options.schedule = GetParam();
-      const auto make = [&] {
-        Factorization f(context, c.a.pattern(), MemorySpace::host, options);
-        static_cast<void>(f.factor(c.a.values.data(), MemorySpace::host));
-        return f;
-      };
-      Factorization captured = make();
-      Factorization direct = make();
-      const Vector b = device(numbered(c.a.rows, 0));
-      const Vector x = device(numbered(c.a.rows, 1));
-      const Vector expected = device(numbered(c.a.rows, 1));
-      std::unique_ptr<Graph> graph;
-      try {
-        graph = std::make_unique<Graph>(
-            stream(), [&] { captured.apply(Apply::full, b.data(), x.data(), MemorySpace::device, handle(stream())); });
-      } catch (const Unsupported&) {
-        cudaGraph_t nothing = nullptr;
-        ASSERT_EQ(cudaStreamEndCapture(stream(), &nothing), cudaSuccess);
-        static_cast<void>(cudaGraphDestroy(nothing));
-        continue;
-      }
-      std::vector<double> larger = c.a.values;
-      for (double& value : larger) value *= 2.0;
-      for (int k = 0; k < 60; ++k) {
-        if (k == 30) {  // a graph sees new values
-          static_cast<void>(captured.factor(larger.data(), MemorySpace::host, handle(stream())));
-          static_cast<void>(direct.factor(larger.data(), MemorySpace::host, handle(stream())));
+      for (const Precision precision : {Precision::in_double, Precision::in_single}) {
+        SCOPED_TRACE(c.name + (kind == FactorKind::ilu ? ", ilu, " : ", ic, ") + to_string(precision));
+        FactorOptions options;
+        options.kind = kind;
+        options.schedule = GetParam();
+        options.precision = precision;
+        const SolveScheduleInfo& row = solve_schedule_catalogue()[static_cast<std::size_t>(GetParam())];
+        if (precision == Precision::in_single && !row.single_on_cuda) continue;
+        const auto make = [&] {
+          Factorization f(context, c.a.pattern(), MemorySpace::host, options);
+          static_cast<void>(f.factor(c.a.values.data(), MemorySpace::host));
+          return f;
+        };
+        Factorization captured = make();
+        Factorization direct = make();
+        const Vector b = device(numbered(c.a.rows, 0));
+        const Vector x = device(numbered(c.a.rows, 1));
+        const Vector expected = device(numbered(c.a.rows, 1));
+        std::unique_ptr<Graph> graph;
+        try {
+          graph = std::make_unique<Graph>(stream(), [&] {
+            captured.apply(Apply::full, b.data(), x.data(), MemorySpace::device, handle(stream()));
+          });
+        } catch (const Unsupported&) {
+          cudaGraph_t nothing = nullptr;
+          ASSERT_EQ(cudaStreamEndCapture(stream(), &nothing), cudaSuccess);
+          static_cast<void>(cudaGraphDestroy(nothing));
+          continue;
         }
-        const std::vector<double> bk = numbered(c.a.rows, k);
-        cuda::copy_to_device(b.data(), bk.data(), bk.size(), stream());
-        graph->replay(stream());
-        direct.apply(Apply::full, b.data(), expected.data(), MemorySpace::device, handle(stream()));
-        ASSERT_TRUE(test::same_bits(host(x, stream()), host(expected, stream()))) << "replay " << k;
+        std::vector<double> larger = c.a.values;
+        for (double& value : larger) value *= 2.0;
+        for (int k = 0; k < 60; ++k) {
+          if (k == 30) {  // a graph sees new values
+            static_cast<void>(captured.factor(larger.data(), MemorySpace::host, handle(stream())));
+            static_cast<void>(direct.factor(larger.data(), MemorySpace::host, handle(stream())));
+          }
+          const std::vector<double> bk = numbered(c.a.rows, k);
+          cuda::copy_to_device(b.data(), bk.data(), bk.size(), stream());
+          graph->replay(stream());
+          direct.apply(Apply::full, b.data(), expected.data(), MemorySpace::device, handle(stream()));
+          ASSERT_TRUE(test::same_bits(host(x, stream()), host(expected, stream()))) << "replay " << k;
+        }
       }
     }
   }

@@ -10,6 +10,7 @@
 #include "kernels/factor/ic/reference.hpp"
 #include "kernels/factor/ilu/reference.hpp"
 #include "session.hpp"
+#include "taskdag/block_ordering.hpp"
 #include "triangular_case.hpp"
 
 namespace taskdag::benchmark {
@@ -49,6 +50,43 @@ std::vector<double> lower_cholesky(const CsrMatrix& ic) {
   return values;
 }
 
+bool has_single(SolveSchedule schedule) {
+  return solve_schedule_catalogue()[static_cast<std::size_t>(schedule)].single_on_cuda;
+}
+
+/// An ILU factor as single precision has it: L and the unit U are rounded.
+void round_to_single(CsrMatrix& lu) {
+  const auto rounded = [](double value) { return static_cast<double>(static_cast<float>(value)); };
+  const std::vector<Offset> diagonal = diagonal_entries(lu.pattern());
+  for (Index i = 0; i < lu.rows; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    const double pivot = lu.values[static_cast<std::size_t>(diagonal[row])];
+    for (auto e = static_cast<std::size_t>(lu.row_offsets[row]); e < static_cast<std::size_t>(lu.row_offsets[row + 1]);
+         ++e) {
+      if (lu.col_indices[e] < i) lu.values[e] = rounded(lu.values[e]);
+      if (lu.col_indices[e] > i) lu.values[e] = rounded(lu.values[e] * (1.0 / pivot)) * pivot;
+    }
+  }
+}
+
+/// A matrix in the order of its blocks.
+struct Ordered {
+  CsrMatrix a;
+  std::shared_ptr<const RowBlocks> blocks;
+};
+
+Ordered in_block_order(const CsrMatrix& a) {
+  BlockOrdering ordering =
+      block_multicolour(Context::create({Backend::host, 0, -1}), a.pattern(), MemorySpace::host, {});
+  const MappedPattern moved = permute_pattern(a.pattern(), ordering.order, ordering.order);
+  Ordered result;
+  result.a = {a.rows, a.cols, moved.row_offsets, moved.col_indices, {}};
+  result.a.values.reserve(moved.source_entry.size());
+  for (const Offset e : moved.source_entry) result.a.values.push_back(a.values[static_cast<std::size_t>(e)]);
+  result.blocks = std::make_shared<const RowBlocks>(std::move(ordering.blocks));
+  return result;
+}
+
 std::vector<double> lower_entries(const CsrMatrix& a, const std::vector<double>& values) {
   std::vector<double> lower;
   for (Index i = 0; i < a.rows; ++i) {
@@ -70,9 +108,10 @@ struct RivalFactor {
 
 class Factors {
  public:
-  Factors(Session& session, const Problem& problem, const CsrMatrix& a)
+  Factors(Session& session, const Problem& problem, const CsrMatrix& a, std::shared_ptr<const RowBlocks> blocks)
       : session_(session), problem_(problem), a_(a), device_a_(a) {
     options_.zero_pivot = 0.0;
+    options_.blocks = std::move(blocks);
   }
 
   void run() {
@@ -92,7 +131,10 @@ class Factors {
             {"what", what},
             {"solver", solver},
             {"schedule", schedule},
+            {"precision", nullptr},
+            {"ordering", options_.blocks ? "taskdag_bmc" : "natural"},
             {"chosen", nullptr},
+            {"value_bytes", nullptr},
             {"milliseconds", nullptr},
             {"least", nullptr},
             {"most", nullptr},
@@ -219,17 +261,24 @@ class Factors {
         time.median, time.least, time.most, first_ms, symbolic_ms, rival ? rival->time.median : 0.0,
         rival ? rival->time.median / time.median : 0.0, rival ? rival->analysis_ms : 0.0, error);
     if (options.kind == FactorKind::ilu && options.factor_schedule == FactorSchedule::automatic) {
-      for (const SolveSchedule schedule : session_.options.schedules) run_apply(options, schedule, reference);
+      for (const SolveSchedule schedule : session_.options.schedules) {
+        for (const Precision precision : session_.options.precisions) {
+          const bool there = precision != Precision::in_single || has_single(schedule);
+          if (there) run_apply(options, schedule, precision, reference);
+        }
+      }
     }
   }
 
   /// One application, both sweeps, against the two solves of cuSPARSE.
-  void run_apply(FactorOptions options, SolveSchedule schedule, const CsrMatrix& lu) {
+  void run_apply(FactorOptions options, SolveSchedule schedule, Precision precision, const CsrMatrix& lu) {
     const std::string name = session_.options.name_of(schedule);
-    const std::string what = problem_.name + " apply " + name;
+    const std::string what = problem_.name + " apply " + name + " " + taskdag::to_string(precision);
     options.schedule = schedule;
+    options.precision = precision;
     options.run = session_.options.run;
     Row row = row_of("apply", "TaskDAG", name);
+    row["precision"] = taskdag::to_string(precision);
     session_.step(what, row);
     try {
       if (!rival_apply_) measure_rival_apply(lu);
@@ -241,11 +290,14 @@ class Factors {
       });
       // With the factor that was applied: small pivots amplify the rounding in which two right factors differ, and each
       // factor has been held against the reference by itself.
-      const double error =
-          relative_error(cuda::fetch_array(x.data(), b_.size(), nullptr), solution_with(factorization.copy_factor()));
+      CsrMatrix applied = factorization.copy_factor();
+      if (factorization.info().precision == Precision::in_single) round_to_single(applied);
+      const double error = relative_error(cuda::fetch_array(x.data(), b_.size(), nullptr), solution_with(applied));
       fill(row, time);
+      row["value_bytes"] = factorization.info().value_bytes;
       row["chosen"] = std::string(taskdag::to_string(factorization.info().lower_schedule)) + "+" +
-                      taskdag::to_string(factorization.info().upper_schedule);
+                      taskdag::to_string(factorization.info().upper_schedule) + ", " +
+                      taskdag::to_string(factorization.info().precision);
       row["error"] = error;
       row["speedup"] = rival_apply_->median / time.median;
       const bool right = error <= accepted_error(rival_error_);
@@ -253,11 +305,13 @@ class Factors {
         row["status"] = "wrong result";
         session_.fail(what + ": wrong result");
       } else {
-        session_.ratios.add("apply " + name, problem_, rival_apply_->median / time.median);
+        const std::string suffix =
+            precision == Precision::in_double ? "" : std::string(" ") + taskdag::to_string(precision);
+        session_.ratios.add("apply " + name + suffix, problem_, rival_apply_->median / time.median);
       }
-      std::printf("%-26s apply %-16s %.4f ms (%.4f .. %.4f)  cuSPARSE %.4f ms x%.2f  error %.0e\n",
-                  problem_.name.c_str(), name.c_str(), time.median, time.least, time.most, rival_apply_->median,
-                  rival_apply_->median / time.median, error);
+      std::printf("%-26s apply %-16s %-6s %.4f ms (%.4f .. %.4f)  cuSPARSE %.4f ms x%.2f  error %.0e\n",
+                  problem_.name.c_str(), name.c_str(), taskdag::to_string(precision), time.median, time.least,
+                  time.most, rival_apply_->median, rival_apply_->median / time.median, error);
     } catch (const std::exception& error) {
       row["status"] = error.what();
       session_.fail(what + ": " + error.what());
@@ -312,11 +366,17 @@ class Factors {
 }  // namespace
 
 int run_ilu0(const Options& options) {
-  Session session(options, {"problem", "what", "solver", "schedule"});
+  Session session(options, {"problem", "what", "solver", "schedule", "precision"});
   session.for_each_problem([&](const Problem& problem, const CsrMatrix& a) {
-    const bool known =
-        session.rows.contains({{"problem", problem.name}, {"what", "ilu0"}, {"solver", "TaskDAG"}, {"schedule", ""}});
-    if (!known) Factors(session, problem, a).run();
+    const bool known = session.rows.contains(
+        {{"problem", problem.name}, {"what", "ilu0"}, {"solver", "TaskDAG"}, {"schedule", ""}, {"precision", nullptr}});
+    if (known) return;
+    if (!options.block_order) {
+      Factors(session, problem, a, nullptr).run();
+      return;
+    }
+    const Ordered ordered = in_block_order(a);
+    Factors(session, problem, ordered.a, ordered.blocks).run();
   });
   return session.finish();
 }

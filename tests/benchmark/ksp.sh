@@ -39,7 +39,7 @@ one() {
 # all PROBLEM METHOD ilu|icc OPTION...: the factorisation that suits the problem, and what competes with it. The solution
 # is random. Around 0 it is noise, and a Krylov method finds the most of it in few iterations whatever the preconditioner;
 # around 1 it is what PETSc's own random vectors are, up to a factor, and has a smooth part, as applications have.
-# In the variables: the orderings to try, whether to show the factorisation that does not suit, and levels of fill inside
+# In the variables: the orderings to try, those to try in single precision, too, whether to show the factorisation that does not suit, and levels of fill inside
 # blocks to try, with which ordering.
 all() {
   local problem=$1 method=$2 pc=$3 name=ILU\(0\) other=icc other_name=ICC\(0\) ours order levels
@@ -53,6 +53,10 @@ all() {
     one "$problem" "$method" "$name" "taskdag $order" "${@:4}" -ksp_type "$method" -pc_type taskdag \
       -pc_taskdag_type "$pc" -pc_taskdag_ordering "$order" "${ours[@]}"
   done
+  for order in "${single[@]}"; do
+    one "$problem" "$method" "$name" "taskdag $order single" "${@:4}" -ksp_type "$method" -pc_type taskdag \
+      -pc_taskdag_type "$pc" -pc_taskdag_ordering "$order" -pc_taskdag_precision single "${ours[@]}"
+  done
   for levels in "${fill[@]}"; do
     # On host threads auto keeps the natural order, which has no blocks.
     MAY_FAIL=1 one "$problem" "$method" "${name/0/$levels}" "taskdag $fill_order fill $levels" "${@:4}" -ksp_type "$method" \
@@ -65,7 +69,7 @@ all() {
     MAY_FAIL=1 one "$problem" "$method" "$other_name" "PETSc $other" "${@:4}" -ksp_type "$method" -pc_type "$other"
 }
 
-orders=(natural auto taskdag_bmc) unsuitable=shown fill=()
+orders=(natural auto taskdag_bmc) single=(taskdag_bmc) unsuitable=shown fill=()
 grid=(-stencil 5 -nx "$flat" -ny "$flat")
 windy=(-stencil 7 -nx "$cube" -ny "$cube" -nz "$cube" -wind 0.5)
 circuit=$(find "${TASKDAG_MATRIX_DIR:-/nonexistent}" -name 'G3_circuit.mtx*' 2>/dev/null | head -n 1)
@@ -79,7 +83,7 @@ fi
 all "7-point $cube^3 wind" bcgs ilu "${windy[@]}"
 all "27-point $finite^3" cg icc -stencil 27 -nx "$finite" -ny "$finite" -nz "$finite"
 all "27-point 3 unknowns $small^3" cg icc -stencil 27 -nx "$small" -ny "$small" -nz "$small" -dof 3
-orders=(natural auto) unsuitable='' fill=(1)
+orders=(natural auto) single=() unsuitable='' fill=(1)
 all "5-point $flat^2 mean 1" cg icc "${grid[@]}" -mean 1
 [ -z "$circuit" ] || all "G3_circuit mean 1" cg icc -f "$circuit" -mean 1
 all "7-point $cube^3 wind mean 1" bcgs ilu "${windy[@]}" -mean 1

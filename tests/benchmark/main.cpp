@@ -59,6 +59,7 @@ void choose_schedules(const std::vector<std::string>& names, Options& options) {
       options.schedules.push_back(solve_schedule_from(name));
     }
   }
+  if (options.precisions.empty()) options.precisions = {Precision::in_double};
   if (options.schedules.empty()) options.schedules = {SolveSchedule::automatic};
 }
 
@@ -95,6 +96,13 @@ int main_of(int argc, char** argv) {
         for (const std::string& name : names) options.forms.push_back(jacobi_form_from(name));
       },
       "Forms by name; default: all, and solves to a tolerance");
+  ilu0.add_option_function<std::vector<std::string>>(
+      "--precision",
+      [&](const std::vector<std::string>& names) {
+        for (const std::string& name : names) options.precisions.push_back(precision_from(name));
+      },
+      "Precisions of the factor in applications: double, single, auto; default: double");
+  ilu0.add_flag("--block-order", options.block_order, "Rows in the order taskdag_bmc, for the schedule blocks");
   soak.add_option("--solves", options.solves, "Solves, all problems together")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

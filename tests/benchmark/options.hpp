@@ -8,6 +8,7 @@
 
 #include "taskdag/engine/static/order.hpp"
 #include "taskdag/jacobi.hpp"
+#include "taskdag/precision.hpp"
 #include "taskdag/solve_schedule.hpp"
 #include "timing.hpp"
 
@@ -27,6 +28,9 @@ struct Options {
   std::string csv;         ///< files for the rows; empty: none
   std::string json;
   bool resume = false;  ///< leave out what the CSV file has already, and add to it
+
+  std::vector<Precision> precisions;  ///< ilu0: of applications, in this order
+  bool block_order = false;           ///< ilu0: rows in the order of a block multicolour ordering
 
   std::vector<JacobiForm> forms;  ///< jacobi: beside kernels; empty: all, and solves
 

@@ -124,6 +124,7 @@ inline std::vector<InterfaceRow> interface_table() {
                   PCTaskDAGGetBMCBlockSize),
       TASKDAG_ROW("-pc_taskdag_icc_shift", "petsc", "no_such", Text, PCTaskDAGSetICCShift, PCTaskDAGGetICCShift),
       TASKDAG_ROW("-pc_taskdag_point_block", "off", "no_such", Text, PCTaskDAGSetPointBlock, PCTaskDAGGetPointBlock),
+      TASKDAG_ROW("-pc_taskdag_precision", "single", "no_such", Text, PCTaskDAGSetPrecision, PCTaskDAGGetPrecision),
       TASKDAG_ROW("-pc_taskdag_fill", "blocks", "no_such", Text, PCTaskDAGSetFill, PCTaskDAGGetFill),
       TASKDAG_ROW("-pc_taskdag_eisenstat", "true", "", PetscBool, PCTaskDAGSetEisenstat, PCTaskDAGGetEisenstat),
       TASKDAG_ROW("-pc_taskdag_jacobi_sweeps", "3", "0", PetscInt, PCTaskDAGJacobiSetSweeps, PCTaskDAGJacobiGetSweeps),

@@ -38,6 +38,8 @@ constexpr Case cases[] = {
     {"icc_levels", TASKDAG_OURS "-pc_taskdag_type icc -pc_factor_levels 1"},
     {"fill_in_blocks", TASKDAG_OURS
      "-pc_factor_levels 1 -pc_taskdag_fill blocks -pc_taskdag_ordering taskdag_bmc -taskdag_bmc_block_size 4"},
+    {"single", TASKDAG_OURS "-pc_taskdag_precision single"},
+    {"icc_single", TASKDAG_OURS "-pc_taskdag_type icc -pc_taskdag_precision single -pc_taskdag_schedule level-set"},
     {"positive_definite", TASKDAG_OURS "-pc_factor_shift_type positive_definite"},
     {"plan", TASKDAG_OURS "-pc_taskdag_schedule plan"},
     {"blocks", TASKDAG_OURS "-pc_taskdag_schedule blocks -pc_taskdag_ordering taskdag_bmc -taskdag_bmc_block_size 3"},
@@ -54,6 +56,7 @@ constexpr Case cases[] = {
     {"package_icc", "-pc_type icc " TASKDAG_PACKAGE "-pc_factor_mat_ordering_type taskdag_rcm"},
     {"package_color", "-pc_type ilu " TASKDAG_PACKAGE "-pc_factor_mat_ordering_type taskdag_color"},
     {"package_bmc", "-pc_type ilu " TASKDAG_PACKAGE "-pc_factor_mat_ordering_type taskdag_bmc"},
+    {"package_single", "-pc_type ilu " TASKDAG_PACKAGE "-pc_taskdag_precision single"},
     {"package_levels", "-pc_type ilu " TASKDAG_PACKAGE "-pc_factor_levels 2"},
 };
 #undef TASKDAG_OURS

@@ -246,6 +246,7 @@ TEST(PointBlock, WhatBlocksDoNotHaveIsLeftToRowsOrRefused) {
   };
   for (const Case& c :
        {Case{"-pc_taskdag_type dic ", "DILU and DIC are of scalar rows"},
+        Case{"-pc_taskdag_type ilu -pc_taskdag_precision single ", "single precision is for scalar rows"},
         Case{"-pc_taskdag_type icc -pc_taskdag_schedule plan ", "schedules are chosen for scalar rows"},
         Case{"-pc_taskdag_type icc -pc_taskdag_icc_shift scaled ", "blocks have no shifts but INBLOCKS"},
         Case{"-pc_taskdag_type ilu -pc_factor_shift_type NONZERO ", "blocks have no shifts but INBLOCKS"}}) {

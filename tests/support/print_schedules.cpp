@@ -20,14 +20,20 @@ const char* text(taskdag::ScheduleRole role) {
   return "?";
 }
 
+/// In which backends a schedule has values in single precision.
+const char* single_text(const taskdag::SolveScheduleInfo& row) {
+  if (row.single_on_cuda) return row.single_on_host ? "both" : "CUDA";
+  return row.single_on_host ? "host" : "";
+}
+
 }  // namespace
 
 int main() {
-  std::cout << "| Schedule | CUDA | Host threads | Rewrites rows | |\n|---|---|---|---|---|\n";
+  std::cout << "| Schedule | CUDA | Host threads | Rewrites rows | Single | |\n|---|---|---|---|---|---|\n";
   for (const taskdag::SolveScheduleInfo& row : taskdag::solve_schedule_catalogue()) {
     if (row.schedule == taskdag::SolveSchedule::automatic) continue;
     std::cout << "| `" << row.name << "` | " << text(row.cuda) << " | " << text(row.host) << " | "
-              << (row.rewrites_rows ? "yes" : "") << " | " << row.sentence << " |\n";
+              << (row.rewrites_rows ? "yes" : "") << " | " << single_text(row) << " | " << row.sentence << " |\n";
   }
   return std::cout.good() ? 0 : 1;
 }

@@ -12,6 +12,7 @@
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/analysis/levels.hpp"
 #include "taskdag/engine/static/order.hpp"
+#include "taskdag/precision.hpp"
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/solve_schedule.hpp"
 
@@ -29,6 +30,9 @@ struct SweepInput {
   const RowBlocks* blocks = nullptr;     ///< host memory; of the rows, where an ordering has made some
   engine::StaticOptions run{};           ///< of the schedule engine
   bool recurrence = false;               ///< solve_reciprocals() is wanted, more than a faster solve()
+  /// in_single (schedules that the catalogue names alone): load_values() rounds entries to float, and pivots scale
+  /// right-hand sides: x_i = rhs_i · pivot_i − Σ_j a_ij x_j. Never automatic.
+  Precision precision = Precision::in_double;
   /// Called where it may help: levels of a sweep that may have the same dependencies the other way round (its other
   /// triangle, if entries lie symmetrically). Empty: nobody knows.
   std::function<const RowLevels&()> mirrored{};

@@ -16,6 +16,7 @@ ScheduleChoice choice_from_file(const ScheduleRequest& request, const std::strin
   try {
     const ScheduleChoice choice = choice_from(name);
     require_schedule(request.backend, choice.schedule);
+    require_precision(request.backend, choice.schedule, request.precision);
     return choice;
   } catch (const InvalidInput& error) {
     throw ParseError(request.tune_file, 0, error.what());

@@ -9,6 +9,7 @@
 #include "solver/choice/tune_file.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/engine/static/order.hpp"
+#include "taskdag/precision.hpp"
 #include "taskdag/solve_schedule.hpp"
 
 namespace taskdag {
@@ -33,7 +34,14 @@ struct ScheduleRequest {
   std::string device;              ///< name of what runs the sweep
   engine::StaticOptions run = {};  ///< of the schedule engine
   bool keep_rows = false;  ///< take no schedule that rewrites rows, even if one is named or the fastest in trials
+  Precision precision = Precision::in_double;  ///< that the sweep is made in: never automatic
 };
+
+/// Makes the request one for sweeps in single precision. Trials of such have places of their own in tune files.
+inline void ask_for_single(ScheduleRequest& request) {
+  request.precision = Precision::in_single;
+  request.device += ", single precision";
+}
 
 /// The request in an options structure.
 template <class Options>

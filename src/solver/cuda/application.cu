@@ -53,8 +53,10 @@ SweepPair CudaFactorization::make_transposed(cudaStream_t s) const {
 }
 
 void CudaFactorization::load_transposed(const SweepPair& sweeps, cudaStream_t s) const {
-  sweeps.first->load_values(factor_.entries(), factor_.inverse_pivots(), s);
-  sweeps.second->load_values(factor_.entries(), nullptr, s);
+  const double* const inverse = factor_.inverse_pivots();
+  const bool single = sweeps.single();
+  sweeps.first->load_values(second_values(sweeps), single ? nullptr : inverse, s);
+  sweeps.second->load_values(factor_.entries(), single ? inverse : nullptr, s);
 }
 
 void CudaFactorization::prepare_symmetric(cudaStream_t s) {
@@ -107,10 +109,13 @@ Index CudaFactorization::columns_together(Apply part, Index left) const {
 ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
   const bool transposed = runs_transposed(part);
   Many& many = transposed ? many_transposed_ : many_;
-  const double* const inverse = factor_.inverse_pivots();
   if (!many.sweeps) {
     cuda::refuse_capture(s, "the first application to several columns");
     const DevicePattern p = pattern_.pattern();
+    if (single()) {
+      many.rounded = {static_cast<std::size_t>(p.entries), s};
+      if (options_.kind == FactorKind::ic) many.rounded_second = {static_cast<std::size_t>(p.entries), s};
+    }
     if (transposed) {
       const DeviceCsr turned = kernels::transpose_pattern(p, s);
       const DevicePattern t = turned.pattern();
@@ -128,12 +133,27 @@ ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
   // A graph runs after other factor()s than the one before its capture, so it always takes the values of the last one.
   const bool captured = is_capturing(s);
   if (!many.loaded || captured) {
-    const double* const first = options_.kind == FactorKind::ic ? unit_.data() : factor_.entries();
-    many.sweeps->first().load_values(first, transposed ? inverse : nullptr, s);
-    many.sweeps->second().load_values(factor_.entries(), transposed ? nullptr : inverse, s);
+    load_many(many, transposed, s);
     many.loaded = many.loaded || !captured;
   }
   return *many.sweeps;
+}
+
+// These sweeps hold doubles in any case: in single they load what rounding has made of the factor.
+void CudaFactorization::load_many(Many& many, bool transposed, cudaStream_t s) const {
+  const DevicePattern p = pattern_.pattern();
+  const double* const inverse = factor_.inverse_pivots();
+  const double* first = first_values();
+  const double* second = factor_.entries();
+  if (single()) {
+    const bool ic = options_.kind == FactorKind::ic;
+    kernels::round_factor(p, factor_, unit_.data(), !ic, many.rounded.data(), s);
+    if (ic) kernels::round_factor(p, factor_, unit_.data(), true, many.rounded_second.data(), s);
+    first = many.rounded.data();
+    second = ic ? many.rounded_second.data() : many.rounded.data();
+  }
+  many.sweeps->first().load_values(first, transposed ? inverse : nullptr, s);
+  many.sweeps->second().load_values(second, transposed ? nullptr : inverse, s);
 }
 
 void CudaFactorization::run(Apply part, const CudaColumns& columns, cudaStream_t s) {

@@ -13,9 +13,11 @@
 #include "kernels/factor/fill/blocks.hpp"
 #include "kernels/factor/fill/levels.hpp"
 #include "kernels/factor/shift.hpp"
+#include "solver/choice/require_schedule.hpp"
 #include "solver/cuda/factorization.hpp"
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/order.hpp"
+#include "solver/cuda/precision.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::cuda {
@@ -26,9 +28,11 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
     : closing_(context.device()),
       device_(context.device()),
       options_(options),
-      request_(request_of(options, context)),
+      double_request_(request_of(options, context)),
+      request_(double_request_),
       flag_(native(stream)) {
   const cudaStream_t s = native(stream);
+  if (options.precision == Precision::in_single) ask_for_single(request_);
   const CudaPatternInput input(pattern, space, s);
   const auto rows = static_cast<std::size_t>(input.pattern().rows);
   input_entries_ = static_cast<std::size_t>(input.pattern().entries);
@@ -59,8 +63,27 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
   info.upper_levels = sweeps_.second.features.levels;
   info.lower_schedule = sweeps_.first.schedule;
   info.upper_schedule = sweeps_.second.schedule;
+  report_precision();
   count_bytes();
   synchronize(s);
+}
+
+void CudaFactorization::settle_precision(const AnalysedTriangle& forward) {
+  if (options_.precision != Precision::automatic) return;
+  if (!has_precision(Backend::cuda, options_.schedule, Precision::in_single)) return;
+  const bool in_blocks = options_.schedule == SolveSchedule::automatic || options_.schedule == SolveSchedule::blocks;
+  if (costs_its_bytes(forward.features, in_blocks ? blocks() : nullptr)) ask_for_single(request_);
+}
+
+void CudaFactorization::report_precision() {
+  info.precision = request_.precision;
+  const std::int64_t beside = pattern_.entries - pattern_.rows;
+  const std::int64_t loaded = options_.kind == FactorKind::ic ? 2 * beside : beside;
+  const auto bytes_with = [&](std::size_t each) {
+    return static_cast<std::int64_t>(each) * loaded + static_cast<std::int64_t>(sizeof(double)) * pattern_.rows;
+  };
+  info.value_bytes = bytes_with(single() ? sizeof(float) : sizeof(double));
+  info.value_bytes_in_double = bytes_with(sizeof(double));
 }
 
 FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, Stream stream) {
@@ -76,7 +99,10 @@ FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, 
     values = host_values_.data();
   }
   const FactorStatus status = attempt_until_done(values, s);
-  if (status.outcome == FactorOutcome::success) keep_rows_if_needed(s);
+  if (status.outcome == FactorOutcome::success) {
+    keep_double_if_needed(s);
+    keep_rows_if_needed(s);
+  }
   count_bytes();
   return status;
 }
@@ -160,6 +186,8 @@ void CudaFactorization::analyse_ilu(cudaStream_t s) {
   factor_ = kernels::Factor(
       kernels::Elimination::ilu(p, diagonal_.data(), options_.diagonal_only, forward.levels, source(), s),
       FactorKind::ilu, p.entries, factor_run(), s);
+  settle_precision(forward);
+  if (single()) unit_ = {static_cast<std::size_t>(p.entries), s};
   sweeps_ = make_sweeps(forward, nullptr, s);
 }
 
@@ -195,6 +223,7 @@ void CudaFactorization::analyse_ic(cudaStream_t s) {
   factor_ = kernels::Factor(kernels::Elimination::ic(p, above, options_.diagonal_only, forward.levels, source(), s),
                             FactorKind::ic, p.entries, factor_run(), s);
   unit_ = {static_cast<std::size_t>(p.entries), s};
+  settle_precision(forward);
   sweeps_ = make_sweeps(forward, above.source.data(), s);
 }
 
@@ -240,14 +269,19 @@ void CudaFactorization::attempt(const kernels::FactorInput& input, const kernels
                           s);
     }
     if (recurrence_->possible()) {
-      factor_.attempt(input, rule, *recurrence_, unit_.data(), s);
+      factor_.attempt(input, rule, *recurrence_, options_.kind == FactorKind::ic ? unit_.data() : nullptr, s);
+      if (options_.kind == FactorKind::ilu) scale_to_unit(s);
       load_sweeps(s);
       return;
     }
   }
   factor_.attempt(input, rule, s);
-  if (options_.kind == FactorKind::ic) kernels::scale_to_unit(pattern_.pattern(), factor_, unit_.data(), s);
+  scale_to_unit(s);
   load_sweeps(s);
+}
+
+void CudaFactorization::scale_to_unit(cudaStream_t s) {
+  if (unit_.size() > 0) kernels::scale_to_unit(pattern_.pattern(), factor_, unit_.data(), s);
 }
 
 double CudaFactorization::full_dominance(const double* values, cudaStream_t s) {
@@ -265,7 +299,7 @@ const double* CudaFactorization::first_values() const {
 }
 
 void CudaFactorization::load_sweeps(const SweepPair& sweeps, cudaStream_t s) const {
-  const double* const entries = factor_.entries();
+  const double* const entries = second_values(sweeps);
   const double* const inverse = factor_.inverse_pivots();
   const double* const first = first_values();
   kernels::GatherBatch together;
@@ -294,6 +328,38 @@ void CudaFactorization::keep_rows_if_needed(cudaStream_t s) {
   const double most = *loss_found_.data();
   if (!loses_too_much(most)) return;
   request_.keep_rows = true;
+  replace_sweeps(s);
+  info.given_up_loss = most;
+}
+
+void CudaFactorization::keep_double_if_needed(cudaStream_t s) {
+  if (!single()) return;
+  const kernels::FoundLoss found = kernels::find_precision_loss(pattern_.pattern(), factor_, unit_.data(), s);
+  if (found.loss == PrecisionLoss::none) return;
+  const ScheduleRequest before = std::exchange(request_, double_request_);
+  try {
+    replace_sweeps(s);
+  } catch (...) {
+    request_ = before;  // the sweeps are still those of before
+    throw;
+  }
+  if (order_.captured()) {
+    for (Many* const many : {&many_, &many_transposed_}) {
+      if (many->sweeps) given_up_many_.push_back(std::move(*many));
+    }
+  } else if (options_.kind == FactorKind::ilu) {
+    unit_ = {};
+  }
+  many_ = {};
+  many_transposed_ = {};
+  symmetric_ready_ = false;
+  report_precision();
+  info.precision_loss = found.loss;
+  info.precision_loss_row = found.row;
+  if (rewrites_rows()) measure_loss(s);
+}
+
+void CudaFactorization::replace_sweeps(cudaStream_t s) {
   SweepPair keeping = make_sweeps(s);
   load_sweeps(keeping, s);
   SweepPair turned;
@@ -309,7 +375,6 @@ void CudaFactorization::keep_rows_if_needed(cudaStream_t s) {
   }
   info.lower_schedule = sweeps_.first.schedule;
   info.upper_schedule = sweeps_.second.schedule;
-  info.given_up_loss = most;
 }
 
 void CudaFactorization::count_bytes() {
@@ -319,9 +384,8 @@ void CudaFactorization::count_bytes() {
   for (const auto* const pairs : {&given_up_, &given_up_transposed_}) {
     for (const SweepPair& pair : *pairs) info.bytes += pair.bytes();
   }
-  for (const Many* const many : {&many_, &many_transposed_}) {
-    if (many->sweeps) info.bytes += many->sweeps->bytes();
-  }
+  for (const Many* const many : {&many_, &many_transposed_}) info.bytes += many->bytes();
+  for (const Many& many : given_up_many_) info.bytes += many.bytes();
 }
 
 std::unique_ptr<Factorization::Impl> make_factorization(const Context& context, const CsrPattern& pattern,

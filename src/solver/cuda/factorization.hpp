@@ -55,6 +55,12 @@ class CudaFactorization final : public Factorization::Impl {
   struct Many {
     std::optional<ManyPair> sweeps;
     bool loaded = false;  ///< with the values of the last factor()
+    /// Of single precision: what the two sweeps load, in double; of ilu the first is that of both.
+    DeviceArray<double> rounded;
+    DeviceArray<double> rounded_second;
+    [[nodiscard]] std::int64_t bytes() const {
+      return (sweeps ? sweeps->bytes() : 0) + rounded.bytes() + rounded_second.bytes();
+    }
   };
 
   // Analysis.
@@ -72,6 +78,10 @@ class CudaFactorization final : public Factorization::Impl {
   /// Entry of the factor's pattern → entry of the input; null: the same.
   [[nodiscard]] const Offset* source() const { return pattern_.source.size() > 0 ? pattern_.source.data() : nullptr; }
   void count_bytes();
+  /// Takes single precision where an automatic choice does. Before sweeps are made.
+  void settle_precision(const AnalysedTriangle& forward);
+  void report_precision();
+  [[nodiscard]] bool single() const { return request_.precision == Precision::in_single; }
   [[nodiscard]] bool uses_recurrence() const {
     return factor_.only_diagonal_changes() && options_.factor_schedule == FactorSchedule::automatic;
   }
@@ -85,11 +95,21 @@ class CudaFactorization final : public Factorization::Impl {
   FactorStatus attempt_until_done(const double* values, cudaStream_t s);
   /// One attempt, whose result the two sweeps have loaded then.
   void attempt(const kernels::FactorInput& input, const kernels::PivotRule& rule, cudaStream_t s);
+  /// Of the last attempt, where somebody needs it.
+  void scale_to_unit(cudaStream_t s);
   /// PETSc takes the shift's top from the whole rows of A, also for IC(0); the row sums do not depend on the ordering.
   double full_dominance(const double* values, cudaStream_t s);
   void load_sweeps(cudaStream_t s);
   void load_sweeps(const SweepPair& sweeps, cudaStream_t s) const;
   [[nodiscard]] const double* first_values() const;  ///< what the first sweep is loaded with
+  /// What the second one is. In single U is a unit triangle, and the pivots scale its right-hand side.
+  [[nodiscard]] const double* second_values(const SweepPair& sweeps) const {
+    return sweeps.single() ? unit_.data() : factor_.entries();
+  }
+  /// Gives single precision up, for good, where the factor does not fit. Synchronises where it is in use.
+  void keep_double_if_needed(cudaStream_t s);
+  /// Makes the sweeps anew, as the request is now, and loads them.
+  void replace_sweeps(cudaStream_t s);
   /// Measures what schedules that rewrite rows may lose with the values that they have loaded. Asynchronous.
   void measure_loss(cudaStream_t s);
   /// Gives those schedules up where that is too much. Synchronises where there are any.
@@ -112,12 +132,14 @@ class CudaFactorization final : public Factorization::Impl {
   /// How many of `left` columns one pass takes.
   [[nodiscard]] Index columns_together(Apply part, Index left) const;
   ManyPair& many(Apply part, cudaStream_t s);
+  void load_many(Many& many, bool transposed, cudaStream_t s) const;
   void run(Apply part, const CudaColumns& columns, cudaStream_t s);
   void run(Apply part, const double* b, double* x, cudaStream_t s);
 
   Closing closing_;
   int device_;
   FactorOptions options_;
+  ScheduleRequest double_request_;  ///< the request for sweeps in double
   ScheduleRequest request_;
   std::size_t input_entries_ = 0;
   DeviceArray<Index> row_order_;  ///< empty: natural
@@ -126,7 +148,7 @@ class CudaFactorization final : public Factorization::Impl {
   DeviceCsr full_;     ///< all of B, for ic with a positive definite shift
   DeviceArray<Offset> diagonal_;
   kernels::Factor factor_;
-  DeviceArray<double> unit_;  ///< U of ic
+  DeviceArray<double> unit_;  ///< U of ic; in single of ilu, too, with anything for L
   SweepPair sweeps_;
   std::optional<kernels::Recurrence> recurrence_;     ///< from the first attempt on that asks for it
   SweepPair transposed_;                              ///< from the first transposed application of ilu on
@@ -138,6 +160,7 @@ class CudaFactorization final : public Factorization::Impl {
   SweepProduct product_;
   Many many_;
   Many many_transposed_;
+  std::vector<Many> given_up_many_;    ///< captured, of another precision
   DeviceArray<double> loss_;           ///< where schedules rewrite rows: what they may lose
   PinnedArray<double> loss_found_{1};  ///< its copy
   DeviceArray<double> host_values_;

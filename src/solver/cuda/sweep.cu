@@ -31,7 +31,7 @@ TrialResult fastest(SolveSchedule usual, kernels::Outlook& outlook) {
   };
   TrialResult best{{usual}, took({usual})};
   for (const kernels::CudaSchedule& row : outlook.rows) {
-    if (kernels::row_of(row.schedule).cuda == ScheduleRole::study) continue;
+    if (kernels::row_of(row.schedule).cuda == ScheduleRole::study || !outlook.in_precision(row.schedule)) continue;
     const std::vector<int> variants = row.trials != nullptr ? row.trials(outlook) : std::vector<int>{0};
     for (const int variant : variants) {
       const ScheduleChoice other{row.schedule, variant};
@@ -73,8 +73,10 @@ kernels::SweepInput AnalysedTriangle::input(const Offset* source_entry) const {
 }
 
 ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle& triangle,
-                         const kernels::SweepInput& input, cudaStream_t stream)
+                         const kernels::SweepInput& asked, cudaStream_t stream)
     : features(triangle.features) {
+  kernels::SweepInput input = asked;
+  input.precision = request.precision;
   kernels::Outlook outlook(input, features, kernels::cuda_catalogue(), stream, false, request.keep_rows);
   ScheduleChoice choice{SolveSchedule::flat};
   if (features.rows > 0) {

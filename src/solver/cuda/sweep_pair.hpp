@@ -10,13 +10,15 @@ namespace taskdag::cuda {
 struct SweepPair {
   ChosenSweep first;
   ChosenSweep second;
+  Precision precision = Precision::in_double;
 
   SweepPair() = default;
   /// `in`: row → entry of the right-hand side; `out`: row → entry of the solution; null: the same. blocks: of the rows,
   /// or null. recurrence: of the first one, see SweepInput.
   SweepPair(const ScheduleRequest& request, const AnalysedTriangle& forward, const Offset* forward_source,
             const Index* in, const AnalysedTriangle& backward, const Offset* backward_source, const Index* out,
-            const RowBlocks* blocks, bool recurrence, cudaStream_t s) {
+            const RowBlocks* blocks, bool recurrence, cudaStream_t s)
+      : precision(request.precision) {
     kernels::SweepInput input = forward.input(forward_source);
     input.rhs_index = in;
     input.blocks = blocks;
@@ -37,6 +39,8 @@ struct SweepPair {
     first->solve(b, nullptr, non_finite, s);
     second->solve(first->result(), x, non_finite, s);
   }
+  /// See SweepInput::precision.
+  [[nodiscard]] bool single() const { return precision == Precision::in_single; }
   [[nodiscard]] bool rewrites_rows() const { return first.rewrites_rows() || second.rewrites_rows(); }
   [[nodiscard]] std::int64_t bytes() const { return first.sweep ? first->bytes() + second->bytes() : 0; }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "base/index.hpp"
 #include "kernels/factor/growth.hpp"
@@ -15,10 +16,12 @@ HostFactorization::HostFactorization(const Context& context, const CsrPattern& p
                                      std::span<const Index> row_order, std::span<const Index> col_order)
     : state_(context.state()),
       options_(options),
-      request_(request_of(options, context)),
+      double_request_(request_of(options, context)),
+      request_(double_request_),
       row_order_(row_order.begin(), row_order.end()),
       col_order_(col_order.begin(), col_order.end()),
       work_(std::make_unique_for_overwrite<double[]>(taskdag::at(pattern.rows))) {
+  if (options.precision == Precision::in_single) ask_for_single(request_);
   if (row_order.empty() && col_order.empty() && options.levels == 0) {
     take_as_it_is(pattern);
   } else {
@@ -38,8 +41,23 @@ FactorStatus HostFactorization::factor(const double* values, MemorySpace space, 
   FactorStatus status = findings_.status([this](Index i) { return pivot(i); });
   status.shift_amount = strategy.amount();
   status.shifts += strategy.shifts();
+  if (single() && status.ok()) keep_double_if_needed();
   load_sweeps();
   return status;
+}
+
+void HostFactorization::keep_double_if_needed() {
+  const FoundLoss found = find_loss();
+  if (found.loss == PrecisionLoss::none) return;
+  const ScheduleRequest before = std::exchange(request_, double_request_);
+  try {
+    remake_sweeps();
+  } catch (...) {
+    request_ = before;  // the sweeps are still those of before
+    throw;
+  }
+  info.precision_loss = found.loss;
+  info.precision_loss_row = found.row;
 }
 
 void HostFactorization::apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
@@ -101,6 +119,14 @@ void HostFactorization::finish_info(const SplitPattern& pattern, std::int64_t by
   info.upper_threads = upper.threads();
   info.lower_schedule = lower.schedule();
   info.upper_schedule = upper.schedule();
+  info.precision = request_.precision;
+  const bool ic = options_.kind == FactorKind::ic;
+  const std::int64_t loaded = ic ? 2 * std::int64_t{pattern.upper_entries()} : pattern.entries() - info.rows;
+  const auto bytes_with = [&](std::size_t each) {
+    return static_cast<std::int64_t>(each) * loaded + static_cast<std::int64_t>(sizeof(double)) * info.rows;
+  };
+  info.value_bytes = bytes_with(single() ? sizeof(float) : sizeof(double));
+  info.value_bytes_in_double = bytes_with(sizeof(double));
   info.bytes = lower.bytes() + upper.bytes() + bytes + source_.bytes() +
                static_cast<std::int64_t>(sizeof(double) * (taskdag::at(info.rows) + columns_work_.size() +
                                                            middle_.size() + lower_work_.size()) +

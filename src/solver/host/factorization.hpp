@@ -22,6 +22,7 @@
 #include "solver/choice/request.hpp"
 #include "solver/host/columns.hpp"
 #include "solver/host/dominance.hpp"
+#include "solver/host/precision.hpp"
 #include "solver/host/sweeps.hpp"
 #include "solver/impl.hpp"
 
@@ -90,6 +91,13 @@ class HostFactorization : public Factorization::Impl {
   virtual void run_attempt(const double* values, const kernels::DiagonalShift& shift,
                            const kernels::PivotRule& rule) = 0;
   virtual void load_sweeps() = 0;
+  /// What of the factor does not fit into single precision, by the values of the last attempt.
+  [[nodiscard]] virtual FoundLoss find_loss() const = 0;
+  /// Makes the sweeps anew, as the request is now.
+  virtual void remake_sweeps() = 0;
+  /// Gives single precision up, for good, where the factor does not fit.
+  void keep_double_if_needed();
+  [[nodiscard]] bool single() const { return request_.precision == Precision::in_single; }
   virtual void check_part(Apply) const {}
   virtual void apply_one(Apply part, const double* b, double* x) = 0;
   virtual void apply_columns(Apply part, const Columns& columns) = 0;
@@ -178,6 +186,7 @@ class HostFactorization : public Factorization::Impl {
 
   std::shared_ptr<Context::State> state_;
   FactorOptions options_;
+  ScheduleRequest double_request_;  // the request for sweeps in double
   ScheduleRequest request_;
   std::vector<Index> row_order_;
   std::vector<Index> col_order_;

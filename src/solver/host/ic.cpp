@@ -15,9 +15,8 @@ class HostIcFactorization final : public HostFactorization {
                       std::span<const Index> order)
       : HostFactorization(context, pattern, options, order, order),
         kernel_(take_pattern(), *state_->pool, options.diagonal_only, factor_run()),
-        lower_(
-            make_sweep(kernel_.above().view(), kernel_.above().source_entry.data(), Triangle::lower, kernel_.plan())),
-        upper_(make_sweep(kernel_.pattern().upper(), nullptr, Triangle::upper)) {
+        lower_(make_lower()),
+        upper_(make_upper()) {
     upper_.follow(lower_);
     update_info();
   }
@@ -64,6 +63,23 @@ class HostIcFactorization final : public HostFactorization {
   void run_attempt(const double* values, const kernels::DiagonalShift& shift, const kernels::PivotRule& rule) override {
     kernel_.factor(values, source_, shift, rule, findings_);
     info.diagonal_only = kernel_.only_diagonal_changed();
+  }
+  ScheduledSweep make_lower() const {
+    return make_sweep(kernel_.above().view(), kernel_.above().source_entry.data(), Triangle::lower, kernel_.plan());
+  }
+  ScheduledSweep make_upper() const { return make_sweep(kernel_.pattern().upper(), nullptr, Triangle::upper); }
+  [[nodiscard]] FoundLoss find_loss() const override {
+    const double* const inverse = kernel_.inverse_pivots();
+    const CsrPattern upper = pattern().upper();
+    return host::find_loss(upper, unit_values(upper, kernel_.values(), inverse).get(), inverse, Triangle::upper);
+  }
+  void remake_sweeps() override {
+    ScheduledSweep lower = make_lower();
+    ScheduledSweep upper = make_upper();
+    lower_ = std::move(lower);
+    upper_ = std::move(upper);
+    upper_.follow(lower_);
+    update_info();
   }
   void load_sweeps() override {
     kernel_.scale();

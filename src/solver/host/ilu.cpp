@@ -11,8 +11,8 @@ class HostIluFactorization final : public HostFactorization {
                        std::span<const Index> row_order, std::span<const Index> col_order)
       : HostFactorization(context, pattern, options, row_order, col_order),
         kernel_(take_pattern(), *state_->pool, options.diagonal_only, factor_run()),
-        lower_(make_sweep(kernel_.pattern().lower(), nullptr, Triangle::lower, kernel_.plan())),
-        upper_(make_sweep(kernel_.pattern().upper(), nullptr, Triangle::upper)) {
+        lower_(make_lower()),
+        upper_(make_upper()) {
     upper_.follow(lower_);
     update_info();
   }
@@ -78,10 +78,44 @@ class HostIluFactorization final : public HostFactorization {
     kernel_.factor(values, source_, shift, rule, findings_);
     info.diagonal_only = kernel_.only_diagonal_changed();
   }
+  ScheduledSweep make_lower() const {
+    return make_sweep(kernel_.pattern().lower(), nullptr, Triangle::lower, kernel_.plan());
+  }
+  ScheduledSweep make_upper() const { return make_sweep(kernel_.pattern().upper(), nullptr, Triangle::upper); }
+
+  /// The second factor as sweeps take it: in double D·U, in single the unit U, whose right-hand side is scaled.
+  /// `loaded` is called with its values.
+  template <class Loaded>
+  void with_upper_values(const Loaded& loaded) const {
+    if (!single()) {
+      loaded(kernel_.upper_values());
+      return;
+    }
+    loaded(unit_values(pattern().upper(), kernel_.upper_values(), kernel_.inverse_pivots()).get());
+  }
   void load_sweeps() override {
     lower_.load(kernel_.lower_values());
-    upper_.load(kernel_.upper_values());
+    with_upper_values([&](const double* values) { upper_.load(values); });
     transposed_loaded_ = false;
+  }
+  [[nodiscard]] FoundLoss find_loss() const override {
+    const double* const inverse = kernel_.inverse_pivots();
+    const FoundLoss lower = host::find_loss(pattern().lower(), kernel_.lower_values(), inverse, Triangle::lower);
+    FoundLoss upper;
+    with_upper_values(
+        [&](const double* unit) { upper = host::find_loss(pattern().upper(), unit, inverse, Triangle::upper); });
+    const bool above =
+        upper.loss != PrecisionLoss::none && (lower.loss == PrecisionLoss::none || upper.row < lower.row);
+    return above ? upper : lower;
+  }
+  void remake_sweeps() override {
+    ScheduledSweep lower = make_lower();
+    ScheduledSweep upper = make_upper();
+    transposed_.reset();
+    lower_ = std::move(lower);
+    upper_ = std::move(upper);
+    upper_.follow(lower_);
+    update_info();
   }
   [[nodiscard]] const SplitPattern& pattern() const override { return kernel_.pattern(); }
   [[nodiscard]] const double* factor_pivots() const override { return kernel_.pivots(); }
@@ -89,12 +123,18 @@ class HostIluFactorization final : public HostFactorization {
   void apply_one(Apply part, const double* b, double* x) override {
     const double* const inverse = kernel_.inverse_pivots();
     const auto pivots = [inverse](Index i, double value) { return value * inverse[i]; };
-    if (part == Apply::full) {
+    if (part != Apply::full) prepare_transposed();
+    if (single()) {
+      if (part == Apply::full) {
+        both(lower_, kUnit, row_order_, b, upper_, pivots, kUnit, col_order_, x);
+      } else {
+        both(transposed_->lower, kUnit, col_order_, b, transposed_->upper, pivots, kUnit, row_order_, x);
+      }
+    } else if (part == Apply::full) {
       both(lower_, kUnit, row_order_, b, upper_, kUnit, pivots, col_order_, x);
-      return;
+    } else {
+      both(transposed_->lower, pivots, col_order_, b, transposed_->upper, kUnit, kUnit, row_order_, x);
     }
-    prepare_transposed();
-    both(transposed_->lower, pivots, col_order_, b, transposed_->upper, kUnit, kUnit, row_order_, x);
   }
 
   void update_info() final { finish_info(pattern(), kernel_.bytes(), lower_, upper_); }
@@ -103,20 +143,27 @@ class HostIluFactorization final : public HostFactorization {
     const double* const inverse = kernel_.inverse_pivots();
     const auto pivots = [inverse](Index i, double value) { return value * inverse[i]; };
     with_width(columns.count, [&]<int Width>() {
-      if (part == Apply::full) {
+      if (part != Apply::full) prepare_transposed();
+      if (single()) {
+        if (part == Apply::full) {
+          both_columns<Width>(lower_, kUnit, row_order_, columns, upper_, pivots, kUnit, col_order_);
+        } else {
+          both_columns<Width>(transposed_->lower, kUnit, col_order_, columns, transposed_->upper, pivots, kUnit,
+                              row_order_);
+        }
+      } else if (part == Apply::full) {
         both_columns<Width>(lower_, kUnit, row_order_, columns, upper_, kUnit, pivots, col_order_);
-        return;
+      } else {
+        both_columns<Width>(transposed_->lower, pivots, col_order_, columns, transposed_->upper, kUnit, kUnit,
+                            row_order_);
       }
-      prepare_transposed();
-      both_columns<Width>(transposed_->lower, pivots, col_order_, columns, transposed_->upper, kUnit, kUnit,
-                          row_order_);
     });
   }
 
   void prepare_transposed() {
     if (!transposed_) transposed_ = std::make_unique<TransposedSweeps>(*this);
     if (transposed_loaded_) return;
-    transposed_->lower.load(kernel_.upper_values());
+    with_upper_values([&](const double* values) { transposed_->lower.load(values); });
     transposed_->upper.load(kernel_.lower_values());
     transposed_loaded_ = true;
   }

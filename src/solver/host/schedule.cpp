@@ -10,6 +10,7 @@
 #include "dag/levels.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
 #include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
+#include "solver/choice/require_schedule.hpp"
 
 namespace taskdag::host {
 
@@ -47,14 +48,16 @@ double microseconds(kernels::ScheduledSweep& sweep, const std::vector<double>& z
   return least;
 }
 
-TrialResult fastest(const CsrPattern& pattern, Triangle triangle, ThreadPool& pool) {
+TrialResult fastest(const CsrPattern& pattern, Triangle triangle, ThreadPool& pool, Precision precision) {
   TrialResult best{{}, std::numeric_limits<double>::max()};
   const std::vector<double> zeros(static_cast<std::size_t>(pattern.entries()));
   std::vector<double> x(static_cast<std::size_t>(pattern.rows));
   for (const SolveSchedule schedule : solve_schedules(Backend::host)) {
     if (schedule == SolveSchedule::automatic) continue;  // one of the others
     if (kernels::row_of(schedule).host == ScheduleRole::study) continue;
-    kernels::ScheduledSweep sweep(pattern, nullptr, triangle, pool, schedule);
+    if (!has_precision(Backend::host, schedule, precision)) continue;
+    kernels::ScheduledSweep sweep(pattern, nullptr, triangle, pool, schedule, nullptr, {},
+                                  kernels::HostSweepInput::copied, precision);
     const double took = microseconds(sweep, zeros, x);
     if (took < best.microseconds) best = {{schedule}, took};
   }
@@ -67,7 +70,7 @@ SolveSchedule settle_host_schedule(const ScheduleRequest& request, const CsrPatt
                                    ThreadPool& pool) {
   return settle_schedule(
              request, SolveSchedule::automatic, [&] { return key_of(request, pattern, triangle); },
-             [&] { return fastest(pattern, triangle, pool); })
+             [&] { return fastest(pattern, triangle, pool, request.precision); })
       .schedule;
 }
 

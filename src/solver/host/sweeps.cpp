@@ -27,9 +27,10 @@ kernels::ScheduledSweep make_sweep(const ScheduleRequest& request, const RowBloc
             triangle,
             pool,
             SolveSchedule::blocks,
-            make_block_schedule(*blocks, triangle, pool.processors())};
+            make_block_schedule(*blocks, triangle, pool.processors()),
+            request.precision};
   }
-  return {pattern, source, triangle, pool, schedule, std::move(plan), request.run, input};
+  return {pattern, source, triangle, pool, schedule, std::move(plan), request.run, input, request.precision};
 }
 
 void add_runs(const std::string& prefix, const kernels::ScheduledSweep& lower, const kernels::ScheduledSweep& upper,

@@ -1,6 +1,7 @@
 #include "backends/cuda/reduce.cuh"
 #include "backends/cuda/seam.cuh"
 #include "kernels/factor/cuda/numeric.hpp"
+#include "kernels/factor/precision.hpp"
 
 namespace taskdag::kernels {
 namespace {
@@ -35,6 +36,42 @@ __global__ void unit_kernel(DevicePattern upper, const double* entries, const do
   }
 }
 
+/// A warp a row. found: the least of 4 · row + what is lost there.
+__global__ void find_loss_kernel(DevicePattern pattern, const double* entries, const double* unit,
+                                 const double* inverse_pivots, unsigned long long* found) {
+  const auto row = static_cast<Index>(element() / kWarpSize);
+  if (row >= pattern.rows) return;
+  const double own = inverse_pivots[row];
+  for (Offset e = pattern.row_offsets[row] + static_cast<Offset>(threadIdx.x) % kWarpSize;
+       e < pattern.row_offsets[row + 1]; e += kWarpSize) {
+    const Index column = pattern.col_indices[e];
+    if (column == row) continue;
+    const double other = inverse_pivots[column];
+    const PrecisionLoss loss =
+        column < row ? loss_in_single(entries[e], own / other) : loss_in_single(unit[e], other / own);
+    if (loss == PrecisionLoss::none) continue;
+    atomicMin(found, 4ULL * static_cast<unsigned long long>(row) + static_cast<unsigned long long>(loss));
+  }
+}
+
+__device__ double rounded(double value) { return double{__double2float_rn(value)}; }
+
+/// A warp a row.
+__global__ void round_kernel(DevicePattern pattern, const double* entries, const double* unit,
+                             const double* inverse_pivots, bool with_pivots, double* out) {
+  const auto row = static_cast<Index>(element() / kWarpSize);
+  if (row >= pattern.rows) return;
+  const double inverse = inverse_pivots[row];
+  for (Offset e = pattern.row_offsets[row] + static_cast<Offset>(threadIdx.x) % kWarpSize;
+       e < pattern.row_offsets[row + 1]; e += kWarpSize) {
+    const Index column = pattern.col_indices[e];
+    double value = entries[e];
+    if (column < row) value = rounded(value);
+    if (column > row) value = with_pivots ? rounded(unit[e]) / inverse : rounded(unit[e]);
+    out[e] = value;
+  }
+}
+
 }  // namespace
 
 double diagonal_dominance(const DevicePattern& pattern, const double* values, const Offset* source,
@@ -52,6 +89,28 @@ void scale_to_unit(const DevicePattern& upper, const Factor& factor, double* uni
   unit_kernel<<<element_blocks(std::int64_t{upper.rows} * kWarpSize), kElementBlock, 0, stream>>>(
       upper, factor.entries(), factor.inverse_pivots(), unit);
   cuda::check_launch("unit_kernel");
+}
+
+FoundLoss find_precision_loss(const DevicePattern& pattern, const Factor& factor, const double* unit,
+                              cudaStream_t stream) {
+  constexpr unsigned long long kNothing = ~0ULL;
+  if (pattern.rows == 0) return {};
+  const ScratchArray<unsigned long long> found(1, stream);
+  cuda::check(cudaMemsetAsync(found.data(), 0xff, sizeof(unsigned long long), stream), "clearing a number");
+  find_loss_kernel<<<element_blocks(std::int64_t{pattern.rows} * kWarpSize), kElementBlock, 0, stream>>>(
+      pattern, factor.entries(), unit, factor.inverse_pivots(), found.data());
+  cuda::check_launch("find_loss_kernel");
+  const unsigned long long least = cuda::fetch(found.data(), stream);
+  if (least == kNothing) return {};
+  return {static_cast<PrecisionLoss>(least % 4), static_cast<Index>(least / 4)};
+}
+
+void round_factor(const DevicePattern& pattern, const Factor& factor, const double* unit, bool with_pivots, double* out,
+                  cudaStream_t stream) {
+  if (pattern.rows == 0) return;
+  round_kernel<<<element_blocks(std::int64_t{pattern.rows} * kWarpSize), kElementBlock, 0, stream>>>(
+      pattern, factor.entries(), unit, factor.inverse_pivots(), with_pivots, out);
+  cuda::check_launch("round_kernel");
 }
 
 }  // namespace taskdag::kernels

@@ -28,8 +28,8 @@ T* row_of(T* x, Index i) {
 /// difference[k] − Σ value · x[column][k] for each of Width columns, x by rows of Width. Every column's operations are
 /// those of subtract_row(), in its order, so that a column has the bits of a single solve. Four columns at a time:
 /// their four sums fit in the registers of any processor. `Step`: from an entry to the next, 1 or −1.
-template <int Width, int Step = 1>
-void subtract_rows(ColumnValues<Width>& difference, const Index* column, const double* value, Offset count,
+template <int Width, int Step = 1, class Value>
+void subtract_rows(ColumnValues<Width>& difference, const Index* column, const Value* value, Offset count,
                    const double* x) {
   constexpr int kTogether = std::min(Width, 4);
   for (int first = 0; first < Width; first += kTogether) {
@@ -40,7 +40,7 @@ void subtract_rows(ColumnValues<Width>& difference, const Index* column, const d
       do {
         for (int k = 0; k < 4; ++k) {
           const double* const operand = row_of<Width>(x, column[std::ptrdiff_t{e + k} * Step]) + first;
-          for (int c = 0; c < kTogether; ++c) sums[k][c] += value[std::ptrdiff_t{e + k} * Step] * operand[c];
+          for (int c = 0; c < kTogether; ++c) sums[k][c] += double{value[std::ptrdiff_t{e + k} * Step]} * operand[c];
         }
         e += 4;
       } while (count - e > 4);
@@ -48,14 +48,14 @@ void subtract_rows(ColumnValues<Width>& difference, const Index* column, const d
     }
     for (; e < count; ++e) {
       const double* const operand = row_of<Width>(x, column[std::ptrdiff_t{e} * Step]) + first;
-      for (int c = 0; c < kTogether; ++c) result[c] -= value[std::ptrdiff_t{e} * Step] * operand[c];
+      for (int c = 0; c < kTogether; ++c) result[c] -= double{value[std::ptrdiff_t{e} * Step]} * operand[c];
     }
   }
 }
 
 /// One row of a sweep: Σ, pivot, the result to row `to` of x. @returns whether it is finite
-template <int Width, int Step = 1, class Pivot>
-bool run_row(ColumnValues<Width>& values, const Index* column, const double* value, Offset count, const Pivot& pivot,
+template <int Width, int Step = 1, class Value, class Pivot>
+bool run_row(ColumnValues<Width>& values, const Index* column, const Value* value, Offset count, const Pivot& pivot,
              double* x, Index to) {
   subtract_rows<Width, Step>(values, column, value, count, x);
   bool finite = true;

@@ -73,7 +73,7 @@ struct HostEngineSweep::Programs {
 };
 
 HostEngineSweep::HostEngineSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle,
-                                 host::ThreadPool& pool, const engine::StaticOptions& options)
+                                 host::ThreadPool& pool, const engine::StaticOptions& options, Precision precision)
     : threads_(pool.threads()),
       tasks_(pattern, triangle),
       ended_(tasks_.tasks()),
@@ -92,7 +92,11 @@ HostEngineSweep::HostEngineSweep(const CsrPattern& pattern, const Offset* source
     }
     offsets_.push_back(static_cast<Offset>(columns_.size()));
   }
-  values_.resize(columns_.size());
+  if (precision == Precision::in_single) {
+    singles_.resize(columns_.size());
+  } else {
+    values_.resize(columns_.size());
+  }
   Programs& p = *programs_;
   p.single = std::make_unique<SingleProgram>(p.context, order_of(tasks_, nullptr, options.dependencies), options);
 }
@@ -103,6 +107,7 @@ HostEngineSweep::~HostEngineSweep() = default;
 
 void HostEngineSweep::load(const double* values) {
   for (std::size_t e = 0; e < values_.size(); ++e) values_[e] = values[source_[e]];
+  for (std::size_t e = 0; e < singles_.size(); ++e) singles_[e] = static_cast<float>(values[source_[e]]);
 }
 
 void HostEngineSweep::follow(const HostEngineSweep& before) {
@@ -143,7 +148,8 @@ engine::Report HostEngineSweep::report_of_both() const {
 
 std::int64_t HostEngineSweep::bytes() const {
   const Programs& p = *programs_;
-  const auto entries = static_cast<std::int64_t>(sizeof(Index) + sizeof(double) + sizeof(Offset)) * this->entries();
+  const auto entries = static_cast<std::int64_t>(sizeof(Index) + sizeof(Offset)) * this->entries() +
+                       static_cast<std::int64_t>(sizeof(double) * values_.size() + sizeof(float) * singles_.size());
   return entries + tasks_.bytes() + slots_.bytes() + pair_first_.bytes() + pair_second_.bytes() +
          static_cast<std::int64_t>(sizeof(Offset) * offsets_.size() + sizeof(std::uint32_t) * ended_.size() +
                                    p.single->bytes() + (p.pair ? p.pair->bytes() : 0));

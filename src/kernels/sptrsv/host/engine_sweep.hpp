@@ -15,6 +15,7 @@
 #include "kernels/rows/row_tasks.hpp"
 #include "kernels/sptrsv/host/columns.hpp"
 #include "kernels/sptrsv/host/planned_sweep.hpp"
+#include "taskdag/precision.hpp"
 
 namespace taskdag::kernels {
 
@@ -24,7 +25,7 @@ class HostEngineSweep {
  public:
   /// Parameters as for HostSweep.
   HostEngineSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
-                  const engine::StaticOptions& options);
+                  const engine::StaticOptions& options, Precision precision = Precision::in_double);
   HostEngineSweep(HostEngineSweep&&) noexcept;
   HostEngineSweep& operator=(HostEngineSweep&&) noexcept;
   ~HostEngineSweep();
@@ -147,8 +148,9 @@ class HostEngineSweep {
         if (r.before != nullptr) wait(r.before, i);
         const double rhs = (*r.rhs)(i);
         for (Offset k = 0; k < count; ++k) wait(slots, column[k]);
-        const double result =
-            apply_pivot(*r.pivot, i, p, subtract_row(rhs, column, s.values_.data() + begin, count, slots));
+        const double sum = s.singles_.empty() ? subtract_row(rhs, column, s.values_.data() + begin, count, slots)
+                                              : subtract_row(rhs, column, s.singles_.data() + begin, count, slots);
+        const double result = apply_pivot(*r.pivot, i, p, sum);
         r.x[i] = result;
         mine &= is_finite(result);
         (*r.emit)(i, result);
@@ -181,9 +183,9 @@ class HostEngineSweep {
         const Index* const column = s.columns_.data() + begin;
         for (Offset k = 0; k < count; ++k) s.wait_for_task_of(column[k], run);
         ColumnValues<Width> values = (*r.rhs)(i);
-        mine &= run_row(
-            values, column, s.values_.data() + begin, count,
-            [&](double value) { return apply_pivot(*r.pivot, i, p, value); }, r.x, i);
+        const auto pivot = [&](double value) { return apply_pivot(*r.pivot, i, p, value); };
+        mine &= s.singles_.empty() ? run_row(values, column, s.values_.data() + begin, count, pivot, r.x, i)
+                                   : run_row(values, column, s.singles_.data() + begin, count, pivot, r.x, i);
         (*r.emit)(i, values);
       }
       if (first < last) s.end_task_of(s.tasks_.order[static_cast<std::size_t>(first)], run);
@@ -201,6 +203,7 @@ class HostEngineSweep {
   std::vector<Offset> offsets_{0};
   std::vector<Index> columns_;  ///< rows, the nearest one last
   std::vector<double> values_;
+  std::vector<float> singles_;  ///< in place of values_ where they are stored in single precision; else empty
   std::vector<Offset> source_;
   std::vector<std::uint32_t> ended_;  ///< by task: runs for columns in which it has ended, numbered from 1
   Slots slots_;

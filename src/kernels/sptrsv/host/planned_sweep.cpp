@@ -10,7 +10,7 @@
 namespace taskdag::kernels {
 
 HostSweep::HostSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
-                     std::shared_ptr<const ThreadPlan> plan, HostSweepInput input)
+                     std::shared_ptr<const ThreadPlan> plan, HostSweepInput input, Precision precision)
     : runner_(
           plan == nullptr ? std::make_shared<const ThreadPlan>(pattern, triangle, pool.processors()) : std::move(plan),
           pool),
@@ -29,6 +29,10 @@ HostSweep::HostSweep(const CsrPattern& pattern, const Offset* source, Triangle t
     offsets_ = own_offsets_.data();
     columns_ = own_columns_.get();
     source_ = own_source_.get();
+  }
+  if (precision == Precision::in_single) {
+    singles_ = std::make_unique_for_overwrite<float[]>(at(entries()));
+    return;
   }
   if (source_ == nullptr) return;
   own_values_ = std::make_unique_for_overwrite<double[]>(at(entries()));
@@ -81,6 +85,15 @@ void HostSweep::store_by_positions(const CsrPattern& pattern, const Offset* sour
 }
 
 void HostSweep::load(const double* values) {
+  if (singles_) {
+    runner_.for_owned([&](int, Index first, Index last) {
+      const Offset end = offsets_[last];
+      for (Offset e = offsets_[first]; e < end; ++e) {
+        singles_[at(e)] = static_cast<float>(values[source_ == nullptr ? e : source_[e]]);
+      }
+    });
+    return;
+  }
   if (source_ == nullptr) {
     values_ = values;
     return;
@@ -96,7 +109,7 @@ std::int64_t HostSweep::bytes() const {
     return array == nullptr ? 0 : static_cast<std::int64_t>(sizeof(array[0])) * entries();
   };
   return runner_.plan().bytes() + static_cast<std::int64_t>(sizeof(Offset) * own_offsets_.size()) + own(own_columns_) +
-         own(own_values_) + own(own_source_);
+         own(own_values_) + own(singles_) + own(own_source_);
 }
 
 }  // namespace taskdag::kernels

@@ -14,6 +14,7 @@
 #include "dag/levels.hpp"
 #include "dag/plan_runner.hpp"
 #include "kernels/sptrsv/host/columns.hpp"
+#include "taskdag/precision.hpp"
 
 namespace taskdag::kernels {
 
@@ -27,24 +28,24 @@ struct RowBefore {
 /// difference − Σ value_k x[column_k]. The last entry, the nearest row, is subtracted last, so that in natural order
 /// only one product and one subtraction wait for the row before. Long rows use four sums, whose latencies overlap; the
 /// order of the operations depends on the row's length alone. `Step`: from an entry to the next, 1 or −1.
-template <int Step = 1>
-[[gnu::always_inline]] inline double subtract_row(double difference, const Index* column, const double* value,
+template <int Step = 1, class Value>
+[[gnu::always_inline]] inline double subtract_row(double difference, const Index* column, const Value* value,
                                                   Offset count, const double* x, const RowBefore& before = {}) {
   constexpr std::ptrdiff_t step = Step;
   if (count > 8) {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     do {
-      for (int k = 0; k < 4; ++k) sums[k] += value[k * step] * x[column[k * step]];
+      for (int k = 0; k < 4; ++k) sums[k] += double{value[k * step]} * x[column[k * step]];
       value += 4 * step;
       column += 4 * step;
       count -= 4;
     } while (count > 4);
     difference -= (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
-  for (; count > 1; --count, value += Step, column += Step) difference -= *value * x[*column];
+  for (; count > 1; --count, value += Step, column += Step) difference -= double{*value} * x[*column];
   if (count == 0) return difference;
-  if (*column == before.row) return difference - *value * before.result;
-  return difference - *value * x[*column];
+  if (*column == before.row) return difference - double{*value} * before.result;
+  return difference - double{*value} * x[*column];
 }
 
 /// pivot(row, place, value), or pivot(row, value) where it takes no place.
@@ -74,8 +75,10 @@ class HostSweep {
  public:
   /// Takes the strict `triangle` of a square pattern. `source[e]` is where load() finds the value of the pattern's
   /// entry e; null: at e. The pool must outlive the sweep. `plan`: of this triangle, null: the sweep makes its own.
+  /// precision: in_single: what load() is given is rounded to float.
   HostSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
-            std::shared_ptr<const ThreadPlan> plan = nullptr, HostSweepInput input = HostSweepInput::copied);
+            std::shared_ptr<const ThreadPlan> plan = nullptr, HostSweepInput input = HostSweepInput::copied,
+            Precision precision = Precision::in_double);
 
   void load(const double* values);
 
@@ -94,15 +97,32 @@ class HostSweep {
   /// @returns whether all x_i are finite
   template <class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    if (threads() > 1) return run_planned(x, rhs, pivot, emit);
-    return forward_ ? run_in_order<1>(x, rhs, pivot, emit) : run_in_order<-1>(x, rhs, pivot, emit);
+    return with_values([&](const auto* values) {
+      if (threads() > 1) return run_planned(values, x, rhs, pivot, emit);
+      return forward_ ? run_in_order<1>(values, x, rhs, pivot, emit) : run_in_order<-1>(values, x, rhs, pivot, emit);
+    });
   }
 
   /// The same for Width right-hand sides at once, each with the bits of a run by itself: rhs(i) and emit(i, x_i) have
   /// ColumnValues<Width>, `x` is rows of Width doubles, rows() of them.
   template <int Width, class Rhs, class Pivot, class Emit>
   bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    if (threads() > 1 || forward_) return run_columns_by_position<Width>(x, rhs, pivot, emit);
+    return with_values([&](const auto* stored) {
+      if (threads() > 1 || forward_) return run_columns_by_position<Width>(stored, x, rhs, pivot, emit);
+      return run_columns_backward<Width>(stored, x, rhs, pivot, emit);
+    });
+  }
+
+ private:
+  /// run(values): values as they are stored.
+  template <class Run>
+  bool with_values(const Run& run) const {
+    return singles_ ? run(static_cast<const float*>(singles_.get())) : run(values_);
+  }
+
+  template <int Width, class Value, class Rhs, class Pivot, class Emit>
+  bool run_columns_backward(const Value* stored, double* x, const Rhs& rhs, const Pivot& pivot,
+                            const Emit& emit) const {
     const Index n = rows();
     bool finite = true;
     for (Index p = 0; p < n; ++p) {
@@ -111,20 +131,19 @@ class HostSweep {
       const Offset last = count > 0 ? offsets_[i + 1] - 1 : 0;
       ColumnValues<Width> values = rhs(i);
       finite &= run_row<Width, -1>(
-          values, columns_ + last, values_ + last, count, [&](double value) { return apply_pivot(pivot, i, p, value); },
+          values, columns_ + last, stored + last, count, [&](double value) { return apply_pivot(pivot, i, p, value); },
           x, i);
       emit(i, values);
     }
     return finite;
   }
 
- private:
   void store_by_rows(const CsrPattern& pattern, const Offset* source, Triangle triangle);
   void store_by_positions(const CsrPattern& pattern, const Offset* source, Triangle triangle);
 
   /// Forward: positions of one thread are rows, too.
-  template <int Width, class Rhs, class Pivot, class Emit>
-  bool run_columns_by_position(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+  template <int Width, class Value, class Rhs, class Pivot, class Emit>
+  bool run_columns_by_position(const Value* stored, double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     const Index* const row = runner_.plan().order().data();
     const Offset* const offsets = offsets_;
     std::atomic<bool> finite{true};
@@ -134,7 +153,7 @@ class HostSweep {
         const Index i = row[p];
         ColumnValues<Width> values = rhs(i);
         mine &= run_row(
-            values, columns_ + offsets[p], values_ + offsets[p], offsets[p + 1] - offsets[p],
+            values, columns_ + offsets[p], stored + offsets[p], offsets[p + 1] - offsets[p],
             [&](double value) { return apply_pivot(pivot, i, p, value); }, x, i);
         emit(i, values);
       }
@@ -143,8 +162,8 @@ class HostSweep {
     return finite.load(std::memory_order_relaxed);
   }
 
-  template <int Step, class Rhs, class Pivot, class Emit>
-  bool run_in_order(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) const {
+  template <int Step, class Value, class Rhs, class Pivot, class Emit>
+  bool run_in_order(const Value* values, double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) const {
     const Index n = rows();
     const Offset* const offsets = offsets_;
     Offset next = Step > 0 ? 0 : entries() - 1;  // the entry to be read next, −1 where there is none
@@ -154,7 +173,7 @@ class HostSweep {
       const Index i = Step > 0 ? p : n - 1 - p;
       const Offset count = offsets[i + 1] - offsets[i];
       double difference = rhs(i);
-      if (count > 0) difference = subtract_row<Step>(difference, columns_ + next, values_ + next, count, x, before);
+      if (count > 0) difference = subtract_row<Step>(difference, columns_ + next, values + next, count, x, before);
       const double sum = apply_pivot(pivot, i, p, difference);
       next += Step * count;
       x[i] = sum;
@@ -165,12 +184,11 @@ class HostSweep {
     return finite;
   }
 
-  template <class Rhs, class Pivot, class Emit>
-  bool run_planned(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+  template <class Value, class Rhs, class Pivot, class Emit>
+  bool run_planned(const Value* values, double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     const Index* const row = runner_.plan().order().data();
     const Offset* const offsets = offsets_;
     const Index* const columns = columns_;
-    const double* const values = values_;
     std::atomic<bool> finite{true};
     runner_.run([&](int, Index first, Index last) {
       RowBefore before;
@@ -200,6 +218,7 @@ class HostSweep {
   std::vector<Offset> own_offsets_;
   std::unique_ptr<Index[]> own_columns_;
   std::unique_ptr<double[]> own_values_;
+  std::unique_ptr<float[]> singles_;  // in place of values_ where they are stored in single precision; else null
   std::unique_ptr<Offset[]> own_source_;
 };
 

@@ -23,11 +23,12 @@ bool has_barriers(SolveSchedule kind) { return kind == SolveSchedule::hdagg || k
 ScheduledSweep::Sweep ScheduledSweep::make(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                            host::ThreadPool& pool, SolveSchedule schedule,
                                            std::shared_ptr<const ThreadPlan> plan, const engine::StaticOptions& run,
-                                           HostSweepInput input) {
+                                           HostSweepInput input, Precision precision) {
   const auto run_supersteps = [&](const SuperstepSchedule& supersteps, bool barriers) {
     std::optional<CellWaits> waits;
     if (!barriers) waits = find_cell_waits(supersteps, pattern, triangle);
-    return Sweep(std::in_place_type<SuperstepSweep>, pattern, source, triangle, pool, supersteps, std::move(waits));
+    return Sweep(std::in_place_type<SuperstepSweep>, pattern, source, triangle, pool, supersteps, std::move(waits),
+                 precision);
   };
   switch (schedule) {
     case SolveSchedule::automatic:
@@ -38,12 +39,12 @@ ScheduledSweep::Sweep ScheduledSweep::make(const CsrPattern& pattern, const Offs
       }
       [[fallthrough]];
     case SolveSchedule::plan:
-      return Sweep(std::in_place_type<HostSweep>, pattern, source, triangle, pool, std::move(plan), input);
+      return Sweep(std::in_place_type<HostSweep>, pattern, source, triangle, pool, std::move(plan), input, precision);
     case SolveSchedule::serial:
       return Sweep(std::in_place_type<HostSweep>, pattern, source, triangle, pool,
-                   std::make_shared<const ThreadPlan>(pattern, triangle, 1), input);
+                   std::make_shared<const ThreadPlan>(pattern, triangle, 1), input, precision);
     case SolveSchedule::engine:
-      return Sweep(std::in_place_type<HostEngineSweep>, pattern, source, triangle, pool, run);
+      return Sweep(std::in_place_type<HostEngineSweep>, pattern, source, triangle, pool, run, precision);
     default:
       return run_supersteps(make_schedule(schedule, pattern, triangle, pool.processors()), has_barriers(schedule));
   }

@@ -10,6 +10,7 @@
 #include "kernels/sptrsv/host/engine_sweep.hpp"
 #include "kernels/sptrsv/host/planned_sweep.hpp"
 #include "kernels/sptrsv/host/superstep_sweep.hpp"
+#include "taskdag/precision.hpp"
 #include "taskdag/solve_schedule.hpp"
 
 namespace taskdag::kernels {
@@ -24,8 +25,10 @@ class ScheduledSweep {
   /// @throws InvalidInput for a schedule of CUDA
   ScheduledSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
                  SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan = nullptr,
-                 const engine::StaticOptions& run = {}, HostSweepInput input = HostSweepInput::copied)
-      : sweep_(make(pattern, source, triangle, pool, schedule, std::move(plan), run, input)), schedule_(schedule) {
+                 const engine::StaticOptions& run = {}, HostSweepInput input = HostSweepInput::copied,
+                 Precision precision = Precision::in_double)
+      : sweep_(make(pattern, source, triangle, pool, schedule, std::move(plan), run, input, precision)),
+        schedule_(schedule) {
     if (schedule == SolveSchedule::automatic) {
       const bool supersteps = std::holds_alternative<SuperstepSweep>(sweep_);
       schedule_ = supersteps ? SolveSchedule::locking : threads() > 1 ? SolveSchedule::plan : SolveSchedule::serial;
@@ -34,8 +37,11 @@ class ScheduledSweep {
 
   /// Runs `supersteps`, a schedule as SuperstepSweep takes it, under the name `schedule`.
   ScheduledSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
-                 SolveSchedule schedule, const SuperstepSchedule& supersteps)
-      : sweep_(std::in_place_type<SuperstepSweep>, pattern, source, triangle, pool, supersteps), schedule_(schedule) {}
+                 SolveSchedule schedule, const SuperstepSchedule& supersteps,
+                 Precision precision = Precision::in_double)
+      : sweep_(std::in_place_type<SuperstepSweep>, pattern, source, triangle, pool, supersteps, std::nullopt,
+               precision),
+        schedule_(schedule) {}
 
   void load(const double* values) {
     std::visit([&](auto& sweep) { sweep.load(values); }, sweep_);
@@ -104,7 +110,7 @@ class ScheduledSweep {
 
   static Sweep make(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
                     SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan, const engine::StaticOptions& run,
-                    HostSweepInput input);
+                    HostSweepInput input, Precision precision);
 
   Sweep sweep_;
   SolveSchedule schedule_;

@@ -35,7 +35,7 @@ bool lines_are_shared(const SuperstepSchedule& schedule, double most) {
 
 SuperstepSweep::SuperstepSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                host::ThreadPool& pool, const SuperstepSchedule& schedule,
-                               std::optional<CellWaits> waits)
+                               std::optional<CellWaits> waits, Precision precision)
     : pool_(&pool),
       cores_(schedule.cores),
       supersteps_(schedule.supersteps),
@@ -65,7 +65,12 @@ SuperstepSweep::SuperstepSweep(const CsrPattern& pattern, const Offset* source, 
 
   const auto size = static_cast<std::size_t>(entries());
   columns_ = std::make_unique_for_overwrite<Index[]>(size);
-  values_ = std::make_unique_for_overwrite<double[]>(size);
+  const bool single = precision == Precision::in_single;
+  if (single) {
+    singles_ = std::make_unique_for_overwrite<float[]>(size);
+  } else {
+    values_ = std::make_unique_for_overwrite<double[]>(size);
+  }
   source_ = std::make_unique_for_overwrite<Offset[]>(size);
   result_ = std::make_unique_for_overwrite<double[]>(rows);
   const bool permutes = lines_are_shared(schedule, kMostCoresPerLine);
@@ -81,7 +86,11 @@ SuperstepSweep::SuperstepSweep(const CsrPattern& pattern, const Offset* source, 
         const Offset entry = begin + static_cast<Offset>(from);
         columns_[to] = place[static_cast<std::size_t>(columns[from])];
         source_[to] = source == nullptr ? entry : source[entry];
-        values_[to] = 0.0;
+        if (single) {
+          singles_[to] = 0.0F;
+        } else {
+          values_[to] = 0.0;
+        }
       }
       result_[p] = 0.0;
       if (permutes) permuted_rhs_[p] = 0.0;
@@ -94,7 +103,11 @@ void SuperstepSweep::load(const double* values) {
   for_owned([&](Index first, Index last) {
     const auto end = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(last)]);
     for (auto e = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(first)]); e < end; ++e) {
-      values_[e] = values[source_[e]];
+      if (singles_) {
+        singles_[e] = static_cast<float>(values[source_[e]]);
+      } else {
+        values_[e] = values[source_[e]];
+      }
     }
   });
 }
@@ -106,7 +119,8 @@ std::int64_t SuperstepSweep::bytes() const {
                                    sizeof(Offset) * offsets_.size() +
                                    (place_.empty() ? 0 : sizeof(Index) + sizeof(double)) * place_.size() +
                                    sizeof(double) * (row_.size() + columns_result_.size())) +
-         static_cast<std::int64_t>(sizeof(Index) + sizeof(Offset) + sizeof(double)) * entries();
+         static_cast<std::int64_t>(sizeof(Index) + sizeof(Offset) + (singles_ ? sizeof(float) : sizeof(double))) *
+             entries();
 }
 
 }  // namespace taskdag::kernels

@@ -17,6 +17,7 @@
 #include "dag/supersteps/cell_waits.hpp"
 #include "dag/supersteps/superstep_schedule.hpp"
 #include "kernels/sptrsv/host/planned_sweep.hpp"
+#include "taskdag/precision.hpp"
 
 namespace taskdag::kernels {
 
@@ -37,8 +38,10 @@ class SuperstepSweep {
  public:
   /// Copies the strict `triangle` of a square pattern. `source`: as for HostSweep. `schedule`: valid, of this triangle,
   /// with no more cores than the pool has threads. `waits`: of this schedule. The pool must outlive the sweep.
+  /// `precision`: as for HostSweep.
   SuperstepSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
-                 const SuperstepSchedule& schedule, std::optional<CellWaits> waits = std::nullopt);
+                 const SuperstepSchedule& schedule, std::optional<CellWaits> waits = std::nullopt,
+                 Precision precision = Precision::in_double);
 
   void load(const double* values);
 
@@ -57,16 +60,18 @@ class SuperstepSweep {
   /// As HostSweep::run(), with places for positions.
   template <class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    if (!permutes()) {
-      return run_cells([&](Index first, Index last) { return run_places(first, last, x, rhs, pivot, emit); });
-    }
-    return run_cells([&](Index first, Index last) { return run_permuted_places(first, last, pivot); },
-                     [&](Index i) { permuted_rhs_[place_of(i)] = rhs(i); },
-                     [&](Index i) {
-                       const double value = result_[place_of(i)];
-                       x[i] = value;
-                       emit(i, value);
-                     });
+    return with_values([&](const auto* values) {
+      if (!permutes()) {
+        return run_cells([&](Index first, Index last) { return run_places(values, first, last, x, rhs, pivot, emit); });
+      }
+      return run_cells([&](Index first, Index last) { return run_permuted_places(values, first, last, pivot); },
+                       [&](Index i) { permuted_rhs_[place_of(i)] = rhs(i); },
+                       [&](Index i) {
+                         const double value = result_[place_of(i)];
+                         x[i] = value;
+                         emit(i, value);
+                       });
+    });
   }
 
   /// As HostSweep::run_columns(), with places for positions.
@@ -74,23 +79,31 @@ class SuperstepSweep {
   bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     if (columns_result_.size() < row_.size() * Width) columns_result_.resize(row_.size() * Width);
     double* const result = columns_result_.data();
-    return run_cells([&](Index first, Index last) {
-      bool finite = true;
-      for (Index p = first; p < last; ++p) {
-        const auto at = static_cast<std::size_t>(p);
-        const Index i = row_[at];
-        ColumnValues<Width> values = rhs(i);
-        finite &= run_row(
-            values, columns_.get() + offsets_[at], values_.get() + offsets_[at], offsets_[at + 1] - offsets_[at],
-            [&](double value) { return apply_pivot(pivot, i, p, value); }, result, p);
-        for (int k = 0; k < Width; ++k) row_of<Width>(x, i)[k] = values.at[k];
-        emit(i, values);
-      }
-      return finite;
+    return with_values([&](const auto* stored) {
+      return run_cells([&](Index first, Index last) {
+        bool finite = true;
+        for (Index p = first; p < last; ++p) {
+          const auto at = static_cast<std::size_t>(p);
+          const Index i = row_[at];
+          ColumnValues<Width> values = rhs(i);
+          finite &= run_row(
+              values, columns_.get() + offsets_[at], stored + offsets_[at], offsets_[at + 1] - offsets_[at],
+              [&](double value) { return apply_pivot(pivot, i, p, value); }, result, p);
+          for (int k = 0; k < Width; ++k) row_of<Width>(x, i)[k] = values.at[k];
+          emit(i, values);
+        }
+        return finite;
+      });
     });
   }
 
  private:
+  /// run(values): values as they are stored.
+  template <class Run>
+  bool with_values(const Run& run) {
+    return singles_ ? run(static_cast<const float*>(singles_.get())) : run(static_cast<const double*>(values_.get()));
+  }
+
   [[nodiscard]] std::size_t stored_cell(Index superstep, int core) const {
     return static_cast<std::size_t>(core) * static_cast<std::size_t>(supersteps_) + static_cast<std::size_t>(superstep);
   }
@@ -170,15 +183,15 @@ class SuperstepSweep {
     }
   }
 
-  template <class Pivot>
-  bool run_permuted_places(Index first, Index last, const Pivot& pivot) {
+  template <class Value, class Pivot>
+  bool run_permuted_places(const Value* values, Index first, Index last, const Pivot& pivot) {
     const Offset* const offsets = offsets_.data();
     double* const result = result_.get();
     RowBefore before;  // by place
     bool finite = true;
     for (Index p = first; p < last; ++p) {
       const double difference = subtract_row(permuted_rhs_[static_cast<std::size_t>(p)], columns_.get() + offsets[p],
-                                             values_.get() + offsets[p], offsets[p + 1] - offsets[p], result, before);
+                                             values + offsets[p], offsets[p + 1] - offsets[p], result, before);
       const double value = apply_pivot(pivot, row_[static_cast<std::size_t>(p)], p, difference);
       result[p] = value;
       before = {p, value};
@@ -187,12 +200,12 @@ class SuperstepSweep {
     return finite;
   }
 
-  template <class Rhs, class Pivot, class Emit>
-  bool run_places(Index first, Index last, double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+  template <class Value, class Rhs, class Pivot, class Emit>
+  bool run_places(const Value* values, Index first, Index last, double* x, const Rhs& rhs, const Pivot& pivot,
+                  const Emit& emit) {
     const Index* const row = row_.data();
     const Offset* const offsets = offsets_.data();
     const Index* const columns = columns_.get();
-    const double* const values = values_.get();
     double* const result = result_.get();
     RowBefore before;  // by place
     bool finite = true;
@@ -230,6 +243,7 @@ class SuperstepSweep {
   std::vector<Offset> offsets_;                  // by place
   std::unique_ptr<Index[]> columns_;             // places; the nearest row last
   std::unique_ptr<double[]> values_;
+  std::unique_ptr<float[]> singles_;  // in place of values_ where they are stored in single precision; else null
   std::unique_ptr<Offset[]> source_;
   std::unique_ptr<double[]> result_;        // by place
   std::vector<Index> place_;                // by row, where vectors are permuted; else empty

@@ -18,12 +18,12 @@ inline constexpr auto kCatalogue = [] {
   constexpr auto chosen = ScheduleRole::automatic;
   constexpr auto tuned = ScheduleRole::tuned;
   constexpr auto study = ScheduleRole::study;
-  // schedule, name, on CUDA, on the host, needs blocks, rewrites rows, sentence
+  // schedule, name, on CUDA, on the host, needs blocks, rewrites rows, sentence, single on CUDA, on the host
   return std::array{
       SolveScheduleInfo{automatic, "auto", chosen, chosen, false, false,
-                        "chosen from the pattern, by trials or from a file of trials"},
+                        "chosen from the pattern, by trials or from a file of trials", true, true},
       SolveScheduleInfo{flat, "flat", chosen, no, false, false,
-                        "warp tasks in level order, each row waits for its operands' values"},
+                        "warp tasks in level order, each row waits for its operands' values", true, false},
       SolveScheduleInfo{cells, "cells", chosen, no, false, false,
                         "runs of consecutive rows or tiles of a grid, a thread block each, by static steps"},
       SolveScheduleInfo{supernodes, "supernodes", chosen, no, false, true,
@@ -48,21 +48,21 @@ inline constexpr auto kCatalogue = [] {
       SolveScheduleInfo{cusparse, "cusparse", tuned, no, false, false,
                         "NVIDIA's SpSV; libcusparse is opened when it is first asked for"},
       SolveScheduleInfo{blocks, "blocks", chosen, chosen, true, false,
-                        "blocks of one colour at once, for orderings that make blocks"},
+                        "blocks of one colour at once, for orderings that make blocks", true, true},
       SolveScheduleInfo{engine, "engine", study, study, false, false,
-                        "a program of the task engine: both sweeps of an application as one"},
+                        "a program of the task engine: both sweeps of an application as one", false, true},
       SolveScheduleInfo{locking, "locking", study, chosen, false, false,
-                        "Funnel coarsening and the Locking scheduler (Böhnlein et al. 2025)"},
+                        "Funnel coarsening and the Locking scheduler (Böhnlein et al. 2025)", false, true},
       SolveScheduleInfo{pivotal_path, "pivotal-path", study, tuned, false, false,
-                        "Funnel coarsening and the p-ivotal path scheduler (Böhnlein et al. 2025)"},
+                        "Funnel coarsening and the p-ivotal path scheduler (Böhnlein et al. 2025)", false, true},
       SolveScheduleInfo{hdagg, "hdagg", study, tuned, false, false,
-                        "levels glued while they stay balanced (after Zarebavani et al. 2022)"},
+                        "levels glued while they stay balanced (after Zarebavani et al. 2022)", false, true},
       SolveScheduleInfo{plan, "plan", no, chosen, false, false,
-                        "runs of consecutive rows a thread, one progress counter each"},
+                        "runs of consecutive rows a thread, one progress counter each", false, true},
       SolveScheduleInfo{point_to_point, "p2p", no, tuned, false, false,
-                        "levels without barriers, sparsified waits (after Park et al. 2014)"},
-      SolveScheduleInfo{level_set, "level-set", no, tuned, false, false, "a barrier a level"},
-      SolveScheduleInfo{serial, "serial", no, chosen, false, false, "one thread, natural order"},
+                        "levels without barriers, sparsified waits (after Park et al. 2014)", false, true},
+      SolveScheduleInfo{level_set, "level-set", no, tuned, false, false, "a barrier a level", false, true},
+      SolveScheduleInfo{serial, "serial", no, chosen, false, false, "one thread, natural order", false, true},
   };
 }();
 

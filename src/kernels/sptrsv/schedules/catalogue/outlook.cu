@@ -19,9 +19,14 @@ const CudaSchedule& Outlook::row_of(SolveSchedule schedule) const {
   return *found;
 }
 
+bool Outlook::in_precision(SolveSchedule schedule) const {
+  return input.precision == Precision::in_double || kernels::row_of(schedule).single_on_cuda;
+}
+
 ExpectedSchedule Outlook::choose() {
   for (const CudaSchedule& row : rows) {
     if (row.expect == nullptr || (left && !row.takes_left)) continue;
+    if (!in_precision(row.schedule)) continue;
     if (keep_rows && kernels::row_of(row.schedule).rewrites_rows) continue;
     const std::optional<Expectation> expected = row.expect(*this);
     if (expected && is_better(*expected, best)) best = {row.schedule, expected->microseconds};

@@ -56,6 +56,9 @@ class Outlook {
   /// triangle gets the same one on the same kind of device with the same room. Synchronises the stream.
   ExpectedSchedule choose();
 
+  /// Whether that schedule can run the triangle in the input's precision.
+  [[nodiscard]] bool in_precision(SolveSchedule schedule) const;
+
   /// What the schedule of that name has kept; null: nothing. A schedule always keeps the same type.
   template <class Found>
   [[nodiscard]] std::shared_ptr<Found> kept(SolveSchedule schedule) const {

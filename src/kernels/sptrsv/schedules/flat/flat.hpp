@@ -38,6 +38,8 @@ class FlatSweep : public Sweep {
   [[nodiscard]] SolveArguments arguments(const double* rhs, double* x, int* non_finite) const;
 
  private:
+  void gather_pivots(GatherBatch& batch, const double* pivot, cudaStream_t stream);
+
   PackedTriangle packed_;
   /// position → entry, −1 for a part; empty where the input has no map: the order itself
   cuda::DeviceArray<Index> rhs_index_;

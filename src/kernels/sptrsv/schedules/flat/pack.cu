@@ -74,7 +74,9 @@ __global__ void forget_parts(Index positions, Index rows, Index* order) {
 }  // namespace
 
 PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, const TriangleRanges& ranges,
-                               const RowLevels& levels, const Offset* source_entry, cudaStream_t stream) {
+                               const RowLevels& levels, const Offset* source_entry, Precision precision,
+                               cudaStream_t stream)
+    : single_(precision == Precision::in_single) {
   const std::optional<CutTriangle> cut = cut_long_rows(pattern, ranges, levels, stream);
   has_parts_ = cut.has_value();
   const TriangleRanges& item_ranges = cut ? cut->ranges : ranges;
@@ -82,7 +84,11 @@ PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, 
   tasks_ = build_tasks(item_levels, item_ranges.count.data(), triangle, kEntriesPerLane, stream);
   const std::size_t slots = static_cast<std::size_t>(tasks_.slots) * kWarpSize;
   column_ = {slots, stream};
-  value_ = {slots, stream};
+  if (single_) {
+    single_value_ = {slots, stream};
+  } else {
+    value_ = {slots, stream};
+  }
   source_ = {slots, stream};
   gate_ = {static_cast<std::size_t>(tasks_.rows), stream};
   slots_ = {static_cast<std::size_t>(tasks_.rows) + 1, stream};
@@ -110,6 +116,11 @@ PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, 
 void PackedTriangle::gather_values(GatherBatch& batch, const double* source) {
   solved_ = false;
   batch.add(static_cast<std::int64_t>(value_.size()), source, source_.data(), value_.data());
+}
+
+void PackedTriangle::round_values(const double* source, cudaStream_t stream) {
+  solved_ = false;
+  gather_rounded(static_cast<std::int64_t>(single_value_.size()), source, source_.data(), single_value_.data(), stream);
 }
 
 }  // namespace taskdag::kernels

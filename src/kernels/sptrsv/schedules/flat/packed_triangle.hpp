@@ -14,6 +14,7 @@
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/analysis/in_flight.hpp"
 #include "kernels/sptrsv/product.hpp"
+#include "taskdag/precision.hpp"
 
 namespace taskdag::kernels {
 
@@ -35,7 +36,7 @@ struct SolveParameters {
   Index first_task;
   Index end_task;
   const Index* column;
-  const double* value;
+  const void* value;  ///< double or, for kernels of single precision, float
   double* slots;
   int* counter;
   double* next_slots;  ///< reset to not_yet by position
@@ -58,10 +59,14 @@ class PackedTriangle {
   /// `source_entry` (device, may be null for the identity) maps an entry of `pattern` to the value array that
   /// load_values() will read. Synchronises `stream`.
   PackedTriangle(const DevicePattern& pattern, Triangle triangle, const TriangleRanges& ranges, const RowLevels& levels,
-                 const Offset* source_entry, cudaStream_t stream);
+                 const Offset* source_entry, Precision precision, cudaStream_t stream);
 
-  /// Adds the gathering of values (device array of the source).
+  /// Adds the gathering of values (device array of the source). @pre they are stored in double
   void gather_values(GatherBatch& batch, const double* source);
+  /// Takes values rounded to float. @pre is_single(). Asynchronous.
+  void round_values(const double* source, cudaStream_t stream);
+  /// Whether values are stored in single precision, and pivots scale right-hand sides: see SweepInput::precision.
+  [[nodiscard]] bool is_single() const { return single_; }
 
   /// Runs one sweep. Asynchronous; may be captured. Two sets of slots alternate: each run resets the other one, which
   /// saves a launch; but for a run that waits for nothing.
@@ -120,7 +125,9 @@ class PackedTriangle {
   std::vector<Stretch> stretches_;
   bool overlaps_ = false;            ///< a launch may start before the one before it ends
   cuda::DeviceArray<Index> column_;  ///< position of the operand; rows() where the row has ended (slot always 0)
-  cuda::DeviceArray<double> value_;
+  bool single_ = false;
+  cuda::DeviceArray<double> value_;  ///< this or the next one
+  cuda::DeviceArray<float> single_value_;
   cuda::DeviceArray<Index> gate_;          ///< per position: see pack_kernel
   cuda::DeviceArray<Offset> source_;       ///< for GatherBatch: 0 where the row has ended, 1 for the sum of a part
   cuda::DeviceArray<double> slots_;        ///< of the next run: rows() + 1

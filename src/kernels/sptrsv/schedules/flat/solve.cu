@@ -23,7 +23,7 @@ __global__ void arm_kernel(Index rows, double* slots, int counters, int* counter
 }
 
 /// Persistent warps: each takes the next task, fetches what does not depend on others, waits, publishes.
-template <bool Parts, bool Product>
+template <bool Parts, bool Product, class Value>
 __global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   const TicketCounter tickets{p.counter};
@@ -31,13 +31,13 @@ __global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) 
   Index ticket = p.first_task + TicketCounter::receive(tickets.request(lane));
   while (ticket < p.end_task) {
     const int requested = tickets.request(lane);  // the next ticket travels while this task is worked on
-    run_task<Parts, Product>(p, ticket, lane);
+    run_task<Parts, Product, Value>(p, ticket, lane);
     ticket = p.first_task + TicketCounter::receive(requested);
   }
 }
 
 /// The same for all rows in one launch that may start before the one before it ends. Nobody resets its counter.
-template <bool Parts, bool Product>
+template <bool Parts, bool Product, class Value>
 __global__ void __launch_bounds__(kBlock) overlapping_kernel(const SolveParameters p, unsigned before) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   const TicketCounter tickets{p.counter};
@@ -47,23 +47,23 @@ __global__ void __launch_bounds__(kBlock) overlapping_kernel(const SolveParamete
   Index ticket = receive(tickets.request(lane));
   if (ticket >= p.end_task) return;
   int requested = tickets.request(lane);
-  run_first_task<Parts, Published, Product>(p, ticket, lane, true);
+  run_first_task<Parts, Published, Product, Value>(p, ticket, lane, true);
   ticket = receive(requested);
   while (ticket < p.end_task) {
     requested = tickets.request(lane);
-    run_task<Parts, Product>(p, ticket, lane);
+    run_task<Parts, Product, Value>(p, ticket, lane);
     ticket = receive(requested);
   }
 }
 
 /// One level, a warp a task: nobody waits for rows. Starts while the level before is still at work, to have everything
 /// but operands by the time that it ends. Slots need no reset: who looks at them runs in a later launch.
-template <bool Overlaps, bool Parts, bool Product>
+template <bool Overlaps, bool Parts, bool Product, class Value>
 __global__ void __launch_bounds__(kBlock) level_kernel(const SolveParameters p) {
   let_next_launch_start();
   const Index t = p.first_task + static_cast<Index>(cuda::element() / kWarpSize);
   if (t < p.end_task) {
-    const LaneTask<Parts, Product> task(p, t, static_cast<int>(threadIdx.x) % kWarpSize);
+    const LaneTask<Parts, Product, Value> task(p, t, static_cast<int>(threadIdx.x) % kWarpSize);
     task.finish(p, task.run(p, Settled<Overlaps>{Slots{p.slots}}));
   }
   wait_for_last_launch();  // this launch must not end before the one that it overlaps with
@@ -71,17 +71,17 @@ __global__ void __launch_bounds__(kBlock) level_kernel(const SolveParameters p) 
 
 /// All rows of two levels at most, a warp a task, operands computed: nobody waits for rows. It may start before the
 /// launch before it ends. Slots and counters are left to be reset by whoever needs them next.
-template <bool Product>
+template <bool Product, class Value>
 __global__ void __launch_bounds__(kBlock) two_levels_kernel(const SolveParameters p) {
   const Index t = static_cast<Index>(cuda::element() / kWarpSize);
   if (t >= p.end_task) return;
-  run_first_task<false, Computed<Product>, Product>(p, t, static_cast<int>(threadIdx.x) % kWarpSize, false);
+  run_first_task<false, Computed<Product>, Product, Value>(p, t, static_cast<int>(threadIdx.x) % kWarpSize, false);
 }
 
 /// The same where there are rows in parts: those are the tasks from `first_sum` on, and wait for their parts. So a
 /// block takes a ticket for its tasks (blocks need not start in the order of their numbers), and slots and counters are
 /// those of overlapping_kernel: the slots of the next solve are reset, nobody resets the counter.
-template <bool Product>
+template <bool Product, class Value>
 __global__ void __launch_bounds__(kBlock)
     two_levels_parts_kernel(const SolveParameters p, unsigned before, Index first_sum) {
   __shared__ int ticket;
@@ -92,9 +92,9 @@ __global__ void __launch_bounds__(kBlock)
   const Index t = static_cast<Index>(static_cast<unsigned>(ticket) - before) * kWarps + warp;
   if (t >= p.end_task) return;
   if (t < first_sum) {
-    run_first_task<true, Computed<Product>, Product>(p, t, lane, true);
+    run_first_task<true, Computed<Product>, Product, Value>(p, t, lane, true);
   } else {
-    run_first_task<true, Published, Product>(p, t, lane, true);
+    run_first_task<true, Published, Product, Value>(p, t, lane, true);
   }
 }
 
@@ -118,18 +118,26 @@ void launch(void (*kernel)(Arguments...), std::int64_t blocks, bool overlaps, cu
 std::int64_t blocks_for(Index tasks) { return (std::int64_t{tasks} + kWarps - 1) / kWarps; }
 
 /// Overlaps with the launch before only if that is a level_kernel too.
-template <bool Parts, bool Product>
+template <bool Parts, bool Product, class Value>
 void launch_level(const SolveParameters& parameters, bool overlaps, cudaStream_t stream) {
-  launch(overlaps ? level_kernel<true, Parts, Product> : level_kernel<false, Parts, Product>,
+  launch(overlaps ? level_kernel<true, Parts, Product, Value> : level_kernel<false, Parts, Product, Value>,
          blocks_for(parameters.end_task - parameters.first_task), overlaps, stream, parameters);
 }
 
-/// pick(parts, product) with both as constants.
+/// pick(parts, product, value): two constants, and a pointer to a value as it is stored. In single precision nothing
+/// ends a product: the halves of a factor need double.
 template <class Pick>
-auto with_kinds(bool parts, bool product, const Pick& pick) {
-  if (product) return parts ? pick(std::true_type{}, std::true_type{}) : pick(std::false_type{}, std::true_type{});
-  return parts ? pick(std::true_type{}, std::false_type{}) : pick(std::false_type{}, std::false_type{});
+auto with_kinds(bool parts, bool product, bool single, const Pick& pick) {
+  const double* const in_double = nullptr;
+  const auto with_parts = [&](auto constant) {
+    if (single) return pick(constant, std::false_type{}, static_cast<const float*>(nullptr));
+    return product ? pick(constant, std::true_type{}, in_double) : pick(constant, std::false_type{}, in_double);
+  };
+  return parts ? with_parts(std::true_type{}) : with_parts(std::false_type{});
 }
+
+template <class Pointer>
+using Stored = std::remove_cv_t<std::remove_pointer_t<Pointer>>;
 
 }  // namespace
 
@@ -170,7 +178,7 @@ SolveParameters PackedTriangle::parameters(const SolveArguments& arguments) cons
   result.task = tasks_.task.data();
   result.end_task = tasks_.tasks;
   result.column = column_.data();
-  result.value = value_.data();
+  result.value = single_ ? static_cast<const void*>(single_value_.data()) : value_.data();
   result.gate = gate_.data();
   result.rows = tasks_.rows;
   result.gate_pause_ns = static_cast<unsigned>(tuning_.gate_pause_ns);
@@ -190,12 +198,13 @@ SolveParameters PackedTriangle::parameters(const Task& task, std::size_t stretch
 }
 
 void PackedTriangle::launch_stretches(const Task& task, cudaStream_t stream) {
-  const auto level = with_kinds(has_parts_, task.product != nullptr, [](auto parts, auto product) {
-    return &launch_level<decltype(parts)::value, decltype(product)::value>;
+  const auto level = with_kinds(has_parts_, task.product != nullptr, single_, [](auto parts, auto product, auto value) {
+    return &launch_level<decltype(parts)::value, decltype(product)::value, Stored<decltype(value)>>;
   });
-  const auto narrow = with_kinds(has_parts_, task.product != nullptr, [](auto parts, auto product) {
-    return &solve_kernel<decltype(parts)::value, decltype(product)::value>;
-  });
+  const auto narrow =
+      with_kinds(has_parts_, task.product != nullptr, single_, [](auto parts, auto product, auto value) {
+        return &solve_kernel<decltype(parts)::value, decltype(product)::value, Stored<decltype(value)>>;
+      });
   bool after_wide = false;
   for (std::size_t k = 0; k < stretches_.size(); ++k) {
     if (stretches_[k].wide) {
@@ -213,9 +222,10 @@ bool PackedTriangle::is_one_launch() const {
 
 void PackedTriangle::launch_overlapping(const Task& task, cudaStream_t stream) {
   const int blocks = persistent_blocks(tasks_, tuning_, kBlock);
-  const auto kernel = with_kinds(has_parts_, task.product != nullptr, [](auto parts, auto product) {
-    return &overlapping_kernel<decltype(parts)::value, decltype(product)::value>;
-  });
+  const auto kernel =
+      with_kinds(has_parts_, task.product != nullptr, single_, [](auto parts, auto product, auto value) {
+        return &overlapping_kernel<decltype(parts)::value, decltype(product)::value, Stored<decltype(value)>>;
+      });
   launch(kernel, blocks, solved_, stream, parameters(task, 0), taken_[turn_]);
   taken_[turn_] += static_cast<unsigned>(tasks_.tasks + blocks * kWarps);  // each warp ends on one too many
 }
@@ -226,11 +236,16 @@ void PackedTriangle::launch_two_levels(const Task& task, cudaStream_t stream) {
   SolveParameters all = parameters(task, 0);
   all.end_task = tasks_.tasks;
   if (has_parts_) {
-    launch(product ? two_levels_parts_kernel<true> : two_levels_parts_kernel<false>, blocks, solved_, stream, all,
-           taken_[turn_], tasks_.level_begin.end()[-2]);
+    const auto kernel = with_kinds(true, product, single_, [](auto, auto of_product, auto value) {
+      return &two_levels_parts_kernel<decltype(of_product)::value, Stored<decltype(value)>>;
+    });
+    launch(kernel, blocks, solved_, stream, all, taken_[turn_], tasks_.level_begin.end()[-2]);
     taken_[turn_] += static_cast<unsigned>(blocks);
   } else {
-    launch(product ? two_levels_kernel<true> : two_levels_kernel<false>, blocks, solved_ && overlaps_, stream, all);
+    const auto kernel = with_kinds(false, product, single_, [](auto, auto of_product, auto value) {
+      return &two_levels_kernel<decltype(of_product)::value, Stored<decltype(value)>>;
+    });
+    launch(kernel, blocks, solved_ && overlaps_, stream, all);
   }
 }
 
@@ -277,8 +292,8 @@ void PackedTriangle::solve(const Task& task, cudaStream_t stream) {
 }
 
 std::int64_t PackedTriangle::bytes() const {
-  return tasks_.bytes() + column_.bytes() + value_.bytes() + source_.bytes() + gate_.bytes() + slots_.bytes() +
-         counter_.bytes() + spare_slots_.bytes() + spare_counter_.bytes();
+  return tasks_.bytes() + column_.bytes() + value_.bytes() + single_value_.bytes() + source_.bytes() + gate_.bytes() +
+         slots_.bytes() + counter_.bytes() + spare_slots_.bytes() + spare_counter_.bytes();
 }
 
 }  // namespace taskdag::kernels

@@ -3,6 +3,7 @@
 ///
 /// Parts: whether the triangle has rows in parts (parts.hpp). Without, nothing looks for them. Product: whether the
 /// solve ends a product (Sweep::finish_product()).
+/// Value: in which values are stored. Of float, pivots scale right-hand sides (SweepInput::precision).
 #pragma once
 
 #include <type_traits>
@@ -20,10 +21,14 @@ using cuda::Slots;
 /// Operands of a lane asked for at once where rows have many: of a part, of a row in parts.
 inline constexpr int kWideBatch = 8;
 
+template <class Value>
+inline constexpr bool kScalesRhs = std::is_same_v<Value, float>;
+
 /// A lane's entries of one task.
+template <class Value>
 struct LaneEntries {
   const Index* column;  // of this lane, stride 32
-  const double* value;
+  const Value* value;
   Index width;
   Index absent;  // column of an operand that is 0
   __device__ Index count() const { return width; }
@@ -34,7 +39,7 @@ struct LaneEntries {
       const std::int64_t slot = std::int64_t{first + k} * kWarpSize;
       const bool present = Batch <= kEntriesPerLane || first + k < width;  // see build_tasks: those divide the width
       c[k] = present ? __ldg(column + slot) : absent;
-      v[k] = present ? __ldg(value + slot) : 0.0;
+      v[k] = present ? double{__ldg(value + slot)} : 0.0;
     }
   }
 };
@@ -132,8 +137,8 @@ class Computed {
   const SolveParameters& p_;
 };
 
-template <bool Parts, class Operands>
-__device__ double run_row(const LaneGroup& group, const LaneEntries& entries, const Operands& operands, double rhs,
+template <bool Parts, class Entries, class Operands>
+__device__ double run_row(const LaneGroup& group, const Entries& entries, const Operands& operands, double rhs,
                           double pivot) {
   if (Parts && entries.width > kEntriesPerLane) return sptrsv_row<kWideBatch>(group, entries, operands, rhs, pivot);
   switch (entries.width) {  // the same for the whole warp
@@ -158,7 +163,7 @@ __device__ inline WarpTask load_task(const WarpTask* task) {
 }
 
 /// A lane's part in a task.
-template <bool Parts, bool Product = false>
+template <bool Parts, bool Product = false, class Value = double>
 struct LaneTask {
   WarpTask task;
   int lane;
@@ -185,6 +190,11 @@ struct LaneTask {
     if (with_rhs && has_rhs()) rhs = read_rhs(p);
     if (p.a.pivot) pivot = __ldg(p.a.pivot + position);
     if (!has_rhs()) pivot = -1.0;  // a part hands over its sum
+    if constexpr (kScalesRhs<Value>) {
+      if (!with_rhs || !has_rhs()) return;
+      rhs = __dmul_rn(rhs, pivot);  // never a part of a fused operation: a first task must give the same bits
+      pivot = 1.0;
+    }
   }
   /// Of a leader: false for a part.
   __device__ bool has_rhs() const { return !Parts || rhs_entry >= 0; }
@@ -200,8 +210,10 @@ struct LaneTask {
   template <class Operands>
   __device__ double run(const SolveParameters& p, const Operands& operands) const {
     const std::int64_t slot = std::int64_t{task.offset} * kWarpSize + lane;
-    return run_row<Parts>(LaneGroup(lane, lanes), LaneEntries{p.column + slot, p.value + slot, task.width, p.rows},
-                          operands, rhs, pivot);
+    return run_row<Parts>(
+        LaneGroup(lane, lanes),
+        LaneEntries<Value>{p.column + slot, static_cast<const Value*>(p.value) + slot, task.width, p.rows}, operands,
+        rhs, pivot);
   }
   __device__ void publish(const SolveParameters& p, double result) const {
     if (leader) Slots{p.slots}.publish(position, result);
@@ -236,8 +248,8 @@ template <class Operands, bool Product>
 class FirstOperands {
  public:
   /// task: what it needs for its right-hand side is noted in it.
-  template <bool Parts>
-  __device__ FirstOperands(const SolveParameters& p, LaneTask<Parts, Product>& task)
+  template <class Task>
+  __device__ FirstOperands(const SolveParameters& p, Task& task)
       : operands_(p), rhs_at_(task.leader && task.has_rhs() ? p.a.rhs + task.rhs_entry : nullptr) {
     if constexpr (Product) {
       product_ = &p.product;
@@ -277,9 +289,9 @@ class FirstOperands {
 };
 
 /// resets: the slots of the next solve.
-template <bool Parts, class Operands, bool Product>
+template <bool Parts, class Operands, bool Product, class Value>
 __device__ void run_first_task(const SolveParameters& p, Index t, int lane, bool resets) {
-  LaneTask<Parts, Product> task(p, t, lane, false);
+  LaneTask<Parts, Product, Value> task(p, t, lane, false);
   const double pivot = task.pivot;
   task.pivot = 1.0;
   task.rhs = -0.0;  // what adding it to the right-hand side never changes
@@ -288,15 +300,20 @@ __device__ void run_first_task(const SolveParameters& p, Index t, int lane, bool
   const double sum = task.run(p, operands);
   const double rhs = operands.rhs();
   if (resets && task.leader) p.next_slots[task.position] = not_yet();
-  const double result = (rhs + sum) * pivot;
+  double result;
+  if constexpr (kScalesRhs<Value>) {
+    result = task.has_rhs() ? __dmul_rn(rhs, pivot) + sum : (rhs + sum) * pivot;
+  } else {
+    result = (rhs + sum) * pivot;
+  }
   task.publish(p, result);
   task.hand_out(p, result, x_entry);
 }
 
-template <bool Parts, bool Product = false>
+template <bool Parts, bool Product = false, class Value = double>
 __device__ void run_task(const SolveParameters& p, Index t, int lane) {
   const Slots slots{p.slots};
-  const LaneTask<Parts, Product> task(p, t, lane);
+  const LaneTask<Parts, Product, Value> task(p, t, lane);
   if (task.leader) p.next_slots[task.position] = not_yet();
   if (task.active && task.lanes > 1) {  // a row with one lane has few operands: looking at all of them costs little
     const Index gate = __ldg(p.gate + task.position);

@@ -25,24 +25,34 @@ cuda::DeviceArray<Index> by_position(const Index* index, const TaskList& tasks, 
 }
 
 FlatSweep::FlatSweep(const SweepInput& input, cudaStream_t stream)
-    : packed_(input.pattern, input.triangle, *input.ranges, *input.levels, input.source_entry, stream),
+    : packed_(input.pattern, input.triangle, *input.ranges, *input.levels, input.source_entry, input.precision, stream),
       rhs_index_(by_position(input.rhs_index, packed_.tasks(), stream)),
       x_index_(by_position(input.x_index, packed_.tasks(), stream)) {}
 
 void FlatSweep::load_values(const double* source, const double* pivot, cudaStream_t stream) {
   GatherBatch batch;
-  gather_values(batch, source, pivot, stream);
+  if (packed_.is_single()) {
+    packed_.round_values(source, stream);
+  } else {
+    packed_.gather_values(batch, source);
+  }
+  gather_pivots(batch, pivot, stream);
   batch.run(stream);
 }
 
 bool FlatSweep::gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream) {
+  if (packed_.is_single()) return false;
   packed_.gather_values(batch, source);
+  gather_pivots(batch, pivot, stream);
+  return true;
+}
+
+void FlatSweep::gather_pivots(GatherBatch& batch, const double* pivot, cudaStream_t stream) {
   unit_pivots_ = pivot == nullptr;
-  if (unit_pivots_) return true;
+  if (unit_pivots_) return;
   const TaskList& tasks = packed_.tasks();
   if (pivot_.size() == 0) pivot_ = {static_cast<std::size_t>(tasks.rows), stream};
   batch.add(tasks.rows, pivot, tasks.order.data(), pivot_.data());
-  return true;
 }
 
 SolveArguments FlatSweep::arguments(const double* rhs, double* x, int* non_finite) const {

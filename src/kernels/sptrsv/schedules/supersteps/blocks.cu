@@ -64,23 +64,23 @@ __device__ void wait_for_last_kernel() {
 
 /// How a cell begins and ends: what PlainEnds does, or what ends a product.
 struct PlainEnds {
-  template <int kThreads>
-  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell& shared) const {
+  template <int kThreads, class Value>
+  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) const {
     fetch_rhs<kThreads>(a, cell, shared);
   }
-  template <int kThreads>
-  __device__ void write(const CellArguments& a, const Cell& cell, const SharedCell& shared) const {
+  template <int kThreads, class Value>
+  __device__ void write(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) const {
     write_x<kThreads>(a, cell, shared);
   }
 };
 struct ProductEnds {
   ProductArguments product;
   template <int kThreads>
-  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell& shared) const {
+  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<double>& shared) const {
     fetch_product_rhs<kThreads>(a, product, cell, shared);
   }
   template <int kThreads>
-  __device__ void write(const CellArguments& a, const Cell& cell, const SharedCell& shared) const {
+  __device__ void write(const CellArguments& a, const Cell& cell, const SharedCell<double>& shared) const {
     write_product<kThreads>(a, product, cell, shared);
   }
 };
@@ -92,7 +92,7 @@ struct ProductEnds {
 /// Of the arrays that a product needs besides, the user's vector v is what the sweep before has read, too: whatever
 /// made it has ended before this kernel could begin. All blocks of the sweep before that have a cell run by then, so
 /// those that are waited for end.
-template <int kRowEntries, int kThreads, class Ends>
+template <int kRowEntries, int kThreads, class Ends, class Value>
 __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArguments a, Queue queue, Ends ends) {
   extern __shared__ __align__(16) std::byte memory[];
   __shared__ Index ticket[2];
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArgu
   bool first = true;  // of the cells that this block runs
   while (ticket[turn] < queue.cells) {
     const Cell& cell = taken[turn];
-    const SharedCell shared(memory, cell, a.pivot != nullptr);
+    const SharedCell<Value> shared(memory, cell, a.pivot != nullptr);
     stage<kThreads>(a, cell, shared);
     if (first) {
       if (queue.source) {
@@ -148,22 +148,27 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArgu
 template <class Ends>
 using Kernel = void (*)(CellArguments, Queue, Ends);
 
-template <int kThreads, class Ends>
+template <int kThreads, class Ends, class Value>
 Kernel<Ends> kernel_of(Index row_entries) {
-  if (row_entries == 0) return run_blocks<0, kThreads, Ends>;
-  return row_entries == 2 ? run_blocks<2, kThreads, Ends> : run_blocks<3, kThreads, Ends>;
+  if (row_entries == 0) return run_blocks<0, kThreads, Ends, Value>;
+  return row_entries == 2 ? run_blocks<2, kThreads, Ends, Value> : run_blocks<3, kThreads, Ends, Value>;
 }
 
 /// Allowed as much shared memory as there is.
-template <class Ends>
+template <class Ends, class Value>
 Kernel<Ends> kernel_for(int threads, Index row_entries) {
-  const Kernel<Ends> kernel = threads <= 128   ? kernel_of<128, Ends>(row_entries)
-                              : threads <= 256 ? kernel_of<256, Ends>(row_entries)
-                                               : kernel_of<512, Ends>(row_entries);
+  const Kernel<Ends> kernel = threads <= 128   ? kernel_of<128, Ends, Value>(row_entries)
+                              : threads <= 256 ? kernel_of<256, Ends, Value>(row_entries)
+                                               : kernel_of<512, Ends, Value>(row_entries);
   cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(cuda::most_shared_bytes() - kOwnBytes)),
               "asking for shared memory");
   return kernel;
+}
+
+Kernel<PlainEnds> plain_kernel(int threads, const Layout& layout) {
+  return layout.single ? kernel_for<PlainEnds, float>(threads, layout.row_entries)
+                       : kernel_for<PlainEnds, double>(threads, layout.row_entries);
 }
 
 __global__ void rows_by_position(Index n, bool lower, Index* order) {
@@ -208,7 +213,7 @@ class BlocksSweep final : public LayoutSweep {
   BlocksSweep(const SweepInput& input, const BlocksOptions& options, cudaStream_t stream)
       : LayoutSweep(fitting_layout(input, options.cell_rows, stream), input, stream),
         threads_(options.threads > 0 ? options.threads : threads_for(layout())),
-        kernel_(kernel_for<PlainEnds>(threads_, layout().row_entries)),
+        kernel_(plain_kernel(threads_, layout())),
         ticket_(2, stream),
         done_(at(layout().cells()), stream) {}
 
@@ -239,7 +244,7 @@ class BlocksSweep final : public LayoutSweep {
 
   bool prepare_product(const Sweep& first, const ProductRows& rows, cudaStream_t stream) override {
     if (product_kernel_ == nullptr) {
-      product_kernel_ = kernel_for<ProductEnds>(threads_, layout().row_entries);
+      product_kernel_ = kernel_for<ProductEnds, double>(threads_, layout().row_entries);
       product_grid_ = resident_grid(product_kernel_);
     }
     overlaps_ = false;

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cor
   for (Index k = cores.first_turn[blockIdx.x]; k < cores.first_turn[blockIdx.x + 1]; ++k) {
     const Turn turn = cores.turn[k];
     const Cell cell = a.cell[turn.cell];
-    const SharedCell shared(memory, cell, a.pivot != nullptr);
+    const SharedCell<double> shared(memory, cell, a.pivot != nullptr);
     stage<kThreads>(a, cell, shared);
     fetch_rhs<kThreads>(a, cell, shared);
     for (auto w = static_cast<Index>(threadIdx.x); w < turn.waits; w += kThreads) {

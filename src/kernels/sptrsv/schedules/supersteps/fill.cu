@@ -85,11 +85,16 @@ void fill(const SweepInput& input, Layout& layout, cudaStream_t stream) {
   const auto inner = static_cast<std::size_t>(layout.inner_entries);
   const auto outer = static_cast<std::size_t>(layout.outer_entries);
   layout.operand = {inner, stream};
-  layout.inner_value = {inner, stream};
   layout.inner_source = {inner, stream};
   layout.outer_place = {outer, stream};
-  layout.outer_value = {outer, stream};
   layout.outer_source = {outer, stream};
+  if (layout.single) {
+    layout.inner_single = {inner, stream};
+    layout.outer_single = {outer, stream};
+  } else {
+    layout.inner_value = {inner, stream};
+    layout.outer_value = {outer, stream};
+  }
   set_bytes(layout.inner_source, 0xff, stream);
   set_bytes(layout.outer_source, 0xff, stream);
   set_bytes(layout.outer_place, 0xff, stream);
@@ -110,6 +115,11 @@ void fill(const SweepInput& input, Layout& layout, cudaStream_t stream) {
 }
 
 void load_values(const Layout& layout, const double* source, cudaStream_t stream) {
+  if (layout.single) {
+    gather_rounded(layout.inner_entries, source, layout.inner_source.data(), layout.inner_single.data(), stream);
+    gather_rounded(layout.outer_entries, source, layout.outer_source.data(), layout.outer_single.data(), stream);
+    return;
+  }
   gather_or_zero(layout.inner_entries, source, layout.inner_source.data(), layout.inner_value.data(), stream);
   gather_or_zero(layout.outer_entries, source, layout.outer_source.data(), layout.outer_value.data(), stream);
 }

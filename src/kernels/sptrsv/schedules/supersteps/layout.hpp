@@ -59,6 +59,7 @@ struct Group {
 /// A triangle by cells. Arrays in device memory; sources name entries of what load_values() takes, −1: none.
 /// A *place* is a row's number in the arrays: cell by cell, in a cell step by step, some places idle.
 struct Layout {
+  bool single = false;  ///< values in float, and pivots scale right-hand sides: SweepInput::precision
   Index rows = 0;
   Index places = 0;
   Index supersteps = 0;
@@ -74,12 +75,14 @@ struct Layout {
   cuda::DeviceArray<Cell> cell;
   cuda::DeviceArray<Step> step;
   cuda::DeviceArray<std::uint16_t> operand;  ///< of an inner entry, numbered from the cell's first row; `rows`: none
-  cuda::DeviceArray<double> inner_value;
+  cuda::DeviceArray<double> inner_value;     ///< this or the next one
+  cuda::DeviceArray<float> inner_single;
   cuda::DeviceArray<Offset> inner_source;
   cuda::DeviceArray<Group> group;
   cuda::DeviceArray<std::uint16_t> started;  ///< rows with outer entries by group, numbered from the cell's first row
   cuda::DeviceArray<Index> outer_place;      ///< of the operand; −1: none
-  cuda::DeviceArray<double> outer_value;
+  cuda::DeviceArray<double> outer_value;     ///< this or the next one
+  cuda::DeviceArray<float> outer_single;
   cuda::DeviceArray<Offset> outer_source;
   cuda::DeviceArray<Index> wait;  ///< cells that a cell waits for, `waits` from its first outer entry on
 

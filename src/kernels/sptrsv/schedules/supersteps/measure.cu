@@ -29,12 +29,13 @@ Index aligned(Index n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 std::int64_t Layout::bytes() const {
   return row.bytes() + place.bytes() + cell.bytes() + step.bytes() + operand.bytes() + inner_value.bytes() +
-         inner_source.bytes() + group.bytes() + started.bytes() + outer_place.bytes() + outer_value.bytes() +
-         outer_source.bytes() + wait.bytes();
+         inner_single.bytes() + outer_single.bytes() + inner_source.bytes() + group.bytes() + started.bytes() +
+         outer_place.bytes() + outer_value.bytes() + outer_source.bytes() + wait.bytes();
 }
 
 Layout measure(const SweepInput& input, const Cover& cover, const Index* order, cudaStream_t stream) {
   Layout layout;
+  layout.single = input.precision == Precision::in_single;
   layout.rows = input.pattern.rows;
   layout.supersteps = cover.supersteps();
   layout.superstep_offsets = cover.superstep_offsets;
@@ -127,8 +128,11 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
     inner += padded;
     outer += sizes[c].outer;
     if (inner > INT_MAX || outer > INT_MAX) throw_too_large();
-    layout.shared_bytes = std::max(layout.shared_bytes, SharedCell::bytes(cell[c], false));
-    layout.shared_pivots_bytes = std::max(layout.shared_pivots_bytes, SharedCell::bytes(cell[c], true));
+    const auto bytes_of = [&](bool pivots) {
+      return layout.single ? SharedCell<float>::bytes(cell[c], pivots) : SharedCell<double>::bytes(cell[c], pivots);
+    };
+    layout.shared_bytes = std::max(layout.shared_bytes, bytes_of(false));
+    layout.shared_pivots_bytes = std::max(layout.shared_pivots_bytes, bytes_of(true));
   }
   layout.inner_entries = static_cast<Offset>(inner);
   layout.outer_entries = static_cast<Offset>(outer);

@@ -4,7 +4,11 @@
 /// stage() reads nothing that a solve writes; fetch_rhs() nothing that this solve writes to other cells' rows. Then
 /// start() needs the operands, walk() is one warp's, write_results() and write_x() write out.
 /// Between them the block synchronises.
+///
+/// Value: in which values are stored. Of float, pivots scale right-hand sides (SweepInput::precision).
 #pragma once
+
+#include <type_traits>
 
 #include "kernels/sptrsv/product.hpp"
 #include "kernels/sptrsv/schedules/supersteps/layout.hpp"
@@ -16,11 +20,11 @@ struct CellArguments {
   const Cell* cell;
   const Step* step;
   const std::uint16_t* operand;
-  const double* inner_value;
+  const void* inner_value;  ///< of Value
   const Group* group;
   const std::uint16_t* started;
   const Index* outer_place;
-  const double* outer_value;
+  const void* outer_value;  ///< of Value
   const Index* rhs_index;
   const Index* x_index;
   const double* pivot;  ///< null: all 1
@@ -30,9 +34,14 @@ struct CellArguments {
   int* non_finite;
 };
 
+template <class Value>
+inline constexpr bool kScalesRhs = std::is_same_v<Value, float>;
+
 /// The parts of a cell in shared memory: each begins at a multiple of 16 bytes.
+template <class Value>
 class SharedCell {
  public:
+  /// pivots: whether there are any. They need no room where they scale right-hand sides.
   __device__ SharedCell(std::byte* memory, const Cell& cell, bool pivots) {
     std::size_t used = 0;
     const auto take = [&](auto*& part, Index size) {
@@ -42,7 +51,7 @@ class SharedCell {
     take(coefficient, cell.inner_entries);
     take(outer_value, cell.outer_entries);
     take(x, cell.rows + 1);
-    take(pivot, pivots ? cell.rows : 0);
+    take(pivot, pivots && !kScalesRhs<Value> ? cell.rows : 0);
     take(group, cell.groups);
     take(outer_place, cell.outer_entries);
     take(step, cell.steps);
@@ -51,15 +60,15 @@ class SharedCell {
   }
   static std::size_t bytes(const Cell& cell, bool pivots) {
     const auto size = [](Index n, std::size_t each) { return padded(static_cast<std::size_t>(n) * each); };
-    return size(cell.inner_entries, sizeof(double)) + size(cell.inner_entries, sizeof(std::uint16_t)) +
-           size(cell.outer_entries, sizeof(double)) + size(cell.outer_entries, sizeof(Index)) +
-           size(cell.rows + 1, sizeof(double)) + size(pivots ? cell.rows : 0, sizeof(double)) +
+    return size(cell.inner_entries, sizeof(Value)) + size(cell.inner_entries, sizeof(std::uint16_t)) +
+           size(cell.outer_entries, sizeof(Value)) + size(cell.outer_entries, sizeof(Index)) +
+           size(cell.rows + 1, sizeof(double)) + size(pivots && !kScalesRhs<Value> ? cell.rows : 0, sizeof(double)) +
            size(cell.started, sizeof(std::uint16_t)) + size(cell.groups, sizeof(Group)) +
            size(cell.steps, sizeof(Step));
   }
 
-  double* coefficient;  ///< of inner entries, by step
-  double* outer_value;
+  Value* coefficient;  ///< of inner entries, by step
+  Value* outer_value;
   double* x;  ///< start values, then results; a 0 behind them
   double* pivot;
   Group* group;
@@ -86,22 +95,32 @@ __device__ void copy_async(T* to, const T* from, Index size) {
 }
 
 /// Starts to copy what does not change.
-template <int kThreads>
-__device__ void stage(const CellArguments& a, const Cell& cell, const SharedCell& to) {
+template <int kThreads, class Value>
+__device__ void stage(const CellArguments& a, const Cell& cell, const SharedCell<Value>& to) {
   copy_async<kThreads>(to.group, a.group + cell.first, cell.groups);
   copy_async<kThreads>(to.started, a.started + cell.first, cell.started);
   copy_async<kThreads>(to.outer_place, a.outer_place + cell.outer, cell.outer_entries);
-  copy_async<kThreads>(to.outer_value, a.outer_value + cell.outer, cell.outer_entries);
+  copy_async<kThreads>(to.outer_value, static_cast<const Value*>(a.outer_value) + cell.outer, cell.outer_entries);
   copy_async<kThreads>(to.step, a.step + cell.first, cell.steps);
-  copy_async<kThreads>(to.coefficient, a.inner_value + cell.inner, cell.inner_entries);
+  copy_async<kThreads>(to.coefficient, static_cast<const Value*>(a.inner_value) + cell.inner, cell.inner_entries);
   copy_async<kThreads>(to.operand, a.operand + cell.inner, cell.inner_entries);
-  if (a.pivot) copy_async<kThreads>(to.pivot, a.pivot + cell.first, cell.rows);
+  if (a.pivot && !kScalesRhs<Value>) copy_async<kThreads>(to.pivot, a.pivot + cell.first, cell.rows);
   if (threadIdx.x == 0) to.x[cell.rows] = 0.0;
 }
 
-/// Starts to copy the right-hand sides to where start() and walk() look for them.
-template <int kThreads>
-__device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const SharedCell& to) {
+/// Starts to copy the right-hand sides to where start() and walk() look for them. Scaled ones are there at once: rows
+/// of other solves may be written meanwhile, so they do not go through the first-level cache.
+template <int kThreads, class Value>
+__device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const SharedCell<Value>& to) {
+  if constexpr (kScalesRhs<Value>) {
+    if (a.pivot) {
+#pragma unroll 4
+      for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
+        to.x[r] = __ldcg(a.rhs + a.rhs_index[cell.first + r]) * __ldg(a.pivot + cell.first + r);
+      }
+      return;
+    }
+  }
 #pragma unroll 4
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
     asm volatile(
@@ -115,7 +134,7 @@ __device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const Shared
 /// the sweep before are read past the first-level cache, since its other blocks may still be at work.
 template <int kThreads>
 __device__ void fetch_product_rhs(const CellArguments& a, const ProductArguments& product, const Cell& cell,
-                                  const SharedCell& to) {
+                                  const SharedCell<double>& to) {
 #pragma unroll 4
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
     const Index place = cell.first + r;
@@ -138,7 +157,8 @@ struct Start {
   double operand[kAhead];
 
   /// Begins to load the first operands; reads past the first-level cache, since other blocks write them.
-  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell& shared, Index g) {
+  template <class Value>
+  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared, Index g) {
     const int lane = static_cast<int>(threadIdx.x) % kLanes;
     const Group group = shared.group[g];
     log2_lanes = group.log2_lanes;
@@ -157,15 +177,16 @@ struct Start {
   }
 
   /// Every lane of the warp calls it.
-  __device__ void finish(const CellArguments& a, const SharedCell& shared) {
+  template <class Value>
+  __device__ void finish(const CellArguments& a, const SharedCell<Value>& shared) {
 #pragma unroll
     for (int e = 0; e < kAhead; ++e) {
-      if (entry + e * kLanes < end) sum -= shared.outer_value[entry + e * kLanes] * operand[e];
+      if (entry + e * kLanes < end) sum -= double{shared.outer_value[entry + e * kLanes]} * operand[e];
     }
 #pragma unroll 4
     for (Index e = entry + kAhead * kLanes; e < end; e += kLanes) {
       const Index from = shared.outer_place[e];
-      if (from >= 0) sum -= shared.outer_value[e] * __ldcg(a.result + from);
+      if (from >= 0) sum -= double{shared.outer_value[e]} * __ldcg(a.result + from);
     }
     for (int apart = (1 << log2_lanes) / 2; apart > 0; apart /= 2) sum += __shfl_down_sync(~0U, sum, apart, kLanes);
     if (row >= 0) shared.x[row] = sum;
@@ -174,8 +195,8 @@ struct Start {
 
 /// All rows with outer entries, a warp a group. (Several groups of a warp under way at once take registers that more
 /// blocks need more: docs/notes/supersteps.md.)
-template <int kThreads>
-__device__ void start(const CellArguments& a, const Cell& cell, const SharedCell& shared) {
+template <int kThreads, class Value>
+__device__ void start(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
   for (Index g = static_cast<Index>(threadIdx.x) / kLanes; g < cell.groups; g += kThreads / kLanes) {
     Start start;
     start.fetch(a, cell, shared, g);
@@ -193,7 +214,8 @@ struct LaneOfStep {
   double coefficient[kAhead];
 
   /// entry: of this lane
-  __device__ void read(const SharedCell& cell, bool pivots, int none, Step step, int walked, int entry) {
+  template <class Value>
+  __device__ void read(const SharedCell<Value>& cell, bool pivots, int none, Step step, int walked, int entry) {
     const int lane = static_cast<int>(threadIdx.x) % kLanes;
     const int lanes = step.rows << step.log2_lanes;
     row = -1;
@@ -207,12 +229,13 @@ struct LaneOfStep {
     for (int e = 0; e < kAhead; ++e) {
       const bool there = lane < lanes && e < step.entries;
       operand[e] = there ? cell.operand[entry + e * lanes] : none;
-      coefficient[e] = there ? cell.coefficient[entry + e * lanes] : 0.0;
+      coefficient[e] = there ? double{cell.coefficient[entry + e * lanes]} : 0.0;
     }
   }
 
   /// Every lane of the warp calls it.
-  __device__ void run(const SharedCell& cell, Step step, int entry) const {
+  template <class Value>
+  __device__ void run(const SharedCell<Value>& cell, Step step, int entry) const {
     double sum = start;
     double operands[kAhead];
 #pragma unroll
@@ -224,7 +247,7 @@ struct LaneOfStep {
     if (lane < lanes) {
       for (int e = kAhead; e < step.entries; ++e) {
         const int place = entry + e * lanes;
-        sum -= cell.coefficient[place] * cell.x[cell.operand[place]];
+        sum -= double{cell.coefficient[place]} * cell.x[cell.operand[place]];
       }
     }
     for (int apart = (1 << step.log2_lanes) / 2; apart > 0; apart /= 2) {
@@ -235,7 +258,8 @@ struct LaneOfStep {
 };
 
 /// One warp: level by level, several lanes a row where it has many entries.
-__device__ inline void walk_steps(const Cell& cell, const SharedCell& shared, bool pivots) {
+template <class Value>
+__device__ void walk_steps(const Cell& cell, const SharedCell<Value>& shared, bool pivots) {
   constexpr int kAhead = 4;
   const auto step_at = [&](Index s) { return s < cell.steps ? shared.step[s] : Step{}; };
   Step step = step_at(0);
@@ -268,12 +292,14 @@ struct ShortRow {
   int operand[kEntries];
   double coefficient[kEntries];
 
-  __device__ void read(const SharedCell& cell, bool pivots, int row) {
+  template <class Value>
+  __device__ void read(const SharedCell<Value>& cell, bool pivots, int row) {
     start = cell.x[row];
     pivot = pivots ? cell.pivot[row] : 1.0;
     if constexpr (kEntries == 2) {
       const ushort2 both = reinterpret_cast<const ushort2*>(cell.operand)[row];
-      const double2 values = reinterpret_cast<const double2*>(cell.coefficient)[row];
+      using Pair = std::conditional_t<std::is_same_v<Value, float>, float2, double2>;
+      const Pair values = reinterpret_cast<const Pair*>(cell.coefficient)[row];
       operand[0] = both.x;
       operand[1] = both.y;
       coefficient[0] = values.x;
@@ -286,7 +312,8 @@ struct ShortRow {
       }
     }
   }
-  [[nodiscard]] __device__ double result(const SharedCell& cell) const {
+  template <class Value>
+  [[nodiscard]] __device__ double result(const SharedCell<Value>& cell) const {
     double operands[kEntries];
 #pragma unroll
     for (int e = 0; e < kEntries; ++e) operands[e] = cell.x[operand[e]];
@@ -298,8 +325,8 @@ struct ShortRow {
 };
 
 /// One warp: level by level, a lane a row.
-template <int kEntries>
-__device__ void walk_short_rows(const Cell& cell, const SharedCell& shared, bool pivots) {
+template <int kEntries, class Value>
+__device__ void walk_short_rows(const Cell& cell, const SharedCell<Value>& shared, bool pivots) {
   const auto rows_at = [&](Index s) { return s < cell.steps ? int{shared.step[s].rows} : 0; };
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   int rows = rows_at(0);
@@ -324,9 +351,10 @@ __device__ void walk_short_rows(const Cell& cell, const SharedCell& shared, bool
   }
 }
 
-/// kRowEntries: as the layout has it.
-template <int kRowEntries>
-__device__ void walk(const Cell& cell, const SharedCell& shared, bool pivots) {
+/// kRowEntries: as the layout has it. pivots: whether there are any.
+template <int kRowEntries, class Value>
+__device__ void walk(const Cell& cell, const SharedCell<Value>& shared, bool pivots) {
+  if constexpr (kScalesRhs<Value>) pivots = false;  // the right-hand sides are scaled
   if constexpr (kRowEntries > 0) {
     walk_short_rows<kRowEntries>(cell, shared, pivots);
   } else {
@@ -335,8 +363,8 @@ __device__ void walk(const Cell& cell, const SharedCell& shared, bool pivots) {
 }
 
 /// For other cells and the next sweep.
-template <int kThreads>
-__device__ void write_results(const CellArguments& a, const Cell& cell, const SharedCell& shared) {
+template <int kThreads, class Value>
+__device__ void write_results(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
   bool bad = false;
 #pragma unroll 4
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
@@ -348,8 +376,8 @@ __device__ void write_results(const CellArguments& a, const Cell& cell, const Sh
 }
 
 /// For the caller, if asked for.
-template <int kThreads>
-__device__ void write_x(const CellArguments& a, const Cell& cell, const SharedCell& shared) {
+template <int kThreads, class Value>
+__device__ void write_x(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
   if (!a.x) return;
 #pragma unroll 4
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
@@ -360,7 +388,7 @@ __device__ void write_x(const CellArguments& a, const Cell& cell, const SharedCe
 /// For the caller of a solve that ends a product.
 template <int kThreads>
 __device__ void write_product(const CellArguments& a, const ProductArguments& product, const Cell& cell,
-                              const SharedCell& shared) {
+                              const SharedCell<double>& shared) {
   bool bad = false;
 #pragma unroll 4
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
