@@ -152,6 +152,7 @@ std::vector<Generated> generated() {
   const auto stencil = [](StencilSpec spec) { return [spec] { return make_stencil(spec); }; };
   const ProblemSet table = ProblemSet::table;
   const ProblemSet other = ProblemSet::other;
+  const ProblemSet large = ProblemSet::large;
   return {
       {"5-point 250^2", table, stencil({five_point, 250, 250, 1, 1, 0.0})},
       {"5-point 1000^2", table, stencil({five_point, 1000, 1000, 1, 1, 0.0})},
@@ -167,6 +168,10 @@ std::vector<Generated> generated() {
       {"7-point 50^3", other, stencil({seven_point, 50, 50, 50, 1, 0.0})},
       {"heavy row 200k", other, heavy_row},
       {"R-MAT 2^15", other, [] { return make_rmat({.scale = 15}); }},
+      {"7-point 160^3", large, stencil({seven_point, 160, 160, 160, 1, 0.0})},
+      {"7-point 200^3", large, stencil({seven_point, 200, 200, 200, 1, 0.0})},
+      {"5-point 2000^2", large, stencil({five_point, 2000, 2000, 1, 1, 0.0})},
+      {"5-point 3000^2", large, stencil({five_point, 3000, 3000, 1, 1, 0.0})},
       {kSmall[0], ProblemSet::smoke, stencil({five_point, 40, 40, 1, 1, 0.0})},
       {kSmall[1], ProblemSet::smoke, stencil({twenty_seven_point, 8, 8, 8, 2, 0.0})},
   };
@@ -194,6 +199,8 @@ const char* to_string(ProblemSet set) {
       return "shared";
     case ProblemSet::other:
       return "other";
+    case ProblemSet::large:
+      return "large";
     case ProblemSet::smoke:
       return "smoke";
   }

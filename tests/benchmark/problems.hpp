@@ -12,7 +12,7 @@ namespace taskdag::benchmark {
 /// table: the ten that the project's targets are stated on. shared: files above 20,000 rows; with the table the
 /// default. other: smaller files, and generated problems of special structure. smoke: small ones, to see that a program
 /// runs.
-enum class ProblemSet { table, shared, other, smoke };
+enum class ProblemSet { table, shared, other, large, smoke };  // large: those that are named alone
 
 const char* to_string(ProblemSet set);
 
