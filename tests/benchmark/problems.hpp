@@ -10,8 +10,8 @@
 namespace taskdag::benchmark {
 
 /// table: the ten that the project's targets are stated on. shared: files above 20,000 rows; with the table the
-/// default. other: smaller files, and generated problems of special structure. large: grids that are measured where they
-/// are named, alone. smoke: small ones, to see that a program runs.
+/// default. other: smaller files, and generated problems of special structure. large: grids that are measured where
+/// they are named, alone. smoke: small ones, to see that a program runs.
 enum class ProblemSet { table, shared, other, large, smoke };
 
 const char* to_string(ProblemSet set);
