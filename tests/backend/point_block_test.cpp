@@ -183,7 +183,7 @@ TEST_P(PointBlockTest, OrdersAreThoseOfBlocks) {
   std::vector<Index> order(at(graph.rows));
   for (Index i = 0; i < graph.rows; ++i) order[at(i)] = (i * 5 + 3) % graph.rows;  // 36 rows
   for (const FactorKind kind : kKinds) {
-    for (const Index n : {3, 5, 10}) {
+    for (const Index n : {3, 5, 10, 17, 32}) {
       SCOPED_TRACE(text({"27 point", {}}, kind, n, 1));
       const CsrMatrix a = with_blocks(graph, n, kind == FactorKind::ic);
       const CsrMatrix moved = test::permuted(numbered(graph), order, order);

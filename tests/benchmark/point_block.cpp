@@ -1,6 +1,7 @@
 #include "point_block.hpp"
 
 #include <cstdio>
+#include <exception>
 #include <optional>
 
 #include "session.hpp"
@@ -208,7 +209,11 @@ int run_point_block(const Options& options) {
       options.smoke ? std::span<const Grid>(kSmallGrids) : std::span<const Grid>(kGrids);
   for (const Grid& grid : grids) {
     session.step("making a grid", nullptr);
-    Forms(session, grid).run();
+    try {
+      Forms(session, grid).run();
+    } catch (const std::exception& error) {
+      session.fail(std::to_string(grid.nodes) + "^3: " + error.what());
+    }
   }
   return session.finish();
 }

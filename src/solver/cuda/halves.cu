@@ -59,7 +59,7 @@ void CudaFactorization::set_diagonal(const double* d, MemorySpace space, Stream 
   }
   const ScratchArray<double> e(rows, s);
   kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), nullptr, e.data(), s);
-  product_.take(sweeps_, {info.rows, row_order_.data(), 1.0}, e.data(), d, s);
+  product_.take(sweeps_, given_up_, {info.rows, row_order_.data(), 1.0}, e.data(), d, s);
   count_bytes();
   synchronize(s);
   call.waited();

@@ -117,7 +117,7 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
   FactorStatus factor(const double* values, MemorySpace space, Stream stream) override {
     const DeviceGuard guard(device_);
     const cudaStream_t s = native(stream);
-    const StreamOrder::Call call(order_, s);
+    StreamOrder::Call call(order_, s);
     if (space == MemorySpace::host) {
       if (host_values_.size() < input_values_) host_values_ = {input_values_, s};
       staging_.upload(host_values_.data(), values, input_values_, s);
@@ -125,6 +125,7 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
       count_bytes();
     }
     const kernels::FactorReport report = factor_.factor(values, pivot_shift_amount(), s);
+    call.waited();
     FactorStatus status;
     status.shifts = report.shifted;
     status.last_row = report.last_zero;  // whose pivot is exactly 0

@@ -2,6 +2,7 @@
 /// Eisenstat's trick: the two sweeps of an application in turn, the second one first.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "csr/gather.hpp"
@@ -21,11 +22,14 @@ class SweepProduct {
     double share = 1.0;            ///< the second sweep solves with (E + U) · share
   };
 
-  /// For each change of values. pivots: E, by row; diagonal: D, in the user's numbering; device memory. Allocates and
-  /// synchronises `s` at the first call for these sweeps.
-  void take(const SweepPair& sweeps, const Rows& rows, const double* pivots, const double* diagonal, cudaStream_t s) {
+  /// For each change of values. pivots: E, by row; diagonal: D, in the user's numbering; device memory. given_up: other
+  /// pairs that were captured. Allocates and synchronises `s` at the first call for these sweeps.
+  void take(const SweepPair& sweeps, std::span<const SweepPair> given_up, const Rows& rows, const double* pivots,
+            const double* diagonal, cudaStream_t s) {
     rows_ = rows;
     const auto size = static_cast<std::size_t>(rows.rows);
+    if (diagonal_.size() == 0) diagonal_ = {size, s};
+    if (diagonal != diagonal_.data()) copy_on_device(diagonal_.data(), diagonal, size, s);
     const bool rides = sweeps.first->has_products();
     if (!rides && scale_.size() == 0) {
       right_ = {size, s};
@@ -47,6 +51,13 @@ class SweepProduct {
     double* const scale = keeps ? scale_.data() : scratch_scale.data();
     kernels::product_rows(rows.rows, pivots, diagonal, rows.order, middle, scale, s);
     sweeps.first->prepare_product(*sweeps.second.sweep, {middle, scale, rows.share}, s);
+    for (const SweepPair& pair : given_up)
+      pair.first->prepare_product(*pair.second.sweep, {middle, scale, rows.share}, s);
+  }
+
+  /// For sweeps that have taken the place of others, with the diagonal of the last take().
+  void take_again(const SweepPair& sweeps, std::span<const SweepPair> given_up, const double* pivots, cudaStream_t s) {
+    take(sweeps, given_up, Rows(rows_), pivots, diagonal_.data(), s);
   }
 
   void run(const SweepPair& sweeps, const double* v, double* y, int* non_finite, cudaStream_t s) const {
@@ -63,7 +74,7 @@ class SweepProduct {
   }
 
   [[nodiscard]] std::int64_t bytes() const {
-    std::int64_t bytes = middle_.bytes() + scale_.bytes() + right_.bytes() + between_.bytes();
+    std::int64_t bytes = middle_.bytes() + scale_.bytes() + right_.bytes() + between_.bytes() + diagonal_.bytes();
     for (const DeviceArray<double>& array : given_up_) bytes += array.bytes();
     return bytes;
   }
@@ -72,10 +83,11 @@ class SweepProduct {
   [[nodiscard]] kernels::ProductRows known_rows() const { return {middle_.data(), scale_.data(), rows_.share}; }
 
   Rows rows_;
-  DeviceArray<double> middle_;   ///< by row: 2 E − D; this and the next two where passes need them
-  DeviceArray<double> scale_;    ///< by row: E⁻¹
-  DeviceArray<double> right_;    ///< of the first sweep, in the user's numbering
-  DeviceArray<double> between_;  ///< right-hand side of the second sweep
+  DeviceArray<double> diagonal_;  ///< D, in the user's numbering
+  DeviceArray<double> middle_;    ///< by row: 2 E − D; this and the next two where passes need them
+  DeviceArray<double> scale_;     ///< by row: E⁻¹
+  DeviceArray<double> right_;     ///< of the first sweep, in the user's numbering
+  DeviceArray<double> between_;   ///< right-hand side of the second sweep
   std::vector<DeviceArray<double>> given_up_;
 };
 

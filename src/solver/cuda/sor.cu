@@ -121,7 +121,7 @@ class CudaSor final : public Sor::Impl {
     kernels::SorRows by_row = known_rows();
     by_row.order = nullptr;
     kernels::sor_pivots(by_row, e.data(), s);
-    product_.take(sweeps_, {pattern_.rows, order_.data(), 1.0 / (2.0 - options_.omega)}, e.data(), d, s);
+    product_.take(sweeps_, given_up_, {pattern_.rows, order_.data(), 1.0 / (2.0 - options_.omega)}, e.data(), d, s);
     describe();
     synchronize(s);
     call.waited();

@@ -175,7 +175,9 @@ void launch_factor(const FactorArguments& arguments, cudaStream_t stream) {
     const auto kernel = point_block_factor_kernel<decltype(size)>;
     const std::size_t bytes =
         sizeof(double) * kWarps * static_cast<std::size_t>(stage_of_warp(arguments.staged, arguments.block_size));
-    cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+    // The limit is the kernel's, for all factors: the same whoever asks.
+    cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     static_cast<int>(cuda::most_shared_bytes())),
                 "asking for shared memory");
     const int blocks = (arguments.rows - 1) / kWarps + 1;
     kernel<<<blocks, kWarps * kWarpSize, bytes, stream>>>(arguments);
