@@ -34,7 +34,7 @@ class PointBlockFactorization : public Factorization::Impl {
   /// Before anything is done. @throws Unsupported for symmetric parts
   static void check_part(Apply part) {
     if (part == Apply::symmetric_left || part == Apply::symmetric_right) {
-      throw Unsupported("a factorisation by point blocks has no symmetric parts");
+      throw Unsupported("a factorisation by point blocks has no symmetric parts, one by rows has");
     }
   }
 

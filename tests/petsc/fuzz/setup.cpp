@@ -106,7 +106,7 @@ std::string Setup::ours() const {
   } else {
     text << (own_name ? " -pc_taskdag_ordering " : " -pc_factor_mat_ordering_type ") << ordering
          << " -pc_taskdag_schedule " << schedule << factor;
-    text << " -pc_taskdag_fill " << (fill_in_blocks ? "blocks" : "all");
+    text << " -pc_taskdag_fill " << (fill_in_blocks ? "blocks" : "all") << " -pc_taskdag_point_block " << point_block;
   }
   if (kind == Kind::sor) text << with_prefix(sor, "-pc_taskdag_sor_");
   text << program;
@@ -116,8 +116,10 @@ std::string Setup::ours() const {
 std::string Setup::serial() const {
   Setup other = *this;
   other.threads = 1;
-  other.schedule = "serial";
-  other.program = plain_program;
+  if (!by_blocks()) {  // schedules that are chosen are of rows
+    other.schedule = "serial";
+    other.program = plain_program;
+  }
   other.form = "kernels";
   return other.ours();
 }
@@ -138,7 +140,7 @@ bool Setup::has_theirs(const RandomMatrix& matrix) const {
   // A sum that is zero but for rounding depends on its order; not every release of PETSc has rowl1.
   if (kind == Kind::jacobi) return diagonal != "rowsum" && diagonal != "rowl1";
   if (kind == Kind::sor) return ordering == "natural" && !matrix.extreme && has_diagonal(matrix, sor);
-  if (kind == Kind::dilu || kind == Kind::dic) return false;
+  if (kind == Kind::dilu || kind == Kind::dic || by_blocks()) return false;  // those here are of rows
   // An ordering of blocks is another one than that of rows.
   if (fill_in_blocks || moves_columns() || (block > 1 && ordering != "natural")) return false;
   const std::string shift = last(factor, "shift_type ");
@@ -204,6 +206,7 @@ Setup random_setup(Random& random, const RandomMatrix& matrix, bool complete) {
     if (setup.schedule == "blocks") setup.schedule = "auto";
   }
   if (setup.type != "aij" && random.chance(0.6)) setup.block = random.one_of({2, 3, 4});
+  if (random.chance(0.5)) setup.point_block = "off";
   return setup;
 }
 

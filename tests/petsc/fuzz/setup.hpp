@@ -27,12 +27,15 @@ struct Setup {
   std::string form = "auto";  ///< of Jacobi sweeps
   int part_entries = 1024;
   int long_row = 4096;
+  std::string point_block = "auto";  ///< auto or off
   double damping = 1.0;
   std::string sor;           ///< -SOR_… of both, SOR standing for what the prefix is
   std::string type = "aij";  ///< of the matrix that the plugin gets
   int block = 1;             ///< rows of its blocks, where its type keeps such
 
   [[nodiscard]] std::string ours() const;
+  /// Whether blocks may be factored as one.
+  [[nodiscard]] bool by_blocks() const { return type != "aij" && block > 1 && point_block == "auto"; }
   /// The same with one thread and the rows in their order: the same bits.
   [[nodiscard]] std::string serial() const;
   /// PETSc's own; one sweep without damping.

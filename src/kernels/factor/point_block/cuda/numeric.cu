@@ -2,6 +2,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/check.hpp"
+#include "backends/cuda/device.hpp"
 #include "backends/cuda/seam.cuh"
 #include "kernels/factor/cuda/reporter.cuh"
 #include "kernels/factor/point_block/cuda/launches.hpp"
