@@ -11,7 +11,7 @@ namespace taskdag {
 /// How the values of a factor are stored that sweeps load in each application. Vectors, sums, inverse pivots, what rows
 /// hand over to each other, and the numeric factorisation are in double in any case.
 enum class Precision {
-  /// CUDA: single where an application costs its bytes, which are large factors with wide levels or blocks; else
+  /// CUDA: single for large factors by the schedule blocks, where an application costs its bytes; else
   /// double. Host threads: double.
   automatic,
   in_double,

@@ -3,6 +3,7 @@
 #include <optional>
 #include <tuple>
 
+#include "backend_choice.hpp"
 #include "mat/indices.hpp"
 #include "mat/with_pattern.hpp"
 #include "matfactor/engine_runs.hpp"
@@ -111,7 +112,11 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
   if (same_order_) col_order_.clear();
   PetscCall(attached_blocks(matrix, row, &blocks_));
   form_ = form;
-  PetscCall(choose_form(matrix, options));
+  PetscInt local_rows = 0;
+  std::string device;
+  PetscCall(MatGetLocalSize(matrix, &local_rows, nullptr));
+  PetscCall(find_device(settings, {local_rows, false}, &device));  // no type of matrix keeps blocks on a device
+  PetscCall(choose_form(matrix, options, !device.empty()));
   PetscCall(prepare(matrix, upper_is_enough(options), settings, point_block_));
   analysed_ = true;
   PetscCall(build(matrix, options));
@@ -140,7 +145,7 @@ std::string FactorBridge::reason_for_rows(const FactorOptions& options, PetscInt
   return "";
 }
 
-PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& options) {
+PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& options, bool on_gpu) {
   PetscFunctionBegin;
   PetscInt block = 1;
   std::string reason;
@@ -153,6 +158,8 @@ PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& option
   PetscCall(guarded([&] { reason = reason_for_rows(options, block); }));
   PetscCheck(reason.empty() || form_.point_block != PointBlock::on, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "-pc_taskdag_point_block on, but %s", reason.c_str());
+  if (reason.empty() && on_gpu && form_.point_block == PointBlock::automatic)
+    PetscCall(guarded([&] { reason = "on a GPU rows are applied faster (auto)"; }));
   if (reason.empty())
     point_block_ = block;
   else
@@ -210,7 +217,7 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (!factorization_ || !same(options, options_)) {
     PetscCall(drop_factor());
-    PetscCall(choose_form(matrix, options));
+    PetscCall(choose_form(matrix, options, on_cuda()));
     PetscCall(source_.inspect(matrix, upper_is_enough(options), point_block_));
     PetscCall(build(matrix, options));
   } else {
@@ -357,8 +364,7 @@ std::string FactorBridge::precision_line(const FactorizationInfo& sizes) const {
   if (sizes.precision_loss != PrecisionLoss::none) {
     text += ", since " + describe_loss(sizes);
   } else if (options_.precision == Precision::automatic) {
-    text += sizes.precision == Precision::in_single ? " (auto: the factor is large, its levels or blocks are wide)"
-                                                    : " (auto)";
+    text += sizes.precision == Precision::in_single ? " (auto: the factor is large and in blocks)" : " (auto)";
   }
   return text + '\n';
 }

@@ -51,10 +51,10 @@ FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscRea
 }
 
 OptionRow point_block_row() {
-  return {
-      "-pc_taskdag_point_block", point_block_names[0], join(point_block_names),
-      "Factor dense blocks of rows as one: auto those of BAIJ and SBAIJ matrices, on also those of AIJ with a block "
-      "size"};
+  return {"-pc_taskdag_point_block", point_block_names[0], join(point_block_names),
+          "Factor dense blocks of rows as one: auto those of BAIJ and SBAIJ matrices on host threads, on also on a "
+          "GPU, and "
+          "those of AIJ with a block size"};
 }
 
 const char* point_block_name(PointBlock choice) { return point_block_names.at(static_cast<std::size_t>(choice)); }
@@ -90,7 +90,7 @@ PetscErrorCode read_fill(OptionItems items, FillScope* fill) {
 OptionRow precision_row() {
   return {"-pc_taskdag_precision", to_string(FactorOptions{}.precision), join(precision_names()),
           "With ilu, icc, dilu, dic: how the values are stored that an application reads; vectors and sums are double; "
-          "auto takes single for large factors on a GPU whose levels or blocks are wide"};
+          "auto takes single for large factors on a GPU in the order taskdag_bmc"};
 }
 
 PetscErrorCode read_precision(OptionItems items, Precision* precision) {

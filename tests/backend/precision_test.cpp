@@ -236,7 +236,13 @@ TEST_P(PrecisionTest, DoubleIsTheDefaultAndWhatSmallProblemsGet) {
   EXPECT_EQ(chosen.info().precision_loss, PrecisionLoss::none);
   EXPECT_TRUE(test::same_bits(apply(plain, Apply::full, b), apply(chosen, Apply::full, b)));
   EXPECT_FALSE(test::same_bits(apply(plain, Apply::full, b), apply(single, Apply::full, b)));
-  EXPECT_TRUE(test::same_bits(plain.copy_factor().values, single.copy_factor().values));
+  // The factorisation is in double. On CUDA schedules of single precision have no recurrence for the diagonal: other
+  // code, which rounds elsewhere.
+  if (GetParam().backend == Backend::host) {
+    EXPECT_TRUE(test::same_bits(plain.copy_factor().values, single.copy_factor().values));
+  } else {
+    EXPECT_LE(test::difference(plain.copy_factor().values, single.copy_factor().values), 1e-14);
+  }
   const std::int64_t triangles = std::int64_t{a.entries()} - a.rows;
   EXPECT_EQ(plain.info().value_bytes, 8 * (triangles + a.rows));
   EXPECT_EQ(single.info().value_bytes, 4 * triangles + 8 * a.rows);

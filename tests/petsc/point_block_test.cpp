@@ -191,7 +191,8 @@ TEST_P(PointBlockOn, ApplicationsArePetscs) {
       OwnedMat a;
       PETSC_OK(make(a.out(), symmetric ? MATSBAIJ : MATBAIJ, {.size = size, .symmetric = symmetric}));
       const std::string ours =
-          words({"-pc_type taskdag -pc_taskdag_ordering natural -pc_taskdag_type", kind}) + OnBackend::option();
+          words({"-pc_type taskdag -pc_taskdag_ordering natural -pc_taskdag_point_block on -pc_taskdag_type", kind}) +
+          OnBackend::option();
       const std::string ksp = symmetric ? "-ksp_type cg " : "-ksp_type gmres ";
       const Solve expected = solve(a, ksp + petsc(kind, 0));
       const Solve result = solve(a, ksp + ours);
@@ -212,10 +213,22 @@ TEST_P(PointBlockOn, ApplicationsArePetscs) {
   }
 }
 
+// By themselves on host threads alone.
+TEST_P(PointBlockOn, AreTakenWhereTheyAreApplied) {
+  OwnedMat a;
+  PETSC_OK(make(a.out(), MATBAIJ, {.size = 3}));
+  const Solve result = solve(a, "-ksp_type gmres -pc_type taskdag -pc_taskdag_ordering natural " + OnBackend::option());
+  EXPECT_EQ(static_cast<int>(result.code), 0) << result.message;
+  const bool on_host = OnBackend::option().find("host") != std::string::npos;
+  EXPECT_TRUE(shows(result, blocks_in_view(3), on_host));
+  EXPECT_TRUE(shows(result, "scalar rows instead of point blocks: on a GPU rows are applied faster (auto)", !on_host));
+}
+
 TEST_P(PointBlockOn, ASingularBlockFails) {
   OwnedMat a;
   PETSC_OK(make(a.out(), MATBAIJ, {.size = 5, .singular = 11}));
-  const Solve result = solve(a, "-pc_type taskdag -pc_taskdag_ordering natural " + OnBackend::option());
+  const Solve result =
+      solve(a, "-pc_type taskdag -pc_taskdag_ordering natural -pc_taskdag_point_block on " + OnBackend::option());
   EXPECT_EQ(static_cast<int>(result.code), 0) << result.message;
   EXPECT_EQ(result.reason, KSP_DIVERGED_PC_FAILED);
 }

@@ -72,7 +72,7 @@ void CudaFactorization::settle_precision(const AnalysedTriangle& forward) {
   if (options_.precision != Precision::automatic) return;
   if (!has_precision(Backend::cuda, options_.schedule, Precision::in_single)) return;
   const bool in_blocks = options_.schedule == SolveSchedule::automatic || options_.schedule == SolveSchedule::blocks;
-  if (costs_its_bytes(forward.features, in_blocks ? blocks() : nullptr)) ask_for_single(request_);
+  if (single_pays(forward.features, in_blocks ? blocks() : nullptr)) ask_for_single(request_);
 }
 
 void CudaFactorization::report_precision() {

@@ -7,14 +7,13 @@
 
 namespace taskdag::cuda {
 
-/// Whether a sweep over such a triangle costs its bytes rather than its hops: the values in double are more than a
-/// second-level cache holds, and levels, or with `blocks` (or null) colours, are wide.
-inline bool costs_its_bytes(const kernels::TriangleFeatures& features, const RowBlocks* blocks) {
+/// Whether single precision is expected to pay: by `blocks` (null: none), where the values in double are more than a
+/// second-level cache holds and colours are wide. By levels it was measured not to (docs/schedules.md).
+inline bool single_pays(const kernels::TriangleFeatures& features, const RowBlocks* blocks) {
   constexpr double kLeastBytes = 64e6;
   constexpr double kLeastRows = 4096.0;
-  if (8.0 * static_cast<double>(features.entries) < kLeastBytes) return false;
-  const double turns = blocks != nullptr && blocks->colours() > 0 ? blocks->colours() : features.levels;
-  return static_cast<double>(features.rows) >= kLeastRows * turns;
+  if (blocks == nullptr || 8.0 * static_cast<double>(features.entries) < kLeastBytes) return false;
+  return static_cast<double>(features.rows) >= kLeastRows * blocks->colours();
 }
 
 }  // namespace taskdag::cuda

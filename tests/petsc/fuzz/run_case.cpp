@@ -325,7 +325,8 @@ class Case {
   bool has_no_half(const Outcome& applied, Way way) const {
     return (way == Way::left_half || way == Way::right_half || way == Way::both_sides) &&
            (applied.message.find("negative") != std::string::npos ||
-            (setup_.by_blocks() && applied.message.find("point blocks has no symmetric parts") != std::string::npos));
+            (setup_.by_blocks() && (applied.message.find("point blocks has no symmetric parts") != std::string::npos ||
+                                    applied.message.find("No method ") != std::string::npos)));
   }
 
   void compare_with_serial(const Outcome& found, const Vectors& vectors, const std::vector<Way>& ways,
