@@ -98,6 +98,7 @@ std::string Setup::ours() const {
     // The default of this type is a shift that PETSc does not have, and could not be compared with.
     if (kind == Kind::icc || kind == Kind::dic) text << " -pc_taskdag_icc_shift petsc";
   }
+  text << " -pc_taskdag_precision " << (kind == Kind::jacobi || kind == Kind::sor ? "double" : precision);
   if (kind == Kind::jacobi) {
     text << " -pc_taskdag_jacobi_type " << diagonal << " -pc_taskdag_jacobi_abs " << absolute
          << " -pc_taskdag_jacobi_sweeps " << sweeps << " -pc_taskdag_jacobi_damping " << damping
@@ -140,7 +141,8 @@ bool Setup::has_theirs(const RandomMatrix& matrix) const {
   // A sum that is zero but for rounding depends on its order; not every release of PETSc has rowl1.
   if (kind == Kind::jacobi) return diagonal != "rowsum" && diagonal != "rowl1";
   if (kind == Kind::sor) return ordering == "natural" && !matrix.extreme && has_diagonal(matrix, sor);
-  if (kind == Kind::dilu || kind == Kind::dic || by_blocks()) return false;  // those here are of rows
+  // PETSc's are of rows, in double.
+  if (kind == Kind::dilu || kind == Kind::dic || by_blocks() || precision == "single") return false;
   // An ordering of blocks is another one than that of rows.
   if (fill_in_blocks || moves_columns() || (block > 1 && ordering != "natural")) return false;
   const std::string shift = last(factor, "shift_type ");
@@ -207,6 +209,7 @@ Setup random_setup(Random& random, const RandomMatrix& matrix, bool complete) {
   }
   if (setup.type != "aij" && random.chance(0.6)) setup.block = random.one_of({2, 3, 4});
   if (random.chance(0.5)) setup.point_block = "off";
+  setup.precision = random.one_of({"double", "double", "auto", "single"});
   return setup;
 }
 

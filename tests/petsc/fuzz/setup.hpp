@@ -28,6 +28,7 @@ struct Setup {
   int part_entries = 1024;
   int long_row = 4096;
   std::string point_block = "auto";  ///< auto or off
+  std::string precision = "double";  ///< of a factor
   double damping = 1.0;
   std::string sor;           ///< -SOR_… of both, SOR standing for what the prefix is
   std::string type = "aij";  ///< of the matrix that the plugin gets
@@ -35,7 +36,9 @@ struct Setup {
 
   [[nodiscard]] std::string ours() const;
   /// Whether blocks may be factored as one.
-  [[nodiscard]] bool by_blocks() const { return type != "aij" && block > 1 && point_block == "auto"; }
+  [[nodiscard]] bool by_blocks() const {
+    return type != "aij" && block > 1 && point_block == "auto" && precision != "single";
+  }
   /// The same with one thread and the rows in their order: the same bits.
   [[nodiscard]] std::string serial() const;
   /// PETSc's own; one sweep without damping.
