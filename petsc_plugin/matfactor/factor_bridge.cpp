@@ -112,11 +112,7 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
   if (same_order_) col_order_.clear();
   PetscCall(attached_blocks(matrix, row, &blocks_));
   form_ = form;
-  PetscInt local_rows = 0;
-  std::string device;
-  PetscCall(MatGetLocalSize(matrix, &local_rows, nullptr));
-  PetscCall(find_device(settings, {local_rows, false}, &device));  // no type of matrix keeps blocks on a device
-  PetscCall(choose_form(matrix, options, !device.empty()));
+  PetscCall(choose_form(matrix, options, &settings));
   PetscCall(prepare(matrix, upper_is_enough(options), settings, point_block_));
   analysed_ = true;
   PetscCall(build(matrix, options));
@@ -145,7 +141,7 @@ std::string FactorBridge::reason_for_rows(const FactorOptions& options, PetscInt
   return "";
 }
 
-PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& options, bool on_gpu) {
+PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& options, const BackendSettings* settings) {
   PetscFunctionBegin;
   PetscInt block = 1;
   std::string reason;
@@ -158,8 +154,14 @@ PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& option
   PetscCall(guarded([&] { reason = reason_for_rows(options, block); }));
   PetscCheck(reason.empty() || form_.point_block != PointBlock::on, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "-pc_taskdag_point_block on, but %s", reason.c_str());
-  if (reason.empty() && on_gpu && form_.point_block == PointBlock::automatic)
-    PetscCall(guarded([&] { reason = "on a GPU rows are applied faster (auto)"; }));
+  if (reason.empty() && form_.point_block == PointBlock::automatic) {
+    if (settings) {
+      PetscInt local_rows = 0;
+      PetscCall(MatGetLocalSize(matrix, &local_rows, nullptr));
+      PetscCall(choose_backend(*settings, {local_rows, false}, &backend_));  // matrices of blocks lie in host memory
+    }
+    if (on_cuda()) PetscCall(guarded([&] { reason = "on a GPU rows are applied faster (auto)"; }));
+  }
   if (reason.empty())
     point_block_ = block;
   else
@@ -217,7 +219,7 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (!factorization_ || !same(options, options_)) {
     PetscCall(drop_factor());
-    PetscCall(choose_form(matrix, options, on_cuda()));
+    PetscCall(choose_form(matrix, options, nullptr));
     PetscCall(source_.inspect(matrix, upper_is_enough(options), point_block_));
     PetscCall(build(matrix, options));
   } else {
