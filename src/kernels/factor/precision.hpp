@@ -10,6 +10,12 @@
 
 namespace taskdag::kernels {
 
+/// What does not fit, and in which row.
+struct FoundLoss {
+  PrecisionLoss loss = PrecisionLoss::none;
+  Index row = -1;
+};
+
 /// `value`: l_ij or u_ij of M = L D U with unit triangles. ratio: d_j / d_i for l_ij, d_i / d_j for u_ij, so that what
 /// is looked at does not depend on how rows and columns are scaled, as long as both are alike. A NaN fits.
 TASKDAG_HD PrecisionLoss loss_in_single(double value, double ratio) {

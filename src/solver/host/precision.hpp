@@ -20,10 +20,7 @@ inline std::unique_ptr<double[]> unit_values(const CsrPattern& upper, const doub
   return unit;
 }
 
-struct FoundLoss {
-  PrecisionLoss loss = PrecisionLoss::none;
-  Index row = -1;
-};
+using kernels::FoundLoss;
 
 /// The first entry of a strict unit triangle that does not fit. `inverse`: inverse pivots by row.
 inline FoundLoss find_loss(const CsrPattern& pattern, const double* unit, const double* inverse, Triangle triangle) {

@@ -14,6 +14,7 @@
 #include "base/macros.hpp"
 #include "kernels/factor/cuda/lists.hpp"
 #include "kernels/factor/pivot.hpp"
+#include "kernels/factor/precision.hpp"
 #include "taskdag/engine/static/order.hpp"
 
 namespace taskdag::kernels {
@@ -103,14 +104,10 @@ double diagonal_dominance(const DevicePattern& pattern, const double* values, co
 /// unit[e] = entries[e] · inverse_pivots[row of e]: D·U to U. Asynchronous.
 void scale_to_unit(const DevicePattern& upper, const Factor& factor, double* unit, cudaStream_t stream);
 
-/// What of a factor does not fit into single precision.
-struct FoundLoss {
-  PrecisionLoss loss = PrecisionLoss::none;
-  Index row = -1;
-};
 /// The first row with an entry that does not fit. unit: of scale_to_unit(). Synchronises `stream`.
 FoundLoss find_precision_loss(const DevicePattern& pattern, const Factor& factor, const double* unit,
                               cudaStream_t stream);
+
 /// The factor as single precision has it, in double: out[e] is L, on the diagonal the pivots, above it the unit U or,
 /// where `with_pivots`, D·U. unit: of scale_to_unit(). Asynchronous.
 void round_factor(const DevicePattern& pattern, const Factor& factor, const double* unit, bool with_pivots, double* out,
