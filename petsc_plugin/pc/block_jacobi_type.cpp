@@ -4,8 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "mat/bridge.hpp"
-#include "mat/off_diagonal.hpp"
+#include "pc/jacobi_sweeps.hpp"
 #include "pc/types.hpp"
 #include "taskdag/block_jacobi.hpp"
 
@@ -25,35 +24,28 @@ struct BlockJacobiRows {
       "With -pc_taskdag_jacobi_type block: rows that a block of the graph is to have"};
 };
 
-class BlockJacobiPreconditioner final : public Preconditioner, private Bridge {
+class BlockJacobiPreconditioner final : public JacobiSweeps<BlockJacobi> {
  public:
-  explicit BlockJacobiPreconditioner(const Settings& settings) : settings_(settings) {}
+  explicit BlockJacobiPreconditioner(const Settings& settings) : JacobiSweeps(settings) {}
 
-  PetscErrorCode attach(Mat whole) override {
-    whole_ = whole;
-    return couplings_.attach(whole);
-  }
   PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
   PetscErrorCode update(Mat matrix, bool error_if_failure) override;
   [[nodiscard]] std::optional<MatFactorError> failure() const override { return error_; }
-  PetscErrorCode apply(Apply part, Vec b, Vec x) override;
-  PetscErrorCode apply(Apply part, Mat b, Mat x) override;
-  PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) override;
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
 
  private:
   PetscErrorCode find_own_blocks(JacobiBlocks* blocks);
-  [[nodiscard]] PetscLogDouble flops_of_residual() const;
-  [[nodiscard]] PetscLogDouble flops_of_correction() const;
-  [[nodiscard]] PetscLogDouble flops() const;
+  [[nodiscard]] PetscLogDouble flops_of_residual() const { return 2.0 * static_cast<double>(entries_); }
+  [[nodiscard]] PetscLogDouble flops_of_correction() const {
+    return jacobi_ ? 2.0 * static_cast<double>(jacobi_->info().block_entries) : 0.0;
+  }
+  [[nodiscard]] PetscLogDouble flops() const override {
+    return settings_.jacobi.sweeps * flops_of_correction() + (settings_.jacobi.sweeps - 1) * flops_of_residual();
+  }
+  [[nodiscard]] PetscLogDouble flops_of_sweep() const override { return flops_of_residual() + flops_of_correction(); }
 
-  const Settings& settings_;
-  OffDiagonal couplings_;
-  Mat whole_ = nullptr;  ///< not owned
-  std::string origin_;   ///< of the blocks, in words
-  Offset entries_ = 0;
-  std::optional<BlockJacobi> jacobi_;
+  std::string origin_;  ///< of the blocks, in words
   MatFactorError error_ = MAT_FACTOR_NOERROR;
 };
 
@@ -132,63 +124,13 @@ PetscErrorCode BlockJacobiPreconditioner::update(Mat matrix, bool error_if_failu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BlockJacobiPreconditioner::apply(Apply part, Vec b, Vec x) {
-  PetscFunctionBegin;
-  PetscCall(with_arrays(b, x, flops(), [&](const Arrays& arrays, Stream stream) {
-    jacobi_->apply(arrays.b, arrays.x, arrays.space, part == Apply::transposed, stream);
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode BlockJacobiPreconditioner::apply(Apply part, Mat b, Mat x) {
-  PetscFunctionBegin;
-  PetscCall(with_arrays(b, x, flops(), [&](const Arrays& arrays, Stream stream) {
-    for (PetscInt k = 0; k < arrays.columns; ++k)
-      jacobi_->apply(arrays.b + static_cast<std::ptrdiff_t>(k) * arrays.ldb,
-                     arrays.x + static_cast<std::ptrdiff_t>(k) * arrays.ldx, arrays.space, part == Apply::transposed,
-                     stream);
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// As other Jacobi sweeps: on several ranks what the rest of the rows holds goes to the right-hand side.
-PetscErrorCode BlockJacobiPreconditioner::iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) {
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < iterations; ++k) {
-    if (k == 0 && from_zero) {
-      PetscCall(apply(Apply::full, b, x));
-      continue;
-    }
-    Vec rest = b;
-    if (couplings_.has_ranks()) PetscCall(couplings_.residual(b, x, &rest));
-    const auto work = [&](const Arrays& arrays, Stream stream) {
-      jacobi_->iterate(arrays.b, arrays.x, arrays.space, stream);
-    };
-    const PetscLogDouble flops = settings_.jacobi.sweeps * (flops_of_residual() + flops_of_correction());
-    PetscCall(with_arrays(rest, x, flops, work, ResultUse::updated));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscLogDouble BlockJacobiPreconditioner::flops_of_residual() const { return 2.0 * static_cast<double>(entries_); }
-PetscLogDouble BlockJacobiPreconditioner::flops_of_correction() const {
-  return jacobi_ ? 2.0 * static_cast<double>(jacobi_->info().block_entries) : 0.0;
-}
-PetscLogDouble BlockJacobiPreconditioner::flops() const {
-  return settings_.jacobi.sweeps * flops_of_correction() + (settings_.jacobi.sweeps - 1) * flops_of_residual();
-}
-
 PetscErrorCode BlockJacobiPreconditioner::view(const RankViewer& viewer) const {
   PetscFunctionBegin;
   const std::string title = "sizes: ";
   std::string text;
   std::vector<RankNumber> numbers;
   bool each = false;
-  PetscCall(guarded([&] { text = backend_line(); }));
-  PetscCall(view_texts(viewer, text));
-  PetscCall(PetscViewerASCIIPrintf(
-      viewer.viewer, "  block Jacobi: %d sweeps, damping %g%s\n", settings_.jacobi.sweeps, settings_.jacobi.damping,
-      settings_.jacobi.weights == JacobiWeights::chebyshev ? ", Chebyshev's weights" : ""));
+  PetscCall(view_sweeps(viewer, "block Jacobi"));
   if (!backend_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(shows_each_rank(viewer, &each));
   PetscCall(guarded([&] {
@@ -208,11 +150,8 @@ PetscErrorCode BlockJacobiPreconditioner::view(const RankViewer& viewer) const {
 
 PetscErrorCode BlockJacobiPreconditioner::reset() {
   PetscFunctionBegin;
-  PetscCall(guarded([&] { jacobi_.reset(); }));
   error_ = MAT_FACTOR_NOERROR;
-  backend_.reset();
-  PetscCall(source_.reset());
-  PetscCall(couplings_.reset());
+  PetscCall(reset_sweeps());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,11 +4,10 @@
 #include <cmath>
 #include <tuple>
 
-#include "mat/bridge.hpp"
-#include "mat/off_diagonal.hpp"
 #include "mat/outside_rows.hpp"
 #include "matfactor/engine_runs.hpp"
 #include "option_checks.hpp"
+#include "pc/jacobi_sweeps.hpp"
 #include "pc/types.hpp"
 #include "taskdag/jacobi.hpp"
 
@@ -52,36 +51,24 @@ struct JacobiRows {
                      "Rows with more entries are shared out to several tasks; 0: none is"};
 };
 
-class JacobiPreconditioner final : public Preconditioner, private Bridge {
+class JacobiPreconditioner final : public JacobiSweeps<Jacobi> {
  public:
-  explicit JacobiPreconditioner(const Settings& settings) : settings_(settings) {}
+  explicit JacobiPreconditioner(const Settings& settings) : JacobiSweeps(settings) {}
 
-  PetscErrorCode attach(Mat whole) override {
-    whole_ = whole;
-    return couplings_.attach(whole);
-  }
   PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
   PetscErrorCode update(Mat matrix, bool error_if_failure) override;
-  PetscErrorCode apply(Apply part, Vec b, Vec x) override;
-  PetscErrorCode apply(Apply part, Mat b, Mat x) override;
-  PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) override;
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
 
  private:
   PetscErrorCode report_zeros(Mat matrix) const;
-  [[nodiscard]] PetscLogDouble flops() const;
-  [[nodiscard]] PetscLogDouble flops_of_sweep() const;
+  [[nodiscard]] PetscLogDouble flops() const override;
+  [[nodiscard]] PetscLogDouble flops_of_sweep() const override;
 
   PetscErrorCode measure(std::vector<double>* outside) const;
   PetscErrorCode write_trace() const;
 
-  const Settings& settings_;
-  OffDiagonal couplings_;
-  Mat whole_ = nullptr;  ///< not owned
   std::string trace_file_;
-  Offset entries_ = 0;
-  std::optional<Jacobi> jacobi_;
 };
 
 PetscErrorCode JacobiPreconditioner::analyse(Mat matrix, bool) {
@@ -152,25 +139,6 @@ PetscErrorCode JacobiPreconditioner::report_zeros(Mat matrix) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode JacobiPreconditioner::apply(Apply part, Vec b, Vec x) {
-  PetscFunctionBegin;
-  PetscCall(with_arrays(b, x, flops(), [&](const Arrays& arrays, Stream stream) {
-    jacobi_->apply(arrays.b, arrays.x, arrays.space, part == Apply::transposed, stream);
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode JacobiPreconditioner::apply(Apply part, Mat b, Mat x) {
-  PetscFunctionBegin;
-  PetscCall(with_arrays(b, x, flops(), [&](const Arrays& arrays, Stream stream) {
-    for (PetscInt k = 0; k < arrays.columns; ++k)
-      jacobi_->apply(arrays.b + static_cast<std::ptrdiff_t>(k) * arrays.ldb,
-                     arrays.x + static_cast<std::ptrdiff_t>(k) * arrays.ldx, arrays.space, part == Apply::transposed,
-                     stream);
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// A product and an update.
 PetscLogDouble JacobiPreconditioner::flops_of_sweep() const {
   return 2.0 * static_cast<PetscLogDouble>(entries_) + 3.0 * static_cast<PetscLogDouble>(rows());
@@ -182,36 +150,13 @@ PetscLogDouble JacobiPreconditioner::flops() const {
          static_cast<PetscLogDouble>(settings_.jacobi.sweeps - 1) * flops_of_sweep();
 }
 
-/// With the own block's sweeps S, x + S (b − A x) is what sweeps from x make of b − B x, B the rest of the rows.
-PetscErrorCode JacobiPreconditioner::iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) {
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < iterations; ++k) {
-    if (k == 0 && from_zero) {
-      PetscCall(apply(Apply::full, b, x));
-      continue;
-    }
-    Vec rest = b;
-    if (couplings_.has_ranks()) PetscCall(couplings_.residual(b, x, &rest));
-    const auto work = [&](const Arrays& arrays, Stream stream) {
-      jacobi_->iterate(arrays.b, arrays.x, arrays.space, stream);
-    };
-    const PetscLogDouble flops = static_cast<PetscLogDouble>(settings_.jacobi.sweeps) * flops_of_sweep();
-    PetscCall(with_arrays(rest, x, flops, work, ResultUse::updated));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode JacobiPreconditioner::view(const RankViewer& viewer) const {
   PetscFunctionBegin;
   const std::string title = "sizes: ";
   std::string text;
   std::vector<RankNumber> numbers;
   bool each = false;
-  PetscCall(guarded([&] { text = backend_line(); }));
-  PetscCall(view_texts(viewer, text));
-  PetscCall(PetscViewerASCIIPrintf(
-      viewer.viewer, "  Jacobi: %d sweeps, damping %g%s\n", settings_.jacobi.sweeps, settings_.jacobi.damping,
-      settings_.jacobi.weights == JacobiWeights::chebyshev ? ", Chebyshev's weights" : ""));
+  PetscCall(view_sweeps(viewer, "Jacobi"));
   if (!backend_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(shows_each_rank(viewer, &each));
   PetscCall(guarded([&] {
@@ -233,11 +178,8 @@ PetscErrorCode JacobiPreconditioner::view(const RankViewer& viewer) const {
 PetscErrorCode JacobiPreconditioner::reset() {
   PetscFunctionBegin;
   const PetscErrorCode written = write_trace();
-  PetscCall(guarded([&] { jacobi_.reset(); }));
   applies_by_program_ = false;
-  backend_.reset();
-  PetscCall(source_.reset());
-  PetscCall(couplings_.reset());
+  PetscCall(reset_sweeps());
   PetscCall(written);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
