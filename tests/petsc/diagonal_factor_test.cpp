@@ -52,23 +52,6 @@ Solve solve_with_faces(Mat a, FacePreconditioner& faces, const std::string& opti
   return result;
 }
 
-bool is_symmetric(const CsrMatrix& matrix) {
-  const OwnedMat a = make_local_matrix(matrix);
-  PetscBool symmetric = PETSC_FALSE;
-  EXPECT_EQ(static_cast<int>(MatIsSymmetric(a, 0.0, &symmetric)), 0);
-  return symmetric == PETSC_TRUE;
-}
-
-/// Each value changed by at most one part in 2^52, in a way that `seed` chooses.
-CsrMatrix nudged(CsrMatrix a, unsigned seed) {
-  unsigned state = 2654435761U * seed + 1U;
-  for (double& value : a.values) {
-    state = 1664525U * state + 1013904223U;
-    value *= 1.0 + (static_cast<int>(state >> 16U) % 2) * 0x1p-52;
-  }
-  return a;
-}
-
 /// How far the reference's count moves by rounding alone: BiCGStab's does after some dozens of iterations.
 std::array<PetscInt, 2> range_of_counts(const CsrMatrix& matrix, bool dic, const std::string& ksp, PetscInt count) {
   std::array<PetscInt, 2> range{count, count};

@@ -90,6 +90,24 @@ std::string petsc(const std::string& type, PetscInt levels, bool package = false
          (package ? "-sub_pc_factor_mat_solver_type taskdag -sub_pc_taskdag_backend host " : "");
 }
 
+/// Blocks of `a`, by our preconditioner and by our package, have the iterations and applications of PETSc's `theirs` on
+/// `reference`.
+void expect_petscs(Mat a, PetscInt size, const std::string& ours, const std::string& package, Mat reference,
+                   const std::string& theirs) {
+  const Solve expected = solve(reference, theirs);
+  const Solve with_pc = solve(a, ours);
+  const Solve with_package = solve(a, package);
+  EXPECT_GT(expected.reason, 0);
+  EXPECT_EQ(static_cast<int>(with_pc.code), 0) << with_pc.message;
+  EXPECT_EQ(with_pc.iterations, expected.iterations);
+  EXPECT_EQ(with_package.iterations, expected.iterations);
+  EXPECT_TRUE(shows(with_pc, blocks_in_view(size), size > 1));
+  EXPECT_TRUE(shows(with_package, blocks_in_view(size), size > 1));
+  const OwnedPc mine = make_pc(a, ours);
+  const OwnedPc petscs = make_pc(reference, theirs);
+  EXPECT_LE(difference_of_applications(mine, petscs, a), 1e-11);
+}
+
 TEST(PointBlock, IluIsPetscsOfBaij) {
   for (const PetscInt size : kSizes) {
     OwnedMat a;
@@ -97,18 +115,7 @@ TEST(PointBlock, IluIsPetscsOfBaij) {
     for (const PetscInt levels : {0, 1, 2}) {
       SCOPED_TRACE("blocks of " + std::to_string(size) + ", levels " + std::to_string(levels));
       const std::string ours = kIlu + "-pc_factor_levels " + std::to_string(levels) + " ";
-      const Solve expected = solve(a, petsc("ilu", levels));
-      const Solve with_pc = solve(a, ours);
-      const Solve with_package = solve(a, petsc("ilu", levels, true));
-      EXPECT_GT(expected.reason, 0);
-      EXPECT_EQ(static_cast<int>(with_pc.code), 0) << with_pc.message;
-      EXPECT_EQ(with_pc.iterations, expected.iterations);
-      EXPECT_EQ(with_package.iterations, expected.iterations);
-      EXPECT_TRUE(shows(with_pc, blocks_in_view(size), size > 1));
-      EXPECT_TRUE(shows(with_package, blocks_in_view(size), size > 1));
-      const OwnedPc mine = make_pc(a, ours);
-      const OwnedPc theirs = make_pc(a, petsc("ilu", levels));
-      EXPECT_LE(difference_of_applications(mine, theirs, a), 1e-11);
+      expect_petscs(a, size, ours, petsc("ilu", levels, true), a, petsc("ilu", levels));
     }
   }
 }
@@ -127,18 +134,7 @@ TEST(PointBlock, IccIsPetscsOfSbaij) {
         OwnedMat rows;
         PETSC_OK(MatConvert(a, MATAIJ, MAT_INITIAL_MATRIX, rows.out()));
         const Mat reference = levels == 0 ? static_cast<Mat>(a) : static_cast<Mat>(rows);
-        const Solve expected = solve(reference, cg + petsc("icc", levels));
-        const Solve with_pc = solve(a, cg + ours);
-        const Solve with_package = solve(a, cg + petsc("icc", levels, true));
-        EXPECT_GT(expected.reason, 0);
-        EXPECT_EQ(static_cast<int>(with_pc.code), 0) << with_pc.message;
-        EXPECT_EQ(with_pc.iterations, expected.iterations);
-        EXPECT_EQ(with_package.iterations, expected.iterations);
-        EXPECT_TRUE(shows(with_pc, blocks_in_view(size), size > 1));
-        EXPECT_TRUE(shows(with_package, blocks_in_view(size), size > 1));
-        const OwnedPc mine = make_pc(a, ours);
-        const OwnedPc theirs = make_pc(reference, petsc("icc", levels));
-        EXPECT_LE(difference_of_applications(mine, theirs, a), 1e-11);
+        expect_petscs(a, size, cg + ours, cg + petsc("icc", levels, true), reference, cg + petsc("icc", levels));
       }
     }
   }

@@ -36,23 +36,6 @@ CsrMatrix with_pair(double first, double beside, double second) {
   return a;
 }
 
-bool is_symmetric(const CsrMatrix& matrix) {
-  const OwnedMat a = make_local_matrix(matrix);
-  PetscBool symmetric = PETSC_FALSE;
-  EXPECT_EQ(static_cast<int>(MatIsSymmetric(a, 0.0, &symmetric)), 0);
-  return symmetric == PETSC_TRUE;
-}
-
-/// Each value changed by at most one part in 2^52, in a way that `seed` chooses.
-CsrMatrix nudged(CsrMatrix a, unsigned seed) {
-  unsigned state = 2654435761U * seed + 1U;
-  for (double& value : a.values) {
-    state = 1664525U * state + 1013904223U;
-    value *= 1.0 + (static_cast<int>(state >> 16U) % 2) * 0x1p-52;
-  }
-  return a;
-}
-
 /// How far the count in double moves by rounding alone: after some hundred iterations it does.
 PetscInt width_of_counts(const CsrMatrix& matrix, const std::string& options, PetscInt count) {
   PetscInt least = count;

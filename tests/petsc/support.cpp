@@ -149,6 +149,43 @@ double difference_of_applications(PC a, PC b, Mat matrix) {
   return relative_difference(x, y);
 }
 
+double difference_of_columns(PC a, PC b, Mat matrix) {
+  PetscInt rows = 0;
+  PetscReal size = 0.0;
+  PetscReal difference = 0.0;
+  OwnedMat in;
+  OwnedMat x;
+  OwnedMat y;
+  EXPECT_EQ(static_cast<int>(MatGetLocalSize(matrix, &rows, nullptr)), 0);
+  EXPECT_EQ(
+      static_cast<int>(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, 3, nullptr, in.out())), 0);
+  EXPECT_EQ(static_cast<int>(MatSetRandom(in, nullptr)), 0);
+  EXPECT_EQ(static_cast<int>(MatDuplicate(in, MAT_DO_NOT_COPY_VALUES, x.out())), 0);
+  EXPECT_EQ(static_cast<int>(MatDuplicate(in, MAT_DO_NOT_COPY_VALUES, y.out())), 0);
+  EXPECT_EQ(static_cast<int>(PCMatApply(a, in, x)), 0);
+  EXPECT_EQ(static_cast<int>(PCMatApply(b, in, y)), 0);
+  EXPECT_EQ(static_cast<int>(MatNorm(y, NORM_INFINITY, &size)), 0);
+  EXPECT_EQ(static_cast<int>(MatAXPY(x, -1.0, y, SAME_NONZERO_PATTERN)), 0);
+  EXPECT_EQ(static_cast<int>(MatNorm(x, NORM_INFINITY, &difference)), 0);
+  return difference / size;
+}
+
+bool is_symmetric(const CsrMatrix& matrix) {
+  const OwnedMat a = make_local_matrix(matrix);
+  PetscBool symmetric = PETSC_FALSE;
+  EXPECT_EQ(static_cast<int>(MatIsSymmetric(a, 0.0, &symmetric)), 0);
+  return symmetric == PETSC_TRUE;
+}
+
+CsrMatrix nudged(CsrMatrix a, unsigned seed) {
+  unsigned state = 2654435761U * seed + 1U;
+  for (double& value : a.values) {
+    state = 1664525U * state + 1013904223U;
+    value *= 1.0 + (static_cast<int>(state >> 16U) % 2) * 0x1p-52;
+  }
+  return a;
+}
+
 std::vector<std::string> listed_matrices() {
   std::vector<std::string> paths;
   const char* const folder = std::getenv("TASKDAG_MATRIX_DIR");

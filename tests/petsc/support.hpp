@@ -89,6 +89,12 @@ double relative_difference(Vec a, Vec b);
 /// relative_difference() of what `a` and `b` make of the same vector, one that fits the matrix. A failure to apply them
 /// is a failure of the test.
 double difference_of_applications(PC a, PC b, Mat matrix);
+/// The same of three columns at once, relative to the largest row sum.
+double difference_of_columns(PC a, PC b, Mat matrix);
+
+bool is_symmetric(const CsrMatrix& matrix);
+/// Each value changed by at most one part in 2^52, in a way that `seed` chooses.
+CsrMatrix nudged(CsrMatrix a, unsigned seed);
 
 /// Files of the folder that TASKDAG_MATRIX_DIR names, ascending; none where it is not set.
 std::vector<std::string> listed_matrices();
