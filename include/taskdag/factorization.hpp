@@ -100,6 +100,12 @@ struct FactorOptions {
   Precision precision = Precision::in_double;
 };
 
+/// What Factorization::multiply_transformed() is scaled by. symmetric needs pivots E above 0.
+enum class TransformScaling {
+  none,
+  symmetric,  ///< E^½ from both sides: E vanishes from the sweeps, M becomes (I + L̃)(I + Ũ) with L̃ = E^−½ L E^−½
+};
+
 /// Why a factor is not stored in single precision although that was asked for or chosen.
 enum class PrecisionLoss {
   none,
@@ -214,10 +220,14 @@ class TASKDAG_API Factorization {
   void pivots(double* e, MemorySpace space, Stream stream = {}) const;
 
   /// Takes the diagonal D of a matrix A = L + D + U, by row, for multiply_transformed(); needed after each factor().
-  /// Synchronises `stream`. @throws as the halves; Unsupported where `stream` is being captured
-  void set_diagonal(const double* d, MemorySpace space, Stream stream = {});
+  /// Synchronises `stream`. @throws as the halves; Unsupported where `stream` is being captured; InvalidInput where
+  /// `scaling` is symmetric and a pivot is not above 0
+  void set_diagonal(const double* d, MemorySpace space, Stream stream = {},
+                    TransformScaling scaling = TransformScaling::none);
   /// y = (E + L)⁻¹ A (E + U)⁻¹ v, by the two halves and without a product with A (Eisenstat 1981): with
   /// u = (E + U)⁻¹ v it is u + (E + L)⁻¹ (v − (2 E − D) u). Asynchronous as apply(), and may be captured.
+  /// Of TransformScaling::symmetric it is E^½ (E + L)⁻¹ A (E + U)⁻¹ E^½ v; the halves stay as they are. On CUDA that
+  /// has sweeps of its own, made at the first such set_diagonal().
   /// @throws as the halves; InvalidInput before set_diagonal()
   void multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream = {});
 

@@ -268,6 +268,18 @@ module taskdagpetsc
       integer(c_int), intent(inout) :: eisenstat
     end function
 
+    ! What the system of Eisenstat's trick is scaled by (-pc_taskdag_eisenstat_scaling). none or symmetric.
+    integer(c_int) function PCTaskDAGSetEisenstatScaling(pc, scaling) bind(C, name='PCTaskDAGSetEisenstatScaling')
+      import
+      integer(c_intptr_t), value :: pc
+      character(kind=c_char), intent(in) :: scaling(*)
+    end function
+    integer(c_int) function PCTaskDAGGetEisenstatScaling(pc, scaling) bind(C, name='PCTaskDAGGetEisenstatScaling')
+      import
+      integer(c_intptr_t), value :: pc
+      type(c_ptr), intent(out) :: scaling
+    end function
+
     ! The number of sweeps in an application (-pc_taskdag_jacobi_sweeps).
     integer(c_int) function PCTaskDAGJacobiSetSweeps(pc, sweeps) bind(C, name='PCTaskDAGJacobiSetSweeps')
       import

@@ -172,6 +172,10 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetPrecision(PC pc, const char* precisi
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetEisenstat(PC pc, PetscBool eisenstat);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetEisenstat(PC pc, PetscBool* eisenstat);
 
+/** What the system of Eisenstat's trick is scaled by (`-pc_taskdag_eisenstat_scaling`). none or symmetric. */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetEisenstatScaling(PC pc, const char scaling[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetEisenstatScaling(PC pc, const char* scaling[]);
+
 /* Of Jacobi sweeps; PCJacobiSetType(), PCJacobiSetUseAbs() and PCJacobiSetRowl1Scale() are taken, too. */
 
 /** The number of sweeps in an application (`-pc_taskdag_jacobi_sweeps`). */

@@ -341,3 +341,52 @@ PetscErrorCode PCTaskDAGGetEisenstat(PC pc, PetscBool* eisenstat) {
   PetscCall(get_setting(pc, eisenstat, [](const Settings& settings) { return to_petsc(settings.eisenstat); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/*@
+  PCTaskDAGSetEisenstatScaling - Sets what the system of Eisenstat's trick is scaled by
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- scaling - its name
+
+  Options Database Key:
+. -pc_taskdag_eisenstat_scaling <scaling>
+
+  Level: advanced
+
+  Note:
+  none, or symmetric: by the square roots of the pivots from both sides, for the natural norm alone.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetEisenstatScaling()`, `PCTaskDAGSetEisenstat()`
+@*/
+PetscErrorCode PCTaskDAGSetEisenstatScaling(PC pc, const char scaling[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_eisenstat_scaling", scaling));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetEisenstatScaling - Gets what the system of Eisenstat's trick is scaled by
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. scaling - its name, which stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetEisenstatScaling()`
+@*/
+PetscErrorCode PCTaskDAGGetEisenstatScaling(PC pc, const char* scaling[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, scaling,
+                        [](const Settings& settings) { return eisenstat_scaling_name(settings.eisenstat_scaling); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

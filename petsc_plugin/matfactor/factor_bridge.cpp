@@ -307,12 +307,12 @@ PetscErrorCode FactorBridge::pivots(Vec e) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FactorBridge::set_diagonal(Vec d) {
+PetscErrorCode FactorBridge::set_diagonal(Vec d, TransformScaling scaling) {
   PetscFunctionBegin;
   PetscCall(require_factor());
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(with_host_array(d, [this](const PetscScalar* array, Stream stream) {
-    factorization_->set_diagonal(array, MemorySpace::host, stream);
+  PetscCall(with_host_array(d, [this, scaling](const PetscScalar* array, Stream stream) {
+    factorization_->set_diagonal(array, MemorySpace::host, stream, scaling);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

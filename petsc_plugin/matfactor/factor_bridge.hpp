@@ -65,7 +65,7 @@ class FactorBridge : public Bridge {
   /// E of a factor, by row.
   PetscErrorCode pivots(Vec e);
   /// Factorization::set_diagonal()
-  PetscErrorCode set_diagonal(Vec d);
+  PetscErrorCode set_diagonal(Vec d, TransformScaling scaling);
 
   /// Prints the backend, sizes, levels, memory and PETSc's shifts.
   PetscErrorCode view(const RankViewer& viewer) const;

@@ -68,7 +68,7 @@ PetscErrorCode SweepsOfMatrix::eisenstat(Mat matrix, Solver* solver, Vec b, Vec 
   if (!solver->diagonal || solver->diagonal_values != solver->values) {
     if (!solver->diagonal) PetscCall(VecDuplicate(b, &solver->diagonal));
     PetscCall(MatGetDiagonal(matrix, solver->diagonal));
-    PetscCall(solver->sor->set_diagonal(solver->diagonal));
+    PetscCall(solver->sor->set_diagonal(solver->diagonal, TransformScaling::none));
     solver->diagonal_values = solver->values;
   }
   PetscCall(solver->sor->half(Half::transformed, b, x));

@@ -1,5 +1,6 @@
 #include "pc/eisenstat.hpp"
 
+#include <array>
 #include <optional>
 
 #include "boundary.hpp"
@@ -17,6 +18,24 @@ PetscErrorCode multiply_shell(Mat shell, Vec v, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// In the order of the enumeration.
+constexpr std::array<const char*, 2> scaling_names = {"none", "symmetric"};
+
+/// Now it goes to the device, if the vector is one of a device, not in the first iteration.
+PetscErrorCode move_to_device(Vec x) {
+  PetscFunctionBegin;
+  const PetscScalar* array = nullptr;
+  PetscCall(VecGetArrayReadAndMemType(x, &array, nullptr));
+  PetscCall(VecRestoreArrayReadAndMemType(x, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+OptionRow scaling_row() {
+  return {"-pc_taskdag_eisenstat_scaling", eisenstat_scaling_name(Settings{}.eisenstat_scaling), join(scaling_names),
+          "With -pc_taskdag_eisenstat, not with sor: scale the system by E^1/2 from both sides, which saves what "
+          "sweeps read of E; pivots must be above 0, and the norm natural or none"};
+}
+
 OptionRow eisenstat_row() {
   return {
       "-pc_taskdag_eisenstat", to_text(Settings{}.eisenstat), "true, false",
@@ -26,17 +45,39 @@ OptionRow eisenstat_row() {
 
 }  // namespace
 
-std::vector<OptionRow> eisenstat_rows() { return {eisenstat_row()}; }
+std::vector<OptionRow> eisenstat_rows() { return {eisenstat_row(), scaling_row()}; }
+
+const char* eisenstat_scaling_name(TransformScaling scaling) {
+  return scaling_names.at(static_cast<std::size_t>(scaling));
+}
 
 PetscErrorCode read_eisenstat(OptionItems items, Settings* settings) {
   PetscFunctionBegin;
   std::optional<OptionRow> row;
-  PetscCall(guarded([&] { row = eisenstat_row(); }));
+  std::optional<OptionRow> scaling;
+  PetscCall(guarded([&] {
+    row = eisenstat_row();
+    scaling = scaling_row();
+  }));
   PetscCall(read_bool(items, *row, &settings->eisenstat));
+  auto chosen = static_cast<PetscInt>(settings->eisenstat_scaling);
+  PetscCall(read_list(items, *scaling, scaling_names, &chosen));
+  settings->eisenstat_scaling = static_cast<TransformScaling>(chosen);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool same_eisenstat(const Settings& a, const Settings& b) { return a.eisenstat == b.eisenstat; }
+bool same_eisenstat(const Settings& a, const Settings& b) {
+  return a.eisenstat == b.eisenstat && a.eisenstat_scaling == b.eisenstat_scaling;
+}
+
+PetscErrorCode check_eisenstat(const Settings& settings) {
+  PetscFunctionBegin;
+  PetscCheck(
+      !settings.eisenstat || settings.eisenstat_scaling == TransformScaling::none || settings.type != PC_TASKDAG_SOR,
+      PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+      "-pc_taskdag_eisenstat_scaling symmetric is for the types dilu, dic, ilu and icc, not for sor");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode Eisenstat::make(PC pc) {
   PetscFunctionBegin;
@@ -56,7 +97,7 @@ PetscErrorCode Eisenstat::make(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Eisenstat::set_up(PC pc, Preconditioner* preconditioner) {
+PetscErrorCode Eisenstat::set_up(PC pc, Preconditioner* preconditioner, TransformScaling scaling, bool* failed) {
   PetscFunctionBegin;
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(pc));
   PetscCheck(pc->mat == pc->pmat, comm, PETSC_ERR_SUP,
@@ -69,6 +110,8 @@ PetscErrorCode Eisenstat::set_up(PC pc, Preconditioner* preconditioner) {
       "-pc_taskdag_eisenstat is for the types dilu and dic, for ilu and icc of level 0 where elimination changes "
       "the diagonal alone, and for sor with one symmetric iteration");
   preconditioner_ = preconditioner;
+  scaling_ = scaling;
+  *failed = false;
   failed_ = PC_NOERROR;
   if (!shell_) PetscCall(make(pc));
   PetscBool known = PETSC_FALSE;
@@ -78,16 +121,52 @@ PetscErrorCode Eisenstat::set_up(PC pc, Preconditioner* preconditioner) {
   PetscCall(MatShellSetOperation(shell_, MATOP_MULT_TRANSPOSE, known && symmetric ? transposed : nullptr));
   PetscCall(couplings_.reset());
   PetscCall(couplings_.attach(pc->pmat));
+  if (is_scaled()) PetscCall(take_root(pc, failed));
+  if (*failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetDiagonal(pc->pmat, scale_));
   if (couplings_.has_ranks())
     PetscCall(make_middle(scale_));
   else
-    PetscCall(preconditioner_->set_diagonal(scale_));
+    PetscCall(preconditioner_->set_diagonal(scale_, scaling_));
   if (!preconditioner_->scales_by_diagonal()) PetscCall(preconditioner_->pivots(scale_));
-  // Now it goes to the device, if the vector is one of a device, not in the first iteration.
-  const PetscScalar* array = nullptr;
-  PetscCall(VecGetArrayReadAndMemType(scale_, &array, nullptr));
-  PetscCall(VecRestoreArrayReadAndMemType(scale_, &array));
+  PetscCall(move_to_device(scale_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Eisenstat::take_root(PC pc, bool* failed) {
+  PetscFunctionBegin;
+  PetscInt row = 0;
+  PetscReal least = 0.0;
+  if (!root_) PetscCall(VecDuplicate(scale_, &root_));
+  PetscCall(preconditioner_->pivots(root_));
+  PetscCall(VecMin(root_, &row, &least));
+  PetscInt rows = 0;
+  PetscCall(VecGetSize(root_, &rows));
+  *failed = rows > 0 && !(least > 0.0);
+  PetscCheck(!*failed || !pc->erroriffailure, PetscObjectComm(reinterpret_cast<PetscObject>(pc)),
+             PETSC_ERR_MAT_CH_ZRPVT,
+             "-pc_taskdag_eisenstat_scaling symmetric needs pivots above 0; that of row %" PetscInt_FMT " is %g", row,
+             static_cast<double>(least));
+  if (*failed) {
+    PetscCall(PetscInfo(pc, "Symmetric scaling needs pivots above 0; that of row %" PetscInt_FMT " is %g\n", row,
+                        static_cast<double>(least)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecSqrtAbs(root_));
+  PetscCall(move_to_device(root_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Eisenstat::check_norm(KSP ksp) const {
+  PetscFunctionBegin;
+  if (!is_scaled()) PetscFunctionReturn(PETSC_SUCCESS);
+  KSPNormType norm = KSP_NORM_NONE;
+  PetscCall(KSPGetNormType(ksp, &norm));
+  PetscCheck(norm == KSP_NORM_NATURAL || norm == KSP_NORM_NONE, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)),
+             PETSC_ERR_SUP,
+             "-pc_taskdag_eisenstat_scaling symmetric changes all norms but the natural one: -ksp_norm_type natural or "
+             "none, not %s",
+             KSPNormTypes[norm]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,7 +204,12 @@ PetscErrorCode Eisenstat::multiply(Vec v, Vec y) {
 PetscErrorCode Eisenstat::multiply_on_ranks(Vec v, Vec y) {
   PetscFunctionBegin;
   // A = (E + L) + (E + U) − (2 E − D), so the product is u + (E + L)⁻¹ (v − (2 E − D) u) with u = (E + U)⁻¹ v; the
-  // couplings B between ranks add B u to what is in brackets. Signs are turned, for B's residual.
+  // couplings B between ranks add B u to what is in brackets. Signs are turned, for B's residual. Symmetric scaling
+  // multiplies v and y by E^½.
+  if (is_scaled()) {
+    PetscCall(VecPointwiseMult(y, root_, v));
+    v = y;
+  }
   PetscCall(preconditioner_->half(Half::upper, v, upper_));
   PetscCall(VecPointwiseMult(rest_, middle_, upper_));
   PetscCall(VecAXPY(rest_, -1.0, v));
@@ -133,11 +217,13 @@ PetscErrorCode Eisenstat::multiply_on_ranks(Vec v, Vec y) {
   PetscCall(couplings_.residual(rest_, upper_, &right));
   PetscCall(preconditioner_->half(Half::lower, right, y));
   PetscCall(VecAYPX(y, -1.0, upper_));
+  if (is_scaled()) PetscCall(VecPointwiseMult(y, y, root_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Eisenstat::pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
   PetscFunctionBegin;
+  PetscCall(check_norm(ksp));
   const auto depth = static_cast<std::size_t>(pc->presolvedone) - 1;  // PETSc allows two
   if (depth == 0) {
     operator_ = pc->mat;
@@ -149,9 +235,13 @@ PetscErrorCode Eisenstat::pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
   if (failed_ == PC_NOERROR && from_guess) {
     PetscCall(VecCopy(x, saved));
     PetscCall(preconditioner_->half(Half::upper_product, saved, x));
+    if (is_scaled()) PetscCall(VecPointwiseDivide(x, x, root_));
   }
   PetscCall(VecCopy(b, saved));
-  if (failed_ == PC_NOERROR) PetscCall(preconditioner_->half(Half::lower, saved, b));
+  if (failed_ == PC_NOERROR) {
+    PetscCall(preconditioner_->half(Half::lower, saved, b));
+    if (is_scaled()) PetscCall(VecPointwiseMult(b, b, root_));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,7 +251,10 @@ PetscErrorCode Eisenstat::post_solve(PC pc, Vec b, Vec x) {
   Vec saved = saved_[depth];
   PetscCall(VecCopy(saved, b));
   if (failed_ == PC_NOERROR) {
-    PetscCall(VecCopy(x, saved));
+    if (is_scaled())
+      PetscCall(VecPointwiseMult(saved, root_, x));
+    else
+      PetscCall(VecCopy(x, saved));
     PetscCall(preconditioner_->half(Half::upper, saved, x));
   }
   if (depth == 0) pc->mat = operator_;
@@ -170,7 +263,10 @@ PetscErrorCode Eisenstat::post_solve(PC pc, Vec b, Vec x) {
 
 PetscErrorCode Eisenstat::apply(Vec b, Vec x) const {
   PetscFunctionBegin;
-  PetscCall(VecPointwiseMult(x, scale_, b));
+  if (is_scaled())
+    PetscCall(VecCopy(b, x));
+  else
+    PetscCall(VecPointwiseMult(x, scale_, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,6 +280,7 @@ PetscErrorCode Eisenstat::reset(PC pc) {
   for (Vec& saved : saved_) PetscCall(VecDestroy(&saved));
   PetscCall(VecDestroy(&middle_));
   PetscCall(VecDestroy(&scale_));
+  PetscCall(VecDestroy(&root_));
   PetscCall(VecDestroy(&upper_));
   PetscCall(VecDestroy(&rest_));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -128,7 +128,7 @@ class FactorPreconditioner final : public Preconditioner {
                                });
   }
   PetscErrorCode pivots(Vec e) override { return factor_.pivots(e); }
-  PetscErrorCode set_diagonal(Vec d) override { return factor_.set_diagonal(d); }
+  PetscErrorCode set_diagonal(Vec d, TransformScaling scaling) override { return factor_.set_diagonal(d, scaling); }
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
 

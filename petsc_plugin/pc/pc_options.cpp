@@ -54,6 +54,7 @@ PetscErrorCode check_settings(const Settings& settings) {
   PetscFunctionBegin;
   PetscCall(check_trace(settings.sweeps, settings.type == PC_TASKDAG_JACOBI && is_program(settings.jacobi.form)));
   PetscCall(check_block_jacobi(settings));
+  PetscCall(check_eisenstat(settings));
   PetscCall(check_consolidate(settings));
   PetscCall(check_precision(settings));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -147,10 +147,11 @@ PetscErrorCode make_ready(PC pc) {
   const std::optional<MatFactorError> failure = preconditioner.failure();
   if (failure) PetscCall(share_failure(pc, *failure));
   if (!data_of(pc).settings.eisenstat) PetscFunctionReturn(PETSC_SUCCESS);
+  bool failed = false;
   if (data_of(pc).failed == PC_NOERROR)
-    PetscCall(data_of(pc).eisenstat.set_up(pc, &preconditioner));
-  else
-    PetscCall(data_of(pc).eisenstat.fail(pc, data_of(pc).failed));
+    PetscCall(data_of(pc).eisenstat.set_up(pc, &preconditioner, data_of(pc).settings.eisenstat_scaling, &failed));
+  if (failed) PetscCall(share_failure(pc, MAT_FACTOR_OTHER));
+  if (data_of(pc).failed != PC_NOERROR) PetscCall(data_of(pc).eisenstat.fail(pc, data_of(pc).failed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -226,7 +227,10 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(viewer, "  type: %s\n", type_of(pc).name));
   PetscCall(make_preconditioner(pc));
   if (data_of(pc).settings.eisenstat)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  Eisenstat's trick: the operator is (E + L)^-1 A (E + U)^-1\n"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  Eisenstat's trick: the operator is %s\n",
+                                     data_of(pc).settings.eisenstat_scaling == TransformScaling::symmetric
+                                         ? "E^1/2 (E + L)^-1 A (E + U)^-1 E^1/2"
+                                         : "(E + L)^-1 A (E + U)^-1"));
   PetscCall(data_of(pc).preconditioner->view({viewer, comm_of(pc)}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

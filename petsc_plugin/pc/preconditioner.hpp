@@ -72,8 +72,9 @@ class Preconditioner {
   virtual PetscErrorCode half(Half part, Vec b, Vec x);
   /// E
   virtual PetscErrorCode pivots(Vec e);
-  /// Takes D of the matrix, which Half::transformed needs after each set-up.
-  virtual PetscErrorCode set_diagonal(Vec d);
+  /// Takes D of the matrix, which Half::transformed needs after each set-up. With symmetric scaling that is
+  /// E^½ (E + L)⁻¹ A (E + U)⁻¹ E^½, where scales_by_diagonal() is false.
+  virtual PetscErrorCode set_diagonal(Vec d, TransformScaling scaling);
   /// What goes between the halves is the matrix' diagonal but for a factor (SSOR), not E.
   [[nodiscard]] virtual bool scales_by_diagonal() const { return false; }
 
@@ -91,7 +92,7 @@ inline PetscErrorCode Preconditioner::iterate(Vec /*b*/, Vec /*x*/, PetscInt /*i
 inline PetscErrorCode Preconditioner::half(Half /*part*/, Vec /*b*/, Vec /*x*/) {
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "this type of the preconditioner has no halves");
 }
-inline PetscErrorCode Preconditioner::set_diagonal(Vec /*d*/) {
+inline PetscErrorCode Preconditioner::set_diagonal(Vec /*d*/, TransformScaling /*scaling*/) {
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "this type of the preconditioner has no halves");
 }
 inline PetscErrorCode Preconditioner::pivots(Vec /*e*/) {

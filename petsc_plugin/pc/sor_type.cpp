@@ -88,7 +88,7 @@ class SorPreconditioner final : public Preconditioner, private Bridge {
   }
   PetscErrorCode half(Half part, Vec b, Vec x) override;
   PetscErrorCode pivots(Vec e) override;
-  PetscErrorCode set_diagonal(Vec d) override;
+  PetscErrorCode set_diagonal(Vec d, TransformScaling scaling) override;
   [[nodiscard]] bool scales_by_diagonal() const override { return true; }
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
@@ -276,8 +276,9 @@ PetscErrorCode SorPreconditioner::pivots(Vec e) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SorPreconditioner::set_diagonal(Vec d) {
+PetscErrorCode SorPreconditioner::set_diagonal(Vec d, TransformScaling scaling) {
   PetscFunctionBegin;
+  PetscCheck(scaling == TransformScaling::none, PETSC_COMM_SELF, PETSC_ERR_PLIB, "SOR has no symmetric scaling");
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(with_host_array(
       d, [this](const PetscScalar* array, Stream stream) { sor_->set_diagonal(array, MemorySpace::host, stream); }));

@@ -32,6 +32,7 @@ struct Settings {
   BlockJacobiSettings block_jacobi;
   SorSettings sor;
   bool eisenstat = false;
+  TransformScaling eisenstat_scaling = TransformScaling::none;
   ConsolidateSettings consolidate;
 };
 

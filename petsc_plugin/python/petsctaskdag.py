@@ -39,6 +39,7 @@ _FUNCTIONS = {
     "point_block": ("{}PointBlock", str),
     "precision": ("{}Precision", str),
     "eisenstat": ("{}Eisenstat", bool),
+    "eisenstat_scaling": ("{}EisenstatScaling", str),
     "jacobi_sweeps": ("Jacobi{}Sweeps", int),
     "jacobi_damping": ("Jacobi{}Damping", float),
     "jacobi_weights": ("Jacobi{}Weights", str),

@@ -78,4 +78,10 @@ inline MemorySpace space_of(const CsrPattern& pattern, MemorySpace space) {
   return pattern.rows == 0 ? MemorySpace::host : space;
 }
 
+/// Symmetric scaling takes square roots of pivots.
+[[noreturn]] inline void refuse_pivot(Index row, double pivot) {
+  throw InvalidInput("symmetric scaling needs pivots above 0; that of row " + std::to_string(row) + " is " +
+                     std::to_string(pivot));
+}
+
 }  // namespace taskdag

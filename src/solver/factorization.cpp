@@ -198,7 +198,7 @@ void Factorization::pivots(double* e, MemorySpace space, Stream stream) const {
   impl_->pivots(e, space, stream);
 }
 
-void Factorization::set_diagonal(const double* d, MemorySpace space, Stream stream) {
+void Factorization::set_diagonal(const double* d, MemorySpace space, Stream stream, TransformScaling scaling) {
   require_factor(*impl_);
   impl_->check_space(space);
   require_array(d, impl_->info.rows, "d");
@@ -206,7 +206,7 @@ void Factorization::set_diagonal(const double* d, MemorySpace space, Stream stre
   if (!impl_->one_order) throw InvalidInput("the halves of a factorisation need one order for rows and columns");
   impl_->refuse_capture(stream, "set_diagonal()");
   impl_->has_diagonal = false;
-  with_memory_errors("Eisenstat's trick", info().rows, [&] { impl_->set_diagonal(d, space, stream); });
+  with_memory_errors("Eisenstat's trick", info().rows, [&] { impl_->set_diagonal(d, space, stream, scaling); });
   impl_->has_diagonal = true;
 }
 void Factorization::multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) {

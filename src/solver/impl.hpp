@@ -49,7 +49,7 @@ class Factorization::Impl {
   virtual void solve_upper(const double* b, double* x, MemorySpace space, Stream stream) = 0;
   virtual void multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) = 0;
   virtual void pivots(double* e, MemorySpace space, Stream stream) const = 0;
-  virtual void set_diagonal(const double* d, MemorySpace space, Stream stream) = 0;
+  virtual void set_diagonal(const double* d, MemorySpace space, Stream stream, TransformScaling scaling) = 0;
   virtual void multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) = 0;
   virtual SolveOutcome outcome() = 0;
   virtual SolveOutcome outcome(Stream stream) = 0;

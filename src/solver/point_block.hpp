@@ -21,7 +21,7 @@ class PointBlockFactorization : public Factorization::Impl {
   void solve_upper(const double*, double*, MemorySpace, Stream) final { refuse_halves(); }
   void multiply_upper(const double*, double*, MemorySpace, Stream) final { refuse_halves(); }
   void pivots(double*, MemorySpace, Stream) const final { refuse_halves(); }
-  void set_diagonal(const double*, MemorySpace, Stream) final { refuse_halves(); }
+  void set_diagonal(const double*, MemorySpace, Stream, TransformScaling) final { refuse_halves(); }
   void multiply_transformed(const double*, double*, MemorySpace, Stream) final { refuse_halves(); }
   [[nodiscard]] std::vector<EngineRun> engine_runs() const final { return {}; }
 

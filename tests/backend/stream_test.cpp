@@ -248,12 +248,12 @@ TEST_P(StreamTest, ACapturedApplicationMayBeReplayed) {
 /// Two products of Eisenstat's trick in a row, captured and replayed, have the bits of two that are not captured.
 /// Nothing happens where the schedule cannot be captured.
 void expect_replayed_products(const CsrMatrix& a, const FactorOptions& options, const std::vector<Index>& order,
-                              cudaStream_t s) {
+                              TransformScaling scaling, cudaStream_t s) {
   using Vector = cuda::DeviceArray<double>;
   const Context context = Context::create({.backend = Backend::cuda});
   const auto take = [&](Factorization& f, const std::vector<double>& values) {
     static_cast<void>(f.factor(values.data(), MemorySpace::host, {s}));
-    f.set_diagonal(numbered(a.rows, 7).data(), MemorySpace::host, {s});
+    f.set_diagonal(numbered(a.rows, 7).data(), MemorySpace::host, {s}, scaling);
   };
   Factorization captured(context, a.pattern(), MemorySpace::host, options, order, order);
   Factorization direct(context, a.pattern(), MemorySpace::host, options, order, order);
@@ -300,7 +300,8 @@ TEST_P(StreamTest, ACapturedProductOfEisenstatMayBeReplayed) {
       options.kind = kind;
       options.diagonal_only = true;
       options.schedule = GetParam();
-      expect_replayed_products(c.a, options, {}, stream());
+      for (const TransformScaling scaling : {TransformScaling::none, TransformScaling::symmetric})
+        expect_replayed_products(c.a, options, {}, scaling, stream());
     }
   }
 }
@@ -317,7 +318,8 @@ TEST_F(BlocksStreamTest, ACapturedProductOfEisenstatMayBeReplayed) {
   options.diagonal_only = true;
   options.schedule = SolveSchedule::blocks;
   options.blocks = std::make_shared<const RowBlocks>(std::move(ordering.blocks));
-  expect_replayed_products(a, options, ordering.order, stream());
+  for (const TransformScaling scaling : {TransformScaling::none, TransformScaling::symmetric})
+    expect_replayed_products(a, options, ordering.order, scaling, stream());
 }
 
 class JacobiStreamTest : public test::OnDevice<testing::TestWithParam<JacobiForm>> {};

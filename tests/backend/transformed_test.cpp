@@ -74,6 +74,9 @@ class Tried {
   Tried(Solver& solver, test::DeviceStream* device, MemorySpace space, Stream stream)
       : solver_(solver), device_(device), space_(space), stream_(stream) {}
 
+  void set_symmetric(const std::vector<double>& d) {
+    solver_.set_diagonal(place(d).data(), space_, stream_, TransformScaling::symmetric);
+  }
   void set_diagonal(const std::vector<double>& d) { solver_.set_diagonal(place(d).data(), space_, stream_); }
   std::vector<double> multiply(const std::vector<double>& v) {
     return with(v, [&](const double* in, double* out) { solver_.multiply_transformed(in, out, space_, stream_); });
@@ -174,6 +177,91 @@ TEST_P(TransformedTest, ProductsAreThoseOfTheDefinitionWithEverySchedule) {
       }
     }
   }
+}
+
+/// E^½ (E + L)⁻¹ A (E + U)⁻¹ E^½ v, by the definition.
+std::vector<double> balanced_reference(const CsrMatrix& a, const std::vector<double>& e, std::vector<double> v) {
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] *= std::sqrt(e[i]);
+  std::vector<double> y = reference(a, e, v);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] *= std::sqrt(e[i]);
+  return y;
+}
+
+// Values change in between, and so does the scaling; rows have pivots of very different sizes.
+TEST_P(TransformedTest, SymmetricScalingWithEverySchedule) {
+  CsrMatrix five = make_stencil({.stencil = Stencil::five_point, .nx = 30, .ny = 25});
+  for (Index i = 0; i < five.rows; ++i) {
+    for (std::size_t e = at(five.row_offsets[at(i)]); e < at(five.row_offsets[at(i) + 1]); ++e) {
+      five.values[e] *= std::exp2((i % 11) + (five.col_indices[e] % 11));
+    }
+  }
+  const CsrMatrix dense = symmetric_arrow(300);  // a row in parts
+  const CsrMatrix wide = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 8, .ny = 7, .nz = 6});
+  for (const CsrMatrix& start : {five, dense, wide}) {
+    for (const Index block : {0, 16}) {
+      BlockOrdering ordering;
+      std::shared_ptr<const RowBlocks> blocks;
+      if (block > 0) {
+        ordering = block_multicolour(context(), start.pattern(), MemorySpace::host, {block});
+        blocks = std::make_shared<const RowBlocks>(std::move(ordering.blocks));
+      }
+      for (const SolveSchedule schedule : solve_schedules(GetParam().backend)) {
+        if (schedule == SolveSchedule::blocks && block == 0) continue;
+        for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
+          SCOPED_TRACE(std::to_string(start.rows) + " rows, blocks of " + std::to_string(block) + ", " +
+                       to_string(schedule) + (kind == FactorKind::ic ? ", dic" : ", dilu"));
+          CsrMatrix a = start;
+          FactorOptions options;
+          options.kind = kind;
+          options.diagonal_only = true;
+          options.schedule = schedule;
+          options.blocks = blocks;
+          Factorization f = factorization(a, options, ordering.order, ordering.order);
+          Tried tried(f, device(), space(), stream());
+          const std::vector<double> v = test::right_hand_side(a.rows);
+          for (const double times : {1.0, 3.0}) {
+            for (double& value : a.values) value *= times;
+            ASSERT_TRUE(factor(f, a.values).ok());
+            EXPECT_THROW(tried.multiply(v), InvalidInput);
+            const CsrMatrix renumbered = ordering.order.empty() ? a : test::permuted(a, ordering.order, ordering.order);
+            const std::vector<double> e = to_new(tried.pivots(v.size()), ordering.order);
+            const std::vector<double> right = to_new(v, ordering.order);
+            tried.set_symmetric(diagonal_of(a));
+            for (int again = 0; again < 2; ++again) {
+              EXPECT_LE(
+                  test::difference(to_new(tried.multiply(v), ordering.order), balanced_reference(renumbered, e, right)),
+                  test::kForwardBound);
+            }
+            tried.set_diagonal(diagonal_of(a));
+            EXPECT_LE(test::difference(to_new(tried.multiply(v), ordering.order), reference(renumbered, e, right)),
+                      test::kForwardBound);
+          }
+          EXPECT_EQ(f.outcome(), SolveOutcome::success);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(TransformedTest, SymmetricScalingNeedsPositivePivots) {
+  CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 6, .ny = 5});
+  for (std::size_t e = at(a.row_offsets[7]); e < at(a.row_offsets[8]); ++e) {
+    if (a.col_indices[e] == 7) a.values[e] = -40.0;
+  }
+  FactorOptions options;
+  options.diagonal_only = true;
+  Factorization f = factorization(a, options);
+  ASSERT_TRUE(factor(f, a.values).ok());
+  Tried tried(f, device(), space(), stream());
+  try {
+    tried.set_symmetric(diagonal_of(a));
+    ADD_FAILURE() << "a negative pivot is taken";
+  } catch (const InvalidInput& error) {
+    EXPECT_NE(std::string(error.what()).find("row 7 "), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(tried.multiply(test::right_hand_side(a.rows)), InvalidInput);
+  tried.set_diagonal(diagonal_of(a));
+  EXPECT_NO_THROW(tried.multiply(test::right_hand_side(a.rows)));
 }
 
 TEST_P(TransformedTest, NewValuesNeedTheirDiagonal) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# CG to 1e-6 with DIC and SSOR, with and without Eisenstat's trick, in natural order and by blocks of a colouring, and
-# with PETSc's Jacobi; rows to CSV. The solution has a smooth part ("mean 1", see ksp.sh).
+# CG to 1e-6 with DIC and SSOR, with and without Eisenstat's trick (DIC also with symmetric scaling), in natural order
+# and by blocks of a colouring, and with PETSc's Jacobi; rows to CSV. The solution has a smooth part ("mean 1", see
+# ksp.sh).
 # usage: eisenstat.sh SOLVE PLUGIN CSV
 #   SOLVE, PLUGIN        examples/solve and libpetsctaskdag.so of a build
 #   MAT_TYPE             PETSc's matrix type [aijcusparse]
@@ -8,7 +9,7 @@
 #   SMOKE                anything: small grids, to see that it runs
 # Exit status 1 if a solve fails.
 set -uo pipefail
-[ $# -eq 3 ] || { sed -n '2,9s/^# \?//p' "$0" >&2 && exit 2; }
+[ $# -eq 3 ] || { sed -n '2,10s/^# \?//p' "$0" >&2 && exit 2; }
 solve=$1 plugin=$2 csv=$3
 if [ -n "${SMOKE:-}" ]; then flat=40 cube=10; else flat=1000 cube=100; fi
 # shellcheck source=tests/benchmark/solves.sh
@@ -37,6 +38,8 @@ all() {
       ours=(-pc_type taskdag -pc_taskdag_type "$type" -pc_taskdag_ordering "$order")
       one "$1" "$type" "$order" no "${@:2}" "${ours[@]}"
       one "$1" "$type" "$order" yes "${@:2}" "${ours[@]}" -pc_taskdag_eisenstat
+      [ "$type" = dic ] || continue
+      one "$1" "$type" "$order" scaled "${@:2}" "${ours[@]}" -pc_taskdag_eisenstat -pc_taskdag_eisenstat_scaling symmetric
     done
   done
 }

@@ -279,6 +279,16 @@ std::vector<Call> factor_calls(const Site& site, FactorKind kind, SolveSchedule 
          return f->x.read();
        },
        drop, true});
+  calls.push_back(
+      {"set_diagonal, symmetric", prepare,
+       [f] {
+         f->factorization->set_diagonal(f->b.data(), f->site.space(), f->site.stream(), TransformScaling::symmetric);
+       },
+       [f] {
+         f->factorization->multiply_transformed(f->b.data(), f->x.data(), f->site.space(), f->site.stream());
+         return f->x.read();
+       },
+       drop, true});
   calls.push_back({"growth", prepare, [f] { static_cast<void>(f->growth()); },
                    [f] { return std::vector<double>{f->growth()}; }, drop});
   calls.push_back({"copy_factor", prepare, [f] { static_cast<void>(f->factorization->copy_factor()); },

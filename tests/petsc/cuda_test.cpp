@@ -251,7 +251,7 @@ TEST_F(DeviceData, SorGivesTheIterationsOfPetscOnTheHost) {
 TEST_F(DeviceData, EisenstatsTrickCopiesNothing) {
 #if defined(PETSC_HAVE_DEVICE)
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
-  for (const std::string type : {"dic", "sor"}) {
+  for (const std::string type : {"dic", "sor", "dic -pc_taskdag_eisenstat_scaling symmetric"}) {
     SCOPED_TRACE(type);
     const OwnedMat a = make_matrix(poisson(), MATAIJCUSPARSE);
     const std::string cg = "-ksp_type cg -ksp_norm_type natural -pc_type taskdag -pc_taskdag_ordering natural ";

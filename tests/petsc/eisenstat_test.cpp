@@ -119,6 +119,51 @@ TEST_P(Eisenstat, IsThePlainMethodInTheNaturalNorm) {
   }
 }
 
+TEST_P(Eisenstat, SymmetricScalingChangesNothingInTheNaturalNorm) {
+  const OwnedMat a = make_matrix(poisson());
+  const OwnedVec guess = make_vector(a, 2.0);
+  const Vec start = guess;
+  const std::string cg = "-ksp_type cg -ksp_norm_type natural ";
+  const std::string scaled = " -pc_taskdag_eisenstat_scaling symmetric";
+  for (const std::string type : {"dic", "icc", "dilu", "ilu"}) {
+    SCOPED_TRACE(type);
+    expect_same(solve_with_norms(a, cg + ours(type) + scaled), solve_with_norms(a, cg + plain() + type));
+    expect_same(solve_with_norms(a, cg + ours(type) + scaled, &start),
+                solve_with_norms(a, cg + plain() + type, &start));
+  }
+  for (const std::string order : {"rcm", "taskdag_bmc"}) {
+    SCOPED_TRACE(order);
+    const std::string by = " -pc_taskdag_ordering " + order;
+    expect_same(solve_with_norms(a, cg + ours("dic") + by + scaled), solve_with_norms(a, cg + plain() + "dic" + by));
+  }
+}
+
+TEST_P(Eisenstat, SymmetricScalingIsRefusedInOtherNormsAndForSor) {
+  const OwnedMat a = make_matrix(poisson());
+  const std::string scaled = " -pc_taskdag_eisenstat_scaling symmetric ";
+  for (const std::string ksp : {"-ksp_type cg", "-ksp_type cg -ksp_norm_type unpreconditioned", "-ksp_type gmres"}) {
+    const Solve result = solve(a, ours("dic") + scaled + ksp);
+    EXPECT_EQ(static_cast<int>(result.code), PETSC_ERR_SUP) << ksp;
+    EXPECT_NE(result.message.find("-ksp_norm_type natural"), std::string::npos) << result.message;
+  }
+  const Solve result = solve(a, ours("sor") + scaled + "-ksp_type cg -ksp_norm_type natural");
+  EXPECT_EQ(static_cast<int>(result.code), PETSC_ERR_ARG_INCOMP);
+  EXPECT_NE(result.message.find("not for sor"), std::string::npos) << result.message;
+}
+
+TEST_P(Eisenstat, SymmetricScalingNeedsPositivePivots) {
+  const OwnedMat a = make_matrix(poisson());
+  PETSC_OK(MatScale(a, -1.0));
+  const std::string options =
+      ours("dilu") + "-pc_taskdag_eisenstat_scaling symmetric -ksp_type cg -ksp_norm_type natural ";
+  const Solve quiet = solve(a, options);
+  EXPECT_EQ(static_cast<int>(quiet.code), 0) << quiet.message;
+  EXPECT_EQ(quiet.reason, KSP_DIVERGED_PC_FAILED);
+  const Solve loud = solve(a, options + "-ksp_error_if_not_converged");
+  EXPECT_NE(static_cast<int>(loud.code), 0);
+  EXPECT_NE(loud.message.find("needs pivots above 0; that of row "), std::string::npos) << loud.message;
+}
+
 TEST_P(Eisenstat, SolvesWhereDiluIsNotIlu) {
   const OwnedMat a = make_matrix(block());
   const History trick = solve_with_norms(a, "-ksp_type gmres " + ours("dilu"));
@@ -175,20 +220,24 @@ TEST_P(Eisenstat, AFailureOfTheNumbersIsOneOfTheSolve) {
 
 TEST_P(Eisenstat, NewValuesAreTaken) {
   const OwnedMat a = make_matrix(poisson());
-  const ScopedOptions scope("-ksp_rtol 1e-9 -ksp_type cg " + ours("dic"));
-  OwnedKsp ksp;
-  const OwnedVec b = make_vector(a);
-  const OwnedVec x = make_vector(a);
-  const OwnedVec y = make_vector(a);
-  PETSC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
-  PETSC_OK(KSPSetOperators(ksp, a, a));
-  PETSC_OK(KSPSetFromOptions(ksp));
-  PETSC_OK(KSPSolve(ksp, b, x));
-  PETSC_OK(MatScale(a, 4.0));
-  PETSC_OK(KSPSetOperators(ksp, a, a));
-  PETSC_OK(KSPSolve(ksp, b, y));
-  PETSC_OK(VecScale(y, 4.0));
-  EXPECT_LE(relative_difference(y, x), 1e-7);
+  for (const std::string scaling : {"none", "symmetric"}) {
+    SCOPED_TRACE(scaling);
+    const ScopedOptions scope("-ksp_rtol 1e-9 -ksp_type cg -ksp_norm_type natural " + ours("dic") +
+                              "-pc_taskdag_eisenstat_scaling " + scaling);
+    OwnedKsp ksp;
+    const OwnedVec b = make_vector(a);
+    const OwnedVec x = make_vector(a);
+    const OwnedVec y = make_vector(a);
+    PETSC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
+    PETSC_OK(KSPSetOperators(ksp, a, a));
+    PETSC_OK(KSPSetFromOptions(ksp));
+    PETSC_OK(KSPSolve(ksp, b, x));
+    PETSC_OK(MatScale(a, 4.0));
+    PETSC_OK(KSPSetOperators(ksp, a, a));
+    PETSC_OK(KSPSolve(ksp, b, y));
+    PETSC_OK(VecScale(y, 4.0));
+    EXPECT_LE(relative_difference(y, x), 1e-7);
+  }
 }
 
 }  // namespace

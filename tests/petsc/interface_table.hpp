@@ -127,6 +127,8 @@ inline std::vector<InterfaceRow> interface_table() {
       TASKDAG_ROW("-pc_taskdag_precision", "single", "no_such", Text, PCTaskDAGSetPrecision, PCTaskDAGGetPrecision),
       TASKDAG_ROW("-pc_taskdag_fill", "blocks", "no_such", Text, PCTaskDAGSetFill, PCTaskDAGGetFill),
       TASKDAG_ROW("-pc_taskdag_eisenstat", "true", "", PetscBool, PCTaskDAGSetEisenstat, PCTaskDAGGetEisenstat),
+      TASKDAG_ROW("-pc_taskdag_eisenstat_scaling", "symmetric", "no_such", Text, PCTaskDAGSetEisenstatScaling,
+                  PCTaskDAGGetEisenstatScaling),
       TASKDAG_ROW("-pc_taskdag_jacobi_sweeps", "3", "0", PetscInt, PCTaskDAGJacobiSetSweeps, PCTaskDAGJacobiGetSweeps),
       TASKDAG_ROW("-pc_taskdag_jacobi_damping", "0.7", "0", PetscReal, PCTaskDAGJacobiSetDamping,
                   PCTaskDAGJacobiGetDamping),

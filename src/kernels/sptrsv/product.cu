@@ -18,11 +18,12 @@ struct Result {
   __device__ double operator()(Index i) const { return value[at(index, i)]; }
 };
 
-__global__ void take_factors(Index places, const Index* row, ProductRows rows, double2* factor) {
+__global__ void take_factors(Index places, const Index* row, ProductRows rows, double* middle, double* scale) {
   const auto p = static_cast<Index>(element());
   if (p >= places) return;
   const Index i = row[p];
-  factor[p] = i < 0 ? double2{0.0, 0.0} : double2{rows.middle[i], rows.scale[i]};
+  middle[p] = i < 0 ? 0.0 : rows.middle[i];
+  if (rows.scale != nullptr) scale[p] = i < 0 ? 0.0 : rows.scale[i];
 }
 
 __global__ void find_first(Index places, const Index* row, const Index* result_index, Index* first_index) {
@@ -35,6 +36,10 @@ __global__ void rows_kernel(Index n, const double* e, const double* d, const Ind
   const auto i = static_cast<Index>(element());
   if (i >= n) return;
   const double pivot = e[i];
+  if (scale == nullptr) {
+    middle[i] = 2.0 - d[at(order, i)] / pivot;
+    return;
+  }
   middle[i] = 2.0 * pivot - d[at(order, i)];
   scale[i] = 1.0 / pivot;
 }
@@ -49,7 +54,8 @@ __global__ void sum_kernel(Index n, ProductRows rows, const Index* order, Result
                            int* non_finite) {
   const auto i = static_cast<Index>(element());
   if (i >= n) return;
-  const double value = rows.share * first(i) + rows.scale[i] * second(i);
+  const double scale = rows.scale != nullptr ? rows.scale[i] : 1.0;
+  const double value = rows.share * first(i) + scale * second(i);
   y[at(order, i)] = value;
   if (!isfinite(value)) *non_finite = 1;
 }
@@ -62,7 +68,8 @@ bool ProductOperands::prepare(const Sweep& first, const ProductRows& rows, Index
   const auto size = static_cast<std::size_t>(places);
   if (other) {
     first_ = nullptr;  // until all of it is there
-    if (factor_.size() == 0) factor_ = {size, stream};
+    if (middle_.size() == 0) middle_ = {size, stream};
+    if (rows.scale != nullptr && scale_.size() == 0) scale_ = {size, stream};
     if (first_index_.size() == 0) first_index_ = {size, stream};
   }
   if (places > 0) {
@@ -71,7 +78,8 @@ bool ProductOperands::prepare(const Sweep& first, const ProductRows& rows, Index
                                                                        first_index_.data());
       cuda::check_launch("find_first");
     }
-    take_factors<<<element_blocks(places), kElementBlock, 0, stream>>>(places, row, rows, factor_.data());
+    take_factors<<<element_blocks(places), kElementBlock, 0, stream>>>(places, row, rows, middle_.data(),
+                                                                       scale_.data());
     cuda::check_launch("take_factors");
   }
   first_ = &first;

@@ -14,7 +14,8 @@ namespace taskdag::kernels {
 
 /// What a kernel needs for it. A *place* is what the schedule numbers its rows by.
 struct ProductArguments {
-  const double2* factor = nullptr;     ///< by place: middle, scale
+  const double* middle = nullptr;      ///< by place
+  const double* scale = nullptr;       ///< by place; null: 1
   const Index* first_index = nullptr;  ///< place → entry of `first`
   const double* first = nullptr;       ///< result of the sweep before
   double share = 1.0;
@@ -28,20 +29,23 @@ class ProductOperands {
   /// row: place → row, below 0 where there is none. @returns whether `first` is another one than before
   bool prepare(const Sweep& first, const ProductRows& rows, Index places, const Index* row, cudaStream_t stream);
   [[nodiscard]] ProductArguments arguments(double* y) const {
-    return {factor_.data(), first_index_.data(), first_->result(), share_, y};
+    return {
+        middle_.data(), scale_.size() > 0 ? scale_.data() : nullptr, first_index_.data(), first_->result(), share_, y};
   }
   [[nodiscard]] bool ready() const { return first_ != nullptr; }
   [[nodiscard]] const Index* first_index() const { return first_index_.data(); }
-  [[nodiscard]] std::int64_t bytes() const { return factor_.bytes() + first_index_.bytes(); }
+  [[nodiscard]] std::int64_t bytes() const { return middle_.bytes() + scale_.bytes() + first_index_.bytes(); }
 
  private:
   const Sweep* first_ = nullptr;
   double share_ = 1.0;
-  cuda::DeviceArray<double2> factor_;
+  cuda::DeviceArray<double> middle_;
+  cuda::DeviceArray<double> scale_;  ///< empty: 1
   cuda::DeviceArray<Index> first_index_;
 };
 
-/// middle_i = 2 e_i − d[order ? order[i] : i], scale_i = 1 / e_i; e may be `scale`.
+/// middle_i = 2 e_i − d[order ? order[i] : i], scale_i = 1 / e_i; e may be `scale`. scale null: middle_i / e_i, of a
+/// system that is scaled by E^½ from both sides.
 void product_rows(Index n, const double* e, const double* d, const Index* order, double* middle, double* scale,
                   cudaStream_t stream);
 /// What finish_product() does before its solve: right[o] = v[o] − middle_i · u_i with o = order ? order[i] : i.

@@ -50,7 +50,7 @@ struct ValueProducts {
 /// memory.
 struct ProductRows {
   const double* middle = nullptr;
-  const double* scale = nullptr;
+  const double* scale = nullptr;  ///< null: 1; always so for one sweep, or never
   double share = 1.0;
 };
 

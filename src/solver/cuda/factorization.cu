@@ -377,7 +377,7 @@ void CudaFactorization::replace_sweeps(cudaStream_t s) {
   info.upper_schedule = sweeps_.second.schedule;
   symmetric_ready_ = false;  // scaled_ has gone
   // Sweeps may go between a set_diagonal() and the products that it is for. Where that fails, products are refused.
-  if (!std::exchange(has_diagonal, false)) return;
+  if (scaling_ == TransformScaling::symmetric || !std::exchange(has_diagonal, false)) return;
   const ScratchArray<double> e(static_cast<std::size_t>(info.rows), s);
   kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), nullptr, e.data(), s);
   product_.take_again(sweeps_, given_up_, e.data(), s);
@@ -387,7 +387,7 @@ void CudaFactorization::replace_sweeps(cudaStream_t s) {
 void CudaFactorization::count_bytes() {
   info.bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + row_order_.bytes() + col_order_.bytes() +
                factor_.bytes() + unit_.bytes() + (recurrence_ ? recurrence_->bytes() : 0) + sweeps_.bytes() +
-               transposed_.bytes() + scaled_.bytes() + product_.bytes() + host_values_.bytes();
+               transposed_.bytes() + scaled_.bytes() + product_.bytes() + balanced_.bytes() + host_values_.bytes();
   for (const auto* const pairs : {&given_up_, &given_up_transposed_}) {
     for (const SweepPair& pair : *pairs) info.bytes += pair.bytes();
   }

@@ -43,7 +43,7 @@ class CudaFactorization final : public Factorization::Impl {
   void solve_upper(const double* b, double* x, MemorySpace space, Stream stream) override;
   void multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) override;
   void pivots(double* e, MemorySpace space, Stream stream) const override;
-  void set_diagonal(const double* d, MemorySpace space, Stream stream) override;
+  void set_diagonal(const double* d, MemorySpace space, Stream stream, TransformScaling scaling) override;
   void multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) override;
   SolveOutcome outcome() override;
   SolveOutcome outcome(Stream stream) override;
@@ -60,6 +60,18 @@ class CudaFactorization final : public Factorization::Impl {
     DeviceArray<double> rounded_second;
     [[nodiscard]] std::int64_t bytes() const {
       return (sweeps ? sweeps->bytes() : 0) + rounded.bytes() + rounded_second.bytes();
+    }
+  };
+
+  /// Of Eisenstat's trick with symmetric scaling: the sweeps are those of I + L̃ and I + Ũ.
+  struct Balanced {
+    SweepPair sweeps;
+    std::vector<SweepPair> given_up;
+    SweepProduct product;
+    [[nodiscard]] std::int64_t bytes() const {
+      std::int64_t bytes = sweeps.bytes() + product.bytes();
+      for (const SweepPair& pair : given_up) bytes += pair.bytes();
+      return bytes;
     }
   };
 
@@ -116,6 +128,12 @@ class CudaFactorization final : public Factorization::Impl {
   void keep_rows_if_needed(cudaStream_t s);
   [[nodiscard]] bool rewrites_rows() const { return sweeps_.rewrites_rows() || transposed_.rewrites_rows(); }
 
+  // Eisenstat's trick.
+  /// e: E by row, d: D in the user's numbering, both on the device.
+  void take_balanced(const double* e, const double* d, cudaStream_t s);
+  /// Gives schedules that rewrite rows up where they would lose too much with these entries.
+  void keep_balanced_rows_if_needed(const double* entries, cudaStream_t s);
+
   // Application.
   /// Uᵀ and Lᵀ, made when they are first asked for, with the values of the last factor.
   [[nodiscard]] SweepPair make_transposed(cudaStream_t s) const;
@@ -158,6 +176,8 @@ class CudaFactorization final : public Factorization::Impl {
   DeviceArray<double> scaled_;                        ///< right-hand side of the second sweep alone
   bool symmetric_ready_ = false;
   SweepProduct product_;
+  Balanced balanced_;                                  ///< from the first set_diagonal() with symmetric scaling on
+  TransformScaling scaling_ = TransformScaling::none;  ///< of the last set_diagonal()
   Many many_;
   Many many_transposed_;
   std::vector<Many> given_up_many_;    ///< captured, of another precision

@@ -47,7 +47,45 @@ void CudaFactorization::multiply_upper(const double* x, double* y, MemorySpace s
   });
 }
 
-void CudaFactorization::set_diagonal(const double* d, MemorySpace space, Stream stream) {
+namespace {
+
+/// Both have unit diagonals.
+void load_balanced(const SweepPair& sweeps, const double* entries, cudaStream_t s) {
+  kernels::GatherBatch together;
+  for (const ChosenSweep* const sweep : {&sweeps.first, &sweeps.second}) {
+    if (!(*sweep)->gather_values(together, entries, nullptr, s)) (*sweep)->load_values(entries, nullptr, s);
+  }
+  together.run(s);
+}
+
+}  // namespace
+
+void CudaFactorization::take_balanced(const double* e, const double* d, cudaStream_t s) {
+  const Index bad = kernels::find_not_positive(info.rows, factor_, s);
+  if (bad >= 0) refuse_pivot(row_order_.size() > 0 ? fetch(row_order_.data() + bad, s) : bad, fetch(e + bad, s));
+  const ScratchArray<double> entries(static_cast<std::size_t>(pattern_.entries), s);
+  kernels::balance(pattern_.pattern(), factor_, entries.data(), s);
+  if (!balanced_.sweeps.first.sweep) balanced_.sweeps = make_sweeps(s);
+  load_balanced(balanced_.sweeps, entries.data(), s);
+  for (const SweepPair& pair : balanced_.given_up) load_balanced(pair, entries.data(), s);
+  if (balanced_.sweeps.rewrites_rows()) keep_balanced_rows_if_needed(entries.data(), s);
+  balanced_.product.take(balanced_.sweeps, balanced_.given_up, {info.rows, row_order_.data(), 1.0, true}, e, d, s);
+}
+
+void CudaFactorization::keep_balanced_rows_if_needed(const double* entries, cudaStream_t s) {
+  const ScratchArray<double> most(1, s);
+  check(cudaMemsetAsync(most.data(), 0, sizeof(double), s), "clearing a number");
+  balanced_.sweeps.first->measure_loss(entries, nullptr, most.data(), s);
+  balanced_.sweeps.second->measure_loss(entries, nullptr, most.data(), s);
+  if (!loses_too_much(fetch(most.data(), s))) return;
+  request_.keep_rows = true;
+  SweepPair keeping = make_sweeps(s);
+  load_balanced(keeping, entries, s);
+  std::swap(balanced_.sweeps, keeping);
+  if (order_.captured()) balanced_.given_up.push_back(std::move(keeping));  // graphs of them go on
+}
+
+void CudaFactorization::set_diagonal(const double* d, MemorySpace space, Stream stream, TransformScaling scaling) {
   const DeviceGuard guard(device_);
   const cudaStream_t s = native(stream);
   StreamOrder::Call call(order_, s);
@@ -59,7 +97,12 @@ void CudaFactorization::set_diagonal(const double* d, MemorySpace space, Stream 
   }
   const ScratchArray<double> e(rows, s);
   kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), nullptr, e.data(), s);
-  product_.take(sweeps_, given_up_, {info.rows, row_order_.data(), 1.0}, e.data(), d, s);
+  if (scaling == TransformScaling::symmetric) {
+    take_balanced(e.data(), d, s);
+  } else {
+    product_.take(sweeps_, given_up_, {info.rows, row_order_.data(), 1.0}, e.data(), d, s);
+  }
+  scaling_ = scaling;
   count_bytes();
   synchronize(s);
   call.waited();
@@ -67,7 +110,11 @@ void CudaFactorization::set_diagonal(const double* d, MemorySpace space, Stream 
 
 void CudaFactorization::multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) {
   with_vectors(v, y, space, stream, [&](const double* from, double* to, cudaStream_t s) {
-    product_.run(sweeps_, from, to, flag_.data(), s);
+    if (scaling_ == TransformScaling::symmetric) {
+      balanced_.product.run(balanced_.sweeps, from, to, flag_.data(), s);
+    } else {
+      product_.run(sweeps_, from, to, flag_.data(), s);
+    }
   });
 }
 

@@ -20,6 +20,7 @@ class SweepProduct {
     Index rows = 0;
     const Index* order = nullptr;  ///< row → entry of the user's vectors; null: the same
     double share = 1.0;            ///< the second sweep solves with (E + U) · share
+    bool scaled = false;           ///< the sweeps are those of a system scaled by E^½ from both sides: E = I in them
   };
 
   /// For each change of values. pivots: E, by row; diagonal: D, in the user's numbering; device memory. given_up: other
@@ -49,10 +50,10 @@ class SweepProduct {
     const ScratchArray<double> scratch_scale(keeps ? 0 : size, s);
     double* const middle = keeps ? middle_.data() : scratch_middle.data();
     double* const scale = keeps ? scale_.data() : scratch_scale.data();
-    kernels::product_rows(rows.rows, pivots, diagonal, rows.order, middle, scale, s);
-    sweeps.first->prepare_product(*sweeps.second.sweep, {middle, scale, rows.share}, s);
-    for (const SweepPair& pair : given_up)
-      pair.first->prepare_product(*pair.second.sweep, {middle, scale, rows.share}, s);
+    kernels::product_rows(rows.rows, pivots, diagonal, rows.order, middle, rows.scaled ? nullptr : scale, s);
+    const kernels::ProductRows taken{middle, rows.scaled ? nullptr : scale, rows.share};
+    sweeps.first->prepare_product(*sweeps.second.sweep, taken, s);
+    for (const SweepPair& pair : given_up) pair.first->prepare_product(*pair.second.sweep, taken, s);
   }
 
   /// For sweeps that have taken the place of others, with the diagonal of the last take().
@@ -80,7 +81,9 @@ class SweepProduct {
   }
 
  private:
-  [[nodiscard]] kernels::ProductRows known_rows() const { return {middle_.data(), scale_.data(), rows_.share}; }
+  [[nodiscard]] kernels::ProductRows known_rows() const {
+    return {middle_.data(), rows_.scaled ? nullptr : scale_.data(), rows_.share};
+  }
 
   Rows rows_;
   DeviceArray<double> diagonal_;  ///< D, in the user's numbering

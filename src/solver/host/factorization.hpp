@@ -2,6 +2,7 @@
 /// What the incomplete factorisations on host threads have in common.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,8 +45,14 @@ class HostFactorization : public Factorization::Impl {
     const double* const pivot = factor_pivots();
     for (Index i = 0; i < info.rows; ++i) e[at(row_order_, i)] = pivot[i];
   }
-  void set_diagonal(const double* d, MemorySpace, Stream) final {
+  void set_diagonal(const double* d, MemorySpace, Stream, TransformScaling scaling) final {
     const std::size_t rows = taskdag::at(info.rows);
+    root_.resize(scaling == TransformScaling::symmetric ? rows : 0);
+    for (std::size_t i = 0; i < root_.size(); ++i) {
+      const auto row = static_cast<Index>(i);
+      if (!(pivot(row) > 0.0)) refuse_pivot(at(row_order_, row), pivot(row));
+      root_[i] = std::sqrt(pivot(row));
+    }
     middle_.resize(rows);
     lower_work_.resize(rows);
     for (Index i = 0; i < info.rows; ++i) middle_[taskdag::at(i)] = 2.0 * pivot(i) - d[at(row_order_, i)];
@@ -118,12 +125,15 @@ class HostFactorization : public Factorization::Impl {
                const Pivot& pivot, const double* v, double* y) {
     double* const u = work_.get();
     const double* const middle = middle_.data();
+    const double* const root = root_.empty() ? nullptr : root_.data();
+    const auto scaled = [root](Index i, double value) { return root != nullptr ? root[i] * value : value; };
+    const auto right = [&](Index i) { return scaled(i, v[at(row_order_, i)]); };
     finite_ &= upper.run(
-        u, [&](Index i) { return scale(i, v[at(row_order_, i)]); }, pivot, [](Index, double) {});
+        u, [&](Index i) { return scale(i, right(i)); }, pivot, [](Index, double) {});
     finite_ &= lower.run(
-        lower_work_.data(), [&](Index i) { return v[at(row_order_, i)] - middle[i] * u[i]; },
+        lower_work_.data(), [&](Index i) { return right(i) - middle[i] * u[i]; },
         [](Index, double value) { return value; },
-        [&](Index i, double value) { y[at(row_order_, i)] = u[i] + inverse[i] * value; });
+        [&](Index i, double value) { y[at(row_order_, i)] = scaled(i, u[i] + inverse[i] * value); });
   }
 
   /// x = (second ∘ first) b, where x_i of either sweep is scaled by its pivot function.
@@ -198,6 +208,7 @@ class HostFactorization : public Factorization::Impl {
   std::vector<double> columns_work_;  // from the first application to several columns on
   std::vector<double> middle_;        // 2 E − D by row, from the first set_diagonal() on; so is the next
   std::vector<double> lower_work_;
+  std::vector<double> root_;  // E^½ by row, of symmetric scaling
   bool finite_ = true;
 };
 

@@ -104,6 +104,11 @@ double diagonal_dominance(const DevicePattern& pattern, const double* values, co
 /// unit[e] = entries[e] · inverse_pivots[row of e]: D·U to U. Asynchronous.
 void scale_to_unit(const DevicePattern& upper, const Factor& factor, double* unit, cudaStream_t stream);
 
+/// Entries of L̃ = E^−½ L E^−½ and Ũ likewise, E being the pivots, all above 0. Asynchronous.
+void balance(const DevicePattern& pattern, const Factor& factor, double* out, cudaStream_t stream);
+/// The first row whose pivot is not above 0, or −1. Synchronises `stream`.
+Index find_not_positive(Index rows, const Factor& factor, cudaStream_t stream);
+
 /// The first row with an entry that does not fit. unit: of scale_to_unit(). Synchronises `stream`.
 FoundLoss find_precision_loss(const DevicePattern& pattern, const Factor& factor, const double* unit,
                               cudaStream_t stream);

@@ -72,7 +72,44 @@ __global__ void round_kernel(DevicePattern pattern, const double* entries, const
   }
 }
 
+__global__ void balance_kernel(DevicePattern pattern, const double* entries, const double* inverse_pivots,
+                               double* out) {
+  const auto row = static_cast<Index>(element() / kWarpSize);
+  if (row >= pattern.rows) return;
+  const double root = sqrt(inverse_pivots[row]);
+  for (Offset e = pattern.row_offsets[row] + static_cast<Offset>(threadIdx.x) % kWarpSize;
+       e < pattern.row_offsets[row + 1]; e += kWarpSize) {
+    const Index column = pattern.col_indices[e];
+    const double other = sqrt(inverse_pivots[column]);
+    // What stands below the diagonal has been divided by the pivot of its column.
+    out[e] = column < row ? entries[e] * root / other : entries[e] * root * other;
+  }
+}
+
+__global__ void not_positive_kernel(Index rows, const double* inverse_pivots, int* first) {
+  const auto row = static_cast<Index>(element());
+  if (row < rows && !(inverse_pivots[row] > 0.0)) atomicMin(first, row);
+}
+
 }  // namespace
+
+void balance(const DevicePattern& pattern, const Factor& factor, double* out, cudaStream_t stream) {
+  if (pattern.rows == 0) return;
+  balance_kernel<<<element_blocks(std::int64_t{pattern.rows} * kWarpSize), kElementBlock, 0, stream>>>(
+      pattern, factor.entries(), factor.inverse_pivots(), out);
+  cuda::check_launch("balance_kernel");
+}
+
+Index find_not_positive(Index rows, const Factor& factor, cudaStream_t stream) {
+  if (rows == 0) return -1;
+  const int none = rows;
+  const ScratchArray<int> first(1, stream);
+  cuda::copy_to_device(first.data(), &none, 1, stream);
+  not_positive_kernel<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, factor.inverse_pivots(), first.data());
+  cuda::check_launch("not_positive_kernel");
+  const int found = cuda::fetch(first.data(), stream);
+  return found == none ? -1 : found;
+}
 
 double diagonal_dominance(const DevicePattern& pattern, const double* values, const Offset* source,
                           cudaStream_t stream) {

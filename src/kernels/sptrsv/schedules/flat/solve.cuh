@@ -90,19 +90,22 @@ class Published {
 /// What a row of a solve that ends a product needs besides. Made of what never changes; read_right() needs the sweep
 /// before.
 struct ProductRow {
-  double2 factor{};
+  double middle = 0.0;
+  double scale = 1.0;
   Index first_entry = -1;
   double u = 0.0;
 
   ProductRow() = default;
   __device__ ProductRow(const ProductArguments& a, Index position)
-      : factor(__ldg(a.factor + position)), first_entry(__ldg(a.first_index + position)) {}
+      : middle(__ldg(a.middle + position)),
+        scale(a.scale != nullptr ? __ldg(a.scale + position) : 1.0),
+        first_entry(__ldg(a.first_index + position)) {}
   /// The right-hand side; v: its entry.
   __device__ double read_right(const ProductArguments& a, const double* v) {
     u = a.share * a.first[first_entry];
-    return *v - factor.x * u;
+    return *v - middle * u;
   }
-  [[nodiscard]] __device__ double sum(double result) const { return u + factor.y * result; }
+  [[nodiscard]] __device__ double sum(double result) const { return u + scale * result; }
 };
 struct NoProduct {};
 

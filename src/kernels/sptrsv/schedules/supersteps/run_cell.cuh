@@ -139,7 +139,7 @@ __device__ void fetch_product_rhs(const CellArguments& a, const ProductArguments
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
     const Index place = cell.first + r;
     const double u = product.share * __ldcg(product.first + product.first_index[place]);
-    to.x[r] = a.rhs[a.rhs_index[place]] - product.factor[place].x * u;
+    to.x[r] = a.rhs[a.rhs_index[place]] - product.middle[place] * u;
   }
 }
 
@@ -394,7 +394,8 @@ __device__ void write_product(const CellArguments& a, const ProductArguments& pr
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
     const Index place = cell.first + r;
     const double u = product.share * __ldcg(product.first + product.first_index[place]);
-    const double value = u + product.factor[place].y * shared.x[r];
+    const double scale = product.scale != nullptr ? product.scale[place] : 1.0;
+    const double value = u + scale * shared.x[r];
     bad = bad || !isfinite(value);
     product.y[a.rhs_index[place]] = value;
   }
