@@ -13,6 +13,7 @@ PetscErrorCode register_events() {
   PetscFunctionBegin;
   Events& e = events();
   PetscCall(PetscClassIdRegister("TaskDAG", &e.class_id));
+  PetscCall(PetscLogEventRegister("TaskDAGOrdering", e.class_id, &e.ordering));
   PetscCall(PetscLogEventRegister("TaskDAGSymbolic", e.class_id, &e.symbolic));
   PetscCall(PetscLogEventRegister("TaskDAGNumeric", e.class_id, &e.numeric));
   PetscCall(PetscLogEventRegister("TaskDAGGrowth", e.class_id, &e.growth));

@@ -8,6 +8,7 @@ namespace taskdag::petsc {
 
 struct Events {
   PetscClassId class_id = 0;
+  PetscLogEvent ordering = 0;  ///< TaskDAGOrdering: choosing and finding the order of the rows
   PetscLogEvent symbolic = 0;  ///< TaskDAGSymbolic: pattern analysis
   PetscLogEvent numeric = 0;   ///< TaskDAGNumeric: factorisation, or taking new values
   PetscLogEvent growth = 0;    ///< TaskDAGGrowth: inside that, measuring the growth of a factor

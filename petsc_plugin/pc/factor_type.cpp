@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "boundary.hpp"
+#include "events.hpp"
 #include "matfactor/factor_bridge.hpp"
 #include "matfactor/factor_options.hpp"
 #include "option_checks.hpp"
@@ -180,6 +181,8 @@ PetscErrorCode FactorPreconditioner::order(Mat matrix) {
     PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
     if (ordered == rows) PetscFunctionReturn(PETSC_SUCCESS);
   }
+  EventScope event;
+  PetscCall(event.begin(events().ordering, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(ISDestroy(&row_));
   PetscCall(ISDestroy(&col_));
   if (own().ordering == ordering_auto)

@@ -119,6 +119,8 @@ PetscErrorCode SorPreconditioner::order(Mat matrix) {
   // Another order of the rows is another preconditioner: automatic is the matrix' own, as PETSc's.
   PetscCall(guarded([&] { ordering_ = wanted == ordering_auto ? MATORDERINGNATURAL : wanted; }));
   if (ordering_ == MATORDERINGNATURAL) PetscFunctionReturn(PETSC_SUCCESS);
+  EventScope event;
+  PetscCall(event.begin(events().ordering, reinterpret_cast<PetscObject>(matrix)));
   IS col = nullptr;
   PetscBool equal = PETSC_FALSE;
   PetscCall(make_ordering(matrix, ordering_, settings_.factor.block_size, settings_.backend, &row_, &col));

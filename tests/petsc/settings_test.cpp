@@ -1,6 +1,7 @@
 // Setters, views and the choice of a backend.
 #include <array>
 #include <bit>
+#include <vector>
 
 #include "support.hpp"
 
@@ -127,6 +128,28 @@ TEST(Setters, ReplaceOptionsAndSetup) {
   PETSC_OK(PCReset(pc));
   PETSC_OK(PCSetOperators(pc, a, a));
   PETSC_OK(PCSetUp(pc));
+}
+
+TEST(Events, EachPhaseOfASetUpHasItsLine) {
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 9, .nz = 1}));
+  const std::array phases{"TaskDAGOrdering", "TaskDAGSymbolic", "TaskDAGNumeric", "TaskDAGGrowth"};
+  for (const char* options : {"-pc_type taskdag -pc_taskdag_backend host",
+                              "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_ordering taskdag_rcm"}) {
+    std::vector<int> before;
+    before.reserve(phases.size());
+    for (const char* phase : phases) before.push_back(event_count(phase));
+    const OwnedPc pc = make_pc(a, options);
+    for (std::size_t k = 0; k < phases.size(); ++k) {
+      EXPECT_EQ(event_count(phases[k]), before[k] + 1) << phases[k] << " of " << options;
+    }
+    PETSC_OK(MatScale(a, 2.0));
+    PETSC_OK(PCSetUp(pc));
+    EXPECT_EQ(event_count(phases[0]), before[0] + 1) << "new values with the same pattern";
+    EXPECT_EQ(event_count(phases[2]), before[2] + 2);
+  }
+  const int ordering = event_count(phases[0]);
+  const OwnedPc sor = make_pc(a, "-pc_type taskdag -pc_taskdag_type sor -pc_taskdag_ordering taskdag_color");
+  EXPECT_EQ(event_count(phases[0]), ordering + 1);
 }
 
 TEST(Setters, OfWhatIsSetAlreadyForgetNothing) {
