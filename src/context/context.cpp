@@ -32,11 +32,9 @@ std::shared_ptr<Context::State> make_state(const ContextOptions& options) {
     if (probe_devices().devices == 0) throw DeviceError("the CUDA backend is not usable: " + probe_devices().message);
     state->backend = Backend::cuda;
     state->device = cuda::open_device(options.device);
-    state->device_name = cuda::device_name(state->device);
   } else {
     const int threads = options.threads == 0 ? host::available_threads() : options.threads;
     state->pool = start_threads(threads);
-    state->device_name = std::to_string(threads) + (threads == 1 ? " host thread" : " host threads");
   }
   return state;
 }
@@ -46,7 +44,6 @@ std::shared_ptr<Context::State> make_state(const ContextOptions& options) {
 Context Context::State::borrowing(host::ThreadPool& pool) {
   auto state = std::make_shared<State>();
   state->reason = "borrowed";
-  state->device_name = std::to_string(pool.threads()) + " host threads";
   state->pool = std::shared_ptr<host::ThreadPool>(std::shared_ptr<void>(), &pool);
   return Context(std::move(state));
 }
@@ -84,6 +81,9 @@ Backend Context::backend() const { return state_->backend; }
 const std::string& Context::reason() const { return state_->reason; }
 int Context::threads() const { return state_->pool ? state_->pool->threads() : 1; }
 int Context::device() const { return state_->device; }
-std::string Context::device_name() const { return state_->device_name; }
+std::string Context::device_name() const {
+  if (backend() == Backend::cuda) return cuda::device_name(device());
+  return std::to_string(threads()) + (threads() == 1 ? " host thread" : " host threads");
+}
 
 }  // namespace taskdag

@@ -13,7 +13,6 @@ namespace taskdag {
 struct Context::State {
   Backend backend = Backend::host;
   std::string reason;
-  std::string device_name;
   int device = -1;
   std::shared_ptr<host::ThreadPool> pool;  // host backend only
 

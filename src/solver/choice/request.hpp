@@ -31,7 +31,7 @@ struct ScheduleRequest {
   SolveSchedule schedule = SolveSchedule::automatic;
   bool tune = false;               ///< this and the file count for automatic only
   std::string tune_file;           ///< empty: none
-  std::string device;              ///< name of what runs the sweep
+  std::string device;              ///< with a tune file: name of what runs the sweep
   engine::StaticOptions run = {};  ///< of the schedule engine
   bool keep_rows = false;  ///< take no schedule that rewrites rows, even if one is named or the fastest in trials
   Precision precision = Precision::in_double;  ///< that the sweep is made in: never automatic
@@ -46,7 +46,13 @@ inline void ask_for_single(ScheduleRequest& request) {
 /// The request in an options structure.
 template <class Options>
 ScheduleRequest request_of(const Options& options, const Context& context) {
-  return {context.backend(), options.schedule, options.tune, options.tune_file, context.device_name(), options.run};
+  // Only a tune file is asked by the device's name, which takes time to find out.
+  return {context.backend(),
+          options.schedule,
+          options.tune,
+          options.tune_file,
+          options.tune_file.empty() ? std::string() : context.device_name(),
+          options.run};
 }
 
 /// What trials have found to be the fastest.
