@@ -67,7 +67,7 @@ class Case {
   test::DeviceTriangle lower_;
   cuda::DeviceArray<double> entries_;
   cuda::DeviceArray<double> inverse_pivots_;
-  cuda::PinnedArray<kernels::FactorReport> report_{1};
+  cuda::PinnedValue<kernels::FactorReport> report_;
 };
 
 TEST_F(RecurrenceSweepsTest, TheSweepTakesProductsAndValuesInTurn) {

@@ -1,5 +1,6 @@
 #include <array>
 #include <mutex>
+#include <vector>
 
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/memory.hpp"
@@ -65,6 +66,42 @@ cudaError_t allocate_outside_of_capture(void** pointer, std::size_t bytes, cudaM
   const UniqueStream side;
   const cudaError_t error = cudaMallocFromPoolAsync(pointer, bytes, pool, side.get());
   return error == cudaSuccess ? cudaStreamSynchronize(side.get()) : error;
+}
+
+/// Small pieces of page-locked memory: taking some from the system takes longer than a small set-up does otherwise, and
+/// giving it back waits for the device. Made once and never given back, as the pool is.
+class PinnedPieces {
+ public:
+  void* take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) add_slab();
+    void* const piece = free_.back();
+    free_.pop_back();
+    return piece;
+  }
+  void give_back(void* piece) noexcept {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(piece);  // there is room for all pieces
+  }
+
+ private:
+  static constexpr std::size_t kPiecesTogether = 64;
+
+  void add_slab() {
+    free_.reserve(pieces_ + kPiecesTogether);
+    char* const slab = static_cast<char*>(allocate_pinned(kPiecesTogether * kPinnedPiece));
+    pieces_ += kPiecesTogether;
+    for (std::size_t k = 0; k < kPiecesTogether; ++k) free_.push_back(slab + k * kPinnedPiece);
+  }
+
+  std::mutex mutex_;
+  std::size_t pieces_ = 0;
+  std::vector<void*> free_;
+};
+
+PinnedPieces& pinned_pieces() {
+  static PinnedPieces& pieces = *new PinnedPieces;  // outlives all owners, whenever they go
+  return pieces;
 }
 
 }  // namespace
@@ -140,6 +177,12 @@ void* allocate_pinned(std::size_t bytes) {
 
 void free_pinned(void* pointer) noexcept {
   if (pointer) static_cast<void>(cudaFreeHost(pointer));
+}
+
+void* take_pinned_piece() { return pinned_pieces().take(); }
+
+void return_pinned_piece(void* piece) noexcept {
+  if (piece) pinned_pieces().give_back(piece);
 }
 
 }  // namespace taskdag::cuda

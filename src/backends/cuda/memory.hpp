@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,12 @@ class Closing {
 
 void* allocate_pinned(std::size_t bytes);
 void free_pinned(void* pointer) noexcept;
+
+inline constexpr std::size_t kPinnedPiece = 64;
+/// kPinnedPiece bytes of page-locked host memory, out of what the process keeps for that. @throws OutOfMemory
+void* take_pinned_piece();
+/// Whoever takes it next has it at once: the device must be done with it.
+void return_pinned_piece(void* piece) noexcept;
 
 /// An uninitialised array in device memory, kept between calls. Freed synchronously, on the device that it was made on.
 template <class T>
@@ -133,6 +140,24 @@ class PinnedArray {
  private:
   T* data_ = nullptr;
   std::size_t size_ = 0;
+};
+
+/// A value in page-locked host memory that the device writes. Uninitialised. Goes when the device is done with it.
+template <class T>
+class PinnedValue {
+ public:
+  static_assert(sizeof(T) <= kPinnedPiece && std::is_trivially_copyable_v<T>);
+  PinnedValue() : data_(static_cast<T*>(take_pinned_piece())) {}
+  PinnedValue(PinnedValue&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+  PinnedValue& operator=(PinnedValue&& other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  ~PinnedValue() { return_pinned_piece(data_); }
+  [[nodiscard]] T* data() const { return data_; }
+
+ private:
+  T* data_;
 };
 
 /// Copies, asynchronous on `stream` (pageable host memory: staged by the runtime, the call may block).

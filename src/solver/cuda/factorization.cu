@@ -183,9 +183,9 @@ void CudaFactorization::analyse_ilu(cudaStream_t s) {
   }
   const DevicePattern p = pattern_.pattern();
   const AnalysedTriangle forward(p, Triangle::lower, s);
-  factor_ = kernels::Factor(
-      kernels::Elimination::ilu(p, diagonal_.data(), options_.diagonal_only, forward.levels, source(), s),
-      FactorKind::ilu, p.entries, factor_run(), s);
+  factor_ = kernels::Factor(kernels::Elimination::ilu(p, diagonal_.data(), options_.diagonal_only, forward.levels,
+                                                      source(), lists_first(), s),
+                            FactorKind::ilu, p.entries, factor_run(), s);
   settle_precision(forward);
   if (single()) unit_ = {static_cast<std::size_t>(p.entries), s};
   sweeps_ = make_sweeps(forward, nullptr, s);
@@ -220,11 +220,28 @@ void CudaFactorization::analyse_ic(cudaStream_t s) {
   const DevicePattern p = pattern_.pattern();
   const DeviceCsr above = kernels::transpose_pattern(p, s);
   const AnalysedTriangle forward(above.pattern(), Triangle::lower, s);
-  factor_ = kernels::Factor(kernels::Elimination::ic(p, above, options_.diagonal_only, forward.levels, source(), s),
-                            FactorKind::ic, p.entries, factor_run(), s);
+  factor_ = kernels::Factor(
+      kernels::Elimination::ic(p, above, options_.diagonal_only, forward.levels, source(), lists_first(), s),
+      FactorKind::ic, p.entries, factor_run(), s);
   unit_ = {static_cast<std::size_t>(p.entries), s};
   settle_precision(forward);
   sweeps_ = make_sweeps(forward, above.source.data(), s);
+}
+
+void CudaFactorization::make_lists(cudaStream_t s) {
+  const DevicePattern p = pattern_.pattern();
+  constexpr auto always = kernels::MakeLists::always;
+  const auto levels_of = [s](const DevicePattern& pattern) {
+    return kernels::compute_levels(pattern, kernels::find_triangle(pattern, Triangle::lower, s), Triangle::lower, s);
+  };
+  if (options_.kind == FactorKind::ilu) {
+    factor_.take_lists(
+        kernels::Elimination::ilu(p, diagonal_.data(), options_.diagonal_only, levels_of(p), source(), always, s), s);
+    return;
+  }
+  const DeviceCsr above = kernels::transpose_pattern(p, s);
+  factor_.take_lists(
+      kernels::Elimination::ic(p, above, options_.diagonal_only, levels_of(above.pattern()), source(), always, s), s);
 }
 
 FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStream_t s) {
@@ -275,6 +292,7 @@ void CudaFactorization::attempt(const kernels::FactorInput& input, const kernels
       return;
     }
   }
+  if (!factor_.listed()) make_lists(s);
   factor_.attempt(input, rule, s);
   scale_to_unit(s);
   load_sweeps(s);

@@ -97,6 +97,14 @@ class CudaFactorization final : public Factorization::Impl {
   [[nodiscard]] bool uses_recurrence() const {
     return factor_.only_diagonal_changes() && options_.factor_schedule == FactorSchedule::automatic;
   }
+  /// Lists are not needed at once where a recurrence may take their place.
+  [[nodiscard]] kernels::MakeLists lists_first() const {
+    const bool recurrence =
+        options_.factor_schedule == FactorSchedule::automatic && options_.shift != ShiftType::inblocks;
+    return recurrence ? kernels::MakeLists::where_updates : kernels::MakeLists::always;
+  }
+  /// The lists, where there are none yet. Synchronises.
+  void make_lists(cudaStream_t s);
   /// How the factorisation's program is run; nothing: it is none.
   [[nodiscard]] std::optional<engine::StaticOptions> factor_run() const {
     if (options_.factor_schedule == FactorSchedule::engine) return options_.run;
@@ -180,9 +188,9 @@ class CudaFactorization final : public Factorization::Impl {
   TransformScaling scaling_ = TransformScaling::none;  ///< of the last set_diagonal()
   Many many_;
   Many many_transposed_;
-  std::vector<Many> given_up_many_;    ///< captured, of another precision
-  DeviceArray<double> loss_;           ///< where schedules rewrite rows: what they may lose
-  PinnedArray<double> loss_found_{1};  ///< its copy
+  std::vector<Many> given_up_many_;  ///< captured, of another precision
+  DeviceArray<double> loss_;         ///< where schedules rewrite rows: what they may lose
+  PinnedValue<double> loss_found_;   ///< its copy
   DeviceArray<double> host_values_;
   CudaFlag flag_;
   CudaStaging staging_;

@@ -38,10 +38,27 @@ void find_widest(Index rows, const EliminationRow* row, Index* widest, cudaStrea
   cuda::check_launch("widest_form");
 }
 
+__global__ void find_updates(Index rows, const std::int64_t* updates, int* any) {
+  const auto row = static_cast<Index>(element());
+  const bool mine = row < rows && updates[row] != 0;
+  if (__any_sync(kFullWarp, mine) && threadIdx.x % kWarpSize == 0) *any = 1;
+}
+
+/// Whether any row has updates. Synchronises `stream`.
+bool has_updates(Index rows, const std::int64_t* updates, cudaStream_t stream) {
+  ScratchArray<int> any(1, stream);
+  cuda::check(cudaMemsetAsync(any.data(), 0, sizeof(int), stream), "resetting a flag");
+  find_updates<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, updates, any.data());
+  cuda::check_launch("find_updates");
+  return cuda::fetch(any.data(), stream) != 0;
+}
+
 }  // namespace
 
 template <class Pattern>
-Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Offset* source, cudaStream_t stream) {
+Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Offset* source, MakeLists which,
+                         cudaStream_t stream)
+    : row_count_(view.pattern.rows) {
   const DevicePattern& pattern = view.pattern;
   const auto rows = static_cast<std::size_t>(pattern.rows);
   const auto entries = static_cast<std::size_t>(pattern.entries);
@@ -60,6 +77,11 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
   const RowCounts counts{counted_updates.data(), counted_changed.data()};
   count_updates<<<warp_each, kElementBlock, 0, stream>>>(view, slots_.data(), counts);
   cuda::check_launch("count_updates");
+  if (which == MakeLists::where_updates && !has_updates(pattern.rows, counts.updates, stream)) {
+    slots_ = {};
+    listed_ = false;
+    return;
+  }
 
   const std::int64_t lanes_at_once = std::int64_t{cuda::device_limits().multiprocessors} * kWarps * kWarpSize;
   Index room = kWarpSize;
@@ -89,8 +111,13 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
   }
   cuda::exclusive_sum(first.pivots, first.pivots, pattern.rows + 1, stream);
   cuda::exclusive_sum(first.changed, first.changed, pattern.rows + 1, stream);
-  const auto pivots = static_cast<std::size_t>(cuda::fetch(first.pivots + rows, stream));
-  const auto changed = static_cast<std::size_t>(cuda::fetch(first.changed + rows, stream));
+  Index pivot_total = 0;
+  Index changed_total = 0;
+  cuda::copy_to_host(&pivot_total, first.pivots + rows, 1, stream);
+  cuda::copy_to_host(&changed_total, first.changed + rows, 1, stream);
+  cuda::synchronize(stream);
+  const auto pivots = static_cast<std::size_t>(pivot_total);
+  const auto changed = static_cast<std::size_t>(changed_total);
   slot_count_ = checked_offset(static_cast<std::int64_t>(rows + changed), "the slots of a factorisation");
 
   pivots_ = {pivots, stream};
@@ -127,14 +154,14 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
 }
 
 Elimination Elimination::ilu(const DevicePattern& pattern, const Offset* diagonal, bool diagonal_only,
-                             const RowLevels& levels, const Offset* source, cudaStream_t stream) {
-  return {Ilu0Pattern{pattern, diagonal, diagonal_only}, levels, source, stream};
+                             const RowLevels& levels, const Offset* source, MakeLists which, cudaStream_t stream) {
+  return {Ilu0Pattern{pattern, diagonal, diagonal_only}, levels, source, which, stream};
 }
 
 Elimination Elimination::ic(const DevicePattern& upper, const DeviceCsr& above, bool diagonal_only,
-                            const RowLevels& levels, const Offset* source, cudaStream_t stream) {
+                            const RowLevels& levels, const Offset* source, MakeLists which, cudaStream_t stream) {
   return {Ic0Pattern{upper, above.row_offsets.data(), above.col_indices.data(), above.source.data(), diagonal_only},
-          levels, source, stream};
+          levels, source, which, stream};
 }
 
 }  // namespace taskdag::kernels

@@ -87,6 +87,9 @@ struct EliminationView {
   const Index* columns;   ///< of the pattern's entries, somebody else's
 };
 
+/// Where no row has updates, a recurrence can do without lists: then they are made when somebody needs them.
+enum class MakeLists : std::uint8_t { always, where_updates };
+
 /// The lists, in device memory. Rows share warps as tasks() says, those of the form `sum` and others never. The pattern
 /// must outlive it.
 class Elimination {
@@ -95,12 +98,15 @@ class Elimination {
   /// ILU(0) of `pattern`, whose diagonal entries are at `diagonal`; `source` maps its entries to those of the values to
   /// factorise (null: the same). diagonal_only: see FactorOptions. Synchronises.
   static Elimination ilu(const DevicePattern& pattern, const Offset* diagonal, bool diagonal_only,
-                         const RowLevels& levels, const Offset* source, cudaStream_t stream);
+                         const RowLevels& levels, const Offset* source, MakeLists which, cudaStream_t stream);
   /// IC(0): `upper` holds the diagonal entry first in each row; `above` is its transpose with source = entry of upper
   /// (the last entry of a row of `above` is the diagonal). Synchronises.
   static Elimination ic(const DevicePattern& upper, const DeviceCsr& above, bool diagonal_only, const RowLevels& levels,
-                        const Offset* source, cudaStream_t stream);
+                        const Offset* source, MakeLists which, cudaStream_t stream);
 
+  [[nodiscard]] Index rows() const { return row_count_; }
+  /// Whether there are lists. If not, all that is known is rows() and widest().
+  [[nodiscard]] bool listed() const { return listed_; }
   [[nodiscard]] const TaskList& tasks() const { return tasks_; }
   [[nodiscard]] Index slots() const { return slot_count_; }  ///< inverse pivots by position, then changed entries
   [[nodiscard]] RowForm widest() const { return widest_; }   ///< the last of RowForm that occurs
@@ -117,8 +123,10 @@ class Elimination {
 
  private:
   template <class View>
-  Elimination(const View& view, const RowLevels& levels, const Offset* source, cudaStream_t stream);
+  Elimination(const View& view, const RowLevels& levels, const Offset* source, MakeLists which, cudaStream_t stream);
 
+  Index row_count_ = 0;
+  bool listed_ = true;
   TaskList tasks_;
   Index slot_count_ = 0;
   RowForm widest_ = RowForm::sum;

@@ -83,17 +83,29 @@ Factor::~Factor() = default;
 Factor::Factor(Elimination&& elimination, FactorKind kind, Offset entries,
                const std::optional<engine::StaticOptions>& run, cudaStream_t stream)
     : elimination_(std::move(elimination)), kind_(kind) {
-  const Index rows = elimination_.tasks().rows;
+  const Index rows = elimination_.rows();
   if (rows == 0) return;
-  const Index slots = elimination_.slots();
   entries_ = {static_cast<std::size_t>(entries), stream};
   inverse_pivots_ = {static_cast<std::size_t>(rows), stream};
   if (run) {
     program_ = std::make_unique<EliminationProgram>(elimination_, kind, *run, stream);
     return;
   }
-  counters_ = {2, stream};
-  for (auto& set : slots_) set = {static_cast<std::size_t>(slots), stream};
+  if (elimination_.listed()) make_slots(elimination_.slots(), stream);
+}
+
+void Factor::take_lists(Elimination&& elimination, cudaStream_t stream) {
+  make_slots(elimination.slots(), stream);
+  elimination_ = std::move(elimination);
+}
+
+void Factor::make_slots(Index slots, cudaStream_t stream) {
+  const auto size = static_cast<std::size_t>(slots);
+  cuda::DeviceArray<int> counters(2, stream);
+  cuda::DeviceArray<double> first(size, stream);
+  cuda::DeviceArray<double> second(size, stream);
+  counters_ = std::move(counters);
+  slots_ = {std::move(first), std::move(second)};
 }
 
 void Factor::arm(cudaStream_t stream) {
@@ -165,7 +177,7 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, Recurrence
 }
 
 FactorReport Factor::report() const {
-  if (elimination_.tasks().rows > 0) finished_.wait();
+  if (elimination_.rows() > 0) finished_.wait();
   return *report_.data();
 }
 

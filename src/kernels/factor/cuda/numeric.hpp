@@ -54,15 +54,19 @@ class EliminationProgram;
 class Factor {
  public:
   Factor();
-  /// Takes the lists. Pattern: `entries` in all. run: attempts are runs of a program of the task engine; nothing: of a
-  /// kernel of their own.
+  /// Takes the lists, if there are any yet. Pattern: `entries` in all. run (with lists only): attempts are runs of a
+  /// program of the task engine; nothing: of a kernel of their own.
   Factor(Elimination&& elimination, FactorKind kind, Offset entries, const std::optional<engine::StaticOptions>& run,
          cudaStream_t stream);
   Factor(Factor&&) noexcept;
   Factor& operator=(Factor&&) noexcept;
   ~Factor();
 
-  /// One attempt. Asynchronous. The report of the one before must have been taken.
+  /// The lists, where there were none. Nothing changes where this fails.
+  void take_lists(Elimination&& elimination, cudaStream_t stream);
+  [[nodiscard]] bool listed() const { return elimination_.listed(); }
+
+  /// One attempt along the lists. Asynchronous. The report of the one before must have been taken.
   void attempt(const FactorInput& input, const PivotRule& rule, cudaStream_t stream);
 
   /// Whether only diagonal entries change: no row has updates, as on grids with five or seven points.
@@ -82,6 +86,7 @@ class Factor {
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
+  void make_slots(Index slots, cudaStream_t stream);
   void arm(cudaStream_t stream);
 
   Elimination elimination_;
@@ -91,9 +96,9 @@ class Factor {
   cuda::DeviceArray<double> inverse_pivots_;
   std::array<cuda::DeviceArray<double>, 2> slots_;
   cuda::DeviceArray<int> counters_;
-  std::size_t current_ = 0;                    ///< of the last attempt
-  bool armed_ = false;                         ///< slots and counter of the next attempt are not_yet and 0
-  cuda::PinnedArray<FactorReport> report_{1};  ///< written by the kernel, and only where something is to be reported
+  std::size_t current_ = 0;                 ///< of the last attempt
+  bool armed_ = false;                      ///< slots and counter of the next attempt are not_yet and 0
+  cuda::PinnedValue<FactorReport> report_;  ///< written by the kernel, and only where something is to be reported
   cuda::UniqueEvent finished_;
 };
 
