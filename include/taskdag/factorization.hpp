@@ -252,7 +252,10 @@ class TASKDAG_API Factorization {
   /// and debugging; synchronises.
   [[nodiscard]] CsrMatrix copy_factor() const;
 
+  /// On the host the first call counts the levels. @throws OutOfMemory
   [[nodiscard]] const FactorizationInfo& info() const;
+  /// The same without counting: the levels may be 0. What info() returned is what this returns, too.
+  [[nodiscard]] const FactorizationInfo& info_without_levels() const;
 
   /// Of the programs of the task engine that have run so far; with FactorOptions::run.trace their events, too.
   /// Synchronises the device. @throws DeviceError, OutOfMemory

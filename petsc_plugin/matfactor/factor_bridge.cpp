@@ -205,7 +205,7 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
     factorization_.emplace(backend_->context, view.pattern, space, in_use, row_order_, col_order, stream);
   }));
   options_ = std::move(taken);
-  const FactorizationInfo& sizes = factorization_->info();
+  const FactorizationInfo& sizes = factorization_->info_without_levels();
   applies_by_program_ = sizes.lower_schedule == SolveSchedule::engine && sizes.upper_schedule == SolveSchedule::engine;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -234,7 +234,7 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
     PetscCall(program.begin(events().program, reinterpret_cast<PetscObject>(matrix)));
   }
   growth_ = 0.0;
-  const PrecisionLoss loss_before = factorization_->info().precision_loss;
+  const PrecisionLoss loss_before = factorization_->info_without_levels().precision_loss;
   PetscErrorCode logged = PETSC_SUCCESS;
   const PetscErrorCode factored = with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     status_ = factorization_->factor(view.values, space, stream);
@@ -250,9 +250,9 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   PetscCall(logged);
   // As PETSc's own incomplete factorisations count: one reciprocal per row.
   PetscCall(log_flops(on_cuda(), static_cast<PetscLogDouble>(rows()) + (growth_ > 0.0 ? flops(Apply::full) : 0.0)));
-  if (factorization_->info().precision_loss != loss_before) {
+  if (factorization_->info_without_levels().precision_loss != loss_before) {
     std::string loss;
-    PetscCall(guarded([&] { loss = describe_loss(factorization_->info()); }));
+    PetscCall(guarded([&] { loss = describe_loss(factorization_->info_without_levels()); }));
     PetscCall(PetscInfo(matrix, "The factor is stored in double from now on: %s\n", loss.c_str()));
   }
   *failure = to_failure(status_);
@@ -319,7 +319,7 @@ PetscErrorCode FactorBridge::set_diagonal(Vec d, TransformScaling scaling) {
 
 PetscLogDouble FactorBridge::flops(Apply part) const {
   if (!factorization_) return 0.0;
-  const auto entries = static_cast<PetscLogDouble>(factorization_->info().entries);
+  const auto entries = static_cast<PetscLogDouble>(factorization_->info_without_levels().entries);
   const auto n = static_cast<PetscLogDouble>(rows());
   // Blocks of both triangles, and the inverse ones on the diagonal.
   if (point_block_ > 1) return 2.0 * entries;
@@ -330,7 +330,9 @@ PetscLogDouble FactorBridge::flops(Apply part) const {
 PetscErrorCode FactorBridge::view(const RankViewer& viewer) const {
   PetscFunctionBegin;
   const FactorizationInfo none;
-  const FactorizationInfo& sizes = factorization_ ? factorization_->info() : none;
+  const FactorizationInfo* counted = &none;
+  if (factorization_) PetscCall(guarded([&] { counted = &factorization_->info(); }));
+  const FactorizationInfo& sizes = *counted;
   std::string title;
   std::string text;
   std::vector<RankNumber> numbers;

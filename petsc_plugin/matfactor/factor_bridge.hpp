@@ -76,7 +76,10 @@ class FactorBridge : public Bridge {
   [[nodiscard]] double growth() const { return growth_; }
 
   /// Null before analyse(), and for a matrix without rows.
-  [[nodiscard]] const FactorizationInfo* info() const { return factorization_ ? &factorization_->info() : nullptr; }
+  /// Without levels.
+  [[nodiscard]] const FactorizationInfo* info() const {
+    return factorization_ ? &factorization_->info_without_levels() : nullptr;
+  }
 
   /// For values that are out of date: apply() is refused until the next factor().
   PetscErrorCode drop_factor();

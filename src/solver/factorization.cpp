@@ -129,20 +129,20 @@ void Factorization::set_pivoting(double shift_amount, double zero_pivot) {
 }
 
 FactorStatus Factorization::factor(const double* values, MemorySpace space, Stream stream) {
-  require_array(values, info().rows, "values");
+  require_array(values, impl_->info.rows, "values");
   impl_->check_space(space);
   impl_->refuse_capture(stream, "a factorisation");
   impl_->factored = false;
   impl_->has_diagonal = false;
   impl_->tried = true;
   const FactorStatus status =
-      with_memory_errors("a factorisation", info().rows, [&] { return impl_->factor(values, space, stream); });
+      with_memory_errors("a factorisation", impl_->info.rows, [&] { return impl_->factor(values, space, stream); });
   impl_->factored = true;
   return status;
 }
 
 void Factorization::apply(Apply part, const double* b, double* x, MemorySpace space, Stream stream) {
-  apply_many(part, 1, b, info().rows, x, info().rows, space, stream);
+  apply_many(part, 1, b, impl_->info.rows, x, impl_->info.rows, space, stream);
 }
 
 void Factorization::apply_many(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
@@ -151,9 +151,9 @@ void Factorization::apply_many(Apply part, Index count, const double* b, std::in
     throw InvalidInput("the symmetric parts of an application exist for ic only");
   }
   require_factor(*impl_);
-  require_columns(count, info().rows, b, ldb, x, ldx);
+  require_columns(count, impl_->info.rows, b, ldb, x, ldx);
   if (space == MemorySpace::host) impl_->refuse_capture(stream, "an application to vectors in host memory");
-  with_memory_errors("several right-hand sides", info().rows,
+  with_memory_errors("several right-hand sides", impl_->info.rows,
                      [&] { impl_->apply(part, count, b, ldb, x, ldx, space, stream); });
 }
 
@@ -180,15 +180,15 @@ void check_half(const Factorization::Impl& impl, const double* in, const double*
 
 void Factorization::solve_lower(const double* b, double* x, MemorySpace space, Stream stream) {
   check_half(*impl_, b, x, space);
-  with_memory_errors("a half of a factor", info().rows, [&] { impl_->solve_lower(b, x, space, stream); });
+  with_memory_errors("a half of a factor", impl_->info.rows, [&] { impl_->solve_lower(b, x, space, stream); });
 }
 void Factorization::solve_upper(const double* b, double* x, MemorySpace space, Stream stream) {
   check_half(*impl_, b, x, space);
-  with_memory_errors("a half of a factor", info().rows, [&] { impl_->solve_upper(b, x, space, stream); });
+  with_memory_errors("a half of a factor", impl_->info.rows, [&] { impl_->solve_upper(b, x, space, stream); });
 }
 void Factorization::multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) {
   check_half(*impl_, x, y, space);
-  with_memory_errors("a half of a factor", info().rows, [&] { impl_->multiply_upper(x, y, space, stream); });
+  with_memory_errors("a half of a factor", impl_->info.rows, [&] { impl_->multiply_upper(x, y, space, stream); });
 }
 void Factorization::pivots(double* e, MemorySpace space, Stream stream) const {
   require_factor(*impl_);
@@ -206,19 +206,19 @@ void Factorization::set_diagonal(const double* d, MemorySpace space, Stream stre
   if (!impl_->one_order) throw InvalidInput("the halves of a factorisation need one order for rows and columns");
   impl_->refuse_capture(stream, "set_diagonal()");
   impl_->has_diagonal = false;
-  with_memory_errors("Eisenstat's trick", info().rows, [&] { impl_->set_diagonal(d, space, stream, scaling); });
+  with_memory_errors("Eisenstat's trick", impl_->info.rows, [&] { impl_->set_diagonal(d, space, stream, scaling); });
   impl_->has_diagonal = true;
 }
 void Factorization::multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) {
   check_half(*impl_, v, y, space);
   if (!impl_->has_diagonal) throw InvalidInput("multiply_transformed() needs set_diagonal() after each factor()");
-  with_memory_errors("Eisenstat's trick", info().rows, [&] { impl_->multiply_transformed(v, y, space, stream); });
+  with_memory_errors("Eisenstat's trick", impl_->info.rows, [&] { impl_->multiply_transformed(v, y, space, stream); });
 }
 
 double Factorization::growth(const double* values, MemorySpace space, Stream stream) {
   require_factor(*impl_);
   impl_->refuse_capture(stream, "growth()");
-  return with_memory_errors("the growth of a factor", info().rows,
+  return with_memory_errors("the growth of a factor", impl_->info.rows,
                             [&] { return impl_->growth(values, space, stream); });
 }
 
@@ -228,9 +228,14 @@ SolveOutcome Factorization::outcome(Stream stream) {
   return impl_->outcome(stream);
 }
 CsrMatrix Factorization::copy_factor() const {
-  return with_memory_errors("a copy of a factor", info().rows, [&] { return impl_->copy_factor(); });
+  return with_memory_errors("a copy of a factor", impl_->info.rows, [&] { return impl_->copy_factor(); });
 }
-const FactorizationInfo& Factorization::info() const { return impl_->info; }
+const FactorizationInfo& Factorization::info() const {
+  with_memory_errors("levels", impl_->info.rows,
+                     [&] { std::call_once(impl_->levels_counted, [&] { impl_->add_levels(); }); });
+  return impl_->info;
+}
+const FactorizationInfo& Factorization::info_without_levels() const { return impl_->info; }
 
 std::vector<EngineRun> Factorization::engine_runs() const { return impl_->engine_runs(); }
 

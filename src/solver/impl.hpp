@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,7 +58,10 @@ class Factorization::Impl {
   virtual void refuse_capture(Stream stream, const char* what) const = 0;
   virtual CsrMatrix copy_factor() const = 0;
   virtual std::vector<EngineRun> engine_runs() const = 0;
+  /// Fills in the levels of `info`, where that has not been done yet.
+  virtual void add_levels() {}
   FactorizationInfo info;
+  std::once_flag levels_counted;      ///< the facade's
   FactorKind kind = FactorKind::ilu;  ///< this and the next are the facade's
   bool factored = false;              ///< by the last factor(), which has not thrown
   bool tried = false;                 ///< factor() has been called

@@ -290,7 +290,7 @@ TEST(ScheduledSweep, RunsEveryScheduleOfTheHost) {
     EXPECT_TRUE(same_bits(solve(sweep, b), expected));
     EXPECT_EQ(sweep.rows(), a.rows);
     EXPECT_EQ(sweep.entries(), (a.entries() - a.rows) / 2);
-    EXPECT_EQ(sweep.levels(), 58);
+    EXPECT_EQ(sweep.level_count().levels, 58);
     EXPECT_GT(sweep.bytes(), 12 * sweep.entries());
     if (kind == SolveSchedule::automatic) {
       EXPECT_EQ(sweep.schedule(), sweep.threads() > 1 ? SolveSchedule::plan : SolveSchedule::serial);

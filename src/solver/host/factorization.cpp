@@ -110,11 +110,15 @@ void HostFactorization::add_run(const kernels::RowProgram* program, std::vector<
   if (program != nullptr) runs.push_back({"numeric factorisation", program->report()});
 }
 
+void HostFactorization::add_levels_of(const ScheduledSweep& lower, const ScheduledSweep& upper) {
+  info.lower_levels = lower.level_count().levels;
+  // The sweeps of ic are each other's transposes, and the longest path is as long from its end.
+  info.upper_levels = options_.kind == FactorKind::ic ? info.lower_levels : upper.level_count().levels;
+}
+
 void HostFactorization::finish_info(const SplitPattern& pattern, std::int64_t bytes, const ScheduledSweep& lower,
                                     const ScheduledSweep& upper) {
   info.entries = pattern.entries();
-  info.lower_levels = lower.levels();
-  info.upper_levels = upper.levels();
   info.lower_threads = lower.threads();
   info.upper_threads = upper.threads();
   info.lower_schedule = lower.schedule();

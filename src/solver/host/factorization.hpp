@@ -75,6 +75,7 @@ class HostFactorization : public Factorization::Impl {
   SplitPattern take_pattern() { return std::move(split_); }
 
   /// `bytes`: of the kernel.
+  void add_levels_of(const ScheduledSweep& lower, const ScheduledSweep& upper);
   void finish_info(const SplitPattern& pattern, std::int64_t bytes, const ScheduledSweep& lower,
                    const ScheduledSweep& upper);
 

@@ -21,6 +21,8 @@ class HostIcFactorization final : public HostFactorization {
     update_info();
   }
 
+  void add_levels() override { add_levels_of(lower_, upper_); }
+
   [[nodiscard]] CsrMatrix copy_factor() const override { return join(pattern(), kernel_.values()); }
 
   [[nodiscard]] std::vector<EngineRun> engine_runs() const override {

@@ -36,8 +36,8 @@ class HostSor final : public Sor::Impl {
     upper_.follow(lower_);
     info.rows = pattern.rows;
     info.entries = matrix_.view().entries();
-    info.lower_levels = lower_.levels();
-    info.upper_levels = upper_.levels();
+    info.lower_levels = lower_.level_count().levels;
+    info.upper_levels = upper_.level_count().levels;
     info.lower_threads = lower_.threads();
     info.upper_threads = upper_.threads();
     info.lower_schedule = lower_.schedule();

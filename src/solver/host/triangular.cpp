@@ -24,8 +24,9 @@ class HostTriangular final : public TriangularSolver::Impl {
     }
     info.rows = a.pattern.rows;
     info.entries = sweep_.entries();
-    info.levels = sweep_.levels();
-    info.widest_level = sweep_.widest_level();
+    const LevelCount count = sweep_.level_count();
+    info.levels = count.levels;
+    info.widest_level = count.widest_level;
     info.threads = sweep_.threads();
     info.schedule = sweep_.schedule();
     info.bytes = sweep_.bytes() + static_cast<std::int64_t>(diagonal_.size() * (sizeof(Offset) + sizeof(double)));

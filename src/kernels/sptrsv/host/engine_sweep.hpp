@@ -12,6 +12,7 @@
 #include "backends/host/seam.hpp"
 #include "backends/host/thread_pool.hpp"
 #include "base/handover.hpp"
+#include "dag/levels.hpp"
 #include "kernels/rows/row_tasks.hpp"
 #include "kernels/sptrsv/host/columns.hpp"
 #include "kernels/sptrsv/host/planned_sweep.hpp"
@@ -34,8 +35,7 @@ class HostEngineSweep {
 
   [[nodiscard]] Index rows() const { return static_cast<Index>(tasks_.order.size()); }
   [[nodiscard]] Offset entries() const { return offsets_.back(); }
-  [[nodiscard]] Index levels() const { return tasks_.levels; }
-  [[nodiscard]] Index widest_level() const { return tasks_.widest_level; }
+  [[nodiscard]] LevelCount level_count() const { return {tasks_.levels, tasks_.widest_level}; }
   [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] std::span<const Index> order() const { return tasks_.order; }
   [[nodiscard]] std::int64_t bytes() const;

@@ -14,8 +14,8 @@ HostSweep::HostSweep(const CsrPattern& pattern, const Offset* source, Triangle t
     : runner_(
           plan == nullptr ? std::make_shared<const ThreadPlan>(pattern, triangle, pool.processors()) : std::move(plan),
           pool),
-      forward_(triangle == Triangle::lower),
-      levels_(count_levels(pattern, triangle)) {
+      forward_(triangle == Triangle::lower) {
+  if (threads() > 1) levels_ = count_levels(pattern, triangle);
   if (threads() == 1 && input == HostSweepInput::lent) {
     offsets_ = pattern.row_offsets;
     columns_ = pattern.col_indices;
@@ -37,6 +37,11 @@ HostSweep::HostSweep(const CsrPattern& pattern, const Offset* source, Triangle t
   if (source_ == nullptr) return;
   own_values_ = std::make_unique_for_overwrite<double[]>(at(entries()));
   values_ = own_values_.get();
+}
+
+LevelCount HostSweep::level_count() const {
+  if (threads() > 1) return levels_;
+  return count_levels({rows(), rows(), offsets_, columns_}, forward_ ? Triangle::lower : Triangle::upper);
 }
 
 void HostSweep::store_by_rows(const CsrPattern& pattern, const Offset* source, Triangle triangle) {

@@ -84,8 +84,8 @@ class HostSweep {
 
   [[nodiscard]] Index rows() const { return runner_.plan().rows(); }
   [[nodiscard]] Offset entries() const { return rows() == 0 ? 0 : offsets_[rows()]; }
-  [[nodiscard]] Index levels() const { return levels_.levels; }
-  [[nodiscard]] Index widest_level() const { return levels_.widest_level; }
+  /// One thread counts when it is asked: nothing else of it needs levels, and finding them takes as long as a solve.
+  [[nodiscard]] LevelCount level_count() const;
   [[nodiscard]] int threads() const { return runner_.plan().threads(); }
   /// The row at each position.
   [[nodiscard]] std::span<const Index> order() const { return runner_.plan().order(); }
@@ -210,7 +210,7 @@ class HostSweep {
 
   PlanRunner runner_;
   bool forward_;
-  LevelCount levels_;
+  LevelCount levels_;                // of several threads
   const Offset* offsets_ = nullptr;  // by position, of one thread by row; these and the next are own or lent ones
   const Index* columns_ = nullptr;
   const double* values_ = nullptr;

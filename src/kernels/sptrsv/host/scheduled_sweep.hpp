@@ -53,11 +53,8 @@ class ScheduledSweep {
   [[nodiscard]] Offset entries() const {
     return std::visit([](const auto& sweep) { return sweep.entries(); }, sweep_);
   }
-  [[nodiscard]] Index levels() const {
-    return std::visit([](const auto& sweep) { return sweep.levels(); }, sweep_);
-  }
-  [[nodiscard]] Index widest_level() const {
-    return std::visit([](const auto& sweep) { return sweep.widest_level(); }, sweep_);
+  [[nodiscard]] LevelCount level_count() const {
+    return std::visit([](const auto& sweep) { return sweep.level_count(); }, sweep_);
   }
   [[nodiscard]] int threads() const {
     return std::visit([](const auto& sweep) { return sweep.threads(); }, sweep_);

@@ -47,8 +47,7 @@ class SuperstepSweep {
 
   [[nodiscard]] Index rows() const { return static_cast<Index>(row_.size()); }
   [[nodiscard]] Offset entries() const { return offsets_.back(); }
-  [[nodiscard]] Index levels() const { return levels_.levels; }
-  [[nodiscard]] Index widest_level() const { return levels_.widest_level; }
+  [[nodiscard]] LevelCount level_count() const { return levels_; }
   [[nodiscard]] int threads() const { return cores_; }
   [[nodiscard]] Index supersteps() const { return supersteps_; }
   /// Whether vectors are permuted by passes of their own.
