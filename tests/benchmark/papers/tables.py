@@ -91,7 +91,7 @@ def quartiles(values):
 # ---------------------------------------------------------------------------------------------------------------- MHive
 
 
-RCM = "h100-rcm-tasks.csv"
+RCM = "h200-rcm-tasks.csv"
 PHASES = {"form": "bitonic", "steps": "phases", "compression": "all nodes", "narrow_levels": "tasks"}
 
 
@@ -593,7 +593,7 @@ def atos_heat():
 
 
 COMMANDS = {
-    "h100-rcm-tasks.csv": "taskdag_rcm_tasks_bench --backend cuda --repeat 2",
+    "h200-rcm-tasks.csv": "taskdag_rcm_tasks_bench --backend cuda --repeat 2",
     "h200-rcm.csv": "taskdag_rcm_bench --threads 1 --threads 8 --repeat 2",
     "h100-jacobi-tasks.csv": "taskdag_bench jacobi",
     "h200-engine.csv": "tests/benchmark/engine/run.sh",
