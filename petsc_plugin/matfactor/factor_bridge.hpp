@@ -75,8 +75,7 @@ class FactorBridge : public Bridge {
   /// Factorization::growth() of the last numeric phase that succeeded; 0 where it was not measured.
   [[nodiscard]] double growth() const { return growth_; }
 
-  /// Null before analyse(), and for a matrix without rows.
-  /// Without levels.
+  /// Without levels. Null before analyse(), and for a matrix without rows.
   [[nodiscard]] const FactorizationInfo* info() const {
     return factorization_ ? &factorization_->info_without_levels() : nullptr;
   }

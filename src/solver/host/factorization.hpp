@@ -74,8 +74,8 @@ class HostFactorization : public Factorization::Impl {
   /// What is factorised, for the kernel; of ic the upper triangle.
   SplitPattern take_pattern() { return std::move(split_); }
 
-  /// `bytes`: of the kernel.
   void add_levels_of(const ScheduledSweep& lower, const ScheduledSweep& upper);
+  /// `bytes`: of the kernel.
   void finish_info(const SplitPattern& pattern, std::int64_t bytes, const ScheduledSweep& lower,
                    const ScheduledSweep& upper);
 
