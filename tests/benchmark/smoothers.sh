@@ -88,7 +88,8 @@ all "7-point $cube^3" "$solve" "${types[@]}" -stencil 7 -nx "$cube" -pc_type gam
 all "7-point $large^3" "$solve" "${types[@]}" -stencil 7 -nx "$large" -pc_type gamg
 on_grid "jumps $nodes^3 PCMG" jumps "$nodes" -pc_type mg -pc_mg_levels "$levels" -pc_mg_galerkin both
 on_grid "elasticity $bricks^3" elasticity "$bricks" -pc_type gamg
-on_grid "anisotropic $cube^3" anisotropic "$cube" -pc_type gamg
+# cuSPARSE's product of matrices (CUDA 13.0), which GAMG's set-up takes for MatPtAP(), does not end now and then here.
+on_grid "anisotropic $cube^3" anisotropic "$cube" -pc_type gamg -matptap_backend_cpu
 files=(G3_circuit wheelset_elast_r0)
 [ -n "${SMOKE:-}" ] && files=()
 for file in "${files[@]}"; do
