@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "ata.hpp"
 #include "ilu0.hpp"
 #include "jacobi.hpp"
 #include "many.hpp"
@@ -76,7 +77,8 @@ int main_of(int argc, char** argv) {
   CLI::App& jacobi = *app.add_subcommand("jacobi", "Jacobi sweeps in every form against kernel by kernel");
   CLI::App& sor = *app.add_subcommand("sor", "SOR iterations against cuSPARSE's solves and products");
   CLI::App& point_block = *app.add_subcommand("point_block", "Factorisations by point blocks against those by rows");
-  for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many, &jacobi, &sor, &point_block}) {
+  CLI::App& ata = *app.add_subcommand("ata", "Adaptive task aggregation and what it is compared with");
+  for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many, &jacobi, &sor, &point_block, &ata}) {
     add_common(*part, options, schedules);
     add_files(*part, options);
   }
@@ -86,6 +88,11 @@ int main_of(int argc, char** argv) {
   add_measuring(jacobi, options);
   add_measuring(sor, options);
   add_measuring(point_block, options);
+  add_measuring(ata, options);
+  ata.add_flag("--study", options.study, "S and R of the aggregations in place of all schedules");
+  ata.add_option("--budget-seconds", options.budget_seconds, "Begin no measurement later")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   sptrsv.add_flag("--transposed", options.transposed, "Solve with the transposed triangles");
   sptrsv.add_option("--rhs", options.rhs, "Right-hand sides of one solve")
       ->check(CLI::PositiveNumber)
@@ -118,6 +125,7 @@ int main_of(int argc, char** argv) {
   if (many.parsed()) return run_many(options);
   if (jacobi.parsed()) return run_jacobi(options);
   if (sor.parsed()) return run_sor(options);
+  if (ata.parsed()) return run_ata(options);
   if (point_block.parsed()) return run_point_block(options);
   return run_soak(options);
 }

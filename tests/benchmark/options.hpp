@@ -32,6 +32,9 @@ struct Options {
   std::vector<Precision> precisions;  ///< ilu0: of applications, in this order
   bool block_order = false;           ///< ilu0: rows in the order of a block multicolour ordering
 
+  bool study = false;         ///< ata: S and R in place of the schedules
+  int budget_seconds = 3600;  ///< ata: no measurement begins later
+
   std::vector<JacobiForm> forms;  ///< jacobi: beside kernels; empty: all, and solves
 
   // soak

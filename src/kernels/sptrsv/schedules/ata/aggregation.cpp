@@ -1,6 +1,7 @@
 #include "kernels/sptrsv/schedules/ata/aggregation.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 
 #include "base/index.hpp"
@@ -166,8 +167,10 @@ FineDag make_successors(const FineDag& dag) {
   return result;
 }
 
-HierarchicalDag aggregate(const FineDag& dag, Aggregation aggregation, Index granularity,
-                          std::span<const std::uint8_t> lanes) {
+namespace {
+
+HierarchicalDag within_limits(const FineDag& dag, Aggregation aggregation, Index granularity,
+                              std::span<const std::uint8_t> lanes) {
   const bool sized = aggregation != Aggregation::by_level && aggregation != Aggregation::sweep_order;
   if (!sized || dag.rows() == 0) return group(dag, aggregation, granularity, lanes);
   const Index n = dag.rows();
@@ -179,6 +182,16 @@ HierarchicalDag aggregate(const FineDag& dag, Aggregation aggregation, Index gra
     if (static_cast<std::int64_t>(result.predecessors.size()) <= kMaxCoarseEdges) return result;
     granularity = granularity > n / 2 ? n : 2 * granularity;  // ends: with S = n there is one task and no coarse edge
   }
+}
+
+}  // namespace
+
+HierarchicalDag aggregate(const FineDag& dag, Aggregation aggregation, Index granularity,
+                          std::span<const std::uint8_t> lanes) {
+  const auto start = std::chrono::steady_clock::now();
+  HierarchicalDag result = within_limits(dag, aggregation, granularity, lanes);
+  result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return result;
 }
 
 RowTaskList make_row_tasks(const FineDag& dag, const HierarchicalDag& hierarchy, std::span<const std::uint8_t> lanes) {

@@ -55,6 +55,7 @@ struct HierarchicalDag {
   std::vector<std::int64_t> predecessor_offsets = {0};  ///< tasks + 1
   std::vector<Index> predecessors;                      ///< smaller tasks; those that other edges imply are left out
   std::int64_t fine_edges = 0;  ///< edges inside tasks: the only ones that are waited for in a kernel
+  double milliseconds = 0.0;    ///< that aggregate() took
 
   [[nodiscard]] Index tasks() const { return static_cast<Index>(tracked.size()); }
 };

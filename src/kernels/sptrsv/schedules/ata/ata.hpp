@@ -45,6 +45,7 @@ struct AtaReport {
   std::int64_t fine_edges = 0;     ///< f: dependencies inside adaptive tasks
   double launch_microseconds = 0;  ///< T_l; 0 where it was not measured
   double row_microseconds = 0;     ///< mean T_u; 0 where it was not measured
+  double aggregation_ms = 0;       ///< from the rows' DAG to the hierarchical one, on the host
 };
 
 /// A sweep that also reports and can show what its dependency management costs.
@@ -58,7 +59,7 @@ class AtaSweep : public Sweep {
 
 /// level_launch, level_graph or level_barrier. Synchronises `stream`. @throws InvalidInput for another schedule
 std::unique_ptr<AtaSweep> make_level_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream,
-                                           Traversal traversal = Traversal::pull);
+                                           Traversal traversal = Traversal::pull, bool rows_share_warps = true);
 
 /// self_scheduled: one kernel, a warp a row in natural order. Synchronises `stream`.
 std::unique_ptr<AtaSweep> make_self_scheduled_sweep(const SweepInput& input, cudaStream_t stream,

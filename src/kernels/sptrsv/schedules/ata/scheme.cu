@@ -66,6 +66,7 @@ AtaReport report_of(const FineDag& dag, const HierarchicalDag& hierarchy, const 
   report.fine_edges = hierarchy.fine_edges;
   report.launch_microseconds = times.launch_microseconds;
   report.row_microseconds = times.row_microseconds;
+  report.aggregation_ms = hierarchy.milliseconds;
   return report;
 }
 

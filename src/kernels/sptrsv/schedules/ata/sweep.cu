@@ -284,9 +284,9 @@ bool is_level_schedule(SolveSchedule schedule) {
 }  // namespace
 
 std::unique_ptr<AtaSweep> make_level_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream,
-                                           Traversal traversal) {
+                                           Traversal traversal, bool rows_share_warps) {
   if (!is_level_schedule(schedule)) throw InvalidInput("a level sweep is made from one of the three level schedules");
-  return make(schedule, input, {.traversal = traversal}, stream);
+  return make(schedule, input, {.traversal = traversal, .rows_share_warps = rows_share_warps}, stream);
 }
 
 std::unique_ptr<AtaSweep> make_self_scheduled_sweep(const SweepInput& input, cudaStream_t stream, Traversal traversal) {

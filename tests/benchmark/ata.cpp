@@ -1,0 +1,311 @@
+#include "ata.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "kernels/factor/ic/reference.hpp"
+#include "kernels/factor/ilu/reference.hpp"
+#include "session.hpp"
+#include "studies/ata_factor/ic.hpp"
+#include "studies/ata_factor/ilu.hpp"
+#include "triangular_case.hpp"
+
+namespace taskdag::benchmark {
+namespace {
+
+using kernels::AtaOptions;
+using kernels::AtaReport;
+using kernels::CoarseMode;
+using kernels::Traversal;
+
+constexpr SolveSchedule kBaselines[] = {SolveSchedule::level_launch, SolveSchedule::level_graph,
+                                        SolveSchedule::level_barrier, SolveSchedule::self_scheduled};
+constexpr SolveSchedule kPolicies[] = {SolveSchedule::ata_concurrency, SolveSchedule::ata_locality,
+                                       SolveSchedule::ata_greedy};
+
+struct Case {
+  SolveSchedule schedule;
+  AtaOptions options;
+};
+
+bool is_policy(SolveSchedule schedule) { return std::ranges::find(kPolicies, schedule) != std::end(kPolicies); }
+
+/// Rows share warps under all schedules but self-scheduling, which has no such form, and under none: so each comparison
+/// has the same on both sides.
+std::vector<Case> solve_cases() {
+  std::vector<Case> cases;
+  for (const Traversal traversal : {Traversal::pull, Traversal::push}) {
+    for (const bool share : {true, false}) {
+      const AtaOptions options{.traversal = traversal, .rows_share_warps = share};
+      for (const SolveSchedule schedule : kBaselines) {
+        if (schedule != SolveSchedule::self_scheduled || !share) cases.push_back({schedule, options});
+      }
+      for (const SolveSchedule schedule : kPolicies) cases.push_back({schedule, options});
+    }
+    for (const SolveSchedule schedule : kPolicies) {
+      cases.push_back({schedule, {.traversal = traversal, .coarse = CoarseMode::streams}});
+    }
+  }
+  return cases;
+}
+
+std::vector<Case> factor_cases() {
+  std::vector<Case> cases;
+  for (const SolveSchedule schedule : kBaselines) cases.push_back({schedule, {}});
+  for (const CoarseMode coarse : {CoarseMode::graph, CoarseMode::streams}) {
+    for (const SolveSchedule schedule : kPolicies) cases.push_back({schedule, {.coarse = coarse}});
+  }
+  return cases;
+}
+
+/// S from 1024 rows to all of them, then R from 1 to 300 where Eq. (2) counts.
+std::vector<Case> study_cases(Index rows) {
+  std::vector<Case> cases;
+  constexpr Index kLeast = 1024;
+  for (const SolveSchedule schedule : kPolicies) {
+    for (Index s = std::min(kLeast, rows);; s = s > rows / 2 ? rows : 2 * s) {
+      cases.push_back({schedule, {.granularity = s}});
+      if (s == rows) break;
+    }
+    if (schedule == SolveSchedule::ata_greedy) continue;
+    for (const double ratio : {1.0, 3.0, 10.0, 30.0, 100.0, 300.0}) {
+      cases.push_back({schedule, {.launch_ratio = ratio}});
+    }
+  }
+  return cases;
+}
+
+/// What one case is made of: a sweep or a factorisation.
+struct Runner {
+  std::function<void()> run;
+  std::function<void()> unmanaged;
+  std::function<double()> error;
+  AtaReport report;
+};
+
+class Cases {
+ public:
+  Cases(Session& session, const Problem& problem, const CsrMatrix& a, std::chrono::steady_clock::time_point end)
+      : session_(session), problem_(problem), a_(a), end_(end) {}
+
+  /// `make` analyses. @returns whether time was left for all
+  bool run(const char* what, const std::vector<Case>& cases, const std::function<Runner(const Case&)>& make) {
+    for (const Case& c : cases) {
+      Row row = row_of(what, c);
+      if (session_.rows.contains(row)) continue;
+      if (std::chrono::steady_clock::now() >= end_) return false;
+      session_.step(problem_.name + " " + what + " " + to_string(c.schedule), row);
+      try {
+        measure(make, c, row);
+      } catch (const std::exception& error) {
+        row["status"] = error.what();
+        session_.fail(problem_.name + " " + what + " " + to_string(c.schedule) + ": " + error.what());
+      }
+      session_.rows.add(row);
+    }
+    return true;
+  }
+
+ private:
+  [[nodiscard]] Row row_of(const char* what, const Case& c) const {
+    const bool solve = std::string(what) == "lower" || std::string(what) == "upper";
+    const bool policy = is_policy(c.schedule);
+    return {{"program", "ata"},
+            {"problem", problem_.name},
+            {"rows", a_.rows},
+            {"entries", a_.entries()},
+            {"class", nullptr},
+            {"levels", nullptr},
+            {"what", what},
+            {"flow", c.options.traversal == Traversal::pull ? "pull" : "push"},
+            {"schedule", to_string(c.schedule)},
+            {"coarse", !policy ? Row() : Row(c.options.coarse == CoarseMode::graph ? "graph" : "streams")},
+            {"rows_share_warps", solve && c.options.rows_share_warps},
+            {"S_given", c.options.granularity > 0 ? Row(c.options.granularity) : Row()},
+            {"R", policy && c.options.granularity == 0 && c.schedule != SolveSchedule::ata_greedy
+                      ? Row(c.options.launch_ratio)
+                      : Row()},
+            {"S", nullptr},
+            {"tasks", nullptr},
+            {"untracked", nullptr},
+            {"edges", nullptr},
+            {"coarse_edges", nullptr},
+            {"fine_edges", nullptr},
+            {"T_l_us", nullptr},
+            {"T_u_us", nullptr},
+            {"milliseconds", nullptr},
+            {"least", nullptr},
+            {"most", nullptr},
+            {"repeats", nullptr},
+            {"unmanaged_ms", nullptr},
+            {"analysis_ms", nullptr},
+            {"aggregation_ms", nullptr},
+            {"error", nullptr},
+            {"status", "ok"}};
+  }
+
+  void measure(const std::function<Runner(const Case&)>& make, const Case& c, Row& row) {
+    Runner runner;
+    row["analysis_ms"] = wall_ms([&] { runner = make(c); });
+    const AtaReport& report = runner.report;
+    row["class"] = kernels::to_string(report.dag_class);
+    row["levels"] = report.levels;
+    if (report.granularity > 0) row["S"] = report.granularity;
+    row["tasks"] = report.adaptive_tasks;
+    row["untracked"] = report.untracked_tasks;
+    row["edges"] = report.edges;
+    row["coarse_edges"] = report.coarse_edges;
+    row["fine_edges"] = report.fine_edges;
+    if (report.launch_microseconds > 0.0) row["T_l_us"] = report.launch_microseconds;
+    if (report.row_microseconds > 0.0) row["T_u_us"] = report.row_microseconds;
+    row["aggregation_ms"] = report.aggregation_ms;
+    row["unmanaged_ms"] = time_on_device(session_.options.timing, runner.unmanaged).median;
+    const Timing time = time_on_device(session_.options.timing, runner.run);
+    row["milliseconds"] = time.median;
+    row["least"] = time.least;
+    row["most"] = time.most;
+    row["repeats"] = time.repeats;
+    const double error = runner.error();
+    row["error"] = error;
+    if (!(error <= accepted_error(0.0))) {
+      row["status"] = "wrong result";
+      session_.fail(problem_.name + ": wrong result");
+    }
+    std::printf("%-26s %-12s %s %-16s %-7s %d S %d tasks %d | %.4f ms, unmanaged %s, analysis %.1f | error %.0e\n",
+                problem_.name.c_str(), row["what"].get<std::string>().c_str(), row["flow"].get<std::string>().c_str(),
+                to_string(c.schedule), row["coarse"].is_null() ? "" : row["coarse"].get<std::string>().c_str(),
+                c.options.rows_share_warps ? 1 : 0, report.granularity, report.adaptive_tasks, time.median,
+                row["unmanaged_ms"].dump().c_str(), row["analysis_ms"].get<double>(), error);
+  }
+
+  Session& session_;
+  const Problem& problem_;
+  const CsrMatrix& a_;
+  std::chrono::steady_clock::time_point end_;
+};
+
+std::vector<double> inverse_pivots(const CsrMatrix& lu) {
+  std::vector<double> result(static_cast<std::size_t>(lu.rows), 1.0);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    for (auto e = static_cast<std::size_t>(lu.row_offsets[i]); e < static_cast<std::size_t>(lu.row_offsets[i + 1]);
+         ++e) {
+      if (static_cast<std::size_t>(lu.col_indices[e]) == i) result[i] = 1.0 / lu.values[e];
+    }
+  }
+  return result;
+}
+
+template <class T>
+cuda::DeviceArray<T> uploaded(const std::vector<T>& values) {
+  cuda::DeviceArray<T> result(values.size(), nullptr);
+  cuda::copy_to_device(result.data(), values.data(), values.size(), nullptr);
+  cuda::synchronize(nullptr);
+  return result;
+}
+
+kernels::DevicePattern pattern_of(const DeviceMatrix& a) {
+  return {a.rows, a.entries, a.row_offsets.data(), a.col_indices.data()};
+}
+
+std::unique_ptr<kernels::AtaSweep> make_sweep(const Case& c, const kernels::SweepInput& input) {
+  if (is_policy(c.schedule)) return kernels::make_ata_sweep(c.schedule, input, c.options, nullptr);
+  if (c.schedule == SolveSchedule::self_scheduled) {
+    return kernels::make_self_scheduled_sweep(input, nullptr, c.options.traversal);
+  }
+  return kernels::make_level_sweep(c.schedule, input, nullptr, c.options.traversal, c.options.rows_share_warps);
+}
+
+bool run_solves(Cases& cases, const std::vector<Case>& list, const CsrMatrix& lu, Triangle triangle) {
+  const DeviceMatrix device(lu);
+  const bool lower = triangle == Triangle::lower;
+  const std::vector<double> b = random_vector(static_cast<std::size_t>(lu.rows), 7);
+  const std::vector<double> reference = reference_solutions(lu, {.triangle = triangle, .unit_diagonal = lower}, b);
+  const auto rhs = uploaded(b);
+  const auto pivots = uploaded(inverse_pivots(lu));
+  const auto x = uploaded(b);
+  const auto flag = uploaded(std::vector<int>{0});
+  return cases.run(lower ? "lower" : "upper", list, [&](const Case& c) {
+    const kernels::DevicePattern pattern = pattern_of(device);
+    const kernels::TriangleRanges ranges = kernels::find_triangle(pattern, triangle, nullptr);
+    const kernels::RowLevels levels = kernels::compute_levels(pattern, ranges, triangle, nullptr);
+    kernels::SweepInput input;
+    input.pattern = pattern;
+    input.triangle = triangle;
+    input.ranges = &ranges;
+    input.levels = &levels;
+    const std::shared_ptr<kernels::AtaSweep> sweep = make_sweep(c, input);
+    sweep->load_values(device.values.data(), lower ? nullptr : pivots.data(), nullptr);
+    cuda::synchronize(nullptr);
+    return Runner{[&, sweep] { sweep->solve(rhs.data(), x.data(), flag.data(), nullptr); },
+                  [&, sweep] { sweep->solve_unmanaged(rhs.data(), x.data(), flag.data(), nullptr); },
+                  [&, sweep] { return relative_error(cuda::fetch_array(x.data(), b.size(), nullptr), reference); },
+                  sweep->report()};
+  });
+}
+
+using MakeFactor =
+    std::function<std::unique_ptr<kernels::AtaFactorization>(const Case&, const kernels::DevicePattern&)>;
+
+bool run_factors(Cases& cases, const char* what, const std::vector<Case>& list, const DeviceMatrix& a,
+                 const CsrMatrix& reference, const MakeFactor& make) {
+  const cuda::DeviceArray<double> out(reference.values.size(), nullptr);
+  return cases.run(what, list, [&](const Case& c) {
+    const std::shared_ptr<kernels::AtaFactorization> factor = make(c, pattern_of(a));
+    return Runner{[&, factor] { factor->factor(a.values.data(), nullptr); },
+                  [&, factor] { factor->factor_unmanaged(a.values.data(), nullptr); },
+                  [&, factor] {
+                    factor->copy_factor(out.data(), nullptr);
+                    return relative_error(cuda::fetch_array(out.data(), out.size(), nullptr), reference.values);
+                  },
+                  factor->report()};
+  });
+}
+
+MakeFactor ilu_by(kernels::FactorForm form) {
+  return [form](const Case& c, const kernels::DevicePattern& pattern) {
+    return kernels::make_ata_ilu0(c.schedule, pattern, form, c.options, nullptr);
+  };
+}
+
+bool run_problem(Session& session, const Problem& problem, const CsrMatrix& a,
+                 std::chrono::steady_clock::time_point end) {
+  const bool study = session.options.study;
+  Cases cases(session, problem, a, end);
+  FactorOptions options;
+  options.zero_pivot = 0.0;
+  FactorStatus status;
+  const CsrMatrix lu = kernels::reference_ilu(a.view(), options, 0.0, status);
+  const std::vector<Case> solves = study ? study_cases(a.rows) : solve_cases();
+  for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+    if (!run_solves(cases, solves, lu, triangle)) return false;
+  }
+  const DeviceMatrix device(a);
+  const std::vector<Case> factors = study ? study_cases(a.rows) : factor_cases();
+  if (!run_factors(cases, "ilu0 columns", factors, device, lu, ilu_by(kernels::FactorForm::columns))) return false;
+  if (study) return true;
+  if (!run_factors(cases, "ilu0 rows", factors, device, lu, ilu_by(kernels::FactorForm::rows))) return false;
+  options.kind = FactorKind::ic;
+  const CsrMatrix ic = kernels::reference_ic(a.view(), options, 0.0, status);
+  const auto make = [](const Case& c, const kernels::DevicePattern& pattern) {
+    return kernels::make_ata_ic0(c.schedule, pattern, c.options, nullptr);
+  };
+  return status.outcome != FactorOutcome::success || run_factors(cases, "ic0", factors, device, ic, make);
+}
+
+}  // namespace
+
+int run_ata(const Options& options) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(options.budget_seconds);
+  Session session(options, {"problem", "what", "flow", "schedule", "coarse", "rows_share_warps", "S_given", "R"});
+  session.for_each_problem([&](const Problem& problem, const CsrMatrix& a) {
+    if (!run_problem(session, problem, a, end)) {
+      std::printf("%s: the time is over, the rest is left out; --resume goes on\n", problem.name.c_str());
+    }
+  });
+  return session.finish();
+}
+
+}  // namespace taskdag::benchmark
