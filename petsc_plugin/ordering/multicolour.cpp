@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "option_checks.hpp"
 #include "ordering/attached_blocks.hpp"
 #include "ordering/matrix_prefix.hpp"
+#include "ordering/nodes.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdagpetsc.h"
 
@@ -45,39 +47,96 @@ void expand(const std::vector<Index>& begins, BlockOrdering& ordering) {
 // In the order of the enumeration.
 constexpr std::array<const char*, 3> form_names = {"auto", "hashed", "speculative"};
 
-/// The ordering of the nodes' graph, expanded; for a matrix that keeps blocks its order is of these, as PETSc's are,
-/// and only the blocks of the ordering are of rows.
-PetscErrorCode order_nodes(Mat matrix, PetscInt block_size, const std::vector<Index>& begins, NewOrdering* ordering) {
+/// From the graph of the nodes on host threads, which is small: so it is the same wherever the matrix lies.
+void order_graph(const Context& context, const CsrPattern& nodes, const std::vector<Index>& begins, PetscInt block_size,
+                 const MulticolourOptions& colours, NewOrdering* ordering) {
+  const double share = static_cast<double>(nodes.rows) / begins.back();
+  BlockOrderingOptions options;
+  options.block_size = std::max<Index>(1, static_cast<Index>(std::lround(share * static_cast<double>(block_size))));
+  ordering->emplace(block_size == 1 ? multicolour(context, nodes, MemorySpace::host, colours)
+                                    : block_multicolour(context, nodes, MemorySpace::host, options));
+  expand(begins, **ordering);
+  (*ordering)->block_size = static_cast<Index>(block_size);
+}
+
+/// For matrices that keep blocks: a block is a node. The order is one of rows.
+PetscErrorCode order_stored_blocks(Mat matrix, PetscInt block_size, const MulticolourOptions& colours,
+                                   NewOrdering* ordering) {
   PetscFunctionBegin;
-  PetscInt stored = 1;
-  PetscCall(stored_block_size(matrix, &stored));
-  MulticolourOptions colours;
-  if (block_size == 1) PetscCall(read_color_form(matrix, &colours.form));
+  std::vector<Index> begins;
+  PetscCall(find_nodes(matrix, &begins));
   PetscCall(with_node_pattern(matrix, [&](const Context& context, const CsrPattern& nodes) {
-    const double share = static_cast<double>(nodes.rows) / begins.back();
-    BlockOrderingOptions options;
-    options.block_size = std::max<Index>(1, static_cast<Index>(share * static_cast<double>(block_size)));
-    ordering->emplace(block_size == 1 ? multicolour(context, nodes, MemorySpace::host, colours)
-                                      : block_multicolour(context, nodes, MemorySpace::host, options));
-    std::vector<Index> nodes_order = (*ordering)->order;
-    expand(begins, **ordering);
-    if (stored > 1) (*ordering)->order = std::move(nodes_order);
-    (*ordering)->block_size = static_cast<Index>(block_size);
+    order_graph(context, nodes, begins, block_size, colours, ordering);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Row by row. The graph of A + Aᵀ counts, so the upper triangle alone gives the same.
-PetscErrorCode order_rows(Mat matrix, PetscInt block_size, const BackendSettings* wanted, NewOrdering* ordering) {
+/// Whether -mat_no_inode has kept PETSc from finding nodes: then there are none for us, either.
+PetscErrorCode nodes_unwanted(Mat matrix, bool* unwanted) {
   PetscFunctionBegin;
-  MulticolourOptions colours;
-  if (block_size == 1) PetscCall(read_color_form(matrix, &colours.form));
+  const char* prefix = nullptr;
+  PetscBool off = PETSC_FALSE;
+  std::vector<Index> begins;
+  PetscCall(MatGetOptionsPrefix(matrix, &prefix));
+  PetscCall(PetscOptionsGetBool(nullptr, prefix, "-mat_no_inode", &off, nullptr));
+  if (off) PetscCall(find_nodes(matrix, &begins));
+  *unwanted = off && begins.empty();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Leaves `ordering` empty where rows stand for themselves. The pattern is the host's, which PETSc keeps for matrices
+/// in device memory, too.
+PetscErrorCode order_equal_rows(Mat matrix, PetscInt block_size, const MulticolourOptions& colours,
+                                NewOrdering* ordering) {
+  PetscFunctionBegin;
+  PetscBool aij = PETSC_FALSE;
+  bool unwanted = false;
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &aij));
+  if (!aij) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(nodes_unwanted(matrix, &unwanted));
+  if (unwanted) PetscFunctionReturn(PETSC_SUCCESS);
+  PatternLoan rows;
+  std::optional<BackendChoice> backend;
+  BackendSettings settings;
+  settings.wanted = Backend::host;
+  PetscCall(choose_backend(settings, {}, &backend));
+  PetscCall(rows.open(matrix, PETSC_FALSE));
+  const PetscErrorCode worked = guarded([&] {
+    const NodeGraph graph = find_node_graph(rows.pattern());
+    if (!graph.begins.empty())
+      order_graph(backend->context, graph.pattern(), graph.begins, block_size, colours, ordering);
+  });
+  PetscCall(rows.close());
+  PetscCall(worked);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Row by row. The graph of A + Aᵀ counts, so the upper triangle alone gives the same.
+PetscErrorCode order_rows(Mat matrix, PetscInt block_size, const MulticolourOptions& colours,
+                          const BackendSettings* wanted, NewOrdering* ordering) {
+  PetscFunctionBegin;
   PetscCall(with_pattern(
       matrix, true, wanted, [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
         ordering->emplace(block_size == 1
                               ? multicolour(context, pattern, space, colours, stream)
                               : block_multicolour(context, pattern, space, {static_cast<Index>(block_size)}, stream));
       }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// An order of rows whose nodes stay whole. `wanted`: where rows are ordered that stand for themselves.
+PetscErrorCode order_whole_nodes(Mat matrix, PetscInt block_size, const BackendSettings* wanted,
+                                 NewOrdering* ordering) {
+  PetscFunctionBegin;
+  PetscInt stored = 1;
+  MulticolourOptions colours;
+  PetscCall(stored_block_size(matrix, &stored));
+  if (block_size == 1) PetscCall(read_color_form(matrix, &colours.form));
+  if (stored > 1)
+    PetscCall(order_stored_blocks(matrix, block_size, colours, ordering));
+  else
+    PetscCall(order_equal_rows(matrix, block_size, colours, ordering));
+  if (!*ordering) PetscCall(order_rows(matrix, block_size, colours, wanted, ordering));
   if (colours.form == ColourForm::speculative)
     PetscCall(PetscInfo(matrix, "taskdag_color by tasks: %d colours, others in the next run\n",
                         static_cast<int>((*ordering)->blocks.colours())));
@@ -95,16 +154,25 @@ PetscErrorCode block_size_of(Mat matrix, PetscInt* size) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Of matrices that keep blocks PETSc's orders are of these: only the blocks of the ordering are of rows.
+PetscErrorCode shrink_order(Mat matrix, BlockOrdering& ordering) {
+  PetscFunctionBegin;
+  PetscInt stored = 1;
+  PetscCall(stored_block_size(matrix, &stored));
+  if (stored == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto step = static_cast<std::size_t>(stored);
+  std::vector<Index>& order = ordering.order;
+  for (std::size_t k = 0; k < order.size() / step; ++k) order[k] = order[k * step] / static_cast<Index>(stored);
+  order.resize(order.size() / step);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// For MatGetOrdering().
 PetscErrorCode order(Mat matrix, PetscInt block_size, IS* row, IS* col) {
   PetscFunctionBegin;
-  std::vector<Index> begins;
   NewOrdering ordering;
-  PetscCall(find_nodes(matrix, &begins));
-  if (begins.empty())
-    PetscCall(order_rows(matrix, block_size, nullptr, &ordering));
-  else
-    PetscCall(order_nodes(matrix, block_size, begins, &ordering));
+  PetscCall(order_whole_nodes(matrix, block_size, nullptr, &ordering));
+  PetscCall(shrink_order(matrix, *ordering));
   PetscCall(make_index_sets(matrix, *ordering, row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -113,7 +181,7 @@ PetscErrorCode order(Mat matrix, PetscInt block_size, IS* row, IS* col) {
 PetscErrorCode order_on(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col) {
   PetscFunctionBegin;
   NewOrdering ordering;
-  PetscCall(order_rows(matrix, block_size, &backend, &ordering));
+  PetscCall(order_whole_nodes(matrix, block_size, &backend, &ordering));
   PetscCall(make_index_sets(matrix, *ordering, row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,7 +18,7 @@ struct Ordering {
   /// What MatGetOrdering() calls. It works where the matrix lies, and orders nodes as one: PETSc's own factorisations
   /// rely on that.
   PetscErrorCode (*make)(Mat matrix, MatOrderingType type, IS* row, IS* col);
-  /// For a preconditioner of our own, which knows its backend and needs no nodes; null: the same as for PETSc's.
+  /// For a preconditioner of our own, which knows its backend and orders rows; null: the same as for PETSc's.
   PetscErrorCode (*make_on)(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col);
 };
 
