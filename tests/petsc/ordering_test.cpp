@@ -292,5 +292,92 @@ TEST(BlockOrdering, KeepsRowsTogetherThatPetscTreatsAsOne) {
   }
 }
 
+OwnedMat in_blocks_of_three(const CsrMatrix& csr) {
+  OwnedMat blocks;
+  const OwnedMat rows = make_local_matrix(csr);
+  EXPECT_EQ(static_cast<int>(MatSetBlockSize(rows, 3)), 0);
+  EXPECT_EQ(static_cast<int>(MatConvert(rows, MATSEQBAIJ, MAT_INITIAL_MATRIX, blocks.out())), 0);
+  return blocks;
+}
+
+/// Our ILU of `a` orders the rows as PETSc's does, which asks MatGetOrdering(), and knows the blocks.
+void expect_order_of_petscs_ilu(Mat a) {
+  for (const std::string name : kByColours) {
+    SCOPED_TRACE(name);
+    const std::string order = " -pc_factor_mat_ordering_type " + name + " -taskdag_bmc_block_size 24";
+    const OwnedPc theirs = make_pc(a, "-pc_type ilu" + order);
+    for (const std::string schedule : {"serial", "blocks"}) {
+      const OwnedPc ours = make_pc(a, "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host "
+                                      "-pc_taskdag_threads 2 -pc_taskdag_schedule " +
+                                          schedule + order);
+      EXPECT_LT(difference_of_applications(ours, theirs, a), 1e-12) << schedule;
+    }
+  }
+}
+
+TEST(BlockOrdering, OfNodesIsTheSameInPetscsFactorAndInOurPreconditioner) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "one rank");
+  expect_order_of_petscs_ilu(make_local_matrix(three_unknowns()));
+  expect_order_of_petscs_ilu(in_blocks_of_three(three_unknowns()));
+}
+
+/// What our preconditioner says of its order.
+std::string order_of_ours(Mat a, const std::string& ordering) {
+  return ordering_line(converged(a, "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_ordering " + ordering).view);
+}
+
+// A colour more than the points of the mesh need would come from nodes that are torn.
+TEST(BlockOrdering, OfNodesHasTheColoursOfTheMesh) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "one rank");
+  const std::string bmc = "taskdag_bmc -taskdag_bmc_block_size 36";
+  const OwnedMat rows = make_local_matrix(three_unknowns());
+  const OwnedMat blocks = in_blocks_of_three(three_unknowns());
+  for (const Mat a : {static_cast<Mat>(rows), static_cast<Mat>(blocks)}) {
+    EXPECT_EQ(order_of_ours(a, "taskdag_color"), "taskdag_color: 2 colours");
+    const std::string line = order_of_ours(a, bmc);
+    EXPECT_NE(line.find(" blocks of about 36 rows (grid), 2 colours"), std::string::npos) << line;
+  }
+}
+
+TEST(BlockOrdering, WithoutNodesTakesRowsOneByOne) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "one rank");
+  const ScopedOptions options("-mat_no_inode");
+  const OwnedMat a = make_local_matrix(three_unknowns());
+  EXPECT_NE(order_of_ours(a, "taskdag_color"), "taskdag_color: 2 colours");
+  expect_order_of_petscs_ilu(a);
+}
+
+/// Rows 2k and 2k + 1 have the same columns, columns 2k and 2k + 1 have not: row pairs need the first of the next pair
+/// and the last of one that is far.
+CsrMatrix equal_rows_of_unequal_columns(Index pairs) {
+  CsrMatrix a;
+  a.rows = a.cols = 2 * pairs;
+  for (Index i = 0; i < a.rows; ++i) {
+    const Index first = i - i % 2;
+    for (const Index j : {first - 13, first, first + 1, first + 2}) {
+      if (j < 0 || j >= a.rows) continue;
+      a.col_indices.push_back(j);
+      a.values.push_back(j == i ? 5.0 : -1.0);
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  return a;
+}
+
+TEST(BlockOrdering, OfEqualRowsOfUnequalColumnsIsAPermutation) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "one rank");
+  const OwnedMat a = make_local_matrix(equal_rows_of_unequal_columns(200));
+  for (const std::string name : kByColours) {
+    SCOPED_TRACE(name);
+    OwnedIs row;
+    OwnedIs col;
+    PetscBool permutation = PETSC_FALSE;
+    PETSC_OK(MatGetOrdering(a, name.c_str(), row.out(), col.out()));
+    PETSC_OK(ISPermutation(row, &permutation));
+    EXPECT_EQ(permutation, PETSC_TRUE);
+  }
+  expect_order_of_petscs_ilu(a);
+}
+
 }  // namespace
 }  // namespace taskdag::test

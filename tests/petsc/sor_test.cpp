@@ -364,6 +364,35 @@ TEST_P(Sor, AnOrderedSweepIsThatOfThePermutedMatrix) {
   EXPECT_LE(relative_difference(x, y), 1e-12);
 }
 
+// The unknowns of a point stay together, coupled: a colour's cells are points then.
+TEST_P(Sor, ASweepByColoursOfNodesIsThatOfThePermutedMatrix) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_pointwise(
+      make_stencil({.stencil = Stencil::seven_point, .nx = 9, .ny = 8, .nz = 7, .unknowns_per_node = 3}));
+  for (const std::string order : {"taskdag_color", "taskdag_bmc"}) {
+    OwnedIs row;
+    OwnedIs col;
+    OwnedMat permuted;
+    PETSC_OK(MatGetOrdering(a, order.c_str(), row.out(), col.out()));
+    PETSC_OK(MatPermute(a, row, col, permuted.out()));
+    const OwnedPc theirs = make_pc(permuted, "-mat_no_inode -pc_type sor -pc_sor_symmetric");
+    const OwnedVec b = make_vector(a);
+    const OwnedVec permuted_b = make_vector(a);
+    const OwnedVec y = make_vector(a);
+    PETSC_OK(VecPermute(permuted_b, row, PETSC_FALSE));
+    PETSC_OK(PCApply(theirs, permuted_b, y));
+    for (const SolveSchedule schedule : solve_schedules(OnBackend::backend())) {
+      SCOPED_TRACE(order + ", " + to_string(schedule));
+      const OwnedPc ours = make_pc(a, ours_options() + "-pc_taskdag_sor_symmetric -pc_taskdag_ordering " + order +
+                                          " -pc_taskdag_schedule " + to_string(schedule));
+      const OwnedVec x = make_vector(a);
+      PETSC_OK(PCApply(ours, b, x));
+      PETSC_OK(VecPermute(x, row, PETSC_FALSE));
+      EXPECT_LE(relative_difference(x, y), 1e-12);
+    }
+  }
+}
+
 TEST_P(Sor, PetscsSettersReachIt) {
   const OwnedMat a = make_pointwise(poisson());
   const OwnedPc theirs = make_pc(a, "-pc_type sor");
