@@ -71,16 +71,23 @@ PetscErrorCode order_stored_blocks(Mat matrix, PetscInt block_size, const Multic
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether -mat_no_inode has kept PETSc from finding nodes: then there are none for us, either.
-PetscErrorCode nodes_unwanted(Mat matrix, bool* unwanted) {
+/// Plain AIJ has looked for nodes itself, unless it was told not to. Other types of AIJ, those on devices among them,
+/// never look: there the option says whether they are wanted.
+PetscErrorCode nodes_wanted(Mat matrix, bool* wanted) {
   PetscFunctionBegin;
-  const char* prefix = nullptr;
+  PetscBool plain = PETSC_FALSE;
   PetscBool off = PETSC_FALSE;
-  std::vector<Index> begins;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &plain));
+  if (plain) {
+    std::vector<Index> begins;
+    PetscCall(find_nodes(matrix, &begins));
+    *wanted = !begins.empty();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const char* prefix = nullptr;
   PetscCall(MatGetOptionsPrefix(matrix, &prefix));
   PetscCall(PetscOptionsGetBool(nullptr, prefix, "-mat_no_inode", &off, nullptr));
-  if (off) PetscCall(find_nodes(matrix, &begins));
-  *unwanted = off && begins.empty();
+  *wanted = off == PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,11 +97,11 @@ PetscErrorCode order_equal_rows(Mat matrix, PetscInt block_size, const Multicolo
                                 NewOrdering* ordering) {
   PetscFunctionBegin;
   PetscBool aij = PETSC_FALSE;
-  bool unwanted = false;
+  bool wanted = false;
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &aij));
   if (!aij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(nodes_unwanted(matrix, &unwanted));
-  if (unwanted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(nodes_wanted(matrix, &wanted));
+  if (!wanted) PetscFunctionReturn(PETSC_SUCCESS);
   PatternLoan rows;
   std::optional<BackendChoice> backend;
   BackendSettings settings;
