@@ -10,8 +10,8 @@ namespace taskdag::petsc {
 
 /// The graph of the nodes of a host matrix.
 struct NodeGraph {
-  std::vector<Index>
-      begins;  ///< where each node begins, then the number of rows; empty where rows stand for themselves
+  /// Where each node begins, then the number of rows; empty where rows stand for themselves.
+  std::vector<Index> begins;
   std::vector<Offset> offsets;
   std::vector<Index> columns;
 

@@ -308,9 +308,9 @@ void expect_order_of_petscs_ilu(Mat a) {
     const std::string order = " -pc_factor_mat_ordering_type " + name + " -taskdag_bmc_block_size 24";
     const OwnedPc theirs = make_pc(a, "-pc_type ilu" + order);
     for (const std::string schedule : {"serial", "blocks"}) {
-      const OwnedPc ours = make_pc(a, "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host "
-                                      "-pc_taskdag_threads 2 -pc_taskdag_schedule " +
-                                          schedule + order);
+      const OwnedPc ours =
+          make_pc(a, "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host -pc_taskdag_threads 2" + order +
+                         " -pc_taskdag_schedule " + schedule);
       EXPECT_LT(difference_of_applications(ours, theirs, a), 1e-12) << schedule;
     }
   }
@@ -338,6 +338,10 @@ TEST(BlockOrdering, OfNodesHasTheColoursOfTheMesh) {
     const std::string line = order_of_ours(a, "taskdag_bmc -taskdag_bmc_block_size 36");
     EXPECT_NE(line.find(" blocks of about 36 rows (grid), 2 colours"), std::string::npos) << line;
   }
+  // A type that never looks for nodes, like those on devices.
+  const OwnedMat other = make_local_matrix(three_unknowns(), MATSEQAIJPERM);
+  EXPECT_EQ(order_of_ours(other, "taskdag_color"), colours);
+  EXPECT_NE(order_of_ours(other, "taskdag_color -mat_no_inode"), colours);
 }
 
 OwnedMat without_nodes(const CsrMatrix& csr) {
@@ -352,8 +356,8 @@ TEST(BlockOrdering, WithoutNodesTakesRowsOneByOne) {
   expect_order_of_petscs_ilu(a);
 }
 
-/// Rows 2k and 2k + 1 have the same columns, columns 2k and 2k + 1 have not: row pairs need the first of the next pair
-/// and the last of one that is far.
+/// Rows 2k and 2k + 1 have the same columns, columns 2k and 2k + 1 have not: pairs need the first of the next pair and
+/// the last of one that is far.
 CsrMatrix equal_rows_of_unequal_columns(Index pairs) {
   CsrMatrix a;
   a.rows = a.cols = 2 * pairs;

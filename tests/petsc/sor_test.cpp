@@ -367,8 +367,8 @@ TEST_P(Sor, AnOrderedSweepIsThatOfThePermutedMatrix) {
 // The unknowns of a point stay together, coupled: a colour's cells are points then.
 TEST_P(Sor, ASweepByColoursOfNodesIsThatOfThePermutedMatrix) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
-  const OwnedMat a = make_matrix(
-      make_stencil({.stencil = Stencil::seven_point, .nx = 9, .ny = 8, .nz = 7, .unknowns_per_node = 3}));
+  const OwnedMat a =
+      make_matrix(make_stencil({.stencil = Stencil::seven_point, .nx = 9, .ny = 8, .nz = 7, .unknowns_per_node = 3}));
   for (const std::string order : {"taskdag_color", "taskdag_bmc"}) {
     OwnedIs row;
     OwnedIs col;
