@@ -1,8 +1,8 @@
 #include <bit>
-#include <cub/device/device_radix_sort.cuh>
 
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/scan.cuh"
+#include "backends/cuda/scan.hpp"
+#include "backends/cuda/sort.hpp"
 #include "csr/device_csr.hpp"
 #include "csr/gather.hpp"
 
@@ -13,7 +13,6 @@ using cuda::element;
 using cuda::element_blocks;
 using cuda::kElementBlock;
 using cuda::ScratchArray;
-using cuda::with_scratch;
 
 /// One warp a row. It only stores, so that a long row costs bandwidth and not latency.
 __global__ void expand_kernel(DevicePattern a, Index* row_of) {
@@ -139,12 +138,7 @@ DeviceCsr permute_pattern(const DevicePattern& a, const Index* row_order, const 
                                                                          row_position.data(), col_position.data(),
                                                                          key.data(), source.data());
   cuda::check_launch("permuted_keys");
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRadixSort::SortPairs(scratch, bytes, key.data(), sorted_key.data(), source.data(),
-                                               result.source.data(), a.entries, 0, 2 * bits, stream);
-      },
-      stream);
+  cuda::sort_pairs(key.data(), sorted_key.data(), source.data(), result.source.data(), a.entries, 2 * bits, stream);
   columns_of_keys(a.entries, bits, sorted_key.data(), result.col_indices.data(), stream);
   return result;
 }
@@ -157,12 +151,8 @@ DeviceCsr transpose_pattern(const DevicePattern& a, cudaStream_t stream) {
     ScratchArray<Offset> identity(entries, stream);
     ScratchArray<Index> row_of(entries, stream);
     number(a.entries, identity.data(), stream);
-    with_scratch(
-        [&](void* scratch, std::size_t& bytes) {
-          return cub::DeviceRadixSort::SortPairs(scratch, bytes, a.col_indices, sorted.data(), identity.data(),
-                                                 result.source.data(), a.entries, 0, bits_for(a.rows), stream);
-        },
-        stream);
+    cuda::sort_pairs(a.col_indices, sorted.data(), identity.data(), result.source.data(), a.entries, bits_for(a.rows),
+                     stream);
     expand_rows(a, row_of.data(), stream);
     rows_of_sources<<<element_blocks(a.entries), kElementBlock, 0, stream>>>(a.entries, result.source.data(),
                                                                              row_of.data(), result.col_indices.data());

@@ -1,5 +1,5 @@
 /// \file
-/// Running sums in device memory.
+/// Running sums in device memory over iterators; scan.hpp has those of arrays.
 #pragma once
 
 #include <cub/device/device_scan.cuh>
@@ -10,7 +10,7 @@ namespace taskdag::cuda {
 
 /// sum[k] = in[0] + … + in[k − 1] for k < n; `in`: an iterator, which may be `sum`. Asynchronous.
 template <class In, class Sum, class Count>
-void exclusive_sum(In in, Sum* sum, Count n, cudaStream_t stream) {
+void exclusive_sum_over(In in, Sum* sum, Count n, cudaStream_t stream) {
   with_scratch([&](void* scratch,
                    std::size_t& bytes) { return cub::DeviceScan::ExclusiveSum(scratch, bytes, in, sum, n, stream); },
                stream);
@@ -18,7 +18,7 @@ void exclusive_sum(In in, Sum* sum, Count n, cudaStream_t stream) {
 
 /// The same with in[k].
 template <class In, class Sum, class Count>
-void inclusive_sum(In in, Sum* sum, Count n, cudaStream_t stream) {
+void inclusive_sum_over(In in, Sum* sum, Count n, cudaStream_t stream) {
   with_scratch([&](void* scratch,
                    std::size_t& bytes) { return cub::DeviceScan::InclusiveSum(scratch, bytes, in, sum, n, stream); },
                stream);
@@ -33,7 +33,7 @@ struct Larger {
 
 /// most[k] = the largest of in[0 … k] for k < n; `in`: an iterator. Asynchronous.
 template <class In, class Most, class Count>
-void inclusive_maximum(In in, Most* most, Count n, cudaStream_t stream) {
+void inclusive_maximum_over(In in, Most* most, Count n, cudaStream_t stream) {
   with_scratch(
       [&](void* scratch, std::size_t& bytes) {
         return cub::DeviceScan::InclusiveScan(scratch, bytes, in, most, Larger{}, n, stream);

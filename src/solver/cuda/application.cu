@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cub/device/device_reduce.cuh>
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/reduce.hpp"
 #include "csr/gather.hpp"
 #include "solver/cuda/factorization.hpp"
 #include "solver/cuda/input.hpp"
@@ -61,13 +61,7 @@ void CudaFactorization::load_transposed(const SweepPair& sweeps, cudaStream_t s)
 
 void CudaFactorization::prepare_symmetric(cudaStream_t s) {
   if (info.rows > 0) {
-    ScratchArray<double> smallest(1, s);
-    with_scratch(
-        [&](void* scratch, std::size_t& bytes) {
-          return cub::DeviceReduce::Min(scratch, bytes, factor_.inverse_pivots(), smallest.data(), info.rows, s);
-        },
-        s);
-    if (fetch(smallest.data(), s) < 0.0) {
+    if (smallest(factor_.inverse_pivots(), info.rows, s) < 0.0) {
       throw InvalidInput("a symmetric part of the factor needs pivots that are not negative; one is");
     }
   }

@@ -1,6 +1,6 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
-#include "backends/cuda/reduce.cuh"
+#include "backends/cuda/reduce.hpp"
 #include "kernels/factor/growth.hpp"
 #include "solver/cuda/factorization.hpp"
 #include "solver/cuda/input.hpp"

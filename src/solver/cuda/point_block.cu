@@ -5,7 +5,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
-#include "backends/cuda/reduce.cuh"
+#include "backends/cuda/reduce.hpp"
 #include "backends/host/thread_pool.hpp"
 #include "kernels/factor/growth.hpp"
 #include "kernels/factor/point_block/cuda/factor.hpp"

@@ -1,6 +1,7 @@
 #include <vector>
 
-#include "backends/cuda/reduce.cuh"
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/reduce.hpp"
 #include "kernels/sptrsv/analysis/measure.hpp"
 #include "kernels/sptrsv/schedules/cuda_catalogue.hpp"
 #include "kernels/sptrsv/schedules/flat/cost.hpp"

@@ -1,10 +1,10 @@
 /// \file
-/// How many updates a row has, and which form it takes for them.
+/// Which form a row takes for its updates.
 #pragma once
 
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/factor/cuda/deal_out.cuh"
-#include "kernels/factor/cuda/search.cuh"
+#include "kernels/factor/cuda/updates.hpp"
 
 namespace taskdag::kernels::elimination {
 
@@ -19,43 +19,6 @@ inline constexpr Index kNarrowLevel = 500;
 inline constexpr std::int64_t kUpdatesOfRounds = 64;
 /// Such a row gets a lane for so many updates, about.
 inline constexpr std::int64_t kUpdatesPerLane = 6;
-
-/// What is known of each row before the lists are made.
-struct RowCounts {
-  std::int64_t* updates;
-  Index* changed;  // entries right of the diagonal that are updated
-};
-
-/// One warp a row. slots: per entry, −1 before, 0 where an entry right of the diagonal is changed.
-template <class Pattern>
-__global__ void count_updates(const Pattern view, Index* slots, RowCounts counts) {
-  const auto row = static_cast<Index>(element() / kWarpSize);
-  if (row >= view.pattern.rows) return;
-  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
-  const Offset begin = view.pattern.row_offsets[row];
-  const Index entries = view.pattern.row_offsets[row + 1] - begin;
-  const Index diagonal = view.diagonal(row);
-  const Index count = view.diagonal_only ? 0 : view.pivot_count(row);  // of pivot rows that may update others
-  const Offset first_pivot = view.first_pivot(row);
-  std::int64_t updates = 0;
-  for (Index first = 0; first < count;) {
-    const PivotBatch batch(
-        view, first, count, [&](Index t) { return first_pivot + t; }, lane);
-    batch.each(view, view.pattern.col_indices + begin, entries, lane, [&](int, int, Offset, Index target) {
-      updates += __popc(__ballot_sync(kFullWarp, target >= 0 && target != diagonal));
-      if (target > diagonal) slots[begin + target] = 0;
-    });
-    first += batch.pivots;
-  }
-  __syncwarp();
-  Index changed = 0;
-  for (Index e = diagonal + 1 + lane; e < entries; e += kWarpSize) changed += slots[begin + e] >= 0 ? 1 : 0;
-  changed = __reduce_add_sync(kFullWarp, changed);
-  if (lane == 0) {
-    counts.updates[row] = updates;
-    counts.changed[row] = changed;
-  }
-}
 
 /// The form of each row, and its lanes. room: with so many lanes a row with updates the rows of a level still run side
 /// by side; more lanes than needed keep rows apart, which share a warp wait for each other.

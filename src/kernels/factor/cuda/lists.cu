@@ -3,7 +3,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
-#include "backends/cuda/scan.cuh"
+#include "backends/cuda/scan.hpp"
 #include "kernels/factor/cuda/deal_out.cuh"
 #include "kernels/factor/cuda/lists.hpp"
 #include "kernels/factor/cuda/make_lists.cuh"
@@ -38,21 +38,6 @@ void find_widest(Index rows, const EliminationRow* row, Index* widest, cudaStrea
   cuda::check_launch("widest_form");
 }
 
-__global__ void find_updates(Index rows, const std::int64_t* updates, int* any) {
-  const auto row = static_cast<Index>(element());
-  const bool mine = row < rows && updates[row] != 0;
-  if (__any_sync(kFullWarp, mine) && threadIdx.x % kWarpSize == 0) *any = 1;
-}
-
-/// Whether any row has updates. Synchronises `stream`.
-bool has_updates(Index rows, const std::int64_t* updates, cudaStream_t stream) {
-  ScratchArray<int> any(1, stream);
-  cuda::check(cudaMemsetAsync(any.data(), 0, sizeof(int), stream), "resetting a flag");
-  find_updates<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, updates, any.data());
-  cuda::check_launch("find_updates");
-  return cuda::fetch(any.data(), stream) != 0;
-}
-
 }  // namespace
 
 template <class Pattern>
@@ -75,8 +60,7 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
   ScratchArray<Index> kind(rows, stream);
   cuda::check(cudaMemsetAsync(slots_.data(), 0xFF, entries * sizeof(Index), stream), "resetting slots");
   const RowCounts counts{counted_updates.data(), counted_changed.data()};
-  count_updates<<<warp_each, kElementBlock, 0, stream>>>(view, slots_.data(), counts);
-  cuda::check_launch("count_updates");
+  count_updates(view, slots_.data(), counts, stream);
   if (which == MakeLists::where_updates && !has_updates(pattern.rows, counts.updates, stream)) {
     slots_ = {};
     listed_ = false;

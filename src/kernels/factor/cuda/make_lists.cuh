@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/factor/cuda/forms.cuh"
+#include "kernels/factor/cuda/search.cuh"
 
 namespace taskdag::kernels::elimination {
 

@@ -1,4 +1,5 @@
-#include "backends/cuda/reduce.cuh"
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/reduce.hpp"
 #include "backends/cuda/seam.cuh"
 #include "kernels/factor/cuda/numeric.hpp"
 #include "kernels/factor/precision.hpp"

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "backends/cuda/device.hpp"
-#include "backends/cuda/scan.cuh"
+#include "backends/cuda/scan.hpp"
 #include "kernels/factor/fill/blocks.cuh"
 #include "kernels/factor/fill/blocks.hpp"
 

@@ -1,5 +1,5 @@
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/scan.cuh"
+#include "backends/cuda/scan.hpp"
 #include "base/index.hpp"
 #include "kernels/ordering/colouring/aggregation_cuda.hpp"
 

@@ -1,9 +1,9 @@
-#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_select.cuh>
 #include <numeric>
 
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/scan.cuh"
+#include "backends/cuda/scan.hpp"
+#include "backends/cuda/sort.hpp"
 #include "kernels/ordering/colouring/aggregation_cuda.hpp"
 #include "kernels/ordering/colouring/block_order_cuda.hpp"
 #include "kernels/ordering/colouring/colour_cuda.hpp"
@@ -47,13 +47,8 @@ SortedRows sort_rows(const Index* key, Index rows, Index keys, cudaStream_t stre
   SortedRows sorted{ScratchArray<Index>(size, stream), ScratchArray<Index>(size, stream), {}};
   identity_kernel<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, natural.data());
   cuda::check_launch("identity_kernel");
-  cuda::with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted.key.data(), natural.data(),
-                                               sorted.order.data(), rows, 0, bits_of(static_cast<std::uint64_t>(keys)),
-                                               stream);
-      },
-      stream);
+  cuda::sort_pairs(key, sorted.key.data(), natural.data(), sorted.order.data(), rows,
+                   bits_of(static_cast<std::uint64_t>(keys)), stream);
   const ScratchArray<Index> begin(static_cast<std::size_t>(keys) + 1, stream);
   begins_kernel<<<element_blocks(std::int64_t{keys} + 1), kElementBlock, 0, stream>>>(rows, sorted.key.data(), keys,
                                                                                       begin.data());
@@ -119,12 +114,7 @@ std::vector<std::uint64_t> list_couplings(const GraphView& graph, const Index* b
                                                                                    pairs.data());
   cuda::check_launch("list_couplings_kernel");
   const int bits = bits_of(static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(blocks));
-  cuda::with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRadixSort::SortKeys(scratch, bytes, pairs.data(), sorted.data(), total, 0,
-                                              std::min(bits, static_cast<int>(8 * sizeof(Key))), stream);
-      },
-      stream);
+  cuda::sort_keys(pairs.data(), sorted.data(), total, std::min(bits, static_cast<int>(8 * sizeof(Key))), stream);
   cuda::with_scratch(
       [&](void* scratch, std::size_t& bytes) {
         return cub::DeviceSelect::Unique(scratch, bytes, sorted.data(), pairs.data(), kept.data(), total, stream);

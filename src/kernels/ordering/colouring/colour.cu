@@ -1,8 +1,7 @@
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_reduce.cuh>
-
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/reduce.hpp"
 #include "backends/cuda/seam.cuh"
+#include "backends/cuda/sort.hpp"
 #include "kernels/ordering/colouring/colour_cuda.hpp"
 #include "kernels/ordering/colouring/first_fit.hpp"
 
@@ -26,12 +25,7 @@ struct Sorter {
   Sorter(Index n, cudaStream_t s)
       : size(n), stream(s), sorted_key(static_cast<std::size_t>(n), s), sorted(static_cast<std::size_t>(n), s) {}
   const Index* sort(const std::uint64_t* key, const Index* order, int bits) {
-    cuda::with_scratch(
-        [&](void* scratch, std::size_t& bytes) {
-          return cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted_key.data(), order, sorted.data(), size, 0,
-                                                 bits, stream);
-        },
-        stream);
+    cuda::sort_pairs(key, sorted_key.data(), order, sorted.data(), size, bits, stream);
     return sorted.data();
   }
 };
@@ -110,7 +104,6 @@ Index cuda_colour_graph(const DevicePattern& graph, const ColourOptions& options
   const cuda::ScratchArray<std::uint64_t> key(size, stream);
   const cuda::ScratchArray<Index> natural(size, stream);
   const cuda::ScratchArray<Index> rank(size, stream);
-  const cuda::ScratchArray<Index> most(1, stream);
   const cuda::ScratchArray<int> ticket(1, stream);
   Sorter sorter(graph.rows, stream);
 
@@ -119,12 +112,7 @@ Index cuda_colour_graph(const DevicePattern& graph, const ColourOptions& options
     cuda::check(cudaMemsetAsync(ticket.data(), 0, sizeof(int), stream), "clearing a counter");
     first_fit_kernel<<<blocks, kElementBlock, 0, stream>>>(graph, order, rank.data(), colour, ticket.data());
     cuda::check_launch("first_fit_kernel");
-    cuda::with_scratch(
-        [&](void* scratch, std::size_t& bytes) {
-          return cub::DeviceReduce::Max(scratch, bytes, colour, most.data(), graph.rows, stream);
-        },
-        stream);
-    return cuda::fetch(most.data(), stream) + 1;
+    return cuda::largest(colour, graph.rows, stream) + 1;
   };
 
   key_kernel<<<blocks, kElementBlock, 0, stream>>>(graph, options, key.data(), natural.data());

@@ -1,9 +1,9 @@
 #include <bit>
-#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_select.cuh>
 
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/scan.cuh"
+#include "backends/cuda/scan.hpp"
+#include "backends/cuda/sort.hpp"
 #include "base/index.hpp"
 #include "csr/device_csr.hpp"
 #include "kernels/ordering/graph/device_graph.hpp"
@@ -111,11 +111,7 @@ DeviceGraph graph_of_general(const DevicePattern& a, const Index* row_of, cudaSt
   ScratchArray<std::uint64_t> sorted(size, stream);
   keys_both_ways<<<element_blocks(a.entries), kElementBlock, 0, stream>>>(a, row_of, bits, key.data());
   cuda::check_launch("keys_both_ways");
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRadixSort::SortKeys(scratch, bytes, key.data(), sorted.data(), count, 0, 2 * bits, stream);
-      },
-      stream);
+  cuda::sort_keys(key.data(), sorted.data(), count, 2 * bits, stream);
   const ScratchArray<std::int64_t> distinct(1, stream);
   with_scratch(
       [&](void* scratch, std::size_t& bytes) {

@@ -1,8 +1,8 @@
 #include <bit>
-#include <cub/device/device_radix_sort.cuh>
 
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/scan.cuh"
+#include "backends/cuda/scan.hpp"
+#include "backends/cuda/sort.hpp"
 #include "base/index.hpp"
 #include "kernels/ordering/graph/ranked_graph.hpp"
 
@@ -13,7 +13,6 @@ using cuda::element;
 using cuda::element_blocks;
 using cuda::kElementBlock;
 using cuda::ScratchArray;
-using cuda::with_scratch;
 
 __global__ void degrees_and_nodes(GraphView graph, Index* degree, Index* node) {
   const auto i = static_cast<Index>(element());
@@ -80,12 +79,7 @@ RankedGraph rank_by_degree(const DeviceGraph& graph, cudaStream_t stream) {
 
   degrees_and_nodes<<<element_blocks(nodes), kElementBlock, 0, stream>>>(view, degree.data(), node.data());
   cuda::check_launch("degrees_and_nodes");
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRadixSort::SortPairs(scratch, bytes, degree.data(), sorted_degree.data(), node.data(),
-                                               node_of.data(), nodes, 0, bits, stream);
-      },
-      stream);
+  cuda::sort_pairs(degree.data(), sorted_degree.data(), node.data(), node_of.data(), nodes, bits, stream);
   const ScratchArray<EdgeOffset> wide(at(nodes) + 1, stream);
   widen<<<element_blocks(std::int64_t{nodes} + 1), kElementBlock, 0, stream>>>(nodes, sorted_degree.data(),
                                                                                wide.data());
@@ -107,12 +101,7 @@ RankedGraph rank_by_degree(const DeviceGraph& graph, cudaStream_t stream) {
     ranked_entries<<<element_blocks(graph.entries), kElementBlock, 0, stream>>>(
         graph.entries, view, rank_of_entry.data(), rank_of.data(), offsets.data(), from.data(), to.data());
     cuda::check_launch("ranked_entries");
-    with_scratch(
-        [&](void* scratch, std::size_t& bytes) {
-          return cub::DeviceRadixSort::SortPairs(scratch, bytes, to.data(), rank_of_entry.data(), from.data(),
-                                                 neighbours.data(), graph.entries, 0, bits, stream);
-        },
-        stream);
+    cuda::sort_pairs(to.data(), rank_of_entry.data(), from.data(), neighbours.data(), graph.entries, bits, stream);
   }
   const Summary found = cuda::fetch(summary.data(), stream);
   return {{nodes, graph.entries, std::move(offsets), std::move(neighbours)},

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <bit>
-#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
-#include "backends/cuda/scan.cuh"
+#include "backends/cuda/scan.hpp"
 #include "backends/cuda/seam.cuh"
+#include "backends/cuda/sort.hpp"
 #include "base/index.hpp"
 #include "kernels/sptrsv/analysis/in_flight.hpp"
 #include "kernels/sptrsv/analysis/lanes.hpp"
@@ -131,12 +131,7 @@ TaskList build_tasks(const RowLevels& levels, const Index* count, Triangle trian
                                                              row_of_step.data());
   cuda::check_launch("make_keys");
   const int bits = std::bit_width(static_cast<std::uint32_t>(groups));
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRadixSort::SortPairs(scratch, bytes, key.data(), sorted_key.data(), row_of_step.data(),
-                                               list.order.data(), n, 0, bits, stream);
-      },
-      stream);
+  cuda::sort_pairs(key.data(), sorted_key.data(), row_of_step.data(), list.order.data(), n, bits, stream);
 
   // group_begin, group_end: equal (0) for keys that do not occur.
   ScratchArray<Index> bounds(2 * static_cast<std::size_t>(groups), stream);

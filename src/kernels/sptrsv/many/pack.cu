@@ -1,9 +1,9 @@
 #include <bit>
-#include <cub/device/device_radix_sort.cuh>
 
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/scan.cuh"
+#include "backends/cuda/scan.hpp"
 #include "backends/cuda/seam.cuh"
+#include "backends/cuda/sort.hpp"
 #include "base/index.hpp"
 #include "kernels/sptrsv/many/pack.hpp"
 
@@ -16,7 +16,6 @@ using cuda::kElementBlock;
 using cuda::kFullWarp;
 using cuda::kWarpSize;
 using cuda::ScratchArray;
-using cuda::with_scratch;
 
 __device__ Index parts_of(Index count) { return count > kPartEntries ? pieces_of(count, kPartEntries) : 0; }
 
@@ -145,12 +144,7 @@ Packed pack(const SweepInput& input, cudaStream_t stream) {
                                                               item.data(), row_of_part.data());
   cuda::check_launch("make_items");
   const int bits = std::bit_width(2 * static_cast<std::uint32_t>(input.levels->levels));
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRadixSort::SortPairs(scratch, bytes, key.data(), sorted_key.data(), item.data(), order.data(),
-                                               result.slots, 0, bits, stream);
-      },
-      stream);
+  cuda::sort_pairs(key.data(), sorted_key.data(), item.data(), order.data(), result.slots, bits, stream);
 
   const Items items{
       n, result.slots, input.ranges->first.data(), input.ranges->count.data(), first_part.data(), row_of_part.data()};

@@ -1,5 +1,5 @@
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/scan.cuh"
+#include "backends/cuda/scan.hpp"
 #include "backends/cuda/seam.cuh"
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/schedules/cusparse/cusparse.hpp"

@@ -1,8 +1,8 @@
 #include <utility>
 
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/reduce.cuh"
-#include "backends/cuda/scan.cuh"
+#include "backends/cuda/reduce.hpp"
+#include "backends/cuda/scan.hpp"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/schedules/flat/parts.hpp"
 

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <bit>
-#include <cub/device/device_radix_sort.cuh>
 #include <limits>
 #include <string>
 
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/scan.cuh"
+#include "backends/cuda/scan.hpp"
 #include "backends/cuda/seam.cuh"
+#include "backends/cuda/sort.hpp"
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/schedules/joined/join.hpp"
 #include "taskdag/error.hpp"
@@ -278,12 +278,7 @@ JoinedTriangle join_levels(const SweepInput& input, std::int64_t most_terms, cud
   number(result.terms, numbers.data(), stream);
   // Stable, so that the terms of an entry stay in the order of the row.
   const int bits = 2 * keys.column_bits;
-  cuda::with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRadixSort::SortPairs(scratch, bytes, key.data(), sorted_key.data(), numbers.data(),
-                                               order.data(), terms, 0, bits, stream);
-      },
-      stream);
+  cuda::sort_pairs(key.data(), sorted_key.data(), numbers.data(), order.data(), terms, bits, stream);
   const ScratchArray<Offset> begins(size, stream);
   const ScratchArray<Offset> entry_until(size, stream);
   mark_entries<<<element_blocks(terms), kElementBlock, 0, stream>>>(terms, sorted_key.data(), begins.data());

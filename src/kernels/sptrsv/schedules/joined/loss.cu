@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/reduce.cuh"
+#include "backends/cuda/raise.cuh"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/schedules/joined/join.hpp"
 

@@ -97,7 +97,7 @@ Supernodes find(const SweepInput& input, cudaStream_t stream) {
   find_heads<<<element_blocks(rows), kElementBlock, 0, stream>>>(order, input.pattern.col_indices, first, count,
                                                                  begins.data());
   cuda::check_launch("find_heads");
-  cuda::inclusive_maximum(begins.data(), head.data(), rows, stream);
+  cuda::inclusive_maximum_over(begins.data(), head.data(), rows, stream);
   const ScratchArray<Index> rows_of(kLongest + 1, stream);
   cuda::check(cudaMemsetAsync(rows_of.data(), 0, rows_of.size() * sizeof(Index), stream), "clearing counts");
   measure_chains<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, head.data(), rows_of.data());

@@ -1,5 +1,5 @@
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/reduce.cuh"
+#include "backends/cuda/raise.cuh"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/schedules/supernodes/invert.hpp"
 #include "kernels/sptrsv/schedules/supernodes/order.hpp"

@@ -3,6 +3,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/scan.cuh"
+#include "backends/cuda/scan.hpp"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/analysis/lanes.hpp"
 #include "kernels/sptrsv/schedules/cells/pack/entries.cuh"
@@ -178,8 +179,9 @@ void cut_into_rounds(Layout& layout, Index errands, const Index* outside, const 
 
 void make_rounds(Layout& layout, const Index* outside, cudaStream_t stream) {
   const ScratchArray<Index> errands_until(layout.positions(), stream);
-  cuda::inclusive_sum(thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), IsErrand{outside}),
-                      errands_until.data(), static_cast<std::int64_t>(layout.positions()), stream);
+  cuda::inclusive_sum_over(
+      thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), IsErrand{outside}),
+      errands_until.data(), static_cast<std::int64_t>(layout.positions()), stream);
   const Index errands = cuda::fetch(errands_until.data() + layout.positions() - 1, stream);
   layout.errand_at = {layout.positions(), stream};
   cuda::check(cudaMemsetAsync(layout.errand_at.data(), 0xFF, layout.positions() * sizeof(Index), stream),
@@ -192,9 +194,9 @@ void make_rounds(Layout& layout, const Index* outside, cudaStream_t stream) {
   cut_into_rounds(layout, errands, outside, errands_until.data(), stream);
   const auto rounds = static_cast<std::size_t>(layout.rounds);
   const ScratchArray<std::uint64_t> first_row(rounds + 1, stream);
-  cuda::exclusive_sum(thrust::make_transform_iterator(thrust::counting_iterator<Index>(0),
-                                                      RoundWidth{layout.round.data(), layout.rounds}),
-                      first_row.data(), layout.rounds + 1, stream);
+  cuda::exclusive_sum_over(thrust::make_transform_iterator(thrust::counting_iterator<Index>(0),
+                                                           RoundWidth{layout.round.data(), layout.rounds}),
+                           first_row.data(), layout.rounds + 1, stream);
   set_round_rows<<<element_blocks(layout.rounds + 1), kElementBlock, 0, stream>>>(layout.rounds, first_row.data(),
                                                                                   layout.round.data());
   cuda::check_launch("set_round_rows");

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 #include <limits>
 #include <string>
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/scan.cuh"
+#include "backends/cuda/scan.hpp"
+#include "backends/cuda/sort.hpp"
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/partition.cuh"
 #include "kernels/sptrsv/schedules/cells/pack/entries.cuh"
@@ -25,7 +25,6 @@ using cuda::element;
 using cuda::element_blocks;
 using cuda::kElementBlock;
 using cuda::ScratchArray;
-using cuda::with_scratch;
 
 template <class CellOfRow>
 __global__ void make_keys(const Index* level, Index levels, CellOfRow cell, std::uint64_t* key, Index* row_of_step) {
@@ -143,12 +142,7 @@ ScratchArray<Index> sort_rows(const SweepInput& input, const Cut& cut, int cells
   }
   const int bits =
       static_cast<int>(std::bit_width(static_cast<std::uint64_t>(cells) * static_cast<std::uint64_t>(levels)));
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRadixSort::SortPairs(scratch, bytes, unsorted.data(), key.data(), sweep_order.data(),
-                                               order.data(), rows, 0, bits, stream);
-      },
-      stream);
+  cuda::sort_pairs(unsorted.data(), key.data(), sweep_order.data(), order.data(), rows, bits, stream);
   return order;
 }
 
@@ -162,9 +156,10 @@ std::vector<Index> place(const SweepInput& input, const Cut& cut, Layout& layout
   const ScratchArray<Index> run_begin(n, stream);
   const ScratchArray<Index> steps_until(n, stream);
   const thrust::counting_iterator<Index> count(0);
-  cuda::inclusive_maximum(thrust::make_transform_iterator(count, RunBegin{key.data()}), run_begin.data(), rows, stream);
-  cuda::inclusive_sum(thrust::make_transform_iterator(count, StepBegin{run_begin.data(), kLanes / layout.ways}),
-                      steps_until.data(), rows, stream);
+  cuda::inclusive_maximum_over(thrust::make_transform_iterator(count, RunBegin{key.data()}), run_begin.data(), rows,
+                               stream);
+  cuda::inclusive_sum_over(thrust::make_transform_iterator(count, StepBegin{run_begin.data(), kLanes / layout.ways}),
+                           steps_until.data(), rows, stream);
   place_rows<<<element_blocks(rows), kElementBlock, 0, stream>>>(
       rows, input.levels->levels, layout.cells, layout.ways, key.data(), order.data(), run_begin.data(),
       steps_until.data(), layout.position.data(), first_step.data());

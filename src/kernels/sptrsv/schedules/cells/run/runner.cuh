@@ -46,7 +46,7 @@ struct StepKind {
 };
 
 /// Of zeros, subnormal, huge and other numbers. A function of its own: it costs the runner's registers nothing.
-__device__ __noinline__ double extreme_reciprocal(double x) { return with_plain_nan(__drcp_rn(x)); }
+static __device__ __noinline__ double extreme_reciprocal(double x) { return with_plain_nan(__drcp_rn(x)); }
 
 /// 1 / x to half a unit in the last place and a little: an approximation to 20 bits, then one step of third order. All
 /// of it is on the way from row to row, hence no correct rounding, and no branch where lanes have ordinary numbers.

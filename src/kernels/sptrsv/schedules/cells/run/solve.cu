@@ -1,112 +1,15 @@
-#include <cuda/ptx>
-
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/device.hpp"
-#include "kernels/sptrsv/schedules/cells/run/feeder.cuh"
-#include "kernels/sptrsv/schedules/cells/run/fetcher.cuh"
-#include "kernels/sptrsv/schedules/cells/run/loader.cuh"
-#include "kernels/sptrsv/schedules/cells/run/runner.cuh"
-#include "kernels/sptrsv/schedules/cells/run/solve.hpp"
+#include "kernels/sptrsv/schedules/cells/run/kernel.hpp"
+#include "kernels/sptrsv/schedules/cells/run/shared.cuh"
 
 namespace taskdag::kernels::cells {
 namespace {
 
-// Roles by warp: the runner, the loader, the fetchers, the feeders.
-constexpr int kWarps = 24;
-constexpr int kBlock = kWarps * kLanes;
-static_assert(kWarps == 1 + 1 + kFeeders + kFetchers);
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-
-namespace ptx = ::cuda::ptx;
-
-template <class Kind>
-__device__ void run_cell(Shared& s, const SolveArguments& a, const Cell& cell, int lane, int& stage, int& phase) {
-  const SharedAddress own = address_of(s.ring) + static_cast<unsigned>(lane) * 8;
-  const SharedAddress start = address_of(s.start) + static_cast<unsigned>(lane) * 8;
-  RunnerView view{};
-  view.ring = address_of(s.ring);
-  view.done = address_of(&s.done);
-  view.first_lane = lane == 0;
-  for (int step = 0; step < cell.steps; step += a.chunk_steps) {
-    view.own = own + static_cast<unsigned>(step % kHistory * kStepBytes);
-    view.start = start + static_cast<unsigned>(step % kAhead * kStepBytes);
-    view.slot = a.slots + (std::int64_t{cell.first_step} + step) * kLanes + lane;
-    view.step = step;
-    while (!ptx::mbarrier_try_wait_parity(&s.arrived[stage], static_cast<std::uint32_t>(phase))) {
-    }
-    const SharedAddress data = address_of(s.stage[stage]);
-    run_chunk_of<Kind>(s.pairs[stage], view, data + static_cast<unsigned>(lane) * 16,
-                       data + kPairRowValues * 8 + static_cast<unsigned>(lane) * 8,
-                       min(a.chunk_steps, cell.steps - step));
-    if (++stage == kStages) {
-      stage = 0;
-      phase ^= 1;
-    }
-  }
-}
-
-#endif
-
-template <class Kind>
-__global__ void __launch_bounds__(kBlock, 1) solve_kernel(const __grid_constant__ SolveArguments a) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  extern __shared__ char memory[];
-  Shared& s = *reinterpret_cast<Shared*>(memory);
-  const int warp = static_cast<int>(threadIdx.x) / kLanes;
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  if (threadIdx.x == 0) {
-    for (auto& barrier : s.arrived) ptx::mbarrier_init(&barrier, 1);
-    ptx::fence_proxy_async(ptx::space_shared);
-  }
-  if (warp == 1) s.ring[kHistory * kLanes + lane] = 0.0;
-  const Index absent = (a.cell[a.cells - 1].first_step + a.cell[a.cells - 1].steps) * kLanes;
-  const int fetcher = warp - 2;
-  const int feeder = fetcher - kFetchers;
-  int stage = 0;  // the runner's and the loader's go on from cell to cell
-  int phase = 0;
-  for (;;) {
-    if (threadIdx.x == 0) {
-      const unsigned ticket = cuda::DeviceAtomic<unsigned>(*a.ticket).fetch_add(1, ::cuda::memory_order_relaxed);
-      s.cell = static_cast<int>(ticket - a.before);
-      s.done = 0;
-    }
-    for (int k = static_cast<int>(threadIdx.x); k < kAhead * kLanes; k += kBlock) s.start[k] = not_yet();
-    __syncthreads();
-    if (s.cell >= a.cells) return;
-    const Cell cell = a.cell[s.cell];
-    if (warp != 1) {  // what the loader reads never changes
-      cudaGridDependencySynchronize();
-      cudaTriggerProgrammaticLaunchCompletion();
-    }
-    if (warp == 0) {
-      run_cell<Kind>(s, a, cell, lane, stage, phase);
-    } else if (warp == 1) {
-      load_cell(s, a, cell, lane, stage);
-    } else if (feeder < 0) {
-      Fetcher(s, a, cell, absent, lane).fetch(fetcher);
-    } else {
-      Feeder(s, a, cell, lane).feed(feeder);
-    }
-    __syncthreads();
-  }
-#else
-  __trap();
-#endif
-}
-
-/// Calls visit(kernel) for the kernel that runs such steps.
-template <class Visit>
-void with_kernel(int ways, bool reciprocal, const Visit& visit) {
-  if (reciprocal) {
-    visit(solve_kernel<StepKind<1, true>>);
-  } else if (ways == 1) {
-    visit(solve_kernel<StepKind<1, false>>);
-  } else if (ways == 2) {
-    visit(solve_kernel<StepKind<2, false>>);
-  } else {
-    visit(solve_kernel<StepKind<4, false>>);
-  }
+SolveKernel kernel_of(int ways, bool reciprocal) {
+  if (reciprocal) return kernel_of_reciprocals();
+  if (ways == 1) return kernel_of_one_lane();
+  return ways == 2 ? kernel_of_two_lanes() : kernel_of_four_lanes();
 }
 
 }  // namespace
@@ -120,17 +23,17 @@ bool supported() {
   cuda::check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "shared memory");
   if (major < 9 || shared < static_cast<int>(sizeof(Shared))) return false;
   cudaFuncAttributes attributes{};  // a library built for older devices has code without the kernel's body
-  cuda::check(cudaFuncGetAttributes(&attributes, solve_kernel<StepKind<1, false>>), "looking at a kernel");
+  cuda::check(cudaFuncGetAttributes(&attributes, kernel_of_one_lane()), "looking at a kernel");
   return attributes.ptxVersion >= 90;
 }
 
 void prepare(int ways) {
-  const auto ask = [](auto kernel) {
+  const auto ask = [](SolveKernel kernel) {
     cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)),
                 "asking for shared memory");
   };
-  with_kernel(ways, false, ask);
-  if (ways == 1) with_kernel(1, true, ask);
+  ask(kernel_of(ways, false));
+  if (ways == 1) ask(kernel_of(1, true));
 }
 
 unsigned solve(const SolveArguments& arguments, bool reciprocal, bool overlaps, cudaStream_t stream) {
@@ -145,9 +48,7 @@ unsigned solve(const SolveArguments& arguments, bool reciprocal, bool overlaps, 
   config.stream = stream;
   config.attrs = &overlap;
   config.numAttrs = overlaps ? 1 : 0;
-  with_kernel(arguments.ways, reciprocal, [&](auto kernel) {
-    cuda::check(cudaLaunchKernelEx(&config, kernel, arguments), "solve_kernel (cells)");
-  });
+  cuda::check(cudaLaunchKernelEx(&config, kernel_of(arguments.ways, reciprocal), arguments), "solve_kernel (cells)");
   return static_cast<unsigned>(arguments.cells) + blocks;  // each block ends on a ticket too many
 }
 
