@@ -34,6 +34,8 @@ constexpr std::array<const char*, 3> scheduler_names{"megakernel", "controller",
 // In the order of the enumeration.
 constexpr std::array<const char*, 3> factor_schedule_names{"auto", "lists", "engine"};
 // In the order of the enumeration.
+constexpr std::array<const char*, 2> ata_flow_names{"pull", "push"};
+// In the order of the enumeration.
 constexpr std::array<const char*, 3> dependency_names{"ordered", "individual", "phases"};
 
 std::size_t scheduler_place(const SweepSettings& settings) {
@@ -56,6 +58,8 @@ struct SweepRows {
                  "With schedule auto: time some solves of several schedules at set-up and keep the fastest"};
   OptionRow tune_file{"-pc_taskdag_tune_file", "none", "a file name",
                       "File that keeps what was found by tuning, for later runs"};
+  OptionRow ata_flow{"-pc_taskdag_ata_flow", to_string(SweepSettings{}.ata_flow), join(ata_flow_names),
+                     "With a schedule ata-...: a row reads its operands, or adds to the rows that wait for it"};
   OptionRow factor_schedule{"-pc_taskdag_factor_schedule", factor_schedule_names[0], join(factor_schedule_names),
                             "Who runs the rows of the numeric ILU or ICC"};
   OptionRow scheduler{"-pc_taskdag_engine_scheduler", scheduler_names[0], join(scheduler_names),
@@ -158,8 +162,8 @@ PetscErrorCode read_backend(OptionItems items, BackendSettings* settings) {
 
 std::vector<OptionRow> sweep_rows() {
   const SweepRows rows;
-  return {rows.schedule,  rows.tune,         rows.tune_file, rows.factor_schedule,
-          rows.scheduler, rows.dependencies, rows.trace};
+  return {rows.schedule,        rows.tune,      rows.tune_file,    rows.ata_flow,
+          rows.factor_schedule, rows.scheduler, rows.dependencies, rows.trace};
 }
 
 PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
@@ -176,6 +180,9 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
   if (given) PetscCall(guarded([&] { settings->schedule = solve_schedule_from(name); }));
   PetscCall(read_bool(items, rows->tune, &settings->tune));
   PetscCall(read_text(items, rows->tune_file, &settings->tune_file, &given));
+  auto ata_flow = static_cast<PetscInt>(settings->ata_flow);
+  PetscCall(read_list(items, rows->ata_flow, ata_flow_names, &ata_flow));
+  settings->ata_flow = static_cast<AtaFlow>(ata_flow);
   auto factor_schedule = static_cast<PetscInt>(settings->factor_schedule);
   PetscCall(read_list(items, rows->factor_schedule, factor_schedule_names, &factor_schedule));
   settings->factor_schedule = static_cast<FactorSchedule>(factor_schedule);

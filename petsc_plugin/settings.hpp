@@ -27,8 +27,9 @@ struct SweepSettings {
   bool tune = false;
   std::string tune_file;
   FactorSchedule factor_schedule = FactorSchedule::automatic;
-  engine::StaticOptions run;  ///< of the schedules engine
-  std::string trace_file;     ///< for what their programs have done; empty: none
+  engine::StaticOptions run;         ///< of the schedules engine
+  AtaFlow ata_flow = AtaFlow::pull;  ///< of the schedules ata-…
+  std::string trace_file;            ///< for what their programs have done; empty: none
   bool operator==(const SweepSettings&) const = default;
 };
 

@@ -38,6 +38,15 @@ enum class SolveSchedule {
   serial,  ///< stays the last one: the catalogue is counted up to it
 };
 
+/// How values reach the rows that wait for them under the schedules ata_concurrency, ata_locality and ata_greedy, which
+/// are CUDA's; no other schedule looks at it.
+enum class AtaFlow {
+  pull,  ///< a row reads its operands
+  push,  ///< a row adds to the sums of the rows that wait for it, in an order that is another one in each run
+};
+/// "pull", "push".
+TASKDAG_API const char* to_string(AtaFlow flow);
+
 /// What a schedule is to a backend.
 enum class ScheduleRole {
   absent,     ///< the backend does not have it

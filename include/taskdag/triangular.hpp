@@ -21,6 +21,7 @@ struct TriangularOptions {
   bool transposed = false;              ///< solve with the transpose of that triangle
   SolveSchedule schedule = SolveSchedule::automatic;  ///< one of solve_schedules(backend)
   engine::StaticOptions run{};                        ///< of the schedule engine
+  AtaFlow ata_flow = AtaFlow::pull;                   ///< of the schedules ata_…
   /// Where `schedule` is automatic: time some solves of several schedules during the analysis and keep the fastest.
   bool tune = false;
   /// JSON file with such choices, by device and pattern. A choice that it holds is taken without trials; `tune` adds to
@@ -49,7 +50,8 @@ struct TriangularInfo {
 /// Solves T x = b, T a triangle of a square CSR matrix, again and again with the same pattern.
 ///
 /// Rows are tasks that start as soon as the rows that they wait for have published their values. On the host backend
-/// with one thread the rows run in order. The result is bitwise the same from run to run on one backend.
+/// with one thread the rows run in order. The result is bitwise the same from run to run on one backend, but with
+/// AtaFlow::push.
 ///
 /// Streams (CUDA): calls may come on any streams, each works on what the ones before have left; going from one stream
 /// to another needs no event. Calls with device memory may be captured into CUDA graphs, which may be replayed as often

@@ -131,6 +131,19 @@ module taskdagpetsc
       type(c_ptr), intent(out) :: file
     end function
 
+    ! How values reach the rows that wait for them under schedules ata-... (-pc_taskdag_ata_flow). pull or push; with
+    ! push the last bits of a result change from run to run.
+    integer(c_int) function PCTaskDAGSetATAFlow(pc, flow) bind(C, name='PCTaskDAGSetATAFlow')
+      import
+      integer(c_intptr_t), value :: pc
+      character(kind=c_char), intent(in) :: flow(*)
+    end function
+    integer(c_int) function PCTaskDAGGetATAFlow(pc, flow) bind(C, name='PCTaskDAGGetATAFlow')
+      import
+      integer(c_intptr_t), value :: pc
+      type(c_ptr), intent(out) :: flow
+    end function
+
     ! Who runs the rows of the numeric factorisation (-pc_taskdag_factor_schedule). auto, lists or engine.
     integer(c_int) function PCTaskDAGSetFactorSchedule(pc, schedule) bind(C, name='PCTaskDAGSetFactorSchedule')
       import

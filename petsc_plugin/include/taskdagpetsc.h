@@ -111,6 +111,13 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetTune(PC pc, PetscBool* tune);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetTuneFile(PC pc, const char file[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetTuneFile(PC pc, const char* file[]);
 
+/**
+ * How values reach the rows that wait for them under schedules ata-... (`-pc_taskdag_ata_flow`). pull or push; with
+ * push the last bits of a result change from run to run.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetATAFlow(PC pc, const char flow[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetATAFlow(PC pc, const char* flow[]);
+
 /** Who runs the rows of the numeric factorisation (`-pc_taskdag_factor_schedule`). auto, lists or engine. */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetFactorSchedule(PC pc, const char schedule[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetFactorSchedule(PC pc, const char* schedule[]);

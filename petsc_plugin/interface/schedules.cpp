@@ -149,6 +149,54 @@ PetscErrorCode PCTaskDAGGetTuneFile(PC pc, const char* file[]) {
 }
 
 /*@
+  PCTaskDAGSetATAFlow - Sets how values reach the rows that wait for them under schedules ata-...
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- flow - its name
+
+  Options Database Key:
+. -pc_taskdag_ata_flow <flow>
+
+  Level: advanced
+
+  Note:
+  pull or push; with push the last bits of a result change from run to run.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetATAFlow()`, `PCTaskDAGSetSchedule()`
+@*/
+PetscErrorCode PCTaskDAGSetATAFlow(PC pc, const char flow[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_ata_flow", flow));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetATAFlow - Gets how values reach the rows that wait for them under schedules ata-...
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. flow - its name, which stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetATAFlow()`
+@*/
+PetscErrorCode PCTaskDAGGetATAFlow(PC pc, const char* flow[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, flow, [](const Settings& settings) { return to_string(settings.sweeps.ata_flow); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCTaskDAGSetFactorSchedule - Sets who runs the rows of the numeric factorisation
 
   Logically Collective

@@ -19,7 +19,7 @@ namespace {
 bool same(const FactorOptions& a, const FactorOptions& b) {
   const auto tied = [](const FactorOptions& o) {
     return std::tie(o.factor_schedule, o.run, o.kind, o.diagonal_only, o.shift, o.levels, o.fill, o.schedule, o.tune,
-                    o.tune_file, o.precision);
+                    o.tune_file, o.ata_flow, o.precision);
   };
   return tied(a) == tied(b);
 }
@@ -376,7 +376,7 @@ std::string FactorBridge::precision_line(const FactorizationInfo& sizes) const {
 std::string FactorBridge::describe_factor(const FactorizationInfo& sizes) const {
   const std::string size = std::to_string(sizes.block_size);
   std::string text = sizes.block_size > 1 ? "point blocks of " + size + " x " + size + ", a row of blocks is a task\n"
-                                          : schedules_line(sizes, options_.schedule);
+                                          : schedules_text(sizes, options_.schedule, options_.ata_flow);
   if (!scalar_reason_.empty()) text += "scalar rows instead of point blocks: " + scalar_reason_ + '\n';
   if (sizes.diagonal_only && !options_.diagonal_only && options_.levels == 0) {
     text += std::string("elimination has changed the diagonal alone: this is ") +

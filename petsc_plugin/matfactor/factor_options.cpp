@@ -29,6 +29,7 @@ FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscRea
   options.schedule = sweeps.schedule;
   options.factor_schedule = sweeps.factor_schedule;
   options.run = sweeps.run;
+  options.ata_flow = sweeps.ata_flow;
   options.tune = sweeps.tune;
   options.tune_file = sweeps.tune_file;
   options.shift_amount = amount;

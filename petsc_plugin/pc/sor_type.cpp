@@ -147,8 +147,8 @@ PetscErrorCode SorPreconditioner::analyse(Mat matrix, bool error_if_failure) {
     PetscCall(guarded([&] { trace_file_ = settings_.sweeps.trace_file; }));
     PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
       const SweepSettings& wanted = settings_.sweeps;
-      const SorOptions options{own().omega, own().shift,      wanted.schedule, wanted.run,
-                               wanted.tune, wanted.tune_file, blocks};
+      const SorOptions options{own().omega,     own().shift, wanted.schedule,  wanted.run,
+                               wanted.ata_flow, wanted.tune, wanted.tune_file, blocks};
       sor_.emplace(backend_->context, view.pattern, space, options, order, stream);
     }));
     applies_by_program_ = sor_->info().lower_schedule == SolveSchedule::engine;
@@ -325,7 +325,7 @@ PetscErrorCode SorPreconditioner::view(const RankViewer& viewer) const {
   PetscCall(guarded([&] {
     numbers = size_numbers(sizes);
     text = each ? number_text(title, numbers) + '\n' : "";
-    if (sor_) text += schedules_line(sizes, settings_.sweeps.schedule);
+    if (sor_) text += schedules_text(sizes, settings_.sweeps.schedule, settings_.sweeps.ata_flow);
     if (applies_by_program_) {
       text += std::string("engine: sweeps as a program, scheduler ") +
               engine::to_string(settings_.sweeps.run.scheduler) + ", dependencies " +

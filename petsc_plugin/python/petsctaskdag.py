@@ -28,6 +28,7 @@ _FUNCTIONS = {
     "schedule": ("{}Schedule", str),
     "tune": ("{}Tune", bool),
     "tune_file": ("{}TuneFile", str),
+    "ata_flow": ("{}ATAFlow", str),
     "factor_schedule": ("{}FactorSchedule", str),
     "engine_scheduler": ("{}EngineScheduler", str),
     "engine_dependencies": ("{}EngineDependencies", str),

@@ -1,4 +1,4 @@
-// ATA and its baselines on CUDA: every policy, traversal, coarse mode and granularity against the serial reference.
+// ATA and its baselines on CUDA: every policy, flow, coarse mode and granularity against the serial reference.
 #include "kernels/sptrsv/schedules/ata/ata.hpp"
 
 #include <functional>
@@ -19,7 +19,6 @@ using kernels::AtaOptions;
 using kernels::AtaSweep;
 using kernels::CoarseMode;
 using kernels::SweepInput;
-using kernels::Traversal;
 using test::DeviceTriangle;
 using test::inverse_diagonal;
 using test::Problem;
@@ -32,36 +31,35 @@ struct Kind {
   bool pull = true;  // sums in a fixed order
 };
 
-std::string to_text(Traversal traversal) { return traversal == Traversal::pull ? " pull" : " push"; }
+std::string to_text(AtaFlow flow) { return flow == AtaFlow::pull ? " pull" : " push"; }
 
 std::vector<Kind> baselines() {
   std::vector<Kind> result;
-  for (const Traversal traversal : {Traversal::pull, Traversal::push}) {
+  for (const AtaFlow flow : {AtaFlow::pull, AtaFlow::push}) {
     for (const SolveSchedule schedule :
          {SolveSchedule::level_launch, SolveSchedule::level_graph, SolveSchedule::level_barrier}) {
-      result.push_back({to_string(schedule) + to_text(traversal),
+      result.push_back({to_string(schedule) + to_text(flow),
                         [=](const SweepInput& input, cudaStream_t stream) {
-                          return kernels::make_level_sweep(schedule, input, stream, traversal);
+                          return kernels::make_level_sweep(schedule, input, stream, flow);
                         },
-                        traversal == Traversal::pull});
+                        flow == AtaFlow::pull});
     }
-    result.push_back({"self-scheduled" + to_text(traversal),
+    result.push_back({"self-scheduled" + to_text(flow),
                       [=](const SweepInput& input, cudaStream_t stream) {
-                        return kernels::make_self_scheduled_sweep(input, stream, traversal);
+                        return kernels::make_self_scheduled_sweep(input, stream, flow);
                       },
-                      traversal == Traversal::pull});
+                      flow == AtaFlow::pull});
   }
   return result;
 }
 
 Kind ata(SolveSchedule policy, const AtaOptions& options) {
-  return {to_string(policy) + to_text(options.traversal) +
-              (options.coarse == CoarseMode::graph ? " graph" : " streams") +
+  return {to_string(policy) + to_text(options.flow) + (options.coarse == CoarseMode::graph ? " graph" : " streams") +
               ", S = " + std::to_string(options.granularity) + (options.rows_share_warps ? "" : ", a warp a row"),
           [=](const SweepInput& input, cudaStream_t stream) {
             return kernels::make_ata_sweep(policy, input, options, stream);
           },
-          options.traversal == Traversal::pull};
+          options.flow == AtaFlow::pull};
 }
 
 constexpr SolveSchedule kPolicies[] = {SolveSchedule::ata_concurrency, SolveSchedule::ata_locality,
@@ -71,13 +69,13 @@ constexpr SolveSchedule kPolicies[] = {SolveSchedule::ata_concurrency, SolveSche
 std::vector<Kind> all_kinds(const std::vector<Index>& granularities) {
   std::vector<Kind> result = baselines();
   for (const SolveSchedule policy : kPolicies) {
-    for (const Traversal traversal : {Traversal::pull, Traversal::push}) {
+    for (const AtaFlow flow : {AtaFlow::pull, AtaFlow::push}) {
       for (const CoarseMode coarse : {CoarseMode::graph, CoarseMode::streams}) {
         for (const Index granularity : granularities) {
-          result.push_back(ata(policy, {.granularity = granularity, .traversal = traversal, .coarse = coarse}));
+          result.push_back(ata(policy, {.granularity = granularity, .flow = flow, .coarse = coarse}));
         }
       }
-      result.push_back(ata(policy, {.granularity = 100, .traversal = traversal, .rows_share_warps = false}));
+      result.push_back(ata(policy, {.granularity = 100, .flow = flow, .rows_share_warps = false}));
     }
   }
   return result;

@@ -19,7 +19,6 @@ namespace {
 using kernels::AtaOptions;
 using kernels::AtaReport;
 using kernels::CoarseMode;
-using kernels::Traversal;
 
 constexpr SolveSchedule kBaselines[] = {SolveSchedule::level_launch, SolveSchedule::level_graph,
                                         SolveSchedule::level_barrier, SolveSchedule::self_scheduled};
@@ -37,16 +36,16 @@ bool is_policy(SolveSchedule schedule) { return std::ranges::find(kPolicies, sch
 /// has the same on both sides.
 std::vector<Case> solve_cases() {
   std::vector<Case> cases;
-  for (const Traversal traversal : {Traversal::pull, Traversal::push}) {
+  for (const AtaFlow flow : {AtaFlow::pull, AtaFlow::push}) {
     for (const bool share : {true, false}) {
-      const AtaOptions options{.traversal = traversal, .rows_share_warps = share};
+      const AtaOptions options{.flow = flow, .rows_share_warps = share};
       for (const SolveSchedule schedule : kBaselines) {
         if (schedule != SolveSchedule::self_scheduled || !share) cases.push_back({schedule, options});
       }
       for (const SolveSchedule schedule : kPolicies) cases.push_back({schedule, options});
     }
     for (const SolveSchedule schedule : kPolicies) {
-      cases.push_back({schedule, {.traversal = traversal, .coarse = CoarseMode::streams}});
+      cases.push_back({schedule, {.flow = flow, .coarse = CoarseMode::streams}});
     }
   }
   return cases;
@@ -120,7 +119,7 @@ class Cases {
             {"class", nullptr},
             {"levels", nullptr},
             {"what", what},
-            {"flow", c.options.traversal == Traversal::pull ? "pull" : "push"},
+            {"flow", c.options.flow == AtaFlow::pull ? "pull" : "push"},
             {"schedule", to_string(c.schedule)},
             {"coarse", !policy ? Row() : Row(c.options.coarse == CoarseMode::graph ? "graph" : "streams")},
             {"rows_share_warps", solve && c.options.rows_share_warps},
@@ -213,9 +212,9 @@ kernels::DevicePattern pattern_of(const DeviceMatrix& a) {
 std::unique_ptr<kernels::AtaSweep> make_sweep(const Case& c, const kernels::SweepInput& input) {
   if (is_policy(c.schedule)) return kernels::make_ata_sweep(c.schedule, input, c.options, nullptr);
   if (c.schedule == SolveSchedule::self_scheduled) {
-    return kernels::make_self_scheduled_sweep(input, nullptr, c.options.traversal);
+    return kernels::make_self_scheduled_sweep(input, nullptr, c.options.flow);
   }
-  return kernels::make_level_sweep(c.schedule, input, nullptr, c.options.traversal, c.options.rows_share_warps);
+  return kernels::make_level_sweep(c.schedule, input, nullptr, c.options.flow, c.options.rows_share_warps);
 }
 
 bool run_solves(Cases& cases, const std::vector<Case>& list, const CsrMatrix& lu, Triangle triangle) {

@@ -94,6 +94,61 @@ TEST(Schedule, ChangedNameTakesEffectAfterASetup) {
   EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic + 1);
 }
 
+TEST(Schedule, OfAtaGivesTheIterationsOfPetscWithEitherFlow) {
+  if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  const OwnedMat a = make_matrix(convection());
+  const bool one = ranks() == 1;
+  for (const std::string type : {"ilu", "sor"}) {
+    const Solve reference =
+        solve(a, words({"-ksp_type gmres", one ? "-pc_type " + type : "-pc_type bjacobi -sub_pc_type " + type}));
+    for (const std::string name : {"ata-concurrency", "ata-locality", "ata-greedy"}) {
+      for (const std::string flow : {"pull", "push"}) {
+        SCOPED_TRACE(words({type, name, flow}));
+        const std::string option =
+            words({"-pc_taskdag_backend cuda -pc_taskdag_schedule", name, "-pc_taskdag_ata_flow", flow});
+        const Solve ours = solve(a, words({"-ksp_type gmres -pc_type taskdag -pc_taskdag_type", type, option}));
+        ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
+        EXPECT_EQ(ours.iterations, reference.iterations);
+        if (rank() == 0) {
+          EXPECT_NE(ours.view.find("flow of values: " + flow + '\n'), std::string::npos) << ours.view;
+        }
+        if (!one || type == "sor") continue;
+        const Solve package =
+            solve(a, words({"-ksp_type gmres -pc_type ilu -pc_factor_mat_solver_type taskdag", option}));
+        ASSERT_EQ(static_cast<int>(package.code), 0) << package.message;
+        EXPECT_EQ(package.iterations, reference.iterations);
+        EXPECT_NE(package.view.find("flow of values: " + flow + '\n'), std::string::npos) << package.view;
+      }
+    }
+  }
+}
+
+TEST(Schedule, OtherThanAtaHasNoFlow) {
+  const OwnedMat a = make_matrix(convection());
+  const std::string options = "-ksp_type gmres -pc_type taskdag -pc_taskdag_backend host -pc_taskdag_ata_flow push";
+  const Solve plain = solve(a, options);
+  ASSERT_EQ(static_cast<int>(plain.code), 0) << plain.message;
+  EXPECT_EQ(plain.view.find("flow of values"), std::string::npos) << plain.view;
+  const Solve refused = solve(a, options + " -pc_taskdag_schedule ata-greedy");
+  EXPECT_NE(static_cast<int>(refused.code), 0);
+  EXPECT_NE(refused.message.find("ata-greedy"), std::string::npos) << refused.message;
+}
+
+TEST(Schedule, ChangedFlowTakesEffectAfterASetup) {
+  const OwnedMat a = make_matrix(convection());
+  const bool device = probe_devices().devices > 0;
+  const std::string options = words({"-pc_type taskdag",
+                                     device ? "-pc_taskdag_backend cuda -pc_taskdag_schedule ata-greedy"
+                                            : "-pc_taskdag_backend host -pc_taskdag_schedule plan",
+                                     "-pc_taskdag_ata_flow "});
+  const OwnedPc pc = make_pc(a, options + "pull");
+  const int symbolic = event_count("TaskDAGSymbolic");
+  const ScopedOptions other(options + "push");
+  PETSC_OK(PCSetFromOptions(pc));
+  PETSC_OK(PCSetUp(pc));
+  EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic + 1);
+}
+
 class Tuning : public testing::Test {
  protected:
   void SetUp() override { SKIP_UNLESS_RANKS(ranks() == 1, "1 rank"); }

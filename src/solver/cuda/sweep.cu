@@ -91,9 +91,10 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
   }
   schedule = choice.schedule;
   const kernels::CudaSchedule& row = outlook.row_of(schedule);
-  kernels::SweepInput with_run = input;
-  with_run.run = request.run;
-  sweep = row.make(with_run, outlook, choice.cells);
+  kernels::SweepInput as_asked = input;
+  as_asked.run = request.run;
+  as_asked.ata_flow = request.ata_flow;
+  sweep = row.make(as_asked, outlook, choice.cells);
   at_least = row.at_least != nullptr ? row.at_least(outlook) : kernels::flat::least_microseconds(features);
 }
 

@@ -13,12 +13,6 @@
 
 namespace taskdag::kernels {
 
-/// How values move along the edges (section III-B2).
-enum class Traversal {
-  pull,  ///< a row reads its operands (CSR); hand-over by value
-  push,  ///< a row adds to its successors' sums (CSC) and counts their pending operands down. Sums change with the run
-};
-
 /// What enforces the dependencies between adaptive tasks.
 enum class CoarseMode {
   graph,    ///< kernel nodes of a CUDA graph
@@ -28,7 +22,9 @@ enum class CoarseMode {
 struct AtaOptions {
   Index granularity = 0;      ///< S in rows; 0: the larger of Eq. (1) and Eq. (2); greedy: Eq. (1)
   double launch_ratio = 100;  ///< R of Eq. (2)
-  Traversal traversal = Traversal::pull;
+  /// How values move along the edges (section III-B2). pull: CSR, hand-over by value; push: CSC, pending operands are
+  /// counted down.
+  AtaFlow flow = AtaFlow::pull;
   CoarseMode coarse = CoarseMode::graph;
   bool rows_share_warps = true;  ///< short rows of one level share a warp; false: a warp a row, as in the paper
 };
@@ -59,11 +55,11 @@ class AtaSweep : public Sweep {
 
 /// level_launch, level_graph or level_barrier. Synchronises `stream`. @throws InvalidInput for another schedule
 std::unique_ptr<AtaSweep> make_level_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream,
-                                           Traversal traversal = Traversal::pull, bool rows_share_warps = true);
+                                           AtaFlow flow = AtaFlow::pull, bool rows_share_warps = true);
 
 /// self_scheduled: one kernel, a warp a row in natural order. Synchronises `stream`.
 std::unique_ptr<AtaSweep> make_self_scheduled_sweep(const SweepInput& input, cudaStream_t stream,
-                                                    Traversal traversal = Traversal::pull);
+                                                    AtaFlow flow = AtaFlow::pull);
 
 /// ata_concurrency, ata_locality or ata_greedy. Synchronises `stream`. @throws InvalidInput for another schedule or a
 /// negative granularity

@@ -46,13 +46,13 @@ __global__ void prepare_kernel(const Preparation p, const SolveCall call) {
 struct HostDag {
   FineDag dag;
   FineDag successors;  // push only
-  Traversal traversal = Traversal::pull;
-  [[nodiscard]] const FineDag& edges() const { return traversal == Traversal::pull ? dag : successors; }
+  AtaFlow flow = AtaFlow::pull;
+  [[nodiscard]] const FineDag& edges() const { return flow == AtaFlow::pull ? dag : successors; }
 };
 
-HostDag fetch_dag(const SweepInput& input, Traversal traversal, cudaStream_t stream) {
-  HostDag result{fetch_fine_dag(input.pattern, input.triangle, *input.levels, stream), {}, traversal};
-  if (traversal == Traversal::push) result.successors = make_successors(result.dag);
+HostDag fetch_dag(const SweepInput& input, AtaFlow flow, cudaStream_t stream) {
+  HostDag result{fetch_fine_dag(input.pattern, input.triangle, *input.levels, stream), {}, flow};
+  if (flow == AtaFlow::push) result.successors = make_successors(result.dag);
   return result;
 }
 
@@ -123,7 +123,7 @@ class GroupedSweep final : public AtaSweep {
   KernelSet kernels_;
   AtaReport report_;
   Index rows_ = 0;
-  Traversal traversal_ = Traversal::pull;
+  AtaFlow flow_ = AtaFlow::pull;
   bool has_pivot_ = false;
   int newest_ = 0;
   DeviceTasks tasks_;
@@ -150,7 +150,7 @@ GroupedSweep::GroupedSweep(const HostDag& host, const SweepInput& input, const S
                            cudaStream_t stream)
     : report_(report_of(host.dag, hierarchy, times)),
       rows_(host.dag.rows()),
-      traversal_(host.traversal),
+      flow_(host.flow),
       tasks_(hierarchy, make_row_tasks(host.dag, hierarchy, lanes), stream) {
   if (rows_ == 0) return;
   const std::size_t n = at(rows_);
@@ -173,7 +173,7 @@ GroupedSweep::GroupedSweep(const HostDag& host, const SweepInput& input, const S
       tasks_.task.data(), tasks_.order.data(), input.rhs_index ? rhs_index_.data() : tasks_.order.data(),
       first_.data(),      column_.data(),      value_.data(),
       call_.data()};
-  if (traversal_ == Traversal::pull) {
+  if (flow_ == AtaFlow::pull) {
     kernels_ = kernels_of(PullBody{rows, slot_.data(), rows_});
   } else {
     store_pending(host, hierarchy, stream);
@@ -197,7 +197,7 @@ void GroupedSweep::store_entries(const HostDag& host, const SweepInput& input, c
     const Index task = hierarchy.task_of_row[at(row)];
     for (Offset e = edges.offsets[at(row)]; e < edges.offsets[at(row) + 1]; ++e) {
       const Index other = edges.columns[at(e)];
-      const bool counted = traversal_ == Traversal::push && hierarchy.task_of_row[at(other)] == task;
+      const bool counted = flow_ == AtaFlow::push && hierarchy.task_of_row[at(other)] == task;
       column.push_back(counted ? ~other : other);
       source.push_back(edges.entry[at(e)]);
     }
@@ -242,7 +242,7 @@ void GroupedSweep::prepare(const double* rhs, double* x, int* non_finite, bool r
     x_index = tasks_.order.data();
   }
   // Without tracking, slots are written before they are read; sums start at 0 always.
-  const bool slots = reset && (traversal_ == Traversal::push || tasks_.ticket.size() > 0);
+  const bool slots = reset && (flow_ == AtaFlow::push || tasks_.ticket.size() > 0);
   const Preparation preparation{
       call_.data(),        slots ? rows_ : 0,        slot_.data(),
       pending_.data(),     pending_at_start_.data(), reset ? static_cast<Index>(tasks_.ticket.size()) : 0,
@@ -269,7 +269,7 @@ SchemeTimes measure(const HostDag& host, const SweepInput& input, Scheme& scheme
 std::unique_ptr<AtaSweep> make(SolveSchedule schedule, const SweepInput& input, const AtaOptions& options,
                                cudaStream_t stream) {
   Scheme scheme = scheme_of(schedule, options);
-  const HostDag host = fetch_dag(input, options.traversal, stream);
+  const HostDag host = fetch_dag(input, options.flow, stream);
   SchemeTimes times;
   if (scheme.granularity == 0 && host.dag.rows() > 0)
     times = measure(host, input, scheme, options.launch_ratio, stream);
@@ -284,13 +284,13 @@ bool is_level_schedule(SolveSchedule schedule) {
 }  // namespace
 
 std::unique_ptr<AtaSweep> make_level_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream,
-                                           Traversal traversal, bool rows_share_warps) {
+                                           AtaFlow flow, bool rows_share_warps) {
   if (!is_level_schedule(schedule)) throw InvalidInput("a level sweep is made from one of the three level schedules");
-  return make(schedule, input, {.traversal = traversal, .rows_share_warps = rows_share_warps}, stream);
+  return make(schedule, input, {.flow = flow, .rows_share_warps = rows_share_warps}, stream);
 }
 
-std::unique_ptr<AtaSweep> make_self_scheduled_sweep(const SweepInput& input, cudaStream_t stream, Traversal traversal) {
-  return make(SolveSchedule::self_scheduled, input, {.traversal = traversal}, stream);
+std::unique_ptr<AtaSweep> make_self_scheduled_sweep(const SweepInput& input, cudaStream_t stream, AtaFlow flow) {
+  return make(SolveSchedule::self_scheduled, input, {.flow = flow}, stream);
 }
 
 std::unique_ptr<AtaSweep> make_ata_sweep(SolveSchedule policy, const SweepInput& input, const AtaOptions& options,

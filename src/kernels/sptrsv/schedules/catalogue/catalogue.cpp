@@ -25,6 +25,8 @@ std::span<const SolveScheduleInfo> solve_schedule_catalogue() { return kCatalogu
 
 const char* to_string(SolveSchedule schedule) { return kernels::row_of(schedule).name; }
 
+const char* to_string(AtaFlow flow) { return flow == AtaFlow::pull ? "pull" : "push"; }
+
 SolveSchedule solve_schedule_from(const std::string& name) {
   const auto* const found =
       std::ranges::find_if(kCatalogue, [&](const SolveScheduleInfo& row) { return row.name == name; });
