@@ -41,6 +41,8 @@ class WithFolder(unittest.TestCase):
     def results(self):
         """A copy of the rows, which tables.py then reads."""
         copy = os.path.join(self.folder, "results")
+        if tables.RESULTS == copy:
+            return copy
         shutil.copytree(tables.RESULTS, copy)
         original, tables.RESULTS = tables.RESULTS, copy
         self.addCleanup(setattr, tables, "RESULTS", original)
@@ -143,6 +145,41 @@ class TablesTest(WithFolder):
         self.assertAlmostEqual(tables.faster("ata-concurrency", ("self", "level-launch")), 2.0 ** 0.5)
         with self.assertRaises(KeyError):  # its only row is wrong
             tables.faster("ata-greedy", "self")
+
+    def test_rows_of_ata_are_taken_where_they_are_there(self):
+        results = self.results()
+        if os.path.exists(os.path.join(results, tables.ATA_ROWS)):
+            os.remove(os.path.join(results, tables.ATA_ROWS))
+        self.assertEqual(tables.over_others(tables.TRIANGLES, "push"), "not run")
+        self.assertIn("Not run", tables.ata_sizes()[0])
+        head = ("problem,rows,class,what,flow,schedule,coarse,rows_share_warps,S_given,R,S,tasks,T_l_us,T_u_us,milliseconds,"
+                "unmanaged_ms,aggregation_ms,status").split(",")
+
+        def row(what, flow, schedule, milliseconds, share="false", coarse="", given="", ratio="", status="ok"):
+            values = ("a", "1000", "wide", what, flow, schedule, coarse, share, given, ratio, "100", "10", "2.5", "0.01",
+                      milliseconds, "0.5", "8", status)
+            return dict(zip(head, values))
+
+        self.write(tables.ATA_ROWS, [
+            row("lower", "push", "ata-concurrency", "1", coarse="graph", ratio="100"), row("lower", "push", "level-launch", "4"),
+            row("lower", "push", "self", "9"), row("upper", "push", "ata-concurrency", "1", coarse="graph", ratio="100"),
+            row("lower", "pull", "ata-concurrency", "3", coarse="graph", ratio="100"),
+            # None of these counts: by streams, another R, a given S, shared warps, wrong.
+            row("lower", "push", "ata-concurrency", "50", coarse="streams", ratio="100"),
+            row("lower", "push", "ata-concurrency", "50", coarse="graph", ratio="10"),
+            row("lower", "push", "ata-concurrency", "50", coarse="graph", given="64"),
+            row("lower", "push", "ata-concurrency", "50", share="true", coarse="graph", ratio="100"),
+            row("upper", "push", "self", "50", status="wrong result")])
+        self.assertAlmostEqual(tables.over_others(tables.TRIANGLES, "push"), 6.0)
+        self.assertEqual(tables.over_others(tables.COLUMNS), "not run")
+        self.assertAlmostEqual(tables.push_over_pull("ata-concurrency"), 3.0)
+        self.assertAlmostEqual(tables.over_unmanaged(tables.TRIANGLES, "self", "push"), 18.0)
+        self.assertEqual(tables.aggregations("ata-locality"), ("not run", "not run"))
+        self.assertAlmostEqual(tables.aggregations("ata-concurrency")[0], 8.0)
+        self.assertTrue(tables.ata_speedups())
+        self.write(tables.ATA_ROWS, [row("lower", "pull", schedule, "1", "true", "graph", ratio="100")
+                                     for schedule in ("ata-concurrency", "ata-locality", "ata-greedy")])
+        self.assertIn("| a | lower | wide | 1,000 | 2.50 | 0.01 | 100 (10) | 100 (10) | 100 (10) |", tables.ata_sizes())
 
     def test_one_form_on_all_graphs_is_not_the_fastest_of_each(self):
         head = "algorithm,graph,class,form,kind,ms,work,vertices,iterations,verified".split(",")

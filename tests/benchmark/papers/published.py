@@ -59,6 +59,11 @@ BARRIER_AMORTISATION = (  # table 7.7, quartiles
 BARRIER_MATRICES = {"real": 33, "erdos-renyi": 30, "narrow-band": 30}
 BARRIER_LEAST_FLOPS, BARRIER_LEAST_WAVEFRONT = 2e6, 44
 
+# Helal et al. 2019: CA over level sets and self-scheduling, text of section IV-B; Vega FE, then R9 Nano where it says so.
+ATA_PULL, ATA_PUSH, ATA_ILU = ("3.0", "3.3"), ("3.3", "3.7"), ("2.2",)
+ATA_AGGREGATION = {"CA": 18, "LA": 22, "most": 100}  # figure 10, milliseconds
+ATA_PCG = "4.4, 8.9"  # figure 11, level sets and self-scheduling
+
 # Chen et al. 2022, table 1: speed over bulk synchronous; table 4: work. Three scale-free graphs, then two road networks.
 ATOS_SPEEDUP = {
     "bfs": {"persist warp": (0.68, 0.75, 0.84, 1.84, 1.41), "persist CTA": (1.23, 1.48, 1.65, 12.8, 12.8),

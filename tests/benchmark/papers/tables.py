@@ -404,6 +404,8 @@ def barrier_matrices():
 
 
 SCHEDULES = "h200-schedules.csv"
+ATA_ROWS = "h100-ata.csv"  # may be missing: what needs it is "not run" then
+TRIANGLES, COLUMNS = ("lower", "upper"), ("ilu0 columns",)
 CLASSES = ("wide", "L-shape", "parallel")
 ATA = "ata-concurrency"
 
@@ -412,11 +414,49 @@ def solves(name=SCHEDULES):
     return list(report.read([path(name)]).solves.values())
 
 
-def faster(schedule, rival, dag_class=None):
+def faster(schedule, rival, dag_class=None, of=None):
     """Mean over the solves of the rival's time to the schedule's. rival: a name, or several: the fastest of them."""
     rivals = (rival,) if isinstance(rival, str) else rival
-    return mean([min(by[r]["milliseconds"] for r in rivals) / by[schedule]["milliseconds"] for by in solves()
+    return mean([min(by[r]["milliseconds"] for r in rivals) / by[schedule]["milliseconds"] for by in of or solves()
                  if dag_class in (None, by[schedule]["class"])])
+
+
+def ata_cases(whats, schedules, flow="pull", share="false"):
+    """(problem, what) → schedule → row of `taskdag_bench ata`, with the S of Eq. (1) and (2) and by CUDA graphs, where there
+    are rows of all `schedules`. Nothing where the file is not there."""
+    found = {}
+    for row in read(ATA_ROWS) if os.path.exists(path(ATA_ROWS)) else []:
+        usual = not row["S_given"] and row["R"] in ("", "100") and row["coarse"] in ("", "graph")
+        if not usual or row["what"] not in whats or row["flow"] != flow:
+            continue
+        if row["rows_share_warps"] != share and row["schedule"] != "self":  # a warp a row is all that self has
+            continue
+        numbers = {column: float(row[column] or "nan") for column in ("milliseconds", "unmanaged_ms", "aggregation_ms")}
+        found.setdefault((row["problem"], row["what"]), {})[row["schedule"]] = {**row, **numbers}
+    return {case: by for case, by in found.items() if all(schedule in by for schedule in schedules)}
+
+
+def over_others(whats, flow="pull"):
+    """CA over a launch a level and self-scheduling, all with a warp a row."""
+    cases = ata_cases(whats, (ATA, "level-launch", "self"), flow)
+    return mean([faster(ATA, rival, of=cases.values()) for rival in ("level-launch", "self")]) if cases else "not run"
+
+
+def over_unmanaged(whats, schedule, flow="pull"):
+    cases = ata_cases(whats, (schedule,), flow).values()
+    return mean([by[schedule]["milliseconds"] / by[schedule]["unmanaged_ms"] for by in cases]) if cases else "not run"
+
+
+def push_over_pull(schedule):
+    pull, push = (ata_cases(TRIANGLES, (schedule,), flow) for flow in ("pull", "push"))
+    both = [case for case in pull if case in push]
+    return mean([pull[case][schedule]["milliseconds"] / push[case][schedule]["milliseconds"] for case in both]) if both else "not run"
+
+
+def aggregations(schedule):
+    """Milliseconds of the aggregation alone: mean and most."""
+    times = [by[schedule]["aggregation_ms"] for by in ata_cases(TRIANGLES, (schedule,)).values()]
+    return (mean(times), max(times)) if times else ("not run", "not run")
 
 
 @block
@@ -439,25 +479,40 @@ def ata_speedups():
     analysis = {schedule: [by[schedule]["analysis_ms"] for by in solves()] for schedule in (ATA, "ata-locality")}
     whole = "ours is the whole analysis, allocation, copies and packing included; other problems"
     both = mean([faster(ATA, "level-launch"), faster(ATA, "self")])
+    there = os.path.exists(path(ATA_ROWS))
+    needs = "other GPU, other problems; a warp a row, as in the paper" if there else "needs a GPU run of `taskdag_bench ata`"
+    joined = "ours: mean over `level-launch` and `self` together; " + needs if there else needs
+    rows = ATA_ROWS if there else ""
     entries = [
-        ("text of 8", "SpTS, pull, CA over the others: Vega FE (on R9 Nano 3.3)", "3.0", both, SCHEDULES,
+        ("text of 8", f"SpTS, pull, CA over the others: Vega FE (on R9 Nano {published.ATA_PULL[1]})", published.ATA_PULL[0], both, SCHEDULES,
          "ours: mean over `level-launch` and `self` together; the paper does not say how it joins them; " + runs),
         ("text of 8", "… over the faster of both, solve by solve", "–", faster(ATA, ("level-launch", "self")), SCHEDULES, runs),
-        ("8", "SpTS, push, CA over the others: Vega FE 3.3, R9 Nano 3.7", "3.3, 3.7", "not run", "", "no option and no benchmark reach push"),
-        ("9", "SpILU0, CA over the others, Vega FE", "2.2", "not run", "", "no benchmark reaches the factorisations"),
+        ("text of 8", "SpTS, pull, a warp a row, CA over the others, likewise", published.ATA_PULL[0],
+         over_others(TRIANGLES), rows, joined),
+        ("8", f"SpTS, push, CA over the others: Vega FE (on R9 Nano {published.ATA_PUSH[1]})", published.ATA_PUSH[0],
+         over_others(TRIANGLES, "push"), rows, joined),
+        ("8", "… CA, push's speed / pull's", "–", push_over_pull(ATA), rows, needs),
+        ("9", "SpILU0, by columns, CA over the others, Vega FE", published.ATA_ILU[0], over_others(COLUMNS), rows, joined),
         ("8", "CA's speed / LA's", "more than 1", faster(ATA, "ata-locality"), SCHEDULES, "–"),
         ("III-C", "CA's speed / greedy's", "more than 1", faster(ATA, "ata-greedy"), SCHEDULES,
-         "not examined: S is in no row"),
+         "not examined: S is in no row of this file"),
     ]
+    for schedule, name in ((ATA, "CA"), ("level-launch", "level sets"), ("self", "self-scheduling")):
+        for table, what, whats, flow in (("8", "SpTS, push", TRIANGLES, "push"), ("9", "SpILU0", COLUMNS, "pull")):
+            entries.append((table, f"{what}, {name}: time / time without dependencies", "–",
+                            over_unmanaged(whats, schedule, flow), rows, "a plot in the paper" if there else needs))
     for dag_class, paper in zip(CLASSES, ("less than 1", "more than 1", "about 1, falls with fewer levels")):
         entries.append(("8", f"speed of self-scheduling / of a launch a level, {dag_class}", paper,
                         faster("self", "level-launch", dag_class), SCHEDULES,
                         "short rows of a level share warps here, those of `self` never do"))
     entries += [
-        ("10", "analysis, CA, ms, mean", "18", mean(analysis[ATA]), SCHEDULES, whole),
-        ("10", "analysis, LA, ms, mean", "22", mean(analysis["ata-locality"]), SCHEDULES, whole),
-        ("10", "… CA, most", "100", max(analysis[ATA]), SCHEDULES, whole),
-        ("11", "PCG, ATA's time to level set's, self-scheduling's", "4.4, 8.9", "not run", "", "no benchmark runs it"),
+        ("10", "aggregation alone, CA, ms, mean", published.ATA_AGGREGATION["CA"], aggregations(ATA)[0], rows, needs),
+        ("10", "aggregation alone, LA, ms, mean", published.ATA_AGGREGATION["LA"], aggregations("ata-locality")[0], rows, needs),
+        ("10", "… CA, most", published.ATA_AGGREGATION["most"], aggregations(ATA)[1], rows, needs),
+        ("10", "analysis, CA, ms, mean", published.ATA_AGGREGATION["CA"], mean(analysis[ATA]), SCHEDULES, whole),
+        ("10", "analysis, LA, ms, mean", published.ATA_AGGREGATION["LA"], mean(analysis["ata-locality"]), SCHEDULES, whole),
+        ("10", "… CA, most", published.ATA_AGGREGATION["most"], max(analysis[ATA]), SCHEDULES, whole),
+        ("11", "PCG, ATA's time to level set's, self-scheduling's", published.ATA_PCG, "not run", "", "no benchmark runs it"),
     ]
     return compare(entries)
 
@@ -475,6 +530,20 @@ def ata_problems():
                       ("level-launch", "level-graph", "level-barrier", "self", "ata-locality", "ata-greedy", "auto")])
     return report.table(["problem", "triangle", "class", "levels", "CA, ms", "level-launch / CA", "level-graph", "level-barrier",
                          "self", "LA", "greedy", "auto"], lines)
+
+
+@block
+def ata_sizes():
+    policies = {"CA": ATA, "LA": "ata-locality", "greedy": "ata-greedy"}
+    lines = []
+    for (problem, triangle), by in ata_cases(TRIANGLES, policies.values(), share="true").items():
+        measured = [show(float(by[ATA][column])) if by[ATA][column] else "–" for column in ("T_l_us", "T_u_us")]
+        lines.append([problem, triangle, by[ATA]["class"], show(int(by[ATA]["rows"]))] + measured +
+                     [f"{show(int(by[name]['S']))} ({by[name]['tasks']})" for name in policies.values()])
+    if not lines:
+        return ["Not run: needs a GPU run of `taskdag_bench ata`."]
+    return report.table(["problem", "triangle", "class", "rows", "T_l, µs", "T_u, µs"] +
+                        [f"S of {name}, rows (tasks)" for name in policies], lines)
 
 
 @block
@@ -603,6 +672,7 @@ COMMANDS = {
     "host-barriers-22.csv": "taskdag_host_schedules --counts --cores 22",
     "h200-schedules.csv": "taskdag_bench sptrsv --table --schedule all",
     "h200-schedules-shallow.csv": "taskdag_bench sptrsv --schedule all --only …",
+    "h100-ata.csv": "taskdag_bench ata",
     "h200-graph.csv": "taskdag_graph_bench --repeat 2 --rounds 16 --workers 32-4 --workers 32-32 --workers 256-64",
     "h200-graph-heat.csv": "taskdag_graph_bench --forms heat",
 }
@@ -614,6 +684,8 @@ HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Int
 def rows_and_commands():
     lines = []
     for name, command in COMMANDS.items():
+        if name == ATA_ROWS and not os.path.exists(path(name)):
+            continue
         with open(path(name), newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
 
