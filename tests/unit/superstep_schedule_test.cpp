@@ -83,6 +83,29 @@ TEST(SuperstepSchedule, IsValidForEveryPatternSchedulerAndNumberOfCores) {
   }
 }
 
+TEST(SuperstepSchedule, IsValidWithoutFillingUpAndWithAnyReduction) {
+  for (const test::NamedMatrix& m : test::schedule_matrices()) {
+    for (const SolveSchedule kind : {SolveSchedule::locking, SolveSchedule::pivotal_path}) {
+      for (const SuperstepOptions& options :
+           {SuperstepOptions{.fill_up = false}, SuperstepOptions{.reduction = std::nullopt},
+            SuperstepOptions{.reduction = kFullReduction}}) {
+        const SuperstepSchedule schedule = make_superstep_schedule(kind, m.a.pattern(), Triangle::lower, 7, options);
+        const auto fault = find_fault(schedule, m.a.pattern(), Triangle::lower);
+        ASSERT_FALSE(fault) << m.name << ": " << *fault;
+      }
+    }
+  }
+}
+
+TEST(SuperstepSchedule, FillingUpPutsMoreIntoASuperstep) {
+  const CsrMatrix band = make_narrow_band_lower(20000, 0.14, 10, 1);
+  const auto supersteps = [&](bool fill_up) {
+    return make_superstep_schedule(SolveSchedule::locking, band.pattern(), Triangle::lower, 16, {.fill_up = fill_up})
+        .supersteps;
+  };
+  EXPECT_LT(supersteps(true), supersteps(false));
+}
+
 TEST(SuperstepSchedule, OfRunsIsValidAndExpectedToBeNoSlower) {
   for (const test::NamedMatrix& m : test::schedule_matrices()) {
     for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {

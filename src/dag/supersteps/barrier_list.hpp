@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dag/supersteps/assignment.hpp"
+#include "dag/supersteps/barrier_schedulers.hpp"
 #include "dag/task_graph.hpp"
 
 namespace taskdag {
@@ -21,7 +22,7 @@ namespace taskdag {
 ///
 /// A superstep is to end once a share `idle_share` (α) of the cores is idle and at least min(1.2 busy, busy + idle / 2)
 /// tasks are ready (3.2). From then on cores are filled up: they take only what ends no later than the last task that
-/// runs at that time.
+/// runs at that time; without filling up they take nothing.
 ///
 /// All tasks that are ready when a superstep begins run in it: a core is idle only where none of them is left. So there
 /// are never more supersteps than levels.
@@ -35,11 +36,11 @@ namespace taskdag {
 template <class Ready>
 class BarrierList {
  public:
-  /// @pre cores >= 1, 0 < idle_share <= 1; the graph's children are linked
-  BarrierList(const TaskGraph& graph, int cores, double idle_share, Ready& ready)
+  /// @pre cores >= 1, 0 < end.idle_share <= 1; the graph's children are linked
+  BarrierList(const TaskGraph& graph, int cores, const SuperstepEnd& end, Ready& ready)
       : graph_(&graph),
         cores_(cores),
-        idle_share_(idle_share),
+        end_(end),
         ready_(&ready),
         running_(static_cast<std::size_t>(cores)),
         parents_(static_cast<std::size_t>(graph.size())) {}
@@ -92,7 +93,8 @@ class BarrierList {
       for (const int core : free) finish(core);
       // Other cores that are idle found nothing before, and only a core's own results give it something new.
       for (const int core : free) {
-        start(core, now, ending ? static_cast<Offset>(std::min<std::int64_t>(last_end - now, kAnyWeight)) : kAnyWeight);
+        const std::int64_t left = end_.fill_up ? last_end - now : 0;
+        start(core, now, ending ? static_cast<Offset>(std::min<std::int64_t>(left, kAnyWeight)) : kAnyWeight);
       }
     }
     ++result_.supersteps;
@@ -102,7 +104,7 @@ class BarrierList {
   [[nodiscard]] bool must_end() const {
     const double busy = busy_;
     const double idle = cores_ - busy_;
-    return idle >= idle_share_ * cores_ && waiting_ >= std::min(1.2 * busy, busy + 0.5 * idle);
+    return idle >= end_.idle_share * cores_ && waiting_ >= std::min(1.2 * busy, busy + 0.5 * idle);
   }
 
   void start(int core, std::int64_t now, Offset most) {
@@ -138,7 +140,7 @@ class BarrierList {
 
   const TaskGraph* graph_;
   int cores_;
-  double idle_share_;
+  SuperstepEnd end_;
   Ready* ready_;
   Assignment result_;
   std::vector<Index> pool_;  // ready in this superstep or a later one; those that have run go when a superstep begins

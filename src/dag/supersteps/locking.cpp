@@ -275,9 +275,9 @@ class LockingReady {
 
 }  // namespace
 
-Assignment schedule_locking(const TaskGraph& graph, int cores, double idle_share) {
+Assignment schedule_locking(const TaskGraph& graph, int cores, const SuperstepEnd& end) {
   LockingReady ready(graph, cores);
-  return BarrierList(graph, cores, idle_share, ready).run();
+  return BarrierList(graph, cores, end, ready).run();
 }
 
 }  // namespace taskdag

@@ -62,9 +62,9 @@ class PivotalReady {
 
 }  // namespace
 
-Assignment schedule_pivotal_path(const TaskGraph& graph, int cores, double idle_share) {
+Assignment schedule_pivotal_path(const TaskGraph& graph, int cores, const SuperstepEnd& end) {
   PivotalReady ready(graph, cores);
-  return BarrierList(graph, cores, idle_share, ready).run();
+  return BarrierList(graph, cores, end, ready).run();
 }
 
 }  // namespace taskdag

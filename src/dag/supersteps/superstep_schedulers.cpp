@@ -27,11 +27,12 @@ Offset choose_group_weight(const TaskGraph& graph, int cores) {
   return static_cast<Offset>(std::clamp<std::int64_t>(total / (kGroupsPerCore * cores), 1, kMost));
 }
 
-/// Schedules the graph or, if `coarsen_first`, its funnels of that kind.
+/// Schedules the graph or, if it is to be coarsened, its funnels of that kind.
 template <class Scheduler>
-Assignment schedule(TaskGraph graph, bool coarsen_first, Funnel kind, Offset most, const Scheduler& scheduler) {
-  if (!coarsen_first) return scheduler(graph);
-  remove_long_edges(graph);
+Assignment schedule(TaskGraph graph, const SuperstepOptions& options, Funnel kind, Offset most,
+                    const Scheduler& scheduler) {
+  if (!options.coarsen) return scheduler(graph);
+  if (options.reduction) remove_long_edges(graph, *options.reduction);
   graph.link_children();
   const Partition partition = find_funnels(graph, kind, most);
   graph = coarsen(graph, partition);
@@ -40,13 +41,13 @@ Assignment schedule(TaskGraph graph, bool coarsen_first, Funnel kind, Offset mos
 
 /// schedule() of the graph, or of runs of its tasks where that is expected to take less time.
 template <class Scheduler>
-Assignment schedule_runs(const TaskGraph& graph, bool coarsen_first, Offset most, int cores,
+Assignment schedule_runs(const TaskGraph& graph, const SuperstepOptions& options, Offset most, int cores,
                          const Scheduler& scheduler) {
-  Assignment best = schedule(graph, coarsen_first, Funnel::in, most, scheduler);
+  Assignment best = schedule(graph, options, Funnel::in, most, scheduler);
   std::int64_t least = expected_time(graph, best, cores);
   for (const Index length : {4, 16, 64}) {
     const Partition runs = find_runs(graph, length);
-    Assignment other = pull_back(schedule(coarsen(graph, runs), coarsen_first, Funnel::in, most, scheduler), runs);
+    Assignment other = pull_back(schedule(coarsen(graph, runs), options, Funnel::in, most, scheduler), runs);
     const std::int64_t time = expected_time(graph, other, cores);
     if (time >= least) continue;
     best = std::move(other);
@@ -73,22 +74,22 @@ SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& 
     return make_superstep_schedule(triangle, cores, assignment);
   };
   const auto list = [&](const auto& scheduler) {
-    return finish(options.try_runs ? schedule_runs(graph, options.coarsen, most, cores, scheduler)
-                                   : schedule(std::move(graph), options.coarsen, Funnel::in, most, scheduler));
+    return finish(options.try_runs ? schedule_runs(graph, options, most, cores, scheduler)
+                                   : schedule(std::move(graph), options, Funnel::in, most, scheduler));
   };
   switch (kind) {
     case SolveSchedule::locking:
       return list([&](TaskGraph& g) {
         g.link_children();
-        return schedule_locking(g, cores, options.idle_share);
+        return schedule_locking(g, cores, {options.idle_share, options.fill_up});
       });
     case SolveSchedule::pivotal_path:
       return list([&](TaskGraph& g) {
         g.link_children();
-        return schedule_pivotal_path(g, cores, options.idle_share);
+        return schedule_pivotal_path(g, cores, {options.idle_share, options.fill_up});
       });
     case SolveSchedule::hdagg:
-      return finish(schedule(std::move(graph), options.coarsen, Funnel::tree, most,
+      return finish(schedule(std::move(graph), options, Funnel::tree, most,
                              [&](const TaskGraph& g) { return schedule_glued_levels(g, cores, options.imbalance); }));
     case SolveSchedule::level_set:
     case SolveSchedule::point_to_point:
