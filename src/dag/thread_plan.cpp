@@ -115,6 +115,7 @@ ThreadPlan::ThreadPlan(const CsrPattern& pattern, Triangle triangle, int threads
       if (!best || candidate.duration < best->duration) best = std::move(candidate);
     }
     if (best && pays(best->duration, serial)) {
+      expected_time_ = best->duration;
       split(triangle, best->chunks, best->schedule, best->cuts, threads);
       return;
     }

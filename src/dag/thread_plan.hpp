@@ -50,6 +50,8 @@ class ThreadPlan {
   ThreadPlan(const CsrPattern& pattern, Triangle triangle, int threads, const PlanCosts& costs = {});
 
   [[nodiscard]] int threads() const { return static_cast<int>(first_share_.size()) - 1; }
+  /// Of a solve, in units of PlanCosts. @pre threads() > 1
+  [[nodiscard]] std::int64_t expected_time() const { return expected_time_; }
   [[nodiscard]] Index rows() const { return static_cast<Index>(order_.size()); }
   /// order()[p] is the row at position p.
   [[nodiscard]] std::span<const Index> order() const { return order_; }
@@ -66,6 +68,7 @@ class ThreadPlan {
              int threads);
   void find_waits(const Chunks& chunks, std::span<const Index> chunk_order, int threads);
 
+  std::int64_t expected_time_ = 0;
   std::vector<Index> order_;
   std::vector<std::size_t> first_share_;  // by thread, and the end
   std::vector<Index> first_position_;     // by thread, and the end

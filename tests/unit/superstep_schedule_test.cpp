@@ -139,17 +139,6 @@ TEST(SuperstepSchedule, OfRunsKeepsTheRowsOfAGridTogether) {
   EXPECT_LT(2 * jumps(true), jumps(false));
 }
 
-TEST(FindFasterThanOneCore, FindsSuperstepsInNarrowLevelsAndNothingInAChain) {
-  const CsrMatrix band = make_narrow_band_lower(30000, 0.14, 10, 1);  // 37 rows in the mean level
-  const auto schedule = find_faster_than_one_core(band.pattern(), Triangle::lower, 16);
-  ASSERT_TRUE(schedule);
-  EXPECT_EQ(find_fault(*schedule, band.pattern(), Triangle::lower), std::nullopt);
-  EXPECT_LT(4 * expected_time(*schedule, band.pattern(), Triangle::lower),
-            3 * expected_serial_time(band.pattern(), Triangle::lower));
-  EXPECT_FALSE(find_faster_than_one_core(band.pattern(), Triangle::lower, 1));
-  EXPECT_FALSE(find_faster_than_one_core(test::chain(30000).pattern(), Triangle::lower, 16));
-}
-
 TEST(GatherNeighbours, PutsIndependentRowsInRunsOfTheSameLoad) {
   const CsrMatrix rows = test::diagonal(1000);
   const SuperstepSchedule schedule =

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "dag/levels.hpp"
 #include "dag/supersteps/barrier_schedulers.hpp"
 #include "dag/supersteps/coarsening.hpp"
 #include "dag/supersteps/expected_time.hpp"
@@ -97,14 +96,6 @@ SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& 
     default:
       throw InvalidInput("this schedule is not made of supersteps");
   }
-}
-
-std::optional<SuperstepSchedule> find_faster_than_one_core(const CsrPattern& pattern, Triangle triangle, int cores) {
-  if (cores < 4 || pattern.rows / 2 / cores < count_levels(pattern, triangle).levels) return std::nullopt;
-  SuperstepSchedule schedule =
-      make_superstep_schedule(SolveSchedule::locking, pattern, triangle, cores, {.gather = true});
-  if (4 * expected_time(schedule, pattern, triangle) > 3 * expected_serial_time(pattern, triangle)) return std::nullopt;
-  return schedule;
 }
 
 }  // namespace taskdag

@@ -28,9 +28,4 @@ struct SuperstepOptions {
 SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& pattern, Triangle triangle, int cores,
                                           const SuperstepOptions& options = {});
 
-/// Locking's schedule, gathered, where it is expected to take three quarters of the time of one core at most. It is not
-/// made, because nothing would be won, where there are less than 4 cores or less than two rows per core in the mean
-/// level. @pre as above
-std::optional<SuperstepSchedule> find_faster_than_one_core(const CsrPattern& pattern, Triangle triangle, int cores);
-
 }  // namespace taskdag

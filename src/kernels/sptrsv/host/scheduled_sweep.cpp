@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "dag/supersteps/faster_than_plan.hpp"
 #include "dag/supersteps/superstep_schedulers.hpp"
 
 namespace taskdag::kernels {
@@ -33,9 +34,8 @@ ScheduledSweep::Sweep ScheduledSweep::make(const CsrPattern& pattern, const Offs
   switch (schedule) {
     case SolveSchedule::automatic:
       if (plan == nullptr) plan = std::make_shared<const ThreadPlan>(pattern, triangle, pool.processors());
-      if (plan->threads() == 1) {
-        const auto supersteps = find_faster_than_one_core(pattern, triangle, pool.processors());
-        if (supersteps) return run_supersteps(*supersteps, false);
+      if (const auto supersteps = find_faster_than_plan(*plan, pattern, triangle, pool.processors())) {
+        return run_supersteps(*supersteps, false);
       }
       [[fallthrough]];
     case SolveSchedule::plan:

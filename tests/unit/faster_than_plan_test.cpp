@@ -1,0 +1,67 @@
+// Where an automatic schedule of host threads is Locking's: narrow levels, irregular patterns, and no stencil.
+#include "dag/supersteps/faster_than_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "dag/supersteps/expected_time.hpp"
+#include "dag/thread_plan.hpp"
+#include "dag/transpose.hpp"
+#include "taskdag/generators.hpp"
+#include "unit/patterns.hpp"
+
+namespace taskdag {
+namespace {
+
+std::optional<SuperstepSchedule> find(const CsrPattern& pattern, Triangle triangle, int cores) {
+  return find_faster_than_plan(ThreadPlan(pattern, triangle, cores), pattern, triangle, cores);
+}
+
+TEST(FindFasterThanPlan, FindsSuperstepsInNarrowLevelsAndNothingInAChain) {
+  const CsrMatrix band = make_narrow_band_lower(30000, 0.14, 10, 1);  // 37 rows in the mean level
+  ASSERT_EQ(ThreadPlan(band.pattern(), Triangle::lower, 16).threads(), 1);
+  const auto schedule = find(band.pattern(), Triangle::lower, 16);
+  ASSERT_TRUE(schedule);
+  EXPECT_EQ(find_fault(*schedule, band.pattern(), Triangle::lower), std::nullopt);
+  EXPECT_LT(4 * expected_time(*schedule, band.pattern(), Triangle::lower),
+            3 * expected_serial_time(band.pattern(), Triangle::lower));
+  EXPECT_FALSE(find(band.pattern(), Triangle::lower, 1));
+  EXPECT_FALSE(find(test::chain(30000).pattern(), Triangle::lower, 16));
+}
+
+TEST(FindFasterThanPlan, TakesLockingWhereThePlanJumpsFromRowToRow) {
+  const CsrMatrix random = make_erdos_renyi_lower(20000, 5e-4, 1);
+  const Transposed transposed = transpose(random.pattern());
+  ASSERT_EQ(ThreadPlan(random.pattern(), Triangle::lower, 16).threads(), 16);
+  const auto lower = find(random.pattern(), Triangle::lower, 16);
+  const auto upper = find(transposed.view(), Triangle::upper, 16);
+  ASSERT_TRUE(lower && upper);
+  EXPECT_EQ(find_fault(*lower, random.pattern(), Triangle::lower), std::nullopt);
+  EXPECT_EQ(find_fault(*upper, transposed.view(), Triangle::upper), std::nullopt);
+  EXPECT_FALSE(find(random.pattern(), Triangle::lower, 3));
+}
+
+TEST(FindFasterThanPlan, TakesLockingWhereHandOversLeaveThreadsIdle) {
+  const CsrMatrix strip = make_stencil({.stencil = Stencil::five_point, .nx = 200, .ny = 1500});
+  const ThreadPlan plan(strip.pattern(), Triangle::lower, 16);
+  ASSERT_EQ(plan.threads(), 16);
+  const auto schedule = find_faster_than_plan(plan, strip.pattern(), Triangle::lower, 16);
+  ASSERT_TRUE(schedule);
+  EXPECT_LE(4 * expected_time(*schedule, strip.pattern(), Triangle::lower), 3 * plan.expected_time());
+}
+
+TEST(FindFasterThanPlan, KeepsThePlanOfAStencil) {
+  for (const Stencil stencil : {Stencil::seven_point, Stencil::twenty_seven_point}) {
+    const CsrMatrix grid = make_stencil({.stencil = stencil, .nx = 40, .ny = 40, .nz = 40});
+    for (const int cores : {4, 16}) {
+      for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+        ASSERT_EQ(ThreadPlan(grid.pattern(), triangle, cores).threads(), cores);
+        EXPECT_FALSE(find(grid.pattern(), triangle, cores));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taskdag
