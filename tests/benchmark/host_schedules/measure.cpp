@@ -93,6 +93,9 @@ std::vector<Variant> list_variants() {
           {"locking", SolveSchedule::locking},
           {"locking, no Funnel", SolveSchedule::locking, false},
           {"locking, as dealt", SolveSchedule::locking, true, false, false, false},
+          {"locking, no fill-up", SolveSchedule::locking, true, false, false, true, false},
+          {"locking, no reduction", SolveSchedule::locking, true, false, false, true, true, std::nullopt},
+          {"locking, full reduction", SolveSchedule::locking, true, false, false, true, true, kFullReduction},
           {"locking, waits", SolveSchedule::locking, true, true},
           {"locking, runs", SolveSchedule::locking, true, false, true},
           {"locking, runs, waits", SolveSchedule::locking, true, true, true},
@@ -132,9 +135,12 @@ Measurement measure(const Variant& variant, const System& system, int cores, hos
   SuperstepSchedule schedule;
   std::optional<CellWaits> waits;
   result.schedule_ms = wall_ms([&] {
-    schedule =
-        make_superstep_schedule(variant.kind, pattern, Triangle::lower, cores,
-                                {.try_runs = variant.runs, .coarsen = variant.coarsen, .gather = variant.gather});
+    schedule = make_superstep_schedule(variant.kind, pattern, Triangle::lower, cores,
+                                       {.try_runs = variant.runs,
+                                        .fill_up = variant.fill_up,
+                                        .coarsen = variant.coarsen,
+                                        .gather = variant.gather,
+                                        .reduction = variant.reduction});
     if (variant.waits) waits = find_cell_waits(schedule, pattern, Triangle::lower);
   });
   result.supersteps = schedule.supersteps;

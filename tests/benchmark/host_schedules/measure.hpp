@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/host/thread_pool.hpp"
+#include "dag/transitive_reduction.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/solve_schedule.hpp"
 
@@ -20,6 +21,8 @@ struct Variant {
   bool waits = false;   ///< waits of cell for cell in place of barriers
   bool runs = false;    ///< on runs of rows, too
   bool gather = true;   ///< light tasks dealt out anew, neighbours together
+  bool fill_up = true;  ///< cores that become idle take what ends before the superstep does
+  std::optional<ReductionEffort> reduction = ReductionEffort{};  ///< of the graph before Funnel
 };
 
 /// serial first.
