@@ -21,7 +21,7 @@ class ScheduledSweep {
  public:
   /// Parameters as for HostSweep. `schedule`: one of the host's. Superstep schedules get as many cores as the pool has
   /// threads that can run at the same time. `plan` is used by automatic and plan only, `run` by engine. automatic: the
-  /// plan, or locking where the plan has one thread and locking is expected to be faster.
+  /// plan, or locking where that is expected to be faster (find_faster_than_plan()).
   /// @throws InvalidInput for a schedule of CUDA
   ScheduledSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
                  SolveSchedule schedule, std::shared_ptr<const ThreadPlan> plan = nullptr,
