@@ -1,5 +1,6 @@
 #include "ordering/choice.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "mat/with_pattern.hpp"
@@ -9,14 +10,24 @@
 namespace taskdag::petsc {
 namespace {
 
-/// Whether the sweeps in natural order are so deep that colours pay: on a GPU a level costs at least a hop between
-/// multiprocessors, however few rows it has. With many entries a row there are many colours, and each cell of a colour
-/// takes long: measured on an H200, docs/orderings-blocks.md.
+/// Levels from which on colours pay on a GPU, where a level costs at least a hop between multiprocessors, however few
+/// rows it has; with many entries a row only where levels are narrow, too. Measured: docs/orderings-blocks.md.
 constexpr PetscInt kLeastLevels = 100;
-bool colours_pay(PetscInt rows, PetscInt levels, double entries_per_row) {
-  constexpr PetscInt kLeastRows = 10000;
-  constexpr double kMostEntries = 40.0;
-  return rows >= kLeastRows && levels >= kLeastLevels && entries_per_row <= kMostEntries;
+constexpr PetscInt kRowsOfWideLevels = 1000;
+/// With more entries a row, blocks have many colours, and each cell takes long: then single rows (or nodes) are
+/// coloured.
+constexpr double kEntriesOfBlocks = 12.0;
+
+PetscInt levels_that_matter(PetscInt rows, double per_row) {
+  return per_row <= kEntriesOfBlocks ? kLeastLevels : std::max(kLeastLevels, rows / kRowsOfWideLevels);
+}
+
+/// The ordering for so many levels, or more.
+MatOrderingType with_levels(PetscInt rows, double per_row) {
+  constexpr PetscInt kLeastRows = 10000;  // for blocks, which are to be many
+  constexpr PetscInt kLeastRowsOfColours = 5000;
+  if (per_row > kEntriesOfBlocks) return rows >= kLeastRowsOfColours ? MATORDERINGTASKDAGCOLOR : MATORDERINGNATURAL;
+  return rows >= kLeastRows ? MATORDERINGTASKDAGBMC : MATORDERINGNATURAL;
 }
 
 }  // namespace
@@ -33,16 +44,6 @@ PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const BackendSe
   // Levels are those of stored blocks, which are not taken apart to count them.
   PetscInt block_size = 1;
   PetscCall(stored_block_size(matrix, &block_size));
-  if (fill_levels == 0 && rows > 0) {
-    PetscCall(with_pattern(
-        matrix, true, &backend,
-        [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
-          cuda = context.backend() == Backend::cuda;
-          const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
-          if (cuda) levels = dependency_levels(context, pattern, space, triangle, stream, kLeastLevels);
-        },
-        block_size));
-  }
   double per_row = 0.0;
   if (rows > 0) {
     MatInfo info;
@@ -50,15 +51,25 @@ PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const BackendSe
     // Where only one triangle is stored, the rows of the other one count, too.
     per_row = (upper ? 2.0 : 1.0) * info.nz_used / static_cast<double>(rows);
   }
-  const bool blocks = cuda && colours_pay(rows, levels, per_row);
+  const PetscInt enough = levels_that_matter(rows, per_row);
+  if (fill_levels == 0 && rows > 0) {
+    PetscCall(with_pattern(
+        matrix, true, &backend,
+        [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
+          cuda = context.backend() == Backend::cuda;
+          const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
+          if (cuda) levels = dependency_levels(context, pattern, space, triangle, stream, static_cast<Index>(enough));
+        },
+        block_size));
+  }
   PetscCall(guarded([&] {
-    choice->name = blocks ? MATORDERINGTASKDAGBMC : MATORDERINGNATURAL;
+    choice->name = cuda && levels >= enough ? with_levels(rows, per_row) : MATORDERINGNATURAL;
     if (fill_levels > 0)
       choice->reason = "auto: levels of fill";
     else if (!cuda)
       choice->reason = "auto: host threads";
     else
-      choice->reason = "auto: " + std::to_string(levels) + (levels == kLeastLevels ? " or more" : "") + " levels for " +
+      choice->reason = "auto: " + std::to_string(levels) + (levels == enough ? " or more" : "") + " levels for " +
                        std::to_string(rows) + " rows of about " + std::to_string(std::lround(per_row)) + " entries";
   }));
   PetscFunctionReturn(PETSC_SUCCESS);

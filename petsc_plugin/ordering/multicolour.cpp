@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mat/indices.hpp"
+#include "mat/matrix_source.hpp"
 #include "mat/with_pattern.hpp"
 #include "option_checks.hpp"
 #include "ordering/attached_blocks.hpp"
@@ -47,7 +48,7 @@ void expand(const std::vector<Index>& begins, BlockOrdering& ordering) {
 // In the order of the enumeration.
 constexpr std::array<const char*, 3> form_names = {"auto", "hashed", "speculative"};
 
-/// From the graph of the nodes on host threads, which is small: so it is the same wherever the matrix lies.
+/// From the graph of the nodes, which the host has; an order is the same wherever it is made.
 void order_graph(const Context& context, const CsrPattern& nodes, const std::vector<Index>& begins, PetscInt block_size,
                  const MulticolourOptions& colours, NewOrdering* ordering) {
   const double share = static_cast<double>(nodes.rows) / begins.back();
@@ -92,21 +93,30 @@ PetscErrorCode nodes_wanted(Mat matrix, bool* wanted) {
 }
 
 /// Leaves `ordering` empty where rows stand for themselves. The pattern is the host's, which PETSc keeps for matrices
-/// in device memory, too.
+/// in device memory, too. `wanted`: where the graph of the nodes is ordered; null: on the host.
 PetscErrorCode order_equal_rows(Mat matrix, PetscInt block_size, const MulticolourOptions& colours,
-                                NewOrdering* ordering) {
+                                const BackendSettings* wanted, NewOrdering* ordering) {
   PetscFunctionBegin;
   PetscBool aij = PETSC_FALSE;
-  bool wanted = false;
+  bool look = false;
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &aij));
   if (!aij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(nodes_wanted(matrix, &wanted));
-  if (!wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(nodes_wanted(matrix, &look));
+  if (!look) PetscFunctionReturn(PETSC_SUCCESS);
   PatternLoan rows;
   std::optional<BackendChoice> backend;
   BackendSettings settings;
-  settings.wanted = Backend::host;
-  PetscCall(choose_backend(settings, {}, &backend));
+  DataPlace place;
+  if (wanted) {
+    settings = *wanted;
+    MatrixSource source;
+    PetscCall(source.inspect(matrix, true));
+    place = {source.rows(), source.on_device()};
+    PetscCall(source.reset());
+  } else {
+    settings.wanted = Backend::host;
+  }
+  PetscCall(choose_backend(settings, place, &backend));
   PetscCall(rows.open(matrix, PETSC_FALSE));
   const PetscErrorCode worked = guarded([&] {
     const NodeGraph graph = find_node_graph(rows.pattern());
@@ -142,7 +152,7 @@ PetscErrorCode order_whole_nodes(Mat matrix, PetscInt block_size, const BackendS
   if (stored > 1)
     PetscCall(order_stored_blocks(matrix, block_size, colours, ordering));
   else
-    PetscCall(order_equal_rows(matrix, block_size, colours, ordering));
+    PetscCall(order_equal_rows(matrix, block_size, colours, wanted, ordering));
   if (!*ordering) PetscCall(order_rows(matrix, block_size, colours, wanted, ordering));
   if (colours.form == ColourForm::speculative)
     PetscCall(PetscInfo(matrix, "taskdag_color by tasks: %d colours, others in the next run\n",

@@ -1,4 +1,5 @@
 #include <array>
+#include <cstdlib>
 #include <mutex>
 #include <vector>
 
@@ -86,10 +87,25 @@ class PinnedPieces {
 
  private:
   static constexpr std::size_t kPiecesTogether = 64;
+  static constexpr std::size_t kSlab = kPiecesTogether * kPinnedPiece;
+
+  /// A page that is locked where it stands: the first page-locked memory of the system's own takes five times as long.
+  static void* take_slab() {
+    int same_pointer = 0;
+    check(cudaDeviceGetAttribute(&same_pointer, cudaDevAttrCanUseHostPointerForRegisteredMem, current_device()),
+          "asking how the device reads host memory");
+    void* const page = same_pointer != 0 ? std::aligned_alloc(kSlab, kSlab) : nullptr;
+    if (page != nullptr) {
+      if (cudaHostRegister(page, kSlab, cudaHostRegisterPortable) == cudaSuccess) return page;
+      static_cast<void>(cudaGetLastError());
+      std::free(page);
+    }
+    return allocate_pinned(kSlab);
+  }
 
   void add_slab() {
     free_.reserve(pieces_ + kPiecesTogether);
-    char* const slab = static_cast<char*>(allocate_pinned(kPiecesTogether * kPinnedPiece));
+    char* const slab = static_cast<char*>(take_slab());
     pieces_ += kPiecesTogether;
     for (std::size_t k = 0; k < kPiecesTogether; ++k) free_.push_back(slab + k * kPinnedPiece);
   }
