@@ -3,15 +3,20 @@
 # usage: run.sh [ctest arguments, such as -R NAME or -L LABEL]
 #   TASKDAG_SUMMARY=off leaves the results in build/ctest.xml and the last line out.
 #   TASKDAG_CUDA=OFF|ON builds without or with CUDA; without it: with CUDA where nvcc is.
+#   TASKDAG_TESTS_BY_PROGRAM=ON starts each test program once, not once a case, which takes half the time; -R is for
+#   programs then.
 #   Tests that need a GPU, or the matrices that TASKDAG_MATRIX_DIR names, are skipped and listed where there are none.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../.ci/machine.sh"
 
 install_missing build plot test
 say "building"
-build "$root/build" -DTASKDAG_TESTS=ON -DTASKDAG_CUDA="${TASKDAG_CUDA:-AUTO}"
+build "$root/build" -DTASKDAG_TESTS=ON -DTASKDAG_CUDA="${TASKDAG_CUDA:-AUTO}" \
+  -DTASKDAG_TESTS_BY_PROGRAM="${TASKDAG_TESTS_BY_PROGRAM:-OFF}"
 say "testing"
+rm -rf "$root/build/cases" "$root/build/ctest.cases"
 run_tests "$root/build" "$root/build/ctest.xml" "$@" || true
+[ ! -d "$root/build/cases" ] || mv "$root/build/cases" "$root/build/ctest.cases"
 [ "${TASKDAG_SUMMARY:-on}" = on ] || exit 0
 say "summary"
 python3 "$root/tests/summary.py" "$root/build/ctest.xml"
