@@ -26,7 +26,7 @@ constexpr double reasonable_growth = 1e15;
 
 struct FactorRows {
   OptionRow own_ordering{"-pc_taskdag_ordering", FactorSettings{}.ordering, "auto, any registered ordering",
-                         "Ordering of the factor; auto takes " MATORDERINGTASKDAGBMC
+                         "Ordering of the factor; auto takes " MATORDERINGTASKDAGBMC " or " MATORDERINGTASKDAGCOLOR
                          " where a GPU would go through many levels, else natural"};
   OptionRow ordering{"-pc_factor_mat_ordering_type", "as -pc_taskdag_ordering",
                      "any registered ordering, also " + ordering_names(),
