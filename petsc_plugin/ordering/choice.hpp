@@ -18,8 +18,8 @@ struct OrderingChoice {
   std::string reason;
 };
 
-/// (Block) multicolour where a GPU would go through many levels in natural order, else the natural order. `fill_levels`:
-/// of fill that would couple blocks.
+/// (Block) multicolour where a GPU would go through many levels in natural order, else the natural order.
+/// `fill_levels`: of fill that would couple blocks.
 PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const BackendSettings& backend,
                                OrderingChoice* choice);
 
