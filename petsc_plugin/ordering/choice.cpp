@@ -13,7 +13,7 @@ namespace {
 /// Levels from which on colours pay on a GPU, where a level costs at least a hop between multiprocessors, however few
 /// rows it has; with many entries a row only where levels are narrow, too. Measured: docs/orderings-blocks.md.
 constexpr PetscInt kLeastLevels = 100;
-constexpr PetscInt kRowsOfWideLevels = 1000;
+constexpr PetscInt kRowsOfWideLevels = 200;
 /// With more entries a row, blocks have many colours, and each cell takes long: then single rows (or nodes) are
 /// coloured.
 constexpr double kEntriesOfBlocks = 12.0;
