@@ -107,10 +107,14 @@ build() {
   cmake --build "$directory" -j "$(nproc)" "${targets[@]}"
 }
 
-# run_tests BUILD-DIRECTORY RESULTS.xml [CTEST-ARGUMENT...]: fails where a test fails.
+# run_tests BUILD-DIRECTORY RESULTS.xml [CTEST-ARGUMENT...]: fails where a test fails. The cases of programs that were
+# started once (TASKDAG_TESTS_BY_PROGRAM) go to RESULTS.cases.
 run_tests() {
-  rm -f "$2"
-  ctest --test-dir "$1" -j "$(nproc)" --output-on-failure --output-junit "$2" "${@:3}"
+  local status=0 cases=${2%.xml}.cases
+  rm -rf "$2" "$1/cases" "$cases"
+  ctest --test-dir "$1" -j "$(nproc)" --output-on-failure --output-junit "$2" "${@:3}" || status=$?
+  [ ! -d "$1/cases" ] || mv "$1/cases" "$cases" || return
+  return $status
 }
 
 # build_petsc PREFIX NAME CONFIGURE-ARGUMENT...: builds PETSc 3.26.1 (real, double, 32-bit indices) from its source package

@@ -14,9 +14,7 @@ say "building"
 build "$root/build" -DTASKDAG_TESTS=ON -DTASKDAG_CUDA="${TASKDAG_CUDA:-AUTO}" \
   -DTASKDAG_TESTS_BY_PROGRAM="${TASKDAG_TESTS_BY_PROGRAM:-OFF}"
 say "testing"
-rm -rf "$root/build/cases" "$root/build/ctest.cases"
 run_tests "$root/build" "$root/build/ctest.xml" "$@" || true
-[ ! -d "$root/build/cases" ] || mv "$root/build/cases" "$root/build/ctest.cases"
 [ "${TASKDAG_SUMMARY:-on}" = on ] || exit 0
 say "summary"
 python3 "$root/tests/summary.py" "$root/build/ctest.xml"

@@ -10,24 +10,22 @@
 namespace taskdag::petsc {
 namespace {
 
-/// Levels from which on colours pay on a GPU, where a level costs at least a hop between multiprocessors, however few
-/// rows it has; with many entries a row only where levels are narrow, too. Measured: docs/orderings-blocks.md.
-constexpr PetscInt kLeastLevels = 100;
-constexpr PetscInt kRowsOfWideLevels = 200;
-/// With more entries a row, blocks have many colours, and each cell takes long: then single rows (or nodes) are
-/// coloured.
-constexpr double kEntriesOfBlocks = 12.0;
+/// A colouring, and from how many rows and levels of the natural order on it pays on a GPU.
+struct ColouringRule {
+  MatOrderingType name;
+  PetscInt least_rows;
+  PetscInt least_levels;
+};
 
-PetscInt levels_that_matter(PetscInt rows, double per_row) {
-  return per_row <= kEntriesOfBlocks ? kLeastLevels : std::max(kLeastLevels, rows / kRowsOfWideLevels);
-}
-
-/// The ordering for so many levels, or more.
-MatOrderingType with_levels(PetscInt rows, double per_row) {
-  constexpr PetscInt kLeastRows = 10000;  // for blocks, which are to be many
-  constexpr PetscInt kLeastRowsOfColours = 5000;
-  if (per_row > kEntriesOfBlocks) return rows >= kLeastRowsOfColours ? MATORDERINGTASKDAGCOLOR : MATORDERINGNATURAL;
-  return rows >= kLeastRows ? MATORDERINGTASKDAGBMC : MATORDERINGNATURAL;
+/// A level costs at least a hop between multiprocessors, however few rows it has. With many entries a row blocks have
+/// many colours, and each cell takes long: then single rows (or nodes) are coloured, where levels are narrow, too.
+/// Measured: docs/orderings-blocks.md.
+ColouringRule rule_for(PetscInt rows, double per_row) {
+  constexpr PetscInt kLeastLevels = 100;
+  constexpr PetscInt kRowsOfWideLevels = 200;
+  constexpr double kEntriesOfBlocks = 12.0;
+  if (per_row <= kEntriesOfBlocks) return {MATORDERINGTASKDAGBMC, 10000, kLeastLevels};
+  return {MATORDERINGTASKDAGCOLOR, 5000, std::max(kLeastLevels, rows / kRowsOfWideLevels)};
 }
 
 }  // namespace
@@ -51,26 +49,29 @@ PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const BackendSe
     // Where only one triangle is stored, the rows of the other one count, too.
     per_row = (upper ? 2.0 : 1.0) * info.nz_used / static_cast<double>(rows);
   }
-  const PetscInt enough = levels_that_matter(rows, per_row);
+  const ColouringRule rule = rule_for(rows, per_row);
   if (fill_levels == 0 && rows > 0) {
     PetscCall(with_pattern(
         matrix, true, &backend,
         [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
           cuda = context.backend() == Backend::cuda;
           const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
-          if (cuda) levels = dependency_levels(context, pattern, space, triangle, stream, static_cast<Index>(enough));
+          if (cuda)
+            levels =
+                dependency_levels(context, pattern, space, triangle, stream, static_cast<Index>(rule.least_levels));
         },
         block_size));
   }
   PetscCall(guarded([&] {
-    choice->name = cuda && levels >= enough ? with_levels(rows, per_row) : MATORDERINGNATURAL;
+    choice->name = cuda && rows >= rule.least_rows && levels >= rule.least_levels ? rule.name : MATORDERINGNATURAL;
     if (fill_levels > 0)
       choice->reason = "auto: levels of fill";
     else if (!cuda)
       choice->reason = "auto: host threads";
     else
-      choice->reason = "auto: " + std::to_string(levels) + (levels == enough ? " or more" : "") + " levels for " +
-                       std::to_string(rows) + " rows of about " + std::to_string(std::lround(per_row)) + " entries";
+      choice->reason = "auto: " + std::to_string(levels) + (levels == rule.least_levels ? " or more" : "") +
+                       " levels for " + std::to_string(rows) + " rows of about " +
+                       std::to_string(std::lround(per_row)) + " entries";
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

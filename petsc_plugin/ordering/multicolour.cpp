@@ -104,12 +104,18 @@ PetscErrorCode order_equal_rows(Mat matrix, PetscInt block_size, const Multicolo
   PetscCall(nodes_wanted(matrix, &look));
   if (!look) PetscFunctionReturn(PETSC_SUCCESS);
   PatternLoan rows;
+  NodeGraph graph;
+  PetscCall(rows.open(matrix, PETSC_FALSE));
+  const PetscErrorCode worked = guarded([&] { graph = find_node_graph(rows.pattern()); });
+  PetscCall(rows.close());
+  PetscCall(worked);
+  if (graph.begins.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   std::optional<BackendChoice> backend;
   BackendSettings settings;
   DataPlace place;
   if (wanted) {
-    settings = *wanted;
     MatrixSource source;
+    settings = *wanted;
     PetscCall(source.inspect(matrix, true));
     place = {source.rows(), source.on_device()};
     PetscCall(source.reset());
@@ -117,14 +123,8 @@ PetscErrorCode order_equal_rows(Mat matrix, PetscInt block_size, const Multicolo
     settings.wanted = Backend::host;
   }
   PetscCall(choose_backend(settings, place, &backend));
-  PetscCall(rows.open(matrix, PETSC_FALSE));
-  const PetscErrorCode worked = guarded([&] {
-    const NodeGraph graph = find_node_graph(rows.pattern());
-    if (!graph.begins.empty())
-      order_graph(backend->context, graph.pattern(), graph.begins, block_size, colours, ordering);
-  });
-  PetscCall(rows.close());
-  PetscCall(worked);
+  PetscCall(
+      guarded([&] { order_graph(backend->context, graph.pattern(), graph.begins, block_size, colours, ordering); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,7 +16,7 @@ namespace taskdag::petsc {
 PetscErrorCode order_color(Mat matrix, MatOrderingType type, IS* row, IS* col);
 PetscErrorCode order_bmc(Mat matrix, MatOrderingType type, IS* row, IS* col);
 
-/// For a preconditioner of our own: the same order, of rows; on the backend of the settings where there are no nodes.
+/// For a preconditioner of our own: the same order, of rows; on the backend of the settings.
 /// block_size: as make_ordering()'s; a colour's blocks are rows, or nodes.
 PetscErrorCode order_color_on(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col);
 PetscErrorCode order_bmc_on(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col);
