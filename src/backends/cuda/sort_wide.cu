@@ -1,17 +1,11 @@
-#include <cub/device/device_radix_sort.cuh>
-
-#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/sort.cuh"
 #include "backends/cuda/sort.hpp"
 
 namespace taskdag::cuda {
 
 void sort_pairs(const std::uint64_t* key, std::uint64_t* sorted_key, const Index* item, Index* sorted_item,
                 std::int64_t n, int bits, cudaStream_t stream) {
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted_key, item, sorted_item, n, 0, bits, stream);
-      },
-      stream);
+  sort_pairs_of(key, sorted_key, item, sorted_item, n, bits, stream);
 }
 
 }  // namespace taskdag::cuda
