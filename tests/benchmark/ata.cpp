@@ -197,14 +197,6 @@ std::vector<double> inverse_pivots(const CsrMatrix& lu) {
   return result;
 }
 
-template <class T>
-cuda::DeviceArray<T> uploaded(const std::vector<T>& values) {
-  cuda::DeviceArray<T> result(values.size(), nullptr);
-  cuda::copy_to_device(result.data(), values.data(), values.size(), nullptr);
-  cuda::synchronize(nullptr);
-  return result;
-}
-
 kernels::DevicePattern pattern_of(const DeviceMatrix& a) {
   return {a.rows, a.entries, a.row_offsets.data(), a.col_indices.data()};
 }
@@ -222,10 +214,10 @@ bool run_solves(Cases& cases, const std::vector<Case>& list, const CsrMatrix& lu
   const bool lower = triangle == Triangle::lower;
   const std::vector<double> b = random_vector(static_cast<std::size_t>(lu.rows), 7);
   const std::vector<double> reference = reference_solutions(lu, {.triangle = triangle, .unit_diagonal = lower}, b);
-  const auto rhs = uploaded(b);
-  const auto pivots = uploaded(inverse_pivots(lu));
-  const auto x = uploaded(b);
-  const auto flag = uploaded(std::vector<int>{0});
+  const auto rhs = cuda::upload(b, nullptr);
+  const auto pivots = cuda::upload(inverse_pivots(lu), nullptr);
+  const auto x = cuda::upload(b, nullptr);
+  const auto flag = cuda::upload(std::vector<int>{0}, nullptr);
   return cases.run(lower ? "lower" : "upper", list, [&](const Case& c) {
     const kernels::DevicePattern pattern = pattern_of(device);
     const kernels::TriangleRanges ranges = kernels::find_triangle(pattern, triangle, nullptr);
