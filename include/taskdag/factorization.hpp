@@ -93,6 +93,7 @@ struct FactorOptions {
   /// definite; the diagonal blocks of A are taken as whole blocks, those below are not looked at.
   /// There are the shifts none and inblocks (a bad pivot becomes shift_amount times the mean size of the block's
   /// diagonal), levels of fill everywhere, the automatic schedule alone, and double precision, which automatic is here.
+  /// `blocks` are those of the rows of the matrix; CUDA's sweeps may run by them.
   Index block_size = 1;
   /// Of the values that sweeps load. in_single: M = L D U with unit triangles L and U (ic: Uᵀ D U) whose entries are
   /// rounded to float, D as it is; all parts of an application, transposed or to several columns, are of this M. The

@@ -112,7 +112,7 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
   if (same_order_) col_order_.clear();
   PetscCall(attached_blocks(matrix, row, &blocks_));
   form_ = form;
-  PetscCall(choose_form(matrix, options, &settings));
+  PetscCall(choose_form(matrix, options));
   PetscCall(prepare(matrix, upper_is_enough(options), settings, point_block_));
   analysed_ = true;
   PetscCall(build(matrix, options));
@@ -141,7 +141,7 @@ std::string FactorBridge::reason_for_rows(const FactorOptions& options, PetscInt
   return "";
 }
 
-PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& options, const BackendSettings* settings) {
+PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& options) {
   PetscFunctionBegin;
   PetscInt block = 1;
   std::string reason;
@@ -154,14 +154,6 @@ PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& option
   PetscCall(guarded([&] { reason = reason_for_rows(options, block); }));
   PetscCheck(reason.empty() || form_.point_block != PointBlock::on, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "-pc_taskdag_point_block on, but %s", reason.c_str());
-  if (reason.empty() && form_.point_block == PointBlock::automatic) {
-    if (settings) {
-      PetscInt local_rows = 0;
-      PetscCall(MatGetLocalSize(matrix, &local_rows, nullptr));
-      PetscCall(choose_backend(*settings, {local_rows, false}, &backend_));  // matrices of blocks lie in host memory
-    }
-    if (on_cuda()) PetscCall(guarded([&] { reason = "on a GPU rows are applied faster (auto)"; }));
-  }
   if (reason.empty())
     point_block_ = block;
   else
@@ -192,6 +184,8 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     taken = options;
     FactorOptions in_use = in_form(options);
+    // With another order of the columns the blocks are not those of the factored matrix.
+    if (same_order_ && (options.levels == 0 || fill_in_blocks)) in_use.blocks = blocks_;
     if (point_block_ > 1) {
       const std::vector<Index> rows = *order_of_blocks(row_order_, in_use.block_size);
       const std::vector<Index> columns = *order_of_blocks(col_order_, in_use.block_size);
@@ -199,8 +193,6 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
                              stream);
       return;
     }
-    // With another order of the columns the blocks are not those of the factored matrix.
-    if (same_order_ && (options.levels == 0 || fill_in_blocks)) in_use.blocks = blocks_;
     const std::vector<Index>& col_order = same_order_ ? row_order_ : col_order_;
     factorization_.emplace(backend_->context, view.pattern, space, in_use, row_order_, col_order, stream);
   }));
@@ -219,7 +211,7 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (!factorization_ || !same(options, options_)) {
     PetscCall(drop_factor());
-    PetscCall(choose_form(matrix, options, nullptr));
+    PetscCall(choose_form(matrix, options));
     PetscCall(source_.inspect(matrix, upper_is_enough(options), point_block_));
     PetscCall(build(matrix, options));
   } else {
@@ -375,8 +367,12 @@ std::string FactorBridge::precision_line(const FactorizationInfo& sizes) const {
 
 std::string FactorBridge::describe_factor(const FactorizationInfo& sizes) const {
   const std::string size = std::to_string(sizes.block_size);
-  std::string text = sizes.block_size > 1 ? "point blocks of " + size + " x " + size + ", a row of blocks is a task\n"
-                                          : schedules_text(sizes, options_.schedule, options_.ata_flow);
+  std::string text;
+  if (sizes.block_size > 1) text = "point blocks of " + size + " x " + size + ", a row of blocks is a task\n";
+  // By point blocks host threads have one schedule, which has no name.
+  if (sizes.lower_schedule != SolveSchedule::automatic) {
+    text += schedules_text(sizes, options_.schedule, options_.ata_flow);
+  }
   if (!scalar_reason_.empty()) text += "scalar rows instead of point blocks: " + scalar_reason_ + '\n';
   if (sizes.diagonal_only && !options_.diagonal_only && options_.levels == 0) {
     text += std::string("elimination has changed the diagonal alone: this is ") +

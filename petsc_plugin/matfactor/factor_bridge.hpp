@@ -93,8 +93,7 @@ class FactorBridge : public Bridge {
  private:
   PetscErrorCode set_order(Mat matrix, IS order, std::vector<Index>* indices);
   PetscErrorCode build(Mat matrix, const FactorOptions& options);
-  /// settings: of the backend; null where it is chosen.
-  PetscErrorCode choose_form(Mat matrix, const FactorOptions& options, const BackendSettings* settings);
+  PetscErrorCode choose_form(Mat matrix, const FactorOptions& options);
   [[nodiscard]] std::string reason_for_rows(const FactorOptions& options, PetscInt block) const;
   /// The options as the form in use takes them.
   [[nodiscard]] FactorOptions in_form(const FactorOptions& options) const;

@@ -52,10 +52,10 @@ FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscRea
 }
 
 OptionRow point_block_row() {
-  return {"-pc_taskdag_point_block", point_block_names[0], join(point_block_names),
-          "Factor dense blocks of rows as one: auto those of BAIJ and SBAIJ matrices on host threads, on also on a "
-          "GPU, and "
-          "those of AIJ with a block size"};
+  return {
+      "-pc_taskdag_point_block", point_block_names[0], join(point_block_names),
+      "Factor dense blocks of rows as one: auto those of BAIJ and SBAIJ matrices, on also those of AIJ with a block "
+      "size"};
 }
 
 const char* point_block_name(PointBlock choice) { return point_block_names.at(static_cast<std::size_t>(choice)); }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "dag/row_blocks.hpp"
 #include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
@@ -59,7 +61,9 @@ void check_point_blocks(const FactorOptions& options) {
     throw InvalidInput("the shift of pivots in point blocks is negative");
   }
   if (options.diagonal_only) throw InvalidInput("point blocks are not factored on the diagonal alone");
-  if (options.blocks) throw InvalidInput("point blocks are not factored inside FactorOptions::blocks");
+  if (options.levels > 0 && options.fill == FillScope::blocks) {
+    throw InvalidInput("point blocks have no fill inside FactorOptions::blocks");
+  }
   if (options.schedule != SolveSchedule::automatic || options.factor_schedule != FactorSchedule::automatic ||
       options.tune) {
     throw InvalidInput("point blocks have one schedule, which is neither chosen nor tuned");
@@ -100,7 +104,9 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
   check_order(row_order, pattern.rows, context.backend(), "row");
   const bool one_order = row_order.data() == col_order.data() && row_order.size() == col_order.size();
   if (!one_order) check_order(col_order, pattern.rows, context.backend(), "column");
-  check_blocks(options, pattern.rows);
+  // Where that is no number of rows, point blocks are too large for a factorisation anyway.
+  const auto rows = std::int64_t{pattern.rows} * options.block_size;
+  check_blocks(options, static_cast<Index>(std::min<std::int64_t>(rows, std::numeric_limits<Index>::max())));
   if (options.kind == FactorKind::ic && !one_order && !std::ranges::equal(row_order, col_order)) {
     throw InvalidInput("ic needs the same order for rows and columns");
   }

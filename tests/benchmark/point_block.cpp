@@ -12,11 +12,20 @@ namespace taskdag::benchmark {
 namespace {
 
 struct Grid {
+  Stencil stencil;
   Index nodes;  ///< in each direction
   Index unknowns;
 };
-constexpr Grid kGrids[] = {{36, 3}, {64, 3}, {30, 5}, {50, 5}};
-constexpr Grid kSmallGrids[] = {{6, 3}, {5, 5}};
+constexpr Stencil kSeven = Stencil::seven_point;
+constexpr Stencil kAll = Stencil::twenty_seven_point;
+constexpr Grid kGrids[] = {{kAll, 36, 3},   {kAll, 64, 3},    {kAll, 30, 5},   {kAll, 50, 5},
+                           {kSeven, 50, 3}, {kSeven, 100, 3}, {kSeven, 40, 5}, {kSeven, 80, 5}};
+constexpr Grid kSmallGrids[] = {{kAll, 6, 3}, {kAll, 5, 5}, {kSeven, 6, 3}};
+
+/// Rows are solved with the schedule that is chosen, and without supernodes, which are blocks found in the pattern.
+constexpr const char* kRows = "rows";
+constexpr const char* kPlainRows = "rows by cells";
+constexpr const char* kBlocks = "blocks";
 
 /// Between two right results of these matrices, which are diagonally dominant.
 constexpr double kAcceptedError = 1e-10;
@@ -45,8 +54,9 @@ class Forms {
   Forms(Session& session, const Grid& grid)
       : session_(session),
         grid_(grid),
-        name_("27-point " + std::to_string(grid.unknowns) + " unknowns " + std::to_string(grid.nodes) + "^3"),
-        rows_(make_stencil({.stencil = Stencil::twenty_seven_point,
+        name_((grid.stencil == kAll ? "27-point " : "7-point ") + std::to_string(grid.unknowns) + " unknowns " +
+              std::to_string(grid.nodes) + "^3"),
+        rows_(make_stencil({.stencil = grid.stencil,
                             .nx = grid.nodes,
                             .ny = grid.nodes,
                             .nz = grid.nodes,
@@ -65,9 +75,12 @@ class Forms {
       FactorOptions options;
       options.kind = kind;
       find_expected(options);
-      const std::optional<Times> rows = measure(options, "rows", device_rows_, nullptr);
+      const std::optional<Times> rows = measure(options, kRows, device_rows_, nullptr);
+      options.schedule = SolveSchedule::cells;
+      static_cast<void>(measure(options, kPlainRows, device_rows_, rows ? &*rows : nullptr));
+      options.schedule = SolveSchedule::automatic;
       options.block_size = grid_.unknowns;
-      static_cast<void>(measure(options, "blocks", device_blocks_, rows ? &*rows : nullptr));
+      static_cast<void>(measure(options, kBlocks, device_blocks_, rows ? &*rows : nullptr));
     }
   }
 
@@ -142,10 +155,8 @@ class Forms {
     common["analysis_ms"] = wall_ms(make);
     common["first_ms"] = wall_ms(factor);
     common["levels"] = factorization->info().lower_levels;
-    if (options.block_size == 1) {
-      common["chosen"] = std::string(to_string(factorization->info().lower_schedule)) + "+" +
-                         to_string(factorization->info().upper_schedule);
-    }
+    common["chosen"] = std::string(to_string(factorization->info().lower_schedule)) + "+" +
+                       to_string(factorization->info().upper_schedule);
     Row row = common;
     times.factor = add(row, what + " factor", time_on_device(session_.options.timing, factor),
                        rows != nullptr ? rows->factor : 0.0, std::nullopt, *factorization);
@@ -182,7 +193,7 @@ class Forms {
       session_.fail(what + ": wrong result");
     }
     session_.rows.add(row);
-    std::printf("%-50s %9.4f ms (%.4f .. %.4f)  x%.2f  error %.0e\n", what.c_str(), time.median, time.least, time.most,
+    std::printf("%-60s %9.4f ms (%.4f .. %.4f)  x%.2f  error %.0e\n", what.c_str(), time.median, time.least, time.most,
                 before / time.median, error.value_or(0.0));
     return time.median;
   }

@@ -9,8 +9,10 @@
 #include "backends/host/thread_pool.hpp"
 #include "kernels/factor/growth.hpp"
 #include "kernels/factor/point_block/cuda/factor.hpp"
+#include "solver/checks.hpp"
 #include "solver/cuda/flag.hpp"
 #include "solver/cuda/input.hpp"
+#include "solver/cuda/point_block_rows.hpp"
 #include "solver/cuda/staging.hpp"
 #include "solver/cuda/stream_order.hpp"
 #include "solver/point_block.hpp"
@@ -100,12 +102,16 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
         row_order_(upload_blocks(row_order, s)),
         col_order_(upload_blocks(col_order, s)),
         factor_(pattern_, options.block_size, s),
+        rows_(request_of(options, context), factor_.blocks(), pattern_.symmetric(), row_order_, col_order_,
+              independent_blocks(options_), s),
         flag_(s) {
     const Offset entries = blocks.rows == 0               ? 0
                            : space == MemorySpace::device ? fetch(blocks.row_offsets + blocks.rows, s)
                                                           : blocks.entries();
     input_values_ = at(entries) * at(options.block_size) * at(options.block_size);
     take_sizes(pattern_);
+    info.lower_schedule = rows_.sweeps().first.schedule;
+    info.upper_schedule = rows_.sweeps().second.schedule;
     count_bytes();
     synchronize(s);
   }
@@ -125,7 +131,7 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
       count_bytes();
     }
     const kernels::FactorReport report = factor_.factor(values, pivot_shift_amount(), s);
-    call.waited();
+    rows_.load(factor_.blocks(), s);
     FactorStatus status;
     status.shifts = report.shifted;
     status.last_row = report.last_zero;  // whose pivot is exactly 0
@@ -146,9 +152,9 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
     const cudaStream_t s = native(stream);
     StreamOrder::Call call(order_, s);
     const bool transposed = part == Apply::transposed;
-    if (transposed && !factor_.transposes()) {
+    if (transposed && !rows_.transposes()) {
       cuda::refuse_capture(s, "the first transposed application");
-      factor_.prepare_transposed(s);
+      rows_.prepare_transposed(factor_.blocks(), s);
       count_bytes();
     }
     for (Index k = 0; k < count; ++k) {
@@ -165,8 +171,9 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
     StreamOrder::Call call(order_, s);
     // What factor() was given in host memory it has copied.
     if (values != nullptr && space == MemorySpace::host) values = host_values_.data();
-    const GrowthArguments arguments{info.rows,          options_.block_size, values,           factor_.source(),
-                                    factor_.diagonal(), row_order_.data(),   col_order_.data()};
+    const GrowthArguments arguments{info.rows,        options_.block_size,       values,
+                                    factor_.source(), factor_.blocks().diagonal, row_order_.data(),
+                                    col_order_.data()};
     ScratchArray<double> b(at(info.rows), s);
     ScratchArray<double> x(at(info.rows), s);
     point_block_weights_kernel<<<element_blocks(info.rows), kElementBlock, 0, s>>>(arguments, b.data());
@@ -195,16 +202,16 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
     const DeviceGuard guard(device_);
     check(cudaDeviceSynchronize(), "waiting for the device");
     const UniqueStream own;
-    return by_rows(pattern_, fetch_array(factor_.values(), at(info.entries), own.get()).data());
+    return by_rows(pattern_, fetch_array(factor_.blocks().values, at(info.entries), own.get()).data());
   }
 
  private:
   void run(bool transposed, const double* b, double* x, cudaStream_t s) {
-    const Index* const in = row_order_.data();
-    const Index* const out = col_order_.data();
-    factor_.apply(transposed, b, transposed ? out : in, x, transposed ? in : out, flag_.data(), s);
+    rows_.apply(factor_.blocks(), transposed, b, x, flag_.data(), s);
   }
-  void count_bytes() { info.bytes = factor_.bytes() + row_order_.bytes() + col_order_.bytes() + host_values_.bytes(); }
+  void count_bytes() {
+    info.bytes = factor_.bytes() + rows_.bytes() + row_order_.bytes() + col_order_.bytes() + host_values_.bytes();
+  }
 
   Closing closing_;
   int device_;
@@ -213,6 +220,7 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
   DeviceArray<Index> row_order_;  ///< of blocks; empty: natural
   DeviceArray<Index> col_order_;
   DeviceFactor factor_;
+  PointBlockRows rows_;
   DeviceArray<double> host_values_;
   CudaFlag flag_;
   CudaStaging staging_;

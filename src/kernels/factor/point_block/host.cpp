@@ -35,15 +35,22 @@ class Thread {
   [[nodiscard]] Offset end(Index i) const { return offsets_[i + 1]; }
   [[nodiscard]] Index column(Offset e) const { return columns_[e]; }
   [[nodiscard]] double* mine(Offset e) const { return values_ + place(size_, slots_[e]); }
-  [[nodiscard]] const double* finished(Offset e) const { return values_ + place(size_, slots_[e]); }
   [[nodiscard]] bool row_is_symmetric() const { return mirror_ != nullptr; }
-  [[nodiscard]] Offset mirror(Offset e) const { return mirror_[e]; }
-  [[nodiscard]] const double* input(Offset e) const {
-    return source_[e] < 0 ? nullptr : input_ + place(size_, source_[e]);
+  [[nodiscard]] double input(Offset e, int r, int c) const {
+    return source_[e] < 0 ? 0.0 : input_[place(size_, source_[e]) + c * size_.rows() + r];
   }
-  static void wait_for(Index) {}  // the plan has waited
-  [[nodiscard]] double* scratch() { return scratch_.data(); }
-  [[nodiscard]] int* pivot_rows() { return pivot_rows_.data(); }
+  void take_finished(Size, Index, Offset e) { entry_ = e; }  // the plan has waited
+  [[nodiscard]] const double* inverse() const { return mine(diagonals_[columns_[entry_]]); }
+  [[nodiscard]] const double* above() const { return mine(mirror_[entry_]); }
+  template <class Left>
+  void multiply(Size size, double* block, const Left& left, const double* right) {
+    const int n = size.rows();
+    each_element(size, [&](int r, int c) { scratch_[static_cast<std::size_t>(c * n + r)] = left(r, c); });
+    each_element(size, [&](int r, int c) { block[c * n + r] = product(size, scratch_.data(), right, r, c); });
+  }
+  Inversion invert_block(Size size, double* block, double amount) {
+    return invert(size, *this, block, pivot_rows_.data(), amount);
+  }
   static void sync() {}
 
   template <class Body>
@@ -57,14 +64,23 @@ class Thread {
     }
   }
   template <class Body>
-  void each_update(Size size, Index i, Index k, const Body& body) const {
+  void each_in_row(Size size, Index i, Offset from, const Body& body) const {
+    for (Offset e = from; e < offsets_[i + 1]; ++e) {
+      each_element(size, [&](int r, int c) { body(e, r, c); });
+    }
+  }
+  template <class Body>
+  void subtract(Size size, Index i, Offset e, const Body& amount) const {
+    const Index k = columns_[e];
     for (Offset f = diagonals_[k] + 1; f < offsets_[k + 1]; ++f) {
       const Index j = columns_[f];
       if (markers_[j] != i || (row_is_symmetric() && j < i)) continue;
-      const Offset target = marks_[j];
-      each_element(size, [&](int r, int c) { body(f, target, r, c); });
+      const double* const block = mine(f);
+      double* const target = mine(marks_[j]);
+      each_element(size, [&](int r, int c) { target[c * size.rows() + r] -= amount(block, r, c); });
     }
   }
+  static void finish_beside_diagonal(Size, Index) {}
 
   void mark(Index i) const {
     for (Offset e = offsets_[i]; e < offsets_[i + 1]; ++e) {
@@ -86,6 +102,7 @@ class Thread {
   const double* input_;
   Index* markers_;
   Offset* marks_;
+  Offset entry_ = 0;  ///< of the row at work: what it is subtracted for
   std::array<double, kRows * kRows> scratch_;
   std::array<int, kRows> pivot_rows_;
 };

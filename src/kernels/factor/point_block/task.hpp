@@ -12,48 +12,46 @@ namespace taskdag::kernels::point_block {
 
 /// Worker, beside a Group (block.hpp):
 ///   begin(i), diagonal(i), end(i), column(e)   the row's entries in the factor's pattern
+///   each_in_row(size, i, from, f)              f(e, r, c) for every element of the row's entries from `from` on
 ///   mine(e)                                    block e of the row at work
-///   finished(e)                                block e of a row that was waited for
+///   input(e, r, c)                             element of the matrix' block at entry e; of fill 0
 ///   row_is_symmetric()                         ic
-///   mirror(e)                                  ic: the entry (k, i) of entry e = (i, k)
-///   input(e)                                   the block of the matrix at entry e; null: fill
-///   wait_for(k)                                until row k is done
-///   scratch()                                  a block
-///   pivot_rows()                               as invert() wants it
-///   each_update(i, k, f)                       f(f_entry, target, r, c) for all (r, c) and each entry f_entry = (k, j)
-///                                              right of the diagonal with an entry target = (i, j); ic: j >= i alone
+///   take_finished(size, i, e)                  until row k = column(e) is done, of which the next three are:
+///   inverse()                                  its diagonal block
+///   above()                                    ic: its block (k, i)
+///   subtract(size, i, e, f)                    f(block, r, c), for all (r, c) and each block (k, j) right of the
+///                                              diagonal, from the block (i, j), where there is one; ic: j >= i alone
+///   multiply(size, block, f, other)            block becomes the product of that with elements f(r, c), which may be
+///                                              the block itself, and another
+///   invert_block(size, block, amount)          what invert() does
+///   finish_beside_diagonal(size, i)            all blocks of row i are final but for the diagonal one
 /// @returns what the inverse of the diagonal block found
 template <class Size, class Worker>
 TASKDAG_HD Inversion eliminate_row(Size size, Worker& worker, Index i, double amount) {
   const int n = size.rows();
   const Offset diagonal = worker.diagonal(i);
-  for (Offset e = worker.row_is_symmetric() ? diagonal : worker.begin(i); e < worker.end(i); ++e) {
-    const double* const from = worker.input(e);
-    double* const to = worker.mine(e);
-    worker.each_element(size, [&](int r, int c) { to[c * n + r] = from != nullptr ? from[c * n + r] : 0.0; });
-  }
+  worker.each_in_row(size, i, worker.row_is_symmetric() ? diagonal : worker.begin(i),
+                     [&](Offset e, int r, int c) { worker.mine(e)[c * n + r] = worker.input(e, r, c); });
   worker.sync();
-  double* const scratch = worker.scratch();
   for (Offset e = worker.begin(i); e < diagonal; ++e) {
-    const Index k = worker.column(e);
-    worker.wait_for(k);
+    worker.take_finished(size, i, e);
     double* const multiplier = worker.mine(e);
+    const double* const inverse = worker.inverse();
     if (worker.row_is_symmetric()) {
-      const double* const above = worker.finished(worker.mirror(e));
-      worker.each_element(size, [&](int r, int c) { scratch[c * n + r] = above[r * n + c]; });
+      const double* const above = worker.above();
+      worker.multiply(
+          size, multiplier, [&](int r, int k) { return above[r * n + k]; }, inverse);
     } else {
-      worker.each_element(size, [&](int r, int c) { scratch[c * n + r] = multiplier[c * n + r]; });
+      worker.multiply(
+          size, multiplier, [&](int r, int k) { return multiplier[k * n + r]; }, inverse);
     }
     worker.sync();
-    const double* const inverse = worker.finished(worker.diagonal(k));
-    worker.each_element(size, [&](int r, int c) { multiplier[c * n + r] = product(size, scratch, inverse, r, c); });
-    worker.sync();
-    worker.each_update(size, i, k, [&](Offset factor, Offset target, int r, int c) {
-      worker.mine(target)[c * n + r] -= product(size, multiplier, worker.finished(factor), r, c);
-    });
+    worker.subtract(size, i, e,
+                    [&](const double* block, int r, int c) { return product(size, multiplier, block, r, c); });
     worker.sync();
   }
-  return invert(size, worker, worker.mine(diagonal), worker.pivot_rows(), amount);
+  worker.finish_beside_diagonal(size, i);
+  return worker.invert_block(size, worker.mine(diagonal), amount);
 }
 
 }  // namespace taskdag::kernels::point_block

@@ -1,0 +1,92 @@
+#include "base/index.hpp"
+#include "solver/cuda/point_block_rows.hpp"
+
+namespace taskdag::cuda {
+
+using kernels::DeviceCsr;
+using kernels::point_block::FactorBlocks;
+
+namespace {
+
+/// The second sweep's right-hand sides are numbered by rows: what goes between the sweeps puts them there.
+SweepPair make_pair(const ScheduleRequest& request, const DeviceCsr& pattern, const Index* in, const Index* out,
+                    const RowBlocks* blocks, cudaStream_t s) {
+  const AnalysedTriangle forward(pattern.pattern(), Triangle::lower, s);
+  const AnalysedTriangle backward(pattern.pattern(), Triangle::upper, s);
+  const Offset* const source = pattern.source.size() > 0 ? pattern.source.data() : nullptr;
+  SweepPair pair;
+  kernels::SweepInput input = forward.input(source);
+  input.rhs_index = in;
+  input.blocks = blocks;
+  input.mirrored = [&]() -> const kernels::RowLevels& { return backward.levels; };
+  pair.first = ChosenSweep(request, forward, input, s);
+  input = backward.input(source);
+  input.x_index = out;
+  input.blocks = blocks;
+  input.mirrored = [&]() -> const kernels::RowLevels& { return forward.levels; };
+  pair.second = ChosenSweep(request, backward, input, s);
+  return pair;
+}
+
+void load_pair(const SweepPair& pair, const double* entries, cudaStream_t s) {
+  kernels::GatherBatch together;
+  for (const ChosenSweep* const sweep : {&pair.first, &pair.second}) {
+    if (!(*sweep)->gather_values(together, entries, nullptr, s)) (*sweep)->load_values(entries, nullptr, s);
+  }
+  together.run(s);
+}
+
+/// No schedule that rewrites rows: what they gain the blocks have gained, and what they may lose is not measured here.
+ScheduleRequest with_rows_as_they_are(ScheduleRequest request) {
+  request.keep_rows = true;
+  return request;
+}
+
+}  // namespace
+
+PointBlockRows::PointBlockRows(const ScheduleRequest& request, const FactorBlocks& factor, bool symmetric,
+                               const DeviceArray<Index>& row_order, const DeviceArray<Index>& col_order,
+                               const RowBlocks* blocks, cudaStream_t s)
+    : request_(with_rows_as_they_are(request)),
+      blocks_(blocks),
+      symmetric_(symmetric),
+      row_order_(kernels::point_block::order_by_rows(row_order, factor.block_size, s)),
+      col_order_(kernels::point_block::order_by_rows(col_order, factor.block_size, s)),
+      sweeps_(make_pair(request_, kernels::point_block::pattern_by_rows(factor, s), row_order_.data(),
+                        col_order_.data(), blocks_, s)),
+      middle_(at(factor.rows) * at(factor.block_size), s) {}
+
+void PointBlockRows::load(const FactorBlocks& factor, cudaStream_t s) {
+  const ScratchArray<double> entries(at(factor.entries_by_rows()), s);
+  kernels::point_block::values_by_rows(factor, entries.data(), s);
+  load_pair(sweeps_, entries.data(), s);
+  if (transposed_.first.sweep) load_pair(transposed_, entries.data(), s);
+}
+
+void PointBlockRows::prepare_transposed(const FactorBlocks& factor, cudaStream_t s) {
+  if (transposes()) return;
+  const DeviceCsr pattern = kernels::point_block::pattern_by_rows(factor, s);
+  const DeviceCsr turned = kernels::transpose_pattern(pattern.pattern(), s);
+  SweepPair made = make_pair(request_, turned, col_order_.data(), row_order_.data(), blocks_, s);
+  const ScratchArray<double> entries(at(factor.entries_by_rows()), s);
+  kernels::point_block::values_by_rows(factor, entries.data(), s);
+  load_pair(made, entries.data(), s);
+  transposed_ = std::move(made);
+  synchronize(s);  // the patterns may go
+}
+
+void PointBlockRows::apply(const FactorBlocks& factor, bool transposed, const double* b, double* x, int* non_finite,
+                           cudaStream_t s) {
+  const bool turn = transposed && !symmetric_;
+  const SweepPair& pair = turn ? transposed_ : sweeps_;
+  pair.first->solve(b, nullptr, non_finite, s);
+  kernels::point_block::divide_by_diagonal(factor, turn, pair.first->result(), pair.first->result_index(),
+                                           middle_.data(), s);
+  pair.second->solve(middle_.data(), x, non_finite, s);
+}
+
+std::int64_t PointBlockRows::bytes() const {
+  return row_order_.bytes() + col_order_.bytes() + sweeps_.bytes() + transposed_.bytes() + middle_.bytes();
+}
+
+}  // namespace taskdag::cuda
