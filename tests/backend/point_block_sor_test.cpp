@@ -70,7 +70,7 @@ TEST_P(PointBlockSorTest, IterationsAreThoseOfTheLoopOverBlocks) {
       const CsrMatrix a = test::with_blocks(graph.a, n, false);
       for (const double omega : {0.8, 1.0, 1.4}) {
         for (const double shift : {0.0, 0.25, -0.125}) {
-          if (shift != 0.0 && (omega == 1.4 || test::kSanitized)) continue;
+          if (shift != 0.0 && (omega == 1.4 || n % 3 != 0 || test::kSanitized)) continue;
           SCOPED_TRACE(graph.name + ", blocks of " + std::to_string(n) + ", omega " + std::to_string(omega) +
                        ", shift " + std::to_string(shift));
           const SorOptions options{.omega = omega, .shift = shift, .block_size = n};
