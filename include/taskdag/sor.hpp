@@ -19,7 +19,8 @@
 
 namespace taskdag {
 
-/// With A = L + D + U and E = (D + shift) / ω, what an iteration does:
+/// With A = L + D + U and E = (D + shift) / ω, what an iteration does (by point blocks D are diagonal blocks, L and U
+/// the blocks beside them):
 enum class SorSweep {
   forward,   ///< x ← (E + L)⁻¹ (b − (U + D + shift − E) x): rows first to last
   backward,  ///< x ← (E + U)⁻¹ (b − (L + D + shift − E) x): rows last to first
@@ -45,11 +46,18 @@ struct SorOptions {
   std::string tune_file = {};        ///< as in TriangularOptions
   /// Blocks of the renumbered matrix, where the ordering has made some: what the schedule `blocks` runs.
   std::shared_ptr<const RowBlocks> blocks = {};
+  /// Above 1: by point blocks. The matrix consists of dense blocks of so many rows and columns, at most
+  /// largest_point_block, and all unknowns of a block change at once: pattern and order are those of blocks, values are
+  /// block after block, each column by column (as PETSc's MATBAIJ keeps them), vectors have block_size elements for a
+  /// row of blocks; `blocks` are of these elements. There are no multiply_upper(), pivots(), set_diagonal() and
+  /// multiply_transformed(): they throw Unsupported.
+  Index block_size = 1;
 };
 
 struct SorInfo {
-  Index rows = 0;
-  Offset entries = 0;
+  Index block_size = 1;    ///< of point blocks
+  Index rows = 0;          ///< of the matrix, elements of a vector
+  Offset entries = 0;      ///< blocks count with all elements
   Index lower_levels = 0;  ///< of the forward sweep
   Index upper_levels = 0;  ///< of the backward sweep
   std::int64_t bytes = 0;
@@ -70,7 +78,8 @@ class TASKDAG_API Sor {
   /// Analyses a square pattern with a full diagonal; it is copied. order[new] = old: the order of the rows in a sweep;
   /// empty: the matrix' own; host memory. The pattern is in `space`. Synchronises `stream`.
   /// @throws InvalidInput "row R has no diagonal entry", also for ω outside (0, 2), a schedule of the other backend,
-  ///         blocks that do not fit or are missing; OutOfMemory; what TriangularSolver throws for a tune file
+  ///         blocks that do not fit or are missing, another block_size; OutOfMemory; what TriangularSolver throws for a
+  ///         tune file
   Sor(const Context& context, const CsrPattern& pattern, MemorySpace space, const SorOptions& options,
       std::span<const Index> order = {}, Stream stream = {});
   ~Sor();
@@ -78,7 +87,9 @@ class TASKDAG_API Sor {
   Sor& operator=(Sor&&) noexcept;
 
   /// Takes values: one per entry of the pattern given. Rows with D + shift = 0 are reported as zero pivots, those where
-  /// it is not finite likewise, in the renumbered matrix; iterations hand on what comes of them. Synchronises `stream`.
+  /// it is not finite likewise, in the renumbered matrix; iterations hand on what comes of them. By point blocks that
+  /// is a column whose pivots are all 0, or the first row of a block that is not finite or whose inverse is not, in the
+  /// matrix as it was given. Synchronises `stream`.
   FactorStatus update_values(const double* values, MemorySpace space, Stream stream = {});
 
   /// Runs `iterations` of `sweep`. b, x: `rows` doubles in `space`, two different arrays. Asynchronous if `space` is

@@ -232,7 +232,7 @@ module taskdagpetsc
       type(c_ptr), intent(out) :: shift
     end function
 
-    ! Whether dense blocks of rows are factored as one (-pc_taskdag_point_block). auto, on, or off.
+    ! Whether dense blocks of rows are taken as one (-pc_taskdag_point_block). auto, on, or off.
     integer(c_int) function PCTaskDAGSetPointBlock(pc, choice) bind(C, name='PCTaskDAGSetPointBlock')
       import
       integer(c_intptr_t), value :: pc

@@ -160,7 +160,7 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetBMCBlockSize(PC pc, PetscInt* rows);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetICCShift(PC pc, const char shift[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetICCShift(PC pc, const char* shift[]);
 
-/** Whether dense blocks of rows are factored as one (`-pc_taskdag_point_block`). auto, on, or off. */
+/** Whether dense blocks of rows are taken as one (`-pc_taskdag_point_block`). auto, on, or off. */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetPointBlock(PC pc, const char choice[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetPointBlock(PC pc, const char* choice[]);
 
@@ -253,7 +253,8 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGSORGetDiagonalShift(PC pc, PetscReal* s
 TASKDAGPETSC_API PetscErrorCode TaskDAGSetMatSOR(PetscBool use);
 
 /**
- * The same of one matrix, a MATAIJ or one derived of it. Logically collective.
+ * The same of one matrix, a MATAIJ or one derived of it, or a MATBAIJ, whose point blocks are swept and which has to
+ * have its memory. Logically collective.
  *
  * Errors: PETSC_ERR_SUP for matrices of other types.
  */

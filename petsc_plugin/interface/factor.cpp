@@ -245,7 +245,7 @@ PetscErrorCode PCTaskDAGGetPrecision(PC pc, const char* precision[]) {
 }
 
 /*@
-  PCTaskDAGSetPointBlock - Sets whether dense blocks of rows are factored as one
+  PCTaskDAGSetPointBlock - Sets whether dense blocks of rows are taken as one
 
   Logically Collective
 
@@ -259,7 +259,7 @@ PetscErrorCode PCTaskDAGGetPrecision(PC pc, const char* precision[]) {
   Level: advanced
 
   Note:
-  auto, on, or off.
+  auto, on, or off; for ILU, ICC and SOR.
 
 .seealso: `PCTASKDAG`, `PCTaskDAGGetPointBlock()`
 @*/
@@ -271,7 +271,7 @@ PetscErrorCode PCTaskDAGSetPointBlock(PC pc, const char choice[]) {
 }
 
 /*@
-  PCTaskDAGGetPointBlock - Gets whether dense blocks of rows are factored as one
+  PCTaskDAGGetPointBlock - Gets whether dense blocks of rows are taken as one
 
   Not Collective
 

@@ -40,7 +40,7 @@ PetscErrorCode TaskDAGSetMatSOR(PetscBool use) {
   Logically Collective
 
   Input Parameters:
-+ mat - a matrix of type `MATAIJ` or one derived of it
++ mat - a matrix of type `MATAIJ` or one derived of it, or of type `MATBAIJ`, whose point blocks are swept
 - use - whether it is
 
   Level: intermediate

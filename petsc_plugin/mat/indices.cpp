@@ -59,6 +59,16 @@ PetscErrorCode read_row_order(IS set, PetscInt rows, PetscInt block, std::vector
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+std::optional<std::vector<Index>> order_of_blocks(const std::vector<Index>& order, Index size) {
+  std::vector<Index> blocks;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto inside = static_cast<Index>(i) % size;
+    if (order[i] % size != inside || (inside > 0 && order[i] != order[i - 1] + 1)) return std::nullopt;
+    if (inside == 0) blocks.push_back(order[i] / size);
+  }
+  return blocks;
+}
+
 PetscErrorCode expand_row_order(IS* set, PetscInt rows, PetscInt block) {
   PetscFunctionBegin;
   PetscInt count = 0;

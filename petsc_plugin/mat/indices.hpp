@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,9 @@ PetscErrorCode read_index_set(IS set, std::vector<Index>* indices);
 PetscErrorCode read_row_order(IS set, PetscInt rows, PetscInt block, std::vector<Index>* order);
 /// Puts a set of rows in the place of a set of blocks.
 PetscErrorCode expand_row_order(IS* set, PetscInt rows, PetscInt block);
+
+/// The order of blocks of `size` rows that an order of rows is; nothing where it takes blocks apart.
+std::optional<std::vector<Index>> order_of_blocks(const std::vector<Index>& order, Index size);
 
 /// A sequential index set of these entries, copied. Use: PETSC_COPY_VALUES, or PETSC_USE_POINTER where they outlive it
 /// (and then copied all the same, where PetscInt has other bits).

@@ -15,20 +15,28 @@ PetscErrorCode OffDiagonal::attach(Mat matrix) {
 
 PetscErrorCode OffDiagonal::make(Vec b, Vec x) {
   PetscFunctionBegin;
-  PetscBool lends = PETSC_FALSE;
-  PetscCall(PetscObjectBaseTypeCompareAny(reinterpret_cast<PetscObject>(matrix_), &lends, MATMPIAIJ, ""));
-  PetscCheck(lends, PetscObjectComm(reinterpret_cast<PetscObject>(matrix_)), PETSC_ERR_SUP,
-             "On several ranks, SOR goes on from a vector with matrices of type %s alone, not with %s", MATMPIAIJ,
-             reinterpret_cast<PetscObject>(matrix_)->type_name);
+  PetscBool rows = PETSC_FALSE;
+  PetscBool blocks = PETSC_FALSE;
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix_), MATMPIAIJ, &rows));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix_), MATMPIBAIJ, &blocks));
+  PetscCheck(rows || blocks, PetscObjectComm(reinterpret_cast<PetscObject>(matrix_)), PETSC_ERR_SUP,
+             "On several ranks, SOR goes on from a vector with matrices of the types %s and %s alone, not with %s",
+             MATMPIAIJ, MATMPIBAIJ, reinterpret_cast<PetscObject>(matrix_)->type_name);
   const PetscInt* columns = nullptr;
   PetscInt count = 0;
-  PetscCall(MatMPIAIJGetSeqAIJ(matrix_, nullptr, &part_, &columns));
+  PetscInt block = 1;
+  if (blocks) {
+    PetscCall(MatGetBlockSize(matrix_, &block));
+    PetscCall(MatMPIBAIJGetSeqBAIJ(matrix_, nullptr, &part_, &columns));
+  } else {
+    PetscCall(MatMPIAIJGetSeqAIJ(matrix_, nullptr, &part_, &columns));
+  }
   PetscCall(MatCreateVecs(part_, &columns_, &local_b_));
   PetscCall(VecDuplicate(local_b_, &local_rest_));
   PetscCall(VecDuplicate(b, &rest_));
   PetscCall(VecGetSize(columns_, &count));
   IS from = nullptr;
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, count, columns, PETSC_COPY_VALUES, &from));
+  PetscCall(ISCreateBlock(PETSC_COMM_SELF, block, count / block, columns, PETSC_COPY_VALUES, &from));
   PetscCall(VecScatterCreate(x, from, columns_, nullptr, &scatter_));
   PetscCall(ISDestroy(&from));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -21,8 +21,8 @@ class OffDiagonal {
   [[nodiscard]] bool has_ranks() const { return ranks_ > 1; }
 
   /// *rest = b − B x, a vector of this object. Collective.
-  /// @returns PETSC_ERR_SUP for a matrix whose part B PETSc does not lend: other than MATMPIAIJ and what is derived of
-  /// it
+  /// @returns PETSC_ERR_SUP for a matrix whose part B PETSc does not lend: other than MATMPIAIJ, MATMPIBAIJ and what is
+  /// derived of them
   PetscErrorCode residual(Vec b, Vec x, Vec* rest);
 
   PetscErrorCode reset();

@@ -49,17 +49,6 @@ std::string factor_name(const FactorOptions& options) {
   return (lu ? "ILU(" : "ICC(") + std::to_string(options.levels) + ")";
 }
 
-/// Block by block, or nothing where an order takes blocks apart.
-std::optional<std::vector<Index>> order_of_blocks(const std::vector<Index>& order, Index size) {
-  std::vector<Index> blocks;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto inside = static_cast<Index>(i) % size;
-    if (order[i] % size != inside || (inside > 0 && order[i] != order[i - 1] + 1)) return std::nullopt;
-    if (inside == 0) blocks.push_back(order[i] / size);
-  }
-  return blocks;
-}
-
 /// What does not fit into single precision.
 std::string describe_loss(const FactorizationInfo& info) {
   return std::string("an entry is too ") + (info.precision_loss == PrecisionLoss::overflow ? "large" : "small") +
@@ -125,8 +114,6 @@ bool FactorBridge::upper_is_enough(const FactorOptions& options) const {
 }
 
 std::string FactorBridge::reason_for_rows(const FactorOptions& options, PetscInt block) const {
-  const auto size = static_cast<Index>(block);
-  if (block > largest_point_block) return "blocks have at most " + std::to_string(largest_point_block) + " rows";
   if (options.diagonal_only) return "DILU and DIC are of scalar rows";
   if (options.precision == Precision::in_single) return "single precision is for scalar rows";
   const bool chosen = options.schedule != SolveSchedule::automatic ||
@@ -136,9 +123,8 @@ std::string FactorBridge::reason_for_rows(const FactorOptions& options, PetscInt
     return "fill inside blocks of an ordering is of scalar rows";
   const bool has_shift = options.shift != ShiftType::none && options.shift != ShiftType::inblocks;
   if (has_shift && !form_.shift_by_default) return "blocks have no shifts but INBLOCKS";
-  if (!order_of_blocks(row_order_, size) || !order_of_blocks(col_order_, size))
-    return "the ordering takes blocks apart";
-  return "";
+  const std::string reason = reason_against_blocks(row_order_, block);
+  return reason.empty() ? reason_against_blocks(col_order_, block) : reason;
 }
 
 PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& options) {
@@ -147,13 +133,10 @@ PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& option
   std::string reason;
   point_block_ = 1;
   scalar_reason_.clear();
-  if (form_.point_block == PointBlock::off) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(stored_block_size(matrix, &block));
-  if (form_.point_block == PointBlock::on) PetscCall(MatGetBlockSize(matrix, &block));
+  PetscCall(wanted_block_size(matrix, form_.point_block, &block));
   if (block <= 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(guarded([&] { reason = reason_for_rows(options, block); }));
-  PetscCheck(reason.empty() || form_.point_block != PointBlock::on, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "-pc_taskdag_point_block on, but %s", reason.c_str());
+  PetscCall(check_point_block(form_.point_block, reason));
   if (reason.empty())
     point_block_ = block;
   else

@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "boundary.hpp"
+#include "mat/indices.hpp"
+#include "mat/with_pattern.hpp"
 #include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
@@ -52,10 +54,10 @@ FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscRea
 }
 
 OptionRow point_block_row() {
-  return {
-      "-pc_taskdag_point_block", point_block_names[0], join(point_block_names),
-      "Factor dense blocks of rows as one: auto those of BAIJ and SBAIJ matrices, on also those of AIJ with a block "
-      "size"};
+  return {"-pc_taskdag_point_block", point_block_names[0], join(point_block_names),
+          "Take dense blocks of rows as one in ilu, icc and sor: auto those of BAIJ and SBAIJ matrices, on also those "
+          "of AIJ "
+          "with a block size"};
 }
 
 const char* point_block_name(PointBlock choice) { return point_block_names.at(static_cast<std::size_t>(choice)); }
@@ -67,6 +69,27 @@ PetscErrorCode read_point_block(OptionItems items, PointBlock* choice) {
   auto value = static_cast<PetscInt>(*choice);
   PetscCall(read_list(items, *option, point_block_names, &value));
   *choice = static_cast<PointBlock>(value);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode wanted_block_size(Mat matrix, PointBlock choice, PetscInt* rows) {
+  PetscFunctionBegin;
+  *rows = 1;
+  if (choice == PointBlock::automatic) PetscCall(stored_block_size(matrix, rows));
+  if (choice == PointBlock::on) PetscCall(MatGetBlockSize(matrix, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::string reason_against_blocks(const std::vector<Index>& order, PetscInt block) {
+  if (block > largest_point_block) return "blocks have at most " + std::to_string(largest_point_block) + " rows";
+  if (!order_of_blocks(order, static_cast<Index>(block))) return "the ordering takes blocks apart";
+  return "";
+}
+
+PetscErrorCode check_point_block(PointBlock choice, const std::string& reason) {
+  PetscFunctionBegin;
+  PetscCheck(reason.empty() || choice != PointBlock::on, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-pc_taskdag_point_block on, but %s", reason.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

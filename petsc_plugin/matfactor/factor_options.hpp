@@ -2,6 +2,9 @@
 /// A factorisation's options in the library's terms, and the options that PETSc's own preconditioners do not have.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "compat.hpp"
 #include "options.hpp"
 #include "taskdag/factorization.hpp"
@@ -13,7 +16,7 @@ namespace taskdag::petsc {
 FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscReal amount, PetscReal zero_pivot,
                              PetscInt levels, FillScope fill, Precision precision, const SweepSettings& sweeps);
 
-/// -pc_taskdag_point_block: whether dense blocks of the matrix are factored as one.
+/// -pc_taskdag_point_block: whether dense blocks of the matrix are taken as one, by factorisations and by SOR.
 enum class PointBlock {
   automatic,  ///< those that MATBAIJ and MATSBAIJ store, where nothing is asked for that only scalar rows have
   on,         ///< those, and MATAIJ's with a block size; what they do not have is refused
@@ -22,6 +25,12 @@ enum class PointBlock {
 OptionRow point_block_row();
 const char* point_block_name(PointBlock choice);
 PetscErrorCode read_point_block(OptionItems items, PointBlock* choice);
+/// Rows of the blocks that the choice is about; 1: none.
+PetscErrorCode wanted_block_size(Mat matrix, PointBlock choice, PetscInt* rows);
+/// Why blocks of so many rows cannot be taken as one in this order of rows, which may be empty; nothing where they can.
+std::string reason_against_blocks(const std::vector<Index>& order, PetscInt block);
+/// The error where there is a reason against blocks that are asked for.
+PetscErrorCode check_point_block(PointBlock choice, const std::string& reason);
 
 /// -pc_taskdag_fill.
 OptionRow fill_row();

@@ -90,6 +90,7 @@ PetscErrorCode use_for_block(Mat block, bool use) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Not MATSEQBAIJ: it gets its operation with its memory, after the constructor.
 constexpr std::size_t kTypes = 3;
 constexpr std::array<const char*, kTypes> type_names = {MATSEQAIJ, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS};
 /// PETSc's; null: ours is not registered, or PETSc has no such type.
@@ -124,10 +125,10 @@ PetscErrorCode use_mat_sor(Mat matrix, bool use) {
   Mat block = nullptr;
   PetscBool fits = PETSC_FALSE;
   PetscCall(local_block(matrix, &block));
-  PetscCall(PetscObjectBaseTypeCompareAny(reinterpret_cast<PetscObject>(block), &fits, MATSEQAIJ, ""));
+  PetscCall(PetscObjectBaseTypeCompareAny(reinterpret_cast<PetscObject>(block), &fits, MATSEQAIJ, MATSEQBAIJ, ""));
   PetscCheck(fits, PetscObjectComm(reinterpret_cast<PetscObject>(matrix)), PETSC_ERR_SUP,
-             "MatSOR() by TaskDAG is for matrices of type %s and what is derived of it, not for %s", MATAIJ,
-             reinterpret_cast<PetscObject>(matrix)->type_name);
+             "MatSOR() by TaskDAG is for matrices of type %s and what is derived of it, and %s, not for %s", MATAIJ,
+             MATBAIJ, reinterpret_cast<PetscObject>(matrix)->type_name);
   PetscCall(use_for_block(block, use));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,8 +3,8 @@
 /// multigrid. Off unless asked for.
 ///
 /// The hook is PETSc's public one: a constructor registered under the name of a type takes the place of the one before,
-/// and MatSetOperation() replaces one operation of one matrix. MatSOR() of MATMPIAIJ calls that of the ranks' own
-/// blocks.
+/// and MatSetOperation() replaces one operation of one matrix. MatSOR() of MATMPIAIJ and MATMPIBAIJ calls that
+/// of the ranks' own blocks.
 #pragma once
 
 #include "compat.hpp"

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 
 #include "boundary.hpp"
 #include "mat/poison.hpp"
@@ -143,13 +144,15 @@ PetscErrorCode Eisenstat::take_root(PC pc, bool* failed) {
   PetscInt rows = 0;
   PetscCall(VecGetSize(root_, &rows));
   *failed = rows > 0 && !(least > 0.0);
-  PetscCheck(!*failed || !pc->erroriffailure, PetscObjectComm(reinterpret_cast<PetscObject>(pc)),
-             PETSC_ERR_MAT_CH_ZRPVT,
-             "-pc_taskdag_eisenstat_scaling symmetric needs pivots above 0; that of row %" PetscInt_FMT " is %g", row,
-             static_cast<double>(least));
   if (*failed) {
-    PetscCall(PetscInfo(pc, "Symmetric scaling needs pivots above 0; that of row %" PetscInt_FMT " is %g\n", row,
-                        static_cast<double>(least)));
+    std::string fault;
+    PetscCall(guarded([&] {
+      fault = "-pc_taskdag_eisenstat_scaling symmetric needs pivots above 0; that of row " + std::to_string(row) +
+              " is " + number(static_cast<double>(least));
+    }));
+    PetscCheck(!pc->erroriffailure, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_MAT_CH_ZRPVT, "%s",
+               fault.c_str());
+    PetscCall(PetscInfo(pc, "%s\n", fault.c_str()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecSqrtAbs(root_));

@@ -9,6 +9,7 @@
 #include "mat/columns.hpp"
 #include "mat/indices.hpp"
 #include "mat/off_diagonal.hpp"
+#include "mat/with_pattern.hpp"
 #include "matfactor/engine_runs.hpp"
 #include "matfactor/sweep_view.hpp"
 #include "option_checks.hpp"
@@ -84,7 +85,8 @@ class SorPreconditioner final : public Preconditioner, private Bridge {
   PetscErrorCode apply(Apply part, Mat b, Mat x) override;
   PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) override;
   [[nodiscard]] bool has_own_halves() const override {
-    return to_sweep(own().sweep) == SorSweep::symmetric && own().iterations == 1 && own().local_iterations == 1;
+    return point_block_ == 1 && to_sweep(own().sweep) == SorSweep::symmetric && own().iterations == 1 &&
+           own().local_iterations == 1;
   }
   PetscErrorCode half(Half part, Vec b, Vec x) override;
   PetscErrorCode pivots(Vec e) override;
@@ -96,6 +98,8 @@ class SorPreconditioner final : public Preconditioner, private Bridge {
  private:
   [[nodiscard]] const SorSettings& own() const { return settings_.sor; }
   PetscErrorCode order(Mat matrix);
+  PetscErrorCode choose_form(Mat matrix, const std::vector<Index>& order);
+  PetscErrorCode make(Mat matrix, const std::vector<Index>& order);
   PetscErrorCode check_transposed(Apply part, MPI_Comm comm) const;
   PetscErrorCode load(Mat matrix, bool error_if_failure);
   PetscErrorCode check_ranks(MPI_Comm comm) const;
@@ -108,6 +112,8 @@ class SorPreconditioner final : public Preconditioner, private Bridge {
   Mat whole_ = nullptr;  ///< not owned
   IS row_ = nullptr;     ///< the ordering; null: natural
   std::string ordering_;
+  PetscInt point_block_ = 1;  ///< rows of the blocks that are taken as one
+  std::string rows_reason_;   ///< why those of the matrix are not
   std::string trace_file_;
   std::optional<Sor> sor_;
   MatFactorError error_ = MAT_FACTOR_NOERROR;
@@ -138,22 +144,52 @@ PetscErrorCode SorPreconditioner::analyse(Mat matrix, bool error_if_failure) {
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(reset());
   PetscCall(order(matrix));
-  PetscCall(prepare(matrix, false, settings_.backend));
-  if (rows() > 0) {
-    std::shared_ptr<const RowBlocks> blocks;
-    std::vector<Index> order;
-    PetscCall(attached_blocks(matrix, row_, &blocks));
-    PetscCall(read_index_set(row_, &order));
-    PetscCall(guarded([&] { trace_file_ = settings_.sweeps.trace_file; }));
-    PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
-      const SweepSettings& wanted = settings_.sweeps;
-      const SorOptions options{own().omega,     own().shift, wanted.schedule,  wanted.run,
-                               wanted.ata_flow, wanted.tune, wanted.tune_file, blocks};
-      sor_.emplace(backend_->context, view.pattern, space, options, order, stream);
-    }));
-    applies_by_program_ = sor_->info().lower_schedule == SolveSchedule::engine;
-  }
+  std::vector<Index> order;
+  PetscCall(read_index_set(row_, &order));
+  PetscCall(choose_form(matrix, order));
+  PetscCall(prepare(matrix, false, settings_.backend, point_block_));
+  if (rows() > 0) PetscCall(make(matrix, order));
   PetscCall(load(matrix, error_if_failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::choose_form(Mat matrix, const std::vector<Index>& order) {
+  PetscFunctionBegin;
+  const PointBlock choice = settings_.factor.point_block;
+  PetscInt block = 1;
+  std::string reason;
+  point_block_ = 1;
+  rows_reason_.clear();
+  PetscCall(wanted_block_size(matrix, choice, &block));
+  if (block <= 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(guarded([&] {
+    reason = settings_.eisenstat ? "Eisenstat's trick is for scalar rows" : reason_against_blocks(order, block);
+  }));
+  PetscCall(check_point_block(choice, reason));
+  if (reason.empty())
+    point_block_ = block;
+  else
+    rows_reason_ = std::move(reason);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorPreconditioner::make(Mat matrix, const std::vector<Index>& order) {
+  PetscFunctionBegin;
+  std::shared_ptr<const RowBlocks> blocks;
+  PetscInt stored = 1;
+  PetscCall(stored_block_size(matrix, &stored));
+  // What an ordering of rows finds not to be coupled may be, by the zeros that fill blocks up.
+  if (point_block_ == 1 || stored == point_block_) PetscCall(attached_blocks(matrix, row_, &blocks));
+  PetscCall(guarded([&] { trace_file_ = settings_.sweeps.trace_file; }));
+  PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+    const SweepSettings& wanted = settings_.sweeps;
+    const auto size = static_cast<Index>(point_block_);
+    const SorOptions options{own().omega, own().shift,      wanted.schedule, wanted.run, wanted.ata_flow,
+                             wanted.tune, wanted.tune_file, blocks,          size};
+    const std::vector<Index> in_use = size > 1 ? *order_of_blocks(order, size) : order;
+    sor_.emplace(backend_->context, view.pattern, space, options, in_use, stream);
+  }));
+  applies_by_program_ = sor_->info().lower_schedule == SolveSchedule::engine;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,12 +212,15 @@ PetscErrorCode SorPreconditioner::load(Mat matrix, bool error_if_failure) {
   PetscCall(log_flops(on_cuda(), static_cast<PetscLogDouble>(rows())));
   if (status.ok()) PetscFunctionReturn(PETSC_SUCCESS);
   const bool zero = status.outcome == FactorOutcome::zero_pivot;
+  const bool entry = point_block_ == 1;
+  const char* const what = entry ? "entry" : "block";
+  const char* const fault =
+      zero ? (entry ? "zero" : "singular") : (entry ? "not finite" : "not finite, or its inverse");
   PetscCheck(!error_if_failure, PETSC_COMM_SELF, zero ? PETSC_ERR_MAT_LU_ZRPVT : PETSC_ERR_FP,
-             "SOR cannot divide by the diagonal entry of row %d, it is %s", static_cast<int>(status.first_row),
-             zero ? "zero" : "not finite");
+             "SOR cannot divide by the diagonal %s of row %d, it is %s", what, static_cast<int>(status.first_row),
+             fault);
   error_ = zero ? MAT_FACTOR_NUMERIC_ZEROPIVOT : MAT_FACTOR_OTHER;
-  PetscCall(PetscInfo(matrix, "The diagonal entry of row %d is %s\n", static_cast<int>(status.first_row),
-                      zero ? "zero" : "not finite"));
+  PetscCall(PetscInfo(matrix, "The diagonal %s of row %d is %s\n", what, static_cast<int>(status.first_row), fault));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -325,6 +364,11 @@ PetscErrorCode SorPreconditioner::view(const RankViewer& viewer) const {
   PetscCall(guarded([&] {
     numbers = size_numbers(sizes);
     text = each ? number_text(title, numbers) + '\n' : "";
+    if (sizes.block_size > 1) {
+      const std::string size = std::to_string(sizes.block_size);
+      text += "by point blocks of " + size + " x " + size + '\n';
+    }
+    if (!rows_reason_.empty()) text += "scalar rows instead of point blocks: " + rows_reason_ + '\n';
     if (sor_) text += schedules_text(sizes, settings_.sweeps.schedule, settings_.sweeps.ata_flow);
     if (applies_by_program_) {
       text += std::string("engine: sweeps as a program, scheduler ") +

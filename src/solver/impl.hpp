@@ -142,6 +142,9 @@ std::unique_ptr<Jacobi::Impl> make_jacobi(const Context&, const CsrView&, const 
 std::unique_ptr<BlockJacobi::Impl> make_block_jacobi(const Context&, const CsrPattern&, const JacobiBlocks&,
                                                      const BlockJacobiOptions&);
 std::unique_ptr<Sor::Impl> make_sor(const Context&, const CsrPattern&, const SorOptions&, std::span<const Index> order);
+/// SorOptions::block_size > 1; the pattern and the order are those of blocks.
+std::unique_ptr<Sor::Impl> make_point_block_sor(const Context&, const CsrPattern& blocks, const SorOptions&,
+                                                std::span<const Index> order);
 }  // namespace host
 
 namespace cuda {
@@ -159,6 +162,8 @@ std::unique_ptr<BlockJacobi::Impl> make_block_jacobi(const Context&, const CsrPa
                                                      const JacobiBlocks&, const BlockJacobiOptions&, Stream);
 std::unique_ptr<Sor::Impl> make_sor(const Context&, const CsrPattern&, MemorySpace, const SorOptions&,
                                     std::span<const Index> order, Stream);
+std::unique_ptr<Sor::Impl> make_point_block_sor(const Context&, const CsrPattern& blocks, MemorySpace,
+                                                const SorOptions&, std::span<const Index> order, Stream);
 }  // namespace cuda
 
 }  // namespace taskdag

@@ -25,6 +25,7 @@ const char* to_string(SorSweep sweep) {
 
 namespace {
 
+/// `rows`: of the pattern.
 void check_options(const SorOptions& options, Index rows) {
   if (!(options.omega > 0.0 && options.omega < 2.0)) throw InvalidInput("omega of SOR must lie between 0 and 2");
   if (!std::isfinite(options.shift)) throw InvalidInput("the shift of SOR's diagonal must be finite");
@@ -32,8 +33,14 @@ void check_options(const SorOptions& options, Index rows) {
     throw InvalidInput(std::string("the schedule ") + to_string(options.schedule) +
                        " needs an ordering by blocks: SorOptions::blocks is empty");
   }
+  if (options.block_size < 1 || options.block_size > largest_point_block) {
+    throw InvalidInput("point blocks have 1 to " + std::to_string(largest_point_block) + " rows, not " +
+                       std::to_string(options.block_size));
+  }
+  const Offset elements = checked_offset(std::int64_t{rows} * options.block_size, "a vector of SOR");
   if (!options.blocks) return;
-  if (const auto fault = find_shape_fault(*options.blocks, rows)) throw InvalidInput("SorOptions::blocks: " + *fault);
+  if (const auto fault = find_shape_fault(*options.blocks, elements))
+    throw InvalidInput("SorOptions::blocks: " + *fault);
 }
 
 void require_values(const Sor::Impl& impl) {
@@ -53,6 +60,10 @@ Sor::Sor(const Context& context, const CsrPattern& pattern, MemorySpace space, c
   check_order(order, pattern.rows, context.backend(), "row");
   check_options(options, pattern.rows);
   impl_ = with_memory_errors("SOR", pattern.rows, [&] {
+    if (options.block_size > 1) {
+      return cuda ? cuda::make_point_block_sor(context, pattern, space_of(pattern, space), options, order, stream)
+                  : host::make_point_block_sor(context, pattern, options, order);
+    }
     return cuda ? cuda::make_sor(context, pattern, space_of(pattern, space), options, order, stream)
                 : host::make_sor(context, pattern, options, order);
   });

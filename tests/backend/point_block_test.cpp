@@ -6,6 +6,7 @@
 #include "backends.hpp"
 #include "kernels/factor/point_block/reference.hpp"
 #include "measure.hpp"
+#include "point_blocks.hpp"
 #include "problems.hpp"
 
 namespace taskdag {
@@ -20,40 +21,6 @@ constexpr FactorKind kKinds[] = {FactorKind::ilu, FactorKind::ic};
 constexpr Index kSizes[] = {2, 3, 4, 5, 6, 7, 8, 9, 12, 16};
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-/// The matrix whose block e is that of the graph's entry e: random numbers, diagonal blocks dominant, but with rows
-/// that need an exchange; symmetric where asked for. Without a seed of its own, so each run has the same.
-CsrMatrix with_blocks(const CsrMatrix& graph, Index n, bool symmetric) {
-  CsrMatrix a = graph;
-  a.values.assign(graph.values.size() * at(n) * at(n), 0.0);
-  const auto element = [n](Offset e, Index r, Index c) { return (at(e) * at(n) + at(c)) * at(n) + at(r); };
-  const auto value = [n](Index row, Index column) {
-    const double mixed = std::sin(1.0 + 12.9898 * row + 78.233 * column) * 43758.5453;
-    const double fraction = mixed - std::floor(mixed);
-    // Some elements of blocks are 0, as where fields are not coupled.
-    return (row + 2 * column) % 5 == 0 && n > 2 ? 0.0 : fraction - 0.5;
-  };
-  for (Index i = 0; i < a.rows; ++i) {
-    const Offset begin = a.row_offsets[at(i)];
-    const Offset end = a.row_offsets[at(i) + 1];
-    for (Offset e = begin; e < end; ++e) {
-      const Index j = a.col_indices[at(e)];
-      for (Index r = 0; r < n; ++r) {
-        for (Index c = 0; c < n; ++c) {
-          Index row = i * n + r;
-          Index column = j * n + c;
-          if (symmetric && row > column) std::swap(row, column);
-          a.values[element(e, r, c)] = value(row, column);
-          if (i != j) continue;
-          // Dominant beside the diagonal where that costs nothing of the symmetry.
-          const Index strong = symmetric || n == 2 ? r : n - 1 - r;
-          if (c == strong) a.values[element(e, r, c)] += 0.6 * static_cast<double>((end - begin) * n);
-        }
-      }
-    }
-  }
-  return a;
-}
 
 /// Blocks of `a` for the entries of a graph whose values say which: block number + 1, 0 for fill.
 CsrMatrix taken_from(const CsrMatrix& numbered, const CsrMatrix& a, Index n) {
@@ -75,36 +42,7 @@ CsrMatrix numbered(const CsrMatrix& graph) {
   return result;
 }
 
-/// The matrix by rows.
-CsrMatrix by_rows(const CsrMatrix& blocks, Index n) {
-  CsrMatrix a;
-  a.rows = a.cols = blocks.rows * n;
-  for (Index i = 0; i < a.rows; ++i) {
-    for (Offset e = blocks.row_offsets[at(i / n)]; e < blocks.row_offsets[at(i / n) + 1]; ++e) {
-      for (Index c = 0; c < n; ++c) {
-        a.col_indices.push_back(blocks.col_indices[at(e)] * n + c);
-        a.values.push_back(blocks.values[(at(e) * at(n) + at(c)) * at(n) + at(i % n)]);
-      }
-    }
-    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
-  }
-  return a;
-}
-
-struct Graph {
-  std::string name;
-  CsrMatrix a;
-};
-
-std::vector<Graph> graphs() {
-  return {{"one", make_stencil({.stencil = Stencil::five_point, .nx = 1, .ny = 1})},
-          {"chain", test::tridiagonal(40, -1.0, 4.0, -1.0)},
-          {"arrow", test::arrow(35)},
-          {"five point", make_stencil({.stencil = Stencil::five_point, .nx = 7, .ny = 6})},
-          {"27 point", make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 4, .ny = 4, .nz = 4})}};
-}
-
-std::string text(const Graph& graph, FactorKind kind, Index n, Index levels) {
+std::string text(const test::Graph& graph, FactorKind kind, Index n, Index levels) {
   return graph.name + (kind == FactorKind::ic ? ", ic(" : ", ilu(") + std::to_string(levels) + "), blocks of " +
          std::to_string(n);
 }
@@ -118,13 +56,13 @@ FactorOptions options_of(FactorKind kind, Index n, Index levels = 0) {
 }
 
 TEST_P(PointBlockTest, FactorsAndApplicationsMatchTheReference) {
-  for (const Graph& graph : graphs()) {
+  for (const test::Graph& graph : test::graphs()) {
     for (const FactorKind kind : kKinds) {
       for (const Index n : kSizes) {
         for (const Index levels : {0, 1}) {
           SCOPED_TRACE(text(graph, kind, n, levels));
           const bool symmetric = kind == FactorKind::ic;
-          const CsrMatrix a = with_blocks(graph.a, n, symmetric);
+          const CsrMatrix a = test::with_blocks(graph.a, n, symmetric);
           const CsrMatrix filled = test::with_fill(numbered(graph.a), {.kind = kind, .levels = levels});
           const CsrMatrix expected = reference_factor(taken_from(filled, a, n).view(), kind, n);
           Factorization f = factorization(a, options_of(kind, n, levels));
@@ -154,15 +92,15 @@ TEST_P(PointBlockTest, FactorsAndApplicationsMatchTheReference) {
 
 // L of the scalar form times the lower triangular factors of the diagonal blocks is L of the blocks.
 TEST_P(PointBlockTest, ThePreconditionerIsThatOfTheScalarForm) {
-  for (const Graph& graph : graphs()) {
+  for (const test::Graph& graph : test::graphs()) {
     for (const FactorKind kind : kKinds) {
       for (const Index levels : {0, 2}) {
         constexpr Index kRows = 4;
         SCOPED_TRACE(text(graph, kind, kRows, levels));
-        CsrMatrix a = with_blocks(graph.a, kRows, true);
+        CsrMatrix a = test::with_blocks(graph.a, kRows, true);
         Factorization blocks = factorization(a, options_of(kind, kRows, levels));
         ASSERT_TRUE(factor(blocks, a.values).ok());
-        const CsrMatrix rows = by_rows(a, kRows);
+        const CsrMatrix rows = test::by_rows(a, kRows);
         Factorization scalar = factorization(rows, options_of(kind, 1, levels));
         ASSERT_TRUE(factor(scalar, rows.values).ok());
         const std::vector<double> b = test::right_hand_side(rows.rows);
@@ -185,7 +123,7 @@ TEST_P(PointBlockTest, OrdersAreThoseOfBlocks) {
   for (const FactorKind kind : kKinds) {
     for (const Index n : {3, 5, 10, 17, 32}) {
       SCOPED_TRACE(text({"27 point", {}}, kind, n, 1));
-      const CsrMatrix a = with_blocks(graph, n, kind == FactorKind::ic);
+      const CsrMatrix a = test::with_blocks(graph, n, kind == FactorKind::ic);
       const CsrMatrix moved = test::permuted(numbered(graph), order, order);
       const CsrMatrix filled = test::with_fill(moved, {.kind = kind, .levels = 1});
       const CsrMatrix expected = reference_factor(taken_from(filled, a, n).view(), kind, n);
@@ -212,7 +150,7 @@ TEST_P(PointBlockTest, RowsAndColumnsMayHaveTwoOrders) {
   // Rows 2 and 3 change places: the diagonal of the factored matrix is beside that of the matrix.
   const std::vector<Index> row_order = {0, 1, 3, 2, 4, 5};
   const std::vector<Index> col_order = {0, 1, 2, 3, 4, 5};
-  CsrMatrix a = with_blocks(graph, kRows, false);
+  CsrMatrix a = test::with_blocks(graph, kRows, false);
   const CsrMatrix expected = reference_factor(
       taken_from(test::permuted(numbered(graph), row_order, col_order), a, kRows).view(), FactorKind::ilu, kRows);
   Factorization f = factorization(a, options_of(FactorKind::ilu, kRows), row_order, col_order);
@@ -230,7 +168,7 @@ TEST_P(PointBlockTest, RowsAndColumnsMayHaveTwoOrders) {
 TEST_P(PointBlockTest, IcDoesNotLookBelowTheDiagonalBlocks) {
   constexpr Index kRows = 3;
   const CsrMatrix graph = make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 8});
-  CsrMatrix a = with_blocks(graph, kRows, true);
+  CsrMatrix a = test::with_blocks(graph, kRows, true);
   Factorization f = factorization(a, options_of(FactorKind::ic, kRows));
   ASSERT_TRUE(factor(f, a.values).ok());
   const CsrMatrix expected = f.copy_factor();
@@ -247,7 +185,7 @@ TEST_P(PointBlockTest, NewValuesEqualAFreshFactorisation) {
   for (const FactorKind kind : kKinds) {
     constexpr Index kRows = 5;
     const CsrMatrix graph = make_stencil({.stencil = Stencil::five_point, .nx = 12, .ny = 9});
-    const CsrMatrix a = with_blocks(graph, kRows, kind == FactorKind::ic);
+    const CsrMatrix a = test::with_blocks(graph, kRows, kind == FactorKind::ic);
     CsrMatrix other = a;
     for (double& value : other.values) value *= 1.5;
     const std::vector<double> b = test::right_hand_side(a.rows * kRows);
@@ -267,7 +205,7 @@ TEST_P(PointBlockTest, NewValuesEqualAFreshFactorisation) {
 TEST_P(PointBlockTest, ManyVectorsEqualOneByOne) {
   constexpr Index kRows = 3;
   const CsrMatrix graph = make_stencil({.stencil = Stencil::five_point, .nx = 10, .ny = 10});
-  const CsrMatrix a = with_blocks(graph, kRows, false);
+  const CsrMatrix a = test::with_blocks(graph, kRows, false);
   constexpr std::ptrdiff_t kLdb = 303;
   constexpr std::ptrdiff_t kLdx = 311;
   Factorization f = factorization(a, options_of(FactorKind::ilu, kRows));
@@ -290,7 +228,7 @@ TEST_P(PointBlockTest, ABlockWithoutPivotIsReportedOrShifted) {
     for (const Index n : {2, 3, 5, 9}) {
       SCOPED_TRACE(text({"chain", {}}, kind, n, 0));
       const CsrMatrix graph = test::tridiagonal(7, 0.0, 1.0, 0.0);  // blocks without coupling
-      CsrMatrix a = with_blocks(graph, n, true);
+      CsrMatrix a = test::with_blocks(graph, n, true);
       for (const Index block : {2, 5}) {  // their last rows and columns are 0
         for (Index k = 0; k < n; ++k) {
           a.values[at(block) * at(n * n) + at((n - 1) * n + k)] = 0.0;
@@ -329,7 +267,7 @@ TEST_P(PointBlockTest, NaNsAndInfinitiesAreHandedOn) {
     for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
       constexpr Index kRows = 3;
       const CsrMatrix graph = make_stencil({.stencil = Stencil::five_point, .nx = 6, .ny = 5});
-      CsrMatrix a = with_blocks(graph, kRows, true);
+      CsrMatrix a = test::with_blocks(graph, kRows, true);
       const std::size_t e = at(graph.row_offsets[8]) + 2;  // the diagonal
       a.values[e * kRows * kRows + 4] = bad;
       Factorization f = factorization(a, options_of(kind, kRows));
@@ -343,7 +281,7 @@ TEST_P(PointBlockTest, NaNsAndInfinitiesAreHandedOn) {
       EXPECT_EQ(f.outcome() == SolveOutcome::success, std::isinf(bad));
       EXPECT_EQ(f.outcome(), SolveOutcome::success);  // since the last call
 
-      CsrMatrix good = with_blocks(graph, kRows, true);
+      CsrMatrix good = test::with_blocks(graph, kRows, true);
       ASSERT_TRUE(factor(f, good.values).ok());
       std::vector<double> bad_b = b;
       bad_b[31] = bad;
@@ -367,7 +305,7 @@ std::string message_of(const Call& call) {
 
 TEST_P(PointBlockTest, WhatThereIsNotIsRefused) {
   const CsrMatrix graph = test::tridiagonal(5, 1.0, 4.0, 1.0);
-  const CsrMatrix a = with_blocks(graph, 3, false);
+  const CsrMatrix a = test::with_blocks(graph, 3, false);
   const auto make = [&](const auto& change) {
     FactorOptions options = options_of(FactorKind::ilu, 3);
     change(options);
@@ -409,8 +347,8 @@ TEST_P(PointBlockTest, AMatrixWithoutRowsIsTaken) {
 // Results do not depend on the number of threads.
 TEST(PointBlockThreads, GiveTheSameBits) {
   constexpr Index kRows = 3;
-  const CsrMatrix a =
-      with_blocks(make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 14, .ny = 14, .nz = 14}), kRows, true);
+  const CsrMatrix a = test::with_blocks(
+      make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 14, .ny = 14, .nz = 14}), kRows, true);
   const std::vector<double> b = test::right_hand_side(a.rows * kRows);
   for (const FactorKind kind : kKinds) {
     std::vector<double> first[2];

@@ -135,6 +135,9 @@ struct BlockSweeps : Arrays {
 };
 
 struct SorSweeps : Arrays {
+  /// By point blocks of three rows.
+  explicit SorSweeps(const Site& where)
+      : Arrays(where, grid_of_blocks()), options{.omega = 1.2, .block_size = kColumns} {}
   SorSweeps(const Site& where, SolveSchedule schedule)
       : Arrays(where, small_grid()), options{.omega = 1.2, .schedule = schedule} {
     if (schedule != SolveSchedule::blocks) return;
@@ -317,6 +320,38 @@ std::vector<Call> factor_form_calls(const Site& site) {
   return calls;
 }
 
+/// What SOR by rows and by blocks have in common.
+void add_sor_calls(std::vector<Call>& calls, const std::string& name, const std::shared_ptr<SorSweeps>& s) {
+  const auto drop = [s] { s->sor.reset(); };
+  const auto iterated = [s] {
+    s->iterate(SorSweep::symmetric, 2);
+    return s->x.read();
+  };
+  const auto prepare = [s] {
+    s->make();
+    s->load();
+  };
+  calls.push_back({name, [] {}, [s] { s->make(); },
+                   [s, iterated] {
+                     s->load();
+                     return iterated();
+                   },
+                   drop});
+  calls.push_back({"the first values of " + name, [s] { s->make(); }, [s] { s->load(); }, iterated, drop, true});
+  calls.push_back({"other values of " + name,
+                   [s, prepare] {
+                     prepare();
+                     s->iterate(SorSweep::symmetric, 1);
+                   },
+                   [s] { s->update(); }, iterated, drop, true});
+  for (const SorSweep sweep : {SorSweep::forward, SorSweep::backward, SorSweep::symmetric}) {
+    for (const int iterations : {1, 3}) {
+      calls.push_back({name + ", " + to_string(sweep) + ", " + std::to_string(iterations), prepare,
+                       [s, sweep, iterations] { s->iterate(sweep, iterations); }, [s] { return s->x.read(); }, drop});
+    }
+  }
+}
+
 std::vector<Call> point_block_calls(const Site& site) {
   std::vector<Call> calls;
   for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
@@ -337,6 +372,7 @@ std::vector<Call> point_block_calls(const Site& site) {
     calls.push_back({name + ", copy_factor", prepare, [f] { static_cast<void>(f->factorization->copy_factor()); },
                      [f] { return f->factorization->copy_factor().values; }, drop});
   }
+  add_sor_calls(calls, "SOR by point blocks", std::make_shared<SorSweeps>(site));
   return calls;
 }
 
@@ -411,33 +447,12 @@ std::vector<Call> sor_calls(const Site& site, SolveSchedule schedule) {
   const auto s = std::make_shared<SorSweeps>(site, schedule);
   const auto drop = [s] { s->sor.reset(); };
   const auto read = [s] { return s->x.read(); };
-  const auto iterated = [s] {
-    s->iterate(SorSweep::symmetric, 2);
-    return s->x.read();
-  };
   const auto prepare = [s] {
     s->make();
     s->load();
   };
-  std::vector<Call> calls = {{"Sor", [] {}, [s] { s->make(); },
-                              [s, iterated] {
-                                s->load();
-                                return iterated();
-                              },
-                              drop},
-                             {"the first values of SOR", [s] { s->make(); }, [s] { s->load(); }, iterated, drop, true},
-                             {"other values of SOR",
-                              [s, prepare] {
-                                prepare();
-                                s->iterate(SorSweep::symmetric, 1);
-                              },
-                              [s] { s->update(); }, iterated, drop, true}};
-  for (const SorSweep sweep : {SorSweep::forward, SorSweep::backward, SorSweep::symmetric}) {
-    for (const int iterations : {1, 3}) {
-      calls.push_back({std::string("SOR, ") + to_string(sweep) + ", " + std::to_string(iterations), prepare,
-                       [s, sweep, iterations] { s->iterate(sweep, iterations); }, read, drop});
-    }
-  }
+  std::vector<Call> calls;
+  add_sor_calls(calls, "SOR", s);
   const auto half = [&](const char* name, auto part) {
     calls.push_back({name, prepare,
                      [s, part] { (*s->sor.*part)(s->b.data(), s->x.data(), s->site.space(), s->site.stream()); }, read,

@@ -235,8 +235,8 @@ TEST_P(MatSor, BadDiagonalsAndArgumentsAreErrors) {
   const ErrorCapture errors;
   EXPECT_NE(static_cast<int>(MatSOR(a, b, 1.0, SOR_APPLY_LOWER, 0.0, 1, 1, x)), 0);
   EXPECT_EQ(static_cast<int>(MatSOR(a, b, 2.0, SOR_LOCAL_FORWARD_SWEEP, 0.0, 1, 1, x)), PETSC_ERR_ARG_OUTOFRANGE);
-  const OwnedMat blocks = make_local_matrix(poisson(), MATSEQBAIJ);
-  EXPECT_EQ(static_cast<int>(MatTaskDAGSetSOR(blocks, PETSC_TRUE)), PETSC_ERR_SUP);
+  const OwnedMat dense = make_local_matrix(poisson(), MATSEQDENSE);
+  EXPECT_EQ(static_cast<int>(MatTaskDAGSetSOR(dense, PETSC_TRUE)), PETSC_ERR_SUP);
 }
 
 #if defined(PETSC_HAVE_CUDA)

@@ -35,6 +35,10 @@ std::unique_ptr<Sor::Impl> make_sor(const Context&, const CsrPattern&, MemorySpa
                                     std::span<const Index>, Stream) {
   refuse();
 }
+std::unique_ptr<Sor::Impl> make_point_block_sor(const Context&, const CsrPattern&, MemorySpace, const SorOptions&,
+                                                std::span<const Index>, Stream) {
+  refuse();
+}
 void reverse_cuthill_mckee(const Context&, const CsrPattern&, MemorySpace, Index*, MemorySpace, OrderingTimes*,
                            Stream) {
   refuse();

@@ -73,11 +73,7 @@ void CudaFactorization::take_balanced(const double* e, const double* d, cudaStre
 }
 
 void CudaFactorization::keep_balanced_rows_if_needed(const double* entries, cudaStream_t s) {
-  const ScratchArray<double> most(1, s);
-  check(cudaMemsetAsync(most.data(), 0, sizeof(double), s), "clearing a number");
-  balanced_.sweeps.first->measure_loss(entries, nullptr, most.data(), s);
-  balanced_.sweeps.second->measure_loss(entries, nullptr, most.data(), s);
-  if (!loses_too_much(fetch(most.data(), s))) return;
+  if (!balanced_.sweeps.loses_with(entries, nullptr, s)) return;
   request_.keep_rows = true;
   SweepPair keeping = make_sweeps(s);
   load_balanced(keeping, entries, s);

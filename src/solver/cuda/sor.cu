@@ -207,11 +207,7 @@ class CudaSor final : public Sor::Impl {
 
   /// Gives schedules that rewrite rows up where they would lose too much with these values.
   void keep_rows_if_needed(const double* entries, const double* pivot, cudaStream_t s) {
-    const ScratchArray<double> most(1, s);
-    check(cudaMemsetAsync(most.data(), 0, sizeof(double), s), "clearing a number");
-    sweeps_.first->measure_loss(entries, nullptr, most.data(), s);
-    sweeps_.second->measure_loss(entries, pivot, most.data(), s);
-    if (!loses_too_much(fetch(most.data(), s))) return;
+    if (!sweeps_.loses_with(entries, pivot, s)) return;
     request_.keep_rows = true;
     SweepPair keeping = make_sweeps(s);
     load(keeping, entries, pivot, s);

@@ -2,6 +2,7 @@
 /// The two sweeps of an application.
 #pragma once
 
+#include "backends/cuda/memory.hpp"
 #include "solver/cuda/sweep.hpp"
 
 namespace taskdag::cuda {
@@ -42,6 +43,15 @@ struct SweepPair {
   /// See SweepInput::precision.
   [[nodiscard]] bool single() const { return precision == Precision::in_single; }
   [[nodiscard]] bool rewrites_rows() const { return first.rewrites_rows() || second.rewrites_rows(); }
+  /// Whether schedules that rewrite rows lose too much with these values. pivot: inverse ones of the second sweep, or
+  /// null. Synchronises.
+  [[nodiscard]] bool loses_with(const double* entries, const double* pivot, cudaStream_t s) const {
+    const ScratchArray<double> most(1, s);
+    check(cudaMemsetAsync(most.data(), 0, sizeof(double), s), "clearing a number");
+    first->measure_loss(entries, nullptr, most.data(), s);
+    second->measure_loss(entries, pivot, most.data(), s);
+    return loses_too_much(fetch(most.data(), s));
+  }
   [[nodiscard]] std::int64_t bytes() const { return first.sweep ? first->bytes() + second->bytes() : 0; }
 };
 

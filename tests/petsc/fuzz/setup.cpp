@@ -117,7 +117,7 @@ std::string Setup::ours() const {
 std::string Setup::serial() const {
   Setup other = *this;
   other.threads = 1;
-  if (!by_blocks()) {  // schedules that are chosen are of rows
+  if (!by_blocks() || kind == Kind::sor) {  // schedules of a factor that are chosen are of rows
     other.schedule = "serial";
     other.program = plain_program;
   }
@@ -140,6 +140,8 @@ std::string Setup::theirs() const {
 bool Setup::has_theirs(const RandomMatrix& matrix) const {
   // A sum that is zero but for rounding depends on its order; not every release of PETSc has rowl1.
   if (kind == Kind::jacobi) return diagonal != "rowsum" && diagonal != "rowl1";
+  // PETSc's are given the rows.
+  if (kind == Kind::sor && by_blocks()) return false;
   if (kind == Kind::sor) return ordering == "natural" && !matrix.extreme && has_diagonal(matrix, sor);
   // PETSc's are of rows, in double.
   if (kind == Kind::dilu || kind == Kind::dic || by_blocks() || precision == "single") return false;

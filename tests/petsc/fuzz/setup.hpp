@@ -35,9 +35,9 @@ struct Setup {
   int block = 1;             ///< rows of its blocks, where its type keeps such
 
   [[nodiscard]] std::string ours() const;
-  /// Whether blocks may be factored as one.
+  /// Whether blocks may be taken as one.
   [[nodiscard]] bool by_blocks() const {
-    return type != "aij" && block > 1 && point_block == "auto" && precision != "single";
+    return type != "aij" && block > 1 && point_block == "auto" && (kind == Kind::sor || precision != "single");
   }
   /// The same with one thread and the rows in their order: the same bits.
   [[nodiscard]] std::string serial() const;

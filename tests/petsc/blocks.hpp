@@ -1,0 +1,20 @@
+/// \file
+/// Matrices of dense blocks for the tests of the plugin.
+#pragma once
+
+#include <petscmat.h>
+
+namespace taskdag::test {
+
+/// What a matrix of blocks is like.
+struct Blocks {
+  PetscInt size = 3;
+  bool symmetric = false;
+  PetscInt singular = -1;  ///< a row of blocks whose diagonal block has a row and a column of zeros
+  PetscInt nx = 5;
+};
+
+/// On all ranks, of this type, 27-point in blocks.
+PetscErrorCode make_blocks(Mat* a, MatType type, const Blocks& blocks);
+
+}  // namespace taskdag::test
