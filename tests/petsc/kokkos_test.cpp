@@ -262,27 +262,100 @@ TEST_F(Kokkos, EmptyRowsAndZeroPivotsFailAsWithAij) {
 }
 
 #if defined(PETSC_HAVE_DEVICE)
-// By the totals of -log_view. Without a GPU nothing is counted, and there is nothing to copy.
+/// Copies between host and device that PETSc has counted so far, for the totals of -log_view.
+struct Copies {
+  PetscLogDouble to_gpu = petsc_ctog_ct;
+  PetscLogDouble to_cpu = petsc_gtoc_ct;
+};
+
+/// Without a GPU nothing is counted, and there is nothing to copy.
+void expect_no_copies_since(const Copies& before) {
+  const Copies now;
+  EXPECT_EQ(now.to_gpu, before.to_gpu);
+  EXPECT_EQ(now.to_cpu, before.to_cpu);
+}
+
+/// A matrix and two vectors whose values are where Kokkos works.
+struct SystemOnDevice {
+  OwnedMat a = make_matrix(poisson(), MATAIJKOKKOS);
+  OwnedVec b = make_vector(a);
+  OwnedVec x = make_vector(a);
+
+  SystemOnDevice() { EXPECT_EQ(static_cast<int>(MatMult(a, b, x)), 0); }
+};
+
+// Or the tests below would count nothing.
+TEST_F(Kokkos, CopiesAreCounted) {
+#if defined(PETSC_HAVE_CUDA)
+  const SystemOnDevice on;
+  const Copies before;
+  const PetscScalar* array = nullptr;
+  PETSC_OK(VecGetArrayRead(on.x, &array));
+  PETSC_OK(VecRestoreArrayRead(on.x, &array));
+  EXPECT_GT(Copies().to_cpu, before.to_cpu);
+#else
+  GTEST_SKIP() << "this PETSc has no CUDA";
+#endif
+}
+
 TEST_F(Kokkos, SetUpAndApplicationCopyNothing) {
-  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");  // what ranks exchange may go by way of the host
-  for (const char* type : {"ilu", "icc", "jacobi", "sor", "dilu", "dic"}) {
-    SCOPED_TRACE(type);
-    const OwnedMat a = make_matrix(poisson(), MATAIJKOKKOS);
-    const OwnedVec b = make_vector(a);
-    const OwnedVec x = make_vector(a);
-    PETSC_OK(MatMult(a, b, x));  // brings the values of both to the device
+  std::vector<std::string> types = {"ilu", "ilu -pc_factor_levels 1", "icc", "jacobi", "dilu", "dic"};
+  // With several ranks these exchange values, or read what lies outside a rank's block on the host.
+  if (ranks() == 1)
+    for (const char* type : {"sor", "jacobi -pc_taskdag_jacobi_sweeps 3", "jacobi -pc_taskdag_jacobi_type rowl1"})
+      types.emplace_back(type);
+  for (const std::string& name : types) {
+    SCOPED_TRACE(name);
+    const SystemOnDevice on;
     const int numeric = event_count("TaskDAGNumeric");
-    const PetscLogDouble to_gpu = petsc_ctog_ct;
-    const PetscLogDouble to_cpu = petsc_gtoc_ct;
-    const OwnedPc pc = make_pc(a, ours(type));
-    PETSC_OK(PCApply(pc, b, x));
-    PETSC_OK(MatScale(a, 2.0));
+    const Copies before;
+    const OwnedPc pc = make_pc(on.a, ours(name));
+    PETSC_OK(PCApply(pc, on.b, on.x));
+    PETSC_OK(MatScale(on.a, 2.0));
     PETSC_OK(PCSetUp(pc));
-    for (int k = 0; k < 5; ++k) PETSC_OK(PCApply(pc, b, x));
-    EXPECT_EQ(petsc_ctog_ct, to_gpu);
-    EXPECT_EQ(petsc_gtoc_ct, to_cpu);
+    for (int k = 0; k < 5; ++k) PETSC_OK(PCApply(pc, on.b, on.x));
+    expect_no_copies_since(before);
     EXPECT_GT(event_count("TaskDAGNumeric"), numeric);
   }
+}
+
+TEST_F(Kokkos, OrderedFactorisationsCopyNothing) {
+  for (const char* ordering : {"auto", "taskdag_rcm", "taskdag_color", "taskdag_bmc"}) {
+    SCOPED_TRACE(ordering);
+    const SystemOnDevice on;
+    const Copies before;
+    const OwnedPc pc =
+        make_pc(on.a, words({"-pc_type taskdag -taskdag_auto_min_rows 1000000 -pc_taskdag_ordering", ordering}));
+    PETSC_OK(PCApply(pc, on.b, on.x));
+    expect_no_copies_since(before);
+  }
+}
+
+TEST_F(Kokkos, PackageCopiesNothing) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");  // bjacobi is not ours
+  for (const char* type : {"ilu", "icc"}) {
+    SCOPED_TRACE(type);
+    const SystemOnDevice on;
+    const Copies before;
+    const OwnedPc pc = make_pc(on.a, words({"-pc_type", type, "-pc_factor_mat_solver_type taskdag"}));
+    PETSC_OK(PCApply(pc, on.b, on.x));
+    expect_no_copies_since(before);
+  }
+}
+
+TEST_F(Kokkos, MatSorCopiesNothing) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");  // what ranks exchange may go by way of the host
+  const SystemOnDevice on;
+  PETSC_OK(MatTaskDAGSetSOR(on.a, PETSC_TRUE));
+  const int sweeps = event_count("TaskDAGMatSOR");
+  const Copies before;
+  for (const int flag : {static_cast<int>(SOR_LOCAL_SYMMETRIC_SWEEP),
+                         static_cast<int>(SOR_LOCAL_FORWARD_SWEEP) | static_cast<int>(SOR_ZERO_INITIAL_GUESS),
+                         static_cast<int>(SOR_EISENSTAT)}) {
+    PETSC_OK(MatSOR(on.a, on.b, 1.2, static_cast<MatSORType>(flag), 0.0, 1, 1, on.x));
+  }
+  expect_no_copies_since(before);
+  EXPECT_EQ(event_count("TaskDAGMatSOR") - sweeps, 3);
 }
 #endif
 
