@@ -10,6 +10,7 @@
 #include "taskdag/factorization.hpp"
 #include "taskdag/generators.hpp"
 #include "taskdag/jacobi.hpp"
+#include "taskdag/narrowed_pattern.hpp"
 #include "taskdag/ordering.hpp"
 #include "taskdag/precision.hpp"
 #include "taskdag/row_blocks.hpp"

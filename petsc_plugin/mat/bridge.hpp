@@ -75,15 +75,49 @@ class Bridge {
     return PETSC_SUCCESS;
   }
 
-  /// Lends a vector's local array in host memory, for reading, to `work(array, stream)`, which may throw: for set-ups.
+  /// Lends a vector's local array, for reading, to `work(array, space, stream)`, which may throw: for set-ups. It is
+  /// lent where the vector has it, if the context in use can take it there.
   template <class Work>
-  PetscErrorCode with_host_array(Vec v, Work&& work) {
+  PetscErrorCode with_array(Vec v, Work&& work) {
     const PetscScalar* array = nullptr;
     Stream stream;
-    if (on_cuda()) PetscCall(current_stream(&stream));
+    if (on_cuda()) {
+      PetscMemType where = PETSC_MEMTYPE_HOST;
+      PetscCall(current_stream(&stream));
+      PetscCall(VecGetArrayReadAndMemType(v, &array, &where));
+      PetscErrorCode worked = PETSC_SUCCESS;
+      const bool fits = in_cuda_memory(where);
+      if (fits) worked = guarded([&] { work(array, MemorySpace::device, stream); });
+      PetscCall(VecRestoreArrayReadAndMemType(v, &array));
+      PetscCall(worked);
+      if (fits) return PETSC_SUCCESS;
+    }
     PetscCall(VecGetArrayRead(v, &array));
-    const PetscErrorCode worked = guarded([&] { work(array, stream); });
+    const PetscErrorCode worked = guarded([&] { work(array, MemorySpace::host, stream); });
     PetscCall(VecRestoreArrayRead(v, &array));
+    PetscCall(worked);
+    return PETSC_SUCCESS;
+  }
+
+  /// The same for an array that is written.
+  template <class Work>
+  PetscErrorCode with_result(Vec v, Work&& work) {
+    PetscScalar* array = nullptr;
+    Stream stream;
+    if (on_cuda()) {
+      PetscMemType where = PETSC_MEMTYPE_HOST;
+      PetscCall(current_stream(&stream));
+      PetscCall(VecGetArrayWriteAndMemType(v, &array, &where));
+      PetscErrorCode worked = PETSC_SUCCESS;
+      const bool fits = in_cuda_memory(where);
+      if (fits) worked = guarded([&] { work(array, MemorySpace::device, stream); });
+      PetscCall(VecRestoreArrayWriteAndMemType(v, &array));
+      PetscCall(worked);
+      if (fits) return PETSC_SUCCESS;
+    }
+    PetscCall(VecGetArrayWrite(v, &array));
+    const PetscErrorCode worked = guarded([&] { work(array, MemorySpace::host, stream); });
+    PetscCall(VecRestoreArrayWrite(v, &array));
     PetscCall(worked);
     return PETSC_SUCCESS;
   }

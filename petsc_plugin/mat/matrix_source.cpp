@@ -1,5 +1,8 @@
 #include "mat/matrix_source.hpp"
 
+#include <cstdint>
+
+#include "boundary.hpp"
 #include "mat/indices.hpp"
 
 namespace taskdag::petsc {
@@ -50,7 +53,7 @@ PetscErrorCode MatrixSource::find_place(Mat matrix) {
   PetscBool kokkos = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJCUSPARSE, &cusparse));
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJKOKKOS, &kokkos));
-  if (narrows || rows_ == 0 || block_size_ > 1 || bound_to_cpu(matrix)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rows_ == 0 || block_size_ > 1 || bound_to_cpu(matrix)) PetscFunctionReturn(PETSC_SUCCESS);
   if (kokkos) {
     // Kokkos says where it works: CUDA, host threads, or GPUs that we have no backend for. Its rows are never
     // compressed.
@@ -97,9 +100,26 @@ PetscErrorCode MatrixSource::open(Mat matrix, bool device) {
     PetscCall(open_host(matrix));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // Nothing narrows here, see find_place().
+  PetscCall(open_device(offsets, columns, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatrixSource::open_device(const PetscInt* offsets, const PetscInt* columns, const PetscScalar* values) {
+  PetscFunctionBegin;
   const auto size = static_cast<Index>(rows_);
-  view_ = {{size, size, reinterpret_cast<const Index*>(offsets), reinterpret_cast<const Index*>(columns)}, values};
+  if constexpr (narrows) {
+    if (!narrowed_) {
+      Stream stream;
+      PetscCall(current_stream(&stream));
+      PetscCall(guarded([&] {
+        narrowed_.emplace(size, reinterpret_cast<const std::int64_t*>(offsets),
+                          reinterpret_cast<const std::int64_t*>(columns), stream);
+      }));
+    }
+    view_ = {narrowed_->view(), values};
+  } else {
+    view_ = {{size, size, reinterpret_cast<const Index*>(offsets), reinterpret_cast<const Index*>(columns)}, values};
+  }
   space_ = MemorySpace::device;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -150,6 +170,7 @@ PetscErrorCode MatrixSource::reset() {
   PetscFunctionBegin;
   PetscCall(MatDestroy(&converted_));
   pattern_.forget();
+  narrowed_.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

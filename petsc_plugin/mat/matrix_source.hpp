@@ -2,15 +2,18 @@
 /// The entries of a sequential PETSc matrix as a CSR view, in host or device memory.
 #pragma once
 
+#include <optional>
+
 #include "compat.hpp"
 #include "mat/pattern.hpp"
 #include "taskdag/csr.hpp"
+#include "taskdag/narrowed_pattern.hpp"
 
 namespace taskdag::petsc {
 
 /// Lends the CSR arrays of one matrix at a time. Types derived from MATSEQAIJ are read in place: MATSEQAIJCUSPARSE, and
 /// MATSEQAIJKOKKOS where Kokkos works by CUDA, in device memory, others in their host arrays, which PETSc brings up to
-/// date. (Where PetscInt has 64 bits all are read on the host, and the pattern is copied once with 32.)
+/// date. (Where PetscInt has 64 bits the pattern is copied once with 32, where it lies.)
 /// MATSEQSBAIJ with block size 1 is read in place where its upper triangle is enough; any other type is converted to
 /// MATSEQAIJ, and the copy is kept for the next time.
 /// By blocks the pattern is that of dense blocks, and the values are block after block: MATSEQBAIJ, and MATSEQSBAIJ
@@ -43,7 +46,7 @@ class MatrixSource {
     return static_cast<double>(view_.pattern.entries()) * static_cast<double>(block_size_ * block_size_);
   }
 
-  /// Drops the converted copy.
+  /// Drops the converted copy, and those of the pattern.
   PetscErrorCode reset();
 
  private:
@@ -52,6 +55,7 @@ class MatrixSource {
   PetscErrorCode find_form(Mat matrix, bool upper_is_enough);
   PetscErrorCode find_place(Mat matrix);
   PetscErrorCode open_host(Mat matrix);
+  PetscErrorCode open_device(const PetscInt* offsets, const PetscInt* columns, const PetscScalar* values);
   /// Of the arrays that are lent.
   [[nodiscard]] Form lent_form() const {
     if (form_ != Form::converted) return form_;
@@ -62,8 +66,9 @@ class MatrixSource {
   PetscInt rows_ = 0;
   PetscInt block_size_ = 1;
   bool on_device_ = false;
-  Mat converted_ = nullptr;  ///< reference held
-  PatternLoan pattern_;      ///< of the host
+  Mat converted_ = nullptr;                  ///< reference held
+  PatternLoan pattern_;                      ///< of the host
+  std::optional<NarrowedPattern> narrowed_;  ///< of the device
 
   // While open:
   Mat lent_ = nullptr;          ///< the matrix whose host arrays are lent; not owned

@@ -274,11 +274,9 @@ PetscErrorCode FactorBridge::pivots(Vec e) {
   PetscFunctionBegin;
   PetscCall(require_factor());
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscScalar* array = nullptr;
-  PetscCall(VecGetArrayWrite(e, &array));
-  const PetscErrorCode taken = guarded([&] { factorization_->pivots(array, MemorySpace::host); });
-  PetscCall(VecRestoreArrayWrite(e, &array));
-  PetscCall(taken);
+  PetscCall(with_result(e, [this](PetscScalar* array, MemorySpace space, Stream stream) {
+    factorization_->pivots(array, space, stream);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -286,8 +284,8 @@ PetscErrorCode FactorBridge::set_diagonal(Vec d, TransformScaling scaling) {
   PetscFunctionBegin;
   PetscCall(require_factor());
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(with_host_array(d, [this, scaling](const PetscScalar* array, Stream stream) {
-    factorization_->set_diagonal(array, MemorySpace::host, stream, scaling);
+  PetscCall(with_array(d, [this, scaling](const PetscScalar* array, MemorySpace space, Stream stream) {
+    factorization_->set_diagonal(array, space, stream, scaling);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

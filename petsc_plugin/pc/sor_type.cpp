@@ -309,11 +309,8 @@ PetscErrorCode SorPreconditioner::half(Half part, Vec b, Vec x) {
 PetscErrorCode SorPreconditioner::pivots(Vec e) {
   PetscFunctionBegin;
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscScalar* array = nullptr;
-  PetscCall(VecGetArrayWrite(e, &array));
-  const PetscErrorCode taken = guarded([&] { sor_->pivots(array, MemorySpace::host); });
-  PetscCall(VecRestoreArrayWrite(e, &array));
-  PetscCall(taken);
+  PetscCall(with_result(
+      e, [this](PetscScalar* array, MemorySpace space, Stream stream) { sor_->pivots(array, space, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -321,8 +318,9 @@ PetscErrorCode SorPreconditioner::set_diagonal(Vec d, TransformScaling scaling) 
   PetscFunctionBegin;
   PetscCheck(scaling == TransformScaling::none, PETSC_COMM_SELF, PETSC_ERR_PLIB, "SOR has no symmetric scaling");
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(with_host_array(
-      d, [this](const PetscScalar* array, Stream stream) { sor_->set_diagonal(array, MemorySpace::host, stream); }));
+  PetscCall(with_array(d, [this](const PetscScalar* array, MemorySpace space, Stream stream) {
+    sor_->set_diagonal(array, space, stream);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,7 @@
 // The CUDA side of impl.hpp in a build without CUDA.
 #include "solver/block_ordering_impl.hpp"
 #include "solver/impl.hpp"
+#include "solver/narrowed_pattern_impl.hpp"
 #include "solver/ordering_impl.hpp"
 #include "taskdag/error.hpp"
 
@@ -45,6 +46,9 @@ void reverse_cuthill_mckee(const Context&, const CsrPattern&, MemorySpace, Index
 }
 FetchedPattern fetch_pattern(const Context&, const CsrPattern&, Stream) { refuse(); }
 void store_order(const Context&, const std::vector<Index>&, Index*, Stream) { refuse(); }
+std::unique_ptr<NarrowedPattern::Impl> narrow_pattern(Index, const std::int64_t*, const std::int64_t*, Stream) {
+  refuse();
+}
 BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, Index, Stream) { refuse(); }
 Index dependency_levels(const Context&, const CsrPattern&, MemorySpace, Triangle, Stream, Index) { refuse(); }
 

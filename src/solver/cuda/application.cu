@@ -55,8 +55,7 @@ SweepPair CudaFactorization::make_transposed(cudaStream_t s) const {
 void CudaFactorization::load_transposed(const SweepPair& sweeps, cudaStream_t s) const {
   const double* const inverse = factor_.inverse_pivots();
   const bool single = sweeps.single();
-  sweeps.first->load_values(second_values(sweeps), single ? nullptr : inverse, s);
-  sweeps.second->load_values(factor_.entries(), single ? inverse : nullptr, s);
+  sweeps.load({second_values(sweeps), single ? nullptr : inverse}, {factor_.entries(), single ? inverse : nullptr}, s);
 }
 
 void CudaFactorization::prepare_symmetric(cudaStream_t s) {

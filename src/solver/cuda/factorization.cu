@@ -317,13 +317,7 @@ const double* CudaFactorization::first_values() const {
 }
 
 void CudaFactorization::load_sweeps(const SweepPair& sweeps, cudaStream_t s) const {
-  const double* const entries = second_values(sweeps);
-  const double* const inverse = factor_.inverse_pivots();
-  const double* const first = first_values();
-  kernels::GatherBatch together;
-  if (!sweeps.first->gather_values(together, first, nullptr, s)) sweeps.first->load_values(first, nullptr, s);
-  if (!sweeps.second->gather_values(together, entries, inverse, s)) sweeps.second->load_values(entries, inverse, s);
-  together.run(s);
+  sweeps.load({first_values()}, {second_values(sweeps), factor_.inverse_pivots()}, s);
 }
 
 void CudaFactorization::measure_loss(cudaStream_t s) {

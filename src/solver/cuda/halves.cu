@@ -47,27 +47,15 @@ void CudaFactorization::multiply_upper(const double* x, double* y, MemorySpace s
   });
 }
 
-namespace {
-
-/// Both have unit diagonals.
-void load_balanced(const SweepPair& sweeps, const double* entries, cudaStream_t s) {
-  kernels::GatherBatch together;
-  for (const ChosenSweep* const sweep : {&sweeps.first, &sweeps.second}) {
-    if (!(*sweep)->gather_values(together, entries, nullptr, s)) (*sweep)->load_values(entries, nullptr, s);
-  }
-  together.run(s);
-}
-
-}  // namespace
-
 void CudaFactorization::take_balanced(const double* e, const double* d, cudaStream_t s) {
   const Index bad = kernels::find_not_positive(info.rows, factor_, s);
   if (bad >= 0) refuse_pivot(row_order_.size() > 0 ? fetch(row_order_.data() + bad, s) : bad, fetch(e + bad, s));
   const ScratchArray<double> entries(static_cast<std::size_t>(pattern_.entries), s);
   kernels::balance(pattern_.pattern(), factor_, entries.data(), s);
   if (!balanced_.sweeps.first.sweep) balanced_.sweeps = make_sweeps(s);
-  load_balanced(balanced_.sweeps, entries.data(), s);
-  for (const SweepPair& pair : balanced_.given_up) load_balanced(pair, entries.data(), s);
+  const SweepPair::Values values{entries.data()};  // both have unit diagonals
+  balanced_.sweeps.load(values, values, s);
+  for (const SweepPair& pair : balanced_.given_up) pair.load(values, values, s);
   if (balanced_.sweeps.rewrites_rows()) keep_balanced_rows_if_needed(entries.data(), s);
   balanced_.product.take(balanced_.sweeps, balanced_.given_up, {info.rows, row_order_.data(), 1.0, true}, e, d, s);
 }
@@ -76,7 +64,7 @@ void CudaFactorization::keep_balanced_rows_if_needed(const double* entries, cuda
   if (!balanced_.sweeps.loses_with(entries, nullptr, s)) return;
   request_.keep_rows = true;
   SweepPair keeping = make_sweeps(s);
-  load_balanced(keeping, entries, s);
+  keeping.load({entries}, {entries}, s);
   std::swap(balanced_.sweeps, keeping);
   if (order_.captured()) balanced_.given_up.push_back(std::move(keeping));  // graphs of them go on
 }

@@ -28,14 +28,6 @@ SweepPair make_pair(const ScheduleRequest& request, const DeviceCsr& pattern, co
   return pair;
 }
 
-void load_pair(const SweepPair& pair, const double* entries, cudaStream_t s) {
-  kernels::GatherBatch together;
-  for (const ChosenSweep* const sweep : {&pair.first, &pair.second}) {
-    if (!(*sweep)->gather_values(together, entries, nullptr, s)) (*sweep)->load_values(entries, nullptr, s);
-  }
-  together.run(s);
-}
-
 /// No schedule that rewrites rows: what they gain the blocks have gained, and what they may lose is not measured here.
 ScheduleRequest with_rows_as_they_are(ScheduleRequest request) {
   request.keep_rows = true;
@@ -59,8 +51,9 @@ PointBlockRows::PointBlockRows(const ScheduleRequest& request, const FactorBlock
 void PointBlockRows::load(const FactorBlocks& factor, cudaStream_t s) {
   const ScratchArray<double> entries(at(factor.entries_by_rows()), s);
   kernels::point_block::values_by_rows(factor, entries.data(), s);
-  load_pair(sweeps_, entries.data(), s);
-  if (transposed_.first.sweep) load_pair(transposed_, entries.data(), s);
+  const SweepPair::Values values{entries.data()};
+  sweeps_.load(values, values, s);
+  if (transposed_.first.sweep) transposed_.load(values, values, s);
 }
 
 void PointBlockRows::prepare_transposed(const FactorBlocks& factor, cudaStream_t s) {
@@ -70,7 +63,7 @@ void PointBlockRows::prepare_transposed(const FactorBlocks& factor, cudaStream_t
   SweepPair made = make_pair(request_, turned, col_order_.data(), row_order_.data(), blocks_, s);
   const ScratchArray<double> entries(at(factor.entries_by_rows()), s);
   kernels::point_block::values_by_rows(factor, entries.data(), s);
-  load_pair(made, entries.data(), s);
+  made.load({entries.data()}, {entries.data()}, s);
   transposed_ = std::move(made);
   synchronize(s);  // the patterns may go
 }

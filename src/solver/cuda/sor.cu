@@ -201,8 +201,7 @@ class CudaSor final : public Sor::Impl {
     describe();
   }
   static void load(const SweepPair& sweeps, const double* entries, const double* pivot, cudaStream_t s) {
-    sweeps.first->load_values(entries, nullptr, s);
-    sweeps.second->load_values(entries, pivot, s);
+    sweeps.load({entries}, {entries, pivot}, s);
   }
 
   /// Gives schedules that rewrite rows up where they would lose too much with these values.

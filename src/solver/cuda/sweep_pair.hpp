@@ -2,7 +2,10 @@
 /// The two sweeps of an application.
 #pragma once
 
+#include <utility>
+
 #include "backends/cuda/memory.hpp"
+#include "csr/gather.hpp"
 #include "solver/cuda/sweep.hpp"
 
 namespace taskdag::cuda {
@@ -39,6 +42,20 @@ struct SweepPair {
     if (second->solve_both(*first.sweep, b, x, non_finite, s)) return;
     first->solve(b, nullptr, non_finite, s);
     second->solve(first->result(), x, non_finite, s);
+  }
+  /// What a sweep loads: Sweep::load_values().
+  struct Values {
+    const double* entries;
+    const double* pivot = nullptr;  ///< inverse pivots; null: all 1
+  };
+  /// As one launch where both sweeps gather. Asynchronous.
+  void load(const Values& of_first, const Values& of_second, cudaStream_t s) const {
+    kernels::GatherBatch together;
+    for (const auto& [sweep, values] : {std::pair{&first, of_first}, std::pair{&second, of_second}}) {
+      if ((*sweep)->gather_values(together, values.entries, values.pivot, s)) continue;
+      (*sweep)->load_values(values.entries, values.pivot, s);
+    }
+    together.run(s);
   }
   /// See SweepInput::precision.
   [[nodiscard]] bool single() const { return precision == Precision::in_single; }
