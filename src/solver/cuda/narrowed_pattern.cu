@@ -5,6 +5,7 @@
 #include "backends/cuda/stream.hpp"
 #include "base/index.hpp"
 #include "csr/narrow.hpp"
+#include "solver/cuda/input.hpp"
 #include "solver/narrowed_pattern_impl.hpp"
 #include "taskdag/error.hpp"
 
