@@ -167,7 +167,7 @@ TEST_P(PointBlockOn, OrderingsKeepThem) {
   for (const char* ordering : {"taskdag_bmc", "taskdag_color"}) {
     SCOPED_TRACE(ordering);
     OwnedMat a;
-    PETSC_OK(make(a.out(), MATBAIJ, {.size = 3}));
+    PETSC_OK(make_blocks(a.out(), MATBAIJ, {.size = 3}));
     const std::string method =
         words({"-ksp_type gmres -pc_type taskdag -pc_taskdag_ordering", ordering}) + OnBackend::option();
     const Solve blocks = solve(a, method);
