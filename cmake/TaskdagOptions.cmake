@@ -7,6 +7,7 @@ option(TASKDAG_TESTS "Build the tests" ON)
 option(TASKDAG_EXAMPLES "Build the example programs (some need PETSc)" ON)
 option(TASKDAG_WERROR "Treat warnings as errors" ON)
 option(TASKDAG_UNITY "Compile sources of a target together, eight at a time: for checks" OFF)
+option(TASKDAG_UNITY_CUDA "Compile the library's CUDA sources of a folder together: for checks" OFF)
 set(TASKDAG_SANITIZE "" CACHE STRING "Sanitizers for the whole build: empty, address,undefined or thread")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
