@@ -1,11 +1,12 @@
-# taskdag_layer(NAME [STUDY] [SOURCES ...] [CUDA_SOURCES ...] [NO_CUDA_SOURCES ...] LINKS ... [CUDA_LINKS ...])
+# taskdag_layer(NAME [STUDY] [SOURCES ...] [CUDA_SOURCES ...] [CUDA_ALONE ...] [NO_CUDA_SOURCES ...] LINKS ...
+#   [CUDA_LINKS ...])
 #
 # A layer is a static library whose headers are reachable only through it: `#include "NAME/…"` resolves in targets that
 # link the layer and nowhere else. taskdag_NAME_closed links the layer with what it declares and nothing more, so that
 # using an undeclared layer fails to link. CUDA_… and NO_CUDA_… count in builds with and without CUDA.
 # STUDY: for tests and benchmarks, no part of a library that is installed; built only where it is needed.
 function(taskdag_layer name)
-  cmake_parse_arguments(arg "STUDY" "" "SOURCES;CUDA_SOURCES;NO_CUDA_SOURCES;LINKS;CUDA_LINKS" ${ARGN})
+  cmake_parse_arguments(arg "STUDY" "" "SOURCES;CUDA_SOURCES;CUDA_ALONE;NO_CUDA_SOURCES;LINKS;CUDA_LINKS" ${ARGN})
   string(REPLACE "/" "_" target "taskdag_${name}")
   set(scope "")
   if(arg_STUDY)
@@ -14,7 +15,8 @@ function(taskdag_layer name)
   add_library(${target} STATIC ${scope})
   # Whoever links layers to a program or a shared library links the device code of them all, once.
   set_target_properties(${target} PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
-  taskdag_room(${target} SOURCES ${arg_SOURCES} CUDA_SOURCES ${arg_CUDA_SOURCES} NO_CUDA_SOURCES ${arg_NO_CUDA_SOURCES})
+  taskdag_room(${target} SOURCES ${arg_SOURCES} CUDA_SOURCES ${arg_CUDA_SOURCES} CUDA_ALONE ${arg_CUDA_ALONE}
+    NO_CUDA_SOURCES ${arg_NO_CUDA_SOURCES})
   set(links ${arg_LINKS})
   if(TASKDAG_CUDA_FOUND)
     list(APPEND links ${arg_CUDA_LINKS})
@@ -35,15 +37,34 @@ function(taskdag_layer name)
   endif()
 endfunction()
 
-# taskdag_room(TARGET [SOURCES ...] [CUDA_SOURCES ...] [NO_CUDA_SOURCES ...]): sources of this folder for a layer.
+# taskdag_room(TARGET [SOURCES ...] [CUDA_SOURCES ...] [CUDA_ALONE ...] [NO_CUDA_SOURCES ...]): sources of this folder for a
+# layer. CUDA_ALONE: CUDA sources whose names clash with the others' where TASKDAG_UNITY_CUDA compiles these together.
 function(taskdag_room target)
-  cmake_parse_arguments(arg "" "" "SOURCES;CUDA_SOURCES;NO_CUDA_SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;CUDA_SOURCES;CUDA_ALONE;NO_CUDA_SOURCES" ${ARGN})
   set(sources ${arg_SOURCES})
   if(TASKDAG_CUDA_FOUND)
+    list(APPEND sources ${arg_CUDA_ALONE})
     list(APPEND sources ${arg_CUDA_SOURCES})
+    if(TASKDAG_UNITY_CUDA)
+      taskdag_cuda_together(sources "${arg_CUDA_SOURCES}")
+    endif()
   else()
     list(APPEND sources ${arg_NO_CUDA_SOURCES})
   endif()
-  list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
   target_sources(${target} PRIVATE ${sources})
+endfunction()
+
+# taskdag_cuda_together(OUT FILES): in the list OUT one file of the build's takes the place of those .cu of FILES.
+function(taskdag_cuda_together out files)
+  list(FILTER files INCLUDE REGEX "\\.cu$")
+  list(LENGTH files count)
+  if(count LESS 2)
+    return()
+  endif()
+  list(REMOVE_ITEM ${out} ${files})
+  list(TRANSFORM files REPLACE "(.+)" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\1\"\n")
+  string(CONCAT text ${files})
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/together.cu" CONTENT "${text}" @ONLY)
+  set(${out} ${${out}} "${CMAKE_CURRENT_BINARY_DIR}/together.cu" PARENT_SCOPE)
 endfunction()

@@ -1,5 +1,6 @@
 # The examples that need PETSc.
 add_executable(solve 1_solve/main.cpp 1_solve/problem.cpp 1_solve/distribute.cpp 1_solve/run.cpp 1_solve/backend.cpp)
+taskdag_alone(solve 1_solve/backend.cpp)
 target_link_libraries(solve PRIVATE petsctaskdag taskdag_io_library taskdag_petsc_dep taskdag_flags)
 target_include_directories(solve PRIVATE "${PROJECT_SOURCE_DIR}/petsc_plugin/include")
 set_target_properties(solve PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
