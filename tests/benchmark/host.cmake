@@ -17,10 +17,16 @@ set_source_files_properties(problems.cpp PROPERTIES COMPILE_OPTIONS $<$<CXX_COMP
 
 # The host's schedules against each other: speed-up over serial, barriers, amortisation. Run by hand.
 add_executable(taskdag_host_schedules host_schedules/main.cpp host_schedules/cases.cpp host_schedules/measure.cpp
-  host_schedules/summary.cpp)
-target_link_libraries(taskdag_host_schedules PRIVATE taskdag_solver taskdag_generators taskdag_io taskdag_flags)
+  host_schedules/rival.cpp host_schedules/summary.cpp)
+target_link_libraries(taskdag_host_schedules PRIVATE taskdag_solver taskdag_generators taskdag_io taskdag_flags ${CMAKE_DL_LIBS})
+add_library(taskdag_rival_serial MODULE host_schedules/rivals/serial.cpp)
+target_link_libraries(taskdag_rival_serial PRIVATE taskdag_flags)
+set_target_properties(taskdag_rival_serial PROPERTIES CXX_VISIBILITY_PRESET default)
 add_test(NAME benchmark.host_schedules_smoke COMMAND taskdag_host_schedules --cores 3 --set narrow-band --rows 2000
   --seeds 1 --repeat 2)
 set_tests_properties(benchmark.host_schedules_smoke PROPERTIES TIMEOUT 300)
+add_test(NAME benchmark.host_schedules_rival COMMAND taskdag_host_schedules --cores 2 --set narrow-band --rows 2000 --seeds 1
+  --repeat 2 --schedule plan --rival $<TARGET_FILE:taskdag_rival_serial>)
+set_tests_properties(benchmark.host_schedules_rival PROPERTIES TIMEOUT 300)
 add_test(NAME benchmark.host_tables COMMAND "${TASKDAG_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/host_tables_test.py")
 set_tests_properties(benchmark.host_tables PROPERTIES LABELS unit TIMEOUT 60)

@@ -2,7 +2,8 @@
 /// The host's schedules of triangular solves against one thread, on the data sets of Böhnlein et al. 2025 in kind.
 ///
 /// usage: taskdag_host_schedules [--cores N] [--counts] [--set NAME]... [--only MATRIX]... [--schedule NAME]...
-///          [--seeds N] [--rows N] [--repeat N] [--least-flops N] [--least-wavefront N] [--csv FILE]
+///          [--seeds N] [--rows N] [--repeat N] [--least-flops N] [--least-wavefront N] [--rival FILE]... [--csv FILE]
+/// --rival measures a shared library with the functions of rival_interface.h, too (rivals/ has some).
 /// --counts makes schedules and solves nothing; cores may be more than the machine has. Matrices of TASKDAG_MATRIX_DIR
 /// with fewer flops (2 · entries − rows; default 200,000) or a smaller average wavefront (default 2 · cores) are left
 /// out, and named. TASKDAG_COMMIT names the commit in the CSV file. Prints a line per matrix and schedule, then tables.
@@ -38,6 +39,7 @@ struct Options {
   int repeat = 100;
   double least_flops = 2e5;
   double least_wavefront = -1.0;
+  std::vector<std::string> rivals;
   std::string csv;
 };
 
@@ -72,6 +74,8 @@ bool parse(int argc, char** argv, Options& options) {
       options.least_flops = std::atof(value);
     } else if (is("--least-wavefront")) {
       options.least_wavefront = std::atof(value);
+    } else if (is("--rival")) {
+      options.rivals.emplace_back(value);
     } else if (is("--csv")) {
       options.csv = value;
     } else {
@@ -121,6 +125,13 @@ void print(const Row& row) {
 int run(const Options& options) {
   std::unique_ptr<host::ThreadPool> pool;
   if (!options.counts) pool = std::make_unique<host::ThreadPool>(options.cores);
+  const std::vector<Rival> rivals(options.rivals.begin(), options.rivals.end());
+  std::vector<Variant> variants = list_variants();
+  for (const Rival& rival : rivals) {
+    Variant variant{rival.name(), SolveSchedule::automatic};
+    variant.rival = &rival;
+    variants.push_back(variant);
+  }
   std::vector<Row> rows;
   bool right = true;
   for (const Case& c : list_cases(options.seeds, options.rows)) {
@@ -132,11 +143,11 @@ int run(const Options& options) {
     }
     std::printf("%s, %s: %d rows, %d entries\n", c.set.c_str(), c.name.c_str(), system.a.rows, system.a.entries());
     double serial_ms = 0.0;
-    for (const Variant& variant : list_variants()) {
+    for (const Variant& variant : variants) {
       const bool serial = variant.kind == SolveSchedule::serial;
       const bool has_cells = !serial && variant.kind != SolveSchedule::plan && variant.kind != SolveSchedule::automatic;
       if (options.counts && !has_cells) continue;
-      if (!serial && !wanted(options.schedules, variant.name)) continue;
+      if (!serial && variant.rival == nullptr && !wanted(options.schedules, variant.name)) continue;
       Row row{c.set, c.name, system.a.rows, system.a.entries(), variant.name, {}, 0.0};
       row.measured = measure(variant, system, options.cores, pool.get(), options.repeat);
       if (row.measured.solving) {
@@ -171,7 +182,8 @@ int main(int argc, char** argv) {
     if (!taskdag::benchmark::parse(argc, argv, options)) {
       std::fprintf(stderr,
                    "usage: %s [--cores N] [--counts] [--set NAME]... [--only MATRIX]... [--schedule NAME]...\n"
-                   "  [--seeds N] [--rows N] [--repeat N] [--least-flops N] [--least-wavefront N] [--csv FILE]\n",
+                   "  [--seeds N] [--rows N] [--repeat N] [--least-flops N] [--least-wavefront N]\n"
+                   "  [--rival FILE]... [--csv FILE]\n",
                    argv[0]);
       return 2;
     }

@@ -34,6 +34,24 @@ double compare(const std::vector<double>& x, const std::vector<double>& referenc
   return size > 0.0 ? error / size : error;
 }
 
+/// run(x) solves.
+template <class Run>
+void time_solves(const Run& run, const System& system, int repeat, Solving& result) {
+  std::vector<double> x(system.b.size());
+  run(x.data());
+  run(x.data());
+  std::vector<double> times;
+  for (int k = 0; k < repeat; ++k) {
+    std::ranges::fill(x, std::numeric_limits<double>::quiet_NaN());
+    times.push_back(wall_ms([&] { run(x.data()); }));
+    result.error = std::max(result.error, compare(x, system.reference));
+  }
+  std::ranges::sort(times);
+  result.median = times[times.size() / 2];
+  result.lower_quartile = times[times.size() / 4];
+  result.upper_quartile = times[times.size() * 3 / 4];
+}
+
 /// `make` makes the sweep in place, which cannot be moved.
 template <class Sweep, class Make>
 Solving solve(const Make& make, const System& system, int repeat) {
@@ -44,26 +62,31 @@ Solving solve(const Make& make, const System& system, int repeat) {
     sweep->load(system.a.values.data());
   });
   result.threads = sweep->threads();
-  std::vector<double> x(system.b.size());
-  const std::vector<double> inverse(x.size(), 1.0);
-  const auto run = [&] {
+  const std::vector<double> inverse(system.b.size(), 1.0);
+  const auto run = [&](double* x) {
     sweep->run(
-        x.data(), [b = system.b.data()](Index i) { return b[i]; },
+        x, [b = system.b.data()](Index i) { return b[i]; },
         [d = inverse.data()](Index, Index place, double value) { return value * d[place]; }, [](Index, double) {});
   };
-  run();
-  run();
-  std::vector<double> times;
-  for (int k = 0; k < repeat; ++k) {
-    std::ranges::fill(x, std::numeric_limits<double>::quiet_NaN());
-    times.push_back(wall_ms(run));
-    result.error = std::max(result.error, compare(x, system.reference));
-  }
-  std::ranges::sort(times);
-  result.median = times[times.size() / 2];
-  result.lower_quartile = times[times.size() / 4];
-  result.upper_quartile = times[times.size() * 3 / 4];
+  time_solves(run, system, repeat, result);
   return result;
+}
+
+/// Where it has a schedule for the triangle.
+void measure_rival(const Rival& rival, const System& system, int cores, int repeat, Measurement& result) {
+  const taskdag_rival_triangle triangle{system.a.rows, system.a.row_offsets.data(), system.a.col_indices.data(),
+                                        system.a.values.data()};
+  void* made = nullptr;
+  int supersteps = 0;
+  result.schedule_ms = wall_ms([&] { made = rival.schedule(&triangle, cores, &supersteps); });
+  result.supersteps = supersteps;
+  if (made == nullptr) return;
+  const std::unique_ptr<void, decltype(rival.free)> schedule(made, rival.free);
+  Solving solving;
+  solving.threads = cores;
+  solving.pack_ms = wall_ms([&] { rival.pack(schedule.get()); });
+  time_solves([&](double* x) { rival.solve(schedule.get(), system.b.data(), x); }, system, repeat, solving);
+  result.solving = solving;
 }
 
 double find_balance(const SuperstepSchedule& schedule, const CsrMatrix& a) {
@@ -111,6 +134,10 @@ Measurement measure(const Variant& variant, const System& system, int cores, hos
   const CsrPattern pattern = system.a.pattern();
   Measurement result;
   result.wavefronts = count_levels(pattern, Triangle::lower).levels;
+  if (variant.rival != nullptr) {
+    if (pool != nullptr) measure_rival(*variant.rival, system, cores, repeat, result);
+    return result;
+  }
   if (variant.kind == SolveSchedule::serial || variant.kind == SolveSchedule::plan) {
     const int threads = variant.kind == SolveSchedule::serial ? 1 : cores;
     std::shared_ptr<const ThreadPlan> plan;

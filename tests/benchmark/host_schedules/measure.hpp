@@ -8,12 +8,13 @@
 
 #include "backends/host/thread_pool.hpp"
 #include "dag/transitive_reduction.hpp"
+#include "rival.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/solve_schedule.hpp"
 
 namespace taskdag::benchmark {
 
-/// What is compared: a schedule of the host, or a variation of one.
+/// What is compared: a schedule of the host, a variation of one, or a rival.
 struct Variant {
   const char* name;
   SolveSchedule kind;
@@ -23,6 +24,7 @@ struct Variant {
   bool gather = true;   ///< light tasks dealt out anew, neighbours together
   bool fill_up = true;  ///< cores that become idle take what ends before the superstep does
   std::optional<ReductionEffort> reduction = ReductionEffort{};  ///< of the graph before Funnel
+  const Rival* rival = nullptr;                                  ///< then nothing but the name counts
 };
 
 /// serial first.

@@ -30,6 +30,7 @@ HostSweep::HostSweep(const CsrPattern& pattern, const Offset* source, Triangle t
     columns_ = own_columns_.get();
     source_ = own_source_.get();
   }
+  follow_ = find_whether_rows_follow();
   if (precision == Precision::in_single) {
     singles_ = std::make_unique_for_overwrite<float[]>(at(entries()));
     return;
@@ -37,6 +38,18 @@ HostSweep::HostSweep(const CsrPattern& pattern, const Offset* source, Triangle t
   if (source_ == nullptr) return;
   own_values_ = std::make_unique_for_overwrite<double[]>(at(entries()));
   values_ = own_values_.get();
+}
+
+bool HostSweep::find_whether_rows_follow() const {
+  const bool by_rows = threads() == 1;
+  const Index n = rows();
+  const auto row_at = [&](Index p) { return by_rows ? (forward_ ? p : n - 1 - p) : order()[at(p)]; };
+  const auto nearest = [&](Index p) {
+    const Index i = by_rows ? row_at(p) : p;
+    if (offsets_[i] == offsets_[i + 1]) return Index{-1};
+    return columns_[by_rows && !forward_ ? offsets_[i] : offsets_[i + 1] - 1];
+  };
+  return rows_follow(n, nearest, row_at);
 }
 
 LevelCount HostSweep::level_count() const {

@@ -14,23 +14,18 @@
 #include "dag/levels.hpp"
 #include "dag/plan_runner.hpp"
 #include "kernels/sptrsv/host/columns.hpp"
+#include "kernels/sptrsv/host/row_before.hpp"
 #include "taskdag/precision.hpp"
 
 namespace taskdag::kernels {
 
-/// The row that a thread has solved last. Its result is taken from here: through memory it would come later, and in
-/// natural order most rows wait for just that.
-struct RowBefore {
-  Index row = -1;
-  double result = 0.0;
-};
-
 /// difference − Σ value_k x[column_k]. The last entry, the nearest row, is subtracted last, so that in natural order
 /// only one product and one subtraction wait for the row before. Long rows use four sums, whose latencies overlap; the
-/// order of the operations depends on the row's length alone. `Step`: from an entry to the next, 1 or −1.
-template <int Step = 1, class Value>
+/// order of the operations depends on the row's length alone. `Step`: from an entry to the next, 1 or −1. `Before`:
+/// RowBefore or NoRowBefore.
+template <int Step = 1, class Value, class Before = NoRowBefore>
 [[gnu::always_inline]] inline double subtract_row(double difference, const Index* column, const Value* value,
-                                                  Offset count, const double* x, const RowBefore& before = {}) {
+                                                  Offset count, const double* x, const Before& before = {}) {
   constexpr std::ptrdiff_t step = Step;
   if (count > 8) {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
@@ -44,7 +39,9 @@ template <int Step = 1, class Value>
   }
   for (; count > 1; --count, value += Step, column += Step) difference -= double{*value} * x[*column];
   if (count == 0) return difference;
-  if (*column == before.row) return difference - double{*value} * before.result;
+  if constexpr (Before::kKnown) {
+    if (*column == before.row) return difference - double{*value} * before.result;
+  }
   return difference - double{*value} * x[*column];
 }
 
@@ -98,8 +95,8 @@ class HostSweep {
   template <class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     return with_values([&](const auto* values) {
-      if (threads() > 1) return run_planned(values, x, rhs, pivot, emit);
-      return forward_ ? run_in_order<1>(values, x, rhs, pivot, emit) : run_in_order<-1>(values, x, rhs, pivot, emit);
+      return follow_ ? run_with<RowBefore>(values, x, rhs, pivot, emit)
+                     : run_with<NoRowBefore>(values, x, rhs, pivot, emit);
     });
   }
 
@@ -120,6 +117,13 @@ class HostSweep {
     return singles_ ? run(static_cast<const float*>(singles_.get())) : run(values_);
   }
 
+  template <class Before, class Value, class Rhs, class Pivot, class Emit>
+  bool run_with(const Value* values, double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
+    if (threads() > 1) return run_planned<Before>(values, x, rhs, pivot, emit);
+    return forward_ ? run_in_order<1, Before>(values, x, rhs, pivot, emit)
+                    : run_in_order<-1, Before>(values, x, rhs, pivot, emit);
+  }
+
   template <int Width, class Value, class Rhs, class Pivot, class Emit>
   bool run_columns_backward(const Value* stored, double* x, const Rhs& rhs, const Pivot& pivot,
                             const Emit& emit) const {
@@ -138,6 +142,7 @@ class HostSweep {
     return finite;
   }
 
+  [[nodiscard]] bool find_whether_rows_follow() const;
   void store_by_rows(const CsrPattern& pattern, const Offset* source, Triangle triangle);
   void store_by_positions(const CsrPattern& pattern, const Offset* source, Triangle triangle);
 
@@ -162,12 +167,12 @@ class HostSweep {
     return finite.load(std::memory_order_relaxed);
   }
 
-  template <int Step, class Value, class Rhs, class Pivot, class Emit>
+  template <int Step, class Before, class Value, class Rhs, class Pivot, class Emit>
   bool run_in_order(const Value* values, double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) const {
     const Index n = rows();
     const Offset* const offsets = offsets_;
     Offset next = Step > 0 ? 0 : entries() - 1;  // the entry to be read next, −1 where there is none
-    RowBefore before;
+    Before before;
     bool finite = true;
     for (Index p = 0; p < n; ++p) {
       const Index i = Step > 0 ? p : n - 1 - p;
@@ -177,21 +182,21 @@ class HostSweep {
       const double sum = apply_pivot(pivot, i, p, difference);
       next += Step * count;
       x[i] = sum;
-      before = {i, sum};
+      before.take(i, sum);
       finite &= is_finite(sum);
       emit(i, sum);
     }
     return finite;
   }
 
-  template <class Value, class Rhs, class Pivot, class Emit>
+  template <class Before, class Value, class Rhs, class Pivot, class Emit>
   bool run_planned(const Value* values, double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     const Index* const row = runner_.plan().order().data();
     const Offset* const offsets = offsets_;
     const Index* const columns = columns_;
     std::atomic<bool> finite{true};
     runner_.run([&](int, Index first, Index last) {
-      RowBefore before;
+      Before before;
       bool mine = true;
       for (Index p = first; p < last; ++p) {
         const Index i = row[p];
@@ -199,7 +204,7 @@ class HostSweep {
             subtract_row(rhs(i), columns + offsets[p], values + offsets[p], offsets[p + 1] - offsets[p], x, before);
         const double result = apply_pivot(pivot, i, p, difference);
         x[i] = result;
-        before = {i, result};
+        before.take(i, result);
         mine &= is_finite(result);
         emit(i, result);
       }
@@ -210,6 +215,7 @@ class HostSweep {
 
   PlanRunner runner_;
   bool forward_;
+  bool follow_ = false;              // most rows need the one before them
   LevelCount levels_;                // of several threads
   const Offset* offsets_ = nullptr;  // by position, of one thread by row; these and the next are own or lent ones
   const Index* columns_ = nullptr;

@@ -97,6 +97,11 @@ SuperstepSweep::SuperstepSweep(const CsrPattern& pattern, const Offset* source, 
     }
   });
   if (permutes) place_ = std::move(place);
+  const auto nearest = [&](Index p) {
+    const auto at = static_cast<std::size_t>(p);
+    return offsets_[at] == offsets_[at + 1] ? Index{-1} : columns_[static_cast<std::size_t>(offsets_[at + 1]) - 1];
+  };
+  follow_ = rows_follow(static_cast<Index>(rows), nearest, [](Index p) { return p; });
 }
 
 void SuperstepSweep::load(const double* values) {

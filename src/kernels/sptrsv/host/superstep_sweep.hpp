@@ -61,15 +61,22 @@ class SuperstepSweep {
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     return with_values([&](const auto* values) {
       if (!permutes()) {
-        return run_cells([&](Index first, Index last) { return run_places(values, first, last, x, rhs, pivot, emit); });
+        return run_cells([&](Index first, Index last) {
+          return follow_ ? run_places<RowBefore>(values, first, last, x, rhs, pivot, emit)
+                         : run_places<NoRowBefore>(values, first, last, x, rhs, pivot, emit);
+        });
       }
-      return run_cells([&](Index first, Index last) { return run_permuted_places(values, first, last, pivot); },
-                       [&](Index i) { permuted_rhs_[place_of(i)] = rhs(i); },
-                       [&](Index i) {
-                         const double value = result_[place_of(i)];
-                         x[i] = value;
-                         emit(i, value);
-                       });
+      return run_cells(
+          [&](Index first, Index last) {
+            return follow_ ? run_permuted_places<RowBefore>(values, first, last, pivot)
+                           : run_permuted_places<NoRowBefore>(values, first, last, pivot);
+          },
+          [&](Index i) { permuted_rhs_[place_of(i)] = rhs(i); },
+          [&](Index i) {
+            const double value = result_[place_of(i)];
+            x[i] = value;
+            emit(i, value);
+          });
     });
   }
 
@@ -182,31 +189,31 @@ class SuperstepSweep {
     }
   }
 
-  template <class Value, class Pivot>
+  template <class Before, class Value, class Pivot>
   bool run_permuted_places(const Value* values, Index first, Index last, const Pivot& pivot) {
     const Offset* const offsets = offsets_.data();
     double* const result = result_.get();
-    RowBefore before;  // by place
+    Before before;  // by place
     bool finite = true;
     for (Index p = first; p < last; ++p) {
       const double difference = subtract_row(permuted_rhs_[static_cast<std::size_t>(p)], columns_.get() + offsets[p],
                                              values + offsets[p], offsets[p + 1] - offsets[p], result, before);
       const double value = apply_pivot(pivot, row_[static_cast<std::size_t>(p)], p, difference);
       result[p] = value;
-      before = {p, value};
+      before.take(p, value);
       finite &= is_finite(value);
     }
     return finite;
   }
 
-  template <class Value, class Rhs, class Pivot, class Emit>
+  template <class Before, class Value, class Rhs, class Pivot, class Emit>
   bool run_places(const Value* values, Index first, Index last, double* x, const Rhs& rhs, const Pivot& pivot,
                   const Emit& emit) {
     const Index* const row = row_.data();
     const Offset* const offsets = offsets_.data();
     const Index* const columns = columns_.get();
     double* const result = result_.get();
-    RowBefore before;  // by place
+    Before before;  // by place
     bool finite = true;
     for (Index p = first; p < last; ++p) {
       const Index i = row[p];
@@ -214,7 +221,7 @@ class SuperstepSweep {
           subtract_row(rhs(i), columns + offsets[p], values + offsets[p], offsets[p + 1] - offsets[p], result, before);
       const double value = apply_pivot(pivot, i, p, difference);
       result[p] = value;
-      before = {p, value};
+      before.take(p, value);
       x[i] = value;
       finite &= is_finite(value);
       emit(i, value);
@@ -239,6 +246,7 @@ class SuperstepSweep {
   std::vector<host::ProgressCounter> finished_;  // by core: supersteps, where there are waits
   std::vector<Index> cells_;                     // core by core: the place where each superstep's cell begins; the end
   std::vector<Index> row_;                       // by place
+  bool follow_ = false;                          // most rows need the one before them
   std::vector<Offset> offsets_;                  // by place
   std::unique_ptr<Index[]> columns_;             // places; the nearest row last
   std::unique_ptr<double[]> values_;
