@@ -45,8 +45,9 @@ class Thread {
   template <class Left>
   void multiply(Size size, double* block, const Left& left, const double* right) {
     const int n = size.rows();
-    each_element(size, [&](int r, int c) { scratch_[static_cast<std::size_t>(c * n + r)] = left(r, c); });
-    each_element(size, [&](int r, int c) { block[c * n + r] = product(size, scratch_.data(), right, r, c); });
+    double* const copy = scratch_.data();
+    each_element(size, [&](int r, int c) { copy[c * n + r] = left(r, c); });
+    each_element(size, [&](int r, int c) { block[c * n + r] = product(size, copy, right, r, c); });
   }
   Inversion invert_block(Size size, double* block, double amount) {
     return invert(size, *this, block, pivot_rows_.data(), amount);
