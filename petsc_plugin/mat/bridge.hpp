@@ -78,53 +78,46 @@ class Bridge {
   /// Lends a vector's local array, for reading, to `work(array, space, stream)`, which may throw: for set-ups. It is
   /// lent where the vector has it, if the context in use can take it there.
   template <class Work>
-  PetscErrorCode with_array(Vec v, Work&& work) {
-    const PetscScalar* array = nullptr;
-    Stream stream;
-    if (on_cuda()) {
-      PetscMemType where = PETSC_MEMTYPE_HOST;
-      PetscCall(current_stream(&stream));
-      PetscCall(VecGetArrayReadAndMemType(v, &array, &where));
-      PetscErrorCode worked = PETSC_SUCCESS;
-      const bool fits = in_cuda_memory(where);
-      if (fits) worked = guarded([&] { work(array, MemorySpace::device, stream); });
-      PetscCall(VecRestoreArrayReadAndMemType(v, &array));
-      PetscCall(worked);
-      if (fits) return PETSC_SUCCESS;
-    }
-    PetscCall(VecGetArrayRead(v, &array));
-    const PetscErrorCode worked = guarded([&] { work(array, MemorySpace::host, stream); });
-    PetscCall(VecRestoreArrayRead(v, &array));
-    PetscCall(worked);
-    return PETSC_SUCCESS;
+  PetscErrorCode with_array(Vec v, const Work& work) {
+    return lend<const PetscScalar>(v, VecGetArrayReadAndMemType, VecRestoreArrayReadAndMemType, VecGetArrayRead,
+                                   VecRestoreArrayRead, work);
   }
-
   /// The same for an array that is written.
   template <class Work>
-  PetscErrorCode with_result(Vec v, Work&& work) {
-    PetscScalar* array = nullptr;
-    Stream stream;
-    if (on_cuda()) {
-      PetscMemType where = PETSC_MEMTYPE_HOST;
-      PetscCall(current_stream(&stream));
-      PetscCall(VecGetArrayWriteAndMemType(v, &array, &where));
-      PetscErrorCode worked = PETSC_SUCCESS;
-      const bool fits = in_cuda_memory(where);
-      if (fits) worked = guarded([&] { work(array, MemorySpace::device, stream); });
-      PetscCall(VecRestoreArrayWriteAndMemType(v, &array));
-      PetscCall(worked);
-      if (fits) return PETSC_SUCCESS;
-    }
-    PetscCall(VecGetArrayWrite(v, &array));
-    const PetscErrorCode worked = guarded([&] { work(array, MemorySpace::host, stream); });
-    PetscCall(VecRestoreArrayWrite(v, &array));
-    PetscCall(worked);
-    return PETSC_SUCCESS;
+  PetscErrorCode with_result(Vec v, const Work& work) {
+    return lend<PetscScalar>(v, VecGetArrayWriteAndMemType, VecRestoreArrayWriteAndMemType, VecGetArrayWrite,
+                             VecRestoreArrayWrite, work);
   }
 
   MatrixSource source_;
   bool applies_by_program_ = false;  ///< of the task engine
   std::optional<BackendChoice> backend_;
+
+ private:
+  /// get, restore: of the array where the vector has it; the next two: of the one on the host.
+  template <class Scalar, class Work>
+  PetscErrorCode lend(Vec v, PetscErrorCode (*get)(Vec, Scalar**, PetscMemType*),
+                      PetscErrorCode (*restore)(Vec, Scalar**), PetscErrorCode (*get_on_host)(Vec, Scalar**),
+                      PetscErrorCode (*restore_on_host)(Vec, Scalar**), const Work& work) {
+    Scalar* array = nullptr;
+    Stream stream;
+    if (on_cuda()) {
+      PetscMemType where = PETSC_MEMTYPE_HOST;
+      PetscCall(current_stream(&stream));
+      PetscCall(get(v, &array, &where));
+      PetscErrorCode worked = PETSC_SUCCESS;
+      const bool fits = in_cuda_memory(where);
+      if (fits) worked = guarded([&] { work(array, MemorySpace::device, stream); });
+      PetscCall(restore(v, &array));
+      PetscCall(worked);
+      if (fits) return PETSC_SUCCESS;
+    }
+    PetscCall(get_on_host(v, &array));
+    const PetscErrorCode worked = guarded([&] { work(array, MemorySpace::host, stream); });
+    PetscCall(restore_on_host(v, &array));
+    PetscCall(worked);
+    return PETSC_SUCCESS;
+  }
 };
 
 }  // namespace taskdag::petsc

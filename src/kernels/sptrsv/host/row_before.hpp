@@ -25,8 +25,6 @@ struct RowBefore {
 /// memory. The results are the same.
 struct NoRowBefore {
   static constexpr bool kKnown = false;
-  static constexpr Index row = -1;
-  static constexpr double result = 0.0;
   static void take(Index, double) {}
 };
 
