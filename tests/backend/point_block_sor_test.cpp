@@ -11,37 +11,21 @@
 #include "measure.hpp"
 #include "point_blocks.hpp"
 #include "problems.hpp"
+#include "sor_fixture.hpp"
 #include "support/effort.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
 namespace {
 
-constexpr SorSweep kSweeps[] = {SorSweep::forward, SorSweep::backward, SorSweep::symmetric};
+using test::kNan;
+using test::kSweeps;
 constexpr Index kSizes[] = {2, 3, 4, 5, 6, 7, 8, 9, 12, 16};
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-class PointBlockSorTest : public test::BackendTest {
+class PointBlockSorTest : public test::SorBackendTest {
  protected:
-  [[nodiscard]] Sor make(const CsrMatrix& a, const SorOptions& options, std::span<const Index> order = {}) const {
-    test::MatrixArrays arrays = place(a);
-    return {context(), arrays.pattern(), space(), options, order, stream()};
-  }
-  FactorStatus load(Sor& sor, const CsrMatrix& a) const {
-    return sor.update_values(place(a.values).data(), space(), stream());
-  }
-  std::vector<double> run(Sor& sor, SorSweep sweep, int iterations, SorStart start, const std::vector<double>& b,
-                          const std::vector<double>& x) const {
-    test::Array<double> from = place(b);
-    test::Array<double> to = place(x);
-    sor.iterate(sweep, iterations, start, from.data(), to.data(), space(), stream());
-    return to.read();
-  }
-  std::vector<double> from_zero(Sor& sor, SorSweep sweep, int iterations, const std::vector<double>& b) const {
-    return run(sor, sweep, iterations, SorStart::zero, b, std::vector<double>(b.size(), kNan));
-  }
   void expect_iterations(Sor& sor, const CsrMatrix& a, const SorOptions& options) const {
     const std::vector<double> b = test::right_hand_side(a.rows * options.block_size);
     std::vector<double> start(b.size());

@@ -8,35 +8,18 @@
 #include "kernels/sor/reference.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "sor_fixture.hpp"
 #include "support/effort.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
 namespace {
 
-constexpr SorSweep kSweeps[] = {SorSweep::forward, SorSweep::backward, SorSweep::symmetric};
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using test::kNan;
+using test::kSweeps;
 
-class SorTest : public test::BackendTest {
+class SorTest : public test::SorBackendTest {
  protected:
-  [[nodiscard]] Sor make(const CsrMatrix& a, const SorOptions& options, std::span<const Index> order = {}) const {
-    test::MatrixArrays arrays = place(a);
-    return {context(), arrays.pattern(), space(), options, order, stream()};
-  }
-  FactorStatus load(Sor& sor, const CsrMatrix& a) const {
-    return sor.update_values(place(a.values).data(), space(), stream());
-  }
-  std::vector<double> run(Sor& sor, SorSweep sweep, int iterations, SorStart start, const std::vector<double>& b,
-                          const std::vector<double>& x) const {
-    test::Array<double> from = place(b);
-    test::Array<double> to = place(x);
-    sor.iterate(sweep, iterations, start, from.data(), to.data(), space(), stream());
-    return to.read();
-  }
-  /// From zero x is work space: what is in it must not matter.
-  std::vector<double> from_zero(Sor& sor, SorSweep sweep, int iterations, const std::vector<double>& b) const {
-    return run(sor, sweep, iterations, SorStart::zero, b, std::vector<double>(b.size(), kNan));
-  }
   [[nodiscard]] static bool on_host() { return GetParam().backend == Backend::host; }
 };
 INSTANTIATE_TEST_SUITE_P(On, SorTest, testing::ValuesIn(test::everywhere()),
