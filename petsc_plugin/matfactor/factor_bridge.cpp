@@ -164,11 +164,13 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
              "-pc_taskdag_fill blocks needs an ordering by blocks of this very pattern: "
              "-pc_taskdag_ordering " MATORDERINGTASKDAGBMC
              " (for -pc_type ilu or icc: -pc_factor_mat_ordering_type); auto takes it on GPUs only, for deep patterns");
+  bool fills = false;
+  PetscCall(fills_blocks_up(matrix, point_block_, &fills));
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     taken = options;
     FactorOptions in_use = in_form(options);
     // With another order of the columns the blocks are not those of the factored matrix.
-    if (same_order_ && (options.levels == 0 || fill_in_blocks)) in_use.blocks = blocks_;
+    if (same_order_ && !fills && (options.levels == 0 || fill_in_blocks)) in_use.blocks = blocks_;
     if (point_block_ > 1) {
       const std::vector<Index> rows = *order_of_blocks(row_order_, in_use.block_size);
       const std::vector<Index> columns = *order_of_blocks(col_order_, in_use.block_size);

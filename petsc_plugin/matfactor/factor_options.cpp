@@ -80,6 +80,14 @@ PetscErrorCode wanted_block_size(Mat matrix, PointBlock choice, PetscInt* rows) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode fills_blocks_up(Mat matrix, PetscInt block, bool* fills) {
+  PetscFunctionBegin;
+  PetscInt stored = 1;
+  PetscCall(stored_block_size(matrix, &stored));
+  *fills = block > 1 && block != stored;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 std::string reason_against_blocks(const std::vector<Index>& order, PetscInt block) {
   if (block > largest_point_block) return "blocks have at most " + std::to_string(largest_point_block) + " rows";
   if (!order_of_blocks(order, static_cast<Index>(block))) return "the ordering takes blocks apart";

@@ -27,6 +27,9 @@ const char* point_block_name(PointBlock choice);
 PetscErrorCode read_point_block(OptionItems items, PointBlock* choice);
 /// Rows of the blocks that the choice is about; 1: none.
 PetscErrorCode wanted_block_size(Mat matrix, PointBlock choice, PetscInt* rows);
+/// Whether blocks of so many rows are filled up with zeros that the matrix does not store: those may couple what an
+/// ordering of its rows has found not to be.
+PetscErrorCode fills_blocks_up(Mat matrix, PetscInt block, bool* fills);
 /// Why blocks of so many rows cannot be taken as one in this order of rows, which may be empty; nothing where they can.
 std::string reason_against_blocks(const std::vector<Index>& order, PetscInt block);
 /// The error where there is a reason against blocks that are asked for.

@@ -9,7 +9,6 @@
 #include "mat/columns.hpp"
 #include "mat/indices.hpp"
 #include "mat/off_diagonal.hpp"
-#include "mat/with_pattern.hpp"
 #include "matfactor/engine_runs.hpp"
 #include "matfactor/sweep_view.hpp"
 #include "option_checks.hpp"
@@ -176,10 +175,9 @@ PetscErrorCode SorPreconditioner::choose_form(Mat matrix, const std::vector<Inde
 PetscErrorCode SorPreconditioner::make(Mat matrix, const std::vector<Index>& order) {
   PetscFunctionBegin;
   std::shared_ptr<const RowBlocks> blocks;
-  PetscInt stored = 1;
-  PetscCall(stored_block_size(matrix, &stored));
-  // What an ordering of rows finds not to be coupled may be, by the zeros that fill blocks up.
-  if (point_block_ == 1 || stored == point_block_) PetscCall(attached_blocks(matrix, row_, &blocks));
+  bool fills = false;
+  PetscCall(fills_blocks_up(matrix, point_block_, &fills));
+  if (!fills) PetscCall(attached_blocks(matrix, row_, &blocks));
   PetscCall(guarded([&] { trace_file_ = settings_.sweeps.trace_file; }));
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     const SweepSettings& wanted = settings_.sweeps;
