@@ -60,6 +60,9 @@ struct SweepRows {
                       "File that keeps what was found by tuning, for later runs"};
   OptionRow ata_flow{"-pc_taskdag_ata_flow", to_string(SweepSettings{}.ata_flow), join(ata_flow_names),
                      "With a schedule ata-...: a row reads its operands, or adds to the rows that wait for it"};
+  OptionRow one_block_rows{"-pc_taskdag_one_block_rows", std::to_string(SweepSettings{}.one_block_rows), "0 or more",
+                           "With ilu, icc, dilu, dic on a GPU and the schedule auto: up to so many rows a factor is "
+                           "made on the host and applied by one thread block, for a short set-up"};
   OptionRow factor_schedule{"-pc_taskdag_factor_schedule", factor_schedule_names[0], join(factor_schedule_names),
                             "Who runs the rows of the numeric ILU or ICC"};
   OptionRow scheduler{"-pc_taskdag_engine_scheduler", scheduler_names[0], join(scheduler_names),
@@ -162,7 +165,7 @@ PetscErrorCode read_backend(OptionItems items, BackendSettings* settings) {
 
 std::vector<OptionRow> sweep_rows() {
   const SweepRows rows;
-  return {rows.schedule,        rows.tune,      rows.tune_file,    rows.ata_flow,
+  return {rows.schedule,        rows.tune,      rows.tune_file,    rows.ata_flow, rows.one_block_rows,
           rows.factor_schedule, rows.scheduler, rows.dependencies, rows.trace};
 }
 
@@ -183,6 +186,9 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
   auto ata_flow = static_cast<PetscInt>(settings->ata_flow);
   PetscCall(read_list(items, rows->ata_flow, ata_flow_names, &ata_flow));
   settings->ata_flow = static_cast<AtaFlow>(ata_flow);
+  PetscInt one_block_rows = settings->one_block_rows;
+  PetscCall(read_int(items, rows->one_block_rows, 0, &one_block_rows));
+  settings->one_block_rows = static_cast<Index>(one_block_rows);
   auto factor_schedule = static_cast<PetscInt>(settings->factor_schedule);
   PetscCall(read_list(items, rows->factor_schedule, factor_schedule_names, &factor_schedule));
   settings->factor_schedule = static_cast<FactorSchedule>(factor_schedule);

@@ -21,15 +21,19 @@ struct BackendSettings {
   bool operator==(const BackendSettings&) const = default;
 };
 
+/// Up to so many rows a factor on a GPU is made on the host and applied by one thread block.
+inline constexpr Index default_one_block_rows = 0;
+
 /// How triangular sweeps are to run.
 struct SweepSettings {
   SolveSchedule schedule = SolveSchedule::automatic;
   bool tune = false;
   std::string tune_file;
   FactorSchedule factor_schedule = FactorSchedule::automatic;
-  engine::StaticOptions run;         ///< of the schedules engine
-  AtaFlow ata_flow = AtaFlow::pull;  ///< of the schedules ata-…
-  std::string trace_file;            ///< for what their programs have done; empty: none
+  engine::StaticOptions run;                      ///< of the schedules engine
+  AtaFlow ata_flow = AtaFlow::pull;               ///< of the schedules ata-…
+  Index one_block_rows = default_one_block_rows;  ///< FactorOptions::one_block_rows
+  std::string trace_file;                         ///< for what their programs have done; empty: none
   bool operator==(const SweepSettings&) const = default;
 };
 

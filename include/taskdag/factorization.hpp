@@ -100,6 +100,13 @@ struct FactorOptions {
   /// halves of a factor (solve_lower() and so on) take double alone, and so does every schedule without a form for
   /// single (SolveScheduleInfo). Where a factor does not fit (PrecisionLoss) double takes its place, for good.
   Precision precision = Precision::in_double;
+  /// CUDA: a matrix with at most so many rows, and 16 times as many entries, is analysed and factored on the host, by
+  /// one thread, and applied by the schedule one_block: set-ups of small matrices are little else than launches, copies
+  /// and loading kernels. For the automatic schedules without tuning and in double; 0: never. What else a factor can do
+  /// (transposed and symmetric applications to a general one, its halves) is made as for larger matrices when it is
+  /// first asked for, and so is all of a factor with 5000 rows or more from its third factor() on, unless applications
+  /// have been captured.
+  Index one_block_rows = 0;
 };
 
 /// What Factorization::multiply_transformed() is scaled by. symmetric needs pivots E above 0.

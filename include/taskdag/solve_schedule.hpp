@@ -19,6 +19,7 @@ enum class SolveSchedule {
   cells,
   supernodes,
   joined_levels,
+  one_block,
   level_launch,
   level_graph,
   level_barrier,

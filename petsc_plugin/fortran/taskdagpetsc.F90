@@ -144,6 +144,19 @@ module taskdagpetsc
       type(c_ptr), intent(out) :: flow
     end function
 
+    ! Up to how many rows a factor on a GPU is made on the host and applied by one thread block
+    ! (-pc_taskdag_one_block_rows). 0: never.
+    integer(c_int) function PCTaskDAGSetOneBlockRows(pc, rows) bind(C, name='PCTaskDAGSetOneBlockRows')
+      import
+      integer(c_intptr_t), value :: pc
+      PetscInt, value :: rows
+    end function
+    integer(c_int) function PCTaskDAGGetOneBlockRows(pc, rows) bind(C, name='PCTaskDAGGetOneBlockRows')
+      import
+      integer(c_intptr_t), value :: pc
+      PetscInt, intent(out) :: rows
+    end function
+
     ! Who runs the rows of the numeric factorisation (-pc_taskdag_factor_schedule). auto, lists or engine.
     integer(c_int) function PCTaskDAGSetFactorSchedule(pc, schedule) bind(C, name='PCTaskDAGSetFactorSchedule')
       import

@@ -118,6 +118,13 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetTuneFile(PC pc, const char* file[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetATAFlow(PC pc, const char flow[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetATAFlow(PC pc, const char* flow[]);
 
+/**
+ * Up to how many rows a factor on a GPU is made on the host and applied by one thread block
+ * (`-pc_taskdag_one_block_rows`). 0: never.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetOneBlockRows(PC pc, PetscInt rows);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetOneBlockRows(PC pc, PetscInt* rows);
+
 /** Who runs the rows of the numeric factorisation (`-pc_taskdag_factor_schedule`). auto, lists or engine. */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetFactorSchedule(PC pc, const char schedule[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetFactorSchedule(PC pc, const char* schedule[]);

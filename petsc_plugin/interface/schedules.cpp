@@ -197,6 +197,58 @@ PetscErrorCode PCTaskDAGGetATAFlow(PC pc, const char* flow[]) {
 }
 
 /*@
+  PCTaskDAGSetOneBlockRows - Sets up to how many rows a factor on a GPU is made on the host and applied by one thread
+block
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- rows - their number; 0: never
+
+  Options Database Key:
+. -pc_taskdag_one_block_rows <rows>
+
+  Level: advanced
+
+  Note:
+  It shortens set-ups of small matrices. It counts for the schedule auto, in double precision and without tuning.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetOneBlockRows()`, `PCTaskDAGSetSchedule()`
+@*/
+PetscErrorCode PCTaskDAGSetOneBlockRows(PC pc, PetscInt rows) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, rows, 2);
+  PetscCall(set_option(pc, "-pc_taskdag_one_block_rows", rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetOneBlockRows - Gets up to how many rows a factor on a GPU is made on the host and applied by one thread
+block
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. rows - their number; 0: never
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetOneBlockRows()`
+@*/
+PetscErrorCode PCTaskDAGGetOneBlockRows(PC pc, PetscInt* rows) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(
+      pc, rows, [](const Settings& settings) { return static_cast<PetscInt>(settings.sweeps.one_block_rows); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCTaskDAGSetFactorSchedule - Sets who runs the rows of the numeric factorisation
 
   Logically Collective

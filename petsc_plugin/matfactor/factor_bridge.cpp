@@ -19,7 +19,7 @@ namespace {
 bool same(const FactorOptions& a, const FactorOptions& b) {
   const auto tied = [](const FactorOptions& o) {
     return std::tie(o.factor_schedule, o.run, o.kind, o.diagonal_only, o.shift, o.levels, o.fill, o.schedule, o.tune,
-                    o.tune_file, o.ata_flow, o.precision);
+                    o.tune_file, o.ata_flow, o.precision, o.one_block_rows);
   };
   return tied(a) == tied(b);
 }

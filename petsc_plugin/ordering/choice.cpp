@@ -30,7 +30,7 @@ ColouringRule rule_for(PetscInt rows, double per_row) {
 
 }  // namespace
 
-PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const BackendSettings& backend,
+PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, PetscInt small, const BackendSettings& backend,
                                OrderingChoice* choice) {
   PetscFunctionBegin;
   bool cuda = false;
@@ -50,24 +50,30 @@ PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const BackendSe
     per_row = (upper ? 2.0 : 1.0) * info.nz_used / static_cast<double>(rows);
   }
   const ColouringRule rule = rule_for(rows, per_row);
+  // One thread block goes through a level in less time than multiprocessors through a hop.
+  const PetscInt least_rows = std::max(rule.least_rows, small + 1);
   if (fill_levels == 0 && rows > 0) {
     PetscCall(with_pattern(
         matrix, true, &backend,
         [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
           cuda = context.backend() == Backend::cuda;
           const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
-          if (cuda)
+          if (cuda && rows >= least_rows)
             levels =
                 dependency_levels(context, pattern, space, triangle, stream, static_cast<Index>(rule.least_levels));
         },
         block_size));
   }
   PetscCall(guarded([&] {
-    choice->name = cuda && rows >= rule.least_rows && levels >= rule.least_levels ? rule.name : MATORDERINGNATURAL;
+    choice->name = cuda && rows >= least_rows && levels >= rule.least_levels ? rule.name : MATORDERINGNATURAL;
     if (fill_levels > 0)
       choice->reason = "auto: levels of fill";
     else if (!cuda)
       choice->reason = "auto: host threads";
+    else if (rows <= small)
+      choice->reason = "auto: no more than " + std::to_string(small) + " rows, one thread block";
+    else if (rows < least_rows)
+      choice->reason = "auto: fewer than " + std::to_string(least_rows) + " rows";
     else
       choice->reason = "auto: " + std::to_string(levels) + (levels == rule.least_levels ? " or more" : "") +
                        " levels for " + std::to_string(rows) + " rows of about " +

@@ -19,8 +19,8 @@ struct OrderingChoice {
 };
 
 /// (Block) multicolour where a GPU would go through many levels in natural order, else the natural order.
-/// `fill_levels`: of fill that would couple blocks.
-PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, const BackendSettings& backend,
+/// `fill_levels`: of fill that would couple blocks; small: up to so many rows a factor is that of one thread block.
+PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, PetscInt small, const BackendSettings& backend,
                                OrderingChoice* choice);
 
 }  // namespace taskdag::petsc

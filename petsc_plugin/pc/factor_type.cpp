@@ -185,9 +185,10 @@ PetscErrorCode FactorPreconditioner::order(Mat matrix) {
   PetscCall(event.begin(events().ordering, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(ISDestroy(&row_));
   PetscCall(ISDestroy(&col_));
+  const bool in_blocks = own().fill == FillScope::blocks;
   if (own().ordering == ordering_auto)
-    PetscCall(
-        choose_ordering(matrix, own().fill == FillScope::blocks ? 0 : own().levels, settings_.backend, &ordering_));
+    PetscCall(choose_ordering(matrix, in_blocks ? 0 : own().levels, in_blocks ? 0 : settings_.sweeps.one_block_rows,
+                              settings_.backend, &ordering_));
   else
     PetscCall(guarded([&] { ordering_ = {own().ordering, ""}; }));
   // Null stands for the natural order: PETSc would fill index sets.

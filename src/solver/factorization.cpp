@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "dag/row_blocks.hpp"
 #include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
@@ -117,8 +118,10 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
       return cuda ? cuda::make_point_block_factorization(context, pattern, from, options, row_order, col_order, stream)
                   : host::make_point_block_factorization(context, pattern, options, row_order, col_order);
     }
-    return cuda ? cuda::make_factorization(context, pattern, from, options, row_order, col_order, stream)
-                : host::make_factorization(context, pattern, options, row_order, col_order);
+    if (!cuda) return host::make_factorization(context, pattern, options, row_order, col_order);
+    auto small = cuda::make_one_block_factorization(context, pattern, from, options, row_order, col_order, stream);
+    return small ? std::move(small)
+                 : cuda::make_factorization(context, pattern, from, options, row_order, col_order, stream);
   });
   impl_->kind = options.kind;
   impl_->always_double = options.precision == Precision::in_double;

@@ -153,6 +153,12 @@ std::unique_ptr<TriangularSolver::Impl> make_triangular(const Context&, const Cs
 std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const CsrPattern&, MemorySpace,
                                                         const FactorOptions&, std::span<const Index> row_order,
                                                         std::span<const Index> col_order, Stream);
+/// FactorOptions::one_block_rows; null where the matrix or the options are not for that. The symbolic and the numeric
+/// phase are those of the host backend on one thread, an application is one launch.
+std::unique_ptr<Factorization::Impl> make_one_block_factorization(const Context&, const CsrPattern&, MemorySpace,
+                                                                  const FactorOptions&,
+                                                                  std::span<const Index> row_order,
+                                                                  std::span<const Index> col_order, Stream);
 std::unique_ptr<Factorization::Impl> make_point_block_factorization(const Context&, const CsrPattern& blocks,
                                                                     MemorySpace, const FactorOptions&,
                                                                     std::span<const Index> row_order,

@@ -6,6 +6,7 @@ namespace taskdag::test {
 
 std::string name_of(const Where& where) {
   if (where.backend == Backend::host) return "host" + std::to_string(where.threads);
+  if (where.one_block) return "cuda_one_block";
   return where.space == MemorySpace::host ? "cuda_host_arrays" : "cuda_device_arrays";
 }
 
@@ -14,6 +15,12 @@ std::vector<Where> everywhere() {
   for (const int threads : host_threads()) places.push_back({Backend::host, threads, MemorySpace::host});
   places.push_back({Backend::cuda, 0, MemorySpace::host});
   places.push_back({Backend::cuda, 0, MemorySpace::device});
+  return places;
+}
+
+std::vector<Where> everywhere_and_one_block() {
+  std::vector<Where> places = everywhere();
+  places.push_back({Backend::cuda, 0, MemorySpace::device, true});
   return places;
 }
 
@@ -42,8 +49,11 @@ TriangularSolver BackendTest::triangular(const CsrMatrix& a, const TriangularOpt
 Factorization BackendTest::factorization(const CsrMatrix& a, const FactorOptions& options,
                                          const std::vector<Index>& row_order,
                                          const std::vector<Index>& col_order) const {
+  constexpr Index kAnyRows = 100000;
+  FactorOptions taken = options;
+  if (GetParam().one_block) taken.one_block_rows = kAnyRows;
   MatrixArrays arrays = place(a);
-  return {context(), arrays.pattern(), space(), options, row_order, col_order, stream()};
+  return {context(), arrays.pattern(), space(), taken, row_order, col_order, stream()};
 }
 
 Jacobi BackendTest::jacobi(const CsrMatrix& a, const JacobiOptions& options) const {

@@ -19,10 +19,13 @@ struct Where {
   Backend backend = Backend::host;
   int threads = 1;
   MemorySpace space = MemorySpace::host;
+  bool one_block = false;  ///< factorisations with FactorOptions::one_block_rows
 };
-/// "host1", "cuda_host_arrays", "cuda_device_arrays".
+/// "host1", "cuda_host_arrays", "cuda_device_arrays", "cuda_one_block".
 std::string name_of(const Where& where);
 std::vector<Where> everywhere();
+/// Also on CUDA by one thread block.
+std::vector<Where> everywhere_and_one_block();
 /// The host with two threads, and CUDA: for cases that take long.
 std::vector<Where> once_per_backend();
 /// CUDA with device arrays alone.

@@ -10,7 +10,7 @@
 namespace taskdag {
 namespace {
 
-TASKDAG_BACKEND_SUITE(DiagonalFactorTest, test::everywhere());
+TASKDAG_BACKEND_SUITE(DiagonalFactorTest, test::everywhere_and_one_block());
 
 FactorOptions options_for(FactorKind kind) {
   FactorOptions options;

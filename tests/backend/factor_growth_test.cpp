@@ -27,7 +27,7 @@ class FactorGrowthTest : public test::BackendTest {
     return growth(f, a);
   }
 };
-INSTANTIATE_TEST_SUITE_P(On, FactorGrowthTest, testing::ValuesIn(test::everywhere()),
+INSTANTIATE_TEST_SUITE_P(On, FactorGrowthTest, testing::ValuesIn(test::everywhere_and_one_block()),
                          [](const auto& parameter) { return test::name_of(parameter.param); });
 
 constexpr FactorKind kKinds[] = {FactorKind::ilu, FactorKind::ic};

@@ -10,7 +10,7 @@ namespace {
 
 using test::Problem;
 
-TASKDAG_BACKEND_SUITE(FactorizationTest, test::everywhere());
+TASKDAG_BACKEND_SUITE(FactorizationTest, test::everywhere_and_one_block());
 
 constexpr FactorKind kKinds[] = {FactorKind::ilu, FactorKind::ic};
 

@@ -10,7 +10,7 @@
 namespace taskdag {
 namespace {
 
-TASKDAG_BACKEND_SUITE(MisuseTest, test::everywhere());
+TASKDAG_BACKEND_SUITE(MisuseTest, test::everywhere_and_one_block());
 
 void expect_refused(const std::string& part_of_message, const std::function<void()>& call) {
   try {

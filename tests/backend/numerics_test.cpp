@@ -10,7 +10,7 @@
 namespace taskdag {
 namespace {
 
-TASKDAG_BACKEND_SUITE(NumericsTest, test::everywhere());
+TASKDAG_BACKEND_SUITE(NumericsTest, test::everywhere_and_one_block());
 
 constexpr FactorKind kKinds[] = {FactorKind::ilu, FactorKind::ic};
 

@@ -15,7 +15,7 @@
 namespace taskdag {
 namespace {
 
-TASKDAG_BACKEND_SUITE(ScaledShiftTest, test::everywhere());
+TASKDAG_BACKEND_SUITE(ScaledShiftTest, test::everywhere_and_one_block());
 
 const FactorOptions kScaled{.kind = FactorKind::ic, .shift = ShiftType::scaled};
 

@@ -259,7 +259,7 @@ TEST_P(ScheduleTest, TuningWorksOnEveryShape) {
   }
 }
 
-TASKDAG_BACKEND_SUITE(FillTest, test::everywhere());
+TASKDAG_BACKEND_SUITE(FillTest, test::everywhere_and_one_block());
 
 TEST_P(FillTest, FactorIsThatOfTheFilledMatrix) {
   for (const Problem& problem : test::small_problems()) {

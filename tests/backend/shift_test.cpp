@@ -11,7 +11,7 @@
 namespace taskdag {
 namespace {
 
-TASKDAG_BACKEND_SUITE(ShiftTest, test::everywhere());
+TASKDAG_BACKEND_SUITE(ShiftTest, test::everywhere_and_one_block());
 
 constexpr FactorKind kKinds[] = {FactorKind::ilu, FactorKind::ic};
 

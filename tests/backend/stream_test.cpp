@@ -245,6 +245,50 @@ TEST_P(StreamTest, ACapturedApplicationMayBeReplayed) {
   }
 }
 
+using OneBlockStreamTest = test::OnDevice<>;
+
+// By one thread block, where an application of another kind is that of another factor.
+TEST_F(OneBlockStreamTest, CapturedApplicationsOfBothKindsMayBeReplayed) {
+  const Context context = Context::create({.backend = Backend::cuda});
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 75, .ny = 75, .wind = 0.3});
+  FactorOptions options;
+  options.one_block_rows = 20000;
+  const auto make = [&] {
+    Factorization f(context, a.pattern(), MemorySpace::host, options);
+    static_cast<void>(f.factor(a.values.data(), MemorySpace::host));
+    return f;
+  };
+  Factorization captured = make();
+  Factorization direct = make();
+  for (const Apply part : {Apply::full, Apply::transposed}) {
+    const cuda::DeviceArray<double> b = cuda::upload(numbered(a.rows, 0), stream());
+    const cuda::DeviceArray<double> x = cuda::upload(numbered(a.rows, 1), stream());
+    const cuda::DeviceArray<double> expected = cuda::upload(numbered(a.rows, 1), stream());
+    const auto run = [&](Factorization& f, const cuda::DeviceArray<double>& to) {
+      f.apply(part, b.data(), to.data(), MemorySpace::device, {stream()});
+    };
+    run(captured, x);  // makes what the first application of this kind needs
+    const Graph graph(stream(), [&] { run(captured, x); });
+    std::vector<double> values = a.values;
+    for (int k = 0; k < 20; ++k) {
+      if (k % 5 == 0) {  // a graph sees new values, however many factors there have been
+        for (double& value : values) value *= 1.25;
+        static_cast<void>(captured.factor(values.data(), MemorySpace::host, {stream()}));
+        static_cast<void>(direct.factor(values.data(), MemorySpace::host, {stream()}));
+      }
+      const std::vector<double> bk = numbered(a.rows, k);
+      cuda::copy_to_device(b.data(), bk.data(), bk.size(), stream());
+      graph.replay(stream());
+      run(direct, expected);
+      EXPECT_LE(test::difference(cuda::fetch_array(x.data(), x.size(), stream()),
+                                 cuda::fetch_array(expected.data(), expected.size(), stream())),
+                test::kForwardBound)
+          << "replay " << k;
+    }
+    EXPECT_EQ(captured.info().lower_schedule, SolveSchedule::one_block);
+  }
+}
+
 /// Two products of Eisenstat's trick in a row, captured and replayed, have the bits of two that are not captured.
 /// Nothing happens where the schedule cannot be captured.
 void expect_replayed_products(const CsrMatrix& a, const FactorOptions& options, const std::vector<Index>& order,

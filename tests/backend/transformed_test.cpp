@@ -13,7 +13,7 @@
 namespace taskdag {
 namespace {
 
-TASKDAG_BACKEND_SUITE(TransformedTest, test::everywhere());
+TASKDAG_BACKEND_SUITE(TransformedTest, test::everywhere_and_one_block());
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 

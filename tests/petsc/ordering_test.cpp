@@ -220,7 +220,9 @@ TEST(Ordering, ChosenAutomaticallyOnCudaDependsOnTheLevels) {
   EXPECT_NE(line.find("taskdag_bmc"), std::string::npos) << line;
   EXPECT_NE(line.find("(auto: 100 or more levels for 14400 rows of about 5 entries)"), std::string::npos) << line;
   const OwnedMat small = make_local_matrix(poisson(30));
-  EXPECT_EQ(ordering_line(converged(small, ours).view), "natural (auto: 59 levels for 900 rows of about 5 entries)");
+  EXPECT_EQ(ordering_line(converged(small, ours).view), "natural (auto: fewer than 10000 rows)");
+  EXPECT_EQ(ordering_line(converged(deep, ours + " -pc_taskdag_one_block_rows 20000").view),
+            "natural (auto: no more than 20000 rows, one thread block)");
 }
 
 TEST(BlockOrdering, WithoutBlocksTheirScheduleIsAnError) {

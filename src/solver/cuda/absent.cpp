@@ -20,6 +20,11 @@ std::unique_ptr<Factorization::Impl> make_factorization(const Context&, const Cs
                                                         std::span<const Index>, Stream) {
   refuse();
 }
+std::unique_ptr<Factorization::Impl> make_one_block_factorization(const Context&, const CsrPattern&, MemorySpace,
+                                                                  const FactorOptions&, std::span<const Index>,
+                                                                  std::span<const Index>, Stream) {
+  refuse();
+}
 std::unique_ptr<Factorization::Impl> make_point_block_factorization(const Context&, const CsrPattern&, MemorySpace,
                                                                     const FactorOptions&, std::span<const Index>,
                                                                     std::span<const Index>, Stream) {

@@ -31,8 +31,25 @@ namespace taskdag::host {
 
 using kernels::ScheduledSweep;
 
+/// One of the two sweeps of an application, x_i = (rhs_i − Σ_e value_e x_column) · pivot_i.
+struct SweepView {
+  CsrPattern pattern;  ///< of the strict triangle alone
+  Triangle triangle = Triangle::lower;
+  const Offset* source = nullptr;          ///< entry → place in `values`; null: the same
+  const double* values = nullptr;          ///< without meaning before factor(), as `row_factor` and `inverse_pivots`
+  const double* row_factor = nullptr;      ///< by row, of its entries; null: 1
+  const double* inverse_pivots = nullptr;  ///< by row; null: 1
+};
+/// Both, the first one first; the arrays stay where they are while the factorisation lives.
+struct ApplicationView {
+  SweepView forward;
+  SweepView backward;
+};
+
 class HostFactorization : public Factorization::Impl {
  public:
+  /// In double.
+  [[nodiscard]] virtual ApplicationView application() const = 0;
   void set_pivoting(double shift_amount, double zero_pivot) final {
     options_.shift_amount = shift_amount;
     options_.zero_pivot = zero_pivot;
@@ -215,10 +232,10 @@ class HostFactorization : public Factorization::Impl {
 
 inline constexpr auto kUnit = [](Index, double value) { return value; };
 
-std::unique_ptr<Factorization::Impl> make_ilu(const Context& context, const CsrPattern& pattern,
-                                              const FactorOptions& options, std::span<const Index> row_order,
-                                              std::span<const Index> col_order);
-std::unique_ptr<Factorization::Impl> make_ic(const Context& context, const CsrPattern& pattern,
-                                             const FactorOptions& options, std::span<const Index> order);
+std::unique_ptr<HostFactorization> make_ilu(const Context& context, const CsrPattern& pattern,
+                                            const FactorOptions& options, std::span<const Index> row_order,
+                                            std::span<const Index> col_order);
+std::unique_ptr<HostFactorization> make_ic(const Context& context, const CsrPattern& pattern,
+                                           const FactorOptions& options, std::span<const Index> order);
 
 }  // namespace taskdag::host

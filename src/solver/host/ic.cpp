@@ -23,6 +23,14 @@ class HostIcFactorization final : public HostFactorization {
 
   void add_levels() override { add_levels_of(lower_, upper_); }
 
+  // The backward sweep with D U: its pivots make it U⁻¹ D⁻¹.
+  [[nodiscard]] ApplicationView application() const override {
+    const Transposed& above = kernel_.above();
+    return {
+        {above.view(), Triangle::lower, above.source_entry.data(), kernel_.values(), nullptr, nullptr},
+        {pattern().upper(), Triangle::upper, nullptr, kernel_.values(), kernel_.pivots(), kernel_.inverse_pivots()}};
+  }
+
   [[nodiscard]] CsrMatrix copy_factor() const override { return join(pattern(), kernel_.values()); }
 
   [[nodiscard]] std::vector<EngineRun> engine_runs() const override {
@@ -161,8 +169,8 @@ class HostIcFactorization final : public HostFactorization {
 
 }  // namespace
 
-std::unique_ptr<Factorization::Impl> make_ic(const Context& context, const CsrPattern& pattern,
-                                             const FactorOptions& options, std::span<const Index> order) {
+std::unique_ptr<HostFactorization> make_ic(const Context& context, const CsrPattern& pattern,
+                                           const FactorOptions& options, std::span<const Index> order) {
   return std::make_unique<HostIcFactorization>(context, pattern, options, order);
 }
 

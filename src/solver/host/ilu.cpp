@@ -19,6 +19,11 @@ class HostIluFactorization final : public HostFactorization {
 
   void add_levels() override { add_levels_of(lower_, upper_); }
 
+  [[nodiscard]] ApplicationView application() const override {
+    return {{pattern().lower(), Triangle::lower, nullptr, kernel_.lower_values(), nullptr, nullptr},
+            {pattern().upper(), Triangle::upper, nullptr, kernel_.upper_values(), nullptr, kernel_.inverse_pivots()}};
+  }
+
   [[nodiscard]] CsrMatrix copy_factor() const override { return join(pattern(), kernel_.values()); }
 
   [[nodiscard]] std::vector<EngineRun> engine_runs() const override {
@@ -179,9 +184,9 @@ class HostIluFactorization final : public HostFactorization {
 
 }  // namespace
 
-std::unique_ptr<Factorization::Impl> make_ilu(const Context& context, const CsrPattern& pattern,
-                                              const FactorOptions& options, std::span<const Index> row_order,
-                                              std::span<const Index> col_order) {
+std::unique_ptr<HostFactorization> make_ilu(const Context& context, const CsrPattern& pattern,
+                                            const FactorOptions& options, std::span<const Index> row_order,
+                                            std::span<const Index> col_order) {
   return std::make_unique<HostIluFactorization>(context, pattern, options, row_order, col_order);
 }
 

@@ -8,6 +8,7 @@
 #include "kernels/sptrsv/schedules/engine/choice.hpp"
 #include "kernels/sptrsv/schedules/flat/choice.hpp"
 #include "kernels/sptrsv/schedules/joined/choice.hpp"
+#include "kernels/sptrsv/schedules/one_block/sweep.hpp"
 #include "kernels/sptrsv/schedules/supernodes/choice.hpp"
 #include "kernels/sptrsv/schedules/supersteps/choice.hpp"
 
@@ -23,6 +24,7 @@ constexpr std::array kRows{
     CudaSchedule{SolveSchedule::supernodes, supernodes::make, supernodes::expect, supernodes::at_least,
                  supernodes::trials, false},
     CudaSchedule{SolveSchedule::joined_levels, joined::make, joined::expect, joined::at_least, nullptr, false},
+    CudaSchedule{SolveSchedule::one_block, one_block::make, nullptr, nullptr, nullptr, false},
     CudaSchedule{SolveSchedule::cusparse, cusparse::make, nullptr, nullptr, nullptr, false},
     CudaSchedule{SolveSchedule::level_launch, ata::make<SolveSchedule::level_launch>, nullptr, nullptr, nullptr, false},
     CudaSchedule{SolveSchedule::level_graph, ata::make<SolveSchedule::level_graph>, nullptr, nullptr, nullptr, false},

@@ -31,6 +31,8 @@ inline constexpr auto kCatalogue = [] {
       SolveScheduleInfo{
           joined_levels, "joined-levels", chosen, no, false, true,
           "operands of every second level replaced so that two run at once, what is left by cells or flat"},
+      SolveScheduleInfo{one_block, "one-block", tuned, no, false, false,
+                        "levels by one thread block, the vector in its shared memory: small matrices"},
       SolveScheduleInfo{level_launch, "level-launch", study, no, false, false,
                         "a kernel launch a level (baseline of ATA)"},
       SolveScheduleInfo{level_graph, "level-graph", study, no, false, false,

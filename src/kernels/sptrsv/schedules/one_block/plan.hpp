@@ -1,0 +1,72 @@
+/// \file
+/// The "one-block" schedule as the host lays it out: levels, one after the other, as steps of one thread block.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "taskdag/csr.hpp"
+#include "taskdag/schedule.hpp"
+
+namespace taskdag::kernels::one_block {
+
+inline constexpr int kWarp = 32;
+inline constexpr int kMostThreads = 512;
+/// Entries of a row that a lane fetches ahead; rows get so many lanes that this is all of them, where 32 lanes do.
+inline constexpr int kAhead = 4;
+inline constexpr int kMostLanesLog = 5;
+
+/// What has to be waited for after a step, for the next one to read its results.
+enum class Barrier : std::uint8_t {
+  none,   ///< the next step is of the same level
+  warp,   ///< both steps are the first warp's alone
+  block,  ///< all threads
+};
+
+/// Rows of one level, up to one for each 2^lanes_log threads. Thread t has row t >> lanes_log and of it the entries
+/// at first_entry + t + k · width for k < entries. All threads of `width` belong to whole warps.
+struct alignas(16) Step {
+  Offset first_entry = 0;
+  Index first_row = 0;  ///< place of its first row in Plan::row
+  std::uint16_t rows = 0;
+  std::uint16_t width = 0;
+  std::uint32_t shape = 0;  ///< see below
+  static constexpr std::uint32_t kEntriesMask = (1U << 27) - 1;
+
+  static std::uint32_t shape_of(int entries, int lanes_log, Barrier barrier) {
+    return static_cast<std::uint32_t>(entries) | static_cast<std::uint32_t>(lanes_log) << 27 |
+           static_cast<std::uint32_t>(barrier) << 30;
+  }
+};
+static_assert(sizeof(Step) == 16);
+
+/// The strict triangle of a square pattern, as rows begin and end in `columns`. Somebody else's.
+struct StrictTriangle {
+  Index rows = 0;
+  const Offset* begin = nullptr;
+  const Offset* end = nullptr;
+  const Index* columns = nullptr;
+  Triangle triangle = Triangle::lower;
+};
+
+/// One sweep, or several one after the other on the same vector. x is by row and worked on in place.
+struct Plan {
+  /// What belongs to one sweep.
+  struct Part {
+    std::size_t first_row = 0;  ///< in `row`
+    std::size_t first_entry = 0;
+    Index levels = 0;
+  };
+  int threads = kWarp;
+  std::vector<Step> steps;
+  std::vector<Index> row;      ///< in the order in which steps take them
+  std::vector<Index> column;   ///< −1: padding
+  std::vector<Offset> source;  ///< entry of the triangle's columns; −1: padding
+  std::vector<Part> parts;
+};
+
+/// The sweeps of the triangles in a row. @pre all have the same number of rows, and only entries of their triangle
+/// @throws Unsupported where entries with their padding are more than an Offset counts
+Plan make_plan(const std::vector<StrictTriangle>& triangles);
+
+}  // namespace taskdag::kernels::one_block

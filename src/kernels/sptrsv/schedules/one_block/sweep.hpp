@@ -1,0 +1,13 @@
+/// \file
+/// The schedule one-block in the catalogue: see CudaSchedule.
+#pragma once
+
+#include <memory>
+
+#include "kernels/sptrsv/schedules/catalogue/outlook.hpp"
+
+namespace taskdag::kernels::one_block {
+
+std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int variant);
+
+}  // namespace taskdag::kernels::one_block

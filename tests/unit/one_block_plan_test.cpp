@@ -1,0 +1,211 @@
+// The plan of the schedule one-block, executed here as its kernel does: each row once, operands only from before a
+// barrier that separates them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "kernels/sptrsv/schedules/one_block/plan.hpp"
+#include "taskdag/generators.hpp"
+
+namespace taskdag::kernels::one_block {
+namespace {
+
+struct Triangles {
+  CsrMatrix lower;
+  CsrMatrix upper;
+};
+
+/// The strict triangles, each a matrix of its own.
+Triangles split_up(const CsrMatrix& a) {
+  Triangles parts;
+  for (CsrMatrix* part : {&parts.lower, &parts.upper}) {
+    part->rows = part->cols = a.rows;
+    part->row_offsets = {0};
+  }
+  for (Index i = 0; i < a.rows; ++i) {
+    for (Offset e = a.row_offsets[static_cast<std::size_t>(i)]; e < a.row_offsets[static_cast<std::size_t>(i) + 1];
+         ++e) {
+      const Index j = a.col_indices[static_cast<std::size_t>(e)];
+      if (j == i) continue;
+      CsrMatrix& part = j < i ? parts.lower : parts.upper;
+      part.col_indices.push_back(j);
+      part.values.push_back(a.values[static_cast<std::size_t>(e)]);
+    }
+    for (CsrMatrix* part : {&parts.lower, &parts.upper}) {
+      part->row_offsets.push_back(static_cast<Offset>(part->values.size()));
+    }
+  }
+  return parts;
+}
+
+StrictTriangle view_of(const CsrMatrix& part, Triangle triangle) {
+  return {part.rows, part.row_offsets.data(), part.row_offsets.data() + 1, part.col_indices.data(), triangle};
+}
+
+int lanes_log(const Step& step) { return static_cast<int>(step.shape >> 27 & 7U); }
+int entries(const Step& step) { return static_cast<int>(step.shape & Step::kEntriesMask); }
+Barrier barrier(const Step& step) { return static_cast<Barrier>(step.shape >> 30); }
+
+/// Runs the steps of all parts on x in place, with unit pivots, and looks at what they read.
+class Run {
+ public:
+  Run(const Plan& plan, const std::vector<const CsrMatrix*>& parts, std::vector<double>& x)
+      : plan_(plan), parts_(parts), x_(x), written_in_(x.size(), -1) {}
+
+  void all() {
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      if (part_ + 1 < plan_.parts.size() &&
+          static_cast<std::size_t>(plan_.steps[s].first_row) == plan_.parts[part_ + 1].first_row) {
+        ++part_;
+      }
+      step(plan_.steps[s]);
+      switch (barrier(plan_.steps[s])) {
+        case Barrier::none:
+          break;
+        case Barrier::warp:
+          EXPECT_LE(plan_.steps[s].rows << lanes_log(plan_.steps[s]), kWarp);
+          ASSERT_LT(s + 1, plan_.steps.size());
+          EXPECT_LE(plan_.steps[s + 1].rows << lanes_log(plan_.steps[s + 1]), kWarp);
+          ++phase_;
+          break;
+        case Barrier::block:
+          ++phase_;
+      }
+    }
+  }
+
+ private:
+  void step(const Step& step) {
+    const int lanes = 1 << lanes_log(step);
+    const int width = step.width;
+    EXPECT_EQ(width, (step.rows * lanes + kWarp - 1) / kWarp * kWarp);
+    ASSERT_LE(width, plan_.threads);
+    ASSERT_LE(step.rows * lanes, plan_.threads);
+    for (int thread = 0; thread < width; thread += lanes) {
+      const int place = thread / lanes;
+      double sum = 0.0;
+      for (int lane = 0; lane < lanes; ++lane) {
+        for (int k = 0; k < entries(step); ++k)
+          sum += product(static_cast<std::size_t>(step.first_entry + k * width + thread + lane), place < step.rows);
+      }
+      if (place >= step.rows) continue;
+      const auto row = static_cast<std::size_t>(plan_.row[static_cast<std::size_t>(step.first_row + place)]);
+      EXPECT_NE(written_in_[row], phase_) << "row " << row << " twice";
+      x_[row] -= sum;
+      written_in_[row] = phase_;
+    }
+  }
+
+  double product(std::size_t slot, bool has_row) {
+    const Index column = plan_.column[slot];
+    const Offset source = plan_.source[slot];
+    EXPECT_EQ(column < 0, source < 0);
+    if (column < 0) return 0.0;
+    EXPECT_TRUE(has_row);
+    EXPECT_NE(written_in_[static_cast<std::size_t>(column)], phase_) << "nothing separates the row from its operand";
+    EXPECT_EQ(parts_[part_]->col_indices[static_cast<std::size_t>(source)], column);
+    return parts_[part_]->values[static_cast<std::size_t>(source)] * x_[static_cast<std::size_t>(column)];
+  }
+
+  const Plan& plan_;
+  const std::vector<const CsrMatrix*>& parts_;
+  std::vector<double>& x_;
+  std::vector<int> written_in_;  // by row: the phase
+  int phase_ = 0;
+  std::size_t part_ = 0;
+};
+
+/// x in place, by rows of the triangle one after the other.
+void solve(const CsrMatrix& part, Triangle triangle, std::vector<double>& x) {
+  for (Index k = 0; k < part.rows; ++k) {
+    const auto i = static_cast<std::size_t>(triangle == Triangle::lower ? k : part.rows - 1 - k);
+    for (Offset e = part.row_offsets[i]; e < part.row_offsets[i + 1]; ++e) {
+      x[i] -= part.values[static_cast<std::size_t>(e)] *
+              x[static_cast<std::size_t>(part.col_indices[static_cast<std::size_t>(e)])];
+    }
+  }
+}
+
+void expect_solves(const CsrMatrix& a) {
+  const Triangles parts = split_up(a);
+  const Plan plan = make_plan({view_of(parts.lower, Triangle::lower), view_of(parts.upper, Triangle::upper)});
+  ASSERT_EQ(plan.parts.size(), 2U);
+  EXPECT_EQ(plan.row.size(), 2 * static_cast<std::size_t>(a.rows));
+  std::vector<double> x(static_cast<std::size_t>(a.rows));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0 + 0.01 * static_cast<double>(i % 17);
+  std::vector<double> expected = x;
+  Run(plan, {&parts.lower, &parts.upper}, x).all();
+  solve(parts.lower, Triangle::lower, expected);
+  solve(parts.upper, Triangle::upper, expected);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    ASSERT_NEAR(x[i], expected[i], 1e-12 * (1.0 + std::abs(expected[i]))) << "row " << i;
+  }
+}
+
+/// Values so small that solutions stay in range.
+CsrMatrix damped(CsrMatrix a) {
+  for (double& value : a.values) value = std::copysign(0.03, value);
+  return a;
+}
+
+TEST(OneBlockPlan, RunsEveryRowOnceBehindABarrier) {
+  expect_solves(damped(make_stencil({.stencil = Stencil::five_point, .nx = 45, .ny = 45})));
+  expect_solves(damped(make_stencil({.stencil = Stencil::seven_point, .nx = 13, .ny = 12, .nz = 11})));
+  expect_solves(damped(make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 8, .ny = 9, .nz = 7})));
+}
+
+TEST(OneBlockPlan, TakesRowsOfEveryLength) {
+  std::mt19937 random(7);
+  const Index n = 700;
+  CsrMatrix a;
+  a.rows = a.cols = n;
+  a.row_offsets = {0};
+  for (Index i = 0; i < n; ++i) {
+    const bool dense = i % 97 == 5;
+    for (Index j = 0; j < n; ++j) {
+      const bool taken = i == j || dense || std::uniform_int_distribution<int>(0, n)(random) < i % 12;
+      if (!taken) continue;
+      a.col_indices.push_back(j);
+      a.values.push_back(i == j ? 1.0 : 0.001);
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  expect_solves(a);
+}
+
+TEST(OneBlockPlan, AChainIsOneWarps) {
+  CsrMatrix a;
+  a.rows = a.cols = 300;
+  a.row_offsets = {0};
+  for (Index i = 0; i < a.rows; ++i) {
+    for (Index j = i - 1; j <= i + 1; ++j) {
+      if (j < 0 || j >= a.rows) continue;
+      a.col_indices.push_back(j);
+      a.values.push_back(0.5);
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  const Triangles parts = split_up(a);
+  const Plan plan = make_plan({view_of(parts.lower, Triangle::lower)});
+  ASSERT_EQ(plan.steps.size(), 300U);
+  EXPECT_EQ(plan.parts[0].levels, 300);
+  for (std::size_t s = 0; s + 1 < plan.steps.size(); ++s) EXPECT_EQ(barrier(plan.steps[s]), Barrier::warp);
+  EXPECT_EQ(barrier(plan.steps.back()), Barrier::block);
+  expect_solves(a);
+}
+
+TEST(OneBlockPlan, NothingAndADiagonal) {
+  EXPECT_TRUE(make_plan({{}}).steps.empty());
+  CsrMatrix a;
+  a.rows = a.cols = 2500;
+  a.row_offsets.resize(2501);
+  const Plan plan = make_plan({view_of(a, Triangle::lower)});
+  EXPECT_EQ(plan.threads, kMostThreads);
+  ASSERT_EQ(plan.steps.size(), 5U);
+  EXPECT_EQ(barrier(plan.steps[0]), Barrier::none);
+  EXPECT_TRUE(plan.column.empty());
+}
+
+}  // namespace
+}  // namespace taskdag::kernels::one_block
