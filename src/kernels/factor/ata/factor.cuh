@@ -30,9 +30,9 @@ void prepare_factor(const FactorPreparation& preparation, const FactorCall& call
 /// The DAG of vectors that wait for the vectors of their strictly lower entries. Synchronises.
 FineDag fetch_lower_dag(const DevicePattern& pattern, cudaStream_t stream);
 
-/// Problem: owns the arrays behind an Elimination: vectors(), their pattern; source(): their entry → entry of the
-/// factor's pattern, null where they are the same; elimination(), dependencies(), bytes(). Where there is a source,
-/// scatter(entries, factor, stream) brings the entries to the factor's places.
+/// Problem: owns or knows the arrays behind an Elimination: vectors(), their pattern; source(), their entry → entry of
+/// the factor's pattern, null where they are the same; elimination(), dependencies(), bytes(). kScatters: they are not
+/// the same, and scatter(entries, factor, stream) brings entries to the factor's places.
 template <class Problem>
 class GroupedFactor final : public AtaFactorization {
  public:
