@@ -64,7 +64,8 @@ TEST_P(FactorScheduleTest, FactorsAndApplicationsMatchTheReference) {
         SCOPED_TRACE(to_text(problem.name, options));
         Factorization f = factorization(problem.a, options);
         std::vector<double> first;
-        for (const CsrMatrix* const a : {&problem.a, &other, &problem.a}) {
+        const CsrMatrix* const in_turn[] = {&problem.a, &other, &problem.a};
+        for (const CsrMatrix* const a : in_turn) {
           ASSERT_TRUE(factor(f, a->values).ok());
           const CsrMatrix computed = f.copy_factor();
           FactorStatus unused;
