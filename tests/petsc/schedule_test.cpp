@@ -124,18 +124,18 @@ TEST(Schedule, OfAtaGivesTheIterationsOfTheHostWithEitherFlow) {
   }
 }
 
-TEST(Schedule, OfTheFactorisationGivesTheIterationsOfTheHost) {
-  if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+void expect_all_factor_schedules(Backend backend) {
   const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 9, .ny = 8, .nz = 7}));
   for (const auto& [type, ksp] :
        {std::pair<std::string, std::string>{"ilu", "gmres"}, {"icc", "cg"}, {"dilu", "gmres"}}) {
     const std::string plain = words({"-ksp_type", ksp, "-pc_type taskdag -pc_taskdag_type", type});
     const Solve reference = solve(a, words({plain, "-pc_taskdag_ordering natural -pc_taskdag_backend host"}));
     ASSERT_GT(reference.reason, 0) << reference.message;
-    for (const FactorSchedule schedule : factor_schedules(Backend::cuda)) {
+    for (const FactorSchedule schedule : factor_schedules(backend)) {
       const std::string name = to_string(schedule);
       SCOPED_TRACE(words({type, name}));
-      const std::string option = words({"-pc_taskdag_backend cuda -pc_taskdag_factor_schedule", name});
+      const std::string option =
+          words({"-pc_taskdag_backend", to_string(backend), "-pc_taskdag_factor_schedule", name});
       const Solve ours = solve(a, words({plain, "-pc_taskdag_ordering natural", option}));
       ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
       EXPECT_EQ(ours.iterations, reference.iterations);
@@ -151,6 +151,13 @@ TEST(Schedule, OfTheFactorisationGivesTheIterationsOfTheHost) {
       EXPECT_EQ(package.iterations, reference.iterations);
     }
   }
+}
+
+TEST(Schedule, OfTheFactorisationOnTheHostGivesTheSameIterations) { expect_all_factor_schedules(Backend::host); }
+
+TEST(Schedule, OfTheFactorisationOnCudaGivesTheIterationsOfTheHost) {
+  if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  expect_all_factor_schedules(Backend::cuda);
 }
 
 TEST(Schedule, OfTheFactorisationThatTheHostLacksIsRefusedInWords) {
