@@ -32,11 +32,16 @@ constexpr std::array schedulers{engine::Scheduler::megakernel, engine::Scheduler
                                 engine::Scheduler::timesliced};
 constexpr std::array<const char*, 3> scheduler_names{"megakernel", "controller", "timesliced"};
 // In the order of the enumeration.
-constexpr std::array<const char*, 3> factor_schedule_names{"auto", "lists", "engine"};
-// In the order of the enumeration.
 constexpr std::array<const char*, 2> ata_flow_names{"pull", "push"};
 // In the order of the enumeration.
 constexpr std::array<const char*, 3> dependency_names{"ordered", "individual", "phases"};
+
+/// In the order of the enumeration.
+std::vector<const char*> factor_schedule_names() {
+  std::vector<const char*> names;
+  for (const FactorSchedule schedule : factor_schedules(Backend::automatic)) names.push_back(to_string(schedule));
+  return names;
+}
 
 std::size_t scheduler_place(const SweepSettings& settings) {
   const auto* const at = std::ranges::find(schedulers, settings.run.scheduler);
@@ -63,8 +68,9 @@ struct SweepRows {
   OptionRow one_block_rows{"-pc_taskdag_one_block_rows", std::to_string(SweepSettings{}.one_block_rows), "0 or more",
                            "With ilu, icc, dilu, dic on a GPU and the schedule auto: up to so many rows a factor is "
                            "made on the host and applied by one thread block, for a short set-up"};
-  OptionRow factor_schedule{"-pc_taskdag_factor_schedule", factor_schedule_names[0], join(factor_schedule_names),
-                            "Who runs the rows of the numeric ILU or ICC"};
+  OptionRow factor_schedule{
+      "-pc_taskdag_factor_schedule", to_string(SweepSettings{}.factor_schedule), join(factor_schedule_names()),
+      "Who runs the rows of the numeric ILU or ICC; those from level-launch on are on CUDA alone"};
   OptionRow scheduler{"-pc_taskdag_engine_scheduler", scheduler_names[0], join(scheduler_names),
                       "With a schedule engine or a Jacobi form by tasks: who starts tasks"};
   OptionRow dependencies{
@@ -173,9 +179,11 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
   PetscFunctionBegin;
   std::optional<SweepRows> rows;
   std::string name;
+  std::vector<const char*> factor_names;
   PetscBool given = PETSC_FALSE;
   PetscCall(guarded([&] {
     rows.emplace();
+    factor_names = factor_schedule_names();
     rows->schedule.help += "; " + schedule_names();
     name = to_string(settings->schedule);
   }));
@@ -190,7 +198,7 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
   PetscCall(read_int(items, rows->one_block_rows, 0, &one_block_rows));
   settings->one_block_rows = static_cast<Index>(one_block_rows);
   auto factor_schedule = static_cast<PetscInt>(settings->factor_schedule);
-  PetscCall(read_list(items, rows->factor_schedule, factor_schedule_names, &factor_schedule));
+  PetscCall(read_list(items, rows->factor_schedule, factor_names, &factor_schedule));
   settings->factor_schedule = static_cast<FactorSchedule>(factor_schedule);
   auto scheduler = static_cast<PetscInt>(scheduler_place(*settings));
   PetscCall(read_list(items, rows->scheduler, scheduler_names, &scheduler));
@@ -211,10 +219,6 @@ PetscErrorCode check_trace(const SweepSettings& settings, bool has_program) {
              "-pc_taskdag_trace records programs of the task engine: it needs -pc_taskdag_schedule engine, "
              "-pc_taskdag_factor_schedule engine, or a -pc_taskdag_jacobi_form that is a program");
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-const char* factor_schedule_name(const SweepSettings& settings) {
-  return factor_schedule_names.at(static_cast<std::size_t>(settings.factor_schedule));
 }
 
 const char* scheduler_name(const SweepSettings& settings) { return scheduler_names.at(scheduler_place(settings)); }

@@ -44,8 +44,7 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings);
 /// A trace is asked for only where there are programs: schedules engine, or another one.
 PetscErrorCode check_trace(const SweepSettings& settings, bool has_program);
 
-// As their options name them.
-const char* factor_schedule_name(const SweepSettings& settings);
+/// As its option names it.
 const char* scheduler_name(const SweepSettings& settings);
 
 /// -taskdag_auto_min_rows.

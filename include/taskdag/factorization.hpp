@@ -54,14 +54,24 @@ enum class ShiftType { none, nonzero, positive_definite, inblocks, scaled };
 /// The matrix's own entries all stay. So blocks of one colour are as independent as without fill.
 enum class FillScope { everywhere, blocks };
 
-/// Who runs the rows of the numeric factorisation. The result is the same.
+/// Who runs the rows of the numeric factorisation. The result is the same. Those from level_launch on are the schedules
+/// of SolveSchedule that have these names, with a warp for each row: CUDA's alone, for comparison.
 enum class FactorSchedule {
   automatic,  ///< CUDA: along lists, or by a recurrence where that is faster; host: threads by a plan
   lists,      ///< CUDA: warps along lists that the analysis prepares; host: as automatic
   engine,     ///< a program of the task engine: rows are tasks
+  level_launch,
+  level_graph,
+  level_barrier,
+  self_scheduled,
+  ata_concurrency,
+  ata_locality,
+  ata_greedy,
 };
-/// "auto", "lists", "engine".
+/// "auto", "lists", "engine"; of the others the name of the SolveSchedule.
 TASKDAG_API const char* to_string(FactorSchedule schedule);
+/// Those that a backend has, in the order of the enumeration; all for Backend::automatic.
+TASKDAG_API std::span<const FactorSchedule> factor_schedules(Backend backend);
 
 struct FactorOptions {
   FactorKind kind = FactorKind::ilu;
@@ -182,8 +192,8 @@ class TASKDAG_API Factorization {
   /// For ic0 both must be equal. Synchronises `stream`.
   /// With FactorOptions::block_size above 1 pattern and orders are those of blocks.
   /// @throws InvalidInput "row R has no diagonal entry" (of B), for patterns that are not square or not valid, for
-  ///         a schedule of the other backend, for a negative fill level, for blocks that do not fit and where they
-  ///         are missing, for what point blocks do not have; DeviceError, OutOfMemory;
+  ///         a schedule (of sweeps, of the factorisation) of the other backend, for a negative fill level, for blocks
+  ///         that do not fit and where they are missing, for what point blocks do not have; DeviceError, OutOfMemory;
   ///         what TriangularSolver throws for a tune file.
   Factorization(const Context& context, const CsrPattern& pattern, MemorySpace space, const FactorOptions& options,
                 std::span<const Index> row_order = {}, std::span<const Index> col_order = {}, Stream stream = {});

@@ -157,7 +157,8 @@ module taskdagpetsc
       PetscInt, intent(out) :: rows
     end function
 
-    ! Who runs the rows of the numeric factorisation (-pc_taskdag_factor_schedule). auto, lists or engine.
+    ! Who runs the rows of the numeric factorisation (-pc_taskdag_factor_schedule). auto, lists, engine, and on CUDA
+    ! level-launch, level-graph, level-barrier, self, ata-concurrency, ata-locality, ata-greedy.
     integer(c_int) function PCTaskDAGSetFactorSchedule(pc, schedule) bind(C, name='PCTaskDAGSetFactorSchedule')
       import
       integer(c_intptr_t), value :: pc

@@ -125,7 +125,8 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetATAFlow(PC pc, const char* flow[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetOneBlockRows(PC pc, PetscInt rows);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetOneBlockRows(PC pc, PetscInt* rows);
 
-/** Who runs the rows of the numeric factorisation (`-pc_taskdag_factor_schedule`). auto, lists or engine. */
+/** Who runs the rows of the numeric factorisation (`-pc_taskdag_factor_schedule`). auto, lists, engine, and on CUDA
+ * level-launch, level-graph, level-barrier, self, ata-concurrency, ata-locality, ata-greedy. */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetFactorSchedule(PC pc, const char schedule[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetFactorSchedule(PC pc, const char* schedule[]);
 

@@ -263,7 +263,8 @@ PetscErrorCode PCTaskDAGGetOneBlockRows(PC pc, PetscInt* rows) {
   Level: advanced
 
   Note:
-  auto, lists or engine.
+  auto, lists, engine, and on CUDA those of the schedules of sweeps that are made for comparison: level-launch,
+  level-graph, level-barrier, self, ata-concurrency, ata-locality or ata-greedy.
 
 .seealso: `PCTASKDAG`, `PCTaskDAGGetFactorSchedule()`
 @*/
@@ -292,7 +293,8 @@ PetscErrorCode PCTaskDAGSetFactorSchedule(PC pc, const char schedule[]) {
 PetscErrorCode PCTaskDAGGetFactorSchedule(PC pc, const char* schedule[]) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscCall(get_setting(pc, schedule, [](const Settings& settings) { return factor_schedule_name(settings.sweeps); }));
+  PetscCall(
+      get_setting(pc, schedule, [](const Settings& settings) { return to_string(settings.sweeps.factor_schedule); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -356,6 +356,9 @@ std::string FactorBridge::describe_factor(const FactorizationInfo& sizes) const 
   if (sizes.lower_schedule != SolveSchedule::automatic) {
     text += schedules_text(sizes, options_.schedule, options_.ata_flow);
   }
+  if (options_.factor_schedule != FactorSchedule::automatic && options_.factor_schedule != FactorSchedule::engine) {
+    text += std::string("schedule of the numeric factorisation: ") + to_string(options_.factor_schedule) + '\n';
+  }
   if (!scalar_reason_.empty()) text += "scalar rows instead of point blocks: " + scalar_reason_ + '\n';
   if (sizes.diagonal_only && !options_.diagonal_only && options_.levels == 0) {
     text += std::string("elimination has changed the diagonal alone: this is ") +

@@ -9,24 +9,12 @@
 #include "dag/row_blocks.hpp"
 #include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
 #include "solver/checks.hpp"
+#include "solver/choice/factor_schedule.hpp"
 #include "solver/choice/require_schedule.hpp"
 #include "solver/impl.hpp"
 #include "taskdag/ordering.hpp"
 
 namespace taskdag {
-
-const char* to_string(FactorSchedule schedule) {
-  switch (schedule) {
-    case FactorSchedule::lists:
-      return "lists";
-    case FactorSchedule::engine:
-      return "engine";
-    case FactorSchedule::automatic:
-      break;
-  }
-  return "auto";
-}
-
 namespace {
 
 void check_blocks(const FactorOptions& options, Index rows) {
@@ -91,6 +79,7 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
                              std::span<const Index> col_order, Stream stream) {
   if (context.backend() == Backend::host) require_host_memory(space);
   require_schedule(context.backend(), options.schedule);
+  require_factor_schedule(context.backend(), options.factor_schedule);
   if (options.precision == Precision::in_single) {
     require_precision(context.backend(), options.schedule, options.precision);
   }

@@ -7,10 +7,10 @@
 #include "base/handover.hpp"
 #include "device_fixture.hpp"
 #include "device_triangle.hpp"
+#include "kernels/factor/ata/ata.hpp"
+#include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
-#include "studies/ata_factor/ic.hpp"
-#include "studies/ata_factor/ilu.hpp"
 
 namespace taskdag {
 namespace {
@@ -20,26 +20,86 @@ using kernels::AtaOptions;
 using kernels::CoarseMode;
 using kernels::DevicePattern;
 using kernels::FactorForm;
+using kernels::FactorReport;
 using test::Problem;
 using test::upload;
+
+/// A matrix on the device, as ILU and IC take it, and what a factorisation of it has left.
+class Placed {
+ public:
+  Placed(const CsrMatrix& a, cudaStream_t stream)
+      : rows_(a.rows),
+        entries_(a.entries()),
+        offsets_(upload(a.row_offsets, stream)),
+        columns_(upload(a.col_indices, stream)),
+        values_(upload(a.values, stream)),
+        diagonal_(static_cast<std::size_t>(a.rows), stream),
+        found_(a.values.size(), stream),
+        inverse_(diagonal_.size(), stream),
+        unit_(a.values.size(), stream) {
+    static_cast<void>(kernels::find_diagonal(pattern(), diagonal_.data(), stream));
+    upper_ = kernels::upper_pattern(pattern(), diagonal_.data(), stream);
+  }
+  [[nodiscard]] DevicePattern pattern() const { return {rows_, entries_, offsets_.data(), columns_.data()}; }
+  [[nodiscard]] const Offset* diagonal() const { return diagonal_.data(); }
+  [[nodiscard]] DevicePattern upper() const { return upper_.pattern(); }
+  [[nodiscard]] kernels::FactorInput input(FactorKind kind) const {
+    return {values_.data(), kind == FactorKind::ic ? upper_.source.data() : nullptr, {}};
+  }
+  [[nodiscard]] kernels::FactorTarget target() const {
+    return {found_.data(), inverse_.data(), unit_.data(), report_.data()};
+  }
+  /// As the reference has them: of IC the unit U with the pivots.
+  [[nodiscard]] std::vector<double> found(FactorKind kind, cudaStream_t stream) const {
+    if (kind == FactorKind::ilu) return cuda::fetch_array(found_.data(), found_.size(), stream);
+    const auto entries = static_cast<std::size_t>(upper_.entries);
+    const auto starts = cuda::fetch_array(upper_.row_offsets.data(), diagonal_.size() + 1, stream);
+    const auto scaled = cuda::fetch_array(found_.data(), entries, stream);
+    auto unit = cuda::fetch_array(unit_.data(), entries, stream);
+    for (std::size_t i = 0; i < diagonal_.size(); ++i) {
+      const auto e = static_cast<std::size_t>(starts[i]);
+      unit[e] = scaled[e];
+    }
+    return unit;
+  }
+  [[nodiscard]] const FactorReport& report() const { return *report_.data(); }
+  void reset_report() { *report_.data() = {}; }
+
+ private:
+  Index rows_;
+  Offset entries_;
+  cuda::DeviceArray<Offset> offsets_;
+  cuda::DeviceArray<Index> columns_;
+  cuda::DeviceArray<double> values_;
+  cuda::DeviceArray<Offset> diagonal_;
+  kernels::DeviceCsr upper_;
+  cuda::DeviceArray<double> found_;
+  cuda::DeviceArray<double> inverse_;
+  cuda::DeviceArray<double> unit_;
+  cuda::PinnedValue<FactorReport> report_;
+};
 
 struct Form {
   std::string name;
   FactorKind kind;
-  std::function<std::unique_ptr<AtaFactorization>(SolveSchedule, const DevicePattern&, const AtaOptions&, cudaStream_t)>
-      make;
+  bool reports;  ///< bad pivots
+  std::function<std::unique_ptr<AtaFactorization>(SolveSchedule, const Placed&, const AtaOptions&, cudaStream_t)> make;
 };
 
 std::vector<Form> forms() {
   std::vector<Form> result;
   for (const FactorForm form : {FactorForm::rows, FactorForm::columns}) {
-    result.push_back(
-        {form == FactorForm::rows ? "ILU(0) by rows" : "ILU(0) by columns", FactorKind::ilu,
-         [=](SolveSchedule schedule, const DevicePattern& pattern, const AtaOptions& options, cudaStream_t stream) {
-           return kernels::make_ata_ilu0(schedule, pattern, form, options, stream);
-         }});
+    const bool by_rows = form == FactorForm::rows;
+    result.push_back({by_rows ? "ILU(0) by rows" : "ILU(0) by columns", FactorKind::ilu, by_rows,
+                      [=](SolveSchedule schedule, const Placed& a, const AtaOptions& options, cudaStream_t stream) {
+                        return kernels::make_ata_ilu(schedule, a.pattern(), a.diagonal(), false, form, options, stream);
+                      }});
   }
-  result.push_back({"IC(0)", FactorKind::ic, kernels::make_ata_ic0});
+  result.push_back({"IC(0)", FactorKind::ic, true,
+                    [](SolveSchedule schedule, const Placed& a, const AtaOptions& options, cudaStream_t stream) {
+                      return kernels::make_ata_ic(schedule, a.upper(), kernels::transpose_pattern(a.upper(), stream),
+                                                  false, options, stream);
+                    }});
   return result;
 }
 
@@ -51,12 +111,8 @@ struct Kind {
 
 std::vector<Kind> kinds(const std::vector<Index>& granularities) {
   std::vector<Kind> result;
-  for (const SolveSchedule schedule : {SolveSchedule::level_launch, SolveSchedule::level_graph,
-                                       SolveSchedule::level_barrier, SolveSchedule::self_scheduled}) {
-    result.push_back({to_string(schedule), schedule, {}});
-  }
-  for (const SolveSchedule schedule :
-       {SolveSchedule::ata_concurrency, SolveSchedule::ata_locality, SolveSchedule::ata_greedy}) {
+  for (const SolveSchedule schedule : kernels::kAtaBaselines) result.push_back({to_string(schedule), schedule, {}});
+  for (const SolveSchedule schedule : kernels::kAtaPolicies) {
     for (const CoarseMode coarse : {CoarseMode::graph, CoarseMode::streams}) {
       for (const Index granularity : granularities) {
         result.push_back({to_string(schedule) + std::string(coarse == CoarseMode::graph ? " graph" : " streams") +
@@ -71,31 +127,11 @@ std::vector<Kind> kinds(const std::vector<Index>& granularities) {
 
 using AtaFactorTest = test::OnDevice<>;
 
-/// A matrix on the device.
-class Placed {
- public:
-  Placed(const CsrMatrix& a, cudaStream_t stream)
-      : rows_(a.rows),
-        entries_(a.entries()),
-        offsets_(upload(a.row_offsets, stream)),
-        columns_(upload(a.col_indices, stream)),
-        values_(upload(a.values, stream)) {}
-  [[nodiscard]] DevicePattern pattern() const { return {rows_, entries_, offsets_.data(), columns_.data()}; }
-  [[nodiscard]] const double* values() const { return values_.data(); }
-
- private:
-  Index rows_;
-  Offset entries_;
-  cuda::DeviceArray<Offset> offsets_;
-  cuda::DeviceArray<Index> columns_;
-  cuda::DeviceArray<double> values_;
-};
-
-std::vector<double> factor(AtaFactorization& f, const double* values, cudaStream_t stream) {
-  f.factor(values, stream);
-  const auto out = upload(std::vector<double>(static_cast<std::size_t>(f.entries()), -7.0), stream);
-  f.copy_factor(out.data(), stream);
-  return cuda::fetch_array(out.data(), out.size(), stream);
+std::vector<double> factor(AtaFactorization& f, Placed& a, FactorKind kind, cudaStream_t stream) {
+  a.reset_report();
+  f.factor(a.input(kind), {}, a.target(), stream);
+  cuda::synchronize(stream);
+  return a.found(kind, stream);
 }
 
 CsrMatrix reference(const CsrMatrix& a, FactorKind kind) {
@@ -112,14 +148,14 @@ void expect_equal(const CsrMatrix& expected, const std::vector<double>& values) 
 
 TEST_F(AtaFactorTest, EveryScheduleMatchesTheReference) {
   for (const Problem& problem : test::small_problems()) {
-    const Placed a(problem.a, stream());
+    Placed a(problem.a, stream());
     for (const Form& form : forms()) {
       const CsrMatrix expected = reference(problem.a, form.kind);
       for (const Kind& kind : kinds({0, 1, 32, 1000, 1 << 30})) {
         SCOPED_TRACE(problem.name + ", " + form.name + ", " + kind.name);
-        const auto f = form.make(kind.schedule, a.pattern(), kind.options, stream());
+        const auto f = form.make(kind.schedule, a, kind.options, stream());
         for (int repeat = 0; repeat < 2; ++repeat) {
-          expect_equal(expected, factor(*f, a.values(), stream()));
+          expect_equal(expected, factor(*f, a, form.kind, stream()));
         }
         ASSERT_FALSE(HasFailure());
       }
@@ -129,13 +165,13 @@ TEST_F(AtaFactorTest, EveryScheduleMatchesTheReference) {
 
 TEST_F(AtaFactorTest, MoreRowsThanFitOnTheDeviceEnd) {
   const CsrMatrix matrix = make_stencil({.stencil = Stencil::seven_point, .nx = 40, .ny = 40, .nz = 40, .wind = 1.5});
-  const Placed a(matrix, stream());
+  Placed a(matrix, stream());
   for (const Form& form : forms()) {
     const CsrMatrix expected = reference(matrix, form.kind);
     for (const Kind& kind : kinds({0, 5000})) {
       SCOPED_TRACE(form.name + ", " + kind.name);
-      const auto f = form.make(kind.schedule, a.pattern(), kind.options, stream());
-      expect_equal(expected, factor(*f, a.values(), stream()));
+      const auto f = form.make(kind.schedule, a, kind.options, stream());
+      expect_equal(expected, factor(*f, a, form.kind, stream()));
       ASSERT_FALSE(HasFailure());
     }
   }
@@ -143,18 +179,18 @@ TEST_F(AtaFactorTest, MoreRowsThanFitOnTheDeviceEnd) {
 
 TEST_F(AtaFactorTest, NewValuesAndUnmanagedRunsLeaveNothingBehind) {
   CsrMatrix matrix = make_stencil({.stencil = Stencil::seven_point, .nx = 12, .ny = 11, .nz = 10});
-  const Placed a(matrix, stream());
+  Placed a(matrix, stream());
   for (const Form& form : forms()) {
     for (const Kind& kind : kinds({0, 100})) {
       SCOPED_TRACE(form.name + ", " + kind.name);
-      const auto f = form.make(kind.schedule, a.pattern(), kind.options, stream());
-      expect_equal(reference(matrix, form.kind), factor(*f, a.values(), stream()));
-      f->factor_unmanaged(a.values(), stream());
+      const auto f = form.make(kind.schedule, a, kind.options, stream());
+      expect_equal(reference(matrix, form.kind), factor(*f, a, form.kind, stream()));
+      f->factor_unmanaged(a.input(form.kind), {}, a.target(), stream());
       CsrMatrix other = matrix;
       other.values = test::other_values(other.values);
       other = test::made_dominant(other);
-      const Placed b(other, stream());
-      expect_equal(reference(other, form.kind), factor(*f, b.values(), stream()));
+      Placed b(other, stream());
+      expect_equal(reference(other, form.kind), factor(*f, b, form.kind, stream()));
     }
   }
 }
@@ -162,29 +198,25 @@ TEST_F(AtaFactorTest, NewValuesAndUnmanagedRunsLeaveNothingBehind) {
 TEST_F(AtaFactorTest, FactorisationsEndOnNumbersThatAreNotFinite) {
   for (const double bad :
        {0.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), not_yet()}) {
-    CsrMatrix matrix = test::tridiagonal(2000, -1, 2.75, -1.25);
+    CsrMatrix matrix = test::tridiagonal(2000, -1, 2, -1);
     // The diagonal entry of row 1: a pivot of 0, or a value that spreads.
-    matrix.values[3] = bad == 0.0 ? 1.25 / 2.75 : bad;
-    const Placed a(matrix, stream());
+    matrix.values[3] = bad == 0.0 ? 0.5 : bad;
+    Placed a(matrix, stream());
     for (const Form& form : forms()) {
       for (const Kind& kind : kinds({0, 32})) {
         SCOPED_TRACE(form.name + ", " + kind.name);
-        const auto f = form.make(kind.schedule, a.pattern(), kind.options, stream());
-        const std::vector<double> values = factor(*f, a.values(), stream());
+        const auto f = form.make(kind.schedule, a, kind.options, stream());
+        const std::vector<double> values = factor(*f, a, form.kind, stream());
         if (bad != 0.0) {
           EXPECT_FALSE(test::all_finite(values));
         }
         for (const double value : values) ASSERT_TRUE(is_ready(value));
+        if (!form.reports) continue;
+        const FactorReport& report = a.report();
+        EXPECT_EQ(bad == 0.0 ? report.first_zero : report.first_non_finite, 1);
+        EXPECT_EQ(report.last_zero, bad == 0.0 ? 1 : -1);
       }
     }
-  }
-}
-
-TEST_F(AtaFactorTest, RefusesRowsWithoutDiagonal) {
-  CsrMatrix matrix = test::tridiagonal(5, -1, 0, -1);
-  const Placed a(matrix, stream());
-  for (const Form& form : forms()) {
-    EXPECT_THROW(form.make(SolveSchedule::level_graph, a.pattern(), {}, stream()), InvalidInput);
   }
 }
 

@@ -1,5 +1,6 @@
 // TriangularOptions::ata_flow and its likes through the public classes, against the serial reference.
 #include "backends.hpp"
+#include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "taskdag/error.hpp"
@@ -11,14 +12,12 @@ using test::Problem;
 
 TASKDAG_BACKEND_SUITE(AtaFlowTest, test::device_arrays());
 
-constexpr SolveSchedule kPolicies[] = {SolveSchedule::ata_concurrency, SolveSchedule::ata_locality,
-                                       SolveSchedule::ata_greedy};
 constexpr AtaFlow kFlows[] = {AtaFlow::pull, AtaFlow::push};
 
 TEST_P(AtaFlowTest, TriangularSolvesAreRight) {
   for (const Problem& problem : test::small_problems()) {
     const std::vector<double> b = test::right_hand_side(problem.a.rows);
-    for (const SolveSchedule schedule : kPolicies) {
+    for (const SolveSchedule schedule : kernels::kAtaPolicies) {
       for (const AtaFlow flow : kFlows) {
         for (const bool transposed : {false, true}) {
           SCOPED_TRACE(problem.name + ", " + to_string(schedule) + ", " + to_string(flow) +
@@ -42,7 +41,7 @@ TEST_P(AtaFlowTest, ApplicationsAreRightToOneAndToSeveralColumns) {
     const Index n = problem.a.rows;
     const std::vector<double> b = test::right_hand_side(kColumns * n);
     for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
-      for (const SolveSchedule schedule : kPolicies) {
+      for (const SolveSchedule schedule : kernels::kAtaPolicies) {
         SCOPED_TRACE(problem.name + ", " + to_string(schedule) + (kind == FactorKind::ic ? ", ic0" : ", ilu0"));
         Factorization f = factorization(problem.a, {.kind = kind, .schedule = schedule, .ata_flow = AtaFlow::push});
         ASSERT_TRUE(factor(f, problem.a.values).ok());
@@ -69,7 +68,7 @@ TEST_P(AtaFlowTest, ApplicationsAreRightToOneAndToSeveralColumns) {
 TEST_P(AtaFlowTest, PushAddsInAnotherOrderThanPull) {
   const CsrMatrix a = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 20, .ny = 20, .nz = 20});
   const std::vector<double> b = test::right_hand_side(a.rows);
-  for (const SolveSchedule schedule : kPolicies) {
+  for (const SolveSchedule schedule : kernels::kAtaPolicies) {
     SCOPED_TRACE(to_string(schedule));
     TriangularSolver pull = triangular(a, {.schedule = schedule});
     TriangularSolver push = triangular(a, {.schedule = schedule, .ata_flow = AtaFlow::push});

@@ -9,6 +9,7 @@
 #include "base/handover.hpp"
 #include "device_fixture.hpp"
 #include "device_triangle.hpp"
+#include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 
@@ -62,13 +63,10 @@ Kind ata(SolveSchedule policy, const AtaOptions& options) {
           options.flow == AtaFlow::pull};
 }
 
-constexpr SolveSchedule kPolicies[] = {SolveSchedule::ata_concurrency, SolveSchedule::ata_locality,
-                                       SolveSchedule::ata_greedy};
-
 /// Granularity 0 is the measured one.
 std::vector<Kind> all_kinds(const std::vector<Index>& granularities) {
   std::vector<Kind> result = baselines();
-  for (const SolveSchedule policy : kPolicies) {
+  for (const SolveSchedule policy : kernels::kAtaPolicies) {
     for (const AtaFlow flow : {AtaFlow::pull, AtaFlow::push}) {
       for (const CoarseMode coarse : {CoarseMode::graph, CoarseMode::streams}) {
         for (const Index granularity : granularities) {
@@ -187,7 +185,7 @@ TEST_F(AtaTest, RepeatedPullSolvesGiveTheSameBitsWhateverTheGranularity) {
     const DeviceTriangle system(problem.a, Triangle::lower, stream());
     const std::vector<double> b = test::right_hand_side(problem.a.rows);
     std::vector<double> first;
-    for (const SolveSchedule policy : kPolicies) {
+    for (const SolveSchedule policy : kernels::kAtaPolicies) {
       for (const Index granularity : {0, 50, 700}) {
         const auto sweep = kernels::make_ata_sweep(policy, system.input(), {.granularity = granularity}, stream());
         load(*sweep, problem.a, stream());

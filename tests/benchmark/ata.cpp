@@ -5,12 +5,13 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <utility>
 
+#include "kernels/factor/ata/ata.hpp"
 #include "kernels/factor/ic/reference.hpp"
 #include "kernels/factor/ilu/reference.hpp"
+#include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
 #include "session.hpp"
-#include "studies/ata_factor/ic.hpp"
-#include "studies/ata_factor/ilu.hpp"
 #include "triangular_case.hpp"
 
 namespace taskdag::benchmark {
@@ -20,17 +21,14 @@ using kernels::AtaOptions;
 using kernels::AtaReport;
 using kernels::CoarseMode;
 
-constexpr SolveSchedule kBaselines[] = {SolveSchedule::level_launch, SolveSchedule::level_graph,
-                                        SolveSchedule::level_barrier, SolveSchedule::self_scheduled};
-constexpr SolveSchedule kPolicies[] = {SolveSchedule::ata_concurrency, SolveSchedule::ata_locality,
-                                       SolveSchedule::ata_greedy};
-
 struct Case {
   SolveSchedule schedule;
   AtaOptions options;
 };
 
-bool is_policy(SolveSchedule schedule) { return std::ranges::find(kPolicies, schedule) != std::end(kPolicies); }
+bool is_policy(SolveSchedule schedule) {
+  return std::ranges::find(kernels::kAtaPolicies, schedule) != kernels::kAtaPolicies.end();
+}
 
 /// Rows share warps under all schedules but self-scheduling, which has no such form, and under none: so each comparison
 /// has the same on both sides.
@@ -39,12 +37,12 @@ std::vector<Case> solve_cases() {
   for (const AtaFlow flow : {AtaFlow::pull, AtaFlow::push}) {
     for (const bool share : {true, false}) {
       const AtaOptions options{.flow = flow, .rows_share_warps = share};
-      for (const SolveSchedule schedule : kBaselines) {
+      for (const SolveSchedule schedule : kernels::kAtaBaselines) {
         if (schedule != SolveSchedule::self_scheduled || !share) cases.push_back({schedule, options});
       }
-      for (const SolveSchedule schedule : kPolicies) cases.push_back({schedule, options});
+      for (const SolveSchedule schedule : kernels::kAtaPolicies) cases.push_back({schedule, options});
     }
-    for (const SolveSchedule schedule : kPolicies) {
+    for (const SolveSchedule schedule : kernels::kAtaPolicies) {
       cases.push_back({schedule, {.flow = flow, .coarse = CoarseMode::streams}});
     }
   }
@@ -53,9 +51,9 @@ std::vector<Case> solve_cases() {
 
 std::vector<Case> factor_cases() {
   std::vector<Case> cases;
-  for (const SolveSchedule schedule : kBaselines) cases.push_back({schedule, {}});
+  for (const SolveSchedule schedule : kernels::kAtaBaselines) cases.push_back({schedule, {}});
   for (const CoarseMode coarse : {CoarseMode::graph, CoarseMode::streams}) {
-    for (const SolveSchedule schedule : kPolicies) cases.push_back({schedule, {.coarse = coarse}});
+    for (const SolveSchedule schedule : kernels::kAtaPolicies) cases.push_back({schedule, {.coarse = coarse}});
   }
   return cases;
 }
@@ -64,7 +62,7 @@ std::vector<Case> factor_cases() {
 std::vector<Case> study_cases(Index rows) {
   std::vector<Case> cases;
   constexpr Index kLeast = 1024;
-  for (const SolveSchedule schedule : kPolicies) {
+  for (const SolveSchedule schedule : kernels::kAtaPolicies) {
     for (Index s = std::min(kLeast, rows);; s = s > rows / 2 ? rows : 2 * s) {
       cases.push_back({schedule, {.granularity = s}});
       if (s == rows) break;
@@ -237,28 +235,34 @@ bool run_solves(Cases& cases, const std::vector<Case>& list, const CsrMatrix& lu
   });
 }
 
-using MakeFactor =
-    std::function<std::unique_ptr<kernels::AtaFactorization>(const Case&, const kernels::DevicePattern&)>;
+using MakeFactor = std::function<std::unique_ptr<kernels::AtaFactorization>(const Case&)>;
 
-bool run_factors(Cases& cases, const char* what, const std::vector<Case>& list, const DeviceMatrix& a,
-                 const CsrMatrix& reference, const MakeFactor& make) {
-  const cuda::DeviceArray<double> out(reference.values.size(), nullptr);
-  return cases.run(what, list, [&](const Case& c) {
-    const std::shared_ptr<kernels::AtaFactorization> factor = make(c, pattern_of(a));
-    return Runner{[&, factor] { factor->factor(a.values.data(), nullptr); },
-                  [&, factor] { factor->factor_unmanaged(a.values.data(), nullptr); },
-                  [&, factor] {
-                    factor->copy_factor(out.data(), nullptr);
-                    return relative_error(cuda::fetch_array(out.data(), out.size(), nullptr), reference.values);
-                  },
-                  factor->report()};
-  });
+/// The values of a factor as the reference has them: of IC the unit U, with the pivots.
+std::vector<double> values_of(const kernels::FactorTarget& target, const CsrMatrix& reference) {
+  std::vector<double> values = cuda::fetch_array(target.entries, reference.values.size(), nullptr);
+  if (target.unit == nullptr) return values;
+  const std::vector<double> scaled =
+      std::exchange(values, cuda::fetch_array(target.unit, reference.values.size(), nullptr));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(reference.rows); ++i) {
+    const auto e = static_cast<std::size_t>(reference.row_offsets[i]);
+    values[e] = scaled[e];
+  }
+  return values;
 }
 
-MakeFactor ilu_by(kernels::FactorForm form) {
-  return [form](const Case& c, const kernels::DevicePattern& pattern) {
-    return kernels::make_ata_ilu0(c.schedule, pattern, form, c.options, nullptr);
-  };
+bool run_factors(Cases& cases, const char* what, const std::vector<Case>& list, const kernels::FactorInput& input,
+                 const CsrMatrix& reference, FactorKind kind, const MakeFactor& make) {
+  const cuda::DeviceArray<double> entries(reference.values.size(), nullptr);
+  const cuda::DeviceArray<double> inverse_pivots(static_cast<std::size_t>(reference.rows), nullptr);
+  const cuda::DeviceArray<double> unit(kind == FactorKind::ic ? entries.size() : 0, nullptr);
+  const cuda::PinnedValue<kernels::FactorReport> report;
+  const kernels::FactorTarget target{entries.data(), inverse_pivots.data(), unit.data(), report.data()};
+  return cases.run(what, list, [&](const Case& c) {
+    const std::shared_ptr<kernels::AtaFactorization> factor = make(c);
+    return Runner{[&, factor] { factor->factor(input, {}, target, nullptr); },
+                  [&, factor] { factor->factor_unmanaged(input, {}, target, nullptr); },
+                  [&] { return relative_error(values_of(target, reference), reference.values); }, factor->report()};
+  });
 }
 
 bool run_problem(Session& session, const Problem& problem, const CsrMatrix& a,
@@ -274,16 +278,28 @@ bool run_problem(Session& session, const Problem& problem, const CsrMatrix& a,
     if (!run_solves(cases, solves, lu, triangle)) return false;
   }
   const DeviceMatrix device(a);
+  const kernels::DevicePattern pattern = pattern_of(device);
+  const cuda::DeviceArray<Offset> diagonal(static_cast<std::size_t>(a.rows), nullptr);
+  static_cast<void>(kernels::find_diagonal(pattern, diagonal.data(), nullptr));
   const std::vector<Case> factors = study ? study_cases(a.rows) : factor_cases();
-  if (!run_factors(cases, "ilu0 columns", factors, device, lu, ilu_by(kernels::FactorForm::columns))) return false;
+  const auto run_ilu = [&](const char* what, kernels::FactorForm form) {
+    return run_factors(
+        cases, what, factors, {device.values.data(), nullptr, {}}, lu, FactorKind::ilu, [&, form](const Case& c) {
+          return kernels::make_ata_ilu(c.schedule, pattern, diagonal.data(), false, form, c.options, nullptr);
+        });
+  };
+  if (!run_ilu("ilu0 columns", kernels::FactorForm::columns)) return false;
   if (study) return true;
-  if (!run_factors(cases, "ilu0 rows", factors, device, lu, ilu_by(kernels::FactorForm::rows))) return false;
+  if (!run_ilu("ilu0 rows", kernels::FactorForm::rows)) return false;
   options.kind = FactorKind::ic;
   const CsrMatrix ic = kernels::reference_ic(a.view(), options, 0.0, status);
-  const auto make = [](const Case& c, const kernels::DevicePattern& pattern) {
-    return kernels::make_ata_ic0(c.schedule, pattern, c.options, nullptr);
-  };
-  return status.outcome != FactorOutcome::success || run_factors(cases, "ic0", factors, device, ic, make);
+  if (status.outcome != FactorOutcome::success) return true;
+  const kernels::DeviceCsr upper = kernels::upper_pattern(pattern, diagonal.data(), nullptr);
+  return run_factors(
+      cases, "ic0", factors, {device.values.data(), upper.source.data(), {}}, ic, FactorKind::ic, [&](const Case& c) {
+        return kernels::make_ata_ic(c.schedule, upper.pattern(), kernels::transpose_pattern(upper.pattern(), nullptr),
+                                    false, c.options, nullptr);
+      });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Schedules by name, and tuning.
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -120,6 +121,70 @@ TEST(Schedule, OfAtaGivesTheIterationsOfTheHostWithEitherFlow) {
         EXPECT_NE(package.view.find("flow of values: " + flow + '\n'), std::string::npos) << package.view;
       }
     }
+  }
+}
+
+void expect_all_factor_schedules(Backend backend) {
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 9, .ny = 8, .nz = 7}));
+  for (const auto& [type, ksp] :
+       {std::pair<std::string, std::string>{"ilu", "gmres"}, {"icc", "cg"}, {"dilu", "gmres"}}) {
+    const std::string plain = words({"-ksp_type", ksp, "-pc_type taskdag -pc_taskdag_type", type});
+    const Solve reference = solve(a, words({plain, "-pc_taskdag_ordering natural -pc_taskdag_backend host"}));
+    ASSERT_GT(reference.reason, 0) << reference.message;
+    for (const FactorSchedule schedule : factor_schedules(backend)) {
+      const std::string name = to_string(schedule);
+      SCOPED_TRACE(words({type, name}));
+      const std::string option =
+          words({"-pc_taskdag_backend", to_string(backend), "-pc_taskdag_factor_schedule", name});
+      const Solve ours = solve(a, words({plain, "-pc_taskdag_ordering natural", option}));
+      ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
+      EXPECT_EQ(ours.iterations, reference.iterations);
+      const bool says = schedule != FactorSchedule::automatic && schedule != FactorSchedule::engine;
+      if (rank() == 0) {
+        EXPECT_EQ(ours.view.find("schedule of the numeric factorisation: " + name + '\n') != std::string::npos, says)
+            << ours.view;
+      }
+      if (ranks() > 1 || type == "dilu") continue;
+      const Solve package =
+          solve(a, words({"-ksp_type", ksp, "-pc_type", type, "-pc_factor_mat_solver_type taskdag", option}));
+      ASSERT_EQ(static_cast<int>(package.code), 0) << package.message;
+      EXPECT_EQ(package.iterations, reference.iterations);
+    }
+  }
+}
+
+TEST(Schedule, OfTheFactorisationOnTheHostGivesTheSameIterations) { expect_all_factor_schedules(Backend::host); }
+
+TEST(Schedule, OfTheFactorisationOnCudaGivesTheIterationsOfTheHost) {
+  if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  expect_all_factor_schedules(Backend::cuda);
+}
+
+TEST(Schedule, OfTheFactorisationThatTheHostLacksIsRefusedInWords) {
+  const OwnedMat a = make_matrix(convection());
+  const std::string options = "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_factor_schedule ";
+  for (const FactorSchedule schedule : factor_schedules(Backend::cuda)) {
+    const Solve solved = solve(a, options + to_string(schedule));
+    if (std::ranges::count(factor_schedules(Backend::host), schedule) > 0) {
+      EXPECT_EQ(static_cast<int>(solved.code), 0) << solved.message;
+      continue;
+    }
+    EXPECT_NE(static_cast<int>(solved.code), 0) << to_string(schedule);
+    EXPECT_NE(solved.message.find(std::string("the schedule ") + to_string(schedule) +
+                                  " of a factorisation is not one of the host backend, which has auto, lists, engine"),
+              std::string::npos)
+        << solved.message;
+  }
+}
+
+TEST(Schedule, OfTheFactorisationIsSetAndGotByName) {
+  const OwnedMat a = make_matrix(convection());
+  const OwnedPc pc = make_pc(a, "-pc_type taskdag -pc_taskdag_backend host");
+  for (const FactorSchedule schedule : factor_schedules(Backend::automatic)) {
+    const char* got = nullptr;
+    PETSC_OK(PCTaskDAGSetFactorSchedule(pc, to_string(schedule)));
+    PETSC_OK(PCTaskDAGGetFactorSchedule(pc, &got));
+    EXPECT_STREQ(got, to_string(schedule));
   }
 }
 

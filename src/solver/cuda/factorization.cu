@@ -186,6 +186,10 @@ void CudaFactorization::analyse_ilu(cudaStream_t s) {
   factor_ = kernels::Factor(kernels::Elimination::ilu(p, diagonal_.data(), options_.diagonal_only, forward.levels,
                                                       source(), lists_first(), s),
                             FactorKind::ilu, p.entries, factor_run(), s);
+  if (const auto schedule = schedule_of_rows(options_.factor_schedule)) {
+    ata_ =
+        kernels::make_ata_ilu(*schedule, p, diagonal_.data(), options_.diagonal_only, kernels::FactorForm::rows, {}, s);
+  }
   settle_precision(forward);
   if (single()) unit_ = {static_cast<std::size_t>(p.entries), s};
   sweeps_ = make_sweeps(forward, nullptr, s);
@@ -218,7 +222,7 @@ void CudaFactorization::analyse_ic(cudaStream_t s) {
   if (options_.levels > 0) fill(s);
   static_cast<void>(find_diagonal(s));  // now the first entry of each row
   const DevicePattern p = pattern_.pattern();
-  const DeviceCsr above = kernels::transpose_pattern(p, s);
+  DeviceCsr above = kernels::transpose_pattern(p, s);
   const AnalysedTriangle forward(above.pattern(), Triangle::lower, s);
   factor_ = kernels::Factor(
       kernels::Elimination::ic(p, above, options_.diagonal_only, forward.levels, source(), lists_first(), s),
@@ -226,6 +230,9 @@ void CudaFactorization::analyse_ic(cudaStream_t s) {
   unit_ = {static_cast<std::size_t>(p.entries), s};
   settle_precision(forward);
   sweeps_ = make_sweeps(forward, above.source.data(), s);
+  if (const auto schedule = schedule_of_rows(options_.factor_schedule)) {
+    ata_ = kernels::make_ata_ic(*schedule, p, std::move(above), options_.diagonal_only, {}, s);
+  }
 }
 
 void CudaFactorization::make_lists(cudaStream_t s) {
@@ -280,22 +287,26 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
 }
 
 void CudaFactorization::attempt(const kernels::FactorInput& input, const kernels::PivotRule& rule, cudaStream_t s) {
-  if (uses_recurrence() && rule.shift != ShiftType::inblocks) {
-    if (!recurrence_) {
-      recurrence_.emplace(options_.kind, pattern_.pattern(), diagonal_.data(), *sweeps_.first.sweep, row_order_.data(),
-                          s);
-    }
-    if (recurrence_->possible()) {
-      factor_.attempt(input, rule, *recurrence_, options_.kind == FactorKind::ic ? unit_.data() : nullptr, s);
-      if (options_.kind == FactorKind::ilu) scale_to_unit(s);
-      load_sweeps(s);
-      return;
-    }
+  if (kernels::EliminationMethod* const other = method(rule, s)) {
+    factor_.attempt(input, rule, *other, options_.kind == FactorKind::ic ? unit_.data() : nullptr, s);
+    if (options_.kind == FactorKind::ilu) scale_to_unit(s);
+    load_sweeps(s);
+    return;
   }
   if (!factor_.listed()) make_lists(s);
   factor_.attempt(input, rule, s);
   scale_to_unit(s);
   load_sweeps(s);
+}
+
+kernels::EliminationMethod* CudaFactorization::method(const kernels::PivotRule& rule, cudaStream_t s) {
+  if (ata_) return ata_.get();
+  if (!uses_recurrence() || rule.shift == ShiftType::inblocks) return nullptr;
+  if (!recurrence_) {
+    recurrence_.emplace(options_.kind, pattern_.pattern(), diagonal_.data(), *sweeps_.first.sweep, row_order_.data(),
+                        s);
+  }
+  return recurrence_->possible() ? &*recurrence_ : nullptr;
 }
 
 void CudaFactorization::scale_to_unit(cudaStream_t s) {
@@ -398,8 +409,9 @@ void CudaFactorization::replace_sweeps(cudaStream_t s) {
 
 void CudaFactorization::count_bytes() {
   info.bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + row_order_.bytes() + col_order_.bytes() +
-               factor_.bytes() + unit_.bytes() + (recurrence_ ? recurrence_->bytes() : 0) + sweeps_.bytes() +
-               transposed_.bytes() + scaled_.bytes() + product_.bytes() + balanced_.bytes() + host_values_.bytes();
+               factor_.bytes() + unit_.bytes() + (recurrence_ ? recurrence_->bytes() : 0) + (ata_ ? ata_->bytes() : 0) +
+               sweeps_.bytes() + transposed_.bytes() + scaled_.bytes() + product_.bytes() + balanced_.bytes() +
+               host_values_.bytes();
   for (const auto* const pairs : {&given_up_, &given_up_transposed_}) {
     for (const SweepPair& pair : *pairs) info.bytes += pair.bytes();
   }

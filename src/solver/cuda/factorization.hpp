@@ -3,13 +3,16 @@
 /// applies, halves.cu applies halves, growth.cu says how much an application enlarges.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "csr/device_csr.hpp"
+#include "kernels/factor/ata/ata.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
 #include "solver/checks.hpp"
+#include "solver/choice/factor_schedule.hpp"
 #include "solver/cuda/flag.hpp"
 #include "solver/cuda/many.hpp"
 #include "solver/cuda/product.hpp"
@@ -99,6 +102,7 @@ class CudaFactorization final : public Factorization::Impl {
   }
   /// Lists are not needed at once where a recurrence may take their place.
   [[nodiscard]] kernels::MakeLists lists_first() const {
+    if (schedule_of_rows(options_.factor_schedule)) return kernels::MakeLists::never;
     const bool recurrence =
         options_.factor_schedule == FactorSchedule::automatic && options_.shift != ShiftType::inblocks;
     return recurrence ? kernels::MakeLists::where_updates : kernels::MakeLists::always;
@@ -115,6 +119,8 @@ class CudaFactorization final : public Factorization::Impl {
   FactorStatus attempt_until_done(const double* values, cudaStream_t s);
   /// One attempt, whose result the two sweeps have loaded then.
   void attempt(const kernels::FactorInput& input, const kernels::PivotRule& rule, cudaStream_t s);
+  /// What attempts do without lists, where they do; else null.
+  kernels::EliminationMethod* method(const kernels::PivotRule& rule, cudaStream_t s);
   /// Of the last attempt, where somebody needs it.
   void scale_to_unit(cudaStream_t s);
   /// PETSc takes the shift's top from the whole rows of A, also for IC(0); the row sums do not depend on the ordering.
@@ -177,6 +183,7 @@ class CudaFactorization final : public Factorization::Impl {
   DeviceArray<double> unit_;  ///< U of ic; in single of ilu, too, with anything for L
   SweepPair sweeps_;
   std::optional<kernels::Recurrence> recurrence_;     ///< from the first attempt on that asks for it
+  std::unique_ptr<kernels::AtaFactorization> ata_;    ///< where the schedule of the factorisation is one of sweeps
   SweepPair transposed_;                              ///< from the first transposed application of ilu on
   std::vector<SweepPair> given_up_;                   ///< captured before others took their place; as sweeps_
   std::vector<SweepPair> given_up_transposed_;        ///< as transposed_

@@ -61,9 +61,11 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
   cuda::check(cudaMemsetAsync(slots_.data(), 0xFF, entries * sizeof(Index), stream), "resetting slots");
   const RowCounts counts{counted_updates.data(), counted_changed.data()};
   count_updates(view, slots_.data(), counts, stream);
-  if (which == MakeLists::where_updates && !has_updates(pattern.rows, counts.updates, stream)) {
+  const bool updated = which == MakeLists::always || has_updates(pattern.rows, counts.updates, stream);
+  if (which == MakeLists::never || !updated) {
     slots_ = {};
     listed_ = false;
+    if (updated) widest_ = RowForm::searched;
     return;
   }
 

@@ -87,8 +87,9 @@ struct EliminationView {
   const Index* columns;   ///< of the pattern's entries, somebody else's
 };
 
-/// Where no row has updates, a recurrence can do without lists: then they are made when somebody needs them.
-enum class MakeLists : std::uint8_t { always, where_updates };
+/// Where no row has updates, a recurrence can do without lists: then they are made when somebody needs them. Other
+/// methods never need them.
+enum class MakeLists : std::uint8_t { always, where_updates, never };
 
 /// The lists, in device memory. Rows share warps as tasks() says, those of the form `sum` and others never. The pattern
 /// must outlive it.
@@ -109,7 +110,8 @@ class Elimination {
   [[nodiscard]] bool listed() const { return listed_; }
   [[nodiscard]] const TaskList& tasks() const { return tasks_; }
   [[nodiscard]] Index slots() const { return slot_count_; }  ///< inverse pivots by position, then changed entries
-  [[nodiscard]] RowForm widest() const { return widest_; }   ///< the last of RowForm that occurs
+  /// The last of RowForm that occurs; without lists: sum, or searched where rows have updates.
+  [[nodiscard]] RowForm widest() const { return widest_; }
   /// Whether there is an update for every hundredth entry or more.
   [[nodiscard]] bool many_updates() const { return 100 * updates_.size() > slots_.size(); }
   [[nodiscard]] EliminationView view() const {

@@ -6,7 +6,6 @@
 #include "base/index.hpp"
 #include "kernels/factor/cuda/numeric.hpp"
 #include "kernels/factor/cuda/program.hpp"
-#include "kernels/factor/cuda/recurrence.hpp"
 #include "kernels/factor/cuda/task.cuh"
 #include "kernels/sptrsv/analysis/in_flight.hpp"
 
@@ -169,10 +168,10 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
   finished_.record(stream);
 }
 
-void Factor::attempt(const FactorInput& input, const PivotRule& rule, Recurrence& recurrence, double* unit,
+void Factor::attempt(const FactorInput& input, const PivotRule& rule, EliminationMethod& method, double* unit,
                      cudaStream_t stream) {
   *report_.data() = FactorReport{};
-  recurrence.factor(input, rule, {entries_.data(), inverse_pivots_.data(), unit, report_.data()}, stream);
+  method.factor(input, rule, {entries_.data(), inverse_pivots_.data(), unit, report_.data()}, stream);
   finished_.record(stream);
 }
 

@@ -1,5 +1,5 @@
 /// \file
-/// Numeric ILU(0) and IC(0) on CUDA, along prepared lists.
+/// Numeric ILU(0) and IC(0) on CUDA, along prepared lists, and what other ways to eliminate have in common with that.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -47,7 +47,31 @@ struct FactorInput {
   }
 };
 
-class Recurrence;
+/// Where a factor goes: device memory, the report in pinned memory.
+struct FactorTarget {
+  double* entries;
+  double* inverse_pivots;  ///< by row
+  double* unit;            ///< ic: U
+  FactorReport* report;
+};
+
+/// A way to eliminate that needs no lists.
+class EliminationMethod {
+ public:
+  EliminationMethod() = default;
+  virtual ~EliminationMethod() = default;
+
+  /// One attempt. Asynchronous.
+  virtual void factor(const FactorInput& input, const PivotRule& rule, const FactorTarget& target,
+                      cudaStream_t stream) = 0;
+
+ protected:
+  EliminationMethod(const EliminationMethod&) = default;
+  EliminationMethod(EliminationMethod&&) = default;
+  EliminationMethod& operator=(const EliminationMethod&) = default;
+  EliminationMethod& operator=(EliminationMethod&&) = default;
+};
+
 class EliminationProgram;
 
 /// A factor and what its attempts need. Slots and counter exist twice: each attempt resets those of the next.
@@ -71,9 +95,9 @@ class Factor {
 
   /// Whether only diagonal entries change: no row has updates, as on grids with five or seven points.
   [[nodiscard]] bool only_diagonal_changes() const { return elimination_.widest() == RowForm::sum; }
-  /// One attempt where that is so, by a recurrence. `unit`: where U of ic goes. Not for shifts of single pivots
-  /// (inblocks). Asynchronous.
-  void attempt(const FactorInput& input, const PivotRule& rule, Recurrence& recurrence, double* unit,
+  /// One attempt by that method. `unit`: where U of ic goes. Asynchronous. The report of the one before must have been
+  /// taken.
+  void attempt(const FactorInput& input, const PivotRule& rule, EliminationMethod& method, double* unit,
                cudaStream_t stream);
   /// Waits for the last attempt, not for what was submitted after it.
   [[nodiscard]] FactorReport report() const;

@@ -11,16 +11,8 @@
 
 namespace taskdag::kernels {
 
-/// Where a factor goes: device memory, the report in pinned memory.
-struct FactorTarget {
-  double* entries;
-  double* inverse_pivots;  ///< by row
-  double* unit;            ///< ic: U
-  FactorReport* report;
-};
-
 /// A factorisation by that sequence.
-class Recurrence {
+class Recurrence final : public EliminationMethod {
  public:
   Recurrence() = default;
   /// `pattern` and `diagonal` (entries) of the factor: all of it for ilu, the upper triangle for ic. `sweep`: over
@@ -32,7 +24,8 @@ class Recurrence {
   /// Whether the sweep can run it. If not, factor() must not be called.
   [[nodiscard]] bool possible() const { return rhs_.size() > 0; }
   /// The factor; what the sweep has loaded is lost. Not for shifts of single pivots (inblocks). Asynchronous.
-  void factor(const FactorInput& input, const PivotRule& rule, const FactorTarget& target, cudaStream_t stream);
+  void factor(const FactorInput& input, const PivotRule& rule, const FactorTarget& target,
+              cudaStream_t stream) override;
 
   [[nodiscard]] std::int64_t bytes() const { return partner_.bytes() + rhs_.bytes() + non_finite_.bytes(); }
 

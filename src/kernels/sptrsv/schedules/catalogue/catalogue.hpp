@@ -83,6 +83,12 @@ constexpr const SolveScheduleInfo& row_of(SolveSchedule schedule) {
   return kCatalogue.at(static_cast<std::size_t>(schedule));
 }
 
+/// The policies of adaptive task aggregation (Helal et al. 2019), and what they are compared with.
+inline constexpr std::array kAtaPolicies{SolveSchedule::ata_concurrency, SolveSchedule::ata_locality,
+                                         SolveSchedule::ata_greedy};
+inline constexpr std::array kAtaBaselines{SolveSchedule::level_launch, SolveSchedule::level_graph,
+                                          SolveSchedule::level_barrier, SolveSchedule::self_scheduled};
+
 /// "auto, flat, …": the names of solve_schedules(backend), for messages.
 std::string names_of_schedules(Backend backend);
 
