@@ -7,6 +7,7 @@ option(TASKDAG_TESTS "Build the tests" ON)
 option(TASKDAG_EXAMPLES "Build the example programs (some need PETSc)" ON)
 option(TASKDAG_WERROR "Treat warnings as errors" ON)
 option(TASKDAG_UNITY "Compile sources of a target together, eight at a time: for checks" OFF)
+option(TASKDAG_UNITY_PETSC "Compile sources of the PETSc plugin together: for checks" OFF)
 option(TASKDAG_UNITY_CUDA "Compile the library's CUDA sources of a folder together: for checks" OFF)
 set(TASKDAG_SANITIZE "" CACHE STRING "Sanitizers for the whole build: empty, address,undefined or thread")
 
@@ -38,14 +39,14 @@ target_compile_options(taskdag_flags INTERFACE
 
 # Several sources in one compilation read the headers once. What is right in a file may clash with another file's: what
 # clashes by its warnings is not asked here, since the other builds do; what does not compile stands alone.
-if(TASKDAG_UNITY)
-  set(CMAKE_UNITY_BUILD ON)
-  if(NOT DEFINED CMAKE_UNITY_BUILD_BATCH_SIZE)
-    set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
-  endif()
-  target_compile_options(taskdag_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-shadow;-Wno-subobject-linkage>
-    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-shadow>)
+if(NOT DEFINED CMAKE_UNITY_BUILD_BATCH_SIZE)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 endif()
+set(CMAKE_UNITY_BUILD ${TASKDAG_UNITY})
+set(together "$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>")
+target_compile_options(taskdag_flags INTERFACE
+  $<$<AND:${together},$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-shadow;-Wno-subobject-linkage>
+  $<$<AND:${together},$<COMPILE_LANG_AND_ID:CXX,Clang>>:-Wno-shadow>)
 
 # taskdag_alone(TARGET FILE...): sources of this folder whose names clash with those of the target's other sources.
 function(taskdag_alone target)

@@ -6,6 +6,7 @@
 #include "measure.hpp"
 #include "point_blocks.hpp"
 #include "problems.hpp"
+#include "support/effort.hpp"
 #include "support/matrices.hpp"
 
 namespace taskdag {
@@ -14,11 +15,12 @@ namespace {
 TASKDAG_BACKEND_SUITE(PointBlockSorMatricesTest, test::once_per_backend());
 
 TEST_P(PointBlockSorMatricesTest, IterationsAreThoseOfTheLoopOverBlocks) {
+  const std::vector<Index> sizes = test::kSanitized ? std::vector<Index>{3, 7} : std::vector<Index>{2, 3, 4, 5, 7, 11};
   int compared = 0;
   for (const std::string& name : test::bundled_matrices()) {
     const CsrMatrix rows = test::load_bundled(name);
     if (rows.rows != rows.cols) continue;
-    for (const Index n : {2, 3, 4, 5, 7, 11}) {
+    for (const Index n : sizes) {
       SCOPED_TRACE(name + ", blocks of " + std::to_string(n));
       const CsrMatrix a = test::in_blocks(rows, n);
       CsrMatrix moved = a;
@@ -44,7 +46,7 @@ TEST_P(PointBlockSorMatricesTest, IterationsAreThoseOfTheLoopOverBlocks) {
       }
     }
   }
-  EXPECT_GE(compared, 60);
+  EXPECT_GE(compared, 10 * static_cast<int>(sizes.size()));
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ TEST_P(PointBlockSorTest, IterationsAreThoseOfTheLoopOverBlocks) {
     for (const Index n : kSizes) {
       const CsrMatrix a = test::with_blocks(graph.a, n, false);
       for (const double omega : {0.8, 1.0, 1.4}) {
+        if (test::kSanitized && omega != (n % 2 == 0 ? 1.0 : 1.4)) continue;
         for (const double shift : {0.0, 0.25, -0.125}) {
           if (shift != 0.0 && (omega == 1.4 || n % 3 != 0 || test::kSanitized)) continue;
           SCOPED_TRACE(graph.name + ", blocks of " + std::to_string(n) + ", omega " + std::to_string(omega) +

@@ -8,6 +8,7 @@
 #include "measure.hpp"
 #include "point_blocks.hpp"
 #include "problems.hpp"
+#include "support/effort.hpp"
 
 namespace taskdag {
 namespace {
@@ -60,6 +61,7 @@ TEST_P(PointBlockTest, FactorsAndApplicationsMatchTheReference) {
     for (const FactorKind kind : kKinds) {
       for (const Index n : kSizes) {
         for (const Index levels : {0, 1}) {
+          if (test::kSanitized && levels != (kind == FactorKind::ic ? n % 2 : 1 - n % 2)) continue;
           SCOPED_TRACE(text(graph, kind, n, levels));
           const bool symmetric = kind == FactorKind::ic;
           const CsrMatrix a = test::with_blocks(graph.a, n, symmetric);
@@ -121,7 +123,7 @@ TEST_P(PointBlockTest, OrdersAreThoseOfBlocks) {
   std::vector<Index> order(at(graph.rows));
   for (Index i = 0; i < graph.rows; ++i) order[at(i)] = (i * 5 + 3) % graph.rows;  // 36 rows
   for (const FactorKind kind : kKinds) {
-    for (const Index n : {3, 5, 10, 17, 32}) {
+    for (const Index n : test::kSanitized ? std::vector<Index>{3, 10, 17} : std::vector<Index>{3, 5, 10, 17, 32}) {
       SCOPED_TRACE(text({"27 point", {}}, kind, n, 1));
       const CsrMatrix a = test::with_blocks(graph, n, kind == FactorKind::ic);
       const CsrMatrix moved = test::permuted(numbered(graph), order, order);

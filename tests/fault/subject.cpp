@@ -100,7 +100,7 @@ std::string Subject::name() const { return std::string(to_string(schedule)) + (f
 std::vector<Subject> subjects(Backend backend) {
   std::vector<Subject> result;
   for (const SolveSchedule schedule : solve_schedules(backend)) result.push_back({schedule, false});
-  for (const SolveSchedule schedule : factor_schedules(backend)) result.push_back({schedule, true});
+  for (const SolveSchedule schedule : test::factor_schedules(backend)) result.push_back({schedule, true});
   return result;
 }
 

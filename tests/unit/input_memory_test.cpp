@@ -14,6 +14,7 @@
 #include "io/input_file.hpp"
 #include "io/text_limit.hpp"
 #include "scratch_file.hpp"
+#include "support/effort.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/io/matrix_market.hpp"
 
@@ -41,6 +42,8 @@ namespace taskdag {
 namespace {
 
 constexpr std::size_t kMebi = std::size_t{1} << 20;
+/// How many of them a text expands to that is refused: more than any limit here.
+constexpr std::size_t kBomb = 200 / test::kSmaller;
 const std::string kReal = "%%MatrixMarket matrix coordinate real general\n";
 const std::string kArray = "%%MatrixMarket matrix array real general\n";
 
@@ -115,7 +118,7 @@ class InputExpansionTest : public testing::TestWithParam<test::Ending> {
 };
 
 TEST_P(InputExpansionTest, TextWithoutAHeaderIsRefusedEarly) {
-  const test::ScratchFile file = bomb(kReal, 200);
+  const test::ScratchFile file = bomb(kReal, kBomb);
   expect_small_refusal([&] { read_matrix_market(file.path()); },
                        "the text is longer than 16777216 bytes, and has no line of sizes so far; "
                        "ReadOptions::max_text_bytes takes longer texts",
@@ -123,17 +126,17 @@ TEST_P(InputExpansionTest, TextWithoutAHeaderIsRefusedEarly) {
 }
 
 TEST_P(InputExpansionTest, TextIsHeldAgainstWhatItsHeaderAnnounces) {
-  const test::ScratchFile file = bomb(kReal + "2 2 2\n1 1 1\n", 200);
+  const test::ScratchFile file = bomb(kReal + "2 2 2\n1 1 1\n", kBomb);
   expect_small_refusal([&] { read_matrix_market(file.path()); },
                        "the text is longer than 16777728 bytes, too many for the 2 entries that it announces",
                        40 * kMebi);
-  const test::ScratchFile vector = bomb(kArray + "2 1\n1\n1\n", 200);
+  const test::ScratchFile vector = bomb(kArray + "2 1\n1\n1\n", kBomb);
   expect_small_refusal([&] { read_matrix_market_vector(vector.path()); }, "for the 2 entries that it announces",
                        40 * kMebi);
 }
 
 TEST_P(InputExpansionTest, BrokenHeaderEndsTheDecompression) {
-  const test::ScratchFile file = bomb(kReal + "2 x 2\n", 200);
+  const test::ScratchFile file = bomb(kReal + "2 x 2\n", kBomb);
   expect_small_refusal([&] { read_matrix_market(file.path()); }, ":2: the number of columns is not a whole number",
                        4 * kMebi);
 }

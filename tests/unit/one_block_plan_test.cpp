@@ -43,10 +43,6 @@ StrictTriangle view_of(const CsrMatrix& part, Triangle triangle) {
   return {part.rows, part.row_offsets.data(), part.row_offsets.data() + 1, part.col_indices.data(), triangle};
 }
 
-int lanes_log(const Step& step) { return static_cast<int>(step.shape >> 27 & 7U); }
-int entries(const Step& step) { return static_cast<int>(step.shape & Step::kEntriesMask); }
-Barrier barrier(const Step& step) { return static_cast<Barrier>(step.shape >> 30); }
-
 /// Runs the steps of all parts on x in place, with unit pivots, and looks at what they read.
 class Run {
  public:
@@ -60,40 +56,36 @@ class Run {
         ++part_;
       }
       step(plan_.steps[s]);
-      switch (barrier(plan_.steps[s])) {
-        case Barrier::none:
-          break;
-        case Barrier::warp:
-          EXPECT_LE(plan_.steps[s].rows << lanes_log(plan_.steps[s]), kWarp);
-          ASSERT_LT(s + 1, plan_.steps.size());
-          EXPECT_LE(plan_.steps[s + 1].rows << lanes_log(plan_.steps[s + 1]), kWarp);
-          ++phase_;
-          break;
-        case Barrier::block:
-          ++phase_;
+      if (plan_.steps[s].barrier == Barrier::warp) {
+        EXPECT_EQ(plan_.steps[s].width, kWarp);
+        ASSERT_LT(s + 1, plan_.steps.size());
+        EXPECT_EQ(plan_.steps[s + 1].width, kWarp);
       }
+      if (plan_.steps[s].barrier != Barrier::none) ++phase_;
     }
   }
 
+  [[nodiscard]] std::size_t taken() const { return taken_; }
+
  private:
   void step(const Step& step) {
-    const int lanes = 1 << lanes_log(step);
-    const int width = step.width;
-    EXPECT_EQ(width, (step.rows * lanes + kWarp - 1) / kWarp * kWarp);
-    ASSERT_LE(width, plan_.threads);
-    ASSERT_LE(step.rows * lanes, plan_.threads);
-    for (int thread = 0; thread < width; thread += lanes) {
-      const int place = thread / lanes;
+    const int lanes = 1 << step.lanes_log;
+    ASSERT_LE(step.width, plan_.threads);
+    ASSERT_EQ(step.width % kWarp, 0);
+    for (int thread = 0; thread < step.width; thread += lanes) {
+      const Index row = plan_.row[static_cast<std::size_t>(step.first_row + thread / lanes)];
       double sum = 0.0;
       for (int lane = 0; lane < lanes; ++lane) {
-        for (int k = 0; k < entries(step); ++k)
-          sum += product(static_cast<std::size_t>(step.first_entry + k * width + thread + lane), place < step.rows);
+        for (int k = 0; k < step.records; ++k) {
+          const auto record = static_cast<std::size_t>(step.first_record + k * step.width + thread + lane);
+          for (std::size_t e = 0; e < kRecord; ++e) sum += product(record * kRecord + e, row >= 0);
+        }
       }
-      if (place >= step.rows) continue;
-      const auto row = static_cast<std::size_t>(plan_.row[static_cast<std::size_t>(step.first_row + place)]);
-      EXPECT_NE(written_in_[row], phase_) << "row " << row << " twice";
-      x_[row] -= sum;
-      written_in_[row] = phase_;
+      if (row < 0) continue;
+      EXPECT_NE(written_in_[static_cast<std::size_t>(row)], phase_) << "row " << row << " twice";
+      x_[static_cast<std::size_t>(row)] -= sum;
+      written_in_[static_cast<std::size_t>(row)] = phase_;
+      ++taken_;
     }
   }
 
@@ -114,6 +106,7 @@ class Run {
   std::vector<int> written_in_;  // by row: the phase
   int phase_ = 0;
   std::size_t part_ = 0;
+  std::size_t taken_ = 0;
 };
 
 /// x in place, by rows of the triangle one after the other.
@@ -131,11 +124,13 @@ void expect_solves(const CsrMatrix& a) {
   const Triangles parts = split_up(a);
   const Plan plan = make_plan({view_of(parts.lower, Triangle::lower), view_of(parts.upper, Triangle::upper)});
   ASSERT_EQ(plan.parts.size(), 2U);
-  EXPECT_EQ(plan.row.size(), 2 * static_cast<std::size_t>(a.rows));
   std::vector<double> x(static_cast<std::size_t>(a.rows));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0 + 0.01 * static_cast<double>(i % 17);
   std::vector<double> expected = x;
-  Run(plan, {&parts.lower, &parts.upper}, x).all();
+  const std::vector<const CsrMatrix*> both = {&parts.lower, &parts.upper};
+  Run run(plan, both, x);
+  run.all();
+  EXPECT_EQ(run.taken(), 2 * static_cast<std::size_t>(a.rows));
   solve(parts.lower, Triangle::lower, expected);
   solve(parts.upper, Triangle::upper, expected);
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -190,8 +185,8 @@ TEST(OneBlockPlan, AChainIsOneWarps) {
   const Plan plan = make_plan({view_of(parts.lower, Triangle::lower)});
   ASSERT_EQ(plan.steps.size(), 300U);
   EXPECT_EQ(plan.parts[0].levels, 300);
-  for (std::size_t s = 0; s + 1 < plan.steps.size(); ++s) EXPECT_EQ(barrier(plan.steps[s]), Barrier::warp);
-  EXPECT_EQ(barrier(plan.steps.back()), Barrier::block);
+  for (std::size_t s = 0; s + 1 < plan.steps.size(); ++s) EXPECT_EQ(plan.steps[s].barrier, Barrier::warp);
+  EXPECT_EQ(plan.steps.back().barrier, Barrier::block);
   expect_solves(a);
 }
 
@@ -203,7 +198,7 @@ TEST(OneBlockPlan, NothingAndADiagonal) {
   const Plan plan = make_plan({view_of(a, Triangle::lower)});
   EXPECT_EQ(plan.threads, kMostThreads);
   ASSERT_EQ(plan.steps.size(), 5U);
-  EXPECT_EQ(barrier(plan.steps[0]), Barrier::none);
+  EXPECT_EQ(plan.steps[0].barrier, Barrier::none);
   EXPECT_TRUE(plan.column.empty());
 }
 

@@ -234,7 +234,8 @@ class OneBlockFactorization final : public Factorization::Impl {
     double* const pivots = loaded_.get() + entries;
     std::fill_n(pivots, plan_.parts[1].first_row, 1.0);
     for (std::size_t p = plan_.parts[1].first_row; p < plan_.row.size(); ++p) {
-      pivots[p] = view.backward.inverse_pivots[plan_.row[p]];
+      const Index row = plan_.row[p];
+      pivots[p] = row >= 0 ? view.backward.inverse_pivots[row] : 0.0;
     }
     copy_to_device(program_.values(), loaded_.get(), entries + plan_.row.size(), s);
     synchronize(s);

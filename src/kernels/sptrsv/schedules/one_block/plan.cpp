@@ -19,7 +19,7 @@ struct Sorted {
 };
 
 int lanes_log_for(Offset entries) {
-  const auto lanes = static_cast<std::uint32_t>((entries + kAhead - 1) / kAhead);
+  const auto lanes = static_cast<std::uint32_t>((entries + kRecord - 1) / kRecord);
   return lanes <= 1 ? 0 : std::min(kMostLanesLog, static_cast<int>(std::bit_width(lanes - 1)));
 }
 
@@ -87,47 +87,43 @@ class Layout {
   void add(const Index* rows, Index count, int lanes_log) {
     const Index lanes = Index{1} << lanes_log;
     const Index width = (count * lanes + kWarp - 1) / kWarp * kWarp;
-    Offset entries = 0;
+    Offset records = 0;
     for (Index r = 0; r < count; ++r) {
       const Offset mine = triangle_.end[rows[r]] - triangle_.begin[rows[r]];
-      entries = std::max(entries, (mine + lanes - 1) / lanes);
+      records = std::max(records, (mine + lanes * kRecord - 1) / (lanes * kRecord));
     }
-    const std::size_t first = plan_.column.size();
-    if (first + at(width) * at(entries) > at(std::numeric_limits<Offset>::max())) {
+    const std::size_t first = plan_.column.size() / kRecord;
+    const std::size_t end = first + at(width) * at(records);
+    if (end * kRecord > at(std::numeric_limits<Offset>::max())) {
       throw Unsupported("the schedule one-block has no room for so many entries");
     }
     plan_.steps.push_back({static_cast<Offset>(first), static_cast<Index>(plan_.row.size()),
-                           static_cast<std::uint16_t>(count), static_cast<std::uint16_t>(width),
-                           Step::shape_of(entries, lanes_log, Barrier::none)});
+                           static_cast<std::uint16_t>(width), static_cast<std::uint8_t>(lanes_log), Barrier::none,
+                           records});
     plan_.row.insert(plan_.row.end(), rows, rows + count);
-    plan_.column.resize(first + at(width) * at(entries), -1);
-    plan_.source.resize(plan_.column.size(), -1);
+    plan_.row.resize(plan_.row.size() + at(width / lanes - count), -1);
+    plan_.column.resize(end * kRecord, -1);
+    plan_.source.resize(end * kRecord, -1);
     for (Index r = 0; r < count; ++r) {
       const Offset begin = triangle_.begin[rows[r]];
       for (Offset e = begin; e < triangle_.end[rows[r]]; ++e) {
-        const Offset k = e - begin;
-        const std::size_t slot = first + at(k / lanes) * at(width) + at(r * lanes + k % lanes);
+        const Offset record = (e - begin) / kRecord;
+        const std::size_t place = first + at(record / lanes) * at(width) + at(r * lanes + record % lanes);
+        const std::size_t slot = place * kRecord + at((e - begin) % kRecord);
         plan_.column[slot] = triangle_.columns[e];
         plan_.source[slot] = e;
       }
     }
   }
 
-  /// Whether the first warp runs the step alone.
-  static bool is_narrow(const Step& step) { return step.rows << (step.shape >> 27 & 7U) <= kWarp; }
-
   void close_level(std::size_t before) {
     std::vector<Step>& steps = plan_.steps;
     if (steps.size() == before) return;
-    const bool narrow = steps.size() == before + 1 && is_narrow(steps.back());
+    const bool narrow = steps.size() == before + 1 && steps.back().width == kWarp;  // the first warp's alone
     // The level before is over: what separates it from this one is known now.
-    if (before > 0) set_barrier(steps[before - 1], narrow && narrow_before_ ? Barrier::warp : Barrier::block);
+    if (before > 0) steps[before - 1].barrier = narrow && narrow_before_ ? Barrier::warp : Barrier::block;
     narrow_before_ = narrow;
-    set_barrier(steps.back(), Barrier::block);
-  }
-
-  static void set_barrier(Step& step, Barrier barrier) {
-    step.shape = (step.shape & ((1U << 30) - 1)) | static_cast<std::uint32_t>(barrier) << 30;
+    steps.back().barrier = Barrier::block;
   }
 
   Plan& plan_;
@@ -139,10 +135,13 @@ class Layout {
 
 Plan make_plan(const std::vector<StrictTriangle>& triangles) {
   Plan plan;
+  // The vector's places are counted in bytes.
+  constexpr Index kMostRows = std::numeric_limits<Index>::max() / static_cast<Index>(sizeof(double)) - 1;
   std::vector<Sorted> sorted;
   std::int64_t width = 0;
   std::size_t rows = 0;
   for (const StrictTriangle& triangle : triangles) {
+    if (triangle.rows > kMostRows) throw Unsupported("the schedule one-block has no room for so many rows");
     sorted.push_back(sort_rows(triangle));
     width = std::max(width, threads_a_level(sorted.back()));
     rows += at(triangle.rows);

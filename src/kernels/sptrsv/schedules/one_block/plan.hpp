@@ -12,8 +12,9 @@ namespace taskdag::kernels::one_block {
 
 inline constexpr int kWarp = 32;
 inline constexpr int kMostThreads = 512;
-/// Entries of a row that a lane fetches ahead; rows get so many lanes that this is all of them, where 32 lanes do.
-inline constexpr int kAhead = 4;
+/// Entries of a record, which a lane fetches at once; rows get so many lanes that one record each is all of them, where
+/// 32 lanes do.
+inline constexpr int kRecord = 4;
 inline constexpr int kMostLanesLog = 5;
 
 /// What has to be waited for after a step, for the next one to read its results.
@@ -23,20 +24,16 @@ enum class Barrier : std::uint8_t {
   block,  ///< all threads
 };
 
-/// Rows of one level, up to one for each 2^lanes_log threads. Thread t has row t >> lanes_log and of it the entries
-/// at first_entry + t + k · width for k < entries. All threads of `width` belong to whole warps.
+/// Rows of one level, up to one for each 2^lanes_log threads. Thread t has the row at first_row + (t >> lanes_log) and
+/// of it the records first_record + t + k · width for k < records. All threads of `width` belong to whole warps, and
+/// have a row or padding.
 struct alignas(16) Step {
-  Offset first_entry = 0;
-  Index first_row = 0;  ///< place of its first row in Plan::row
-  std::uint16_t rows = 0;
+  Offset first_record = 0;
+  Index first_row = 0;  ///< place in Plan::row
   std::uint16_t width = 0;
-  std::uint32_t shape = 0;  ///< see below
-  static constexpr std::uint32_t kEntriesMask = (1U << 27) - 1;
-
-  static std::uint32_t shape_of(int entries, int lanes_log, Barrier barrier) {
-    return static_cast<std::uint32_t>(entries) | static_cast<std::uint32_t>(lanes_log) << 27 |
-           static_cast<std::uint32_t>(barrier) << 30;
-  }
+  std::uint8_t lanes_log = 0;
+  Barrier barrier = Barrier::none;
+  std::int32_t records = 0;
 };
 static_assert(sizeof(Step) == 16);
 
@@ -59,9 +56,9 @@ struct Plan {
   };
   int threads = kWarp;
   std::vector<Step> steps;
-  std::vector<Index> row;      ///< in the order in which steps take them
-  std::vector<Index> column;   ///< −1: padding
-  std::vector<Offset> source;  ///< entry of the triangle's columns; −1: padding
+  std::vector<Index> row;      ///< in the order in which steps take them; −1: padding
+  std::vector<Index> column;   ///< kRecord of each record; −1: padding
+  std::vector<Offset> source;  ///< likewise: entry of the triangle's columns; −1: padding
   std::vector<Part> parts;
 };
 

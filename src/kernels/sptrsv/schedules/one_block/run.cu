@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <vector>
+
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/schedules/one_block/run.hpp"
@@ -9,9 +12,9 @@ struct Arguments {
   const Step* steps;
   int count;
   const Index* row;
-  const Index* column;
-  const double* value;
-  const double* pivot;  ///< null: all 1
+  const int4* column;    ///< a record each
+  const double2* value;  ///< two a record
+  const double* pivot;   ///< null: all 1
   Index rows;
   Vectors vectors;
   double* work;  ///< the vector, where it is not in shared memory
@@ -20,76 +23,76 @@ struct Arguments {
 
 /// What a thread reads for a step before the steps before it are done.
 struct Fetched {
-  Index row = -1;
-  double pivot = 1.0;
-  Index column[kAhead] = {-1, -1, -1, -1};
-  double value[kAhead] = {};
+  Index row;
+  double pivot;
+  int4 column;
+  double2 first;
+  double2 second;
 };
-
-__device__ int entries_of(const Step& step) { return static_cast<int>(step.shape & Step::kEntriesMask); }
-__device__ int lanes_log_of(const Step& step) { return static_cast<int>(step.shape >> 27 & 7U); }
-__device__ Barrier barrier_of(const Step& step) { return static_cast<Barrier>(step.shape >> 30); }
 
 __device__ Step step_at(const Arguments& a, int s) {
   Step step{};
   if (s < a.count) {
     const int4 words = __ldg(reinterpret_cast<const int4*>(a.steps + s));
-    step.first_entry = words.x;
+    step.first_record = words.x;
     step.first_row = words.y;
-    step.rows = static_cast<std::uint16_t>(words.z & 0xFFFF);
-    step.width = static_cast<std::uint16_t>(static_cast<unsigned>(words.z) >> 16);
-    step.shape = static_cast<unsigned>(words.w);
+    step.width = static_cast<std::uint16_t>(words.z & 0xFFFF);
+    step.lanes_log = static_cast<std::uint8_t>(words.z >> 16 & 0xFF);
+    step.barrier = static_cast<Barrier>(words.z >> 24 & 0xFF);
+    step.records = words.w;
   }
   return step;
 }
 
 __device__ Fetched fetch(const Arguments& a, const Step& step) {
-  Fetched fetched;
+  Fetched fetched{0, 1.0, {}, {}, {}};
   const int thread = static_cast<int>(threadIdx.x);
-  const int width = step.width;
-  if (thread >= width) return fetched;
-  const int place = thread >> lanes_log_of(step);
-  if (place < step.rows) {
-    fetched.row = __ldg(a.row + step.first_row + place);
-    if (a.pivot != nullptr) fetched.pivot = __ldg(a.pivot + step.first_row + place);
-  }
-  const int entries = entries_of(step);
-#pragma unroll
-  for (int k = 0; k < kAhead; ++k) {
-    if (k >= entries) continue;
-    const Offset e = step.first_entry + k * width + thread;
-    fetched.column[k] = __ldg(a.column + e);
-    fetched.value[k] = __ldg(a.value + e);
+  if (thread >= step.width) return fetched;
+  const int place = step.first_row + (thread >> step.lanes_log);
+  fetched.row = __ldg(a.row + place);
+  if (a.pivot != nullptr) fetched.pivot = __ldg(a.pivot + place);
+  if (step.records > 0) {
+    const int record = step.first_record + thread;
+    fetched.column = __ldg(a.column + record);
+    fetched.first = __ldg(a.value + 2 * record);
+    fetched.second = __ldg(a.value + 2 * record + 1);
   }
   return fetched;
 }
 
-/// A thread's part of a step.
+__device__ double& element_of(double* x, Index bytes) {
+  return *reinterpret_cast<double*>(reinterpret_cast<char*>(x) + bytes);
+}
+
+__device__ double sum_of(const int4& column, const double2& first, const double2& second, double* x) {
+  double sum = first.x * element_of(x, column.x);
+  sum += first.y * element_of(x, column.y);
+  sum += second.x * element_of(x, column.z);
+  sum += second.y * element_of(x, column.w);
+  return sum;
+}
+
+/// A thread's part of a step. Padding adds 0 · 0, and writes the 0 that is there.
 __device__ void work_on(const Arguments& a, const Step& step, const Fetched& fetched, double* x) {
   const int thread = static_cast<int>(threadIdx.x);
-  const int width = step.width;
-  if (thread >= width) return;  // whole warps
+  if (thread >= step.width) return;  // whole warps
   double sum = 0.0;
-#pragma unroll
-  for (int k = 0; k < kAhead; ++k) {
-    if (fetched.column[k] >= 0) sum += fetched.value[k] * x[fetched.column[k]];
+  if (step.records > 0) sum = sum_of(fetched.column, fetched.first, fetched.second, x);
+  for (int k = 1; k < step.records; ++k) {
+    const int record = step.first_record + k * step.width + thread;
+    sum += sum_of(__ldg(a.column + record), __ldg(a.value + 2 * record), __ldg(a.value + 2 * record + 1), x);
   }
-  const int entries = entries_of(step);
-#pragma unroll 4
-  for (int k = kAhead; k < entries; ++k) {
-    const Offset e = step.first_entry + k * width + thread;
-    const Index column = __ldg(a.column + e);
-    if (column >= 0) sum += __ldg(a.value + e) * x[column];
-  }
-  const int lanes = 1 << lanes_log_of(step);
+  const int lanes = 1 << step.lanes_log;
   for (int distance = lanes / 2; distance > 0; distance /= 2) {
     sum += __shfl_xor_sync(cuda::kFullWarp, sum, distance);
   }
-  if (fetched.row >= 0 && (thread & (lanes - 1)) == 0) x[fetched.row] = (x[fetched.row] - sum) * fetched.pivot;
+  if ((thread & (lanes - 1)) != 0) return;
+  double& mine = element_of(x, fetched.row);
+  mine = (mine - sum) * fetched.pivot;
 }
 
 __device__ void wait_after(const Step& step) {
-  switch (barrier_of(step)) {
+  switch (step.barrier) {
     case Barrier::none:
       break;
     case Barrier::warp:
@@ -135,6 +138,7 @@ __global__ void __launch_bounds__(kMostThreads) run_kernel(const Arguments a) {
   for (Index i = static_cast<Index>(threadIdx.x); i < a.rows; i += static_cast<Index>(blockDim.x)) {
     x[i] = rhs[from != nullptr ? from[i] : i];
   }
+  if (threadIdx.x == 0) x[a.rows] = 0.0;  // padding
   __syncthreads();
   run_steps(a, x);
   __syncthreads();
@@ -148,12 +152,15 @@ __global__ void __launch_bounds__(kMostThreads) run_kernel(const Arguments a) {
   if (!finite) *a.non_finite = 1;
 }
 
+/// With the place of padding.
+std::size_t bytes_of_vector(Index rows) { return (static_cast<std::size_t>(rows) + 1) * sizeof(double); }
+
 }  // namespace
 
 Program::Program(const Plan& plan, Index rows, cudaStream_t stream)
     : rows_(rows),
       threads_(plan.threads),
-      shared_(static_cast<std::size_t>(rows) * sizeof(double) <= cuda::most_shared_bytes()),
+      shared_(bytes_of_vector(rows) <= cuda::most_shared_bytes()),
       entries_(static_cast<std::int64_t>(plan.column.size())),
       places_(static_cast<std::int64_t>(plan.row.size())),
       step_count_(static_cast<int>(plan.steps.size())),
@@ -161,13 +168,20 @@ Program::Program(const Plan& plan, Index rows, cudaStream_t stream)
       row_(plan.row.size(), stream),
       column_(plan.column.size(), stream),
       values_(plan.column.size() + plan.row.size(), stream),
-      work_(shared_ ? 0 : static_cast<std::size_t>(rows), stream) {
+      work_(shared_ ? 0 : static_cast<std::size_t>(rows) + 1, stream) {
   cuda::copy_to_device(steps_.data(), plan.steps.data(), plan.steps.size(), stream);
-  cuda::copy_to_device(row_.data(), plan.row.data(), plan.row.size(), stream);
-  cuda::copy_to_device(column_.data(), plan.column.data(), plan.column.size(), stream);
+  const auto upload_places = [&](const std::vector<Index>& places, Index* to) {
+    std::vector<Index> bytes(places.size());
+    std::ranges::transform(places, bytes.begin(),
+                           [rows](Index row) { return static_cast<Index>(sizeof(double)) * (row < 0 ? rows : row); });
+    cuda::copy_to_device(to, bytes.data(), bytes.size(), stream);
+    cuda::synchronize(stream);
+  };
+  upload_places(plan.row, row_.data());
+  upload_places(plan.column, column_.data());
   if (shared_ && rows > 0) {
     cuda::check(cudaFuncSetAttribute(run_kernel<true>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(static_cast<std::size_t>(rows) * sizeof(double))),
+                                     static_cast<int>(bytes_of_vector(rows))),
                 "asking for shared memory");
   }
   cuda::synchronize(stream);
@@ -181,7 +195,7 @@ void Program::run(const Vectors& vectors, bool unit_pivots, int* non_finite, cud
   const auto threads = static_cast<unsigned>(threads_);
   if (shared_) {
     const auto blocks = static_cast<unsigned>(vectors.columns);
-    run_kernel<true><<<blocks, threads, static_cast<std::size_t>(rows_) * sizeof(double), stream>>>(arguments);
+    run_kernel<true><<<blocks, threads, bytes_of_vector(rows_), stream>>>(arguments);
     cuda::check_launch("run_kernel");
     return;
   }

@@ -31,14 +31,12 @@ class Program {
   /// Synchronises `stream`: the plan may go.
   Program(const Plan& plan, Index rows, cudaStream_t stream);
 
-  /// Where values go: of entries as in Plan::source, 0 for padding, and the inverse pivots of Plan::row. To be filled
+  /// Where values go: of entries as in Plan::source, and the inverse pivots of Plan::row; 0 for padding. To be filled
   /// on the stream of the next run.
   [[nodiscard]] double* values() const { return values_.data(); }
   [[nodiscard]] double* pivots() const { return values_.data() + entries_; }
   [[nodiscard]] std::int64_t entries() const { return entries_; }
-  /// Of Plan::row; that of pivots().
-  [[nodiscard]] std::int64_t places() const { return places_; }
-  [[nodiscard]] const Index* row() const { return row_.data(); }
+  [[nodiscard]] std::int64_t places() const { return places_; }  ///< of Plan::row, and of pivots()
 
   /// A thread block a column (@pre there are some), all at once where they fit into shared memory. unit_pivots:
   /// pivots() are not read, all are 1. Sets *non_finite where a solution is not finite. rhs and x may be the same array
@@ -55,7 +53,7 @@ class Program {
   std::int64_t places_ = 0;
   int step_count_ = 0;
   cuda::DeviceArray<Step> steps_;
-  cuda::DeviceArray<Index> row_;
+  cuda::DeviceArray<Index> row_;  ///< this and the next as the vector's bytes before; padding: a place behind it
   cuda::DeviceArray<Index> column_;
   cuda::DeviceArray<double> values_;
   cuda::DeviceArray<double> work_;  ///< the vector, where it does not

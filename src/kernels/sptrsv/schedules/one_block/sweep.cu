@@ -29,6 +29,7 @@ class OneBlockSweep final : public Sweep {
   OneBlockSweep(const SweepInput& input, const Plan& plan, cudaStream_t stream)
       : program_(plan, input.pattern.rows, stream),
         source_(cuda::upload(plan.source, stream)),
+        row_(cuda::upload(plan.row, stream)),
         rhs_index_(cuda::copy_of(input.rhs_index, at(input.pattern.rows), stream)),
         x_index_(cuda::copy_of(input.x_index, at(input.pattern.rows), stream)),
         result_(at(input.pattern.rows), stream) {
@@ -44,7 +45,7 @@ class OneBlockSweep final : public Sweep {
   bool gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t /*stream*/) override {
     unit_pivots_ = pivot == nullptr;
     batch.add(program_.entries(), source, source_.data(), program_.values());
-    if (!unit_pivots_) batch.add(program_.places(), pivot, program_.row(), program_.pivots());
+    if (!unit_pivots_) batch.add(program_.places(), pivot, row_.data(), program_.pivots());
     return true;
   }
 
@@ -61,12 +62,13 @@ class OneBlockSweep final : public Sweep {
   [[nodiscard]] const Index* result_index() const override { return nullptr; }
 
   [[nodiscard]] std::int64_t bytes() const override {
-    return program_.bytes() + source_.bytes() + rhs_index_.bytes() + x_index_.bytes() + result_.bytes();
+    return program_.bytes() + source_.bytes() + row_.bytes() + rhs_index_.bytes() + x_index_.bytes() + result_.bytes();
   }
 
  private:
   Program program_;
   cuda::DeviceArray<Offset> source_;  ///< of the entries of the plan: what load_values() takes; −1: padding
+  cuda::DeviceArray<Index> row_;      ///< of the plan's rows; −1: padding
   cuda::DeviceArray<Index> rhs_index_;
   cuda::DeviceArray<Index> x_index_;
   cuda::DeviceArray<double> result_;
