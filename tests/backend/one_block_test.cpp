@@ -61,6 +61,15 @@ TEST_P(OneBlockTest, AVectorThatDoesNotFitIntoSharedMemoryIsSolvedToo) {
   }
 }
 
+TEST_P(OneBlockTest, ALargeOneIsAppliedAfterASmallOneWasMade) {
+  const CsrMatrix a = grid(130);
+  Factorization large = factorization(a, up_to(20000));
+  ASSERT_TRUE(factor(large, a.values).ok());
+  static_cast<void>(factorization(grid(5), up_to(20000)));
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  EXPECT_LE(test::apply_error(large.copy_factor(), FactorKind::ilu, false, b, apply(large, Apply::full, b)), 1.0);
+}
+
 TEST_P(OneBlockTest, SeveralColumnsAreThoseOfSingleOnes) {
   for (const Index n : {40, 180}) {  // in shared memory; not
     const CsrMatrix a = grid(n);

@@ -180,8 +180,9 @@ Program::Program(const Plan& plan, Index rows, cudaStream_t stream)
   upload_places(plan.row, row_.data());
   upload_places(plan.column, column_.data());
   if (shared_ && rows > 0) {
+    // All that there is: another program of this process may be larger.
     cuda::check(cudaFuncSetAttribute(run_kernel<true>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(bytes_of_vector(rows))),
+                                     static_cast<int>(cuda::most_shared_bytes())),
                 "asking for shared memory");
   }
   cuda::synchronize(stream);
@@ -189,9 +190,16 @@ Program::Program(const Plan& plan, Index rows, cudaStream_t stream)
 
 void Program::run(const Vectors& vectors, bool unit_pivots, int* non_finite, cudaStream_t stream) {
   if (rows_ == 0) return;
-  Arguments arguments{
-      steps_.data(), step_count_, row_.data(),  column_.data(), values(), unit_pivots ? nullptr : pivots(),
-      rows_,         vectors,     work_.data(), non_finite};
+  Arguments arguments{steps_.data(),
+                      step_count_,
+                      row_.data(),
+                      reinterpret_cast<const int4*>(column_.data()),
+                      reinterpret_cast<const double2*>(values()),
+                      unit_pivots ? nullptr : pivots(),
+                      rows_,
+                      vectors,
+                      work_.data(),
+                      non_finite};
   const auto threads = static_cast<unsigned>(threads_);
   if (shared_) {
     const auto blocks = static_cast<unsigned>(vectors.columns);
