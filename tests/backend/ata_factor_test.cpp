@@ -204,7 +204,8 @@ TEST_F(AtaFactorTest, FactorisationsEndOnNumbersThatAreNotFinite) {
     Placed a(matrix, stream());
     for (const Form& form : forms()) {
       for (const Kind& kind : kinds({0, 32})) {
-        SCOPED_TRACE(form.name + ", " + kind.name);
+        SCOPED_TRACE(form.name + ", " + kind.name + ", " + std::to_string(bad) +
+                     (is_ready(bad) ? "" : " of the hand-over"));
         const auto f = form.make(kind.schedule, a, kind.options, stream());
         const std::vector<double> values = factor(*f, a, form.kind, stream());
         if (bad != 0.0) {

@@ -183,7 +183,7 @@ struct FactorBody {
       }
       cuda::Slots{slots.entries}.publish(own.begin + k, value);
       if constexpr (Elimination::kScalesUpdates) {
-        if (unit != nullptr) unit[own.begin + k] = value * inverse;
+        if (unit != nullptr) unit[own.begin + k] = publishable(value * inverse);
       }
     }
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "backends/cuda/device.hpp"
@@ -21,43 +22,67 @@ struct Arguments {
   int* non_finite;
 };
 
+/// A step as it lies in memory. It is taken apart where it is used: any sooner, and its load would be waited for there.
+struct StepWords {
+  int4 words;
+  __device__ int first_record() const { return words.x; }
+  __device__ int first_row() const { return words.y; }
+  __device__ int width() const { return words.z & 0xFFFF; }
+  __device__ int lanes_log() const { return words.z >> 16 & 0xFF; }
+  __device__ Barrier barrier() const { return static_cast<Barrier>(words.z >> 24 & 0xFF); }
+  __device__ int records() const { return words.w; }
+};
+static_assert(offsetof(Step, width) == 8 && offsetof(Step, lanes_log) == 10 && offsetof(Step, barrier) == 11 &&
+              offsetof(Step, records) == 12);
+
 /// What a thread reads for a step before the steps before it are done.
 struct Fetched {
-  Index row;
+  int row;
   double pivot;
   int4 column;
   double2 first;
   double2 second;
 };
 
-__device__ Step step_at(const Arguments& a, int s) {
-  Step step{};
-  if (s < a.count) {
-    const int4 words = __ldg(reinterpret_cast<const int4*>(a.steps + s));
-    step.first_record = words.x;
-    step.first_row = words.y;
-    step.width = static_cast<std::uint16_t>(words.z & 0xFFFF);
-    step.lanes_log = static_cast<std::uint8_t>(words.z >> 16 & 0xFF);
-    step.barrier = static_cast<Barrier>(words.z >> 24 & 0xFF);
-    step.records = words.w;
-  }
-  return step;
+// Loads that may be left out, without a branch: what is loaded on either side of one would be waited for where they
+// meet.
+__device__ void load_if(bool wanted, const int* from, int& to) {
+  asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %1, 0;\n @p ld.global.nc.s32 %0, [%2];\n}"
+               : "+r"(to)
+               : "r"(static_cast<int>(wanted)), "l"(from));
+}
+__device__ void load_if(bool wanted, const double* from, double& to) {
+  asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %1, 0;\n @p ld.global.nc.f64 %0, [%2];\n}"
+               : "+d"(to)
+               : "r"(static_cast<int>(wanted)), "l"(from));
+}
+__device__ void load_if(bool wanted, const int4* from, int4& to) {
+  asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %4, 0;\n @p ld.global.nc.v4.s32 {%0, %1, %2, %3}, [%5];\n}"
+               : "+r"(to.x), "+r"(to.y), "+r"(to.z), "+r"(to.w)
+               : "r"(static_cast<int>(wanted)), "l"(from));
+}
+__device__ void load_if(bool wanted, const double2* from, double2& to) {
+  asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %2, 0;\n @p ld.global.nc.v2.f64 {%0, %1}, [%3];\n}"
+               : "+d"(to.x), "+d"(to.y)
+               : "r"(static_cast<int>(wanted)), "l"(from));
 }
 
-__device__ Fetched fetch(const Arguments& a, const Step& step) {
-  Fetched fetched{0, 1.0, {}, {}, {}};
+/// Beyond the last one: what follows the steps, which are empty.
+__device__ StepWords step_at(const Arguments& a, int s) {
+  return {__ldg(reinterpret_cast<const int4*>(a.steps) + min(s, a.count))};
+}
+
+__device__ void fetch(const Arguments& a, const StepWords& step, Fetched& fetched) {
   const int thread = static_cast<int>(threadIdx.x);
-  if (thread >= step.width) return fetched;
-  const int place = step.first_row + (thread >> step.lanes_log);
-  fetched.row = __ldg(a.row + place);
-  if (a.pivot != nullptr) fetched.pivot = __ldg(a.pivot + place);
-  if (step.records > 0) {
-    const int record = step.first_record + thread;
-    fetched.column = __ldg(a.column + record);
-    fetched.first = __ldg(a.value + 2 * record);
-    fetched.second = __ldg(a.value + 2 * record + 1);
-  }
-  return fetched;
+  const bool mine = thread < step.width();
+  const int place = step.first_row() + (thread >> step.lanes_log());
+  load_if(mine, a.row + place, fetched.row);
+  load_if(mine && a.pivot != nullptr, a.pivot + place, fetched.pivot);
+  const bool has_record = mine && step.records() > 0;
+  const int record = step.first_record() + thread;
+  load_if(has_record, a.column + record, fetched.column);
+  load_if(has_record, a.value + 2 * record, fetched.first);
+  load_if(has_record, a.value + 2 * record + 1, fetched.second);
 }
 
 __device__ double& element_of(double* x, Index bytes) {
@@ -73,16 +98,16 @@ __device__ double sum_of(const int4& column, const double2& first, const double2
 }
 
 /// A thread's part of a step. Padding adds 0 · 0, and writes the 0 that is there.
-__device__ void work_on(const Arguments& a, const Step& step, const Fetched& fetched, double* x) {
+__device__ void work_on(const Arguments& a, const StepWords& step, const Fetched& fetched, double* x) {
   const int thread = static_cast<int>(threadIdx.x);
-  if (thread >= step.width) return;  // whole warps
+  if (thread >= step.width()) return;  // whole warps
   double sum = 0.0;
-  if (step.records > 0) sum = sum_of(fetched.column, fetched.first, fetched.second, x);
-  for (int k = 1; k < step.records; ++k) {
-    const int record = step.first_record + k * step.width + thread;
+  if (step.records() > 0) sum = sum_of(fetched.column, fetched.first, fetched.second, x);
+  for (int k = 1; k < step.records(); ++k) {
+    const int record = step.first_record() + k * step.width() + thread;
     sum += sum_of(__ldg(a.column + record), __ldg(a.value + 2 * record), __ldg(a.value + 2 * record + 1), x);
   }
-  const int lanes = 1 << step.lanes_log;
+  const int lanes = 1 << step.lanes_log();
   for (int distance = lanes / 2; distance > 0; distance /= 2) {
     sum += __shfl_xor_sync(cuda::kFullWarp, sum, distance);
   }
@@ -91,8 +116,8 @@ __device__ void work_on(const Arguments& a, const Step& step, const Fetched& fet
   mine = (mine - sum) * fetched.pivot;
 }
 
-__device__ void wait_after(const Step& step) {
-  switch (step.barrier) {
+__device__ void wait_after(const StepWords& step) {
+  switch (step.barrier()) {
     case Barrier::none:
       break;
     case Barrier::warp:
@@ -108,16 +133,18 @@ __device__ void wait_after(const Step& step) {
 __device__ void run_steps(const Arguments& a, double* x) {
   constexpr int kSteps = 8;
   constexpr int kFetched = 4;
-  Step steps[kSteps];
+  StepWords steps[kSteps];
   Fetched fetched[kFetched];
 #pragma unroll
   for (int k = 0; k < kSteps; ++k) steps[k] = step_at(a, k);
 #pragma unroll
-  for (int k = 0; k + 1 < kFetched; ++k) fetched[k] = fetch(a, steps[k]);
+  for (int k = 0; k < kFetched; ++k) fetched[k] = {0, 1.0, {}, {}, {}};
+#pragma unroll
+  for (int k = 0; k + 1 < kFetched; ++k) fetch(a, steps[k], fetched[k]);
   for (int s = 0; s < a.count; s += kSteps) {
 #pragma unroll
-    for (int k = 0; k < kSteps; ++k) {  // beyond the last one they are empty
-      fetched[(k + kFetched - 1) % kFetched] = fetch(a, steps[(k + kFetched - 1) % kSteps]);
+    for (int k = 0; k < kSteps; ++k) {
+      fetch(a, steps[(k + kFetched - 1) % kSteps], fetched[(k + kFetched - 1) % kFetched]);
       work_on(a, steps[k], fetched[k % kFetched], x);
       wait_after(steps[k]);
       steps[k] = step_at(a, s + k + kSteps);
@@ -164,12 +191,13 @@ Program::Program(const Plan& plan, Index rows, cudaStream_t stream)
       entries_(static_cast<std::int64_t>(plan.column.size())),
       places_(static_cast<std::int64_t>(plan.row.size())),
       step_count_(static_cast<int>(plan.steps.size())),
-      steps_(plan.steps.size(), stream),
+      steps_(plan.steps.size() + 1, stream),
       row_(plan.row.size(), stream),
       column_(plan.column.size(), stream),
       values_(plan.column.size() + plan.row.size(), stream),
       work_(shared_ ? 0 : static_cast<std::size_t>(rows) + 1, stream) {
   cuda::copy_to_device(steps_.data(), plan.steps.data(), plan.steps.size(), stream);
+  cuda::check(cudaMemsetAsync(steps_.data() + plan.steps.size(), 0, sizeof(Step), stream), "adding an empty step");
   const auto upload_places = [&](const std::vector<Index>& places, Index* to) {
     std::vector<Index> bytes(places.size());
     std::ranges::transform(places, bytes.begin(),

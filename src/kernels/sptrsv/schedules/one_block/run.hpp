@@ -52,8 +52,8 @@ class Program {
   std::int64_t entries_ = 0;
   std::int64_t places_ = 0;
   int step_count_ = 0;
-  cuda::DeviceArray<Step> steps_;
-  cuda::DeviceArray<Index> row_;  ///< this and the next as the vector's bytes before; padding: a place behind it
+  cuda::DeviceArray<Step> steps_;  ///< and an empty one
+  cuda::DeviceArray<Index> row_;   ///< this and the next as the vector's bytes before; padding: a place behind it
   cuda::DeviceArray<Index> column_;
   cuda::DeviceArray<double> values_;
   cuda::DeviceArray<double> work_;  ///< the vector, where it does not
