@@ -147,8 +147,9 @@ Plan make_plan(const std::vector<StrictTriangle>& triangles) {
     rows += at(triangle.rows);
   }
   // Twice the mean, so that most levels are one step; fewer threads wait for each other sooner.
-  plan.threads = static_cast<int>(
-      std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(2 * width, 4 * kWarp, kMostThreads))));
+  constexpr std::int64_t kLeastThreads = std::int64_t{4} * kWarp;
+  const std::int64_t threads = std::clamp<std::int64_t>(2 * width, kLeastThreads, kMostThreads);
+  plan.threads = static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(threads)));
   plan.row.reserve(rows);
   for (std::size_t k = 0; k < triangles.size(); ++k) {
     plan.parts.push_back({plan.row.size(), plan.column.size(), sorted[k].levels});
