@@ -490,47 +490,50 @@ std::vector<Call> ordering_calls(const Site& site) {
   const auto read = [order] { return as_doubles(*order); };
   const auto nothing = [] {};
   const auto& s = site;
-  return {{"reverse_cuthill_mckee", nothing,
-           [=] {
-             *order =
-                 reverse_cuthill_mckee(*s.context, arrays->matrix_arrays.pattern(), s.space(), nullptr, s.stream());
-           },
-           read, drop},
-          {"reverse_cuthill_mckee, by tasks", nothing,
-           [=] {
-             for (const RcmSort sort : {RcmSort::bitonic, RcmSort::cub, RcmSort::cpu_gpu}) {
-               *order = reverse_cuthill_mckee(*s.context, arrays->matrix_arrays.pattern(), s.space(),
-                                              {.form = RcmForm::tasks, .sort = sort}, nullptr, s.stream());
-             }
-           },
-           read, drop},
-          {"reverse_cuthill_mckee, serial", nothing, [=] { *order = reverse_cuthill_mckee(arrays->a.pattern()); }, read,
-           drop},
-          {"multicolour", nothing,
-           [=] { *order = multicolour(*s.context, arrays->matrix_arrays.pattern(), s.space(), s.stream()).order; },
-           read, drop},
-          {"block_multicolour", nothing,
-           [=] {
-             *order = block_multicolour(*s.context, arrays->matrix_arrays.pattern(), s.space(), {.block_size = 16},
-                                        s.stream())
-                          .order;
-           },
-           read, drop},
-          {"dependency_levels", nothing,
-           [=] {
-             *count =
-                 dependency_levels(*s.context, arrays->matrix_arrays.pattern(), s.space(), Triangle::lower, s.stream());
-           },
-           [=] { return std::vector<double>{static_cast<double>(*count)}; }, drop},
-          {"make_level_schedule", nothing,
-           [=] { *count = make_level_schedule(arrays->a.pattern(), Triangle::lower).levels(); },
-           [=] { return std::vector<double>{static_cast<double>(*count)}; }, drop},
-          {"find_fault", nothing, [=] { *count = find_fault(*blocks, arrays->a.pattern()) ? 1 : 0; },
-           [=] { return std::vector<double>{static_cast<double>(*count)}; }, drop},
-          {"ordering_quality", [=] { *order = reverse_cuthill_mckee(arrays->a.pattern()); },
-           [=] { *count = ordering_quality(arrays->a.pattern(), *order).bandwidth; },
-           [=] { return std::vector<double>{static_cast<double>(*count)}; }, drop},
-          {"invert_permutation", nothing, [=] { *order = invert_permutation(*permutation); }, read, drop}};
+  return {
+      {"reverse_cuthill_mckee", nothing,
+       [=] {
+         *order = reverse_cuthill_mckee(*s.context, arrays->matrix_arrays.pattern(), s.space(), nullptr, s.stream());
+       },
+       read, drop},
+      {"reverse_cuthill_mckee, by tasks", nothing,
+       [=] {
+         for (const RcmSort sort : {RcmSort::bitonic, RcmSort::cub, RcmSort::cpu_gpu}) {
+           *order = reverse_cuthill_mckee(*s.context, arrays->matrix_arrays.pattern(), s.space(),
+                                          {.form = RcmForm::tasks, .sort = sort}, nullptr, s.stream());
+         }
+       },
+       read, drop},
+      {"reverse_cuthill_mckee, serial", nothing, [=] { *order = reverse_cuthill_mckee(arrays->a.pattern()); }, read,
+       drop},
+      {"multicolour", nothing,
+       [=] { *order = multicolour(*s.context, arrays->matrix_arrays.pattern(), s.space(), s.stream()).order; }, read,
+       drop},
+      {"block_multicolour", nothing,
+       [=] {
+         *order =
+             block_multicolour(*s.context, arrays->matrix_arrays.pattern(), s.space(), {.block_size = 16}, s.stream())
+                 .order;
+       },
+       read, drop},
+      {"dependency_levels", nothing,
+       [=] {
+         *count =
+             dependency_levels(*s.context, arrays->matrix_arrays.pattern(), s.space(), Triangle::lower, s.stream());
+       },
+       [=] { return std::vector<double>{static_cast<double>(*count)}; }, drop},
+      {"diagonal_dominance", nothing,
+       [=] { *count = diagonal_dominance(*s.context, arrays->matrix_arrays.view(), s.space(), {}, s.stream()).strict; },
+       [=] { return std::vector<double>{static_cast<double>(*count)}; }, drop},
+      {"make_level_schedule", nothing,
+       [=] { *count = make_level_schedule(arrays->a.pattern(), Triangle::lower).levels(); },
+       [=] { return std::vector<double>{static_cast<double>(*count)}; }, drop},
+      {"find_fault", nothing, [=] { *count = find_fault(*blocks, arrays->a.pattern()) ? 1 : 0; },
+       [=] { return std::vector<double>{static_cast<double>(*count)}; }, drop},
+      {"ordering_quality", [=] { *order = reverse_cuthill_mckee(arrays->a.pattern()); },
+       [=] { *count = ordering_quality(arrays->a.pattern(), *order).bandwidth; },
+       [=] { return std::vector<double>{static_cast<double>(*count)}; }, drop},
+      {"invert_permutation", nothing, [=] { *order = invert_permutation(*permutation); }, read, drop}};
 }
 
 }  // namespace taskdag::test

@@ -134,6 +134,8 @@ class Objects {
       expect_device_error("block_multicolour", [&] {
         static_cast<void>(block_multicolour(context_, view.pattern, space, {.block_size = 16}, stream()));
       });
+      expect_device_error("diagonal_dominance",
+                          [&] { static_cast<void>(diagonal_dominance(context_, view, space, {}, stream())); });
       expect_device_error("dependency_levels", [&] {
         static_cast<void>(dependency_levels(context_, view.pattern, space, Triangle::lower, stream()));
       });

@@ -2,24 +2,17 @@
 
 #include <atomic>
 
-#include "backends/host/seam.hpp"
+#include "kernels/jacobi/host_rows.hpp"
 #include "kernels/jacobi/task.hpp"
 
 namespace taskdag::kernels {
 
 namespace {
 
-constexpr Index kChunk = 1024;
-
 template <class Body>
 void for_rows(Index rows, host::ThreadPool& pool, const Body& body) {
-  host::TicketCounter tickets;
-  pool.run([&](int) {
-    Index first = 0;
-    Index last = 0;
-    while (tickets.take(rows, kChunk, first, last)) {
-      for (Index i = first; i < last; ++i) body(i);
-    }
+  for_chunks_of_rows(rows, pool, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) body(i);
   });
 }
 

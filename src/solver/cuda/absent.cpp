@@ -1,5 +1,6 @@
 // The CUDA side of impl.hpp in a build without CUDA.
 #include "solver/block_ordering_impl.hpp"
+#include "solver/dominance_impl.hpp"
 #include "solver/impl.hpp"
 #include "solver/narrowed_pattern_impl.hpp"
 #include "solver/ordering_impl.hpp"
@@ -55,6 +56,9 @@ std::unique_ptr<NarrowedPattern::Impl> narrow_pattern(Index, const std::int64_t*
   refuse();
 }
 BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, Index, Stream) { refuse(); }
+DiagonalDominance diagonal_dominance(const Context&, const CsrView&, MemorySpace, const DominanceLimits&, Stream) {
+  refuse();
+}
 Index dependency_levels(const Context&, const CsrPattern&, MemorySpace, Triangle, Stream, Index) { refuse(); }
 
 }  // namespace taskdag::cuda

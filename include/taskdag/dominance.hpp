@@ -1,0 +1,33 @@
+/// \file
+/// How the diagonal of a matrix compares with what stands beside it: whether Jacobi is to be trusted.
+#pragma once
+
+#include "taskdag/context.hpp"
+#include "taskdag/csr.hpp"
+#include "taskdag/export.hpp"
+
+namespace taskdag {
+
+/// What counts as much and as little beside a diagonal entry: Σ|a_ij|, j ≠ i, in terms of |a_ii|.
+struct DominanceLimits {
+  double strict = 0.95;  ///< up to this a row is strictly dominant
+  double poor = 6.0;     ///< above this its diagonal entry says little of it
+};
+
+/// Counts of rows. A row is in one of `zero`, `strict`, `poor`, or between the limits.
+struct DiagonalDominance {
+  Index rows = 0;
+  Index zero = 0;      ///< the diagonal entry is 0 or absent, or it or what is beside it is not finite
+  Index negative = 0;  ///< the diagonal entry is below 0
+  Index strict = 0;
+  Index poor = 0;
+};
+
+/// Looks at all rows of `a`, a square matrix in `space`. The same counts on each backend but for rows at a limit, whose
+/// sum may round to either side. Synchronises `stream`.
+/// @throws InvalidInput for a pattern that is not square or not valid, and for limits below 0 or that are not ordered;
+///         DeviceError, OutOfMemory
+TASKDAG_API DiagonalDominance diagonal_dominance(const Context& context, const CsrView& a, MemorySpace space,
+                                                 const DominanceLimits& limits = {}, Stream stream = {});
+
+}  // namespace taskdag

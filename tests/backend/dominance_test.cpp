@@ -1,0 +1,77 @@
+// How the diagonal compares with what stands beside it, on both backends.
+#include "taskdag/dominance.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "backends.hpp"
+#include "problems.hpp"
+
+namespace taskdag {
+namespace {
+
+class DominanceTest : public test::BackendTest {
+ protected:
+  [[nodiscard]] DiagonalDominance look(const CsrMatrix& a, const DominanceLimits& limits = {}) const {
+    test::MatrixArrays arrays = place(a);
+    return diagonal_dominance(context(), arrays.view(), space(), limits, stream());
+  }
+};
+INSTANTIATE_TEST_SUITE_P(On, DominanceTest, testing::ValuesIn(test::everywhere()),
+                         [](const auto& parameter) { return test::name_of(parameter.param); });
+
+void expect_counts(const DiagonalDominance& found, const DiagonalDominance& expected) {
+  EXPECT_EQ(found.rows, expected.rows);
+  EXPECT_EQ(found.zero, expected.zero);
+  EXPECT_EQ(found.negative, expected.negative);
+  EXPECT_EQ(found.strict, expected.strict);
+  EXPECT_EQ(found.poor, expected.poor);
+}
+
+TEST_P(DominanceTest, EachRowCountsForWhatItIs) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinite = std::numeric_limits<double>::infinity();
+  // strict; between; poor; below 0 and strict; 0; absent; not finite in each place; nothing beside; below 0 and poor
+  const CsrMatrix a{10,
+                    10,
+                    {0, 2, 4, 6, 8, 10, 11, 13, 15, 16, 18},
+                    {0, 1, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 6, 7, 8, 0, 9},
+                    {2, -1, 2, 1, 7, 1, 1, -4, 1, 0, 3, nan, 1, 1, infinite, 5, 9, -1}};
+  expect_counts(look(a), {10, 4, 2, 3, 2});
+  expect_counts(look(a, {0.0, 0.0}), {10, 4, 2, 1, 5});
+  expect_counts(look(a, {9.0, 9.0}), {10, 4, 2, 6, 0});
+}
+
+TEST_P(DominanceTest, GridsAreDominantWhereTheyEnd) {
+  const Index n = 40;
+  const CsrMatrix grid = make_stencil({.stencil = Stencil::five_point, .nx = n, .ny = n});
+  expect_counts(look(grid), {n * n, 0, 0, 4 * (n - 1), 0});
+  CsrMatrix negative = grid;
+  for (double& value : negative.values) value = -value;
+  expect_counts(look(negative), {n * n, 0, n * n, 4 * (n - 1), 0});
+}
+
+TEST_P(DominanceTest, LongRowsAndManyRows) {
+  CsrMatrix long_rows{300, 300, {0}, {}, {}};
+  for (Index i = 0; i < 300; ++i) {
+    for (Index j = 0; j < 300; ++j) {
+      long_rows.col_indices.push_back(j);
+      long_rows.values.push_back(i == j ? (i % 2 == 0 ? 320.0 : 299.0) : 1.0);
+    }
+    long_rows.row_offsets.push_back(static_cast<Offset>(long_rows.col_indices.size()));
+  }
+  expect_counts(look(long_rows), {300, 0, 0, 150, 0});
+  expect_counts(look(test::tridiagonal(100000, -1.0, 4.0, -1.0)), {100000, 0, 0, 100000, 0});
+  expect_counts(look(CsrMatrix{0, 0, {0}, {}, {}}), {});
+}
+
+TEST_P(DominanceTest, RefusesWhatIsNotSquareAndLimitsOutOfOrder) {
+  EXPECT_THROW(static_cast<void>(look(CsrMatrix{1, 2, {0, 1}, {1}, {1.0}})), InvalidInput);
+  const CsrMatrix one{1, 1, {0, 1}, {0}, {1.0}};
+  EXPECT_THROW(static_cast<void>(look(one, {2.0, 1.0})), InvalidInput);
+  EXPECT_THROW(static_cast<void>(look(one, {-1.0, 1.0})), InvalidInput);
+  EXPECT_THROW(static_cast<void>(look(one, {std::numeric_limits<double>::quiet_NaN(), 1.0})), InvalidInput);
+}
+
+}  // namespace
+}  // namespace taskdag
