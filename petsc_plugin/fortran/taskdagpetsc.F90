@@ -20,7 +20,8 @@ module taskdagpetsc
   character(len=*), parameter :: MATORDERINGTASKDAGBMC = 'taskdag_bmc'
 
   enum, bind(C)
-    enumerator :: PC_TASKDAG_ILU, PC_TASKDAG_ICC, PC_TASKDAG_JACOBI, PC_TASKDAG_SOR, PC_TASKDAG_DILU, PC_TASKDAG_DIC
+    enumerator :: PC_TASKDAG_ILU, PC_TASKDAG_ICC, PC_TASKDAG_JACOBI, PC_TASKDAG_SOR, PC_TASKDAG_DILU, PC_TASKDAG_DIC, &
+      PC_TASKDAG_AUTO
   end enum
   enum, bind(C)
     enumerator :: PC_TASKDAG_BACKEND_AUTO, PC_TASKDAG_BACKEND_CUDA, PC_TASKDAG_BACKEND_HOST

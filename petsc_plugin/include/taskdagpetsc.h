@@ -32,7 +32,8 @@ typedef enum {
   PC_TASKDAG_JACOBI, /**< damped Jacobi sweeps */
   PC_TASKDAG_SOR,    /**< SOR and SSOR sweeps; parameters by PCSORSetOmega() and the like */
   PC_TASKDAG_DILU,   /**< incomplete LU whose elimination changes the diagonal alone */
-  PC_TASKDAG_DIC     /**< incomplete Cholesky likewise */
+  PC_TASKDAG_DIC,    /**< incomplete Cholesky likewise */
+  PC_TASKDAG_AUTO    /**< ILU or ICC, or Jacobi: what is expected to be faster, in later solves what was */
 } PCTaskDAGType;
 
 /** Where PCTASKDAG works (-pc_taskdag_backend). */

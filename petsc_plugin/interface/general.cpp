@@ -3,8 +3,8 @@
 
 using namespace taskdag::petsc;
 
-const char* const PCTaskDAGTypes[] = {"ilu", "icc",           "jacobi",      "sor",  "dilu",
-                                      "dic", "PCTaskDAGType", "PC_TASKDAG_", nullptr};
+const char* const PCTaskDAGTypes[] = {"ilu", "icc",  "jacobi",        "sor",         "dilu",
+                                      "dic", "auto", "PCTaskDAGType", "PC_TASKDAG_", nullptr};
 const char* const PCTaskDAGBackends[] = {"auto", "cuda", "host", "PCTaskDAGBackend", "PC_TASKDAG_BACKEND_", nullptr};
 
 /*MC
@@ -12,8 +12,8 @@ const char* const PCTaskDAGBackends[] = {"auto", "cuda", "host", "PCTaskDAGBacke
   threads
 
   Options Database Keys:
-+ -pc_taskdag_type <ilu,icc,jacobi,sor,dilu,dic> - what it is
-- -pc_taskdag_backend <auto,cuda,host>           - where it works
++ -pc_taskdag_type <ilu,icc,jacobi,sor,dilu,dic,auto> - what it is
+- -pc_taskdag_backend <auto,cuda,host>                - where it works
 
   Level: beginner
 
@@ -45,15 +45,17 @@ M*/
 
   Input Parameters:
 + pc   - the preconditioner, others than `PCTASKDAG` ignore this
-- type - ILU, ICC, Jacobi, SOR, DILU or DIC
+- type - ILU, ICC, Jacobi, SOR, DILU, DIC, or a choice between a factorisation and Jacobi
 
   Options Database Key:
 . -pc_taskdag_type <type>
 
   Level: beginner
 
-  Note:
+  Notes:
   Another type than before discards what was set up.
+
+  `PC_TASKDAG_AUTO` may take another preconditioner from one solve to the next, by the times that solves took.
 
 .seealso: `PCTASKDAG`, `PCTaskDAGGetType()`
 @*/
@@ -76,7 +78,7 @@ PetscErrorCode PCTaskDAGSetType(PC pc, PCTaskDAGType type) {
 . pc - the preconditioner, a `PCTASKDAG`
 
   Output Parameter:
-. type - ILU, ICC, Jacobi, SOR, DILU or DIC
+. type - as it was set, `PC_TASKDAG_AUTO` whatever that has taken
 
   Level: beginner
 

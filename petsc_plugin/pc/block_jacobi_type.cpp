@@ -187,7 +187,8 @@ bool same_block_jacobi(const Settings& a, const Settings& b) { return a.block_ja
 
 PetscErrorCode check_block_jacobi(const Settings& settings) {
   PetscFunctionBegin;
-  if (settings.type != PC_TASKDAG_JACOBI || !settings.block_jacobi.used) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool jacobi = settings.type == PC_TASKDAG_JACOBI || settings.type == PC_TASKDAG_AUTO;
+  if (!jacobi || !settings.block_jacobi.used) PetscFunctionReturn(PETSC_SUCCESS);
   const JacobiForm form = settings.jacobi.form;
   PetscCheck(form == JacobiForm::automatic || form == JacobiForm::kernels, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "-pc_taskdag_jacobi_type block has the forms auto and kernels, not -pc_taskdag_jacobi_form %s",

@@ -401,7 +401,10 @@ bool same_factor_pattern(const Settings& a, const Settings& b) {
   const auto tied = [](const FactorSettings& s) {
     return std::tie(s.ordering, s.block_size, s.levels, s.fill, s.point_block, s.precision);
   };
-  return shift(a) == shift(b) && tied(a.factor) == tied(b.factor);
+  // auto may have become either factorisation.
+  const bool either = a.type == PC_TASKDAG_AUTO || b.type == PC_TASKDAG_AUTO;
+  const bool alike = !either || (a.factor.shift == b.factor.shift && a.factor.icc_shift == b.factor.icc_shift);
+  return alike && shift(a) == shift(b) && tied(a.factor) == tied(b.factor);
 }
 
 bool same_factor(const Settings& a, const Settings& b) {

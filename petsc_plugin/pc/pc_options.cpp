@@ -57,6 +57,7 @@ PetscErrorCode check_settings(const Settings& settings) {
   PetscCall(check_eisenstat(settings));
   PetscCall(check_consolidate(settings));
   PetscCall(check_precision(settings));
+  PetscCall(check_auto(settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

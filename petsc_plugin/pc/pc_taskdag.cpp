@@ -107,8 +107,23 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec /*work*/, PetscReal /*r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) { return data_of(pc).eisenstat.pre_solve(pc, ksp, b, x); }
-PetscErrorCode post_solve(PC pc, KSP /*ksp*/, Vec b, Vec x) { return data_of(pc).eisenstat.post_solve(pc, b, x); }
+PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
+  PetscFunctionBegin;
+  if (data_of(pc).settings.eisenstat)
+    PetscCall(data_of(pc).eisenstat.pre_solve(pc, ksp, b, x));
+  else
+    PetscCall(data_of(pc).preconditioner->before_solve(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode post_solve(PC pc, KSP ksp, Vec b, Vec x) {
+  PetscFunctionBegin;
+  if (data_of(pc).settings.eisenstat)
+    PetscCall(data_of(pc).eisenstat.post_solve(pc, b, x));
+  else
+    PetscCall(data_of(pc).preconditioner->after_solve(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// What a Krylov method calls depends on the settings.
 void set_operations(PC pc) {
@@ -116,8 +131,9 @@ void set_operations(PC pc) {
   const auto iterates = type_of(pc).iterates;
   const bool by_us = iterates != nullptr && iterates(data_of(pc).settings) && !eisenstat;
   pc->ops->applyrichardson = by_us ? apply_richardson : nullptr;
-  pc->ops->presolve = eisenstat ? pre_solve : nullptr;
-  pc->ops->postsolve = eisenstat ? post_solve : nullptr;
+  const bool around = eisenstat || type_of(pc).watches_solves;
+  pc->ops->presolve = around ? pre_solve : nullptr;
+  pc->ops->postsolve = around ? post_solve : nullptr;
 }
 
 PetscErrorCode changes_rhs(PC pc, PetscBool* change) {

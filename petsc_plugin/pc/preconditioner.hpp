@@ -66,6 +66,10 @@ class Preconditioner {
   /// Where the table of types says so: so many iterations from x, or from 0, without a residual.
   virtual PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero);
 
+  /// Around a solve by `ksp`, where the table of types says so. Collective.
+  virtual PetscErrorCode before_solve(KSP /*ksp*/) { return PETSC_SUCCESS; }
+  virtual PetscErrorCode after_solve(KSP /*ksp*/) { return PETSC_SUCCESS; }
+
   /// Whether it is made of such halves on this rank, as it is set up; for Eisenstat's trick.
   [[nodiscard]] virtual bool has_own_halves() const { return false; }
   /// b and x are two vectors.

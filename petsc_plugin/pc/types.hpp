@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "options.hpp"
+#include "pc/auto_type.hpp"
 #include "pc/block_jacobi_type.hpp"
 #include "pc/consolidated.hpp"
 #include "pc/eisenstat.hpp"
@@ -47,6 +48,7 @@ struct PcType {
   bool (*iterates)(const Settings& settings);  ///< whether Richardson's iteration is iterate(); null: never
   /// A block of several ranks is made of its entries alone, and applied as a whole.
   bool consolidates;
+  bool watches_solves = false;  ///< before_solve() and after_solve() are to be called
 };
 
 /// In the order of PCTaskDAGType.
@@ -57,6 +59,7 @@ inline constexpr auto pc_types = std::to_array<PcType>({
     {PC_TASKDAG_SOR, "sor", "SOR and SSOR sweeps", make_sor, false, [](const Settings&) { return true; }, false},
     {PC_TASKDAG_DILU, "dilu", "DILU", make_dilu, false, nullptr, true},
     {PC_TASKDAG_DIC, "dic", "DIC", make_dic, true, nullptr, true},
+    {PC_TASKDAG_AUTO, "auto", "a choice between a factorisation and Jacobi", make_auto, false, nullptr, false, true},
 });
 
 /// Options that belong to one type or to several.

@@ -15,7 +15,7 @@ import os
 
 from petsc4py import PETSc
 
-TYPES = ("ilu", "icc", "jacobi", "sor", "dilu", "dic")
+TYPES = ("ilu", "icc", "jacobi", "sor", "dilu", "dic", "auto")
 BACKENDS = ("auto", "cuda", "host")
 
 # The option's name: the function's, behind PCTaskDAG, where {} is Set or Get; and what it takes.

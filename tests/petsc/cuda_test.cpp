@@ -163,7 +163,7 @@ TEST_F(DeviceData, TransposedAndBlockApplicationsAreThoseOfTheHost) {
 TEST_F(DeviceData, AnApplicationCopiesNothing) {
 #if defined(PETSC_HAVE_DEVICE)
   for (const char* type :
-       {"ilu", "icc", "jacobi", "sor", "dilu", "dic", "sor -pc_taskdag_sor_its 3",
+       {"ilu", "icc", "jacobi", "sor", "dilu", "dic", "auto", "sor -pc_taskdag_sor_its 3",
         "sor -pc_taskdag_sor_local_forward -pc_taskdag_sor_its 2", "sor -pc_taskdag_sor_local_backward",
         "jacobi -pc_taskdag_jacobi_type block", "jacobi -pc_taskdag_jacobi_type block -pc_taskdag_jacobi_sweeps 2"}) {
     const OwnedMat a = make_matrix(poisson(), MATAIJCUSPARSE);

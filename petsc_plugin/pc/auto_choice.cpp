@@ -1,0 +1,80 @@
+#include "pc/auto_choice.hpp"
+
+#include <cmath>
+
+namespace taskdag::petsc {
+namespace {
+
+Candidate other(Candidate candidate) { return candidate == Candidate::factor ? Candidate::jacobi : Candidate::factor; }
+
+std::string count(double rows) { return std::to_string(std::llround(rows)); }
+
+}  // namespace
+
+double poor_limit(bool symmetric) {
+  // Conjugate gradients come to an end with Jacobi as with a factor, later; other methods may not, unless the diagonal
+  // dominates, nearly. Elasticity and quadratic elements have 2 to 6.
+  return symmetric ? 6.0 : 1.5;
+}
+
+FirstChoice first_choice(const MatrixLook& look) {
+  constexpr double kFewPoor = 0.01;
+  constexpr double kManyStrict = 0.5;
+  const std::string of_rows = " of " + count(look.rows) + " rows";
+  if (look.zero > 0) return {Candidate::factor, count(look.zero) + of_rows + " have no diagonal to divide by", false};
+  if (look.symmetric && look.negative > 0 && look.negative < look.rows)
+    return {Candidate::factor, count(look.negative) + of_rows + " have a negative diagonal, others a positive one",
+            false};
+  if (look.poor > kFewPoor * look.rows)
+    return {Candidate::factor, count(look.poor) + of_rows + " have a small diagonal", false};
+  if (!look.cuda) return {Candidate::factor, "on host threads a factor costs no more than some iterations", true};
+  if (look.local_rows <= kSmallRows && look.strict < kManyStrict * look.rows)
+    return {Candidate::factor, "few rows: a factor is soon made", true};
+  return {Candidate::jacobi, "setting up a factor takes longer than many iterations", true};
+}
+
+double expected_set_up(double local_rows) {
+  // Fitted to first set-ups of 2,000 to 4 million rows: docs/notes/set-up.md.
+  constexpr double kAnyway = 12e-3;
+  constexpr double kPerRow = 30e-9;
+  return kAnyway + kPerRow * local_rows;
+}
+
+void SolveHistory::note_solve(double seconds, long iterations, bool converged) {
+  if (iterations == 0 && converged) return;
+  Record& now = record(current_);
+  if (!converged) now.failed = true;
+  if (now.solves == 0 || seconds < now.best) {
+    now.best = seconds;
+    now.best_iterations = iterations;
+  }
+  ++now.solves;
+  now.seconds += seconds;
+}
+
+void SolveHistory::note_failed_set_up(Candidate candidate) {
+  record(candidate).failed = true;
+  current_ = other(candidate);
+}
+
+Candidate SolveHistory::decide(double set_up) {
+  // A factor saves a third of the time where it saves any: after twice its set-up it would have paid, nearly.
+  constexpr double kPatience = 2.0;
+  // A first solve has to load what it runs.
+  constexpr int kSolvesToJudge = 2;
+  const Record& now = of(current_);
+  const Record& rival = of(other(current_));
+  if (rival.failed) return current_;
+  if (now.failed) return other(current_);
+  if (settled_) return current_;
+  if (rival.solves == 0) {
+    if (tries_all_) return now.solves >= kSolvesToJudge ? other(current_) : current_;
+    const bool pays = current_ == Candidate::jacobi && now.seconds > kPatience * set_up;
+    return pays ? Candidate::factor : current_;
+  }
+  if (now.solves < kSolvesToJudge) return current_;
+  settled_ = true;
+  return rival.best < now.best ? other(current_) : current_;
+}
+
+}  // namespace taskdag::petsc

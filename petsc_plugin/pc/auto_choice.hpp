@@ -1,0 +1,87 @@
+/// \file
+/// Which preconditioner -pc_taskdag_type auto takes: from the rows' diagonals for a first solve, from the solves that
+/// were timed for later ones. Knows nothing of PETSc's objects.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace taskdag::petsc {
+
+/// What `auto` takes in turn.
+enum class Candidate { factor, jacobi };
+inline constexpr std::size_t kCandidates = 2;
+
+/// Of the matrix on all ranks that share a preconditioner.
+struct MatrixLook {
+  double rows = 0.0;  ///< of all ranks; the next four are counts of rows, as in DiagonalDominance
+  double zero = 0.0;
+  double negative = 0.0;
+  double strict = 0.0;
+  double poor = 0.0;
+  double local_rows = 0.0;  ///< the most of a rank
+  bool symmetric = false;   ///< known to be
+  bool cuda = false;        ///< all ranks with rows work there
+};
+
+/// From so many of its rows' sums on a diagonal entry is `poor`.
+double poor_limit(bool symmetric);
+
+/// Up to so many rows a factor may be made on the host and applied by one thread block, for a short set-up.
+inline constexpr int kSmallRows = 3000;
+
+struct FirstChoice {
+  Candidate candidate = Candidate::factor;
+  std::string reason;      ///< for people
+  bool may_jacobi = true;  ///< whether Jacobi may be tried at all
+};
+
+/// What a first solve in a process takes.
+FirstChoice first_choice(const MatrixLook& look);
+
+/// Seconds that the first set-up of a factor takes on CUDA, about.
+double expected_set_up(double local_rows);
+
+/// What solves took, and what is to be taken for the next one. Of solves that end on all ranks alike.
+class SolveHistory {
+ public:
+  /// What one candidate has shown.
+  struct Record {
+    int solves = 0;
+    double seconds = 0.0;  ///< of all solves, new values that they needed included
+    double best = 0.0;     ///< of the fastest solve
+    long best_iterations = 0;
+    bool failed = false;  ///< a set-up or a solve has
+  };
+
+  /// tries_all: each candidate is tried, whether it promises to pay or not.
+  explicit SolveHistory(bool tries_all = false) : tries_all_(tries_all) {}
+
+  void start(const FirstChoice& choice) {
+    current_ = choice.candidate;
+    if (!choice.may_jacobi) record(Candidate::jacobi).failed = true;
+  }
+  /// A solve without iterations says nothing.
+  void note_solve(double seconds, long iterations, bool converged);
+  /// It could not be set up: it is out for good, and the other one is current.
+  void note_failed_set_up(Candidate candidate);
+  void take(Candidate candidate) { current_ = candidate; }
+
+  [[nodiscard]] bool is_empty() const { return records_[0].solves + records_[1].solves == 0; }
+  [[nodiscard]] Candidate current() const { return current_; }
+  /// What to take for the next solve. set_up: seconds that setting up the factor takes. Once both have been seen the
+  /// faster one stays, unless it fails.
+  Candidate decide(double set_up);
+  [[nodiscard]] const Record& of(Candidate candidate) const { return records_[static_cast<std::size_t>(candidate)]; }
+
+ private:
+  [[nodiscard]] Record& record(Candidate candidate) { return records_[static_cast<std::size_t>(candidate)]; }
+
+  bool tries_all_;
+  bool settled_ = false;
+  Candidate current_ = Candidate::factor;
+  std::array<Record, kCandidates> records_;
+};
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,303 @@
+#include "pc/auto_type.hpp"
+
+#include <petsctime.h>
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "boundary.hpp"
+#include "mat/bridge.hpp"
+#include "pc/auto_choice.hpp"
+#include "pc/types.hpp"
+#include "taskdag/dominance.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+std::string milliseconds(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g ms", seconds * 1e3);
+  return text.data();
+}
+
+/// Lends a matrix for one look at it.
+class Look : private Bridge {
+ public:
+  /// Counts of this rank's rows. Jacobi is an option on CUDA alone, elsewhere nothing is looked at.
+  PetscErrorCode take(Mat matrix, const BackendSettings& settings, double poor, DiagonalDominance* counts, bool* cuda) {
+    PetscFunctionBegin;
+    PetscCall(prepare(matrix, false, settings));
+    *cuda = on_cuda();
+    if (rows() > 0 && *cuda)
+      PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+        *counts = diagonal_dominance(backend_->context, view, space, {.poor = poor}, stream);
+      }));
+    counts->rows = static_cast<Index>(rows());
+    PetscCall(source_.reset());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+class AutoPreconditioner final : public Preconditioner {
+ public:
+  explicit AutoPreconditioner(const Settings& settings) : settings_(settings), history_(settings.sweeps.tune) {}
+
+  PetscErrorCode attach(Mat whole) override {
+    whole_ = whole;
+    return PETSC_SUCCESS;
+  }
+  PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
+  PetscErrorCode update(Mat matrix, bool error_if_failure) override;
+  // All ranks take part where a failure is shared, and all have the same candidate.
+  [[nodiscard]] std::optional<MatFactorError> failure() const override {
+    return made_ ? made_->failure() : std::nullopt;
+  }
+  PetscErrorCode apply(Apply part, Vec b, Vec x) override { return made_->apply(part, b, x); }
+  PetscErrorCode apply(Apply part, Mat b, Mat x) override { return made_->apply(part, b, x); }
+  PetscErrorCode before_solve(KSP ksp) override;
+  PetscErrorCode after_solve(KSP ksp) override;
+  PetscErrorCode view(const RankViewer& viewer) const override;
+  PetscErrorCode reset() override;
+
+ private:
+  PetscErrorCode look_at(Mat matrix, MatrixLook* look);
+  PetscErrorCode choose(Mat matrix);
+  PetscErrorCode make(Candidate candidate, Mat matrix, bool error_if_failure, bool* failed);
+  PetscErrorCode make_one(Mat matrix, bool error_if_failure);
+  PetscErrorCode drop_made();
+  PetscErrorCode agree_on_failure(bool* failed) const;
+  void copy_settings(Candidate candidate);
+  [[nodiscard]] MPI_Comm comm() const { return PetscObjectComm(reinterpret_cast<PetscObject>(whole_)); }
+  [[nodiscard]] const char* name_of(Candidate candidate) const {
+    return candidate == Candidate::jacobi ? "jacobi" : find_type(factor_type_)->name;
+  }
+  [[nodiscard]] double set_up_of_factor() const { return set_up_ > 0.0 ? set_up_ : expected_; }
+
+  const Settings& settings_;
+  Settings own_;          ///< the same with the type of what is in use; outlives it
+  Mat whole_ = nullptr;   ///< not owned
+  Mat matrix_ = nullptr;  ///< this rank's, as it was set up last; not owned
+  std::optional<FirstChoice> choice_;
+  PCTaskDAGType factor_type_ = PC_TASKDAG_ILU;
+  SolveHistory history_;
+  std::unique_ptr<Preconditioner> made_;
+  PetscInt rows_ = -1;           ///< of the whole matrix that was chosen for
+  bool small_ = false;           ///< a small factor is made on the host
+  double expected_ = 0.0;        ///< seconds to set up the factor
+  double set_up_ = 0.0;          ///< what it took; 0: it was not set up
+  double pending_ = 0.0;         ///< seconds spent on new values since the last solve
+  PetscLogDouble begin_ = -1.0;  ///< of the solve under way; below 0: none that counts
+};
+
+PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
+  PetscFunctionBegin;
+  PetscBool known = PETSC_FALSE;
+  PetscBool symmetric = PETSC_FALSE;
+  PetscCall(MatIsSymmetricKnown(whole_, &known, &symmetric));
+  look->symmetric = known && symmetric;
+  DiagonalDominance counts;
+  bool cuda = false;
+  Look bridge;
+  PetscCall(bridge.take(matrix, settings_.backend, poor_limit(look->symmetric), &counts, &cuda));
+  std::array<double, 5> sums = {static_cast<double>(counts.rows), static_cast<double>(counts.zero),
+                                static_cast<double>(counts.negative), static_cast<double>(counts.strict),
+                                static_cast<double>(counts.poor)};
+  std::array<double, 2> most = {static_cast<double>(counts.rows), counts.rows > 0 && !cuda ? 1.0 : 0.0};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, comm()));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, comm()));
+  look->rows = sums[0];
+  look->zero = sums[1];
+  look->negative = sums[2];
+  look->strict = sums[3];
+  look->poor = sums[4];
+  look->local_rows = most[0];
+  look->cuda = most[1] == 0.0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
+  PetscFunctionBegin;
+  MatrixLook look;
+  PetscCall(look_at(matrix, &look));
+  PetscCall(guarded([&] { choice_ = first_choice(look); }));
+  factor_type_ = look.symmetric ? PC_TASKDAG_ICC : PC_TASKDAG_ILU;
+  expected_ = expected_set_up(look.local_rows);
+  history_ = SolveHistory(settings_.sweeps.tune);
+  history_.start(*choice_);
+  PetscCall(PetscInfo(whole_, "TaskDAG takes %s: %s\n", name_of(history_.current()), choice_->reason.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void AutoPreconditioner::copy_settings(Candidate candidate) {
+  own_ = settings_;
+  own_.type = candidate == Candidate::jacobi ? PC_TASKDAG_JACOBI : factor_type_;
+  if (candidate == Candidate::jacobi) own_.factor.precision = Precision::in_double;
+  if (candidate == Candidate::factor && small_) own_.sweeps.one_block_rows = kSmallRows;
+}
+
+/// A failure on one rank is one of all.
+PetscErrorCode AutoPreconditioner::agree_on_failure(bool* failed) const {
+  PetscFunctionBegin;
+  const std::optional<MatFactorError> mine = made_->failure();
+  int any = mine && *mine != MAT_FACTOR_NOERROR ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm()));
+  *failed = any != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AutoPreconditioner::drop_made() {
+  PetscFunctionBegin;
+  if (made_) PetscCall(made_->reset());
+  PetscCall(guarded([&] { made_.reset(); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What there was before is dropped first: there may be no room for both.
+PetscErrorCode AutoPreconditioner::make(Candidate candidate, Mat matrix, bool error_if_failure, bool* failed) {
+  PetscFunctionBegin;
+  PetscLogDouble begin = 0.0;
+  PetscLogDouble end = 0.0;
+  PetscCall(drop_made());
+  // What is soon set up is slower to apply: for a first solve.
+  small_ = settings_.sweeps.one_block_rows == 0 && history_.is_empty();
+  PetscCall(guarded([&] {
+    copy_settings(candidate);
+    made_ = find_type(own_.type)->make(own_);
+  }));
+  PetscCall(PetscTime(&begin));
+  PetscCall(made_->attach(whole_));
+  PetscCall(made_->analyse(matrix, error_if_failure));
+  PetscCall(PetscTime(&end));
+  if (candidate == Candidate::factor) set_up_ = end - begin;
+  PetscCall(agree_on_failure(failed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What the history takes, or the other one where that cannot be set up.
+PetscErrorCode AutoPreconditioner::make_one(Mat matrix, bool error_if_failure) {
+  PetscFunctionBegin;
+  const bool last = !choice_->may_jacobi || history_.current() == Candidate::jacobi;
+  bool failed = false;
+  PetscCall(make(history_.current(), matrix, error_if_failure && last, &failed));
+  if (!failed || last) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(whole_, "TaskDAG takes jacobi: %s cannot be set up\n", name_of(Candidate::factor)));
+  history_.note_failed_set_up(Candidate::factor);
+  PetscCall(make(history_.current(), matrix, error_if_failure, &failed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AutoPreconditioner::analyse(Mat matrix, bool error_if_failure) {
+  PetscFunctionBegin;
+  matrix_ = matrix;
+  pending_ = 0.0;
+  PetscInt rows = 0;
+  PetscCall(MatGetSize(whole_, &rows, nullptr));
+  if (!choice_ || rows != rows_) PetscCall(choose(matrix));
+  rows_ = rows;
+  PetscCall(make_one(matrix, error_if_failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AutoPreconditioner::update(Mat matrix, bool error_if_failure) {
+  PetscFunctionBegin;
+  PetscLogDouble begin = 0.0;
+  PetscLogDouble end = 0.0;
+  matrix_ = matrix;
+  const bool last = !choice_->may_jacobi || history_.current() == Candidate::jacobi;
+  PetscCall(guarded([&] { copy_settings(history_.current()); }));
+  PetscCall(PetscTime(&begin));
+  PetscCall(made_->attach(whole_));
+  PetscCall(made_->update(matrix, error_if_failure && last));
+  PetscCall(PetscTime(&end));
+  pending_ += end - begin;
+  bool failed = false;
+  PetscCall(agree_on_failure(&failed));
+  if (failed && !last) PetscCall(make_one(matrix, error_if_failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Only where a method ends by a norm can its time be compared, and may the preconditioner change from solve to solve:
+/// inside another preconditioner it has to stay what it was.
+PetscErrorCode AutoPreconditioner::before_solve(KSP ksp) {
+  PetscFunctionBegin;
+  KSPNormType norm = KSP_NORM_NONE;
+  begin_ = -1.0;
+  PetscCall(KSPGetNormType(ksp, &norm));
+  if (!made_ || norm == KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  const Candidate next = history_.decide(set_up_of_factor());
+  if (next != history_.current()) {
+    PetscCall(PetscInfo(whole_, "TaskDAG takes %s from now on\n", name_of(next)));
+    history_.take(next);
+    PetscCall(make_one(matrix_, false));
+  }
+  PetscCall(PetscTime(&begin_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AutoPreconditioner::after_solve(KSP ksp) {
+  PetscFunctionBegin;
+  if (begin_ < 0.0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscLogDouble end = 0.0;
+  PetscInt iterations = 0;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  PetscCall(PetscTime(&end));
+  PetscCall(KSPGetIterationNumber(ksp, &iterations));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  double seconds = end - std::exchange(begin_, -1.0) + std::exchange(pending_, 0.0);
+  // All ranks are to decide alike.
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm()));
+  history_.note_solve(seconds, static_cast<long>(iterations), reason >= 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AutoPreconditioner::view(const RankViewer& viewer) const {
+  PetscFunctionBegin;
+  if (!choice_) PetscFunctionReturn(PETSC_SUCCESS);
+  std::string first;
+  std::string seen;
+  PetscCall(guarded([&] {
+    const SolveHistory::Record& factor = history_.of(Candidate::factor);
+    first = std::string("for a first solve ") + name_of(choice_->candidate) + ": " + choice_->reason;
+    seen = std::string("set-up of ") + name_of(Candidate::factor) + ": expected " + milliseconds(expected_);
+    if (set_up_ > 0.0) seen += ", was " + milliseconds(set_up_);
+    if (factor.failed) seen += "; has failed";
+    for (const Candidate candidate : {Candidate::jacobi, Candidate::factor}) {
+      const SolveHistory::Record& record = history_.of(candidate);
+      if (record.solves == 0) continue;
+      seen += std::string("; solves with ") + name_of(candidate) + ": " + std::to_string(record.solves) +
+              ", the fastest " + milliseconds(record.best) + " with " + std::to_string(record.best_iterations) +
+              " iterations";
+    }
+  }));
+  PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  auto: %s now\n", name_of(history_.current())));
+  PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  auto: %s\n", first.c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  auto: %s\n", seen.c_str()));
+  if (made_) PetscCall(made_->view(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AutoPreconditioner::reset() {
+  PetscFunctionBegin;
+  matrix_ = nullptr;
+  begin_ = -1.0;
+  PetscCall(drop_made());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+std::unique_ptr<Preconditioner> make_auto(const Settings& settings) {
+  return std::make_unique<AutoPreconditioner>(settings);
+}
+
+PetscErrorCode check_auto(const Settings& settings) {
+  PetscFunctionBegin;
+  if (settings.type != PC_TASKDAG_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!settings.eisenstat, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "-pc_taskdag_eisenstat needs a type that has halves, not auto");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

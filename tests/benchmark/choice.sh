@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Set-up and first solve in fresh processes: what -pc_taskdag_type auto takes, beside each of what it chooses from and
+# PETSc's own preconditioners; rows to CSV.
+# usage: choice.sh SOLVE PLUGIN CSV
+#   SOLVE, PLUGIN        examples/solve and libpetsctaskdag.so of a build
+#   TASKDAG_MATRIX_DIR   Matrix Market files, plain or compressed, to solve with beside the stencils
+#   MAT_TYPE             PETSc's matrix type [aijcusparse]
+#   REPEAT               solves in a process, of which the fastest is noted beside the first [6]
+#   ONLY                 an extended regular expression for the problems to solve [all of them]
+#   LIMIT                seconds for one process [30]
+#   SMOKE                anything: small grids, to see that it runs
+# Exit status 1 if auto fails where one of the others does not.
+set -uo pipefail
+[ $# -eq 3 ] || { sed -n '2,13s/^# \?//p' "$0" >&2 && exit 2; }
+solve=$1 plugin=$2 csv=$3
+mat_type=${MAT_TYPE:-aijcusparse}
+export LIMIT=${LIMIT:-30} MAY_FAIL=1
+# shellcheck source=tests/benchmark/solves.sh
+source "$(dirname "${BASH_SOURCE[0]}")/solves.sh"
+echo "program,problem,rows,method,solver,iterations,cold_set_up_s,first_solve_s,best_solve_s,residual,first_choice,last_choice,status,$machine_columns" >"$csv"
+failed=0
+
+# What the view of auto says of its choices.
+first_choice() { sed -nE 's/^ *auto: for a first solve ([a-z]+).*/\1/p' "$log" | head -n 1; }
+last_choice() { sed -nE 's/^ *auto: ([a-z]+) now/\1/p' "$log" | head -n 1; }
+
+# one PROBLEM METHOD SOLVER OPTION...: sets $status
+one() {
+  local problem=$1 method=$2 solver=$3
+  run_solve "$solve" -dll_append "$plugin" -mat_type "$mat_type" -ksp_type "$method" -ksp_rtol 1e-6 -ksp_max_it 5000 \
+    -repeat "${REPEAT:-6}" -ksp_view "${@:4}"
+  [[ "$(value reason)" == CONVERGED* || $status != ok ]] || status="no convergence"
+  printf '%-26s %-5s %-16s %6s iterations, set-up %s s, first solve %s s, best %s s, %s %s\n' "$problem" "$method" \
+    "$solver" "$(value iterations)" "$(value set-up)" "$(value 'first solve')" "$(value solve)" "$status" \
+    "$(first_choice)"
+  echo "choice,$problem,$(value rows),$method,$solver,$(value iterations),$(value set-up),$(value 'first solve'),$(
+    value solve),$(value residual),$(first_choice),$(last_choice),$status,$machine" >>"$csv"
+}
+
+# all PROBLEM METHOD ilu|icc OPTION...
+all() {
+  local problem=$1 method=$2 pc=$3 others=0 ours=0
+  [[ "$problem" =~ ${ONLY:-.} ]] || return 0
+  one "$problem" "$method" "taskdag auto" "${@:4}" -pc_type taskdag -pc_taskdag_type auto
+  [ "$status" = ok ] && ours=1
+  one "$problem" "$method" "taskdag $pc" "${@:4}" -pc_type taskdag -pc_taskdag_type "$pc"
+  one "$problem" "$method" "taskdag jacobi" "${@:4}" -pc_type taskdag -pc_taskdag_type jacobi
+  for own in jacobi "$pc" gamg; do
+    one "$problem" "$method" "$own" "${@:4}" -pc_type "$own"
+    if [ "$status" = ok ] && [ "$own" != gamg ]; then others=1; fi
+  done
+  if [ $ours = 0 ] && [ $others = 1 ]; then failed=1; fi
+}
+
+# grid POINTS N WIND: a stencil on a square or a cube
+grid() {
+  local name="$1-point $2" sizes=(-nx "$2" -ny "$2")
+  [ "$1" = 5 ] || sizes+=(-nz "$2")
+  if [ "$3" = 0 ]; then
+    all "$name" cg icc -stencil "$1" "${sizes[@]}"
+  else
+    all "$name wind" bcgs ilu -stencil "$1" "${sizes[@]}" -wind "$3"
+  fi
+}
+
+if [ -n "${SMOKE:-}" ]; then
+  grid 5 20 0
+  grid 7 8 0.5
+  exit $failed
+fi
+for n in 45 100 300 1000 2000; do grid 5 $n 0; done
+for n in 27 50 100 160; do grid 7 $n 0; done
+for n in 50 80; do grid 27 $n 0; done
+grid 5 300 0.5
+grid 5 1000 0.5
+for n in 17 50 100 160; do grid 7 $n 0.5; done
+all "27-point 33 3 unknowns" cg icc -stencil 27 -nx 33 -ny 33 -nz 33 -dof 3
+
+show() {
+  case $1 in
+    *.xz) xzcat "$1" ;;
+    *.gz) zcat "$1" ;;
+    *) cat "$1" ;;
+  esac
+}
+for file in "${TASKDAG_MATRIX_DIR:-/nonexistent}"/*.mtx*; do
+  [ -e "$file" ] || continue
+  header=$(show "$file" 2>/dev/null | head -n 1)
+  [[ "$header" == *pattern* ]] && continue
+  name=$(basename "$file")
+  if [[ "$header" == *symmetric* ]]; then
+    all "${name%%.*}" cg icc -f "$file"
+  else
+    all "${name%%.*}" bcgs ilu -f "$file"
+  fi
+done
+exit $failed

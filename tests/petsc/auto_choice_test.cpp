@@ -1,0 +1,125 @@
+// What -pc_taskdag_type auto takes, from counts of rows and from times. PETSc is not started here.
+#include "pc/auto_choice.hpp"
+
+#include <gtest/gtest.h>
+
+namespace taskdag::petsc {
+namespace {
+
+MatrixLook grid_on_cuda() { return {.rows = 1e6, .strict = 4e3, .local_rows = 1e6, .symmetric = true, .cuda = true}; }
+
+TEST(FirstChoice, JacobiNeedsADiagonalThatCounts) {
+  EXPECT_EQ(first_choice(grid_on_cuda()).candidate, Candidate::jacobi);
+  MatrixLook look = grid_on_cuda();
+  look.zero = 1;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::factor);
+  EXPECT_FALSE(first_choice(look).may_jacobi);
+  look = grid_on_cuda();
+  look.poor = 1e4;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
+  look.poor = 1e4 + 1;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::factor);
+  EXPECT_FALSE(first_choice(look).may_jacobi);
+  look = grid_on_cuda();
+  look.negative = look.rows;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
+  look.negative = 1;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::factor);
+  look.symmetric = false;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
+  EXPECT_LT(poor_limit(false), poor_limit(true));
+}
+
+TEST(FirstChoice, AFactorWhereItIsSoonMade) {
+  MatrixLook look = grid_on_cuda();
+  look.cuda = false;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::factor);
+  EXPECT_TRUE(first_choice(look).may_jacobi);
+  look = grid_on_cuda();
+  look.local_rows = kSmallRows;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::factor);
+  look.local_rows = kSmallRows + 1;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
+  look.local_rows = kSmallRows;
+  look.strict = look.rows;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
+}
+
+SolveHistory begun_with(Candidate candidate, bool tries_all = false) {
+  SolveHistory history(tries_all);
+  history.start({candidate, "", true});
+  return history;
+}
+
+TEST(SolveHistory, AFactorIsMadeWhenJacobiHasTakenLonger) {
+  SolveHistory history = begun_with(Candidate::jacobi);
+  EXPECT_TRUE(history.is_empty());
+  history.note_solve(1.9, 100, true);
+  EXPECT_FALSE(history.is_empty());
+  EXPECT_EQ(history.decide(1.0), Candidate::jacobi);
+  history.note_solve(0.2, 10, true);
+  EXPECT_EQ(history.decide(1.0), Candidate::factor);
+  EXPECT_EQ(history.of(Candidate::jacobi).solves, 2);
+  EXPECT_EQ(history.of(Candidate::jacobi).best, 0.2);
+  EXPECT_EQ(history.of(Candidate::jacobi).best_iterations, 10);
+}
+
+TEST(SolveHistory, TheFasterOneStays) {
+  for (const double factor : {0.5, 2.0}) {
+    SolveHistory history = begun_with(Candidate::jacobi);
+    history.note_solve(1.0, 10, true);
+    ASSERT_EQ(history.decide(0.1), Candidate::factor);
+    history.take(Candidate::factor);
+    history.note_solve(9.0, 3, true);  // the first one loads kernels
+    EXPECT_EQ(history.decide(0.1), Candidate::factor);
+    history.note_solve(factor, 3, true);
+    const Candidate faster = factor < 1.0 ? Candidate::factor : Candidate::jacobi;
+    EXPECT_EQ(history.decide(0.1), faster);
+    history.take(faster);
+    history.note_solve(100.0, 10, true);
+    history.note_solve(0.01, 10, true);
+    EXPECT_EQ(history.decide(0.1), faster) << "what has been chosen stays";
+  }
+}
+
+TEST(SolveHistory, AFactorIsLeftOnlyWhenAsked) {
+  SolveHistory history = begun_with(Candidate::factor);
+  for (int k = 0; k < 100; ++k) history.note_solve(10.0, 3, true);
+  EXPECT_EQ(history.decide(0.1), Candidate::factor);
+  SolveHistory asked = begun_with(Candidate::factor, true);
+  asked.note_solve(10.0, 3, true);
+  EXPECT_EQ(asked.decide(0.1), Candidate::factor);
+  asked.note_solve(10.0, 3, true);
+  EXPECT_EQ(asked.decide(0.1), Candidate::jacobi);
+}
+
+TEST(SolveHistory, WhatHasFailedIsOut) {
+  SolveHistory history = begun_with(Candidate::jacobi);
+  history.note_solve(0.1, 1000, false);
+  EXPECT_EQ(history.decide(1.0), Candidate::factor);
+  history.take(Candidate::factor);
+  history.note_solve(0.1, 1000, false);
+  EXPECT_EQ(history.decide(1.0), Candidate::factor) << "both have failed";
+
+  SolveHistory broken = begun_with(Candidate::factor, true);
+  broken.note_failed_set_up(Candidate::factor);
+  EXPECT_EQ(broken.current(), Candidate::jacobi);
+  for (int k = 0; k < 10; ++k) broken.note_solve(10.0, 1000, true);
+  EXPECT_EQ(broken.decide(0.1), Candidate::jacobi);
+
+  SolveHistory forbidden(true);
+  forbidden.start({Candidate::factor, "", false});
+  for (int k = 0; k < 10; ++k) forbidden.note_solve(10.0, 3, true);
+  EXPECT_EQ(forbidden.decide(0.1), Candidate::factor);
+}
+
+TEST(SolveHistory, ASolveWithoutIterationsSaysNothing) {
+  SolveHistory history = begun_with(Candidate::jacobi);
+  history.note_solve(0.0, 0, true);
+  EXPECT_TRUE(history.is_empty());
+}
+
+TEST(SolveHistory, SetUpsGrowWithTheRows) { EXPECT_GT(expected_set_up(1e6), expected_set_up(1e3)); }
+
+}  // namespace
+}  // namespace taskdag::petsc

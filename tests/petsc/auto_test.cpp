@@ -1,0 +1,210 @@
+// -pc_taskdag_type auto: a factorisation or Jacobi, by the matrix and by what solves took.
+#include <algorithm>
+
+#include "support.hpp"
+
+namespace taskdag::test {
+namespace {
+
+class AutoType : public OnBackend {};
+INSTANTIATE_TEST_SUITE_P(On, AutoType, testing::ValuesIn(backends()), name_of_backend);
+
+const std::string taskdag_auto = "-pc_type taskdag -pc_taskdag_type auto ";
+
+CsrMatrix plane(Index n) { return make_stencil({.stencil = Stencil::five_point, .nx = n, .ny = n}); }
+
+OwnedMat symmetric(const CsrMatrix& a) {
+  OwnedMat matrix = make_matrix(a);
+  EXPECT_EQ(static_cast<int>(MatSetOption(matrix, MAT_SYMMETRIC, PETSC_TRUE)), 0);
+  return matrix;
+}
+
+/// A KSP that solves again and again.
+class Repeated {
+ public:
+  Repeated(Mat a, const std::string& options) : a_(a), options_(options + " -ksp_rtol 1e-8"), b_(make_vector(a)) {
+    EXPECT_EQ(static_cast<int>(KSPCreate(PETSC_COMM_WORLD, ksp_.out())), 0);
+    EXPECT_EQ(static_cast<int>(KSPSetOperators(ksp_, a, a)), 0);
+    EXPECT_EQ(static_cast<int>(KSPSetFromOptions(ksp_)), 0);
+    EXPECT_EQ(static_cast<int>(VecDuplicate(b_, x_.out())), 0);
+  }
+  /// @returns iterations, below 0 where it did not converge
+  PetscInt operator()() {
+    PetscInt iterations = 0;
+    KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+    EXPECT_EQ(static_cast<int>(KSPSolve(ksp_, b_, x_)), 0);
+    EXPECT_EQ(static_cast<int>(KSPGetIterationNumber(ksp_, &iterations)), 0);
+    EXPECT_EQ(static_cast<int>(KSPGetConvergedReason(ksp_, &reason)), 0);
+    return reason > 0 ? iterations : -1 - iterations;
+  }
+  /// New values, on the same pattern.
+  void scale(double factor) { EXPECT_EQ(static_cast<int>(MatScale(a_, factor)), 0); }
+  [[nodiscard]] std::string view() const { return view_text(ksp_); }
+
+ private:
+  Mat a_;
+  ScopedOptions options_;
+  OwnedVec b_;
+  OwnedVec x_;
+  OwnedKsp ksp_;
+};
+
+/// On the first rank, which alone has the text.
+void expect_in_view(const std::string& view, const std::string& text) {
+  if (rank() != 0) return;
+  EXPECT_NE(view.find(text), std::string::npos) << text << " in\n" << view;
+}
+
+PetscInt iterations_with(Mat a, const std::string& options) {
+  const Solve solved = solve(a, options + " -ksp_rtol 1e-8");
+  EXPECT_GT(solved.reason, 0) << solved.message;
+  return solved.iterations;
+}
+
+TEST_P(AutoType, TakesWhatItSays) {
+  for (const bool known : {true, false}) {
+    const OwnedMat a = known ? symmetric(plane(70)) : make_matrix(plane(70));
+    const bool jacobi = backend() == Backend::cuda;
+    const std::string type = jacobi ? "jacobi" : known ? "icc" : "ilu";
+    const Solve solved = solve(a, "-ksp_type cg " + taskdag_auto + option());
+    ASSERT_EQ(static_cast<int>(solved.code), 0) << solved.message;
+    expect_in_view(solved.view, "type: auto");
+    expect_in_view(solved.view, "auto: " + type + " now");
+    EXPECT_EQ(solved.iterations,
+              iterations_with(a, "-ksp_type cg -pc_type taskdag -pc_taskdag_type " + type + " " + option()));
+  }
+}
+
+TEST_P(AutoType, TakesAFactorForFewRows) {
+  const OwnedMat a = symmetric(plane(30));
+  const Solve solved = solve(a, "-ksp_type cg " + taskdag_auto + option());
+  expect_in_view(solved.view, "auto: icc now");
+  EXPECT_EQ(solved.iterations, iterations_with(a, "-ksp_type cg -pc_type taskdag -pc_taskdag_type icc " + option()));
+}
+
+TEST_P(AutoType, TakesAFactorWhereTheDiagonalIsSmall) {
+  // Biharmonic on a line: 1 -4 6 -4 1, 10 beside 6; as one that is not symmetric.
+  const Index rows = 5000;
+  CsrMatrix a{rows, rows, {0}, {}, {}};
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = std::max(i - 2, 0); j <= std::min(i + 2, rows - 1); ++j) {
+      a.col_indices.push_back(j);
+      a.values.push_back(j == i ? 6.01 : std::abs(i - j) == 1 ? -4.0 : 1.0);
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  const OwnedMat matrix = make_matrix(a);
+  const Solve solved = solve(matrix, "-ksp_type gmres " + taskdag_auto + option());
+  expect_in_view(solved.view, "auto: ilu now");
+  EXPECT_EQ(solved.iterations,
+            iterations_with(matrix, "-ksp_type gmres -pc_type taskdag -pc_taskdag_type ilu " + option()));
+}
+
+TEST_P(AutoType, TriesBothWhenAskedAndKeepsOne) {
+  const OwnedMat a = symmetric(plane(60));
+  const std::string with = "-ksp_type cg -pc_type taskdag " + option() + " -pc_taskdag_type ";
+  const PetscInt icc = iterations_with(a, with + "icc");
+  const PetscInt jacobi = iterations_with(a, with + "jacobi");
+  ASSERT_NE(icc, jacobi);
+  Repeated solves(a, "-ksp_type cg -pc_taskdag_tune " + taskdag_auto + option());
+  std::vector<PetscInt> counts;
+  for (int k = 0; k < 7; ++k) counts.push_back(solves());
+  EXPECT_EQ(counts[0], counts[1]);
+  EXPECT_TRUE(counts[0] == icc || counts[0] == jacobi) << counts[0];
+  EXPECT_EQ(counts[2], counts[0] == icc ? jacobi : icc);
+  EXPECT_EQ(counts[3], counts[2]);
+  EXPECT_EQ(counts[4], counts[5]);
+  EXPECT_EQ(counts[5], counts[6]);
+  EXPECT_TRUE(counts[6] == icc || counts[6] == jacobi) << counts[6];
+  expect_in_view(solves.view(), "solves with jacobi: ");
+  expect_in_view(solves.view(), "solves with icc: ");
+}
+
+TEST_P(AutoType, NewValuesReachWhatIsInUse) {
+  const OwnedMat a = symmetric(plane(60));
+  Repeated solves(a, "-ksp_type cg -pc_taskdag_tune " + taskdag_auto + option());
+  std::vector<PetscInt> counts;
+  for (int k = 0; k < 6; ++k) {
+    counts.push_back(solves());
+    solves.scale(k % 2 == 0 ? 3.0 : 0.25);
+  }
+  // Scaled by a number the same system takes as many iterations.
+  EXPECT_EQ(counts[0], counts[1]);
+  EXPECT_EQ(counts[2], counts[3]);
+  EXPECT_NE(counts[0], counts[2]);
+  EXPECT_EQ(counts[4], counts[5]);
+}
+
+/// Rows that are nearly the identity, and three among them whose ILU(0) has a pivot of 0.
+CsrMatrix with_zero_pivot(Index rows) {
+  CsrMatrix a{rows, rows, {0}, {}, {}};
+  const auto add = [&](Index column, double value) {
+    a.col_indices.push_back(column);
+    a.values.push_back(value);
+  };
+  for (Index i = 0; i < rows; ++i) {
+    if (i == 0 || i == 1) add(0, 1.0);
+    if (i < 3) add(1, 1.0);
+    if (i == 1 || i == 2) add(2, 1.0);
+    if (i > 2) {
+      add(i - 1, 0.1);
+      add(i, 1.0 + 0.001 * i);
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  return a;
+}
+
+TEST_P(AutoType, TakesJacobiWhereTheFactorFails) {
+  if (backend() == Backend::cuda) GTEST_SKIP() << "takes Jacobi at once there";
+  const OwnedMat a = make_matrix(with_zero_pivot(1000));
+  const Solve factor = solve(a, "-ksp_type gmres -pc_type taskdag -pc_taskdag_type ilu " + option());
+  EXPECT_LT(factor.reason, 0);
+  const Solve solved = solve(a, "-ksp_type gmres " + taskdag_auto + option());
+  EXPECT_GT(solved.reason, 0);
+  expect_in_view(solved.view, "auto: jacobi now");
+  expect_in_view(solved.view, "has failed");
+  EXPECT_EQ(solved.iterations, iterations_with(a, "-ksp_type gmres -pc_type jacobi"));
+}
+
+TEST_P(AutoType, StaysTheSameInsideAnotherPreconditioner) {
+  if (ranks() != 1) GTEST_SKIP() << "blocks of a rank";
+  const OwnedMat a = symmetric(plane(60));
+  Repeated solves(a,
+                  "-ksp_type cg -pc_type bjacobi -sub_pc_taskdag_tune -sub_pc_type taskdag -sub_pc_taskdag_type auto "
+                  "-sub_" +
+                      option().substr(1));
+  const PetscInt first = solves();
+  EXPECT_GT(first, 0);
+  for (int k = 0; k < 5; ++k) EXPECT_EQ(solves(), first);
+}
+
+TEST_P(AutoType, RefusesWhatItDoesNotHave) {
+  const OwnedMat a = make_matrix(plane(10));
+  const std::vector<std::pair<std::string, std::string>> refused = {
+      {"-pc_taskdag_eisenstat ", "-pc_taskdag_eisenstat needs a type that has halves"},
+      {"-pc_taskdag_consolidate auto ", "not for auto"}};
+  for (const auto& [asked, answer] : refused) {
+    const Solve solved = solve(a, taskdag_auto + asked + option());
+    EXPECT_NE(static_cast<int>(solved.code), 0);
+    EXPECT_NE(solved.message.find(answer), std::string::npos) << solved.message;
+  }
+}
+
+/// On a GPU the first solve is by Jacobi; when such solves have taken longer than a set-up, the factor is tried.
+TEST_P(AutoType, JacobiIsLeftWhenAFactorWouldHavePaid) {
+  if (backend() != Backend::cuda) GTEST_SKIP() << "takes a factor at once there";
+  const OwnedMat a = symmetric(plane(150));
+  const PetscInt icc = iterations_with(a, "-ksp_type cg -pc_type taskdag -pc_taskdag_type icc " + option());
+  Repeated solves(a, "-ksp_type cg " + taskdag_auto + option());
+  const PetscInt first = solves();
+  EXPECT_GT(first, icc);
+  bool tried = false;
+  for (int k = 0; k < 300 && !tried; ++k) tried = solves() == icc;
+  EXPECT_TRUE(tried);
+  expect_in_view(solves.view(), "set-up of icc: expected ");
+  expect_in_view(solves.view(), ", was ");
+}
+
+}  // namespace
+}  // namespace taskdag::test
