@@ -14,10 +14,11 @@ struct DominanceLimits {
   double poor = 6.0;     ///< above this its diagonal entry says little of it
 };
 
-/// Counts of rows. A row is in one of `zero`, `strict`, `poor`, or between the limits.
+/// Counts of rows. A row is in one of `absent`, `zero`, `strict`, `poor`, or between the limits.
 struct DiagonalDominance {
   Index rows = 0;
-  Index zero = 0;      ///< the diagonal entry is 0 or absent, or it or what is beside it is not finite
+  Index absent = 0;    ///< there is no diagonal entry
+  Index zero = 0;      ///< it is 0, or it or what is beside it is not finite
   Index negative = 0;  ///< the diagonal entry is below 0
   Index strict = 0;
   Index poor = 0;

@@ -21,6 +21,9 @@ FirstChoice first_choice(const MatrixLook& look) {
   constexpr double kFewPoor = 0.01;
   constexpr double kManyStrict = 0.5;
   const std::string of_rows = " of " + count(look.rows) + " rows";
+  if (look.absent > 0)
+    return {Candidate::jacobi, count(look.absent) + of_rows + " have no diagonal entry, which a factor needs", true,
+            true};
   if (look.zero > 0) return {Candidate::factor, count(look.zero) + of_rows + " have no diagonal to divide by", false};
   if (look.symmetric && look.negative > 0 && look.negative < look.rows)
     return {Candidate::factor, count(look.negative) + of_rows + " have a negative diagonal, others a positive one",
@@ -30,6 +33,9 @@ FirstChoice first_choice(const MatrixLook& look) {
   if (!look.cuda) return {Candidate::factor, "on host threads a factor costs no more than some iterations", true};
   if (look.local_rows <= kSmallRows && look.strict < kManyStrict * look.rows)
     return {Candidate::factor, "few rows: a factor is soon made", true};
+  if (!look.symmetric && look.levels >= kManyLevels)
+    return {Candidate::factor, std::to_string(kManyLevels) + " or more levels: Jacobi may take as many iterations",
+            true};
   return {Candidate::jacobi, "setting up a factor takes longer than many iterations", true};
 }
 

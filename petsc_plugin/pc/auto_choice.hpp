@@ -15,12 +15,14 @@ inline constexpr std::size_t kCandidates = 2;
 
 /// Of the matrix on all ranks that share a preconditioner.
 struct MatrixLook {
-  double rows = 0.0;  ///< of all ranks; the next four are counts of rows, as in DiagonalDominance
+  double rows = 0.0;  ///< of all ranks; the next five are counts of rows, as in DiagonalDominance
+  double absent = 0.0;
   double zero = 0.0;
   double negative = 0.0;
   double strict = 0.0;
   double poor = 0.0;
   double local_rows = 0.0;  ///< the most of a rank
+  int levels = 0;           ///< of the lower triangle on a rank, counted up to kManyLevels where the choice needs them
   bool symmetric = false;   ///< known to be
   bool cuda = false;        ///< all ranks with rows work there
 };
@@ -31,10 +33,15 @@ double poor_limit(bool symmetric);
 /// Up to so many rows a factor may be made on the host and applied by one thread block, for a short set-up.
 inline constexpr int kSmallRows = 3000;
 
+/// A step of Jacobi takes what is known one row further, and BiCGStab pays for each with two products: from so many
+/// levels on a factor is made at once for a matrix that is not symmetric.
+inline constexpr int kManyLevels = 500;
+
 struct FirstChoice {
   Candidate candidate = Candidate::factor;
-  std::string reason;      ///< for people
-  bool may_jacobi = true;  ///< whether Jacobi may be tried at all
+  std::string reason;        ///< for people
+  bool may_jacobi = true;    ///< whether Jacobi may be tried beside a factor that can be set up
+  bool only_jacobi = false;  ///< a factor cannot be set up
 };
 
 /// What a first solve in a process takes.
@@ -61,6 +68,7 @@ class SolveHistory {
   void start(const FirstChoice& choice) {
     current_ = choice.candidate;
     if (!choice.may_jacobi) record(Candidate::jacobi).failed = true;
+    if (choice.only_jacobi) record(Candidate::factor).failed = true;
   }
   /// A solve without iterations says nothing.
   void note_solve(double seconds, long iterations, bool converged);

@@ -11,6 +11,7 @@
 #include "mat/bridge.hpp"
 #include "pc/auto_choice.hpp"
 #include "pc/types.hpp"
+#include "taskdag/block_ordering.hpp"
 #include "taskdag/dominance.hpp"
 
 namespace taskdag::petsc {
@@ -25,16 +26,22 @@ std::string milliseconds(double seconds) {
 /// Lends a matrix for one look at it.
 class Look : private Bridge {
  public:
-  /// Counts of this rank's rows. Jacobi is an option on CUDA alone, elsewhere nothing is looked at.
-  PetscErrorCode take(Mat matrix, const BackendSettings& settings, double poor, DiagonalDominance* counts, bool* cuda) {
+  DiagonalDominance counts;  ///< of this rank's rows
+  Index levels = 0;          ///< counted on CUDA, for what is not symmetric and not small
+  bool cuda = false;
+
+  PetscErrorCode take(Mat matrix, const BackendSettings& settings, bool symmetric) {
     PetscFunctionBegin;
     PetscCall(prepare(matrix, false, settings));
-    *cuda = on_cuda();
-    if (rows() > 0 && *cuda)
+    cuda = on_cuda();
+    if (rows() > 0)
       PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
-        *counts = diagonal_dominance(backend_->context, view, space, {.poor = poor}, stream);
+        counts = diagonal_dominance(backend_->context, view, space, {.poor = poor_limit(symmetric)}, stream);
+        if (cuda && !symmetric && rows() > kSmallRows)
+          levels =
+              dependency_levels(backend_->context, view.pattern, space, Triangle::lower, stream, Index{kManyLevels});
       }));
-    counts->rows = static_cast<Index>(rows());
+    counts.rows = static_cast<Index>(rows());
     PetscCall(source_.reset());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -97,23 +104,25 @@ PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   PetscBool symmetric = PETSC_FALSE;
   PetscCall(MatIsSymmetricKnown(whole_, &known, &symmetric));
   look->symmetric = known && symmetric;
-  DiagonalDominance counts;
-  bool cuda = false;
-  Look bridge;
-  PetscCall(bridge.take(matrix, settings_.backend, poor_limit(look->symmetric), &counts, &cuda));
-  std::array<double, 5> sums = {static_cast<double>(counts.rows), static_cast<double>(counts.zero),
-                                static_cast<double>(counts.negative), static_cast<double>(counts.strict),
-                                static_cast<double>(counts.poor)};
-  std::array<double, 2> most = {static_cast<double>(counts.rows), counts.rows > 0 && !cuda ? 1.0 : 0.0};
+  Look mine;
+  PetscCall(mine.take(matrix, settings_.backend, look->symmetric));
+  const DiagonalDominance& counts = mine.counts;
+  std::array<double, 6> sums = {static_cast<double>(counts.rows),   static_cast<double>(counts.absent),
+                                static_cast<double>(counts.zero),   static_cast<double>(counts.negative),
+                                static_cast<double>(counts.strict), static_cast<double>(counts.poor)};
+  std::array<double, 3> most = {static_cast<double>(counts.rows), counts.rows > 0 && !mine.cuda ? 1.0 : 0.0,
+                                static_cast<double>(mine.levels)};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, comm()));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, comm()));
   look->rows = sums[0];
-  look->zero = sums[1];
-  look->negative = sums[2];
-  look->strict = sums[3];
-  look->poor = sums[4];
+  look->absent = sums[1];
+  look->zero = sums[2];
+  look->negative = sums[3];
+  look->strict = sums[4];
+  look->poor = sums[5];
   look->local_rows = most[0];
   look->cuda = most[1] == 0.0;
+  look->levels = static_cast<int>(most[2]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,7 +187,7 @@ PetscErrorCode AutoPreconditioner::make(Candidate candidate, Mat matrix, bool er
 /// What the history takes, or the other one where that cannot be set up.
 PetscErrorCode AutoPreconditioner::make_one(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
-  const bool last = !choice_->may_jacobi || history_.current() == Candidate::jacobi;
+  const bool last = history_.current() == Candidate::jacobi;
   bool failed = false;
   PetscCall(make(history_.current(), matrix, error_if_failure && last, &failed));
   if (!failed || last) PetscFunctionReturn(PETSC_SUCCESS);
@@ -205,7 +214,7 @@ PetscErrorCode AutoPreconditioner::update(Mat matrix, bool error_if_failure) {
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
   matrix_ = matrix;
-  const bool last = !choice_->may_jacobi || history_.current() == Candidate::jacobi;
+  const bool last = history_.current() == Candidate::jacobi;
   PetscCall(guarded([&] { copy_settings(history_.current()); }));
   PetscCall(PetscTime(&begin));
   PetscCall(made_->attach(whole_));

@@ -22,7 +22,7 @@ failed=0
 
 # What the view of auto says of its choices.
 first_choice() { sed -nE 's/^ *auto: for a first solve ([a-z]+).*/\1/p' "$log" | head -n 1; }
-last_choice() { sed -nE 's/^ *auto: ([a-z]+) now/\1/p' "$log" | head -n 1; }
+last_choice() { sed -nE 's/^ *auto: ([a-z]+) now/\1/p' "$log" | tail -n 1; }
 
 # one PROBLEM METHOD SOLVER OPTION...: sets $status
 one() {
@@ -30,6 +30,8 @@ one() {
   run_solve "$solve" -dll_append "$plugin" -mat_type "$mat_type" -ksp_type "$method" -ksp_rtol 1e-6 -ksp_max_it 5000 \
     -repeat "${REPEAT:-6}" -ksp_view "${@:4}"
   [[ "$(value reason)" == CONVERGED* || $status != ok ]] || status="no convergence"
+  # The preconditioned norm may be small where the residual, relative to the right-hand side, is not.
+  [ "$status" != ok ] || awk -v r="$(value residual)" 'BEGIN { exit !(r <= 1e-3) }' || status="false convergence"
   printf '%-26s %-5s %-16s %6s iterations, set-up %s s, first solve %s s, best %s s, %s %s\n' "$problem" "$method" \
     "$solver" "$(value iterations)" "$(value set-up)" "$(value 'first solve')" "$(value solve)" "$status" \
     "$(first_choice)"

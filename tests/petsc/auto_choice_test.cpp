@@ -15,6 +15,10 @@ TEST(FirstChoice, JacobiNeedsADiagonalThatCounts) {
   EXPECT_EQ(first_choice(look).candidate, Candidate::factor);
   EXPECT_FALSE(first_choice(look).may_jacobi);
   look = grid_on_cuda();
+  look.absent = 1;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
+  EXPECT_TRUE(first_choice(look).only_jacobi);
+  look = grid_on_cuda();
   look.poor = 1e4;
   EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
   look.poor = 1e4 + 1;
@@ -28,6 +32,17 @@ TEST(FirstChoice, JacobiNeedsADiagonalThatCounts) {
   look.symmetric = false;
   EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
   EXPECT_LT(poor_limit(false), poor_limit(true));
+}
+
+TEST(FirstChoice, AFactorForLongChainsOfAMatrixThatIsNotSymmetric) {
+  MatrixLook look = grid_on_cuda();
+  look.levels = kManyLevels;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
+  look.symmetric = false;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::factor);
+  EXPECT_TRUE(first_choice(look).may_jacobi);
+  look.levels = kManyLevels - 1;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
 }
 
 TEST(FirstChoice, AFactorWhereItIsSoonMade) {
@@ -106,6 +121,11 @@ TEST(SolveHistory, WhatHasFailedIsOut) {
   EXPECT_EQ(broken.current(), Candidate::jacobi);
   for (int k = 0; k < 10; ++k) broken.note_solve(10.0, 1000, true);
   EXPECT_EQ(broken.decide(0.1), Candidate::jacobi);
+
+  SolveHistory only(true);
+  only.start({Candidate::jacobi, "", true, true});
+  for (int k = 0; k < 10; ++k) only.note_solve(10.0, 1000, true);
+  EXPECT_EQ(only.decide(0.1), Candidate::jacobi);
 
   SolveHistory forbidden(true);
   forbidden.start({Candidate::factor, "", false});

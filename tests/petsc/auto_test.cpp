@@ -167,6 +167,21 @@ TEST_P(AutoType, TakesJacobiWhereTheFactorFails) {
   EXPECT_EQ(solved.iterations, iterations_with(a, "-ksp_type gmres -pc_type jacobi"));
 }
 
+TEST_P(AutoType, TakesJacobiWhereADiagonalEntryIsMissing) {
+  CsrMatrix a{4000, 4000, {0}, {}, {}};
+  for (Index i = 0; i < a.rows; ++i) {
+    // The last two rows are each other's.
+    a.col_indices.push_back(i < a.rows - 2 ? i : 2 * a.rows - 3 - i);
+    a.values.push_back(i < a.rows - 2 ? 2.0 + 0.001 * i : 1.0);
+    a.row_offsets.push_back(i + 1);
+  }
+  const OwnedMat matrix = make_matrix(a);
+  const Solve solved = solve(matrix, "-ksp_type gmres -ksp_rtol 1e-6 " + taskdag_auto + option());
+  EXPECT_GT(solved.reason, 0) << solved.message;
+  expect_in_view(solved.view, "auto: jacobi now");
+  expect_in_view(solved.view, "have no diagonal entry, which a factor needs");
+}
+
 TEST_P(AutoType, StaysTheSameInsideAnotherPreconditioner) {
   if (ranks() != 1) GTEST_SKIP() << "blocks of a rank";
   const OwnedMat a = symmetric(plane(60));

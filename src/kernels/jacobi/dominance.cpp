@@ -7,6 +7,7 @@
 namespace taskdag::kernels {
 
 DiagonalDominance host_dominance(const CsrView& a, const DominanceLimits& limits, host::ThreadPool& pool) {
+  std::atomic<Index> absent{0};
   std::atomic<Index> zero{0};
   std::atomic<Index> negative{0};
   std::atomic<Index> strict{0};
@@ -14,18 +15,20 @@ DiagonalDominance host_dominance(const CsrView& a, const DominanceLimits& limits
   for_chunks_of_rows(a.pattern.rows, pool, [&](Index first, Index last) {
     DiagonalDominance chunk;
     for (Index i = first; i < last; ++i) {
-      const RowDominance row = dominance_of(jacobi_part(a, JacobiDiagonal::row_l1, i, 0, 1), limits);
+      const RowDominance row = dominance_of(dominance_part(a, i, 0, 1), limits);
+      chunk.absent += row.absent ? 1 : 0;
       chunk.zero += row.zero ? 1 : 0;
       chunk.negative += row.negative ? 1 : 0;
       chunk.strict += row.strict ? 1 : 0;
       chunk.poor += row.poor ? 1 : 0;
     }
+    absent.fetch_add(chunk.absent, std::memory_order_relaxed);
     zero.fetch_add(chunk.zero, std::memory_order_relaxed);
     negative.fetch_add(chunk.negative, std::memory_order_relaxed);
     strict.fetch_add(chunk.strict, std::memory_order_relaxed);
     poor.fetch_add(chunk.poor, std::memory_order_relaxed);
   });
-  return {a.pattern.rows, zero.load(), negative.load(), strict.load(), poor.load()};
+  return {a.pattern.rows, absent.load(), zero.load(), negative.load(), strict.load(), poor.load()};
 }
 
 }  // namespace taskdag::kernels

@@ -10,31 +10,33 @@ namespace {
 using cuda::element;
 using cuda::kElementBlock;
 
-/// counts[0…3]: zero, negative, strict, poor. Whole blocks take part.
+/// counts[0…4]: absent, zero, negative, strict, poor. Whole blocks take part.
 template <int Lanes>
 __global__ void dominance_kernel(CsrView a, DominanceLimits limits, Index* counts) {
   const auto row = static_cast<Index>(element() / Lanes);
   const int rank = static_cast<int>(threadIdx.x) % Lanes;
   const bool inside = row < a.pattern.rows;
-  JacobiRow part;
-  if (inside) part = jacobi_part(a, JacobiDiagonal::row_l1, row, rank, Lanes);
+  DominanceRow part;
+  if (inside) part = dominance_part(a, row, rank, Lanes);
 #pragma unroll
   for (int offset = Lanes / 2; offset > 0; offset /= 2) {
     part.merge({__shfl_xor_sync(cuda::kFullWarp, part.diagonal, offset),
-                __shfl_xor_sync(cuda::kFullWarp, part.largest, offset),
-                __shfl_xor_sync(cuda::kFullWarp, part.sum, offset)});
+                __shfl_xor_sync(cuda::kFullWarp, part.beside, offset),
+                __shfl_xor_sync(cuda::kFullWarp, part.diagonals, offset)});
   }
   RowDominance found;
   if (inside && rank == 0) found = dominance_of(part, limits);
+  const int absent = __syncthreads_count(found.absent);
   const int zero = __syncthreads_count(found.zero);
   const int negative = __syncthreads_count(found.negative);
   const int strict = __syncthreads_count(found.strict);
   const int poor = __syncthreads_count(found.poor);
   if (threadIdx.x != 0) return;
-  if (zero > 0) atomicAdd(counts, zero);
-  if (negative > 0) atomicAdd(counts + 1, negative);
-  if (strict > 0) atomicAdd(counts + 2, strict);
-  if (poor > 0) atomicAdd(counts + 3, poor);
+  if (absent > 0) atomicAdd(counts, absent);
+  if (zero > 0) atomicAdd(counts + 1, zero);
+  if (negative > 0) atomicAdd(counts + 2, negative);
+  if (strict > 0) atomicAdd(counts + 3, strict);
+  if (poor > 0) atomicAdd(counts + 4, poor);
 }
 
 }  // namespace
@@ -42,7 +44,7 @@ __global__ void dominance_kernel(CsrView a, DominanceLimits limits, Index* count
 DiagonalDominance cuda_dominance(const DevicePattern& pattern, const double* values, const DominanceLimits& limits,
                                  cudaStream_t stream) {
   if (pattern.rows == 0) return {};
-  const cuda::ScratchArray<Index> counts(4, stream);
+  const cuda::ScratchArray<Index> counts(5, stream);
   cuda::check(cudaMemsetAsync(counts.data(), 0, counts.size() * sizeof(Index), stream), "clearing counters");
   const CsrView a{{pattern.rows, pattern.rows, pattern.row_offsets, pattern.col_indices}, values};
   with_row_lanes(lanes_of_average_row(pattern.rows, pattern.entries), pattern.rows, [&](auto lanes, int blocks) {
@@ -50,7 +52,7 @@ DiagonalDominance cuda_dominance(const DevicePattern& pattern, const double* val
   });
   cuda::check_launch("dominance_kernel");
   const auto found = cuda::fetch_array(counts.data(), counts.size(), stream);
-  return {pattern.rows, found[0], found[1], found[2], found[3]};
+  return {pattern.rows, found[0], found[1], found[2], found[3], found[4]};
 }
 
 }  // namespace taskdag::kernels
