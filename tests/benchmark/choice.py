@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""What rows of choice.sh say: set-up and first solve of -pc_taskdag_type auto beside the others, problem by problem.
+
+usage: choice.py CSV
+Times are milliseconds. "rival": the fastest of PETSc's jacobi, ilu or icc, and gamg; "own": of the types that auto
+chooses from. The last lines count the problems that any of them solves.
+"""
+import csv
+import sys
+
+RIVALS = ("jacobi", "ilu", "icc", "gamg")
+
+
+def first(row):
+    """Set-up and first solve of a fresh process."""
+    return 1e3 * (float(row["cold_set_up_s"]) + float(row["first_solve_s"]))
+
+
+def fastest(rows, names, time):
+    found = [(time(rows[name]), name) for name in names if name in rows]
+    return min(found) if found else None
+
+
+def read(path):
+    """problem -> solver -> row, of solves that ended with a solution; and problems that none has solved."""
+    problems = {}
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            solved = problems.setdefault(row["problem"], {})
+            if row["status"] == "ok":
+                solved[row["solver"]] = row
+    unsolved = [name for name, rows in problems.items() if not rows]
+    return {name: rows for name, rows in problems.items() if rows}, unsolved
+
+
+def show(value):
+    return f"{value[0]:.1f} ({value[1].removeprefix('taskdag ')})" if value else "none"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    problems, unsolved = read(sys.argv[1])
+    best = within = right = 0
+    print("| problem | auto | took | own | rival | auto / rival | fastest solve: auto | own | gamg |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, rows in problems.items():
+        own_names = [solver for solver in rows if solver.startswith("taskdag ") and solver != "taskdag auto"]
+        rival = fastest(rows, RIVALS, first)
+        own = fastest(rows, own_names, first)
+        auto = rows.get("taskdag auto")
+        ratio = first(auto) / rival[0] if auto and rival else None
+        best += bool(auto and (ratio is None or ratio <= 1.0))
+        within += bool(auto and (ratio is None or ratio <= 1.5))
+        right += bool(auto and (own is None or first(auto) <= 1.25 * own[0]))
+        solve = lambda row: f"{1e3 * float(row['best_solve_s']):.1f}" if row else "none"
+        own_solve = fastest(rows, own_names, lambda row: 1e3 * float(row["best_solve_s"]))
+        took = f"{auto['first_choice']}, then {auto['last_choice']}" if auto else ""
+        print(f"| {name} | {f'{first(auto):.1f}' if auto else 'none'} | {took} | {show(own)} | {show(rival)} | "
+              f"{f'{ratio:.2f}' if ratio else ''} | {solve(auto)} | {show(own_solve)} | {solve(rows.get('gamg'))} |")
+    count = len(problems)
+    print(f"\n{count} problems: auto is the fastest on {best} ({100 * best / count:.0f} %), within 1.5 of the fastest on "
+          f"{within}, within 1.25 of the best of its own types on {right}")
+    if unsolved:
+        print("solved by none: " + ", ".join(unsolved))
+
+
+main()
