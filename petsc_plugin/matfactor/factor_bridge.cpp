@@ -88,6 +88,21 @@ PetscErrorCode FactorBridge::set_order(Mat matrix, IS order, std::vector<Index>*
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A long order is not copied where its index set has it as it is needed.
+PetscErrorCode FactorBridge::take_row_order(Mat matrix, IS row) {
+  PetscFunctionBegin;
+  PetscBool identity = PETSC_TRUE;
+  PetscInt rows = 0;
+  PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
+  if (row) PetscCall(ISIdentity(row, &identity));
+  if (!identity) PetscCall(attached_order(row, &row_order_));
+  if (!identity && row_order_ && static_cast<PetscInt>(row_order_->size()) == rows) PetscFunctionReturn(PETSC_SUCCESS);
+  std::vector<Index> own;
+  PetscCall(set_order(matrix, row, &own));
+  PetscCall(guarded([&] { row_order_ = std::make_shared<const std::vector<Index>>(std::move(own)); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOptions& options, const FormChoice& form,
                                      const BackendSettings& settings, const std::string& trace_file) {
   PetscFunctionBegin;
@@ -95,9 +110,9 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(reset());
   PetscCall(guarded([&] { trace_file_ = trace_file; }));
-  PetscCall(set_order(matrix, row, &row_order_));
+  PetscCall(take_row_order(matrix, row));
   PetscCall(set_order(matrix, row == col ? nullptr : col, &col_order_));
-  same_order_ = row == col || row_order_ == col_order_;
+  same_order_ = row == col || *row_order_ == col_order_;
   if (same_order_) col_order_.clear();
   PetscCall(attached_blocks(matrix, row, &blocks_));
   form_ = form;
@@ -110,7 +125,8 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
 
 /// A permutation mixes the triangles, and the shift to a positive definite matrix starts from sums over whole rows.
 bool FactorBridge::upper_is_enough(const FactorOptions& options) const {
-  return options.kind == FactorKind::ic && row_order_.empty() && in_form(options).shift != ShiftType::positive_definite;
+  return options.kind == FactorKind::ic && row_order_->empty() &&
+         in_form(options).shift != ShiftType::positive_definite;
 }
 
 std::string FactorBridge::reason_for_rows(const FactorOptions& options, PetscInt block) const {
@@ -123,7 +139,7 @@ std::string FactorBridge::reason_for_rows(const FactorOptions& options, PetscInt
     return "fill inside blocks of an ordering is of scalar rows";
   const bool has_shift = options.shift != ShiftType::none && options.shift != ShiftType::inblocks;
   if (has_shift && !form_.shift_by_default) return "blocks have no shifts but INBLOCKS";
-  const std::string reason = reason_against_blocks(row_order_, block);
+  const std::string reason = reason_against_blocks(*row_order_, block);
   return reason.empty() ? reason_against_blocks(col_order_, block) : reason;
 }
 
@@ -172,14 +188,14 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
     // With another order of the columns the blocks are not those of the factored matrix.
     if (same_order_ && !fills && (options.levels == 0 || fill_in_blocks)) in_use.blocks = blocks_;
     if (point_block_ > 1) {
-      const std::vector<Index> rows = *order_of_blocks(row_order_, in_use.block_size);
+      const std::vector<Index> rows = *order_of_blocks(*row_order_, in_use.block_size);
       const std::vector<Index> columns = *order_of_blocks(col_order_, in_use.block_size);
       factorization_.emplace(backend_->context, view.pattern, space, in_use, rows, same_order_ ? rows : columns,
                              stream);
       return;
     }
-    const std::vector<Index>& col_order = same_order_ ? row_order_ : col_order_;
-    factorization_.emplace(backend_->context, view.pattern, space, in_use, row_order_, col_order, stream);
+    const std::vector<Index>& col_order = same_order_ ? *row_order_ : col_order_;
+    factorization_.emplace(backend_->context, view.pattern, space, in_use, *row_order_, col_order, stream);
   }));
   options_ = std::move(taken);
   const FactorizationInfo& sizes = factorization_->info_without_levels();

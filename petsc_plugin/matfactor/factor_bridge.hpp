@@ -91,6 +91,7 @@ class FactorBridge : public Bridge {
   PetscErrorCode reset();
 
  private:
+  PetscErrorCode take_row_order(Mat matrix, IS row);
   PetscErrorCode set_order(Mat matrix, IS order, std::vector<Index>* indices);
   PetscErrorCode build(Mat matrix, const FactorOptions& options);
   PetscErrorCode choose_form(Mat matrix, const FactorOptions& options);
@@ -109,9 +110,9 @@ class FactorBridge : public Bridge {
   FactorStatus status_;
   bool measure_growth_;
   double growth_ = 0.0;
-  std::vector<Index> row_order_;
-  std::vector<Index> col_order_;  ///< empty where `same_order_`
-  bool same_order_ = false;       ///< one ordering was given for both
+  std::shared_ptr<const std::vector<Index>> row_order_;  ///< null before analyse()
+  std::vector<Index> col_order_;                         ///< empty where `same_order_`
+  bool same_order_ = false;                              ///< one ordering was given for both
   FormChoice form_;
   PetscInt point_block_ = 1;
   std::string scalar_reason_;  ///< why stored blocks are not factored as one; empty: they are, or there are none

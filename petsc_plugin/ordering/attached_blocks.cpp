@@ -12,7 +12,7 @@ constexpr const char* kAttachment = "TaskDAGRowBlocks";
 
 /// What travels with an index set. PETSc keeps it for as long as the set.
 struct Attachment {
-  std::vector<Index> order;  ///< what the index set points to
+  std::shared_ptr<const std::vector<Index>> order;  ///< what the index set points to, where it has such indices
   std::shared_ptr<const RowBlocks> blocks;
   std::string text;
   PetscObjectId matrix = 0;  ///< the pattern that the blocks are of
@@ -46,7 +46,7 @@ PetscErrorCode attachment_of(IS row, const Attachment** attachment) {
 
 }  // namespace
 
-PetscErrorCode make_index_sets(Mat matrix, BlockOrdering& ordering, IS* row, IS* col) {
+PetscErrorCode make_index_set_with_blocks(Mat matrix, BlockOrdering& ordering, IS* set) {
   PetscFunctionBegin;
   std::unique_ptr<Attachment> attachment;
   PetscObjectId id = 0;
@@ -54,20 +54,19 @@ PetscErrorCode make_index_sets(Mat matrix, BlockOrdering& ordering, IS* row, IS*
   PetscCall(guarded([&] {
     attachment = std::make_unique<Attachment>();
     attachment->text = text_of(ordering);
-    attachment->order = std::move(ordering.order);
+    attachment->order = std::make_shared<const std::vector<Index>>(std::move(ordering.order));
     attachment->blocks = std::make_shared<const RowBlocks>(std::move(ordering.blocks));
   }));
   attachment->matrix = id;
   attachment->pattern = matrix->nonzerostate;
-  const std::vector<Index>& order = attachment->order;
+  const std::vector<Index>& order = *attachment->order;
   PetscContainer container = nullptr;
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(set_container<destroy_attachment>(container, attachment.release()));
-  PetscCall(make_index_set(order, PETSC_USE_POINTER, row));
+  PetscCall(make_index_set(order, PETSC_USE_POINTER, set));
   PetscCall(
-      PetscObjectCompose(reinterpret_cast<PetscObject>(*row), kAttachment, reinterpret_cast<PetscObject>(container)));
+      PetscObjectCompose(reinterpret_cast<PetscObject>(*set), kAttachment, reinterpret_cast<PetscObject>(container)));
   PetscCall(PetscContainerDestroy(&container));
-  PetscCall(ISDuplicate(*row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,6 +79,19 @@ PetscErrorCode attached_blocks(Mat matrix, IS row, std::shared_ptr<const RowBloc
   PetscObjectId id = 0;
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(matrix), &id));
   if (attachment->matrix == id && attachment->pattern == matrix->nonzerostate) *blocks = attachment->blocks;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode attached_order(IS set, std::shared_ptr<const std::vector<Index>>* order) {
+  PetscFunctionBegin;
+  order->reset();
+  const Attachment* attachment = nullptr;
+  PetscCall(attachment_of(set, &attachment));
+  if (!attachment) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscInt* indices = nullptr;
+  PetscCall(ISGetIndices(set, &indices));
+  if (static_cast<const void*>(indices) == attachment->order->data()) *order = attachment->order;
+  PetscCall(ISRestoreIndices(set, &indices));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,16 +4,18 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "compat.hpp"
 #include "taskdag/block_ordering.hpp"
 
 namespace taskdag::petsc {
 
-/// Index sets of an ordering of `matrix`, with its blocks attached to that of the rows; takes `ordering` apart. They
-/// are two objects: of one with two references PCILU would give back only one, and PETSc may permute the columns'
-/// later.
-PetscErrorCode make_index_sets(Mat matrix, BlockOrdering& ordering, IS* row, IS* col);
+/// The index set of an ordering of `matrix`, with its blocks attached; takes `ordering` apart.
+PetscErrorCode make_index_set_with_blocks(Mat matrix, BlockOrdering& ordering, IS* set);
+
+/// The indices that the set points to, where it was made as above and has such indices; else null. They outlive it.
+PetscErrorCode attached_order(IS set, std::shared_ptr<const std::vector<Index>>* order);
 
 /// The blocks that an ordering of this very pattern left with its index set; null where there are none.
 PetscErrorCode attached_blocks(Mat matrix, IS row, std::shared_ptr<const RowBlocks>* blocks);

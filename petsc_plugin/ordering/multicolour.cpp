@@ -184,22 +184,26 @@ PetscErrorCode shrink_order(Mat matrix, BlockOrdering& ordering) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// For MatGetOrdering().
+/// For MatGetOrdering(): two objects. Of one with two references PCILU would give back only one, and PETSc may permute
+/// the columns' later.
 PetscErrorCode order(Mat matrix, PetscInt block_size, IS* row, IS* col) {
   PetscFunctionBegin;
   NewOrdering ordering;
   PetscCall(order_whole_nodes(matrix, block_size, nullptr, &ordering));
   PetscCall(shrink_order(matrix, *ordering));
-  PetscCall(make_index_sets(matrix, *ordering, row, col));
+  PetscCall(make_index_set_with_blocks(matrix, *ordering, row));
+  PetscCall(ISDuplicate(*row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// For a preconditioner of our own.
+/// For a preconditioner of our own, which destroys both: one set for rows and columns.
 PetscErrorCode order_on(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col) {
   PetscFunctionBegin;
   NewOrdering ordering;
   PetscCall(order_whole_nodes(matrix, block_size, &backend, &ordering));
-  PetscCall(make_index_sets(matrix, *ordering, row, col));
+  PetscCall(make_index_set_with_blocks(matrix, *ordering, row));
+  PetscCall(PetscObjectReference(reinterpret_cast<PetscObject>(*row)));
+  *col = *row;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

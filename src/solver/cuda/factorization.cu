@@ -193,6 +193,7 @@ void CudaFactorization::analyse_ilu(cudaStream_t s) {
   settle_precision(forward);
   if (single()) unit_ = {static_cast<std::size_t>(p.entries), s};
   sweeps_ = make_sweeps(forward, nullptr, s);
+  if (needs_lists(s)) make_lists(forward.levels, nullptr, s);
 }
 
 SweepPair CudaFactorization::make_sweeps(const AnalysedTriangle& forward, const Offset* forward_source,
@@ -230,25 +231,36 @@ void CudaFactorization::analyse_ic(cudaStream_t s) {
   unit_ = {static_cast<std::size_t>(p.entries), s};
   settle_precision(forward);
   sweeps_ = make_sweeps(forward, above.source.data(), s);
+  if (needs_lists(s)) make_lists(forward.levels, &above, s);
   if (const auto schedule = schedule_of_rows(options_.factor_schedule)) {
     ata_ = kernels::make_ata_ic(*schedule, p, std::move(above), options_.diagonal_only, {}, s);
   }
 }
 
-void CudaFactorization::make_lists(cudaStream_t s) {
+bool CudaFactorization::needs_lists(cudaStream_t s) {
+  if (factor_.listed() || schedule_of_rows(options_.factor_schedule)) return false;
+  return method(kernels::pivot_rule(options_), s) == nullptr;
+}
+
+void CudaFactorization::make_lists(const kernels::RowLevels& levels, const DeviceCsr* above, cudaStream_t s) {
   const DevicePattern p = pattern_.pattern();
-  constexpr auto always = kernels::MakeLists::always;
+  factor_.take_lists(
+      above != nullptr
+          ? kernels::Elimination::ic(p, *above, options_.diagonal_only, levels, source(), lists_later(), s)
+          : kernels::Elimination::ilu(p, diagonal_.data(), options_.diagonal_only, levels, source(), lists_later(), s),
+      s);
+}
+
+void CudaFactorization::make_lists(cudaStream_t s) {
   const auto levels_of = [s](const DevicePattern& pattern) {
     return kernels::compute_levels(pattern, kernels::find_triangle(pattern, Triangle::lower, s), Triangle::lower, s);
   };
   if (options_.kind == FactorKind::ilu) {
-    factor_.take_lists(
-        kernels::Elimination::ilu(p, diagonal_.data(), options_.diagonal_only, levels_of(p), source(), always, s), s);
+    make_lists(levels_of(pattern_.pattern()), nullptr, s);
     return;
   }
-  const DeviceCsr above = kernels::transpose_pattern(p, s);
-  factor_.take_lists(
-      kernels::Elimination::ic(p, above, options_.diagonal_only, levels_of(above.pattern()), source(), always, s), s);
+  const DeviceCsr above = kernels::transpose_pattern(pattern_.pattern(), s);
+  make_lists(levels_of(above.pattern()), &above, s);
 }
 
 FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStream_t s) {

@@ -107,8 +107,15 @@ class CudaFactorization final : public Factorization::Impl {
         options_.factor_schedule == FactorSchedule::automatic && options_.shift != ShiftType::inblocks;
     return recurrence ? kernels::MakeLists::where_updates : kernels::MakeLists::always;
   }
-  /// The lists, where there are none yet. Synchronises.
+  /// What is not made by lists_first().
+  [[nodiscard]] kernels::MakeLists lists_later() const {
+    return factor_.only_diagonal_changes() ? kernels::MakeLists::known_without_updates : kernels::MakeLists::always;
+  }
+  /// The lists, where there are none yet. above: of ic, the transposed triangle. Synchronises.
+  void make_lists(const kernels::RowLevels& levels, const DeviceCsr* above, cudaStream_t s);
   void make_lists(cudaStream_t s);
+  /// While the levels are at hand: whether the next attempt will ask for them.
+  [[nodiscard]] bool needs_lists(cudaStream_t s);
   /// How the factorisation's program is run; nothing: it is none.
   [[nodiscard]] std::optional<engine::StaticOptions> factor_run() const {
     if (options_.factor_schedule == FactorSchedule::engine) return options_.run;

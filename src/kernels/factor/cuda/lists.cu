@@ -60,8 +60,14 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
   ScratchArray<Index> kind(rows, stream);
   cuda::check(cudaMemsetAsync(slots_.data(), 0xFF, entries * sizeof(Index), stream), "resetting slots");
   const RowCounts counts{counted_updates.data(), counted_changed.data()};
-  count_updates(view, slots_.data(), counts, stream);
-  const bool updated = which == MakeLists::always || has_updates(pattern.rows, counts.updates, stream);
+  if (which == MakeLists::known_without_updates) {
+    cuda::check(cudaMemsetAsync(counts.updates, 0, rows * sizeof(std::int64_t), stream), "clearing counts");
+    cuda::check(cudaMemsetAsync(counts.changed, 0, rows * sizeof(Index), stream), "clearing counts");
+  } else {
+    count_updates(view, slots_.data(), counts, stream);
+  }
+  const bool all = which == MakeLists::always || which == MakeLists::known_without_updates;
+  const bool updated = all || has_updates(pattern.rows, counts.updates, stream);
   if (which == MakeLists::never || !updated) {
     slots_ = {};
     listed_ = false;

@@ -87,9 +87,9 @@ struct EliminationView {
   const Index* columns;   ///< of the pattern's entries, somebody else's
 };
 
-/// Where no row has updates, a recurrence can do without lists: then they are made when somebody needs them. Other
-/// methods never need them.
-enum class MakeLists : std::uint8_t { always, where_updates, never };
+/// Where no row has updates, a recurrence can do without lists: then they are made when somebody needs them, who need
+/// not count again. Other methods never need them.
+enum class MakeLists : std::uint8_t { always, where_updates, never, known_without_updates };
 
 /// The lists, in device memory. Rows share warps as tasks() says, those of the form `sum` and others never. The pattern
 /// must outlive it.

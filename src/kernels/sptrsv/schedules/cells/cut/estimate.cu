@@ -6,6 +6,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "csr/row_lanes.cuh"
 #include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/hops.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/late.hpp"
@@ -72,15 +73,16 @@ __global__ void count_steps(Index levels, int cells, const int* rows_at, unsigne
   }
 }
 
-/// A warp a row at a time. Entries whose column is in the row's cell, for each candidate; then all entries.
+/// So many lanes a row at a time. Entries whose column is in the row's cell, for each candidate; then all entries.
+template <int Lanes>
 __global__ void count_inside(DevicePattern pattern, const Offset* first, const Index* count, Runs partition,
                              unsigned long long* inside) {
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const auto warps = static_cast<Index>(gridDim.x * blockDim.x / kLanes);
+  const int lane = static_cast<int>(threadIdx.x) % Lanes;
+  const auto groups = static_cast<Index>(gridDim.x * blockDim.x / Lanes);
   unsigned found[kCandidates + 1] = {};
-  for (auto row = static_cast<Index>(element() / kLanes); row < pattern.rows; row += warps) {
+  for (auto row = static_cast<Index>(element() / Lanes); row < pattern.rows; row += groups) {
     const int mine = partition(row);
-    for (Index e = lane; e < count[row]; e += kLanes) {
+    for (Index e = lane; e < count[row]; e += Lanes) {
       const int other = partition(pattern.col_indices[first[row] + e]);
       for (int k = 0; k < kCandidates; ++k) {
         const int coarse = candidate(partition.cells, k);
@@ -91,7 +93,7 @@ __global__ void count_inside(DevicePattern pattern, const Offset* first, const I
   }
   for (int k = 0; k <= kCandidates; ++k) {
     const unsigned sum = __reduce_add_sync(0xFFFFFFFFU, found[k]);
-    if (lane == 0 && sum > 0) atomicAdd(&inside[k], static_cast<unsigned long long>(sum));
+    if (threadIdx.x % kLanes == 0 && sum > 0) atomicAdd(&inside[k], static_cast<unsigned long long>(sum));
   }
 }
 
@@ -129,10 +131,12 @@ RunsEstimate estimate_runs(const SweepInput& input, const std::array<int, kCandi
   count_steps<<<element_blocks(std::int64_t{levels} * kLanes), kElementBlock, 0, stream>>>(
       levels, cells, rows_at.data(), counts.data(), counts.data() + 2 * kCandidates + 1);
   cuda::check_launch("count_steps");
-  count_inside<<<std::min(element_blocks(std::int64_t{rows} * kLanes),
-                          cuda::device_limits().multiprocessors * kBlocksPerMultiprocessor),
-                 kElementBlock, 0, stream>>>(input.pattern, input.ranges->first.data(), input.ranges->count.data(),
-                                             partition, counts.data() + kCandidates);
+  with_row_lanes(lanes_of_average_row(rows, input.pattern.entries), rows, [&](auto lanes, int blocks) {
+    count_inside<decltype(lanes)::value>
+        <<<std::min(blocks, cuda::device_limits().multiprocessors * kBlocksPerMultiprocessor), kElementBlock, 0,
+           stream>>>(input.pattern, input.ranges->first.data(), input.ranges->count.data(), partition,
+                     counts.data() + kCandidates);
+  });
   cuda::check_launch("count_inside");
   const auto found = cuda::fetch_array(counts.data(), counts.size(), stream);
 
