@@ -1,12 +1,11 @@
 #include <algorithm>
-#include <type_traits>
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
 #include "base/index.hpp"
+#include "kernels/factor/cuda/eliminate.cuh"
 #include "kernels/factor/cuda/numeric.hpp"
 #include "kernels/factor/cuda/program.hpp"
-#include "kernels/factor/cuda/task.cuh"
 #include "kernels/sptrsv/analysis/in_flight.hpp"
 
 namespace taskdag::kernels {
@@ -14,47 +13,8 @@ namespace {
 
 using namespace elimination;
 
-constexpr int kBlock = 128;
+constexpr int kBlock = kEliminateBlock;
 constexpr int kWarps = kBlock / kWarpSize;
-
-/// Who takes a ticket: a warp for each task, or a block for a task of each of its warps, which is all that it does.
-enum class TicketFor : std::uint8_t { warp, block };
-
-template <FactorKind Kind, RowForm Widest, TicketFor Taker>
-__global__ void __launch_bounds__(kBlock, blocks_per_multiprocessor(Widest))
-    eliminate_kernel(const Parameters p, int* next_counter) {
-  constexpr int kWarpsStaged = Widest > RowForm::targets ? kWarps : 1;
-  __shared__ WarpStage stages[kWarpsStaged];
-  const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
-  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
-  if (blockIdx.x == 0 && threadIdx.x == 0) *next_counter = 0;
-  const auto fetch = [&](Index t) { return t < p.lists.tasks.tasks ? load_words(p.lists.tasks.task + t) : int4{}; };
-  const auto work = [&](const int4& words) {
-    eliminate_task<Kind, Widest>(p, lane, words, stages[warp % kWarpsStaged]);
-  };
-  if constexpr (Taker == TicketFor::block) {
-    __shared__ int ticket;
-    if (threadIdx.x == 0) ticket = p.tickets.request(lane);
-    __syncthreads();
-    const Index mine = ticket * kWarps + warp;
-    if (mine < p.lists.tasks.tasks) work(fetch(mine));
-  } else {
-    Index ticket = TicketCounter::receive(p.tickets.request(lane));
-    int requested = p.tickets.request(lane);
-    // The next task travels while this one is worked on, and the ticket after it.
-    int4 words = fetch(ticket);
-    while (ticket < p.lists.tasks.tasks) {
-      const int4 now = words;
-      ticket = TicketCounter::receive(requested);
-      requested = p.tickets.request(lane);
-      words = fetch(ticket);
-      work(now);
-    }
-  }
-}
-
-template <RowForm Form>
-constexpr std::integral_constant<RowForm, Form> form_constant{};
 
 /// Rows with updates hold their warp long, and longer than it takes a block to start: then warps that come and go do
 /// better than ones that stay. Where a level fills the device anyway, and where most rows are sums, those that stay
@@ -137,32 +97,24 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
                               inverse_pivots_.data(),
                               {report_.data()},
                               TicketCounter{counters_.data() + current_}};
-  const auto launch = [&](auto kernel, int blocks) {
-    kernel<<<blocks, kBlock, 0, stream>>>(parameters, counters_.data() + next);
-    cuda::check_launch("eliminate_kernel");
-  };
-  const auto launch_form = [&](auto kind, auto widest) {
-    if (tickets_for_blocks(elimination_)) {
-      launch(eliminate_kernel<kind(), widest(), TicketFor::block>, pieces_of(tasks.tasks, kWarps));
-    } else {
-      launch(eliminate_kernel<kind(), widest(), TicketFor::warp>, persistent_blocks(tasks, SolveTuning{}, kBlock));
-    }
-  };
-  const auto launch_kind = [&](auto kind) {
-    if (elimination_.widest() == RowForm::sum) {
-      launch_form(kind, form_constant<RowForm::sum>);
-    } else if (elimination_.widest() == RowForm::targets) {
-      launch_form(kind, form_constant<RowForm::targets>);
-    } else if (elimination_.widest() == RowForm::rounds) {
-      launch_form(kind, form_constant<RowForm::rounds>);
-    } else {
-      launch_form(kind, form_constant<RowForm::searched>);
-    }
-  };
-  if (kind_ == FactorKind::ic) {
-    launch_kind(std::integral_constant<FactorKind, FactorKind::ic>{});
-  } else {
-    launch_kind(std::integral_constant<FactorKind, FactorKind::ilu>{});
+  const bool for_blocks = tickets_for_blocks(elimination_);
+  const EliminateLaunch how{
+      kind_, for_blocks ? TicketFor::block : TicketFor::warp,
+      for_blocks ? pieces_of(tasks.tasks, kWarps) : persistent_blocks(tasks, SolveTuning{}, kBlock), stream};
+  switch (elimination_.widest()) {
+    case RowForm::sum:
+      eliminate<RowForm::sum>(parameters, counters_.data() + next, how);
+      break;
+    case RowForm::targets:
+      eliminate<RowForm::targets>(parameters, counters_.data() + next, how);
+      break;
+    case RowForm::rounds:
+      eliminate<RowForm::rounds>(parameters, counters_.data() + next, how);
+      break;
+    case RowForm::long_row:
+    case RowForm::searched:
+      eliminate<RowForm::searched>(parameters, counters_.data() + next, how);
+      break;
   }
   armed_ = true;
   finished_.record(stream);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "backends/cuda/algorithm.cuh"
+#include "kernels/factor/cuda/eliminate.cuh"
 #include "kernels/factor/cuda/program.hpp"
 #include "kernels/factor/cuda/task.cuh"
 #include "kernels/sptrsv/analysis/in_flight.hpp"

@@ -48,9 +48,6 @@ __device__ void eliminate_rows(const Parameters& p, const LaneGroup& group, int 
   }
 }
 
-/// Blocks of 128 threads that registers leave room for.
-constexpr int blocks_per_multiprocessor(RowForm widest) { return widest == RowForm::sum ? 5 : 6; }
-
 /// words: load_words() of the task. stage: the warp's.
 template <FactorKind Kind, RowForm Widest>
 __device__ void eliminate_task(const Parameters& p, int lane, const int4& words, WarpStage& stage) {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cuda/atomic>
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
@@ -10,6 +9,7 @@
 #include "kernels/sptrsv/schedules/supersteps/layout_sweep.hpp"
 #include "kernels/sptrsv/schedules/supersteps/pack.cuh"
 #include "kernels/sptrsv/schedules/supersteps/pack.hpp"
+#include "kernels/sptrsv/schedules/supersteps/run_blocks.cuh"
 #include "kernels/sptrsv/schedules/supersteps/supersteps.hpp"
 #include "taskdag/error.hpp"
 
@@ -17,142 +17,6 @@ namespace taskdag::kernels {
 namespace {
 
 using namespace supersteps;
-
-/// Cells are handed out in their order, so what a cell waits for is done or under way.
-struct Queue {
-  unsigned long long* ticket;
-  unsigned long long before;  ///< tickets that earlier solves have taken
-  unsigned* done;             ///< by cell: the last solve that has run it
-  const Index* wait;
-  unsigned solve;
-  Index cells;
-  /// Cells of the sweep before that hold the right-hand side, and its flags; null: wait for the kernel before.
-  const Index* source = nullptr;   ///< from the cell's first place on
-  const Index* sources = nullptr;  ///< how many, by cell
-  unsigned* source_done = nullptr;
-  unsigned source_solve = 0;
-};
-
-/// What run_blocks() has in shared memory besides the cell that it runs: at most so many bytes.
-constexpr std::size_t kOwnBytes = 256;
-
-/// Takes the next cell; one thread.
-__device__ void take(const CellArguments& a, const Queue& queue, Index& ticket, Cell& cell) {
-  ticket = static_cast<Index>(atomicAdd(queue.ticket, 1ULL) - queue.before);
-  if (ticket < queue.cells) cell = a.cell[ticket];
-}
-
-using Done = ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device>;
-
-/// Waits for cells of a list until `solve` has run them; one warp. Few lanes look, and not often: looks slow the walks
-/// of the other blocks down.
-__device__ void wait_for_cells(unsigned* flag, unsigned solve, const Index* list, Index count) {
-  constexpr unsigned kNanoseconds = 40;
-  for (auto w = static_cast<Index>(threadIdx.x); w < count; w += kLanes) {
-    const Done done(flag[list[w]]);
-    while (done.load(::cuda::memory_order_acquire) != solve) __nanosleep(kNanoseconds);
-  }
-}
-
-/// Waits for the end of the kernel before. Only then may the next one start: so two overlap at most.
-__device__ void wait_for_last_kernel() {
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-
-/// How a cell begins and ends: what PlainEnds does, or what ends a product.
-struct PlainEnds {
-  template <int kThreads, class Value>
-  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) const {
-    fetch_rhs<kThreads>(a, cell, shared);
-  }
-  template <int kThreads, class Value>
-  __device__ void write(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) const {
-    write_x<kThreads>(a, cell, shared);
-  }
-};
-struct ProductEnds {
-  ProductArguments product;
-  template <int kThreads>
-  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<double>& shared) const {
-    fetch_product_rhs<kThreads>(a, product, cell, shared);
-  }
-  template <int kThreads>
-  __device__ void write(const CellArguments& a, const Cell& cell, const SharedCell<double>& shared) const {
-    write_product<kThreads>(a, product, cell, shared);
-  }
-};
-
-/// Blocks take cells until there are no more. What does not change is loaded before the cell waits for others; that of
-/// a block's first cell while the kernel before may still run. If that is the sweep that makes the right-hand side, the
-/// first cell waits for its rows alone, and for the kernel's end before it writes where others may still read.
-///
-/// Of the arrays that a product needs besides, the user's vector v is what the sweep before has read, too: whatever
-/// made it has ended before this kernel could begin. All blocks of the sweep before that have a cell run by then, so
-/// those that are waited for end.
-template <int kRowEntries, int kThreads, class Ends, class Value>
-__global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArguments a, Queue queue, Ends ends) {
-  extern __shared__ __align__(16) std::byte memory[];
-  __shared__ Index ticket[2];
-  __shared__ Cell taken[2];
-  static_assert(sizeof(ticket) + sizeof(taken) <= kOwnBytes);
-  int turn = 0;
-  if (threadIdx.x == 0) take(a, queue, ticket[turn], taken[turn]);
-  __syncthreads();
-  bool first = true;  // of the cells that this block runs
-  while (ticket[turn] < queue.cells) {
-    const Cell& cell = taken[turn];
-    const SharedCell<Value> shared(memory, cell, a.pivot != nullptr);
-    stage<kThreads>(a, cell, shared);
-    if (first) {
-      if (queue.source) {
-        if (threadIdx.x < kLanes) {
-          wait_for_cells(queue.source_done, queue.source_solve, queue.source + cell.first, queue.sources[ticket[turn]]);
-        }
-        __syncthreads();
-      } else {
-        wait_for_last_kernel();
-      }
-    }
-    ends.template fetch<kThreads>(a, cell, shared);
-    if (threadIdx.x < kLanes) wait_for_cells(queue.done, queue.solve, queue.wait + cell.outer, cell.waits);
-    wait_for_stage();
-    __syncthreads();
-    if (cell.groups > 0) {
-      start<kThreads>(a, cell, shared);
-      __syncthreads();
-    }
-    if (threadIdx.x < kLanes) {
-      walk<kRowEntries>(cell, shared, a.pivot != nullptr);
-    } else if (threadIdx.x == kLanes) {
-      take(a, queue, ticket[1 - turn], taken[1 - turn]);
-    }
-    __syncthreads();
-    write_results<kThreads>(a, cell, shared);
-    __syncthreads();
-    if (threadIdx.x == kThreads - 1) {
-      // The barrier has ordered the block's results before this; the release hands all of them on.
-      __threadfence();
-      Done(queue.done[ticket[turn]]).store(queue.solve, ::cuda::memory_order_release);
-    }
-    if (first && queue.source) wait_for_last_kernel();
-    first = false;
-    ends.template write<kThreads>(a, cell, shared);
-    __syncthreads();
-    turn = 1 - turn;
-  }
-}
-
-template <class Ends>
-using Kernel = void (*)(CellArguments, Queue, Ends);
-
-template <int kThreads, class Ends, class Value>
-Kernel<Ends> kernel_of(Index row_entries) {
-  if (row_entries == 0) return run_blocks<0, kThreads, Ends, Value>;
-  return row_entries == 2 ? run_blocks<2, kThreads, Ends, Value> : run_blocks<3, kThreads, Ends, Value>;
-}
 
 /// Allowed as much shared memory as there is.
 template <class Ends, class Value>

@@ -1,0 +1,33 @@
+/// \file
+/// How the lists are run by a kernel of their own. Each form of rows has a source of its own: a process loads all
+/// kernels of a source with the first of them.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/factor/cuda/parameters.cuh"
+#include "taskdag/factorization.hpp"
+
+namespace taskdag::kernels::elimination {
+
+/// Threads of a block.
+inline constexpr int kEliminateBlock = 128;
+
+/// Blocks of so many threads that registers leave room for.
+constexpr int blocks_per_multiprocessor(RowForm widest) { return widest == RowForm::sum ? 5 : 6; }
+
+/// Who takes a ticket: a warp for each task, or a block for a task of each of its warps, which is all that it does.
+enum class TicketFor : std::uint8_t { warp, block };
+
+struct EliminateLaunch {
+  FactorKind kind;
+  TicketFor taker;
+  int blocks;
+  cudaStream_t stream;
+};
+
+/// Runs all tasks, none of whose rows has a form after `Widest`; *next_counter is made 0. Asynchronous.
+template <RowForm Widest>
+void eliminate(const Parameters& parameters, int* next_counter, const EliminateLaunch& how);
+
+}  // namespace taskdag::kernels::elimination

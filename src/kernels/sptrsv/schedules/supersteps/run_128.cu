@@ -1,0 +1,7 @@
+#include "kernels/sptrsv/schedules/supersteps/run_blocks_kernel.cuh"
+
+namespace taskdag::kernels::supersteps {
+
+template Kernel<PlainEnds> kernel_of<128, PlainEnds, double>(Index row_entries);
+
+}  // namespace taskdag::kernels::supersteps

@@ -1,0 +1,59 @@
+/// \file
+/// The kernel of the schedule `blocks`: what it is given, and where its forms are. Those of 128, 256 and 512 threads,
+/// of single precision and of products have sources of their own: a process loads all kernels of a source with the
+/// first.
+#pragma once
+
+#include "kernels/sptrsv/schedules/supersteps/run_cell.cuh"
+
+namespace taskdag::kernels::supersteps {
+
+/// Cells are handed out in their order, so what a cell waits for is done or under way.
+struct Queue {
+  unsigned long long* ticket;
+  unsigned long long before;  ///< tickets that earlier solves have taken
+  unsigned* done;             ///< by cell: the last solve that has run it
+  const Index* wait;
+  unsigned solve;
+  Index cells;
+  /// Cells of the sweep before that hold the right-hand side, and its flags; null: wait for the kernel before.
+  const Index* source = nullptr;   ///< from the cell's first place on
+  const Index* sources = nullptr;  ///< how many, by cell
+  unsigned* source_done = nullptr;
+  unsigned source_solve = 0;
+};
+
+/// What run_blocks() has in shared memory besides the cell that it runs: at most so many bytes.
+inline constexpr std::size_t kOwnBytes = 256;
+
+/// How a cell begins and ends: what PlainEnds does, or what ends a product.
+struct PlainEnds {
+  template <int kThreads, class Value>
+  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) const {
+    fetch_rhs<kThreads>(a, cell, shared);
+  }
+  template <int kThreads, class Value>
+  __device__ void write(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) const {
+    write_x<kThreads>(a, cell, shared);
+  }
+};
+struct ProductEnds {
+  ProductArguments product;
+  template <int kThreads>
+  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<double>& shared) const {
+    fetch_product_rhs<kThreads>(a, product, cell, shared);
+  }
+  template <int kThreads>
+  __device__ void write(const CellArguments& a, const Cell& cell, const SharedCell<double>& shared) const {
+    write_product<kThreads>(a, product, cell, shared);
+  }
+};
+
+template <class Ends>
+using Kernel = void (*)(CellArguments, Queue, Ends);
+
+/// The form for rows of so many inner entries: 0, 2 or 3.
+template <int kThreads, class Ends, class Value>
+Kernel<Ends> kernel_of(Index row_entries);
+
+}  // namespace taskdag::kernels::supersteps

@@ -1,0 +1,9 @@
+#include "kernels/sptrsv/schedules/supersteps/run_blocks_kernel.cuh"
+
+namespace taskdag::kernels::supersteps {
+
+template Kernel<ProductEnds> kernel_of<128, ProductEnds, double>(Index row_entries);
+template Kernel<ProductEnds> kernel_of<256, ProductEnds, double>(Index row_entries);
+template Kernel<ProductEnds> kernel_of<512, ProductEnds, double>(Index row_entries);
+
+}  // namespace taskdag::kernels::supersteps

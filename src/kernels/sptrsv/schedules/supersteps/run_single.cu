@@ -1,0 +1,9 @@
+#include "kernels/sptrsv/schedules/supersteps/run_blocks_kernel.cuh"
+
+namespace taskdag::kernels::supersteps {
+
+template Kernel<PlainEnds> kernel_of<128, PlainEnds, float>(Index row_entries);
+template Kernel<PlainEnds> kernel_of<256, PlainEnds, float>(Index row_entries);
+template Kernel<PlainEnds> kernel_of<512, PlainEnds, float>(Index row_entries);
+
+}  // namespace taskdag::kernels::supersteps
