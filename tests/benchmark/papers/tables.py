@@ -405,6 +405,7 @@ def barrier_matrices():
 
 SCHEDULES = "h200-schedules.csv"
 ATA_ROWS = "h100-ata.csv"  # may be missing: what needs it is "not run" then
+ATA_PCG_ROWS = "h100-ata-pcg.csv"  # likewise
 TRIANGLES, COLUMNS = ("lower", "upper"), ("ilu0 columns",)
 CLASSES = ("wide", "L-shape", "parallel")
 ATA = "ata-concurrency"
@@ -457,6 +458,35 @@ def aggregations(schedule):
     """Milliseconds of the aggregation alone: mean and most."""
     times = [by[schedule]["aggregation_ms"] for by in ata_cases(TRIANGLES, (schedule,)).values()]
     return (mean(times), max(times)) if times else ("not run", "not run")
+
+
+def pcg_cases():
+    """problem → schedule → row of ata_pcg.sh. Nothing where the file is not there."""
+    found = {}
+    for row in read(ATA_PCG_ROWS) if os.path.exists(path(ATA_PCG_ROWS)) else []:
+        found.setdefault(row["problem"], {})[row["schedule"]] = row
+    return found
+
+
+def pcg_over(solved, rival, schedule=ATA):
+    """Mean over the problems of the rival's time to the schedule's, set-up left out."""
+    pairs = [by for by in solved.values() if rival in by and schedule in by]
+    return mean([float(by[rival]["solve_s"]) / float(by[schedule]["solve_s"]) for by in pairs]) if pairs else "not run"
+
+
+@block
+def ata_pcg():
+    """Problem by problem."""
+    solved = pcg_cases()
+    if not solved:
+        return ["Not run: needs a GPU run of `ata_pcg.sh`."]
+    names = sorted({schedule for by in solved.values() for schedule in by})
+    lines = []
+    for problem, by in solved.items():
+        any_row = next(iter(by.values()))
+        lines.append([problem, show(int(any_row["rows"])), any_row["iterations"]] +
+                     [show(1e3 * float(by[name]["solve_s"])) if name in by else "–" for name in names])
+    return report.table(["problem", "rows", "iterations"] + [f"`{name}`, ms" for name in names], lines)
 
 
 @block
@@ -513,8 +543,18 @@ def ata_speedups():
         ("10", "analysis, CA, ms, mean", published.ATA_AGGREGATION["CA"], mean(analysis[ATA]), SCHEDULES, whole),
         ("10", "analysis, LA, ms, mean", published.ATA_AGGREGATION["LA"], mean(analysis["ata-locality"]), SCHEDULES, whole),
         ("10", "… CA, most", published.ATA_AGGREGATION["most"], max(analysis[ATA]), SCHEDULES, whole),
-        ("11", "PCG, ATA's time to level set's, self-scheduling's", published.ATA_PCG, "not run", "", "no benchmark runs it"),
     ]
+    solved, way = pcg_cases(), "other GPU, other problems; short rows share warps here, those of `self` do not"
+    if not solved:
+        way = "needs a GPU run of `ata_pcg.sh`"
+    for rival, name in (("level-launch", "level sets"), ("self", "self-scheduling")):
+        for schedule, paper in ((ATA, published.ATA_PCG[rival]), ("ata-greedy", "–")):
+            entries.append(("11", f"PCG, time by {name} / by {'CA' if schedule == ATA else 'greedy'}", paper,
+                            pcg_over(solved, rival, schedule), ATA_PCG_ROWS if solved else "", way))
+    shares = [100 * float(row["share"]) for by in solved.values() for row in by.values() if row["share"]]
+    span = f"{min(shares):.0f} to {max(shares):.0f}" if shares else "not run"
+    entries.append(("11", "share of a solve's time in triangular solves, percent", published.ATA_PCG_SHARE, span,
+                    ATA_PCG_ROWS if solved else "", "in the paper with the factorisation; here it is set-up" if solved else way))
     return compare(entries)
 
 
@@ -674,6 +714,7 @@ COMMANDS = {
     "h200-schedules.csv": "taskdag_bench sptrsv --table --schedule all",
     "h200-schedules-shallow.csv": "taskdag_bench sptrsv --schedule all --only …",
     "h100-ata.csv": "taskdag_bench ata",
+    "h100-ata-pcg.csv": "tests/benchmark/ata_pcg.sh",
     "h200-graph.csv": "taskdag_graph_bench --repeat 2 --rounds 16 --workers 32-4 --workers 32-32 --workers 256-64",
     "h200-graph-heat.csv": "taskdag_graph_bench --forms heat",
 }
@@ -685,7 +726,7 @@ HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Int
 def rows_and_commands():
     lines = []
     for name, command in COMMANDS.items():
-        if name == ATA_ROWS and not os.path.exists(path(name)):
+        if name in (ATA_ROWS, ATA_PCG_ROWS) and not os.path.exists(path(name)):
             continue
         with open(path(name), newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
