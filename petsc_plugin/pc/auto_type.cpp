@@ -19,7 +19,7 @@ namespace {
 
 std::string milliseconds(double seconds) {
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g ms", seconds * 1e3);
+  std::snprintf(text.data(), text.size(), "%.4g ms", seconds * 1e3);
   return text.data();
 }
 
@@ -92,7 +92,7 @@ class AutoPreconditioner final : public Preconditioner {
   std::unique_ptr<Preconditioner> made_;
   PetscInt rows_ = -1;           ///< of the whole matrix that was chosen for
   bool small_ = false;           ///< a small factor is made on the host
-  double expected_ = 0.0;        ///< seconds to set up the factor
+  double expected_ = 0.0;        ///< seconds to set up the factor; on CUDA
   double set_up_ = 0.0;          ///< what it took; 0: it was not set up
   double pending_ = 0.0;         ///< seconds spent on new values since the last solve
   PetscLogDouble begin_ = -1.0;  ///< of the solve under way; below 0: none that counts
@@ -132,7 +132,7 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   PetscCall(look_at(matrix, &look));
   PetscCall(guarded([&] { choice_ = first_choice(look); }));
   factor_type_ = look.symmetric ? PC_TASKDAG_ICC : PC_TASKDAG_ILU;
-  expected_ = expected_set_up(look.local_rows);
+  expected_ = look.cuda ? expected_set_up(look.local_rows) : 0.0;
   history_ = SolveHistory(settings_.sweeps.tune);
   history_.start(*choice_);
   PetscCall(PetscInfo(whole_, "TaskDAG takes %s: %s\n", name_of(history_.current()), choice_->reason.c_str()));
@@ -269,8 +269,9 @@ PetscErrorCode AutoPreconditioner::view(const RankViewer& viewer) const {
   PetscCall(guarded([&] {
     const SolveHistory::Record& factor = history_.of(Candidate::factor);
     first = std::string("for a first solve ") + name_of(choice_->candidate) + ": " + choice_->reason;
-    seen = std::string("set-up of ") + name_of(Candidate::factor) + ": expected " + milliseconds(expected_);
-    if (set_up_ > 0.0) seen += ", was " + milliseconds(set_up_);
+    seen = std::string("set-up of ") + name_of(Candidate::factor) + ":";
+    if (expected_ > 0.0) seen += " expected " + milliseconds(expected_) + ",";
+    seen += set_up_ > 0.0 ? " took " + milliseconds(set_up_) : std::string(" not yet");
     if (factor.failed) seen += "; has failed";
     for (const Candidate candidate : {Candidate::jacobi, Candidate::factor}) {
       const SolveHistory::Record& record = history_.of(candidate);

@@ -218,7 +218,7 @@ TEST_P(AutoType, JacobiIsLeftWhenAFactorWouldHavePaid) {
   for (int k = 0; k < 300 && !tried; ++k) tried = solves() == icc;
   EXPECT_TRUE(tried);
   expect_in_view(solves.view(), "set-up of icc: expected ");
-  expect_in_view(solves.view(), ", was ");
+  expect_in_view(solves.view(), ", took ");
 }
 
 }  // namespace
