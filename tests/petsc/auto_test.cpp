@@ -63,7 +63,7 @@ PetscInt iterations_with(Mat a, const std::string& options) {
 
 TEST_P(AutoType, TakesWhatItSays) {
   for (const bool known : {true, false}) {
-    const OwnedMat a = known ? symmetric(plane(70)) : make_matrix(plane(70));
+    const OwnedMat a = known ? symmetric(plane(130)) : make_matrix(plane(130));  // on 4 ranks, too, no few rows
     const bool jacobi = backend() == Backend::cuda;
     const std::string type = jacobi ? "jacobi" : known ? "icc" : "ilu";
     const Solve solved = solve(a, "-ksp_type cg " + taskdag_auto + option());
