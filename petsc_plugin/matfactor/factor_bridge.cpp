@@ -227,11 +227,18 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
     PetscCall(program.begin(events().program, reinterpret_cast<PetscObject>(matrix)));
   }
   growth_ = 0.0;
+  growth_bound_ = 0.0;
   const PrecisionLoss loss_before = factorization_->info_without_levels().precision_loss;
   PetscErrorCode logged = PETSC_SUCCESS;
   const PetscErrorCode factored = with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     status_ = factorization_->factor(view.values, space, stream);
     if (!measure_growth_ || !status_.ok()) return;
+    // Of few rows a number costs little, and says more.
+    constexpr PetscInt kFewRows = 10000;
+    if (rows() >= kFewRows && factorization_->growth_bound() <= reasonable_growth) {
+      growth_bound_ = factorization_->growth_bound();
+      return;
+    }
     EventScope measuring;
     // The one call of PETSc in such a body: another with_matrix() would convert some matrices again. Its code goes up
     // below.
@@ -410,6 +417,7 @@ PetscErrorCode FactorBridge::drop_factor() {
   PetscFunctionBegin;
   status_ = {};
   growth_ = 0.0;
+  growth_bound_ = 0.0;
   applies_by_program_ = false;
   const PetscErrorCode written = write_trace();
   PetscCall(guarded([&] { factorization_.reset(); }));

@@ -28,14 +28,18 @@ struct FormChoice {
   bool shift_by_default = false;
 };
 
-/// Whether a numeric phase measures the growth of its factor, which costs an application.
-enum class MeasureGrowth : bool { no, yes };
+/// Whether a numeric phase measures the growth of its factor, which costs an application. `where_needed`: not of many
+/// rows where a bound that costs nothing says that it is reasonable.
+enum class MeasureGrowth : bool { no, where_needed };
+
+/// Growth above this says that an application has no correct digit left.
+inline constexpr double reasonable_growth = 1e15;
 
 /// After an error of analyse() or factor() there is no factor: apply() is refused, and the next analyse() or factor()
 /// makes all anew. A failure of the numbers is no error in this sense.
 class FactorBridge : public Bridge {
  public:
-  explicit FactorBridge(MeasureGrowth measure) : measure_growth_(measure == MeasureGrowth::yes) {}
+  explicit FactorBridge(MeasureGrowth measure) : measure_growth_(measure == MeasureGrowth::where_needed) {}
 
   /// Symbolic phase. row, col: permutations as MatGetOrdering() gives them, or null for the natural order.
   /// trace_file: where to write, when the factor goes, what programs of the engine have done; empty: nowhere.
@@ -74,6 +78,8 @@ class FactorBridge : public Bridge {
   [[nodiscard]] const FactorStatus& status() const { return status_; }
   /// Factorization::growth() of the last numeric phase that succeeded; 0 where it was not measured.
   [[nodiscard]] double growth() const { return growth_; }
+  /// What it is at most, where a reasonable bound stands in for it; else 0.
+  [[nodiscard]] double growth_bound() const { return growth_bound_; }
 
   /// Without levels. Null before analyse(), and for a matrix without rows.
   [[nodiscard]] const FactorizationInfo* info() const {
@@ -110,6 +116,7 @@ class FactorBridge : public Bridge {
   FactorStatus status_;
   bool measure_growth_;
   double growth_ = 0.0;
+  double growth_bound_ = 0.0;
   std::shared_ptr<const std::vector<Index>> row_order_;  ///< null before analyse()
   std::vector<Index> col_order_;                         ///< empty where `same_order_`
   bool same_order_ = false;                              ///< one ordering was given for both

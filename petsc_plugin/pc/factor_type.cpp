@@ -21,9 +21,6 @@ namespace {
 constexpr std::array<const char*, 2> icc_shift_names = {"scaled", "petsc"};
 constexpr IccShift default_icc_shift = IccShift::scaled;
 
-/// Growth above this says that an application has no correct digit left.
-constexpr double reasonable_growth = 1e15;
-
 struct FactorRows {
   OptionRow own_ordering{"-pc_taskdag_ordering", FactorSettings{}.ordering, "auto, any registered ordering",
                          "Ordering of the factor; auto takes " MATORDERINGTASKDAGBMC " or " MATORDERINGTASKDAGCOLOR
@@ -146,7 +143,7 @@ class FactorPreconditioner final : public Preconditioner {
   FactorKind kind_;
   bool diagonal_only_;  ///< DILU, DIC
   const Settings& settings_;
-  FactorBridge factor_{MeasureGrowth::yes};
+  FactorBridge factor_{MeasureGrowth::where_needed};
   FactorFailure failure_;
   IS row_ = nullptr;  ///< the ordering, held for -pc_factor_reuse_ordering
   IS col_ = nullptr;
@@ -227,7 +224,9 @@ PetscErrorCode FactorPreconditioner::run(Mat matrix, const FactorOptions& wanted
 PetscErrorCode FactorPreconditioner::report_growth(Mat matrix) {
   PetscFunctionBegin;
   const double growth = factor_.growth();
+  const double bound = factor_.growth_bound();
   if (growth > 0.0) PetscCall(PetscInfo(matrix, "Growth of the factor, scaled to a unit diagonal: %g\n", growth));
+  if (bound > 0.0) PetscCall(PetscInfo(matrix, "Growth of the factor, by its rows: at most %g\n", bound));
   if (growth <= reasonable_growth || warned_) PetscFunctionReturn(PETSC_SUCCESS);
   warned_ = true;
   PetscCall(PetscFPrintf(
@@ -269,9 +268,10 @@ PetscErrorCode FactorPreconditioner::view_shift(PetscViewer viewer) const {
 PetscErrorCode FactorPreconditioner::view_outcome(const RankViewer& viewer) const {
   PetscFunctionBegin;
   const FactorStatus& status = factor_.status();
-  std::array<double, 3> mine = {status.shift_amount, 1.0 + status.shifts, factor_.growth()};
-  std::array<double, 3> most = {};
-  PetscCallMPI(MPI_Allreduce(mine.data(), most.data(), 3, MPI_DOUBLE, MPI_MAX, viewer.comm));
+  std::array<double, 4> mine = {status.shift_amount, 1.0 + status.shifts, factor_.growth(), factor_.growth_bound()};
+  std::array<double, 4> most = {};
+  PetscCallMPI(
+      MPI_Allreduce(mine.data(), most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, viewer.comm));
   if (!factor_.backend()) PetscFunctionReturn(PETSC_SUCCESS);
   if (takes_scaled_shift(own(), kind_) && !factor_.shift_is_dropped())
     PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  shifted by %g times the diagonal, attempts: %d\n", most[0],
@@ -279,6 +279,8 @@ PetscErrorCode FactorPreconditioner::view_outcome(const RankViewer& viewer) cons
   if (most[2] > 0.0)
     PetscCall(
         PetscViewerASCIIPrintf(viewer.viewer, "  growth of the factor, scaled to a unit diagonal: %g\n", most[2]));
+  if (most[3] > 0.0)
+    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  growth of the factor, by its rows: at most %g\n", most[3]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

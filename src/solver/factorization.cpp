@@ -213,6 +213,11 @@ void Factorization::multiply_transformed(const double* v, double* y, MemorySpace
   with_memory_errors("Eisenstat's trick", impl_->info.rows, [&] { impl_->multiply_transformed(v, y, space, stream); });
 }
 
+double Factorization::growth_bound() const {
+  require_factor(*impl_);
+  return impl_->growth_bound;
+}
+
 double Factorization::growth(const double* values, MemorySpace space, Stream stream) {
   require_factor(*impl_);
   impl_->refuse_capture(stream, "growth()");

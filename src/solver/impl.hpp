@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -46,6 +47,7 @@ class Factorization::Impl {
   virtual void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                      MemorySpace space, Stream stream) = 0;
   virtual double growth(const double* values, MemorySpace space, Stream stream) = 0;
+  double growth_bound = std::numeric_limits<double>::infinity();  ///< kept by factor()
   virtual void solve_lower(const double* b, double* x, MemorySpace space, Stream stream) = 0;
   virtual void solve_upper(const double* b, double* x, MemorySpace space, Stream stream) = 0;
   virtual void multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) = 0;

@@ -54,6 +54,50 @@ TEST_P(FactorGrowthTest, IsWhatAnApplicationMakesOfOnes) {
   }
 }
 
+TEST_P(FactorGrowthTest, IsNotAboveItsBound) {
+  const bool host = context().backend() == Backend::host;
+  for (const test::Problem& problem : test::small_problems()) {
+    for (const FactorKind kind : kKinds) {
+      for (const int levels : {0, 1}) {
+        SCOPED_TRACE(problem.name);
+        Factorization f = factorization(problem.a, {.kind = kind, .levels = levels});
+        if (!factor(f, problem.a.values).ok()) continue;
+        EXPECT_LE(growth(f, problem.a), f.growth_bound());
+        if (!host) {
+          EXPECT_EQ(f.growth_bound(), std::numeric_limits<double>::infinity());
+        }
+      }
+    }
+  }
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 30, .ny = 20, .wind = 0.3});
+  Factorization f = factorization(a, {});
+  EXPECT_THROW(static_cast<void>(f.growth_bound()), InvalidInput);
+  ASSERT_TRUE(factor(f, a.values).ok());
+  // Squared rows, and less than half of the diagonal is left in a pivot.
+  if (host) {
+    EXPECT_GE(f.growth_bound(), 600.0 * 600.0);
+    EXPECT_LE(f.growth_bound(), 600.0 * 600.0 * 2.0);
+  }
+}
+
+TEST_P(FactorGrowthTest, HasNoBoundWhereRowsAreLarge) {
+  if (context().backend() != Backend::host) GTEST_SKIP() << "there is none at all";
+  const auto bound_of = [&](const CsrMatrix& a, const FactorOptions& options) {
+    Factorization f = factorization(a, options);
+    static_cast<void>(factor(f, a.values));
+    return f.growth_bound();
+  };
+  const double none = std::numeric_limits<double>::infinity();
+  EXPECT_LT(bound_of(test::tridiagonal(50, -1.0, 2.0, -1.0), {}), none);
+  EXPECT_EQ(bound_of(test::tridiagonal(50, -1.0, 1.5, -1.0), {}), none) << "sums of U";
+  EXPECT_EQ(bound_of(test::tridiagonal(50, -3.0, 2.5, -0.1), {}), none) << "sums of L";
+  EXPECT_EQ(bound_of(test::tridiagonal(50, -1.0, 2.0, -1.0), {.precision = Precision::in_single}), none);
+  CsrMatrix shifted = test::tridiagonal(50, -0.1, 1.0, -0.1);
+  shifted.values.front() = 0.0;
+  EXPECT_EQ(bound_of(shifted, {.shift = ShiftType::nonzero}), none);
+  EXPECT_EQ(bound_of(shifted, {}), none);
+}
+
 TEST_P(FactorGrowthTest, DoesNotDependOnScaling) {
   const CsrMatrix a = test::made_dominant(make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 8}));
   const auto scale_of = [](Index i) { return std::ldexp(1.0, (i * 37) % 61 - 30); };

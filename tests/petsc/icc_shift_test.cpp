@@ -197,6 +197,21 @@ TEST(Growth, WithinReasonIsShownAndNotWarnedOf) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+TEST(Growth, IsBoundedWhereManyRowsAreDominant) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  for (const Index n : {99, 100}) {
+    const int measured = event_count("TaskDAGGrowth");
+    const Solve result = solve(make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = n, .ny = n})),
+                               "-ksp_type cg -pc_type taskdag -pc_taskdag_backend host");
+    const bool many = n == 100;
+    EXPECT_EQ(event_count("TaskDAGGrowth"), measured + (many ? 0 : 1));
+    EXPECT_NE(result.view.find(many ? "growth of the factor, by its rows: at most "
+                                    : "growth of the factor, scaled to a unit diagonal: "),
+              std::string::npos)
+        << result.view;
+  }
+}
+
 TEST(Growth, IsNotMeasuredByThePackage) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   testing::internal::CaptureStderr();

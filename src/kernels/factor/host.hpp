@@ -10,6 +10,7 @@
 #include "base/index.hpp"
 #include "dag/plan_runner.hpp"
 #include "dag/split.hpp"
+#include "kernels/factor/growth.hpp"
 #include "kernels/factor/pivot.hpp"
 #include "kernels/factor/state.hpp"
 #include "taskdag/csr.hpp"
@@ -77,6 +78,7 @@ struct HostFactor {
   double first = 0.0;
   Index before = -1;  ///< the row published last, whose pivot would come later through memory
   double inverse_before = 0.0;
+  GrowthBound growth{};  ///< of the rows that were published
   [[nodiscard]] double first_diagonal() const { return first; }
   [[nodiscard]] double entry(Offset e) const { return values[e]; }
   [[nodiscard]] double inverse_pivot(Index k) const { return k == before ? inverse_before : inverse_pivots[k]; }
@@ -85,6 +87,9 @@ struct HostFactor {
     before = i;
     inverse_before = 1.0 / pivot;
     inverse_pivots[i] = inverse_before;
+  }
+  void note_row(double lower, double upper, double diagonal, double pivot) {
+    growth.note_row(lower, upper, diagonal, pivot);
   }
   void zero_pivot(Index i, double) const { findings->zero_pivot(i); }
   void shifted(Index) const { findings->shifted(); }
@@ -152,6 +157,7 @@ void eliminate_rows(Runner& runner, const Pattern& shared, const HostFactor& pub
       }
       eliminate(pattern, i, HostRow{rows, marked_by, marked_entry, i}, factor);
     }
+    factor.findings->note(factor.growth);
   });
 }
 

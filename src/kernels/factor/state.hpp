@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <mutex>
 
+#include "kernels/factor/growth.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/status.hpp"
 
 namespace taskdag::kernels {
 
-/// Findings of one attempt. Any thread may note; reset() and status() belong to the caller between runs. The fields
-/// order nothing else, so relaxed.
+/// Findings of one attempt. Any thread may note; reset(), growth() and status() belong to the caller between runs.
+/// The fields order nothing else, so relaxed.
 class Findings {
  public:
   void reset() {
@@ -21,6 +23,12 @@ class Findings {
     first_wrong_ = kNone;
     last_zero_ = -1;
     shifted_ = 0;
+    growth_ = {};
+  }
+  /// Once for many rows.
+  void note(const GrowthBound& rows) {
+    const std::lock_guard lock(growth_mutex_);
+    growth_.merge(rows);
   }
   void zero_pivot(Index i) {
     lower(first_zero_, i);
@@ -34,6 +42,8 @@ class Findings {
 
   [[nodiscard]] bool any_zero() const { return last_zero_ >= 0; }
   [[nodiscard]] bool any_not_definite() const { return first_wrong_ != kNone; }
+
+  [[nodiscard]] const GrowthBound& growth() const { return growth_; }
 
   /// `pivot(row)` is the row's pivot; shifts of the whole diagonal are the caller's to add.
   template <class Pivot>
@@ -72,6 +82,8 @@ class Findings {
   std::atomic<Index> first_wrong_{kNone};  // not definite
   std::atomic<Index> last_zero_{-1};
   std::atomic<int> shifted_{0};
+  std::mutex growth_mutex_;
+  GrowthBound growth_;
 };
 
 }  // namespace taskdag::kernels

@@ -1,6 +1,7 @@
 #include "solver/host/factorization.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -42,6 +43,8 @@ FactorStatus HostFactorization::factor(const double* values, MemorySpace space, 
   status.shift_amount = strategy.amount();
   status.shifts += strategy.shifts();
   if (single() && status.ok()) keep_double_if_needed();
+  const bool as_it_is = status.ok() && status.shift_amount == 0.0 && status.shifts == 0 && !single();
+  growth_bound = as_it_is ? findings_.growth().of(info.rows) : std::numeric_limits<double>::infinity();
   load_sweeps();
   return status;
 }

@@ -41,7 +41,9 @@ template <class Pattern, class Row, class Factor>
   double absolute_sum = 0.0;
   const Offset upper_end = pattern.upper_end(k);
   for (Offset e = pattern.upper_begin(k); e < upper_end; ++e) absolute_sum += std::abs(row[e]);
-  factor.publish_pivot(k, pattern.diagonal(k), check_pivot(rule, k, pivot, absolute_sum, before, factor));
+  pivot = check_pivot(rule, k, pivot, absolute_sum, before, factor);
+  factor.note_row(0.0, absolute_sum, before.value, pivot);
+  factor.publish_pivot(k, pattern.diagonal(k), pivot);
   return changed;
 }
 

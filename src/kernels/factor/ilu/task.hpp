@@ -16,13 +16,15 @@ namespace taskdag::kernels {
 /// Pattern: positions of row i's entries are [lower_begin(i), lower_end(i)), diagonal(i), [upper_begin(i),
 /// upper_end(i)); column(e) is the column of one beside the diagonal. Row: row[e] at these; has(column) says whether
 /// there is one beside the diagonal, find(column) where. Factor: entry(e) and inverse_pivot(k) of finished rows,
-/// publish_pivot(i, e, pivot). Numbers follow PETSc's MatLUFactorNumeric for aij: a multiplier of exactly zero skips
-/// its row; the inverse of the pivot is what is published. diagonal_only: see FactorOptions.
+/// publish_pivot(i, e, pivot), note_row() as of GrowthBound. Numbers follow PETSc's MatLUFactorNumeric for aij: a
+/// multiplier of exactly zero skips its row; the inverse of the pivot is what is published. diagonal_only: see
+/// FactorOptions.
 /// @returns whether elimination has changed an entry beside the diagonal
 template <class Pattern, class Row, class Factor>
 [[gnu::always_inline]] inline bool ilu0_row(const Pattern& pattern, Index i, const Row& row, Factor& factor,
                                             const PivotRule& rule, bool diagonal_only) {
-  double pivot = row[pattern.diagonal(i)];
+  const double diagonal = row[pattern.diagonal(i)];
+  double pivot = diagonal;
   double absolute_sum = 0.0;
   bool changed = false;
   const Offset lower_end = pattern.lower_end(i);
@@ -43,9 +45,12 @@ template <class Pattern, class Row, class Factor>
     row[e] = multiplier;
     absolute_sum += std::abs(multiplier);
   }
+  const double lower_sum = absolute_sum;
   const Offset upper_end = pattern.upper_end(i);
   for (Offset e = pattern.upper_begin(i); e < upper_end; ++e) absolute_sum += std::abs(row[e]);
-  factor.publish_pivot(i, pattern.diagonal(i), check_pivot(rule, i, pivot, absolute_sum, {}, factor));
+  pivot = check_pivot(rule, i, pivot, absolute_sum, {}, factor);
+  factor.note_row(lower_sum, absolute_sum - lower_sum, diagonal, pivot);
+  factor.publish_pivot(i, pattern.diagonal(i), pivot);
   return changed;
 }
 
