@@ -34,20 +34,25 @@ void validate_offsets(const CsrPattern& pattern) {
   if (pattern.entries() > 0 && pattern.col_indices == nullptr) throw InvalidInput("the column indices are missing");
 }
 
-/// Whether the columns of a row are in range, ascend and do not repeat.
-bool columns_are_right(const CsrPattern& pattern, Index row) {
-  const Offset begin = pattern.row_offsets[row];
-  const Offset end = pattern.row_offsets[row + 1];
-  Index previous = -1;
-  for (Offset e = begin; e < end; ++e) {
-    const Index column = pattern.col_indices[e];
-    if (column <= previous) return false;
-    previous = column;
+/// Whether the columns of all rows are in range, ascend and do not repeat: the columns of one row after the other may
+/// not ascend only where a row begins. The count over all entries is one that compilers turn into vector instructions.
+bool columns_are_right(const CsrPattern& pattern) {
+  const Index* const column = pattern.col_indices;
+  const Offset entries = pattern.entries();
+  Offset falls = 0;
+  for (Offset e = 1; e < entries; ++e) falls += column[e] <= column[e - 1] ? 1 : 0;
+  Offset at_begins = 0;
+  for (Index row = 0; row < pattern.rows; ++row) {
+    const Offset begin = pattern.row_offsets[row];
+    const Offset end = pattern.row_offsets[row + 1];
+    if (begin == end) continue;
+    if (column[begin] < 0 || column[end - 1] >= pattern.cols) return false;
+    if (begin > 0 && column[begin] <= column[begin - 1]) ++at_begins;
   }
-  return previous < pattern.cols;
+  return falls == at_begins;
 }
 
-/// Looks at each entry.
+/// Looks at each entry, and names a fault.
 void validate_row(const CsrPattern& pattern, Index row, bool diagonal) {
   bool found = false;
   Index previous = -1;
@@ -72,9 +77,8 @@ void validate_row(const CsrPattern& pattern, Index row, bool diagonal) {
 void validate(const CsrPattern& pattern, CsrRequirements requirements) {
   validate_shape(pattern, requirements);
   validate_offsets(pattern);
-  for (Index row = 0; row < pattern.rows; ++row) {
-    if (requirements.diagonal || !columns_are_right(pattern, row)) validate_row(pattern, row, requirements.diagonal);
-  }
+  if (!requirements.diagonal && columns_are_right(pattern)) return;
+  for (Index row = 0; row < pattern.rows; ++row) validate_row(pattern, row, requirements.diagonal);
 }
 
 void multiply(const CsrView& a, std::span<const double> x, std::span<double> y) {
