@@ -101,6 +101,31 @@ TEST(ValidateTest, NamesTheFirstRowWithBadColumns) {
   expect_refused(a, "row 2 has column 0 after 2, not ascending");
 }
 
+TEST(ValidateTest, FindsAFaultInAnyPlace) {
+  // Rows of 0, 1, 2, … 9 entries from column 3 on.
+  CsrMatrix a{10, 20, {0}, {}, {}};
+  for (Index row = 0; row < a.rows; ++row) {
+    for (Index k = 0; k < row; ++k) a.col_indices.push_back(3 + k);
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  a.values.resize(a.col_indices.size());
+  EXPECT_NO_THROW(validate(a.pattern()));
+  for (Index& column : a.col_indices) {
+    const Index right = column;
+    for (const Index wrong : {-1, 20, std::numeric_limits<Index>::min(), std::numeric_limits<Index>::max()}) {
+      column = wrong;
+      EXPECT_THROW(validate(a.pattern()), InvalidInput);
+    }
+    column = right > 3 ? right - 1 : right;  // the one before, where there is one
+    if (right > 3) {
+      EXPECT_THROW(validate(a.pattern()), InvalidInput);
+    } else {
+      EXPECT_NO_THROW(validate(a.pattern()));
+    }
+    column = right;
+  }
+}
+
 TEST(ValidateTest, NamesTheFirstRowWithoutDiagonal) {
   CsrMatrix a = three_by_three();
   a.col_indices = {0, 2, 2, 0, 1};
