@@ -1,0 +1,84 @@
+/// \file
+/// A queue of fixed capacity behind a lock: the paper's stack, or first in, first out.
+///
+/// size and head are the lock owner's, so they are plain words.
+#pragma once
+
+#include "studies/progression/block.hpp"
+#include "studies/progression/lock.hpp"
+
+namespace taskdag::progression {
+
+enum class Popped { task, none, out_of_time };
+
+template <class Probe>
+class Ring {
+ public:
+  TASKDAG_TASK Ring(Block<Probe>& block, std::uint32_t number)
+      : block_(block),
+        lock_(block.state.locks[std::size_t{number} * block.state.stride], block.number),
+        size_(block.state.sizes[std::size_t{number} * block.state.stride]),
+        head_(block.state.heads[std::size_t{number} * block.state.stride]),
+        items_(block.state.items + std::size_t{number} * block.state.capacity) {}
+
+  /// Takes a task, if there is one.
+  [[nodiscard]] TASKDAG_TASK Popped pop(std::uint32_t& task) {
+    if (!lock()) return Popped::out_of_time;
+    Probe& probe = block_.probe;
+    probe.load();
+    const std::uint32_t size = size_;
+    if (size > 0) {
+      probe.load();
+      probe.store();
+      task = items_[block_.state.fifo ? take_head() : size - 1U];
+      size_ = size - 1U;
+    }
+    lock_.unlock(probe);
+    return size > 0 ? Popped::task : Popped::none;
+  }
+
+  // Adding tasks: lock(), add() for each, unlock().
+  [[nodiscard]] TASKDAG_TASK bool lock() {
+    if (lock_.lock(block_.state.backoff, block_.patience, block_.probe)) return true;
+    block_.stop(State::kTimeLimit);
+    return false;
+  }
+  TASKDAG_TASK void add(std::uint32_t task) {
+    Probe& probe = block_.probe;
+    const std::uint32_t capacity = block_.state.capacity;
+    probe.load();
+    const std::uint32_t size = size_;
+    if (size >= capacity) {
+      block_.stop(State::kQueueFull);
+      return;
+    }
+    std::uint32_t place = size;
+    if (block_.state.fifo) {
+      probe.load();
+      place += head_;
+      if (place >= capacity) place -= capacity;
+    }
+    probe.store();
+    probe.store();
+    items_[place] = task;
+    size_ = size + 1U;
+  }
+  TASKDAG_TASK void unlock() { lock_.unlock(block_.probe); }
+
+ private:
+  TASKDAG_TASK std::uint32_t take_head() {
+    block_.probe.load();
+    block_.probe.store();
+    const std::uint32_t head = head_;
+    head_ = head + 1U == block_.state.capacity ? 0U : head + 1U;
+    return head;
+  }
+
+  Block<Probe>& block_;
+  Lock lock_;
+  std::uint32_t& size_;
+  std::uint32_t& head_;
+  std::uint32_t* items_;
+};
+
+}  // namespace taskdag::progression
