@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "studies/progression/own_queues.hpp"
 #include "support/effort.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
@@ -125,6 +126,14 @@ TEST_P(Progression, ALargerGridManyTimes) {
   }
 }
 
+TEST_P(Progression, ScanningBlocksRunWhatOthersMadeReady) {
+  // Long enough that threads take turns on few processors.
+  const Dag dag = make_wavefront(400, 400);
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    expect_right(dag, {.algorithm = Algorithm::scanning, .form = Form::count});
+  }
+}
+
 TEST_P(Progression, QueuesWithRoomForJustWhatIsReadyDo) {
   // A chain has one ready task; so has a grid of two rows in each queue where as many queues as cells of a wave exist.
   for (Settings settings : variants()) {
@@ -195,6 +204,22 @@ TEST_P(Progression, ASquareUnderOneLockAppendsBothNeighboursTogether) {
   const Dag square = make_wavefront(2, 2);
   EXPECT_EQ(run(square, {.algorithm = Algorithm::single, .form = Form::count}).counts.compare_and_swaps, 8U + 4U);
   EXPECT_EQ(run(square, {.algorithm = Algorithm::multi, .form = Form::count}).counts.compare_and_swaps, 8U + 6U);
+}
+
+TEST_P(Progression, TheEnginesQueuesGiveTheSerialResult) {
+  using OwnRun = RunResult (*)(const Context&, const Dag&, const OwnSettings&);
+  for (const OwnRun own : {run_own_shared, run_own_multi_a, run_own_multi_b, run_own_stealing, run_own_best}) {
+    for (const Dag& dag : dags()) {
+      for (const Form form : {Form::count, Form::time}) {
+        SCOPED_TRACE(dag.name + ", " + to_string(form));
+        const RunResult result = own(context(), dag, {.form = form, .rings_percent = 50, .limit_seconds = 60});
+        EXPECT_EQ(result.end, End::finished);
+        EXPECT_EQ(result.fault, "");
+        EXPECT_EQ(result.tasks, dag.tasks);
+        EXPECT_GE(result.counts.other_atomics, dag.edges());
+      }
+    }
+  }
 }
 
 TEST_P(Progression, RingsAreAShareOfTheBlocks) {

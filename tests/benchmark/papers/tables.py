@@ -272,6 +272,108 @@ def progression_queues():
     ])
 
 
+PROGRESSION = "h100-progression.csv"  # may be missing: what needs it is "not run" then
+PROGRESSION_RUN = "taskdag_progression_bench --also own mixed fifo backoff spread"
+PROGRESSION_LEAST, PROGRESSION_GRID, PROGRESSION_LARGE = "wavefront 500x500", "wavefront 1000x1000", "wavefront 10000x10000"
+PROGRESSION_SHARES = (25, 50, 75, 100)
+
+
+def progression_values(column):
+    """(graph, variant) → a number of the rows that have one."""
+    if not os.path.exists(path(PROGRESSION)):
+        return {}
+    return {(row["dag"], row["variant"]): float(row[column]) for row in read(PROGRESSION) if row[column]}
+
+
+def over(one_value, other):
+    """Their ratio; None where one is missing."""
+    return None if one_value is None or other is None else one_value / other
+
+
+def fastest(speeds, dag, variants):
+    """Name and speed of the fastest of these; None, None where there is none."""
+    found = [(speeds[dag, variant], variant) for variant in variants if (dag, variant) in speeds]
+    return max(found)[::-1] if found else (None, None)
+
+
+@block
+def progression_listings():
+    speeds = {place: speed / 1e6 for place, speed in progression_values("tasks_per_second").items()}
+    if not speeds:
+        return [f"Not run: needs a GPU run of `{PROGRESSION_RUN}`."]
+    cas, memory = progression_values("cas_per_task"), progression_values("memory_per_task")
+    multi = [f"multi {kind} {share} %" for kind in "ab" for share in PROGRESSION_SHARES]
+    large_name, large = fastest(speeds, PROGRESSION_LARGE, multi)
+    _, small = fastest(speeds, PROGRESSION_LEAST, multi)
+    single, scanning = (speeds.get((PROGRESSION_LEAST, name)) for name in ("single", "scanning"))
+
+    def ratio_on(dag, one_variant, other):
+        return over(speeds.get((dag, one_variant)), speeds.get((dag, other)))
+
+    def next_most():
+        others = [memory[PROGRESSION_LEAST, name] for name in ["single"] + multi if (PROGRESSION_LEAST, name) in memory]
+        return max(others) if others else None
+
+    grids = "other GPU; 500 × 500, not 10⁸ tasks"
+    entries = [
+        ("3a", "single queue, M tasks/s", "0.315", single, grids),
+        ("3a", f"fastest multi-queue ({large_name or 'none'} here), M tasks/s", "38", large, "other GPU"),
+        ("3a", "scanning's speed / single's", "3", over(scanning, single), grids + "; scanning's cost grows with the grid"),
+        ("3a", "multi-queue's / single's, on one grid", "100", over(small, single), grids + ", whose waves are short"),
+        ("3a", "… 10⁸ tasks against 500 × 500", "100", over(large, single), "other GPU; two grids"),
+        ("3a", "multi-queue's / scanning's, on one grid", "27", over(small, scanning), grids + ", whose waves are short")]
+    for what, share, paper in (("hash b's / a's, as many queues as blocks", 100, "1.13"), ("… three quarters", 75, "no row"),
+                               ("… half as many", 50, "1.06"), ("… a quarter", 25, "no gain")):
+        entries.append(("3a", what, paper, ratio_on(PROGRESSION_LARGE, f"multi b {share} %", f"multi a {share} %"), "other GPU"))
+    for kind in "ab":
+        entries.append(("3a", f"{kind}: speed with as many queues as blocks / with a quarter", "more than 1",
+                        ratio_on(PROGRESSION_LARGE, f"multi {kind} 100 %", f"multi {kind} 25 %"), "other GPU"))
+    for name in ("single", "scanning"):
+        entries.append(("3b", f"compare-and-swaps a task, {name}'s / multi-queue a's", "more than 100",
+                        over(cas.get((PROGRESSION_LEAST, name)), cas.get((PROGRESSION_LEAST, "multi a 100 %"))), grids))
+    entries.append(("3c", "loads and stores a task, scanning's / the next", "20",
+                    over(memory.get((PROGRESSION_LEAST, "scanning")), next_most()), grids + "; counted in the source, not by nvprof"))
+    return compare([(where, what, paper, ours, PROGRESSION, why) for where, what, paper, ours, why in entries])
+
+
+@block
+def progression_changes():
+    speeds = {place: speed / 1e6 for place, speed in progression_values("tasks_per_second").items()}
+    if not speeds:
+        return [f"Not run: needs a GPU run of `{PROGRESSION_RUN}`."]
+
+    def line(what, name, own=False):
+        a, a_few, b, b_few = (speeds.get((PROGRESSION_GRID, name.format(kind, "" if own and share == 100 else f" {share} %")))
+                              for kind in "ab" for share in (100, 25))
+        return [what] + [show(v) for v in (a, b, a_few, b_few, over(b, a), over(b_few, a_few), over(a, a_few), over(b, b_few))]
+
+    lines = [line("as in listing 4", "multi {}{}"), line("first in, first out", "multi {}{}, fifo"),
+             line("who waits for a lock backs off", "multi {}{}, backoff"),
+             line("locks in cache lines of their own", "multi {}{}, spread"),
+             line("the engine's: counters, no locks", "own multi {}{}", own=True)]
+    return report.table(["queues", "a, 100 %", "b, 100 %", "a, 25 %", "b, 25 %", "b / a, 100 %", "b / a, 25 %", "a, 100 % / 25 %",
+                         "b, 100 % / 25 %"], lines)
+
+
+@block
+def progression_irregular():
+    speeds = {place: speed / 1e6 for place, speed in progression_values("tasks_per_second").items()}
+    if not speeds:
+        return [f"Not run: needs a GPU run of `{PROGRESSION_RUN}`."]
+    graphs = {row["dag"]: row for row in read(PROGRESSION) if not row["dag"].startswith("wavefront")}
+    multi = [f"multi {kind} {share} %" for kind in "ab" for share in PROGRESSION_SHARES]
+    columns = ("scanning", "single", "multi a 100 %", "multi b 100 %")
+    own = ("own multi a", "own multi b", "own shared", "own stealing", "own best")
+    lines = []
+    for dag, row in graphs.items():
+        name, speed = fastest(speeds, dag, multi)
+        lines.append([dag] + [show(int(row[column])) for column in ("tasks", "edges", "levels")] +
+                     [show(speeds.get((dag, variant))) for variant in columns] +
+                     ["–" if name is None else f"{show(speed)} ({name.removeprefix('multi ')})"] +
+                     [show(speeds.get((dag, variant))) for variant in own])
+    return report.table(["graph", "tasks", "edges", "levels", *columns, "fastest multi", *own], lines)
+
+
 # --------------------------------------------------------------------------------------------------------- Barrier lists
 
 
@@ -708,6 +810,7 @@ COMMANDS = {
     "h100-jacobi-tasks.csv": "taskdag_bench jacobi",
     "h200-engine.csv": "tests/benchmark/engine/run.sh",
     "h200-engine-kernels.csv": "tests/benchmark/engine/run.sh",
+    PROGRESSION: PROGRESSION_RUN,
     "host-schedules-16.csv": "taskdag_host_schedules --cores 16 --repeat 30 --seeds 1",
     "host-schedules-8.csv": "taskdag_host_schedules --cores 8",
     "host-barriers-22.csv": "taskdag_host_schedules --counts --cores 22",
@@ -726,7 +829,7 @@ HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Int
 def rows_and_commands():
     lines = []
     for name, command in COMMANDS.items():
-        if name in (ATA_ROWS, ATA_PCG_ROWS) and not os.path.exists(path(name)):
+        if name in (ATA_ROWS, ATA_PCG_ROWS, PROGRESSION) and not os.path.exists(path(name)):
             continue
         with open(path(name), newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))

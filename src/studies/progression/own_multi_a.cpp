@@ -1,0 +1,9 @@
+#include "studies/progression/own_run.hpp"
+
+namespace taskdag::progression {
+
+RunResult run_own_multi_a(const Context& context, const Dag& dag, const OwnSettings& settings) {
+  return run_own<engine::MultiQueueA, 32>(context, dag, settings, false);
+}
+
+}  // namespace taskdag::progression

@@ -1,0 +1,9 @@
+#include "studies/progression/own_run.hpp"
+
+namespace taskdag::progression {
+
+RunResult run_own_multi_b(const Context& context, const Dag& dag, const OwnSettings& settings) {
+  return run_own<engine::MultiQueueB, 32>(context, dag, settings, false);
+}
+
+}  // namespace taskdag::progression
