@@ -216,7 +216,7 @@ class TablesTest(WithFolder):
         self.assertIn("| first in, first out | – | 5.00 |", changes)
         self.assertIn("| the engine's: counters, no locks | 7.00 | – | 14.0 | – | – | – | 0.50 | – |", changes)
         irregular = "\n".join(tables.progression_irregular())
-        self.assertIn("| R-MAT 16 | 1,000 | 2,000 | 30 | – | – | – | – | 4.00 (b 25 %) | – | – | – | – | 9.00 |", irregular)
+        self.assertIn("| R-MAT 16 | 1,000 | 2,000 | 30 | – | – | – | – | – | 4.00 (b 25 %) | – | – | – | – | 9.00 |", irregular)
         self.assertNotIn("G3", irregular)
 
     def test_one_form_on_all_graphs_is_not_the_fastest_of_each(self):

@@ -362,7 +362,7 @@ def progression_irregular():
         return [f"Not run: needs a GPU run of `{PROGRESSION_RUN}`."]
     graphs = {row["dag"]: row for row in read(PROGRESSION) if not row["dag"].startswith("wavefront")}
     multi = [f"multi {kind} {share} %" for kind in "ab" for share in PROGRESSION_SHARES]
-    columns = ("scanning", "single", "multi a 100 %", "multi b 100 %")
+    columns = ("scanning", "single", "multi a 100 %", "multi b 100 %", "multi mixed 100 %")
     own = ("own multi a", "own multi b", "own shared", "own stealing", "own best")
     lines = []
     for dag, row in graphs.items():

@@ -41,6 +41,7 @@ void ProgressionTable::print() const {
                   speed.empty() ? "-" : speed.c_str());
     }
   };
+  if (dags_.empty()) return;
   std::printf("\nM tasks/s\n%-22s", "graph");
   for (const std::string& variant : columns_) std::printf(" %7s", variant.c_str());
   for (const std::string& dag : dags_) {
@@ -48,14 +49,21 @@ void ProgressionTable::print() const {
     print_speeds(dag);
   }
   std::printf("\n");
-  for (std::size_t d = 0; d < dags_.size() && d < 2; ++d) {
-    std::printf("\n%-28s %11s %10s %10s %10s\n", dags_[d].c_str(), "M tasks/s", "CAS/task", "atomics", "ld+st/task");
+  for (const std::string& dag : dags_) {
+    if (!counted(dag)) continue;
+    std::printf("\n%-28s %11s %10s %10s %10s\n", dag.c_str(), "M tasks/s", "CAS/task", "atomics", "ld+st/task");
     for (const std::string& variant : variants_) {
-      const Cell known = find(dags_[d], variant);
+      const Cell known = find(dag, variant);
       if (known.speed.empty() && known.counts.empty()) continue;
       std::printf("%-28s %11s %s\n", variant.c_str(), known.speed.c_str(), known.counts.c_str());
     }
+    return;
   }
+}
+
+bool ProgressionTable::counted(const std::string& dag) const {
+  return std::any_of(cells_.begin(), cells_.end(),
+                     [&](const auto& place) { return place.first.first == dag && !place.second.counts.empty(); });
 }
 
 }  // namespace taskdag::benchmark

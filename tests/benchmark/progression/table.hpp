@@ -8,7 +8,7 @@
 
 namespace taskdag::benchmark {
 
-/// Graphs by variants, as texts; and all that is known of the first graph's variants, and of the second's.
+/// Graphs by variants, as texts; and all that is known of the first graph on which operations were counted.
 class ProgressionTable {
  public:
   /// A variant's rate on a graph, or why there is none. `main`: it has a column.
@@ -22,6 +22,7 @@ class ProgressionTable {
     std::string counts;
   };
   Cell& cell(const std::string& dag, const std::string& variant);
+  [[nodiscard]] bool counted(const std::string& dag) const;
 
   std::vector<std::string> dags_;
   std::vector<std::string> columns_;   ///< variants with one
