@@ -89,7 +89,7 @@ class BlocksSweep final : public LayoutSweep {
   }
 
   void follow(const Sweep& before, cudaStream_t stream) override {
-    before_ = sources_in(before, rhs_index(), stream);
+    before_ = sources_in(before, rhs_rows().index, stream);
     cuda::synchronize(stream);
   }
 
@@ -101,7 +101,7 @@ class BlocksSweep final : public LayoutSweep {
   [[nodiscard]] bool has_products() const override { return true; }
   bool begin_product(const double* v, int* non_finite, cudaStream_t stream) override {
     CellArguments a = arguments(v, nullptr, non_finite);
-    a.rhs_index = x_index();
+    a.rhs_rows = x_rows();
     launch(kernel_, grid_, a, nullptr, PlainEnds{}, stream);
     return true;
   }
@@ -217,7 +217,7 @@ BlocksOptions chosen(const BlocksOptions& options, const SweepInput& input) {
   constexpr Index kSmallest = 128;
   constexpr Index kLarge = 512;
   constexpr Index kResident = 900;
-  constexpr double kFewEntries = 2.5;
+  constexpr double kFewEntries = 3.5;
   constexpr double kSomeEntries = 7.0;
   BlocksOptions result = options;
   const RowBlocks& blocks = *input.blocks;

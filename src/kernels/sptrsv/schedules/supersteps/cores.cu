@@ -60,7 +60,6 @@ __global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cor
     if (threadIdx.x < kLanes) walk<kRowEntries>(cell, shared, a.pivot != nullptr);
     __syncthreads();
     write_results<kThreads>(a, cell, shared);
-    write_x<kThreads>(a, cell, shared);
     __syncthreads();
     if (threadIdx.x == 0 && turn.reports > 0) {
       // The barrier has ordered the block's results before this; the release hands all of them on.

@@ -7,14 +7,71 @@
 namespace taskdag::kernels::supersteps {
 namespace {
 
-/// The index maps by place.
-__global__ void compose(Index places, const Index* row, const Index* rhs_index, const Index* x_index, Index* rhs,
-                        Index* x) {
-  const std::int64_t p = cuda::element();
-  if (p >= places) return;
-  const Index own = row[p];
-  rhs[p] = own >= 0 && rhs_index ? rhs_index[own] : own;
-  x[p] = own >= 0 && x_index ? x_index[own] : own;
+constexpr int kThreads = 128;
+
+/// A block a cell: its rows in ascending order, where they are consecutive ones; else as they are.
+__global__ void __launch_bounds__(kThreads) order_by_row(const Cell* cell, const Index* row, std::uint16_t* local) {
+  const Cell mine = cell[blockIdx.x];
+  __shared__ Index least;
+  __shared__ Index most;
+  const auto t = static_cast<Index>(threadIdx.x);
+  if (t == 0) least = most = row[mine.first];
+  __syncthreads();
+  for (Index r = t; r < mine.rows; r += kThreads) {
+    atomicMin(&least, row[mine.first + r]);
+    atomicMax(&most, row[mine.first + r]);
+  }
+  __syncthreads();
+  const bool consecutive = most - least + 1 == mine.rows;
+  for (Index r = t; r < mine.rows; r += kThreads) {
+    const Index rank = consecutive ? row[mine.first + r] - least : r;
+    local[mine.first + rank] = static_cast<std::uint16_t>(r);
+  }
+}
+
+/// Place of a cell's rows in the order of `local`, or in that of the places.
+__device__ Index place_of(const Cell& cell, const std::uint16_t* local, Index r) {
+  return cell.first + (local ? Index{local[cell.first + r]} : r);
+}
+
+__device__ Index element_of(const Index* vector_index, Index row) { return vector_index ? vector_index[row] : row; }
+
+/// A block a cell: adds to neighbours[0] how many neighbours in the order of the places are neighbours in the vector,
+/// to neighbours[1] how many are in the order of `local`.
+__global__ void __launch_bounds__(kThreads)
+    count_neighbours(const Cell* cell, const Index* row, const std::uint16_t* local, const Index* vector_index,
+                     unsigned long long* neighbours) {
+  const Cell mine = cell[blockIdx.x];
+  __shared__ unsigned count[2];
+  if (threadIdx.x < 2) count[threadIdx.x] = 0;
+  __syncthreads();
+  for (auto r = static_cast<Index>(threadIdx.x); r + 1 < mine.rows; r += kThreads) {
+    for (int by_row = 0; by_row < 2; ++by_row) {
+      const auto element = [&](Index k) {
+        return element_of(vector_index, row[place_of(mine, by_row != 0 ? local : nullptr, k)]);
+      };
+      if (abs(element(r + 1) - element(r)) == 1) atomicAdd(&count[by_row], 1U);
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x < 2) atomicAdd(&neighbours[threadIdx.x], static_cast<unsigned long long>(count[threadIdx.x]));
+}
+
+/// A block a cell: where its rows are in a vector.
+__global__ void __launch_bounds__(kThreads)
+    list_elements(const Cell* cell, const Index* row, const std::uint16_t* local, const Index* vector_index,
+                  Index* index) {
+  const Cell mine = cell[blockIdx.x];
+  for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kThreads) {
+    index[mine.first + r] = element_of(vector_index, row[place_of(mine, local, r)]);
+  }
+}
+
+/// Where operands in other cells are in a vector.
+__global__ void list_outer(Offset entries, const Index* place, const Index* row, const Index* vector_index,
+                           Index* element) {
+  const std::int64_t e = cuda::element();
+  if (e < entries) element[e] = place[e] < 0 ? -1 : element_of(vector_index, row[place[e]]);
 }
 
 __global__ void take_pivots(Index places, const Index* row, const double* pivot, double* by_place) {
@@ -27,14 +84,38 @@ __global__ void take_pivots(Index places, const Index* row, const double* pivot,
 LayoutSweep::LayoutSweep(Layout layout, const SweepInput& input, cudaStream_t stream) : layout_(std::move(layout)) {
   const auto places = static_cast<std::size_t>(layout_.places);
   result_ = {places, stream};
-  rhs_index_ = {places, stream};
-  x_index_ = {places, stream};
-  if (layout_.places > 0) {
-    compose<<<cuda::element_blocks(layout_.places), cuda::kElementBlock, 0, stream>>>(
-        layout_.places, layout_.row.data(), input.rhs_index, input.x_index, rhs_index_.data(), x_index_.data());
-    cuda::check_launch("compose");
+  if (layout_.cells() > 0) {
+    const auto cells = static_cast<unsigned>(layout_.cells());
+    by_row_ = {places, stream};
+    order_by_row<<<cells, kThreads, 0, stream>>>(layout_.cell.data(), layout_.row.data(), by_row_.data());
+    cuda::check_launch("order_by_row");
+    const cuda::ScratchArray<unsigned long long> neighbours(4, stream);
+    cuda::check(cudaMemsetAsync(neighbours.data(), 0, 4 * sizeof(unsigned long long), stream), "clearing counters");
+    for (const int of_x : {0, 1}) {
+      count_neighbours<<<cells, kThreads, 0, stream>>>(layout_.cell.data(), layout_.row.data(), by_row_.data(),
+                                                       of_x != 0 ? input.x_index : input.rhs_index,
+                                                       neighbours.data() + 2 * of_x);
+      cuda::check_launch("count_neighbours");
+    }
+    const std::vector<unsigned long long> counts = cuda::fetch_array(neighbours.data(), 4, stream);
+    rhs_rows_ = list(input.rhs_index, counts[1] > counts[0], stream);
+    x_rows_ = list(input.x_index, counts[3] > counts[2], stream);
+    outer_element_ = {static_cast<std::size_t>(layout_.outer_entries), stream};
+    if (layout_.outer_entries > 0) {
+      list_outer<<<cuda::element_blocks(layout_.outer_entries), cuda::kElementBlock, 0, stream>>>(
+          layout_.outer_entries, layout_.outer_place.data(), layout_.row.data(), input.x_index, outer_element_.data());
+      cuda::check_launch("list_outer");
+    }
   }
   cuda::synchronize(stream);  // the input's arrays may go
+}
+
+LayoutSweep::Elements LayoutSweep::list(const Index* vector_index, bool by_row, cudaStream_t stream) const {
+  Elements result{{static_cast<std::size_t>(layout_.places), stream}, by_row};
+  list_elements<<<static_cast<unsigned>(layout_.cells()), kThreads, 0, stream>>>(
+      layout_.cell.data(), layout_.row.data(), by_row ? by_row_.data() : nullptr, vector_index, result.index.data());
+  cuda::check_launch("list_elements");
+  return result;
 }
 
 void LayoutSweep::load_values(const double* source, const double* pivot, cudaStream_t stream) {
@@ -54,19 +135,21 @@ CellArguments LayoutSweep::arguments(const double* rhs, double* x, int* non_fini
           layout_.single ? static_cast<const void*>(layout_.inner_single.data()) : layout_.inner_value.data(),
           layout_.group.data(),
           layout_.started.data(),
-          layout_.outer_place.data(),
+          x != nullptr ? x : result_.data(),
+          x != nullptr ? outer_element_.data() : layout_.outer_place.data(),
           layout_.single ? static_cast<const void*>(layout_.outer_single.data()) : layout_.outer_value.data(),
-          rhs_index_.data(),
-          x_index_.data(),
+          rhs_rows(),
+          x_rows(),
           unit_pivots_ ? nullptr : pivot_.data(),
           rhs,
-          result_.data(),
+          x != nullptr ? nullptr : result_.data(),
           x,
           non_finite};
 }
 
 std::int64_t LayoutSweep::bytes() const {
-  return layout_.bytes() + result_.bytes() + rhs_index_.bytes() + x_index_.bytes() + pivot_.bytes();
+  return layout_.bytes() + result_.bytes() + by_row_.bytes() + rhs_rows_.index.bytes() + x_rows_.index.bytes() +
+         outer_element_.bytes() + pivot_.bytes();
 }
 
 }  // namespace taskdag::kernels::supersteps

@@ -19,19 +19,31 @@ class LayoutSweep : public Sweep {
  protected:
   [[nodiscard]] CellArguments arguments(const double* rhs, double* x, int* non_finite) const;
   [[nodiscard]] const Layout& layout() const { return layout_; }
-  [[nodiscard]] const Index* rhs_index() const { return rhs_index_.data(); }
-  [[nodiscard]] const Index* x_index() const { return x_index_.data(); }
+  [[nodiscard]] UserRows rhs_rows() const { return view(rhs_rows_); }
+  [[nodiscard]] UserRows x_rows() const { return view(x_rows_); }
   /// With the pivots that were loaded last.
   [[nodiscard]] std::size_t shared_bytes() const {
     return unit_pivots_ ? layout_.shared_bytes : layout_.shared_pivots_bytes;
   }
 
  private:
+  /// UserRows, in the order of the places or in that of the rows, whichever has the longer runs in the vector.
+  struct Elements {
+    cuda::DeviceArray<Index> index;
+    bool by_row = false;
+  };
+  [[nodiscard]] Elements list(const Index* vector_index, bool by_row, cudaStream_t stream) const;
+  [[nodiscard]] UserRows view(const Elements& elements) const {
+    return {elements.index.data(), elements.by_row ? by_row_.data() : nullptr};
+  }
+
   Layout layout_;
-  cuda::DeviceArray<double> result_;  ///< by place, as are the others
-  cuda::DeviceArray<Index> rhs_index_;
-  cuda::DeviceArray<Index> x_index_;
-  cuda::DeviceArray<double> pivot_;  ///< from the first load with pivots on
+  cuda::DeviceArray<double> result_;         ///< by place, as are the others
+  cuda::DeviceArray<std::uint16_t> by_row_;  ///< rows of each cell in their own order, numbered from its first place
+  Elements rhs_rows_;
+  Elements x_rows_;
+  cuda::DeviceArray<Index> outer_element_;  ///< of outer entries: where their operands are in x; −1: none
+  cuda::DeviceArray<double> pivot_;         ///< from the first load with pivots on
   bool unit_pivots_ = true;
 };
 

@@ -26,18 +26,16 @@ struct Queue {
 /// What run_blocks() has in shared memory besides the cell that it runs: at most so many bytes.
 inline constexpr std::size_t kOwnBytes = 256;
 
-/// How a cell begins and ends: what PlainEnds does, or what ends a product.
+/// How a cell begins, and what is to be written besides results: nothing, or what ends a product.
 struct PlainEnds {
+  static constexpr bool kWrites = false;
   template <int kThreads, class Value>
   __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) const {
     fetch_rhs<kThreads>(a, cell, shared);
   }
-  template <int kThreads, class Value>
-  __device__ void write(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) const {
-    write_x<kThreads>(a, cell, shared);
-  }
 };
 struct ProductEnds {
+  static constexpr bool kWrites = true;
   ProductArguments product;
   template <int kThreads>
   __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<double>& shared) const {

@@ -79,17 +79,21 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArgu
       take(a, queue, ticket[1 - turn], taken[1 - turn]);
     }
     __syncthreads();
+    const bool overlaps = first && queue.source;
+    first = false;
+    if (overlaps && a.x != nullptr) wait_for_last_kernel();  // others may still read what x overwrites
     write_results<kThreads>(a, cell, shared);
     __syncthreads();
     if (threadIdx.x == kThreads - 1) {
-      // The barrier has ordered the block's results before this; the release hands all of them on.
-      __threadfence();
+      // The barrier has ordered the block's results before this; the release hands all of them on. Nobody waits
+      // for it: what follows touches neither the cell nor its ticket.
       Done(queue.done[ticket[turn]]).store(queue.solve, ::cuda::memory_order_release);
     }
-    if (first && queue.source) wait_for_last_kernel();
-    first = false;
-    ends.template write<kThreads>(a, cell, shared);
-    __syncthreads();
+    if (overlaps && a.x == nullptr) wait_for_last_kernel();
+    if constexpr (Ends::kWrites) {
+      ends.template write<kThreads>(a, cell, shared);
+      __syncthreads();
+    }
     turn = 1 - turn;
   }
 }

@@ -2,7 +2,7 @@
 /// A thread block runs a cell.
 ///
 /// stage() reads nothing that a solve writes; fetch_rhs() nothing that this solve writes to other cells' rows. Then
-/// start() needs the operands, walk() is one warp's, write_results() and write_x() write out.
+/// start() needs the operands, walk() is one warp's, write_results() writes out.
 /// Between them the block synchronises.
 ///
 /// Value: in which values are stored. Of float, pivots scale right-hand sides (SweepInput::precision).
@@ -15,6 +15,17 @@
 
 namespace taskdag::kernels::supersteps {
 
+/// Where the rows of cells are in a user's vector: row `local[p]` of the cell that place p belongs to, numbered from
+/// the cell's first one (null: the row at p), is element index[p]. Each row of a cell once, so that neighbours in the
+/// vector are neighbours in the list: a warp then reads and writes runs.
+struct UserRows {
+  const Index* index;
+  const std::uint16_t* local;
+  [[nodiscard]] __device__ Index in_cell(const Cell& cell, Index r) const {
+    return local ? Index{local[cell.first + r]} : r;
+  }
+};
+
 /// What kernels take by value. Arrays by place unless they say otherwise.
 struct CellArguments {
   const Cell* cell;
@@ -23,14 +34,16 @@ struct CellArguments {
   const void* inner_value;  ///< of Value
   const Group* group;
   const std::uint16_t* started;
-  const Index* outer_place;
+  /// Where operands in other cells are: results, by place, or x where that is written. −1: none
+  const double* outer;
+  const Index* outer_index;
   const void* outer_value;  ///< of Value
-  const Index* rhs_index;
-  const Index* x_index;
+  UserRows rhs_rows;
+  UserRows x_rows;
   const double* pivot;  ///< null: all 1
   const double* rhs;
-  double* result;
-  double* x;  ///< or null
+  double* result;  ///< null where x is written
+  double* x;       ///< or null
   int* non_finite;
 };
 
@@ -53,7 +66,7 @@ class SharedCell {
     take(x, cell.rows + 1);
     take(pivot, pivots && !kScalesRhs<Value> ? cell.rows : 0);
     take(group, cell.groups);
-    take(outer_place, cell.outer_entries);
+    take(outer_index, cell.outer_entries);
     take(step, cell.steps);
     take(operand, cell.inner_entries);
     take(started, cell.started);
@@ -72,7 +85,7 @@ class SharedCell {
   double* x;  ///< start values, then results; a 0 behind them
   double* pivot;
   Group* group;
-  Index* outer_place;
+  Index* outer_index;
   Step* step;
   std::uint16_t* operand;  ///< `rows`: none
   std::uint16_t* started;
@@ -99,7 +112,7 @@ template <int kThreads, class Value>
 __device__ void stage(const CellArguments& a, const Cell& cell, const SharedCell<Value>& to) {
   copy_async<kThreads>(to.group, a.group + cell.first, cell.groups);
   copy_async<kThreads>(to.started, a.started + cell.first, cell.started);
-  copy_async<kThreads>(to.outer_place, a.outer_place + cell.outer, cell.outer_entries);
+  copy_async<kThreads>(to.outer_index, a.outer_index + cell.outer, cell.outer_entries);
   copy_async<kThreads>(to.outer_value, static_cast<const Value*>(a.outer_value) + cell.outer, cell.outer_entries);
   copy_async<kThreads>(to.step, a.step + cell.first, cell.steps);
   copy_async<kThreads>(to.coefficient, static_cast<const Value*>(a.inner_value) + cell.inner, cell.inner_entries);
@@ -116,17 +129,18 @@ __device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const Shared
     if (a.pivot) {
 #pragma unroll 4
       for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
-        to.x[r] = __ldcg(a.rhs + a.rhs_index[cell.first + r]) * __ldg(a.pivot + cell.first + r);
+        const Index row = a.rhs_rows.in_cell(cell, r);
+        to.x[row] = __ldcg(a.rhs + a.rhs_rows.index[cell.first + r]) * __ldg(a.pivot + cell.first + row);
       }
       return;
     }
   }
 #pragma unroll 4
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
-    asm volatile(
-        "cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to.x + r))),
-        "l"(a.rhs + a.rhs_index[cell.first + r])
-        : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(to.x + a.rhs_rows.in_cell(cell, r)))),
+                 "l"(a.rhs + a.rhs_rows.index[cell.first + r])
+                 : "memory");
   }
 }
 
@@ -137,9 +151,10 @@ __device__ void fetch_product_rhs(const CellArguments& a, const ProductArguments
                                   const SharedCell<double>& to) {
 #pragma unroll 4
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
-    const Index place = cell.first + r;
+    const Index row = a.rhs_rows.in_cell(cell, r);
+    const Index place = cell.first + row;
     const double u = product.share * __ldcg(product.first + product.first_index[place]);
-    to.x[r] = a.rhs[a.rhs_index[place]] - product.middle[place] * u;
+    to.x[row] = a.rhs[a.rhs_rows.index[cell.first + r]] - product.middle[place] * u;
   }
 }
 
@@ -171,8 +186,8 @@ struct Start {
     }
 #pragma unroll
     for (int e = 0; e < kAhead; ++e) {
-      const Index from = entry + e * kLanes < end ? shared.outer_place[entry + e * kLanes] : -1;
-      operand[e] = from >= 0 ? __ldcg(a.result + from) : 0.0;
+      const Index from = entry + e * kLanes < end ? shared.outer_index[entry + e * kLanes] : -1;
+      operand[e] = from >= 0 ? __ldcg(a.outer + from) : 0.0;
     }
   }
 
@@ -185,8 +200,8 @@ struct Start {
     }
 #pragma unroll 4
     for (Index e = entry + kAhead * kLanes; e < end; e += kLanes) {
-      const Index from = shared.outer_place[e];
-      if (from >= 0) sum -= double{shared.outer_value[e]} * __ldcg(a.result + from);
+      const Index from = shared.outer_index[e];
+      if (from >= 0) sum -= double{shared.outer_value[e]} * __ldcg(a.outer + from);
     }
     for (int apart = (1 << log2_lanes) / 2; apart > 0; apart /= 2) sum += __shfl_down_sync(~0U, sum, apart, kLanes);
     if (row >= 0) shared.x[row] = sum;
@@ -362,27 +377,21 @@ __device__ void walk(const Cell& cell, const SharedCell<Value>& shared, bool piv
   }
 }
 
-/// For other cells and the next sweep.
+/// For other cells, and for the caller or the next sweep.
 template <int kThreads, class Value>
 __device__ void write_results(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
   bool bad = false;
 #pragma unroll 4
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
-    const double value = shared.x[r];
+    const double value = shared.x[a.x != nullptr ? a.x_rows.in_cell(cell, r) : r];
     bad = bad || !isfinite(value);
-    a.result[cell.first + r] = value;
+    if (a.x != nullptr) {
+      a.x[a.x_rows.index[cell.first + r]] = value;
+    } else {
+      a.result[cell.first + r] = value;
+    }
   }
   if (bad) *a.non_finite = 1;
-}
-
-/// For the caller, if asked for.
-template <int kThreads, class Value>
-__device__ void write_x(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
-  if (!a.x) return;
-#pragma unroll 4
-  for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
-    a.x[a.x_index[cell.first + r]] = shared.x[r];
-  }
 }
 
 /// For the caller of a solve that ends a product.
@@ -392,12 +401,13 @@ __device__ void write_product(const CellArguments& a, const ProductArguments& pr
   bool bad = false;
 #pragma unroll 4
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
-    const Index place = cell.first + r;
+    const Index row = a.rhs_rows.in_cell(cell, r);
+    const Index place = cell.first + row;
     const double u = product.share * __ldcg(product.first + product.first_index[place]);
     const double scale = product.scale != nullptr ? product.scale[place] : 1.0;
-    const double value = u + scale * shared.x[r];
+    const double value = u + scale * shared.x[row];
     bad = bad || !isfinite(value);
-    product.y[a.rhs_index[place]] = value;
+    product.y[a.rhs_rows.index[cell.first + r]] = value;
   }
   if (bad) *a.non_finite = 1;
 }
