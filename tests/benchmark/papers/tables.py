@@ -274,7 +274,7 @@ def progression_queues():
 
 PROGRESSION = "h100-progression.csv"  # may be missing: what needs it is "not run" then
 PROGRESSION_RUN = "taskdag_progression_bench --also own mixed fifo backoff spread"
-PROGRESSION_LEAST, PROGRESSION_GRID, PROGRESSION_LARGE = "wavefront 500x500", "wavefront 1000x1000", "wavefront 10000x10000"
+PROGRESSION_GRID, PROGRESSION_LARGE = "wavefront 500x500", "wavefront 10000x10000"
 PROGRESSION_SHARES = (25, 50, 75, 100)
 
 
@@ -304,14 +304,14 @@ def progression_listings():
     cas, memory = progression_values("cas_per_task"), progression_values("memory_per_task")
     multi = [f"multi {kind} {share} %" for kind in "ab" for share in PROGRESSION_SHARES]
     large_name, large = fastest(speeds, PROGRESSION_LARGE, multi)
-    _, small = fastest(speeds, PROGRESSION_LEAST, multi)
-    single, scanning = (speeds.get((PROGRESSION_LEAST, name)) for name in ("single", "scanning"))
+    _, small = fastest(speeds, PROGRESSION_GRID, multi)
+    single, scanning = (speeds.get((PROGRESSION_GRID, name)) for name in ("single", "scanning"))
 
     def ratio_on(dag, one_variant, other):
         return over(speeds.get((dag, one_variant)), speeds.get((dag, other)))
 
     def next_most():
-        others = [memory[PROGRESSION_LEAST, name] for name in ["single"] + multi if (PROGRESSION_LEAST, name) in memory]
+        others = [memory[PROGRESSION_GRID, name] for name in ["single"] + multi if (PROGRESSION_GRID, name) in memory]
         return max(others) if others else None
 
     grids = "other GPU; 500 × 500, not 10⁸ tasks"
@@ -330,9 +330,9 @@ def progression_listings():
                         ratio_on(PROGRESSION_LARGE, f"multi {kind} 100 %", f"multi {kind} 25 %"), "other GPU"))
     for name in ("single", "scanning"):
         entries.append(("3b", f"compare-and-swaps a task, {name}'s / multi-queue a's", "more than 100",
-                        over(cas.get((PROGRESSION_LEAST, name)), cas.get((PROGRESSION_LEAST, "multi a 100 %"))), grids))
+                        over(cas.get((PROGRESSION_GRID, name)), cas.get((PROGRESSION_GRID, "multi a 100 %"))), grids))
     entries.append(("3c", "loads and stores a task, scanning's / the next", "20",
-                    over(memory.get((PROGRESSION_LEAST, "scanning")), next_most()), grids + "; counted in the source, not by nvprof"))
+                    over(memory.get((PROGRESSION_GRID, "scanning")), next_most()), grids + "; counted in the source, not by nvprof"))
     return compare([(where, what, paper, ours, PROGRESSION, why) for where, what, paper, ours, why in entries])
 
 
