@@ -9,6 +9,7 @@
 #include "dag/transpose.hpp"
 #include "kernels/factor/ic/reference.hpp"
 #include "kernels/factor/ilu/reference.hpp"
+#include "rounded_factor.hpp"
 #include "session.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "triangular_case.hpp"
@@ -48,25 +49,6 @@ std::vector<double> lower_cholesky(const CsrMatrix& ic) {
     values.push_back(source == diagonal ? root : ic.values[source] * root);
   }
   return values;
-}
-
-bool has_single(SolveSchedule schedule) {
-  return solve_schedule_catalogue()[static_cast<std::size_t>(schedule)].single_on_cuda;
-}
-
-/// An ILU factor as single precision has it: L and the unit U are rounded.
-void round_to_single(CsrMatrix& lu) {
-  const auto rounded = [](double value) { return static_cast<double>(static_cast<float>(value)); };
-  const std::vector<Offset> diagonal = diagonal_entries(lu.pattern());
-  for (Index i = 0; i < lu.rows; ++i) {
-    const auto row = static_cast<std::size_t>(i);
-    const double pivot = lu.values[static_cast<std::size_t>(diagonal[row])];
-    for (auto e = static_cast<std::size_t>(lu.row_offsets[row]); e < static_cast<std::size_t>(lu.row_offsets[row + 1]);
-         ++e) {
-      if (lu.col_indices[e] < i) lu.values[e] = rounded(lu.values[e]);
-      if (lu.col_indices[e] > i) lu.values[e] = rounded(lu.values[e] * (1.0 / pivot)) * pivot;
-    }
-  }
 }
 
 /// A matrix in the order of its blocks.

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "application.hpp"
 #include "ata.hpp"
 #include "ilu0.hpp"
 #include "jacobi.hpp"
@@ -78,7 +79,8 @@ int main_of(int argc, char** argv) {
   CLI::App& sor = *app.add_subcommand("sor", "SOR iterations against cuSPARSE's solves and products");
   CLI::App& point_block = *app.add_subcommand("point_block", "Factorisations by point blocks against those by rows");
   CLI::App& ata = *app.add_subcommand("ata", "Adaptive task aggregation and what it is compared with");
-  for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many, &jacobi, &sor, &point_block, &ata}) {
+  CLI::App& application = *app.add_subcommand("application", "Applications of an ILU(0) beside the bytes they need");
+  for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many, &jacobi, &sor, &point_block, &ata, &application}) {
     add_common(*part, options, schedules);
     add_files(*part, options);
   }
@@ -89,6 +91,7 @@ int main_of(int argc, char** argv) {
   add_measuring(sor, options);
   add_measuring(point_block, options);
   add_measuring(ata, options);
+  add_measuring(application, options);
   ata.add_flag("--study", options.study, "S and R of the aggregations in place of all schedules");
   ata.add_option("--budget-seconds", options.budget_seconds, "Begin no measurement later")
       ->check(CLI::PositiveNumber)
@@ -103,12 +106,14 @@ int main_of(int argc, char** argv) {
         for (const std::string& name : names) options.forms.push_back(jacobi_form_from(name));
       },
       "Forms by name; default: all, and solves to a tolerance");
-  ilu0.add_option_function<std::vector<std::string>>(
-      "--precision",
-      [&](const std::vector<std::string>& names) {
-        for (const std::string& name : names) options.precisions.push_back(precision_from(name));
-      },
-      "Precisions of the factor in applications: double, single, auto; default: double");
+  for (CLI::App* part : {&ilu0, &application}) {
+    part->add_option_function<std::vector<std::string>>(
+        "--precision",
+        [&](const std::vector<std::string>& names) {
+          for (const std::string& name : names) options.precisions.push_back(precision_from(name));
+        },
+        "Precisions of the factor in applications: double, single, auto; default: double");
+  }
   ilu0.add_flag("--block-order", options.block_order, "Rows in the order taskdag_bmc, for the schedule blocks");
   soak.add_option("--solves", options.solves, "Solves, all problems together")
       ->check(CLI::PositiveNumber)
@@ -126,6 +131,7 @@ int main_of(int argc, char** argv) {
   if (jacobi.parsed()) return run_jacobi(options);
   if (sor.parsed()) return run_sor(options);
   if (ata.parsed()) return run_ata(options);
+  if (application.parsed()) return run_application(options);
   if (point_block.parsed()) return run_point_block(options);
   return run_soak(options);
 }

@@ -29,7 +29,7 @@ struct Options {
   std::string json;
   bool resume = false;  ///< leave out what the CSV file has already, and add to it
 
-  std::vector<Precision> precisions;  ///< ilu0: of applications, in this order
+  std::vector<Precision> precisions;  ///< ilu0, application: of applications, in this order
   bool block_order = false;           ///< ilu0: rows in the order of a block multicolour ordering
 
   bool study = false;         ///< ata: S and R in place of the schedules

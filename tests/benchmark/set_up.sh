@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Set-ups of ILU(0) and ICC(0) in fresh processes, the first and the second of each, beside PETSc's own; rows to CSV, and
+# the least of each problem last.
+# usage: set_up.sh SOLVE PLUGIN CSV
+#   SOLVE, PLUGIN   examples/solve and libpetsctaskdag.so of a build
+#   MAT_TYPE        PETSc's matrix type [aijcusparse]; with aij one host thread is measured against PETSc's one
+#   PROCESSES       for each problem and preconditioner [3]
+#   ONLY            an extended regular expression for the problems [all of them]
+#   LIMIT           seconds for one process [30]
+#   SMOKE           anything: small grids, to see that it runs
+# Exit status 1 if a process fails.
+set -uo pipefail
+[ $# -eq 3 ] || { sed -n '2,13s/^# \?//p' "$0" >&2 && exit 2; }
+solve=$1 plugin=$2 csv=$3 mat_type=${MAT_TYPE:-aijcusparse}
+export LIMIT=${LIMIT:-30}
+# shellcheck source=tests/benchmark/solves.sh
+source "$(dirname "${BASH_SOURCE[0]}")/solves.sh"
+echo "program,problem,rows,mat_type,solver,first_ms,second_ms,iterations,status,$machine_columns" >"$csv"
+ours=(-pc_type taskdag)
+[ "$mat_type" != aij ] || ours+=(-pc_taskdag_backend host -pc_taskdag_threads 1)
+
+milliseconds() { awk -v seconds="$1" 'BEGIN { if (seconds != "") printf "%.3f", 1e3 * seconds }'; }
+
+# one PROBLEM SOLVER OPTION...
+one() {
+  local first second
+  run_solve "$solve" -dll_append "$plugin" -mat_type "$mat_type" -ksp_type cg -ksp_rtol 1e-6 -ksp_max_it 5000 \
+    -warm_up "${grid[@]}" "${@:3}"
+  first=$(milliseconds "$(value 'set-up, first of the process')")
+  second=$(milliseconds "$(value set-up)")
+  echo "set_up,$1,$(value rows),$mat_type,$2,$first,$second,$(value iterations),$status,$machine" >>"$csv"
+}
+
+# all POINTS N
+all() {
+  local name="$1-point $2"
+  [[ "$name" =~ ${ONLY:-.} ]] || return 0
+  grid=(-stencil "$1" -nx "$2" -ny "$2")
+  [ "$1" = 5 ] || grid+=(-nz "$2")
+  for ((process = 0; process < ${PROCESSES:-3}; ++process)); do
+    for kind in icc ilu; do
+      one "$name" "taskdag $kind" "${ours[@]}" -pc_taskdag_type "$kind"
+      one "$name" "taskdag $kind natural" "${ours[@]}" -pc_taskdag_type "$kind" -pc_taskdag_ordering natural
+      one "$name" "$kind" -pc_type "$kind"
+    done
+    if [ "$mat_type" != aij ] && [ $((grid[3] * grid[3])) -le 5000 ]; then
+      one "$name" "taskdag icc one block" "${ours[@]}" -pc_taskdag_type icc -pc_taskdag_one_block_rows 5000
+    fi
+  done
+}
+
+if [ -n "${SMOKE:-}" ]; then
+  PROCESSES=1 all 5 20
+else
+  all 5 30
+  all 5 45
+  all 7 31
+  all 5 450
+  all 27 50
+  all 5 1000
+  all 7 100
+fi
+awk -F, '
+  NR > 1 && $9 == "ok" {
+    key = $2 "," $5
+    if (!(key in first)) { order[++count] = key; first[key] = $6; second[key] = $7 }
+    if ($6 < first[key]) first[key] = $6
+    if ($7 < second[key]) second[key] = $7
+  }
+  END {
+    printf "%-16s %-26s %10s %10s\n", "least, ms", "", "first", "second"
+    for (k = 1; k <= count; ++k) {
+      split(order[k], name, ",")
+      printf "%-16s %-26s %10.2f %10.2f\n", name[1], name[2], first[order[k]], second[order[k]]
+    }
+  }' "$csv"
+exit "$failed"
