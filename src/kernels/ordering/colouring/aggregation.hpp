@@ -93,8 +93,12 @@ TASKDAG_HD Index ball_count(Index rows, Index block_size) {
   const std::int64_t most = std::int64_t{rows} / (8 * std::int64_t{block_size});
   return static_cast<Index>(most < 1 ? 1 : (most > 64 ? 64 : most));
 }
+/// One in each of `balls` equal parts of the rows, anywhere in it: at equal distances all may be rows of one kind where
+/// a numbering has a period, such as those at a boundary.
 TASKDAG_HD Index ball_centre(Index rows, Index balls, Index ball) {
-  return static_cast<Index>((2 * std::int64_t{ball} + 1) * rows / (2 * std::int64_t{balls}));
+  const std::int64_t first = std::int64_t{ball} * rows / balls;
+  const std::int64_t last = (std::int64_t{ball} + 1) * rows / balls;
+  return static_cast<Index>(first + scramble(static_cast<std::uint32_t>(ball) + 1U) % (last - first));
 }
 
 /// The distance that seeds keep so that blocks have about `block_size` rows. within[r]: rows at most r away from one of
