@@ -7,12 +7,15 @@
 #include <filesystem>
 #include <utility>
 
+#include "large_cases.hpp"
 #include "taskdag/generators.hpp"
 #include "taskdag/io/matrix_market.hpp"
 
 namespace taskdag::benchmark {
 
-std::vector<Case> list_cases(int seeds, Index rows) {
+bool is_extra(const std::string& set) { return set == "large" || set == "erdos-renyi-dense"; }
+
+std::vector<Case> list_cases(int first_seed, int last_seed, Index rows) {
   std::vector<Case> cases;
   if (const char* folder = std::getenv("TASKDAG_MATRIX_DIR")) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -23,7 +26,10 @@ std::vector<Case> list_cases(int seeds, Index rows) {
           {"real", file.substr(0, end), [path = entry.path().string()] { return read_matrix_market(path); }});
     }
     std::ranges::sort(cases, {}, &Case::name);
+    const std::vector<Case> files = cases;
+    for (const Case& file : files) cases.push_back({"large", file.name, file.make});
   }
+  for (Case& c : list_large_cases()) cases.push_back(std::move(c));
   using enum Stencil;
   const auto stencil = [&](const char* name, const StencilSpec& spec) {
     cases.push_back({"stencil", name, [spec] { return make_stencil(spec); }});
@@ -33,13 +39,23 @@ std::vector<Case> list_cases(int seeds, Index rows) {
   stencil("27-point 80^3", {.stencil = twenty_seven_point, .nx = 80, .ny = 80, .nz = 80});
   stencil("27-point 3 unknowns 36^3",
           {.stencil = twenty_seven_point, .nx = 36, .ny = 36, .nz = 36, .unknowns_per_node = 3});
-  for (int seed = 1; seed <= seeds; ++seed) {
+  for (int seed = first_seed; seed <= last_seed; ++seed) {
     const auto s = static_cast<std::uint64_t>(seed);
     const std::string suffix = " seed " + std::to_string(seed);
-    constexpr std::array<std::pair<const char*, double>, 3> kUniform{{{"1e-4", 1e-4}, {"5e-4", 5e-4}, {"2e-3", 2e-3}}};
-    for (const auto& [name, p] : kUniform) {
-      cases.push_back({"erdos-renyi", std::string("p ") + name + suffix,
-                       [rows, p = p, s] { return make_erdos_renyi_lower(rows, p, s); }});
+    struct Uniform {
+      const char* set;
+      const char* name;
+      double p;
+    };
+    constexpr std::array<Uniform, 6> kUniform{{{"erdos-renyi", "1e-4", 1e-4},
+                                               {"erdos-renyi", "5e-4", 5e-4},
+                                               {"erdos-renyi", "2e-3", 2e-3},
+                                               {"erdos-renyi-dense", "2e-4", 2e-4},
+                                               {"erdos-renyi-dense", "1e-3", 1e-3},
+                                               {"erdos-renyi-dense", "4e-3", 4e-3}}};
+    for (const auto& [set, name, p] : kUniform) {
+      cases.push_back(
+          {set, std::string("p ") + name + suffix, [rows, p = p, s] { return make_erdos_renyi_lower(rows, p, s); }});
     }
     struct Band {
       const char* name;

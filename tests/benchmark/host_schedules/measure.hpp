@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "backends/host/thread_pool.hpp"
-#include "dag/transitive_reduction.hpp"
+#include "dag/supersteps/cell_waits.hpp"
+#include "dag/supersteps/superstep_schedulers.hpp"
+#include "paper_sweep.hpp"
 #include "rival.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/solve_schedule.hpp"
@@ -18,13 +20,11 @@ namespace taskdag::benchmark {
 struct Variant {
   const char* name;
   SolveSchedule kind;
-  bool coarsen = true;  ///< Funnel or subtrees first
-  bool waits = false;   ///< waits of cell for cell in place of barriers
-  bool runs = false;    ///< on runs of rows, too
-  bool gather = true;   ///< light tasks dealt out anew, neighbours together
-  bool fill_up = true;  ///< cores that become idle take what ends before the superstep does
-  std::optional<ReductionEffort> reduction = ReductionEffort{};  ///< of the graph before Funnel
-  const Rival* rival = nullptr;                                  ///< then nothing but the name counts
+  const char* group = "usual";               ///< usual, alpha, reordering
+  bool waits = false;                        ///< waits of cell for cell in place of barriers
+  SuperstepOptions options{.gather = true};  ///< of the schedulers
+  std::optional<PaperOrder> paper = {};      ///< runs PaperSweep, not the library's sweep
+  const Rival* rival = nullptr;              ///< then nothing but the name counts
 };
 
 /// serial first.
@@ -41,9 +41,9 @@ struct Solving {
 
 struct Measurement {
   Index wavefronts = 0;
-  Index supersteps = 0;      ///< 0: the schedule is not made of supersteps
-  double balance = 0.0;      ///< entries / (cores · Σ over the supersteps of the entries of the fullest cell)
-  double schedule_ms = 0.0;  ///< making the schedule, with its waits; of automatic with the packing
+  Index supersteps = 0;  ///< 0: the schedule is not made of supersteps
+  double balance = 0.0;  ///< entries / (cores · Σ over the supersteps of the entries of the fullest cell)
+  std::optional<double> schedule_ms;  ///< making the schedule, with its waits; of automatic with the packing
   std::optional<Solving> solving;
 };
 
@@ -52,10 +52,35 @@ struct System {
   CsrMatrix a;  ///< lower, unit diagonal
   std::vector<double> b;
   std::vector<double> reference;
+  Index wavefronts = 0;
 };
 
-/// Makes the schedule for `cores` cores; solves `repeat` times where there is a pool of as many threads.
-/// Two untimed solves come first. serial, automatic and plan show no cells.
-Measurement measure(const Variant& variant, const System& triangle, int cores, host::ThreadPool* pool, int repeat);
+/// How often a schedule solves.
+struct Repetition {
+  int solves = 100;
+  double most_ms = 1e9;  ///< with the checks; ten solves in any case
+  int attempts = 1;      ///< all over again where the quartiles are further apart than a quarter of the median
+};
+
+/// A schedule by supersteps, made.
+struct Prepared {
+  SuperstepSchedule schedule;
+  std::optional<CellWaits> waits;
+  double ms = 0.0;
+};
+
+/// Whether prepare() makes the variant's schedule; the others' is made by measure().
+bool is_prepared_apart(const Variant& variant);
+
+/// One thread. @pre is_prepared_apart(variant)
+Prepared prepare(const Variant& variant, const CsrMatrix& a, int cores);
+
+/// What one knows of a schedule before it solves.
+Measurement describe(const Prepared& prepared, const System& system);
+
+/// Solves `solves` times, after two that do not count, on a pool of `cores` threads at least. `prepared`: where
+/// is_prepared_apart(variant). serial, automatic and plan show no cells.
+Measurement measure(const Variant& variant, const Prepared* prepared, const System& system, int cores,
+                    host::ThreadPool& pool, const Repetition& repetition);
 
 }  // namespace taskdag::benchmark

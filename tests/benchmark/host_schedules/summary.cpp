@@ -71,31 +71,39 @@ void print_table(const std::vector<Row>& rows, const char* title,
 
 }  // namespace
 
-double amortisation(const Row& row) {
+std::optional<double> amortisation(const Row& row) {
+  if (!row.measured.schedule_ms) return std::nullopt;
   const double gain = row.serial_ms - row.measured.solving->median;
-  return gain > 0.0 ? row.measured.schedule_ms / gain : std::numeric_limits<double>::infinity();
+  return gain > 0.0 ? *row.measured.schedule_ms / gain : std::numeric_limits<double>::infinity();
 }
 
-void write_csv(std::FILE* file, const std::string& commit, int cores, const std::vector<Row>& rows) {
+void write_names(std::FILE* file) {
   std::fprintf(file,
                "commit,cores,set,matrix,rows,entries,wavefronts,schedule,supersteps,wavefronts_per_superstep,balance,"
                "schedule_ms,pack_ms,threads,solve_ms,lower_quartile_ms,upper_quartile_ms,speedup,amortisation,error\n");
-  for (const Row& row : rows) {
-    const Measurement& m = row.measured;
-    std::fprintf(file, "%s,%d,%s,\"%s\",%d,%d,%d,\"%s\",", commit.c_str(), cores, row.set.c_str(), row.matrix.c_str(),
-                 row.rows, row.entries, m.wavefronts, row.variant);
-    if (m.supersteps > 0) {
-      std::fprintf(file, "%d,%.4g,%.4g,", m.supersteps, static_cast<double>(m.wavefronts) / m.supersteps, m.balance);
-    } else {
-      std::fprintf(file, ",,,");
-    }
-    if (m.solving) {
-      const Solving& s = *m.solving;
-      std::fprintf(file, "%.4g,%.4g,%d,%.5g,%.5g,%.5g,%.4g,%.4g,%.2g\n", m.schedule_ms, s.pack_ms, s.threads, s.median,
-                   s.lower_quartile, s.upper_quartile, row.serial_ms / s.median, amortisation(row), s.error);
-    } else {
-      std::fprintf(file, ",,,,,,,,\n");
-    }
+}
+
+void write_row(std::FILE* file, const std::string& commit, int cores, const Row& row) {
+  const Measurement& m = row.measured;
+  std::fprintf(file, "%s,%d,%s,\"%s\",%d,%d,%d,\"%s\",", commit.c_str(), cores, row.set.c_str(), row.matrix.c_str(),
+               row.rows, row.entries, m.wavefronts, row.variant);
+  const auto put = [&](const char* format, double value, bool known) {
+    if (known) std::fprintf(file, format, value);
+    std::fprintf(file, ",");
+  };
+  put("%.0f", m.supersteps, m.supersteps > 0);
+  put("%.4g", static_cast<double>(m.wavefronts) / m.supersteps, m.supersteps > 0);
+  put("%.4g", m.balance, m.balance > 0.0);
+  put("%.4g", m.schedule_ms.value_or(0.0), m.schedule_ms.has_value());
+  if (m.solving) {
+    const Solving& s = *m.solving;
+    std::fprintf(file, "%.4g,%d,%.5g,%.5g,%.5g,%.4g,", s.pack_ms, s.threads, s.median, s.lower_quartile,
+                 s.upper_quartile, row.serial_ms / s.median);
+    const std::optional<double> solves = amortisation(row);
+    put("%.4g", solves.value_or(0.0), solves.has_value());
+    std::fprintf(file, "%.2g\n", s.error);
+  } else {
+    std::fprintf(file, ",,,,,,,\n");
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,14 @@ struct Row {
 };
 
 /// Solves from which on the schedule has paid for itself; infinite where a solve is not faster than a serial one.
-double amortisation(const Row& row);
+/// Nothing where it is not known how long making the schedule took.
+std::optional<double> amortisation(const Row& row);
 
-/// Comma separated values with a line of names. `commit` and `cores` stand in each row; times where something was
-/// solved.
-void write_csv(std::FILE* file, const std::string& commit, int cores, const std::vector<Row>& rows);
+/// The names of the columns of comma separated values.
+void write_names(std::FILE* file);
+
+/// A line of values. What was not measured stays empty.
+void write_row(std::FILE* file, const std::string& commit, int cores, const Row& row);
 
 /// Markdown tables, a column per data set: geometric means of the speed-up and of wavefronts / supersteps, and the
 /// quartiles of the amortisation threshold. Sources of the figures: Böhnlein et al. 2025, tables 7.1, 7.3 and 7.7.

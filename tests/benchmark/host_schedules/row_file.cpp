@@ -1,0 +1,63 @@
+#include "row_file.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace taskdag::benchmark {
+namespace {
+
+/// Commas inside of quotation marks belong to a field.
+std::vector<std::string> split(const std::string& line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      fields.emplace_back();
+    } else {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
+std::string read_whole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+RowFile::RowFile(const std::string& path, bool append, std::string commit, int cores)
+    : commit_(std::move(commit)), cores_(cores) {
+  if (path.empty()) return;
+  std::string text = append ? read_whole(path) : std::string();
+  const bool is_new = text.find('\n') == std::string::npos;
+  if (!is_new) {
+    text.resize(text.rfind('\n') + 1);
+    std::filesystem::resize_file(path, text.size());
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const std::vector<std::string> fields = split(line);
+      if (fields.size() > 7) known_.insert(key(fields[1], fields[2], fields[3], fields[7]));
+    }
+  }
+  file_.reset(std::fopen(path.c_str(), is_new ? "w" : "a"));
+  if (!file_) throw std::runtime_error("cannot write " + path);
+  if (is_new) write_names(file_.get());
+}
+
+void RowFile::add(const Row& row) {
+  if (!file_ || has(row.set, row.matrix, row.variant)) return;
+  write_row(file_.get(), commit_, cores_, row);
+  if (std::fflush(file_.get()) != 0) throw std::runtime_error("cannot write the rows");
+}
+
+}  // namespace taskdag::benchmark
