@@ -18,6 +18,23 @@ std::optional<SuperstepSchedule> find(const CsrPattern& pattern, Triangle triang
   return find_faster_than_plan(ThreadPlan(pattern, triangle, cores), pattern, triangle, cores);
 }
 
+/// 512 grids of 36 × 4 points, one after the other; the first point of each needs that of the grid `distance` before.
+CsrMatrix linked_grids(Index distance) {
+  constexpr Index kLine = 36;
+  constexpr Index kGrid = 4 * kLine;
+  CsrMatrix a{512 * kGrid, 512 * kGrid, {0}, {}, {}};
+  for (Index row = 0; row < a.rows; ++row) {
+    const Index point = row % kGrid;
+    if (point == 0 && row >= distance * kGrid) a.col_indices.push_back(row - distance * kGrid);
+    if (point >= kLine) a.col_indices.push_back(row - kLine);
+    if (point % kLine != 0) a.col_indices.push_back(row - 1);
+    a.col_indices.push_back(row);
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  a.values.assign(a.col_indices.size(), 1.0);
+  return a;
+}
+
 TEST(FindFasterThanPlan, FindsSuperstepsInNarrowLevelsAndNothingInAChain) {
   const CsrMatrix band = make_narrow_band_lower(30000, 0.14, 10, 1);  // 37 rows in the mean level
   ASSERT_EQ(ThreadPlan(band.pattern(), Triangle::lower, 16).threads(), 1);
@@ -49,6 +66,21 @@ TEST(FindFasterThanPlan, TakesLockingWhereHandOversLeaveThreadsIdle) {
   const auto schedule = find_faster_than_plan(plan, strip.pattern(), Triangle::lower, 16);
   ASSERT_TRUE(schedule);
   EXPECT_LE(4 * expected_time(*schedule, strip.pattern(), Triangle::lower), 3 * plan.expected_time());
+}
+
+TEST(FindFasterThanPlan, TakesLockingForAThirdOfThePlansTimeWhereThatLosesMostOfTheCores) {
+  const CsrMatrix deep = linked_grids(2);
+  const CsrMatrix flatter = linked_grids(3);  // the plan uses more than a sixth of the cores
+  for (const CsrMatrix* a : {&deep, &flatter}) {
+    const ThreadPlan plan(a->pattern(), Triangle::lower, 16);
+    ASSERT_EQ(plan.threads(), 16);
+    const std::int64_t serial = expected_serial_time(a->pattern(), Triangle::lower);
+    EXPECT_EQ(16 * plan.expected_time() > 6 * serial, a == &deep);
+  }
+  const auto schedule = find(deep.pattern(), Triangle::lower, 16);
+  ASSERT_TRUE(schedule);
+  EXPECT_EQ(find_fault(*schedule, deep.pattern(), Triangle::lower), std::nullopt);
+  EXPECT_FALSE(find(flatter.pattern(), Triangle::lower, 16));
 }
 
 TEST(FindFasterThanPlan, KeepsThePlanOfAStencil) {

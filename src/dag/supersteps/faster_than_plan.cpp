@@ -49,13 +49,15 @@ struct Bound {
 
 constexpr Bound kThreeQuarters{3, 4};  // jumps cost more than is expected: half of what is won may go on them
 constexpr Bound kAQuarterMore{5, 4};   // waits cost less than the barriers that are expected
+constexpr Bound kAThird{1, 3};         // hand-overs that both have, and jumps: only much less is less
 
 std::optional<Bound> find_bound(const ThreadPlan& plan, const CsrPattern& pattern, Triangle triangle, int cores,
                                 std::int64_t serial) {
   if (plan.threads() == 1) return kThreeQuarters;
   if (jumps(plan, triangle)) return kAQuarterMore;
-  const bool idle = cores * plan.expected_time() > 3 * serial;
-  if (idle && keeps_to_itself(plan, pattern, triangle)) return kThreeQuarters;
+  const std::int64_t busy = cores * plan.expected_time();
+  if (busy > 3 * serial && keeps_to_itself(plan, pattern, triangle)) return kThreeQuarters;
+  if (busy > 6 * serial) return kAThird;
   return std::nullopt;
 }
 

@@ -14,8 +14,9 @@ namespace taskdag {
 /// It has rows in an order of its own and fewer hand-overs. So it is taken where the plan jumps from row to row too
 /// (less than half of its rows follow the one before), unless it is expected to take a quarter longer; where the plan
 /// has runs of rows, and its hand-overs cost it two thirds of the cores although less than a quarter of the
-/// dependencies lead to another thread, if it is expected to take three quarters of the plan's time at most; and where
-/// the plan is one thread, the same.
+/// dependencies lead to another thread, if it is expected to take three quarters of the plan's time at most; where the
+/// plan is one thread, the same; and where its hand-overs cost it five sixths of the cores, if it is expected to take a
+/// third of the plan's time at most.
 ///
 /// It is not made elsewhere, nor where there are less than 4 cores or less than two rows per core in the mean level.
 /// @pre the pattern is square and valid, and the plan is of its `triangle`
