@@ -33,5 +33,9 @@ set_tests_properties(benchmark.host_schedules_smoke PROPERTIES TIMEOUT 300)
 add_test(NAME benchmark.host_schedules_rival COMMAND taskdag_host_schedules --cores 2 --set narrow-band --rows 2000 --seeds 1
   --repeat 2 --schedule plan --rival $<TARGET_FILE:taskdag_rival_serial>)
 set_tests_properties(benchmark.host_schedules_rival PROPERTIES TIMEOUT 300)
+add_test(NAME benchmark.host_protocol COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/host_protocol.sh"
+  $<TARGET_FILE:taskdag_host_schedules> "${CMAKE_CURRENT_BINARY_DIR}/host-protocol.csv" 200)
+set_tests_properties(benchmark.host_protocol PROPERTIES TIMEOUT 300 LABELS benchmark
+  ENVIRONMENT "SMOKE=1;TASKDAG_MATRIX_DIR=;SPMP=$<TARGET_FILE:taskdag_rival_serial>")
 add_test(NAME benchmark.host_tables COMMAND "${TASKDAG_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/host_tables_test.py")
 set_tests_properties(benchmark.host_tables PROPERTIES LABELS unit TIMEOUT 60)

@@ -16,6 +16,7 @@ program=$1 rows=$2 seconds=${3:-1000000}
 begin=$SECONDS
 export TASKDAG_COMMIT=${TASKDAG_COMMIT:-$(git -C "$(dirname "${BASH_SOURCE[0]}")" rev-parse --short HEAD 2> /dev/null || echo unknown)}
 processors=$(nproc)
+export TASKDAG_MACHINE=${TASKDAG_MACHINE:-$processors processors, $(lscpu | sed -n 's/^Model name: *//p' | tr -d '"')}
 most=$((processors < 16 ? processors : 16))
 fewer=()
 for cores in 8 4 2; do
@@ -61,7 +62,7 @@ step() {
   return "$status"
 }
 
-lscpu | grep -E '^(Model name|CPU\(s\)|L3 cache|NUMA node\(s\))' || true
+echo "$TASKDAG_MACHINE"
 step "table 7.1, large" "$most" "${large[@]}" "${forms[@]}" "${spmp[@]}"
 if [ ${#hdagg[@]} -gt 0 ]; then
   step "HDagg, large, where making it is quick" "$most" "${large[@]}" --schedule serial "${hdagg[@]}" --most-work 3e8

@@ -17,7 +17,7 @@ bool is_extra(const std::string& set) { return set == "large" || set == "erdos-r
 
 std::vector<Case> list_cases(int first_seed, int last_seed, Index rows) {
   std::vector<Case> cases;
-  if (const char* folder = std::getenv("TASKDAG_MATRIX_DIR")) {
+  if (const char* folder = std::getenv("TASKDAG_MATRIX_DIR"); folder != nullptr && *folder != '\0') {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       const std::string file = entry.path().filename().string();
       const std::size_t end = file.find(".mtx");

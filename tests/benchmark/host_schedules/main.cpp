@@ -19,8 +19,9 @@
 /// says how long that took. --at-once N makes the schedules of N matrices before it solves, many at the same time: then
 /// it is not known how long making one takes. After --seconds nothing more is begun.
 ///
-/// Rows are written as they come. --append adds those that are not there yet. TASKDAG_COMMIT names the commit in them.
-/// Prints a line per matrix and schedule, then tables. Exit status 1 if a result is wrong.
+/// Rows are written as they come. --append adds those that are not there yet. TASKDAG_COMMIT and TASKDAG_MACHINE name
+/// the commit and the machine in them./// Prints a line per matrix and schedule, then tables. Exit status 1 if a result
+/// is wrong.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -139,7 +140,7 @@ class Run {
       : options_(&options),
         solves_(!options.counts && !options.schedule_times),
         rivals_(options.rivals.begin(), options.rivals.end()),
-        file_(options.csv, options.append, commit(), options.cores) {
+        file_(options.csv, options.append, {named("TASKDAG_COMMIT"), named("TASKDAG_MACHINE"), options.cores}) {
     if (solves_) pool_ = std::make_unique<host::ThreadPool>(options.cores);
     for (const Variant& variant : list_variants()) {
       if (variant.kind == SolveSchedule::serial ||
@@ -149,7 +150,7 @@ class Run {
       }
     }
     for (const Rival& rival : rivals_) {
-      if (solves_) variants_.push_back({.name = rival.name(), .kind = SolveSchedule::automatic, .rival = &rival});
+      variants_.push_back({.name = rival.name(), .kind = SolveSchedule::automatic, .rival = &rival});
     }
   }
 
@@ -174,8 +175,8 @@ class Run {
   }
 
  private:
-  static std::string commit() {
-    const char* const name = std::getenv("TASKDAG_COMMIT");
+  static std::string named(const char* variable) {
+    const char* const name = std::getenv(variable);
     return name == nullptr ? "unknown" : name;
   }
 
@@ -237,8 +238,10 @@ class Run {
         prepared = &made;
       }
       Measurement measured = solves_ ? measure(variant, prepared, system, options_->cores, *pool_, options_->repetition)
-                                     : describe(*prepared, system);
-      if (prepared == &made && !options_->counts) measured.schedule_ms = made.ms;
+                             : variant.rival != nullptr ? describe(*variant.rival, system, options_->cores)
+                                                        : describe(*prepared, system);
+      if (prepared == &made) measured.schedule_ms = made.ms;
+      if (options_->counts) measured.schedule_ms.reset();
       add(task, variant, measured, serial_ms);
     }
   }

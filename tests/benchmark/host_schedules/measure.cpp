@@ -77,17 +77,23 @@ Solving solve(const Make& make, const System& system, const Repetition& repetiti
   return result;
 }
 
-/// Where it has a schedule for the triangle.
-void measure_rival(const Rival& rival, const System& system, int cores, const Repetition& repetition,
-                   Measurement& result) {
+/// A rival's schedule; null where it has none for the triangle.
+using RivalSchedule = std::unique_ptr<void, decltype(Rival::free)>;
+
+RivalSchedule make_schedule(const Rival& rival, const System& system, int cores, Measurement& result) {
   const taskdag_rival_triangle triangle{system.a.rows, system.a.row_offsets.data(), system.a.col_indices.data(),
                                         system.a.values.data()};
   void* made = nullptr;
   int supersteps = 0;
   result.schedule_ms = wall_ms([&] { made = rival.schedule(&triangle, cores, &supersteps); });
   result.supersteps = supersteps;
-  if (made == nullptr) return;
-  const std::unique_ptr<void, decltype(rival.free)> schedule(made, rival.free);
+  return {made, rival.free};
+}
+
+void measure_rival(const Rival& rival, const System& system, int cores, const Repetition& repetition,
+                   Measurement& result) {
+  const RivalSchedule schedule = make_schedule(rival, system, cores, result);
+  if (!schedule) return;
   Solving solving;
   solving.threads = cores;
   solving.pack_ms = wall_ms([&] { rival.pack(schedule.get()); });
@@ -194,6 +200,13 @@ Measurement describe(const Prepared& prepared, const System& system) {
   result.wavefronts = system.wavefronts;
   result.supersteps = prepared.schedule.supersteps;
   result.balance = find_balance(prepared.schedule, system.a);
+  return result;
+}
+
+Measurement describe(const Rival& rival, const System& system, int cores) {
+  Measurement result;
+  result.wavefronts = system.wavefronts;
+  make_schedule(rival, system, cores, result);
   return result;
 }
 

@@ -77,6 +77,8 @@ Prepared prepare(const Variant& variant, const CsrMatrix& a, int cores);
 
 /// What one knows of a schedule before it solves.
 Measurement describe(const Prepared& prepared, const System& system);
+/// The same of a rival's, which is made and thrown away.
+Measurement describe(const Rival& rival, const System& system, int cores);
 
 /// Solves `solves` times, after two that do not count, on a pool of `cores` threads at least. `prepared`: where
 /// is_prepared_apart(variant). serial, automatic and plan show no cells.

@@ -177,27 +177,28 @@ class RowFileTest : public ::testing::Test {
 
 TEST_F(RowFileTest, KnowsItsRowsAgainAndAddsTheOthers) {
   {
-    RowFile file(path_.string(), false, "abc", 4);
+    RowFile file(path_.string(), false, {"abc", "machine", 4});
     file.add(row("grid, 3 unknowns", "locking, no Funnel"));
   }
   const std::string before = text();
-  RowFile again(path_.string(), true, "def", 4);
+  RowFile again(path_.string(), true, {"def", "machine", 4});
   EXPECT_TRUE(again.has("large", "grid, 3 unknowns", "locking, no Funnel"));
   EXPECT_FALSE(again.has("large", "grid, 3 unknowns", "locking"));
   EXPECT_FALSE(again.has("real", "grid, 3 unknowns", "locking, no Funnel"));
   again.add(row("grid, 3 unknowns", "locking, no Funnel"));
   EXPECT_EQ(text(), before);
   again.add(row("grid, 3 unknowns", "locking"));
-  EXPECT_NE(text().find("def,4,large,\"grid, 3 unknowns\",10,20,4,\"locking\",2,2,,,0.1,2,1,0.5,1.5,2,,0\n"),
-            std::string::npos);
-  EXPECT_FALSE(RowFile(path_.string(), true, "def", 8).has("large", "grid, 3 unknowns", "locking"));
+  EXPECT_NE(
+      text().find("def,4,large,\"grid, 3 unknowns\",10,20,4,\"locking\",2,2,,,0.1,2,1,0.5,1.5,2,,0,\"machine\"\n"),
+      std::string::npos);
+  EXPECT_FALSE(RowFile(path_.string(), true, {"def", "machine", 8}).has("large", "grid, 3 unknowns", "locking"));
 }
 
 TEST_F(RowFileTest, DropsALineThatWasCutOff) {
-  { RowFile(path_.string(), false, "abc", 4).add(row("a", "locking")); }
+  { RowFile(path_.string(), false, {"abc", "machine", 4}).add(row("a", "locking")); }
   const std::string whole = text();
   { std::ofstream(path_, std::ios::app) << "abc,4,large,\"b\",10,20,4,\"locking\",2"; }
-  RowFile again(path_.string(), true, "abc", 4);
+  RowFile again(path_.string(), true, {"abc", "machine", 4});
   EXPECT_FALSE(again.has("large", "b", "locking"));
   again.add(row("b", "locking"));
   EXPECT_EQ(text().substr(0, whole.size()), whole);
@@ -205,8 +206,8 @@ TEST_F(RowFileTest, DropsALineThatWasCutOff) {
 }
 
 TEST_F(RowFileTest, BeginsAnewWithoutAppend) {
-  { RowFile(path_.string(), false, "abc", 4).add(row("a", "locking")); }
-  RowFile again(path_.string(), false, "abc", 4);
+  { RowFile(path_.string(), false, {"abc", "machine", 4}).add(row("a", "locking")); }
+  RowFile again(path_.string(), false, {"abc", "machine", 4});
   EXPECT_FALSE(again.has("large", "a", "locking"));
 }
 

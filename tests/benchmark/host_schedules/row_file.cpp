@@ -35,8 +35,7 @@ std::string read_whole(const std::string& path) {
 
 }  // namespace
 
-RowFile::RowFile(const std::string& path, bool append, std::string commit, int cores)
-    : commit_(std::move(commit)), cores_(cores) {
+RowFile::RowFile(const std::string& path, bool append, Origin origin) : origin_(std::move(origin)) {
   if (path.empty()) return;
   std::string text = append ? read_whole(path) : std::string();
   const bool is_new = text.find('\n') == std::string::npos;
@@ -56,7 +55,7 @@ RowFile::RowFile(const std::string& path, bool append, std::string commit, int c
 
 void RowFile::add(const Row& row) {
   if (!file_ || has(row.set, row.matrix, row.variant)) return;
-  write_row(file_.get(), commit_, cores_, row);
+  write_row(file_.get(), origin_, row);
   if (std::fflush(file_.get()) != 0) throw std::runtime_error("cannot write the rows");
 }
 

@@ -15,11 +15,11 @@ class RowFile {
  public:
   /// An empty path: nothing is written. `append`: to what is there already; a line that was cut off goes first.
   /// @throws std::runtime_error where it cannot be written
-  RowFile(const std::string& path, bool append, std::string commit, int cores);
+  RowFile(const std::string& path, bool append, Origin origin);
 
   /// Whether the file had this row for so many cores when it was opened.
   [[nodiscard]] bool has(const std::string& set, const std::string& matrix, const std::string& variant) const {
-    return known_.contains(key(std::to_string(cores_), set, matrix, variant));
+    return known_.contains(key(std::to_string(origin_.cores), set, matrix, variant));
   }
 
   /// Writes it through.
@@ -31,8 +31,7 @@ class RowFile {
     return cores + '\n' + set + '\n' + matrix + '\n' + variant;
   }
 
-  std::string commit_;
-  int cores_;
+  Origin origin_;
   std::set<std::string> known_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, &std::fclose};
 };

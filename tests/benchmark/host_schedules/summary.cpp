@@ -78,15 +78,16 @@ std::optional<double> amortisation(const Row& row) {
 }
 
 void write_names(std::FILE* file) {
-  std::fprintf(file,
-               "commit,cores,set,matrix,rows,entries,wavefronts,schedule,supersteps,wavefronts_per_superstep,balance,"
-               "schedule_ms,pack_ms,threads,solve_ms,lower_quartile_ms,upper_quartile_ms,speedup,amortisation,error\n");
+  std::fprintf(
+      file,
+      "commit,cores,set,matrix,rows,entries,wavefronts,schedule,supersteps,wavefronts_per_superstep,balance,"
+      "schedule_ms,pack_ms,threads,solve_ms,lower_quartile_ms,upper_quartile_ms,speedup,amortisation,error,machine\n");
 }
 
-void write_row(std::FILE* file, const std::string& commit, int cores, const Row& row) {
+void write_row(std::FILE* file, const Origin& origin, const Row& row) {
   const Measurement& m = row.measured;
-  std::fprintf(file, "%s,%d,%s,\"%s\",%d,%d,%d,\"%s\",", commit.c_str(), cores, row.set.c_str(), row.matrix.c_str(),
-               row.rows, row.entries, m.wavefronts, row.variant);
+  std::fprintf(file, "%s,%d,%s,\"%s\",%d,%d,%d,\"%s\",", origin.commit.c_str(), origin.cores, row.set.c_str(),
+               row.matrix.c_str(), row.rows, row.entries, m.wavefronts, row.variant);
   const auto put = [&](const char* format, double value, bool known) {
     if (known) std::fprintf(file, format, value);
     std::fprintf(file, ",");
@@ -101,10 +102,11 @@ void write_row(std::FILE* file, const std::string& commit, int cores, const Row&
                  s.upper_quartile, row.serial_ms / s.median);
     const std::optional<double> solves = amortisation(row);
     put("%.4g", solves.value_or(0.0), solves.has_value());
-    std::fprintf(file, "%.2g\n", s.error);
+    put("%.2g", s.error, true);
   } else {
-    std::fprintf(file, ",,,,,,,\n");
+    std::fprintf(file, ",,,,,,,,");
   }
+  std::fprintf(file, "\"%s\"\n", origin.machine.c_str());
 }
 
 void print_tables(const std::vector<Row>& rows) {

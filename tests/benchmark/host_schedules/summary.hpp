@@ -28,8 +28,15 @@ std::optional<double> amortisation(const Row& row);
 /// The names of the columns of comma separated values.
 void write_names(std::FILE* file);
 
+/// What stands in each row of a run.
+struct Origin {
+  std::string commit;
+  std::string machine;
+  int cores = 1;
+};
+
 /// A line of values. What was not measured stays empty.
-void write_row(std::FILE* file, const std::string& commit, int cores, const Row& row);
+void write_row(std::FILE* file, const Origin& origin, const Row& row);
 
 /// Markdown tables, a column per data set: geometric means of the speed-up and of wavefronts / supersteps, and the
 /// quartiles of the amortisation threshold. Sources of the figures: Böhnlein et al. 2025, tables 7.1, 7.3 and 7.7.

@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 import check  # noqa: E402 (after the line that keeps the source folder clean)
 import published  # noqa: E402
 import tables  # noqa: E402
+from tables import protocol  # noqa: E402
 
 PAPERS = os.path.join(check.DOCS, "papers.md")
 
@@ -218,6 +219,62 @@ class TablesTest(WithFolder):
         irregular = "\n".join(tables.progression_irregular())
         self.assertIn("| R-MAT 16 | 1,000 | 2,000 | 30 | – | – | – | – | – | 4.00 (b 25 %) | – | – | – | – | 9.00 |", irregular)
         self.assertNotIn("G3", irregular)
+
+    def protocol_rows(self, *entries, error="0"):
+        """(set, matrix, schedule, milliseconds) of a serial solve of 8 ms on 16 cores."""
+        self.write(protocol.ROWS, [
+            {"commit": "abc", "machine": "m", "cores": "16", "set": key, "matrix": matrix, "rows": "1000000", "entries": "2500000",
+             "wavefronts": "1000", "schedule": schedule, "supersteps": "100", "schedule_ms": "30", "solve_ms": str(ms),
+             "speedup": str(8.0 / ms), "error": error} for key, matrix, schedule, ms in entries])
+
+    def test_the_protocol_is_not_run_without_rows(self):
+        for name in (protocol.ROWS, protocol.SCHEDULE_ROWS, protocol.BARRIER_ROWS):
+            if os.path.exists(os.path.join(self.results(), name)):
+                os.remove(os.path.join(self.results(), name))
+        for name, table in tables.BLOCKS.items():
+            if name.startswith("protocol-"):
+                self.assertIn("Not run", table()[0], name)
+        self.assertNotIn(protocol.ROWS, "".join(tables.rows_and_commands()))
+
+    def test_ratios_of_the_protocol_are_over_the_matrices_that_have_both(self):
+        self.protocol_rows(("large", "a", "locking", 1.0), ("large", "a", "SpMP", 2.0), ("large", "b", "locking", 1.0),
+                           ("large", "b", "SpMP", 8.0), ("large", "c", "locking", 1.0), ("large", "a", "p2p", 3.0))
+        lines = protocol.protocol_ratios()
+        self.assertIn("SpMP, its own schedule | 1.45 | 4.00 (2) | not run | not run |", lines[2])
+        self.assertIn("`p2p`, re-made | 1.45 | 3.00 (1) |", lines[3])
+        self.assertIn("HDagg, its own schedule | 3.24 | not run |", lines[4])
+        self.assertIn("8.00 (3): 8.00, 8.00, 8.00", protocol.protocol_speed()[2])
+
+    def test_ahead_on_every_set_is_said_of_a_form_that_is(self):
+        sets = list(protocol.SETS)
+        forms = [("locking", 1.0, 1.0), ("pivotal-path", 1.0, 9.0), ("p2p", 2.0, 2.0), ("HDagg", 3.0, 3.0)]
+        self.protocol_rows(*((key, "a", form, last if key == sets[-1] else first) for key in sets for form, first, last in forms))
+        lines = {line.split(" | ")[0]: line for line in protocol.protocol_ahead()}
+        self.assertTrue(lines["| `locking`"].endswith("| 2.00 (p2p) | 2.00 (p2p) | 2.00 (p2p) | yes |"))
+        self.assertTrue(lines["| `pivotal-path`"].endswith("| 0.22 (p2p) | no |"))
+        self.assertTrue(lines["| `locking, waits`"].endswith("| not run |"))
+        self.protocol_rows(("large", "a", "locking", 1.0), ("large", "a", "p2p", 2.0))  # the other sets have no rows
+        self.assertTrue(protocol.protocol_ahead()[2].endswith("| not run |"))
+
+    def test_reordering_and_parts_are_beside_the_papers(self):
+        self.protocol_rows(("large", "a", "locking, reordered", 1.0), ("large", "a", "locking, not reordered", 2.0),
+                           ("large", "a", "locking", 1.0), ("large", "a", "locking, no fill-up", 4.0),
+                           ("large", "a", "pivotal-path", 2.0))
+        self.assertIn("10.7 / 7.86 | 1.36 | 8.00 (1) / 4.00 (1) | 2.00 (1) |", protocol.protocol_reordering()[2])
+        line = next(line for line in protocol.protocol_ablations() if "fill-up" in line)
+        self.assertIn("| 0.25 (1) | 10.0 (1) |", line)
+        self.assertIn("| 1000 and more | not run | not run | not run | 4.00 (1) |", protocol.protocol_wavefronts())
+
+    def test_a_schedule_of_the_protocol_has_paid_after_its_making_over_its_gain(self):
+        self.protocol_rows(("large", "a", "locking", 2.0), ("large", "a", "SpMP", 8.0))
+        lines = protocol.protocol_amortisation()
+        self.assertIn("| 5.00, 5.00, 5.00 (1) |", lines[2])
+        self.assertIn("never, never, never (1)", next(line for line in lines if "| its program |" in line))
+
+    def test_a_wrong_result_of_the_protocol_is_refused(self):
+        self.protocol_rows(("large", "a", "locking", 1.0), error="1e-3")
+        with self.assertRaises(ValueError):
+            protocol.protocol_speed()
 
     def test_one_form_on_all_graphs_is_not_the_fastest_of_each(self):
         head = "algorithm,graph,class,form,kind,ms,work,vertices,iterations,verified".split(",")

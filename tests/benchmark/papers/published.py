@@ -58,6 +58,11 @@ BARRIER_AMORTISATION = (  # table 7.7, quartiles
     (4.91, 6.44, 8.93), (489.88, 1306.06, 2065.96))
 BARRIER_MATRICES = {"real": 33, "erdos-renyi": 30, "narrow-band": 30}
 BARRIER_LEAST_FLOPS, BARRIER_LEAST_WAVEFRONT = 2e6, 44
+BARRIER_NARROW_ON_8 = (4.16, 3.87, 4.60, 4.36, 3.67, 1.96)  # table 7.2, speed-ups as in table 7.1
+BARRIER_NOT_REORDERED = {  # table 7.4
+    "real": (7.86, 7.36, 7.42, 7.03), "erdos-renyi": (8.91, 8.95, 9.10, 9.10), "narrow-band": (3.19, 2.64, 3.20, 2.69)}
+BARRIER_SCALING = {  # table 7.6: cores: Funnel Locking, Funnel p-ivotal path
+    2: (1.86, 1.85), 4: (2.92, 2.89), 8: (3.40, 3.31), 16: (5.24, 5.11)}
 
 # Helal et al. 2019: CA over level sets and self-scheduling, text of section IV-B; Vega FE, then R9 Nano where it says so.
 ATA_PULL, ATA_PUSH, ATA_ILU = ("3.0", "3.3"), ("3.3", "3.7"), ("2.2",)

@@ -814,6 +814,9 @@ COMMANDS = {
     "host-schedules-16.csv": "taskdag_host_schedules --cores 16 --repeat 30 --seeds 1",
     "host-schedules-8.csv": "taskdag_host_schedules --cores 8",
     "host-barriers-22.csv": "taskdag_host_schedules --counts --cores 22",
+    "host-protocol.csv": "tests/benchmark/host_protocol.sh PROGRAM ROWS.csv",
+    "host-protocol-schedules.csv": "the same",
+    "host-protocol-barriers.csv": "taskdag_host_schedules --counts --cores 22 --set large …",
     "h200-schedules.csv": "taskdag_bench sptrsv --table --schedule all",
     "h200-schedules-shallow.csv": "taskdag_bench sptrsv --schedule all --only …",
     "h100-ata.csv": "taskdag_bench ata",
@@ -821,15 +824,17 @@ COMMANDS = {
     "h200-graph.csv": "taskdag_graph_bench --repeat 2 --rounds 16 --workers 32-4 --workers 32-32 --workers 256-64",
     "h200-graph-heat.csv": "taskdag_graph_bench --forms heat",
 }
+MAY_BE_MISSING = (ATA_ROWS, ATA_PCG_ROWS, PROGRESSION, "host-protocol.csv", "host-protocol-schedules.csv", "host-protocol-barriers.csv")
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
-         "host-schedules-8.csv": "8 threads on 16 virtual processors", "host-barriers-22.csv": "any: counts, no times"}
+         "host-schedules-8.csv": "8 threads on 16 virtual processors", "host-barriers-22.csv": "any: counts, no times",
+         "host-protocol-barriers.csv": "any: counts, no times"}
 
 
 @block
 def rows_and_commands():
     lines = []
     for name, command in COMMANDS.items():
-        if name in (ATA_ROWS, ATA_PCG_ROWS, PROGRESSION) and not os.path.exists(path(name)):
+        if name in MAY_BE_MISSING and not os.path.exists(path(name)):
             continue
         with open(path(name), newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
@@ -840,6 +845,9 @@ def rows_and_commands():
                     return ", ".join(sorted({row[column] for row in rows if row[column]}))
             return ""
 
-        machine = HOSTS.get(name) or f"{only('gpu') or only('device')}, driver {only('driver')}, CUDA {only('cuda')}"
+        machine = HOSTS.get(name) or only("machine") or f"{only('gpu') or only('device')}, driver {only('driver')}, CUDA {only('cuda')}"
         lines.append([f"`{name}`", f"`{command}`", machine, only("commit"), only("date") or "–"])
     return report.table(["rows", "command", "machine", "commit", "date"], lines)
+
+
+import protocol  # noqa: E402, F401 (registers its tables; it needs what stands above)

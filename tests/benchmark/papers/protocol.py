@@ -1,0 +1,268 @@
+"""The tables of docs/papers.md on the protocol of Böhnlein et al., from the rows of tests/benchmark/host_protocol.sh.
+
+Rows may be missing, all of them or some: "not run" stands there then. Each mean says over how many matrices it is.
+"""
+import csv
+import os
+
+import published
+import report
+import tables
+from tables import block, mean, quartiles, show
+
+ROWS = "host-protocol.csv"
+SCHEDULE_ROWS = "host-protocol-schedules.csv"
+BARRIER_ROWS = "host-protocol-barriers.csv"
+NOT_RUN = ["Not run: needs `tests/benchmark/host_protocol.sh` on 16 processors.", ""]
+SETS = {"large": "real", "erdos-renyi-dense": "erdos-renyi", "narrow-band": "narrow-band"}  # ours: the paper's
+NAMES = {"large": "large matrices", "erdos-renyi-dense": "Erdős–Rényi", "narrow-band": "narrow band",
+         "erdos-renyi": "Erdős–Rényi, p of the text"}
+OURS = ("locking", "locking, no Funnel", "pivotal-path", "pivotal-path, no Funnel")
+RIVALS = {"SpMP": "p2p", "HDagg": "hdagg"}  # theirs: re-made
+ABLATIONS = {"locking, no Funnel": "without Funnel", "locking, no fill-up": "without fill-up",
+             "locking, no reduction": "Funnel without transitive reduction",
+             "locking, full reduction": "with the whole transitive reduction",
+             "locking, as dealt": "without dealing neighbours to one core", "locking, alpha 0.1": "α = 0.1, not 0.3",
+             "locking, alpha 0.2": "α = 0.2", "locking, alpha 0.4": "α = 0.4", "locking, alpha 0.6": "α = 0.6",
+             "locking, waits": "waits in place of barriers", "locking, runs, waits": "waits, runs of rows"}
+
+
+class Rows:
+    """Rows by cores, set, matrix and schedule, each once."""
+
+    def __init__(self, name=ROWS):
+        self.by = {}
+        if not os.path.exists(tables.path(name)):
+            return
+        with open(tables.path(name), newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                if row["solve_ms"] and not float(row["error"]) <= 1e-12:
+                    raise ValueError(f"{name} has a wrong result")
+                matrices = self.by.setdefault((int(row["cores"]), row["set"]), {})
+                matrices.setdefault(row["matrix"], {}).setdefault(row["schedule"], row)
+
+    def cores(self):
+        """The most that there are rows of."""
+        return max((cores for cores, _ in self.by), default=0)
+
+    def matrices(self, key, cores=None):
+        return self.by.get((cores or self.cores(), key), {})
+
+    def values(self, key, schedules, value, cores=None):
+        """value(row of each of the schedules) of each matrix that has all of them."""
+        found = []
+        for by_schedule in self.matrices(key, cores).values():
+            if all(name in by_schedule for name in schedules):
+                found.append(value(*(by_schedule[name] for name in schedules)))
+        return found
+
+    def speedups(self, key, schedule, cores=None):
+        return self.values(key, (schedule,), lambda row: float(row["speedup"]), cores)
+
+    def faster(self, key, schedule, rival, cores=None):
+        """The rival's time over the schedule's."""
+        return self.values(key, (schedule, rival), lambda row, other: float(other["solve_ms"]) / float(row["solve_ms"]), cores)
+
+
+def with_count(values):
+    return f"{show(mean(values))} ({len(values)})" if values else "not run"
+
+
+def as_paper(schedule):
+    return schedule + ", reordered"
+
+
+@block
+def protocol_matrices():
+    rows = Rows()
+    if not rows.by:
+        return NOT_RUN
+    lines = []
+    for key, name in NAMES.items():
+        found = {matrix: next(iter(by.values())) for matrix, by in rows.matrices(key).items()}
+        if not found:
+            lines.append([name, str(published.BARRIER_MATRICES[SETS.get(key, key)]), "not run", "–", "–"])
+            continue
+        flops = [2 * int(row["entries"]) - int(row["rows"]) for row in found.values()]
+        wavefronts = [int(row["rows"]) / int(row["wavefronts"]) for row in found.values()]
+        lines.append([name, str(published.BARRIER_MATRICES[SETS.get(key, key)]), str(len(found)), show(min(flops) / 1e6),
+                      f"{show(min(wavefronts))} … {show(max(wavefronts))}"])
+    return report.table(["set", "matrices there", "here", "fewest M flops here", "average wavefronts here"], lines)
+
+
+@block
+def protocol_ratios():
+    rows = Rows()
+    if not rows.by:
+        return NOT_RUN
+    lines = []
+    for key, schedule, rival, where, paper in (
+            ("large", "locking", "SpMP", "text", "1.45"), ("large", "locking", "HDagg", "text", "3.24"),
+            ("erdos-renyi-dense", "pivotal-path", "SpMP", "text", "1.62"),
+            ("erdos-renyi-dense", "pivotal-path", "HDagg", "text", "1.87"),
+            ("narrow-band", "pivotal-path", "SpMP", "7.1", None), ("narrow-band", "pivotal-path", "HDagg", "7.1", None)):
+        theirs = dict(zip(published.BARRIER_NAMES, published.BARRIER_SPEEDUP[SETS[key]]))
+        paper = paper or show(theirs[schedule] / theirs[RIVALS[rival]])
+        for name, program in ((rival, f"{rival}, its own schedule"), (RIVALS[rival], f"`{RIVALS[rival]}`, re-made")):
+            forms = [rows.faster(key, form, name) for form in (schedule, as_paper(schedule), "locking, runs, waits")]
+            lines.append([where, f"{NAMES[key]}: {published.BARRIER_NAMES[schedule]}'s speed / {rival}'s", program, paper] +
+                         [with_count(values) for values in forms])
+    return report.table(["table", "what", "rival here", "paper", "ours, vectors in the user's order",
+                         "ours, all in the paper's order", "`locking, runs, waits` / the rival"], lines)
+
+
+@block
+def protocol_speed():
+    rows = Rows()
+    if not rows.by:
+        return NOT_RUN
+    lines = []
+    for key, theirs in ((key, published.BARRIER_SPEEDUP[paper]) for key, paper in SETS.items()):
+        papers = dict(zip(published.BARRIER_NAMES, theirs))
+        programs = {"SpMP": papers["p2p"], "HDagg": papers["hdagg"], "HDagg, grouped": None}
+        for schedule, paper in {**papers, **programs, "locking, waits": None, "locking, runs, waits": None, "auto": None}.items():
+            name = published.BARRIER_NAMES.get(schedule, schedule if schedule in programs else "–")
+            variant = "its program" if schedule in programs else f"`{schedule}`"
+            if schedule in RIVALS.values():
+                name += ", re-made"
+            cells = []
+            for form in (schedule, as_paper(schedule)):
+                values = rows.speedups(key, form)
+                cells.append(with_count(values) + (f": {', '.join(map(show, quartiles(values)))}" if values else ""))
+            if schedule not in OURS:
+                cells[1] = "–"
+            lines.append([NAMES[key], name, variant, show(paper)] + cells)
+    return report.table(["set", "algorithm", "variant here", "paper, 22 cores",
+                         f"ours, {rows.cores()} cores, vectors in the user's order: quartiles",
+                         "ours, all in the paper's order: quartiles"], lines)
+
+
+@block
+def protocol_ahead():
+    rows = Rows()
+    if not rows.by:
+        return NOT_RUN
+    lines = []
+    for form in OURS + tuple(map(as_paper, OURS)) + ("locking, waits", "locking, runs, waits"):
+        cells, least = [], []
+        for key in SETS:
+            ratios = {}
+            for rival in (*RIVALS, *RIVALS.values()):
+                values = rows.faster(key, form, rival)
+                if values:
+                    ratios[rival] = mean(values)
+            closest = min(ratios, key=ratios.get) if ratios else None
+            least.append(ratios.get(closest))
+            cells.append(f"{show(ratios[closest])} ({closest})" if closest else "not run")
+        verdict = "not run" if None in least else "yes" if min(least) > 1.0 else "no"
+        lines.append([f"`{form}`"] + cells + [verdict])
+    return report.table(["form", *(f"{NAMES[key]}: speed / the fastest rival's" for key in SETS), "ahead on every set"], lines)
+
+
+@block
+def protocol_reordering():
+    rows = Rows()
+    if not rows.by:
+        return NOT_RUN
+    lines = []
+    for key, paper in SETS.items():
+        for k, schedule in enumerate(OURS):
+            with_it, without = published.BARRIER_SPEEDUP[paper][k], published.BARRIER_NOT_REORDERED[paper][k]
+            forms = (as_paper(schedule), f"{schedule}, not reordered")
+            lines.append([NAMES[key], published.BARRIER_NAMES[schedule], f"{show(with_it)} / {show(without)}",
+                          show(with_it / without), " / ".join(with_count(rows.speedups(key, form)) for form in forms),
+                          with_count(rows.faster(key, *forms))])
+    return report.table(["set", "algorithm", "paper: with / without", "what it gains there", "ours: with / without",
+                         "what it gains here"], lines)
+
+
+@block
+def protocol_ablations():
+    rows = Rows()
+    if not rows.by:
+        return NOT_RUN
+    lines = []
+    for key in SETS:
+        lines.append([NAMES[key], "–", "`locking`", "1",
+                      with_count(rows.values(key, ("locking",), lambda row: int(row["wavefronts"]) / int(row["supersteps"])))])
+        for schedule, what in ABLATIONS.items():
+            supersteps = rows.values(key, (schedule,), lambda row: int(row["wavefronts"]) / int(row["supersteps"]))
+            lines.append([NAMES[key], what, f"`{schedule}`", with_count(rows.faster(key, schedule, "locking")),
+                          with_count(supersteps)])
+    return report.table(["set", "what is changed", "variant", "its speed / `locking`'s", "wavefronts / supersteps"], lines)
+
+
+@block
+def protocol_supersteps():
+    rows = Rows(BARRIER_ROWS)
+    if not rows.by:
+        return ["Not run: needs `taskdag_host_schedules --counts --cores 22`, on any machine.", ""]
+    lines = []
+    for key, paper in SETS.items():
+        papers = dict(zip(published.BARRIER_NAMES, published.BARRIER_SUPERSTEPS[paper]))
+        del papers["p2p"]
+        for schedule, printed in {**papers, "HDagg": papers["hdagg"], "HDagg, grouped": None}.items():
+            values = rows.values(key, (schedule,), lambda row: int(row["wavefronts"]) / int(row["supersteps"]))
+            name = published.BARRIER_NAMES.get(schedule, schedule) + (", re-made" if schedule == "hdagg" else "")
+            lines.append([NAMES[key], name, show(printed), with_count(values),
+                          show(tables.ratio(mean(values), printed)) if values else "–"])
+    return report.table(["set", "algorithm", "paper", "ours (matrices)", "ours / paper"], lines)
+
+
+@block
+def protocol_cores():
+    rows = Rows()
+    if not rows.by:
+        return NOT_RUN
+    lines = []
+    for cores, papers in published.BARRIER_SCALING.items():
+        for schedule, paper in zip(("locking", "pivotal-path", "SpMP"), (*papers, None)):
+            name = published.BARRIER_NAMES.get(schedule, schedule)
+            lines.append(["7.6", f"{NAMES['large']}, {cores} cores", name, show(paper),
+                          with_count(rows.speedups("large", schedule, cores))])
+    names = {**published.BARRIER_NAMES, "p2p": "SpMP, re-made", "hdagg": "HDagg, re-made"}
+    for (schedule, name), paper in zip(names.items(), published.BARRIER_NARROW_ON_8):
+        lines.append(["7.2", f"{NAMES['narrow-band']}, 8 cores", name, show(paper),
+                      with_count(rows.speedups("narrow-band", schedule, 8))])
+    for rival, paper in zip(RIVALS, published.BARRIER_NARROW_ON_8[4:]):
+        lines.append(["7.2", f"{NAMES['narrow-band']}, 8 cores", rival, show(paper),
+                      with_count(rows.speedups("narrow-band", rival, 8))])
+    return report.table(["table", "what", "algorithm", "paper", "ours"], lines)
+
+
+@block
+def protocol_wavefronts():
+    rows = Rows()
+    if not rows.by:
+        return NOT_RUN
+    lines = []
+    for low, high, name in ((44, 200, "44 to 200"), (200, 1000, "200 to 1000"), (1000, float("inf"), "1000 and more")):
+        cells = []
+        for cores in published.BARRIER_SCALING:
+            values = rows.values("large", ("pivotal-path",), lambda row: (
+                int(row["rows"]) / int(row["wavefronts"]), float(row["speedup"])), cores)
+            cells.append(with_count([speedup for wavefront, speedup in values if low <= wavefront < high]))
+        lines.append([name] + cells)
+    return report.table(["average wavefront", *(f"{cores} cores" for cores in published.BARRIER_SCALING)], lines)
+
+
+@block
+def protocol_amortisation():
+    rows, making = Rows(), Rows(SCHEDULE_ROWS)
+    if not rows.by:
+        return NOT_RUN
+    lines = []
+    papers = dict(zip(published.BARRIER_NAMES, published.BARRIER_AMORTISATION))
+    for schedule, paper in {**papers, "SpMP": papers["p2p"], "HDagg": papers["hdagg"], "locking, runs, waits": None}.items():
+        solves = []
+        for matrix, by in rows.matrices("large").items():
+            made = making.matrices("large", rows.cores()).get(matrix, {}).get(schedule) or by.get(schedule)
+            if schedule in by and made["schedule_ms"]:
+                ms = float(by[schedule]["solve_ms"])
+                gain = ms * float(by[schedule]["speedup"]) - ms
+                solves.append(float(made["schedule_ms"]) / gain if gain > 0.0 else float("inf"))
+        name = published.BARRIER_NAMES.get(schedule, schedule)
+        lines.append([name, "its program" if schedule in RIVALS else f"`{schedule}`",
+                      ", ".join(map(show, paper)) if paper else "–",
+                      f"{', '.join(map(show, quartiles(solves)))} ({len(solves)})" if solves else "not run"])
+    return report.table(["algorithm", "variant here", "paper: quartiles", "ours: quartiles (matrices)"], lines)
