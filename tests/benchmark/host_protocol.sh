@@ -5,11 +5,12 @@
 # usage: host_protocol.sh PROGRAM ROWS.csv [SECONDS]
 # PROGRAM: taskdag_host_schedules. ROWS-schedules.csv gets what making schedules one at a time takes.
 # SPMP, HDAGG, HDAGG_GROUPED: rivals as shared libraries (host_schedules/rivals); without them the re-made ones stand alone.
-# TASKDAG_MATRIX_DIR: real matrices. SOLVE_MS: most time for the solves of a schedule. AT_ONCE: matrices in memory.
+# TASKDAG_MATRIX_DIR: real matrices. SOLVE_MS: most time for the solves of a schedule. ATTEMPTS: how often these
+# are repeated where they scatter. AT_ONCE: matrices in memory.
 # SMOKE=1: small matrices.
 set -euo pipefail
 if [ $# -lt 2 ]; then
-  sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 program=$1 rows=$2 seconds=${3:-1000000}
@@ -22,10 +23,11 @@ fewer=()
 for cores in 8 4 2; do
   if [ "$cores" -lt "$most" ]; then fewer+=("$cores"); fi
 done
-usual=(--repeat 100 --solve-ms "${SOLVE_MS:-200}" --attempts 3 --at-once "${AT_ONCE:-64}")
+usual=(--repeat 100 --solve-ms "${SOLVE_MS:-200}" --attempts "${ATTEMPTS:-3}" --at-once "${AT_ONCE:-64}")
+some=3 draws=10
 large=(--set large) random=(--set erdos-renyi-dense --set narrow-band) text=(--set erdos-renyi)
 if [ -n "${SMOKE:-}" ]; then
-  usual=(--repeat 3 --rows 1000 --at-once 3)
+  usual=(--repeat 3 --rows 300 --at-once 3) some=1 draws=2
   large=(--set narrow-band --seeds 1)
 fi
 rival() { if [ -n "$1" ]; then echo --rival "$1"; fi; }
@@ -67,7 +69,7 @@ step "table 7.1, large" "$most" "${large[@]}" "${forms[@]}" "${spmp[@]}"
 if [ ${#hdagg[@]} -gt 0 ]; then
   step "HDagg, large, where making it is quick" "$most" "${large[@]}" --schedule serial "${hdagg[@]}" --most-work 3e8
 fi
-step "table 7.1, random, 3 draws" "$most" "${random[@]}" --seeds 3 "${forms[@]}" "${spmp[@]}" "${hdagg[@]}"
+step "table 7.1, random, $some draws" "$most" "${random[@]}" --seeds "$some" "${forms[@]}" "${spmp[@]}" "${hdagg[@]}"
 step "table 7.4, large" "$most" "${large[@]}" --group reordering
 for cores in "${fewer[@]}"; do step "table 7.6, large" "$cores" "${large[@]}" "${list[@]}" "${spmp[@]}"; done
 step "ablations, large" "$most" "${large[@]}" "${ablations[@]}"
@@ -75,23 +77,23 @@ step "auto, large" "$most" "${large[@]}" --schedule plan --schedule auto
 step "auto, the other real matrices" "$most" --set real --schedule plan --schedule auto --schedule "locking, waits" --schedule "locking, runs, waits"
 for cores in "${fewer[@]}"; do
   if [ "$cores" = 8 ]; then
-    step "table 7.2" 8 --set narrow-band --seeds 3 "${forms[@]}" "${spmp[@]}" "${hdagg[@]}"
+    step "table 7.2" 8 --set narrow-band --seeds "$some" "${forms[@]}" "${spmp[@]}" "${hdagg[@]}"
   fi
 done
-step "table 7.4, random, 3 draws" "$most" "${random[@]}" --seeds 3 --group reordering
-step "table 7.1, random, 10 draws" "$most" "${random[@]}" --first-seed 4 --seeds 10 "${forms[@]}" "${spmp[@]}" "${hdagg[@]}"
-step "ablations, random, 3 draws" "$most" "${random[@]}" --seeds 3 "${ablations[@]}" --schedule plan --schedule auto
+step "table 7.4, random, $some draws" "$most" "${random[@]}" --seeds "$some" --group reordering
+step "table 7.1, random, $draws draws" "$most" "${random[@]}" --first-seed "$((some + 1))" --seeds "$draws" "${forms[@]}" "${spmp[@]}" "${hdagg[@]}"
+step "ablations, random, $some draws" "$most" "${random[@]}" --seeds "$some" "${ablations[@]}" --schedule plan --schedule auto
 if [ ${#hdagg[@]} -gt 0 ]; then
   step "HDagg, large" "$most" "${large[@]}" --schedule serial "${hdagg[@]}"
 fi
 if [ ${#grouped[@]} -gt 0 ]; then
-  step "HDagg with its grouping" "$most" "${large[@]}" "${random[@]}" --seeds 3 --schedule serial "${grouped[@]}"
+  step "HDagg with its grouping" "$most" "${large[@]}" "${random[@]}" --seeds "$some" --schedule serial "${grouped[@]}"
 fi
-step "table 7.4, random, 10 draws" "$most" "${random[@]}" --first-seed 4 --seeds 10 --group reordering
-step "the probabilities of the paper's text, 10 draws" "$most" "${text[@]}" --seeds 10 "${forms[@]}" "${spmp[@]}" "${hdagg[@]}"
+step "table 7.4, random, $draws draws" "$most" "${random[@]}" --first-seed "$((some + 1))" --seeds "$draws" --group reordering
+step "the probabilities of the paper's text, $draws draws" "$most" "${text[@]}" --seeds "$draws" "${forms[@]}" "${spmp[@]}" "${hdagg[@]}"
 for cores in "${fewer[@]}"; do
   if [ "$cores" = 8 ]; then
-    step "table 7.2, 10 draws" 8 --set narrow-band --first-seed 4 --seeds 10 "${forms[@]}" "${spmp[@]}" "${hdagg[@]}"
+    step "table 7.2, $draws draws" 8 --set narrow-band --first-seed "$((some + 1))" --seeds "$draws" "${forms[@]}" "${spmp[@]}" "${hdagg[@]}"
   fi
 done
 rows="${rows%.csv}-schedules.csv"

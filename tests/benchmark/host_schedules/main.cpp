@@ -42,6 +42,7 @@
 #include "options.hpp"
 #include "row_file.hpp"
 #include "summary.hpp"
+#include "taskdag/generators.hpp"
 
 namespace taskdag::benchmark {
 namespace {
@@ -149,7 +150,9 @@ class Run {
         variants_.push_back(variant);
       }
     }
+    const System small = make_system({"", "", [] { return make_narrow_band_lower(2000, 0.05, 20.0, 1); }});
     for (const Rival& rival : rivals_) {
+      describe(rival, small, options.cores);  // starts its threads, and whatever else it does once
       variants_.push_back({.name = rival.name(), .kind = SolveSchedule::automatic, .rival = &rival});
     }
   }
