@@ -7,14 +7,14 @@
 # SPMP, HDAGG, HDAGG_GROUPED: rivals as shared libraries (host_schedules/rivals); without them the re-made ones stand alone.
 # TASKDAG_MATRIX_DIR: real matrices. SOLVE_MS: most time for the solves of a schedule. ATTEMPTS: how often these
 # are repeated where they scatter. AT_ONCE: matrices in memory.
-# SMOKE=1: small matrices.
+# SMOKE=1: small matrices. Exit status 1 where a result was wrong, or a rival crashed.
 set -euo pipefail
 if [ $# -lt 2 ]; then
   sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 program=$1 rows=$2 seconds=${3:-1000000}
-begin=$SECONDS
+begin=$SECONDS wrong=0
 export TASKDAG_COMMIT=${TASKDAG_COMMIT:-$(git -C "$(dirname "${BASH_SOURCE[0]}")" rev-parse --short HEAD 2> /dev/null || echo unknown)}
 processors=$(nproc)
 export TASKDAG_MACHINE=${TASKDAG_MACHINE:-$processors processors, $(lscpu | sed -n 's/^Model name: *//p' | tr -d '"')}
@@ -23,7 +23,7 @@ fewer=()
 for cores in 8 4 2; do
   if [ "$cores" -lt "$most" ]; then fewer+=("$cores"); fi
 done
-usual=(--repeat 100 --solve-ms "${SOLVE_MS:-200}" --attempts "${ATTEMPTS:-3}" --at-once "${AT_ONCE:-64}")
+usual=(--repeat 100 --solve-ms "${SOLVE_MS:-200}" --attempts "${ATTEMPTS:-3}" --at-once "${AT_ONCE:-32}")
 some=3 draws=10
 large=(--set large) random=(--set erdos-renyi-dense --set narrow-band) text=(--set erdos-renyi)
 if [ -n "${SMOKE:-}" ]; then
@@ -52,16 +52,21 @@ step() {
   shift 2
   if [ "$left" -lt 2 ]; then
     echo "time is up before: $what"
-    exit 0
+    exit "$wrong"
   fi
   echo "== $what, $cores cores, $left s left"
   # What is over time by more than it takes to make some schedules is ended: rows are whole all the same.
   timeout "$((left + 2))" "$program" --cores "$cores" --csv "$rows" --append --seconds "$left" "${usual[@]}" "$@" || status=$?
   if [ "$status" = 124 ]; then
     echo "time is up in: $what"
-    exit 0
+    exit "$wrong"
   fi
-  return "$status"
+  if [ "$status" = 1 ] || [ "$status" -gt 128 ]; then
+    echo "wrong results, which have no rows, or a crash, in: $what" >&2
+    wrong=1
+  elif [ "$status" != 0 ]; then
+    exit "$status"
+  fi
 }
 
 echo "$TASKDAG_MACHINE"
@@ -98,3 +103,4 @@ for cores in "${fewer[@]}"; do
 done
 rows="${rows%.csv}-schedules.csv"
 step "table 7.7" "$most" "${large[@]}" --schedule-times "${forms[@]}" --at-once 8
+exit "$wrong"

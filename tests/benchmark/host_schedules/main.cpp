@@ -252,8 +252,11 @@ class Run {
   void add(const Task& task, const Variant& variant, const Measurement& measured, double serial_ms) {
     Row row{task.origin->set, task.origin->name, task.system.a.rows, task.system.a.entries(),
             variant.name,     measured,          serial_ms};
-    if (measured.solving) right_ = right_ && measured.solving->error <= kBound;
     print(row);
+    if (measured.solving && !(measured.solving->error <= kBound)) {
+      right_ = false;
+      return;
+    }
     file_.add(row);
     rows_.push_back(std::move(row));
   }
@@ -281,8 +284,9 @@ int main(int argc, char** argv) {
     }
     if (taskdag::benchmark::Run(options).run()) return 0;
     std::fprintf(stderr, "a result differs from the reference by more than the bound\n");
+    return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
+    return 3;
   }
-  return 1;
 }
