@@ -56,8 +56,8 @@ def main(paths):
 
     def median_of(column):
         def cell(matrices, schedule):
-            found = values(matrices, schedule, lambda row, by: float(row[column]))
-            return f"{statistics.median(found):.3g}" if found else ""
+            found = values(matrices, schedule, lambda row, by: row[column])
+            return f"{statistics.median(map(float, found)):.3g}" if found and all(found) else ""
 
         return cell
 

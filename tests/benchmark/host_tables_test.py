@@ -46,6 +46,11 @@ class Tables(unittest.TestCase):
         self.assertIn("| p2p | 0.35 |", text)  # sqrt(2/4 * 1/4)
         self.assertIn("| p2p | 15 |", text)  # solves until it has paid
 
+    def test_what_making_a_schedule_takes_may_not_be_known(self):
+        _, text = tables(*self.ROWS[:4], "16,real,b,locking,1,9,,1e-16")
+        self.assertIn("| locking | 6.00 |", text)
+        self.assertNotIn("| locking | 100", text)
+
     def test_a_wrong_result_is_an_error(self):
         for error in ("1e-3", "nan"):
             status, text = tables(*self.ROWS[:4], "16,real,b,locking,1,9,300," + error)
