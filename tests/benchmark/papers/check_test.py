@@ -265,6 +265,12 @@ class TablesTest(WithFolder):
         self.assertIn("| 0.25 (1) | 10.0 (1) |", line)
         self.assertIn("| 1000 and more | not run | not run | not run | 4.00 (1) |", protocol.protocol_wavefronts())
 
+    def test_auto_is_beside_the_best_that_it_can_take(self):
+        self.protocol_rows(*(("large", matrix, form, ms) for matrix, times in (("a", (2, 4, 2, 1)), ("b", (8, 2, 4, 1)))
+                             for form, ms in zip(("auto", "plan", "locking, waits", "locking, runs, waits"), times)))
+        self.assertEqual(protocol.protocol_auto()[2], "| large matrices, 2 | 2.00 | 2.83 | 2.83 | 8.00 | 4.00 | 1 |")
+        self.assertIn("not run", protocol.protocol_auto()[3])
+
     def test_a_schedule_of_the_protocol_has_paid_after_its_making_over_its_gain(self):
         self.protocol_rows(("large", "a", "locking", 2.0), ("large", "a", "SpMP", 8.0))
         lines = protocol.protocol_amortisation()

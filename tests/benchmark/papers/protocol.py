@@ -266,3 +266,23 @@ def protocol_amortisation():
                       ", ".join(map(show, paper)) if paper else "–",
                       f"{', '.join(map(show, quartiles(solves)))} ({len(solves)})" if solves else "not run"])
     return report.table(["algorithm", "variant here", "paper: quartiles", "ours: quartiles (matrices)"], lines)
+
+
+@block
+def protocol_auto():
+    rows = Rows()
+    if not rows.by:
+        return NOT_RUN
+    forms = ("auto", "plan", "locking, waits", "locking, runs, waits")
+    lines = []
+    for key, name in {**NAMES, "real": "the other real matrices"}.items():
+        found = rows.values(key, forms, lambda *found: [float(row["speedup"]) for row in found])
+        if not found:
+            lines.append([name] + ["not run"] * (len(forms) + 2))
+            continue
+        best = [max(1.0, *speedups[1:3]) for speedups in found]
+        behind = sum(speedups[0] < 0.9 * most for speedups, most in zip(found, best))
+        lines.append([f"{name}, {len(found)}"] + [show(mean(list(column))) for column in zip(*found)] +
+                     [show(mean(best)), str(behind)])
+    return report.table(["speed-up over one thread", *(f"`{form}`" for form in forms),
+                         "the best of serial, plan and Locking with waits", "matrices where `auto` is 10 % behind that"], lines)
