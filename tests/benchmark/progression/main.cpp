@@ -39,10 +39,6 @@ struct Options {
   bool smoke = false;
 };
 
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// A graph as it is measured.
 struct Subject {
   std::string name;
@@ -93,7 +89,7 @@ class Session {
       if (shape != "none") all.push_back(wavefront_case(shape));
     }
     for (const DagCase& irregular : list_irregular()) {
-      if (options_.irregular.empty() || has(options_.irregular, irregular.name)) all.push_back(irregular);
+      if (options_.irregular.empty() || contains(options_.irregular, irregular.name)) all.push_back(irregular);
     }
     return all;
   }
@@ -118,7 +114,7 @@ class Session {
 
   void measure(const Subject& subject, const Variant& variant) {
     for (const Form form : {Form::time, Form::count}) {
-      if (!has(options_.forms, to_string(form))) continue;
+      if (!contains(options_.forms, to_string(form))) continue;
       if (form == Form::count && subject.dag.tasks > options_.count_most) continue;
       if (rows_.contains({{"dag", subject.name}, {"variant", variant.name}, {"form", to_string(form)}})) continue;
       if (!time_is_up()) measure_form(subject, variant, form);

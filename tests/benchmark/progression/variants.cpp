@@ -13,10 +13,6 @@ using progression::OwnSettings;
 using progression::RunResult;
 using progression::Settings;
 
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 Variant variant_of(const Settings& settings, Family family) {
   Variant variant{.name = describe(settings), .family = family, .algorithm = to_string(settings.algorithm)};
   if (settings.algorithm == Algorithm::multi) {
@@ -60,6 +56,10 @@ Variant own_variant(const std::string& name, std::uint32_t percent, OwnRun run, 
 
 }  // namespace
 
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 const std::vector<std::string>& list_families() {
   static const std::vector<std::string> names = {"own", "mixed", "fifo", "backoff", "spread"};
   return names;
@@ -91,7 +91,7 @@ std::vector<Variant> list_variants(const VariantChoice& choice) {
   add(variant_of(scanning, Family::paper));
   add(variant_of(single, Family::paper));
   add_queues(choice.settings, Family::paper, {Hash::a, Hash::b});
-  if (has(choice.also, "own")) {
+  if (contains(choice.also, "own")) {
     const double limit = choice.settings.limit_seconds;
     for (const std::uint32_t percent : {100U, 25U}) {
       add(own_variant("multi a", percent, progression::run_own_multi_a, limit));
@@ -101,10 +101,10 @@ std::vector<Variant> list_variants(const VariantChoice& choice) {
     add(own_variant("stealing", 0, progression::run_own_stealing, limit));
     add(own_variant("best", 0, progression::run_own_best, limit));
   }
-  if (has(choice.also, "mixed")) add_queues(choice.settings, Family::change, {Hash::mixed});
+  if (contains(choice.also, "mixed")) add_queues(choice.settings, Family::change, {Hash::mixed});
   for (const auto& [name, member] : {std::pair{"fifo", &Settings::fifo}, std::pair{"backoff", &Settings::backoff},
                                      std::pair{"spread", &Settings::spread}}) {
-    if (!has(choice.also, name)) continue;
+    if (!contains(choice.also, name)) continue;
     Settings changed = single;
     changed.*member = true;
     if (member != &Settings::spread) add(variant_of(changed, Family::change));  // one lock is alone as it is

@@ -35,6 +35,8 @@ struct VariantChoice {
   std::vector<std::string> names;                           ///< those that begin so; empty: all
 };
 
+bool contains(const std::vector<std::string>& names, const std::string& name);
+
 /// "own", and each change by its name.
 const std::vector<std::string>& list_families();
 std::vector<Variant> list_variants(const VariantChoice& choice);
