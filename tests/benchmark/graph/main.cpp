@@ -22,6 +22,8 @@ struct Options {
   std::string forms = "table";
   std::vector<int> rounds;
   std::vector<std::string> workers;
+  std::vector<std::string> discrete = {"256-64"};
+  std::vector<std::string> permute;
   int blocks = 0;
   int repeat = 5;
   std::string csv;
@@ -41,6 +43,10 @@ bool wanted(const std::vector<std::string>& names, const std::string& name) {
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
+std::string pair_of(const graph::WorkerSize& size) {
+  return std::to_string(size.lanes) + "-" + std::to_string(size.fetch);
+}
+
 /// "bsp": the baselines. "table": these, and asynchronous forms on all schedulers. "heat": the baselines, and each
 /// worker and fetch size on the persistent scheduler.
 std::vector<Form> list_forms(const Options& options, Backend backend, bool pagerank) {
@@ -51,8 +57,7 @@ std::vector<Form> list_forms(const Options& options, Backend backend, bool pager
   }
   if (options.forms == "bsp") return forms;
   for (const graph::WorkerSize size : graph::worker_sizes()) {
-    const std::string pair = std::to_string(size.lanes) + "-" + std::to_string(size.fetch);
-    if (!wanted(options.workers, pair)) continue;
+    if (!wanted(options.workers, pair_of(size))) continue;
     for (const int rounds : rounds_of(options, options.forms == "heat" ? std::vector{1} : std::vector{1, 16})) {
       forms.push_back({.worker = size.lanes, .fetch = size.fetch, .rounds = rounds, .blocks = options.blocks});
     }
@@ -64,8 +69,13 @@ std::vector<Form> list_forms(const Options& options, Backend backend, bool pager
     }
   }
   for (const engine::Scheduler scheduler : {engine::Scheduler::timesliced, engine::Scheduler::device_controller}) {
-    for (const int rounds : rounds_of(options, {1, 16})) {
-      forms.push_back({.scheduler = scheduler, .worker = 256, .fetch = 64, .rounds = rounds});
+    for (const graph::WorkerSize size : graph::worker_sizes()) {
+      const bool chosen =
+          std::find(options.discrete.begin(), options.discrete.end(), pair_of(size)) != options.discrete.end();
+      if (!chosen) continue;
+      for (const int rounds : rounds_of(options, {1, 16})) {
+        forms.push_back({.scheduler = scheduler, .worker = size.lanes, .fetch = size.fetch, .rounds = rounds});
+      }
     }
   }
   return forms;
@@ -84,14 +94,15 @@ Times times_of(std::vector<double> seconds) {
 /// What the rows of one algorithm on one graph have in common.
 struct Place {
   std::string algorithm;
-  const GraphCase* graph;
+  std::string graph;
+  std::string kind;
   const CsrMatrix* matrix;
 };
 
 void write_timeline(std::ofstream& file, const Place& place, const Form& form, const graph::Run& run,
                     std::uint32_t bin_ns) {
   for (std::size_t bin = 0; bin < run.timeline.size(); ++bin) {
-    file << csv_line({place.algorithm, place.graph->name, graph::describe(form),
+    file << csv_line({place.algorithm, place.graph, graph::describe(form),
                       std::to_string(static_cast<double>(bin) * bin_ns / 1e3), std::to_string(run.timeline[bin]),
                       std::to_string(bin_ns)})
          << '\n';
@@ -118,20 +129,29 @@ class Session {
     for (const GraphCase& graph : list_graphs()) {
       if (options_.smoke != (graph.kind == "smoke") || !wanted(options_.graphs, graph.name)) continue;
       const CsrMatrix matrix = graph.make();
-      std::printf("%s: %d vertices, %d edges\n", graph.name.c_str(), matrix.rows, matrix.entries());
-      for (const std::string& algorithm : list_algorithms()) {
-        if (!wanted(options_.algorithms, algorithm)) continue;
-        const auto algorithm_case = make_case(algorithm, matrix);
-        baseline_.reset();
-        for (const Form& form : list_forms(options_, context_.backend(), algorithm == "pagerank")) {
-          right = measure({algorithm, &graph, &matrix}, *algorithm_case, form) && right;
-        }
+      right = run_on(graph.name, graph.kind, matrix) && right;
+      for (const std::string& order : options_.permute) {
+        right = run_on(graph.name + ", " + order, graph.kind, renumbered(matrix, order)) && right;
       }
     }
     return right;
   }
 
  private:
+  bool run_on(const std::string& name, const std::string& kind, const CsrMatrix& matrix) {
+    bool right = true;
+    std::printf("%s: %d vertices, %d edges\n", name.c_str(), matrix.rows, matrix.entries());
+    for (const std::string& algorithm : list_algorithms()) {
+      if (!wanted(options_.algorithms, algorithm)) continue;
+      const auto algorithm_case = make_case(algorithm, matrix);
+      baseline_.reset();
+      for (const Form& form : list_forms(options_, context_.backend(), algorithm == "pagerank")) {
+        right = measure({algorithm, name, kind, &matrix}, *algorithm_case, form) && right;
+      }
+    }
+    return right;
+  }
+
   struct Baseline {
     double ms;
     double work;
@@ -175,8 +195,8 @@ class Session {
     std::fflush(stdout);
     const Row null;
     rows_.add({{"algorithm", place.algorithm},
-               {"graph", place.graph->name},
-               {"class", place.graph->kind},
+               {"graph", place.graph},
+               {"class", place.kind},
                {"vertices", place.matrix->rows},
                {"edges", place.matrix->entries()},
                {"form", graph::describe(form)},
@@ -217,6 +237,9 @@ int run(int argc, char** argv) {
       ->check(CLI::IsMember({"bsp", "table", "heat"}))
       ->capture_default_str();
   app.add_option("--workers", options.workers, "only these, as 256-64: lanes and fetched items");
+  app.add_option("--discrete", options.discrete, "workers of the discrete kernels")->capture_default_str();
+  app.add_option("--permute", options.permute, "also with the vertices numbered anew: random, rcm")
+      ->check(CLI::IsMember(list_orders()));
   app.add_option("--rounds", options.rounds, "iterations that a worker runs by itself");
   app.add_option("--blocks", options.blocks, "of the persistent kernel; 0: all that are resident");
   app.add_option("--repeat", options.repeat, "runs that are timed, after one that is not")->capture_default_str();
