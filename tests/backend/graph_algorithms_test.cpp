@@ -75,6 +75,23 @@ TEST_P(GraphAlgorithms, IdleWorkersMakeRanksNoWorse) {
   }
 }
 
+TEST_P(GraphAlgorithms, RanksAreRightHoweverLittleIsScanned) {
+  const graph::PagerankOptions options;
+  for (const test::GraphProblem& problem : test::graph_problems()) {
+    const std::vector<double> expected = graph::reference_pagerank(problem.graph.pattern(), options);
+    for (const int check : {0, 1, 16}) {
+      SCOPED_TRACE(problem.name + ", check " + std::to_string(check));
+      const Form form = {.worker = 32, .fetch = 32, .written = true, .check = check};
+      const auto pagerank = graph::make_pagerank(context(), problem.graph.pattern(), options, form);
+      for (int repeat = 0; repeat < (test::kSanitized ? 1 : 3); ++repeat) {
+        const graph::Run run = pagerank->run();
+        EXPECT_LE(graph::pagerank_error(pagerank->result(), expected), graph::pagerank_tolerance(options));
+        EXPECT_GE(run.work, static_cast<std::uint64_t>(problem.graph.entries()));  // all hand on what they begin with
+      }
+    }
+  }
+}
+
 TEST_P(GraphAlgorithms, NeighboursHaveDifferentColours) {
   for (const test::GraphProblem& problem : test::graph_problems()) {
     Offset degree = 0;
@@ -111,6 +128,8 @@ TEST_P(GraphAlgorithms, BulkSynchronousSearchLooksAtEachEdgeOnce) {
     EXPECT_EQ(bfs->run().work, edges);
     const auto tasks = graph::make_bfs(context(), problem.graph.pattern(), source, {.worker = 32, .fetch = 8});
     EXPECT_GE(tasks->run().work, edges);
+    const Form form = {.worker = 256, .fetch = 256, .written = true};
+    EXPECT_GE(graph::make_bfs(context(), problem.graph.pattern(), source, form)->run().work, edges);
   }
 }
 
@@ -137,6 +156,22 @@ TEST_P(GraphAlgorithms, WhatDoesNotExistIsRefused) {
   EXPECT_THROW(graph::make_bfs(context(), path.pattern(), 0, {.worker = 32, .fetch = 8, .idle = true}), InvalidInput);
   EXPECT_THROW(graph::make_pagerank(context(), path.pattern(), {}, {.worker = 1, .fetch = 1, .idle = true}),
                InvalidInput);
+  const Form written = {.worker = 32, .fetch = 1, .written = true};
+  const auto with = [&written](auto change) {
+    Form form = written;
+    change(form);
+    return form;
+  };
+  for (const Form& form : {with([](Form& f) { f.rounds = 2; }), with([](Form& f) { f.idle = true; }),
+                           with([](Form& f) { f.fetch = 3; })}) {
+    EXPECT_THROW(graph::make_bfs(context(), path.pattern(), 0, form), InvalidInput);
+    EXPECT_THROW(graph::make_pagerank(context(), path.pattern(), {}, form), InvalidInput);
+    EXPECT_THROW(graph::make_colouring(context(), path.pattern(), form), InvalidInput);
+  }
+  for (const int check : {-1, 17}) {
+    EXPECT_THROW(graph::make_pagerank(context(), path.pattern(), {}, with([check](Form& f) { f.check = check; })),
+                 InvalidInput);
+  }
   if (GetParam().backend != Backend::host) return;
   EXPECT_THROW(graph::make_bfs(context(), path.pattern(), 0, {.kind = Kind::bsp_graph}), Unsupported);
   EXPECT_THROW(graph::make_pagerank(context(), path.pattern(), {}, {.kind = Kind::bsp_ahead}), Unsupported);
@@ -154,6 +189,23 @@ TEST(PagerankReference, AStarsCentreHasItsShareOfTheRest) {
   // c = 1/2 + 3 l/2, l = 1/2 + c/6
   EXPECT_NEAR(rank[0], 5.0 / 3.0, 1e-10);
   EXPECT_NEAR(rank[1], 7.0 / 9.0, 1e-10);
+}
+
+TEST(PagerankErrorBound, IsNotBelowTheError) {
+  const graph::PagerankOptions options;
+  for (const test::GraphProblem& problem : test::graph_problems()) {
+    SCOPED_TRACE(problem.name);
+    const CsrPattern pattern = problem.graph.pattern();
+    const std::vector<double> expected = graph::reference_pagerank(pattern, options);
+    std::vector<float> found(expected.begin(), expected.end());
+    EXPECT_LE(graph::pagerank_error_bound(pattern, found, options), 1e-5);
+    for (std::size_t v = 0; v < found.size(); v += 3) found[v] *= 1.01F;
+    EXPECT_GE(graph::pagerank_error_bound(pattern, found, options), 0.999 * graph::pagerank_error(found, expected));
+    found.front() = NAN;
+    EXPECT_TRUE(std::isinf(graph::pagerank_error_bound(pattern, found, options)));
+    found.pop_back();
+    EXPECT_TRUE(std::isinf(graph::pagerank_error_bound(pattern, found, options)));
+  }
 }
 
 TEST(PagerankError, IsTheMeanDifference) {

@@ -20,7 +20,7 @@ void PrintTo(const GraphPlace& place, std::ostream* out);
 std::vector<GraphPlace> graph_places();
 
 /// All bulk synchronous forms of the backend; each worker size on the persistent scheduler with one round and with
-/// several; the discrete schedulers.
+/// several; the discrete schedulers; what is written in the paper, with each of its worker sizes.
 std::vector<graph::Form> graph_forms(Backend backend);
 
 /// Skips CUDA where there is none.

@@ -32,8 +32,12 @@ struct Form {
   int rounds = 1;     ///< iterations that a worker may run by itself before others see its new items
   int blocks = 0;     ///< of the persistent kernel; 0: all that are resident
   bool idle = false;  ///< PageRank, worker 32-8: idle workers look for work by themselves
+  /// The paper's algorithms 2, 4 and 6: items are vertices, a round only, load-balancing search inside a worker;
+  /// `worker` and `fetch` are of written_sizes().
+  bool written = false;
+  int check = -1;  ///< PageRank as written: vertices that a worker looks at for each that it took, 0 to 16
 };
-/// "bsp", "bsp graph", "megakernel 256-64 x16".
+/// "bsp", "bsp graph", "megakernel 256-64 x16", "megakernel 256-64 as written, check 4".
 std::string describe(const Form& form);
 
 struct WorkerSize {
@@ -42,12 +46,13 @@ struct WorkerSize {
 };
 /// The pairs that programs are compiled for.
 const std::vector<WorkerSize>& worker_sizes();
+const std::vector<WorkerSize>& written_sizes();
 
 struct Run {
   double seconds = 0;                   ///< from the first launch to the end; without preparing memory
   std::uint64_t work = 0;               ///< edges (BFS, PageRank) or vertices (colouring) that were processed
   std::uint64_t iterations = 0;         ///< of a BSP form
-  engine::Report report;                ///< of an asynchronous form
+  engine::Report report;                ///< of an asynchronous form; of a bulk synchronous one its kernels alone
   std::vector<std::uint32_t> timeline;  ///< work by bin, where one was asked for
 };
 

@@ -33,15 +33,25 @@ Run run_program(engine::Runner<Program>& runner, const typename Program::Data& d
   return run;
 }
 
+#define TASKDAG_GRAPH_CASE(lanes, items) \
+  if (form.worker == (lanes) && form.fetch == (items)) return make.template operator()<lanes, items>();
+
 /// Calls make.operator()<lanes, fetch>() for the form's pair. @throws InvalidInput for one that is not compiled
 template <class Made, class Make>
 Made with_worker_size(const Form& form, const Make& make) {
   if (form.idle) throw InvalidInput("no program with an idle hook is compiled for " + describe(form));
-#define TASKDAG_GRAPH_CASE(lanes, items) \
-  if (form.worker == (lanes) && form.fetch == (items)) return make.template operator()<lanes, items>();
   TASKDAG_GRAPH_WORKERS(TASKDAG_GRAPH_CASE)
-#undef TASKDAG_GRAPH_CASE
   throw InvalidInput("no program is compiled for " + describe(form));
 }
+
+/// The same for forms as written.
+template <class Made, class Make>
+Made with_written_size(const Form& form, const Make& make) {
+  if (form.idle) throw InvalidInput("what is written has no idle hook");
+  if (form.rounds != 1) throw InvalidInput("what is written has one round");
+  TASKDAG_GRAPH_WRITTEN_WORKERS(TASKDAG_GRAPH_CASE)
+  throw InvalidInput("no program is compiled for " + describe(form));
+}
+#undef TASKDAG_GRAPH_CASE
 
 }  // namespace taskdag::graph

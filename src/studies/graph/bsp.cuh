@@ -10,6 +10,7 @@
 #include <functional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/stream.hpp"
@@ -88,6 +89,21 @@ __device__ inline void bsp_tally(const TallyRef& tally, unsigned& total, unsigne
   if (threadIdx.x == 0) tally.add(total);
 }
 
+/// What a kernel with blocks of kBspBlock threads costs. One launch an iteration.
+inline engine::KernelInfo bsp_kernel(const void* kernel, const char* name) {
+  cudaFuncAttributes attributes{};
+  cuda::check(cudaFuncGetAttributes(&attributes, kernel), "looking up a kernel");
+  engine::KernelInfo info;
+  info.name = name;
+  info.registers = attributes.numRegs;
+  info.local_bytes = static_cast<int>(attributes.localSizeBytes);
+  info.shared_bytes = static_cast<int>(attributes.sharedSizeBytes);
+  info.threads = kBspBlock;
+  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&info.blocks_per_sm, kernel, kBspBlock, 0),
+              "looking up how many blocks fit");
+  return info;
+}
+
 /// Repeats an iteration until it leaves an empty frontier.
 ///
 /// launch(stream, end, items) starts the kernels of one iteration; items: of its frontier, or −1 where nobody knows.
@@ -105,12 +121,17 @@ class BspLoop {
     if (graph_) static_cast<void>(cudaGraphDestroy(graph_));
   }
 
+  /// Kernels of an iteration, for the report.
+  void name_kernels(std::vector<engine::KernelInfo> kernels) { kernels_ = std::move(kernels); }
+
   /// `items`: of the first frontier. `tally` is cleared and `ref` made of it, which the launches hand to their kernels.
   Run run(Index items, TallyMemory& tally, TallyRef& ref, std::uint32_t bin_ns) {
     ref = tally.clear(bin_ns);
     Run run;
     repeat(items, run);
     tally.read(run, bin_ns);
+    run.report.kernels = kernels_;
+    for (engine::KernelInfo& kernel : run.report.kernels) kernel.launches = run.iterations;
     return run;
   }
 
@@ -173,6 +194,7 @@ class BspLoop {
   cuda::PinnedArray<Index> view_;
   cudaGraph_t graph_ = nullptr;
   cudaGraphExec_t instance_ = nullptr;
+  std::vector<engine::KernelInfo> kernels_;
 };
 
 inline constexpr int kBspMostBlocks = 8 * 132;  ///< what an H200 runs at once; more work is looped over

@@ -13,8 +13,8 @@ namespace taskdag::benchmark {
 /// What a run gave.
 struct Verdict {
   bool right = false;
-  double error = 0;  ///< BFS: vertices with a wrong depth; PageRank: mean |difference| to the fixed point; colouring:
-                     ///< conflicts
+  double error = 0;  ///< BFS: vertices with a wrong depth; PageRank: mean |difference| to the fixed point, of large
+                     ///< graphs what it is at most; colouring: conflicts
   Index colours = 0;
 };
 

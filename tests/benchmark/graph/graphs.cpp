@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <numeric>
 #include <random>
 
@@ -42,6 +43,10 @@ std::vector<GraphCase> list_graphs() {
       {"7-point 100^3", "mesh", [] { return grid(Stencil::seven_point, 100); }},
       {"R-MAT 16", "scale-free", [] { return make_rmat({.scale = 16}); }},
       {"R-MAT 18", "scale-free", [] { return make_rmat({.scale = 18}); }},
+      {"roads 900^2", "mesh", [] { return make_roads(900); }, true},
+      {"roads 3100^2", "mesh", [] { return make_roads(3100); }, true},
+      {"R-MAT 20", "scale-free", [] { return make_rmat({.scale = 20}); }, true},
+      {"R-MAT 21", "scale-free", [] { return make_rmat({.scale = 21}); }, true},
   };
   if (const char* directory = std::getenv("TASKDAG_MATRIX_DIR")) {
     const std::vector<std::pair<std::string, std::string>> files = {
@@ -50,10 +55,57 @@ std::vector<GraphCase> list_graphs() {
       const std::string path = std::string(directory) + "/" + name + ".mtx.xz";
       if (std::filesystem::exists(path)) graphs.push_back({name, kind, [path] { return read_matrix_market(path); }});
     }
+    // The paper's graphs that are symmetric.
+    for (const auto& [name, kind] :
+         {std::pair("hollywood-2009", "scale-free"), std::pair("road_usa", "mesh"), std::pair("roadNet-CA", "mesh")}) {
+      const std::string path = std::string(directory) + "/" + name + ".mtx.xz";
+      if (!std::filesystem::exists(path)) continue;
+      graphs.push_back({name, kind, [path] { return read_matrix_market(path); }, true});
+    }
   }
   graphs.push_back({"5-point 60^2", "smoke", [] { return grid(Stencil::five_point, 60); }});
   graphs.push_back({"R-MAT 11", "smoke", [] { return make_rmat({.scale = 11}); }});
   return graphs;
+}
+
+CsrMatrix make_roads(Index edge) {
+  if (edge < 1 || edge > 13000) throw InvalidInput("roads have 1 to 13,000 junctions a side");
+  const Index junctions = edge * edge;
+  // SplitMix64's mixing of a road's number: the same roads on every machine.
+  const auto there = [](std::uint64_t road) {
+    std::uint64_t z = (road + 1) * 0x9E3779B97F4A7C15ULL;
+    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
+    return (z ^ (z >> 31U)) % 4 != 0;
+  };
+  const auto right = [&](Index j) { return j % edge + 1 < edge && there(2 * static_cast<std::uint64_t>(j)); };
+  const auto down = [&](Index j) { return j + edge < junctions && there(2 * static_cast<std::uint64_t>(j) + 1); };
+  // A junction is followed by the vertices on its ways to the right and down.
+  std::vector<Index> name(static_cast<std::size_t>(junctions) + 1, 0);
+  for (Index j = 0; j < junctions; ++j)
+    name.data()[j + 1] = name.data()[j] + 1 + (right(j) ? 1 : 0) + (down(j) ? 1 : 0);
+
+  CsrMatrix graph;
+  graph.rows = graph.cols = name.data()[junctions];
+  graph.row_offsets.reserve(static_cast<std::size_t>(graph.rows) + 1);
+  graph.col_indices.reserve(4 * (static_cast<std::size_t>(graph.rows) - static_cast<std::size_t>(junctions)));
+  const auto row = [&graph](std::initializer_list<Index> neighbours) {
+    for (const Index u : neighbours) {
+      if (u >= 0) graph.col_indices.push_back(u);
+    }
+    graph.row_offsets.push_back(static_cast<Offset>(graph.col_indices.size()));
+  };
+  for (Index j = 0; j < junctions; ++j) {
+    const Index own = name.data()[j];
+    const bool from_above = j >= edge && down(j - edge);
+    const bool from_left = j % edge > 0 && right(j - 1);
+    // A vertex on the way down is its junction's last.
+    row({from_above ? name.data()[j - edge + 1] - 1 : -1, from_left ? name.data()[j - 1] + 1 : -1,
+         right(j) || down(j) ? own + 1 : -1, right(j) && down(j) ? own + 2 : -1});
+    if (right(j)) row({own, name.data()[j + 1]});
+    if (down(j)) row({own, name.data()[j + edge]});
+  }
+  return graph;
 }
 
 Index busiest_vertex(const CsrMatrix& graph) {
@@ -87,7 +139,6 @@ CsrMatrix renumbered(const CsrMatrix& graph, const std::string& order) {
     std::sort(result.col_indices.begin() + begin, result.col_indices.end());
     result.row_offsets.push_back(static_cast<Offset>(result.col_indices.size()));
   }
-  result.values.assign(result.col_indices.size(), 1.0);
   return result;
 }
 

@@ -69,6 +69,37 @@ TEST(Renumbered, NeighboursAreFarFromEachOtherOrNear) {
   EXPECT_EQ(bandwidth(renumbered(far, "rcm")), 1);
 }
 
+TEST(Roads, AreASymmetricGraphOfFewNeighbours) {
+  for (const Index edge : {1, 2, 3, 50}) {
+    SCOPED_TRACE(edge);
+    const CsrMatrix graph = make_roads(edge);
+    EXPECT_NO_THROW(validate(graph.pattern(), {.square = true}));
+    EXPECT_GE(graph.rows, edge * edge);
+    const auto has = [&graph](Index v, Index u) {
+      const auto row = graph.col_indices.begin();
+      return std::binary_search(row + graph.row_offsets.data()[v], row + graph.row_offsets.data()[v + 1], u);
+    };
+    for (Index v = 0; v < graph.rows; ++v) {
+      for (Offset e = graph.row_offsets.data()[v]; e < graph.row_offsets.data()[v + 1]; ++e) {
+        const Index u = graph.col_indices.data()[e];
+        EXPECT_NE(u, v);
+        EXPECT_TRUE(has(u, v)) << v << ' ' << u;
+      }
+    }
+    EXPECT_LE(graph.row_offsets.data()[busiest_vertex(graph) + 1] - graph.row_offsets.data()[busiest_vertex(graph)], 4);
+  }
+  const CsrMatrix graph = make_roads(200);
+  EXPECT_NEAR(static_cast<double>(graph.entries()) / graph.rows, 2.4, 0.02);
+  // Nearly all of it is one component, and far across.
+  const std::vector<Index> depth = sorted_depths(graph, busiest_vertex(graph));
+  const Index reached = depth.data()[static_cast<Index>(0.95 * graph.rows)];
+  EXPECT_LT(reached, graph::kUnreached);
+  EXPECT_GT(reached, 200);
+  EXPECT_EQ(make_roads(1).entries(), 0);
+  EXPECT_THROW(make_roads(0), InvalidInput);
+  EXPECT_THROW(make_roads(13001), InvalidInput);
+}
+
 TEST(Renumbered, AnotherNameIsRefused) { EXPECT_THROW(renumbered(path(3), "given"), InvalidInput); }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <optional>
+#include <set>
 
 #include "../rows.hpp"
 #include "cases.hpp"
@@ -24,12 +25,15 @@ struct Options {
   std::vector<std::string> workers;
   std::vector<std::string> discrete = {"256-64"};
   std::vector<std::string> permute;
+  std::vector<int> checks = {4};
   int blocks = 0;
   int repeat = 5;
   std::string csv;
+  std::string kernels;
   std::string timeline;
   std::uint32_t bin_ns = 2000;
   bool smoke = false;
+  bool large = false;
 };
 
 using graph::Form;
@@ -47,10 +51,37 @@ std::string pair_of(const graph::WorkerSize& size) {
   return std::to_string(size.lanes) + "-" + std::to_string(size.fetch);
 }
 
+bool chosen(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The paper's algorithms: the chosen sizes on the persistent scheduler, and those of discrete kernels, which the host
+/// launches.
+void add_written_forms(const Options& options, bool pagerank, std::vector<Form>& forms) {
+  for (const engine::Scheduler scheduler : {engine::Scheduler::megakernel, engine::Scheduler::timesliced}) {
+    const bool persistent = scheduler == engine::Scheduler::megakernel;
+    for (const graph::WorkerSize size : graph::written_sizes()) {
+      if (persistent ? !wanted(options.workers, pair_of(size)) : !chosen(options.discrete, pair_of(size))) continue;
+      for (const int check : pagerank ? options.checks : std::vector{-1}) {
+        forms.push_back({.scheduler = scheduler,
+                         .worker = size.lanes,
+                         .fetch = size.fetch,
+                         .blocks = persistent ? options.blocks : 0,
+                         .written = true,
+                         .check = check});
+      }
+    }
+  }
+}
+
 /// "bsp": the baselines. "table": these, and asynchronous forms on all schedulers. "heat": the baselines, and each
-/// worker and fetch size on the persistent scheduler.
+/// worker and fetch size on the persistent scheduler. "written": `bsp`, and the paper's algorithms.
 std::vector<Form> list_forms(const Options& options, Backend backend, bool pagerank) {
   std::vector<Form> forms = {{.kind = Kind::bsp}};
+  if (options.forms == "written") {
+    add_written_forms(options, pagerank, forms);
+    return forms;
+  }
   if (backend == Backend::cuda) {
     forms.push_back({.kind = Kind::bsp_graph});
     forms.push_back({.kind = Kind::bsp_ahead});
@@ -70,9 +101,7 @@ std::vector<Form> list_forms(const Options& options, Backend backend, bool pager
   }
   for (const engine::Scheduler scheduler : {engine::Scheduler::timesliced, engine::Scheduler::device_controller}) {
     for (const graph::WorkerSize size : graph::worker_sizes()) {
-      const bool chosen =
-          std::find(options.discrete.begin(), options.discrete.end(), pair_of(size)) != options.discrete.end();
-      if (!chosen) continue;
+      if (!chosen(options.discrete, pair_of(size))) continue;
       for (const int rounds : rounds_of(options, {1, 16})) {
         forms.push_back({.scheduler = scheduler, .worker = size.lanes, .fetch = size.fetch, .rounds = rounds});
       }
@@ -117,7 +146,8 @@ class Session {
                                              : options.backend == "cuda" ? Backend::cuda
                                                                          : Backend::automatic,
                                   .threads = options.threads})),
-        rows_(options.csv, "", {"algorithm", "graph", "form", "blocks"}, false, describe_graph_machine(context_)) {
+        rows_(options.csv, "", {"algorithm", "graph", "form", "blocks"}, false, describe_graph_machine(context_)),
+        kernels_(options.kernels, "", {"algorithm", "form", "kernel"}, false, describe_graph_machine(context_)) {
     if (options.timeline.empty()) return;
     timeline_.open(options.timeline);
     if (!timeline_) throw InvalidInput("cannot write " + options.timeline);
@@ -127,7 +157,8 @@ class Session {
   bool run() {
     bool right = true;
     for (const GraphCase& graph : list_graphs()) {
-      if (options_.smoke != (graph.kind == "smoke") || !wanted(options_.graphs, graph.name)) continue;
+      if (options_.smoke != (graph.kind == "smoke") || options_.large != graph.large) continue;
+      if (!wanted(options_.graphs, graph.name)) continue;
       const CsrMatrix matrix = graph.make();
       right = run_on(graph.name, graph.kind, matrix) && right;
       for (const std::string& order : options_.permute) {
@@ -173,6 +204,7 @@ class Session {
     const auto work = static_cast<double>(last.work);
     if (form.kind == Kind::bsp) baseline_ = Baseline{times.median, work};
     add_row(place, form, times, last, verdict);
+    add_kernels(place, form, last.report.kernels);
     if (timeline_.is_open() && (form.kind == Kind::bsp || form.kind == Kind::asynchronous)) {
       last = measured->run(options_.bin_ns);
       verdict.right = verdict.right && measured->verify().right;
@@ -205,6 +237,8 @@ class Session {
                {"worker", tasks ? Row(form.worker) : null},
                {"fetch", tasks ? Row(form.fetch) : null},
                {"rounds", tasks ? Row(form.rounds) : null},
+               {"as_written", form.written},
+               {"check", form.check >= 0 ? Row(form.check) : null},
                {"blocks", form.blocks},
                {"ms", times.median},
                {"least_ms", times.least},
@@ -219,9 +253,27 @@ class Session {
                {"threads", context_.threads()}});
   }
 
+  /// What the form's kernels cost the GPU; nothing on the host.
+  void add_kernels(const Place& place, const Form& form, const std::vector<engine::KernelInfo>& kernels) {
+    for (const engine::KernelInfo& kernel : kernels) {
+      if (kernel.registers == 0) continue;
+      const Row row = {{"algorithm", place.algorithm},
+                       {"form", graph::describe(form)},
+                       {"kernel", kernel.name},
+                       {"threads", kernel.threads},
+                       {"registers", kernel.registers},
+                       {"local_bytes", kernel.local_bytes},
+                       {"shared_bytes", kernel.shared_bytes},
+                       {"blocks_per_sm", kernel.blocks_per_sm}};
+      if (named_kernels_.insert(row.dump()).second) kernels_.add(row);  // a kernel may be another one on another graph
+    }
+  }
+
   Options options_;
   Context context_;
   Rows rows_;
+  Rows kernels_;
+  std::set<std::string> named_kernels_;
   std::ofstream timeline_;
   std::optional<Baseline> baseline_;
 };
@@ -233,20 +285,26 @@ int run(int argc, char** argv) {
   app.add_option("--threads", options.threads, "of the host; 0: all")->capture_default_str();
   app.add_option("--algorithm", options.algorithms, "only these")->check(CLI::IsMember(list_algorithms()));
   app.add_option("--graph", options.graphs, "only these");
-  app.add_option("--forms", options.forms, "bsp, table, heat")
-      ->check(CLI::IsMember({"bsp", "table", "heat"}))
+  app.add_option("--forms", options.forms, "bsp, table, heat, written")
+      ->check(CLI::IsMember({"bsp", "table", "heat", "written"}))
       ->capture_default_str();
   app.add_option("--workers", options.workers, "only these, as 256-64: lanes and fetched items");
   app.add_option("--discrete", options.discrete, "workers of the discrete kernels")->capture_default_str();
   app.add_option("--permute", options.permute, "also with the vertices numbered anew: random, rcm")
       ->check(CLI::IsMember(list_orders()));
   app.add_option("--rounds", options.rounds, "iterations that a worker runs by itself");
+  app.add_option("--check", options.checks, "PageRank as written: vertices scanned for each taken")
+      ->check(CLI::Range(0, 16))
+      ->capture_default_str();
   app.add_option("--blocks", options.blocks, "of the persistent kernel; 0: all that are resident");
   app.add_option("--repeat", options.repeat, "runs that are timed, after one that is not")->capture_default_str();
   app.add_option("--csv", options.csv, "write rows to this file");
+  app.add_option("--kernels", options.kernels,
+                 "write registers and the like of each form's kernels to this file (CSV)");
   app.add_option("--timeline", options.timeline, "write work over time to this file (CSV)");
   app.add_option("--bin", options.bin_ns, "width of the timeline's bins in ns")->capture_default_str();
   app.add_flag("--smoke", options.smoke, "small graphs only");
+  app.add_flag("--large", options.large, "graphs of the paper's size only")->excludes("--smoke");
   CLI11_PARSE(app, argc, argv);
   return Session(options).run() ? 0 : 1;
 }

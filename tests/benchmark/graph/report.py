@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Makes tables and plots of the rows that taskdag_graph_bench wrote.
 
-usage: report.py [--plots DIR] [--timeline FILE.csv] ROWS.csv...
+usage: report.py [--plots DIR] [--timeline FILE.csv] [--short] ROWS.csv...
 
 Prints Markdown: for each algorithm the fastest asynchronous form per graph against the bulk synchronous ones, geometric
 means by class of graphs, and the overwork (work over that of the bulk synchronous form; for colourings, over the number
 of vertices).
 --plots: writes heat-ALGORITHM-GRAPH.svg (milliseconds by worker and fetch size, where the rows have several, one round)
 and, with --timeline (the program's), throughput-ALGORITHM-GRAPH.svg (work per microsecond over the overwork).
+--short: form by form the geometric mean over the graphs of its speed over `bsp`, and of its overwork, no more.
 Rows that were not verified are counted nowhere, and named at the end.
 """
 import argparse
@@ -104,6 +105,20 @@ def describe(places):
     return text + "\n\n" + table(["against", "algorithm", "graphs", "number", "geometric mean", "most"], lines)
 
 
+def describe_short(places):
+    """A line a form of an algorithm."""
+    found = collections.OrderedDict()
+    for (algorithm, _), forms in places.items():
+        for form, row in forms.items():
+            if "bsp" in forms and form != "bsp":
+                speeds, works = found.setdefault((algorithm, form), ([], []))
+                speeds.append(float(forms["bsp"]["ms"]) / float(row["ms"]))
+                works.append(overwork(row, forms["bsp"]))
+    return table(["algorithm", "form", "graphs", "speed over bsp", "overwork"],
+                 [[algorithm, form, str(len(speeds)), f"{geometric_mean(speeds):.2f}", f"{geometric_mean(works):.2f}"]
+                  for (algorithm, form), (speeds, works) in sorted(found.items())])
+
+
 def heat_map(title, times):
     """times: (worker, fetch) → milliseconds. Workers from left to right, fetch sizes upwards; dark is slow."""
     workers = sorted({worker for worker, _ in times})
@@ -175,14 +190,22 @@ def file_name(kind, algorithm, graph):
     return f'{kind}-{algorithm}-{re.sub("[^A-Za-z0-9]+", "-", graph).strip("-").lower()}.svg'
 
 
+def is_written(row):
+    return row.get("as_written") == "true"
+
+
 def draw_heat_maps(places):
-    """File name → drawing, for places with two worker sizes at least."""
+    """File name → drawing, for places with two worker sizes at least. Of scans of several sizes the fastest."""
     drawings = {}
     for (algorithm, graph), forms in places.items():
-        times = {(int(row["worker"]), int(row["fetch"])): float(row["ms"]) for row in forms.values()
-                 if row["scheduler"] == "megakernel" and row["rounds"] == "1"}
-        if len(times) > 1:
-            drawings[file_name("heat", algorithm, graph)] = heat_map(f"{algorithm}, {graph}: persistent kernel", times)
+        for written, kind, title in ((False, "heat", "persistent kernel"), (True, "heat-written", "persistent kernel, as written")):
+            times = {}
+            for row in forms.values():
+                if row["scheduler"] == "megakernel" and row["rounds"] == "1" and is_written(row) == written:
+                    size = int(row["worker"]), int(row["fetch"])
+                    times[size] = min(times.get(size, math.inf), float(row["ms"]))
+            if len(times) > 1:
+                drawings[file_name(kind, algorithm, graph)] = heat_map(f"{algorithm}, {graph}: {title}", times)
     return drawings
 
 
@@ -215,10 +238,11 @@ def main(arguments):
     parser.add_argument("rows", nargs="+")
     parser.add_argument("--plots", help="folder for the plots")
     parser.add_argument("--timeline", help="file of timelines, for the plots")
+    parser.add_argument("--short", action="store_true", help="a line a form")
     chosen = parser.parse_args(arguments)
     rows, bad = read(chosen.rows)
     places = by_place(rows)
-    print(describe(places))
+    print(describe_short(places) if chosen.short else describe(places))
     if bad:
         print("\nNot verified:\n" + "\n".join("- " + name for name in bad))
     if chosen.plots:

@@ -70,6 +70,22 @@ class ReportTest(unittest.TestCase):
         self.assertAlmostEqual(report.overwork(forms["megakernel 32-1 x4"], forms["bsp"]), 1.1)
         self.assertAlmostEqual(report.overwork(forms["bsp"], forms["bsp"]), 2.0)
 
+    def test_a_short_table_has_a_line_for_each_form(self):
+        _, text = self.run_report("--short")
+        self.assertIn("| bfs | megakernel 32-1 x1 | 2 | 2.00 | 1.22 |", text)  # of 4 and 1, and of 1.5 and 1
+        self.assertIn("| colouring | megakernel 32-1 x4 | 1 | 3.00 | 1.10 |", text)
+        self.assertNotIn("| bfs | bsp |", text)
+
+    def test_what_is_as_written_has_a_map_of_its_own(self):
+        head, rows = HEAD + ",as_written", [row + ",false" for row in ROWS]
+        rows += [f"bfs,one,mesh,10,megakernel {size} as written,asynchronous,megakernel,{size.replace('-', ',')},1,{ms},1,,true,true"
+                 for size, ms in (("32-1", 3), ("1024-64", 5))]
+        path = self.write("written.csv", "\n".join([head] + rows) + "\n")
+        drawings = report.draw_heat_maps(report.by_place(report.read([path])[0]))
+        self.assertEqual(sorted(drawings), ["heat-bfs-one.svg", "heat-written-bfs-one.svg"])
+        self.assertIn("1024", drawings["heat-written-bfs-one.svg"])
+        self.assertNotIn("1024", drawings["heat-bfs-one.svg"])
+
     def test_plots_are_drawn(self):
         plots = os.path.join(self.folder, "plots")
         self.run_report("--plots", plots, "--timeline", self.timeline)

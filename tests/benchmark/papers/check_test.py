@@ -297,6 +297,47 @@ class TablesTest(WithFolder):
         found = tables.graph_report.speedups(tables.graph_places(), "bsp")
         self.assertAlmostEqual(tables.mean(found["bfs", "all"]), 8.0)
 
+    def test_rows_of_atos_as_written_are_taken_where_they_are_there(self):
+        files = (tables.GRAPH_WRITTEN, tables.GRAPH_WRITTEN_HEAT, tables.GRAPH_PERMUTED, tables.GRAPH_LARGE) + tables.GRAPH_KERNELS
+        for name in files:
+            if os.path.exists(os.path.join(self.results(), name)):
+                os.remove(os.path.join(self.results(), name))
+        names = ("atos-written-speed", "atos-written-work", "atos-written-heat", "atos-permuted", "atos-large", "atos-kernels")
+        for name in names:
+            self.assertIn("Not run", tables.BLOCKS[name]()[0])
+        head = "algorithm,graph,class,form,kind,scheduler,worker,fetch,rounds,ms,work,vertices,verified".split(",")
+
+        def rows(graph, dag_class, times):
+            made = []
+            for algorithm in published.ATOS_HEADLINE:
+                forms = [("bsp", "bsp", "", "", "")]
+                forms += [(form, "asynchronous") + tuple(form.replace("-", " ").split()[:3])
+                          for form, _ in tables.written_forms(algorithm)]
+                for (form, kind, scheduler, worker, fetch), ms in zip(forms, times):
+                    made.append(dict(zip(head, (algorithm, graph, dag_class, form, kind, scheduler, worker, fetch, 1, ms, ms, 2, "true"))))
+            return made
+
+        both = rows("x", "mesh", (8, 2, 4, 1, 8)) + rows("y", "scale-free", (8, 8, 4, 1, 8))
+        for name in (tables.GRAPH_WRITTEN, tables.GRAPH_LARGE):
+            self.write(name, both)
+        self.write(tables.GRAPH_WRITTEN_HEAT, both)
+        self.write(tables.GRAPH_PERMUTED, rows("x", "mesh", (8, 2, 4, 6, 8)) + rows("x, random", "mesh", (8, 2, 2, 2, 8)) +
+                   rows("x, rcm", "mesh", (8, 2, 8, 4, 8)))
+        self.assertIn("| bfs | `megakernel 32-1 as written` | persist warp | 1.02 | 0.75 | 1.61 | 2.00 | 1.00 | 4.00 | 1.96 |",
+                      tables.atos_written_speed())
+        self.assertIn("| pagerank | `megakernel 256-64 as written, check 4` | persist CTA | 0.89 | 0.85 | 0.94 | 0.50 | 0.50 | 0.50 | 0.56 |",
+                      tables.atos_written_work())
+        self.assertIn("| `timesliced 32-1 as written` | discrete warp | 5.85 | x | 6.00 → 2.00 → 4.00 | 3.00 | 2.00 | 3.00 → 1.00 → 2.00 |",
+                      tables.atos_permuted())
+        self.assertIn("| bfs | x | mesh | ours | 8.00 | 1.00 | `timesliced 32-1 as written` | 8.00 | 0.12 |", tables.atos_large())
+        self.assertIn("| bfs | y | 8.00 | 4.00 (256-64) | 8.00 (32-1) | 2.00 | 2.00 |", tables.atos_written_heat())
+        head = "algorithm,form,kernel,threads,registers,local_bytes,shared_bytes,blocks_per_sm".split(",")
+        self.write(tables.GRAPH_KERNELS[1], [
+            dict(zip(head, ("colouring", "megakernel 32-1 as written", "megakernel", 256, 64, 0, 512, 4))),
+            dict(zip(head, ("bfs", "bsp", "expand", 256, 32, 0, 4, 8)))])
+        self.assertIn("| colouring | `megakernel 32-1 as written` | megakernel | 72 (43 %) | 64 | 512 | 4 | 50 % |", tables.atos_kernels())
+        self.assertIn("| bfs | `bsp` | expand | – | 32 | 4 | 8 | 100 % |", tables.atos_kernels())
+
     def test_two_rows_for_one_place_are_refused(self):
         rows = [{"problem": "a", "milliseconds": "1"}, {"problem": "a", "milliseconds": "2"}]
         with self.assertRaises(ValueError):

@@ -86,4 +86,15 @@ ATOS_WORK = {
     "colouring": {"BSP": (1.17, 3.31, 1.96, 1.22, 2.55), "persist warp": (1.00, 1.15, 1.04, 1.00, 1.00),
                   "persist CTA": (1.74, 5.24, 4.45, 1.46, 1.74), "discrete warp": (2.78, 37.34, 16.97, 1.41, 2.44)}}
 ATOS_SCALE_FREE = 3  # the first three columns
+# The table of section 6.4: milliseconds of the colouring of the scale-free graphs, as numbered and permuted.
+ATOS_PERMUTED = {"discrete warp": ((63, 31), (274, 26), (2073, 222)), "persist CTA": ((36, 21), (59, 28), (184, 50)),
+                 "BSP": ((96, 89), (77, 61), (673, 485))}
+# Table 1, milliseconds: bulk synchronous, then the fastest of Atos, on the graphs of 20 million edges and more.
+ATOS_MS = {
+    "bfs": {"soc-LiveJournal1": (15.3, 10.7), "hollywood_2009": (9.26, 4.56), "indochina_2004": (13.2, 7.42), "road_usa": (604, 46.9)},
+    "pagerank": {"soc-LiveJournal1": (262, 113), "hollywood_2009": (87.1, 68.5), "indochina_2004": (159, 49.6), "road_usa": (221, 112)},
+    "colouring": {"soc-LiveJournal1": (96.5, 20.4), "hollywood_2009": (77.9, 31.9), "indochina_2004": (673, 74.1),
+                  "road_usa": (38.2, 19.3)}}
+# Section 6.4, of the colouring: registers, occupancy in percent.
+ATOS_REGISTERS = {"persist warp": (72, 43), "discrete warp": (42, 62)}
 ATOS_HEADLINE = {"bfs": 3.44, "pagerank": 2.1, "colouring": 2.77}

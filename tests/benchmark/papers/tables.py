@@ -700,6 +700,11 @@ def schedules_spsv():
 
 
 GRAPH = "h200-graph.csv"
+# Of paper.sh, a file a part. They may be missing: what needs them is "not run" then.
+GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT = "h100-graph-written.csv", "h100-graph-written-heat.csv"
+GRAPH_PERMUTED, GRAPH_LARGE = "h100-graph-permuted.csv", "h100-graph-large.csv"
+GRAPH_KERNELS = ("h100-graph-kernels.csv", "h100-graph-written-kernels.csv")
+THREADS_OF_SM = 2048  # of a multiprocessor, on V100, H100 and H200
 ATOS_FORMS = (  # ours, and what it is called in the paper
     ("megakernel 32-4 x16", "persist warp"), ("megakernel 32-32 x16", "persist warp"),
     ("megakernel 256-64 x16", "persist CTA"), ("timesliced 256-64 x16", "discrete CTA"), ("controller 256-64 x16", None))
@@ -715,15 +720,15 @@ def by_class(pairs):
             for wanted in (None, True, False)]
 
 
-def atos_lines(paper, ours_of):
-    """paper: algorithm → form → five values; ours_of(algorithm, form) → pairs."""
+def atos_lines(paper, ours_of, forms_of=lambda algorithm: ATOS_FORMS):
+    """paper: algorithm → form → five values; ours_of(algorithm, form) → pairs; forms_of(algorithm): as ATOS_FORMS."""
     lines = []
     for algorithm, forms in paper.items():
         def theirs(name, forms=forms):
             pairs = [(k < published.ATOS_SCALE_FREE, value) for k, value in enumerate(forms.get(name, ()))]
             return by_class(pairs) if pairs else ["–"] * 3
 
-        for form, name in ATOS_FORMS:
+        for form, name in forms_of(algorithm):
             counterpart = name if name in forms else None
             its, ours = theirs(counterpart), by_class(ours_of(algorithm, form))
             lines.append([algorithm, f"`{form}`", counterpart or "none"] + its + ours +
@@ -788,12 +793,118 @@ def atos_work():
     return report.table(ATOS_HEAD, lines)
 
 
+def if_there(name, part):
+    """The places of a file of paper.sh, and the line that stands where it is missing."""
+    if not os.path.exists(path(name)):
+        return {}, [f"Not run: needs a GPU run of `tests/benchmark/graph/paper.sh … {part}`."]
+    return graph_places(name), []
+
+
+def written_forms(algorithm):
+    """The paper's algorithms as written, and what they are called in the paper."""
+    tail = " as written, check 4" if algorithm == "pagerank" else " as written"
+    return (("megakernel 32-1" + tail, "persist warp"), ("megakernel 256-64" + tail, "persist CTA"),
+            ("timesliced 32-1" + tail, "discrete warp"), ("timesliced 256-64" + tail, "discrete CTA"))
+
+
+def written_table(paper, value):
+    """paper as for atos_lines(); value(row, row of bsp)."""
+    places, missing = if_there(GRAPH_WRITTEN, "written")
+    if missing:
+        return missing
+
+    def pairs(algorithm, form):
+        return [(forms["bsp"]["class"] == "scale-free", value(forms[form], forms["bsp"]))
+                for (name, _), forms in places.items() if name == algorithm]
+
+    return report.table(ATOS_HEAD, atos_lines(paper, pairs, written_forms))
+
+
+@block
+def atos_written_speed():
+    return written_table(published.ATOS_SPEEDUP, lambda row, bsp: float(bsp["ms"]) / float(row["ms"]))
+
+
+@block
+def atos_written_work():
+    return written_table(published.ATOS_WORK, graph_report.overwork)
+
+
+@block
+def atos_permuted():
+    places, missing = if_there(GRAPH_PERMUTED, "permuted")
+    if missing:
+        return missing
+    head = ["form", "its counterpart", "paper: gain, mean of 3", "graph", "ms as numbered → random → rcm", "as numbered / random",
+            "rcm / random", "colours given a vertex: as numbered → random → rcm"]
+    lines = []
+    for graph in [graph for _, graph in places if not graph.endswith((", random", ", rcm"))]:
+        orders = [places["colouring", graph + order] for order in ("", ", random", ", rcm")]
+        for form, name in written_forms("colouring") + (("bsp", "BSP"),):
+            rows = [forms[form] for forms in orders]
+            ms = [float(row["ms"]) for row in rows]
+            gains = [before / after for before, after in published.ATOS_PERMUTED.get(name, ())]
+            works = " → ".join(show(graph_report.overwork(row, forms["bsp"])) for row, forms in zip(rows, orders))
+            lines.append([f"`{form}`", name, show(mean(gains) if gains else None), graph, " → ".join(show(time) for time in ms), show(ms[0] / ms[1]),
+                          show(ms[2] / ms[1]), works])
+    return report.table(head, lines)
+
+
+@block
+def atos_kernels():
+    lines = []
+    for name in GRAPH_KERNELS:
+        for row in read(name) if os.path.exists(path(name)) else []:
+            share = 100 * int(row["threads"]) * int(row["blocks_per_sm"]) / THREADS_OF_SM
+            paper = "–"
+            if row["algorithm"] == "colouring":
+                counterpart = dict(written_forms("colouring")).get(row["form"])
+                paper = "{} ({} %)".format(*published.ATOS_REGISTERS.get(counterpart, ("", ""))).replace(" ( %)", "") or "–"
+            lines.append([row["algorithm"], f"`{row['form']}`", row["kernel"], paper, row["registers"], row["shared_bytes"],
+                          row["blocks_per_sm"], f"{share:.0f} %"])
+    if not lines:
+        return ["Not run: needs a GPU run of `tests/benchmark/graph/paper.sh … written kernels`."]
+    return report.table(["algorithm", "form", "kernel", "paper: registers (occupancy)", "registers", "shared memory of a block, B",
+                         "blocks a multiprocessor", "occupancy"], lines)
+
+
+@block
+def atos_large():
+    places, missing = if_there(GRAPH_LARGE, "large")
+    if missing:
+        return missing
+    lines = []
+    for algorithm, graphs in published.ATOS_MS.items():
+        for graph, (bsp, best) in graphs.items():
+            kind = "mesh" if graph.startswith("road") else "scale-free"
+            lines.append([algorithm, graph, kind, "paper", show(bsp), show(best), "–", show(bsp / best), "–"])
+        for (name, graph), forms in places.items():
+            if name == algorithm:
+                best, ours = graph_report.fastest(forms), forms["bsp"]
+                lines.append([algorithm, graph, best["class"], "ours", show(float(ours["ms"])), show(float(best["ms"])),
+                              f"`{best['form']}`", show(float(ours["ms"]) / float(best["ms"])),
+                              show(graph_report.overwork(best, ours))])
+    return report.table(["algorithm", "graph", "class", "whose", "bulk synchronous, ms", "fastest, ms", "which form", "speed-up",
+                         "its overwork"], lines)
+
+
+@block
+def atos_written_heat():
+    if not os.path.exists(path(GRAPH_WRITTEN_HEAT)):
+        return if_there(GRAPH_WRITTEN_HEAT, "heat")[1]
+    return heat_table(GRAPH_WRITTEN_HEAT)
+
+
 @block
 def atos_heat():
+    return heat_table("h200-graph-heat.csv")
+
+
+def heat_table(name):
     lines = []
-    for (algorithm, graph), forms in graph_places("h200-graph-heat.csv").items():
+    for (algorithm, graph), forms in graph_places(name).items():
         tasks = sorted((float(row["ms"]), f"{row['worker']}-{row['fetch']}") for row in forms.values()
-                       if row["kind"] == "asynchronous")
+                       if row["kind"] == "asynchronous" and row["scheduler"] == "megakernel")
         lines.append([algorithm, graph, show(float(forms["bsp"]["ms"])), f"{show(tasks[0][0])} ({tasks[0][1]})",
                       f"{show(tasks[-1][0])} ({tasks[-1][1]})", show(tasks[-1][0] / tasks[0][0]),
                       show(float(forms["bsp"]["ms"]) / tasks[0][0])])
@@ -823,8 +934,14 @@ COMMANDS = {
     "h100-ata-pcg.csv": "tests/benchmark/ata_pcg.sh",
     "h200-graph.csv": "taskdag_graph_bench --repeat 2 --rounds 16 --workers 32-4 --workers 32-32 --workers 256-64",
     "h200-graph-heat.csv": "taskdag_graph_bench --forms heat",
+    GRAPH_WRITTEN: "tests/benchmark/graph/paper.sh … written",
+    GRAPH_WRITTEN_HEAT: "tests/benchmark/graph/paper.sh … heat",
+    GRAPH_PERMUTED: "tests/benchmark/graph/paper.sh … permuted",
+    GRAPH_LARGE: "tests/benchmark/graph/paper.sh … large",
+    GRAPH_KERNELS[0]: "tests/benchmark/graph/paper.sh … kernels",
+    GRAPH_KERNELS[1]: "tests/benchmark/graph/paper.sh … written",
 }
-MAY_BE_MISSING = (ATA_ROWS, ATA_PCG_ROWS, PROGRESSION, "host-protocol.csv", "host-protocol-schedules.csv", "host-protocol-barriers.csv")
+MAY_BE_MISSING = ("host-protocol.csv", "host-protocol-schedules.csv", "host-protocol-barriers.csv") + (ATA_ROWS, ATA_PCG_ROWS, PROGRESSION, GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT, GRAPH_PERMUTED, GRAPH_LARGE) + GRAPH_KERNELS
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
          "host-schedules-8.csv": "8 threads on 16 virtual processors", "host-barriers-22.csv": "any: counts, no times",
          "host-protocol-barriers.csv": "any: counts, no times"}

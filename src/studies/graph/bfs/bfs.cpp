@@ -32,6 +32,7 @@ std::vector<Index> reference_bfs(const CsrPattern& graph, Index source) {
 std::unique_ptr<Algorithm<Index>> make_bfs(const Context& context, const CsrPattern& graph, Index source,
                                            const Form& form) {
   check_source(graph, source);
+  if (form.kind == Kind::asynchronous && form.written) return make_bfs_written(context, graph, source, form);
   if (form.kind == Kind::asynchronous) return make_bfs_tasks(context, graph, source, form);
   if (context.backend() == Backend::cuda) return make_bfs_cuda_bsp(context, graph, source, form);
   if (form.kind != Kind::bsp) throw Unsupported("kernels are launched on CUDA only");

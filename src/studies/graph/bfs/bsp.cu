@@ -76,6 +76,9 @@ class BfsBsp final : public Algorithm<Index> {
     for (Offset e = graph.row_offsets[source]; e < graph.row_offsets[source + 1]; e += most_) {
       first_.push_back({source, e, std::min(e + most_, graph.row_offsets[source + 1])});
     }
+    bsp_with_lanes(lanes_, [&](auto lanes) {
+      loop_.name_kernels({bsp_kernel(reinterpret_cast<const void*>(&expand_kernel<decltype(lanes)::value>), "expand")});
+    });
   }
 
   Run run(std::uint32_t bin_ns) override {

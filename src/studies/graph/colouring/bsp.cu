@@ -72,6 +72,8 @@ class ColouringBsp final : public Algorithm<Index> {
         first_(static_cast<std::size_t>(graph.rows)),
         loop_(form.kind, [this](cudaStream_t stream, const BspEnd& end, Index items) { launch(stream, end, items); }) {
     std::iota(first_.begin(), first_.end(), 0);
+    loop_.name_kernels({bsp_kernel(reinterpret_cast<const void*>(&assign_kernel), "assign"),
+                        bsp_kernel(reinterpret_cast<const void*>(&check_kernel), "check")});
   }
 
   Run run(std::uint32_t bin_ns) override {

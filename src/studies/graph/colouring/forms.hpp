@@ -7,6 +7,7 @@
 namespace taskdag::graph {
 
 std::unique_ptr<Algorithm<Index>> make_colouring_tasks(const Context&, const CsrPattern&, const Form&);
+std::unique_ptr<Algorithm<Index>> make_colouring_written(const Context&, const CsrPattern&, const Form&);
 std::unique_ptr<Algorithm<Index>> make_colouring_host_bsp(const Context&, const CsrPattern&);
 std::unique_ptr<Algorithm<Index>> make_colouring_cuda_bsp(const Context&, const CsrPattern&, const Form&);
 

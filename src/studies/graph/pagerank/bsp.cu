@@ -63,7 +63,12 @@ class PagerankBsp final : public Algorithm<float> {
         first_(first_shares(graph, options, most_)),
         frontier_(context, first_.size() + 1),
         start_(static_cast<std::size_t>(graph.rows), 1.0F - options.damping),
-        loop_(form.kind, [this](cudaStream_t stream, const BspEnd& end, Index items) { launch(stream, end, items); }) {}
+        loop_(form.kind, [this](cudaStream_t stream, const BspEnd& end, Index items) { launch(stream, end, items); }) {
+    bsp_with_lanes(lanes_, [&](auto lanes) {
+      loop_.name_kernels({bsp_kernel(reinterpret_cast<const void*>(&push_kernel<decltype(lanes)::value>), "push"),
+                          bsp_kernel(reinterpret_cast<const void*>(&collect_kernel), "collect")});
+    });
+  }
 
   Run run(std::uint32_t bin_ns) override {
     rank_.upload(start_);

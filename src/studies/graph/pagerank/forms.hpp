@@ -8,6 +8,8 @@ namespace taskdag::graph {
 
 std::unique_ptr<Algorithm<float>> make_pagerank_tasks(const Context&, const CsrPattern&, const PagerankOptions&,
                                                       const Form&);
+std::unique_ptr<Algorithm<float>> make_pagerank_written(const Context&, const CsrPattern&, const PagerankOptions&,
+                                                        const Form&);
 std::unique_ptr<Algorithm<float>> make_pagerank_host_bsp(const Context&, const CsrPattern&, const PagerankOptions&);
 std::unique_ptr<Algorithm<float>> make_pagerank_cuda_bsp(const Context&, const CsrPattern&, const PagerankOptions&,
                                                          const Form&);

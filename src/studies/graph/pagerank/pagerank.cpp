@@ -31,6 +31,25 @@ std::vector<double> reference_pagerank(const CsrPattern& graph, const PagerankOp
   return rank;
 }
 
+double pagerank_error_bound(const CsrPattern& graph, const std::vector<float>& found, const PagerankOptions& options) {
+  if (found.size() != static_cast<std::size_t>(graph.rows)) return HUGE_VAL;
+  if (found.empty()) return 0.0;
+  const double damping = options.damping;
+  std::vector<double> share(found.size());
+  for (Index v = 0; v < graph.rows; ++v) {
+    const Offset degree = graph.row_offsets[v + 1] - graph.row_offsets[v];
+    share.data()[v] = degree == 0 ? 0.0 : damping * static_cast<double>(found.data()[v]) / degree;
+  }
+  double sum = 0.0;
+  for (Index v = 0; v < graph.rows; ++v) {
+    double now = 1.0 - damping;
+    for (Offset e = graph.row_offsets[v]; e < graph.row_offsets[v + 1]; ++e) now += share.data()[graph.col_indices[e]];
+    sum += std::abs(now - static_cast<double>(found.data()[v]));
+  }
+  const double bound = sum / (1.0 - damping) / static_cast<double>(found.size());
+  return bound >= 0.0 ? bound : HUGE_VAL;
+}
+
 double pagerank_error(const std::vector<float>& found, const std::vector<double>& expected) {
   if (found.size() != expected.size()) return HUGE_VAL;
   double sum = 0.0;
@@ -40,6 +59,7 @@ double pagerank_error(const std::vector<float>& found, const std::vector<double>
 
 std::unique_ptr<Algorithm<float>> make_pagerank(const Context& context, const CsrPattern& graph,
                                                 const PagerankOptions& options, const Form& form) {
+  if (form.kind == Kind::asynchronous && form.written) return make_pagerank_written(context, graph, options, form);
   if (form.kind == Kind::asynchronous) return make_pagerank_tasks(context, graph, options, form);
   if (context.backend() == Backend::cuda) return make_pagerank_cuda_bsp(context, graph, options, form);
   if (form.kind != Kind::bsp) throw Unsupported("kernels are launched on CUDA only");

@@ -21,6 +21,11 @@ double pagerank_tolerance(const PagerankOptions& options);
 /// Serial, double precision, to the fixed point: the oracle. @pre in all functions: `graph` has symmetric structure
 std::vector<double> reference_pagerank(const CsrPattern& graph, const PagerankOptions& options);
 
+/// The same for graphs that the fixed point takes too long for: what the mean of |found − fixed point| is at most. From
+/// the residual of `found`: whatever is handed on grows less by 1 − λ each time. One pass over the edges, serial,
+/// double precision. HUGE_VAL where a rank is missing or no number.
+double pagerank_error_bound(const CsrPattern& graph, const std::vector<float>& found, const PagerankOptions& options);
+
 /// Mean of |found − expected|.
 double pagerank_error(const std::vector<float>& found, const std::vector<double>& expected);
 

@@ -1,0 +1,131 @@
+#include "programs/colouring/step.hpp"
+#include "studies/graph/asynchronous.hpp"
+#include "studies/graph/colouring/forms.hpp"
+#include "studies/graph/tally.hpp"
+
+namespace taskdag::graph {
+
+/// What is to be done with a vertex. The paper's listing tells the first two apart by the sign of the vertex.
+enum class ColourWhat : std::int32_t {
+  colour,
+  check,
+  check_again,  ///< a neighbour that comes later had its colour: it has been coloured again by now, or has seen nothing
+};
+struct ColourItem {
+  Index vertex;
+  ColourWhat what;
+};
+
+struct ColouringWrittenData {
+  GraphView graph;
+  Index* colour;
+  TallyRef tally;
+};
+
+/// Algorithm 6 of the paper: giving a colour and looking for conflicts are tasks of their own, one behind the other in
+/// the queue.
+///
+/// The listing has both vertices of a conflict coloured again. Two that are taken by one worker then take the same
+/// colour again, and again. Here the one that comes first (by a hash) is looked at once more before it gives way, as in
+/// programs/colouring/task.hpp; so no conflict stays: of two neighbours, each takes its colour, passes a fence and is
+/// checked afterwards, so one at least of the checks sees the other's colour.
+template <int Lanes, int Fetch>
+struct ColourWritten {
+  using Item = ColourItem;
+  static constexpr auto name = "colour as written";
+  static constexpr engine::WorkerSize worker{Lanes};
+  static constexpr int fetch = Fetch;
+  static constexpr bool batched = true;
+  static constexpr bool waits = false;
+  static constexpr bool continues = false;
+  static constexpr int max_children = 1;
+
+  struct Memory {
+    ColourStep<Fetch> step;
+    ColourItem next[std::size_t{Fetch}];
+    int count;
+  };
+  static constexpr std::size_t shared_bytes = sizeof(Memory);
+
+  template <class Context>
+  TASKDAG_TASK static void execute(Context& context, engine::Items<Item> items) {
+    const ColouringWrittenData& data = context.data();
+    const auto& group = context.group();
+    Memory& memory = *reinterpret_cast<Memory*>(context.shared());
+    const int size = items.size();
+    if (group.rank() == 0) memory.count = 0;
+    const std::uint32_t given = memory.step.assign(group, data.graph, data.colour, size, [&](int k) {
+      return items[k].what == ColourWhat::colour ? items[k].vertex : Index{-1};
+    });
+    full_fence();
+    group.sync();
+    memory.step.check(group, data.graph, data.colour, size,
+                      [&](int k) { return items[k].what == ColourWhat::colour ? Index{-1} : items[k].vertex; });
+    for (int k = group.rank(); k < size; k += group.size()) {
+      ColourWhat next = ColourWhat::check;
+      if (items[k].what != ColourWhat::colour) {
+        const int conflict = memory.step.conflict[k];
+        if (conflict == 0) continue;
+        const bool gives_way = (conflict & kLoses) != 0 || items[k].what == ColourWhat::check_again;
+        next = gives_way ? ColourWhat::colour : ColourWhat::check_again;
+      }
+      // relaxed: a place in the worker's own list.
+      memory.next[engine::AtomicRef<int>(memory.count).fetch_add(1, engine::relaxed)] = {items[k].vertex, next};
+    }
+    group.sync();
+    context.template enqueue_all<ColourWritten>(memory.next, memory.count);
+    const std::uint32_t all = group.sum(given);
+    if (group.rank() == 0) data.tally.add(all);
+  }
+};
+
+namespace {
+
+template <int Lanes, int Fetch>
+class ColouringWritten final : public Algorithm<Index> {
+ public:
+  using Type = ColourWritten<Lanes, Fetch>;
+  using Program = engine::Program<ColouringWrittenData, engine::PhaseQueue<engine::Phaseless<Type>>>;
+
+  ColouringWritten(const Context& context, const CsrPattern& graph, const Form& form)
+      : form_(form),
+        arrays_(context, graph),
+        colour_(context, static_cast<std::size_t>(graph.rows)),
+        tally_(context),
+        runner_(context, {.queue_capacity = static_cast<std::uint32_t>(graph.rows) + 1024U}),
+        start_(static_cast<std::size_t>(graph.rows), kNoColour),
+        first_(static_cast<std::size_t>(graph.rows)) {
+    for (Index v = 0; v < graph.rows; ++v) first_.data()[v] = {v, ColourWhat::colour};
+  }
+
+  Run run(std::uint32_t bin_ns) override {
+    colour_.upload(start_);
+    const TallyRef tally = tally_.clear(bin_ns);
+    runner_.template enqueue<Type>(first_);
+    Run run = run_program(runner_, {arrays_.view(), colour_.data(), tally}, form_);
+    tally_.read(run, bin_ns);
+    return run;
+  }
+  [[nodiscard]] std::vector<Index> result() const override { return colour_.download(); }
+
+ private:
+  Form form_;
+  GraphArrays arrays_;
+  engine::Array<Index> colour_;
+  TallyMemory tally_;
+  engine::Runner<Program> runner_;
+  std::vector<Index> start_;
+  std::vector<ColourItem> first_;
+};
+
+}  // namespace
+
+std::unique_ptr<Algorithm<Index>> make_colouring_written(const Context& context, const CsrPattern& graph,
+                                                         const Form& form) {
+  using Made = std::unique_ptr<Algorithm<Index>>;
+  return with_written_size<Made>(form, [&]<int Lanes, int Fetch>() -> Made {
+    return std::make_unique<ColouringWritten<Lanes, Fetch>>(context, graph, form);
+  });
+}
+
+}  // namespace taskdag::graph
