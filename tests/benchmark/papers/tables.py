@@ -704,6 +704,7 @@ GRAPH = "h200-graph.csv"
 GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT = "h100-graph-written.csv", "h100-graph-written-heat.csv"
 GRAPH_PERMUTED, GRAPH_LARGE = "h100-graph-permuted.csv", "h100-graph-large.csv"
 GRAPH_KERNELS = ("h100-graph-kernels.csv", "h100-graph-written-kernels.csv")
+GRAPH_ORDER = "host-graph-pagerank.csv"
 THREADS_OF_SM = 2048  # of a multiprocessor, on V100, H100 and H200
 ATOS_FORMS = (  # ours, and what it is called in the paper
     ("megakernel 32-4 x16", "persist warp"), ("megakernel 32-32 x16", "persist warp"),
@@ -831,6 +832,16 @@ def atos_written_work():
 
 
 @block
+def atos_order():
+    """Of graphs.md: PageRank's work over that of `bsp`, by the order in which residues are handed on."""
+    places = graph_places(GRAPH_ORDER)
+    graphs = [graph for _, graph in places]
+    forms = [form for form in places["pagerank", graphs[0]] if form != "bsp"]
+    return report.table(["form"] + graphs, [[f"`{form}`"] + [show(graph_report.overwork(places["pagerank", graph][form],
+                        places["pagerank", graph]["bsp"])) for graph in graphs] for form in forms])
+
+
+@block
 def atos_permuted():
     places, missing = if_there(GRAPH_PERMUTED, "permuted")
     if missing:
@@ -934,6 +945,7 @@ COMMANDS = {
     "h100-ata-pcg.csv": "tests/benchmark/ata_pcg.sh",
     "h200-graph.csv": "taskdag_graph_bench --repeat 2 --rounds 16 --workers 32-4 --workers 32-32 --workers 256-64",
     "h200-graph-heat.csv": "taskdag_graph_bench --forms heat",
+    GRAPH_ORDER: "taskdag_graph_bench --backend host --threads 2 --algorithm pagerank --repeat 0 …",
     GRAPH_WRITTEN: "tests/benchmark/graph/paper.sh … written",
     GRAPH_WRITTEN_HEAT: "tests/benchmark/graph/paper.sh … heat",
     GRAPH_PERMUTED: "tests/benchmark/graph/paper.sh … permuted",
@@ -941,10 +953,11 @@ COMMANDS = {
     GRAPH_KERNELS[0]: "tests/benchmark/graph/paper.sh … kernels",
     GRAPH_KERNELS[1]: "tests/benchmark/graph/paper.sh … written",
 }
-MAY_BE_MISSING = ("host-protocol.csv", "host-protocol-schedules.csv", "host-protocol-barriers.csv") + (ATA_ROWS, ATA_PCG_ROWS, PROGRESSION, GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT, GRAPH_PERMUTED, GRAPH_LARGE) + GRAPH_KERNELS
+MAY_BE_MISSING = (ATA_ROWS, ATA_PCG_ROWS, PROGRESSION, "host-protocol.csv", "host-protocol-schedules.csv", "host-protocol-barriers.csv",
+                  GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT, GRAPH_PERMUTED, GRAPH_LARGE) + GRAPH_KERNELS
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
          "host-schedules-8.csv": "8 threads on 16 virtual processors", "host-barriers-22.csv": "any: counts, no times",
-         "host-protocol-barriers.csv": "any: counts, no times"}
+         "host-protocol-barriers.csv": "any: counts, no times", GRAPH_ORDER: "2 host threads: counts, no times"}
 
 
 @block
