@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cuda/pool_use.hpp"
 #include "backends/cuda/stream.hpp"
 #include "count_differences.hpp"
 #include "session.hpp"
@@ -64,6 +65,10 @@ class JacobiForms {
   }
 
   void run() {
+    if (session_.options.jacobi_solves) {
+      solves();
+      return;
+    }
     for (const int sweeps : kSweeps) {
       cut(sweeps, true);
       if (longest_ > JacobiOptions{}.long_row) cut(sweeps, false);
@@ -145,10 +150,12 @@ class JacobiForms {
       cuda::synchronize(nullptr);
     }
     graph_time_.reset();
+    counts_memory_ = true;
     const auto solve = [&](JacobiForm form, Scheduler scheduler, int every) {
       JacobiOptions options = base(kSolveSweeps, true);
       options.form = form;
       options.run.scheduler = scheduler;
+      static_cast<void>(cuda::most_device_bytes());
       const std::unique_ptr<Jacobi> j = make(options);
       const std::string name = std::string(to_string(form)) + ", checked every " + std::to_string(every);
       const auto time = measure(
@@ -162,12 +169,13 @@ class JacobiForms {
     };
     solve(JacobiForm::kernels, Scheduler::automatic, 1);
     solve(JacobiForm::kernels, Scheduler::automatic, 10);
-    for (const Scheduler scheduler : {Scheduler::megakernel, Scheduler::timesliced}) {
+    for (const Scheduler scheduler : {Scheduler::megakernel, Scheduler::timesliced, Scheduler::device_controller}) {
       solve(JacobiForm::stages_phases, scheduler, kSolveSweeps);
       solve(JacobiForm::stages, scheduler, kSolveSweeps);
       solve(JacobiForm::checkpoints, scheduler, 10);
       solve(JacobiForm::autonomous, scheduler, kSolveSweeps);
     }
+    counts_memory_ = false;
   }
 
   std::optional<Timing> measure(
@@ -191,11 +199,13 @@ class JacobiForms {
             {"repeats", nullptr},
             {"us_per_sweep", nullptr},
             {"baseline_over_this", nullptr},
+            {"device_mb", nullptr},
             {"status", "ok"}};
     session_.step(what, row);
     std::optional<Timing> result;
     try {
       const Timing time = time_on_device(session_.options.timing, action, before);
+      if (counts_memory_) row["device_mb"] = 1e-6 * (static_cast<double>(cuda::most_device_bytes()) - checks());
       cuda::check(cudaMemsetAsync(differences_.data(), 0, sizeof(unsigned long long), nullptr), "clearing a counter");
       count_differences(rows_, x_.data(), expected_.data(), differences_.data());
       const unsigned long long different = cuda::fetch(differences_.data(), nullptr);
@@ -226,6 +236,9 @@ class JacobiForms {
     return result;
   }
 
+  /// Bytes that only the check of results needs.
+  [[nodiscard]] double checks() const { return static_cast<double>(rows_ * sizeof(double)); }
+
   Session& session_;
   const Problem& problem_;
   std::size_t rows_;
@@ -236,6 +249,7 @@ class JacobiForms {
   cuda::DeviceArray<double> x_;
   cuda::DeviceArray<double> expected_;
   cuda::DeviceArray<unsigned long long> differences_;
+  bool counts_memory_ = false;        ///< of the solver that was made last, with its matrix and vectors
   std::optional<Timing> graph_time_;  ///< what others are compared with: kernels in a graph; of solves: checked kernels
 };
 

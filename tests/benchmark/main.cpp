@@ -106,6 +106,7 @@ int main_of(int argc, char** argv) {
         for (const std::string& name : names) options.forms.push_back(jacobi_form_from(name));
       },
       "Forms by name; default: all, and solves to a tolerance");
+  jacobi.add_flag("--solves", options.jacobi_solves, "Solves to a tolerance alone");
   for (CLI::App* part : {&ilu0, &application}) {
     part->add_option_function<std::vector<std::string>>(
         "--precision",

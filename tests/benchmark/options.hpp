@@ -36,6 +36,7 @@ struct Options {
   int budget_seconds = 3600;  ///< ata: no measurement begins later
 
   std::vector<JacobiForm> forms;  ///< jacobi: beside kernels; empty: all, and solves
+  bool jacobi_solves = false;     ///< jacobi: solves alone
 
   // soak
   std::int64_t solves = 100000;

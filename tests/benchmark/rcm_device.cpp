@@ -7,6 +7,7 @@
 
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/memory.hpp"
+#include "backends/cuda/pool_use.hpp"
 #include "base/index.hpp"
 #include "taskdag/context.hpp"
 
@@ -40,6 +41,8 @@ class PatternOnDevice final : public OnDevice {
 }  // namespace
 
 std::unique_ptr<OnDevice> make_on_device(const CsrMatrix& a) { return std::make_unique<PatternOnDevice>(a); }
+
+std::uint64_t most_device_bytes() { return cuda::most_device_bytes(); }
 
 DeviceWords describe_device() {
   DeviceWords words;

@@ -2,6 +2,7 @@
 /// Device memory and the device's name for the benchmark of RCM; rcm_device_absent.cpp in a build without CUDA.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,5 +28,8 @@ struct DeviceWords {
   std::string cuda;    ///< of the runtime
 };
 DeviceWords describe_device();
+
+/// The most bytes of device memory that the library had in use since the last call; 0 without CUDA.
+std::uint64_t most_device_bytes();
 
 }  // namespace taskdag::benchmark

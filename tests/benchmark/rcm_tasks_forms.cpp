@@ -6,6 +6,9 @@
 #include <memory>
 
 #include "backends/host/thread_pool.hpp"
+#include "rcm_device.hpp"
+#include "rcm_tasks_traced.hpp"
+#include "taskdag/error.hpp"
 
 namespace taskdag::benchmark {
 namespace {
@@ -37,6 +40,9 @@ TaskFormTime named(const TaskOrderingOptions& options) {
 
 void measure(const Context& context, const kernels::GraphView& graph, const std::vector<Index>& expected, int repeats,
              const TaskOrderingOptions& options, TaskFormTime& result) {
+  const bool on_device = context.backend() == Backend::cuda;
+  if (on_device) static_cast<void>(most_device_bytes());
+  const std::uint64_t before = on_device ? most_device_bytes() : 0;
   std::unique_ptr<kernels::RcmByTasks> by_tasks;
   result.preparation = wall_ms([&] { by_tasks = std::make_unique<kernels::RcmByTasks>(context, graph, options); });
   struct Call {
@@ -52,6 +58,7 @@ void measure(const Context& context, const kernels::GraphView& graph, const std:
     if (order != expected) result.status = "wrong";
     if (k >= 0) calls.push_back(call);
   }
+  if (on_device) result.device_bytes = most_device_bytes() - before;
   std::sort(calls.begin(), calls.end(), [](const Call& left, const Call& right) { return left.total < right.total; });
   const Call& median = calls[calls.size() / 2];
   result.total = median.total;
@@ -90,6 +97,22 @@ std::vector<TaskOrderingOptions> measured_task_forms(const Context& context) {
     options.run.watchdog_ms = context.backend() == Backend::cuda ? 10000 : 60000;
   }
   return forms;
+}
+
+kernels::TaskOrderingTimes trace_types(const Context& context, const CsrMatrix& a, const std::vector<Index>& expected,
+                                       engine::Scheduler scheduler) {
+  host::ThreadPool pool(host::available_threads());
+  const kernels::HostGraph graph = kernels::symmetrised_graph(a.pattern(), pool);
+  TaskOrderingOptions options = kernels::library_program({.steps = RcmSteps::phases});
+  options.make_permutation = make_traced_phase_program;
+  options.run.scheduler = scheduler;
+  options.runner.trace_events = 1U << 23U;
+  kernels::RcmByTasks by_tasks(context, graph.view(), options);
+  TaskOrderingTimes times;
+  for (int call = 0; call < 2; ++call) {
+    if (by_tasks.order(&times) != expected) throw Error("a traced program gave another permutation");
+  }
+  return times;
 }
 
 void time_task_forms(const Context& context, const CsrMatrix& a, const std::vector<Index>& expected,

@@ -26,6 +26,7 @@ struct TaskFormTime {
   double least = 0.0;  ///< least and largest total
   double most = 0.0;
   int repeats = 0;
+  std::uint64_t device_bytes = 0;   ///< the most device memory at once, copies of the graph included; 0 on the host
   kernels::TaskOrderingTimes work;  ///< what one call did
   std::string status;               ///< "ok", "wrong", or an error's words
 };
@@ -33,6 +34,11 @@ struct TaskFormTime {
 /// The library's programs (bitonic and CUB by phases and by dependencies) under each scheduler, what they are made of
 /// one by one, and the CPU-GPU form.
 std::vector<kernels::TaskOrderingOptions> measured_task_forms(const Context& context);
+
+/// MHive's program under a scheduler with an event per task: where the time of its task types goes (figure 8.2). One
+/// call after one that is not looked at. @throws Error where the permutation is not `expected`
+kernels::TaskOrderingTimes trace_types(const Context& context, const CsrMatrix& a, const std::vector<Index>& expected,
+                                       engine::Scheduler scheduler);
 
 /// Times each of `forms` on the graph of `a`, and hands on its time at once. @param expected the serial permutation
 void time_task_forms(const Context& context, const CsrMatrix& a, const std::vector<Index>& expected,

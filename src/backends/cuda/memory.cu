@@ -5,6 +5,7 @@
 
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/memory.hpp"
+#include "backends/cuda/pool_use.hpp"
 #include "backends/cuda/stream.hpp"
 
 namespace taskdag::cuda {
@@ -158,6 +159,17 @@ void* allocate_device(std::size_t bytes, cudaStream_t stream) {
   }
   check(error, "allocating device memory");
   return pointer;
+}
+
+std::uint64_t most_device_bytes() {
+  cudaMemPool_t pool = pool_of_current_device();
+  if (!pool) return 0;
+  check(cudaDeviceSynchronize(), "waiting for the device");
+  std::uint64_t most = 0;
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &most), "asking a memory pool");
+  std::uint64_t anew = 0;
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &anew), "asking a memory pool");
+  return most;
 }
 
 void free_device(void* pointer, cudaStream_t stream) noexcept {

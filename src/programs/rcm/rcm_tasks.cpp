@@ -87,8 +87,8 @@ struct RcmByTasks::Impl {
       keys = engine::Array<SortKey>(context, std::max<std::size_t>(std::bit_ceil(nodes), options.block_keys));
       if (options.compression == TaskCompression::candidates) candidates = engine::Array<Index>(context, nodes);
       level_state = engine::Array<LevelState>(context, 1);
-      permutation = options.steps == RcmSteps::phases ? make_phase_program(context, options.runner)
-                                                      : make_dependency_program(context, options.runner);
+      const auto library = options.steps == RcmSteps::phases ? make_phase_program : make_dependency_program;
+      permutation = (options.make_permutation != nullptr ? options.make_permutation : library)(context, options.runner);
     }
     if (options.sort != RcmSort::bitonic) {
       sorter = context.backend() == Backend::cuda ? make_cuda_sort(context, nodes) : make_host_sort();
@@ -149,12 +149,12 @@ struct RcmByTasks::Impl {
                                bits_for(nodes),
                                options.block_keys,
                                level_state.data()};
-    account(*permutation, permutation->begin(start, data, options.run), "permutation", times);
+    account_permutation(permutation->begin(start, data, options.run), times);
     if (options.sort == RcmSort::bitonic) return;
     for (LevelState level = level_state.download()[0]; level.children != 0; level = level_state.download()[0]) {
       sorter->sort(keys.data(), level.children,
                    data.rank_bits + bits_for(static_cast<std::uint64_t>(level.end - level.first)));
-      account(*permutation, permutation->go_on(data, options.run), "permutation", times);
+      account_permutation(permutation->go_on(data, options.run), times);
     }
   }
 
@@ -175,6 +175,19 @@ struct RcmByTasks::Impl {
     std::vector<Index> all = order.download();
     std::copy(part.begin(), part.end(), all.begin() + first);
     order.upload(all);
+  }
+
+  void account_permutation(const engine::Report& report, TaskOrderingTimes& times) {
+    account(*permutation, report, "permutation", times);
+    times.kernels = report.kernels;
+    times.dropped_events += report.dropped_events;
+    if (report.events.empty()) return;
+    times.types.resize(report.types.size());
+    for (std::size_t type = 0; type < report.types.size(); ++type) times.types[type].name = report.types[type].name;
+    for (const engine::TraceEvent& event : report.events) {
+      ++times.types[event.type].tasks;
+      times.types[event.type].seconds += 1e-9 * static_cast<double>(event.end - event.start);
+    }
   }
 
   template <class Program>

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "kernels/ordering/graph/adjacency.hpp"
@@ -14,6 +15,10 @@
 #include "taskdag/ordering.hpp"
 
 namespace taskdag::kernels {
+
+namespace rcm_tasks {
+class PermutationProgram;
+}
 
 /// What CompressSortData looks through for the children of a level. For bitonic and cub.
 enum class TaskCompression {
@@ -32,19 +37,32 @@ struct TaskOrderingOptions {
   std::uint32_t block_keys = 1024;
   engine::RunnerOptions runner = {};
   engine::RunOptions run = {};
+  /// For bitonic and cub: another program of the same steps, with a probe, say. Null: the library's.
+  std::unique_ptr<rcm_tasks::PermutationProgram> (*make_permutation)(const Context&,
+                                                                     const engine::RunnerOptions&) = nullptr;
 };
 
 /// What the form `tasks` of reverse_cuthill_mckee() runs: with phases MHive's program, with dependencies ours.
 TaskOrderingOptions library_program(const OrderingOptions& options);
 
+/// What the tasks of one type did in one call.
+struct TaskTypeTime {
+  std::string name;
+  std::uint64_t tasks = 0;
+  double seconds = 0;  ///< of all workers together
+};
+
 /// Seconds of one call, and what it did.
 struct TaskOrderingTimes {
-  double search = 0;           ///< start nodes, small components included
-  double permutation = 0;      ///< levels
-  std::uint32_t searches = 0;  ///< breadth-first
-  std::uint32_t levels = 0;    ///< of the permutation
-  std::uint64_t tasks = 0;     ///< executed
-  std::uint64_t growths = 0;   ///< of queues, see engine::Report
+  double search = 0;                        ///< start nodes, small components included
+  double permutation = 0;                   ///< levels
+  std::uint32_t searches = 0;               ///< breadth-first
+  std::uint32_t levels = 0;                 ///< of the permutation
+  std::uint64_t tasks = 0;                  ///< executed
+  std::uint64_t growths = 0;                ///< of queues, see engine::Report
+  std::vector<engine::KernelInfo> kernels;  ///< of the permutation, launches of the last run
+  std::vector<TaskTypeTime> types;          ///< of the permutation, where its program has a TraceProbe
+  std::uint64_t dropped_events = 0;         ///< tasks that `types` lacks
 };
 
 /// The programs and their memory for one graph on one backend.

@@ -297,6 +297,31 @@ class TablesTest(WithFolder):
         found = tables.graph_report.speedups(tables.graph_places(), "bsp")
         self.assertAlmostEqual(tables.mean(found["bfs", "all"]), 8.0)
 
+    def test_memory_and_types_of_mhive_are_taken_where_they_are_there(self):
+        for name in (tables.RCM_COSTS, tables.RCM_TYPES, tables.JACOBI_SOLVES):
+            if os.path.exists(os.path.join(self.results(), name)):
+                os.remove(os.path.join(self.results(), name))
+        self.assertIn("Not run", tables.mhive_memory()[0])
+        self.assertIn("Not run", tables.mhive_types()[0])
+        costs = dict(tables.PHASES, problem="G3_circuit", rows="1000000", entries="4000000", scheduler="megakernel", device_mb="216",
+                     tightest_kernel="megakernel of phase 3", registers="90", blocks_per_sm="2", status="ok")
+        self.write(tables.RCM_COSTS, [costs, dict(costs, scheduler="timesliced", device_mb=""), dict(costs, form="cub")])
+        self.assertIn("| 8.2 | G3_circuit | bitonic | megakernel | 108 | 216 | 2.00 | megakernel of phase 3 | 90 | 2 |",
+                      tables.mhive_memory())
+        self.assertEqual(len(tables.mhive_memory()), 4)  # head, line, one row, an empty one
+        self.assertTrue(any("our RCM, its tightest kernel | 1 | 2 | 2.00" in line for line in tables.mhive_orders()))
+        self.write(tables.JACOBI_SOLVES, [
+            {"problem": "a", "rows": "1000000", "entries": "4000000", "form": form, "scheduler": scheduler, "device_mb": "568",
+             "milliseconds": ms, "status": "ok"}
+            for form, scheduler, ms in [("kernels, checked every 1", "", "2")] +
+            [(f"{form}, checked every {10 if form == 'checkpoints' else 50}", "controller", "1") for form in published.JACOBI_FORMS]])
+        self.assertIn("| 8.3 | a | stages | controller | 1,136 | 568 | 0.50 | – | – | – |", tables.mhive_memory())
+        self.assertTrue(any("| 8.7 | stages, PDC | 0.84 (0.61 … 1.02) | 2.00 (2.00 … 2.00) |" in line for line in tables.mhive_jacobi()))
+        self.write(tables.RCM_TYPES, [
+            {"problem": "a", "scheduler": "megakernel", "type": name, "tasks": "2", "worker_ms": ms, "dropped": "0", "status": "ok"}
+            for name, ms in (("sort block", "3"), ("delegate", "1"))])
+        self.assertIn("| a | megakernel | 75 | 25 | 4.00 | 4 | 0 |", tables.mhive_types())
+
     def test_rows_of_atos_as_written_are_taken_where_they_are_there(self):
         files = (tables.GRAPH_WRITTEN, tables.GRAPH_WRITTEN_HEAT, tables.GRAPH_PERMUTED, tables.GRAPH_LARGE) + tables.GRAPH_KERNELS
         for name in files:

@@ -40,6 +40,9 @@ JACOBI = {  # scheduler: matrix: the four forms
         "parabolic_fem": (518.24, 502.92, 293.25, 299.47), "G3_circuit": (1451.40, 1379.06, 792.84, 818.09),
         "thermal2": (1179.87, 1106.22, 692.55, 717.00)}}
 
+# Equations 8.2 and 8.3: bytes of fixed memory, for each entry, for each row.
+MEMORY = {"8.2": (48e6, 8, 28), "8.3": (64e6, 8, 1040)}
+
 # Böhnlein et al. 2025. Algorithms by the names that their variants have in the rows of taskdag_host_schedules.
 BARRIER_NAMES = {"locking": "Funnel Locking", "locking, no Funnel": "Locking", "pivotal-path": "Funnel p-ivotal path",
                  "pivotal-path, no Funnel": "p-ivotal path", "p2p": "SpMP", "hdagg": "HDagg"}

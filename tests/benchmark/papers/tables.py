@@ -146,7 +146,10 @@ def mhive_orders():
                row["scheduler"] == "megakernel" and " individual " in row["variant"]]
     entries.append(("text", "MK, resident blocks an SM (its RCM; our generic test with 11 types)", "1",
                     max(int(row["blocks_per_sm"]) for row in kernels), "h200-engine-kernels.csv",
-                    "another program; registers of our RCM are in no row"))
+                    "another program"))
+    for row in read(RCM_COSTS) if os.path.exists(path(RCM_COSTS)) else []:
+        if row["problem"] == "G3_circuit" and row["scheduler"] == "megakernel" and all(row[c] == v for c, v in PHASES.items()):
+            entries.append(("text", "… our RCM, its tightest kernel", "1", int(row["blocks_per_sm"]), RCM_COSTS, "other GPU"))
     for name in ("cuSolver", "CPU-GPU", "TSK"):
         all_theirs = [times[name] / times["PDC"] for times in theirs.values()]
         all_ours = [times[name] / times["PDC"] for times in ours.values() if times[name]]
@@ -157,6 +160,52 @@ def mhive_orders():
             entries.append(("8.3", f"… the largest ({most} here)", max(all_theirs), max(all_ours), RCM,
                             "other matrices. Its text says 15"))
     return compare(entries)
+
+
+# Of rcm_tasks_bench and taskdag_bench jacobi --solves, since their rows have memory and registers. They may be missing.
+RCM_COSTS, RCM_TYPES, JACOBI_SOLVES = "h100-rcm-costs.csv", "h100-rcm-types.csv", "h100-jacobi-solves.csv"
+
+
+def memory_by_equation(number, rows, entries):
+    """Megabytes."""
+    fixed, entry, node = published.MEMORY[number]
+    return 1e-6 * (fixed + entry * int(entries) + node * int(rows))
+
+
+@block
+def mhive_memory():
+    """Equations 8.2 and 8.3, and registers."""
+    lines = []
+    for number, name, forms in (("8.2", RCM_COSTS, PHASES), ("8.3", JACOBI_SOLVES, {})):
+        for row in read(name) if os.path.exists(path(name)) else []:
+            if not row["device_mb"] or not row["scheduler"] or any(row[column] != value for column, value in forms.items()):
+                continue
+            paper, ours = memory_by_equation(number, row["rows"], row["entries"]), float(row["device_mb"])
+            lines.append([number, row["problem"], row["form"].split(",")[0], row["scheduler"], show(paper), show(ours),
+                          show(ours / paper), row.get("tightest_kernel") or "–", row.get("registers") or "–",
+                          row.get("blocks_per_sm") or "–"])
+    if not lines:
+        return ["Not run: needs GPU runs of `taskdag_rcm_tasks_bench` and `taskdag_bench jacobi --solves`."]
+    return report.table(["equation", "problem", "form", "scheduler", "by the equation, MB", "ours, MB", "ours / paper",
+                         "kernel with the fewest resident blocks", "its registers", "its blocks a multiprocessor"], lines)
+
+
+@block
+def mhive_types():
+    """Figure 8.2: percent of the workers' time by task type."""
+    if not os.path.exists(path(RCM_TYPES)):
+        return ["Not run: needs a GPU run of `taskdag_rcm_tasks_bench --types FILE`."]
+    runs = {}
+    for row in read(RCM_TYPES):
+        runs.setdefault((row["problem"], row["scheduler"]), {})[row["type"]] = row
+    types = list(next(iter(runs.values())))
+    lines = []
+    for (problem, scheduler), by in runs.items():
+        total = sum(float(row["worker_ms"]) for row in by.values())
+        dropped = int(next(iter(by.values()))["dropped"])
+        lines.append([problem, scheduler] + [f"{100 * float(by[name]['worker_ms']) / total:.0f}" for name in types] +
+                     [show(total), show(sum(int(row["tasks"]) for row in by.values())), str(dropped)])
+    return report.table(["problem", "scheduler"] + [f"{name}, %" for name in types] + ["all workers, ms", "tasks", "dropped"], lines)
 
 
 JACOBI = "h100-jacobi-tasks.csv"
@@ -176,7 +225,8 @@ def jacobi_ratios(rows, scheduler, form):
 
 @block
 def mhive_jacobi():
-    rows = read(JACOBI)
+    rows = read(JACOBI_SOLVES if os.path.exists(path(JACOBI_SOLVES)) else JACOBI)
+    count = len({row["problem"] for row in rows})
     lines = []
     for number, scheduler, name in (("8.5", "timesliced", "TSK"), ("8.6", "megakernel", "MK"), ("8.7", "controller", "PDC")):
         for k, form in enumerate(published.JACOBI_FORMS):
@@ -192,7 +242,7 @@ def mhive_jacobi():
             lines.append([number, f"{form}, {name}", summary(theirs), summary(ours), show(its_g3), show(g3),
                           show(ratio(g3, its_g3))])
     return report.table(["table", "kernel by kernel's time to that of", "paper: mean of 11 (least … most)",
-                         "ours: mean of 6 (least … most)", "paper, G3_circuit", "ours", "ours / paper"], lines)
+                         f"ours: mean of {count} (least … most)", "paper, G3_circuit", "ours", "ours / paper"], lines)
 
 
 def engine_medians(experiment):
@@ -929,7 +979,10 @@ def heat_table(name):
 COMMANDS = {
     "h200-rcm-tasks.csv": "taskdag_rcm_tasks_bench --backend cuda --repeat 2",
     "h200-rcm.csv": "taskdag_rcm_bench --threads 1 --threads 8 --repeat 2",
+    RCM_COSTS: "taskdag_rcm_tasks_bench --backend cuda --repeat 2 --types …",
+    RCM_TYPES: "taskdag_rcm_tasks_bench --backend cuda --repeat 2 --types …",
     "h100-jacobi-tasks.csv": "taskdag_bench jacobi",
+    JACOBI_SOLVES: "taskdag_bench jacobi --solves",
     "h200-engine.csv": "tests/benchmark/engine/run.sh",
     "h200-engine-kernels.csv": "tests/benchmark/engine/run.sh",
     PROGRESSION: PROGRESSION_RUN,
@@ -953,8 +1006,9 @@ COMMANDS = {
     GRAPH_KERNELS[0]: "tests/benchmark/graph/paper.sh … kernels",
     GRAPH_KERNELS[1]: "tests/benchmark/graph/paper.sh … written",
 }
-MAY_BE_MISSING = (ATA_ROWS, ATA_PCG_ROWS, PROGRESSION, "host-protocol.csv", "host-protocol-schedules.csv", "host-protocol-barriers.csv",
-                  GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT, GRAPH_PERMUTED, GRAPH_LARGE) + GRAPH_KERNELS
+MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, ATA_ROWS, ATA_PCG_ROWS, PROGRESSION, "host-protocol.csv",
+                  "host-protocol-schedules.csv", "host-protocol-barriers.csv", GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT,
+                  GRAPH_PERMUTED, GRAPH_LARGE) + GRAPH_KERNELS
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
          "host-schedules-8.csv": "8 threads on 16 virtual processors", "host-barriers-22.csv": "any: counts, no times",
          "host-protocol-barriers.csv": "any: counts, no times", GRAPH_ORDER: "2 host threads: counts, no times"}

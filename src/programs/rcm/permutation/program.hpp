@@ -13,7 +13,7 @@
 
 namespace taskdag::kernels::rcm_tasks {
 
-template <class Flow>
+template <class Flow, class Probe = engine::NoProbe>
 class Permutation final : public PermutationProgram {
  public:
   Permutation(const Context& context, const engine::RunnerOptions& options) : runner_(context, options) {}
@@ -31,7 +31,7 @@ class Permutation final : public PermutationProgram {
   // In the order of MHive, section 7.3.2.
   using Phases = typename Flow::template Queue<CreateSortData<Flow>, CompressSortData<Flow>, Delegate<Flow>,
                                                SortBlock<Flow>, SortDelegate<Flow>, SortGlobal<Flow>>;
-  engine::Runner<engine::Program<PermutationData, Phases>> runner_;
+  engine::Runner<engine::Program<PermutationData, Phases, engine::SharedCounterQueue, Probe>> runner_;
 };
 
 }  // namespace taskdag::kernels::rcm_tasks

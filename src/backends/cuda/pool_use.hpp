@@ -1,0 +1,13 @@
+/// \file
+/// How much device memory the library has in use: for benchmarks.
+#pragma once
+
+#include <cstdint>
+
+namespace taskdag::cuda {
+
+/// The most bytes of the library's pool on the current device that were in use since the last call, which starts anew
+/// with what is in use now. 0 where the device has no pool. Waits for the device. @throws DeviceError
+std::uint64_t most_device_bytes();
+
+}  // namespace taskdag::cuda
