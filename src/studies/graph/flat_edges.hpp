@@ -14,7 +14,7 @@ namespace taskdag::graph {
 template <int Most>
 class FlatEdges {
  public:
-  /// vertex(k): the k-th; k < size. Ends with sync(). @pre the vertices have less than 2^31 edges together
+  /// vertex(k): the k-th; k < size. Ends with sync(). @pre check_flat()
   template <class Group, class Vertex>
   TASKDAG_TASK void load(const Group& group, const GraphView& graph, int size, const Vertex& vertex) {
     for (int k = group.rank(); k < size; k += group.size()) {
@@ -43,21 +43,21 @@ class FlatEdges {
     Offset walked = 0;
     int k = 0;
     // Neighbouring lanes have neighbouring edges; a lane's vertices ascend. Loads of several edges overlap.
-    for (Offset e = group.rank(); e < all;) {
+    for (Offset e = group.rank(); e < all; e += kAtOnce * group.size()) {
+      const Offset left = (all - e + group.size() - 1) / group.size();
+      const int many = left < kAtOnce ? static_cast<int>(left) : kAtOnce;
       int vertex[kAtOnce]{};
       Index u[kAtOnce]{};
-      int many = 0;
-      for (; many < kAtOnce && e < all; ++many) {
-        k = find(end, k, size, e);
-        vertex[many] = k;
-        u[many] = graph.neighbours[first_[k] + e - (k == 0 ? 0 : end[k - 1])];
-        if (all - e <= group.size()) {
-          e = all;  // and no overflow
-        } else {
-          e += group.size();
-        }
+      for (int j = 0; j < kAtOnce; ++j) {
+        if (j >= many) continue;
+        const Offset edge = e + j * group.size();
+        k = find(end, k, size, edge);
+        vertex[j] = k;
+        u[j] = graph.neighbours[first_[k] + edge - (k == 0 ? 0 : end[k - 1])];
       }
-      for (int j = 0; j < many; ++j) body(vertex[j], u[j]);
+      for (int j = 0; j < kAtOnce; ++j) {
+        if (j < many) body(vertex[j], u[j]);
+      }
       walked += many;
     }
     return walked;
@@ -92,7 +92,8 @@ inline void check_flat(const CsrPattern& graph, int fetch) {
     const Offset degree = graph.row_offsets[v + 1] - graph.row_offsets[v];
     most = degree > most ? degree : most;
   }
-  if (std::int64_t{most} * fetch > 0x7FFFFFFF) throw InvalidInput("vertices have too many edges to be fetched at once");
+  constexpr std::int64_t kMost = 0x7FFF0000;  // a step of 1024 lanes beyond it is still a number
+  if (std::int64_t{most} * fetch > kMost) throw InvalidInput("vertices have too many edges to be fetched at once");
 }
 
 }  // namespace taskdag::graph

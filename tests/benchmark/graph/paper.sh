@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# The paper's experiments (docs/papers.md#chen-et-al-atos): rows by part to OUT/graph-PART.csv, a short table last.
+# The paper's experiments (docs/papers.md#chen-et-al-atos): files of rows as tests/benchmark/papers/tables.py names them to
+# OUT, a short table last.
 # usage: tests/benchmark/graph/paper.sh [PROGRAM [PART...]]
 #   PROGRAM    taskdag_graph_bench [build/tests/benchmark/graph/taskdag_graph_bench]
 #   PART       written heat permuted kernels large   [all of them]
 #              written   the algorithms as written against bulk synchronous ones, all graphs
-#              heat      as written, all worker and fetch sizes, two graphs; with a timeline
+#              heat      as written, all worker and fetch sizes, two graphs; with a timeline, for report.py's plots
 #              permuted  colouring, vertices as numbered, numbered at random and by reverse Cuthill-McKee
-#              kernels   registers and occupancy of our forms; those of the others come with their part
+#              kernels   registers and occupancy of our forms; those as written come with their part
 #              large     graphs of the paper's size
 #   OUT        folder of the rows [.]
+#   GPU        what the names of the files begin with [h100]
 #   BACKEND    cuda or host [cuda]
 #   SMOKE      anything: small graphs, to see that all of it runs
 #   LIMIT      seconds for a part [60]
@@ -26,37 +28,42 @@ failed=0
 
 graph() { graphs+=(--graph "$1"); }
 
-# part NAME OPTION...: rows to graph-NAME.csv, kernels to graph-NAME-kernels.csv, the program's lines to graph-NAME.log.
+# part NAME OPTION...: the program's lines to OUT/graph-NAME.log.
 part() {
-  local name=$1
-  timeout "${LIMIT:-60}" "$program" --backend "${BACKEND:-cuda}" --csv "$out/graph-$name.csv" \
-    --kernels "$out/graph-$name-kernels.csv" "${@:2}" >"$out/graph-$name.log" 2>&1 && return
-  echo "part $name failed: status $?: $(tail -n 1 "$out/graph-$name.log")" >&2
+  timeout "${LIMIT:-60}" "$program" --backend "${BACKEND:-cuda}" "${@:2}" >"$out/graph-$1.log" 2>&1 && return
+  echo "part $1 failed: status $?: $(tail -n 1 "$out/graph-$1.log")" >&2
   failed=1
 }
 
+prefix=$out/${GPU:-h100}-graph
 rows=()
 for name in "${parts[@]}"; do
   graphs=()
   size=()
   begin=$SECONDS
   case $name in
-    written) options=(--forms written --workers 32-1 --workers 256-64 --discrete 32-1 --discrete 256-64 --repeat 2) ;;
+    written)
+      options=(--forms written --workers 32-1 --workers 256-64 --discrete 32-1 --discrete 256-64 --repeat 2
+        --csv "$prefix-written.csv" --kernels "$prefix-written-kernels.csv")
+      rows+=("$prefix-written.csv")
+      ;;
     heat)
-      options=(--forms written --repeat 2 --timeline "$out/graph-heat-timeline.csv")
+      options=(--forms written --repeat 2 --csv "$prefix-written-heat.csv" --timeline "$prefix-written-timeline.csv")
       graph "R-MAT 16" && graph delaunay_n16
       ;;
     permuted)
       options=(--forms written --algorithm colouring --permute random --permute rcm --workers 32-1 --workers 256-64
-        --discrete 32-1 --discrete 256-64 --repeat 2)
+        --discrete 32-1 --discrete 256-64 --repeat 2 --csv "$prefix-permuted.csv")
+      rows+=("$prefix-permuted.csv")
       graph "5-point 1000^2" && graph "R-MAT 18" && graph ca-CondMat && graph rgg_n_2_15_s0
       ;;
     kernels)
-      options=(--forms table --rounds 1 --repeat 0)
+      options=(--forms table --rounds 1 --repeat 0 --kernels "$prefix-kernels.csv")
       graph "R-MAT 16"
       ;;
     large)
-      options=(--forms written --workers 32-1 --workers 256-64 --discrete 256-64 --repeat 1)
+      options=(--forms written --workers 32-1 --workers 256-64 --discrete 256-64 --repeat 1 --csv "$prefix-large.csv")
+      rows+=("$prefix-large.csv")
       graph "roads 3100^2" && graph "R-MAT 20"
       size=(--large)
       ;;
@@ -68,7 +75,6 @@ for name in "${parts[@]}"; do
   fi
   part "$name" "${size[@]}" "${graphs[@]}" "${options[@]}"
   echo "$name: $((SECONDS - begin)) s"
-  case $name in heat | kernels) ;; *) rows+=("$out/graph-$name.csv") ;; esac  # those have a line for each size
 done
 [ ${#rows[@]} -eq 0 ] || python3 "$here/report.py" --short "${rows[@]}" || failed=1
 exit $failed

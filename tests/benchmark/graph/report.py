@@ -7,7 +7,8 @@ Prints Markdown: for each algorithm the fastest asynchronous form per graph agai
 means by class of graphs, and the overwork (work over that of the bulk synchronous form; for colourings, over the number
 of vertices).
 --plots: writes heat-ALGORITHM-GRAPH.svg (milliseconds by worker and fetch size, where the rows have several, one round)
-and, with --timeline (the program's), throughput-ALGORITHM-GRAPH.svg (work per microsecond over the overwork).
+and, with --timeline (the program's), throughput-ALGORITHM-GRAPH.svg (work per microsecond over the overwork). Those of
+the paper's algorithms as written are heat-written-… and throughput-written-….
 --short: form by form the geometric mean over the graphs of its speed over `bsp`, and of its overwork, no more.
 Rows that were not verified are counted nowhere, and named at the end.
 """
@@ -228,8 +229,10 @@ def draw_throughput(places, name):
             factor = overwork(forms[form], forms["bsp"])
             useful[form] = [(time, rate / factor) for time, rate in smoothed(place[form])]
         if useful:
-            drawings[file_name("throughput", algorithm, graph)] = throughput(
-                f"{algorithm}, {graph}: useful work per µs", useful)
+            written = all(is_written(forms[form]) for form in useful if form != "bsp")
+            kind, title = ("throughput-written", ", as written") if written and len(useful) > 1 else ("throughput", "")
+            drawings[file_name(kind, algorithm, graph)] = throughput(
+                f"{algorithm}, {graph}{title}: useful work per µs", useful)
     return drawings
 
 

@@ -85,6 +85,11 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(sorted(drawings), ["heat-bfs-one.svg", "heat-written-bfs-one.svg"])
         self.assertIn("1024", drawings["heat-written-bfs-one.svg"])
         self.assertNotIn("1024", drawings["heat-bfs-one.svg"])
+        rows = [row for row in [head] + rows if "x1" not in row]
+        timeline = self.write("written-timeline.csv", TIMELINE.replace("32-1 x1", "32-1 as written"))
+        path = self.write("written.csv", "\n".join(rows) + "\n")
+        drawings = report.draw_throughput(report.by_place(report.read([path])[0]), timeline)
+        self.assertEqual(list(drawings), ["throughput-written-bfs-one.svg"])
 
     def test_plots_are_drawn(self):
         plots = os.path.join(self.folder, "plots")
