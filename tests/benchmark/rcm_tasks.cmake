@@ -1,5 +1,5 @@
 # Reverse Cuthill-McKee by tasks, form by form. Run by hand; a small problem runs with the tests.
-add_executable(taskdag_rcm_tasks_bench rcm_tasks_bench.cpp rcm_tasks_forms.cpp rcm_tasks_rivals.cpp rcm_tasks_traced.cpp rcm_cusolver.cpp
+add_executable(taskdag_rcm_tasks_bench rcm_tasks_bench.cpp rcm_tasks_forms.cpp rcm_tasks_rivals.cpp rcm_tasks_traced.cpp rcm_tasks_types.cpp rcm_cusolver.cpp
   $<IF:$<BOOL:${TASKDAG_CUDA_FOUND}>,rcm_device.cpp,rcm_device_absent.cpp> rows.cpp problems.cpp)
 target_link_libraries(taskdag_rcm_tasks_bench PRIVATE taskdag_programs_rcm taskdag_solver taskdag_generators taskdag_io
   nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS} taskdag_flags)

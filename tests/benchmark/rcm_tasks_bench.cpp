@@ -20,6 +20,7 @@
 #include "rcm_device.hpp"
 #include "rcm_tasks_forms.hpp"
 #include "rcm_tasks_rivals.hpp"
+#include "rcm_tasks_types.hpp"
 #include "rows.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/ordering.hpp"

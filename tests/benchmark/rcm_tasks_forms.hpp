@@ -35,11 +35,6 @@ struct TaskFormTime {
 /// one by one, and the CPU-GPU form.
 std::vector<kernels::TaskOrderingOptions> measured_task_forms(const Context& context);
 
-/// MHive's program under a scheduler with an event per task: where the time of its task types goes (figure 8.2). One
-/// call after one that is not looked at. @throws Error where the permutation is not `expected`
-kernels::TaskOrderingTimes trace_types(const Context& context, const CsrMatrix& a, const std::vector<Index>& expected,
-                                       engine::Scheduler scheduler);
-
 /// Times each of `forms` on the graph of `a`, and hands on its time at once. @param expected the serial permutation
 void time_task_forms(const Context& context, const CsrMatrix& a, const std::vector<Index>& expected,
                      const std::vector<kernels::TaskOrderingOptions>& forms, int repeats,
