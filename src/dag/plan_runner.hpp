@@ -3,12 +3,12 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "backends/host/seam.hpp"
 #include "backends/host/thread_pool.hpp"
+#include "dag/row_order.hpp"
 #include "dag/thread_plan.hpp"
 
 namespace taskdag {
@@ -27,7 +27,7 @@ class PlanRunner {
       : plan_(std::move(plan)), pool_(&pool), finished_(static_cast<std::size_t>(plan_->threads())) {}
 
   [[nodiscard]] const ThreadPlan& plan() const { return *plan_; }
-  [[nodiscard]] std::span<const Index> order() const { return plan_->order(); }
+  [[nodiscard]] RowOrder order() const { return plan_->order(); }
   [[nodiscard]] const std::shared_ptr<const ThreadPlan>& shared_plan() const { return plan_; }
 
   /// Calls rows(thread, first, last) for ranges of positions that together are all of them, each after what it waits

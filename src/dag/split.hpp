@@ -3,9 +3,10 @@
 /// its sweeps read the triangles where they stand.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
-#include <vector>
 
 #include "taskdag/csr.hpp"
 
@@ -15,26 +16,31 @@ namespace taskdag {
 /// that holds the values of the lower triangle, then those of the upper one, then the diagonal.
 struct SplitPattern {
   Index rows = 0;
-  std::vector<Offset> lower_offsets;
-  std::vector<Offset> upper_offsets;
-  std::unique_ptr<Index[]> columns;  ///< of both triangles, by place
+  std::unique_ptr<Offset[]> offsets;  ///< rows + 1 of the lower triangle, then as many of the upper one
+  std::unique_ptr<Index[]> columns;   ///< of both triangles, by place
 
-  [[nodiscard]] Offset lower_entries() const { return rows == 0 ? 0 : lower_offsets.back(); }
-  [[nodiscard]] Offset upper_entries() const { return rows == 0 ? 0 : upper_offsets.back(); }
+  [[nodiscard]] const Offset* lower_offsets() const { return offsets.get(); }
+  [[nodiscard]] const Offset* upper_offsets() const { return offsets.get() + rows + 1; }
+  [[nodiscard]] Offset lower_entries() const { return rows == 0 ? 0 : lower_offsets()[rows]; }
+  [[nodiscard]] Offset upper_entries() const { return rows == 0 ? 0 : upper_offsets()[rows]; }
   /// With the diagonal.
   [[nodiscard]] Offset entries() const { return lower_entries() + upper_entries() + rows; }
-  [[nodiscard]] CsrPattern lower() const { return {rows, rows, lower_offsets.data(), columns.get()}; }
-  [[nodiscard]] CsrPattern upper() const { return {rows, rows, upper_offsets.data(), columns.get() + lower_entries()}; }
+  [[nodiscard]] CsrPattern lower() const { return {rows, rows, lower_offsets(), columns.get()}; }
+  [[nodiscard]] CsrPattern upper() const { return {rows, rows, upper_offsets(), columns.get() + lower_entries()}; }
   [[nodiscard]] std::int64_t bytes() const;
 };
 
-/// Which entries beside the diagonal are taken.
-enum class SplitParts { both, upper };
+/// Splits a square pattern. @throws InvalidInput "row R has no diagonal entry"
+SplitPattern split(const CsrPattern& pattern);
 
-/// Splits a square pattern. `diagonal`: of diagonal_entries().
-SplitPattern split(const CsrPattern& pattern, std::span<const Offset> diagonal, SplitParts parts);
+/// The same for a pattern whose triangles are each other's transposes; nothing for another one.
+std::optional<SplitPattern> split_symmetric(const CsrPattern& pattern);
 
-/// Puts the parts together again. `values`: by place.
-CsrMatrix join(const SplitPattern& pattern, const double* values);
+/// The upper triangle of a square pattern, and its transpose in the place of the lower one. `diagonal`: of
+/// diagonal_entries().
+SplitPattern mirror_upper(const CsrPattern& pattern, std::span<const Offset> diagonal);
+
+/// Puts the parts together again. `lower`, null: the lower triangle is left out.
+CsrMatrix join(const SplitPattern& pattern, const double* lower, const double* upper, const double* diagonal);
 
 }  // namespace taskdag

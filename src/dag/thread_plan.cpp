@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -101,7 +100,7 @@ Candidate make_candidate(const CsrPattern& pattern, Triangle triangle, Index mos
 }  // namespace
 
 ThreadPlan::ThreadPlan(const CsrPattern& pattern, Triangle triangle, int threads, const PlanCosts& costs)
-    : order_(at(pattern.rows)) {
+    : rows_(pattern.rows), triangle_(triangle) {
   if (threads > 1) {
     const RowCosts rows = find_row_costs(pattern, triangle, costs);
     const std::int64_t serial = rows.until.back();
@@ -116,22 +115,17 @@ ThreadPlan::ThreadPlan(const CsrPattern& pattern, Triangle triangle, int threads
     }
     if (best && pays(best->duration, serial)) {
       expected_time_ = best->duration;
-      split(triangle, best->chunks, best->schedule, best->cuts, threads);
+      split(best->chunks, best->schedule, best->cuts, threads);
       return;
     }
   }
-  take_natural_order(triangle);
-}
-
-void ThreadPlan::take_natural_order(Triangle triangle) {
-  std::iota(order_.begin(), order_.end(), 0);
-  if (triangle == Triangle::upper) std::reverse(order_.begin(), order_.end());
   first_share_.assign(2, 0);
   first_position_ = {0, rows()};
 }
 
-void ThreadPlan::split(Triangle triangle, const Chunks& chunks, const Schedule& schedule, std::span<const Index> cuts,
-                       int threads) {
+void ThreadPlan::split(const Chunks& chunks, const Schedule& schedule, std::span<const Index> cuts, int threads) {
+  const RowOrder natural(rows_, triangle_);
+  order_.resize(at(rows_));
   first_share_.push_back(0);
   first_position_.push_back(0);
   std::vector<Index> chunk_order;  // thread by thread
@@ -144,7 +138,7 @@ void ThreadPlan::split(Triangle triangle, const Chunks& chunks, const Schedule& 
       for (const Index c : schedule.order().subspan(at(cuts[k]), at(cuts[k + 1] - cuts[k]))) {
         chunk_order.push_back(c);
         for (Index step = chunks.first_step[at(c)]; step < chunks.first_step[at(c) + 1]; ++step) {
-          order_[at(next++)] = triangle == Triangle::lower ? step : rows() - 1 - step;
+          order_[at(next++)] = natural[step];
         }
       }
       shares_.push_back({first, next, 0, 0});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dag/chunks.hpp"
+#include "dag/row_order.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/schedule.hpp"
 
@@ -52,9 +53,9 @@ class ThreadPlan {
   [[nodiscard]] int threads() const { return static_cast<int>(first_share_.size()) - 1; }
   /// Of a solve, in units of PlanCosts. @pre threads() > 1
   [[nodiscard]] std::int64_t expected_time() const { return expected_time_; }
-  [[nodiscard]] Index rows() const { return static_cast<Index>(order_.size()); }
-  /// order()[p] is the row at position p.
-  [[nodiscard]] std::span<const Index> order() const { return order_; }
+  [[nodiscard]] Index rows() const { return rows_; }
+  /// The row at each position.
+  [[nodiscard]] RowOrder order() const { return threads() > 1 ? RowOrder(order_) : RowOrder(rows_, triangle_); }
   /// The shares of one thread, in the order in which they run.
   [[nodiscard]] std::span<const Share> shares(int thread) const;
   [[nodiscard]] std::span<const Wait> waits(const Share& share) const;
@@ -63,13 +64,13 @@ class ThreadPlan {
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
-  void take_natural_order(Triangle triangle);
-  void split(Triangle triangle, const Chunks& chunks, const Schedule& schedule, std::span<const Index> cuts,
-             int threads);
+  void split(const Chunks& chunks, const Schedule& schedule, std::span<const Index> cuts, int threads);
   void find_waits(const Chunks& chunks, std::span<const Index> chunk_order, int threads);
 
   std::int64_t expected_time_ = 0;
-  std::vector<Index> order_;
+  Index rows_;
+  Triangle triangle_;
+  std::vector<Index> order_;              // of several threads
   std::vector<std::size_t> first_share_;  // by thread, and the end
   std::vector<Index> first_position_;     // by thread, and the end
   std::vector<Share> shares_;             // thread by thread

@@ -9,17 +9,7 @@
 
 namespace taskdag {
 
-namespace {
-
-/// As std::lower_bound(). Most rows are short, and most patterns regular: then looking at each entry is faster.
-const Index* first_not_below(const Index* begin, const Index* end, Index column) {
-  constexpr std::ptrdiff_t kShort = 16;
-  if (end - begin > kShort) return std::lower_bound(begin, end, column);
-  while (begin != end && *begin < column) ++begin;
-  return begin;
-}
-
-}  // namespace
+void refuse_missing_diagonal(Index row) { throw InvalidInput("row " + std::to_string(row) + " has no diagonal entry"); }
 
 Transposed transpose(const CsrPattern& pattern) {
   const auto entries = static_cast<std::size_t>(pattern.entries());
@@ -89,10 +79,7 @@ MappedPattern upper_triangle(const CsrPattern& pattern) {
 std::vector<Offset> diagonal_entries(const CsrPattern& pattern) {
   std::vector<Offset> diagonal(static_cast<std::size_t>(pattern.rows));
   for (Index row = 0; row < pattern.rows; ++row) {
-    const Index* const end = pattern.col_indices + pattern.row_offsets[row + 1];
-    const Index* const found = first_not_below(pattern.col_indices + pattern.row_offsets[row], end, row);
-    if (found == end || *found != row) throw InvalidInput("row " + std::to_string(row) + " has no diagonal entry");
-    diagonal[static_cast<std::size_t>(row)] = static_cast<Offset>(found - pattern.col_indices);
+    diagonal[static_cast<std::size_t>(row)] = diagonal_entry(pattern, row);
   }
   return diagonal;
 }

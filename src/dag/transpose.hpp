@@ -2,6 +2,7 @@
 /// Patterns derived from patterns on the host, with the way back to the entries of the original.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,25 @@ MappedPattern permute_pattern(const CsrPattern& pattern, std::span<const Index> 
 
 /// The entries with column >= row of a square pattern; each row starts with its diagonal entry if it has one.
 MappedPattern upper_triangle(const CsrPattern& pattern);
+
+[[noreturn]] void refuse_missing_diagonal(Index row);
+
+/// The position of the row's diagonal entry. Most rows are short, and most patterns regular: then looking at each entry
+/// is faster than std::lower_bound().
+/// @throws InvalidInput "row R has no diagonal entry"
+inline Offset diagonal_entry(const CsrPattern& pattern, Index row) {
+  constexpr Offset kShort = 16;
+  const Index* const columns = pattern.col_indices;
+  Offset e = pattern.row_offsets[row];
+  const Offset end = pattern.row_offsets[row + 1];
+  if (end - e > kShort) {
+    e = static_cast<Offset>(std::lower_bound(columns + e, columns + end, row) - columns);
+  } else {
+    while (e != end && columns[e] < row) ++e;
+  }
+  if (e == end || columns[e] != row) refuse_missing_diagonal(row);
+  return e;
+}
 
 /// The position of each row's diagonal entry.
 /// @throws InvalidInput "row R has no diagonal entry"

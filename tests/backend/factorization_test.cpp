@@ -129,6 +129,57 @@ TEST_P(FactorizationTest, Ic0DoesNotLookAtTheLowerTriangle) {
   EXPECT_TRUE(test::same_bits(f.copy_factor().values, expected.values));
 }
 
+/// The upper triangle of `a`, below it the columns of lower(i).
+template <class Lower>
+CsrMatrix with_lower(const CsrMatrix& a, const Lower& lower) {
+  CsrMatrix b;
+  b.rows = b.cols = a.rows;
+  for (Index i = 0; i < a.rows; ++i) {
+    for (const Index j : lower(i)) {
+      b.col_indices.push_back(j);
+      b.values.push_back(std::nan(""));
+    }
+    for (auto e = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i)]);
+         e < static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i) + 1]); ++e) {
+      if (a.col_indices[e] < i) continue;
+      b.col_indices.push_back(a.col_indices[e]);
+      b.values.push_back(a.values[e]);
+    }
+    b.row_offsets.push_back(static_cast<Offset>(b.col_indices.size()));
+  }
+  return b;
+}
+
+TEST_P(FactorizationTest, Ic0TakesAnyPatternBelowTheDiagonal) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 9, .ny = 8, .nz = 7});
+  Factorization f = factorization(a, {.kind = FactorKind::ic});
+  ASSERT_TRUE(factor(f, a.values).ok());
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  const auto nothing = [](Index) { return std::vector<Index>(); };
+  // As many entries as above the diagonal, in other places.
+  std::vector<std::vector<Index>> above(static_cast<std::size_t>(a.rows));
+  for (Index i = 0; i < a.rows; ++i) {
+    for (Offset e = a.row_offsets[static_cast<std::size_t>(i)]; e < a.row_offsets[static_cast<std::size_t>(i) + 1];
+         ++e) {
+      const Index j = a.col_indices[static_cast<std::size_t>(e)];
+      if (j < i) above[static_cast<std::size_t>(i)].push_back(j);
+    }
+  }
+  auto moved = above;
+  moved.back().front() -= 1;
+  for (const CsrMatrix& other :
+       {with_lower(a, nothing), with_lower(a, [&](Index i) { return moved[static_cast<std::size_t>(i)]; }),
+        with_lower(a, [&](Index i) { return above[static_cast<std::size_t>(i)]; })}) {
+    SCOPED_TRACE(other.entries());
+    Factorization g = factorization(other, {.kind = FactorKind::ic});
+    ASSERT_TRUE(factor(g, other.values).ok());
+    EXPECT_TRUE(test::same_bits(g.copy_factor().values, f.copy_factor().values));
+    EXPECT_EQ(g.copy_factor().col_indices, f.copy_factor().col_indices);
+    EXPECT_TRUE(test::same_bits(apply(g, Apply::full, b), apply(f, Apply::full, b)));
+    EXPECT_EQ(g.info().entries, f.info().entries);
+  }
+}
+
 TEST_P(FactorizationTest, ManyVectorsEqualOneByOne) {
   const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 30, .ny = 30});
   constexpr std::ptrdiff_t kLdb = 903;

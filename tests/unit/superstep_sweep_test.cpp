@@ -191,14 +191,15 @@ TEST(ScheduledSweep, GivesPivotTheRowsPlace) {
           return value;
         },
         [](Index, double) {});
-    EXPECT_EQ(row_at, std::vector<Index>(sweep.order().begin(), sweep.order().end())) << to_string(kind);
+    for (Index p = 0; p < a.rows; ++p)
+      ASSERT_EQ(row_at[static_cast<std::size_t>(p)], sweep.order()[p]) << to_string(kind);
   }
 }
 
 TEST(HostSweep, ReadsWhatIsLentWhereItStandsWithTheSameBits) {
   const CsrMatrix whole = tame(test::load_bundled("jpwh_991"));
   const std::vector<double> b = right_hand_side(whole.rows);
-  const SplitPattern parts = split(whole.pattern(), diagonal_entries(whole.pattern()), SplitParts::both);
+  const SplitPattern parts = split(whole.pattern());
   for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
     const CsrPattern lent = triangle == Triangle::lower ? parts.lower() : parts.upper();
     std::vector<double> values;

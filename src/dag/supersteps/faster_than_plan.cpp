@@ -18,17 +18,18 @@ namespace {
 /// other's lines of the vectors.
 bool jumps(const ThreadPlan& plan, Triangle triangle) {
   const Index ahead = triangle == Triangle::lower ? 1 : -1;
-  const std::span<const Index> order = plan.order();
+  const RowOrder order = plan.order();
   std::int64_t following = 0;
-  for (Index p = 1; p < plan.rows(); ++p) following += order[at(p)] == order[at(p - 1)] + ahead ? 1 : 0;
+  for (Index p = 1; p < plan.rows(); ++p) following += order[p] == order[p - 1] + ahead ? 1 : 0;
   return 2 * following < plan.rows();
 }
 
 /// Whether less than a quarter of the dependencies lead to another thread.
 bool keeps_to_itself(const ThreadPlan& plan, const CsrPattern& pattern, Triangle triangle) {
+  const RowOrder order = plan.order();
   std::vector<int> thread(at(plan.rows()));
   for (int t = 0; t < plan.threads(); ++t) {
-    for (Index p = plan.first_position(t); p < plan.first_position(t + 1); ++p) thread[at(plan.order()[at(p)])] = t;
+    for (Index p = plan.first_position(t); p < plan.first_position(t + 1); ++p) thread[at(order[p])] = t;
   }
   std::int64_t all = 0;
   std::int64_t other = 0;

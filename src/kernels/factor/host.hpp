@@ -3,7 +3,9 @@
 /// the rows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "backends/host/seam.hpp"
@@ -25,8 +27,8 @@ struct HostPattern {
   Offset first_upper;
   Offset first_diagonal;
   explicit HostPattern(const SplitPattern& split)
-      : lower(split.lower_offsets.data()),
-        upper(split.upper_offsets.data()),
+      : lower(split.lower_offsets()),
+        upper(split.upper_offsets()),
         columns(split.columns.get()),
         first_upper(split.lower_entries()),
         first_diagonal(first_upper + split.upper_entries()) {}
@@ -40,17 +42,6 @@ struct HostPattern {
   [[nodiscard]] Offset before(Index i) const { return lower[i] + upper[i] + i; }
 };
 
-/// By column: the last row that was loaded with an entry there, and where that is. One per thread. What an earlier run
-/// has left is right for this one, so no mark is ever taken away.
-struct ColumnMarks {
-  std::vector<Index> row;
-  std::vector<Offset> entry;
-};
-
-inline std::vector<ColumnMarks> make_marks(int threads, Index rows) {
-  return std::vector<ColumnMarks>(at(threads), {std::vector<Index>(at(rows), -1), std::vector<Offset>(at(rows))});
-}
-
 /// The Row of the task bodies: worked on in place.
 struct HostRow {
   double* values;
@@ -62,11 +53,46 @@ struct HostRow {
   [[nodiscard]] Offset find(Index column) const { return marked_entry[column]; }
 };
 
+/// By column: the last row that was loaded with an entry there, and where that is. One per thread. What an earlier run
+/// has left is right for this one, so no mark is ever taken away.
+class ColumnMarks {
+ public:
+  explicit ColumnMarks(Index rows) : rows_(rows), marks_(std::make_unique_for_overwrite<Index[]>(2 * at(rows))) {
+    std::fill_n(marks_.get(), at(rows), -1);
+  }
+
+  struct View {
+    Index* row;
+    Offset* entry;
+    void set(Index i, Index column, Offset e) const {
+      row[column] = i;
+      entry[column] = e;
+    }
+    [[nodiscard]] HostRow loaded(const HostPattern&, double* values, Index i) const { return {values, row, entry, i}; }
+  };
+  [[nodiscard]] View view() { return {marks_.get(), marks_.get() + rows_}; }
+  [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(sizeof(Index)) * 2 * rows_; }
+
+ private:
+  Index rows_;
+  std::unique_ptr<Index[]> marks_;  // rows, then entries
+};
+
+template <class Marks>
+std::vector<Marks> make_marks(int threads, Index rows) {
+  std::vector<Marks> marks;
+  marks.reserve(at(threads));
+  for (int t = 0; t < threads; ++t) marks.emplace_back(rows);  // copies of one would be written twice
+  return marks;
+}
+
 /// Memory of a factor with its pattern, inverse pivots and marks.
-inline std::int64_t bytes_of_factor(const SplitPattern& pattern, int threads) {
-  return pattern.bytes() +
-         static_cast<std::int64_t>(sizeof(double)) * (std::int64_t{pattern.entries()} + pattern.rows) +
-         static_cast<std::int64_t>(sizeof(Index) + sizeof(Offset)) * threads * pattern.rows;
+template <class Marks>
+std::int64_t bytes_of_factor(const SplitPattern& pattern, const std::vector<Marks>& marks) {
+  std::int64_t bytes =
+      pattern.bytes() + static_cast<std::int64_t>(sizeof(double)) * (std::int64_t{pattern.entries()} + pattern.rows);
+  for (const Marks& of_thread : marks) bytes += of_thread.bytes();
+  return bytes;
 }
 
 /// The published factor, one for each thread: the runner has waited for the rows that are read here, and rows are
@@ -101,9 +127,14 @@ struct HostFactor {
 struct ValueSource {
   std::vector<Offset> entries;  ///< by entry: the position, −1 for fill; empty: rows stand as they are in the pattern
   std::vector<Offset> rows;     ///< then, by row: where it begins; empty: all rows of the pattern follow each other
+  /// Then, by row: how many values that are not of the pattern stand before it; null: none. Somebody else's.
+  const Offset* others = nullptr;
 
   /// Where row i begins. @pre entries is empty. `before`: entries of the pattern's rows before it
-  [[nodiscard]] Offset begin(Index i, Offset before) const { return rows.empty() ? before : rows[at(i)]; }
+  [[nodiscard]] Offset begin(Index i, Offset before) const {
+    if (!rows.empty()) return rows[at(i)];
+    return others == nullptr ? before : before + others[i];
+  }
   /// The position of row i's k-th entry, −1 for fill.
   [[nodiscard]] Offset position(Index i, Offset before, Offset k) const {
     return entries.empty() ? begin(i, before) + k : entries[at(before + k)];
@@ -114,16 +145,14 @@ struct ValueSource {
 };
 
 /// Loads row i, value(k) for its k-th entry, and marks what is beside the diagonal.
-template <class Value>
-[[gnu::always_inline]] inline void load_row(const HostPattern& pattern, Index i, double* row, Index* marked_by,
-                                            Offset* marked_entry, const DiagonalShift& shift, const Value& value) {
+template <class Pattern, class Marks, class Value>
+[[gnu::always_inline]] inline void load_row(const Pattern& pattern, Index i, double* row, const Marks& marks,
+                                            const DiagonalShift& shift, const Value& value) {
   Offset k = 0;
   const auto load = [&](Offset first, Offset last) {
     for (Offset e = first; e < last; ++e) {
-      const Index column = pattern.column(e);
       row[e] = value(k++);
-      marked_by[column] = i;
-      marked_entry[column] = e;
+      marks.set(i, pattern.column(e), e);
     }
   };
   load(pattern.lower_begin(i), pattern.lower_end(i));
@@ -133,29 +162,28 @@ template <class Value>
 
 /// Loads every row in the runner's order (from values[source], fill with 0, the diagonal shifted) and calls
 /// eliminate(pattern, i, row, factor). Runner: PlanRunner or RowProgram.
-template <class Runner, class Pattern, class Eliminate>
-void eliminate_rows(Runner& runner, const Pattern& shared, const HostFactor& published, std::vector<ColumnMarks>& marks,
+template <class Runner, class Pattern, class Marks, class Eliminate>
+void eliminate_rows(Runner& runner, const Pattern& shared, const HostFactor& published, std::vector<Marks>& marks,
                     const double* values, const ValueSource& source, const DiagonalShift& shift,
                     const Eliminate& eliminate) {
-  const Index* const order = runner.order().data();
-  const Offset* const from = source.entries.empty() ? nullptr : source.entries.data();
   runner.run([&](int thread, Index first, Index last) {
-    const Pattern pattern = shared;  // copies, which no store through a pointer can change
+    // Copies, which no store through a pointer can change.
+    const Pattern pattern = shared;
+    const RowOrder order = runner.order();
+    const Offset* const from = source.entries.empty() ? nullptr : source.entries.data();
     HostFactor factor = published;
     double* const rows = factor.values;
-    Index* const marked_by = marks[at(thread)].row.data();
-    Offset* const marked_entry = marks[at(thread)].entry.data();
+    const auto marked = marks[at(thread)].view();
     for (Index p = first; p < last; ++p) {
       const Index i = order[p];
       if (from != nullptr) {
         const Offset* const mine = from + pattern.before(i);
-        load_row(pattern, i, rows, marked_by, marked_entry, shift,
-                 [&](Offset k) { return mine[k] < 0 ? 0.0 : values[mine[k]]; });
+        load_row(pattern, i, rows, marked, shift, [&](Offset k) { return mine[k] < 0 ? 0.0 : values[mine[k]]; });
       } else {
         const double* const mine = values + source.begin(i, pattern.before(i));
-        load_row(pattern, i, rows, marked_by, marked_entry, shift, [&](Offset k) { return mine[k]; });
+        load_row(pattern, i, rows, marked, shift, [&](Offset k) { return mine[k]; });
       }
-      eliminate(pattern, i, HostRow{rows, marked_by, marked_entry, i}, factor);
+      eliminate(pattern, i, marked.loaded(pattern, rows, i), factor);
     }
     factor.findings->note(factor.growth);
   });

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <utility>
 #include <variant>
 
@@ -29,9 +28,11 @@ class HostRunner {
     const auto* const planned = std::get_if<PlanRunner>(&runner_);
     return planned != nullptr ? planned->plan().threads() : std::get<RowProgram>(runner_).threads();
   }
-  [[nodiscard]] std::span<const Index> order() const {
-    return std::visit([](const auto& runner) { return std::span<const Index>(runner.order()); }, runner_);
+  [[nodiscard]] RowOrder order() const {
+    return std::visit([](const auto& runner) { return runner.order(); }, runner_);
   }
+  /// Whether one thread runs the rows in their natural order.
+  [[nodiscard]] bool in_turn() const { return threads() == 1 && program() == nullptr; }
   /// The program of the task engine; null where there is none.
   [[nodiscard]] const RowProgram* program() const { return std::get_if<RowProgram>(&runner_); }
   /// As PlanRunner::run().

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/host/thread_pool.hpp"
+#include "dag/row_order.hpp"
 #include "kernels/rows/row_tasks.hpp"
 
 namespace taskdag::kernels {
@@ -23,7 +24,7 @@ class RowProgram {
 
   [[nodiscard]] int threads() const { return threads_; }
   /// The row at each position.
-  [[nodiscard]] const std::vector<Index>& order() const { return tasks_.order; }
+  [[nodiscard]] RowOrder order() const { return RowOrder(tasks_.order); }
   [[nodiscard]] engine::Report report() const;
   [[nodiscard]] std::int64_t bytes() const;
 

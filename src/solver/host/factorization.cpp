@@ -39,6 +39,7 @@ FactorStatus HostFactorization::factor(const double* values, MemorySpace space, 
   do {
     run_attempt(values, strategy.shift(), rule);
   } while (!findings_.any_not_definite() && strategy.again(findings_.any_zero()));
+  finish_attempts();
   FactorStatus status = findings_.status([this](Index i) { return pivot(i); });
   status.shift_amount = strategy.amount();
   status.shifts += strategy.shifts();
@@ -88,9 +89,11 @@ double HostFactorization::growth(const double* values, MemorySpace space, Stream
     std::fill_n(weight.get(), rows, 1.0);
   } else {
     const kernels::HostPattern places(pattern());
+    const bool ic = options_.kind == FactorKind::ic;  // whose rows begin with the diagonal
     for (Index i = 0; i < info.rows; ++i) {
-      const Offset below = places.lower_end(i) - places.lower_begin(i);
-      weight[taskdag::at(i)] = kernels::growth_weight(values[source_.position(i, places.before(i), below)]);
+      const Offset below = ic ? 0 : places.lower_end(i) - places.lower_begin(i);
+      const Offset before = ic ? places.upper[i] + i : places.before(i);
+      weight[taskdag::at(i)] = kernels::growth_weight(values[source_.position(i, before, below)]);
     }
   }
   std::vector<double> b;
@@ -121,14 +124,14 @@ void HostFactorization::add_levels_of(const ScheduledSweep& lower, const Schedul
 
 void HostFactorization::finish_info(const SplitPattern& pattern, std::int64_t bytes, const ScheduledSweep& lower,
                                     const ScheduledSweep& upper) {
-  info.entries = pattern.entries();
+  const bool ic = options_.kind == FactorKind::ic;
+  info.entries = pattern.entries() - (ic ? pattern.lower_entries() : 0);
   info.lower_threads = lower.threads();
   info.upper_threads = upper.threads();
   info.lower_schedule = lower.schedule();
   info.upper_schedule = upper.schedule();
   info.precision = request_.precision;
-  const bool ic = options_.kind == FactorKind::ic;
-  const std::int64_t loaded = ic ? 2 * std::int64_t{pattern.upper_entries()} : pattern.entries() - info.rows;
+  const std::int64_t loaded = pattern.entries() - info.rows;
   const auto bytes_with = [&](std::size_t each) {
     return static_cast<std::int64_t>(each) * loaded + static_cast<std::int64_t>(sizeof(double)) * info.rows;
   };
@@ -147,25 +150,31 @@ ScheduledSweep HostFactorization::make_sweep(const CsrPattern& pattern, const Of
 }
 
 void HostFactorization::take_as_it_is(const CsrPattern& pattern) {
-  std::vector<Offset> diagonal = diagonal_entries(pattern);
+  if (options_.kind == FactorKind::ilu) {
+    split_ = split(pattern);
+  } else if (std::optional<SplitPattern> symmetric = split_symmetric(pattern)) {
+    split_ = std::move(*symmetric);
+    source_.others = split_.lower_offsets() + 1;  // the lower triangle of the rows up to it
+  } else {
+    source_.rows = diagonal_entries(pattern);
+    split_ = mirror_upper(pattern, source_.rows);
+  }
   check_blocks(pattern);
-  const bool ic = options_.kind == FactorKind::ic;
-  split_ = split(pattern, diagonal, ic ? SplitParts::upper : SplitParts::both);
-  if (ic) source_.rows = std::move(diagonal);  // where the upper part of a row begins
 }
 
 void HostFactorization::take_rearranged(const CsrPattern& pattern) {
   MappedPattern matrix = permute_pattern(pattern, row_order_, col_order_);
-  std::vector<Offset> diagonal = diagonal_entries(matrix.view());  // names the row that lacks one
+  const bool ic = options_.kind == FactorKind::ic;
+  // Names the row that lacks one, as split() does of what is split at once.
+  if (ic || options_.levels > 0) static_cast<void>(diagonal_entries(matrix.view()));
   check_blocks(matrix.view());
-  if (options_.kind == FactorKind::ic) {
+  if (ic) {
     MappedPattern upper = upper_triangle(matrix.view());
     for (Offset& source : upper.source_entry) source = matrix.source_entry[static_cast<std::size_t>(source)];
     matrix = std::move(upper);
   }
   if (options_.levels > 0) matrix = fill(matrix);
-  if (options_.kind == FactorKind::ic || options_.levels > 0) diagonal = diagonal_entries(matrix.view());
-  split_ = split(matrix.view(), diagonal, SplitParts::both);
+  split_ = ic ? mirror_upper(matrix.view(), diagonal_entries(matrix.view())) : split(matrix.view());
   source_.entries = std::move(matrix.source_entry);
 }
 

@@ -35,8 +35,7 @@ using kernels::ScheduledSweep;
 struct SweepView {
   CsrPattern pattern;  ///< of the strict triangle alone
   Triangle triangle = Triangle::lower;
-  const Offset* source = nullptr;          ///< entry → place in `values`; null: the same
-  const double* values = nullptr;          ///< without meaning before factor(), as `row_factor` and `inverse_pivots`
+  const double* values = nullptr;          ///< by entry; without meaning before factor(), as the next two
   const double* row_factor = nullptr;      ///< by row, of its entries; null: 1
   const double* inverse_pivots = nullptr;  ///< by row; null: 1
 };
@@ -88,7 +87,7 @@ class HostFactorization : public Factorization::Impl {
 
   static void add_run(const kernels::RowProgram* program, std::vector<EngineRun>& runs);
 
-  /// What is factorised, for the kernel; of ic the upper triangle.
+  /// What is factorised, for the kernel; of ic the upper triangle, and its transpose.
   SplitPattern take_pattern() { return std::move(split_); }
 
   void add_levels_of(const ScheduledSweep& lower, const ScheduledSweep& upper);
@@ -115,6 +114,8 @@ class HostFactorization : public Factorization::Impl {
 
   virtual void run_attempt(const double* values, const kernels::DiagonalShift& shift,
                            const kernels::PivotRule& rule) = 0;
+  /// After the last attempt.
+  virtual void finish_attempts() {}
   virtual void load_sweeps() = 0;
   /// What of the factor does not fit into single precision, by the values of the last attempt.
   [[nodiscard]] virtual FoundLoss find_loss() const = 0;

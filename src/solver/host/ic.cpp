@@ -25,13 +25,13 @@ class HostIcFactorization final : public HostFactorization {
 
   // The backward sweep with D U: its pivots make it U⁻¹ D⁻¹.
   [[nodiscard]] ApplicationView application() const override {
-    const Transposed& above = kernel_.above();
-    return {
-        {above.view(), Triangle::lower, above.source_entry.data(), kernel_.values(), nullptr, nullptr},
-        {pattern().upper(), Triangle::upper, nullptr, kernel_.values(), kernel_.pivots(), kernel_.inverse_pivots()}};
+    return {{pattern().lower(), Triangle::lower, kernel_.lower_values(), nullptr, nullptr},
+            {pattern().upper(), Triangle::upper, kernel_.upper_values(), kernel_.pivots(), kernel_.inverse_pivots()}};
   }
 
-  [[nodiscard]] CsrMatrix copy_factor() const override { return join(pattern(), kernel_.values()); }
+  [[nodiscard]] CsrMatrix copy_factor() const override {
+    return join(pattern(), nullptr, kernel_.upper_values(), kernel_.pivots());
+  }
 
   [[nodiscard]] std::vector<EngineRun> engine_runs() const override {
     std::vector<EngineRun> runs;
@@ -58,7 +58,7 @@ class HostIcFactorization final : public HostFactorization {
         lower_, inverse, upper_, [inverse](Index i, double value) { return value * inverse[i]; }, kUnit, v, y);
   }
   void multiply_upper(const double* x, double* y, MemorySpace, Stream) override {
-    const double* const values = kernel_.values();
+    const double* const values = kernel_.upper_values();
     const CsrPattern upper = pattern().upper();
     for (Index i = 0; i < info.rows; ++i) {
       double sum = x[at(row_order_, i)];  // U has a unit diagonal
@@ -74,14 +74,13 @@ class HostIcFactorization final : public HostFactorization {
     kernel_.factor(values, source_, shift, rule, findings_);
     info.diagonal_only = kernel_.only_diagonal_changed();
   }
-  ScheduledSweep make_lower() const {
-    return make_sweep(kernel_.above().view(), kernel_.above().source_entry.data(), Triangle::lower, kernel_.plan());
-  }
-  ScheduledSweep make_upper() const { return make_sweep(kernel_.pattern().upper(), nullptr, Triangle::upper); }
+  void finish_attempts() override { kernel_.scale(); }
+  ScheduledSweep make_lower() const { return make_sweep(pattern().lower(), nullptr, Triangle::lower, kernel_.plan()); }
+  ScheduledSweep make_upper() const { return make_sweep(pattern().upper(), nullptr, Triangle::upper); }
   [[nodiscard]] FoundLoss find_loss() const override {
     const double* const inverse = kernel_.inverse_pivots();
     const CsrPattern upper = pattern().upper();
-    return host::find_loss(upper, unit_values(upper, kernel_.values(), inverse).get(), inverse, Triangle::upper);
+    return host::find_loss(upper, kernel_.upper_values(), inverse, Triangle::upper);
   }
   void remake_sweeps() override {
     ScheduledSweep lower = make_lower();
@@ -92,9 +91,8 @@ class HostIcFactorization final : public HostFactorization {
     update_info();
   }
   void load_sweeps() override {
-    kernel_.scale();
-    lower_.load(kernel_.values());
-    upper_.load(kernel_.values());
+    lower_.load(kernel_.lower_values());
+    upper_.load(kernel_.upper_values());
     const double* const pivot = kernel_.pivots();
     negative_pivot_ = std::any_of(pivot, pivot + info.rows, [](double value) { return value < 0; });
   }

@@ -20,11 +20,13 @@ class HostIluFactorization final : public HostFactorization {
   void add_levels() override { add_levels_of(lower_, upper_); }
 
   [[nodiscard]] ApplicationView application() const override {
-    return {{pattern().lower(), Triangle::lower, nullptr, kernel_.lower_values(), nullptr, nullptr},
-            {pattern().upper(), Triangle::upper, nullptr, kernel_.upper_values(), nullptr, kernel_.inverse_pivots()}};
+    return {{pattern().lower(), Triangle::lower, kernel_.lower_values(), nullptr, nullptr},
+            {pattern().upper(), Triangle::upper, kernel_.upper_values(), nullptr, kernel_.inverse_pivots()}};
   }
 
-  [[nodiscard]] CsrMatrix copy_factor() const override { return join(pattern(), kernel_.values()); }
+  [[nodiscard]] CsrMatrix copy_factor() const override {
+    return join(pattern(), kernel_.lower_values(), kernel_.upper_values(), kernel_.pivots());
+  }
 
   [[nodiscard]] std::vector<EngineRun> engine_runs() const override {
     std::vector<EngineRun> runs;

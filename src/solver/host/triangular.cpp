@@ -19,7 +19,8 @@ class HostTriangular final : public TriangularSolver::Impl {
       : state_(context.state()), sweep_(make_sweep(context, a.pattern, options)) {
     if (!options.unit_diagonal) {
       const std::vector<Offset> by_row = diagonal_entries(a.pattern);
-      for (const Index row : sweep_.order()) diagonal_.push_back(by_row[static_cast<std::size_t>(row)]);
+      const RowOrder order = sweep_.order();
+      for (Index p = 0; p < order.rows(); ++p) diagonal_.push_back(by_row[static_cast<std::size_t>(order[p])]);
       inverse_pivots_.resize(diagonal_.size());
     }
     info.rows = a.pattern.rows;

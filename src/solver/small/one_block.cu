@@ -255,8 +255,7 @@ class OneBlockFactorization final : public Factorization::Impl {
     const std::size_t end = part + 1 < plan_.parts.size() ? plan_.parts[part + 1].first_entry : plan_.source.size();
     for (std::size_t slot = plan_.parts[part].first_entry; slot < end; ++slot) {
       const Offset entry = plan_.source[slot];
-      const Offset place = entry >= 0 && sweep.source != nullptr ? sweep.source[entry] : entry;
-      loaded_[slot] = place >= 0 ? values[place] : 0.0;
+      loaded_[slot] = entry >= 0 ? values[entry] : 0.0;
     }
   }
 

@@ -8,57 +8,113 @@ namespace taskdag::kernels {
 
 namespace {
 
-struct Pattern : HostPattern {
-  const Transposed* above;
-  Pattern(const SplitPattern& split, const Transposed& turned) : HostPattern(split), above(&turned) {}
-  [[nodiscard]] Offset above_begin(Index k) const { return above->row_offsets[at(k)]; }
-  [[nodiscard]] Offset above_end(Index k) const { return above->row_offsets[at(k) + 1]; }
-  [[nodiscard]] Index above_row(Offset t) const { return above->col_indices[at(t)]; }
-  [[nodiscard]] Offset above_entry(Offset t) const { return above->source_entry[at(t)]; }
+/// What is loaded and eliminated is the upper triangle, whose places begin at 0, with the diagonal behind it; the lower
+/// one is where Uᵀ goes.
+struct UpperPattern {
+  const Offset* lower;
+  const Offset* upper;
+  const Index* below;
+  const Index* columns;
+  Offset first_diagonal;
+  explicit UpperPattern(const SplitPattern& split)
+      : lower(split.lower_offsets()),
+        upper(split.upper_offsets()),
+        below(split.lower().col_indices),
+        columns(split.upper().col_indices),
+        first_diagonal(split.upper_entries()) {}
+  static Offset lower_begin(Index) { return 0; }
+  static Offset lower_end(Index) { return 0; }
+  [[nodiscard]] Offset diagonal(Index i) const { return first_diagonal + i; }
+  [[nodiscard]] Offset upper_begin(Index i) const { return upper[i]; }
+  [[nodiscard]] Offset upper_end(Index i) const { return upper[i + 1]; }
+  [[nodiscard]] Index column(Offset e) const { return columns[e]; }
+  [[nodiscard]] Offset before(Index i) const { return upper[i] + i; }
+  [[nodiscard]] Offset above_begin(Index k) const { return lower[k]; }
+  [[nodiscard]] Offset above_end(Index k) const { return lower[k + 1]; }
+  [[nodiscard]] Index above_row(Offset t) const { return below[t]; }
 };
+
+/// Rows in any order: where they meet is known beforehand.
+struct AnyOrder : UpperPattern {
+  static constexpr bool kInTurn = false;
+  const Offset* meetings;
+  AnyOrder(const SplitPattern& split, const Offset* known) : UpperPattern(split), meetings(known) {}
+  [[nodiscard]] Offset meeting(Offset t, Index) const { return meetings[t]; }
+  static void begin(Index) {}
+};
+
+/// Rows one after the other: each meets those below it from its first entry to its last.
+struct InTurn : UpperPattern {
+  static constexpr bool kInTurn = true;
+  Offset* next;  // by row: the entry that meets the next row
+  InTurn(const SplitPattern& split, Offset* places) : UpperPattern(split), next(places) {}
+  [[nodiscard]] Offset meeting(Offset, Index above) const { return next[above]++; }
+  void begin(Index k) const { next[k] = upper_begin(k); }
+};
+
+/// By place in the lower triangle: that of the same entry in the upper one.
+void find_meetings(const SplitPattern& split, Offset* meetings) {
+  const auto places = std::make_unique_for_overwrite<Offset[]>(at(split.rows));
+  const InTurn pattern(split, places.get());
+  for (Index k = 0; k < split.rows; ++k) {
+    pattern.begin(k);
+    for (Offset t = pattern.above_begin(k); t < pattern.above_end(k); ++t) {
+      meetings[t] = pattern.meeting(t, pattern.above_row(t));
+    }
+  }
+}
 
 }  // namespace
 
 HostIc0::HostIc0(SplitPattern pattern, host::ThreadPool& pool, bool diagonal_only,
                  const std::optional<engine::StaticOptions>& run)
     : pattern_(std::move(pattern)),
-      above_(transpose(pattern_.upper())),
-      values_(std::make_unique_for_overwrite<double[]>(at(pattern_.entries()))),
+      lower_values_(std::make_unique_for_overwrite<double[]>(at(pattern_.lower_entries()))),
+      values_(std::make_unique_for_overwrite<double[]>(at(pattern_.upper_entries()) + at(pattern_.rows))),
       inverse_pivots_(std::make_unique_for_overwrite<double[]>(at(pattern_.rows))),
-      runner_(above_.view(), Triangle::lower, pool, run),
+      runner_(pattern_.lower(), Triangle::lower, pool, run),
       diagonal_only_(diagonal_only),
-      marks_(make_marks(runner_.threads(), pattern_.rows)) {}
+      marks_(make_marks<UpperMarks>(runner_.threads(), pattern_.rows)),
+      meetings_(std::make_unique_for_overwrite<Offset[]>(at(meetings()))) {
+  if (!runner_.in_turn()) find_meetings(pattern_, meetings_.get());
+}
 
 void HostIc0::factor(const double* values, const ValueSource& source, const DiagonalShift& shift, const PivotRule& rule,
                      Findings& findings) {
   findings.reset();
   others_changed_.store(false, std::memory_order_relaxed);
-  const Pattern pattern(pattern_, above_);
   const double first = pattern_.rows > 0 ? values[source.position(0, 0, 0)] : 0.0;
   const HostFactor published{values_.get(), inverse_pivots_.get(), &findings, first};
-  const auto eliminate = [&](const auto& rows, Index i, const HostRow& row, HostFactor& factor) {
-    if (!ic0_row(rows, i, row, factor, rule, diagonal_only_)) return;
+  double* const transposed = lower_values_.get();
+  const auto eliminate = [&](const auto& rows, Index i, const UpperRow& row, HostFactor& factor) {
+    rows.begin(i);
+    if (!ic0_row(rows, i, row, transposed, factor, rule, diagonal_only_)) return;
     // A look first: threads must not fight for the line at each row.
     if (!others_changed_.load(std::memory_order_relaxed)) {
       others_changed_.store(true, std::memory_order_relaxed);
     }
   };
-  eliminate_rows(runner_, pattern, published, marks_, values, source, shift, eliminate);
+  const auto run = [&](const auto& rows) {
+    eliminate_rows(runner_, rows, published, marks_, values, source, shift, eliminate);
+  };
+  if (runner_.in_turn()) {
+    run(InTurn(pattern_, meetings_.get()));
+  } else {
+    run(AnyOrder(pattern_, meetings_.get()));
+  }
 }
 
 void HostIc0::scale() {
+  if (runner_.in_turn()) return;  // each row has been, by those below it
+  const Offset* const offsets = pattern_.upper_offsets();
   for (Index k = 0; k < pattern_.rows; ++k) {
     const double inverse = inverse_pivots_[at(k)];
-    for (Offset e = pattern_.upper_offsets[at(k)]; e < pattern_.upper_offsets[at(k) + 1]; ++e) {
-      values_[at(e)] *= inverse;
-    }
+    for (Offset e = offsets[k]; e < offsets[k + 1]; ++e) values_[at(e)] *= inverse;
   }
 }
 
 std::int64_t HostIc0::bytes() const {
-  return bytes_of_factor(pattern_, runner_.threads()) +
-         static_cast<std::int64_t>(sizeof(Offset) * above_.row_offsets.size() +
-                                   (sizeof(Index) + sizeof(Offset)) * above_.col_indices.size());
+  return bytes_of_factor(pattern_, marks_) + static_cast<std::int64_t>(sizeof(Offset)) * meetings();
 }
 
 }  // namespace taskdag::kernels

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "backends/host/seam.hpp"
 #include "backends/host/thread_pool.hpp"
 #include "dag/split.hpp"
-#include "dag/transpose.hpp"
 #include "kernels/factor/host.hpp"
 #include "kernels/factor/host_runner.hpp"
 #include "kernels/factor/pivot.hpp"
@@ -17,17 +18,48 @@
 
 namespace taskdag::kernels {
 
-/// The factor is worked on in the array in which the backward sweep reads it; rows run as the plan of the forward sweep
-/// says, or as a program of the task engine (`run`).
+/// The Row of the task body: as HostRow, with the upper triangle alone.
+struct UpperRow {
+  double* values;
+  const Offset* places;  // by column
+  Offset first;
+  std::uint32_t count;
+  double& operator[](Offset e) const { return values[e]; }
+  [[nodiscard]] bool has(Index column) const { return static_cast<std::uint32_t>(places[column] - first) < count; }
+  [[nodiscard]] Offset find(Index column) const { return places[column]; }
+};
+
+/// By column: the place of the entry there that was loaded last. One per thread. A place says which row it is of, so no
+/// mark is ever taken away.
+class UpperMarks {
+ public:
+  explicit UpperMarks(Index rows) : places_(at(rows), -1) {}
+
+  struct View {
+    Offset* places;
+    void set(Index, Index column, Offset e) const { places[column] = e; }
+    template <class Pattern>
+    [[nodiscard]] UpperRow loaded(const Pattern& pattern, double* values, Index i) const {
+      const Offset first = pattern.upper_begin(i);
+      return {values, places, first, static_cast<std::uint32_t>(pattern.upper_end(i) - first)};
+    }
+  };
+  [[nodiscard]] View view() { return {places_.data()}; }
+  [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(sizeof(Offset) * places_.size()); }
+
+ private:
+  std::vector<Offset> places_;
+};
+
+/// The factor is worked on in the arrays in which the sweeps read it; rows run as the plan of the forward sweep says,
+/// or as a program of the task engine (`run`).
 class HostIc0 {
  public:
-  /// The pattern's lower triangle is empty.
+  /// The pattern's lower triangle is the transpose of the upper one.
   HostIc0(SplitPattern pattern, host::ThreadPool& pool, bool diagonal_only = false,
           const std::optional<engine::StaticOptions>& run = {});
 
   [[nodiscard]] const SplitPattern& pattern() const { return pattern_; }
-  /// The transposed upper triangle: row k has the rows i < k that reach column k.
-  [[nodiscard]] const Transposed& above() const { return above_; }
 
   /// Whether the last attempt has changed diagonal entries alone.
   [[nodiscard]] bool only_diagonal_changed() const { return !others_changed_.load(std::memory_order_relaxed); }
@@ -41,23 +73,28 @@ class HostIc0 {
   /// One attempt: entries start with values[source], fill with 0, diagonal entries with `shift` added.
   void factor(const double* values, const ValueSource& source, const DiagonalShift& shift, const PivotRule& rule,
               Findings& findings);
-  /// Turns the published rows of D·U into the unit U, once, after the last attempt.
+  /// Completes the unit U, once, after the last attempt.
   void scale();
-  /// D·U (after scale(): the unit U), then the pivots D, by place; without meaning before factor(), as all values here.
-  [[nodiscard]] const double* values() const { return values_.get(); }
+  /// The unit Uᵀ; without meaning before factor().
+  [[nodiscard]] const double* lower_values() const { return lower_values_.get(); }
+  /// The unit U; without meaning before scale().
+  [[nodiscard]] const double* upper_values() const { return values_.get(); }
   [[nodiscard]] const double* pivots() const { return values_.get() + pattern_.upper_entries(); }
   [[nodiscard]] const double* inverse_pivots() const { return inverse_pivots_.get(); }
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
+  [[nodiscard]] Offset meetings() const { return runner_.in_turn() ? pattern_.rows : pattern_.upper_entries(); }
+
   SplitPattern pattern_;
-  Transposed above_;
-  std::unique_ptr<double[]> values_;
+  std::unique_ptr<double[]> lower_values_;  // Uᵀ
+  std::unique_ptr<double[]> values_;        // D·U, then U, and the pivots
   std::unique_ptr<double[]> inverse_pivots_;
   HostRunner runner_;
   bool diagonal_only_;
   std::atomic<bool> others_changed_{false};  // by any thread; orders nothing
-  std::vector<ColumnMarks> marks_;           // per thread
+  std::vector<UpperMarks> marks_;            // per thread
+  std::unique_ptr<Offset[]> meetings_;       // where rows meet: work space in turn, else by place in the lower triangle
 };
 
 }  // namespace taskdag::kernels

@@ -12,23 +12,28 @@
 namespace taskdag::kernels {
 
 /// Factorises row k of D·U in the workspace `row` (loaded with A's upper row, shift added) and publishes it unscaled:
-/// entry (k, j) is d_k · u_kj; the unit U follows by a scaling with the published 1/d_k.
+/// entry (k, j) is d_k · u_kj. Row k of the unit Uᵀ goes to `transposed`.
 ///
-/// Pattern: as in ilu/task.hpp, of the upper triangle alone; the rows above that reach column k, ascending:
-/// above_begin(k), above_end(k), above_row(t), and above_entry(t), the position of (row, k) in its row.
+/// Pattern: as in ilu/task.hpp, of the upper triangle alone; the entries of row k of Uᵀ: above_begin(k), above_end(k);
+/// above_row(t), the column there, ascending; meeting(t, row), the place of (row, k) in that row, asked for once each.
+/// kInTurn: rows come one after the other, so nobody will read (row, k) again: it is left as the unit U has it.
+/// Otherwise that follows by a scaling with the published 1/d.
 /// Row, Factor, diagonal_only, result: as in ilu/task.hpp; and factor.first_diagonal(), the matrix's entry (0, 0).
 template <class Pattern, class Row, class Factor>
-[[gnu::always_inline]] inline bool ic0_row(const Pattern& pattern, Index k, const Row& row, Factor& factor,
-                                           const PivotRule& rule, bool diagonal_only) {
+[[gnu::always_inline]] inline bool ic0_row(const Pattern& pattern, Index k, const Row& row, double* transposed,
+                                           Factor& factor, const PivotRule& rule, bool diagonal_only) {
   double pivot = row[pattern.diagonal(k)];
   const DiagonalEntry before{pivot, factor.first_diagonal()};
   bool changed = false;
   const Offset above_end = pattern.above_end(k);
   for (Offset t = pattern.above_begin(k); t < above_end; ++t) {
     const Index above = pattern.above_row(t);
-    const Offset meeting = pattern.above_entry(t);  // from there on its entries update row k
-    const double multiplier = factor.entry(meeting) * factor.inverse_pivot(above);
-    pivot -= multiplier * factor.entry(meeting);
+    const Offset meeting = pattern.meeting(t, above);  // from there on its entries update row k
+    const double entry = factor.entry(meeting);
+    const double multiplier = entry * factor.inverse_pivot(above);
+    pivot -= multiplier * entry;
+    transposed[t] = multiplier;
+    if constexpr (Pattern::kInTurn) row[meeting] = multiplier;
     if (diagonal_only) continue;
     const Offset end = pattern.upper_end(above);
     for (Offset f = meeting + 1; f < end; ++f) {

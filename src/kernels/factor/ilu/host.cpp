@@ -13,7 +13,7 @@ HostIlu0::HostIlu0(SplitPattern pattern, host::ThreadPool& pool, bool diagonal_o
       inverse_pivots_(std::make_unique_for_overwrite<double[]>(at(pattern_.rows))),
       runner_(pattern_.lower(), Triangle::lower, pool, run),
       diagonal_only_(diagonal_only),
-      marks_(make_marks(runner_.threads(), pattern_.rows)) {}
+      marks_(make_marks<ColumnMarks>(runner_.threads(), pattern_.rows)) {}
 
 void HostIlu0::factor(const double* values, const ValueSource& source, const DiagonalShift& shift,
                       const PivotRule& rule, Findings& findings) {
@@ -31,6 +31,6 @@ void HostIlu0::factor(const double* values, const ValueSource& source, const Dia
   eliminate_rows(runner_, pattern, published, marks_, values, source, shift, eliminate);
 }
 
-std::int64_t HostIlu0::bytes() const { return bytes_of_factor(pattern_, runner_.threads()); }
+std::int64_t HostIlu0::bytes() const { return bytes_of_factor(pattern_, marks_); }
 
 }  // namespace taskdag::kernels

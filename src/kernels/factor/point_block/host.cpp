@@ -208,7 +208,7 @@ template <bool transposed, class Size, class Load, class Emit>
 void sweep(Size size, PlanRunner& runner, const SweepRows& rows, const double* values, bool scales, double* work,
            const Load& load, const Emit& emit) {
   constexpr std::size_t kRows = Size::known > 0 ? Size::known : kLargestBlock;
-  const Index* const order = runner.order().data();
+  const RowOrder order = runner.order();
   runner.run([&](int, Index first, Index last) {
     const int n = size.rows();
     for (Index p = first; p < last; ++p) {
@@ -283,7 +283,7 @@ PlanRunner HostFactor::plan(const CsrPattern& pattern, Triangle triangle) const 
 void HostFactor::factor(const double* values, double amount, Findings& findings) {
   findings.reset();
   with_block_size(block_size_, [&](auto size) {
-    const Index* const order = lower_.order().data();
+    const RowOrder order = lower_.order();
     lower_.run([&](int thread, Index first, Index last) {
       Thread<decltype(size)> worker(size, pattern_, slots_.data(), values_.get(), values, markers_[at(thread)].data(),
                                     marks_[at(thread)].data());

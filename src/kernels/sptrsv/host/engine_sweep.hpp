@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "backends/host/seam.hpp"
@@ -37,7 +36,7 @@ class HostEngineSweep {
   [[nodiscard]] Offset entries() const { return offsets_.back(); }
   [[nodiscard]] LevelCount level_count() const { return {tasks_.levels, tasks_.widest_level}; }
   [[nodiscard]] int threads() const { return threads_; }
-  [[nodiscard]] std::span<const Index> order() const { return tasks_.order; }
+  [[nodiscard]] RowOrder order() const { return RowOrder(tasks_.order); }
   [[nodiscard]] std::int64_t bytes() const;
   /// Of the runs of this sweep by itself, and of those after another one.
   [[nodiscard]] engine::Report report() const;

@@ -42,14 +42,13 @@ HostSweep::HostSweep(const CsrPattern& pattern, const Offset* source, Triangle t
 
 bool HostSweep::find_whether_rows_follow() const {
   const bool by_rows = threads() == 1;
-  const Index n = rows();
-  const auto row_at = [&](Index p) { return by_rows ? (forward_ ? p : n - 1 - p) : order()[at(p)]; };
+  const RowOrder row_at = order();
   const auto nearest = [&](Index p) {
-    const Index i = by_rows ? row_at(p) : p;
+    const Index i = by_rows ? row_at[p] : p;
     if (offsets_[i] == offsets_[i + 1]) return Index{-1};
     return columns_[by_rows && !forward_ ? offsets_[i] : offsets_[i + 1] - 1];
   };
-  return rows_follow(n, nearest, row_at);
+  return rows_follow(rows(), nearest, [&](Index p) { return row_at[p]; });
 }
 
 LevelCount HostSweep::level_count() const {
@@ -78,7 +77,7 @@ void HostSweep::store_by_rows(const CsrPattern& pattern, const Offset* source, T
 }
 
 void HostSweep::store_by_positions(const CsrPattern& pattern, const Offset* source, Triangle triangle) {
-  const Index* const row = runner_.plan().order().data();
+  const RowOrder row = order();
   own_offsets_.reserve(at(rows()) + 1);
   own_offsets_.push_back(0);
   for (Index p = 0; p < rows(); ++p) {

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -85,7 +84,7 @@ class HostSweep {
   [[nodiscard]] LevelCount level_count() const;
   [[nodiscard]] int threads() const { return runner_.plan().threads(); }
   /// The row at each position.
-  [[nodiscard]] std::span<const Index> order() const { return runner_.plan().order(); }
+  [[nodiscard]] RowOrder order() const { return runner_.plan().order(); }
   [[nodiscard]] std::int64_t bytes() const;
 
   /// Solves with x_i = pivot(i, rhs(i) − Σ a_ij x_j) for all rows i; emit(i, x_i) is called once per row and returns
@@ -149,7 +148,7 @@ class HostSweep {
   /// Forward: positions of one thread are rows, too.
   template <int Width, class Value, class Rhs, class Pivot, class Emit>
   bool run_columns_by_position(const Value* stored, double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    const Index* const row = runner_.plan().order().data();
+    const RowOrder row = order();
     const Offset* const offsets = offsets_;
     std::atomic<bool> finite{true};
     runner_.run([&](int, Index first, Index last) {
@@ -191,7 +190,7 @@ class HostSweep {
 
   template <class Before, class Value, class Rhs, class Pivot, class Emit>
   bool run_planned(const Value* values, double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    const Index* const row = runner_.plan().order().data();
+    const RowOrder row = order();
     const Offset* const offsets = offsets_;
     const Index* const columns = columns_;
     std::atomic<bool> finite{true};

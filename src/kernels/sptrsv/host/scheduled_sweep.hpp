@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <variant>
 
 #include "kernels/sptrsv/host/engine_sweep.hpp"
@@ -60,7 +59,7 @@ class ScheduledSweep {
     return std::visit([](const auto& sweep) { return sweep.threads(); }, sweep_);
   }
   /// The row at each place (HostSweep: position).
-  [[nodiscard]] std::span<const Index> order() const {
+  [[nodiscard]] RowOrder order() const {
     return std::visit([](const auto& sweep) { return sweep.order(); }, sweep_);
   }
   [[nodiscard]] std::int64_t bytes() const {

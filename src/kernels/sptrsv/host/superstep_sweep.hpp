@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -53,7 +52,7 @@ class SuperstepSweep {
   /// Whether vectors are permuted by passes of their own.
   [[nodiscard]] bool permutes() const { return !place_.empty(); }
   /// The row at each place.
-  [[nodiscard]] std::span<const Index> order() const { return row_; }
+  [[nodiscard]] RowOrder order() const { return RowOrder(row_); }
   [[nodiscard]] std::int64_t bytes() const;
 
   /// As HostSweep::run(), with places for positions.
