@@ -7,23 +7,23 @@
 namespace taskdag::kernels::supersteps {
 namespace {
 
-constexpr int kThreads = 128;
+constexpr int kListThreads = 128;
 
 /// A block a cell: its rows in ascending order, where they are consecutive ones; else as they are.
-__global__ void __launch_bounds__(kThreads) order_by_row(const Cell* cell, const Index* row, std::uint16_t* local) {
+__global__ void __launch_bounds__(kListThreads) order_by_row(const Cell* cell, const Index* row, std::uint16_t* local) {
   const Cell mine = cell[blockIdx.x];
   __shared__ Index least;
   __shared__ Index most;
   const auto t = static_cast<Index>(threadIdx.x);
   if (t == 0) least = most = row[mine.first];
   __syncthreads();
-  for (Index r = t; r < mine.rows; r += kThreads) {
+  for (Index r = t; r < mine.rows; r += kListThreads) {
     atomicMin(&least, row[mine.first + r]);
     atomicMax(&most, row[mine.first + r]);
   }
   __syncthreads();
   const bool consecutive = most - least + 1 == mine.rows;
-  for (Index r = t; r < mine.rows; r += kThreads) {
+  for (Index r = t; r < mine.rows; r += kListThreads) {
     const Index rank = consecutive ? row[mine.first + r] - least : r;
     local[mine.first + rank] = static_cast<std::uint16_t>(r);
   }
@@ -38,14 +38,14 @@ __device__ Index element_of(const Index* vector_index, Index row) { return vecto
 
 /// A block a cell: adds to neighbours[0] how many neighbours in the order of the places are neighbours in the vector,
 /// to neighbours[1] how many are in the order of `local`.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kListThreads)
     count_neighbours(const Cell* cell, const Index* row, const std::uint16_t* local, const Index* vector_index,
                      unsigned long long* neighbours) {
   const Cell mine = cell[blockIdx.x];
   __shared__ unsigned count[2];
   if (threadIdx.x < 2) count[threadIdx.x] = 0;
   __syncthreads();
-  for (auto r = static_cast<Index>(threadIdx.x); r + 1 < mine.rows; r += kThreads) {
+  for (auto r = static_cast<Index>(threadIdx.x); r + 1 < mine.rows; r += kListThreads) {
     for (int by_row = 0; by_row < 2; ++by_row) {
       const auto element = [&](Index k) {
         return element_of(vector_index, row[place_of(mine, by_row != 0 ? local : nullptr, k)]);
@@ -58,11 +58,11 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// A block a cell: where its rows are in a vector.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kListThreads)
     list_elements(const Cell* cell, const Index* row, const std::uint16_t* local, const Index* vector_index,
                   Index* index) {
   const Cell mine = cell[blockIdx.x];
-  for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kThreads) {
+  for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
     index[mine.first + r] = element_of(vector_index, row[place_of(mine, local, r)]);
   }
 }
@@ -87,14 +87,14 @@ LayoutSweep::LayoutSweep(Layout layout, const SweepInput& input, cudaStream_t st
   if (layout_.cells() > 0) {
     const auto cells = static_cast<unsigned>(layout_.cells());
     by_row_ = {places, stream};
-    order_by_row<<<cells, kThreads, 0, stream>>>(layout_.cell.data(), layout_.row.data(), by_row_.data());
+    order_by_row<<<cells, kListThreads, 0, stream>>>(layout_.cell.data(), layout_.row.data(), by_row_.data());
     cuda::check_launch("order_by_row");
     const cuda::ScratchArray<unsigned long long> neighbours(4, stream);
     cuda::check(cudaMemsetAsync(neighbours.data(), 0, 4 * sizeof(unsigned long long), stream), "clearing counters");
     for (const int of_x : {0, 1}) {
-      count_neighbours<<<cells, kThreads, 0, stream>>>(layout_.cell.data(), layout_.row.data(), by_row_.data(),
-                                                       of_x != 0 ? input.x_index : input.rhs_index,
-                                                       neighbours.data() + 2 * of_x);
+      count_neighbours<<<cells, kListThreads, 0, stream>>>(layout_.cell.data(), layout_.row.data(), by_row_.data(),
+                                                           of_x != 0 ? input.x_index : input.rhs_index,
+                                                           neighbours.data() + 2 * of_x);
       cuda::check_launch("count_neighbours");
     }
     const std::vector<unsigned long long> counts = cuda::fetch_array(neighbours.data(), 4, stream);
@@ -112,7 +112,7 @@ LayoutSweep::LayoutSweep(Layout layout, const SweepInput& input, cudaStream_t st
 
 LayoutSweep::Elements LayoutSweep::list(const Index* vector_index, bool by_row, cudaStream_t stream) const {
   Elements result{{static_cast<std::size_t>(layout_.places), stream}, by_row};
-  list_elements<<<static_cast<unsigned>(layout_.cells()), kThreads, 0, stream>>>(
+  list_elements<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, stream>>>(
       layout_.cell.data(), layout_.row.data(), by_row ? by_row_.data() : nullptr, vector_index, result.index.data());
   cuda::check_launch("list_elements");
   return result;
