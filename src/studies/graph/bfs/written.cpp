@@ -1,7 +1,7 @@
-#include "studies/graph/asynchronous.hpp"
 #include "studies/graph/bfs/forms.hpp"
 #include "studies/graph/bfs/tasks.hpp"
 #include "studies/graph/flat_edges.hpp"
+#include "studies/graph/vertex_program.hpp"
 
 namespace taskdag::graph {
 
@@ -41,55 +41,17 @@ struct ExpandWritten {
   }
 };
 
-namespace {
-
-template <int Lanes, int Fetch>
-class BfsWritten final : public Algorithm<Index> {
- public:
-  using Type = ExpandWritten<Lanes, Fetch>;
-  using Program = engine::Program<BfsData, engine::PhaseQueue<engine::Phaseless<Type>>>;
-
-  BfsWritten(const Context& context, const CsrPattern& graph, Index source, const Form& form)
-      : form_(form),
-        arrays_(context, graph),
-        depth_(context, static_cast<std::size_t>(graph.rows)),
-        tally_(context),
-        // A vertex stands in the queue once for each time that its depth was lowered since it was taken.
-        runner_(context, {.queue_capacity = static_cast<std::uint32_t>(graph.rows) +
-                                            static_cast<std::uint32_t>(graph.entries()) + 1024U}),
-        start_(static_cast<std::size_t>(graph.rows), kUnreached),
-        source_(source) {
-    start_.data()[source] = 0;
-  }
-
-  Run run(std::uint32_t bin_ns) override {
-    depth_.upload(start_);
-    const TallyRef tally = tally_.clear(bin_ns);
-    runner_.template enqueue<Type>(source_);
-    Run run = run_program(runner_, {arrays_.view(), depth_.data(), tally, form_.rounds}, form_);
-    tally_.read(run, bin_ns);
-    return run;
-  }
-  [[nodiscard]] std::vector<Index> result() const override { return depth_.download(); }
-
- private:
-  Form form_;
-  GraphArrays arrays_;
-  engine::Array<Index> depth_;
-  TallyMemory tally_;
-  engine::Runner<Program> runner_;
-  std::vector<Index> start_;
-  Index source_;
-};
-
-}  // namespace
-
 std::unique_ptr<Algorithm<Index>> make_bfs_written(const Context& context, const CsrPattern& graph, Index source,
                                                    const Form& form) {
   using Made = std::unique_ptr<Algorithm<Index>>;
   check_flat(graph, form.fetch);
+  // A vertex stands in the queue once for each time that its depth was lowered since it was taken.
+  const std::uint32_t capacity = static_cast<std::uint32_t>(graph.rows) + static_cast<std::uint32_t>(graph.entries());
+  std::vector<Index> start(static_cast<std::size_t>(graph.rows), kUnreached);
+  start.data()[source] = 0;
   return with_written_size<Made>(form, [&]<int Lanes, int Fetch>() -> Made {
-    return std::make_unique<BfsWritten<Lanes, Fetch>>(context, graph, source, form);
+    using Tasks = VertexProgram<ExpandWritten<Lanes, Fetch>, BfsData, Index>;
+    return std::make_unique<Tasks>(context, graph, form, capacity, start, source);
   });
 }
 
