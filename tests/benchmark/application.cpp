@@ -91,9 +91,7 @@ class Applications {
           relative_error(cuda::fetch_array(x_.data(), b_.size(), nullptr), reference(factorization, order));
       const double each = time.median / kBackToBack;
       const double floor = bytes(factorization.info().precision) / session_.machine.bytes_per_ms;
-      row["chosen"] = std::string(taskdag::to_string(factorization.info().lower_schedule)) + "+" +
-                      taskdag::to_string(factorization.info().upper_schedule) + ", " +
-                      taskdag::to_string(factorization.info().precision);
+      row["chosen"] = describe_sweeps(factorization.info());
       row["milliseconds"] = each;
       row["least"] = time.least / kBackToBack;
       row["most"] = time.most / kBackToBack;
@@ -116,16 +114,12 @@ class Applications {
 
   /// The serial reference's application of the factor to b_.
   [[nodiscard]] std::vector<double> reference(const Factorization& factorization, const Order& order) const {
-    CsrMatrix lu = factorization.copy_factor();
-    if (factorization.info().precision == Precision::in_single) round_to_single(lu);
     const auto row_at = [&](std::size_t i) {
       return order.order.empty() ? i : static_cast<std::size_t>(order.order[i]);
     };
     std::vector<double> right(b_.size());
     for (std::size_t i = 0; i < right.size(); ++i) right[i] = b_[row_at(i)];
-    const std::vector<double> solved =
-        reference_solutions(lu, {.triangle = Triangle::upper},
-                            reference_solutions(lu, {.triangle = Triangle::lower, .unit_diagonal = true}, right));
+    const std::vector<double> solved = reference_application(factorization, right);
     for (std::size_t i = 0; i < right.size(); ++i) right[row_at(i)] = solved[i];
     return right;
   }

@@ -18,11 +18,11 @@ set_source_files_properties(problems.cpp PROPERTIES COMPILE_OPTIONS $<$<CXX_COMP
 # The host's schedules against each other: speed-up over serial, barriers, amortisation. Run by hand.
 add_executable(taskdag_host_schedules host_schedules/main.cpp host_schedules/cases.cpp host_schedules/large_cases.cpp
   host_schedules/measure.cpp host_schedules/options.cpp host_schedules/paper_sweep.cpp host_schedules/rival.cpp
-  host_schedules/row_file.cpp host_schedules/summary.cpp)
+  host_schedules/row_file.cpp host_schedules/summary.cpp csv_text.cpp)
 target_link_libraries(taskdag_host_schedules PRIVATE taskdag_solver taskdag_generators taskdag_io taskdag_flags ${CMAKE_DL_LIBS})
 taskdag_test(benchmark_protocol SOURCES host_schedules/protocol_test.cpp host_schedules/cases.cpp
   host_schedules/large_cases.cpp host_schedules/measure.cpp host_schedules/paper_sweep.cpp host_schedules/row_file.cpp
-  host_schedules/summary.cpp LINKS taskdag_solver taskdag_generators taskdag_io LABELS unit TIMEOUT 120)
+  host_schedules/summary.cpp csv_text.cpp LINKS taskdag_solver taskdag_generators taskdag_io LABELS unit TIMEOUT 120)
 target_include_directories(benchmark_protocol PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/host_schedules")
 add_library(taskdag_rival_serial MODULE host_schedules/rivals/serial.cpp)
 target_link_libraries(taskdag_rival_serial PRIVATE taskdag_flags)

@@ -272,14 +272,11 @@ class Factors {
       });
       // With the factor that was applied: small pivots amplify the rounding in which two right factors differ, and each
       // factor has been held against the reference by itself.
-      CsrMatrix applied = factorization.copy_factor();
-      if (factorization.info().precision == Precision::in_single) round_to_single(applied);
-      const double error = relative_error(cuda::fetch_array(x.data(), b_.size(), nullptr), solution_with(applied));
+      const double error =
+          relative_error(cuda::fetch_array(x.data(), b_.size(), nullptr), reference_application(factorization, b_));
       fill(row, time);
       row["value_bytes"] = factorization.info().value_bytes;
-      row["chosen"] = std::string(taskdag::to_string(factorization.info().lower_schedule)) + "+" +
-                      taskdag::to_string(factorization.info().upper_schedule) + ", " +
-                      taskdag::to_string(factorization.info().precision);
+      row["chosen"] = describe_sweeps(factorization.info());
       row["error"] = error;
       row["speedup"] = rival_apply_->median / time.median;
       const bool right = error <= accepted_error(rival_error_);
@@ -304,11 +301,6 @@ class Factors {
   inline static const TriangularOptions kLower{.triangle = Triangle::lower, .unit_diagonal = true};
   inline static const TriangularOptions kUpper{.triangle = Triangle::upper};
 
-  /// The serial reference's application of a factor to b_.
-  [[nodiscard]] std::vector<double> solution_with(const CsrMatrix& lu) const {
-    return reference_solutions(lu, kUpper, reference_solutions(lu, kLower, b_));
-  }
-
   void measure_rival_apply(const CsrMatrix& lu) {
     b_ = random_vector(static_cast<std::size_t>(a_.rows), 7);
     device_b_ = {b_.size(), nullptr};
@@ -322,7 +314,7 @@ class Factors {
       first.solve();
       second.solve();
     });
-    rival_error_ = relative_error(cuda::fetch_array(x.data(), b_.size(), nullptr), solution_with(lu));
+    rival_error_ = relative_error(cuda::fetch_array(x.data(), b_.size(), nullptr), reference_application(lu, b_));
     Row row = row_of("apply", "cuSPARSE", "");
     fill(row, *rival_apply_);
     row["error"] = rival_error_;

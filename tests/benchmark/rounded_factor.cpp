@@ -1,14 +1,10 @@
 #include "rounded_factor.hpp"
 
-#include <vector>
-
 #include "dag/transpose.hpp"
+#include "triangular_case.hpp"
 
 namespace taskdag::benchmark {
-
-bool has_single(SolveSchedule schedule) {
-  return solve_schedule_catalogue()[static_cast<std::size_t>(schedule)].single_on_cuda;
-}
+namespace {
 
 void round_to_single(CsrMatrix& lu) {
   const auto rounded = [](double value) { return static_cast<double>(static_cast<float>(value)); };
@@ -22,6 +18,23 @@ void round_to_single(CsrMatrix& lu) {
       if (lu.col_indices[e] > i) lu.values[e] = rounded(lu.values[e] * (1.0 / pivot)) * pivot;
     }
   }
+}
+
+}  // namespace
+
+bool has_single(SolveSchedule schedule) {
+  return solve_schedule_catalogue()[static_cast<std::size_t>(schedule)].single_on_cuda;
+}
+
+std::vector<double> reference_application(const Factorization& factorization, const std::vector<double>& b) {
+  CsrMatrix lu = factorization.copy_factor();
+  if (factorization.info().precision == Precision::in_single) round_to_single(lu);
+  return reference_application(lu, b);
+}
+
+std::string describe_sweeps(const FactorizationInfo& info) {
+  return std::string(to_string(info.lower_schedule)) + "+" + to_string(info.upper_schedule) + ", " +
+         to_string(info.precision);
 }
 
 }  // namespace taskdag::benchmark

@@ -1,16 +1,22 @@
 /// \file
-/// What single precision makes of a factor.
+/// The factor that an application is of.
 #pragma once
 
-#include "taskdag/csr.hpp"
-#include "taskdag/solve_schedule.hpp"
+#include <string>
+#include <vector>
+
+#include "taskdag/factorization.hpp"
 
 namespace taskdag::benchmark {
 
 /// Whether sweeps by `schedule` on CUDA have a form for values in single precision.
 bool has_single(SolveSchedule schedule);
 
-/// An ILU factor as single precision has it: L and the unit U are rounded.
-void round_to_single(CsrMatrix& lu);
+/// The serial reference's application of a factor as it is applied: of one in single precision, L and the unit U are
+/// rounded. Rows in the factor's order.
+std::vector<double> reference_application(const Factorization& factorization, const std::vector<double>& b);
+
+/// "flat+flat, double": the schedules of both sweeps and the precision that came.
+std::string describe_sweeps(const FactorizationInfo& info);
 
 }  // namespace taskdag::benchmark

@@ -8,17 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "csv_text.hpp"
 #include "machine.hpp"
 
 namespace taskdag::benchmark {
 
 /// Column names and values in their order; null where a column means nothing for the row.
 using Row = nlohmann::ordered_json;
-
-/// One line of CSV. Strings are quoted where they need it, null is empty.
-std::string csv_line(const std::vector<std::string>& fields);
-/// The fields of such a line.
-std::vector<std::string> csv_fields(const std::string& line);
 
 class Rows {
  public:

@@ -116,6 +116,11 @@ std::vector<double> reference_solutions(const CsrMatrix& lu, const TriangularOpt
   return x;
 }
 
+std::vector<double> reference_application(const CsrMatrix& lu, const std::vector<double>& b) {
+  return reference_solutions(lu, {.triangle = Triangle::upper},
+                             reference_solutions(lu, {.triangle = Triangle::lower, .unit_diagonal = true}, b));
+}
+
 double relative_error(const std::vector<double>& x, const std::vector<double>& reference) {
   return relative_error(std::span(x), std::span(reference));
 }

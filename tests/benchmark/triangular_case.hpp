@@ -50,6 +50,9 @@ std::vector<double> random_vector(std::size_t size, unsigned seed);
 std::vector<double> reference_solutions(const CsrMatrix& lu, const TriangularOptions& options,
                                         const std::vector<double>& b);
 
+/// The serial reference's application of L U, L with a unit diagonal.
+std::vector<double> reference_application(const CsrMatrix& lu, const std::vector<double>& b);
+
 /// Largest difference, relative to the largest reference value; infinity if one of either is not finite.
 double relative_error(std::span<const double> x, std::span<const double> reference);
 double relative_error(const std::vector<double>& x, const std::vector<double>& reference);

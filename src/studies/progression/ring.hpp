@@ -81,4 +81,24 @@ class Ring {
   std::uint32_t* items_;
 };
 
+/// A block's turns with the queue that it takes tasks from. pass_on(task): hands on what waited for it. @returns
+/// whether the block goes on
+template <class Probe, class PassOn>
+TASKDAG_TASK void run_from(Block<Probe>& block, Ring<Probe>& own, const PassOn& pass_on) {
+  engine::Backoff pause;
+  while (block.goes_on()) {
+    std::uint32_t task = 0;
+    const Popped popped = own.pop(task);
+    if (popped == Popped::out_of_time) return;
+    if (popped == Popped::none) {
+      turn(pause, block.state.backoff);
+      continue;
+    }
+    pause.reset();
+    block.compute(task);
+    if (!pass_on(task)) return;
+    block.count_task();
+  }
+}
+
 }  // namespace taskdag::progression

@@ -27,21 +27,8 @@ TASKDAG_TASK bool pass_on_together(Block<Probe>& block, Ring<Probe>& ring, const
 
 template <class Probe>
 TASKDAG_TASK void run_single(Block<Probe>& block) {
-  engine::Backoff pause;
   Ring<Probe> ring(block, 0);
-  while (block.goes_on()) {
-    std::uint32_t task = 0;
-    const Popped popped = ring.pop(task);
-    if (popped == Popped::out_of_time) return;
-    if (popped == Popped::none) {
-      turn(pause, block.state.backoff);
-      continue;
-    }
-    pause.reset();
-    block.compute(task);
-    if (!pass_on_together(block, ring, block.successors_of(task))) return;
-    block.count_task();
-  }
+  run_from(block, ring, [&](std::uint32_t task) { return pass_on_together(block, ring, block.successors_of(task)); });
 }
 
 }  // namespace taskdag::progression

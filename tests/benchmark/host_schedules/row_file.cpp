@@ -7,24 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "../csv_text.hpp"
+
 namespace taskdag::benchmark {
 namespace {
-
-/// Commas inside of quotation marks belong to a field.
-std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
-  }
-  return fields;
-}
 
 std::string read_whole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -44,7 +30,7 @@ RowFile::RowFile(const std::string& path, bool append, Origin origin) : origin_(
     std::filesystem::resize_file(path, text.size());
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-      const std::vector<std::string> fields = split(line);
+      const std::vector<std::string> fields = csv_fields(line);
       if (fields.size() > 7) known_.insert(key(fields[1], fields[2], fields[3], fields[7]));
     }
   }

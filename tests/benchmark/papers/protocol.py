@@ -3,6 +3,7 @@
 Rows may be missing, all of them or some: "not run" stands there then. Each mean says over how many matrices it is.
 """
 import csv
+import functools
 import os
 
 import published
@@ -64,6 +65,15 @@ class Rows:
         return self.values(key, (schedule, rival), lambda row, other: float(other["solve_ms"]) / float(row["solve_ms"]), cores)
 
 
+def block_of_rows(table):
+    """Registers a table of the protocol's rows; without any it is not run."""
+    @functools.wraps(table)
+    def filled():
+        rows = Rows()
+        return table(rows) if rows.by else NOT_RUN
+    return block(filled)
+
+
 def with_count(values):
     return f"{show(mean(values))} ({len(values)})" if values else "not run"
 
@@ -72,11 +82,8 @@ def as_paper(schedule):
     return schedule + ", reordered"
 
 
-@block
-def protocol_matrices():
-    rows = Rows()
-    if not rows.by:
-        return NOT_RUN
+@block_of_rows
+def protocol_matrices(rows):
     lines = []
     for key, name in NAMES.items():
         found = {matrix: next(iter(by.values())) for matrix, by in rows.matrices(key).items()}
@@ -90,11 +97,8 @@ def protocol_matrices():
     return report.table(["set", "matrices there", "here", "fewest M flops here", "average wavefronts here"], lines)
 
 
-@block
-def protocol_ratios():
-    rows = Rows()
-    if not rows.by:
-        return NOT_RUN
+@block_of_rows
+def protocol_ratios(rows):
     lines = []
     for key, schedule, rival, where, paper in (
             ("large", "locking", "SpMP", "text", "1.45"), ("large", "locking", "HDagg", "text", "3.24"),
@@ -111,11 +115,8 @@ def protocol_ratios():
                          "ours, all in the paper's order", "`locking, runs, waits` / the rival"], lines)
 
 
-@block
-def protocol_speed():
-    rows = Rows()
-    if not rows.by:
-        return NOT_RUN
+@block_of_rows
+def protocol_speed(rows):
     lines = []
     for key, theirs in ((key, published.BARRIER_SPEEDUP[paper]) for key, paper in SETS.items()):
         papers = dict(zip(published.BARRIER_NAMES, theirs))
@@ -137,11 +138,8 @@ def protocol_speed():
                          "ours, all in the paper's order: quartiles"], lines)
 
 
-@block
-def protocol_ahead():
-    rows = Rows()
-    if not rows.by:
-        return NOT_RUN
+@block_of_rows
+def protocol_ahead(rows):
     lines = []
     for form in OURS + tuple(map(as_paper, OURS)) + ("locking, waits", "locking, runs, waits"):
         cells, least = [], []
@@ -159,11 +157,8 @@ def protocol_ahead():
     return report.table(["form", *(f"{NAMES[key]}: speed / the fastest rival's" for key in SETS), "ahead on every set"], lines)
 
 
-@block
-def protocol_reordering():
-    rows = Rows()
-    if not rows.by:
-        return NOT_RUN
+@block_of_rows
+def protocol_reordering(rows):
     lines = []
     for key, paper in SETS.items():
         for k, schedule in enumerate(OURS):
@@ -176,11 +171,8 @@ def protocol_reordering():
                          "what it gains here"], lines)
 
 
-@block
-def protocol_ablations():
-    rows = Rows()
-    if not rows.by:
-        return NOT_RUN
+@block_of_rows
+def protocol_ablations(rows):
     lines = []
     for key in SETS:
         lines.append([NAMES[key], "–", "`locking`", "1",
@@ -209,11 +201,8 @@ def protocol_supersteps():
     return report.table(["set", "algorithm", "paper", "ours (matrices)", "ours / paper"], lines)
 
 
-@block
-def protocol_cores():
-    rows = Rows()
-    if not rows.by:
-        return NOT_RUN
+@block_of_rows
+def protocol_cores(rows):
     lines = []
     for cores, papers in published.BARRIER_SCALING.items():
         for schedule, paper in zip(("locking", "pivotal-path", "SpMP"), (*papers, None)):
@@ -230,11 +219,8 @@ def protocol_cores():
     return report.table(["table", "what", "algorithm", "paper", "ours"], lines)
 
 
-@block
-def protocol_wavefronts():
-    rows = Rows()
-    if not rows.by:
-        return NOT_RUN
+@block_of_rows
+def protocol_wavefronts(rows):
     lines = []
     for low, high, name in ((44, 200, "44 to 200"), (200, 1000, "200 to 1000"), (1000, float("inf"), "1000 and more")):
         cells = []
@@ -246,11 +232,9 @@ def protocol_wavefronts():
     return report.table(["average wavefront", *(f"{cores} cores" for cores in published.BARRIER_SCALING)], lines)
 
 
-@block
-def protocol_amortisation():
-    rows, making = Rows(), Rows(SCHEDULE_ROWS)
-    if not rows.by:
-        return NOT_RUN
+@block_of_rows
+def protocol_amortisation(rows):
+    making = Rows(SCHEDULE_ROWS)
     lines = []
     papers = dict(zip(published.BARRIER_NAMES, published.BARRIER_AMORTISATION))
     for schedule, paper in {**papers, "SpMP": papers["p2p"], "HDagg": papers["hdagg"], "locking, runs, waits": None}.items():
@@ -268,11 +252,8 @@ def protocol_amortisation():
     return report.table(["algorithm", "variant here", "paper: quartiles", "ours: quartiles (matrices)"], lines)
 
 
-@block
-def protocol_auto():
-    rows = Rows()
-    if not rows.by:
-        return NOT_RUN
+@block_of_rows
+def protocol_auto(rows):
     forms = ("auto", "plan", "locking, waits", "locking, runs, waits")
     lines = []
     for key, name in {**NAMES, "real": "the other real matrices"}.items():
