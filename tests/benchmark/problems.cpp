@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "matrix_files.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/factorization.hpp"
 #include "taskdag/generators.hpp"
@@ -182,10 +183,7 @@ bool is_table_file(const std::string& stem) { return stem == "G3_circuit" || ste
 std::filesystem::path file_of(const std::string& stem) {
   const char* directory = std::getenv("TASKDAG_MATRIX_DIR");
   if (!directory) throw InvalidInput("TASKDAG_MATRIX_DIR is not set, and " + stem + " is no generated problem");
-  for (const char* suffix : {".mtx", ".mtx.xz", ".mtx.gz"}) {
-    auto path = std::filesystem::path(directory) / (stem + suffix);
-    if (std::filesystem::exists(path)) return path;
-  }
+  if (const auto path = find_matrix_file(stem)) return *path;
   throw InvalidInput("no file " + stem + ".mtx[.xz|.gz] in " + directory);
 }
 

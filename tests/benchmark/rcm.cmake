@@ -1,6 +1,6 @@
 # Reverse Cuthill-McKee: ours on both backends, the task engine's forms, cuSOLVER (opened where it is), PETSc (where the
 # build has it). Run by hand; a small problem runs with the tests.
-set(rcm_sources rcm_bench.cpp rcm_cusolver.cpp rcm_tasks_forms.cpp csv_text.cpp rows.cpp problems.cpp)
+set(rcm_sources rcm_bench.cpp rcm_cusolver.cpp rcm_tasks_forms.cpp csv_text.cpp rows.cpp matrix_files.cpp problems.cpp)
 list(APPEND rcm_sources $<IF:$<BOOL:${TASKDAG_PETSC_FOUND}>,rcm_petsc.cpp,rcm_petsc_absent.cpp>)
 list(APPEND rcm_sources $<IF:$<BOOL:${TASKDAG_CUDA_FOUND}>,rcm_device.cpp,rcm_device_absent.cpp>)
 add_executable(taskdag_rcm_bench ${rcm_sources})

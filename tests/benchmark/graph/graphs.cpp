@@ -1,12 +1,11 @@
 #include "graphs.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <initializer_list>
 #include <numeric>
 #include <random>
 
+#include "../matrix_files.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
 #include "taskdag/io/matrix_market.hpp"
@@ -48,20 +47,17 @@ std::vector<GraphCase> list_graphs() {
       {"R-MAT 20", "scale-free", [] { return make_rmat({.scale = 20}); }, true},
       {"R-MAT 21", "scale-free", [] { return make_rmat({.scale = 21}); }, true},
   };
-  if (const char* directory = std::getenv("TASKDAG_MATRIX_DIR")) {
-    const std::vector<std::pair<std::string, std::string>> files = {
-        {"luxembourg_osm", "mesh"}, {"delaunay_n16", "mesh"}, {"rgg_n_2_15_s0", "mesh"}, {"ca-CondMat", "scale-free"}};
-    for (const auto& [name, kind] : files) {
-      const std::string path = std::string(directory) + "/" + name + ".mtx.xz";
-      if (std::filesystem::exists(path)) graphs.push_back({name, kind, [path] { return read_matrix_market(path); }});
-    }
-    // The paper's graphs that are symmetric.
-    for (const auto& [name, kind] :
-         {std::pair("hollywood-2009", "scale-free"), std::pair("road_usa", "mesh"), std::pair("roadNet-CA", "mesh")}) {
-      const std::string path = std::string(directory) + "/" + name + ".mtx.xz";
-      if (!std::filesystem::exists(path)) continue;
-      graphs.push_back({name, kind, [path] { return read_matrix_market(path); }, true});
-    }
+  struct File {
+    const char* name;
+    const char* kind;
+    bool large = false;  ///< the paper's graphs that are symmetric
+  };
+  for (const auto& [name, kind, large] : {File{"luxembourg_osm", "mesh"}, File{"delaunay_n16", "mesh"},
+                                          File{"rgg_n_2_15_s0", "mesh"}, File{"ca-CondMat", "scale-free"},
+                                          File{"hollywood-2009", "scale-free", true}, File{"road_usa", "mesh", true},
+                                          File{"roadNet-CA", "mesh", true}}) {
+    const auto path = find_matrix_file(name);
+    if (path) graphs.push_back({name, kind, [path] { return read_matrix_market(*path); }, large});
   }
   graphs.push_back({"5-point 60^2", "smoke", [] { return grid(Stencil::five_point, 60); }});
   graphs.push_back({"R-MAT 11", "smoke", [] { return make_rmat({.scale = 11}); }});

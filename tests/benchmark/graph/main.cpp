@@ -155,9 +155,18 @@ class Session {
   }
 
   bool run() {
+    std::vector<GraphCase> graphs = list_graphs();
+    std::erase_if(graphs, [&](const GraphCase& graph) {
+      return options_.smoke != (graph.kind == "smoke") || options_.large != graph.large;
+    });
+    for (const std::string& name : options_.graphs) {
+      if (std::none_of(graphs.begin(), graphs.end(), [&](const GraphCase& graph) { return graph.name == name; })) {
+        throw InvalidInput("no graph of this run is called " + name +
+                           "; those from files need TASKDAG_MATRIX_DIR, large ones --large");
+      }
+    }
     bool right = true;
-    for (const GraphCase& graph : list_graphs()) {
-      if (options_.smoke != (graph.kind == "smoke") || options_.large != graph.large) continue;
+    for (const GraphCase& graph : graphs) {
       if (!wanted(options_.graphs, graph.name)) continue;
       const CsrMatrix matrix = graph.make();
       right = run_on(graph.name, graph.kind, matrix) && right;
