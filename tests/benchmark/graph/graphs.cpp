@@ -52,10 +52,10 @@ std::vector<GraphCase> list_graphs() {
     const char* kind;
     bool large = false;  ///< the paper's graphs that are symmetric
   };
-  for (const auto& [name, kind, large] : {File{"luxembourg_osm", "mesh"}, File{"delaunay_n16", "mesh"},
-                                          File{"rgg_n_2_15_s0", "mesh"}, File{"ca-CondMat", "scale-free"},
-                                          File{"hollywood-2009", "scale-free", true}, File{"road_usa", "mesh", true},
-                                          File{"roadNet-CA", "mesh", true}}) {
+  for (const auto& [name, kind, large] :
+       {File{"luxembourg_osm", "mesh"}, File{"delaunay_n16", "mesh"}, File{"rgg_n_2_15_s0", "mesh"},
+        File{"ca-CondMat", "scale-free"}, File{"hollywood-2009", "scale-free", true}, File{"road_usa", "mesh", true},
+        File{"roadNet-CA", "mesh", true}}) {
     const auto path = find_matrix_file(name);
     if (path) graphs.push_back({name, kind, [path] { return read_matrix_market(*path); }, large});
   }
