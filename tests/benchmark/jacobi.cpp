@@ -156,6 +156,7 @@ class JacobiForms {
       options.form = form;
       options.run.scheduler = scheduler;
       static_cast<void>(cuda::most_device_bytes());
+      used_before_ = cuda::most_device_bytes();
       const std::unique_ptr<Jacobi> j = make(options);
       const std::string name = std::string(to_string(form)) + ", checked every " + std::to_string(every);
       const auto time = measure(
@@ -205,7 +206,8 @@ class JacobiForms {
     std::optional<Timing> result;
     try {
       const Timing time = time_on_device(session_.options.timing, action, before);
-      if (counts_memory_) row["device_mb"] = 1e-6 * (static_cast<double>(cuda::most_device_bytes()) - checks());
+      if (counts_memory_)
+        row["device_mb"] = 1e-6 * (static_cast<double>(cuda::most_device_bytes() - used_before_) + lent());
       cuda::check(cudaMemsetAsync(differences_.data(), 0, sizeof(unsigned long long), nullptr), "clearing a counter");
       count_differences(rows_, x_.data(), expected_.data(), differences_.data());
       const unsigned long long different = cuda::fetch(differences_.data(), nullptr);
@@ -236,8 +238,11 @@ class JacobiForms {
     return result;
   }
 
-  /// Bytes that only the check of results needs.
-  [[nodiscard]] double checks() const { return static_cast<double>(rows_ * sizeof(double)); }
+  /// Bytes of the matrix and of both vectors, which were there before the solver.
+  [[nodiscard]] double lent() const {
+    return static_cast<double>(rows_ * (sizeof(Offset) + 2 * sizeof(double)) + sizeof(Offset)) +
+           static_cast<double>(entries_) * (sizeof(Index) + sizeof(double));
+  }
 
   Session& session_;
   const Problem& problem_;
@@ -250,6 +255,7 @@ class JacobiForms {
   cuda::DeviceArray<double> expected_;
   cuda::DeviceArray<unsigned long long> differences_;
   bool counts_memory_ = false;        ///< of the solver that was made last, with its matrix and vectors
+  std::uint64_t used_before_ = 0;     ///< device memory, before that solver
   std::optional<Timing> graph_time_;  ///< what others are compared with: kernels in a graph; of solves: checked kernels
 };
 

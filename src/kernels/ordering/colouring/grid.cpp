@@ -77,16 +77,35 @@ std::optional<Grid> extents_of(const std::vector<Index>& stencil, Index rows) {
   return grid;
 }
 
-/// Edges as equal as the extents allow.
+/// The edge of a cube with `volume` points in `directions` directions. Along x, where points that follow each other lie
+/// side by side in vectors, edges are powers of two: runs that begin where memory's own units begin, and from
+/// 512 points in space on a whole line of 128 bytes.
+double edge_of(double volume, int directions, bool along_x) {
+  constexpr double kLargeBox = 512.0;
+  constexpr double kLine = 16.0;
+  const double edge = std::pow(volume, 1.0 / directions);
+  if (!along_x) return std::round(edge);
+  return directions == 3 && volume >= kLargeBox ? std::max(edge, kLine) : std::exp2(std::round(std::log2(edge)));
+}
+
+/// Boxes of one shape but for the last ones, so that as many blocks as possible look alike; where there are few of
+/// them, edges as equal as the extents allow. x first, then from the least extent on.
 void cut(Grid& grid, Index block_size) {
+  constexpr Index kMany = 5;
   std::array<int, 3> directions{0, 1, 2};
-  std::ranges::stable_sort(directions, {}, [&](int d) { return grid.extent[d]; });
+  std::ranges::stable_sort(directions.begin() + 1, directions.end(), {}, [&](int d) { return grid.extent[d]; });
+  int left = static_cast<int>(std::ranges::count_if(grid.extent, [](Index extent) { return extent > 1; }));
   double volume = block_size;
-  int left = 3;
   for (const int d : directions) {
-    const double extent = grid.extent[d];
-    const double edge = std::clamp(std::round(std::pow(volume, 1.0 / left)), 1.0, extent);
-    grid.boxes[d] = std::max<Index>(1, static_cast<Index>(std::lround(extent / edge)));
+    const Index extent = grid.extent[d];
+    if (extent == 1) continue;
+    const Index edge = static_cast<Index>(std::clamp(edge_of(volume, left, d == 0), 1.0, static_cast<double>(extent)));
+    grid.boxes[d] = pieces_of(extent, edge);
+    grid.span[d] = grid.boxes[d] * edge;
+    if (grid.boxes[d] < kMany) {
+      grid.boxes[d] = std::max<Index>(1, static_cast<Index>(std::lround(static_cast<double>(extent) / edge)));
+      grid.span[d] = extent;
+    }
     volume /= edge;
     --left;
   }

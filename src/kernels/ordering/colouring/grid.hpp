@@ -27,10 +27,12 @@ struct StencilSample {
   std::vector<Index> offsets;
 };
 
-/// Points x + nx · (y + ny · z) in boxes of nearly equal edges.
+/// Points x + nx · (y + ny · z) in boxes: as many a direction as `span` is divided into, of which the grid fills the
+/// first `extent` points.
 struct Grid {
   Index extent[3] = {1, 1, 1};  // x, y, z
   Index boxes[3] = {1, 1, 1};
+  Index span[3] = {1, 1, 1};
 
   [[nodiscard]] TASKDAG_HD Index blocks() const { return boxes[0] * boxes[1] * boxes[2]; }
   [[nodiscard]] TASKDAG_HD Index block_of(Index row) const {
@@ -43,7 +45,7 @@ struct Grid {
 
  private:
   [[nodiscard]] TASKDAG_HD Index box(int direction, Index place) const {
-    return static_cast<Index>(std::int64_t{place} * boxes[direction] / extent[direction]);
+    return static_cast<Index>(std::int64_t{place} * boxes[direction] / span[direction]);
   }
 };
 

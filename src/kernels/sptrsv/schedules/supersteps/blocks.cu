@@ -66,10 +66,10 @@ Layout fitting_layout(const SweepInput& input, Index most, cudaStream_t stream) 
   }
 }
 
-/// Threads of a block, as measured on an H200: more warps where there is much to start.
+/// Threads of a block, as measured on an H200 and, with short rows, an H100: more warps where there is much to start.
 int threads_for(const Layout& layout) {
   constexpr double kFewOutside = 0.35;
-  return layout.outer_entries <= kFewOutside * layout.rows ? 128 : 256;
+  return layout.row_entries > 0 || layout.outer_entries <= kFewOutside * layout.rows ? 128 : 256;
 }
 
 class BlocksSweep final : public LayoutSweep {
@@ -89,7 +89,7 @@ class BlocksSweep final : public LayoutSweep {
   }
 
   void follow(const Sweep& before, cudaStream_t stream) override {
-    before_ = sources_in(before, rhs_rows().index, stream);
+    before_ = sources_in(before, rhs_rows(), stream);
     cuda::synchronize(stream);
   }
 
@@ -137,11 +137,12 @@ class BlocksSweep final : public LayoutSweep {
     const BlocksSweep* sweep = nullptr;
     Sources sources;
   };
-  /// index: place → place of `sweep`. Asynchronous.
-  [[nodiscard]] Before sources_in(const Sweep& sweep, const Index* index, cudaStream_t stream) const {
+  /// rows: where this one's rows are among the places of `sweep`, as find_sources() takes it. Asynchronous.
+  template <class Rows>
+  [[nodiscard]] Before sources_in(const Sweep& sweep, const Rows& rows, cudaStream_t stream) const {
     const auto* const blocks = dynamic_cast<const BlocksSweep*>(&sweep);
     if (blocks == nullptr) return {};
-    return {blocks, find_sources(layout(), index, blocks->layout(), stream)};
+    return {blocks, find_sources(layout(), rows, blocks->layout(), stream)};
   }
 
   /// Blocks that are at work at once.

@@ -40,11 +40,12 @@ template <int kRowEntries>
 __global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cores, unsigned long long before) {
   using Done = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
   extern __shared__ __align__(16) std::byte memory[];
+  Staged staged;
   for (Index k = cores.first_turn[blockIdx.x]; k < cores.first_turn[blockIdx.x + 1]; ++k) {
     const Turn turn = cores.turn[k];
     const Cell cell = a.cell[turn.cell];
     const SharedCell<double> shared(memory, cell, a.pivot != nullptr);
-    stage<kThreads>(a, cell, shared);
+    stage<kThreads>(a, cell, shared, staged);
     fetch_rhs<kThreads>(a, cell, shared);
     for (auto w = static_cast<Index>(threadIdx.x); w < turn.waits; w += kThreads) {
       const CellWait wait = cores.wait[turn.first_wait + w];
@@ -153,7 +154,7 @@ Prepared prepare(SolveSchedule kind, const SweepInput& input, int cores, bool ba
   result.waits = barriers ? all_waits(schedule) : find_cell_waits(schedule, pattern, input.triangle);
   result.supersteps = schedule.supersteps;
   const auto order = cuda::upload(schedule.order, stream);
-  const std::size_t limit = cuda::most_shared_bytes();
+  const std::size_t limit = cuda::most_shared_bytes() - kOwnBytes;
   for (Index most = kMostCellRows;; most /= 2) {
     result.cells = cells_of(schedule, result.waits, most);
     result.layout = measure(input, result.cells.cover, order.data(), stream);
@@ -175,7 +176,7 @@ class CoresSweep final : public LayoutSweep {
         wait_(cuda::upload(prepared.waits.waits, stream)),
         done_(static_cast<std::size_t>(cores), stream) {
     cuda::check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(cuda::most_shared_bytes())),
+                                     static_cast<int>(cuda::most_shared_bytes() - kOwnBytes)),
                 "asking for shared memory");
     int resident = 0;
     cuda::check(

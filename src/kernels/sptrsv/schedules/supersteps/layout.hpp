@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <climits>
 #include <cstdint>
 
 #include "backends/cuda/memory.hpp"
@@ -23,18 +24,29 @@ inline constexpr Index kMostRowEntries = 3;
 /// Cells begin at multiples of it in every array, so that copies to shared memory can take 16 bytes at a time.
 inline constexpr Index kAlign = 8;
 
+/// Instead of a number that says where an operand is: there is none.
+inline constexpr Index kNone = INT_MIN;
+
 /// Rows of a cell, in the order of its steps, and where its parts begin. Inner entries have both ends in the cell.
+/// Cells whose rows are coupled alike have the lists that say so in common (share_patterns()), and values of their own.
+/// So these lists hold differences: to the cell's first row, or to its `rhs_base` or `x_base`.
 struct Cell {
-  Index first;  ///< place of its first row; there its steps, starts and groups begin in their arrays, too
+  Index first;  ///< place of its first row
   Index rows;
   Index steps;
   Index groups;
-  Offset inner;         ///< its first inner entry
-  Index inner_entries;  ///< with those that only fill up
-  Offset outer;         ///< its first outer entry; there its list of cells to wait for begins, too
-  Index outer_entries;  ///< with those that only fill up
-  Index started;        ///< rows with outer entries
-  Index waits;          ///< other cells that hold operands of its rows
+  Offset inner;                ///< its first inner entry
+  Index inner_entries;         ///< with those that only fill up
+  Offset outer;                ///< its first outer entry; there its list of cells to wait for begins, too
+  Index outer_entries;         ///< with those that only fill up
+  Index started;               ///< rows with outer entries
+  Index waits;                 ///< other cells that hold operands of its rows
+  Index inner_pattern;         ///< place where its steps and its lists of rows (UserRows) begin in their arrays
+  Offset inner_pattern_entry;  ///< where its operands begin
+  Index outer_pattern;         ///< place where its groups and started rows begin
+  Offset outer_pattern_entry;  ///< where its list of operands in other cells begins
+  Index rhs_base;              ///< an element of the right-hand side, which its list of these counts from
+  Index x_base;                ///< the same of x
 };
 
 /// Up to 32 / lanes rows of one level of the cell, the next ones, `lanes` lanes each; a lane has `entries` inner
@@ -54,6 +66,20 @@ struct Group {
   std::uint8_t rows;
   std::uint8_t log2_lanes;
   Index offset;
+};
+
+/// Where the rows of cells are in a vector, as cells with the same pattern have it. Each row of a cell once, so that
+/// neighbours in the vector are neighbours in the list: a warp then reads and writes runs.
+struct UserRows {
+  const Index* index;          ///< of the element, counted from the cell's base
+  const std::uint16_t* local;  ///< which row of the cell that is; null: they come as in the cell
+  bool of_x;                   ///< which base: x's, or the right-hand side's
+  [[nodiscard]] __device__ Index element(const Cell& cell, Index r) const {
+    return (of_x ? cell.x_base : cell.rhs_base) + __ldg(index + cell.inner_pattern + r);
+  }
+  [[nodiscard]] __device__ Index in_cell(const Cell& cell, Index r) const {
+    return local ? Index{__ldg(local + cell.inner_pattern + r)} : r;
+  }
 };
 
 /// A triangle by cells. Arrays in device memory; sources name entries of what load_values() takes, −1: none.
@@ -80,8 +106,10 @@ struct Layout {
   cuda::DeviceArray<Offset> inner_source;
   cuda::DeviceArray<Group> group;
   cuda::DeviceArray<std::uint16_t> started;  ///< rows with outer entries by group, numbered from the cell's first row
-  cuda::DeviceArray<Index> outer_place;      ///< of the operand; −1: none
-  cuda::DeviceArray<double> outer_value;     ///< this or the next one
+  /// Of the operand; −1: none. LayoutSweep puts in its place where its result is, less the cell's first place, or
+  /// kNone.
+  cuda::DeviceArray<Index> outer_place;
+  cuda::DeviceArray<double> outer_value;  ///< this or the next one
   cuda::DeviceArray<float> outer_single;
   cuda::DeviceArray<Offset> outer_source;
   cuda::DeviceArray<Index> wait;  ///< cells that a cell waits for, `waits` from its first outer entry on

@@ -57,21 +57,38 @@ __global__ void __launch_bounds__(kListThreads)
   if (threadIdx.x < 2) atomicAdd(&neighbours[threadIdx.x], static_cast<unsigned long long>(count[threadIdx.x]));
 }
 
-/// A block a cell: where its rows are in a vector.
+/// A block a cell: where its rows are in a vector, counted from the first one of the list, which is its `base`.
 __global__ void __launch_bounds__(kListThreads)
-    list_elements(const Cell* cell, const Index* row, const std::uint16_t* local, const Index* vector_index,
+    list_elements(Cell* cell, bool of_x, const Index* row, const std::uint16_t* local, const Index* vector_index,
                   Index* index) {
   const Cell mine = cell[blockIdx.x];
+  const Index first = element_of(vector_index, row[place_of(mine, local, 0)]);
+  if (threadIdx.x == 0) (of_x ? cell[blockIdx.x].x_base : cell[blockIdx.x].rhs_base) = first;
   for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
-    index[mine.first + r] = element_of(vector_index, row[place_of(mine, local, r)]);
+    index[mine.first + r] = element_of(vector_index, row[place_of(mine, local, r)]) - first;
   }
 }
 
-/// Where operands in other cells are in a vector.
-__global__ void list_outer(Offset entries, const Index* place, const Index* row, const Index* vector_index,
-                           Index* element) {
-  const std::int64_t e = cuda::element();
-  if (e < entries) element[e] = place[e] < 0 ? -1 : element_of(vector_index, row[place[e]]);
+/// A block a cell: where results of its rows are.
+__global__ void __launch_bounds__(kListThreads)
+    list_results(const Cell* cell, const Index* row, const std::uint16_t* local, Index* result_index) {
+  const Cell mine = cell[blockIdx.x];
+  for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
+    result_index[row[place_of(mine, local, r)]] = mine.first + r;
+  }
+}
+
+/// A block a cell: where its operands in other cells are in x, counted from its base there, and among the results (in
+/// place of the operands' places), counted from its first one.
+__global__ void __launch_bounds__(kListThreads)
+    list_outer(const Cell* cell, const Index* row, const Index* result_index, const Index* x_index, Index* place,
+               Index* element) {
+  const Cell mine = cell[blockIdx.x];
+  for (auto e = static_cast<Index>(threadIdx.x); e < mine.outer_entries; e += kListThreads) {
+    const Index operand = place[mine.outer + e] < 0 ? -1 : row[place[mine.outer + e]];
+    element[mine.outer + e] = operand < 0 ? kNone : element_of(x_index, operand) - mine.x_base;
+    place[mine.outer + e] = operand < 0 ? kNone : result_index[operand] - mine.first;
+  }
 }
 
 __global__ void take_pivots(Index places, const Index* row, const double* pivot, double* by_place) {
@@ -98,22 +115,27 @@ LayoutSweep::LayoutSweep(Layout layout, const SweepInput& input, cudaStream_t st
       cuda::check_launch("count_neighbours");
     }
     const std::vector<unsigned long long> counts = cuda::fetch_array(neighbours.data(), 4, stream);
-    rhs_rows_ = list(input.rhs_index, counts[1] > counts[0], stream);
-    x_rows_ = list(input.x_index, counts[3] > counts[2], stream);
+    rhs_rows_ = list(false, input.rhs_index, counts[1] > counts[0], stream);
+    x_rows_ = list(true, input.x_index, counts[3] > counts[2], stream);
     outer_element_ = {static_cast<std::size_t>(layout_.outer_entries), stream};
-    if (layout_.outer_entries > 0) {
-      list_outer<<<cuda::element_blocks(layout_.outer_entries), cuda::kElementBlock, 0, stream>>>(
-          layout_.outer_entries, layout_.outer_place.data(), layout_.row.data(), input.x_index, outer_element_.data());
-      cuda::check_launch("list_outer");
-    }
+    result_index_ = {static_cast<std::size_t>(layout_.rows), stream};
+    list_results<<<cells, kListThreads, 0, stream>>>(layout_.cell.data(), layout_.row.data(), by_row_.data(),
+                                                     result_index_.data());
+    cuda::check_launch("list_results");
+    list_outer<<<cells, kListThreads, 0, stream>>>(layout_.cell.data(), layout_.row.data(), result_index_.data(),
+                                                   input.x_index, layout_.outer_place.data(), outer_element_.data());
+    cuda::check_launch("list_outer");
+    share_patterns(layout_, {rhs_rows_.index.data(), x_rows_.index.data(), by_row_.data(), outer_element_.data()},
+                   stream);
   }
   cuda::synchronize(stream);  // the input's arrays may go
 }
 
-LayoutSweep::Elements LayoutSweep::list(const Index* vector_index, bool by_row, cudaStream_t stream) const {
+LayoutSweep::Elements LayoutSweep::list(bool of_x, const Index* vector_index, bool by_row, cudaStream_t stream) {
   Elements result{{static_cast<std::size_t>(layout_.places), stream}, by_row};
   list_elements<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, stream>>>(
-      layout_.cell.data(), layout_.row.data(), by_row ? by_row_.data() : nullptr, vector_index, result.index.data());
+      layout_.cell.data(), of_x, layout_.row.data(), by_row ? by_row_.data() : nullptr, vector_index,
+      result.index.data());
   cuda::check_launch("list_elements");
   return result;
 }
@@ -142,14 +164,15 @@ CellArguments LayoutSweep::arguments(const double* rhs, double* x, int* non_fini
           x_rows(),
           unit_pivots_ ? nullptr : pivot_.data(),
           rhs,
+          by_row_.data(),
           x != nullptr ? nullptr : result_.data(),
           x,
           non_finite};
 }
 
 std::int64_t LayoutSweep::bytes() const {
-  return layout_.bytes() + result_.bytes() + by_row_.bytes() + rhs_rows_.index.bytes() + x_rows_.index.bytes() +
-         outer_element_.bytes() + pivot_.bytes();
+  return layout_.bytes() + result_.bytes() + result_index_.bytes() + by_row_.bytes() + rhs_rows_.index.bytes() +
+         x_rows_.index.bytes() + outer_element_.bytes() + pivot_.bytes();
 }
 
 }  // namespace taskdag::kernels::supersteps

@@ -124,7 +124,13 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
                .outer = static_cast<Offset>(outer),
                .outer_entries = sizes[c].outer,
                .started = sizes[c].started,
-               .waits = 0};
+               .waits = 0,
+               .inner_pattern = first_place[c],
+               .inner_pattern_entry = static_cast<Offset>(inner),
+               .outer_pattern = first_place[c],
+               .outer_pattern_entry = static_cast<Offset>(outer),
+               .rhs_base = 0,
+               .x_base = 0};
     inner += padded;
     outer += sizes[c].outer;
     if (inner > INT_MAX || outer > INT_MAX) throw_too_large();

@@ -24,8 +24,21 @@ struct Sources {
   [[nodiscard]] std::int64_t bytes() const { return cell.bytes() + count.bytes(); }
 };
 
-/// rhs_index (device): place → place of `before`. Asynchronous.
-Sources find_sources(const Layout& layout, const Index* rhs_index, const Layout& before, cudaStream_t stream);
+/// rhs_rows: in a vector by places of `before`; index (device): place → place of `before`. Asynchronous.
+Sources find_sources(const Layout& layout, const UserRows& rhs_rows, const Layout& before, cudaStream_t stream);
+Sources find_sources(const Layout& layout, const Index* index, const Layout& before, cudaStream_t stream);
+
+/// What else patterns are made of, by place or by outer entry: see UserRows and CellArguments.
+struct PatternLists {
+  const Index* rhs_rows;
+  const Index* x_rows;
+  const std::uint16_t* local;
+  const Index* outer_element;
+};
+
+/// Lets cells of equal patterns read the lists of the first of them: then these come from caches. All lists hold
+/// differences by now. Asynchronous.
+void share_patterns(Layout& layout, const PatternLists& lists, cudaStream_t stream);
 
 /// Gathers the entries' values. Asynchronous.
 void load_values(const Layout& layout, const double* source, cudaStream_t stream);

@@ -23,9 +23,6 @@ struct Queue {
   unsigned source_solve = 0;
 };
 
-/// What run_blocks() has in shared memory besides the cell that it runs: at most so many bytes.
-inline constexpr std::size_t kOwnBytes = 256;
-
 /// How a cell begins, and what is to be written besides results: nothing, or what ends a product.
 struct PlainEnds {
   static constexpr bool kWrites = false;

@@ -34,6 +34,11 @@ __device__ inline void wait_for_last_kernel() {
 #endif
 }
 
+/// Threads of a multiprocessor that registers must suffice for: with rows of two inner entries more blocks pay, with
+/// more entries spills cost more.
+template <int kRowEntries>
+inline constexpr int kResident = kRowEntries == 2 ? 1280 : 1024;
+
 /// Blocks take cells until there are no more. What does not change is loaded before the cell waits for others; that of
 /// a block's first cell while the kernel before may still run. If that is the sweep that makes the right-hand side, the
 /// first cell waits for its rows alone, and for the kernel's end before it writes where others may still read.
@@ -42,19 +47,21 @@ __device__ inline void wait_for_last_kernel() {
 /// made it has ended before this kernel could begin. All blocks of the sweep before that have a cell run by then, so
 /// those that are waited for end.
 template <int kRowEntries, int kThreads, class Ends, class Value>
-__global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_blocks(CellArguments a, Queue queue, Ends ends) {
+__global__ void __launch_bounds__(kThreads, kResident<kRowEntries> / kThreads)
+    run_blocks(CellArguments a, Queue queue, Ends ends) {
   extern __shared__ __align__(16) std::byte memory[];
   __shared__ Index ticket[2];
   __shared__ Cell taken[2];
   static_assert(sizeof(ticket) + sizeof(taken) <= kOwnBytes);
+  Staged staged;
   int turn = 0;
   if (threadIdx.x == 0) take(a, queue, ticket[turn], taken[turn]);
   __syncthreads();
   bool first = true;  // of the cells that this block runs
   while (ticket[turn] < queue.cells) {
-    const Cell& cell = taken[turn];
+    const Cell cell = taken[turn];  // in registers: from shared memory it would be read again and again
     const SharedCell<Value> shared(memory, cell, a.pivot != nullptr);
-    stage<kThreads>(a, cell, shared);
+    stage<kThreads>(a, cell, shared, staged);
     if (first) {
       if (queue.source) {
         if (threadIdx.x < kLanes) {

@@ -15,17 +15,6 @@
 
 namespace taskdag::kernels::supersteps {
 
-/// Where the rows of cells are in a user's vector: row `local[p]` of the cell that place p belongs to, numbered from
-/// the cell's first one (null: the row at p), is element index[p]. Each row of a cell once, so that neighbours in the
-/// vector are neighbours in the list: a warp then reads and writes runs.
-struct UserRows {
-  const Index* index;
-  const std::uint16_t* local;
-  [[nodiscard]] __device__ Index in_cell(const Cell& cell, Index r) const {
-    return local ? Index{local[cell.first + r]} : r;
-  }
-};
-
 /// What kernels take by value. Arrays by place unless they say otherwise.
 struct CellArguments {
   const Cell* cell;
@@ -34,23 +23,29 @@ struct CellArguments {
   const void* inner_value;  ///< of Value
   const Group* group;
   const std::uint16_t* started;
-  /// Where operands in other cells are: results, by place, or x where that is written. −1: none
-  const double* outer;
-  const Index* outer_index;
-  const void* outer_value;  ///< of Value
+  const double* outer;       ///< where operands in other cells are: results, or x where that is written
+  const Index* outer_index;  ///< counted from outer_base()
+  const void* outer_value;   ///< of Value
   UserRows rhs_rows;
   UserRows x_rows;
   const double* pivot;  ///< null: all 1
   const double* rhs;
-  double* result;  ///< null where x is written
-  double* x;       ///< or null
+  const std::uint16_t* local;  ///< rows of cells in the order of their results, as UserRows::local
+  double* result;              ///< null where x is written
+  double* x;                   ///< or null
   int* non_finite;
+
+  [[nodiscard]] __device__ Index outer_base(const Cell& of) const { return x != nullptr ? of.x_base : of.first; }
 };
+
+/// What kernels have in shared memory besides the cell that they run: at most so many bytes.
+inline constexpr std::size_t kOwnBytes = 256;
 
 template <class Value>
 inline constexpr bool kScalesRhs = std::is_same_v<Value, float>;
 
-/// The parts of a cell in shared memory: each begins at a multiple of 16 bytes.
+/// The parts of a cell in shared memory: each begins at a multiple of 16 bytes. Patterns come first, so that those of
+/// the cell before stay where they are if they are this one's, too.
 template <class Value>
 class SharedCell {
  public:
@@ -61,34 +56,32 @@ class SharedCell {
       part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(memory + used);
       used += padded(static_cast<std::size_t>(size) * sizeof(*part));
     };
-    take(coefficient, cell.inner_entries);
-    take(outer_value, cell.outer_entries);
-    take(x, cell.rows + 1);
-    take(pivot, pivots && !kScalesRhs<Value> ? cell.rows : 0);
-    take(group, cell.groups);
-    take(outer_index, cell.outer_entries);
     take(step, cell.steps);
     take(operand, cell.inner_entries);
+    take(group, cell.groups);
     take(started, cell.started);
+    take(outer_index, cell.outer_entries);
+    take(coefficient, cell.inner_entries);
+    take(x, cell.rows + 1);
+    take(pivot, pivots && !kScalesRhs<Value> ? cell.rows : 0);
   }
   static std::size_t bytes(const Cell& cell, bool pivots) {
     const auto size = [](Index n, std::size_t each) { return padded(static_cast<std::size_t>(n) * each); };
     return size(cell.inner_entries, sizeof(Value)) + size(cell.inner_entries, sizeof(std::uint16_t)) +
-           size(cell.outer_entries, sizeof(Value)) + size(cell.outer_entries, sizeof(Index)) +
-           size(cell.rows + 1, sizeof(double)) + size(pivots && !kScalesRhs<Value> ? cell.rows : 0, sizeof(double)) +
+           size(cell.outer_entries, sizeof(Index)) + size(cell.rows + 1, sizeof(double)) +
+           size(pivots && !kScalesRhs<Value> ? cell.rows : 0, sizeof(double)) +
            size(cell.started, sizeof(std::uint16_t)) + size(cell.groups, sizeof(Group)) +
            size(cell.steps, sizeof(Step));
   }
 
-  Value* coefficient;  ///< of inner entries, by step
-  Value* outer_value;
-  double* x;  ///< start values, then results; a 0 behind them
-  double* pivot;
-  Group* group;
-  Index* outer_index;
   Step* step;
   std::uint16_t* operand;  ///< `rows`: none
+  Group* group;
   std::uint16_t* started;
+  Index* outer_index;
+  Value* coefficient;  ///< of inner entries, by step
+  double* x;           ///< start values, then results; a 0 behind them
+  double* pivot;
 
  private:
   __host__ __device__ static constexpr std::size_t padded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
@@ -107,16 +100,27 @@ __device__ void copy_async(T* to, const T* from, Index size) {
   }
 }
 
-/// Starts to copy what does not change.
+/// Which patterns are in shared memory.
+struct Staged {
+  Index inner = -1;
+  Index outer = -1;
+};
+
+/// Starts to copy what does not change, patterns only if they are not there.
 template <int kThreads, class Value>
-__device__ void stage(const CellArguments& a, const Cell& cell, const SharedCell<Value>& to) {
-  copy_async<kThreads>(to.group, a.group + cell.first, cell.groups);
-  copy_async<kThreads>(to.started, a.started + cell.first, cell.started);
-  copy_async<kThreads>(to.outer_index, a.outer_index + cell.outer, cell.outer_entries);
-  copy_async<kThreads>(to.outer_value, static_cast<const Value*>(a.outer_value) + cell.outer, cell.outer_entries);
-  copy_async<kThreads>(to.step, a.step + cell.first, cell.steps);
+__device__ void stage(const CellArguments& a, const Cell& cell, const SharedCell<Value>& to, Staged& staged) {
+  const bool new_inner = cell.inner_pattern != staged.inner;
+  if (new_inner) {
+    copy_async<kThreads>(to.step, a.step + cell.inner_pattern, cell.steps);
+    copy_async<kThreads>(to.operand, a.operand + cell.inner_pattern_entry, cell.inner_entries);
+  }
+  if (new_inner || cell.outer_pattern != staged.outer) {  // the outer one lies behind the inner one
+    copy_async<kThreads>(to.group, a.group + cell.outer_pattern, cell.groups);
+    copy_async<kThreads>(to.started, a.started + cell.outer_pattern, cell.started);
+    copy_async<kThreads>(to.outer_index, a.outer_index + cell.outer_pattern_entry, cell.outer_entries);
+  }
+  staged = {cell.inner_pattern, cell.outer_pattern};
   copy_async<kThreads>(to.coefficient, static_cast<const Value*>(a.inner_value) + cell.inner, cell.inner_entries);
-  copy_async<kThreads>(to.operand, a.operand + cell.inner, cell.inner_entries);
   if (a.pivot && !kScalesRhs<Value>) copy_async<kThreads>(to.pivot, a.pivot + cell.first, cell.rows);
   if (threadIdx.x == 0) to.x[cell.rows] = 0.0;
 }
@@ -130,7 +134,7 @@ __device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const Shared
 #pragma unroll 4
       for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
         const Index row = a.rhs_rows.in_cell(cell, r);
-        to.x[row] = __ldcg(a.rhs + a.rhs_rows.index[cell.first + r]) * __ldg(a.pivot + cell.first + row);
+        to.x[row] = __ldcg(a.rhs + a.rhs_rows.element(cell, r)) * __ldg(a.pivot + cell.first + row);
       }
       return;
     }
@@ -139,7 +143,7 @@ __device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const Shared
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
                      static_cast<unsigned>(__cvta_generic_to_shared(to.x + a.rhs_rows.in_cell(cell, r)))),
-                 "l"(a.rhs + a.rhs_rows.index[cell.first + r])
+                 "l"(a.rhs + a.rhs_rows.element(cell, r))
                  : "memory");
   }
 }
@@ -154,7 +158,7 @@ __device__ void fetch_product_rhs(const CellArguments& a, const ProductArguments
     const Index row = a.rhs_rows.in_cell(cell, r);
     const Index place = cell.first + row;
     const double u = product.share * __ldcg(product.first + product.first_index[place]);
-    to.x[row] = a.rhs[a.rhs_rows.index[cell.first + r]] - product.middle[place] * u;
+    to.x[row] = a.rhs[a.rhs_rows.element(cell, r)] - product.middle[place] * u;
   }
 }
 
@@ -170,13 +174,16 @@ struct Start {
   Index end = 0;
   double sum = 0.0;
   double operand[kAhead];
+  double value[kAhead];
 
-  /// Begins to load the first operands; reads past the first-level cache, since other blocks write them.
+  /// Begins to load the first operands, past the first-level cache, since other blocks write them; and the first
+  /// values, which are used once, so that they need no room in shared memory.
   template <class Value>
   __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared, Index g) {
     const int lane = static_cast<int>(threadIdx.x) % kLanes;
     const Group group = shared.group[g];
     log2_lanes = group.log2_lanes;
+    const double* const outer = a.outer + a.outer_base(cell);
     entry = group.offset + lane;
     end = g + 1 < cell.groups ? shared.group[g + 1].offset : cell.outer_entries;
     const int k = lane >> log2_lanes;
@@ -186,25 +193,31 @@ struct Start {
     }
 #pragma unroll
     for (int e = 0; e < kAhead; ++e) {
-      const Index from = entry + e * kLanes < end ? shared.outer_index[entry + e * kLanes] : -1;
-      operand[e] = from >= 0 ? __ldcg(a.outer + from) : 0.0;
+      const Index from = entry + e * kLanes < end ? shared.outer_index[entry + e * kLanes] : kNone;
+      operand[e] = from != kNone ? __ldcg(outer + from) : 0.0;
+      value[e] = from != kNone ? double{__ldcs(values<Value>(a, cell) + entry + e * kLanes)} : 0.0;
     }
   }
 
   /// Every lane of the warp calls it.
   template <class Value>
-  __device__ void finish(const CellArguments& a, const SharedCell<Value>& shared) {
+  __device__ void finish(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
+    const double* const outer = a.outer + a.outer_base(cell);
 #pragma unroll
-    for (int e = 0; e < kAhead; ++e) {
-      if (entry + e * kLanes < end) sum -= double{shared.outer_value[entry + e * kLanes]} * operand[e];
-    }
+    for (int e = 0; e < kAhead; ++e) sum -= value[e] * operand[e];
 #pragma unroll 4
     for (Index e = entry + kAhead * kLanes; e < end; e += kLanes) {
       const Index from = shared.outer_index[e];
-      if (from >= 0) sum -= double{shared.outer_value[e]} * __ldcg(a.outer + from);
+      if (from != kNone) sum -= double{__ldcs(values<Value>(a, cell) + e)} * __ldcg(outer + from);
     }
     for (int apart = (1 << log2_lanes) / 2; apart > 0; apart /= 2) sum += __shfl_down_sync(~0U, sum, apart, kLanes);
     if (row >= 0) shared.x[row] = sum;
+  }
+
+ private:
+  template <class Value>
+  static __device__ const Value* values(const CellArguments& a, const Cell& cell) {
+    return static_cast<const Value*>(a.outer_value) + cell.outer;
   }
 };
 
@@ -215,7 +228,7 @@ __device__ void start(const CellArguments& a, const Cell& cell, const SharedCell
   for (Index g = static_cast<Index>(threadIdx.x) / kLanes; g < cell.groups; g += kThreads / kLanes) {
     Start start;
     start.fetch(a, cell, shared, g);
-    start.finish(a, shared);
+    start.finish(a, cell, shared);
   }
 }
 
@@ -347,7 +360,7 @@ __device__ void walk_short_rows(const Cell& cell, const SharedCell<Value>& share
   int rows = rows_at(0);
   int next_rows = rows_at(1);
   int first = lane;
-  // Lanes without a row in a step compute something that nobody looks at.
+  // Lanes without a row in a step compute something that nobody looks at: branches around it take more registers.
   ShortRow<kEntries> turn;
   turn.read(shared, pivots, min(first, cell.rows - 1));
 #pragma unroll 2
@@ -383,10 +396,10 @@ __device__ void write_results(const CellArguments& a, const Cell& cell, const Sh
   bool bad = false;
 #pragma unroll 4
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
-    const double value = shared.x[a.x != nullptr ? a.x_rows.in_cell(cell, r) : r];
+    const double value = shared.x[a.x != nullptr ? a.x_rows.in_cell(cell, r) : __ldg(a.local + cell.inner_pattern + r)];
     bad = bad || !isfinite(value);
     if (a.x != nullptr) {
-      a.x[a.x_rows.index[cell.first + r]] = value;
+      a.x[a.x_rows.element(cell, r)] = value;
     } else {
       a.result[cell.first + r] = value;
     }
@@ -407,7 +420,7 @@ __device__ void write_product(const CellArguments& a, const ProductArguments& pr
     const double scale = product.scale != nullptr ? product.scale[place] : 1.0;
     const double value = u + scale * shared.x[row];
     bad = bad || !isfinite(value);
-    product.y[a.rhs_rows.index[cell.first + r]] = value;
+    product.y[a.rhs_rows.element(cell, r)] = value;
   }
   if (bad) *a.non_finite = 1;
 }

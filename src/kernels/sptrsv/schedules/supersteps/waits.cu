@@ -64,18 +64,36 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) cell[blockIdx.x].waits = waits;
 }
 
+struct ByPlace {
+  const Index* index;
+  [[nodiscard]] __device__ Index element(const Cell& cell, Index r) const { return index[cell.first + r]; }
+};
+
 /// A block a cell: which cells of another layout hold its right-hand side.
-__global__ void __launch_bounds__(kThreads) list_sources(const Cell* cell, const Index* rhs_index, const Cell* others,
-                                                         Index cells, Index at_once, Index* source, Index* count) {
+template <class Rows>
+__global__ void __launch_bounds__(kThreads) list_sources(const Cell* cell, Rows rows, const Cell* others, Index cells,
+                                                         Index at_once, Index* source, Index* count) {
   extern __shared__ unsigned needed[];
   const Cell mine = cell[blockIdx.x];
-  const auto operand = [&](Index r) { return rhs_index[mine.first + r]; };
+  const auto operand = [&](Index r) { return rows.element(mine, r); };
   const Index found = list_cells(operand, mine.rows, others, cells, cells, at_once, needed, source + mine.first);
   if (threadIdx.x == 0) count[blockIdx.x] = found;
 }
 
 /// Cells that a block looks for at once.
 Index cells_at_once(Index cells) { return std::min((cells + kBits - 1) / kBits * kBits, kMostCells); }
+
+template <class Rows>
+Sources find(const Layout& layout, const Rows& rows, const Layout& before, cudaStream_t stream) {
+  Sources result{{static_cast<std::size_t>(layout.places), stream}, {static_cast<std::size_t>(layout.cells()), stream}};
+  if (layout.cells() == 0) return result;
+  const Index at_once = cells_at_once(before.cells());
+  list_sources<<<static_cast<unsigned>(layout.cells()), kThreads,
+                 static_cast<std::size_t>(at_once / kBits) * sizeof(unsigned), stream>>>(
+      layout.cell.data(), rows, before.cell.data(), before.cells(), at_once, result.cell.data(), result.count.data());
+  cuda::check_launch("list_sources");
+  return result;
+}
 
 }  // namespace
 
@@ -89,16 +107,12 @@ void find_waits(Layout& layout, cudaStream_t stream) {
   cuda::check_launch("list_waits");
 }
 
-Sources find_sources(const Layout& layout, const Index* rhs_index, const Layout& before, cudaStream_t stream) {
-  Sources result{{static_cast<std::size_t>(layout.places), stream}, {static_cast<std::size_t>(layout.cells()), stream}};
-  if (layout.cells() == 0) return result;
-  const Index at_once = cells_at_once(before.cells());
-  list_sources<<<static_cast<unsigned>(layout.cells()), kThreads,
-                 static_cast<std::size_t>(at_once / kBits) * sizeof(unsigned), stream>>>(
-      layout.cell.data(), rhs_index, before.cell.data(), before.cells(), at_once, result.cell.data(),
-      result.count.data());
-  cuda::check_launch("list_sources");
-  return result;
+Sources find_sources(const Layout& layout, const UserRows& rhs_rows, const Layout& before, cudaStream_t stream) {
+  return find(layout, rhs_rows, before, stream);
+}
+
+Sources find_sources(const Layout& layout, const Index* index, const Layout& before, cudaStream_t stream) {
+  return find(layout, ByPlace{index}, before, stream);
 }
 
 }  // namespace taskdag::kernels::supersteps
