@@ -65,9 +65,11 @@ struct SweepRows {
                       "File that keeps what was found by tuning, for later runs"};
   OptionRow ata_flow{"-pc_taskdag_ata_flow", to_string(SweepSettings{}.ata_flow), join(ata_flow_names),
                      "With a schedule ata-...: a row reads its operands, or adds to the rows that wait for it"};
-  OptionRow one_block_rows{"-pc_taskdag_one_block_rows", std::to_string(SweepSettings{}.one_block_rows), "0 or more",
-                           "With ilu, icc, dilu, dic on a GPU and the schedule auto: up to so many rows a factor is "
-                           "made on the host and applied by one thread block, for a short set-up"};
+  OptionRow one_block_rows{
+      "-pc_taskdag_one_block_rows", std::to_string(SweepSettings{}.one_block_rows), "-1 or more",
+      "With ilu, icc, dilu, dic on a GPU and the schedule auto: up to so many rows a factor is "
+      "made on the host and applied by one thread block, for a short set-up; 0: never; -1: up to " +
+          std::to_string(few_rows) + ", and for the first applications alone, where ordering and fill are the default"};
   OptionRow factor_schedule{
       "-pc_taskdag_factor_schedule", to_string(SweepSettings{}.factor_schedule), join(factor_schedule_names()),
       "Who runs the rows of the numeric ILU or ICC; those from level-launch on are on CUDA alone"};
@@ -195,7 +197,7 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
   PetscCall(read_list(items, rows->ata_flow, ata_flow_names, &ata_flow));
   settings->ata_flow = static_cast<AtaFlow>(ata_flow);
   PetscInt one_block_rows = settings->one_block_rows;
-  PetscCall(read_int(items, rows->one_block_rows, 0, &one_block_rows));
+  PetscCall(read_int(items, rows->one_block_rows, one_block_decided, &one_block_rows));
   settings->one_block_rows = static_cast<Index>(one_block_rows);
   auto factor_schedule = static_cast<PetscInt>(settings->factor_schedule);
   PetscCall(read_list(items, rows->factor_schedule, factor_names, &factor_schedule));

@@ -21,8 +21,11 @@ struct BackendSettings {
   bool operator==(const BackendSettings&) const = default;
 };
 
-/// Up to so many rows a factor on a GPU is made on the host and applied by one thread block.
-inline constexpr Index default_one_block_rows = 0;
+/// -pc_taskdag_one_block_rows as PETSC_DECIDE: few rows start with one thread block, and leave it when it has cost what
+/// another schedule costs to be set up. Only -pc_type taskdag decides so, and not for what the user has chosen himself.
+inline constexpr Index one_block_decided = -1;
+/// Up to so many rows then.
+inline constexpr Index few_rows = 5000;
 
 /// How triangular sweeps are to run.
 struct SweepSettings {
@@ -30,10 +33,12 @@ struct SweepSettings {
   bool tune = false;
   std::string tune_file;
   FactorSchedule factor_schedule = FactorSchedule::automatic;
-  engine::StaticOptions run;                      ///< of the schedules engine
-  AtaFlow ata_flow = AtaFlow::pull;               ///< of the schedules ata-…
-  Index one_block_rows = default_one_block_rows;  ///< FactorOptions::one_block_rows
-  std::string trace_file;                         ///< for what their programs have done; empty: none
+  engine::StaticOptions run;                 ///< of the schedules engine
+  AtaFlow ata_flow = AtaFlow::pull;          ///< of the schedules ata-…
+  Index one_block_rows = one_block_decided;  ///< FactorOptions::one_block_rows
+  std::string trace_file;                    ///< for what their programs have done; empty: none
+  /// Up to how many rows somebody has chosen it for.
+  [[nodiscard]] Index chosen_one_block_rows() const { return one_block_rows == one_block_decided ? 0 : one_block_rows; }
   bool operator==(const SweepSettings&) const = default;
 };
 

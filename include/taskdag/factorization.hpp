@@ -117,7 +117,16 @@ struct FactorOptions {
   /// first asked for, and so is all of a factor with 5000 rows or more from its third factor() on, unless applications
   /// have been captured.
   Index one_block_rows = 0;
+  /// So many applications are left to one_block; the next one that is not captured, or what else is asked for first,
+  /// makes all of the factor as for larger matrices, for good. That call needs the host and synchronises, results
+  /// change in their last bits. 0: all are. Nothing is changed once an application has been captured, or where the
+  /// device's factorisation would end in another way than the host's has (a pivot at the edge of the tolerance).
+  Index one_block_applications = 0;
 };
+
+/// Of FactorOptions::one_block_applications: as many as cost, beside those by other schedules, what making these costs.
+/// By the pattern alone.
+inline constexpr Index applications_that_pay = -1;
 
 /// What Factorization::multiply_transformed() is scaled by. symmetric needs pivots E above 0.
 enum class TransformScaling {
@@ -167,6 +176,10 @@ struct FactorizationInfo {
   /// without padding, columns and vectors.
   std::int64_t value_bytes = 0;
   std::int64_t value_bytes_in_double = 0;  ///< the same in double
+  /// The applications that are left to one_block (FactorOptions::one_block_applications), and those of them that there
+  /// have been. 0: it has none, or all.
+  Index one_block_limit = 0;
+  Index one_block_applied = 0;
 };
 
 /// Parts of an application. With M = L U (ilu0) or M = Uᵀ D U (ic0) of the permuted matrix:

@@ -146,7 +146,8 @@ module taskdagpetsc
     end function
 
     ! Up to how many rows a factor on a GPU is made on the host and applied by one thread block
-    ! (-pc_taskdag_one_block_rows). 0: never.
+    ! (-pc_taskdag_one_block_rows). 0: never. PETSC_DECIDE, the default: up to 5000, and for the first applications
+    ! alone, where ordering and fill are the default.
     integer(c_int) function PCTaskDAGSetOneBlockRows(pc, rows) bind(C, name='PCTaskDAGSetOneBlockRows')
       import
       integer(c_intptr_t), value :: pc

@@ -121,7 +121,8 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetATAFlow(PC pc, const char* flow[]);
 
 /**
  * Up to how many rows a factor on a GPU is made on the host and applied by one thread block
- * (`-pc_taskdag_one_block_rows`). 0: never.
+ * (`-pc_taskdag_one_block_rows`). 0: never. PETSC_DECIDE, the default: up to 5000, and for the first applications
+ * alone, where ordering and fill are the default.
  */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetOneBlockRows(PC pc, PetscInt rows);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetOneBlockRows(PC pc, PetscInt* rows);

@@ -204,7 +204,7 @@ block
 
   Input Parameters:
 + pc - the preconditioner, others than `PCTASKDAG` ignore this
-- rows - their number; 0: never
+- rows - their number; 0: never; `PETSC_DECIDE`: up to 5000, for the first applications alone
 
   Options Database Key:
 . -pc_taskdag_one_block_rows <rows>
@@ -213,6 +213,8 @@ block
 
   Note:
   It shortens set-ups of small matrices. It counts for the schedule auto, in double precision and without tuning.
+  With `PETSC_DECIDE`, the default, the factor is made on the GPU after a number of applications that depends on the
+  pattern; orderings, levels of fill and Eisenstat's trick that were asked for have it made there at once.
 
 .seealso: `PCTASKDAG`, `PCTaskDAGGetOneBlockRows()`, `PCTaskDAGSetSchedule()`
 @*/
@@ -234,7 +236,7 @@ block
 . pc - the preconditioner, a `PCTASKDAG`
 
   Output Parameter:
-. rows - their number; 0: never
+. rows - their number; 0: never; `PETSC_DECIDE`: see there
 
   Level: advanced
 

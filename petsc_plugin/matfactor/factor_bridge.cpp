@@ -19,7 +19,7 @@ namespace {
 bool same(const FactorOptions& a, const FactorOptions& b) {
   const auto tied = [](const FactorOptions& o) {
     return std::tie(o.factor_schedule, o.run, o.kind, o.diagonal_only, o.shift, o.levels, o.fill, o.schedule, o.tune,
-                    o.tune_file, o.ata_flow, o.precision, o.one_block_rows);
+                    o.tune_file, o.ata_flow, o.precision, o.one_block_rows, o.one_block_applications);
   };
   return tied(a) == tied(b);
 }
@@ -185,6 +185,7 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     taken = options;
     FactorOptions in_use = in_form(options);
+    if (has_left_one_block_ && in_use.one_block_applications != 0) in_use.one_block_rows = 0;
     // With another order of the columns the blocks are not those of the factored matrix.
     if (same_order_ && !fills && (options.levels == 0 || fill_in_blocks)) in_use.blocks = blocks_;
     if (point_block_ > 1) {
@@ -371,6 +372,18 @@ std::string FactorBridge::precision_line(const FactorizationInfo& sizes) const {
   return text + '\n';
 }
 
+std::string FactorBridge::one_block_line(const FactorizationInfo& sizes) const {
+  if (sizes.one_block_limit == 0) {
+    return has_left_one_block_ ? "not by one thread block first: a factor before this one has left it\n" : "";
+  }
+  const std::string applied = std::to_string(sizes.one_block_applied);
+  if (sizes.lower_schedule == SolveSchedule::one_block) {
+    return "one thread block for the first " + std::to_string(sizes.one_block_limit) + " applications, " + applied +
+           " so far: no more than " + std::to_string(options_.one_block_rows) + " rows (auto)\n";
+  }
+  return "in place of one thread block, after " + applied + " applications by it (auto)\n";
+}
+
 std::string FactorBridge::describe_factor(const FactorizationInfo& sizes) const {
   const std::string size = std::to_string(sizes.block_size);
   std::string text;
@@ -379,6 +392,7 @@ std::string FactorBridge::describe_factor(const FactorizationInfo& sizes) const 
   if (sizes.lower_schedule != SolveSchedule::automatic) {
     text += schedules_text(sizes, options_.schedule, options_.ata_flow);
   }
+  if (options_.one_block_applications != 0) text += one_block_line(sizes);
   if (options_.factor_schedule != FactorSchedule::automatic && options_.factor_schedule != FactorSchedule::engine) {
     text += std::string("schedule of the numeric factorisation: ") + to_string(options_.factor_schedule) + '\n';
   }
@@ -419,6 +433,10 @@ PetscErrorCode FactorBridge::drop_factor() {
   growth_ = 0.0;
   growth_bound_ = 0.0;
   applies_by_program_ = false;
+  if (factorization_) {
+    const FactorizationInfo& sizes = factorization_->info_without_levels();
+    if (sizes.one_block_limit > 0 && sizes.lower_schedule != SolveSchedule::one_block) has_left_one_block_ = true;
+  }
   const PetscErrorCode written = write_trace();
   PetscCall(guarded([&] { factorization_.reset(); }));
   PetscCall(written);

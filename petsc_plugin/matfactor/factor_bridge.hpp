@@ -108,6 +108,7 @@ class FactorBridge : public Bridge {
   [[nodiscard]] bool upper_is_enough(const FactorOptions& options) const;
   [[nodiscard]] PetscLogDouble flops(Apply part) const;
   [[nodiscard]] std::string describe_factor(const FactorizationInfo& sizes) const;
+  [[nodiscard]] std::string one_block_line(const FactorizationInfo& sizes) const;
   [[nodiscard]] std::string precision_line(const FactorizationInfo& sizes) const;
   PetscErrorCode write_trace() const;
 
@@ -125,6 +126,8 @@ class FactorBridge : public Bridge {
   std::string scalar_reason_;  ///< why stored blocks are not factored as one; empty: they are, or there are none
   std::shared_ptr<const RowBlocks> blocks_;
   std::string trace_file_;
+  /// A factor has had all the applications that FactorOptions::one_block_applications grants: later ones do without.
+  bool has_left_one_block_ = false;
   std::optional<Factorization> factorization_;  ///< empty: to be made
 };
 

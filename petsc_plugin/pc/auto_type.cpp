@@ -91,7 +91,7 @@ class AutoPreconditioner final : public Preconditioner {
   SolveHistory history_;
   std::unique_ptr<Preconditioner> made_;
   PetscInt rows_ = -1;           ///< of the whole matrix that was chosen for
-  bool small_ = false;           ///< a small factor is made on the host
+  bool made_for_later_ = false;  ///< what is in use: solves are known to follow, so it need not be set up soon
   double expected_ = 0.0;        ///< seconds to set up the factor; on CUDA
   double set_up_ = 0.0;          ///< what it took; 0: it was not set up
   double pending_ = 0.0;         ///< seconds spent on new values since the last solve
@@ -143,7 +143,7 @@ void AutoPreconditioner::copy_settings(Candidate candidate) {
   own_ = settings_;
   own_.type = candidate == Candidate::jacobi ? PC_TASKDAG_JACOBI : factor_type_;
   if (candidate == Candidate::jacobi) own_.factor.precision = Precision::in_double;
-  if (candidate == Candidate::factor && small_) own_.sweeps.one_block_rows = kSmallRows;
+  if (made_for_later_ && own_.sweeps.one_block_rows == one_block_decided) own_.sweeps.one_block_rows = 0;
 }
 
 /// A failure on one rank is one of all.
@@ -169,8 +169,7 @@ PetscErrorCode AutoPreconditioner::make(Candidate candidate, Mat matrix, bool er
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
   PetscCall(drop_made());
-  // What is soon set up is slower to apply: for a first solve.
-  small_ = settings_.sweeps.one_block_rows == 0 && history_.is_empty();
+  made_for_later_ = !history_.is_empty();
   PetscCall(guarded([&] {
     copy_settings(candidate);
     made_ = find_type(own_.type)->make(own_);

@@ -138,6 +138,7 @@ class FactorPreconditioner final : public Preconditioner {
   PetscErrorCode view_shift(PetscViewer viewer) const;
   PetscErrorCode view_outcome(const RankViewer& viewer) const;
   [[nodiscard]] FactorOptions options() const;
+  [[nodiscard]] bool starts_with_one_block() const;
   [[nodiscard]] const FactorSettings& own() const { return settings_.factor; }
 
   FactorKind kind_;
@@ -160,11 +161,21 @@ PetscErrorCode FactorPreconditioner::check_shifts() const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Fill may be much work for one thread of the host. Eisenstat's trick needs halves, which one block does not have.
+bool FactorPreconditioner::starts_with_one_block() const {
+  return settings_.sweeps.one_block_rows == one_block_decided && own().ordering == ordering_auto && own().levels == 0 &&
+         !settings_.eisenstat;
+}
+
 FactorOptions FactorPreconditioner::options() const {
   FactorOptions options = factor_options(kind_, effective_shift(own(), kind_), own().shift_amount, own().zero_pivot,
                                          own().levels, own().fill, own().precision, settings_.sweeps);
   if (takes_scaled_shift(own(), kind_)) options.shift = ShiftType::scaled;
   options.diagonal_only = diagonal_only_;
+  if (starts_with_one_block()) {
+    options.one_block_rows = few_rows;
+    options.one_block_applications = applications_that_pay;
+  }
   return options;
 }
 
@@ -184,8 +195,8 @@ PetscErrorCode FactorPreconditioner::order(Mat matrix) {
   PetscCall(ISDestroy(&col_));
   const bool in_blocks = own().fill == FillScope::blocks;
   if (own().ordering == ordering_auto)
-    PetscCall(choose_ordering(matrix, in_blocks ? 0 : own().levels, in_blocks ? 0 : settings_.sweeps.one_block_rows,
-                              settings_.backend, &ordering_));
+    PetscCall(choose_ordering(matrix, in_blocks ? 0 : own().levels,
+                              in_blocks ? 0 : settings_.sweeps.chosen_one_block_rows(), settings_.backend, &ordering_));
   else
     PetscCall(guarded([&] { ordering_ = {own().ordering, ""}; }));
   // Null stands for the natural order: PETSc would fill index sets.

@@ -84,6 +84,9 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
     require_precision(context.backend(), options.schedule, options.precision);
   }
   if (options.levels < 0) throw InvalidInput("the fill level is negative");
+  if (options.one_block_applications < applications_that_pay) {
+    throw InvalidInput("the number of applications by one thread block is negative");
+  }
   if (options.diagonal_only && options.levels > 0) throw InvalidInput("diagonal_only is for fill level 0");
   check_pattern(pattern, space, false, "a factorisation");
   check_pivoting(options.shift_amount, options.zero_pivot);

@@ -111,6 +111,148 @@ TEST_P(OneBlockTest, TheThirdFactorOfManyRowsIsTheDevices) {
   }
 }
 
+FactorOptions left_after(Index applications, FactorKind kind = FactorKind::ilu) {
+  FactorOptions options = up_to(5000, kind);
+  options.one_block_applications = applications;
+  return options;
+}
+
+void expect_applied(const Factorization& f, Index limit, Index applied, bool by_one_block) {
+  EXPECT_EQ(f.info().one_block_limit, limit);
+  EXPECT_EQ(f.info().one_block_applied, applied);
+  EXPECT_EQ(f.info().lower_schedule == SolveSchedule::one_block, by_one_block);
+  EXPECT_EQ(f.info().upper_schedule == SolveSchedule::one_block, by_one_block);
+}
+
+TEST_P(OneBlockTest, IsLeftAfterItsApplications) {
+  const CsrMatrix a = grid(40);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
+    Factorization f = factorization(a, left_after(3, kind));
+    Factorization stays = factorization(a, up_to(5000, kind));
+    Factorization large = factorization(a, up_to(0, kind));
+    for (Factorization* each : {&f, &stays, &large}) ASSERT_TRUE(factor(*each, a.values).ok());
+    const std::vector<double> by_one_block = apply(stays, Apply::full, b);
+    const std::vector<double> by_others = apply(large, Apply::full, b);
+    for (Index k = 0; k < 6; ++k) {
+      SCOPED_TRACE("application " + std::to_string(k));
+      const std::vector<double> x = apply(f, Apply::full, b);
+      EXPECT_TRUE(test::same_bits(x, k < 3 ? by_one_block : by_others));
+      EXPECT_LE(test::apply_error(f.copy_factor(), kind, false, b, x), 1.0);
+      expect_applied(f, 3, std::min<Index>(k + 1, 3), k < 3);
+    }
+    // The values were the host's at that moment.
+    const auto of_values = static_cast<std::int64_t>(sizeof(double) * a.values.size());
+    EXPECT_EQ(f.info().bytes, large.info().bytes + of_values);
+    EXPECT_EQ(f.outcome(), SolveOutcome::success);
+    expect_applied(stays, 0, 0, true);
+    expect_applied(large, 0, 0, false);
+    // New values, and set-ups that follow.
+    std::vector<double> values = a.values;
+    for (int round = 0; round < 3; ++round) {
+      for (double& value : values) value *= 1.5;
+      ASSERT_TRUE(factor(f, values).ok());
+      ASSERT_TRUE(factor(large, values).ok());
+      expect_applied(f, 3, 3, false);
+      EXPECT_TRUE(test::same_bits(apply(f, Apply::full, b), apply(large, Apply::full, b)));
+      EXPECT_LE(test::apply_error(f.copy_factor(), kind, true, b, apply(f, Apply::transposed, b)), 1.0);
+    }
+  }
+}
+
+TEST_P(OneBlockTest, IsLeftByThePatternAlone) {
+  const CsrMatrix a = grid(45);
+  Factorization f = factorization(a, left_after(applications_that_pay));
+  expect_applied(f, 15000 / 178, 0, true);
+  ASSERT_TRUE(factor(f, a.values).ok());
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  for (Index k = 0; k < 84; ++k) static_cast<void>(apply(f, Apply::full, b));
+  expect_applied(f, 84, 84, true);
+  static_cast<void>(apply(f, Apply::full, b));
+  expect_applied(f, 84, 84, false);
+}
+
+TEST_P(OneBlockTest, NewValuesBeforeItIsLeftAreThoseAfterIt) {
+  const CsrMatrix a = grid(30);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  Factorization f = factorization(a, left_after(4));
+  Factorization large = factorization(a, {});
+  std::vector<double> values = a.values;
+  for (int k = 0; k < 4; ++k) {
+    for (double& value : values) value *= 1.25;
+    ASSERT_TRUE(factor(f, values).ok());
+    static_cast<void>(apply(f, Apply::full, b));
+  }
+  expect_applied(f, 4, 4, true);
+  ASSERT_TRUE(factor(large, values).ok());
+  EXPECT_TRUE(test::same_bits(apply(f, Apply::full, b), apply(large, Apply::full, b)));
+  expect_applied(f, 4, 4, false);
+}
+
+TEST_P(OneBlockTest, IsLeftWhereAnythingElseIsAskedFor) {
+  const CsrMatrix a = grid(30);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  Factorization f = factorization(a, left_after(100));
+  ASSERT_TRUE(factor(f, a.values).ok());
+  static_cast<void>(apply(f, Apply::full, b));
+  const std::vector<double> x = apply(f, Apply::transposed, b);
+  EXPECT_LE(test::apply_error(f.copy_factor(), FactorKind::ilu, true, b, x), 1.0);
+  expect_applied(f, 100, 1, false);
+}
+
+TEST_P(OneBlockTest, AFactorThatHasFailedIsNotLeft) {
+  CsrMatrix a = grid(20);
+  const std::vector<double> good = a.values;
+  a.values[0] = 0.0;  // the first pivot
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  Factorization f = factorization(a, left_after(1));
+  EXPECT_FALSE(factor(f, a.values).ok());
+  for (int k = 0; k < 3; ++k) static_cast<void>(apply(f, Apply::full, b));
+  expect_applied(f, 1, 3, true);
+  ASSERT_TRUE(factor(f, good).ok());
+  static_cast<void>(f.outcome());
+  EXPECT_LE(test::apply_error(f.copy_factor(), FactorKind::ilu, false, b, apply(f, Apply::full, b)), 1.0);
+  expect_applied(f, 1, 3, false);
+  EXPECT_EQ(f.outcome(), SolveOutcome::success);
+}
+
+TEST_P(OneBlockTest, AShiftIsTheSameAfterIt) {
+  CsrMatrix a = grid(20);
+  for (Index i = 0; i < a.rows; ++i) {
+    for (Offset e = a.row_offsets[at(i)]; e < a.row_offsets[at(i) + 1]; ++e) {
+      if (a.col_indices[at(e)] == i) a.values[at(e)] = 2.5;  // not positive definite
+    }
+  }
+  FactorOptions options = left_after(2, FactorKind::ic);
+  options.shift = ShiftType::scaled;
+  Factorization f = factorization(a, options);
+  const FactorStatus status = factor(f, a.values);
+  ASSERT_TRUE(status.ok());
+  ASSERT_GT(status.shifts, 0);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  for (int k = 0; k < 4; ++k) {
+    EXPECT_LE(test::apply_error(f.copy_factor(), FactorKind::ic, false, b, apply(f, Apply::full, b)), 1.0);
+    expect_applied(f, 2, std::min(k + 1, 2), k < 2);
+  }
+}
+
+TEST_P(OneBlockTest, OrdersArePassedOn) {
+  const CsrMatrix a = grid(20);
+  std::vector<Index> order(at(a.rows));
+  for (Index i = 0; i < a.rows; ++i) order[at(i)] = (i * 7) % a.rows;
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  Factorization f = factorization(a, left_after(1), order, order);
+  Factorization large = factorization(a, {}, order, order);
+  ASSERT_TRUE(factor(f, a.values).ok());
+  ASSERT_TRUE(factor(large, a.values).ok());
+  static_cast<void>(apply(f, Apply::full, b));
+  EXPECT_TRUE(test::same_bits(apply(f, Apply::full, b), apply(large, Apply::full, b)));
+}
+
+TEST_P(OneBlockTest, ANegativeNumberOfApplicationsIsRefused) {
+  EXPECT_THROW(static_cast<void>(factorization(grid(10), left_after(-2))), InvalidInput);
+}
+
 TEST_P(OneBlockTest, ABrokenPatternOnTheDeviceIsRefused) {
   CsrMatrix a = grid(10);
   std::swap(a.col_indices[0], a.col_indices[1]);

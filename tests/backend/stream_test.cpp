@@ -289,6 +289,98 @@ TEST_F(OneBlockStreamTest, CapturedApplicationsOfBothKindsMayBeReplayed) {
   }
 }
 
+Factorization left_after(Index applications, const CsrMatrix& a, cudaStream_t s) {
+  FactorOptions options;
+  options.one_block_rows = 5000;
+  options.one_block_applications = applications;
+  Factorization f(Context::create({.backend = Backend::cuda}), a.pattern(), MemorySpace::host, options, {}, {}, {s});
+  static_cast<void>(f.factor(a.values.data(), MemorySpace::host, {s}));
+  return f;
+}
+
+CsrMatrix windy(Index n) { return make_stencil({.stencil = Stencil::five_point, .nx = n, .ny = n, .wind = 0.3}); }
+
+TEST_F(OneBlockStreamTest, WhatHasBeenCapturedIsNotLeft) {
+  const CsrMatrix a = windy(40);
+  Factorization f = left_after(2, a, stream());
+  const cuda::DeviceArray<double> b = cuda::upload(numbered(a.rows, 0), stream());
+  const cuda::DeviceArray<double> x = cuda::upload(numbered(a.rows, 1), stream());
+  const cuda::DeviceArray<double> y = cuda::upload(numbered(a.rows, 1), stream());
+  const auto run = [&](const cuda::DeviceArray<double>& to) {
+    f.apply(Apply::full, b.data(), to.data(), MemorySpace::device, {stream()});
+  };
+  run(y);
+  run(y);
+  const Graph graph(stream(), [&] { run(x); });  // the one that would leave it
+  std::vector<double> values = a.values;
+  for (int k = 0; k < 6; ++k) {
+    graph.replay(stream());
+    run(y);
+    EXPECT_TRUE(test::same_bits(cuda::fetch_array(x.data(), x.size(), stream()),
+                                cuda::fetch_array(y.data(), y.size(), stream())));
+    EXPECT_EQ(f.info().lower_schedule, SolveSchedule::one_block);
+    EXPECT_EQ(f.info().one_block_limit, 0);
+    for (double& value : values) value *= 1.25;
+    static_cast<void>(f.factor(values.data(), MemorySpace::host, {stream()}));
+  }
+}
+
+TEST_F(OneBlockStreamTest, WhatHasBeenAppliedBeforeItIsLeftMayBeCapturedAfterIt) {
+  constexpr Index kColumns = 5;
+  const CsrMatrix a = windy(40);
+  Factorization f = left_after(2, a, stream());
+  std::vector<double> all;
+  for (Index k = 0; k < kColumns; ++k) {
+    const std::vector<double> column = numbered(a.rows, static_cast<int>(k));
+    all.insert(all.end(), column.begin(), column.end());
+  }
+  const cuda::DeviceArray<double> b = cuda::upload(all, stream());
+  const cuda::DeviceArray<double> x = cuda::upload(all, stream());
+  const cuda::DeviceArray<double> y = cuda::upload(all, stream());
+  const auto run = [&](const cuda::DeviceArray<double>& to, Index columns) {
+    f.apply_many(Apply::full, columns, b.data(), a.rows, to.data(), a.rows, MemorySpace::device, {stream()});
+  };
+  run(y, kColumns);
+  run(y, 1);
+  EXPECT_EQ(f.info().lower_schedule, SolveSchedule::one_block);
+  run(y, 1);
+  EXPECT_NE(f.info().lower_schedule, SolveSchedule::one_block);
+  for (const Index columns : {Index{1}, kColumns}) {
+    const Graph graph(stream(), [&] { run(x, columns); });
+    std::vector<double> values = a.values;
+    for (int k = 0; k < 4; ++k) {
+      graph.replay(stream());
+      run(y, columns);
+      EXPECT_TRUE(test::same_bits(cuda::fetch_array(x.data(), x.size(), stream()),
+                                  cuda::fetch_array(y.data(), y.size(), stream())));
+      for (double& value : values) value *= 1.25;
+      static_cast<void>(f.factor(values.data(), MemorySpace::host, {stream()}));
+    }
+  }
+}
+
+TEST_F(OneBlockStreamTest, CallsKeepTheirOrderWhereItIsLeft) {
+  const CsrMatrix a = windy(60);
+  const cuda::UniqueStream other;
+  const std::vector<double> first = numbered(a.rows, 0);
+  std::vector<double> expected;
+  for (const bool two : {false, true}) {
+    Factorization f = left_after(10, a, stream());
+    const cuda::DeviceArray<double> x = cuda::upload(first, stream());
+    for (int k = 0; k < 14; ++k) {
+      const cudaStream_t s = two && k % 2 == 1 ? other.get() : stream();
+      f.apply(Apply::full, x.data(), x.data(), MemorySpace::device, {s});  // of what the call before has left
+    }
+    cuda::check(cudaDeviceSynchronize(), "waiting for the device");
+    const std::vector<double> found = cuda::fetch_array(x.data(), x.size(), stream());
+    EXPECT_NE(f.info().lower_schedule, SolveSchedule::one_block);
+    if (two) {
+      EXPECT_TRUE(test::same_bits(found, expected));
+    }
+    expected = found;
+  }
+}
+
 /// Two products of Eisenstat's trick in a row, captured and replayed, have the bits of two that are not captured.
 /// Nothing happens where the schedule cannot be captured.
 void expect_replayed_products(const CsrMatrix& a, const FactorOptions& options, const std::vector<Index>& order,

@@ -45,6 +45,7 @@ all() {
     done
     if [ "$mat_type" != aij ] && [ $((grid[3] * grid[3])) -le 5000 ]; then
       one "$name" "taskdag icc one block" "${ours[@]}" -pc_taskdag_type icc -pc_taskdag_one_block_rows 5000
+      one "$name" "taskdag icc no one block" "${ours[@]}" -pc_taskdag_type icc -pc_taskdag_one_block_rows 0
     fi
   done
 }

@@ -190,6 +190,30 @@ TEST(OneBlockPlan, AChainIsOneWarps) {
   expect_solves(a);
 }
 
+TEST(OneBlockPlan, RunsPayTheSoonerTheMoreStepsThereAre) {
+  const auto runs = [](const CsrMatrix& a) {
+    const Triangles t = split_up(a);
+    return runs_that_pay(make_plan({view_of(t.lower, Triangle::lower), view_of(t.upper, Triangle::upper)}));
+  };
+  const auto plane = [](Index n) { return make_stencil({.stencil = Stencil::five_point, .nx = n, .ny = n}); };
+  EXPECT_EQ(runs(plane(45)), 15000 / (2 * 89));  // a level is a step
+  EXPECT_EQ(runs(plane(63)), 15000 / (2 * 125));
+  EXPECT_EQ(runs(make_stencil({.stencil = Stencil::five_point, .nx = 20000, .ny = 1})), 1) << "a chain";
+  EXPECT_EQ(runs_that_pay(Plan{}), 15000) << "nothing";
+  // Of a row by 32 lanes with three records each, the second and the third take as long as steps.
+  CsrMatrix arrow;
+  arrow.rows = arrow.cols = 385;
+  for (Index i = 0; i < 385; ++i) {
+    for (Index j = i == 384 ? 0 : i; j <= i; ++j) arrow.col_indices.push_back(j);
+    arrow.row_offsets.push_back(static_cast<Offset>(arrow.col_indices.size()));
+  }
+  arrow.values.assign(arrow.col_indices.size(), 1.0);
+  const Triangles t = split_up(arrow);
+  const Plan plan = make_plan({view_of(t.lower, Triangle::lower)});
+  const auto steps = static_cast<Index>(plan.steps.size());
+  EXPECT_EQ(runs_that_pay(plan), 15000 / (steps + 2));
+}
+
 TEST(OneBlockPlan, NothingAndADiagonal) {
   EXPECT_TRUE(make_plan({{}}).steps.empty());
   CsrMatrix a;

@@ -1,6 +1,7 @@
 // Factorisations of small matrices on CUDA: made on the host, applied by one thread block.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "backends/host/thread_pool.hpp"
 #include "base/index.hpp"
 #include "context/state.hpp"
+#include "kernels/sptrsv/many/layout.hpp"
 #include "kernels/sptrsv/schedules/one_block/run.hpp"
 #include "solver/cuda/columns.hpp"
 #include "solver/cuda/factorization.hpp"
@@ -89,6 +91,9 @@ class OneBlockFactorization final : public Factorization::Impl {
     values_.resize(at(static_cast<Index>(pattern_.col_indices.size())));
     loaded_ = std::make_unique_for_overwrite<double[]>(plan_.column.size() + plan_.row.size());
     take_info(host_->info);
+    info.one_block_limit = options.one_block_applications == applications_that_pay
+                               ? kernels::one_block::runs_that_pay(plan_)
+                               : options.one_block_applications;
     synchronize(s);
   }
   ~OneBlockFactorization() override { closing_.begin(); }
@@ -111,18 +116,19 @@ class OneBlockFactorization final : public Factorization::Impl {
     const cudaStream_t s = native(stream);
     const StreamOrder::Call call(order_, s);
     take_values(values, space, s);
-    const FactorStatus status = host_->factor(values_.data(), MemorySpace::host, {});
+    status_ = host_->factor(values_.data(), MemorySpace::host, {});
     load(s);
     info.diagonal_only = host_->info.diagonal_only;
-    if (whole_) factor_whole(stream);  // graphs of it may be replayed
-    return status;
+    if (whole_) static_cast<void>(factor_whole(stream));  // graphs of it may be replayed
+    return status_;
   }
 
   void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
              Stream stream) override {
     const DeviceGuard guard(context_.device());
-    const bool symmetric = options_.kind == FactorKind::ic && part == Apply::transposed;
-    if (took_over_ || (part != Apply::full && !symmetric)) {
+    const bool usual = part == Apply::full || (options_.kind == FactorKind::ic && part == Apply::transposed);
+    if (usual && is_due(native(stream))) leave(stream);
+    if (took_over_ || !usual) {
       with_whole(stream, "the first application of another kind than the usual one",
                  [&] { whole_->apply(part, count, b, ldb, x, ldx, space, stream); });
       return;
@@ -135,6 +141,9 @@ class OneBlockFactorization final : public Factorization::Impl {
                           space == MemorySpace::device, s, [&](const CudaColumns& columns) { run(columns, s); });
       k += together;
     }
+    most_columns_ = std::max(most_columns_, std::min(count, kernels::many::kMostColumns));
+    if (info.one_block_limit > 0) ++info.one_block_applied;
+    if (order_.captured()) info.one_block_limit = info.one_block_applied = 0;  // its graphs apply this factor
     if (space == MemorySpace::host) call.waited();
   }
 
@@ -213,8 +222,9 @@ class OneBlockFactorization final : public Factorization::Impl {
     info.upper_levels = plan_.parts[1].levels;
     info.lower_threads = info.upper_threads = 1;
     info.lower_schedule = info.upper_schedule = SolveSchedule::one_block;
-    info.bytes = program_.bytes() + in_.bytes() + out_.bytes();
+    info.bytes = own_bytes();
   }
+  [[nodiscard]] std::int64_t own_bytes() const { return program_.bytes() + in_.bytes() + out_.bytes(); }
 
   void take_values(const double* values, MemorySpace space, cudaStream_t s) {
     if (space == MemorySpace::host) {
@@ -281,38 +291,96 @@ class OneBlockFactorization final : public Factorization::Impl {
                                                  stream);
   }
 
-  void factor_whole(Stream stream) {
+  FactorStatus factor_whole(Stream stream) {
     whole_->has_diagonal = false;
-    static_cast<void>(whole_->factor(values_.data(), MemorySpace::host, stream));
+    return whole_->factor(values_.data(), MemorySpace::host, stream);
+  }
+
+  /// whole_ with the values of the last factor().
+  FactorStatus enter_whole(Stream stream) {
+    make_whole(stream);
+    try {
+      const FactorStatus status = factor_whole(stream);
+      if (status.ok()) prepare_columns(stream);
+      return status;
+    } catch (...) {
+      whole_.reset();  // without values it would look as if it had them
+      throw;
+    }
+  }
+
+  /// Where there have been applications to several columns, the next may be captured: whole_ makes what they need.
+  void prepare_columns(Stream stream) {
+    if (most_columns_ <= 1) return;
+    const cudaStream_t s = native(stream);
+    const DeviceArray<double> zeros(at(pattern_.rows) * at(most_columns_), s);
+    check(cudaMemsetAsync(zeros.data(), 0, zeros.size() * sizeof(double), s), "clearing vectors");
+    whole_->apply(Apply::full, most_columns_, zeros.data(), pattern_.rows, zeros.data(), pattern_.rows,
+                  MemorySpace::device, stream);
+    synchronize(s);
   }
 
   /// work() with whole_, which has the values of the last factor() wherever it is there.
   template <class Work>
   void with_whole(Stream stream, const char* what, const Work& work) {
     const DeviceGuard guard(context_.device());
+    std::optional<StreamOrder::Call> call;
+    if (!took_over_ && !is_capturing(native(stream))) call.emplace(order_, native(stream));
     if (!whole_) {
       cuda::refuse_capture(native(stream), what);
-      make_whole(stream);
-      try {
-        factor_whole(stream);
-      } catch (...) {
-        whole_.reset();  // without values it would look as if it had them
-        throw;
-      }
+      const FactorStatus status = enter_whole(stream);
+      if (info.one_block_limit > 0) settle(status);
     }
     whole_->has_diagonal = has_diagonal;
     work();
     has_diagonal = whole_->has_diagonal;
-    if (!took_over_) info.bytes = program_.bytes() + in_.bytes() + out_.bytes() + whole_->info.bytes;
+    info.bytes = (took_over_ ? 0 : own_bytes()) + whole_->info.bytes;
   }
 
-  /// From now on whole_ does everything.
+  /// Whether so many applications have been this one's that the next is whole_'s.
+  [[nodiscard]] bool is_due(cudaStream_t s) const {
+    return !took_over_ && info.one_block_limit > 0 && info.one_block_applied >= info.one_block_limit && status_.ok() &&
+           !is_capturing(s);
+  }
+
+  /// Leaves applications to whole_, or stays for good.
+  void leave(Stream stream) {
+    const RelaxedCapture relaxed;
+    StreamOrder::Call call(order_, native(stream));
+    settle(enter_whole(stream));
+    call.waited();
+    if (!took_over_) whole_.reset();
+  }
+
+  /// `status`: of whole_, which takes over if it has ended as the host's factorisation has.
+  void settle(const FactorStatus& status) {
+    if (status.outcome == status_.outcome && status.shifts == status_.shifts)
+      take_over();
+    else
+      info.one_block_limit = info.one_block_applied = 0;
+  }
+
+  /// From now on whole_ does everything. @pre it has been waited for, and no application has been captured
+  void take_over() {
+    took_over_ = true;
+    const Index limit = info.one_block_limit;
+    const Index applied = info.one_block_applied;
+    info = whole_->info;
+    info.one_block_limit = limit;
+    info.one_block_applied = applied;
+    program_ = {};
+    in_ = {};
+    out_ = {};
+  }
+
   FactorStatus factor_on_device(const double* values, MemorySpace space, Stream stream) {
+    std::optional<StreamOrder::Call> call;
+    if (!took_over_) call.emplace(order_, native(stream));
     make_whole(stream);
     whole_->has_diagonal = false;
     const FactorStatus status = whole_->factor(values, space, stream);
-    took_over_ = true;
-    info = whole_->info;
+    if (!took_over_ && status.ok()) prepare_columns(stream);
+    take_over();
     return status;
   }
 
@@ -332,7 +400,9 @@ class OneBlockFactorization final : public Factorization::Impl {
   std::vector<double> scaled_;        ///< of the backward sweep, where rows have a factor
   std::unique_ptr<double[]> loaded_;  ///< what an application reads
   std::unique_ptr<CudaFactorization> whole_;
+  FactorStatus status_;  ///< of the last factor() on the host
   bool took_over_ = false;
+  Index most_columns_ = 0;  ///< that an application has taken together
   int factors_ = 0;
   CudaFlag flag_;
   CudaStaging staging_;

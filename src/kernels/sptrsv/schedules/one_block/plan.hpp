@@ -66,4 +66,7 @@ struct Plan {
 /// @throws Unsupported where entries with their padding are more than an Offset counts
 Plan make_plan(const std::vector<StrictTriangle>& triangles);
 
+/// How many runs of a plan take as much longer than other schedules would as it takes to set these up: at least 1.
+Index runs_that_pay(const Plan& plan);
+
 }  // namespace taskdag::kernels::one_block
