@@ -3,12 +3,14 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "taskdag/context.hpp"
+#include "taskdag/device_order.hpp"
 #include "taskdag/engine/report.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/row_blocks.hpp"
@@ -19,6 +21,8 @@ namespace taskdag {
 struct BlockOrderingOptions {
   /// Rows that a block is to have, on average: 0: default_block_size(), 1: points, as multicolour() gives them.
   Index block_size = 0;
+  /// CUDA: the order stays where it was made, in BlockOrdering::device_order.
+  bool on_device = false;
 };
 
 /// How the blocks of an ordering came about.
@@ -32,10 +36,11 @@ enum class BlockShape {
 TASKDAG_API const char* to_string(BlockShape shape);
 
 struct BlockOrdering {
-  std::vector<Index> order;  ///< order[new] = old
+  std::vector<Index> order;  ///< order[new] = old; empty where it is in device_order
   RowBlocks blocks;          ///< in the new numbering; inside a block rows keep their order
   BlockShape shape = BlockShape::points;
   Index block_size = 0;  ///< what was aimed at
+  std::shared_ptr<const DeviceOrder> device_order = {};
 };
 
 /// Rows of a block where the user names no size: 256 (16 × 16, or about 6 × 6 × 6), less where the matrix has fewer
@@ -70,6 +75,7 @@ TASKDAG_API const char* to_string(ColourForm form);
 struct MulticolourOptions {
   ColourForm form = ColourForm::automatic;
   engine::Scheduler scheduler = engine::Scheduler::automatic;  ///< of the form speculative
+  bool on_device = false;                                      ///< as in BlockOrderingOptions; not for speculative
 };
 
 /// Multicolour ordering of the graph of A + Aᵀ: rows sorted by colour, then index; every block is one row. As

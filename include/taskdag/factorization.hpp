@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "taskdag/context.hpp"
+#include "taskdag/device_order.hpp"
 #include "taskdag/engine/report.hpp"
 #include "taskdag/engine/static/order.hpp"
 #include "taskdag/engine_run.hpp"
@@ -95,6 +96,9 @@ struct FactorOptions {
   /// Blocks of the factored matrix (after row_order and col_order), where the ordering has made some: what the schedule
   /// `blocks` runs. Not used for fill everywhere, which couples blocks of one colour.
   std::shared_ptr<const RowBlocks> blocks = {};
+  /// CUDA: the order of rows and columns, in place of row_order and col_order, which are empty then. On the context's
+  /// device, and not for point blocks.
+  std::shared_ptr<const DeviceOrder> device_order = {};
   /// Above 1: a factorisation by point blocks. The matrix consists of dense blocks of so many rows and columns, at most
   /// largest_point_block, and each is one entry of the elimination: pattern, orders and levels are those of blocks,
   /// values are block after block, each column by column (as PETSc's MATBAIJ keeps them), vectors have block_size

@@ -6,6 +6,7 @@
 #include "taskdag/block_ordering.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/csr.hpp"
+#include "taskdag/device_order.hpp"
 #include "taskdag/dominance.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/factorization.hpp"

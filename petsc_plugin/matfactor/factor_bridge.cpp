@@ -1,6 +1,7 @@
 #include "matfactor/factor_bridge.hpp"
 
 #include <optional>
+#include <span>
 #include <tuple>
 
 #include "backend_choice.hpp"
@@ -115,6 +116,30 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
   same_order_ = row == col || *row_order_ == col_order_;
   if (same_order_) col_order_.clear();
   PetscCall(attached_blocks(matrix, row, &blocks_));
+  PetscCall(analyse_ordered(matrix, options, form, settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorBridge::analyse(Mat matrix, const OwnOrder& order, const FactorOptions& options,
+                                     const FormChoice& form, const BackendSettings& settings,
+                                     const std::string& trace_file) {
+  PetscFunctionBegin;
+  EventScope event;
+  PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
+  PetscCall(reset());
+  PetscCall(guarded([&] { trace_file_ = trace_file; }));
+  row_order_ = order.host;
+  device_order_ = order.device;
+  col_order_.clear();
+  same_order_ = true;
+  PetscCall(blocks_of(order, matrix, &blocks_));
+  PetscCall(analyse_ordered(matrix, options, form, settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorBridge::analyse_ordered(Mat matrix, const FactorOptions& options, const FormChoice& form,
+                                             const BackendSettings& settings) {
+  PetscFunctionBegin;
   form_ = form;
   PetscCall(choose_form(matrix, options));
   PetscCall(prepare(matrix, upper_is_enough(options), settings, point_block_));
@@ -123,9 +148,16 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, IS row, IS col, const FactorOpt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode FactorBridge::fetch_order() {
+  PetscFunctionBegin;
+  if (!row_order_)
+    PetscCall(guarded([&] { row_order_ = std::make_shared<const std::vector<Index>>(device_order_->to_host()); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// A permutation mixes the triangles, and the shift to a positive definite matrix starts from sums over whole rows.
 bool FactorBridge::upper_is_enough(const FactorOptions& options) const {
-  return options.kind == FactorKind::ic && row_order_->empty() &&
+  return options.kind == FactorKind::ic && !device_order_ && row_order_->empty() &&
          in_form(options).shift != ShiftType::positive_definite;
 }
 
@@ -151,6 +183,7 @@ PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& option
   scalar_reason_.clear();
   PetscCall(wanted_block_size(matrix, form_.point_block, &block));
   if (block <= 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(fetch_order());
   PetscCall(guarded([&] { reason = reason_for_rows(options, block); }));
   PetscCall(check_point_block(form_.point_block, reason));
   if (reason.empty())
@@ -182,6 +215,9 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
              " (for -pc_type ilu or icc: -pc_factor_mat_ordering_type); auto takes it on GPUs only, for deep patterns");
   bool fills = false;
   PetscCall(fills_blocks_up(matrix, point_block_, &fills));
+  const bool stays =
+      device_order_ && point_block_ == 1 && on_cuda() && backend_->context.device() == device_order_->device();
+  if (!stays) PetscCall(fetch_order());
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     taken = options;
     FactorOptions in_use = in_form(options);
@@ -193,6 +229,12 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
       const std::vector<Index> columns = *order_of_blocks(col_order_, in_use.block_size);
       factorization_.emplace(backend_->context, view.pattern, space, in_use, rows, same_order_ ? rows : columns,
                              stream);
+      return;
+    }
+    if (stays) {
+      in_use.device_order = device_order_;
+      factorization_.emplace(backend_->context, view.pattern, space, in_use, std::span<const Index>{},
+                             std::span<const Index>{}, stream);
       return;
     }
     const std::vector<Index>& col_order = same_order_ ? *row_order_ : col_order_;
@@ -447,6 +489,7 @@ PetscErrorCode FactorBridge::reset() {
   PetscFunctionBegin;
   analysed_ = false;
   PetscCall(drop_factor());
+  device_order_.reset();
   backend_.reset();
   PetscCall(source_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);

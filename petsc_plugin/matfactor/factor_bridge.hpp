@@ -10,6 +10,7 @@
 #include "mat/bridge.hpp"
 #include "mat/rank_view.hpp"
 #include "matfactor/factor_options.hpp"
+#include "ordering/own_order.hpp"
 #include "taskdag/factorization.hpp"
 
 namespace taskdag::petsc {
@@ -44,6 +45,10 @@ class FactorBridge : public Bridge {
   /// Symbolic phase. row, col: permutations as MatGetOrdering() gives them, or null for the natural order.
   /// trace_file: where to write, when the factor goes, what programs of the engine have done; empty: nowhere.
   PetscErrorCode analyse(Mat matrix, IS row, IS col, const FactorOptions& options, const FormChoice& form,
+                         const BackendSettings& settings, const std::string& trace_file);
+
+  /// The same with one order for rows and columns, wherever it is.
+  PetscErrorCode analyse(Mat matrix, const OwnOrder& order, const FactorOptions& options, const FormChoice& form,
                          const BackendSettings& settings, const std::string& trace_file);
 
   /// Numeric phase for a matrix with the pattern that was analysed. Options that differ from the last ones are taken.
@@ -99,6 +104,10 @@ class FactorBridge : public Bridge {
  private:
   PetscErrorCode take_row_order(Mat matrix, IS row);
   PetscErrorCode set_order(Mat matrix, IS order, std::vector<Index>* indices);
+  PetscErrorCode analyse_ordered(Mat matrix, const FactorOptions& options, const FormChoice& form,
+                                 const BackendSettings& settings);
+  /// row_order_, where it is on the device alone.
+  PetscErrorCode fetch_order();
   PetscErrorCode build(Mat matrix, const FactorOptions& options);
   PetscErrorCode choose_form(Mat matrix, const FactorOptions& options);
   [[nodiscard]] std::string reason_for_rows(const FactorOptions& options, PetscInt block) const;
@@ -118,7 +127,8 @@ class FactorBridge : public Bridge {
   bool measure_growth_;
   double growth_ = 0.0;
   double growth_bound_ = 0.0;
-  std::shared_ptr<const std::vector<Index>> row_order_;  ///< null before analyse()
+  std::shared_ptr<const std::vector<Index>> row_order_;  ///< null before analyse(), and while device_order_ will do
+  std::shared_ptr<const DeviceOrder> device_order_;      ///< the same, where it was made on a device
   std::vector<Index> col_order_;                         ///< empty where `same_order_`
   bool same_order_ = false;                              ///< one ordering was given for both
   FormChoice form_;

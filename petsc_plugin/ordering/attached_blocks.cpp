@@ -4,6 +4,7 @@
 
 #include "boundary.hpp"
 #include "mat/indices.hpp"
+#include "ordering/own_order.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -21,13 +22,6 @@ struct Attachment {
 
 PetscErrorCode destroy_attachment(void* pointer) {
   return guarded([&] { delete static_cast<Attachment*>(pointer); });
-}
-
-std::string text_of(const BlockOrdering& ordering) {
-  std::string colours = std::to_string(ordering.blocks.colours()) + " colours";
-  if (ordering.shape == BlockShape::points) return colours;
-  return std::to_string(ordering.blocks.blocks()) + " blocks of about " + std::to_string(ordering.block_size) +
-         " rows (" + to_string(ordering.shape) + "), " + colours;
 }
 
 /// Null where nothing is attached.
@@ -53,7 +47,7 @@ PetscErrorCode make_index_set_with_blocks(Mat matrix, BlockOrdering& ordering, I
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(matrix), &id));
   PetscCall(guarded([&] {
     attachment = std::make_unique<Attachment>();
-    attachment->text = text_of(ordering);
+    attachment->text = describe(ordering);
     attachment->order = std::make_shared<const std::vector<Index>>(std::move(ordering.order));
     attachment->blocks = std::make_shared<const RowBlocks>(std::move(ordering.blocks));
   }));

@@ -48,9 +48,10 @@ void expand(const std::vector<Index>& begins, BlockOrdering& ordering) {
 // In the order of the enumeration.
 constexpr std::array<const char*, 3> form_names = {"auto", "hashed", "speculative"};
 
-/// From the graph of the nodes, which the host has; an order is the same wherever it is made.
+/// From the graph of the nodes, which the host has; an order is the same wherever it is made. It comes to the host.
 void order_graph(const Context& context, const CsrPattern& nodes, const std::vector<Index>& begins, PetscInt block_size,
-                 const MulticolourOptions& colours, NewOrdering* ordering) {
+                 MulticolourOptions colours, NewOrdering* ordering) {
+  colours.on_device = false;
   const double share = static_cast<double>(nodes.rows) / begins.back();
   BlockOrderingOptions options;
   options.block_size = std::max<Index>(1, static_cast<Index>(std::lround(share * static_cast<double>(block_size))));
@@ -128,25 +129,27 @@ PetscErrorCode order_equal_rows(Mat matrix, PetscInt block_size, const Multicolo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Row by row. The graph of A + Aᵀ counts, so the upper triangle alone gives the same.
+/// Row by row, and on a GPU the order may stay there: colours.on_device. The graph of A + Aᵀ counts, so the upper
+/// triangle alone gives the same.
 PetscErrorCode order_rows(Mat matrix, PetscInt block_size, const MulticolourOptions& colours,
                           const BackendSettings* wanted, NewOrdering* ordering) {
   PetscFunctionBegin;
+  const BlockOrderingOptions blocks{static_cast<Index>(block_size), colours.on_device};
   PetscCall(with_pattern(
       matrix, true, wanted, [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
-        ordering->emplace(block_size == 1
-                              ? multicolour(context, pattern, space, colours, stream)
-                              : block_multicolour(context, pattern, space, {static_cast<Index>(block_size)}, stream));
+        ordering->emplace(block_size == 1 ? multicolour(context, pattern, space, colours, stream)
+                                          : block_multicolour(context, pattern, space, blocks, stream));
       }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// An order of rows whose nodes stay whole. `wanted`: where rows are ordered that stand for themselves.
-PetscErrorCode order_whole_nodes(Mat matrix, PetscInt block_size, const BackendSettings* wanted,
-                                 NewOrdering* ordering) {
+PetscErrorCode order_whole_nodes(Mat matrix, PetscInt block_size, const BackendSettings* wanted, NewOrdering* ordering,
+                                 bool on_device = false) {
   PetscFunctionBegin;
   PetscInt stored = 1;
   MulticolourOptions colours;
+  colours.on_device = on_device;
   PetscCall(stored_block_size(matrix, &stored));
   if (block_size == 1) PetscCall(read_color_form(matrix, &colours.form));
   if (stored > 1)
@@ -207,12 +210,25 @@ PetscErrorCode order_on(Mat matrix, PetscInt block_size, const BackendSettings& 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// For a factor of our own.
+PetscErrorCode own_order(Mat matrix, PetscInt block_size, const BackendSettings& backend, OwnOrder* order) {
+  PetscFunctionBegin;
+  NewOrdering ordering;
+  PetscCall(order_whole_nodes(matrix, block_size, &backend, &ordering, true));
+  PetscCall(take_own_order(matrix, *ordering, order));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 }  // namespace
 
 PetscErrorCode order_color(Mat matrix, MatOrderingType, IS* row, IS* col) { return order(matrix, 1, row, col); }
 
 PetscErrorCode order_color_on(Mat matrix, PetscInt /*block_size*/, const BackendSettings& backend, IS* row, IS* col) {
   return order_on(matrix, 1, backend, row, col);
+}
+
+PetscErrorCode own_order_color(Mat matrix, PetscInt /*block_size*/, const BackendSettings& backend, OwnOrder* order) {
+  return own_order(matrix, 1, backend, order);
 }
 
 PetscErrorCode order_bmc(Mat matrix, MatOrderingType, IS* row, IS* col) {
@@ -227,6 +243,13 @@ PetscErrorCode order_bmc_on(Mat matrix, PetscInt block_size, const BackendSettin
   PetscFunctionBegin;
   if (block_size == 0) PetscCall(block_size_of(matrix, &block_size));
   PetscCall(order_on(matrix, block_size, backend, row, col));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode own_order_bmc(Mat matrix, PetscInt block_size, const BackendSettings& backend, OwnOrder* order) {
+  PetscFunctionBegin;
+  if (block_size == 0) PetscCall(block_size_of(matrix, &block_size));
+  PetscCall(own_order(matrix, block_size, backend, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,6 +6,7 @@
 #include <petscmat.h>
 
 #include "options.hpp"
+#include "ordering/own_order.hpp"
 #include "settings.hpp"
 #include "taskdag/block_ordering.hpp"
 
@@ -20,6 +21,10 @@ PetscErrorCode order_bmc(Mat matrix, MatOrderingType type, IS* row, IS* col);
 /// block_size: as make_ordering()'s; a colour's blocks are rows, or nodes.
 PetscErrorCode order_color_on(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col);
 PetscErrorCode order_bmc_on(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col);
+
+/// The same for one that takes it without an index set.
+PetscErrorCode own_order_color(Mat matrix, PetscInt block_size, const BackendSettings& backend, OwnOrder* order);
+PetscErrorCode own_order_bmc(Mat matrix, PetscInt block_size, const BackendSettings& backend, OwnOrder* order);
 
 /// -taskdag_color_form; the option is read as matrix_prefix.hpp says.
 OptionRow color_form_row();

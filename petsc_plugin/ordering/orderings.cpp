@@ -20,13 +20,22 @@ struct Ordering {
   PetscErrorCode (*make)(Mat matrix, MatOrderingType type, IS* row, IS* col);
   /// For a preconditioner of our own, which knows its backend and orders rows; null: the same as for PETSc's.
   PetscErrorCode (*make_on)(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col);
+  /// The same without an index set; null as make_on.
+  PetscErrorCode (*make_own)(Mat matrix, PetscInt block_size, const BackendSettings& backend, OwnOrder* order);
 };
 
 constexpr auto orderings = std::to_array<Ordering>({
-    {MATORDERINGTASKDAGRCM, order_rcm, nullptr},
-    {MATORDERINGTASKDAGCOLOR, order_color, order_color_on},
-    {MATORDERINGTASKDAGBMC, order_bmc, order_bmc_on},
+    {MATORDERINGTASKDAGRCM, order_rcm, nullptr, nullptr},
+    {MATORDERINGTASKDAGCOLOR, order_color, order_color_on, own_order_color},
+    {MATORDERINGTASKDAGBMC, order_bmc, order_bmc_on, own_order_bmc},
 });
+
+/// Null where another one's.
+const Ordering* find_ordering(const std::string& name) {
+  const auto* found =
+      std::find_if(orderings.begin(), orderings.end(), [&](const Ordering& o) { return o.name == name; });
+  return found != orderings.end() ? found : nullptr;
+}
 
 /// By rows, where PETSc orders blocks, too.
 PetscErrorCode order_by_petsc(Mat matrix, const char* name, IS* row, IS* col) {
@@ -58,12 +67,20 @@ std::string ordering_names() {
 PetscErrorCode make_ordering(Mat matrix, const std::string& name, PetscInt block_size, const BackendSettings& backend,
                              IS* row, IS* col) {
   PetscFunctionBegin;
-  const auto* ours =
-      std::find_if(orderings.begin(), orderings.end(), [&](const Ordering& o) { return o.name == name; });
-  if (ours != orderings.end() && ours->make_on)
+  const Ordering* const ours = find_ordering(name);
+  if (ours && ours->make_on)
     PetscCall(ours->make_on(matrix, block_size, backend, row, col));
   else
     PetscCall(order_by_petsc(matrix, name.c_str(), row, col));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode make_own_order(Mat matrix, const std::string& name, PetscInt block_size, const BackendSettings& backend,
+                              OwnOrder* order) {
+  PetscFunctionBegin;
+  PetscCall(guarded([&] { *order = {}; }));
+  const Ordering* const ours = find_ordering(name);
+  if (ours && ours->make_own) PetscCall(ours->make_own(matrix, block_size, backend, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

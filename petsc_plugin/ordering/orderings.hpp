@@ -7,6 +7,7 @@
 
 #include "compat.hpp"
 #include "options.hpp"
+#include "ordering/own_order.hpp"
 #include "settings.hpp"
 
 namespace taskdag::petsc {
@@ -21,6 +22,10 @@ std::string ordering_names();
 /// block_size: rows in a block of taskdag_bmc; 0: what -taskdag_bmc_block_size says.
 PetscErrorCode make_ordering(Mat matrix, const std::string& name, PetscInt block_size, const BackendSettings& backend,
                              IS* row, IS* col);
+
+/// The same without an index set, and on a GPU the order stays there; none where only make_ordering() has it.
+PetscErrorCode make_own_order(Mat matrix, const std::string& name, PetscInt block_size, const BackendSettings& backend,
+                              OwnOrder* order);
 
 /// The orderings' own options.
 std::vector<OptionRow> ordering_rows();

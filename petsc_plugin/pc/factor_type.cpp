@@ -133,6 +133,7 @@ class FactorPreconditioner final : public Preconditioner {
  private:
   PetscErrorCode check_shifts() const;
   PetscErrorCode order(Mat matrix);
+  PetscErrorCode drop_order();
   PetscErrorCode run(Mat matrix, const FactorOptions& wanted, bool error_if_failure);
   PetscErrorCode report_growth(Mat matrix);
   PetscErrorCode view_shift(PetscViewer viewer) const;
@@ -146,7 +147,8 @@ class FactorPreconditioner final : public Preconditioner {
   const Settings& settings_;
   FactorBridge factor_{MeasureGrowth::where_needed};
   FactorFailure failure_;
-  IS row_ = nullptr;  ///< the ordering, held for -pc_factor_reuse_ordering
+  OwnOrder own_order_;  ///< the ordering, held for -pc_factor_reuse_ordering, where it is one of ours
+  IS row_ = nullptr;    ///< … and another
   IS col_ = nullptr;
   OrderingChoice ordering_;  ///< the ordering in use, and why, where it was chosen automatically
   bool warned_ = false;      ///< of growth
@@ -182,17 +184,16 @@ FactorOptions FactorPreconditioner::options() const {
 PetscErrorCode FactorPreconditioner::order(Mat matrix) {
   PetscFunctionBegin;
   if (own().reuse_ordering && ordering_.name == MATORDERINGNATURAL) PetscFunctionReturn(PETSC_SUCCESS);
-  if (row_ && own().reuse_ordering) {
-    PetscInt ordered = 0;
+  if ((row_ || own_order_.rows >= 0) && own().reuse_ordering) {
+    PetscInt ordered = own_order_.rows;
     PetscInt rows = 0;
-    PetscCall(ISGetLocalSize(row_, &ordered));
+    if (row_) PetscCall(ISGetLocalSize(row_, &ordered));
     PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
     if (ordered == rows) PetscFunctionReturn(PETSC_SUCCESS);
   }
   EventScope event;
   PetscCall(event.begin(events().ordering, reinterpret_cast<PetscObject>(matrix)));
-  PetscCall(ISDestroy(&row_));
-  PetscCall(ISDestroy(&col_));
+  PetscCall(drop_order());
   const bool in_blocks = own().fill == FillScope::blocks;
   if (own().ordering == ordering_auto)
     PetscCall(choose_ordering(matrix, in_blocks ? 0 : own().levels,
@@ -201,12 +202,22 @@ PetscErrorCode FactorPreconditioner::order(Mat matrix) {
     PetscCall(guarded([&] { ordering_ = {own().ordering, ""}; }));
   // Null stands for the natural order: PETSc would fill index sets.
   if (ordering_.name == MATORDERINGNATURAL) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(make_own_order(matrix, ordering_.name, own().block_size, settings_.backend, &own_order_));
+  if (own_order_.rows >= 0) PetscFunctionReturn(PETSC_SUCCESS);
   // Both or none: a row's alone would be taken for an ordering that can be reused.
   IS row = nullptr;
   IS col = nullptr;
   PetscCall(make_ordering(matrix, ordering_.name, own().block_size, settings_.backend, &row, &col));
   row_ = row;
   col_ = col;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorPreconditioner::drop_order() {
+  PetscFunctionBegin;
+  PetscCall(guarded([&] { own_order_ = {}; }));
+  PetscCall(ISDestroy(&row_));
+  PetscCall(ISDestroy(&col_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,7 +231,11 @@ PetscErrorCode FactorPreconditioner::analyse(Mat matrix, bool error_if_failure) 
   PetscCall(guarded([&] { wanted = options(); }));
   PetscCall(order(matrix));
   const FormChoice form{own().point_block, kind_ == FactorKind::ic && !own().shift && !own().icc_shift};
-  PetscCall(factor_.analyse(matrix, row_, col_, wanted, form, settings_.backend, settings_.sweeps.trace_file));
+  const std::string& trace_file = settings_.sweeps.trace_file;
+  if (own_order_.rows >= 0)
+    PetscCall(factor_.analyse(matrix, own_order_, wanted, form, settings_.backend, trace_file));
+  else
+    PetscCall(factor_.analyse(matrix, row_, col_, wanted, form, settings_.backend, trace_file));
   PetscCall(run(matrix, wanted, error_if_failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -300,6 +315,7 @@ PetscErrorCode FactorPreconditioner::view(const RankViewer& viewer) const {
   std::string text;
   PetscCall(describe_blocks(row_, &text));
   PetscCall(guarded([&] {
+    if (own_order_.rows >= 0) text = own_order_.text;
     if (!text.empty()) text = ": " + text;
     text = "matrix ordering: " + (ordering_.name.empty() ? own().ordering : ordering_.name) + text;
     if (!ordering_.reason.empty()) text += " (" + ordering_.reason + ")";
@@ -315,8 +331,7 @@ PetscErrorCode FactorPreconditioner::view(const RankViewer& viewer) const {
 PetscErrorCode FactorPreconditioner::reset() {
   PetscFunctionBegin;
   PetscCall(factor_.reset());
-  PetscCall(ISDestroy(&row_));
-  PetscCall(ISDestroy(&col_));
+  PetscCall(drop_order());
   ordering_ = {};
   failure_ = {};
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -51,6 +51,8 @@ std::optional<std::string> find_coupled_blocks(const RowBlocks& blocks, const Cs
 
 }  // namespace
 
+DeviceOrder::~DeviceOrder() = default;
+
 const char* to_string(BlockShape shape) {
   switch (shape) {
     case BlockShape::points:
@@ -94,15 +96,16 @@ BlockOrdering block_multicolour(const Context& context, const CsrPattern& patter
     return nothing;
   }
   return with_memory_errors("an ordering", pattern.rows, [&] {
-    return context.backend() == Backend::cuda ? cuda::order_blocks(context, pattern, space, block_size, stream)
-                                              : order_on_host(context, pattern, block_size);
+    return context.backend() == Backend::cuda
+               ? cuda::order_blocks(context, pattern, space, block_size, options.on_device, stream)
+               : order_on_host(context, pattern, block_size);
   });
 }
 
 BlockOrdering multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,
                           const MulticolourOptions& options, Stream stream) {
   if (options.form != ColourForm::speculative || pattern.rows == 0) {
-    return block_multicolour(context, pattern, space, {.block_size = 1}, stream);
+    return block_multicolour(context, pattern, space, {.block_size = 1, .on_device = options.on_device}, stream);
   }
   if (context.backend() == Backend::host) require_host_memory(space);
   check_pattern(pattern, space, false, "an ordering");

@@ -14,9 +14,9 @@ BlockOrdering speculative_multicolour(const Context& context, const CsrPattern& 
 
 namespace taskdag::cuda {
 
-/// block_size 1: points. The pattern has rows and is square; `space`: where it lies.
+/// block_size 1: points. The pattern has rows and is square; `space`: where it lies. keep: the order on the device.
 BlockOrdering order_blocks(const Context& context, const CsrPattern& pattern, MemorySpace space, Index block_size,
-                           Stream stream);
+                           bool keep, Stream stream);
 
 Index dependency_levels(const Context& context, const CsrPattern& pattern, MemorySpace space, Triangle triangle,
                         Stream stream, Index most);

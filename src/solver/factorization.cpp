@@ -60,6 +60,20 @@ void check_point_blocks(const FactorOptions& options) {
   if (options.precision == Precision::in_single) throw InvalidInput("point blocks are factored in double alone");
 }
 
+void check_device_order(const Context& context, const FactorOptions& options, Index rows, bool orders_given) {
+  const DeviceOrder* const order = options.device_order.get();
+  if (order == nullptr) return;
+  if (context.backend() != Backend::cuda || order->device() != context.device()) {
+    throw InvalidInput("FactorOptions::device_order is not on the device of the context");
+  }
+  if (order->rows() != rows) {
+    throw InvalidInput("FactorOptions::device_order has " + std::to_string(order->rows()) + " entries for " +
+                       std::to_string(rows) + " rows");
+  }
+  if (orders_given) throw InvalidInput("FactorOptions::device_order takes the place of row_order and col_order");
+  if (options.block_size > 1) throw InvalidInput("FactorOptions::device_order is not for point blocks");
+}
+
 void check_pivoting(double shift_amount, double zero_pivot) {
   if (!std::isfinite(shift_amount) || !(zero_pivot >= 0) || !std::isfinite(zero_pivot)) {
     throw InvalidInput("shift_amount must be finite, zero_pivot finite and not negative");
@@ -97,6 +111,7 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
   check_order(row_order, pattern.rows, context.backend(), "row");
   const bool one_order = row_order.data() == col_order.data() && row_order.size() == col_order.size();
   if (!one_order) check_order(col_order, pattern.rows, context.backend(), "column");
+  check_device_order(context, options, pattern.rows, !row_order.empty() || !col_order.empty());
   // Where that is no number of rows, point blocks are too large for a factorisation anyway.
   const auto rows = std::int64_t{pattern.rows} * options.block_size;
   check_blocks(options, static_cast<Index>(std::min<std::int64_t>(rows, std::numeric_limits<Index>::max())));

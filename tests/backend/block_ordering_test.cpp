@@ -239,6 +239,84 @@ TEST_P(BlockOrderingTest, FactorsSolveAlikeWithAndWithoutTheirBlocks) {
   }
 }
 
+TEST_P(BlockOrderingTest, StaysOnTheDeviceWhereItIsAskedTo) {
+  for (const test::Problem& problem : problems()) {
+    for (const Index size : kSizes) {
+      SCOPED_TRACE(problem.name + ", blocks of " + std::to_string(size));
+      test::MatrixArrays a = place(problem.a);
+      const BlockOrdering expected = on_one_thread(problem.a, size);
+      BlockOrdering found = block_multicolour(context(), a.pattern(), space(), {size, true}, stream());
+      EXPECT_EQ(found.blocks.block_offsets, expected.blocks.block_offsets);
+      EXPECT_EQ(found.blocks.colour_offsets, expected.blocks.colour_offsets);
+      EXPECT_EQ(found.shape, expected.shape);
+      if (GetParam().backend == Backend::host || problem.a.rows == 0) {
+        EXPECT_FALSE(found.device_order);
+        EXPECT_EQ(found.order, expected.order);
+        continue;
+      }
+      ASSERT_TRUE(found.device_order);
+      EXPECT_TRUE(found.order.empty());
+      EXPECT_EQ(found.device_order->rows(), problem.a.rows);
+      EXPECT_EQ(found.device_order->device(), context().device());
+      EXPECT_EQ(found.device_order->to_host(), expected.order);
+    }
+  }
+}
+
+TEST_P(BlockOrderingTest, FactorsInAnOrderOnTheDeviceAreThoseInItsCopy) {
+  const CsrMatrix matrix = grid(Stencil::seven_point, 20, 19, 18);
+  test::MatrixArrays a = place(matrix);
+  const std::vector<double> b = test::right_hand_side(matrix.rows);
+  for (const Index one_block_rows : {0, 10000}) {
+    for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
+      for (const Index size : {1, 0}) {
+        BlockOrdering ordering = block_multicolour(context(), a.pattern(), space(), {size, true}, stream());
+        FactorOptions options;
+        options.kind = kind;
+        options.one_block_rows = one_block_rows;
+        options.one_block_applications = one_block_rows > 0 ? 1 : 0;
+        options.blocks = std::make_shared<const RowBlocks>(ordering.blocks);
+        const std::vector<Index> copy = ordering.device_order ? ordering.device_order->to_host() : ordering.order;
+        Factorization expected = factorization(matrix, options, copy, copy);
+        options.device_order = ordering.device_order;
+        const std::vector<Index> none;
+        const std::vector<Index>& given = options.device_order ? none : copy;
+        Factorization found = factorization(matrix, options, given, given);
+        ordering.device_order.reset();
+        options.device_order.reset();  // the factor has its own
+        ASSERT_TRUE(factor(expected, matrix.values).ok());
+        ASSERT_TRUE(factor(found, matrix.values).ok());
+        EXPECT_EQ(found.info().lower_schedule, expected.info().lower_schedule);
+        EXPECT_EQ(found.info().bytes, expected.info().bytes);
+        for (int k = 0; k < 3; ++k) {
+          for (const Apply part : {Apply::full, Apply::transposed}) {
+            EXPECT_TRUE(test::same_bits(apply(found, part, b), apply(expected, part, b)));
+          }
+        }
+        EXPECT_TRUE(test::same_bits(found.copy_factor().values, expected.copy_factor().values));
+      }
+    }
+  }
+}
+
+TEST_P(BlockOrderingTest, AnOrderOnTheDeviceThatDoesNotFitIsRefused) {
+  if (GetParam().backend == Backend::host) GTEST_SKIP() << "has no device";
+  const CsrMatrix matrix = grid(Stencil::five_point, 10, 10);
+  const CsrMatrix other = grid(Stencil::five_point, 9, 10);
+  test::MatrixArrays a = place(matrix);
+  const BlockOrdering ordering = block_multicolour(context(), a.pattern(), space(), {16, true}, stream());
+  FactorOptions options;
+  options.device_order = ordering.device_order;
+  EXPECT_NO_THROW(static_cast<void>(factorization(matrix, options)));
+  EXPECT_THROW(static_cast<void>(factorization(other, options)), InvalidInput);
+  const std::vector<Index> copy = ordering.device_order->to_host();
+  EXPECT_THROW(static_cast<void>(factorization(matrix, options, copy, copy)), InvalidInput);
+  const Context host = Context::create({.backend = Backend::host, .threads = 1});
+  EXPECT_THROW(static_cast<void>(Factorization(host, matrix.pattern(), MemorySpace::host, options)), InvalidInput);
+  options.block_size = 2;
+  EXPECT_THROW(static_cast<void>(factorization(matrix, options)), InvalidInput);
+}
+
 TEST_P(BlockOrderingTest, TheScheduleOfBlocksNeedsBlocksThatFit) {
   const CsrMatrix matrix = grid(Stencil::five_point, 10, 10);
   FactorOptions options;

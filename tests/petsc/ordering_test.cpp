@@ -261,19 +261,59 @@ OwnedMat coupled_at(Index n, Index distance) {
 TEST(BlockOrdering, ItsBlocksAreForgottenWhenTheOrderingIsKeptForAnotherPattern) {
   const OwnedMat near = coupled_at(600, 1);
   const OwnedMat far = coupled_at(600, 40);
-  const std::string text =
-      "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_threads 2 -pc_taskdag_ordering "
-      "taskdag_bmc -taskdag_bmc_block_size 10 -pc_factor_reuse_ordering";
-  const OwnedPc pc = make_pc(near, text);
-  PETSC_OK(PCSetOperators(pc, far, far));
-  PETSC_OK(PCSetUp(pc));
-  const OwnedVec b = make_vector(far);
-  const OwnedVec x = make_vector(far, 2.0);
-  const OwnedVec r = make_vector(far, 3.0);
-  PETSC_OK(PCApply(pc, b, x));
-  // Chains: ILU(0) is exact in any order that leaves the chains' ends for last, and close to it in this one.
-  PETSC_OK(MatMult(far, x, r));
-  EXPECT_LT(relative_difference(r, b), 0.5);
+  for (const std::string backend : {"host -pc_taskdag_threads 2", "cuda"}) {
+    if (backend == "cuda" && probe_devices().devices == 0) continue;
+    const std::string text = "-pc_type taskdag -pc_taskdag_backend " + backend +
+                             " -pc_taskdag_ordering taskdag_bmc -taskdag_bmc_block_size 10 -pc_factor_reuse_ordering";
+    const OwnedPc pc = make_pc(near, text);
+    PETSC_OK(PCSetOperators(pc, far, far));
+    PETSC_OK(PCSetUp(pc));
+    const OwnedVec b = make_vector(far);
+    const OwnedVec x = make_vector(far, 2.0);
+    const OwnedVec r = make_vector(far, 3.0);
+    PETSC_OK(PCApply(pc, b, x));
+    // Chains: ILU(0) is exact in any order that leaves the chains' ends for last, and close to it in this one.
+    PETSC_OK(MatMult(far, x, r));
+    EXPECT_LT(relative_difference(r, b), 0.5) << backend;
+  }
+}
+
+TEST(BlockOrdering, OfAFactorOnCudaIsThatOfTheHost) {
+  if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  const OwnedMat a = make_local_matrix(poisson(120));
+  const OwnedMat in_pairs = make_local_matrix(poisson(60));
+  PETSC_OK(MatSetBlockSize(in_pairs, 2));
+  const auto line = [](PC pc) {
+    OwnedKsp ksp;
+    EXPECT_EQ(static_cast<int>(KSPCreate(PETSC_COMM_SELF, ksp.out())), 0);
+    EXPECT_EQ(static_cast<int>(KSPSetPC(ksp, pc)), 0);
+    return ordering_line(view_text(ksp));
+  };
+  for (const std::string options :
+       {"-pc_taskdag_ordering taskdag_bmc", "-pc_taskdag_type icc -pc_taskdag_ordering taskdag_bmc",
+        "-pc_taskdag_ordering taskdag_color", "-pc_taskdag_type icc -pc_taskdag_ordering taskdag_color",
+        "-pc_taskdag_ordering taskdag_bmc -pc_taskdag_one_block_rows 20000",
+        "-pc_taskdag_ordering taskdag_bmc -pc_factor_levels 1 -pc_taskdag_fill blocks",
+        "-pc_taskdag_ordering taskdag_bmc -taskdag_bmc_block_size 16 -pc_taskdag_point_block on"}) {
+    SCOPED_TRACE(options);
+    Mat matrix = options.find("point_block") == std::string::npos ? a : in_pairs;
+    const OwnedPc ours = make_pc(matrix, "-pc_type taskdag -pc_taskdag_backend cuda " + options);
+    const OwnedPc reference = make_pc(matrix, "-pc_type taskdag -pc_taskdag_backend host " + options);
+    EXPECT_EQ(line(ours), line(reference));
+    EXPECT_LT(difference_of_applications(ours, reference, matrix), 1e-12);
+    PETSC_OK(MatScale(matrix, 2.0));
+    for (PC pc : {static_cast<PC>(ours), static_cast<PC>(reference)}) PETSC_OK(PCSetUp(pc));
+    EXPECT_LT(difference_of_applications(ours, reference, matrix), 1e-12);
+    // Another matrix of that pattern, in the order that is there.
+    PETSC_OK(PCFactorSetReuseOrdering(ours, PETSC_TRUE));
+    const OwnedMat other = make_local_matrix(poisson(matrix == a ? 120 : 60));
+    PETSC_OK(MatSetBlockSize(other, matrix == a ? 1 : 2));
+    if (options.find("fill") != std::string::npos) continue;  // needs blocks of this very pattern
+    PETSC_OK(PCSetOperators(ours, other, other));
+    PETSC_OK(PCSetUp(ours));
+    const OwnedPc again = make_pc(other, "-pc_type taskdag -pc_taskdag_backend host " + options);
+    EXPECT_LT(difference_of_applications(ours, again, other), 1e-12);
+  }
 }
 
 TEST(BlockOrdering, KeepsRowsTogetherThatPetscTreatsAsOne) {

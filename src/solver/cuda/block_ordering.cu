@@ -1,4 +1,10 @@
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/memory.hpp"
+#include "backends/cuda/stream.hpp"
 #include "kernels/ordering/colouring/block_order_cuda.hpp"
 #include "kernels/sptrsv/analysis/levels.hpp"
 #include "solver/block_ordering_impl.hpp"
@@ -6,13 +12,41 @@
 
 namespace taskdag::cuda {
 
+namespace {
+
+class KeptOrder final : public DeviceOrder {
+ public:
+  KeptOrder(int device, DeviceArray<Index> order) : device_(device), order_(std::move(order)) {}
+  [[nodiscard]] int device() const override { return device_; }
+  [[nodiscard]] Index rows() const override { return static_cast<Index>(order_.size()); }
+  [[nodiscard]] const Index* data() const override { return order_.data(); }
+  [[nodiscard]] std::vector<Index> to_host() const override {
+    const DeviceGuard guard(device_);
+    const UniqueStream own;
+    return fetch_array(order_.data(), order_.size(), own.get());
+  }
+
+ private:
+  int device_;
+  DeviceArray<Index> order_;
+};
+
+}  // namespace
+
 BlockOrdering order_blocks(const Context& context, const CsrPattern& pattern, MemorySpace space, Index block_size,
-                           Stream stream) {
+                           bool keep, Stream stream) {
   const DeviceGuard guard(context.device());
   const cudaStream_t s = native(stream);
   const CudaPatternInput input(pattern, space, s);
   const kernels::DeviceGraph graph = kernels::symmetrised_graph(input.pattern(), s);
-  return block_size == 1 ? kernels::order_by_points(graph, s) : kernels::order_by_blocks(graph, block_size, s);
+  kernels::DeviceBlockOrdering made =
+      block_size == 1 ? kernels::order_by_points(graph, s) : kernels::order_by_blocks(graph, block_size, s);
+  if (keep) {
+    made.blocks.device_order = std::make_shared<const KeptOrder>(context.device(), std::move(made.order));
+  } else {
+    made.blocks.order = fetch_array(made.order.data(), made.order.size(), s);
+  }
+  return std::move(made.blocks);
 }
 
 Index dependency_levels(const Context& context, const CsrPattern& pattern, MemorySpace space, Triangle triangle,

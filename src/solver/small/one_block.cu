@@ -75,6 +75,11 @@ class OneBlockFactorization final : public Factorization::Impl {
         pool_(1),
         flag_(native(stream)) {
     const cudaStream_t s = native(stream);
+    if (options_.device_order) {
+      row_order_ = options_.device_order->to_host();
+      col_order_ = row_order_;
+      options_.device_order.reset();
+    }
     for (const std::vector<Index>* order : {&row_order_, &col_order_}) {
       if (!order->empty()) static_cast<void>(invert_permutation(*order));  // names a fault
     }

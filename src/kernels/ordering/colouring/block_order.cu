@@ -153,8 +153,9 @@ __global__ void narrow_kernel(std::int64_t size, const EdgeOffset* in, Offset* o
 
 }  // namespace
 
-BlockOrdering order_by_blocks(const DeviceGraph& graph, Index block_size, cudaStream_t stream) {
-  BlockOrdering result;
+DeviceBlockOrdering order_by_blocks(const DeviceGraph& graph, Index block_size, cudaStream_t stream) {
+  DeviceBlockOrdering made;
+  BlockOrdering& result = made.blocks;
   result.block_size = block_size;
   const Index rows = graph.nodes;
   const DeviceAggregation aggregation = aggregate(graph, block_size, stream);
@@ -172,17 +173,18 @@ BlockOrdering order_by_blocks(const DeviceGraph& graph, Index block_size, cudaSt
 
   BlockPlaces places = place_blocks(offsets, find_couplings(graph.view(), of_row.data(), blocks, stream));
   const auto to = cuda::upload<ScratchArray>(places.first, stream);
-  const ScratchArray<Index>& order = of_row;  // as above
+  made.order = {static_cast<std::size_t>(rows), stream};
   place_kernel<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, sorted.order.data(), at_position, from.data(),
-                                                                   to.data(), order.data());
+                                                                   to.data(), made.order.data());
   cuda::check_launch("place_kernel");
-  result.order = cuda::fetch_array(order.data(), order.size(), stream);
   result.blocks = std::move(places.blocks);
-  return result;
+  cuda::synchronize(stream);
+  return made;
 }
 
-BlockOrdering order_by_points(const DeviceGraph& graph, cudaStream_t stream) {
-  BlockOrdering result;
+DeviceBlockOrdering order_by_points(const DeviceGraph& graph, cudaStream_t stream) {
+  DeviceBlockOrdering made;
+  BlockOrdering& result = made.blocks;
   result.block_size = 1;
   const Index rows = graph.nodes;
   const ScratchArray<Offset> offsets(static_cast<std::size_t>(rows) + 1, stream);
@@ -194,12 +196,13 @@ BlockOrdering order_by_points(const DeviceGraph& graph, cudaStream_t stream) {
   const Index colours =
       cuda_colour_graph({rows, entries, offsets.data(), graph.neighbours.data()}, {}, colour.data(), stream);
   const SortedRows sorted = sort_rows(colour.data(), rows, colours, stream);
-  result.order = cuda::fetch_array(sorted.order.data(), sorted.order.size(), stream);
+  made.order = cuda::copy_of(sorted.order.data(), sorted.order.size(), stream);
   result.blocks.block_offsets.resize(static_cast<std::size_t>(rows) + 1);
   std::iota(result.blocks.block_offsets.begin(), result.blocks.block_offsets.end(), Index{0});
   result.blocks.colour_offsets.resize(sorted.count.size() + 1);
   std::inclusive_scan(sorted.count.begin(), sorted.count.end(), result.blocks.colour_offsets.begin() + 1);
-  return result;
+  cuda::synchronize(stream);
+  return made;
 }
 
 }  // namespace taskdag::kernels

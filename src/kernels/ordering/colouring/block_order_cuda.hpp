@@ -5,16 +5,23 @@
 
 #include <cuda_runtime_api.h>
 
+#include "backends/cuda/memory.hpp"
 #include "kernels/ordering/colouring/block_colouring.hpp"
 #include "kernels/ordering/graph/device_graph.hpp"
 
 namespace taskdag::kernels {
 
+/// All but the order, and the order.
+struct DeviceBlockOrdering {
+  BlockOrdering blocks;
+  cuda::DeviceArray<Index> order;
+};
+
 /// For blocks of more than one row. What the host does is small: the graph of the blocks and its colours.
 /// Synchronises `stream`.
-BlockOrdering order_by_blocks(const DeviceGraph& graph, Index block_size, cudaStream_t stream);
+DeviceBlockOrdering order_by_blocks(const DeviceGraph& graph, Index block_size, cudaStream_t stream);
 
 /// Synchronises `stream`.
-BlockOrdering order_by_points(const DeviceGraph& graph, cudaStream_t stream);
+DeviceBlockOrdering order_by_points(const DeviceGraph& graph, cudaStream_t stream);
 
 }  // namespace taskdag::kernels
