@@ -8,7 +8,7 @@
 #include "base/index.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/sptrsv/reference.hpp"
-#include "kernels/sptrsv/schedules/ata/aggregation.hpp"
+#include "kernels/sptrsv/schedules/ata/coarse_dag.hpp"
 #include "side_by_side.hpp"
 #include "taskdag/factorization.hpp"
 
@@ -63,13 +63,12 @@ HostTriangle in_level_order(const HostTriangle& t, const Schedule& levels) {
 
 std::string dag_class(const Schedule& levels, int multiprocessors) {
   constexpr int kWarpsThatFill = 4;  // a multiprocessor
-  kernels::FineDag dag;
-  dag.levels = levels.levels();
-  for (Index level = 0; level < dag.levels; ++level) {
-    const auto offsets = levels.level_offsets();
-    dag.level.insert(dag.level.end(), at(offsets[at(level) + 1] - offsets[at(level)]), level);  // in level order
+  std::vector<Index> rows_of_level;
+  const auto offsets = levels.level_offsets();
+  for (Index level = 0; level < levels.levels(); ++level) {
+    rows_of_level.push_back(offsets[at(level) + 1] - offsets[at(level)]);
   }
-  return kernels::to_string(kernels::classify(dag, kWarpsThatFill * multiprocessors));
+  return kernels::to_string(kernels::classify(rows_of_level, kWarpsThatFill * multiprocessors));
 }
 
 SerialLoop::SerialLoop(const HostTriangle& t) : forward_(t.triangle == Triangle::lower) {

@@ -17,4 +17,7 @@ double largest(const double* in, std::int64_t n, cudaStream_t stream);
 /// The smallest.
 double smallest(const double* in, std::int64_t n, cudaStream_t stream);
 
+/// The sum, 0 of none, which must fit. Synchronises `stream`.
+Index sum(const Index* in, std::int64_t n, cudaStream_t stream);
+
 }  // namespace taskdag::cuda

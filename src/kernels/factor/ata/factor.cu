@@ -19,10 +19,13 @@ void prepare_factor(const FactorPreparation& preparation, const FactorCall& call
   cuda::check_launch("prepare_kernel");
 }
 
-FineDag fetch_lower_dag(const DevicePattern& pattern, cudaStream_t stream) {
-  const TriangleRanges ranges = find_triangle(pattern, Triangle::lower, stream);
-  const RowLevels levels = compute_levels(pattern, ranges, Triangle::lower, stream);
-  return fetch_fine_dag(pattern, Triangle::lower, levels, stream);
+LowerDag make_lower_dag(const DevicePattern& pattern, cudaStream_t stream) {
+  constexpr int kWarpEach = 0;
+  TriangleRanges ranges = find_triangle(pattern, Triangle::lower, stream);
+  RowLevels levels = compute_levels(pattern, ranges, Triangle::lower, stream);
+  FineDag dag = make_fine_dag(pattern, Triangle::lower, ranges, levels, stream);
+  RowLanes lanes = lanes_of_rows(pattern.rows, ranges.count.data(), kWarpEach, stream);
+  return {std::move(ranges), std::move(levels), std::move(dag), std::move(lanes)};
 }
 
 }  // namespace taskdag::kernels::ata

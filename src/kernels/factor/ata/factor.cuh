@@ -11,6 +11,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/factor/ata/ata.hpp"
 #include "kernels/factor/ata/body.cuh"
+#include "kernels/sptrsv/schedules/ata/aggregation.hpp"
 #include "kernels/sptrsv/schedules/ata/coarse_kernel.cuh"
 #include "kernels/sptrsv/schedules/ata/scheme.hpp"
 
@@ -27,8 +28,15 @@ struct FactorPreparation {
 /// Asynchronous.
 void prepare_factor(const FactorPreparation& preparation, const FactorCall& call, cudaStream_t stream);
 
-/// The DAG of vectors that wait for the vectors of their strictly lower entries. Synchronises.
-FineDag fetch_lower_dag(const DevicePattern& pattern, cudaStream_t stream);
+/// Vectors that wait for the vectors of their strictly lower entries, a warp each.
+struct LowerDag {
+  TriangleRanges ranges;
+  RowLevels levels;
+  FineDag dag;
+  RowLanes lanes;
+};
+/// Valid as long as the pattern. Synchronises.
+LowerDag make_lower_dag(const DevicePattern& pattern, cudaStream_t stream);
 
 /// Problem: owns or knows the arrays behind an Elimination: vectors(), their pattern; source(), their entry → entry of
 /// the factor's pattern, null where they are the same; elimination(), dependencies(), bytes(). kScatters: they are not
@@ -40,10 +48,11 @@ class GroupedFactor final : public AtaFactorization {
   using Body = FactorBody<Elimination>;
 
   /// `problem` lives at least as long as this.
-  GroupedFactor(std::shared_ptr<const Problem> problem, const FineDag& dag, const Scheme& scheme,
+  GroupedFactor(std::shared_ptr<const Problem> problem, const LowerDag& lower, const Scheme& scheme,
                 const SchemeTimes& times, cudaStream_t stream)
-      : GroupedFactor(std::move(problem), dag, scheme, times, std::vector<std::uint8_t>(dag.level.size(), kWholeWarp),
-                      stream) {}
+      : GroupedFactor(std::move(problem), lower.dag, scheme.mode,
+                      aggregate(lower.dag, scheme.aggregation, scheme.granularity, lower.lanes.log2.data(), stream),
+                      times, stream) {}
 
   void factor(const FactorInput& input, const PivotRule& rule, const FactorTarget& target,
               cudaStream_t stream) override {
@@ -68,18 +77,11 @@ class GroupedFactor final : public AtaFactorization {
   [[nodiscard]] const KernelSet& kernels() const { return kernels_; }
 
  private:
-  static constexpr std::uint8_t kWholeWarp = 5;  // log2 of the lanes of a vector
-
-  GroupedFactor(std::shared_ptr<const Problem> problem, const FineDag& dag, const Scheme& scheme,
-                const SchemeTimes& times, const std::vector<std::uint8_t>& lanes, cudaStream_t stream)
-      : GroupedFactor(std::move(problem), dag, scheme, times, lanes,
-                      aggregate(dag, scheme.aggregation, scheme.granularity, lanes), stream) {}
-  GroupedFactor(std::shared_ptr<const Problem> problem, const FineDag& dag, const Scheme& scheme,
-                const SchemeTimes& times, const std::vector<std::uint8_t>& lanes, const HierarchicalDag& hierarchy,
-                cudaStream_t stream)
+  GroupedFactor(std::shared_ptr<const Problem> problem, const FineDag& dag, RunMode mode, HierarchicalDag hierarchy,
+                const SchemeTimes& times, cudaStream_t stream)
       : problem_(std::move(problem)),
         report_(report_of(dag, hierarchy, times)),
-        tasks_(hierarchy, make_row_tasks(dag, hierarchy, lanes), stream) {
+        tasks_(hierarchy.coarse, std::move(hierarchy.rows), stream) {
     if (rows() == 0) return;
     const auto size = static_cast<std::size_t>(vectors().entries);
     call_ = {1, stream};
@@ -88,9 +90,9 @@ class GroupedFactor final : public AtaFactorization {
     Offset longest = 0;
     for (std::size_t i = 0; i + 1 < offsets.size(); ++i) longest = std::max(longest, offsets[i + 1] - offsets[i]);
     if (longest > kStagedEntries) work_ = {size, stream};
-    kernels_ = kernels_of(Body{problem_->elimination(), tasks_.task.data(), tasks_.order.data(), call_.data(),
+    kernels_ = kernels_of(Body{problem_->elimination(), tasks_.rows.task.data(), tasks_.rows.order.data(), call_.data(),
                                problem_->source(), work_.data()});
-    launcher_ = make_launcher(scheme.mode, kernels_, hierarchy, tasks_);
+    launcher_ = make_launcher(mode, kernels_, hierarchy.coarse, tasks_);
   }
 
   [[nodiscard]] DevicePattern vectors() const { return problem_->vectors(); }
@@ -116,28 +118,28 @@ template <class Problem>
 std::unique_ptr<AtaFactorization> make_factor(std::shared_ptr<const Problem> problem, SolveSchedule schedule,
                                               const AtaOptions& options, cudaStream_t stream) {
   Scheme scheme = scheme_of(schedule, options);
-  const FineDag dag = fetch_lower_dag(problem->dependencies(), stream);
+  const LowerDag lower = make_lower_dag(problem->dependencies(), stream);
+  const Index rows = lower.dag.rows;
   SchemeTimes times;
-  if (scheme.granularity == 0 && dag.rows() > 0) {
-    GroupedFactor<Problem> profiled(problem, dag, {Aggregation::greedy, scheme.mode, dag.rows(), false}, {}, stream);
+  if (scheme.granularity == 0 && rows > 0) {
+    GroupedFactor<Problem> profiled(problem, lower, {Aggregation::greedy, scheme.mode, rows}, {}, stream);
     const cuda::ScratchArray<double> values(static_cast<std::size_t>(problem->vectors().entries), stream);
     const cuda::ScratchArray<double> entries(values.size(), stream);
-    const cuda::ScratchArray<double> inverse_pivots(static_cast<std::size_t>(dag.rows()), stream);
+    const cuda::ScratchArray<double> inverse_pivots(static_cast<std::size_t>(rows), stream);
     // Each byte 3F: a small positive number; with zeros, multipliers would skip the work that is to be timed.
     cuda::check(cudaMemsetAsync(values.data(), 0x3F, values.size() * sizeof(double), stream), "filling values");
     cuda::check(cudaMemsetAsync(entries.data(), 0, entries.size() * sizeof(double), stream), "clearing a factor");
     cuda::check(cudaMemsetAsync(inverse_pivots.data(), 0, inverse_pivots.size() * sizeof(double), stream),
                 "clearing a factor");
     const FactorTarget target{entries.data(), inverse_pivots.data(), nullptr, nullptr};
-    constexpr double kRowsPerWarp = 1.0;
     times = set_granularity(
-        scheme, options.launch_ratio, profiled.kernels().tracked, kRowsPerWarp, dag.rows(),
+        scheme, options.launch_ratio, profiled.kernels().tracked, lower.lanes.rows_per_warp, rows,
         [&] {
           profiled.factor_unmanaged({values.data(), nullptr, {}}, {}, target, stream);
         },
         stream);
   }
-  return std::make_unique<GroupedFactor<Problem>>(std::move(problem), dag, scheme, times, stream);
+  return std::make_unique<GroupedFactor<Problem>>(std::move(problem), lower, scheme, times, stream);
 }
 
 }  // namespace taskdag::kernels::ata

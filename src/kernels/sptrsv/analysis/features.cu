@@ -70,6 +70,16 @@ std::uint64_t hash_triangle(const DevicePattern& pattern, const TriangleRanges& 
   return cuda::fetch(hash.data(), stream);
 }
 
+cuda::ScratchArray<Index> count_rows_of_levels(const RowLevels& levels, cudaStream_t stream) {
+  cuda::ScratchArray<Index> result(static_cast<std::size_t>(levels.levels), stream);
+  const auto rows = static_cast<Index>(levels.level.size());
+  if (rows == 0) return result;
+  cuda::check(cudaMemsetAsync(result.data(), 0, result.size() * sizeof(Index), stream), "resetting counts");
+  count_levels<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, levels.level.data(), result.data());
+  cuda::check_launch("count_levels");
+  return result;
+}
+
 TriangleFeatures measure_features(const DevicePattern& pattern, const TriangleRanges& ranges, const RowLevels& levels,
                                   cudaStream_t stream) {
   TriangleFeatures features;
@@ -77,16 +87,11 @@ TriangleFeatures measure_features(const DevicePattern& pattern, const TriangleRa
   features.levels = levels.levels;
   if (pattern.rows == 0) return features;
   cuda::ScratchArray<Counts> counts(1, stream);
-  cuda::ScratchArray<Index> rows_of_level(static_cast<std::size_t>(levels.levels), stream);
   cuda::check(cudaMemsetAsync(counts.data(), 0, sizeof(Counts), stream), "resetting counts");
-  cuda::check(cudaMemsetAsync(rows_of_level.data(), 0, rows_of_level.size() * sizeof(Index), stream),
-              "resetting counts");
   count_entries<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern.rows, ranges.count.data(),
                                                                             counts.data());
   cuda::check_launch("count_entries");
-  count_levels<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern.rows, levels.level.data(),
-                                                                           rows_of_level.data());
-  cuda::check_launch("count_levels");
+  const cuda::ScratchArray<Index> rows_of_level = count_rows_of_levels(levels, stream);
   find_widest<<<element_blocks(levels.levels), kElementBlock, 0, stream>>>(levels.levels, rows_of_level.data(),
                                                                            counts.data());
   cuda::check_launch("find_widest");

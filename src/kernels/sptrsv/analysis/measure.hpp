@@ -14,4 +14,7 @@ namespace taskdag::kernels {
 TriangleFeatures measure_features(const DevicePattern& pattern, const TriangleRanges& ranges, const RowLevels& levels,
                                   cudaStream_t stream);
 
+/// How many rows each level has. Asynchronous.
+cuda::ScratchArray<Index> count_rows_of_levels(const RowLevels& levels, cudaStream_t stream);
+
 }  // namespace taskdag::kernels

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "kernels/sptrsv/schedules/ata/aggregation.hpp"
+#include "kernels/sptrsv/schedules/ata/coarse_dag.hpp"
 #include "kernels/sptrsv/sweep.hpp"
 
 namespace taskdag::kernels {
@@ -41,7 +41,7 @@ struct AtaReport {
   std::int64_t fine_edges = 0;     ///< f: dependencies inside adaptive tasks
   double launch_microseconds = 0;  ///< T_l; 0 where it was not measured
   double row_microseconds = 0;     ///< mean T_u; 0 where it was not measured
-  double aggregation_ms = 0;       ///< from the rows' DAG to the hierarchical one, on the host
+  double aggregation_ms = 0;       ///< from the rows' DAG to the hierarchical one and what its warps run
 };
 
 /// A sweep that also reports and can show what its dependency management costs.

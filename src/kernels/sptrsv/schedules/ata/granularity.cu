@@ -18,18 +18,21 @@ struct NoWork {
 
 double measure_launch(RunMode mode, cudaStream_t stream) {
   constexpr Index kTasks = 256;
-  HierarchicalDag chain;
-  RowTaskList rows;
+  CoarseDag chain;
+  std::vector<Index> order;
+  std::vector<RowTask> task;
+  std::vector<Index> first{0};
   for (Index t = 0; t < kTasks; ++t) {
-    chain.order.push_back(t);
-    chain.first.push_back(t + 1);
+    order.push_back(t);
+    task.push_back({t, 1, 0});
+    first.push_back(t + 1);
     chain.tracked.push_back(0);
     if (t > 0) chain.predecessors.push_back(t - 1);
     chain.predecessor_offsets.push_back(static_cast<std::int64_t>(chain.predecessors.size()));
-    rows.task.push_back({t, 1, 0});
-    rows.first.push_back(t + 1);
   }
-  const DeviceTasks tasks(chain, rows, stream);
+  chain.first = first;
+  const DeviceTasks tasks(chain, {cuda::upload(order, stream), cuda::upload(task, stream), cuda::upload(first, stream)},
+                          stream);
   const auto launcher = make_launcher(mode, kernels_of(NoWork{}), chain, tasks);
   return cuda::time_of([&] { launcher->run(stream); }, stream) / kTasks;
 }

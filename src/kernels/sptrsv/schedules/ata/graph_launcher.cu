@@ -40,7 +40,7 @@ class ExecutableGraph {
 /// graphs, one after the other in the stream.
 class GraphLauncher final : public CoarseLauncher {
  public:
-  GraphLauncher(Launches launches, const HierarchicalDag& hierarchy) {
+  GraphLauncher(Launches launches, const CoarseDag& coarse) {
     std::vector<cudaGraphNode_t> node(at(launches.size()));
     std::vector<cudaGraphNode_t> before;
     for (Index first = 0; first < launches.size(); first += kMaxAdaptiveTasks) {
@@ -48,8 +48,8 @@ class GraphLauncher final : public CoarseLauncher {
       const Index end = std::min(launches.size(), first + kMaxAdaptiveTasks);
       for (Index t = first; t < end; ++t) {
         before.clear();
-        for (auto e = hierarchy.predecessor_offsets[at(t)]; e < hierarchy.predecessor_offsets[at(t) + 1]; ++e) {
-          const Index p = hierarchy.predecessors[static_cast<std::size_t>(e)];
+        for (auto e = coarse.predecessor_offsets[at(t)]; e < coarse.predecessor_offsets[at(t) + 1]; ++e) {
+          const Index p = coarse.predecessors[static_cast<std::size_t>(e)];
           if (p >= first) before.push_back(node[at(p)]);
         }
         auto arguments = launches.parameters(t);
@@ -75,8 +75,8 @@ class GraphLauncher final : public CoarseLauncher {
 
 }  // namespace
 
-std::unique_ptr<CoarseLauncher> make_graph_launcher(Launches launches, const HierarchicalDag& hierarchy) {
-  return std::make_unique<GraphLauncher>(std::move(launches), hierarchy);
+std::unique_ptr<CoarseLauncher> make_graph_launcher(Launches launches, const CoarseDag& coarse) {
+  return std::make_unique<GraphLauncher>(std::move(launches), coarse);
 }
 
 }  // namespace taskdag::kernels

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "backends/cuda/device.hpp"
 #include "kernels/sptrsv/schedules/ata/launcher.hpp"
@@ -12,7 +13,7 @@ namespace {
 class BarrierLauncher final : public CoarseLauncher {
  public:
   BarrierLauncher(const KernelSet& kernels, const DeviceTasks& tasks)
-      : kernels_(kernels), first_(tasks.first.data()), tasks_(static_cast<Index>(tasks.range.size())) {
+      : kernels_(kernels), first_(tasks.rows.first.data()), tasks_(static_cast<Index>(tasks.range.size())) {
     int resident = 0;
     cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernels_.barrier, kCoarseBlock, 0),
                 "asking for the occupancy of a kernel");
@@ -40,31 +41,25 @@ class NothingToRun final : public CoarseLauncher {
 
 }  // namespace
 
-DeviceTasks::DeviceTasks(const HierarchicalDag& hierarchy, const RowTaskList& rows, cudaStream_t stream)
-    : order(hierarchy.order.size(), stream),
-      task(rows.task.size(), stream),
-      first(rows.first.size(), stream),
-      range(hierarchy.tracked.size()) {
-  const bool any_tracked = std::any_of(hierarchy.tracked.begin(), hierarchy.tracked.end(), [](char t) { return t; });
-  if (any_tracked) ticket = {hierarchy.tracked.size(), stream};
+DeviceTasks::DeviceTasks(const CoarseDag& coarse, SetOrder row_tasks, cudaStream_t stream)
+    : rows(std::move(row_tasks)), range(coarse.tracked.size()) {
+  const bool any_tracked = std::any_of(coarse.tracked.begin(), coarse.tracked.end(), [](char t) { return t; });
+  if (any_tracked) ticket = {coarse.tracked.size(), stream};
+  const std::vector<Index> first = cuda::fetch_array(rows.first.data(), rows.first.size(), stream);
   for (std::size_t t = 0; t < range.size(); ++t) {
-    range[t] = {rows.first[t], rows.first[t + 1] - rows.first[t], any_tracked ? ticket.data() + t : nullptr};
+    range[t] = {first[t], first[t + 1] - first[t], any_tracked ? ticket.data() + t : nullptr};
     widest = std::max(widest, range[t].count);
   }
-  cuda::copy_to_device(order.data(), hierarchy.order.data(), order.size(), stream);
-  cuda::copy_to_device(task.data(), rows.task.data(), task.size(), stream);
-  cuda::copy_to_device(first.data(), rows.first.data(), first.size(), stream);
-  cuda::synchronize(stream);  // the host vectors may go
 }
 
-std::unique_ptr<CoarseLauncher> make_launcher(RunMode mode, const KernelSet& kernels, const HierarchicalDag& hierarchy,
+std::unique_ptr<CoarseLauncher> make_launcher(RunMode mode, const KernelSet& kernels, const CoarseDag& coarse,
                                               const DeviceTasks& tasks) {
-  if (hierarchy.tasks() == 0) return std::make_unique<NothingToRun>();
+  if (coarse.tasks() == 0) return std::make_unique<NothingToRun>();
   switch (mode) {
     case RunMode::graph:
-      return make_graph_launcher(Launches(kernels, hierarchy, tasks), hierarchy);
+      return make_graph_launcher(Launches(kernels, coarse, tasks), coarse);
     case RunMode::streams:
-      return make_stream_launcher(Launches(kernels, hierarchy, tasks), hierarchy);
+      return make_stream_launcher(Launches(kernels, coarse, tasks), coarse);
     case RunMode::barrier:
       break;
   }
@@ -72,7 +67,7 @@ std::unique_ptr<CoarseLauncher> make_launcher(RunMode mode, const KernelSet& ker
 }
 
 void run_unmanaged(const KernelSet& kernels, const DeviceTasks& tasks, cudaStream_t stream) {
-  const auto row_tasks = static_cast<Index>(tasks.task.size());
+  const auto row_tasks = static_cast<Index>(tasks.rows.task.size());
   if (row_tasks == 0) return;
   std::vector<std::byte> body = kernels.body;
   CoarseRange range{0, row_tasks, nullptr};

@@ -1,5 +1,5 @@
 /// \file
-/// Runs the adaptive tasks of a hierarchical DAG on CUDA: one kernel a task, ordered by a CUDA graph or by streams and
+/// Runs the adaptive tasks of a coarse DAG on CUDA: one kernel a task, ordered by a CUDA graph or by streams and
 /// events, or all tasks in one kernel with grid-wide barriers. What a row does is the body's (coarse_kernel.cuh).
 #pragma once
 
@@ -35,14 +35,15 @@ struct KernelSet {
 
 /// Device memory of the tasks.
 struct DeviceTasks {
-  DeviceTasks(const HierarchicalDag& hierarchy, const RowTaskList& rows, cudaStream_t stream);
-  cuda::DeviceArray<Index> order;   ///< position → row
-  cuda::DeviceArray<RowTask> task;  ///< by row task
-  cuda::DeviceArray<Index> first;   ///< adaptive task → first row task, one more at the end
-  cuda::DeviceArray<int> ticket;    ///< by adaptive task; empty if none is tracked
-  std::vector<CoarseRange> range;   ///< by adaptive task, host memory
-  Index widest = 0;                 ///< most row tasks of an adaptive task
-  [[nodiscard]] std::int64_t bytes() const { return order.bytes() + task.bytes() + first.bytes() + ticket.bytes(); }
+  /// Synchronises `stream`.
+  DeviceTasks(const CoarseDag& coarse, SetOrder row_tasks, cudaStream_t stream);
+  SetOrder rows;
+  cuda::DeviceArray<int> ticket;   ///< by adaptive task; empty if none is tracked
+  std::vector<CoarseRange> range;  ///< by adaptive task, host memory
+  Index widest = 0;                ///< most row tasks of an adaptive task
+  [[nodiscard]] std::int64_t bytes() const {
+    return rows.order.bytes() + rows.task.bytes() + rows.first.bytes() + ticket.bytes();
+  }
 };
 
 /// Runs all tasks of a DAG.
@@ -61,11 +62,11 @@ class CoarseLauncher {
 enum class RunMode {
   graph,    ///< kernel nodes with edges
   streams,  ///< launches in the caller's stream and up to three others
-  barrier,  ///< one cooperative kernel; the hierarchy must have no tracked task
+  barrier,  ///< one cooperative kernel; the DAG must have no tracked task
 };
 
 /// The pointers in kernels.body and those of `tasks` must stay valid as long as the launcher is used.
-std::unique_ptr<CoarseLauncher> make_launcher(RunMode mode, const KernelSet& kernels, const HierarchicalDag& hierarchy,
+std::unique_ptr<CoarseLauncher> make_launcher(RunMode mode, const KernelSet& kernels, const CoarseDag& coarse,
                                               const DeviceTasks& tasks);
 
 /// All row tasks in one launch of the untracked kernel. Asynchronous.

@@ -16,8 +16,8 @@ inline unsigned row_task_blocks(Index row_tasks) { return static_cast<unsigned>(
 /// Owns what the launches refer to; moving it moves that along, so pointers are taken anew each time.
 class Launches {
  public:
-  Launches(const KernelSet& kernels, const HierarchicalDag& hierarchy, const DeviceTasks& tasks)
-      : kernels_(kernels), tracked_(hierarchy.tracked), range_(tasks.range) {}
+  Launches(const KernelSet& kernels, const CoarseDag& coarse, const DeviceTasks& tasks)
+      : kernels_(kernels), tracked_(coarse.tracked), range_(tasks.range) {}
 
   [[nodiscard]] Index size() const { return static_cast<Index>(range_.size()); }
   [[nodiscard]] const void* kernel(Index t) const {
@@ -43,7 +43,7 @@ class Launches {
   std::vector<CoarseRange> range_;
 };
 
-std::unique_ptr<CoarseLauncher> make_graph_launcher(Launches launches, const HierarchicalDag& hierarchy);
-std::unique_ptr<CoarseLauncher> make_stream_launcher(Launches launches, const HierarchicalDag& hierarchy);
+std::unique_ptr<CoarseLauncher> make_graph_launcher(Launches launches, const CoarseDag& coarse);
+std::unique_ptr<CoarseLauncher> make_stream_launcher(Launches launches, const CoarseDag& coarse);
 
 }  // namespace taskdag::kernels

@@ -31,15 +31,6 @@ Scheme scheme_of(SolveSchedule schedule, const AtaOptions& options) {
   }
 }
 
-FineDag fetch_fine_dag(const DevicePattern& pattern, Triangle triangle, const RowLevels& levels, cudaStream_t stream) {
-  if (pattern.rows == 0) return {};
-  const auto rows = static_cast<std::size_t>(pattern.rows);
-  const auto offsets = cuda::fetch_array(pattern.row_offsets, rows + 1, stream);
-  const auto columns = cuda::fetch_array(pattern.col_indices, static_cast<std::size_t>(pattern.entries), stream);
-  const auto level = cuda::fetch_array(levels.level.data(), rows, stream);
-  return make_fine_dag({pattern.rows, pattern.rows, offsets.data(), columns.data()}, triangle, level, levels.levels);
-}
-
 SchemeTimes set_granularity(Scheme& scheme, double ratio, const void* tracked, double rows_per_warp, Index rows,
                             const std::function<void()>& unmanaged, cudaStream_t stream) {
   SchemeTimes times;
@@ -55,15 +46,16 @@ SchemeTimes set_granularity(Scheme& scheme, double ratio, const void* tracked, d
 
 AtaReport report_of(const FineDag& dag, const HierarchicalDag& hierarchy, const SchemeTimes& times) {
   constexpr Index kWarpsThatFill = 4;  // of a multiprocessor: one for each of its schedulers
+  const CoarseDag& coarse = hierarchy.coarse;
   AtaReport report;
-  report.dag_class = classify(dag, kWarpsThatFill * cuda::device_limits().multiprocessors);
-  report.levels = dag.levels;
-  report.granularity = hierarchy.granularity;
-  report.adaptive_tasks = hierarchy.tasks();
-  report.untracked_tasks = static_cast<Index>(std::count(hierarchy.tracked.begin(), hierarchy.tracked.end(), 0));
-  report.edges = dag.edges();
-  report.coarse_edges = static_cast<std::int64_t>(hierarchy.predecessors.size());
-  report.fine_edges = hierarchy.fine_edges;
+  report.dag_class = classify(dag.rows_of_level, kWarpsThatFill * cuda::device_limits().multiprocessors);
+  report.levels = dag.levels();
+  report.granularity = coarse.granularity;
+  report.adaptive_tasks = coarse.tasks();
+  report.untracked_tasks = static_cast<Index>(std::count(coarse.tracked.begin(), coarse.tracked.end(), 0));
+  report.edges = dag.edges;
+  report.coarse_edges = static_cast<std::int64_t>(coarse.predecessors.size());
+  report.fine_edges = coarse.fine_edges;
   report.launch_microseconds = times.launch_microseconds;
   report.row_microseconds = times.row_microseconds;
   report.aggregation_ms = hierarchy.milliseconds;

@@ -1,6 +1,6 @@
 /// \file
-/// What the sweeps and the factorisations of ATA and its baselines share on the host: from a schedule's name to its
-/// hierarchical DAG.
+/// What the sweeps and the factorisations of ATA and its baselines share on the host: from a schedule's name to how it
+/// groups and runs rows, and what there is to report.
 #pragma once
 
 #include <functional>
@@ -21,9 +21,6 @@ struct Scheme {
 
 /// @throws InvalidInput for a schedule that is none of ATA's or its baselines', or a negative granularity
 Scheme scheme_of(SolveSchedule schedule, const AtaOptions& options);
-
-/// The strict triangle of a pattern in device memory. Synchronises.
-FineDag fetch_fine_dag(const DevicePattern& pattern, Triangle triangle, const RowLevels& levels, cudaStream_t stream);
 
 /// Measures where scheme.granularity is 0, and sets it: greedy takes Eq. (1), the others the larger of Eq. (1) and (2).
 /// `tracked`: the kernel whose occupancy counts; `unmanaged`: submits all rows without dependencies to `stream`.

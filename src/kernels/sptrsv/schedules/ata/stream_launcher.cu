@@ -13,9 +13,9 @@ namespace {
 /// is the caller's. A chain of tasks stays in the caller's stream without events.
 class StreamLauncher final : public CoarseLauncher {
  public:
-  StreamLauncher(Launches launches, const HierarchicalDag& hierarchy)
+  StreamLauncher(Launches launches, const CoarseDag& coarse)
       : launches_(std::move(launches)), place_(at(launches_.size())) {
-    assign(hierarchy);
+    assign(coarse);
     Index events = 0;
     for (Place& place : place_) {
       if (place.event != kNone) place.event = events++;
@@ -57,14 +57,14 @@ class StreamLauncher final : public CoarseLauncher {
     std::vector<Index> wait;  // tasks in other streams
   };
 
-  void assign(const HierarchicalDag& hierarchy) {
+  void assign(const CoarseDag& coarse) {
     last_.fill(kNone);
     std::array<std::array<Index, kStreams>, kStreams> heard{};  // heard[s][o]: last task of o that s has waited for
     for (auto& row : heard) row.fill(kNone);
     int turn = 0;
     for (Index t = 0; t < launches_.size(); ++t) {
-      const auto begin = hierarchy.predecessors.begin() + hierarchy.predecessor_offsets[at(t)];
-      const auto end = hierarchy.predecessors.begin() + hierarchy.predecessor_offsets[at(t) + 1];
+      const auto begin = coarse.predecessors.begin() + coarse.predecessor_offsets[at(t)];
+      const auto end = coarse.predecessors.begin() + coarse.predecessor_offsets[at(t) + 1];
       Place& place = place_[at(t)];
       const auto tail = std::find_if(begin, end, [&](Index p) { return last_[place_[at(p)].stream] == p; });
       place.stream = tail != end ? place_[at(*tail)].stream : turn;
@@ -92,8 +92,8 @@ class StreamLauncher final : public CoarseLauncher {
 
 }  // namespace
 
-std::unique_ptr<CoarseLauncher> make_stream_launcher(Launches launches, const HierarchicalDag& hierarchy) {
-  return std::make_unique<StreamLauncher>(std::move(launches), hierarchy);
+std::unique_ptr<CoarseLauncher> make_stream_launcher(Launches launches, const CoarseDag& coarse) {
+  return std::make_unique<StreamLauncher>(std::move(launches), coarse);
 }
 
 }  // namespace taskdag::kernels

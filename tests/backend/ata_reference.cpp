@@ -1,14 +1,18 @@
-#include "kernels/sptrsv/schedules/ata/aggregation.hpp"
+#include "ata_reference.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
 #include "base/index.hpp"
 #include "dag/dependencies.hpp"
 
-namespace taskdag::kernels {
+namespace taskdag::test {
 namespace {
+
+using kernels::Aggregation;
+using kernels::CoarseDag;
+using kernels::kMaxAdaptiveTasks;
+using kernels::kMaxCoarseEdges;
 
 /// The rows of `order` sorted by key(row) in [0, keys), equal keys as they were.
 template <class Key>
@@ -30,8 +34,7 @@ std::vector<Index> sweep_order(const FineDag& dag) {
 
 /// Algorithm 3: the task of each level. @returns the number of tasks
 Index join_levels(const FineDag& dag, Index granularity, std::vector<Index>& task_of_level) {
-  std::vector<Index> size(at(dag.levels), 0);
-  for (const Index level : dag.level) ++size[at(level)];
+  const std::vector<Index> size = rows_of_levels(dag);
   task_of_level.resize(size.size());
   Index task = 0;
   Index rows = 0;
@@ -78,31 +81,35 @@ Index assign_tasks(const FineDag& dag, Aggregation aggregation, Index granularit
 /// Coarse edges, fine edges and which tasks have any. An edge from p to t is left out where p, p + 1, …, t − 1, t are a
 /// chain of edges already: then it adds nothing.
 void add_edges(const FineDag& dag, HierarchicalDag& result) {
-  std::vector<Index> seen_by(result.tracked.size(), -1);
-  std::vector<Index> chain_start(result.tracked.size(), 0);
+  CoarseDag& coarse = result.coarse;
+  const std::size_t tasks = at(coarse.tasks());
+  coarse.tracked.assign(tasks, 0);
+  std::vector<Index> seen_by(tasks, -1);
+  std::vector<Index> chain_start(tasks, 0);
   std::vector<Index> found;
-  for (Index t = 0; t < result.tasks(); ++t) {
+  for (Index t = 0; t < coarse.tasks(); ++t) {
     found.clear();
-    const std::int64_t fine_before = result.fine_edges;
-    for (Index p = result.first[at(t)]; p < result.first[at(t) + 1]; ++p) {
+    const std::int64_t fine_before = coarse.fine_edges;
+    for (Index p = coarse.first[at(t)]; p < coarse.first[at(t) + 1]; ++p) {
       const Index row = result.order[at(p)];
       for (Offset e = dag.offsets[at(row)]; e < dag.offsets[at(row) + 1]; ++e) {
         const Index other = result.task_of_row[at(dag.columns[at(e)])];
         if (other == t) {
-          ++result.fine_edges;
+          ++coarse.fine_edges;
         } else if (seen_by[at(other)] != t) {
           seen_by[at(other)] = t;
           found.push_back(other);
         }
       }
     }
-    result.tracked[at(t)] = result.fine_edges > fine_before ? 1 : 0;
+    std::sort(found.begin(), found.end());
+    coarse.tracked[at(t)] = coarse.fine_edges > fine_before ? 1 : 0;
     const bool follows = t > 0 && seen_by[at(t) - 1] == t;
     chain_start[at(t)] = follows ? chain_start[at(t) - 1] : t;
     for (const Index other : found) {
-      if (!follows || other == t - 1 || other < chain_start[at(t)]) result.predecessors.push_back(other);
+      if (!follows || other == t - 1 || other < chain_start[at(t)]) coarse.predecessors.push_back(other);
     }
-    result.predecessor_offsets.push_back(static_cast<std::int64_t>(result.predecessors.size()));
+    coarse.predecessor_offsets.push_back(static_cast<std::int64_t>(coarse.predecessors.size()));
   }
 }
 
@@ -118,13 +125,13 @@ HierarchicalDag group(const FineDag& dag, Aggregation aggregation, Index granula
     by_level = stable_by(by_level, dag.levels, [&](Index row) { return dag.level[at(row)]; });
   }
   const Index tasks = assign_tasks(dag, aggregation, granularity, by_level, by_step, result.task_of_row);
-  result.tracked.assign(at(tasks), 0);
   result.order = aggregation == Aggregation::sweep_order
                      ? by_step
                      : stable_by(by_level, tasks, [&](Index row) { return result.task_of_row[at(row)]; });
-  result.first.assign(at(tasks) + 1, 0);
-  for (const Index task : result.task_of_row) ++result.first[at(task) + 1];
-  std::partial_sum(result.first.begin(), result.first.end(), result.first.begin());
+  std::vector<Index>& first = result.coarse.first;
+  first.assign(at(tasks) + 1, 0);
+  for (const Index task : result.task_of_row) ++first[at(task) + 1];
+  std::partial_sum(first.begin(), first.end(), first.begin());
   add_edges(dag, result);
   return result;
 }
@@ -144,6 +151,17 @@ FineDag make_fine_dag(const CsrPattern& pattern, Triangle triangle, std::span<co
     dag.offsets.push_back(static_cast<Offset>(dag.columns.size()));
   }
   return dag;
+}
+
+FineDag make_fine_dag(const CsrMatrix& a, Triangle triangle) {
+  const Schedule schedule = make_level_schedule(a.pattern(), triangle);
+  std::vector<Index> level(at(a.rows));
+  for (Index l = 0; l < schedule.levels(); ++l) {
+    for (Index p = schedule.level_offsets()[at(l)]; p < schedule.level_offsets()[at(l) + 1]; ++p) {
+      level[at(schedule.order()[at(p)])] = l;
+    }
+  }
+  return make_fine_dag(a.pattern(), triangle, level, schedule.levels());
 }
 
 FineDag make_successors(const FineDag& dag) {
@@ -167,10 +185,8 @@ FineDag make_successors(const FineDag& dag) {
   return result;
 }
 
-namespace {
-
-HierarchicalDag within_limits(const FineDag& dag, Aggregation aggregation, Index granularity,
-                              std::span<const std::uint8_t> lanes) {
+HierarchicalDag aggregate(const FineDag& dag, Aggregation aggregation, Index granularity,
+                          std::span<const std::uint8_t> lanes) {
   const bool sized = aggregation != Aggregation::by_level && aggregation != Aggregation::sweep_order;
   if (!sized || dag.rows() == 0) return group(dag, aggregation, granularity, lanes);
   const Index n = dag.rows();
@@ -178,28 +194,18 @@ HierarchicalDag within_limits(const FineDag& dag, Aggregation aggregation, Index
   if (most_tasks > kMaxAdaptiveTasks) granularity = std::max(granularity, (n - 1) / (kMaxAdaptiveTasks - 1) + 1);
   for (;;) {
     HierarchicalDag result = group(dag, aggregation, granularity, lanes);
-    result.granularity = granularity;
-    if (static_cast<std::int64_t>(result.predecessors.size()) <= kMaxCoarseEdges) return result;
+    result.coarse.granularity = granularity;
+    if (static_cast<std::int64_t>(result.coarse.predecessors.size()) <= kMaxCoarseEdges) return result;
     granularity = granularity > n / 2 ? n : 2 * granularity;  // ends: with S = n there is one task and no coarse edge
   }
-}
-
-}  // namespace
-
-HierarchicalDag aggregate(const FineDag& dag, Aggregation aggregation, Index granularity,
-                          std::span<const std::uint8_t> lanes) {
-  const auto start = std::chrono::steady_clock::now();
-  HierarchicalDag result = within_limits(dag, aggregation, granularity, lanes);
-  result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  return result;
 }
 
 RowTaskList make_row_tasks(const FineDag& dag, const HierarchicalDag& hierarchy, std::span<const std::uint8_t> lanes) {
   constexpr Index kWarp = 32;
   RowTaskList result;
-  for (Index t = 0; t < hierarchy.tasks(); ++t) {
-    const Index end = hierarchy.first[at(t) + 1];
-    for (Index p = hierarchy.first[at(t)]; p < end;) {
+  for (Index t = 0; t < hierarchy.coarse.tasks(); ++t) {
+    const Index end = hierarchy.coarse.first[at(t) + 1];
+    for (Index p = hierarchy.coarse.first[at(t)]; p < end;) {
       const Index row = hierarchy.order[at(p)];
       const Index most = std::min(end, p + (kWarp >> lanes[at(row)]));
       Index q = p + 1;
@@ -215,25 +221,10 @@ RowTaskList make_row_tasks(const FineDag& dag, const HierarchicalDag& hierarchy,
   return result;
 }
 
-DagClass classify(const FineDag& dag, Index wide_level) {
-  constexpr Index kShortCriticalPath = 100;
-  if (dag.levels < kShortCriticalPath) return DagClass::parallel;
+std::vector<Index> rows_of_levels(const FineDag& dag) {
   std::vector<Index> size(at(dag.levels), 0);
   for (const Index level : dag.level) ++size[at(level)];
-  const auto wide = std::count_if(size.begin(), size.end(), [&](Index rows) { return rows >= wide_level; });
-  return 2 * wide > dag.levels ? DagClass::wide : DagClass::l_shape;
+  return size;
 }
 
-const char* to_string(DagClass dag_class) {
-  switch (dag_class) {
-    case DagClass::parallel:
-      return "parallel";
-    case DagClass::wide:
-      return "wide";
-    case DagClass::l_shape:
-      return "L-shape";
-  }
-  return "";
-}
-
-}  // namespace taskdag::kernels
+}  // namespace taskdag::test
