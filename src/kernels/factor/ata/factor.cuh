@@ -3,10 +3,8 @@
 /// (body.cuh).
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/factor/ata/ata.hpp"
@@ -37,6 +35,9 @@ struct LowerDag {
 };
 /// Valid as long as the pattern. Synchronises.
 LowerDag make_lower_dag(const DevicePattern& pattern, cudaStream_t stream);
+
+/// Most entries of a vector. @pre there is one. Synchronises.
+Index longest_vector(const DevicePattern& vectors, cudaStream_t stream);
 
 /// Problem: owns or knows the arrays behind an Elimination: vectors(), their pattern; source(), their entry → entry of
 /// the factor's pattern, null where they are the same; elimination(), dependencies(), bytes(). kScatters: they are not
@@ -86,10 +87,7 @@ class GroupedFactor final : public AtaFactorization {
     const auto size = static_cast<std::size_t>(vectors().entries);
     call_ = {1, stream};
     if constexpr (Problem::kScatters) entries_ = {size, stream};
-    const auto offsets = cuda::fetch_array(vectors().row_offsets, static_cast<std::size_t>(rows()) + 1, stream);
-    Offset longest = 0;
-    for (std::size_t i = 0; i + 1 < offsets.size(); ++i) longest = std::max(longest, offsets[i + 1] - offsets[i]);
-    if (longest > kStagedEntries) work_ = {size, stream};
+    if (longest_vector(vectors(), stream) > kStagedEntries) work_ = {size, stream};
     kernels_ = kernels_of(Body{problem_->elimination(), tasks_.rows.task.data(), tasks_.rows.order.data(), call_.data(),
                                problem_->source(), work_.data()});
     launcher_ = make_launcher(mode, kernels_, hierarchy.coarse, tasks_);
