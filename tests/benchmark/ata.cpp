@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "kernels/factor/ata/ata.hpp"
@@ -58,19 +59,33 @@ std::vector<Case> factor_cases() {
   return cases;
 }
 
-/// S from 1024 rows to all of them, then R from 1 to 300 where Eq. (2) counts.
-std::vector<Case> study_cases(Index rows) {
+/// What the paper's figures 8 and 9 compare: all with a warp a row.
+std::vector<Case> class_cases(const std::vector<AtaFlow>& flows) {
   std::vector<Case> cases;
-  constexpr Index kLeast = 1024;
+  for (const AtaFlow flow : flows) {
+    const AtaOptions options{.flow = flow, .rows_share_warps = false};
+    for (const SolveSchedule schedule : {SolveSchedule::level_launch, SolveSchedule::self_scheduled}) {
+      cases.push_back({schedule, options});
+    }
+    for (const SolveSchedule schedule : kernels::kAtaPolicies) cases.push_back({schedule, options});
+  }
+  return cases;
+}
+
+/// The S that is chosen, S around it by factors, then R from 1 to 300 where Eq. (2) counts. What is chosen has R = 100.
+std::vector<Case> study_cases(Index rows, const std::function<Index(SolveSchedule)>& chosen) {
+  std::vector<Case> cases;
   for (const SolveSchedule schedule : kernels::kAtaPolicies) {
-    for (Index s = std::min(kLeast, rows);; s = s > rows / 2 ? rows : 2 * s) {
-      cases.push_back({schedule, {.granularity = s}});
-      if (s == rows) break;
+    cases.push_back({schedule, {}});
+    const Index s = chosen(schedule);
+    std::set<Index> others;
+    for (const double factor : {1.0 / 32, 1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2, 2.0, 4.0, 8.0}) {
+      others.insert(static_cast<Index>(std::clamp(factor * s, 1.0, static_cast<double>(rows))));
     }
+    others.erase(s);
+    for (const Index other : others) cases.push_back({schedule, {.granularity = other}});
     if (schedule == SolveSchedule::ata_greedy) continue;
-    for (const double ratio : {1.0, 3.0, 10.0, 30.0, 100.0, 300.0}) {
-      cases.push_back({schedule, {.launch_ratio = ratio}});
-    }
+    for (const double ratio : {1.0, 3.0, 10.0, 30.0, 300.0}) cases.push_back({schedule, {.launch_ratio = ratio}});
   }
   return cases;
 }
@@ -207,7 +222,41 @@ std::unique_ptr<kernels::AtaSweep> make_sweep(const Case& c, const kernels::Swee
   return kernels::make_level_sweep(c.schedule, input, nullptr, c.options.flow, c.options.rows_share_warps);
 }
 
-bool run_solves(Cases& cases, const std::vector<Case>& list, const CsrMatrix& lu, Triangle triangle) {
+/// A triangle, looked at anew.
+class AnalysedTriangle {
+ public:
+  AnalysedTriangle(const DeviceMatrix& a, Triangle triangle)
+      : pattern_(pattern_of(a)),
+        triangle_(triangle),
+        ranges_(kernels::find_triangle(pattern_, triangle, nullptr)),
+        levels_(kernels::compute_levels(pattern_, ranges_, triangle, nullptr)) {}
+  /// Valid as long as this object stays where it is.
+  [[nodiscard]] kernels::SweepInput input() const {
+    kernels::SweepInput input;
+    input.pattern = pattern_;
+    input.triangle = triangle_;
+    input.ranges = &ranges_;
+    input.levels = &levels_;
+    return input;
+  }
+
+ private:
+  kernels::DevicePattern pattern_;
+  Triangle triangle_;
+  kernels::TriangleRanges ranges_;
+  kernels::RowLevels levels_;
+};
+
+std::vector<Case> solve_cases_of(const Options& options, const DeviceMatrix& lu, Triangle triangle) {
+  if (options.classes) return class_cases({AtaFlow::pull, AtaFlow::push});
+  if (!options.study) return solve_cases();
+  const AnalysedTriangle analysed(lu, triangle);
+  return study_cases(lu.rows, [&](SolveSchedule schedule) {
+    return kernels::make_ata_sweep(schedule, analysed.input(), {}, nullptr)->report().granularity;
+  });
+}
+
+bool run_solves(Cases& cases, const Options& options, const CsrMatrix& lu, Triangle triangle) {
   const DeviceMatrix device(lu);
   const bool lower = triangle == Triangle::lower;
   const std::vector<double> b = random_vector(static_cast<std::size_t>(lu.rows), 7);
@@ -216,16 +265,9 @@ bool run_solves(Cases& cases, const std::vector<Case>& list, const CsrMatrix& lu
   const auto pivots = cuda::upload(inverse_pivots(lu), nullptr);
   const auto x = cuda::upload(b, nullptr);
   const auto flag = cuda::upload(std::vector<int>{0}, nullptr);
-  return cases.run(lower ? "lower" : "upper", list, [&](const Case& c) {
-    const kernels::DevicePattern pattern = pattern_of(device);
-    const kernels::TriangleRanges ranges = kernels::find_triangle(pattern, triangle, nullptr);
-    const kernels::RowLevels levels = kernels::compute_levels(pattern, ranges, triangle, nullptr);
-    kernels::SweepInput input;
-    input.pattern = pattern;
-    input.triangle = triangle;
-    input.ranges = &ranges;
-    input.levels = &levels;
-    const std::shared_ptr<kernels::AtaSweep> sweep = make_sweep(c, input);
+  return cases.run(lower ? "lower" : "upper", solve_cases_of(options, device, triangle), [&](const Case& c) {
+    const AnalysedTriangle analysed(device, triangle);
+    const std::shared_ptr<kernels::AtaSweep> sweep = make_sweep(c, analysed.input());
     sweep->load_values(device.values.data(), lower ? nullptr : pivots.data(), nullptr);
     cuda::synchronize(nullptr);
     return Runner{[&, sweep] { sweep->solve(rhs.data(), x.data(), flag.data(), nullptr); },
@@ -267,21 +309,21 @@ bool run_factors(Cases& cases, const char* what, const std::vector<Case>& list, 
 
 bool run_problem(Session& session, const Problem& problem, const CsrMatrix& a,
                  std::chrono::steady_clock::time_point end) {
-  const bool study = session.options.study;
+  if (std::chrono::steady_clock::now() >= end) return false;
+  const Options& chosen = session.options;
   Cases cases(session, problem, a, end);
   FactorOptions options;
   options.zero_pivot = 0.0;
   FactorStatus status;
   const CsrMatrix lu = kernels::reference_ilu(a.view(), options, 0.0, status);
-  const std::vector<Case> solves = study ? study_cases(a.rows) : solve_cases();
-  for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
-    if (!run_solves(cases, solves, lu, triangle)) return false;
-  }
+  if (!run_solves(cases, chosen, lu, Triangle::lower)) return false;
+  if (chosen.study) return true;
+  if (!chosen.classes && !run_solves(cases, chosen, lu, Triangle::upper)) return false;
   const DeviceMatrix device(a);
   const kernels::DevicePattern pattern = pattern_of(device);
   const cuda::DeviceArray<Offset> diagonal(static_cast<std::size_t>(a.rows), nullptr);
   static_cast<void>(kernels::find_diagonal(pattern, diagonal.data(), nullptr));
-  const std::vector<Case> factors = study ? study_cases(a.rows) : factor_cases();
+  const std::vector<Case> factors = chosen.classes ? class_cases({AtaFlow::pull}) : factor_cases();
   const auto run_ilu = [&](const char* what, kernels::FactorForm form) {
     return run_factors(
         cases, what, factors, {device.values.data(), nullptr, {}}, lu, FactorKind::ilu, [&, form](const Case& c) {
@@ -289,7 +331,7 @@ bool run_problem(Session& session, const Problem& problem, const CsrMatrix& a,
         });
   };
   if (!run_ilu("ilu0 columns", kernels::FactorForm::columns)) return false;
-  if (study) return true;
+  if (chosen.classes) return true;
   if (!run_ilu("ilu0 rows", kernels::FactorForm::rows)) return false;
   options.kind = FactorKind::ic;
   const CsrMatrix ic = kernels::reference_ic(a.view(), options, 0.0, status);
@@ -304,7 +346,11 @@ bool run_problem(Session& session, const Problem& problem, const CsrMatrix& a,
 
 }  // namespace
 
-int run_ata(const Options& options) {
+int run_ata(const Options& given) {
+  Options options = given;
+  const bool named = options.smoke || options.table || options.all || !options.only.empty();
+  if (!named && options.classes) options.only = list_class_problems();
+  if (!named && options.study) options.only = list_study_problems();
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(options.budget_seconds);
   Session session(options, {"problem", "what", "flow", "schedule", "coarse", "rows_share_warps", "S_given", "R"});
   session.for_each_problem([&](const Problem& problem, const CsrMatrix& a) {

@@ -33,6 +33,7 @@ struct Options {
   bool block_order = false;           ///< ilu0: rows in the order of a block multicolour ordering
 
   bool study = false;         ///< ata: S and R in place of the schedules
+  bool classes = false;       ///< ata: problems by class, with the cases of the paper's figures
   int budget_seconds = 3600;  ///< ata: no measurement begins later
 
   std::vector<JacobiForm> forms;  ///< jacobi: beside kernels; empty: all, and solves

@@ -154,6 +154,7 @@ std::vector<Generated> generated() {
   const ProblemSet table = ProblemSet::table;
   const ProblemSet other = ProblemSet::other;
   const ProblemSet large = ProblemSet::large;
+  const ProblemSet shapes = ProblemSet::shapes;
   return {
       {"5-point 250^2", table, stencil({five_point, 250, 250, 1, 1, 0.0})},
       {"5-point 1000^2", table, stencil({five_point, 1000, 1000, 1, 1, 0.0})},
@@ -173,18 +174,62 @@ std::vector<Generated> generated() {
       {"7-point 200^3", large, stencil({seven_point, 200, 200, 200, 1, 0.0})},
       {"5-point 2000^2", large, stencil({five_point, 2000, 2000, 1, 1, 0.0})},
       {"5-point 3000^2", large, stencil({five_point, 3000, 3000, 1, 1, 0.0})},
+      {"7-point 30^3", shapes, stencil({seven_point, 30, 30, 30, 1, 0.0})},
+      {"7-point 60^3", shapes, stencil({seven_point, 60, 60, 60, 1, 0.0})},
+      {"7-point 80^3", shapes, stencil({seven_point, 80, 80, 80, 1, 0.0})},
+      {"7-point 100 x 100 x 30", shapes, stencil({seven_point, 100, 100, 30, 1, 0.0})},
+      {"7-point 200 x 200 x 10", shapes, stencil({seven_point, 200, 200, 10, 1, 0.0})},
+      {"7-point 2 unknowns 60^3", shapes, stencil({seven_point, 60, 60, 60, 2, 0.0})},
+      {"27-point 60^3", shapes, stencil({twenty_seven_point, 60, 60, 60, 1, 0.0})},
+      {"27-point 20 x 100 x 100", shapes, stencil({twenty_seven_point, 20, 100, 100, 1, 0.0})},
+      {"Erdos-Renyi 20k 200k", shapes, [] { return symmetrised(make_erdos_renyi_lower(20000, 1e-3, 6)); }},
+      {"Erdos-Renyi 200k 1M", shapes, [] { return symmetrised(make_erdos_renyi_lower(200000, 5e-5, 4)); }},
+      {"Erdos-Renyi 400k 800k", shapes, [] { return symmetrised(make_erdos_renyi_lower(400000, 1e-5, 5)); }},
+      {"wide band p.0015 b3000", shapes, [] { return symmetrised(make_narrow_band_lower(300000, 0.0015, 3000, 7)); }},
       {kSmall[0], ProblemSet::smoke, stencil({five_point, 40, 40, 1, 1, 0.0})},
       {kSmall[1], ProblemSet::smoke, stencil({twenty_seven_point, 8, 8, 8, 2, 0.0})},
   };
 }
 
+// Wide, L-shape, parallel, in turns, the quick ones first: a run that ends early has some of each.
+constexpr const char* kByClass[] = {"7-point 50^3",
+                                    "5-point 250^2",
+                                    "7-point 30^3",
+                                    "7-point 60^3",
+                                    "finan512_lapI",
+                                    "Erdos-Renyi 20k 200k",
+                                    "7-point 100 x 100 x 30",
+                                    "luxembourg_osm",
+                                    "ca-CondMat",
+                                    "7-point 200 x 200 x 10",
+                                    "delaunay_n16",
+                                    "cage11",
+                                    "7-point 2 unknowns 60^3",
+                                    "narrow band p.14 b10",
+                                    "Andrews",
+                                    "7-point 80^3",
+                                    "5-point 440^2",
+                                    "Erdos-Renyi 100k 1M",
+                                    "7-point 100^3",
+                                    "R-MAT 2^15",
+                                    "Erdos-Renyi 200k 1M",
+                                    "27-point 60^3",
+                                    "wide band p.0015 b3000",
+                                    "Erdos-Renyi 400k 800k",
+                                    "27-point 20 x 100 x 100",
+                                    "parabolic_fem_rebuilt",
+                                    "27-point 3 unknowns 36^3",
+                                    "Erdos-Renyi 100k 5M"};
+
+constexpr const char* kStudied[] = {"7-point 100^3",       "7-point 200 x 200 x 10",   "5-point 250^2",
+                                    "5-point 1000^2",      "27-point 3 unknowns 36^3", "Erdos-Renyi 100k 5M",
+                                    "Erdos-Renyi 100k 1M", "Erdos-Renyi 400k 800k"};
+
 bool is_table_file(const std::string& stem) { return stem == "G3_circuit" || stem == "Andrews"; }
 
 std::filesystem::path file_of(const std::string& stem) {
-  const char* directory = std::getenv("TASKDAG_MATRIX_DIR");
-  if (!directory) throw InvalidInput("TASKDAG_MATRIX_DIR is not set, and " + stem + " is no generated problem");
   if (const auto path = find_matrix_file(stem)) return *path;
-  throw InvalidInput("no file " + stem + ".mtx[.xz|.gz] in " + directory);
+  throw InvalidInput(stem + " is no generated problem, and TASKDAG_MATRIX_DIR has no " + stem + ".mtx[.xz|.gz]");
 }
 
 }  // namespace
@@ -199,6 +244,8 @@ const char* to_string(ProblemSet set) {
       return "other";
     case ProblemSet::large:
       return "large";
+    case ProblemSet::shapes:
+      return "shapes";
     case ProblemSet::smoke:
       return "smoke";
   }
@@ -227,6 +274,18 @@ std::vector<std::string> list_problems(bool table_only) {
 }
 
 std::vector<std::string> list_smoke_problems() { return {std::begin(kSmall), std::end(kSmall)}; }
+
+std::vector<std::string> list_class_problems() {
+  const std::vector<Generated> made = generated();
+  std::vector<std::string> names;
+  for (const std::string name : kByClass) {
+    const bool is_made = std::any_of(made.begin(), made.end(), [&](const Generated& g) { return g.name == name; });
+    if (is_made || find_matrix_file(name).has_value()) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> list_study_problems() { return {std::begin(kStudied), std::end(kStudied)}; }
 
 ProblemSet set_of(const std::string& name, Index rows) {
   for (const auto& g : generated()) {

@@ -11,8 +11,9 @@ namespace taskdag::benchmark {
 
 /// table: the ten that the project's targets are stated on. shared: files above 20,000 rows; with the table the
 /// default. other: smaller files, and generated problems of special structure. large: grids that are measured where
-/// they are named, alone. smoke: small ones, to see that a program runs.
-enum class ProblemSet { table, shared, other, large, smoke };
+/// they are named, alone. shapes: those that list_class_problems() adds to the rest. smoke: small ones, to see that a
+/// program runs.
+enum class ProblemSet { table, shared, other, large, shapes, smoke };
 
 const char* to_string(ProblemSet set);
 
@@ -25,6 +26,12 @@ struct Problem {
 std::vector<std::string> list_problems(bool table_only);
 /// Small ones for the smoke test.
 std::vector<std::string> list_smoke_problems();
+
+/// Wide, L-shape and parallel triangles, at least seven each, files of TASKDAG_MATRIX_DIR among them where they are
+/// there.
+std::vector<std::string> list_class_problems();
+/// Eight of these, all generated.
+std::vector<std::string> list_study_problems();
 
 /// `rows`: of that problem's matrix.
 ProblemSet set_of(const std::string& name, Index rows);

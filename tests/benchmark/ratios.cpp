@@ -35,8 +35,8 @@ Ratios::Group& Ratios::group(const std::string& what) {
 void Ratios::add(const std::string& what, const Problem& problem, double ratio) {
   Group& g = group(what);
   if (problem.set == ProblemSet::table) g.table.emplace_back(problem.name, ratio);
-  if (problem.set != ProblemSet::other && problem.set != ProblemSet::large)
-    g.standard.emplace_back(problem.name, ratio);
+  const bool named_alone = problem.set == ProblemSet::large || problem.set == ProblemSet::shapes;
+  if (problem.set != ProblemSet::other && !named_alone) g.standard.emplace_back(problem.name, ratio);
   g.all.emplace_back(problem.name, ratio);
 }
 

@@ -182,6 +182,44 @@ class TablesTest(WithFolder):
                                      for schedule in ("ata-concurrency", "ata-locality", "ata-greedy")])
         self.assertIn("| a | lower | wide | 1,000 | 2.50 | 0.01 | 100 (10) | 100 (10) | 100 (10) |", tables.ata_sizes())
 
+    def without(self, name):
+        if os.path.exists(os.path.join(self.results(), name)):
+            os.remove(os.path.join(self.results(), name))
+
+    def test_the_chosen_granularity_is_held_against_the_others(self):
+        self.without(tables.ATA_STUDY)
+        for table in (tables.ata_study, tables.ata_ratios):
+            self.assertIn("Not run", table()[0])
+        head = "problem,rows,class,schedule,S_given,R,S,tasks,T_l_us,T_u_us,milliseconds,status".split(",")
+
+        def row(schedule, given, ratio, s, milliseconds, status="ok"):
+            measured = ("0.5", "0.001") if ratio else ("", "")
+            return dict(zip(head, ("a", "1000", "wide", schedule, given, ratio, s, "2", *measured, milliseconds, status)))
+
+        self.write(tables.ATA_STUDY, [
+            row("ata-concurrency", "", "100", "800", "3"), row("ata-concurrency", "400", "", "400", "2"),
+            row("ata-concurrency", "200", "", "200", "1", "wrong result"), row("ata-concurrency", "", "10", "80", "6"),
+            row("ata-greedy", "", "", "500", "1.04"), row("ata-greedy", "250", "", "250", "1")])
+        study = "\n".join(tables.ata_study())
+        self.assertIn("| a | wide | CA | 800 (2) | 3.00 | 400 (2) | 2.00 | 1.50 |", study)
+        self.assertIn("| a | wide | greedy | 500 (2) | 1.04 | 250 (2) | 1.00 | 1.04 |", study)
+        self.assertIn("CA 0 of 1, greedy 1 of 1.", study)
+        ratios = "\n".join(tables.ata_ratios())
+        self.assertIn("| a | CA | 0.50 | 0.001 | 1,000 | 800 | – | – | 2.00 | – | – |", ratios)
+        self.assertNotIn("greedy", ratios)
+
+    def test_classes_are_means_over_their_problems(self):
+        self.without(tables.ATA_CLASSES)
+        self.assertIn("Not run", tables.ata_classes()[0])
+        head = "problem,class,what,flow,schedule,milliseconds,status".split(",")
+        times = {"ata-concurrency": 1, "level-launch": 4, "self": 2, "ata-locality": 3, "ata-greedy": 1}
+        rows = [dict(zip(head, (problem, "wide", "lower", "push", schedule, str(times[schedule] * factor ** (schedule == "self")), "ok")))
+                for problem, factor in (("a", 1), ("b", 4)) for schedule in times]
+        lacks_one = [dict(zip(head, ("c", "wide", "lower", "push", schedule, "1", "ok"))) for schedule in list(times)[:-1]]
+        self.write(tables.ATA_CLASSES, rows + lacks_one)
+        self.assertEqual([line for line in tables.ata_classes() if line.startswith("| wide")],
+                         ["| wide | SpTS, push | 2 | 4.00 | 4.00 | 3.00 | 1.00 | 2.83 |"])
+
     def test_the_listings_are_not_run_without_their_rows(self):
         results = self.results()
         if os.path.exists(os.path.join(results, tables.PROGRESSION)):

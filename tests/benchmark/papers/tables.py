@@ -558,6 +558,10 @@ def barrier_matrices():
 SCHEDULES = "h200-schedules.csv"
 ATA_ROWS = "h100-ata.csv"  # may be missing: what needs it is "not run" then
 ATA_PCG_ROWS = "h100-ata-pcg.csv"  # likewise
+ATA_STUDY = "h100-ata-study.csv"  # likewise
+ATA_CLASSES = "h100-ata-classes.csv"  # likewise
+ATA_POLICIES = {"CA": "ata-concurrency", "LA": "ata-locality", "greedy": "ata-greedy"}
+ATA_NAMES = {schedule: name for name, schedule in ATA_POLICIES.items()}
 TRIANGLES, COLUMNS = ("lower", "upper"), ("ilu0 columns",)
 CLASSES = ("wide", "L-shape", "parallel")
 ATA = "ata-concurrency"
@@ -604,6 +608,13 @@ def push_over_pull(schedule):
     pull, push = (ata_cases(TRIANGLES, (schedule,), flow) for flow in ("pull", "push"))
     both = [case for case in pull if case in push]
     return mean([pull[case][schedule]["milliseconds"] / push[case][schedule]["milliseconds"] for case in both]) if both else "not run"
+
+
+def over_greedy(share):
+    """CA over greedy, pull. share: whether short rows share warps."""
+    greedy = ATA_POLICIES["greedy"]
+    cases = ata_cases(TRIANGLES, (ATA, greedy), share=share)
+    return mean([by[greedy]["milliseconds"] / by[ATA]["milliseconds"] for by in cases.values()]) if cases else "not run"
 
 
 def aggregations(schedule):
@@ -678,7 +689,9 @@ def ata_speedups():
         ("9", "SpILU0, by columns, CA over the others, Vega FE", published.ATA_ILU[0], over_others(COLUMNS), rows, joined),
         ("8", "CA's speed / LA's", "more than 1", faster(ATA, "ata-locality"), SCHEDULES, "–"),
         ("III-C", "CA's speed / greedy's", "more than 1", faster(ATA, "ata-greedy"), SCHEDULES,
-         "not examined: S is in no row of this file"),
+         "short rows share warps: by S, see below" if there else "not examined: S is in no row of this file"),
+        ("III-C", "… likewise", "more than 1", over_greedy("true"), rows, "short rows share warps: by S, see below" if there else needs),
+        ("III-C", "… a warp a row", "more than 1", over_greedy("false"), rows, needs),
     ]
     for schedule, name in ((ATA, "CA"), ("level-launch", "level sets"), ("self", "self-scheduling")):
         for table, what, whats, flow in (("8", "SpTS, push", TRIANGLES, "push"), ("9", "SpILU0", COLUMNS, "pull")):
@@ -727,16 +740,93 @@ def ata_problems():
 
 @block
 def ata_sizes():
-    policies = {"CA": ATA, "LA": "ata-locality", "greedy": "ata-greedy"}
     lines = []
-    for (problem, triangle), by in ata_cases(TRIANGLES, policies.values(), share="true").items():
+    for (problem, triangle), by in ata_cases(TRIANGLES, ATA_POLICIES.values(), share="true").items():
         measured = [show(float(by[ATA][column])) if by[ATA][column] else "–" for column in ("T_l_us", "T_u_us")]
         lines.append([problem, triangle, by[ATA]["class"], show(int(by[ATA]["rows"]))] + measured +
-                     [f"{show(int(by[name]['S']))} ({by[name]['tasks']})" for name in policies.values()])
+                     [f"{show(int(by[name]['S']))} ({by[name]['tasks']})" for name in ATA_POLICIES.values()])
     if not lines:
         return ["Not run: needs a GPU run of `taskdag_bench ata`."]
     return report.table(["problem", "triangle", "class", "rows", "T_l, µs", "T_u, µs"] +
-                        [f"S of {name}, rows (tasks)" for name in policies], lines)
+                        [f"S of {name}, rows (tasks)" for name in ATA_POLICIES], lines)
+
+
+def there_or_not_run(name, option):
+    """The rows of a file of `taskdag_bench ata`, and what to say where it is not there."""
+    if os.path.exists(path(name)):
+        return read(name), []
+    return [], [f"Not run: needs a GPU run of `taskdag_bench ata {option}`, whose rows would be `{name}`."]
+
+
+def ata_studied():
+    """(problem, policy) → (row of what is chosen, rows of a given S, R → row)."""
+    found = {}
+    for row in there_or_not_run(ATA_STUDY, "--study")[0]:
+        case = found.setdefault((row["problem"], row["schedule"]), {"chosen": None, "given": [], "ratio": {}})
+        if row["S_given"]:
+            case["given"].append(row)
+        elif row["R"] in ("", "100"):
+            case["chosen"] = row
+        if not row["S_given"] and row["R"]:
+            case["ratio"][row["R"]] = row
+    return {case: by for case, by in found.items() if by["chosen"]}
+
+
+@block
+def ata_study():
+    rows, lines = there_or_not_run(ATA_STUDY, "--study")
+    if not rows:
+        return lines
+    slower = {}
+    for (problem, policy), by in ata_studied().items():
+        chosen = by["chosen"]
+        time = float(chosen["milliseconds"])
+        best = min(by["given"] + [chosen], key=lambda row: float(row["milliseconds"]))
+        slower.setdefault(policy, []).append(time / float(best["milliseconds"]))
+        lines.append([problem, chosen["class"], ATA_NAMES[policy], f"{show(int(chosen['S']))} ({chosen['tasks']})", show(time),
+                      f"{show(int(best['S']))} ({best['tasks']})", show(float(best["milliseconds"])), show(slower[policy][-1])])
+    close = [f"{name} {sum(ratio <= 1.05 for ratio in slower[policy])} of {len(slower[policy])}"
+             for name, policy in ATA_POLICIES.items() if policy in slower]
+    return report.table(["problem", "class", "policy", "chosen S, rows (tasks)", "ms", "best S, rows (tasks)", "ms",
+                         "chosen / best"], lines) + ["", "Within 5 % of the best S: " + ", ".join(close) + "."]
+
+
+@block
+def ata_ratios():
+    rows, lines = there_or_not_run(ATA_STUDY, "--study")
+    if not rows:
+        return lines
+    ratios = ("1", "3", "10", "30", "300")
+    for (problem, policy), by in ata_studied().items():
+        chosen = by["chosen"]
+        if not by["ratio"]:  # greedy knows no R
+            continue
+        time = float(chosen["milliseconds"])
+        times = [float(by["ratio"][r]["milliseconds"]) / time if r in by["ratio"] else None for r in ratios]
+        lines.append([problem, ATA_NAMES[policy], show(float(chosen["T_l_us"])), show(float(chosen["T_u_us"])), show(int(chosen["rows"])),
+                      show(int(chosen["S"]))] + [show(time) for time in times])
+    return report.table(["problem", "policy", "T_l, µs", "T_u, µs", "rows", "S at R = 100"] +
+                        [f"R = {r}: time / R = 100" for r in ratios], lines)
+
+
+@block
+def ata_classes():
+    rows, lines = there_or_not_run(ATA_CLASSES, "--classes")
+    if not rows:
+        return lines
+    cases = {}
+    for row in rows:
+        cases.setdefault((row["class"], row["what"], row["flow"], row["problem"]), {})[row["schedule"]] = float(row["milliseconds"])
+    wanted = (ATA, "level-launch", "self", "ata-locality", "ata-greedy")
+    for dag_class in CLASSES:
+        for what, flow, name in (("lower", "push", "SpTS, push"), ("lower", "pull", "SpTS, pull"), ("ilu0 columns", "pull", "SpILU0")):
+            of = [by for (c, w, f, _), by in cases.items() if (c, w, f) == (dag_class, what, flow) and all(s in by for s in wanted)]
+            if of:
+                lines.append([dag_class, name, str(len(of))] +
+                             [show(mean([by[rival] / by[ATA] for by in of])) for rival in wanted[1:]] +
+                             [show(mean([min(by["level-launch"], by["self"]) / by[ATA] for by in of]))])
+    return report.table(["class", "what", "problems", "level-launch / CA", "self / CA", "LA / CA", "greedy / CA",
+                         "the faster of the first two / CA"], lines)
 
 
 @block
@@ -1000,6 +1090,8 @@ COMMANDS = {
     "h200-schedules-shallow.csv": "taskdag_bench sptrsv --schedule all --only …",
     "h100-ata.csv": "taskdag_bench ata",
     "h100-ata-pcg.csv": "tests/benchmark/ata_pcg.sh",
+    ATA_STUDY: "taskdag_bench ata --study …",
+    ATA_CLASSES: "taskdag_bench ata --classes …",
     "h200-graph.csv": "taskdag_graph_bench --repeat 2 --rounds 16 --workers 32-4 --workers 32-32 --workers 256-64",
     "h200-graph-heat.csv": "taskdag_graph_bench --forms heat",
     GRAPH_ORDER: "taskdag_graph_bench --backend host --threads 2 --algorithm pagerank --repeat 0 …",
@@ -1010,8 +1102,8 @@ COMMANDS = {
     GRAPH_KERNELS[0]: "tests/benchmark/graph/paper.sh … kernels",
     GRAPH_KERNELS[1]: "tests/benchmark/graph/paper.sh … written",
 }
-MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, ATA_ROWS, ATA_PCG_ROWS, PROGRESSION, "host-protocol.csv",
-                  "host-protocol-schedules.csv", "host-protocol-barriers.csv", GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT,
+MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, ATA_ROWS, ATA_STUDY, ATA_CLASSES, ATA_PCG_ROWS, PROGRESSION,
+                  "host-protocol.csv", "host-protocol-schedules.csv", "host-protocol-barriers.csv", GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT,
                   GRAPH_PERMUTED, GRAPH_LARGE) + GRAPH_KERNELS
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
          "host-schedules-8.csv": "8 threads on 16 virtual processors", "host-barriers-22.csv": "any: counts, no times",
