@@ -27,8 +27,7 @@ std::vector<std::string> list_problems(bool table_only);
 /// Small ones for the smoke test.
 std::vector<std::string> list_smoke_problems();
 
-/// Wide, L-shape and parallel triangles, at least seven each, files of TASKDAG_MATRIX_DIR among them where they are
-/// there.
+/// Wide, L-shape and parallel triangles: 21 generated ones, and seven files of TASKDAG_MATRIX_DIR where it has them.
 std::vector<std::string> list_class_problems();
 /// Eight of these, all generated.
 std::vector<std::string> list_study_problems();
