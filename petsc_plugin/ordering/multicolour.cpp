@@ -53,6 +53,7 @@ void order_graph(const Context& context, const CsrPattern& nodes, const std::vec
                  MulticolourOptions colours, NewOrdering* ordering) {
   colours.on_device = false;
   const double share = static_cast<double>(nodes.rows) / begins.back();
+  if (block_size == 0) block_size = default_block_size(begins.back());
   BlockOrderingOptions options;
   options.block_size = std::max<Index>(1, static_cast<Index>(std::lround(share * static_cast<double>(block_size))));
   ordering->emplace(block_size == 1 ? multicolour(context, nodes, MemorySpace::host, colours)
@@ -163,14 +164,13 @@ PetscErrorCode order_whole_nodes(Mat matrix, PetscInt block_size, const BackendS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Rows of a block as the options say.
+/// Rows of a block as the options say; 0: not.
 PetscErrorCode block_size_of(Mat matrix, PetscInt* size) {
   PetscFunctionBegin;
   PetscCall(read_bmc_block_size(matrix, size));
   PetscInt rows = 0;
   PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
   PetscCall(check_fits(rows, "rows"));
-  if (*size == 0) *size = default_block_size(static_cast<Index>(rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

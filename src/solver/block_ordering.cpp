@@ -15,11 +15,11 @@ namespace taskdag {
 
 namespace {
 
-BlockOrdering order_on_host(const Context& context, const CsrPattern& pattern, Index block_size) {
+BlockOrdering order_on_host(const Context& context, const CsrPattern& pattern, const kernels::BlockSize& size) {
   host::ThreadPool& pool = *context.state()->pool;
   const kernels::HostGraph graph = kernels::symmetrised_graph(pattern, pool);
-  return block_size == 1 ? kernels::order_by_points(graph.view(), pool)
-                         : kernels::order_by_blocks(graph.view(), block_size, pool);
+  return size.rows == 1 ? kernels::order_by_points(graph.view(), pool)
+                        : kernels::order_by_blocks(graph.view(), size, pool);
 }
 
 /// For each block or row, which part of `offsets` it lies in.
@@ -89,16 +89,17 @@ BlockOrdering block_multicolour(const Context& context, const CsrPattern& patter
   if (context.backend() == Backend::host) require_host_memory(space);
   if (options.block_size < 0) throw InvalidInput("the block size is negative");
   check_pattern(pattern, space, false, "an ordering");
-  const Index block_size = options.block_size > 0 ? options.block_size : default_block_size(pattern.rows);
+  const bool asked = options.block_size > 0;
+  const kernels::BlockSize size{asked ? options.block_size : default_block_size(pattern.rows), asked};
   if (pattern.rows == 0) {
     BlockOrdering nothing;
-    nothing.block_size = block_size;
+    nothing.block_size = size.rows;
     return nothing;
   }
   return with_memory_errors("an ordering", pattern.rows, [&] {
     return context.backend() == Backend::cuda
-               ? cuda::order_blocks(context, pattern, space, block_size, options.on_device, stream)
-               : order_on_host(context, pattern, block_size);
+               ? cuda::order_blocks(context, pattern, space, size, options.on_device, stream)
+               : order_on_host(context, pattern, size);
   });
 }
 

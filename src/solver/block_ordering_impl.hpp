@@ -2,6 +2,7 @@
 /// The CUDA side of the block orderings, which throws in a build without CUDA.
 #pragma once
 
+#include "kernels/ordering/colouring/grid.hpp"
 #include "taskdag/block_ordering.hpp"
 
 namespace taskdag {
@@ -14,9 +15,9 @@ BlockOrdering speculative_multicolour(const Context& context, const CsrPattern& 
 
 namespace taskdag::cuda {
 
-/// block_size 1: points. The pattern has rows and is square; `space`: where it lies. keep: the order on the device.
-BlockOrdering order_blocks(const Context& context, const CsrPattern& pattern, MemorySpace space, Index block_size,
-                           bool keep, Stream stream);
+/// Of size 1: points. The pattern has rows and is square; `space`: where it lies. keep: the order on the device.
+BlockOrdering order_blocks(const Context& context, const CsrPattern& pattern, MemorySpace space,
+                           const kernels::BlockSize& size, bool keep, Stream stream);
 
 Index dependency_levels(const Context& context, const CsrPattern& pattern, MemorySpace space, Triangle triangle,
                         Stream stream, Index most);

@@ -55,7 +55,9 @@ void store_order(const Context&, const std::vector<Index>&, Index*, Stream) { re
 std::unique_ptr<NarrowedPattern::Impl> narrow_pattern(Index, const std::int64_t*, const std::int64_t*, Stream) {
   refuse();
 }
-BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, Index, bool, Stream) { refuse(); }
+BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, const kernels::BlockSize&, bool, Stream) {
+  refuse();
+}
 DiagonalDominance diagonal_dominance(const Context&, const CsrView&, MemorySpace, const DominanceLimits&, Stream) {
   refuse();
 }

@@ -33,14 +33,14 @@ class KeptOrder final : public DeviceOrder {
 
 }  // namespace
 
-BlockOrdering order_blocks(const Context& context, const CsrPattern& pattern, MemorySpace space, Index block_size,
-                           bool keep, Stream stream) {
+BlockOrdering order_blocks(const Context& context, const CsrPattern& pattern, MemorySpace space,
+                           const kernels::BlockSize& size, bool keep, Stream stream) {
   const DeviceGuard guard(context.device());
   const cudaStream_t s = native(stream);
   const CudaPatternInput input(pattern, space, s);
   const kernels::DeviceGraph graph = kernels::symmetrised_graph(input.pattern(), s);
   kernels::DeviceBlockOrdering made =
-      block_size == 1 ? kernels::order_by_points(graph, s) : kernels::order_by_blocks(graph, block_size, s);
+      size.rows == 1 ? kernels::order_by_points(graph, s) : kernels::order_by_blocks(graph, size, s);
   if (keep) {
     made.blocks.device_order = std::make_shared<const KeptOrder>(context.device(), std::move(made.order));
   } else {

@@ -154,12 +154,15 @@ std::vector<char> choose_seeds(const GraphView& graph, const std::vector<Role>& 
 
 }  // namespace
 
-Aggregates aggregate(const GraphView& graph, Index block_size, host::ThreadPool& pool) {
+Aggregates aggregate(const GraphView& graph, const BlockSize& size, host::ThreadPool& pool) {
   const Index rows = graph.nodes;
+  const Index block_size = size.rows;
   Aggregates result;
+  result.block_size = block_size;
   result.block.assign(at(rows), -1);
-  if (const auto grid = find_grid(sample_stencils(graph), rows, block_size)) {
+  if (const auto grid = find_grid(sample_stencils(graph), rows, size)) {
     result.shape = BlockShape::grid;
+    result.block_size = grid->points;
     result.blocks = grid->blocks();
     for_rows(pool, rows, [&](Index row) { result.block[at(row)] = grid->block_of(row); });
     return result;

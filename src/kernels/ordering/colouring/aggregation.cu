@@ -211,19 +211,19 @@ DeviceAggregation grow(const GraphView& graph, EdgeOffset entries, Index block_s
                                                       in);
   cuda::check_launch("finish_kernel");
   const Index all = grown + pieces_of(lone, block_size);
-  return {BlockShape::grown, all, in == here.data() ? std::move(here) : std::move(there)};
+  return {BlockShape::grown, all, block_size, in == here.data() ? std::move(here) : std::move(there)};
 }
 
 }  // namespace
 
-DeviceAggregation aggregate(const DeviceGraph& graph, Index block_size, cudaStream_t stream) {
+DeviceAggregation aggregate(const DeviceGraph& graph, const BlockSize& size, cudaStream_t stream) {
   const GraphView view = graph.view();
-  const auto grid = find_grid(sample_stencils(view, stream), view.nodes, block_size);
-  if (!grid) return grow(view, graph.entries, block_size, stream);
+  const auto grid = find_grid(sample_stencils(view, stream), view.nodes, size);
+  if (!grid) return grow(view, graph.entries, size.rows, stream);
   ScratchArray<Index> block(static_cast<std::size_t>(view.nodes), stream);
   box_kernel<<<element_blocks(view.nodes), kElementBlock, 0, stream>>>(view.nodes, *grid, block.data());
   cuda::check_launch("box_kernel");
-  return {BlockShape::grid, grid->blocks(), std::move(block)};
+  return {BlockShape::grid, grid->blocks(), grid->points, std::move(block)};
 }
 
 }  // namespace taskdag::kernels

@@ -17,6 +17,7 @@ namespace taskdag::kernels {
 struct Aggregates {
   BlockShape shape = BlockShape::grown;
   Index blocks = 0;
+  Index block_size = 0;      ///< that was aimed at
   std::vector<Index> block;  ///< by row, 0 … blocks − 1; some may have no row
 };
 
@@ -105,7 +106,7 @@ TASKDAG_HD Index ball_centre(Index rows, Index balls, Index ball) {
 /// `balls` rows.
 int seed_distance(std::span<const std::int64_t> within, Index balls, Index block_size);
 
-/// Blocks of about `block_size` > 1 rows on the threads of `pool`.
-Aggregates aggregate(const GraphView& graph, Index block_size, host::ThreadPool& pool);
+/// Blocks of about `size` > 1 rows on the threads of `pool`.
+Aggregates aggregate(const GraphView& graph, const BlockSize& size, host::ThreadPool& pool);
 
 }  // namespace taskdag::kernels

@@ -13,10 +13,11 @@ namespace taskdag::kernels {
 struct DeviceAggregation {
   BlockShape shape = BlockShape::grown;
   Index blocks = 0;
+  Index block_size = 0;             ///< that was aimed at
   cuda::ScratchArray<Index> block;  ///< by row, 0 … blocks − 1; some may have no row
 };
 
-/// Blocks of about `block_size` > 1 rows. Synchronises `stream`.
-DeviceAggregation aggregate(const DeviceGraph& graph, Index block_size, cudaStream_t stream);
+/// Blocks of about `size` > 1 rows. Synchronises `stream`.
+DeviceAggregation aggregate(const DeviceGraph& graph, const BlockSize& size, cudaStream_t stream);
 
 }  // namespace taskdag::kernels

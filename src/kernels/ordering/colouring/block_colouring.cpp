@@ -113,20 +113,20 @@ BlockPlaces place_blocks(std::span<const Index> offsets, std::span<const std::ui
   return places;
 }
 
-BlockOrdering order_by_blocks(const GraphView& graph, Index block_size, host::ThreadPool& pool) {
+BlockOrdering order_by_blocks(const GraphView& graph, const BlockSize& size, host::ThreadPool& pool) {
   BlockOrdering result;
-  result.block_size = block_size;
-  Aggregates aggregation = aggregate(graph, block_size, pool);
+  Aggregates aggregation = aggregate(graph, size, pool);
+  result.block_size = aggregation.block_size;
   result.shape = aggregation.shape;
 
-  std::vector<Index> size(at(aggregation.blocks), 0);
-  for (const Index b : aggregation.block) ++size[at(b)];
-  std::vector<Index> next(size.size());
-  std::exclusive_scan(size.begin(), size.end(), next.begin(), Index{0});
+  std::vector<Index> count(at(aggregation.blocks), 0);
+  for (const Index b : aggregation.block) ++count[at(b)];
+  std::vector<Index> next(count.size());
+  std::exclusive_scan(count.begin(), count.end(), next.begin(), Index{0});
   std::vector<Index> sorted(at(graph.nodes));
   for (Index row = 0; row < graph.nodes; ++row) sorted[at(next[at(aggregation.block[at(row)])]++)] = row;
 
-  const std::vector<Index> offsets = cut_blocks(size, block_size);
+  const std::vector<Index> offsets = cut_blocks(count, result.block_size);
   std::vector<Index>& block_of = aggregation.block;  // from here on after the cuts
   const std::size_t blocks = offsets.size() - 1;
   for (std::size_t p = 0; p < blocks; ++p) {

@@ -26,7 +26,7 @@ struct BlockPlaces {
 BlockPlaces place_blocks(std::span<const Index> offsets, std::span<const std::uint64_t> couplings);
 
 /// All of it on the threads of `pool`, for blocks of more than one row.
-BlockOrdering order_by_blocks(const GraphView& graph, Index block_size, host::ThreadPool& pool);
+BlockOrdering order_by_blocks(const GraphView& graph, const BlockSize& size, host::ThreadPool& pool);
 
 /// The multicolour ordering on the threads of `pool`.
 BlockOrdering order_by_points(const GraphView& graph, host::ThreadPool& pool);

@@ -153,16 +153,16 @@ __global__ void narrow_kernel(std::int64_t size, const EdgeOffset* in, Offset* o
 
 }  // namespace
 
-DeviceBlockOrdering order_by_blocks(const DeviceGraph& graph, Index block_size, cudaStream_t stream) {
+DeviceBlockOrdering order_by_blocks(const DeviceGraph& graph, const BlockSize& size, cudaStream_t stream) {
   DeviceBlockOrdering made;
   BlockOrdering& result = made.blocks;
-  result.block_size = block_size;
   const Index rows = graph.nodes;
-  const DeviceAggregation aggregation = aggregate(graph, block_size, stream);
+  const DeviceAggregation aggregation = aggregate(graph, size, stream);
+  result.block_size = aggregation.block_size;
   result.shape = aggregation.shape;
   const SortedRows sorted = sort_rows(aggregation.block.data(), rows, aggregation.blocks, stream);
 
-  const std::vector<Index> offsets = cut_blocks(sorted.count, block_size);
+  const std::vector<Index> offsets = cut_blocks(sorted.count, result.block_size);
   const auto blocks = static_cast<Index>(offsets.size()) - 1;
   const auto from = cuda::upload<ScratchArray>(offsets, stream);
   const ScratchArray<Index> of_row(static_cast<std::size_t>(rows), stream);

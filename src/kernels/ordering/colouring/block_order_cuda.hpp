@@ -19,7 +19,7 @@ struct DeviceBlockOrdering {
 
 /// For blocks of more than one row. What the host does is small: the graph of the blocks and its colours.
 /// Synchronises `stream`.
-DeviceBlockOrdering order_by_blocks(const DeviceGraph& graph, Index block_size, cudaStream_t stream);
+DeviceBlockOrdering order_by_blocks(const DeviceGraph& graph, const BlockSize& size, cudaStream_t stream);
 
 /// Synchronises `stream`.
 DeviceBlockOrdering order_by_points(const DeviceGraph& graph, cudaStream_t stream);

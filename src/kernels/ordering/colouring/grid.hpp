@@ -27,12 +27,19 @@ struct StencilSample {
   std::vector<Index> offsets;
 };
 
+/// Rows that a block is to have.
+struct BlockSize {
+  Index rows = 0;
+  bool asked = true;  ///< false: ours to choose; then boxes of a grid have what is best for its stencil
+};
+
 /// Points x + nx · (y + ny · z) in boxes: as many a direction as `span` is divided into, of which the grid fills the
 /// first `extent` points.
 struct Grid {
   Index extent[3] = {1, 1, 1};  // x, y, z
   Index boxes[3] = {1, 1, 1};
   Index span[3] = {1, 1, 1};
+  Index points = 1;  ///< that a box was to have
 
   [[nodiscard]] TASKDAG_HD Index blocks() const { return boxes[0] * boxes[1] * boxes[2]; }
   [[nodiscard]] TASKDAG_HD Index block_of(Index row) const {
@@ -49,8 +56,8 @@ struct Grid {
   }
 };
 
-/// The grid that at least half of the sampled rows agree on, in boxes of about `block_size` points. Nothing where there
+/// The grid that at least half of the sampled rows agree on, in boxes of about `size` points. Nothing where there
 /// is none: a wrong guess would cost quality only, whatever the blocks they are coloured by the true couplings.
-std::optional<Grid> find_grid(const StencilSample& sample, Index rows, Index block_size);
+std::optional<Grid> find_grid(const StencilSample& sample, Index rows, const BlockSize& size);
 
 }  // namespace taskdag::kernels
