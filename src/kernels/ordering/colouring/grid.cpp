@@ -77,14 +77,14 @@ std::optional<Grid> extents_of(const std::vector<Index>& stencil, Index rows) {
   return grid;
 }
 
-/// The edge of a cube with `volume` points in `directions` directions. Along x, where points that follow each other lie
-/// side by side in vectors, edges are powers of two: runs that begin where memory's own units begin, and from
-/// 512 points in space on a whole line of 128 bytes.
-double edge_of(double volume, int directions, bool along_x) {
+/// The edge of a cube with `volume` points in `directions` directions. whole: of x, where points that follow each other
+/// lie side by side in vectors, a power of two: runs that begin where memory's own units begin; from 512 points in space
+/// on a line of 128 bytes.
+double edge_of(double volume, int directions, bool whole) {
   constexpr double kLargeBox = 512.0;
   constexpr double kLine = 16.0;
   const double edge = std::pow(volume, 1.0 / directions);
-  if (!along_x) return std::round(edge);
+  if (!whole) return std::round(edge);
   return directions == 3 && volume >= kLargeBox ? std::max(edge, kLine) : std::exp2(std::round(std::log2(edge)));
 }
 
@@ -104,7 +104,7 @@ Index points_of_box(const Grid& grid, std::size_t neighbours, Index rows, Index 
 
 /// Boxes of one shape but for the last ones, so that as many blocks as possible look alike; where there are few of
 /// them, edges as equal as the extents allow. x first, then from the least extent on.
-void cut(Grid& grid) {
+void cut(Grid& grid, bool asked) {
   constexpr Index kMany = 5;
   std::array<int, 3> directions{0, 1, 2};
   std::ranges::stable_sort(directions.begin() + 1, directions.end(), {}, [&](int d) { return grid.extent[d]; });
@@ -113,7 +113,8 @@ void cut(Grid& grid) {
   for (const int d : directions) {
     const Index extent = grid.extent[d];
     if (extent == 1) continue;
-    const Index edge = static_cast<Index>(std::clamp(edge_of(volume, left, d == 0), 1.0, static_cast<double>(extent)));
+    const Index edge =
+        static_cast<Index>(std::clamp(edge_of(volume, left, d == 0 && !asked), 1.0, static_cast<double>(extent)));
     grid.boxes[d] = pieces_of(extent, edge);
     grid.span[d] = grid.boxes[d] * edge;
     if (grid.boxes[d] < kMany) {
@@ -132,7 +133,7 @@ std::optional<Grid> find_grid(const StencilSample& sample, Index rows, const Blo
   std::optional<Grid> grid = extents_of(stencil, rows);
   if (!grid) return grid;
   grid->points = size.asked ? size.rows : points_of_box(*grid, stencil.size(), rows, size.rows);
-  cut(*grid);
+  cut(*grid, size.asked);
   return grid;
 }
 
