@@ -78,8 +78,8 @@ std::optional<Grid> extents_of(const std::vector<Index>& stencil, Index rows) {
 }
 
 /// The edge of a cube with `volume` points in `directions` directions. whole: of x, where points that follow each other
-/// lie side by side in vectors, a power of two: runs that begin where memory's own units begin; from 512 points in space
-/// on a line of 128 bytes.
+/// lie side by side in vectors, a power of two: runs that begin where memory's own units begin; from 512 points in
+/// space on a line of 128 bytes.
 double edge_of(double volume, int directions, bool whole) {
   constexpr double kLargeBox = 512.0;
   constexpr double kLine = 16.0;
