@@ -5,7 +5,7 @@
 namespace taskdag::kernels::supersteps {
 namespace {
 
-constexpr int kThreads = 128;
+constexpr int kPatternThreads = 128;
 constexpr int kKeyBits = 64;
 
 /// The arrays that patterns lie in.
@@ -26,15 +26,15 @@ __device__ void for_inner(const Patterns& p, const Cell& a, const Cell& b, const
   const auto t = static_cast<Index>(threadIdx.x);
   const auto word = [](Step s) { return s.rows | Index{s.log2_lanes} << 16 | Index{s.entries} << 24; };
   Index number = 0;
-  for (Index s = t; s < a.steps; s += kThreads) {
+  for (Index s = t; s < a.steps; s += kPatternThreads) {
     each(number + s, word(p.step[a.first + s]), word(p.step[b.first + s]));
   }
   number += a.steps;
-  for (Index e = t; e < a.inner_entries; e += kThreads) {
+  for (Index e = t; e < a.inner_entries; e += kPatternThreads) {
     each(number + e, Index{p.operand[a.inner + e]}, Index{p.operand[b.inner + e]});
   }
   number += a.inner_entries;
-  for (Index r = t; r < a.rows; r += kThreads) {
+  for (Index r = t; r < a.rows; r += kPatternThreads) {
     each(number + r, p.list.rhs_rows[a.first + r], p.list.rhs_rows[b.first + r]);
     each(number + a.rows + r, p.list.x_rows[a.first + r], p.list.x_rows[b.first + r]);
     each(number + 2 * a.rows + r, Index{p.list.local[a.first + r]}, Index{p.list.local[b.first + r]});
@@ -47,16 +47,16 @@ __device__ void for_outer(const Patterns& p, const Cell& a, const Cell& b, const
   const auto t = static_cast<Index>(threadIdx.x);
   const auto word = [](Group g) { return g.first | Index{g.rows} << 16 | Index{g.log2_lanes} << 24; };
   Index number = 0;
-  for (Index g = t; g < a.groups; g += kThreads) {
+  for (Index g = t; g < a.groups; g += kPatternThreads) {
     each(number + g, word(p.group[a.first + g]), word(p.group[b.first + g]));
     each(number + a.groups + g, p.group[a.first + g].offset, p.group[b.first + g].offset);
   }
   number += 2 * a.groups;
-  for (Index s = t; s < a.started; s += kThreads) {
+  for (Index s = t; s < a.started; s += kPatternThreads) {
     each(number + s, Index{p.started[a.first + s]}, Index{p.started[b.first + s]});
   }
   number += a.started;
-  for (Index e = t; e < a.outer_entries; e += kThreads) {
+  for (Index e = t; e < a.outer_entries; e += kPatternThreads) {
     each(number + e, p.outer_place[a.outer + e], p.outer_place[b.outer + e]);
     each(number + a.outer_entries + e, p.list.outer_element[a.outer + e], p.list.outer_element[b.outer + e]);
   }
@@ -70,7 +70,7 @@ __device__ std::uint64_t mixed(std::uint64_t z) {
 }
 
 /// A block a cell: keys that are equal where patterns are, and seldom else.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kPatternThreads)
     hash_patterns(const Cell* cell, Patterns p, std::uint64_t* inner_key, std::uint64_t* outer_key, Index* number) {
   const Cell mine = cell[blockIdx.x];
   __shared__ unsigned long long sum[2];
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kThreads)
 /// A block for each place among cells sorted by key: its cell takes the pattern of the first one with the key, if that
 /// is its own. What is read of a cell here is never written.
 template <bool kInner>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kPatternThreads)
     take_pattern(Cell* cell, Patterns p, const std::uint64_t* key, const Index* number) {
   const auto place = static_cast<Index>(blockIdx.x);
   const Index first = number[cuda::first_not_below(key, Index{0}, place, key[place])];
@@ -136,13 +136,14 @@ void share_patterns(Layout& layout, const PatternLists& lists, cudaStream_t stre
   const cuda::ScratchArray<Index> number(cells, stream);
   const cuda::ScratchArray<Index> sorted_number(cells, stream);
   const auto blocks = static_cast<unsigned>(cells);
-  hash_patterns<<<blocks, kThreads, 0, stream>>>(layout.cell.data(), patterns, inner_key.data(), outer_key.data(),
-                                                 number.data());
+  hash_patterns<<<blocks, kPatternThreads, 0, stream>>>(layout.cell.data(), patterns, inner_key.data(),
+                                                        outer_key.data(), number.data());
   cuda::check_launch("hash_patterns");
   const auto take = [&](auto kernel, const cuda::ScratchArray<std::uint64_t>& key) {
     cuda::sort_pairs(key.data(), sorted_key.data(), number.data(), sorted_number.data(), layout.cells(), kKeyBits,
                      stream);
-    kernel<<<blocks, kThreads, 0, stream>>>(layout.cell.data(), patterns, sorted_key.data(), sorted_number.data());
+    kernel<<<blocks, kPatternThreads, 0, stream>>>(layout.cell.data(), patterns, sorted_key.data(),
+                                                   sorted_number.data());
     cuda::check_launch("take_pattern");
   };
   take(take_pattern<true>, inner_key);
