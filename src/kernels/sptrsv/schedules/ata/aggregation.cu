@@ -225,11 +225,11 @@ void add_row_tasks(const Runs& runs, const CoarseDag& coarse, SetOrder& result, 
 HierarchicalDag group(const FineDag& dag, Aggregation aggregation, Index granularity, const std::uint8_t* lanes,
                       cudaStream_t stream) {
   const std::size_t rows = at(dag.rows);
-  // Part by part: in braces within braces GCC 12 destroys a part twice where a later one throws.
-  HierarchicalDag result;
-  result.rows.order = {rows, stream};
-  result.task_of_row = {rows, stream};
-  result.inside = {rows, stream};
+  // Made before: in braces within braces GCC 12 destroys a part twice where a later one throws.
+  cuda::DeviceArray<Index> order_of_rows(rows, stream);
+  ScratchArray<Index> task_of_row(rows, stream);
+  ScratchArray<Index> inside(rows, stream);
+  HierarchicalDag result{{}, {std::move(order_of_rows), {}, {}}, std::move(task_of_row), std::move(inside)};
   CoarseDag& coarse = result.coarse;
   Index* const order = result.rows.order.data();
   std::vector<Index> task_of_level;
@@ -284,7 +284,7 @@ HierarchicalDag within_limits(const FineDag& dag, Aggregation aggregation, Index
 
 HierarchicalDag aggregate(const FineDag& dag, Aggregation aggregation, Index granularity, const std::uint8_t* lanes,
                           cudaStream_t stream) {
-  if (dag.rows == 0) return {};
+  if (dag.rows == 0) return {{}, {}, {0, stream}, {0, stream}};
   const auto start = std::chrono::steady_clock::now();
   HierarchicalDag result = within_limits(dag, aggregation, granularity, lanes, stream);
   const Runs runs{dag.rows, result.rows.order.data(), result.task_of_row.data(), dag.level, lanes};
