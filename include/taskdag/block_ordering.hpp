@@ -43,9 +43,15 @@ struct BlockOrdering {
   std::shared_ptr<const DeviceOrder> device_order = {};
 };
 
-/// Rows of a block where the user names no size: 256 (16 × 16, or about 6 × 6 × 6), less where the matrix has fewer
-/// than 65536 rows, so that there are 256 blocks, but not below 16.
+/// Rows of a block where the user names no size: 256, less where the matrix has fewer than 65536 rows, so that there
+/// are 256 blocks, but not below 16. Boxes of grids in space may have others: 512 points with a 7-point stencil and a
+/// million rows, 64 with 19 or 27 points (BlockOrdering::block_size).
 TASKDAG_API Index default_block_size(Index rows);
+
+/// Points of the stencil, 3 to 27, if rows look like points of a regular grid in its natural order, a row a point; else
+/// 0. 256 rows are looked at, so a long row elsewhere may be missed. `pattern` lies in host memory, whole or one
+/// triangle of it. @throws InvalidInput where it is not one
+TASKDAG_API int grid_stencil(const CsrPattern& pattern);
 
 /// Block multicolour ordering of the graph of A + Aᵀ, on the context's backend: compact blocks of about the given size,
 /// coloured so that coupled blocks differ; rows are sorted by colour, then block, then index.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mat/pattern.hpp"
 #include "mat/with_pattern.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdagpetsc.h"
@@ -17,15 +18,33 @@ struct ColouringRule {
   PetscInt least_levels;
 };
 
+constexpr PetscInt kLeastLevels = 100;
+
 /// A level costs at least a hop between multiprocessors, however few rows it has. With many entries a row blocks have
 /// many colours, and each cell takes long: then single rows (or nodes) are coloured, where levels are narrow, too.
 /// Measured: docs/orderings-blocks.md.
 ColouringRule rule_for(PetscInt rows, double per_row) {
-  constexpr PetscInt kLeastLevels = 100;
   constexpr PetscInt kRowsOfWideLevels = 200;
   constexpr double kEntriesOfBlocks = 12.0;
   if (per_row <= kEntriesOfBlocks) return {MATORDERINGTASKDAGBMC, 10000, kLeastLevels};
   return {MATORDERINGTASKDAGCOLOR, 5000, std::max(kLeastLevels, rows / kRowsOfWideLevels)};
+}
+
+/// Whether the rows are points of a grid with 19- or 27-point stencils: there small boxes are worth it in spite of many
+/// entries.
+PetscErrorCode has_large_stencils(Mat matrix, bool* large) {
+  PetscFunctionBegin;
+  constexpr int kLarge = 19;
+  *large = false;
+  PetscBool rows = PETSC_FALSE;
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &rows));
+  if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
+  PatternLoan loan;
+  PetscCall(loan.open(matrix, PETSC_FALSE));
+  const PetscErrorCode looked = guarded([&] { *large = grid_stencil(loan.pattern()) >= kLarge; });
+  PetscCall(loan.close());
+  PetscCall(looked);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 }  // namespace
@@ -64,8 +83,11 @@ PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, PetscInt small,
         },
         block_size));
   }
+  const bool deep = cuda && rows >= least_rows && levels >= rule.least_levels;
+  bool of_boxes = false;
+  if (!deep && cuda && rows >= least_rows && levels >= kLeastLevels) PetscCall(has_large_stencils(matrix, &of_boxes));
   PetscCall(guarded([&] {
-    choice->name = cuda && rows >= least_rows && levels >= rule.least_levels ? rule.name : MATORDERINGNATURAL;
+    choice->name = deep ? rule.name : of_boxes ? MATORDERINGTASKDAGBMC : MATORDERINGNATURAL;
     if (fill_levels > 0)
       choice->reason = "auto: levels of fill";
     else if (!cuda)
@@ -77,7 +99,7 @@ PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, PetscInt small,
     else
       choice->reason = "auto: " + std::to_string(levels) + (levels == rule.least_levels ? " or more" : "") +
                        " levels for " + std::to_string(rows) + " rows of about " +
-                       std::to_string(std::lround(per_row)) + " entries";
+                       std::to_string(std::lround(per_row)) + " entries" + (of_boxes ? ", points of a grid" : "");
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -335,6 +335,30 @@ TEST_P(BlockOrderingTest, TheScheduleOfBlocksNeedsBlocksThatFit) {
   EXPECT_THROW(static_cast<void>(factorization(matrix, options, ordering.order, ordering.order)), InvalidInput);
 }
 
+TEST(BlockOrdering, AGridIsKnownByItsStencil) {
+  const auto points = [](const CsrMatrix& a) { return grid_stencil(a.pattern()); };
+  EXPECT_EQ(points(make_stencil({.stencil = Stencil::five_point, .nx = 30, .ny = 20, .nz = 1})), 5);
+  EXPECT_EQ(points(make_stencil({.stencil = Stencil::seven_point, .nx = 12, .ny = 11, .nz = 10})), 7);
+  const StencilSpec cube{.stencil = Stencil::twenty_seven_point, .nx = 12, .ny = 11, .nz = 10};
+  EXPECT_EQ(points(make_stencil(cube)), 27);
+  StencilSpec coupled = cube;
+  coupled.unknowns_per_node = 3;
+  EXPECT_EQ(points(make_stencil(coupled)), 0);
+  EXPECT_EQ(points(make_rmat({.scale = 10})), 0);
+  EXPECT_EQ(points(CsrMatrix{}), 0);
+}
+
+/// Sizes that nobody asked for; those that somebody did are kept.
+TEST(BlockOrdering, BoxesHaveTheSizeThatIsBestForTheirStencil) {
+  const auto size = [](Stencil stencil, Index n, Index asked) {
+    return on_one_thread(make_stencil({.stencil = stencil, .nx = n, .ny = n, .nz = n}), asked).block_size;
+  };
+  EXPECT_EQ(size(Stencil::twenty_seven_point, 41, 0), 64);
+  EXPECT_EQ(size(Stencil::twenty_seven_point, 41, 200), 200);
+  EXPECT_EQ(size(Stencil::seven_point, 41, 0), 256);
+  EXPECT_EQ(size(Stencil::seven_point, 100, 0), 512);
+}
+
 TEST(BlockOrdering, OfAGridHasAsManyColoursAsItsStencilNeeds) {
   const auto colours = [](const CsrMatrix& a, Index size) {
     const BlockOrdering found = on_one_thread(a, size);

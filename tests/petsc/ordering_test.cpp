@@ -225,6 +225,20 @@ TEST(Ordering, ChosenAutomaticallyOnCudaDependsOnTheLevels) {
             "natural (auto: no more than 20000 rows, one thread block)");
 }
 
+TEST(Ordering, ChosenAutomaticallyOnCudaIsByBoxesForLargeStencils) {
+  if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  const std::string ours = "-ksp_type cg -pc_type taskdag -pc_taskdag_type icc -pc_taskdag_backend cuda";
+  // 40 · 40 rows of a plane: levels are wide.
+  const auto of = [](int unknowns) {
+    return make_stencil(
+        {.stencil = Stencil::twenty_seven_point, .nx = 40, .ny = 40, .nz = 40, .unknowns_per_node = unknowns});
+  };
+  const std::string line = ordering_line(converged(make_local_matrix(of(1)), ours).view);
+  EXPECT_NE(line.find("taskdag_bmc"), std::string::npos) << line;
+  EXPECT_NE(line.find("about 64 rows (grid)"), std::string::npos) << line;
+  EXPECT_NE(line.find("entries, points of a grid)"), std::string::npos) << line;
+}
+
 TEST(BlockOrdering, WithoutBlocksTheirScheduleIsAnError) {
   const OwnedMat a = make_local_matrix(poisson(20));
   const Solve result = solve(a, "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_schedule blocks");

@@ -132,6 +132,7 @@ std::optional<Grid> find_grid(const StencilSample& sample, Index rows, const Blo
   const std::vector<Index> stencil = common_stencil(sample);
   std::optional<Grid> grid = extents_of(stencil, rows);
   if (!grid) return grid;
+  grid->stencil = static_cast<Index>(2 * stencil.size()) + 1;
   grid->points = size.asked ? size.rows : points_of_box(*grid, stencil.size(), rows, size.rows);
   cut(*grid, size.asked);
   return grid;

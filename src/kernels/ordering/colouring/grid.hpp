@@ -39,7 +39,8 @@ struct Grid {
   Index extent[3] = {1, 1, 1};  // x, y, z
   Index boxes[3] = {1, 1, 1};
   Index span[3] = {1, 1, 1};
-  Index points = 1;  ///< that a box was to have
+  Index points = 1;   ///< that a box was to have
+  Index stencil = 1;  ///< points of it
 
   [[nodiscard]] TASKDAG_HD Index blocks() const { return boxes[0] * boxes[1] * boxes[2]; }
   [[nodiscard]] TASKDAG_HD Index block_of(Index row) const {

@@ -1,5 +1,6 @@
 #include <bit>
 #include <chrono>
+#include <utility>
 
 #include "backends/cuda/reduce.hpp"
 #include "backends/cuda/scan.cuh"
