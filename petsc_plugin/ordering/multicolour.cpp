@@ -278,7 +278,8 @@ PetscErrorCode read_color_form(Mat matrix, ColourForm* form) {
 }
 
 OptionRow bmc_block_size_row() {
-  return {"-taskdag_bmc_block_size", "256, less for fewer than 65536 rows, 512 or 64 for some grids in space", "1 or more",
+  return {"-taskdag_bmc_block_size", "256, less for fewer than 65536 rows, 512 or 64 for some grids in space",
+          "1 or more",
           "Rows in a block of the ordering " MATORDERINGTASKDAGBMC
           " where -pc_taskdag_bmc_block_size does not count; with the matrix' "
           "prefix or without"};
