@@ -164,16 +164,6 @@ PetscErrorCode order_whole_nodes(Mat matrix, PetscInt block_size, const BackendS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Rows of a block as the options say; 0: not.
-PetscErrorCode block_size_of(Mat matrix, PetscInt* size) {
-  PetscFunctionBegin;
-  PetscCall(read_bmc_block_size(matrix, size));
-  PetscInt rows = 0;
-  PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
-  PetscCall(check_fits(rows, "rows"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Of matrices that keep blocks PETSc's orders are of these: only the blocks of the ordering are of rows.
 PetscErrorCode shrink_order(Mat matrix, BlockOrdering& ordering) {
   PetscFunctionBegin;
@@ -234,21 +224,21 @@ PetscErrorCode own_order_color(Mat matrix, PetscInt /*block_size*/, const Backen
 PetscErrorCode order_bmc(Mat matrix, MatOrderingType, IS* row, IS* col) {
   PetscFunctionBegin;
   PetscInt block_size = 0;
-  PetscCall(block_size_of(matrix, &block_size));
+  PetscCall(read_bmc_block_size(matrix, &block_size));
   PetscCall(order(matrix, block_size, row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode order_bmc_on(Mat matrix, PetscInt block_size, const BackendSettings& backend, IS* row, IS* col) {
   PetscFunctionBegin;
-  if (block_size == 0) PetscCall(block_size_of(matrix, &block_size));
+  if (block_size == 0) PetscCall(read_bmc_block_size(matrix, &block_size));
   PetscCall(order_on(matrix, block_size, backend, row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode own_order_bmc(Mat matrix, PetscInt block_size, const BackendSettings& backend, OwnOrder* order) {
   PetscFunctionBegin;
-  if (block_size == 0) PetscCall(block_size_of(matrix, &block_size));
+  if (block_size == 0) PetscCall(read_bmc_block_size(matrix, &block_size));
   PetscCall(own_order(matrix, block_size, backend, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

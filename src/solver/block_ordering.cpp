@@ -87,20 +87,11 @@ Index default_block_size(Index rows) {
 int grid_stencil(const CsrPattern& pattern) {
   check_pattern(pattern, MemorySpace::host, false, "a stencil");
   if (pattern.rows == 0) return 0;
-  const Index rows = kernels::stencil_rows(pattern.rows);
-  kernels::StencilSample sample;
-  sample.degree.resize(at(rows));
-  sample.offsets.assign(at(rows) * at(kernels::kStencilWidth), 0);
-  for (Index s = 0; s < rows; ++s) {
-    const Index row = kernels::stencil_row(pattern.rows, s);
+  const kernels::StencilSample sample = kernels::sample_stencils(pattern.rows, [&](Index row, const auto& add) {
     for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
-      if (pattern.col_indices[e] == row) continue;
-      const Index k = sample.degree[at(s)]++;
-      if (k < kernels::kStencilWidth) {
-        sample.offsets[at(s) * at(kernels::kStencilWidth) + at(k)] = pattern.col_indices[e] - row;
-      }
+      if (pattern.col_indices[e] != row) add(pattern.col_indices[e]);
     }
-  }
+  });
   const auto grid = kernels::find_grid(sample, pattern.rows, {default_block_size(pattern.rows)});
   return grid ? static_cast<int>(grid->stencil) : 0;
 }

@@ -46,20 +46,9 @@ void for_rows(host::ThreadPool& pool, Index rows, const Body& body) {
 }
 
 StencilSample sample_stencils(const GraphView& graph) {
-  StencilSample sample;
-  const Index rows = stencil_rows(graph.nodes);
-  sample.degree.resize(at(rows));
-  sample.offsets.assign(at(rows) * at(kStencilWidth), 0);
-  for (Index s = 0; s < rows; ++s) {
-    const Index row = stencil_row(graph.nodes, s);
-    sample.degree[at(s)] = graph.degree(row);
-    if (graph.degree(row) > kStencilWidth) continue;
-    Index* const offsets = sample.offsets.data() + at(s) * at(kStencilWidth);
-    for (EdgeOffset e = graph.begin(row); e < graph.end(row); ++e) {
-      offsets[e - graph.begin(row)] = graph.neighbours[e] - row;
-    }
-  }
-  return sample;
+  return kernels::sample_stencils(graph.nodes, [&](Index row, const auto& add) {
+    for (EdgeOffset e = graph.begin(row); e < graph.end(row); ++e) add(graph.neighbours[e]);
+  });
 }
 
 /// Breadth-first searches, one after the other, that share their memory.

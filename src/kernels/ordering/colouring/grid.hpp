@@ -20,12 +20,30 @@ TASKDAG_HD Index stencil_row(Index rows, Index sample) {
   return static_cast<Index>((2 * std::int64_t{sample} + 1) * rows / (2 * std::int64_t{stencil_rows(rows)}));
 }
 
-/// Sample s has the neighbours row + offsets[s · kStencilWidth + k], k < degree[s]; of a row with more of them than the
-/// width, none are listed.
+/// Sample s has the neighbours row + offsets[s · kStencilWidth + k], k < degree[s]; a row with more of them than the
+/// width has no stencil.
 struct StencilSample {
   std::vector<Index> degree;
   std::vector<Index> offsets;
 };
+
+/// each(row, add): calls add(neighbour) for all neighbours of the row but itself.
+template <class Each>
+StencilSample sample_stencils(Index rows, const Each& each) {
+  StencilSample sample;
+  const auto looked_at = static_cast<std::size_t>(stencil_rows(rows));
+  constexpr auto kWidth = static_cast<std::size_t>(kStencilWidth);
+  sample.degree.resize(looked_at);
+  sample.offsets.assign(looked_at * kWidth, 0);
+  for (std::size_t s = 0; s < looked_at; ++s) {
+    const Index row = stencil_row(rows, static_cast<Index>(s));
+    each(row, [&](Index neighbour) {
+      const auto k = static_cast<std::size_t>(sample.degree[s]++);
+      if (k < kWidth) sample.offsets[s * kWidth + k] = neighbour - row;
+    });
+  }
+  return sample;
+}
 
 /// Rows that a block is to have.
 struct BlockSize {
