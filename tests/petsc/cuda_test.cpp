@@ -171,13 +171,9 @@ TEST_F(DeviceData, AnApplicationCopiesNothing) {
     const OwnedVec b = make_vector(a);
     const OwnedVec x = make_vector(a);
     PETSC_OK(PCApply(pc, b, x));  // brings b to the device
-    PetscLogEvent event = 0;
-    PetscEventPerfInfo before{};
-    PetscEventPerfInfo after{};
-    PETSC_OK(PetscLogEventGetId("TaskDAGApply", &event));
-    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &before));
+    const PetscEventPerfInfo before = event_info("TaskDAGApply");
     for (int k = 0; k < 10; ++k) PETSC_OK(PCApply(pc, b, x));
-    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &after));
+    const PetscEventPerfInfo after = event_info("TaskDAGApply");
     if (ranks() == 1) {  // on several, each of SOR's iterations is a call
       EXPECT_EQ(after.count, before.count + 10);
     }
@@ -203,13 +199,9 @@ TEST_F(DeviceData, AnApplicationToABlockCopiesNothingAndIsThatOfItsColumns) {
       PETSC_OK(MatSetRandom(*dense, nullptr));
     }
     PETSC_OK(PCMatApply(pc, b, x));  // brings b to the device
-    PetscLogEvent event = 0;
-    PetscEventPerfInfo before{};
-    PetscEventPerfInfo after{};
-    PETSC_OK(PetscLogEventGetId("TaskDAGApply", &event));
-    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &before));
+    const PetscEventPerfInfo before = event_info("TaskDAGApply");
     for (int k = 0; k < 3; ++k) PETSC_OK(PCMatApply(pc, b, x));
-    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &after));
+    const PetscEventPerfInfo after = event_info("TaskDAGApply");
     EXPECT_EQ(after.count, before.count + 3);
     EXPECT_EQ(after.CpuToGpuCount, before.CpuToGpuCount) << columns;
     EXPECT_EQ(after.GpuToCpuCount, before.GpuToCpuCount) << columns;
@@ -256,13 +248,9 @@ TEST_F(DeviceData, EisenstatsTrickCopiesNothing) {
     const OwnedMat a = make_matrix(poisson(), MATAIJCUSPARSE);
     const std::string cg = "-ksp_type cg -ksp_norm_type natural -pc_type taskdag -pc_taskdag_ordering natural ";
     const Solve plain = solve(a, cg + "-pc_taskdag_type " + type);
-    PetscLogEvent event = 0;
-    PetscEventPerfInfo before{};
-    PetscEventPerfInfo after{};
-    PETSC_OK(PetscLogEventGetId("TaskDAGApply", &event));
-    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &before));
+    const PetscEventPerfInfo before = event_info("TaskDAGApply");
     const Solve trick = solve(a, cg + "-pc_taskdag_eisenstat -pc_taskdag_type " + type);
-    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &after));
+    const PetscEventPerfInfo after = event_info("TaskDAGApply");
     ASSERT_EQ(static_cast<int>(trick.code), 0) << trick.message;
     EXPECT_GT(trick.reason, 0);
     EXPECT_EQ(trick.iterations, plain.iterations);

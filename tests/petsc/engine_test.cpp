@@ -73,13 +73,9 @@ TEST(Engine, CopiesNothingOfDeviceVectors) {
     const OwnedVec b = make_vector(a);
     const OwnedVec x = make_vector(a);
     PETSC_OK(PCApply(pc, b, x));  // brings b to the device
-    PetscLogEvent event = 0;
-    PetscEventPerfInfo before{};
-    PetscEventPerfInfo after{};
-    PETSC_OK(PetscLogEventGetId("TaskDAGApply", &event));
-    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &before));
+    const PetscEventPerfInfo before = event_info("TaskDAGApply");
     for (int k = 0; k < 5; ++k) PETSC_OK(PCApply(pc, b, x));
-    PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &after));
+    const PetscEventPerfInfo after = event_info("TaskDAGApply");
     EXPECT_EQ(after.count, before.count + 5);
     EXPECT_EQ(after.CpuToGpuCount, before.CpuToGpuCount) << dependencies;
     EXPECT_EQ(after.GpuToCpuCount, before.GpuToCpuCount) << dependencies;
@@ -184,13 +180,7 @@ TEST(Engine, TracesJacobi) {
 }
 
 TEST(Engine, RunsOfProgramsAreAnEvent) {
-  PetscLogEvent event = 0;
-  PETSC_OK(PetscLogEventGetId("TaskDAGProgram", &event));
-  const auto count = [&] {
-    PetscEventPerfInfo info{};
-    EXPECT_EQ(static_cast<int>(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &info)), 0);
-    return info.count;
-  };
+  const auto count = [] { return event_count("TaskDAGProgram"); };
   const OwnedMat a = make_matrix(convection());
   for (const auto& [options, runs] : std::vector<std::pair<std::string, int>>{
            {"-pc_taskdag_schedule engine -pc_taskdag_factor_schedule engine", 4},

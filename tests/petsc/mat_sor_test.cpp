@@ -247,19 +247,15 @@ TEST(MatSorOnDevice, CopiesNothing) {
   for (const char* type : {MATAIJCUSPARSE, MATAIJKOKKOS}) {
     if (!what_is_missing_for(type).empty()) continue;
     const OwnedMat a = make_matrix(convection(), type);
-    PetscLogEvent event = 0;
-    PETSC_OK(PetscLogEventGetId("TaskDAGMatSOR", &event));
     for (const int flag : {SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS,
                            static_cast<int>(SOR_LOCAL_FORWARD_SWEEP), static_cast<int>(SOR_EISENSTAT)}) {
       SCOPED_TRACE(std::string(type) + ", flag " + std::to_string(flag));
       const OwnedVec b = make_vector(a);
       const OwnedVec x = make_vector(a);
       PETSC_OK(MatSOR(a, b, 1.1, static_cast<MatSORType>(flag), 0.0, 1, 1, x));  // brings vectors to the device
-      PetscEventPerfInfo before{};
-      PetscEventPerfInfo after{};
-      PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &before));
+      const PetscEventPerfInfo before = event_info("TaskDAGMatSOR");
       for (int k = 0; k < 5; ++k) PETSC_OK(MatSOR(a, b, 1.1, static_cast<MatSORType>(flag), 0.0, 1, 1, x));
-      PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &after));
+      const PetscEventPerfInfo after = event_info("TaskDAGMatSOR");
       EXPECT_EQ(after.count, before.count + 5);
       EXPECT_EQ(after.CpuToGpuCount, before.CpuToGpuCount);
       EXPECT_EQ(after.GpuToCpuCount, before.GpuToCpuCount);

@@ -245,13 +245,9 @@ TEST_F(OneBlock, LeavingItCopiesNoVectors) {
   const OwnedVec b = make_vector(a);
   const OwnedVec x = make_vector(a);
   PETSC_OK(PCApply(pc, b, x));  // brings b to the device
-  PetscLogEvent event = 0;
-  PetscEventPerfInfo before{};
-  PetscEventPerfInfo after{};
-  PETSC_OK(PetscLogEventGetId("TaskDAGApply", &event));
-  PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &before));
+  const PetscEventPerfInfo before = event_info("TaskDAGApply");
   for (PetscInt k = 0; k < kOf45 + 10; ++k) PETSC_OK(PCApply(pc, b, x));
-  PETSC_OK(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &after));
+  const PetscEventPerfInfo after = event_info("TaskDAGApply");
   EXPECT_EQ(after.CpuToGpuCount, before.CpuToGpuCount) << "vectors";
   EXPECT_EQ(after.GpuToCpuCount, before.GpuToCpuCount);
   const OwnedMat host = make_local_matrix(plane(45));

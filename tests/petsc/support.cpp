@@ -254,13 +254,15 @@ OwnedPc make_pc(Mat a, const std::string& options) {
   return pc;
 }
 
-int event_count(const char* name) {
+PetscEventPerfInfo event_info(const char* name) {
   PetscLogEvent event = 0;
   PetscEventPerfInfo info{};
   must(PetscLogEventGetId(name, &event));
   must(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &info));
-  return info.count;
+  return info;
 }
+
+int event_count(const char* name) { return event_info(name).count; }
 
 namespace {
 std::string& backend_in_use() {

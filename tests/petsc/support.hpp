@@ -124,6 +124,8 @@ OwnedPc make_pc(Mat a, const std::string& options);
 
 /// Executions of a logged event so far on this rank.
 int event_count(const char* name);
+/// What PETSc's log has counted of the event.
+PetscEventPerfInfo event_info(const char* name);
 
 }  // namespace taskdag::test
 
