@@ -1,9 +1,8 @@
 #include "dags.hpp"
 
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 
+#include "../matrix_files.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
 #include "taskdag/io/matrix_market.hpp"
@@ -37,13 +36,9 @@ std::vector<DagCase> list_irregular() {
       triangle_case("narrow band 100k", [] { return make_narrow_band_lower(100000, 0.14, 10.0, 1); }),
       triangle_case("R-MAT 16", [] { return make_rmat({.scale = 16}); }),
   };
-  if (const char* directory = std::getenv("TASKDAG_MATRIX_DIR")) {
-    for (const char* name : {"G3_circuit", "delaunay_n16", "luxembourg_osm", "ca-CondMat"}) {
-      const std::string path = std::string(directory) + "/" + name + ".mtx.xz";
-      if (std::filesystem::exists(path)) {
-        all.push_back(triangle_case(name, [path] { return read_matrix_market(path); }));
-      }
-    }
+  for (const char* name : {"G3_circuit", "delaunay_n16", "luxembourg_osm", "ca-CondMat"}) {
+    const auto path = find_matrix_file(name);
+    if (path) all.push_back(triangle_case(name, [path] { return read_matrix_market(*path); }));
   }
   return all;
 }
