@@ -34,8 +34,8 @@ double poor_limit(bool symmetric);
 inline constexpr int kSmallRows = 3000;
 
 /// A step of Jacobi takes what is known one row further, and BiCGStab pays for each with two products: from so many
-/// levels on a factor is made at once for a matrix that is not symmetric.
-inline constexpr int kManyLevels = 500;
+/// levels on a factor is made at once for a matrix that is not symmetric, unless its diagonal dominates.
+inline constexpr int kManyLevels = 250;
 
 struct FirstChoice {
   Candidate candidate = Candidate::factor;

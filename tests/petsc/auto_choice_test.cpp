@@ -41,6 +41,9 @@ TEST(FirstChoice, AFactorForLongChainsOfAMatrixThatIsNotSymmetric) {
   look.symmetric = false;
   EXPECT_EQ(first_choice(look).candidate, Candidate::factor);
   EXPECT_TRUE(first_choice(look).may_jacobi);
+  look.strict = look.rows;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
+  look.strict = 0;
   look.levels = kManyLevels - 1;
   EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
 }
