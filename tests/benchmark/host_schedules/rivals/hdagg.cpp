@@ -1,6 +1,6 @@
 // HDagg (Zarebavani et al. 2022) as a rival: its schedule, and a solve along it on rows in the user's order with a
-// barrier between its supersteps, as its own demonstration solves. Built by hdagg.sh from HDagg's sources, which are
-// not ours.
+// barrier between its supersteps, as its own demonstration solves. An adapter to HDagg's own sources, which
+// are not ours.
 //
 // HDAGG_GROUPED 1: its sparsification and its grouping of trees come first, as in its publication. 0: they do not, as
 // in the programs that Böhnlein et al. 2025 publish.

@@ -1,5 +1,5 @@
 // SpMP (Park et al. 2014) as a rival: its schedule, levels with point-to-point waits after its transitive reduction,
-// and a solve along it on rows in the order of its threads. Built by spmp.sh from SpMP's sources, which are not ours.
+// and a solve along it on rows in the order of its threads. An adapter to SpMP's own sources, which are not ours.
 #include <omp.h>
 
 #include <vector>
