@@ -14,7 +14,9 @@ namespace taskdag::kernels::elimination {
 inline constexpr int kEliminateBlock = 128;
 
 /// Blocks of so many threads that registers leave room for.
-constexpr int blocks_per_multiprocessor(RowForm widest) { return widest == RowForm::sum ? 5 : 6; }
+constexpr int blocks_per_multiprocessor(RowForm widest) {
+  return widest == RowForm::sum || widest == RowForm::more_registers ? 5 : widest == RowForm::registers ? 7 : 6;
+}
 
 /// Who takes a ticket: a warp for each task, or a block for a task of each of its warps, which is all that it does.
 enum class TicketFor : std::uint8_t { warp, block };

@@ -14,17 +14,29 @@ using cuda::element;
 inline constexpr Index kPivotsPerLane = 4;
 /// Where levels have fewer rows than this on average, what counts is how long a row takes: a lane a target is best.
 inline constexpr Index kNarrowLevel = 500;
+/// Rows with so many updates or more are better off in registers, if most rows are such. Those of ic have half of the
+/// targets, which the form `targets` has lanes for.
+template <class Pattern>
+inline constexpr std::int64_t kUpdatesOfRegisters = Pattern::kMultipliersAreTargets ? 16 : 64;
 /// Elsewhere, it is the number of instructions: rows of ilu with so many updates or more have them dealt out to
 /// rounds.
 inline constexpr std::int64_t kUpdatesOfRounds = 64;
 /// Such a row gets a lane for so many updates, about.
 inline constexpr std::int64_t kUpdatesPerLane = 6;
 
-/// The form of each row, and its lanes. room: with so many lanes a row with updates the rows of a level still run side
+/// Whether a row may have the form `registers`.
+template <class Pattern>
+__device__ bool fits_registers(const Pattern& view, Index row) {
+  const Index entries = view.pattern.row_offsets[row + 1] - view.pattern.row_offsets[row];
+  return registers_of(entries, view.pivot_count(row)) <= kMostRegisters;
+}
+
+/// The form of each row, and its lanes. registers: rows may have that form, all their entries right of the diagonal
+/// having slots. room: with so many lanes a row with updates the rows of a level still run side
 /// by side; more lanes than needed keep rows apart, which share a warp wait for each other.
 template <class Pattern>
 __global__ void choose_forms(const Pattern view, RowCounts counts, std::int64_t listed_per_entry, Index room,
-                             Index* lanes, RowForm* form, Index* kind, bool narrow) {
+                             Index* lanes, RowForm* form, Index* kind, bool narrow, bool registers) {
   const auto row = static_cast<Index>(element());
   if (row >= view.pattern.rows) return;
   const Index pivots = view.pivot_count(row);
@@ -33,7 +45,11 @@ __global__ void choose_forms(const Pattern view, RowCounts counts, std::int64_t 
   const Index targets = Pattern::kMultipliersAreTargets ? pivots + changed : max(pivots, changed);
   const Index places = entries + (Pattern::kMultipliersAreTargets ? pivots : 2 * pivots);
   Index wanted = kWarpSize;
-  if (counts.updates[row] == 0) {
+  if (registers && fits_registers(view, row)) {
+    form[row] = registers_of(entries, pivots) == 1 ? RowForm::registers : RowForm::more_registers;
+  } else if (registers && counts.updates[row] == 0) {
+    form[row] = RowForm::long_row;  // its entries have slots, too
+  } else if (counts.updates[row] == 0) {
     form[row] = RowForm::sum;
     wanted = (pivots + kPivotsPerLane - 1) / kPivotsPerLane;
   } else if (counts.updates[row] > listed_per_entry * entries) {

@@ -78,6 +78,7 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
   const std::int64_t lanes_at_once = std::int64_t{cuda::device_limits().multiprocessors} * kWarps * kWarpSize;
   Index room = kWarpSize;
   while (room > 1 && std::int64_t{pattern.rows / levels.levels} * kLevelsAtOnce * room > lanes_at_once) room /= 2;
+  const bool registers = updated && !view.diagonal_only && mark_registers(view, slots_.data(), counts, stream);
   rows_ = {rows, stream};
   const bool narrow_levels = pattern.rows / levels.levels < kNarrowLevel;
   ScratchArray<Index> narrow(2 * (rows + 1), stream);
@@ -91,7 +92,8 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
   bool searched = false;  // for all updates: lists would need wider offsets
   for (;; searched = true) {
     choose_forms<<<thread_each, kElementBlock, 0, stream>>>(view, counts, searched ? 0 : kListedPerEntry, room,
-                                                            lanes.data(), form.data(), kind.data(), narrow_levels);
+                                                            lanes.data(), form.data(), kind.data(), narrow_levels,
+                                                            registers);
     cuda::check_launch("choose_forms");
     tasks_ = build_tasks(levels, lanes.data(), Triangle::lower, 1, stream, kind.data());
     sizes_by_position<<<thread_each, kElementBlock, 0, stream>>>(view, tasks_.order.data(), counts, form.data(), first);

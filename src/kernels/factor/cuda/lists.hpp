@@ -7,10 +7,12 @@
 ///
 /// A row without updates is a sum over its pivot rows. One with updates has *targets*: for ilu its pivot rows'
 /// multipliers, in the order of the pivot rows, then the changed entries; for ic only those. If they and the pivot
-/// rows are few enough for the lanes of a warp, lane t may work on target t. Where updates are many, they are dealt out
-/// to *rounds* instead: at most one update a lane, no two of the same target, and only by pivot rows whose multiplier
-/// earlier rounds have finished, so that pivot rows of one level are taken side by side. A row without room for that is
-/// a long row: one pivot row after the other.
+/// rows are few enough for the lanes of a warp, lane t may work on target t. Where most rows have updates and are not
+/// long, all entries right of the diagonal have slots, and rows are in *registers*, an entry or a few a lane, whether
+/// they are targets or not: a list of bytes says which entry of a pivot row meets which of the row. Else many updates
+/// are dealt out to *rounds*: at most one update a lane, no two of the same target, and only by pivot rows whose
+/// multiplier earlier rounds have finished, so that pivot rows of one level are taken side by side. A row without room
+/// for that is a long row: one pivot row after the other.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,6 +21,7 @@
 #include <limits>
 
 #include "backends/cuda/memory.hpp"
+#include "base/macros.hpp"
 #include "csr/device_csr.hpp"
 #include "kernels/sptrsv/analysis/warp_tasks.hpp"
 
@@ -31,18 +34,39 @@ inline constexpr ValueReference kNoValue = std::numeric_limits<Index>::min();  /
 /// A pivot row of a row. Rows with updates take them in level order, so that the latest come last.
 struct alignas(16) PivotRow {
   Index inverse;           ///< slot of its inverse pivot
-  ValueReference meeting;  ///< its entry in the row's own column, or kNoValue
+  ValueReference meeting;  ///< its entry in the row's own column, or kNoValue; registers: the slot of its first entry
+                           ///< right of its diagonal
   Index place;             ///< which of the row's pivot rows it is; ilu: the entry that becomes the multiplier
   Index first_update;      ///< long rows: where its updates begin, counted from the row's first
 };
 
 enum class RowForm : std::uint8_t {
-  sum,       ///< no updates
-  targets,   ///< a target a lane
-  rounds,    ///< an update a lane and round
-  long_row,  ///< one that does not fit into shared memory
-  searched,  ///< so many updates that they are not listed
+  sum,             ///< no updates
+  targets,         ///< a target a lane
+  registers,       ///< an entry a lane, of a warp's 32
+  more_registers,  ///< up to three
+  rounds,          ///< an update a lane and round
+  long_row,        ///< one that does not fit into shared memory
+  searched,        ///< so many updates that they are not listed
 };
+
+/// A row of the form `registers` has a list of offsets, a byte each: of its pivot rows the entry that updates an entry
+/// of the row, counted among those right of the pivot row's diagonal. A word has the offsets of four pivot rows for one
+/// entry; it is followed by those of the next 31 entries, these by the other registers of the lanes.
+inline constexpr Index kPivotsPerWord = 4;
+inline constexpr unsigned kNoOffset = 0xFF;
+inline constexpr Index kMostRegisters = 3;
+/// Pivot rows fill up words from the last one on.
+TASKDAG_HD constexpr Index empty_places(Index pivots) {
+  return (kPivotsPerWord - pivots % kPivotsPerWord) % kPivotsPerWord;
+}
+/// Of a lane, for a row with so many entries and pivot rows.
+TASKDAG_HD constexpr Index registers_of(Index entries, Index pivots) {
+  return ((entries > pivots ? entries : pivots) + empty_places(pivots) + 31) / 32;
+}
+TASKDAG_HD constexpr bool is_in_registers(RowForm form) {
+  return form == RowForm::registers || form == RowForm::more_registers;
+}
 
 /// What a lane does in a round: target −= multiplier · value.
 struct alignas(8) RoundUpdate {
@@ -78,9 +102,9 @@ struct EliminationView {
   const EliminationRow* rows;
   const PivotRow* pivots;
   const unsigned* masks;  ///< per pivot row, for rows of the form `targets`: which of them it updates
-  /// By row, from its first_update on. Rounds: RoundUpdate, a round after the other, one a lane. Long rows: by pivot
-  /// row the values of its updates, then all targets, as entries of the row. Searched rows: for each pivot row its
-  /// first entry that may update, and the end of its entries.
+  /// By row, from its first_update on. Registers: offsets. Rounds: RoundUpdate, a round after the other, one a lane.
+  /// Long rows: by pivot row the values of its updates, then all targets, as entries of the row. Searched rows: for
+  /// each pivot row its first entry that may update, and the end of its entries.
   const ValueReference* updates;
   const Offset* changed;  ///< slot − rows → entry
   const Index* slots;     ///< entry → slot, or −1

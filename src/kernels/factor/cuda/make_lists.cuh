@@ -34,6 +34,13 @@ __global__ void sizes_by_position(const Pattern view, const Index* order, RowCou
     case RowForm::targets:
       sizes.updates[p] = counts.updates[row] + counts.updates[row] % 2;
       break;
+    case RowForm::registers:
+    case RowForm::more_registers: {
+      const Index entries = view.pattern.row_offsets[row + 1] - view.pattern.row_offsets[row];
+      const Index words = (sizes.pivots[p] + kPivotsPerWord - 1) / kPivotsPerWord;
+      sizes.updates[p] = std::int64_t{words} * registers_of(entries, sizes.pivots[p]) * kWarpSize;
+      break;
+    }
     case RowForm::rounds:
     case RowForm::long_row:
       sizes.updates[p] = 2 * counts.updates[row];
@@ -55,20 +62,21 @@ __global__ void fill_rows(const Pattern view, TaskList::View tasks, RowCounts co
   const Offset begin = view.pattern.row_offsets[row];
   const Index entries = view.pattern.row_offsets[row + 1] - begin;
   if (lane == 0) {
-    rows[p] = {row,
-               entries,
-               view.diagonal(row),
-               view.pivot_count(row),
-               begin,
-               offsets.pivots[p],
-               static_cast<Offset>(offsets.updates[p]),
-               form[row] == RowForm::searched ? 0 : static_cast<Index>(counts.updates[row]),
-               offsets.changed[p],
-               counts.changed[row],
-               form[row],
-               0,
-               0,
-               0};
+    rows[p] = {
+        row,
+        entries,
+        view.diagonal(row),
+        view.pivot_count(row),
+        begin,
+        offsets.pivots[p],
+        static_cast<Offset>(offsets.updates[p]),
+        form[row] == RowForm::searched || is_in_registers(form[row]) ? 0 : static_cast<Index>(counts.updates[row]),
+        offsets.changed[p],
+        counts.changed[row],
+        form[row],
+        0,
+        0,
+        0};
   }
   Offset next = offsets.changed[p];
   for (Index base = view.diagonal(row) + 1; base < entries; base += kWarpSize) {
@@ -115,9 +123,33 @@ struct RowLists {
         }
       }
       order[row.first_pivot + t] = at;
-      pivots[row.first_pivot + at] = {position, kNoValue, t, 0};
+      ValueReference meeting = kNoValue;
+      if (is_in_registers(row.form)) meeting = lists.tasks.rows + lists.rows[position].first_changed;
+      pivots[row.first_pivot + at] = {position, meeting, t, 0};
     }
     __syncwarp();
+  }
+
+  /// A row of the form `registers`: none of its entries is updated yet.
+  __device__ void clear_offsets(const EliminationRow& row, int lane) const {
+    const Index words = (row.pivot_count + kPivotsPerWord - 1) / kPivotsPerWord *
+                        registers_of(row.entries, row.pivot_count) * kWarpSize;
+    auto* const list = reinterpret_cast<unsigned*>(updates + row.first_update);
+    for (Index k = lane; k < words; k += kWarpSize) list[k] = ~0U;
+    __syncwarp();
+  }
+  /// Its pivot row number t of the list, row k of the pattern, updates that entry by its entry e.
+  __device__ void put_offset(const EliminationRow& row, Index t, Index k, Offset e, Index entry) const {
+    const Index empty = empty_places(row.pivot_count);
+    Index r = entry;
+    if (Pattern::kMultipliersAreTargets) {
+      r = empty + (entry < row.diagonal ? order[row.first_pivot + entry] : entry);
+    }
+    t += empty;
+    const Index word =
+        (t / kPivotsPerWord * registers_of(row.entries, row.pivot_count) + r / kWarpSize) * kWarpSize + r % kWarpSize;
+    reinterpret_cast<std::uint8_t*>(updates + row.first_update + word)[t % kPivotsPerWord] =
+        static_cast<std::uint8_t>(e - view.first_right(k));
   }
 
   /// Which target an entry of the row is.
@@ -139,6 +171,12 @@ struct RowLists {
       };
       int count = 0;  // updates by this lane's pivot row
       each([&](int base, int owner, Offset e, Index entry) {
+        if (is_in_registers(row.form)) {
+          if (entry < 0) return;
+          const Index t = first + owner;
+          put_offset(row, t, view.pivot_row(first_pivot + mine[t].place), e, entry);
+          return;
+        }
         const bool is_update = entry >= 0 && entry != row.diagonal && !view.diagonal_only;
         if (entry == row.diagonal) mine[first + owner].meeting = reference(e);
         count += __popc(batch.mine(__ballot_sync(kFullWarp, is_update), base));
@@ -187,6 +225,7 @@ __global__ void fill_lists(const RowLists<Pattern> lists) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   const EliminationRow row = lists.lists.rows[p];
   lists.list_pivots(row, lane);
+  if (is_in_registers(row.form)) lists.clear_offsets(row, lane);
   lists.list_updates(row, lane);
 }
 

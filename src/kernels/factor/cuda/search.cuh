@@ -20,6 +20,7 @@ struct Ilu0Pattern {
   __device__ Offset first_entry(Offset t) const { return diagonals[pivot_row(t)] + 1; }
   __device__ Offset last_entry(Offset t) const { return pattern.row_offsets[pivot_row(t) + 1]; }
   __device__ Index diagonal(Index i) const { return diagonals[i] - pattern.row_offsets[i]; }
+  __device__ Offset first_right(Index i) const { return diagonals[i] + 1; }
 };
 
 /// IC(0): the pivot rows of row i are the rows above that reach column i. Their entries from there on update row i.
@@ -37,6 +38,7 @@ struct Ic0Pattern {
   __device__ Offset first_entry(Offset t) const { return above_entries[t]; }
   __device__ Offset last_entry(Offset t) const { return pattern.row_offsets[pivot_row(t) + 1]; }
   __device__ Index diagonal(Index) const { return 0; }
+  __device__ Offset first_right(Index i) const { return pattern.row_offsets[i] + 1; }
 };
 
 /// Which entries of the row have those columns, or −1. Columns ascend. The bisections run side by side.

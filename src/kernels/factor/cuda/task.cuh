@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/factor/cuda/long_row.cuh"
+#include "kernels/factor/cuda/registers.cuh"
 #include "kernels/factor/cuda/rounds.cuh"
 #include "kernels/factor/cuda/sum.cuh"
 #include "kernels/factor/cuda/targets.cuh"
@@ -27,12 +28,22 @@ static_assert(sizeof(WarpStage) >= kStaged * (sizeof(double) + sizeof(Index)));
 template <FactorKind Kind, RowForm Widest>
 __device__ void eliminate_rows(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row,
                                WarpStage& stage) {
+  // Where rows are in registers, those that fit are.
+  if constexpr (Widest == RowForm::registers) return eliminate_in_registers<Kind, 1>(p, group, lane, row);
   // The lanes of a task's last rows may be idle; its first lane is not.
   const auto form = Widest == RowForm::sum ? RowForm::sum : RowForm{__shfl_sync(kFullWarp, Index(row.form), 0)};
   constexpr int kUnchanged = Widest == RowForm::sum ? kUnchangedOfSums : 1;
+  if constexpr (Widest == RowForm::more_registers) {
+    if (form == RowForm::registers) return eliminate_in_registers<Kind, 1>(p, group, lane, row);
+    return eliminate_in_more_registers<Kind>(p, group, lane, row);
+  }
   if (form == RowForm::sum) return eliminate_sum<Kind, kUnchanged>(p, group, lane, row);
   if constexpr (Widest >= RowForm::targets) {
     if (form == RowForm::targets) return eliminate_targets<Kind>(p, group, lane, row);
+  }
+  if constexpr (Widest > RowForm::more_registers) {
+    if (form == RowForm::registers) return eliminate_in_registers<Kind, 1>(p, group, lane, row);
+    if (form == RowForm::more_registers) return eliminate_in_more_registers<Kind>(p, group, lane, row);
   }
   if constexpr (Widest >= RowForm::rounds) {
     if (form == RowForm::rounds) {

@@ -26,6 +26,11 @@ struct RowCounts {
 void count_updates(const Ilu0Pattern& view, Index* slots, const RowCounts& counts, cudaStream_t stream);
 void count_updates(const Ic0Pattern& view, Index* slots, const RowCounts& counts, cudaStream_t stream);
 
+/// Whether most rows that have updates are better off in registers (RowForm). Then all entries right of the diagonal
+/// are marked as changed, in slots and counts. Synchronises `stream`.
+bool mark_registers(const Ilu0Pattern& view, Index* slots, const RowCounts& counts, cudaStream_t stream);
+bool mark_registers(const Ic0Pattern& view, Index* slots, const RowCounts& counts, cudaStream_t stream);
+
 /// Whether any row has updates. Synchronises `stream`.
 bool has_updates(Index rows, const std::int64_t* updates, cudaStream_t stream);
 
