@@ -1,4 +1,5 @@
 #include <bit>
+#include <limits>
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/scan.hpp"
@@ -38,10 +39,42 @@ __global__ void columns_kernel(std::int64_t count, std::uint64_t mask, const std
   if (k < count) column[k] = static_cast<Index>(key[k] & mask);
 }
 
-__global__ void permuted_row_lengths(Index rows, const Offset* row_offsets, const Index* row_order, Offset* length) {
+/// A row of more entries is not sorted in its place, which takes time with its square.
+constexpr Offset kLongRow = 1024;
+
+constexpr Index kNoColumn = std::numeric_limits<Index>::max();
+
+__global__ void permuted_row_lengths(Index rows, const Offset* row_offsets, const Index* row_order, Offset* length,
+                                     int* any_long) {
   const auto i = static_cast<Index>(element());
   if (i > rows) return;
   length[i] = i < rows ? row_offsets[row_order[i] + 1] - row_offsets[row_order[i]] : 0;
+  if (length[i] > kLongRow) atomicOr(any_long, 1);
+}
+
+/// kLanes lanes a row of the result. An entry's place in it is the number of its columns that are smaller.
+template <int kLanes>
+__global__ void permute_rows(DevicePattern a, const Index* row_order, const Index* col_position, DevicePattern result,
+                             Index* col_indices, Offset* source) {
+  const auto row = static_cast<Index>(element() / kLanes);
+  if (row >= a.rows) return;
+  const auto lane = static_cast<int>(threadIdx.x % kLanes);
+  const unsigned lanes = (kLanes == 32 ? ~0U : (1U << kLanes) - 1) << (threadIdx.x % 32 - lane);
+  const Offset from = a.row_offsets[row_order[row]];
+  const Offset to = result.row_offsets[row];
+  const Offset length = result.row_offsets[row + 1] - to;
+  const auto column = [&](Offset k) { return k < length ? col_position[a.col_indices[from + k]] : kNoColumn; };
+  for (Offset k = lane; k - lane < length; k += kLanes) {
+    const Index mine = column(k);
+    Offset place = to;
+    for (Offset first = 0; first < length; first += kLanes) {
+      const Index other = column(first + lane);
+      for (int j = 0; j < kLanes; ++j) place += __shfl_sync(lanes, other, j, kLanes) < mine ? 1 : 0;
+    }
+    if (k >= length) continue;
+    col_indices[place] = mine;
+    source[place] = from + k;
+  }
 }
 
 /// offsets[j] = first position whose sorted column is >= j.
@@ -112,34 +145,59 @@ DeviceCsr copy_pattern(const DevicePattern& pattern, cudaStream_t stream) {
   return result;
 }
 
-DeviceCsr permute_pattern(const DevicePattern& a, const Index* row_order, const Index* col_order, cudaStream_t stream) {
-  DeviceCsr result = make(a.rows, a.entries, true, stream);
-  const auto rows = static_cast<std::size_t>(a.rows);
-  const auto entries = static_cast<std::size_t>(a.entries);
-  ScratchArray<Offset> length(rows + 1, stream);
-  permuted_row_lengths<<<element_blocks(std::int64_t{a.rows} + 1), kElementBlock, 0, stream>>>(
-      a.rows, a.row_offsets, row_order, length.data());
-  cuda::check_launch("permuted_row_lengths");
-  cuda::exclusive_sum(length.data(), result.row_offsets.data(), a.rows + 1, stream);
-  if (a.entries == 0) return result;
+namespace {
 
-  ScratchArray<Index> row_position(rows, stream);
-  ScratchArray<Index> col_position(rows, stream);
+/// Where a row is too long to be sorted by itself: all entries at once, by row and column.
+void permute_entries(const DevicePattern& a, const Index* row_order, const Index* col_position, DeviceCsr& result,
+                     cudaStream_t stream) {
+  const auto entries = static_cast<std::size_t>(a.entries);
+  ScratchArray<Index> row_position(static_cast<std::size_t>(a.rows), stream);
   ScratchArray<Index> row_of(entries, stream);
   invert(a.rows, row_order, row_position.data(), stream);
-  invert(a.rows, col_order, col_position.data(), stream);
   expand_rows(a, row_of.data(), stream);
-
   ScratchArray<std::uint64_t> key(entries, stream);
   ScratchArray<std::uint64_t> sorted_key(entries, stream);
   ScratchArray<Offset> source(entries, stream);
   const int bits = bits_for(a.rows);
-  permuted_keys<<<element_blocks(a.entries), kElementBlock, 0, stream>>>(a.entries, bits, row_of.data(), a.col_indices,
-                                                                         row_position.data(), col_position.data(),
-                                                                         key.data(), source.data());
+  permuted_keys<<<element_blocks(a.entries), kElementBlock, 0, stream>>>(
+      a.entries, bits, row_of.data(), a.col_indices, row_position.data(), col_position, key.data(), source.data());
   cuda::check_launch("permuted_keys");
   cuda::sort_pairs(key.data(), sorted_key.data(), source.data(), result.source.data(), a.entries, 2 * bits, stream);
   columns_of_keys(a.entries, bits, sorted_key.data(), result.col_indices.data(), stream);
+}
+
+template <int kLanes>
+void permute_by_rows(const DevicePattern& a, const Index* row_order, const Index* col_position, DeviceCsr& result,
+                     cudaStream_t stream) {
+  permute_rows<kLanes><<<element_blocks(std::int64_t{a.rows} * kLanes), kElementBlock, 0, stream>>>(
+      a, row_order, col_position, result.pattern(), result.col_indices.data(), result.source.data());
+  cuda::check_launch("permute_rows");
+}
+
+}  // namespace
+
+DeviceCsr permute_pattern(const DevicePattern& a, const Index* row_order, const Index* col_order, cudaStream_t stream) {
+  constexpr Offset kFewEntries = 10;  // a row in the mean, that eight lanes are enough for
+  DeviceCsr result = make(a.rows, a.entries, true, stream);
+  const auto rows = static_cast<std::size_t>(a.rows);
+  ScratchArray<Offset> length(rows + 1, stream);
+  ScratchArray<int> any_long(1, stream);
+  cuda::check(cudaMemsetAsync(any_long.data(), 0, sizeof(int), stream), "resetting a flag");
+  permuted_row_lengths<<<element_blocks(std::int64_t{a.rows} + 1), kElementBlock, 0, stream>>>(
+      a.rows, a.row_offsets, row_order, length.data(), any_long.data());
+  cuda::check_launch("permuted_row_lengths");
+  cuda::exclusive_sum(length.data(), result.row_offsets.data(), a.rows + 1, stream);
+  if (a.entries == 0) return result;
+
+  ScratchArray<Index> col_position(rows, stream);
+  invert(a.rows, col_order, col_position.data(), stream);
+  if (cuda::fetch(any_long.data(), stream) != 0) {
+    permute_entries(a, row_order, col_position.data(), result, stream);
+  } else if (a.entries <= kFewEntries * a.rows) {
+    permute_by_rows<8>(a, row_order, col_position.data(), result, stream);
+  } else {
+    permute_by_rows<32>(a, row_order, col_position.data(), result, stream);
+  }
   return result;
 }
 

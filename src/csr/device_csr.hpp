@@ -32,7 +32,7 @@ void columns_of_keys(std::int64_t count, int bits, const std::uint64_t* key, Ind
 /// A copy of the pattern. Asynchronous.
 DeviceCsr copy_pattern(const DevicePattern& pattern, cudaStream_t stream);
 
-/// B(i, j) = A(row_order[i], col_order[j]) for device arrays of new → old; columns ascend. Asynchronous.
+/// B(i, j) = A(row_order[i], col_order[j]) for device arrays of new → old; columns ascend. Synchronises `stream`.
 DeviceCsr permute_pattern(const DevicePattern& a, const Index* row_order, const Index* col_order, cudaStream_t stream);
 
 /// Aᵀ; rows ascend inside a column because entries are sorted stably by column. Asynchronous.

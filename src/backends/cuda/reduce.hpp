@@ -14,6 +14,9 @@ namespace taskdag::cuda {
 Index largest(const Index* in, std::int64_t n, cudaStream_t stream);
 double largest(const double* in, std::int64_t n, cudaStream_t stream);
 
+/// The largest |in[i]|, a NaN if there is one; 0 of none. Synchronises `stream`.
+double largest_size(const double* in, std::int64_t n, cudaStream_t stream);
+
 /// The smallest.
 double smallest(const double* in, std::int64_t n, cudaStream_t stream);
 

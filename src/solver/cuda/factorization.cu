@@ -37,17 +37,14 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
   const auto rows = static_cast<std::size_t>(input.pattern().rows);
   input_entries_ = static_cast<std::size_t>(input.pattern().entries);
   if (options.device_order) {
-    row_order_ = {rows, s};
-    col_order_ = {rows, s};
-    copy_on_device(row_order_.data(), options.device_order->data(), rows, s);
-    copy_on_device(col_order_.data(), options.device_order->data(), rows, s);
+    row_order_ = copy_of(options.device_order->data(), rows, s);
+    col_order_ = copy_of(options.device_order->data(), rows, s);
     options_.device_order.reset();
     pattern_ = kernels::permute_pattern(input.pattern(), row_order_.data(), col_order_.data(), s);
   } else if (!row_order.empty() || !col_order.empty()) {
     row_order_ = upload_order(row_order, rows, s);
     if (col_order.data() == row_order.data() && col_order.size() == row_order.size()) {
-      col_order_ = {rows, s};
-      copy_on_device(col_order_.data(), row_order_.data(), rows, s);
+      col_order_ = copy_of(row_order_.data(), rows, s);
     } else {
       col_order_ = upload_order(col_order, rows, s);
     }

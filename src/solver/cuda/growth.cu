@@ -51,7 +51,7 @@ double CudaFactorization::growth(const double* values, MemorySpace space, Stream
   run(Apply::full, b.data(), x.data(), s);
   sizes_kernel<<<element_blocks(info.rows), kElementBlock, 0, s>>>(arguments, x.data(), b.data());
   check_launch("sizes_kernel");
-  const double result = largest(b.data(), info.rows, s);
+  const double result = largest_size(b.data(), info.rows, s);
   call.waited();
   return result;
 }

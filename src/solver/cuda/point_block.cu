@@ -181,7 +181,7 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
     run(false, b.data(), x.data(), s);
     point_block_sizes_kernel<<<element_blocks(info.rows), kElementBlock, 0, s>>>(arguments, x.data(), b.data());
     check_launch("point_block_sizes_kernel");
-    const double result = largest(b.data(), info.rows, s);
+    const double result = largest_size(b.data(), info.rows, s);
     call.waited();
     return result;
   }

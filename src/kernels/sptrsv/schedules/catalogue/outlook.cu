@@ -29,7 +29,9 @@ ExpectedSchedule Outlook::choose() {
     if (!in_precision(row.schedule)) continue;
     if (keep_rows && kernels::row_of(row.schedule).rewrites_rows) continue;
     const std::optional<Expectation> expected = row.expect(*this);
-    if (expected && is_better(*expected, best)) best = {row.schedule, expected->microseconds};
+    if (!expected || !is_better(*expected, best)) continue;
+    best = {row.schedule, expected->microseconds};
+    if (row.settles != nullptr && row.settles(*this)) break;
   }
   return *best;  // flat runs every triangle
 }

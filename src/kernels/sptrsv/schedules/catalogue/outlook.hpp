@@ -30,12 +30,14 @@ struct CudaSchedule {
   std::unique_ptr<Sweep> (*make)(const SweepInput& input, Outlook& outlook, int variant);
   /// Microseconds of a solve, or nothing where it cannot run the triangle or would take too much memory. Null: it is
   /// never chosen automatically.
-  std::optional<Expectation> (*expect)(Outlook& outlook);
+  std::optional<Expectation> (*expect)(Outlook& outlook) = nullptr;
+  /// Whether no schedule that has not been asked yet needs to be, if this one is the best so far. Null: never.
+  bool (*settles)(const Outlook& outlook) = nullptr;
   /// Microseconds of a solve, rather too few than too many: what a pass over several columns must beat. Null: as flat.
-  double (*at_least)(const Outlook& outlook);
+  double (*at_least)(const Outlook& outlook) = nullptr;
   /// Variants that tuning tries, 0 for the schedule's own. Null: 0 alone.
-  std::vector<int> (*trials)(const Outlook& outlook);
-  bool takes_left;  ///< it goes by the input's ranges, and so runs what another schedule leaves
+  std::vector<int> (*trials)(const Outlook& outlook) = nullptr;
+  bool takes_left = false;  ///< it goes by the input's ranges, and so runs what another schedule leaves
 };
 
 /// A triangle in front of the schedules. What a schedule finds out while it is asked for its expectation stays here

@@ -1,3 +1,4 @@
+#include "backends/cuda/device.hpp"
 #include "kernels/sptrsv/schedules/flat/cost.hpp"
 #include "kernels/sptrsv/schedules/supersteps/choice.hpp"
 #include "kernels/sptrsv/schedules/supersteps/cost.hpp"
@@ -11,6 +12,11 @@ std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int /*var
 std::optional<Expectation> expect(Outlook& outlook) {
   if (outlook.input.blocks == nullptr || outlook.input.blocks->colours() == 0) return {};
   return Expectation{supersteps::blocks_microseconds(outlook.features, outlook.input.blocks->colours())};
+}
+
+bool settles(const Outlook& outlook) {
+  const RowBlocks& blocks = *outlook.input.blocks;
+  return blocks.blocks() >= blocks.colours() * cuda::device_limits().multiprocessors;
 }
 
 double at_least(const Outlook& outlook) {

@@ -13,6 +13,7 @@ namespace taskdag::kernels::blocks {
 
 std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int variant);
 std::optional<Expectation> expect(Outlook& outlook);
+bool settles(const Outlook& outlook);
 double at_least(const Outlook& outlook);
 std::vector<int> trials(const Outlook& outlook);
 

@@ -6,7 +6,7 @@ namespace taskdag::kernels::supersteps {
 namespace {
 
 constexpr int kPatternThreads = 128;
-constexpr int kKeyBits = 64;
+constexpr int kKeyBits = 32;
 
 /// The arrays that patterns lie in.
 struct Patterns {
@@ -71,7 +71,7 @@ __device__ std::uint64_t mixed(std::uint64_t z) {
 
 /// A block a cell: keys that are equal where patterns are, and seldom else.
 __global__ void __launch_bounds__(kPatternThreads)
-    hash_patterns(const Cell* cell, Patterns p, std::uint64_t* inner_key, std::uint64_t* outer_key, Index* number) {
+    hash_patterns(const Cell* cell, Patterns p, std::uint32_t* inner_key, std::uint32_t* outer_key, Index* number) {
   const Cell mine = cell[blockIdx.x];
   __shared__ unsigned long long sum[2];
   if (threadIdx.x < 2) sum[threadIdx.x] = 0;
@@ -87,8 +87,11 @@ __global__ void __launch_bounds__(kPatternThreads)
   atomicAdd(&sum[1], own);
   __syncthreads();
   if (threadIdx.x != 0) return;
-  inner_key[blockIdx.x] = mixed(sum[0] + static_cast<unsigned long long>(mine.rows));
-  outer_key[blockIdx.x] = mixed(sum[1] + static_cast<unsigned long long>(mine.started));
+  const auto key = [](unsigned long long total, Index size) {
+    return static_cast<std::uint32_t>(mixed(total + static_cast<unsigned long long>(size)));
+  };
+  inner_key[blockIdx.x] = key(sum[0], mine.rows);
+  outer_key[blockIdx.x] = key(sum[1], mine.started);
   number[blockIdx.x] = static_cast<Index>(blockIdx.x);
 }
 
@@ -96,7 +99,7 @@ __global__ void __launch_bounds__(kPatternThreads)
 /// is its own. What is read of a cell here is never written.
 template <bool kInner>
 __global__ void __launch_bounds__(kPatternThreads)
-    take_pattern(Cell* cell, Patterns p, const std::uint64_t* key, const Index* number) {
+    take_pattern(Cell* cell, Patterns p, const std::uint32_t* key, const Index* number) {
   const auto place = static_cast<Index>(blockIdx.x);
   const Index first = number[cuda::first_not_below(key, Index{0}, place, key[place])];
   const Index own = number[place];
@@ -130,16 +133,16 @@ void share_patterns(Layout& layout, const PatternLists& lists, cudaStream_t stre
   if (cells < 2) return;
   const Patterns patterns{layout.step.data(),  layout.operand.data(), lists,
                           layout.group.data(), layout.started.data(), layout.outer_place.data()};
-  const cuda::ScratchArray<std::uint64_t> inner_key(cells, stream);
-  const cuda::ScratchArray<std::uint64_t> outer_key(cells, stream);
-  const cuda::ScratchArray<std::uint64_t> sorted_key(cells, stream);
+  const cuda::ScratchArray<std::uint32_t> inner_key(cells, stream);
+  const cuda::ScratchArray<std::uint32_t> outer_key(cells, stream);
+  const cuda::ScratchArray<std::uint32_t> sorted_key(cells, stream);
   const cuda::ScratchArray<Index> number(cells, stream);
   const cuda::ScratchArray<Index> sorted_number(cells, stream);
   const auto blocks = static_cast<unsigned>(cells);
   hash_patterns<<<blocks, kPatternThreads, 0, stream>>>(layout.cell.data(), patterns, inner_key.data(),
                                                         outer_key.data(), number.data());
   cuda::check_launch("hash_patterns");
-  const auto take = [&](auto kernel, const cuda::ScratchArray<std::uint64_t>& key) {
+  const auto take = [&](auto kernel, const cuda::ScratchArray<std::uint32_t>& key) {
     cuda::sort_pairs(key.data(), sorted_key.data(), number.data(), sorted_number.data(), layout.cells(), kKeyBits,
                      stream);
     kernel<<<blocks, kPatternThreads, 0, stream>>>(layout.cell.data(), patterns, sorted_key.data(),
