@@ -791,6 +791,38 @@ def ata_study():
                          "chosen / best"], lines) + ["", "Within 5 % of the best S: " + ", ".join(close) + "."]
 
 
+ATA_WARPS = 5280  # coarse warps that fit on the H100 of these rows: greedy's S where 32 rows share a warp, divided by 32
+ATA_ROWS_A_WARP, ATA_LEVELS_A_TASK = 4, 8
+
+
+def ata_rule_size(rows, levels):
+    """S that gives each resident warp a few rows, and each task a few levels: else a launch a level is what remains."""
+    return min(rows, max(ATA_ROWS_A_WARP * ATA_WARPS, ATA_LEVELS_A_TASK * rows // levels))
+
+
+@block
+def ata_rule():
+    rows, lines = there_or_not_run(ATA_STUDY, "--study")
+    if not rows:
+        return lines
+    slower = {}
+    for (problem, policy), by in ata_studied().items():
+        if policy == "ata-locality":
+            continue
+        chosen = by["chosen"]
+        wanted = ata_rule_size(int(chosen["rows"]), int(chosen["levels"]))
+        every = by["given"] + [chosen]
+        near = min(every, key=lambda row: max(int(row["S"]), wanted) / min(int(row["S"]), wanted))
+        best = min(float(row["milliseconds"]) for row in every)
+        slower.setdefault(policy, []).append(float(near["milliseconds"]) / best)
+        lines.append([problem, ATA_NAMES[policy], show(int(chosen["levels"])), show(wanted), show(int(near["S"])),
+                      show(slower[policy][-1]), show(float(chosen["milliseconds"]) / best)])
+    close = [f"{name} {sum(ratio <= 1.05 for ratio in slower[policy])} of {len(slower[policy])}, at most {show(max(slower[policy]))}"
+             for name, policy in ATA_POLICIES.items() if policy in slower]
+    return report.table(["problem", "policy", "levels", "S of the rule", "nearest S measured", "there / best",
+                         "Eq. (1) and (2) / best"], lines) + ["", "Within 5 % of the best S: " + "; ".join(close) + "."]
+
+
 @block
 def ata_ratios():
     rows, lines = there_or_not_run(ATA_STUDY, "--study")
