@@ -8,6 +8,7 @@
 
 #include "ata_reference.hpp"
 #include "base/index.hpp"
+#include "kernels/sptrsv/schedules/ata/task_size.hpp"
 #include "problems.hpp"
 #include "support/effort.hpp"
 #include "taskdag/generators.hpp"
@@ -280,6 +281,21 @@ TEST(AtaAggregation, StaysBelowItsLimitsWhereRowsDependOnMostOthers) {
   EXPECT_GT(hierarchy.coarse.granularity, 1);
   EXPECT_GT(hierarchy.coarse.tasks(), 1);
   EXPECT_LE(static_cast<std::int64_t>(hierarchy.coarse.predecessors.size()), kernels::kMaxCoarseEdges);
+}
+
+TEST(TaskSize, OfEquationTwoIsWhatLaunchesTakeWithinItsBounds) {
+  EXPECT_EQ(kernels::choose_granularity(100, 100, 0.5, 0.125, 1000), 400);
+  EXPECT_EQ(kernels::choose_granularity(500, 100, 0.5, 0.125, 1000), 500);
+  EXPECT_EQ(kernels::choose_granularity(100, 100, 0.5, 0.125, 300), 300);
+  EXPECT_EQ(kernels::choose_granularity(100, 100, 0.5, 0.0, 1000), 100);
+}
+
+TEST(TaskSize, ByLevelsFillsTheWarpsAndHoldsSeveralLevels) {
+  EXPECT_EQ(kernels::granularity_of_levels(5280, 1'000'000, 1999), 4 * 5280);  // short levels: warps decide
+  EXPECT_EQ(kernels::granularity_of_levels(5280, 400'000, 16), 200'000);       // long levels
+  EXPECT_EQ(kernels::granularity_of_levels(5280, 1000, 10), 1000);             // never more than there is
+  EXPECT_EQ(kernels::granularity_of_levels(5280, 2'000'000'000, 1), 2'000'000'000);
+  EXPECT_EQ(kernels::granularity_of_levels(5280, 0, 0), 1);
 }
 
 }  // namespace

@@ -186,8 +186,10 @@ TEST_F(AtaTest, RepeatedPullSolvesGiveTheSameBitsWhateverTheGranularity) {
     const std::vector<double> b = test::right_hand_side(problem.a.rows);
     std::vector<double> first;
     for (const SolveSchedule policy : kernels::kAtaPolicies) {
-      for (const Index granularity : {0, 50, 700}) {
-        const auto sweep = kernels::make_ata_sweep(policy, system.input(), {.granularity = granularity}, stream());
+      const AtaOptions sizes[] = {
+          {}, {.task_size = kernels::TaskSize::warps_and_levels}, {.granularity = 50}, {.granularity = 700}};
+      for (const AtaOptions& options : sizes) {
+        const auto sweep = kernels::make_ata_sweep(policy, system.input(), options, stream());
         load(*sweep, problem.a, stream());
         for (int repeat = 0; repeat < 3; ++repeat) {
           const std::vector<double> x = solve(*sweep, b, stream()).x;

@@ -84,6 +84,7 @@ std::vector<Case> study_cases(Index rows, const std::function<Index(SolveSchedul
     }
     others.erase(s);
     for (const Index other : others) cases.push_back({schedule, {.granularity = other}});
+    cases.push_back({schedule, {.task_size = kernels::TaskSize::warps_and_levels}});
     if (schedule == SolveSchedule::ata_greedy) continue;
     for (const double ratio : {1.0, 3.0, 10.0, 30.0, 300.0}) cases.push_back({schedule, {.launch_ratio = ratio}});
   }
@@ -125,6 +126,8 @@ class Cases {
   [[nodiscard]] Row row_of(const char* what, const Case& c) const {
     const bool solve = std::string(what) == "lower" || std::string(what) == "upper";
     const bool policy = is_policy(c.schedule);
+    const bool by_levels = c.options.task_size == kernels::TaskSize::warps_and_levels;
+    const bool paper = c.options.granularity == 0 && !by_levels;
     return {{"program", "ata"},
             {"problem", problem_.name},
             {"rows", a_.rows},
@@ -136,10 +139,10 @@ class Cases {
             {"schedule", to_string(c.schedule)},
             {"coarse", !policy ? Row() : Row(c.options.coarse == CoarseMode::graph ? "graph" : "streams")},
             {"rows_share_warps", solve && c.options.rows_share_warps},
-            {"S_given", c.options.granularity > 0 ? Row(c.options.granularity) : Row()},
-            {"R", policy && c.options.granularity == 0 && c.schedule != SolveSchedule::ata_greedy
-                      ? Row(c.options.launch_ratio)
-                      : Row()},
+            {"S_given", c.options.granularity > 0 ? Row(c.options.granularity)
+                        : by_levels               ? Row("levels")
+                                                  : Row()},
+            {"R", policy && paper && c.schedule != SolveSchedule::ata_greedy ? Row(c.options.launch_ratio) : Row()},
             {"S", nullptr},
             {"tasks", nullptr},
             {"untracked", nullptr},

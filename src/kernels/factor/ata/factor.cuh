@@ -131,7 +131,7 @@ std::unique_ptr<AtaFactorization> make_factor(std::shared_ptr<const Problem> pro
                 "clearing a factor");
     const FactorTarget target{entries.data(), inverse_pivots.data(), nullptr, nullptr};
     times = set_granularity(
-        scheme, options.launch_ratio, profiled.kernels().tracked, lower.lanes.rows_per_warp, rows,
+        scheme, options, profiled.kernels().tracked, lower.lanes.rows_per_warp, rows, lower.dag.levels(),
         [&] {
           profiled.factor_unmanaged({values.data(), nullptr, {}}, {}, target, stream);
         },

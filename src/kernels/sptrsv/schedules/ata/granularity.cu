@@ -57,10 +57,4 @@ double launch_microseconds(RunMode mode, cudaStream_t stream) {
   return known.emplace(key, measure_launch(mode, stream)).first->second;
 }
 
-Index choose_granularity(Index smallest, double ratio, double launch, double row, Index rows) {
-  const double wanted = row > 0.0 ? ratio * launch / row : 0.0;
-  const double most = static_cast<double>(std::max(rows, 1));
-  return static_cast<Index>(std::clamp(std::max(wanted, static_cast<double>(smallest)), 1.0, most));
-}
-
 }  // namespace taskdag::kernels

@@ -15,7 +15,4 @@ Index smallest_granularity(const void* kernel, double rows_per_warp);
 /// current device when first asked for, then remembered for the process. Synchronises `stream`.
 double launch_microseconds(RunMode mode, cudaStream_t stream);
 
-/// Eq. (2): ratio · T_l / T_u, at least `smallest`, at most `rows`.
-Index choose_granularity(Index smallest, double ratio, double launch, double row, Index rows);
-
 }  // namespace taskdag::kernels

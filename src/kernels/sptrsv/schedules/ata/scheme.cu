@@ -4,6 +4,7 @@
 #include "backends/cuda/stream.hpp"
 #include "kernels/sptrsv/schedules/ata/granularity.hpp"
 #include "kernels/sptrsv/schedules/ata/scheme.hpp"
+#include "kernels/sptrsv/schedules/ata/task_size.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::kernels {
@@ -31,16 +32,21 @@ Scheme scheme_of(SolveSchedule schedule, const AtaOptions& options) {
   }
 }
 
-SchemeTimes set_granularity(Scheme& scheme, double ratio, const void* tracked, double rows_per_warp, Index rows,
-                            const std::function<void()>& unmanaged, cudaStream_t stream) {
+SchemeTimes set_granularity(Scheme& scheme, const AtaOptions& options, const void* tracked, double rows_per_warp,
+                            Index rows, Index levels, const std::function<void()>& unmanaged, cudaStream_t stream) {
   SchemeTimes times;
   if (scheme.granularity > 0) return times;
+  if (options.task_size == TaskSize::warps_and_levels) {
+    scheme.granularity = granularity_of_levels(smallest_granularity(tracked, 1.0), rows, levels);
+    return times;
+  }
   const Index smallest = smallest_granularity(tracked, rows_per_warp);
   scheme.granularity = std::clamp(smallest, 1, rows);
   if (scheme.aggregation == Aggregation::greedy) return times;
   times.launch_microseconds = launch_microseconds(scheme.mode, stream);
   times.row_microseconds = cuda::time_of(unmanaged, stream) / rows;
-  scheme.granularity = choose_granularity(smallest, ratio, times.launch_microseconds, times.row_microseconds, rows);
+  scheme.granularity =
+      choose_granularity(smallest, options.launch_ratio, times.launch_microseconds, times.row_microseconds, rows);
   return times;
 }
 

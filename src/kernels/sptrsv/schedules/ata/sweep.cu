@@ -191,8 +191,8 @@ void GroupedSweep::prepare(const double* rhs, double* x, int* non_finite, bool r
 }
 
 /// Measures the granularity with all rows as one task in level order, which is not what the sweep will run.
-SchemeTimes measure(const SweepDag& dag, const SweepInput& input, Scheme& scheme, const RowLanes& lanes, double ratio,
-                    cudaStream_t stream) {
+SchemeTimes measure(const SweepDag& dag, const SweepInput& input, Scheme& scheme, const RowLanes& lanes,
+                    const AtaOptions& options, cudaStream_t stream) {
   const Index rows = dag.dag.rows;
   GroupedSweep profiled(dag, input, {Aggregation::greedy, scheme.mode, rows}, lanes, {}, stream);
   const cuda::ScratchArray<double> rhs(at(rows), stream);
@@ -200,7 +200,8 @@ SchemeTimes measure(const SweepDag& dag, const SweepInput& input, Scheme& scheme
   const cuda::ScratchArray<int> flag(1, stream);
   cuda::check(cudaMemsetAsync(rhs.data(), 0, rhs.size() * sizeof(double), stream), "clearing a vector");
   const auto unmanaged = [&] { profiled.solve_unmanaged(rhs.data(), x.data(), flag.data(), stream); };
-  return set_granularity(scheme, ratio, profiled.kernels().tracked, lanes.rows_per_warp, rows, unmanaged, stream);
+  return set_granularity(scheme, options, profiled.kernels().tracked, lanes.rows_per_warp, rows, dag.dag.levels(),
+                         unmanaged, stream);
 }
 
 std::unique_ptr<AtaSweep> make(SolveSchedule schedule, const SweepInput& input, const AtaOptions& options,
@@ -210,8 +211,7 @@ std::unique_ptr<AtaSweep> make(SolveSchedule schedule, const SweepInput& input, 
   const RowLanes lanes =
       lanes_of_rows(dag.dag.rows, dag.edges().count, scheme.rows_share_warps ? kEntriesPerLane : 0, stream);
   SchemeTimes times;
-  if (scheme.granularity == 0 && dag.dag.rows > 0)
-    times = measure(dag, input, scheme, lanes, options.launch_ratio, stream);
+  if (scheme.granularity == 0 && dag.dag.rows > 0) times = measure(dag, input, scheme, lanes, options, stream);
   return std::make_unique<GroupedSweep>(dag, input, scheme, lanes, times, stream);
 }
 
