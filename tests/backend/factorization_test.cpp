@@ -40,6 +40,50 @@ TEST_P(FactorizationTest, FactorsMatchTheReference) {
   }
 }
 
+/// `a` with entries of the first row and the first column in the first `reach` rows; its diagonal dominates.
+CsrMatrix with_long_first_row(const CsrMatrix& a, Index reach) {
+  CsrMatrix result{a.rows, a.rows, {0}, {}, {}};
+  const auto put = [&](Index column, double value) {
+    result.col_indices.push_back(column);
+    result.values.push_back(value);
+  };
+  for (Index i = 0; i < a.rows; ++i) {
+    const auto begin = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i)]);
+    const auto end = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i) + 1]);
+    if (i > 0 && i < reach && a.col_indices[begin] != 0) put(0, -0.25);
+    for (std::size_t e = begin; e < end; ++e) {
+      if (i == 0 && a.col_indices[e] > 0) break;  // they come below
+      put(a.col_indices[e], a.values[e]);
+    }
+    for (Index j = 1; i == 0 && j < reach; ++j) put(j, -0.25);
+    result.row_offsets.push_back(static_cast<Offset>(result.values.size()));
+  }
+  return test::made_dominant(std::move(result));
+}
+
+// On CUDA rows of this grid stay in registers: beside them rows that are too long for that, without pivot rows and with
+// them, and one whose entries a byte cannot count.
+TEST_P(FactorizationTest, LongRowsAmongShortOnesWithManyUpdates) {
+  const CsrMatrix grid = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 9, .ny = 9, .nz = 9});
+  std::vector<Index> reversed(static_cast<std::size_t>(grid.rows));
+  for (Index i = 0; i < grid.rows; ++i) reversed[static_cast<std::size_t>(i)] = grid.rows - 1 - i;
+  for (const Index reach : {28, 40, 97, 150, 250, 256, 400}) {
+    const CsrMatrix first = with_long_first_row(grid, reach);
+    for (const CsrMatrix& a : {first, test::permuted(first, reversed, reversed)}) {
+      for (const FactorKind kind : kKinds) {
+        SCOPED_TRACE(to_text({"reach " + std::to_string(reach), {}}, kind));
+        Factorization f = factorization(a, {.kind = kind});
+        ASSERT_TRUE(factor(f, a.values).ok());
+        FactorStatus unused;
+        const CsrMatrix expected = test::reference_factor(a, {.kind = kind}, 0.0, unused);
+        EXPECT_LE(test::factor_difference(f.copy_factor(), expected), test::kForwardBound);
+        ASSERT_TRUE(factor(f, a.values).ok());
+        EXPECT_LE(test::factor_difference(f.copy_factor(), expected), test::kForwardBound);
+      }
+    }
+  }
+}
+
 TEST_P(FactorizationTest, ApplicationsMatchTheReference) {
   for (const Problem& problem : test::small_problems()) {
     for (const FactorKind kind : kKinds) {
