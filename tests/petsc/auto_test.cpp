@@ -61,9 +61,10 @@ PetscInt iterations_with(Mat a, const std::string& options) {
   return solved.iterations;
 }
 
+// On 4 ranks, too, neither few rows nor many levels.
 TEST_P(AutoType, TakesWhatItSays) {
   for (const bool known : {true, false}) {
-    const OwnedMat a = known ? symmetric(plane(130)) : make_matrix(plane(130));  // on 4 ranks, too, no few rows
+    const OwnedMat a = known ? symmetric(plane(112)) : make_matrix(plane(112));
     const bool jacobi = backend() == Backend::cuda;
     const std::string type = jacobi ? "jacobi" : known ? "icc" : "ilu";
     const Solve solved = solve(a, "-ksp_type cg " + taskdag_auto + option());
