@@ -31,9 +31,9 @@ FirstChoice first_choice(const MatrixLook& look) {
   if (look.poor > kFewPoor * look.rows)
     return {Candidate::factor, count(look.poor) + of_rows + " have a small diagonal", false};
   if (!look.cuda) return {Candidate::factor, "on host threads a factor costs no more than some iterations", true};
-  if (look.local_rows <= kSmallRows && look.strict < kManyStrict * look.rows)
-    return {Candidate::factor, "few rows: a factor is soon made", true};
-  if (!look.symmetric && look.levels >= kManyLevels && look.strict < kManyStrict * look.rows)
+  const bool dominant = look.strict >= kManyStrict * look.rows;
+  if (look.local_rows <= kSmallRows && !dominant) return {Candidate::factor, "few rows: a factor is soon made", true};
+  if (!look.symmetric && look.levels >= kManyLevels && !dominant)
     return {Candidate::factor, std::to_string(kManyLevels) + " or more levels: Jacobi may take as many iterations",
             true};
   return {Candidate::jacobi, "setting up a factor takes longer than many iterations", true};

@@ -12,12 +12,12 @@ using cuda::element;
 
 /// A lane of a row without updates gets at most this many pivot rows, as long as the row gets at most 32 lanes.
 inline constexpr Index kPivotsPerLane = 4;
-/// Where levels have fewer rows than this on average, what counts is how long a row takes: a lane a target is best.
-inline constexpr Index kNarrowLevel = 500;
 /// Rows with so many updates or more are better off in registers, if most rows are such. Those of ic have half of the
 /// targets, which the form `targets` has lanes for.
 template <class Pattern>
 inline constexpr std::int64_t kUpdatesOfRegisters = Pattern::kMultipliersAreTargets ? 16 : 64;
+/// Where levels have fewer rows than this on average, what counts is how long a row takes: a lane a target is best.
+inline constexpr Index kNarrowLevel = 500;
 /// Elsewhere, it is the number of instructions: rows of ilu with so many updates or more have them dealt out to
 /// rounds.
 inline constexpr std::int64_t kUpdatesOfRounds = 64;
@@ -32,8 +32,8 @@ __device__ bool fits_registers(const Pattern& view, Index row) {
 }
 
 /// The form of each row, and its lanes. registers: rows may have that form, all their entries right of the diagonal
-/// having slots. room: with so many lanes a row with updates the rows of a level still run side
-/// by side; more lanes than needed keep rows apart, which share a warp wait for each other.
+/// having slots. room: with so many lanes a row with updates the rows of a level still run side by side; more lanes
+/// than needed keep rows apart, which share a warp wait for each other.
 template <class Pattern>
 __global__ void choose_forms(const Pattern view, RowCounts counts, std::int64_t listed_per_entry, Index room,
                              Index* lanes, RowForm* form, Index* kind, bool narrow, bool registers) {

@@ -64,6 +64,10 @@ TASKDAG_HD constexpr Index empty_places(Index pivots) {
 TASKDAG_HD constexpr Index registers_of(Index entries, Index pivots) {
   return ((entries > pivots ? entries : pivots) + empty_places(pivots) + 31) / 32;
 }
+/// Of the row's list.
+TASKDAG_HD constexpr Index words_of_registers(Index entries, Index pivots) {
+  return (pivots + kPivotsPerWord - 1) / kPivotsPerWord * registers_of(entries, pivots) * 32;
+}
 TASKDAG_HD constexpr bool is_in_registers(RowForm form) {
   return form == RowForm::registers || form == RowForm::more_registers;
 }

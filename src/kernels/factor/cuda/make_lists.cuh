@@ -35,12 +35,10 @@ __global__ void sizes_by_position(const Pattern view, const Index* order, RowCou
       sizes.updates[p] = counts.updates[row] + counts.updates[row] % 2;
       break;
     case RowForm::registers:
-    case RowForm::more_registers: {
-      const Index entries = view.pattern.row_offsets[row + 1] - view.pattern.row_offsets[row];
-      const Index words = (sizes.pivots[p] + kPivotsPerWord - 1) / kPivotsPerWord;
-      sizes.updates[p] = std::int64_t{words} * registers_of(entries, sizes.pivots[p]) * kWarpSize;
+    case RowForm::more_registers:
+      sizes.updates[p] =
+          words_of_registers(view.pattern.row_offsets[row + 1] - view.pattern.row_offsets[row], sizes.pivots[p]);
       break;
-    }
     case RowForm::rounds:
     case RowForm::long_row:
       sizes.updates[p] = 2 * counts.updates[row];
@@ -132,8 +130,7 @@ struct RowLists {
 
   /// A row of the form `registers`: none of its entries is updated yet.
   __device__ void clear_offsets(const EliminationRow& row, int lane) const {
-    const Index words = (row.pivot_count + kPivotsPerWord - 1) / kPivotsPerWord *
-                        registers_of(row.entries, row.pivot_count) * kWarpSize;
+    const Index words = words_of_registers(row.entries, row.pivot_count);
     auto* const list = reinterpret_cast<unsigned*>(updates + row.first_update);
     for (Index k = lane; k < words; k += kWarpSize) list[k] = ~0U;
     __syncwarp();
