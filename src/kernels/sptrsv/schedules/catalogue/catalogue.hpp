@@ -25,7 +25,7 @@ inline constexpr auto kCatalogue = [] {
       SolveScheduleInfo{flat, "flat", chosen, no, false, false,
                         "warp tasks in level order, each row waits for its operands' values", true, false},
       SolveScheduleInfo{cells, "cells", chosen, no, false, false,
-                        "runs of consecutive rows or tiles of a grid, a thread block each, by static steps"},
+                        "runs of consecutive rows, tiles or bands of a grid, a thread block each, by static steps"},
       SolveScheduleInfo{supernodes, "supernodes", chosen, no, false, true,
                         "diagonal blocks of supernodes inverted beforehand, what is left by cells or flat"},
       SolveScheduleInfo{

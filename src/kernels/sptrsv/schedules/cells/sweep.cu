@@ -7,6 +7,7 @@
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/stream.hpp"
 #include "base/handover.hpp"
+#include "kernels/sptrsv/schedules/cells/bands/sweep.hpp"
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
 #include "kernels/sptrsv/schedules/cells/run/solve.hpp"
@@ -192,6 +193,7 @@ std::unique_ptr<Sweep> make_sweep_of_cells(const SweepInput& input, const cells:
         "the schedule cells needs a GPU of compute capability 9.0 or newer with 227 KiB of shared memory for a block, "
         "and a library built for such a one");
   }
+  if (cut.bands) return cells::make_bands_sweep(input, *cut.bands, stream);
   SweepInput sorted = input;
   if (cut.late) sorted.levels = cut.late.get();
   return std::make_unique<CellsSweep>(sorted, cut, stream);

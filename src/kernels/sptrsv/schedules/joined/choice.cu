@@ -23,13 +23,13 @@ void join(Outlook& outlook, std::int64_t most) {
   outlook.keep(SolveSchedule::joined_levels, std::make_shared<Joined>(outlook, most));
 }
 
-/// Not tiles: they need rows by lines, which joining breaks up.
+/// Not tiles and bands: they need rows by lines, which joining breaks up.
 bool may_join(const Outlook& outlook) {
   if (outlook.input.recurrence || !may_rewrite(outlook)) return false;
   const double terms = static_cast<double>(kMostTerms) * outlook.features.entries;
   if (kBytesPerTerm * terms > kShareOfFreeMemory * free_memory()) return false;
   if (outlook.best->schedule == SolveSchedule::cells) {
-    return !outlook.kept<cells::Estimate>(SolveSchedule::cells)->cut.tiles;
+    return !outlook.kept<cells::Estimate>(SolveSchedule::cells)->cut.by_lines();
   }
   return outlook.best->schedule == SolveSchedule::flat;
 }

@@ -6,17 +6,22 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/sptrsv/schedules/cells/cut/bands.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/tiling.hpp"
 
 namespace taskdag::kernels::cells {
 
-/// Runs of consecutive rows with about equally many entries, or the tiles of lines.
+/// Runs of consecutive rows with about equally many entries, the tiles of lines, or bands of a grid of five points.
 struct Cut {
   int cells = 1;
   std::optional<std::pair<Lines, Tiling>> tiles;
   int ways = 1;  ///< lanes of a row: 1, 2, 4
   /// The levels by which rows of a cell are sorted (late.hpp); null: those of the sweep's input.
   std::shared_ptr<const RowLevels> late;
+  std::optional<Bands> bands{};
+
+  /// Whether rows lie by lines, so that another triangle on the same rows would be slower.
+  [[nodiscard]] bool by_lines() const { return tiles || bands; }
 };
 
 inline Cut cut_of(const Lines& lines, Tiling tiling) {
@@ -24,5 +29,7 @@ inline Cut cut_of(const Lines& lines, Tiling tiling) {
   const int ways = tiling.ways;
   return {cells, {{lines, std::move(tiling)}}, ways, nullptr};
 }
+
+inline Cut cut_of(const Bands& bands) { return {bands.bands(), {}, 1, nullptr, bands}; }
 
 }  // namespace taskdag::kernels::cells

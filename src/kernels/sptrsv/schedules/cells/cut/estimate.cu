@@ -30,6 +30,8 @@ constexpr double kFetch = 0.0014;
 constexpr double kRunsTakeLonger = 1.2;
 /// With more steps than this many times the levels another order of the rows is tried.
 constexpr double kUnevenSteps = 1.5;
+/// A grid of five points with this many levels, in terms of those that it has at most, is one for bands.
+constexpr double kDeepGrid = 0.75;
 
 constexpr int kBlocksPerMultiprocessor = 8;
 
@@ -159,12 +161,19 @@ RunsEstimate estimate_runs(const SweepInput& input, const std::array<int, kCandi
 }  // namespace
 
 Estimate estimate(const SweepInput& input, cudaStream_t stream) {
+  const std::optional<Lines> lines = find_lines(input, stream);
+  std::optional<Bands> bands;
+  if (lines) bands = find_bands(input, *lines, stream);
+  // A band takes half as long for a level as a run of rows.
+  if (bands && input.levels->levels > kDeepGrid * (bands->columns + bands->lines))
+    return {cut_of(*bands), microseconds_of(*bands), bytes_of(*bands)};
   const Runs finest = finest_runs(input);
   std::array<int, kCandidates> hops{};
   if (!is_deep(input.levels->levels, finest.cells)) hops = most_hops(input, finest, stream);
   const RunsEstimate runs = estimate_runs(input, hops, stream);
   Estimate best = runs.estimate;
-  const std::optional<Lines> lines = find_lines(input, stream);
+  if (bands && microseconds_of(*bands) < best.microseconds)
+    return {cut_of(*bands), microseconds_of(*bands), bytes_of(*bands)};
   // Of one plane, runs of rows are tiles.
   if (lines && lines->planes() > 1) {
     Tiling tiling = choose_tiling(*lines, cuda::device_limits().multiprocessors);

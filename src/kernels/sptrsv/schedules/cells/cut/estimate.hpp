@@ -13,8 +13,8 @@ struct Estimate {
   double bytes = 0.0;  ///< of device memory that the sweep will hold, about
 };
 
-/// The best of runs of rows, some numbers of them up to the device's multiprocessors, and where rows are numbered by
-/// lines and planes of tiles. Synchronises `stream`.
+/// The best of runs of rows, some numbers of them up to the device's multiprocessors, where rows are numbered by lines
+/// and planes of tiles, and on grids of five points of bands. Synchronises `stream`.
 ///
 /// Rows of runs are sorted by their usual levels, or by those counted from the end (late.hpp) where that promises more.
 /// Of tiles the time is simulated (tiling.hpp). Of runs it is

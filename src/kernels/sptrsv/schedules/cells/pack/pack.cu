@@ -1,6 +1,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/sptrsv/schedules/cells/pack/entries.cuh"
 #include "kernels/sptrsv/schedules/cells/pack/steps.hpp"
+#include "kernels/sptrsv/schedules/cells/pack/values.cuh"
 #include "kernels/sptrsv/schedules/cells/run/shared.cuh"
 
 namespace taskdag::kernels::cells {
@@ -189,25 +190,6 @@ __global__ void clear_outside(std::int64_t entries, Index absent, Index* positio
   source[e] = -1;
   row[e] = -1;
 }
-
-/// What entries get, but for their rows' pivots.
-struct PlainValues {
-  const double* source;
-  __device__ double operator()(Offset e) const { return __ldg(source + e); }
-};
-struct Products {
-  ValueProducts of;
-  __device__ double value(Offset e) const {
-    const Offset from = of.source ? __ldg(of.source + e) : e;
-    return from < 0 ? 0.0 : __ldg(of.values + from);
-  }
-  __device__ double operator()(Offset e) const {
-    const double own = value(e);
-    if (of.partner == nullptr) return own * own;
-    const Offset other = __ldg(of.partner + e);
-    return own * (other < 0 ? 0.0 : value(other));
-  }
-};
 
 template <class Values>
 struct LoadArguments {

@@ -1,0 +1,90 @@
+/// \file
+/// The kernel that runs bands, a cluster of blocks some consecutive ones.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include "backends/cuda/check.hpp"
+#include "kernels/sptrsv/schedules/cells/bands/roles.cuh"
+#include "kernels/sptrsv/schedules/cells/bands/runner.cuh"
+
+namespace taskdag::kernels::cells {
+
+/// What warp `warp` does, −1: nothing.
+__device__ inline int role_of(int warp) {
+  if (warp == 0) return 0;
+  return warp % 4 == 0 || warp - warp / 4 >= kBandRoles ? -1 : warp - warp / 4;
+}
+
+template <bool kReciprocal>
+__global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_constant__ BandArguments a) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  namespace ptx = ::cuda::ptx;
+  extern __shared__ char memory[];
+  BandShared& s = *reinterpret_cast<BandShared*>(memory);
+  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+  const auto rank = static_cast<int>(cluster.block_rank());
+  const int role = role_of(static_cast<int>(threadIdx.x) / kLanes);
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  if (threadIdx.x == 0) {
+    for (auto& barrier : s.arrived) ptx::mbarrier_init(&barrier, 1);
+    ptx::fence_proxy_async(ptx::space_shared);
+  }
+  const Index bands = a.bands.bands();
+  int stage = 0;  // the runner's and the loader's go on from band to band
+  int phase = 0;
+  for (int turn = 0;; turn = 1 - turn) {
+    if (threadIdx.x == 0) {
+      if (rank == 0) {
+        const unsigned ticket = cuda::DeviceAtomic<unsigned>(*a.ticket).fetch_add(1, ::cuda::memory_order_relaxed);
+        s.tile[turn] = static_cast<int>(ticket - a.before);
+      }
+      s.done = 0;
+      for (int& stored : s.stored) stored = 0;
+    }
+    for (int k = static_cast<int>(threadIdx.x); k < kBandRing * kBandPlaces; k += kBandThreads) s.ring[k] = not_yet();
+    if (rank > 0) {
+      for (Index k = static_cast<Index>(threadIdx.x); k < a.bands.columns; k += kBandThreads) s.mail[k] = not_yet();
+    }
+    cluster.sync();
+    const Index first_band = *cluster.map_shared_rank(&s.tile[turn], 0) * a.blocks;
+    if (first_band >= bands) break;
+    const Index band = first_band + rank;
+    if (band < bands && role >= 0) {
+      if (role != 1) {  // what the loader reads never changes
+        cudaGridDependencySynchronize();
+        cudaTriggerProgrammaticLaunchCompletion();
+      }
+      constexpr int kFetcher = 2 + kBandStorers;
+      constexpr int kFeeder = kFetcher + kBandFetchers;
+      if (role == 0) {
+        double* to = nullptr;
+        if (band + 1 < bands)
+          to = rank + 1 < a.blocks ? cluster.map_shared_rank(s.mail, static_cast<unsigned>(rank) + 1)
+                                   : a.slots + std::int64_t{band} * a.bands.columns;
+        BandRunner<kReciprocal>(s, a, to, lane).run(stage, phase);
+      } else if (role == 1) {
+        load_band(s, a, band, lane, stage);
+      } else if (role < kFetcher) {
+        if (a.x_index == nullptr) {
+          store_band<false>(s, a, band, role - 2, lane);
+        } else {
+          store_band<true>(s, a, band, role - 2, lane);
+        }
+      } else if (role < kFeeder) {
+        if (band > 0) BandFetcher(s, a, band, rank > 0, lane).fetch(role - kFetcher);
+      } else if (a.rhs_index == nullptr) {
+        feed_band<false>(s, a, band, role - kFeeder, lane);
+      } else {
+        feed_band<true>(s, a, band, role - kFeeder, lane);
+      }
+    }
+    __syncthreads();
+  }
+  cluster.sync();  // others read this block's shared memory
+#else
+  __trap();
+#endif
+}
+
+}  // namespace taskdag::kernels::cells

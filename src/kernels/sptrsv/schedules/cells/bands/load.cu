@@ -1,0 +1,66 @@
+#include "backends/cuda/algorithm.cuh"
+#include "kernels/sptrsv/analysis/sweep_order.hpp"
+#include "kernels/sptrsv/schedules/cells/bands/load.hpp"
+#include "kernels/sptrsv/schedules/cells/pack/values.cuh"
+#include "kernels/sptrsv/schedules/cells/run/shared.cuh"
+
+namespace taskdag::kernels::cells {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kPositions = kChunk * kLanes;
+
+/// A block a chunk. Read column by column of a line, written lane by lane of a step.
+template <class Values>
+__global__ void load_chunk(Bands bands, Index chunks, SweepOrder order, BandValues target, Values values,
+                           const double* pivot) {
+  __shared__ double2 entry[kChunk][kLanes + 1];
+  const Index band = static_cast<Index>(blockIdx.x) / chunks;
+  const Index first_step = static_cast<Index>(blockIdx.x) % chunks * kChunk;
+  for (int k = static_cast<int>(threadIdx.x); k < kPositions; k += kThreads) {
+    const int lane = k / kChunk;
+    const int step = k % kChunk;
+    const Index column = first_step + step - lane;
+    const Index line = band * kLanes + lane;
+    double2 mine{0.0, 0.0};
+    if (column >= 0 && column < bands.columns && line < bands.lines) {
+      const Index r = line * bands.columns + column;
+      const Index row = order(r);
+      const double scale = pivot ? __ldg(pivot + row) : 1.0;
+      const auto value = [&](Offset e) { return e >= 0 ? with_plain_nan(-values(e) * scale) : 0.0; };
+      mine = {value(__ldg(target.before + r)), value(__ldg(target.line_before + r))};
+      if (target.pivot != nullptr) target.pivot[row] = scale;
+      if (lane == 0) {
+        target.edge[std::int64_t{band} * bands.columns + column] = mine.y;
+        mine.x = mine.y = mine.x / 2;
+      }
+    }
+    entry[step][lane] = mine;
+  }
+  __syncthreads();
+  double2* const out = target.entry + std::int64_t{blockIdx.x} * kPositions;
+  for (int k = static_cast<int>(threadIdx.x); k < kPositions; k += kThreads) out[k] = entry[k / kLanes][k % kLanes];
+}
+
+template <class Values>
+void load(const Bands& bands, bool lower, const BandValues& target, const Values& values, const double* pivot,
+          cudaStream_t stream) {
+  const Index chunks = chunks_of(bands);
+  load_chunk<<<static_cast<unsigned>(bands.bands() * chunks), kThreads, 0, stream>>>(
+      bands, chunks, {bands.columns * bands.lines, lower}, target, values, pivot);
+  cuda::check_launch("load_chunk");
+}
+
+}  // namespace
+
+void load_values(const Bands& bands, bool lower, const BandValues& target, const double* source, const double* pivot,
+                 cudaStream_t stream) {
+  load(bands, lower, target, PlainValues{source}, pivot, stream);
+}
+
+void load_products(const Bands& bands, bool lower, const BandValues& target, const ValueProducts& products,
+                   cudaStream_t stream) {
+  load(bands, lower, target, Products{products}, nullptr, stream);
+}
+
+}  // namespace taskdag::kernels::cells

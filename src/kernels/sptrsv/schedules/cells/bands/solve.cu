@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <array>
+
+#include "backends/cuda/check.hpp"
+#include "backends/cuda/device.hpp"
+#include "kernels/sptrsv/schedules/cells/bands/kernel.hpp"
+
+namespace taskdag::kernels::cells {
+namespace {
+
+struct Launch {
+  cudaLaunchConfig_t config{};
+  std::array<cudaLaunchAttribute, 2> attributes{};
+
+  Launch(const BandLaunch& launch, bool overlaps, cudaStream_t stream) {
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim = {static_cast<unsigned>(launch.blocks), 1, 1};
+    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[1].val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = dim3(static_cast<unsigned>(launch.blocks * launch.clusters));
+    config.blockDim = dim3(kBandThreads);
+    config.dynamicSmemBytes = launch.shared_bytes;
+    config.stream = stream;
+    config.attrs = attributes.data();
+    config.numAttrs = overlaps ? 2 : 1;
+  }
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+};
+
+void ask_for_shared_memory(BandKernel kernel) {
+  cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(cuda::most_shared_bytes())),
+              "asking for shared memory");
+}
+
+}  // namespace
+
+BandLaunch prepare(const Bands& bands, int most_blocks) {
+  ask_for_shared_memory(kernel_of_sums());
+  const Index count = bands.bands();
+  for (int blocks = most_blocks; blocks > 1; blocks /= 2) {
+    if (blocks / 2 >= count) continue;
+    BandLaunch launch{blocks, 1, band_shared_bytes(bands, true)};
+    if (launch.shared_bytes > cuda::most_shared_bytes()) break;
+    // Not all devices, nor all parts of one, have room for so many blocks side by side.
+    int room = 0;
+    const Launch trial(launch, false, nullptr);
+    cuda::check(cudaOccupancyMaxActiveClusters(&room, kernel_of_sums(), &trial.config), "asking for room for clusters");
+    launch.clusters = std::min(room, (count + blocks - 1) / blocks);
+    if (room > 0) return launch;
+  }
+  return {1, std::min(count, cuda::device_limits().multiprocessors), band_shared_bytes(bands, false)};
+}
+
+unsigned solve(const BandArguments& arguments, const BandLaunch& launch, bool reciprocal, bool overlaps,
+               cudaStream_t stream) {
+  const Launch made(launch, overlaps, stream);
+  const BandKernel kernel = reciprocal ? kernel_of_band_reciprocals() : kernel_of_sums();
+  if (reciprocal) ask_for_shared_memory(kernel);  // few sweeps need it, and asking loads it
+  cuda::check(cudaLaunchKernelEx(&made.config, kernel, arguments), "solve_bands");
+  const Index tiles = (arguments.bands.bands() + launch.blocks - 1) / launch.blocks;
+  return static_cast<unsigned>(tiles + launch.clusters);  // each cluster ends on a ticket too many
+}
+
+}  // namespace taskdag::kernels::cells

@@ -1,0 +1,157 @@
+#include <array>
+#include <utility>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/stream.hpp"
+#include "base/handover.hpp"
+#include "kernels/sptrsv/schedules/cells/bands/load.hpp"
+#include "kernels/sptrsv/schedules/cells/bands/solve.hpp"
+#include "kernels/sptrsv/schedules/cells/bands/sweep.hpp"
+
+namespace taskdag::kernels::cells {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+
+__global__ void arm_bands(std::int64_t count, double* slots, double* spare, unsigned* tickets) {
+  const std::int64_t k = element();
+  if (k == 0) tickets[0] = tickets[1] = 0;
+  if (k < count) slots[k] = spare[k] = not_yet();
+}
+
+/// A copy of an index map, empty where there is none.
+cuda::DeviceArray<Index> copy_of(const Index* index, Index rows, cudaStream_t stream) {
+  if (index == nullptr) return {};
+  cuda::DeviceArray<Index> copy(static_cast<std::size_t>(rows), stream);
+  cuda::copy_on_device(copy.data(), index, copy.size(), stream);
+  return copy;
+}
+
+class BandsSweep final : public Sweep {
+ public:
+  BandsSweep(const SweepInput& input, const Bands& bands, cudaStream_t stream, int most_blocks)
+      : bands_(bands),
+        rows_(input.pattern.rows),
+        lower_(input.triangle == Triangle::lower),
+        launch_(prepare(bands, most_blocks)),
+        rhs_index_(copy_of(input.rhs_index, rows_, stream)),
+        x_index_(copy_of(input.x_index, rows_, stream)) {
+    const auto rows = static_cast<std::size_t>(rows_);
+    const std::size_t lines = static_cast<std::size_t>(bands.bands()) * static_cast<std::size_t>(bands.columns);
+    before_ = {rows, stream};
+    line_before_ = {rows, stream};
+    entry_ = {static_cast<std::size_t>(bands.bands()) * static_cast<std::size_t>(chunks_of(bands)) * kChunk * kLanes,
+              stream};
+    edge_ = {lines, stream};
+    pivot_ = {rows, stream};
+    slots_ = {lines, stream};
+    spare_slots_ = {lines, stream};
+    result_ = {rows, stream};
+    tickets_ = {2, stream};
+    find_entries(input, bands, {before_.data(), line_before_.data()}, stream);
+    cuda::synchronize(stream);  // the input's arrays may go
+  }
+
+  void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
+    unit_pivots_ = pivot == nullptr;
+    cells::load_values(bands_, lower_, target(), source, pivot, stream);
+    overlaps_ = false;
+  }
+  bool load_products(const ValueProducts& products, cudaStream_t stream) override {
+    unit_pivots_ = true;
+    cells::load_products(bands_, lower_, target(), products, stream);
+    overlaps_ = false;
+    return true;
+  }
+
+  void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
+    run(rhs, x, false, non_finite, stream);
+  }
+  bool solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
+    run(rhs, x, true, non_finite, stream);
+    return true;
+  }
+  [[nodiscard]] bool has_reciprocals() const override { return true; }
+
+  [[nodiscard]] const double* result() const override { return result_.data(); }
+  [[nodiscard]] const Index* result_index() const override { return nullptr; }
+
+  [[nodiscard]] std::int64_t bytes() const override {
+    return rhs_index_.bytes() + x_index_.bytes() + before_.bytes() + line_before_.bytes() + entry_.bytes() +
+           edge_.bytes() + pivot_.bytes() + slots_.bytes() + spare_slots_.bytes() + result_.bytes() + tickets_.bytes();
+  }
+
+ private:
+  [[nodiscard]] BandValues target() {
+    return {before_.data(), line_before_.data(), entry_.data(), edge_.data(), unit_pivots_ ? nullptr : pivot_.data()};
+  }
+
+  void run(const double* rhs, double* x, bool reciprocal, int* non_finite, cudaStream_t stream) {
+    if (start_.must_reset(stream)) reset(stream);
+    const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
+    taken_[turn_] += cells::solve({.bands = bands_,
+                                   .rows = rows_,
+                                   .chunks = chunks_of(bands_),
+                                   .blocks = launch_.blocks,
+                                   .lower = lower_,
+                                   .entry = entry_.data(),
+                                   .edge = edge_.data(),
+                                   .pivot = unit_pivots_ ? nullptr : pivot_.data(),
+                                   .rhs_index = rhs_index_.data(),
+                                   .x_index = x ? x_index_.data() : nullptr,
+                                   .rhs = rhs,
+                                   .idle_rhs = idle_rhs,
+                                   .x = x ? x : result_.data(),
+                                   .slots = slots_.data(),
+                                   .next_slots = spare_slots_.data(),
+                                   .ticket = tickets_.data() + turn_,
+                                   .before = taken_[turn_],
+                                   .non_finite = non_finite},
+                                  launch_, reciprocal, overlaps_, stream);
+    overlaps_ = true;
+    start_.launched();
+    std::swap(slots_, spare_slots_);
+    turn_ = 1 - turn_;
+  }
+
+  void reset(cudaStream_t stream) {
+    const auto count = static_cast<std::int64_t>(slots_.size());
+    arm_bands<<<element_blocks(count), kElementBlock, 0, stream>>>(count, slots_.data(), spare_slots_.data(),
+                                                                   tickets_.data());
+    cuda::check_launch("arm_bands");
+    taken_ = {};
+    overlaps_ = false;
+  }
+
+  Bands bands_;
+  Index rows_;
+  bool lower_;
+  BandLaunch launch_;
+  cuda::DeviceArray<Index> rhs_index_;  ///< empty: the same
+  cuda::DeviceArray<Index> x_index_;
+  cuda::DeviceArray<Offset> before_;
+  cuda::DeviceArray<Offset> line_before_;
+  cuda::DeviceArray<double2> entry_;
+  cuda::DeviceArray<double> edge_;
+  cuda::DeviceArray<double> pivot_;
+  cuda::DeviceArray<double> slots_;        ///< not_yet: ready for the next solve
+  cuda::DeviceArray<double> spare_slots_;  ///< of the last solve
+  cuda::DeviceArray<double> result_;
+  cuda::DeviceArray<unsigned> tickets_;  ///< two counters, which take turns
+  std::array<unsigned, 2> taken_{};
+  cuda::StartState start_;  ///< of slots and tickets
+  std::size_t turn_ = 0;
+  bool overlaps_ = false;  ///< not before the values that were loaded last are there
+  bool unit_pivots_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Sweep> make_bands_sweep(const SweepInput& input, const Bands& bands, cudaStream_t stream,
+                                        int most_blocks) {
+  return std::make_unique<BandsSweep>(input, bands, stream, most_blocks);
+}
+
+}  // namespace taskdag::kernels::cells

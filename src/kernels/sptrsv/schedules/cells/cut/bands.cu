@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <climits>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "kernels/sptrsv/analysis/sweep_order.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/bands.hpp"
+
+namespace taskdag::kernels::cells {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+
+/// What a row of a grid of five points has; misfits: entries that no such row has.
+struct RowEntries {
+  Offset before = -1;
+  Offset line_before = -1;
+  bool misfits = false;
+};
+
+__device__ RowEntries entries_of_row(SweepOrder order, Index columns, const Index* col_indices, Offset first,
+                                     Index count, Index step) {
+  RowEntries found;
+  for (Index e = 0; e < count; ++e) {
+    const Index distance = step - order(col_indices[first + e]);
+    if (distance == 1 && step % columns > 0 && found.before < 0) {
+      found.before = first + e;
+    } else if (distance == columns && found.line_before < 0) {
+      found.line_before = first + e;
+    } else {
+      found.misfits = true;
+    }
+  }
+  return found;
+}
+
+__global__ void look_for_misfits(SweepOrder order, Index columns, const Index* col_indices, const Offset* first,
+                                 const Index* count, int* misfits) {
+  const auto row = static_cast<Index>(element());
+  if (row >= order.rows) return;
+  if (entries_of_row(order, columns, col_indices, first[row], count[row], order(row)).misfits) *misfits = 1;
+}
+
+__global__ void note_entries(SweepOrder order, Index columns, const Index* col_indices, const Offset* first,
+                             const Index* count, const Offset* source_entry, BandEntries entries) {
+  const auto row = static_cast<Index>(element());
+  if (row >= order.rows) return;
+  const Index step = order(row);
+  const RowEntries mine = entries_of_row(order, columns, col_indices, first[row], count[row], step);
+  const auto source = [&](Offset e) { return e >= 0 && source_entry ? source_entry[e] : e; };
+  entries.before[step] = source(mine.before);
+  entries.line_before[step] = source(mine.line_before);
+}
+
+SweepOrder order_of(const SweepInput& input) { return {input.pattern.rows, input.triangle == Triangle::lower}; }
+
+}  // namespace
+
+std::optional<Bands> find_bands(const SweepInput& input, const Lines& lines, cudaStream_t stream) {
+  if (lines.planes() > 1 || lines.rows % lines.line != 0 || lines.line < 2) return std::nullopt;
+  const Bands bands{lines.line, lines.rows / lines.line};
+  if (bands.lines < 2) return std::nullopt;
+  // Numbers of rows go up to the end of a band.
+  if (std::int64_t{bands.bands()} * kLanes * bands.columns > INT_MAX) return std::nullopt;
+  const cuda::ScratchArray<int> misfits(1, stream);
+  cuda::check(cudaMemsetAsync(misfits.data(), 0, sizeof(int), stream), "clearing a flag");
+  look_for_misfits<<<element_blocks(lines.rows), kElementBlock, 0, stream>>>(
+      order_of(input), bands.columns, input.pattern.col_indices, input.ranges->first.data(), input.ranges->count.data(),
+      misfits.data());
+  cuda::check_launch("look_for_misfits");
+  if (cuda::fetch(misfits.data(), stream) != 0) return std::nullopt;
+  return bands;
+}
+
+void find_entries(const SweepInput& input, const Bands& bands, const BandEntries& entries, cudaStream_t stream) {
+  note_entries<<<element_blocks(input.pattern.rows), kElementBlock, 0, stream>>>(
+      order_of(input), bands.columns, input.pattern.col_indices, input.ranges->first.data(), input.ranges->count.data(),
+      input.source_entry, entries);
+  cuda::check_launch("note_entries");
+}
+
+double microseconds_of(const Bands& bands) {
+  // Fitted on an H100.
+  constexpr double kStart = 6.0;
+  constexpr double kStep = 0.0302;
+  constexpr double kHop = 0.92;
+  constexpr double kRow = 16e-6;  // what its bytes take at half of the memory's speed
+  const double chain = kStep * (static_cast<double>(bands.columns) + bands.lines) + kHop * (bands.bands() - 1);
+  const int at_once = cuda::device_limits().multiprocessors;
+  const double rounds = (bands.bands() + at_once - 1) / at_once * kStep * bands.columns;
+  return kStart + std::max({chain, rounds, kRow * bands.columns * bands.lines});
+}
+
+double bytes_of(const Bands& bands) {
+  constexpr double kLaneBytes = 2 * sizeof(double);
+  constexpr double kRowBytes = 2 * sizeof(double) + 2 * sizeof(Offset);
+  const double rows = static_cast<double>(bands.columns) * bands.lines;
+  return kLaneBytes * kLanes * bands.bands() * (bands.columns + 47.0) + kRowBytes * rows;
+}
+
+}  // namespace taskdag::kernels::cells
