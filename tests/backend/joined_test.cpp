@@ -185,10 +185,34 @@ TEST_F(JoinedTest, AutoTakesThemWhereALevelCostsMoreThanWhatIsInIt) {
   }
 }
 
+/// The matrix with two small entries more, which couple the last row and row `other`.
+CsrMatrix with_a_far_entry(const CsrMatrix& a, Index other) {
+  constexpr double kValue = -1e-3;
+  const Index last = a.rows - 1;
+  CsrMatrix result;
+  result.rows = result.cols = a.rows;
+  for (Index i = 0; i < a.rows; ++i) {
+    if (i == last) {
+      result.col_indices.push_back(other);
+      result.values.push_back(kValue);
+    }
+    for (auto e = at(a.row_offsets[at(i)]); e < at(a.row_offsets[at(i) + 1]); ++e) {
+      result.col_indices.push_back(a.col_indices[e]);
+      result.values.push_back(a.values[e]);
+    }
+    if (i == other) {
+      result.col_indices.push_back(last);
+      result.values.push_back(kValue);
+    }
+    result.row_offsets.push_back(static_cast<Offset>(result.values.size()));
+  }
+  return result;
+}
+
 TEST_F(JoinedTest, AutoLeavesAForwardSweepThatTheFactorisationNeeds) {
   if (!kernels::cells_supported()) GTEST_SKIP() << "chosen by the estimate of cells, which this device cannot run";
-  // Of a 5-point grid only the diagonal changes, and cells compute it.
-  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 1000, .ny = 1000});
+  // Of a 5-point grid only the diagonal changes, and cells compute it. With one entry more it has no bands.
+  const CsrMatrix a = with_a_far_entry(make_stencil({.stencil = Stencil::five_point, .nx = 1000, .ny = 1000}), 4);
   const std::vector<double> b = test::right_hand_side(a.rows);
   std::vector<std::vector<double>> x;
   for (const Backend backend : {Backend::host, Backend::cuda}) {
