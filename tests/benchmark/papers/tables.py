@@ -795,15 +795,6 @@ def ata_study():
                          "chosen / best"], lines) + ["", "Within 5 % of the best S: " + ", ".join(close_to_best(slower).values()) + "."]
 
 
-ATA_WARPS = 5280  # coarse warps that fit on the H100 of these rows: greedy's S where 32 rows share a warp, divided by 32
-ATA_ROWS_A_WARP, ATA_LEVELS_A_TASK = 4, 8
-
-
-def ata_rule_size(rows, levels):
-    """S that gives each resident warp a few rows, and each task a few levels: else a launch a level is what remains."""
-    return min(rows, max(ATA_ROWS_A_WARP * ATA_WARPS, ATA_LEVELS_A_TASK * rows // levels))
-
-
 @block
 def ata_rule():
     rows, lines = there_or_not_run(ATA_STUDY, "--study")
@@ -814,16 +805,16 @@ def ata_rule():
         if policy == "ata-locality":
             continue
         chosen = by["chosen"]
-        wanted = ata_rule_size(int(chosen["rows"]), int(chosen["levels"]))
-        every = by["given"] + [chosen]
-        near = min(every, key=lambda row: max(int(row["S"]), wanted) / min(int(row["S"]), wanted))
-        best = min(float(row["milliseconds"]) for row in every)
-        slower.setdefault(policy, []).append(float(near["milliseconds"]) / best)
-        lines.append([problem, ATA_NAMES[policy], show(int(chosen["levels"])), show(wanted), show(int(near["S"])),
+        ruled = next((row for row in by["given"] if row["S_given"] == "levels"), None)
+        if not ruled:
+            continue
+        best = min(float(row["milliseconds"]) for row in by["given"] + [chosen])
+        slower.setdefault(policy, []).append(float(ruled["milliseconds"]) / best)
+        lines.append([problem, ATA_NAMES[policy], show(int(chosen["levels"])), show(int(ruled["S"])),
                       show(slower[policy][-1]), show(float(chosen["milliseconds"]) / best)])
     close = [f"{text}, at most {show(max(slower[ATA_POLICIES[name]]))}" for name, text in close_to_best(slower).items()]
-    return report.table(["problem", "policy", "levels", "S of the rule", "nearest S measured", "there / best",
-                         "Eq. (1) and (2) / best"], lines) + ["", "Within 5 % of the best S: " + "; ".join(close) + "."]
+    return report.table(["problem", "policy", "levels", "S of the rule", "there / best", "Eq. (1) and (2) / best"],
+                        lines) + ["", "Within 5 % of the best S: " + "; ".join(close) + "."]
 
 
 @block
