@@ -82,10 +82,11 @@ struct FactorOptions {
   /// Of both sweeps of an application: one of solve_schedules(backend).
   SolveSchedule schedule = SolveSchedule::automatic;
   FactorSchedule factor_schedule = FactorSchedule::automatic;
-  engine::StaticOptions run{};       ///< of the schedules engine, of sweeps and of the factorisation
-  AtaFlow ata_flow = AtaFlow::pull;  ///< as in TriangularOptions, for each sweep
-  bool tune = false;                 ///< as in TriangularOptions, for each sweep
-  std::string tune_file = {};        ///< as in TriangularOptions
+  engine::StaticOptions run{};            ///< of the schedules engine, of sweeps and of the factorisation
+  AtaFlow ata_flow = AtaFlow::pull;       ///< as in TriangularOptions, for each sweep
+  AtaSize ata_size = AtaSize::equations;  ///< of the schedules ata_…, of sweeps and of the factorisation
+  bool tune = false;                      ///< as in TriangularOptions, for each sweep
+  std::string tune_file = {};             ///< as in TriangularOptions
   /// Fill level: 0 keeps A's pattern; an entry whose elimination path passes through at most `levels` pivots is kept.
   Index levels = 0;
   /// Elimination changes the diagonal alone, all other entries of the factors are the matrix' own: DILU (kind ilu), DIC

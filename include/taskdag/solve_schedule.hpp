@@ -48,6 +48,15 @@ enum class AtaFlow {
 /// "pull", "push".
 TASKDAG_API const char* to_string(AtaFlow flow);
 
+/// How many rows a task of the schedules ata_… is to have, of sweeps and of factorisations; no other schedule looks at
+/// it.
+enum class AtaSize {
+  equations,         ///< the paper's: the larger of Eq. (1) and Eq. (2); ata_greedy: Eq. (1)
+  warps_and_levels,  ///< a few rows for each warp that fits, a few levels for each task; nothing is timed
+};
+/// "equations", "warps_and_levels".
+TASKDAG_API const char* to_string(AtaSize size);
+
 /// What a schedule is to a backend.
 enum class ScheduleRole {
   absent,     ///< the backend does not have it

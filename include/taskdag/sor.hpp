@@ -40,10 +40,11 @@ struct SorOptions {
   double shift = 0.0;  ///< added to the diagonal; with ω = 1 one below 0 is not, as in PETSc
   /// Of both triangles' sweeps: one of solve_schedules(backend).
   SolveSchedule schedule = SolveSchedule::automatic;
-  engine::StaticOptions run{};       ///< of the schedule engine
-  AtaFlow ata_flow = AtaFlow::pull;  ///< as in TriangularOptions, for each triangle
-  bool tune = false;                 ///< as in TriangularOptions, for each triangle
-  std::string tune_file = {};        ///< as in TriangularOptions
+  engine::StaticOptions run{};            ///< of the schedule engine
+  AtaFlow ata_flow = AtaFlow::pull;       ///< as in TriangularOptions, for each triangle
+  AtaSize ata_size = AtaSize::equations;  ///< likewise
+  bool tune = false;                      ///< as in TriangularOptions, for each triangle
+  std::string tune_file = {};             ///< as in TriangularOptions
   /// Blocks of the renumbered matrix, where the ordering has made some: what the schedule `blocks` runs.
   std::shared_ptr<const RowBlocks> blocks = {};
   /// Above 1: by point blocks. The matrix consists of dense blocks of so many rows and columns, at most

@@ -22,6 +22,7 @@ struct TriangularOptions {
   SolveSchedule schedule = SolveSchedule::automatic;  ///< one of solve_schedules(backend)
   engine::StaticOptions run{};                        ///< of the schedule engine
   AtaFlow ata_flow = AtaFlow::pull;                   ///< of the schedules ata_…
+  AtaSize ata_size = AtaSize::equations;              ///< likewise
   /// Where `schedule` is automatic: time some solves of several schedules during the analysis and keep the fastest.
   bool tune = false;
   /// JSON file with such choices, by device and pattern. A choice that it holds is taken without trials; `tune` adds to

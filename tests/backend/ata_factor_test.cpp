@@ -113,6 +113,9 @@ std::vector<Kind> kinds(const std::vector<Index>& granularities) {
   std::vector<Kind> result;
   for (const SolveSchedule schedule : kernels::kAtaBaselines) result.push_back({to_string(schedule), schedule, {}});
   for (const SolveSchedule schedule : kernels::kAtaPolicies) {
+    result.push_back({to_string(schedule) + std::string(", S by warps and levels"),
+                      schedule,
+                      {.task_size = AtaSize::warps_and_levels}});
     for (const CoarseMode coarse : {CoarseMode::graph, CoarseMode::streams}) {
       for (const Index granularity : granularities) {
         result.push_back({to_string(schedule) + std::string(coarse == CoarseMode::graph ? " graph" : " streams") +

@@ -187,7 +187,7 @@ TEST_F(AtaTest, RepeatedPullSolvesGiveTheSameBitsWhateverTheGranularity) {
     std::vector<double> first;
     for (const SolveSchedule policy : kernels::kAtaPolicies) {
       const AtaOptions sizes[] = {
-          {}, {.task_size = kernels::TaskSize::warps_and_levels}, {.granularity = 50}, {.granularity = 700}};
+          {}, {.task_size = AtaSize::warps_and_levels}, {.granularity = 50}, {.granularity = 700}};
       for (const AtaOptions& options : sizes) {
         const auto sweep = kernels::make_ata_sweep(policy, system.input(), options, stream());
         load(*sweep, problem.a, stream());

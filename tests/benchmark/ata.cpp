@@ -84,7 +84,7 @@ std::vector<Case> study_cases(Index rows, const std::function<Index(SolveSchedul
     }
     others.erase(s);
     for (const Index other : others) cases.push_back({schedule, {.granularity = other}});
-    cases.push_back({schedule, {.task_size = kernels::TaskSize::warps_and_levels}});
+    cases.push_back({schedule, {.task_size = AtaSize::warps_and_levels}});
     if (schedule == SolveSchedule::ata_greedy) continue;
     for (const double ratio : {1.0, 3.0, 10.0, 30.0, 300.0}) cases.push_back({schedule, {.launch_ratio = ratio}});
   }
@@ -126,7 +126,7 @@ class Cases {
   [[nodiscard]] Row row_of(const char* what, const Case& c) const {
     const bool solve = std::string(what) == "lower" || std::string(what) == "upper";
     const bool policy = is_policy(c.schedule);
-    const bool by_levels = c.options.task_size == kernels::TaskSize::warps_and_levels;
+    const bool by_levels = c.options.task_size == AtaSize::warps_and_levels;
     const bool paper = c.options.granularity == 0 && !by_levels;
     return {{"program", "ata"},
             {"problem", problem_.name},

@@ -9,8 +9,12 @@
 #include "kernels/sptrsv/schedules/catalogue/expectation.hpp"
 #include "kernels/sptrsv/schedules/flat/cost.hpp"
 #include "kernels/sptrsv/schedules/supersteps/cost.hpp"
+#include "solver/choice/request.hpp"
 #include "solver/choice/require_schedule.hpp"
 #include "taskdag/error.hpp"
+#include "taskdag/factorization.hpp"
+#include "taskdag/sor.hpp"
+#include "taskdag/triangular.hpp"
 
 namespace taskdag {
 namespace {
@@ -85,6 +89,34 @@ TEST(SolveSchedule, CatalogueSaysWhatEachIs) {
     EXPECT_EQ(row.rewrites_rows, rewrites) << row.name;
     EXPECT_EQ(row.needs_blocks, row.schedule == SolveSchedule::blocks) << row.name;
   }
+}
+
+TEST(AtaOptions, HaveNames) {
+  EXPECT_STREQ(to_string(AtaFlow::pull), "pull");
+  EXPECT_STREQ(to_string(AtaFlow::push), "push");
+  EXPECT_STREQ(to_string(AtaSize::equations), "equations");
+  EXPECT_STREQ(to_string(AtaSize::warps_and_levels), "warps_and_levels");
+}
+
+/// Those of each solver are what its sweeps are asked for; without asking they are the paper's.
+template <class Options>
+void expect_requested(const Context& context) {
+  const ScheduleRequest usual = request_of(Options{}, context);
+  EXPECT_EQ(usual.ata_flow, AtaFlow::pull);
+  EXPECT_EQ(usual.ata_size, AtaSize::equations);
+  Options options;
+  options.ata_flow = AtaFlow::push;
+  EXPECT_EQ(request_of(options, context).ata_flow, AtaFlow::push);
+  EXPECT_EQ(request_of(options, context).ata_size, AtaSize::equations);
+  options.ata_size = AtaSize::warps_and_levels;
+  EXPECT_EQ(request_of(options, context).ata_size, AtaSize::warps_and_levels);
+}
+
+TEST(AtaOptions, OfEverySolverReachItsSweeps) {
+  const Context context = Context::create({.backend = Backend::host, .threads = 1});
+  expect_requested<TriangularOptions>(context);
+  expect_requested<FactorOptions>(context);
+  expect_requested<SorOptions>(context);
 }
 
 using kernels::ExpectedSchedule;

@@ -24,13 +24,14 @@ struct SweepInput {
   Triangle triangle = Triangle::lower;
   const TriangleRanges* ranges = nullptr;  ///< strictly triangular entries of each row
   const RowLevels* levels = nullptr;
-  const Offset* source_entry = nullptr;  ///< entry of pattern → entry of what load_values() takes; null: same
-  const Index* rhs_index = nullptr;      ///< row → entry of the right-hand side; null: same
-  const Index* x_index = nullptr;        ///< row → entry of the result; null: same
-  const RowBlocks* blocks = nullptr;     ///< host memory; of the rows, where an ordering has made some
-  engine::StaticOptions run{};           ///< of the schedule engine
-  AtaFlow ata_flow = AtaFlow::pull;      ///< of the schedules ata_…
-  bool recurrence = false;               ///< solve_reciprocals() is wanted, more than a faster solve()
+  const Offset* source_entry = nullptr;   ///< entry of pattern → entry of what load_values() takes; null: same
+  const Index* rhs_index = nullptr;       ///< row → entry of the right-hand side; null: same
+  const Index* x_index = nullptr;         ///< row → entry of the result; null: same
+  const RowBlocks* blocks = nullptr;      ///< host memory; of the rows, where an ordering has made some
+  engine::StaticOptions run{};            ///< of the schedule engine
+  AtaFlow ata_flow = AtaFlow::pull;       ///< of the schedules ata_…
+  AtaSize ata_size = AtaSize::equations;  ///< likewise
+  bool recurrence = false;                ///< solve_reciprocals() is wanted, more than a faster solve()
   /// in_single (schedules that the catalogue names alone): load_values() rounds entries to float, and pivots scale
   /// right-hand sides: x_i = rhs_i · pivot_i − Σ_j a_ij x_j. Never automatic.
   Precision precision = Precision::in_double;

@@ -29,11 +29,12 @@ ScheduleChoice choice_from(const std::string& name);
 struct ScheduleRequest {
   Backend backend = Backend::host;
   SolveSchedule schedule = SolveSchedule::automatic;
-  bool tune = false;                 ///< this and the file count for automatic only
-  std::string tune_file;             ///< empty: none
-  std::string device;                ///< with a tune file: name of what runs the sweep
-  engine::StaticOptions run = {};    ///< of the schedule engine
-  AtaFlow ata_flow = AtaFlow::pull;  ///< of the schedules ata_…
+  bool tune = false;                      ///< this and the file count for automatic only
+  std::string tune_file;                  ///< empty: none
+  std::string device;                     ///< with a tune file: name of what runs the sweep
+  engine::StaticOptions run = {};         ///< of the schedule engine
+  AtaFlow ata_flow = AtaFlow::pull;       ///< of the schedules ata_…
+  AtaSize ata_size = AtaSize::equations;  ///< likewise
   bool keep_rows = false;  ///< take no schedule that rewrites rows, even if one is named or the fastest in trials
   Precision precision = Precision::in_double;  ///< that the sweep is made in: never automatic
 };
@@ -54,7 +55,8 @@ ScheduleRequest request_of(const Options& options, const Context& context) {
           options.tune_file,
           options.tune_file.empty() ? std::string() : context.device_name(),
           options.run,
-          options.ata_flow};
+          options.ata_flow,
+          options.ata_size};
 }
 
 /// What trials have found to be the fastest.

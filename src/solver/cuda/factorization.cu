@@ -191,8 +191,8 @@ void CudaFactorization::analyse_ilu(cudaStream_t s) {
                                                       source(), lists_first(), s),
                             FactorKind::ilu, p.entries, factor_run(), s);
   if (const auto schedule = schedule_of_rows(options_.factor_schedule)) {
-    ata_ =
-        kernels::make_ata_ilu(*schedule, p, diagonal_.data(), options_.diagonal_only, kernels::FactorForm::rows, {}, s);
+    ata_ = kernels::make_ata_ilu(*schedule, p, diagonal_.data(), options_.diagonal_only, kernels::FactorForm::rows,
+                                 {.task_size = options_.ata_size}, s);
   }
   settle_precision(forward);
   if (single()) unit_ = {static_cast<std::size_t>(p.entries), s};
@@ -237,7 +237,8 @@ void CudaFactorization::analyse_ic(cudaStream_t s) {
   sweeps_ = make_sweeps(forward, above.source.data(), s);
   if (needs_lists(s)) make_lists(forward.levels, &above, s);
   if (const auto schedule = schedule_of_rows(options_.factor_schedule)) {
-    ata_ = kernels::make_ata_ic(*schedule, p, std::move(above), options_.diagonal_only, {}, s);
+    ata_ = kernels::make_ata_ic(*schedule, p, std::move(above), options_.diagonal_only,
+                                {.task_size = options_.ata_size}, s);
   }
 }
 

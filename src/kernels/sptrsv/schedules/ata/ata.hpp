@@ -19,15 +19,9 @@ enum class CoarseMode {
   streams,  ///< launches in several streams, events between them
 };
 
-/// How S is chosen where none is given.
-enum class TaskSize {
-  paper,             ///< the larger of Eq. (1) and Eq. (2); greedy: Eq. (1)
-  warps_and_levels,  ///< a few rows for each warp that fits, a few levels for each task; nothing is timed
-};
-
 struct AtaOptions {
   Index granularity = 0;  ///< S in rows; 0: by task_size
-  TaskSize task_size = TaskSize::paper;
+  AtaSize task_size = AtaSize::equations;
   double launch_ratio = 100;  ///< R of Eq. (2)
   /// How values move along the edges (section III-B2). pull: CSR, hand-over by value; push: CSC, pending operands are
   /// counted down.

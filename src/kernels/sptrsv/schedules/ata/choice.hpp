@@ -18,7 +18,7 @@ std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int /*var
                        kSchedule == SolveSchedule::level_barrier) {
     return make_level_sweep(kSchedule, input, outlook.stream);
   } else {
-    return make_ata_sweep(kSchedule, input, {.flow = input.ata_flow}, outlook.stream);
+    return make_ata_sweep(kSchedule, input, {.task_size = input.ata_size, .flow = input.ata_flow}, outlook.stream);
   }
 }
 

@@ -36,7 +36,7 @@ SchemeTimes set_granularity(Scheme& scheme, const AtaOptions& options, const voi
                             Index rows, Index levels, const std::function<void()>& unmanaged, cudaStream_t stream) {
   SchemeTimes times;
   if (scheme.granularity > 0) return times;
-  if (options.task_size == TaskSize::warps_and_levels) {
+  if (options.task_size == AtaSize::warps_and_levels) {
     scheme.granularity = granularity_of_levels(smallest_granularity(tracked, 1.0), rows, levels);
     return times;
   }

@@ -27,6 +27,8 @@ const char* to_string(SolveSchedule schedule) { return kernels::row_of(schedule)
 
 const char* to_string(AtaFlow flow) { return flow == AtaFlow::pull ? "pull" : "push"; }
 
+const char* to_string(AtaSize size) { return size == AtaSize::equations ? "equations" : "warps_and_levels"; }
+
 SolveSchedule solve_schedule_from(const std::string& name) {
   const auto* const found =
       std::ranges::find_if(kCatalogue, [&](const SolveScheduleInfo& row) { return row.name == name; });
