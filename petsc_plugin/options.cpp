@@ -34,6 +34,8 @@ constexpr std::array<const char*, 3> scheduler_names{"megakernel", "controller",
 // In the order of the enumeration.
 constexpr std::array<const char*, 2> ata_flow_names{"pull", "push"};
 // In the order of the enumeration.
+constexpr std::array<const char*, 2> ata_size_names{"equations", "warps_and_levels"};
+// In the order of the enumeration.
 constexpr std::array<const char*, 3> dependency_names{"ordered", "individual", "phases"};
 
 /// In the order of the enumeration.
@@ -65,6 +67,10 @@ struct SweepRows {
                       "File that keeps what was found by tuning, for later runs"};
   OptionRow ata_flow{"-pc_taskdag_ata_flow", to_string(SweepSettings{}.ata_flow), join(ata_flow_names),
                      "With a schedule ata-...: a row reads its operands, or adds to the rows that wait for it"};
+  OptionRow ata_size{
+      "-pc_taskdag_ata_size", to_string(SweepSettings{}.ata_size), join(ata_size_names),
+      "With a schedule or a factor schedule ata-...: rows of a task by the paper's equations, or by what "
+      "gives each warp a few rows and each task a few levels"};
   OptionRow one_block_rows{
       "-pc_taskdag_one_block_rows", std::to_string(SweepSettings{}.one_block_rows), "-1 or more",
       "With ilu, icc, dilu, dic on a GPU and the schedule auto: up to so many rows a factor is "
@@ -173,7 +179,7 @@ PetscErrorCode read_backend(OptionItems items, BackendSettings* settings) {
 
 std::vector<OptionRow> sweep_rows() {
   const SweepRows rows;
-  return {rows.schedule,        rows.tune,      rows.tune_file,    rows.ata_flow, rows.one_block_rows,
+  return {rows.schedule,        rows.tune,      rows.tune_file,    rows.ata_flow, rows.ata_size, rows.one_block_rows,
           rows.factor_schedule, rows.scheduler, rows.dependencies, rows.trace};
 }
 
@@ -196,6 +202,9 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
   auto ata_flow = static_cast<PetscInt>(settings->ata_flow);
   PetscCall(read_list(items, rows->ata_flow, ata_flow_names, &ata_flow));
   settings->ata_flow = static_cast<AtaFlow>(ata_flow);
+  auto ata_size = static_cast<PetscInt>(settings->ata_size);
+  PetscCall(read_list(items, rows->ata_size, ata_size_names, &ata_size));
+  settings->ata_size = static_cast<AtaSize>(ata_size);
   PetscInt one_block_rows = settings->one_block_rows;
   PetscCall(read_int(items, rows->one_block_rows, one_block_decided, &one_block_rows));
   settings->one_block_rows = static_cast<Index>(one_block_rows);

@@ -145,6 +145,19 @@ module taskdagpetsc
       type(c_ptr), intent(out) :: flow
     end function
 
+    ! How many rows a task has under schedules and factor schedules ata-... (-pc_taskdag_ata_size). equations, the
+    ! paper's, or warps_and_levels: a few rows for each warp that fits on the device, a few levels for each task.
+    integer(c_int) function PCTaskDAGSetATASize(pc, size) bind(C, name='PCTaskDAGSetATASize')
+      import
+      integer(c_intptr_t), value :: pc
+      character(kind=c_char), intent(in) :: size(*)
+    end function
+    integer(c_int) function PCTaskDAGGetATASize(pc, size) bind(C, name='PCTaskDAGGetATASize')
+      import
+      integer(c_intptr_t), value :: pc
+      type(c_ptr), intent(out) :: size
+    end function
+
     ! Up to how many rows a factor on a GPU is made on the host and applied by one thread block
     ! (-pc_taskdag_one_block_rows). 0: never. PETSC_DECIDE, the default: up to 5000, and for the first applications
     ! alone, where ordering and fill are the default.

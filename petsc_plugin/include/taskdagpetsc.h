@@ -120,6 +120,13 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetATAFlow(PC pc, const char flow[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetATAFlow(PC pc, const char* flow[]);
 
 /**
+ * How many rows a task has under schedules and factor schedules ata-... (`-pc_taskdag_ata_size`). equations, the
+ * paper's, or warps_and_levels: a few rows for each warp that fits on the device, a few levels for each task.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetATASize(PC pc, const char size[]);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetATASize(PC pc, const char* size[]);
+
+/**
  * Up to how many rows a factor on a GPU is made on the host and applied by one thread block
  * (`-pc_taskdag_one_block_rows`). 0: never. PETSC_DECIDE, the default: up to 5000, and for the first applications
  * alone, where ordering and fill are the default.

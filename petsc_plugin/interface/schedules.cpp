@@ -197,6 +197,55 @@ PetscErrorCode PCTaskDAGGetATAFlow(PC pc, const char* flow[]) {
 }
 
 /*@
+  PCTaskDAGSetATASize - Sets how many rows a task has under schedules and factor schedules ata-...
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- size - the name of the rule
+
+  Options Database Key:
+. -pc_taskdag_ata_size <size>
+
+  Level: advanced
+
+  Note:
+  equations are the paper's, for which ata-concurrency and ata-locality time a kernel at set-up; warps_and_levels gives
+  each warp that fits on the device a few rows, and each task a few levels.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetATASize()`, `PCTaskDAGSetSchedule()`, `PCTaskDAGSetFactorSchedule()`
+@*/
+PetscErrorCode PCTaskDAGSetATASize(PC pc, const char size[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_ata_size", size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetATASize - Gets how many rows a task has under schedules and factor schedules ata-...
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. size - the name of the rule, which stays until it is set again
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetATASize()`
+@*/
+PetscErrorCode PCTaskDAGGetATASize(PC pc, const char* size[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(get_setting(pc, size, [](const Settings& settings) { return to_string(settings.sweeps.ata_size); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCTaskDAGSetOneBlockRows - Sets up to how many rows a factor on a GPU is made on the host and applied by one thread
 block
 

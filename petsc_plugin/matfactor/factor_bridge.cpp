@@ -20,7 +20,7 @@ namespace {
 bool same(const FactorOptions& a, const FactorOptions& b) {
   const auto tied = [](const FactorOptions& o) {
     return std::tie(o.factor_schedule, o.run, o.kind, o.diagonal_only, o.shift, o.levels, o.fill, o.schedule, o.tune,
-                    o.tune_file, o.ata_flow, o.precision, o.one_block_rows, o.one_block_applications);
+                    o.tune_file, o.ata_flow, o.ata_size, o.precision, o.one_block_rows, o.one_block_applications);
   };
   return tied(a) == tied(b);
 }
@@ -438,6 +438,7 @@ std::string FactorBridge::describe_factor(const FactorizationInfo& sizes) const 
   if (options_.factor_schedule != FactorSchedule::automatic && options_.factor_schedule != FactorSchedule::engine) {
     text += std::string("schedule of the numeric factorisation: ") + to_string(options_.factor_schedule) + '\n';
   }
+  if (sweeps_by_ata(sizes) || by_ata(options_.factor_schedule)) text += task_size_text(options_.ata_size);
   if (!scalar_reason_.empty()) text += "scalar rows instead of point blocks: " + scalar_reason_ + '\n';
   if (sizes.diagonal_only && !options_.diagonal_only && options_.levels == 0) {
     text += std::string("elimination has changed the diagonal alone: this is ") +

@@ -20,9 +20,16 @@ std::vector<RankNumber> size_numbers(const Info& sizes) {
           {"MB", static_cast<double>(sizes.bytes) / 1.0e6, true}};
 }
 
-inline bool has_ata_flow(SolveSchedule schedule) {
-  return schedule == SolveSchedule::ata_concurrency || schedule == SolveSchedule::ata_locality ||
-         schedule == SolveSchedule::ata_greedy;
+/// `Schedule`: SolveSchedule, FactorSchedule.
+template <class Schedule>
+bool by_ata(Schedule schedule) {
+  return schedule == Schedule::ata_concurrency || schedule == Schedule::ata_locality ||
+         schedule == Schedule::ata_greedy;
+}
+
+template <class Info>
+bool sweeps_by_ata(const Info& sizes) {
+  return by_ata(sizes.lower_schedule) || by_ata(sizes.upper_schedule);
 }
 
 /// Lines with their newlines: the schedules, and the flow where one has it.
@@ -30,10 +37,11 @@ template <class Info>
 std::string schedules_text(const Info& sizes, SolveSchedule wanted, AtaFlow flow) {
   std::string text = std::string("schedules: forward ") + to_string(sizes.lower_schedule) + ", backward " +
                      to_string(sizes.upper_schedule) + (wanted == SolveSchedule::automatic ? " (auto)" : "") + '\n';
-  if (has_ata_flow(sizes.lower_schedule) || has_ata_flow(sizes.upper_schedule)) {
-    text += std::string("flow of values: ") + to_string(flow) + '\n';
-  }
+  if (sweeps_by_ata(sizes)) text += std::string("flow of values: ") + to_string(flow) + '\n';
   return text;
 }
+
+/// A line with its newline: how the tasks of ATA got their size.
+inline std::string task_size_text(AtaSize size) { return std::string("size of tasks: ") + to_string(size) + '\n'; }
 
 }  // namespace taskdag::petsc

@@ -29,6 +29,7 @@ _FUNCTIONS = {
     "tune": ("{}Tune", bool),
     "tune_file": ("{}TuneFile", str),
     "ata_flow": ("{}ATAFlow", str),
+    "ata_size": ("{}ATASize", str),
     "one_block_rows": ("{}OneBlockRows", int),
     "factor_schedule": ("{}FactorSchedule", str),
     "engine_scheduler": ("{}EngineScheduler", str),

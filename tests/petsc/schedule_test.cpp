@@ -111,7 +111,8 @@ TEST(Schedule, OfAtaGivesTheIterationsOfTheHostWithEitherFlow) {
         ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
         EXPECT_EQ(ours.iterations, reference.iterations);
         if (rank() == 0) {
-          EXPECT_NE(ours.view.find("flow of values: " + flow + '\n'), std::string::npos) << ours.view;
+          EXPECT_NE(ours.view.find("flow of values: " + flow + "\nsize of tasks: equations\n"), std::string::npos)
+              << ours.view;
         }
         if (ranks() > 1 || type == "sor") continue;
         const Solve package =
@@ -119,6 +120,29 @@ TEST(Schedule, OfAtaGivesTheIterationsOfTheHostWithEitherFlow) {
         ASSERT_EQ(static_cast<int>(package.code), 0) << package.message;
         EXPECT_EQ(package.iterations, reference.iterations);
         EXPECT_NE(package.view.find("flow of values: " + flow + '\n'), std::string::npos) << package.view;
+      }
+    }
+  }
+}
+
+TEST(Schedule, OfAtaGivesTheIterationsOfTheHostWithEitherSize) {
+  if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  const OwnedMat a = make_matrix(convection());
+  for (const auto& [type, which] :
+       {std::pair<std::string, std::string>{"ilu", "schedule"}, {"ilu", "factor_schedule"}, {"sor", "schedule"}}) {
+    const std::string plain = words({"-ksp_type gmres -pc_type taskdag -pc_taskdag_type", type});
+    const Solve reference = solve(a, words({plain, "-pc_taskdag_ordering natural -pc_taskdag_backend host"}));
+    ASSERT_GT(reference.reason, 0) << reference.message;
+    for (const std::string name : {"ata-concurrency", "ata-locality", "ata-greedy"}) {
+      for (const std::string size : {"equations", "warps_and_levels"}) {
+        SCOPED_TRACE(words({type, which, name, size}));
+        const Solve ours = solve(a, words({plain, "-pc_taskdag_ordering natural -pc_taskdag_backend cuda",
+                                           "-pc_taskdag_" + which, name, "-pc_taskdag_ata_size", size}));
+        ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
+        EXPECT_EQ(ours.iterations, reference.iterations);
+        if (rank() == 0) {
+          EXPECT_NE(ours.view.find("size of tasks: " + size + '\n'), std::string::npos) << ours.view;
+        }
       }
     }
   }
@@ -188,30 +212,58 @@ TEST(Schedule, OfTheFactorisationIsSetAndGotByName) {
   }
 }
 
-TEST(Schedule, OtherThanAtaHasNoFlow) {
+TEST(Schedule, OtherThanAtaHasNoFlowAndNoSize) {
   const OwnedMat a = make_matrix(convection());
-  const std::string options = "-ksp_type gmres -pc_type taskdag -pc_taskdag_backend host -pc_taskdag_ata_flow push";
+  const std::string options =
+      "-ksp_type gmres -pc_type taskdag -pc_taskdag_backend host -pc_taskdag_ata_flow push "
+      "-pc_taskdag_ata_size warps_and_levels";
   const Solve plain = solve(a, options);
   ASSERT_EQ(static_cast<int>(plain.code), 0) << plain.message;
   EXPECT_EQ(plain.view.find("flow of values"), std::string::npos) << plain.view;
+  EXPECT_EQ(plain.view.find("size of tasks"), std::string::npos) << plain.view;
   const Solve refused = solve(a, options + " -pc_taskdag_schedule ata-greedy");
   EXPECT_NE(static_cast<int>(refused.code), 0);
   EXPECT_NE(refused.message.find("ata-greedy"), std::string::npos) << refused.message;
 }
 
-TEST(Schedule, ChangedFlowTakesEffectAfterASetup) {
+TEST(Schedule, SizesOfAtaAreTwoAndOthersAreRefusedInWords) {
+  const OwnedMat a = make_matrix(convection());
+  const std::string options = "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_ata_size ";
+  for (const char* const size : {"equations", "warps_and_levels"}) {
+    const OwnedPc pc = make_pc(a, options + size);
+    const char* got = nullptr;
+    PETSC_OK(PCTaskDAGGetATASize(pc, &got));
+    EXPECT_STREQ(got, size);
+  }
+  for (const char* const size : {"paper", "warps", "2"}) {
+    const Solve refused = solve(a, options + size);
+    EXPECT_NE(static_cast<int>(refused.code), 0) << size;
+    for (const char* const word : {"-pc_taskdag_ata_size", size, "equations", "warps_and_levels"}) {
+      EXPECT_NE(refused.message.find(word), std::string::npos) << refused.message;
+    }
+  }
+}
+
+/// Another value of an option of ATA needs another analysis.
+void expect_setup_after(const std::string& option, const std::string& first, const std::string& second) {
   const OwnedMat a = make_matrix(convection());
   const bool device = probe_devices().devices > 0;
   const std::string options = words({"-pc_type taskdag",
                                      device ? "-pc_taskdag_backend cuda -pc_taskdag_schedule ata-greedy"
                                             : "-pc_taskdag_backend host -pc_taskdag_schedule plan",
-                                     "-pc_taskdag_ata_flow "});
-  const OwnedPc pc = make_pc(a, options + "pull");
+                                     option + " "});
+  const OwnedPc pc = make_pc(a, options + first);
   const int symbolic = event_count("TaskDAGSymbolic");
-  const ScopedOptions other(options + "push");
+  const ScopedOptions other(options + second);
   PETSC_OK(PCSetFromOptions(pc));
   PETSC_OK(PCSetUp(pc));
-  EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic + 1);
+  EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic + 1) << option;
+}
+
+TEST(Schedule, ChangedFlowTakesEffectAfterASetup) { expect_setup_after("-pc_taskdag_ata_flow", "pull", "push"); }
+
+TEST(Schedule, ChangedSizeTakesEffectAfterASetup) {
+  expect_setup_after("-pc_taskdag_ata_size", "equations", "warps_and_levels");
 }
 
 class Tuning : public testing::Test {
