@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rival.hpp"
 #include "studies/graph/algorithm.hpp"
 
 namespace taskdag::benchmark {
@@ -29,6 +30,11 @@ class Measured {
   virtual Verdict verify() = 0;
 };
 
+struct MeasuredRival {
+  std::string name;
+  std::unique_ptr<Measured> measured;
+};
+
 /// One algorithm on one graph: the oracle's result is computed once.
 class AlgorithmCase {
  public:
@@ -37,6 +43,10 @@ class AlgorithmCase {
   AlgorithmCase& operator=(const AlgorithmCase&) = delete;
   virtual ~AlgorithmCase() = default;
   virtual std::unique_ptr<Measured> make(const Context& context, const graph::Form& form) = 0;
+  /// None where the rival's form has no such algorithm. PageRank twice: with as many iterations as leave what our forms
+  /// leave at a vertex at most ("same residual"), and as give ranks no further from the fixed point than `error`, a
+  /// Verdict's ("same error"). @throws Error where the rival fails
+  virtual std::vector<MeasuredRival> make_rivals(const RivalForm& form, double error) = 0;
 };
 
 /// "bfs", "pagerank", "colouring".

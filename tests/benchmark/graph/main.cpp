@@ -1,6 +1,7 @@
 // BFS, PageRank and colouring: bulk synchronous and asynchronous forms against each other. Every run is verified.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <optional>
@@ -31,6 +32,7 @@ struct Options {
   std::string csv;
   std::string kernels;
   std::string timeline;
+  std::string rival;
   std::uint32_t bin_ns = 2000;
   bool smoke = false;
   bool large = false;
@@ -148,6 +150,7 @@ class Session {
                                   .threads = options.threads})),
         rows_(options.csv, "", {"algorithm", "graph", "form", "blocks"}, false, describe_graph_machine(context_)),
         kernels_(options.kernels, "", {"algorithm", "form", "kernel"}, false, describe_graph_machine(context_)) {
+    if (!options.rival.empty()) rival_.emplace(options.rival);
     if (options.timeline.empty()) return;
     timeline_.open(options.timeline);
     if (!timeline_) throw InvalidInput("cannot write " + options.timeline);
@@ -188,6 +191,7 @@ class Session {
       for (const Form& form : list_forms(options_, context_.backend(), algorithm == "pagerank")) {
         right = measure({algorithm, name, kind, &matrix}, *algorithm_case, form) && right;
       }
+      if (rival_) right = run_rival({algorithm, name, kind, &matrix}, *algorithm_case) && right;
     }
     return right;
   }
@@ -195,41 +199,75 @@ class Session {
   struct Baseline {
     double ms;
     double work;
+    double error;
   };
+
+  struct Result {
+    Times times;
+    graph::Run last;
+    Verdict verdict{true, 0, 0};
+  };
+
+  /// All forms of the rival. What fails is told, and is no end of the run.
+  bool run_rival(const Place& place, AlgorithmCase& algorithm) {
+    bool right = true;
+    const PreparedRival prepared(*rival_, place.matrix->pattern());
+    for (int form = 0; rival_->form(form) != nullptr; ++form) {
+      try {
+        for (const MeasuredRival& one : algorithm.make_rivals({prepared, form}, baseline_->error)) {
+          right = add_row(place, one.name, nullptr, repeat(*one.measured)) && right;
+        }
+      } catch (const Error& error) {
+        std::fprintf(stderr, "%s on %s: %s\n", place.algorithm.c_str(), place.graph.c_str(), error.what());
+        right = false;
+      }
+    }
+    return right;
+  }
+
+  Result repeat(Measured& measured) const {
+    Result result;
+    std::vector<double> seconds;
+    for (int repeat = 0; repeat <= options_.repeat; ++repeat) {  // the first one warms up
+      result.last = measured.run(0);
+      const Verdict one = measured.verify();
+      result.verdict = {result.verdict.right && one.right, std::max(result.verdict.error, one.error),
+                        std::max(result.verdict.colours, one.colours)};
+      if (repeat > 0 || options_.repeat == 0) seconds.push_back(result.last.seconds);
+    }
+    result.times = times_of(seconds);
+    return result;
+  }
 
   bool measure(const Place& place, AlgorithmCase& algorithm, const Form& form) {
     const std::unique_ptr<Measured> measured = algorithm.make(context_, form);
-    std::vector<double> seconds;
-    Verdict verdict{true, 0, 0};
-    graph::Run last;
-    for (int repeat = 0; repeat <= options_.repeat; ++repeat) {  // the first one warms up
-      last = measured->run(0);
-      const Verdict one = measured->verify();
-      verdict = {verdict.right && one.right, std::max(verdict.error, one.error),
-                 std::max(verdict.colours, one.colours)};
-      if (repeat > 0 || options_.repeat == 0) seconds.push_back(last.seconds);
+    const Result result = repeat(*measured);
+    if (form.kind == Kind::bsp) {
+      baseline_ = Baseline{result.times.median, static_cast<double>(result.last.work), result.verdict.error};
     }
-    const Times times = times_of(seconds);
-    const auto work = static_cast<double>(last.work);
-    if (form.kind == Kind::bsp) baseline_ = Baseline{times.median, work};
-    add_row(place, form, times, last, verdict);
-    add_kernels(place, form, last.report.kernels);
+    bool right = add_row(place, graph::describe(form), &form, result);
+    add_kernels(place, form, result.last.report.kernels);
     if (timeline_.is_open() && (form.kind == Kind::bsp || form.kind == Kind::asynchronous)) {
-      last = measured->run(options_.bin_ns);
-      verdict.right = verdict.right && measured->verify().right;
-      write_timeline(timeline_, place, form, last, options_.bin_ns);
+      const graph::Run run = measured->run(options_.bin_ns);
+      if (!measured->verify().right) {
+        std::fprintf(stderr, "%s with a timeline: WRONG\n", graph::describe(form).c_str());
+        right = false;
+      }
+      write_timeline(timeline_, place, form, run, options_.bin_ns);
     }
-    if (!verdict.right) std::fprintf(stderr, "%s: WRONG, error %g\n", graph::describe(form).c_str(), verdict.error);
-    return verdict.right;
+    return right;
   }
 
-  void add_row(const Place& place, const Form& form, const Times& times, const graph::Run& last,
-               const Verdict& verdict) {
-    const bool tasks = form.kind == Kind::asynchronous;
+  /// `form`: null for a rival's, which does not tell its work. Whether all runs were right.
+  bool add_row(const Place& place, const std::string& name, const Form* form, const Result& result) {
+    const auto& [times, last, verdict] = result;
+    const bool tasks = form != nullptr && form->kind == Kind::asynchronous;
     const double speedup = baseline_->ms / times.median;
     const double overwork = static_cast<double>(last.work) / baseline_->work;
-    std::printf("  %-10s %-28s %9.4f ms (least %9.4f), %6.2f x bsp, overwork %6.3f, %5llu iterations%s%s\n",
-                place.algorithm.c_str(), graph::describe(form).c_str(), times.median, times.least, speedup, overwork,
+    std::array<char, 32> overwork_text{};
+    std::snprintf(overwork_text.data(), overwork_text.size(), " overwork %6.3f,", overwork);
+    std::printf("  %-10s %-28s %9.4f ms (least %9.4f), %6.2f x bsp,%s %5llu iterations%s%s\n", place.algorithm.c_str(),
+                name.c_str(), times.median, times.least, speedup, form != nullptr ? overwork_text.data() : "",
                 static_cast<unsigned long long>(last.iterations),
                 verdict.colours > 0 ? (", " + std::to_string(verdict.colours) + " colours").c_str() : "",
                 verdict.right ? "" : ", WRONG");
@@ -240,26 +278,28 @@ class Session {
                {"class", place.kind},
                {"vertices", place.matrix->rows},
                {"edges", place.matrix->entries()},
-               {"form", graph::describe(form)},
-               {"kind", graph::to_string(form.kind)},
-               {"scheduler", tasks ? Row(engine::to_string(form.scheduler)) : null},
-               {"worker", tasks ? Row(form.worker) : null},
-               {"fetch", tasks ? Row(form.fetch) : null},
-               {"rounds", tasks ? Row(form.rounds) : null},
-               {"as_written", form.written},
-               {"check", form.check >= 0 ? Row(form.check) : null},
-               {"blocks", form.blocks},
+               {"form", name},
+               {"kind", form != nullptr ? graph::to_string(form->kind) : "rival"},
+               {"scheduler", tasks ? Row(engine::to_string(form->scheduler)) : null},
+               {"worker", tasks ? Row(form->worker) : null},
+               {"fetch", tasks ? Row(form->fetch) : null},
+               {"rounds", tasks ? Row(form->rounds) : null},
+               {"as_written", tasks && form->written},
+               {"check", tasks && form->check >= 0 ? Row(form->check) : null},
+               {"blocks", tasks ? form->blocks : 0},
                {"ms", times.median},
                {"least_ms", times.least},
                {"repeats", options_.repeat},
                {"speedup_over_bsp", speedup},
-               {"work", last.work},
-               {"overwork", overwork},
+               {"work", form != nullptr ? Row(last.work) : null},
+               {"overwork", form != nullptr ? Row(overwork) : null},
                {"iterations", tasks ? null : Row(last.iterations)},
                {"colours", verdict.colours > 0 ? Row(verdict.colours) : null},
                {"error", verdict.error},
                {"verified", verdict.right},
                {"threads", context_.threads()}});
+    if (!verdict.right) std::fprintf(stderr, "%s: WRONG, error %g\n", name.c_str(), verdict.error);
+    return verdict.right;
   }
 
   /// What the form's kernels cost the GPU; nothing on the host.
@@ -283,6 +323,7 @@ class Session {
   Rows rows_;
   Rows kernels_;
   std::set<std::string> named_kernels_;
+  std::optional<GraphRival> rival_;
   std::ofstream timeline_;
   std::optional<Baseline> baseline_;
 };
@@ -312,6 +353,7 @@ int run(int argc, char** argv) {
                  "write registers and the like of each form's kernels to this file (CSV)");
   app.add_option("--timeline", options.timeline, "write work over time to this file (CSV)");
   app.add_option("--bin", options.bin_ns, "width of the timeline's bins in ns")->capture_default_str();
+  app.add_option("--rival", options.rival, "also a shared library's forms (rival_interface.h), behind ours");
   app.add_flag("--smoke", options.smoke, "small graphs only");
   app.add_flag("--large", options.large, "graphs of the paper's size only")->excludes("--smoke");
   CLI11_PARSE(app, argc, argv);

@@ -3,15 +3,17 @@
 # OUT, a short table last.
 # usage: tests/benchmark/graph/paper.sh [PROGRAM [PART...]]
 #   PROGRAM    taskdag_graph_bench [build/tests/benchmark/graph/taskdag_graph_bench]
-#   PART       written heat permuted kernels large   [all of them]
+#   PART       written heat permuted kernels large rival   [all of them; rival only with RIVAL]
 #              written   the algorithms as written against bulk synchronous ones, all graphs
 #              heat      as written, all worker and fetch sizes, two graphs; with a timeline, for report.py's plots
 #              permuted  colouring, vertices as numbered, numbered at random and by reverse Cuthill-McKee
 #              kernels   registers and occupancy of our forms; those as written come with their part
 #              large     graphs of the paper's size
+#              rival     our bulk synchronous forms, those of 256-64 and RIVAL's, all graphs
 #   OUT        folder of the rows [.]
 #   GPU        what the names of the files begin with [h100]
 #   BACKEND    cuda or host [cuda]
+#   RIVAL      a shared library to measure beside ours (rival_interface.h)
 #   SMOKE      anything: small graphs, to see that all of it runs
 #   LIMIT      seconds for a part [60]
 set -uo pipefail
@@ -19,7 +21,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 program=${1:-$here/../../../build/tests/benchmark/graph/taskdag_graph_bench}
 shift || true
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(written heat permuted kernels large)
+[ ${#parts[@]} -gt 0 ] || parts=(written heat permuted kernels large ${RIVAL:+rival})
 out=${OUT:-.}
 TASKDAG_COMMIT=${TASKDAG_COMMIT:-$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)}
 export TASKDAG_COMMIT
@@ -67,7 +69,12 @@ for name in "${parts[@]}"; do
       graph "roads 3100^2" && graph "R-MAT 20"
       size=(--large)
       ;;
-    *) echo "unknown part $name: written heat permuted kernels large" >&2 && exit 1 ;;
+    rival)
+      options=(--forms table --algorithm bfs --algorithm pagerank --workers 256-64 --rounds 16 --repeat 3
+        --rival "${RIVAL:?a shared library}" --csv "$prefix-rival.csv")
+      rows+=("$prefix-rival.csv")
+      ;;
+    *) echo "unknown part $name: written heat permuted kernels large rival" >&2 && exit 1 ;;
   esac
   if [ -n "${SMOKE:-}" ]; then
     graphs=()

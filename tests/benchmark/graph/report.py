@@ -114,9 +114,10 @@ def describe_short(places):
             if "bsp" in forms and form != "bsp":
                 speeds, works = found.setdefault((algorithm, form), ([], []))
                 speeds.append(float(forms["bsp"]["ms"]) / float(row["ms"]))
-                works.append(overwork(row, forms["bsp"]))
+                if row["work"]:  # a rival does not tell its
+                    works.append(overwork(row, forms["bsp"]))
     return table(["algorithm", "form", "graphs", "speed over bsp", "overwork"],
-                 [[algorithm, form, str(len(speeds)), f"{geometric_mean(speeds):.2f}", f"{geometric_mean(works):.2f}"]
+                 [[algorithm, form, str(len(speeds)), f"{geometric_mean(speeds):.2f}", f"{geometric_mean(works):.2f}" if works else ""]
                   for (algorithm, form), (speeds, works) in sorted(found.items())])
 
 

@@ -70,6 +70,12 @@ class ReportTest(unittest.TestCase):
         self.assertAlmostEqual(report.overwork(forms["megakernel 32-1 x4"], forms["bsp"]), 1.1)
         self.assertAlmostEqual(report.overwork(forms["bsp"], forms["bsp"]), 2.0)
 
+    def test_a_rival_has_no_work(self):
+        self.rows = self.write("rival.csv", "\n".join([HEAD] + ROWS + [
+            "bfs,one,mesh,10,theirs,rival,,,,,16,,,true", "bfs,two,scale-free,10,theirs,rival,,,,,4,,,true"]) + "\n")
+        self.assertIn("| bfs | theirs | 2 | 0.35 |  |", self.run_report("--short")[1])
+        self.assertNotIn("theirs", self.run_report()[1])
+
     def test_a_short_table_has_a_line_for_each_form(self):
         _, text = self.run_report("--short")
         self.assertIn("| bfs | megakernel 32-1 x1 | 2 | 2.00 | 1.22 |", text)  # of 4 and 1, and of 1.5 and 1
