@@ -7,6 +7,8 @@ namespace {
 
 Candidate other(Candidate candidate) { return candidate == Candidate::factor ? Candidate::jacobi : Candidate::factor; }
 
+constexpr double kManyLevels = 250.0;
+
 std::string count(double rows) { return std::to_string(std::llround(rows)); }
 
 }  // namespace
@@ -15,6 +17,13 @@ double poor_limit(bool symmetric) {
   // Conjugate gradients come to an end with Jacobi as with a factor, later; other methods may not, unless the diagonal
   // dominates, nearly. Elasticity and quadratic elements have 2 to 6.
   return symmetric ? 6.0 : 1.5;
+}
+
+double deep_limit(bool symmetric, double rows, double entries) {
+  constexpr double kShortRow = 6.0;
+  constexpr double kOfPlane = 1.5;  // a square of five points has twice the root of its rows, a cube far fewer
+  if (!symmetric) return kManyLevels;
+  return entries <= kShortRow * rows ? std::ceil(kOfPlane * std::sqrt(rows)) : 0.0;
 }
 
 FirstChoice first_choice(const MatrixLook& look) {
@@ -33,8 +42,10 @@ FirstChoice first_choice(const MatrixLook& look) {
   if (!look.cuda) return {Candidate::factor, "on host threads a factor costs no more than some iterations", true};
   const bool dominant = look.strict >= kManyStrict * look.rows;
   if (look.local_rows <= kSmallRows && !dominant) return {Candidate::factor, "few rows: a factor is soon made", true};
-  if (!look.symmetric && look.levels >= kManyLevels && !dominant)
-    return {Candidate::factor, std::to_string(kManyLevels) + " or more levels: Jacobi may take as many iterations",
+  if (look.deep && !dominant)
+    return {Candidate::factor,
+            look.symmetric ? "as many levels as a grid in the plane has: Jacobi takes many iterations"
+                           : count(kManyLevels) + " or more levels: Jacobi may take as many iterations",
             true};
   return {Candidate::jacobi, "setting up a factor takes longer than many iterations", true};
 }

@@ -22,7 +22,7 @@ struct MatrixLook {
   double strict = 0.0;
   double poor = 0.0;
   double local_rows = 0.0;  ///< the most of a rank
-  int levels = 0;           ///< of the lower triangle on a rank, counted up to kManyLevels where the choice needs them
+  bool deep = false;        ///< the lower triangle of a rank with more than kSmallRows has deep_limit() levels
   bool symmetric = false;   ///< known to be
   bool cuda = false;        ///< all ranks with rows work there
 };
@@ -33,9 +33,10 @@ double poor_limit(bool symmetric);
 /// Up to so many rows a factor may be made on the host and applied by one thread block, for a short set-up.
 inline constexpr int kSmallRows = 3000;
 
-/// A step of Jacobi takes what is known one row further, and BiCGStab pays for each with two products: from so many
-/// levels on a factor is made at once for a matrix that is not symmetric, unless its diagonal dominates.
-inline constexpr int kManyLevels = 250;
+/// A step of Jacobi takes what is known one row further: from so many levels on a factor is made at once, unless the
+/// diagonal dominates. 0: whatever their number, it is not. A matrix that is not symmetric: BiCGStab pays for each step
+/// with two products. A symmetric one: with short rows and the levels of a grid in the plane.
+double deep_limit(bool symmetric, double rows, double entries);
 
 struct FirstChoice {
   Candidate candidate = Candidate::factor;

@@ -27,19 +27,21 @@ std::string milliseconds(double seconds) {
 class Look : private Bridge {
  public:
   DiagonalDominance counts;  ///< of this rank's rows
-  Index levels = 0;          ///< counted on CUDA, for what is not symmetric and not small
+  bool deep = false;         ///< MatrixLook::deep, looked at on CUDA alone
   bool cuda = false;
 
   PetscErrorCode take(Mat matrix, const BackendSettings& settings, bool symmetric) {
     PetscFunctionBegin;
     PetscCall(prepare(matrix, false, settings));
     cuda = on_cuda();
+    MatInfo info;
+    PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
+    const auto limit = static_cast<Index>(deep_limit(symmetric, static_cast<double>(rows()), info.nz_used));
     if (rows() > 0)
       PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
         counts = diagonal_dominance(backend_->context, view, space, {.poor = poor_limit(symmetric)}, stream);
-        if (cuda && !symmetric && rows() > kSmallRows)
-          levels =
-              dependency_levels(backend_->context, view.pattern, space, Triangle::lower, stream, Index{kManyLevels});
+        if (cuda && limit > 0 && rows() > kSmallRows)
+          deep = dependency_levels(backend_->context, view.pattern, space, Triangle::lower, stream, limit) >= limit;
       }));
     counts.rows = static_cast<Index>(rows());
     PetscCall(source_.reset());
@@ -111,7 +113,7 @@ PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
                                 static_cast<double>(counts.zero),   static_cast<double>(counts.negative),
                                 static_cast<double>(counts.strict), static_cast<double>(counts.poor)};
   std::array<double, 3> most = {static_cast<double>(counts.rows), counts.rows > 0 && !mine.cuda ? 1.0 : 0.0,
-                                static_cast<double>(mine.levels)};
+                                mine.deep ? 1.0 : 0.0};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, comm()));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, comm()));
   look->rows = sums[0];
@@ -122,7 +124,7 @@ PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   look->poor = sums[5];
   look->local_rows = most[0];
   look->cuda = most[1] == 0.0;
-  look->levels = static_cast<int>(most[2]);
+  look->deep = most[2] > 0.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -34,18 +34,27 @@ TEST(FirstChoice, JacobiNeedsADiagonalThatCounts) {
   EXPECT_LT(poor_limit(false), poor_limit(true));
 }
 
-TEST(FirstChoice, AFactorForLongChainsOfAMatrixThatIsNotSymmetric) {
-  MatrixLook look = grid_on_cuda();
-  look.levels = kManyLevels;
-  EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
-  look.symmetric = false;
-  EXPECT_EQ(first_choice(look).candidate, Candidate::factor);
-  EXPECT_TRUE(first_choice(look).may_jacobi);
-  look.strict = look.rows;
-  EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
-  look.strict = 0;
-  look.levels = kManyLevels - 1;
-  EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
+TEST(FirstChoice, AFactorForManyLevels) {
+  for (const bool symmetric : {false, true}) {
+    MatrixLook look = grid_on_cuda();
+    look.symmetric = symmetric;
+    EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
+    look.deep = true;
+    EXPECT_EQ(first_choice(look).candidate, Candidate::factor);
+    EXPECT_TRUE(first_choice(look).may_jacobi);
+    look.strict = look.rows;
+    EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
+  }
+}
+
+TEST(FirstChoice, ManyLevelsAreThoseOfAGridInThePlane) {
+  const double plane = 300.0 * 300.0;
+  EXPECT_GT(deep_limit(true, plane, 5 * plane), 300.0);
+  EXPECT_LT(deep_limit(true, plane, 5 * plane), 599.0);
+  const double cube = 100.0 * 100.0 * 100.0;
+  EXPECT_GT(deep_limit(true, cube, 4 * cube), 298.0);
+  EXPECT_EQ(deep_limit(true, plane, 7 * plane), 0.0) << "rows are too long";
+  EXPECT_EQ(deep_limit(false, plane, 5 * plane), deep_limit(false, cube, 27 * cube));
 }
 
 TEST(FirstChoice, AFactorWhereItIsSoonMade) {
