@@ -419,6 +419,23 @@ class TablesTest(WithFolder):
         self.assertIn("| colouring | `megakernel 32-1 as written` | megakernel | 72 (43 %) | 64 | 512 | 4 | 50 % |", tables.atos_kernels())
         self.assertIn("| bfs | `bsp` | expand | – | 32 | 4 | 8 | 100 % |", tables.atos_kernels())
 
+    def test_gunrock_is_beside_the_fastest_of_ours(self):
+        self.without(tables.GRAPH_RIVAL)
+        self.assertIn("Not run", tables.atos_rival()[0])
+        head = "algorithm,graph,class,form,kind,ms,iterations,verified".split(",")
+        forms = (("bsp", "bsp", 8, "true"), ("bsp graph", "bsp graph", 4, "true"), ("t", "asynchronous", 2, "true"),
+                 ("u", "asynchronous", 3, "true"), ("g", "rival", 16, "true"), ("g, fast", "rival", 1, "true"),
+                 ("g, wrong", "rival", 0.5, "false"))
+        self.write(tables.GRAPH_RIVAL, [dict(zip(head, (algorithm, "x", dag_class, form, kind, ms, 5, right)))
+                                        for algorithm, dag_class in (("bfs", "mesh"), ("pagerank", "scale-free"))
+                                        for form, kind, ms, right in forms])
+        lines = [line for line in tables.atos_rival() if "| x |" in line]
+        ours = "8.00 | 4.00 (`bsp graph`) | 2.00 (`t`)"
+        self.assertEqual(lines, [
+            f"| bfs | x | mesh | {ours} | 1.00 (`g, fast`) | 5 | 0.12 | 0.25 | 0.50 | 12.8 |",
+            f"| pagerank | x | scale-free | {ours} | 1.00 (`g, fast`) | 5 | 0.12 | 0.25 | 0.50 | 2.11 |",
+            f"| pagerank | x | scale-free | {ours} | 16.0 (`g`) | 5 | 2.00 | 4.00 | 8.00 | 2.11 |"])
+
     def test_two_rows_for_one_place_are_refused(self):
         rows = [{"problem": "a", "milliseconds": "1"}, {"problem": "a", "milliseconds": "2"}]
         with self.assertRaises(ValueError):

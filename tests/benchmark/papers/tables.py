@@ -870,7 +870,7 @@ GRAPH = "h200-graph.csv"
 GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT = "h100-graph-written.csv", "h100-graph-written-heat.csv"
 GRAPH_PERMUTED, GRAPH_LARGE = "h100-graph-permuted.csv", "h100-graph-large.csv"
 GRAPH_KERNELS = ("h100-graph-kernels.csv", "h100-graph-written-kernels.csv")
-GRAPH_ORDER = "host-graph-pagerank.csv"
+GRAPH_ORDER, GRAPH_RIVAL = "host-graph-pagerank.csv", "h100-graph-rival.csv"
 THREADS_OF_SM = 2048  # of a multiprocessor, on V100, H100 and H200
 ATOS_FORMS = (  # ours, and what it is called in the paper
     ("megakernel 32-4 x16", "persist warp"), ("megakernel 32-32 x16", "persist warp"),
@@ -947,6 +947,30 @@ def atos_headline():
     entries.append(("1, 2", "BFS, bulk synchronous, µs an iteration (road_usa there, mean of the meshes here)", usa, mean(our), GRAPH,
                     "the rival's iteration costs less here, so there is less to gain"))
     return compare(entries)
+
+
+@block
+def atos_rival():
+    """Gunrock's time over ours; both ends of its PageRank, of its searches the fastest."""
+    places, missing = if_there(GRAPH_RIVAL, "rival")
+    if missing:
+        return missing
+    lines = []
+    for (algorithm, graph), forms in sorted(places.items(), key=lambda place: place[0][0]):
+        its = sorted((row for row in forms.values() if row["kind"] == "rival"), key=lambda row: float(row["ms"]))
+        own = min((row for row in forms.values() if row["kind"] not in ("rival", "asynchronous")), key=lambda row: float(row["ms"]))
+        bsp, tasks = forms["bsp"], graph_report.fastest(forms)
+        best = [max(values) for values in zip(*published.ATOS_SPEEDUP[algorithm].values())]
+        where = slice(published.ATOS_SCALE_FREE) if bsp["class"] == "scale-free" else slice(published.ATOS_SCALE_FREE, None)
+        for row in its if algorithm == "pagerank" else its[:1]:
+            ms = float(row["ms"])
+            lines.append([algorithm, graph, bsp["class"], show(float(bsp["ms"])), f"{show(float(own['ms']))} (`{own['form']}`)",
+                          f"{show(float(tasks['ms']))} (`{tasks['form']}`)", f"{show(ms)} (`{row['form']}`)", row["iterations"],
+                          show(ms / float(bsp["ms"])), show(ms / float(own["ms"])), show(ms / float(tasks["ms"])),
+                          show(mean(best[where]))])
+    return report.table(["algorithm", "graph", "class", "bsp, ms", "fastest bulk synchronous, ms", "fastest of tasks, ms", "Gunrock, ms",
+                         "its iterations", "its time / bsp's", "… the fastest bulk synchronous'", "… the fastest tasks'",
+                         "paper: Gunrock's time / fastest of Atos, mean of the class"], lines)
 
 
 @block
@@ -1123,6 +1147,7 @@ COMMANDS = {
     GRAPH_ORDER: "taskdag_graph_bench --backend host --threads 2 --algorithm pagerank --repeat 0 …",
     GRAPH_WRITTEN: "tests/benchmark/graph/paper.sh … written",
     GRAPH_WRITTEN_HEAT: "tests/benchmark/graph/paper.sh … heat",
+    GRAPH_RIVAL: "tests/benchmark/graph/paper.sh … rival",
     GRAPH_PERMUTED: "tests/benchmark/graph/paper.sh … permuted",
     GRAPH_LARGE: "tests/benchmark/graph/paper.sh … large",
     GRAPH_KERNELS[0]: "tests/benchmark/graph/paper.sh … kernels",
@@ -1130,7 +1155,7 @@ COMMANDS = {
 }
 MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, ATA_ROWS, ATA_STUDY, ATA_CLASSES, ATA_PCG_ROWS, PROGRESSION,
                   "host-protocol.csv", "host-protocol-schedules.csv", "host-protocol-barriers.csv", GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT,
-                  GRAPH_PERMUTED, GRAPH_LARGE) + GRAPH_KERNELS
+                  GRAPH_RIVAL, GRAPH_PERMUTED, GRAPH_LARGE) + GRAPH_KERNELS
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
          "host-schedules-8.csv": "8 threads on 16 virtual processors", "host-barriers-22.csv": "any: counts, no times",
          "host-protocol-barriers.csv": "any: counts, no times", GRAPH_ORDER: "2 host threads: counts, no times"}
