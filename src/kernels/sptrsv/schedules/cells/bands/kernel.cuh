@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_cons
     if (threadIdx.x == 0) {
       if (rank == 0) {
         const unsigned ticket = cuda::DeviceAtomic<unsigned>(*a.ticket).fetch_add(1, ::cuda::memory_order_relaxed);
-        s.tile[turn] = static_cast<int>(ticket - a.before);
+        s.ticket[turn] = static_cast<int>(ticket - a.before);
       }
       s.done = 0;
       for (int& stored : s.stored) stored = 0;
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_cons
       for (Index k = static_cast<Index>(threadIdx.x); k < a.bands.columns; k += kBandThreads) s.mail[k] = not_yet();
     }
     cluster.sync();
-    const Index first_band = *cluster.map_shared_rank(&s.tile[turn], 0) * a.blocks;
+    const Index first_band = *cluster.map_shared_rank(&s.ticket[turn], 0) * a.blocks;
     if (first_band >= bands) break;
     const Index band = first_band + rank;
     if (band < bands && role >= 0) {

@@ -1,5 +1,4 @@
 #include "backends/cuda/algorithm.cuh"
-#include "kernels/sptrsv/analysis/sweep_order.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/load.hpp"
 #include "kernels/sptrsv/schedules/cells/pack/values.cuh"
 #include "kernels/sptrsv/schedules/cells/run/shared.cuh"
@@ -43,24 +42,24 @@ __global__ void load_chunk(Bands bands, Index chunks, SweepOrder order, BandValu
 }
 
 template <class Values>
-void load(const Bands& bands, bool lower, const BandValues& target, const Values& values, const double* pivot,
+void load(const Bands& bands, SweepOrder order, const BandValues& target, const Values& values, const double* pivot,
           cudaStream_t stream) {
   const Index chunks = chunks_of(bands);
-  load_chunk<<<static_cast<unsigned>(bands.bands() * chunks), kThreads, 0, stream>>>(
-      bands, chunks, {bands.columns * bands.lines, lower}, target, values, pivot);
+  load_chunk<<<static_cast<unsigned>(bands.bands() * chunks), kThreads, 0, stream>>>(bands, chunks, order, target,
+                                                                                     values, pivot);
   cuda::check_launch("load_chunk");
 }
 
 }  // namespace
 
-void load_values(const Bands& bands, bool lower, const BandValues& target, const double* source, const double* pivot,
-                 cudaStream_t stream) {
-  load(bands, lower, target, PlainValues{source}, pivot, stream);
+void load_values(const Bands& bands, SweepOrder order, const BandValues& target, const double* source,
+                 const double* pivot, cudaStream_t stream) {
+  load(bands, order, target, PlainValues{source}, pivot, stream);
 }
 
-void load_products(const Bands& bands, bool lower, const BandValues& target, const ValueProducts& products,
+void load_products(const Bands& bands, SweepOrder order, const BandValues& target, const ValueProducts& products,
                    cudaStream_t stream) {
-  load(bands, lower, target, Products{products}, nullptr, stream);
+  load(bands, order, target, Products{products}, nullptr, stream);
 }
 
 }  // namespace taskdag::kernels::cells

@@ -2,6 +2,7 @@
 /// Values into the chunks of bands.
 #pragma once
 
+#include "kernels/sptrsv/analysis/sweep_order.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/layout.hpp"
 
 namespace taskdag::kernels::cells {
@@ -16,10 +17,10 @@ struct BandValues {
 };
 
 /// `pivot`: inverse pivots by row, null where target.pivot is. Asynchronous.
-void load_values(const Bands& bands, bool lower, const BandValues& target, const double* source, const double* pivot,
-                 cudaStream_t stream);
+void load_values(const Bands& bands, SweepOrder order, const BandValues& target, const double* source,
+                 const double* pivot, cudaStream_t stream);
 /// The same for products of values; pivots are 1.
-void load_products(const Bands& bands, bool lower, const BandValues& target, const ValueProducts& products,
+void load_products(const Bands& bands, SweepOrder order, const BandValues& target, const ValueProducts& products,
                    cudaStream_t stream);
 
 }  // namespace taskdag::kernels::cells

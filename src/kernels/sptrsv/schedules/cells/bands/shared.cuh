@@ -10,7 +10,7 @@
 ///   runner, whose own reads of the ring stand behind its read of it, so that it never takes a result for a start. The
 ///   runner's accesses are volatile, and a warp's accesses to shared memory are done in their order.
 /// - mail: the band before, from another block of the cluster; fetchers; the value is its own flag.
-/// - tile: the first block of the cluster; all its blocks; the cluster's barrier.
+/// - ticket: the first block of the cluster; all its blocks; the cluster's barrier.
 #pragma once
 
 #include "kernels/sptrsv/schedules/cells/bands/kernel.hpp"
@@ -32,7 +32,7 @@ struct alignas(128) BandShared {
   alignas(8) std::uint64_t arrived[kBandStages];
   int done;
   int stored[kBandStorers];
-  int tile[2];
+  int ticket[2];
   double mail[1];  ///< as many as there are columns
 };
 

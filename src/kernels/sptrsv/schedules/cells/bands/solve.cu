@@ -59,8 +59,8 @@ unsigned solve(const BandArguments& arguments, const BandLaunch& launch, bool re
   const BandKernel kernel = reciprocal ? kernel_of_band_reciprocals() : kernel_of_sums();
   if (reciprocal) ask_for_shared_memory(kernel);  // few sweeps need it, and asking loads it
   cuda::check(cudaLaunchKernelEx(&made.config, kernel, arguments), "solve_bands");
-  const Index tiles = (arguments.bands.bands() + launch.blocks - 1) / launch.blocks;
-  return static_cast<unsigned>(tiles + launch.clusters);  // each cluster ends on a ticket too many
+  const Index taken = (arguments.bands.bands() + launch.blocks - 1) / launch.blocks;
+  return static_cast<unsigned>(taken + launch.clusters);  // each cluster ends on a ticket too many
 }
 
 }  // namespace taskdag::kernels::cells

@@ -4,6 +4,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/stream.hpp"
 #include "base/handover.hpp"
+#include "base/index.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/load.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/solve.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/sweep.hpp"
@@ -21,29 +22,19 @@ __global__ void arm_bands(std::int64_t count, double* slots, double* spare, unsi
   if (k < count) slots[k] = spare[k] = not_yet();
 }
 
-/// A copy of an index map, empty where there is none.
-cuda::DeviceArray<Index> copy_of(const Index* index, Index rows, cudaStream_t stream) {
-  if (index == nullptr) return {};
-  cuda::DeviceArray<Index> copy(static_cast<std::size_t>(rows), stream);
-  cuda::copy_on_device(copy.data(), index, copy.size(), stream);
-  return copy;
-}
-
 class BandsSweep final : public Sweep {
  public:
   BandsSweep(const SweepInput& input, const Bands& bands, cudaStream_t stream, int most_blocks)
       : bands_(bands),
-        rows_(input.pattern.rows),
-        lower_(input.triangle == Triangle::lower),
+        order_{input.pattern.rows, input.triangle == Triangle::lower},
         launch_(prepare(bands, most_blocks)),
-        rhs_index_(copy_of(input.rhs_index, rows_, stream)),
-        x_index_(copy_of(input.x_index, rows_, stream)) {
-    const auto rows = static_cast<std::size_t>(rows_);
-    const std::size_t lines = static_cast<std::size_t>(bands.bands()) * static_cast<std::size_t>(bands.columns);
+        rhs_index_(cuda::copy_of(input.rhs_index, at(input.pattern.rows), stream)),
+        x_index_(cuda::copy_of(input.x_index, at(input.pattern.rows), stream)) {
+    const std::size_t rows = at(input.pattern.rows);
+    const std::size_t lines = at(bands.bands()) * at(bands.columns);
     before_ = {rows, stream};
     line_before_ = {rows, stream};
-    entry_ = {static_cast<std::size_t>(bands.bands()) * static_cast<std::size_t>(chunks_of(bands)) * kChunk * kLanes,
-              stream};
+    entry_ = {at(bands.bands()) * at(chunks_of(bands)) * kChunk * kLanes, stream};
     edge_ = {lines, stream};
     pivot_ = {rows, stream};
     slots_ = {lines, stream};
@@ -56,12 +47,12 @@ class BandsSweep final : public Sweep {
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
     unit_pivots_ = pivot == nullptr;
-    cells::load_values(bands_, lower_, target(), source, pivot, stream);
+    cells::load_values(bands_, order_, target(), source, pivot, stream);
     overlaps_ = false;
   }
   bool load_products(const ValueProducts& products, cudaStream_t stream) override {
     unit_pivots_ = true;
-    cells::load_products(bands_, lower_, target(), products, stream);
+    cells::load_products(bands_, order_, target(), products, stream);
     overlaps_ = false;
     return true;
   }
@@ -84,21 +75,22 @@ class BandsSweep final : public Sweep {
   }
 
  private:
-  [[nodiscard]] BandValues target() {
-    return {before_.data(), line_before_.data(), entry_.data(), edge_.data(), unit_pivots_ ? nullptr : pivot_.data()};
+  [[nodiscard]] double* pivots() const { return unit_pivots_ ? nullptr : pivot_.data(); }
+  [[nodiscard]] BandValues target() const {
+    return {before_.data(), line_before_.data(), entry_.data(), edge_.data(), pivots()};
   }
 
   void run(const double* rhs, double* x, bool reciprocal, int* non_finite, cudaStream_t stream) {
     if (start_.must_reset(stream)) reset(stream);
     const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
     taken_[turn_] += cells::solve({.bands = bands_,
-                                   .rows = rows_,
+                                   .rows = order_.rows,
                                    .chunks = chunks_of(bands_),
                                    .blocks = launch_.blocks,
-                                   .lower = lower_,
+                                   .lower = order_.lower,
                                    .entry = entry_.data(),
                                    .edge = edge_.data(),
-                                   .pivot = unit_pivots_ ? nullptr : pivot_.data(),
+                                   .pivot = pivots(),
                                    .rhs_index = rhs_index_.data(),
                                    .x_index = x ? x_index_.data() : nullptr,
                                    .rhs = rhs,
@@ -126,8 +118,7 @@ class BandsSweep final : public Sweep {
   }
 
   Bands bands_;
-  Index rows_;
-  bool lower_;
+  SweepOrder order_;
   BandLaunch launch_;
   cuda::DeviceArray<Index> rhs_index_;  ///< empty: the same
   cuda::DeviceArray<Index> x_index_;

@@ -158,6 +158,8 @@ RunsEstimate estimate_runs(const SweepInput& input, const std::array<int, kCandi
   return best;
 }
 
+Estimate estimate_of(const Bands& bands) { return {cut_of(bands), microseconds_of(bands), bytes_of(bands)}; }
+
 }  // namespace
 
 Estimate estimate(const SweepInput& input, cudaStream_t stream) {
@@ -165,15 +167,13 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
   std::optional<Bands> bands;
   if (lines) bands = find_bands(input, *lines, stream);
   // A band takes half as long for a level as a run of rows.
-  if (bands && input.levels->levels > kDeepGrid * (bands->columns + bands->lines))
-    return {cut_of(*bands), microseconds_of(*bands), bytes_of(*bands)};
+  if (bands && input.levels->levels > kDeepGrid * (bands->columns + bands->lines)) return estimate_of(*bands);
   const Runs finest = finest_runs(input);
   std::array<int, kCandidates> hops{};
   if (!is_deep(input.levels->levels, finest.cells)) hops = most_hops(input, finest, stream);
   const RunsEstimate runs = estimate_runs(input, hops, stream);
   Estimate best = runs.estimate;
-  if (bands && microseconds_of(*bands) < best.microseconds)
-    return {cut_of(*bands), microseconds_of(*bands), bytes_of(*bands)};
+  if (bands && microseconds_of(*bands) < best.microseconds) return estimate_of(*bands);
   // Of one plane, runs of rows are tiles.
   if (lines && lines->planes() > 1) {
     Tiling tiling = choose_tiling(*lines, cuda::device_limits().multiprocessors);
