@@ -208,7 +208,7 @@ TEST_F(TilesTest, TilesOfAnyShapeSolveGrids) {
 }
 
 TEST_F(TilesTest, GridsOfManyPlanesAreTiledByThemselves) {
-  const CsrMatrix cube = make_stencil({.stencil = Stencil::seven_point, .nx = 60, .ny = 60, .nz = 60});
+  const CsrMatrix cube = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 60, .ny = 60, .nz = 60});
   const CsrMatrix square = make_stencil({.stencil = Stencil::five_point, .nx = 400, .ny = 400});
   for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
     const test::DeviceTriangle of_cube(cube, triangle, stream());

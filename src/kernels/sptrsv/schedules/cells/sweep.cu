@@ -10,6 +10,7 @@
 #include "kernels/sptrsv/schedules/cells/bands/sweep.hpp"
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/pencils/sweep.hpp"
 #include "kernels/sptrsv/schedules/cells/run/solve.hpp"
 #include "taskdag/error.hpp"
 
@@ -194,6 +195,7 @@ std::unique_ptr<Sweep> make_sweep_of_cells(const SweepInput& input, const cells:
         "and a library built for such a one");
   }
   if (cut.bands) return cells::make_bands_sweep(input, *cut.bands, stream);
+  if (cut.pencils) return cells::make_pencils_sweep(input, *cut.pencils, stream);
   SweepInput sorted = input;
   if (cut.late) sorted.levels = cut.late.get();
   return std::make_unique<CellsSweep>(sorted, cut, stream);

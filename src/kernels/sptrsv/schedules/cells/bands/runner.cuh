@@ -8,6 +8,7 @@
 #include <cuda/ptx>
 
 #include "kernels/sptrsv/schedules/cells/bands/shared.cuh"
+#include "kernels/sptrsv/schedules/cells/run/lane_before.cuh"
 #include "kernels/sptrsv/schedules/cells/run/reciprocal.cuh"
 
 namespace taskdag::kernels::cells {
@@ -15,17 +16,6 @@ namespace taskdag::kernels::cells {
 inline constexpr int kBandGroup = 8;
 static_assert(kChunk == 2 * kBandGroup);
 inline constexpr unsigned kGroupEntryBytes = kBandGroup * kBandStepBytes;
-
-/// What lane l − 1 has; lane 0 gets its own.
-__device__ inline double of_lane_before(double x) {
-  double result;
-  asm volatile(
-      "{.reg .b32 low, high; mov.b64 {low, high}, %1; shfl.sync.up.b32 low, low, 1, 0, 0xffffffff; "
-      "shfl.sync.up.b32 high, high, 1, 0, 0xffffffff; mov.b64 %0, {low, high};}"
-      : "=d"(result)
-      : "d"(x));
-  return result;
-}
 
 /// Hands a result on: `to` is in the memory of the device or of another block of the cluster. A predicate, no branch.
 __device__ inline void hand_on(double* to, double value, unsigned column, unsigned columns) {

@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "kernels/sptrsv/schedules/cells/cut/bands.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/pencils.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/tiling.hpp"
 
 namespace taskdag::kernels::cells {
 
-/// Runs of consecutive rows with about equally many entries, the tiles of lines, or bands of a grid of five points.
+/// Runs of consecutive rows with about equally many entries, the tiles of lines, bands of a grid of five points, or
+/// pencils of a grid of seven.
 struct Cut {
   int cells = 1;
   std::optional<std::pair<Lines, Tiling>> tiles;
@@ -19,9 +21,10 @@ struct Cut {
   /// The levels by which rows of a cell are sorted (late.hpp); null: those of the sweep's input.
   std::shared_ptr<const RowLevels> late;
   std::optional<Bands> bands{};
+  std::optional<Pencils> pencils{};
 
   /// Whether rows lie by lines, so that another triangle on the same rows would be slower.
-  [[nodiscard]] bool by_lines() const { return tiles || bands; }
+  [[nodiscard]] bool by_lines() const { return tiles || bands || pencils; }
 };
 
 inline Cut cut_of(const Lines& lines, Tiling tiling) {
@@ -30,6 +33,7 @@ inline Cut cut_of(const Lines& lines, Tiling tiling) {
   return {cells, {{lines, std::move(tiling)}}, ways, nullptr};
 }
 
-inline Cut cut_of(const Bands& bands) { return {bands.bands(), {}, 1, nullptr, bands}; }
+inline Cut cut_of(const Bands& bands) { return {bands.bands(), {}, 1, nullptr, bands, {}}; }
+inline Cut cut_of(const Pencils& pencils) { return {pencils.count(), {}, 1, nullptr, {}, pencils}; }
 
 }  // namespace taskdag::kernels::cells

@@ -159,6 +159,7 @@ RunsEstimate estimate_runs(const SweepInput& input, const std::array<int, kCandi
 }
 
 Estimate estimate_of(const Bands& bands) { return {cut_of(bands), microseconds_of(bands), bytes_of(bands)}; }
+Estimate estimate_of(const Pencils& pencils) { return {cut_of(pencils), microseconds_of(pencils), bytes_of(pencils)}; }
 
 }  // namespace
 
@@ -177,6 +178,9 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
   // Of one plane, runs of rows are tiles.
   if (lines && lines->planes() > 1) {
     Tiling tiling = choose_tiling(*lines, cuda::device_limits().multiprocessors);
+    const std::optional<Pencils> pencils = find_pencils(input, *lines, stream);
+    if (pencils && microseconds_of(*pencils) < std::min(best.microseconds, tiling.microseconds))
+      return estimate_of(*pencils);
     if (tiling.tiles > 0 && tiling.microseconds < kRunsTakeLonger * best.microseconds) {
       best.microseconds = tiling.microseconds;
       best.bytes = tiling.bytes;

@@ -1,0 +1,146 @@
+#include <array>
+#include <utility>
+
+#include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/stream.hpp"
+#include "base/handover.hpp"
+#include "base/index.hpp"
+#include "kernels/sptrsv/schedules/cells/pencils/load.hpp"
+#include "kernels/sptrsv/schedules/cells/pencils/solve.hpp"
+#include "kernels/sptrsv/schedules/cells/pencils/sweep.hpp"
+
+namespace taskdag::kernels::cells {
+namespace {
+
+using cuda::element;
+using cuda::element_blocks;
+using cuda::kElementBlock;
+
+__global__ void arm_pencils(std::int64_t count, double* slots, double* spare, unsigned* tickets) {
+  const std::int64_t k = element();
+  if (k == 0) tickets[0] = tickets[1] = 0;
+  if (k < count) slots[k] = spare[k] = not_yet();
+}
+
+class PencilsSweep final : public Sweep {
+ public:
+  PencilsSweep(const SweepInput& input, const Pencils& pencils, cudaStream_t stream)
+      : pencils_(pencils),
+        order_{input.pattern.rows, input.triangle == Triangle::lower},
+        rhs_index_(cuda::copy_of(input.rhs_index, at(input.pattern.rows), stream)),
+        x_index_(cuda::copy_of(input.x_index, at(input.pattern.rows), stream)) {
+    prepare_pencils();
+    const std::size_t rows = at(input.pattern.rows);
+    const std::size_t steps = at(pencils.count()) * at(steps_of(pencils));
+    before_ = {rows, stream};
+    line_before_ = {rows, stream};
+    plane_before_ = {rows, stream};
+    entry_ = {steps * kPencilStepBytes / sizeof(double), stream};
+    pivot_ = {rows, stream};
+    planes_ = steps * kLanes;
+    slots_ = {planes_ + steps * kPencilPlanes, stream};
+    spare_slots_ = {slots_.size(), stream};
+    result_ = {rows, stream};
+    tickets_ = {2, stream};
+    find_entries(input, pencils, entries(), stream);
+    cuda::synchronize(stream);  // the input's arrays may go
+  }
+
+  void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
+    unit_pivots_ = pivot == nullptr;
+    cells::load_values(pencils_, order_, target(), source, pivot, stream);
+    overlaps_ = false;
+  }
+  bool load_products(const ValueProducts& products, cudaStream_t stream) override {
+    unit_pivots_ = true;
+    cells::load_products(pencils_, order_, target(), products, stream);
+    overlaps_ = false;
+    return true;
+  }
+
+  void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
+    run(rhs, x, false, non_finite, stream);
+  }
+  bool solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
+    run(rhs, x, true, non_finite, stream);
+    return true;
+  }
+  [[nodiscard]] bool has_reciprocals() const override { return true; }
+
+  [[nodiscard]] const double* result() const override { return result_.data(); }
+  [[nodiscard]] const Index* result_index() const override { return nullptr; }
+
+  [[nodiscard]] std::int64_t bytes() const override {
+    return rhs_index_.bytes() + x_index_.bytes() + before_.bytes() + line_before_.bytes() + plane_before_.bytes() +
+           entry_.bytes() + pivot_.bytes() + slots_.bytes() + spare_slots_.bytes() + result_.bytes() + tickets_.bytes();
+  }
+
+ private:
+  [[nodiscard]] PencilEntries entries() const { return {before_.data(), line_before_.data(), plane_before_.data()}; }
+  [[nodiscard]] double* pivots() const { return unit_pivots_ ? nullptr : pivot_.data(); }
+  [[nodiscard]] PencilValues target() const { return {entries(), entry_.data(), pivots()}; }
+
+  void run(const double* rhs, double* x, bool reciprocal, int* non_finite, cudaStream_t stream) {
+    if (start_.must_reset(stream)) reset(stream);
+    const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
+    taken_[turn_] += cells::solve({.pencils = pencils_,
+                                   .rows = order_.rows,
+                                   .lower = order_.lower,
+                                   .entry = entry_.data(),
+                                   .pivot = pivots(),
+                                   .rhs_index = rhs_index_.data(),
+                                   .x_index = x ? x_index_.data() : nullptr,
+                                   .rhs = rhs,
+                                   .idle_rhs = idle_rhs,
+                                   .x = x ? x : result_.data(),
+                                   .planes = slots_.data(),
+                                   .next_planes = spare_slots_.data(),
+                                   .lines = slots_.data() + planes_,
+                                   .next_lines = spare_slots_.data() + planes_,
+                                   .ticket = tickets_.data() + turn_,
+                                   .before = taken_[turn_],
+                                   .non_finite = non_finite},
+                                  reciprocal, overlaps_, stream);
+    overlaps_ = true;
+    start_.launched();
+    std::swap(slots_, spare_slots_);
+    turn_ = 1 - turn_;
+  }
+
+  void reset(cudaStream_t stream) {
+    const auto count = static_cast<std::int64_t>(slots_.size());
+    arm_pencils<<<element_blocks(count), kElementBlock, 0, stream>>>(count, slots_.data(), spare_slots_.data(),
+                                                                     tickets_.data());
+    cuda::check_launch("arm_pencils");
+    taken_ = {};
+    overlaps_ = false;
+  }
+
+  Pencils pencils_;
+  SweepOrder order_;
+  cuda::DeviceArray<Index> rhs_index_;  ///< empty: the same
+  cuda::DeviceArray<Index> x_index_;
+  cuda::DeviceArray<Offset> before_;
+  cuda::DeviceArray<Offset> line_before_;
+  cuda::DeviceArray<Offset> plane_before_;
+  cuda::DeviceArray<double> entry_;
+  cuda::DeviceArray<double> pivot_;
+  std::size_t planes_ = 0;                 ///< of the slots those of planes, the others are of lines
+  cuda::DeviceArray<double> slots_;        ///< not_yet: ready for the next solve
+  cuda::DeviceArray<double> spare_slots_;  ///< of the last solve
+  cuda::DeviceArray<double> result_;
+  cuda::DeviceArray<unsigned> tickets_;  ///< two counters, which take turns
+  std::array<unsigned, 2> taken_{};
+  cuda::StartState start_;  ///< of slots and tickets
+  std::size_t turn_ = 0;
+  bool overlaps_ = false;  ///< not before the values that were loaded last are there
+  bool unit_pivots_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Sweep> make_pencils_sweep(const SweepInput& input, const Pencils& pencils, cudaStream_t stream) {
+  return std::make_unique<PencilsSweep>(input, pencils, stream);
+}
+
+}  // namespace taskdag::kernels::cells
