@@ -1134,7 +1134,7 @@ COMMANDS = {
     "host-schedules-8.csv": "taskdag_host_schedules --cores 8",
     "host-barriers-22.csv": "taskdag_host_schedules --counts --cores 22",
     "host-protocol.csv": "tests/benchmark/host_protocol.sh PROGRAM ROWS.csv",
-    "host-protocol-schedules.csv": "the same",
+    "host-protocol-schedules.csv": "tests/benchmark/host_protocol.sh PROGRAM ROWS.csv",
     "host-protocol-barriers.csv": "taskdag_host_schedules --counts --cores 22 --seeds 10 --set …",
     "h200-schedules.csv": "taskdag_bench sptrsv --table --schedule all",
     "h200-schedules-shallow.csv": "taskdag_bench sptrsv --schedule all --only …",
