@@ -1,6 +1,7 @@
 # Reverse Cuthill-McKee: ours on both backends, the task engine's forms, cuSOLVER (opened where it is), PETSc (where the
 # build has it). Run by hand; a small problem runs with the tests.
-set(rcm_sources rcm_bench.cpp rcm_cusolver.cpp rcm_tasks_forms.cpp csv_text.cpp rows.cpp matrix_files.cpp problems.cpp)
+set(rcm_sources rcm_bench.cpp rcm_cusolver.cpp rcm_patterns.cpp rcm_tasks_forms.cpp csv_text.cpp rows.cpp
+  matrix_files.cpp problems.cpp)
 list(APPEND rcm_sources $<IF:$<BOOL:${TASKDAG_PETSC_FOUND}>,rcm_petsc.cpp,rcm_petsc_absent.cpp>)
 list(APPEND rcm_sources $<IF:$<BOOL:${TASKDAG_CUDA_FOUND}>,rcm_device.cpp,rcm_device_absent.cpp>)
 add_executable(taskdag_rcm_bench ${rcm_sources})
@@ -11,3 +12,8 @@ if(TASKDAG_PETSC_FOUND)
 endif()
 add_test(NAME benchmark.rcm_smoke COMMAND taskdag_rcm_bench --only "5-point 40^2" --threads 1 --threads 2 --repeat 1)
 set_tests_properties(benchmark.rcm_smoke PROPERTIES TIMEOUT 300)
+add_test(NAME benchmark.rcm_patterns COMMAND bash -c
+  "$<TARGET_FILE:taskdag_rcm_bench> --only '27-point 2 unknowns 8^3' --patterns rcm_patterns.csv &&
+   python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/rcm_patterns.py rcm_patterns.csv rcm_patterns.svg &&
+   [ $(grep -c '<text' rcm_patterns.svg) = 3 ]")
+set_tests_properties(benchmark.rcm_patterns PROPERTIES TIMEOUT 60)

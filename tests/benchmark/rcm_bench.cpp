@@ -3,6 +3,7 @@
 /// forms. Rows of CSV on the standard output.
 ///
 /// usage: taskdag_rcm_bench [--only NAME]... [--threads N]... [--repeat N] [--tasks] [--no-rivals]
+///        taskdag_rcm_bench [--only NAME]... --patterns FILE      patterns before and after, to draw (rcm_patterns.py)
 /// Without --only: the problems of the table and the files of TASKDAG_MATRIX_DIR. A NAME that is no generated problem
 /// is a file of that folder. --threads: of the host backend, 0 for all processors. --tasks: the task engine's forms
 /// too. The matrix is in device memory for CUDA, in host memory for all others, and so is the result. Milliseconds; of
@@ -14,12 +15,14 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "problems.hpp"
 #include "rcm_device.hpp"
+#include "rcm_patterns.hpp"
 #include "rcm_rivals.hpp"
 #include "rcm_tasks_forms.hpp"
 #include "rows.hpp"
@@ -34,6 +37,7 @@ struct Arguments {
   int repeat = 5;
   bool tasks = false;
   bool rivals = true;
+  std::string patterns;  ///< file for patterns, in place of times
 };
 
 struct Timing {
@@ -214,8 +218,19 @@ bool measure(const std::string& name, const Arguments& arguments, const std::opt
   return add_rival(sheet, version, rival.get()) && well;
 }
 
+void draw_patterns(const Arguments& arguments) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(arguments.patterns.c_str(), "w"), std::fclose);
+  if (!file) throw Error("cannot write " + arguments.patterns);
+  write_pattern_head(file.get());
+  for (const std::string& name : arguments.names) {
+    bool repaired = false;
+    write_patterns(file.get(), name, make_problem(name, repaired));
+  }
+}
+
 int usage(const char* program) {
   std::fprintf(stderr, "usage: %s [--only NAME]... [--threads N]... [--repeat N] [--tasks] [--no-rivals]\n", program);
+  std::fprintf(stderr, "       %s [--only NAME]... --patterns FILE\n", program);
   return 2;
 }
 
@@ -239,11 +254,17 @@ int run(int argc, char** argv) {
       arguments.threads.push_back(std::atoi(value.c_str()));
     } else if (option == "--repeat") {
       arguments.repeat = std::max(1, std::atoi(value.c_str()));
+    } else if (option == "--patterns") {
+      arguments.patterns = value;
     } else {
       return usage(argv[0]);
     }
   }
   if (arguments.names.empty()) arguments.names = list_problems(false);
+  if (!arguments.patterns.empty()) {
+    draw_patterns(arguments);
+    return 0;
+  }
   if (arguments.threads.empty()) arguments.threads = {1, 0};
   std::optional<Context> cuda;
   if (probe_devices().devices > 0) cuda = Context::create({.backend = Backend::cuda});
