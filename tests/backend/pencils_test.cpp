@@ -1,29 +1,19 @@
 // Pencils of grids of seven points against the serial reference.
-#include <cmath>
-#include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/index.hpp"
-#include "device_fixture.hpp"
-#include "device_triangle.hpp"
-#include "kernels/sptrsv/schedules/cells/cells.hpp"
+#include "grid_sweep_fixture.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/sweep.hpp"
-#include "measure.hpp"
-#include "problems.hpp"
-#include "sweep_fixture.hpp"
 #include "taskdag/generators.hpp"
 
 namespace taskdag {
 namespace {
 
 using kernels::cells::Pencils;
-using test::upload;
-
-constexpr Triangle kTriangles[] = {Triangle::lower, Triangle::upper};
+using test::kTriangles;
+using test::without;
 
 /// Entries beside the diagonal are small enough for results to stay small with a unit diagonal.
 CsrMatrix grid(const Pencils& shape) {
@@ -33,50 +23,23 @@ CsrMatrix grid(const Pencils& shape) {
   return a;
 }
 
-/// The matrix without the entries that `drop` names.
-template <class Drop>
-CsrMatrix without(const CsrMatrix& a, const Drop& drop) {
-  CsrMatrix result;
-  result.rows = result.cols = a.rows;
-  for (Index i = 0; i < a.rows; ++i) {
-    for (auto e = at(a.row_offsets[at(i)]); e < at(a.row_offsets[at(i) + 1]); ++e) {
-      if (i != a.col_indices[e] && drop(i, a.col_indices[e])) continue;
-      result.col_indices.push_back(a.col_indices[e]);
-      result.values.push_back(a.values[e]);
-    }
-    result.row_offsets.push_back(static_cast<Offset>(result.values.size()));
-  }
-  return result;
-}
-
-class PencilsTest : public test::OnSweeps<> {
+class PencilsTest : public test::OnGridSweeps {
  protected:
-  void SetUp() override {
-    OnSweeps::SetUp();
-    if (!IsSkipped() && !kernels::cells_supported()) GTEST_SKIP() << "this device cannot run pencils";
-  }
-
   std::optional<Pencils> pencils_of(const kernels::SweepInput& input) {
     const auto lines = kernels::cells::find_lines(input, stream());
     return lines ? kernels::cells::find_pencils(input, *lines, stream()) : std::nullopt;
   }
 
-  /// Solves with and without pivots, twice with each, and in place.
-  void expect_right(const CsrMatrix& a, const Pencils& pencils, Triangle triangle) {
-    const test::DeviceTriangle on_device(a, triangle, stream());
-    const auto sweep = kernels::cells::make_pencils_sweep(on_device.input(), pencils, stream());
-    const std::vector<double> b = test::right_hand_side(a.rows);
-    for (const bool unit : {false, true, false}) {
-      load(*sweep, a.values, unit ? std::vector<double>{} : test::inverse_diagonal(a));
-      const TriangularOptions options{.triangle = triangle, .unit_diagonal = unit};
-      for (int k = 0; k < 2; ++k) {
-        EXPECT_LE(test::triangular_error(a, options, b, solve(*sweep, b)), 1.0);
-        EXPECT_FALSE(non_finite_);
-      }
-      const auto x = upload(b, stream());
-      run(*sweep, x.data(), x.data());
-      EXPECT_LE(test::triangular_error(a, options, b, cuda::fetch_array(x.data(), b.size(), stream())), 1.0);
-    }
+  void expect_right_pencils(const CsrMatrix& a, const Pencils& pencils, Triangle triangle) {
+    expect_right(a, triangle, [&](const kernels::SweepInput& input) {
+      return kernels::cells::make_pencils_sweep(input, pencils, stream());
+    });
+  }
+  /// Of those that are found.
+  test::MakeSweep found() {
+    return [this](const kernels::SweepInput& input) {
+      return kernels::cells::make_pencils_sweep(input, pencils_of(input).value(), stream());
+    };
   }
 };
 
@@ -92,7 +55,7 @@ TEST_F(PencilsTest, GridsOfAllShapes) {
     const CsrMatrix a = grid(shape);
     for (const Triangle triangle : kTriangles) {
       SCOPED_TRACE(name_of(shape) + (triangle == Triangle::lower ? ", lower" : ", upper"));
-      expect_right(a, shape, triangle);
+      expect_right_pencils(a, shape, triangle);
     }
   }
 }
@@ -100,7 +63,7 @@ TEST_F(PencilsTest, GridsOfAllShapes) {
 /// More pencils than the device has room for: blocks take a second one.
 TEST_F(PencilsTest, MorePencilsThanBlocks) {
   const Pencils shape{6, 95, 400};
-  for (const Triangle triangle : kTriangles) expect_right(grid(shape), shape, triangle);
+  for (const Triangle triangle : kTriangles) expect_right_pencils(grid(shape), shape, triangle);
 }
 
 TEST_F(PencilsTest, RowsMayLackEntries) {
@@ -109,7 +72,7 @@ TEST_F(PencilsTest, RowsMayLackEntries) {
   for (const Triangle triangle : kTriangles) {
     const test::DeviceTriangle on_device(a, triangle, stream());
     EXPECT_TRUE(pencils_of(on_device.input()));
-    expect_right(a, shape, triangle);
+    expect_right_pencils(a, shape, triangle);
   }
 }
 
@@ -146,83 +109,15 @@ TEST_F(PencilsTest, OtherPatternsAreNone) {
   }
 }
 
-TEST_F(PencilsTest, VectorsInOtherOrders) {
-  const CsrMatrix a = grid({30, 40, 13});
-  const auto n = at(a.rows);
-  std::vector<Index> from(n);
-  std::vector<Index> to(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    from[i] = static_cast<Index>((i * 7 + 3) % n);
-    to[i] = static_cast<Index>((i * 11 + 5) % n);
-  }
-  ASSERT_NE(n % 7, 0U);
-  ASSERT_NE(n % 11, 0U);
-  const auto from_device = upload(from, stream());
-  const auto to_device = upload(to, stream());
-  for (const Triangle triangle : kTriangles) {
-    const test::DeviceTriangle on_device(a, triangle, stream());
-    kernels::SweepInput input = on_device.input();
-    input.rhs_index = from_device.data();
-    input.x_index = to_device.data();
-    const auto sweep = kernels::cells::make_pencils_sweep(input, pencils_of(input).value(), stream());
-    load(*sweep, a.values, test::inverse_diagonal(a));
-    const std::vector<double> b = test::right_hand_side(a.rows);
-    const std::vector<double> x = solve(*sweep, b);
-    std::vector<double> b_by_row(n);
-    std::vector<double> x_by_row(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      b_by_row[i] = b[at(from[i])];
-      x_by_row[i] = x[at(to[i])];
-    }
-    EXPECT_LE(test::triangular_error(a, {.triangle = triangle}, b_by_row, x_by_row), 1.0);
-  }
-}
+TEST_F(PencilsTest, VectorsInOtherOrders) { expect_right_in_other_orders(grid({30, 40, 13}), found()); }
 
 TEST_F(PencilsTest, WhatIsNotFiniteStaysWhereItBelongs) {
-  const CsrMatrix a = grid({20, 40, 10});
-  const test::DeviceTriangle on_device(a, Triangle::lower, stream());
-  const auto sweep =
-      kernels::cells::make_pencils_sweep(on_device.input(), pencils_of(on_device.input()).value(), stream());
-  load(*sweep, a.values, test::inverse_diagonal(a));
-  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
-    // Of the last line and of the last plane of a pencil, and of others.
-    for (const Index row : {0, 20 * 30, 20 * 30 + 7, 20 * 40 * 3 + 20 * 5, 20 * 40 * 7 + 20 * 30 + 19}) {
-      std::vector<double> b = test::right_hand_side(a.rows);
-      b[at(row)] = bad;
-      const std::vector<double> x = solve(*sweep, b);
-      EXPECT_TRUE(non_finite_);
-      const std::vector<double> expected = test::reference_solve(a, {}, b);
-      for (std::size_t i = 0; i < x.size(); ++i)
-        ASSERT_EQ(std::isfinite(x[i]), std::isfinite(expected[i])) << "row " << i << " for " << bad << " in " << row;
-    }
-  }
+  // Of the last line and of the last plane of a pencil, and of others.
+  expect_what_is_not_finite_to_stay(
+      grid({20, 40, 10}), {0, 20 * 30, 20 * 30 + 7, 20 * 40 * 3 + 20 * 5, 20 * 40 * 7 + 20 * 30 + 19}, found());
 }
 
-TEST_F(PencilsTest, RecurrencesOfReciprocals) {
-  const CsrMatrix a = grid({25, 40, 9});
-  const test::DeviceTriangle on_device(a, Triangle::lower, stream());
-  const auto sweep =
-      kernels::cells::make_pencils_sweep(on_device.input(), pencils_of(on_device.input()).value(), stream());
-  const auto values = upload(a.values, stream());
-  const std::vector<double> b(at(a.rows), 1.7);
-  const auto rhs = upload(b, stream());
-  const auto flag = upload(std::vector<int>{0}, stream());
-  const auto x = upload(std::vector<double>(b.size(), -7.0), stream());
-  ASSERT_TRUE(sweep->load_products({values.data(), nullptr, nullptr}, stream()));  // squares
-  ASSERT_TRUE(sweep->solve_reciprocals(rhs.data(), x.data(), flag.data(), stream()));
-  const std::vector<double> found = cuda::fetch_array(x.data(), b.size(), stream());
-  std::vector<double> expected(b.size());
-  for (Index i = 0; i < a.rows; ++i) {
-    double sum = b[at(i)];
-    for (auto e = at(a.row_offsets[at(i)]); e < at(a.row_offsets[at(i) + 1]); ++e) {
-      const Index j = a.col_indices[e];
-      if (j < i) sum -= a.values[e] * a.values[e] * expected[at(j)];
-    }
-    expected[at(i)] = 1.0 / sum;
-  }
-  EXPECT_LE(test::difference(found, expected), test::kForwardBound);
-  EXPECT_EQ(cuda::fetch(flag.data(), stream()), 0);
-}
+TEST_F(PencilsTest, RecurrencesOfReciprocals) { expect_right_reciprocals(grid({25, 40, 9}), found()); }
 
 /// The schedule cells takes pencils where the grid has its levels.
 TEST_F(PencilsTest, CellsArePencilsOnGridsOfSevenPoints) {

@@ -1,5 +1,7 @@
 #include "csv_text.hpp"
 
+#include <cstdlib>
+
 namespace taskdag::benchmark {
 
 std::string csv_line(const std::vector<std::string>& fields) {
@@ -37,6 +39,11 @@ std::vector<std::string> csv_fields(const std::string& line) {
     }
   }
   return fields;
+}
+
+std::string commit_name() {
+  const char* const commit = std::getenv("TASKDAG_COMMIT");
+  return commit != nullptr ? commit : "unknown";
 }
 
 }  // namespace taskdag::benchmark

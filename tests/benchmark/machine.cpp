@@ -4,13 +4,13 @@
 #include <cusparse.h>
 
 #include <array>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <regex>
 
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/memory.hpp"
+#include "csv_text.hpp"
 #include "hop.hpp"
 #include "timing.hpp"
 
@@ -43,7 +43,8 @@ std::string cusparse_version() {
   for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
     int number = 0;
     cusparseGetProperty(part, &number);
-    text += (text.empty() ? "" : ".") + std::to_string(number);
+    if (!text.empty()) text += '.';
+    text += std::to_string(number);
   }
   return text;
 }
@@ -70,8 +71,7 @@ double copy_bandwidth() {
 
 Machine describe_machine() {
   Machine machine;
-  const char* commit = std::getenv("TASKDAG_COMMIT");
-  machine.commit = commit ? commit : "unknown";
+  machine.commit = commit_name();
   machine.gpu = cuda::name_of_device(cuda::device_limits().device);
   machine.driver = driver_version();
   machine.cuda = runtime_version();

@@ -127,7 +127,6 @@ class Sheet {
 
   void write(const std::string& method, const std::string& where, const Timing& time, const OrderingQuality& quality,
              const std::string& status) const {
-    const char* const commit = std::getenv("TASKDAG_COMMIT");
     const DeviceWords device = describe_device();
     const auto part = [](double seconds) { return seconds > 0.0 ? number(1e3 * seconds) : std::string(); };
     std::printf("%s\n", csv_line({"rcm",
@@ -149,7 +148,7 @@ class Sheet {
                                   std::to_string(quality.bandwidth),
                                   std::to_string(quality.profile),
                                   status,
-                                  commit != nullptr ? commit : "unknown",
+                                  commit_name(),
                                   device.gpu,
                                   device.driver,
                                   device.cuda})
@@ -218,7 +217,7 @@ bool measure(const std::string& name, const Arguments& arguments, const std::opt
   return add_rival(sheet, version, rival.get()) && well;
 }
 
-void draw_patterns(const Arguments& arguments) {
+void write_all_patterns(const Arguments& arguments) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(arguments.patterns.c_str(), "w"), std::fclose);
   if (!file) throw Error("cannot write " + arguments.patterns);
   write_pattern_head(file.get());
@@ -262,7 +261,7 @@ int run(int argc, char** argv) {
   }
   if (arguments.names.empty()) arguments.names = list_problems(false);
   if (!arguments.patterns.empty()) {
-    draw_patterns(arguments);
+    write_all_patterns(arguments);
     return 0;
   }
   if (arguments.threads.empty()) arguments.threads = {1, 0};

@@ -1,12 +1,11 @@
 #include "rcm_patterns.hpp"
 
 #include <cstdint>
-#include <cstdlib>
 #include <numeric>
 #include <vector>
 
 #include "base/index.hpp"
-#include "rows.hpp"
+#include "csv_text.hpp"
 #include "taskdag/ordering.hpp"
 
 namespace taskdag::benchmark {
@@ -25,13 +24,12 @@ void write(std::FILE* file, const std::string& name, const CsrMatrix& a, const c
     for (auto e = at(a.row_offsets[at(i)]); e < at(a.row_offsets[at(i) + 1]); ++e)
       ++entries[cell_of(i) * at(kCells) + cell_of(a.col_indices[e])];
   }
-  const char* const commit = std::getenv("TASKDAG_COMMIT");
   for (std::size_t cell = 0; cell < entries.size(); ++cell) {
     if (entries[cell] == 0) continue;
     std::fprintf(file, "%s\n",
                  csv_line({name, std::to_string(a.rows), std::to_string(a.entries()), order, std::to_string(kCells),
                            std::to_string(cell / at(kCells)), std::to_string(cell % at(kCells)),
-                           std::to_string(entries[cell]), commit != nullptr ? commit : "unknown"})
+                           std::to_string(entries[cell]), commit_name()})
                      .c_str());
   }
 }

@@ -47,11 +47,6 @@ std::string number(double value) {
   return text;
 }
 
-std::string commit_name() {
-  const char* const commit = std::getenv("TASKDAG_COMMIT");
-  return commit != nullptr ? commit : "unknown";
-}
-
 /// Of the kernels of a form the one that leaves room for the fewest blocks; empty on the host.
 std::vector<std::string> tightest_kernel(const std::vector<engine::KernelInfo>& kernels) {
   const engine::KernelInfo* tightest = nullptr;

@@ -1,10 +1,11 @@
 #include "machine.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <regex>
+
+#include "../csv_text.hpp"
 
 namespace taskdag::benchmark {
 namespace {
@@ -32,8 +33,7 @@ std::string today() {
 
 Machine describe_graph_machine(const Context& context) {
   Machine machine;
-  const char* commit = std::getenv("TASKDAG_COMMIT");
-  machine.commit = commit != nullptr ? commit : "unknown";
+  machine.commit = commit_name();
   machine.gpu = context.device_name();
   machine.date = today();
 #if defined(TASKDAG_BENCHMARK_CUDA)

@@ -1,32 +1,22 @@
 #include <array>
 #include <utility>
 
-#include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/stream.hpp"
-#include "base/handover.hpp"
 #include "base/index.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/load.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/solve.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/sweep.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/order.cuh"
+#include "kernels/sptrsv/schedules/cells/run/arm.hpp"
 
 namespace taskdag::kernels::cells {
 namespace {
-
-using cuda::element;
-using cuda::element_blocks;
-using cuda::kElementBlock;
-
-__global__ void arm_bands(std::int64_t count, double* slots, double* spare, unsigned* tickets) {
-  const std::int64_t k = element();
-  if (k == 0) tickets[0] = tickets[1] = 0;
-  if (k < count) slots[k] = spare[k] = not_yet();
-}
 
 class BandsSweep final : public Sweep {
  public:
   BandsSweep(const SweepInput& input, const Bands& bands, cudaStream_t stream, int most_blocks)
       : bands_(bands),
-        order_{input.pattern.rows, input.triangle == Triangle::lower},
+        order_(order_of(input)),
         launch_(prepare(bands, most_blocks)),
         rhs_index_(cuda::copy_of(input.rhs_index, at(input.pattern.rows), stream)),
         x_index_(cuda::copy_of(input.x_index, at(input.pattern.rows), stream)) {
@@ -109,10 +99,7 @@ class BandsSweep final : public Sweep {
   }
 
   void reset(cudaStream_t stream) {
-    const auto count = static_cast<std::int64_t>(slots_.size());
-    arm_bands<<<element_blocks(count), kElementBlock, 0, stream>>>(count, slots_.data(), spare_slots_.data(),
-                                                                   tickets_.data());
-    cuda::check_launch("arm_bands");
+    arm_slots(static_cast<std::int64_t>(slots_.size()), slots_.data(), spare_slots_.data(), tickets_.data(), stream);
     taken_ = {};
     overlaps_ = false;
   }

@@ -3,8 +3,8 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
-#include "kernels/sptrsv/analysis/sweep_order.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/bands.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/order.cuh"
 
 namespace taskdag::kernels::cells {
 namespace {
@@ -53,8 +53,6 @@ __global__ void note_entries(SweepOrder order, Index columns, const Index* col_i
   entries.before[step] = source(mine.before);
   entries.line_before[step] = source(mine.line_before);
 }
-
-SweepOrder order_of(const SweepInput& input) { return {input.pattern.rows, input.triangle == Triangle::lower}; }
 
 }  // namespace
 

@@ -3,8 +3,8 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
-#include "kernels/sptrsv/analysis/sweep_order.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/lines.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/order.cuh"
 
 namespace taskdag::kernels::cells {
 namespace {
@@ -155,8 +155,8 @@ Distances sample(const SweepInput& input, cudaStream_t stream) {
   cuda::check(cudaMemsetAsync(found.data(), 0x7F, kBytes, stream), "clearing distances");
   cuda::check(cudaMemsetAsync(found.data() + Distances::kOctaves, 0, kBytes, stream), "clearing distances");
   sample_distances<<<element_blocks(std::min(rows, kSampleRun * kSampleRuns)), kElementBlock, 0, stream>>>(
-      {rows, input.triangle == Triangle::lower}, input.pattern.col_indices, input.ranges->first.data(),
-      input.ranges->count.data(), found.data(), found.data() + Distances::kOctaves);
+      order_of(input), input.pattern.col_indices, input.ranges->first.data(), input.ranges->count.data(), found.data(),
+      found.data() + Distances::kOctaves);
   cuda::check_launch("sample_distances");
   const auto on_host = cuda::fetch_array(found.data(), found.size(), stream);
   Distances distances;
@@ -176,8 +176,8 @@ std::optional<Lines> find_lines(const SweepInput& input, cudaStream_t stream) {
   const int blocks =
       std::min(element_blocks(lines->rows), cuda::device_limits().multiprocessors * kBlocksPerMultiprocessor);
   look_at_entries<<<blocks, kElementBlock, 0, stream>>>(
-      {lines->rows, input.triangle == Triangle::lower}, lines->line, lines->plane, input.pattern.col_indices,
-      input.ranges->first.data(), input.ranges->count.data(), input.levels->level.data(), result.data());
+      order_of(input), lines->line, lines->plane, input.pattern.col_indices, input.ranges->first.data(),
+      input.ranges->count.data(), input.levels->level.data(), result.data());
   cuda::check_launch("look_at_entries");
   const auto found = cuda::fetch(result.data(), stream);
   if (found.misfits > 0) return std::nullopt;

@@ -3,7 +3,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
-#include "kernels/sptrsv/analysis/sweep_order.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/order.cuh"
 #include "kernels/sptrsv/schedules/cells/cut/pencils.hpp"
 
 namespace taskdag::kernels::cells {
@@ -59,8 +59,6 @@ __global__ void note_pencil_entries(SweepOrder order, Pencils grid, const Index*
   entries.plane_before[step] = source(mine.plane_before);
 }
 
-SweepOrder pencil_order_of(const SweepInput& input) { return {input.pattern.rows, input.triangle == Triangle::lower}; }
-
 }  // namespace
 
 std::optional<Pencils> find_pencils(const SweepInput& input, const Lines& lines, cudaStream_t stream) {
@@ -74,8 +72,8 @@ std::optional<Pencils> find_pencils(const SweepInput& input, const Lines& lines,
   const cuda::ScratchArray<int> misfits(1, stream);
   cuda::check(cudaMemsetAsync(misfits.data(), 0, sizeof(int), stream), "clearing a flag");
   look_for_pencil_misfits<<<element_blocks(lines.rows), kElementBlock, 0, stream>>>(
-      pencil_order_of(input), pencils, input.pattern.col_indices, input.ranges->first.data(),
-      input.ranges->count.data(), misfits.data());
+      order_of(input), pencils, input.pattern.col_indices, input.ranges->first.data(), input.ranges->count.data(),
+      misfits.data());
   cuda::check_launch("look_for_pencil_misfits");
   if (cuda::fetch(misfits.data(), stream) != 0) return std::nullopt;
   return pencils;
@@ -83,8 +81,8 @@ std::optional<Pencils> find_pencils(const SweepInput& input, const Lines& lines,
 
 void find_entries(const SweepInput& input, const Pencils& pencils, const PencilEntries& entries, cudaStream_t stream) {
   note_pencil_entries<<<element_blocks(input.pattern.rows), kElementBlock, 0, stream>>>(
-      pencil_order_of(input), pencils, input.pattern.col_indices, input.ranges->first.data(),
-      input.ranges->count.data(), input.source_entry, entries);
+      order_of(input), pencils, input.pattern.col_indices, input.ranges->first.data(), input.ranges->count.data(),
+      input.source_entry, entries);
   cuda::check_launch("note_pencil_entries");
 }
 
