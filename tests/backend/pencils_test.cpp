@@ -1,4 +1,4 @@
-// Pencils of grids of seven points against the serial reference.
+// Pencils of grids of seven points and of 27 against the serial reference.
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,27 +12,52 @@ namespace taskdag {
 namespace {
 
 using kernels::cells::Pencils;
+using kernels::cells::SevenPoints;
+using kernels::cells::TwentySevenPoints;
 using test::kTriangles;
 using test::without;
 
+struct Shape {
+  Index columns;
+  Index lines;
+  Index planes;
+  bool operator==(const Shape&) const = default;
+};
+
+std::string name_of(const Shape& shape) {
+  return std::to_string(shape.columns) + " x " + std::to_string(shape.lines) + " x " + std::to_string(shape.planes);
+}
+
+template <class Points>
+Shape shape_of(const Pencils<Points>& pencils) {
+  return {pencils.columns, pencils.lines, pencils.planes};
+}
+
 /// Entries beside the diagonal are small enough for results to stay small with a unit diagonal.
-CsrMatrix grid(const Pencils& shape) {
-  CsrMatrix a = make_stencil(
-      {.stencil = Stencil::seven_point, .nx = shape.columns, .ny = shape.lines, .nz = shape.planes, .wind = 0.3});
-  for (double& value : a.values) value *= 0.2;
+template <class Points>
+CsrMatrix grid(const Shape& shape) {
+  constexpr bool kSeven = Points::kEntries == 3;
+  CsrMatrix a = make_stencil({.stencil = kSeven ? Stencil::seven_point : Stencil::twenty_seven_point,
+                              .nx = shape.columns,
+                              .ny = shape.lines,
+                              .nz = shape.planes,
+                              .wind = 0.3});
+  for (double& value : a.values) value *= kSeven ? 0.2 : 0.05;
   return a;
 }
 
+template <class Points>
 class PencilsTest : public test::OnGridSweeps {
  protected:
-  std::optional<Pencils> pencils_of(const kernels::SweepInput& input) {
+  std::optional<Pencils<Points>> pencils_of(const kernels::SweepInput& input) {
     const auto lines = kernels::cells::find_lines(input, stream());
-    return lines ? kernels::cells::find_pencils(input, *lines, stream()) : std::nullopt;
+    return lines ? kernels::cells::find_pencils<Points>(input, *lines, stream()) : std::nullopt;
   }
 
-  void expect_right_pencils(const CsrMatrix& a, const Pencils& pencils, Triangle triangle) {
+  void expect_right_pencils(const CsrMatrix& a, const Shape& shape, Triangle triangle) {
     expect_right(a, triangle, [&](const kernels::SweepInput& input) {
-      return kernels::cells::make_pencils_sweep(input, pencils, stream());
+      return kernels::cells::make_pencils_sweep(input, Pencils<Points>{shape.columns, shape.lines, shape.planes},
+                                                stream());
     });
   }
   /// Of those that are found.
@@ -43,59 +68,71 @@ class PencilsTest : public test::OnGridSweeps {
   }
 };
 
-std::string name_of(const Pencils& shape) {
-  return std::to_string(shape.columns) + " x " + std::to_string(shape.lines) + " x " + std::to_string(shape.planes);
-}
+using Grids = testing::Types<SevenPoints, TwentySevenPoints>;
+struct GridName {
+  template <class Points>
+  static std::string GetName(int) {
+    return Points::kEntries == 3 ? "OfSevenPoints" : "OfTwentySevenPoints";
+  }
+};
+TYPED_TEST_SUITE(PencilsTest, Grids, GridName);
 
-TEST_F(PencilsTest, GridsOfAllShapes) {
+TYPED_TEST(PencilsTest, GridsOfAllShapes) {
   // One pencil and less, a line and a plane more than one, several of both, short lines, long ones.
-  constexpr Pencils kShapes[] = {{6, 5, 3},   {40, 31, 4},  {40, 32, 5},  {3, 70, 9},  {100, 2, 2},
-                                 {17, 93, 8}, {333, 33, 6}, {64, 64, 64}, {2, 2, 300}, {50, 200, 3}};
-  for (const Pencils& shape : kShapes) {
-    const CsrMatrix a = grid(shape);
+  constexpr Shape kShapes[] = {{6, 5, 3},   {40, 31, 4},  {40, 32, 5},  {3, 70, 9},  {100, 2, 2},
+                               {17, 93, 8}, {333, 33, 6}, {64, 64, 64}, {2, 2, 300}, {50, 200, 3}};
+  for (const Shape& shape : kShapes) {
+    const CsrMatrix a = grid<TypeParam>(shape);
     for (const Triangle triangle : kTriangles) {
       SCOPED_TRACE(name_of(shape) + (triangle == Triangle::lower ? ", lower" : ", upper"));
-      expect_right_pencils(a, shape, triangle);
+      this->expect_right_pencils(a, shape, triangle);
     }
   }
 }
 
 /// More pencils than the device has room for: blocks take a second one.
-TEST_F(PencilsTest, MorePencilsThanBlocks) {
-  const Pencils shape{6, 95, 400};
-  for (const Triangle triangle : kTriangles) expect_right_pencils(grid(shape), shape, triangle);
+TYPED_TEST(PencilsTest, MorePencilsThanBlocks) {
+  const Shape shape{6, 95, 400};
+  const CsrMatrix a = grid<TypeParam>(shape);
+  for (const Triangle triangle : kTriangles) this->expect_right_pencils(a, shape, triangle);
 }
 
-TEST_F(PencilsTest, RowsMayLackEntries) {
-  const Pencils shape{30, 50, 20};
-  const CsrMatrix a = without(grid(shape), [](Index i, Index j) { return (i * 7 + j * 3) % 11 == 0; });
+TYPED_TEST(PencilsTest, RowsMayLackEntries) {
+  const Shape shape{30, 50, 20};
+  const CsrMatrix a = without(grid<TypeParam>(shape), [](Index i, Index j) { return (i * 7 + j * 3) % 11 == 0; });
   for (const Triangle triangle : kTriangles) {
-    const test::DeviceTriangle on_device(a, triangle, stream());
-    EXPECT_TRUE(pencils_of(on_device.input()));
-    expect_right_pencils(a, shape, triangle);
+    const test::DeviceTriangle on_device(a, triangle, this->stream());
+    EXPECT_TRUE(this->pencils_of(on_device.input()));
+    this->expect_right_pencils(a, shape, triangle);
   }
 }
 
-TEST_F(PencilsTest, GridsAreFound) {
-  for (const Pencils& shape : {Pencils{40, 20, 2}, Pencils{50, 57, 30}, Pencils{9, 70, 11}, Pencils{70, 10, 40}}) {
+TYPED_TEST(PencilsTest, GridsAreFound) {
+  for (const Shape& shape : {Shape{40, 20, 2}, Shape{50, 57, 30}, Shape{9, 70, 11}, Shape{70, 10, 40}}) {
     for (const Triangle triangle : kTriangles) {
-      const test::DeviceTriangle on_device(grid(shape), triangle, stream());
-      const auto found = pencils_of(on_device.input());
+      const test::DeviceTriangle on_device(grid<TypeParam>(shape), triangle, this->stream());
+      const auto found = this->pencils_of(on_device.input());
       ASSERT_TRUE(found) << name_of(shape);
-      EXPECT_EQ(name_of(*found), name_of(shape));
+      EXPECT_EQ(shape_of(*found), shape) << name_of(shape_of(*found));
     }
   }
 }
 
-TEST_F(PencilsTest, OtherPatternsAreNone) {
+TYPED_TEST(PencilsTest, OtherPatternsAreNone) {
+  constexpr bool kSeven = TypeParam::kEntries == 3;
   std::vector<CsrMatrix> others = {
       make_stencil({.stencil = Stencil::five_point, .nx = 40, .ny = 40}),
-      make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 12, .ny = 12, .nz = 12}),
+      grid<TypeParam>({12, 1, 12}),
+      make_stencil({.stencil = kSeven ? Stencil::twenty_seven_point : Stencil::seven_point,
+                    .nx = 12,
+                    .ny = 12,
+                    .nz = 12,
+                    .unknowns_per_node = kSeven ? 1 : 2}),
       make_stencil({.stencil = Stencil::seven_point, .nx = 12, .ny = 12, .nz = 12, .unknowns_per_node = 2}),
   };
   // The last row of a line is coupled with the first of the next one; the last line of a plane likewise.
   for (const Index distance : {1, 12}) {
-    CsrMatrix around = grid({12, 12, 12});
+    CsrMatrix around = grid<TypeParam>({12, 12, 12});
     for (Index i = 0; i < around.rows; ++i) {
       for (auto e = at(around.row_offsets[at(i)]); e < at(around.row_offsets[at(i) + 1]); ++e) {
         if (i % 144 == 0 && around.col_indices[e] == i - 144) around.col_indices[e] = i - distance;
@@ -104,27 +141,43 @@ TEST_F(PencilsTest, OtherPatternsAreNone) {
     others.push_back(around);
   }
   for (std::size_t k = 0; k < others.size(); ++k) {
-    const test::DeviceTriangle on_device(others[k], Triangle::lower, stream());
-    EXPECT_FALSE(pencils_of(on_device.input())) << "pattern " << k;
+    const test::DeviceTriangle on_device(others[k], Triangle::lower, this->stream());
+    EXPECT_FALSE(this->pencils_of(on_device.input())) << "pattern " << k;
   }
 }
 
-TEST_F(PencilsTest, VectorsInOtherOrders) { expect_right_in_other_orders(grid({30, 40, 13}), found()); }
-
-TEST_F(PencilsTest, WhatIsNotFiniteStaysWhereItBelongs) {
-  // Of the last line and of the last plane of a pencil, and of others.
-  expect_what_is_not_finite_to_stay(
-      grid({20, 40, 10}), {0, 20 * 30, 20 * 30 + 7, 20 * 40 * 3 + 20 * 5, 20 * 40 * 7 + 20 * 30 + 19}, found());
+TYPED_TEST(PencilsTest, VectorsInOtherOrders) {
+  this->expect_right_in_other_orders(grid<TypeParam>({30, 40, 13}), this->found());
 }
 
-TEST_F(PencilsTest, RecurrencesOfReciprocals) { expect_right_reciprocals(grid({25, 40, 9}), found()); }
+TYPED_TEST(PencilsTest, WhatIsNotFiniteStaysWhereItBelongs) {
+  // Of the last line and of the last plane of a pencil, of the last line of a plane, and of others.
+  this->expect_what_is_not_finite_to_stay(
+      grid<TypeParam>({20, 40, 10}),
+      {0, 20 * 30, 20 * 30 + 7, 20 * 39 + 3, 20 * 40 * 3 + 20 * 5, 20 * 40 * 7 + 20 * 30 + 19}, this->found());
+}
+
+using PencilsOfSevenPoints = PencilsTest<SevenPoints>;
+TEST_F(PencilsOfSevenPoints, RecurrencesOfReciprocals) {
+  expect_right_reciprocals(grid<SevenPoints>({25, 40, 9}), found());
+}
+
+/// With one level of fill a grid of seven points has some of the entries of one of 27.
+using PencilsOfTwentySevenPoints = PencilsTest<TwentySevenPoints>;
+TEST_F(PencilsOfTwentySevenPoints, FillOfSevenPoints) {
+  CsrMatrix a = test::with_fill(grid<SevenPoints>({30, 40, 13}), {.levels = 1});
+  for (double& value : a.values) value = value == 0.0 ? 0.03 : value;
+  for (const Triangle triangle : kTriangles) expect_right(a, triangle, found());
+}
 
 /// The schedule cells takes pencils where the grid has its levels.
-TEST_F(PencilsTest, CellsArePencilsOnGridsOfSevenPoints) {
-  const CsrMatrix a = grid({60, 60, 60});
+TYPED_TEST(PencilsTest, CellsArePencils) {
+  const CsrMatrix a = grid<TypeParam>({60, 60, 60});
   for (const Triangle triangle : kTriangles) {
-    const test::DeviceTriangle on_device(a, triangle, stream());
-    EXPECT_TRUE(kernels::cells::estimate(on_device.input(), stream()).cut.pencils);
+    const test::DeviceTriangle on_device(a, triangle, this->stream());
+    const auto cut = kernels::cells::estimate(on_device.input(), this->stream()).cut;
+    EXPECT_EQ(cut.pencils_of_7.has_value(), TypeParam::kEntries == 3);
+    EXPECT_EQ(cut.pencils_of_27.has_value(), TypeParam::kEntries != 3);
   }
 }
 

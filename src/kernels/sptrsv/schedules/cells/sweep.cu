@@ -195,7 +195,8 @@ std::unique_ptr<Sweep> make_sweep_of_cells(const SweepInput& input, const cells:
         "and a library built for such a one");
   }
   if (cut.bands) return cells::make_bands_sweep(input, *cut.bands, stream);
-  if (cut.pencils) return cells::make_pencils_sweep(input, *cut.pencils, stream);
+  if (cut.pencils_of_7) return cells::make_pencils_sweep(input, *cut.pencils_of_7, stream);
+  if (cut.pencils_of_27) return cells::make_pencils_sweep(input, *cut.pencils_of_27, stream);
   SweepInput sorted = input;
   if (cut.late) sorted.levels = cut.late.get();
   return std::make_unique<CellsSweep>(sorted, cut, stream);

@@ -13,18 +13,19 @@
 namespace taskdag::kernels::cells {
 
 /// Runs of consecutive rows with about equally many entries, the tiles of lines, bands of a grid of five points, or
-/// pencils of a grid of seven.
+/// pencils of a grid of seven or of 27.
 struct Cut {
   int cells = 1;
-  std::optional<std::pair<Lines, Tiling>> tiles;
+  std::optional<std::pair<Lines, Tiling>> tiles{};
   int ways = 1;  ///< lanes of a row: 1, 2, 4
   /// The levels by which rows of a cell are sorted (late.hpp); null: those of the sweep's input.
-  std::shared_ptr<const RowLevels> late;
+  std::shared_ptr<const RowLevels> late{};
   std::optional<Bands> bands{};
-  std::optional<Pencils> pencils{};
+  std::optional<Pencils<SevenPoints>> pencils_of_7{};
+  std::optional<Pencils<TwentySevenPoints>> pencils_of_27{};
 
   /// Whether rows lie by lines, so that another triangle on the same rows would be slower.
-  [[nodiscard]] bool by_lines() const { return tiles || bands || pencils; }
+  [[nodiscard]] bool by_lines() const { return tiles || bands || pencils_of_7 || pencils_of_27; }
 };
 
 inline Cut cut_of(const Lines& lines, Tiling tiling) {
@@ -33,7 +34,10 @@ inline Cut cut_of(const Lines& lines, Tiling tiling) {
   return {cells, {{lines, std::move(tiling)}}, ways, nullptr};
 }
 
-inline Cut cut_of(const Bands& bands) { return {bands.bands(), {}, 1, nullptr, bands, {}}; }
-inline Cut cut_of(const Pencils& pencils) { return {pencils.count(), {}, 1, nullptr, {}, pencils}; }
+inline Cut cut_of(const Bands& bands) { return {.cells = bands.bands(), .bands = bands}; }
+inline Cut cut_of(const Pencils<SevenPoints>& pencils) { return {.cells = pencils.count(), .pencils_of_7 = pencils}; }
+inline Cut cut_of(const Pencils<TwentySevenPoints>& pencils) {
+  return {.cells = pencils.count(), .pencils_of_27 = pencils};
+}
 
 }  // namespace taskdag::kernels::cells

@@ -158,8 +158,20 @@ RunsEstimate estimate_runs(const SweepInput& input, const std::array<int, kCandi
   return best;
 }
 
-Estimate estimate_of(const Bands& bands) { return {cut_of(bands), microseconds_of(bands), bytes_of(bands)}; }
-Estimate estimate_of(const Pencils& pencils) { return {cut_of(pencils), microseconds_of(pencils), bytes_of(pencils)}; }
+/// Of bands or pencils.
+template <class Grid>
+Estimate estimate_of(const Grid& grid) {
+  return {cut_of(grid), microseconds_of(grid), bytes_of(grid)};
+}
+
+/// Pencils, where they are faster than `microseconds`.
+template <class Points>
+std::optional<Estimate> estimate_pencils(const SweepInput& input, const Lines& lines, double microseconds,
+                                         cudaStream_t stream) {
+  const auto pencils = find_pencils<Points>(input, lines, stream);
+  if (!pencils || microseconds_of(*pencils) >= microseconds) return std::nullopt;
+  return estimate_of(*pencils);
+}
 
 }  // namespace
 
@@ -178,9 +190,9 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
   // Of one plane, runs of rows are tiles.
   if (lines && lines->planes() > 1) {
     Tiling tiling = choose_tiling(*lines, cuda::device_limits().multiprocessors);
-    const std::optional<Pencils> pencils = find_pencils(input, *lines, stream);
-    if (pencils && microseconds_of(*pencils) < std::min(best.microseconds, tiling.microseconds))
-      return estimate_of(*pencils);
+    const double other = std::min(best.microseconds, tiling.microseconds);
+    if (auto of_7 = estimate_pencils<SevenPoints>(input, *lines, other, stream)) return *std::move(of_7);
+    if (auto of_27 = estimate_pencils<TwentySevenPoints>(input, *lines, other, stream)) return *std::move(of_27);
     if (tiling.tiles > 0 && tiling.microseconds < kRunsTakeLonger * best.microseconds) {
       best.microseconds = tiling.microseconds;
       best.bytes = tiling.bytes;

@@ -14,7 +14,8 @@ struct Estimate {
 };
 
 /// The best of runs of rows, some numbers of them up to the device's multiprocessors, where rows are numbered by lines
-/// and planes of tiles, and on grids of five points of bands. Synchronises `stream`.
+/// and planes of tiles, on grids of five points of bands, and on those of seven and of 27 of pencils. Synchronises
+/// `stream`.
 ///
 /// Rows of runs are sorted by their usual levels, or by those counted from the end (late.hpp) where that promises more.
 /// Of tiles the time is simulated (tiling.hpp). Of runs it is

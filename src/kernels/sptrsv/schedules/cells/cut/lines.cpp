@@ -2,7 +2,7 @@
 
 namespace taskdag::kernels::cells {
 
-std::optional<Lines> guess_lines(const Distances& distances, Index rows) {
+std::vector<Lines> guess_lines(const Distances& distances, Index rows) {
   struct Group {
     Index least;
     Index most;
@@ -20,18 +20,22 @@ std::optional<Lines> guess_lines(const Distances& distances, Index rows) {
       group[static_cast<std::size_t>(groups - 1)].most = most;
       continue;
     }
-    if (groups == kMostGroups) return std::nullopt;
+    if (groups == kMostGroups) return {};
     group[static_cast<std::size_t>(groups++)] = {least, most};
   }
-  if (groups < 2 || group[0].least != 1) return std::nullopt;
+  if (groups < 2 || group[0].least != 1) return {};
+  // Distances lie about a line's evenly, or end with it: an elimination leaves fill at shorter ones alone.
+  std::vector<Lines> guesses;
+  const auto guess = [&](Index line, Index plane) {
+    const bool whole = groups < 3 || plane % line == 0;
+    if (!whole || line >= plane || plane > rows) return;
+    if (!guesses.empty() && guesses[0].line == line && guesses[0].plane == plane) return;
+    guesses.push_back({.rows = rows, .line = line, .plane = plane});
+  };
   const auto middle = [&](std::size_t g) { return group[g].least + (group[g].most - group[g].least) / 2; };
-  Lines lines;
-  lines.rows = rows;
-  lines.line = middle(1);
-  lines.plane = groups == 3 ? middle(2) : rows;
-  const bool whole = groups < 3 || lines.plane % lines.line == 0;
-  if (!whole || lines.line >= lines.plane || lines.plane > rows) return std::nullopt;
-  return lines;
+  guess(middle(1), groups == 3 ? middle(2) : rows);
+  guess(group[1].most, groups == 3 ? group[2].most : rows);
+  return guesses;
 }
 
 }  // namespace taskdag::kernels::cells

@@ -165,35 +165,41 @@ Distances sample(const SweepInput& input, cudaStream_t stream) {
   return distances;
 }
 
-}  // namespace
-
-std::optional<Lines> find_lines(const SweepInput& input, cudaStream_t stream) {
-  if (input.pattern.rows == 0) return std::nullopt;
-  std::optional<Lines> lines = guess_lines(sample(input, stream), input.pattern.rows);
-  if (!lines) return std::nullopt;
+/// The guess with what the entries say, if they agree.
+std::optional<Lines> with_entries(const SweepInput& input, Lines lines, cudaStream_t stream) {
   const ScratchArray<Found> result(1, stream);
   cuda::check(cudaMemsetAsync(result.data(), 0, sizeof(Found), stream), "clearing counts");
   const int blocks =
-      std::min(element_blocks(lines->rows), cuda::device_limits().multiprocessors * kBlocksPerMultiprocessor);
+      std::min(element_blocks(lines.rows), cuda::device_limits().multiprocessors * kBlocksPerMultiprocessor);
   look_at_entries<<<blocks, kElementBlock, 0, stream>>>(
-      order_of(input), lines->line, lines->plane, input.pattern.col_indices, input.ranges->first.data(),
+      order_of(input), lines.line, lines.plane, input.pattern.col_indices, input.ranges->first.data(),
       input.ranges->count.data(), input.levels->level.data(), result.data());
   cuda::check_launch("look_at_entries");
   const auto found = cuda::fetch(result.data(), stream);
   if (found.misfits > 0) return std::nullopt;
   for (std::size_t p = 0; p < 2; ++p) {
     for (std::size_t l = 0; l < kPlaces; ++l) {
-      lines->entries[p][l] = found.entries[p][l];
-      lines->most[p][l] = found.most[p][l];
+      lines.entries[p][l] = found.entries[p][l];
+      lines.most[p][l] = found.most[p][l];
     }
   }
   for (Index ahead = 1; ahead <= Lines::kReach; ++ahead) {
-    if (found.entries[1][Lines::kReach - ahead] > 0) lines->shear = ahead;
+    if (found.entries[1][Lines::kReach - ahead] > 0) lines.shear = ahead;
   }
-  lines->line_levels = found.levels[0] + 1;
-  lines->levels_per_line = found.levels[1];
-  lines->levels_per_plane = found.levels[2];
+  lines.line_levels = found.levels[0] + 1;
+  lines.levels_per_line = found.levels[1];
+  lines.levels_per_plane = found.levels[2];
   return lines;
+}
+
+}  // namespace
+
+std::optional<Lines> find_lines(const SweepInput& input, cudaStream_t stream) {
+  if (input.pattern.rows == 0) return std::nullopt;
+  for (const Lines& guess : guess_lines(sample(input, stream), input.pattern.rows)) {
+    if (auto lines = with_entries(input, guess, stream)) return lines;
+  }
+  return std::nullopt;
 }
 
 }  // namespace taskdag::kernels::cells

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <vector>
 
 #include "kernels/sptrsv/sweep.hpp"
 
@@ -43,7 +44,7 @@ struct Distances {
   std::array<Index, kOctaves> most{};
 };
 
-/// The lines that such distances suggest: `rows`, `line` and `plane` of the result.
-std::optional<Lines> guess_lines(const Distances& distances, Index rows);
+/// The lines that such distances suggest, two guesses at most: `rows`, `line` and `plane` of them.
+std::vector<Lines> guess_lines(const Distances& distances, Index rows);
 
 }  // namespace taskdag::kernels::cells

@@ -3,6 +3,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "base/index.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/order.cuh"
 #include "kernels/sptrsv/schedules/cells/cut/pencils.hpp"
 
@@ -13,62 +14,72 @@ using cuda::element;
 using cuda::element_blocks;
 using cuda::kElementBlock;
 
-/// What a row of a grid of seven points has; misfits: entries that no such row has.
-struct PencilRow {
-  Offset before = -1;
-  Offset line_before = -1;
-  Offset plane_before = -1;
-  bool misfits = false;
-};
-
-__device__ PencilRow entries_of_row(SweepOrder order, const Pencils& grid, const Index* col_indices, Offset first,
-                                    Index count, Index step) {
-  PencilRow found;
-  const Index plane = grid.columns * grid.lines;
-  for (Index e = 0; e < count; ++e) {
-    const Index distance = step - order(col_indices[first + e]);
-    if (distance == 1 && step % grid.columns > 0 && found.before < 0) {
-      found.before = first + e;
-    } else if (distance == grid.columns && step % plane >= grid.columns && found.line_before < 0) {
-      found.line_before = first + e;
-    } else if (distance == plane && found.plane_before < 0) {
-      found.plane_before = first + e;
-    } else {
-      found.misfits = true;
-    }
-  }
-  return found;
+template <class Points>
+__device__ int entry_of(const Pencils<Points>& grid, Index row, Index operand) {
+  const Index line = row / grid.columns;
+  const Index from = operand / grid.columns;
+  return Points::entry(line / grid.lines - from / grid.lines, line % grid.lines - from % grid.lines,
+                       row % grid.columns - operand % grid.columns);
 }
 
-__global__ void look_for_pencil_misfits(SweepOrder order, Pencils grid, const Index* col_indices, const Offset* first,
-                                        const Index* count, int* misfits) {
-  const auto row = static_cast<Index>(element());
-  if (row >= order.rows) return;
-  if (entries_of_row(order, grid, col_indices, first[row], count[row], order(row)).misfits) *misfits = 1;
-}
-
-__global__ void note_pencil_entries(SweepOrder order, Pencils grid, const Index* col_indices, const Offset* first,
-                                    const Index* count, const Offset* source_entry, PencilEntries entries) {
+/// Entries that no row of such a grid has, and such as a row has twice.
+template <class Points>
+__global__ void look_for_pencil_misfits(SweepOrder order, Pencils<Points> grid, const Index* col_indices,
+                                        const Offset* first, const Index* count, int* misfits) {
   const auto row = static_cast<Index>(element());
   if (row >= order.rows) return;
   const Index step = order(row);
-  const PencilRow mine = entries_of_row(order, grid, col_indices, first[row], count[row], step);
-  const auto source = [&](Offset e) { return e >= 0 && source_entry ? source_entry[e] : e; };
-  entries.before[step] = source(mine.before);
-  entries.line_before[step] = source(mine.line_before);
-  entries.plane_before[step] = source(mine.plane_before);
+  unsigned seen = 0;
+  for (Index e = 0; e < count[row]; ++e) {
+    const int k = entry_of(grid, step, order(col_indices[first[row] + e]));
+    if (k < 0 || (seen >> k & 1U) != 0) {
+      *misfits = 1;
+      return;
+    }
+    seen |= 1U << k;
+  }
+}
+
+template <class Points>
+__global__ void note_pencil_entries(SweepOrder order, Pencils<Points> grid, const Index* col_indices,
+                                    const Offset* first, const Index* count, const Offset* source_entry,
+                                    Offset* source) {
+  const auto row = static_cast<Index>(element());
+  if (row >= order.rows) return;
+  const Index step = order(row);
+  for (Index e = 0; e < count[row]; ++e) {
+    const Offset from = first[row] + e;
+    const std::int64_t k = entry_of(grid, step, order(col_indices[from]));
+    source[k * order.rows + step] = source_entry ? source_entry[from] : from;
+  }
+}
+
+/// Whether rows have as many entries in each line as Points has, at most.
+template <class Points>
+bool may_be(const Lines& lines) {
+  for (Index planes = 0; planes < 2; ++planes) {
+    for (Index reach = -Lines::kReach; reach <= Lines::kReach; ++reach) {
+      unsigned long long expected = 0;
+      for (Index columns = -1; columns <= 1; ++columns) expected += Points::entry(planes, reach, columns) >= 0 ? 1 : 0;
+      if (lines.most[static_cast<std::size_t>(planes)][static_cast<std::size_t>(reach + Lines::kReach)] > expected)
+        return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
-std::optional<Pencils> find_pencils(const SweepInput& input, const Lines& lines, cudaStream_t stream) {
+template <class Points>
+std::optional<Pencils<Points>> find_pencils(const SweepInput& input, const Lines& lines, cudaStream_t stream) {
   if (lines.planes() < 2 || lines.line < 2 || lines.plane % lines.line != 0 || lines.rows % lines.plane != 0)
     return std::nullopt;
-  const Pencils pencils{lines.line, lines.plane / lines.line, lines.rows / lines.plane};
+  if (!may_be<Points>(lines)) return std::nullopt;
+  const Pencils<Points> pencils{lines.line, lines.plane / lines.line, lines.rows / lines.plane};
   if (pencils.lines < 2) return std::nullopt;
   // Numbers of rows go up to the end of a pencil, and a step further.
-  if (std::int64_t{pencils.slabs() * kPencilPlanes + 1} * (pencils.lines + kPencilLines) * pencils.columns > INT_MAX)
-    return std::nullopt;
+  const std::int64_t most_planes = pencils.slabs() * Points::kPlanes + 1;
+  if (most_planes * (pencils.lines + kLanes + Points::kPlanes) * pencils.columns > INT_MAX) return std::nullopt;
   const cuda::ScratchArray<int> misfits(1, stream);
   cuda::check(cudaMemsetAsync(misfits.data(), 0, sizeof(int), stream), "clearing a flag");
   look_for_pencil_misfits<<<element_blocks(lines.rows), kElementBlock, 0, stream>>>(
@@ -79,37 +90,57 @@ std::optional<Pencils> find_pencils(const SweepInput& input, const Lines& lines,
   return pencils;
 }
 
-void find_entries(const SweepInput& input, const Pencils& pencils, const PencilEntries& entries, cudaStream_t stream) {
-  note_pencil_entries<<<element_blocks(input.pattern.rows), kElementBlock, 0, stream>>>(
+template <class Points>
+void find_entries(const SweepInput& input, const Pencils<Points>& pencils, Offset* source, cudaStream_t stream) {
+  const Index rows = input.pattern.rows;
+  cuda::check(cudaMemsetAsync(source, 0xFF, at(Points::kEntries) * at(rows) * sizeof(Offset), stream),
+              "clearing the sources of pencils");
+  note_pencil_entries<<<element_blocks(rows), kElementBlock, 0, stream>>>(
       order_of(input), pencils, input.pattern.col_indices, input.ranges->first.data(), input.ranges->count.data(),
-      input.source_entry, entries);
+      input.source_entry, source);
   cuda::check_launch("note_pencil_entries");
 }
 
-double microseconds_of(const Pencils& pencils) {
+template std::optional<Pencils<SevenPoints>> find_pencils(const SweepInput&, const Lines&, cudaStream_t);
+template std::optional<Pencils<TwentySevenPoints>> find_pencils(const SweepInput&, const Lines&, cudaStream_t);
+template void find_entries(const SweepInput&, const Pencils<SevenPoints>&, Offset*, cudaStream_t);
+template void find_entries(const SweepInput&, const Pencils<TwentySevenPoints>&, Offset*, cudaStream_t);
+
+namespace {
+
+double rows_of(double columns, double lines, double planes) { return columns * lines * planes; }
+
+}  // namespace
+
+double microseconds_of(const Pencils<SevenPoints>& pencils) {
   // Fitted on an H100.
   constexpr double kStart = 11.0;
   constexpr double kStep = 0.065;
   constexpr double kSlab = 1.05;
-  constexpr double kMostSlab = 2.2;  // where there are many more pencils than half of the multiprocessors
+  constexpr double kCrowdedSlab =
+      0.65;  // more for each pencil above half of the multiprocessors, in terms of that half
   constexpr double kBand = 4.0;
-  constexpr double kTurn = 2.0;   // from one pencil of a block to its next one
   constexpr double kRow = 29e-6;  // what its bytes take at two thirds of the memory's speed
-  const int at_once = cuda::device_limits().multiprocessors;
-  const double steps = kStep * (pencils.columns + kPencilLines);
-  const double crowd = 2.0 * pencils.count() / at_once - 1.0;
-  const double slab = std::clamp(kSlab + 2 * (kMostSlab - kSlab) * crowd, kSlab, kMostSlab);
-  const double chain = steps + slab * (pencils.slabs() - 1) + kBand * (pencils.in_slab() - 1);
-  const double rounds = (pencils.count() + at_once - 1) / at_once * (steps + kTurn);
-  const double rows = static_cast<double>(pencils.columns) * pencils.lines * pencils.planes;
-  return std::max(kStart + std::max(chain, rounds), kRow * rows);
+  const double crowd = std::max(2.0 * pencils.count() / cuda::device_limits().multiprocessors - 1.0, 0.0);
+  const double chain = kStep * (pencils.columns + pencils.kLines) +
+                       (kSlab + kCrowdedSlab * crowd) * (pencils.slabs() - 1) + kBand * (pencils.in_slab() - 1);
+  return std::max(kStart + chain, kRow * rows_of(pencils.columns, pencils.lines, pencils.planes));
 }
 
-double bytes_of(const Pencils& pencils) {
-  constexpr double kLaneBytes = 3 * kPencilPlanes * sizeof(double);
-  constexpr double kRowBytes = 2 * sizeof(double) + 3 * sizeof(Offset);
-  const double rows = static_cast<double>(pencils.columns) * pencils.lines * pencils.planes;
-  return (kLaneBytes + 2 * sizeof(double)) * kLanes * pencils.count() * (pencils.columns + 39.0) + kRowBytes * rows;
+double microseconds_of(const Pencils<TwentySevenPoints>& pencils) {
+  // Fitted on an H100.
+  constexpr double kStart = 22.0;
+  constexpr double kStep = 0.163;
+  constexpr double kSlab = 0.3;
+  constexpr double kCrowdedSlab = 0.8;  // more for each pencil above kRoom of the multiprocessors, in terms of these
+  constexpr double kRoom = 1.2;
+  constexpr double kBand = 1.8;
+  constexpr double kRow = 95e-6;  // what its bytes take at two thirds of the memory's speed, those of idle lanes too
+  const double crowd = std::max(1.0 * pencils.count() / cuda::device_limits().multiprocessors - kRoom, 0.0);
+  const double levels = pencils.columns + 2.0 * pencils.lines + 4.0 * pencils.planes;
+  const Index bands = pencils.last_band(pencils.slabs() - 1) + 1;
+  const double chain = kStep * levels + (kSlab + kCrowdedSlab * crowd) * (pencils.slabs() - 1) + kBand * (bands - 1);
+  return std::max(kStart + chain, kRow * rows_of(pencils.columns, pencils.lines, pencils.planes));
 }
 
 }  // namespace taskdag::kernels::cells

@@ -1,6 +1,8 @@
 /// \file
-/// The kernel that runs pencils, a block some one after the other.
+/// The kernel that runs pencils, a cluster of blocks some that lie one above the other.
 #pragma once
+
+#include <cooperative_groups.h>
 
 #include "backends/cuda/check.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/roles.cuh"
@@ -8,57 +10,82 @@
 
 namespace taskdag::kernels::cells {
 
-template <bool kReciprocal>
-__global__ void __launch_bounds__(kPencilThreads, 1) solve_pencils(const __grid_constant__ PencilArguments a) {
+/// What a warp is: a runner's plane, kPlanes + a helper's number, or −1.
+template <class Points>
+__device__ inline int role_of(int warp) {
+  constexpr int kPlanes = Points::kPlanes;
+  if (!Points::kAlone || warp < kPlanes) return warp;
+  const int scheduler = warp % kSchedulers;
+  return scheduler < kPlanes ? -1 : warp / kSchedulers * (kSchedulers - kPlanes) + scheduler;
+}
+
+/// Runner: PencilRunner or RunnerOf27.
+template <class Runner, class Points = typename Runner::Points>
+__global__ void __launch_bounds__(kPencilThreads<Points>, 1)
+    solve_pencils(const __grid_constant__ PencilArguments<Points> a) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   namespace ptx = ::cuda::ptx;
+  constexpr int kPlanes = Points::kPlanes;
   extern __shared__ char memory[];
-  PencilShared& s = *reinterpret_cast<PencilShared*>(memory);
-  const int role = static_cast<int>(threadIdx.x) / kLanes;
+  PencilShared<Points>& s = *reinterpret_cast<PencilShared<Points>*>(memory);
+  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+  const auto rank = static_cast<int>(cluster.block_rank());
+  const int role = role_of<Points>(static_cast<int>(threadIdx.x) / kLanes);
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   if (threadIdx.x == 0) {
     for (auto& barrier : s.arrived) ptx::mbarrier_init(&barrier, 1);
     ptx::fence_proxy_async(ptx::space_shared);
   }
-  const Index pencils = a.pencils.count();
+  const PencilTickets<Points> tickets{a.pencils, a.blocks};
   const int steps = steps_of(a.pencils);
   int stage = 0;  // the runners' and the loader's go on from pencil to pencil
   int phase = 0;
-  for (;;) {
+  int taker = 0;  // who takes the next ticket: of the last one whoever ends last, the topmost pencil's block
+  for (int turn = 0;; turn = 1 - turn) {
     if (threadIdx.x == 0) {
-      const unsigned ticket = cuda::DeviceAtomic<unsigned>(*a.ticket).fetch_add(1, ::cuda::memory_order_relaxed);
-      s.ticket = static_cast<int>(ticket - a.before);
+      if (rank == taker) s.ticket[turn] = take_ticket(a);
       for (int& done : s.done) done = 0;
       for (int& fed : s.fed) fed = 0;
+      s.above_done = 0;
     }
+    clear_below(s);
+    cluster.sync();
+    const Index ticket = *cluster.map_shared_rank(&s.ticket[turn], static_cast<unsigned>(taker));
+    if (ticket >= tickets.count()) break;
+    const PencilPlace<Points> at{tickets.first_slab(ticket) + rank, tickets.band(ticket)};
+    taker = tickets.last_slab(ticket) - tickets.first_slab(ticket);
+    if (!at.is_one(a.pencils)) continue;
+    const Index pencil = at.number(a.pencils);
+    clear_rim(s, a.pencils, at);
     __syncthreads();
-    const Index pencil = s.ticket;
-    if (pencil >= pencils) break;
-    const PencilPlace at(a.pencils, pencil);
-    for (int k = static_cast<int>(threadIdx.x); k < kPencilPlanes * kBelowRing * kLanes; k += kPencilThreads) {
-      const int plane = k / (kBelowRing * kLanes);
-      s.below[plane][k % (kBelowRing * kLanes)] = has_below(at, plane, lane) ? not_yet() : 0.0;
-    }
-    __syncthreads();
-    constexpr int kFetcher = kPencilPlanes + 1;
+    constexpr int kLoader = kPlanes;
+    constexpr int kFetcher = kLoader + 1;
     constexpr int kMover = kFetcher + kPencilFetchers;
-    if (role != kPencilPlanes) {  // what the loader reads never changes
+    if (role != kLoader) {  // what the loader reads never changes
       cudaGridDependencySynchronize();
       cudaTriggerProgrammaticLaunchCompletion();
     }
-    if (role < kPencilPlanes) {
-      PencilRunner<kReciprocal>(s, a, pencil, at, role, steps, lane).run(stage, phase);
-    } else if (role == kPencilPlanes) {
-      load_pencil(s, a, pencil, steps, lane, stage);
+    if (role < 0) {
+      // nothing to do
+    } else if (role < kPlanes) {
+      const bool above = rank + 1 < a.blocks && at.has_above(a.pencils);
+      Runner(s, a, pencil, at, above ? cluster.map_shared_rank(&s, static_cast<unsigned>(rank) + 1) : nullptr, role,
+             steps, lane)
+          .run(stage, phase);
+    } else if (role == kLoader) {
+      load_pencil(s, a, pencil, steps, rank > 0 && at.has_below(a.pencils), rank, lane, stage);
     } else if (role < kMover) {
-      fetch_pencil(s, a, pencil, at, steps, role - kFetcher, lane);
+      fetch_pencil(s, a, pencil, at, rank == 0 && at.has_below(a.pencils), steps, role - kFetcher, lane);
+    } else if (role >= kMover + kPencilMovers<Points>) {
+      // nothing to do
     } else if (a.rhs_index == nullptr && a.x_index == nullptr) {
-      PencilMover<false>(s, a, at, role - kMover, lane).move((role - kMover) / kPencilPlanes, steps);
+      PencilMover<Points, false>(s, a, at, role - kMover, lane).move((role - kMover) / kPlanes, steps);
     } else {
-      PencilMover<true>(s, a, at, role - kMover, lane).move((role - kMover) / kPencilPlanes, steps);
+      PencilMover<Points, true>(s, a, at, role - kMover, lane).move((role - kMover) / kPlanes, steps);
     }
     __syncthreads();
   }
+  cluster.sync();  // others read this block's shared memory
 #else
   __trap();
 #endif

@@ -6,19 +6,41 @@
 
 namespace taskdag::kernels::cells {
 
-inline constexpr int kPencilMovers = 2 * kPencilPlanes;
 inline constexpr int kPencilFetchers = 3;
-/// The runners, the loader, the fetchers, the movers.
-inline constexpr int kPencilWarps = kPencilPlanes + 1 + kPencilFetchers + kPencilMovers;
-inline constexpr int kPencilThreads = kPencilWarps * kLanes;
+template <class Points>
+inline constexpr int kPencilMovers = Points::kMovers* Points::kPlanes;
+/// The loader, the fetchers, the movers.
+template <class Points>
+inline constexpr int kPencilHelpers = 1 + kPencilFetchers + kPencilMovers<Points>;
 
-using PencilKernel = void (*)(PencilArguments);
+inline constexpr int kSchedulers = 4;  ///< of a multiprocessor: warp w runs on scheduler w % 4
+/// Warps of a block. Where runners are alone on their schedulers, the warps that would share them have nothing to do.
+template <class Points>
+inline constexpr int kPencilWarps =
+    !Points::kAlone ? Points::kPlanes + kPencilHelpers<Points>
+                    : kSchedulers * ((kPencilHelpers<Points> + kSchedulers - Points::kPlanes - 1) /
+                                     (kSchedulers - Points::kPlanes));
+template <class Points>
+inline constexpr int kPencilThreads = kPencilWarps<Points>* kLanes;
 
-PencilKernel kernel_of_pencils();
+template <class Points>
+using PencilKernel = void (*)(PencilArguments<Points>);
+
+template <class Points>
+PencilKernel<Points> kernel_of_pencils();
+template <>
+PencilKernel<SevenPoints> kernel_of_pencils();
+template <>
+PencilKernel<TwentySevenPoints> kernel_of_pencils();
 /// A row's result is one over its sum.
-PencilKernel kernel_of_pencil_reciprocals();
+PencilKernel<SevenPoints> kernel_of_pencil_reciprocals();
 
 /// Shared memory of a block.
+template <class Points>
 std::size_t pencil_shared_bytes();
+template <>
+std::size_t pencil_shared_bytes<SevenPoints>();
+template <>
+std::size_t pencil_shared_bytes<TwentySevenPoints>();
 
 }  // namespace taskdag::kernels::cells

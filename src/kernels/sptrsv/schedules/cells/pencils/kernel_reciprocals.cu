@@ -2,6 +2,6 @@
 
 namespace taskdag::kernels::cells {
 
-PencilKernel kernel_of_pencil_reciprocals() { return solve_pencils<true>; }
+PencilKernel<SevenPoints> kernel_of_pencil_reciprocals() { return solve_pencils<PencilRunner<true>>; }
 
 }  // namespace taskdag::kernels::cells

@@ -2,8 +2,13 @@
 
 namespace taskdag::kernels::cells {
 
-PencilKernel kernel_of_pencils() { return solve_pencils<false>; }
-
-std::size_t pencil_shared_bytes() { return sizeof(PencilShared); }
+template <>
+PencilKernel<SevenPoints> kernel_of_pencils() {
+  return solve_pencils<PencilRunner<false>>;
+}
+template <>
+std::size_t pencil_shared_bytes<SevenPoints>() {
+  return sizeof(PencilShared<SevenPoints>);
+}
 
 }  // namespace taskdag::kernels::cells

@@ -1,11 +1,10 @@
 /// \file
 /// How pencils lie in memory: what loading values and solving share.
 ///
-/// A plane of a pencil has a runner: at its step t lane l computes column t − l of its line. Lane 0 has no line: it
-/// passes on the results of the last line of the pencil before. A step has three values a lane, those of the row
-/// before, of the row a line before and of the row a plane before, negated and scaled by the row's inverse pivot: the
-/// first two as a pair, the third behind all pairs. Where a lane has no column, or a row no such entry, values are 0;
-/// but the third one of lane 0 is 1, since what it passes on comes where other lanes have the row a plane before.
+/// A plane of a pencil has a runner: at its step t lane l computes column t − kBehind · l of its line. The first
+/// kPassing lanes have no line: they pass on the results of the last lines of the band before. A step has kEntries
+/// values a lane, negated and scaled by the row's inverse pivot, in the order of Points::entry(): two by two, the last
+/// one behind all pairs. Where a lane has no column, or a row no such entry, values are 0.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +13,84 @@
 
 namespace taskdag::kernels::cells {
 
-inline constexpr int kPlaneStepBytes = kLanes * 3 * 8;  ///< of the entries of a step of a plane
-inline constexpr int kPlaneThirds = kLanes * 2 * 8;     ///< where its third values begin
-inline constexpr int kPencilStepBytes = kPencilPlanes * kPlaneStepBytes;
-inline constexpr int kPencilGroup = 8;  ///< steps that are loaded at once
-inline constexpr int kPencilGroupBytes = kPencilGroup * kPencilStepBytes;
 inline constexpr int kPencilChunk = 16;  ///< steps that are fed and stored at once
 
-/// Steps of a pencil.
-TASKDAG_HD Index steps_of(const Pencils& pencils) {
-  return (pencils.columns + kPencilLines + kPencilChunk - 1) / kPencilChunk * kPencilChunk;
+/// Bytes of entries.
+template <class Points>
+struct PencilBytes {
+  static constexpr int kSingles = kLanes * (Points::kEntries - 1) * 8;  ///< where a step's last values begin
+  static constexpr int kPlaneStep = kLanes * Points::kEntries * 8;
+  static constexpr int kStep = Points::kPlanes * kPlaneStep;
+  static constexpr int kGroup = Points::kGroup * kStep;
+};
+
+/// Steps of a pencil: in the last one no lane has a column where operands come a step ahead.
+template <class Points>
+TASKDAG_HD Index steps_of(const Pencils<Points>& pencils) {
+  const Index steps = pencils.columns + Points::kBehind * (kLanes - 1) + Points::kShear;
+  return (steps + kPencilChunk - 1) / kPencilChunk * kPencilChunk;
 }
 
 /// Where a pencil lies in the grid.
+template <class Points>
 struct PencilPlace {
   Index slab;
-  Index band;  ///< of the slab
-  TASKDAG_HD PencilPlace(const Pencils& pencils, Index pencil)
-      : slab(pencil / pencils.in_slab()), band(pencil % pencils.in_slab()) {}
+  Index band;
+
+  /// Among all pencils.
+  [[nodiscard]] TASKDAG_HD Index number(const Pencils<Points>& pencils) const {
+    return slab * pencils.in_slab() + band - pencils.first_band(slab);
+  }
+  [[nodiscard]] TASKDAG_HD bool is_one(const Pencils<Points>& pencils) const {
+    return slab < pencils.slabs() && band >= pencils.first_band(slab) && band <= pencils.last_band(slab);
+  }
+  /// Whether there is a pencil in the band before, in the one after it, in the slab below, in the one above.
+  [[nodiscard]] TASKDAG_HD bool has_before(const Pencils<Points>& pencils) const {
+    return band > pencils.first_band(slab);
+  }
+  [[nodiscard]] TASKDAG_HD bool has_after(const Pencils<Points>& pencils) const {
+    return band < pencils.last_band(slab);
+  }
+  [[nodiscard]] TASKDAG_HD bool has_below(const Pencils<Points>& pencils) const {
+    return slab > 0 && band <= pencils.last_band(slab - 1);
+  }
+  [[nodiscard]] TASKDAG_HD bool has_above(const Pencils<Points>& pencils) const {
+    return slab + 1 < pencils.slabs() && band >= pencils.first_band(slab + 1);
+  }
+  /// Of lane 0 in a plane of the grid; no line of that plane where it is negative or too large.
+  [[nodiscard]] TASKDAG_HD Index first_line(Index plane) const {
+    return band * Pencils<Points>::kLines - Points::kPassing - Points::kShear * plane;
+  }
+};
+
+/// Pencils of some slabs of a band, one above the other, which a cluster of blocks takes with one ticket. Tickets count
+/// band by band of these slabs.
+template <class Points>
+struct PencilTickets {
+  Pencils<Points> pencils;
+  int blocks;  ///< of a cluster
+
+  [[nodiscard]] TASKDAG_HD Index first_slab(Index ticket) const { return ticket / in_slabs() * blocks; }
+  [[nodiscard]] TASKDAG_HD Index band(Index ticket) const {
+    return pencils.first_band(first_slab(ticket)) + ticket % in_slabs();
+  }
+  [[nodiscard]] TASKDAG_HD Index count() const { return (pencils.slabs() + blocks - 1) / blocks * in_slabs(); }
+  [[nodiscard]] TASKDAG_HD bool has_pencils(Index ticket) const {
+    return band(ticket) <= pencils.last_band(end_slab(ticket) - 1);
+  }
+  /// The last slab that has one of its pencils.
+  [[nodiscard]] TASKDAG_HD Index last_slab(Index ticket) const {
+    Index slab = end_slab(ticket) - 1;
+    while (slab > first_slab(ticket) && pencils.first_band(slab) > band(ticket)) --slab;
+    return slab;
+  }
+
+ private:
+  [[nodiscard]] TASKDAG_HD Index end_slab(Index ticket) const {
+    const Index end = first_slab(ticket) + blocks;
+    return end < pencils.slabs() ? end : pencils.slabs();
+  }
+  [[nodiscard]] TASKDAG_HD Index in_slabs() const { return pencils.in_slabs(blocks); }
 };
 
 }  // namespace taskdag::kernels::cells

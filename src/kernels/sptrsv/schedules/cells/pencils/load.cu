@@ -7,65 +7,86 @@ namespace taskdag::kernels::cells {
 namespace {
 
 constexpr int kPencilLoadThreads = 256;
+constexpr int kLoadBytes = 48 * 1024;  ///< of shared memory
 
-/// A block a chunk of a plane. Read column by column of a line, written lane by lane of a step.
-template <class Values>
-__global__ void load_pencils(Pencils pencils, Index chunks, SweepOrder order, PencilValues target, Values values,
+/// Steps that a block loads at once: a chunk, or half of one where its entries take too much shared memory.
+template <class Points>
+constexpr int kLoadSteps = Points::kEntries* kPencilChunk*(kLanes + 1) * 8 <= kLoadBytes ? kPencilChunk
+                                                                                         : kPencilChunk / 2;
+
+/// A block some steps of a plane. Read column by column of a line, written lane by lane of a step.
+template <class Points, class Values>
+__global__ void load_pencils(Pencils<Points> pencils, Index parts, SweepOrder order, PencilValues target, Values values,
                              const double* pivot) {
-  __shared__ double entry[3][kPencilChunk][kLanes + 1];
+  constexpr int kSteps = kLoadSteps<Points>;
+  constexpr int kEntries = Points::kEntries;
+  constexpr int kStepValues = kEntries * kLanes;
+  __shared__ double entry[kEntries][kSteps][kLanes + 1];
   const Index block = static_cast<Index>(blockIdx.x);
-  const Index plane = block % kPencilPlanes;
-  const Index chunk = block / kPencilPlanes % chunks;
-  const Index pencil = block / kPencilPlanes / chunks;
-  const PencilPlace at(pencils, pencil);
-  for (int k = static_cast<int>(threadIdx.x); k < kPencilChunk * kLanes; k += kPencilLoadThreads) {
-    const int step = k % kPencilChunk;
-    const int lane = k / kPencilChunk;
-    const Index z = at.slab * kPencilPlanes + plane;
-    const Index line = at.band * kPencilLines + lane - 1;
-    const Index column = chunk * kPencilChunk + step - lane;
-    double mine[3] = {0.0, 0.0, lane == 0 ? 1.0 : 0.0};
-    if (lane > 0 && column >= 0 && column < pencils.columns && line < pencils.lines && z < pencils.planes) {
+  const Index plane = block % Points::kPlanes;
+  const Index part = block / Points::kPlanes % parts;
+  const Index pencil = block / Points::kPlanes / parts;
+  const Index slab = pencil / pencils.in_slab();
+  const PencilPlace<Points> at{slab, pencils.first_band(slab) + pencil % pencils.in_slab()};
+  const Index z = at.slab * Points::kPlanes + plane;
+  if (!at.is_one(pencils)) return;
+  for (int k = static_cast<int>(threadIdx.x); k < kSteps * kLanes; k += kPencilLoadThreads) {
+    const int step = k % kSteps;
+    const int lane = k / kSteps;
+    const Index line = at.first_line(z) + lane;
+    const Index column = part * kSteps + step - Points::kBehind * lane;
+    if (lane >= Points::kPassing && column >= 0 && column < pencils.columns && line >= 0 && line < pencils.lines &&
+        z < pencils.planes) {
       const Index r = (z * pencils.lines + line) * pencils.columns + column;
       const Index row = order(r);
       const double scale = pivot ? __ldg(pivot + row) : 1.0;
       const auto value = [&](Offset e) { return e >= 0 ? with_plain_nan(-values(e) * scale) : 0.0; };
-      mine[0] = value(__ldg(target.source.before + r));
-      mine[1] = value(__ldg(target.source.line_before + r));
-      mine[2] = value(__ldg(target.source.plane_before + r));
+#pragma unroll
+      for (int j = 0; j < kEntries; ++j)
+        entry[j][step][lane] = value(__ldg(target.source + std::int64_t{j} * order.rows + r));
       if (target.pivot != nullptr) target.pivot[row] = scale;
+    } else {
+#pragma unroll
+      for (int j = 0; j < kEntries; ++j) entry[j][step][lane] = 0.0;
+      if (kEntries == 3 && lane == 0) entry[2][step][0] = 1.0;  // SevenPoints: lane 0 gets what it passes on as a third
     }
-    for (int j = 0; j < 3; ++j) entry[j][step][lane] = mine[j];
   }
   __syncthreads();
   double* const out =
-      target.entry + ((std::int64_t{pencil} * chunks + chunk) * kPencilChunk * kPencilPlanes + plane) * 3 * kLanes;
-  for (int k = static_cast<int>(threadIdx.x); k < kPencilChunk * 3 * kLanes; k += kPencilLoadThreads) {
-    const int step = k / (3 * kLanes);
-    const int at_step = k % (3 * kLanes);
-    double* const to = out + step * kPencilPlanes * 3 * kLanes + at_step;
-    *to = at_step < 2 * kLanes ? entry[at_step % 2][step][at_step / 2] : entry[2][step][at_step - 2 * kLanes];
+      target.entry + ((std::int64_t{pencil} * parts + part) * kSteps * Points::kPlanes + plane) * kStepValues;
+  for (int k = static_cast<int>(threadIdx.x); k < kSteps * kStepValues; k += kPencilLoadThreads) {
+    const int step = k / kStepValues;
+    const int place = k % kStepValues;
+    const int pair = place / (2 * kLanes);
+    double* const to = out + std::int64_t{step} * Points::kPlanes * kStepValues + place;
+    *to = pair < kEntries / 2 ? entry[2 * pair + place % 2][step][place % (2 * kLanes) / 2]
+                              : entry[kEntries - 1][step][place % kLanes];
   }
 }
 
-template <class Values>
-void load_steps(const Pencils& pencils, SweepOrder order, const PencilValues& target, const Values& values,
+template <class Points, class Values>
+void load_steps(const Pencils<Points>& pencils, SweepOrder order, const PencilValues& target, const Values& values,
                 const double* pivot, cudaStream_t stream) {
-  const Index chunks = steps_of(pencils) / kPencilChunk;
-  load_pencils<<<static_cast<unsigned>(pencils.count() * chunks * kPencilPlanes), kPencilLoadThreads, 0, stream>>>(
-      pencils, chunks, order, target, values, pivot);
+  const Index parts = steps_of(pencils) / kLoadSteps<Points>;
+  load_pencils<<<static_cast<unsigned>(pencils.count() * parts * Points::kPlanes), kPencilLoadThreads, 0, stream>>>(
+      pencils, parts, order, target, values, pivot);
   cuda::check_launch("load_pencils");
 }
 
 }  // namespace
 
-void load_values(const Pencils& pencils, SweepOrder order, const PencilValues& target, const double* source,
+template <class Points>
+void load_values(const Pencils<Points>& pencils, SweepOrder order, const PencilValues& target, const double* source,
                  const double* pivot, cudaStream_t stream) {
   load_steps(pencils, order, target, PlainValues{source}, pivot, stream);
 }
+template void load_values(const Pencils<SevenPoints>&, SweepOrder, const PencilValues&, const double*, const double*,
+                          cudaStream_t);
+template void load_values(const Pencils<TwentySevenPoints>&, SweepOrder, const PencilValues&, const double*,
+                          const double*, cudaStream_t);
 
-void load_products(const Pencils& pencils, SweepOrder order, const PencilValues& target, const ValueProducts& products,
-                   cudaStream_t stream) {
+void load_products(const Pencils<SevenPoints>& pencils, SweepOrder order, const PencilValues& target,
+                   const ValueProducts& products, cudaStream_t stream) {
   load_steps(pencils, order, target, Products{products}, nullptr, stream);
 }
 

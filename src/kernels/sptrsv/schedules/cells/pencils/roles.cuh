@@ -8,55 +8,75 @@
 
 namespace taskdag::kernels::cells {
 
-/// Streams the entries of the pencil in.
-__device__ inline void load_pencil(PencilShared& s, const PencilArguments& a, Index pencil, int steps, int lane,
-                                   int& stage) {
+/// The next ticket that has pencils, or a number past the last one.
+template <class Points>
+__device__ inline Index take_ticket(const PencilArguments<Points>& a) {
+  const PencilTickets<Points> tickets{a.pencils, a.blocks};
+  for (;;) {
+    const unsigned taken = cuda::DeviceAtomic<unsigned>(*a.ticket).fetch_add(1, ::cuda::memory_order_relaxed);
+    const auto ticket = static_cast<Index>(taken - a.before);
+    if (Points::kShear == 0 || ticket >= tickets.count() || tickets.has_pencils(ticket)) return ticket;
+  }
+}
+
+/// Streams the entries of the pencil in. `reports`: tells the block below in the cluster what is done.
+template <class Points>
+__device__ inline void load_pencil(PencilShared<Points>& s, const PencilArguments<Points>& a, Index pencil, int steps,
+                                   bool reports, int rank, int lane, int& stage) {
   namespace ptx = ::cuda::ptx;
+  using Bytes = PencilBytes<Points>;
   if (lane == 0) {
-    const auto* from = reinterpret_cast<const std::byte*>(a.entry) + std::int64_t{pencil} * steps * kPencilStepBytes;
-    for (int step = 0; step < steps; step += kPencilGroup) {
-      wait_for_runners(s, step - (kPencilStages - 1) * kPencilGroup);
+    const SharedAddress below_done = reports ? in_block(address_of(&s.above_done), rank - 1) : 0;
+    const auto* from = reinterpret_cast<const std::byte*>(a.entry) + std::int64_t{pencil} * steps * Bytes::kStep;
+    for (int step = 0; step < steps; step += Points::kGroup) {
+      const int done = step - (Points::kStages - 1) * Points::kGroup;
+      if (reports && done > 0 && done <= steps - kBelowRing) {
+        while (load_done(address_of(&s.done[0])) < done) __nanosleep(kPencilPause);
+        report_done(below_done, done);
+      }
+      wait_for_runners(s, done);
       ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &s.arrived[stage],
-                                     kPencilGroupBytes);
+                                     Bytes::kGroup);
       ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, s.stage[stage],
-                         from + std::int64_t{step} * kPencilStepBytes, kPencilGroupBytes, &s.arrived[stage]);
-      if (++stage == kPencilStages) stage = 0;
+                         from + std::int64_t{step} * Bytes::kStep, Bytes::kGroup, &s.arrived[stage]);
+      if (++stage == Points::kStages) stage = 0;
     }
   }
   __syncwarp();
 }
 
-/// Every second chunk of a plane, from chunk `parity` on: writes its results out and puts the starts of the chunk that
+/// Chunks `first`, first + kMovers, … of a plane: writes its results out and puts the starts of the chunk that
 /// takes their places there. A half of the warp has 16 columns of every second lane.
-template <bool kMapped>
+template <class Points, bool kMapped>
 class PencilMover {
  public:
-  __device__ PencilMover(PencilShared& s, const PencilArguments& a, const PencilPlace& at, int mover, int lane)
+  __device__ PencilMover(PencilShared<Points>& s, const PencilArguments<Points>& a, const PencilPlace<Points>& at,
+                         int mover, int lane)
       : s_(s),
         a_(a),
         half_(lane / kPencilChunk),
-        plane_(mover % kPencilPlanes),
+        plane_(mover % Points::kPlanes),
         first_step_(lane % kPencilChunk),
-        lines_(at.slab * kPencilPlanes + plane_ < a.pencils.planes
-                   ? a.pencils.lines - at.band * kPencilLines + 1 - half_
-                   : 0),
-        stride_(2 * (a.lower ? a.pencils.columns - 1 : 1 - a.pencils.columns)),
+        stride_(2 * (a.lower ? a.pencils.columns - kBehind : kBehind - a.pencils.columns)),
         fed_(address_of(&s.fed[mover])),
         lane_(lane) {
-    const Index line = (at.slab * kPencilPlanes + plane_) * a.pencils.lines + at.band * kPencilLines + half_ - 1;
-    const Index r = line * a.pencils.columns + first_step_ - half_;
+    const Index z = at.slab * Points::kPlanes + plane_;
+    const Index line = at.first_line(z) + half_;
+    first_ = max(-line, Points::kPassing - half_);
+    lines_ = z < a.pencils.planes ? a.pencils.lines - line : 0;
+    const Index r = (z * a.pencils.lines + line) * a.pencils.columns + first_step_ - kBehind * half_;
     row_ = a.lower ? r : a.rows - 1 - r;
   }
 
-  __device__ void move(int parity, int steps) {
-    constexpr int kTurn = 2 * kPencilChunk;
+  __device__ void move(int first, int steps) {
+    constexpr int kTurn = Points::kMovers * kPencilChunk;
 #pragma unroll 1
-    for (int step = parity * kPencilChunk; step < kPencilRing; step += kTurn) {
+    for (int step = first * kPencilChunk; step < kPencilRing; step += kTurn) {
       read(step);
       write_starts(step);
     }
 #pragma unroll 1
-    for (int step = parity * kPencilChunk; step < steps; step += kTurn) {
+    for (int step = first * kPencilChunk; step < steps; step += kTurn) {
       const bool more = step + kPencilRing < steps;
       if (more) read(step + kPencilRing);
       while (load_done(address_of(&s_.done[plane_])) < step + kPencilChunk) __nanosleep(kPencilPause);
@@ -77,10 +97,14 @@ class PencilMover {
   }
 
  private:
+  static constexpr int kBehind = Points::kBehind;
   [[nodiscard]] __device__ bool has(int step, int i) const {
-    return static_cast<unsigned>(step + first_step_ - half_ - 2 * i) < static_cast<unsigned>(a_.pencils.columns) &&
-           2 * i < lines_ && 2 * i + half_ > 0;
+    return static_cast<unsigned>(step + first_step_ - kBehind * (half_ + 2 * i)) <
+               static_cast<unsigned>(a_.pencils.columns) &&
+           2 * i < lines_ && 2 * i >= first_;
   }
+  /// Whether lanes 2 i and 2 i + 1 get what they start from by somebody else.
+  __device__ static constexpr bool passes(int i) { return !kPassesBelow<Points> && 2 * i < Points::kPassing; }
   [[nodiscard]] __device__ Index row_of(int step, int i) const {
     return row_ + (a_.lower ? step : -step) + i * stride_;
   }
@@ -102,17 +126,20 @@ class PencilMover {
   __device__ void write_starts(int step) const {
     const SharedAddress place = place_of(s_, plane_, step + first_step_, half_);
 #pragma unroll
-    for (int i = 0; i < kLanes / 2; ++i) store_double(place + static_cast<unsigned>(i) * 16, start_[i]);
+    for (int i = 0; i < kLanes / 2; ++i) {
+      if (!passes(i)) store_double(place + static_cast<unsigned>(i) * 16, start_[i]);
+    }
     __syncwarp();
     if (lane_ == 0) store_done(fed_, step + kPencilChunk);
   }
 
-  PencilShared& s_;
-  const PencilArguments& a_;
+  PencilShared<Points>& s_;
+  const PencilArguments<Points>& a_;
   int half_;
   int plane_;
   int first_step_;
-  Index lines_;
+  Index first_;  ///< lanes half_ + 2 i have lines from 2 i = first_ on,
+  Index lines_;  ///< and before 2 i = lines_
   Index stride_;
   SharedAddress fed_;
   int lane_;
@@ -124,29 +151,35 @@ class PencilMover {
 /// Steps that a fetcher takes at once.
 inline constexpr int kFetchGroup = 4;
 
-/// Groups fetcher, fetcher + kPencilFetchers, …: what the pencil below and the one before it hand on, each value as
-/// soon as it has come.
-__device__ inline void fetch_pencil(PencilShared& s, const PencilArguments& a, Index pencil, const PencilPlace& at,
-                                    int steps, int fetcher, int lane) {
-  if (at.slab == 0 && at.band == 0) return;
-  double* const planes = a.planes + std::int64_t{pencil - a.pencils.in_slab()} * steps * kLanes;
-  double* const next_planes = a.next_planes + std::int64_t{pencil - a.pencils.in_slab()} * steps * kLanes;
-  double* const lines = a.lines + std::int64_t{pencil - 1} * steps * kPencilPlanes;
-  double* const next_lines = a.next_lines + std::int64_t{pencil - 1} * steps * kPencilPlanes;
-  const int line_lane = lane % (kFetchGroup * kPencilPlanes);
-  const int plane = line_lane % kPencilPlanes;
+/// Groups fetcher, fetcher + kPencilFetchers, …: what the pencil before and, where has_below, the one below hand on by
+/// way of the device's memory, each value as soon as it has come.
+template <class Points>
+__device__ inline void fetch_pencil(PencilShared<Points>& s, const PencilArguments<Points>& a, Index pencil,
+                                    const PencilPlace<Points>& at, bool has_below, int steps, int fetcher, int lane) {
+  constexpr int kLineValues = Points::kPlanes * Points::kPassing;  // of a step
+  static_assert(kFetchGroup * kLineValues <= kLanes);
+  const bool has_before = at.has_before(a.pencils);
+  if (!has_below && !has_before) return;
+  const std::int64_t below = PencilPlace<Points>{at.slab - 1, at.band}.number(a.pencils);
+  double* const planes = a.planes + below * steps * kLanes;
+  double* const next_planes = a.next_planes + below * steps * kLanes;
+  double* const lines = a.lines + std::int64_t{pencil - 1} * steps * kLineValues;
+  double* const next_lines = a.next_lines + std::int64_t{pencil - 1} * steps * kLineValues;
+  const int line_lane = lane % (kFetchGroup * kLineValues);
+  const int plane = line_lane % kLineValues / Points::kPassing;
+  const int passing = line_lane % Points::kPassing;
   for (int first = fetcher * kFetchGroup; first < steps; first += kPencilFetchers * kFetchGroup) {
     wait_for_runners(s, first + kFetchGroup - kBelowRing);
-    // The last line of the pencil before is kPencilLines steps behind its lane 0.
-    const int line_step = first + line_lane / kPencilPlanes;
-    const int from_step = line_step + kPencilLines;
-    const std::int64_t line_at = std::int64_t{from_step} * kPencilPlanes + plane;
-    const bool has_line = at.band > 0 && lane == line_lane && from_step < steps;
-    if (at.band > 0 && lane == line_lane && !has_line) store_double(below_of(s, plane, line_step, 0), 0.0);
+    // The last lines of the band before have the same column so many steps later.
+    const int line_step = first + line_lane / kLineValues;
+    const int from_step = line_step + Points::kBehind * Pencils<Points>::kLines;
+    const std::int64_t line_at = std::int64_t{from_step} * kLineValues + line_lane % kLineValues;
+    const bool has_line = has_before && lane == line_lane && from_step < steps;
+    if (has_before && lane == line_lane && !has_line) store_double(passed_of(s, plane, line_step, passing), 0.0);
     bool line_open = has_line;
     bool open[kFetchGroup];
 #pragma unroll
-    for (bool& each : open) each = at.slab > 0 && lane > 0;
+    for (bool& each : open) each = has_below && (!kPassesBelow<Points> || lane >= Points::kPassing);
     for (;;) {
       double of_line = not_yet();
       double of_plane[kFetchGroup];
@@ -160,7 +193,7 @@ __device__ inline void fetch_pencil(PencilShared& s, const PencilArguments& a, I
       }
       bool any = false;
       if (is_ready(of_line)) {
-        store_double(below_of(s, plane, line_step, 0), of_line);
+        store_double(passed_of(s, plane, line_step, passing), of_line);
         line_open = false;
       }
 #pragma unroll
@@ -176,7 +209,7 @@ __device__ inline void fetch_pencil(PencilShared& s, const PencilArguments& a, I
     if (has_line) next_lines[line_at] = not_yet();
 #pragma unroll
     for (int k = 0; k < kFetchGroup; ++k) {
-      if (at.slab > 0) next_planes[(first + k) * kLanes + lane] = not_yet();
+      if (has_below) next_planes[(first + k) * kLanes + lane] = not_yet();
     }
   }
 }

@@ -5,58 +5,115 @@
 /// first thing to be done with new results, and what waits for them is added last.
 #pragma once
 
-#include <cuda/ptx>
-
 #include "kernels/sptrsv/schedules/cells/pencils/shared.cuh"
 #include "kernels/sptrsv/schedules/cells/run/lane_before.cuh"
 #include "kernels/sptrsv/schedules/cells/run/reciprocal.cuh"
 
 namespace taskdag::kernels::cells {
 
-/// Hands a result on through the device's memory where `has` is not zero. A predicate, no branch.
+/// Hands a result on where `has` is not zero: `to` is in the memory of the device or of another block of the cluster. A
+/// predicate, no branch.
 __device__ inline void hand_on(double* to, double value, int has) {
   asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; @p st.relaxed.gpu.f64 [%0], %1;}" ::"l"(to), "d"(value), "r"(has)
                : "memory");
 }
-/// The same in shared memory.
-__device__ inline void store_double_if(SharedAddress to, double value, int has) {
-  asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; @p st.volatile.shared.f64 [%0], %1;}" ::"r"(to), "d"(value),
-               "r"(has)
-               : "memory");
-}
-
-template <bool kReciprocal>
-class PencilRunner {
+/// What runners of all grids have in common.
+template <class Grid>
+class PencilPlane {
  public:
-  __device__ PencilRunner(PencilShared& s, const PencilArguments& a, Index pencil, const PencilPlace& at, int plane,
-                          int steps, int lane)
+  using Points = Grid;
+
+ protected:
+  static constexpr int kGroup = Points::kGroup;
+  static constexpr int kLineValues = Points::kPlanes * Points::kPassing;  ///< of a step
+
+  /// next_block: of the cluster, which has the pencil above; null: it is not there.
+  __device__ PencilPlane(PencilShared<Points>& s, const PencilArguments<Points>& a, Index pencil,
+                         const PencilPlace<Points>& at, PencilShared<Points>* next_block, int plane, int steps,
+                         int lane)
       : s_(s),
         steps_(steps),
         lane_(lane),
         plane_(plane),
-        has_below_(has_below(at, plane, lane)),
-        has_above_(plane + 1 < kPencilPlanes && lane > 0),
-        hands_line_(lane == kLanes - 1 && at.band + 1 < a.pencils.in_slab()),
-        hands_plane_(plane == kPencilPlanes - 1 && at.slab + 1 < a.pencils.slabs()),
-        to_line_(a.lines + std::int64_t{pencil} * steps * kPencilPlanes + plane),
-        to_plane_(a.planes + std::int64_t{pencil} * steps * kLanes + lane),
+        gets_below_(gets_below(a.pencils, at, plane, lane)),
+        has_above_(plane + 1 < Points::kPlanes && (!kPassesBelow<Points> || lane >= Points::kPassing)),
+        hands_line_(lane >= kLanes - Points::kPassing && at.has_after(a.pencils)),
+        hands_plane_(plane == Points::kPlanes - 1 && at.has_above(a.pencils) &&
+                     (next_block == nullptr || !kPassesBelow<Points> || lane >= Points::kPassing)),
+        room_above_(plane + 1 < Points::kPlanes ? address_of(&s.done[plane + 1]) : address_of(&s.above_done)),
+        waits_for_room_(plane + 1 < Points::kPlanes || (at.has_above(a.pencils) && next_block != nullptr)),
+        turns_(plane == Points::kPlanes - 1 && next_block != nullptr),
+        to_line_(a.lines + std::int64_t{pencil} * steps * kLineValues + plane * Points::kPassing +
+                 max(lane - (kLanes - Points::kPassing), 0)),
+        to_plane_(lane +
+                  (next_block != nullptr ? next_block->below[0] : a.planes + std::int64_t{pencil} * steps * kLanes)),
         ring_(place_of(s, plane, 0, lane)),
         below_(below_of(s, plane, 0, lane)),
-        above_(below_ + (plane + 1 < kPencilPlanes ? kBelowRing * kStepBytes : 0)),
-        entries_(address_of(s.stage[0]) + static_cast<unsigned>(plane * kPlaneStepBytes + lane * 16)),
-        thirds_(address_of(s.stage[0]) + static_cast<unsigned>(plane * kPlaneStepBytes + kPlaneThirds + lane * 8)) {}
+        above_(below_ + (plane + 1 < Points::kPlanes ? kBelowRing * kStepBytes : 0)),
+        entries_(s, plane, lane) {}
+
+  /// Waits until the starts of the group from `step` on are there, and the plane above has room for its results.
+  __device__ void wait_for_places(int step) const {
+    const SharedAddress fed = address_of(&s_.fed[step / kPencilChunk % Points::kMovers * Points::kPlanes + plane_]);
+    const int above_needed = waits_for_room_ ? step + kGroup - kBelowRing : 0;
+    for (;;) {
+      const int is_fed = load_int(fed);
+      const int above_done = load_int(room_above_);
+      if (__all_sync(cuda::kFullWarp, (is_fed >= step + kGroup) & (above_done >= above_needed)) != 0) return;
+    }
+  }
+  /// Hands the results of step k of a group on, to whom it may concern. `of_below`: of the group in `below`.
+  __device__ void hand_on_all(unsigned k, unsigned of_below, double x) const {
+    store_double_if(above_ + of_below + k * kStepBytes, x, has_above_);
+    hand_on(to_plane_ + k * kLanes, x, hands_plane_);
+    hand_on(to_line_ + k * kLineValues, x, hands_line_);
+  }
+  __device__ void end_group(int step) {
+    to_line_ += kGroup * kLineValues;
+    to_plane_ += kGroup * kLanes;
+    if (turns_ && (step + kGroup) % kBelowRing == 0) to_plane_ -= kBelowRing * kLanes;
+    __syncwarp();
+    if (lane_ == 0) store_done(address_of(&s_.done[plane_]), step + kGroup);
+  }
+
+  PencilShared<Points>& s_;
+  int steps_;
+  int lane_;
+  int plane_;
+  int gets_below_;
+  int has_above_;
+  int hands_line_;
+  int hands_plane_;
+  SharedAddress room_above_;  ///< says how far whoever takes the plane's results has come
+  bool waits_for_room_;
+  bool turns_;  ///< to_plane_ is in a ring
+  double* to_line_;
+  double* to_plane_;
+  SharedAddress ring_;
+  SharedAddress below_;
+  SharedAddress above_;
+  PencilEntries<Points> entries_;
+};
+
+template <bool kReciprocal>
+class PencilRunner : public PencilPlane<SevenPoints> {
+ public:
+  __device__ PencilRunner(PencilShared<SevenPoints>& s, const PencilArguments<SevenPoints>& a, Index pencil,
+                          const PencilPlace<SevenPoints>& at, PencilShared<SevenPoints>* next_block, int plane,
+                          int steps, int lane)
+      : PencilPlane(s, a, pencil, at, next_block, plane, steps, lane) {}
 
   __device__ void run(int& stage, int& phase) {
-    for (int step = 0; step < steps_; step += kPencilGroup) {
+    for (int step = 0; step < steps_; step += kGroup) {
       wait_for_places(step);
-      wait_for_stage(stage, phase);
-      const auto entries = static_cast<unsigned>(stage) * static_cast<unsigned>(kPencilGroupBytes);
+      wait_for_stage(s_, stage, phase);
+      const PencilEntries<Points> entries = entries_.in_stage(stage);
       const SharedAddress place = ring_ + static_cast<unsigned>(step % kPencilRing) * kPencilPlaceBytes;
       const auto of_below = static_cast<unsigned>(step % kBelowRing * kStepBytes);
       Step now;
-      read(now, place, below_ + of_below, entries);
+      read(now, place, below_ + of_below, entries, 0);
 #pragma unroll
-      for (unsigned k = 0; k < kPencilGroup; ++k) {
+      for (unsigned k = 0; k < kGroup; ++k) {
         double sum = fma(now.pair.x, x_, now.start);
         const double of_line = now.pair.y;
         const double of_plane = now.third;
@@ -64,9 +121,7 @@ class PencilRunner {
         const SharedAddress below_at = below_ + of_below + k * kStepBytes;
         while (__all_sync(cuda::kFullWarp, has_come(below)) == 0) below = load_double(below_at);
         sum = fma(of_plane, below, sum);
-        if (k + 1 < kPencilGroup)
-          read(now, place + (k + 1) * kPencilPlaceBytes, below_at + kStepBytes,
-               entries + (k + 1) * static_cast<unsigned>(kPencilStepBytes));
+        if (k + 1 < kGroup) read(now, place + (k + 1) * kPencilPlaceBytes, below_at + kStepBytes, entries, k + 1);
         sum = fma(of_line, x_line_before_, sum);
         if constexpr (kReciprocal) {
           const double inverse = reciprocal(sum);
@@ -74,20 +129,12 @@ class PencilRunner {
         }
         x_ = sum;
         x_line_before_ = of_lane_before(x_);
-        store_double_if(above_ + of_below + k * kStepBytes, x_, has_above_);
-        hand_on(to_plane_ + k * kLanes, x_, hands_plane_);
-        hand_on(to_line_ + k * kPencilPlanes, x_, hands_line_);
+        hand_on_all(k, of_below, x_);
         store_double(place + k * kPencilPlaceBytes, x_);
-        store_double_if(below_at, not_yet(), has_below_);
+        store_double_if(below_at, not_yet(), gets_below_);
       }
-      if (++stage == kPencilStages) {
-        stage = 0;
-        phase ^= 1;
-      }
-      to_line_ += kPencilGroup * kPencilPlanes;
-      to_plane_ += kPencilGroup * kLanes;
-      __syncwarp();
-      if (lane_ == 0) store_done(address_of(&s_.done[plane_]), step + kPencilGroup);
+      next_pencil_stage<Points>(stage, phase);
+      end_group(step);
     }
   }
 
@@ -100,43 +147,14 @@ class PencilRunner {
     double third;
   };
 
-  __device__ void wait_for_stage(int stage, int phase) const {
-    while (!::cuda::ptx::mbarrier_try_wait_parity(&s_.arrived[stage], static_cast<std::uint32_t>(phase))) {
-    }
-  }
-  /// Waits until the starts of the group from `step` on are there, and the plane above has room for its results.
-  __device__ void wait_for_places(int step) const {
-    const SharedAddress fed = address_of(&s_.fed[step / kPencilChunk % 2 * kPencilPlanes + plane_]);
-    const SharedAddress above = address_of(&s_.done[min(plane_ + 1, kPencilPlanes - 1)]);
-    const int above_needed = plane_ + 1 < kPencilPlanes ? step + kPencilGroup - kBelowRing : 0;
-    for (;;) {
-      const int is_fed = load_int(fed);
-      const int above_done = load_int(above);
-      if (__all_sync(cuda::kFullWarp, (is_fed >= step + kPencilGroup) & (above_done >= above_needed)) != 0) return;
-    }
-  }
-  __device__ void read(Step& step, SharedAddress place, SharedAddress below, unsigned entries) const {
+  __device__ static void read(Step& step, SharedAddress place, SharedAddress below,
+                              const PencilEntries<SevenPoints>& entries, unsigned k) {
     step.below = load_double(below);
     step.start = load_double(place);
-    step.pair = load_double2(entries_ + entries);
-    step.third = load_double(thirds_ + entries);
+    step.pair = entries.pair(k, 0);
+    step.third = entries.last(k);
   }
 
-  PencilShared& s_;
-  int steps_;
-  int lane_;
-  int plane_;
-  int has_below_;
-  int has_above_;
-  int hands_line_;
-  int hands_plane_;
-  double* to_line_;
-  double* to_plane_;
-  SharedAddress ring_;
-  SharedAddress below_;
-  SharedAddress above_;
-  SharedAddress entries_;
-  SharedAddress thirds_;
   double x_ = 0.0;
   double x_line_before_ = 0.0;  ///< x_ of the lane before
 };

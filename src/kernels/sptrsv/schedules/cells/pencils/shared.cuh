@@ -6,61 +6,179 @@
 /// - ring: starts, then results in the same places. A mover writes the starts of a chunk of its plane in place of the
 ///   results that it takes away; the plane's runner reads starts and writes results. Starts are there when `fed` says
 ///   so, results when `done` does.
-/// - below: not_yet, then the result of the plane below at the same step, of lane 0 that of the last line of the pencil
-///   before, then not_yet again. From the runner of the plane below, for the first plane and for lane 0 from a fetcher;
-///   to the plane's runner, which resets it. The value is its own flag; a place is free when the reader's `done` says
-///   so. What nobody brings, at the grid's rim, is 0 and stays so.
+/// - below: not_yet, then the result of the plane below at the same step, then not_yet again. From the runner of the
+///   plane below, for the first plane from a fetcher or from another block of the cluster; to the plane's runner, which
+///   resets it. The value is its own flag; a place is free when the reader's `done` says so. What nobody brings, at the
+///   grid's rim, is 0 and stays so.
+/// - What lanes pass on, results of the band before, comes from a fetcher likewise: on grids of seven points in the
+///   place of lane 0 in `below`, on those of 27 in the places of lanes in `ring`, to which movers do not come.
 /// - done: by runner, steps that it has finished; all others.
-/// - fed: by mover, the end of its last chunk; the plane's runner. Movers take chunks in turn, two a plane.
+/// - fed: by mover, the end of its last chunk; the plane's runner. Movers of a plane take chunks in turn.
+/// - above_done: the loader of the block above in the cluster, from its `done`; the runner of the last plane. The last
+///   one that comes is what that runner needs at its end, so none comes when this block has gone on to another pencil.
+/// - ticket: one block of the cluster; all its blocks; the cluster's barrier.
 /// Counters only grow inside a pencil; they are stored with release order. Others load them with acquire order; a
 /// runner's accesses are volatile, and a warp's accesses to shared memory are done in their order.
 #pragma once
+
+#include <cuda/ptx>
 
 #include "kernels/sptrsv/schedules/cells/pencils/kernel.hpp"
 #include "kernels/sptrsv/schedules/cells/run/shared.cuh"
 
 namespace taskdag::kernels::cells {
 
-inline constexpr int kPencilStages = 4;
 inline constexpr int kPencilRing = 64;            ///< steps
 inline constexpr int kPencilPlaces = kLanes + 1;  ///< of a step in the ring: lanes of a step and steps of a lane lie in
                                                   ///< different banks
 inline constexpr unsigned kPencilPlaceBytes = kPencilPlaces * 8;
 inline constexpr int kBelowRing = 32;          ///< steps
 inline constexpr unsigned kPencilPause = 100;  ///< nanoseconds
-static_assert(kPencilRing % (2 * kPencilChunk) == 0 && kPencilChunk % kPencilGroup == 0 &&
-              kBelowRing % kPencilGroup == 0);
 
+template <class Points>
 struct alignas(128) PencilShared {
-  alignas(128) std::byte stage[kPencilStages][kPencilGroupBytes];
-  double ring[kPencilPlanes][kPencilRing * kPencilPlaces];
-  double below[kPencilPlanes][kBelowRing * kLanes];
-  alignas(8) std::uint64_t arrived[kPencilStages];
-  int fed[kPencilMovers];  ///< of even chunks, by plane; of odd ones
-  int done[kPencilPlanes];
-  int ticket;
+  alignas(128) std::byte stage[Points::kStages][PencilBytes<Points>::kGroup];
+  double ring[Points::kPlanes][kPencilRing * kPencilPlaces];
+  double below[Points::kPlanes][kBelowRing * kLanes];
+  alignas(8) std::uint64_t arrived[Points::kStages];
+  int fed[kPencilMovers<Points>];  ///< by plane; of the movers of next chunks likewise
+  int done[Points::kPlanes];
+  int above_done;  ///< of the first plane of the block above in the cluster
+  int ticket[2];   ///< in turns
 };
-static_assert(sizeof(PencilShared) <= 227 * 1024);
+static_assert(sizeof(PencilShared<SevenPoints>) <= 227 * 1024 && sizeof(PencilShared<TwentySevenPoints>) <= 227 * 1024);
+static_assert(kPencilRing % (2 * kPencilChunk) == 0 && kPencilChunk % SevenPoints::kGroup == 0 &&
+              kPencilChunk % TwentySevenPoints::kGroup == 0 && kBelowRing % kPencilChunk == 0);
+
+/// An address of this block, in another block of the cluster.
+__device__ inline SharedAddress in_block(SharedAddress a, int rank) {
+  SharedAddress result;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(rank));
+  return result;
+}
+/// Hands over what is done, and that values have been read and their places cleared, to another block of the cluster.
+__device__ inline void report_done(SharedAddress a, int value) {
+  asm volatile("st.release.cluster.shared::cluster.s32 [%0], %1;" ::"r"(a), "r"(value) : "memory");
+}
 
 /// Waits until all runners have finished `steps` steps.
-__device__ inline void wait_for_runners(const PencilShared& s, int steps) {
+template <class Points>
+__device__ inline void wait_for_runners(const PencilShared<Points>& s, int steps) {
 #pragma unroll
   for (const int& done : s.done) {
     while (load_done(address_of(&done)) < steps) __nanosleep(kPencilPause);
   }
 }
 
+/// Whether what a lane passes on comes to its place in `below`.
+template <class Points>
+inline constexpr bool kPassesBelow = Points::kPassing == 1;
+
 /// Whether a lane of a plane gets something in `below`.
-__device__ inline bool has_below(const PencilPlace& at, int plane, int lane) {
-  return lane == 0 ? at.band > 0 : plane > 0 || at.slab > 0;
+template <class Points>
+__device__ inline bool gets_below(const Pencils<Points>& pencils, const PencilPlace<Points>& at, int plane, int lane) {
+  if (kPassesBelow<Points> && lane < Points::kPassing) return at.has_before(pencils);
+  return plane > 0 || at.has_below(pencils);
+}
+
+/// Whether a lane of a plane has a line.
+template <class Points>
+__device__ inline bool has_line(const Pencils<Points>& pencils, const PencilPlace<Points>& at, int plane, int lane) {
+  const Index z = at.slab * Points::kPlanes + plane;
+  const Index line = at.first_line(z) + lane;
+  return lane >= Points::kPassing && line >= 0 && line < pencils.lines && z < pencils.planes;
 }
 
 /// Of a lane's place in a step.
-__device__ inline SharedAddress place_of(const PencilShared& s, int plane, int step, int lane) {
+template <class Points>
+__device__ inline SharedAddress place_of(const PencilShared<Points>& s, int plane, int step, int lane) {
   return address_of(s.ring[plane]) + static_cast<unsigned>(step % kPencilRing * kPencilPlaces + lane) * 8;
 }
-__device__ inline SharedAddress below_of(const PencilShared& s, int plane, int step, int lane) {
+template <class Points>
+__device__ inline SharedAddress below_of(const PencilShared<Points>& s, int plane, int step, int lane) {
   return address_of(s.below[plane]) + static_cast<unsigned>(step % kBelowRing * kLanes + lane) * 8;
+}
+/// Where a lane finds what it passes on.
+template <class Points>
+__device__ inline SharedAddress passed_of(const PencilShared<Points>& s, int plane, int step, int lane) {
+  return kPassesBelow<Points> ? below_of(s, plane, step, lane) : place_of(s, plane, step, lane);
+}
+
+/// Fills the places that somebody brings values to. By all threads of a block.
+template <class Points>
+__device__ inline void clear_below(PencilShared<Points>& s) {
+  for (int k = static_cast<int>(threadIdx.x); k < Points::kPlanes * kBelowRing * kLanes; k += kPencilThreads<Points>) {
+    s.below[0][k] = not_yet();
+  }
+}
+/// And those to which nobody does.
+template <class Points>
+__device__ inline void clear_rim(PencilShared<Points>& s, const Pencils<Points>& pencils,
+                                 const PencilPlace<Points>& at) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  for (int k = static_cast<int>(threadIdx.x); k < Points::kPlanes * kBelowRing * kLanes; k += kPencilThreads<Points>) {
+    const int plane = k / (kBelowRing * kLanes);
+    if (!gets_below(pencils, at, plane, lane)) s.below[plane][k % (kBelowRing * kLanes)] = 0.0;
+  }
+  if constexpr (!kPassesBelow<Points>) {
+    constexpr int kPlaneValues = kPencilRing * Points::kPassing;
+    for (int k = static_cast<int>(threadIdx.x); k < Points::kPlanes * kPlaneValues; k += kPencilThreads<Points>) {
+      const int step = k % kPlaneValues / Points::kPassing;
+      s.ring[k / kPlaneValues][step * kPencilPlaces + k % Points::kPassing] = at.has_before(pencils) ? not_yet() : 0.0;
+    }
+  }
+}
+
+template <class Points>
+__device__ inline void wait_for_stage(PencilShared<Points>& s, int stage, int phase) {
+  while (!::cuda::ptx::mbarrier_try_wait_parity(&s.arrived[stage], static_cast<std::uint32_t>(phase))) {
+  }
+}
+template <class Points>
+__device__ inline void next_pencil_stage(int& stage, int& phase) {
+  if (++stage == Points::kStages) {
+    stage = 0;
+    phase ^= 1;
+  }
+}
+
+/// An address that is computed once, not again for each step.
+__device__ inline SharedAddress kept(SharedAddress a) {
+  asm volatile("" : "+r"(a));
+  return a;
+}
+
+/// Where a lane's entries of a plane lie: in the first stage, or in one of them.
+template <class Points>
+struct PencilEntries {
+  SharedAddress pairs;
+  SharedAddress singles;
+
+  __device__ PencilEntries(const PencilShared<Points>& s, int plane, int lane)
+      : pairs(address_of(s.stage[0]) + static_cast<unsigned>(plane * PencilBytes<Points>::kPlaneStep + lane * 16)),
+        singles(address_of(s.stage[0]) + static_cast<unsigned>(plane * PencilBytes<Points>::kPlaneStep +
+                                                               PencilBytes<Points>::kSingles + lane * 8)) {}
+  [[nodiscard]] __device__ PencilEntries in_stage(int stage) const {
+    const unsigned bytes = static_cast<unsigned>(stage) * static_cast<unsigned>(PencilBytes<Points>::kGroup);
+    PencilEntries result = *this;
+    result.pairs = kept(pairs + bytes);
+    result.singles = kept(singles + bytes);
+    return result;
+  }
+  [[nodiscard]] __device__ double2 pair(unsigned step, unsigned k) const {
+    return load_double2(pairs + step * kStep + k * kLanes * 16);
+  }
+  [[nodiscard]] __device__ double last(unsigned step) const { return load_double(singles + step * kStep); }
+
+ private:
+  static constexpr auto kStep = static_cast<unsigned>(PencilBytes<Points>::kStep);
+};
+
+/// The same as store_double() where `has` is not zero. A predicate, no branch.
+__device__ inline void store_double_if(SharedAddress to, double value, int has) {
+  asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; @p st.volatile.shared.f64 [%0], %1;}" ::"r"(to), "d"(value),
+               "r"(has)
+               : "memory");
 }
 
 }  // namespace taskdag::kernels::cells

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/device.hpp"
@@ -7,33 +8,74 @@
 namespace taskdag::kernels::cells {
 namespace {
 
-void ask_for_shared_memory(PencilKernel kernel) {
+struct Launch {
+  cudaLaunchConfig_t config{};
+  std::array<cudaLaunchAttribute, 2> attributes{};
+
+  Launch(const PencilLaunch& launch, int threads, std::size_t shared_bytes, bool overlaps, cudaStream_t stream) {
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim = {static_cast<unsigned>(launch.blocks), 1, 1};
+    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[1].val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = dim3(static_cast<unsigned>(launch.blocks * launch.clusters));
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = stream;
+    config.attrs = attributes.data();
+    config.numAttrs = overlaps ? 2 : 1;
+  }
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+};
+
+template <class Points>
+void ask_for_shared_memory(PencilKernel<Points> kernel) {
   cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(pencil_shared_bytes())),
+                                   static_cast<int>(pencil_shared_bytes<Points>())),
               "asking for shared memory");
+}
+
+template <class Points>
+unsigned run(PencilKernel<Points> kernel, const PencilArguments<Points>& arguments, const PencilLaunch& launch,
+             bool overlaps, cudaStream_t stream) {
+  const Launch made(launch, kPencilThreads<Points>, pencil_shared_bytes<Points>(), overlaps, stream);
+  cuda::check(cudaLaunchKernelEx(&made.config, kernel, arguments), "solve_pencils");
+  const PencilTickets<Points> tickets{arguments.pencils, launch.blocks};
+  return static_cast<unsigned>(tickets.count() + launch.clusters);  // each cluster ends on a ticket too many
 }
 
 }  // namespace
 
-void prepare_pencils() { ask_for_shared_memory(kernel_of_pencils()); }
+template <class Points>
+PencilLaunch prepare_pencils(const Pencils<Points>& pencils, int most_blocks) {
+  const PencilKernel<Points> kernel = kernel_of_pencils<Points>();
+  ask_for_shared_memory(kernel);
+  for (int blocks = most_blocks; blocks > 1; blocks /= 2) {
+    if (blocks / 2 >= pencils.slabs()) continue;
+    // Not all devices, nor all parts of one, have room for so many blocks side by side.
+    int room = 0;
+    const Launch trial({blocks, 1}, kPencilThreads<Points>, pencil_shared_bytes<Points>(), false, nullptr);
+    cuda::check(cudaOccupancyMaxActiveClusters(&room, kernel, &trial.config), "asking for room for clusters");
+    if (room > 0) return {blocks, std::min(room, PencilTickets<Points>{pencils, blocks}.count())};
+  }
+  return {1, std::min(pencils.count(), cuda::device_limits().multiprocessors)};
+}
+template PencilLaunch prepare_pencils(const Pencils<SevenPoints>&, int);
+template PencilLaunch prepare_pencils(const Pencils<TwentySevenPoints>&, int);
 
-unsigned solve(const PencilArguments& arguments, bool reciprocal, bool overlaps, cudaStream_t stream) {
-  const Index pencils = arguments.pencils.count();
-  const Index blocks = std::min(pencils, cuda::device_limits().multiprocessors);
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(kPencilThreads);
-  config.dynamicSmemBytes = pencil_shared_bytes();
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = overlaps ? 1 : 0;
-  const PencilKernel kernel = reciprocal ? kernel_of_pencil_reciprocals() : kernel_of_pencils();
-  if (reciprocal) ask_for_shared_memory(kernel);  // few sweeps need it, and asking loads it
-  cuda::check(cudaLaunchKernelEx(&config, kernel, arguments), "solve_pencils");
-  return static_cast<unsigned>(pencils + blocks);  // each block ends on a ticket too many
+template <class Points>
+unsigned solve(const PencilArguments<Points>& arguments, const PencilLaunch& launch, bool overlaps,
+               cudaStream_t stream) {
+  return run(kernel_of_pencils<Points>(), arguments, launch, overlaps, stream);
+}
+template unsigned solve(const PencilArguments<SevenPoints>&, const PencilLaunch&, bool, cudaStream_t);
+template unsigned solve(const PencilArguments<TwentySevenPoints>&, const PencilLaunch&, bool, cudaStream_t);
+
+unsigned solve_reciprocals(const PencilArguments<SevenPoints>& arguments, const PencilLaunch& launch, bool overlaps,
+                           cudaStream_t stream) {
+  const PencilKernel<SevenPoints> kernel = kernel_of_pencil_reciprocals();
+  ask_for_shared_memory(kernel);  // few sweeps need it, and asking loads it
+  return run(kernel, arguments, launch, overlaps, stream);
 }
 
 }  // namespace taskdag::kernels::cells

@@ -6,9 +6,14 @@
 
 namespace taskdag::kernels::cells {
 
+/// Blocks of a cluster, where pencils wait for one another more than for room.
+inline constexpr int kPencilBlocks = 8;
+
 /// One solve; arrays in device memory.
+template <class Points>
 struct PencilArguments {
-  Pencils pencils;
+  Pencils<Points> pencils;
+  int blocks;  ///< of a cluster, which share a ticket
   Index rows;
   bool lower;
   const double* entry;
@@ -20,19 +25,32 @@ struct PencilArguments {
   double* x;
   double* planes;       ///< results of the last planes of pencils, by pencil, step, lane
   double* next_planes;  ///< reset to not_yet
-  double* lines;        ///< results of the last lines of pencils, by pencil, step, plane
+  double* lines;        ///< results of the last lines of pencils, by pencil, step, plane, line
   double* next_lines;
   unsigned* ticket;  ///< not that of the last solve, which may overlap with this one
   unsigned before;   ///< tickets that earlier solves have taken of it
   int* non_finite;
 };
 
-/// Gets the kernel ready for the current device.
-void prepare_pencils();
+/// How many blocks run.
+struct PencilLaunch {
+  int blocks = 1;  ///< of a cluster
+  int clusters = 0;
+};
 
-/// Launches the kernel. reciprocal: a row's result is one over its sum. overlaps: it may start while the kernel before
-/// is still at work, and loads what does not change until that has ended. Asynchronous.
+/// Gets the kernel ready for the current device, for clusters of `most_blocks`, a power of two, where the device has
+/// room for such and there are so many slabs.
+template <class Points>
+PencilLaunch prepare_pencils(const Pencils<Points>& pencils, int most_blocks = kPencilBlocks);
+
+/// Launches the kernel. overlaps: it may start while the kernel before is still at work, and loads what does not change
+/// until that has ended. Asynchronous.
 /// @returns how many tickets it takes
-unsigned solve(const PencilArguments& arguments, bool reciprocal, bool overlaps, cudaStream_t stream);
+template <class Points>
+unsigned solve(const PencilArguments<Points>& arguments, const PencilLaunch& launch, bool overlaps,
+               cudaStream_t stream);
+/// The same, but a row's result is one over its sum.
+unsigned solve_reciprocals(const PencilArguments<SevenPoints>& arguments, const PencilLaunch& launch, bool overlaps,
+                           cudaStream_t stream);
 
 }  // namespace taskdag::kernels::cells

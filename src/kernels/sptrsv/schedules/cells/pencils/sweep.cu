@@ -1,4 +1,5 @@
 #include <array>
+#include <type_traits>
 #include <utility>
 
 #include "backends/cuda/stream.hpp"
@@ -12,27 +13,26 @@
 namespace taskdag::kernels::cells {
 namespace {
 
+template <class Points>
 class PencilsSweep final : public Sweep {
  public:
-  PencilsSweep(const SweepInput& input, const Pencils& pencils, cudaStream_t stream)
+  PencilsSweep(const SweepInput& input, const Pencils<Points>& pencils, cudaStream_t stream)
       : pencils_(pencils),
         order_(order_of(input)),
         rhs_index_(cuda::copy_of(input.rhs_index, at(input.pattern.rows), stream)),
         x_index_(cuda::copy_of(input.x_index, at(input.pattern.rows), stream)) {
-    prepare_pencils();
+    launch_ = prepare_pencils(pencils);
     const std::size_t rows = at(input.pattern.rows);
     const std::size_t steps = at(pencils.count()) * at(steps_of(pencils));
-    before_ = {rows, stream};
-    line_before_ = {rows, stream};
-    plane_before_ = {rows, stream};
-    entry_ = {steps * kPencilStepBytes / sizeof(double), stream};
+    source_ = {at(Points::kEntries) * rows, stream};
+    entry_ = {steps * PencilBytes<Points>::kStep / sizeof(double), stream};
     pivot_ = {rows, stream};
     planes_ = steps * kLanes;
-    slots_ = {planes_ + steps * kPencilPlanes, stream};
+    slots_ = {planes_ + steps * Points::kPlanes * Points::kPassing, stream};
     spare_slots_ = {slots_.size(), stream};
     result_ = {rows, stream};
     tickets_ = {2, stream};
-    find_entries(input, pencils, entries(), stream);
+    find_entries(input, pencils, source_.data(), stream);
     cuda::synchronize(stream);  // the input's arrays may go
   }
 
@@ -42,55 +42,66 @@ class PencilsSweep final : public Sweep {
     overlaps_ = false;
   }
   bool load_products(const ValueProducts& products, cudaStream_t stream) override {
-    unit_pivots_ = true;
-    cells::load_products(pencils_, order_, target(), products, stream);
-    overlaps_ = false;
-    return true;
+    if constexpr (!kReciprocals)
+      return Sweep::load_products(products, stream);
+    else {
+      unit_pivots_ = true;
+      cells::load_products(pencils_, order_, target(), products, stream);
+      overlaps_ = false;
+      return true;
+    }
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
-    run(rhs, x, false, non_finite, stream);
+    run(rhs, x, 0.0, non_finite, stream, cells::solve<Points>);
   }
   bool solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
-    run(rhs, x, true, non_finite, stream);
-    return true;
+    if constexpr (!kReciprocals)
+      return Sweep::solve_reciprocals(rhs, x, non_finite, stream);
+    else {
+      run(rhs, x, 1.0, non_finite, stream, cells::solve_reciprocals);  // no reciprocal of zero where there is no row
+      return true;
+    }
   }
-  [[nodiscard]] bool has_reciprocals() const override { return true; }
+  [[nodiscard]] bool has_reciprocals() const override { return kReciprocals; }
 
   [[nodiscard]] const double* result() const override { return result_.data(); }
   [[nodiscard]] const Index* result_index() const override { return nullptr; }
 
   [[nodiscard]] std::int64_t bytes() const override {
-    return rhs_index_.bytes() + x_index_.bytes() + before_.bytes() + line_before_.bytes() + plane_before_.bytes() +
-           entry_.bytes() + pivot_.bytes() + slots_.bytes() + spare_slots_.bytes() + result_.bytes() + tickets_.bytes();
+    return rhs_index_.bytes() + x_index_.bytes() + source_.bytes() + entry_.bytes() + pivot_.bytes() + slots_.bytes() +
+           spare_slots_.bytes() + result_.bytes() + tickets_.bytes();
   }
 
  private:
-  [[nodiscard]] PencilEntries entries() const { return {before_.data(), line_before_.data(), plane_before_.data()}; }
-  [[nodiscard]] double* pivots() const { return unit_pivots_ ? nullptr : pivot_.data(); }
-  [[nodiscard]] PencilValues target() const { return {entries(), entry_.data(), pivots()}; }
+  /// Where rows have updates of more than their diagonals nobody asks for a recurrence.
+  static constexpr bool kReciprocals = std::is_same_v<Points, SevenPoints>;
 
-  void run(const double* rhs, double* x, bool reciprocal, int* non_finite, cudaStream_t stream) {
+  [[nodiscard]] double* pivots() const { return unit_pivots_ ? nullptr : pivot_.data(); }
+  [[nodiscard]] PencilValues target() const { return {source_.data(), entry_.data(), pivots()}; }
+
+  template <class Launch>
+  void run(const double* rhs, double* x, double idle_rhs, int* non_finite, cudaStream_t stream, Launch launch) {
     if (start_.must_reset(stream)) reset(stream);
-    const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
-    taken_[turn_] += cells::solve({.pencils = pencils_,
-                                   .rows = order_.rows,
-                                   .lower = order_.lower,
-                                   .entry = entry_.data(),
-                                   .pivot = pivots(),
-                                   .rhs_index = rhs_index_.data(),
-                                   .x_index = x ? x_index_.data() : nullptr,
-                                   .rhs = rhs,
-                                   .idle_rhs = idle_rhs,
-                                   .x = x ? x : result_.data(),
-                                   .planes = slots_.data(),
-                                   .next_planes = spare_slots_.data(),
-                                   .lines = slots_.data() + planes_,
-                                   .next_lines = spare_slots_.data() + planes_,
-                                   .ticket = tickets_.data() + turn_,
-                                   .before = taken_[turn_],
-                                   .non_finite = non_finite},
-                                  reciprocal, overlaps_, stream);
+    const PencilArguments<Points> arguments{.pencils = pencils_,
+                                            .blocks = launch_.blocks,
+                                            .rows = order_.rows,
+                                            .lower = order_.lower,
+                                            .entry = entry_.data(),
+                                            .pivot = pivots(),
+                                            .rhs_index = rhs_index_.data(),
+                                            .x_index = x ? x_index_.data() : nullptr,
+                                            .rhs = rhs,
+                                            .idle_rhs = idle_rhs,
+                                            .x = x ? x : result_.data(),
+                                            .planes = slots_.data(),
+                                            .next_planes = spare_slots_.data(),
+                                            .lines = slots_.data() + planes_,
+                                            .next_lines = spare_slots_.data() + planes_,
+                                            .ticket = tickets_.data() + turn_,
+                                            .before = taken_[turn_],
+                                            .non_finite = non_finite};
+    taken_[turn_] += launch(arguments, launch_, overlaps_, stream);
     overlaps_ = true;
     start_.launched();
     std::swap(slots_, spare_slots_);
@@ -103,13 +114,12 @@ class PencilsSweep final : public Sweep {
     overlaps_ = false;
   }
 
-  Pencils pencils_;
+  Pencils<Points> pencils_;
+  PencilLaunch launch_;
   SweepOrder order_;
   cuda::DeviceArray<Index> rhs_index_;  ///< empty: the same
   cuda::DeviceArray<Index> x_index_;
-  cuda::DeviceArray<Offset> before_;
-  cuda::DeviceArray<Offset> line_before_;
-  cuda::DeviceArray<Offset> plane_before_;
+  cuda::DeviceArray<Offset> source_;  ///< of entries
   cuda::DeviceArray<double> entry_;
   cuda::DeviceArray<double> pivot_;
   std::size_t planes_ = 0;                 ///< of the slots those of planes, the others are of lines
@@ -126,8 +136,12 @@ class PencilsSweep final : public Sweep {
 
 }  // namespace
 
-std::unique_ptr<Sweep> make_pencils_sweep(const SweepInput& input, const Pencils& pencils, cudaStream_t stream) {
-  return std::make_unique<PencilsSweep>(input, pencils, stream);
+template <class Points>
+std::unique_ptr<Sweep> make_pencils_sweep(const SweepInput& input, const Pencils<Points>& pencils,
+                                          cudaStream_t stream) {
+  return std::make_unique<PencilsSweep<Points>>(input, pencils, stream);
 }
+template std::unique_ptr<Sweep> make_pencils_sweep(const SweepInput&, const Pencils<SevenPoints>&, cudaStream_t);
+template std::unique_ptr<Sweep> make_pencils_sweep(const SweepInput&, const Pencils<TwentySevenPoints>&, cudaStream_t);
 
 }  // namespace taskdag::kernels::cells

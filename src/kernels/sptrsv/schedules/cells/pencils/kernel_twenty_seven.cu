@@ -1,0 +1,15 @@
+#include "kernels/sptrsv/schedules/cells/pencils/kernel.cuh"
+#include "kernels/sptrsv/schedules/cells/pencils/runner_of_27.cuh"
+
+namespace taskdag::kernels::cells {
+
+template <>
+PencilKernel<TwentySevenPoints> kernel_of_pencils() {
+  return solve_pencils<RunnerOf27>;
+}
+template <>
+std::size_t pencil_shared_bytes<TwentySevenPoints>() {
+  return sizeof(PencilShared<TwentySevenPoints>);
+}
+
+}  // namespace taskdag::kernels::cells
