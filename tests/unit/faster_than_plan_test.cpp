@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <optional>
 
 #include "dag/supersteps/expected_time.hpp"
+#include "dag/supersteps/superstep_schedulers.hpp"
 #include "dag/thread_plan.hpp"
 #include "dag/transpose.hpp"
 #include "taskdag/generators.hpp"
@@ -45,6 +47,37 @@ TEST(FindFasterThanPlan, FindsSuperstepsInNarrowLevelsAndNothingInAChain) {
             3 * expected_serial_time(band.pattern(), Triangle::lower));
   EXPECT_FALSE(find(band.pattern(), Triangle::lower, 1));
   EXPECT_FALSE(find(test::chain(30000).pattern(), Triangle::lower, 16));
+}
+
+TEST(FindFasterThanPlan, TakesLockingByItsWaitsWhereOneThreadDoesNotForeseeWhereRowsEnd) {
+  for (const std::uint64_t seed : {1U, 4U}) {  // 48 and 29 rows in the mean level
+    const CsrMatrix band = make_narrow_band_lower(40000, 0.03, 42, seed);
+    const Transposed transposed = transpose(band.pattern());
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      const CsrPattern pattern = triangle == Triangle::lower ? band.pattern() : transposed.view();
+      ASSERT_EQ(ThreadPlan(pattern, triangle, 16).threads(), 1);
+      const auto schedule = find(pattern, triangle, 16);
+      ASSERT_TRUE(schedule);
+      EXPECT_EQ(find_fault(*schedule, pattern, triangle), std::nullopt);
+      const std::int64_t serial = expected_serial_time(pattern, triangle);
+      EXPECT_GT(expected_time(*schedule, pattern, triangle), serial);
+      EXPECT_LE(expected_time_with_waits(*schedule, pattern, triangle), serial);
+    }
+  }
+}
+
+TEST(FindFasterThanPlan, LeavesToOneThreadWhatItForesees) {
+  const CsrMatrix strip = make_stencil({.stencil = Stencil::five_point, .nx = 40, .ny = 2000});
+  const CsrMatrix blocks = make_stencil({.stencil = Stencil::five_point, .nx = 24, .ny = 2000, .unknowns_per_node = 2});
+  const CsrMatrix remembered = make_narrow_band_lower(30000, 0.03, 42, 1);
+  for (const CsrMatrix* a : {&strip, &blocks, &remembered}) {
+    ASSERT_EQ(ThreadPlan(a->pattern(), Triangle::lower, 16).threads(), 1);
+    const SuperstepSchedule schedule =
+        make_superstep_schedule(SolveSchedule::locking, a->pattern(), Triangle::lower, 16, {.gather = true});
+    EXPECT_LT(expected_time_with_waits(schedule, a->pattern(), Triangle::lower),
+              expected_serial_time(a->pattern(), Triangle::lower));
+    EXPECT_FALSE(find(a->pattern(), Triangle::lower, 16));
+  }
 }
 
 TEST(FindFasterThanPlan, TakesLockingWhereThePlanJumpsFromRowToRow) {

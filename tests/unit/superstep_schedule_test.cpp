@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "dag/dependencies.hpp"
@@ -207,6 +208,17 @@ TEST(ExpectedTime, OfAScheduleIsThatOfItsAssignment) {
       EXPECT_EQ(expected_time(schedule, m.a.pattern(), triangle),
                 expected_time(make_task_graph(m.a.pattern(), triangle), assignment_of(schedule, triangle), 5));
     }
+  }
+}
+
+TEST(ExpectedTime, WithWaitsHasAHopInPlaceOfABarrier) {
+  const CsrMatrix grid = make_stencil({.stencil = Stencil::five_point, .nx = 40, .ny = 30});
+  for (const auto& [cores, rounds] : {std::pair{2, 1}, {5, 3}, {16, 4}}) {
+    const SuperstepSchedule schedule =
+        make_superstep_schedule(SolveSchedule::locking, grid.pattern(), Triangle::lower, cores);
+    EXPECT_EQ(expected_time(schedule, grid.pattern(), Triangle::lower) -
+                  expected_time_with_waits(schedule, grid.pattern(), Triangle::lower),
+              (rounds - 1) * PlanCosts{}.hop * schedule.supersteps);
   }
 }
 

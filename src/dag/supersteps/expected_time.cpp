@@ -15,6 +15,28 @@ std::int64_t barrier_time(int cores, const PlanCosts& costs) {
   return costs.hop * std::bit_width(static_cast<unsigned>(cores) - 1U);
 }
 
+/// Of the supersteps' longest cells.
+std::int64_t time_of_longest_cells(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle,
+                                   const PlanCosts& costs) {
+  const Index ahead = triangle == Triangle::lower ? 1 : -1;
+  std::int64_t total = 0;
+  for (Index s = 0; s < schedule.supersteps; ++s) {
+    std::int64_t longest = 0;
+    for (int c = 0; c < schedule.cores; ++c) {
+      std::int64_t time = 0;
+      for (Index p = schedule.first(s, c); p < schedule.last(s, c); ++p) {
+        const Index row = schedule.order[at(p)];
+        const bool follows = p > schedule.first(s, c) && row == schedule.order[at(p - 1)] + ahead;
+        time += costs.row + costs.entry * static_cast<std::int64_t>(dependencies(pattern, triangle, row).size()) +
+                (follows ? 0 : costs.chunk);
+      }
+      longest = std::max(longest, time);
+    }
+    total += longest;
+  }
+  return total;
+}
+
 }  // namespace
 
 std::int64_t expected_time(const TaskGraph& graph, const Assignment& assignment, int cores, const PlanCosts& costs) {
@@ -40,23 +62,13 @@ std::int64_t expected_time(const TaskGraph& graph, const Assignment& assignment,
 
 std::int64_t expected_time(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle,
                            const PlanCosts& costs) {
-  const Index ahead = triangle == Triangle::lower ? 1 : -1;
-  std::int64_t total = barrier_time(schedule.cores, costs) * schedule.supersteps;
-  for (Index s = 0; s < schedule.supersteps; ++s) {
-    std::int64_t longest = 0;
-    for (int c = 0; c < schedule.cores; ++c) {
-      std::int64_t time = 0;
-      for (Index p = schedule.first(s, c); p < schedule.last(s, c); ++p) {
-        const Index row = schedule.order[at(p)];
-        const bool follows = p > schedule.first(s, c) && row == schedule.order[at(p - 1)] + ahead;
-        time += costs.row + costs.entry * static_cast<std::int64_t>(dependencies(pattern, triangle, row).size()) +
-                (follows ? 0 : costs.chunk);
-      }
-      longest = std::max(longest, time);
-    }
-    total += longest;
-  }
-  return total;
+  return time_of_longest_cells(schedule, pattern, triangle, costs) +
+         barrier_time(schedule.cores, costs) * schedule.supersteps;
+}
+
+std::int64_t expected_time_with_waits(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle,
+                                      const PlanCosts& costs) {
+  return time_of_longest_cells(schedule, pattern, triangle, costs) + costs.hop * schedule.supersteps;
 }
 
 std::int64_t expected_serial_time(const CsrPattern& pattern, Triangle triangle, const PlanCosts& costs) {

@@ -21,6 +21,11 @@ std::int64_t expected_time(const TaskGraph& graph, const Assignment& assignment,
 std::int64_t expected_time(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle,
                            const PlanCosts& costs = {});
 
+/// The same where cells wait for cells (CellWaits): no cell begins later than a hop after the longest one of the
+/// superstep before, so that is what a superstep costs in place of a barrier.
+std::int64_t expected_time_with_waits(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle,
+                                      const PlanCosts& costs = {});
+
 /// Time of a solve by one thread in natural order.
 std::int64_t expected_serial_time(const CsrPattern& pattern, Triangle triangle, const PlanCosts& costs = {});
 

@@ -1,5 +1,7 @@
 #include "dag/supersteps/faster_than_plan.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -42,18 +44,46 @@ bool keeps_to_itself(const ThreadPlan& plan, const CsrPattern& pattern, Triangle
   return 4 * other < all;
 }
 
+/// Whether one thread takes half as long again as is expected, because the processor does not foresee where rows end.
+/// It does where they are as long as those some places before, as blocks of unknowns are, and where it has seen them
+/// all in the solve before.
+bool surprises(const CsrPattern& pattern, Triangle triangle, std::int64_t serial) {
+  constexpr Index kRemembered = 32768;   // rows; measured, docs/notes/host-threads.md
+  constexpr Index kFarthest = 8;         // places
+  constexpr std::int64_t kSurprise = 6;  // in units of PlanCosts: some 20 cycles
+  if (pattern.rows <= kRemembered) return false;
+  std::vector<std::size_t> length;
+  length.reserve(at(pattern.rows));
+  for (Index row = 0; row < pattern.rows; ++row) length.push_back(dependencies(pattern, triangle, row).size());
+  std::int64_t fewest = pattern.rows;
+  for (Index distance = 1; distance <= kFarthest; ++distance) {
+    std::int64_t other = 0;
+    for (Index row = distance; row < pattern.rows; ++row) {
+      other += length[at(row)] != length[at(row - distance)] ? 1 : 0;
+    }
+    fewest = std::min(fewest, other);
+  }
+  return 2 * kSurprise * fewest >= serial;
+}
+
 /// The largest part of the plan's expected time at which Locking is taken.
 struct Bound {
   std::int64_t numerator;
   std::int64_t denominator;
+  bool waits = false;  ///< Locking's expected time is that with waits, not with barriers
 };
 
-constexpr Bound kThreeQuarters{3, 4};  // jumps cost more than is expected: half of what is won may go on them
-constexpr Bound kAQuarterMore{5, 4};   // waits cost less than the barriers that are expected
-constexpr Bound kAThird{1, 3};         // hand-overs that both have, and jumps: only much less is less
+constexpr Bound kNoLonger{1, 1, true};  // surprises slow one thread down, and are shared by several
+constexpr Bound kThreeQuarters{3, 4};   // jumps cost more than is expected: half of what is won may go on them
+constexpr Bound kAQuarterMore{5, 4};    // waits cost less than the barriers that are expected
+constexpr Bound kAThird{1, 3};          // hand-overs that both have, and jumps: only much less is less
 
 std::optional<Bound> find_bound(const ThreadPlan& plan, const CsrPattern& pattern, Triangle triangle, int cores,
                                 std::int64_t serial) {
+  const Index levels = count_levels(pattern, triangle).levels;
+  if (pattern.rows / cores < levels) return std::nullopt;
+  if (plan.threads() == 1 && surprises(pattern, triangle, serial)) return kNoLonger;
+  if (pattern.rows / 2 / cores < levels) return std::nullopt;
   if (plan.threads() == 1) return kThreeQuarters;
   if (jumps(plan, triangle)) return kAQuarterMore;
   const std::int64_t busy = cores * plan.expected_time();
@@ -66,14 +96,16 @@ std::optional<Bound> find_bound(const ThreadPlan& plan, const CsrPattern& patter
 
 std::optional<SuperstepSchedule> find_faster_than_plan(const ThreadPlan& plan, const CsrPattern& pattern,
                                                        Triangle triangle, int cores) {
-  if (cores < 4 || pattern.rows / 2 / cores < count_levels(pattern, triangle).levels) return std::nullopt;
+  if (cores < 4) return std::nullopt;
   const std::int64_t serial = expected_serial_time(pattern, triangle);
   const std::optional<Bound> bound = find_bound(plan, pattern, triangle, cores, serial);
   if (!bound) return std::nullopt;
   SuperstepSchedule schedule =
       make_superstep_schedule(SolveSchedule::locking, pattern, triangle, cores, {.gather = true});
   const std::int64_t time = plan.threads() == 1 ? serial : plan.expected_time();
-  if (bound->denominator * expected_time(schedule, pattern, triangle) > bound->numerator * time) return std::nullopt;
+  const std::int64_t expected =
+      bound->waits ? expected_time_with_waits(schedule, pattern, triangle) : expected_time(schedule, pattern, triangle);
+  if (bound->denominator * expected > bound->numerator * time) return std::nullopt;
   return schedule;
 }
 
