@@ -212,8 +212,8 @@ TEST_F(TilesTest, TilesOfAnyShapeSolveGrids) {
 }
 
 TEST_F(TilesTest, GridsOfManyPlanesAreTiledByThemselves) {
-  const CsrMatrix cube = make_stencil(
-      {.stencil = Stencil::twenty_seven_point, .nx = 40, .ny = 40, .nz = 40, .unknowns_per_node = 2});
+  const CsrMatrix cube =
+      make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 40, .ny = 40, .nz = 40, .unknowns_per_node = 2});
   const CsrMatrix square = make_stencil({.stencil = Stencil::five_point, .nx = 400, .ny = 400});
   for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
     const test::DeviceTriangle of_cube(cube, triangle, stream());

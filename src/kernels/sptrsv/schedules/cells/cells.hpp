@@ -1,7 +1,7 @@
 /// \file
 /// The schedule "cells": runs of consecutive rows, tiles of a structured grid's lines, bands of a grid of five points
-/// (bands/sweep.hpp) or pencils of a grid of seven or 27 (pencils/sweep.hpp), one thread block each, in static steps. Of
-/// runs and tiles:
+/// (bands/sweep.hpp) or pencils of a grid of seven or 27 (pencils/sweep.hpp), one thread block each, in static steps.
+/// Of runs and tiles:
 ///
 /// *Cells* are numbered such that they wait for earlier ones only. Inside a cell the rows are
 /// sorted by level and cut into *steps* of up to 32 rows of one level. In the block that holds the cell

@@ -106,12 +106,6 @@ template std::optional<Pencils<TwentySevenPoints>> find_pencils(const SweepInput
 template void find_entries(const SweepInput&, const Pencils<SevenPoints>&, Offset*, cudaStream_t);
 template void find_entries(const SweepInput&, const Pencils<TwentySevenPoints>&, Offset*, cudaStream_t);
 
-namespace {
-
-double rows_of(double columns, double lines, double planes) { return columns * lines * planes; }
-
-}  // namespace
-
 double microseconds_of(const Pencils<SevenPoints>& pencils) {
   // Fitted on an H100.
   constexpr double kStart = 11.0;
@@ -124,23 +118,22 @@ double microseconds_of(const Pencils<SevenPoints>& pencils) {
   const double crowd = std::max(2.0 * pencils.count() / cuda::device_limits().multiprocessors - 1.0, 0.0);
   const double chain = kStep * (pencils.columns + pencils.kLines) +
                        (kSlab + kCrowdedSlab * crowd) * (pencils.slabs() - 1) + kBand * (pencils.in_slab() - 1);
-  return std::max(kStart + chain, kRow * rows_of(pencils.columns, pencils.lines, pencils.planes));
+  const double rows = static_cast<double>(pencils.columns) * pencils.lines * pencils.planes;
+  return std::max(kStart + chain, kRow * rows);
 }
 
 double microseconds_of(const Pencils<TwentySevenPoints>& pencils) {
   // Fitted on an H100.
   constexpr double kStart = 22.0;
-  constexpr double kStep = 0.163;
+  constexpr double kLevel = 0.163;
   constexpr double kSlab = 0.3;
-  constexpr double kCrowdedSlab = 0.8;  // more for each pencil above kRoom of the multiprocessors, in terms of these
-  constexpr double kRoom = 1.2;
   constexpr double kBand = 1.8;
-  constexpr double kRow = 95e-6;  // what its bytes take at two thirds of the memory's speed, those of idle lanes too
-  const double crowd = std::max(1.0 * pencils.count() / cuda::device_limits().multiprocessors - kRoom, 0.0);
+  constexpr double kPencilStep = 0.0038;  // what its bytes take at 0.6 of the memory's speed
   const double levels = pencils.columns + 2.0 * pencils.lines + 4.0 * pencils.planes;
   const Index bands = pencils.last_band(pencils.slabs() - 1) + 1;
-  const double chain = kStep * levels + (kSlab + kCrowdedSlab * crowd) * (pencils.slabs() - 1) + kBand * (bands - 1);
-  return std::max(kStart + chain, kRow * rows_of(pencils.columns, pencils.lines, pencils.planes));
+  const double chain = kLevel * levels + kSlab * (pencils.slabs() - 1) + kBand * (bands - 1);
+  const double steps = 1.0 * pencils.count() * (pencils.columns + TwentySevenPoints::kBehind * kLanes);
+  return std::max(kStart + chain, kPencilStep * steps);
 }
 
 }  // namespace taskdag::kernels::cells

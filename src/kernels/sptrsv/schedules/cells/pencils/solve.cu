@@ -47,10 +47,13 @@ unsigned run(PencilKernel<Points> kernel, const PencilArguments<Points>& argumen
 }  // namespace
 
 template <class Points>
-PencilLaunch prepare_pencils(const Pencils<Points>& pencils, int most_blocks) {
+PencilLaunch prepare_pencils(const Pencils<Points>& pencils) {
   const PencilKernel<Points> kernel = kernel_of_pencils<Points>();
   ask_for_shared_memory(kernel);
-  for (int blocks = most_blocks; blocks > 1; blocks /= 2) {
+  const int multiprocessors = cuda::device_limits().multiprocessors;
+  // Blocks of a cluster end one after the other, and go on to the next pencil together.
+  const bool many = pencils.count() > 2 * multiprocessors;
+  for (int blocks = many ? 1 : kPencilBlocks; blocks > 1; blocks /= 2) {
     if (blocks / 2 >= pencils.slabs()) continue;
     // Not all devices, nor all parts of one, have room for so many blocks side by side.
     int room = 0;
@@ -58,10 +61,10 @@ PencilLaunch prepare_pencils(const Pencils<Points>& pencils, int most_blocks) {
     cuda::check(cudaOccupancyMaxActiveClusters(&room, kernel, &trial.config), "asking for room for clusters");
     if (room > 0) return {blocks, std::min(room, PencilTickets<Points>{pencils, blocks}.count())};
   }
-  return {1, std::min(pencils.count(), cuda::device_limits().multiprocessors)};
+  return {1, std::min(pencils.count(), multiprocessors)};
 }
-template PencilLaunch prepare_pencils(const Pencils<SevenPoints>&, int);
-template PencilLaunch prepare_pencils(const Pencils<TwentySevenPoints>&, int);
+template PencilLaunch prepare_pencils(const Pencils<SevenPoints>&);
+template PencilLaunch prepare_pencils(const Pencils<TwentySevenPoints>&);
 
 template <class Points>
 unsigned solve(const PencilArguments<Points>& arguments, const PencilLaunch& launch, bool overlaps,

@@ -6,7 +6,7 @@
 
 namespace taskdag::kernels::cells {
 
-/// Blocks of a cluster, where pencils wait for one another more than for room.
+/// Most blocks of a cluster.
 inline constexpr int kPencilBlocks = 8;
 
 /// One solve; arrays in device memory.
@@ -38,10 +38,10 @@ struct PencilLaunch {
   int clusters = 0;
 };
 
-/// Gets the kernel ready for the current device, for clusters of `most_blocks`, a power of two, where the device has
-/// room for such and there are so many slabs.
+/// Gets the kernel ready for the current device. Clusters have kPencilBlocks blocks, or a half or a quarter of it where
+/// there are so few slabs or no more room; one where there are many pencils.
 template <class Points>
-PencilLaunch prepare_pencils(const Pencils<Points>& pencils, int most_blocks = kPencilBlocks);
+PencilLaunch prepare_pencils(const Pencils<Points>& pencils);
 
 /// Launches the kernel. overlaps: it may start while the kernel before is still at work, and loads what does not change
 /// until that has ended. Asynchronous.
