@@ -1,17 +1,23 @@
 // Pencils of grids of seven points and of 27 against the serial reference.
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "grid_sweep_fixture.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/pencils/layout.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/sweep.hpp"
 #include "taskdag/generators.hpp"
 
 namespace taskdag {
 namespace {
 
+using kernels::cells::kLanes;
+using kernels::cells::PencilPlace;
 using kernels::cells::Pencils;
+using kernels::cells::PencilTickets;
 using kernels::cells::SevenPoints;
 using kernels::cells::TwentySevenPoints;
 using test::kTriangles;
@@ -31,6 +37,116 @@ std::string name_of(const Shape& shape) {
 template <class Points>
 Shape shape_of(const Pencils<Points>& pencils) {
   return {pencils.columns, pencils.lines, pencils.planes};
+}
+
+using Grids = testing::Types<SevenPoints, TwentySevenPoints>;
+struct GridName {
+  template <class Points>
+  static std::string GetName(int) {
+    return Points::kEntries == 3 ? "OfSevenPoints" : "OfTwentySevenPoints";
+  }
+};
+/// Where pencils lie, without a GPU.
+template <class Points>
+class PencilPlacesTest : public testing::Test {
+ protected:
+  using Place = PencilPlace<Points>;
+
+  static std::vector<Pencils<Points>> grids() {
+    return {{6, 5, 3}, {40, 31, 4}, {3, 70, 9}, {9, 93, 64}, {5, 2, 200}, {7, 200, 3}, {20, 100, 100}, {64, 64, 64}};
+  }
+  /// Calls visit(place) for each pencil.
+  template <class Visit>
+  static void for_each_pencil(const Pencils<Points>& grid, const Visit& visit) {
+    for (Index slab = 0; slab < grid.slabs(); ++slab) {
+      for (Index band = grid.first_band(slab); band <= grid.last_band(slab); ++band) visit(Place{slab, band});
+    }
+  }
+  static bool is_line(const Pencils<Points>& grid, Index line) { return line >= 0 && line < grid.lines; }
+};
+TYPED_TEST_SUITE(PencilPlacesTest, Grids, GridName);
+
+TYPED_TEST(PencilPlacesTest, EachLineIsInOneOfThem) {
+  for (const auto& grid : this->grids()) {
+    SCOPED_TRACE(name_of(shape_of(grid)));
+    std::vector<int> found(at(grid.planes) * at(grid.lines));
+    std::map<Index, int> numbers;
+    this->for_each_pencil(grid, [&](const auto& place) {
+      EXPECT_TRUE(place.is_one(grid));
+      ++numbers[place.number(grid)];
+      for (Index z = place.slab * TypeParam::kPlanes; z < grid.planes && z / TypeParam::kPlanes == place.slab; ++z) {
+        for (Index lane = TypeParam::kPassing; lane < kLanes; ++lane) {
+          const Index line = place.first_line(z) + lane;
+          if (this->is_line(grid, line)) ++found[at(z * grid.lines + line)];
+        }
+      }
+    });
+    for (const int count : found) ASSERT_EQ(count, 1);
+    for (const auto& [number, count] : numbers) {
+      EXPECT_EQ(count, 1);
+      EXPECT_TRUE(number >= 0 && number < grid.count());
+    }
+  }
+}
+
+/// A row's operands come by the lanes that its runner has them from: its own and those before it, in this plane and the
+/// plane below. Lanes that pass lines on have them from the band before.
+TYPED_TEST(PencilPlacesTest, OperandsComeByTheLanesBefore) {
+  for (const auto& grid : this->grids()) {
+    SCOPED_TRACE(name_of(shape_of(grid)));
+    this->for_each_pencil(grid, [&](const auto& place) {
+      const auto expect_lane = [&](Index z, Index line, Index lane) {
+        if (z < 0 || !this->is_line(grid, line)) return;
+        ASSERT_GE(lane, 0);
+        ASSERT_EQ(place.first_line(z) + lane, line);
+        const Index slab = z / TypeParam::kPlanes;
+        const Index band = lane < TypeParam::kPassing ? place.band - 1 : place.band;
+        EXPECT_TRUE((PencilPlace<TypeParam>{slab, place.band}.is_one(grid))) << "plane " << z << ", line " << line;
+        EXPECT_TRUE((PencilPlace<TypeParam>{slab, band}.is_one(grid))) << "plane " << z << ", line " << line;
+      };
+      for (Index z = place.slab * TypeParam::kPlanes; z < grid.planes && z / TypeParam::kPlanes == place.slab; ++z) {
+        for (Index lane = TypeParam::kPassing; lane < kLanes; ++lane) {
+          const Index line = place.first_line(z) + lane;
+          if (!this->is_line(grid, line)) continue;
+          expect_lane(z, line - 1, lane - 1);
+          expect_lane(z - 1, line + TypeParam::kShear, lane);
+          for (Index before = 1; before <= 2 * TypeParam::kShear; ++before)
+            expect_lane(z - 1, line + TypeParam::kShear - before, lane - before);
+        }
+      }
+    });
+  }
+}
+
+TYPED_TEST(PencilPlacesTest, TicketsTakeEachAndWaitForEarlierOnes) {
+  for (const auto& grid : this->grids()) {
+    for (const int blocks : {1, 2, 8}) {
+      SCOPED_TRACE(name_of(shape_of(grid)) + ", blocks " + std::to_string(blocks));
+      const PencilTickets<TypeParam> tickets{grid, blocks};
+      std::map<Index, std::pair<Index, Index>> taken;  // by number: ticket, slab
+      for (Index ticket = 0; ticket < tickets.count(); ++ticket) {
+        if (!tickets.has_pencils(ticket)) continue;
+        Index last = -1;
+        for (Index slab = tickets.first_slab(ticket); slab < tickets.first_slab(ticket) + blocks; ++slab) {
+          const PencilPlace<TypeParam> place{slab, tickets.band(ticket)};
+          if (!place.is_one(grid)) continue;
+          EXPECT_TRUE(taken.emplace(place.number(grid), std::pair(ticket, slab)).second);
+          last = slab;
+        }
+        EXPECT_EQ(tickets.last_slab(ticket), last);
+      }
+      this->for_each_pencil(grid, [&](const auto& place) {
+        ASSERT_TRUE(taken.contains(place.number(grid)));
+        const auto mine = taken.at(place.number(grid));
+        const auto waits_for = [&](const PencilPlace<TypeParam>& other) {
+          EXPECT_TRUE(other.is_one(grid));
+          EXPECT_LT(taken.at(other.number(grid)), mine);
+        };
+        if (place.has_before(grid)) waits_for({place.slab, place.band - 1});
+        if (place.has_below(grid)) waits_for({place.slab - 1, place.band});
+      });
+    }
+  }
 }
 
 /// Entries beside the diagonal are small enough for results to stay small with a unit diagonal.
@@ -68,13 +184,6 @@ class PencilsTest : public test::OnGridSweeps {
   }
 };
 
-using Grids = testing::Types<SevenPoints, TwentySevenPoints>;
-struct GridName {
-  template <class Points>
-  static std::string GetName(int) {
-    return Points::kEntries == 3 ? "OfSevenPoints" : "OfTwentySevenPoints";
-  }
-};
 TYPED_TEST_SUITE(PencilsTest, Grids, GridName);
 
 TYPED_TEST(PencilsTest, GridsOfAllShapes) {
