@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/handover.hpp"
 #include "base/index.hpp"
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "measure.hpp"
@@ -96,12 +97,12 @@ class OnGridSweeps : public OnSweeps<> {
     }
   }
 
-  /// A NaN and an infinity in each of these rows of the right-hand side, lower triangle.
+  /// A NaN, the NaN of `not yet` and an infinity in each of these rows of the right-hand side, lower triangle.
   void expect_what_is_not_finite_to_stay(const CsrMatrix& a, const std::vector<Index>& rows, const MakeSweep& make) {
     const DeviceTriangle on_device(a, Triangle::lower, stream());
     const auto sweep = make(on_device.input());
     load(*sweep, a.values, inverse_diagonal(a));
-    for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    for (const double bad : {std::nan(""), not_yet(), std::numeric_limits<double>::infinity()}) {
       for (const Index row : rows) {
         std::vector<double> b = right_hand_side(a.rows);
         b[at(row)] = bad;
