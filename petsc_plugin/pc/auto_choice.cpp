@@ -13,12 +13,6 @@ std::string count(double rows) { return std::to_string(std::llround(rows)); }
 
 }  // namespace
 
-double poor_limit(bool symmetric) {
-  // Conjugate gradients come to an end with Jacobi as with a factor, later; other methods may not, unless the diagonal
-  // dominates, nearly. Elasticity and quadratic elements have 2 to 6.
-  return symmetric ? 6.0 : 1.5;
-}
-
 double deep_limit(bool symmetric, double rows, double entries) {
   constexpr double kShortRow = 6.0;
   constexpr double kOfPlane = 1.5;  // a square of five points has twice the root of its rows, a cube far fewer
@@ -27,7 +21,6 @@ double deep_limit(bool symmetric, double rows, double entries) {
 }
 
 FirstChoice first_choice(const MatrixLook& look) {
-  constexpr double kFewPoor = 0.01;
   constexpr double kManyStrict = 0.5;
   const std::string of_rows = " of " + count(look.rows) + " rows";
   if (look.absent > 0)
@@ -37,12 +30,11 @@ FirstChoice first_choice(const MatrixLook& look) {
   if (look.symmetric && look.negative > 0 && look.negative < look.rows)
     return {Candidate::factor, count(look.negative) + of_rows + " have a negative diagonal, others a positive one",
             false};
-  if (look.poor > kFewPoor * look.rows)
+  if (!look.symmetric && too_many_poor(look.poor, look.rows) && !look.settles)
     return {Candidate::factor, count(look.poor) + of_rows + " have a small diagonal", false};
   if (!look.cuda) return {Candidate::factor, "on host threads a factor costs no more than some iterations", true};
-  const bool dominant = look.strict >= kManyStrict * look.rows;
-  if (look.local_rows <= kSmallRows && !dominant) return {Candidate::factor, "few rows: a factor is soon made", true};
-  if (look.deep && !dominant)
+  if (look.local_rows <= kSmallRows) return {Candidate::factor, "few rows: a factor is soon made", true};
+  if (look.deep && look.strict < kManyStrict * look.rows)
     return {Candidate::factor,
             look.symmetric ? "as many levels as a grid in the plane has: Jacobi takes many iterations"
                            : count(kManyLevels) + " or more levels: Jacobi may take as many iterations",

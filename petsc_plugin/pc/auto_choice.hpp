@@ -22,13 +22,18 @@ struct MatrixLook {
   double strict = 0.0;
   double poor = 0.0;
   double local_rows = 0.0;  ///< the most of a rank
+  bool settles = false;     ///< Jacobi sweeps come to rest soon on all ranks with more than few rows that are `poor`
   bool deep = false;        ///< the lower triangle of a rank with more than kSmallRows has deep_limit() levels
   bool symmetric = false;   ///< known to be
   bool cuda = false;        ///< all ranks with rows work there
 };
 
 /// From so many of its rows' sums on a diagonal entry is `poor`.
-double poor_limit(bool symmetric);
+inline constexpr double kPoor = 1.5;
+
+/// Whether these are more than a few of the rows, where Jacobi need not come to an end with a matrix that is not
+/// symmetric; conjugate gradients do, with Jacobi as with a factor.
+inline bool too_many_poor(double poor, double rows) { return poor > 0.01 * rows; }
 
 /// Up to so many rows a factor may be made on the host and applied by one thread block, for a short set-up.
 inline constexpr int kSmallRows = 3000;

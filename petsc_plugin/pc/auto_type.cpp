@@ -27,7 +27,8 @@ std::string milliseconds(double seconds) {
 class Look : private Bridge {
  public:
   DiagonalDominance counts;  ///< of this rank's rows
-  bool deep = false;         ///< MatrixLook::deep, looked at on CUDA alone
+  bool deep = false;         ///< MatrixLook::deep, looked at on CUDA alone, as the next one is
+  bool settles = true;       ///< MatrixLook::settles
   bool cuda = false;
 
   PetscErrorCode take(Mat matrix, const BackendSettings& settings, bool symmetric) {
@@ -39,7 +40,9 @@ class Look : private Bridge {
     const auto limit = static_cast<Index>(deep_limit(symmetric, static_cast<double>(rows()), info.nz_used));
     if (rows() > 0)
       PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
-        counts = diagonal_dominance(backend_->context, view, space, {.poor = poor_limit(symmetric)}, stream);
+        counts = diagonal_dominance(backend_->context, view, space, {.poor = kPoor}, stream);
+        if (cuda && !symmetric && counts.absent == 0 && counts.zero == 0 && too_many_poor(counts.poor, rows()))
+          settles = jacobi_settles(backend_->context, view, space, stream);
         if (cuda && limit > 0 && rows() > kSmallRows)
           deep = dependency_levels(backend_->context, view.pattern, space, Triangle::lower, stream, limit) >= limit;
       }));
@@ -112,8 +115,8 @@ PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   std::array<double, 6> sums = {static_cast<double>(counts.rows),   static_cast<double>(counts.absent),
                                 static_cast<double>(counts.zero),   static_cast<double>(counts.negative),
                                 static_cast<double>(counts.strict), static_cast<double>(counts.poor)};
-  std::array<double, 3> most = {static_cast<double>(counts.rows), counts.rows > 0 && !mine.cuda ? 1.0 : 0.0,
-                                mine.deep ? 1.0 : 0.0};
+  std::array<double, 4> most = {static_cast<double>(counts.rows), counts.rows > 0 && !mine.cuda ? 1.0 : 0.0,
+                                mine.deep ? 1.0 : 0.0, mine.settles ? 0.0 : 1.0};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, comm()));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, comm()));
   look->rows = sums[0];
@@ -125,6 +128,7 @@ PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   look->local_rows = most[0];
   look->cuda = most[1] == 0.0;
   look->deep = most[2] > 0.0;
+  look->settles = most[3] == 0.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,6 +16,10 @@ class DominanceTest : public test::BackendTest {
     test::MatrixArrays arrays = place(a);
     return diagonal_dominance(context(), arrays.view(), space(), limits, stream());
   }
+  [[nodiscard]] bool settles(const CsrMatrix& a) const {
+    test::MatrixArrays arrays = place(a);
+    return jacobi_settles(context(), arrays.view(), space(), stream());
+  }
 };
 INSTANTIATE_TEST_SUITE_P(On, DominanceTest, testing::ValuesIn(test::everywhere()),
                          [](const auto& parameter) { return test::name_of(parameter.param); });
@@ -66,8 +70,39 @@ TEST_P(DominanceTest, LongRowsAndManyRows) {
   expect_counts(look(CsrMatrix{0, 0, {0}, {}, {}}), {});
 }
 
+/// 1 on the diagonal; what is beside it in rows 0, 2, …: `value` at the next row.
+CsrMatrix pairs(Index rows, double value) {
+  CsrMatrix a{rows, rows, {0}, {}, {}};
+  for (Index i = 0; i < rows; ++i) {
+    a.col_indices.push_back(i);
+    a.values.push_back(1.0);
+    if (i % 2 == 0) {
+      a.col_indices.push_back(i + 1);
+      a.values.push_back(value);
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  return a;
+}
+
+TEST_P(DominanceTest, SweepsSettleWhereNothingComesBackToARow) {
+  EXPECT_TRUE(settles(pairs(1000, 1e5)));
+  EXPECT_TRUE(settles(test::tridiagonal(1000, -1.0, 20.0, -1.0)));
+  EXPECT_TRUE(settles(CsrMatrix{0, 0, {0}, {}, {}}));
+}
+
+TEST_P(DominanceTest, SweepsDoNotSettleOnGridsNorWhereTheyGrowNorOnNaN) {
+  EXPECT_FALSE(settles(make_stencil({.stencil = Stencil::five_point, .nx = 40, .ny = 40})));
+  EXPECT_FALSE(settles(test::tridiagonal(1000, -1.0, 3.0, -1.0)));
+  EXPECT_FALSE(settles(test::tridiagonal(1000, -3.0, 2.0, 3.0)));
+  CsrMatrix a = pairs(1000, 1.0);
+  a.values[a.values.size() / 2] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(settles(a));
+}
+
 TEST_P(DominanceTest, RefusesWhatIsNotSquareAndLimitsOutOfOrder) {
   EXPECT_THROW(static_cast<void>(look(CsrMatrix{1, 2, {0, 1}, {1}, {1.0}})), InvalidInput);
+  EXPECT_THROW(static_cast<void>(settles(CsrMatrix{1, 2, {0, 1}, {1}, {1.0}})), InvalidInput);
   const CsrMatrix one{1, 1, {0, 1}, {0}, {1.0}};
   EXPECT_THROW(static_cast<void>(look(one, {2.0, 1.0})), InvalidInput);
   EXPECT_THROW(static_cast<void>(look(one, {-1.0, 1.0})), InvalidInput);

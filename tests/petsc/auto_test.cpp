@@ -102,6 +102,28 @@ TEST_P(AutoType, TakesAFactorWhereTheDiagonalIsSmall) {
             iterations_with(matrix, "-ksp_type gmres -pc_type taskdag -pc_taskdag_type ilu " + option()));
 }
 
+/// The large entries of every other row lead to rows that lead nowhere: Jacobi needs a handful of iterations.
+TEST_P(AutoType, TakesJacobiWhereItsSweepsSettle) {
+  const Index rows = 16000;
+  CsrMatrix a{rows, rows, {0}, {}, {}};
+  for (Index i = 0; i < rows; ++i) {
+    a.col_indices.push_back(i);
+    a.values.push_back(1.0 + 0.1 * (i % 7));
+    if (i % 2 == 0) {
+      a.col_indices.push_back(i + 1);
+      a.values.push_back(1e3);
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.col_indices.size()));
+  }
+  const OwnedMat matrix = make_matrix(a);
+  const std::string type = backend() == Backend::cuda ? "jacobi" : "ilu";
+  const Solve solved = solve(matrix, "-ksp_type gmres " + taskdag_auto + option());
+  ASSERT_EQ(static_cast<int>(solved.code), 0) << solved.message;
+  expect_in_view(solved.view, "auto: " + type + " now");
+  EXPECT_EQ(solved.iterations,
+            iterations_with(matrix, "-ksp_type gmres -pc_type taskdag -pc_taskdag_type " + type + " " + option()));
+}
+
 TEST_P(AutoType, TriesBothWhenAskedAndKeepsOne) {
   const OwnedMat a = symmetric(plane(60));
   const std::string with = "-ksp_type cg -pc_type taskdag " + option() + " -pc_taskdag_type ";
