@@ -2,7 +2,7 @@
 """What rows of choice.sh say: set-up and first solve of -pc_taskdag_type auto beside the others, problem by problem.
 
 usage: choice.py CSV
-Times are milliseconds. "rival": the fastest of PETSc's jacobi, ilu or icc, and gamg; "own": of the types that auto
+Times are milliseconds; of several processes that in the middle, by set-up and first solve. "rival": the fastest of PETSc's jacobi, ilu or icc, and gamg; "own": of the types that auto
 chooses from. The last lines count the problems that any of them solves.
 """
 import csv
@@ -22,15 +22,18 @@ def fastest(rows, names, time):
 
 
 def read(path):
-    """problem -> solver -> row, of solves that ended with a solution; and problems that none has solved."""
+    """problem -> solver -> row, of solves that all ended with a solution; and problems that none has solved."""
     problems = {}
     with open(path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            solved = problems.setdefault(row["problem"], {})
-            if row["status"] == "ok":
-                solved[row["solver"]] = row
-    unsolved = [name for name, rows in problems.items() if not rows]
-    return {name: rows for name, rows in problems.items() if rows}, unsolved
+            problems.setdefault(row["problem"], {}).setdefault(row["solver"], []).append(row)
+    solved = {}
+    for name, solvers in problems.items():
+        ended = {solver: sorted(rows, key=first) for solver, rows in solvers.items()
+                 if all(row["status"] == "ok" for row in rows)}
+        if ended:
+            solved[name] = {solver: rows[(len(rows) - 1) // 2] for solver, rows in ended.items()}
+    return solved, [name for name in problems if name not in solved]
 
 
 def show(value):
