@@ -59,6 +59,15 @@ TEST_F(BandsTest, GridsOfAllShapesAndClustersOfAllSizes) {
   }
 }
 
+TEST_F(BandsTest, EntriesInSinglePrecision) {
+  for (const Bands& shape : {Bands{5, 33}, Bands{50, 257}, Bands{4000, 40}}) {
+    for (const Triangle triangle : kTriangles) {
+      SCOPED_TRACE(std::to_string(shape.columns) + " x " + std::to_string(shape.lines));
+      expect_right_in_single(grid(shape.columns, shape.lines), triangle, found());
+    }
+  }
+}
+
 /// More bands than the device has room for: blocks take a second one.
 TEST_F(BandsTest, MoreBandsThanBlocks) {
   const CsrMatrix a = grid(40, 12000);

@@ -65,6 +65,27 @@ class OnGridSweeps : public OnSweeps<> {
     }
   }
 
+  /// Of sweeps with entries in single precision, whose pivots scale right-hand sides: with and without pivots.
+  void expect_right_in_single(const CsrMatrix& a, Triangle triangle, const MakeSweep& make) {
+    const DeviceTriangle on_device(a, triangle, stream());
+    kernels::SweepInput input = on_device.input();
+    input.precision = Precision::in_single;
+    const auto sweep = make(input);
+    CsrMatrix rounded = a;
+    for (double& value : rounded.values) value = static_cast<double>(static_cast<float>(value));
+    const std::vector<double> b = right_hand_side(a.rows);
+    const std::vector<double> pivots = inverse_diagonal(a);
+    for (const bool unit : {false, true, false}) {
+      load(*sweep, a.values, unit ? std::vector<double>{} : pivots);
+      std::vector<double> scaled = b;
+      for (std::size_t i = 0; i < b.size(); ++i) scaled[i] *= unit ? 1.0 : pivots[i];
+      EXPECT_LE(triangular_error(rounded, {.triangle = triangle, .unit_diagonal = true}, scaled, solve(*sweep, b)),
+                1.0);
+      EXPECT_FALSE(non_finite_);
+    }
+    EXPECT_FALSE(sweep->has_reciprocals());
+  }
+
   /// Right-hand side and result each in an order of its own, both triangles.
   void expect_right_in_other_orders(const CsrMatrix& a, const MakeSweep& make) {
     const auto n = at(a.rows);

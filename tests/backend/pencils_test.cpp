@@ -199,6 +199,15 @@ TYPED_TEST(PencilsTest, GridsOfAllShapes) {
   }
 }
 
+TYPED_TEST(PencilsTest, EntriesInSinglePrecision) {
+  for (const Shape& shape : {Shape{6, 5, 3}, Shape{17, 93, 8}, Shape{64, 64, 64}}) {
+    for (const Triangle triangle : kTriangles) {
+      SCOPED_TRACE(name_of(shape) + (triangle == Triangle::lower ? ", lower" : ", upper"));
+      this->expect_right_in_single(grid<TypeParam>(shape), triangle, this->found());
+    }
+  }
+}
+
 /// More pencils than the device has room for: blocks take a second one.
 TYPED_TEST(PencilsTest, MorePencilsThanBlocks) {
   const Shape shape{6, 95, 400};

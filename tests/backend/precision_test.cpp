@@ -144,7 +144,7 @@ TEST_P(PrecisionTest, EveryScheduleAppliesARoundedFactor) {
     const CsrMatrix a = with_long_values(problem.a);
     int number = first++;
     for (const SolveScheduleInfo& row : solve_schedule_catalogue()) {
-      if (!has_single(row, GetParam().backend) || row.needs_blocks) continue;
+      if (!has_single(row, GetParam().backend) || row.needs_blocks || row.schedule == SolveSchedule::cells) continue;
       for (const FactorKind kind : kKinds) {
         if (test::kSanitized && number++ % 3 != 0) continue;
         SCOPED_TRACE(problem.name + ", " + row.name + (kind == FactorKind::ic ? ", ic" : ", ilu"));
@@ -152,6 +152,24 @@ TEST_P(PrecisionTest, EveryScheduleAppliesARoundedFactor) {
       }
     }
   }
+}
+
+/// In their natural order; cells have no form in single precision for anything else.
+TEST_P(PrecisionTest, CellsApplyARoundedFactorOfAGrid) {
+  if (GetParam().backend == Backend::host) GTEST_SKIP() << "the host has no cells";
+  const std::vector<Problem> grids = {
+      {"five_point", make_stencil({.stencil = Stencil::five_point, .nx = 61, .ny = 47, .wind = 0.5})},
+      {"seven_point", make_stencil({.stencil = Stencil::seven_point, .nx = 13, .ny = 42, .nz = 11, .wind = 0.5})},
+      {"twenty_seven_point", make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 14, .ny = 35, .nz = 6})}};
+  for (const Problem& grid : grids) {
+    for (const FactorKind kind : kKinds) {
+      SCOPED_TRACE(grid.name + (kind == FactorKind::ic ? ", ic" : ", ilu"));
+      check(with_long_values(grid.a), {.kind = kind, .schedule = SolveSchedule::cells});
+    }
+  }
+  const CsrMatrix other = test::mirrored(make_erdos_renyi_lower(1200, 0.003, 7), 0.5);
+  EXPECT_THROW(factorization(other, {.schedule = SolveSchedule::cells, .precision = Precision::in_single}),
+               Unsupported);
 }
 
 TEST_P(PrecisionTest, BlocksApplyARoundedFactor) {

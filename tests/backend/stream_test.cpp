@@ -211,6 +211,13 @@ TEST_P(StreamTest, ACapturedApplicationMayBeReplayed) {
           static_cast<void>(f.factor(c.a.values.data(), MemorySpace::host));
           return f;
         };
+        const bool may_lack = precision == Precision::in_single && GetParam() == SolveSchedule::cells;
+        try {
+          if (may_lack) static_cast<void>(make());
+        } catch (const Unsupported&) {
+          EXPECT_EQ(c.name.find("-point 60"), std::string::npos) << "cells have bands in single precision";
+          continue;
+        }
         Factorization captured = make();
         Factorization direct = make();
         const Vector b = device(numbered(c.a.rows, 0));

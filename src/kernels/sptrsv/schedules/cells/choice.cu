@@ -25,6 +25,7 @@ std::optional<Expectation> expect(Outlook& outlook) {
   const TriangleFeatures& features = outlook.features;
   if (features.levels < kFewLevels || features.longest_row > kLongestRow || !cells_supported()) return {};
   auto found = std::make_shared<Estimate>(estimate(outlook.input, outlook.stream));
+  if (!found->cut.has(outlook.input.precision)) return {};
   // Thin levels take much memory: an automatic choice must not be what makes a problem too large.
   if (found->bytes >= kShareOfFreeMemory * free_memory()) return {};
   const double microseconds = found->microseconds;

@@ -197,6 +197,10 @@ std::unique_ptr<Sweep> make_sweep_of_cells(const SweepInput& input, const cells:
   if (cut.bands) return cells::make_bands_sweep(input, *cut.bands, stream);
   if (cut.pencils_of_7) return cells::make_pencils_sweep(input, *cut.pencils_of_7, stream);
   if (cut.pencils_of_27) return cells::make_pencils_sweep(input, *cut.pencils_of_27, stream);
+  if (!cut.has(input.precision)) {
+    throw Unsupported(
+        "in single precision the schedule cells runs grids of 5, 7 or 27 points in their natural order alone");
+  }
   SweepInput sorted = input;
   if (cut.late) sorted.levels = cut.late.get();
   return std::make_unique<CellsSweep>(sorted, cut, stream);

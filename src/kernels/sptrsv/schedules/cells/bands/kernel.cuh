@@ -16,12 +16,12 @@ __device__ inline int role_of(int warp) {
   return warp % 4 == 0 || warp - warp / 4 >= kBandRoles ? -1 : warp - warp / 4;
 }
 
-template <bool kReciprocal>
-__global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_constant__ BandArguments a) {
+template <class Value, bool kReciprocal>
+__global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_constant__ BandArguments<Value> a) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   namespace ptx = ::cuda::ptx;
   extern __shared__ char memory[];
-  BandShared& s = *reinterpret_cast<BandShared*>(memory);
+  BandShared<Value>& s = *reinterpret_cast<BandShared<Value>*>(memory);
   const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
   const auto rank = static_cast<int>(cluster.block_rank());
   const int role = role_of(static_cast<int>(threadIdx.x) / kLanes);
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_cons
         if (band + 1 < bands)
           to = rank + 1 < a.blocks ? cluster.map_shared_rank(s.mail, static_cast<unsigned>(rank) + 1)
                                    : a.slots + std::int64_t{band} * a.bands.columns;
-        BandRunner<kReciprocal>(s, a, to, lane).run(stage, phase);
+        BandRunner<Value, kReciprocal>(s, a, to, lane).run(stage, phase);
       } else if (role == 1) {
         load_band(s, a, band, lane, stage);
       } else if (role < kFetcher) {
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_cons
           store_band<true>(s, a, band, role - 2, lane);
         }
       } else if (role < kFeeder) {
-        if (band > 0) BandFetcher(s, a, band, rank > 0, lane).fetch(role - kFetcher);
+        if (band > 0) BandFetcher<Value>(s, a, band, rank > 0, lane).fetch(role - kFetcher);
       } else if (a.rhs_index == nullptr) {
         feed_band<false>(s, a, band, role - kFeeder, lane);
       } else {

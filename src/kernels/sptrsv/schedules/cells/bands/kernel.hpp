@@ -15,13 +15,24 @@ inline constexpr int kBandRoles = 2 + kBandStorers + kBandFetchers + kBandFeeder
 inline constexpr int kBandWarps = 1 + (kBandRoles - 1 + 2) / 3 * 4;
 inline constexpr int kBandThreads = kBandWarps * kLanes;
 
-using BandKernel = void (*)(BandArguments);
+template <class Value>
+using BandKernel = void (*)(BandArguments<Value>);
 
-BandKernel kernel_of_sums();
+template <class Value>
+BandKernel<Value> kernel_of_sums();
+template <>
+BandKernel<double> kernel_of_sums();
+template <>
+BandKernel<float> kernel_of_sums();
 /// A row's result is one over its sum.
-BandKernel kernel_of_band_reciprocals();
+BandKernel<double> kernel_of_band_reciprocals();
 
 /// Shared memory of a block. mail: whether bands hand values on through it.
+template <class Value>
 std::size_t band_shared_bytes(const Bands& bands, bool mail);
+template <>
+std::size_t band_shared_bytes<double>(const Bands& bands, bool mail);
+template <>
+std::size_t band_shared_bytes<float>(const Bands& bands, bool mail);
 
 }  // namespace taskdag::kernels::cells

@@ -2,6 +2,6 @@
 
 namespace taskdag::kernels::cells {
 
-BandKernel kernel_of_band_reciprocals() { return solve_bands<true>; }
+BandKernel<double> kernel_of_band_reciprocals() { return solve_bands<double, true>; }
 
 }  // namespace taskdag::kernels::cells

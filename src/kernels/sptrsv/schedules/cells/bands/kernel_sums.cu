@@ -2,10 +2,14 @@
 
 namespace taskdag::kernels::cells {
 
-BandKernel kernel_of_sums() { return solve_bands<false>; }
+template <>
+BandKernel<double> kernel_of_sums() {
+  return solve_bands<double, false>;
+}
 
-std::size_t band_shared_bytes(const Bands& bands, bool mail) {
-  return sizeof(BandShared) + (mail ? static_cast<std::size_t>(bands.columns) * sizeof(double) : 0);
+template <>
+std::size_t band_shared_bytes<double>(const Bands& bands, bool mail) {
+  return sizeof(BandShared<double>) + (mail ? static_cast<std::size_t>(bands.columns) * sizeof(double) : 0);
 }
 
 }  // namespace taskdag::kernels::cells

@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/sptrsv/schedules/cells/bands/load.hpp"
 #include "kernels/sptrsv/schedules/cells/pack/values.cuh"
@@ -9,11 +11,15 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kPositions = kChunk * kLanes;
 
+template <class Value>
+using Pair = std::conditional_t<sizeof(Value) == sizeof(double), double2, float2>;
+
 /// A block a chunk. Read column by column of a line, written lane by lane of a step.
-template <class Values>
-__global__ void load_chunk(Bands bands, Index chunks, SweepOrder order, BandValues target, Values values,
+template <class Value, class Values>
+__global__ void load_chunk(Bands bands, Index chunks, SweepOrder order, BandValues<Value> target, Values values,
                            const double* pivot) {
-  __shared__ double2 entry[kChunk][kLanes + 1];
+  constexpr bool kScaled = sizeof(Value) == sizeof(double);  // else what is loaded is scaled already
+  __shared__ Pair<Value> entry[kChunk][kLanes + 1];
   const Index band = static_cast<Index>(blockIdx.x) / chunks;
   const Index first_step = static_cast<Index>(blockIdx.x) % chunks * kChunk;
   for (int k = static_cast<int>(threadIdx.x); k < kPositions; k += kThreads) {
@@ -21,12 +27,14 @@ __global__ void load_chunk(Bands bands, Index chunks, SweepOrder order, BandValu
     const int step = k % kChunk;
     const Index column = first_step + step - lane;
     const Index line = band * kLanes + lane;
-    double2 mine{0.0, 0.0};
+    Pair<Value> mine{0, 0};
     if (column >= 0 && column < bands.columns && line < bands.lines) {
       const Index r = line * bands.columns + column;
       const Index row = order(r);
       const double scale = pivot ? __ldg(pivot + row) : 1.0;
-      const auto value = [&](Offset e) { return e >= 0 ? with_plain_nan(-values(e) * scale) : 0.0; };
+      const auto value = [&](Offset e) {
+        return static_cast<Value>(e >= 0 ? with_plain_nan(-values(e) * (kScaled ? scale : 1.0)) : 0.0);
+      };
       mine = {value(__ldg(target.before + r)), value(__ldg(target.line_before + r))};
       if (target.pivot != nullptr) target.pivot[row] = scale;
       if (lane == 0) {
@@ -37,13 +45,13 @@ __global__ void load_chunk(Bands bands, Index chunks, SweepOrder order, BandValu
     entry[step][lane] = mine;
   }
   __syncthreads();
-  double2* const out = target.entry + std::int64_t{blockIdx.x} * kPositions;
+  auto* const out = reinterpret_cast<Pair<Value>*>(target.entry) + std::int64_t{blockIdx.x} * kPositions;
   for (int k = static_cast<int>(threadIdx.x); k < kPositions; k += kThreads) out[k] = entry[k / kLanes][k % kLanes];
 }
 
-template <class Values>
-void load(const Bands& bands, SweepOrder order, const BandValues& target, const Values& values, const double* pivot,
-          cudaStream_t stream) {
+template <class Value, class Values>
+void load(const Bands& bands, SweepOrder order, const BandValues<Value>& target, const Values& values,
+          const double* pivot, cudaStream_t stream) {
   const Index chunks = chunks_of(bands);
   load_chunk<<<static_cast<unsigned>(bands.bands() * chunks), kThreads, 0, stream>>>(bands, chunks, order, target,
                                                                                      values, pivot);
@@ -52,13 +60,18 @@ void load(const Bands& bands, SweepOrder order, const BandValues& target, const 
 
 }  // namespace
 
-void load_values(const Bands& bands, SweepOrder order, const BandValues& target, const double* source,
+template <class Value>
+void load_values(const Bands& bands, SweepOrder order, const BandValues<Value>& target, const double* source,
                  const double* pivot, cudaStream_t stream) {
   load(bands, order, target, PlainValues{source}, pivot, stream);
 }
+template void load_values(const Bands&, SweepOrder, const BandValues<double>&, const double*, const double*,
+                          cudaStream_t);
+template void load_values(const Bands&, SweepOrder, const BandValues<float>&, const double*, const double*,
+                          cudaStream_t);
 
-void load_products(const Bands& bands, SweepOrder order, const BandValues& target, const ValueProducts& products,
-                   cudaStream_t stream) {
+void load_products(const Bands& bands, SweepOrder order, const BandValues<double>& target,
+                   const ValueProducts& products, cudaStream_t stream) {
   load(bands, order, target, Products{products}, nullptr, stream);
 }
 

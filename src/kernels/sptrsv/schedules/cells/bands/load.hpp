@@ -8,19 +8,21 @@
 namespace taskdag::kernels::cells {
 
 /// Device memory. before, line_before: sources of entries (cut/bands.hpp).
+template <class Value>
 struct BandValues {
   const Offset* before;
   const Offset* line_before;
-  double2* entry;  ///< bands · chunks · kChunk · kLanes
-  double* edge;    ///< bands · columns
-  double* pivot;   ///< by row; null: pivots are 1
+  Value* entry;   ///< bands · chunks · kChunk · kLanes · 2
+  Value* edge;    ///< bands · columns
+  double* pivot;  ///< by row; null: pivots are 1
 };
 
 /// `pivot`: inverse pivots by row, null where target.pivot is. Asynchronous.
-void load_values(const Bands& bands, SweepOrder order, const BandValues& target, const double* source,
+template <class Value>
+void load_values(const Bands& bands, SweepOrder order, const BandValues<Value>& target, const double* source,
                  const double* pivot, cudaStream_t stream);
 /// The same for products of values; pivots are 1.
-void load_products(const Bands& bands, SweepOrder order, const BandValues& target, const ValueProducts& products,
-                   cudaStream_t stream);
+void load_products(const Bands& bands, SweepOrder order, const BandValues<double>& target,
+                   const ValueProducts& products, cudaStream_t stream);
 
 }  // namespace taskdag::kernels::cells

@@ -9,8 +9,11 @@
 namespace taskdag::kernels::cells {
 
 /// Streams the entries of the band in.
-__device__ inline void load_band(BandShared& s, const BandArguments& a, Index band, int lane, int& stage) {
+template <class Value>
+__device__ inline void load_band(BandShared<Value>& s, const BandArguments<Value>& a, Index band, int lane,
+                                 int& stage) {
   namespace ptx = ::cuda::ptx;
+  constexpr int kChunkBytes = BandBytes<Value>::kChunk;
   if (lane == 0) {
     const auto* from = reinterpret_cast<const std::byte*>(a.entry) + std::int64_t{band} * a.chunks * kChunkBytes;
     for (int chunk = 0; chunk < a.chunks; ++chunk) {
@@ -33,8 +36,8 @@ __device__ Index entry_of(const Index* index, Index row) {
 }
 
 /// Chunks feeder, feeder + kBandFeeders, …: the starts of all lines but a first one that waits for another band.
-template <bool kMapped>
-__device__ void feed_band(BandShared& s, const BandArguments& a, Index band, int feeder, int lane) {
+template <bool kMapped, class Value>
+__device__ void feed_band(BandShared<Value>& s, const BandArguments<Value>& a, Index band, int feeder, int lane) {
   for (int chunk = feeder; chunk < a.chunks; chunk += kBandFeeders) {
     const int step = chunk * kChunk + lane % kChunk;
     const HalfLines lines(a, band, step, lane);
@@ -60,10 +63,11 @@ __device__ void feed_band(BandShared& s, const BandArguments& a, Index band, int
 }
 
 /// The starts of the first line, 32 columns at a time, each as soon as the result above it has come.
+template <class Value>
 class BandFetcher {
  public:
   /// mail: of this block's shared memory, or null where results come by way of the device's memory.
-  __device__ BandFetcher(BandShared& s, const BandArguments& a, Index band, bool mail, int lane)
+  __device__ BandFetcher(BandShared<Value>& s, const BandArguments<Value>& a, Index band, bool mail, int lane)
       : s_(s),
         a_(a),
         first_row_(band * kLanes * a.bands.columns),
@@ -118,13 +122,13 @@ class BandFetcher {
     const Index row = a_.lower ? r : a_.rows - 1 - r;
     start_ = a_.rhs[a_.rhs_index != nullptr ? __ldg(a_.rhs_index + row) : row];
     if (a_.pivot != nullptr) start_ *= __ldg(a_.pivot + row);
-    value_ = __ldg(edge_ + column);
+    value_ = double{__ldg(edge_ + column)};
   }
 
-  BandShared& s_;
-  const BandArguments& a_;
+  BandShared<Value>& s_;
+  const BandArguments<Value>& a_;
   Index first_row_;
-  const double* edge_;
+  const Value* edge_;
   double* slots_;
   bool mail_;
   int lane_;
@@ -133,8 +137,8 @@ class BandFetcher {
 };
 
 /// Chunks storer, storer + kBandStorers, …: writes results out and makes the places free.
-template <bool kMapped>
-__device__ void store_band(BandShared& s, const BandArguments& a, Index band, int storer, int lane) {
+template <bool kMapped, class Value>
+__device__ void store_band(BandShared<Value>& s, const BandArguments<Value>& a, Index band, int storer, int lane) {
   bool non_finite = false;
   for (int chunk = storer; chunk < a.chunks; chunk += kBandStorers) {
     while (load_done(address_of(&s.done)) < (chunk + 1) * kChunk) __nanosleep(kBandPause);

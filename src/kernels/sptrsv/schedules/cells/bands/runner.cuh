@@ -15,7 +15,6 @@ namespace taskdag::kernels::cells {
 
 inline constexpr int kBandGroup = 8;
 static_assert(kChunk == 2 * kBandGroup);
-inline constexpr unsigned kGroupEntryBytes = kBandGroup * kBandStepBytes;
 
 /// Hands a result on: `to` is in the memory of the device or of another block of the cluster. A predicate, no branch.
 __device__ inline void hand_on(double* to, double value, unsigned column, unsigned columns) {
@@ -24,11 +23,11 @@ __device__ inline void hand_on(double* to, double value, unsigned column, unsign
                : "memory");
 }
 
-template <bool kReciprocal>
+template <class Value, bool kReciprocal>
 class BandRunner {
  public:
   /// to: where the results of the last line go, by column; null: nowhere.
-  __device__ BandRunner(BandShared& s, const BandArguments& a, double* to, int lane)
+  __device__ BandRunner(BandShared<Value>& s, const BandArguments<Value>& a, double* to, int lane)
       : s_(s),
         chunks_(a.chunks),
         columns_(static_cast<unsigned>(a.bands.columns)),
@@ -36,7 +35,7 @@ class BandRunner {
         column_(to != nullptr && lane == kLanes - 1 ? 1U - kLanes : 1U << 31),
         to_(to - (kLanes - 1)),
         ring_(address_of(s.ring) + static_cast<unsigned>(lane) * 8),
-        entries_(address_of(s.stage[0]) + static_cast<unsigned>(lane) * 16) {}
+        entries_(address_of(s.stage[0]) + static_cast<unsigned>(lane) * 2 * sizeof(Value)) {}
 
   __device__ void run(int& stage, int& phase) {
     const SharedAddress ring_end = ring_ + kBandRing * kPlaceBytes;
@@ -46,7 +45,7 @@ class BandRunner {
     SharedAddress entries = entries_of(stage);
 #pragma unroll
     for (int k = 0; k < kBandGroup; ++k)
-      even.entry[k] = load_double2(entries + static_cast<unsigned>(k) * kBandStepBytes);
+      even.entry[k] = load_pair<Value>(entries + static_cast<unsigned>(k) * kStepBytes);
     SharedAddress place = ring_;
     wait_for_starts(even, place, 0);
     for (int chunk = 0; chunk < chunks_; ++chunk) {
@@ -66,6 +65,9 @@ class BandRunner {
   }
 
  private:
+  static constexpr unsigned kStepBytes = BandBytes<Value>::kStep;
+  static constexpr unsigned kGroupEntryBytes = kBandGroup * kStepBytes;
+
   /// What is read before it is due.
   struct Group {
     double start[kBandGroup];
@@ -73,7 +75,7 @@ class BandRunner {
   };
 
   __device__ SharedAddress entries_of(int stage) const {
-    return entries_ + static_cast<unsigned>(stage) * static_cast<unsigned>(kChunkBytes);
+    return entries_ + static_cast<unsigned>(stage) * static_cast<unsigned>(BandBytes<Value>::kChunk);
   }
   __device__ void wait_for_stage(int stage, int phase) const {
     while (!::cuda::ptx::mbarrier_try_wait_parity(&s_.arrived[stage], static_cast<std::uint32_t>(phase))) {
@@ -97,7 +99,7 @@ class BandRunner {
         next.start[2 * k] = load_double(next_place + 2 * step * kPlaceBytes);
         next.start[2 * k + 1] = load_double(next_place + (2 * step + 1) * kPlaceBytes);
       }
-      next.entry[k] = load_double2(next_entries + step * kBandStepBytes);
+      next.entry[k] = load_pair<Value>(next_entries + step * kStepBytes);
       store_double(place + step * kPlaceBytes, x_);
       hand_on(to_ + k, x_, column_ + step, columns_);
       if (k == kBandGroup - 2) ready = have_come(next, stored, next_chunk);
@@ -126,7 +128,7 @@ class BandRunner {
     }
   }
 
-  BandShared& s_;
+  BandShared<Value>& s_;
   int chunks_;
   unsigned columns_;
   int lane_;

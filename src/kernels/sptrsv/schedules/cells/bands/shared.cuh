@@ -26,8 +26,10 @@ inline constexpr unsigned kPlaceBytes = kBandPlaces * 8;
 inline constexpr unsigned kBandPause = 100;  ///< nanoseconds
 static_assert(kBandRing % (kChunk * kBandStorers) == 0);
 
+/// Value: in which entries are stored.
+template <class Value>
 struct alignas(128) BandShared {
-  alignas(128) std::byte stage[kBandStages][kChunkBytes];
+  alignas(128) std::byte stage[kBandStages][BandBytes<Value>::kChunk];
   double ring[kBandRing * kBandPlaces];
   alignas(8) std::uint64_t arrived[kBandStages];
   int done;
@@ -38,14 +40,17 @@ struct alignas(128) BandShared {
 
 /// The end of chunk `chunk`'s place in the ring must have been stored up to this.
 __device__ inline int free_from(int chunk) { return (chunk + 1) * kChunk - kBandRing; }
-__device__ inline SharedAddress stored_of(const BandShared& s, int chunk) {
+template <class Value>
+__device__ inline SharedAddress stored_of(const BandShared<Value>& s, int chunk) {
   return address_of(&s.stored[chunk % kBandStorers]);
 }
-__device__ inline void wait_for_place(const BandShared& s, int chunk) {
+template <class Value>
+__device__ inline void wait_for_place(const BandShared<Value>& s, int chunk) {
   while (load_done(stored_of(s, chunk)) < free_from(chunk)) __nanosleep(kBandPause);
 }
 /// Of a lane's place in a step.
-__device__ inline SharedAddress place_of(const BandShared& s, int step, int lane) {
+template <class Value>
+__device__ inline SharedAddress place_of(const BandShared<Value>& s, int step, int lane) {
   return address_of(s.ring) + static_cast<unsigned>(step % kBandRing * kBandPlaces + lane) * 8;
 }
 
@@ -58,7 +63,8 @@ struct HalfLines {
   Index lines;  ///< of the band, from line `half` on
   Index columns;
 
-  __device__ HalfLines(const BandArguments& a, Index band, int step, int lane)
+  template <class Value>
+  __device__ HalfLines(const BandArguments<Value>& a, Index band, int step, int lane)
       : half(lane / kChunk),
         column(step - half),
         stride(2 * (a.lower ? a.bands.columns - 1 : 1 - a.bands.columns)),

@@ -6,15 +6,16 @@
 
 namespace taskdag::kernels::cells {
 
-/// One solve; arrays in device memory.
+/// One solve; arrays in device memory. Value: in which entries are stored.
+template <class Value>
 struct BandArguments {
   Bands bands;
   Index rows;
   Index chunks;  ///< of a band
   int blocks;    ///< of a cluster
   bool lower;
-  const double2* entry;
-  const double* edge;
+  const Value* entry;
+  const Value* edge;
   const double* pivot;     ///< by row; null: 1
   const Index* rhs_index;  ///< null: the same
   const Index* x_index;
@@ -36,12 +37,16 @@ struct BandLaunch {
 };
 
 /// What suits the current device, whose kernel is then ready for it.
+template <class Value>
 BandLaunch prepare(const Bands& bands, int most_blocks);
 
-/// Launches the kernel. reciprocal: a row's result is one over its sum. overlaps: it may start while the kernel before
-/// is still at work, and loads what does not change until that has ended. Asynchronous.
+/// Launches the kernel. overlaps: it may start while the kernel before is still at work, and loads what does not change
+/// until that has ended. Asynchronous.
 /// @returns how many tickets it takes
-unsigned solve(const BandArguments& arguments, const BandLaunch& launch, bool reciprocal, bool overlaps,
-               cudaStream_t stream);
+template <class Value>
+unsigned solve(const BandArguments<Value>& arguments, const BandLaunch& launch, bool overlaps, cudaStream_t stream);
+/// The same, but a row's result is one over its sum.
+unsigned solve_reciprocals(const BandArguments<double>& arguments, const BandLaunch& launch, bool overlaps,
+                           cudaStream_t stream);
 
 }  // namespace taskdag::kernels::cells

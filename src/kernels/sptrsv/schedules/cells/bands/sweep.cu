@@ -1,4 +1,5 @@
 #include <array>
+#include <type_traits>
 #include <utility>
 
 #include "backends/cuda/stream.hpp"
@@ -12,19 +13,23 @@
 namespace taskdag::kernels::cells {
 namespace {
 
+/// Value: in which entries are stored. A recurrence needs them in double.
+template <class Value>
 class BandsSweep final : public Sweep {
+  static constexpr bool kReciprocals = std::is_same_v<Value, double>;
+
  public:
   BandsSweep(const SweepInput& input, const Bands& bands, cudaStream_t stream, int most_blocks)
       : bands_(bands),
         order_(order_of(input)),
-        launch_(prepare(bands, most_blocks)),
+        launch_(prepare<Value>(bands, most_blocks)),
         rhs_index_(cuda::copy_of(input.rhs_index, at(input.pattern.rows), stream)),
         x_index_(cuda::copy_of(input.x_index, at(input.pattern.rows), stream)) {
     const std::size_t rows = at(input.pattern.rows);
     const std::size_t lines = at(bands.bands()) * at(bands.columns);
     before_ = {rows, stream};
     line_before_ = {rows, stream};
-    entry_ = {at(bands.bands()) * at(chunks_of(bands)) * kChunk * kLanes, stream};
+    entry_ = {at(bands.bands()) * at(chunks_of(bands)) * kChunk * kLanes * 2, stream};
     edge_ = {lines, stream};
     pivot_ = {rows, stream};
     slots_ = {lines, stream};
@@ -41,20 +46,28 @@ class BandsSweep final : public Sweep {
     overlaps_ = false;
   }
   bool load_products(const ValueProducts& products, cudaStream_t stream) override {
-    unit_pivots_ = true;
-    cells::load_products(bands_, order_, target(), products, stream);
-    overlaps_ = false;
-    return true;
+    if constexpr (!kReciprocals)
+      return Sweep::load_products(products, stream);
+    else {
+      unit_pivots_ = true;
+      cells::load_products(bands_, order_, target(), products, stream);
+      overlaps_ = false;
+      return true;
+    }
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
-    run(rhs, x, false, non_finite, stream);
+    run(rhs, x, 0.0, non_finite, stream, cells::solve<Value>);
   }
   bool solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
-    run(rhs, x, true, non_finite, stream);
-    return true;
+    if constexpr (!kReciprocals)
+      return Sweep::solve_reciprocals(rhs, x, non_finite, stream);
+    else {
+      run(rhs, x, 1.0, non_finite, stream, cells::solve_reciprocals);  // no reciprocal of zero where there is no row
+      return true;
+    }
   }
-  [[nodiscard]] bool has_reciprocals() const override { return true; }
+  [[nodiscard]] bool has_reciprocals() const override { return kReciprocals; }
 
   [[nodiscard]] const double* result() const override { return result_.data(); }
   [[nodiscard]] const Index* result_index() const override { return nullptr; }
@@ -66,32 +79,32 @@ class BandsSweep final : public Sweep {
 
  private:
   [[nodiscard]] double* pivots() const { return unit_pivots_ ? nullptr : pivot_.data(); }
-  [[nodiscard]] BandValues target() const {
+  [[nodiscard]] BandValues<Value> target() const {
     return {before_.data(), line_before_.data(), entry_.data(), edge_.data(), pivots()};
   }
 
-  void run(const double* rhs, double* x, bool reciprocal, int* non_finite, cudaStream_t stream) {
+  template <class Launch>
+  void run(const double* rhs, double* x, double idle_rhs, int* non_finite, cudaStream_t stream, Launch launch) {
     if (start_.must_reset(stream)) reset(stream);
-    const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
-    taken_[turn_] += cells::solve({.bands = bands_,
-                                   .rows = order_.rows,
-                                   .chunks = chunks_of(bands_),
-                                   .blocks = launch_.blocks,
-                                   .lower = order_.lower,
-                                   .entry = entry_.data(),
-                                   .edge = edge_.data(),
-                                   .pivot = pivots(),
-                                   .rhs_index = rhs_index_.data(),
-                                   .x_index = x ? x_index_.data() : nullptr,
-                                   .rhs = rhs,
-                                   .idle_rhs = idle_rhs,
-                                   .x = x ? x : result_.data(),
-                                   .slots = slots_.data(),
-                                   .next_slots = spare_slots_.data(),
-                                   .ticket = tickets_.data() + turn_,
-                                   .before = taken_[turn_],
-                                   .non_finite = non_finite},
-                                  launch_, reciprocal, overlaps_, stream);
+    const BandArguments<Value> arguments{.bands = bands_,
+                                         .rows = order_.rows,
+                                         .chunks = chunks_of(bands_),
+                                         .blocks = launch_.blocks,
+                                         .lower = order_.lower,
+                                         .entry = entry_.data(),
+                                         .edge = edge_.data(),
+                                         .pivot = pivots(),
+                                         .rhs_index = rhs_index_.data(),
+                                         .x_index = x ? x_index_.data() : nullptr,
+                                         .rhs = rhs,
+                                         .idle_rhs = idle_rhs,
+                                         .x = x ? x : result_.data(),
+                                         .slots = slots_.data(),
+                                         .next_slots = spare_slots_.data(),
+                                         .ticket = tickets_.data() + turn_,
+                                         .before = taken_[turn_],
+                                         .non_finite = non_finite};
+    taken_[turn_] += launch(arguments, launch_, overlaps_, stream);
     overlaps_ = true;
     start_.launched();
     std::swap(slots_, spare_slots_);
@@ -111,8 +124,8 @@ class BandsSweep final : public Sweep {
   cuda::DeviceArray<Index> x_index_;
   cuda::DeviceArray<Offset> before_;
   cuda::DeviceArray<Offset> line_before_;
-  cuda::DeviceArray<double2> entry_;
-  cuda::DeviceArray<double> edge_;
+  cuda::DeviceArray<Value> entry_;
+  cuda::DeviceArray<Value> edge_;
   cuda::DeviceArray<double> pivot_;
   cuda::DeviceArray<double> slots_;        ///< not_yet: ready for the next solve
   cuda::DeviceArray<double> spare_slots_;  ///< of the last solve
@@ -129,7 +142,9 @@ class BandsSweep final : public Sweep {
 
 std::unique_ptr<Sweep> make_bands_sweep(const SweepInput& input, const Bands& bands, cudaStream_t stream,
                                         int most_blocks) {
-  return std::make_unique<BandsSweep>(input, bands, stream, most_blocks);
+  if (input.precision == Precision::in_single)
+    return std::make_unique<BandsSweep<float>>(input, bands, stream, most_blocks);
+  return std::make_unique<BandsSweep<double>>(input, bands, stream, most_blocks);
 }
 
 }  // namespace taskdag::kernels::cells

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -172,6 +173,11 @@ std::optional<Estimate> estimate_pencils(const SweepInput& input, const Lines& l
   if (!pencils || microseconds_of(*pencils) >= microseconds) return std::nullopt;
   return estimate_of(*pencils);
 }
+std::optional<Estimate> estimate_any_pencils(const SweepInput& input, const Lines& lines, double microseconds,
+                                             cudaStream_t stream) {
+  auto found = estimate_pencils<SevenPoints>(input, lines, microseconds, stream);
+  return found ? std::move(found) : estimate_pencils<TwentySevenPoints>(input, lines, microseconds, stream);
+}
 
 }  // namespace
 
@@ -179,6 +185,12 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
   const std::optional<Lines> lines = find_lines(input, stream);
   std::optional<Bands> bands;
   if (lines) bands = find_bands(input, *lines, stream);
+  if (input.precision == Precision::in_single) {
+    if (bands) return estimate_of(*bands);
+    constexpr double kWhatever = std::numeric_limits<double>::infinity();
+    auto pencils = lines ? estimate_any_pencils(input, *lines, kWhatever, stream) : std::nullopt;
+    return pencils ? *std::move(pencils) : Estimate{};  // other cuts have no entries in single precision
+  }
   // A band takes half as long for a level as a run of rows.
   if (bands && input.levels->levels > kDeepGrid * (bands->columns + bands->lines)) return estimate_of(*bands);
   const Runs finest = finest_runs(input);
@@ -191,8 +203,7 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
   if (lines && lines->planes() > 1) {
     Tiling tiling = choose_tiling(*lines, cuda::device_limits().multiprocessors);
     const double other = std::min(best.microseconds, tiling.microseconds);
-    if (auto of_7 = estimate_pencils<SevenPoints>(input, *lines, other, stream)) return *std::move(of_7);
-    if (auto of_27 = estimate_pencils<TwentySevenPoints>(input, *lines, other, stream)) return *std::move(of_27);
+    if (auto pencils = estimate_any_pencils(input, *lines, other, stream)) return *std::move(pencils);
     if (tiling.tiles > 0 && tiling.microseconds < kRunsTakeLonger * best.microseconds) {
       best.microseconds = tiling.microseconds;
       best.bytes = tiling.bytes;

@@ -13,6 +13,8 @@ namespace taskdag::kernels::cells {
 
 /// A row waits for the row before it, for the one a line before and for the one a plane before.
 struct SevenPoints {
+  using Grid = SevenPoints;              ///< in whatever precision
+  using Value = double;                  ///< in which entries are stored
   static constexpr Index kEntries = 3;   ///< of a row, at most
   static constexpr Index kPlanes = 4;    ///< of a pencil
   static constexpr Index kPassing = 1;   ///< lanes that have no line, and pass on the last ones of the pencil before
@@ -34,6 +36,8 @@ struct SevenPoints {
 /// A row waits for the row before it, for three of the line before, and for nine of the plane before. With lines
 /// shifted by one from plane to plane no lane waits for a lane after it.
 struct TwentySevenPoints {
+  using Grid = TwentySevenPoints;
+  using Value = double;
   static constexpr Index kEntries = 13;
   static constexpr Index kPlanes = 2;
   static constexpr Index kPassing = 2;
@@ -51,6 +55,12 @@ struct TwentySevenPoints {
     if (planes == 0) return lines == 1 ? 2 + columns : -1;
     return planes == 1 && lines >= -1 && lines <= 1 ? 5 + 3 * (lines + 1) + columns : -1;
   }
+};
+
+/// The same grid with entries in single precision (SweepInput::precision).
+template <class Grid>
+struct InSingle : Grid {
+  using Value = float;
 };
 
 /// Rows count in the direction of the sweep: row r is that of column r % columns of line r / columns % lines of plane
@@ -79,6 +89,12 @@ struct Pencils {
   [[nodiscard]] TASKDAG_HD Index in_slab() const { return in_slabs(1); }
   [[nodiscard]] TASKDAG_HD Index count() const { return in_slab() * slabs(); }
 };
+
+/// The same pencils with entries in another precision.
+template <class To, class From>
+Pencils<To> with_entries_of(const Pencils<From>& pencils) {
+  return {pencils.columns, pencils.lines, pencils.planes};
+}
 
 /// Nothing where there are other entries, or one plane. `lines`: what find_lines() has found. Synchronises `stream`.
 template <class Points>

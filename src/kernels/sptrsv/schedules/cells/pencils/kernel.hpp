@@ -32,6 +32,10 @@ template <>
 PencilKernel<SevenPoints> kernel_of_pencils();
 template <>
 PencilKernel<TwentySevenPoints> kernel_of_pencils();
+template <>
+PencilKernel<InSingle<SevenPoints>> kernel_of_pencils();
+template <>
+PencilKernel<InSingle<TwentySevenPoints>> kernel_of_pencils();
 /// A row's result is one over its sum.
 PencilKernel<SevenPoints> kernel_of_pencil_reciprocals();
 
@@ -42,5 +46,9 @@ template <>
 std::size_t pencil_shared_bytes<SevenPoints>();
 template <>
 std::size_t pencil_shared_bytes<TwentySevenPoints>();
+template <>
+std::size_t pencil_shared_bytes<InSingle<SevenPoints>>();
+template <>
+std::size_t pencil_shared_bytes<InSingle<TwentySevenPoints>>();
 
 }  // namespace taskdag::kernels::cells

@@ -2,6 +2,6 @@
 
 namespace taskdag::kernels::cells {
 
-PencilKernel<SevenPoints> kernel_of_pencil_reciprocals() { return solve_pencils<PencilRunner<true>>; }
+PencilKernel<SevenPoints> kernel_of_pencil_reciprocals() { return solve_pencils<PencilRunner<SevenPoints, true>>; }
 
 }  // namespace taskdag::kernels::cells

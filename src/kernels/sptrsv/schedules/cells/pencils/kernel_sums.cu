@@ -4,7 +4,7 @@ namespace taskdag::kernels::cells {
 
 template <>
 PencilKernel<SevenPoints> kernel_of_pencils() {
-  return solve_pencils<PencilRunner<false>>;
+  return solve_pencils<PencilRunner<SevenPoints, false>>;
 }
 template <>
 std::size_t pencil_shared_bytes<SevenPoints>() {

@@ -5,7 +5,7 @@ namespace taskdag::kernels::cells {
 
 template <>
 PencilKernel<TwentySevenPoints> kernel_of_pencils() {
-  return solve_pencils<RunnerOf27>;
+  return solve_pencils<RunnerOf27<TwentySevenPoints>>;
 }
 template <>
 std::size_t pencil_shared_bytes<TwentySevenPoints>() {

@@ -4,7 +4,8 @@
 /// A plane of a pencil has a runner: at its step t lane l computes column t − kBehind · l of its line. The first
 /// kPassing lanes have no line: they pass on the results of the last lines of the band before. A step has kEntries
 /// values a lane, negated and scaled by the row's inverse pivot, in the order of Points::entry(): two by two, the last
-/// one behind all pairs. Where a lane has no column, or a row no such entry, values are 0.
+/// one behind all pairs. Where a lane has no column, or a row no such entry, values are 0. In single precision they are
+/// scaled before they are loaded.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,9 @@ inline constexpr int kPencilChunk = 16;  ///< steps that are fed and stored at o
 /// Bytes of entries.
 template <class Points>
 struct PencilBytes {
-  static constexpr int kSingles = kLanes * (Points::kEntries - 1) * 8;  ///< where a step's last values begin
-  static constexpr int kPlaneStep = kLanes * Points::kEntries * 8;
+  static constexpr int kValue = sizeof(typename Points::Value);
+  static constexpr int kSingles = kLanes * (Points::kEntries - 1) * kValue;  ///< where a step's last values begin
+  static constexpr int kPlaneStep = kLanes * Points::kEntries * kValue;
   static constexpr int kStep = Points::kPlanes * kPlaneStep;
   static constexpr int kGroup = Points::kGroup * kStep;
 };

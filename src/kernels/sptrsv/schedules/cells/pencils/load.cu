@@ -16,12 +16,14 @@ constexpr int kLoadSteps = Points::kEntries* kPencilChunk*(kLanes + 1) * 8 <= kL
 
 /// A block some steps of a plane. Read column by column of a line, written lane by lane of a step.
 template <class Points, class Values>
-__global__ void load_pencils(Pencils<Points> pencils, Index parts, SweepOrder order, PencilValues target, Values values,
-                             const double* pivot) {
+__global__ void load_pencils(Pencils<Points> pencils, Index parts, SweepOrder order, PencilValues<Points> target,
+                             Values values, const double* pivot) {
+  using Value = typename Points::Value;
   constexpr int kSteps = kLoadSteps<Points>;
   constexpr int kEntries = Points::kEntries;
   constexpr int kStepValues = kEntries * kLanes;
-  __shared__ double entry[kEntries][kSteps][kLanes + 1];
+  constexpr bool kScaled = sizeof(Value) == sizeof(double);  // else what is loaded is scaled already
+  __shared__ Value entry[kEntries][kSteps][kLanes + 1];
   const Index block = static_cast<Index>(blockIdx.x);
   const Index plane = block % Points::kPlanes;
   const Index part = block / Points::kPlanes % parts;
@@ -40,33 +42,35 @@ __global__ void load_pencils(Pencils<Points> pencils, Index parts, SweepOrder or
       const Index r = (z * pencils.lines + line) * pencils.columns + column;
       const Index row = order(r);
       const double scale = pivot ? __ldg(pivot + row) : 1.0;
-      const auto value = [&](Offset e) { return e >= 0 ? with_plain_nan(-values(e) * scale) : 0.0; };
+      const auto value = [&](Offset e) {
+        return static_cast<Value>(e >= 0 ? with_plain_nan(-values(e) * (kScaled ? scale : 1.0)) : 0.0);
+      };
 #pragma unroll
       for (int j = 0; j < kEntries; ++j)
         entry[j][step][lane] = value(__ldg(target.source + std::int64_t{j} * order.rows + r));
       if (target.pivot != nullptr) target.pivot[row] = scale;
     } else {
 #pragma unroll
-      for (int j = 0; j < kEntries; ++j) entry[j][step][lane] = 0.0;
-      if (kEntries == 3 && lane == 0) entry[2][step][0] = 1.0;  // SevenPoints: lane 0 gets what it passes on as a third
+      for (int j = 0; j < kEntries; ++j) entry[j][step][lane] = 0;
+      if (kEntries == 3 && lane == 0) entry[2][step][0] = 1;  // SevenPoints: lane 0 gets what it passes on as a third
     }
   }
   __syncthreads();
-  double* const out =
+  Value* const out =
       target.entry + ((std::int64_t{pencil} * parts + part) * kSteps * Points::kPlanes + plane) * kStepValues;
   for (int k = static_cast<int>(threadIdx.x); k < kSteps * kStepValues; k += kPencilLoadThreads) {
     const int step = k / kStepValues;
     const int place = k % kStepValues;
     const int pair = place / (2 * kLanes);
-    double* const to = out + std::int64_t{step} * Points::kPlanes * kStepValues + place;
+    Value* const to = out + std::int64_t{step} * Points::kPlanes * kStepValues + place;
     *to = pair < kEntries / 2 ? entry[2 * pair + place % 2][step][place % (2 * kLanes) / 2]
                               : entry[kEntries - 1][step][place % kLanes];
   }
 }
 
 template <class Points, class Values>
-void load_steps(const Pencils<Points>& pencils, SweepOrder order, const PencilValues& target, const Values& values,
-                const double* pivot, cudaStream_t stream) {
+void load_steps(const Pencils<Points>& pencils, SweepOrder order, const PencilValues<Points>& target,
+                const Values& values, const double* pivot, cudaStream_t stream) {
   const Index parts = steps_of(pencils) / kLoadSteps<Points>;
   load_pencils<<<static_cast<unsigned>(pencils.count() * parts * Points::kPlanes), kPencilLoadThreads, 0, stream>>>(
       pencils, parts, order, target, values, pivot);
@@ -76,16 +80,20 @@ void load_steps(const Pencils<Points>& pencils, SweepOrder order, const PencilVa
 }  // namespace
 
 template <class Points>
-void load_values(const Pencils<Points>& pencils, SweepOrder order, const PencilValues& target, const double* source,
-                 const double* pivot, cudaStream_t stream) {
+void load_values(const Pencils<Points>& pencils, SweepOrder order, const PencilValues<Points>& target,
+                 const double* source, const double* pivot, cudaStream_t stream) {
   load_steps(pencils, order, target, PlainValues{source}, pivot, stream);
 }
-template void load_values(const Pencils<SevenPoints>&, SweepOrder, const PencilValues&, const double*, const double*,
-                          cudaStream_t);
-template void load_values(const Pencils<TwentySevenPoints>&, SweepOrder, const PencilValues&, const double*,
+template void load_values(const Pencils<SevenPoints>&, SweepOrder, const PencilValues<SevenPoints>&, const double*,
                           const double*, cudaStream_t);
+template void load_values(const Pencils<TwentySevenPoints>&, SweepOrder, const PencilValues<TwentySevenPoints>&,
+                          const double*, const double*, cudaStream_t);
+template void load_values(const Pencils<InSingle<SevenPoints>>&, SweepOrder, const PencilValues<InSingle<SevenPoints>>&,
+                          const double*, const double*, cudaStream_t);
+template void load_values(const Pencils<InSingle<TwentySevenPoints>>&, SweepOrder,
+                          const PencilValues<InSingle<TwentySevenPoints>>&, const double*, const double*, cudaStream_t);
 
-void load_products(const Pencils<SevenPoints>& pencils, SweepOrder order, const PencilValues& target,
+void load_products(const Pencils<SevenPoints>& pencils, SweepOrder order, const PencilValues<SevenPoints>& target,
                    const ValueProducts& products, cudaStream_t stream) {
   load_steps(pencils, order, target, Products{products}, nullptr, stream);
 }

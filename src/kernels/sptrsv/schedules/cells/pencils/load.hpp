@@ -8,18 +8,19 @@
 namespace taskdag::kernels::cells {
 
 /// Device memory.
+template <class Points>
 struct PencilValues {
-  const Offset* source;  ///< of entries (cut/pencils.hpp)
-  double* entry;         ///< pencils · steps · kPlanes · kEntries · kLanes
-  double* pivot;         ///< by row; null: pivots are 1
+  const Offset* source;           ///< of entries (cut/pencils.hpp)
+  typename Points::Value* entry;  ///< pencils · steps · kPlanes · kEntries · kLanes
+  double* pivot;                  ///< by row; null: pivots are 1
 };
 
 /// `pivot`: inverse pivots by row, null where target.pivot is. Asynchronous.
 template <class Points>
-void load_values(const Pencils<Points>& pencils, SweepOrder order, const PencilValues& target, const double* source,
-                 const double* pivot, cudaStream_t stream);
+void load_values(const Pencils<Points>& pencils, SweepOrder order, const PencilValues<Points>& target,
+                 const double* source, const double* pivot, cudaStream_t stream);
 /// The same for products of values; pivots are 1.
-void load_products(const Pencils<SevenPoints>& pencils, SweepOrder order, const PencilValues& target,
+void load_products(const Pencils<SevenPoints>& pencils, SweepOrder order, const PencilValues<SevenPoints>& target,
                    const ValueProducts& products, cudaStream_t stream);
 
 }  // namespace taskdag::kernels::cells

@@ -95,19 +95,23 @@ class PencilPlane {
   PencilEntries<Points> entries_;
 };
 
-template <bool kReciprocal>
-class PencilRunner : public PencilPlane<SevenPoints> {
+/// Grid: SevenPoints, in double or in single precision.
+template <class Grid, bool kReciprocal>
+class PencilRunner : public PencilPlane<Grid> {
+  using Plane = PencilPlane<Grid>;
+  using Plane::below_, Plane::entries_, Plane::gets_below_, Plane::kGroup, Plane::lane_, Plane::ring_, Plane::s_,
+      Plane::steps_;
+
  public:
-  __device__ PencilRunner(PencilShared<SevenPoints>& s, const PencilArguments<SevenPoints>& a, Index pencil,
-                          const PencilPlace<SevenPoints>& at, PencilShared<SevenPoints>* next_block, int plane,
-                          int steps, int lane)
-      : PencilPlane(s, a, pencil, at, next_block, plane, steps, lane) {}
+  __device__ PencilRunner(PencilShared<Grid>& s, const PencilArguments<Grid>& a, Index pencil,
+                          const PencilPlace<Grid>& at, PencilShared<Grid>* next_block, int plane, int steps, int lane)
+      : Plane(s, a, pencil, at, next_block, plane, steps, lane) {}
 
   __device__ void run(int& stage, int& phase) {
     for (int step = 0; step < steps_; step += kGroup) {
-      wait_for_places(step);
+      this->wait_for_places(step);
       wait_for_stage(s_, stage, phase);
-      const PencilEntries<Points> entries = entries_.in_stage(stage);
+      const PencilEntries<Grid> entries = entries_.in_stage(stage);
       const SharedAddress place = ring_ + static_cast<unsigned>(step % kPencilRing) * kPencilPlaceBytes;
       const auto of_below = static_cast<unsigned>(step % kBelowRing * kStepBytes);
       Step now;
@@ -129,12 +133,12 @@ class PencilRunner : public PencilPlane<SevenPoints> {
         }
         x_ = sum;
         x_line_before_ = of_lane_before(x_);
-        hand_on_all(k, of_below, x_);
+        this->hand_on_all(k, of_below, x_);
         store_double(place + k * kPencilPlaceBytes, x_);
         store_double_if(below_at, not_yet(), gets_below_);
       }
-      next_pencil_stage<Points>(stage, phase);
-      end_group(step);
+      next_pencil_stage<Grid>(stage, phase);
+      this->end_group(step);
     }
   }
 
@@ -147,8 +151,8 @@ class PencilRunner : public PencilPlane<SevenPoints> {
     double third;
   };
 
-  __device__ static void read(Step& step, SharedAddress place, SharedAddress below,
-                              const PencilEntries<SevenPoints>& entries, unsigned k) {
+  __device__ static void read(Step& step, SharedAddress place, SharedAddress below, const PencilEntries<Grid>& entries,
+                              unsigned k) {
     step.below = load_double(below);
     step.start = load_double(place);
     step.pair = entries.pair(k, 0);

@@ -12,13 +12,17 @@
 
 namespace taskdag::kernels::cells {
 
-class RunnerOf27 : public PencilPlane<TwentySevenPoints> {
+/// Grid: TwentySevenPoints, in double or in single precision.
+template <class Grid>
+class RunnerOf27 : public PencilPlane<Grid> {
+  using Plane = PencilPlane<Grid>;
+  using Plane::below_, Plane::entries_, Plane::gets_below_, Plane::kGroup, Plane::ring_, Plane::s_, Plane::steps_;
+
  public:
-  __device__ RunnerOf27(PencilShared<TwentySevenPoints>& s, const PencilArguments<TwentySevenPoints>& a, Index pencil,
-                        const PencilPlace<TwentySevenPoints>& at, PencilShared<TwentySevenPoints>* next_block,
-                        int plane, int steps, int lane)
-      : PencilPlane(s, a, pencil, at, next_block, plane, steps, lane),
-        passes_(lane < Points::kPassing && at.has_before(a.pencils)),
+  __device__ RunnerOf27(PencilShared<Grid>& s, const PencilArguments<Grid>& a, Index pencil,
+                        const PencilPlace<Grid>& at, PencilShared<Grid>* next_block, int plane, int steps, int lane)
+      : Plane(s, a, pencil, at, next_block, plane, steps, lane),
+        passes_(lane < Grid::kPassing && at.has_before(a.pencils)),
         has_line_(has_line(a.pencils, at, plane, lane)) {}
 
   __device__ void run(int& stage, int& phase) {
@@ -30,7 +34,7 @@ class RunnerOf27 : public PencilPlane<TwentySevenPoints> {
     double start = load_double(ring_);
     double below = load_double(below_ + kStepBytes);
     for (int step = 0; step < steps_; step += kGroup) {
-      const PencilEntries<Points> entries = entries_.in_stage(stage);
+      const PencilEntries<Grid> entries = entries_.in_stage(stage);
       const SharedAddress place = kept(ring_of(step));
       const auto of_below = static_cast<unsigned>(step % kBelowRing * kStepBytes);
       const SharedAddress below_group = kept(below_ + of_below);
@@ -45,7 +49,7 @@ class RunnerOf27 : public PencilPlane<TwentySevenPoints> {
         if (!last) {
           next = load(entries, k + 1);
         } else {
-          next_pencil_stage<Points>(stage, phase);
+          next_pencil_stage<Grid>(stage, phase);
           if (!ends) next = begin_group(step + kGroup, stage, phase);
         }
         const double sum = fma(now.line, line_[0], fma(now.own, x_, now.sum));
@@ -57,7 +61,7 @@ class RunnerOf27 : public PencilPlane<TwentySevenPoints> {
         const double from_below = fma(now.after, below, start);
         x_ = has_line_ ? sum + from_below : start;
         const double line_before = of_lane_before(x_);
-        hand_on_all(k, of_below, x_);
+        this->hand_on_all(k, of_below, x_);
         store_double(start_at, passes_ ? not_yet() : x_);
         store_double_if(below_at, not_yet(), gets_below_);
         go_on(below);
@@ -68,12 +72,12 @@ class RunnerOf27 : public PencilPlane<TwentySevenPoints> {
         now = sum_of(next);
         line_[0] = line_before;
       }
-      end_group(step);
+      this->end_group(step);
     }
   }
 
  private:
-  /// Of a step, by Points::entry().
+  /// Of a step, by Grid::entry().
   struct Entries {
     double2 pair[6];
     double last;
@@ -97,11 +101,11 @@ class RunnerOf27 : public PencilPlane<TwentySevenPoints> {
   }
   /// Waits until the group from `step` on may run. @returns its first entries
   __device__ Entries begin_group(int step, int stage, int phase) const {
-    wait_for_places(step);
+    this->wait_for_places(step);
     wait_for_stage(s_, stage, phase);
     return load(entries_.in_stage(stage), 0);
   }
-  __device__ static Entries load(const PencilEntries<Points>& entries, unsigned step) {
+  __device__ static Entries load(const PencilEntries<Grid>& entries, unsigned step) {
     Entries result;
 #pragma unroll
     for (unsigned k = 0; k < 6; ++k) result.pair[k] = entries.pair(step, k);

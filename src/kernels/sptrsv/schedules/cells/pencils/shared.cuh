@@ -154,10 +154,13 @@ struct PencilEntries {
   SharedAddress pairs;
   SharedAddress singles;
 
+  using Value = typename Points::Value;
+
   __device__ PencilEntries(const PencilShared<Points>& s, int plane, int lane)
-      : pairs(address_of(s.stage[0]) + static_cast<unsigned>(plane * PencilBytes<Points>::kPlaneStep + lane * 16)),
+      : pairs(address_of(s.stage[0]) +
+              static_cast<unsigned>(plane * PencilBytes<Points>::kPlaneStep + lane * 2 * kValue)),
         singles(address_of(s.stage[0]) + static_cast<unsigned>(plane * PencilBytes<Points>::kPlaneStep +
-                                                               PencilBytes<Points>::kSingles + lane * 8)) {}
+                                                               PencilBytes<Points>::kSingles + lane * kValue)) {}
   [[nodiscard]] __device__ PencilEntries in_stage(int stage) const {
     const unsigned bytes = static_cast<unsigned>(stage) * static_cast<unsigned>(PencilBytes<Points>::kGroup);
     PencilEntries result = *this;
@@ -166,11 +169,12 @@ struct PencilEntries {
     return result;
   }
   [[nodiscard]] __device__ double2 pair(unsigned step, unsigned k) const {
-    return load_double2(pairs + step * kStep + k * kLanes * 16);
+    return load_pair<Value>(pairs + step * kStep + k * kLanes * 2 * kValue);
   }
-  [[nodiscard]] __device__ double last(unsigned step) const { return load_double(singles + step * kStep); }
+  [[nodiscard]] __device__ double last(unsigned step) const { return load_value<Value>(singles + step * kStep); }
 
  private:
+  static constexpr int kValue = PencilBytes<Points>::kValue;
   static constexpr auto kStep = static_cast<unsigned>(PencilBytes<Points>::kStep);
 };
 

@@ -16,7 +16,7 @@ struct PencilArguments {
   int blocks;  ///< of a cluster, which share a ticket
   Index rows;
   bool lower;
-  const double* entry;
+  const typename Points::Value* entry;
   const double* pivot;     ///< by row; null: 1
   const Index* rhs_index;  ///< null: the same
   const Index* x_index;

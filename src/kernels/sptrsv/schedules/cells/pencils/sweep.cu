@@ -16,6 +16,8 @@ namespace {
 template <class Points>
 class PencilsSweep final : public Sweep {
  public:
+  using Value = typename Points::Value;
+
   PencilsSweep(const SweepInput& input, const Pencils<Points>& pencils, cudaStream_t stream)
       : pencils_(pencils),
         order_(order_of(input)),
@@ -25,14 +27,14 @@ class PencilsSweep final : public Sweep {
     const std::size_t rows = at(input.pattern.rows);
     const std::size_t steps = at(pencils.count()) * at(steps_of(pencils));
     source_ = {at(Points::kEntries) * rows, stream};
-    entry_ = {steps * PencilBytes<Points>::kStep / sizeof(double), stream};
+    entry_ = {steps * PencilBytes<Points>::kStep / sizeof(Value), stream};
     pivot_ = {rows, stream};
     planes_ = steps * kLanes;
     slots_ = {planes_ + steps * Points::kPlanes * Points::kPassing, stream};
     spare_slots_ = {slots_.size(), stream};
     result_ = {rows, stream};
     tickets_ = {2, stream};
-    find_entries(input, pencils, source_.data(), stream);
+    find_entries(input, with_entries_of<typename Points::Grid>(pencils), source_.data(), stream);
     cuda::synchronize(stream);  // the input's arrays may go
   }
 
@@ -74,11 +76,11 @@ class PencilsSweep final : public Sweep {
   }
 
  private:
-  /// Where rows have updates of more than their diagonals nobody asks for a recurrence.
+  /// Where rows have updates of more than their diagonals nobody asks for a recurrence, nor in single precision.
   static constexpr bool kReciprocals = std::is_same_v<Points, SevenPoints>;
 
   [[nodiscard]] double* pivots() const { return unit_pivots_ ? nullptr : pivot_.data(); }
-  [[nodiscard]] PencilValues target() const { return {source_.data(), entry_.data(), pivots()}; }
+  [[nodiscard]] PencilValues<Points> target() const { return {source_.data(), entry_.data(), pivots()}; }
 
   template <class Launch>
   void run(const double* rhs, double* x, double idle_rhs, int* non_finite, cudaStream_t stream, Launch launch) {
@@ -120,7 +122,7 @@ class PencilsSweep final : public Sweep {
   cuda::DeviceArray<Index> rhs_index_;  ///< empty: the same
   cuda::DeviceArray<Index> x_index_;
   cuda::DeviceArray<Offset> source_;  ///< of entries
-  cuda::DeviceArray<double> entry_;
+  cuda::DeviceArray<Value> entry_;
   cuda::DeviceArray<double> pivot_;
   std::size_t planes_ = 0;                 ///< of the slots those of planes, the others are of lines
   cuda::DeviceArray<double> slots_;        ///< not_yet: ready for the next solve
@@ -139,6 +141,8 @@ class PencilsSweep final : public Sweep {
 template <class Points>
 std::unique_ptr<Sweep> make_pencils_sweep(const SweepInput& input, const Pencils<Points>& pencils,
                                           cudaStream_t stream) {
+  if (input.precision == Precision::in_single)
+    return std::make_unique<PencilsSweep<InSingle<Points>>>(input, with_entries_of<InSingle<Points>>(pencils), stream);
   return std::make_unique<PencilsSweep<Points>>(input, pencils, stream);
 }
 template std::unique_ptr<Sweep> make_pencils_sweep(const SweepInput&, const Pencils<SevenPoints>&, cudaStream_t);

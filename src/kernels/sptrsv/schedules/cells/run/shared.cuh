@@ -55,6 +55,27 @@ __device__ inline double2 load_double2(SharedAddress a) {
   asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];" : "=d"(value.x), "=d"(value.y) : "r"(a) : "memory");
   return value;
 }
+/// A value, or two, of a type in which entries are stored.
+template <class Value>
+__device__ double load_value(SharedAddress a) {
+  if constexpr (sizeof(Value) == sizeof(double)) {
+    return load_double(a);
+  } else {
+    float value;
+    asm volatile("ld.volatile.shared.f32 %0, [%1];" : "=f"(value) : "r"(a) : "memory");
+    return double{value};
+  }
+}
+template <class Value>
+__device__ double2 load_pair(SharedAddress a) {
+  if constexpr (sizeof(Value) == sizeof(double)) {
+    return load_double2(a);
+  } else {
+    float2 value;
+    asm volatile("ld.volatile.shared.v2.f32 {%0, %1}, [%2];" : "=f"(value.x), "=f"(value.y) : "r"(a) : "memory");
+    return {double{value.x}, double{value.y}};
+  }
+}
 __device__ inline uint2 load_uint2(SharedAddress a) {
   uint2 value;
   asm volatile("ld.volatile.shared.v2.u32 {%0, %1}, [%2];" : "=r"(value.x), "=r"(value.y) : "r"(a) : "memory");

@@ -1,0 +1,14 @@
+#include "kernels/sptrsv/schedules/cells/pencils/kernel.cuh"
+
+namespace taskdag::kernels::cells {
+
+template <>
+PencilKernel<InSingle<SevenPoints>> kernel_of_pencils() {
+  return solve_pencils<PencilRunner<InSingle<SevenPoints>, false>>;
+}
+template <>
+std::size_t pencil_shared_bytes<InSingle<SevenPoints>>() {
+  return sizeof(PencilShared<InSingle<SevenPoints>>);
+}
+
+}  // namespace taskdag::kernels::cells

@@ -1,0 +1,15 @@
+#include "kernels/sptrsv/schedules/cells/pencils/kernel.cuh"
+#include "kernels/sptrsv/schedules/cells/pencils/runner_of_27.cuh"
+
+namespace taskdag::kernels::cells {
+
+template <>
+PencilKernel<InSingle<TwentySevenPoints>> kernel_of_pencils() {
+  return solve_pencils<RunnerOf27<InSingle<TwentySevenPoints>>>;
+}
+template <>
+std::size_t pencil_shared_bytes<InSingle<TwentySevenPoints>>() {
+  return sizeof(PencilShared<InSingle<TwentySevenPoints>>);
+}
+
+}  // namespace taskdag::kernels::cells
