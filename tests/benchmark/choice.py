@@ -62,6 +62,8 @@ def main():
         print(f"| {name} | {f'{first(auto):.1f}' if auto else 'none'} | {took} | {show(own)} | {show(rival)} | "
               f"{f'{ratio:.2f}' if ratio else ''} | {solve(auto)} | {show(own_solve)} | {solve(rows.get('gamg'))} |")
     count = len(problems)
+    if count == 0:
+        sys.exit("no problem was solved by any of them")
     print(f"\n{count} problems: auto is the fastest on {best} ({100 * best / count:.0f} %), within 1.5 of the fastest on "
           f"{within}, within 1.25 of the best of its own types on {right}")
     if unsolved:

@@ -12,6 +12,7 @@
 #include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/sweep.hpp"
 #include "kernels/sptrsv/schedules/cells/run/solve.hpp"
+#include "kernels/sptrsv/schedules/cells/run/turns.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::kernels {
@@ -66,23 +67,15 @@ __global__ void find_rhs(const cells::Target* target, const cells::Errand* erran
   }
 }
 
-__global__ void arm(std::int64_t positions, double* slots, double* spare, unsigned* tickets) {
-  const std::int64_t p = element();
-  if (p == 0) tickets[0] = tickets[1] = 0;
-  if (p > positions) return;
-  slots[p] = spare[p] = p < positions ? not_yet() : 0.0;
-}
-
 class CellsSweep final : public Sweep {
  public:
   CellsSweep(const SweepInput& input, const cells::Cut& cut, cudaStream_t stream)
-      : layout_(cells::make_layout(input, cut, stream)), storage_(cells::pack(input, layout_, stream)) {
+      : layout_(cells::make_layout(input, cut, stream)),
+        storage_(cells::pack(input, layout_, stream)),
+        turns_(layout_.positions() + 1, true, stream) {
     cells::prepare(layout_.ways);
     const std::size_t positions = layout_.positions();
     target_ = {positions, stream};
-    slots_ = {positions + 1, stream};
-    spare_slots_ = {positions + 1, stream};
-    tickets_ = {2, stream};
     const auto count = static_cast<std::int64_t>(positions);
     if (count > 0) {
       make_targets<<<layout_.cells, kElementBlock, 0, stream>>>(layout_.cell.data(), layout_.row.data(),
@@ -100,7 +93,7 @@ class CellsSweep final : public Sweep {
     const bool stay = unit_pivots_ && pivot == nullptr;
     cells::load_values(layout_, storage_, source, pivot, stay ? nullptr : target_.data(), stream);
     unit_pivots_ = pivot == nullptr;
-    overlaps_ = false;
+    turns_.wait_for_values();
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
@@ -117,54 +110,34 @@ class CellsSweep final : public Sweep {
   bool load_products(const ValueProducts& products, cudaStream_t stream) override {
     if (!has_reciprocals() || !unit_pivots_) return false;
     cells::load_products(layout_, storage_, products, stream);
-    overlaps_ = false;
+    turns_.wait_for_values();
     return true;
   }
 
-  [[nodiscard]] const double* result() const override { return spare_slots_.data(); }
+  [[nodiscard]] const double* result() const override { return turns_.last(); }
   [[nodiscard]] const Index* result_index() const override { return layout_.position.data(); }
 
   [[nodiscard]] std::int64_t bytes() const override {
-    return layout_.bytes() + storage_.bytes() + target_.bytes() + slots_.bytes() + spare_slots_.bytes() +
-           tickets_.bytes();
+    return layout_.bytes() + storage_.bytes() + target_.bytes() + turns_.bytes();
   }
 
  private:
   void run(const double* rhs, double* x, bool reciprocal, int* non_finite, cudaStream_t stream) {
     if (layout_.steps == 0) return;
-    if (start_.must_reset(stream)) reset(stream);
     const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
-    taken_[turn_] +=
-        cells::solve({layout_.cell.data(), layout_.step.data(), layout_.round.data(), layout_.errand.data(),
-                      storage_.stream.data(), storage_.outside_position.data(), storage_.outside_value.data(),
-                      layout_.cells, layout_.chunk_steps, layout_.ways, target_.data(), rhs, idle_rhs, x, slots_.data(),
-                      spare_slots_.data(), tickets_.data() + turn_, taken_[turn_], non_finite},
-                     reciprocal, overlaps_, stream);
-    overlaps_ = true;
-    start_.launched();
-    std::swap(slots_, spare_slots_);
-    turn_ = 1 - turn_;
-  }
-
-  void reset(cudaStream_t stream) {
-    const auto positions = static_cast<std::int64_t>(layout_.positions());
-    arm<<<element_blocks(positions + 1), kElementBlock, 0, stream>>>(positions, slots_.data(), spare_slots_.data(),
-                                                                     tickets_.data());
-    cuda::check_launch("arm");
-    taken_ = {};
-    overlaps_ = false;
+    turns_.take(stream, [&](const cells::Turns::Turn& turn) {
+      return cells::solve({layout_.cell.data(), layout_.step.data(), layout_.round.data(), layout_.errand.data(),
+                           storage_.stream.data(), storage_.outside_position.data(), storage_.outside_value.data(),
+                           layout_.cells, layout_.chunk_steps, layout_.ways, target_.data(), rhs, idle_rhs, x,
+                           turn.slots, turn.next_slots, turn.ticket, turn.before, non_finite},
+                          reciprocal, turn.overlaps, stream);
+    });
   }
 
   cells::Layout layout_;
   cells::Storage storage_;
   cuda::DeviceArray<cells::Target> target_;
-  cuda::DeviceArray<double> slots_;        ///< not_yet: ready for the next solve
-  cuda::DeviceArray<double> spare_slots_;  ///< what the last solve left
-  cuda::DeviceArray<unsigned> tickets_;    ///< two counters, which take turns
-  std::array<unsigned, 2> taken_{};
-  cuda::StartState start_;  ///< of slots and tickets
-  std::size_t turn_ = 0;
-  bool overlaps_ = false;    ///< not before the values that were loaded last are there
+  cells::Turns turns_;       ///< slots of positions, and one that is 0
   bool unit_pivots_ = true;  ///< those of positions and errands, from the start on
 };
 

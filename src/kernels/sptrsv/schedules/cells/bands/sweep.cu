@@ -8,7 +8,7 @@
 #include "kernels/sptrsv/schedules/cells/bands/solve.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/sweep.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/order.cuh"
-#include "kernels/sptrsv/schedules/cells/run/arm.hpp"
+#include "kernels/sptrsv/schedules/cells/run/turns.hpp"
 
 namespace taskdag::kernels::cells {
 namespace {
@@ -24,18 +24,15 @@ class BandsSweep final : public Sweep {
         order_(order_of(input)),
         launch_(prepare<Value>(bands, most_blocks)),
         rhs_index_(cuda::copy_of(input.rhs_index, at(input.pattern.rows), stream)),
-        x_index_(cuda::copy_of(input.x_index, at(input.pattern.rows), stream)) {
+        x_index_(cuda::copy_of(input.x_index, at(input.pattern.rows), stream)),
+        turns_(at(bands.bands()) * at(bands.columns), false, stream) {
     const std::size_t rows = at(input.pattern.rows);
-    const std::size_t lines = at(bands.bands()) * at(bands.columns);
     before_ = {rows, stream};
     line_before_ = {rows, stream};
     entry_ = {at(bands.bands()) * at(chunks_of(bands)) * kChunk * kLanes * 2, stream};
-    edge_ = {lines, stream};
+    edge_ = {at(bands.bands()) * at(bands.columns), stream};
     pivot_ = {rows, stream};
-    slots_ = {lines, stream};
-    spare_slots_ = {lines, stream};
     result_ = {rows, stream};
-    tickets_ = {2, stream};
     find_entries(input, bands, {before_.data(), line_before_.data()}, stream);
     cuda::synchronize(stream);  // the input's arrays may go
   }
@@ -43,7 +40,7 @@ class BandsSweep final : public Sweep {
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
     unit_pivots_ = pivot == nullptr;
     cells::load_values(bands_, order_, target(), source, pivot, stream);
-    overlaps_ = false;
+    turns_.wait_for_values();
   }
   bool load_products(const ValueProducts& products, cudaStream_t stream) override {
     if constexpr (!kReciprocals)
@@ -51,7 +48,7 @@ class BandsSweep final : public Sweep {
     else {
       unit_pivots_ = true;
       cells::load_products(bands_, order_, target(), products, stream);
-      overlaps_ = false;
+      turns_.wait_for_values();
       return true;
     }
   }
@@ -74,7 +71,7 @@ class BandsSweep final : public Sweep {
 
   [[nodiscard]] std::int64_t bytes() const override {
     return rhs_index_.bytes() + x_index_.bytes() + before_.bytes() + line_before_.bytes() + entry_.bytes() +
-           edge_.bytes() + pivot_.bytes() + slots_.bytes() + spare_slots_.bytes() + result_.bytes() + tickets_.bytes();
+           edge_.bytes() + pivot_.bytes() + result_.bytes() + turns_.bytes();
   }
 
  private:
@@ -85,36 +82,27 @@ class BandsSweep final : public Sweep {
 
   template <class Launch>
   void run(const double* rhs, double* x, double idle_rhs, int* non_finite, cudaStream_t stream, Launch launch) {
-    if (start_.must_reset(stream)) reset(stream);
-    const BandArguments<Value> arguments{.bands = bands_,
-                                         .rows = order_.rows,
-                                         .chunks = chunks_of(bands_),
-                                         .blocks = launch_.blocks,
-                                         .lower = order_.lower,
-                                         .entry = entry_.data(),
-                                         .edge = edge_.data(),
-                                         .pivot = pivots(),
-                                         .rhs_index = rhs_index_.data(),
-                                         .x_index = x ? x_index_.data() : nullptr,
-                                         .rhs = rhs,
-                                         .idle_rhs = idle_rhs,
-                                         .x = x ? x : result_.data(),
-                                         .slots = slots_.data(),
-                                         .next_slots = spare_slots_.data(),
-                                         .ticket = tickets_.data() + turn_,
-                                         .before = taken_[turn_],
-                                         .non_finite = non_finite};
-    taken_[turn_] += launch(arguments, launch_, overlaps_, stream);
-    overlaps_ = true;
-    start_.launched();
-    std::swap(slots_, spare_slots_);
-    turn_ = 1 - turn_;
-  }
-
-  void reset(cudaStream_t stream) {
-    arm_slots(static_cast<std::int64_t>(slots_.size()), slots_.data(), spare_slots_.data(), tickets_.data(), stream);
-    taken_ = {};
-    overlaps_ = false;
+    turns_.take(stream, [&](const Turns::Turn& turn) {
+      const BandArguments<Value> arguments{.bands = bands_,
+                                           .rows = order_.rows,
+                                           .chunks = chunks_of(bands_),
+                                           .blocks = launch_.blocks,
+                                           .lower = order_.lower,
+                                           .entry = entry_.data(),
+                                           .edge = edge_.data(),
+                                           .pivot = pivots(),
+                                           .rhs_index = rhs_index_.data(),
+                                           .x_index = x ? x_index_.data() : nullptr,
+                                           .rhs = rhs,
+                                           .idle_rhs = idle_rhs,
+                                           .x = x ? x : result_.data(),
+                                           .slots = turn.slots,
+                                           .next_slots = turn.next_slots,
+                                           .ticket = turn.ticket,
+                                           .before = turn.before,
+                                           .non_finite = non_finite};
+      return launch(arguments, launch_, turn.overlaps, stream);
+    });
   }
 
   Bands bands_;
@@ -127,14 +115,8 @@ class BandsSweep final : public Sweep {
   cuda::DeviceArray<Value> entry_;
   cuda::DeviceArray<Value> edge_;
   cuda::DeviceArray<double> pivot_;
-  cuda::DeviceArray<double> slots_;        ///< not_yet: ready for the next solve
-  cuda::DeviceArray<double> spare_slots_;  ///< of the last solve
+  Turns turns_;
   cuda::DeviceArray<double> result_;
-  cuda::DeviceArray<unsigned> tickets_;  ///< two counters, which take turns
-  std::array<unsigned, 2> taken_{};
-  cuda::StartState start_;  ///< of slots and tickets
-  std::size_t turn_ = 0;
-  bool overlaps_ = false;  ///< not before the values that were loaded last are there
   bool unit_pivots_ = true;
 };
 

@@ -8,7 +8,7 @@
 #include "kernels/sptrsv/schedules/cells/pencils/load.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/solve.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/sweep.hpp"
-#include "kernels/sptrsv/schedules/cells/run/arm.hpp"
+#include "kernels/sptrsv/schedules/cells/run/turns.hpp"
 
 namespace taskdag::kernels::cells {
 namespace {
@@ -21,19 +21,16 @@ class PencilsSweep final : public Sweep {
   PencilsSweep(const SweepInput& input, const Pencils<Points>& pencils, cudaStream_t stream)
       : pencils_(pencils),
         order_(order_of(input)),
+        launch_(prepare_pencils(pencils)),
         rhs_index_(cuda::copy_of(input.rhs_index, at(input.pattern.rows), stream)),
-        x_index_(cuda::copy_of(input.x_index, at(input.pattern.rows), stream)) {
-    launch_ = prepare_pencils(pencils);
+        x_index_(cuda::copy_of(input.x_index, at(input.pattern.rows), stream)),
+        planes_(at(pencils.count()) * at(steps_of(pencils)) * kLanes),
+        turns_(planes_ / kLanes * (kLanes + Points::kPlanes * Points::kPassing), false, stream) {
     const std::size_t rows = at(input.pattern.rows);
-    const std::size_t steps = at(pencils.count()) * at(steps_of(pencils));
     source_ = {at(Points::kEntries) * rows, stream};
-    entry_ = {steps * PencilBytes<Points>::kStep / sizeof(Value), stream};
+    entry_ = {planes_ / kLanes * PencilBytes<Points>::kStep / sizeof(Value), stream};
     pivot_ = {rows, stream};
-    planes_ = steps * kLanes;
-    slots_ = {planes_ + steps * Points::kPlanes * Points::kPassing, stream};
-    spare_slots_ = {slots_.size(), stream};
     result_ = {rows, stream};
-    tickets_ = {2, stream};
     find_entries(input, with_entries_of<typename Points::Grid>(pencils), source_.data(), stream);
     cuda::synchronize(stream);  // the input's arrays may go
   }
@@ -41,7 +38,7 @@ class PencilsSweep final : public Sweep {
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
     unit_pivots_ = pivot == nullptr;
     cells::load_values(pencils_, order_, target(), source, pivot, stream);
-    overlaps_ = false;
+    turns_.wait_for_values();
   }
   bool load_products(const ValueProducts& products, cudaStream_t stream) override {
     if constexpr (!kReciprocals)
@@ -49,7 +46,7 @@ class PencilsSweep final : public Sweep {
     else {
       unit_pivots_ = true;
       cells::load_products(pencils_, order_, target(), products, stream);
-      overlaps_ = false;
+      turns_.wait_for_values();
       return true;
     }
   }
@@ -71,8 +68,8 @@ class PencilsSweep final : public Sweep {
   [[nodiscard]] const Index* result_index() const override { return nullptr; }
 
   [[nodiscard]] std::int64_t bytes() const override {
-    return rhs_index_.bytes() + x_index_.bytes() + source_.bytes() + entry_.bytes() + pivot_.bytes() + slots_.bytes() +
-           spare_slots_.bytes() + result_.bytes() + tickets_.bytes();
+    return rhs_index_.bytes() + x_index_.bytes() + source_.bytes() + entry_.bytes() + pivot_.bytes() + result_.bytes() +
+           turns_.bytes();
   }
 
  private:
@@ -84,55 +81,40 @@ class PencilsSweep final : public Sweep {
 
   template <class Launch>
   void run(const double* rhs, double* x, double idle_rhs, int* non_finite, cudaStream_t stream, Launch launch) {
-    if (start_.must_reset(stream)) reset(stream);
-    const PencilArguments<Points> arguments{.pencils = pencils_,
-                                            .blocks = launch_.blocks,
-                                            .rows = order_.rows,
-                                            .lower = order_.lower,
-                                            .entry = entry_.data(),
-                                            .pivot = pivots(),
-                                            .rhs_index = rhs_index_.data(),
-                                            .x_index = x ? x_index_.data() : nullptr,
-                                            .rhs = rhs,
-                                            .idle_rhs = idle_rhs,
-                                            .x = x ? x : result_.data(),
-                                            .planes = slots_.data(),
-                                            .next_planes = spare_slots_.data(),
-                                            .lines = slots_.data() + planes_,
-                                            .next_lines = spare_slots_.data() + planes_,
-                                            .ticket = tickets_.data() + turn_,
-                                            .before = taken_[turn_],
-                                            .non_finite = non_finite};
-    taken_[turn_] += launch(arguments, launch_, overlaps_, stream);
-    overlaps_ = true;
-    start_.launched();
-    std::swap(slots_, spare_slots_);
-    turn_ = 1 - turn_;
-  }
-
-  void reset(cudaStream_t stream) {
-    arm_slots(static_cast<std::int64_t>(slots_.size()), slots_.data(), spare_slots_.data(), tickets_.data(), stream);
-    taken_ = {};
-    overlaps_ = false;
+    turns_.take(stream, [&](const Turns::Turn& turn) {
+      const PencilArguments<Points> arguments{.pencils = pencils_,
+                                              .blocks = launch_.blocks,
+                                              .rows = order_.rows,
+                                              .lower = order_.lower,
+                                              .entry = entry_.data(),
+                                              .pivot = pivots(),
+                                              .rhs_index = rhs_index_.data(),
+                                              .x_index = x ? x_index_.data() : nullptr,
+                                              .rhs = rhs,
+                                              .idle_rhs = idle_rhs,
+                                              .x = x ? x : result_.data(),
+                                              .planes = turn.slots,
+                                              .next_planes = turn.next_slots,
+                                              .lines = turn.slots + planes_,
+                                              .next_lines = turn.next_slots + planes_,
+                                              .ticket = turn.ticket,
+                                              .before = turn.before,
+                                              .non_finite = non_finite};
+      return launch(arguments, launch_, turn.overlaps, stream);
+    });
   }
 
   Pencils<Points> pencils_;
-  PencilLaunch launch_;
   SweepOrder order_;
+  PencilLaunch launch_;
   cuda::DeviceArray<Index> rhs_index_;  ///< empty: the same
   cuda::DeviceArray<Index> x_index_;
   cuda::DeviceArray<Offset> source_;  ///< of entries
   cuda::DeviceArray<Value> entry_;
   cuda::DeviceArray<double> pivot_;
-  std::size_t planes_ = 0;                 ///< of the slots those of planes, the others are of lines
-  cuda::DeviceArray<double> slots_;        ///< not_yet: ready for the next solve
-  cuda::DeviceArray<double> spare_slots_;  ///< of the last solve
+  std::size_t planes_;  ///< slots of planes: the first ones, the others are of lines
+  Turns turns_;
   cuda::DeviceArray<double> result_;
-  cuda::DeviceArray<unsigned> tickets_;  ///< two counters, which take turns
-  std::array<unsigned, 2> taken_{};
-  cuda::StartState start_;  ///< of slots and tickets
-  std::size_t turn_ = 0;
-  bool overlaps_ = false;  ///< not before the values that were loaded last are there
   bool unit_pivots_ = true;
 };
 
