@@ -32,10 +32,10 @@ TASKDAG_API DiagonalDominance diagonal_dominance(const Context& context, const C
                                                  const DominanceLimits& limits = {}, Stream stream = {});
 
 /// Whether Jacobi sweeps come to rest soon, whatever the diagonal looks like: with a right-hand side of zeros they
-/// change what is left of a vector of numbers between -1 and 1, always the same, by less than 1e-6 an entry in the
-/// tenth sweep. Then a Krylov method with Jacobi, which finds no worse a result, needs few iterations, too. Matrices
-/// that are triangular but for their order, or nearly, are such. Makes a copy of `a` and releases it; synchronises
-/// `stream`.
+/// change what is left of a vector of numbers between -1 and 1, always the same, by at most 1e-6 an entry in the mean
+/// in the tenth sweep. Then a Krylov method with Jacobi, which finds no worse a result, needs few iterations, too.
+/// Matrices that are triangular but for their order, or nearly, are such. `a` is a square matrix in `space`.
+/// Synchronises `stream`.
 /// @throws InvalidInput for a pattern that is not square or not valid; DeviceError, OutOfMemory
 TASKDAG_API bool jacobi_settles(const Context& context, const CsrView& a, MemorySpace space, Stream stream = {});
 

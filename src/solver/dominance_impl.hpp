@@ -9,4 +9,7 @@ namespace taskdag::cuda {
 DiagonalDominance diagonal_dominance(const Context& context, const CsrView& a, MemorySpace space,
                                      const DominanceLimits& limits, Stream stream);
 
+/// What kernels::host_settling() says.
+double settling(const Context& context, const CsrView& a, MemorySpace space, Stream stream);
+
 }  // namespace taskdag::cuda

@@ -61,6 +61,7 @@ BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, const
 DiagonalDominance diagonal_dominance(const Context&, const CsrView&, MemorySpace, const DominanceLimits&, Stream) {
   refuse();
 }
+double settling(const Context&, const CsrView&, MemorySpace, Stream) { refuse(); }
 Index dependency_levels(const Context&, const CsrPattern&, MemorySpace, Triangle, Stream, Index) { refuse(); }
 
 }  // namespace taskdag::cuda
