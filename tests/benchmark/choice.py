@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What rows of choice.sh say: set-up and first solve of -pc_taskdag_type auto beside the others, problem by problem.
 
-usage: choice.py CSV
-Times are milliseconds; of several processes that in the middle, by set-up and first solve. "rival": the fastest of PETSc's jacobi, ilu or icc, and gamg; "own": of the types that auto
+usage: choice.py CSV...
+A problem's rows are those of the last file that has it. Times are milliseconds; of several processes that in the middle, by set-up and first solve. "rival": the fastest of PETSc's jacobi, ilu or icc, and gamg; "own": of the types that auto
 chooses from. The last lines count the problems that any of them solves.
 """
 import csv
@@ -21,12 +21,15 @@ def fastest(rows, names, time):
     return min(found) if found else None
 
 
-def read(path):
+def read(paths):
     """problem -> solver -> row, of solves that all ended with a solution; and problems that none has solved."""
     problems = {}
-    with open(path, newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            problems.setdefault(row["problem"], {}).setdefault(row["solver"], []).append(row)
+    for path in paths:
+        of_file = {}
+        with open(path, newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                of_file.setdefault(row["problem"], {}).setdefault(row["solver"], []).append(row)
+        problems.update(of_file)
     solved = {}
     for name, solvers in problems.items():
         ended = {solver: sorted(rows, key=first) for solver, rows in solvers.items()
@@ -41,9 +44,9 @@ def show(value):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
-    problems, unsolved = read(sys.argv[1])
+    problems, unsolved = read(sys.argv[1:])
     best = within = right = 0
     print("| problem | auto | took | own | rival | auto / rival | fastest solve: auto | own | gamg |")
     print("|---|---|---|---|---|---|---|---|---|")
