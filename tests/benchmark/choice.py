@@ -2,8 +2,9 @@
 """What rows of choice.sh say: set-up and first solve of -pc_taskdag_type auto beside the others, problem by problem.
 
 usage: choice.py CSV...
-A problem's rows are those of the last file that has it. Times are milliseconds; of several processes that in the middle, by set-up and first solve. "rival": the fastest of PETSc's jacobi, ilu or icc, and gamg; "own": of the types that auto
-chooses from. The last lines count the problems that any of them solves.
+A problem's rows are those of the last file that has it. Times are milliseconds; of several processes that in the
+middle, by set-up and first solve. "rival": the fastest of PETSc's jacobi, ilu or icc, and gamg; "own": of the types
+that auto chooses from. The last lines count the problems that any of them solves.
 """
 import csv
 import sys
@@ -43,34 +44,51 @@ def show(value):
     return f"{value[0]:.1f} ({value[1].removeprefix('taskdag ')})" if value else "none"
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    problems, unsolved = read(sys.argv[1:])
-    best = within = right = 0
-    print("| problem | auto | took | own | rival | auto / rival | fastest solve: auto | own | gamg |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for name, rows in problems.items():
+def judge(solved):
+    """For each problem: its rows, the fastest rival and the fastest own type with their times, auto's time over the
+    rival's."""
+    for name, rows in solved.items():
         own_names = [solver for solver in rows if solver.startswith("taskdag ") and solver != "taskdag auto"]
         rival = fastest(rows, RIVALS, first)
         own = fastest(rows, own_names, first)
         auto = rows.get("taskdag auto")
-        ratio = first(auto) / rival[0] if auto and rival else None
+        yield name, rows, rival, own, first(auto) / rival[0] if auto and rival else None
+
+
+def count(solved):
+    """Problems, and those of them on which auto is the fastest, within 1.5 of the fastest, and within 1.25 of the best
+    of its own types."""
+    best = within = right = 0
+    for _, rows, _, own, ratio in judge(solved):
+        auto = rows.get("taskdag auto")
         best += bool(auto and (ratio is None or ratio <= 1.0))
         within += bool(auto and (ratio is None or ratio <= 1.5))
         right += bool(auto and (own is None or first(auto) <= 1.25 * own[0]))
+    return len(solved), best, within, right
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    solved, unsolved = read(sys.argv[1:])
+    if not solved:
+        sys.exit("no problem was solved by any of them")
+    print("| problem | auto | took | own | rival | auto / rival | fastest solve: auto | own | gamg |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, rows, rival, own, ratio in judge(solved):
+        auto = rows.get("taskdag auto")
         solve = lambda row: f"{1e3 * float(row['best_solve_s']):.1f}" if row else "none"
+        own_names = [solver for solver in rows if solver.startswith("taskdag ") and solver != "taskdag auto"]
         own_solve = fastest(rows, own_names, lambda row: 1e3 * float(row["best_solve_s"]))
         took = f"{auto['first_choice']}, then {auto['last_choice']}" if auto else ""
         print(f"| {name} | {f'{first(auto):.1f}' if auto else 'none'} | {took} | {show(own)} | {show(rival)} | "
               f"{f'{ratio:.2f}' if ratio else ''} | {solve(auto)} | {show(own_solve)} | {solve(rows.get('gamg'))} |")
-    count = len(problems)
-    if count == 0:
-        sys.exit("no problem was solved by any of them")
-    print(f"\n{count} problems: auto is the fastest on {best} ({100 * best / count:.0f} %), within 1.5 of the fastest on "
-          f"{within}, within 1.25 of the best of its own types on {right}")
+    problems, best, within, right = count(solved)
+    print(f"\n{problems} problems: auto is the fastest on {best} ({100 * best / problems:.0f} %), within 1.5 of the "
+          f"fastest on {within}, within 1.25 of the best of its own types on {right}")
     if unsolved:
         print("solved by none: " + ", ".join(unsolved))
 
 
-main()
+if __name__ == "__main__":
+    main()
