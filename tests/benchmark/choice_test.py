@@ -65,9 +65,9 @@ class Choice(unittest.TestCase):
         self.assertEqual((within, right), (problems, problems))
         with open(CHOOSING, encoding="utf-8") as file:
             text = " ".join(file.read().split())
-        self.assertIn(f"Of {problems} problems that any of them solves `auto` is the fastest on {best}, set-up and first "
-                      "solve; it is within 1.5 of the fastest and within 1.25 of the best of its own types on all.",
-                      text)
+        self.assertIn(
+            f"Of {problems} problems that any of them solves `auto` is the fastest on {best}, set-up and first solve; "
+            "it is within 1.5 of the fastest and within 1.25 of the best of its own types on all.", text)
 
 
 if __name__ == "__main__":
