@@ -41,7 +41,7 @@ class Look : private Bridge {
     if (rows() > 0)
       PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
         counts = diagonal_dominance(backend_->context, view, space, {.poor = kPoor}, stream);
-        if (cuda && !symmetric && counts.absent == 0 && counts.zero == 0 && too_many_poor(counts.poor, rows()))
+        if (cuda && !symmetric && counts.absent == 0 && counts.zero == 0 && too_many_poor(counts.poor, counts.rows))
           settles = jacobi_settles(backend_->context, view, space, stream);
         if (cuda && limit > 0 && rows() > kSmallRows)
           deep = dependency_levels(backend_->context, view.pattern, space, Triangle::lower, stream, limit) >= limit;

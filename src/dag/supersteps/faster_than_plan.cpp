@@ -26,7 +26,7 @@ bool jumps(const ThreadPlan& plan, Triangle triangle) {
   return 2 * following < plan.rows();
 }
 
-/// Whether less than a quarter of the dependencies lead to another thread.
+/// Whether less than two fifths of the dependencies lead to another thread.
 bool keeps_to_itself(const ThreadPlan& plan, const CsrPattern& pattern, Triangle triangle) {
   const RowOrder order = plan.order();
   std::vector<int> thread(at(plan.rows()));
@@ -41,7 +41,7 @@ bool keeps_to_itself(const ThreadPlan& plan, const CsrPattern& pattern, Triangle
       other += thread[at(column)] != thread[at(row)] ? 1 : 0;
     }
   }
-  return 4 * other < all;
+  return 5 * other < 2 * all;
 }
 
 /// Whether one thread takes half as long again as is expected, because the processor does not foresee where rows end.

@@ -13,7 +13,7 @@ namespace taskdag {
 ///
 /// It has rows in an order of its own and fewer hand-overs. So it is taken where the plan jumps from row to row too
 /// (less than half of its rows follow the one before), unless it is expected to take a quarter longer; where the plan
-/// has runs of rows, and its hand-overs cost it two thirds of the cores although less than a quarter of the
+/// has runs of rows, and its hand-overs cost it two thirds of the cores although less than two fifths of the
 /// dependencies lead to another thread, if it is expected to take three quarters of the plan's time at most; where the
 /// plan is one thread, the same; and where its hand-overs cost it five sixths of the cores, if it is expected to take a
 /// third of the plan's time at most. All that is with barriers. Where the plan is one thread and the processor does not
