@@ -149,19 +149,20 @@ class TablesTest(WithFolder):
 
     def test_rows_of_ata_are_taken_where_they_are_there(self):
         results = self.results()
-        if os.path.exists(os.path.join(results, tables.ATA_ROWS)):
-            os.remove(os.path.join(results, tables.ATA_ROWS))
+        for name in (tables.ATA_ROWS, tables.ATA_CLASSES):
+            if os.path.exists(os.path.join(results, name)):
+                os.remove(os.path.join(results, name))
         self.assertEqual(tables.over_others(tables.TRIANGLES, "push"), "not run")
         self.assertIn("Not run", tables.ata_sizes()[0])
         head = ("problem,rows,class,what,flow,schedule,coarse,rows_share_warps,S_given,R,S,tasks,T_l_us,T_u_us,milliseconds,"
-                "unmanaged_ms,aggregation_ms,status").split(",")
+                "unmanaged_ms,aggregation_ms,analysis_ms,status").split(",")
 
         def row(what, flow, schedule, milliseconds, share="false", coarse="", given="", ratio="", status="ok"):
             values = ("a", "1000", "wide", what, flow, schedule, coarse, share, given, ratio, "100", "10", "2.5", "0.01",
-                      milliseconds, "0.5", "8", status)
+                      milliseconds, "0.5", "8", "9", status)
             return dict(zip(head, values))
 
-        self.write(tables.ATA_ROWS, [
+        self.write(tables.ATA_CLASSES, [
             row("lower", "push", "ata-concurrency", "1", coarse="graph", ratio="100"), row("lower", "push", "level-launch", "4"),
             row("lower", "push", "self", "9"), row("upper", "push", "ata-concurrency", "1", coarse="graph", ratio="100"),
             row("lower", "pull", "ata-concurrency", "3", coarse="graph", ratio="100"),
@@ -175,8 +176,11 @@ class TablesTest(WithFolder):
         self.assertEqual(tables.over_others(tables.COLUMNS), "not run")
         self.assertAlmostEqual(tables.push_over_pull("ata-concurrency"), 3.0)
         self.assertAlmostEqual(tables.over_unmanaged(tables.TRIANGLES, "self", "push"), 18.0)
-        self.assertEqual(tables.aggregations("ata-locality"), ("not run", "not run"))
-        self.assertAlmostEqual(tables.aggregations("ata-concurrency")[0], 8.0)
+        self.assertAlmostEqual(tables.over_rival("self", "level-launch", tables.TRIANGLES, "push", "wide"), 4.0 / 9.0)
+        self.assertEqual(tables.over_rival("self", "level-launch", tables.TRIANGLES, "push", "L-shape"), "not run")
+        self.assertEqual(tables.preparations("ata-locality", "aggregation_ms"), ("not run", "not run"))
+        self.assertAlmostEqual(tables.preparations("ata-concurrency", "aggregation_ms")[0], 8.0)
+        self.assertAlmostEqual(tables.preparations("ata-concurrency", "analysis_ms")[1], 9.0)
         self.assertTrue(tables.ata_speedups())
         self.write(tables.ATA_ROWS, [row("lower", "pull", schedule, "1", "true", "graph", ratio="100")
                                      for schedule in ("ata-concurrency", "ata-locality", "ata-greedy")])

@@ -374,13 +374,15 @@ def progression_listings():
         ("3a", "multi-queue's / scanning's, on one grid", "27", over(small, scanning), grids + ", whose waves are short")]
     for what, share, paper in (("hash b's / a's, as many queues as blocks", 100, "1.13"), ("… three quarters", 75, "no row"),
                                ("… half as many", 50, "1.06"), ("… a quarter", 25, "no gain")):
-        entries.append(("3a", what, paper, ratio_on(PROGRESSION_LARGE, f"multi b {share} %", f"multi a {share} %"), "other GPU"))
+        quotient = ratio_on(PROGRESSION_LARGE, f"multi b {share} %", f"multi a {share} %")
+        entries.append(("3a", what, paper, quotient, "other GPU" if quotient else "its time was up before multi b"))
     for kind in "ab":
         entries.append(("3a", f"{kind}: speed with as many queues as blocks / with a quarter", "more than 1",
                         ratio_on(PROGRESSION_LARGE, f"multi {kind} 100 %", f"multi {kind} 25 %"), "other GPU"))
     for name in ("single", "scanning"):
         entries.append(("3b", f"compare-and-swaps a task, {name}'s / multi-queue a's", "more than 100",
-                        over(cas.get((PROGRESSION_GRID, name)), cas.get((PROGRESSION_GRID, "multi a 100 %"))), grids))
+                        over(cas.get((PROGRESSION_GRID, name)), cas.get((PROGRESSION_GRID, "multi a 100 %"))),
+                        grids + ("" if name == "single" else "; listing 2 tries where it has read a 0, listing 4 until it has a lock")))
     entries.append(("3c", "loads and stores a task, scanning's / the next", "20",
                     over(memory.get((PROGRESSION_GRID, "scanning")), next_most()), grids + "; counted in the source, not by nvprof"))
     return compare([(where, what, paper, ours, PROGRESSION, why) for where, what, paper, ours, why in entries])
@@ -578,34 +580,45 @@ def faster(schedule, rival, dag_class=None, of=None):
                  if dag_class in (None, by[schedule]["class"])])
 
 
-def ata_cases(whats, schedules, flow="pull", share="false"):
+def ata_cases(whats, schedules, flow="pull", share="false", name=ATA_ROWS):
     """(problem, what) → schedule → row of `taskdag_bench ata`, with the S of Eq. (1) and (2) and by CUDA graphs, where there
     are rows of all `schedules`. Nothing where the file is not there."""
     found = {}
-    for row in read(ATA_ROWS) if os.path.exists(path(ATA_ROWS)) else []:
+    for row in read(name) if os.path.exists(path(name)) else []:
         usual = not row["S_given"] and row["R"] in ("", "100") and row["coarse"] in ("", "graph")
         if not usual or row["what"] not in whats or row["flow"] != flow:
             continue
         if row["rows_share_warps"] != share and row["schedule"] != "self":  # a warp a row is all that self has
             continue
-        numbers = {column: float(row[column] or "nan") for column in ("milliseconds", "unmanaged_ms", "aggregation_ms")}
+        numbers = {column: float(row.get(column) or "nan")
+                   for column in ("milliseconds", "unmanaged_ms", "aggregation_ms", "analysis_ms")}
         found.setdefault((row["problem"], row["what"]), {})[row["schedule"]] = {**row, **numbers}
     return {case: by for case, by in found.items() if all(schedule in by for schedule in schedules)}
 
 
+def by_a_warp_a_row(whats, schedules, flow="pull"):
+    """The same of the problems by class, each row by a warp, as in the paper."""
+    return ata_cases(whats, schedules, flow, name=ATA_CLASSES)
+
+
 def over_others(whats, flow="pull"):
-    """CA over a launch a level and self-scheduling, all with a warp a row."""
-    cases = ata_cases(whats, (ATA, "level-launch", "self"), flow)
+    """CA over a launch a level and self-scheduling."""
+    cases = by_a_warp_a_row(whats, (ATA, "level-launch", "self"), flow)
     return mean([faster(ATA, rival, of=cases.values()) for rival in ("level-launch", "self")]) if cases else "not run"
 
 
+def over_rival(schedule, rival, whats, flow="pull", dag_class=None):
+    of = [by for by in by_a_warp_a_row(whats, (schedule, rival), flow).values() if dag_class in (None, by[schedule]["class"])]
+    return faster(schedule, rival, of=of) if of else "not run"
+
+
 def over_unmanaged(whats, schedule, flow="pull"):
-    cases = ata_cases(whats, (schedule,), flow).values()
+    cases = by_a_warp_a_row(whats, (schedule,), flow).values()
     return mean([by[schedule]["milliseconds"] / by[schedule]["unmanaged_ms"] for by in cases]) if cases else "not run"
 
 
 def push_over_pull(schedule):
-    pull, push = (ata_cases(TRIANGLES, (schedule,), flow) for flow in ("pull", "push"))
+    pull, push = (by_a_warp_a_row(TRIANGLES, (schedule,), flow) for flow in ("pull", "push"))
     both = [case for case in pull if case in push]
     return mean([pull[case][schedule]["milliseconds"] / push[case][schedule]["milliseconds"] for case in both]) if both else "not run"
 
@@ -617,9 +630,9 @@ def over_greedy(share):
     return mean([by[greedy]["milliseconds"] / by[ATA]["milliseconds"] for by in cases.values()]) if cases else "not run"
 
 
-def aggregations(schedule):
-    """Milliseconds of the aggregation alone: mean and most."""
-    times = [by[schedule]["aggregation_ms"] for by in ata_cases(TRIANGLES, (schedule,)).values()]
+def preparations(schedule, column):
+    """Milliseconds of the aggregation alone or of the whole analysis: mean and most."""
+    times = [by[schedule][column] for by in by_a_warp_a_row(TRIANGLES, (schedule,)).values()]
     return (mean(times), max(times)) if times else ("not run", "not run")
 
 
@@ -669,14 +682,16 @@ def ata_baselines():
 @block
 def ata_speedups():
     runs = "other GPU, other problems; short rows share warps here, those of `self` do not"
-    analysis = {schedule: [by[schedule]["analysis_ms"] for by in solves()] for schedule in (ATA, "ata-locality")}
-    whole = "ours is the whole analysis, allocation, copies and packing included; other problems"
     both = mean([faster(ATA, "level-launch"), faster(ATA, "self")])
-    there = os.path.exists(path(ATA_ROWS))
-    needs = "other GPU, other problems; a warp a row, as in the paper" if there else "needs a GPU run of `taskdag_bench ata`"
+    there = os.path.exists(path(ATA_CLASSES))
+    needs = "other GPU, other problems; a warp a row, as in the paper" if there else "needs a GPU run of `taskdag_bench ata --classes`"
     joined = "ours: mean over `level-launch` and `self` together; " + needs if there else needs
-    host = "other host, other problems" if there else needs
-    rows = ATA_ROWS if there else ""
+    device = "on the device; the paper does not say where; other problems" if there else needs
+    whole = "the aggregation, allocation, copies and packing; other problems" if there else needs
+    rows = ATA_CLASSES if there else ""
+    shared = os.path.exists(path(ATA_ROWS))
+    of_ten = ATA_ROWS if shared else ""
+    not_ten = "needs a GPU run of `taskdag_bench ata`"
     entries = [
         ("text of 8", f"SpTS, pull, CA over the others: Vega FE (on R9 Nano {published.ATA_PULL[1]})", published.ATA_PULL[0], both, SCHEDULES,
          "ours: mean over `level-launch` and `self` together; the paper does not say how it joins them; " + runs),
@@ -688,27 +703,29 @@ def ata_speedups():
         ("8", "… CA, push's speed / pull's", "–", push_over_pull(ATA), rows, needs),
         ("9", "SpILU0, by columns, CA over the others, Vega FE", published.ATA_ILU[0], over_others(COLUMNS), rows, joined),
         ("8", "CA's speed / LA's", "more than 1", faster(ATA, "ata-locality"), SCHEDULES, "–"),
+        ("8", "… push, a warp a row", "more than 1", over_rival(ATA, "ata-locality", TRIANGLES, "push"), rows, needs),
         ("III-C", "CA's speed / greedy's", "more than 1", faster(ATA, "ata-greedy"), SCHEDULES,
-         "short rows share warps: by S, see below" if there else "not examined: S is in no row of this file"),
-        ("III-C", "… likewise", "more than 1", over_greedy("true"), rows, "short rows share warps: by S, see below" if there else needs),
-        ("III-C", "… a warp a row", "more than 1", over_greedy("false"), rows, needs),
+         "short rows share warps: by S, see below" if shared else "not examined: S is in no row of this file"),
+        ("III-C", "… likewise", "more than 1", over_greedy("true"), of_ten,
+         "short rows share warps: by S, see below" if shared else not_ten),
+        ("III-C", "… a warp a row, pull", "more than 1", over_rival(ATA, "ata-greedy", TRIANGLES), rows, needs),
     ]
     for schedule, name in ((ATA, "CA"), ("level-launch", "level sets"), ("self", "self-scheduling")):
         for table, what, whats, flow in (("8", "SpTS, push", TRIANGLES, "push"), ("9", "SpILU0", COLUMNS, "pull")):
             entries.append((table, f"{what}, {name}: time / time without dependencies", "–",
                             over_unmanaged(whats, schedule, flow), rows, "a plot in the paper" if there else needs))
-    for dag_class, paper in zip(CLASSES, ("less than 1", "more than 1", "about 1, falls with fewer levels")):
-        entries.append(("8", f"speed of self-scheduling / of a launch a level, {dag_class}", paper,
-                        faster("self", "level-launch", dag_class), SCHEDULES,
-                        "short rows of a level share warps here, those of `self` never do"))
-    entries += [
-        ("10", "aggregation alone, CA, ms, mean", published.ATA_AGGREGATION["CA"], aggregations(ATA)[0], rows, host),
-        ("10", "aggregation alone, LA, ms, mean", published.ATA_AGGREGATION["LA"], aggregations("ata-locality")[0], rows, host),
-        ("10", "… CA, most", published.ATA_AGGREGATION["most"], aggregations(ATA)[1], rows, host),
-        ("10", "analysis, CA, ms, mean", published.ATA_AGGREGATION["CA"], mean(analysis[ATA]), SCHEDULES, whole),
-        ("10", "analysis, LA, ms, mean", published.ATA_AGGREGATION["LA"], mean(analysis["ata-locality"]), SCHEDULES, whole),
-        ("10", "… CA, most", published.ATA_AGGREGATION["most"], max(analysis[ATA]), SCHEDULES, whole),
-    ]
+    for flow in ("push", "pull"):
+        for dag_class, paper in zip(CLASSES, ("less than 1", "more than 1", "about 1, falls with fewer levels")):
+            entries.append(("8", f"{flow}: speed of self-scheduling / of a launch a level, {dag_class}", paper,
+                            over_rival("self", "level-launch", TRIANGLES, flow, dag_class), rows, needs))
+    for name, schedule in (("CA", ATA), ("LA", "ata-locality")):
+        entries.append(("10", f"aggregation alone, {name}, ms, mean", published.ATA_AGGREGATION[name],
+                        preparations(schedule, "aggregation_ms")[0], rows, device))
+    entries.append(("10", "… CA, most", published.ATA_AGGREGATION["most"], preparations(ATA, "aggregation_ms")[1], rows, device))
+    for name, schedule in (("CA", ATA), ("LA", "ata-locality")):
+        entries.append(("10", f"the whole analysis, {name}, ms, mean", published.ATA_AGGREGATION[name],
+                        preparations(schedule, "analysis_ms")[0], rows, whole))
+    entries.append(("10", "… CA, most", published.ATA_AGGREGATION["most"], preparations(ATA, "analysis_ms")[1], rows, whole))
     solved, way = pcg_cases(), "other GPU, other problems; short rows share warps here, those of `self` do not"
     if not solved:
         way = "needs a GPU run of `ata_pcg.sh`"
@@ -1135,6 +1152,8 @@ COMMANDS = {
     "host-barriers-22.csv": "taskdag_host_schedules --counts --cores 22",
     "host-protocol.csv": "tests/benchmark/host_protocol.sh PROGRAM ROWS.csv",
     "host-protocol-schedules.csv": "tests/benchmark/host_protocol.sh PROGRAM ROWS.csv",
+    "host-auto-narrow-band.csv": "taskdag_host_schedules --cores 16 --set narrow-band --seeds 10 --schedule auto … --only …",
+    "host-rcm-patterns.csv": "taskdag_rcm_bench --patterns FILE --only …",
     "host-protocol-barriers.csv": "taskdag_host_schedules --counts --cores 22 --seeds 10 --set …",
     "h200-schedules.csv": "taskdag_bench sptrsv --table --schedule all",
     "h200-schedules-shallow.csv": "taskdag_bench sptrsv --schedule all --only …",
@@ -1158,6 +1177,7 @@ MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, ATA_ROWS, ATA_STUDY, ATA_
                   GRAPH_RIVAL, GRAPH_PERMUTED, GRAPH_LARGE) + GRAPH_KERNELS
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
          "host-schedules-8.csv": "8 threads on 16 virtual processors", "host-barriers-22.csv": "any: counts, no times",
+         "host-auto-narrow-band.csv": "16 processors of a virtual machine", "host-rcm-patterns.csv": "any: patterns, no times",
          "host-protocol-barriers.csv": "any: counts, no times", GRAPH_ORDER: "2 host threads: counts, no times"}
 
 
