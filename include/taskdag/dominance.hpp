@@ -11,7 +11,7 @@ namespace taskdag {
 /// What counts as much and as little beside a diagonal entry: Σ|a_ij|, j ≠ i, in terms of |a_ii|.
 struct DominanceLimits {
   double strict = 0.95;  ///< up to this a row is strictly dominant
-  double poor = 6.0;     ///< above this its diagonal entry says little of it
+  double poor = 6.0;     ///< above this its diagonal entry says little of it: elasticity has 2 to 6
 };
 
 /// Counts of rows. A row is in one of `absent`, `zero`, `strict`, `poor`, or between the limits.
@@ -33,7 +33,7 @@ TASKDAG_API DiagonalDominance diagonal_dominance(const Context& context, const C
 
 /// Whether Jacobi sweeps come to rest soon, whatever the diagonal looks like: with a right-hand side of zeros they
 /// change what is left of a vector of numbers between -1 and 1, always the same, by at most 1e-6 an entry in the mean
-/// in the tenth sweep. Then a Krylov method with Jacobi, which finds no worse a result, needs few iterations, too.
+/// in the tenth sweep. Then a Krylov method with Jacobi can be expected to need few iterations, too.
 /// Matrices that are triangular but for their order, or nearly, are such. `a` is a square matrix in `space`.
 /// Synchronises `stream`.
 /// @throws InvalidInput for a pattern that is not square or not valid; DeviceError, OutOfMemory

@@ -211,8 +211,9 @@ class TASKDAG_API Factorization {
   /// With FactorOptions::block_size above 1 pattern and orders are those of blocks.
   /// @throws InvalidInput "row R has no diagonal entry" (of B), for patterns that are not square or not valid, for
   ///         a schedule (of sweeps, of the factorisation) of the other backend, for a negative fill level, for blocks
-  ///         that do not fit and where they are missing, for what point blocks do not have; DeviceError, OutOfMemory;
-  ///         what TriangularSolver throws for a tune file.
+  ///         that do not fit and where they are missing, for what point blocks do not have; Unsupported where the
+  ///         schedule named cannot run these triangles, or not in single precision; DeviceError, OutOfMemory; what
+  ///         TriangularSolver throws for a tune file.
   Factorization(const Context& context, const CsrPattern& pattern, MemorySpace space, const FactorOptions& options,
                 std::span<const Index> row_order = {}, std::span<const Index> col_order = {}, Stream stream = {});
   ~Factorization();

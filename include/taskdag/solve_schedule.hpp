@@ -74,7 +74,9 @@ struct SolveScheduleInfo {
   bool needs_blocks;   ///< of an ordering: FactorOptions::blocks
   bool rewrites_rows;  ///< its rounding errors grow with the condition of what it rewrites
   const char* sentence;
-  bool single_on_cuda = false;  ///< it has a form for values in single precision (FactorOptions::precision)
+  /// It has a form for values in single precision (FactorOptions::precision); cells for some triangles alone, where it
+  /// throws Unsupported for the others.
+  bool single_on_cuda = false;
   bool single_on_host = false;
 };
 

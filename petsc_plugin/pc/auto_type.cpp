@@ -13,6 +13,7 @@
 #include "pc/types.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdag/dominance.hpp"
+#include "taskdag/error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -27,7 +28,7 @@ std::string milliseconds(double seconds) {
 class Look : private Bridge {
  public:
   DiagonalDominance counts;  ///< of this rank's rows
-  bool deep = false;         ///< MatrixLook::deep, looked at on CUDA alone, as the next one is
+  bool deep = false;         ///< MatrixLook::deep, looked at on CUDA alone
   bool settles = true;       ///< MatrixLook::settles
   bool cuda = false;
 
@@ -41,14 +42,24 @@ class Look : private Bridge {
     if (rows() > 0)
       PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
         counts = diagonal_dominance(backend_->context, view, space, {.poor = kPoor}, stream);
-        if (cuda && !symmetric && counts.absent == 0 && counts.zero == 0 && too_many_poor(counts.poor, counts.rows))
-          settles = jacobi_settles(backend_->context, view, space, stream);
+        if (!symmetric && counts.absent == 0 && counts.zero == 0 && too_many_poor(counts.poor, counts.rows))
+          settles = cuda && sweeps_settle(view, space, stream);
         if (cuda && limit > 0 && rows() > kSmallRows)
           deep = dependency_levels(backend_->context, view.pattern, space, Triangle::lower, stream, limit) >= limit;
       }));
     counts.rows = static_cast<Index>(rows());
     PetscCall(source_.reset());
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+ private:
+  /// Not known where there is no room for two vectors: then a rank must not leave the others alone with a sum.
+  [[nodiscard]] bool sweeps_settle(const CsrView& view, MemorySpace space, Stream stream) const {
+    try {
+      return jacobi_settles(backend_->context, view, space, stream);
+    } catch (const OutOfMemory&) {
+      return false;
+    }
   }
 };
 

@@ -98,6 +98,7 @@ TEST_P(AutoType, TakesAFactorWhereTheDiagonalIsSmall) {
   const OwnedMat matrix = make_matrix(a);
   const Solve solved = solve(matrix, "-ksp_type gmres " + taskdag_auto + option());
   expect_in_view(solved.view, "auto: ilu now");
+  expect_in_view(solved.view, "rows have a small diagonal");
   EXPECT_EQ(solved.iterations,
             iterations_with(matrix, "-ksp_type gmres -pc_type taskdag -pc_taskdag_type ilu " + option()));
 }

@@ -27,7 +27,7 @@ struct SettlingRow {
     diagonal += other.diagonal;
     beside += other.beside;
   }
-  /// Not finite where there is no diagonal entry, unless nothing is beside it.
+  /// Not finite where there is no diagonal entry, or it is 0.
   [[nodiscard]] TASKDAG_HD double result() const { return -beside / diagonal; }
 };
 

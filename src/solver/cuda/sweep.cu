@@ -41,7 +41,7 @@ TrialResult fastest(SolveSchedule usual, kernels::Outlook& outlook) {
         const double microseconds = took(other);
         if (microseconds < best.microseconds) best = {other, microseconds};
       } catch (const DeviceError&) {  // a device or a system that cannot run it: no candidate here
-      } catch (const Unsupported&) {  // nor is one that cannot take so large a triangle
+      } catch (const Unsupported&) {  // nor is one that cannot take this triangle
       } catch (const OutOfMemory&) {  // or that does not fit
       }
     }

@@ -122,8 +122,8 @@ TEST(GeometricGraph, IsSymmetricAndHasAboutTheNeighboursWanted) {
   }
 }
 
-/// Rows follow each other, hand-overs cost the plan more than half of the cores, and Locking has fewer: `auto` takes it
-/// (dag/supersteps/faster_than_plan.hpp), though a third of the dependencies lead to another thread.
+/// Rows follow each other, hand-overs cost the plan more than two thirds of the cores, and Locking has fewer: `auto`
+/// takes it (dag/supersteps/faster_than_plan.hpp), though a third of the dependencies lead to another thread.
 TEST(GeometricGraph, IsSolvedByLocking) {
   const CsrMatrix a = take_lower(make_geometric_graph(120000, 2, 14.0, false, 1));
   const ThreadPlan plan(a.pattern(), Triangle::lower, 16);

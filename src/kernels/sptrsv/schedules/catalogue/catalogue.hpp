@@ -24,11 +24,11 @@ inline constexpr auto kCatalogue = [] {
                         "chosen from the pattern, by trials or from a file of trials", true, true},
       SolveScheduleInfo{flat, "flat", chosen, no, false, false,
                         "warp tasks in level order, each row waits for its operands' values", true, false},
-      SolveScheduleInfo{cells, "cells", chosen, no, false, false,
-                        "runs of consecutive rows, or tiles, bands, pencils of a grid, a thread block each, by static "
-                        "steps; in single "
-                        "precision bands and pencils alone",
-                        true, false},
+      SolveScheduleInfo{
+          cells, "cells", chosen, no, false, false,
+          "runs of consecutive rows, or tiles, bands, pencils of a grid, a thread block each, by static steps; "
+          "in single precision bands and pencils alone",
+          true, false},
       SolveScheduleInfo{supernodes, "supernodes", chosen, no, false, true,
                         "diagonal blocks of supernodes inverted beforehand, what is left by cells or flat"},
       SolveScheduleInfo{

@@ -38,7 +38,8 @@ struct CellsOptions {
 bool cells_supported();
 
 /// Makes the sweep. Synchronises `stream`. @throws DeviceError on a device that cannot run it, Unsupported where 32-bit
-/// positions do not suffice, or where tiles are asked for and rows are not numbered by lines
+/// positions do not suffice, where tiles are asked for and rows are not numbered by lines, or where values are to be in
+/// single precision and there are neither bands nor pencils
 std::unique_ptr<Sweep> make_cells_sweep(const SweepInput& input, const CellsOptions& options, cudaStream_t stream);
 
 /// The same, of cells that are known already.

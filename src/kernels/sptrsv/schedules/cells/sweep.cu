@@ -1,12 +1,8 @@
 #include <algorithm>
-#include <array>
 #include <climits>
-#include <utility>
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
-#include "backends/cuda/stream.hpp"
-#include "base/handover.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/sweep.hpp"
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"

@@ -25,11 +25,11 @@ struct Cut {
   std::optional<Pencils<TwentySevenPoints>> pencils_of_27{};
 
   /// Whether rows lie by lines, so that another triangle on the same rows would be slower.
-  [[nodiscard]] bool by_lines() const { return tiles || has(Precision::in_single); }
+  [[nodiscard]] bool by_lines() const { return tiles || of_grid(); }
   /// Whether entries may be stored in that precision.
-  [[nodiscard]] bool has(Precision precision) const {
-    return precision == Precision::in_double || bands || pencils_of_7 || pencils_of_27;
-  }
+  [[nodiscard]] bool has(Precision precision) const { return precision == Precision::in_double || of_grid(); }
+  /// Bands or pencils.
+  [[nodiscard]] bool of_grid() const { return bands || pencils_of_7 || pencils_of_27; }
 };
 
 inline Cut cut_of(const Lines& lines, Tiling tiling) {

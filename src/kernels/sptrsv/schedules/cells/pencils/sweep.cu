@@ -1,8 +1,5 @@
-#include <array>
 #include <type_traits>
-#include <utility>
 
-#include "backends/cuda/stream.hpp"
 #include "base/index.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/order.cuh"
 #include "kernels/sptrsv/schedules/cells/pencils/load.hpp"
