@@ -246,7 +246,8 @@ class TablesTest(WithFolder):
         results = self.results()
         if os.path.exists(os.path.join(results, tables.PROGRESSION)):
             os.remove(os.path.join(results, tables.PROGRESSION))
-        for table in (tables.progression_listings, tables.progression_changes, tables.progression_irregular):
+        for table in (tables.progression_listings, tables.progression_figures, tables.progression_changes,
+                      tables.progression_irregular):
             self.assertIn("Not run", table()[0])
 
     def test_the_listings_are_set_beside_the_papers_figures(self):
@@ -272,6 +273,10 @@ class TablesTest(WithFolder):
                      "as many queues as blocks | 1.13 | 1.10 | 0.97 |", "… a quarter | no gain | – | – |",
                      "single's / multi-queue a's | more than 100 | 10.0 |", "scanning's / the next | 20 | 4.00 |"):
             self.assertIn(text, listings)
+        figures = tables.progression_figures()
+        self.assertIn("| scanning | – | 2.00 | 3.00 | 80.0 |", figures)
+        self.assertIn("| multi a 100 % | 30.0 | 8.00 | 6.00 | 20.0 |", figures)
+        self.assertIn("| multi b 75 % | – | – | – | – |", figures)
         changes = "\n".join(tables.progression_changes())
         self.assertIn("| as in listing 4 | 8.00 | 20.0 | – | – | 2.50 |", changes)
         self.assertIn("| first in, first out | – | 5.00 |", changes)
@@ -324,6 +329,14 @@ class TablesTest(WithFolder):
         line = next(line for line in protocol.protocol_ablations() if "fill-up" in line)
         self.assertIn("| 0.25 (1) | 10.0 (1) |", line)
         self.assertIn("| 1000 and more | not run | not run | not run | 4.00 (1) |", protocol.protocol_wavefronts())
+
+    def test_a_changed_choice_is_replaced_by_the_rows_of_what_it_is_now(self):
+        changed = protocol.NOW_LOCKING[0]
+        self.protocol_rows(("large", changed, "auto", 4.0), ("large", changed, "locking, waits", 1.0),
+                           ("large", "other", "auto", 2.0), ("large", "other", "locking, waits", 1.0))
+        lines = protocol.protocol_auto_since()
+        self.assertIn("| large matrices, 2 | 2.83 | 1 | 8.00 / 2.00 | 5.66 | not run |", lines)
+        self.assertIn("| narrow band | not run | not run | not run | not run | not run |", lines)
 
     def test_auto_is_beside_the_best_that_it_can_take(self):
         self.protocol_rows(*(("large", matrix, form, ms) for matrix, times in (("a", (2, 4, 2, 1)), ("b", (8, 2, 4, 1)))

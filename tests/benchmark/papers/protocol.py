@@ -14,6 +14,8 @@ from tables import block, mean, quartiles, show
 ROWS = "host-protocol.csv"
 SCHEDULE_ROWS = "host-protocol-schedules.csv"
 BARRIER_ROWS = "host-protocol-barriers.csv"
+LATER_ROWS = "host-auto-narrow-band.csv"
+NOW_LOCKING = ("geometric 2D, 6 neighbours", "geometric 2D, 14 neighbours")  # of the large matrices, since those rows
 NOT_RUN = ["Not run: needs `tests/benchmark/host_protocol.sh` on 16 processors.", ""]
 SETS = {"large": "real", "erdos-renyi-dense": "erdos-renyi", "narrow-band": "narrow-band"}  # ours: the paper's
 NAMES = {"large": "large matrices", "erdos-renyi-dense": "Erdős–Rényi", "narrow-band": "narrow band",
@@ -267,3 +269,29 @@ def protocol_auto(rows):
                      [show(mean(best)), str(behind)])
     return report.table(["speed-up over one thread", *(f"`{form}`" for form in forms),
                          "the best of serial, plan and Locking with waits", "matrices where `auto` is 10 % behind that"], lines)
+
+
+@block_of_rows
+def protocol_auto_since(rows):
+    """Where its rule has changed since those rows: what it would give with Locking's rows of the matrices that it takes
+    Locking for now, and what a later run of some of them gives."""
+    later = Rows(LATER_ROWS)
+    lines = []
+    for key, changed in (("large", NOW_LOCKING), ("narrow-band", tuple(later.matrices("narrow-band")))):
+        both, replaced, found = [], [], []
+        for matrix, by in rows.matrices(key).items():
+            if "auto" not in by or "locking, waits" not in by:
+                continue
+            both.append(float(by["auto"]["speedup"]))
+            replaced.append(float(by["locking, waits" if matrix in changed else "auto"]["speedup"]))
+            if matrix in changed:
+                found.append([float(by["locking, waits"]["speedup"]), both[-1]])
+        if not found:
+            lines.append([NAMES[key]] + ["not run"] * 5)
+            continue
+        since = [later.speedups(key, form) for form in ("auto", "plan", "locking, waits")]
+        lines.append([f"{NAMES[key]}, {len(both)}", show(mean(both)), str(len(found)),
+                      show(mean([ours for ours, _ in found])) + " / " + show(mean([auto for _, auto in found])),
+                      show(mean(replaced)), ", ".join(show(mean(values)) for values in since) if since[0] else "not run"])
+    return report.table(["set, matrices", "`auto`", "of them changed", "there: `locking, waits` / `auto`", "`auto`, those replaced",
+                         "those in a later run: `auto`, `plan`, `locking, waits`"], lines)

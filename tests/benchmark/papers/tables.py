@@ -389,6 +389,20 @@ def progression_listings():
 
 
 @block
+def progression_figures():
+    """Figures 3a to 3c as numbers: each form of the listings on both grids."""
+    speeds = {place: speed / 1e6 for place, speed in progression_values("tasks_per_second").items()}
+    if not speeds:
+        return [f"Not run: needs a GPU run of `{PROGRESSION_RUN}`."]
+    cas, memory = progression_values("cas_per_task"), progression_values("memory_per_task")
+    forms = ["single", "scanning"] + [f"multi {kind} {share} %" for kind in "ab" for share in PROGRESSION_SHARES]
+    columns = ((speeds, PROGRESSION_LARGE), (speeds, PROGRESSION_GRID), (cas, PROGRESSION_GRID), (memory, PROGRESSION_GRID))
+    lines = [[form] + [show(values[grid, form]) if (grid, form) in values else "–" for values, grid in columns] for form in forms]
+    return report.table(["form", "10⁸ tasks, M tasks/s", "500 × 500, M tasks/s", "compare-and-swaps a task", "loads and stores a task"],
+                        lines)
+
+
+@block
 def progression_changes():
     speeds = {place: speed / 1e6 for place, speed in progression_values("tasks_per_second").items()}
     if not speeds:
