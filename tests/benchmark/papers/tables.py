@@ -664,6 +664,11 @@ def pcg_over(solved, rival, schedule=ATA):
     return mean([float(by[rival]["solve_s"]) / float(by[schedule]["solve_s"]) for by in pairs]) if pairs else "not run"
 
 
+def pcg_time(row):
+    """Milliseconds of a solve, and the percentage of its triangular solves where it is known."""
+    return show(1e3 * float(row["solve_s"])) + (f" ({100 * float(row['share']):.0f})" if row["share"] else "")
+
+
 @block
 def ata_pcg():
     """Problem by problem."""
@@ -675,8 +680,8 @@ def ata_pcg():
     for problem, by in solved.items():
         any_row = next(iter(by.values()))
         lines.append([problem, show(int(any_row["rows"])), any_row["iterations"]] +
-                     [show(1e3 * float(by[name]["solve_s"])) if name in by else "–" for name in names])
-    return report.table(["problem", "rows", "iterations"] + [f"`{name}`, ms" for name in names], lines)
+                     [pcg_time(by[name]) if name in by else "–" for name in names])
+    return report.table(["problem", "rows", "iterations"] + [f"`{name}`, ms (%)" for name in names], lines)
 
 
 @block
