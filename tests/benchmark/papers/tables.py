@@ -114,6 +114,8 @@ def mhive_orders():
     alone = {name: [float(row["permutation_ms"]) for row in rows if row["problem"] == "G3_circuit" and
                     row["scheduler"] == scheduler and all(row[c] == v for c, v in PHASES.items())]
              for name, scheduler in (("TSK", "timesliced"), ("PDC", "controller"))}
+    by_cpu = [float(row["permutation_ms"]) for row in rows
+              if row["problem"] == "G3_circuit" and row["form"] == "cpu-gpu" and row["permutation_ms"]]
     orders = {row["method"]: row for row in read("h200-rcm.csv")
               if row["problem"] == "G3_circuit" and row["where"] != "1 host thread"}
 
@@ -129,10 +131,14 @@ def mhive_orders():
          "h200-rcm.csv", same),
         ("8.2", "… in cuSOLVER's order", bandwidth["cuSolver"], spread(orders["cuSOLVER 12.0.4"]["bandwidth"]),
          "h200-rcm.csv", "another version of cuSOLVER"),
+        ("8.2", "… in the order of its CPU–GPU form", bandwidth["CPU-GPU"], spread(orders["serial"]["bandwidth"]), "h200-rcm.csv",
+         ties),
         ("8.2", "… in the order of the tasks", bandwidth["MHive"], spread(orders["serial"]["bandwidth"]), "h200-rcm.csv",
          ties),
         ("8.3", "G3_circuit, cuSOLVER, ms", its_g3["cuSolver"], g3["cuSolver"], RCM, machine),
         ("8.3", "… CPU–GPU, in all, ms", its_g3["CPU-GPU"], g3["CPU-GPU"] or "no row: the run's time was up", RCM, "–"),
+        ("8.3", "… CPU–GPU, without the search, ms", published.RCM_PERMUTATION["CPU-GPU"], by_cpu[0] if by_cpu else "no row", RCM,
+         "other GPU and other host"),
         ("8.3", "… TSK, in all, ms", its_g3["TSK"], g3["TSK"], RCM, "other GPU, driver and operating system"),
         ("8.3", "… TSK, without the search, ms", published.RCM_PERMUTATION["TSK"], alone["TSK"][0], RCM, "the same"),
         ("8.3", "… PDC, in all, ms", its_g3["PDC"], g3["PDC"], RCM, "the same"),
