@@ -8,7 +8,6 @@
 #include "rounded_factor.hpp"
 #include "session.hpp"
 #include "taskdag/block_ordering.hpp"
-#include "taskdag/error.hpp"
 #include "triangular_case.hpp"
 
 namespace taskdag::benchmark {
@@ -107,8 +106,7 @@ class Applications {
       std::printf("%-20s %-12s %-28s %.4f ms, bytes %.4f, x%.2f  error %.0e\n", problem_.name.c_str(), name,
                   row["chosen"].get<std::string>().c_str(), each, floor, each / floor, error);
     } catch (const std::exception& error) {
-      // It has a form for it, but not for these triangles.
-      if (precision == Precision::in_single && dynamic_cast<const Unsupported*>(&error) != nullptr) return;
+      if (lacks_single(error, precision)) return;
       row["status"] = error.what();
       session_.fail(what + ": " + error.what());
     }

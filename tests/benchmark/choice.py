@@ -44,13 +44,17 @@ def show(value):
     return f"{value[0]:.1f} ({value[1].removeprefix('taskdag ')})" if value else "none"
 
 
+def own_types(rows):
+    """The types that auto chooses from."""
+    return [solver for solver in rows if solver.startswith("taskdag ") and solver != "taskdag auto"]
+
+
 def judge(solved):
     """For each problem: its rows, the fastest rival and the fastest own type with their times, auto's time over the
     rival's."""
     for name, rows in solved.items():
-        own_names = [solver for solver in rows if solver.startswith("taskdag ") and solver != "taskdag auto"]
         rival = fastest(rows, RIVALS, first)
-        own = fastest(rows, own_names, first)
+        own = fastest(rows, own_types(rows), first)
         auto = rows.get("taskdag auto")
         yield name, rows, rival, own, first(auto) / rival[0] if auto and rival else None
 
@@ -78,8 +82,7 @@ def main():
     for name, rows, rival, own, ratio in judge(solved):
         auto = rows.get("taskdag auto")
         solve = lambda row: f"{1e3 * float(row['best_solve_s']):.1f}" if row else "none"
-        own_names = [solver for solver in rows if solver.startswith("taskdag ") and solver != "taskdag auto"]
-        own_solve = fastest(rows, own_names, lambda row: 1e3 * float(row["best_solve_s"]))
+        own_solve = fastest(rows, own_types(rows), lambda row: 1e3 * float(row["best_solve_s"]))
         took = f"{auto['first_choice']}, then {auto['last_choice']}" if auto else ""
         print(f"| {name} | {f'{first(auto):.1f}' if auto else 'none'} | {took} | {show(own)} | {show(rival)} | "
               f"{f'{ratio:.2f}' if ratio else ''} | {solve(auto)} | {show(own_solve)} | {solve(rows.get('gamg'))} |")

@@ -292,8 +292,7 @@ class Factors {
                   problem_.name.c_str(), name.c_str(), taskdag::to_string(precision), time.median, time.least,
                   time.most, rival_apply_->median, rival_apply_->median / time.median, error);
     } catch (const std::exception& error) {
-      // It has a form for it, but not for these triangles.
-      if (precision == Precision::in_single && dynamic_cast<const Unsupported*>(&error) != nullptr) return;
+      if (lacks_single(error, precision)) return;
       row["status"] = error.what();
       session_.fail(what + ": " + error.what());
     }

@@ -1,6 +1,7 @@
 #include "rounded_factor.hpp"
 
 #include "dag/transpose.hpp"
+#include "taskdag/error.hpp"
 #include "triangular_case.hpp"
 
 namespace taskdag::benchmark {
@@ -24,6 +25,10 @@ void round_to_single(CsrMatrix& lu) {
 
 bool has_single(SolveSchedule schedule) {
   return solve_schedule_catalogue()[static_cast<std::size_t>(schedule)].single_on_cuda;
+}
+
+bool lacks_single(const std::exception& error, Precision precision) {
+  return precision == Precision::in_single && dynamic_cast<const Unsupported*>(&error) != nullptr;
 }
 
 std::vector<double> reference_application(const Factorization& factorization, const std::vector<double>& b) {

@@ -2,6 +2,7 @@
 /// The factor that an application is of.
 #pragma once
 
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace taskdag::benchmark {
 
 /// Whether sweeps by `schedule` on CUDA have a form for values in single precision.
 bool has_single(SolveSchedule schedule);
+
+/// Whether `error` says that there is such a form, but none for these triangles.
+bool lacks_single(const std::exception& error, Precision precision);
 
 /// The serial reference's application of a factor as it is applied: of one in single precision, L and the unit U are
 /// rounded. Rows in the factor's order.

@@ -87,4 +87,16 @@ __global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_cons
 #endif
 }
 
+// Of each kind of values in a source of its own, so that a device loads one kernel.
+
+template <class Value>
+BandKernel<Value> kernel_of_sums() {
+  return solve_bands<Value, false>;
+}
+
+template <class Value>
+std::size_t band_shared_bytes(const Bands& bands, bool mail) {
+  return sizeof(BandShared<Value>) + (mail ? static_cast<std::size_t>(bands.columns) * sizeof(double) : 0);
+}
+
 }  // namespace taskdag::kernels::cells

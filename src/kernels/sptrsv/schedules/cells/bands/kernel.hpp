@@ -20,19 +20,11 @@ using BandKernel = void (*)(BandArguments<Value>);
 
 template <class Value>
 BandKernel<Value> kernel_of_sums();
-template <>
-BandKernel<double> kernel_of_sums();
-template <>
-BandKernel<float> kernel_of_sums();
 /// A row's result is one over its sum.
 BandKernel<double> kernel_of_band_reciprocals();
 
 /// Shared memory of a block. mail: whether bands hand values on through it.
 template <class Value>
 std::size_t band_shared_bytes(const Bands& bands, bool mail);
-template <>
-std::size_t band_shared_bytes<double>(const Bands& bands, bool mail);
-template <>
-std::size_t band_shared_bytes<float>(const Bands& bands, bool mail);
 
 }  // namespace taskdag::kernels::cells

@@ -3,7 +3,6 @@
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/sptrsv/schedules/cells/bands/load.hpp"
 #include "kernels/sptrsv/schedules/cells/pack/values.cuh"
-#include "kernels/sptrsv/schedules/cells/run/shared.cuh"
 
 namespace taskdag::kernels::cells {
 namespace {
@@ -18,7 +17,6 @@ using Pair = std::conditional_t<sizeof(Value) == sizeof(double), double2, float2
 template <class Value, class Values>
 __global__ void load_chunk(Bands bands, Index chunks, SweepOrder order, BandValues<Value> target, Values values,
                            const double* pivot) {
-  constexpr bool kScaled = sizeof(Value) == sizeof(double);  // else what is loaded is scaled already
   __shared__ Pair<Value> entry[kChunk][kLanes + 1];
   const Index band = static_cast<Index>(blockIdx.x) / chunks;
   const Index first_step = static_cast<Index>(blockIdx.x) % chunks * kChunk;
@@ -32,9 +30,7 @@ __global__ void load_chunk(Bands bands, Index chunks, SweepOrder order, BandValu
       const Index r = line * bands.columns + column;
       const Index row = order(r);
       const double scale = pivot ? __ldg(pivot + row) : 1.0;
-      const auto value = [&](Offset e) {
-        return static_cast<Value>(e >= 0 ? with_plain_nan(-values(e) * (kScaled ? scale : 1.0)) : 0.0);
-      };
+      const auto value = [&](Offset e) { return stored_entry<Value>(values, e, scale); };
       mine = {value(__ldg(target.before + r)), value(__ldg(target.line_before + r))};
       if (target.pivot != nullptr) target.pivot[row] = scale;
       if (lane == 0) {

@@ -91,4 +91,9 @@ __global__ void __launch_bounds__(kPencilThreads<Points>, 1)
 #endif
 }
 
+template <class Points>
+std::size_t pencil_shared_bytes() {
+  return sizeof(PencilShared<Points>);
+}
+
 }  // namespace taskdag::kernels::cells

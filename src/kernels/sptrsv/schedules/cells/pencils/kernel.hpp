@@ -42,13 +42,5 @@ PencilKernel<SevenPoints> kernel_of_pencil_reciprocals();
 /// Shared memory of a block.
 template <class Points>
 std::size_t pencil_shared_bytes();
-template <>
-std::size_t pencil_shared_bytes<SevenPoints>();
-template <>
-std::size_t pencil_shared_bytes<TwentySevenPoints>();
-template <>
-std::size_t pencil_shared_bytes<InSingle<SevenPoints>>();
-template <>
-std::size_t pencil_shared_bytes<InSingle<TwentySevenPoints>>();
 
 }  // namespace taskdag::kernels::cells

@@ -6,9 +6,6 @@ template <>
 PencilKernel<SevenPoints> kernel_of_pencils() {
   return solve_pencils<PencilRunner<SevenPoints, false>>;
 }
-template <>
-std::size_t pencil_shared_bytes<SevenPoints>() {
-  return sizeof(PencilShared<SevenPoints>);
-}
+template std::size_t pencil_shared_bytes<SevenPoints>();
 
 }  // namespace taskdag::kernels::cells

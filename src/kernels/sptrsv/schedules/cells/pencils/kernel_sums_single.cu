@@ -6,9 +6,6 @@ template <>
 PencilKernel<InSingle<SevenPoints>> kernel_of_pencils() {
   return solve_pencils<PencilRunner<InSingle<SevenPoints>, false>>;
 }
-template <>
-std::size_t pencil_shared_bytes<InSingle<SevenPoints>>() {
-  return sizeof(PencilShared<InSingle<SevenPoints>>);
-}
+template std::size_t pencil_shared_bytes<InSingle<SevenPoints>>();
 
 }  // namespace taskdag::kernels::cells

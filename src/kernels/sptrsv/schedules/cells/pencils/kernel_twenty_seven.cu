@@ -7,9 +7,6 @@ template <>
 PencilKernel<TwentySevenPoints> kernel_of_pencils() {
   return solve_pencils<RunnerOf27<TwentySevenPoints>>;
 }
-template <>
-std::size_t pencil_shared_bytes<TwentySevenPoints>() {
-  return sizeof(PencilShared<TwentySevenPoints>);
-}
+template std::size_t pencil_shared_bytes<TwentySevenPoints>();
 
 }  // namespace taskdag::kernels::cells

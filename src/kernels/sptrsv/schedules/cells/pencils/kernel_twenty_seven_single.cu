@@ -7,9 +7,6 @@ template <>
 PencilKernel<InSingle<TwentySevenPoints>> kernel_of_pencils() {
   return solve_pencils<RunnerOf27<InSingle<TwentySevenPoints>>>;
 }
-template <>
-std::size_t pencil_shared_bytes<InSingle<TwentySevenPoints>>() {
-  return sizeof(PencilShared<InSingle<TwentySevenPoints>>);
-}
+template std::size_t pencil_shared_bytes<InSingle<TwentySevenPoints>>();
 
 }  // namespace taskdag::kernels::cells

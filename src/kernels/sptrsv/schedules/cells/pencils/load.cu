@@ -1,7 +1,6 @@
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/sptrsv/schedules/cells/pack/values.cuh"
 #include "kernels/sptrsv/schedules/cells/pencils/load.hpp"
-#include "kernels/sptrsv/schedules/cells/run/shared.cuh"
 
 namespace taskdag::kernels::cells {
 namespace {
@@ -22,7 +21,6 @@ __global__ void load_pencils(Pencils<Points> pencils, Index parts, SweepOrder or
   constexpr int kSteps = kLoadSteps<Points>;
   constexpr int kEntries = Points::kEntries;
   constexpr int kStepValues = kEntries * kLanes;
-  constexpr bool kScaled = sizeof(Value) == sizeof(double);  // else what is loaded is scaled already
   __shared__ Value entry[kEntries][kSteps][kLanes + 1];
   const Index block = static_cast<Index>(blockIdx.x);
   const Index plane = block % Points::kPlanes;
@@ -42,9 +40,7 @@ __global__ void load_pencils(Pencils<Points> pencils, Index parts, SweepOrder or
       const Index r = (z * pencils.lines + line) * pencils.columns + column;
       const Index row = order(r);
       const double scale = pivot ? __ldg(pivot + row) : 1.0;
-      const auto value = [&](Offset e) {
-        return static_cast<Value>(e >= 0 ? with_plain_nan(-values(e) * (kScaled ? scale : 1.0)) : 0.0);
-      };
+      const auto value = [&](Offset e) { return stored_entry<Value>(values, e, scale); };
 #pragma unroll
       for (int j = 0; j < kEntries; ++j)
         entry[j][step][lane] = value(__ldg(target.source + std::int64_t{j} * order.rows + r));
