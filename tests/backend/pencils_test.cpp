@@ -14,11 +14,11 @@
 namespace taskdag {
 namespace {
 
-using kernels::cells::kLanes;
 using kernels::cells::PencilPlace;
 using kernels::cells::Pencils;
 using kernels::cells::PencilTickets;
 using kernels::cells::SevenPoints;
+using kernels::cells::ThreeUnknowns;
 using kernels::cells::TwentySevenPoints;
 using test::kTriangles;
 using test::without;
@@ -39,10 +39,11 @@ Shape shape_of(const Pencils<Points>& pencils) {
   return {pencils.columns, pencils.lines, pencils.planes};
 }
 
-using Grids = testing::Types<SevenPoints, TwentySevenPoints>;
+using Grids = testing::Types<SevenPoints, TwentySevenPoints, ThreeUnknowns>;
 struct GridName {
   template <class Points>
   static std::string GetName(int) {
+    if (Points::kUnknowns == 3) return "OfThreeUnknowns";
     return Points::kEntries == 3 ? "OfSevenPoints" : "OfTwentySevenPoints";
   }
 };
@@ -75,8 +76,8 @@ TYPED_TEST(PencilPlacesTest, EachLineIsInOneOfThem) {
       EXPECT_TRUE(place.is_one(grid));
       ++numbers[place.number(grid)];
       for (Index z = place.slab * TypeParam::kPlanes; z < grid.planes && z / TypeParam::kPlanes == place.slab; ++z) {
-        for (Index lane = TypeParam::kPassing; lane < kLanes; ++lane) {
-          const Index line = place.first_line(z) + lane;
+        for (Index each = TypeParam::kPassing; each < Pencils<TypeParam>::kPlaces; ++each) {
+          const Index line = place.first_line(z) + each;
           if (this->is_line(grid, line)) ++found[at(z * grid.lines + line)];
         }
       }
@@ -89,29 +90,29 @@ TYPED_TEST(PencilPlacesTest, EachLineIsInOneOfThem) {
   }
 }
 
-/// A row's operands come by the lanes that its runner has them from: its own and those before it, in this plane and the
-/// plane below. Lanes that pass lines on have them from the band before.
-TYPED_TEST(PencilPlacesTest, OperandsComeByTheLanesBefore) {
+/// A row's operands come by the places that its runner has them from: its own and those before it, in this plane and
+/// the plane below. Places that pass lines on have them from the band before.
+TYPED_TEST(PencilPlacesTest, OperandsComeByThePlacesBefore) {
   for (const auto& grid : this->grids()) {
     SCOPED_TRACE(name_of(shape_of(grid)));
     this->for_each_pencil(grid, [&](const auto& place) {
-      const auto expect_lane = [&](Index z, Index line, Index lane) {
+      const auto expect_place = [&](Index z, Index line, Index of_line) {
         if (z < 0 || !this->is_line(grid, line)) return;
-        ASSERT_GE(lane, 0);
-        ASSERT_EQ(place.first_line(z) + lane, line);
+        ASSERT_GE(of_line, 0);
+        ASSERT_EQ(place.first_line(z) + of_line, line);
         const Index slab = z / TypeParam::kPlanes;
-        const Index band = lane < TypeParam::kPassing ? place.band - 1 : place.band;
+        const Index band = of_line < TypeParam::kPassing ? place.band - 1 : place.band;
         EXPECT_TRUE((PencilPlace<TypeParam>{slab, place.band}.is_one(grid))) << "plane " << z << ", line " << line;
         EXPECT_TRUE((PencilPlace<TypeParam>{slab, band}.is_one(grid))) << "plane " << z << ", line " << line;
       };
       for (Index z = place.slab * TypeParam::kPlanes; z < grid.planes && z / TypeParam::kPlanes == place.slab; ++z) {
-        for (Index lane = TypeParam::kPassing; lane < kLanes; ++lane) {
-          const Index line = place.first_line(z) + lane;
+        for (Index each = TypeParam::kPassing; each < Pencils<TypeParam>::kPlaces; ++each) {
+          const Index line = place.first_line(z) + each;
           if (!this->is_line(grid, line)) continue;
-          expect_lane(z, line - 1, lane - 1);
-          expect_lane(z - 1, line + TypeParam::kShear, lane);
+          expect_place(z, line - 1, each - 1);
+          expect_place(z - 1, line + TypeParam::kShear, each);
           for (Index before = 1; before <= 2 * TypeParam::kShear; ++before)
-            expect_lane(z - 1, line + TypeParam::kShear - before, lane - before);
+            expect_place(z - 1, line + TypeParam::kShear - before, each - before);
         }
       }
     });
@@ -157,8 +158,9 @@ CsrMatrix grid(const Shape& shape) {
                               .nx = shape.columns,
                               .ny = shape.lines,
                               .nz = shape.planes,
+                              .unknowns_per_node = Points::kUnknowns,
                               .wind = 0.3});
-  for (double& value : a.values) value *= kSeven ? 0.2 : 0.05;
+  for (double& value : a.values) value *= kSeven ? 0.2 : 0.05 / Points::kUnknowns;
   return a;
 }
 
@@ -237,23 +239,26 @@ TYPED_TEST(PencilsTest, GridsAreFound) {
 }
 
 TYPED_TEST(PencilsTest, OtherPatternsAreNone) {
-  constexpr bool kSeven = TypeParam::kEntries == 3;
+  constexpr Index kUnknowns = TypeParam::kUnknowns;
+  const auto stencil = [](Stencil kind, Index unknowns) {
+    return make_stencil({.stencil = kind, .nx = 12, .ny = 12, .nz = 12, .unknowns_per_node = unknowns});
+  };
   std::vector<CsrMatrix> others = {
       make_stencil({.stencil = Stencil::five_point, .nx = 40, .ny = 40}),
       grid<TypeParam>({12, 1, 12}),
-      make_stencil({.stencil = kSeven ? Stencil::twenty_seven_point : Stencil::seven_point,
-                    .nx = 12,
-                    .ny = 12,
-                    .nz = 12,
-                    .unknowns_per_node = kSeven ? 1 : 2}),
-      make_stencil({.stencil = Stencil::seven_point, .nx = 12, .ny = 12, .nz = 12, .unknowns_per_node = 2}),
+      stencil(Stencil::twenty_seven_point, 4),
+      // With three unknowns a row may have the entries of the next two.
+      kUnknowns == 3             ? stencil(Stencil::seven_point, 6)
+      : TypeParam::kEntries == 3 ? stencil(Stencil::twenty_seven_point, 1)
+                                 : stencil(Stencil::seven_point, 2),
   };
   // The last row of a line is coupled with the first of the next one; the last line of a plane likewise.
-  for (const Index distance : {1, 12}) {
+  constexpr Index kPlane = 144 * kUnknowns;
+  for (const Index distance : {kUnknowns, 12 * kUnknowns}) {
     CsrMatrix around = grid<TypeParam>({12, 12, 12});
     for (Index i = 0; i < around.rows; ++i) {
       for (auto e = at(around.row_offsets[at(i)]); e < at(around.row_offsets[at(i) + 1]); ++e) {
-        if (i % 144 == 0 && around.col_indices[e] == i - 144) around.col_indices[e] = i - distance;
+        if (i % kPlane == 0 && around.col_indices[e] == i - kPlane) around.col_indices[e] = i - distance;
       }
     }
     others.push_back(around);
@@ -270,9 +275,10 @@ TYPED_TEST(PencilsTest, VectorsInOtherOrders) {
 
 TYPED_TEST(PencilsTest, WhatIsNotFiniteStaysWhereItBelongs) {
   // Of the last line and of the last plane of a pencil, of the last line of a plane, and of others.
-  this->expect_what_is_not_finite_to_stay(
-      grid<TypeParam>({20, 40, 10}),
-      {0, 20 * 30, 20 * 30 + 7, 20 * 39 + 3, 20 * 40 * 3 + 20 * 5, 20 * 40 * 7 + 20 * 30 + 19}, this->found());
+  std::vector<Index> points = {0, 20 * 30, 20 * 30 + 7, 20 * 39 + 3, 20 * 40 * 3 + 20 * 5, 20 * 40 * 7 + 20 * 30 + 19};
+  std::vector<Index> rows;
+  for (const Index point : points) rows.push_back(point * TypeParam::kUnknowns + point % TypeParam::kUnknowns);
+  this->expect_what_is_not_finite_to_stay(grid<TypeParam>({20, 40, 10}), rows, this->found());
 }
 
 using PencilsOfSevenPoints = PencilsTest<SevenPoints>;
@@ -290,12 +296,13 @@ TEST_F(PencilsOfTwentySevenPoints, FillOfSevenPoints) {
 
 /// The schedule cells takes pencils where the grid has its levels.
 TYPED_TEST(PencilsTest, CellsArePencils) {
-  const CsrMatrix a = grid<TypeParam>({60, 60, 60});
+  const CsrMatrix a = grid<TypeParam>({40, 40, 40});
   for (const Triangle triangle : kTriangles) {
     const test::DeviceTriangle on_device(a, triangle, this->stream());
     const auto cut = kernels::cells::estimate(on_device.input(), this->stream()).cut;
     EXPECT_EQ(cut.pencils_of_7.has_value(), TypeParam::kEntries == 3);
-    EXPECT_EQ(cut.pencils_of_27.has_value(), TypeParam::kEntries != 3);
+    EXPECT_EQ(cut.pencils_of_27.has_value(), TypeParam::kEntries == 13);
+    EXPECT_EQ(cut.pencils_of_three.has_value(), TypeParam::kUnknowns == 3);
   }
 }
 

@@ -183,6 +183,8 @@ std::vector<Generated> generated() {
       {"7-point 2 unknowns 60^3", shapes, stencil({seven_point, 60, 60, 60, 2, 0.0})},
       {"27-point 30^3", shapes, stencil({twenty_seven_point, 30, 30, 30, 1, 0.0})},
       {"27-point 60^3", shapes, stencil({twenty_seven_point, 60, 60, 60, 1, 0.0})},
+      {"27-point 3 unknowns 20^3", shapes, stencil({twenty_seven_point, 20, 20, 20, 3, 0.0})},
+      {"27-point 3 unknowns 60^3", shapes, stencil({twenty_seven_point, 60, 60, 60, 3, 0.0})},
       {"27-point 20 x 100 x 100", shapes, stencil({twenty_seven_point, 20, 100, 100, 1, 0.0})},
       {"Erdos-Renyi 20k 200k", shapes, [] { return symmetrised(make_erdos_renyi_lower(20000, 1e-3, 6)); }},
       {"Erdos-Renyi 200k 1M", shapes, [] { return symmetrised(make_erdos_renyi_lower(200000, 5e-5, 4)); }},

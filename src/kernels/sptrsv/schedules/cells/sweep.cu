@@ -166,6 +166,7 @@ std::unique_ptr<Sweep> make_sweep_of_cells(const SweepInput& input, const cells:
   if (cut.bands) return cells::make_bands_sweep(input, *cut.bands, stream);
   if (cut.pencils_of_7) return cells::make_pencils_sweep(input, *cut.pencils_of_7, stream);
   if (cut.pencils_of_27) return cells::make_pencils_sweep(input, *cut.pencils_of_27, stream);
+  if (cut.pencils_of_three) return cells::make_pencils_sweep(input, *cut.pencils_of_three, stream);
   if (!cut.has(input.precision)) {
     throw Unsupported(
         "in single precision the schedule cells runs grids of 5, 7 or 27 points in their natural order alone");

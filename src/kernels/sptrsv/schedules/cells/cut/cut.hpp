@@ -13,7 +13,7 @@
 namespace taskdag::kernels::cells {
 
 /// Runs of consecutive rows with about equally many entries, the tiles of lines, bands of a grid of five points, or
-/// pencils of a grid of seven or of 27.
+/// pencils of a grid of seven points or of 27.
 struct Cut {
   int cells = 1;
   std::optional<std::pair<Lines, Tiling>> tiles{};
@@ -23,13 +23,14 @@ struct Cut {
   std::optional<Bands> bands{};
   std::optional<Pencils<SevenPoints>> pencils_of_7{};
   std::optional<Pencils<TwentySevenPoints>> pencils_of_27{};
+  std::optional<Pencils<ThreeUnknowns>> pencils_of_three{};
 
   /// Whether rows lie by lines, so that another triangle on the same rows would be slower.
   [[nodiscard]] bool by_lines() const { return tiles || of_grid(); }
   /// Whether entries may be stored in that precision.
   [[nodiscard]] bool has(Precision precision) const { return precision == Precision::in_double || of_grid(); }
   /// Bands or pencils.
-  [[nodiscard]] bool of_grid() const { return bands || pencils_of_7 || pencils_of_27; }
+  [[nodiscard]] bool of_grid() const { return bands || pencils_of_7 || pencils_of_27 || pencils_of_three; }
 };
 
 inline Cut cut_of(const Lines& lines, Tiling tiling) {
@@ -42,6 +43,9 @@ inline Cut cut_of(const Bands& bands) { return {.cells = bands.bands(), .bands =
 inline Cut cut_of(const Pencils<SevenPoints>& pencils) { return {.cells = pencils.count(), .pencils_of_7 = pencils}; }
 inline Cut cut_of(const Pencils<TwentySevenPoints>& pencils) {
   return {.cells = pencils.count(), .pencils_of_27 = pencils};
+}
+inline Cut cut_of(const Pencils<ThreeUnknowns>& pencils) {
+  return {.cells = pencils.count(), .pencils_of_three = pencils};
 }
 
 }  // namespace taskdag::kernels::cells

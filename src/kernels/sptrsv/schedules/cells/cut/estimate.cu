@@ -176,7 +176,8 @@ std::optional<Estimate> estimate_pencils(const SweepInput& input, const Lines& l
 std::optional<Estimate> estimate_any_pencils(const SweepInput& input, const Lines& lines, double microseconds,
                                              cudaStream_t stream) {
   auto found = estimate_pencils<SevenPoints>(input, lines, microseconds, stream);
-  return found ? std::move(found) : estimate_pencils<TwentySevenPoints>(input, lines, microseconds, stream);
+  if (!found) found = estimate_pencils<TwentySevenPoints>(input, lines, microseconds, stream);
+  return found ? std::move(found) : estimate_pencils<ThreeUnknowns>(input, lines, microseconds, stream);
 }
 
 }  // namespace
@@ -188,10 +189,10 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
   if (input.precision == Precision::in_single) {
     if (bands) return estimate_of(*bands);
     constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-    constexpr double kConversions = 1.2;  // thirteen a step of 27 points
+    constexpr double kConversions = 1.2;  // of each entry of 27 points
     auto pencils = lines ? estimate_any_pencils(input, *lines, kNoLimit, stream) : std::nullopt;
     if (!pencils) return {};  // other cuts have no entries in single precision
-    if (pencils->cut.pencils_of_27) pencils->microseconds *= kConversions;
+    if (!pencils->cut.pencils_of_7) pencils->microseconds *= kConversions;
     return *std::move(pencils);
   }
   // A band takes half as long for a level as a run of rows.

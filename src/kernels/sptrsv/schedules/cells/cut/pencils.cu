@@ -16,10 +16,12 @@ using cuda::kElementBlock;
 
 template <class Points>
 __device__ int entry_of(const Pencils<Points>& grid, Index row, Index operand) {
-  const Index line = row / grid.columns;
-  const Index from = operand / grid.columns;
+  const Index point = row / Points::kUnknowns;
+  const Index operand_point = operand / Points::kUnknowns;
+  const Index line = point / grid.columns;
+  const Index from = operand_point / grid.columns;
   return Points::entry(line / grid.lines - from / grid.lines, line % grid.lines - from % grid.lines,
-                       row % grid.columns - operand % grid.columns);
+                       point % grid.columns - operand_point % grid.columns, operand % Points::kUnknowns);
 }
 
 /// Entries that no row of such a grid has, and such as a row has twice.
@@ -29,14 +31,14 @@ __global__ void look_for_pencil_misfits(SweepOrder order, Pencils<Points> grid, 
   const auto row = static_cast<Index>(element());
   if (row >= order.rows) return;
   const Index step = order(row);
-  unsigned seen = 0;
+  unsigned long long seen = 0;
   for (Index e = 0; e < count[row]; ++e) {
     const int k = entry_of(grid, step, order(col_indices[first[row] + e]));
-    if (k < 0 || (seen >> k & 1U) != 0) {
+    if (k < 0 || (seen >> k & 1ULL) != 0) {
       *misfits = 1;
       return;
     }
-    seen |= 1U << k;
+    seen |= 1ULL << k;
   }
 }
 
@@ -60,7 +62,11 @@ bool may_be(const Lines& lines) {
   for (Index planes = 0; planes < 2; ++planes) {
     for (Index reach = -Lines::kReach; reach <= Lines::kReach; ++reach) {
       unsigned long long expected = 0;
-      for (Index columns = -1; columns <= 1; ++columns) expected += Points::entry(planes, reach, columns) >= 0 ? 1 : 0;
+      for (Index columns = -1; columns <= 1; ++columns) {
+        const bool own_point = planes == 0 && reach == 0 && columns == 0;  // a row waits for those before it alone
+        for (Index unknown = 0; unknown < Points::kUnknowns - (own_point ? 1 : 0); ++unknown)
+          expected += Points::entry(planes, reach, columns, unknown) >= 0 ? 1 : 0;
+      }
       if (lines.most[static_cast<std::size_t>(planes)][static_cast<std::size_t>(reach + Lines::kReach)] > expected)
         return false;
     }
@@ -74,12 +80,12 @@ template <class Points>
 std::optional<Pencils<Points>> find_pencils(const SweepInput& input, const Lines& lines, cudaStream_t stream) {
   if (lines.planes() < 2 || lines.line < 2 || lines.plane % lines.line != 0 || lines.rows % lines.plane != 0)
     return std::nullopt;
-  if (!may_be<Points>(lines)) return std::nullopt;
-  const Pencils<Points> pencils{lines.line, lines.plane / lines.line, lines.rows / lines.plane};
+  if (lines.line % Points::kUnknowns != 0 || !may_be<Points>(lines)) return std::nullopt;
+  const Pencils<Points> pencils{lines.line / Points::kUnknowns, lines.plane / lines.line, lines.rows / lines.plane};
   if (pencils.lines < 2) return std::nullopt;
   // Numbers of rows go up to the end of a pencil, and a step further.
   const std::int64_t most_planes = pencils.slabs() * Points::kPlanes + 1;
-  if (most_planes * (pencils.lines + kLanes + Points::kPlanes) * pencils.columns > INT_MAX) return std::nullopt;
+  if (most_planes * (pencils.lines + kLanes + Points::kPlanes) * lines.line > INT_MAX) return std::nullopt;
   const cuda::ScratchArray<int> misfits(1, stream);
   cuda::check(cudaMemsetAsync(misfits.data(), 0, sizeof(int), stream), "clearing a flag");
   look_for_pencil_misfits<<<element_blocks(lines.rows), kElementBlock, 0, stream>>>(
@@ -103,8 +109,10 @@ void find_entries(const SweepInput& input, const Pencils<Points>& pencils, Offse
 
 template std::optional<Pencils<SevenPoints>> find_pencils(const SweepInput&, const Lines&, cudaStream_t);
 template std::optional<Pencils<TwentySevenPoints>> find_pencils(const SweepInput&, const Lines&, cudaStream_t);
+template std::optional<Pencils<ThreeUnknowns>> find_pencils(const SweepInput&, const Lines&, cudaStream_t);
 template void find_entries(const SweepInput&, const Pencils<SevenPoints>&, Offset*, cudaStream_t);
 template void find_entries(const SweepInput&, const Pencils<TwentySevenPoints>&, Offset*, cudaStream_t);
+template void find_entries(const SweepInput&, const Pencils<ThreeUnknowns>&, Offset*, cudaStream_t);
 
 double microseconds_of(const Pencils<SevenPoints>& pencils) {
   // Fitted on an H100.
@@ -118,22 +126,50 @@ double microseconds_of(const Pencils<SevenPoints>& pencils) {
   const double crowd = std::max(2.0 * pencils.count() / cuda::device_limits().multiprocessors - 1.0, 0.0);
   const double chain = kStep * (pencils.columns + pencils.kLines) +
                        (kSlab + kCrowdedSlab * crowd) * (pencils.slabs() - 1) + kBand * (pencils.in_slab() - 1);
-  const double rows = static_cast<double>(pencils.columns) * pencils.lines * pencils.planes;
-  return std::max(kStart + chain, kRow * rows);
+  return std::max(kStart + chain, kRow * pencils.rows());
 }
+
+namespace {
+
+/// Microseconds: of the first step, of a level, of a slab more, of a band more, of a step of one pencil.
+struct Costs {
+  double start;
+  double level;
+  double slab;
+  double band;
+  double pencil_step;
+};
+
+/// Of 27 points a level is a column, two of a line and four of a plane.
+template <class Points>
+double of_27(const Pencils<Points>& pencils, const Costs& costs) {
+  const double levels = pencils.columns + 2.0 * pencils.lines + 4.0 * pencils.planes;
+  const Index bands = pencils.last_band(pencils.slabs() - 1) + 1;
+  const double chain = costs.level * levels + costs.slab * (pencils.slabs() - 1) + costs.band * (bands - 1);
+  const double steps = 1.0 * pencils.count() * (pencils.columns + Points::kBehind * Pencils<Points>::kPlaces);
+  return std::max(costs.start + chain, costs.pencil_step * steps);
+}
+
+}  // namespace
 
 double microseconds_of(const Pencils<TwentySevenPoints>& pencils) {
   // Fitted on an H100.
-  constexpr double kStart = 22.0;
-  constexpr double kLevel = 0.163;
+  constexpr double kStart = 8.0;
+  constexpr double kLevel = 0.157;
   constexpr double kSlab = 0.3;
   constexpr double kBand = 1.8;
   constexpr double kPencilStep = 0.0038;  // what its bytes take at 0.6 of the memory's speed
-  const double levels = pencils.columns + 2.0 * pencils.lines + 4.0 * pencils.planes;
-  const Index bands = pencils.last_band(pencils.slabs() - 1) + 1;
-  const double chain = kLevel * levels + kSlab * (pencils.slabs() - 1) + kBand * (bands - 1);
-  const double steps = 1.0 * pencils.count() * (pencils.columns + TwentySevenPoints::kBehind * kLanes);
-  return std::max(kStart + chain, kPencilStep * steps);
+  return of_27(pencils, {kStart, kLevel, kSlab, kBand, kPencilStep});
+}
+
+double microseconds_of(const Pencils<ThreeUnknowns>& pencils) {
+  // Fitted on an H100.
+  constexpr double kStart = 17.0;
+  constexpr double kLevel = 0.24;
+  constexpr double kSlab = 0.28;
+  constexpr double kBand = 1.5;
+  constexpr double kPencilStep = 0.0056;  // what its bytes take at 0.65 of the memory's speed
+  return of_27(pencils, {kStart, kLevel, kSlab, kBand, kPencilStep});
 }
 
 }  // namespace taskdag::kernels::cells

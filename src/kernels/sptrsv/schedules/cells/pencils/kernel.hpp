@@ -33,9 +33,13 @@ PencilKernel<SevenPoints> kernel_of_pencils();
 template <>
 PencilKernel<TwentySevenPoints> kernel_of_pencils();
 template <>
+PencilKernel<ThreeUnknowns> kernel_of_pencils();
+template <>
 PencilKernel<InSingle<SevenPoints>> kernel_of_pencils();
 template <>
 PencilKernel<InSingle<TwentySevenPoints>> kernel_of_pencils();
+template <>
+PencilKernel<InSingle<ThreeUnknowns>> kernel_of_pencils();
 /// A row's result is one over its sum.
 PencilKernel<SevenPoints> kernel_of_pencil_reciprocals();
 

@@ -1,11 +1,12 @@
 /// \file
 /// How pencils lie in memory: what loading values and solving share.
 ///
-/// A plane of a pencil has a runner: at its step t lane l computes column t − kBehind · l of its line. The first
-/// kPassing lanes have no line: they pass on the results of the last lines of the band before. A step has kEntries
-/// values a lane, negated and scaled by the row's inverse pivot, in the order of Points::entry(): two by two, the last
-/// one behind all pairs. Where a lane has no column, or a row no such entry, values are 0. In single precision they are
-/// scaled before they are loaded.
+/// A plane of a pencil has a runner. It has kPlaces places for lines, of kUnknowns lanes each, a lane an unknown: at
+/// its step t place p computes column t − kBehind · p of its line. The first kPassing places have no line: they pass on
+/// the results of the last lines of the band before. A step has kEntries values a lane, negated and scaled by the row's
+/// inverse pivot, in the order of Points::entry(): two by two, the last one behind all pairs. They are those of the row
+/// that is computed lead() steps later. Where there is no such row, or it has no such entry, values are 0. In single
+/// precision they are scaled before they are loaded.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,12 @@
 namespace taskdag::kernels::cells {
 
 inline constexpr int kPencilChunk = 16;  ///< steps that are fed and stored at once
+
+/// Lanes that pass on lines, the first ones, and values that a step hands on to them in the next band.
+template <class Points>
+inline constexpr int kPassingLanes = Points::kPassing* Points::kUnknowns;
+template <class Points>
+inline constexpr int kLineValues = Points::kPlanes* kPassingLanes<Points>;
 
 /// Bytes of entries.
 template <class Points>
@@ -29,7 +36,7 @@ struct PencilBytes {
 /// Steps of a pencil: in the last one no lane has a column where operands come a step ahead.
 template <class Points>
 TASKDAG_HD Index steps_of(const Pencils<Points>& pencils) {
-  const Index steps = pencils.columns + Points::kBehind * (kLanes - 1) + Points::kShear;
+  const Index steps = pencils.columns + Points::kBehind * (Pencils<Points>::kPlaces - 1) + Points::kShear;
   return (steps + kPencilChunk - 1) / kPencilChunk * kPencilChunk;
 }
 

@@ -8,10 +8,15 @@ namespace {
 constexpr int kPencilLoadThreads = 256;
 constexpr int kLoadBytes = 48 * 1024;  ///< of shared memory
 
-/// Steps that a block loads at once: a chunk, or half of one where its entries take too much shared memory.
+/// Steps that a block loads at once: as many as there is shared memory for, up to a chunk.
 template <class Points>
-constexpr int kLoadSteps = Points::kEntries* kPencilChunk*(kLanes + 1) * 8 <= kLoadBytes ? kPencilChunk
-                                                                                         : kPencilChunk / 2;
+constexpr int load_steps_of() {
+  int steps = kPencilChunk;
+  while (Points::kEntries * steps * (kLanes + 1) * 8 > kLoadBytes) steps /= 2;
+  return steps;
+}
+template <class Points>
+constexpr int kLoadSteps = load_steps_of<Points>();
 
 /// A block some steps of a plane. Read column by column of a line, written lane by lane of a step.
 template <class Points, class Values>
@@ -33,23 +38,29 @@ __global__ void load_pencils(Pencils<Points> pencils, Index parts, SweepOrder or
   for (int k = static_cast<int>(threadIdx.x); k < kSteps * kLanes; k += kPencilLoadThreads) {
     const int step = k % kSteps;
     const int lane = k / kSteps;
-    const Index line = at.first_line(z) + lane;
-    const Index column = part * kSteps + step - Points::kBehind * lane;
-    if (lane >= Points::kPassing && column >= 0 && column < pencils.columns && line >= 0 && line < pencils.lines &&
-        z < pencils.planes) {
-      const Index r = (z * pencils.lines + line) * pencils.columns + column;
-      const Index row = order(r);
-      const double scale = pivot ? __ldg(pivot + row) : 1.0;
-      const auto value = [&](Offset e) { return stored_entry<Value>(values, e, scale); };
+    const Index place = lane / Points::kUnknowns;
+    const Index line = at.first_line(z) + place;
+    const Index column = part * kSteps + step - Points::kBehind * place;
+    const bool has_line = place >= Points::kPassing && place < Pencils<Points>::kPlaces && line >= 0 &&
+                          line < pencils.lines && z < pencils.planes;
+    const auto has = [&](Index lead) {
+      return has_line && static_cast<unsigned>(column + lead) < static_cast<unsigned>(pencils.columns);
+    };
+    const auto scale_of = [&](Index r) { return pivot ? __ldg(pivot + order(r)) : 1.0; };
+    const Index r =
+        ((z * pencils.lines + line) * pencils.columns + column) * Points::kUnknowns + lane % Points::kUnknowns;
 #pragma unroll
-      for (int j = 0; j < kEntries; ++j)
-        entry[j][step][lane] = value(__ldg(target.source + std::int64_t{j} * order.rows + r));
-      if (target.pivot != nullptr) target.pivot[row] = scale;
-    } else {
-#pragma unroll
-      for (int j = 0; j < kEntries; ++j) entry[j][step][lane] = 0;
-      if (kEntries == 3 && lane == 0) entry[2][step][0] = 1;  // SevenPoints: lane 0 gets what it passes on as a third
+    for (int j = 0; j < kEntries; ++j) {
+      const Index of = r + Points::lead(j) * Points::kUnknowns;
+      Value value = 0;
+      if (has(Points::lead(j))) {
+        const Offset e = __ldg(target.source + std::int64_t{j} * order.rows + of);
+        value = stored_entry<Value>(values, e, scale_of(of));
+      }
+      entry[j][step][lane] = value;
     }
+    if (has(0) && target.pivot != nullptr) target.pivot[order(r)] = scale_of(r);
+    if (kEntries == 3 && lane == 0) entry[2][step][0] = 1;  // SevenPoints: lane 0 gets what it passes on as a third
   }
   __syncthreads();
   Value* const out =
@@ -84,10 +95,14 @@ template void load_values(const Pencils<SevenPoints>&, SweepOrder, const PencilV
                           const double*, cudaStream_t);
 template void load_values(const Pencils<TwentySevenPoints>&, SweepOrder, const PencilValues<TwentySevenPoints>&,
                           const double*, const double*, cudaStream_t);
+template void load_values(const Pencils<ThreeUnknowns>&, SweepOrder, const PencilValues<ThreeUnknowns>&, const double*,
+                          const double*, cudaStream_t);
 template void load_values(const Pencils<InSingle<SevenPoints>>&, SweepOrder, const PencilValues<InSingle<SevenPoints>>&,
                           const double*, const double*, cudaStream_t);
 template void load_values(const Pencils<InSingle<TwentySevenPoints>>&, SweepOrder,
                           const PencilValues<InSingle<TwentySevenPoints>>&, const double*, const double*, cudaStream_t);
+template void load_values(const Pencils<InSingle<ThreeUnknowns>>&, SweepOrder,
+                          const PencilValues<InSingle<ThreeUnknowns>>&, const double*, const double*, cudaStream_t);
 
 void load_products(const Pencils<SevenPoints>& pencils, SweepOrder order, const PencilValues<SevenPoints>& target,
                    const ValueProducts& products, cudaStream_t stream) {

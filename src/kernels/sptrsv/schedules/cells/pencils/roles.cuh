@@ -46,7 +46,7 @@ __device__ inline void load_pencil(PencilShared<Points>& s, const PencilArgument
 }
 
 /// Chunks `first`, first + kMovers, … of a plane: writes its results out and puts the starts of the chunk that
-/// takes their places there. A half of the warp has 16 columns of every second lane.
+/// takes their places there. A half of the warp has 16 columns of every second lane, from lane half_ on.
 template <class Points, bool kMapped>
 class PencilMover {
  public:
@@ -57,14 +57,15 @@ class PencilMover {
         half_(lane / kPencilChunk),
         plane_(mover % Points::kPlanes),
         first_step_(lane % kPencilChunk),
-        stride_(2 * (a.lower ? a.pencils.columns - kBehind : kBehind - a.pencils.columns)),
+        sign_(a.lower ? 1 : -1),
+        stride_(sign_ * kUnknowns * (a.pencils.columns - kBehind)),
         fed_(address_of(&s.fed[mover])),
         lane_(lane) {
     const Index z = at.slab * Points::kPlanes + plane_;
-    const Index line = at.first_line(z) + half_;
-    first_ = max(-line, Points::kPassing - half_);
-    lines_ = z < a.pencils.planes ? a.pencils.lines - line : 0;
-    const Index r = (z * a.pencils.lines + line) * a.pencils.columns + first_step_ - kBehind * half_;
+    const Index line = at.first_line(z);
+    first_ = max(-line, Points::kPassing);
+    last_ = z < a.pencils.planes ? min(a.pencils.lines - line, Pencils<Points>::kPlaces) : 0;
+    const Index r = ((z * a.pencils.lines + line) * a.pencils.columns + first_step_) * kUnknowns;
     row_ = a.lower ? r : a.rows - 1 - r;
   }
 
@@ -98,15 +99,17 @@ class PencilMover {
 
  private:
   static constexpr int kBehind = Points::kBehind;
+  static constexpr int kUnknowns = Points::kUnknowns;
+  /// Of lane half_ + 2 i.
+  [[nodiscard]] __device__ int place(int i) const { return (half_ + 2 * i) / kUnknowns; }
   [[nodiscard]] __device__ bool has(int step, int i) const {
-    return static_cast<unsigned>(step + first_step_ - kBehind * (half_ + 2 * i)) <
-               static_cast<unsigned>(a_.pencils.columns) &&
-           2 * i < lines_ && 2 * i >= first_;
+    return static_cast<unsigned>(step + first_step_ - kBehind * place(i)) < static_cast<unsigned>(a_.pencils.columns) &&
+           place(i) >= first_ && place(i) < last_;
   }
   /// Whether lanes 2 i and 2 i + 1 get what they start from by somebody else.
-  __device__ static constexpr bool passes(int i) { return !kPassesBelow<Points> && 2 * i < Points::kPassing; }
+  __device__ static constexpr bool passes(int i) { return !kPassesBelow<Points> && 2 * i < kPassingLanes<Points>; }
   [[nodiscard]] __device__ Index row_of(int step, int i) const {
-    return row_ + (a_.lower ? step : -step) + i * stride_;
+    return row_ + sign_ * (kUnknowns * step + (half_ + 2 * i) % kUnknowns) + place(i) * stride_;
   }
   __device__ void read(int step) {
     double pivot[kLanes / 2];  // all loads are on their way at once
@@ -138,26 +141,30 @@ class PencilMover {
   int half_;
   int plane_;
   int first_step_;
-  Index first_;  ///< lanes half_ + 2 i have lines from 2 i = first_ on,
-  Index lines_;  ///< and before 2 i = lines_
+  Index first_;  ///< places have lines from this one on,
+  Index last_;   ///< and before that one
+  Index sign_;
   Index stride_;
   SharedAddress fed_;
   int lane_;
-  Index row_;  ///< that of lane half_ of the runner at step first_step_
+  Index row_;  ///< that of lane 0 of the runner at step first_step_, if it had one
   double start_[kLanes / 2];
   bool non_finite_ = false;
 };
 
 /// Steps that a fetcher takes at once.
-inline constexpr int kFetchGroup = 4;
+template <class Points>
+inline constexpr int kFetchSteps = kLineValues<Points> <= 8 ? 4 : 2;
 
 /// Groups fetcher, fetcher + kPencilFetchers, …: what the pencil before and, where has_below, the one below hand on by
 /// way of the device's memory, each value as soon as it has come.
 template <class Points>
 __device__ inline void fetch_pencil(PencilShared<Points>& s, const PencilArguments<Points>& a, Index pencil,
                                     const PencilPlace<Points>& at, bool has_below, int steps, int fetcher, int lane) {
-  constexpr int kLineValues = Points::kPlanes * Points::kPassing;  // of a step
-  static_assert(kFetchGroup * kLineValues <= kLanes);
+  constexpr int kFetchGroup = kFetchSteps<Points>;
+  constexpr int kPassing = kPassingLanes<Points>;
+  constexpr int kLineValues = cells::kLineValues<Points>;
+  static_assert(kFetchGroup * kLineValues <= kLanes && kPencilChunk % kFetchGroup == 0);
   const bool has_before = at.has_before(a.pencils);
   if (!has_below && !has_before) return;
   const std::int64_t below = PencilPlace<Points>{at.slab - 1, at.band}.number(a.pencils);
@@ -166,8 +173,8 @@ __device__ inline void fetch_pencil(PencilShared<Points>& s, const PencilArgumen
   double* const lines = a.lines + std::int64_t{pencil - 1} * steps * kLineValues;
   double* const next_lines = a.next_lines + std::int64_t{pencil - 1} * steps * kLineValues;
   const int line_lane = lane % (kFetchGroup * kLineValues);
-  const int plane = line_lane % kLineValues / Points::kPassing;
-  const int passing = line_lane % Points::kPassing;
+  const int plane = line_lane % kLineValues / kPassing;
+  const int passing = line_lane % kPassing;
   for (int first = fetcher * kFetchGroup; first < steps; first += kPencilFetchers * kFetchGroup) {
     wait_for_runners(s, first + kFetchGroup - kBelowRing);
     // The last lines of the band before have the same column so many steps later.
@@ -179,7 +186,7 @@ __device__ inline void fetch_pencil(PencilShared<Points>& s, const PencilArgumen
     bool line_open = has_line;
     bool open[kFetchGroup];
 #pragma unroll
-    for (bool& each : open) each = has_below && (!kPassesBelow<Points> || lane >= Points::kPassing);
+    for (bool& each : open) each = has_below && (!kPassesBelow<Points> || lane >= kPassing);
     for (;;) {
       double of_line = not_yet();
       double of_plane[kFetchGroup];

@@ -25,7 +25,8 @@ class PencilPlane {
 
  protected:
   static constexpr int kGroup = Points::kGroup;
-  static constexpr int kLineValues = Points::kPlanes * Points::kPassing;  ///< of a step
+  static constexpr int kLineValues = cells::kLineValues<Points>;
+  static constexpr int kFirstHanded = Pencils<Points>::kLines * Points::kUnknowns;  ///< lane of the lines handed on
 
   /// next_block: of the cluster, which has the pencil above; null: it is not there.
   __device__ PencilPlane(PencilShared<Points>& s, const PencilArguments<Points>& a, Index pencil,
@@ -37,14 +38,14 @@ class PencilPlane {
         plane_(plane),
         gets_below_(gets_below(a.pencils, at, plane, lane)),
         has_above_(plane + 1 < Points::kPlanes && (!kPassesBelow<Points> || lane >= Points::kPassing)),
-        hands_line_(lane >= kLanes - Points::kPassing && at.has_after(a.pencils)),
+        hands_line_(lane >= kFirstHanded && lane < kFirstHanded + kPassingLanes<Points> && at.has_after(a.pencils)),
         hands_plane_(plane == Points::kPlanes - 1 && at.has_above(a.pencils) &&
                      (next_block == nullptr || !kPassesBelow<Points> || lane >= Points::kPassing)),
         room_above_(plane + 1 < Points::kPlanes ? address_of(&s.done[plane + 1]) : address_of(&s.above_done)),
         waits_for_room_(plane + 1 < Points::kPlanes || (at.has_above(a.pencils) && next_block != nullptr)),
         turns_(plane == Points::kPlanes - 1 && next_block != nullptr),
-        to_line_(a.lines + std::int64_t{pencil} * steps * kLineValues + plane * Points::kPassing +
-                 max(lane - (kLanes - Points::kPassing), 0)),
+        to_line_(a.lines + std::int64_t{pencil} * steps * kLineValues + plane * kPassingLanes<Points> +
+                 max(lane - kFirstHanded, 0)),
         to_plane_(lane +
                   (next_block != nullptr ? next_block->below[0] : a.planes + std::int64_t{pencil} * steps * kLanes)),
         ring_(place_of(s, plane, 0, lane)),

@@ -46,9 +46,10 @@ struct alignas(128) PencilShared {
   int above_done;  ///< of the first plane of the block above in the cluster
   int ticket[2];   ///< in turns
 };
-static_assert(sizeof(PencilShared<SevenPoints>) <= 227 * 1024 && sizeof(PencilShared<TwentySevenPoints>) <= 227 * 1024);
-static_assert(kPencilRing % (2 * kPencilChunk) == 0 && kPencilChunk % SevenPoints::kGroup == 0 &&
-              kPencilChunk % TwentySevenPoints::kGroup == 0 && kBelowRing % kPencilChunk == 0);
+template <class Points>
+inline constexpr bool kFits = sizeof(PencilShared<Points>) <= 227 * 1024 && kPencilChunk % Points::kGroup == 0;
+static_assert(kFits<SevenPoints> && kFits<TwentySevenPoints> && kFits<ThreeUnknowns>);
+static_assert(kPencilRing % (2 * kPencilChunk) == 0 && kBelowRing % kPencilChunk == 0);
 
 /// An address of this block, in another block of the cluster.
 __device__ inline SharedAddress in_block(SharedAddress a, int rank) {
@@ -77,7 +78,7 @@ inline constexpr bool kPassesBelow = Points::kPassing == 1;
 /// Whether a lane of a plane gets something in `below`.
 template <class Points>
 __device__ inline bool gets_below(const Pencils<Points>& pencils, const PencilPlace<Points>& at, int plane, int lane) {
-  if (kPassesBelow<Points> && lane < Points::kPassing) return at.has_before(pencils);
+  if (kPassesBelow<Points> && lane < kPassingLanes<Points>) return at.has_before(pencils);
   return plane > 0 || at.has_below(pencils);
 }
 
@@ -85,8 +86,10 @@ __device__ inline bool gets_below(const Pencils<Points>& pencils, const PencilPl
 template <class Points>
 __device__ inline bool has_line(const Pencils<Points>& pencils, const PencilPlace<Points>& at, int plane, int lane) {
   const Index z = at.slab * Points::kPlanes + plane;
-  const Index line = at.first_line(z) + lane;
-  return lane >= Points::kPassing && line >= 0 && line < pencils.lines && z < pencils.planes;
+  const Index place = lane / Points::kUnknowns;
+  const Index line = at.first_line(z) + place;
+  return place >= Points::kPassing && place < Pencils<Points>::kPlaces && line >= 0 && line < pencils.lines &&
+         z < pencils.planes;
 }
 
 /// Of a lane's place in a step.
@@ -121,10 +124,11 @@ __device__ inline void clear_rim(PencilShared<Points>& s, const Pencils<Points>&
     if (!gets_below(pencils, at, plane, lane)) s.below[plane][k % (kBelowRing * kLanes)] = 0.0;
   }
   if constexpr (!kPassesBelow<Points>) {
-    constexpr int kPlaneValues = kPencilRing * Points::kPassing;
+    constexpr int kPassing = kPassingLanes<Points>;
+    constexpr int kPlaneValues = kPencilRing * kPassing;
     for (int k = static_cast<int>(threadIdx.x); k < Points::kPlanes * kPlaneValues; k += kPencilThreads<Points>) {
-      const int step = k % kPlaneValues / Points::kPassing;
-      s.ring[k / kPlaneValues][step * kPencilPlaces + k % Points::kPassing] = at.has_before(pencils) ? not_yet() : 0.0;
+      const int step = k % kPlaneValues / kPassing;
+      s.ring[k / kPlaneValues][step * kPencilPlaces + k % kPassing] = at.has_before(pencils) ? not_yet() : 0.0;
     }
   }
 }

@@ -65,8 +65,10 @@ PencilLaunch prepare_pencils(const Pencils<Points>& pencils) {
 }
 template PencilLaunch prepare_pencils(const Pencils<SevenPoints>&);
 template PencilLaunch prepare_pencils(const Pencils<TwentySevenPoints>&);
+template PencilLaunch prepare_pencils(const Pencils<ThreeUnknowns>&);
 template PencilLaunch prepare_pencils(const Pencils<InSingle<SevenPoints>>&);
 template PencilLaunch prepare_pencils(const Pencils<InSingle<TwentySevenPoints>>&);
+template PencilLaunch prepare_pencils(const Pencils<InSingle<ThreeUnknowns>>&);
 
 template <class Points>
 unsigned solve(const PencilArguments<Points>& arguments, const PencilLaunch& launch, bool overlaps,
@@ -75,8 +77,10 @@ unsigned solve(const PencilArguments<Points>& arguments, const PencilLaunch& lau
 }
 template unsigned solve(const PencilArguments<SevenPoints>&, const PencilLaunch&, bool, cudaStream_t);
 template unsigned solve(const PencilArguments<TwentySevenPoints>&, const PencilLaunch&, bool, cudaStream_t);
+template unsigned solve(const PencilArguments<ThreeUnknowns>&, const PencilLaunch&, bool, cudaStream_t);
 template unsigned solve(const PencilArguments<InSingle<SevenPoints>>&, const PencilLaunch&, bool, cudaStream_t);
 template unsigned solve(const PencilArguments<InSingle<TwentySevenPoints>>&, const PencilLaunch&, bool, cudaStream_t);
+template unsigned solve(const PencilArguments<InSingle<ThreeUnknowns>>&, const PencilLaunch&, bool, cudaStream_t);
 
 unsigned solve_reciprocals(const PencilArguments<SevenPoints>& arguments, const PencilLaunch& launch, bool overlaps,
                            cudaStream_t stream) {

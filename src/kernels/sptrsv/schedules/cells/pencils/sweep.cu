@@ -22,7 +22,7 @@ class PencilsSweep final : public Sweep {
         rhs_index_(cuda::copy_of(input.rhs_index, at(input.pattern.rows), stream)),
         x_index_(cuda::copy_of(input.x_index, at(input.pattern.rows), stream)),
         planes_(at(pencils.count()) * at(steps_of(pencils)) * kLanes),
-        turns_(planes_ / kLanes * (kLanes + Points::kPlanes * Points::kPassing), false, stream) {
+        turns_(planes_ / kLanes * (kLanes + kLineValues<Points>), false, stream) {
     const std::size_t rows = at(input.pattern.rows);
     source_ = {at(Points::kEntries) * rows, stream};
     entry_ = {planes_ / kLanes * PencilBytes<Points>::kStep / sizeof(Value), stream};
@@ -126,5 +126,6 @@ std::unique_ptr<Sweep> make_pencils_sweep(const SweepInput& input, const Pencils
 }
 template std::unique_ptr<Sweep> make_pencils_sweep(const SweepInput&, const Pencils<SevenPoints>&, cudaStream_t);
 template std::unique_ptr<Sweep> make_pencils_sweep(const SweepInput&, const Pencils<TwentySevenPoints>&, cudaStream_t);
+template std::unique_ptr<Sweep> make_pencils_sweep(const SweepInput&, const Pencils<ThreeUnknowns>&, cudaStream_t);
 
 }  // namespace taskdag::kernels::cells

@@ -1,0 +1,12 @@
+#include "kernels/sptrsv/schedules/cells/pencils/kernel.cuh"
+#include "kernels/sptrsv/schedules/cells/pencils/runner_of_27.cuh"
+
+namespace taskdag::kernels::cells {
+
+template <>
+PencilKernel<InSingle<ThreeUnknowns>> kernel_of_pencils() {
+  return solve_pencils<RunnerOf27<InSingle<ThreeUnknowns>>>;
+}
+template std::size_t pencil_shared_bytes<InSingle<ThreeUnknowns>>();
+
+}  // namespace taskdag::kernels::cells
