@@ -286,11 +286,11 @@ class TablesTest(WithFolder):
         self.assertNotIn("G3", irregular)
 
     def protocol_rows(self, *entries, error="0"):
-        """(set, matrix, schedule, milliseconds) of a serial solve of 8 ms on 16 cores."""
+        """(set, matrix, schedule, milliseconds) on 16 cores; behind them those of one thread in that run, if not 8."""
         self.write(protocol.ROWS, [
             {"commit": "abc", "machine": "m", "cores": "16", "set": key, "matrix": matrix, "rows": "1000000", "entries": "2500000",
              "wavefronts": "1000", "schedule": schedule, "supersteps": "100", "schedule_ms": "30", "solve_ms": str(ms),
-             "speedup": str(8.0 / ms), "error": error} for key, matrix, schedule, ms in entries])
+             "speedup": str((serial[0] if serial else 8.0) / ms), "error": error} for key, matrix, schedule, ms, *serial in entries])
 
     def test_the_protocol_is_not_run_without_rows(self):
         for name in (protocol.ROWS, protocol.SCHEDULE_ROWS, protocol.BARRIER_ROWS):
@@ -343,6 +343,16 @@ class TablesTest(WithFolder):
                              for form, ms in zip(("auto", "plan", "locking, waits", "locking, runs, waits"), times)))
         self.assertEqual(protocol.protocol_auto()[2], "| large matrices, 2 | 2.00 | 2.83 | 2.83 | 8.00 | 4.00 | 1 |")
         self.assertIn("not run", protocol.protocol_auto()[3])
+
+    def test_runs_of_the_protocol_are_held_together_by_one_thread(self):
+        self.protocol_rows(("large", "a", "SpMP", 2.0), ("large", "a", "p2p", 4.0), ("large", "a", "locking", 2.0),
+                           ("large", "a", "locking, reordered", 1.0, 12.0), ("large", "a", "pivotal-path, reordered", 2.0, 16.0),
+                           ("large", "a", "locking, no fill-up", 2.0, 10.0),
+                           ("erdos-renyi", "b", "SpMP", 2.0), ("erdos-renyi", "b", "locking, waits", 2.5, 16.0))
+        lines = protocol.protocol_one_thread()
+        self.assertEqual(lines[2], "| large matrices | 1.50 … 2.00 | 2.00 … 3.00 | 4.00 … 6.00 | 1.25 |")
+        self.assertEqual(lines[3], "| Erdős–Rényi | not run | not run | not run | not run |")
+        self.assertEqual(protocol.protocol_text_p()[4], "| `locking, waits` | 0.80 (1) | not run | 2.00 (1) | 1.60 (1) |")
 
     def test_a_schedule_of_the_protocol_has_paid_after_its_making_over_its_gain(self):
         self.protocol_rows(("large", "a", "locking", 2.0), ("large", "a", "SpMP", 8.0))

@@ -159,6 +159,52 @@ def protocol_ahead(rows):
     return report.table(["form", *(f"{NAMES[key]}: speed / the fastest rival's" for key in SETS), "ahead on every set"], lines)
 
 
+def one_thread(row):
+    """Milliseconds of one thread in the run that the row is from."""
+    return float(row["solve_ms"]) * float(row["speedup"])
+
+
+def one_thread_apart(rows, key, schedule, other):
+    """How long one thread took where the schedule was measured, over where the other was."""
+    return rows.values(key, (schedule, other), lambda row, beside: one_thread(row) / one_thread(beside))
+
+
+def by_speedup(rows, key, schedule, rival):
+    """The schedule's speed-up over one thread of its run, over the rival's of its own."""
+    return rows.values(key, (schedule, rival), lambda row, beside: float(row["speedup"]) / float(beside["speedup"]))
+
+
+def span(means):
+    """Least and most of some means, one number where they agree."""
+    shown = [show(value) for value in (min(means), max(means))] if means else ["not run"]
+    return shown[0] if len(set(shown)) == 1 else " … ".join(shown)
+
+
+@block_of_rows
+def protocol_one_thread(rows):
+    """Rows of one set come from several runs: how far these are apart, and what is left of the ratios by speed-up."""
+    def means(values_of, key, forms, other):
+        found = [values_of(rows, key, form, other) for form in forms]
+        return span([mean(values) for values in found if values])
+
+    reordered, parts = [as_paper(form) for form in OURS], [form for form in ABLATIONS if form not in OURS and "waits" not in form]
+    lines = [[NAMES[key], means(one_thread_apart, key, reordered, "SpMP"), means(by_speedup, key, reordered, "SpMP"),
+              means(by_speedup, key, reordered, "p2p"), means(one_thread_apart, key, parts, "locking")] for key in SETS]
+    return report.table(["set", "one thread, where schedules in their own order were measured / where SpMP was",
+                         "their speed-up / SpMP's", "their speed-up / `p2p`'s",
+                         "one thread, where parts were left out / where `locking` was"], lines)
+
+
+@block_of_rows
+def protocol_text_p(rows):
+    key = "erdos-renyi"
+    lines = [[f"`{form}`", with_count(rows.faster(key, form, "SpMP")), with_count(rows.faster(key, form, "HDagg")),
+              with_count(one_thread_apart(rows, key, form, "SpMP")), with_count(by_speedup(rows, key, form, "SpMP"))]
+             for form in ("locking", "pivotal-path", "locking, waits")]
+    return report.table(["Erdős–Rényi, p of the text", "speed / SpMP's", "speed / HDagg's", "one thread there / where SpMP was",
+                         "speed-up / SpMP's"], lines)
+
+
 @block_of_rows
 def protocol_reordering(rows):
     lines = []
