@@ -71,6 +71,9 @@ struct SweepRows {
       "-pc_taskdag_ata_size", to_string(SweepSettings{}.ata_size), join(ata_size_names),
       "With a schedule or a factor schedule ata-...: rows of a task by the paper's equations, or by what "
       "gives each warp a few rows and each task a few levels"};
+  OptionRow ata_rows_share_warps{
+      "-pc_taskdag_ata_rows_share_warps", to_text(SweepSettings{}.ata_rows_share_warps), "true, false",
+      "With a schedule ata-... or level-...: short rows of one level share a warp, or each row has one"};
   OptionRow one_block_rows{
       "-pc_taskdag_one_block_rows", std::to_string(SweepSettings{}.one_block_rows), "-1 or more",
       "With ilu, icc, dilu, dic on a GPU and the schedule auto: up to so many rows a factor is "
@@ -179,8 +182,12 @@ PetscErrorCode read_backend(OptionItems items, BackendSettings* settings) {
 
 std::vector<OptionRow> sweep_rows() {
   const SweepRows rows;
-  return {rows.schedule,        rows.tune,      rows.tune_file,    rows.ata_flow, rows.ata_size, rows.one_block_rows,
-          rows.factor_schedule, rows.scheduler, rows.dependencies, rows.trace};
+  return {rows.schedule,       rows.tune,
+          rows.tune_file,      rows.ata_flow,
+          rows.ata_size,       rows.ata_rows_share_warps,
+          rows.one_block_rows, rows.factor_schedule,
+          rows.scheduler,      rows.dependencies,
+          rows.trace};
 }
 
 PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
@@ -205,6 +212,7 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
   auto ata_size = static_cast<PetscInt>(settings->ata_size);
   PetscCall(read_list(items, rows->ata_size, ata_size_names, &ata_size));
   settings->ata_size = static_cast<AtaSize>(ata_size);
+  PetscCall(read_bool(items, rows->ata_rows_share_warps, &settings->ata_rows_share_warps));
   PetscInt one_block_rows = settings->one_block_rows;
   PetscCall(read_int(items, rows->one_block_rows, one_block_decided, &one_block_rows));
   settings->one_block_rows = static_cast<Index>(one_block_rows);

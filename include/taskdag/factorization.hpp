@@ -85,6 +85,7 @@ struct FactorOptions {
   engine::StaticOptions run{};            ///< of the schedules engine, of sweeps and of the factorisation
   AtaFlow ata_flow = AtaFlow::pull;       ///< as in TriangularOptions, for each sweep
   AtaSize ata_size = AtaSize::equations;  ///< of the schedules ata_…, of sweeps and of the factorisation
+  bool ata_rows_share_warps = true;       ///< as in TriangularOptions, for each sweep; a factorisation never shares
   bool tune = false;                      ///< as in TriangularOptions, for each sweep
   std::string tune_file = {};             ///< as in TriangularOptions
   /// Fill level: 0 keeps A's pattern; an entry whose elimination path passes through at most `levels` pivots is kept.

@@ -23,6 +23,9 @@ struct TriangularOptions {
   engine::StaticOptions run{};                        ///< of the schedule engine
   AtaFlow ata_flow = AtaFlow::pull;                   ///< of the schedules ata_…
   AtaSize ata_size = AtaSize::equations;              ///< likewise
+  /// Of the schedules ata_… and level_…, which are CUDA's: short rows of one level share a warp; false: a warp a row,
+  /// as self_scheduled has it. No other schedule looks at it.
+  bool ata_rows_share_warps = true;
   /// Where `schedule` is automatic: time some solves of several schedules during the analysis and keep the fastest.
   bool tune = false;
   /// JSON file with such choices, by device and pattern. A choice that it holds is taken without trials; `tune` adds to

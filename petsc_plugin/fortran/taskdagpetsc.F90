@@ -158,6 +158,19 @@ module taskdagpetsc
       type(c_ptr), intent(out) :: size
     end function
 
+    ! Whether short rows of one level share a warp under schedules ata-... and level-...
+    ! (-pc_taskdag_ata_rows_share_warps), or each row has one, as under self and in factorisations.
+    integer(c_int) function PCTaskDAGSetATARowsShareWarps(pc, share) bind(C, name='PCTaskDAGSetATARowsShareWarps')
+      import
+      integer(c_intptr_t), value :: pc
+      integer(c_int), value :: share
+    end function
+    integer(c_int) function PCTaskDAGGetATARowsShareWarps(pc, share) bind(C, name='PCTaskDAGGetATARowsShareWarps')
+      import
+      integer(c_intptr_t), value :: pc
+      integer(c_int), intent(inout) :: share
+    end function
+
     ! Up to how many rows a factor on a GPU is made on the host and applied by one thread block
     ! (-pc_taskdag_one_block_rows). 0: never. PETSC_DECIDE, the default: up to 5000, and for the first applications
     ! alone, where ordering and fill are the default.

@@ -127,6 +127,13 @@ TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetATASize(PC pc, const char size[]);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetATASize(PC pc, const char* size[]);
 
 /**
+ * Whether short rows of one level share a warp under schedules ata-... and level-...
+ * (`-pc_taskdag_ata_rows_share_warps`), or each row has one, as under self and in factorisations.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetATARowsShareWarps(PC pc, PetscBool share);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetATARowsShareWarps(PC pc, PetscBool* share);
+
+/**
  * Up to how many rows a factor on a GPU is made on the host and applied by one thread block
  * (`-pc_taskdag_one_block_rows`). 0: never. PETSC_DECIDE, the default: up to 5000, and for the first applications
  * alone, where ordering and fill are the default.

@@ -246,6 +246,55 @@ PetscErrorCode PCTaskDAGGetATASize(PC pc, const char* size[]) {
 }
 
 /*@
+  PCTaskDAGSetATARowsShareWarps - Sets whether short rows share warps under schedules ata-... and level-...
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, others than `PCTASKDAG` ignore this
+- share - `PETSC_TRUE`: short rows of one level share a warp; `PETSC_FALSE`: each row has a warp
+
+  Options Database Key:
+. -pc_taskdag_ata_rows_share_warps <true,false>
+
+  Level: advanced
+
+  Note:
+  The rows of the schedule self, and those of a factorisation, have a warp each in any case.
+
+.seealso: `PCTASKDAG`, `PCTaskDAGGetATARowsShareWarps()`, `PCTaskDAGSetSchedule()`
+@*/
+PetscErrorCode PCTaskDAGSetATARowsShareWarps(PC pc, PetscBool share) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(set_option(pc, "-pc_taskdag_ata_rows_share_warps", to_text(share)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTaskDAGGetATARowsShareWarps - Gets whether short rows share warps under schedules ata-... and level-...
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, a `PCTASKDAG`
+
+  Output Parameter:
+. share - whether they do
+
+  Level: advanced
+
+.seealso: `PCTASKDAG`, `PCTaskDAGSetATARowsShareWarps()`
+@*/
+PetscErrorCode PCTaskDAGGetATARowsShareWarps(PC pc, PetscBool* share) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(
+      get_setting(pc, share, [](const Settings& settings) { return to_petsc(settings.sweeps.ata_rows_share_warps); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCTaskDAGSetOneBlockRows - Sets up to how many rows a factor on a GPU is made on the host and applied by one thread
 block
 

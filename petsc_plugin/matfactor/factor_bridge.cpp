@@ -20,7 +20,8 @@ namespace {
 bool same(const FactorOptions& a, const FactorOptions& b) {
   const auto tied = [](const FactorOptions& o) {
     return std::tie(o.factor_schedule, o.run, o.kind, o.diagonal_only, o.shift, o.levels, o.fill, o.schedule, o.tune,
-                    o.tune_file, o.ata_flow, o.ata_size, o.precision, o.one_block_rows, o.one_block_applications);
+                    o.tune_file, o.ata_flow, o.ata_size, o.ata_rows_share_warps, o.precision, o.one_block_rows,
+                    o.one_block_applications);
   };
   return tied(a) == tied(b);
 }
@@ -434,6 +435,7 @@ std::string FactorBridge::describe_factor(const FactorizationInfo& sizes) const 
   if (sizes.lower_schedule != SolveSchedule::automatic) {
     text += schedules_text(sizes, options_.schedule, options_.ata_flow);
   }
+  if (sweeps_may_share_warps(sizes)) text += warps_text(options_.ata_rows_share_warps);
   if (options_.one_block_applications != 0) text += one_block_line(sizes);
   if (options_.factor_schedule != FactorSchedule::automatic && options_.factor_schedule != FactorSchedule::engine) {
     text += std::string("schedule of the numeric factorisation: ") + to_string(options_.factor_schedule) + '\n';

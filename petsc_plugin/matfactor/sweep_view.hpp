@@ -32,6 +32,16 @@ bool sweeps_by_ata(const Info& sizes) {
   return by_ata(sizes.lower_schedule) || by_ata(sizes.upper_schedule);
 }
 
+/// Under self-scheduling rows wait for neighbours, and never share a warp.
+template <class Info>
+bool sweeps_may_share_warps(const Info& sizes) {
+  const auto may = [](SolveSchedule schedule) {
+    return by_ata(schedule) || schedule == SolveSchedule::level_launch || schedule == SolveSchedule::level_graph ||
+           schedule == SolveSchedule::level_barrier;
+  };
+  return may(sizes.lower_schedule) || may(sizes.upper_schedule);
+}
+
 /// Lines with their newlines: the schedules, and the flow where one has it.
 template <class Info>
 std::string schedules_text(const Info& sizes, SolveSchedule wanted, AtaFlow flow) {
@@ -39,6 +49,11 @@ std::string schedules_text(const Info& sizes, SolveSchedule wanted, AtaFlow flow
                      to_string(sizes.upper_schedule) + (wanted == SolveSchedule::automatic ? " (auto)" : "") + '\n';
   if (sweeps_by_ata(sizes)) text += std::string("flow of values: ") + to_string(flow) + '\n';
   return text;
+}
+
+/// A line with its newline: which rows have a warp.
+inline std::string warps_text(bool shared) {
+  return std::string("warps of sweeps: ") + (shared ? "short rows share them" : "one a row") + '\n';
 }
 
 /// A line with its newline: how the tasks of ATA got their size.

@@ -30,6 +30,7 @@ _FUNCTIONS = {
     "tune_file": ("{}TuneFile", str),
     "ata_flow": ("{}ATAFlow", str),
     "ata_size": ("{}ATASize", str),
+    "ata_rows_share_warps": ("{}ATARowsShareWarps", bool),
     "one_block_rows": ("{}OneBlockRows", int),
     "factor_schedule": ("{}FactorSchedule", str),
     "engine_scheduler": ("{}EngineScheduler", str),

@@ -115,6 +115,8 @@ inline std::vector<InterfaceRow> interface_table() {
       TASKDAG_ROW("-pc_taskdag_ata_flow", "push", "no_such", Text, PCTaskDAGSetATAFlow, PCTaskDAGGetATAFlow),
       TASKDAG_ROW("-pc_taskdag_ata_size", "warps_and_levels", "no_such", Text, PCTaskDAGSetATASize,
                   PCTaskDAGGetATASize),
+      TASKDAG_ROW("-pc_taskdag_ata_rows_share_warps", "false", "", PetscBool, PCTaskDAGSetATARowsShareWarps,
+                  PCTaskDAGGetATARowsShareWarps),
       TASKDAG_ROW("-pc_taskdag_one_block_rows", "500", "-2", PetscInt, PCTaskDAGSetOneBlockRows,
                   PCTaskDAGGetOneBlockRows),
       TASKDAG_ROW("-pc_taskdag_factor_schedule", "engine", "no_such", Text, PCTaskDAGSetFactorSchedule,

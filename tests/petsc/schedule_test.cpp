@@ -148,6 +148,31 @@ TEST(Schedule, OfAtaGivesTheIterationsOfTheHostWithEitherSize) {
   }
 }
 
+TEST(Schedule, OfAtaAndLevelsGivesTheIterationsOfTheHostWithAWarpARow) {
+  if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+  const OwnedMat a = make_matrix(convection());
+  for (const std::string type : {"ilu", "sor"}) {
+    const std::string plain = words({"-ksp_type gmres -pc_type taskdag -pc_taskdag_type", type});
+    const Solve reference = solve(a, words({plain, "-pc_taskdag_backend host"}));
+    ASSERT_GT(reference.reason, 0) << reference.message;
+    for (const std::string name :
+         {"level-launch", "level-graph", "level-barrier", "self", "ata-concurrency", "ata-locality", "ata-greedy"}) {
+      for (const auto& [share, words_of_view] :
+           {std::pair<std::string, std::string>{"true", "short rows share them"}, {"false", "one a row"}}) {
+        SCOPED_TRACE(words({type, name, share}));
+        const Solve ours = solve(a, words({plain, "-pc_taskdag_backend cuda -pc_taskdag_schedule", name,
+                                           "-pc_taskdag_ata_rows_share_warps", share}));
+        ASSERT_EQ(static_cast<int>(ours.code), 0) << ours.message;
+        EXPECT_EQ(ours.iterations, reference.iterations);
+        if (rank() == 0) {
+          EXPECT_EQ(ours.view.find("warps of sweeps: " + words_of_view + '\n') != std::string::npos, name != "self")
+              << ours.view;
+        }
+      }
+    }
+  }
+}
+
 void expect_all_factor_schedules(Backend backend) {
   const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 9, .ny = 8, .nz = 7}));
   for (const auto& [type, ksp] :
@@ -212,15 +237,16 @@ TEST(Schedule, OfTheFactorisationIsSetAndGotByName) {
   }
 }
 
-TEST(Schedule, OtherThanAtaHasNoFlowAndNoSize) {
+TEST(Schedule, OtherThanAtaHasNoFlowNoSizeAndNoWarps) {
   const OwnedMat a = make_matrix(convection());
   const std::string options =
       "-ksp_type gmres -pc_type taskdag -pc_taskdag_backend host -pc_taskdag_ata_flow push "
-      "-pc_taskdag_ata_size warps_and_levels";
+      "-pc_taskdag_ata_size warps_and_levels -pc_taskdag_ata_rows_share_warps false";
   const Solve plain = solve(a, options);
   ASSERT_EQ(static_cast<int>(plain.code), 0) << plain.message;
   EXPECT_EQ(plain.view.find("flow of values"), std::string::npos) << plain.view;
   EXPECT_EQ(plain.view.find("size of tasks"), std::string::npos) << plain.view;
+  EXPECT_EQ(plain.view.find("warps of sweeps"), std::string::npos) << plain.view;
   const Solve refused = solve(a, options + " -pc_taskdag_schedule ata-greedy");
   EXPECT_NE(static_cast<int>(refused.code), 0);
   EXPECT_NE(refused.message.find("ata-greedy"), std::string::npos) << refused.message;
@@ -264,6 +290,10 @@ TEST(Schedule, ChangedFlowTakesEffectAfterASetup) { expect_setup_after("-pc_task
 
 TEST(Schedule, ChangedSizeTakesEffectAfterASetup) {
   expect_setup_after("-pc_taskdag_ata_size", "equations", "warps_and_levels");
+}
+
+TEST(Schedule, ChangedWarpsTakeEffectAfterASetup) {
+  expect_setup_after("-pc_taskdag_ata_rows_share_warps", "true", "false");
 }
 
 class Tuning : public testing::Test {

@@ -104,12 +104,16 @@ void expect_requested(const Context& context) {
   const ScheduleRequest usual = request_of(Options{}, context);
   EXPECT_EQ(usual.ata_flow, AtaFlow::pull);
   EXPECT_EQ(usual.ata_size, AtaSize::equations);
+  EXPECT_TRUE(usual.ata_rows_share_warps);
   Options options;
   options.ata_flow = AtaFlow::push;
   EXPECT_EQ(request_of(options, context).ata_flow, AtaFlow::push);
   EXPECT_EQ(request_of(options, context).ata_size, AtaSize::equations);
   options.ata_size = AtaSize::warps_and_levels;
   EXPECT_EQ(request_of(options, context).ata_size, AtaSize::warps_and_levels);
+  EXPECT_TRUE(request_of(options, context).ata_rows_share_warps);
+  options.ata_rows_share_warps = false;
+  EXPECT_FALSE(request_of(options, context).ata_rows_share_warps);
 }
 
 TEST(AtaOptions, OfEverySolverReachItsSweeps) {

@@ -31,6 +31,7 @@ struct SweepInput {
   engine::StaticOptions run{};            ///< of the schedule engine
   AtaFlow ata_flow = AtaFlow::pull;       ///< of the schedules ata_…
   AtaSize ata_size = AtaSize::equations;  ///< likewise
+  bool ata_rows_share_warps = true;       ///< of these and of the schedules level_…
   bool recurrence = false;                ///< solve_reciprocals() is wanted, more than a faster solve()
   /// in_single (schedules that the catalogue names alone): load_values() rounds entries to float, and pivots scale
   /// right-hand sides: x_i = rhs_i · pivot_i − Σ_j a_ij x_j. Never automatic.

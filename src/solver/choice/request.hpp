@@ -35,6 +35,7 @@ struct ScheduleRequest {
   engine::StaticOptions run = {};         ///< of the schedule engine
   AtaFlow ata_flow = AtaFlow::pull;       ///< of the schedules ata_…
   AtaSize ata_size = AtaSize::equations;  ///< likewise
+  bool ata_rows_share_warps = true;       ///< of these and of the schedules level_…
   bool keep_rows = false;  ///< take no schedule that rewrites rows, even if one is named or the fastest in trials
   Precision precision = Precision::in_double;  ///< that the sweep is made in: never automatic
 };
@@ -56,7 +57,8 @@ ScheduleRequest request_of(const Options& options, const Context& context) {
           options.tune_file.empty() ? std::string() : context.device_name(),
           options.run,
           options.ata_flow,
-          options.ata_size};
+          options.ata_size,
+          options.ata_rows_share_warps};
 }
 
 /// What trials have found to be the fastest.

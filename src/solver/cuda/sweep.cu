@@ -95,6 +95,7 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
   as_asked.run = request.run;
   as_asked.ata_flow = request.ata_flow;
   as_asked.ata_size = request.ata_size;
+  as_asked.ata_rows_share_warps = request.ata_rows_share_warps;
   sweep = row.make(as_asked, outlook, choice.cells);
   at_least = row.at_least != nullptr ? row.at_least(outlook) : kernels::flat::least_microseconds(features);
 }

@@ -16,9 +16,12 @@ std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int /*var
     return make_self_scheduled_sweep(input, outlook.stream);
   } else if constexpr (kSchedule == SolveSchedule::level_launch || kSchedule == SolveSchedule::level_graph ||
                        kSchedule == SolveSchedule::level_barrier) {
-    return make_level_sweep(kSchedule, input, outlook.stream);
+    return make_level_sweep(kSchedule, input, outlook.stream, AtaFlow::pull, input.ata_rows_share_warps);
   } else {
-    return make_ata_sweep(kSchedule, input, {.task_size = input.ata_size, .flow = input.ata_flow}, outlook.stream);
+    return make_ata_sweep(
+        kSchedule, input,
+        {.task_size = input.ata_size, .flow = input.ata_flow, .rows_share_warps = input.ata_rows_share_warps},
+        outlook.stream);
   }
 }
 
