@@ -72,6 +72,20 @@ std::vector<Case> class_cases(const std::vector<AtaFlow>& flows) {
   return cases;
 }
 
+/// CA and greedy, tasks sized by the paper's equations and by warps and levels; sweeps with shared warps and a warp a
+/// row.
+std::vector<Case> size_cases(bool sweeps) {
+  std::vector<Case> cases;
+  for (const bool share : sweeps ? std::vector{true, false} : std::vector{true}) {
+    for (const SolveSchedule schedule : {SolveSchedule::ata_concurrency, SolveSchedule::ata_greedy}) {
+      for (const AtaSize size : {AtaSize::equations, AtaSize::warps_and_levels}) {
+        cases.push_back({schedule, {.task_size = size, .rows_share_warps = share}});
+      }
+    }
+  }
+  return cases;
+}
+
 /// The S that is chosen, S around it by factors, then R from 1 to 300 where Eq. (2) counts. What is chosen has R = 100.
 std::vector<Case> study_cases(Index rows, const std::function<Index(SolveSchedule)>& chosen) {
   std::vector<Case> cases;
@@ -252,6 +266,7 @@ class AnalysedTriangle {
 
 std::vector<Case> solve_cases_of(const Options& options, const DeviceMatrix& lu, Triangle triangle) {
   if (options.classes) return class_cases({AtaFlow::pull, AtaFlow::push});
+  if (options.sizes) return size_cases(true);
   if (!options.study) return solve_cases();
   const AnalysedTriangle analysed(lu, triangle);
   return study_cases(lu.rows, [&](SolveSchedule schedule) {
@@ -321,21 +336,25 @@ bool run_problem(Session& session, const Problem& problem, const CsrMatrix& a,
   const CsrMatrix lu = kernels::reference_ilu(a.view(), options, 0.0, status);
   if (!run_solves(cases, chosen, lu, Triangle::lower)) return false;
   if (chosen.study) return true;
-  if (!chosen.classes && !run_solves(cases, chosen, lu, Triangle::upper)) return false;
+  const bool by_class = chosen.classes || chosen.sizes;
+  if (!by_class && !run_solves(cases, chosen, lu, Triangle::upper)) return false;
   const DeviceMatrix device(a);
   const kernels::DevicePattern pattern = pattern_of(device);
   const cuda::DeviceArray<Offset> diagonal(static_cast<std::size_t>(a.rows), nullptr);
   static_cast<void>(kernels::find_diagonal(pattern, diagonal.data(), nullptr));
-  const std::vector<Case> factors = chosen.classes ? class_cases({AtaFlow::pull}) : factor_cases();
+  const std::vector<Case> factors = chosen.classes ? class_cases({AtaFlow::pull})
+                                    : chosen.sizes ? size_cases(false)
+                                                   : factor_cases();
   const auto run_ilu = [&](const char* what, kernels::FactorForm form) {
     return run_factors(
         cases, what, factors, {device.values.data(), nullptr, {}}, lu, FactorKind::ilu, [&, form](const Case& c) {
           return kernels::make_ata_ilu(c.schedule, pattern, diagonal.data(), false, form, c.options, nullptr);
         });
   };
-  if (!run_ilu("ilu0 columns", kernels::FactorForm::columns)) return false;
+  if (!chosen.sizes && !run_ilu("ilu0 columns", kernels::FactorForm::columns)) return false;
   if (chosen.classes) return true;
   if (!run_ilu("ilu0 rows", kernels::FactorForm::rows)) return false;
+  if (chosen.sizes) return true;
   options.kind = FactorKind::ic;
   const CsrMatrix ic = kernels::reference_ic(a.view(), options, 0.0, status);
   if (status.outcome != FactorOutcome::success) return true;
@@ -352,7 +371,7 @@ bool run_problem(Session& session, const Problem& problem, const CsrMatrix& a,
 int run_ata(const Options& given) {
   Options options = given;
   const bool named = options.smoke || options.table || options.all || !options.only.empty();
-  if (!named && options.classes) options.only = list_class_problems();
+  if (!named && (options.classes || options.sizes)) options.only = list_class_problems();
   if (!named && options.study) options.only = list_study_problems();
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(options.budget_seconds);
   Session session(options, {"problem", "what", "flow", "schedule", "coarse", "rows_share_warps", "S_given", "R"});

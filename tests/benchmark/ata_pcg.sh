@@ -5,19 +5,24 @@
 #   SOLVE, PLUGIN        examples/solve and libpetsctaskdag.so of a build
 #   TASKDAG_MATRIX_DIR   Matrix Market files: those that are symmetric positive definite of FILES are solved, too
 #   FILES                [parabolic_fem_rebuilt Dubcova2_rebuilt wathen100_seed100 finan512_lapI Andrews G3_circuit]
+#   ONLY                 of the problems those whose names match this regular expression [all]
 #   SCHEDULES            [level-launch self ata-concurrency ata-locality ata-greedy]
-#   LIMIT                seconds for one solve [120]
+#   SHARE                whether short rows share warps; rows of self never do, it runs once [true false]
+#   REPEAT               solves, of which the fastest counts [2]
+#   LIMIT                seconds for one run [120]
 #   SMOKE                anything: small grids, with the sweeps alone, to see that it runs
-# share: of a solve's time that applications take, from a run of its own with -log_view, which waits for each.
+# share: of a solve's time that applications take, from a run of its own with -log_view, which waits for each; where a
+# solve takes more than five seconds there is no such run.
 # Exit status 1 if a solve fails or its iterations are not those of the first schedule.
 set -uo pipefail
-[ $# -eq 3 ] || { sed -n '2,13s/^# \?//p' "$0" >&2 && exit 2; }
+[ $# -eq 3 ] || { sed -n '2,17s/^# \?//p' "$0" >&2 && exit 2; }
 solve=$1 plugin=$2 csv=$3
 # shellcheck source=tests/benchmark/solves.sh
 source "$(dirname "${BASH_SOURCE[0]}")/solves.sh"
 read -r -a schedules <<<"${SCHEDULES:-level-launch self ata-concurrency ata-locality ata-greedy}"
 read -r -a files <<<"${FILES:-parabolic_fem_rebuilt Dubcova2_rebuilt wathen100_seed100 finan512_lapI Andrews G3_circuit}"
-echo "program,problem,rows,schedule,iterations,set_up_s,solve_s,share,residual,status,$machine_columns" >"$csv"
+read -r -a shares <<<"${SHARE:-true false}"
+echo "program,problem,rows,schedule,rows_share_warps,iterations,set_up_s,solve_s,share,residual,status,$machine_columns" >"$csv"
 # What is common; without CUDA there are schedules of sweeps alone.
 common=(-dll_append "$plugin" -mat_type "${MAT_TYPE:-aijcusparse}" -ksp_type cg -ksp_rtol 1e-6 -ksp_max_it 2000
   -pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_ordering natural)
@@ -25,24 +30,34 @@ common=(-dll_append "$plugin" -mat_type "${MAT_TYPE:-aijcusparse}" -ksp_type cg 
 # event NAME: its seconds in the log.
 event() { awk -v name="$1" '$1 == name { print $4; exit }' "$log"; }
 
+# one PROBLEM SCHEDULE SHARED OPTION...
+one() {
+  local problem=$1 schedule=$2 shared=$3 row share='' residual ended
+  local by=(-pc_taskdag_schedule "$schedule" -pc_taskdag_ata_rows_share_warps "$shared")
+  [ -n "${SMOKE:-}" ] || by+=(-pc_taskdag_factor_schedule "$schedule")
+  run_solve "$solve" "${common[@]}" "${@:4}" "${by[@]}" -repeat "${REPEAT:-2}"
+  : "${first:=$(value iterations)}"
+  if [ "$status" = ok ] && [ "$(value iterations)" != "$first" ]; then status="other iterations" failed=1; fi
+  row="ata_pcg,$problem,$(value rows),$schedule,$shared,$(value iterations),$(value set-up),$(value solve)"
+  residual=$(value residual)
+  ended=$status
+  if [ "$ended" = ok ] && awk -v seconds="$(value solve)" 'BEGIN { exit !(seconds <= 5) }'; then
+    run_solve "$solve" "${common[@]}" "${@:4}" "${by[@]}" -log_view -log_view_gpu_time
+    share=$(awk -v apply="$(event TaskDAGApply)" -v all="$(event KSPSolve)" 'BEGIN { if (all > 0) printf "%.3f", apply / all }')
+  fi
+  echo "$row,$share,$residual,$ended,$machine" | tee -a "$csv" | cut -d, -f2-11
+}
+
 # all PROBLEM OPTION...
 all() {
-  local problem=$1 first='' schedule by row share
+  local first='' schedule shared
+  [[ $1 =~ ${ONLY:-.} ]] || return 0
   for schedule in "${schedules[@]}"; do
-    by=(-pc_taskdag_schedule "$schedule")
-    [ -n "${SMOKE:-}" ] || by+=(-pc_taskdag_factor_schedule "$schedule")
-    run_solve "$solve" "${common[@]}" "${@:2}" "${by[@]}" -repeat 2
-    : "${first:=$(value iterations)}"
-    if [ "$status" = ok ] && [ "$(value iterations)" != "$first" ]; then status="other iterations" failed=1; fi
-    row="ata_pcg,$problem,$(value rows),$schedule,$(value iterations),$(value set-up),$(value solve)"
-    local residual ended=$status
-    residual=$(value residual)
-    share=
-    if [ "$ended" = ok ]; then
-      run_solve "$solve" "${common[@]}" "${@:2}" "${by[@]}" -log_view -log_view_gpu_time
-      share=$(awk -v apply="$(event TaskDAGApply)" -v all="$(event KSPSolve)" 'BEGIN { if (all > 0) printf "%.3f", apply / all }')
+    if [ "$schedule" = self ]; then
+      one "$1" self false "${@:2}"
+      continue
     fi
-    echo "$row,$share,$residual,$ended,$machine" | tee -a "$csv" | cut -d, -f2-10
+    for shared in "${shares[@]}"; do one "$1" "$schedule" "$shared" "${@:2}"; done
   done
 }
 

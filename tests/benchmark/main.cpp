@@ -93,8 +93,12 @@ int main_of(int argc, char** argv) {
   add_measuring(ata, options);
   add_measuring(application, options);
   CLI::Option& study = *ata.add_flag("--study", options.study, "S and R of the aggregations in place of all schedules");
-  ata.add_flag("--classes", options.classes, "Wide, L-shape and parallel problems, a warp a row, push and pull")
-      ->excludes(&study);
+  CLI::Option& classes =
+      *ata.add_flag("--classes", options.classes, "Wide, L-shape and parallel problems, a warp a row, push and pull")
+           ->excludes(&study);
+  ata.add_flag("--sizes", options.sizes, "These problems, tasks by the equations and by warps and levels")
+      ->excludes(&study)
+      ->excludes(&classes);
   ata.add_option("--budget-seconds", options.budget_seconds, "Begin no measurement later")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -34,6 +34,7 @@ struct Options {
 
   bool study = false;         ///< ata: S and R in place of the schedules
   bool classes = false;       ///< ata: problems by class, with the cases of the paper's figures
+  bool sizes = false;         ///< ata: these problems, both rules for the size of tasks, of sweeps and factorisations
   int budget_seconds = 3600;  ///< ata: no measurement begins later
 
   std::vector<JacobiForm> forms;  ///< jacobi: beside kernels; empty: all, and solves

@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <map>
+#include <random>
+#include <set>
+#include <utility>
 
 #include "matrix_files.hpp"
 #include "taskdag/error.hpp"
@@ -119,6 +121,30 @@ void make_dominant(CsrMatrix& a) {
   }
 }
 
+/// Symmetric, strictly diagonally dominant, with so many entries at random off the diagonal, as MHive's A3 to A6: the
+/// same matrix on every machine.
+CsrMatrix random_dominant(Index rows, Offset entries, std::uint64_t seed) {
+  std::mt19937_64 random(seed);  // and no distribution of the library's: those differ
+  std::set<std::pair<Index, Index>> below;
+  while (static_cast<Offset>(2 * below.size()) < entries - rows) {
+    const auto i = static_cast<Index>(random() % static_cast<std::uint64_t>(rows));
+    const auto j = static_cast<Index>(random() % static_cast<std::uint64_t>(rows));
+    if (i != j) below.emplace(std::max(i, j), std::min(i, j));
+  }
+  CsrMatrix lower{rows, rows, {0}, {}, {}};
+  auto next = below.begin();
+  for (Index i = 0; i < rows; ++i) {
+    for (; next != below.end() && next->first == i; ++next) {
+      lower.col_indices.push_back(next->second);
+      lower.values.push_back(static_cast<double>(random() >> 11U) / static_cast<double>(1ULL << 52U) - 1.0);
+    }
+    lower.col_indices.push_back(i);
+    lower.values.push_back(1.0);
+    lower.row_offsets.push_back(static_cast<Offset>(lower.col_indices.size()));
+  }
+  return symmetrised(lower);
+}
+
 /// A tridiagonal matrix with one row of 100,000 entries.
 CsrMatrix heavy_row() {
   constexpr Index kRows = 200000;
@@ -155,6 +181,7 @@ std::vector<Generated> generated() {
   const ProblemSet other = ProblemSet::other;
   const ProblemSet large = ProblemSet::large;
   const ProblemSet shapes = ProblemSet::shapes;
+  const ProblemSet random = ProblemSet::random;
   return {
       {"5-point 250^2", table, stencil({five_point, 250, 250, 1, 1, 0.0})},
       {"5-point 1000^2", table, stencil({five_point, 1000, 1000, 1, 1, 0.0})},
@@ -190,6 +217,10 @@ std::vector<Generated> generated() {
       {"Erdos-Renyi 200k 1M", shapes, [] { return symmetrised(make_erdos_renyi_lower(200000, 5e-5, 4)); }},
       {"Erdos-Renyi 400k 800k", shapes, [] { return symmetrised(make_erdos_renyi_lower(400000, 1e-5, 5)); }},
       {"wide band p.0015 b3000", shapes, [] { return symmetrised(make_narrow_band_lower(300000, 0.0015, 3000, 7)); }},
+      {"dominant 10k 110k", random, [] { return random_dominant(10000, 109976, 3); }},
+      {"dominant 10k 210k", random, [] { return random_dominant(10000, 209876, 4); }},
+      {"dominant 32k 432k", random, [] { return random_dominant(32000, 431942, 6); }},
+      {"dominant 20k 540k", random, [] { return random_dominant(20000, 539824, 5); }},
       {kSmall[0], ProblemSet::smoke, stencil({five_point, 40, 40, 1, 1, 0.0})},
       {kSmall[1], ProblemSet::smoke, stencil({twenty_seven_point, 8, 8, 8, 2, 0.0})},
   };
@@ -250,6 +281,8 @@ const char* to_string(ProblemSet set) {
       return "large";
     case ProblemSet::shapes:
       return "shapes";
+    case ProblemSet::random:
+      return "random";
     case ProblemSet::smoke:
       return "smoke";
   }

@@ -11,9 +11,9 @@ namespace taskdag::benchmark {
 
 /// table: the ten that the project's targets are stated on. shared: files above 20,000 rows; with the table the
 /// default. other: smaller files, and generated problems of special structure. large: grids that are measured where
-/// they are named, alone. shapes: those that list_class_problems() adds to the rest. smoke: small ones, to see that a
-/// program runs.
-enum class ProblemSet { table, shared, other, large, shapes, smoke };
+/// they are named, alone. shapes: those that list_class_problems() adds to the rest. random: matrices as the random
+/// ones of MHive's table 8.4 (A3, A4, A6, A5), where they are named. smoke: small ones, to see that a program runs.
+enum class ProblemSet { table, shared, other, large, shapes, random, smoke };
 
 const char* to_string(ProblemSet set);
 
