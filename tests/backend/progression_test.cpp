@@ -88,6 +88,7 @@ std::vector<Dag> dags() {
   for (const auto& [rows, columns] : grids) all.push_back(make_wavefront(rows, columns));
   all.push_back(make_triangle(matrix_of(40, std::vector<std::vector<Index>>(40)).pattern(), "no edges"));
   all.push_back(fan(100));
+  all.push_back(with_fan_out(fan(100), 3, "fan, 3 successors at most"));
   all.push_back(make_triangle(make_erdos_renyi_lower(300, 0.02, 1).pattern(), "Erdos-Renyi"));
   all.push_back(make_triangle(make_narrow_band_lower(400, 0.2, 5.0, 2).pattern(), "narrow band"));
   all.push_back(make_triangle(make_rmat({.scale = 8}).pattern(), "R-MAT"));
@@ -208,11 +209,12 @@ TEST_P(Progression, ASquareUnderOneLockAppendsBothNeighboursTogether) {
 
 TEST_P(Progression, TheEnginesQueuesGiveTheSerialResult) {
   using OwnRun = RunResult (*)(const Context&, const Dag&, const OwnSettings&);
-  for (const OwnRun own : {run_own_shared, run_own_multi_a, run_own_multi_b, run_own_stealing, run_own_best}) {
+  for (const OwnRun own : {run_own_shared, run_own_multi_a, run_own_multi_b, run_own_stealing, run_own_threads}) {
     for (const Dag& dag : dags()) {
       for (const Form form : {Form::count, Form::time}) {
         SCOPED_TRACE(dag.name + ", " + to_string(form));
-        const RunResult result = own(context(), dag, {.form = form, .rings_percent = 50, .limit_seconds = 60});
+        const RunResult result =
+            own(context(), dag, {.form = form, .rings_percent = 50, .stay = form == Form::count, .limit_seconds = 60});
         EXPECT_EQ(result.end, End::finished);
         EXPECT_EQ(result.fault, "");
         EXPECT_EQ(result.tasks, dag.tasks);
@@ -267,6 +269,38 @@ TEST(ProgressionDag, ATriangleCountsWhatIsBelowTheDiagonal) {
   EXPECT_EQ(dag.successors, (std::vector<std::uint32_t>{1, 3, 2, 3, 3}));
   EXPECT_EQ(dag.edges(), 5U);
   EXPECT_THROW(make_triangle(CsrMatrix().pattern(), "nothing"), InvalidInput);
+}
+
+TEST(ProgressionDag, FurtherTasksHandOnWhatHasManySuccessors) {
+  // 0 before 1 to 5, which are before 6: 0 hands on to two tasks, those to three and two.
+  const Dag dag = with_fan_out(fan(5), 3, "fan");
+  EXPECT_EQ(dag.predecessors, (std::vector<std::uint32_t>{0, 0, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(dag.dependencies, (std::vector<std::uint32_t>{0, 1, 1, 1, 1, 1, 1, 1, 5}));
+  EXPECT_EQ(serial_values(dag), (std::vector<std::uint32_t>{0, 1, 1, 2, 2, 2, 2, 2, 3}));
+  // Two layers where one is too wide.
+  const Dag deep = with_fan_out(fan(10), 3, "fan");
+  EXPECT_EQ(deep.tasks, 12U + 2U + 4U);
+  EXPECT_EQ(serial_values(deep).back(), 4U);
+  for (const std::uint32_t most : {2U, 3U, 5U}) {
+    const Dag rmat = with_fan_out(make_triangle(make_rmat({.scale = 8}).pattern(), "R-MAT"), most, "R-MAT");
+    EXPECT_LE(shape_of(rmat).most_successors, most);
+  }
+  const Dag same = with_fan_out(fan(5), 5, "fan");
+  EXPECT_EQ(same.predecessors, fan(5).predecessors);
+  EXPECT_EQ(same.successors, fan(5).successors);
+}
+
+TEST(ProgressionDag, ASuccessorWaitsForThoseBeforeItInTheList) {
+  // 0 resolves 1, 2, then 3, which resolves 4; 1 is faster with it.
+  const Dag dag = make_triangle(matrix_of(5, {{}, {0}, {0}, {0}, {1, 3}}).pattern(), "list");
+  const Shape shape = shape_of(dag);
+  EXPECT_EQ(shape.most_successors, 3U);
+  EXPECT_EQ(shape.most_predecessors, 2U);
+  EXPECT_EQ(shape.longest_chain, 4U);
+  EXPECT_EQ(shape.edges_of_many, 0U);
+  // The fan's list, then its last task.
+  EXPECT_EQ(shape_of(fan(200)).edges_of_many, 200U);
+  EXPECT_EQ(shape_of(fan(200)).longest_chain, 201U);
 }
 
 TEST(ProgressionSettings, HaveNames) {

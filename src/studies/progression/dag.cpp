@@ -28,6 +28,26 @@ void count_dependencies(Dag& dag) {
   for_each_edge(dag, [&](std::uint32_t task, std::uint32_t) { ++dag.dependencies[task]; });
 }
 
+/// What follows from the predecessors: successors and counts.
+void finish(Dag& dag) {
+  dag.successor_offsets.assign(dag.tasks + std::size_t{1}, 0);
+  for (const std::uint32_t before : dag.predecessors) ++dag.successor_offsets[before + std::size_t{1}];
+  for (std::size_t t = 0; t < dag.tasks; ++t) dag.successor_offsets[t + 1] += dag.successor_offsets[t];
+  dag.successors.resize(dag.predecessors.size());
+  std::vector<std::uint32_t> next(dag.successor_offsets.begin(), dag.successor_offsets.end() - 1);
+  for_each_edge(dag, [&](std::uint32_t task, std::uint32_t before) { dag.successors[next[before]++] = task; });
+  count_dependencies(dag);
+}
+
+/// Tasks that stand behind one with so many successors: the layers of a tree, the one next to the task first.
+std::vector<std::uint32_t> layers_behind(std::uint32_t successors, std::uint32_t most) {
+  std::vector<std::uint32_t> layers;
+  for (std::uint32_t width = successors; width > most; layers.insert(layers.begin(), width)) {
+    width = (width + most - 1) / most;
+  }
+  return layers;
+}
+
 }  // namespace
 
 std::uint32_t Dag::most_ready() const { return columns == 0 ? tasks : std::min(columns, tasks / columns); }
@@ -55,21 +75,68 @@ Dag make_triangle(const CsrPattern& pattern, std::string name) {
   dag.name = std::move(name);
   dag.tasks = static_cast<std::uint32_t>(pattern.rows);
   dag.predecessor_offsets.push_back(0);
-  dag.successor_offsets.assign(dag.tasks + std::size_t{1}, 0);
   for (Index row = 0; row < pattern.rows; ++row) {
     for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
       if (pattern.col_indices[e] >= row) continue;
       dag.predecessors.push_back(static_cast<std::uint32_t>(pattern.col_indices[e]));
-      ++dag.successor_offsets[dag.predecessors.back() + std::size_t{1}];
     }
     dag.predecessor_offsets.push_back(static_cast<std::uint32_t>(dag.predecessors.size()));
   }
-  for (std::size_t t = 0; t < dag.tasks; ++t) dag.successor_offsets[t + 1] += dag.successor_offsets[t];
-  dag.successors.resize(dag.predecessors.size());
-  std::vector<std::uint32_t> next(dag.successor_offsets.begin(), dag.successor_offsets.end() - 1);
-  for_each_edge(dag, [&](std::uint32_t task, std::uint32_t before) { dag.successors[next[before]++] = task; });
-  count_dependencies(dag);
+  finish(dag);
   return dag;
+}
+
+Dag with_fan_out(const Dag& dag, std::uint32_t most, std::string name) {
+  Dag cut;
+  cut.name = std::move(name);
+  cut.predecessor_offsets.push_back(0);
+  // Of each task its new number, and that of the first of the layer that its successors wait for.
+  std::vector<std::uint32_t> last_layer(dag.tasks);
+  std::vector<std::uint32_t> handed_on(dag.tasks, 0);  // successors that have been placed
+  const auto begin_task = [&cut] { return cut.tasks++; };
+  const auto end_task = [&cut] {
+    cut.predecessor_offsets.push_back(static_cast<std::uint32_t>(cut.predecessors.size()));
+  };
+  for (std::uint32_t task = 0; task < dag.tasks; ++task) {
+    std::uint32_t above = begin_task();
+    for (std::uint32_t e = dag.predecessor_offsets[task]; e < dag.predecessor_offsets[task + 1]; ++e) {
+      const std::uint32_t before = dag.predecessors[e];
+      cut.predecessors.push_back(last_layer[before] + handed_on[before]++ / most);
+    }
+    end_task();
+    for (const std::uint32_t width :
+         layers_behind(dag.successor_offsets[task + 1] - dag.successor_offsets[task], most)) {
+      const std::uint32_t layer = cut.tasks;
+      for (std::uint32_t k = 0; k < width; ++k) {
+        begin_task();
+        cut.predecessors.push_back(above + k / most);
+        end_task();
+      }
+      above = layer;
+    }
+    last_layer[task] = above;
+  }
+  finish(cut);
+  return cut;
+}
+
+Shape shape_of(const Dag& dag) {
+  constexpr std::uint32_t kMany = 100;
+  Shape shape;
+  std::vector<std::uint64_t> start(dag.tasks, 0);
+  for (std::uint32_t task = 0; task < dag.tasks; ++task) {  // tasks come after those that they wait for
+    const std::uint32_t first = dag.successor_offsets[task];
+    const std::uint32_t count = dag.successor_offsets[task + 1] - first;
+    shape.most_successors = std::max(shape.most_successors, count);
+    shape.most_predecessors = std::max(shape.most_predecessors, dag.dependencies[task]);
+    if (count > kMany) shape.edges_of_many += count;
+    for (std::uint32_t k = 0; k < count; ++k) {
+      std::uint64_t& next = start[dag.successors[first + k]];
+      next = std::max(next, start[task] + k + 1);
+    }
+    shape.longest_chain = std::max(shape.longest_chain, start[task] + count);
+  }
+  return shape;
 }
 
 std::vector<std::uint32_t> serial_values(const Dag& dag) {

@@ -40,6 +40,23 @@ Dag make_wavefront(std::uint32_t rows, std::uint32_t columns);
 /// than columns, or no row
 Dag make_triangle(const CsrPattern& pattern, std::string name);
 
+/// The same order of the tasks, but none has more than `most` successors: further tasks between them hand on, a tree of
+/// them where one layer is not enough. Each is numbered right behind the task that it stands for.
+/// @pre no wavefront; most > 1
+Dag with_fan_out(const Dag& dag, std::uint32_t most, std::string name);
+
+/// Where the time of a graph can go.
+struct Shape {
+  std::uint32_t most_successors = 0;
+  std::uint32_t most_predecessors = 0;
+  std::uint64_t edges_of_many = 0;  ///< edges of tasks with more than 100 successors
+  /// Resolutions one after the other, with any number of workers: a task resolves its successors in turns, so that one
+  /// can start when its last predecessor has come to it.
+  std::uint64_t longest_chain = 0;
+};
+/// @pre no wavefront
+Shape shape_of(const Dag& dag);
+
 /// What the tasks compute in turn: one more than the largest of their predecessors, 0 without any.
 std::vector<std::uint32_t> serial_values(const Dag& dag);
 

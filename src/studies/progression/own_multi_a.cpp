@@ -3,7 +3,7 @@
 namespace taskdag::progression {
 
 RunResult run_own_multi_a(const Context& context, const Dag& dag, const OwnSettings& settings) {
-  return run_own<engine::MultiQueueA, 32>(context, dag, settings, false);
+  return run_own<engine::MultiQueueA, 32>(context, dag, settings);
 }
 
 }  // namespace taskdag::progression

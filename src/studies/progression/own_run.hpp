@@ -56,7 +56,7 @@ inline void add_bodies(const Dag& dag, engine::OperationCounts& counts) {
 }
 
 template <template <class, class> class Queue, int Lanes, bool computes>
-RunResult run_own_form(const Context& context, const Dag& dag, const OwnSettings& settings, bool stay) {
+RunResult run_own_form(const Context& context, const Dag& dag, const OwnSettings& settings) {
   using Task = OwnTask<Lanes, computes>;
   using Probe = std::conditional_t<computes, engine::CountingProbe, engine::NoProbe>;
   using Program = engine::Program<OwnData, engine::PhaseQueue<engine::Phaseless<Task>>, Queue, Probe>;
@@ -91,7 +91,7 @@ RunResult run_own_form(const Context& context, const Dag& dag, const OwnSettings
   engine::RunOptions run;
   run.scheduler = engine::Scheduler::megakernel;
   run.blocks = settings.blocks;
-  run.continues = stay;
+  run.continues = settings.stay;
   run.watchdog_ms = static_cast<std::uint32_t>(settings.limit_seconds * 1e3);
   const engine::Report report = runner.run(data, run);
 
@@ -118,9 +118,9 @@ RunResult run_own_form(const Context& context, const Dag& dag, const OwnSettings
 }
 
 template <template <class, class> class Queue, int Lanes>
-RunResult run_own(const Context& context, const Dag& dag, const OwnSettings& settings, bool stay) {
-  if (settings.form == Form::count) return run_own_form<Queue, Lanes, true>(context, dag, settings, stay);
-  return run_own_form<Queue, Lanes, false>(context, dag, settings, stay);
+RunResult run_own(const Context& context, const Dag& dag, const OwnSettings& settings) {
+  if (settings.form == Form::count) return run_own_form<Queue, Lanes, true>(context, dag, settings);
+  return run_own_form<Queue, Lanes, false>(context, dag, settings);
 }
 
 }  // namespace taskdag::progression

@@ -4,7 +4,7 @@
 namespace taskdag::progression {
 
 RunResult run_own_shared(const Context& context, const Dag& dag, const OwnSettings& settings) {
-  return run_own<engine::SharedCounterQueue, 32>(context, dag, settings, false);
+  return run_own<engine::SharedCounterQueue, 32>(context, dag, settings);
 }
 
 }  // namespace taskdag::progression

@@ -3,7 +3,7 @@
 namespace taskdag::progression {
 
 RunResult run_own_stealing(const Context& context, const Dag& dag, const OwnSettings& settings) {
-  return run_own<engine::StealingQueue, 32>(context, dag, settings, false);
+  return run_own<engine::StealingQueue, 32>(context, dag, settings);
 }
 
 }  // namespace taskdag::progression

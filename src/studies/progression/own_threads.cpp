@@ -2,8 +2,8 @@
 
 namespace taskdag::progression {
 
-RunResult run_own_best(const Context& context, const Dag& dag, const OwnSettings& settings) {
-  return run_own<engine::StealingQueue, 1>(context, dag, settings, true);
+RunResult run_own_threads(const Context& context, const Dag& dag, const OwnSettings& settings) {
+  return run_own<engine::StealingQueue, 1>(context, dag, settings);
 }
 
 }  // namespace taskdag::progression

@@ -9,6 +9,7 @@
 
 #include "../rows.hpp"
 #include "cases.hpp"
+#include "frontiers.hpp"
 #include "graphs.hpp"
 #include "machine.hpp"
 #include "taskdag/error.hpp"
@@ -34,6 +35,9 @@ struct Options {
   std::string timeline;
   std::string rival;
   std::uint32_t bin_ns = 2000;
+  std::uint32_t bins = 0;
+  std::string frontiers;
+  Offset lanes = 132 * 2048;
   bool smoke = false;
   bool large = false;
 };
@@ -55,6 +59,21 @@ std::string pair_of(const graph::WorkerSize& size) {
 
 bool chosen(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<GraphCase> chosen_graphs(const Options& options) {
+  std::vector<GraphCase> graphs = list_graphs();
+  std::erase_if(graphs, [&](const GraphCase& graph) {
+    return options.smoke != (graph.kind == "smoke") || options.large != graph.large;
+  });
+  for (const std::string& name : options.graphs) {
+    if (std::none_of(graphs.begin(), graphs.end(), [&](const GraphCase& graph) { return graph.name == name; })) {
+      throw InvalidInput("no graph of this run is called " + name +
+                         "; those from files need TASKDAG_MATRIX_DIR, large ones --large");
+    }
+  }
+  std::erase_if(graphs, [&](const GraphCase& graph) { return !wanted(options.graphs, graph.name); });
+  return graphs;
 }
 
 /// The paper's algorithms: the chosen sizes on the persistent scheduler, and those of discrete kernels, which the host
@@ -158,19 +177,8 @@ class Session {
   }
 
   bool run() {
-    std::vector<GraphCase> graphs = list_graphs();
-    std::erase_if(graphs, [&](const GraphCase& graph) {
-      return options_.smoke != (graph.kind == "smoke") || options_.large != graph.large;
-    });
-    for (const std::string& name : options_.graphs) {
-      if (std::none_of(graphs.begin(), graphs.end(), [&](const GraphCase& graph) { return graph.name == name; })) {
-        throw InvalidInput("no graph of this run is called " + name +
-                           "; those from files need TASKDAG_MATRIX_DIR, large ones --large");
-      }
-    }
     bool right = true;
-    for (const GraphCase& graph : graphs) {
-      if (!wanted(options_.graphs, graph.name)) continue;
+    for (const GraphCase& graph : chosen_graphs(options_)) {
       const CsrMatrix matrix = graph.make();
       right = run_on(graph.name, graph.kind, matrix) && right;
       for (const std::string& order : options_.permute) {
@@ -248,14 +256,22 @@ class Session {
     bool right = add_row(place, graph::describe(form), &form, result);
     add_kernels(place, form, result.last.report.kernels);
     if (timeline_.is_open() && (form.kind == Kind::bsp || form.kind == Kind::asynchronous)) {
-      const graph::Run run = measured->run(options_.bin_ns);
+      const std::uint32_t bin_ns = bin_of(result.times.median);
+      const graph::Run run = measured->run(bin_ns);
       if (!measured->verify().right) {
         std::fprintf(stderr, "%s with a timeline: WRONG\n", graph::describe(form).c_str());
         right = false;
       }
-      write_timeline(timeline_, place, form, run, options_.bin_ns);
+      write_timeline(timeline_, place, form, run, bin_ns);
     }
     return right;
+  }
+
+  /// Width of a timeline's bins, of a run that takes so long without one.
+  [[nodiscard]] std::uint32_t bin_of(double ms) const {
+    constexpr double kLeast = 100;
+    return options_.bins == 0 ? options_.bin_ns
+                              : static_cast<std::uint32_t>(std::max(kLeast, 1e6 * ms / options_.bins));
   }
 
   /// `form`: null for a rival's, which does not tell its work. Whether all runs were right.
@@ -353,10 +369,18 @@ int run(int argc, char** argv) {
                  "write registers and the like of each form's kernels to this file (CSV)");
   app.add_option("--timeline", options.timeline, "write work over time to this file (CSV)");
   app.add_option("--bin", options.bin_ns, "width of the timeline's bins in ns")->capture_default_str();
+  app.add_option("--bins", options.bins, "their number, in place of a width: those of a run without a timeline");
+  app.add_option("--frontiers", options.frontiers,
+                 "write what iterations of searches and of PageRank have to do to this file (CSV); nothing else runs");
+  app.add_option("--lanes", options.lanes, "iterations with fewer edges are small ones")->capture_default_str();
   app.add_option("--rival", options.rival, "also a shared library's forms (rival_interface.h), behind ours");
   app.add_flag("--smoke", options.smoke, "small graphs only");
   app.add_flag("--large", options.large, "graphs of the paper's size only")->excludes("--smoke");
   CLI11_PARSE(app, argc, argv);
+  if (!options.frontiers.empty()) {
+    write_frontiers(chosen_graphs(options), options.lanes, options.frontiers);
+    return 0;
+  }
   return Session(options).run() ? 0 : 1;
 }
 

@@ -3,11 +3,13 @@
 # OUT, a short table last.
 # usage: tests/benchmark/graph/paper.sh [PROGRAM [PART...]]
 #   PROGRAM    taskdag_graph_bench [build/tests/benchmark/graph/taskdag_graph_bench]
-#   PART       written heat permuted kernels large rival   [all of them; rival only with RIVAL]
+#   PART       written heat permuted kernels idle timeline large rival   [all of them; rival only with RIVAL]
 #              written   the algorithms as written against bulk synchronous ones, all graphs
 #              heat      as written, all worker and fetch sizes, two graphs; with a timeline, for report.py's plots
 #              permuted  colouring, vertices as numbered, numbered at random and by reverse Cuthill-McKee
 #              kernels   registers and occupancy of our forms; those as written come with their part
+#              idle      PageRank whose idle workers look for residues, beside the same without; all graphs
+#              timeline  throughput over time of four graphs, in 50 steps a run: the paper's figures 1 to 3
 #              large     graphs of the paper's size
 #              rival     our bulk synchronous forms, those of 256-64 and RIVAL's, all graphs
 #   OUT        folder of the rows [.]
@@ -21,7 +23,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 program=${1:-$here/../../../build/tests/benchmark/graph/taskdag_graph_bench}
 shift || true
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(written heat permuted kernels large ${RIVAL:+rival})
+[ ${#parts[@]} -gt 0 ] || parts=(written heat permuted kernels idle timeline large ${RIVAL:+rival})
 out=${OUT:-.}
 TASKDAG_COMMIT=${TASKDAG_COMMIT:-$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)}
 export TASKDAG_COMMIT
@@ -63,6 +65,15 @@ for name in "${parts[@]}"; do
       options=(--forms table --rounds 1 --repeat 0 --kernels "$prefix-kernels.csv")
       graph "R-MAT 16"
       ;;
+    idle)
+      options=(--forms table --algorithm pagerank --workers 32-8 --discrete none --repeat 3 --csv "$prefix-idle.csv")
+      rows+=("$prefix-idle.csv")
+      ;;
+    timeline)
+      options=(--forms written --workers 32-1 --workers 256-64 --repeat 1 --bins 50 --csv "$prefix-timeline-runs.csv"
+        --timeline "$prefix-timeline.csv")
+      graph "5-point 1000^2" && graph delaunay_n16 && graph "R-MAT 16" && graph "R-MAT 18"
+      ;;
     large)
       options=(--forms written --workers 32-1 --workers 256-64 --discrete 256-64 --repeat 1 --csv "$prefix-large.csv")
       rows+=("$prefix-large.csv")
@@ -74,7 +85,7 @@ for name in "${parts[@]}"; do
         --rival "${RIVAL:?a shared library}" --csv "$prefix-rival.csv")
       rows+=("$prefix-rival.csv")
       ;;
-    *) echo "unknown part $name: written heat permuted kernels large rival" >&2 && exit 1 ;;
+    *) echo "unknown part $name: written heat permuted kernels idle timeline large rival" >&2 && exit 1 ;;
   esac
   if [ -n "${SMOKE:-}" ]; then
     graphs=()

@@ -35,6 +35,7 @@ struct Options {
   int repeat = 3;
   double budget = 0;
   std::string csv;
+  std::string shapes;
   bool resume = false;
   bool smoke = false;
 };
@@ -52,6 +53,39 @@ std::uint32_t count_levels(const Dag& dag) {
   return *std::max_element(values.begin(), values.end()) + 1;
 }
 
+std::vector<DagCase> list_dags(const Options& options) {
+  if (options.smoke) return list_smoke_dags();
+  std::vector<DagCase> all;
+  for (const std::string& shape : options.wavefronts) {
+    if (shape != "none") all.push_back(wavefront_case(shape));
+  }
+  for (const DagCase& irregular : list_irregular()) {
+    if (options.irregular.empty() || contains(options.irregular, irregular.name)) all.push_back(irregular);
+  }
+  return all;
+}
+
+/// Of the irregular graphs, to a file: nothing runs.
+void write_shapes(const Options& options) {
+  Rows rows(options.shapes, "", {"dag"}, false,
+            describe_graph_machine(Context::create({.backend = Backend::host, .threads = 1})));
+  for (const DagCase& dag_case : list_dags(options)) {
+    const Dag dag = dag_case.make();
+    if (dag.columns != 0) continue;
+    const progression::Shape shape = shape_of(dag);
+    rows.add({{"dag", dag_case.name},
+              {"tasks", dag.tasks},
+              {"edges", dag.edges()},
+              {"levels", count_levels(dag)},
+              {"most_successors", shape.most_successors},
+              {"most_predecessors", shape.most_predecessors},
+              {"edges_of_many", shape.edges_of_many},
+              {"longest_chain", shape.longest_chain}});
+    std::printf("%s: %u successors at most, %llu resolutions one after the other\n", dag_case.name.c_str(),
+                shape.most_successors, static_cast<unsigned long long>(shape.longest_chain));
+  }
+}
+
 class Session {
  public:
   explicit Session(const Options& options)
@@ -65,7 +99,7 @@ class Session {
 
   bool run() {
     const std::vector<Variant> variants = list_variants(options_.variants);
-    for (const DagCase& dag_case : list_dags()) {
+    for (const DagCase& dag_case : list_dags(options_)) {
       if (time_is_up()) break;
       Dag dag = dag_case.make();
       const std::uint32_t levels = count_levels(dag);
@@ -82,18 +116,6 @@ class Session {
   }
 
  private:
-  [[nodiscard]] std::vector<DagCase> list_dags() const {
-    if (options_.smoke) return list_smoke_dags();
-    std::vector<DagCase> all;
-    for (const std::string& shape : options_.wavefronts) {
-      if (shape != "none") all.push_back(wavefront_case(shape));
-    }
-    for (const DagCase& irregular : list_irregular()) {
-      if (options_.irregular.empty() || contains(options_.irregular, irregular.name)) all.push_back(irregular);
-    }
-    return all;
-  }
-
   /// Slow ones run on small graphs alone, the engine's but for its best on those where operations may be counted,
   /// changes of the paper's on wavefronts that are not large; another hash, which is its future work too, on irregular
   /// graphs as well.
@@ -237,9 +259,15 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--budget", options.budget, "seconds, after which no run begins; 0: no end")->capture_default_str();
   app.add_option("--csv", options.csv, "write rows to this file");
+  app.add_option("--shapes", options.shapes,
+                 "write what of the irregular graphs is long or one after the other to this file; nothing runs");
   app.add_flag("--resume", options.resume, "keep the file's rows and run what is not there");
   app.add_flag("--smoke", options.smoke, "small graphs only");
   CLI11_PARSE(app, argc, argv);
+  if (!options.shapes.empty()) {
+    write_shapes(options);
+    return 0;
+  }
   if (options.backend == "cuda" && probe_devices().devices == 0) {
     std::printf("skipped: %s\n", probe_devices().message.c_str());
     return kSkipped;

@@ -31,9 +31,12 @@ Variant variant_of(const Settings& settings, Family family) {
 
 using OwnRun = RunResult (*)(const Context&, const Dag&, const OwnSettings&);
 
+enum class Blocks { few, all };  ///< what the settings say, or all that are resident
+
 /// The engine's watchdog costs time: it is there where operations are counted; the program's own is there always.
 /// `percent`: queues for each hundred warps; 0: the engine's choice.
-Variant own_variant(const std::string& name, std::uint32_t percent, OwnRun run, double limit_seconds) {
+Variant own_variant(const std::string& name, std::uint32_t percent, OwnRun run, double limit_seconds,
+                    Blocks blocks = Blocks::few, bool stay = false) {
   Variant variant{
       .name = "own " + name, .family = Family::own, .algorithm = "own", .percent = percent, .order = "fifo"};
   if (percent != 0) variant.hash = name.back();
@@ -41,11 +44,13 @@ Variant own_variant(const std::string& name, std::uint32_t percent, OwnRun run, 
     variant.family = Family::change;
     variant.name.append(" ").append(std::to_string(percent)).append(" %");
   }
-  variant.run = [run, best = name == "best", percent, limit_seconds](const Context& context, const Dag& dag,
-                                                                     Form form) {
+  variant.run = [run, blocks, stay, percent, limit_seconds](const Context& context, const Dag& dag, Form form) {
     constexpr std::uint32_t kRowsPerBlock = 38;  // examples/engine/6_wavefront: what was measured to be fastest
-    OwnSettings own{.form = form, .rings_percent = percent, .limit_seconds = form == Form::count ? limit_seconds : 0.0};
-    if (best) {
+    OwnSettings own{.form = form,
+                    .rings_percent = percent,
+                    .stay = stay,
+                    .limit_seconds = form == Form::count ? limit_seconds : 0.0};
+    if (blocks == Blocks::all) {
       own.blocks =
           dag.columns == 0 ? 0 : static_cast<int>((dag.tasks / dag.columns + kRowsPerBlock - 1) / kRowsPerBlock);
     }
@@ -61,7 +66,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 }
 
 const std::vector<std::string>& list_families() {
-  static const std::vector<std::string> names = {"own", "mixed", "fifo", "backoff", "spread"};
+  static const std::vector<std::string> names = {"own", "workers", "mixed", "fifo", "backoff", "spread"};
   return names;
 }
 
@@ -99,7 +104,18 @@ std::vector<Variant> list_variants(const VariantChoice& choice) {
     }
     add(own_variant("shared", 0, progression::run_own_shared, limit));
     add(own_variant("stealing", 0, progression::run_own_stealing, limit));
-    add(own_variant("best", 0, progression::run_own_best, limit));
+    add(own_variant("best", 0, progression::run_own_threads, limit, Blocks::all, true));
+  }
+  if (contains(choice.also, "workers")) {
+    const double limit = choice.settings.limit_seconds;
+    const auto add_change = [&](const std::string& name, OwnRun run, Blocks blocks, bool stay) {
+      Variant variant = own_variant(name, 0, run, limit, blocks, stay);
+      variant.family = Family::workers;
+      add(variant);
+    };
+    add_change("best, none stays", progression::run_own_threads, Blocks::all, false);
+    add_change("best, a warp a worker", progression::run_own_stealing, Blocks::all, true);
+    add_change("best, 28 blocks", progression::run_own_threads, Blocks::few, true);
   }
   if (contains(choice.also, "mixed")) add_queues(choice.settings, Family::change, {Hash::mixed});
   for (const auto& [name, member] : {std::pair{"fifo", &Settings::fifo}, std::pair{"backoff", &Settings::backoff},

@@ -14,7 +14,8 @@ namespace taskdag::benchmark {
 enum class Family {
   paper,   ///< its listings
   change,  ///< one thing about them is another
-  own      ///< programs of the engine
+  own,     ///< programs of the engine
+  workers  ///< the engine's defaults but for one thing
 };
 
 struct Variant {
