@@ -446,6 +446,51 @@ class TablesTest(WithFolder):
         self.assertIn("| colouring | `megakernel 32-1 as written` | megakernel | 72 (43 %) | 64 | 512 | 4 | 50 % |", tables.atos_kernels())
         self.assertIn("| bfs | `bsp` | expand | – | 32 | 4 | 8 | 100 % |", tables.atos_kernels())
 
+    def test_small_frontiers_are_told_by_their_time_and_uneven_load_by_degrees(self):
+        head = ("algorithm,graph,class,vertices,edges,largest_degree,iterations,median_edges,lanes,small_iterations,small_edges,"
+                "all_edges").split(",")
+        self.write(tables.GRAPH_FRONTIERS, [dict(zip(head, row)) for row in (
+            ("bfs", "x", "mesh", 100, 400, 4, 50, 8, 60, 50, 400, 400), ("pagerank", "x", "mesh", 100, 400, 4, 20, 300, 60, 10, 200, 4000),
+            ("bfs", "y", "scale-free", 100, 1000, 200, 4, 500, 60, 1, 10, 1000))])
+        head = "algorithm,graph,class,form,kind,vertices,ms,work,iterations,verified".split(",")
+        self.write(tables.GRAPH_WRITTEN, [dict(zip(head, (algorithm, graph, kind, "bsp", "bsp", 100, ms, work, iterations, "true")))
+                                          for algorithm, graph, kind, ms, work, iterations in (
+            ("bfs", "x", "mesh", 5, 400, 50), ("pagerank", "x", "mesh", 10, 4000, 20), ("colouring", "x", "mesh", 1, 220, 5),
+            ("bfs", "y", "scale-free", 1, 1000, 4), ("colouring", "y", "scale-free", 1, 120, 11))])
+        self.assertEqual(tables.atos_challenges()[2:7], [
+            "| BFS | x | mesh | 1.00 | 50 | 8 | 100 | 100 | 100 | small frontier | small frontier |",
+            "| BFS | y | scale-free | 20.0 | 4 | 500 | 25 | 1 | 10 | load imbalance | load imbalance |",
+            "| PageRank | x | mesh | 1.00 | 20 | 300 | 50 | 5 | 10 | none | none |",
+            "| colouring | x | mesh | 1.00 | 5 | 120 | – | – | – | none | none |",
+            "| colouring | y | scale-free | 20.0 | 11 | 20 | – | – | – | load imbalance + small frontier | load imbalance + small frontier |"])
+        self.without(tables.GRAPH_WRITTEN)
+        self.assertIn("Not run", tables.atos_challenges()[0])
+
+    def test_what_is_one_after_the_other_is_beside_the_time_that_it_may_take(self):
+        head = "dag,tasks,edges,levels,most_successors,edges_of_many,longest_chain".split(",")
+        self.write(tables.PROGRESSION_SHAPES, [dict(zip(head, ("a", 1000, 4000, 9, 700, 1000, 800))),
+                                               dict(zip(head, ("b", 1000, 4000, 9, 7, 0, 50)))])
+        head = "dag,variant,tasks_per_second,status".split(",")
+        self.write(tables.PROGRESSION, [dict(zip(head, ("a", "own best", "1e6", "ok"))), dict(zip(head, ("a", "single", "1e9", "ok")))])
+        self.assertEqual(tables.progression_shapes()[2:4], ["| a | 9 | 4.00 | 700 | 25 | 800 | 1.00 | 1,250 |",
+                                                            "| b | 9 | 4.00 | 7 | 0 | 50 | – | – |"])
+
+    def test_gradients_are_compared_with_rows_that_share_warps_alike(self):
+        head = "problem,rows,schedule,rows_share_warps,iterations,solve_s,share,status".split(",")
+        self.write(tables.ATA_PCG_ROWS, [dict(zip(head, ("a", 1000, schedule, share, 9, seconds, percent, "ok")))
+                                         for schedule, share, seconds, percent in (
+            ("level-launch", "true", "0.4", "0.5"), ("level-launch", "false", "0.6", "0.9"), ("self", "false", "0.8", ""),
+            ("ata-concurrency", "true", "0.2", ""), ("ata-concurrency", "false", "0.1", ""))])
+        self.assertAlmostEqual(tables.pcg_over(tables.pcg_cases("true"), "level-launch"), 2.0)
+        self.assertAlmostEqual(tables.pcg_over(tables.pcg_cases("true"), "self"), 4.0)
+        self.assertAlmostEqual(tables.pcg_over(tables.pcg_cases("false"), "level-launch"), 6.0)
+        self.assertAlmostEqual(tables.pcg_over(tables.pcg_cases("false"), "self"), 8.0)
+        self.assertEqual(tables.ata_pcg()[2:4], ["| a | 1,000 | 9 | a warp a row | 100 | 600 (90) | 800 |",
+                                                 "| a | 1,000 | 9 | short rows share warps | 200 | 400 (50) | 800 |"])
+        head.remove("rows_share_warps")  # as the script had it
+        self.write(tables.ATA_PCG_ROWS, [dict(zip(head, ("a", 1000, schedule, 9, "1", "", "ok"))) for schedule in ("self", "ata-greedy")])
+        self.assertEqual((len(tables.pcg_cases("true")), len(tables.pcg_cases("false"))), (1, 0))
+
     def test_gunrock_is_beside_the_fastest_of_ours(self):
         self.without(tables.GRAPH_RIVAL)
         self.assertIn("Not run", tables.atos_rival()[0])

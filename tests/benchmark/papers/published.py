@@ -100,4 +100,7 @@ ATOS_MS = {
                   "road_usa": (38.2, 19.3)}}
 # Section 6.4, of the colouring: registers, occupancy in percent.
 ATOS_REGISTERS = {"persist warp": (72, 43), "discrete warp": (42, 62)}
+ATOS_CHALLENGES = {  # table 3
+    "bfs": {"scale-free": "load imbalance", "mesh": "small frontier"}, "pagerank": {"scale-free": "load imbalance", "mesh": "none"},
+    "colouring": {"scale-free": "load imbalance + small frontier", "mesh": "none"}}
 ATOS_HEADLINE = {"bfs": 3.44, "pagerank": 2.1, "colouring": 2.77}

@@ -332,6 +332,7 @@ PROGRESSION = "h100-progression.csv"  # may be missing: what needs it is "not ru
 PROGRESSION_RUN = "taskdag_progression_bench --also own mixed fifo backoff spread"
 PROGRESSION_GRID, PROGRESSION_LARGE = "wavefront 500x500", "wavefront 10000x10000"
 PROGRESSION_SHARES = (25, 50, 75, 100)
+PROGRESSION_SHAPES = "host-progression-shapes.csv"
 
 
 def progression_values(column):
@@ -444,6 +445,22 @@ def progression_irregular():
                      ["–" if name is None else f"{show(speed)} ({name.removeprefix('multi ')})"] +
                      [show(speeds.get((dag, variant))) for variant in own])
     return report.table(["graph", "tasks", "edges", "levels", *columns, "fastest multi", *own], lines)
+
+
+@block
+def progression_shapes():
+    """What of the irregular graphs is one after the other, and how long a resolution would take if it were that alone."""
+    speeds = progression_values("tasks_per_second")
+    lines = []
+    with open(path(PROGRESSION_SHAPES), newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            chain, speed = int(row["longest_chain"]), speeds.get((row["dag"], "own best"))
+            ms = 1e3 * int(row["tasks"]) / speed if speed else None
+            lines.append([row["dag"], show(int(row["levels"])), show(int(row["edges"]) / int(row["tasks"])),
+                          show(int(row["most_successors"])), f"{100 * int(row['edges_of_many']) / int(row['edges']):.0f}", show(chain),
+                          show(ms), show(1e6 * ms / chain if ms else None)])
+    return report.table(["graph", "levels", "successors, mean", "most", "edges of tasks with more than 100, %",
+                         "resolutions one after the other", "`own best`, ms", "ns for each of them"], lines)
 
 
 # --------------------------------------------------------------------------------------------------------- Barrier lists
@@ -656,12 +673,16 @@ def preparations(schedule, column):
     return (mean(times), max(times)) if times else ("not run", "not run")
 
 
-def pcg_cases():
-    """problem → schedule → row of ata_pcg.sh. Nothing where the file is not there."""
+PCG_WARPS = {"false": "a warp a row", "true": "short rows share warps"}  # rows of `self` never share: they are in both
+
+
+def pcg_cases(share):
+    """problem → schedule → row of ata_pcg.sh. Nothing where the file is not there. Rows without the column shared warps."""
     found = {}
     for row in read(ATA_PCG_ROWS) if os.path.exists(path(ATA_PCG_ROWS)) else []:
-        found.setdefault(row["problem"], {})[row["schedule"]] = row
-    return found
+        if row["schedule"] == "self" or row.get("rows_share_warps", "true") == share:
+            found.setdefault(row["problem"], {})[row["schedule"]] = row
+    return {problem: by for problem, by in found.items() if list(by) != ["self"]}
 
 
 def pcg_over(solved, rival, schedule=ATA):
@@ -678,16 +699,19 @@ def pcg_time(row):
 @block
 def ata_pcg():
     """Problem by problem."""
-    solved = pcg_cases()
-    if not solved:
+    solved = {share: pcg_cases(share) for share in PCG_WARPS}
+    names = sorted({schedule for cases in solved.values() for by in cases.values() for schedule in by})
+    if not names:
         return ["Not run: needs a GPU run of `ata_pcg.sh`."]
-    names = sorted({schedule for by in solved.values() for schedule in by})
     lines = []
-    for problem, by in solved.items():
-        any_row = next(iter(by.values()))
-        lines.append([problem, show(int(any_row["rows"])), any_row["iterations"]] +
-                     [pcg_time(by[name]) if name in by else "–" for name in names])
-    return report.table(["problem", "rows", "iterations"] + [f"`{name}`, ms (%)" for name in names], lines)
+    for problem in dict.fromkeys(problem for cases in solved.values() for problem in cases):
+        for share, warps in PCG_WARPS.items():
+            by = solved[share].get(problem)
+            if by:
+                any_row = next(iter(by.values()))
+                lines.append([problem, show(int(any_row["rows"])), any_row["iterations"], warps] +
+                             [pcg_time(by[name]) if name in by else "–" for name in names])
+    return report.table(["problem", "rows", "iterations", "warps"] + [f"`{name}`, ms (%)" for name in names], lines)
 
 
 @block
@@ -751,17 +775,21 @@ def ata_speedups():
         entries.append(("10", f"the whole analysis, {name}, ms, mean", published.ATA_AGGREGATION[name],
                         preparations(schedule, "analysis_ms")[0], rows, whole))
     entries.append(("10", "… CA, most", published.ATA_AGGREGATION["most"], preparations(ATA, "analysis_ms")[1], rows, whole))
-    solved, way = pcg_cases(), "other GPU, other problems; short rows share warps here, those of `self` do not"
-    if not solved:
-        way = "needs a GPU run of `ata_pcg.sh`"
-    for rival, name in (("level-launch", "level sets"), ("self", "self-scheduling")):
-        for schedule, paper in ((ATA, published.ATA_PCG[rival]), ("ata-greedy", "–")):
-            entries.append(("11", f"PCG, time by {name} / by {'CA' if schedule == ATA else 'greedy'}", paper,
-                            pcg_over(solved, rival, schedule), ATA_PCG_ROWS if solved else "", way))
-    shares = [100 * float(row["share"]) for by in solved.values() for row in by.values() if row["share"]]
+    shares = []
+    for share, warps in PCG_WARPS.items():
+        solved, way = pcg_cases(share), "other GPU, other problems; " + (
+            "a warp a row, as in the paper" if share == "false" else "short rows share warps here, those of `self` do not")
+        if not solved:
+            way = "needs a GPU run of `ata_pcg.sh`"
+        for rival, name in (("level-launch", "level sets"), ("self", "self-scheduling")):
+            for schedule, paper in ((ATA, published.ATA_PCG[rival]), ("ata-greedy", "–")):
+                entries.append(("11", f"PCG, {warps}, time by {name} / by {'CA' if schedule == ATA else 'greedy'}", paper,
+                                pcg_over(solved, rival, schedule), ATA_PCG_ROWS if solved else "", way))
+        shares += [100 * float(row["share"]) for by in solved.values() for row in by.values() if row["share"]]
     span = f"{min(shares):.0f} to {max(shares):.0f}" if shares else "not run"
     entries.append(("11", "share of a solve's time in triangular solves, percent", published.ATA_PCG_SHARE, span,
-                    ATA_PCG_ROWS if solved else "", "in the paper with the factorisation; here it is set-up" if solved else way))
+                    ATA_PCG_ROWS if shares else "",
+                    "in the paper with the factorisation; here it is set-up" if shares else "needs a GPU run of `ata_pcg.sh`"))
     return compare(entries)
 
 
@@ -913,6 +941,7 @@ GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT = "h100-graph-written.csv", "h100-graph-writte
 GRAPH_PERMUTED, GRAPH_LARGE = "h100-graph-permuted.csv", "h100-graph-large.csv"
 GRAPH_KERNELS = ("h100-graph-kernels.csv", "h100-graph-written-kernels.csv")
 GRAPH_ORDER, GRAPH_RIVAL = "host-graph-pagerank.csv", "h100-graph-rival.csv"
+GRAPH_FRONTIERS = "host-graph-frontiers.csv"
 THREADS_OF_SM = 2048  # of a multiprocessor, on V100, H100 and H200
 ATOS_FORMS = (  # ours, and what it is called in the paper
     ("megakernel 32-4 x16", "persist warp"), ("megakernel 32-32 x16", "persist warp"),
@@ -1067,6 +1096,56 @@ def atos_written_work():
     return written_table(published.ATOS_WORK, graph_report.overwork)
 
 
+UNEVEN = 10  # the largest degree over the mean from which load is called unevenly shared here
+ATOS_NAMES = {"bfs": "BFS", "pagerank": "PageRank", "colouring": "colouring"}
+
+
+def least_of_iteration(runs, rows):
+    """Milliseconds of an iteration of `bsp` that has little to do: of the searches all of whose iterations are small."""
+    return min(float(runs["bfs", row["graph"]]["bsp"]["ms"]) / int(row["iterations"]) for row in rows
+               if row["algorithm"] == "bfs" and row["small_iterations"] == row["iterations"])
+
+
+def challenge_lines(runs, rows):
+    """A line for each algorithm and graph: algorithm, graph, class, largest degree over the mean, iterations, edges of the
+    middle one, percent of iterations and of edges in small ones, and of the time at least."""
+    least = least_of_iteration(runs, rows)
+    for row in rows:
+        run, iterations, small = runs[row["algorithm"], row["graph"]]["bsp"], int(row["iterations"]), int(row["small_iterations"])
+        yield (row["algorithm"], row["graph"], row["class"], int(row["largest_degree"]) * int(row["vertices"]) / int(row["edges"]),
+               iterations, int(row["median_edges"]), 100 * small / iterations, 100 * int(row["small_edges"]) / int(row["all_edges"]),
+               100 * min(1.0, small * least / float(run["ms"])))
+
+
+def colouring_lines(runs, rows):
+    """The same of colourings. What comes again depends on the run: the mean of the iterations behind the first, and nothing
+    of shares. Whether these are small, last."""
+    for row in (row for row in rows if row["algorithm"] == "bfs"):
+        run, degree = runs["colouring", row["graph"]]["bsp"], int(row["edges"]) / int(row["vertices"])
+        edges = degree * (int(run["work"]) - int(run["vertices"])) / (int(run["iterations"]) - 1)
+        yield ("colouring", row["graph"], row["class"], int(row["largest_degree"]) / degree, int(run["iterations"]), round(edges),
+               None, None, 100 if edges < int(row["lanes"]) else 0)
+
+
+@block
+def atos_challenges():
+    """Table 3."""
+    if not os.path.exists(path(GRAPH_WRITTEN)):
+        return if_there(GRAPH_WRITTEN, "written")[1]
+    runs = graph_places(GRAPH_WRITTEN)
+    with open(path(GRAPH_FRONTIERS), newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    found = sorted([*challenge_lines(runs, rows), *colouring_lines(runs, rows)], key=lambda line: list(ATOS_NAMES).index(line[0]))
+    lines = []
+    for algorithm, graph, kind, uneven, iterations, edges, small, share, time in found:
+        ours = [what for what, there in (("load imbalance", uneven > UNEVEN), ("small frontier", time > 50)) if there]
+        percents = ["–" if value is None else f"{value:.0f}" for value in (small, share, time if small is not None else None)]
+        lines.append([ATOS_NAMES[algorithm], graph, kind, show(uneven), show(iterations), show(edges)] + percents +
+                     [" + ".join(ours) or "none", published.ATOS_CHALLENGES[algorithm][kind]])
+    return report.table(["algorithm", "graph", "class", "largest degree / mean", "iterations", "edges of the middle iteration",
+                         "small iterations, %", "edges in them, %", "their time, at least, %", "ours", "paper, for the class"], lines)
+
+
 @block
 def atos_order():
     """Of graphs.md: PageRank's work over that of `bsp`, by the order in which residues are handed on."""
@@ -1172,6 +1251,7 @@ COMMANDS = {
     "h200-engine.csv": "tests/benchmark/engine/run.sh",
     "h200-engine-kernels.csv": "tests/benchmark/engine/run.sh",
     PROGRESSION: PROGRESSION_RUN,
+    PROGRESSION_SHAPES: "taskdag_progression_bench --wavefront none --shapes FILE",
     "host-schedules-16.csv": "taskdag_host_schedules --cores 16 --repeat 30 --seeds 1",
     "host-schedules-8.csv": "taskdag_host_schedules --cores 8",
     "host-barriers-22.csv": "taskdag_host_schedules --counts --cores 22",
@@ -1188,6 +1268,7 @@ COMMANDS = {
     ATA_CLASSES: "taskdag_bench ata --classes …",
     "h200-graph.csv": "taskdag_graph_bench --repeat 2 --rounds 16 --workers 32-4 --workers 32-32 --workers 256-64",
     "h200-graph-heat.csv": "taskdag_graph_bench --forms heat",
+    GRAPH_FRONTIERS: "taskdag_graph_bench --frontiers FILE",
     GRAPH_ORDER: "taskdag_graph_bench --backend host --threads 2 --algorithm pagerank --repeat 0 …",
     GRAPH_WRITTEN: "tests/benchmark/graph/paper.sh … written",
     GRAPH_WRITTEN_HEAT: "tests/benchmark/graph/paper.sh … heat",
@@ -1203,7 +1284,8 @@ MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, ATA_ROWS, ATA_STUDY, ATA_
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
          "host-schedules-8.csv": "8 threads on 16 virtual processors", "host-barriers-22.csv": "any: counts, no times",
          "host-auto-narrow-band.csv": "16 processors of a virtual machine", "host-rcm-patterns.csv": "any: patterns, no times",
-         "host-protocol-barriers.csv": "any: counts, no times", GRAPH_ORDER: "2 host threads: counts, no times"}
+         "host-protocol-barriers.csv": "any: counts, no times", GRAPH_ORDER: "2 host threads: counts, no times", GRAPH_FRONTIERS: "any: counts, no times",
+         PROGRESSION_SHAPES: "any: counts, no times"}
 
 
 @block
