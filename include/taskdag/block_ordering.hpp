@@ -48,10 +48,16 @@ struct BlockOrdering {
 /// million rows, 64 with 19 or 27 points (BlockOrdering::block_size).
 TASKDAG_API Index default_block_size(Index rows);
 
-/// Points of the stencil, 3 to 27, if rows look like points of a regular grid in its natural order, a row a point; else
-/// 0. 256 rows are looked at, so a long row elsewhere may be missed. `pattern` lies in host memory, whole or one
-/// triangle of it. @throws InvalidInput where it is not one
-TASKDAG_API int grid_stencil(const CsrPattern& pattern);
+/// Points of the stencil, 3 to 27, if rows look like points of a regular grid in its natural order; else 0. A point is
+/// `unknowns` rows, one after the other, coupled to points as the first of them is. 256 points are looked at, so a long
+/// row elsewhere may be missed. `pattern` lies in host memory, whole or one triangle of it. @throws InvalidInput where
+/// it is not one, or for fewer unknowns than 1
+TASKDAG_API int grid_stencil(const CsrPattern& pattern, Index unknowns = 1);
+
+/// Whether the context's device goes through grids with 19- or 27-point stencils and one or three unknowns a point as
+/// fast in natural order as by blocks (the schedule `cells` by pencils): CUDA, compute capability 9.0 or newer.
+/// @throws DeviceError
+TASKDAG_API bool runs_grids_in_order(const Context& context);
 
 /// Block multicolour ordering of the graph of A + Aᵀ, on the context's backend: compact blocks of about the given size,
 /// coloured so that coupled blocks differ; rows are sorted by colour, then block, then index.

@@ -18,9 +18,15 @@ struct OrderingChoice {
   std::string reason;
 };
 
+/// What the choice of an ordering depends on beside the matrix.
+struct OrderingNeeds {
+  PetscInt fill_levels = 0;  ///< of fill that would couple blocks
+  PetscInt small = 0;        ///< up to so many rows a factor is that of one thread block
+  bool blocks = false;       ///< what is asked for goes by blocks alone, or is fastest by them: no grid stays in order
+};
+
 /// (Block) multicolour where a GPU would go through many levels in natural order, else the natural order.
-/// `fill_levels`: of fill that would couple blocks; small: up to so many rows a factor is that of one thread block.
-PetscErrorCode choose_ordering(Mat matrix, PetscInt fill_levels, PetscInt small, const BackendSettings& backend,
+PetscErrorCode choose_ordering(Mat matrix, const OrderingNeeds& needs, const BackendSettings& backend,
                                OrderingChoice* choice);
 
 }  // namespace taskdag::petsc

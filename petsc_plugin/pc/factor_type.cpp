@@ -196,8 +196,11 @@ PetscErrorCode FactorPreconditioner::order(Mat matrix) {
   PetscCall(drop_order());
   const bool in_blocks = own().fill == FillScope::blocks;
   if (own().ordering == ordering_auto)
-    PetscCall(choose_ordering(matrix, in_blocks ? 0 : own().levels,
-                              in_blocks ? 0 : settings_.sweeps.chosen_one_block_rows(), settings_.backend, &ordering_));
+    PetscCall(choose_ordering(matrix,
+                              {.fill_levels = in_blocks ? 0 : own().levels,
+                               .small = in_blocks ? 0 : settings_.sweeps.chosen_one_block_rows(),
+                               .blocks = in_blocks || own().precision != Precision::in_double},
+                              settings_.backend, &ordering_));
   else
     PetscCall(guarded([&] { ordering_ = {own().ordering, ""}; }));
   // Null stands for the natural order: PETSc would fill index sets.

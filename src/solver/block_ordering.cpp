@@ -84,16 +84,26 @@ Index default_block_size(Index rows) {
   return std::clamp(rows / kBlocks, kLeast, kMost);
 }
 
-int grid_stencil(const CsrPattern& pattern) {
+int grid_stencil(const CsrPattern& pattern, Index unknowns) {
   check_pattern(pattern, MemorySpace::host, false, "a stencil");
-  if (pattern.rows == 0) return 0;
-  const kernels::StencilSample sample = kernels::sample_stencils(pattern.rows, [&](Index row, const auto& add) {
+  if (unknowns < 1) throw InvalidInput("a point has one unknown at least");
+  if (pattern.rows == 0 || pattern.rows % unknowns != 0) return 0;
+  const Index points = pattern.rows / unknowns;
+  const kernels::StencilSample sample = kernels::sample_stencils(points, [&](Index point, const auto& add) {
+    const Index row = point * unknowns;
+    Index last = point;
     for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
-      if (pattern.col_indices[e] != row) add(pattern.col_indices[e]);
+      const Index other = pattern.col_indices[e] / unknowns;
+      if (other != point && other != last) add(other);
+      last = other;
     }
   });
-  const auto grid = kernels::find_grid(sample, pattern.rows, {default_block_size(pattern.rows)});
+  const auto grid = kernels::find_grid(sample, points, {default_block_size(points)});
   return grid ? static_cast<int>(grid->stencil) : 0;
+}
+
+bool runs_grids_in_order(const Context& context) {
+  return context.backend() == Backend::cuda && cuda::runs_cells(context);
 }
 
 BlockOrdering block_multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,

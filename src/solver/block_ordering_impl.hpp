@@ -22,4 +22,7 @@ BlockOrdering order_blocks(const Context& context, const CsrPattern& pattern, Me
 Index dependency_levels(const Context& context, const CsrPattern& pattern, MemorySpace space, Triangle triangle,
                         Stream stream, Index most);
 
+/// Whether the device can run the schedule `cells`.
+bool runs_cells(const Context& context);
+
 }  // namespace taskdag::cuda

@@ -344,6 +344,10 @@ TEST(BlockOrdering, AGridIsKnownByItsStencil) {
   StencilSpec coupled = cube;
   coupled.unknowns_per_node = 3;
   EXPECT_EQ(points(make_stencil(coupled)), 0);
+  EXPECT_EQ(grid_stencil(make_stencil(coupled).pattern(), 3), 27);
+  EXPECT_EQ(grid_stencil(make_stencil(coupled).pattern(), 2), 0);
+  EXPECT_EQ(grid_stencil(make_rmat({.scale = 10}).pattern(), 2), 0);
+  EXPECT_THROW(static_cast<void>(grid_stencil(make_stencil(cube).pattern(), 0)), InvalidInput);
   EXPECT_EQ(points(make_rmat({.scale = 10})), 0);
   EXPECT_EQ(points(CsrMatrix{}), 0);
 }

@@ -7,6 +7,7 @@
 #include "backends/cuda/stream.hpp"
 #include "kernels/ordering/colouring/block_order_cuda.hpp"
 #include "kernels/sptrsv/analysis/levels.hpp"
+#include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "solver/block_ordering_impl.hpp"
 #include "solver/cuda/input.hpp"
 
@@ -56,6 +57,11 @@ Index dependency_levels(const Context& context, const CsrPattern& pattern, Memor
   const CudaPatternInput input(pattern, space, s);
   const kernels::TriangleRanges ranges = kernels::find_triangle(input.pattern(), triangle, s);
   return kernels::count_levels_up_to(input.pattern(), ranges, triangle, most, s);
+}
+
+bool runs_cells(const Context& context) {
+  const DeviceGuard guard(context.device());
+  return kernels::cells_supported();
 }
 
 }  // namespace taskdag::cuda
