@@ -381,11 +381,13 @@ class TablesTest(WithFolder):
         self.assertAlmostEqual(tables.mean(found["bfs", "all"]), 8.0)
 
     def test_memory_and_types_of_mhive_are_taken_where_they_are_there(self):
-        for name in (tables.RCM_COSTS, tables.RCM_TYPES, tables.JACOBI_SOLVES):
+        for name in (tables.RCM_COSTS, tables.RCM_TYPES, tables.JACOBI_SOLVES, tables.JACOBI_THESIS):
             if os.path.exists(os.path.join(self.results(), name)):
                 os.remove(os.path.join(self.results(), name))
         self.assertIn("Not run", tables.mhive_memory()[0])
         self.assertIn("Not run", tables.mhive_types()[0])
+        for table in (tables.mhive_memory_jacobi, tables.mhive_jacobi, tables.mhive_jacobi_matrices):
+            self.assertIn("Not run", table()[0])
         costs = dict(tables.PHASES, problem="G3_circuit", rows="1000000", entries="4000000", scheduler="megakernel", device_mb="216",
                      tightest_kernel="megakernel of phase 3", registers="90", blocks_per_sm="2", status="ok")
         self.write(tables.RCM_COSTS, [costs, dict(costs, scheduler="timesliced", device_mb=""), dict(costs, form="cub")])
@@ -393,17 +395,33 @@ class TablesTest(WithFolder):
                       tables.mhive_memory())
         self.assertEqual(len(tables.mhive_memory()), 4)  # head, line, one row, an empty one
         self.assertTrue(any("our RCM, its tightest kernel | 1 | 2 | 2.00" in line for line in tables.mhive_orders()))
-        self.write(tables.JACOBI_SOLVES, [
-            {"problem": "a", "rows": "1000000", "entries": "4000000", "form": form, "scheduler": scheduler, "device_mb": "568",
-             "milliseconds": ms, "status": "ok"}
-            for form, scheduler, ms in [("kernels, checked every 1", "", "2")] +
-            [(f"{form}, checked every {10 if form == 'checkpoints' else 50}", "controller", "1") for form in published.JACOBI_FORMS]])
-        self.assertIn("| 8.3 | a | stages | controller | 1,136 | 568 | 0.50 | – | – | – |", tables.mhive_memory())
-        self.assertTrue(any("| 8.7 | stages, PDC | 0.84 (0.61 … 1.02) | 2.00 (2.00 … 2.00) |" in line for line in tables.mhive_jacobi()))
         self.write(tables.RCM_TYPES, [
             {"problem": "a", "scheduler": "megakernel", "type": name, "tasks": "2", "worker_ms": ms, "dropped": "0", "status": "ok"}
             for name, ms in (("sort block", "3"), ("delegate", "1"))])
         self.assertIn("| a | megakernel | 75 | 25 | 4.00 | 4 | 0 |", tables.mhive_types())
+
+    def test_jacobi_is_compared_on_the_thesis_own_matrices(self):
+        def rows(problem, kernels, times):
+            made = [{"problem": problem, "rows": "1000000", "entries": "4000000", "form": "kernels, checked every 1", "scheduler": "",
+                     "device_mb": "500", "milliseconds": kernels, "status": "ok"}]
+            for (scheduler, form), ms in times.items():
+                checked = f"{form}, checked every {10 if form == 'checkpoints' else 50}"
+                made.append(dict(made[0], form=checked, scheduler=scheduler, milliseconds=ms, device_mb=str(100 * ms)))
+            return made
+
+        every = {(scheduler, form): 1 for scheduler in published.JACOBI for form in published.JACOBI_FORMS}
+        self.write(tables.JACOBI_THESIS, rows("G3_circuit", 2, {**every, ("controller", "stages"): 5.68, ("megakernel", "stages"): 0.5}) +
+                   rows("Chem97ZtZ", 8, every) + rows("another", 100, every))
+        lines = tables.mhive_jacobi()
+        self.assertIn("| 8.6 | stages, MK | 1.74 (0.83 … 3.63) | 5.66 (4.00 … 8.00) | 3.26 |", lines)
+        self.assertIn("| 8.7 | stages, PDC | 0.73 (0.61 … 0.88) | 1.68 (0.35 … 8.00) | 2.29 |", lines)
+        self.assertIn("| 8.6 | stages-phases, MK | no row | 4.00 (2.00 … 8.00) | – |", lines)
+        self.assertIn("| G3_circuit | G3_circuit | 2.00 | 1.34 (autonomous) / 2.00 (stages-phases) | 1.39 (autonomous) / 4.00 (stages) | "
+                      "1.54 (checkpoints) / 2.00 (stages-phases) | 0.90 / 2.00 |", tables.mhive_jacobi_matrices())
+        self.write(tables.JACOBI_SOLVES, rows("mine", 3, every) + rows("G3_circuit", 1, every))
+        self.assertIn("| stages, PDC | 3.00 |", tables.mhive_jacobi_others())
+        self.assertIn("| G3_circuit | 1,000,000 | 4,000,000 | 1,136 | 100 (stages-phases) | 568 (stages) | 0.088 | 0.50 |",
+                      tables.mhive_memory_jacobi())
 
     def test_rows_of_atos_as_written_are_taken_where_they_are_there(self):
         files = (tables.GRAPH_WRITTEN, tables.GRAPH_WRITTEN_HEAT, tables.GRAPH_PERMUTED, tables.GRAPH_LARGE) + tables.GRAPH_KERNELS

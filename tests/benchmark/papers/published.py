@@ -40,6 +40,11 @@ JACOBI = {  # scheduler: matrix: the four forms
         "parabolic_fem": (518.24, 502.92, 293.25, 299.47), "G3_circuit": (1451.40, 1379.06, 792.84, 818.09),
         "thermal2": (1179.87, 1106.22, 692.55, 717.00)}}
 
+JACOBI_HERE = {  # of table 8.4, what stands for them here
+    "Chem97ZtZ": "Chem97ZtZ", "A3": "dominant 10k 110k", "A4": "dominant 10k 210k", "A6": "dominant 32k 432k",
+    "A5": "dominant 20k 540k", "finan512": "finan512_lapI", "Andrews": "Andrews", "parabolic_fem": "parabolic_fem_rebuilt",
+    "G3_circuit": "G3_circuit"}
+
 # Equations 8.2 and 8.3: bytes of fixed memory, for each entry, for each row.
 MEMORY = {"8.2": (48e6, 8, 28), "8.3": (64e6, 8, 1040)}
 

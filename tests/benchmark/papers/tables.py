@@ -170,6 +170,7 @@ def mhive_orders():
 
 # Of rcm_tasks_bench and taskdag_bench jacobi --solves, since their rows have memory and registers. They may be missing.
 RCM_COSTS, RCM_TYPES, JACOBI_SOLVES = "h100-rcm-costs.csv", "h100-rcm-types.csv", "h100-jacobi-solves.csv"
+JACOBI_THESIS = "h100-jacobi-thesis.csv"  # likewise: the problems of table 8.4
 
 
 def memory_by_equation(number, rows, entries):
@@ -180,20 +181,39 @@ def memory_by_equation(number, rows, entries):
 
 @block
 def mhive_memory():
-    """Equations 8.2 and 8.3, and registers."""
+    """Equation 8.2, and registers."""
     lines = []
-    for number, name, forms in (("8.2", RCM_COSTS, PHASES), ("8.3", JACOBI_SOLVES, {})):
-        for row in read(name) if os.path.exists(path(name)) else []:
-            if not row["device_mb"] or not row["scheduler"] or any(row[column] != value for column, value in forms.items()):
-                continue
-            paper, ours = memory_by_equation(number, row["rows"], row["entries"]), float(row["device_mb"])
-            lines.append([number, row["problem"], row["form"].split(",")[0], row["scheduler"], show(paper), show(ours),
-                          show(ours / paper), row.get("tightest_kernel") or "–", row.get("registers") or "–",
-                          row.get("blocks_per_sm") or "–"])
+    for row in read(RCM_COSTS) if os.path.exists(path(RCM_COSTS)) else []:
+        if not row["device_mb"] or not row["scheduler"] or any(row[column] != value for column, value in PHASES.items()):
+            continue
+        paper, ours = memory_by_equation("8.2", row["rows"], row["entries"]), float(row["device_mb"])
+        lines.append(["8.2", row["problem"], row["form"].split(",")[0], row["scheduler"], show(paper), show(ours),
+                      show(ours / paper), row["tightest_kernel"], row["registers"], row["blocks_per_sm"]])
     if not lines:
-        return ["Not run: needs GPU runs of `taskdag_rcm_tasks_bench` and `taskdag_bench jacobi --solves`."]
+        return ["Not run: needs a GPU run of `taskdag_rcm_tasks_bench`."]
     return report.table(["equation", "problem", "form", "scheduler", "by the equation, MB", "ours, MB", "ours / paper",
                          "kernel with the fewest resident blocks", "its registers", "its blocks a multiprocessor"], lines)
+
+
+@block
+def mhive_memory_jacobi():
+    """Equation 8.3: of all forms that are the thesis', under all schedulers, the least and the most."""
+    found = {}
+    for name in (JACOBI_THESIS, JACOBI_SOLVES):
+        for row in read(name) if os.path.exists(path(name)) else []:
+            if row["device_mb"] and row["scheduler"]:
+                place = found.setdefault(row["problem"], (row["rows"], row["entries"], {}))[2]
+                place.setdefault(row["form"].split(",")[0], []).append(float(row["device_mb"]))
+    lines = []
+    for problem, (rows, entries, forms) in found.items():
+        paper, most = memory_by_equation("8.3", rows, entries), {form: max(values) for form, values in forms.items()}
+        least_form, most_form = min(most, key=most.get), max(most, key=most.get)
+        lines.append([problem, show(int(rows)), show(int(entries)), show(paper), f"{show(most[least_form])} ({least_form})",
+                      f"{show(most[most_form])} ({most_form})", show(most[least_form] / paper), show(most[most_form] / paper)])
+    if not lines:
+        return ["Not run: needs a GPU run of `taskdag_bench jacobi --solves`."]
+    return report.table(["problem", "rows", "entries", "by equation 8.3, MB", "ours, least, MB (form)", "ours, most, MB (form)",
+                         "least / paper", "most / paper"], lines)
 
 
 @block
@@ -229,26 +249,78 @@ def jacobi_ratios(rows, scheduler, form):
     return found
 
 
+def paper_jacobi(scheduler, form):
+    """The thesis': matrix → as jacobi_ratios()."""
+    k = published.JACOBI_FORMS.index(form)
+    return {matrix: published.JACOBI_KERNELS[matrix] / times[k] for matrix, times in published.JACOBI[scheduler].items() if times[k]}
+
+
+def jacobi_summary(ratios):
+    values = list(ratios.values())
+    return f"{show(mean(values))} ({show(min(values))} … {show(max(values))})" if values else "no row"
+
+
+JACOBI_TABLES = (("8.5", "timesliced", "TSK"), ("8.6", "megakernel", "MK"), ("8.7", "controller", "PDC"))
+
+
 @block
 def mhive_jacobi():
-    rows = read(JACOBI_SOLVES if os.path.exists(path(JACOBI_SOLVES)) else JACOBI)
-    count = len({row["problem"] for row in rows})
+    """Over the matrices of table 8.4 that there are rows of."""
+    rows = read(JACOBI_THESIS) if os.path.exists(path(JACOBI_THESIS)) else []
+    problems = {row["problem"] for row in rows}
+    here = {matrix for matrix, problem in published.JACOBI_HERE.items() if problem in problems}
+    if not here:
+        return ["Not run: needs a GPU run of `taskdag_bench jacobi --solves`."]
     lines = []
-    for number, scheduler, name in (("8.5", "timesliced", "TSK"), ("8.6", "megakernel", "MK"), ("8.7", "controller", "PDC")):
-        for k, form in enumerate(published.JACOBI_FORMS):
-            theirs = {matrix: published.JACOBI_KERNELS[matrix] / times[k]
-                      for matrix, times in published.JACOBI[scheduler].items() if times[k]}
-            ours = jacobi_ratios(rows, scheduler, form)
-            g3, its_g3 = ours.get("G3_circuit"), theirs.get("G3_circuit")
+    for number, scheduler, name in JACOBI_TABLES:
+        for form in published.JACOBI_FORMS:
+            theirs, ours = paper_jacobi(scheduler, form), jacobi_ratios(rows, scheduler, form)
+            theirs = {matrix: value for matrix, value in theirs.items() if matrix in here}
+            ours = {matrix: ours[published.JACOBI_HERE[matrix]] for matrix in here if published.JACOBI_HERE[matrix] in ours}
+            quotient = over(mean(ours.values()), mean(theirs.values())) if ours and theirs else None
+            lines.append([number, f"{form}, {name}", jacobi_summary(theirs), jacobi_summary(ours), show(quotient)])
+    return report.table(["table", "kernel by kernel's time to that of", f"paper: mean of {len(here)} (least … most)",
+                         f"ours: mean of {len(here)} (least … most)", "ours / paper"], lines)
 
-            def summary(ratios):
-                values = list(ratios.values())
-                return f"{show(mean(values))} ({show(min(values))} … {show(max(values))})" if values else "no row"
 
-            lines.append([number, f"{form}, {name}", summary(theirs), summary(ours), show(its_g3), show(g3),
-                          show(ratio(g3, its_g3))])
-    return report.table(["table", "kernel by kernel's time to that of", "paper: mean of 11 (least … most)",
-                         f"ours: mean of {count} (least … most)", "paper, G3_circuit", "ours", "ours / paper"], lines)
+@block
+def mhive_jacobi_matrices():
+    """The same matrix by matrix, and of a scheduler's forms the fastest."""
+    rows = read(JACOBI_THESIS) if os.path.exists(path(JACOBI_THESIS)) else []
+    by_form = {(scheduler, form): jacobi_ratios(rows, scheduler, form) for _, scheduler, _ in JACOBI_TABLES
+               for form in published.JACOBI_FORMS}
+    lines = []
+    for matrix, problem in published.JACOBI_HERE.items():
+        kernels = one(rows, problem=problem, form="kernels, checked every 1")
+        if kernels is None:
+            continue
+        line, fastest_of = [matrix, problem, show(kernels)], {}
+        for _, scheduler, _ in JACOBI_TABLES:
+            theirs = {form: value for form in published.JACOBI_FORMS for value in [paper_jacobi(scheduler, form).get(matrix)] if value}
+            ours = {form: by_form[scheduler, form][problem] for form in published.JACOBI_FORMS if problem in by_form[scheduler, form]}
+            best, its_best = max(ours, key=ours.get), max(theirs, key=theirs.get)
+            fastest_of[scheduler] = theirs[its_best], ours[best]
+            line.append(f"{show(theirs[its_best])} ({its_best}) / {show(ours[best])} ({best})")
+        quotients = [fastest_of["megakernel"][k] / fastest_of["controller"][k] for k in (0, 1)]
+        lines.append(line + [" / ".join(map(show, quotients))])
+    if not lines:
+        return ["Not run: needs a GPU run of `taskdag_bench jacobi --solves`."]
+    return report.table(["matrix of table 8.4", "here", "kernel by kernel, ms"] +
+                        [f"fastest under {name}: paper (form) / ours (form)" for _, _, name in JACOBI_TABLES] +
+                        ["PDC's time / MK's: paper / ours"], lines)
+
+
+@block
+def mhive_jacobi_others():
+    """Our other problems."""
+    rows = read(JACOBI_SOLVES if os.path.exists(path(JACOBI_SOLVES)) else JACOBI)
+    problems = [problem for problem in dict.fromkeys(row["problem"] for row in rows) if problem not in published.JACOBI_HERE.values()]
+    lines = []
+    for _, scheduler, name in JACOBI_TABLES:
+        for form in published.JACOBI_FORMS:
+            ratios = jacobi_ratios(rows, scheduler, form)
+            lines.append([f"{form}, {name}"] + [show(ratios.get(problem)) for problem in problems])
+    return report.table(["kernel by kernel's time to that of"] + problems, lines)
 
 
 def engine_medians(experiment):
@@ -1248,6 +1320,7 @@ COMMANDS = {
     RCM_TYPES: "taskdag_rcm_tasks_bench --backend cuda --repeat 2 --types …",
     "h100-jacobi-tasks.csv": "taskdag_bench jacobi",
     JACOBI_SOLVES: "taskdag_bench jacobi --solves",
+    JACOBI_THESIS: "taskdag_bench jacobi --solves --only …",
     "h200-engine.csv": "tests/benchmark/engine/run.sh",
     "h200-engine-kernels.csv": "tests/benchmark/engine/run.sh",
     PROGRESSION: PROGRESSION_RUN,
@@ -1278,7 +1351,7 @@ COMMANDS = {
     GRAPH_KERNELS[0]: "tests/benchmark/graph/paper.sh … kernels",
     GRAPH_KERNELS[1]: "tests/benchmark/graph/paper.sh … written",
 }
-MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, ATA_ROWS, ATA_STUDY, ATA_CLASSES, ATA_PCG_ROWS, PROGRESSION,
+MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, JACOBI_THESIS, ATA_ROWS, ATA_STUDY, ATA_CLASSES, ATA_PCG_ROWS, PROGRESSION,
                   "host-protocol.csv", "host-protocol-schedules.csv", "host-protocol-barriers.csv", GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT,
                   GRAPH_RIVAL, GRAPH_PERMUTED, GRAPH_LARGE) + GRAPH_KERNELS
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
