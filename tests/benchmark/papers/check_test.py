@@ -493,6 +493,21 @@ class TablesTest(WithFolder):
         self.assertEqual(tables.progression_shapes()[2:4], ["| a | 9 | 4.00 | 700 | 25 | 800 | 1.00 | 1,250 |",
                                                             "| b | 9 | 4.00 | 7 | 0 | 50 | – | – |"])
 
+    def test_cut_lists_of_successors_stand_beside_the_uncut(self):
+        head = "dag,tasks,edges,levels,most_successors,edges_of_many,longest_chain".split(",")
+        self.write(tables.PROGRESSION_SHAPES, [dict(zip(head, ("a", 1000, 4000, 9, 700, 1000, 800))),
+                                               dict(zip(head, ("a, cut", 1100, 4100, 12, 8, 0, 100)))])
+        head = "dag,variant,seconds,tasks_per_second,status".split(",")
+        self.write(tables.PROGRESSION_HUBS, [dict(zip(head, row)) for row in (
+            ("a", "own best", "0.004", "2.5e5", "ok"), ("a, cut", "own best", "0.001", "1.1e6", "ok"),
+            ("a", "own shared", "0.002", "5e5", "ok"), ("a, cut", "own shared", "0.1", "1e9", "WRONG"))])
+        lines = tables.progression_hubs()
+        self.assertIn("| `own best` | 4.00 | 1.00 | 4.00 | 5,000 | 10,000 |", lines)
+        self.assertIn("| `own shared` | 2.00 | – | 1.00 | 2,500 | – |", lines)
+        self.assertIn("| a, cut | 12 | 3.73 | 8 | 0 | 100 | 1.00 | 10,000 |", tables.progression_shapes())
+        self.without(tables.PROGRESSION_HUBS)
+        self.assertIn("Not run", tables.progression_hubs()[0])
+
     def test_gradients_are_compared_with_rows_that_share_warps_alike(self):
         head = "problem,rows,schedule,rows_share_warps,iterations,solve_s,share,status".split(",")
         self.write(tables.ATA_PCG_ROWS, [dict(zip(head, ("a", 1000, schedule, share, 9, seconds, percent, "ok")))

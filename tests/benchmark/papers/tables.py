@@ -405,13 +405,14 @@ PROGRESSION_RUN = "taskdag_progression_bench --also own mixed fifo backoff sprea
 PROGRESSION_GRID, PROGRESSION_LARGE = "wavefront 500x500", "wavefront 10000x10000"
 PROGRESSION_SHARES = (25, 50, 75, 100)
 PROGRESSION_SHAPES = "host-progression-shapes.csv"
+PROGRESSION_HUBS = "h100-progression-rmat.csv"  # may be missing
 
 
-def progression_values(column):
+def progression_values(column, name=PROGRESSION):
     """(graph, variant) → a number of the rows that have one."""
-    if not os.path.exists(path(PROGRESSION)):
+    if not os.path.exists(path(name)):
         return {}
-    return {(row["dag"], row["variant"]): float(row[column]) for row in read(PROGRESSION) if row[column]}
+    return {(row["dag"], row["variant"]): float(row[column]) for row in read(name) if row[column]}
 
 
 def over(one_value, other):
@@ -522,7 +523,7 @@ def progression_irregular():
 @block
 def progression_shapes():
     """What of the irregular graphs is one after the other, and how long a resolution would take if it were that alone."""
-    speeds = progression_values("tasks_per_second")
+    speeds = {**progression_values("tasks_per_second", PROGRESSION_HUBS), **progression_values("tasks_per_second")}
     lines = []
     with open(path(PROGRESSION_SHAPES), newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -533,6 +534,29 @@ def progression_shapes():
                           show(ms), show(1e6 * ms / chain if ms else None)])
     return report.table(["graph", "levels", "successors, mean", "most", "edges of tasks with more than 100, %",
                          "resolutions one after the other", "`own best`, ms", "ns for each of them"], lines)
+
+
+@block
+def progression_hubs():
+    """Milliseconds of each form by the most successors that a task may have, and for each resolution that must wait for another."""
+    seconds = progression_values("seconds", PROGRESSION_HUBS)
+    if not seconds:
+        return [f"Not run: needs a GPU run of `taskdag_progression_bench` whose rows would be `{PROGRESSION_HUBS}`."]
+    with open(path(PROGRESSION_SHAPES), newline="", encoding="utf-8") as file:
+        shapes = {row["dag"]: row for row in csv.DictReader(file)}
+    graphs = list(dict.fromkeys(dag for dag, _ in seconds))
+    lines = []
+    for variant in dict.fromkeys(variant for _, variant in seconds):
+        ms = [1e3 * seconds[dag, variant] if (dag, variant) in seconds else None for dag in graphs]
+        least = min(time for time in ms if time)
+        each = [over(1e6 * time, float(shapes[dag]["longest_chain"])) if time else None for time, dag in zip(ms, graphs)]
+        lines.append([f"`{variant}`"] + [show(time) for time in ms] + [show(over(ms[0], least)), show(each[0]), show(each[-1])])
+    chains = [show(int(shapes[dag]["longest_chain"])) for dag in graphs]
+    numbers = [show(int(shapes[dag]["tasks"])) for dag in graphs]
+    lines += [["tasks"] + numbers + ["–"] * 3, ["resolutions one after the other"] + chains + ["–"] * 3]
+    most = [show(int(shapes[dag]["most_successors"])) for dag in graphs]
+    return report.table(["form"] + [f"{number} successors at most, ms" for number in most] +
+                        ["uncut / the least", "uncut, ns for each of the resolutions", f"{most[-1]} at most, the same"], lines)
 
 
 # --------------------------------------------------------------------------------------------------------- Barrier lists
@@ -1325,6 +1349,7 @@ COMMANDS = {
     "h200-engine-kernels.csv": "tests/benchmark/engine/run.sh",
     PROGRESSION: PROGRESSION_RUN,
     PROGRESSION_SHAPES: "taskdag_progression_bench --wavefront none --shapes FILE",
+    PROGRESSION_HUBS: 'taskdag_progression_bench --wavefront none --irregular "R-MAT 16" … --also own workers',
     "host-schedules-16.csv": "taskdag_host_schedules --cores 16 --repeat 30 --seeds 1",
     "host-schedules-8.csv": "taskdag_host_schedules --cores 8",
     "host-barriers-22.csv": "taskdag_host_schedules --counts --cores 22",
@@ -1351,7 +1376,7 @@ COMMANDS = {
     GRAPH_KERNELS[0]: "tests/benchmark/graph/paper.sh … kernels",
     GRAPH_KERNELS[1]: "tests/benchmark/graph/paper.sh … written",
 }
-MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, JACOBI_THESIS, ATA_ROWS, ATA_STUDY, ATA_CLASSES, ATA_PCG_ROWS, PROGRESSION,
+MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, JACOBI_THESIS, ATA_ROWS, ATA_STUDY, ATA_CLASSES, ATA_PCG_ROWS, PROGRESSION, PROGRESSION_HUBS,
                   "host-protocol.csv", "host-protocol-schedules.csv", "host-protocol-barriers.csv", GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT,
                   GRAPH_RIVAL, GRAPH_PERMUTED, GRAPH_LARGE) + GRAPH_KERNELS
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
