@@ -149,7 +149,7 @@ class TablesTest(WithFolder):
 
     def test_rows_of_ata_are_taken_where_they_are_there(self):
         results = self.results()
-        for name in (tables.ATA_ROWS, tables.ATA_CLASSES):
+        for name in (tables.ATA_ROWS, tables.ATA_CLASSES, tables.ATA_G3):
             if os.path.exists(os.path.join(results, name)):
                 os.remove(os.path.join(results, name))
         self.assertEqual(tables.over_others(tables.TRIANGLES, "push"), "not run")
@@ -509,20 +509,68 @@ class TablesTest(WithFolder):
         self.assertIn("Not run", tables.progression_hubs()[0])
 
     def test_gradients_are_compared_with_rows_that_share_warps_alike(self):
+        self.without(tables.ATA_PCG_WARPS)
         head = "problem,rows,schedule,rows_share_warps,iterations,solve_s,share,status".split(",")
         self.write(tables.ATA_PCG_ROWS, [dict(zip(head, ("a", 1000, schedule, share, 9, seconds, percent, "ok")))
                                          for schedule, share, seconds, percent in (
             ("level-launch", "true", "0.4", "0.5"), ("level-launch", "false", "0.6", "0.9"), ("self", "false", "0.8", ""),
             ("ata-concurrency", "true", "0.2", ""), ("ata-concurrency", "false", "0.1", ""))])
-        self.assertAlmostEqual(tables.pcg_over(tables.pcg_cases("true"), "level-launch"), 2.0)
-        self.assertAlmostEqual(tables.pcg_over(tables.pcg_cases("true"), "self"), 4.0)
-        self.assertAlmostEqual(tables.pcg_over(tables.pcg_cases("false"), "level-launch"), 6.0)
-        self.assertAlmostEqual(tables.pcg_over(tables.pcg_cases("false"), "self"), 8.0)
+        for share, rival, ratio in (("true", "level-launch", 2), ("true", "self", 4), ("false", "level-launch", 6), ("false", "self", 8)):
+            mean, count = tables.pcg_over(tables.pcg_cases(share), rival)
+            self.assertAlmostEqual(mean, ratio)
+            self.assertEqual(count, 1)
         self.assertEqual(tables.ata_pcg()[2:4], ["| a | 1,000 | 9 | a warp a row | 100 | 600 (90) | 800 |",
                                                  "| a | 1,000 | 9 | short rows share warps | 200 | 400 (50) | 800 |"])
         head.remove("rows_share_warps")  # as the script had it
         self.write(tables.ATA_PCG_ROWS, [dict(zip(head, ("a", 1000, schedule, 9, "1", "", "ok"))) for schedule in ("self", "ata-greedy")])
         self.assertEqual((len(tables.pcg_cases("true")), len(tables.pcg_cases("false"))), (1, 0))
+
+    def test_what_is_compared_of_a_gradient_is_of_one_run(self):
+        head = "problem,rows,schedule,rows_share_warps,iterations,solve_s,share,status".split(",")
+        every = ("level-launch", "self", "ata-concurrency", "ata-greedy", "ata-locality")
+
+        def rows(problem, share, seconds, schedules):
+            return [dict(zip(head, (problem, 1000, schedule, "false" if schedule == "self" else share, 9, seconds, "", "ok")))
+                    for schedule in schedules]
+
+        self.write(tables.ATA_PCG_ROWS, rows("a", "true", "1", every) + rows("b", "true", "1", every))
+        self.write(tables.ATA_PCG_WARPS, rows("a", "true", "2", every[:4]) + rows("b", "true", "2", every[:2]) +
+                   rows("a", "false", "3", every[:1] + every[2:4]) + rows("b", "false", "3", every[:1]))
+        shared, alone = tables.pcg_cases("true"), tables.pcg_cases("false")
+        self.assertEqual({name: row["solve_s"] for name, row in shared["a"].items()}, {**dict.fromkeys(every[:4], "2"), "ata-locality": "1"})
+        self.assertEqual({name: row["solve_s"] for name, row in shared["b"].items()}, dict.fromkeys(every, "1"))
+        self.assertEqual(set(alone["a"]), set(every[:4]))
+        self.assertEqual(tables.pcg_over(alone, "level-launch")[1], 1)  # b has no row of CA
+        table = "\n".join(tables.ata_speedups())
+        self.assertIn("PCG, a warp a row, 1 problems, time by level sets / by CA | 4.4 | 1.00 |", table)
+        self.assertIn("… CA, the 1 problems that have rows with a warp a row | – | 1.00 |", table)
+
+    def test_both_sizes_of_tasks_are_compared_problem_by_problem(self):
+        head = "problem,class,what,rows_share_warps,schedule,S_given,milliseconds,status".split(",")
+        self.write(tables.ATA_RULE, [
+            dict(zip(head, ("a", "wide", what, share, schedule, size, ms, "ok")))
+            for what, share, times in (("lower", "true", (4, 2, 1, 1.04)), ("lower", "false", (3, 2, 6, 4)))
+            for (schedule, size), ms in zip((("ata-concurrency", ""), ("ata-greedy", ""), ("ata-concurrency", "levels"),
+                                             ("ata-greedy", "levels")), times)] +
+                   [dict(zip(head, ("b", "wide", "lower", "true", "ata-concurrency", "", "1", "ok")))])
+        lines = tables.ata_rule_classes()
+        self.assertIn("| solve, rows share warps | wide | 1 | 4.00 (4.00 … 4.00) | 1.92 (1.92 … 1.92) | 0 | 0 | 1 | 1 |", lines)
+        self.assertIn("| solve, a warp a row | all | 1 | 0.50 (0.50 … 0.50) | 0.50 (0.50 … 0.50) | 0 | 1 | 0 | 0 |", lines)
+        self.assertIn("they take 3.00 times as long", lines[-2])
+        self.without(tables.ATA_RULE)
+        self.assertIn("Not run", tables.ata_rule_classes()[0])
+
+    def test_g3_circuit_has_a_line_for_each_way_of_working(self):
+        head = "what,flow,rows_share_warps,schedule,coarse,S,tasks,milliseconds,unmanaged_ms,status".split(",")
+        self.write(tables.ATA_G3, [dict(zip(head, ("lower", "push", share, schedule, coarse, "1000", "3", ms, "0.5", "ok")))
+                                   for share, schedule, coarse, ms in (
+            ("false", "level-launch", "", 8), ("false", "self", "", 12), ("false", "ata-concurrency", "graph", 2),
+            ("true", "level-launch", "", 9), ("true", "ata-concurrency", "graph", 3), ("true", "ata-concurrency", "streams", 4))])
+        self.assertEqual(tables.ata_g3()[2:4], [
+            "| lower | push | one a row | 8.00 | – | – | 12.0 | 2.00 | – | – | – | 1,000 (3) | 4.00 | 6.00 | 4.00 |",
+            "| lower | push | shared | 9.00 | – | – | – | 3.00 | – | – | 4.00 | 1,000 (3) | 3.00 | – | 6.00 |"])
+        self.without(tables.ATA_G3)
+        self.assertIn("Not run", tables.ata_g3()[0])
 
     def test_gunrock_is_beside_the_fastest_of_ours(self):
         self.without(tables.GRAPH_RIVAL)

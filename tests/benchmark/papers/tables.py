@@ -693,6 +693,9 @@ def barrier_matrices():
 SCHEDULES = "h200-schedules.csv"
 ATA_ROWS = "h100-ata.csv"  # may be missing: what needs it is "not run" then
 ATA_PCG_ROWS = "h100-ata-pcg.csv"  # likewise
+ATA_PCG_WARPS = "h100-ata-pcg-warps.csv"  # likewise: a later run, with a warp a row, too; more rows may be added
+ATA_RULE = "h100-ata-rule.csv"  # likewise
+ATA_G3 = "h100-ata-g3.csv"  # likewise
 ATA_STUDY = "h100-ata-study.csv"  # likewise
 ATA_CLASSES = "h100-ata-classes.csv"  # likewise
 ATA_POLICIES = {"CA": "ata-concurrency", "LA": "ata-locality", "greedy": "ata-greedy"}
@@ -772,19 +775,35 @@ def preparations(schedule, column):
 PCG_WARPS = {"false": "a warp a row", "true": "short rows share warps"}  # rows of `self` never share: they are in both
 
 
-def pcg_cases(share):
+PCG_COMPARED = ("level-launch", "self", ATA, "ata-greedy")
+
+
+def pcg_file(name, share):
     """problem → schedule → row of ata_pcg.sh. Nothing where the file is not there. Rows without the column shared warps."""
     found = {}
-    for row in read(ATA_PCG_ROWS) if os.path.exists(path(ATA_PCG_ROWS)) else []:
+    for row in read(name) if os.path.exists(path(name)) else []:
         if row["schedule"] == "self" or row.get("rows_share_warps", "true") == share:
             found.setdefault(row["problem"], {})[row["schedule"]] = row
     return {problem: by for problem, by in found.items() if list(by) != ["self"]}
 
 
+def pcg_cases(share):
+    """The same of both files. What is compared of a problem comes from one run, the later one where that has all of it; the
+    other schedules from the other run where it lacks them."""
+    older, later = pcg_file(ATA_PCG_ROWS, share), pcg_file(ATA_PCG_WARPS, share)
+    found = {}
+    for problem in dict.fromkeys([*older, *later]):
+        by, other = later.get(problem, {}), older.get(problem, {})
+        if other and not all(schedule in by for schedule in PCG_COMPARED):
+            by, other = other, by
+        found[problem] = {**{schedule: row for schedule, row in other.items() if schedule not in PCG_COMPARED}, **by}
+    return found
+
+
 def pcg_over(solved, rival, schedule=ATA):
-    """Mean over the problems of the rival's time to the schedule's, set-up left out."""
+    """Mean over the problems of the rival's time to the schedule's, set-up left out; and of how many problems."""
     pairs = [by for by in solved.values() if rival in by and schedule in by]
-    return mean([float(by[rival]["solve_s"]) / float(by[schedule]["solve_s"]) for by in pairs]) if pairs else "not run"
+    return (mean([float(by[rival]["solve_s"]) / float(by[schedule]["solve_s"]) for by in pairs]) if pairs else "not run", len(pairs))
 
 
 def pcg_time(row):
@@ -877,14 +896,21 @@ def ata_speedups():
             "a warp a row, as in the paper" if share == "false" else "short rows share warps here, those of `self` do not")
         if not solved:
             way = "needs a GPU run of `ata_pcg.sh`"
+        files = [name for name in (ATA_PCG_ROWS, ATA_PCG_WARPS) if pcg_file(name, share)]
         for rival, name in (("level-launch", "level sets"), ("self", "self-scheduling")):
             for schedule, paper in ((ATA, published.ATA_PCG[rival]), ("ata-greedy", "–")):
-                entries.append(("11", f"PCG, {warps}, time by {name} / by {'CA' if schedule == ATA else 'greedy'}", paper,
-                                pcg_over(solved, rival, schedule), ATA_PCG_ROWS if solved else "", way))
+                ours, count = pcg_over(solved, rival, schedule)
+                entries.append(("11", f"PCG, {warps}, {count} problems, time by {name} / by {'CA' if schedule == ATA else 'greedy'}",
+                                paper, ours, "`, `".join(files), way))
+            if share == "true":
+                same = {problem: by for problem, by in solved.items() if ATA in pcg_cases("false").get(problem, {})}
+                if same and len(same) < len(solved):
+                    entries.append(("11", f"… CA, the {len(same)} problems that have rows with a warp a row", "–", pcg_over(same, rival)[0],
+                                    "`, `".join(files), way))
         shares += [100 * float(row["share"]) for by in solved.values() for row in by.values() if row["share"]]
     span = f"{min(shares):.0f} to {max(shares):.0f}" if shares else "not run"
     entries.append(("11", "share of a solve's time in triangular solves, percent", published.ATA_PCG_SHARE, span,
-                    ATA_PCG_ROWS if shares else "",
+                    "`, `".join(name for name in (ATA_PCG_ROWS, ATA_PCG_WARPS) if os.path.exists(path(name))) if shares else "",
                     "in the paper with the factorisation; here it is set-up" if shares else "needs a GPU run of `ata_pcg.sh`"))
     return compare(entries)
 
@@ -907,7 +933,8 @@ def ata_problems():
 @block
 def ata_sizes():
     lines = []
-    for (problem, triangle), by in ata_cases(TRIANGLES, ATA_POLICIES.values(), share="true").items():
+    cases = {case: by for name in (ATA_ROWS, ATA_G3) for case, by in ata_cases(TRIANGLES, ATA_POLICIES.values(), share="true", name=name).items()}
+    for (problem, triangle), by in cases.items():
         measured = [show(float(by[ATA][column])) if by[ATA][column] else "–" for column in ("T_l_us", "T_u_us")]
         lines.append([problem, triangle, by[ATA]["class"], show(int(by[ATA]["rows"]))] + measured +
                      [f"{show(int(by[name]['S']))} ({by[name]['tasks']})" for name in ATA_POLICIES.values()])
@@ -1019,6 +1046,64 @@ def ata_classes():
                              [show(mean([min(by["level-launch"], by["self"]) / by[ATA] for by in of]))])
     return report.table(["class", "what", "problems", "level-launch / CA", "self / CA", "LA / CA", "greedy / CA",
                          "the faster of the first two / CA"], lines)
+
+
+RULED = (("lower", "true", "solve, rows share warps"), ("lower", "false", "solve, a warp a row"), ("ilu0 rows", "false", "ILU(0) by rows"))
+
+
+@block
+def ata_rule_classes():
+    """Both sizes on the problems by class: the paper's equations, and warps and levels."""
+    rows, lines = there_or_not_run(ATA_RULE, "--sizes")
+    if not rows:
+        return lines
+    cases = {}
+    for row in rows:
+        by = cases.setdefault((row["what"], row["rows_share_warps"], row["class"], row["problem"]), {})
+        by[row["schedule"], row["S_given"]] = float(row["milliseconds"])
+    forms = [(schedule, size) for size in ("", "levels") for schedule in (ATA, "ata-greedy")]
+    for what, share, name in RULED:
+        for dag_class in CLASSES + (None,):
+            of = [by for (w, s, c, _), by in cases.items() if (w, s) == (what, share) and dag_class in (None, c) and
+                  all(form in by for form in forms)]
+            if not of:
+                continue
+            line = [name, dag_class or "all", str(len(of))]
+            for schedule in (ATA, "ata-greedy"):
+                ratios = [by[schedule, ""] / by[schedule, "levels"] for by in of]
+                line.append(f"{show(mean(ratios))} ({show(min(ratios))} … {show(max(ratios))})")
+            lines.append(line + [str(sum(by[form] <= 1.05 * min(by.values()) for by in of)) for form in forms])
+    both = [(by[ATA, ""], cases["lower", "true", dag_class, problem][ATA, "levels"]) for (what, share, dag_class, problem), by
+            in cases.items() if (what, share) == ("lower", "false") and (ATA, "") in by and
+            (ATA, "levels") in cases.get(("lower", "true", dag_class, problem), {})]
+    words = ["", f"Solves by CA, {len(both)} problems: by the equations with a warp a row they take "
+             f"{show(mean([e / r for e, r in both]))} times as long as by the", "rule where rows share warps, in the mean."] if both else []
+    return report.table(["what", "class", "problems", "CA: by the equations / by the rule", "greedy: the same",
+                         "within 5 % of the least of four: CA, equations", "greedy, equations", "CA, rule", "greedy, rule"], lines) + words
+
+
+@block
+def ata_g3():
+    """G3_circuit in all forms: milliseconds."""
+    rows, lines = there_or_not_run(ATA_G3, "--table --only G3_circuit")
+    if not rows:
+        return lines
+    forms = ("level-launch", "level-graph", "level-barrier", "self") + tuple(ATA_POLICIES.values())
+    places = {}
+    for row in rows:
+        place = places.setdefault((row["what"], row["flow"], row["rows_share_warps"]), {})
+        place[row["schedule"], "streams" if row["coarse"] == "streams" else ""] = row
+    for (what, flow, share), by in places.items():
+        if not all((name, "") in by for name in ("level-launch", ATA)):
+            continue
+        ms = {key: float(row["milliseconds"]) for key, row in by.items()}
+        ca = by[ATA, ""]
+        lines.append([what, flow, "shared" if share == "true" else "one a row"] + [show(ms.get((name, ""))) for name in forms] +
+                     [show(ms.get((ATA, "streams"))), f"{show(int(ca['S']))} ({ca['tasks']})", show(ms["level-launch", ""] / ms[ATA, ""]),
+                      show(over(ms.get(("self", "")), ms[ATA, ""])), show(float(ca["milliseconds"]) / float(ca["unmanaged_ms"]))])
+    return report.table(["what", "flow", "warps"] + [f"`{name}`" if name not in ATA_NAMES else ATA_NAMES[name] for name in forms] +
+                        ["CA by streams", "S of CA, rows (tasks)", "level-launch / CA", "self / CA", "CA: time / without dependencies"],
+                        lines)
 
 
 @block
@@ -1361,9 +1446,12 @@ COMMANDS = {
     "h200-schedules.csv": "taskdag_bench sptrsv --table --schedule all",
     "h200-schedules-shallow.csv": "taskdag_bench sptrsv --schedule all --only …",
     "h100-ata.csv": "taskdag_bench ata",
-    "h100-ata-pcg.csv": "tests/benchmark/ata_pcg.sh",
+    ATA_PCG_ROWS: "tests/benchmark/ata_pcg.sh",
+    ATA_PCG_WARPS: "tests/benchmark/ata_pcg.sh",
     ATA_STUDY: "taskdag_bench ata --study …",
     ATA_CLASSES: "taskdag_bench ata --classes …",
+    ATA_RULE: "taskdag_bench ata --sizes …",
+    ATA_G3: "taskdag_bench ata --table --only G3_circuit …",
     "h200-graph.csv": "taskdag_graph_bench --repeat 2 --rounds 16 --workers 32-4 --workers 32-32 --workers 256-64",
     "h200-graph-heat.csv": "taskdag_graph_bench --forms heat",
     GRAPH_FRONTIERS: "taskdag_graph_bench --frontiers FILE",
@@ -1376,7 +1464,7 @@ COMMANDS = {
     GRAPH_KERNELS[0]: "tests/benchmark/graph/paper.sh … kernels",
     GRAPH_KERNELS[1]: "tests/benchmark/graph/paper.sh … written",
 }
-MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, JACOBI_THESIS, ATA_ROWS, ATA_STUDY, ATA_CLASSES, ATA_PCG_ROWS, PROGRESSION, PROGRESSION_HUBS,
+MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, JACOBI_THESIS, ATA_ROWS, ATA_STUDY, ATA_CLASSES, ATA_RULE, ATA_G3, ATA_PCG_ROWS, ATA_PCG_WARPS, PROGRESSION, PROGRESSION_HUBS,
                   "host-protocol.csv", "host-protocol-schedules.csv", "host-protocol-barriers.csv", GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT,
                   GRAPH_RIVAL, GRAPH_PERMUTED, GRAPH_LARGE) + GRAPH_KERNELS
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
