@@ -17,7 +17,7 @@ import tables  # noqa: E402 (after the line that keeps the source folder clean)
 
 DOCS = os.path.normpath(os.path.join(HERE, "..", "..", "..", "docs"))
 ELSEWHERE = {"schedules-spsv": "notes/schedules-compared.md", "ata-baselines": "notes/schedules-compared.md",
-             "atos-order": "graphs.md"}
+             "atos-order": "graphs.md", "atos-idle": "graphs.md"}
 BLOCK = re.compile(r"(<!-- papers ([\w-]+): begin -->\n)(.*?)(<!-- papers \2: end -->)", re.S)
 
 

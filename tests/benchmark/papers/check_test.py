@@ -484,6 +484,30 @@ class TablesTest(WithFolder):
         self.without(tables.GRAPH_WRITTEN)
         self.assertIn("Not run", tables.atos_challenges()[0])
 
+    def test_idle_workers_are_set_beside_the_same_without(self):
+        head = "algorithm,graph,class,form,kind,ms,work,error,vertices,verified".split(",")
+        times = {"x": (10, 2, 8, 4, 4), "y": (10, 2, 32, 4, 16)}
+        forms = ("bsp", "megakernel 32-8 x1", "megakernel 32-8 x1 idle", "megakernel 32-8 x16", "megakernel 32-8 x16 idle")
+        self.write(tables.GRAPH_IDLE, [dict(zip(head, ("pagerank", graph, "mesh", form, "", ms, 10 * ms, 0.1 * ms, 5, "true")))
+                                       for graph, all_ms in times.items() for form, ms in zip(forms, all_ms)])
+        lines = tables.atos_idle()
+        self.assertIn("| y | 10.0 | 2.00 / 32.0 | 0.20 / 3.20 | 16.0 | 4.00 / 16.0 | 0.40 / 1.60 | 4.00 |", lines)
+        self.assertIn("| mean of the ratios | – | 8.00 | – | – | 2.00 | – | – |", lines)
+        self.without(tables.GRAPH_IDLE)
+        self.assertIn("Not run", tables.atos_idle()[0])
+
+    def test_throughput_is_that_of_useful_work(self):
+        head = "algorithm,graph,class,form,kind,ms,work,vertices,verified".split(",")
+        self.write(tables.GRAPH_TIMELINE_RUNS, [dict(zip(head, ("bfs", "x", "mesh", form, "", ms, work, 5, "true")))
+                                                for form, ms, work in (("bsp", 4, 100), ("t", 2, 200))])
+        head = "algorithm,graph,form,us,work,bin_ns".split(",")
+        self.write(tables.GRAPH_TIMELINE, [dict(zip(head, ("bfs", "x", form, k, work, 2000))) for form, steps in
+                                           (("bsp", (96, 4, 0, 0)), ("t", (120, 80))) for k, work in enumerate(steps)])
+        self.assertEqual(tables.atos_timeline()[2:4], ["| BFS | x | mesh | `bsp` | 4.00 | 12.5 | 48.0 | 75 |",
+                                                       "| BFS | x | mesh | `t` | 2.00 | 25.0 | 30.0 | 0 |"])
+        self.without(tables.GRAPH_TIMELINE)
+        self.assertIn("Not run", tables.atos_timeline()[0])
+
     def test_what_is_one_after_the_other_is_beside_the_time_that_it_may_take(self):
         head = "dag,tasks,edges,levels,most_successors,edges_of_many,longest_chain".split(",")
         self.write(tables.PROGRESSION_SHAPES, [dict(zip(head, ("a", 1000, 4000, 9, 700, 1000, 800))),

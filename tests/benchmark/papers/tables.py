@@ -1123,6 +1123,7 @@ GRAPH_PERMUTED, GRAPH_LARGE = "h100-graph-permuted.csv", "h100-graph-large.csv"
 GRAPH_KERNELS = ("h100-graph-kernels.csv", "h100-graph-written-kernels.csv")
 GRAPH_ORDER, GRAPH_RIVAL = "host-graph-pagerank.csv", "h100-graph-rival.csv"
 GRAPH_FRONTIERS = "host-graph-frontiers.csv"
+GRAPH_IDLE, GRAPH_TIMELINE, GRAPH_TIMELINE_RUNS = "h100-graph-idle.csv", "h100-graph-timeline.csv", "h100-graph-timeline-runs.csv"
 THREADS_OF_SM = 2048  # of a multiprocessor, on V100, H100 and H200
 ATOS_FORMS = (  # ours, and what it is called in the paper
     ("megakernel 32-4 x16", "persist warp"), ("megakernel 32-32 x16", "persist warp"),
@@ -1337,6 +1338,65 @@ def atos_order():
                         places["pagerank", graph]["bsp"])) for graph in graphs] for form in forms])
 
 
+IDLE_FORMS = ("megakernel 32-8 x1", "megakernel 32-8 x16")
+
+
+@block
+def atos_idle():
+    """Of graphs.md: PageRank with and without idle workers that look for residues."""
+    places, missing = if_there(GRAPH_IDLE, "idle")
+    if missing:
+        return missing
+
+    def pair(forms, form, value):
+        return [value(forms[form + tail]) for tail in ("", " idle")]
+
+    lines, slower = [], {form: [] for form in IDLE_FORMS}
+    for (_, graph), forms in places.items():
+        line = [graph, show(float(forms["bsp"]["ms"]))]
+        for form in IDLE_FORMS:
+            ms = pair(forms, form, lambda row: float(row["ms"]))
+            works = pair(forms, form, lambda row, bsp=forms["bsp"]: graph_report.overwork(row, bsp))
+            errors = pair(forms, form, lambda row: float(row["error"]))
+            slower[form].append(ms[1] / ms[0])
+            line += [" / ".join(map(show, ms)), " / ".join(map(show, works)), show(errors[1] / errors[0])]
+        lines.append(line)
+    lines.append(["mean of the ratios", "–"] + [cell for form in IDLE_FORMS for cell in (show(mean(slower[form])), "–", "–")])
+    head = ["graph", "bsp, ms"]
+    for form in IDLE_FORMS:
+        rounds = form.rsplit("x", maxsplit=1)[-1]
+        head += [f"x{rounds}: ms without / with", "work over bsp's", "error with / without"]
+    return report.table(head, lines)
+
+
+def timelines():
+    """(algorithm, graph) → form → useful work per µs, step by step."""
+    runs = graph_places(GRAPH_TIMELINE_RUNS)
+    found = {}
+    with open(path(GRAPH_TIMELINE), newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            place = row["algorithm"], row["graph"]
+            useful = float(row["work"]) / graph_report.overwork(runs[place][row["form"]], runs[place]["bsp"])
+            found.setdefault(place, {}).setdefault(row["form"], []).append(1e3 * useful / float(row["bin_ns"]))
+    return found
+
+
+@block
+def atos_timeline():
+    """Figures 1 to 3."""
+    if not os.path.exists(path(GRAPH_TIMELINE)):
+        return if_there(GRAPH_TIMELINE, "timeline")[1]
+    runs, lines = graph_places(GRAPH_TIMELINE_RUNS), []
+    for (algorithm, graph), forms in sorted(timelines().items(), key=lambda place: list(ATOS_NAMES).index(place[0][0])):
+        for form, steps in forms.items():
+            low = sum(rate < 0.1 * max(steps) for rate in steps)
+            row = runs[algorithm, graph][form]
+            lines.append([ATOS_NAMES[algorithm], graph, row["class"], f"`{form}`", show(float(row["ms"])), show(statistics.fmean(steps)),
+                          show(max(steps)), f"{100 * low / len(steps):.0f}"])
+    return report.table(["algorithm", "graph", "class", "form", "ms", "useful work per µs, mean", "most",
+                         "steps below a tenth of the most, %"], lines)
+
+
 @block
 def atos_permuted():
     places, missing = if_there(GRAPH_PERMUTED, "permuted")
@@ -1456,6 +1516,8 @@ COMMANDS = {
     "h200-graph-heat.csv": "taskdag_graph_bench --forms heat",
     GRAPH_FRONTIERS: "taskdag_graph_bench --frontiers FILE",
     GRAPH_ORDER: "taskdag_graph_bench --backend host --threads 2 --algorithm pagerank --repeat 0 …",
+    GRAPH_IDLE: "tests/benchmark/graph/paper.sh … idle",
+    GRAPH_TIMELINE_RUNS: "tests/benchmark/graph/paper.sh … timeline",
     GRAPH_WRITTEN: "tests/benchmark/graph/paper.sh … written",
     GRAPH_WRITTEN_HEAT: "tests/benchmark/graph/paper.sh … heat",
     GRAPH_RIVAL: "tests/benchmark/graph/paper.sh … rival",
@@ -1466,7 +1528,7 @@ COMMANDS = {
 }
 MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, JACOBI_THESIS, ATA_ROWS, ATA_STUDY, ATA_CLASSES, ATA_RULE, ATA_G3, ATA_PCG_ROWS, ATA_PCG_WARPS, PROGRESSION, PROGRESSION_HUBS,
                   "host-protocol.csv", "host-protocol-schedules.csv", "host-protocol-barriers.csv", GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT,
-                  GRAPH_RIVAL, GRAPH_PERMUTED, GRAPH_LARGE) + GRAPH_KERNELS
+                  GRAPH_RIVAL, GRAPH_PERMUTED, GRAPH_LARGE, GRAPH_IDLE, GRAPH_TIMELINE, GRAPH_TIMELINE_RUNS) + GRAPH_KERNELS
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
          "host-schedules-8.csv": "8 threads on 16 virtual processors", "host-barriers-22.csv": "any: counts, no times",
          "host-auto-narrow-band.csv": "16 processors of a virtual machine", "host-rcm-patterns.csv": "any: patterns, no times",
