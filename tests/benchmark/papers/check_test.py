@@ -534,6 +534,7 @@ class TablesTest(WithFolder):
 
     def test_gradients_are_compared_with_rows_that_share_warps_alike(self):
         self.without(tables.ATA_PCG_WARPS)
+        self.without(tables.ATA_PCG_OTHERS)
         head = "problem,rows,schedule,rows_share_warps,iterations,solve_s,share,status".split(",")
         self.write(tables.ATA_PCG_ROWS, [dict(zip(head, ("a", 1000, schedule, share, 9, seconds, percent, "ok")))
                                          for schedule, share, seconds, percent in (
@@ -550,6 +551,7 @@ class TablesTest(WithFolder):
         self.assertEqual((len(tables.pcg_cases("true")), len(tables.pcg_cases("false"))), (1, 0))
 
     def test_what_is_compared_of_a_gradient_is_of_one_run(self):
+        self.without(tables.ATA_PCG_OTHERS)
         head = "problem,rows,schedule,rows_share_warps,iterations,solve_s,share,status".split(",")
         every = ("level-launch", "self", "ata-concurrency", "ata-greedy", "ata-locality")
 

@@ -697,7 +697,9 @@ def barrier_matrices():
 SCHEDULES = "h200-schedules.csv"
 ATA_ROWS = "h100-ata.csv"  # may be missing: what needs it is "not run" then
 ATA_PCG_ROWS = "h100-ata-pcg.csv"  # likewise
-ATA_PCG_WARPS = "h100-ata-pcg-warps.csv"  # likewise: a later run, with a warp a row, too; more rows may be added
+ATA_PCG_WARPS = "h100-ata-pcg-warps.csv"  # likewise: a later run, with a warp a row, too
+ATA_PCG_OTHERS = "h200-ata-pcg-warps.csv"  # likewise: of the problems that had no time in that run
+ATA_PCG_FILES = (ATA_PCG_ROWS, ATA_PCG_WARPS, ATA_PCG_OTHERS)
 ATA_RULE = "h100-ata-rule.csv"  # likewise
 ATA_G3 = "h100-ata-g3.csv"  # likewise
 ATA_STUDY = "h100-ata-study.csv"  # likewise
@@ -792,9 +794,9 @@ def pcg_file(name, share):
 
 
 def pcg_cases(share):
-    """The same of both files. What is compared of a problem comes from one run, the later one where that has all of it; the
+    """The same of all files. What is compared of a problem comes from one run, the later one where that has all of it; the
     other schedules from the other run where it lacks them."""
-    older, later = pcg_file(ATA_PCG_ROWS, share), pcg_file(ATA_PCG_WARPS, share)
+    older, later = pcg_file(ATA_PCG_ROWS, share), {**pcg_file(ATA_PCG_WARPS, share), **pcg_file(ATA_PCG_OTHERS, share)}
     found = {}
     for problem in dict.fromkeys([*older, *later]):
         by, other = later.get(problem, {}), older.get(problem, {})
@@ -900,7 +902,7 @@ def ata_speedups():
             "a warp a row, as in the paper" if share == "false" else "short rows share warps here, those of `self` do not")
         if not solved:
             way = "needs a GPU run of `ata_pcg.sh`"
-        files = [name for name in (ATA_PCG_ROWS, ATA_PCG_WARPS) if pcg_file(name, share)]
+        files = [name for name in ATA_PCG_FILES if pcg_file(name, share)]
         for rival, name in (("level-launch", "level sets"), ("self", "self-scheduling")):
             for schedule, paper in ((ATA, published.ATA_PCG[rival]), ("ata-greedy", "–")):
                 ours, count = pcg_over(solved, rival, schedule)
@@ -914,7 +916,7 @@ def ata_speedups():
         shares += [100 * float(row["share"]) for by in solved.values() for row in by.values() if row["share"]]
     span = f"{min(shares):.0f} to {max(shares):.0f}" if shares else "not run"
     entries.append(("11", "share of a solve's time in triangular solves, percent", published.ATA_PCG_SHARE, span,
-                    "`, `".join(name for name in (ATA_PCG_ROWS, ATA_PCG_WARPS) if os.path.exists(path(name))) if shares else "",
+                    "`, `".join(name for name in ATA_PCG_FILES if os.path.exists(path(name))) if shares else "",
                     "in the paper with the factorisation; here it is set-up" if shares else "needs a GPU run of `ata_pcg.sh`"))
     return compare(entries)
 
@@ -1512,6 +1514,7 @@ COMMANDS = {
     "h100-ata.csv": "taskdag_bench ata",
     ATA_PCG_ROWS: "tests/benchmark/ata_pcg.sh",
     ATA_PCG_WARPS: "tests/benchmark/ata_pcg.sh",
+    ATA_PCG_OTHERS: "tests/benchmark/ata_pcg.sh",
     ATA_STUDY: "taskdag_bench ata --study …",
     ATA_CLASSES: "taskdag_bench ata --classes …",
     ATA_RULE: "taskdag_bench ata --sizes …",
@@ -1530,9 +1533,9 @@ COMMANDS = {
     GRAPH_KERNELS[0]: "tests/benchmark/graph/paper.sh … kernels",
     GRAPH_KERNELS[1]: "tests/benchmark/graph/paper.sh … written",
 }
-MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, JACOBI_THESIS, ATA_ROWS, ATA_STUDY, ATA_CLASSES, ATA_RULE, ATA_G3, ATA_PCG_ROWS, ATA_PCG_WARPS, PROGRESSION, PROGRESSION_HUBS,
+MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, JACOBI_THESIS, ATA_ROWS, ATA_STUDY, ATA_CLASSES, ATA_RULE, ATA_G3, PROGRESSION, PROGRESSION_HUBS,
                   "host-protocol.csv", "host-protocol-schedules.csv", "host-protocol-barriers.csv", GRAPH_WRITTEN, GRAPH_WRITTEN_HEAT,
-                  GRAPH_RIVAL, GRAPH_PERMUTED, GRAPH_LARGE, GRAPH_IDLE, GRAPH_TIMELINE, GRAPH_TIMELINE_RUNS) + GRAPH_KERNELS
+                  GRAPH_RIVAL, GRAPH_PERMUTED, GRAPH_LARGE, GRAPH_IDLE, GRAPH_TIMELINE, GRAPH_TIMELINE_RUNS) + GRAPH_KERNELS + ATA_PCG_FILES
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
          "host-schedules-8.csv": "8 threads on 16 virtual processors", "host-barriers-22.csv": "any: counts, no times",
          "host-auto-narrow-band.csv": "16 processors of a virtual machine", "host-rcm-patterns.csv": "any: patterns, no times",
