@@ -59,7 +59,7 @@ class Choice(unittest.TestCase):
         self.assertEqual(choice.count(solved), (5, 1, 3, 3))
 
     def test_the_page_has_the_counts_of_the_rows(self):
-        files = ("h100-choice.csv", "h100-choice-changed.csv")
+        files = ("h100-choice.csv", "h100-choice-changed.csv", "h100-choice-natural.csv")
         solved, _ = choice.read([os.path.join(RESULTS, name) for name in files])
         problems, best, within, right = choice.count(solved)
         self.assertEqual((within, right), (problems, problems))
