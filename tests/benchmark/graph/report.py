@@ -150,7 +150,9 @@ def heat_map(title, times):
 
 def throughput(title, curves):
     """curves: form → list of (µs, useful work per µs)."""
-    left, top, width, height, legend = 70, 40, 620, 300, 240
+    left, top, width, height = 70, 40, 620, 300
+    widest_letter = 8  # of a label, in the plots' font
+    legend = max(240, 60 + widest_letter * max(len(form) for form in curves))
     drawing = plots.Drawing(left + width + legend, top + height + 50)
     drawing.text(10, 20, title)
     end = max(point[0] for curve in curves.values() for point in curve) or 1.0

@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import io
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -103,6 +104,12 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(plots)), ["heat-bfs-one.svg", "throughput-bfs-one.svg"])
         for name in os.listdir(plots):
             ElementTree.parse(os.path.join(plots, name))
+
+    def test_a_drawing_is_as_wide_as_its_labels(self):
+        short, long = "bsp", "megakernel 256-64 as written, check 4"
+        widths = [float(re.search(r'width="(\d+)"', report.throughput("a", {form: [(0, 1), (1, 1)]})).group(1)) for form in (short, long)]
+        self.assertGreaterEqual(widths[1], 70 + 620 + 46 + 7 * len(long))
+        self.assertLess(widths[0], widths[1])
 
     def test_throughput_keeps_the_work(self):
         curve = report.smoothed([(2.0 * k, 3.0) for k in range(1000)])
