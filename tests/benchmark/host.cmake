@@ -15,6 +15,18 @@ set_tests_properties(benchmark.host_smoke PROPERTIES TIMEOUT 300)
 # GCC 12 takes the elements of a long initialiser list of structs with strings for uninitialised.
 set_source_files_properties(problems.cpp PROPERTIES COMPILE_OPTIONS $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 
+# A study: iterations with factors stored in fewer bits. Run by hand.
+set(rounding rounding/krylov.cpp rounding/rounded.cpp triangular_case.cpp)
+add_executable(taskdag_rounding_bench rounding/main.cpp ${rounding} csv_text.cpp matrix_files.cpp problems.cpp)
+target_include_directories(taskdag_rounding_bench PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+target_link_libraries(taskdag_rounding_bench PRIVATE taskdag_solver taskdag_generators taskdag_io taskdag_flags)
+add_test(NAME benchmark.rounding_smoke COMMAND taskdag_rounding_bench --only "5-point 40^2")
+set_tests_properties(benchmark.rounding_smoke PROPERTIES TIMEOUT 120)
+taskdag_test(benchmark_rounding SOURCES rounding/rounding_test.cpp ${rounding}
+  LINKS taskdag_solver taskdag_generators LABELS unit TIMEOUT 60)
+target_include_directories(benchmark_rounding PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}"
+  "${CMAKE_CURRENT_SOURCE_DIR}/rounding")
+
 # The host's schedules against each other: speed-up over serial, barriers, amortisation. Run by hand.
 add_executable(taskdag_host_schedules host_schedules/main.cpp host_schedules/cases.cpp host_schedules/large_cases.cpp
   host_schedules/measure.cpp host_schedules/options.cpp host_schedules/paper_sweep.cpp host_schedules/rival.cpp
