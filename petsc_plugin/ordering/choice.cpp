@@ -31,26 +31,17 @@ ColouringRule rule_for(PetscInt rows, double per_row) {
   return {MATORDERINGTASKDAGCOLOR, 5000, std::max(kLeastLevels, rows / kRowsOfWideLevels)};
 }
 
-/// Grids with 19- or 27-point stencils.
-struct LargeStencils {
-  bool of_rows = false;    ///< a row a point: small boxes are worth it in spite of many entries
-  bool of_points = false;  ///< one or three rows a point: pencils
-};
-
-PetscErrorCode find_large_stencils(Mat matrix, LargeStencils* found) {
+/// Whether the rows are those of a grid with 19- or 27-point stencils, one a point, or `unknowns`.
+PetscErrorCode has_large_stencils(Mat matrix, Index unknowns, bool* large) {
   PetscFunctionBegin;
   constexpr int kLarge = 19;
-  constexpr Index kUnknowns = 3;
-  *found = {};
+  *large = false;
   PetscBool rows = PETSC_FALSE;
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &rows));
   if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
   PatternLoan loan;
   PetscCall(loan.open(matrix, PETSC_FALSE));
-  const PetscErrorCode looked = guarded([&] {
-    found->of_rows = grid_stencil(loan.pattern()) >= kLarge;
-    found->of_points = found->of_rows || grid_stencil(loan.pattern(), kUnknowns) >= kLarge;
-  });
+  const PetscErrorCode looked = guarded([&] { *large = grid_stencil(loan.pattern(), unknowns) >= kLarge; });
   PetscCall(loan.close());
   PetscCall(looked);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -86,25 +77,27 @@ PetscErrorCode choose_ordering(Mat matrix, const OrderingNeeds& needs, const Bac
         matrix, true, &backend,
         [&](const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
           cuda = context.backend() == Backend::cuda;
-          grids_in_order = !needs.blocks && runs_grids_in_order(context);
+          if (!cuda || rows < least_rows) return;
           const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
-          if (cuda && rows >= least_rows)
-            levels =
-                dependency_levels(context, pattern, space, triangle, stream, static_cast<Index>(rule.least_levels));
+          levels = dependency_levels(context, pattern, space, triangle, stream, static_cast<Index>(rule.least_levels));
+          // Not asked elsewhere: it loads kernels.
+          if (levels >= kLeastLevels && per_row > kEntriesOfBlocks && !needs.blocks)
+            grids_in_order = runs_grids_in_order(context);
         },
         block_size));
   }
   const bool deep = cuda && rows >= least_rows && levels >= rule.least_levels;
-  LargeStencils stencils;
-  if (per_row > kEntriesOfBlocks && cuda && rows >= least_rows && levels >= kLeastLevels && (grids_in_order || !deep))
-    PetscCall(find_large_stencils(matrix, &stencils));
-  const bool in_order = grids_in_order && stencils.of_points;
-  const bool of_boxes = !deep && stencils.of_rows;
+  constexpr Index kPencilUnknowns = 3;  // or one
+  // Elsewhere small boxes of rows are worth it in spite of many entries.
+  bool large = false;
+  if (grids_in_order || (!deep && per_row > kEntriesOfBlocks && levels >= kLeastLevels))
+    PetscCall(has_large_stencils(matrix, grids_in_order ? kPencilUnknowns : 1, &large));
+  const bool in_order = grids_in_order && large;
   PetscCall(guarded([&] {
-    choice->name = in_order   ? MATORDERINGNATURAL
-                   : deep     ? rule.name
-                   : of_boxes ? MATORDERINGTASKDAGBMC
-                              : MATORDERINGNATURAL;
+    choice->name = in_order ? MATORDERINGNATURAL
+                   : deep   ? rule.name
+                   : large  ? MATORDERINGTASKDAGBMC
+                            : MATORDERINGNATURAL;
     if (needs.fill_levels > 0)
       choice->reason = "auto: levels of fill";
     else if (!cuda)
@@ -116,8 +109,7 @@ PetscErrorCode choose_ordering(Mat matrix, const OrderingNeeds& needs, const Bac
     else
       choice->reason = "auto: " + std::to_string(levels) + (levels == rule.least_levels ? " or more" : "") +
                        " levels for " + std::to_string(rows) + " rows of about " +
-                       std::to_string(std::lround(per_row)) + " entries" +
-                       (in_order || of_boxes ? ", points of a grid" : "");
+                       std::to_string(std::lround(per_row)) + " entries" + (large ? ", points of a grid" : "");
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

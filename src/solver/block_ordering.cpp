@@ -49,6 +49,23 @@ std::optional<std::string> find_coupled_blocks(const RowBlocks& blocks, const Cs
   return std::nullopt;
 }
 
+/// As grid_stencil(), of points of so many rows alone.
+int stencil_of_points(const CsrPattern& pattern, Index unknowns) {
+  if (pattern.rows % unknowns != 0) return 0;
+  const Index points = pattern.rows / unknowns;
+  const kernels::StencilSample sample = kernels::sample_stencils(points, [&](Index point, const auto& add) {
+    const Index row = point * unknowns;
+    Index last = point;
+    for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
+      const Index other = pattern.col_indices[e] / unknowns;
+      if (other != point && other != last) add(other);
+      last = other;
+    }
+  });
+  const auto grid = kernels::find_grid(sample, points, {default_block_size(points)});
+  return grid ? static_cast<int>(grid->stencil) : 0;
+}
+
 }  // namespace
 
 DeviceOrder::~DeviceOrder() = default;
@@ -87,19 +104,9 @@ Index default_block_size(Index rows) {
 int grid_stencil(const CsrPattern& pattern, Index unknowns) {
   check_pattern(pattern, MemorySpace::host, false, "a stencil");
   if (unknowns < 1) throw InvalidInput("a point has one unknown at least");
-  if (pattern.rows == 0 || pattern.rows % unknowns != 0) return 0;
-  const Index points = pattern.rows / unknowns;
-  const kernels::StencilSample sample = kernels::sample_stencils(points, [&](Index point, const auto& add) {
-    const Index row = point * unknowns;
-    Index last = point;
-    for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
-      const Index other = pattern.col_indices[e] / unknowns;
-      if (other != point && other != last) add(other);
-      last = other;
-    }
-  });
-  const auto grid = kernels::find_grid(sample, points, {default_block_size(points)});
-  return grid ? static_cast<int>(grid->stencil) : 0;
+  if (pattern.rows == 0) return 0;
+  const int of_rows = stencil_of_points(pattern, 1);
+  return unknowns == 1 ? of_rows : std::max(of_rows, stencil_of_points(pattern, unknowns));
 }
 
 bool runs_grids_in_order(const Context& context) {

@@ -6,14 +6,15 @@
 #   ONLY                 an extended regular expression for the problems [all of them]
 #   ONLY_PC              likewise for the preconditioners
 #   LIMIT                seconds for one problem with one preconditioner [120]
-#   SMOKE                anything: small grids, to see that it runs
+#   SMOKE                anything: small grids on PETSc's default stream, where its solves are right, to see that it runs
 # Exit status 1 if a replay computes something else or a solve without a graph fails; 77 without a GPU. A capture that
 # fails is a row with the error as its status.
 set -uo pipefail
 [ $# -eq 3 ] || { sed -n '2,12s/^# \?//p' "$0" >&2 && exit 2; }
 solve=$1 plugin=$2 csv=$3 # solve: the program that is asked for PETSc's version
 flat=250 large=1000 cube=100 repeat=21
-[ -n "${SMOKE:-}" ] && flat=20 large=30 cube=8 repeat=3
+stream=()
+[ -n "${SMOKE:-}" ] && flat=20 large=30 cube=8 repeat=3 stream=(-root_device_context_stream_type default)
 
 # shellcheck source=tests/benchmark/solves.sh
 source "$(dirname "${BASH_SOURCE[0]}")/solves.sh"
@@ -24,7 +25,7 @@ echo "program,problem,rows,ksp,iterations,pc,mode,form,$columns,$machine_columns
 one() {
   local problem=$1 pc=$2 rows method iterations rest
   [[ "$problem" =~ ${ONLY:-.} && "$pc" =~ ${ONLY_PC:-.} ]] || return 0
-  run_solve "$solve" "${@:3}" -dll_append "$plugin" -repeat "$repeat"
+  run_solve "$solve" "${@:3}" -dll_append "$plugin" -repeat "$repeat" "${stream[@]}"
   if grep -q '^skipped:' "$log"; then
     cat "$log"
     exit 77

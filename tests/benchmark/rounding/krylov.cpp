@@ -22,10 +22,7 @@ void add(Vector& y, double factor, const Vector& x) {
 
 Vector product(const CsrMatrix& a, const Vector& x) {
   Vector y(x.size());
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    for (auto e = static_cast<std::size_t>(a.row_offsets[i]); e < static_cast<std::size_t>(a.row_offsets[i + 1]); ++e)
-      y[i] += a.values[e] * x[static_cast<std::size_t>(a.col_indices[e])];
-  }
+  multiply(a.view(), x, y);
   return y;
 }
 

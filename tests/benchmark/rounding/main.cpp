@@ -42,12 +42,10 @@ bool measure(const std::string& name) {
   bool repaired = false;
   const CsrMatrix a = make_problem(name, repaired);
   const bool symmetric = is_symmetric(a);
-  std::vector<double> b(static_cast<std::size_t>(a.rows));
-  const auto solution = [](std::size_t i) { return 1.0 + 0.5 * std::sin(0.7 * static_cast<double>(i)); };
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    for (auto e = static_cast<std::size_t>(a.row_offsets[i]); e < static_cast<std::size_t>(a.row_offsets[i + 1]); ++e)
-      b[i] += a.values[e] * solution(static_cast<std::size_t>(a.col_indices[e]));
-  }
+  std::vector<double> solution(static_cast<std::size_t>(a.rows));
+  for (std::size_t i = 0; i < solution.size(); ++i) solution[i] = 1.0 + 0.5 * std::sin(0.7 * static_cast<double>(i));
+  std::vector<double> b(solution.size());
+  multiply(a.view(), solution, b);
   bool converged = false;
   for (const Storage storage : {Storage::in_double, Storage::in_single, Storage::in_bfloat16}) {
     CsrMatrix lu = make_factor(a);

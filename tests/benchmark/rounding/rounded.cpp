@@ -33,6 +33,7 @@ double rounded(double value, Storage storage) {
 }
 
 void round_factor(CsrMatrix& lu, Storage storage) {
+  if (storage == Storage::in_double) return;
   const std::vector<Offset> diagonal = diagonal_entries(lu.pattern());
   for (Index i = 0; i < lu.rows; ++i) {
     const auto row = static_cast<std::size_t>(i);
@@ -40,7 +41,7 @@ void round_factor(CsrMatrix& lu, Storage storage) {
     for (auto e = static_cast<std::size_t>(lu.row_offsets[row]); e < static_cast<std::size_t>(lu.row_offsets[row + 1]);
          ++e) {
       if (lu.col_indices[e] < i) lu.values[e] = rounded(lu.values[e], storage);
-      if (lu.col_indices[e] > i) lu.values[e] = rounded(lu.values[e] / pivot, storage) * pivot;
+      if (lu.col_indices[e] > i) lu.values[e] = rounded(lu.values[e] * (1.0 / pivot), storage) * pivot;
     }
   }
 }
