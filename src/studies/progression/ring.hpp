@@ -23,15 +23,21 @@ class Ring {
 
   /// Takes a task, if there is one.
   [[nodiscard]] TASKDAG_TASK Popped pop(std::uint32_t& task) {
-    if (!lock()) return Popped::out_of_time;
     Probe& probe = block_.probe;
+    // With pauses, an empty queue is left alone: blocks that lock it in turn can keep one that brings tasks out of it,
+    // on an H100 for a minute.
+    if (block_.state.backoff) {
+      probe.load();
+      if (engine::AtomicRef<std::uint32_t>(size_).load(engine::relaxed) == 0) return Popped::none;
+    }
+    if (!lock()) return Popped::out_of_time;
     probe.load();
     const std::uint32_t size = size_;
     if (size > 0) {
       probe.load();
       probe.store();
       task = items_[block_.state.fifo ? take_head() : size - 1U];
-      size_ = size - 1U;
+      set_size(size - 1U);
     }
     lock_.unlock(probe);
     return size > 0 ? Popped::task : Popped::none;
@@ -61,11 +67,15 @@ class Ring {
     probe.store();
     probe.store();
     items_[place] = task;
-    size_ = size + 1U;
+    set_size(size + 1U);
   }
   TASKDAG_TASK void unlock() { lock_.unlock(block_.probe); }
 
  private:
+  /// Under the lock; others may look at it without.
+  TASKDAG_TASK void set_size(std::uint32_t size) const {
+    engine::AtomicRef<std::uint32_t>(size_).store(size, engine::relaxed);
+  }
   TASKDAG_TASK std::uint32_t take_head() {
     block_.probe.load();
     block_.probe.store();

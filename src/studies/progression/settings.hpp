@@ -42,9 +42,10 @@ struct Settings {
   Hash hash = Hash::a;
   std::uint32_t rings_percent = 100;  ///< queues for each hundred blocks, of the algorithm multi
   Form form = Form::time;
-  bool fifo = false;     ///< a queue gives its oldest task; else, as in the paper, its newest
-  bool backoff = false;  ///< who waits for a lock on a GPU pauses longer each time; not in the paper
-  bool spread = false;   ///< locks and fill levels in cache lines of their own; else side by side, as in the paper
+  bool fifo = false;  ///< a queue gives its oldest task; else, as in the paper, its newest
+  /// Who waits for a lock on a GPU pauses longer each time, and an empty queue is not locked; not in the paper.
+  bool backoff = false;
+  bool spread = false;  ///< locks and fill levels in cache lines of their own; else side by side, as in the paper
   std::uint32_t blocks = 220;  ///< of a GPU; on the host a block is a thread, and the context says how many
   std::uint32_t threads = 32;  ///< of a block
   double limit_seconds = 10;   ///< after which a run ends, whatever is left
