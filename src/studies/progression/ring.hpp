@@ -1,7 +1,7 @@
 /// \file
 /// A queue of fixed capacity behind a lock: the paper's stack, or first in, first out.
 ///
-/// size and head are the lock owner's, so they are plain words.
+/// Only the lock's owner writes size and head, and only it reads head, which is a plain word; who pauses looks at size.
 #pragma once
 
 #include "studies/progression/block.hpp"
