@@ -1,9 +1,11 @@
 // Incomplete factorisations and their application on both backends.
 #include <cmath>
+#include <limits>
 
 #include "backends.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "support/effort.hpp"
 
 namespace taskdag {
 namespace {
@@ -79,6 +81,97 @@ TEST_P(FactorizationTest, LongRowsAmongShortOnesWithManyUpdates) {
         EXPECT_LE(test::factor_difference(f.copy_factor(), expected), test::kForwardBound);
         ASSERT_TRUE(factor(f, a.values).ok());
         EXPECT_LE(test::factor_difference(f.copy_factor(), expected), test::kForwardBound);
+      }
+    }
+  }
+}
+
+/// Problems most of whose rows have updates, with more rows than a GPU has warps; the second one's rows have up to 81
+/// entries and 40 pivot rows, the last one's entries that the matrix has not.
+struct LargeProblem {
+  const char* name;
+  StencilSpec grid;
+  Index levels;
+};
+std::vector<LargeProblem> large_problems() {
+  constexpr Index kSize = 30 / test::kSmaller;
+  return {{"27-point", {.stencil = Stencil::twenty_seven_point, .nx = kSize, .ny = kSize, .nz = kSize}, 0},
+          {"27-point, 3 unknowns",
+           {.stencil = Stencil::twenty_seven_point,
+            .nx = kSize / 2,
+            .ny = kSize / 2,
+            .nz = kSize / 2,
+            .unknowns_per_node = 3},
+           0},
+          {"7-point, 2 levels of fill",
+           {.stencil = Stencil::seven_point, .nx = kSize, .ny = kSize, .nz = kSize, .wind = 1.5},
+           2}};
+}
+
+/// The values of `a`, and zeros, at the entries of `pattern`.
+CsrMatrix in_pattern(const CsrMatrix& a, const CsrMatrix& pattern) {
+  CsrMatrix result = pattern;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(a.rows); ++i) {
+    auto from = static_cast<std::size_t>(a.row_offsets[i]);
+    const auto end = static_cast<std::size_t>(a.row_offsets[i + 1]);
+    for (auto e = static_cast<std::size_t>(pattern.row_offsets[i]);
+         e < static_cast<std::size_t>(pattern.row_offsets[i + 1]); ++e) {
+      while (from < end && a.col_indices[from] < pattern.col_indices[e]) ++from;
+      result.values[e] = from < end && a.col_indices[from] == pattern.col_indices[e] ? a.values[from] : 0.0;
+    }
+  }
+  return result;
+}
+
+TEST_P(FactorizationTest, ManyRowsWithUpdates) {
+  for (const LargeProblem& problem : large_problems()) {
+    const CsrMatrix a = make_stencil(problem.grid);
+    std::vector<CsrMatrix> matrices(2, a);
+    matrices[1].values = test::other_values(a.values);
+    matrices[1] = test::made_dominant(matrices[1]);
+    for (const FactorKind kind : kKinds) {
+      for (const ShiftType shift : {ShiftType::none, ShiftType::nonzero}) {
+        SCOPED_TRACE(to_text({problem.name, {}}, kind) + (shift == ShiftType::none ? "" : ", shift"));
+        const FactorOptions options{.kind = kind, .shift = shift, .levels = problem.levels};
+        Factorization f = factorization(a, options);
+        for (const CsrMatrix& matrix : matrices) {
+          ASSERT_TRUE(factor(f, matrix.values).ok());
+          const CsrMatrix computed = f.copy_factor();
+          FactorStatus unused;
+          const CsrMatrix expected = test::reference_factor(in_pattern(matrix, computed), options, 0.0, unused);
+          EXPECT_LE(test::factor_difference(computed, expected), test::kForwardBound);
+        }
+      }
+    }
+  }
+}
+
+// A row that is not finite, or has no pivot, is found among many; the next factorisation is none the worse for it.
+TEST_P(FactorizationTest, BadRowsAmongManyWithUpdates) {
+  for (const LargeProblem& problem : large_problems()) {
+    const CsrMatrix a = make_stencil(problem.grid);
+    const Index row = a.rows / 3;
+    const auto begin = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(row)]);
+    const auto end = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(row) + 1]);
+    for (const FactorKind kind : kKinds) {
+      const FactorOptions options{.kind = kind, .levels = problem.levels};
+      Factorization f = factorization(a, options);
+      ASSERT_TRUE(factor(f, a.values).ok());
+      const CsrMatrix good = f.copy_factor();
+      for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity(), 0.0}) {
+        SCOPED_TRACE(to_text({problem.name, {}}, kind) + ", " + std::to_string(bad));
+        CsrMatrix changed = a;
+        for (std::size_t e = begin; e < end; ++e) {
+          if (bad == 0.0 || a.col_indices[e] == row + 1) changed.values[e] = bad;
+        }
+        FactorStatus expected;
+        static_cast<void>(test::reference_factor(in_pattern(changed, good), options, 0.0, expected));
+        const FactorStatus status = factor(f, changed.values);
+        EXPECT_EQ(status.ok(), kind == FactorKind::ic && bad == 0.0) << "ic has a column above the diagonal left";
+        EXPECT_EQ(status.outcome, expected.outcome);
+        EXPECT_EQ(status.first_row, expected.first_row);
+        ASSERT_TRUE(factor(f, a.values).ok());
+        EXPECT_TRUE(test::same_bits(f.copy_factor().values, good.values));
       }
     }
   }

@@ -10,8 +10,8 @@
 ///
 /// Why a spinning kernel ends: tickets are handed out in schedule order, so the smallest unfinished ticket is held by a
 /// running warp, and everything it waits for has a smaller ticket or is finished. No grid size, occupancy or block
-/// order is assumed. The rows of one task never depend on each other, so no lane waits for another lane of its warp.
-/// A NaN is an ordinary value (publishable()), so bad numbers end too.
+/// order is assumed but where a launch is cooperative. The rows of one task never depend on each other, so no lane
+/// waits for another lane of its warp. A NaN is an ordinary value (publishable()), so bad numbers end too.
 #pragma once
 
 #include <cuda/atomic>

@@ -13,10 +13,11 @@ namespace taskdag::kernels::elimination {
 /// Threads of a block.
 inline constexpr int kEliminateBlock = 128;
 
-/// Blocks of so many threads that registers leave room for.
+/// Blocks of so many threads that registers leave room for; of rows in registers, where they are alone in a kernel.
 constexpr int blocks_per_multiprocessor(RowForm widest) {
-  return widest == RowForm::sum || widest == RowForm::more_registers ? 5 : widest == RowForm::registers ? 7 : 6;
+  return widest == RowForm::sum ? 5 : widest == RowForm::more_registers ? 4 : 6;
 }
+constexpr int blocks_with_registers(int held) { return held == 1 ? 8 : 4; }
 
 /// Who takes a ticket: a warp for each task, or a block for a task of each of its warps, which is all that it does.
 enum class TicketFor : std::uint8_t { warp, block };
@@ -28,8 +29,13 @@ struct EliminateLaunch {
   cudaStream_t stream;
 };
 
-/// Runs all tasks, none of whose rows has a form after `Widest`; *next_counter is made 0. Asynchronous.
+/// Runs all tasks, none of whose rows has a form after `Widest`; *next_counter is made 0. Not for rows all of which are
+/// in registers. Asynchronous.
 template <RowForm Widest>
 void eliminate(const Parameters& parameters, int* next_counter, const EliminateLaunch& how);
+
+/// Runs all rows, all of which have at most so many registers; *next_counter is made 0. Asynchronous.
+template <int kHeld>
+void eliminate_ahead(const Parameters& parameters, int* next_counter, FactorKind kind, cudaStream_t stream);
 
 }  // namespace taskdag::kernels::elimination

@@ -12,7 +12,7 @@ template <FactorKind Kind, RowForm Widest, TicketFor Taker>
 __global__ void __launch_bounds__(kEliminateBlock, blocks_per_multiprocessor(Widest))
     eliminate_kernel(const Parameters p, int* next_counter) {
   constexpr int kWarps = kEliminateBlock / kWarpSize;
-  constexpr int kWarpsStaged = Widest > RowForm::more_registers ? kWarps : 1;
+  constexpr int kWarpsStaged = Widest > RowForm::targets ? kWarps : 1;
   __shared__ WarpStage stages[kWarpsStaged];
   const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
@@ -49,9 +49,9 @@ void eliminate(const Parameters& parameters, int* next_counter, const EliminateL
     cuda::check_launch("eliminate_kernel");
   };
   const auto launch_kind = [&](auto kind) {
-    if (is_in_registers(Widest) || how.taker == TicketFor::block) {
+    if (how.taker == TicketFor::block) {
       launch(eliminate_kernel<kind(), Widest, TicketFor::block>);
-    } else if constexpr (!is_in_registers(Widest)) {
+    } else {
       launch(eliminate_kernel<kind(), Widest, TicketFor::warp>);
     }
   };

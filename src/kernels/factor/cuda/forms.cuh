@@ -12,10 +12,10 @@ using cuda::element;
 
 /// A lane of a row without updates gets at most this many pivot rows, as long as the row gets at most 32 lanes.
 inline constexpr Index kPivotsPerLane = 4;
-/// Rows with so many updates or more are better off in registers, if most rows are such. Those of ic have half of the
-/// targets, which the form `targets` has lanes for.
+/// Rows with so many updates or more are better off in registers, if most rows are such. An update of ic stands for two
+/// of ilu.
 template <class Pattern>
-inline constexpr std::int64_t kUpdatesOfRegisters = Pattern::kMultipliersAreTargets ? 16 : 64;
+inline constexpr std::int64_t kUpdatesOfRegisters = Pattern::kMultipliersAreTargets ? 16 : 8;
 /// Where levels have fewer rows than this on average, what counts is how long a row takes: a lane a target is best.
 inline constexpr Index kNarrowLevel = 500;
 /// Elsewhere, it is the number of instructions: rows of ilu with so many updates or more have them dealt out to

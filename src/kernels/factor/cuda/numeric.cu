@@ -20,7 +20,6 @@ constexpr int kWarps = kBlock / kWarpSize;
 /// better than ones that stay. Where a level fills the device anyway, and where most rows are sums, those that stay
 /// have their next task at hand.
 bool tickets_for_blocks(const Elimination& elimination) {
-  if (is_in_registers(elimination.widest())) return true;  // their kernels have no registers left for a next task
   const TaskList& tasks = elimination.tasks();
   const std::int64_t at_once =
       std::int64_t{cuda::device_limits().multiprocessors} * blocks_per_multiprocessor(elimination.widest()) * kWarps;
@@ -110,10 +109,10 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
       eliminate<RowForm::targets>(parameters, counters_.data() + next, how);
       break;
     case RowForm::registers:
-      eliminate<RowForm::registers>(parameters, counters_.data() + next, how);
+      eliminate_ahead<1>(parameters, counters_.data() + next, kind_, stream);
       break;
     case RowForm::more_registers:
-      eliminate<RowForm::more_registers>(parameters, counters_.data() + next, how);
+      eliminate_ahead<kMostRegisters>(parameters, counters_.data() + next, kind_, stream);
       break;
     case RowForm::rounds:
       eliminate<RowForm::rounds>(parameters, counters_.data() + next, how);

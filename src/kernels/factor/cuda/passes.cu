@@ -27,12 +27,14 @@ __global__ void dominance_kernel(DevicePattern pattern, FactorInput input, doubl
   if (lane == 0) out[row] = sum;
 }
 
+/// kLanes threads a row.
+template <int kLanes>
 __global__ void unit_kernel(DevicePattern upper, const double* entries, const double* inverse_pivots, double* unit) {
-  const auto row = static_cast<Index>(element() / kWarpSize);
+  const auto row = static_cast<Index>(element() / kLanes);
   if (row >= upper.rows) return;
   const double scale = inverse_pivots[row];
-  for (Offset e = upper.row_offsets[row] + static_cast<Offset>(threadIdx.x) % kWarpSize; e < upper.row_offsets[row + 1];
-       e += kWarpSize) {
+  for (Offset e = upper.row_offsets[row] + static_cast<Offset>(threadIdx.x) % kLanes; e < upper.row_offsets[row + 1];
+       e += kLanes) {
     unit[e] = entries[e] * scale;
   }
 }
@@ -124,8 +126,18 @@ double diagonal_dominance(const DevicePattern& pattern, const double* values, co
 
 void scale_to_unit(const DevicePattern& upper, const Factor& factor, double* unit, cudaStream_t stream) {
   if (upper.rows == 0) return;
-  unit_kernel<<<element_blocks(std::int64_t{upper.rows} * kWarpSize), kElementBlock, 0, stream>>>(
-      upper, factor.entries(), factor.inverse_pivots(), unit);
+  const auto launch = [&](auto kernel, int lanes) {
+    kernel<<<element_blocks(std::int64_t{upper.rows} * lanes), kElementBlock, 0, stream>>>(
+        upper, factor.entries(), factor.inverse_pivots(), unit);
+  };
+  const Offset mean = upper.entries / upper.rows;
+  if (mean <= 4) {
+    launch(unit_kernel<4>, 4);
+  } else if (mean <= 16) {
+    launch(unit_kernel<16>, 16);
+  } else {
+    launch(unit_kernel<kWarpSize>, kWarpSize);
+  }
   cuda::check_launch("unit_kernel");
 }
 

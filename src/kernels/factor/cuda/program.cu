@@ -35,7 +35,7 @@ struct EliminateRows {
   static constexpr auto name = "eliminate rows";
   static constexpr engine::WorkerSize worker = engine::warp_worker;
   static constexpr int max_children = 0;
-  static constexpr std::size_t shared_bytes = Widest > RowForm::more_registers ? sizeof(WarpStage) : 0;
+  static constexpr std::size_t shared_bytes = Widest > RowForm::targets ? sizeof(WarpStage) : 0;
   static constexpr int threads_per_multiprocessor = 128 * blocks_per_multiprocessor(Widest);
   using Ahead = int4;  ///< the words of the task
   __device__ static Ahead look_ahead(const EliminationData& data, const Item& task) {

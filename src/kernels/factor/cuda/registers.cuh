@@ -1,12 +1,12 @@
 /// \file
-/// Rows of the form `registers`.
+/// Rows of the form `registers`: a warp has one, an entry or a few a lane.
 #pragma once
 
 #include "kernels/factor/cuda/row.cuh"
 
 namespace taskdag::kernels::elimination {
 
-/// Pivot rows that a row of the form `registers` waits for at once: those of a word of its list.
+/// Pivot rows that a row waits for at once: those of a word of its list.
 inline constexpr int kRegisterBatch = kPivotsPerWord;
 
 /// Element `which` of registers; the same in the whole warp.
@@ -18,152 +18,337 @@ __device__ T chosen(const T (&held)[kHeld], int which) {
   return result;
 }
 
-/// What the next pivot rows of a row bring to this lane's entries.
+/// A constant as a type.
+template <int kValue>
+struct Number {
+  static constexpr int value = kValue;
+};
+
+/// What is known of a row beforehand, in shared memory.
+struct KnownRow {
+  const EliminationRow& row;
+  Index position;
+  const PivotRow* pivots;  ///< places: empty ones, then the pivot rows
+  const double* values;    ///< to factorise, by entry
+};
+
+/// Words of a batch in the list of a row, which may need fewer registers than there are.
+template <int kHeld>
+__device__ int batch_words(const EliminationRow& row) {
+  return kHeld == 1 ? kWarpSize : registers_of(row.entries, row.pivot_count) * kWarpSize;
+}
+
+/// The list of a row, batch by batch, where nothing of it travels while it is read.
+class WholeList {
+ public:
+  /// first: this lane's.
+  __device__ WholeList(const unsigned* first, int words) : first_(first), words_(words) {}
+  /// This lane's first word of a batch, `words` long.
+  [[nodiscard]] __device__ const unsigned* at(int batch) const { return first_ + batch * words_; }
+  [[nodiscard]] __device__ int words() const { return words_; }
+  __device__ void done_with(int /*batch*/) const {}
+
+ private:
+  const unsigned* first_;
+  int words_;
+};
+
+/// What the pivot rows of a batch bring to this lane's entries, 0 where they do not meet them: a factor by which 0 is
+/// multiplied is not finite only in a row that is reported for it.
 template <int kHeld>
 struct RegisterBatch {
   unsigned offsets[kHeld];
-  Index first_slot[kRegisterBatch];
   double value[kRegisterBatch][kHeld];
 
-  /// list: of the batch, where this lane's word is. slots: by pivot row, in this lane; first: that of the batch.
-  __device__ void take(const unsigned* list, Index slots, int first) {
+  [[nodiscard]] __device__ bool meets(int i, int h) const { return (offsets[h] >> (8 * i) & kNoOffset) != kNoOffset; }
+  /// pivots: the batch's.
+  __device__ void look(const Parameters& p, const PivotRow* pivots, const unsigned* list, int words) {
 #pragma unroll
-    for (int h = 0; h < kHeld; ++h) offsets[h] = __ldg(list + h * kWarpSize);
+    for (int h = 0; h < kHeld; ++h) {
+      offsets[h] = h == 0 || h * kWarpSize < words ? list[h * kWarpSize] : ~0U;
 #pragma unroll
-    for (int i = 0; i < kRegisterBatch; ++i) first_slot[i] = __shfl_sync(kFullWarp, slots, (first + i) % kWarpSize);
-  }
-  __device__ ValueReference reference(int i, int h) const {
-    const unsigned offset = offsets[h] >> (8 * i) & kNoOffset;
-    return offset == kNoOffset ? kNoValue : first_slot[i] + static_cast<Index>(offset);
-  }
-  __device__ void peek(const Parameters& p) {
-#pragma unroll
-    for (int i = 0; i < kRegisterBatch; ++i) {
-#pragma unroll
-      for (int h = 0; h < kHeld; ++h) value[i][h] = p.peek(reference(i, h));
+      for (int i = 0; i < kRegisterBatch; ++i) value[i][h] = meets(i, h) ? p.slots.peek(slot(i, h, pivots)) : 0.0;
     }
   }
-  __device__ bool missing() const {
+  /// Of pivot rows kFrom to kTo − 1.
+  template <int kFrom, int kTo = kRegisterBatch>
+  [[nodiscard]] __device__ bool missing() const {
     bool any = false;
 #pragma unroll
-    for (int i = 0; i < kRegisterBatch; ++i) {
+    for (int i = kFrom; i < kTo; ++i) {
 #pragma unroll
-      for (int h = 0; h < kHeld; ++h) any = any | Parameters::missing(reference(i, h), value[i][h]);
+      for (int h = 0; h < kHeld; ++h) any = any | !is_ready(value[i][h]);
     }
     return any;
   }
-  __device__ void look_again(const Parameters& p) {
+  template <int kFrom>
+  __device__ void look_again(const Parameters& p, const PivotRow* pivots) {
 #pragma unroll
-    for (int i = 0; i < kRegisterBatch; ++i) {
+    for (int i = kFrom; i < kRegisterBatch; ++i) {
 #pragma unroll
-      for (int h = 0; h < kHeld; ++h) p.look_again(reference(i, h), value[i][h]);
+      for (int h = 0; h < kHeld; ++h) {
+        if (!is_ready(value[i][h])) value[i][h] = p.slots.peek(slot(i, h, pivots));
+      }
     }
+  }
+
+ private:
+  [[nodiscard]] __device__ Index slot(int i, int h, const PivotRow* pivots) const {
+    return pivots[i].meeting + static_cast<Index>(offsets[h] >> (8 * i) & kNoOffset);
   }
 };
 
-/// A whole warp for the row. Entry or pivot row r is in lane r % 32, register r / 32. Batches end with the last pivot
-/// row, so the first places of pivot rows may be empty; ilu has its entries left of the diagonal with their pivot rows.
-template <FactorKind Kind, int kHeld>
-__device__ void eliminate_in_registers(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row) {
-  constexpr bool kIlu = Kind == FactorKind::ilu;
-  constexpr bool kAhead = kHeld == 1;  // there is room for two batches
-  const int empty = empty_places(row.pivot_count);
-  const int places = row.pivot_count + empty;
-  const int shift = kIlu ? empty : 0;  // of the entries
-  const unsigned* const list = reinterpret_cast<const unsigned*>(p.lists.updates + row.first_update) + lane;
+/// A row that others wait for no more.
+template <int kHeld>
+struct EliminatedRow {
   Index entry[kHeld];
-  ValueReference inverse_slot[kHeld];
-  Index first_slot[kHeld];
-  double own[kHeld];
-  double inverse[kHeld];
+  double value[kHeld];
+  double pivot;  ///< this and the next one in the lane of the diagonal entry
+  double inverse;
+};
+
+/// Entry or pivot row r is in lane r % 32, register r / 32. Batches end with the last pivot row, so the first places of
+/// pivot rows may be empty; ilu has its entries left of the diagonal with their pivot rows.
+template <FactorKind Kind, int kHeld>
+class RegisterRow {
+ public:
+  __device__ RegisterRow(const Parameters& p, int lane) : p_(p), lane_(lane) {}
+
+  /// First of all, at what others have done. The next row may be looked at before the last one is stored.
+  template <class List>
+  __device__ void look(const KnownRow& known, const List& list) {
+    const int empty = empty_places(known.row.pivot_count);
+    const int places = known.row.pivot_count + empty;
 #pragma unroll
-  for (int h = 0; h < kHeld; ++h) {
-    const Index r = h * kWarpSize + lane;
-    entry[h] = r >= shift && r < row.entries + shift ? r - shift : -1;
-    inverse_slot[h] = kNoValue;
-    first_slot[h] = 0;
-    if (r >= empty && r < places) {
-      const PivotRow pivot = load(p.lists.pivots + row.first_pivot + r - empty);
-      inverse_slot[h] = pivot.inverse;
-      first_slot[h] = pivot.meeting;
-      if (kIlu) entry[h] = pivot.place;
+    for (int h = 0; h < kHeld; ++h) {
+      const int r = h * kWarpSize + lane_;
+      inverse_slot_[h] = r >= empty && r < places ? known.pivots[r].inverse : kNoValue;
+      inverse_[h] = inverse_slot_[h] >= 0 ? p_.slots.peek(inverse_slot_[h]) : 0.0;
     }
-    inverse[h] = p.peek(inverse_slot[h]);
-    own[h] = entry[h] >= 0 ? p.input.value(row.begin + entry[h]) : 0.0;
-    if (entry[h] == row.diagonal) own[h] = p.input.shift.applied_to(own[h]);
+    if (places > 0) now_.look(p_, known.pivots, list.at(0), list.words());
+    if (places > kRegisterBatch) next_.look(p_, known.pivots + kRegisterBatch, list.at(1), list.words());
   }
-  RegisterBatch<kHeld> now;
-  RegisterBatch<kHeld> next;  // if kAhead
-  const auto take = [&](RegisterBatch<kHeld>& batch, int first) {
-    batch.take(list + first / kRegisterBatch * kHeld * kWarpSize, chosen(first_slot, first / kWarpSize), first);
-  };
-  if (places > 0) take(now, 0);
-  if (kAhead && places > 0) now.peek(p);
-  if (kAhead && places > kRegisterBatch) take(next, kRegisterBatch);
-  for (int first = 0; first < places; first += kRegisterBatch) {
-    const int which = first / kWarpSize;
-    const bool is_last = first + kRegisterBatch == places;
-    if (!kAhead) now.peek(p);
-    if (kAhead && !is_last) next.peek(p);
-    const bool in_batch = lane / kRegisterBatch == first % kWarpSize / kRegisterBatch;
-    const ValueReference slot = in_batch ? chosen(inverse_slot, which) : kNoValue;
-    double batch_inverse = chosen(inverse, which);
-    // Early pivot rows are waited for politely, by one look a row; what the last of them bring is looked at all at
-    // once.
-    while (!is_last && __any_sync(kFullWarp, Parameters::missing(slot, batch_inverse)))
-      p.look_again(slot, batch_inverse);
-    while (__any_sync(kFullWarp, Parameters::missing(slot, batch_inverse) | now.missing())) {
-      p.look_again(slot, batch_inverse);
-      now.look_again(p);
+
+  /// Then at its own entries.
+  __device__ void take(const KnownRow& known) {
+    const int shift = kIlu ? empty_places(known.row.pivot_count) : 0;
+#pragma unroll
+    for (int h = 0; h < kHeld; ++h) {
+      const int r = h * kWarpSize + lane_;
+      entry_[h] = r >= shift && r < known.row.entries + shift ? r - shift : -1;
+      if (kIlu && inverse_slot_[h] >= 0) entry_[h] = known.pivots[r].place;
+      own_[h] = entry_[h] >= 0 ? known.values[entry_[h]] : 0.0;
+      if (entry_[h] == known.row.diagonal) own_[h] = p_.input.shift.applied_to(own_[h]);
     }
+  }
+
+  /// Waits for pivot rows, publishes what others wait for.
+  template <class List>
+  __device__ EliminatedRow<kHeld> eliminate(const KnownRow& known, const List& list) {
+    const PivotRow* pivots = known.pivots;
+    const int last = known.row.pivot_count + empty_places(known.row.pivot_count) - kRegisterBatch;
+    for (first_ = 0; first_ < last; first_ += kRegisterBatch, pivots += kRegisterBatch) {
+      begin_batch();
+      wait_for_inverses(waits<0>());
+      wait<0, kRegisterBatch>(pivots);
 #pragma unroll
-    for (int h = 0; h < kHeld; ++h) inverse[h] = which == h ? batch_inverse : inverse[h];
+      for (int i = 0; i < kRegisterBatch; ++i) apply(i, factor(i));
+      end_batch();
+      now_ = next_;
+      const int batch = first_ / kRegisterBatch;
+      list.done_with(batch);
+      if (first_ + kRegisterBatch < last) next_.look(p_, pivots + 2 * kRegisterBatch, list.at(batch + 2), list.words());
+    }
+    if (last >= 0) eliminate_last(pivots);
+    return publish(known);
+  }
+
+  static __device__ void store(const Parameters& p, int lane, const KnownRow& known, const EliminatedRow<kHeld>& done) {
+    const EliminationRow& row = known.row;
+    double absolute_sum = 0.0;
+    bool has_diagonal = false;
 #pragma unroll
-    for (int i = 0; i < kRegisterBatch; ++i) {
-      const int from = first % kWarpSize + i;
-      double factor;
-      if constexpr (kIlu) {
-        factor = __shfl_sync(kFullWarp, multiplier<Kind>(chosen(own, which), 0.0, batch_inverse), from);
-      } else {  // the pivot row's entry in the column of the row, its diagonal entry, is in the first lane
-        factor = multiplier<Kind>(0.0, __shfl_sync(kFullWarp, now.value[i][0], 0),
-                                  __shfl_sync(kFullWarp, batch_inverse, from));
+    for (int h = 0; h < kHeld; ++h) {
+      if (done.entry[h] < 0) continue;
+      p.entries[row.begin + done.entry[h]] = done.value[h];
+      if (done.entry[h] == row.diagonal) {
+        has_diagonal = true;
+        p.inverse_pivots[row.row] = done.inverse;
+        p.next_slots[known.position] = not_yet();
+      } else {
+        absolute_sum += magnitude(done.value[h]);
+        if (done.entry[h] > row.diagonal) p.next_slots[first_slot(p, row) + done.entry[h]] = not_yet();
       }
-#pragma unroll
-      for (int h = 0; h < kHeld; ++h) {
-        if (now.reference(i, h) != kNoValue) own[h] -= factor * now.value[i][h];
-      }
     }
-    if (kAhead) now = next;
-    const int after = first + (kAhead ? 2 : 1) * kRegisterBatch;
-    if (after < places) take(kAhead ? next : now, after);
+    // A sum of numbers less than this one is finite, which is all that other rules ask.
+    const bool asked = p.rule.shift == ShiftType::nonzero || p.rule.shift == ShiftType::positive_definite;
+    if (asked || __any_sync(kFullWarp, !(absolute_sum < 0x1p1000))) {
+      absolute_sum = LaneGroup(lane, kWarpSize).sum(absolute_sum);
+    }
+    if (!has_diagonal) return;
+    const DiagonalEntry diagonal = p.input.diagonal(p.rule, row.begin + row.diagonal);
+    static_cast<void>(check_pivot(p.rule, row.row, done.pivot, absolute_sum, diagonal, p.reporter));
   }
-  const Index slots = p.lists.tasks.rows + row.first_changed - row.diagonal - 1;
+
+ private:
+  static constexpr bool kIlu = Kind == FactorKind::ilu;
+  /// Nanoseconds between two looks at inverse pivots of early pivot rows. Where a row has one register, many warps
+  /// look.
+  static constexpr unsigned kPause = kHeld == 1 ? 200 : 40;
+
+  /// Of its entry 0, if that is right of the diagonal.
+  static __device__ Index first_slot(const Parameters& p, const EliminationRow& row) {
+    return p.lists.tasks.rows + row.first_changed - row.diagonal - 1;
+  }
+
+  /// The batch from place first_ on: its register, the lane of pivot row i.
+  [[nodiscard]] __device__ int batch_register() const { return kHeld == 1 ? 0 : first_ / kWarpSize; }
+  [[nodiscard]] __device__ int lane_of(int i) const { return (kHeld == 1 ? first_ : first_ % kWarpSize) + i; }
+  __device__ void begin_batch() {
+    const bool mine = lane_ / kRegisterBatch == lane_of(0) / kRegisterBatch;
+    batch_slot_ = mine ? chosen(inverse_slot_, batch_register()) : kNoValue;
+    batch_inverse_ = chosen(inverse_, batch_register());
+  }
+  __device__ void end_batch() {
 #pragma unroll
-  for (int h = 0; h < kHeld; ++h) {
-    if (entry[h] > row.diagonal) p.slots.publish(slots + entry[h], own[h]);
+    for (int h = 0; h < kHeld; ++h) inverse_[h] = batch_register() == h ? batch_inverse_ : inverse_[h];
   }
-  const int at = row.diagonal + shift;
-  const double diagonal = __shfl_sync(kFullWarp, chosen(own, at / kWarpSize), at % kWarpSize);
-  const double result = publish_pivot(p, group, lane, row, 1, diagonal, 0.0);
-  double absolute_sum = 0.0;  // from here on nobody waits
+
+  /// Whether this lane waits for the inverse pivot of pivot row kFrom of the batch or of a later one.
+  template <int kFrom>
+  [[nodiscard]] __device__ bool waits() const {
+    return batch_slot_ >= 0 && lane_ >= lane_of(kFrom) && !is_ready(batch_inverse_);
+  }
+  /// Early pivot rows are waited for politely, by one look a row.
+  __device__ void wait_for_inverses(bool waits) {
+    while (__any_sync(kFullWarp, waits)) {
+      __nanosleep(kPause);
+      if (waits) batch_inverse_ = p_.slots.peek(batch_slot_);
+      waits = waits && !is_ready(batch_inverse_);
+    }
+  }
+  /// For pivot rows kFrom to kTo − 1 of the batch, by looking at all that is missing of these and later ones.
+  template <int kFrom, int kTo>
+  __device__ void wait(const PivotRow* pivots) {
+    while (__any_sync(kFullWarp, (waits<kFrom>() && lane_ < lane_of(kTo)) | now_.template missing<kFrom, kTo>())) {
+      if (waits<kFrom>()) batch_inverse_ = p_.slots.peek(batch_slot_);
+      now_.template look_again<kFrom>(p_, pivots);
+    }
+  }
+
+  /// The multiplier of pivot row i of the batch.
+  [[nodiscard]] __device__ double factor(int i) const {
+    if constexpr (kIlu) {
+      const double own = multiplier<Kind>(chosen(own_, batch_register()), 0.0, batch_inverse_);
+      return __shfl_sync(kFullWarp, own, lane_of(i));
+    } else {  // the pivot row's entry in the column of the row, its diagonal entry, is in the first lane
+      const double meeting = __shfl_sync(kFullWarp, now_.value[i][0], 0);
+      return multiplier<Kind>(0.0, meeting, __shfl_sync(kFullWarp, batch_inverse_, lane_of(i)));
+    }
+  }
+  __device__ void apply(int i, double factor) {
 #pragma unroll
-  for (int h = 0; h < kHeld; ++h) {
-    if (entry[h] < 0 || entry[h] == row.diagonal) continue;
-    if (kIlu && inverse_slot[h] != kNoValue) own[h] = multiplier<Kind>(own[h], 0.0, inverse[h]);
-    p.entries[row.begin + entry[h]] = own[h];
-    absolute_sum += magnitude(own[h]);
-    if (entry[h] > row.diagonal) p.next_slots[slots + entry[h]] = not_yet();
+    for (int h = 0; h < kHeld; ++h) own_[h] -= factor * now_.value[i][h];
   }
-  check_row(p, group, row, result, absolute_sum);
+
+  /// The last batch is what the row's successors wait for. Its first pivot row is taken as soon as it is there; so is
+  /// each of the others, if one of them needs another one, else they are taken at once.
+  __device__ void eliminate_last(const PivotRow* pivots) {
+    begin_batch();
+    bool needs = false;
+    if constexpr (kIlu) needs = batch_slot_ >= 0 && (chosen(now_.offsets, batch_register()) | kNoOffset) != ~0U;
+    const bool in_turn = __any_sync(kFullWarp, needs);
+    const auto take = [&](auto i) {
+      constexpr int kWhich = decltype(i)::value;
+      wait<kWhich, kWhich + 1>(pivots);
+      apply(kWhich, factor(kWhich));
+    };
+    wait_for_inverses(waits<0>() && lane_ == lane_of(0));
+    take(Number<0>{});
+    if (in_turn) {
+      take(Number<1>{});
+      take(Number<2>{});
+      take(Number<3>{});
+    } else {
+      wait<1, kRegisterBatch>(pivots);
+      double factors[kRegisterBatch];
+#pragma unroll
+      for (int i = 1; i < kRegisterBatch; ++i) factors[i] = factor(i);
+#pragma unroll
+      for (int i = 1; i < kRegisterBatch; ++i) apply(i, factors[i]);
+    }
+    end_batch();
+  }
+
+  __device__ EliminatedRow<kHeld> publish(const KnownRow& known) {
+    EliminatedRow<kHeld> done{};
+#pragma unroll
+    for (int h = 0; h < kHeld; ++h) {
+      done.entry[h] = entry_[h];
+      double published = own_[h];
+      Index slot = first_slot(p_, known.row) + entry_[h];
+      if (entry_[h] == known.row.diagonal) {
+        done.pivot = own_[h];
+        own_[h] = shifted_pivot(p_.rule, done.pivot);
+        published = done.inverse = 1.0 / own_[h];
+        slot = known.position;
+      }
+      if (entry_[h] >= known.row.diagonal) p_.slots.publish(slot, published);
+    }
+#pragma unroll
+    for (int h = 0; h < kHeld; ++h) {
+      const bool is_multiplier = kIlu && inverse_slot_[h] >= 0;
+      done.value[h] = is_multiplier ? multiplier<Kind>(own_[h], 0.0, inverse_[h]) : own_[h];
+    }
+    return done;
+  }
+
+  const Parameters& p_;
+  int lane_;
+  RegisterBatch<kHeld> now_;
+  RegisterBatch<kHeld> next_;
+  ValueReference inverse_slot_[kHeld];
+  double inverse_[kHeld];
+  Index entry_[kHeld];
+  double own_[kHeld];
+  int first_;
+  ValueReference batch_slot_;
+  double batch_inverse_;
+};
+static_assert(kRegisterBatch == 4);
+
+/// Where a warp that has rows of other forms, too, puts what it knows of one.
+struct RegisterStage {
+  PivotRow pivots[kMostRegisters * kWarpSize];
+  double values[kMostRegisters * kWarpSize];
+};
+
+/// A whole warp for the row.
+template <FactorKind Kind, int kHeld>
+__device__ void eliminate_in_registers(const Parameters& p, int lane, const GroupRow& row, RegisterStage& stage) {
+  const int empty = empty_places(row.pivot_count);
+  for (int r = lane; r < row.pivot_count; r += kWarpSize) {
+    stage.pivots[empty + r] = load(p.lists.pivots + row.first_pivot + r);
+  }
+  for (int e = lane; e < row.entries; e += kWarpSize) stage.values[e] = p.input.value(row.begin + e);
+  __syncwarp();
+  const KnownRow known{row, row.position, stage.pivots, stage.values};
+  const WholeList list(reinterpret_cast<const unsigned*>(p.lists.updates + row.first_update) + lane,
+                       batch_words<kHeld>(row));
+  RegisterRow<Kind, kHeld> work(p, lane);
+  work.look(known, list);
+  work.take(known);
+  const EliminatedRow<kHeld> done = work.eliminate(known, list);
+  work.store(p, lane, known, done);
+  __syncwarp();
 }
 
 /// A row of more than one register, by how many it needs.
 template <FactorKind Kind>
-__device__ void eliminate_in_more_registers(const Parameters& p, const LaneGroup& group, int lane,
-                                            const GroupRow& row) {
+__device__ void eliminate_in_more_registers(const Parameters& p, int lane, const GroupRow& row, RegisterStage& stage) {
   static_assert(kMostRegisters == 3);
-  if (registers_of(row.entries, row.pivot_count) == 2) return eliminate_in_registers<Kind, 2>(p, group, lane, row);
-  eliminate_in_registers<Kind, 3>(p, group, lane, row);
+  if (registers_of(row.entries, row.pivot_count) == 2) return eliminate_in_registers<Kind, 2>(p, lane, row, stage);
+  eliminate_in_registers<Kind, 3>(p, lane, row, stage);
 }
 
 }  // namespace taskdag::kernels::elimination

@@ -26,12 +26,18 @@ struct Products {
   }
 };
 
-/// What is stored of an entry of bands or pencils, in their precision; 0 where e is −1. scale: the row's inverse pivot,
-/// by which entries in single precision have been scaled already.
+/// What is stored of an entry of bands or pencils, in their precision. scale: the row's inverse pivot, by which entries
+/// in single precision have been scaled already.
+template <class Value>
+__device__ Value stored_value(double value, double scale) {
+  constexpr bool kScaled = sizeof(Value) == sizeof(double);
+  return static_cast<Value>(with_plain_nan(-value * (kScaled ? scale : 1.0)));
+}
+
+/// The same for entry e; 0 where e is −1.
 template <class Value, class Values>
 __device__ Value stored_entry(const Values& values, Offset e, double scale) {
-  constexpr bool kScaled = sizeof(Value) == sizeof(double);
-  return static_cast<Value>(e >= 0 ? with_plain_nan(-values(e) * (kScaled ? scale : 1.0)) : 0.0);
+  return e >= 0 ? stored_value<Value>(values(e), scale) : Value{0};
 }
 
 }  // namespace taskdag::kernels::cells

@@ -1,3 +1,6 @@
+#include <cstdint>
+#include <type_traits>
+
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/sptrsv/schedules/cells/pack/values.cuh"
 #include "kernels/sptrsv/schedules/cells/pencils/load.hpp"
@@ -6,6 +9,7 @@ namespace taskdag::kernels::cells {
 namespace {
 
 constexpr int kPencilLoadThreads = 256;
+constexpr int kPencilLoadBlocks = 4;   ///< of a multiprocessor, at least
 constexpr int kLoadBytes = 48 * 1024;  ///< of shared memory
 
 /// Steps that a block loads at once: as many as there is shared memory for, up to a chunk.
@@ -18,15 +22,53 @@ constexpr int load_steps_of() {
 template <class Points>
 constexpr int kLoadSteps = load_steps_of<Points>();
 
-/// A block some steps of a plane. Read column by column of a line, written lane by lane of a step.
+/// Entries that a thread reads at once, for each of its places: all that it reads is on its way before the first of it
+/// is used.
+inline constexpr int kReadAtOnce = 14;
+template <class Points>
+inline constexpr int kReads = (Points::kEntries + kReadAtOnce - 1) / kReadAtOnce;
+
+/// What a block of load_pencils gathers.
+template <class Points>
+struct LoadedSteps {
+  typename Points::Value entry[Points::kEntries][kLoadSteps<Points>][kLanes + 1];
+  /// Which of them there are, a bit for each that is read at once.
+  unsigned there[kReads<Points>][kLoadSteps<Points>][kLanes];
+};
+
+/// The place of a lane in a step of a plane.
+template <class Points>
+struct LoadPlace {
+  Index row;  ///< that is computed there, if there is one
+  Index column;
+  bool has_line;
+
+  __device__ LoadPlace(const Pencils<Points>& pencils, const PencilPlace<Points>& at, Index z, Index step, int lane) {
+    const Index place = lane / Points::kUnknowns;
+    const Index line = at.first_line(z) + place;
+    column = step - Points::kBehind * place;
+    has_line = place >= Points::kPassing && place < Pencils<Points>::kPlaces && line >= 0 && line < pencils.lines &&
+               z < pencils.planes;
+    row = ((z * pencils.lines + line) * pencils.columns + column) * Points::kUnknowns + lane % Points::kUnknowns;
+  }
+  /// Whether there is a row so many columns later, and which.
+  [[nodiscard]] __device__ bool has(const Pencils<Points>& pencils, Index lead) const {
+    return has_line && static_cast<unsigned>(column + lead) < static_cast<unsigned>(pencils.columns);
+  }
+  [[nodiscard]] __device__ Index later(Index lead) const { return row + lead * Points::kUnknowns; }
+};
+
+/// A block some steps of a plane. Read column by column of a line, written lane by lane of a step, but for entries that
+/// no row has.
 template <class Points, class Values>
-__global__ void load_pencils(Pencils<Points> pencils, Index parts, SweepOrder order, PencilValues<Points> target,
-                             Values values, const double* pivot) {
+__global__ void __launch_bounds__(kPencilLoadThreads, kPencilLoadBlocks)
+    load_pencils(Pencils<Points> pencils, Index parts, SweepOrder order, PencilValues<Points> target, Values values,
+                 const double* pivot) {
   using Value = typename Points::Value;
   constexpr int kSteps = kLoadSteps<Points>;
   constexpr int kEntries = Points::kEntries;
   constexpr int kStepValues = kEntries * kLanes;
-  __shared__ Value entry[kEntries][kSteps][kLanes + 1];
+  __shared__ LoadedSteps<Points> loaded;
   const Index block = static_cast<Index>(blockIdx.x);
   const Index plane = block % Points::kPlanes;
   const Index part = block / Points::kPlanes % parts;
@@ -35,32 +77,49 @@ __global__ void load_pencils(Pencils<Points> pencils, Index parts, SweepOrder or
   const PencilPlace<Points> at{slab, pencils.first_band(slab) + pencil % pencils.in_slab()};
   const Index z = at.slab * Points::kPlanes + plane;
   if (!at.is_one(pencils)) return;
-  for (int k = static_cast<int>(threadIdx.x); k < kSteps * kLanes; k += kPencilLoadThreads) {
-    const int step = k % kSteps;
-    const int lane = k / kSteps;
-    const Index place = lane / Points::kUnknowns;
-    const Index line = at.first_line(z) + place;
-    const Index column = part * kSteps + step - Points::kBehind * place;
-    const bool has_line = place >= Points::kPassing && place < Pencils<Points>::kPlaces && line >= 0 &&
-                          line < pencils.lines && z < pencils.planes;
-    const auto has = [&](Index lead) {
-      return has_line && static_cast<unsigned>(column + lead) < static_cast<unsigned>(pencils.columns);
-    };
-    const auto scale_of = [&](Index r) { return pivot ? __ldg(pivot + order(r)) : 1.0; };
-    const Index r =
-        ((z * pencils.lines + line) * pencils.columns + column) * Points::kUnknowns + lane % Points::kUnknowns;
+  const auto scale_of = [&](Index r) { return pivot ? __ldg(pivot + order(r)) : 1.0; };
+  const auto read = [&](auto number, int step, int lane) {
+    constexpr int kFirst = decltype(number)::value * kReadAtOnce;
+    constexpr int kCount = kEntries - kFirst < kReadAtOnce ? kEntries - kFirst : kReadAtOnce;
+    const LoadPlace<Points> here(pencils, at, z, part * kSteps + step, lane);
+    Offset source[kCount];
+    double value[kCount];
 #pragma unroll
-    for (int j = 0; j < kEntries; ++j) {
-      const Index of = r + Points::lead(j) * Points::kUnknowns;
-      Value value = 0;
-      if (has(Points::lead(j))) {
-        const Offset e = __ldg(target.source + std::int64_t{j} * order.rows + of);
-        value = stored_entry<Value>(values, e, scale_of(of));
-      }
-      entry[j][step][lane] = value;
+    for (int i = 0; i < kCount; ++i) {
+      const Index lead = Points::lead(kFirst + i);
+      const Offset* const from = target.source + std::int64_t{kFirst + i} * order.rows;
+      source[i] = here.has(pencils, lead) ? __ldg(from + here.later(lead)) : -1;
     }
-    if (has(0) && target.pivot != nullptr) target.pivot[order(r)] = scale_of(r);
-    if (kEntries == 3 && lane == 0) entry[2][step][0] = 1;  // SevenPoints: lane 0 gets what it passes on as a third
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) value[i] = source[i] >= 0 ? values(source[i]) : 0.0;
+    unsigned there = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      if (source[i] < 0) continue;
+      there |= 1U << i;
+      const double scale = scale_of(here.later(Points::lead(kFirst + i)));
+      loaded.entry[kFirst + i][step][lane] = stored_value<Value>(value[i], scale);
+    }
+    if (kFirst == 0 && here.has(pencils, 0) && target.pivot != nullptr)
+      target.pivot[order(here.row)] = scale_of(here.row);
+    if (kEntries == 3 && lane == 0) {  // SevenPoints: lane 0 gets what it passes on as a third
+      there |= 1U << 2;
+      loaded.entry[2][step][0] = 1;
+    }
+    loaded.there[decltype(number)::value][step][lane] = there;
+  };
+  for (int k = static_cast<int>(threadIdx.x); k < kSteps * kLanes * kReads<Points>; k += kPencilLoadThreads) {
+    const int step = k % kSteps;
+    const int lane = k / kSteps % kLanes;
+    const int number = k / (kSteps * kLanes);
+    static_assert(kReads<Points> <= 3);
+    if (number == 0) read(std::integral_constant<int, 0>{}, step, lane);
+    if constexpr (kReads < Points >> 1) {
+      if (number == 1) read(std::integral_constant<int, 1>{}, step, lane);
+    }
+    if constexpr (kReads < Points >> 2) {
+      if (number == 2) read(std::integral_constant<int, 2>{}, step, lane);
+    }
   }
   __syncthreads();
   Value* const out =
@@ -69,9 +128,12 @@ __global__ void load_pencils(Pencils<Points> pencils, Index parts, SweepOrder or
     const int step = k / kStepValues;
     const int place = k % kStepValues;
     const int pair = place / (2 * kLanes);
-    Value* const to = out + std::int64_t{step} * Points::kPlanes * kStepValues + place;
-    *to = pair < kEntries / 2 ? entry[2 * pair + place % 2][step][place % (2 * kLanes) / 2]
-                              : entry[kEntries - 1][step][place % kLanes];
+    const bool paired = pair < kEntries / 2;
+    const int j = paired ? 2 * pair + place % 2 : kEntries - 1;
+    const int lane = paired ? place % (2 * kLanes) / 2 : place % kLanes;
+    if (loaded.there[j / kReadAtOnce][step][lane] >> j % kReadAtOnce & 1U) {
+      out[std::int64_t{step} * Points::kPlanes * kStepValues + place] = loaded.entry[j][step][lane];
+    }
   }
 }
 

@@ -11,7 +11,7 @@ namespace taskdag::kernels::cells {
 template <class Points>
 struct PencilValues {
   const Offset* source;           ///< of entries (cut/pencils.hpp)
-  typename Points::Value* entry;  ///< pencils · steps · kPlanes · kEntries · kLanes
+  typename Points::Value* entry;  ///< pencils · steps · kPlanes · kEntries · kLanes; 0 before the first load
   double* pivot;                  ///< by row; null: pivots are 1
 };
 

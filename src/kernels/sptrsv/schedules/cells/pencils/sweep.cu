@@ -26,6 +26,8 @@ class PencilsSweep final : public Sweep {
     const std::size_t rows = at(input.pattern.rows);
     source_ = {at(Points::kEntries) * rows, stream};
     entry_ = {planes_ / kLanes * PencilBytes<Points>::kStep / sizeof(Value), stream};
+    cuda::check(cudaMemsetAsync(entry_.data(), 0, static_cast<std::size_t>(entry_.bytes()), stream),
+                "clearing entries of pencils");
     pivot_ = {rows, stream};
     result_ = {rows, stream};
     find_entries(input, with_entries_of<typename Points::Grid>(pencils), source_.data(), stream);
