@@ -50,8 +50,9 @@ TASKDAG_API Index default_block_size(Index rows);
 
 /// Points of the stencil, 3 to 27, if rows look like points of a regular grid in its natural order; else 0. A point is
 /// a row, or `unknowns` rows, one after the other, coupled to points as the first of them is. 256 points are looked at,
-/// so a long row elsewhere may be missed. `pattern` lies in host memory, whole or one triangle of it. @throws
-/// InvalidInput where it is not one, or for fewer unknowns than 1
+/// so a long row elsewhere may be missed. `pattern` lies in host memory, whole or one triangle of it; of its rows only
+/// those that are looked at are checked. @throws InvalidInput where such a row or the shape is wrong, or for fewer
+/// unknowns than 1
 TASKDAG_API int grid_stencil(const CsrPattern& pattern, Index unknowns = 1);
 
 /// Whether the context's device goes through grids with 19- or 27-point stencils and one or three unknowns a point as

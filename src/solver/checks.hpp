@@ -38,19 +38,20 @@ inline void require_columns(Index count, Index rows, const double* b, std::int64
   require_array(x, rows, "x");
 }
 
-/// What can be checked of a square pattern: all of it in host memory, its pointers in device memory.
-/// `subject` begins the message for a matrix that is not square.
-inline void check_pattern(const CsrPattern& pattern, MemorySpace space, bool diagonal, const char* subject) {
+/// That a pattern is square and has row offsets. `subject` begins the message for one that is not square.
+inline void check_shape(const CsrPattern& pattern, const char* subject) {
   if (pattern.rows != pattern.cols) {
     throw InvalidInput(std::string(subject) + " needs a square matrix, not one of " + std::to_string(pattern.rows) +
                        " x " + std::to_string(pattern.cols));
   }
-  if (space == MemorySpace::host) {
-    validate(pattern, {.square = true, .diagonal = diagonal});
-    return;
-  }
   if (pattern.rows < 0) throw InvalidInput("the number of rows is negative");
   require_array(pattern.row_offsets, pattern.rows, "row_offsets");
+}
+
+/// What can be checked of a square pattern: all of it in host memory, its shape in device memory.
+inline void check_pattern(const CsrPattern& pattern, MemorySpace space, bool diagonal, const char* subject) {
+  check_shape(pattern, subject);
+  if (space == MemorySpace::host) validate(pattern, {.square = true, .diagonal = diagonal});
 }
 
 /// CUDA looks for faults inside an order on the device.

@@ -352,6 +352,34 @@ TEST(BlockOrdering, AGridIsKnownByItsStencil) {
   EXPECT_EQ(points(CsrMatrix{}), 0);
 }
 
+// Of small matrices all rows are looked at.
+TEST(BlockOrdering, RowsThatAreLookedAtForAStencilAreChecked) {
+  const CsrMatrix grid = make_stencil({.stencil = Stencil::five_point, .nx = 10, .ny = 10, .nz = 1});
+  const auto refused = [](const CsrMatrix& a) {
+    EXPECT_THROW(static_cast<void>(grid_stencil(a.pattern())), InvalidInput);
+  };
+  CsrMatrix changed = grid;
+  changed.cols = 101;
+  refused(changed);
+  for (const Index column : {-1, 100, 33}) {
+    changed = grid;
+    changed.col_indices[static_cast<std::size_t>(grid.row_offsets[44]) + 1] = column;
+    refused(changed);
+  }
+  changed = grid;
+  changed.row_offsets[45] = changed.row_offsets[44] - 1;
+  refused(changed);
+  changed = grid;
+  changed.row_offsets[45] = grid.entries() + 1;
+  refused(changed);
+  CsrPattern nothing = grid.pattern();
+  nothing.row_offsets = nullptr;
+  EXPECT_THROW(static_cast<void>(grid_stencil(nothing)), InvalidInput);
+  nothing = grid.pattern();
+  nothing.col_indices = nullptr;
+  EXPECT_THROW(static_cast<void>(grid_stencil(nothing)), InvalidInput);
+}
+
 /// Sizes that nobody asked for; those that somebody did are kept.
 TEST(BlockOrdering, BoxesHaveTheSizeThatIsBestForTheirStencil) {
   const auto size = [](Stencil stencil, Index n, Index asked) {
