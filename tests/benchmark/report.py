@@ -276,7 +276,7 @@ def krylov_table(results):
         # Problems that differ from another one by their solution alone count that one's pattern twice.
         noise = [(problem, ratio) for problem, ratio in ratios if not problem.endswith(" mean 1")]
         if 0 < len(noise) < len(ratios):
-            lines[-1] += f" Without those of mean 1: {summarise(noise)[0]}, {len(noise)} problems."
+            lines += [f"Without those of mean 1: {summarise(noise)[0]}, {len(noise)} problems."]
         lines += [""]
     return lines
 
@@ -326,11 +326,15 @@ def failures_list(results):
 
 
 def machines(results):
-    names = ("gpu", "driver", "cuda", "commit", "date")
-    labels = ("", "driver ", "CUDA ", "commit ", "")
-    found = dict.fromkeys(", ".join(label + row[name] for label, name in zip(labels, names) if row.get(name))
-                          for row in results.rows)
-    return ["Measured on " + "; ".join(found) + ".", ""]
+    """One line a machine, with the commits that ran there and when."""
+    def described(row, names, labels):
+        return ", ".join(label + row[name] for label, name in zip(labels, names) if row.get(name))
+    found = collections.defaultdict(dict)
+    for row in results.rows:
+        machine = described(row, ("gpu", "driver", "cuda"), ("", "driver ", "CUDA "))
+        found[machine][described(row, ("commit", "date"), ("commit ", ""))] = None
+    return ["Measured on " + "\nand ".join(",\n".join(filter(None, (machine, " and ".join(runs))))
+                                         for machine, runs in found.items()) + ".", ""]
 
 
 def put_between_markers(text, lines):
