@@ -56,7 +56,7 @@ step() {
   fi
   echo "== $what, $cores cores, $left s left"
   # What is over time by more than it takes to make some schedules is ended: rows are whole all the same.
-  timeout "$((left + 2))" "$program" --cores "$cores" --csv "$rows" --append --seconds "$left" "${usual[@]}" "$@" || status=$?
+  timeout --foreground "$((left + 2))" "$program" --cores "$cores" --csv "$rows" --append --seconds "$left" "${usual[@]}" "$@" || status=$?
   if [ "$status" = 124 ]; then
     echo "time is up in: $what"
     exit "$wrong"

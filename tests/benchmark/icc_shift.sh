@@ -23,7 +23,7 @@ value() { sed -nE "s/$1/\1/p" "$log" | head -n 1; }
 # one FILE NORM PRECONDITIONER ORDERING OPTION...
 one() {
   local name=${1##*/}
-  timeout "${LIMIT:-100}" "$solve" -dll_append "$plugin" -f "$1" -mean 1 -ksp_type cg -ksp_rtol 1e-6 -ksp_max_it 5000 \
+  timeout --foreground "${LIMIT:-100}" "$solve" -dll_append "$plugin" -f "$1" -mean 1 -ksp_type cg -ksp_rtol 1e-6 -ksp_max_it 5000 \
     -ksp_norm_type "$2" -pc_taskdag_backend host -ksp_view "${@:5}" >"$log" 2>&1 || [ $? = 2 ] || echo "reason: no end" >>"$log"
   echo "icc_shift,${name%%.*},$2,$3,$4,$(value '^iterations: ([0-9]+).*'),$(value '^reason: (.*)'),$(value '^residual: (.*)'),$(
     value '.*shifted by ([0-9.e+-]+) times.*'),$(value '.*attempts: ([0-9]+)'),$(value '.*unit diagonal: (.*)'),$(

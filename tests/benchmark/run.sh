@@ -27,7 +27,7 @@ measure() {
   echo "## ${*:2}"
   for attempt in 1 2 3 4 5 6 7 8; do
     status=0
-    timeout "$((end > SECONDS ? end - SECONDS : 1))" "$bench" "${@:2}" --csv "$file" --resume || status=$?
+    timeout --foreground "$((end > SECONDS ? end - SECONDS : 1))" "$bench" "${@:2}" --csv "$file" --resume || status=$?
     [ "$status" -eq 4 ] || break
     echo "## going on after hang $attempt"
   done

@@ -18,11 +18,12 @@ failed=0
 # value NAME: what stands behind "NAME: " in the log, without its unit and without commas.
 value() { sed -nE "s/^$1: ([^ ]+.*)/\1/p" "$log" | head -n 1 | sed -E 's/ s$//; s/,/;/g'; }
 
-# run_solve COMMAND...: its output goes to the log, how it ended to $status.
+# run_solve COMMAND...: its output goes to the log, how it ended to $status. In the foreground, here and in other scripts:
+# in the script's process group, so that it ends when the script is ended.
 run_solve() {
   local code=0
   status=ok
-  timeout "${LIMIT:-120}" "$@" >"$log" 2>&1 || code=$?
+  timeout --foreground "${LIMIT:-120}" "$@" >"$log" 2>&1 || code=$?
   case $code in
     0) ;;
     2) status="no convergence" ;;

@@ -49,7 +49,7 @@ failed=0
 
 # execute COMMAND...: its output in $log, its errors in $errors and, where it fails, on stderr.
 execute() {
-  timeout "$limit" stdbuf -oL "$@" >"$log" 2>"$errors" && return
+  timeout --foreground "$limit" stdbuf -oL "$@" >"$log" 2>"$errors" && return
   local status=$?
   failed=1
   echo "status $status: $*: $(tail -n 1 "$errors")" >&2

@@ -34,7 +34,7 @@ graph() { graphs+=(--graph "$1"); }
 
 # part NAME OPTION...: the program's lines to OUT/graph-NAME.log.
 part() {
-  timeout "${LIMIT:-60}" "$program" --backend "${BACKEND:-cuda}" "${@:2}" >"$out/graph-$1.log" 2>&1 && return
+  timeout --foreground "${LIMIT:-60}" "$program" --backend "${BACKEND:-cuda}" "${@:2}" >"$out/graph-$1.log" 2>&1 && return
   echo "part $1 failed: status $?: $(tail -n 1 "$out/graph-$1.log")" >&2
   failed=1
 }
