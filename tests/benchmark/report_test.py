@@ -99,6 +99,14 @@ class ReportTest(unittest.TestCase):
             self.assertNotIn("old", text)
         self.assertEqual(self.written("--figures").count("| lower solve, SpSV, the table |"), 1)
 
+    def test_commits_of_one_machine_share_its_line(self):
+        def row(gpu, commit):
+            return {"program": "ksp", "problem": "one", "solver": "s", "status": "ok", "gpu": gpu, "driver": "1",
+                    "commit": commit, "date": "today"}
+        results = report.Results([row("a GPU", "b"), row("a GPU", "c"), row("a GPU", "b"), row("another", "b")])
+        self.assertEqual(report.machines(results)[0], "Measured on a GPU, driver 1,\ncommit b, today and commit c, today\n"
+                         "and another, driver 1,\ncommit b, today.")
+
     def test_the_readme_has_a_line_for_each_kind_over_all_problems(self):
         text = self.written("--readme")
         self.assertIn("| lower solve, SpSV | 2.00 | 0.50 (three) | 3 |", text)
