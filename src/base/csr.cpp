@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/validate_row.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
@@ -18,20 +19,26 @@ void validate_shape(const CsrPattern& pattern, const CsrRequirements& requiremen
   if (pattern.rows > 0 && pattern.row_offsets == nullptr) throw InvalidInput("the row offsets are missing");
 }
 
+void validate_row_offsets(const CsrPattern& pattern, Index row) {
+  const Offset begin = pattern.row_offsets[row];
+  const Offset end = pattern.row_offsets[row + 1];
+  if (end < begin) {
+    refuse_row(row, "ends at offset " + std::to_string(end) + ", before its start at " + std::to_string(begin));
+  }
+}
+
+void require_indices(const CsrPattern& pattern) {
+  if (pattern.entries() > 0 && pattern.col_indices == nullptr) throw InvalidInput("the column indices are missing");
+}
+
 // All offsets come before any column: until they are known to ascend, none of them may be used to read columns.
 void validate_offsets(const CsrPattern& pattern) {
   if (pattern.rows == 0) return;
   if (pattern.row_offsets[0] != 0) {
     refuse_row(0, "starts at offset " + std::to_string(pattern.row_offsets[0]) + ", not at 0");
   }
-  for (Index row = 0; row < pattern.rows; ++row) {
-    const Offset begin = pattern.row_offsets[row];
-    const Offset end = pattern.row_offsets[row + 1];
-    if (end < begin) {
-      refuse_row(row, "ends at offset " + std::to_string(end) + ", before its start at " + std::to_string(begin));
-    }
-  }
-  if (pattern.entries() > 0 && pattern.col_indices == nullptr) throw InvalidInput("the column indices are missing");
+  for (Index row = 0; row < pattern.rows; ++row) validate_row_offsets(pattern, row);
+  require_indices(pattern);
 }
 
 /// Whether the columns of all rows are in range, ascend and do not repeat: the columns of one row after the other may
@@ -53,7 +60,7 @@ bool columns_are_right(const CsrPattern& pattern) {
 }
 
 /// Looks at each entry, and names a fault.
-void validate_row(const CsrPattern& pattern, Index row, bool diagonal) {
+void validate_columns(const CsrPattern& pattern, Index row, bool diagonal) {
   bool found = false;
   Index previous = -1;
   for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
@@ -78,7 +85,20 @@ void validate(const CsrPattern& pattern, CsrRequirements requirements) {
   validate_shape(pattern, requirements);
   validate_offsets(pattern);
   if (!requirements.diagonal && columns_are_right(pattern)) return;
-  for (Index row = 0; row < pattern.rows; ++row) validate_row(pattern, row, requirements.diagonal);
+  for (Index row = 0; row < pattern.rows; ++row) validate_columns(pattern, row, requirements.diagonal);
+}
+
+void validate_row(const CsrPattern& pattern, Index row) {
+  validate_row_offsets(pattern, row);
+  const Offset begin = pattern.row_offsets[row];
+  const Offset end = pattern.row_offsets[row + 1];
+  // validate() knows this from all rows in turn.
+  if (begin < 0 || end > pattern.entries()) {
+    refuse_row(row, "has offsets " + std::to_string(begin) + " to " + std::to_string(end) + " of " +
+                        std::to_string(pattern.entries()) + " entries");
+  }
+  require_indices(pattern);
+  validate_columns(pattern, row, false);
 }
 
 void multiply(const CsrView& a, std::span<const double> x, std::span<double> y) {

@@ -1,9 +1,9 @@
 #include "taskdag/block_ordering.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/index.hpp"
+#include "base/validate_row.hpp"
 #include "context/state.hpp"
 #include "dag/levels.hpp"
 #include "dag/row_blocks.hpp"
@@ -50,32 +50,15 @@ std::optional<std::string> find_coupled_blocks(const RowBlocks& blocks, const Cs
   return std::nullopt;
 }
 
-/// The entries of a row, checked: the whole pattern is not.
-std::pair<Offset, Offset> checked_row(const CsrPattern& pattern, Index row) {
-  const Offset begin = pattern.row_offsets[row];
-  const Offset end = pattern.row_offsets[row + 1];
-  if (begin < 0 || end < begin || end > pattern.entries()) {
-    throw InvalidInput("row " + std::to_string(row) + " has offsets " + std::to_string(begin) + " to " +
-                       std::to_string(end) + " of " + std::to_string(pattern.entries()) + " entries");
-  }
-  if (end > begin) require_array(pattern.col_indices, end, "col_indices");
-  for (Offset e = begin; e < end; ++e) {
-    const Index column = pattern.col_indices[e];
-    if (column >= 0 && column < pattern.cols && (e == begin || column > pattern.col_indices[e - 1])) continue;
-    throw InvalidInput("row " + std::to_string(row) + " has column " + std::to_string(column) +
-                       ", which is out of range or does not ascend");
-  }
-  return {begin, end};
-}
-
 /// As grid_stencil(), of points of so many rows alone.
 int stencil_of_points(const CsrPattern& pattern, Index unknowns) {
   if (pattern.rows % unknowns != 0) return 0;
   const Index points = pattern.rows / unknowns;
   const kernels::StencilSample sample = kernels::sample_stencils(points, [&](Index point, const auto& add) {
-    const auto [begin, end] = checked_row(pattern, point * unknowns);
+    const Index row = point * unknowns;
+    validate_row(pattern, row);
     Index last = point;
-    for (Offset e = begin; e < end; ++e) {
+    for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
       const Index other = pattern.col_indices[e] / unknowns;
       if (other != point && other != last) add(other);
       last = other;

@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kEliminateBlock, blocks_with_registers(kHeld))
     const bool goes_on = position < rows;
     // Before the rest of this row, for which nobody waits.
     if (goes_on) row.look(copy.known(k + 1, position), list_of(k + 1));
-    row.store(p, lane, known, done);
+    row.store(known, done);
     if (!goes_on) return;
     __syncwarp();  // what is copied now takes the place of what other lanes may have read until here
     copy.data(k + 2, position + stride);

@@ -1,6 +1,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/reduce.hpp"
 #include "backends/cuda/seam.cuh"
+#include "csr/row_lanes.cuh"
 #include "kernels/factor/cuda/numeric.hpp"
 #include "kernels/factor/precision.hpp"
 
@@ -126,18 +127,13 @@ double diagonal_dominance(const DevicePattern& pattern, const double* values, co
 
 void scale_to_unit(const DevicePattern& upper, const Factor& factor, double* unit, cudaStream_t stream) {
   if (upper.rows == 0) return;
-  const auto launch = [&](auto kernel, int lanes) {
-    kernel<<<element_blocks(std::int64_t{upper.rows} * lanes), kElementBlock, 0, stream>>>(
-        upper, factor.entries(), factor.inverse_pivots(), unit);
-  };
-  const Offset mean = upper.entries / upper.rows;
-  if (mean <= 4) {
-    launch(unit_kernel<4>, 4);
-  } else if (mean <= 16) {
-    launch(unit_kernel<16>, 16);
-  } else {
-    launch(unit_kernel<kWarpSize>, kWarpSize);
-  }
+  // A row at once, but for long ones.
+  const Offset average = upper.entries / upper.rows;
+  const int lanes = average <= 4 ? 4 : average <= 16 ? 16 : kWarpSize;
+  with_row_lanes(lanes, upper.rows, [&](auto count, int blocks) {
+    unit_kernel<count.value>
+        <<<blocks, kElementBlock, 0, stream>>>(upper, factor.entries(), factor.inverse_pivots(), unit);
+  });
   cuda::check_launch("unit_kernel");
 }
 

@@ -2,6 +2,8 @@
 /// Rows of the form `registers`: a warp has one, an entry or a few a lane.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/factor/cuda/row.cuh"
 
 namespace taskdag::kernels::elimination {
@@ -17,12 +19,6 @@ __device__ T chosen(const T (&held)[kHeld], int which) {
   for (int h = 1; h < kHeld; ++h) result = which == h ? held[h] : result;
   return result;
 }
-
-/// A constant as a type.
-template <int kValue>
-struct Number {
-  static constexpr int value = kValue;
-};
 
 /// What is known of a row beforehand, in shared memory.
 struct KnownRow {
@@ -163,31 +159,32 @@ class RegisterRow {
     return publish(known);
   }
 
-  static __device__ void store(const Parameters& p, int lane, const KnownRow& known, const EliminatedRow<kHeld>& done) {
+  /// The rest of what eliminate() was given, whatever has been looked at since.
+  __device__ void store(const KnownRow& known, const EliminatedRow<kHeld>& done) const {
     const EliminationRow& row = known.row;
     double absolute_sum = 0.0;
     bool has_diagonal = false;
 #pragma unroll
     for (int h = 0; h < kHeld; ++h) {
       if (done.entry[h] < 0) continue;
-      p.entries[row.begin + done.entry[h]] = done.value[h];
+      p_.entries[row.begin + done.entry[h]] = done.value[h];
       if (done.entry[h] == row.diagonal) {
         has_diagonal = true;
-        p.inverse_pivots[row.row] = done.inverse;
-        p.next_slots[known.position] = not_yet();
+        p_.inverse_pivots[row.row] = done.inverse;
+        p_.next_slots[known.position] = not_yet();
       } else {
         absolute_sum += magnitude(done.value[h]);
-        if (done.entry[h] > row.diagonal) p.next_slots[first_slot(p, row) + done.entry[h]] = not_yet();
+        if (done.entry[h] > row.diagonal) p_.next_slots[first_slot(row) + done.entry[h]] = not_yet();
       }
     }
     // A sum of numbers less than this one is finite, which is all that other rules ask.
-    const bool asked = p.rule.shift == ShiftType::nonzero || p.rule.shift == ShiftType::positive_definite;
+    const bool asked = p_.rule.shift == ShiftType::nonzero || p_.rule.shift == ShiftType::positive_definite;
     if (asked || __any_sync(kFullWarp, !(absolute_sum < 0x1p1000))) {
-      absolute_sum = LaneGroup(lane, kWarpSize).sum(absolute_sum);
+      absolute_sum = LaneGroup(lane_, kWarpSize).sum(absolute_sum);
     }
     if (!has_diagonal) return;
-    const DiagonalEntry diagonal = p.input.diagonal(p.rule, row.begin + row.diagonal);
-    static_cast<void>(check_pivot(p.rule, row.row, done.pivot, absolute_sum, diagonal, p.reporter));
+    const DiagonalEntry diagonal = p_.input.diagonal(p_.rule, row.begin + row.diagonal);
+    static_cast<void>(check_pivot(p_.rule, row.row, done.pivot, absolute_sum, diagonal, p_.reporter));
   }
 
  private:
@@ -197,8 +194,8 @@ class RegisterRow {
   static constexpr unsigned kPause = kHeld == 1 ? 200 : 40;
 
   /// Of its entry 0, if that is right of the diagonal.
-  static __device__ Index first_slot(const Parameters& p, const EliminationRow& row) {
-    return p.lists.tasks.rows + row.first_changed - row.diagonal - 1;
+  [[nodiscard]] __device__ Index first_slot(const EliminationRow& row) const {
+    return p_.lists.tasks.rows + row.first_changed - row.diagonal - 1;
   }
 
   /// The batch from place first_ on: its register, the lane of pivot row i.
@@ -264,11 +261,11 @@ class RegisterRow {
       apply(kWhich, factor(kWhich));
     };
     wait_for_inverses(waits<0>() && lane_ == lane_of(0));
-    take(Number<0>{});
+    take(std::integral_constant<int, 0>{});
     if (in_turn) {
-      take(Number<1>{});
-      take(Number<2>{});
-      take(Number<3>{});
+      take(std::integral_constant<int, 1>{});
+      take(std::integral_constant<int, 2>{});
+      take(std::integral_constant<int, 3>{});
     } else {
       wait<1, kRegisterBatch>(pivots);
       double factors[kRegisterBatch];
@@ -286,7 +283,7 @@ class RegisterRow {
     for (int h = 0; h < kHeld; ++h) {
       done.entry[h] = entry_[h];
       double published = own_[h];
-      Index slot = first_slot(p_, known.row) + entry_[h];
+      Index slot = first_slot(known.row) + entry_[h];
       if (entry_[h] == known.row.diagonal) {
         done.pivot = own_[h];
         own_[h] = shifted_pivot(p_.rule, done.pivot);
@@ -339,7 +336,7 @@ __device__ void eliminate_in_registers(const Parameters& p, int lane, const Grou
   work.look(known, list);
   work.take(known);
   const EliminatedRow<kHeld> done = work.eliminate(known, list);
-  work.store(p, lane, known, done);
+  work.store(known, done);
   __syncwarp();
 }
 

@@ -3,6 +3,7 @@
 /// there while the warp is at work on rows before.
 #pragma once
 
+#include "backends/cuda/copy_async.cuh"
 #include "kernels/factor/cuda/registers.cuh"
 
 namespace taskdag::kernels::elimination {
@@ -21,16 +22,6 @@ struct RowsAhead {
   Offset source[2][kHeld * kWarpSize];
 };
 
-template <int kBytes>
-__device__ void copy_ahead(void* to, const void* from) {
-  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  if constexpr (kBytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
-  } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(from), "n"(kBytes) : "memory");
-  }
-}
-
 /// Copies for the warp's row number k, if there is one at `position`. Asynchronous, until arrived().
 template <int kHeld>
 class CopyAhead {
@@ -44,8 +35,8 @@ class CopyAhead {
   __device__ void description(int k, Index position) const {
     constexpr int kPieces = sizeof(EliminationRow) / sizeof(int4);
     if (lane_ >= kPieces || position >= p_.lists.tasks.rows) return;
-    copy_ahead<16>(reinterpret_cast<int4*>(&to_.rows[k % kDescriptionsAhead]) + lane_,
-                   reinterpret_cast<const int4*>(p_.lists.rows + position) + lane_);
+    cuda::copy_async<16>(reinterpret_cast<int4*>(&to_.rows[k % kDescriptionsAhead]) + lane_,
+                         reinterpret_cast<const int4*>(p_.lists.rows + position) + lane_);
   }
   /// Where its values are, when its description has arrived.
   __device__ void source(int k, Index position) const {
@@ -54,7 +45,7 @@ class CopyAhead {
 #pragma unroll
     for (int h = 0; h < kHeld; ++h) {
       const int e = h * kWarpSize + lane_;
-      if (e < row.entries) copy_ahead<4>(&to_.source[k % 2][e], p_.input.source + row.begin + e);
+      if (e < row.entries) cuda::copy_async<4>(&to_.source[k % 2][e], p_.input.source + row.begin + e);
     }
   }
   /// All else, when its source has arrived.
@@ -66,12 +57,12 @@ class CopyAhead {
     for (int h = 0; h < kHeld; ++h) {
       const int r = h * kWarpSize + lane_;
       if (r >= empty && r < row.pivot_count + empty) {
-        copy_ahead<16>(&to_.pivots[k % 2][r], p_.lists.pivots + row.first_pivot + r - empty);
+        cuda::copy_async<16>(&to_.pivots[k % 2][r], p_.lists.pivots + row.first_pivot + r - empty);
       }
       if (r >= row.entries) continue;
       const Offset from = p_.input.source ? to_.source[k % 2][r] : row.begin + r;
       if (from >= 0) {
-        copy_ahead<8>(&to_.values[k % 2][r], p_.input.values + from);
+        cuda::copy_async<8>(&to_.values[k % 2][r], p_.input.values + from);
       } else {
         to_.values[k % 2][r] = 0.0;
       }
@@ -83,12 +74,12 @@ class CopyAhead {
 #pragma unroll
     for (int i = 0; i < 2 * kHeld; ++i) {
       const int piece = i * kWarpSize + lane_;
-      if (piece < pieces) copy_ahead<16>(to + piece, from + piece);
+      if (piece < pieces) cuda::copy_async<16>(to + piece, from + piece);
     }
   }
   /// All that the warp has asked for.
   static __device__ void arrived() {
-    asm volatile("cp.async.wait_all;" ::: "memory");
+    cuda::wait_for_all_copies();
     __syncwarp();
   }
 
@@ -111,7 +102,7 @@ class ListAhead {
   [[nodiscard]] __device__ const unsigned* at(int batch) const {
     if constexpr (kHeld == 1) return ring_ + batch * kWarpSize;
     // Batch `batch` was asked for by done_with(batch − kBatchesAhead), since when there were so many others.
-    asm volatile("cp.async.wait_group %0;" ::"n"(kBatchesAhead - 2) : "memory");
+    cuda::wait_for_copies<kBatchesAhead - 2>();
     return ring_ + batch % kBatchesAhead * words_;
   }
   [[nodiscard]] __device__ int words() const { return words_; }
@@ -123,10 +114,10 @@ class ListAhead {
 #pragma unroll
       for (int h = 0; h < kHeld; ++h) {
         const int word = h * kWarpSize;
-        if (word < words_) copy_ahead<4>(ring_ + batch % kBatchesAhead * words_ + word, from + word);
+        if (word < words_) cuda::copy_async<4>(ring_ + batch % kBatchesAhead * words_ + word, from + word);
       }
     }
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    cuda::end_of_copies();
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/check.hpp"
+#include "backends/cuda/copy_async.cuh"
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/seam.cuh"
 #include "kernels/factor/cuda/reporter.cuh"
@@ -43,26 +44,17 @@ __host__ __device__ constexpr int stage_of_warp(const FactorArguments& a) {
          static_cast<int>((sizeof(WarpLists) + sizeof(double) - 1) / sizeof(double));
 }
 
-__device__ inline void copy_async(double* to, const double* from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-               "l"(from)
-               : "memory");
-}
-__device__ inline void end_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 /// Until none are under way but those before the last `after` ends of copies.
 __device__ inline void wait_for_copies(int after) {
   switch (after) {
     case 0:
-      asm volatile("cp.async.wait_group 0;" ::: "memory");
-      return;
+      return cuda::wait_for_copies<0>();
     case 1:
-      asm volatile("cp.async.wait_group 1;" ::: "memory");
-      return;
+      return cuda::wait_for_copies<1>();
     case 2:
-      asm volatile("cp.async.wait_group 2;" ::: "memory");
-      return;
+      return cuda::wait_for_copies<2>();
     default:
-      asm volatile("cp.async.wait_group 3;" ::: "memory");
+      cuda::wait_for_copies<3>();
   }
 }
 
@@ -381,10 +373,10 @@ class Warp {
         const Offset from = block >= before ? row.diagonal + 1 + lists_->factor[row.list + block - before]
                             : block == 0    ? row.diagonal
                                             : row.mirror;
-        copy_async(to + m, finished(from) + m % n2);
+        cuda::copy_async<sizeof(double)>(to + m, finished(from) + m % n2);
       }
     }
-    end_of_copies();
+    cuda::end_of_copies();
     fetched_to_ = e + 1;
   }
 

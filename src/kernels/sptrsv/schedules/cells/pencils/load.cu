@@ -108,16 +108,15 @@ __global__ void __launch_bounds__(kPencilLoadThreads, kPencilLoadBlocks)
     }
     loaded.there[decltype(number)::value][step][lane] = there;
   };
-  for (int k = static_cast<int>(threadIdx.x); k < kSteps * kLanes * kReads<Points>; k += kPencilLoadThreads) {
+  constexpr int kCount = kReads<Points>;
+  static_assert(kCount == 1 || kCount == 3);
+  for (int k = static_cast<int>(threadIdx.x); k < kSteps * kLanes * kCount; k += kPencilLoadThreads) {
     const int step = k % kSteps;
     const int lane = k / kSteps % kLanes;
     const int number = k / (kSteps * kLanes);
-    static_assert(kReads<Points> <= 3);
     if (number == 0) read(std::integral_constant<int, 0>{}, step, lane);
-    if constexpr (kReads < Points >> 1) {
+    if constexpr (kCount == 3) {
       if (number == 1) read(std::integral_constant<int, 1>{}, step, lane);
-    }
-    if constexpr (kReads < Points >> 2) {
       if (number == 2) read(std::integral_constant<int, 2>{}, step, lane);
     }
   }
