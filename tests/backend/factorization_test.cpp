@@ -86,8 +86,8 @@ TEST_P(FactorizationTest, LongRowsAmongShortOnesWithManyUpdates) {
   }
 }
 
-/// Problems most of whose rows have updates, with more rows than a GPU has warps; the second one's rows have up to 81
-/// entries and 40 pivot rows, the last one's entries that the matrix has not.
+/// Problems most of whose rows have updates, with more rows than a GPU has warps; rows of the second and the third have
+/// up to 54 and 81 entries, 27 and 40 pivot rows, those of the last entries that the matrix has not.
 struct LargeProblem {
   const char* name;
   StencilSpec grid;
@@ -95,14 +95,16 @@ struct LargeProblem {
 };
 std::vector<LargeProblem> large_problems() {
   constexpr Index kSize = 30 / test::kSmaller;
+  const auto coupled = [](Index unknowns) {
+    return StencilSpec{.stencil = Stencil::twenty_seven_point,
+                       .nx = kSize / 2,
+                       .ny = kSize / 2,
+                       .nz = kSize / 2,
+                       .unknowns_per_node = unknowns};
+  };
   return {{"27-point", {.stencil = Stencil::twenty_seven_point, .nx = kSize, .ny = kSize, .nz = kSize}, 0},
-          {"27-point, 3 unknowns",
-           {.stencil = Stencil::twenty_seven_point,
-            .nx = kSize / 2,
-            .ny = kSize / 2,
-            .nz = kSize / 2,
-            .unknowns_per_node = 3},
-           0},
+          {"27-point, 2 unknowns", coupled(2), 0},
+          {"27-point, 3 unknowns", coupled(3), 0},
           {"7-point, 2 levels of fill",
            {.stencil = Stencil::seven_point, .nx = kSize, .ny = kSize, .nz = kSize, .wind = 1.5},
            2}};

@@ -15,9 +15,9 @@ inline constexpr int kEliminateBlock = 128;
 
 /// Blocks of so many threads that registers leave room for; of rows in registers, where they are alone in a kernel.
 constexpr int blocks_per_multiprocessor(RowForm widest) {
-  return widest == RowForm::sum ? 5 : widest == RowForm::more_registers ? 4 : 6;
+  return widest == RowForm::sum ? 5 : is_in_registers(widest) ? 4 : 6;
 }
-constexpr int blocks_with_registers(int held) { return held == 1 ? 8 : 4; }
+constexpr int blocks_with_registers(int held) { return held == 1 ? 8 : held == 2 ? 5 : 4; }
 
 /// Who takes a ticket: a warp for each task, or a block for a task of each of its warps, which is all that it does.
 enum class TicketFor : std::uint8_t { warp, block };

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kEliminateBlock, blocks_with_registers(kHeld))
   __syncwarp();
   copy.source(2, position + 2 * stride);
   copy.arrived();
-  RegisterRow<Kind, kHeld> row(p, lane);
+  RegisterRow<Kind, kHeld, true> row(p, lane);
   row.look(copy.known(0, position), list_of(0));
   row.take(copy.known(0, position));
   for (int k = 0;; ++k) {

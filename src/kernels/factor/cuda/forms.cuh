@@ -31,9 +31,10 @@ __device__ bool fits_registers(const Pattern& view, Index row) {
   return registers_of(entries, view.pivot_count(row)) <= kMostRegisters;
 }
 
-/// The form of each row, and its lanes. registers: rows may have that form, all their entries right of the diagonal
-/// having slots. room: with so many lanes a row with updates the rows of a level still run side by side; more lanes
-/// than needed keep rows apart, which share a warp wait for each other.
+/// The form of each row, and its lanes. listed_per_entry: more updates than so many times a row's entries are searched
+/// for; 0: all are. registers: rows may have that form, all their entries right of the diagonal having slots. room:
+/// with so many lanes a row with updates the rows of a level still run side by side; more lanes than needed keep rows
+/// apart, which share a warp wait for each other.
 template <class Pattern>
 __global__ void choose_forms(const Pattern view, RowCounts counts, std::int64_t listed_per_entry, Index room,
                              Index* lanes, RowForm* form, Index* kind, bool narrow, bool registers) {
@@ -45,8 +46,8 @@ __global__ void choose_forms(const Pattern view, RowCounts counts, std::int64_t 
   const Index targets = Pattern::kMultipliersAreTargets ? pivots + changed : max(pivots, changed);
   const Index places = entries + (Pattern::kMultipliersAreTargets ? pivots : 2 * pivots);
   Index wanted = kWarpSize;
-  if (registers && fits_registers(view, row)) {
-    form[row] = registers_of(entries, pivots) == 1 ? RowForm::registers : RowForm::more_registers;
+  if (registers && listed_per_entry > 0 && fits_registers(view, row)) {
+    form[row] = form_of_registers(registers_of(entries, pivots));
   } else if (registers && counts.updates[row] == 0) {
     form[row] = RowForm::long_row;  // its entries have slots, too
   } else if (counts.updates[row] == 0) {

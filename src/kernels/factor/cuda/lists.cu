@@ -1,4 +1,3 @@
-#include <limits>
 #include <utility>
 
 #include "backends/cuda/algorithm.cuh"
@@ -7,6 +6,7 @@
 #include "kernels/factor/cuda/deal_out.cuh"
 #include "kernels/factor/cuda/lists.hpp"
 #include "kernels/factor/cuda/make_lists.cuh"
+#include "taskdag/error.hpp"
 
 namespace taskdag::kernels {
 namespace {
@@ -38,26 +38,32 @@ void find_widest(Index rows, const EliminationRow* row, Index* widest, cudaStrea
   cuda::check_launch("widest_form");
 }
 
+[[noreturn]] void throw_too_many_updates() {
+  throw InvalidInput("the lists of updates of a factorisation are too long for 32-bit offsets");
+}
+
 }  // namespace
+
+/// What is known of the rows before there are lists.
+struct Elimination::Counted {
+  elimination::RowCounts rows;
+  const Offset* source;
+  bool registers;  ///< whether rows may have that form
+  std::int64_t most_updates;
+};
 
 template <class Pattern>
 Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Offset* source, MakeLists which,
-                         cudaStream_t stream)
+                         cudaStream_t stream, std::int64_t most_updates)
     : row_count_(view.pattern.rows) {
   const DevicePattern& pattern = view.pattern;
   const auto rows = static_cast<std::size_t>(pattern.rows);
   const auto entries = static_cast<std::size_t>(pattern.entries);
   columns_ = pattern.col_indices;
   if (rows == 0) return;
-  const int warp_each = element_blocks(std::int64_t{pattern.rows} * kWarpSize);
-  const int thread_each = element_blocks(std::int64_t{pattern.rows} + 1);
-
   slots_ = {entries, stream};
   ScratchArray<std::int64_t> counted_updates(rows, stream);
   ScratchArray<Index> counted_changed(rows, stream);
-  ScratchArray<Index> lanes(rows, stream);
-  ScratchArray<RowForm> form(rows, stream);
-  ScratchArray<Index> kind(rows, stream);
   cuda::check(cudaMemsetAsync(slots_.data(), 0xFF, entries * sizeof(Index), stream), "resetting slots");
   const RowCounts counts{counted_updates.data(), counted_changed.data()};
   if (which == MakeLists::known_without_updates) {
@@ -75,11 +81,27 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
     return;
   }
 
+  const bool registers = updated && !view.diagonal_only && mark_registers(view, slots_.data(), counts, stream);
+  const Counted counted{counts, source, registers, most_updates};
+  // Lists that need wider offsets than there are: then no row's updates are listed.
+  if (!make_lists(view, levels, counted, false, stream)) {
+    if (!make_lists(view, levels, counted, true, stream)) throw_too_many_updates();
+  }
+}
+
+template <class Pattern>
+bool Elimination::make_lists(const Pattern& view, const RowLevels& levels, const Counted& counted, bool searched,
+                             cudaStream_t stream) {
+  const DevicePattern& pattern = view.pattern;
+  const auto rows = static_cast<std::size_t>(pattern.rows);
+  const int warp_each = element_blocks(std::int64_t{pattern.rows} * kWarpSize);
+  const int thread_each = element_blocks(std::int64_t{pattern.rows} + 1);
+  ScratchArray<Index> lanes(rows, stream);
+  ScratchArray<RowForm> form(rows, stream);
+  ScratchArray<Index> kind(rows, stream);
   const std::int64_t lanes_at_once = std::int64_t{cuda::device_limits().multiprocessors} * kWarps * kWarpSize;
   Index room = kWarpSize;
   while (room > 1 && std::int64_t{pattern.rows / levels.levels} * kLevelsAtOnce * room > lanes_at_once) room /= 2;
-  const bool registers = updated && !view.diagonal_only && mark_registers(view, slots_.data(), counts, stream);
-  rows_ = {rows, stream};
   const bool narrow_levels = pattern.rows / levels.levels < kNarrowLevel;
   ScratchArray<Index> narrow(2 * (rows + 1), stream);
   ScratchArray<std::int64_t> wide(rows + 1, stream);
@@ -88,21 +110,16 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
     cuda::exclusive_sum(sizes, sizes, pattern.rows + 1, stream);
     return cuda::fetch(sizes + rows, stream);
   };
-  std::int64_t updates = 0;
-  bool searched = false;  // for all updates: lists would need wider offsets
-  for (;; searched = true) {
-    choose_forms<<<thread_each, kElementBlock, 0, stream>>>(view, counts, searched ? 0 : kListedPerEntry, room,
-                                                            lanes.data(), form.data(), kind.data(), narrow_levels,
-                                                            registers);
-    cuda::check_launch("choose_forms");
-    tasks_ = build_tasks(levels, lanes.data(), Triangle::lower, 1, stream, kind.data());
-    sizes_by_position<<<thread_each, kElementBlock, 0, stream>>>(view, tasks_.order.data(), counts, form.data(), first);
-    cuda::check_launch("sizes_by_position");
-    updates = total(first.updates);
-    if (updates > std::numeric_limits<Offset>::max() && !searched) continue;
-    static_cast<void>(checked_offset(updates, "the list of updates of a factorisation"));
-    break;
-  }
+  choose_forms<<<thread_each, kElementBlock, 0, stream>>>(view, counted.rows, searched ? 0 : kListedPerEntry, room,
+                                                          lanes.data(), form.data(), kind.data(), narrow_levels,
+                                                          counted.registers);
+  cuda::check_launch("choose_forms");
+  tasks_ = build_tasks(levels, lanes.data(), Triangle::lower, 1, stream, kind.data());
+  sizes_by_position<<<thread_each, kElementBlock, 0, stream>>>(view, tasks_.order.data(), counted.rows, form.data(),
+                                                               first);
+  cuda::check_launch("sizes_by_position");
+  const std::int64_t updates = total(first.updates);
+  if (updates > counted.most_updates) return false;
   cuda::exclusive_sum(first.pivots, first.pivots, pattern.rows + 1, stream);
   cuda::exclusive_sum(first.changed, first.changed, pattern.rows + 1, stream);
   Index pivot_total = 0;
@@ -114,10 +131,11 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
   const auto changed = static_cast<std::size_t>(changed_total);
   slot_count_ = checked_offset(static_cast<std::int64_t>(rows + changed), "the slots of a factorisation");
 
+  rows_ = {rows, stream};
   pivots_ = {pivots, stream};
   changed_ = {changed, stream};
-  fill_rows<<<warp_each, kElementBlock, 0, stream>>>(view, tasks_.view(), counts, form.data(), first, rows_.data(),
-                                                     slots_.data(), changed_.data());
+  fill_rows<<<warp_each, kElementBlock, 0, stream>>>(view, tasks_.view(), counted.rows, form.data(), first,
+                                                     rows_.data(), slots_.data(), changed_.data());
   cuda::check_launch("fill_rows");
   updates_ = {static_cast<std::size_t>(updates), stream};
   masks_ = {pivots, stream};
@@ -125,37 +143,44 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
   if (pivots > 0) {
     cuda::check(cudaMemsetAsync(masks_.data(), 0, pivots * sizeof(unsigned), stream), "resetting masks");
   }
-  fill_lists<<<warp_each, kElementBlock, 0, stream>>>(
-      RowLists<Pattern>{view, this->view(), pivots_.data(), masks_.data(), updates_.data(), order.data(), source});
+  fill_lists<<<warp_each, kElementBlock, 0, stream>>>(RowLists<Pattern>{
+      view, this->view(), pivots_.data(), masks_.data(), updates_.data(), order.data(), counted.source});
   cuda::check_launch("fill_lists");
-  if (updates > 0) {
-    ScratchArray<std::int32_t> where(static_cast<std::size_t>(updates), stream);
-    sizes_by_position<<<thread_each, kElementBlock, 0, stream>>>(view, tasks_.order.data(), counts, form.data(), first);
-    cuda::check_launch("sizes_by_position");
-    deal_out({this->view(), levels.level.data(), lanes.data(), rows_.data(), updates_.data(), where.data(),
-              first.updates, Pattern::kMultipliersAreTargets},
-             pattern.rows, stream);
-    const std::int64_t dealt = total(first.updates);
-    static_cast<void>(checked_offset(dealt, "the list of updates of a factorisation"));
-    cuda::DeviceArray<ValueReference> placed(static_cast<std::size_t>(dealt), stream);
-    place(pattern.rows, rows_.data(), first.updates, lanes.data(), updates_.data(), where.data(), placed.data(),
-          stream);
-    std::swap(updates_, placed);
-  }
   ScratchArray<Index> widest(1, stream);
   find_widest(pattern.rows, rows_.data(), widest.data(), stream);
   widest_ = RowForm{cuda::fetch(widest.data(), stream)};
+  if (widest_ < RowForm::rounds) return true;
+
+  ScratchArray<std::int32_t> where(static_cast<std::size_t>(updates), stream);
+  sizes_by_position<<<thread_each, kElementBlock, 0, stream>>>(view, tasks_.order.data(), counted.rows, form.data(),
+                                                               first);
+  cuda::check_launch("sizes_by_position");
+  deal_out({this->view(), levels.level.data(), lanes.data(), rows_.data(), updates_.data(), where.data(), first.updates,
+            Pattern::kMultipliersAreTargets},
+           pattern.rows, stream);
+  const std::int64_t dealt = total(first.updates);
+  if (dealt > counted.most_updates) return false;
+  cuda::DeviceArray<ValueReference> placed(static_cast<std::size_t>(dealt), stream);
+  place(pattern.rows, rows_.data(), first.updates, lanes.data(), updates_.data(), where.data(), placed.data(), stream);
+  std::swap(updates_, placed);
+  return true;
 }
 
 Elimination Elimination::ilu(const DevicePattern& pattern, const Offset* diagonal, bool diagonal_only,
-                             const RowLevels& levels, const Offset* source, MakeLists which, cudaStream_t stream) {
-  return {Ilu0Pattern{pattern, diagonal, diagonal_only}, levels, source, which, stream};
+                             const RowLevels& levels, const Offset* source, MakeLists which, cudaStream_t stream,
+                             std::int64_t most_updates) {
+  return {Ilu0Pattern{pattern, diagonal, diagonal_only}, levels, source, which, stream, most_updates};
 }
 
 Elimination Elimination::ic(const DevicePattern& upper, const DeviceCsr& above, bool diagonal_only,
-                            const RowLevels& levels, const Offset* source, MakeLists which, cudaStream_t stream) {
+                            const RowLevels& levels, const Offset* source, MakeLists which, cudaStream_t stream,
+                            std::int64_t most_updates) {
   return {Ic0Pattern{upper, above.row_offsets.data(), above.col_indices.data(), above.source.data(), diagonal_only},
-          levels, source, which, stream};
+          levels,
+          source,
+          which,
+          stream,
+          most_updates};
 }
 
 }  // namespace taskdag::kernels

@@ -41,13 +41,14 @@ struct alignas(16) PivotRow {
 };
 
 enum class RowForm : std::uint8_t {
-  sum,             ///< no updates
-  targets,         ///< a target a lane
-  registers,       ///< an entry a lane, of a warp's 32
-  more_registers,  ///< up to three
-  rounds,          ///< an update a lane and round
-  long_row,        ///< one that does not fit into shared memory
-  searched,        ///< so many updates that they are not listed
+  sum,              ///< no updates
+  targets,          ///< a target a lane
+  registers,        ///< an entry a lane, of a warp's 32
+  two_registers,    ///< two
+  three_registers,  ///< three
+  rounds,           ///< an update a lane and round
+  long_row,         ///< one that does not fit into shared memory
+  searched,         ///< so many updates that they are not listed
 };
 
 /// A row of the form `registers` has a list of offsets, a byte each: of its pivot rows the entry that updates an entry
@@ -58,7 +59,8 @@ inline constexpr unsigned kNoOffset = 0xFF;
 inline constexpr Index kMostRegisters = 3;
 /// Pivot rows fill up words from the last one on.
 TASKDAG_HD constexpr Index empty_places(Index pivots) {
-  return (kPivotsPerWord - pivots % kPivotsPerWord) % kPivotsPerWord;
+  static_assert((kPivotsPerWord & (kPivotsPerWord - 1)) == 0);
+  return -pivots & (kPivotsPerWord - 1);
 }
 /// Of a lane, for a row with so many entries and pivot rows.
 TASKDAG_HD constexpr Index registers_of(Index entries, Index pivots) {
@@ -69,8 +71,13 @@ TASKDAG_HD constexpr Index words_of_registers(Index entries, Index pivots) {
   return (pivots + kPivotsPerWord - 1) / kPivotsPerWord * registers_of(entries, pivots) * 32;
 }
 TASKDAG_HD constexpr bool is_in_registers(RowForm form) {
-  return form == RowForm::registers || form == RowForm::more_registers;
+  return form >= RowForm::registers && form <= RowForm::three_registers;
 }
+/// Of rows that need so many.
+TASKDAG_HD constexpr RowForm form_of_registers(Index registers) {
+  return RowForm{static_cast<std::uint8_t>(static_cast<Index>(RowForm::registers) + registers - 1)};
+}
+static_assert(form_of_registers(kMostRegisters) == RowForm::three_registers);
 
 /// What a lane does in a round: target −= multiplier · value.
 struct alignas(8) RoundUpdate {
@@ -125,13 +132,16 @@ class Elimination {
  public:
   Elimination() = default;
   /// ILU(0) of `pattern`, whose diagonal entries are at `diagonal`; `source` maps its entries to those of the values to
-  /// factorise (null: the same). diagonal_only: see FactorOptions. Synchronises.
+  /// factorise (null: the same). diagonal_only: see FactorOptions. most_updates: words of all lists together; beyond it
+  /// updates are searched for. Synchronises. @throws InvalidInput where that is too much, too
   static Elimination ilu(const DevicePattern& pattern, const Offset* diagonal, bool diagonal_only,
-                         const RowLevels& levels, const Offset* source, MakeLists which, cudaStream_t stream);
+                         const RowLevels& levels, const Offset* source, MakeLists which, cudaStream_t stream,
+                         std::int64_t most_updates = kMostUpdates);
   /// IC(0): `upper` holds the diagonal entry first in each row; `above` is its transpose with source = entry of upper
   /// (the last entry of a row of `above` is the diagonal). Synchronises.
   static Elimination ic(const DevicePattern& upper, const DeviceCsr& above, bool diagonal_only, const RowLevels& levels,
-                        const Offset* source, MakeLists which, cudaStream_t stream);
+                        const Offset* source, MakeLists which, cudaStream_t stream,
+                        std::int64_t most_updates = kMostUpdates);
 
   [[nodiscard]] Index rows() const { return row_count_; }
   /// Whether there are lists. If not, all that is known is rows() and widest().
@@ -152,8 +162,16 @@ class Elimination {
   }
 
  private:
-  template <class View>
-  Elimination(const View& view, const RowLevels& levels, const Offset* source, MakeLists which, cudaStream_t stream);
+  static constexpr std::int64_t kMostUpdates = std::numeric_limits<Offset>::max();
+  struct Counted;
+
+  template <class Pattern>
+  Elimination(const Pattern& view, const RowLevels& levels, const Offset* source, MakeLists which, cudaStream_t stream,
+              std::int64_t most_updates);
+  /// searched: all updates are. @returns false where the lists would be too long
+  template <class Pattern>
+  bool make_lists(const Pattern& view, const RowLevels& levels, const Counted& counted, bool searched,
+                  cudaStream_t stream);
 
   Index row_count_ = 0;
   bool listed_ = true;

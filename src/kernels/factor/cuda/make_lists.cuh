@@ -35,7 +35,8 @@ __global__ void sizes_by_position(const Pattern view, const Index* order, RowCou
       sizes.updates[p] = counts.updates[row] + counts.updates[row] % 2;
       break;
     case RowForm::registers:
-    case RowForm::more_registers:
+    case RowForm::two_registers:
+    case RowForm::three_registers:
       sizes.updates[p] =
           words_of_registers(view.pattern.row_offsets[row + 1] - view.pattern.row_offsets[row], sizes.pivots[p]);
       break;

@@ -111,8 +111,11 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
     case RowForm::registers:
       eliminate_ahead<1>(parameters, counters_.data() + next, kind_, stream);
       break;
-    case RowForm::more_registers:
-      eliminate_ahead<kMostRegisters>(parameters, counters_.data() + next, kind_, stream);
+    case RowForm::two_registers:
+      eliminate_ahead<2>(parameters, counters_.data() + next, kind_, stream);
+      break;
+    case RowForm::three_registers:
+      eliminate_ahead<3>(parameters, counters_.data() + next, kind_, stream);
       break;
     case RowForm::rounds:
       eliminate<RowForm::rounds>(parameters, counters_.data() + next, how);

@@ -142,6 +142,9 @@ std::unique_ptr<EliminationProgram::Impl> make(const Elimination& elimination, c
   if (elimination.widest() == RowForm::sum) {
     return std::make_unique<Program<Kind, RowForm::sum>>(elimination, options, stream);
   }
+  if (is_in_registers(elimination.widest())) {
+    return std::make_unique<Program<Kind, RowForm::three_registers>>(elimination, options, stream);
+  }
   if (elimination.widest() <= RowForm::rounds) {
     return std::make_unique<Program<Kind, RowForm::rounds>>(elimination, options, stream);
   }

@@ -42,7 +42,6 @@ class WholeList {
   /// This lane's first word of a batch, `words` long.
   [[nodiscard]] __device__ const unsigned* at(int batch) const { return first_ + batch * words_; }
   [[nodiscard]] __device__ int words() const { return words_; }
-  __device__ void done_with(int /*batch*/) const {}
 
  private:
   const unsigned* first_;
@@ -56,14 +55,14 @@ struct RegisterBatch {
   unsigned offsets[kHeld];
   double value[kRegisterBatch][kHeld];
 
-  [[nodiscard]] __device__ bool meets(int i, int h) const { return (offsets[h] >> (8 * i) & kNoOffset) != kNoOffset; }
   /// pivots: the batch's.
   __device__ void look(const Parameters& p, const PivotRow* pivots, const unsigned* list, int words) {
 #pragma unroll
     for (int h = 0; h < kHeld; ++h) {
       offsets[h] = h == 0 || h * kWarpSize < words ? list[h * kWarpSize] : ~0U;
 #pragma unroll
-      for (int i = 0; i < kRegisterBatch; ++i) value[i][h] = meets(i, h) ? p.slots.peek(slot(i, h, pivots)) : 0.0;
+      for (int i = 0; i < kRegisterBatch; ++i)
+        value[i][h] = offset(i, h) != kNoOffset ? p.slots.peek(slot(i, h, pivots)) : 0.0;
     }
   }
   /// Of pivot rows kFrom to kTo − 1.
@@ -89,8 +88,10 @@ struct RegisterBatch {
   }
 
  private:
+  /// Byte i of the list's word; one instruction, unlike shifts and masks.
+  [[nodiscard]] __device__ unsigned offset(int i, int h) const { return __byte_perm(offsets[h], 0, 0x4440U + i); }
   [[nodiscard]] __device__ Index slot(int i, int h, const PivotRow* pivots) const {
-    return pivots[i].meeting + static_cast<Index>(offsets[h] >> (8 * i) & kNoOffset);
+    return pivots[i].meeting + static_cast<Index>(offset(i, h));
   }
 };
 
@@ -104,8 +105,9 @@ struct EliminatedRow {
 };
 
 /// Entry or pivot row r is in lane r % 32, register r / 32. Batches end with the last pivot row, so the first places of
-/// pivot rows may be empty; ilu has its entries left of the diagonal with their pivot rows.
-template <FactorKind Kind, int kHeld>
+/// pivot rows may be empty; ilu has its entries left of the diagonal with their pivot rows. kAhead: whether the
+/// next batch is looked at before one is waited for.
+template <FactorKind Kind, int kHeld, bool kAhead>
 class RegisterRow {
  public:
   __device__ RegisterRow(const Parameters& p, int lane) : p_(p), lane_(lane) {}
@@ -122,7 +124,9 @@ class RegisterRow {
       inverse_[h] = inverse_slot_[h] >= 0 ? p_.slots.peek(inverse_slot_[h]) : 0.0;
     }
     if (places > 0) now_.look(p_, known.pivots, list.at(0), list.words());
-    if (places > kRegisterBatch) next_.look(p_, known.pivots + kRegisterBatch, list.at(1), list.words());
+    if constexpr (kAhead) {
+      if (places > kRegisterBatch) next_.look(p_, known.pivots + kRegisterBatch, list.at(1), list.words());
+    }
   }
 
   /// Then at its own entries.
@@ -143,17 +147,19 @@ class RegisterRow {
   __device__ EliminatedRow<kHeld> eliminate(const KnownRow& known, const List& list) {
     const PivotRow* pivots = known.pivots;
     const int last = known.row.pivot_count + empty_places(known.row.pivot_count) - kRegisterBatch;
-    for (first_ = 0; first_ < last; first_ += kRegisterBatch, pivots += kRegisterBatch) {
-      begin_batch();
-      wait_for_inverses(waits<0>());
-      wait<0, kRegisterBatch>(pivots);
-#pragma unroll
-      for (int i = 0; i < kRegisterBatch; ++i) apply(i, factor(i));
-      end_batch();
-      now_ = next_;
-      const int batch = first_ / kRegisterBatch;
-      list.done_with(batch);
-      if (first_ + kRegisterBatch < last) next_.look(p_, pivots + 2 * kRegisterBatch, list.at(batch + 2), list.words());
+    first_ = 0;
+    if constexpr (kAhead) {
+      // Two batches take turns, so that none is copied.
+      while (first_ < last) {
+        eliminate_early(now_, list, last, pivots);
+        if (first_ == last) {
+          now_ = next_;
+          break;
+        }
+        eliminate_early(next_, list, last, pivots);
+      }
+    } else {
+      while (first_ < last) eliminate_early(now_, list, last, pivots);
     }
     if (last >= 0) eliminate_last(pivots);
     return publish(known);
@@ -211,6 +217,25 @@ class RegisterRow {
     for (int h = 0; h < kHeld; ++h) inverse_[h] = batch_register() == h ? batch_inverse_ : inverse_[h];
   }
 
+  /// All of a batch that is not the last one, and the first look at the one that takes its place.
+  template <class List>
+  __device__ void eliminate_early(RegisterBatch<kHeld>& batch, const List& list, int last, const PivotRow*& pivots) {
+    constexpr int kNext = kAhead ? 2 : 1;
+    begin_batch();
+    wait_for_inverses(waits<0>());
+    wait<0, kRegisterBatch>(batch, pivots);
+#pragma unroll
+    for (int i = 0; i < kRegisterBatch; ++i) apply(batch, i, factor(batch, i));
+    end_batch();
+    const int number = first_ / kRegisterBatch;
+    if constexpr (kAhead) list.done_with(number);
+    if (!kAhead || first_ + kRegisterBatch < last) {
+      batch.look(p_, pivots + kNext * kRegisterBatch, list.at(number + kNext), list.words());
+    }
+    first_ += kRegisterBatch;
+    pivots += kRegisterBatch;
+  }
+
   /// Whether this lane waits for the inverse pivot of pivot row kFrom of the batch or of a later one.
   template <int kFrom>
   [[nodiscard]] __device__ bool waits() const {
@@ -226,26 +251,26 @@ class RegisterRow {
   }
   /// For pivot rows kFrom to kTo − 1 of the batch, by looking at all that is missing of these and later ones.
   template <int kFrom, int kTo>
-  __device__ void wait(const PivotRow* pivots) {
-    while (__any_sync(kFullWarp, (waits<kFrom>() && lane_ < lane_of(kTo)) | now_.template missing<kFrom, kTo>())) {
+  __device__ void wait(RegisterBatch<kHeld>& batch, const PivotRow* pivots) {
+    while (__any_sync(kFullWarp, (waits<kFrom>() && lane_ < lane_of(kTo)) | batch.template missing<kFrom, kTo>())) {
       if (waits<kFrom>()) batch_inverse_ = p_.slots.peek(batch_slot_);
-      now_.template look_again<kFrom>(p_, pivots);
+      batch.template look_again<kFrom>(p_, pivots);
     }
   }
 
   /// The multiplier of pivot row i of the batch.
-  [[nodiscard]] __device__ double factor(int i) const {
+  [[nodiscard]] __device__ double factor(const RegisterBatch<kHeld>& batch, int i) const {
     if constexpr (kIlu) {
       const double own = multiplier<Kind>(chosen(own_, batch_register()), 0.0, batch_inverse_);
       return __shfl_sync(kFullWarp, own, lane_of(i));
     } else {  // the pivot row's entry in the column of the row, its diagonal entry, is in the first lane
-      const double meeting = __shfl_sync(kFullWarp, now_.value[i][0], 0);
+      const double meeting = __shfl_sync(kFullWarp, batch.value[i][0], 0);
       return multiplier<Kind>(0.0, meeting, __shfl_sync(kFullWarp, batch_inverse_, lane_of(i)));
     }
   }
-  __device__ void apply(int i, double factor) {
+  __device__ void apply(const RegisterBatch<kHeld>& batch, int i, double factor) {
 #pragma unroll
-    for (int h = 0; h < kHeld; ++h) own_[h] -= factor * now_.value[i][h];
+    for (int h = 0; h < kHeld; ++h) own_[h] -= factor * batch.value[i][h];
   }
 
   /// The last batch is what the row's successors wait for. Its first pivot row is taken as soon as it is there; so is
@@ -257,8 +282,8 @@ class RegisterRow {
     const bool in_turn = __any_sync(kFullWarp, needs);
     const auto take = [&](auto i) {
       constexpr int kWhich = decltype(i)::value;
-      wait<kWhich, kWhich + 1>(pivots);
-      apply(kWhich, factor(kWhich));
+      wait<kWhich, kWhich + 1>(now_, pivots);
+      apply(now_, kWhich, factor(now_, kWhich));
     };
     wait_for_inverses(waits<0>() && lane_ == lane_of(0));
     take(std::integral_constant<int, 0>{});
@@ -267,12 +292,12 @@ class RegisterRow {
       take(std::integral_constant<int, 2>{});
       take(std::integral_constant<int, 3>{});
     } else {
-      wait<1, kRegisterBatch>(pivots);
+      wait<1, kRegisterBatch>(now_, pivots);
       double factors[kRegisterBatch];
 #pragma unroll
-      for (int i = 1; i < kRegisterBatch; ++i) factors[i] = factor(i);
+      for (int i = 1; i < kRegisterBatch; ++i) factors[i] = factor(now_, i);
 #pragma unroll
-      for (int i = 1; i < kRegisterBatch; ++i) apply(i, factors[i]);
+      for (int i = 1; i < kRegisterBatch; ++i) apply(now_, i, factors[i]);
     }
     end_batch();
   }
@@ -332,7 +357,7 @@ __device__ void eliminate_in_registers(const Parameters& p, int lane, const Grou
   const KnownRow known{row, row.position, stage.pivots, stage.values};
   const WholeList list(reinterpret_cast<const unsigned*>(p.lists.updates + row.first_update) + lane,
                        batch_words<kHeld>(row));
-  RegisterRow<Kind, kHeld> work(p, lane);
+  RegisterRow<Kind, kHeld, false> work(p, lane);
   work.look(known, list);
   work.take(known);
   const EliminatedRow<kHeld> done = work.eliminate(known, list);
@@ -340,11 +365,12 @@ __device__ void eliminate_in_registers(const Parameters& p, int lane, const Grou
   __syncwarp();
 }
 
-/// A row of more than one register, by how many it needs.
+/// By how many registers the row needs.
 template <FactorKind Kind>
-__device__ void eliminate_in_more_registers(const Parameters& p, int lane, const GroupRow& row, RegisterStage& stage) {
-  static_assert(kMostRegisters == 3);
-  if (registers_of(row.entries, row.pivot_count) == 2) return eliminate_in_registers<Kind, 2>(p, lane, row, stage);
+__device__ void eliminate_in_registers(const Parameters& p, int lane, const GroupRow& row, RowForm form,
+                                       RegisterStage& stage) {
+  if (form == RowForm::registers) return eliminate_in_registers<Kind, 1>(p, lane, row, stage);
+  if (form == RowForm::two_registers) return eliminate_in_registers<Kind, 2>(p, lane, row, stage);
   eliminate_in_registers<Kind, 3>(p, lane, row, stage);
 }
 

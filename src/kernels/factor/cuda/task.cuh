@@ -31,22 +31,17 @@ template <FactorKind Kind, RowForm Widest>
 __device__ void eliminate_rows(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row,
                                WarpStage& stage) {
   [[maybe_unused]] auto& registers = reinterpret_cast<RegisterStage&>(stage);
-  // Where rows are in registers, those that fit are.
-  if constexpr (Widest == RowForm::registers) return eliminate_in_registers<Kind, 1>(p, lane, row, registers);
   // The lanes of a task's last rows may be idle; its first lane is not.
   const auto form = Widest == RowForm::sum ? RowForm::sum : RowForm{__shfl_sync(kFullWarp, Index(row.form), 0)};
   constexpr int kUnchanged = Widest == RowForm::sum ? kUnchangedOfSums : 1;
-  if constexpr (Widest == RowForm::more_registers) {
-    if (form == RowForm::registers) return eliminate_in_registers<Kind, 1>(p, lane, row, registers);
-    return eliminate_in_more_registers<Kind>(p, lane, row, registers);
-  }
+  // Where rows are in registers, those that fit are.
+  if constexpr (is_in_registers(Widest)) return eliminate_in_registers<Kind>(p, lane, row, form, registers);
   if (form == RowForm::sum) return eliminate_sum<Kind, kUnchanged>(p, group, lane, row);
   if constexpr (Widest >= RowForm::targets) {
     if (form == RowForm::targets) return eliminate_targets<Kind>(p, group, lane, row);
   }
-  if constexpr (Widest > RowForm::more_registers) {
-    if (form == RowForm::registers) return eliminate_in_registers<Kind, 1>(p, lane, row, registers);
-    if (form == RowForm::more_registers) return eliminate_in_more_registers<Kind>(p, lane, row, registers);
+  if constexpr (Widest > RowForm::three_registers) {
+    if (is_in_registers(form)) return eliminate_in_registers<Kind>(p, lane, row, form, registers);
   }
   if constexpr (Widest >= RowForm::rounds) {
     if (form == RowForm::rounds) {

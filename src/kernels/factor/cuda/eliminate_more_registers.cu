@@ -1,8 +1,0 @@
-#include "kernels/factor/cuda/eliminate_ahead.cuh"
-
-namespace taskdag::kernels::elimination {
-
-template void eliminate_ahead<kMostRegisters>(const Parameters& parameters, int* next_counter, FactorKind kind,
-                                              cudaStream_t stream);
-
-}  // namespace taskdag::kernels::elimination

@@ -1,0 +1,7 @@
+#include "kernels/factor/cuda/eliminate_ahead.cuh"
+
+namespace taskdag::kernels::elimination {
+
+template void eliminate_ahead<2>(const Parameters& parameters, int* next_counter, FactorKind kind, cudaStream_t stream);
+
+}  // namespace taskdag::kernels::elimination
