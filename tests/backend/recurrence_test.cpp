@@ -169,6 +169,32 @@ TEST_P(RecurrenceTest, ZeroPivotsAndOtherNumbersAreReportedAsTheReferenceDoes) {
   });
 }
 
+// On CUDA the recurrence multiplies two entries first, which an elimination does not.
+TEST_P(RecurrenceTest, NumbersWhoseProductsAreOutOfRangeAreFactored) {
+  Cases(context().backend()).each([&](const CsrMatrix& a, FactorOptions options) {
+    options.zero_pivot = 0.0;
+    for (const ShiftType shift : {ShiftType::none, ShiftType::scaled}) {
+      if (shift == ShiftType::scaled && options.kind == FactorKind::ilu) continue;
+      options.shift = shift;
+      for (const double scale : {1e-165, 1e155}) {
+        SCOPED_TRACE(scale);
+        CsrMatrix scaled = a;
+        for (double& value : scaled.values) value *= scale;
+        Factorization f = factorization(scaled, options);
+        FactorStatus expected;
+        const CsrMatrix reference = test::reference_factor(scaled, options, 0.0, expected);
+        ASSERT_TRUE(expected.ok());
+        for (int repeat = 0; repeat < 2; ++repeat) {
+          ASSERT_TRUE(factor(f, scaled.values).ok());
+          EXPECT_LE(test::factor_difference(f.copy_factor(), reference), test::kForwardBound);
+        }
+        ASSERT_TRUE(factor(f, a.values).ok());
+        EXPECT_LE(test::factor_error(a, f.copy_factor(), options.kind), 1.0);
+      }
+    }
+  });
+}
+
 TEST_P(RecurrenceTest, ShiftsHelpAZeroPivot) {
   Cases(context().backend()).each([&](const CsrMatrix& a, FactorOptions options) {
     CsrMatrix singular = a;

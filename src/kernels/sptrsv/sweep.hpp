@@ -42,11 +42,13 @@ struct SweepInput {
 };
 
 /// Products of values: entry e has value(e) · value(partner[e]), 0 where partner[e] < 0; partner null: squares. Device
-/// memory.
+/// memory. *lost (or null) becomes 1 where two finite numbers other than 0 have a product that is not finite, or so
+/// small that it may have lost digits.
 struct ValueProducts {
   const double* values = nullptr;
   const Offset* source = nullptr;  ///< value(e) is values[source[e]], 0 where that is −1; null: values[e]
   const Offset* partner = nullptr;
+  int* lost = nullptr;
 };
 
 /// What goes between the two sweeps of a product with (E + L)⁻¹ A (E + U)⁻¹: Sweep::finish_product(). By row, device

@@ -274,7 +274,8 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
   kernels::ShiftStrategy strategy(options_, dominance);
   const kernels::PivotRule rule = kernels::pivot_rule(options_);
   kernels::FactorReport report;
-  do {
+  bool again = true;
+  while (again) {
     // Sweeps are loaded before the outcome is known: an attempt that must be repeated is rare.
     attempt({values, source(), strategy.shift()}, rule, s);
     if (transposed_.first.sweep) load_transposed(transposed_, s);
@@ -282,7 +283,12 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
     for (const SweepPair& pair : given_up_) load_sweeps(pair, s);
     for (const SweepPair& pair : given_up_transposed_) load_transposed(pair, s);
     report = factor_.report();
-  } while (report.first_not_definite == INT_MAX && strategy.again(report.last_zero >= 0));
+    if (report.lost_products != 0) {
+      products_lost_ = true;  // once more, along lists; values to come are likely to be alike
+    } else {
+      again = report.first_not_definite == INT_MAX && strategy.again(report.last_zero >= 0);
+    }
+  }
   status.shift_amount = strategy.amount();
   status.shifts = options_.shift == ShiftType::inblocks ? report.shifted : strategy.shifts();
   if (report.last_zero >= 0) {

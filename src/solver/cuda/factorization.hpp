@@ -98,7 +98,7 @@ class CudaFactorization final : public Factorization::Impl {
   void report_precision();
   [[nodiscard]] bool single() const { return request_.precision == Precision::in_single; }
   [[nodiscard]] bool uses_recurrence() const {
-    return factor_.only_diagonal_changes() && options_.factor_schedule == FactorSchedule::automatic;
+    return factor_.only_diagonal_changes() && options_.factor_schedule == FactorSchedule::automatic && !products_lost_;
   }
   /// Lists are not needed at once where a recurrence may take their place.
   [[nodiscard]] kernels::MakeLists lists_first() const {
@@ -189,6 +189,7 @@ class CudaFactorization final : public Factorization::Impl {
   kernels::Factor factor_;
   DeviceArray<double> unit_;  ///< U of ic; in single of ilu, too, with anything for L
   SweepPair sweeps_;
+  bool products_lost_ = false;                        ///< a recurrence is no longer asked for
   std::optional<kernels::Recurrence> recurrence_;     ///< from the first attempt on that asks for it
   std::unique_ptr<kernels::AtaFactorization> ata_;    ///< where the schedule of the factorisation is one of sweeps
   SweepPair transposed_;                              ///< from the first transposed application of ilu on
@@ -209,7 +210,7 @@ class CudaFactorization final : public Factorization::Impl {
   CudaFlag flag_;
   CudaStaging staging_;
   CudaVectorPair vectors_;
-  StreamOrder order_;
+  mutable StreamOrder order_;  ///< reading is a call, too
 };
 
 }  // namespace taskdag::cuda

@@ -75,7 +75,7 @@ void Factor::arm(cudaStream_t stream) {
 }
 
 void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream_t stream) {
-  *report_.data() = FactorReport{};
+  begin_report(stream);
   const TaskList& tasks = elimination_.tasks();
   if (tasks.rows == 0) return;
   if (program_) {
@@ -131,13 +131,20 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
 
 void Factor::attempt(const FactorInput& input, const PivotRule& rule, EliminationMethod& method, double* unit,
                      cudaStream_t stream) {
-  *report_.data() = FactorReport{};
+  begin_report(stream);
   method.factor(input, rule, {entries_.data(), inverse_pivots_.data(), unit, report_.data()}, stream);
   finished_.record(stream);
 }
 
-FactorReport Factor::report() const {
+void Factor::begin_report(cudaStream_t stream) {
+  if (reporting_) cuda::synchronize(stream);
+  reporting_ = true;
+  *report_.data() = FactorReport{};
+}
+
+FactorReport Factor::report() {
   if (elimination_.rows() > 0) finished_.wait();
+  reporting_ = false;
   return *report_.data();
 }
 

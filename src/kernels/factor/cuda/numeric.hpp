@@ -26,6 +26,7 @@ struct FactorReport {
   Index first_non_finite = INT_MAX;
   Index first_not_definite = INT_MAX;
   int shifted = 0;
+  int lost_products = 0;  ///< other than 0: this method has lost numbers, and another one has to be asked (Recurrence)
 };
 
 /// The values to factorise: entry e of the factor's pattern is values[source ? source[e] : e], 0 where source[e] is −1,
@@ -90,17 +91,17 @@ class Factor {
   void take_lists(Elimination&& elimination, cudaStream_t stream);
   [[nodiscard]] bool listed() const { return elimination_.listed(); }
 
-  /// One attempt along the lists. Asynchronous. The report of the one before must have been taken.
+  /// One attempt along the lists. Asynchronous, but where nobody has taken the report of the one before, which may
+  /// still be written.
   void attempt(const FactorInput& input, const PivotRule& rule, cudaStream_t stream);
 
   /// Whether only diagonal entries change: no row has updates, as on grids with five or seven points.
   [[nodiscard]] bool only_diagonal_changes() const { return elimination_.widest() == RowForm::sum; }
-  /// One attempt by that method. `unit`: where U of ic goes. Asynchronous. The report of the one before must have been
-  /// taken.
+  /// One attempt by that method. `unit`: where U of ic goes. Asynchronous, likewise.
   void attempt(const FactorInput& input, const PivotRule& rule, EliminationMethod& method, double* unit,
                cudaStream_t stream);
   /// Waits for the last attempt, not for what was submitted after it.
-  [[nodiscard]] FactorReport report() const;
+  [[nodiscard]] FactorReport report();
 
   /// ilu: L without its unit diagonal, and U. ic: D·U. Pivots not inverted, one value per entry of the pattern.
   [[nodiscard]] const double* entries() const { return entries_.data(); }
@@ -112,6 +113,7 @@ class Factor {
  private:
   void make_slots(Index slots, cudaStream_t stream);
   void arm(cudaStream_t stream);
+  void begin_report(cudaStream_t stream);
 
   Elimination elimination_;
   std::unique_ptr<EliminationProgram> program_;
@@ -122,6 +124,7 @@ class Factor {
   cuda::DeviceArray<int> counters_;
   std::size_t current_ = 0;                 ///< of the last attempt
   bool armed_ = false;                      ///< slots and counter of the next attempt are not_yet and 0
+  bool reporting_ = false;                  ///< an attempt has begun whose report nobody has taken
   cuda::PinnedValue<FactorReport> report_;  ///< written by the kernel, and only where something is to be reported
   cuda::UniqueEvent finished_;
 };

@@ -22,8 +22,10 @@ __global__ void find_partners(DevicePattern pattern, const Offset* diagonal, Off
   }
 }
 
-__global__ void load_diagonal(Index rows, const Offset* diagonal, FactorInput input, const Index* index, double* rhs) {
+__global__ void load_diagonal(Index rows, const Offset* diagonal, FactorInput input, const Index* index, double* rhs,
+                              int* lost) {
   const auto row = static_cast<Index>(element());
+  if (row == 0) *lost = 0;
   if (row < rows) rhs[index ? index[row] : row] = input.shift.applied_to(input.value(diagonal[row]));
 }
 
@@ -32,6 +34,7 @@ struct FillArguments {
   FactorInput input;
   PivotRule rule;
   FactorTarget target;
+  const int* lost;
 };
 
 // Entries that a block has in shared memory at once: most blocks of short rows need no more.
@@ -126,6 +129,7 @@ __global__ void __launch_bounds__(kElementBlock) fill_factor(const FillArguments
     if (block_end - tile <= kTile) break;
   }
   if (!active) return;
+  if (row == 0) a.target.report->lost_products = *a.lost;
   // The diagonal entry of a row of ic is its first.
   const DiagonalEntry diagonal = Kind == FactorKind::ic ? a.input.diagonal(a.rule, begin) : DiagonalEntry{};
   static_cast<void>(check_pivot(a.rule, row, pivot, absolute_sum, diagonal, elimination::Reporter{a.target.report}));
@@ -138,7 +142,7 @@ Recurrence::Recurrence(FactorKind kind, const DevicePattern& pattern, const Offs
     : kind_(kind), pattern_(pattern), diagonal_(diagonal), index_(index), sweep_(&sweep) {
   if (pattern.rows == 0 || !sweep.has_reciprocals()) return;
   rhs_ = {static_cast<std::size_t>(pattern.rows), stream};
-  non_finite_ = {1, stream};
+  flags_ = {2, stream};
   if (kind == FactorKind::ic) return;
   partner_ = {static_cast<std::size_t>(pattern.entries), stream};
   find_partners<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern, diagonal, partner_.data());
@@ -148,11 +152,13 @@ Recurrence::Recurrence(FactorKind kind, const DevicePattern& pattern, const Offs
 void Recurrence::factor(const FactorInput& input, const PivotRule& rule, const FactorTarget& target,
                         cudaStream_t stream) {
   const int blocks = element_blocks(pattern_.rows);
-  load_diagonal<<<blocks, kElementBlock, 0, stream>>>(pattern_.rows, diagonal_, input, index_, rhs_.data());
+  load_diagonal<<<blocks, kElementBlock, 0, stream>>>(pattern_.rows, diagonal_, input, index_, rhs_.data(),
+                                                      flags_.data() + 1);
   cuda::check_launch("load_diagonal");
-  sweep_->load_products({input.values, input.source, kind_ == FactorKind::ilu ? partner_.data() : nullptr}, stream);
-  sweep_->solve_reciprocals(rhs_.data(), target.inverse_pivots, non_finite_.data(), stream);
-  const FillArguments fill{pattern_, input, rule, target};
+  const Offset* const partner = kind_ == FactorKind::ilu ? partner_.data() : nullptr;
+  sweep_->load_products({input.values, input.source, partner, flags_.data() + 1}, stream);
+  sweep_->solve_reciprocals(rhs_.data(), target.inverse_pivots, flags_.data(), stream);
+  const FillArguments fill{pattern_, input, rule, target, flags_.data() + 1};
   if (kind_ == FactorKind::ic) {
     fill_factor<FactorKind::ic><<<blocks, kElementBlock, 0, stream>>>(fill);
   } else {

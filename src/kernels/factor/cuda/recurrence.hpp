@@ -3,7 +3,7 @@
 ///
 /// Then the inverse pivots are the sequence r_i = 1 / (a_ii − Σ_k a_ik a_ki r_k), k < i with a_ik in the pattern: a
 /// triangular sweep with a reciprocal for its pivot (Sweep::solve_reciprocals). All else follows from them without
-/// waiting.
+/// waiting. An elimination has (a_ik r_k) a_ki, which is in range where a_ik a_ki need not be: then the report says so.
 #pragma once
 
 #include "kernels/factor/cuda/numeric.hpp"
@@ -23,11 +23,12 @@ class Recurrence final : public EliminationMethod {
 
   /// Whether the sweep can run it. If not, factor() must not be called.
   [[nodiscard]] bool possible() const { return rhs_.size() > 0; }
-  /// The factor; what the sweep has loaded is lost. Not for shifts of single pivots (inblocks). Asynchronous.
+  /// The factor; what the sweep has loaded is lost. Not for shifts of single pivots (inblocks). Where the report has
+  /// lost_products, the factor is wrong. Asynchronous.
   void factor(const FactorInput& input, const PivotRule& rule, const FactorTarget& target,
               cudaStream_t stream) override;
 
-  [[nodiscard]] std::int64_t bytes() const { return partner_.bytes() + rhs_.bytes() + non_finite_.bytes(); }
+  [[nodiscard]] std::int64_t bytes() const { return partner_.bytes() + rhs_.bytes() + flags_.bytes(); }
 
  private:
   FactorKind kind_ = FactorKind::ilu;
@@ -37,7 +38,8 @@ class Recurrence final : public EliminationMethod {
   Sweep* sweep_ = nullptr;
   cuda::DeviceArray<Offset> partner_;  ///< ilu: entry (i, k) left of the diagonal → entry (k, i), or −1
   cuda::DeviceArray<double> rhs_;
-  cuda::DeviceArray<int> non_finite_;  ///< nobody asks: the factorisation reports it by itself
+  /// Whether results are not finite (nobody asks: the factorisation reports it by itself), whether products are lost.
+  cuda::DeviceArray<int> flags_;
 };
 
 }  // namespace taskdag::kernels

@@ -20,9 +20,18 @@ struct Products {
   }
   __device__ double operator()(Offset e) const {
     const double own = value(e);
-    if (of.partner == nullptr) return own * own;
+    if (of.partner == nullptr) return product(own, own);
     const Offset other = __ldg(of.partner + e);
-    return own * (other < 0 ? 0.0 : value(other));
+    return product(own, other < 0 ? 0.0 : value(other));
+  }
+
+ private:
+  [[nodiscard]] __device__ double product(double a, double b) const {
+    constexpr double kSmall = 0x1p-960;  // 62 bits above the least number with all digits
+    const double result = a * b;
+    const bool kept = fabs(result) >= kSmall && is_finite(result);
+    if (!kept && of.lost != nullptr && a != 0.0 && b != 0.0 && is_finite(a) && is_finite(b)) *of.lost = 1;
+    return result;
   }
 };
 
