@@ -1,8 +1,10 @@
 // Solves that are captured into CUDA graphs, and calls on one object from several streams.
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "backends/cuda/memory.hpp"
@@ -250,6 +252,48 @@ TEST_P(StreamTest, ACapturedApplicationMayBeReplayed) {
       }
     }
   }
+}
+
+using OneStreamTest = test::OnDevice<>;
+
+/// Pivots that a stream is late to read are those of the values that had been taken when they were asked for.
+/// take(k, stream): new values, others for k = 0 than for k = 1.
+template <class Solver, class Take>
+void expect_pivots_in_order(const Solver& solver, Index rows, const Take& take, cudaStream_t s) {
+  const cuda::UniqueStream late;
+  const cuda::DeviceArray<double> expected = cuda::upload(numbered(rows, 0), s);
+  const cuda::DeviceArray<double> found = cuda::upload(numbered(rows, 0), s);
+  take(0, s);
+  solver.pivots(expected.data(), MemorySpace::device, {s});
+  // After a change of streams calls leave events behind, and nobody waits for the whole device.
+  solver.pivots(found.data(), MemorySpace::device, {late.get()});
+  take(0, s);
+  const auto wait = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(200)); };
+  cuda::check(cudaLaunchHostFunc(late.get(), wait, nullptr), "making a stream late");
+  solver.pivots(found.data(), MemorySpace::device, {late.get()});
+  take(1, s);
+  cuda::synchronize(s);
+  EXPECT_TRUE(test::same_bits(cuda::fetch_array(found.data(), found.size(), late.get()),
+                              cuda::fetch_array(expected.data(), expected.size(), s)));
+}
+
+TEST_F(OneStreamTest, PivotsAreReadBeforeTheNextValuesAreTaken) {
+  const Context context = Context::create({.backend = Backend::cuda});
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 60, .ny = 60});
+  std::vector<std::vector<double>> values(2, a.values);
+  for (double& value : values[1]) value *= 3.0;
+  for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
+    Factorization f(context, a.pattern(), MemorySpace::host, {.kind = kind});
+    const auto take = [&](std::size_t k, cudaStream_t s) {
+      EXPECT_TRUE(f.factor(values[k].data(), MemorySpace::host, {s}).ok());
+    };
+    expect_pivots_in_order(f, a.rows, take, stream());
+  }
+  Sor sor(context, a.pattern(), MemorySpace::host, {});
+  const auto take = [&](std::size_t k, cudaStream_t s) {
+    EXPECT_TRUE(sor.update_values(values[k].data(), MemorySpace::host, {s}).ok());
+  };
+  expect_pivots_in_order(sor, a.rows, take, stream());
 }
 
 using OneBlockStreamTest = test::OnDevice<>;

@@ -105,6 +105,7 @@ void CudaFactorization::multiply_transformed(const double* v, double* y, MemoryS
 void CudaFactorization::pivots(double* e, MemorySpace space, Stream stream) const {
   const DeviceGuard guard(device_);
   const cudaStream_t s = native(stream);
+  StreamOrder::Call call(order_, s);
   if (space == MemorySpace::device) {
     kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), row_order_.data(), e, s);
     return;
@@ -114,6 +115,7 @@ void CudaFactorization::pivots(double* e, MemorySpace space, Stream stream) cons
   kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), row_order_.data(), found.data(), s);
   copy_to_host(e, found.data(), rows, s);
   synchronize(s);
+  call.waited();
 }
 
 }  // namespace taskdag::cuda

@@ -98,6 +98,7 @@ class CudaSor final : public Sor::Impl {
   void pivots(double* e, MemorySpace space, Stream stream) const override {
     const DeviceGuard guard(device_);
     const cudaStream_t s = native(stream);
+    StreamOrder::Call call(order_of_calls_, s);
     if (space == MemorySpace::device) {
       kernels::sor_pivots(known_rows(), e, s);
       return;
@@ -106,6 +107,7 @@ class CudaSor final : public Sor::Impl {
     kernels::sor_pivots(known_rows(), found.data(), s);
     copy_to_host(e, found.data(), rhs_.size(), s);
     synchronize(s);
+    call.waited();
   }
 
   void set_diagonal(const double* d, MemorySpace space, Stream stream) override {
@@ -320,7 +322,7 @@ class CudaSor final : public Sor::Impl {
   CudaFlag flag_;
   CudaStaging staging_;
   CudaVectorPair vectors_;
-  StreamOrder order_of_calls_;
+  mutable StreamOrder order_of_calls_;  ///< reading is a call, too
 };
 
 }  // namespace
