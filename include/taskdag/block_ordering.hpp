@@ -48,17 +48,18 @@ struct BlockOrdering {
 /// million rows, 64 with 19 or 27 points (BlockOrdering::block_size).
 TASKDAG_API Index default_block_size(Index rows);
 
-/// Points of the stencil, 3 to 27, if rows look like points of a regular grid in its natural order; else 0. A point is
-/// a row, or `unknowns` rows, one after the other, coupled to points as the first of them is. 256 points are looked at,
-/// so a long row elsewhere may be missed. `pattern` lies in host memory, whole or one triangle of it; of its rows only
-/// those that are looked at are checked. @throws InvalidInput where such a row or the shape is wrong, or for fewer
-/// unknowns than 1
-TASKDAG_API int grid_stencil(const CsrPattern& pattern, Index unknowns = 1);
+/// Points of the stencil, 3 to 27, if rows look like points of a regular grid in its natural order; else 0. 256 rows
+/// are looked at, so a long row elsewhere may be missed. `pattern` lies in host memory, whole or one triangle of it; of
+/// its rows only those that are looked at are checked. @throws InvalidInput where such a row or the shape is wrong
+TASKDAG_API int grid_stencil(const CsrPattern& pattern);
 
-/// Whether the context's device goes through grids with 19- or 27-point stencils and one or three unknowns a point as
-/// fast in natural order as by blocks (the schedule `cells` by pencils): CUDA, compute capability 9.0 or newer.
-/// @throws DeviceError
-TASKDAG_API bool runs_grids_in_order(const Context& context);
+/// Whether the context's device goes through triangles of this pattern as fast in their own order as by blocks: all
+/// entries are those of a grid with 19- or 27-point stencils in its natural order, one or three unknowns a point, which
+/// the schedule `cells` runs by pencils. Needs CUDA, compute capability 9.0 or newer, and memory for pencils.
+/// `pattern` lies in `space`; all of it is looked at on the device. Synchronises `stream`. @throws as
+/// block_multicolour()
+TASKDAG_API bool runs_in_order(const Context& context, const CsrPattern& pattern, MemorySpace space,
+                               Stream stream = {});
 
 /// Block multicolour ordering of the graph of A + Aᵀ, on the context's backend: compact blocks of about the given size,
 /// coloured so that coupled blocks differ; rows are sorted by colour, then block, then index.

@@ -31,17 +31,13 @@ ColouringRule rule_for(PetscInt rows, double per_row) {
   return {MATORDERINGTASKDAGCOLOR, 5000, std::max(kLeastLevels, rows / kRowsOfWideLevels)};
 }
 
-/// Whether the rows are those of a grid with 19- or 27-point stencils, one a point, or `unknowns`.
-PetscErrorCode has_large_stencils(Mat matrix, Index unknowns, bool* large) {
+/// Whether the rows look like points of a grid with 19- or 27-point stencils.
+PetscErrorCode has_large_stencils(Mat matrix, bool* large) {
   PetscFunctionBegin;
   constexpr int kLarge = 19;
-  *large = false;
-  PetscBool rows = PETSC_FALSE;
-  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &rows));
-  if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
   PatternLoan loan;
   PetscCall(loan.open(matrix, PETSC_FALSE));
-  const PetscErrorCode looked = guarded([&] { *large = grid_stencil(loan.pattern(), unknowns) >= kLarge; });
+  const PetscErrorCode looked = guarded([&] { *large = grid_stencil(loan.pattern()) >= kLarge; });
   PetscCall(loan.close());
   PetscCall(looked);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -53,11 +49,13 @@ PetscErrorCode choose_ordering(Mat matrix, const OrderingNeeds& needs, const Bac
                                OrderingChoice* choice) {
   PetscFunctionBegin;
   bool cuda = false;
-  bool grids_in_order = false;
+  bool in_order = false;
   PetscInt rows = 0;
   PetscInt levels = 0;
   PetscBool upper = PETSC_FALSE;
+  PetscBool by_rows = PETSC_FALSE;
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQSBAIJ, &upper));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &by_rows));
   PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
   // Levels are those of stored blocks, which are not taken apart to count them.
   PetscInt block_size = 1;
@@ -81,18 +79,16 @@ PetscErrorCode choose_ordering(Mat matrix, const OrderingNeeds& needs, const Bac
           const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
           levels = dependency_levels(context, pattern, space, triangle, stream, static_cast<Index>(rule.least_levels));
           // Not asked elsewhere: it loads kernels.
-          if (levels >= kLeastLevels && per_row > kEntriesOfBlocks && !needs.blocks)
-            grids_in_order = runs_grids_in_order(context);
+          if (by_rows && levels >= kLeastLevels && per_row > kEntriesOfBlocks && !needs.blocks)
+            in_order = runs_in_order(context, pattern, space, stream);
         },
         block_size));
   }
   const bool deep = cuda && rows >= least_rows && levels >= rule.least_levels;
-  constexpr Index kPencilUnknowns = 3;  // or one
   // Elsewhere small boxes of rows are worth it in spite of many entries.
-  bool large = false;
-  if (grids_in_order || (!deep && per_row > kEntriesOfBlocks && levels >= kLeastLevels))
-    PetscCall(has_large_stencils(matrix, grids_in_order ? kPencilUnknowns : 1, &large));
-  const bool in_order = grids_in_order && large;
+  bool large = in_order;
+  if (by_rows && !in_order && !deep && per_row > kEntriesOfBlocks && levels >= kLeastLevels)
+    PetscCall(has_large_stencils(matrix, &large));
   PetscCall(guarded([&] {
     choice->name = in_order ? MATORDERINGNATURAL
                    : deep   ? rule.name

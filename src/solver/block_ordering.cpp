@@ -50,24 +50,6 @@ std::optional<std::string> find_coupled_blocks(const RowBlocks& blocks, const Cs
   return std::nullopt;
 }
 
-/// As grid_stencil(), of points of so many rows alone.
-int stencil_of_points(const CsrPattern& pattern, Index unknowns) {
-  if (pattern.rows % unknowns != 0) return 0;
-  const Index points = pattern.rows / unknowns;
-  const kernels::StencilSample sample = kernels::sample_stencils(points, [&](Index point, const auto& add) {
-    const Index row = point * unknowns;
-    validate_row(pattern, row);
-    Index last = point;
-    for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
-      const Index other = pattern.col_indices[e] / unknowns;
-      if (other != point && other != last) add(other);
-      last = other;
-    }
-  });
-  const auto grid = kernels::find_grid(sample, points, {default_block_size(points)});
-  return grid ? static_cast<int>(grid->stencil) : 0;
-}
-
 }  // namespace
 
 DeviceOrder::~DeviceOrder() = default;
@@ -103,16 +85,25 @@ Index default_block_size(Index rows) {
   return std::clamp(rows / kBlocks, kLeast, kMost);
 }
 
-int grid_stencil(const CsrPattern& pattern, Index unknowns) {
+int grid_stencil(const CsrPattern& pattern) {
   check_shape(pattern, "a stencil");
-  if (unknowns < 1) throw InvalidInput("a point has one unknown at least");
   if (pattern.rows == 0) return 0;
-  const int of_rows = stencil_of_points(pattern, 1);
-  return unknowns == 1 ? of_rows : std::max(of_rows, stencil_of_points(pattern, unknowns));
+  const kernels::StencilSample sample = kernels::sample_stencils(pattern.rows, [&](Index row, const auto& add) {
+    validate_row(pattern, row);
+    for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
+      if (pattern.col_indices[e] != row) add(pattern.col_indices[e]);
+    }
+  });
+  const auto grid = kernels::find_grid(sample, pattern.rows, {default_block_size(pattern.rows)});
+  return grid ? static_cast<int>(grid->stencil) : 0;
 }
 
-bool runs_grids_in_order(const Context& context) {
-  return context.backend() == Backend::cuda && cuda::runs_cells(context);
+bool runs_in_order(const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
+  if (context.backend() == Backend::host) require_host_memory(space);
+  check_pattern(pattern, space, false, "an ordering");
+  if (context.backend() == Backend::host || pattern.rows == 0) return false;
+  return with_memory_errors("an ordering", pattern.rows,
+                            [&] { return cuda::runs_in_order(context, pattern, space, stream); });
 }
 
 BlockOrdering block_multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,

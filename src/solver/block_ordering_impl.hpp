@@ -23,6 +23,6 @@ Index dependency_levels(const Context& context, const CsrPattern& pattern, Memor
                         Stream stream, Index most);
 
 /// Whether the device can run the schedule `cells`.
-bool runs_cells(const Context& context);
+bool runs_in_order(const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream);
 
 }  // namespace taskdag::cuda

@@ -1,4 +1,5 @@
 // Pencils of grids of seven points and of 27 against the serial reference.
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +10,9 @@
 #include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/layout.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/sweep.hpp"
+#include "support/periodic.hpp"
+#include "taskdag/block_ordering.hpp"
+#include "taskdag/context.hpp"
 #include "taskdag/generators.hpp"
 
 namespace taskdag {
@@ -304,6 +308,28 @@ TYPED_TEST(PencilsTest, CellsArePencils) {
     EXPECT_EQ(cut.pencils_of_27.has_value(), TypeParam::kEntries == 13);
     EXPECT_EQ(cut.pencils_of_three.has_value(), TypeParam::kUnknowns == 3);
   }
+}
+
+CsrMatrix with_entry(CsrMatrix a, Index row, Index column) {
+  const auto begin = a.col_indices.begin();
+  const auto place = std::lower_bound(begin + a.row_offsets[at(row)], begin + a.row_offsets[at(row + 1)], column);
+  a.values.insert(a.values.begin() + (place - begin), -0.01);
+  a.col_indices.insert(place, column);
+  for (Index later = row + 1; later <= a.rows; ++later) ++a.row_offsets[at(later)];
+  return a;
+}
+
+/// Not what most rows look like counts, but all entries of both triangles.
+TYPED_TEST(PencilsTest, GridsOfLargeStencilsRunInTheirOrder) {
+  const Context context = Context::create({.backend = Backend::cuda});
+  const auto runs = [&](const CsrMatrix& a) {
+    return runs_in_order(context, a.pattern(), MemorySpace::host, {this->stream()});
+  };
+  const CsrMatrix a = grid<TypeParam>({20, 21, 22});
+  EXPECT_EQ(runs(a), TypeParam::kEntries != SevenPoints::kEntries);
+  EXPECT_FALSE(runs(with_entry(a, a.rows - 1, 0)));
+  EXPECT_FALSE(runs(with_entry(a, 0, a.rows - 1)));
+  EXPECT_FALSE(runs(test::periodic_grid(20)));
 }
 
 }  // namespace

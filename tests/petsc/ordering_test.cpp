@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "support.hpp"
+#include "support/periodic.hpp"
 #include "taskdag/block_ordering.hpp"
 
 namespace taskdag::test {
@@ -235,7 +236,7 @@ TEST(Ordering, ChosenAutomaticallyOnCudaIsTheNaturalOneOfGridsWithLargeStencils)
     return make_stencil(
         {.stencil = Stencil::twenty_seven_point, .nx = n, .ny = n, .nz = n, .unknowns_per_node = unknowns});
   };
-  const bool in_order = runs_grids_in_order(Context::create({.backend = Backend::cuda}));
+  const bool in_order = runs_in_order(Context::create({.backend = Backend::cuda}), of(1).pattern(), MemorySpace::host);
   for (const int unknowns : {1, 3}) {
     SCOPED_TRACE(unknowns);
     const std::string line = ordering_line(converged(make_local_matrix(of(unknowns)), ours).view);
@@ -246,6 +247,9 @@ TEST(Ordering, ChosenAutomaticallyOnCudaIsTheNaturalOneOfGridsWithLargeStencils)
       EXPECT_NE(line.find("about 64 rows (grid)"), std::string::npos) << line;
     }
   }
+  // Rows of a line that closes wait for the line before.
+  const std::string closed = ordering_line(converged(make_local_matrix(test::periodic_grid(40)), ours).view);
+  EXPECT_NE(closed.find("taskdag_color"), std::string::npos) << closed;
   // Blocks are what single precision is fastest by.
   const std::string line =
       ordering_line(converged(make_local_matrix(of(1)), ours + " -pc_taskdag_precision single").view);

@@ -58,7 +58,7 @@ std::unique_ptr<NarrowedPattern::Impl> narrow_pattern(Index, const std::int64_t*
 BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, const kernels::BlockSize&, bool, Stream) {
   refuse();
 }
-bool runs_cells(const Context&) { refuse(); }
+bool runs_in_order(const Context&, const CsrPattern&, MemorySpace, Stream) { refuse(); }
 DiagonalDominance diagonal_dominance(const Context&, const CsrView&, MemorySpace, const DominanceLimits&, Stream) {
   refuse();
 }

@@ -8,6 +8,7 @@
 #include "kernels/ordering/colouring/block_order_cuda.hpp"
 #include "kernels/sptrsv/analysis/levels.hpp"
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
+#include "kernels/sptrsv/schedules/cells/choice.hpp"
 #include "solver/block_ordering_impl.hpp"
 #include "solver/cuda/input.hpp"
 
@@ -59,9 +60,17 @@ Index dependency_levels(const Context& context, const CsrPattern& pattern, Memor
   return kernels::count_levels_up_to(input.pattern(), ranges, triangle, most, s);
 }
 
-bool runs_cells(const Context& context) {
+bool runs_in_order(const Context& context, const CsrPattern& pattern, MemorySpace space, Stream stream) {
   const DeviceGuard guard(context.device());
-  return kernels::cells_supported();
+  if (!kernels::cells_supported()) return false;
+  const cudaStream_t s = native(stream);
+  const CudaPatternInput input(pattern, space, s);
+  for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+    const kernels::TriangleRanges ranges = kernels::find_triangle(input.pattern(), triangle, s);
+    if (!kernels::cells::fits_large_pencils({.pattern = input.pattern(), .triangle = triangle, .ranges = &ranges}, s))
+      return false;
+  }
+  return true;
 }
 
 }  // namespace taskdag::cuda

@@ -4,6 +4,8 @@
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "kernels/sptrsv/schedules/cells/choice.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/lines.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/pencils.hpp"
 #include "kernels/sptrsv/schedules/flat/cost.hpp"
 
 namespace taskdag::kernels::cells {
@@ -42,6 +44,16 @@ double at_least(const Outlook& outlook) {
 std::vector<int> trials(const Outlook& /*outlook*/) {
   const int all = cuda::device_limits().multiprocessors;
   return {0, all, all / 2, all / 4};
+}
+
+bool fits_large_pencils(const SweepInput& input, cudaStream_t stream) {
+  const std::optional<Lines> lines = find_lines(input, stream);
+  if (!lines || lines->shear == 0) return false;  // rows wait for one line of the plane before, as with seven points
+  const auto fits = [](const auto& pencils) {
+    return pencils && bytes_of(*pencils) < kShareOfFreeMemory * free_memory();
+  };
+  return fits(find_pencils<TwentySevenPoints>(input, *lines, stream)) ||
+         fits(find_pencils<ThreeUnknowns>(input, *lines, stream));
 }
 
 }  // namespace taskdag::kernels::cells

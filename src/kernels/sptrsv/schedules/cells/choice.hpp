@@ -15,4 +15,8 @@ std::optional<Expectation> expect(Outlook& outlook);
 double at_least(const Outlook& outlook);
 std::vector<int> trials(const Outlook& outlook);
 
+/// Whether the triangle would be pencils of a grid with 19- or 27-point stencils, one or three unknowns a point, and
+/// memory suffices for them. Of `input` pattern, triangle and ranges. Synchronises `stream`.
+bool fits_large_pencils(const SweepInput& input, cudaStream_t stream);
+
 }  // namespace taskdag::kernels::cells

@@ -140,7 +140,7 @@ __global__ void look_at_entries(SweepOrder order, Index line, Index plane, const
     atomicAdd(&found->entries[p][l], block_entries[p][l]);
     atomicMax(&found->most[p][l], static_cast<unsigned long long>(block_most[p][l]));
   }
-  if (element() == 0) {
+  if (element() == 0 && level != nullptr) {
     found->levels[0] = level[order(line - 1)];
     found->levels[1] = level[order(line)];
     found->levels[2] = plane < order.rows ? level[order(plane)] : 0;
@@ -173,7 +173,7 @@ std::optional<Lines> with_entries(const SweepInput& input, Lines lines, cudaStre
       std::min(element_blocks(lines.rows), cuda::device_limits().multiprocessors * kBlocksPerMultiprocessor);
   look_at_entries<<<blocks, kElementBlock, 0, stream>>>(
       order_of(input), lines.line, lines.plane, input.pattern.col_indices, input.ranges->first.data(),
-      input.ranges->count.data(), input.levels->level.data(), result.data());
+      input.ranges->count.data(), input.levels != nullptr ? input.levels->level.data() : nullptr, result.data());
   cuda::check_launch("look_at_entries");
   const auto found = cuda::fetch(result.data(), stream);
   if (found.misfits > 0) return std::nullopt;
@@ -186,9 +186,11 @@ std::optional<Lines> with_entries(const SweepInput& input, Lines lines, cudaStre
   for (Index ahead = 1; ahead <= Lines::kReach; ++ahead) {
     if (found.entries[1][Lines::kReach - ahead] > 0) lines.shear = ahead;
   }
-  lines.line_levels = found.levels[0] + 1;
-  lines.levels_per_line = found.levels[1];
-  lines.levels_per_plane = found.levels[2];
+  if (input.levels != nullptr) {
+    lines.line_levels = found.levels[0] + 1;
+    lines.levels_per_line = found.levels[1];
+    lines.levels_per_plane = found.levels[2];
+  }
   return lines;
 }
 

@@ -33,7 +33,7 @@ struct Lines {
 };
 
 /// Nothing where the rows are numbered otherwise, or where there is one line. A sample of the rows says what the lines
-/// could be, all entries are then looked at. Synchronises `stream`.
+/// could be, all entries are then looked at. Without input.levels, those of the lines stay 0. Synchronises `stream`.
 std::optional<Lines> find_lines(const SweepInput& input, cudaStream_t stream);
 
 /// What distances between a row and its operands say: they come in groups, around 1, around a line and, where there are
