@@ -50,24 +50,25 @@ class Case {
     }
   }
 
-  /// Entries (i, j) of which (i, k) and (k, j) take something, k < i, k < j.
-  [[nodiscard]] std::int64_t updates() const {
-    std::int64_t found = 0;
-    std::vector<Index> row_of(at(a_.rows), -1);
-    for (Index i = 0; i < a_.rows; ++i) {
-      for_entries(i, [&](Index j) { row_of[at(j)] = i; });
-      for_entries(i, [&](Index k) {
-        if (k >= i) return;
-        for_entries(k, [&](Index j) { found += j > k && row_of[at(j)] == i ? 1 : 0; });
-      });
+  /// With how many words, all in all, the forms are those that there are with any number.
+  [[nodiscard]] std::int64_t least_words() const {
+    const RowForm widest = lists(INT_MAX).widest();
+    std::int64_t too_few = 0;
+    std::int64_t enough = INT_MAX;
+    while (enough - too_few > 1) {
+      const std::int64_t middle = (too_few + enough) / 2;
+      (widest_with(middle) == widest ? enough : too_few) = middle;
     }
-    return found;
+    return enough;
   }
 
  private:
-  template <class Visit>
-  void for_entries(Index row, const Visit& visit) const {
-    for (Offset e = a_.row_offsets[at(row)]; e < a_.row_offsets[at(row + 1)]; ++e) visit(a_.col_indices[at(e)]);
+  [[nodiscard]] RowForm widest_with(std::int64_t most_updates) const {
+    try {
+      return lists(most_updates).widest();
+    } catch (const InvalidInput&) {
+      return RowForm::searched;
+    }
   }
 
   CsrMatrix a_;
@@ -100,7 +101,7 @@ TEST_F(FactorListsTest, RoundsAreSearchedForWhereOffsetsDoNotSuffice) {
   EXPECT_EQ(dealt.widest(), RowForm::rounds);
   grid.expect_factor(std::move(dealt));
   // Enough before updates are dealt out, not with the places of rounds that no lane has.
-  Elimination searched = grid.lists(2 * grid.updates());
+  Elimination searched = grid.lists(grid.least_words() - 1);
   EXPECT_EQ(searched.widest(), RowForm::searched);
   grid.expect_factor(std::move(searched));
 }

@@ -13,10 +13,11 @@ namespace taskdag::kernels::elimination {
 /// Threads of a block.
 inline constexpr int kEliminateBlock = 128;
 
-/// Blocks of so many threads that registers leave room for; of rows in registers, where they are alone in a kernel.
-constexpr int blocks_per_multiprocessor(RowForm widest) {
-  return widest == RowForm::sum ? 5 : is_in_registers(widest) ? 4 : 6;
+/// Blocks of so many threads that registers leave room for. registers: whether rows may be in registers.
+constexpr int blocks_per_multiprocessor(RowForm widest, bool registers) {
+  return registers ? 4 : widest == RowForm::sum ? 5 : 6;
 }
+/// The same for rows in registers that are alone in a kernel of warps that stay.
 constexpr int blocks_with_registers(int held) { return held == 1 ? 8 : held == 2 ? 5 : 4; }
 
 /// Who takes a ticket: a warp for each task, or a block for a task of each of its warps, which is all that it does.
@@ -29,9 +30,9 @@ struct EliminateLaunch {
   cudaStream_t stream;
 };
 
-/// Runs all tasks, none of whose rows has a form after `Widest`; *next_counter is made 0. Not for rows all of which are
-/// in registers. Asynchronous.
-template <RowForm Widest>
+/// Runs all tasks, none of whose rows has a form after `Widest`; *next_counter is made 0. kRegisters: whether rows may
+/// be in registers; not for patterns all of whose rows are. Asynchronous.
+template <RowForm Widest, bool kRegisters = false>
 void eliminate(const Parameters& parameters, int* next_counter, const EliminateLaunch& how);
 
 /// Runs all rows, all of which have at most so many registers; *next_counter is made 0. Asynchronous.

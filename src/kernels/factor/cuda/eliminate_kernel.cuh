@@ -8,8 +8,8 @@
 
 namespace taskdag::kernels::elimination {
 
-template <FactorKind Kind, RowForm Widest, TicketFor Taker>
-__global__ void __launch_bounds__(kEliminateBlock, blocks_per_multiprocessor(Widest))
+template <FactorKind Kind, RowForm Widest, bool kRegisters, TicketFor Taker>
+__global__ void __launch_bounds__(kEliminateBlock, blocks_per_multiprocessor(Widest, kRegisters))
     eliminate_kernel(const Parameters p, int* next_counter) {
   constexpr int kWarps = kEliminateBlock / kWarpSize;
   constexpr int kWarpsStaged = Widest > RowForm::targets ? kWarps : 1;
@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(kEliminateBlock, blocks_per_multiprocessor(Wid
   if (blockIdx.x == 0 && threadIdx.x == 0) *next_counter = 0;
   const auto fetch = [&](Index t) { return t < p.lists.tasks.tasks ? load_words(p.lists.tasks.task + t) : int4{}; };
   const auto work = [&](const int4& words) {
-    eliminate_task<Kind, Widest>(p, lane, words, stages[warp % kWarpsStaged]);
+    eliminate_task<Kind, Widest, kRegisters>(p, lane, words, stages[warp % kWarpsStaged]);
   };
   if constexpr (Taker == TicketFor::block) {
     __shared__ int ticket;
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kEliminateBlock, blocks_per_multiprocessor(Wid
   }
 }
 
-template <RowForm Widest>
+template <RowForm Widest, bool kRegisters>
 void eliminate(const Parameters& parameters, int* next_counter, const EliminateLaunch& how) {
   const auto launch = [&](auto kernel) {
     kernel<<<how.blocks, kEliminateBlock, 0, how.stream>>>(parameters, next_counter);
@@ -50,9 +50,9 @@ void eliminate(const Parameters& parameters, int* next_counter, const EliminateL
   };
   const auto launch_kind = [&](auto kind) {
     if (how.taker == TicketFor::block) {
-      launch(eliminate_kernel<kind(), Widest, TicketFor::block>);
+      launch(eliminate_kernel<kind(), Widest, kRegisters, TicketFor::block>);
     } else {
-      launch(eliminate_kernel<kind(), Widest, TicketFor::warp>);
+      launch(eliminate_kernel<kind(), Widest, kRegisters, TicketFor::warp>);
     }
   };
   if (how.kind == FactorKind::ic) {

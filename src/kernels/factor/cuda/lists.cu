@@ -114,6 +114,7 @@ bool Elimination::make_lists(const Pattern& view, const RowLevels& levels, const
                                                           lanes.data(), form.data(), kind.data(), narrow_levels,
                                                           counted.registers);
   cuda::check_launch("choose_forms");
+  registers_ = counted.registers && !searched;
   tasks_ = build_tasks(levels, lanes.data(), Triangle::lower, 1, stream, kind.data());
   sizes_by_position<<<thread_each, kElementBlock, 0, stream>>>(view, tasks_.order.data(), counted.rows, form.data(),
                                                                first);

@@ -150,6 +150,8 @@ class Elimination {
   [[nodiscard]] Index slots() const { return slot_count_; }  ///< inverse pivots by position, then changed entries
   /// The last of RowForm that occurs; without lists: sum, or searched where rows have updates.
   [[nodiscard]] RowForm widest() const { return widest_; }
+  /// Whether there are rows in registers: those that fit, if any do.
+  [[nodiscard]] bool has_registers() const { return registers_; }
   /// Whether there is an update for every hundredth entry or more.
   [[nodiscard]] bool many_updates() const { return 100 * updates_.size() > slots_.size(); }
   [[nodiscard]] EliminationView view() const {
@@ -178,6 +180,7 @@ class Elimination {
   TaskList tasks_;
   Index slot_count_ = 0;
   RowForm widest_ = RowForm::sum;
+  bool registers_ = false;
   cuda::DeviceArray<EliminationRow> rows_;
   cuda::DeviceArray<PivotRow> pivots_;
   cuda::DeviceArray<ValueReference> updates_;

@@ -21,8 +21,8 @@ constexpr int kWarps = kBlock / kWarpSize;
 /// have their next task at hand.
 bool tickets_for_blocks(const Elimination& elimination) {
   const TaskList& tasks = elimination.tasks();
-  const std::int64_t at_once =
-      std::int64_t{cuda::device_limits().multiprocessors} * blocks_per_multiprocessor(elimination.widest()) * kWarps;
+  const std::int64_t at_once = std::int64_t{cuda::device_limits().multiprocessors} *
+                               blocks_per_multiprocessor(elimination.widest(), elimination.has_registers()) * kWarps;
   return elimination.many_updates() && tasks.tasks < at_once * tasks.levels;
 }
 
@@ -118,11 +118,15 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
       eliminate_ahead<3>(parameters, counters_.data() + next, kind_, stream);
       break;
     case RowForm::rounds:
-      eliminate<RowForm::rounds>(parameters, counters_.data() + next, how);
-      break;
     case RowForm::long_row:
     case RowForm::searched:
-      eliminate<RowForm::searched>(parameters, counters_.data() + next, how);
+      if (elimination_.has_registers()) {
+        eliminate<RowForm::searched, true>(parameters, counters_.data() + next, how);
+      } else if (elimination_.widest() == RowForm::rounds) {
+        eliminate<RowForm::rounds>(parameters, counters_.data() + next, how);
+      } else {
+        eliminate<RowForm::searched>(parameters, counters_.data() + next, how);
+      }
       break;
   }
   armed_ = true;

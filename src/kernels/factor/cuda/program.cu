@@ -29,14 +29,14 @@ struct EliminationData {
   double* slots[2];
 };
 
-template <FactorKind Kind, RowForm Widest>
+template <FactorKind Kind, RowForm Widest, bool kRegisters>
 struct EliminateRows {
   using Item = Index;
   static constexpr auto name = "eliminate rows";
   static constexpr engine::WorkerSize worker = engine::warp_worker;
   static constexpr int max_children = 0;
   static constexpr std::size_t shared_bytes = Widest > RowForm::targets ? sizeof(WarpStage) : 0;
-  static constexpr int threads_per_multiprocessor = 128 * blocks_per_multiprocessor(Widest);
+  static constexpr int threads_per_multiprocessor = 128 * blocks_per_multiprocessor(Widest, kRegisters);
   using Ahead = int4;  ///< the words of the task
   __device__ static Ahead look_ahead(const EliminationData& data, const Item& task) {
     return load_words(data.parameters.lists.tasks.task + task);
@@ -51,7 +51,8 @@ struct EliminateRows {
     Parameters p = data.parameters;
     p.slots = Slots{data.slots[context.run() & 1U]};
     p.next_slots = data.slots[1U - (context.run() & 1U)];
-    eliminate_task<Kind, Widest>(p, context.group().rank(), words, *reinterpret_cast<WarpStage*>(context.shared()));
+    eliminate_task<Kind, Widest, kRegisters>(p, context.group().rank(), words,
+                                             *reinterpret_cast<WarpStage*>(context.shared()));
   }
 };
 
@@ -98,7 +99,7 @@ engine::StaticOrder order_of(const Elimination& elimination, engine::Dependencie
   return builder.order(dependencies);
 }
 
-template <FactorKind Kind, RowForm Widest>
+template <FactorKind Kind, RowForm Widest, bool kRegisters = is_in_registers(Widest)>
 class Program final : public EliminationProgram::Impl {
  public:
   Program(const Elimination& elimination, engine::StaticOptions options, cudaStream_t stream)
@@ -121,7 +122,7 @@ class Program final : public EliminationProgram::Impl {
   }
 
  private:
-  using Task = EliminateRows<Kind, Widest>;
+  using Task = EliminateRows<Kind, Widest, kRegisters>;
 
   /// As many warps as the kernel along lists keeps in flight, unless somebody has said how many.
   static engine::StaticOptions with_blocks(engine::StaticOptions options, const Elimination& elimination) {
@@ -145,10 +146,10 @@ std::unique_ptr<EliminationProgram::Impl> make(const Elimination& elimination, c
   if (is_in_registers(elimination.widest())) {
     return std::make_unique<Program<Kind, RowForm::three_registers>>(elimination, options, stream);
   }
-  if (elimination.widest() <= RowForm::rounds) {
+  if (elimination.widest() <= RowForm::rounds && !elimination.has_registers()) {
     return std::make_unique<Program<Kind, RowForm::rounds>>(elimination, options, stream);
   }
-  return std::make_unique<Program<Kind, RowForm::searched>>(elimination, options, stream);
+  return std::make_unique<Program<Kind, RowForm::searched, true>>(elimination, options, stream);
 }
 
 }  // namespace

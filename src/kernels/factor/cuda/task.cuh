@@ -26,8 +26,9 @@ struct WarpStage {
 static_assert(sizeof(WarpStage) >= kStaged * (sizeof(double) + sizeof(Index)));
 static_assert(sizeof(WarpStage) >= sizeof(RegisterStage) && alignof(Place) >= alignof(RegisterStage));
 
-/// Kernels by the forms of rows that they know: those with fewer need fewer registers.
-template <FactorKind Kind, RowForm Widest>
+/// Kernels by the forms of rows that they know: those with fewer need fewer registers. kRegisters: rows in registers
+/// may stand beside others, for which a kernel would keep part of its numbers in local memory.
+template <FactorKind Kind, RowForm Widest, bool kRegisters>
 __device__ void eliminate_rows(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row,
                                WarpStage& stage) {
   [[maybe_unused]] auto& registers = reinterpret_cast<RegisterStage&>(stage);
@@ -40,7 +41,7 @@ __device__ void eliminate_rows(const Parameters& p, const LaneGroup& group, int 
   if constexpr (Widest >= RowForm::targets) {
     if (form == RowForm::targets) return eliminate_targets<Kind>(p, group, lane, row);
   }
-  if constexpr (Widest > RowForm::three_registers) {
+  if constexpr (kRegisters) {
     if (is_in_registers(form)) return eliminate_in_registers<Kind>(p, lane, row, form, registers);
   }
   if constexpr (Widest >= RowForm::rounds) {
@@ -58,7 +59,7 @@ __device__ void eliminate_rows(const Parameters& p, const LaneGroup& group, int 
 }
 
 /// words: load_words() of the task. stage: the warp's.
-template <FactorKind Kind, RowForm Widest>
+template <FactorKind Kind, RowForm Widest, bool kRegisters>
 __device__ void eliminate_task(const Parameters& p, int lane, const int4& words, WarpStage& stage) {
   WarpTask task;
   memcpy(&task, &words, sizeof(task));
@@ -66,7 +67,7 @@ __device__ void eliminate_task(const Parameters& p, int lane, const int4& words,
   const int row_in_task = lane >> task.log2_lanes;
   GroupRow row{{}, row_in_task < task.rows, task.first + row_in_task};
   if (row.active) static_cast<EliminationRow&>(row) = load(p.lists.rows + row.position);
-  eliminate_rows<Kind, Widest>(p, group, lane, row, stage);
+  eliminate_rows<Kind, Widest, kRegisters>(p, group, lane, row, stage);
 }
 
 }  // namespace taskdag::kernels::elimination
