@@ -22,9 +22,9 @@ using test::upload;
 using FactorListsTest = test::OnDevice<>;
 
 /// A matrix in device memory, with what lists are made from.
-class Case {
+class ListedMatrix {
  public:
-  Case(CsrMatrix a, cudaStream_t stream)
+  ListedMatrix(CsrMatrix a, cudaStream_t stream)
       : a_(std::move(a)),
         stream_(stream),
         values_(upload(a_.values, stream)),
@@ -86,7 +86,7 @@ CsrMatrix coupled_grid(Index n, Index unknowns) {
 
 TEST_F(FactorListsTest, RowsInRegistersAreSearchedForWhereOffsetsDoNotSuffice) {
   for (const Index unknowns : {1, 2, 3}) {
-    const Case grid(coupled_grid(8, unknowns), stream());
+    const ListedMatrix grid(coupled_grid(8, unknowns), stream());
     EXPECT_TRUE(kernels::is_in_registers(grid.lists(INT_MAX).widest()));
     // Of the searched form two words a pivot row, of registers 32 for four and more.
     Elimination searched = grid.lists(4 * std::int64_t{8 * 8 * 8} * unknowns * 13 * unknowns);
@@ -96,7 +96,7 @@ TEST_F(FactorListsTest, RowsInRegistersAreSearchedForWhereOffsetsDoNotSuffice) {
 }
 
 TEST_F(FactorListsTest, RoundsAreSearchedForWhereOffsetsDoNotSuffice) {
-  const Case grid(coupled_grid(5, 5), stream());
+  const ListedMatrix grid(coupled_grid(5, 5), stream());
   Elimination dealt = grid.lists(INT_MAX);
   EXPECT_EQ(dealt.widest(), RowForm::rounds);
   grid.expect_factor(std::move(dealt));
@@ -107,7 +107,7 @@ TEST_F(FactorListsTest, RoundsAreSearchedForWhereOffsetsDoNotSuffice) {
 }
 
 TEST_F(FactorListsTest, ListsThatDoNotFitInAnyFormAreRefused) {
-  const Case grid(coupled_grid(8, 1), stream());
+  const ListedMatrix grid(coupled_grid(8, 1), stream());
   EXPECT_THROW(static_cast<void>(grid.lists(100)), InvalidInput);
 }
 
