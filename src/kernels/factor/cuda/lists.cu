@@ -38,10 +38,6 @@ void find_widest(Index rows, const EliminationRow* row, Index* widest, cudaStrea
   cuda::check_launch("widest_form");
 }
 
-[[noreturn]] void throw_too_many_updates() {
-  throw InvalidInput("the lists of updates of a factorisation are too long for 32-bit offsets");
-}
-
 }  // namespace
 
 /// What is known of the rows before there are lists.
@@ -81,11 +77,11 @@ Elimination::Elimination(const Pattern& view, const RowLevels& levels, const Off
     return;
   }
 
-  const bool registers = updated && !view.diagonal_only && mark_registers(view, slots_.data(), counts, stream);
+  const bool registers = !view.diagonal_only && mark_registers(view, slots_.data(), counts, stream);
   const Counted counted{counts, source, registers, most_updates};
   // Lists that need wider offsets than there are: then no row's updates are listed.
-  if (!make_lists(view, levels, counted, false, stream)) {
-    if (!make_lists(view, levels, counted, true, stream)) throw_too_many_updates();
+  if (!make_lists(view, levels, counted, false, stream) && !make_lists(view, levels, counted, true, stream)) {
+    throw InvalidInput("the lists of updates of a factorisation are too long for 32-bit offsets");
   }
 }
 

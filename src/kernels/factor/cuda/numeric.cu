@@ -32,6 +32,37 @@ __global__ void arm_kernel(Index slots, double* first, double* second, int* coun
   if (i < 2) counters[i] = 0;
 }
 
+/// Runs the lists by the kernel for their forms; *next_counter is made 0. Asynchronous.
+void run_lists(const Elimination& elimination, FactorKind kind, const Parameters& parameters, int* next_counter,
+               cudaStream_t stream) {
+  const TaskList& tasks = elimination.tasks();
+  const bool for_blocks = tickets_for_blocks(elimination);
+  const EliminateLaunch how{
+      kind, for_blocks ? TicketFor::block : TicketFor::warp,
+      for_blocks ? pieces_of(tasks.tasks, kWarps) : persistent_blocks(tasks, SolveTuning{}, kBlock), stream};
+  const RowForm widest = elimination.widest();
+  if (elimination.has_registers() && !is_in_registers(widest)) {
+    return eliminate<RowForm::searched, true>(parameters, next_counter, how);
+  }
+  switch (widest) {
+    case RowForm::sum:
+      return eliminate<RowForm::sum>(parameters, next_counter, how);
+    case RowForm::targets:
+      return eliminate<RowForm::targets>(parameters, next_counter, how);
+    case RowForm::registers:
+      return eliminate_ahead<1>(parameters, next_counter, kind, stream);
+    case RowForm::two_registers:
+      return eliminate_ahead<2>(parameters, next_counter, kind, stream);
+    case RowForm::three_registers:
+      return eliminate_ahead<3>(parameters, next_counter, kind, stream);
+    case RowForm::rounds:
+      return eliminate<RowForm::rounds>(parameters, next_counter, how);
+    case RowForm::long_row:
+    case RowForm::searched:
+      return eliminate<RowForm::searched>(parameters, next_counter, how);
+  }
+}
+
 }  // namespace
 
 Factor::Factor() = default;
@@ -97,38 +128,7 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
                               inverse_pivots_.data(),
                               {report_.data()},
                               TicketCounter{counters_.data() + current_}};
-  const bool for_blocks = tickets_for_blocks(elimination_);
-  const EliminateLaunch how{
-      kind_, for_blocks ? TicketFor::block : TicketFor::warp,
-      for_blocks ? pieces_of(tasks.tasks, kWarps) : persistent_blocks(tasks, SolveTuning{}, kBlock), stream};
-  switch (elimination_.widest()) {
-    case RowForm::sum:
-      eliminate<RowForm::sum>(parameters, counters_.data() + next, how);
-      break;
-    case RowForm::targets:
-      eliminate<RowForm::targets>(parameters, counters_.data() + next, how);
-      break;
-    case RowForm::registers:
-      eliminate_ahead<1>(parameters, counters_.data() + next, kind_, stream);
-      break;
-    case RowForm::two_registers:
-      eliminate_ahead<2>(parameters, counters_.data() + next, kind_, stream);
-      break;
-    case RowForm::three_registers:
-      eliminate_ahead<3>(parameters, counters_.data() + next, kind_, stream);
-      break;
-    case RowForm::rounds:
-    case RowForm::long_row:
-    case RowForm::searched:
-      if (elimination_.has_registers()) {
-        eliminate<RowForm::searched, true>(parameters, counters_.data() + next, how);
-      } else if (elimination_.widest() == RowForm::rounds) {
-        eliminate<RowForm::rounds>(parameters, counters_.data() + next, how);
-      } else {
-        eliminate<RowForm::searched>(parameters, counters_.data() + next, how);
-      }
-      break;
-  }
+  run_lists(elimination_, kind_, parameters, counters_.data() + next, stream);
   armed_ = true;
   finished_.record(stream);
 }

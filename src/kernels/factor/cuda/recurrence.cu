@@ -152,13 +152,13 @@ Recurrence::Recurrence(FactorKind kind, const DevicePattern& pattern, const Offs
 void Recurrence::factor(const FactorInput& input, const PivotRule& rule, const FactorTarget& target,
                         cudaStream_t stream) {
   const int blocks = element_blocks(pattern_.rows);
-  load_diagonal<<<blocks, kElementBlock, 0, stream>>>(pattern_.rows, diagonal_, input, index_, rhs_.data(),
-                                                      flags_.data() + 1);
+  int* const lost = flags_.data() + 1;
+  load_diagonal<<<blocks, kElementBlock, 0, stream>>>(pattern_.rows, diagonal_, input, index_, rhs_.data(), lost);
   cuda::check_launch("load_diagonal");
   const Offset* const partner = kind_ == FactorKind::ilu ? partner_.data() : nullptr;
-  sweep_->load_products({input.values, input.source, partner, flags_.data() + 1}, stream);
+  sweep_->load_products({input.values, input.source, partner, lost}, stream);
   sweep_->solve_reciprocals(rhs_.data(), target.inverse_pivots, flags_.data(), stream);
-  const FillArguments fill{pattern_, input, rule, target, flags_.data() + 1};
+  const FillArguments fill{pattern_, input, rule, target, lost};
   if (kind_ == FactorKind::ic) {
     fill_factor<FactorKind::ic><<<blocks, kElementBlock, 0, stream>>>(fill);
   } else {
