@@ -137,9 +137,16 @@ class HostFactorization : public Factorization::Impl {
     for (Index i = 0; i < info.rows; ++i) work_[taskdag::at(i)] = b[at(order, i)];
   }
 
+  /// Calls run.template operator()<Value>() with the type in which sweeps store values.
+  template <class Run>
+  void as_stored(const Run& run) {
+    single() ? run.template operator()<float>() : run.template operator()<double>();
+  }
+
   /// y = (E + L)⁻¹ A (E + U)⁻¹ v: the passes over vectors between the halves ride in the rows of the sweeps. The upper
-  /// half has pivot(i, scale(i, v_i) − …), the lower one E x for its result.
-  template <class Scale, class Pivot>
+  /// half has pivot(i, scale(i, v_i) − …), the lower one E x for its result. Value: as in HostSweep::run(), here and in
+  /// what follows.
+  template <class Value, class Scale, class Pivot>
   void product(ScheduledSweep& lower, const double* inverse, ScheduledSweep& upper, const Scale& scale,
                const Pivot& pivot, const double* v, double* y) {
     double* const u = work_.get();
@@ -147,28 +154,28 @@ class HostFactorization : public Factorization::Impl {
     const double* const root = root_.empty() ? nullptr : root_.data();
     const auto scaled = [root](Index i, double value) { return root != nullptr ? root[i] * value : value; };
     const auto right = [&](Index i) { return scaled(i, v[at(row_order_, i)]); };
-    finite_ &= upper.run(
+    finite_ &= upper.run<Value>(
         u, [&](Index i) { return scale(i, right(i)); }, pivot, [](Index, double) {});
-    finite_ &= lower.run(
+    finite_ &= lower.run<Value>(
         lower_work_.data(), [&](Index i) { return right(i) - middle[i] * u[i]; },
         [](Index, double value) { return value; },
         [&](Index i, double value) { y[at(row_order_, i)] = scaled(i, u[i] + inverse[i] * value); });
   }
 
   /// x = (second ∘ first) b, where x_i of either sweep is scaled by its pivot function.
-  template <class FirstPivot, class Rhs, class SecondPivot>
+  template <class Value, class FirstPivot, class Rhs, class SecondPivot>
   void both(ScheduledSweep& first, const FirstPivot& first_pivot, const std::vector<Index>& in, const double* b,
             ScheduledSweep& second, const Rhs& scale, const SecondPivot& second_pivot, const std::vector<Index>& out,
             double* x) {
     const auto nothing = [](Index, double) {};
     const auto run = [&](double* work, const auto& rhs, const auto& emit) {
       const auto second_rhs = [work, &scale](Index i) { return scale(i, work[i]); };
-      if (const auto finite = second.run_both(first, work, rhs, first_pivot, second_rhs, second_pivot, emit)) {
+      if (const auto finite = second.run_both<Value>(first, work, rhs, first_pivot, second_rhs, second_pivot, emit)) {
         finite_ &= *finite;
         return;
       }
-      first.run(work, rhs, first_pivot, nothing);
-      finite_ &= second.run(work, second_rhs, second_pivot, emit);
+      first.run<Value>(work, rhs, first_pivot, nothing);
+      finite_ &= second.run<Value>(work, second_rhs, second_pivot, emit);
     };
     if (in.empty() && out.empty()) {  // the solution's array is the work space
       run(
@@ -181,14 +188,14 @@ class HostFactorization : public Factorization::Impl {
   }
 
   /// The same for several columns at once.
-  template <int Width, class FirstPivot, class Rhs, class SecondPivot>
+  template <int Width, class Value, class FirstPivot, class Rhs, class SecondPivot>
   void both_columns(ScheduledSweep& first, const FirstPivot& first_pivot, const std::vector<Index>& in,
                     const Columns& columns, ScheduledSweep& second, const Rhs& scale, const SecondPivot& second_pivot,
                     const std::vector<Index>& out) {
     double* const w = columns_work<Width>();
-    first.run_columns<Width>(
+    first.run_columns<Width, Value>(
         w, [&](Index i) { return columns.read<Width>(at(in, i)); }, first_pivot, [](Index, const auto&) {});
-    finite_ &= second.run_columns<Width>(
+    finite_ &= second.run_columns<Width, Value>(
         w, [&](Index i) { return scaled_row<Width>(w, i, [&](double value) { return scale(i, value); }); },
         second_pivot, [&](Index i, const auto& values) { columns.write<Width>(at(out, i), values); });
   }

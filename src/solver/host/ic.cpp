@@ -42,20 +42,26 @@ class HostIcFactorization final : public HostFactorization {
 
   void solve_lower(const double* b, double* x, MemorySpace, Stream) override {
     const double* const inverse = kernel_.inverse_pivots();
-    finite_ &= lower_.run(
-        work_.get(), [&](Index i) { return b[at(row_order_, i)]; }, kUnit,
-        [&](Index i, double value) { x[at(row_order_, i)] = value * inverse[i]; });
+    as_stored([&]<class Value>() {
+      finite_ &= lower_.run<Value>(
+          work_.get(), [&](Index i) { return b[at(row_order_, i)]; }, kUnit,
+          [&](Index i, double value) { x[at(row_order_, i)] = value * inverse[i]; });
+    });
   }
   void solve_upper(const double* b, double* x, MemorySpace, Stream) override {
     const double* const inverse = kernel_.inverse_pivots();
-    finite_ &= upper_.run(
-        work_.get(), [&](Index i) { return b[at(row_order_, i)] * inverse[i]; }, kUnit,
-        [&](Index i, double value) { x[at(row_order_, i)] = value; });
+    as_stored([&]<class Value>() {
+      finite_ &= upper_.run<Value>(
+          work_.get(), [&](Index i) { return b[at(row_order_, i)] * inverse[i]; }, kUnit,
+          [&](Index i, double value) { x[at(row_order_, i)] = value; });
+    });
   }
   void multiply_transformed(const double* v, double* y, MemorySpace, Stream) override {
     const double* const inverse = kernel_.inverse_pivots();
-    product(
-        lower_, inverse, upper_, [inverse](Index i, double value) { return value * inverse[i]; }, kUnit, v, y);
+    as_stored([&]<class Value>() {
+      product<Value>(
+          lower_, inverse, upper_, [inverse](Index i, double value) { return value * inverse[i]; }, kUnit, v, y);
+    });
   }
   void multiply_upper(const double* x, double* y, MemorySpace, Stream) override {
     const double* const values = kernel_.upper_values();
@@ -105,6 +111,10 @@ class HostIcFactorization final : public HostFactorization {
   [[nodiscard]] const double* factor_pivots() const override { return kernel_.pivots(); }
 
   void apply_one(Apply part, const double* b, double* x) override {
+    as_stored([&]<class Value>() { apply_stored<Value>(part, b, x); });
+  }
+  template <class Value>
+  void apply_stored(Apply part, const double* b, double* x) {
     const double* const inverse = kernel_.inverse_pivots();
     const auto scale = [inverse](Index i, double value) { return value * inverse[i]; };
     const auto nothing = [](Index, double) {};
@@ -112,23 +122,27 @@ class HostIcFactorization final : public HostFactorization {
     double* const w = work_.get();
     if (part == Apply::symmetric_left) {
       gather(row_order_, b);
-      finite_ &= lower_.run(
+      finite_ &= lower_.run<Value>(
           w, [w](Index i) { return w[i]; }, kUnit, nothing);
       for (std::size_t i = 0; i < rows; ++i) x[i] = w[i] * std::sqrt(inverse[i]);
     } else if (part == Apply::symmetric_right) {
       for (std::size_t i = 0; i < rows; ++i) w[i] = b[i] * std::sqrt(inverse[i]);
       const Index* const order = row_order_.empty() ? nullptr : row_order_.data();
-      finite_ &= upper_.run(
+      finite_ &= upper_.run<Value>(
           w, [w](Index i) { return w[i]; }, kUnit,
           [order, x](Index i, double value) { x[order == nullptr ? i : order[i]] = value; });
     } else {  // M is symmetric
-      both(lower_, kUnit, row_order_, b, upper_, scale, kUnit, row_order_, x);
+      both<Value>(lower_, kUnit, row_order_, b, upper_, scale, kUnit, row_order_, x);
     }
   }
 
   void update_info() final { finish_info(pattern(), kernel_.bytes(), lower_, upper_); }
 
   void apply_columns(Apply part, const Columns& columns) override {
+    as_stored([&]<class Value>() { apply_stored_columns<Value>(part, columns); });
+  }
+  template <class Value>
+  void apply_stored_columns(Apply part, const Columns& columns) {
     const double* const inverse = kernel_.inverse_pivots();
     const auto root = [inverse](Index i) { return std::sqrt(inverse[i]); };
     const auto scale = [inverse](Index i, double value) { return value * inverse[i]; };
@@ -136,13 +150,13 @@ class HostIcFactorization final : public HostFactorization {
     with_width(columns.count, [&]<int Width>() {
       double* const w = columns_work<Width>();
       if (part == Apply::symmetric_left) {
-        finite_ &= lower_.run_columns<Width>(
+        finite_ &= lower_.run_columns<Width, Value>(
             w, [&](Index i) { return columns.read<Width>(at(row_order_, i)); }, kUnit, nothing);
         for (Index i = 0; i < info.rows; ++i) {
           columns.write<Width>(i, scaled_row<Width>(w, i, [&](double value) { return value * root(i); }));
         }
       } else if (part == Apply::symmetric_right) {
-        finite_ &= upper_.run_columns<Width>(
+        finite_ &= upper_.run_columns<Width, Value>(
             w,
             [&](Index i) {
               auto values = columns.read<Width>(i);
@@ -154,7 +168,7 @@ class HostIcFactorization final : public HostFactorization {
           columns.write<Width>(at(row_order_, i), scaled_row<Width>(w, i, [](double value) { return value; }));
         }
       } else {
-        both_columns<Width>(lower_, kUnit, row_order_, columns, upper_, scale, kUnit, row_order_);
+        both_columns<Width, Value>(lower_, kUnit, row_order_, columns, upper_, scale, kUnit, row_order_);
       }
     });
   }

@@ -38,21 +38,27 @@ class HostIluFactorization final : public HostFactorization {
 
   void solve_lower(const double* b, double* x, MemorySpace, Stream) override {
     const double* const inverse = kernel_.inverse_pivots();
-    finite_ &= lower_.run(
-        work_.get(), [&](Index i) { return b[at(row_order_, i)]; }, kUnit,
-        [&](Index i, double value) { x[at(row_order_, i)] = value * inverse[i]; });
+    as_stored([&]<class Value>() {
+      finite_ &= lower_.run<Value>(
+          work_.get(), [&](Index i) { return b[at(row_order_, i)]; }, kUnit,
+          [&](Index i, double value) { x[at(row_order_, i)] = value * inverse[i]; });
+    });
   }
   void solve_upper(const double* b, double* x, MemorySpace, Stream) override {
     const double* const inverse = kernel_.inverse_pivots();
-    finite_ &= upper_.run(
-        work_.get(), [&](Index i) { return b[at(row_order_, i)]; },
-        [inverse](Index i, double value) { return value * inverse[i]; },
-        [&](Index i, double value) { x[at(row_order_, i)] = value; });
+    as_stored([&]<class Value>() {
+      finite_ &= upper_.run<Value>(
+          work_.get(), [&](Index i) { return b[at(row_order_, i)]; },
+          [inverse](Index i, double value) { return value * inverse[i]; },
+          [&](Index i, double value) { x[at(row_order_, i)] = value; });
+    });
   }
   void multiply_transformed(const double* v, double* y, MemorySpace, Stream) override {
     const double* const inverse = kernel_.inverse_pivots();
-    product(
-        lower_, inverse, upper_, kUnit, [inverse](Index i, double value) { return value * inverse[i]; }, v, y);
+    as_stored([&]<class Value>() {
+      product<Value>(
+          lower_, inverse, upper_, kUnit, [inverse](Index i, double value) { return value * inverse[i]; }, v, y);
+    });
   }
   void multiply_upper(const double* x, double* y, MemorySpace, Stream) override {
     const double* const values = kernel_.upper_values();
@@ -135,14 +141,14 @@ class HostIluFactorization final : public HostFactorization {
     if (part != Apply::full) prepare_transposed();
     if (single()) {
       if (part == Apply::full) {
-        both(lower_, kUnit, row_order_, b, upper_, pivots, kUnit, col_order_, x);
+        both<float>(lower_, kUnit, row_order_, b, upper_, pivots, kUnit, col_order_, x);
       } else {
-        both(transposed_->lower, kUnit, col_order_, b, transposed_->upper, pivots, kUnit, row_order_, x);
+        both<float>(transposed_->lower, kUnit, col_order_, b, transposed_->upper, pivots, kUnit, row_order_, x);
       }
     } else if (part == Apply::full) {
-      both(lower_, kUnit, row_order_, b, upper_, kUnit, pivots, col_order_, x);
+      both<double>(lower_, kUnit, row_order_, b, upper_, kUnit, pivots, col_order_, x);
     } else {
-      both(transposed_->lower, pivots, col_order_, b, transposed_->upper, kUnit, kUnit, row_order_, x);
+      both<double>(transposed_->lower, pivots, col_order_, b, transposed_->upper, kUnit, kUnit, row_order_, x);
     }
   }
 
@@ -155,16 +161,16 @@ class HostIluFactorization final : public HostFactorization {
       if (part != Apply::full) prepare_transposed();
       if (single()) {
         if (part == Apply::full) {
-          both_columns<Width>(lower_, kUnit, row_order_, columns, upper_, pivots, kUnit, col_order_);
+          both_columns<Width, float>(lower_, kUnit, row_order_, columns, upper_, pivots, kUnit, col_order_);
         } else {
-          both_columns<Width>(transposed_->lower, kUnit, col_order_, columns, transposed_->upper, pivots, kUnit,
-                              row_order_);
+          both_columns<Width, float>(transposed_->lower, kUnit, col_order_, columns, transposed_->upper, pivots, kUnit,
+                                     row_order_);
         }
       } else if (part == Apply::full) {
-        both_columns<Width>(lower_, kUnit, row_order_, columns, upper_, kUnit, pivots, col_order_);
+        both_columns<Width, double>(lower_, kUnit, row_order_, columns, upper_, kUnit, pivots, col_order_);
       } else {
-        both_columns<Width>(transposed_->lower, pivots, col_order_, columns, transposed_->upper, kUnit, kUnit,
-                            row_order_);
+        both_columns<Width, double>(transposed_->lower, pivots, col_order_, columns, transposed_->upper, kUnit, kUnit,
+                                    row_order_);
       }
     });
   }

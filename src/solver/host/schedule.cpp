@@ -34,13 +34,15 @@ TuneKey key_of(const ScheduleRequest& request, const CsrPattern& pattern, Triang
 }
 
 /// The least of some solves after one that does not count. The values are zeros: the time does not depend on them.
+/// Value: as in HostSweep::run().
+template <class Value>
 double microseconds(kernels::ScheduledSweep& sweep, const std::vector<double>& zeros, std::vector<double>& x) {
   using Clock = std::chrono::steady_clock;
   sweep.load(zeros.data());
   double least = std::numeric_limits<double>::max();
   for (int k = 0; k <= kTimedSolves; ++k) {
     const auto begin = Clock::now();
-    sweep.run(
+    sweep.run<Value>(
         x.data(), [](Index) { return 0.0; }, [](Index, double value) { return value; }, [](Index, double) {});
     const std::chrono::duration<double, std::micro> took = Clock::now() - begin;
     if (k > 0) least = std::min(least, took.count());
@@ -58,7 +60,8 @@ TrialResult fastest(const CsrPattern& pattern, Triangle triangle, ThreadPool& po
     if (!has_precision(Backend::host, schedule, precision)) continue;
     kernels::ScheduledSweep sweep(pattern, nullptr, triangle, pool, schedule, nullptr, {},
                                   kernels::HostSweepInput::copied, precision);
-    const double took = microseconds(sweep, zeros, x);
+    const double took = precision == Precision::in_single ? microseconds<float>(sweep, zeros, x)
+                                                          : microseconds<double>(sweep, zeros, x);
     if (took < best.microseconds) best = {{schedule}, took};
   }
   return best;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "backends/host/seam.hpp"
@@ -43,21 +44,23 @@ class HostEngineSweep {
   [[nodiscard]] engine::Report report_of_both() const;
 
   /// As HostSweep::run().
-  template <class Rhs, class Pivot, class Emit>
+  template <class Value = double, class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     std::atomic<bool> finite{true};
-    const Rows<Rhs, Pivot, Emit> rows{this, x, &rhs, &pivot, &emit, &finite, slots_.sets(), nullptr};
-    run_alone({&rows, &Rows<Rhs, Pivot, Emit>::run});
+    using Task = Rows<Value, Rhs, Pivot, Emit>;
+    const Task rows{this, x, &rhs, &pivot, &emit, &finite, slots_.sets(), nullptr};
+    run_alone({&rows, &Task::run});
     slots_.turn();
     return finite.load(std::memory_order_relaxed);
   }
 
   /// As HostSweep::run_columns(). Rows wait for the tasks of their operands.
-  template <int Width, class Rhs, class Pivot, class Emit>
+  template <int Width, class Value = double, class Rhs, class Pivot, class Emit>
   bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     std::atomic<bool> finite{true};
-    const Columns<Width, Rhs, Pivot, Emit> rows{this, x, &rhs, &pivot, &emit, &finite};
-    run_alone({&rows, &Columns<Width, Rhs, Pivot, Emit>::run});
+    using Task = Columns<Width, Value, Rhs, Pivot, Emit>;
+    const Task rows{this, x, &rhs, &pivot, &emit, &finite};
+    run_alone({&rows, &Task::run});
     return finite.load(std::memory_order_relaxed);
   }
 
@@ -68,14 +71,14 @@ class HostEngineSweep {
   /// A run of `before` and one of this sweep as one program: rows of this one start as soon as their own row of the
   /// first one has ended; rhs(i) is called after that. Both have `x` as work space.
   /// @pre follows(before). @returns whether all results of this sweep are finite
-  template <class FirstRhs, class FirstPivot, class Rhs, class Pivot, class Emit>
+  template <class Value = double, class FirstRhs, class FirstPivot, class Rhs, class Pivot, class Emit>
   bool run_both(const HostEngineSweep& before, double* x, const FirstRhs& first_rhs, const FirstPivot& first_pivot,
                 const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     std::atomic<bool> first_finite{true};
     std::atomic<bool> finite{true};
     const auto nothing = [](Index, double) {};
-    using First = Rows<FirstRhs, FirstPivot, decltype(nothing)>;
-    using Second = Rows<Rhs, Pivot, Emit>;
+    using First = Rows<Value, FirstRhs, FirstPivot, decltype(nothing)>;
+    using Second = Rows<Value, Rhs, Pivot, Emit>;
     const First first{&before, x, &first_rhs, &first_pivot, &nothing, &first_finite, pair_first_.sets(), nullptr};
     const Second second{this, x, &rhs, &pivot, &emit, &finite, pair_second_.sets(), pair_first_.sets().filled};
     run_pair(before, {&first, &First::run}, {&second, &Second::run});
@@ -123,7 +126,7 @@ class HostEngineSweep {
   }
 
   /// The rows of a run, for one right-hand side.
-  template <class Rhs, class Pivot, class Emit>
+  template <class Value, class Rhs, class Pivot, class Emit>
   struct Rows {
     const HostEngineSweep* self;
     double* x;
@@ -147,8 +150,7 @@ class HostEngineSweep {
         if (r.before != nullptr) wait(r.before, i);
         const double rhs = (*r.rhs)(i);
         for (Offset k = 0; k < count; ++k) wait(slots, column[k]);
-        const double sum = s.singles_.empty() ? subtract_row(rhs, column, s.values_.data() + begin, count, slots)
-                                              : subtract_row(rhs, column, s.singles_.data() + begin, count, slots);
+        const double sum = subtract_row(rhs, column, s.stored<Value>() + begin, count, slots);
         const double result = apply_pivot(*r.pivot, i, p, sum);
         r.x[i] = result;
         mine &= is_finite(result);
@@ -162,7 +164,7 @@ class HostEngineSweep {
   };
 
   /// The same for Width right-hand sides: rows of x are handed over with a flag a task.
-  template <int Width, class Rhs, class Pivot, class Emit>
+  template <int Width, class Value, class Rhs, class Pivot, class Emit>
   struct Columns {
     HostEngineSweep* self;
     double* x;
@@ -183,8 +185,7 @@ class HostEngineSweep {
         for (Offset k = 0; k < count; ++k) s.wait_for_task_of(column[k], run);
         ColumnValues<Width> values = (*r.rhs)(i);
         const auto pivot = [&](double value) { return apply_pivot(*r.pivot, i, p, value); };
-        mine &= s.singles_.empty() ? run_row(values, column, s.values_.data() + begin, count, pivot, r.x, i)
-                                   : run_row(values, column, s.singles_.data() + begin, count, pivot, r.x, i);
+        mine &= run_row(values, column, s.stored<Value>() + begin, count, pivot, r.x, i);
         (*r.emit)(i, values);
       }
       if (first < last) s.end_task_of(s.tasks_.order[static_cast<std::size_t>(first)], run);
@@ -192,6 +193,14 @@ class HostEngineSweep {
     }
   };
 
+  template <class Value>
+  [[nodiscard]] const Value* stored() const {
+    if constexpr (std::is_same_v<Value, float>) {
+      return singles_.data();
+    } else {
+      return values_.data();
+    }
+  }
   void run_alone(const Body& body);
   void run_pair(const HostEngineSweep& before, const Body& first, const Body& second);
   void wait_for_task_of(Index row, std::uint32_t run);

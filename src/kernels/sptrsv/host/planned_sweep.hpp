@@ -90,30 +90,32 @@ class HostSweep {
   /// Solves with x_i = pivot(i, rhs(i) − Σ a_ij x_j) for all rows i; emit(i, x_i) is called once per row and returns
   /// nothing. pivot may take the row's position between the two: what is stored in that order is read in order.
   /// `x` is `rows` doubles of work space that holds x afterwards; rhs(i) may read x[i] of before.
+  /// Value: in which values are stored: float in single precision. A parameter, so that callers that know compile one.
   /// @returns whether all x_i are finite
-  template <class Rhs, class Pivot, class Emit>
+  template <class Value = double, class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    return with_values([&](const auto* values) {
-      return follow_ ? run_with<RowBefore>(values, x, rhs, pivot, emit)
-                     : run_with<NoRowBefore>(values, x, rhs, pivot, emit);
-    });
+    const Value* const values = stored<Value>();
+    return follow_ ? run_with<RowBefore>(values, x, rhs, pivot, emit)
+                   : run_with<NoRowBefore>(values, x, rhs, pivot, emit);
   }
 
   /// The same for Width right-hand sides at once, each with the bits of a run by itself: rhs(i) and emit(i, x_i) have
   /// ColumnValues<Width>, `x` is rows of Width doubles, rows() of them.
-  template <int Width, class Rhs, class Pivot, class Emit>
+  template <int Width, class Value = double, class Rhs, class Pivot, class Emit>
   bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    return with_values([&](const auto* stored) {
-      if (threads() > 1 || forward_) return run_columns_by_position<Width>(stored, x, rhs, pivot, emit);
-      return run_columns_backward<Width>(stored, x, rhs, pivot, emit);
-    });
+    const Value* const values = stored<Value>();
+    if (threads() > 1 || forward_) return run_columns_by_position<Width>(values, x, rhs, pivot, emit);
+    return run_columns_backward<Width>(values, x, rhs, pivot, emit);
   }
 
  private:
-  /// run(values): values as they are stored.
-  template <class Run>
-  bool with_values(const Run& run) const {
-    return singles_ ? run(static_cast<const float*>(singles_.get())) : run(values_);
+  template <class Value>
+  [[nodiscard]] const Value* stored() const {
+    if constexpr (std::is_same_v<Value, float>) {
+      return singles_.get();
+    } else {
+      return values_;
+    }
   }
 
   template <class Before, class Value, class Rhs, class Pivot, class Emit>

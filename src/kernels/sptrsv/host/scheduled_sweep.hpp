@@ -72,15 +72,16 @@ class ScheduledSweep {
   [[nodiscard]] const HostEngineSweep* by_engine() const { return std::get_if<HostEngineSweep>(&sweep_); }
 
   /// As HostSweep::run().
-  template <class Rhs, class Pivot, class Emit>
+  template <class Value = double, class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    return std::visit([&](auto& sweep) { return sweep.run(x, rhs, pivot, emit); }, sweep_);
+    return std::visit([&](auto& sweep) { return sweep.template run<Value>(x, rhs, pivot, emit); }, sweep_);
   }
 
   /// As HostSweep::run_columns().
-  template <int Width, class Rhs, class Pivot, class Emit>
+  template <int Width, class Value = double, class Rhs, class Pivot, class Emit>
   bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    return std::visit([&](auto& sweep) { return sweep.template run_columns<Width>(x, rhs, pivot, emit); }, sweep_);
+    return std::visit([&](auto& sweep) { return sweep.template run_columns<Width, Value>(x, rhs, pivot, emit); },
+                      sweep_);
   }
 
   /// Says that runs of both will come: this sweep after `before`, whose results are its right-hand sides, row by row.
@@ -92,13 +93,13 @@ class ScheduledSweep {
 
   /// A run of `before` and one of this sweep as one, where the schedule does that: see HostEngineSweep::run_both().
   /// @returns nothing, and does nothing, where they are two
-  template <class FirstRhs, class FirstPivot, class Rhs, class Pivot, class Emit>
+  template <class Value = double, class FirstRhs, class FirstPivot, class Rhs, class Pivot, class Emit>
   std::optional<bool> run_both(const ScheduledSweep& before, double* x, const FirstRhs& first_rhs,
                                const FirstPivot& first_pivot, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     const auto* const first = std::get_if<HostEngineSweep>(&before.sweep_);
     auto* const second = std::get_if<HostEngineSweep>(&sweep_);
     if (first == nullptr || second == nullptr || !second->follows(*first)) return std::nullopt;
-    return second->run_both(*first, x, first_rhs, first_pivot, rhs, pivot, emit);
+    return second->run_both<Value>(*first, x, first_rhs, first_pivot, rhs, pivot, emit);
   }
 
  private:

@@ -56,57 +56,58 @@ class SuperstepSweep {
   [[nodiscard]] std::int64_t bytes() const;
 
   /// As HostSweep::run(), with places for positions.
-  template <class Rhs, class Pivot, class Emit>
+  template <class Value = double, class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    return with_values([&](const auto* values) {
-      if (!permutes()) {
-        return run_cells([&](Index first, Index last) {
-          return follow_ ? run_places<RowBefore>(values, first, last, x, rhs, pivot, emit)
-                         : run_places<NoRowBefore>(values, first, last, x, rhs, pivot, emit);
+    const Value* const values = stored<Value>();
+    if (!permutes()) {
+      return run_cells([&](Index first, Index last) {
+        return follow_ ? run_places<RowBefore>(values, first, last, x, rhs, pivot, emit)
+                       : run_places<NoRowBefore>(values, first, last, x, rhs, pivot, emit);
+      });
+    }
+    return run_cells(
+        [&](Index first, Index last) {
+          return follow_ ? run_permuted_places<RowBefore>(values, first, last, pivot)
+                         : run_permuted_places<NoRowBefore>(values, first, last, pivot);
+        },
+        [&](Index i) { permuted_rhs_[place_of(i)] = rhs(i); },
+        [&](Index i) {
+          const double value = result_[place_of(i)];
+          x[i] = value;
+          emit(i, value);
         });
-      }
-      return run_cells(
-          [&](Index first, Index last) {
-            return follow_ ? run_permuted_places<RowBefore>(values, first, last, pivot)
-                           : run_permuted_places<NoRowBefore>(values, first, last, pivot);
-          },
-          [&](Index i) { permuted_rhs_[place_of(i)] = rhs(i); },
-          [&](Index i) {
-            const double value = result_[place_of(i)];
-            x[i] = value;
-            emit(i, value);
-          });
-    });
   }
 
   /// As HostSweep::run_columns(), with places for positions.
-  template <int Width, class Rhs, class Pivot, class Emit>
+  template <int Width, class Value = double, class Rhs, class Pivot, class Emit>
   bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     if (columns_result_.size() < row_.size() * Width) columns_result_.resize(row_.size() * Width);
     double* const result = columns_result_.data();
-    return with_values([&](const auto* stored) {
-      return run_cells([&](Index first, Index last) {
-        bool finite = true;
-        for (Index p = first; p < last; ++p) {
-          const auto at = static_cast<std::size_t>(p);
-          const Index i = row_[at];
-          ColumnValues<Width> values = rhs(i);
-          finite &= run_row(
-              values, columns_.get() + offsets_[at], stored + offsets_[at], offsets_[at + 1] - offsets_[at],
-              [&](double value) { return apply_pivot(pivot, i, p, value); }, result, p);
-          for (int k = 0; k < Width; ++k) row_of<Width>(x, i)[k] = values.at[k];
-          emit(i, values);
-        }
-        return finite;
-      });
+    const Value* const stored_values = stored<Value>();
+    return run_cells([&](Index first, Index last) {
+      bool finite = true;
+      for (Index p = first; p < last; ++p) {
+        const auto at = static_cast<std::size_t>(p);
+        const Index i = row_[at];
+        ColumnValues<Width> values = rhs(i);
+        finite &= run_row(
+            values, columns_.get() + offsets_[at], stored_values + offsets_[at], offsets_[at + 1] - offsets_[at],
+            [&](double value) { return apply_pivot(pivot, i, p, value); }, result, p);
+        for (int k = 0; k < Width; ++k) row_of<Width>(x, i)[k] = values.at[k];
+        emit(i, values);
+      }
+      return finite;
     });
   }
 
  private:
-  /// run(values): values as they are stored.
-  template <class Run>
-  bool with_values(const Run& run) {
-    return singles_ ? run(static_cast<const float*>(singles_.get())) : run(static_cast<const double*>(values_.get()));
+  template <class Value>
+  [[nodiscard]] const Value* stored() const {
+    if constexpr (std::is_same_v<Value, float>) {
+      return singles_.get();
+    } else {
+      return values_.get();
+    }
   }
 
   [[nodiscard]] std::size_t stored_cell(Index superstep, int core) const {
