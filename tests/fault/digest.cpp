@@ -39,7 +39,7 @@ bool run_subject(const Context& context, const Subject& subject, bool hogged, in
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   bool right = true;
   bool alone = true;
-  for (const CsrMatrix& a : {grid_matrix(40), random_matrix()}) {
+  for (const CsrMatrix& a : {grid_matrix(40), solid_matrix(), random_matrix()}) {
     Trial trial(context, subject, a);
     const std::vector<double> first = trial.expected(0, 0);
     hash = digest(first, hash);

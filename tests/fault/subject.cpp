@@ -111,6 +111,10 @@ std::unique_ptr<Solver> make_solver(const Context& context, const Subject& subje
 
 CsrMatrix grid_matrix(Index n) { return make_stencil({.stencil = Stencil::five_point, .nx = n, .ny = n, .wind = 0.5}); }
 
+CsrMatrix solid_matrix() {
+  return make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 10, .ny = 11, .nz = 12, .wind = 0.5});
+}
+
 CsrMatrix random_matrix() { return mirrored(make_erdos_renyi_lower(300, 0.02, 5), 0.75); }
 
 std::vector<double> numbered_side(Index rows, int number) {

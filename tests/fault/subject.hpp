@@ -38,8 +38,10 @@ class Solver {
 /// Of a matrix in host memory, with its values loaded. @throws what the library throws
 std::unique_ptr<Solver> make_solver(const Context& context, const Subject& subject, const CsrMatrix& a, Stream stream);
 
-/// The matrices of these tests: a grid, and rows of a random pattern. Small: many cases take them.
+/// The matrices of these tests: grids, and rows of a random pattern. Small: many cases take them.
 CsrMatrix grid_matrix(Index n);
+/// 27 points: CUDA factorises it by warps all of which must be there.
+CsrMatrix solid_matrix();
 CsrMatrix random_matrix();
 /// Right-hand sides that differ from each other in every entry.
 std::vector<double> numbered_side(Index rows, int number);

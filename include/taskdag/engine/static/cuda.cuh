@@ -199,7 +199,8 @@ class CudaStatic {
     }
     return most;
   }
-  /// cooperative: so that teams may meet.
+  /// cooperative: so that teams may meet. Any number of blocks can run these levels: fewer do where the stream has a
+  /// share of the multiprocessors (of a green context).
   void launch_levels(std::uint32_t first, std::uint32_t end, std::uint32_t blocks, bool cooperative,
                      cudaStream_t stream) {
     cudaLaunchAttribute attribute{};
@@ -212,8 +213,13 @@ class CudaStatic {
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = cooperative ? 1 : 0;
-    check(cudaLaunchKernelEx(&config, static_levels_kernel<P>, memory_.program(), first, end),
-          "starting a static program");
+    cudaError_t error = cudaLaunchKernelEx(&config, static_levels_kernel<P>, memory_.program(), first, end);
+    while (error == cudaErrorCooperativeLaunchTooLarge && config.gridDim.x > 1U) {
+      static_cast<void>(cudaGetLastError());  // nobody else's
+      config.gridDim.x = (config.gridDim.x + 1U) / 2U;
+      error = cudaLaunchKernelEx(&config, static_levels_kernel<P>, memory_.program(), first, end);
+    }
+    check(error, "starting a static program");
     ++kernels_[0].launches;
   }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/cooperative.hpp"
 #include "backends/cuda/device.hpp"
 #include "base/index.hpp"
 #include "kernels/factor/cuda/eliminate.cuh"
@@ -77,9 +78,8 @@ void eliminate_ahead(const Parameters& parameters, int* next_counter, FactorKind
   const int blocks = std::min(most, pieces_of(parameters.lists.tasks.rows, kWarps));
   Parameters p = parameters;
   void* arguments[] = {&p, &next_counter};
-  cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(static_cast<unsigned>(blocks)), dim3(kEliminateBlock), arguments,
-                                          bytes, stream),
-              "launching eliminate_ahead_kernel");
+  cuda::launch_cooperative(reinterpret_cast<const void*>(kernel), static_cast<unsigned>(blocks), kEliminateBlock,
+                           arguments, bytes, stream, "launching eliminate_ahead_kernel");
 }
 
 }  // namespace taskdag::kernels::elimination

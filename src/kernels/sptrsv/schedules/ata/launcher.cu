@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "backends/cuda/cooperative.hpp"
 #include "backends/cuda/device.hpp"
 #include "kernels/sptrsv/schedules/ata/launcher.hpp"
 #include "kernels/sptrsv/schedules/ata/launches.hpp"
@@ -22,9 +23,8 @@ class BarrierLauncher final : public CoarseLauncher {
   }
   void run(cudaStream_t stream) override {
     std::array<void*, 3> arguments{kernels_.body.data(), &first_, &tasks_};
-    cuda::check(cudaLaunchCooperativeKernel(kernels_.barrier, {blocks_, 1, 1}, {kCoarseBlock, 1, 1}, arguments.data(),
-                                            0, stream),
-                "launching a kernel with barriers");
+    cuda::launch_cooperative(kernels_.barrier, blocks_, kCoarseBlock, arguments.data(), 0, stream,
+                             "launching a kernel with barriers");
   }
 
  private:
