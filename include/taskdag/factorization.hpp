@@ -210,7 +210,8 @@ class TASKDAG_API Factorization {
   /// the factored matrix B(i, j) = A(row_order[i], col_order[j]); empty: natural order. Both in host memory.
   /// For ic0 both must be equal. Synchronises `stream`.
   /// With FactorOptions::block_size above 1 pattern and orders are those of blocks.
-  /// @throws InvalidInput "row R has no diagonal entry" (of B), for patterns that are not square or not valid, for
+  /// @throws InvalidInput "row R has no diagonal entry": of B, R being A's number of the row, row_order[r] of B's row
+  ///         r; of point blocks "block row R has no diagonal entry"; for patterns that are not square or not valid, for
   ///         a schedule (of sweeps, of the factorisation) of the other backend, for a negative fill level, for blocks
   ///         that do not fit and where they are missing, for what point blocks do not have; Unsupported where the
   ///         schedule named cannot run these triangles, or not in single precision; DeviceError, OutOfMemory; what

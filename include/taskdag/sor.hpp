@@ -79,7 +79,8 @@ class TASKDAG_API Sor {
  public:
   /// Analyses a square pattern with a full diagonal; it is copied. order[new] = old: the order of the rows in a sweep;
   /// empty: the matrix' own; host memory. The pattern is in `space`. Synchronises `stream`.
-  /// @throws InvalidInput "row R has no diagonal entry", also for ω outside (0, 2), a schedule of the other backend,
+  /// @throws InvalidInput "row R has no diagonal entry", whatever the order, of point blocks "block row R has no
+  ///         diagonal entry"; also for ω outside (0, 2), a schedule of the other backend,
   ///         blocks that do not fit or are missing, another block_size; OutOfMemory; what TriangularSolver throws for a
   ///         tune file
   Sor(const Context& context, const CsrPattern& pattern, MemorySpace space, const SorOptions& options,

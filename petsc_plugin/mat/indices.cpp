@@ -26,6 +26,19 @@ PetscErrorCode read_index_set(IS set, std::vector<Index>* indices) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode is_identity(IS set, PetscBool* identity) {
+  PetscFunctionBegin;
+  PetscInt count = 0;
+  const PetscInt* array = nullptr;
+  PetscCall(ISGetLocalSize(set, &count));
+  PetscCall(ISGetIndices(set, &array));
+  PetscInt i = 0;
+  while (i < count && array[i] == i) ++i;
+  *identity = i == count ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(ISRestoreIndices(set, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode make_index_set(std::span<const Index> indices, PetscCopyMode use, IS* set) {
   PetscFunctionBegin;
   const auto count = static_cast<PetscInt>(indices.size());

@@ -30,6 +30,10 @@ inline PetscErrorCode check_fits(PetscInt count, const char* what) {
 /// The entries of an index set; none for null.
 PetscErrorCode read_index_set(IS set, std::vector<Index>* indices);
 
+/// Whether a sequential index set is 0, 1, 2, … by its indices. ISIdentity() says what they were when it was first
+/// asked: PETSc's -pc_factor_nonzeros_along_diagonal then changes them in place.
+PetscErrorCode is_identity(IS set, PetscBool* identity);
+
 /// The order of the rows of a matrix that keeps blocks of `block` rows (1: that keeps none), from a set of rows or of
 /// blocks. `rows`: their number.
 PetscErrorCode read_row_order(IS set, PetscInt rows, PetscInt block, std::vector<Index>* order);

@@ -80,7 +80,7 @@ PetscErrorCode FactorBridge::set_order(Mat matrix, IS order, std::vector<Index>*
   indices->clear();
   if (!order) PetscFunctionReturn(PETSC_SUCCESS);
   PetscBool identity = PETSC_FALSE;
-  PetscCall(ISIdentity(order, &identity));
+  PetscCall(is_identity(order, &identity));
   if (identity) PetscFunctionReturn(PETSC_SUCCESS);
   PetscInt rows = 0;
   PetscInt block = 1;
@@ -96,11 +96,11 @@ PetscErrorCode FactorBridge::take_row_order(Mat matrix, IS row) {
   PetscBool identity = PETSC_TRUE;
   PetscInt rows = 0;
   PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
-  if (row) PetscCall(ISIdentity(row, &identity));
+  if (row) PetscCall(is_identity(row, &identity));
   if (!identity) PetscCall(attached_order(row, &row_order_));
   if (!identity && row_order_ && static_cast<PetscInt>(row_order_->size()) == rows) PetscFunctionReturn(PETSC_SUCCESS);
   std::vector<Index> own;
-  PetscCall(set_order(matrix, row, &own));
+  if (!identity) PetscCall(set_order(matrix, row, &own));
   PetscCall(guarded([&] { row_order_ = std::make_shared<const std::vector<Index>>(std::move(own)); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

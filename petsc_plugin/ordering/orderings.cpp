@@ -37,14 +37,21 @@ const Ordering* find_ordering(const std::string& name) {
   return found != orderings.end() ? found : nullptr;
 }
 
-/// By rows, where PETSc orders blocks, too.
+/// By rows, where PETSc orders blocks, too. PETSc's own orderings read rows: a matrix of a type that has none to lend
+/// (dense, sell) is copied into rows for them.
 PetscErrorCode order_by_petsc(Mat matrix, const char* name, IS* row, IS* col) {
   PetscFunctionBegin;
   PetscInt rows = 0;
   PetscInt block = 1;
+  PetscBool lends_rows = PETSC_FALSE;
+  Mat copy = nullptr;
   PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
   PetscCall(stored_block_size(matrix, &block));
-  PetscCall(MatGetOrdering(matrix, name, row, col));
+  PetscCall(MatHasOperation(matrix, MATOP_GET_ROW_IJ, &lends_rows));
+  if (!lends_rows && !find_ordering(name)) PetscCall(MatConvert(matrix, MATSEQAIJ, MAT_INITIAL_MATRIX, &copy));
+  const PetscErrorCode ordered = MatGetOrdering(copy ? copy : matrix, name, row, col);
+  PetscCall(MatDestroy(&copy));
+  PetscCall(ordered);
   PetscCall(expand_row_order(row, rows, block));
   PetscCall(expand_row_order(col, rows, block));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/index.hpp"
-#include "dag/transpose.hpp"
 
 namespace taskdag {
 
@@ -17,7 +16,7 @@ SplitPattern with_offsets(Index rows) {
 }
 
 /// Finds the offsets of both triangles.
-SplitPattern split_offsets(const CsrPattern& pattern) {
+SplitPattern split_offsets(const CsrPattern& pattern, const RowNames& names = {}) {
   SplitPattern result = with_offsets(pattern.rows);
   Offset* const lower = result.offsets.get();
   Offset* const upper = lower + pattern.rows + 1;
@@ -27,7 +26,9 @@ SplitPattern split_offsets(const CsrPattern& pattern) {
     const Offset begin = pattern.row_offsets[i];
     const Offset end = pattern.row_offsets[i + 1];
     // Most rows have as many entries before the diagonal as the one above.
-    if (begin + below >= end || pattern.col_indices[begin + below] != i) below = diagonal_entry(pattern, i) - begin;
+    if (begin + below >= end || pattern.col_indices[begin + below] != i) {
+      below = diagonal_entry(pattern, i, names) - begin;
+    }
     lower[i + 1] = lower[i] + below;
     upper[i + 1] = end - lower[i + 1] - (i + 1);
   }
@@ -61,8 +62,8 @@ std::int64_t SplitPattern::bytes() const {
          static_cast<std::int64_t>(sizeof(Index)) * (lower_entries() + upper_entries());
 }
 
-SplitPattern split(const CsrPattern& pattern) {
-  SplitPattern result = split_offsets(pattern);
+SplitPattern split(const CsrPattern& pattern, const RowNames& names) {
+  SplitPattern result = split_offsets(pattern, names);
   result.columns = std::make_unique_for_overwrite<Index[]>(at(result.lower_entries()) + at(result.upper_entries()));
   copy_columns(pattern, result, [](Index, Index) { return true; });
   return result;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "dag/transpose.hpp"
 #include "taskdag/csr.hpp"
 
 namespace taskdag {
@@ -30,8 +31,8 @@ struct SplitPattern {
   [[nodiscard]] std::int64_t bytes() const;
 };
 
-/// Splits a square pattern. @throws InvalidInput "row R has no diagonal entry"
-SplitPattern split(const CsrPattern& pattern);
+/// Splits a square pattern. @throws InvalidInput as refuse_missing_diagonal()
+SplitPattern split(const CsrPattern& pattern, const RowNames& names = {});
 
 /// The same for a pattern whose triangles are each other's transposes; nothing for another one.
 std::optional<SplitPattern> split_symmetric(const CsrPattern& pattern);

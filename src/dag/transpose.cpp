@@ -9,7 +9,10 @@
 
 namespace taskdag {
 
-void refuse_missing_diagonal(Index row) { throw InvalidInput("row " + std::to_string(row) + " has no diagonal entry"); }
+void refuse_missing_diagonal(Index row, const RowNames& names) {
+  const Index known_as = names.order.empty() ? row : names.order[static_cast<std::size_t>(row)];
+  throw InvalidInput((names.blocks ? "block row " : "row ") + std::to_string(known_as) + " has no diagonal entry");
+}
 
 Transposed transpose(const CsrPattern& pattern) {
   const auto entries = static_cast<std::size_t>(pattern.entries());
@@ -76,10 +79,10 @@ MappedPattern upper_triangle(const CsrPattern& pattern) {
   return result;
 }
 
-std::vector<Offset> diagonal_entries(const CsrPattern& pattern) {
+std::vector<Offset> diagonal_entries(const CsrPattern& pattern, const RowNames& names) {
   std::vector<Offset> diagonal(static_cast<std::size_t>(pattern.rows));
   for (Index row = 0; row < pattern.rows; ++row) {
-    diagonal[static_cast<std::size_t>(row)] = diagonal_entry(pattern, row);
+    diagonal[static_cast<std::size_t>(row)] = diagonal_entry(pattern, row, names);
   }
   return diagonal;
 }

@@ -33,12 +33,19 @@ MappedPattern permute_pattern(const CsrPattern& pattern, std::span<const Index> 
 /// The entries with column >= row of a square pattern; each row starts with its diagonal entry if it has one.
 MappedPattern upper_triangle(const CsrPattern& pattern);
 
-[[noreturn]] void refuse_missing_diagonal(Index row);
+/// What the rows of a pattern are called in errors: what their matrix' user knows them by.
+struct RowNames {
+  std::span<const Index> order = {};  ///< the user's number of each row; empty: its own
+  bool blocks = false;                ///< they are rows of point blocks
+};
+
+/// @throws InvalidInput "row R has no diagonal entry", "block row R has no diagonal entry"
+[[noreturn]] void refuse_missing_diagonal(Index row, const RowNames& names = {});
 
 /// The position of the row's diagonal entry. Most rows are short, and most patterns regular: then looking at each entry
 /// is faster than std::lower_bound().
-/// @throws InvalidInput "row R has no diagonal entry"
-inline Offset diagonal_entry(const CsrPattern& pattern, Index row) {
+/// @throws InvalidInput as refuse_missing_diagonal()
+inline Offset diagonal_entry(const CsrPattern& pattern, Index row, const RowNames& names = {}) {
   constexpr Offset kShort = 16;
   const Index* const columns = pattern.col_indices;
   Offset e = pattern.row_offsets[row];
@@ -48,12 +55,12 @@ inline Offset diagonal_entry(const CsrPattern& pattern, Index row) {
   } else {
     while (e != end && columns[e] < row) ++e;
   }
-  if (e == end || columns[e] != row) refuse_missing_diagonal(row);
+  if (e == end || columns[e] != row) refuse_missing_diagonal(row, names);
   return e;
 }
 
 /// The position of each row's diagonal entry.
-/// @throws InvalidInput "row R has no diagonal entry"
-std::vector<Offset> diagonal_entries(const CsrPattern& pattern);
+/// @throws InvalidInput as refuse_missing_diagonal()
+std::vector<Offset> diagonal_entries(const CsrPattern& pattern, const RowNames& names = {});
 
 }  // namespace taskdag

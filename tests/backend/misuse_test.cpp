@@ -6,6 +6,7 @@
 #include "backends.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "support/without_diagonal.hpp"
 
 namespace taskdag {
 namespace {
@@ -61,13 +62,46 @@ TEST_P(MisuseTest, MissingDiagonalEntriesAreNamed) {
   expect_refused("row 2 has no diagonal entry", [&] { static_cast<void>(triangular(a, {})); });
   TriangularSolver unit = triangular(a, {.unit_diagonal = true});
   EXPECT_EQ(solve(unit, {1, 2, 3, 4}), (std::vector<double>{1, 2, 3, 1}));
-  // Of the permuted matrix: exchanging two rows makes the diagonal full, or empties it.
+  // Of a permuted matrix: exchanging two rows makes the diagonal full, or empties it. The row's name is the old one.
   Factorization exchanged = factorization(a, {}, {0, 1, 3, 2}, {0, 1, 2, 3});
   EXPECT_TRUE(factor(exchanged, a.values).ok());
   const CsrMatrix diagonal = test::tridiagonal(4, 0, 2, 0);
-  expect_refused("row 1 has no diagonal entry", [&] {
+  expect_refused("row 2 has no diagonal entry", [&] {
     static_cast<void>(factorization(diagonal, {}, {0, 2, 1, 3}, {0, 1, 2, 3}));
   });
+}
+
+TEST_P(MisuseTest, MissingDiagonalEntriesAreNamedByTheMatrixRowInAnyOrder) {
+  const CsrMatrix a = test::without_diagonal(test::tridiagonal(5, -1, 3, -1), 1);
+  const std::vector<Index> order = {4, 3, 1, 2, 0};
+  for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
+    for (const Index levels : {0, 1}) {
+      expect_refused("row 1 has no diagonal entry",
+                     [&] { static_cast<void>(factorization(a, {.kind = kind, .levels = levels}, order, order)); });
+    }
+    expect_refused("block row 1 has no diagonal entry",
+                   [&] { static_cast<void>(factorization(a, {.kind = kind, .block_size = 3}, order, order)); });
+  }
+  test::MatrixArrays arrays = place(a);
+  for (const Index block_size : {1, 3}) {
+    expect_refused(block_size > 1 ? "block row 1 has no diagonal entry" : "row 1 has no diagonal entry", [&] {
+      static_cast<void>(Sor(context(), arrays.pattern(), space(), {.block_size = block_size}, order, stream()));
+    });
+  }
+}
+
+TEST_P(MisuseTest, MissingDiagonalEntriesAreNamedByTheMatrixRowInAnOrderOnTheDevice) {
+  if (GetParam().backend != Backend::cuda) GTEST_SKIP() << "such orders are CUDA's";
+  const CsrMatrix full = test::tridiagonal(5, -1, 3, -1);
+  test::MatrixArrays arrays = place(full);
+  FactorOptions options;
+  options.device_order = block_multicolour(context(), arrays.pattern(), space(), {1, true}, stream()).device_order;
+  ASSERT_TRUE(options.device_order);
+  const std::vector<Index> order = options.device_order->to_host();
+  std::size_t moved = 0;
+  while (order.at(moved) == static_cast<Index>(moved)) ++moved;
+  expect_refused("row " + std::to_string(order[moved]) + " has no diagonal entry",
+                 [&] { static_cast<void>(factorization(test::without_diagonal(full, order[moved]), options)); });
 }
 
 TEST_P(MisuseTest, OrdersThatAreNoPermutationsAreRefused) {

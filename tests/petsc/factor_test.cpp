@@ -277,6 +277,67 @@ TEST_F(Factor, OtherMatrixTypesAreConverted) {
   }
 }
 
+/// The row's diagonal entry is 0.
+OwnedMat with_zero_on_the_diagonal(PetscInt row) {
+  OwnedMat a = make_local_matrix(
+      make_stencil({.stencil = Stencil::seven_point, .nx = 6, .ny = 6, .nz = 6, .unknowns_per_node = 1, .wind = 0.5}));
+  EXPECT_EQ(static_cast<int>(MatSetValue(a, row, row, 0.0, INSERT_VALUES)), 0);
+  EXPECT_EQ(static_cast<int>(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY)), 0);
+  EXPECT_EQ(static_cast<int>(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY)), 0);
+  return a;
+}
+
+constexpr const char* along_diagonal = " -pc_factor_nonzeros_along_diagonal ";
+
+TEST_F(Factor, ColumnsAreMovedToTheDiagonalAsPetscs) {
+  const std::vector<std::string> ways = {"-pc_factor_levels 1", "-pc_factor_mat_ordering_type rcm",
+                                         "-pc_factor_mat_ordering_type taskdag_rcm"};
+  for (const PetscInt row : {0, 17}) {
+    SCOPED_TRACE(row);
+    const OwnedMat a = with_zero_on_the_diagonal(row);
+    for (const std::string& way : ways) {
+      expect_same(a, package_ilu + (along_diagonal + way), "-pc_type ilu" + (along_diagonal + way), PCApply);
+      expect_same(a, package_ilu + (along_diagonal + way), "-pc_type ilu" + (along_diagonal + way), PCApplyTranspose);
+    }
+  }
+}
+
+// PETSc moves columns of an index set that it has marked as the natural order, and its own ILU(0) then takes the
+// pattern of the matrix as it was: the reference has index sets without marks.
+TEST_F(Factor, ColumnsAreMovedToTheDiagonalInTheNaturalOrder) {
+  for (const PetscInt row : {0, 17}) {
+    SCOPED_TRACE(row);
+    const OwnedMat a = with_zero_on_the_diagonal(row);
+    OwnedIs natural[2];
+    OwnedIs moved[2];
+    PETSC_OK(MatGetOrdering(a, MATORDERINGNATURAL, natural[0].out(), natural[1].out()));
+    PETSC_OK(MatReorderForNonzeroDiagonal(a, 1e-10, natural[0], natural[1]));
+    for (int i : {0, 1}) {
+      PetscInt size = 0;
+      const PetscInt* indices = nullptr;
+      PETSC_OK(ISGetLocalSize(natural[i], &size));
+      PETSC_OK(ISGetIndices(natural[i], &indices));
+      PETSC_OK(ISCreateGeneral(PETSC_COMM_SELF, size, indices, PETSC_COPY_VALUES, moved[i].out()));
+      PETSC_OK(ISRestoreIndices(natural[i], &indices));
+      PETSC_OK(ISSetPermutation(moved[i]));
+    }
+    OwnedMat factor;
+    MatFactorInfo info;
+    PETSC_OK(MatFactorInfoInitialize(&info));
+    info.fill = 1.0;
+    PETSC_OK(MatGetFactor(a, MATSOLVERPETSC, MAT_FACTOR_ILU, factor.out()));
+    PETSC_OK(MatILUFactorSymbolic(factor, a, moved[0], moved[1], &info));
+    PETSC_OK(MatLUFactorNumeric(factor, a, &info));
+    const OwnedPc package = make_pc(a, std::string(package_ilu) + along_diagonal);
+    const OwnedVec b = make_vector(a, 0.7);
+    const OwnedVec x = make_vector(a);
+    const OwnedVec y = make_vector(a);
+    PETSC_OK(PCApply(package, b, x));
+    PETSC_OK(MatSolve(factor, b, y));
+    EXPECT_LT(relative_difference(x, y), 1e-10);
+  }
+}
+
 /// A stencil with blocks of 3 unknowns, in a format that keeps blocks, and in rows.
 struct BlockPair {
   OwnedMat blocks;

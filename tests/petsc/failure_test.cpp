@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "support.hpp"
+#include "support/without_diagonal.hpp"
 
 namespace taskdag::test {
 namespace {
@@ -179,6 +180,21 @@ TEST(MissingDiagonal, IsAnErrorThatNamesTheRow) {
     EXPECT_EQ(static_cast<int>(result.code), PETSC_ERR_ARG_WRONGSTATE);
     EXPECT_NE(result.message.find("row " + std::to_string(first) + " has no diagonal entry"), std::string::npos)
         << result.message;
+  }
+}
+
+TEST(MissingDiagonal, IsNamedByTheMatrixRowInAnyOrder) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const CsrMatrix grid = make_stencil({.stencil = Stencil::five_point, .nx = 8, .ny = 8, .nz = 1});
+  const OwnedMat a = make_matrix(without_diagonal(grid, 17));
+  for (const char* ordering : {"rcm", "taskdag_rcm", "taskdag_color", "taskdag_bmc"}) {
+    for (const char* type : {ours, package_ilu, "-pc_type taskdag -pc_taskdag_type icc -pc_taskdag_backend host ",
+                             "-pc_type taskdag -pc_taskdag_type sor -pc_taskdag_backend host "}) {
+      const Solve result =
+          solve(a, std::string("-ksp_type gmres ") + type + "-pc_factor_mat_ordering_type " + ordering);
+      EXPECT_EQ(static_cast<int>(result.code), PETSC_ERR_ARG_WRONGSTATE) << type << ordering;
+      EXPECT_EQ(result.message, "TaskDAG: row 17 has no diagonal entry") << type << ordering;
+    }
   }
 }
 

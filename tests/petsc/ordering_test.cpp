@@ -258,6 +258,25 @@ TEST(Ordering, ChosenAutomaticallyOnCudaIsTheNaturalOneOfGridsWithLargeStencils)
   EXPECT_NE(line.find("entries, points of a grid)"), std::string::npos) << line;
 }
 
+TEST(Ordering, IsThatOfTheRowsForTypesThatLendNone) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "one rank");
+  const OwnedMat rows = make_matrix(convection(7));
+  for (const MatType type : {MATDENSE, MATSELL}) {
+    OwnedMat other;
+    PETSC_OK(MatConvert(rows, type, MAT_INITIAL_MATRIX, other.out()));
+    for (const std::string ordering : {"rcm", "nd", "1wd", "qmd", "rowlength", "taskdag_rcm", "taskdag_bmc"}) {
+      for (const std::string kind : {"ilu", "sor"}) {
+        SCOPED_TRACE(std::string(type) + ", " + ordering + ", " + kind);
+        const std::string options = "-ksp_type gmres -pc_type taskdag -pc_taskdag_type " + kind +
+                                    " -pc_taskdag_backend host -pc_taskdag_ordering " + ordering;
+        const Solve solved = converged(other, options);
+        EXPECT_EQ(solved.iterations, converged(rows, options).iterations);
+        EXPECT_EQ(ordering_line(solved.view).substr(0, ordering.size()), ordering);
+      }
+    }
+  }
+}
+
 TEST(BlockOrdering, WithoutBlocksTheirScheduleIsAnError) {
   const OwnedMat a = make_local_matrix(poisson(20));
   const Solve result = solve(a, "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_schedule blocks");

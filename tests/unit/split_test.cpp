@@ -98,6 +98,18 @@ TEST(Split, NamesTheRowThatLacksItsDiagonalEntry) {
   }
 }
 
+TEST(Split, OfAPermutedPatternNamesTheRowByItsOldNumber) {
+  const CsrMatrix a = with_rows({{0}, {0, 1}, {1}});  // row 2 lacks its own
+  const std::vector<Index> order = {0, 2, 1};
+  const MappedPattern permuted = permute_pattern(a.pattern(), order, order);
+  try {
+    static_cast<void>(split(permuted.view(), {order}));
+    ADD_FAILURE() << "not refused";
+  } catch (const InvalidInput& error) {
+    EXPECT_STREQ(error.what(), "row 2 has no diagonal entry");
+  }
+}
+
 TEST(Split, OfASymmetricPatternIsThatOfItsUpperTriangle) {
   for (const Stencil stencil : {Stencil::five_point, Stencil::seven_point, Stencil::twenty_seven_point}) {
     const CsrMatrix a =

@@ -9,6 +9,7 @@
 #include "backends/cuda/device.hpp"
 #include "backends/host/thread_pool.hpp"
 #include "csr/gather.hpp"
+#include "dag/transpose.hpp"
 #include "kernels/factor/cuda/program.hpp"
 #include "kernels/factor/fill/blocks.hpp"
 #include "kernels/factor/fill/levels.hpp"
@@ -54,7 +55,7 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
   }
   diagonal_ = {rows, s};
   const Index missing = find_diagonal(s);
-  if (missing >= 0) throw InvalidInput("row " + std::to_string(missing) + " has no diagonal entry");
+  if (missing >= 0) refuse_missing_diagonal(row_order_.size() > 0 ? fetch(row_order_.data() + missing, s) : missing);
   if (options.kind == FactorKind::ic) {
     analyse_ic(s);
   } else {

@@ -1,5 +1,6 @@
 #include "backends/cuda/device.hpp"
 #include "csr/device_csr.hpp"
+#include "dag/transpose.hpp"
 #include "kernels/sor/point_block/cuda.hpp"
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/staging.hpp"
@@ -26,7 +27,7 @@ class CudaPointBlockSor final : public PointBlockSor {
     copy_on_device(offsets_.data(), pattern.row_offsets, offsets_.size(), s);
     diagonal_ = {at(rows_), s};
     const Index missing = kernels::find_diagonal(pattern, diagonal_.data(), s);
-    if (missing >= 0) throw InvalidInput("row " + std::to_string(missing) + " has no diagonal entry");
+    if (missing >= 0) refuse_missing_diagonal(missing, {.blocks = true});
     inverses_ = {at(checked_entries(rows_)), s};
     findings_ = {1, s};
     rhs_ = {at(rows_) * at(options.block_size), s};

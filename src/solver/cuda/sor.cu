@@ -5,6 +5,7 @@
 #include "backends/cuda/device.hpp"
 #include "csr/device_csr.hpp"
 #include "csr/gather.hpp"
+#include "dag/transpose.hpp"
 #include "kernels/sor/cuda.hpp"
 #include "solver/cuda/flag.hpp"
 #include "solver/cuda/input.hpp"
@@ -40,7 +41,7 @@ class CudaSor final : public Sor::Impl {
     }
     position_ = {rows, s};
     const Index missing = kernels::find_diagonal(pattern_.pattern(), position_.data(), s);
-    if (missing >= 0) throw InvalidInput("row " + std::to_string(missing) + " has no diagonal entry");
+    if (missing >= 0) refuse_missing_diagonal(order_.size() > 0 ? fetch(order_.data() + missing, s) : missing);
     sweeps_ = make_sweeps(s);
     values_ = {input_entries_, s};
     diagonal_ = {rows, s};

@@ -166,7 +166,7 @@ void HostFactorization::take_rearranged(const CsrPattern& pattern) {
   MappedPattern matrix = permute_pattern(pattern, row_order_, col_order_);
   const bool ic = options_.kind == FactorKind::ic;
   // Names the row that lacks one, as split() does of what is split at once.
-  if (ic || options_.levels > 0) static_cast<void>(diagonal_entries(matrix.view()));
+  if (ic || options_.levels > 0) static_cast<void>(diagonal_entries(matrix.view(), {row_order_}));
   check_blocks(matrix.view());
   if (ic) {
     MappedPattern upper = upper_triangle(matrix.view());
@@ -174,7 +174,7 @@ void HostFactorization::take_rearranged(const CsrPattern& pattern) {
     matrix = std::move(upper);
   }
   if (options_.levels > 0) matrix = fill(matrix);
-  split_ = ic ? mirror_upper(matrix.view(), diagonal_entries(matrix.view())) : split(matrix.view());
+  split_ = ic ? mirror_upper(matrix.view(), diagonal_entries(matrix.view())) : split(matrix.view(), {row_order_});
   source_.entries = std::move(matrix.source_entry);
 }
 

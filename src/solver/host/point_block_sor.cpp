@@ -20,7 +20,7 @@ class HostPointBlockSor final : public PointBlockSor {
       : PointBlockSor(options),
         state_(context.state()),
         offsets_(blocks.row_offsets, blocks.row_offsets + (blocks.rows == 0 ? 0 : blocks.rows + 1)),
-        diagonal_(diagonal_entries(blocks)),
+        diagonal_(diagonal_entries(blocks, {.blocks = true})),
         inverses_(at(checked_entries(blocks.rows))),
         rhs_(at(blocks.rows) * at(options.block_size)) {
     const ScaledRows rows{blocks.rows, blocks.row_offsets, diagonal_.data(), blocks.col_indices, options.block_size};

@@ -25,7 +25,7 @@ class HostSor final : public Sor::Impl {
         shift_(options.shift),
         order_(order.begin(), order.end()),
         matrix_(checked(permute_pattern(pattern, order, order), options.blocks.get())),
-        diagonal_entry_(diagonal_entries(matrix_.view())),
+        diagonal_entry_(diagonal_entries(matrix_.view(), {order_})),
         lower_(make(request_of(options, context), options.blocks.get(), Triangle::lower)),
         upper_(make(request_of(options, context), options.blocks.get(), Triangle::upper)),
         values_(matrix_.col_indices.size()),

@@ -44,7 +44,7 @@ Pattern mirrored(const MappedPattern& upper) {
 Pattern make_pattern(const CsrPattern& blocks, std::span<const Index> row_order, std::span<const Index> col_order,
                      const FactorOptions& options, host::ThreadPool& pool) {
   MappedPattern matrix = permute_pattern(blocks, row_order, col_order);
-  static_cast<void>(diagonal_entries(matrix.view()));  // names the row that lacks one
+  static_cast<void>(diagonal_entries(matrix.view(), {row_order, true}));  // names the row that lacks one
   const bool ic = options.kind == FactorKind::ic;
   if (ic) {
     MappedPattern upper = upper_triangle(matrix.view());

@@ -29,7 +29,7 @@ struct Pattern {
 };
 
 /// Of B(i, j) = A(row_order[i], col_order[j]), empty: natural. ic: of B's upper triangle, mirrored.
-/// @throws InvalidInput "row R has no diagonal entry" (R a row of blocks); where the factor has more values than 32-bit
+/// @throws InvalidInput "block row R has no diagonal entry" (of `blocks`); where the factor has more values than 32-bit
 ///         offsets can address
 Pattern make_pattern(const CsrPattern& blocks, std::span<const Index> row_order, std::span<const Index> col_order,
                      const FactorOptions& options, host::ThreadPool& pool);
