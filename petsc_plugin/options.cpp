@@ -203,7 +203,10 @@ PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
     name = to_string(settings->schedule);
   }));
   PetscCall(read_text(items, rows->schedule, &name, &given));
-  if (given) PetscCall(guarded([&] { settings->schedule = solve_schedule_from(name); }));
+  if (given) {
+    PetscCall(PetscStrtolower(name.data()));  // as PETSc's own lists of names
+    PetscCall(guarded([&] { settings->schedule = solve_schedule_from(name); }));
+  }
   PetscCall(read_bool(items, rows->tune, &settings->tune));
   PetscCall(read_text(items, rows->tune_file, &settings->tune_file, &given));
   auto ata_flow = static_cast<PetscInt>(settings->ata_flow);

@@ -7,6 +7,9 @@ PetscErrorCode refuse(Mat whole) {
   PetscFunctionBegin;
   MatType type = nullptr;
   PetscCall(MatGetType(whole, &type));
+  // PCGetOperators() makes such a matrix where there is none, after PCReset() for example.
+  PetscCheck(type, PetscObjectComm(reinterpret_cast<PetscObject>(whole)), PETSC_ERR_ORDER,
+             "Matrix must be set first: KSPSetOperators()");
   SETERRQ(
       PetscObjectComm(reinterpret_cast<PetscObject>(whole)), PETSC_ERR_SUP,
       "TaskDAG needs the entries of the matrix, and one of type %s gives none. Give KSPSetOperators() a matrix with "

@@ -35,6 +35,7 @@ PetscErrorCode MatrixSource::find_form(Mat matrix, bool upper_is_enough) {
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQBAIJ, &baij));
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQSBAIJ, &sbaij));
   PetscCall(MatGetBlockSize(matrix, &block));
+  converts_anew_ = sbaij == PETSC_TRUE && block > 1;
   if (aij && block_size_ == 1)
     form_ = Form::aij;
   else if (baij && block_size_ > 1)
@@ -82,6 +83,7 @@ PetscErrorCode MatrixSource::find_place(Mat matrix) {
 PetscErrorCode MatrixSource::open(Mat matrix, bool device) {
   PetscFunctionBegin;
   if (form_ == Form::converted) {
+    if (converts_anew_) PetscCall(MatDestroy(&converted_));
     PetscCall(MatConvert(matrix, block_size_ > 1 ? MATSEQBAIJ : MATSEQAIJ,
                          converted_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &converted_));
     matrix = converted_;

@@ -11,7 +11,7 @@
 namespace taskdag::petsc {
 namespace {
 
-FactorSettings& factor_of(PC pc) { return settings_of(pc).factor; }
+const FactorSettings& factor_of(PC pc) { return settings_of(pc).factor; }
 
 /// Takes a value; what was set up is kept as far as it does for that.
 template <class Value, class New>
@@ -83,8 +83,9 @@ PetscErrorCode set_ordering(PC pc, MatOrderingType type) {
 }
 
 PetscErrorCode set_reuse_ordering(PC pc, PetscBool reuse) {
-  factor_of(pc).reuse_ordering = reuse == PETSC_TRUE;
-  return PETSC_SUCCESS;
+  PetscFunctionBegin;
+  PetscCall(take(pc, &FactorSettings::reuse_ordering, reuse == PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Sizes are counted, not guessed: nothing is to be done.

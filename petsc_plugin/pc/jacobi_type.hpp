@@ -18,6 +18,8 @@ std::unique_ptr<Preconditioner> make_jacobi(const Settings& settings);
 /// With Chebyshev's weights it is a smoother: in Richardson's iteration it goes on from the vector that is there. With
 /// constant ones Richardson's iteration is PETSc's, which ends by a residual.
 bool jacobi_iterates(const Settings& settings);
+/// Refuses settings that exclude each other, for auto, too, which may come to Jacobi late.
+PetscErrorCode check_jacobi(const Settings& settings);
 
 /// Its options: -pc_taskdag_jacobi_….
 std::vector<OptionRow> jacobi_rows();

@@ -53,6 +53,7 @@ PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings* setting
 PetscErrorCode check_settings(const Settings& settings) {
   PetscFunctionBegin;
   PetscCall(check_trace(settings.sweeps, settings.type == PC_TASKDAG_JACOBI && is_program(settings.jacobi.form)));
+  PetscCall(check_jacobi(settings));
   PetscCall(check_block_jacobi(settings));
   PetscCall(check_eisenstat(settings));
   PetscCall(check_consolidate(settings));

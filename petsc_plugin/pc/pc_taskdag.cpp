@@ -1,5 +1,6 @@
 #include "pc/pc_taskdag.hpp"
 
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,7 @@ struct Data {
   Eisenstat eisenstat;
   std::optional<PatternState> analysed;  ///< what the preconditioner was set up with
   bool repeat_numbers = false;           ///< where that is still there, the next set-up needs no analysis
+  int solves = 0;                        ///< that have begun by pre_solve() and not ended
 };
 
 Data& data_of(PC pc) { return *static_cast<Data*>(pc->data); }
@@ -74,6 +76,7 @@ PetscErrorCode reset(PC pc) {
   PetscCall(forget_failure(pc));
   data.analysed.reset();
   data.repeat_numbers = false;
+  data.solves = 0;
   PetscCall(data.eisenstat.reset(pc));
   if (data.preconditioner) PetscCall(data.preconditioner->reset());
   PetscCall(guarded([&] { data.preconditioner.reset(); }));
@@ -101,23 +104,34 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec /*work*/, PetscReal /*r
     PetscCall(poison(x, data_of(pc).failed));
   else
     PetscCall(data_of(pc).preconditioner->iterate(b, x, its, from_zero == PETSC_TRUE));
-  *done = its;
-  // The only reason of PETSc's that is none to go on.
-  *reason = failed ? PCRICHARDSON_DIVERGED_DTOL : PCRICHARDSON_CONVERGED_ITS;
+  *done = failed ? 0 : its;
+  *reason = PCRICHARDSON_CONVERGED_ITS;
+  if (failed) {
+    // PETSc hands the address of KSP's reason on, and these count the failure of a preconditioner, too.
+    const KSPConvergedReason failure = KSP_DIVERGED_PC_FAILED;
+    static_assert(sizeof(failure) == sizeof(*reason));
+    std::memcpy(reason, &failure, sizeof(failure));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
   PetscFunctionBegin;
+  // Where a setting or values have changed since the last solve, and the KSP was not told of a matrix, PETSc would set
+  // up at the first application.
+  PetscCall(PCSetUp(pc));
   if (data_of(pc).settings.eisenstat)
     PetscCall(data_of(pc).eisenstat.pre_solve(pc, ksp, b, x));
   else
     PetscCall(data_of(pc).preconditioner->before_solve(ksp));
+  ++data_of(pc).solves;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode post_solve(PC pc, KSP ksp, Vec b, Vec x) {
   PetscFunctionBegin;
+  if (data_of(pc).solves == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  --data_of(pc).solves;
   if (data_of(pc).settings.eisenstat)
     PetscCall(data_of(pc).eisenstat.post_solve(pc, b, x));
   else
@@ -125,7 +139,8 @@ PetscErrorCode post_solve(PC pc, KSP ksp, Vec b, Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What a Krylov method calls depends on the settings.
+/// What a Krylov method calls depends on the settings. To be called where these change, not at a set-up, which may come
+/// inside a solve.
 void set_operations(PC pc) {
   const bool eisenstat = data_of(pc).settings.eisenstat;
   const auto iterates = type_of(pc).iterates;
@@ -150,7 +165,6 @@ PetscErrorCode make_ready(PC pc) {
   PetscCall(make_preconditioner(pc));
   Preconditioner& preconditioner = *data_of(pc).preconditioner;
   const bool error_if_failure = pc->erroriffailure == PETSC_TRUE;
-  set_operations(pc);
   PetscCall(preconditioner.attach(pc->pmat));
   PatternState state;
   PetscCall(read_pattern_state(pc->pmat, &state));
@@ -307,13 +321,14 @@ PetscErrorCode create(PC pc) {
   pc->ops->view = view;
   pc->ops->reset = reset;
   pc->ops->destroy = destroy;
+  set_operations(pc);
   PetscCall(compose(pc, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 }  // namespace
 
-Settings& settings_of(PC pc) { return data_of(pc).settings; }
+const Settings& settings_of(PC pc) { return data_of(pc).settings; }
 
 PetscErrorCode start_over(PC pc) {
   PetscFunctionBegin;
@@ -334,6 +349,7 @@ PetscErrorCode take_settings(PC pc, Settings&& settings) {
     PetscCall(start_over(pc));
   }
   data.settings = std::move(settings);
+  set_operations(pc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

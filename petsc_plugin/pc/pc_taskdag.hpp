@@ -10,8 +10,8 @@ struct Settings;
 
 PetscErrorCode register_pc();
 
-/// The settings of a PC of this type. After a change other than to FactorSettings::reuse_ordering call start_over().
-Settings& settings_of(PC pc);
+/// The settings of a PC of this type.
+const Settings& settings_of(PC pc);
 
 /// Puts other settings in the place of those. What was set up is kept as far as it does for them.
 PetscErrorCode take_settings(PC pc, Settings&& settings);

@@ -1,4 +1,6 @@
 // PETSc's own setters and getters of PCSOR.
+#include <utility>
+
 #include "boundary.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "pc/sor_type.hpp"
@@ -7,7 +9,17 @@
 namespace taskdag::petsc {
 namespace {
 
-SorSettings& sor_of(PC pc) { return settings_of(pc).sor; }
+const SorSettings& sor_of(PC pc) { return settings_of(pc).sor; }
+
+/// Takes `sor`; what was set up is kept as far as it does for that.
+PetscErrorCode take(PC pc, const SorSettings& sor) {
+  PetscFunctionBegin;
+  Settings settings;
+  PetscCall(guarded([&] { settings = settings_of(pc); }));
+  settings.sor = sor;
+  PetscCall(take_settings(pc, std::move(settings)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode set_symmetric(PC pc, MatSORType sweep) {
   PetscFunctionBegin;
@@ -16,7 +28,9 @@ PetscErrorCode set_symmetric(PC pc, MatSORType sweep) {
                      sweep == SOR_LOCAL_BACKWARD_SWEEP;
   PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatSORType %d is no sweep of -pc_taskdag_type sor",
              static_cast<int>(sweep));
-  sor_of(pc).sweep = sweep;
+  SorSettings sor = sor_of(pc);
+  sor.sweep = sweep;
+  PetscCall(take(pc, sor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -29,8 +43,9 @@ PetscErrorCode set_omega(PC pc, PetscReal omega) {
   PetscFunctionBegin;
   PetscCheck(omega > 0.0 && omega < 2.0, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_OUTOFRANGE,
              "omega of SOR must be more than 0 and less than 2, not %g", omega);
-  if (sor_of(pc).omega != omega) PetscCall(start_over(pc));
-  sor_of(pc).omega = omega;
+  SorSettings sor = sor_of(pc);
+  sor.omega = omega;
+  PetscCall(take(pc, sor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,8 +58,10 @@ PetscErrorCode set_iterations(PC pc, PetscInt iterations, PetscInt local) {
   PetscFunctionBegin;
   PetscCheck(iterations >= 1 && local >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "SOR needs 1 iteration or more, not %" PetscInt_FMT " and %" PetscInt_FMT, iterations, local);
-  sor_of(pc).iterations = iterations;
-  sor_of(pc).local_iterations = local;
+  SorSettings sor = sor_of(pc);
+  sor.iterations = iterations;
+  sor.local_iterations = local;
+  PetscCall(take(pc, sor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

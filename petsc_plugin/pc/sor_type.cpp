@@ -449,6 +449,11 @@ PetscErrorCode read_sor(OptionItems PetscOptionsObject, Settings* settings) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool same_sor(const Settings& a, const Settings& b) { return a.sor.omega == b.sor.omega && a.sor.shift == b.sor.shift; }
+bool same_sor(const Settings& a, const Settings& b) {
+  if (a.sor.omega != b.sor.omega || a.sor.shift != b.sor.shift) return false;
+  // Eisenstat's trick is not for all sweeps, which its set-up looks at. Else they are the application's alone.
+  return !a.eisenstat || (a.sor.sweep == b.sor.sweep && a.sor.iterations == b.sor.iterations &&
+                          a.sor.local_iterations == b.sor.local_iterations);
+}
 
 }  // namespace taskdag::petsc

@@ -223,7 +223,9 @@ TEST_P(AutoType, RefusesWhatItDoesNotHave) {
   const OwnedMat a = make_matrix(plane(10));
   const std::vector<std::pair<std::string, std::string>> refused = {
       {"-pc_taskdag_eisenstat ", "-pc_taskdag_eisenstat needs a type that has halves"},
-      {"-pc_taskdag_consolidate auto ", "not for auto"}};
+      {"-pc_taskdag_consolidate auto ", "not for auto"},
+      {"-pc_taskdag_jacobi_weights chebyshev -pc_taskdag_jacobi_sweeps 2 -pc_taskdag_jacobi_form tiles ",
+       "weights have the forms kernels and turning, not tiles"}};
   for (const auto& [asked, answer] : refused) {
     const Solve solved = solve(a, taskdag_auto + asked + option());
     EXPECT_NE(static_cast<int>(solved.code), 0);

@@ -31,6 +31,13 @@ TEST(View, OfThePackageNamesBackendAndLevels) {
     EXPECT_NE(result.view.find(text), std::string::npos) << text << " in\n" << result.view;
 }
 
+TEST(View, NamesOfSchedulesMayHaveCapitals) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 7, .ny = 5, .nz = 1}));
+  const Solve result = solve(a, "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_schedule SERIAL");
+  EXPECT_NE(result.view.find("forward serial, backward serial"), std::string::npos) << result.view;
+}
+
 TEST(View, OfSeveralRanksSumsUpAndSaysOnceWhatTheyHaveInCommon) {
   SKIP_UNLESS_RANKS(ranks() == 2, "2 ranks");
   // 20 rows and 15.
