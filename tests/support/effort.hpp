@@ -21,7 +21,7 @@ inline constexpr int kSmaller = kSanitized ? 3 : 1;
 /// of memory are, one and several.
 inline std::vector<int> host_threads() {
 #if defined(__SANITIZE_THREAD__)
-  return {4};
+  return {3};
 #elif defined(__SANITIZE_ADDRESS__)
   return {1, 3};
 #else
