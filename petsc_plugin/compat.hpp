@@ -128,6 +128,14 @@ PetscErrorCode set_container(PetscContainer container, void* pointer) {
 #endif
 }
 
+/// The words of the last error that was raised on this rank. `message`: PetscErrorMessage, whose types differ.
+template <class Code, class Text>
+const char* last_error(PetscErrorCode (*message)(Code, const char**, Text**)) {
+  Text* text = nullptr;
+  const bool known = static_cast<int>(message(PETSC_ERR_LIB, nullptr, &text)) == 0 && text;
+  return known ? text : "";
+}
+
 /// Sets the operations of a preconditioner that only some releases have.
 inline void set_optional_operations(PC pc, PetscErrorCode (*matapplytranspose)(PC, Mat, Mat)) {
 #if PETSC_VERSION_GE(3, 24, 0)

@@ -66,7 +66,7 @@ class MatrixSource {
   PetscInt rows_ = 0;
   PetscInt block_size_ = 1;
   bool on_device_ = false;
-  /// PETSc 3.18 leaves wrong row offsets where it converts blocks of MATSEQSBAIJ into a matrix that is there.
+  /// PETSc (3.18 to 3.26) mixes rows up where it converts blocks of MATSEQSBAIJ into a matrix that is there.
   bool converts_anew_ = false;
   Mat converted_ = nullptr;                  ///< reference held
   PatternLoan pattern_;                      ///< of the host

@@ -7,7 +7,7 @@
 namespace taskdag::petsc {
 namespace {
 
-/// The rows of the group's ranks, on the one that leads.
+/// The rows of the group's ranks, on the one that leads; none on others.
 PetscErrorCode make_rows(Mat whole, const RankGroup& group, IS* rows) {
   PetscFunctionBegin;
   const PetscInt* ranges = nullptr;
@@ -41,8 +41,9 @@ PetscErrorCode MergedBlock::take(Mat whole, const RankGroup& group) {
              "type %s is none",
              reinterpret_cast<PetscObject>(whole)->type_name);
   PetscCall(make_rows(whole, group, &rows_));
-  count_ = group.leads() ? 1 : 0;
-  PetscCall(MatCreateSubMatrices(whole, count_, &rows_, &rows_, MAT_INITIAL_MATRIX, &blocks_));
+  leads_ = group.leads();
+  // PETSc 3.18 crashes over MATMPIDENSE where a rank asks for no block at all.
+  PetscCall(MatCreateSubMatrices(whole, 1, &rows_, &rows_, MAT_INITIAL_MATRIX, &blocks_));
   PetscCall(make_vectors(whole));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -67,7 +68,7 @@ PetscErrorCode MergedBlock::make_vectors(Mat whole) {
 
 PetscErrorCode MergedBlock::take_values(Mat whole) {
   PetscFunctionBegin;
-  PetscCall(MatCreateSubMatrices(whole, count_, &rows_, &rows_, MAT_REUSE_MATRIX, &blocks_));
+  PetscCall(MatCreateSubMatrices(whole, 1, &rows_, &rows_, MAT_REUSE_MATRIX, &blocks_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,9 +78,9 @@ PetscErrorCode MergedBlock::reset() {
   PetscCall(VecDestroy(&left_));
   PetscCall(VecDestroy(&right_));
   // One more than there are blocks holds what PETSc keeps for the next time.
-  if (blocks_) PetscCall(MatDestroySubMatrices(count_, &blocks_));
+  if (blocks_) PetscCall(MatDestroySubMatrices(1, &blocks_));
   PetscCall(ISDestroy(&rows_));
-  count_ = 0;
+  leads_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

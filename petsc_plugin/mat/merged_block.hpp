@@ -23,7 +23,7 @@ class MergedBlock {
   PetscErrorCode take_values(Mat whole);
 
   /// The block, on a rank that leads; null elsewhere. Borrowed.
-  [[nodiscard]] Mat block() const { return blocks_ && count_ > 0 ? blocks_[0] : nullptr; }
+  [[nodiscard]] Mat block() const { return blocks_ && leads_ ? blocks_[0] : nullptr; }
 
   /// Calls work(b', x') on ranks that lead, with the group's part of b, and puts x' into x.
   template <class Work>
@@ -31,7 +31,7 @@ class MergedBlock {
     PetscFunctionBegin;
     PetscCall(VecScatterBegin(scatter_, b, right_, INSERT_VALUES, SCATTER_FORWARD));
     PetscCall(VecScatterEnd(scatter_, b, right_, INSERT_VALUES, SCATTER_FORWARD));
-    if (count_ > 0) PetscCall(work(right_, left_));
+    if (leads_) PetscCall(work(right_, left_));
     PetscCall(VecScatterBegin(scatter_, left_, x, INSERT_VALUES, SCATTER_REVERSE));
     PetscCall(VecScatterEnd(scatter_, left_, x, INSERT_VALUES, SCATTER_REVERSE));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -42,9 +42,9 @@ class MergedBlock {
  private:
   PetscErrorCode make_vectors(Mat whole);
 
-  PetscInt count_ = 0;  ///< blocks on this rank, 1 or 0
-  IS rows_ = nullptr;   ///< of the block, in the matrix; empty on ranks that do not lead
-  Mat* blocks_ = nullptr;
+  bool leads_ = false;     ///< this rank has the block
+  IS rows_ = nullptr;      ///< of the block, in the matrix; empty on ranks that do not lead
+  Mat* blocks_ = nullptr;  ///< one, and without rows on ranks that do not lead
   Vec right_ = nullptr;
   Vec left_ = nullptr;
   VecScatter scatter_ = nullptr;

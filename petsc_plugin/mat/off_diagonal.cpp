@@ -2,6 +2,18 @@
 
 namespace taskdag::petsc {
 
+PetscErrorCode outside_part(Mat matrix, Mat* part, const PetscInt** columns) {
+  PetscFunctionBegin;
+  PetscBool rows = PETSC_FALSE;
+  PetscBool blocks = PETSC_FALSE;
+  *part = nullptr;
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATMPIAIJ, &rows));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATMPIBAIJ, &blocks));
+  if (rows) PetscCall(MatMPIAIJGetSeqAIJ(matrix, nullptr, part, columns));
+  if (blocks) PetscCall(MatMPIBAIJGetSeqBAIJ(matrix, nullptr, part, columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode OffDiagonal::attach(Mat matrix) {
   PetscFunctionBegin;
   if (matrix == matrix_) PetscFunctionReturn(PETSC_SUCCESS);
@@ -15,22 +27,19 @@ PetscErrorCode OffDiagonal::attach(Mat matrix) {
 
 PetscErrorCode OffDiagonal::make(Vec b, Vec x) {
   PetscFunctionBegin;
-  PetscBool rows = PETSC_FALSE;
-  PetscBool blocks = PETSC_FALSE;
-  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix_), MATMPIAIJ, &rows));
-  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix_), MATMPIBAIJ, &blocks));
-  PetscCheck(rows || blocks, PetscObjectComm(reinterpret_cast<PetscObject>(matrix_)), PETSC_ERR_SUP,
-             "On several ranks, SOR goes on from a vector with matrices of the types %s and %s alone, not with %s",
-             MATMPIAIJ, MATMPIBAIJ, reinterpret_cast<PetscObject>(matrix_)->type_name);
+  Mat part = nullptr;
   const PetscInt* columns = nullptr;
   PetscInt count = 0;
   PetscInt block = 1;
-  if (blocks) {
-    PetscCall(MatGetBlockSize(matrix_, &block));
-    PetscCall(MatMPIBAIJGetSeqBAIJ(matrix_, nullptr, &part_, &columns));
-  } else {
-    PetscCall(MatMPIAIJGetSeqAIJ(matrix_, nullptr, &part_, &columns));
-  }
+  PetscBool blocks = PETSC_FALSE;
+  PetscCall(outside_part(matrix_, &part, &columns));
+  PetscCheck(part, PetscObjectComm(reinterpret_cast<PetscObject>(matrix_)), PETSC_ERR_SUP,
+             "On several ranks, SOR goes on from a vector with matrices of the types %s and %s alone, not with %s",
+             MATMPIAIJ, MATMPIBAIJ, reinterpret_cast<PetscObject>(matrix_)->type_name);
+  PetscCall(PetscObjectReference(reinterpret_cast<PetscObject>(part)));
+  part_ = part;
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix_), MATMPIBAIJ, &blocks));
+  if (blocks) PetscCall(MatGetBlockSize(matrix_, &block));
   PetscCall(MatCreateVecs(part_, &columns_, &local_b_));
   PetscCall(VecDuplicate(local_b_, &local_rest_));
   PetscCall(VecDuplicate(b, &rest_));
@@ -65,7 +74,7 @@ PetscErrorCode OffDiagonal::subtract(Vec b) {
 
 PetscErrorCode OffDiagonal::reset() {
   PetscFunctionBegin;
-  part_ = nullptr;
+  PetscCall(MatDestroy(&part_));
   PetscCall(VecScatterDestroy(&scatter_));
   PetscCall(VecDestroy(&columns_));
   PetscCall(VecDestroy(&local_b_));

@@ -6,6 +6,11 @@
 
 namespace taskdag::petsc {
 
+/// The part of a matrix on several ranks that lies outside their diagonal blocks, where PETSc lends it, and else null:
+/// that of MATMPIAIJ, MATMPIBAIJ and what is derived of them. PETSc makes another one where columns join. `columns`:
+/// what its columns, or its blocks of them, are in the matrix; may be null.
+PetscErrorCode outside_part(Mat matrix, Mat* part, const PetscInt** columns);
+
 /// The part B of a matrix on several ranks that lies outside the ranks' diagonal blocks. The matrix is the caller's.
 class OffDiagonal {
  public:
@@ -33,7 +38,9 @@ class OffDiagonal {
 
   Mat matrix_ = nullptr;  ///< not owned
   int ranks_ = 1;
-  Mat part_ = nullptr;  ///< not owned; from the first residual() on, as all below
+  // From the first residual() on, as all below. A reference is held: a preconditioner may be kept while its matrix
+  // grows, and PETSc makes another one then.
+  Mat part_ = nullptr;
   VecScatter scatter_ = nullptr;
   Vec columns_ = nullptr;  ///< those of x that part_ has
   Vec local_b_ = nullptr;

@@ -55,6 +55,8 @@ class Consolidated final : public Preconditioner {
 
  private:
   PetscErrorCode form_groups(Mat matrix, RankGroup* mine);
+  PetscErrorCode analyse_block(Mat matrix, bool error_if_failure);
+  PetscErrorCode share_error(PetscErrorCode mine) const;
   [[nodiscard]] bool merges() const { return groups_.largest > 1; }
   [[nodiscard]] bool leads() const { return !merges() || merged_.block(); }
 
@@ -87,23 +89,50 @@ PetscErrorCode Consolidated::form_groups(Mat matrix, RankGroup* mine) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Consolidated::analyse(Mat matrix, bool error_if_failure) {
+PetscErrorCode Consolidated::analyse_block(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
-  RankGroup mine;
-  PetscCall(reset());
-  PetscCall(form_groups(matrix, &mine));
-  if (merges()) PetscCall(merged_.take(whole_, mine));
   if (!leads()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(inner_->attach(merges() ? merged_.block() : whole_));
   PetscCall(inner_->analyse(merges() ? merged_.block() : matrix, error_if_failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// An error on a rank that leads is one of all, in the same words: else others would wait for it.
+PetscErrorCode Consolidated::share_error(PetscErrorCode mine) const {
+  PetscFunctionBegin;
+  if (!merges()) PetscFunctionReturn(mine);
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(whole_));
+  PetscMPIInt rank = 0;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  struct {
+    int code;
+    int rank;
+  } first = {static_cast<int>(mine), rank};  // MPI_2INT
+  std::array<char, 1024> text{};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_2INT, MPI_MAXLOC, comm));
+  if (first.code == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (first.rank == rank) PetscCall(PetscStrncpy(text.data(), last_error(PetscErrorMessage), text.size()));
+  PetscCallMPI(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, first.rank, comm));
+  PetscCall(mine);
+  SETERRQ(PETSC_COMM_SELF, static_cast<PetscErrorCode>(first.code), "%s", text.data());
+}
+
+PetscErrorCode Consolidated::analyse(Mat matrix, bool error_if_failure) {
+  PetscFunctionBegin;
+  RankGroup mine;
+  PetscCall(reset());
+  PetscCall(form_groups(matrix, &mine));
+  if (merges()) PetscCall(merged_.take(whole_, mine));
+  PetscCall(share_error(analyse_block(matrix, error_if_failure)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Consolidated::update(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
   if (merges()) PetscCall(merged_.take_values(whole_));
-  if (!leads()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(inner_->update(merges() ? merged_.block() : matrix, error_if_failure));
+  PetscErrorCode updated = PETSC_SUCCESS;
+  if (leads()) updated = inner_->update(merges() ? merged_.block() : matrix, error_if_failure);
+  PetscCall(share_error(updated));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -9,6 +9,7 @@
 #include "boundary.hpp"
 #include "compat.hpp"
 #include "mat/local_block.hpp"
+#include "mat/off_diagonal.hpp"
 #include "mat/poison.hpp"
 #include "pc/eisenstat.hpp"
 #include "pc/pc_options.hpp"
@@ -19,17 +20,37 @@
 namespace taskdag::petsc {
 namespace {
 
-/// A matrix and its pattern, as PETSc counts them.
+/// A matrix and its pattern on this rank. PETSc's count for the whole is not enough: releases miss entries that are
+/// added to the types by blocks, or come back to the same number.
 struct PatternState {
   PetscObjectId matrix = 0;
   PetscObjectState pattern = 0;
+  PetscObjectState block = 0;  ///< of the diagonal block
+  PetscObjectId outside = 0;   ///< what lies beside it, which is another matrix with other columns
+  double entries = 0.0;
   bool operator==(const PatternState&) const = default;
 };
 
-PetscErrorCode read_pattern_state(Mat matrix, PatternState* state) {
+PetscErrorCode read_pattern_state(Mat matrix, Mat block, PatternState* state) {
   PetscFunctionBegin;
+  Mat outside = nullptr;
+  PetscBool has_info = PETSC_FALSE;
+  PetscBool dense = PETSC_FALSE;
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(matrix), &state->matrix));
   PetscCall(MatGetNonzeroState(matrix, &state->pattern));
+  PetscCall(MatGetNonzeroState(block, &state->block));
+  // A dense matrix has entries where it is not 0, so new values may be new entries.
+  PetscCall(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(matrix), &dense, MATSEQDENSE, MATMPIDENSE,
+                                      MATSEQDENSECUDA, MATMPIDENSECUDA, ""));
+  if (dense) PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(matrix), &state->pattern));
+  PetscCall(outside_part(matrix, &outside, nullptr));
+  if (outside) PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(outside), &state->outside));
+  PetscCall(MatHasOperation(matrix, MATOP_GETINFO, &has_info));
+  if (has_info) {
+    MatInfo info;
+    PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
+    state->entries = info.nz_used;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,6 +177,24 @@ PetscErrorCode changes_rhs(PC pc, PetscBool* change) {
   return PETSC_SUCCESS;
 }
 
+/// Whether an analysis of the last set-up is there, and of this very pattern. An analysis may be collective: all ranks
+/// need one where one does.
+PetscErrorCode find_analysis(PC pc, Mat block, bool* found) {
+  PetscFunctionBegin;
+  Data& data = data_of(pc);
+  PatternState state;
+  PetscMPIInt ranks = 1;
+  PetscCall(read_pattern_state(pc->pmat, block, &state));
+  const bool repeat_numbers = std::exchange(data.repeat_numbers, false);
+  const bool set_up = repeat_numbers || (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN);
+  int same = set_up && data.analysed == state ? 1 : 0;
+  data.analysed = state;
+  PetscCallMPI(MPI_Comm_size(comm_of(pc), &ranks));
+  if (ranks > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, comm_of(pc)));
+  *found = same == 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode make_ready(PC pc) {
   PetscFunctionBegin;
   PetscCall(forget_failure(pc));
@@ -166,11 +205,9 @@ PetscErrorCode make_ready(PC pc) {
   Preconditioner& preconditioner = *data_of(pc).preconditioner;
   const bool error_if_failure = pc->erroriffailure == PETSC_TRUE;
   PetscCall(preconditioner.attach(pc->pmat));
-  PatternState state;
-  PetscCall(read_pattern_state(pc->pmat, &state));
-  const bool repeat_numbers = std::exchange(data_of(pc).repeat_numbers, false) && data_of(pc).analysed == state;
-  data_of(pc).analysed = state;
-  if (repeat_numbers || (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN))
+  bool analysed = false;
+  PetscCall(find_analysis(pc, matrix, &analysed));
+  if (analysed)
     PetscCall(preconditioner.update(matrix, error_if_failure));
   else
     PetscCall(preconditioner.analyse(matrix, error_if_failure));

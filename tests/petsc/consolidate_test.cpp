@@ -21,6 +21,15 @@ constexpr Kind kKinds[] = {{"ilu", "-ksp_type gmres ", ""},
 
 CsrMatrix grid() { return make_stencil({.stencil = Stencil::five_point, .nx = 20, .ny = 14, .nz = 1}); }
 
+/// Its last row is of zeros.
+CsrMatrix broken_grid() {
+  CsrMatrix broken = grid();
+  const auto last = static_cast<std::size_t>(broken.rows - 1);
+  for (auto e = static_cast<std::size_t>(broken.row_offsets[last]); e < broken.values.size(); ++e)
+    broken.values[e] = 0.0;
+  return broken;
+}
+
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 /// Rank 0 prints for all.
 bool shows(const Solve& result, const std::string& part) { return rank() != 0 || has(result.view, part); }
@@ -105,6 +114,22 @@ TEST(Consolidate, BlockMatricesKeepTheirBlocks) {
   }
 }
 
+TEST(Consolidate, DenseMatricesAreTaken) {
+  OwnedMat a = make_matrix(grid());
+  const OwnedMat whole = make_local_matrix(grid());
+  PETSC_OK(MatConvert(a, MATDENSE, MAT_INPLACE_MATRIX, a.out()));
+  OwnedMat dense;
+  PETSC_OK(MatConvert(whole, MATSEQDENSE, MAT_INITIAL_MATRIX, dense.out()));
+  const Solve ours = solve(a, "-ksp_type gmres " + kOn);
+  EXPECT_EQ(static_cast<int>(ours.code), 0) << ours.message;
+  EXPECT_EQ(ours.iterations, solve(dense, "-ksp_type gmres " + kOurs).iterations);
+
+  const OwnedPc pc = make_pc(a, kOn);
+  PETSC_OK(MatScale(a, 4.0));
+  PETSC_OK(PCSetUp(pc));
+  EXPECT_EQ(difference_of_applications(pc, make_pc(a, kOn), a), 0.0) << "new values";
+}
+
 TEST(Consolidate, RanksWithoutRowsAreTaken) {
   // All rows on the last rank.
   const OwnedMat a = make_matrix(grid(), MATAIJ, rank() == ranks() - 1 ? 280 : 0);
@@ -173,17 +198,60 @@ TEST(Consolidate, TransposedHalvesAndColumns) {
 }
 
 TEST(Consolidate, AFailureOfOneBlockIsOneOfAllRanks) {
-  CsrMatrix broken = grid();
-  const auto last = static_cast<std::size_t>(broken.rows - 1);
-  for (auto e = static_cast<std::size_t>(broken.row_offsets[last]); e < broken.values.size(); ++e)
-    broken.values[e] = 0.0;
-  const OwnedMat a = make_matrix(broken);
+  const OwnedMat a = make_matrix(broken_grid());
   for (const char* groups : {"0", "2"}) {
     const Solve failed = solve(a, words({"-ksp_type gmres -pc_taskdag_consolidate_ranks", groups, kOn}));
     EXPECT_EQ(static_cast<int>(failed.code), 0) << failed.message;
     EXPECT_EQ(failed.reason, KSP_DIVERGED_PC_FAILED);
     EXPECT_EQ(failed.failed, PC_FACTOR_NUMERIC_ZEROPIVOT);
   }
+}
+
+/// What PCSetUp() says, on a rank that has the block and on one that has none.
+void expect_error(Mat a, const std::string& options, PetscErrorCode code, const std::string& part) {
+  SCOPED_TRACE(options);
+  const ScopedOptions scope(options);
+  OwnedPc pc;
+  PETSC_OK(PCCreate(PETSC_COMM_WORLD, pc.out()));
+  PETSC_OK(PCSetOperators(pc, a, a));
+  PETSC_OK(PCSetFromOptions(pc));
+  for (int time = 0; time < 2; ++time) {
+    const ErrorCapture errors;
+    EXPECT_EQ(static_cast<int>(PCSetUp(pc)), static_cast<int>(code));
+    EXPECT_TRUE(has(errors.message(), part)) << errors.message();
+  }
+}
+
+TEST(Consolidate, AnErrorOfOneBlockIsOneOfAllRanks) {
+  const OwnedMat a = make_matrix(grid());
+  for (const std::string groups : {"-pc_taskdag_consolidate_ranks 0 ", "-pc_taskdag_consolidate_ranks 2 "}) {
+    expect_error(a, kOn + groups + "-pc_taskdag_type dilu -pc_factor_levels 1", PETSC_ERR_ARG_INCOMP,
+                 "-pc_taskdag_type dilu has no levels of fill");
+    expect_error(a, kOn + groups + "-pc_taskdag_type icc -pc_taskdag_icc_shift scaled -pc_factor_shift_type nonzero",
+                 PETSC_ERR_ARG_INCOMP, "-pc_taskdag_icc_shift scaled and the shift type NONZERO");
+    expect_error(a, kOn + groups + "-pc_taskdag_schedule flat", PETSC_ERR_ARG_WRONG, "is not one of the host backend");
+  }
+}
+
+TEST(Consolidate, AFailureOfOneBlockThatIsAnErrorIsOneOfAllRanks) {
+  const OwnedMat a = make_matrix(broken_grid());
+  // With two groups the second one alone is broken.
+  for (const char* groups : {"0", "2"}) {
+    const Solve failed =
+        solve(a, words({"-ksp_type gmres -ksp_error_if_not_converged -pc_taskdag_consolidate_ranks", groups, kOn}));
+    EXPECT_EQ(static_cast<int>(failed.code), PETSC_ERR_MAT_LU_ZRPVT);
+    EXPECT_TRUE(has(failed.message, "Zero pivot row")) << failed.message;
+  }
+}
+
+TEST(Consolidate, AnErrorWithNewValuesIsOneOfAllRanks) {
+  const OwnedMat a = make_matrix(grid());
+  const OwnedPc pc = make_pc(a, kOn);
+  PETSC_OK(PCSetErrorIfFailure(pc, PETSC_TRUE));
+  PETSC_OK(MatZeroEntries(a));
+  const ErrorCapture errors;
+  EXPECT_EQ(static_cast<int>(PCSetUp(pc)), PETSC_ERR_MAT_LU_ZRPVT);
+  EXPECT_TRUE(has(errors.message(), "Zero pivot row 0")) << errors.message();
 }
 
 TEST(Consolidate, WhatDoesNotGoWithItIsRefused) {
