@@ -128,13 +128,20 @@ TEST_F(ShareTest, Sweeps) {
   for (const test::Problem& problem : problems()) {
     for (const SolveSchedule schedule : solve_schedules(Backend::cuda)) {
       if (schedule == SolveSchedule::blocks) continue;  // of orderings by blocks
+      // cuSPARSE 12.6 goes on after a launch of its analysis that was refused there, and writes where it must not.
+      if (schedule == SolveSchedule::cusparse) continue;
       SCOPED_TRACE(problem.name + ", " + to_string(schedule));
       FactorOptions options;
       options.schedule = schedule;
       Factorization f(context(), problem.a.pattern(), MemorySpace::host, options, {}, {}, narrow());
       ASSERT_TRUE(f.factor(problem.a.values.data(), MemorySpace::host, narrow()).ok());
-      expect_same(problem.a.rows,
-                  [&](const double* b, double* x, Stream s) { f.apply(Apply::full, b, x, MemorySpace::device, s); });
+      const auto apply = [&] {
+        expect_same(problem.a.rows,
+                    [&](const double* b, double* x, Stream s) { f.apply(Apply::full, b, x, MemorySpace::device, s); });
+      };
+      const bool a_block_a_core = schedule == SolveSchedule::locking || schedule == SolveSchedule::pivotal_path ||
+                                  schedule == SolveSchedule::hdagg;
+      a_block_a_core ? expect_done_or_refused(apply) : apply();
     }
   }
 }
