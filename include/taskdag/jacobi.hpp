@@ -82,6 +82,9 @@ struct JacobiOptions {
   JacobiWeights weights = JacobiWeights::constant;  ///< chebyshev: with several sweeps in the forms kernels and turning
 };
 
+/// Options that no matrix could have. @throws InvalidInput
+TASKDAG_API void require_valid(const JacobiOptions& options);
+
 /// When Jacobi::solve() ends.
 struct JacobiStop {
   double tolerance = 1e-10;  ///< >= 0, absolute: for ‖xᵏ⁺¹ − xᵏ‖₁

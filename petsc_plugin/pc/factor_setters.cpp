@@ -17,12 +17,7 @@ const FactorSettings& factor_of(PC pc) { return settings_of(pc).factor; }
 template <class Value, class New>
 PetscErrorCode take(PC pc, Value FactorSettings::*member, const New& wanted) {
   PetscFunctionBegin;
-  Settings settings;
-  PetscCall(guarded([&] {
-    settings = settings_of(pc);
-    settings.factor.*member = wanted;
-  }));
-  PetscCall(take_settings(pc, std::move(settings)));
+  PetscCall(change_settings(pc, [&](Settings& settings) { settings.factor.*member = wanted; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

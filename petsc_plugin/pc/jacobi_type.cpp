@@ -247,13 +247,8 @@ PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
 
 PetscErrorCode check_jacobi(const Settings& settings) {
   PetscFunctionBegin;
-  const bool asked = settings.type == PC_TASKDAG_JACOBI || settings.type == PC_TASKDAG_AUTO;
-  const JacobiOptions& jacobi = settings.jacobi;
-  const bool by_kernels =
-      jacobi.form == JacobiForm::automatic || jacobi.form == JacobiForm::kernels || jacobi.form == JacobiForm::turning;
-  PetscCheck(!asked || by_kernels || jacobi.sweeps == 1 || jacobi.weights == JacobiWeights::constant, PETSC_COMM_SELF,
-             PETSC_ERR_ARG_INCOMP, "Jacobi sweeps with Chebyshev's weights have the forms kernels and turning, not %s",
-             form_names.at(static_cast<std::size_t>(jacobi.form)));
+  if (settings.type == PC_TASKDAG_JACOBI || settings.type == PC_TASKDAG_AUTO)
+    PetscCall(guarded([&] { require_valid(settings.jacobi); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

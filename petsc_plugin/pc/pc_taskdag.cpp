@@ -104,6 +104,14 @@ PetscErrorCode reset(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Drops what was set up: the next PCSetUp() starts from nothing.
+PetscErrorCode start_over(PC pc) {
+  PetscFunctionBegin;
+  forget_setup(pc);
+  PetscCall(reset(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// A failure on one rank is a failure of all: else some would go on into a collective operation.
 PetscErrorCode share_failure(PC pc, MatFactorError error) {
   PetscFunctionBegin;
@@ -367,13 +375,6 @@ PetscErrorCode create(PC pc) {
 
 const Settings& settings_of(PC pc) { return data_of(pc).settings; }
 
-PetscErrorCode start_over(PC pc) {
-  PetscFunctionBegin;
-  forget_setup(pc);
-  PetscCall(reset(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode take_settings(PC pc, Settings&& settings) {
   PetscFunctionBegin;
   Data& data = data_of(pc);
@@ -387,6 +388,17 @@ PetscErrorCode take_settings(PC pc, Settings&& settings) {
   }
   data.settings = std::move(settings);
   set_operations(pc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode change_settings(PC pc, const std::function<void(Settings&)>& change) {
+  PetscFunctionBegin;
+  Settings settings;
+  PetscCall(guarded([&] {
+    settings = settings_of(pc);
+    change(settings);
+  }));
+  PetscCall(take_settings(pc, std::move(settings)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

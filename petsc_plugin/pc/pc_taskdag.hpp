@@ -4,6 +4,8 @@
 
 #include <petscpc.h>
 
+#include <functional>
+
 namespace taskdag::petsc {
 
 struct Settings;
@@ -16,7 +18,7 @@ const Settings& settings_of(PC pc);
 /// Puts other settings in the place of those. What was set up is kept as far as it does for them.
 PetscErrorCode take_settings(PC pc, Settings&& settings);
 
-/// Drops what was set up: the next PCSetUp() starts from nothing.
-PetscErrorCode start_over(PC pc);
+/// The same with what `change` makes of a copy of those.
+PetscErrorCode change_settings(PC pc, const std::function<void(Settings&)>& change);
 
 }  // namespace taskdag::petsc

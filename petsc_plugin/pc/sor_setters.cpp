@@ -1,6 +1,4 @@
 // PETSc's own setters and getters of PCSOR.
-#include <utility>
-
 #include "boundary.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "pc/sor_type.hpp"
@@ -11,16 +9,6 @@ namespace {
 
 const SorSettings& sor_of(PC pc) { return settings_of(pc).sor; }
 
-/// Takes `sor`; what was set up is kept as far as it does for that.
-PetscErrorCode take(PC pc, const SorSettings& sor) {
-  PetscFunctionBegin;
-  Settings settings;
-  PetscCall(guarded([&] { settings = settings_of(pc); }));
-  settings.sor = sor;
-  PetscCall(take_settings(pc, std::move(settings)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode set_symmetric(PC pc, MatSORType sweep) {
   PetscFunctionBegin;
   const bool known = sweep == SOR_SYMMETRIC_SWEEP || sweep == SOR_FORWARD_SWEEP || sweep == SOR_BACKWARD_SWEEP ||
@@ -28,9 +16,7 @@ PetscErrorCode set_symmetric(PC pc, MatSORType sweep) {
                      sweep == SOR_LOCAL_BACKWARD_SWEEP;
   PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatSORType %d is no sweep of -pc_taskdag_type sor",
              static_cast<int>(sweep));
-  SorSettings sor = sor_of(pc);
-  sor.sweep = sweep;
-  PetscCall(take(pc, sor));
+  PetscCall(change_settings(pc, [&](Settings& settings) { settings.sor.sweep = sweep; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,9 +29,7 @@ PetscErrorCode set_omega(PC pc, PetscReal omega) {
   PetscFunctionBegin;
   PetscCheck(omega > 0.0 && omega < 2.0, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_OUTOFRANGE,
              "omega of SOR must be more than 0 and less than 2, not %g", omega);
-  SorSettings sor = sor_of(pc);
-  sor.omega = omega;
-  PetscCall(take(pc, sor));
+  PetscCall(change_settings(pc, [&](Settings& settings) { settings.sor.omega = omega; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,10 +42,10 @@ PetscErrorCode set_iterations(PC pc, PetscInt iterations, PetscInt local) {
   PetscFunctionBegin;
   PetscCheck(iterations >= 1 && local >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "SOR needs 1 iteration or more, not %" PetscInt_FMT " and %" PetscInt_FMT, iterations, local);
-  SorSettings sor = sor_of(pc);
-  sor.iterations = iterations;
-  sor.local_iterations = local;
-  PetscCall(take(pc, sor));
+  PetscCall(change_settings(pc, [&](Settings& settings) {
+    settings.sor.iterations = iterations;
+    settings.sor.local_iterations = local;
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,9 +35,7 @@ void require_no_long_rows(std::span<const Offset> row_offsets, const JacobiOptio
   }
 }
 
-Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, const JacobiOptions& options,
-               Stream stream) {
-  if (context.backend() == Backend::host) require_host_memory(space);
+void require_valid(const JacobiOptions& options) {
   if (options.sweeps < 1) throw InvalidInput("Jacobi needs at least one sweep");
   if (!std::isfinite(options.damping) || options.damping == 0.0) {
     throw InvalidInput("the damping of Jacobi must be finite and not 0");
@@ -51,6 +49,12 @@ Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, cons
   }
   if (options.part_entries < 1) throw InvalidInput("a part of a Jacobi sweep has at least one entry");
   if (options.long_row < 0) throw InvalidInput("rows are long from some number of entries on, or never: 0");
+}
+
+Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, const JacobiOptions& options,
+               Stream stream) {
+  if (context.backend() == Backend::host) require_host_memory(space);
+  require_valid(options);
   check_matrix(a, space);
   check_outside(options.outside, a.pattern.rows);
   const MemorySpace from = space_of(a.pattern, space);

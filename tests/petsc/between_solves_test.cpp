@@ -48,6 +48,23 @@ std::vector<Change> changes() {
           {"eisenstat_values_of_a_factor", trick + dic, trick + dic, change_values}};
 }
 
+CsrMatrix grid() { return make_stencil({.stencil = Stencil::five_point, .nx = 12, .ny = 12, .nz = 1}); }
+
+/// Set from the options that are in force.
+OwnedKsp make_ksp(Mat a) {
+  OwnedKsp ksp;
+  EXPECT_EQ(static_cast<int>(KSPCreate(PETSC_COMM_WORLD, ksp.out())), 0);
+  EXPECT_EQ(static_cast<int>(KSPSetOperators(ksp, a, a)), 0);
+  EXPECT_EQ(static_cast<int>(KSPSetFromOptions(ksp)), 0);
+  return ksp;
+}
+
+PC pc_of(KSP ksp) {
+  PC pc = nullptr;
+  EXPECT_EQ(static_cast<int>(KSPGetPC(ksp, &pc)), 0);
+  return pc;
+}
+
 struct Result {
   PetscInt iterations = -1;
   OwnedVec x;
@@ -79,24 +96,16 @@ void PrintTo(const Change& change, std::ostream* out) { *out << change.name; }
 
 TEST_P(BetweenSolves, TheNextOneIsThatOfANewKsp) {
   const std::string always = "-ksp_type cg -ksp_rtol 1e-9 -pc_type taskdag -pc_taskdag_backend host ";
-  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 12, .ny = 12, .nz = 1}));
-  OwnedKsp ksp;
-  PC pc = nullptr;
-  PETSC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
-  PETSC_OK(KSPSetOperators(ksp, a, a));
-  PETSC_OK(KSPGetPC(ksp, &pc));
-  {
+  const OwnedMat a = make_matrix(grid());
+  const OwnedKsp ksp = [&] {
     const ScopedOptions options(always + GetParam().before);
-    PETSC_OK(KSPSetFromOptions(ksp));
-    solve(ksp, a);
-  }
+    OwnedKsp made = make_ksp(a);
+    solve(made, a);
+    return made;
+  }();
   const ScopedOptions options(always + GetParam().after);
-  PETSC_OK(GetParam().make(ksp, pc, a));
-  OwnedKsp fresh;
-  PETSC_OK(KSPCreate(PETSC_COMM_WORLD, fresh.out()));
-  PETSC_OK(KSPSetOperators(fresh, a, a));
-  PETSC_OK(KSPSetFromOptions(fresh));
-  const Result expected = solve(fresh, a);
+  PETSC_OK(GetParam().make(ksp, pc_of(ksp), a));
+  const Result expected = solve(make_ksp(a), a);
   for (const bool told : {false, true}) {
     SCOPED_TRACE(told);
     if (told) {
@@ -108,52 +117,35 @@ TEST_P(BetweenSolves, TheNextOneIsThatOfANewKsp) {
   }
 }
 
+/// A solve, a change, and a solve that PETSc refuses in words that hold `part`.
+void expect_refused(const std::string& options, const std::function<PetscErrorCode(PC pc)>& change,
+                    const std::string& part) {
+  SCOPED_TRACE(options);
+  const ScopedOptions scope("-ksp_type cg -pc_type taskdag -pc_taskdag_backend host " + options);
+  const OwnedMat a = make_matrix(grid());
+  const OwnedVec b = make_vector(a, 1.0);
+  const OwnedVec x = make_vector(a, 1.0);
+  const OwnedKsp ksp = make_ksp(a);
+  solve(ksp, a);
+  PETSC_OK(change(pc_of(ksp)));
+  const ErrorCapture errors;
+  EXPECT_NE(static_cast<int>(KSPSolve(ksp, b, x)), 0);
+  EXPECT_NE(errors.message().find(part), std::string::npos) << errors.message();
+}
+
 TEST(AfterAReset, ASolveIsAnErrorOfPetscs) {
-  for (const std::string type : {"-pc_taskdag_type auto", "-pc_taskdag_type dic -pc_taskdag_eisenstat"}) {
-    SCOPED_TRACE(type);
-    const ScopedOptions options("-ksp_type cg -pc_type taskdag -pc_taskdag_backend host " + type);
-    const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 12, .ny = 12, .nz = 1}));
-    const OwnedVec b = make_vector(a, 1.0);
-    OwnedKsp ksp;
-    PC pc = nullptr;
-    PETSC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
-    PETSC_OK(KSPSetOperators(ksp, a, a));
-    PETSC_OK(KSPSetFromOptions(ksp));
-    PETSC_OK(KSPGetPC(ksp, &pc));
-    solve(ksp, a);
-    PETSC_OK(PCReset(pc));
-    OwnedVec x;
-    PETSC_OK(VecDuplicate(b, x.out()));
-    const ErrorCapture errors;
-    EXPECT_NE(static_cast<int>(KSPSolve(ksp, b, x)), 0);
-    EXPECT_NE(errors.message().find("atrix must be set first: KSPSetOperators()"), std::string::npos)
-        << errors.message();
-  }
+  for (const std::string type : {"-pc_taskdag_type auto", "-pc_taskdag_type dic -pc_taskdag_eisenstat"})
+    expect_refused(type, PCReset, "atrix must be set first: KSPSetOperators()");
 }
 
 // The sweeps of SOR are the application's alone, but for Eisenstat's trick, which is not for all of them.
 TEST(EisenstatOfSor, OtherSweepsAreRefused) {
-  const auto forward = [](PC pc) { return PCSORSetSymmetric(pc, SOR_LOCAL_FORWARD_SWEEP); };
-  const auto twice = [](PC pc) { return PCSORSetIterations(pc, 2, 1); };
-  for (const std::function<PetscErrorCode(PC)>& change : {std::function<PetscErrorCode(PC)>(forward), {twice}}) {
-    const ScopedOptions options(
-        "-ksp_type cg -pc_type taskdag -pc_taskdag_backend host -pc_taskdag_type sor -pc_taskdag_eisenstat");
-    const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 12, .ny = 12, .nz = 1}));
-    const OwnedVec b = make_vector(a, 1.0);
-    OwnedVec x;
-    OwnedKsp ksp;
-    PC pc = nullptr;
-    PETSC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
-    PETSC_OK(KSPSetOperators(ksp, a, a));
-    PETSC_OK(KSPSetFromOptions(ksp));
-    PETSC_OK(KSPGetPC(ksp, &pc));
-    solve(ksp, a);
-    PETSC_OK(change(pc));
-    PETSC_OK(VecDuplicate(b, x.out()));
-    const ErrorCapture errors;
-    EXPECT_NE(static_cast<int>(KSPSolve(ksp, b, x)), 0);
-    EXPECT_NE(errors.message().find("sor with one symmetric iteration"), std::string::npos) << errors.message();
-  }
+  const std::string trick = "-pc_taskdag_type sor -pc_taskdag_eisenstat";
+  const std::string refusal = "sor with one symmetric iteration";
+  expect_refused(
+      trick, [](PC pc) { return PCSORSetSymmetric(pc, SOR_LOCAL_FORWARD_SWEEP); }, refusal);
+  expect_refused(
+      trick, [](PC pc) { return PCSORSetIterations(pc, 2, 1); }, refusal);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // A matrix in use gets entries in new places: what was set up before is as good as what is made anew. PETSc's count of
 // patterns is not enough to see it: 3.18 may have the same number for a parallel `baij` before and after.
 #include <cmath>
+#include <functional>
 
 #include "support.hpp"
 
@@ -121,36 +122,35 @@ TEST_P(NewEntries, AreTakenLikeThoseOfANewObject) {
   }
 }
 
+/// After a change of a growing matrix in use.
+void expect_like_new(const std::string& type, PetscInt block_size, const Way& way,
+                     const std::function<void(Mat)>& change) {
+  SCOPED_TRACE(way.options);
+  const std::string options = kIterations + way.options;
+  OwnedMat a;
+  make_growing(type, block_size, a.out());
+  const OwnedKsp ksp = make_ksp(options);
+  (void)solution(ksp, a);
+  change(a);
+  const OwnedVec x = solution(ksp, a);
+  EXPECT_EQ(relative_difference(x, solution(make_ksp(options), a)), 0.0);
+}
+
 // PETSc counts no patterns of a dense matrix.
 TEST(DenseEntries, ThatWereZeroAreTaken) {
   for (const Way& way : kWays) {
-    if (way.couplings) continue;
-    SCOPED_TRACE(way.options);
-    const std::string options = kIterations + way.options;
-    OwnedMat a;
-    make_growing(MATDENSE, 1, a.out());
-    const OwnedKsp ksp = make_ksp(options);
-    (void)solution(ksp, a);
-    add_beside(a, 3, -0.5, kPlaces[2]);
-    const OwnedVec grown = solution(ksp, a);
-    EXPECT_EQ(relative_difference(grown, solution(make_ksp(options), a)), 0.0);
+    if (!way.couplings) expect_like_new(MATDENSE, 1, way, [](Mat a) { add_beside(a, 3, -0.5, kPlaces[2]); });
   }
 }
 
 // For the same entries in a new allocation PETSc makes another matrix of the columns outside, too.
 TEST(OldEntries, AreTakenInANewAllocation) {
   for (const Way& way : kWays) {
-    SCOPED_TRACE(way.options);
-    const std::string options = kIterations + way.options;
-    OwnedMat a;
-    make_growing(MATBAIJ, 2, a.out());
-    const OwnedKsp ksp = make_ksp(options);
-    (void)solution(ksp, a);
-    PETSC_OK(MatSeqBAIJSetPreallocation(a, 2, 5, nullptr));
-    PETSC_OK(MatMPIBAIJSetPreallocation(a, 2, 5, nullptr, 5, nullptr));
-    fill(a, 3.0);
-    const OwnedVec x = solution(ksp, a);
-    EXPECT_EQ(relative_difference(x, solution(make_ksp(options), a)), 0.0);
+    expect_like_new(MATBAIJ, 2, way, [](Mat a) {
+      PETSC_OK(MatSeqBAIJSetPreallocation(a, 2, 5, nullptr));
+      PETSC_OK(MatMPIBAIJSetPreallocation(a, 2, 5, nullptr, 5, nullptr));
+      fill(a, 3.0);
+    });
   }
 }
 

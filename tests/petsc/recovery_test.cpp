@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "support.hpp"
+#include "support/without_diagonal.hpp"
 
 namespace taskdag::test {
 namespace {
@@ -16,15 +17,6 @@ CsrMatrix with_diagonal(double value, Index row) {
   for (Offset k = a.row_offsets[static_cast<std::size_t>(row)]; k < a.row_offsets[static_cast<std::size_t>(row) + 1];
        ++k)
     if (a.col_indices[static_cast<std::size_t>(k)] == row) a.values[static_cast<std::size_t>(k)] = value;
-  return a;
-}
-
-/// Without the entry on the diagonal of the last row.
-CsrMatrix without_last_diagonal() {
-  CsrMatrix a = grid();
-  a.col_indices.pop_back();
-  a.values.pop_back();
-  --a.row_offsets.back();
   return a;
 }
 
@@ -123,7 +115,7 @@ TEST(Recovery, AnotherBackendAfterADeviceError) {
 TEST(Recovery, AGoodPatternAfterARefusedOne) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   const OwnedMat good = make_matrix(grid());
-  const OwnedMat bad = make_matrix(without_last_diagonal());
+  const OwnedMat bad = make_matrix(without_diagonal(grid(), 63));
   const OwnedVec b = make_vector(good);
   const OwnedVec x = make_vector(good);
   for (const char* type : {"ilu", "icc"}) {
@@ -173,7 +165,7 @@ TEST(Recovery, NoPartOfAFailedFactorGivesNumbers) {
 TEST(Recovery, APackageWithoutAFactorRefusesToSolve) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   const OwnedMat good = make_matrix(grid());
-  const OwnedMat bad = make_matrix(without_last_diagonal());
+  const OwnedMat bad = make_matrix(without_diagonal(grid(), 63));
   const OwnedVec b = make_vector(good);
   const OwnedVec x = make_vector(good);
   for (const char* type : {"ilu -pc_factor_reuse_ordering", "ilu", "icc"}) {
@@ -198,7 +190,7 @@ TEST(Recovery, APackageWithoutAFactorRefusesToSolve) {
 TEST(Recovery, ANumericPhaseAfterARefusedSymbolicOneIsRefusedToo) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   const OwnedMat good = make_local_matrix(grid());
-  const OwnedMat bad = make_local_matrix(without_last_diagonal());
+  const OwnedMat bad = make_local_matrix(without_diagonal(grid(), 63));
   OwnedIs rows;
   OwnedIs columns;
   PETSC_OK(MatGetOrdering(good, MATORDERINGNATURAL, rows.out(), columns.out()));

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 #include "backends/host/seam.hpp"
@@ -140,6 +139,7 @@ class HostEngineSweep {
     static void run(const void* rows, Index first, Index last, std::uint32_t /*run*/) {
       const Rows& r = *static_cast<const Rows*>(rows);
       const HostEngineSweep& s = *r.self;
+      const Value* const stored = stored_as<Value>(s.values_.data(), s.singles_.data());
       double* const slots = r.sets.filled;
       bool mine = true;
       for (Index p = first; p < last; ++p) {
@@ -150,7 +150,7 @@ class HostEngineSweep {
         if (r.before != nullptr) wait(r.before, i);
         const double rhs = (*r.rhs)(i);
         for (Offset k = 0; k < count; ++k) wait(slots, column[k]);
-        const double sum = subtract_row(rhs, column, s.stored<Value>() + begin, count, slots);
+        const double sum = subtract_row(rhs, column, stored + begin, count, slots);
         const double result = apply_pivot(*r.pivot, i, p, sum);
         r.x[i] = result;
         mine &= is_finite(result);
@@ -176,6 +176,7 @@ class HostEngineSweep {
     static void run(const void* rows, Index first, Index last, std::uint32_t run) {
       const Columns& r = *static_cast<const Columns*>(rows);
       HostEngineSweep& s = *r.self;
+      const Value* const stored = stored_as<Value>(s.values_.data(), s.singles_.data());
       bool mine = true;
       for (Index p = first; p < last; ++p) {
         const Index i = s.tasks_.order[static_cast<std::size_t>(p)];
@@ -185,7 +186,7 @@ class HostEngineSweep {
         for (Offset k = 0; k < count; ++k) s.wait_for_task_of(column[k], run);
         ColumnValues<Width> values = (*r.rhs)(i);
         const auto pivot = [&](double value) { return apply_pivot(*r.pivot, i, p, value); };
-        mine &= run_row(values, column, s.stored<Value>() + begin, count, pivot, r.x, i);
+        mine &= run_row(values, column, stored + begin, count, pivot, r.x, i);
         (*r.emit)(i, values);
       }
       if (first < last) s.end_task_of(s.tasks_.order[static_cast<std::size_t>(first)], run);
@@ -193,14 +194,6 @@ class HostEngineSweep {
     }
   };
 
-  template <class Value>
-  [[nodiscard]] const Value* stored() const {
-    if constexpr (std::is_same_v<Value, float>) {
-      return singles_.data();
-    } else {
-      return values_.data();
-    }
-  }
   void run_alone(const Body& body);
   void run_pair(const HostEngineSweep& before, const Body& first, const Body& second);
   void wait_for_task_of(Index row, std::uint32_t run);

@@ -54,6 +54,16 @@ double apply_pivot(const Pivot& pivot, Index row, Index place, double value) {
   }
 }
 
+/// The array in which a sweep stores values, of two: in single precision floats, which is what Value says.
+template <class Value>
+const Value* stored_as([[maybe_unused]] const double* values, [[maybe_unused]] const float* singles) {
+  if constexpr (std::is_same_v<Value, float>) {
+    return singles;
+  } else {
+    return values;
+  }
+}
+
 /// What becomes of the arrays that a sweep is made of.
 enum class HostSweepInput {
   copied,
@@ -94,7 +104,7 @@ class HostSweep {
   /// @returns whether all x_i are finite
   template <class Value = double, class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    const Value* const values = stored<Value>();
+    const Value* const values = stored_as<Value>(values_, singles_.get());
     return follow_ ? run_with<RowBefore>(values, x, rhs, pivot, emit)
                    : run_with<NoRowBefore>(values, x, rhs, pivot, emit);
   }
@@ -103,21 +113,12 @@ class HostSweep {
   /// ColumnValues<Width>, `x` is rows of Width doubles, rows() of them.
   template <int Width, class Value = double, class Rhs, class Pivot, class Emit>
   bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    const Value* const values = stored<Value>();
+    const Value* const values = stored_as<Value>(values_, singles_.get());
     if (threads() > 1 || forward_) return run_columns_by_position<Width>(values, x, rhs, pivot, emit);
     return run_columns_backward<Width>(values, x, rhs, pivot, emit);
   }
 
  private:
-  template <class Value>
-  [[nodiscard]] const Value* stored() const {
-    if constexpr (std::is_same_v<Value, float>) {
-      return singles_.get();
-    } else {
-      return values_;
-    }
-  }
-
   template <class Before, class Value, class Rhs, class Pivot, class Emit>
   bool run_with(const Value* values, double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     if (threads() > 1) return run_planned<Before>(values, x, rhs, pivot, emit);

@@ -58,7 +58,7 @@ class SuperstepSweep {
   /// As HostSweep::run(), with places for positions.
   template <class Value = double, class Rhs, class Pivot, class Emit>
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    const Value* const values = stored<Value>();
+    const Value* const values = stored_as<Value>(values_.get(), singles_.get());
     if (!permutes()) {
       return run_cells([&](Index first, Index last) {
         return follow_ ? run_places<RowBefore>(values, first, last, x, rhs, pivot, emit)
@@ -83,7 +83,7 @@ class SuperstepSweep {
   bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     if (columns_result_.size() < row_.size() * Width) columns_result_.resize(row_.size() * Width);
     double* const result = columns_result_.data();
-    const Value* const stored_values = stored<Value>();
+    const Value* const stored_values = stored_as<Value>(values_.get(), singles_.get());
     return run_cells([&](Index first, Index last) {
       bool finite = true;
       for (Index p = first; p < last; ++p) {
@@ -101,15 +101,6 @@ class SuperstepSweep {
   }
 
  private:
-  template <class Value>
-  [[nodiscard]] const Value* stored() const {
-    if constexpr (std::is_same_v<Value, float>) {
-      return singles_.get();
-    } else {
-      return values_.get();
-    }
-  }
-
   [[nodiscard]] std::size_t stored_cell(Index superstep, int core) const {
     return static_cast<std::size_t>(core) * static_cast<std::size_t>(supersteps_) + static_cast<std::size_t>(superstep);
   }
