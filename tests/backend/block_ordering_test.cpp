@@ -211,7 +211,6 @@ TEST_P(BlockOrderingTest, LevelsAreTheLongestChain) {
   }
 }
 
-/// Solves with the factor in block order, by the schedule of blocks and by others, against the serial reference.
 // What runs in its own order on CUDA: pencils_test.cpp.
 TEST_P(BlockOrderingTest, OnlyValidPatternsAreAskedWhetherTheyRunInOrder) {
   const CsrMatrix a = grid(Stencil::twenty_seven_point, 6, 5, 4);
@@ -225,11 +224,12 @@ TEST_P(BlockOrderingTest, OnlyValidPatternsAreAskedWhetherTheyRunInOrder) {
   EXPECT_THROW(static_cast<void>(runs_in_order(context(), wide.pattern(), MemorySpace::host)), InvalidInput);
 }
 
+// By the schedule of blocks and by others.
 TEST_P(BlockOrderingTest, FactorsSolveAlikeWithAndWithoutTheirBlocks) {
   for (const CsrMatrix& matrix :
        {grid(Stencil::seven_point, 20, 19, 18, 0.5), shuffled(grid(Stencil::five_point, 90, 80)),
-        test::mirrored(make_erdos_renyi_lower(2000, 0.003, 7), 0.5)}) {
-    for (const Index size : {0, 1, 16}) {
+        grid(Stencil::five_point, 76, 70, 1, 0.5), test::mirrored(make_erdos_renyi_lower(2000, 0.003, 7), 0.5)}) {
+    for (const Index size : {0, 1, 16, 256}) {  // 256 on 76 × 70: lines of 16 rows, and of 12
       SCOPED_TRACE(std::to_string(matrix.rows) + " rows in blocks of " + std::to_string(size));
       const BlockOrdering ordering = on_one_thread(matrix, size);
       FactorOptions options;

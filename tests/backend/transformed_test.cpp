@@ -179,6 +179,19 @@ TEST_P(TransformedTest, ProductsAreThoseOfTheDefinitionWithEverySchedule) {
   }
 }
 
+// In boxes of 16 by 16 points, whose rows the schedule of blocks reads as runs; those of the last boxes are shorter.
+TEST_P(TransformedTest, ProductsOfBoxesAreThoseOfTheDefinition) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 76, .ny = 70});
+  BlockOrdering ordering = block_multicolour(context(), a.pattern(), MemorySpace::host, {256});
+  FactorOptions options;
+  options.diagonal_only = true;
+  options.schedule = SolveSchedule::blocks;
+  options.blocks = std::make_shared<const RowBlocks>(std::move(ordering.blocks));
+  Factorization f = factorization(a, options, ordering.order, ordering.order);
+  ASSERT_TRUE(factor(f, a.values).ok());
+  expect_products(Tried(f, device(), space(), stream()), f, a, ordering.order);
+}
+
 /// E^½ (E + L)⁻¹ A (E + U)⁻¹ E^½ v, by the definition.
 std::vector<double> balanced_reference(const CsrMatrix& a, const std::vector<double>& e, std::vector<double> v) {
   for (std::size_t i = 0; i < v.size(); ++i) v[i] *= std::sqrt(e[i]);

@@ -58,6 +58,28 @@ TEST(Cover, EveryRowIsInOneCellAndColoursKeepTheirOrder) {
   }
 }
 
+TEST(Cover, BothTrianglesHaveTheSameCellsInTheOrderOfTheBlocks) {
+  const RowBlocks blocks{{0, 5, 8, 9, 40, 43, 60}, {0, 3, 4, 6}};
+  for (const Index most : {1, 4, 10, 100}) {
+    SCOPED_TRACE(most);
+    const Cover lower = cover_blocks(blocks, Triangle::lower, most);
+    const Cover upper = cover_blocks(blocks, Triangle::upper, most);
+    ASSERT_EQ(lower.supersteps(), upper.supersteps());
+    for (Index s = 0; s < lower.supersteps(); ++s) {
+      const Index other = upper.superstep_offsets[at(upper.supersteps() - 1 - s)];
+      const Index first = lower.superstep_offsets[at(s)];
+      const Index cells = lower.superstep_offsets[at(s + 1)] - first;
+      ASSERT_EQ(upper.superstep_offsets[at(upper.supersteps() - s)] - other, cells);
+      for (Index c = 0; c < cells; ++c) {
+        const CellRange& mine = lower.cells[at(first + c)];
+        const CellRange& mirrored = upper.cells[at(other + c)];
+        EXPECT_EQ(mirrored.rows, mine.rows);
+        EXPECT_EQ(mirrored.first, blocks.rows() - mine.first - mine.rows);
+      }
+    }
+  }
+}
+
 TEST(Cover, SmallBlocksShareACellAndLargeOnesAreCutIntoPiecesOneAfterTheOther) {
   const Cover together = cover_blocks({{0, 3, 6, 9, 12}, {0, 4}}, Triangle::lower, 6);
   EXPECT_EQ(together.supersteps(), 1);

@@ -78,14 +78,13 @@ class BlocksSweep final : public LayoutSweep {
       : LayoutSweep(fitting_layout(input, options.cell_rows, stream), input, stream),
         threads_(options.threads > 0 ? options.threads : threads_for(layout())),
         kernel_(plain_kernel(threads_, layout())),
-        ticket_(2, stream),
-        done_(at(layout().cells()), stream) {}
+        tickets_(layout().cells(), stream) {}
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
     LayoutSweep::load_values(source, pivot, stream);
     grid_ = resident_grid(kernel_);
     if (product_kernel_ != nullptr) product_grid_ = resident_grid(product_kernel_);
-    overlaps_ = false;
+    tickets_.wait_for_values();
   }
 
   void follow(const Sweep& before, cudaStream_t stream) override {
@@ -111,7 +110,7 @@ class BlocksSweep final : public LayoutSweep {
       product_kernel_ = kernel_for<ProductEnds, double>(threads_, layout().row_entries);
       product_grid_ = resident_grid(product_kernel_);
     }
-    overlaps_ = false;
+    tickets_.wait_for_values();
     if (product_.prepare(first, rows, layout().places, layout().row.data(), stream)) {
       product_before_ = sources_in(first, product_.first_index(), stream);
       cuda::synchronize(stream);
@@ -127,7 +126,7 @@ class BlocksSweep final : public LayoutSweep {
   }
 
   [[nodiscard]] std::int64_t bytes() const override {
-    return LayoutSweep::bytes() + ticket_.bytes() + done_.bytes() + before_.sources.bytes() + product_.bytes() +
+    return LayoutSweep::bytes() + tickets_.bytes() + before_.sources.bytes() + product_.bytes() +
            product_before_.sources.bytes();
   }
 
@@ -159,41 +158,15 @@ class BlocksSweep final : public LayoutSweep {
   void launch(Kernel<Ends> kernel, Index grid, const CellArguments& a, const Before* before, const Ends& ends,
               cudaStream_t stream) {
     if (layout().cells() == 0) return;
-    if (start_.must_reset(stream)) reset(stream);
-    cudaLaunchAttribute overlap{};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(grid));
-    config.blockDim = dim3(static_cast<unsigned>(threads_));
-    config.dynamicSmemBytes = shared_bytes();
-    config.stream = stream;
-    config.attrs = &overlap;
-    config.numAttrs = overlaps_ ? 1 : 0;
-    // Two solves in a row may overlap, so they take tickets of two counters.
-    const unsigned counter = (solve_ + 1) % 2;
-    Queue queue{ticket_.data() + counter, taken_[counter], done_.data(),
-                layout().wait.data(),     solve_ + 1,      layout().cells()};
+    Queue queue{tickets_.next(stream), layout().wait.data()};
     // Where all cells are resident at once, they would only crowd the flags.
-    if (overlaps_ && before != nullptr && grid < layout().cells()) {
+    if (tickets_.overlaps() && before != nullptr && grid < layout().cells()) {
       queue.source = before->sources.cell.data();
       queue.sources = before->sources.count.data();
-      queue.source_done = before->sweep->done_.data();
-      queue.source_solve = before->sweep->solve_;
+      queue.source_done = before->sweep->tickets_.done();
+      queue.source_solve = before->sweep->tickets_.solve();
     }
-    cuda::check(cudaLaunchKernelEx(&config, kernel, a, queue, ends), "launching blocks");
-    ++solve_;
-    taken_[counter] += static_cast<unsigned long long>(layout().cells()) + static_cast<unsigned long long>(grid);
-    overlaps_ = true;
-    start_.launched();
-  }
-
-  void reset(cudaStream_t stream) {
-    set_bytes(ticket_, 0, stream);
-    set_bytes(done_, 0, stream);
-    taken_ = {};
-    solve_ = 0;
-    overlaps_ = false;
+    tickets_.launch(kernel, grid, threads_, shared_bytes(), stream, a, queue, ends);
   }
 
   int threads_;
@@ -201,12 +174,7 @@ class BlocksSweep final : public LayoutSweep {
   Index grid_ = 0;
   Kernel<ProductEnds> product_kernel_ = nullptr;  ///< from the first prepare_product() on
   Index product_grid_ = 0;
-  bool overlaps_ = false;  ///< not before the values that were loaded last are there
-  unsigned solve_ = 0;     ///< the last one's number
-  std::array<unsigned long long, 2> taken_{};
-  cuda::StartState start_;  ///< of tickets and flags
-  cuda::DeviceArray<unsigned long long> ticket_;
-  cuda::DeviceArray<unsigned> done_;
+  Tickets tickets_;
   Before before_;  ///< whose results are the right-hand sides
   ProductOperands product_;
   Before product_before_;
@@ -226,11 +194,14 @@ BlocksOptions chosen(const BlocksOptions& options, const SweepInput& input) {
       blocks.rows() == 0 ? 0.0 : 0.5 * (static_cast<double>(input.pattern.entries) / blocks.rows() - 1.0);
   if (result.cell_rows == 0) {
     const Index a_colour = blocks.rows() / std::max(blocks.colours(), 1);
-    Index rows = entries > kSomeEntries ? kSmallest : 2 * kSmallest;
-    if (entries <= kFewEntries && a_colour >= kResident * kLarge) rows = kLarge;
+    Index largest = 0;
     for (Index b = 0; b < blocks.blocks(); ++b) {
-      rows = std::max(rows, blocks.block_offsets[at(b + 1)] - blocks.block_offsets[at(b)]);
+      largest = std::max(largest, blocks.block_offsets[at(b + 1)] - blocks.block_offsets[at(b)]);
     }
+    Index rows = entries > kSomeEntries ? kSmallest : 2 * kSmallest;
+    // Rows that two whole blocks do not fill would only take shared memory.
+    if (entries <= kFewEntries && a_colour >= kResident * kLarge && 2 * largest <= kLarge) rows = kLarge;
+    rows = std::max(rows, largest);
     result.cell_rows = rows;
   }
   result.cell_rows = std::min(result.cell_rows, kMostCellRows);

@@ -39,14 +39,14 @@ struct Cores {
 template <int kRowEntries>
 __global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cores, unsigned long long before) {
   using Done = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
-  extern __shared__ __align__(16) std::byte memory[];
+  extern __shared__ __align__(kLine) std::byte memory[];
   Staged staged;
   for (Index k = cores.first_turn[blockIdx.x]; k < cores.first_turn[blockIdx.x + 1]; ++k) {
     const Turn turn = cores.turn[k];
     const Cell cell = a.cell[turn.cell];
-    const SharedCell<double> shared(memory, cell, a.pivot != nullptr);
-    stage<kThreads>(a, cell, shared, staged);
-    fetch_rhs<kThreads>(a, cell, shared);
+    const SharedCell<double> shared(memory, cell, a.pivot != nullptr, false);
+    stage<kThreads, false>(a, cell, shared, staged);
+    fetch_rhs<kThreads, false>(a, cell, shared);
     for (auto w = static_cast<Index>(threadIdx.x); w < turn.waits; w += kThreads) {
       const CellWait wait = cores.wait[turn.first_wait + w];
       const Done done(cores.done[wait.core]);
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cor
     __syncthreads();
     if (threadIdx.x < kLanes) walk<kRowEntries>(cell, shared, a.pivot != nullptr);
     __syncthreads();
-    write_results<kThreads>(a, cell, shared);
+    write_results<kThreads, false>(a, cell, shared);
     __syncthreads();
     if (threadIdx.x == 0 && turn.reports > 0) {
       // The barrier has ordered the block's results before this; the release hands all of them on.

@@ -8,33 +8,8 @@ namespace taskdag::kernels::supersteps {
 
 namespace {
 
-/// Blocks in the direction of the sweep, by position.
-class Blocks {
- public:
-  Blocks(const RowBlocks& blocks, Triangle triangle) : blocks_(blocks), lower_(triangle == Triangle::lower) {}
-
-  [[nodiscard]] CellRange block(Index b) const {
-    const Index rows = blocks_.block_offsets[at(b + 1)] - blocks_.block_offsets[at(b)];
-    return {lower_ ? blocks_.block_offsets[at(b)] : blocks_.rows() - blocks_.block_offsets[at(b + 1)], rows};
-  }
-  /// The k-th block of the sweep's c-th colour.
-  [[nodiscard]] CellRange block(Index c, Index k) const {
-    return lower_ ? block(first(c) + k) : block(first(c) + blocks_in(c) - 1 - k);
-  }
-  [[nodiscard]] Index blocks_in(Index c) const { return blocks_.colour_offsets[at(own(c) + 1)] - first(c); }
-
- private:
-  [[nodiscard]] Index own(Index c) const { return lower_ ? c : blocks_.colours() - 1 - c; }
-  [[nodiscard]] Index first(Index c) const { return blocks_.colour_offsets[at(own(c))]; }
-
-  const RowBlocks& blocks_;
-  bool lower_;
-};
-
-}  // namespace
-
-Cover cover_blocks(const RowBlocks& blocks, Triangle triangle, Index most_rows) {
-  const Blocks sweep(blocks, triangle);
+/// The lower triangle's.
+Cover cover_forward(const RowBlocks& blocks, Index most_rows) {
   Cover cover;
   for (Index colour = 0; colour < blocks.colours(); ++colour) {
     std::vector<std::vector<CellRange>> pieces(1);
@@ -43,8 +18,8 @@ Cover cover_blocks(const RowBlocks& blocks, Triangle triangle, Index most_rows) 
       if (open.rows > 0) pieces[0].push_back(open);
       open.rows = 0;
     };
-    for (Index k = 0; k < sweep.blocks_in(colour); ++k) {
-      const CellRange block = sweep.block(colour, k);
+    for (Index b = blocks.colour_offsets[at(colour)]; b < blocks.colour_offsets[at(colour + 1)]; ++b) {
+      const CellRange block{blocks.block_offsets[at(b)], blocks.block_offsets[at(b + 1)] - blocks.block_offsets[at(b)]};
       if (block.rows == 0) continue;
       if (open.rows + block.rows > most_rows) close();
       if (block.rows <= most_rows) {
@@ -66,6 +41,22 @@ Cover cover_blocks(const RowBlocks& blocks, Triangle triangle, Index most_rows) 
       cover.cells.insert(cover.cells.end(), piece.begin(), piece.end());
       cover.superstep_offsets.push_back(static_cast<Index>(cover.cells.size()));
     }
+  }
+  return cover;
+}
+
+}  // namespace
+
+Cover cover_blocks(const RowBlocks& blocks, Triangle triangle, Index most_rows) {
+  const Cover forward = cover_forward(blocks, most_rows);
+  if (triangle == Triangle::lower) return forward;
+  Cover cover;
+  for (Index s = forward.supersteps() - 1; s >= 0; --s) {
+    for (Index c = forward.superstep_offsets[at(s)]; c < forward.superstep_offsets[at(s + 1)]; ++c) {
+      const CellRange& cell = forward.cells[at(c)];
+      cover.cells.push_back({blocks.rows() - cell.first - cell.rows, cell.rows});
+    }
+    cover.superstep_offsets.push_back(static_cast<Index>(cover.cells.size()));
   }
   return cover;
 }

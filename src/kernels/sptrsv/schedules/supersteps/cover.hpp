@@ -24,7 +24,9 @@ struct Cover {
 };
 
 /// Covers the blocks of each colour by cells of at most `most_rows` rows: several small blocks, or a piece of a large
-/// one. Pieces of a block run in successive supersteps of its colour.
+/// one. Pieces of a block run in successive supersteps of its colour. Both triangles have the same cells, and their
+/// supersteps the other way round; cells of a superstep come in the order of the blocks, so that those that hold
+/// operands of the first ones have been run long ago.
 Cover cover_blocks(const RowBlocks& blocks, Triangle triangle, Index most_rows);
 
 }  // namespace taskdag::kernels::supersteps

@@ -24,6 +24,10 @@ inline constexpr Index kMostRowEntries = 3;
 /// Cells begin at multiples of it in every array, so that copies to shared memory can take 16 bytes at a time.
 inline constexpr Index kAlign = 8;
 
+/// Rows of a run: UserRows::run.
+inline constexpr Index kRun = 8;
+static_assert(kAlign % kRun == 0);
+
 /// Instead of a number that says where an operand is: there is none.
 inline constexpr Index kNone = INT_MIN;
 
@@ -73,9 +77,11 @@ struct Group {
 struct UserRows {
   const Index* index;          ///< of the element, counted from the cell's base
   const std::uint16_t* local;  ///< which row of the cell that is; null: they come as in the cell
+  const Index* run;            ///< the first `index` of each kRun, from the cell's place / kRun on: see has_runs()
   bool of_x;                   ///< which base: x's, or the right-hand side's
+  [[nodiscard]] __device__ Index base(const Cell& cell) const { return of_x ? cell.x_base : cell.rhs_base; }
   [[nodiscard]] __device__ Index element(const Cell& cell, Index r) const {
-    return (of_x ? cell.x_base : cell.rhs_base) + __ldg(index + cell.inner_pattern + r);
+    return base(cell) + __ldg(index + cell.inner_pattern + r);
   }
   [[nodiscard]] __device__ Index in_cell(const Cell& cell, Index r) const {
     return local ? Index{__ldg(local + cell.inner_pattern + r)} : r;

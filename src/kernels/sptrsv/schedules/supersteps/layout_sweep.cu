@@ -69,6 +69,23 @@ __global__ void __launch_bounds__(kListThreads)
   }
 }
 
+/// A block a cell: the first index of each kRun, or kNone in the first place if one is not followed by kRun - 1
+/// neighbours.
+__global__ void __launch_bounds__(kListThreads) list_runs(const Cell* cell, const Index* index, Index* run) {
+  const Cell mine = cell[blockIdx.x];
+  Index* const its_run = run + mine.first / kRun;
+  bool breaks = false;
+  for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
+    const Index of = index[mine.first + r];
+    if (r % kRun == 0) {
+      its_run[r / kRun] = of;
+    } else {
+      breaks = breaks || of != index[mine.first + r - 1] + 1;
+    }
+  }
+  if (__syncthreads_or(breaks ? 1 : 0) != 0 && threadIdx.x == 0) its_run[0] = kNone;
+}
+
 /// A block a cell: where results of its rows are.
 __global__ void __launch_bounds__(kListThreads)
     list_results(const Cell* cell, const Index* row, const std::uint16_t* local, Index* result_index) {
@@ -125,6 +142,10 @@ LayoutSweep::LayoutSweep(Layout layout, const SweepInput& input, cudaStream_t st
     list_outer<<<cells, kListThreads, 0, stream>>>(layout_.cell.data(), layout_.row.data(), result_index_.data(),
                                                    input.x_index, layout_.outer_place.data(), outer_element_.data());
     cuda::check_launch("list_outer");
+    if (layout_.row_entries > 0) {  // then lists of rows are in shared memory
+      find_runs(rhs_rows_, stream);
+      find_runs(x_rows_, stream);
+    }
     share_patterns(layout_, {rhs_rows_.index.data(), x_rows_.index.data(), by_row_.data(), outer_element_.data()},
                    stream);
   }
@@ -132,12 +153,19 @@ LayoutSweep::LayoutSweep(Layout layout, const SweepInput& input, cudaStream_t st
 }
 
 LayoutSweep::Elements LayoutSweep::list(bool of_x, const Index* vector_index, bool by_row, cudaStream_t stream) {
-  Elements result{{static_cast<std::size_t>(layout_.places), stream}, by_row};
+  Elements result{{static_cast<std::size_t>(layout_.places), stream}, by_row, {}};
   list_elements<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, stream>>>(
       layout_.cell.data(), of_x, layout_.row.data(), by_row ? by_row_.data() : nullptr, vector_index,
       result.index.data());
   cuda::check_launch("list_elements");
   return result;
+}
+
+void LayoutSweep::find_runs(Elements& of, cudaStream_t stream) {
+  of.run = {static_cast<std::size_t>(layout_.places / kRun), stream};
+  list_runs<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, stream>>>(layout_.cell.data(), of.index.data(),
+                                                                                 of.run.data());
+  cuda::check_launch("list_runs");
 }
 
 void LayoutSweep::load_values(const double* source, const double* pivot, cudaStream_t stream) {
@@ -172,7 +200,7 @@ CellArguments LayoutSweep::arguments(const double* rhs, double* x, int* non_fini
 
 std::int64_t LayoutSweep::bytes() const {
   return layout_.bytes() + result_.bytes() + result_index_.bytes() + by_row_.bytes() + rhs_rows_.index.bytes() +
-         x_rows_.index.bytes() + outer_element_.bytes() + pivot_.bytes();
+         x_rows_.index.bytes() + rhs_rows_.run.bytes() + x_rows_.run.bytes() + outer_element_.bytes() + pivot_.bytes();
 }
 
 }  // namespace taskdag::kernels::supersteps

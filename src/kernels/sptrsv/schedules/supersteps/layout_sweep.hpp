@@ -31,10 +31,12 @@ class LayoutSweep : public Sweep {
   struct Elements {
     cuda::DeviceArray<Index> index;
     bool by_row = false;
+    cuda::DeviceArray<Index> run;  ///< UserRows::run, or nothing
   };
   [[nodiscard]] Elements list(bool of_x, const Index* vector_index, bool by_row, cudaStream_t stream);
+  void find_runs(Elements& of, cudaStream_t stream);
   [[nodiscard]] UserRows view(const Elements& elements, bool of_x) const {
-    return {elements.index.data(), elements.by_row ? by_row_.data() : nullptr, of_x};
+    return {elements.index.data(), elements.by_row ? by_row_.data() : nullptr, elements.run.data(), of_x};
   }
 
   Layout layout_;

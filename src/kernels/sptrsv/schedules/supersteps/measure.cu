@@ -135,7 +135,9 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
     outer += sizes[c].outer;
     if (inner > INT_MAX || outer > INT_MAX) throw_too_large();
     const auto bytes_of = [&](bool pivots) {
-      return layout.single ? SharedCell<float>::bytes(cell[c], pivots) : SharedCell<double>::bytes(cell[c], pivots);
+      const bool lists = layout.row_entries > 0;
+      return layout.single ? SharedCell<float>::bytes(cell[c], pivots, lists)
+                           : SharedCell<double>::bytes(cell[c], pivots, lists);
     };
     layout.shared_bytes = std::max(layout.shared_bytes, bytes_of(false));
     layout.shared_pivots_bytes = std::max(layout.shared_pivots_bytes, bytes_of(true));

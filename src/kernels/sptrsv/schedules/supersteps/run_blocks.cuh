@@ -5,17 +5,14 @@
 #pragma once
 
 #include "kernels/sptrsv/schedules/supersteps/run_cell.cuh"
+#include "kernels/sptrsv/schedules/supersteps/tickets.hpp"
 
 namespace taskdag::kernels::supersteps {
 
 /// Cells are handed out in their order, so what a cell waits for is done or under way.
 struct Queue {
-  unsigned long long* ticket;
-  unsigned long long before;  ///< tickets that earlier solves have taken
-  unsigned* done;             ///< by cell: the last solve that has run it
+  CellTickets tickets;
   const Index* wait;
-  unsigned solve;
-  Index cells;
   /// Cells of the sweep before that hold the right-hand side, and its flags; null: wait for the kernel before.
   const Index* source = nullptr;   ///< from the cell's first place on
   const Index* sources = nullptr;  ///< how many, by cell
@@ -26,21 +23,21 @@ struct Queue {
 /// How a cell begins, and what is to be written besides results: nothing, or what ends a product.
 struct PlainEnds {
   static constexpr bool kWrites = false;
-  template <int kThreads, class Value>
+  template <int kThreads, bool kLists, class Value>
   __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) const {
-    fetch_rhs<kThreads>(a, cell, shared);
+    fetch_rhs<kThreads, kLists>(a, cell, shared);
   }
 };
 struct ProductEnds {
   static constexpr bool kWrites = true;
   ProductArguments product;
-  template <int kThreads>
+  template <int kThreads, bool kLists>
   __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<double>& shared) const {
-    fetch_product_rhs<kThreads>(a, product, cell, shared);
+    fetch_product_rhs<kThreads, kLists>(a, product, cell, shared);
   }
-  template <int kThreads>
+  template <int kThreads, bool kLists>
   __device__ void write(const CellArguments& a, const Cell& cell, const SharedCell<double>& shared) const {
-    write_product<kThreads>(a, product, cell, shared);
+    write_product<kThreads, kLists>(a, product, cell, shared);
   }
 };
 

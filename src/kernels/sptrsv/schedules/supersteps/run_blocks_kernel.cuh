@@ -2,42 +2,38 @@
 /// The kernel of the schedule `blocks`, for the sources that instantiate it.
 #pragma once
 
-#include <cuda/atomic>
-
 #include "kernels/sptrsv/schedules/supersteps/run_blocks.cuh"
+#include "kernels/sptrsv/schedules/supersteps/wait.cuh"
 
 namespace taskdag::kernels::supersteps {
 
-/// Takes the next cell; one thread.
-__device__ inline void take(const CellArguments& a, const Queue& queue, Index& ticket, Cell& cell) {
-  ticket = static_cast<Index>(atomicAdd(queue.ticket, 1ULL) - queue.before);
-  if (ticket < queue.cells) cell = a.cell[ticket];
+/// A cell that a block has taken.
+struct TakenCell {
+  Index number;
+  bool ready;  ///< what it waits for is done
+  Cell cell;
+};
+
+/// Takes the next cell; one warp.
+__device__ inline void take(const CellArguments& a, const Queue& queue, TakenCell& next) {
+  const Index number = next_cell(queue.tickets);
+  if (number < queue.tickets.cells) copy_cell(next.cell, a.cell + number);
+  __syncwarp();
+  const bool ready = number >= queue.tickets.cells ||
+                     are_done(queue.tickets.done, queue.tickets.solve, queue.wait + next.cell.outer, next.cell.waits);
+  if (threadIdx.x % kLanes != 0) return;
+  next.number = number;
+  next.ready = ready;
 }
 
-using Done = ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device>;
-
-/// Waits for cells of a list until `solve` has run them; one warp. Few lanes look, and not often: looks slow the walks
-/// of the other blocks down.
-__device__ inline void wait_for_cells(unsigned* flag, unsigned solve, const Index* list, Index count) {
-  constexpr unsigned kNanoseconds = 40;
-  for (auto w = static_cast<Index>(threadIdx.x); w < count; w += kLanes) {
-    const Done done(flag[list[w]]);
-    while (done.load(::cuda::memory_order_acquire) != solve) __nanosleep(kNanoseconds);
-  }
+/// Threads of a multiprocessor that registers must suffice for, as measured: the more the less shared memory a cell
+/// takes, if that needs no spills.
+template <int kRowEntries, class Value>
+constexpr int resident_threads() {
+  if (kRowEntries == 0) return 1024;
+  if (std::is_same_v<Value, float>) return 1536;
+  return kRowEntries == 2 ? 1280 : 1152;
 }
-
-/// Waits for the end of the kernel before. Only then may the next one start: so two overlap at most.
-__device__ inline void wait_for_last_kernel() {
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-
-/// Threads of a multiprocessor that registers must suffice for: with rows of two inner entries more blocks pay, with
-/// more entries spills cost more.
-template <int kRowEntries>
-inline constexpr int kResident = kRowEntries == 2 ? 1280 : 1024;
 
 /// Blocks take cells until there are no more. What does not change is loaded before the cell waits for others; that of
 /// a block's first cell while the kernel before may still run. If that is the sweep that makes the right-hand side, the
@@ -47,33 +43,40 @@ inline constexpr int kResident = kRowEntries == 2 ? 1280 : 1024;
 /// made it has ended before this kernel could begin. All blocks of the sweep before that have a cell run by then, so
 /// those that are waited for end.
 template <int kRowEntries, int kThreads, class Ends, class Value>
-__global__ void __launch_bounds__(kThreads, kResident<kRowEntries> / kThreads)
+__global__ void __launch_bounds__(kThreads, resident_threads<kRowEntries, Value>() / kThreads)
     run_blocks(CellArguments a, Queue queue, Ends ends) {
-  extern __shared__ __align__(16) std::byte memory[];
-  __shared__ Index ticket[2];
-  __shared__ Cell taken[2];
-  static_assert(sizeof(ticket) + sizeof(taken) <= kOwnBytes);
+  extern __shared__ __align__(kLine) std::byte memory[];
+  __shared__ TakenCell taken[2];
+  static_assert(sizeof(taken) <= kOwnBytes);
+  constexpr bool kLists = kRowEntries > 0;
   Staged staged;
   int turn = 0;
-  if (threadIdx.x == 0) take(a, queue, ticket[turn], taken[turn]);
+  if (takes_cells()) take(a, queue, taken[turn]);
   __syncthreads();
   bool first = true;  // of the cells that this block runs
-  while (ticket[turn] < queue.cells) {
-    const Cell cell = taken[turn];  // in registers: from shared memory it would be read again and again
-    const SharedCell<Value> shared(memory, cell, a.pivot != nullptr);
-    stage<kThreads>(a, cell, shared, staged);
+  while (taken[turn].number < queue.tickets.cells) {
+    const Cell cell = taken[turn].cell;  // in registers: from shared memory it would be read again and again
+    const SharedCell<Value> shared(memory, cell, a.pivot != nullptr, kLists);
+    const bool lists_come = stage<kThreads, kLists>(a, cell, shared, staged);
     if (first) {
       if (queue.source) {
         if (threadIdx.x < kLanes) {
-          wait_for_cells(queue.source_done, queue.source_solve, queue.source + cell.first, queue.sources[ticket[turn]]);
+          wait_for_cells(queue.source_done, queue.source_solve, queue.source + cell.first,
+                         queue.sources[taken[turn].number]);
         }
         __syncthreads();
       } else {
         wait_for_last_kernel();
       }
     }
-    ends.template fetch<kThreads>(a, cell, shared);
-    if (threadIdx.x < kLanes) wait_for_cells(queue.done, queue.solve, queue.wait + cell.outer, cell.waits);
+    if (lists_come) {
+      wait_for_stage();
+      __syncthreads();
+    }
+    ends.template fetch<kThreads, kLists>(a, cell, shared);
+    if (!taken[turn].ready && threadIdx.x < kLanes) {
+      wait_for_cells(queue.tickets.done, queue.tickets.solve, queue.wait + cell.outer, cell.waits);
+    }
     wait_for_stage();
     __syncthreads();
     if (cell.groups > 0) {
@@ -82,23 +85,19 @@ __global__ void __launch_bounds__(kThreads, kResident<kRowEntries> / kThreads)
     }
     if (threadIdx.x < kLanes) {
       walk<kRowEntries>(cell, shared, a.pivot != nullptr);
-    } else if (threadIdx.x == kLanes) {
-      take(a, queue, ticket[1 - turn], taken[1 - turn]);
+    } else if (takes_cells()) {
+      take(a, queue, taken[1 - turn]);
     }
     __syncthreads();
     const bool overlaps = first && queue.source;
     first = false;
     if (overlaps && a.x != nullptr) wait_for_last_kernel();  // others may still read what x overwrites
-    write_results<kThreads>(a, cell, shared);
+    write_results<kThreads, kLists>(a, cell, shared);
     __syncthreads();
-    if (threadIdx.x == kThreads - 1) {
-      // The barrier has ordered the block's results before this; the release hands all of them on. Nobody waits
-      // for it: what follows touches neither the cell nor its ticket.
-      Done(queue.done[ticket[turn]]).store(queue.solve, ::cuda::memory_order_release);
-    }
+    if (threadIdx.x == kThreads - 1) say_done(queue.tickets.done[taken[turn].number], queue.tickets.solve);
     if (overlaps && a.x == nullptr) wait_for_last_kernel();
     if constexpr (Ends::kWrites) {
-      ends.template write<kThreads>(a, cell, shared);
+      ends.template write<kThreads, kLists>(a, cell, shared);
       __syncthreads();
     }
     turn = 1 - turn;

@@ -40,17 +40,21 @@ struct CellArguments {
 
 /// What kernels have in shared memory besides the cell that they run: at most so many bytes.
 inline constexpr std::size_t kOwnBytes = 256;
+/// Of shared memory, and where a cell begins in it.
+inline constexpr std::size_t kLine = 128;
 
 template <class Value>
 inline constexpr bool kScalesRhs = std::is_same_v<Value, float>;
 
-/// The parts of a cell in shared memory: each begins at a multiple of 16 bytes. Patterns come first, so that those of
-/// the cell before stay where they are if they are this one's, too.
+/// The parts of a cell in shared memory: each begins at a multiple of 16 bytes, and values at one of kLine: copies
+/// whose units of 32 bytes end in two lines read them twice. Patterns come first, so that those of the cell before stay
+/// where they are if they are this one's, too.
 template <class Value>
 class SharedCell {
  public:
-  /// pivots: whether there are any. They need no room where they scale right-hand sides.
-  __device__ SharedCell(std::byte* memory, const Cell& cell, bool pivots) {
+  /// memory: begins at a multiple of kLine. pivots: whether there are any; they need no room where they scale
+  /// right-hand sides. lists: whether lists of rows are to be there.
+  __device__ SharedCell(std::byte* memory, const Cell& cell, bool pivots, bool lists) {
     std::size_t used = 0;
     const auto take = [&](auto*& part, Index size) {
       part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(memory + used);
@@ -58,45 +62,73 @@ class SharedCell {
     };
     take(step, cell.steps);
     take(operand, cell.inner_entries);
+    if (lists) {
+      take(local, cell.rows);
+      take(rhs_run, runs(cell.rows));
+      take(x_run, runs(cell.rows));
+    }
     take(group, cell.groups);
     take(started, cell.started);
     take(outer_index, cell.outer_entries);
+    used = padded(used, kLine);
     take(coefficient, cell.inner_entries);
-    take(x, cell.rows + 1);
     take(pivot, pivots && !kScalesRhs<Value> ? cell.rows : 0);
+    take(x, cell.rows + 1);
   }
-  static std::size_t bytes(const Cell& cell, bool pivots) {
+  static std::size_t bytes(const Cell& cell, bool pivots, bool lists) {
     const auto size = [](Index n, std::size_t each) { return padded(static_cast<std::size_t>(n) * each); };
-    return size(cell.inner_entries, sizeof(Value)) + size(cell.inner_entries, sizeof(std::uint16_t)) +
-           size(cell.outer_entries, sizeof(Index)) + size(cell.rows + 1, sizeof(double)) +
-           size(pivots && !kScalesRhs<Value> ? cell.rows : 0, sizeof(double)) +
-           size(cell.started, sizeof(std::uint16_t)) + size(cell.groups, sizeof(Group)) +
-           size(cell.steps, sizeof(Step));
+    const std::size_t of_rows =
+        lists ? size(cell.rows, sizeof(std::uint16_t)) + 2 * size(runs(cell.rows), sizeof(Index)) : 0;
+    const std::size_t patterns = size(cell.steps, sizeof(Step)) + size(cell.inner_entries, sizeof(std::uint16_t)) +
+                                 of_rows + size(cell.groups, sizeof(Group)) +
+                                 size(cell.started, sizeof(std::uint16_t)) + size(cell.outer_entries, sizeof(Index));
+    return padded(patterns, kLine) + size(cell.inner_entries, sizeof(Value)) +
+           size(pivots && !kScalesRhs<Value> ? cell.rows : 0, sizeof(double)) + size(cell.rows + 1, sizeof(double));
   }
+  __host__ __device__ static constexpr Index runs(Index rows) { return (rows + kRun - 1) / kRun; }
 
   Step* step;
   std::uint16_t* operand;  ///< `rows`: none
+  std::uint16_t* local;    ///< CellArguments::local
+  Index* rhs_run;          ///< UserRows::run of the right-hand side
+  Index* x_run;            ///< the same of x
   Group* group;
   std::uint16_t* started;
   Index* outer_index;
   Value* coefficient;  ///< of inner entries, by step
-  double* x;           ///< start values, then results; a 0 behind them
   double* pivot;
+  double* x;  ///< start values, then results; a 0 behind them
 
  private:
-  __host__ __device__ static constexpr std::size_t padded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+  __host__ __device__ static constexpr std::size_t padded(std::size_t bytes, std::size_t unit = 16) {
+    return (bytes + unit - 1) / unit * unit;
+  }
 };
+
+__device__ inline unsigned shared_address(const void* of) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(of));
+}
 
 /// Starts the copy of `size` elements, and of what follows them up to 16 bytes, from global to shared memory. Both ends
 /// aligned to 16 bytes.
 template <int kThreads, class T>
 __device__ void copy_async(T* to, const T* from, Index size) {
-  constexpr Index kEach = 16 / sizeof(T);
-  for (Index e = static_cast<Index>(threadIdx.x) * kEach; e < size; e += kThreads * kEach) {
-    asm volatile(
-        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to + e))),
-        "l"(from + e)
-        : "memory");
+  constexpr unsigned kEach = 16;
+  const unsigned own = threadIdx.x * kEach;
+  const char* source = reinterpret_cast<const char*>(from) + own;
+  const unsigned end = shared_address(to) + static_cast<unsigned>(size) * static_cast<unsigned>(sizeof(T));
+#pragma unroll 4
+  for (unsigned target = shared_address(to) + own; target < end; target += kThreads * kEach) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target), "l"(source) : "memory");
+    source += kThreads * kEach;
+  }
+}
+
+/// The same for few elements, aligned to 4 bytes.
+template <int kThreads>
+__device__ void copy_words_async(Index* to, const Index* from, Index size) {
+  for (auto e = static_cast<Index>(threadIdx.x); e < size; e += kThreads) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(to + e)), "l"(from + e) : "memory");
   }
 }
 
@@ -106,11 +138,18 @@ struct Staged {
   Index outer = -1;
 };
 
-/// Starts to copy what does not change, patterns only if they are not there.
-template <int kThreads, class Value>
-__device__ void stage(const CellArguments& a, const Cell& cell, const SharedCell<Value>& to, Staged& staged) {
+/// Starts to copy what does not change, patterns only if they are not there. @returns whether patterns with lists of
+/// rows are on their way; without kLists these lists stay where they are
+template <int kThreads, bool kLists, class Value>
+__device__ bool stage(const CellArguments& a, const Cell& cell, const SharedCell<Value>& to, Staged& staged) {
   const bool new_inner = cell.inner_pattern != staged.inner;
   if (new_inner) {
+    if constexpr (kLists) {
+      copy_async<kThreads>(to.local, a.local + cell.inner_pattern, cell.rows);
+      const Index runs = to.runs(cell.rows);
+      copy_words_async<kThreads>(to.rhs_run, a.rhs_rows.run + cell.inner_pattern / kRun, runs);
+      copy_words_async<kThreads>(to.x_run, a.x_rows.run + cell.inner_pattern / kRun, runs);
+    }
     copy_async<kThreads>(to.step, a.step + cell.inner_pattern, cell.steps);
     copy_async<kThreads>(to.operand, a.operand + cell.inner_pattern_entry, cell.inner_entries);
   }
@@ -123,43 +162,70 @@ __device__ void stage(const CellArguments& a, const Cell& cell, const SharedCell
   copy_async<kThreads>(to.coefficient, static_cast<const Value*>(a.inner_value) + cell.inner, cell.inner_entries);
   if (a.pivot && !kScalesRhs<Value>) copy_async<kThreads>(to.pivot, a.pivot + cell.first, cell.rows);
   if (threadIdx.x == 0) to.x[cell.rows] = 0.0;
+  return kLists && new_inner;
 }
 
-/// Starts to copy the right-hand sides to where start() and walk() look for them. Scaled ones are there at once: rows
-/// of other solves may be written meanwhile, so they do not go through the first-level cache.
-template <int kThreads, class Value>
-__device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const SharedCell<Value>& to) {
-  if constexpr (kScalesRhs<Value>) {
-    if (a.pivot) {
+/// Whether elements of a cell's rows come in runs of kRun neighbours, as UserRows::run has it.
+__device__ inline bool has_runs(const Index* run) { return run[0] != kNone; }
+
+/// Calls each(row of the cell, element of the vector) for the calling thread's share of a cell's UserRows. kLists: what
+/// says where they are is in shared memory, as far as it fits.
+template <int kThreads, bool kLists, class Each>
+__device__ void for_rows(const UserRows& rows, const Cell& cell, const std::uint16_t* local, const Index* run,
+                         const Each& each) {
+  const auto own = static_cast<Index>(threadIdx.x);
+  if constexpr (kLists) {
+    if (rows.local && has_runs(run)) {
+      static_assert(kThreads % kRun == 0);
+      const std::uint16_t* its_local = local + threadIdx.x;
+      const Index* its_run = run + threadIdx.x / kRun;
+      const Index first = rows.base(cell) + static_cast<Index>(threadIdx.x % kRun);
 #pragma unroll 4
-      for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
-        const Index row = a.rhs_rows.in_cell(cell, r);
-        to.x[row] = __ldcg(a.rhs + a.rhs_rows.element(cell, r)) * __ldg(a.pivot + cell.first + row);
+      for (Index r = own; r < cell.rows; r += kThreads) {
+        each(Index{*its_local}, first + *its_run);
+        its_local += kThreads;
+        its_run += kThreads / kRun;
       }
       return;
     }
   }
 #pragma unroll 4
-  for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(to.x + a.rhs_rows.in_cell(cell, r)))),
-                 "l"(a.rhs + a.rhs_rows.element(cell, r))
-                 : "memory");
+  for (Index r = own; r < cell.rows; r += kThreads) each(rows.in_cell(cell, r), rows.element(cell, r));
+}
+template <int kThreads, bool kLists, class Value, class Each>
+__device__ void for_rhs_rows(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared,
+                             const Each& each) {
+  for_rows<kThreads, kLists>(a.rhs_rows, cell, shared.local, shared.rhs_run, each);
+}
+
+/// Starts to copy the right-hand sides to where start() and walk() look for them. Scaled ones are there at once: rows
+/// of other solves may be written meanwhile, so they do not go through the first-level cache.
+template <int kThreads, bool kLists, class Value>
+__device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const SharedCell<Value>& to) {
+  if constexpr (kScalesRhs<Value>) {
+    if (a.pivot) {
+      for_rhs_rows<kThreads, kLists>(a, cell, to, [&](Index row, Index element) {
+        to.x[row] = __ldcg(a.rhs + element) * __ldg(a.pivot + cell.first + row);
+      });
+      return;
+    }
   }
+  for_rhs_rows<kThreads, kLists>(a, cell, to, [&](Index row, Index element) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared_address(to.x + row)), "l"(a.rhs + element)
+                 : "memory");
+  });
 }
 
 /// The right-hand sides of a solve that ends a product (Sweep::finish_product()): there, not on their way. Results of
 /// the sweep before are read past the first-level cache, since its other blocks may still be at work.
-template <int kThreads>
+template <int kThreads, bool kLists>
 __device__ void fetch_product_rhs(const CellArguments& a, const ProductArguments& product, const Cell& cell,
                                   const SharedCell<double>& to) {
-#pragma unroll 4
-  for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
-    const Index row = a.rhs_rows.in_cell(cell, r);
+  for_rhs_rows<kThreads, kLists>(a, cell, to, [&](Index row, Index element) {
     const Index place = cell.first + row;
     const double u = product.share * __ldcg(product.first + product.first_index[place]);
-    to.x[row] = a.rhs[a.rhs_rows.element(cell, r)] - product.middle[place] * u;
-  }
+    to.x[row] = a.rhs[element] - product.middle[place] * u;
+  });
 }
 
 /// Waits for the calling thread's copies; the block has to synchronise after it.
@@ -313,7 +379,7 @@ __device__ void walk_steps(const Cell& cell, const SharedCell<Value>& shared, bo
 }
 
 /// A row with kEntries inner entries, read before the operands are there.
-template <int kEntries>
+template <int kEntries, bool kPivots>
 struct ShortRow {
   double start;
   double pivot;
@@ -321,9 +387,9 @@ struct ShortRow {
   double coefficient[kEntries];
 
   template <class Value>
-  __device__ void read(const SharedCell<Value>& cell, bool pivots, int row) {
+  __device__ void read(const SharedCell<Value>& cell, int row) {
     start = cell.x[row];
-    pivot = pivots ? cell.pivot[row] : 1.0;
+    if constexpr (kPivots) pivot = cell.pivot[row];
     if constexpr (kEntries == 2) {
       const ushort2 both = reinterpret_cast<const ushort2*>(cell.operand)[row];
       using Pair = std::conditional_t<std::is_same_v<Value, float>, float2, double2>;
@@ -348,80 +414,101 @@ struct ShortRow {
     double sum = start;
 #pragma unroll
     for (int e = 0; e < kEntries; ++e) sum -= coefficient[e] * operands[e];
-    return sum * pivot;
+    return kPivots ? sum * pivot : sum;
   }
 };
 
-/// One warp: level by level, a lane a row.
-template <int kEntries, class Value>
-__device__ void walk_short_rows(const Cell& cell, const SharedCell<Value>& shared, bool pivots) {
-  const auto rows_at = [&](Index s) { return s < cell.steps ? int{shared.step[s].rows} : 0; };
+/// One warp: level by level, a lane a row. Lanes without a row do what the last one with a row does: branches around it
+/// take more registers, and other rows more of the shared memory's time.
+template <int kEntries, bool kPivots, class Value>
+__device__ void walk_short_rows(const Cell& cell, const SharedCell<Value>& shared) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  int rows = rows_at(0);
-  int next_rows = rows_at(1);
-  int first = lane;
-  // Lanes without a row in a step compute something that nobody looks at: branches around it take more registers.
-  ShortRow<kEntries> turn;
-  turn.read(shared, pivots, min(first, cell.rows - 1));
+  const Step* step = shared.step;
+  int rows = step->rows;
+  int row = min(lane, rows - 1);
+  int walked = rows;
+  ShortRow<kEntries, kPivots> turn;
+  turn.read(shared, row);
 #pragma unroll 2
-  for (Index s = 0; s < cell.steps; ++s) {
-    const int after = rows_at(s + 2);
-    const int row = first;
-    first += rows;
-    ShortRow<kEntries> ahead = turn;
-    if (first < cell.rows) ahead.read(shared, pivots, first);
+  for (Index left = cell.steps - 1; left > 0; --left) {
+    ++step;
+    const int next_rows = step->rows;
+    const int next_row = walked + min(lane, next_rows - 1);
+    walked += next_rows;
+    ShortRow<kEntries, kPivots> ahead;
+    ahead.read(shared, next_row);
     const double x = turn.result(shared);
     if (lane < rows) shared.x[row] = x;
     __syncwarp();
     turn = ahead;
     rows = next_rows;
-    next_rows = after;
+    row = next_row;
   }
+  const double x = turn.result(shared);
+  if (lane < rows) shared.x[row] = x;
 }
 
 /// kRowEntries: as the layout has it. pivots: whether there are any.
 template <int kRowEntries, class Value>
 __device__ void walk(const Cell& cell, const SharedCell<Value>& shared, bool pivots) {
   if constexpr (kScalesRhs<Value>) pivots = false;  // the right-hand sides are scaled
-  if constexpr (kRowEntries > 0) {
-    walk_short_rows<kRowEntries>(cell, shared, pivots);
-  } else {
+  if constexpr (kRowEntries == 0) {
     walk_steps(cell, shared, pivots);
+  } else if (pivots) {
+    walk_short_rows<kRowEntries, true>(cell, shared);
+  } else {
+    walk_short_rows<kRowEntries, false>(cell, shared);
   }
 }
 
-/// For other cells, and for the caller or the next sweep.
-template <int kThreads, class Value>
-__device__ void write_results(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
+/// For other cells, and for the caller.
+template <int kThreads, bool kLists, class Value>
+__device__ void write_x(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
   bool bad = false;
+  for_rows<kThreads, kLists>(a.x_rows, cell, shared.local, shared.x_run, [&](Index row, Index element) {
+    const double value = shared.x[row];
+    bad = bad || !isfinite(value);
+    a.x[element] = value;
+  });
+  if (bad) *a.non_finite = 1;
+}
+
+/// For other cells, and for the next sweep.
+template <int kThreads, bool kLists, class Value>
+__device__ void write_result(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
+  bool bad = false;
+  const std::uint16_t* const local = kLists ? shared.local : a.local + cell.inner_pattern;
 #pragma unroll 4
   for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
-    const double value = shared.x[a.x != nullptr ? a.x_rows.in_cell(cell, r) : __ldg(a.local + cell.inner_pattern + r)];
+    const double value = shared.x[kLists ? local[r] : __ldg(local + r)];
     bad = bad || !isfinite(value);
-    if (a.x != nullptr) {
-      a.x[a.x_rows.element(cell, r)] = value;
-    } else {
-      a.result[cell.first + r] = value;
-    }
+    a.result[cell.first + r] = value;
   }
   if (bad) *a.non_finite = 1;
 }
 
+template <int kThreads, bool kLists, class Value>
+__device__ void write_results(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
+  if (a.x != nullptr) {
+    write_x<kThreads, kLists>(a, cell, shared);
+  } else {
+    write_result<kThreads, kLists>(a, cell, shared);
+  }
+}
+
 /// For the caller of a solve that ends a product.
-template <int kThreads>
+template <int kThreads, bool kLists>
 __device__ void write_product(const CellArguments& a, const ProductArguments& product, const Cell& cell,
                               const SharedCell<double>& shared) {
   bool bad = false;
-#pragma unroll 4
-  for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
-    const Index row = a.rhs_rows.in_cell(cell, r);
+  for_rhs_rows<kThreads, kLists>(a, cell, shared, [&](Index row, Index element) {
     const Index place = cell.first + row;
     const double u = product.share * __ldcg(product.first + product.first_index[place]);
     const double scale = product.scale != nullptr ? product.scale[place] : 1.0;
     const double value = u + scale * shared.x[row];
     bad = bad || !isfinite(value);
-    product.y[a.rhs_rows.element(cell, r)] = value;
-  }
+    product.y[element] = value;
+  });
   if (bad) *a.non_finite = 1;
 }
 
