@@ -31,8 +31,9 @@ __device__ inline void take(const CellArguments& a, const Queue& queue, TakenCel
 template <int kRowEntries, class Value>
 constexpr int resident_threads() {
   if (kRowEntries == 0) return 1024;
-  if (std::is_same_v<Value, float>) return 1536;
-  return kRowEntries == 2 ? 1280 : 1152;
+  constexpr bool kSingle = std::is_same_v<Value, float>;
+  if (kRowEntries == 2) return kSingle ? 1536 : 1280;
+  return kSingle ? 1280 : 1152;
 }
 
 /// Blocks take cells until there are no more. What does not change is loaded before the cell waits for others; that of
