@@ -48,7 +48,7 @@ Cover cover_forward(const RowBlocks& blocks, Index most_rows) {
 }  // namespace
 
 Cover cover_blocks(const RowBlocks& blocks, Triangle triangle, Index most_rows) {
-  const Cover forward = cover_forward(blocks, most_rows);
+  Cover forward = cover_forward(blocks, most_rows);
   if (triangle == Triangle::lower) return forward;
   Cover cover;
   for (Index s = forward.supersteps() - 1; s >= 0; --s) {
