@@ -73,3 +73,8 @@ function(taskdag_write_together file)
   string(CONCAT text ${lines})
   file(CONFIGURE OUTPUT "${file}" CONTENT "${text}" @ONLY)
 endfunction()
+
+# taskdag_optimise(LEVEL): C and C++ of this folder, from here on, with -O<LEVEL> in release builds.
+function(taskdag_optimise level)
+  add_compile_options($<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:C,CXX>>:-O${level}>)
+endfunction()

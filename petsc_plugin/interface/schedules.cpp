@@ -119,7 +119,7 @@ PetscErrorCode PCTaskDAGSetTuneFile(PC pc, const char file[]) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   if (!file || !*file) {
-    PetscCall(change_settings(pc, [](Settings& settings) { settings.sweeps.tune_file.clear(); }));
+    PetscCall(change_if_ours(pc, [](Settings& settings) { settings.sweeps.tune_file.clear(); }));
   } else {
     PetscCall(set_option(pc, "-pc_taskdag_tune_file", file));
   }
@@ -518,7 +518,7 @@ PetscErrorCode PCTaskDAGSetTrace(PC pc, const char file[]) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   if (!file || !*file) {
-    PetscCall(change_settings(pc, [](Settings& settings) {
+    PetscCall(change_if_ours(pc, [](Settings& settings) {
       settings.sweeps.trace_file.clear();
       settings.sweeps.run.trace = false;
     }));

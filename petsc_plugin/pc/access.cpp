@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "boundary.hpp"
 #include "pc/pc_options.hpp"
 
 namespace taskdag::petsc {

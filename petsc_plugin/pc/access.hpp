@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "boundary.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "pc/types.hpp"
 #include "taskdagpetsc.h"
@@ -21,19 +20,13 @@ PetscErrorCode set_option(PC pc, const char* name, PetscInt value);
 PetscErrorCode set_option(PC pc, const char* name, PetscReal value);
 PetscErrorCode set_option(PC pc, const char* name, PetscBool value);
 
-/// Changes the settings of a PC of this type, of no other, where no option has that value.
+/// change_settings() for a PC of this type, for no other, where no option has that value.
 template <class Change>
-PetscErrorCode change_settings(PC pc, const Change& change) {
+PetscErrorCode change_if_ours(PC pc, const Change& change) {
   PetscFunctionBegin;
   bool ours = false;
   PetscCall(is_ours(pc, &ours));
-  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
-  Settings settings;
-  PetscCall(guarded([&] {
-    settings = settings_of(pc);
-    change(settings);
-  }));
-  PetscCall(take_settings(pc, std::move(settings)));
+  if (ours) PetscCall(change_settings(pc, change));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,13 +1,10 @@
 #include <algorithm>
-#include <array>
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
-#include "backends/cuda/stream.hpp"
 #include "base/index.hpp"
 #include "dag/row_blocks.hpp"
 #include "kernels/sptrsv/schedules/supersteps/layout_sweep.hpp"
-#include "kernels/sptrsv/schedules/supersteps/pack.cuh"
 #include "kernels/sptrsv/schedules/supersteps/pack.hpp"
 #include "kernels/sptrsv/schedules/supersteps/run_blocks.cuh"
 #include "kernels/sptrsv/schedules/supersteps/supersteps.hpp"

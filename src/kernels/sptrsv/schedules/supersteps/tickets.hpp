@@ -7,6 +7,7 @@
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/stream.hpp"
 #include "base/index.hpp"
+#include "kernels/sptrsv/schedules/supersteps/pack.cuh"
 
 namespace taskdag::kernels::supersteps {
 
@@ -60,9 +61,8 @@ class Tickets {
 
  private:
   void reset(cudaStream_t stream) {
-    cuda::check(cudaMemsetAsync(ticket_.data(), 0, ticket_.size() * sizeof(unsigned long long), stream),
-                "clearing tickets");
-    cuda::check(cudaMemsetAsync(done_.data(), 0, done_.size() * sizeof(unsigned), stream), "clearing flags");
+    set_bytes(ticket_, 0, stream);
+    set_bytes(done_, 0, stream);
     taken_ = {};
     solve_ = 0;
     overlaps_ = false;
