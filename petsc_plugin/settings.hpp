@@ -33,12 +33,12 @@ struct SweepSettings {
   bool tune = false;
   std::string tune_file;
   FactorSchedule factor_schedule = FactorSchedule::automatic;
-  engine::StaticOptions run;                 ///< of the schedules engine
-  AtaFlow ata_flow = AtaFlow::pull;          ///< of the schedules ata-…
-  AtaSize ata_size = AtaSize::equations;     ///< likewise
-  bool ata_rows_share_warps = true;          ///< of these and of the schedules level-…
-  Index one_block_rows = one_block_decided;  ///< FactorOptions::one_block_rows
-  std::string trace_file;                    ///< for what their programs have done; empty: none
+  engine::StaticOptions run{.scheduler = engine::Scheduler::megakernel};  ///< of the schedules engine
+  AtaFlow ata_flow = AtaFlow::pull;                                       ///< of the schedules ata-…
+  AtaSize ata_size = AtaSize::equations;                                  ///< likewise
+  bool ata_rows_share_warps = true;                                       ///< of these and of the schedules level-…
+  Index one_block_rows = one_block_decided;                               ///< FactorOptions::one_block_rows
+  std::string trace_file;  ///< for what their programs have done; empty: none
   /// Up to how many rows somebody has chosen it for.
   [[nodiscard]] Index chosen_one_block_rows() const { return one_block_rows == one_block_decided ? 0 : one_block_rows; }
   bool operator==(const SweepSettings&) const = default;

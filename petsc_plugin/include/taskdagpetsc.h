@@ -70,7 +70,10 @@ TASKDAGPETSC_API PetscErrorCode PetscDLLibraryRegister_petsctaskdag(void);
  * phase. Preconditioners of other types ignore setters; getters return PETSC_ERR_ARG_WRONG for them. Setters are
  * logically collective on the PC. */
 
-/** Chooses what a PCTASKDAG does. */
+/**
+ * Chooses what a PCTASKDAG does. Without it PC_TASKDAG_AUTO; PC_TASKDAG_ILU as soon as something is set that says how a
+ * factor is made or applied (ordering, levels, shift, schedule, precision, Eisenstat's trick, consolidation).
+ */
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetType(PC pc, PCTaskDAGType type);
 TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetType(PC pc, PCTaskDAGType* type);
 

@@ -12,14 +12,14 @@ const char* const PCTaskDAGBackends[] = {"auto", "cuda", "host", "PCTaskDAGBacke
   threads
 
   Options Database Keys:
-+ -pc_taskdag_type <ilu,icc,jacobi,sor,dilu,dic,auto> - what it is
++ -pc_taskdag_type <ilu,icc,jacobi,sor,dilu,dic,auto> - what it is; without it `PCTaskDAGSetType()` says what counts
 - -pc_taskdag_backend <auto,cuda,host>                - where it works
 
   Level: beginner
 
   Notes:
-  With the ordering of PETSc's own preconditioner it is the same one, with as many iterations. On several ranks it works
-  on the rows and columns of each, as block Jacobi with one block a rank.
+  With a type and the ordering of PETSc's own preconditioner it is the same one, with as many iterations. On several
+ranks it works on the rows and columns of each, as block Jacobi with one block a rank.
 
   -help shows all options; the setters of `PCILU`, `PCICC`, `PCSOR` and `PCJACOBI` are taken, too.
 
@@ -57,6 +57,10 @@ M*/
 
   `PC_TASKDAG_AUTO` may take another preconditioner from one solve to the next, by the times that solves took.
 
+  Where no type is set it is `PC_TASKDAG_AUTO`, and `PC_TASKDAG_ILU` as soon as something is set that says how a factor
+  is made or applied: an ordering, levels of fill, a shift, a schedule, a precision. Without a type `PC_TASKDAG_AUTO`
+  does not take Jacobi for a factor that cannot be set up.
+
 .seealso: `PCTASKDAG`, `PCTaskDAGGetType()`
 @*/
 PetscErrorCode PCTaskDAGSetType(PC pc, PCTaskDAGType type) {
@@ -78,7 +82,7 @@ PetscErrorCode PCTaskDAGSetType(PC pc, PCTaskDAGType type) {
 . pc - the preconditioner, a `PCTASKDAG`
 
   Output Parameter:
-. type - as it was set, `PC_TASKDAG_AUTO` whatever that has taken
+. type - as it was set, or the one that counts without; `PC_TASKDAG_AUTO` whatever that has taken
 
   Level: beginner
 

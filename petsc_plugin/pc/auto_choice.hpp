@@ -51,8 +51,9 @@ struct FirstChoice {
   bool only_jacobi = false;  ///< a factor cannot be set up
 };
 
-/// What a first solve in a process takes.
-FirstChoice first_choice(const MatrixLook& look);
+/// What a first solve in a process takes. asked: somebody wants a choice, so Jacobi does for what no factor can do.
+/// Else a factor is left for nothing but a faster Jacobi: what it cannot do is an error, as with ILU.
+FirstChoice first_choice(const MatrixLook& look, bool asked = true);
 
 /// Seconds that the first set-up of a factor takes on CUDA, about.
 double expected_set_up(double local_rows);

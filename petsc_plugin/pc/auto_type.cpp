@@ -96,6 +96,11 @@ class AutoPreconditioner final : public Preconditioner {
   [[nodiscard]] const char* name_of(Candidate candidate) const {
     return candidate == Candidate::jacobi ? "jacobi" : find_type(factor_type_)->name;
   }
+  /// Whether Jacobi takes over where the factor cannot be set up: where somebody wants a choice, or Jacobi has worked.
+  [[nodiscard]] bool jacobi_takes_over() const {
+    return history_.current() == Candidate::factor &&
+           (settings_.type_given || history_.of(Candidate::jacobi).solves > 0);
+  }
   [[nodiscard]] double set_up_of_factor() const { return set_up_ > 0.0 ? set_up_ : expected_; }
 
   const Settings& settings_;
@@ -147,7 +152,7 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   PetscFunctionBegin;
   MatrixLook look;
   PetscCall(look_at(matrix, &look));
-  PetscCall(guarded([&] { choice_ = first_choice(look); }));
+  PetscCall(guarded([&] { choice_ = first_choice(look, settings_.type_given || settings_.sweeps.tune); }));
   factor_type_ = look.symmetric ? PC_TASKDAG_ICC : PC_TASKDAG_ILU;
   expected_ = look.cuda ? expected_set_up(look.local_rows) : 0.0;
   history_ = SolveHistory(settings_.sweeps.tune);
@@ -203,7 +208,7 @@ PetscErrorCode AutoPreconditioner::make(Candidate candidate, Mat matrix, bool er
 /// What the history takes, or the other one where that cannot be set up.
 PetscErrorCode AutoPreconditioner::make_one(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
-  const bool last = history_.current() == Candidate::jacobi;
+  const bool last = !jacobi_takes_over();
   bool failed = false;
   PetscCall(make(history_.current(), matrix, error_if_failure && last, &failed));
   if (!failed || last) PetscFunctionReturn(PETSC_SUCCESS);
@@ -230,7 +235,7 @@ PetscErrorCode AutoPreconditioner::update(Mat matrix, bool error_if_failure) {
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
   matrix_ = matrix;
-  const bool last = history_.current() == Candidate::jacobi;
+  const bool last = !jacobi_takes_over();
   PetscCall(guarded([&] { copy_settings(history_.current()); }));
   PetscCall(PetscTime(&begin));
   PetscCall(made_->attach(whole_));

@@ -34,6 +34,7 @@ struct FactorSettings {
   FillScope fill = FillScope::everywhere;
   PointBlock point_block = PointBlock::automatic;
   Precision precision = FactorOptions{}.precision;
+  bool operator==(const FactorSettings&) const = default;
 };
 
 std::unique_ptr<Preconditioner> make_ilu(const Settings& settings);

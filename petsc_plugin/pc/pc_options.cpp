@@ -28,10 +28,11 @@ void write_option_table(std::ostream& out) {
 
 PetscErrorCode read_settings(OptionItems items, Settings* settings) {
   PetscFunctionBegin;
-  PetscCall(read_type(items, &settings->type));
+  PetscCall(read_type(items, settings));
   PetscCall(read_backend(items, &settings->backend));
   PetscCall(read_sweeps(items, &settings->sweeps));
   for (const TypeOptions& options : type_options) PetscCall(options.read(items, settings));
+  settle_type(settings);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -299,7 +299,8 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   PetscBool ascii = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  type: %s\n", type_of(pc).name));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  type: %s%s\n", type_of(pc).name,
+                                   data_of(pc).settings.type_given ? "" : " (none was given)"));
   PetscCall(make_preconditioner(pc));
   if (data_of(pc).settings.eisenstat)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  Eisenstat's trick: the operator is %s\n",
@@ -378,6 +379,7 @@ const Settings& settings_of(PC pc) { return data_of(pc).settings; }
 PetscErrorCode take_settings(PC pc, Settings&& settings) {
   PetscFunctionBegin;
   Data& data = data_of(pc);
+  settle_type(&settings);
   if (data.analysed && same_pattern(settings, data.settings)) {
     if (!same_setup(settings, data.settings)) {
       data.repeat_numbers = true;

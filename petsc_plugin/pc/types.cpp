@@ -43,12 +43,26 @@ PetscErrorCode check_halves(MPI_Comm comm, const PcType& type) {
   SETERRQ(comm, PETSC_ERR_SUP, "TaskDAG applies symmetrically with -pc_taskdag_type %s only", names.c_str());
 }
 
-OptionRow type_row() {
-  return {"-pc_taskdag_type", find_type(Settings{}.type)->name, join(collect(&PcType::name, any)),
-          "What to do: " + join(collect(&PcType::title, any), " or ")};
+PCTaskDAGType default_type(const Settings& settings) {
+  SweepSettings sweeps = settings.sweeps;
+  sweeps.tune = false;
+  sweeps.tune_file.clear();
+  const bool of_a_factor = sweeps != SweepSettings{} || settings.factor != FactorSettings{} || settings.eisenstat ||
+                           settings.consolidate.mode != Consolidate::off;
+  return of_a_factor ? PC_TASKDAG_ILU : PC_TASKDAG_AUTO;
 }
 
-PetscErrorCode read_type(OptionItems items, PCTaskDAGType* type) {
+void settle_type(Settings* settings) {
+  if (!settings->type_given) settings->type = default_type(*settings);
+}
+
+OptionRow type_row() {
+  return {"-pc_taskdag_type", find_type(Settings{}.type)->name, join(collect(&PcType::name, any)),
+          "What to do: " + join(collect(&PcType::title, any), " or ") + "; without it " +
+              find_type(PC_TASKDAG_ILU)->name + " where an option of factors has another value than its default"};
+}
+
+PetscErrorCode read_type(OptionItems items, Settings* settings) {
   PetscFunctionBegin;
   std::optional<OptionRow> option;
   std::vector<const char*> names;
@@ -56,9 +70,11 @@ PetscErrorCode read_type(OptionItems items, PCTaskDAGType* type) {
     option = type_row();
     names = collect(&PcType::name, any);
   }));
-  auto place = static_cast<PetscInt>(*type);
-  PetscCall(read_list(items, *option, names, &place));
-  *type = static_cast<PCTaskDAGType>(place);
+  auto place = static_cast<PetscInt>(settings->type);
+  PetscBool given = PETSC_FALSE;
+  PetscCall(read_list(items, *option, names, &place, &given));
+  settings->type = static_cast<PCTaskDAGType>(place);
+  if (given) settings->type_given = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

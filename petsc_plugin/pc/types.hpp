@@ -25,7 +25,8 @@ namespace taskdag::petsc {
 /// Everything that the preconditioner takes from options or setters. What belongs to one type stays while another one
 /// is in use.
 struct Settings {
-  PCTaskDAGType type = PC_TASKDAG_ILU;
+  PCTaskDAGType type = PC_TASKDAG_AUTO;
+  bool type_given = false;  ///< somebody has said which; else it is default_type()
   BackendSettings backend;
   SweepSettings sweeps;
   FactorSettings factor;
@@ -91,8 +92,15 @@ const PcType* find_type(PCTaskDAGType type);
 /// The error for a type without symmetric halves; success for all others.
 PetscErrorCode check_halves(MPI_Comm comm, const PcType& type);
 
+/// The type that counts where none is given: auto, or ILU where something is said about how a factor is to be made or
+/// applied. -pc_taskdag_tune alone says nothing of a factor.
+PCTaskDAGType default_type(const Settings& settings);
+
+/// Gives settings without a type that one.
+void settle_type(Settings* settings);
+
 /// -pc_taskdag_type.
 OptionRow type_row();
-PetscErrorCode read_type(OptionItems items, PCTaskDAGType* type);
+PetscErrorCode read_type(OptionItems items, Settings* settings);
 
 }  // namespace taskdag::petsc

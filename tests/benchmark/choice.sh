@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Set-up and first solve in fresh processes: what -pc_taskdag_type auto takes, beside each of what it chooses from and
-# PETSc's own preconditioners; rows to CSV.
+# Set-up and first solve in fresh processes: -pc_type taskdag alone, which takes what -pc_taskdag_type auto takes, beside
+# each of what it chooses from and PETSc's own preconditioners; rows to CSV, where it is "taskdag auto".
 # usage: choice.sh SOLVE PLUGIN CSV
 #   SOLVE, PLUGIN        examples/solve and libpetsctaskdag.so of a build
 #   TASKDAG_MATRIX_DIR   Matrix Market files, plain or compressed, to solve with beside the stencils
@@ -53,7 +53,8 @@ all() {
       [ -z "${failure[$solver]:-}" ] || continue
       [ "$round" = 0 ] || [ "${first[$solver]}" -le "$((2 * fastest))" ] || continue
       options=(-pc_type "$solver")
-      [[ "$solver" != taskdag* ]] || options=(-pc_type taskdag -pc_taskdag_type "${solver#taskdag }")
+      [[ "$solver" != taskdag* ]] || options=(-pc_type taskdag)
+      [[ "$solver" != "taskdag "[ij]* ]] || options+=(-pc_taskdag_type "${solver#taskdag }")
       one "$problem" "$method" "$solver" "${@:4}" "${options[@]}"
       case "$status:$solver" in
         "ok:taskdag auto") ours=1 ;;

@@ -27,6 +27,24 @@ TEST(FirstChoice, JacobiNeedsADiagonalThatCounts) {
   EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
 }
 
+TEST(FirstChoice, WhereNobodyAskedAFactorIsNotGivenUp) {
+  MatrixLook look = grid_on_cuda();
+  EXPECT_EQ(first_choice(look, false).candidate, Candidate::jacobi);
+  EXPECT_TRUE(first_choice(look, false).may_jacobi);
+  look.cuda = false;
+  EXPECT_TRUE(first_choice(look).may_jacobi);
+  EXPECT_FALSE(first_choice(look, false).may_jacobi);
+  look = grid_on_cuda();
+  look.local_rows = kSmallRows;
+  EXPECT_FALSE(first_choice(look, false).may_jacobi);
+  look = grid_on_cuda();
+  look.deep = true;
+  EXPECT_FALSE(first_choice(look, false).may_jacobi);
+  look.absent = 1;
+  EXPECT_EQ(first_choice(look, false).candidate, Candidate::factor);
+  EXPECT_FALSE(first_choice(look, false).only_jacobi);
+}
+
 TEST(FirstChoice, JacobiNeedsMoreOfAMatrixThatIsNotSymmetric) {
   MatrixLook look = grid_on_cuda();
   look.symmetric = false;

@@ -77,6 +77,22 @@ TEST_P(AutoType, TakesWhatItSays) {
   }
 }
 
+TEST_P(AutoType, IsWhatCountsWithoutAType) {
+  const OwnedMat a = symmetric(cube(24));
+  const Solve given = solve(a, "-ksp_type cg " + taskdag_auto + option());
+  const Solve none = solve(a, "-ksp_type cg -pc_type taskdag " + option());
+  const Solve factor = solve(a, "-ksp_type cg -pc_type taskdag -pc_taskdag_ordering natural " + option());
+  expect_in_view(given.view, "type: auto\n");
+  expect_in_view(none.view, "type: auto (none was given)\n");
+  expect_in_view(none.view, backend() == Backend::cuda ? "auto: jacobi now" : "auto: icc now");
+  expect_in_view(factor.view, "type: ilu (none was given)\n");
+  EXPECT_EQ(none.iterations, given.iterations);
+  EXPECT_EQ(factor.iterations, iterations_with(a,
+                                               "-ksp_type cg -pc_type taskdag -pc_taskdag_type ilu "
+                                               "-pc_taskdag_ordering natural " +
+                                                   option()));
+}
+
 TEST_P(AutoType, TakesAFactorForFewRows) {
   const OwnedMat a = symmetric(plane(30));
   const Solve solved = solve(a, "-ksp_type cg " + taskdag_auto + option());
@@ -190,6 +206,10 @@ TEST_P(AutoType, TakesJacobiWhereTheFactorFails) {
   expect_in_view(solved.view, "auto: jacobi now");
   expect_in_view(solved.view, "has failed");
   EXPECT_EQ(solved.iterations, iterations_with(a, "-ksp_type gmres -pc_type jacobi"));
+  // Where nobody has asked for a choice it fails as ILU does.
+  const Solve none = solve(a, "-ksp_type gmres -pc_type taskdag " + option());
+  EXPECT_EQ(none.reason, factor.reason);
+  expect_in_view(none.view, "auto: ilu now");
 }
 
 TEST_P(AutoType, TakesJacobiWhereADiagonalEntryIsMissing) {
@@ -205,6 +225,9 @@ TEST_P(AutoType, TakesJacobiWhereADiagonalEntryIsMissing) {
   EXPECT_GT(solved.reason, 0) << solved.message;
   expect_in_view(solved.view, "auto: jacobi now");
   expect_in_view(solved.view, "have no diagonal entry, which a factor needs");
+  if (ranks() != 1) return;  // the error is one rank's alone, and ends a program
+  const Solve none = solve(matrix, "-ksp_type gmres -pc_type taskdag " + option());
+  EXPECT_EQ(static_cast<int>(none.code), PETSC_ERR_ARG_WRONGSTATE) << none.message;
 }
 
 TEST_P(AutoType, StaysTheSameInsideAnotherPreconditioner) {

@@ -75,6 +75,56 @@ TEST(Interface, OtherPreconditionersIgnoreSettersAndHaveNothingToGet) {
   }
 }
 
+PCTaskDAGType type_of(PC pc) {
+  PCTaskDAGType type = PC_TASKDAG_SOR;
+  EXPECT_EQ(static_cast<int>(PCTaskDAGGetType(pc, &type)), 0);
+  return type;
+}
+
+/// -pc_taskdag_ordering and the like; not where to work, what the other types do, and whether to try.
+bool says_how_a_factor_is_made(const std::string& option) {
+  for (const char* other : {"_backend", "_threads", "_tune", "_tune_file", "_eisenstat_scaling", "_consolidate_ranks"})
+    if (option == std::string("-pc_taskdag") + other) return false;
+  return option.find("_jacobi_") == std::string::npos && option.find("_sor_") == std::string::npos;
+}
+
+TEST(Interface, WithoutATypeItIsAutoUnlessSomethingIsSaidOfFactors) {
+  const OwnedMat a = make_matrix(grid());
+  for (const InterfaceRow& row : interface_table()) {
+    if (std::string(row.option) == "-pc_taskdag_type") continue;
+    const PCTaskDAGType expected = says_how_a_factor_is_made(row.option) ? PC_TASKDAG_ILU : PC_TASKDAG_AUTO;
+    const OwnedPc pc = bare_pc(a);
+    std::string before;
+    EXPECT_EQ(type_of(pc), PC_TASKDAG_AUTO);
+    PETSC_OK(row.get(pc, &before));
+    PETSC_OK(row.set(pc, row.value));
+    EXPECT_EQ(type_of(pc), expected) << row.option;
+    // A name that no file has is not a name that can be set.
+    if (before != "" && std::string(row.option) != "-pc_taskdag_sor_local_symmetric") {
+      PETSC_OK(row.set(pc, before.c_str()));
+      EXPECT_EQ(type_of(pc), row.option == std::string("-pc_taskdag_icc_shift") ? PC_TASKDAG_ILU : PC_TASKDAG_AUTO)
+          << row.option;
+    }
+    PETSC_OK(PCTaskDAGSetType(pc, PC_TASKDAG_AUTO));
+    PETSC_OK(PCTaskDAGSetThreads(pc, 1));
+    PETSC_OK(PCTaskDAGSetOrdering(pc, "natural"));
+    EXPECT_EQ(type_of(pc), PC_TASKDAG_AUTO) << row.option;
+  }
+}
+
+TEST(Interface, PetscsSettersOfFactorsAskForAFactorToo) {
+  const OwnedMat a = make_matrix(grid());
+  const OwnedPc levels = bare_pc(a);
+  const OwnedPc shift = bare_pc(a);
+  const OwnedPc omega = bare_pc(a);
+  PETSC_OK(PCFactorSetLevels(levels, 1));
+  PETSC_OK(PCFactorSetShiftType(shift, MAT_SHIFT_NONE));
+  PETSC_OK(PCSORSetOmega(omega, 1.5));
+  EXPECT_EQ(type_of(levels), PC_TASKDAG_ILU);
+  EXPECT_EQ(type_of(shift), PC_TASKDAG_ILU);
+  EXPECT_EQ(type_of(omega), PC_TASKDAG_AUTO);
+}
+
 TEST(Interface, FilesAreForgottenAgain) {
   const OwnedMat a = make_matrix(grid());
   const OwnedPc pc = bare_pc(a);
