@@ -42,11 +42,12 @@ FirstChoice first_choice(const MatrixLook& look, bool asked) {
   return {Candidate::jacobi, "setting up a factor takes longer than many iterations", true};
 }
 
-double expected_set_up(double local_rows) {
-  // Fitted to first set-ups of 2,000 to 4 million rows: docs/notes/set-up.md.
-  constexpr double kAnyway = 12e-3;
-  constexpr double kPerRow = 30e-9;
-  return kAnyway + kPerRow * local_rows;
+double expected_set_up(double local_rows, double local_entries) {
+  // Of choice.sh on H100 and H200, 600 rows to 28 million entries: docs/choosing.md.
+  constexpr double kByHost = 3e-3;
+  constexpr double kAnyway = 10e-3;
+  constexpr double kPerEntry = 1.2e-9;
+  return local_rows <= kSmallRows ? kByHost : kAnyway + kPerEntry * local_entries;
 }
 
 void SolveHistory::note_solve(double seconds, long iterations, bool converged) {

@@ -21,7 +21,8 @@ struct MatrixLook {
   double negative = 0.0;
   double strict = 0.0;
   double poor = 0.0;
-  double local_rows = 0.0;  ///< the most of a rank
+  double local_rows = 0.0;     ///< the most of a rank
+  double local_entries = 0.0;  ///< likewise
   bool settles = false;    ///< Jacobi sweeps come to rest soon on all ranks with more than few rows that are `poor`; on
                            ///< host threads nobody asks where there are such ranks
   bool deep = false;       ///< the lower triangle of a rank with more than kSmallRows has deep_limit() levels
@@ -56,7 +57,7 @@ struct FirstChoice {
 FirstChoice first_choice(const MatrixLook& look, bool asked = true);
 
 /// Seconds that the first set-up of a factor takes on CUDA, about.
-double expected_set_up(double local_rows);
+double expected_set_up(double local_rows, double local_entries);
 
 /// What solves took, and what is to be taken for the next one. Of solves that end on all ranks alike.
 class SolveHistory {

@@ -31,6 +31,7 @@ class Look : private Bridge {
   bool deep = false;         ///< MatrixLook::deep, looked at on CUDA alone
   bool settles = true;       ///< MatrixLook::settles
   bool cuda = false;
+  double entries = 0.0;  ///< of this rank
 
   PetscErrorCode take(Mat matrix, const BackendSettings& settings, bool symmetric) {
     PetscFunctionBegin;
@@ -38,7 +39,8 @@ class Look : private Bridge {
     cuda = on_cuda();
     MatInfo info;
     PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
-    const auto limit = static_cast<Index>(deep_limit(symmetric, static_cast<double>(rows()), info.nz_used));
+    entries = info.nz_used;
+    const auto limit = static_cast<Index>(deep_limit(symmetric, static_cast<double>(rows()), entries));
     if (rows() > 0)
       PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
         counts = diagonal_dominance(backend_->context, view, space, {.poor = kPoor}, stream);
@@ -131,8 +133,8 @@ PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   std::array<double, 6> sums = {static_cast<double>(counts.rows),   static_cast<double>(counts.absent),
                                 static_cast<double>(counts.zero),   static_cast<double>(counts.negative),
                                 static_cast<double>(counts.strict), static_cast<double>(counts.poor)};
-  std::array<double, 4> most = {static_cast<double>(counts.rows), counts.rows > 0 && !mine.cuda ? 1.0 : 0.0,
-                                mine.deep ? 1.0 : 0.0, mine.settles ? 0.0 : 1.0};
+  std::array<double, 5> most = {static_cast<double>(counts.rows), counts.rows > 0 && !mine.cuda ? 1.0 : 0.0,
+                                mine.deep ? 1.0 : 0.0, mine.settles ? 0.0 : 1.0, mine.entries};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, comm()));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, comm()));
   look->rows = sums[0];
@@ -145,6 +147,7 @@ PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   look->cuda = most[1] == 0.0;
   look->deep = most[2] > 0.0;
   look->settles = most[3] == 0.0;
+  look->local_entries = most[4];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,7 +157,7 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   PetscCall(look_at(matrix, &look));
   PetscCall(guarded([&] { choice_ = first_choice(look, settings_.type_given || settings_.sweeps.tune); }));
   factor_type_ = look.symmetric ? PC_TASKDAG_ICC : PC_TASKDAG_ILU;
-  expected_ = look.cuda ? expected_set_up(look.local_rows) : 0.0;
+  expected_ = look.cuda ? expected_set_up(look.local_rows, look.local_entries) : 0.0;
   history_ = SolveHistory(settings_.sweeps.tune);
   history_.start(*choice_);
   PetscCall(PetscInfo(whole_, "TaskDAG takes %s: %s\n", name_of(history_.current()), choice_->reason.c_str()));

@@ -177,7 +177,10 @@ TEST(SolveHistory, ASolveWithoutIterationsSaysNothing) {
   EXPECT_TRUE(history.is_empty());
 }
 
-TEST(SolveHistory, SetUpsGrowWithTheRows) { EXPECT_GT(expected_set_up(1e6), expected_set_up(1e3)); }
+TEST(SolveHistory, SetUpsGrowWithTheEntries) {
+  EXPECT_GT(expected_set_up(kSmallRows + 1, 1e4), expected_set_up(kSmallRows, 1e4));
+  EXPECT_GT(expected_set_up(1e6, 27e6), expected_set_up(1e6, 5e6));
+}
 
 }  // namespace
 }  // namespace taskdag::petsc

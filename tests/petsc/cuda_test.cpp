@@ -116,8 +116,9 @@ TEST_F(DeviceData, PackageGivesTheIterationsOfPetscOnTheHost) {
 
 TEST_F(DeviceData, HostBackendOnDeviceDataGivesTheSame) {
   const OwnedMat device = make_matrix(convection(), MATAIJCUSPARSE);
-  const Solve on_host = solve(device, "-ksp_type gmres -pc_type taskdag -pc_taskdag_backend host");
-  const Solve on_device = solve(device, "-ksp_type gmres -pc_type taskdag -pc_taskdag_backend cuda");
+  const Solve on_host = solve(device, "-ksp_type gmres -pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host");
+  const Solve on_device =
+      solve(device, "-ksp_type gmres -pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend cuda");
   ASSERT_EQ(static_cast<int>(on_host.code), 0) << on_host.message;
   EXPECT_EQ(on_host.iterations, on_device.iterations);
 }
@@ -125,13 +126,13 @@ TEST_F(DeviceData, HostBackendOnDeviceDataGivesTheSame) {
 TEST_F(DeviceData, NewValuesOnTheDeviceAreTaken) {
   const OwnedMat host = make_matrix(convection());
   const OwnedMat device = make_matrix(convection(), MATAIJCUSPARSE);
-  const OwnedPc pc = make_pc(device, "-pc_type taskdag");
+  const OwnedPc pc = make_pc(device, "-pc_type taskdag -pc_taskdag_type ilu");
   const int symbolic = event_count("TaskDAGSymbolic");
   PETSC_OK(MatScale(host, 4.0));
   PETSC_OK(MatScale(device, 4.0));
   PETSC_OK(PCSetUp(pc));
   EXPECT_EQ(event_count("TaskDAGSymbolic"), symbolic);
-  const OwnedPc reference = make_pc(host, "-pc_type taskdag -pc_taskdag_backend host");
+  const OwnedPc reference = make_pc(host, "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host");
   const OwnedVec b = make_vector(device);
   const OwnedVec x = make_vector(device);
   const OwnedVec c = make_vector(host);
@@ -147,7 +148,7 @@ TEST_F(DeviceData, TransposedAndBlockApplicationsAreThoseOfTheHost) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   const OwnedMat host = make_matrix(convection());
   const OwnedMat device = make_matrix(convection(), MATAIJCUSPARSE);
-  const OwnedPc p = make_pc(device, "-pc_type taskdag");
+  const OwnedPc p = make_pc(device, "-pc_type taskdag -pc_taskdag_type ilu");
   const OwnedPc q = make_pc(host, "-pc_type ilu");
   const OwnedVec b = make_vector(device);
   const OwnedVec x = make_vector(device);
