@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "boundary.hpp"
 #include "ordering/orderings.hpp"
 
 namespace taskdag::petsc {
@@ -32,7 +33,7 @@ PetscErrorCode read_settings(OptionItems items, Settings* settings) {
   PetscCall(read_backend(items, &settings->backend));
   PetscCall(read_sweeps(items, &settings->sweeps));
   for (const TypeOptions& options : type_options) PetscCall(options.read(items, settings));
-  settle_type(settings);
+  PetscCall(guarded([&] { settle_type(settings); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

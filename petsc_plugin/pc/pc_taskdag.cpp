@@ -379,7 +379,7 @@ const Settings& settings_of(PC pc) { return data_of(pc).settings; }
 PetscErrorCode take_settings(PC pc, Settings&& settings) {
   PetscFunctionBegin;
   Data& data = data_of(pc);
-  settle_type(&settings);
+  PetscCall(guarded([&] { settle_type(&settings); }));
   if (data.analysed && same_pattern(settings, data.settings)) {
     if (!same_setup(settings, data.settings)) {
       data.repeat_numbers = true;

@@ -93,10 +93,10 @@ const PcType* find_type(PCTaskDAGType type);
 PetscErrorCode check_halves(MPI_Comm comm, const PcType& type);
 
 /// The type that counts where none is given: auto, or ILU where something is said about how a factor is to be made or
-/// applied. -pc_taskdag_tune alone says nothing of a factor.
+/// applied. -pc_taskdag_tune alone says nothing of a factor. May throw.
 PCTaskDAGType default_type(const Settings& settings);
 
-/// Gives settings without a type that one.
+/// Gives settings without a type that one. May throw, and changes nothing then.
 void settle_type(Settings* settings);
 
 /// -pc_taskdag_type.

@@ -264,12 +264,13 @@ TEST_F(OneBlock, LeavingItCopiesNoVectors) {
 }
 
 TEST_F(OneBlock, OfTypeAutoIsForAFirstSolve) {
+  const std::string auto_on_cuda = "-pc_type taskdag -pc_taskdag_type auto -pc_taskdag_backend cuda ";
   const OwnedMat a = make_local_matrix(plane(45));
   PETSC_OK(MatSetOption(a, MAT_SYMMETRIC, PETSC_TRUE));
-  const Solve first = solve(a, "-ksp_type cg -pc_taskdag_type auto " + on_cuda);
+  const Solve first = solve(a, "-ksp_type cg " + auto_on_cuda);
   EXPECT_NE(first.view.find("for a first solve icc: few rows"), std::string::npos) << first.view;
   EXPECT_NE(first.view.find(by_one_block), std::string::npos) << first.view;
-  const Solve never = solve(a, "-ksp_type cg -pc_taskdag_type auto -pc_taskdag_one_block_rows 0 " + on_cuda);
+  const Solve never = solve(a, "-ksp_type cg -pc_taskdag_one_block_rows 0 " + auto_on_cuda);
   EXPECT_EQ(never.view.find("one-block"), std::string::npos) << never.view;
 }
 
