@@ -1,7 +1,6 @@
 #include <cuda_runtime_api.h>
 
-#include <string>
-
+#include "taskdag/engine/cuda/check.cuh"
 #include "taskdag/engine/static/turn.hpp"
 #include "taskdag/error.hpp"
 
@@ -34,8 +33,8 @@ void* add_turn_controller(void* body, StaticTurn* turn, std::uint64_t condition)
   params.blockDim = dim3(1);
   params.kernelParams = arguments;
   cudaGraphNode_t node = nullptr;
-  const cudaError_t error = cudaGraphAddKernelNode(&node, static_cast<cudaGraph_t>(body), nullptr, 0, &params);
-  if (error != cudaSuccess) throw DeviceError(std::string("a graph's controller: ") + cudaGetErrorString(error));
+  detail::check(cudaGraphAddKernelNode(&node, static_cast<cudaGraph_t>(body), nullptr, 0, &params),
+                "a graph's controller");
   return node;
 }
 #else

@@ -429,6 +429,7 @@ __device__ void walk_short_rows(const Cell& cell, const SharedCell<Value>& share
   int walked = rows;
   ShortRow<kEntries, kPivots> turn;
   turn.read(shared, row);
+  __syncwarp();  // lanes without a row have read what the last one with a row overwrites
 #pragma unroll 2
   for (Index left = cell.steps - 1; left > 0; --left) {
     ++step;
