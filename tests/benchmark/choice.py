@@ -3,13 +3,14 @@
 
 usage: choice.py CSV...
 A problem's rows are those of the last file that has it. Times are milliseconds; of several processes that in the
-middle, by set-up and first solve. "rival": the fastest of PETSc's jacobi, ilu or icc, and gamg; "own": of the types
-that auto chooses from. The last lines count the problems that any of them solves.
+middle, by set-up and first solve. "rival": the fastest of PETSc's jacobi, ilu or icc, gamg, and hypre where there are
+rows of it; "own": of the types that auto chooses from. The last lines count the problems that any of them solves.
 """
 import csv
 import sys
 
-RIVALS = ("jacobi", "ilu", "icc", "gamg")
+MULTIGRID = ("gamg", "hypre")
+RIVALS = ("jacobi", "ilu", "icc", *MULTIGRID)
 
 
 def first(row):
@@ -77,15 +78,18 @@ def main():
     solved, unsolved = read(sys.argv[1:])
     if not solved:
         sys.exit("no problem was solved by any of them")
-    print("| problem | auto | took | own | rival | auto / rival | fastest solve: auto | own | gamg |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    multigrid = [name for name in MULTIGRID if any(name in rows for rows in solved.values())]
+    head = ["problem", "auto", "took", "own", "rival", "auto / rival", "fastest solve: auto", "own", *multigrid]
+    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     for name, rows, rival, own, ratio in judge(solved):
         auto = rows.get("taskdag auto")
         solve = lambda row: f"{1e3 * float(row['best_solve_s']):.1f}" if row else "none"
         own_solve = fastest(rows, own_types(rows), lambda row: 1e3 * float(row["best_solve_s"]))
         took = f"{auto['first_choice']}, then {auto['last_choice']}" if auto else ""
-        print(f"| {name} | {f'{first(auto):.1f}' if auto else 'none'} | {took} | {show(own)} | {show(rival)} | "
-              f"{f'{ratio:.2f}' if ratio else ''} | {solve(auto)} | {show(own_solve)} | {solve(rows.get('gamg'))} |")
+        cells = [name, f"{first(auto):.1f}" if auto else "none", took, show(own), show(rival),
+                 f"{ratio:.2f}" if ratio else "", solve(auto), show(own_solve),
+                 *(solve(rows.get(method)) for method in multigrid)]
+        print("| " + " | ".join(cells) + " |")
     problems, best, within, right = count(solved)
     print(f"\n{problems} problems: auto is the fastest on {best} ({100 * best / problems:.0f} %), within 1.5 of the "
           f"fastest on {within}, within 1.25 of the best of its own types on {right}")

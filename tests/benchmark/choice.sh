@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Set-up and first solve in fresh processes: -pc_type taskdag alone, which takes what -pc_taskdag_type auto takes, beside
-# each of what it chooses from and PETSc's own preconditioners; rows to CSV, where it is "taskdag auto".
+# each of what it chooses from, PETSc's own preconditioners, and hypre (BoomerAMG with PETSc's defaults) where PETSc has
+# it; rows to CSV, where it is "taskdag auto".
 # usage: choice.sh SOLVE PLUGIN CSV
 #   SOLVE, PLUGIN        examples/solve and libpetsctaskdag.so of a build
 #   TASKDAG_MATRIX_DIR   Matrix Market files, plain or compressed, to solve with beside the stencils
@@ -13,7 +14,7 @@
 #   SMOKE                anything: small grids, to see that it runs
 # Exit status 1 if auto fails where one of the others does not.
 set -uo pipefail
-[ $# -eq 3 ] || { sed -n '2,15s/^# \?//p' "$0" >&2 && exit 2; }
+[ $# -eq 3 ] || { sed -n '2,16s/^# \?//p' "$0" >&2 && exit 2; }
 solve=$1 plugin=$2 csv=$3
 mat_type=${MAT_TYPE:-aijcusparse}
 export LIMIT=${LIMIT:-30} MAY_FAIL=1
@@ -22,6 +23,12 @@ fresh=${FRESH:-1}
 source "$(dirname "${BASH_SOURCE[0]}")/solves.sh"
 echo "program,problem,rows,method,solver,iterations,cold_set_up_s,first_solve_s,best_solve_s,residual,first_choice,last_choice,status,$machine_columns" >"$csv"
 failed=0
+rivals=(gamg)
+if "$solve" -stencil 5 -nx 4 -ny 4 -pc_type hypre </dev/null >/dev/null 2>&1; then
+  rivals+=(hypre)
+else
+  echo "without hypre: this PETSc has none that works"
+fi
 
 # What the view of auto says of its choices.
 first_choice() { sed -nE 's/^ *auto: for a first solve ([a-z]+).*/\1/p' "$log" | head -n 1; }
@@ -49,7 +56,7 @@ all() {
   local -A failure=()
   [[ "$problem" =~ ${ONLY:-.} ]] || return 0
   for ((round = 0; round < fresh; ++round)); do
-    for solver in "taskdag auto" "taskdag $pc" "taskdag jacobi" jacobi "$pc" gamg; do
+    for solver in "taskdag auto" "taskdag $pc" "taskdag jacobi" jacobi "$pc" "${rivals[@]}"; do
       [ -z "${failure[$solver]:-}" ] || continue
       [ "$round" = 0 ] || [ "${first[$solver]}" -le "$((2 * fastest))" ] || continue
       options=(-pc_type "$solver")

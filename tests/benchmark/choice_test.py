@@ -58,6 +58,12 @@ class Choice(unittest.TestCase):
             problem("wrong", 14, 11, 10) + [row("no auto", "jacobi", 1)]))
         self.assertEqual(choice.count(solved), (5, 1, 3, 3))
 
+    def test_hypre_is_a_rival(self):
+        (_, _, rival, _, ratio), = choice.judge(choice.read(self.files(
+            [row("a", "taskdag auto", 10), row("a", "jacobi", 9), row("a", "hypre", 8)]))[0])
+        self.assertEqual(rival[1], "hypre")
+        self.assertAlmostEqual(ratio, 10 / 8)
+
     def test_the_page_has_the_counts_of_the_rows(self):
         files = ("h100-choice.csv", "h100-choice-changed.csv", "h100-choice-natural.csv")
         solved, _ = choice.read([os.path.join(RESULTS, name) for name in files])
