@@ -18,8 +18,9 @@ const char* const PCTaskDAGBackends[] = {"auto", "cuda", "host", "PCTaskDAGBacke
   Level: beginner
 
   Notes:
-  With a type and the ordering of PETSc's own preconditioner it is the same one, with as many iterations. On several
-ranks it works on the rows and columns of each, as block Jacobi with one block a rank.
+  With the type and the ordering of PETSc's own preconditioner it is the same one, with as many iterations.
+
+  On several ranks it works on the rows and columns of each, as block Jacobi with one block a rank.
 
   -help shows all options; the setters of `PCILU`, `PCICC`, `PCSOR` and `PCJACOBI` are taken, too.
 
