@@ -1,6 +1,7 @@
 #include "pc/auto_choice.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace taskdag::petsc {
 namespace {
@@ -20,26 +21,37 @@ double deep_limit(bool symmetric, double rows, double entries) {
   return entries <= kShortRow * rows ? std::ceil(kOfPlane * std::sqrt(rows)) : 0.0;
 }
 
-FirstChoice first_choice(const MatrixLook& look, bool asked) {
+namespace {
+
+FirstChoice choice_by_matrix(const MatrixLook& look) {
   constexpr double kManyStrict = 0.5;
   const std::string of_rows = " of " + count(look.rows) + " rows";
   if (look.absent > 0)
-    return {asked ? Candidate::jacobi : Candidate::factor,
-            count(look.absent) + of_rows + " have no diagonal entry, which a factor needs", asked, asked};
+    return {Candidate::jacobi, count(look.absent) + of_rows + " have no diagonal entry, which a factor needs", true,
+            true};
   if (look.zero > 0) return {Candidate::factor, count(look.zero) + of_rows + " have no diagonal to divide by", false};
   if (look.symmetric && look.negative > 0 && look.negative < look.rows)
     return {Candidate::factor, count(look.negative) + of_rows + " have a negative diagonal, others a positive one",
             false};
   if (!look.symmetric && too_many_poor(look.poor, look.rows) && !look.settles)
     return {Candidate::factor, count(look.poor) + of_rows + " have a small diagonal", false};
-  if (!look.cuda) return {Candidate::factor, "on host threads a factor costs no more than some iterations", asked};
-  if (look.local_rows <= kSmallRows) return {Candidate::factor, "few rows: a factor is soon made", asked};
+  if (!look.cuda) return {Candidate::factor, "on host threads a factor costs no more than some iterations", true};
+  if (look.local_rows <= kSmallRows) return {Candidate::factor, "few rows: a factor is soon made", true};
   if (look.deep && look.strict < kManyStrict * look.rows)
     return {Candidate::factor,
             look.symmetric ? "as many levels as a grid in the plane has: Jacobi takes many iterations"
                            : count(kManyLevels) + " or more levels: Jacobi may take as many iterations",
-            asked};
+            true};
   return {Candidate::jacobi, "setting up a factor takes longer than many iterations", true};
+}
+
+}  // namespace
+
+FirstChoice first_choice(const MatrixLook& look, bool asked) {
+  FirstChoice choice = choice_by_matrix(look);
+  if (!asked && (choice.only_jacobi || choice.candidate == Candidate::factor))
+    choice = {Candidate::factor, std::move(choice.reason), false};
+  return choice;
 }
 
 double expected_set_up(double local_rows, double local_entries) {

@@ -379,7 +379,6 @@ const Settings& settings_of(PC pc) { return data_of(pc).settings; }
 PetscErrorCode take_settings(PC pc, Settings&& settings) {
   PetscFunctionBegin;
   Data& data = data_of(pc);
-  PetscCall(guarded([&] { settle_type(&settings); }));
   if (data.analysed && same_pattern(settings, data.settings)) {
     if (!same_setup(settings, data.settings)) {
       data.repeat_numbers = true;
@@ -399,6 +398,7 @@ PetscErrorCode change_settings(PC pc, const std::function<void(Settings&)>& chan
   PetscCall(guarded([&] {
     settings = settings_of(pc);
     change(settings);
+    settle_type(&settings);
   }));
   PetscCall(take_settings(pc, std::move(settings)));
   PetscFunctionReturn(PETSC_SUCCESS);

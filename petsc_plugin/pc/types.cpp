@@ -43,17 +43,14 @@ PetscErrorCode check_halves(MPI_Comm comm, const PcType& type) {
   SETERRQ(comm, PETSC_ERR_SUP, "TaskDAG applies symmetrically with -pc_taskdag_type %s only", names.c_str());
 }
 
-PCTaskDAGType default_type(const Settings& settings) {
-  SweepSettings sweeps = settings.sweeps;
+void settle_type(Settings* settings) {
+  if (settings->type_given) return;
+  SweepSettings sweeps = settings->sweeps;
   sweeps.tune = false;
   sweeps.tune_file.clear();
-  const bool of_a_factor = sweeps != SweepSettings{} || settings.factor != FactorSettings{} || settings.eisenstat ||
-                           settings.consolidate.mode != Consolidate::off;
-  return of_a_factor ? PC_TASKDAG_ILU : PC_TASKDAG_AUTO;
-}
-
-void settle_type(Settings* settings) {
-  if (!settings->type_given) settings->type = default_type(*settings);
+  const bool of_a_factor = sweeps != SweepSettings{} || settings->factor != FactorSettings{} || settings->eisenstat ||
+                           settings->consolidate.mode != Consolidate::off;
+  settings->type = of_a_factor ? PC_TASKDAG_ILU : PC_TASKDAG_AUTO;
 }
 
 OptionRow type_row() {

@@ -26,7 +26,7 @@ namespace taskdag::petsc {
 /// is in use.
 struct Settings {
   PCTaskDAGType type = PC_TASKDAG_AUTO;
-  bool type_given = false;  ///< somebody has said which; else it is default_type()
+  bool type_given = false;  ///< somebody has said which; else it is that of settle_type()
   BackendSettings backend;
   SweepSettings sweeps;
   FactorSettings factor;
@@ -92,11 +92,8 @@ const PcType* find_type(PCTaskDAGType type);
 /// The error for a type without symmetric halves; success for all others.
 PetscErrorCode check_halves(MPI_Comm comm, const PcType& type);
 
-/// The type that counts where none is given: auto, or ILU where something is said about how a factor is to be made or
-/// applied. -pc_taskdag_tune alone says nothing of a factor. May throw.
-PCTaskDAGType default_type(const Settings& settings);
-
-/// Gives settings without a type that one. May throw, and changes nothing then.
+/// Gives settings without a type the one that counts then: auto, or ILU where something is said about how a factor is
+/// to be made or applied. -pc_taskdag_tune alone says nothing of a factor. May throw, and changes nothing then.
 void settle_type(Settings* settings);
 
 /// -pc_taskdag_type.

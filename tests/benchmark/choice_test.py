@@ -20,6 +20,12 @@ def row(problem, solver, milliseconds, status="ok"):
     return (problem, solver, 0.0, 1e-3 * milliseconds, 1e-3, "jacobi", "jacobi", status)
 
 
+def page():
+    """docs/choosing.md as one line."""
+    with open(CHOOSING, encoding="utf-8") as file:
+        return " ".join(file.read().split())
+
+
 class Choice(unittest.TestCase):
     def files(self, *contents):
         folder = tempfile.TemporaryDirectory()
@@ -69,24 +75,20 @@ class Choice(unittest.TestCase):
         solved, _ = choice.read([os.path.join(RESULTS, name) for name in files])
         problems, best, within, right = choice.count(solved)
         self.assertEqual((within, right), (problems, problems))
-        with open(CHOOSING, encoding="utf-8") as file:
-            text = " ".join(file.read().split())
         self.assertIn(
             f"Of {problems} problems that any of them solves `auto` is the fastest on {best}, set-up and first solve; "
-            "it is within 1.5 of the fastest and within 1.25 of the best of its own types on all.", text)
+            "it is within 1.5 of the fastest and within 1.25 of the best of its own types on all.", page())
 
     def test_the_page_has_the_counts_of_the_other_gpu(self):
-        with open(CHOOSING, encoding="utf-8") as file:
-            text = " ".join(file.read().split())
         once = os.path.join(RESULTS, "h200-choice.csv")
         problems, best, within, right = choice.count(choice.read([once])[0])
         self.assertIn(
             f"of {problems} problems that any of them solves it is the fastest on {best}, within 1.5 of the fastest on "
-            f"{within}, within 1.25 of the best of the types that it chooses from on {right}.", text)
+            f"{within}, within 1.25 of the best of the types that it chooses from on {right}.", page())
         again = os.path.join(RESULTS, "h200-choice-again.csv")
         problems_then, best, within, right = choice.count(choice.read([once, again])[0])
         self.assertEqual(problems_then, problems)
-        self.assertIn(f"then it is the fastest on {best}, within 1.5 on {within}, within 1.25 on {right}.", text)
+        self.assertIn(f"then it is the fastest on {best}, within 1.5 on {within}, within 1.25 on {right}.", page())
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ namespace {
 
 constexpr PetscInt kOf45 = 15000 / 178;  // applications of a 5-point grid of 45 x 45: 89 levels a sweep
 const std::string on_cuda = "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend cuda ";
+const std::string ilu_on_host = "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host";
 const std::string by_one_block = "schedules: forward one-block, backward one-block (auto)";
 
 CsrMatrix plane(Index n, double wind = 0.0) {
@@ -75,7 +76,7 @@ TEST(OneBlockOnTheHost, ThereIsNone) {
 
 TEST(OneBlockOnTheHost, IsDecidedByDefault) {
   const OwnedMat a = make_local_matrix(plane(5));
-  const OwnedPc pc = make_pc(a, "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host");
+  const OwnedPc pc = make_pc(a, ilu_on_host);
   PetscInt rows = 0;
   PETSC_OK(PCTaskDAGGetOneBlockRows(pc, &rows));
   EXPECT_EQ(rows, PETSC_DECIDE);
@@ -120,7 +121,7 @@ TEST_F(OneBlock, NewValuesDoNotCountApplicationsAnew) {
   }
   ours.apply(a, 1 + kOf45 % 4);
   ours.expect_left(kOf45);
-  const OwnedPc reference = make_pc(a, "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host");
+  const OwnedPc reference = make_pc(a, ilu_on_host);
   EXPECT_LT(difference_of_applications(ours.pc(), reference, a), 1e-12);
 }
 
@@ -139,7 +140,7 @@ TEST_F(OneBlock, LaterPatternsOfAPcDoWithoutItOnceItHasLeft) {
   EXPECT_EQ(text.find("one-block"), std::string::npos) << text;
   EXPECT_NE(text.find("not by one thread block first: a factor before this one has left it"), std::string::npos)
       << text;
-  const OwnedPc reference = make_pc(other, "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host");
+  const OwnedPc reference = make_pc(other, ilu_on_host);
   EXPECT_LT(difference_of_applications(ours.pc(), reference, other), 1e-12);
   PETSC_OK(PCReset(ours.pc()));
   ours.set_up_with(a);
@@ -165,7 +166,7 @@ TEST_F(OneBlock, IsLeftInTheMiddleOfASolve) {
 TEST_F(OneBlock, IsLeftAtOnceForWhatItDoesNotHave) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   const OwnedMat a = make_local_matrix(plane(45, 0.3));
-  const OwnedPc reference = make_pc(a, "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host");
+  const OwnedPc reference = make_pc(a, ilu_on_host);
   Applied ours(a, on_cuda);
   ours.apply(a, 2);
   const OwnedVec b = make_vector(a);
@@ -182,7 +183,7 @@ TEST_F(OneBlock, IsLeftAtOnceForWhatItDoesNotHave) {
 TEST_F(OneBlock, ColumnsCountAsOneApplication) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   const OwnedMat a = make_local_matrix(plane(45));
-  const OwnedPc reference = make_pc(a, "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host");
+  const OwnedPc reference = make_pc(a, ilu_on_host);
   Applied ours(a, on_cuda);
   for (int k = 0; k < 3; ++k) EXPECT_LT(difference_of_columns(ours.pc(), reference, a), 1e-12);
   ours.expect_first(kOf45, 3);
@@ -251,7 +252,7 @@ TEST_F(OneBlock, LeavingItCopiesNoVectors) {
   EXPECT_EQ(after.CpuToGpuCount, before.CpuToGpuCount) << "vectors";
   EXPECT_EQ(after.GpuToCpuCount, before.GpuToCpuCount);
   const OwnedMat host = make_local_matrix(plane(45));
-  const OwnedPc reference = make_pc(host, "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host");
+  const OwnedPc reference = make_pc(host, ilu_on_host);
   const OwnedVec c = make_vector(host);
   const OwnedVec y = make_vector(host);
   const OwnedVec on_host = make_vector(host);
