@@ -1,7 +1,6 @@
 #include "pc/auto_choice.hpp"
 
 #include <cmath>
-#include <utility>
 
 namespace taskdag::petsc {
 namespace {
@@ -49,8 +48,7 @@ FirstChoice choice_by_matrix(const MatrixLook& look) {
 
 FirstChoice first_choice(const MatrixLook& look, bool asked) {
   FirstChoice choice = choice_by_matrix(look);
-  if (!asked && (choice.only_jacobi || choice.candidate == Candidate::factor))
-    choice = {Candidate::factor, std::move(choice.reason), false};
+  if (!asked && choice.candidate == Candidate::factor) choice.may_jacobi = false;
   return choice;
 }
 

@@ -52,8 +52,8 @@ struct FirstChoice {
   bool only_jacobi = false;  ///< a factor cannot be set up
 };
 
-/// What a first solve in a process takes. asked: somebody wants a choice, so Jacobi does for what no factor can do.
-/// Else a factor is left for nothing but a faster Jacobi: what it cannot do is an error, as with ILU.
+/// What a first solve in a process takes. asked: somebody wants a choice, so both may be tried; else a factor that is
+/// taken stays.
 FirstChoice first_choice(const MatrixLook& look, bool asked = true);
 
 /// Seconds that the first set-up of a factor takes on CUDA, about.

@@ -98,7 +98,7 @@ class AutoPreconditioner final : public Preconditioner {
   [[nodiscard]] const char* name_of(Candidate candidate) const {
     return candidate == Candidate::jacobi ? "jacobi" : find_type(factor_type_)->name;
   }
-  /// Whether Jacobi takes over where the factor cannot be set up: where somebody wants a choice, or Jacobi has worked.
+  /// Whether Jacobi takes over where the factor cannot be set up: with the type auto, or where Jacobi has worked.
   [[nodiscard]] bool jacobi_takes_over() const {
     return history_.current() == Candidate::factor &&
            (settings_.type_given || history_.of(Candidate::jacobi).solves > 0);
@@ -155,7 +155,12 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   PetscFunctionBegin;
   MatrixLook look;
   PetscCall(look_at(matrix, &look));
-  PetscCall(guarded([&] { choice_ = first_choice(look, settings_.type_given || settings_.sweeps.tune); }));
+  FirstChoice first;
+  PetscCall(guarded([&] { first = first_choice(look, settings_.type_given || settings_.sweeps.tune); }));
+  // On all ranks, where the factor's own error would come on those with such rows alone.
+  PetscCheck(!first.only_jacobi || settings_.type_given, comm(), PETSC_ERR_ARG_WRONGSTATE,
+             "%s; -pc_taskdag_type auto takes Jacobi there", first.reason.c_str());
+  choice_ = std::move(first);
   factor_type_ = look.symmetric ? PC_TASKDAG_ICC : PC_TASKDAG_ILU;
   expected_ = look.cuda ? expected_set_up(look.local_rows, look.local_entries) : 0.0;
   history_ = SolveHistory(settings_.sweeps.tune);
