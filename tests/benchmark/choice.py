@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """What rows of choice.sh say: set-up and first solve of -pc_taskdag_type auto beside the others, problem by problem.
 
-usage: choice.py CSV...
+usage: choice.py [--without SOLVER]... CSV...
+  --without SOLVER  leave its rows out, as if it had not been there
 A problem's rows are those of the last file that has it. Times are milliseconds; of several processes that in the
 middle, by set-up and first solve. "rival": the fastest of PETSc's jacobi, ilu or icc, gamg, and hypre where there are
 rows of it; "own": of the types that auto chooses from. The last lines count the problems that any of them solves.
 """
+import argparse
 import csv
 import sys
 
@@ -23,14 +25,15 @@ def fastest(rows, names, time):
     return min(found) if found else None
 
 
-def read(paths):
+def read(paths, without=()):
     """problem -> solver -> row, of solves that all ended with a solution; and problems that none has solved."""
     problems = {}
     for path in paths:
         of_file = {}
         with open(path, newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                of_file.setdefault(row["problem"], {}).setdefault(row["solver"], []).append(row)
+                if row["solver"] not in without:
+                    of_file.setdefault(row["problem"], {}).setdefault(row["solver"], []).append(row)
         problems.update(of_file)
     solved = {}
     for name, solvers in problems.items():
@@ -73,9 +76,11 @@ def count(solved):
 
 
 def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    solved, unsolved = read(sys.argv[1:])
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+    parser.add_argument("csv", nargs="+")
+    parser.add_argument("--without", action="append", default=[])
+    arguments = parser.parse_args()
+    solved, unsolved = read(arguments.csv, arguments.without)
     if not solved:
         sys.exit("no problem was solved by any of them")
     multigrid = [name for name in MULTIGRID if any(name in rows for rows in solved.values())]

@@ -70,6 +70,13 @@ class Choice(unittest.TestCase):
         self.assertEqual(rival[1], "hypre")
         self.assertAlmostEqual(ratio, 10 / 8)
 
+    def test_a_solver_can_be_left_out(self):
+        solved, unsolved = choice.read(self.files(
+            [row("a", "jacobi", 9), row("a", "hypre", 8), row("b", "jacobi", 1, "no end"), row("b", "hypre", 8)]),
+            without=["hypre"])
+        self.assertEqual({name: list(rows) for name, rows in solved.items()}, {"a": ["jacobi"]})
+        self.assertEqual(unsolved, ["b"])
+
     def test_the_page_has_the_counts_of_the_rows(self):
         files = ("h100-choice.csv", "h100-choice-changed.csv", "h100-choice-natural.csv")
         solved, _ = choice.read([os.path.join(RESULTS, name) for name in files])
@@ -89,6 +96,10 @@ class Choice(unittest.TestCase):
         problems_then, best, within, right = choice.count(choice.read([once, again])[0])
         self.assertEqual(problems_then, problems)
         self.assertIn(f"then it is the fastest on {best}, within 1.5 on {within}, within 1.25 on {right}.", page())
+        problems, best, within, _ = choice.count(choice.read([once, again], without=["hypre"])[0])
+        self.assertEqual(within, problems)
+        self.assertIn(f"(`choice.py --without hypre`) it is the fastest on {best} of {problems}, within 1.5 on all.",
+                      page())
 
 
 if __name__ == "__main__":
