@@ -22,6 +22,7 @@ struct DiagonalDominance {
   Index negative = 0;  ///< the diagonal entry is below 0
   Index strict = 0;
   Index poor = 0;
+  Index first_absent = -1;  ///< the first of the rows that `absent` counts
 };
 
 /// Looks at all rows of `a`, a square matrix in `space`. The same counts on each backend but for rows at a limit, whose

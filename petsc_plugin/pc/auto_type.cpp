@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -133,8 +134,15 @@ PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   std::array<double, 6> sums = {static_cast<double>(counts.rows),   static_cast<double>(counts.absent),
                                 static_cast<double>(counts.zero),   static_cast<double>(counts.negative),
                                 static_cast<double>(counts.strict), static_cast<double>(counts.poor)};
-  std::array<double, 5> most = {static_cast<double>(counts.rows), counts.rows > 0 && !mine.cuda ? 1.0 : 0.0,
-                                mine.deep ? 1.0 : 0.0, mine.settles ? 0.0 : 1.0, mine.entries};
+  PetscInt begin = 0;
+  PetscCall(MatGetOwnershipRange(whole_, &begin, nullptr));
+  const double first_absent = static_cast<double>(begin) + static_cast<double>(counts.first_absent);
+  std::array<double, 6> most = {static_cast<double>(counts.rows),
+                                counts.rows > 0 && !mine.cuda ? 1.0 : 0.0,
+                                mine.deep ? 1.0 : 0.0,
+                                mine.settles ? 0.0 : 1.0,
+                                mine.entries,
+                                counts.absent > 0 ? -first_absent : -std::numeric_limits<double>::infinity()};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, comm()));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, comm()));
   look->rows = sums[0];
@@ -148,6 +156,7 @@ PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   look->deep = most[2] > 0.0;
   look->settles = most[3] == 0.0;
   look->local_entries = most[4];
+  if (look->absent > 0) look->first_absent = -most[5];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,7 +168,8 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   PetscCall(guarded([&] { first = first_choice(look, settings_.type_given || settings_.sweeps.tune); }));
   // On all ranks, where the factor's own error would come on those with such rows alone.
   PetscCheck(!first.only_jacobi || settings_.type_given, comm(), PETSC_ERR_ARG_WRONGSTATE,
-             "%s; -pc_taskdag_type auto takes Jacobi there", first.reason.c_str());
+             "TaskDAG: row %.0f has no diagonal entry; -pc_taskdag_type auto takes Jacobi for such a matrix",
+             look.first_absent);
   choice_ = std::move(first);
   factor_type_ = look.symmetric ? PC_TASKDAG_ICC : PC_TASKDAG_ILU;
   expected_ = look.cuda ? expected_set_up(look.local_rows, look.local_entries) : 0.0;

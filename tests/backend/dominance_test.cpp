@@ -31,6 +31,7 @@ void expect_counts(const DiagonalDominance& found, const DiagonalDominance& expe
   EXPECT_EQ(found.negative, expected.negative);
   EXPECT_EQ(found.strict, expected.strict);
   EXPECT_EQ(found.poor, expected.poor);
+  EXPECT_EQ(found.first_absent, expected.first_absent);
 }
 
 TEST_P(DominanceTest, EachRowCountsForWhatItIs) {
@@ -42,9 +43,19 @@ TEST_P(DominanceTest, EachRowCountsForWhatItIs) {
                     {0, 2, 4, 6, 8, 10, 11, 13, 15, 16, 18},
                     {0, 1, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 6, 7, 8, 0, 9},
                     {2, -1, 2, 1, 7, 1, 1, -4, 1, 0, 3, nan, 1, 1, infinite, 5, 9, -1}};
-  expect_counts(look(a), {10, 1, 3, 2, 3, 2});
-  expect_counts(look(a, {0.0, 0.0}), {10, 1, 3, 2, 1, 5});
-  expect_counts(look(a, {9.0, 9.0}), {10, 1, 3, 2, 6, 0});
+  expect_counts(look(a), {10, 1, 3, 2, 3, 2, 5});
+  expect_counts(look(a, {0.0, 0.0}), {10, 1, 3, 2, 1, 5, 5});
+  expect_counts(look(a, {9.0, 9.0}), {10, 1, 3, 2, 6, 0, 5});
+}
+
+TEST_P(DominanceTest, TheFirstOfManyRowsWithoutADiagonalEntryIsNamed) {
+  CsrMatrix a = test::tridiagonal(100000, -1.0, 4.0, -1.0);
+  // The entry moves beside the diagonal: rows 70001 to the last but one.
+  for (std::size_t i = 70001; i + 1 < 100000; ++i)
+    for (Offset e = a.row_offsets[i]; e < a.row_offsets[i + 1]; ++e) a.col_indices[static_cast<std::size_t>(e)] -= 2;
+  const DiagonalDominance found = look(a);
+  EXPECT_EQ(found.absent, 100000 - 70002);
+  EXPECT_EQ(found.first_absent, 70001);
 }
 
 TEST_P(DominanceTest, GridsAreDominantWhereTheyEnd) {

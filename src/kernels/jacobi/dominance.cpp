@@ -28,7 +28,13 @@ DiagonalDominance host_dominance(const CsrView& a, const DominanceLimits& limits
     strict.fetch_add(chunk.strict, std::memory_order_relaxed);
     poor.fetch_add(chunk.poor, std::memory_order_relaxed);
   });
-  return {a.pattern.rows, absent.load(), zero.load(), negative.load(), strict.load(), poor.load()};
+  Index first = -1;
+  if (absent.load() > 0) {
+    do {
+      ++first;
+    } while (dominance_part(a, first, 0, 1).diagonals > 0);
+  }
+  return {a.pattern.rows, absent.load(), zero.load(), negative.load(), strict.load(), poor.load(), first};
 }
 
 }  // namespace taskdag::kernels

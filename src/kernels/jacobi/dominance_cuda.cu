@@ -10,7 +10,8 @@ namespace {
 using cuda::element;
 using cuda::kElementBlock;
 
-/// counts[0…4]: absent, zero, negative, strict, poor. Whole blocks take part.
+/// counts[0…4]: absent, zero, negative, strict, poor; counts[5]: rows from the first absent one on, or 0. Whole blocks
+/// take part.
 template <int Lanes>
 __global__ void dominance_kernel(CsrView a, DominanceLimits limits, Index* counts) {
   const auto row = static_cast<Index>(element() / Lanes);
@@ -26,6 +27,7 @@ __global__ void dominance_kernel(CsrView a, DominanceLimits limits, Index* count
   }
   RowDominance found;
   if (inside && rank == 0) found = dominance_of(part, limits);
+  if (found.absent) atomicMax(counts + 5, a.pattern.rows - row);
   const int absent = __syncthreads_count(found.absent);
   const int zero = __syncthreads_count(found.zero);
   const int negative = __syncthreads_count(found.negative);
@@ -44,7 +46,7 @@ __global__ void dominance_kernel(CsrView a, DominanceLimits limits, Index* count
 DiagonalDominance cuda_dominance(const DevicePattern& pattern, const double* values, const DominanceLimits& limits,
                                  cudaStream_t stream) {
   if (pattern.rows == 0) return {};
-  const cuda::ScratchArray<Index> counts(5, stream);
+  const cuda::ScratchArray<Index> counts(6, stream);
   cuda::check(cudaMemsetAsync(counts.data(), 0, counts.size() * sizeof(Index), stream), "clearing counters");
   const CsrView a{{pattern.rows, pattern.rows, pattern.row_offsets, pattern.col_indices}, values};
   with_row_lanes(lanes_of_average_row(pattern.rows, pattern.entries), pattern.rows, [&](auto lanes, int blocks) {
@@ -52,7 +54,8 @@ DiagonalDominance cuda_dominance(const DevicePattern& pattern, const double* val
   });
   cuda::check_launch("dominance_kernel");
   const auto found = cuda::fetch_array(counts.data(), counts.size(), stream);
-  return {pattern.rows, found[0], found[1], found[2], found[3], found[4]};
+  const Index first_absent = found[5] > 0 ? pattern.rows - found[5] : -1;
+  return {pattern.rows, found[0], found[1], found[2], found[3], found[4], first_absent};
 }
 
 }  // namespace taskdag::kernels
