@@ -101,6 +101,15 @@ class Choice(unittest.TestCase):
         self.assertIn(f"(`choice.py --without hypre`) it is the fastest on {best} of {problems}, within 1.5 on all.",
                       page())
 
+    def test_the_page_has_the_counts_of_the_type_alone_on_the_first_gpu(self):
+        rows = [os.path.join(RESULTS, "h100-choice-alone.csv")]
+        problems, best, within, right = choice.count(choice.read(rows)[0])
+        self.assertIn(f"of {problems} problems it is the fastest on {best}, within 1.5 of the fastest on {within}, "
+                      f"within 1.25 of the best of its types on {right}.", page())
+        problems, best, within, _ = choice.count(choice.read(rows, without=["hypre"])[0])
+        self.assertEqual(within, problems)
+        self.assertIn(f"Without hypre it is the fastest on {best} of {problems}, within 1.5 on all.", page())
+
 
 if __name__ == "__main__":
     unittest.main()
