@@ -3,9 +3,10 @@
 
 usage: choice.py [--without SOLVER]... CSV...
   --without SOLVER  leave its rows out, as if it had not been there
-A problem's rows are those of the last file that has it. Times are milliseconds; of several processes that in the
-middle, by set-up and first solve. "rival": the fastest of PETSc's jacobi, ilu or icc, gamg, and hypre where there are
-rows of it; "own": of the types that auto chooses from. The last lines count the problems that any of them solves.
+A problem's rows are those of the last file that has it. Times are milliseconds, "first" those of set-up and first
+solve, "solve" those of the fastest one; of several processes that in the middle, by set-up and first solve. "rival": the
+fastest of PETSc's jacobi, ilu or icc, gamg, and hypre where there are rows of it; "own": of the types that auto chooses
+from. The last lines count the problems that any of them solves.
 """
 import argparse
 import csv
@@ -75,6 +76,22 @@ def count(solved):
     return len(solved), best, within, right
 
 
+def table(solved):
+    """A line for each problem, after the two of the head."""
+    multigrid = [name for name in MULTIGRID if any(name in rows for rows in solved.values())]
+    head = ["problem", "first: auto", "own", "rival", "auto / rival", *multigrid, "solve: auto", "own", *multigrid]
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    best = lambda row: 1e3 * float(row["best_solve_s"])
+    time = lambda row, of: f"{of(row):.1f}" if row else "none"
+    for name, rows, rival, own, ratio in judge(solved):
+        auto = rows.get("taskdag auto")
+        cells = [name, time(auto, first), show(own), show(rival), f"{ratio:.2f}" if ratio else "",
+                 *(time(rows.get(method), first) for method in multigrid), time(auto, best),
+                 show(fastest(rows, own_types(rows), best)), *(time(rows.get(method), best) for method in multigrid)]
+        yield "| " + " | ".join(cells) + " |"
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
     parser.add_argument("csv", nargs="+")
@@ -83,18 +100,7 @@ def main():
     solved, unsolved = read(arguments.csv, arguments.without)
     if not solved:
         sys.exit("no problem was solved by any of them")
-    multigrid = [name for name in MULTIGRID if any(name in rows for rows in solved.values())]
-    head = ["problem", "auto", "took", "own", "rival", "auto / rival", "fastest solve: auto", "own", *multigrid]
-    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
-    for name, rows, rival, own, ratio in judge(solved):
-        auto = rows.get("taskdag auto")
-        solve = lambda row: f"{1e3 * float(row['best_solve_s']):.1f}" if row else "none"
-        own_solve = fastest(rows, own_types(rows), lambda row: 1e3 * float(row["best_solve_s"]))
-        took = f"{auto['first_choice']}, then {auto['last_choice']}" if auto else ""
-        cells = [name, f"{first(auto):.1f}" if auto else "none", took, show(own), show(rival),
-                 f"{ratio:.2f}" if ratio else "", solve(auto), show(own_solve),
-                 *(solve(rows.get(method)) for method in multigrid)]
-        print("| " + " | ".join(cells) + " |")
+    print("\n".join(table(solved)))
     problems, best, within, right = count(solved)
     print(f"\n{problems} problems: auto is the fastest on {best} ({100 * best / problems:.0f} %), within 1.5 of the "
           f"fastest on {within}, within 1.25 of the best of its own types on {right}")

@@ -90,7 +90,7 @@ class Choice(unittest.TestCase):
         once = os.path.join(RESULTS, "h200-choice.csv")
         problems, best, within, right = choice.count(choice.read([once])[0])
         self.assertIn(
-            f"of {problems} problems that any of them solves it is the fastest on {best}, within 1.5 of the fastest on "
+            f"Of {problems} problems that any of them solves it is the fastest on {best}, within 1.5 of the fastest on "
             f"{within}, within 1.25 of the best of the types that it chooses from on {right}.", page())
         again = os.path.join(RESULTS, "h200-choice-again.csv")
         problems_then, best, within, right = choice.count(choice.read([once, again])[0])
@@ -100,6 +100,17 @@ class Choice(unittest.TestCase):
         self.assertEqual(within, problems)
         self.assertIn(f"(`choice.py --without hypre`) it is the fastest on {best} of {problems}, within 1.5 on all.",
                       page())
+
+    def test_the_lines_of_the_page_are_those_of_the_rows(self):
+        names = ("h200-choice.csv", "h200-choice-again.csv")
+        of_rows = list(choice.table(choice.read([os.path.join(RESULTS, name) for name in names])[0]))
+        with open(CHOOSING, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        first = lines.index(of_rows[0])
+        of_page = lines[first:lines.index("", first)]
+        self.assertGreater(len(of_page), 10)
+        for line in of_page:
+            self.assertIn(line, of_rows)
 
     def test_the_page_has_the_counts_of_the_type_alone_on_the_first_gpu(self):
         rows = [os.path.join(RESULTS, "h100-choice-alone.csv")]
