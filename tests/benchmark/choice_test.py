@@ -12,18 +12,27 @@ import choice  # noqa: E402 (after the line that keeps the source folder clean)
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "results")
 CHOOSING = os.path.join(HERE, "..", "..", "docs", "choosing.md")
-COLUMNS = ("problem", "solver", "cold_set_up_s", "first_solve_s", "best_solve_s", "first_choice", "last_choice",
-           "status")
+COLUMNS = ("problem", "solver", "cold_set_up_s", "first_solve_s", "best_solve_s", "status")
 
 
 def row(problem, solver, milliseconds, status="ok"):
-    return (problem, solver, 0.0, 1e-3 * milliseconds, 1e-3, "jacobi", "jacobi", status)
+    return (problem, solver, 0.0, 1e-3 * milliseconds, 1e-3, status)
+
+
+def solved_in(*names, without=()):
+    """What choice.read() finds solved in these files of results."""
+    return choice.read([os.path.join(RESULTS, name) for name in names], without)[0]
 
 
 def page():
-    """docs/choosing.md as one line."""
+    """docs/choosing.md."""
     with open(CHOOSING, encoding="utf-8") as file:
-        return " ".join(file.read().split())
+        return file.read()
+
+
+def text_of_page():
+    """docs/choosing.md as one line."""
+    return " ".join(page().split())
 
 
 class Choice(unittest.TestCase):
@@ -77,49 +86,45 @@ class Choice(unittest.TestCase):
         self.assertEqual({name: list(rows) for name, rows in solved.items()}, {"a": ["jacobi"]})
         self.assertEqual(unsolved, ["b"])
 
-    def test_the_page_has_the_counts_of_the_rows(self):
-        files = ("h100-choice.csv", "h100-choice-changed.csv", "h100-choice-natural.csv")
-        solved, _ = choice.read([os.path.join(RESULTS, name) for name in files])
-        problems, best, within, right = choice.count(solved)
+    def test_the_page_has_the_counts_of_the_older_rows(self):
+        problems, best, within, right = choice.count(
+            solved_in("h100-choice.csv", "h100-choice-changed.csv", "h100-choice-natural.csv"))
         self.assertEqual((within, right), (problems, problems))
         self.assertIn(
             f"Of {problems} problems that any of them solves `auto` is the fastest on {best}, set-up and first solve; "
-            "it is within 1.5 of the fastest and within 1.25 of the best of its own types on all.", page())
+            "it is within 1.5 of the fastest and within 1.25 of the best of its own types on all.", text_of_page())
 
-    def test_the_page_has_the_counts_of_the_other_gpu(self):
-        once = os.path.join(RESULTS, "h200-choice.csv")
-        problems, best, within, right = choice.count(choice.read([once])[0])
+    def test_the_page_has_the_counts_of_the_type_alone(self):
+        problems, best, within, right = choice.count(solved_in("h200-choice.csv"))
         self.assertIn(
             f"Of {problems} problems that any of them solves it is the fastest on {best}, within 1.5 of the fastest on "
-            f"{within}, within 1.25 of the best of the types that it chooses from on {right}.", page())
-        again = os.path.join(RESULTS, "h200-choice-again.csv")
-        problems_then, best, within, right = choice.count(choice.read([once, again])[0])
+            f"{within}, within 1.25 of the best of the types that it chooses from on {right}.", text_of_page())
+        problems_then, best, within, right = choice.count(solved_in("h200-choice.csv", "h200-choice-again.csv"))
         self.assertEqual(problems_then, problems)
-        self.assertIn(f"then it is the fastest on {best}, within 1.5 on {within}, within 1.25 on {right}.", page())
-        problems, best, within, _ = choice.count(choice.read([once, again], without=["hypre"])[0])
+        self.assertIn(f"then it is the fastest on {best}, within 1.5 on {within}, within 1.25 on {right}.",
+                      text_of_page())
+        problems, best, within, _ = choice.count(
+            solved_in("h200-choice.csv", "h200-choice-again.csv", without=["hypre"]))
         self.assertEqual(within, problems)
         self.assertIn(f"(`choice.py --without hypre`) it is the fastest on {best} of {problems}, within 1.5 on all.",
-                      page())
+                      text_of_page())
+
+    def test_the_page_has_the_counts_of_the_type_alone_on_the_other_gpu(self):
+        problems, best, within, right = choice.count(solved_in("h100-choice-alone.csv"))
+        self.assertIn(f"of {problems} problems it is the fastest on {best}, within 1.5 of the fastest on {within}, "
+                      f"within 1.25 of the best of its types on {right}.", text_of_page())
+        problems, best, within, _ = choice.count(solved_in("h100-choice-alone.csv", without=["hypre"]))
+        self.assertEqual(within, problems)
+        self.assertIn(f"Without hypre it is the fastest on {best} of {problems}, within 1.5 on all.", text_of_page())
 
     def test_the_lines_of_the_page_are_those_of_the_rows(self):
-        names = ("h200-choice.csv", "h200-choice-again.csv")
-        of_rows = list(choice.table(choice.read([os.path.join(RESULTS, name) for name in names])[0]))
-        with open(CHOOSING, encoding="utf-8") as file:
-            lines = file.read().splitlines()
+        of_rows = list(choice.table(solved_in("h200-choice.csv", "h200-choice-again.csv")))
+        lines = page().splitlines()
         first = lines.index(of_rows[0])
         of_page = lines[first:lines.index("", first)]
         self.assertGreater(len(of_page), 10)
         for line in of_page:
             self.assertIn(line, of_rows)
-
-    def test_the_page_has_the_counts_of_the_type_alone_on_the_first_gpu(self):
-        rows = [os.path.join(RESULTS, "h100-choice-alone.csv")]
-        problems, best, within, right = choice.count(choice.read(rows)[0])
-        self.assertIn(f"of {problems} problems it is the fastest on {best}, within 1.5 of the fastest on {within}, "
-                      f"within 1.25 of the best of its types on {right}.", page())
-        problems, best, within, _ = choice.count(choice.read(rows, without=["hypre"])[0])
-        self.assertEqual(within, problems)
-        self.assertIn(f"Without hypre it is the fastest on {best} of {problems}, within 1.5 on all.", page())
 
 
 if __name__ == "__main__":
