@@ -1,5 +1,6 @@
 /// \file
-/// How the diagonal of a matrix compares with what stands beside it: whether Jacobi is to be trusted.
+/// What a look at a matrix says of preconditioners for it: how its diagonal compares with what stands beside it, whether
+/// Jacobi sweeps come to rest, whether it is symmetric.
 #pragma once
 
 #include "taskdag/context.hpp"
@@ -39,5 +40,10 @@ TASKDAG_API DiagonalDominance diagonal_dominance(const Context& context, const C
 /// Synchronises `stream`.
 /// @throws InvalidInput for a pattern that is not square or not valid; DeviceError, OutOfMemory
 TASKDAG_API bool jacobi_settles(const Context& context, const CsrView& a, MemorySpace space, Stream stream = {});
+
+/// Whether `a`, a square matrix in `space`, is its own transpose, pattern and values to the bit; NaNs never are. Columns
+/// ascend in each row; where they do not the answer may be no. Ends soon where it is not. Synchronises `stream`.
+/// @throws InvalidInput for a pattern that is not square or not valid; DeviceError, OutOfMemory
+TASKDAG_API bool is_symmetric(const Context& context, const CsrView& a, MemorySpace space, Stream stream = {});
 
 }  // namespace taskdag

@@ -5,8 +5,6 @@
 namespace taskdag::petsc {
 namespace {
 
-Candidate other(Candidate candidate) { return candidate == Candidate::factor ? Candidate::jacobi : Candidate::factor; }
-
 constexpr double kManyLevels = 250.0;
 
 std::string count(double rows) { return std::to_string(std::llround(rows)); }
@@ -20,9 +18,7 @@ double deep_limit(bool symmetric, double rows, double entries) {
   return entries <= kShortRow * rows ? std::ceil(kOfPlane * std::sqrt(rows)) : 0.0;
 }
 
-namespace {
-
-FirstChoice choice_by_matrix(const MatrixLook& look) {
+FirstChoice first_choice(const MatrixLook& look) {
   constexpr double kManyStrict = 0.5;
   const std::string of_rows = " of " + count(look.rows) + " rows";
   if (look.absent > 0)
@@ -42,14 +38,6 @@ FirstChoice choice_by_matrix(const MatrixLook& look) {
                            : count(kManyLevels) + " or more levels: Jacobi may take as many iterations",
             true};
   return {Candidate::jacobi, "setting up a factor takes longer than many iterations", true};
-}
-
-}  // namespace
-
-FirstChoice first_choice(const MatrixLook& look, bool asked) {
-  FirstChoice choice = choice_by_matrix(look);
-  if (!asked && choice.candidate == Candidate::factor) choice.may_jacobi = false;
-  return choice;
 }
 
 double expected_set_up(double local_rows, double local_entries) {

@@ -12,6 +12,9 @@ namespace taskdag::petsc {
 /// What `auto` takes in turn.
 enum class Candidate { factor, jacobi };
 inline constexpr std::size_t kCandidates = 2;
+inline Candidate other(Candidate candidate) {
+  return candidate == Candidate::factor ? Candidate::jacobi : Candidate::factor;
+}
 
 /// Of the matrix on all ranks that share a preconditioner.
 struct MatrixLook {
@@ -27,7 +30,7 @@ struct MatrixLook {
   bool settles = false;    ///< Jacobi sweeps come to rest soon on all ranks with more than few rows that are `poor`; on
                            ///< host threads nobody asks where there are such ranks
   bool deep = false;       ///< the lower triangle of a rank with more than kSmallRows has deep_limit() levels
-  bool symmetric = false;  ///< known to be
+  bool symmetric = false;  ///< PETSc knows, or the ranks' own blocks were found to be
   bool cuda = false;       ///< all ranks with rows work there
 };
 
@@ -49,13 +52,12 @@ double deep_limit(bool symmetric, double rows, double entries);
 struct FirstChoice {
   Candidate candidate = Candidate::factor;
   std::string reason;        ///< for people
-  bool may_jacobi = true;    ///< whether Jacobi may be tried beside a factor that can be set up
+  bool may_jacobi = true;    ///< whether Jacobi may be tried beside a factor that works
   bool only_jacobi = false;  ///< a factor cannot be set up
 };
 
-/// What a first solve in a process takes. asked: somebody wants a choice, so both may be tried; else a factor that is
-/// taken stays.
-FirstChoice first_choice(const MatrixLook& look, bool asked = true);
+/// What a first solve in a process takes.
+FirstChoice first_choice(const MatrixLook& look);
 
 /// Seconds that the first set-up of a factor takes on CUDA, about.
 double expected_set_up(double local_rows, double local_entries);
@@ -72,12 +74,12 @@ class SolveHistory {
     bool failed = false;  ///< a set-up or a solve has
   };
 
-  /// tries_all: each candidate is tried, whether it promises to pay or not.
+  /// tries_all: each candidate that may be tried is, whether it promises to pay or not.
   explicit SolveHistory(bool tries_all = false) : tries_all_(tries_all) {}
 
   void start(const FirstChoice& choice) {
     current_ = choice.candidate;
-    if (!choice.may_jacobi) record(Candidate::jacobi).failed = true;
+    tries_all_ = tries_all_ && choice.may_jacobi;
     if (choice.only_jacobi) record(Candidate::factor).failed = true;
   }
   /// A solve without iterations says nothing.
@@ -88,6 +90,8 @@ class SolveHistory {
 
   [[nodiscard]] bool is_empty() const { return records_[0].solves + records_[1].solves == 0; }
   [[nodiscard]] Candidate current() const { return current_; }
+  /// Whether the other one may do what the current one could not: it has not failed yet.
+  [[nodiscard]] bool has_rival() const { return !of(other(current_)).failed; }
   /// What to take for the next solve. set_up: seconds that setting up the factor takes. Once both have been seen the
   /// faster one stays, unless it fails.
   Candidate decide(double set_up);

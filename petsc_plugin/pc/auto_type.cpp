@@ -10,7 +10,9 @@
 
 #include "boundary.hpp"
 #include "mat/bridge.hpp"
+#include "mat/state.hpp"
 #include "pc/auto_choice.hpp"
+#include "pc/solve_again.hpp"
 #include "pc/types.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdag/dominance.hpp"
@@ -25,7 +27,7 @@ std::string milliseconds(double seconds) {
   return text.data();
 }
 
-/// Lends a matrix for one look at it.
+/// Lends this rank's matrix for looks at it. reset() ends them.
 class Look : private Bridge {
  public:
   DiagonalDominance counts;  ///< of this rank's rows
@@ -34,13 +36,29 @@ class Look : private Bridge {
   bool cuda = false;
   double entries = 0.0;  ///< of this rank
 
-  PetscErrorCode take(Mat matrix, const BackendSettings& settings, bool symmetric) {
+  PetscErrorCode open(Mat matrix, const BackendSettings& settings) {
     PetscFunctionBegin;
     PetscCall(prepare(matrix, false, settings));
     cuda = on_cuda();
     MatInfo info;
     PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
     entries = info.nz_used;
+    counts.rows = static_cast<Index>(rows());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode symmetric(Mat matrix, bool* symmetric) {
+    PetscFunctionBegin;
+    *symmetric = true;
+    if (rows() > 0)
+      PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+        *symmetric = is_symmetric(backend_->context, view, space, stream);
+      }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode take(Mat matrix, bool symmetric) {
+    PetscFunctionBegin;
     const auto limit = static_cast<Index>(deep_limit(symmetric, static_cast<double>(rows()), entries));
     if (rows() > 0)
       PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
@@ -50,10 +68,10 @@ class Look : private Bridge {
         if (cuda && limit > 0 && rows() > kSmallRows)
           deep = dependency_levels(backend_->context, view.pattern, space, Triangle::lower, stream, limit) >= limit;
       }));
-    counts.rows = static_cast<Index>(rows());
-    PetscCall(source_.reset());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+
+  PetscErrorCode reset() { return source_.reset(); }
 
  private:
   /// Not known where there is no room for two vectors: then a rank must not leave the others alone with a sum.
@@ -88,21 +106,21 @@ class AutoPreconditioner final : public Preconditioner {
   PetscErrorCode reset() override;
 
  private:
+  PetscErrorCode find_symmetry(Mat matrix, Look* mine, bool* symmetric);
+  PetscErrorCode sum_up(const Look& mine, MatrixLook* look) const;
   PetscErrorCode look_at(Mat matrix, MatrixLook* look);
   PetscErrorCode choose(Mat matrix);
+  PetscErrorCode settle_factor_type(Mat matrix);
   PetscErrorCode make(Candidate candidate, Mat matrix, bool error_if_failure, bool* failed);
   PetscErrorCode make_one(Mat matrix, bool error_if_failure);
   PetscErrorCode drop_made();
   PetscErrorCode agree_on_failure(bool* failed) const;
+  PetscErrorCode note_solve(KSP ksp, KSPConvergedReason* reason);
+  PetscErrorCode retry(KSP ksp, KSPConvergedReason reason);
   void copy_settings(Candidate candidate);
   [[nodiscard]] MPI_Comm comm() const { return PetscObjectComm(reinterpret_cast<PetscObject>(whole_)); }
   [[nodiscard]] const char* name_of(Candidate candidate) const {
     return candidate == Candidate::jacobi ? "jacobi" : find_type(factor_type_)->name;
-  }
-  /// Whether Jacobi takes over where the factor cannot be set up: with the type auto, or where Jacobi has worked.
-  [[nodiscard]] bool jacobi_takes_over() const {
-    return history_.current() == Candidate::factor &&
-           (settings_.type_given || history_.of(Candidate::jacobi).solves > 0);
   }
   [[nodiscard]] double set_up_of_factor() const { return set_up_ > 0.0 ? set_up_ : expected_; }
 
@@ -112,6 +130,7 @@ class AutoPreconditioner final : public Preconditioner {
   Mat matrix_ = nullptr;  ///< this rank's, as it was set up last; not owned
   std::optional<FirstChoice> choice_;
   PCTaskDAGType factor_type_ = PC_TASKDAG_ILU;
+  MatState typed_;  ///< the matrix that factor_type_ is for
   SolveHistory history_;
   std::unique_ptr<Preconditioner> made_;
   PetscInt rows_ = -1;           ///< of the whole matrix that was chosen for
@@ -120,16 +139,56 @@ class AutoPreconditioner final : public Preconditioner {
   double set_up_ = 0.0;          ///< what it took; 0: it was not set up
   double pending_ = 0.0;         ///< seconds spent on new values since the last solve
   PetscLogDouble begin_ = -1.0;  ///< of the solve under way; below 0: none that counts
+  Vec guess_ = nullptr;          ///< what that solve begins with; null: with zero
 };
+
+/// Hardly any application says that its matrix is symmetric. Couplings between ranks are not looked at: no factor has
+/// them. Collective.
+PetscErrorCode AutoPreconditioner::find_symmetry(Mat matrix, Look* mine, bool* symmetric) {
+  PetscFunctionBegin;
+  PetscBool known = PETSC_FALSE;
+  PetscBool theirs = PETSC_FALSE;
+  PetscCall(MatIsSymmetricKnown(whole_, &known, &theirs));
+  if (known) {
+    *symmetric = theirs == PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(mine->symmetric(matrix, symmetric));
+  int all = *symmetric ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm()));
+  *symmetric = all == 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   PetscFunctionBegin;
-  PetscBool known = PETSC_FALSE;
-  PetscBool symmetric = PETSC_FALSE;
-  PetscCall(MatIsSymmetricKnown(whole_, &known, &symmetric));
-  look->symmetric = known && symmetric;
   Look mine;
-  PetscCall(mine.take(matrix, settings_.backend, look->symmetric));
+  PetscCall(mine.open(matrix, settings_.backend));
+  PetscCall(find_symmetry(matrix, &mine, &look->symmetric));
+  PetscCall(mine.take(matrix, look->symmetric));
+  PetscCall(mine.reset());
+  PetscCall(sum_up(mine, look));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// New values may have ended, or brought, what a factor by ICC needs.
+PetscErrorCode AutoPreconditioner::settle_factor_type(Mat matrix) {
+  PetscFunctionBegin;
+  MatState now;
+  PetscCall(read_state(whole_, &now));
+  if (now == typed_) PetscFunctionReturn(PETSC_SUCCESS);
+  bool symmetric = false;
+  Look mine;
+  PetscCall(mine.open(matrix, settings_.backend));
+  PetscCall(find_symmetry(matrix, &mine, &symmetric));
+  PetscCall(mine.reset());
+  factor_type_ = symmetric ? PC_TASKDAG_ICC : PC_TASKDAG_ILU;
+  typed_ = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AutoPreconditioner::sum_up(const Look& mine, MatrixLook* look) const {
+  PetscFunctionBegin;
   const DiagonalDominance& counts = mine.counts;
   std::array<double, 6> sums = {static_cast<double>(counts.rows),   static_cast<double>(counts.absent),
                                 static_cast<double>(counts.zero),   static_cast<double>(counts.negative),
@@ -165,13 +224,10 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   MatrixLook look;
   PetscCall(look_at(matrix, &look));
   FirstChoice first;
-  PetscCall(guarded([&] { first = first_choice(look, settings_.type_given || settings_.sweeps.tune); }));
-  // On all ranks, where the factor's own error would come on those with such rows alone.
-  PetscCheck(!first.only_jacobi || settings_.type_given, comm(), PETSC_ERR_ARG_WRONGSTATE,
-             "TaskDAG: row %.0f has no diagonal entry; -pc_taskdag_type auto takes Jacobi for such a matrix",
-             look.first_absent);
+  PetscCall(guarded([&] { first = first_choice(look); }));
   choice_ = std::move(first);
   factor_type_ = look.symmetric ? PC_TASKDAG_ICC : PC_TASKDAG_ILU;
+  PetscCall(read_state(whole_, &typed_));
   expected_ = look.cuda ? expected_set_up(look.local_rows, look.local_entries) : 0.0;
   history_ = SolveHistory(settings_.sweeps.tune);
   history_.start(*choice_);
@@ -209,6 +265,7 @@ PetscErrorCode AutoPreconditioner::make(Candidate candidate, Mat matrix, bool er
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
   PetscCall(drop_made());
+  if (candidate == Candidate::factor) PetscCall(settle_factor_type(matrix));
   made_for_later_ = !history_.is_empty();
   PetscCall(guarded([&] {
     copy_settings(candidate);
@@ -218,7 +275,10 @@ PetscErrorCode AutoPreconditioner::make(Candidate candidate, Mat matrix, bool er
   PetscCall(made_->attach(whole_));
   PetscCall(made_->analyse(matrix, error_if_failure));
   PetscCall(PetscTime(&end));
-  if (candidate == Candidate::factor) set_up_ = end - begin;
+  double seconds = end - begin;
+  // All ranks are to decide alike.
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm()));
+  if (candidate == Candidate::factor) set_up_ = seconds;
   PetscCall(agree_on_failure(failed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -226,12 +286,13 @@ PetscErrorCode AutoPreconditioner::make(Candidate candidate, Mat matrix, bool er
 /// What the history takes, or the other one where that cannot be set up.
 PetscErrorCode AutoPreconditioner::make_one(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
-  const bool last = !jacobi_takes_over();
+  const Candidate first = history_.current();
+  const bool last = !history_.has_rival();
   bool failed = false;
-  PetscCall(make(history_.current(), matrix, error_if_failure && last, &failed));
+  PetscCall(make(first, matrix, error_if_failure && last, &failed));
   if (!failed || last) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(whole_, "TaskDAG takes jacobi: %s cannot be set up\n", name_of(Candidate::factor)));
-  history_.note_failed_set_up(Candidate::factor);
+  PetscCall(PetscInfo(whole_, "TaskDAG takes %s: %s cannot be set up\n", name_of(other(first)), name_of(first)));
+  history_.note_failed_set_up(first);
   PetscCall(make(history_.current(), matrix, error_if_failure, &failed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -253,7 +314,13 @@ PetscErrorCode AutoPreconditioner::update(Mat matrix, bool error_if_failure) {
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
   matrix_ = matrix;
-  const bool last = !jacobi_takes_over();
+  const bool last = !history_.has_rival();
+  const PCTaskDAGType before = factor_type_;
+  if (history_.current() == Candidate::factor) PetscCall(settle_factor_type(matrix));
+  if (factor_type_ != before) {
+    PetscCall(make_one(matrix, error_if_failure));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(guarded([&] { copy_settings(history_.current()); }));
   PetscCall(PetscTime(&begin));
   PetscCall(made_->attach(whole_));
@@ -280,23 +347,47 @@ PetscErrorCode AutoPreconditioner::before_solve(KSP ksp) {
     history_.take(next);
     PetscCall(make_one(matrix_, false));
   }
+  PetscCall(VecDestroy(&guess_));
+  if (history_.has_rival()) PetscCall(copy_guess(ksp, &guess_));
   PetscCall(PetscTime(&begin_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AutoPreconditioner::note_solve(KSP ksp, KSPConvergedReason* reason) {
+  PetscFunctionBegin;
+  PetscLogDouble end = 0.0;
+  PetscInt iterations = 0;
+  PetscCall(PetscTime(&end));
+  PetscCall(KSPGetIterationNumber(ksp, &iterations));
+  PetscCall(KSPGetConvergedReason(ksp, reason));
+  double seconds = end - std::exchange(begin_, -1.0) + std::exchange(pending_, 0.0);
+  // All ranks are to decide alike.
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm()));
+  history_.note_solve(seconds, static_cast<long>(iterations), *reason >= 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Where one candidate has failed the other one gets its turn in the same solve, once for good.
+PetscErrorCode AutoPreconditioner::retry(KSP ksp, KSPConvergedReason reason) {
+  PetscFunctionBegin;
+  const Candidate failed = history_.current();
+  PetscCall(PetscInfo(whole_, "TaskDAG takes %s: a solve with %s has ended with %s\n", name_of(other(failed)),
+                      name_of(failed), KSPConvergedReasons[reason]));
+  history_.take(other(failed));
+  PetscCall(make_one(matrix_, false));
+  PetscCall(PetscTime(&begin_));
+  PetscCall(solve_again(ksp, guess_));
+  PetscCall(note_solve(ksp, &reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode AutoPreconditioner::after_solve(KSP ksp) {
   PetscFunctionBegin;
   if (begin_ < 0.0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscLogDouble end = 0.0;
-  PetscInt iterations = 0;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  PetscCall(PetscTime(&end));
-  PetscCall(KSPGetIterationNumber(ksp, &iterations));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
-  double seconds = end - std::exchange(begin_, -1.0) + std::exchange(pending_, 0.0);
-  // All ranks are to decide alike.
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm()));
-  history_.note_solve(seconds, static_cast<long>(iterations), reason >= 0);
+  PetscCall(note_solve(ksp, &reason));
+  if (reason < 0 && history_.has_rival()) PetscCall(retry(ksp, reason));
+  PetscCall(VecDestroy(&guess_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -306,14 +397,13 @@ PetscErrorCode AutoPreconditioner::view(const RankViewer& viewer) const {
   std::string first;
   std::string seen;
   PetscCall(guarded([&] {
-    const SolveHistory::Record& factor = history_.of(Candidate::factor);
     first = std::string("for a first solve ") + name_of(choice_->candidate) + ": " + choice_->reason;
     seen = std::string("set-up of ") + name_of(Candidate::factor) + ":";
     if (expected_ > 0.0) seen += " expected " + milliseconds(expected_) + ",";
     seen += set_up_ > 0.0 ? " took " + milliseconds(set_up_) : std::string(" not yet");
-    if (factor.failed) seen += "; has failed";
     for (const Candidate candidate : {Candidate::jacobi, Candidate::factor}) {
       const SolveHistory::Record& record = history_.of(candidate);
+      if (record.failed) seen += std::string("; ") + name_of(candidate) + " has failed";
       if (record.solves == 0) continue;
       seen += std::string("; solves with ") + name_of(candidate) + ": " + std::to_string(record.solves) +
               ", the fastest " + milliseconds(record.best) + " with " + std::to_string(record.best_iterations) +
@@ -331,6 +421,7 @@ PetscErrorCode AutoPreconditioner::reset() {
   PetscFunctionBegin;
   matrix_ = nullptr;
   begin_ = -1.0;
+  PetscCall(VecDestroy(&guess_));
   PetscCall(drop_made());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,13 +3,14 @@
 #include "context/state.hpp"
 #include "kernels/jacobi/dominance.hpp"
 #include "kernels/jacobi/settling.hpp"
+#include "kernels/jacobi/symmetry.hpp"
 #include "solver/checks.hpp"
 #include "solver/dominance_impl.hpp"
 
 namespace taskdag {
 namespace {
 
-/// What both functions ask of their matrix.
+/// What all functions here ask of their matrix.
 void check_input(const Context& context, const CsrView& a, MemorySpace space, const char* what) {
   if (context.backend() == Backend::host) require_host_memory(space);
   check_pattern(a.pattern, space, false, what);
@@ -40,6 +41,15 @@ bool jacobi_settles(const Context& context, const CsrView& a, MemorySpace space,
                                               : kernels::host_settling(a, *context.state()->pool);
   });
   return change <= kAtRest * a.pattern.rows;
+}
+
+bool is_symmetric(const Context& context, const CsrView& a, MemorySpace space, Stream stream) {
+  check_input(context, a, space, "the symmetry of a matrix");
+  if (a.pattern.rows == 0) return true;
+  return with_memory_errors("the symmetry of a matrix", a.pattern.rows, [&] {
+    return context.backend() == Backend::cuda ? cuda::symmetric(context, a, space, stream)
+                                              : kernels::host_symmetric(a, *context.state()->pool);
+  });
 }
 
 }  // namespace taskdag

@@ -12,4 +12,6 @@ DiagonalDominance diagonal_dominance(const Context& context, const CsrView& a, M
 /// What kernels::host_settling() says.
 double settling(const Context& context, const CsrView& a, MemorySpace space, Stream stream);
 
+bool symmetric(const Context& context, const CsrView& a, MemorySpace space, Stream stream);
+
 }  // namespace taskdag::cuda

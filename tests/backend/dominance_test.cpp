@@ -20,6 +20,10 @@ class DominanceTest : public test::BackendTest {
     test::MatrixArrays arrays = place(a);
     return jacobi_settles(context(), arrays.view(), space(), stream());
   }
+  [[nodiscard]] bool symmetric(const CsrMatrix& a) const {
+    test::MatrixArrays arrays = place(a);
+    return is_symmetric(context(), arrays.view(), space(), stream());
+  }
 };
 INSTANTIATE_TEST_SUITE_P(On, DominanceTest, testing::ValuesIn(test::everywhere()),
                          [](const auto& parameter) { return test::name_of(parameter.param); });
@@ -111,9 +115,35 @@ TEST_P(DominanceTest, SweepsDoNotSettleOnGridsNorWhereTheyGrowNorOnNaN) {
   EXPECT_FALSE(settles(a));
 }
 
+TEST_P(DominanceTest, SymmetricIsWhatIsItsOwnTranspose) {
+  EXPECT_TRUE(symmetric(CsrMatrix{0, 0, {0}, {}, {}}));
+  EXPECT_TRUE(symmetric(CsrMatrix{2, 2, {0, 1, 2}, {0, 1}, {1.0, -2.0}}));
+  EXPECT_TRUE(symmetric(CsrMatrix{2, 2, {0, 1, 2}, {1, 0}, {3.0, 3.0}}));
+  for (const Stencil stencil : {Stencil::five_point, Stencil::seven_point, Stencil::twenty_seven_point}) {
+    const CsrMatrix grid =
+        make_stencil({.stencil = stencil, .nx = 20, .ny = 21, .nz = stencil == Stencil::five_point ? 1 : 19});
+    EXPECT_TRUE(symmetric(grid));
+    // One entry of the last row, however little it differs.
+    CsrMatrix other = grid;
+    const auto last = static_cast<std::size_t>(grid.row_offsets[static_cast<std::size_t>(grid.rows) - 1]);
+    other.values[last] = std::nextafter(other.values[last], 1e9);
+    EXPECT_FALSE(symmetric(other));
+  }
+  EXPECT_FALSE(symmetric(make_stencil({.stencil = Stencil::seven_point, .nx = 20, .ny = 20, .nz = 20, .wind = 0.5})));
+}
+
+TEST_P(DominanceTest, AMissingMirrorIsNoSymmetryOnEitherSide) {
+  EXPECT_FALSE(symmetric(CsrMatrix{2, 2, {0, 2, 3}, {0, 1, 1}, {1.0, 5.0, 1.0}}));
+  EXPECT_FALSE(symmetric(CsrMatrix{2, 2, {0, 1, 3}, {0, 0, 1}, {1.0, 5.0, 1.0}}));
+  EXPECT_FALSE(symmetric(CsrMatrix{2, 2, {0, 1, 2}, {1, 1}, {1.0, 1.0}}));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(symmetric(CsrMatrix{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1.0, nan, nan, 1.0}}));
+}
+
 TEST_P(DominanceTest, RefusesWhatIsNotSquareAndLimitsOutOfOrder) {
   EXPECT_THROW(static_cast<void>(look(CsrMatrix{1, 2, {0, 1}, {1}, {1.0}})), InvalidInput);
   EXPECT_THROW(static_cast<void>(settles(CsrMatrix{1, 2, {0, 1}, {1}, {1.0}})), InvalidInput);
+  EXPECT_THROW(static_cast<void>(symmetric(CsrMatrix{1, 2, {0, 1}, {1}, {1.0}})), InvalidInput);
   const CsrMatrix one{1, 1, {0, 1}, {0}, {1.0}};
   EXPECT_THROW(static_cast<void>(look(one, {2.0, 1.0})), InvalidInput);
   EXPECT_THROW(static_cast<void>(look(one, {-1.0, 1.0})), InvalidInput);

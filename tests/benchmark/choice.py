@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""What rows of choice.sh say: set-up and first solve of -pc_taskdag_type auto beside the others, problem by problem.
+"""What rows of choice.sh say: set-up and first solve of -pc_type taskdag, with nothing else said, beside PETSc's own
+preconditioners, problem by problem.
 
-usage: choice.py [--without SOLVER]... CSV...
-  --without SOLVER  leave its rows out, as if it had not been there
+usage: choice.py [--half fit|other] [--flags] CSV...
+  --half HALF  only the problems that the rules of choice were fitted to, or only the others
+  --flags      taskdag with matrices declared symmetric where they are
 A problem's rows are those of the last file that has it. Times are milliseconds, "first" those of set-up and first
-solve, "solve" those of the fastest one; of several processes that in the middle, by set-up and first solve. "rival": the
-fastest of PETSc's jacobi, ilu or icc, gamg, and hypre where there are rows of it; "own": of the types that auto chooses
-from. The last lines count the problems that any of them solves.
+solve, "solve" those of the fastest later one; of several processes that in the middle, by set-up and first solve.
+"rival": the fastest of PETSc's jacobi, ilu or icc, and gamg. "rival / ours" above 1: ours is faster. The last lines count
+the problems that any of them solves.
 """
 import argparse
 import csv
+import math
 import sys
 
-MULTIGRID = ("gamg", "hypre")
-RIVALS = ("jacobi", "ilu", "icc", *MULTIGRID)
+RIVALS = ("jacobi", "ilu", "icc", "gamg")
 
 
 def first(row):
@@ -21,19 +23,18 @@ def first(row):
     return 1e3 * (float(row["cold_set_up_s"]) + float(row["first_solve_s"]))
 
 
-def fastest(rows, names, time):
-    found = [(time(rows[name]), name) for name in names if name in rows]
-    return min(found) if found else None
+def later(row):
+    return 1e3 * float(row["best_solve_s"])
 
 
-def read(paths, without=()):
+def read(paths, half=None):
     """problem -> solver -> row, of solves that all ended with a solution; and problems that none has solved."""
     problems = {}
     for path in paths:
         of_file = {}
         with open(path, newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                if row["solver"] not in without:
+                if half in (None, row["half"]):
                     of_file.setdefault(row["problem"], {}).setdefault(row["solver"], []).append(row)
         problems.update(of_file)
     solved = {}
@@ -45,65 +46,67 @@ def read(paths, without=()):
     return solved, [name for name in problems if name not in solved]
 
 
-def show(value):
-    return f"{value[0]:.1f} ({value[1].removeprefix('taskdag ')})" if value else "none"
+def ours_of(rows, flags):
+    """taskdag's row. CG is for what is symmetric; nothing is declared of the others."""
+    symmetric = any(row["method"] == "cg" for row in rows.values())
+    return rows.get("taskdag symmetric" if flags and symmetric else "taskdag")
 
 
-def own_types(rows):
-    """The types that auto chooses from."""
-    return [solver for solver in rows if solver.startswith("taskdag ") and solver != "taskdag auto"]
+def rival_of(rows, time):
+    found = [(time(rows[name]), name) for name in RIVALS if name in rows]
+    return min(found) if found else None
 
 
-def judge(solved):
-    """For each problem: its rows, the fastest rival and the fastest own type with their times, auto's time over the
-    rival's."""
-    for name, rows in solved.items():
-        rival = fastest(rows, RIVALS, first)
-        own = fastest(rows, own_types(rows), first)
-        auto = rows.get("taskdag auto")
-        yield name, rows, rival, own, first(auto) / rival[0] if auto and rival else None
+def ratio_of(rows, flags, time=first):
+    """The fastest rival's time to ours; 0 where ours has failed, infinite where all rivals have."""
+    ours, rival = ours_of(rows, flags), rival_of(rows, time)
+    if not ours:
+        return 0.0
+    return rival[0] / time(ours) if rival else math.inf
 
 
-def count(solved):
-    """Problems, and those of them on which auto is the fastest, within 1.5 of the fastest, and within 1.25 of the best
-    of its own types."""
-    best = within = right = 0
-    for _, rows, _, own, ratio in judge(solved):
-        auto = rows.get("taskdag auto")
-        best += bool(auto and (ratio is None or ratio <= 1.0))
-        within += bool(auto and (ratio is None or ratio <= 1.5))
-        right += bool(auto and (own is None or first(auto) <= 1.25 * own[0]))
-    return len(solved), best, within, right
+def count(solved, flags=False):
+    """Problems; those on which taskdag is the fastest, is not slower than 1.25 times the fastest, and has failed; the
+    geometric mean of rival / ours where both solve, and the least."""
+    ratios = [ratio_of(rows, flags) for rows in solved.values()]
+    both = [ratio for ratio in ratios if 0.0 < ratio < math.inf]
+    mean = math.exp(sum(map(math.log, both)) / len(both)) if both else math.nan
+    return (len(ratios), sum(ratio >= 1.0 for ratio in ratios), sum(ratio >= 0.8 for ratio in ratios),
+            sum(ratio == 0.0 for ratio in ratios), mean, min(both, default=math.nan))
 
 
-def table(solved):
+def sentence(solved, flags=False):
+    problems, best, within, failed, mean, least = count(solved, flags)
+    return (f"of {problems} problems it is the fastest on {best} ({100 * best / problems:.0f} %), within 1.25 of the "
+            f"fastest on {within}, and fails on {failed}; the rival's time to ours is {mean:.2f} in the geometric mean, "
+            f"{least:.2f} at least")
+
+
+def table(solved, flags=False):
     """A line for each problem, after the two of the head."""
-    multigrid = [name for name in MULTIGRID if any(name in rows for rows in solved.values())]
-    head = ["problem", "first: auto", "own", "rival", "auto / rival", *multigrid, "solve: auto", "own", *multigrid]
+    head = ["problem", "takes", "first: ours", "rival", "rival / ours", "solve: ours", "rival"]
     yield "| " + " | ".join(head) + " |"
     yield "|" + "---|" * len(head)
-    best = lambda row: 1e3 * float(row["best_solve_s"])
-    time = lambda row, of: f"{of(row):.1f}" if row else "none"
-    for name, rows, rival, own, ratio in judge(solved):
-        auto = rows.get("taskdag auto")
-        cells = [name, time(auto, first), show(own), show(rival), f"{ratio:.2f}" if ratio else "",
-                 *(time(rows.get(method), first) for method in multigrid), time(auto, best),
-                 show(fastest(rows, own_types(rows), best)), *(time(rows.get(method), best) for method in multigrid)]
+    show = lambda found: f"{found[0]:.1f} ({found[1]})" if found else "none"
+    for name, rows in solved.items():
+        ours, ratio = ours_of(rows, flags), ratio_of(rows, flags)
+        cells = [name, ours["last_choice"] if ours else "", f"{first(ours):.1f}" if ours else "fails",
+                 show(rival_of(rows, first)), f"{ratio:.2f}" if 0.0 < ratio < math.inf else "",
+                 f"{later(ours):.1f}" if ours else "fails", show(rival_of(rows, later))]
         yield "| " + " | ".join(cells) + " |"
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
     parser.add_argument("csv", nargs="+")
-    parser.add_argument("--without", action="append", default=[])
+    parser.add_argument("--half", choices=["fit", "other"])
+    parser.add_argument("--flags", action="store_true")
     arguments = parser.parse_args()
-    solved, unsolved = read(arguments.csv, arguments.without)
+    solved, unsolved = read(arguments.csv, arguments.half)
     if not solved:
         sys.exit("no problem was solved by any of them")
-    print("\n".join(table(solved)))
-    problems, best, within, right = count(solved)
-    print(f"\n{problems} problems: auto is the fastest on {best} ({100 * best / problems:.0f} %), within 1.5 of the "
-          f"fastest on {within}, within 1.25 of the best of its own types on {right}")
+    print("\n".join(table(solved, arguments.flags)))
+    print("\n" + sentence(solved, arguments.flags))
     if unsolved:
         print("solved by none: " + ", ".join(unsolved))
 

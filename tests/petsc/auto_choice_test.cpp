@@ -27,23 +27,6 @@ TEST(FirstChoice, JacobiNeedsADiagonalThatCounts) {
   EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
 }
 
-TEST(FirstChoice, WhereNobodyAskedAFactorIsNotGivenUp) {
-  MatrixLook look = grid_on_cuda();
-  EXPECT_EQ(first_choice(look, false).candidate, Candidate::jacobi);
-  EXPECT_TRUE(first_choice(look, false).may_jacobi);
-  look.cuda = false;
-  EXPECT_TRUE(first_choice(look).may_jacobi);
-  EXPECT_FALSE(first_choice(look, false).may_jacobi);
-  look = grid_on_cuda();
-  look.local_rows = kSmallRows;
-  EXPECT_FALSE(first_choice(look, false).may_jacobi);
-  look = grid_on_cuda();
-  look.deep = true;
-  EXPECT_FALSE(first_choice(look, false).may_jacobi);
-  look.absent = 1;
-  EXPECT_TRUE(first_choice(look, false).only_jacobi);
-}
-
 TEST(FirstChoice, JacobiNeedsMoreOfAMatrixThatIsNotSymmetric) {
   MatrixLook look = grid_on_cuda();
   look.symmetric = false;
@@ -168,6 +151,20 @@ TEST(SolveHistory, WhatHasFailedIsOut) {
   forbidden.start({Candidate::factor, "", false});
   for (int k = 0; k < 10; ++k) forbidden.note_solve(10.0, 3, true);
   EXPECT_EQ(forbidden.decide(0.1), Candidate::factor);
+}
+
+TEST(SolveHistory, WhatHasNotFailedIsARivalEvenWhereNobodyWouldTryIt) {
+  SolveHistory history;
+  history.start({Candidate::factor, "", false});
+  EXPECT_TRUE(history.has_rival());
+  history.note_solve(1.0, 2, false);
+  EXPECT_TRUE(history.has_rival());
+  EXPECT_EQ(history.decide(1.0), Candidate::jacobi);
+  history.take(Candidate::jacobi);
+  EXPECT_FALSE(history.has_rival());
+  SolveHistory only;
+  only.start({Candidate::jacobi, "", true, true});
+  EXPECT_FALSE(only.has_rival());
 }
 
 TEST(SolveHistory, ASolveWithoutIterationsSaysNothing) {

@@ -63,6 +63,7 @@ DiagonalDominance diagonal_dominance(const Context&, const CsrView&, MemorySpace
   refuse();
 }
 double settling(const Context&, const CsrView&, MemorySpace, Stream) { refuse(); }
+bool symmetric(const Context&, const CsrView&, MemorySpace, Stream) { refuse(); }
 Index dependency_levels(const Context&, const CsrPattern&, MemorySpace, Triangle, Stream, Index) { refuse(); }
 
 }  // namespace taskdag::cuda

@@ -2,6 +2,7 @@
 #include "base/index.hpp"
 #include "kernels/jacobi/dominance_cuda.hpp"
 #include "kernels/jacobi/settling_cuda.hpp"
+#include "kernels/jacobi/symmetry_cuda.hpp"
 #include "solver/cuda/input.hpp"
 #include "solver/dominance_impl.hpp"
 
@@ -35,6 +36,14 @@ double settling(const Context& context, const CsrView& a, MemorySpace space, Str
   const CudaPatternInput input(a.pattern, space, s);
   return with_values(a, at(input.pattern().entries), space, s,
                      [&](const double* values) { return kernels::cuda_settling(input.pattern(), values, s); });
+}
+
+bool symmetric(const Context& context, const CsrView& a, MemorySpace space, Stream stream) {
+  const DeviceGuard guard(context.device());
+  const cudaStream_t s = native(stream);
+  const CudaPatternInput input(a.pattern, space, s);
+  return with_values(a, at(input.pattern().entries), space, s,
+                     [&](const double* values) { return kernels::cuda_symmetric(input.pattern(), values, s); });
 }
 
 }  // namespace taskdag::cuda

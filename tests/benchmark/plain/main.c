@@ -1,0 +1,178 @@
+/* What an application of PETSc sees that knows nothing of TaskDAG: the times of a first set-up, a first solve and later
+   solves, in a process of its own. Only PETSc's headers; a preconditioner comes with -dll_append and -pc_type. */
+#include <petscksp.h>
+
+#if PETSC_VERSION_LT(3, 19, 0)
+#define PETSC_SUCCESS 0
+#endif
+
+static const char kHelp[] =
+    "Times KSPSetUp(), the first and later KSPSolve() of a system, and looks at the true residual.\n"
+    "  -f FILE              PETSc's binary format; else a stencil on a grid:\n"
+    "  -stencil 5|7|27      [7]\n"
+    "  -n N                 points in each direction [50]\n"
+    "  -dof N               unknowns of a point, coupled with those of its own and the neighbouring points [1]\n"
+    "  -wind W              convection along all axes, relative to diffusion [0]\n"
+    "  -symmetric           say MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE)\n"
+    "  -repeat N            later solves, of which the fastest counts [5]\n"
+    "  -view                KSPView() at the end\n"
+    "Exit status: 0 converged, 1 an error, 2 not converged.\n\n";
+
+typedef struct {
+  PetscInt stencil, n, dof;
+  PetscReal wind;
+} Grid;
+
+/* The entries of a row: unknown k of the point (x, y, z). Points beyond the boundary are 0 there, the diagonal is that of
+   the whole stencil. */
+static PetscErrorCode set_row(Mat a, Grid g, PetscInt row) {
+  const PetscInt planes = g.stencil == 5 ? 1 : g.n, point = row / g.dof, k = row % g.dof;
+  const PetscInt x = point % g.n, y = point / g.n % g.n, z = point / (g.n * g.n);
+  PetscInt columns[27 * 8], count = 0;
+  PetscScalar values[27 * 8], diagonal = 0.0;
+  PetscFunctionBeginUser;
+  for (PetscInt dz = g.stencil == 5 ? 0 : -1; dz <= (g.stencil == 5 ? 0 : 1); ++dz)
+    for (PetscInt dy = -1; dy <= 1; ++dy)
+      for (PetscInt dx = -1; dx <= 1; ++dx) {
+        const PetscInt away = PetscAbsInt(dx) + PetscAbsInt(dy) + PetscAbsInt(dz);
+        if (away == 0 || (g.stencil != 27 && away > 1)) continue;
+        const PetscReal upwind = dx + dy + dz < 0 && away == 1 ? g.wind : 0.0;
+        const PetscBool inside = (PetscBool)(x + dx >= 0 && x + dx < g.n && y + dy >= 0 && y + dy < g.n && z + dz >= 0 &&
+                                             z + dz < planes);
+        for (PetscInt l = 0; l < g.dof; ++l) {
+          const PetscScalar value = -(1.0 + upwind) / (l == k ? 1.0 : 4.0 * away);
+          diagonal -= value;
+          if (!inside) continue;
+          columns[count] = (((z + dz) * g.n + y + dy) * g.n + x + dx) * g.dof + l;
+          values[count++] = value;
+        }
+      }
+  columns[count] = row;
+  values[count++] = diagonal;
+  PetscCall(MatSetValues(a, 1, &row, count, columns, values, INSERT_VALUES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode make_grid(Mat a, Grid g) {
+  const PetscInt rows = g.n * g.n * (g.stencil == 5 ? 1 : g.n) * g.dof, most = g.stencil * g.dof;
+  PetscInt first = 0, last = 0;
+  PetscFunctionBeginUser;
+  PetscCheck(g.dof >= 1 && g.dof <= 8, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-dof is 1 to 8");
+  PetscCall(MatSetSizes(a, PETSC_DECIDE, PETSC_DECIDE, rows, rows));
+  PetscCall(MatSetFromOptions(a));
+  PetscCall(MatSeqAIJSetPreallocation(a, most, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(a, most, NULL, most, NULL));
+  PetscCall(MatGetOwnershipRange(a, &first, &last));
+  for (PetscInt row = first; row < last; ++row) PetscCall(set_row(a, g, row));
+  PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode make_matrix(Mat *a) {
+  Grid g = {7, 50, 1, 0.0};
+  char file[PETSC_MAX_PATH_LEN] = "";
+  PetscBool from_file = PETSC_FALSE, symmetric = PETSC_FALSE;
+  PetscFunctionBeginUser;
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Problem", NULL);
+  PetscCall(PetscOptionsString("-f", "matrix", NULL, file, file, sizeof file, &from_file));
+  PetscCall(PetscOptionsInt("-stencil", "5, 7 or 27", NULL, g.stencil, &g.stencil, NULL));
+  PetscCall(PetscOptionsInt("-n", "points in each direction", NULL, g.n, &g.n, NULL));
+  PetscCall(PetscOptionsInt("-dof", "unknowns of a point", NULL, g.dof, &g.dof, NULL));
+  PetscCall(PetscOptionsReal("-wind", "convection", NULL, g.wind, &g.wind, NULL));
+  PetscCall(PetscOptionsBool("-symmetric", "say that the matrix is", NULL, symmetric, &symmetric, NULL));
+  PetscOptionsEnd();
+  PetscCall(MatCreate(PETSC_COMM_WORLD, a));
+  if (from_file) {
+    PetscViewer viewer;
+    PetscCall(MatSetFromOptions(*a));
+    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
+    PetscCall(MatLoad(*a, viewer));
+    PetscCall(PetscViewerDestroy(&viewer));
+  } else {
+    PetscCall(make_grid(*a, g));
+  }
+  if (symmetric) PetscCall(MatSetOption(*a, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solve from zero, its end on the device included. */
+static PetscErrorCode time_solve(KSP ksp, Vec b, Vec x, PetscLogDouble *seconds) {
+  PetscLogDouble begin = 0.0, end = 0.0;
+  PetscReal norm = 0.0;
+  PetscFunctionBeginUser;
+  PetscCall(VecSet(x, 0.0));
+  PetscCall(VecNorm(x, NORM_2, &norm));
+  PetscCall(PetscBarrier(NULL));
+  PetscCall(PetscTime(&begin));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(VecNorm(x, NORM_2, &norm));
+  PetscCall(PetscTime(&end));
+  *seconds = end - begin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode run(PetscBool *converged) {
+  Mat a;
+  Vec x, b, r;
+  KSP ksp;
+  PetscRandom random;
+  PetscInt rows = 0, iterations = 0, repeat = 5;
+  PetscLogDouble begin = 0.0, end = 0.0, first = 0.0, least = PETSC_MAX_REAL, seconds = 0.0;
+  PetscReal right = 0.0, residual = 0.0;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING, later = KSP_CONVERGED_ITERATING;
+  PetscBool view = PETSC_FALSE;
+  PetscFunctionBeginUser;
+  PetscCall(make_matrix(&a));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &repeat, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
+  PetscCall(MatCreateVecs(a, &x, &b));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
+  PetscCall(VecSetRandom(x, random));
+  PetscCall(MatMult(a, x, b));
+  PetscCall(VecNorm(b, NORM_2, &right));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, a, a));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(PetscBarrier(NULL));
+  PetscCall(PetscTime(&begin));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPSetUpOnBlocks(ksp));
+  PetscCall(PetscTime(&end));
+  PetscCall(time_solve(ksp, b, x, &first));
+  PetscCall(KSPGetIterationNumber(ksp, &iterations));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(MatMult(a, x, r));
+  PetscCall(VecAXPY(r, -1.0, b));
+  PetscCall(VecNorm(r, NORM_2, &residual));
+  later = reason;
+  for (PetscInt k = 0; k < repeat && later > 0; ++k) {
+    PetscCall(time_solve(ksp, b, x, &seconds));
+    PetscCall(KSPGetConvergedReason(ksp, &later));
+    least = PetscMin(least, seconds);
+  }
+  *converged = (PetscBool)(reason > 0 && later > 0);
+  PetscCall(MatGetSize(a, &rows, NULL));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "rows: %" PetscInt_FMT "\niterations: %" PetscInt_FMT "\n", rows, iterations));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "reason: %s\nresidual: %g\n", KSPConvergedReasons[later > 0 ? reason : later],
+                        (double)(residual / right)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set-up: %.6f s\nfirst solve: %.6f s\n", end - begin, first));
+  if (repeat > 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solve: %.6f s\n", least));
+  if (view) PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv) {
+  PetscBool converged = PETSC_FALSE;
+  if (PetscInitialize(&argc, &argv, NULL, kHelp) != 0) return 1;
+  const int failed = run(&converged) != 0;
+  if (PetscFinalize() != 0 || failed) return 1;
+  return converged ? 0 : 2;
+}
