@@ -27,15 +27,24 @@ def later(row):
     return 1e3 * float(row["best_solve_s"])
 
 
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def read(paths, half=None):
+    """solved_in() of files."""
+    return solved_in([rows_of(path) for path in paths], half)
+
+
+def solved_in(files, half=None):
     """problem -> solver -> row, of solves that all ended with a solution; and problems that none has solved."""
     problems = {}
-    for path in paths:
+    for rows in files:
         of_file = {}
-        with open(path, newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                if half in (None, row["half"]):
-                    of_file.setdefault(row["problem"], {}).setdefault(row["solver"], []).append(row)
+        for row in rows:
+            if half in (None, row["half"]):
+                of_file.setdefault(row["problem"], {}).setdefault(row["solver"], []).append(row)
         problems.update(of_file)
     solved = {}
     for name, solvers in problems.items():

@@ -123,9 +123,7 @@ show() {
 convert() {
   local name=${1##*/}
   [[ "$(show "$1" 2>/dev/null | head -n 1)" != *pattern* ]] || return 0
-  "$converter" -f "$1" -mat_type aij -mat_view "binary:$binaries/${name%%.*}" -pc_type none -ksp_max_it 1 \
-    >/dev/null 2>&1 </dev/null
-  [ -s "$binaries/${name%%.*}" ]
+  to_petsc "$converter" "$1" "$binaries/${name%%.*}"
 }
 
 if [ -n "${SMOKE:-}" ]; then
@@ -141,7 +139,7 @@ for n in 17 30 50 80 100 160; do grid 7 $n 0.5; done
 for n in 15 33; do grid 27 $n 0 3; done
 
 [ -n "$converter" ] || exit $failed
-export -f convert show
+export -f convert show to_petsc
 export binaries converter
 files=("${TASKDAG_MATRIX_DIR:?}"/*.mtx*)
 printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -I FILE bash -c 'convert FILE || echo "FILE was not converted"'

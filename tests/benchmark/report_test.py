@@ -107,10 +107,23 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(report.machines(results)[0], "Measured on a GPU, driver 1,\ncommit b, today and commit c, today\n"
                          "and another, driver 1,\ncommit b, today.")
 
-    def test_the_readme_has_a_line_for_each_kind_over_all_problems(self):
+    def test_the_readme_has_a_line_for_each_kind_and_set(self):
         text = self.written("--readme")
-        self.assertIn("| lower solve, SpSV | 2.00 | 0.50 (three) | 3 |", text)
-        self.assertEqual(text.count("\n|"), 3)
+        self.assertIn("| lower solve, SpSV, the table | 4.00 | 2.00 (two) | 2 |", text)
+        self.assertIn("| lower solve, SpSV, matrices | 0.50 | 0.50 (three) | 1 |", text)
+        self.assertEqual(text.count("\n|"), 4)
+
+    def test_the_readme_begins_with_the_default_on_what_was_not_fitted(self):
+        head = "program,problem,half,method,solver,cold_set_up_s,first_solve_s,best_solve_s,last_choice,status,gpu"
+        self.write(["choice,a,other,cg,taskdag,0.1,0.1,0.1,icc,ok,a GPU", "choice,a,other,cg,jacobi,0.1,0.3,0.1,,ok,a GPU",
+                    "choice,a,other,cg,taskdag symmetric,0.1,0.3,0.1,icc,ok,a GPU",
+                    "choice,a,other,cg,gamg,0.1,0.1,0.1,,no end,a GPU",
+                    "choice,b,fit,cg,taskdag,9,0.1,0.1,icc,ok,a GPU", "choice,b,fit,cg,jacobi,0.1,0.3,0.1,,ok,a GPU"], head)
+        lines = [line for line in self.written("--readme").splitlines() if line.startswith("|")]
+        self.assertTrue(lines[2].startswith("| `-pc_type taskdag` and nothing else"))
+        self.assertTrue(lines[2].endswith("| 2.00 | 2.00 (a) | 1 |"))
+        self.assertTrue(lines[3].endswith("declared so | 1.00 | 1.00 (a) | 1 |"))
+        self.assertNotIn("Failed", self.printed())
 
     def test_a_document_without_markers_is_refused_and_kept(self):
         document = os.path.join(self.folder.name, "document.md")
@@ -140,7 +153,6 @@ class ReportTest(unittest.TestCase):
         self.assertIn("| grid, ICC(1), fill inside blocks | 0.05 + 0.03 (30) | taskdag_bmc |", text)
         self.assertIn("| other, ICC(0) | 0.05 + 0.05 (44) | natural |", text)
         self.assertIn("| grid, ICC(0) | 0.05 + 0.05 (44) | taskdag_bmc | 1 + 3 (40) | 0 + 0.2 (90) |  | 2.00, 4.00 |", text)
-        self.assertIn("set-up and solve, PETSc's Jacobi | 2.00 | 2.00 (grid) | 1 |", self.written("--readme"))
 
     def test_factorisations(self):
         head = "program,problem,set,rows,entries,levels,what,solver,schedule,milliseconds,analysis_ms,first_ms,status"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Set-ups of ILU(0) and ICC(0) in fresh processes, the first and the second of each, beside PETSc's own; rows to CSV, and
-# the least of each problem last.
-# usage: set_up.sh SOLVE PLUGIN CSV
-#   SOLVE, PLUGIN   examples/solve and libpetsctaskdag.so of a build
+# Set-ups in fresh processes, the first and a later one of each: -pc_type taskdag with nothing else said, Jacobi, ILU(0)
+# and ICC(0), beside PETSc's own; rows to CSV, and the least of each problem last.
+# usage: set_up.sh PLAIN PLUGIN CSV
+#   PLAIN, PLUGIN   taskdag_plain, which knows PETSc alone, and libpetsctaskdag.so of a build
 #   MAT_TYPE        PETSc's matrix type [aijcusparse]; with aij one host thread is measured against PETSc's one
 #   PROCESSES       for each problem and preconditioner [3]
 #   ONLY            an extended regular expression for the problems [all of them]
@@ -25,9 +25,9 @@ milliseconds() { awk -v seconds="$1" 'BEGIN { if (seconds != "") printf "%.3f", 
 one() {
   local first second
   run_solve "$solve" -dll_append "$plugin" -mat_type "$mat_type" -ksp_type cg -ksp_rtol 1e-6 -ksp_max_it 5000 \
-    -warm_up "${grid[@]}" "${@:3}"
-  first=$(milliseconds "$(value 'set-up, first of the process')")
-  second=$(milliseconds "$(value set-up)")
+    -repeat 1 "${grid[@]}" "${@:3}"
+  first=$(milliseconds "$(value set-up)")
+  second=$(milliseconds "$(value 'later set-up')")
   echo "set_up,$1,$(value rows),$mat_type,$2,$first,$second,$(value iterations),$status,$machine" >>"$csv"
 }
 
@@ -35,9 +35,11 @@ one() {
 all() {
   local name="$1-point $2"
   [[ "$name" =~ ${ONLY:-.} ]] || return 0
-  grid=(-stencil "$1" -nx "$2" -ny "$2")
-  [ "$1" = 5 ] || grid+=(-nz "$2")
+  grid=(-stencil "$1" -n "$2")
   for ((process = 0; process < ${PROCESSES:-3}; ++process)); do
+    one "$name" "taskdag" "${ours[@]}"
+    one "$name" "taskdag jacobi" "${ours[@]}" -pc_taskdag_type jacobi
+    one "$name" "jacobi" -pc_type jacobi
     for kind in icc ilu; do
       one "$name" "taskdag $kind" "${ours[@]}" -pc_taskdag_type "$kind"
       one "$name" "taskdag $kind natural" "${ours[@]}" -pc_taskdag_type "$kind" -pc_taskdag_ordering natural

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# What the scripts share that measure Krylov solves with examples/solve: to be sourced with $solve set.
+# What the scripts share that measure Krylov solves with a program, taskdag_plain or examples/solve: to be sourced with
+# $solve set to it.
 #   commit, gpu, driver, cuda, petsc, date: the last columns of their rows
 # shellcheck disable=SC2034 # they are for the script that sources this one
-: "${solve:?examples/solve}"
+: "${solve:?the program}"
 first_of() { "$@" 2>/dev/null | head -n 1; }
 commit=${TASKDAG_COMMIT:-$(first_of git -C "$(dirname "${BASH_SOURCE[0]}")" rev-parse --short HEAD)}
 gpu=$(first_of nvidia-smi --query-gpu=name --format=csv,noheader)
@@ -31,4 +32,10 @@ run_solve() {
     *) status="exit status $code: $(tail -n 1 "$log" | tr ',"' ';_')" ;;
   esac
   [ "$status" = ok ] || [ -n "${MAY_FAIL:-}" ] || failed=1
+}
+
+# to_petsc SOLVE FILE BINARY: a Matrix Market file in PETSc's format, by examples/solve. Fails where there is none then.
+to_petsc() {
+  "$1" -f "$2" -mat_type aij -mat_view "binary:$3" -pc_type none -ksp_max_it 1 >/dev/null 2>&1 </dev/null
+  [ -s "$3" ]
 }
