@@ -1,6 +1,9 @@
-#include <array>
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <mutex>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "backends/cuda/device.hpp"
@@ -14,33 +17,83 @@ namespace {
 // Freed memory up to this size stays in the pool for the next set-up; the rest goes back to the device, where the
 // application needs it.
 constexpr std::uint64_t kPoolKeeps = std::uint64_t{512} << 20;
-constexpr int kMaxDevices = 64;
 
-/// The library's pool on the current device, null where the device cannot have one. Made once per device and never
-/// destroyed: it must outlive every object of an application that tears down in any order.
-cudaMemPool_t pool_of_current_device() {
-  static std::array<cudaMemPool_t, kMaxDevices> pools{};
-  static std::array<bool, kMaxDevices> looked{};
-  static std::mutex mutex;
-  const int device = current_device();
-  if (device >= kMaxDevices) return nullptr;
-  const auto slot = static_cast<std::size_t>(device);
-  const std::lock_guard lock(mutex);
-  if (!looked[slot]) {
-    looked[slot] = true;
+/// What the library has taken on a device. Made once per device and never destroyed: it must outlive every object of an
+/// application that tears down in any order.
+///
+/// The first array that a process takes of any pool makes the driver wait 9 to 14 ms (H100, driver 580), as long as a
+/// hundred small arrays take by cudaMalloc() and back; later ones of the pool take a tenth of those. So the pool is
+/// opened when as many arrays were asked for as a factorisation of many rows needs: a small set-up, and Jacobi's, do
+/// without.
+class DeviceMemory {
+ public:
+  /// Whether the next array, of `bytes`, is to be of the pool. @returns it, or null: of cudaMalloc()
+  cudaMemPool_t pool_for(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    asked_for_ += bytes < kLargeArray ? 1 : kLargeCounts;
+    if (!opened_ && asked_for_ > kArraysBeforePool) open();
+    return pool_;
+  }
+  void note(void* pointer, std::size_t bytes, bool of_pool) {
+    const std::lock_guard lock(mutex_);
+    taken_.emplace(pointer, Taken{bytes, of_pool});
+    in_use_ += bytes;
+    most_ = std::max(most_, in_use_);
+  }
+  /// @returns whether the array was of the pool
+  bool forget(void* pointer) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto found = taken_.find(pointer);
+    if (found == taken_.end()) return false;
+    const Taken taken = found->second;
+    in_use_ -= taken.bytes;
+    taken_.erase(found);
+    return taken.of_pool;
+  }
+  /// The most bytes that were in use at once since the last call.
+  std::uint64_t take_most() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(most_, in_use_);
+  }
+
+ private:
+  struct Taken {
+    std::size_t bytes;
+    bool of_pool;
+  };
+  static constexpr std::size_t kLargeArray = std::size_t{1} << 20;
+  static constexpr int kArraysBeforePool = 512;
+  static constexpr int kLargeCounts = 64;  ///< one takes ten times as long by cudaMalloc(), and many follow
+
+  void open() {
+    opened_ = true;
+    const int device = current_device();
     int supported = 0;
     check(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device), "asking for memory pools");
-    if (supported) {
-      cudaMemPoolProps properties{};
-      properties.allocType = cudaMemAllocationTypePinned;
-      properties.location.type = cudaMemLocationTypeDevice;
-      properties.location.id = device;
-      check(cudaMemPoolCreate(&pools[slot], &properties), "creating a memory pool");
-      std::uint64_t keep = kPoolKeeps;
-      check(cudaMemPoolSetAttribute(pools[slot], cudaMemPoolAttrReleaseThreshold, &keep), "setting up a memory pool");
-    }
+    if (!supported) return;
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = device;
+    check(cudaMemPoolCreate(&pool_, &properties), "creating a memory pool");
+    std::uint64_t keep = kPoolKeeps;
+    check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep), "setting up a memory pool");
   }
-  return pools[slot];
+
+  std::mutex mutex_;
+  int asked_for_ = 0;
+  bool opened_ = false;
+  cudaMemPool_t pool_ = nullptr;  ///< null: not opened, or the device cannot have one
+  std::unordered_map<void*, Taken> taken_;
+  std::uint64_t in_use_ = 0;
+  std::uint64_t most_ = 0;
+};
+
+DeviceMemory& memory_of(int device) {
+  static std::mutex mutex;
+  static auto& all = *new std::map<int, DeviceMemory>;
+  const std::lock_guard lock(mutex);
+  return all[device];
 }
 
 /// The device whose arrays the calling thread may free without waiting; −1: none.
@@ -64,10 +117,22 @@ void leave_device(int before) noexcept {
 /// the graph's and there only while it runs.
 cudaError_t allocate_outside_of_capture(void** pointer, std::size_t bytes, cudaMemPool_t pool) {
   const RelaxedCapture relaxed;
-  if (!pool) return cudaMalloc(pointer, bytes);
   const UniqueStream side;
   const cudaError_t error = cudaMallocFromPoolAsync(pointer, bytes, pool, side.get());
   return error == cudaSuccess ? cudaStreamSynchronize(side.get()) : error;
+}
+
+cudaError_t allocate(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  if (pool && is_capturing(stream)) return allocate_outside_of_capture(pointer, bytes, pool);
+  if (pool) return cudaMallocFromPoolAsync(pointer, bytes, pool, stream);
+  const RelaxedCapture relaxed;
+  return cudaMalloc(pointer, bytes);
+}
+
+/// Waits for all work on the device. Memory of a pool can be given back so, too.
+void free_now(void* pointer) noexcept {
+  const RelaxedCapture relaxed;
+  if (cudaFree(pointer) != cudaSuccess) static_cast<void>(cudaGetLastError());
 }
 
 /// Small pieces of page-locked memory: taking some from the system takes longer than a small set-up does otherwise, and
@@ -149,45 +214,42 @@ void Closing::begin() noexcept {
 
 void* allocate_device(std::size_t bytes, cudaStream_t stream) {
   void* pointer = nullptr;
-  cudaMemPool_t pool = pool_of_current_device();
-  const cudaError_t error = is_capturing(stream) ? allocate_outside_of_capture(&pointer, bytes, pool)
-                            : pool               ? cudaMallocFromPoolAsync(&pointer, bytes, pool, stream)
-                                                 : cudaMalloc(&pointer, bytes);
+  DeviceMemory& memory = memory_of(current_device());
+  cudaMemPool_t pool = memory.pool_for(bytes);
+  const cudaError_t error = allocate(&pointer, bytes, pool, stream);
   if (error == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
     throw_out_of_memory("device memory", bytes);
   }
   check(error, "allocating device memory");
+  try {
+    memory.note(pointer, bytes, pool != nullptr);
+  } catch (...) {
+    free_now(pointer);
+    throw;
+  }
   return pointer;
 }
 
-std::uint64_t most_device_bytes() {
-  cudaMemPool_t pool = pool_of_current_device();
-  if (!pool) return 0;
-  check(cudaDeviceSynchronize(), "waiting for the device");
-  std::uint64_t most = 0;
-  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &most), "asking a memory pool");
-  std::uint64_t anew = 0;
-  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &anew), "asking a memory pool");
-  return most;
-}
+std::uint64_t most_device_bytes() { return memory_of(current_device()).take_most(); }
 
 void free_device(void* pointer, cudaStream_t stream) noexcept {
   if (!pointer) return;
-  if (cudaFreeAsync(pointer, stream) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
-    static_cast<void>(cudaFree(pointer));  // not from a pool
-  }
+  int device = -1;
+  static_cast<void>(cudaGetDevice(&device));
+  if (!memory_of(device).forget(pointer)) return free_now(pointer);
+  if (cudaFreeAsync(pointer, stream) != cudaSuccess) static_cast<void>(cudaGetLastError());
 }
 
 void free_device_synchronous(void* pointer, int device) noexcept {
   if (!pointer) return;
   const int before = enter_device(device);
   const RelaxedCapture relaxed;
+  static_cast<void>(memory_of(device).forget(pointer));
   if (quiet_device() != device && cudaDeviceSynchronize() != cudaSuccess) {
     static_cast<void>(cudaGetLastError());  // somebody may still read it: it stays
-  } else if (cudaFree(pointer) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
+  } else {
+    free_now(pointer);
   }
   leave_device(before);
 }
