@@ -3,13 +3,18 @@
 
 namespace taskdag::cuda {
 
+bool does_not_fit(cudaError_t error) {
+  if (error != cudaErrorCooperativeLaunchTooLarge && error != cudaErrorInvalidClusterSize) return false;
+  static_cast<void>(cudaGetLastError());  // nobody else's
+  return true;
+}
+
 void launch_cooperative(const void* kernel, unsigned most, unsigned threads, void** arguments, std::size_t shared_bytes,
                         cudaStream_t stream, const char* what) {
   for (unsigned blocks = most;; blocks = (blocks + 1) / 2) {
     const cudaError_t error =
         cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(threads), arguments, shared_bytes, stream);
-    if (error != cudaErrorCooperativeLaunchTooLarge || blocks == 1) return check(error, what);
-    static_cast<void>(cudaGetLastError());  // nobody else's
+    if (blocks == 1 || !does_not_fit(error)) return check(error, what);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/launch.hpp"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/schedules/flat/packed_triangle.hpp"
 #include "kernels/sptrsv/schedules/flat/solve.cuh"
@@ -102,16 +103,9 @@ __global__ void __launch_bounds__(kBlock)
 template <class... Arguments>
 void launch(void (*kernel)(Arguments...), std::int64_t blocks, bool overlaps, cudaStream_t stream,
             std::type_identity_t<Arguments>... arguments) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = {static_cast<unsigned>(blocks), 1, 1};
-  config.blockDim = {kBlock, 1, 1};
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = overlaps ? 1 : 0;
-  cuda::check(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a triangular sweep");
+  cuda::Launch(blocks, kBlock, 0, stream)
+      .overlapping(overlaps)
+      .run("launching a triangular sweep", kernel, arguments...);
 }
 
 /// Blocks with a warp for each task.
@@ -142,10 +136,7 @@ using Stored = std::remove_cv_t<std::remove_pointer_t<Pointer>>;
 }  // namespace
 
 void PackedTriangle::find_stretches() {
-  int major = 0;
-  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, cuda::device_limits().device),
-              "compute capability");
-  overlaps_ = major >= 9;
+  overlaps_ = cuda::launches_overlap();
   const auto& begin = tasks_.level_begin;
   const Index wide = cuda::device_limits().multiprocessors * tuning_.wide_tasks_per_multiprocessor;
   Index wide_tasks = 0;

@@ -8,6 +8,7 @@
 
 #include <type_traits>
 
+#include "backends/cuda/overlap.cuh"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/schedules/flat/packed_triangle.hpp"
 #include "kernels/sptrsv/task.hpp"
@@ -16,7 +17,9 @@ namespace taskdag::kernels {
 
 using cuda::kWarpSize;
 using cuda::LaneGroup;
+using cuda::let_next_launch_start;
 using cuda::Slots;
+using cuda::wait_for_last_launch;
 
 /// Operands of a lane asked for at once where rows have many: of a part, of a row in parts.
 inline constexpr int kWideBatch = 8;
@@ -43,19 +46,6 @@ struct LaneEntries {
     }
   }
 };
-
-/// A launch may start before the one before it ends: these say when that is allowed to, and wait for that end. Older
-/// devices never overlap launches.
-__device__ inline void let_next_launch_start() {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-__device__ inline void wait_for_last_launch() {
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
-}
 
 /// Operands that earlier launches have published.
 template <bool Overlaps>

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "backends/cuda/launch.hpp"
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/stream.hpp"
 #include "base/index.hpp"
@@ -26,7 +27,7 @@ class Tickets {
 
   /// Values have been loaded: the next launch waits for all that comes before it on its stream.
   void wait_for_values() { overlaps_ = false; }
-  /// Whether the next launch may begin while the kernel before it runs.
+  /// Whether the next launch may begin while the kernel before it runs, where launches overlap.
   [[nodiscard]] bool overlaps() const { return overlaps_; }
   [[nodiscard]] unsigned* done() const { return done_.data(); }
   [[nodiscard]] unsigned solve() const { return solve_; }
@@ -40,17 +41,9 @@ class Tickets {
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(Parameters...), Index grid, int threads, std::size_t shared_bytes, cudaStream_t stream,
               const Arguments&... arguments) {
-    cudaLaunchAttribute overlap{};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(grid));
-    config.blockDim = dim3(static_cast<unsigned>(threads));
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = stream;
-    config.attrs = &overlap;
-    config.numAttrs = overlaps_ ? 1 : 0;
-    cuda::check(cudaLaunchKernelEx(&config, kernel, arguments...), "launching blocks");
+    cuda::Launch(grid, threads, shared_bytes, stream)
+        .overlapping(overlaps_)
+        .run("launching blocks", kernel, arguments...);
     ++solve_;
     taken_[solve_ % kCounters] += static_cast<unsigned long long>(cells_) + static_cast<unsigned long long>(grid);
     overlaps_ = true;

@@ -4,6 +4,7 @@
 
 #include <cuda/atomic>
 
+#include "backends/cuda/overlap.cuh"
 #include "kernels/sptrsv/schedules/supersteps/layout.hpp"
 #include "kernels/sptrsv/schedules/supersteps/tickets.hpp"
 
@@ -63,10 +64,8 @@ __device__ inline bool are_done(unsigned* flag, unsigned solve, const Index* lis
 
 /// Waits for the end of the kernel before. Only then may the next one start: so two overlap at most.
 __device__ inline void wait_for_last_kernel() {
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
+  cuda::wait_for_last_launch();
+  cuda::let_next_launch_start();
 }
 
 }  // namespace taskdag::kernels::supersteps

@@ -5,6 +5,7 @@
 #include <cooperative_groups.h>
 
 #include "backends/cuda/check.hpp"
+#include "backends/cuda/overlap.cuh"
 #include "kernels/sptrsv/schedules/cells/bands/roles.cuh"
 #include "kernels/sptrsv/schedules/cells/bands/runner.cuh"
 
@@ -52,8 +53,8 @@ __global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_cons
     const Index band = first_band + rank;
     if (band < bands && role >= 0) {
       if (role != 1) {  // what the loader reads never changes
-        cudaGridDependencySynchronize();
-        cudaTriggerProgrammaticLaunchCompletion();
+        cuda::wait_for_last_launch();
+        cuda::let_next_launch_start();
       }
       constexpr int kFetcher = 2 + kBandStorers;
       constexpr int kFeeder = kFetcher + kBandFetchers;

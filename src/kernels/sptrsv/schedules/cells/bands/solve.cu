@@ -1,32 +1,12 @@
 #include <algorithm>
-#include <array>
 
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/launch.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/kernel.hpp"
 
 namespace taskdag::kernels::cells {
 namespace {
-
-struct Launch {
-  cudaLaunchConfig_t config{};
-  std::array<cudaLaunchAttribute, 2> attributes{};
-
-  Launch(const BandLaunch& launch, bool overlaps, cudaStream_t stream) {
-    attributes[0].id = cudaLaunchAttributeClusterDimension;
-    attributes[0].val.clusterDim = {static_cast<unsigned>(launch.blocks), 1, 1};
-    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[1].val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = dim3(static_cast<unsigned>(launch.blocks * launch.clusters));
-    config.blockDim = dim3(kBandThreads);
-    config.dynamicSmemBytes = launch.shared_bytes;
-    config.stream = stream;
-    config.attrs = attributes.data();
-    config.numAttrs = overlaps ? 2 : 1;
-  }
-  Launch(const Launch&) = delete;
-  Launch& operator=(const Launch&) = delete;
-};
 
 template <class Value>
 void ask_for_shared_memory(BandKernel<Value> kernel) {
@@ -38,8 +18,10 @@ void ask_for_shared_memory(BandKernel<Value> kernel) {
 template <class Value>
 unsigned run(BandKernel<Value> kernel, const BandArguments<Value>& arguments, const BandLaunch& launch, bool overlaps,
              cudaStream_t stream) {
-  const Launch made(launch, overlaps, stream);
-  cuda::check(cudaLaunchKernelEx(&made.config, kernel, arguments), "solve_bands");
+  cuda::Launch(launch.blocks * launch.clusters, kBandThreads, launch.shared_bytes, stream)
+      .clusters_of(launch.blocks)
+      .overlapping(overlaps)
+      .run("solve_bands", kernel, arguments);
   const Index taken = (arguments.bands.bands() + launch.blocks - 1) / launch.blocks;
   return static_cast<unsigned>(taken + launch.clusters);  // each cluster ends on a ticket too many
 }
@@ -57,8 +39,9 @@ BandLaunch prepare(const Bands& bands, int most_blocks) {
     if (launch.shared_bytes > cuda::most_shared_bytes()) break;
     // Not all devices, nor all parts of one, have room for so many blocks side by side.
     int room = 0;
-    const Launch trial(launch, false, nullptr);
-    cuda::check(cudaOccupancyMaxActiveClusters(&room, kernel, &trial.config), "asking for room for clusters");
+    cuda::Launch trial(blocks, kBandThreads, launch.shared_bytes, nullptr);
+    cuda::check(cudaOccupancyMaxActiveClusters(&room, kernel, &trial.clusters_of(blocks).config()),
+                "asking for room for clusters");
     launch.clusters = std::min(room, (count + blocks - 1) / blocks);
     if (room > 0) return launch;
   }

@@ -5,6 +5,7 @@
 #include <cooperative_groups.h>
 
 #include "backends/cuda/check.hpp"
+#include "backends/cuda/overlap.cuh"
 #include "kernels/sptrsv/schedules/cells/pencils/roles.cuh"
 #include "kernels/sptrsv/schedules/cells/pencils/runner.cuh"
 
@@ -62,8 +63,8 @@ __global__ void __launch_bounds__(kPencilThreads<Points>, 1)
     constexpr int kFetcher = kLoader + 1;
     constexpr int kMover = kFetcher + kPencilFetchers;
     if (role != kLoader) {  // what the loader reads never changes
-      cudaGridDependencySynchronize();
-      cudaTriggerProgrammaticLaunchCompletion();
+      cuda::wait_for_last_launch();
+      cuda::let_next_launch_start();
     }
     if (role < 0) {
       // nothing to do

@@ -1,32 +1,12 @@
 #include <algorithm>
-#include <array>
 
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/launch.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/kernel.hpp"
 
 namespace taskdag::kernels::cells {
 namespace {
-
-struct Launch {
-  cudaLaunchConfig_t config{};
-  std::array<cudaLaunchAttribute, 2> attributes{};
-
-  Launch(const PencilLaunch& launch, int threads, std::size_t shared_bytes, bool overlaps, cudaStream_t stream) {
-    attributes[0].id = cudaLaunchAttributeClusterDimension;
-    attributes[0].val.clusterDim = {static_cast<unsigned>(launch.blocks), 1, 1};
-    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[1].val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = dim3(static_cast<unsigned>(launch.blocks * launch.clusters));
-    config.blockDim = dim3(static_cast<unsigned>(threads));
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = stream;
-    config.attrs = attributes.data();
-    config.numAttrs = overlaps ? 2 : 1;
-  }
-  Launch(const Launch&) = delete;
-  Launch& operator=(const Launch&) = delete;
-};
 
 template <class Points>
 void ask_for_shared_memory(PencilKernel<Points> kernel) {
@@ -38,8 +18,10 @@ void ask_for_shared_memory(PencilKernel<Points> kernel) {
 template <class Points>
 unsigned run(PencilKernel<Points> kernel, const PencilArguments<Points>& arguments, const PencilLaunch& launch,
              bool overlaps, cudaStream_t stream) {
-  const Launch made(launch, kPencilThreads<Points>, pencil_shared_bytes<Points>(), overlaps, stream);
-  cuda::check(cudaLaunchKernelEx(&made.config, kernel, arguments), "solve_pencils");
+  cuda::Launch(launch.blocks * launch.clusters, kPencilThreads<Points>, pencil_shared_bytes<Points>(), stream)
+      .clusters_of(launch.blocks)
+      .overlapping(overlaps)
+      .run("solve_pencils", kernel, arguments);
   const PencilTickets<Points> tickets{arguments.pencils, launch.blocks};
   return static_cast<unsigned>(tickets.count() + launch.clusters);  // each cluster ends on a ticket too many
 }
@@ -57,8 +39,9 @@ PencilLaunch prepare_pencils(const Pencils<Points>& pencils) {
     if (blocks / 2 >= pencils.slabs()) continue;
     // Not all devices, nor all parts of one, have room for so many blocks side by side.
     int room = 0;
-    const Launch trial({blocks, 1}, kPencilThreads<Points>, pencil_shared_bytes<Points>(), false, nullptr);
-    cuda::check(cudaOccupancyMaxActiveClusters(&room, kernel, &trial.config), "asking for room for clusters");
+    cuda::Launch trial(blocks, kPencilThreads<Points>, pencil_shared_bytes<Points>(), nullptr);
+    cuda::check(cudaOccupancyMaxActiveClusters(&room, kernel, &trial.clusters_of(blocks).config()),
+                "asking for room for clusters");
     if (room > 0) return {blocks, std::min(room, PencilTickets<Points>{pencils, blocks}.count())};
   }
   return {1, std::min(pencils.count(), multiprocessors)};

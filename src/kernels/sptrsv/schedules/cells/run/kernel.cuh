@@ -6,6 +6,7 @@
 #include <cuda/ptx>
 
 #include "backends/cuda/check.hpp"
+#include "backends/cuda/overlap.cuh"
 #include "kernels/sptrsv/schedules/cells/run/feeder.cuh"
 #include "kernels/sptrsv/schedules/cells/run/fetcher.cuh"
 #include "kernels/sptrsv/schedules/cells/run/kernel.hpp"
@@ -15,8 +16,6 @@
 namespace taskdag::kernels::cells {
 
 static_assert(kBlock == (1 + 1 + kFeeders + kFetchers) * kLanes);
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 
 namespace ptx = ::cuda::ptx;
 
@@ -46,8 +45,6 @@ __device__ void run_cell(Shared& s, const SolveArguments& a, const Cell& cell, i
   }
 }
 
-#endif
-
 template <class Kind>
 __global__ void __launch_bounds__(kBlock, 1) solve_kernel(const __grid_constant__ SolveArguments a) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -76,8 +73,8 @@ __global__ void __launch_bounds__(kBlock, 1) solve_kernel(const __grid_constant_
     if (s.cell >= a.cells) return;
     const Cell cell = a.cell[s.cell];
     if (warp != 1) {  // what the loader reads never changes
-      cudaGridDependencySynchronize();
-      cudaTriggerProgrammaticLaunchCompletion();
+      cuda::wait_for_last_launch();
+      cuda::let_next_launch_start();
     }
     if (warp == 0) {
       run_cell<Kind>(s, a, cell, lane, stage, phase);
