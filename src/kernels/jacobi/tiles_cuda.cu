@@ -2,7 +2,9 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/check.hpp"
+#include "backends/cuda/cooperative.hpp"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/launch.hpp"
 #include "base/index.hpp"
 #include "base/macros.hpp"
 #include "csr/gather.hpp"
@@ -413,26 +415,19 @@ void CudaTiles::load(const double* values, cudaStream_t stream) {
   gather(static_cast<Offset>(source_.size()), values, source_.data(), values_.data(), stream);
 }
 
-void CudaTiles::enqueue(const double* scale, const double* b, double* x, double* work, int sweeps,
+bool CudaTiles::enqueue(const double* scale, const double* b, double* x, double* work, int sweeps,
                         cudaStream_t stream) {
   Arguments arguments{tile_.data(), row_.data(), offset_.data(), place_.data(), values_.data(), scale, b,
                       nullptr,      x,           slot_.data(),   state_.data(), sweeps - 1,     depth_};
   const Kernel kernel = kernel_of(run_);
   // The attribute is the kernel's: another object may have asked for less since.
   allow_shared(kernel, shared_bytes_);
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeCooperative;
-  attribute.val.cooperative = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(tile_.size()));
-  config.blockDim = dim3(static_cast<unsigned>(threads_of(run_)));
-  config.dynamicSmemBytes = shared_bytes_;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = run_.form == TileForm::resident ? 1 : 0;
+  cuda::Launch launch(static_cast<std::int64_t>(tile_.size()), threads_of(run_), shared_bytes_, stream);
   if (run_.form == TileForm::resident) {
-    cuda::check(cudaLaunchKernelEx(&config, kernel, arguments), "starting resident Jacobi sweeps");
-    return;
+    const cudaError_t error = launch.cooperative().attempt(kernel, arguments);
+    if (cuda::does_not_fit(error)) return false;
+    cuda::check(error, "starting resident Jacobi sweeps");
+    return true;
   }
   // Passes alternate between two arrays; x is the last one written.
   const int passes = pieces_of(sweeps - 1, depth_);
@@ -440,10 +435,11 @@ void CudaTiles::enqueue(const double* scale, const double* b, double* x, double*
   for (int pass = 0; pass < passes; ++pass) {
     arguments.sweeps = std::min(left, depth_);
     arguments.to = (passes - pass) % 2 == 1 ? x : work;
-    cuda::check(cudaLaunchKernelEx(&config, kernel, arguments), "starting Jacobi sweeps by tiles");
+    launch.run("starting Jacobi sweeps by tiles", kernel, arguments);
     arguments.from = arguments.to;
     left -= arguments.sweeps;
   }
+  return true;
 }
 
 std::int64_t CudaTiles::bytes() const {

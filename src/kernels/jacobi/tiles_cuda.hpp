@@ -37,8 +37,10 @@ class CudaTiles {
   /// Takes the matrix's values. Asynchronous.
   void load(const double* values, cudaStream_t stream);
   /// x = result of `sweeps` >= 2 sweeps from zero; work: room for a vector, used by passes. Asynchronous on `stream`;
-  /// may be captured.
-  void enqueue(const double* scale, const double* b, double* x, double* work, int sweeps, cudaStream_t stream);
+  /// may be captured. @returns false, with nothing done, where resident tiles do not run at the same time since the
+  /// stream has a share of the multiprocessors
+  [[nodiscard]] bool enqueue(const double* scale, const double* b, double* x, double* work, int sweeps,
+                             cudaStream_t stream);
   [[nodiscard]] std::int64_t bytes() const;
 
  private:

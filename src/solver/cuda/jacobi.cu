@@ -259,10 +259,7 @@ class CudaJacobi final : public Jacobi::Impl {
 
   void sweep(const double* b, double* x, bool transposed, cudaStream_t s) {
     if (size_ == 0) return;
-    if (tiles_ && !transposed) {
-      tiles_->enqueue(scale_.data(), b, x, work_.data(), options_.sweeps, s);
-      return;
-    }
+    if (tiles_ && !transposed && sweep_by_tiles(b, x, s)) return;
     if (program_ && !transposed) {
       // The last iterate, number first + sweeps, goes to x.
       program_->enqueue({view(),
@@ -289,6 +286,16 @@ class CudaJacobi final : public Jacobi::Impl {
       }
       std::swap(from, to);
     }
+  }
+
+  /// @returns false where the tiles do not fit the stream's share of the device, and nobody has asked for them: other
+  /// sweeps give the same bits
+  bool sweep_by_tiles(const double* b, double* x, cudaStream_t s) {
+    if (tiles_->enqueue(scale_.data(), b, x, work_.data(), options_.sweeps, s)) return true;
+    if (options_.form == JacobiForm::automatic) return false;
+    throw DeviceError(
+        "Jacobi sweeps of the form resident: the stream has a share of the GPU, and not all tiles run at " +
+        std::string("the same time there"));
   }
 
   void iterate_on_device(const double* b, double* x, cudaStream_t s) {

@@ -1,10 +1,12 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
-#include <array>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/cooperative.hpp"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/generation.hpp"
+#include "backends/cuda/launch.hpp"
 #include "base/index.hpp"
 #include "kernels/ordering/rcm/walk.hpp"
 #include "kernels/ordering/rcm/walk/team.cuh"
@@ -71,22 +73,12 @@ int log2_lanes_for(const DeviceGraph& graph) {
   return log2_lanes;
 }
 
-/// As many blocks as can run at the same time and have something to do; in clusters where the device has them.
+/// As many blocks as can run at the same time and have something to do; in clusters where device and code have them.
 WalkShape shape_for(Index nodes) {
   const int useful = std::max(1, std::min(cuda::device_limits().multiprocessors, nodes / kBlock));
-  int device = 0;
-  int major = 0;
-  cuda::check(cudaGetDevice(&device), "asking for the current device");
-  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "reading a limit");
-  if (major < 9 || useful < kTeam) return {useful, 1};
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {kTeam, 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(kTeam);
-  config.blockDim = dim3(kBlock);
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  if (cuda::generation() < 90 || useful < kTeam) return {useful, 1};
+  cuda::Launch launch(kTeam, kBlock, 0, nullptr);
+  const cudaLaunchConfig_t& config = launch.clusters_of(kTeam).config();
   int clusters = 0;
   int clusters_unordered = 0;
   cuda::check(cudaOccupancyMaxActiveClusters(&clusters, walk_levels<true>, &config), "asking for clusters");
@@ -94,6 +86,14 @@ WalkShape shape_for(Index nodes) {
   clusters = std::min(clusters, clusters_unordered);
   if (clusters == 0) return {useful, 1};
   return {kTeam * std::min(clusters, useful / kTeam), kTeam};
+}
+
+/// What to try where a shape does not fit the stream's share of the device: half as many clusters, and after one of
+/// them as many blocks that are in none.
+WalkShape smaller(const WalkShape& shape) {
+  const int clusters = shape.blocks / shape.team;
+  if (clusters > 1) return {(clusters + 1) / 2 * shape.team, shape.team};
+  return {shape.team, 1};
 }
 
 }  // namespace
@@ -118,6 +118,12 @@ Levels Walker::walk(Index starts, bool ordered) {
   cuda::check_launch("free_all");
   own_starts<<<cuda::element_blocks(starts), cuda::kElementBlock, 0, stream_>>>(starts, queue_.data(), owner_.data());
   cuda::check_launch("own_starts");
+  while (!launch(starts, ordered)) shape_ = smaller(shape_);
+  const State reached = cuda::fetch(state, stream_);
+  return {reached.level, reached.end, reached.gave_up != 0};
+}
+
+bool Walker::launch(Index starts, bool ordered) const {
   const bool clusters = shape_.team > 1;
   const Index narrow = (clusters ? kNarrowWithCluster : kNarrowAlone) >> log2_lanes_;
   const Walk walk{graph_,
@@ -131,21 +137,14 @@ Levels Walker::walk(Index starts, bool ordered) {
                   level_begin_.data(),
                   owner_.data(),
                   block_total_.data(),
-                  state};
-  std::array<cudaLaunchAttribute, 2> attributes{};
-  attributes[0].id = cudaLaunchAttributeCooperative;
-  attributes[0].val.cooperative = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim = {static_cast<unsigned>(shape_.team), 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(shape_.blocks));
-  config.blockDim = dim3(kBlock);
-  config.stream = stream_;
-  config.attrs = attributes.data();
-  config.numAttrs = clusters ? 2 : 1;
-  cuda::check(cudaLaunchKernelEx(&config, ordered ? walk_levels<true> : walk_levels<false>, walk), "walk_levels");
-  const State reached = cuda::fetch(state, stream_);
-  return {reached.level, reached.end, reached.gave_up != 0};
+                  reinterpret_cast<State*>(state_.data())};
+  cuda::Launch launch(shape_.blocks, kBlock, 0, stream_);
+  launch.cooperative();
+  if (clusters) launch.clusters_of(shape_.team);
+  const cudaError_t error = launch.attempt(ordered ? walk_levels<true> : walk_levels<false>, walk);
+  if (shape_.blocks > 1 && cuda::does_not_fit(error)) return false;
+  cuda::check(error, "walk_levels");
+  return true;
 }
 
 }  // namespace taskdag::kernels

@@ -38,6 +38,9 @@ class Walker {
   [[nodiscard]] const Index* level_begin() const { return level_begin_.data(); }
 
  private:
+  /// @returns false where the shape does not fit what the stream may run on
+  [[nodiscard]] bool launch(Index starts, bool ordered) const;
+
   GraphView graph_;
   int log2_lanes_;
   Index hub_;

@@ -14,12 +14,11 @@ namespace cg = cooperative_groups;
 /// Most blocks in a cluster that walks together.
 inline constexpr int kTeam = 8;
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-
 /// The first cluster: walks levels from [begin, end) on, ordered, until one is too wide, too narrow or empty. Each
 /// block goes on with the nodes that it has found itself as long as that is fair. All blocks of it learn where they
 /// stand, and see the queue.
 __device__ inline void walk_middle(const Walk& walk, Index& begin, Index& end, Index& level, Index* lists) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   __shared__ Index totals[2][kTeam];  ///< by parity of the level; filled in by all blocks
   const cg::cluster_group cluster = cg::this_cluster();
   const unsigned rank = cluster.block_rank();
@@ -76,15 +75,16 @@ __device__ inline void walk_middle(const Walk& walk, Index& begin, Index& end, I
     }
   }
   cluster.sync();
-}
-
+#else
+  __trap();  // no level is of its width where there are no clusters
 #endif
+}
 
 /// The first cluster, or block 0 where there are none: walks levels until one is too wide or empty, and writes down
 /// where it stands.
 template <bool kOrdered>
 __device__ void walk_team(const Walk& walk, Index begin, Index end, Index level, Index* lists) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   const cg::cluster_group team = cg::this_cluster();
 #else
   const cg::thread_block team = cg::this_thread_block();
@@ -98,9 +98,7 @@ __device__ void walk_team(const Walk& walk, Index begin, Index end, Index level,
       level = __ldcg(&walk.state->level);
       team.sync();  // block 0 may write it again
     } else {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
       walk_middle(walk, begin, end, level, lists);
-#endif
     }
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -113,7 +111,7 @@ __device__ void walk_team(const Walk& walk, Index begin, Index end, Index level,
 
 /// Blocks that walk together where the grid is too many.
 __device__ inline unsigned team_size() {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   return cg::this_cluster().num_blocks();
 #else
   return 1;

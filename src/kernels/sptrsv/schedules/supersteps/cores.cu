@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cuda/atomic>
 
+#include "backends/cuda/cooperative.hpp"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/launch.hpp"
 #include "backends/cuda/stream.hpp"
 #include "base/index.hpp"
 #include "dag/supersteps/cell_waits.hpp"
@@ -193,12 +195,16 @@ class CoresSweep final : public LayoutSweep {
       set_bytes(done_, 0, stream);
       before_ = 0;
     }
-    CellArguments a = arguments(rhs, x, non_finite);
-    Cores cores{first_turn_.data(), turn_.data(), wait_.data(), done_.data()};
-    void* parameters[] = {&a, &cores, &before_};
-    cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel_), dim3(static_cast<unsigned>(cores_)),
-                                            dim3(kThreads), parameters, shared_bytes(), stream),
-                "launching cores");
+    const CellArguments a = arguments(rhs, x, non_finite);
+    const Cores cores{first_turn_.data(), turn_.data(), wait_.data(), done_.data()};
+    const cudaError_t error =
+        cuda::Launch(cores_, kThreads, shared_bytes(), stream).cooperative().attempt(kernel_, a, cores, before_);
+    // A core's cells are its own, and others wait for them: fewer blocks cannot run them.
+    if (cuda::does_not_fit(error)) {
+      throw DeviceError("the schedule needs " + std::to_string(cores_) +
+                        " thread blocks at once, more than run on the stream's share of the GPU");
+    }
+    cuda::check(error, "launching cores");
     before_ += supersteps_;
     start_.launched();
   }
