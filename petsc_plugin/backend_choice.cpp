@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <compare>
 #include <map>
+#include <new>
 
 #include "boundary.hpp"
 #include "compat.hpp"
@@ -25,6 +26,14 @@ struct Process {
   int local_rank = 0;
   int local_ranks = 1;
   std::map<Configuration, Context> contexts;
+  std::map<int, std::string> unusable;  ///< devices that were there and could not be used, and why: tried once
+};
+
+/// What is decided for a matrix.
+struct Decision {
+  bool cuda = false;
+  int device = -1;
+  std::string reason;
 };
 
 // Never destroyed: at exit the CUDA runtime or PETSc may be gone already. finalize_backends() empties it in time.
@@ -45,30 +54,34 @@ int automatic_threads() {
   return static_cast<int>(std::max(1L, machine / process().local_ranks));
 }
 
-/// Whether this matrix' work is CUDA's, and why or why not.
-PetscErrorCode decide(Backend wanted, const DataPlace& place, bool* cuda, std::string* reason) {
-  if (wanted != Backend::automatic) {
-    *cuda = wanted == Backend::cuda;
-    return guarded([&] { *reason = "asked for"; });
-  }
-  if (place.on_device) {
-    *cuda = true;
-    return guarded([&] { *reason = "the matrix is in device memory"; });
-  }
+/// Whether this matrix' work should be CUDA's, and why or why not, before anybody knows whether the device can be used.
+PetscErrorCode prefer(const DataPlace& place, Decision* decision) {
+  decision->cuda = place.on_device;
+  if (place.on_device) return guarded([&] { decision->reason = "the matrix is in device memory"; });
   const DeviceProbe* probe = nullptr;
   PetscCall(guarded([&] { probe = &probe_devices(); }));
-  if (probe->devices == 0) {
-    *cuda = false;
-    return guarded([&] { *reason = "no GPU: " + probe->message; });
-  }
+  if (probe->devices == 0) return guarded([&] { decision->reason = "no GPU: " + probe->message; });
   PetscInt least = 0;
   PetscCall(read_auto_min_rows(&least));
-  *cuda = place.rows >= least;
+  decision->cuda = place.rows >= least;
   return guarded([&] {
-    *reason = std::to_string(place.rows) + (*cuda ? " rows, at least " : " rows, fewer than ") + std::to_string(least) +
-              " (-taskdag_auto_min_rows)";
+    decision->reason = std::to_string(place.rows) + (decision->cuda ? " rows, at least " : " rows, fewer than ") +
+                       std::to_string(least) + " (-taskdag_auto_min_rows)";
   });
 }
+
+/// The context of a configuration, made where there is none. @throws as Context::create()
+const Context& context_of(const Configuration& configuration) {
+  auto& contexts = process().contexts;
+  auto found = contexts.find(configuration);
+  if (found == contexts.end()) {
+    const ContextOptions options{configuration.backend, configuration.threads, configuration.device};
+    found = contexts.emplace(configuration, Context::create(options)).first;
+  }
+  return found->second;
+}
+
+Configuration on_device(int device) { return {Backend::cuda, 1, device}; }
 
 /// A CUDA PETSc has chosen its device; without one the ranks of a node take turns.
 PetscErrorCode choose_device(int* device) {
@@ -79,6 +92,62 @@ PetscErrorCode choose_device(int* device) {
   if (petsc_has_cuda()) return initialize_petsc_device();
   *device = process().local_rank % probe->devices;
   return PETSC_SUCCESS;
+}
+
+/// Why the context of a device cannot be made, empty where it can; tried once.
+const std::string& why_unusable(int device) {
+  auto& unusable = process().unusable;
+  if (const auto known = unusable.find(device); known != unusable.end()) return known->second;
+  std::string why;
+  try {
+    context_of(on_device(device));
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  return unusable.emplace(device, std::move(why)).first->second;
+}
+
+/// An error handler of PETSc's that prints nothing: the first words of an error go to the string `words`.
+PetscErrorCode keep_words(MPI_Comm, int, const char*, const char*, PetscErrorCode code, PetscErrorType type,
+                          const char* message, void* words) {
+  if (type != PETSC_ERROR_INITIAL || message == nullptr) return code;
+  try {
+    *static_cast<std::string*>(words) = message;
+  } catch (const std::bad_alloc&) {  // without words, then
+  }
+  return code;
+}
+
+/// choose_device(), whose errors are no errors of the caller's: `why` has their words.
+PetscErrorCode try_to_choose_device(int* device, std::string* why) {
+  std::string words;
+  PetscCall(PetscPushErrorHandler(keep_words, &words));
+  const PetscErrorCode code = choose_device(device);
+  PetscCall(PetscPopErrorHandler());
+  if (code == PETSC_SUCCESS) return PETSC_SUCCESS;
+  return guarded([&] { *why = words.empty() ? "PETSc does not open it" : words; });
+}
+
+/// Whether the device that is chosen is tried, which takes memory of it.
+enum class Opening { now, later };
+
+/// Whether this matrix' work is CUDA's, on which device, and why or why not.
+PetscErrorCode decide(Backend wanted, const DataPlace& place, Opening opening, Decision* decision) {
+  if (wanted != Backend::automatic) {
+    decision->cuda = wanted == Backend::cuda;
+    if (decision->cuda) PetscCall(choose_device(&decision->device));
+    return guarded([&] { decision->reason = "asked for"; });
+  }
+  PetscCall(prefer(place, decision));
+  if (!decision->cuda) return PETSC_SUCCESS;
+  std::string why;
+  PetscCall(try_to_choose_device(&decision->device, &why));
+  return guarded([&] {
+    const bool known = process().unusable.contains(decision->device);
+    if (why.empty() && (known || opening == Opening::now)) why = why_unusable(decision->device);
+    decision->cuda = why.empty();
+    if (!decision->cuda) decision->reason = "the GPU cannot be used: " + why;
+  });
 }
 
 }  // namespace
@@ -96,41 +165,32 @@ PetscErrorCode initialize_backends() {
 
 PetscErrorCode finalize_backends() {
   PetscFunctionBegin;
-  PetscCall(guarded([] { process().contexts.clear(); }));
+  PetscCall(guarded([] {
+    process().contexts.clear();
+    process().unusable.clear();
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode choose_backend(const BackendSettings& settings, const DataPlace& place,
                               std::optional<BackendChoice>* choice) {
   PetscFunctionBegin;
-  bool cuda = false;
-  std::string reason;
-  PetscCall(decide(settings.wanted, place, &cuda, &reason));
-  Configuration configuration{cuda ? Backend::cuda : Backend::host, 1, -1};
-  if (cuda)
-    PetscCall(choose_device(&configuration.device));
-  else
-    configuration.threads = settings.threads > 0 ? static_cast<int>(settings.threads) : automatic_threads();
-  PetscCall(guarded([&] {
-    auto& contexts = process().contexts;
-    auto found = contexts.find(configuration);
-    if (found == contexts.end()) {
-      const ContextOptions options{configuration.backend, configuration.threads, configuration.device};
-      found = contexts.emplace(configuration, Context::create(options)).first;
-    }
-    choice->emplace(BackendChoice{found->second, std::move(reason)});
-  }));
+  Decision decision;
+  PetscCall(decide(settings.wanted, place, Opening::now, &decision));
+  Configuration configuration = on_device(decision.device);
+  if (!decision.cuda) {
+    const int threads = settings.threads > 0 ? static_cast<int>(settings.threads) : automatic_threads();
+    configuration = {Backend::host, threads, -1};
+  }
+  PetscCall(guarded([&] { choice->emplace(BackendChoice{context_of(configuration), std::move(decision.reason)}); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode find_device(const BackendSettings& settings, const DataPlace& place, std::string* uuid) {
   PetscFunctionBegin;
-  bool cuda = false;
-  std::string reason;
-  int device = -1;
-  PetscCall(decide(settings.wanted, place, &cuda, &reason));
-  if (cuda) PetscCall(choose_device(&device));
-  PetscCall(guarded([&] { *uuid = cuda ? device_uuid(device) : ""; }));
+  Decision decision;
+  PetscCall(decide(settings.wanted, place, Opening::later, &decision));
+  PetscCall(guarded([&] { *uuid = decision.cuda ? device_uuid(decision.device) : ""; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -30,12 +30,14 @@ PetscErrorCode initialize_backends();
 /// Ends all contexts of this process.
 PetscErrorCode finalize_backends();
 
-/// The context for a matrix; contexts with the same configuration are the same one.
+/// The context for a matrix; contexts with the same configuration are the same one. `auto` takes host threads where the
+/// GPU cannot be used, whatever the cause, and says so; a GPU that is asked for and cannot be used is an error.
 /// `choice` is not touched where an error is returned.
 PetscErrorCode choose_backend(const BackendSettings& settings, const DataPlace& place,
                               std::optional<BackendChoice>* choice);
 
-/// Where choose_backend() would let a matrix' work run: the UUID of the GPU, empty for host threads. Makes no context.
+/// Where choose_backend() would let a matrix' work run: the UUID of the GPU, empty for host threads. Makes no context, so
+/// that a GPU which cannot be used is known as such only from the first choose_backend() on.
 PetscErrorCode find_device(const BackendSettings& settings, const DataPlace& place, std::string* uuid);
 
 }  // namespace taskdag::petsc

@@ -49,7 +49,8 @@ struct ContextOptions {
 /// device resources behind it are made once per context. One thread at a time may use what is created from a context.
 class TASKDAG_API Context {
  public:
-  /// `automatic` takes CUDA where a device is usable, else the host; reason() says why.
+  /// `automatic` takes CUDA where the device runs the library's kernels, else the host; reason() says why: no device, no
+  /// code for it in the library, somebody else's alone (exclusive mode), no memory left.
   /// @throws DeviceError if CUDA is demanded and not usable; InvalidInput for a negative thread count; OutOfMemory,
   ///         also where the system does not start that many threads
   static Context create(const ContextOptions& options = {});

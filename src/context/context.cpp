@@ -19,20 +19,30 @@ std::unique_ptr<host::ThreadPool> start_threads(int threads) {
   }
 }
 
+void use_cuda(Context::State& state, int device) {
+  if (probe_devices().devices == 0) throw DeviceError("the CUDA backend is not usable: " + probe_devices().message);
+  state.device = cuda::open_device(device);
+  state.backend = Backend::cuda;
+}
+
+/// Where there is a device that can be used; else `state` is a host's, and its reason says why.
+void try_cuda(Context::State& state, int device) {
+  state.reason = probe_devices().message;
+  if (probe_devices().devices == 0) return;
+  if (device >= probe_devices().devices) return use_cuda(state, device);  // misuse, no reason to go elsewhere
+  try {
+    use_cuda(state, device);
+  } catch (const Error& error) {
+    state.reason = error.what();
+  }
+}
+
 std::shared_ptr<Context::State> make_state(const ContextOptions& options) {
   auto state = std::make_shared<Context::State>();
-  bool use_cuda = options.backend == Backend::cuda;
-  if (options.backend == Backend::automatic) {
-    use_cuda = probe_devices().devices > 0;
-    state->reason = probe_devices().message;
-  } else {
-    state->reason = "asked for";
-  }
-  if (use_cuda) {
-    if (probe_devices().devices == 0) throw DeviceError("the CUDA backend is not usable: " + probe_devices().message);
-    state->backend = Backend::cuda;
-    state->device = cuda::open_device(options.device);
-  } else {
+  state->reason = "asked for";
+  if (options.backend == Backend::cuda) use_cuda(*state, options.device);
+  if (options.backend == Backend::automatic) try_cuda(*state, options.device);
+  if (state->backend == Backend::host) {
     const int threads = options.threads == 0 ? host::available_threads() : options.threads;
     state->pool = start_threads(threads);
   }

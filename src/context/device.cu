@@ -1,4 +1,5 @@
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/generation.hpp"
 #include "context/device.hpp"
 
 namespace taskdag::cuda {
@@ -10,7 +11,11 @@ DeviceProbe probe() {
   return result;
 }
 
-int open_device(int device) { return select_device(device); }
+int open_device(int device) {
+  const int opened = select_device(device);
+  try_device();
+  return opened;
+}
 
 std::string device_name(int device) { return name_of_device(device); }
 

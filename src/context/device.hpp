@@ -9,7 +9,8 @@
 namespace taskdag::cuda {
 
 DeviceProbe probe();
-/// Makes `device` (-1: the current one) usable for the calling thread. @returns its number. @throws DeviceError
+/// Makes `device` (-1: the current one) the calling thread's, and runs a kernel on it. @returns its number.
+/// @throws DeviceError, OutOfMemory where it cannot be used
 int open_device(int device);
 std::string device_name(int device);
 /// @throws DeviceError
