@@ -37,7 +37,8 @@ ThreadPool::ThreadPool(int threads)
       workers_(std::make_unique<std::vector<std::thread>>()) {
   try {
     workers_->reserve(static_cast<std::size_t>(threads_ - 1));
-    for (int t = 1; t < threads_; ++t) workers_->emplace_back([this, t] { work(t); });
+    const std::uint32_t none = generation_;
+    for (int t = 1; t < threads_; ++t) workers_->emplace_back([this, t, none] { work(t, none); });
   } catch (...) {
     stop();
     throw;
@@ -85,8 +86,7 @@ void ThreadPool::dispatch(Job job) {
   if (failed_.exchange(false, std::memory_order_relaxed)) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-void ThreadPool::work(int thread) {
-  std::uint32_t seen = 0;
+void ThreadPool::work(int thread, std::uint32_t seen) {
   while (true) {
     wait_for_change(generation_, seen);
     seen = generation_.load(std::memory_order_acquire);

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/first_number.hpp"
+
 namespace taskdag::host {
 
 /// Processors that this process may run on (its affinity mask), at least 1.
@@ -60,7 +62,7 @@ class ThreadPool {
   };
 
   void dispatch(Job job);
-  void work(int thread);
+  void work(int thread, std::uint32_t seen);
   void run_job(int thread) noexcept;
   void stop() noexcept;
 
@@ -71,7 +73,7 @@ class ThreadPool {
   bool stopping_ = false;  // published by generation_, like job_
   std::exception_ptr failure_;
   std::atomic<bool> failed_{false};
-  alignas(64) std::atomic<std::uint32_t> generation_{0};
+  alignas(64) std::atomic<std::uint32_t> generation_{first_number};
   alignas(64) std::atomic<std::uint32_t> running_{0};
   std::unique_ptr<std::vector<std::thread>> workers_;
 };

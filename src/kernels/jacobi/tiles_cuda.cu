@@ -5,6 +5,7 @@
 #include "backends/cuda/cooperative.hpp"
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/launch.hpp"
+#include "base/first_number.hpp"
 #include "base/index.hpp"
 #include "base/macros.hpp"
 #include "csr/gather.hpp"
@@ -408,7 +409,7 @@ CudaTiles::CudaTiles(const JacobiTiles& tiles, const TileRun& run, Index rows, c
   slot_ = {2 * at(rows), stream};
   cuda::check(cudaMemsetAsync(slot_.data(), 0, slot_.size() * sizeof(ulonglong2), stream), "clearing slots");
   // No slot holds the number of the first exchange.
-  state_ = cuda::upload(std::vector<std::uint32_t>{1, 0}, stream);
+  state_ = cuda::upload(std::vector<std::uint32_t>{first_number + 1U, 0}, stream);
 }
 
 void CudaTiles::load(const double* values, cudaStream_t stream) {

@@ -124,7 +124,7 @@ class HostStatic {
   StaticOptions options_;
   StaticMemory<P> memory_;
   std::vector<Memory> scratch_;
-  std::uint32_t runs_ = 0;
+  std::uint32_t runs_ = first_run;
 };
 
 }  // namespace detail

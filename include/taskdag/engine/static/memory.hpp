@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <vector>
 
 #include "taskdag/engine/memory.hpp"
 #include "taskdag/engine/static/program.hpp"
@@ -11,6 +13,10 @@
 TASKDAG_ENGINE_BEGIN
 
 namespace detail {
+
+/// Number of the first run of programs that are made from now on. Runs wrap at 2^32: a test lets them begin before
+/// that.
+inline std::uint32_t first_run = 0;
 
 template <class P>
 class StaticMemory {
@@ -30,6 +36,9 @@ class StaticMemory {
         failed_(context, 1),
         claim_(context, claims_.claim),
         level_end_(context, claims_.level_end) {
+    if (first_run != 0) {
+      tickets_.upload(std::vector<StaticTickets>(tickets_.size(), StaticTickets{std::uint64_t{first_run} << 32U}));
+    }
     program_.tickets = tickets_.data();
     program_.claim = claims_.claim.empty() ? nullptr : claim_.data();
     std::copy(claims_.type_end.begin(), claims_.type_end.end(), program_.type_end);
@@ -87,11 +96,12 @@ class StaticMemory {
   /// Nobody works on the program. lanes: of a worker of each type.
   [[nodiscard]] Report report(const std::array<int, P::types>& lanes) const {
     Report report;
-    StaticTickets tickets{};
+    std::uint64_t runs = 0;
     const std::vector<StaticTickets> all = tickets_.download();
     // Which launches a run has depends on the scheduler; those that there are have counted alike.
-    for (const StaticTickets& one : all) tickets.next = std::max(tickets.next, one.next);
-    const std::uint64_t runs = tickets.next >> 32U;
+    for (const StaticTickets& one : all) {
+      runs = std::max<std::uint64_t>(runs, static_cast<std::uint32_t>(one.next >> 32U) - first_run);
+    }
     ForEach<typename P::AllTypes>::apply([&](auto tag) {
       using T = typename decltype(tag)::type;
       constexpr auto number = static_cast<std::size_t>(P::template number_of<T>());

@@ -6,6 +6,7 @@
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/launch.hpp"
 #include "backends/cuda/seam.cuh"
+#include "base/first_number.hpp"
 #include "kernels/sptrsv/schedules/flat/packed_triangle.hpp"
 #include "kernels/sptrsv/schedules/flat/solve.cuh"
 
@@ -17,9 +18,9 @@ using cuda::TicketCounter;
 constexpr int kBlock = 128;
 constexpr int kWarps = kBlock / kWarpSize;
 
-__global__ void arm_kernel(Index rows, double* slots, int counters, int* counter, int* spare_counter) {
+__global__ void arm_kernel(Index rows, double* slots, int counters, int first, int* counter, int* spare_counter) {
   const Index i = static_cast<Index>(cuda::element());
-  if (i < counters) counter[i] = spare_counter[i] = 0;
+  if (i < counters) counter[i] = spare_counter[i] = first;
   if (i < rows) slots[i] = not_yet();
 }
 
@@ -156,10 +157,11 @@ void PackedTriangle::find_stretches() {
 
 void PackedTriangle::arm(cudaStream_t stream) {
   const auto counters = static_cast<int>(counter_.size());
+  const unsigned first = is_one_launch() ? first_number : 0;  // the counters of others are reset by each solve
   arm_kernel<<<cuda::element_blocks(std::max(tasks_.rows, counters)), cuda::kElementBlock, 0, stream>>>(
-      tasks_.rows, slots_.data(), counters, counter_.data(), spare_counter_.data());
+      tasks_.rows, slots_.data(), counters, static_cast<int>(first), counter_.data(), spare_counter_.data());
   cuda::check_launch("arm_kernel");
-  taken_ = {};
+  taken_ = {first, first};
   solved_ = false;
 }
 

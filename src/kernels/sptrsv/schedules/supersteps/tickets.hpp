@@ -7,6 +7,7 @@
 #include "backends/cuda/launch.hpp"
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/stream.hpp"
+#include "base/first_number.hpp"
 #include "base/index.hpp"
 #include "kernels/sptrsv/schedules/supersteps/pack.cuh"
 
@@ -57,7 +58,7 @@ class Tickets {
     set_bytes(ticket_, 0, stream);
     set_bytes(done_, 0, stream);
     taken_ = {};
-    solve_ = 0;
+    solve_ = first_number;
     overlaps_ = false;
   }
 
