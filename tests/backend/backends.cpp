@@ -32,6 +32,13 @@ std::vector<Where> once_per_backend() {
 
 std::vector<Where> device_arrays() { return {{Backend::cuda, 0, MemorySpace::device}}; }
 
+std::vector<SolveSchedule> runnable_schedules(Backend backend) {
+  const auto all = solve_schedules(backend);
+  std::vector<SolveSchedule> schedules(all.begin(), all.end());
+  if (backend == Backend::cuda && !device_has_cells()) std::erase(schedules, SolveSchedule::cells);
+  return schedules;
+}
+
 void PrintTo(const Where& where, std::ostream* out) { *out << name_of(where); }
 
 void BackendTest::SetUp() {

@@ -30,6 +30,9 @@ std::vector<Where> everywhere_and_one_block();
 std::vector<Where> once_per_backend();
 /// CUDA with device arrays alone.
 std::vector<Where> device_arrays();
+/// The schedules of a backend that can run here: solve_schedules() but for `cells` where the GPU or the code for it is
+/// too old (device_has_cells()).
+std::vector<SolveSchedule> runnable_schedules(Backend backend);
 void PrintTo(const Where& where, std::ostream* out);
 
 /// A copy of a host vector in the memory space under test.

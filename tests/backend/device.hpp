@@ -28,6 +28,9 @@ class DeviceStream {
   virtual std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) = 0;
 };
 
+/// Whether the current device and the library's code for it have the schedule cells. False where there is no device.
+bool device_has_cells();
+
 /// @throws DeviceError in a build without CUDA
 std::unique_ptr<DeviceStream> make_device_stream();
 

@@ -1,6 +1,7 @@
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/stream.hpp"
 #include "device.hpp"
+#include "kernels/sptrsv/schedules/cells/cells.hpp"
 
 namespace taskdag::test {
 namespace {
@@ -37,6 +38,8 @@ class OwnStream final : public DeviceStream {
 };
 
 }  // namespace
+
+bool device_has_cells() { return probe_devices().devices > 0 && kernels::cells_supported(); }
 
 std::unique_ptr<DeviceStream> make_device_stream() { return std::make_unique<OwnStream>(); }
 

@@ -157,6 +157,7 @@ TEST_P(PrecisionTest, EveryScheduleAppliesARoundedFactor) {
 /// In their natural order; cells have no form in single precision for anything else.
 TEST_P(PrecisionTest, CellsApplyARoundedFactorOfAGrid) {
   if (GetParam().backend == Backend::host) GTEST_SKIP() << "the host has no cells";
+  if (!test::device_has_cells()) GTEST_SKIP() << "this device cannot run cells";
   const std::vector<Problem> grids = {
       {"five_point", make_stencil({.stencil = Stencil::five_point, .nx = 61, .ny = 47, .wind = 0.5})},
       {"seven_point", make_stencil({.stencil = Stencil::seven_point, .nx = 13, .ny = 42, .nz = 11, .wind = 0.5})},

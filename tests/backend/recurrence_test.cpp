@@ -78,7 +78,8 @@ std::vector<Index> some_order(Index rows) {
 class Cases {
  public:
   explicit Cases(Backend backend)
-      : schedule_(backend == Backend::cuda ? SolveSchedule::cells : SolveSchedule::automatic) {}
+      : schedule_(backend == Backend::cuda && test::device_has_cells() ? SolveSchedule::cells
+                                                                       : SolveSchedule::automatic) {}
 
   /// Calls visit(problem, options) for all that make sense.
   template <class Visit>

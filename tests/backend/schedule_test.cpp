@@ -29,7 +29,7 @@ std::vector<Apply> parts_of(FactorKind kind) {
 TEST_P(ScheduleTest, EveryOneSolvesATriangle) {
   for (const Problem& problem : test::small_problems()) {
     const std::vector<double> b = test::right_hand_side(problem.a.rows);
-    for (const SolveSchedule schedule : solve_schedules(GetParam().backend)) {
+    for (const SolveSchedule schedule : test::runnable_schedules(GetParam().backend)) {
       for (const bool transposed : {false, true}) {
         SCOPED_TRACE(problem.name + ", " + to_string(schedule) + (transposed ? ", transposed" : ""));
         TriangularOptions options;
@@ -72,7 +72,7 @@ TEST_P(ScheduleTest, EveryOneAppliesAFactor) {
         const std::vector<Index> used = reordered ? order : std::vector<Index>();
         Factorization reference = factorization(problem.a, {.kind = kind}, used, used);
         ASSERT_TRUE(factor(reference, problem.a.values).ok());
-        for (const SolveSchedule schedule : solve_schedules(GetParam().backend)) {
+        for (const SolveSchedule schedule : test::runnable_schedules(GetParam().backend)) {
           FactorOptions options;
           options.kind = kind;
           options.schedule = schedule;
@@ -103,7 +103,7 @@ TEST_P(ScheduleTest, EveryOneTakesNewValuesAndManyVectors) {
   other = test::made_dominant(other);
   constexpr Index kColumns = 3;
   const std::vector<double> b = test::right_hand_side(kColumns * a.rows);
-  for (const SolveSchedule schedule : solve_schedules(GetParam().backend)) {
+  for (const SolveSchedule schedule : test::runnable_schedules(GetParam().backend)) {
     SCOPED_TRACE(to_string(schedule));
     FactorOptions options;
     options.schedule = schedule;
@@ -128,7 +128,7 @@ TEST_P(ScheduleTest, EveryOneTakesNewValuesAndManyVectors) {
 }
 
 TEST_P(ScheduleTest, EveryOneTakesAMatrixWithoutRows) {
-  for (const SolveSchedule schedule : solve_schedules(GetParam().backend)) {
+  for (const SolveSchedule schedule : test::runnable_schedules(GetParam().backend)) {
     for (const bool tune : {false, true}) {
       SCOPED_TRACE(to_string(schedule));
       TriangularOptions triangle;

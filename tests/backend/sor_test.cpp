@@ -75,7 +75,7 @@ TEST_P(SorTest, EverySchedule) {
   for (const SorSweep sweep : kSweeps) {
     for (const bool ordered : {false, true}) {
       std::optional<std::vector<double>> expected;
-      for (const SolveSchedule schedule : solve_schedules(GetParam().backend)) {
+      for (const SolveSchedule schedule : test::runnable_schedules(GetParam().backend)) {
         if (schedule == SolveSchedule::blocks && !ordered) continue;
         SorOptions options{.omega = 1.3, .schedule = schedule};
         if (ordered) options.blocks = blocks;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "backends.hpp"
 #include "backends/cuda/memory.hpp"
 #include "device_fixture.hpp"
 #include "measure.hpp"
@@ -63,6 +64,11 @@ std::vector<double> numbered(Index n, int k) {
 
 class StreamTest : public test::OnDevice<testing::TestWithParam<SolveSchedule>> {
  protected:
+  void SetUp() override {
+    OnDevice::SetUp();
+    if (IsSkipped() || GetParam() != SolveSchedule::cells) return;
+    if (!test::device_has_cells()) GTEST_SKIP() << "this device cannot run cells";
+  }
   using Vector = cuda::DeviceArray<double>;
 
   [[nodiscard]] Vector device(const std::vector<double>& host) const { return cuda::upload(host, stream()); }

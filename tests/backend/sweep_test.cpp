@@ -33,6 +33,11 @@ std::vector<Index> shuffled(std::size_t size, unsigned seed) {
 
 class SweepTest : public test::OnSweeps<testing::TestWithParam<SolveSchedule>> {
  protected:
+  void SetUp() override {
+    OnSweeps::SetUp();
+    if (IsSkipped() || GetParam() != SolveSchedule::cells) return;
+    if (!test::device_has_cells()) GTEST_SKIP() << "this device cannot run cells";
+  }
   /// A sweep with the maps in `maps`, made when everything that it was made from is gone again.
   std::unique_ptr<Sweep> make(const CsrMatrix& a, Triangle triangle, const SweepInput& maps = {}) {
     const auto offsets = upload(a.row_offsets, stream());

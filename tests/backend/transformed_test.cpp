@@ -156,7 +156,7 @@ TEST_P(TransformedTest, ProductsAreThoseOfTheDefinitionWithEverySchedule) {
         ordering = block_multicolour(context(), a.pattern(), MemorySpace::host, {block});
         blocks = std::make_shared<const RowBlocks>(std::move(ordering.blocks));
       }
-      for (const SolveSchedule schedule : solve_schedules(GetParam().backend)) {
+      for (const SolveSchedule schedule : test::runnable_schedules(GetParam().backend)) {
         if (schedule == SolveSchedule::blocks && block == 0) continue;
         SCOPED_TRACE(std::to_string(a.rows) + " rows, blocks of " + std::to_string(block) + ", " + to_string(schedule));
         for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
@@ -218,7 +218,7 @@ TEST_P(TransformedTest, SymmetricScalingWithEverySchedule) {
         ordering = block_multicolour(context(), start.pattern(), MemorySpace::host, {block});
         blocks = std::make_shared<const RowBlocks>(std::move(ordering.blocks));
       }
-      for (const SolveSchedule schedule : solve_schedules(GetParam().backend)) {
+      for (const SolveSchedule schedule : test::runnable_schedules(GetParam().backend)) {
         if (schedule == SolveSchedule::blocks && block == 0) continue;
         for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
           SCOPED_TRACE(std::to_string(start.rows) + " rows, blocks of " + std::to_string(block) + ", " +
@@ -306,7 +306,7 @@ TEST_P(TransformedTest, AFirstTransposedApplicationMayComeBetween) {
     for (std::size_t e = at(a.row_offsets[at(i)]); e < at(a.row_offsets[at(i) + 1]); ++e) a.values[e] *= scale;
   }
   const std::vector<double> v = test::right_hand_side(a.rows);
-  for (const SolveSchedule schedule : solve_schedules(GetParam().backend)) {
+  for (const SolveSchedule schedule : test::runnable_schedules(GetParam().backend)) {
     if (schedule == SolveSchedule::blocks) continue;
     SCOPED_TRACE(to_string(schedule));
     FactorOptions options;

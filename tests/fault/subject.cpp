@@ -101,6 +101,9 @@ std::vector<Subject> subjects(Backend backend) {
   std::vector<Subject> result;
   for (const SolveSchedule schedule : solve_schedules(backend)) result.push_back({schedule, false});
   for (const SolveSchedule schedule : test::factor_schedules(backend)) result.push_back({schedule, true});
+  if (backend == Backend::cuda && !device_has_cells()) {
+    std::erase_if(result, [](const Subject& subject) { return subject.schedule == SolveSchedule::cells; });
+  }
   return result;
 }
 
