@@ -83,9 +83,9 @@ PetscErrorCode MatrixSource::find_place(Mat matrix) {
 PetscErrorCode MatrixSource::open(Mat matrix, bool device) {
   PetscFunctionBegin;
   if (form_ == Form::converted) {
-    if (converts_anew_) PetscCall(MatDestroy(&converted_));
+    if (converts_anew_) PetscCall(converted_.reset());
     PetscCall(MatConvert(matrix, block_size_ > 1 ? MATSEQBAIJ : MATSEQAIJ,
-                         converted_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &converted_));
+                         converted_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, converted_.out()));
     matrix = converted_;
   }
   if (!device || !on_device_) {
@@ -143,7 +143,7 @@ PetscErrorCode MatrixSource::open_host(Mat matrix) {
   }
   view_ = {pattern_.pattern(), values};
   space_ = MemorySpace::host;
-  lent_ = matrix;
+  PetscCall(lent_.share(matrix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,20 +157,20 @@ PetscErrorCode MatrixSource::close() {
       else
         PetscCall(MatSeqSBAIJRestoreArray(lent_, &writable));
       // There is no such call for reading, and newer releases take this one for new values.
-      PetscCall(PetscObjectStateSet(reinterpret_cast<PetscObject>(lent_), state_));
+      PetscCall(PetscObjectStateSet(reinterpret_cast<PetscObject>(lent_.get()), state_));
     } else {
       PetscCall(MatSeqAIJRestoreArrayRead(lent_, &view_.values));
     }
     PetscCall(pattern_.close());
   }
-  lent_ = nullptr;
+  PetscCall(lent_.reset());
   view_ = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatrixSource::reset() {
   PetscFunctionBegin;
-  PetscCall(MatDestroy(&converted_));
+  PetscCall(converted_.reset());
   pattern_.forget();
   narrowed_.reset();
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compat.hpp"
+#include "mat/held.hpp"
 #include "mat/pattern.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/narrowed_pattern.hpp"
@@ -68,12 +69,12 @@ class MatrixSource {
   bool on_device_ = false;
   /// PETSc (3.18 to 3.26) mixes rows up where it converts blocks of MATSEQSBAIJ into a matrix that is there.
   bool converts_anew_ = false;
-  Mat converted_ = nullptr;                  ///< reference held
+  Held<Mat> converted_;
   PatternLoan pattern_;                      ///< of the host
   std::optional<NarrowedPattern> narrowed_;  ///< of the device
 
   // While open:
-  Mat lent_ = nullptr;          ///< the matrix whose host arrays are lent; not owned
+  Held<Mat> lent_;              ///< the matrix whose host arrays are lent
   PetscObjectState state_ = 0;  ///< of `lent_`, where lending would count as a change
   CsrView view_;
   MemorySpace space_ = MemorySpace::host;

@@ -40,10 +40,10 @@ PetscErrorCode MergedBlock::take(Mat whole, const RankGroup& group) {
              "-pc_taskdag_consolidate needs a matrix that PETSc takes blocks from (MatCreateSubMatrices()), and one of "
              "type %s is none",
              reinterpret_cast<PetscObject>(whole)->type_name);
-  PetscCall(make_rows(whole, group, &rows_));
+  PetscCall(make_rows(whole, group, rows_.out()));
   leads_ = group.leads();
   // PETSc 3.18 crashes over MATMPIDENSE where a rank asks for no block at all.
-  PetscCall(MatCreateSubMatrices(whole, 1, &rows_, &rows_, MAT_INITIAL_MATRIX, &blocks_));
+  PetscCall(MatCreateSubMatrices(whole, 1, rows_.out(), rows_.out(), MAT_INITIAL_MATRIX, &blocks_));
   PetscCall(make_vectors(whole));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -55,12 +55,12 @@ PetscErrorCode MergedBlock::make_vectors(Mat whole) {
   PetscInt rows = 0;
   PetscCall(MatGetVecType(whole, &type));
   PetscCall(ISGetLocalSize(rows_, &rows));
-  PetscCall(VecCreate(PETSC_COMM_SELF, &right_));
+  PetscCall(VecCreate(PETSC_COMM_SELF, right_.out()));
   PetscCall(VecSetSizes(right_, rows, rows));
   PetscCall(VecSetType(right_, type));
-  PetscCall(VecDuplicate(right_, &left_));
+  PetscCall(VecDuplicate(right_, left_.out()));
   PetscCall(MatCreateVecs(whole, &any, nullptr));
-  const PetscErrorCode made = VecScatterCreate(any, rows_, right_, nullptr, &scatter_);
+  const PetscErrorCode made = VecScatterCreate(any, rows_, right_, nullptr, scatter_.out());
   PetscCall(VecDestroy(&any));
   PetscCall(made);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -68,18 +68,18 @@ PetscErrorCode MergedBlock::make_vectors(Mat whole) {
 
 PetscErrorCode MergedBlock::take_values(Mat whole) {
   PetscFunctionBegin;
-  PetscCall(MatCreateSubMatrices(whole, 1, &rows_, &rows_, MAT_REUSE_MATRIX, &blocks_));
+  PetscCall(MatCreateSubMatrices(whole, 1, rows_.out(), rows_.out(), MAT_REUSE_MATRIX, &blocks_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MergedBlock::reset() {
   PetscFunctionBegin;
-  PetscCall(VecScatterDestroy(&scatter_));
-  PetscCall(VecDestroy(&left_));
-  PetscCall(VecDestroy(&right_));
+  PetscCall(scatter_.reset());
+  PetscCall(left_.reset());
+  PetscCall(right_.reset());
   // One more than there are blocks holds what PETSc keeps for the next time.
   if (blocks_) PetscCall(MatDestroySubMatrices(1, &blocks_));
-  PetscCall(ISDestroy(&rows_));
+  PetscCall(rows_.reset());
   leads_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

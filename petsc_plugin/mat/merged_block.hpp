@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compat.hpp"
+#include "mat/held.hpp"
 #include "mat/rank_groups.hpp"
 
 namespace taskdag::petsc {
@@ -43,11 +44,11 @@ class MergedBlock {
   PetscErrorCode make_vectors(Mat whole);
 
   bool leads_ = false;     ///< this rank has the block
-  IS rows_ = nullptr;      ///< of the block, in the matrix; empty on ranks that do not lead
-  Mat* blocks_ = nullptr;  ///< one, and without rows on ranks that do not lead
-  Vec right_ = nullptr;
-  Vec left_ = nullptr;
-  VecScatter scatter_ = nullptr;
+  Held<IS> rows_;          ///< of the block, in the matrix; empty on ranks that do not lead
+  Mat* blocks_ = nullptr;  ///< PETSc's list, with its references: one, and without rows on ranks that do not lead
+  Held<Vec> right_;
+  Held<Vec> left_;
+  Held<VecScatter> scatter_;
 };
 
 }  // namespace taskdag::petsc

@@ -17,11 +17,11 @@ PetscErrorCode outside_part(Mat matrix, Mat* part, const PetscInt** columns) {
 PetscErrorCode OffDiagonal::attach(Mat matrix) {
   PetscFunctionBegin;
   if (matrix == matrix_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(reset());
+  PetscCall(forget());
   PetscMPIInt ranks = 1;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(matrix)), &ranks));
   ranks_ = ranks;
-  matrix_ = matrix;
+  PetscCall(matrix_.share(matrix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -33,20 +33,19 @@ PetscErrorCode OffDiagonal::make(Vec b, Vec x) {
   PetscInt block = 1;
   PetscBool blocks = PETSC_FALSE;
   PetscCall(outside_part(matrix_, &part, &columns));
-  PetscCheck(part, PetscObjectComm(reinterpret_cast<PetscObject>(matrix_)), PETSC_ERR_SUP,
+  PetscCheck(part, matrix_.comm(), PETSC_ERR_SUP,
              "On several ranks, SOR goes on from a vector with matrices of the types %s and %s alone, not with %s",
-             MATMPIAIJ, MATMPIBAIJ, reinterpret_cast<PetscObject>(matrix_)->type_name);
-  PetscCall(PetscObjectReference(reinterpret_cast<PetscObject>(part)));
-  part_ = part;
-  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix_), MATMPIBAIJ, &blocks));
+             MATMPIAIJ, MATMPIBAIJ, reinterpret_cast<PetscObject>(matrix_.get())->type_name);
+  PetscCall(part_.share(part));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix_.get()), MATMPIBAIJ, &blocks));
   if (blocks) PetscCall(MatGetBlockSize(matrix_, &block));
-  PetscCall(MatCreateVecs(part_, &columns_, &local_b_));
-  PetscCall(VecDuplicate(local_b_, &local_rest_));
-  PetscCall(VecDuplicate(b, &rest_));
+  PetscCall(MatCreateVecs(part_, columns_.out(), local_b_.out()));
+  PetscCall(VecDuplicate(local_b_, local_rest_.out()));
+  PetscCall(VecDuplicate(b, rest_.out()));
   PetscCall(VecGetSize(columns_, &count));
   IS from = nullptr;
   PetscCall(ISCreateBlock(PETSC_COMM_SELF, block, count / block, columns, PETSC_COPY_VALUES, &from));
-  PetscCall(VecScatterCreate(x, from, columns_, nullptr, &scatter_));
+  PetscCall(VecScatterCreate(x, from, columns_, nullptr, scatter_.out()));
   PetscCall(ISDestroy(&from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,12 +73,19 @@ PetscErrorCode OffDiagonal::subtract(Vec b) {
 
 PetscErrorCode OffDiagonal::reset() {
   PetscFunctionBegin;
-  PetscCall(MatDestroy(&part_));
-  PetscCall(VecScatterDestroy(&scatter_));
-  PetscCall(VecDestroy(&columns_));
-  PetscCall(VecDestroy(&local_b_));
-  PetscCall(VecDestroy(&local_rest_));
-  PetscCall(VecDestroy(&rest_));
+  PetscCall(forget());
+  PetscCall(matrix_.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OffDiagonal::forget() {
+  PetscFunctionBegin;
+  PetscCall(part_.reset());
+  PetscCall(scatter_.reset());
+  PetscCall(columns_.reset());
+  PetscCall(local_b_.reset());
+  PetscCall(local_rest_.reset());
+  PetscCall(rest_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compat.hpp"
+#include "mat/held.hpp"
 
 namespace taskdag::petsc {
 
@@ -11,7 +12,7 @@ namespace taskdag::petsc {
 /// what its columns, or its blocks of them, are in the matrix; may be null.
 PetscErrorCode outside_part(Mat matrix, Mat* part, const PetscInt** columns);
 
-/// The part B of a matrix on several ranks that lies outside the ranks' diagonal blocks. The matrix is the caller's.
+/// The part B of a matrix on several ranks that lies outside the ranks' diagonal blocks.
 class OffDiagonal {
  public:
   OffDiagonal() = default;
@@ -19,7 +20,7 @@ class OffDiagonal {
   OffDiagonal& operator=(const OffDiagonal&) = delete;
   ~OffDiagonal() = default;
 
-  /// Takes note of a matrix, and forgets what was made for another one. After a change of its pattern: reset().
+  /// Takes a matrix, and forgets what was made for another one. After a change of its pattern: forget().
   PetscErrorCode attach(Mat matrix);
 
   /// Whether there are other ranks.
@@ -30,22 +31,25 @@ class OffDiagonal {
   /// derived of them
   PetscErrorCode residual(Vec b, Vec x, Vec* rest);
 
+  /// Drops what was made for the matrix.
+  PetscErrorCode forget();
+  /// Drops the matrix, too.
   PetscErrorCode reset();
 
  private:
   PetscErrorCode make(Vec b, Vec x);
   PetscErrorCode subtract(Vec b);
 
-  Mat matrix_ = nullptr;  ///< not owned
+  Held<Mat> matrix_;
   int ranks_ = 1;
-  // From the first residual() on, as all below. A reference is held: a preconditioner may be kept while its matrix
-  // grows, and PETSc makes another one then.
-  Mat part_ = nullptr;
-  VecScatter scatter_ = nullptr;
-  Vec columns_ = nullptr;  ///< those of x that part_ has
-  Vec local_b_ = nullptr;
-  Vec local_rest_ = nullptr;
-  Vec rest_ = nullptr;
+  // From the first residual() on, as all below. A preconditioner may be kept while its matrix grows, and PETSc makes
+  // another part then.
+  Held<Mat> part_;
+  Held<VecScatter> scatter_;
+  Held<Vec> columns_;  ///< those of x that part_ has
+  Held<Vec> local_b_;
+  Held<Vec> local_rest_;
+  Held<Vec> rest_;
 };
 
 }  // namespace taskdag::petsc

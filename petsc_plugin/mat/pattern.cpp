@@ -18,7 +18,7 @@ PetscErrorCode PatternLoan::open(Mat matrix, PetscBool nodes) {
   PetscCall(MatGetRowIJ(matrix, 0, PETSC_FALSE, nodes, &rows_, &lent_offsets_, &lent_columns_, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG cannot read the pattern of a matrix of type %s",
              reinterpret_cast<PetscObject>(matrix)->type_name);
-  lent_ = matrix;
+  PetscCall(lent_.share(matrix));
   nodes_ = nodes;
   if constexpr (narrows) {
     const PetscErrorCode narrowed = narrow(rows_, lent_offsets_, lent_columns_);
@@ -55,9 +55,8 @@ PetscErrorCode PatternLoan::close() {
   pattern_ = {};
   if (!lent_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscBool done = PETSC_FALSE;
-  Mat lent = lent_;
-  lent_ = nullptr;
-  PetscCall(MatRestoreRowIJ(lent, 0, PETSC_FALSE, nodes_, &rows_, &lent_offsets_, &lent_columns_, &done));
+  PetscCall(MatRestoreRowIJ(lent_, 0, PETSC_FALSE, nodes_, &rows_, &lent_offsets_, &lent_columns_, &done));
+  PetscCall(lent_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compat.hpp"
+#include "mat/held.hpp"
 #include "taskdag/csr.hpp"
 
 namespace taskdag::petsc {
@@ -33,7 +34,7 @@ class PatternLoan {
   std::vector<Index> columns_;
   // While open:
   CsrPattern pattern_;
-  Mat lent_ = nullptr;  ///< not owned; null: PETSc has lent nothing
+  Held<Mat> lent_;  ///< null: PETSc has lent nothing
   PetscBool nodes_ = PETSC_FALSE;
   PetscInt rows_ = 0;
   const PetscInt* lent_offsets_ = nullptr;

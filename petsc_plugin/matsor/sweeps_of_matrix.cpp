@@ -66,7 +66,7 @@ PetscErrorCode SweepsOfMatrix::find(Mat matrix, PetscReal omega, PetscReal shift
 PetscErrorCode SweepsOfMatrix::eisenstat(Mat matrix, Solver* solver, Vec b, Vec x) {
   PetscFunctionBegin;
   if (!solver->diagonal || solver->diagonal_values != solver->values) {
-    if (!solver->diagonal) PetscCall(VecDuplicate(b, &solver->diagonal));
+    if (!solver->diagonal) PetscCall(VecDuplicate(b, solver->diagonal.out()));
     PetscCall(MatGetDiagonal(matrix, solver->diagonal));
     PetscCall(solver->sor->set_diagonal(solver->diagonal, TransformScaling::none));
     solver->diagonal_values = solver->values;
@@ -109,7 +109,7 @@ PetscErrorCode SweepsOfMatrix::sweep(Mat matrix, Vec b, PetscReal omega, MatSORT
 PetscErrorCode SweepsOfMatrix::reset(Solver* solver) {
   PetscFunctionBegin;
   PetscCall(solver->sor->reset());
-  PetscCall(VecDestroy(&solver->diagonal));
+  PetscCall(solver->diagonal.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compat.hpp"
+#include "mat/held.hpp"
 #include "pc/types.hpp"
 
 namespace taskdag::petsc {
@@ -33,7 +34,7 @@ class SweepsOfMatrix {
     std::unique_ptr<Preconditioner> sor;
     PetscObjectState values = -1;   ///< of the matrix, when they were taken
     PetscObjectState pattern = -1;  ///< of the matrix, when it was analysed; −1: not at all
-    Vec diagonal = nullptr;         ///< of the matrix, for Eisenstat's trick
+    Held<Vec> diagonal;             ///< of the matrix, for Eisenstat's trick
     PetscObjectState diagonal_values = -1;
   };
 

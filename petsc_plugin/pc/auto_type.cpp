@@ -10,6 +10,8 @@
 
 #include "boundary.hpp"
 #include "mat/bridge.hpp"
+#include "mat/held.hpp"
+#include "mat/local_block.hpp"
 #include "mat/state.hpp"
 #include "pc/auto_choice.hpp"
 #include "pc/solve_again.hpp"
@@ -89,8 +91,10 @@ class AutoPreconditioner final : public Preconditioner {
   explicit AutoPreconditioner(const Settings& settings) : settings_(settings), history_(settings.sweeps.tune) {}
 
   PetscErrorCode attach(Mat whole) override {
-    whole_ = whole;
-    return PETSC_SUCCESS;
+    PetscFunctionBegin;
+    PetscCall(whole_.share(whole));
+    if (made_) PetscCall(made_->attach(whole));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
   PetscErrorCode update(Mat matrix, bool error_if_failure) override;
@@ -113,21 +117,22 @@ class AutoPreconditioner final : public Preconditioner {
   PetscErrorCode settle_factor_type(Mat matrix);
   PetscErrorCode make(Candidate candidate, Mat matrix, bool error_if_failure, bool* failed);
   PetscErrorCode make_one(Mat matrix, bool error_if_failure);
+  PetscErrorCode become(Candidate next);
   PetscErrorCode drop_made();
   PetscErrorCode agree_on_failure(bool* failed) const;
   PetscErrorCode note_solve(KSP ksp, KSPConvergedReason* reason);
   PetscErrorCode retry(KSP ksp, KSPConvergedReason reason);
   void copy_settings(Candidate candidate);
-  [[nodiscard]] MPI_Comm comm() const { return PetscObjectComm(reinterpret_cast<PetscObject>(whole_)); }
+  [[nodiscard]] MPI_Comm comm() const { return whole_.comm(); }
   [[nodiscard]] const char* name_of(Candidate candidate) const {
     return candidate == Candidate::jacobi ? "jacobi" : find_type(factor_type_)->name;
   }
   [[nodiscard]] double set_up_of_factor() const { return set_up_ > 0.0 ? set_up_ : expected_; }
 
   const Settings& settings_;
-  Settings own_;          ///< the same with the type of what is in use; outlives it
-  Mat whole_ = nullptr;   ///< not owned
-  Mat matrix_ = nullptr;  ///< this rank's, as it was set up last; not owned
+  Settings own_;  ///< the same with the type of what is in use; outlives it
+  Held<Mat> whole_;
+  MatState set_up_with_;  ///< of whole_
   std::optional<FirstChoice> choice_;
   PCTaskDAGType factor_type_ = PC_TASKDAG_ILU;
   MatState typed_;  ///< the matrix that factor_type_ is for
@@ -139,7 +144,7 @@ class AutoPreconditioner final : public Preconditioner {
   double set_up_ = 0.0;          ///< what it took; 0: it was not set up
   double pending_ = 0.0;         ///< seconds spent on new values since the last solve
   PetscLogDouble begin_ = -1.0;  ///< of the solve under way; below 0: none that counts
-  Vec guess_ = nullptr;          ///< what that solve begins with; null: with zero
+  Held<Vec> guess_;              ///< what that solve begins with; null: with zero
 };
 
 /// Hardly any application says that its matrix is symmetric. Couplings between ranks are not looked at: no factor has
@@ -231,7 +236,7 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   expected_ = look.cuda ? expected_set_up(look.local_rows, look.local_entries) : 0.0;
   history_ = SolveHistory(settings_.sweeps.tune);
   history_.start(*choice_);
-  PetscCall(PetscInfo(whole_, "TaskDAG takes %s: %s\n", name_of(history_.current()), choice_->reason.c_str()));
+  PetscCall(PetscInfo(whole_.get(), "TaskDAG takes %s: %s\n", name_of(history_.current()), choice_->reason.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -291,7 +296,7 @@ PetscErrorCode AutoPreconditioner::make_one(Mat matrix, bool error_if_failure) {
   bool failed = false;
   PetscCall(make(first, matrix, error_if_failure && last, &failed));
   if (!failed || last) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(whole_, "TaskDAG takes %s: %s cannot be set up\n", name_of(other(first)), name_of(first)));
+  PetscCall(PetscInfo(whole_.get(), "TaskDAG takes %s: %s cannot be set up\n", name_of(other(first)), name_of(first)));
   history_.note_failed_set_up(first);
   PetscCall(make(history_.current(), matrix, error_if_failure, &failed));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -299,7 +304,7 @@ PetscErrorCode AutoPreconditioner::make_one(Mat matrix, bool error_if_failure) {
 
 PetscErrorCode AutoPreconditioner::analyse(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
-  matrix_ = matrix;
+  PetscCall(read_state(whole_, &set_up_with_));
   pending_ = 0.0;
   PetscInt rows = 0;
   PetscCall(MatGetSize(whole_, &rows, nullptr));
@@ -313,23 +318,35 @@ PetscErrorCode AutoPreconditioner::update(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
-  matrix_ = matrix;
   const bool last = !history_.has_rival();
-  const PCTaskDAGType before = factor_type_;
+  const PCTaskDAGType type_before = factor_type_;
+  const MatState before = set_up_with_;
+  PetscCall(read_state(whole_, &set_up_with_));
   if (history_.current() == Candidate::factor) PetscCall(settle_factor_type(matrix));
-  if (factor_type_ != before) {
+  // become() may have set up for another matrix meanwhile.
+  if (factor_type_ != type_before || !set_up_with_.has_pattern_of(before)) {
     PetscCall(make_one(matrix, error_if_failure));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(guarded([&] { copy_settings(history_.current()); }));
   PetscCall(PetscTime(&begin));
-  PetscCall(made_->attach(whole_));
   PetscCall(made_->update(matrix, error_if_failure && last));
   PetscCall(PetscTime(&end));
   pending_ += end - begin;
   bool failed = false;
   PetscCall(agree_on_failure(&failed));
   if (failed && !last) PetscCall(make_one(matrix, error_if_failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// In a solve. PETSc may have kept the preconditioner for another matrix than that of its set-up.
+PetscErrorCode AutoPreconditioner::become(Candidate next) {
+  PetscFunctionBegin;
+  Mat matrix = nullptr;
+  history_.take(next);
+  PetscCall(read_state(whole_, &set_up_with_));
+  PetscCall(local_block(whole_, &matrix));
+  PetscCall(make_one(matrix, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -343,12 +360,11 @@ PetscErrorCode AutoPreconditioner::before_solve(KSP ksp) {
   if (!made_ || norm == KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   const Candidate next = history_.decide(set_up_of_factor());
   if (next != history_.current()) {
-    PetscCall(PetscInfo(whole_, "TaskDAG takes %s from now on\n", name_of(next)));
-    history_.take(next);
-    PetscCall(make_one(matrix_, false));
+    PetscCall(PetscInfo(whole_.get(), "TaskDAG takes %s from now on\n", name_of(next)));
+    PetscCall(become(next));
   }
-  PetscCall(VecDestroy(&guess_));
-  if (history_.has_rival()) PetscCall(copy_guess(ksp, &guess_));
+  PetscCall(guess_.reset());
+  if (history_.has_rival()) PetscCall(copy_guess(ksp, guess_.out()));
   PetscCall(PetscTime(&begin_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -371,10 +387,9 @@ PetscErrorCode AutoPreconditioner::note_solve(KSP ksp, KSPConvergedReason* reaso
 PetscErrorCode AutoPreconditioner::retry(KSP ksp, KSPConvergedReason reason) {
   PetscFunctionBegin;
   const Candidate failed = history_.current();
-  PetscCall(PetscInfo(whole_, "TaskDAG takes %s: a solve with %s has ended with %s\n", name_of(other(failed)),
+  PetscCall(PetscInfo(whole_.get(), "TaskDAG takes %s: a solve with %s has ended with %s\n", name_of(other(failed)),
                       name_of(failed), KSPConvergedReasons[reason]));
-  history_.take(other(failed));
-  PetscCall(make_one(matrix_, false));
+  PetscCall(become(other(failed)));
   PetscCall(PetscTime(&begin_));
   PetscCall(solve_again(ksp, guess_));
   PetscCall(note_solve(ksp, &reason));
@@ -387,7 +402,7 @@ PetscErrorCode AutoPreconditioner::after_solve(KSP ksp) {
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   PetscCall(note_solve(ksp, &reason));
   if (reason < 0 && history_.has_rival()) PetscCall(retry(ksp, reason));
-  PetscCall(VecDestroy(&guess_));
+  PetscCall(guess_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -419,9 +434,8 @@ PetscErrorCode AutoPreconditioner::view(const RankViewer& viewer) const {
 
 PetscErrorCode AutoPreconditioner::reset() {
   PetscFunctionBegin;
-  matrix_ = nullptr;
   begin_ = -1.0;
-  PetscCall(VecDestroy(&guess_));
+  PetscCall(guess_.reset());
   PetscCall(drop_made());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

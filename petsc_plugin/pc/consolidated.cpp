@@ -8,6 +8,7 @@
 #include "backend_choice.hpp"
 #include "boundary.hpp"
 #include "mat/columns.hpp"
+#include "mat/held.hpp"
 #include "mat/matrix_source.hpp"
 #include "mat/merged_block.hpp"
 #include "pc/types.hpp"
@@ -38,10 +39,7 @@ class Consolidated final : public Preconditioner {
   Consolidated(std::unique_ptr<Preconditioner> inner, const Settings& settings)
       : inner_(std::move(inner)), settings_(settings) {}
 
-  PetscErrorCode attach(Mat whole) override {
-    whole_ = whole;
-    return PETSC_SUCCESS;
-  }
+  PetscErrorCode attach(Mat whole) override { return whole_.share(whole); }
   PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
   PetscErrorCode update(Mat matrix, bool error_if_failure) override;
   // The ranks that do not lead cannot fail, but must take part where a failure is shared.
@@ -62,7 +60,7 @@ class Consolidated final : public Preconditioner {
 
   std::unique_ptr<Preconditioner> inner_;
   const Settings& settings_;
-  Mat whole_ = nullptr;  ///< not owned
+  Held<Mat> whole_;
   Groups groups_;
   MPI_Comm leaders_ = MPI_COMM_NULL;  ///< ranks that lead; null elsewhere, and where nothing is merged
   MergedBlock merged_;
@@ -70,7 +68,7 @@ class Consolidated final : public Preconditioner {
 
 PetscErrorCode Consolidated::form_groups(Mat matrix, RankGroup* mine) {
   PetscFunctionBegin;
-  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(whole_));
+  const MPI_Comm comm = whole_.comm();
   MatrixSource source;
   std::string device;
   PetscCall(source.inspect(matrix, false));
@@ -101,7 +99,7 @@ PetscErrorCode Consolidated::analyse_block(Mat matrix, bool error_if_failure) {
 PetscErrorCode Consolidated::share_error(PetscErrorCode mine) const {
   PetscFunctionBegin;
   if (!merges()) PetscFunctionReturn(mine);
-  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(whole_));
+  const MPI_Comm comm = whole_.comm();
   PetscMPIInt rank = 0;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   struct {

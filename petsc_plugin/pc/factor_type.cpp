@@ -148,8 +148,8 @@ class FactorPreconditioner final : public Preconditioner {
   FactorBridge factor_{MeasureGrowth::where_needed};
   FactorFailure failure_;
   OwnOrder own_order_;  ///< the ordering, held for -pc_factor_reuse_ordering, where it is one of ours
-  IS row_ = nullptr;    ///< … and another
-  IS col_ = nullptr;
+  Held<IS> row_;        ///< … and another
+  Held<IS> col_;
   OrderingChoice ordering_;  ///< the ordering in use, and why, where it was chosen automatically
   bool warned_ = false;      ///< of growth
 };
@@ -211,16 +211,16 @@ PetscErrorCode FactorPreconditioner::order(Mat matrix) {
   IS row = nullptr;
   IS col = nullptr;
   PetscCall(make_ordering(matrix, ordering_.name, own().block_size, settings_.backend, &row, &col));
-  row_ = row;
-  col_ = col;
+  row_.swap(row);
+  col_.swap(col);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode FactorPreconditioner::drop_order() {
   PetscFunctionBegin;
   PetscCall(guarded([&] { own_order_ = {}; }));
-  PetscCall(ISDestroy(&row_));
-  PetscCall(ISDestroy(&col_));
+  PetscCall(row_.reset());
+  PetscCall(col_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

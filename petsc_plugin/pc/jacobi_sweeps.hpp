@@ -17,8 +17,10 @@ template <class Solver>
 class JacobiSweeps : public Preconditioner, protected Bridge {
  public:
   PetscErrorCode attach(Mat whole) final {
-    whole_ = whole;
-    return couplings_.attach(whole);
+    PetscFunctionBegin;
+    PetscCall(whole_.share(whole));
+    PetscCall(couplings_.attach(whole));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode apply(Apply part, Vec b, Vec x) final;
   PetscErrorCode apply(Apply part, Mat b, Mat x) final;
@@ -39,7 +41,7 @@ class JacobiSweeps : public Preconditioner, protected Bridge {
 
   const Settings& settings_;
   OffDiagonal couplings_;
-  Mat whole_ = nullptr;  ///< not owned
+  Held<Mat> whole_;
   Offset entries_ = 0;
   std::optional<Solver> jacobi_;
 };
@@ -101,7 +103,7 @@ PetscErrorCode JacobiSweeps<Solver>::reset_sweeps() {
   PetscCall(guarded([&] { jacobi_.reset(); }));
   backend_.reset();
   PetscCall(source_.reset());
-  PetscCall(couplings_.reset());
+  PetscCall(couplings_.forget());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -44,8 +44,9 @@ class Preconditioner {
   Preconditioner& operator=(const Preconditioner&) = delete;
   virtual ~Preconditioner() = default;
 
-  /// Before analyse() and update(): the matrix on all ranks whose own rows and columns these get. It stays while the
-  /// preconditioner is in use.
+  /// Before analyse() and update(): the matrix on all ranks whose own rows and columns these get. Again before an
+  /// application or a solve where it is another one by then, which has been told of to PETSc alone: to let go of the
+  /// one before.
   virtual PetscErrorCode attach(Mat /*whole*/) { return PETSC_SUCCESS; }
 
   /// Takes pattern and values of a sequential matrix. A failure of the numbers is an error with `error_if_failure`,

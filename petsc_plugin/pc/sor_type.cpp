@@ -74,8 +74,10 @@ class SorPreconditioner final : public Preconditioner, private Bridge {
   explicit SorPreconditioner(const Settings& settings) : settings_(settings) {}
 
   PetscErrorCode attach(Mat whole) override {
-    whole_ = whole;
-    return couplings_.attach(whole);
+    PetscFunctionBegin;
+    PetscCall(whole_.share(whole));
+    PetscCall(couplings_.attach(whole));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
   PetscErrorCode update(Mat matrix, bool error_if_failure) override;
@@ -108,8 +110,8 @@ class SorPreconditioner final : public Preconditioner, private Bridge {
 
   const Settings& settings_;
   OffDiagonal couplings_;
-  Mat whole_ = nullptr;  ///< not owned
-  IS row_ = nullptr;     ///< the ordering; null: natural
+  Held<Mat> whole_;
+  Held<IS> row_;  ///< the ordering; null: natural
   std::string ordering_;
   PetscInt point_block_ = 1;  ///< rows of the blocks that are taken as one
   std::string rows_reason_;   ///< why those of the matrix are not
@@ -128,7 +130,7 @@ PetscErrorCode SorPreconditioner::order(Mat matrix) {
   PetscCall(event.begin(events().ordering, reinterpret_cast<PetscObject>(matrix)));
   IS col = nullptr;
   PetscBool equal = PETSC_FALSE;
-  PetscCall(make_ordering(matrix, ordering_, settings_.factor.block_size, settings_.backend, &row_, &col));
+  PetscCall(make_ordering(matrix, ordering_, settings_.factor.block_size, settings_.backend, row_.out(), &col));
   const PetscErrorCode compared = ISEqual(row_, col, &equal);
   PetscCall(ISDestroy(&col));
   PetscCall(compared);
@@ -396,8 +398,8 @@ PetscErrorCode SorPreconditioner::reset() {
   error_ = MAT_FACTOR_NOERROR;
   backend_.reset();
   PetscCall(source_.reset());
-  PetscCall(couplings_.reset());
-  PetscCall(ISDestroy(&row_));
+  PetscCall(couplings_.forget());
+  PetscCall(row_.reset());
   PetscCall(written);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
