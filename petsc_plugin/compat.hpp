@@ -2,6 +2,7 @@
 /// The one place that knows how PETSc's interface differs between the releases that the plugin is built for.
 #pragma once
 
+#include <petsc/private/kspimpl.h>
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 #include <petscdevice.h>
@@ -51,6 +52,9 @@ inline PetscErrorCode poison(Vec x, PCFailedReason reason) {
   return VecSetInf(x);
 #endif
 }
+
+/// Whether the solve under way is one by KSPSolveTranspose(). PETSc does not say so in public.
+inline bool solves_transposed(KSP ksp) { return ksp->transpose_solve == PETSC_TRUE; }
 
 /// Marks a preconditioner as not set up, so that the next PCSetUp() starts from nothing.
 inline void forget_setup(PC pc) {

@@ -11,11 +11,14 @@
 namespace taskdag::petsc {
 namespace {
 
+template <PetscErrorCode (Eisenstat::*product)(Vec, Vec)>
 PetscErrorCode multiply_shell(Mat shell, Vec v, Vec y) {
   PetscFunctionBegin;
   void* context = nullptr;
   PetscCall(MatShellGetContext(shell, &context));
-  PetscCall(static_cast<Eisenstat*>(context)->multiply(v, y));
+  PetscCheck(context, PetscObjectComm(reinterpret_cast<PetscObject>(shell)), PETSC_ERR_ARG_WRONGSTATE,
+             "the preconditioner that this operator of Eisenstat's trick was made by is reset");
+  PetscCall((static_cast<Eisenstat*>(context)->*product)(v, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,20 +92,23 @@ PetscErrorCode Eisenstat::make(PC pc) {
   VecType type = nullptr;
   PetscCall(MatGetLocalSize(pc->pmat, &m, &n));
   PetscCall(MatGetSize(pc->pmat, &rows, &columns));
-  PetscCall(MatCreateVecs(pc->pmat, &scale_, nullptr));
-  for (Vec& saved : saved_) PetscCall(VecDuplicate(scale_, &saved));
+  PetscCall(MatCreateVecs(pc->pmat, scale_.out(), nullptr));
+  for (Held<Vec>& saved : saved_) PetscCall(VecDuplicate(scale_, saved.out()));
   PetscCall(VecGetType(scale_, &type));
-  PetscCall(MatCreateShell(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), m, n, rows, columns, this, &shell_));
+  PetscCall(
+      MatCreateShell(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), m, n, rows, columns, this, shell_.out()));
   PetscCall(MatShellSetVecType(shell_, type));
-  PetscCall(MatShellSetOperation(shell_, MATOP_MULT, reinterpret_cast<void (*)()>(multiply_shell)));
+  const auto product = reinterpret_cast<void (*)()>(multiply_shell<&Eisenstat::multiply>);
+  const auto transposed = reinterpret_cast<void (*)()>(multiply_shell<&Eisenstat::multiply_transposed>);
+  PetscCall(MatShellSetOperation(shell_, MATOP_MULT, product));
+  PetscCall(MatShellSetOperation(shell_, MATOP_MULT_TRANSPOSE, transposed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Eisenstat::set_up(PC pc, Preconditioner* preconditioner, TransformScaling scaling, bool* failed) {
   PetscFunctionBegin;
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(pc));
-  PetscCheck(pc->mat == pc->pmat, comm, PETSC_ERR_SUP,
-             "-pc_taskdag_eisenstat needs one matrix as operator and for the preconditioner");
+  PetscCall(check_operator(pc));
   const int mine = preconditioner->has_own_halves() ? 1 : 0;
   int all = 0;
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm));
@@ -115,11 +121,6 @@ PetscErrorCode Eisenstat::set_up(PC pc, Preconditioner* preconditioner, Transfor
   *failed = false;
   failed_ = PC_NOERROR;
   if (!shell_) PetscCall(make(pc));
-  PetscBool known = PETSC_FALSE;
-  PetscBool symmetric = PETSC_FALSE;
-  PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
-  const auto transposed = reinterpret_cast<void (*)()>(multiply_shell);
-  PetscCall(MatShellSetOperation(shell_, MATOP_MULT_TRANSPOSE, known && symmetric ? transposed : nullptr));
   PetscCall(couplings_.reset());
   PetscCall(couplings_.attach(pc->pmat));
   if (is_scaled()) PetscCall(take_root(pc, failed));
@@ -138,7 +139,7 @@ PetscErrorCode Eisenstat::take_root(PC pc, bool* failed) {
   PetscFunctionBegin;
   PetscInt row = 0;
   PetscReal least = 0.0;
-  if (!root_) PetscCall(VecDuplicate(scale_, &root_));
+  if (!root_) PetscCall(VecDuplicate(scale_, root_.out()));
   PetscCall(preconditioner_->pivots(root_));
   PetscCall(VecMin(root_, &row, &least));
   PetscInt rows = 0;
@@ -173,11 +174,29 @@ PetscErrorCode Eisenstat::check_norm(KSP ksp) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Eisenstat::check_operator(PC pc) const {
+  PetscFunctionBegin;
+  PetscCheck(operator_of(pc) == pc->pmat, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
+             "-pc_taskdag_eisenstat needs one matrix as operator and for the preconditioner");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Eisenstat::check_symmetry(Mat matrix) const {
+  PetscFunctionBegin;
+  PetscBool known = PETSC_FALSE;
+  PetscBool symmetric = PETSC_FALSE;
+  PetscCall(MatIsSymmetricKnown(matrix, &known, &symmetric));
+  PetscCheck(known && symmetric, PetscObjectComm(reinterpret_cast<PetscObject>(matrix)), PETSC_ERR_SUP,
+             "-pc_taskdag_eisenstat has no transposed operator but for a matrix that is known to be symmetric "
+             "(MatSetOption())");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Eisenstat::make_middle(Vec diagonal) {
   PetscFunctionBegin;
-  if (!middle_) PetscCall(VecDuplicate(diagonal, &middle_));
-  if (!upper_) PetscCall(VecDuplicate(diagonal, &upper_));
-  if (!rest_) PetscCall(VecDuplicate(diagonal, &rest_));
+  if (!middle_) PetscCall(VecDuplicate(diagonal, middle_.out()));
+  if (!upper_) PetscCall(VecDuplicate(diagonal, upper_.out()));
+  if (!rest_) PetscCall(VecDuplicate(diagonal, rest_.out()));
   PetscCall(preconditioner_->pivots(upper_));
   PetscCall(VecWAXPY(middle_, -0.5, diagonal, upper_));
   PetscCall(VecScale(middle_, 2.0));
@@ -204,6 +223,13 @@ PetscErrorCode Eisenstat::multiply(Vec v, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Eisenstat::multiply_transposed(Vec v, Vec y) {
+  PetscFunctionBegin;
+  PetscCall(check_symmetry(operator_));
+  PetscCall(multiply(v, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Eisenstat::multiply_on_ranks(Vec v, Vec y) {
   PetscFunctionBegin;
   // A = (E + L) + (E + U) − (2 E − D), so the product is u + (E + L)⁻¹ (v − (2 E − D) u) with u = (E + U)⁻¹ v; the
@@ -224,15 +250,36 @@ PetscErrorCode Eisenstat::multiply_on_ranks(Vec v, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Eisenstat::pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
+/// With a reference, as for any operator of a PC: where an error ends the solve, PETSc and the application go on with
+/// what is there.
+PetscErrorCode Eisenstat::take_place(PC pc) {
+  PetscFunctionBegin;
+  if (pc->mat == shell_) PetscFunctionReturn(PETSC_SUCCESS);
+  Held<Mat> place;
+  PetscCall(place.share(shell_));
+  PetscCall(operator_.reset());
+  operator_.swap(pc->mat);
+  place.swap(pc->mat);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Eisenstat::restore(PC pc) {
+  PetscFunctionBegin;
+  if (shell_ && pc->mat == shell_) {
+    PetscCall(MatDestroy(&pc->mat));
+    operator_.swap(pc->mat);
+  }
+  PetscCall(operator_.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Eisenstat::pre_solve(PC pc, KSP ksp, Vec b, Vec x, std::size_t depth) {
   PetscFunctionBegin;
   PetscCall(check_norm(ksp));
-  const auto depth = static_cast<std::size_t>(pc->presolvedone) - 1;  // PETSc allows two
-  if (depth == 0) {
-    operator_ = pc->mat;
-    pc->mat = shell_;
-  }
-  Vec saved = saved_[depth];
+  if (solves_transposed(ksp)) PetscCall(check_symmetry(pc->pmat));
+  PetscCall(check_operator(pc));
+  PetscCall(take_place(pc));
+  Vec saved = saved_.at(depth);
   PetscBool from_guess = PETSC_FALSE;
   PetscCall(KSPGetInitialGuessNonzero(ksp, &from_guess));
   if (failed_ == PC_NOERROR && from_guess) {
@@ -248,10 +295,9 @@ PetscErrorCode Eisenstat::pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Eisenstat::post_solve(PC pc, Vec b, Vec x) {
+PetscErrorCode Eisenstat::post_solve(PC pc, Vec b, Vec x, std::size_t depth) {
   PetscFunctionBegin;
-  const auto depth = static_cast<std::size_t>(pc->presolvedone);  // counted down already
-  Vec saved = saved_[depth];
+  Vec saved = saved_.at(depth);
   PetscCall(VecCopy(saved, b));
   if (failed_ == PC_NOERROR) {
     if (is_scaled())
@@ -260,7 +306,7 @@ PetscErrorCode Eisenstat::post_solve(PC pc, Vec b, Vec x) {
       PetscCall(VecCopy(x, saved));
     PetscCall(preconditioner_->half(Half::upper, saved, x));
   }
-  if (depth == 0) pc->mat = operator_;
+  if (depth == 0) PetscCall(restore(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -275,17 +321,19 @@ PetscErrorCode Eisenstat::apply(Vec b, Vec x) const {
 
 PetscErrorCode Eisenstat::reset(PC pc) {
   PetscFunctionBegin;
-  if (shell_ && pc->mat == shell_) pc->mat = operator_;  // an error has left a solve
+  PetscCall(restore(pc));
   preconditioner_ = nullptr;
   failed_ = PC_NOERROR;
   PetscCall(couplings_.reset());
-  PetscCall(MatDestroy(&shell_));
-  for (Vec& saved : saved_) PetscCall(VecDestroy(&saved));
-  PetscCall(VecDestroy(&middle_));
-  PetscCall(VecDestroy(&scale_));
-  PetscCall(VecDestroy(&root_));
-  PetscCall(VecDestroy(&upper_));
-  PetscCall(VecDestroy(&rest_));
+  // Others may hold a reference to it.
+  if (shell_) PetscCall(MatShellSetContext(shell_, nullptr));
+  PetscCall(shell_.reset());
+  for (Held<Vec>& saved : saved_) PetscCall(saved.reset());
+  PetscCall(middle_.reset());
+  PetscCall(scale_.reset());
+  PetscCall(root_.reset());
+  PetscCall(upper_.reset());
+  PetscCall(rest_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compat.hpp"
+#include "mat/held.hpp"
 #include "mat/off_diagonal.hpp"
 #include "options.hpp"
 #include "pc/preconditioner.hpp"
@@ -42,13 +43,18 @@ class Eisenstat {
   /// In place of set_up() after a failure of the numbers: what is applied tells of it.
   PetscErrorCode fail(PC pc, PCFailedReason reason);
 
-  PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x);
-  PetscErrorCode post_solve(PC pc, Vec b, Vec x);
+  /// depth: of solves under way by this preconditioner, of which PETSc allows two.
+  PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x, std::size_t depth);
+  PetscErrorCode post_solve(PC pc, Vec b, Vec x, std::size_t depth);
+  /// Puts the PC's own operator back, where a solve has ended or an error has left it.
+  PetscErrorCode restore(PC pc);
   PetscErrorCode apply(Vec b, Vec x) const;
   PetscErrorCode reset(PC pc);
 
   /// y = (E + L)⁻¹ A (E + U)⁻¹ v, scaled or not. For the shell that is the operator meanwhile.
   PetscErrorCode multiply(Vec v, Vec y);
+  /// @returns PETSC_ERR_SUP unless A is known to be symmetric
+  PetscErrorCode multiply_transposed(Vec v, Vec y);
 
  private:
   PetscErrorCode make(PC pc);
@@ -58,20 +64,24 @@ class Eisenstat {
   /// root_ = E^½.
   PetscErrorCode take_root(PC pc, bool* failed);
   PetscErrorCode check_norm(KSP ksp) const;
+  PetscErrorCode check_operator(PC pc) const;
+  PetscErrorCode check_symmetry(Mat matrix) const;
+  PetscErrorCode take_place(PC pc);
+  [[nodiscard]] Mat operator_of(PC pc) const { return shell_ && pc->mat == shell_ ? operator_ : pc->mat; }
   [[nodiscard]] bool is_scaled() const { return scaling_ == TransformScaling::symmetric; }
 
   Preconditioner* preconditioner_ = nullptr;
   PCFailedReason failed_ = PC_NOERROR;
   TransformScaling scaling_ = TransformScaling::none;
   OffDiagonal couplings_;
-  Mat shell_ = nullptr;
-  Mat operator_ = nullptr;         ///< the PC's own while the shell stands in its place; not owned
-  std::array<Vec, 2> saved_ = {};  ///< right-hand sides, by how deep calls of PCPreSolve() are nested
-  Vec scale_ = nullptr;            ///< what the preconditioner multiplies by
-  Vec root_ = nullptr;             ///< E^½, of symmetric scaling
-  Vec middle_ = nullptr;           ///< 2 E − D; on several ranks, as the next two
-  Vec upper_ = nullptr;            ///< (E + U)⁻¹ v
-  Vec rest_ = nullptr;
+  Held<Mat> shell_;
+  Held<Mat> operator_;              ///< the PC's own while the shell stands in its place
+  std::array<Held<Vec>, 2> saved_;  ///< right-hand sides, by how deep calls of PCPreSolve() are nested
+  Held<Vec> scale_;                 ///< what the preconditioner multiplies by
+  Held<Vec> root_;                  ///< E^½, of symmetric scaling
+  Held<Vec> middle_;                ///< 2 E − D; on several ranks, as the next two
+  Held<Vec> upper_;                 ///< (E + U)⁻¹ v
+  Held<Vec> rest_;
 };
 
 }  // namespace taskdag::petsc

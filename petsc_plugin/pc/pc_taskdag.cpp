@@ -1,10 +1,12 @@
 #include "pc/pc_taskdag.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "boundary.hpp"
 #include "compat.hpp"
@@ -62,7 +64,7 @@ struct Data {
   Eisenstat eisenstat;
   std::optional<PatternState> analysed;  ///< what the preconditioner was set up with
   bool repeat_numbers = false;           ///< where that is still there, the next set-up needs no analysis
-  int solves = 0;                        ///< that have begun by pre_solve() and not ended
+  std::vector<PetscObjectId> solving;    ///< the KSPs that have begun a solve by pre_solve() and not ended it
 };
 
 Data& data_of(PC pc) { return *static_cast<Data*>(pc->data); }
@@ -97,7 +99,7 @@ PetscErrorCode reset(PC pc) {
   PetscCall(forget_failure(pc));
   data.analysed.reset();
   data.repeat_numbers = false;
-  data.solves = 0;
+  data.solving.clear();
   PetscCall(data.eisenstat.reset(pc));
   if (data.preconditioner) PetscCall(data.preconditioner->reset());
   PetscCall(guarded([&] { data.preconditioner.reset(); }));
@@ -122,62 +124,6 @@ PetscErrorCode share_failure(PC pc, MatFactorError error) {
   data_of(pc).failed = static_cast<PCFailedReason>(worst);
   PetscCall(PCSetFailedReason(pc, data_of(pc).failed));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec /*work*/, PetscReal /*rtol*/, PetscReal /*abstol*/,
-                                PetscReal /*dtol*/, PetscInt its, PetscBool from_zero, PetscInt* done,
-                                PCRichardsonConvergedReason* reason) {
-  PetscFunctionBegin;
-  const bool failed = data_of(pc).failed != PC_NOERROR;
-  if (failed)
-    PetscCall(poison(x, data_of(pc).failed));
-  else
-    PetscCall(data_of(pc).preconditioner->iterate(b, x, its, from_zero == PETSC_TRUE));
-  *done = failed ? 0 : its;
-  *reason = PCRICHARDSON_CONVERGED_ITS;
-  if (failed) {
-    // PETSc hands the address of KSP's reason on, and these count the failure of a preconditioner, too.
-    const KSPConvergedReason failure = KSP_DIVERGED_PC_FAILED;
-    static_assert(sizeof(failure) == sizeof(*reason));
-    std::memcpy(reason, &failure, sizeof(failure));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
-  PetscFunctionBegin;
-  // Where a setting or values have changed since the last solve, and the KSP was not told of a matrix, PETSc would set
-  // up at the first application.
-  PetscCall(PCSetUp(pc));
-  if (data_of(pc).settings.eisenstat)
-    PetscCall(data_of(pc).eisenstat.pre_solve(pc, ksp, b, x));
-  else
-    PetscCall(data_of(pc).preconditioner->before_solve(ksp));
-  ++data_of(pc).solves;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode post_solve(PC pc, KSP ksp, Vec b, Vec x) {
-  PetscFunctionBegin;
-  if (data_of(pc).solves == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  --data_of(pc).solves;
-  if (data_of(pc).settings.eisenstat)
-    PetscCall(data_of(pc).eisenstat.post_solve(pc, b, x));
-  else
-    PetscCall(data_of(pc).preconditioner->after_solve(ksp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// What a Krylov method calls depends on the settings. To be called where these change, not at a set-up, which may come
-/// inside a solve.
-void set_operations(PC pc) {
-  const bool eisenstat = data_of(pc).settings.eisenstat;
-  const auto iterates = type_of(pc).iterates;
-  const bool by_us = iterates != nullptr && iterates(data_of(pc).settings) && !eisenstat;
-  pc->ops->applyrichardson = by_us ? apply_richardson : nullptr;
-  const bool around = eisenstat || type_of(pc).watches_solves;
-  pc->ops->presolve = around ? pre_solve : nullptr;
-  pc->ops->postsolve = around ? post_solve : nullptr;
 }
 
 PetscErrorCode changes_rhs(PC pc, PetscBool* change) {
@@ -237,6 +183,79 @@ PetscErrorCode set_up(PC pc) {
   if (static_cast<int>(ready) != 0) (void)start_over(pc);
   PetscCall(ready);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec /*work*/, PetscReal /*rtol*/, PetscReal /*abstol*/,
+                                PetscReal /*dtol*/, PetscInt its, PetscBool from_zero, PetscInt* done,
+                                PCRichardsonConvergedReason* reason) {
+  PetscFunctionBegin;
+  const bool failed = data_of(pc).failed != PC_NOERROR;
+  if (failed)
+    PetscCall(poison(x, data_of(pc).failed));
+  else
+    PetscCall(data_of(pc).preconditioner->iterate(b, x, its, from_zero == PETSC_TRUE));
+  *done = failed ? 0 : its;
+  *reason = PCRICHARDSON_CONVERGED_ITS;
+  if (failed) {
+    // PETSc hands the address of KSP's reason on, and these count the failure of a preconditioner, too.
+    const KSPConvergedReason failure = KSP_DIVERGED_PC_FAILED;
+    static_assert(sizeof(failure) == sizeof(*reason));
+    std::memcpy(reason, &failure, sizeof(failure));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A solve that an error or a monitor's exception has ended is not under way any more, although PETSc counts it: its
+/// KSP begins another one.
+PetscErrorCode forget_abandoned(PC pc, PetscObjectId ksp) {
+  PetscFunctionBegin;
+  Data& data = data_of(pc);
+  const auto begun = std::ranges::find(data.solving, ksp);
+  data.solving.erase(begun, data.solving.end());
+  if (data.solving.empty()) PetscCall(data.eisenstat.restore(pc));
+  pc->presolvedone = static_cast<PetscInt>(data.solving.size()) + 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
+  PetscFunctionBegin;
+  Data& data = data_of(pc);
+  PetscObjectId id = 0;
+  PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(ksp), &id));
+  PetscCall(forget_abandoned(pc, id));
+  // Where a setting or values have changed since the last solve, and the KSP was not told of a matrix, PETSc would set
+  // up at the first application.
+  PetscCall(PCSetUp(pc));
+  if (data.settings.eisenstat)
+    PetscCall(data.eisenstat.pre_solve(pc, ksp, b, x, data.solving.size()));
+  else
+    PetscCall(data.preconditioner->before_solve(ksp));
+  PetscCall(guarded([&] { data.solving.push_back(id); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode post_solve(PC pc, KSP ksp, Vec b, Vec x) {
+  PetscFunctionBegin;
+  Data& data = data_of(pc);
+  if (data.solving.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  data.solving.pop_back();
+  if (data.settings.eisenstat)
+    PetscCall(data.eisenstat.post_solve(pc, b, x, data.solving.size()));
+  else
+    PetscCall(data.preconditioner->after_solve(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What a Krylov method calls depends on the settings. To be called where these change, not at a set-up, which may come
+/// inside a solve.
+void set_operations(PC pc) {
+  const bool eisenstat = data_of(pc).settings.eisenstat;
+  const auto iterates = type_of(pc).iterates;
+  const bool by_us = iterates != nullptr && iterates(data_of(pc).settings) && !eisenstat;
+  pc->ops->applyrichardson = by_us ? apply_richardson : nullptr;
+  const bool around = eisenstat || type_of(pc).watches_solves;
+  pc->ops->presolve = around ? pre_solve : nullptr;
+  pc->ops->postsolve = around ? post_solve : nullptr;
 }
 
 template <class Object>
