@@ -10,7 +10,9 @@
 
 #include "boundary.hpp"
 #include "compat.hpp"
+#include "mat/held.hpp"
 #include "mat/local_block.hpp"
+#include "mat/matrix_state.hpp"
 #include "mat/off_diagonal.hpp"
 #include "mat/poison.hpp"
 #include "pc/eisenstat.hpp"
@@ -64,6 +66,8 @@ struct Data {
   Eisenstat eisenstat;
   std::optional<PatternState> analysed;  ///< what the preconditioner was set up with
   bool repeat_numbers = false;           ///< where that is still there, the next set-up needs no analysis
+  MatrixState numbers_of;                ///< the matrix as it was at the last set-up
+  MatrixState attached;                  ///< the matrix that the preconditioner has, as it was seen last
   std::vector<PetscObjectId> solving;    ///< the KSPs that have begun a solve by pre_solve() and not ended it
 };
 
@@ -99,6 +103,8 @@ PetscErrorCode reset(PC pc) {
   PetscCall(forget_failure(pc));
   data.analysed.reset();
   data.repeat_numbers = false;
+  data.numbers_of = {};
+  data.attached = {};
   data.solving.clear();
   PetscCall(data.eisenstat.reset(pc));
   if (data.preconditioner) PetscCall(data.preconditioner->reset());
@@ -178,22 +184,72 @@ PetscErrorCode make_ready(PC pc) {
 
 PetscErrorCode set_up(PC pc) {
   PetscFunctionBegin;
-  const PetscErrorCode ready = make_ready(pc);
+  PetscErrorCode ready = make_ready(pc);
+  if (static_cast<int>(ready) == 0) ready = read_matrix_state(pc->pmat, &data_of(pc).numbers_of);
+  data_of(pc).attached = data_of(pc).numbers_of;
   // PETSc has noted the state of the matrix before, and would take a repetition for done.
   if (static_cast<int>(ready) != 0) (void)start_over(pc);
   PetscCall(ready);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec /*work*/, PetscReal /*rtol*/, PetscReal /*abstol*/,
+/// What is kept by PETSc is not set up again, whatever becomes of the matrix. What stands for the matrix itself goes on
+/// with its values of now all the same, as PETSc's SOR and PCEISENSTAT do. Collective where the matrix has changed.
+PetscErrorCode follow_matrix(PC pc) {
+  PetscFunctionBegin;
+  Data& data = data_of(pc);
+  MatrixState now;
+  PetscCall(read_matrix_state(pc->pmat, &now));
+  if (now == data.attached) PetscFunctionReturn(PETSC_SUCCESS);
+  if (data.settings.eisenstat || type_of(pc).follows_matrix) {
+    data.repeat_numbers = true;
+    PetscCall(set_up(pc));
+  } else {
+    PetscCall(data.preconditioner->attach(pc->pmat));
+    data.attached = now;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether what was set up has the numbers of the operator, so that it may stand for it.
+PetscErrorCode has_numbers_of_operator(PC pc, bool* has) {
+  PetscFunctionBegin;
+  MatrixState now;
+  PetscCall(read_matrix_state(pc->mat, &now));
+  // PETSc's SOR iterates by the preconditioner's matrix, whatever the operator is.
+  *has = type_of(pc).follows_matrix || now == data_of(pc).numbers_of;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// x += S (b - A x), again and again, by the operator's own product.
+PetscErrorCode iterate_by_product(PC pc, Vec b, Vec x, Vec rest, PetscInt its, bool from_zero) {
+  PetscFunctionBegin;
+  Held<Vec> step;
+  PetscCall(VecDuplicate(x, step.out()));
+  if (from_zero) PetscCall(VecSet(x, 0.0));
+  for (PetscInt k = 0; k < its; ++k) {
+    PetscCall(MatMult(pc->mat, x, rest));
+    PetscCall(VecAYPX(rest, -1.0, b));
+    PetscCall(data_of(pc).preconditioner->apply(Apply::full, rest, step));
+    PetscCall(VecAXPY(x, 1.0, step));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec work, PetscReal /*rtol*/, PetscReal /*abstol*/,
                                 PetscReal /*dtol*/, PetscInt its, PetscBool from_zero, PetscInt* done,
                                 PCRichardsonConvergedReason* reason) {
   PetscFunctionBegin;
+  bool by_numbers = false;
+  PetscCall(follow_matrix(pc));
+  PetscCall(has_numbers_of_operator(pc, &by_numbers));
   const bool failed = data_of(pc).failed != PC_NOERROR;
   if (failed)
     PetscCall(poison(x, data_of(pc).failed));
-  else
+  else if (by_numbers)
     PetscCall(data_of(pc).preconditioner->iterate(b, x, its, from_zero == PETSC_TRUE));
+  else
+    PetscCall(iterate_by_product(pc, b, x, work, its, from_zero == PETSC_TRUE));
   *done = failed ? 0 : its;
   *reason = PCRICHARDSON_CONVERGED_ITS;
   if (failed) {
@@ -226,6 +282,7 @@ PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
   // Where a setting or values have changed since the last solve, and the KSP was not told of a matrix, PETSc would set
   // up at the first application.
   PetscCall(PCSetUp(pc));
+  PetscCall(follow_matrix(pc));
   if (data.settings.eisenstat)
     PetscCall(data.eisenstat.pre_solve(pc, ksp, b, x, data.solving.size()));
   else
@@ -261,6 +318,7 @@ void set_operations(PC pc) {
 template <class Object>
 PetscErrorCode apply_part(PC pc, Apply part, Object b, Object x) {
   PetscFunctionBegin;
+  PetscCall(follow_matrix(pc));
   if (data_of(pc).failed != PC_NOERROR)
     PetscCall(poison(x, data_of(pc).failed));
   else

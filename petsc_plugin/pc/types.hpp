@@ -50,6 +50,8 @@ struct PcType {
   /// A block of several ranks is made of its entries alone, and applied as a whole.
   bool consolidates;
   bool watches_solves = false;  ///< before_solve() and after_solve() are to be called
+  /// Applied with the matrix' values of now, as PETSc's counterpart, even where PETSc keeps what has been set up.
+  bool follows_matrix = false;
 };
 
 /// In the order of PCTaskDAGType.
@@ -57,7 +59,8 @@ inline constexpr auto pc_types = std::to_array<PcType>({
     {PC_TASKDAG_ILU, "ilu", "ILU", make_ilu, false, nullptr, true},
     {PC_TASKDAG_ICC, "icc", "ICC", make_icc, true, nullptr, true},
     {PC_TASKDAG_JACOBI, "jacobi", "Jacobi sweeps", make_jacobi, false, jacobi_iterates, false},
-    {PC_TASKDAG_SOR, "sor", "SOR and SSOR sweeps", make_sor, false, [](const Settings&) { return true; }, false},
+    {PC_TASKDAG_SOR, "sor", "SOR and SSOR sweeps", make_sor, false, [](const Settings&) { return true; }, false, false,
+     true},
     {PC_TASKDAG_DILU, "dilu", "DILU", make_dilu, false, nullptr, true},
     {PC_TASKDAG_DIC, "dic", "DIC", make_dic, true, nullptr, true},
     {PC_TASKDAG_AUTO, "auto", "a choice between a factorisation and Jacobi", make_auto, false, nullptr, false, true},
