@@ -108,8 +108,9 @@ struct FactorOptions {
   /// bad only where it is exactly 0; zero_pivot is not looked at. ic: A ≈ Uᵀ D⁻ᵀ U with blocks D, which need not be
   /// definite; the diagonal blocks of A are taken as whole blocks, those below are not looked at.
   /// There are the shifts none and inblocks (a bad pivot becomes shift_amount times the mean size of the block's
-  /// diagonal), levels of fill everywhere, the automatic schedule alone, and double precision, which automatic is here.
-  /// `blocks` are those of the rows of the matrix; CUDA's sweeps may run by them.
+  /// diagonal; the last one of a block does not, so a block of zeros fails), levels of fill everywhere, the automatic
+  /// schedule alone, and double precision, which automatic is here. `blocks` are those of the rows of the matrix;
+  /// CUDA's sweeps may run by them.
   Index block_size = 1;
   /// Of the values that sweeps load. in_single: M = L D U with unit triangles L and U (ic: Uᵀ D U) whose entries are
   /// rounded to float, D as it is; all parts of an application, transposed or to several columns, are of this M. The
@@ -271,12 +272,12 @@ class TASKDAG_API Factorization {
   /// @throws as the halves; InvalidInput before set_diagonal()
   void multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream = {});
 
-  /// How much an application can enlarge a vector: ‖D^½ M⁻¹ D^½ e‖∞ with e = (1, …, 1), D the absolute values of the
-  /// diagonal of the factored matrix B, and 1 where that is 0. It is that of B scaled to a unit diagonal, so scaling B
-  /// from both sides changes nothing. Far above what ‖B⁻¹‖ may be, the factor is unstable, whatever its pivots are.
-  /// After Chow & Saad 1997, Experimental study of ILU preconditioners for indefinite matrices. `values`, `space`:
-  /// those of the last factor(); null: D = I, so ‖M⁻¹ e‖∞. Infinite where a NaN or an infinity comes out; outcome()
-  /// tells of it, too. Costs one application. Synchronises `stream`.
+  /// How much an application can enlarge a vector: ‖D^½ M⁻¹ D^½ e‖∞ with elements of e between ½ and 1 that follow no
+  /// pattern, D the absolute values of the diagonal of the factored matrix B, and 1 where that is 0. It is that of B
+  /// scaled to a unit diagonal, so scaling B from both sides changes nothing. Far above what ‖B⁻¹‖ may be, the factor
+  /// is unstable, whatever its pivots are. After Chow & Saad 1997, Experimental study of ILU preconditioners for
+  /// indefinite matrices. `values`, `space`: those of the last factor(); null: D = I, so ‖M⁻¹ e‖∞. Infinite where a NaN
+  /// or an infinity comes out; outcome() tells of it, too. Costs one application. Synchronises `stream`.
   /// @throws InvalidInput before the first factor() and after one that has thrown; Unsupported where `stream` is being
   ///         captured; DeviceError, OutOfMemory
   [[nodiscard]] double growth(const double* values, MemorySpace space, Stream stream = {});

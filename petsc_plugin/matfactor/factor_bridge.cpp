@@ -279,7 +279,7 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
     if (!measure_growth_ || !status_.ok()) return;
     // Of few rows a number costs little, and says more.
     constexpr PetscInt kFewRows = 10000;
-    if (rows() >= kFewRows && factorization_->growth_bound() <= reasonable_growth) {
+    if (rows() >= kFewRows && factorization_->growth_bound() <= reasonable_growth_bound) {
       growth_bound_ = factorization_->growth_bound();
       return;
     }

@@ -33,8 +33,11 @@ struct FormChoice {
 /// rows where a bound that costs nothing says that it is reasonable.
 enum class MeasureGrowth : bool { no, where_needed };
 
-/// Growth above this says that an application has no correct digit left.
-inline constexpr double reasonable_growth = 1e15;
+/// Growth above this is warned of: a preconditioned residual may be small where the residual is not. What that rests on
+/// is in docs/notes/icc-shift.md.
+inline constexpr double reasonable_growth = 1e7;
+/// A bound by the factor's rows, of which growth is a small part, that needs no look at the growth itself.
+inline constexpr double reasonable_growth_bound = 1e15;
 
 /// After an error of analyse() or factor() there is no factor: apply() is refused, and the next analyse() or factor()
 /// makes all anew. A failure of the numbers is no error in this sense.

@@ -6,6 +6,7 @@
 
 #include "backends.hpp"
 #include "base/index.hpp"
+#include "kernels/factor/growth.hpp"
 #include "problems.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
@@ -32,17 +33,25 @@ INSTANTIATE_TEST_SUITE_P(On, FactorGrowthTest, testing::ValuesIn(test::everywher
 
 constexpr FactorKind kKinds[] = {FactorKind::ilu, FactorKind::ic};
 
-TEST_P(FactorGrowthTest, IsWhatAnApplicationMakesOfOnes) {
+TEST_P(FactorGrowthTest, IsWhatAnApplicationMakesOfItsVector) {
   const CsrMatrix a = make_stencil({.stencil = Stencil::seven_point, .nx = 7, .ny = 6, .nz = 5});
   std::vector<Index> order(at(a.rows));
   std::iota(order.begin(), order.end(), 0);
   std::ranges::reverse(order);
+  std::vector<double> elements(at(a.rows));
+  for (Index i = 0; i < a.rows; ++i) {
+    elements[at(i)] = kernels::growth_element(i);
+    EXPECT_LE(elements[at(i)], 1.0);
+    EXPECT_GE(elements[at(i)], 0.5);
+  }
   for (const FactorKind kind : kKinds) {
     for (const std::vector<Index>& with : {std::vector<Index>{}, order}) {
       Factorization f = factorization(a, {.kind = kind}, with, with);
       ASSERT_TRUE(factor(f, a.values).ok());
       double largest = 0.0;
-      for (const double x : apply(f, Apply::full, std::vector<double>(at(a.rows), 1.0))) {
+      std::vector<double> b = elements;
+      if (!with.empty()) std::ranges::reverse(b);
+      for (const double x : apply(f, Apply::full, b)) {
         largest = std::max(largest, std::abs(x));
       }
       EXPECT_GT(largest, 0.0);
@@ -126,7 +135,9 @@ TEST_P(FactorGrowthTest, RowsAndColumnsOfDifferentOrdersMeetTheirDiagonal) {
     row_order.push_back(i);
     col_order.push_back((i + 3) % kRows);
   }
-  EXPECT_DOUBLE_EQ(factored_growth(a, {}, row_order, col_order), 1.0);
+  double largest = 0.0;
+  for (Index i = 0; i < kRows; ++i) largest = std::max(largest, kernels::growth_element(i));
+  EXPECT_DOUBLE_EQ(factored_growth(a, {}, row_order, col_order), largest);
 }
 
 TEST_P(FactorGrowthTest, SmallPivotsShow) {
@@ -134,10 +145,21 @@ TEST_P(FactorGrowthTest, SmallPivotsShow) {
   const double left = 1e-9;
   const CsrMatrix a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1 + left}};
   for (const FactorKind kind : kKinds) {
-    CsrMatrix small = a;
-    small.values[1] = small.values[2] = -1;
-    EXPECT_GT(factored_growth(small, {.kind = kind}), 1e9);
-    EXPECT_LT(factored_growth(a, {.kind = kind}), 10) << "in this direction there is nothing to see";
+    for (const double sign : {-1.0, 1.0}) {
+      CsrMatrix small = a;
+      small.values[1] = small.values[2] = sign;
+      EXPECT_GT(factored_growth(small, {.kind = kind}), 1e7) << sign;
+    }
+  }
+}
+
+TEST_P(FactorGrowthTest, ShiftedPivotsShow) {
+  // Of these two rows nothing is left for the second pivot but its shift.
+  const CsrMatrix a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1}};
+  for (const FactorKind kind : kKinds) {
+    for (const ShiftType shift : {ShiftType::nonzero, ShiftType::inblocks}) {
+      EXPECT_GT(factored_growth(a, {.kind = kind, .shift = shift}), 1e11);
+    }
   }
 }
 

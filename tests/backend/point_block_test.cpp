@@ -225,18 +225,30 @@ TEST_P(PointBlockTest, ManyVectorsEqualOneByOne) {
   }
 }
 
+/// Blocks of n rows without coupling; in the third and the sixth one row and column `zero` are 0.
+CsrMatrix without_pivot(Index n, Index zero) {
+  CsrMatrix a = test::with_blocks(test::tridiagonal(7, 0.0, 1.0, 0.0), n, true);
+  for (const Index block : {2, 5}) {
+    for (Index k = 0; k < n; ++k) {
+      a.values[at(block) * at(n * n) + at(zero * n + k)] = 0.0;
+      a.values[at(block) * at(n * n) + at(k * n + zero)] = 0.0;
+    }
+  }
+  return a;
+}
+
+FactorOptions shifting_options(FactorKind kind, Index n, double amount) {
+  FactorOptions options = options_of(kind, n);
+  options.shift = ShiftType::inblocks;
+  options.shift_amount = amount;
+  return options;
+}
+
 TEST_P(PointBlockTest, ABlockWithoutPivotIsReportedOrShifted) {
   for (const FactorKind kind : kKinds) {
     for (const Index n : {2, 3, 5, 9}) {
       SCOPED_TRACE(text({"chain", {}}, kind, n, 0));
-      const CsrMatrix graph = test::tridiagonal(7, 0.0, 1.0, 0.0);  // blocks without coupling
-      CsrMatrix a = test::with_blocks(graph, n, true);
-      for (const Index block : {2, 5}) {  // their last rows and columns are 0
-        for (Index k = 0; k < n; ++k) {
-          a.values[at(block) * at(n * n) + at((n - 1) * n + k)] = 0.0;
-          a.values[at(block) * at(n * n) + at(k * n + n - 1)] = 0.0;
-        }
-      }
+      CsrMatrix a = without_pivot(n, n - 1);
       Factorization f = factorization(a, options_of(kind, n));
       const FactorStatus status = factor(f, a.values);
       EXPECT_EQ(status.outcome, FactorOutcome::zero_pivot);
@@ -247,19 +259,36 @@ TEST_P(PointBlockTest, ABlockWithoutPivotIsReportedOrShifted) {
       EXPECT_FALSE(test::all_finite(apply(f, Apply::full, b)));
       EXPECT_EQ(f.outcome(), SolveOutcome::non_finite);
 
-      FactorOptions shifting = options_of(kind, n);
-      shifting.shift = ShiftType::inblocks;
-      shifting.shift_amount = 1e-3;
-      Factorization shifted = factorization(a, shifting);
+      a = without_pivot(n, 0);
+      Factorization shifted = factorization(a, shifting_options(kind, n, 1e-3));
       const FactorStatus with_shift = factor(shifted, a.values);
       EXPECT_TRUE(with_shift.ok());
       EXPECT_EQ(with_shift.shifts, 2);
       double mean = 1e-12;
-      for (Index k = 0; k + 1 < n; ++k) mean += std::abs(a.values[at(2) * at(n * n) + at(k * n + k)]);
+      for (Index k = 1; k < n; ++k) mean += std::abs(a.values[at(2) * at(n * n) + at(k * n + k)]);
       const CsrMatrix computed = shifted.copy_factor();
-      const double inverse = computed.values[at(computed.row_offsets[at(3 * n)]) - 1];
+      const double inverse = computed.values[at(computed.row_offsets[at(2 * n)])];
       EXPECT_NEAR(inverse * (1e-3 * mean / n), 1.0, 1e-12);
       EXPECT_TRUE(test::all_finite(apply(shifted, Apply::full, b)));
+    }
+  }
+}
+
+// As PETSc's: 1e-14 times nothing would be a pivot, and its inverse an answer that counts as converged.
+TEST_P(PointBlockTest, TheLastPivotOfABlockIsNeverShifted) {
+  for (const FactorKind kind : kKinds) {
+    for (const Index n : {2, 3, 5, 9}) {
+      for (const double amount : {FactorOptions{}.shift_amount, 1e-3}) {
+        SCOPED_TRACE(text({"chain", {}}, kind, n, 0));
+        CsrMatrix a = without_pivot(n, n - 1);
+        std::fill_n(a.values.begin() + std::ptrdiff_t{5} * n * n, n * n, 0.0);
+        Factorization f = factorization(a, shifting_options(kind, n, amount));
+        const FactorStatus status = factor(f, a.values);
+        EXPECT_EQ(status.outcome, FactorOutcome::zero_pivot);
+        EXPECT_EQ(status.first_row, 2 * n + n - 1);
+        EXPECT_EQ(status.last_row, 5 * n + n - 1);
+        EXPECT_FALSE(test::all_finite(apply(f, Apply::full, test::right_hand_side(a.rows * n))));
+      }
     }
   }
 }

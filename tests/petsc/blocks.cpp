@@ -29,8 +29,9 @@ PetscErrorCode fill(Mat a, const CsrMatrix& graph, const Blocks& blocks) {
         double value =
             blocks.symmetric ? coupling(std::min(row, column), std::max(row, column)) : coupling(row, column);
         if (row == column) value += 0.55 * static_cast<double>(count * blocks.size);
-        const bool last = row % blocks.size == blocks.size - 1 || c == blocks.size - 1;
-        if (row / blocks.size == blocks.singular && (j != blocks.singular || last)) value = 0.0;
+        const PetscInt zero = blocks.zeros == Zeros::first ? 0 : blocks.size - 1;
+        const bool none = blocks.zeros == Zeros::all || row % blocks.size == zero || c == zero;
+        if (row / blocks.size == blocks.singular && (j != blocks.singular || none)) value = 0.0;
         if (j == blocks.singular && row / blocks.size != blocks.singular) value = 0.0;
         PetscCall(MatSetValue(a, row, column, value, INSERT_VALUES));
       }

@@ -7,10 +7,13 @@
 namespace taskdag::test {
 
 /// What a matrix of blocks is like.
+enum class Zeros { last, first, all };
+
 struct Blocks {
   PetscInt size = 3;
   bool symmetric = false;
-  PetscInt singular = -1;  ///< a row of blocks whose diagonal block has a row and a column of zeros
+  PetscInt singular = -1;     ///< a row of blocks whose diagonal block has a row and a column of zeros
+  Zeros zeros = Zeros::last;  ///< which of them, or all
   PetscInt nx = 5;
 };
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "blocks.hpp"
 #include "support.hpp"
 
 namespace taskdag::test {
@@ -173,6 +174,13 @@ CsrMatrix unstable(Index rows) {
   return a;
 }
 
+/// What the view says; 0 if nothing.
+double growth_in(const std::string& view) {
+  const std::string text = "growth of the factor, scaled to a unit diagonal: ";
+  const std::size_t begin = view.find(text);
+  return begin == std::string::npos ? 0.0 : std::stod(view.substr(begin + text.size()));
+}
+
 TEST(Growth, BeyondReasonIsWarnedOfOnce) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   const OwnedMat a = make_matrix(unstable(60));
@@ -190,11 +198,91 @@ TEST(Growth, BeyondReasonIsWarnedOfOnce) {
 TEST(Growth, WithinReasonIsShownAndNotWarnedOf) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   testing::internal::CaptureStderr();
-  // (3^20 − 1) / 2
-  const Solve result = solve(make_matrix(unstable(20)), "-ksp_type gmres " + ilu);
-  EXPECT_NE(result.view.find("growth of the factor, scaled to a unit diagonal: 1.74339e+09"), std::string::npos)
-      << result.view;
+  // (3^14 − 1) / 2 by (1, …, 1), so half of that at least
+  const Solve result = solve(make_matrix(unstable(14)), "-ksp_type gmres " + ilu);
+  const double growth = growth_in(result.view);
+  EXPECT_GT(growth, 1195742.0);
+  EXPECT_LE(growth, 2391484.0);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+/// A grid with a row that is 0 but for what is right of its diagonal, or with two rows whose block is (1 1; 1 1).
+CsrMatrix without_pivot(bool two_rows) {
+  CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 14, .ny = 14});
+  constexpr Index kRow = 77;
+  for (Index i = kRow; i <= kRow + (two_rows ? 1 : 0); ++i) {
+    for (auto e = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i)]);
+         e < static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i) + 1]); ++e) {
+      const Index j = a.col_indices[e];
+      if (j < kRow || (!two_rows && j == kRow)) a.values[e] = 0.0;
+      if (two_rows && (j == kRow || j == kRow + 1)) a.values[e] = 1.0;
+    }
+  }
+  return a;
+}
+
+void solve_by_gmres(Mat a, const std::string& options, double* residual, std::string* said) {
+  const ScopedOptions scope("-ksp_type gmres " + options);
+  OwnedKsp ksp;
+  const OwnedVec b = make_vector(a);
+  const OwnedVec x = make_vector(a);
+  const OwnedVec r = make_vector(a);
+  testing::internal::CaptureStderr();
+  PETSC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
+  PETSC_OK(KSPSetOperators(ksp, a, a));
+  PETSC_OK(KSPSetFromOptions(ksp));
+  PETSC_OK(KSPSolve(ksp, b, x));
+  *said = testing::internal::GetCapturedStderr();
+  PETSC_OK(MatMult(a, x, r));
+  PETSC_OK(VecAYPX(r, -1.0, b));
+  PetscReal norm = 0.0;
+  PetscReal size = 0.0;
+  PETSC_OK(VecNorm(r, NORM_2, &norm));
+  PETSC_OK(VecNorm(b, NORM_2, &size));
+  *residual = norm / size;
+}
+
+class GrowthOn : public OnBackend {};
+INSTANTIATE_TEST_SUITE_P(On, GrowthOn, testing::ValuesIn(backends()), name_of_backend);
+
+// A pivot that is nothing but PETSc's shift: GMRES stops at once, far from the solution, and it is said why.
+TEST_P(GrowthOn, OfShiftedPivotsIsWarnedOf) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  for (const bool two_rows : {false, true}) {
+    const OwnedMat a = make_matrix(without_pivot(two_rows));
+    for (const char* kind : {"ilu", "icc"}) {
+      for (const std::string shift : {"nonzero", "inblocks", "positive_definite"}) {
+        SCOPED_TRACE(std::string(kind) + ", " + shift + (two_rows ? ", two rows" : ", one row"));
+        std::string said;
+        double residual = 1.0;
+        const std::string ours = words({"-pc_type taskdag -pc_taskdag_ordering natural -pc_taskdag_type", kind,
+                                        "-pc_factor_shift_type", shift}) +
+                                 OnBackend::option();
+        solve_by_gmres(a, ours, &residual, &said);
+        const bool warned = said.find("factor is unstable") != std::string::npos;
+        EXPECT_TRUE(warned || residual < 1e-3) << residual;
+        if (std::string(kind) == "ilu") {
+          EXPECT_EQ(warned, shift != "positive_definite") << said;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(GrowthOn, OfAShiftedBlockIsWarnedOf) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  for (const PetscInt size : {2, 3, 5, 9}) {
+    OwnedMat a;
+    PETSC_OK(make_blocks(a.out(), MATBAIJ, {.size = size, .singular = 11, .zeros = Zeros::first}));
+    const std::string options = "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_point_block on " +
+                                OnBackend::option() + "-pc_factor_shift_type inblocks ";
+    testing::internal::CaptureStderr();
+    const OwnedPc tiny = make_pc(a, options);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("factor is unstable"), std::string::npos) << size;
+    testing::internal::CaptureStderr();
+    const OwnedPc large = make_pc(a, options + "-pc_factor_shift_amount 1 ");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << size;
+  }
 }
 
 TEST(Growth, IsBoundedWhereManyRowsAreDominant) {

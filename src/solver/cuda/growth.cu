@@ -25,7 +25,7 @@ struct GrowthArguments {
 
 __global__ void weights_kernel(const GrowthArguments a, double* b) {
   const auto i = static_cast<Index>(element());
-  if (i < a.rows) b[a.row_order ? a.row_order[i] : i] = a.weight(i);
+  if (i < a.rows) b[a.row_order ? a.row_order[i] : i] = a.weight(i) * kernels::growth_element(i);
 }
 
 __global__ void sizes_kernel(const GrowthArguments a, const double* x, double* size) {

@@ -82,7 +82,7 @@ struct GrowthArguments {
 
 __global__ void point_block_weights_kernel(const GrowthArguments a, double* b) {
   const auto i = static_cast<Index>(element());
-  if (i < a.rows) b[a.place(a.row_order, i)] = a.weight(i);
+  if (i < a.rows) b[a.place(a.row_order, i)] = a.weight(i) * kernels::growth_element(i);
 }
 
 __global__ void point_block_sizes_kernel(const GrowthArguments a, const double* x, double* size) {

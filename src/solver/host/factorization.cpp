@@ -96,14 +96,13 @@ double HostFactorization::growth(const double* values, MemorySpace space, Stream
       weight[taskdag::at(i)] = kernels::growth_weight(values[source_.position(i, before, below)]);
     }
   }
-  std::vector<double> b;
-  if (!row_order_.empty()) {
-    b.resize(rows);
-    for (std::size_t i = 0; i < rows; ++i) b[taskdag::at(row_order_[i])] = weight[i];
+  std::vector<double> b(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    b[taskdag::at(at(row_order_, static_cast<Index>(i)))] = weight[i] * kernels::growth_element(static_cast<Index>(i));
   }
   std::vector<double> reordered(row_order_.empty() && col_order_.empty() ? 0 : rows);
   double* const x = reordered.empty() ? work_.get() : reordered.data();
-  apply_one(Apply::full, row_order_.empty() ? weight.get() : b.data(), x);
+  apply_one(Apply::full, b.data(), x);
   double largest = 0.0;
   for (std::size_t i = 0; i < rows; ++i) {
     const double value = x[at(col_order_, static_cast<Index>(i))];

@@ -67,7 +67,8 @@ class HostPointBlockFactorization final : public PointBlockFactorization {
     const auto place = [n](BlockOrder order, std::size_t i) {
       return static_cast<std::size_t>(order.begin(static_cast<Index>(i) / n, n)) + i % at(n);
     };
-    for (std::size_t i = 0; i < rows; ++i) b[place(in(), i)] = weights[i];
+    for (std::size_t i = 0; i < rows; ++i)
+      b[place(in(), i)] = weights[i] * kernels::growth_element(static_cast<Index>(i));
     finite_ &= factor_.apply(false, b.data(), in(), x.data(), out());
     double largest = 0.0;
     for (std::size_t i = 0; i < rows; ++i) {

@@ -97,7 +97,8 @@ TASKDAG_HD double pivot_shift(Size size, const double* a, double amount) {
 
 /// a becomes its inverse, by Gauss-Jordan elimination with exchanges of rows; the pivots are those of Gaussian
 /// elimination with partial pivoting. `amount` 0: a column without a pivot other than 0 leaves infinities and NaNs;
-/// else the pivot is pivot_shift(). A NaN is no zero. pivot_rows: n elements that all of the group share. All of it
+/// else the pivot is pivot_shift(), but for the last column: as with PETSc's blocks that one is never shifted, so no
+/// block of zeros gets an inverse. A NaN is no zero. pivot_rows: n elements that all of the group share. All of it
 /// takes part, and gets the same answer.
 template <class Size, class Group>
 TASKDAG_HD Inversion invert(Size size, const Group& group, double* a, int* pivot_rows, double amount) {
@@ -116,7 +117,7 @@ TASKDAG_HD Inversion invert(Size size, const Group& group, double* a, int* pivot
     }
     double pivot = a[k * n + p];
     if (pivot == 0.0) {
-      if (amount > 0.0) {
+      if (amount > 0.0 && k + 1 < n) {
         pivot = shift;
         ++found.shifted;
       } else {

@@ -43,7 +43,7 @@ __device__ Inversion invert_in_registers(BlockSize<N> size, int lane, double* a,
       }
     }
     if (pivot == 0.0) {
-      if (amount > 0.0) {
+      if (amount > 0.0 && k + 1 < N) {
         pivot = shift;
         ++found.shifted;
       } else {
