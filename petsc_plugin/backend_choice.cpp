@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <compare>
 #include <map>
+#include <mutex>
 #include <new>
 
 #include "boundary.hpp"
@@ -25,6 +26,7 @@ struct Configuration {
 struct Process {
   int local_rank = 0;
   int local_ranks = 1;
+  std::recursive_mutex mutex;  ///< threads of the application may make preconditioners at the same time
   std::map<Configuration, Context> contexts;
   std::map<int, std::string> unusable;  ///< devices that were there and could not be used, and why: tried once
 };
@@ -72,6 +74,7 @@ PetscErrorCode prefer(const DataPlace& place, Decision* decision) {
 
 /// The context of a configuration, made where there is none. @throws as Context::create()
 const Context& context_of(const Configuration& configuration) {
+  const std::lock_guard lock(process().mutex);
   auto& contexts = process().contexts;
   auto found = contexts.find(configuration);
   if (found == contexts.end()) {
@@ -96,6 +99,7 @@ PetscErrorCode choose_device(int* device) {
 
 /// Why the context of a device cannot be made, empty where it can; tried once.
 const std::string& why_unusable(int device) {
+  const std::lock_guard lock(process().mutex);
   auto& unusable = process().unusable;
   if (const auto known = unusable.find(device); known != unusable.end()) return known->second;
   std::string why;
@@ -143,6 +147,7 @@ PetscErrorCode decide(Backend wanted, const DataPlace& place, Opening opening, D
   std::string why;
   PetscCall(try_to_choose_device(&decision->device, &why));
   return guarded([&] {
+    const std::lock_guard lock(process().mutex);
     const bool known = process().unusable.contains(decision->device);
     if (why.empty() && (known || opening == Opening::now)) why = why_unusable(decision->device);
     decision->cuda = why.empty();

@@ -46,7 +46,9 @@ struct ContextOptions {
 };
 
 /// An execution context: a backend that has been chosen and found usable. Cheap to copy (shared); the thread pool and
-/// device resources behind it are made once per context. One thread at a time may use what is created from a context.
+/// device resources behind it are made once per context. Threads of the application may use different objects of a
+/// context at the same time, where work on its host threads takes turns, and one object one at a time. What runs on
+/// those threads (a task, say) may not start other work on them: InvalidInput.
 class TASKDAG_API Context {
  public:
   /// `automatic` takes CUDA where the device runs the library's kernels, else the host; reason() says why: no device, no

@@ -43,8 +43,7 @@ class PlanRunner {
       run_in_turn(rows);
       return;
     }
-    pool_->run([&](int thread) {
-      if (thread >= plan_->threads()) return;
+    pool_->run(plan_->threads(), [&](int thread) {
       Index done = 0;
       for (const ThreadPlan::Share& share : plan_->shares(thread)) {
         for (const ThreadPlan::Wait& wait : plan_->waits(share)) {
@@ -63,8 +62,8 @@ class PlanRunner {
       owned(0, 0, plan_->rows());
       return;
     }
-    pool_->run([&](int thread) {
-      if (thread < plan_->threads()) owned(thread, plan_->first_position(thread), plan_->first_position(thread + 1));
+    pool_->run(plan_->threads(), [&](int thread) {
+      owned(thread, plan_->first_position(thread), plan_->first_position(thread + 1));
     });
   }
 

@@ -4,12 +4,15 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/first_number.hpp"
@@ -21,10 +24,12 @@ int available_threads();
 
 /// A fixed number of threads, the caller of run() being number 0.
 ///
-/// Encoding: `generation_` counts the jobs. The caller writes the job, then increments generation_ (release); a worker
-/// that sees the change (acquire) runs the job once and decrements `running_` (release); the caller leaves run() when
-/// it reads running_ == 0 (acquire). So what the caller wrote before run() is visible to the workers, and what they
-/// wrote is visible to the caller afterwards. Only the caller writes the job and generation_.
+/// Encoding: a group's `generation` counts its jobs. The caller writes the job, then increments the generation of each
+/// group that takes part (release); a worker that sees the change (acquire) runs the job once and decrements `running_`
+/// (release); the caller leaves run() when it reads running_ == 0 (acquire). So what the caller wrote before run() is
+/// visible to the workers, and what they wrote is visible to the caller afterwards. Only the caller writes the job and
+/// the generations, and of several callers only the one that holds `taking_turns_`.
+/// There are two groups: threads beyond processors() are only woken for runs that need them.
 /// Workers look for work for one to three milliseconds (Backoff) and then sleep, since waking them takes long.
 class ThreadPool {
  public:
@@ -41,39 +46,54 @@ class ThreadPool {
   /// False in a forked child, where the workers do not exist and the calls of run() come in turn.
   [[nodiscard]] bool concurrent() const;
 
-  /// Calls body(t) once for each t in [0, threads()), on as many threads, and returns when all calls have returned.
-  /// The first exception is rethrown. One run at a time. Where concurrent() is false, a call may not count on another
-  /// one having started.
+  /// Calls body(t) once for each t in [0, count), on as many threads, and returns when all calls have returned.
+  /// 1 <= count <= threads(). The first exception is rethrown. Runs of several callers take turns. Where concurrent()
+  /// is false, a call may not count on another one having started. @throws InvalidInput from inside a run of this pool
   template <class Body>
-  void run(Body&& body) {
-    if (threads_ == 1) {
+  void run(int count, Body&& body) {
+    if (count == 1) {
       body(0);
       return;
     }
     using Target = std::remove_reference_t<Body>;
-    dispatch({[](void* target, int thread) { (*static_cast<Target*>(target))(thread); },
-              const_cast<void*>(static_cast<const void*>(std::addressof(body)))});
+    Job job{[](void* target, int thread) { (*static_cast<Target*>(target))(thread); },
+            const_cast<void*>(static_cast<const void*>(std::addressof(body))), count};
+    dispatch(job);
+  }
+  /// On all threads, however few processors there are.
+  template <class Body>
+  void run(Body&& body) {
+    run(threads_, std::forward<Body>(body));
   }
 
  private:
   struct Job {
-    void (*call)(void*, int) = nullptr;
-    void* target = nullptr;
+    void (*call)(void*, int);
+    void* target;
+    int count;
+    std::atomic<bool> failed{false};
+    std::exception_ptr failure{};  ///< of the call that set `failed`
+
+    void run(int thread) noexcept;
+  };
+  struct alignas(64) Group {
+    std::atomic<std::uint32_t> generation{first_number};
   };
 
-  void dispatch(Job job);
+  void dispatch(Job& job);
+  void share_out(Job& job);
   void work(int thread, std::uint32_t seen);
-  void run_job(int thread) noexcept;
+  void wake(Group& group);
   void stop() noexcept;
+  [[nodiscard]] Group& group_of(int thread) { return groups_[thread < processors_ ? 0 : 1]; }
 
   int threads_;
   int processors_;
   pid_t owner_;  // the process that has the workers
-  Job job_;
-  bool stopping_ = false;  // published by generation_, like job_
-  std::exception_ptr failure_;
-  std::atomic<bool> failed_{false};
-  alignas(64) std::atomic<std::uint32_t> generation_{first_number};
+  std::mutex taking_turns_;
+  Job* job_ = nullptr;
+  bool stopping_ = false;        // published by the generations, like job_
+  std::array<Group, 2> groups_;  // threads that have a processor each, and those beyond
   alignas(64) std::atomic<std::uint32_t> running_{0};
   std::unique_ptr<std::vector<std::thread>> workers_;
 };

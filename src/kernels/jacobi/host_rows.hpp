@@ -13,7 +13,7 @@ template <class Body>
 void for_chunks_of_rows(Index rows, host::ThreadPool& pool, const Body& body) {
   constexpr Index kChunk = 1024;
   host::TicketCounter tickets;
-  pool.run([&](int) {
+  pool.run(pool.processors(), [&](int) {
     Index first = 0;
     Index last = 0;
     while (tickets.take(rows, kChunk, first, last)) body(first, last);

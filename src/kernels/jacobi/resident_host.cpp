@@ -65,8 +65,7 @@ HostResident::HostResident(const CsrPattern& pattern, int threads) {
 void HostResident::run(const CsrView& a, const double* scale, const double* b, double* from, double* to, int sweeps,
                        const RowCut& cut, host::ThreadPool& pool) {
   for (host::ProgressCounter& counter : done_) counter.reset();
-  pool.run([&](int thread) {
-    if (at(thread) >= part_.size()) return;
+  pool.run(static_cast<int>(part_.size()), [&](int thread) {
     const Part& part = part_[at(thread)];
     double* iterate[2] = {from, to};
     for (int sweep = 0; sweep < sweeps; ++sweep) {

@@ -41,7 +41,7 @@ void HostTiles::run(const double* scale, const double* b, double* x, double* wor
 void HostTiles::pass(const double* scale, const double* b, const double* from, double* to, int sweeps,
                      host::ThreadPool& pool) {
   host::TicketCounter tickets;
-  pool.run([&](int) {
+  pool.run(pool.processors(), [&](int) {
     std::vector<double> iterate[2];
     Index first = 0;
     Index last = 0;

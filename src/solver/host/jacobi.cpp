@@ -32,7 +32,7 @@ class HostJacobi final : public Jacobi::Impl {
     update_values(a, MemorySpace::host, {});
     if (options.sweeps == 1 || a.pattern.rows == 0) return;
     if (form == JacobiForm::resident) {
-      resident_.emplace(matrix_.pattern(), state_->pool->threads());
+      resident_.emplace(matrix_.pattern(), state_->pool->processors());
     } else if (form == JacobiForm::tiles) {
       make_tiles();
     } else if (is_program(form)) {

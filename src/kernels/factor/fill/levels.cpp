@@ -93,7 +93,7 @@ template <class Body>
 void for_pieces(Index rows, host::ThreadPool& pool, const Body& body) {
   const Index pieces = pieces_of(rows, kRowsAtOnce);
   std::atomic<Index> next{0};
-  pool.run([&](int thread) {
+  pool.run(pool.processors(), [&](int thread) {
     for (Index piece = next++; piece < pieces; piece = next++) {
       const Index first = piece * kRowsAtOnce;
       body(thread, first, end_of_piece(first, kRowsAtOnce, rows));
@@ -123,7 +123,7 @@ Pattern strictly_upper(const Graph& graph, Index levels, const RowBlocks* blocks
   Pattern result;
   result.rows = graph.first.rows;
   result.row_offsets.assign(at(result.rows) + 1, 0);
-  std::vector<UpperSearch> searches(at(pool.threads()), UpperSearch(graph, blocks, levels));
+  std::vector<UpperSearch> searches(at(pool.processors()), UpperSearch(graph, blocks, levels));
   std::vector<std::vector<Index>> columns((at(result.rows) + at(kRowsAtOnce) - 1) / at(kRowsAtOnce));
   for_pieces(result.rows, pool, [&](int thread, Index first, Index last) {
     std::vector<Index>& mine = columns[at(first / kRowsAtOnce)];

@@ -91,7 +91,7 @@ BlockFindings host_invert_blocks(const CsrView& a, const BlockSlices& blocks, ho
   BlockFindings found;
   std::mutex guards_found;
   host::TicketCounter tickets;
-  pool.run([&](int) {
+  pool.run(pool.processors(), [&](int) {
     BlockFindings mine;
     for_blocks(blocks, tickets, [&](std::int64_t place, Index slice, int size) {
       double* const own = inverse + blocks.offset[slice] + place % kSliceRows;
@@ -111,7 +111,7 @@ BlockFindings host_invert_blocks(const CsrView& a, const BlockSlices& blocks, ho
 void host_apply_blocks(const BlockSlices& blocks, const double* inverse, bool transposed, bool adds, double factor,
                        const double* b, double* x, host::ThreadPool& pool) {
   host::TicketCounter tickets;
-  pool.run([&](int) {
+  pool.run(pool.processors(), [&](int) {
     for_blocks(blocks, tickets, [&](std::int64_t place, Index slice, int size) {
       const double* const own = inverse + blocks.offset[slice] + place % kSliceRows;
       const Index* const rows = blocks.row + place;

@@ -36,7 +36,7 @@ constexpr Index kRowChunk = 4096;
 template <class Body>
 void for_rows(host::ThreadPool& pool, Index rows, const Body& body) {
   host::TicketCounter tickets;
-  pool.run([&](int) {
+  pool.run(pool.processors(), [&](int) {
     Index first = 0;
     Index last = 0;
     while (tickets.take(rows, kRowChunk, first, last)) {

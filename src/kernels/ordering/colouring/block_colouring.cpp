@@ -58,7 +58,7 @@ std::vector<std::uint64_t> find_couplings(const GraphView& graph, const std::vec
   constexpr Index kChunk = 16;
   std::vector<std::vector<std::uint64_t>> found(at(pieces_of(blocks, kChunk)));
   host::TicketCounter tickets;
-  pool.run([&](int) {
+  pool.run(pool.processors(), [&](int) {
     std::vector<Index> near;
     Index first = 0;
     Index last = 0;

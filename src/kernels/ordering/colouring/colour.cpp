@@ -72,7 +72,7 @@ std::vector<Index> threaded_in_order(const CsrPattern& graph, const std::vector<
     return found;
   };
   host::TicketCounter tickets;
-  pool.run([&](int) {
+  pool.run(pool.processors(), [&](int) {
     Index first = 0;
     Index last = 0;
     while (tickets.take(graph.rows, kChunk, first, last)) {
@@ -119,7 +119,7 @@ Colouring colour_in_order(const CsrPattern& graph, const std::vector<Index>& ord
 }
 
 Colouring colour_graph(const CsrPattern& graph, const ColourOptions& options, host::ThreadPool& pool) {
-  if (pool.threads() == 1 || !pool.concurrent()) return reference_colour(graph, options);
+  if (pool.processors() == 1 || !pool.concurrent()) return reference_colour(graph, options);
   return colour_with(graph, options,
                      [&](const std::vector<Index>& order) { return threaded_in_order(graph, order, pool); });
 }

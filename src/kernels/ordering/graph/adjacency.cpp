@@ -21,7 +21,7 @@ void for_rows(host::ThreadPool& pool, Index rows, const Body& body) {
     return;
   }
   host::TicketCounter tickets;
-  pool.run([&](int) {
+  pool.run(pool.processors(), [&](int) {
     Index first = 0;
     Index last = 0;
     while (tickets.take(rows, kRowChunk, first, last)) body(first, last);

@@ -21,7 +21,7 @@ template <class Place>
 HostWalk<Place>::HostWalk(const Lists<Place>& lists, host::ThreadPool& pool, std::int64_t neighbours_together)
     : lists_(lists),
       pool_(pool),
-      threads_(pool.concurrent() && pool.processors() > 1 ? pool.threads() : 1),
+      threads_(pool.concurrent() ? pool.processors() : 1),
       least_together_(0),
       mark_(at(lists.nodes)),
       queue_(at(lists.nodes)),
@@ -245,7 +245,7 @@ template <class Place>
 template <bool kOrdered>
 void HostWalk<Place>::levels_together() {
   barrier_.reset();
-  pool_.run([this](int thread) { levels_of_thread<kOrdered>(thread); });
+  pool_.run(threads_, [this](int thread) { levels_of_thread<kOrdered>(thread); });
   if (out_of_memory_) throw std::bad_alloc();
 }
 

@@ -70,7 +70,7 @@ BlockFindings host_scale_rows(const ScaledRows& a, const double* blocks, double 
   std::mutex guards_findings;
   host::TicketCounter tickets;
   with_block_size(a.block_size, [&](auto size) {
-    pool.run([&](int) {
+    pool.run(pool.processors(), [&](int) {
       BlockFindings mine;
       std::array<int, kLargestBlock> pivot_rows{};
       for_drawn(a.rows, tickets, [&](Index i) {
@@ -92,7 +92,7 @@ void host_multiply_inverses(Index rows, int block_size, const double* inverses, 
                             host::ThreadPool& pool) {
   host::TicketCounter tickets;
   with_block_size(block_size, [&](auto size) {
-    pool.run([&](int) {
+    pool.run(pool.processors(), [&](int) {
       for_drawn(rows, tickets, [&](Index i) {
         double* const own = x + static_cast<std::int64_t>(i) * size.rows();
         for (int r = 0; r < size.rows(); ++r) own[r] = inverse_times(size, inverses, i, r, b);

@@ -134,8 +134,7 @@ class SuperstepSweep {
     }
     barrier_.reset();
     for (host::ProgressCounter& counter : finished_) counter.reset();
-    pool_->run([&](int thread) {
-      if (thread >= cores_) return;
+    pool_->run(cores_, [&](int thread) {
       Index rounds = 0;
       if constexpr (permutes) {
         each_row(thread, thread + 1, before);
@@ -223,8 +222,8 @@ class SuperstepSweep {
   /// Calls owned(first, last) with each thread's places, on that thread.
   template <class Owned>
   void for_owned(const Owned& owned) {
-    pool_->run([&](int thread) {
-      if (thread < cores_) owned(cells_[stored_cell(0, thread)], cells_[stored_cell(0, thread + 1)]);
+    pool_->run(cores_, [&](int thread) {
+      owned(cells_[stored_cell(0, thread)], cells_[stored_cell(0, thread + 1)]);
     });
   }
 
