@@ -29,7 +29,8 @@ struct TriangularOptions {
   /// Where `schedule` is automatic: time some solves of several schedules during the analysis and keep the fastest.
   bool tune = false;
   /// JSON file with such choices, by device and pattern. A choice that it holds is taken without trials; `tune` adds to
-  /// it, or makes it. Empty: none.
+  /// it, or makes it. A file that is damaged or cannot be written is warned of on the standard error, and none then.
+  /// Empty: none.
   std::string tune_file = {};
   /// Right-hand sides that solve_many() will mostly be given. More than 1: CUDA prepares the triangle for several
   /// columns too, where its estimate says that so many columns are faster in one pass (16 bytes an entry and up to 32 a
@@ -71,7 +72,7 @@ class TASKDAG_API TriangularSolver {
   /// Analyses the pattern: levels, schedule, packed storage. `a.pattern` and `a.values` live in `space`; they are
   /// copied, nothing is kept. Synchronises `stream`.
   /// @throws InvalidInput (not square, missing diagonal without unit_diagonal, a schedule of the other backend),
-  ///         `columns` < 1, DeviceError, OutOfMemory, Error for a tune file that cannot be read or written, ParseError
+  ///         `columns` < 1, DeviceError, OutOfMemory, Error for a tune file that cannot be read, ParseError
   ///         for what is none; a pattern in device memory is trusted to have ascending columns.
   TriangularSolver(const Context& context, const CsrView& a, MemorySpace space, const TriangularOptions& options,
                    Stream stream = {});

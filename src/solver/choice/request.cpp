@@ -1,6 +1,7 @@
 #include "solver/choice/request.hpp"
 
 #include <charconv>
+#include <optional>
 
 #include "solver/choice/require_schedule.hpp"
 #include "taskdag/error.hpp"
@@ -11,15 +12,18 @@ namespace {
 
 constexpr const char* kCellsPrefix = "cells:";
 
-/// The file may come from another version of the library.
-ScheduleChoice choice_from_file(const ScheduleRequest& request, const std::string& name) {
+/// What the file holds, if this library has it: the file may come from another version.
+std::optional<ScheduleChoice> choice_from_file(const ScheduleRequest& request, const TuneKey& key) {
+  const std::optional<std::string> name = find_tuned(request.tune_file, key, request.tune);
+  if (!name) return {};
   try {
-    const ScheduleChoice choice = choice_from(name);
+    const ScheduleChoice choice = choice_from(*name);
     require_schedule(request.backend, choice.schedule);
     require_precision(request.backend, choice.schedule, request.precision);
     return choice;
   } catch (const InvalidInput& error) {
-    throw ParseError(request.tune_file, 0, error.what());
+    warn_of_tune_file(request.tune_file, std::string("holds a choice that is not taken: ") + error.what());
+    return {};
   }
 }
 
@@ -46,7 +50,7 @@ ScheduleChoice settle_schedule(const ScheduleRequest& request, SolveSchedule oth
   if (request.schedule != SolveSchedule::automatic) return {request.schedule};
   if (request.tune_file.empty()) return request.tune ? trials().choice : ScheduleChoice{otherwise};
   const TuneKey wanted = key();
-  if (const auto name = find_tuned(request.tune_file, wanted, request.tune)) return choice_from_file(request, *name);
+  if (const auto choice = choice_from_file(request, wanted)) return *choice;
   if (!request.tune) return {otherwise};
   const TrialResult found = trials();
   save_tuned(request.tune_file, wanted, name_of(found.choice), found.microseconds);

@@ -69,7 +69,8 @@ struct TrialResult {
 
 /// The schedule to use: the one that was named; else what the tune file holds; else the result of trials, which goes
 /// into the file; else `otherwise`. `key` and `trials` are called where they are needed.
-/// @throws what find_tuned() and save_tuned() throw, ParseError if the file names what is no schedule of the backend
+/// What the file names is left, with a warning, if it is no schedule of the backend.
+/// @throws what find_tuned() and save_tuned() throw
 ScheduleChoice settle_schedule(const ScheduleRequest& request, SolveSchedule otherwise,
                                const std::function<TuneKey()>& key, const std::function<TrialResult()>& trials);
 

@@ -1,13 +1,20 @@
 #include "solver/choice/tune_file.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <mutex>
 #include <nlohmann/json.hpp>
-#include <random>
+#include <set>
 #include <sstream>
 #include <system_error>
 
+#include "solver/choice/shared_file.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
@@ -31,38 +38,67 @@ Json to_json(const TuneKey& key) {
           {"levels", key.levels}, {"pattern", to_hex(key.pattern)}};
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
-  throw ParseError(path, 0, "this is not a file of tuned schedules: " + why);
+/// What a file of tuned schedules begins with, spaces left out: as it is written here, and by hand.
+bool begins_as_ours(const std::string& text) {
+  std::string begin;
+  for (const char c : text) {
+    if (begin.size() < 32 && !std::isspace(static_cast<unsigned char>(c))) begin += c;
+  }
+  const std::string by_hand = std::string(R"({"format":")") + kFormat + '"';
+  return std::ranges::any_of(std::array{std::string(R"({"choices":[)"), by_hand}, [&](const std::string& ours) {
+    return begin.starts_with(ours) || ours.starts_with(begin);
+  });
 }
 
-/// The list of choices, each with a key and the name of a schedule.
-Json read(const std::string& path, bool may_be_absent) {
-  std::ifstream file(path);
-  if (!file) {
-    if (may_be_absent && !std::filesystem::exists(path)) return Json::array();
-    throw Error("the tune file " + path + " cannot be read: " + std::generic_category().message(errno));
-  }
-  const auto check_depth = [&path](int depth, Json::parse_event_t /*event*/, const Json& /*value*/) {
-    if (depth > kDeepest) refuse(path, "it is nested too deeply");
+/// Why the content is none, if so; else its choices are left in `choices`.
+std::string take_choices(const std::string& text, Json& choices) {
+  const auto check_depth = [](int depth, Json::parse_event_t /*event*/, const Json& /*value*/) {
+    if (depth > kDeepest) throw InvalidInput("it is nested too deeply");
     return true;
   };
   Json content;
   try {
-    content = Json::parse(file, check_depth);
-  } catch (const Json::exception& error) {
-    refuse(path, error.what());
+    content = Json::parse(text, check_depth);
+  } catch (const std::exception& error) {
+    return error.what();
   }
   if (!content.is_object() || content.value("format", Json()) != kFormat) {
-    refuse(path, std::string("it lacks \"format\": \"") + kFormat + "\"");
+    return std::string("it lacks \"format\": \"") + kFormat + "\"";
   }
-  const auto choices = content.find("choices");
-  if (choices == content.end() || !choices->is_array()) refuse(path, "it lacks the list \"choices\"");
-  for (const Json& choice : *choices) {
-    if (!choice.is_object() || !choice.contains("key") || !choice.value("schedule", Json()).is_string()) {
-      refuse(path, "a choice lacks its key or its schedule");
-    }
+  const auto found = content.find("choices");
+  if (found == content.end() || !found->is_array()) return "it lacks the list \"choices\"";
+  const bool whole = std::ranges::all_of(*found, [](const Json& choice) {
+    return choice.is_object() && choice.contains("key") && choice.value("schedule", Json()).is_string();
+  });
+  if (!whole) return "a choice lacks its key or its schedule";
+  choices = std::move(*found);
+  return "";
+}
+
+/// The text of the file. An absent one that may be absent is empty: who looked a second time might find another
+/// process's.
+std::string read_text(const std::string& path, bool may_be_absent) {
+  std::ifstream file(path, std::ios::binary);
+  if (file) {
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!std::filesystem::is_directory(path)) return text;
+    errno = EISDIR;
+  } else if (may_be_absent && errno == ENOENT) {
+    return "";
   }
-  return *choices;
+  throw Error("the tune file " + path + " cannot be read: " + std::generic_category().message(errno));
+}
+
+/// The list of choices, each with a key and the name of a schedule.
+Json read(const std::string& path, bool may_be_absent) {
+  const std::string text = read_text(path, may_be_absent);
+  Json choices = Json::array();
+  if (text.empty()) return choices;
+  const std::string problem = take_choices(text, choices);
+  if (problem.empty()) return choices;
+  if (!begins_as_ours(text)) throw ParseError(path, 0, "this is not a file of tuned schedules: " + problem);
+  warn_of_tune_file(path, "is damaged, and nothing is taken from it: " + problem);
+  return choices;
 }
 
 Json* find(Json& choices, const Json& key) {
@@ -70,27 +106,6 @@ Json* find(Json& choices, const Json& key) {
     if (choice.at("key") == key) return &choice;
   }
   return nullptr;
-}
-
-/// Writes a file beside `path` and puts it in its place.
-void replace(const std::string& path, const std::string& text) {
-  std::random_device random;
-  const std::string beside = path + "." + to_hex((std::uint64_t{random()} << 32U) | random());
-  std::ofstream file(beside);
-  file << text;
-  file.close();
-  std::string problem;
-  if (file) {
-    std::error_code code;
-    std::filesystem::rename(beside, path, code);
-    if (!code) return;
-    problem = code.message();
-  } else {
-    problem = std::generic_category().message(errno);
-  }
-  std::error_code ignored;
-  std::filesystem::remove(beside, ignored);
-  throw Error("the tune file " + path + " cannot be written: " + problem);
 }
 
 }  // namespace
@@ -102,16 +117,28 @@ std::optional<std::string> find_tuned(const std::string& path, const TuneKey& ke
   return found->at("schedule").get<std::string>();
 }
 
+void warn_of_tune_file(const std::string& path, const std::string& what) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::string text = "TaskDAG: warning: the tune file " + path + " " + what + "\n";
+  const std::lock_guard lock(mutex);
+  constexpr std::size_t kMost = 100;
+  if (said.size() < kMost && said.insert(text).second) static_cast<void>(std::fputs(text.c_str(), stderr));
+}
+
 void save_tuned(const std::string& path, const TuneKey& key, const std::string& choice, double microseconds) {
-  Json choices = read(path, true);
   const Json entry = {{"key", to_json(key)}, {"schedule", choice}, {"microseconds", microseconds}};
-  if (Json* const found = find(choices, to_json(key))) {
-    *found = entry;
-  } else {
-    choices.push_back(entry);
-  }
-  const Json content = {{"format", kFormat}, {"choices", choices}};
-  replace(path, content.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const std::string problem = change_shared_file(path, [&] {
+    Json choices = read(path, true);
+    if (Json* const found = find(choices, to_json(key))) {
+      *found = entry;
+    } else {
+      choices.push_back(entry);
+    }
+    const Json content = {{"format", kFormat}, {"choices", choices}};
+    return content.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  });
+  if (!problem.empty()) warn_of_tune_file(path, "cannot be written: " + problem);
 }
 
 }  // namespace taskdag
