@@ -1,17 +1,16 @@
 #include "backend_choice.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <compare>
 #include <map>
 #include <mutex>
 #include <new>
+#include <vector>
 
 #include "boundary.hpp"
 #include "compat.hpp"
 #include "options.hpp"
+#include "taskdag/processors.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -25,7 +24,7 @@ struct Configuration {
 
 struct Process {
   int local_rank = 0;
-  int local_ranks = 1;
+  int threads = 1;             ///< this rank's share of what the ranks of its node may run on
   std::recursive_mutex mutex;  ///< threads of the application may make preconditioners at the same time
   std::map<Configuration, Context> contexts;
   std::map<int, std::string> unusable;  ///< devices that were there and could not be used, and why: tried once
@@ -44,16 +43,25 @@ Process& process() {
   return instance;
 }
 
-/// A rank that the launcher has bound takes its share as it is; unbound ranks divide the machine's processors.
-int automatic_threads() {
-  const long machine = std::max(1L, sysconf(_SC_NPROCESSORS_ONLN));
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  if (sched_getaffinity(0, sizeof mask, &mask) == 0) {
-    const int bound = CPU_COUNT(&mask);
-    if (bound >= 1 && bound < machine) return bound;
-  }
-  return static_cast<int>(std::max(1L, machine / process().local_ranks));
+/// Learns this rank's share of the processors of the node.
+PetscErrorCode share_processors(MPI_Comm node) {
+  PetscFunctionBegin;
+  int ranks = 1;
+  std::vector<ProcessorClaim> claims;
+  PetscCallMPI(MPI_Comm_size(node, &ranks));
+  const PetscErrorCode made = guarded([&] {
+    claims.resize(static_cast<std::size_t>(ranks));
+    claims[static_cast<std::size_t>(process().local_rank)] = claim_processors();
+  });
+  int all_made = made == PETSC_SUCCESS ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all_made, 1, MPI_INT, MPI_MIN, node));
+  PetscCall(made);
+  if (all_made == 0) PetscFunctionReturn(PETSC_SUCCESS);  // the other rank has the error
+  PetscCallMPI(
+      MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, claims.data(), sizeof(ProcessorClaim), MPI_BYTE, node));
+  PetscCall(guarded(
+      [&] { process().threads = share_of_processors(claims, static_cast<std::size_t>(process().local_rank)); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Whether this matrix' work should be CUDA's, and why or why not, before anybody knows whether the device can be used.
@@ -84,7 +92,7 @@ const Context& context_of(const Configuration& configuration) {
   return found->second;
 }
 
-Configuration on_device(int device) { return {Backend::cuda, 1, device}; }
+Configuration on_device(int device) { return {Backend::cuda, process().threads, device}; }
 
 /// A CUDA PETSc has chosen its device; without one the ranks of a node take turns.
 PetscErrorCode choose_device(int* device) {
@@ -163,8 +171,9 @@ PetscErrorCode initialize_backends() {
   MPI_Comm node = MPI_COMM_NULL;
   PetscCallMPI(MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
   PetscCallMPI(MPI_Comm_rank(node, &process().local_rank));
-  PetscCallMPI(MPI_Comm_size(node, &process().local_ranks));
+  const PetscErrorCode shared = share_processors(node);
   PetscCallMPI(MPI_Comm_free(&node));
+  PetscCall(shared);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -182,11 +191,10 @@ PetscErrorCode choose_backend(const BackendSettings& settings, const DataPlace& 
   PetscFunctionBegin;
   Decision decision;
   PetscCall(decide(settings.wanted, place, Opening::now, &decision));
-  Configuration configuration = on_device(decision.device);
-  if (!decision.cuda) {
-    const int threads = settings.threads > 0 ? static_cast<int>(settings.threads) : automatic_threads();
-    configuration = {Backend::host, threads, -1};
-  }
+  const int threads = settings.threads > 0 ? static_cast<int>(std::min<PetscInt>(settings.threads, PETSC_MPI_INT_MAX))
+                                           : process().threads;
+  const Configuration configuration{decision.cuda ? Backend::cuda : Backend::host, threads,
+                                    decision.cuda ? decision.device : -1};
   PetscCall(guarded([&] { choice->emplace(BackendChoice{context_of(configuration), std::move(decision.reason)}); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

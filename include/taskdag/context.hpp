@@ -39,7 +39,9 @@ TASKDAG_API std::string device_uuid(int device);
 
 struct ContextOptions {
   Backend backend = Backend::automatic;
-  /// Host threads: 0 takes the processors that this process may run on (its affinity mask, so MPI binding is honoured).
+  /// Host threads: 0 takes as many as share_of_processors() finds for a process that is alone: its affinity mask (so
+  /// MPI binding is honoured), quotas of control groups, OMP_NUM_THREADS and SLURM_CPUS_PER_TASK. On CUDA the symbolic
+  /// phases of levels of fill take them.
   int threads = 0;
   /// CUDA device, -1: the calling thread's current device.
   int device = -1;
@@ -53,8 +55,9 @@ class TASKDAG_API Context {
  public:
   /// `automatic` takes CUDA where the device runs the library's kernels, else the host; reason() says why: no device, no
   /// code for it in the library, somebody else's alone (exclusive mode), no memory left.
-  /// @throws DeviceError if CUDA is demanded and not usable; InvalidInput for a negative thread count; OutOfMemory,
-  ///         also where the system does not start that many threads
+  /// @throws DeviceError if CUDA is demanded and not usable; InvalidInput for a negative thread count and
+  ///         for one above 1024 and four times the machine's processors; OutOfMemory, also where the system does not
+  ///         start that many threads
   static Context create(const ContextOptions& options = {});
 
   [[nodiscard]] Backend backend() const;            ///< cuda or host

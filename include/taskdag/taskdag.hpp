@@ -15,6 +15,7 @@
 #include "taskdag/narrowed_pattern.hpp"
 #include "taskdag/ordering.hpp"
 #include "taskdag/precision.hpp"
+#include "taskdag/processors.hpp"
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/schedule.hpp"
 #include "taskdag/solve_schedule.hpp"

@@ -1,11 +1,14 @@
 #include "taskdag/context.hpp"
 
+#include <algorithm>
 #include <new>
 #include <system_error>
+#include <thread>
 
 #include "context/device.hpp"
 #include "context/state.hpp"
 #include "taskdag/error.hpp"
+#include "taskdag/processors.hpp"
 
 namespace taskdag {
 
@@ -37,15 +40,28 @@ void try_cuda(Context::State& state, int device) {
   }
 }
 
+/// Before any is started: a system that refuses one only after tens of thousands takes seconds.
+void check_threads(int threads) {
+  if (threads < 0) throw InvalidInput("the number of threads is negative");
+  constexpr unsigned kMost = 1024;
+  const unsigned most = std::max(kMost, 4 * std::thread::hardware_concurrency());
+  if (static_cast<unsigned>(threads) <= most) return;
+  throw InvalidInput(std::to_string(threads) + " host threads are more than the " + std::to_string(most) +
+                     " that a context has at most on this machine");
+}
+
+int threads_of_process() {
+  const ProcessorClaim claim = claim_processors();
+  return share_of_processors({&claim, 1}, 0);
+}
+
 std::shared_ptr<Context::State> make_state(const ContextOptions& options) {
   auto state = std::make_shared<Context::State>();
   state->reason = "asked for";
+  state->host_threads = options.threads == 0 ? threads_of_process() : options.threads;
   if (options.backend == Backend::cuda) use_cuda(*state, options.device);
   if (options.backend == Backend::automatic) try_cuda(*state, options.device);
-  if (state->backend == Backend::host) {
-    const int threads = options.threads == 0 ? host::available_threads() : options.threads;
-    state->pool = start_threads(threads);
-  }
+  if (state->backend == Backend::host) state->pool = start_threads(state->host_threads);
   return state;
 }
 
@@ -54,6 +70,7 @@ std::shared_ptr<Context::State> make_state(const ContextOptions& options) {
 Context Context::State::borrowing(host::ThreadPool& pool) {
   auto state = std::make_shared<State>();
   state->reason = "borrowed";
+  state->host_threads = pool.threads();
   state->pool = std::shared_ptr<host::ThreadPool>(std::shared_ptr<void>(), &pool);
   return Context(std::move(state));
 }
@@ -78,7 +95,7 @@ const DeviceProbe& probe_devices() {
 std::string device_uuid(int device) { return cuda::device_uuid(device); }
 
 Context Context::create(const ContextOptions& options) {
-  if (options.threads < 0) throw InvalidInput("the number of threads is negative");
+  check_threads(options.threads);
   if (options.device < -1) throw InvalidInput("the CUDA device number is negative");
   try {
     return Context(make_state(options));

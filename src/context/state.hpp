@@ -14,6 +14,7 @@ struct Context::State {
   Backend backend = Backend::host;
   std::string reason;
   int device = -1;
+  int host_threads = 1;  ///< that work on the host may take: pool's, on CUDA those of a symbolic phase
   std::shared_ptr<host::ThreadPool> pool;  // host backend only
 
   /// A host context with somebody else's threads, which must outlive it.

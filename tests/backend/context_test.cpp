@@ -31,6 +31,23 @@ TEST(ContextTest, NegativeNumbersAreRefused) {
   EXPECT_THROW(Context::create({.device = -2}), InvalidInput);
 }
 
+// At once: a system may start tens of thousands before it refuses one.
+TEST(ContextTest, MoreThreadsThanMakeSenseAreRefused) {
+  for (const Backend backend : {Backend::host, Backend::automatic}) {
+    for (const int threads : {100000, 2147483647}) {
+      try {
+        static_cast<void>(Context::create({.backend = backend, .threads = threads}));
+        FAIL() << "no exception";
+      } catch (const InvalidInput& error) {
+        EXPECT_NE(std::string(error.what()).find(std::to_string(threads) + " host threads are more than the "),
+                  std::string::npos)
+            << error.what();
+      }
+    }
+  }
+  EXPECT_EQ(Context::create({.backend = Backend::host, .threads = 100}).threads(), 100);
+}
+
 TEST(ContextTest, DemandedDeviceThatIsNotThereIsAnError) {
   if (probe_devices().devices == 0) {
     try {

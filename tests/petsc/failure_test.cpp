@@ -365,6 +365,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongOption{"schedule_of_the_other_backend",
                     "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_schedule flat", PETSC_ERR_ARG_WRONG,
                     "the schedule flat is not one of the host backend, which has auto, "},
+        WrongOption{"too_many_threads", "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_threads 100000",
+                    PETSC_ERR_ARG_WRONG, "100000 host threads are more than the "},
         WrongOption{"no_tune_file",
                     "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_tune_file /no/such/folder/file",
                     PETSC_ERR_LIB, "/no/such/folder/file cannot be read"},

@@ -1,11 +1,11 @@
 #include "backends/host/thread_pool.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "backends/host/processors.hpp"
 #include "backends/host/seam.hpp"
 #include "taskdag/error.hpp"
 
@@ -37,17 +37,11 @@ class Inside {
 
 }  // namespace
 
-int available_threads() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
-  const unsigned count = std::thread::hardware_concurrency();  // more processors than cpu_set_t can name
-  return count == 0 ? 1 : static_cast<int>(count);
-}
+int available_threads() { return processors_of(claim_processors()); }
 
 ThreadPool::ThreadPool(int threads)
     : threads_(threads),
-      processors_(std::min(threads, available_threads())),
+      processors_(threads == 1 ? 1 : std::min(threads, available_threads())),
       owner_(getpid()),
       workers_(std::make_unique<std::vector<std::thread>>()) {
   try {

@@ -19,7 +19,7 @@
 
 namespace taskdag::host {
 
-/// Processors that this process may run on (its affinity mask), at least 1.
+/// Processors that this process may keep busy (its affinity mask, and quotas of control groups), at least 1.
 int available_threads();
 
 /// A fixed number of threads, the caller of run() being number 0.

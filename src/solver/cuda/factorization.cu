@@ -8,6 +8,7 @@
 
 #include "backends/cuda/device.hpp"
 #include "backends/host/thread_pool.hpp"
+#include "context/state.hpp"
 #include "csr/gather.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/factor/cuda/program.hpp"
@@ -28,6 +29,7 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
                                      std::span<const Index> col_order, Stream stream)
     : closing_(context.device()),
       device_(context.device()),
+      host_threads_(context.state()->host_threads),
       options_(options),
       double_request_(request_of(options, context)),
       request_(double_request_),
@@ -150,7 +152,7 @@ void CudaFactorization::fill_everywhere(cudaStream_t s) {
     known.source_entry.resize(known.col_indices.size());
     std::iota(known.source_entry.begin(), known.source_entry.end(), Offset{0});
   }
-  host::ThreadPool pool(host::available_threads());
+  host::ThreadPool pool(host_threads_);
   const MappedPattern filled = options_.kind == FactorKind::ic
                                    ? fill_upper_pattern(known, options_.levels, nullptr, pool)
                                    : fill_pattern(known, options_.levels, nullptr, pool);

@@ -177,6 +177,7 @@ class CudaFactorization final : public Factorization::Impl {
 
   Closing closing_;
   int device_;
+  int host_threads_;  ///< of symbolic phases
   FactorOptions options_;
   ScheduleRequest double_request_;  ///< the request for sweeps in double
   ScheduleRequest request_;

@@ -7,6 +7,7 @@
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/reduce.hpp"
 #include "backends/host/thread_pool.hpp"
+#include "context/state.hpp"
 #include "kernels/factor/growth.hpp"
 #include "kernels/factor/point_block/cuda/factor.hpp"
 #include "solver/checks.hpp"
@@ -45,12 +46,12 @@ class HostPattern {
 };
 
 Pattern analyse(const CsrPattern& blocks, MemorySpace space, const FactorOptions& options,
-                std::span<const Index> row_order, std::span<const Index> col_order, cudaStream_t s) {
+                std::span<const Index> row_order, std::span<const Index> col_order, int threads, cudaStream_t s) {
   for (const std::span<const Index> order : {row_order, col_order}) {
     if (!order.empty()) static_cast<void>(invert_permutation(order));  // refuses what is none
   }
   const HostPattern pattern(blocks, space, s);
-  host::ThreadPool pool(options.levels > 0 ? host::available_threads() : 1);
+  host::ThreadPool pool(options.levels > 0 ? threads : 1);
   return kernels::point_block::make_pattern(pattern.view(), row_order, col_order, options, pool);
 }
 
@@ -98,7 +99,7 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
       : PointBlockFactorization(options),
         closing_(context.device()),
         device_(context.device()),
-        pattern_(analyse(blocks, space, options, row_order, col_order, s)),
+        pattern_(analyse(blocks, space, options, row_order, col_order, context.state()->host_threads, s)),
         row_order_(upload_blocks(row_order, s)),
         col_order_(upload_blocks(col_order, s)),
         factor_(pattern_, options.block_size, s),
