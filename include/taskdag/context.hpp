@@ -53,8 +53,8 @@ struct ContextOptions {
 /// those threads (a task, say) may not start other work on them: InvalidInput.
 class TASKDAG_API Context {
  public:
-  /// `automatic` takes CUDA where the device runs the library's kernels, else the host; reason() says why: no device, no
-  /// code for it in the library, somebody else's alone (exclusive mode), no memory left.
+  /// `automatic` takes CUDA where the device runs the library's kernels, else the host; reason() says why: no device,
+  /// no code for it in the library, somebody else's alone (exclusive mode), no memory left.
   /// @throws DeviceError if CUDA is demanded and not usable; InvalidInput for a negative thread count and
   ///         for one above 1024 and four times the machine's processors; OutOfMemory, also where the system does not
   ///         start that many threads

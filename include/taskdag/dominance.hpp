@@ -1,6 +1,6 @@
 /// \file
-/// What a look at a matrix says of preconditioners for it: how its diagonal compares with what stands beside it, whether
-/// Jacobi sweeps come to rest, whether it is symmetric.
+/// What a look at a matrix says of preconditioners for it: how its diagonal compares with what stands beside it,
+/// whether Jacobi sweeps come to rest, whether it is symmetric.
 #pragma once
 
 #include "taskdag/context.hpp"
@@ -41,8 +41,9 @@ TASKDAG_API DiagonalDominance diagonal_dominance(const Context& context, const C
 /// @throws InvalidInput for a pattern that is not square or not valid; DeviceError, OutOfMemory
 TASKDAG_API bool jacobi_settles(const Context& context, const CsrView& a, MemorySpace space, Stream stream = {});
 
-/// Whether `a`, a square matrix in `space`, is its own transpose, pattern and values to the bit; NaNs never are. Columns
-/// ascend in each row; where they do not the answer may be no. Ends soon where it is not. Synchronises `stream`.
+/// Whether `a`, a square matrix in `space`, is its own transpose, pattern and values to the bit; NaNs never are.
+/// Columns ascend in each row; where they do not the answer may be no. Ends soon where it is not. Synchronises
+/// `stream`.
 /// @throws InvalidInput for a pattern that is not square or not valid; DeviceError, OutOfMemory
 TASKDAG_API bool is_symmetric(const Context& context, const CsrView& a, MemorySpace space, Stream stream = {});
 

@@ -12,9 +12,9 @@
 #include "compat.hpp"
 #include "mat/held.hpp"
 #include "mat/local_block.hpp"
-#include "mat/matrix_state.hpp"
 #include "mat/off_diagonal.hpp"
 #include "mat/poison.hpp"
+#include "mat/state.hpp"
 #include "pc/eisenstat.hpp"
 #include "pc/pc_options.hpp"
 #include "pc/preconditioner.hpp"
@@ -66,8 +66,8 @@ struct Data {
   Eisenstat eisenstat;
   std::optional<PatternState> analysed;  ///< what the preconditioner was set up with
   bool repeat_numbers = false;           ///< where that is still there, the next set-up needs no analysis
-  MatrixState numbers_of;                ///< the matrix as it was at the last set-up
-  MatrixState attached;                  ///< the matrix that the preconditioner has, as it was seen last
+  MatState numbers_of;                   ///< the matrix as it was at the last set-up
+  MatState attached;                     ///< the matrix that the preconditioner has, as it was seen last
   std::vector<PetscObjectId> solving;    ///< the KSPs that have begun a solve by pre_solve() and not ended it
 };
 
@@ -185,7 +185,7 @@ PetscErrorCode make_ready(PC pc) {
 PetscErrorCode set_up(PC pc) {
   PetscFunctionBegin;
   PetscErrorCode ready = make_ready(pc);
-  if (static_cast<int>(ready) == 0) ready = read_matrix_state(pc->pmat, &data_of(pc).numbers_of);
+  if (static_cast<int>(ready) == 0) ready = read_state(pc->pmat, &data_of(pc).numbers_of);
   data_of(pc).attached = data_of(pc).numbers_of;
   // PETSc has noted the state of the matrix before, and would take a repetition for done.
   if (static_cast<int>(ready) != 0) (void)start_over(pc);
@@ -198,8 +198,8 @@ PetscErrorCode set_up(PC pc) {
 PetscErrorCode follow_matrix(PC pc) {
   PetscFunctionBegin;
   Data& data = data_of(pc);
-  MatrixState now;
-  PetscCall(read_matrix_state(pc->pmat, &now));
+  MatState now;
+  PetscCall(read_state(pc->pmat, &now));
   if (now == data.attached) PetscFunctionReturn(PETSC_SUCCESS);
   if (data.settings.eisenstat || type_of(pc).follows_matrix) {
     data.repeat_numbers = true;
@@ -214,8 +214,8 @@ PetscErrorCode follow_matrix(PC pc) {
 /// Whether what was set up has the numbers of the operator, so that it may stand for it.
 PetscErrorCode has_numbers_of_operator(PC pc, bool* has) {
   PetscFunctionBegin;
-  MatrixState now;
-  PetscCall(read_matrix_state(pc->mat, &now));
+  MatState now;
+  PetscCall(read_state(pc->mat, &now));
   // PETSc's SOR iterates by the preconditioner's matrix, whatever the operator is.
   *has = type_of(pc).follows_matrix || now == data_of(pc).numbers_of;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -62,9 +62,8 @@ class PlanRunner {
       owned(0, 0, plan_->rows());
       return;
     }
-    pool_->run(plan_->threads(), [&](int thread) {
-      owned(thread, plan_->first_position(thread), plan_->first_position(thread + 1));
-    });
+    pool_->run(plan_->threads(),
+               [&](int thread) { owned(thread, plan_->first_position(thread), plan_->first_position(thread + 1)); });
   }
 
  private:

@@ -222,9 +222,7 @@ class SuperstepSweep {
   /// Calls owned(first, last) with each thread's places, on that thread.
   template <class Owned>
   void for_owned(const Owned& owned) {
-    pool_->run(cores_, [&](int thread) {
-      owned(cells_[stored_cell(0, thread)], cells_[stored_cell(0, thread + 1)]);
-    });
+    pool_->run(cores_, [&](int thread) { owned(cells_[stored_cell(0, thread)], cells_[stored_cell(0, thread + 1)]); });
   }
 
   host::ThreadPool* pool_;
