@@ -97,7 +97,7 @@ TEST_P(OtherDeviceTest, TriangularSolves) {
 }
 
 TEST_P(OtherDeviceTest, Factorizations) {
-  for (const SolveSchedule schedule : factor_schedules(Backend::cuda)) {
+  for (const SolveSchedule schedule : test::factor_schedules(Backend::cuda)) {
     if (schedule == SolveSchedule::cells && !device_has_cells()) continue;
     for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic}) {
       SCOPED_TRACE(to_string(schedule));
@@ -108,7 +108,7 @@ TEST_P(OtherDeviceTest, Factorizations) {
 }
 
 TEST_P(OtherDeviceTest, Sor) {
-  for (const SolveSchedule schedule : factor_schedules(Backend::cuda)) {
+  for (const SolveSchedule schedule : test::factor_schedules(Backend::cuda)) {
     if (schedule == SolveSchedule::cells && !device_has_cells()) continue;
     SCOPED_TRACE(to_string(schedule));
     expect_same([&](const Site& site) { return sor_calls(site, schedule); });
