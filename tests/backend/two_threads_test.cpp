@@ -62,6 +62,7 @@ TEST_P(TwoThreads, WithAnObjectEachComputeWhatOneDoes) {
   std::vector<Work> mine = works();
   std::vector<Work> others = works();
   std::vector<std::vector<double>> expected;
+  expected.reserve(mine.size());
   for (const Work& work : mine) expected.push_back(work());
   // The other way round, so that different jobs meet.
   std::ranges::reverse(others);

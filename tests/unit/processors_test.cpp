@@ -194,6 +194,7 @@ TEST(Processors, ASystemWithoutGroupsHasNoQuotas) {
   EXPECT_EQ(processors_of(system.claim()), 64);
 }
 
+// NOLINTBEGIN(concurrency-mt-unsafe): this program has one thread
 TEST(Processors, AClaimHasWhatTheProcessHas) {
   ::setenv("OMP_NUM_THREADS", "3,1", 1);
   ::setenv("SLURM_CPUS_PER_TASK", "5", 1);
@@ -206,6 +207,7 @@ TEST(Processors, AClaimHasWhatTheProcessHas) {
   ::unsetenv("SLURM_CPUS_PER_TASK");
   EXPECT_EQ(claim_processors().threads, 0);
 }
+// NOLINTEND(concurrency-mt-unsafe)
 
 }  // namespace
 }  // namespace taskdag::host
