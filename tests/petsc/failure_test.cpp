@@ -8,7 +8,7 @@
 namespace taskdag::test {
 namespace {
 
-constexpr const char* ours = "-pc_type taskdag -pc_taskdag_backend host ";
+constexpr const char* ours = "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host ";
 constexpr const char* package_ilu = "-pc_type ilu -pc_factor_mat_solver_type taskdag -pc_taskdag_backend host ";
 
 /// Tridiagonal, elimination meets an exact zero in rows 1 and 4 (and only there).
@@ -144,12 +144,12 @@ TEST(NotFinite, StopsTheSolveOnAllRanks) {
   const CsrMatrix csr = with_value(std::numeric_limits<double>::quiet_NaN(), 3);
   const OwnedMat a = make_matrix(csr);
   for (const char* type : {"ilu", "icc"}) {
-    const Solve result = solve(a, std::string("-ksp_type gmres -pc_taskdag_type ") + type + " " + ours);
+    const Solve result = solve(a, std::string("-ksp_type gmres ") + ours + "-pc_taskdag_type " + type);
     ASSERT_EQ(static_cast<int>(result.code), 0) << result.message;
     EXPECT_EQ(result.reason, KSP_DIVERGED_PC_FAILED) << type;
     EXPECT_EQ(result.failed, PC_FACTOR_OTHER) << type;
   }
-  const Solve jacobi = solve(a, std::string("-ksp_type gmres -pc_taskdag_type jacobi ") + ours);
+  const Solve jacobi = solve(a, std::string("-ksp_type gmres ") + ours + "-pc_taskdag_type jacobi");
   ASSERT_EQ(static_cast<int>(jacobi.code), 0) << jacobi.message;
   EXPECT_LT(jacobi.reason, 0);
 }

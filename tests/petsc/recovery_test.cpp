@@ -8,7 +8,7 @@
 namespace taskdag::test {
 namespace {
 
-constexpr const char* ours = "-pc_type taskdag -pc_taskdag_backend host ";
+constexpr const char* ours = "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend host ";
 
 CsrMatrix grid() { return make_stencil({.stencil = Stencil::five_point, .nx = 8, .ny = 8, .nz = 1}); }
 
