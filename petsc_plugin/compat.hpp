@@ -43,7 +43,8 @@ using OptionItems = ::PetscOptionItems*;
 
 inline PetscBool to_petsc(bool value) { return value ? PETSC_TRUE : PETSC_FALSE; }
 
-/// Fills a vector so that the next norm or dot product tells every rank of a failure.
+/// Fills this rank's part of a vector so that the next norm or dot product tells every rank of a failure. Not
+/// collective.
 inline PetscErrorCode poison(Vec x, PCFailedReason reason) {
 #if PETSC_VERSION_GE(3, 22, 0)
   return VecFlag(x, static_cast<PetscInt>(reason));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "backend_choice.hpp"
 #include "boundary.hpp"
@@ -10,6 +11,8 @@
 #include "events.hpp"
 #include "mat/arrays.hpp"
 #include "mat/matrix_source.hpp"
+#include "mat/poison.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 
@@ -20,6 +23,9 @@ class Bridge {
   [[nodiscard]] const std::optional<BackendChoice>& backend() const { return backend_; }
   [[nodiscard]] bool on_cuda() const { return backend_ && backend_->context.backend() == Backend::cuda; }
   [[nodiscard]] PetscInt rows() const { return source_.rows(); }
+
+  /// Whether an application since the last call has met an error that it could not return: see with_arrays().
+  bool take_lost_application() { return std::exchange(lost_application_, false); }
 
   /// A line with backend, device or threads, and the reason.
   [[nodiscard]] std::string backend_line() const;
@@ -49,6 +55,8 @@ class Bridge {
 
   /// Lends right-hand sides and results to `work(arrays, stream)`, which may throw. They come back likewise.
   /// `flops`: operations per column. Object: Vec, or Mat for dense blocks, which are written.
+  /// In a program of several ranks an error of `work` is no error of this function, since others may wait for the next
+  /// norm: the results are infinities, and take_lost_application() tells.
   template <class Object, class Work, class... Use>
   PetscErrorCode with_arrays(Object b, Object x, PetscLogDouble flops, Work&& work, Use... use) {
     EventScope event;
@@ -71,7 +79,7 @@ class Bridge {
     }
     PetscCall(log_flops(on_cuda(), flops * static_cast<double>(arrays.columns)));
     PetscCall(close_arrays(b, x, &arrays, use...));
-    PetscCall(worked);
+    if (static_cast<int>(worked) != 0) PetscCall(lose_application(worked, x));
     return PETSC_SUCCESS;
   }
 
@@ -89,7 +97,18 @@ class Bridge {
                              VecRestoreArrayWrite, work);
   }
 
+  /// What with_arrays() does after an error of its work.
+  template <class Object>
+  PetscErrorCode lose_application(PetscErrorCode error, Object x) {
+    if (!others_may_wait()) PetscCall(error);
+    lost_application_ = true;
+    PetscCall(report_swallowed_error("an application has met an error"));
+    PetscCall(poison(x, PC_SUBPC_ERROR));
+    return PETSC_SUCCESS;
+  }
+
   MatrixSource source_;
+  bool lost_application_ = false;
   bool applies_by_program_ = false;  ///< of the task engine
   std::optional<BackendChoice> backend_;
 

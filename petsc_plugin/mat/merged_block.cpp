@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "boundary.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -40,7 +41,7 @@ PetscErrorCode MergedBlock::take(Mat whole, const RankGroup& group) {
              "-pc_taskdag_consolidate needs a matrix that PETSc takes blocks from (MatCreateSubMatrices()), and one of "
              "type %s is none",
              reinterpret_cast<PetscObject>(whole)->type_name);
-  PetscCall(make_rows(whole, group, rows_.out()));
+  PetscCall(share_error(PetscObjectComm(reinterpret_cast<PetscObject>(whole)), make_rows(whole, group, rows_.out())));
   leads_ = group.leads();
   // PETSc 3.18 crashes over MATMPIDENSE where a rank asks for no block at all.
   PetscCall(MatCreateSubMatrices(whole, 1, rows_.out(), rows_.out(), MAT_INITIAL_MATRIX, &blocks_));

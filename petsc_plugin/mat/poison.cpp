@@ -1,17 +1,25 @@
 #include "mat/poison.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
 namespace taskdag::petsc {
 
-PetscErrorCode poison(Mat x, PCFailedReason reason) {
+PetscErrorCode poison(Mat x, PCFailedReason /*reason*/) {
   PetscFunctionBegin;
+  PetscInt rows = 0;
   PetscInt columns = 0;
+  PetscInt stride = 0;
+  PetscScalar* array = nullptr;
+  PetscCall(MatGetLocalSize(x, &rows, nullptr));
   PetscCall(MatGetSize(x, nullptr, &columns));
-  for (PetscInt k = 0; k < columns; ++k) {
-    Vec column = nullptr;
-    PetscCall(MatDenseGetColumnVecWrite(x, k, &column));
-    PetscCall(poison(column, reason));
-    PetscCall(MatDenseRestoreColumnVecWrite(x, k, &column));
-  }
+  PetscCall(MatDenseGetLDA(x, &stride));
+  // Not a column at a time as a vector, which all ranks would have to make.
+  PetscCall(MatDenseGetArrayWrite(x, &array));
+  for (PetscInt k = 0; k < columns; ++k)
+    std::fill_n(array + static_cast<std::ptrdiff_t>(k) * stride, rows, std::numeric_limits<PetscScalar>::infinity());
+  PetscCall(MatDenseRestoreArrayWrite(x, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

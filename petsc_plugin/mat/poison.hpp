@@ -6,7 +6,8 @@
 
 namespace taskdag::petsc {
 
-/// Fills all columns of a dense matrix so that the next norm or dot product tells every rank of a failure.
+/// Fills this rank's part of all columns of a dense matrix so that the next norm or dot product tells every rank of a
+/// failure. Not collective.
 PetscErrorCode poison(Mat x, PCFailedReason reason);
 
 }  // namespace taskdag::petsc

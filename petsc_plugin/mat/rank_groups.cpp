@@ -4,6 +4,7 @@
 #include <array>
 
 #include "boundary.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -19,7 +20,7 @@ PetscErrorCode exchange(MPI_Comm node, const Card& mine, std::vector<Card>* card
   PetscFunctionBegin;
   PetscMPIInt count = 1;
   PetscCallMPI(MPI_Comm_size(node, &count));
-  PetscCall(guarded([&] { cards->resize(static_cast<std::size_t>(count)); }));
+  PetscCall(share_error(node, guarded([&] { cards->resize(static_cast<std::size_t>(count)); })));
   constexpr int bytes = sizeof(Card);
   PetscCallMPI(MPI_Allgather(&mine, bytes, MPI_BYTE, cards->data(), bytes, MPI_BYTE, node));
   PetscFunctionReturn(PETSC_SUCCESS);

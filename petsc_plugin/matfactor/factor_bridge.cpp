@@ -320,9 +320,20 @@ PetscErrorCode FactorBridge::require_factor() const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Of a factor that is made.
+PetscErrorCode FactorBridge::check_part(Apply part) const {
+  PetscFunctionBegin;
+  const bool half = part == Apply::symmetric_left || part == Apply::symmetric_right;
+  PetscCheck(!half || point_block_ == 1, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "a factor by point blocks is not applied symmetrically (-ksp_pc_side symmetric): "
+             "-pc_taskdag_point_block off makes one by rows");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FactorBridge::apply(Apply part, Vec b, Vec x) {
   PetscFunctionBegin;
   PetscCall(require_factor());
+  PetscCall(check_part(part));
   PetscCall(with_arrays(b, x, flops(part), [&](const Arrays& arrays, Stream stream) {
     factorization_->apply(part, arrays.b, arrays.x, arrays.space, stream);
   }));
@@ -491,10 +502,11 @@ PetscErrorCode FactorBridge::drop_factor() {
 PetscErrorCode FactorBridge::reset() {
   PetscFunctionBegin;
   analysed_ = false;
-  PetscCall(drop_factor());
+  const PetscErrorCode dropped = drop_factor();
   device_order_.reset();
   backend_.reset();
   PetscCall(source_.reset());
+  PetscCall(dropped);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -117,6 +117,7 @@ class FactorBridge : public Bridge {
   /// The options as the form in use takes them.
   [[nodiscard]] FactorOptions in_form(const FactorOptions& options) const;
   [[nodiscard]] PetscErrorCode require_factor() const;
+  [[nodiscard]] PetscErrorCode check_part(Apply part) const;
   [[nodiscard]] bool upper_is_enough(const FactorOptions& options) const;
   [[nodiscard]] PetscLogDouble flops(Apply part) const;
   [[nodiscard]] std::string describe_factor(const FactorizationInfo& sizes) const;

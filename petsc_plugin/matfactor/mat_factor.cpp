@@ -1,13 +1,12 @@
 #include "matfactor/mat_factor.hpp"
 
-#include <memory>
-
 #include "compat.hpp"
 #include "mat/poison.hpp"
 #include "mat/with_pattern.hpp"
 #include "matfactor/factor_bridge.hpp"
 #include "matfactor/factor_options.hpp"
 #include "options.hpp"
+#include "shared_error.hpp"
 #include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
@@ -26,6 +25,14 @@ struct FactorData {
 
 FactorData& data_of(Mat factor) { return *static_cast<FactorData*>(factor->data); }
 
+/// Not where PETSc makes the factor: what fails there cannot be told as a failure of it.
+PetscErrorCode make_data(Mat factor) {
+  PetscFunctionBegin;
+  if (!factor->data) PetscCall(guarded([&] { factor->data = new FactorData; }));
+  data_of(factor).kind = factor->factortype == MAT_FACTOR_ILU ? FactorKind::ilu : FactorKind::ic;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 FactorOptions options_of(Mat factor, const MatFactorInfo* info) {
   const auto shift = static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
   const FactorData& data = data_of(factor);
@@ -34,10 +41,22 @@ FactorOptions options_of(Mat factor, const MatFactorInfo* info) {
                         data.sweeps);
 }
 
-PetscErrorCode numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
+/// The factor may be that of one rank's block in a preconditioner of several, which PETSc tells of a failure, not of an
+/// error: then an error of a phase is a failure. Else the error, if any, is returned.
+PetscErrorCode settle_error(Mat factor, Mat matrix, PetscErrorCode error) {
+  PetscFunctionBegin;
+  if (static_cast<int>(error) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (matrix->erroriffailure == PETSC_TRUE || !others_may_wait()) PetscCall(error);
+  PetscCall(report_swallowed_error("a factor cannot be made"));
+  factor->factorerrortype = static_cast<int>(error) == PETSC_ERR_MEM ? MAT_FACTOR_OUTMEMORY : MAT_FACTOR_OTHER;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode run_numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
   PetscFunctionBegin;
   FactorFailure failure;
   FactorOptions options;
+  PetscCall(make_data(factor));
   const PetscErrorCode read = guarded([&] { options = options_of(factor, info); });
   if (static_cast<int>(read) != 0) (void)data_of(factor).bridge.drop_factor();  // PETSc takes the new values for taken
   PetscCall(read);
@@ -45,6 +64,12 @@ PetscErrorCode numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
   factor->factorerrortype = failure.error;
   factor->factorerror_zeropivot_value = failure.zero_pivot_value;
   factor->factorerror_zeropivot_row = failure.zero_pivot_row;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
+  PetscFunctionBegin;
+  PetscCall(settle_error(factor, matrix, run_numeric(factor, matrix, info)));
   factor->assembled = PETSC_TRUE;
   factor->preallocated = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -66,8 +91,18 @@ PetscErrorCode solve(Mat factor, Vec b, Vec x) { return apply_part(factor, Apply
 PetscErrorCode solve_transpose(Mat factor, Vec b, Vec x) { return apply_part(factor, Apply::transposed, b, x); }
 PetscErrorCode mat_solve(Mat factor, Mat b, Mat x) { return apply_part(factor, Apply::full, b, x); }
 PetscErrorCode mat_solve_transpose(Mat factor, Mat b, Mat x) { return apply_part(factor, Apply::transposed, b, x); }
-PetscErrorCode forward_solve(Mat factor, Vec b, Vec x) { return apply_part(factor, Apply::symmetric_left, b, x); }
-PetscErrorCode backward_solve(Mat factor, Vec b, Vec x) { return apply_part(factor, Apply::symmetric_right, b, x); }
+
+/// For -ksp_pc_side symmetric. PETSc would say no more than that there is no such method.
+PetscErrorCode apply_half(Mat factor, Apply part, Vec b, Vec x) {
+  PetscFunctionBegin;
+  PetscCheck(data_of(factor).kind == FactorKind::ic, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "TaskDAG applies symmetrically (-ksp_pc_side symmetric) with -pc_type icc only");
+  PetscCall(apply_part(factor, part, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode forward_solve(Mat factor, Vec b, Vec x) { return apply_half(factor, Apply::symmetric_left, b, x); }
+PetscErrorCode backward_solve(Mat factor, Vec b, Vec x) { return apply_half(factor, Apply::symmetric_right, b, x); }
 
 /// Entries of the part of the matrix that is factored.
 PetscErrorCode count_entries(Mat matrix, FactorKind kind, PetscLogDouble* entries) {
@@ -104,11 +139,12 @@ PetscErrorCode read_options(Mat factor, BackendSettings* backend) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorInfo* info) {
+PetscErrorCode run_symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorInfo* info) {
   PetscFunctionBegin;
   PetscCheck(info->usedt == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG has no drop tolerance");
   BackendSettings settings;
   FactorOptions options;
+  PetscCall(make_data(factor));
   FactorData& data = data_of(factor);
   PetscCall(read_options(factor, &settings));
   PetscCall(guarded([&] { options = options_of(factor, info); }));
@@ -118,19 +154,24 @@ PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorI
       data.bridge.analyse(matrix, row, col, options, {data.point_block, by_default}, settings, data.sweeps.trace_file));
   data.fill_expected = info->fill;
   PetscCall(count_entries(matrix, data.kind, &data.entries_given));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  if (data.kind == FactorKind::ilu) {
+PetscErrorCode symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorInfo* info) {
+  PetscFunctionBegin;
+  // Before the phase, which may fail: PETSc goes on to the next one with new values.
+  if (factor->factortype == MAT_FACTOR_ILU)
     factor->ops->lufactornumeric = numeric;
-  } else {
-    const bool has_parts = data.bridge.point_block() == 1;
+  else
     factor->ops->choleskyfactornumeric = numeric;
-    factor->ops->forwardsolve = has_parts ? forward_solve : nullptr;
-    factor->ops->backwardsolve = has_parts ? backward_solve : nullptr;
-  }
+  factor->ops->forwardsolve = forward_solve;
+  factor->ops->backwardsolve = backward_solve;
   factor->ops->solve = solve;
   factor->ops->solvetranspose = solve_transpose;
   factor->ops->matsolve = mat_solve;
   factor->ops->matsolvetranspose = mat_solve_transpose;
+  factor->factorerrortype = MAT_FACTOR_NOERROR;
+  PetscCall(settle_error(factor, matrix, run_symbolic(factor, matrix, row, col, info)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,10 +182,12 @@ PetscErrorCode icc_symbolic(Mat factor, Mat matrix, IS perm, const MatFactorInfo
 PetscErrorCode get_info(Mat factor, MatInfoType, MatInfo* info) {
   PetscFunctionBegin;
   *info = {};
-  const FactorizationInfo* sizes = data_of(factor).bridge.info();
   info->block_size = 1.0;
-  info->fill_ratio_given = data_of(factor).fill_expected;
+  info->fill_ratio_given = 1.0;
   info->fill_ratio_needed = 1.0;
+  if (!factor->data) PetscFunctionReturn(PETSC_SUCCESS);
+  const FactorizationInfo* sizes = data_of(factor).bridge.info();
+  info->fill_ratio_given = data_of(factor).fill_expected;
   if (sizes) {
     const PetscLogDouble given = data_of(factor).entries_given;
     const auto block = static_cast<PetscLogDouble>(sizes->block_size);
@@ -163,7 +206,8 @@ PetscErrorCode view(Mat factor, PetscViewer viewer) {
   PetscFunctionBegin;
   PetscBool ascii = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
-  if (ascii) PetscCall(data_of(factor).bridge.view({viewer, PetscObjectComm(reinterpret_cast<PetscObject>(factor))}));
+  if (ascii && factor->data)
+    PetscCall(data_of(factor).bridge.view({viewer, PetscObjectComm(reinterpret_cast<PetscObject>(factor))}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,17 +230,12 @@ PetscErrorCode get_solver_type(Mat, MatSolverType* type) {
 
 PetscErrorCode create(Mat matrix, MatFactorType type, Mat* result) {
   PetscFunctionBegin;
-  // First, so that there is no factor where there is no memory.
-  std::unique_ptr<FactorData> data;
-  PetscCall(guarded([&] { data = std::make_unique<FactorData>(); }));
-  data->kind = type == MAT_FACTOR_ILU ? FactorKind::ilu : FactorKind::ic;
   Mat factor = nullptr;
   PetscCall(MatCreate(PetscObjectComm(reinterpret_cast<PetscObject>(matrix)), &factor));
   PetscCall(MatSetSizes(factor, matrix->rmap->n, matrix->cmap->n, matrix->rmap->N, matrix->cmap->N));
   PetscCall(PetscStrallocpy(MATSOLVERTASKDAG, &reinterpret_cast<PetscObject>(factor)->type_name));
   PetscCall(MatSetUp(factor));
 
-  factor->data = data.release();
   if (type == MAT_FACTOR_ILU)
     factor->ops->ilufactorsymbolic = symbolic;
   else

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "boundary.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -94,7 +95,14 @@ PetscErrorCode SweepsOfMatrix::sweep(Mat matrix, Vec b, PetscReal omega, MatSORT
   PetscCheck(trick || product_only || sweep != 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "SOR without a sweep: flag %d",
              bits);
   Solver* solver = nullptr;
-  PetscCall(find(matrix, omega, shift, &solver));
+  const PetscErrorCode found = find(matrix, omega, shift, &solver);
+  if (static_cast<int>(found) != 0 && matrix->erroriffailure != PETSC_TRUE && others_may_wait()) {
+    PetscCall(report_swallowed_error("SOR cannot be set up"));
+    matrix->factorerrortype = MAT_FACTOR_OTHER;
+    PetscCall(poison(x, PC_SUBPC_ERROR));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(found);
   if (trick) {
     PetscCall(eisenstat(matrix, solver, b, x));
   } else if (product_only) {

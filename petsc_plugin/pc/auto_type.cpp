@@ -16,6 +16,7 @@
 #include "pc/auto_choice.hpp"
 #include "pc/solve_again.hpp"
 #include "pc/types.hpp"
+#include "shared_error.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdag/dominance.hpp"
 #include "taskdag/error.hpp"
@@ -104,6 +105,7 @@ class AutoPreconditioner final : public Preconditioner {
   }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override { return made_->apply(part, b, x); }
   PetscErrorCode apply(Apply part, Mat b, Mat x) override { return made_->apply(part, b, x); }
+  bool take_lost_application() override { return made_->take_lost_application(); }
   PetscErrorCode before_solve(KSP ksp) override;
   PetscErrorCode after_solve(KSP ksp) override;
   PetscErrorCode view(const RankViewer& viewer) const override;
@@ -115,7 +117,9 @@ class AutoPreconditioner final : public Preconditioner {
   PetscErrorCode look_at(Mat matrix, MatrixLook* look);
   PetscErrorCode choose(Mat matrix);
   PetscErrorCode settle_factor_type(Mat matrix);
+  PetscErrorCode make_here(Candidate candidate, Mat matrix, bool error_if_failure, double* seconds);
   PetscErrorCode make(Candidate candidate, Mat matrix, bool error_if_failure, bool* failed);
+  PetscErrorCode update_here(Mat matrix, bool error_if_failure);
   PetscErrorCode make_one(Mat matrix, bool error_if_failure);
   PetscErrorCode become(Candidate next);
   PetscErrorCode drop_made();
@@ -158,7 +162,7 @@ PetscErrorCode AutoPreconditioner::find_symmetry(Mat matrix, Look* mine, bool* s
     *symmetric = theirs == PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(mine->symmetric(matrix, symmetric));
+  PetscCall(share_error(comm(), mine->symmetric(matrix, symmetric)));
   int all = *symmetric ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm()));
   *symmetric = all == 1;
@@ -168,9 +172,9 @@ PetscErrorCode AutoPreconditioner::find_symmetry(Mat matrix, Look* mine, bool* s
 PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   PetscFunctionBegin;
   Look mine;
-  PetscCall(mine.open(matrix, settings_.backend));
+  PetscCall(share_error(comm(), mine.open(matrix, settings_.backend)));
   PetscCall(find_symmetry(matrix, &mine, &look->symmetric));
-  PetscCall(mine.take(matrix, look->symmetric));
+  PetscCall(share_error(comm(), mine.take(matrix, look->symmetric)));
   PetscCall(mine.reset());
   PetscCall(sum_up(mine, look));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -184,7 +188,7 @@ PetscErrorCode AutoPreconditioner::settle_factor_type(Mat matrix) {
   if (now == typed_) PetscFunctionReturn(PETSC_SUCCESS);
   bool symmetric = false;
   Look mine;
-  PetscCall(mine.open(matrix, settings_.backend));
+  PetscCall(share_error(comm(), mine.open(matrix, settings_.backend)));
   PetscCall(find_symmetry(matrix, &mine, &symmetric));
   PetscCall(mine.reset());
   factor_type_ = symmetric ? PC_TASKDAG_ICC : PC_TASKDAG_ILU;
@@ -229,7 +233,7 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   MatrixLook look;
   PetscCall(look_at(matrix, &look));
   FirstChoice first;
-  PetscCall(guarded([&] { first = first_choice(look); }));
+  PetscCall(share_error(comm(), guarded([&] { first = first_choice(look); })));
   choice_ = std::move(first);
   factor_type_ = look.symmetric ? PC_TASKDAG_ICC : PC_TASKDAG_ILU;
   PetscCall(read_state(whole_, &typed_));
@@ -264,13 +268,11 @@ PetscErrorCode AutoPreconditioner::drop_made() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What there was before is dropped first: there may be no room for both.
-PetscErrorCode AutoPreconditioner::make(Candidate candidate, Mat matrix, bool error_if_failure, bool* failed) {
+/// On this rank, with the factor type settled.
+PetscErrorCode AutoPreconditioner::make_here(Candidate candidate, Mat matrix, bool error_if_failure, double* seconds) {
   PetscFunctionBegin;
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
-  PetscCall(drop_made());
-  if (candidate == Candidate::factor) PetscCall(settle_factor_type(matrix));
   made_for_later_ = !history_.is_empty();
   PetscCall(guarded([&] {
     copy_settings(candidate);
@@ -280,7 +282,17 @@ PetscErrorCode AutoPreconditioner::make(Candidate candidate, Mat matrix, bool er
   PetscCall(made_->attach(whole_));
   PetscCall(made_->analyse(matrix, error_if_failure));
   PetscCall(PetscTime(&end));
-  double seconds = end - begin;
+  *seconds = end - begin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What there was before is dropped first: there may be no room for both.
+PetscErrorCode AutoPreconditioner::make(Candidate candidate, Mat matrix, bool error_if_failure, bool* failed) {
+  PetscFunctionBegin;
+  double seconds = 0.0;
+  PetscCall(share_error(comm(), drop_made()));
+  if (candidate == Candidate::factor) PetscCall(settle_factor_type(matrix));
+  PetscCall(share_error(comm(), make_here(candidate, matrix, error_if_failure, &seconds)));
   // All ranks are to decide alike.
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm()));
   if (candidate == Candidate::factor) set_up_ = seconds;
@@ -314,10 +326,20 @@ PetscErrorCode AutoPreconditioner::analyse(Mat matrix, bool error_if_failure) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AutoPreconditioner::update(Mat matrix, bool error_if_failure) {
+PetscErrorCode AutoPreconditioner::update_here(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
+  PetscCall(guarded([&] { copy_settings(history_.current()); }));
+  PetscCall(PetscTime(&begin));
+  PetscCall(made_->update(matrix, error_if_failure));
+  PetscCall(PetscTime(&end));
+  pending_ += end - begin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AutoPreconditioner::update(Mat matrix, bool error_if_failure) {
+  PetscFunctionBegin;
   const bool last = !history_.has_rival();
   const PCTaskDAGType type_before = factor_type_;
   const MatState before = set_up_with_;
@@ -328,11 +350,7 @@ PetscErrorCode AutoPreconditioner::update(Mat matrix, bool error_if_failure) {
     PetscCall(make_one(matrix, error_if_failure));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(guarded([&] { copy_settings(history_.current()); }));
-  PetscCall(PetscTime(&begin));
-  PetscCall(made_->update(matrix, error_if_failure && last));
-  PetscCall(PetscTime(&end));
-  pending_ += end - begin;
+  PetscCall(share_error(comm(), update_here(matrix, error_if_failure && last)));
   bool failed = false;
   PetscCall(agree_on_failure(&failed));
   if (failed && !last) PetscCall(make_one(matrix, error_if_failure));

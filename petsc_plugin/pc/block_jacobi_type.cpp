@@ -35,7 +35,7 @@ class BlockJacobiPreconditioner final : public JacobiSweeps<BlockJacobi> {
   PetscErrorCode reset() override;
 
  private:
-  PetscErrorCode find_own_blocks(JacobiBlocks* blocks);
+  PetscErrorCode find_own_blocks(std::optional<JacobiBlocks>* blocks);
   [[nodiscard]] PetscLogDouble flops_of_residual() const { return 2.0 * static_cast<double>(entries_); }
   [[nodiscard]] PetscLogDouble flops_of_correction() const {
     return jacobi_ ? 2.0 * static_cast<double>(jacobi_->info().block_entries) : 0.0;
@@ -49,9 +49,8 @@ class BlockJacobiPreconditioner final : public JacobiSweeps<BlockJacobi> {
   MatFactorError error_ = MAT_FACTOR_NOERROR;
 };
 
-/// The blocks of PETSc's vpbjacobi, else those of pbjacobi. Leaves `blocks` without any where those of the graph are
-/// wanted.
-PetscErrorCode BlockJacobiPreconditioner::find_own_blocks(JacobiBlocks* blocks) {
+/// The blocks of PETSc's vpbjacobi, else those of pbjacobi. Leaves `blocks` empty where those of the graph are wanted.
+PetscErrorCode BlockJacobiPreconditioner::find_own_blocks(std::optional<JacobiBlocks>* blocks) {
   PetscFunctionBegin;
   const BlockJacobiSettings& wanted = settings_.block_jacobi;
   if (wanted.source == JacobiBlockSource::graph) PetscFunctionReturn(PETSC_SUCCESS);
@@ -69,8 +68,9 @@ PetscErrorCode BlockJacobiPreconditioner::find_own_blocks(JacobiBlocks* blocks) 
       origin_ = "the matrix' own, of " + std::to_string(size) + " rows";
       return;
     }
+    blocks->emplace();
     for (PetscInt k = 0; k < count; ++k)
-      blocks->offsets.push_back(static_cast<Index>(blocks->offsets.back() + sizes[k]));
+      (*blocks)->offsets.push_back(static_cast<Index>((*blocks)->offsets.back() + sizes[k]));
     origin_ = "the matrix' own, of several sizes";
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -82,7 +82,7 @@ PetscErrorCode BlockJacobiPreconditioner::analyse(Mat matrix, bool error_if_fail
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(reset());
   PetscCall(prepare(matrix, false, settings_.backend));
-  JacobiBlocks blocks;
+  std::optional<JacobiBlocks> blocks;
   PetscCall(find_own_blocks(&blocks));
   if (rows() > 0) {
     MatInfo sizes;
@@ -90,14 +90,14 @@ PetscErrorCode BlockJacobiPreconditioner::analyse(Mat matrix, bool error_if_fail
     entries_ = static_cast<Offset>(sizes.nz_used);
     PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
       const JacobiOptions& wanted = settings_.jacobi;
-      if (blocks.offsets.size() == 1) {
+      if (!blocks) {
         const auto size = static_cast<Index>(settings_.block_jacobi.block_size);
         blocks = blocks_of_graph(backend_->context, view.pattern, space, size, stream);
         origin_ = "of the graph, of about " + std::to_string(size > 0 ? size : kDefaultRowsOfJacobiBlock) + " rows";
       }
       const BlockJacobiOptions options{
           .sweeps = wanted.sweeps, .damping = wanted.damping, .weights = wanted.weights, .long_row = wanted.long_row};
-      jacobi_.emplace(backend_->context, view.pattern, space, blocks, options, stream);
+      jacobi_.emplace(backend_->context, view.pattern, space, *blocks, options, stream);
     }));
   }
   PetscCall(update(matrix, error_if_failure));

@@ -12,6 +12,7 @@
 #include "mat/matrix_source.hpp"
 #include "mat/merged_block.hpp"
 #include "pc/types.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -48,13 +49,14 @@ class Consolidated final : public Preconditioner {
   }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override;
   PetscErrorCode apply(Apply part, Mat b, Mat x) override;
+  bool take_lost_application() override { return inner_->take_lost_application(); }
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
 
  private:
-  PetscErrorCode form_groups(Mat matrix, RankGroup* mine);
+  PetscErrorCode look_for_device(Mat matrix, std::string* device);
+  PetscErrorCode form_groups(const std::string& device, RankGroup* mine);
   PetscErrorCode analyse_block(Mat matrix, bool error_if_failure);
-  PetscErrorCode share_error(PetscErrorCode mine) const;
   [[nodiscard]] bool merges() const { return groups_.largest > 1; }
   [[nodiscard]] bool leads() const { return !merges() || merged_.block(); }
 
@@ -66,15 +68,21 @@ class Consolidated final : public Preconditioner {
   MergedBlock merged_;
 };
 
-PetscErrorCode Consolidated::form_groups(Mat matrix, RankGroup* mine) {
+/// Before an analysis, on this rank alone.
+PetscErrorCode Consolidated::look_for_device(Mat matrix, std::string* device) {
+  PetscFunctionBegin;
+  MatrixSource source;
+  PetscCall(reset());
+  PetscCall(source.inspect(matrix, false));
+  PetscCall(find_device(settings_.backend, {source.rows(), source.on_device()}, device));
+  if (device->empty() && settings_.consolidate.mode == Consolidate::on) PetscCall(guarded([&] { *device = "host"; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Consolidated::form_groups(const std::string& device, RankGroup* mine) {
   PetscFunctionBegin;
   const MPI_Comm comm = whole_.comm();
-  MatrixSource source;
-  std::string device;
-  PetscCall(source.inspect(matrix, false));
-  PetscCall(find_device(settings_.backend, {source.rows(), source.on_device()}, &device));
-  if (device.empty() && settings_.consolidate.mode == Consolidate::on) PetscCall(guarded([&] { device = "host"; }));
-  PetscCall(find_group(comm, device, settings_.consolidate.ranks, mine));
+  PetscCall(share_error(comm, find_group(comm, device, settings_.consolidate.ranks, mine)));
 
   PetscMPIInt ranks = 1;
   const int leads = mine->leads() ? 1 : 0;
@@ -95,42 +103,21 @@ PetscErrorCode Consolidated::analyse_block(Mat matrix, bool error_if_failure) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// An error on a rank that leads is one of all, in the same words: else others would wait for it.
-PetscErrorCode Consolidated::share_error(PetscErrorCode mine) const {
-  PetscFunctionBegin;
-  if (!merges()) PetscFunctionReturn(mine);
-  const MPI_Comm comm = whole_.comm();
-  PetscMPIInt rank = 0;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  struct {
-    int code;
-    int rank;
-  } first = {static_cast<int>(mine), rank};  // MPI_2INT
-  std::array<char, 1024> text{};
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_2INT, MPI_MAXLOC, comm));
-  if (first.code == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (first.rank == rank) PetscCall(PetscStrncpy(text.data(), last_error(PetscErrorMessage), text.size()));
-  PetscCallMPI(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, first.rank, comm));
-  PetscCall(mine);
-  SETERRQ(PETSC_COMM_SELF, static_cast<PetscErrorCode>(first.code), "%s", text.data());
-}
-
 PetscErrorCode Consolidated::analyse(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
   RankGroup mine;
-  PetscCall(reset());
-  PetscCall(form_groups(matrix, &mine));
-  if (merges()) PetscCall(merged_.take(whole_, mine));
-  PetscCall(share_error(analyse_block(matrix, error_if_failure)));
+  std::string device;
+  PetscCall(share_error(whole_.comm(), look_for_device(matrix, &device)));
+  PetscCall(form_groups(device, &mine));
+  if (merges()) PetscCall(share_error(whole_.comm(), merged_.take(whole_, mine)));
+  PetscCall(analyse_block(matrix, error_if_failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Consolidated::update(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
   if (merges()) PetscCall(merged_.take_values(whole_));
-  PetscErrorCode updated = PETSC_SUCCESS;
-  if (leads()) updated = inner_->update(merges() ? merged_.block() : matrix, error_if_failure);
-  PetscCall(share_error(updated));
+  if (leads()) PetscCall(inner_->update(merges() ? merged_.block() : matrix, error_if_failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,10 +156,11 @@ PetscErrorCode Consolidated::view(const RankViewer& viewer) const {
 
 PetscErrorCode Consolidated::reset() {
   PetscFunctionBegin;
-  PetscCall(inner_->reset());
+  const PetscErrorCode ended = inner_->reset();  // of a rank that leads; what follows is of all
   PetscCall(merged_.reset());
   if (leaders_ != MPI_COMM_NULL) PetscCallMPI(MPI_Comm_free(&leaders_));
   groups_ = {};
+  PetscCall(ended);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

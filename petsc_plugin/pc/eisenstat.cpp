@@ -7,6 +7,7 @@
 #include "boundary.hpp"
 #include "mat/poison.hpp"
 #include "pc/types.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -140,7 +141,7 @@ PetscErrorCode Eisenstat::take_root(PC pc, bool* failed) {
   PetscInt row = 0;
   PetscReal least = 0.0;
   if (!root_) PetscCall(VecDuplicate(scale_, root_.out()));
-  PetscCall(preconditioner_->pivots(root_));
+  PetscCall(share_error(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), preconditioner_->pivots(root_)));
   PetscCall(VecMin(root_, &row, &least));
   PetscInt rows = 0;
   PetscCall(VecGetSize(root_, &rows));

@@ -118,6 +118,7 @@ class FactorPreconditioner final : public Preconditioner {
   [[nodiscard]] std::optional<MatFactorError> failure() const override { return failure_.error; }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override { return factor_.apply(part, b, x); }
   PetscErrorCode apply(Apply part, Mat b, Mat x) override { return factor_.apply(part, b, x); }
+  bool take_lost_application() override { return factor_.take_lost_application(); }
   [[nodiscard]] bool has_own_halves() const override;
   PetscErrorCode half(Half part, Vec b, Vec x) override {
     return factor_.with_factor(b, x, part == Half::transformed ? 1.0 : 0.5,
@@ -333,10 +334,11 @@ PetscErrorCode FactorPreconditioner::view(const RankViewer& viewer) const {
 
 PetscErrorCode FactorPreconditioner::reset() {
   PetscFunctionBegin;
-  PetscCall(factor_.reset());
+  const PetscErrorCode ended = factor_.reset();
   PetscCall(drop_order());
   ordering_ = {};
   failure_ = {};
+  PetscCall(ended);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -24,6 +24,7 @@ class JacobiSweeps : public Preconditioner, protected Bridge {
   }
   PetscErrorCode apply(Apply part, Vec b, Vec x) final;
   PetscErrorCode apply(Apply part, Mat b, Mat x) final;
+  bool take_lost_application() final { return Bridge::take_lost_application(); }
   /// With the own block's sweeps S, x + S (b − A x) is what sweeps from x make of b − B x, B the rest of the rows.
   PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) final;
 

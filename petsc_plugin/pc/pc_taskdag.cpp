@@ -19,6 +19,7 @@
 #include "pc/pc_options.hpp"
 #include "pc/preconditioner.hpp"
 #include "pc/types.hpp"
+#include "shared_error.hpp"
 #include "taskdag/version.hpp"
 
 namespace taskdag::petsc {
@@ -139,12 +140,10 @@ PetscErrorCode changes_rhs(PC pc, PetscBool* change) {
 
 /// Whether an analysis of the last set-up is there, and of this very pattern. An analysis may be collective: all ranks
 /// need one where one does.
-PetscErrorCode find_analysis(PC pc, Mat block, bool* found) {
+PetscErrorCode find_analysis(PC pc, const PatternState& state, bool* found) {
   PetscFunctionBegin;
   Data& data = data_of(pc);
-  PatternState state;
   PetscMPIInt ranks = 1;
-  PetscCall(read_pattern_state(pc->pmat, block, &state));
   const bool repeat_numbers = std::exchange(data.repeat_numbers, false);
   const bool set_up = repeat_numbers || (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN);
   int same = set_up && data.analysed == state ? 1 : 0;
@@ -155,30 +154,74 @@ PetscErrorCode find_analysis(PC pc, Mat block, bool* found) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode make_ready(PC pc) {
+/// What a set-up does before its first collective call.
+PetscErrorCode prepare(PC pc, Mat* matrix, PatternState* state) {
   PetscFunctionBegin;
   PetscCall(forget_failure(pc));
   PetscCall(check_settings(data_of(pc).settings));
-  Mat matrix = nullptr;
-  PetscCall(local_block(pc->pmat, &matrix));
+  PetscCall(local_block(pc->pmat, matrix));
   PetscCall(make_preconditioner(pc));
+  PetscCall(data_of(pc).preconditioner->attach(pc->pmat));
+  PetscCall(read_pattern_state(pc->pmat, *matrix, state));
+  // Solves that are under way are noted without memory: PETSc nests two.
+  PetscCall(guarded([&] { data_of(pc).solving.reserve(2); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode take_matrix(PC pc, Mat matrix, bool analysed) {
+  PetscFunctionBegin;
   Preconditioner& preconditioner = *data_of(pc).preconditioner;
   const bool error_if_failure = pc->erroriffailure == PETSC_TRUE;
-  PetscCall(preconditioner.attach(pc->pmat));
-  bool analysed = false;
-  PetscCall(find_analysis(pc, matrix, &analysed));
   if (analysed)
     PetscCall(preconditioner.update(matrix, error_if_failure));
   else
     PetscCall(preconditioner.analyse(matrix, error_if_failure));
-  const std::optional<MatFactorError> failure = preconditioner.failure();
-  if (failure) PetscCall(share_failure(pc, *failure));
-  if (!data_of(pc).settings.eisenstat) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_up_eisenstat(PC pc) {
+  PetscFunctionBegin;
+  Data& data = data_of(pc);
   bool failed = false;
-  if (data_of(pc).failed == PC_NOERROR)
-    PetscCall(data_of(pc).eisenstat.set_up(pc, &preconditioner, data_of(pc).settings.eisenstat_scaling, &failed));
+  if (data.failed == PC_NOERROR)
+    PetscCall(share_error(
+        comm_of(pc), data.eisenstat.set_up(pc, data.preconditioner.get(), data.settings.eisenstat_scaling, &failed)));
   if (failed) PetscCall(share_failure(pc, MAT_FACTOR_OTHER));
-  if (data_of(pc).failed != PC_NOERROR) PetscCall(data_of(pc).eisenstat.fail(pc, data_of(pc).failed));
+  if (data.failed != PC_NOERROR) PetscCall(data.eisenstat.fail(pc, data.failed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whatever fails on one rank alone is shared before the next collective call.
+PetscErrorCode make_ready(PC pc) {
+  PetscFunctionBegin;
+  Mat matrix = nullptr;
+  PatternState state;
+  bool analysed = false;
+  PetscCall(share_error(comm_of(pc), prepare(pc, &matrix, &state)));
+  PetscCall(find_analysis(pc, state, &analysed));
+  PetscCall(share_error(comm_of(pc), take_matrix(pc, matrix, analysed)));
+  const std::optional<MatFactorError> failure = data_of(pc).preconditioner->failure();
+  if (failure) PetscCall(share_failure(pc, *failure));
+  if (data_of(pc).settings.eisenstat) PetscCall(set_up_eisenstat(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether an error of the set-up must become a failed reason: of the preconditioner of a block, inside another one
+/// whose ranks may wait.
+bool cannot_return(PC pc) {
+  PetscMPIInt ranks = 1;
+  PetscInt level = 0;
+  const bool known = MPI_Comm_size(comm_of(pc), &ranks) == MPI_SUCCESS &&
+                     static_cast<int>(PetscObjectGetTabLevel(reinterpret_cast<PetscObject>(pc), &level)) == 0;
+  return known && ranks == 1 && level > 0 && pc->erroriffailure != PETSC_TRUE && others_may_wait();
+}
+
+PetscErrorCode fail_alone(PC pc) {
+  PetscFunctionBegin;
+  PetscCall(report_swallowed_error("a preconditioner cannot be set up"));
+  data_of(pc).failed = PC_SUBPC_ERROR;
+  PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
+  if (data_of(pc).settings.eisenstat) PetscCall(data_of(pc).eisenstat.fail(pc, PC_SUBPC_ERROR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -189,7 +232,19 @@ PetscErrorCode set_up(PC pc) {
   data_of(pc).attached = data_of(pc).numbers_of;
   // PETSc has noted the state of the matrix before, and would take a repetition for done.
   if (static_cast<int>(ready) != 0) (void)start_over(pc);
-  PetscCall(ready);
+  if (static_cast<int>(ready) != 0 && cannot_return(pc))
+    PetscCall(fail_alone(pc));
+  else
+    PetscCall(ready);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// After an application by a preconditioner that has not failed. KSP looks at the reason where it meets the infinities
+/// of a lost one; it does not outlast the next application.
+PetscErrorCode note_lost_application(PC pc) {
+  PetscFunctionBegin;
+  const PCFailedReason now = data_of(pc).preconditioner->take_lost_application() ? PC_SUBPC_ERROR : PC_NOERROR;
+  if (pc->failedreason != now) PetscCall(PCSetFailedReason(pc, now));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -200,7 +255,7 @@ PetscErrorCode follow_matrix(PC pc) {
   Data& data = data_of(pc);
   MatState now;
   PetscCall(read_state(pc->pmat, &now));
-  if (now == data.attached) PetscFunctionReturn(PETSC_SUCCESS);
+  if (now == data.attached || !data.preconditioner) PetscFunctionReturn(PETSC_SUCCESS);
   if (data.settings.eisenstat || type_of(pc).follows_matrix) {
     data.repeat_numbers = true;
     PetscCall(set_up(pc));
@@ -250,6 +305,7 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec work, PetscReal /*rtol*
     PetscCall(data_of(pc).preconditioner->iterate(b, x, its, from_zero == PETSC_TRUE));
   else
     PetscCall(iterate_by_product(pc, b, x, work, its, from_zero == PETSC_TRUE));
+  if (!failed) PetscCall(note_lost_application(pc));
   *done = failed ? 0 : its;
   *reason = PCRICHARDSON_CONVERGED_ITS;
   if (failed) {
@@ -285,7 +341,7 @@ PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
   PetscCall(follow_matrix(pc));
   if (data.settings.eisenstat)
     PetscCall(data.eisenstat.pre_solve(pc, ksp, b, x, data.solving.size()));
-  else
+  else if (data.failed == PC_NOERROR)
     PetscCall(data.preconditioner->before_solve(ksp));
   PetscCall(guarded([&] { data.solving.push_back(id); }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -298,7 +354,7 @@ PetscErrorCode post_solve(PC pc, KSP ksp, Vec b, Vec x) {
   data.solving.pop_back();
   if (data.settings.eisenstat)
     PetscCall(data.eisenstat.post_solve(pc, b, x, data.solving.size()));
-  else
+  else if (data.failed == PC_NOERROR)
     PetscCall(data.preconditioner->after_solve(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -319,20 +375,24 @@ template <class Object>
 PetscErrorCode apply_part(PC pc, Apply part, Object b, Object x) {
   PetscFunctionBegin;
   PetscCall(follow_matrix(pc));
-  if (data_of(pc).failed != PC_NOERROR)
+  if (data_of(pc).failed != PC_NOERROR) {
     PetscCall(poison(x, data_of(pc).failed));
-  else
+  } else {
     PetscCall(data_of(pc).preconditioner->apply(part, b, x));
+    PetscCall(note_lost_application(pc));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Inside a solve by Eisenstat's trick the preconditioner is diagonal.
 PetscErrorCode apply_vector(PC pc, Apply part, Vec b, Vec x) {
   PetscFunctionBegin;
-  if (data_of(pc).settings.eisenstat && data_of(pc).failed == PC_NOERROR)
+  if (data_of(pc).settings.eisenstat && data_of(pc).failed == PC_NOERROR) {
     PetscCall(data_of(pc).eisenstat.apply(b, x));
-  else
+    PetscCall(note_lost_application(pc));  // of the operator
+  } else {
     PetscCall(apply_part(pc, part, b, x));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -361,13 +421,19 @@ PetscErrorCode apply_half(PC pc, Apply part, Vec b, Vec x) {
 PetscErrorCode apply_left(PC pc, Vec b, Vec x) { return apply_half(pc, Apply::symmetric_left, b, x); }
 PetscErrorCode apply_right(PC pc, Vec b, Vec x) { return apply_half(pc, Apply::symmetric_right, b, x); }
 
-PetscErrorCode set_from_options(PC pc, OptionItems items) {
+PetscErrorCode take_options(PC pc, OptionItems items) {
   PetscFunctionBegin;
   Settings settings;
   PetscCall(guarded([&] { settings = data_of(pc).settings; }));
   PetscCall(read_pc_options(items, &settings));
   PetscCall(check_settings(settings));
   PetscCall(take_settings(pc, std::move(settings)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_from_options(PC pc, OptionItems items) {
+  PetscFunctionBegin;
+  PetscCall(share_error(comm_of(pc), take_options(pc, items)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -430,6 +496,11 @@ PetscErrorCode create(PC pc) {
   PetscFunctionBegin;
   PetscErrorCode made = cite();
   if (static_cast<int>(made) == 0) made = guarded([&] { pc->data = new Data; });
+  made = share_error(comm_of(pc), made);
+  if (static_cast<int>(made) != 0) {
+    delete static_cast<Data*>(pc->data);
+    pc->data = nullptr;
+  }
   // PETSc has named the type before, and would take a repetition of PCSetType() for done.
   if (static_cast<int>(made) != 0) PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(pc), nullptr));
   PetscCall(made);

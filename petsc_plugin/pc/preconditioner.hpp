@@ -64,6 +64,10 @@ class Preconditioner {
   virtual PetscErrorCode apply(Apply part, Vec b, Vec x) = 0;
   virtual PetscErrorCode apply(Apply part, Mat b, Mat x) = 0;
 
+  /// Whether an application since the last call has met an error on this rank that it could not return, because others
+  /// would wait: what it gave are infinities.
+  virtual bool take_lost_application() = 0;
+
   /// Where the table of types says so: so many iterations from x, or from 0, without a residual.
   virtual PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero);
 

@@ -84,6 +84,7 @@ class SorPreconditioner final : public Preconditioner, private Bridge {
   [[nodiscard]] std::optional<MatFactorError> failure() const override { return error_; }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override;
   PetscErrorCode apply(Apply part, Mat b, Mat x) override;
+  bool take_lost_application() override { return Bridge::take_lost_application(); }
   PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) override;
   [[nodiscard]] bool has_own_halves() const override {
     return point_block_ == 1 && to_sweep(own().sweep) == SorSweep::symmetric && own().iterations == 1 &&
