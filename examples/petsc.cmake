@@ -53,6 +53,8 @@ example_test(solve_names_petsc_where_nothing_is_ours 0 "backend: PETSc" $<TARGET
 example_test(solve_uses_our_factor_inside_petscs_ilu 0 "backend: .*host"
   $<TARGET_FILE:solve> -nx 8 -pc_type ilu -pc_factor_mat_solver_type taskdag)
 example_test(solve_says_when_it_does_not_converge 2 "DIVERGED_ITS" $<TARGET_FILE:solve> -nx 20 -ksp_max_it 2)
+example_test(solve_has_no_solution_that_is_not_finite 2 "CONVERGED_ITS.*there is no solution: it is not finite"
+  $<TARGET_FILE:solve> -nx 8 -ksp_type richardson -ksp_norm_type none -ksp_richardson_scale 1e9 -ksp_max_it 100)
 example_test(solve_refuses_a_missing_file 1 "solve: .*no_such_file.mtx" $<TARGET_FILE:solve> -f no_such_file.mtx)
 example_test(solve_refuses_a_missing_file_on_two_ranks 1 "solve: .*no_such_file.mtx"
   ${two_ranks} $<TARGET_FILE:solve> -f no_such_file.mtx)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -197,7 +198,9 @@ bool solve(const Problem& problem) {
 
   print_solver(ksp);
   const KSPConvergedReason reason = print_outcome(ksp);
-  PetscCallAbort(comm, PetscPrintf(comm, "residual: %.3e\n", true_residual(problem, x)));
+  const double residual = true_residual(problem, x);
+  PetscCallAbort(comm, PetscPrintf(comm, "residual: %.3e%s\n", residual,
+                                   std::isfinite(residual) ? "" : " (there is no solution: it is not finite)"));
   PetscCallAbort(comm, PetscPrintf(comm, "set-up: %.6f s\n", set_up_seconds));
   if (options.warm_up) {
     PetscCallAbort(comm, PetscPrintf(comm, "set-up, first of the process: %.6f s\n", cold_seconds));
@@ -211,7 +214,7 @@ bool solve(const Problem& problem) {
   if (!options.history_file.empty()) write_history(ksp, options.history_file);
   PetscCallAbort(comm, VecDestroy(&x));
   PetscCallAbort(comm, KSPDestroy(&ksp));
-  return reason > 0;
+  return reason > 0 && std::isfinite(residual);
 }
 
 }  // namespace example

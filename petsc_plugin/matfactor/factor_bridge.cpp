@@ -141,6 +141,7 @@ PetscErrorCode FactorBridge::analyse(Mat matrix, const OwnOrder& order, const Fa
 PetscErrorCode FactorBridge::analyse_ordered(Mat matrix, const FactorOptions& options, const FormChoice& form,
                                              const BackendSettings& settings) {
   PetscFunctionBegin;
+  PetscCall(check_pivoting(options));
   form_ = form;
   PetscCall(choose_form(matrix, options));
   PetscCall(prepare(matrix, upper_is_enough(options), settings, point_block_));
@@ -253,6 +254,7 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   *failure = {};
   PetscCheck(analysed_, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "TaskDAG has no pattern to factor: the symbolic phase has failed");
+  PetscCall(check_pivoting(options));
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (!factorization_ || !same(options, options_)) {
     PetscCall(drop_factor());
@@ -325,8 +327,8 @@ PetscErrorCode FactorBridge::check_part(Apply part) const {
   PetscFunctionBegin;
   const bool half = part == Apply::symmetric_left || part == Apply::symmetric_right;
   PetscCheck(!half || point_block_ == 1, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "a factor by point blocks is not applied symmetrically (-ksp_pc_side symmetric): "
-             "-pc_taskdag_point_block off makes one by rows");
+             "a factorisation by point blocks has no symmetric parts (-ksp_pc_side symmetric), one by rows has: "
+             "-pc_taskdag_point_block off");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

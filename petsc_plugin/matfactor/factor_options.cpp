@@ -1,6 +1,7 @@
 #include "matfactor/factor_options.hpp"
 
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "boundary.hpp"
@@ -54,6 +55,15 @@ FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscRea
       break;
   }
   return options;
+}
+
+PetscErrorCode check_pivoting(const FactorOptions& options) {
+  PetscFunctionBegin;
+  PetscCheck(std::isfinite(options.shift_amount), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_factor_shift_amount must be finite, not %g", options.shift_amount);
+  PetscCheck(std::isfinite(options.zero_pivot) && options.zero_pivot >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_factor_zeropivot must be 0 or more, not %g", options.zero_pivot);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 OptionRow point_block_row() {

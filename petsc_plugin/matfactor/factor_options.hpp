@@ -16,6 +16,9 @@ namespace taskdag::petsc {
 FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscReal amount, PetscReal zero_pivot,
                              PetscInt levels, FillScope fill, Precision precision, const SweepSettings& sweeps);
 
+/// The error for an amount of a shift or a tolerance for zero pivots that there cannot be, however it was set.
+PetscErrorCode check_pivoting(const FactorOptions& options);
+
 /// -pc_taskdag_point_block: whether dense blocks of the matrix are taken as one, by factorisations and by SOR.
 enum class PointBlock {
   automatic,  ///< those that MATBAIJ and MATSBAIJ store, where nothing is asked for that only scalar rows have

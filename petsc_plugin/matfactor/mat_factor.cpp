@@ -19,6 +19,7 @@ struct FactorData {
   PointBlock point_block = PointBlock::automatic;
   Precision precision = FactorOptions{}.precision;
   PetscReal fill_expected = 1.0;
+  bool not_finite = false;  ///< numbers of the last numeric phase: no failure to PETSc, the next norm tells of them
   PetscLogDouble entries_given = 0.0;  ///< of the matrix, or of its upper triangle
   FactorBridge bridge{MeasureGrowth::no};
 };
@@ -61,7 +62,8 @@ PetscErrorCode run_numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
   if (static_cast<int>(read) != 0) (void)data_of(factor).bridge.drop_factor();  // PETSc takes the new values for taken
   PetscCall(read);
   PetscCall(data_of(factor).bridge.factor(matrix, options, matrix->erroriffailure == PETSC_TRUE, &failure));
-  factor->factorerrortype = failure.error;
+  data_of(factor).not_finite = failure.error == MAT_FACTOR_OTHER;
+  factor->factorerrortype = data_of(factor).not_finite ? MAT_FACTOR_NOERROR : failure.error;
   factor->factorerror_zeropivot_value = failure.zero_pivot_value;
   factor->factorerror_zeropivot_row = failure.zero_pivot_row;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -82,6 +84,8 @@ PetscErrorCode apply_part(Mat factor, Apply part, Object b, Object x) {
   // The two enumerations count the same failures alike, as PETSc's own preconditioners rely on.
   if (factor->factorerrortype != MAT_FACTOR_NOERROR)
     PetscCall(poison(x, static_cast<PCFailedReason>(factor->factorerrortype)));
+  else if (data_of(factor).not_finite)
+    PetscCall(poison(x, PC_FACTOR_OTHER));
   else
     PetscCall(data_of(factor).bridge.apply(part, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);

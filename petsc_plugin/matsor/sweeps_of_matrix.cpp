@@ -57,7 +57,8 @@ PetscErrorCode SweepsOfMatrix::find(Mat matrix, PetscReal omega, PetscReal shift
   }
   one.pattern = matrix->nonzerostate;
   one.values = values;
-  matrix->factorerrortype = one.sor->failure().value_or(MAT_FACTOR_NOERROR);
+  const MatFactorError failure = one.sor->failure().value_or(MAT_FACTOR_NOERROR);
+  matrix->factorerrortype = failure == MAT_FACTOR_OTHER ? MAT_FACTOR_NOERROR : failure;
   *solver = &one;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,6 +104,10 @@ PetscErrorCode SweepsOfMatrix::sweep(Mat matrix, Vec b, PetscReal omega, MatSORT
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(found);
+  if (solver->sor->failure() == MAT_FACTOR_OTHER) {  // not finite: the next norm tells
+    PetscCall(poison(x, PC_FACTOR_OTHER));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (trick) {
     PetscCall(eisenstat(matrix, solver, b, x));
   } else if (product_only) {

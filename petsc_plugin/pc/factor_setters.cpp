@@ -117,6 +117,9 @@ PetscErrorCode set_in_place(PC pc, PetscBool flag) {
 PetscErrorCode set_diagonal_fill(PC pc, PetscBool flag) {
   return flag ? refuse(pc, "fill of the diagonal") : PETSC_SUCCESS;
 }
+PetscErrorCode set_pivot_in_blocks(PC pc, PetscBool flag) {
+  return flag ? PETSC_SUCCESS : refuse(pc, "point blocks without exchanges of rows inside them");
+}
 PetscErrorCode set_column_pivot(PC pc, PetscReal tolerance) {
   return tolerance > 0.0 ? refuse(pc, "column pivoting") : PETSC_SUCCESS;
 }
@@ -153,6 +156,7 @@ PetscErrorCode compose_factor_setters(PC pc, bool present) {
   PetscCall(
       PetscObjectComposeFunction(object, "PCFactorSetAllowDiagonalFill_C", present ? set_diagonal_fill : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorGetAllowDiagonalFill_C", present ? get_false : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetPivotInBlocks_C", present ? set_pivot_in_blocks : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorSetColumnPivot_C", present ? set_column_pivot : nullptr));
   PetscCall(
       PetscObjectComposeFunction(object, "PCFactorReorderForNonzeroDiagonal_C", present ? reorder_diagonal : nullptr));

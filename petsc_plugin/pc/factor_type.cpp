@@ -94,6 +94,16 @@ PetscErrorCode refuse_others(OptionItems items) {
     PetscCheck(!given || off, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "-pc_type taskdag does not have %s; PETSc's own -pc_type ilu may", name);
   }
+  PetscBool pivots = PETSC_TRUE;
+  PetscCall(PetscOptionsGetBool(items->options, items->prefix, "-pc_factor_pivot_in_blocks", &pivots, nullptr));
+  PetscCheck(
+      pivots, PETSC_COMM_SELF, PETSC_ERR_SUP,
+      "-pc_type taskdag exchanges rows inside point blocks always: there is no -pc_factor_pivot_in_blocks false");
+  for (const char* name : {"-pc_factor_fill", "-pc_factor_reuse_fill"}) {
+    PetscBool given = PETSC_FALSE;
+    PetscCall(PetscOptionsHasName(items->options, items->prefix, name, &given));
+    if (given) PetscCall(PetscInfo(nullptr, "%s changes nothing: TaskDAG counts entries, it does not guess\n", name));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -202,6 +202,8 @@ PetscErrorCode make_ready(PC pc) {
   PetscCall(share_error(comm_of(pc), take_matrix(pc, matrix, analysed)));
   const std::optional<MatFactorError> failure = data_of(pc).preconditioner->failure();
   if (failure) PetscCall(share_failure(pc, *failure));
+  // Numbers that are not finite are no failure to factor: as with PETSc's own the next norm tells of them.
+  if (data_of(pc).failed == PC_FACTOR_OTHER) PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   if (data_of(pc).settings.eisenstat) PetscCall(set_up_eisenstat(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -310,7 +312,7 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec work, PetscReal /*rtol*
   *reason = PCRICHARDSON_CONVERGED_ITS;
   if (failed) {
     // PETSc hands the address of KSP's reason on, and these count the failure of a preconditioner, too.
-    const KSPConvergedReason failure = KSP_DIVERGED_PC_FAILED;
+    const KSPConvergedReason failure = pc->failedreason == PC_NOERROR ? KSP_DIVERGED_NANORINF : KSP_DIVERGED_PC_FAILED;
     static_assert(sizeof(failure) == sizeof(*reason));
     std::memcpy(reason, &failure, sizeof(failure));
   }
@@ -341,7 +343,7 @@ PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
   PetscCall(follow_matrix(pc));
   if (data.settings.eisenstat)
     PetscCall(data.eisenstat.pre_solve(pc, ksp, b, x, data.solving.size()));
-  else if (data.failed == PC_NOERROR)
+  else if (data.preconditioner)
     PetscCall(data.preconditioner->before_solve(ksp));
   PetscCall(guarded([&] { data.solving.push_back(id); }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -354,7 +356,7 @@ PetscErrorCode post_solve(PC pc, KSP ksp, Vec b, Vec x) {
   data.solving.pop_back();
   if (data.settings.eisenstat)
     PetscCall(data.eisenstat.post_solve(pc, b, x, data.solving.size()));
-  else if (data.failed == PC_NOERROR)
+  else if (data.preconditioner)
     PetscCall(data.preconditioner->after_solve(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -369,6 +371,15 @@ void set_operations(PC pc) {
   const bool around = eisenstat || type_of(pc).watches_solves;
   pc->ops->presolve = around ? pre_solve : nullptr;
   pc->ops->postsolve = around ? post_solve : nullptr;
+}
+
+/// Called before a solve, whether the KSP was told of new values or not: PETSc would look at the last set-up's reason,
+/// and set up at the first application.
+PetscErrorCode set_up_before_solve(PC pc) {
+  PetscFunctionBegin;
+  PetscCheck(pc->mat, comm_of(pc), PETSC_ERR_ORDER, "Matrix must be set first: KSPSetOperators()");
+  PetscCall(PCSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Object>
@@ -505,6 +516,7 @@ PetscErrorCode create(PC pc) {
   if (static_cast<int>(made) != 0) PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(pc), nullptr));
   PetscCall(made);
   pc->ops->setup = set_up;
+  pc->ops->setuponblocks = set_up_before_solve;
   pc->ops->apply = apply;
   pc->ops->applytranspose = apply_transpose;
   pc->ops->matapply = mat_apply;

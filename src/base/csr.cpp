@@ -70,8 +70,9 @@ void validate_columns(const CsrPattern& pattern, Index row, bool diagonal) {
     }
     if (column == previous) refuse_row(row, "holds column " + std::to_string(column) + " twice");
     if (column < previous) {
-      refuse_row(row,
-                 "has column " + std::to_string(column) + " after " + std::to_string(previous) + ", not ascending");
+      refuse_row(row, "has column " + std::to_string(column) + " after " + std::to_string(previous) +
+                          ", not ascending: sort the entries of each row (in PETSc before "
+                          "MatCreateSeqAIJWithArrays() and the like, MatSetValues() sorts)");
     }
     found = found || column == row;
     previous = column;

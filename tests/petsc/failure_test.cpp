@@ -140,24 +140,56 @@ TEST(ZeroPivot, GoodValuesHealAFailedPreconditioner) {
   }
 }
 
-TEST(NotFinite, StopsTheSolveOnAllRanks) {
-  const CsrMatrix csr = with_value(std::numeric_limits<double>::quiet_NaN(), 3);
-  const OwnedMat a = make_matrix(csr);
-  for (const char* type : {"ilu", "icc"}) {
-    const Solve result = solve(a, std::string("-ksp_type gmres ") + ours + "-pc_taskdag_type " + type);
-    ASSERT_EQ(static_cast<int>(result.code), 0) << result.message;
-    EXPECT_EQ(result.reason, KSP_DIVERGED_PC_FAILED) << type;
-    EXPECT_EQ(result.failed, PC_FACTOR_OTHER) << type;
+TEST(NotFinite, StopsTheSolveOnAllRanksAsWithPetscsOwn) {
+  for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    const OwnedMat a = make_matrix(with_value(value, 3));
+    for (const char* type :
+         {"-pc_taskdag_type ilu", "-pc_taskdag_type icc", "-pc_taskdag_type sor", "-pc_taskdag_type dilu",
+          "-pc_taskdag_type dic", "-pc_taskdag_type dilu -pc_taskdag_eisenstat", "-pc_taskdag_consolidate on",
+          "-pc_taskdag_type jacobi -pc_taskdag_jacobi_type block",
+          "-pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type taskdag",
+          "-pc_type bjacobi -sub_pc_type taskdag -sub_pc_taskdag_type ilu"}) {
+      const Solve result = solve(a, std::string("-ksp_type gmres ") + ours + type);
+      ASSERT_EQ(static_cast<int>(result.code), 0) << result.message;
+      EXPECT_EQ(result.reason, KSP_DIVERGED_NANORINF) << type << ", " << value;
+      EXPECT_EQ(result.failed, PC_NOERROR) << type << ", " << value;
+    }
   }
-  const Solve jacobi = solve(a, std::string("-ksp_type gmres ") + ours + "-pc_taskdag_type jacobi");
-  ASSERT_EQ(static_cast<int>(jacobi.code), 0) << jacobi.message;
-  EXPECT_LT(jacobi.reason, 0);
+  const OwnedMat a = make_matrix(with_value(std::numeric_limits<double>::quiet_NaN(), 3));
+  for (const char* type : {"", "-pc_taskdag_type jacobi", "-pc_taskdag_type auto"})
+    EXPECT_EQ(solve(a, std::string("-ksp_type gmres ") + ours + type).reason, KSP_DIVERGED_NANORINF) << type;
+}
+
+/// With new values a reason goes, whether the KSP is told of a matrix or not.
+TEST(ZeroPivot, ReasonGoesWithTheValues) {
+  for (const char* type : {"-pc_taskdag_type ilu", "-pc_taskdag_type sor", "-pc_taskdag_type ilu -pc_taskdag_eisenstat",
+                           "-pc_taskdag_consolidate on"}) {
+    for (const char* method : {"-ksp_type gmres ", "-ksp_type cg "}) {
+      const ScopedOptions options(std::string(method) + ours + type);
+      const OwnedMat a = make_matrix(with_value(0.0, 0));
+      const OwnedVec b = make_vector(a);
+      const OwnedVec x = make_vector(a);
+      OwnedKsp ksp;
+      KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+      PETSC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
+      PETSC_OK(KSPSetOperators(ksp, a, a));
+      PETSC_OK(KSPSetFromOptions(ksp));
+      PETSC_OK(KSPSolve(ksp, b, x));
+      PETSC_OK(KSPGetConvergedReason(ksp, &reason));
+      EXPECT_EQ(reason, KSP_DIVERGED_PC_FAILED) << method << type;
+      PETSC_OK(MatShift(a, 5.0));
+      PETSC_OK(KSPSolve(ksp, b, x));
+      PETSC_OK(KSPGetConvergedReason(ksp, &reason));
+      EXPECT_GT(reason, 0) << method << type;
+    }
+  }
 }
 
 TEST(NotFinite, IsReportedByThePackage) {
   SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   const OwnedMat a = make_matrix(with_value(std::numeric_limits<double>::infinity(), 3));
-  EXPECT_EQ(zero_pivot(a, package_ilu).error, MAT_FACTOR_OTHER);
+  EXPECT_EQ(zero_pivot(a, package_ilu).error, MAT_FACTOR_NOERROR);
+  EXPECT_EQ(solve(a, std::string("-ksp_type gmres ") + package_ilu).reason, KSP_DIVERGED_NANORINF);
   const Solve result = solve(a, std::string("-ksp_type gmres -ksp_error_if_not_converged ") + package_ilu);
   EXPECT_EQ(static_cast<int>(result.code), PETSC_ERR_FP);
   EXPECT_NE(result.message.find("row 3"), std::string::npos) << result.message;
@@ -198,6 +230,40 @@ TEST(MissingDiagonal, IsNamedByTheMatrixRowInAnyOrder) {
   }
 }
 
+/// -ksp_pc_side symmetric takes a factor apart, which one of blocks is not.
+TEST(PointBlocks, AreNotAppliedSymmetricallyAndSayWhatIs) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  OwnedMat a = make_matrix(
+      make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 3, .ny = 3, .nz = 3, .unknowns_per_node = 3}));
+  PETSC_OK(MatSetOption(a, MAT_SYMMETRIC, PETSC_TRUE));
+  PETSC_OK(MatSetBlockSize(a, 3));
+  PETSC_OK(MatConvert(a, MATSBAIJ, MAT_INPLACE_MATRIX, a.out()));
+  for (const char* type :
+       {"-pc_type taskdag -pc_taskdag_type icc ", "-pc_type icc -pc_factor_mat_solver_type taskdag "}) {
+    const std::string options = std::string("-ksp_type gmres -ksp_pc_side symmetric -pc_taskdag_backend host ") + type;
+    const Solve refused = solve(a, options);
+    EXPECT_EQ(static_cast<int>(refused.code), PETSC_ERR_SUP) << type;
+    EXPECT_NE(refused.message.find("one by rows has: -pc_taskdag_point_block off"), std::string::npos)
+        << refused.message;
+    EXPECT_GT(solve(a, options + "-pc_taskdag_point_block off").reason, 0) << type;
+  }
+}
+
+/// PETSc takes such arrays as they are.
+TEST(Columns, ThatDoNotAscendAreAnErrorWithARemedy) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+  std::vector<PetscInt> offsets = {0, 2, 4};
+  std::vector<PetscInt> columns = {1, 0, 0, 1};
+  std::vector<PetscScalar> values = {1.0, 4.0, 1.0, 4.0};
+  OwnedMat a;
+  PETSC_OK(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 2, 2, offsets.data(), columns.data(), values.data(), a.out()));
+  const Solve refused = solve(a, std::string("-pc_taskdag_type ilu ") + ours);
+  EXPECT_EQ(static_cast<int>(refused.code), PETSC_ERR_ARG_WRONG);
+  EXPECT_NE(refused.message.find("row 0 has column 0 after 1, not ascending: sort the entries of each row"),
+            std::string::npos)
+      << refused.message;
+}
+
 struct WrongOption {
   const char* name;
   const char* options;
@@ -226,6 +292,15 @@ INSTANTIATE_TEST_SUITE_P(
                     "-pc_type taskdag does not have -pc_factor_in_place"},
         WrongOption{"nonzero_diagonal", "-pc_type taskdag -pc_factor_nonzeros_along_diagonal", PETSC_ERR_SUP,
                     "-pc_type taskdag does not have -pc_factor_nonzeros_along_diagonal"},
+        WrongOption{"no_pivoting_in_blocks", "-pc_type taskdag -pc_factor_pivot_in_blocks false", PETSC_ERR_SUP,
+                    "there is no -pc_factor_pivot_in_blocks false"},
+        WrongOption{"package_zeropivot",
+                    "-pc_type ilu -pc_factor_mat_solver_type taskdag -pc_taskdag_backend host -pc_factor_zeropivot -1",
+                    PETSC_ERR_ARG_OUTOFRANGE, "-pc_factor_zeropivot must be 0 or more, not -1"},
+        WrongOption{"package_symmetric_ilu",
+                    "-ksp_type gmres -ksp_pc_side symmetric -pc_type ilu -pc_factor_mat_solver_type taskdag "
+                    "-pc_taskdag_backend host",
+                    PETSC_ERR_SUP, "(-ksp_pc_side symmetric) with -pc_type icc only"},
         WrongOption{"sor_omega", "-pc_type taskdag -pc_taskdag_type sor -pc_taskdag_sor_omega 2",
                     PETSC_ERR_ARG_OUTOFRANGE, "-pc_taskdag_sor_omega must be more than 0, less than 2, not 2"},
         WrongOption{"sor_its", "-pc_type taskdag -pc_taskdag_type sor -pc_taskdag_sor_its 0", PETSC_ERR_ARG_OUTOFRANGE,

@@ -315,7 +315,6 @@ constexpr Fault faults[] = {
     {"icc_without_diagonal", "-pc_taskdag_type icc", "", true, true},
     {"sor_without_diagonal", "-pc_taskdag_type sor", "", true, true},
     {"dilu_without_diagonal", "-pc_taskdag_type dilu -pc_taskdag_eisenstat", "", true, true},
-    {"default_without_diagonal", "", "", true, true},
     {"rcm_without_diagonal", "-pc_taskdag_type ilu -pc_taskdag_ordering taskdag_rcm", "", true, true},
     {"trace", "-pc_taskdag_type ilu -pc_taskdag_backend host -pc_taskdag_schedule engine",
      "-pc_taskdag_trace /no/such/folder/trace.json", false, true},

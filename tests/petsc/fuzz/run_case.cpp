@@ -164,6 +164,22 @@ void make(OwnedPc& pc, Mat a) {
   must(PCSetOperators(pc, a, a));
 }
 
+/// Whether it makes infinities of zeros: our word, at an application, for a factor that is not finite.
+bool gives_infinities(PC pc) {
+  Mat a = nullptr;
+  OwnedVec b;
+  OwnedVec x;
+  PetscReal least = 0.0;
+  PetscInt rows = 0;
+  must(PCGetOperators(pc, &a, nullptr));
+  must(MatCreateVecs(a, b.out(), x.out()));
+  must(VecSet(b, 0.0));
+  if (static_cast<int>(PCApply(pc, b, x)) != 0) return false;
+  must(VecMin(x, nullptr, &least));
+  must(VecGetSize(x, &rows));
+  return rows > 0 && std::isinf(least) && least > 0.0;
+}
+
 Outcome set_up(PC pc, const std::string* options) {
   Outcome outcome;
   std::optional<ScopedOptions> scope;
@@ -173,6 +189,8 @@ Outcome set_up(PC pc, const std::string* options) {
   if (static_cast<int>(outcome.code) == 0) outcome.code = PCSetUp(pc);
   outcome.message = errors.message();
   if (static_cast<int>(outcome.code) == 0) must(PCGetFailedReason(pc, &outcome.reason));
+  if (static_cast<int>(outcome.code) == 0 && outcome.reason == PC_NOERROR && gives_infinities(pc))
+    outcome.reason = PC_FACTOR_OTHER;
   return outcome;
 }
 
