@@ -163,6 +163,15 @@ PetscErrorCode decide(Backend wanted, const DataPlace& place, Opening opening, D
   });
 }
 
+/// 0 where the device cannot be used.
+double free_memory(int device) {
+  try {
+    return device_free_memory(device);
+  } catch (const DeviceError&) {
+    return 0.0;
+  }
+}
+
 }  // namespace
 
 PetscErrorCode initialize_backends() {
@@ -199,11 +208,14 @@ PetscErrorCode choose_backend(const BackendSettings& settings, const DataPlace& 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode find_device(const BackendSettings& settings, const DataPlace& place, std::string* uuid) {
+PetscErrorCode find_device(const BackendSettings& settings, const DataPlace& place, DevicePlace* device) {
   PetscFunctionBegin;
   Decision decision;
   PetscCall(decide(settings.wanted, place, Opening::later, &decision));
-  PetscCall(guarded([&] { *uuid = decision.cuda ? device_uuid(decision.device) : ""; }));
+  PetscCall(guarded([&] {
+    *device = {};
+    if (decision.cuda) *device = {device_uuid(decision.device), free_memory(decision.device)};
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

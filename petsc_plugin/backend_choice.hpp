@@ -36,8 +36,14 @@ PetscErrorCode finalize_backends();
 PetscErrorCode choose_backend(const BackendSettings& settings, const DataPlace& place,
                               std::optional<BackendChoice>* choice);
 
-/// Where choose_backend() would let a matrix' work run: the UUID of the GPU, empty for host threads. Makes no context,
-/// so that a GPU which cannot be used is known as such only from the first choose_backend() on.
-PetscErrorCode find_device(const BackendSettings& settings, const DataPlace& place, std::string* uuid);
+/// A GPU.
+struct DevicePlace {
+  std::string uuid;         ///< empty: host threads
+  double free_bytes = 0.0;  ///< 0 where the GPU cannot be used
+};
+
+/// Where choose_backend() would let a matrix' work run. Makes no context, so that a GPU which cannot be used is known
+/// as such only from the first choose_backend() on.
+PetscErrorCode find_device(const BackendSettings& settings, const DataPlace& place, DevicePlace* device);
 
 }  // namespace taskdag::petsc

@@ -37,6 +37,10 @@ TASKDAG_API const DeviceProbe& probe_devices();
 /// @throws DeviceError where there is no such device
 TASKDAG_API std::string device_uuid(int device);
 
+/// Bytes of a CUDA device's memory that nobody has taken. `device`: as above, and the thread's current one stays.
+/// @throws DeviceError where there is no such device
+TASKDAG_API double device_free_memory(int device);
+
 struct ContextOptions {
   Backend backend = Backend::automatic;
   /// Host threads: 0 takes as many as share_of_processors() finds for a process that is alone: its affinity mask (so

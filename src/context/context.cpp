@@ -93,6 +93,7 @@ const DeviceProbe& probe_devices() {
 }
 
 std::string device_uuid(int device) { return cuda::device_uuid(device); }
+double device_free_memory(int device) { return cuda::device_free_memory(device); }
 
 Context Context::create(const ContextOptions& options) {
   check_threads(options.threads);

@@ -20,5 +20,6 @@ int open_device(int device) {
 std::string device_name(int device) { return name_of_device(device); }
 
 std::string device_uuid(int device) { return uuid_of_device(device); }
+double device_free_memory(int device) { return free_memory_of_device(device); }
 
 }  // namespace taskdag::cuda

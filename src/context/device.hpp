@@ -15,5 +15,7 @@ int open_device(int device);
 std::string device_name(int device);
 /// @throws DeviceError
 std::string device_uuid(int device);
+/// @throws DeviceError
+double device_free_memory(int device);
 
 }  // namespace taskdag::cuda

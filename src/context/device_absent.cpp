@@ -11,5 +11,6 @@ DeviceProbe probe() { return {.built_with_cuda = false, .devices = 0, .message =
 int open_device(int) { refuse(); }
 std::string device_name(int) { refuse(); }
 std::string device_uuid(int) { refuse(); }
+double device_free_memory(int) { refuse(); }
 
 }  // namespace taskdag::cuda

@@ -51,6 +51,15 @@ std::string name_of_device(int device) {
   return properties.name;
 }
 
+double free_memory_of_device(int device) {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  if (device < 0) check(cudaGetDevice(&device), "asking for the current device");
+  const DeviceGuard guard(device);
+  check(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return static_cast<double>(free);
+}
+
 std::string uuid_of_device(int device) {
   cudaDeviceProp properties{};
   if (device < 0) check(cudaGetDevice(&device), "asking for the current device");
