@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -14,9 +15,11 @@
 namespace taskdag::cuda {
 namespace {
 
-// Freed memory up to this size stays in the pool for the next set-up; the rest goes back to the device, where the
-// application needs it.
-constexpr std::uint64_t kPoolKeeps = std::uint64_t{512} << 20;
+// Freed memory up to this size stays in the pool for good; the rest goes back to the device, where the application and
+// other processes need it: 8 ranks that share a device keep 512 MiB together.
+constexpr std::uint64_t kPoolKeeps = std::uint64_t{64} << 20;
+// And so much while something is set up.
+constexpr std::uint64_t kSetUpKeeps = UINT64_MAX;
 
 /// What the library has taken on a device. Made once per device and never destroyed: it must outlive every object of an
 /// application that tears down in any order.
@@ -55,6 +58,24 @@ class DeviceMemory {
     const std::lock_guard lock(mutex_);
     return std::exchange(most_, in_use_);
   }
+  DeviceBytes bytes() {
+    const std::lock_guard lock(mutex_);
+    return {static_cast<std::int64_t>(in_use_), static_cast<std::int64_t>(most_)};
+  }
+  /// Null where it is not opened.
+  cudaMemPool_t pool() {
+    const std::lock_guard lock(mutex_);
+    return pool_;
+  }
+  void begin_set_up() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (set_ups_++ == 0) keep(kSetUpKeeps);
+  }
+  void end_set_up() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (--set_ups_ > 0 || !keep(kPoolKeeps)) return;
+    if (cudaMemPoolTrimTo(pool_, kPoolKeeps) != cudaSuccess) static_cast<void>(cudaGetLastError());
+  }
 
  private:
   struct Taken {
@@ -76,13 +97,20 @@ class DeviceMemory {
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device;
     check(cudaMemPoolCreate(&pool_, &properties), "creating a memory pool");
-    std::uint64_t keep = kPoolKeeps;
-    check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep), "setting up a memory pool");
+    keep(set_ups_ > 0 ? kSetUpKeeps : kPoolKeeps);
+  }
+  /// @returns whether the pool now keeps so much
+  bool keep(std::uint64_t bytes) noexcept {
+    if (pool_ == nullptr) return false;
+    if (cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &bytes) == cudaSuccess) return true;
+    static_cast<void>(cudaGetLastError());  // only time is lost
+    return false;
   }
 
   std::mutex mutex_;
   int asked_for_ = 0;
   bool opened_ = false;
+  int set_ups_ = 0;               ///< PoolKeeps at work
   cudaMemPool_t pool_ = nullptr;  ///< null: not opened, or the device cannot have one
   std::unordered_map<void*, Taken> taken_;
   std::uint64_t in_use_ = 0;
@@ -232,6 +260,24 @@ void* allocate_device(std::size_t bytes, cudaStream_t stream) {
 }
 
 std::uint64_t most_device_bytes() { return memory_of(current_device()).take_most(); }
+
+DeviceBytes device_bytes() { return memory_of(current_device()).bytes(); }
+
+std::int64_t reserved_device_bytes() {
+  cudaMemPool_t pool = memory_of(current_device()).pool();
+  if (pool == nullptr) return 0;
+  check(cudaDeviceSynchronize(), "waiting for the device");
+  std::uint64_t reserved = 0;
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved), "asking a memory pool");
+  return static_cast<std::int64_t>(reserved);
+}
+
+PoolKeeps::PoolKeeps() : device_(current_device()) { memory_of(device_).begin_set_up(); }
+
+PoolKeeps::~PoolKeeps() {
+  const RelaxedCapture relaxed;
+  memory_of(device_).end_set_up();
+}
 
 void free_device(void* pointer, cudaStream_t stream) noexcept {
   if (!pointer) return;

@@ -4,6 +4,7 @@
 
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/memory.hpp"
+#include "backends/cuda/pool_use.hpp"
 #include "backends/cuda/stream.hpp"
 #include "kernels/ordering/colouring/block_order_cuda.hpp"
 #include "kernels/sptrsv/analysis/levels.hpp"
@@ -38,6 +39,7 @@ class KeptOrder final : public DeviceOrder {
 BlockOrdering order_blocks(const Context& context, const CsrPattern& pattern, MemorySpace space,
                            const kernels::BlockSize& size, bool keep, Stream stream) {
   const DeviceGuard guard(context.device());
+  const PoolKeeps keeps;
   const cudaStream_t s = native(stream);
   const CudaPatternInput input(pattern, space, s);
   const kernels::DeviceGraph graph = kernels::symmetrised_graph(input.pattern(), s);
