@@ -45,7 +45,7 @@ void CudaFactorization::refuse_capture(Stream stream, const char* what) const {
 SweepPair CudaFactorization::make_transposed(cudaStream_t s) const {
   const DeviceCsr transposed = kernels::transpose_pattern(pattern_.pattern(), s);
   const DevicePattern p = transposed.pattern();
-  SweepPair sweeps(request_, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(), col_order_.data(),
+  SweepPair sweeps(request_, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(), column_order(),
                    AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(), row_order_.data(), blocks(),
                    false, s);
   load_transposed(sweeps, s);
@@ -82,6 +82,7 @@ void CudaFactorization::prepare(Apply part, cudaStream_t s) {
   }
   if (runs_transposed(part) && !transposed_.first.sweep) {
     cuda::refuse_capture(s, "the first transposed application");
+    require_entries(s);
     transposed_ = make_transposed(s);
     if (rewrites_rows()) measure_loss(s);
     keep_rows_if_needed(s);
@@ -102,6 +103,7 @@ Index CudaFactorization::columns_together(Apply part, Index left) const {
 ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
   const bool transposed = runs_transposed(part);
   Many& many = transposed ? many_transposed_ : many_;
+  require_entries(s);
   if (!many.sweeps) {
     cuda::refuse_capture(s, "the first application to several columns");
     const DevicePattern p = pattern_.pattern();
@@ -112,7 +114,7 @@ ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
     if (transposed) {
       const DeviceCsr turned = kernels::transpose_pattern(p, s);
       const DevicePattern t = turned.pattern();
-      many.sweeps.emplace(AnalysedTriangle(t, Triangle::lower, s), turned.source.data(), col_order_.data(),
+      many.sweeps.emplace(AnalysedTriangle(t, Triangle::lower, s), turned.source.data(), column_order(),
                           AnalysedTriangle(t, Triangle::upper, s), turned.source.data(), row_order_.data(), s);
     } else if (options_.kind == FactorKind::ic) {
       const DeviceCsr above = kernels::transpose_pattern(p, s);
@@ -120,7 +122,7 @@ ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
                           AnalysedTriangle(p, Triangle::upper, s), nullptr, row_order_.data(), s);
     } else {
       many.sweeps.emplace(AnalysedTriangle(p, Triangle::lower, s), nullptr, row_order_.data(),
-                          AnalysedTriangle(p, Triangle::upper, s), nullptr, col_order_.data(), s);
+                          AnalysedTriangle(p, Triangle::upper, s), nullptr, column_order(), s);
     }
   }
   // A graph runs after other factor()s than the one before its capture, so it always takes the values of the last one.

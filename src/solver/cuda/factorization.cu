@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/pool_use.hpp"
+#include "backends/cuda/reduce.hpp"
 #include "backends/host/thread_pool.hpp"
 #include "context/state.hpp"
 #include "csr/gather.hpp"
+#include "csr/permuted_values.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/factor/cuda/program.hpp"
 #include "kernels/factor/fill/blocks.hpp"
@@ -24,6 +27,22 @@
 
 namespace taskdag::cuda {
 
+namespace {
+
+/// What a call of factor() lends the factor goes with it, whatever happens.
+class LentEntries {
+ public:
+  explicit LentEntries(kernels::Factor& factor) : factor_(factor) {}
+  ~LentEntries() { factor_.drop_entries(); }
+  LentEntries(const LentEntries&) = delete;
+  LentEntries& operator=(const LentEntries&) = delete;
+
+ private:
+  kernels::Factor& factor_;
+};
+
+}  // namespace
+
 CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& pattern, MemorySpace space,
                                      const FactorOptions& options, std::span<const Index> row_order,
                                      std::span<const Index> col_order, Stream stream)
@@ -35,23 +54,20 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
       request_(double_request_),
       flag_(native(stream)) {
   const cudaStream_t s = native(stream);
+  const PoolKeeps keeps;
   if (options.precision == Precision::in_single) ask_for_single(request_);
   const CudaPatternInput input(pattern, space, s);
   const auto rows = static_cast<std::size_t>(input.pattern().rows);
   input_entries_ = static_cast<std::size_t>(input.pattern().entries);
   if (options.device_order) {
     row_order_ = copy_of(options.device_order->data(), rows, s);
-    col_order_ = copy_of(options.device_order->data(), rows, s);
     options_.device_order.reset();
-    pattern_ = kernels::permute_pattern(input.pattern(), row_order_.data(), col_order_.data(), s);
+    pattern_ = kernels::permute_pattern(input.pattern(), row_order_.data(), column_order(), s);
   } else if (!row_order.empty() || !col_order.empty()) {
     row_order_ = upload_order(row_order, rows, s);
-    if (col_order.data() == row_order.data() && col_order.size() == row_order.size()) {
-      col_order_ = copy_of(row_order_.data(), rows, s);
-    } else {
-      col_order_ = upload_order(col_order, rows, s);
-    }
-    pattern_ = kernels::permute_pattern(input.pattern(), row_order_.data(), col_order_.data(), s);
+    const bool same = col_order.data() == row_order.data() && col_order.size() == row_order.size();
+    if (!same) col_order_ = upload_order(col_order, rows, s);
+    pattern_ = kernels::permute_pattern(input.pattern(), row_order_.data(), column_order(), s);
   } else {
     pattern_ = kernels::copy_pattern(input.pattern(), s);
   }
@@ -71,8 +87,29 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
   info.lower_schedule = sweeps_.first.schedule;
   info.upper_schedule = sweeps_.second.schedule;
   report_precision();
+  if (!walks()) restore_source(s);
   count_bytes();
   synchronize(s);
+}
+
+void CudaFactorization::drop_source(const AnalysedTriangle& forward, cudaStream_t s) {
+  const bool reads_entries_alone = options_.shift == ShiftType::none || options_.shift == ShiftType::nonzero;
+  if (!uses_recurrence() || factor_.listed() || !reads_entries_alone || options_.levels > 0 || source() == nullptr) {
+    return;
+  }
+  if (forward.features.longest_row > kShortRow) return;
+  const kernels::TriangleRanges upper = kernels::find_triangle(pattern_.pattern(), Triangle::upper, s);
+  if (largest(upper.count.data(), pattern_.rows, s) > kShortRow) return;
+  pattern_.source = {};
+  source_dropped_ = true;
+}
+
+void CudaFactorization::restore_source(cudaStream_t s) {
+  if (!source_dropped_) return;
+  DeviceArray<Offset> found(static_cast<std::size_t>(pattern_.entries), s);
+  kernels::find_sources(pattern_.pattern(), row_order_.data(), column_order(), found.data(), s);
+  pattern_.source = std::move(found);
+  source_dropped_ = false;
 }
 
 void CudaFactorization::settle_precision(const AnalysedTriangle& forward) {
@@ -105,13 +142,65 @@ FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, 
     staging_.upload(host_values_.data(), values, input_entries_, s);
     values = host_values_.data();
   }
-  const FactorStatus status = attempt_until_done(values, s);
-  if (status.outcome == FactorOutcome::success) {
-    keep_double_if_needed(s);
-    keep_rows_if_needed(s);
+  FactorStatus status;
+  {
+    const LentEntries lent(factor_);
+    entries_dropped_ = false;
+    bool drops = can_drop_entries(s);
+    if (drops) {
+      factor_.lend_entries(s);
+    } else {
+      take_room_for_entries(s);
+    }
+    status = attempt_until_done(values, s);
+    if (status.outcome == FactorOutcome::success) {
+      if (keep_double_if_needed(s) && drops) {
+        // The entries that are about to go have been scaled for single, and the new sweeps may not return theirs.
+        drops = can_drop_entries(s);
+        if (!drops) {
+          factor_.drop_entries();
+          take_room_for_entries(s);
+        }
+        status = attempt_until_done(values, s);
+      }
+      keep_rows_if_needed(s);
+    }
+    entries_dropped_ = drops;
   }
   count_bytes();
   return status;
+}
+
+bool CudaFactorization::can_drop_entries(cudaStream_t s) {
+  if (keeps_entries_ || options_.kind != FactorKind::ilu || info.rows == 0 || ata_) return false;
+  if (transposed_.first.sweep || !given_up_.empty() || rewrites_rows()) return false;
+  if (returning(sweeps_.first) == nullptr || returning(sweeps_.second) == nullptr) return false;
+  return method(kernels::pivot_rule(options_), s) != nullptr;
+}
+
+void CudaFactorization::take_room_for_entries(cudaStream_t s) {
+  factor_.keep_entries(s);
+  if (single() && unit_.size() == 0) unit_ = {static_cast<std::size_t>(pattern_.entries), s};
+}
+
+void CudaFactorization::require_entries(cudaStream_t s) {
+  if (!entries_dropped_) return;
+  cuda::refuse_capture(s, "the first call that needs the factor's entries");
+  take_room_for_entries(s);
+  restore_entries(factor_.entries(), s);
+  scale_to_unit(s);
+  entries_dropped_ = false;
+  keeps_entries_ = true;
+  count_bytes();
+}
+
+void CudaFactorization::restore_entries(double* entries, cudaStream_t s) const {
+  returning(sweeps_.first)->return_values(nullptr, entries, s);
+  returning(sweeps_.second)->return_values(factor_.inverse_pivots(), entries, s);
+  if (single()) {
+    kernels::scale_right_of_diagonal(pattern_.pattern(), diagonal_.data(), factor_, true, entries, s);
+  }
+  kernels::put_pivots(pattern_.rows, diagonal_.data(), factor_, entries, s);
 }
 
 CsrMatrix CudaFactorization::copy_factor() const {
@@ -123,7 +212,16 @@ CsrMatrix CudaFactorization::copy_factor() const {
   result.rows = result.cols = pattern_.rows;
   result.row_offsets = fetch_array(pattern_.row_offsets.data(), pattern_.row_offsets.size(), s);
   result.col_indices = fetch_array(pattern_.col_indices.data(), pattern_.col_indices.size(), s);
-  result.values = fetch_array(factor_.entries(), static_cast<std::size_t>(pattern_.entries), s);
+  const auto entries = static_cast<std::size_t>(pattern_.entries);
+  if (entries_dropped_) {
+    const ScratchArray<double> restored(entries, s);
+    restore_entries(restored.data(), s);
+    result.values = fetch_array(restored.data(), entries, s);
+  } else if (factor_.has_entries()) {
+    result.values = fetch_array(factor_.entries(), entries, s);
+  } else {  // nothing has been factored yet
+    result.values.resize(entries);
+  }
   if (options_.kind == FactorKind::ic) {
     const auto unit = fetch_array(unit_.data(), unit_.size(), s);
     for (Index i = 0; i < result.rows; ++i) {
@@ -198,17 +296,20 @@ void CudaFactorization::analyse_ilu(cudaStream_t s) {
                                  {.task_size = options_.ata_size}, s);
   }
   settle_precision(forward);
-  if (single()) unit_ = {static_cast<std::size_t>(p.entries), s};
+  drop_source(forward, s);
   sweeps_ = make_sweeps(forward, nullptr, s);
   if (needs_lists(s)) make_lists(forward.levels, nullptr, s);
 }
 
 SweepPair CudaFactorization::make_sweeps(const AnalysedTriangle& forward, const Offset* forward_source,
                                          cudaStream_t s) const {
-  const Index* const out = options_.kind == FactorKind::ic ? row_order_.data() : col_order_.data();
-  return {
-      request_, forward, forward_source, row_order_.data(), AnalysedTriangle(pattern_.pattern(), Triangle::upper, s),
-      nullptr,  out,     blocks(),       uses_recurrence(), s};
+  const DevicePattern p = pattern_.pattern();
+  const Index* const out = options_.kind == FactorKind::ic ? row_order_.data() : column_order();
+  const bool same = options_.kind == FactorKind::ilu;
+  SweepPair made(request_, forward, forward_source, row_order_.data(), AnalysedTriangle(p, Triangle::upper, s), nullptr,
+                 out, blocks(), uses_recurrence(), s, same ? &p : nullptr);
+  if (!same) rely(made.second, p);
+  return made;
 }
 
 SweepPair CudaFactorization::make_sweeps(cudaStream_t s) const {
@@ -251,6 +352,7 @@ bool CudaFactorization::needs_lists(cudaStream_t s) {
 }
 
 void CudaFactorization::make_lists(const kernels::RowLevels& levels, const DeviceCsr* above, cudaStream_t s) {
+  restore_source(s);
   const DevicePattern p = pattern_.pattern();
   factor_.take_lists(
       above != nullptr
@@ -314,23 +416,48 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
 
 void CudaFactorization::attempt(const kernels::FactorInput& input, const kernels::PivotRule& rule, cudaStream_t s) {
   if (kernels::EliminationMethod* const other = method(rule, s)) {
-    factor_.attempt(input, rule, *other, options_.kind == FactorKind::ic ? unit_.data() : nullptr, s);
-    if (options_.kind == FactorKind::ilu) scale_to_unit(s);
+    attempt_without_lists(input, rule, *other, s);
+  } else {
+    if (!factor_.listed()) make_lists(s);
+    factor_.attempt(input, rule, s);
+    scale_to_unit(s);
+  }
+  if (!single() || unit_.size() > 0) {
     load_sweeps(s);
     return;
   }
-  if (!factor_.listed()) make_lists(s);
-  factor_.attempt(input, rule, s);
-  scale_to_unit(s);
-  load_sweeps(s);
+  // Entries that are about to go: U becomes the unit one where it is, once L is loaded.
+  double* const entries = factor_.entries();
+  sweeps_.first->load_values(entries, nullptr, s);
+  kernels::scale_right_of_diagonal(pattern_.pattern(), diagonal_.data(), factor_, false, entries, s);
+  sweeps_.second->load_values(entries, factor_.inverse_pivots(), s);
+}
+
+void CudaFactorization::attempt_without_lists(kernels::FactorInput input, const kernels::PivotRule& rule,
+                                              kernels::EliminationMethod& other, cudaStream_t s) {
+  if (source_dropped_ && !walks()) {  // another schedule has taken the place of one whose rows are walked
+    restore_source(s);
+    input.source = source();
+  }
+  if (source_dropped_) {
+    kernels::permute_values(pattern_.pattern(), row_order_.data(), column_order(), input.values, factor_.entries(), s);
+    input.values = factor_.entries();
+  }
+  factor_.attempt(input, rule, other, options_.kind == FactorKind::ic ? unit_.data() : nullptr, s);
+  if (options_.kind == FactorKind::ilu) scale_to_unit(s);
 }
 
 kernels::EliminationMethod* CudaFactorization::method(const kernels::PivotRule& rule, cudaStream_t s) {
   if (ata_) return ata_.get();
   if (!uses_recurrence() || rule.shift == ShiftType::inblocks) return nullptr;
   if (!recurrence_) {
-    recurrence_.emplace(options_.kind, pattern_.pattern(), diagonal_.data(), *sweeps_.first.sweep, row_order_.data(),
-                        s);
+    kernels::RowWalk walk = kernels::RowWalk::none;
+    if (sweeps_.first.features.longest_row <= kShortRow) {
+      const bool in_blocks = sweeps_.first.schedule == SolveSchedule::blocks;
+      walk = in_blocks ? kernels::RowWalk::in_order : kernels::RowWalk::by_levels;
+    }
+    recurrence_.emplace(options_.kind, pattern_.pattern(), diagonal_.data(), *sweeps_.first.sweep, row_order_.data(), s,
+                        walk);
   }
   return recurrence_->possible() ? &*recurrence_ : nullptr;
 }
@@ -381,10 +508,11 @@ void CudaFactorization::keep_rows_if_needed(cudaStream_t s) {
   info.given_up_loss = most;
 }
 
-void CudaFactorization::keep_double_if_needed(cudaStream_t s) {
-  if (!single()) return;
-  const kernels::FoundLoss found = kernels::find_precision_loss(pattern_.pattern(), factor_, unit_.data(), s);
-  if (found.loss == PrecisionLoss::none) return;
+bool CudaFactorization::keep_double_if_needed(cudaStream_t s) {
+  if (!single()) return false;
+  const double* const unit = unit_.size() > 0 ? unit_.data() : factor_.entries();
+  const kernels::FoundLoss found = kernels::find_precision_loss(pattern_.pattern(), factor_, unit, s);
+  if (found.loss == PrecisionLoss::none) return false;
   const ScheduleRequest before = std::exchange(request_, double_request_);
   try {
     replace_sweeps(s);
@@ -406,6 +534,7 @@ void CudaFactorization::keep_double_if_needed(cudaStream_t s) {
   info.precision_loss = found.loss;
   info.precision_loss_row = found.row;
   if (rewrites_rows()) measure_loss(s);
+  return true;
 }
 
 void CudaFactorization::replace_sweeps(cudaStream_t s) {

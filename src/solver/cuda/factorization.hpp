@@ -92,6 +92,14 @@ class CudaFactorization final : public Factorization::Impl {
   [[nodiscard]] const RowBlocks* blocks() const { return independent_blocks(options_); }
   /// Entry of the factor's pattern → entry of the input; null: the same.
   [[nodiscard]] const Offset* source() const { return pattern_.source.size() > 0 ? pattern_.source.data() : nullptr; }
+  /// Row of the factor's columns → entry of the caller's vectors; null: the same.
+  [[nodiscard]] const Index* column_order() const {
+    return col_order_.size() > 0 ? col_order_.data() : row_order_.data();
+  }
+  /// Forgets source() where it is found again in a pass, as rows are short, and nobody but a walk of the rows will ask:
+  /// it is as large as the columns. Before sweeps are made, which take memory; restored where rows are not walked then.
+  void drop_source(const AnalysedTriangle& forward, cudaStream_t s);
+  void restore_source(cudaStream_t s);
   void count_bytes();
   /// Takes single precision where an automatic choice does. Before sweeps are made.
   void settle_precision(const AnalysedTriangle& forward);
@@ -124,10 +132,21 @@ class CudaFactorization final : public Factorization::Impl {
 
   // Factorisation.
   FactorStatus attempt_until_done(const double* values, cudaStream_t s);
+  /// Whether the factor's entries may go once the sweeps have loaded them: where these can return them, and nobody has
+  /// asked for entries yet.
+  [[nodiscard]] bool can_drop_entries(cudaStream_t s);
+  /// The entries back from the sweeps, for good, where they have gone. Not while captured.
+  void require_entries(cudaStream_t s);
+  void restore_entries(double* entries, cudaStream_t s) const;
+  /// Where attempts put entries, and in single the unit U.
+  void take_room_for_entries(cudaStream_t s);
   /// One attempt, whose result the two sweeps have loaded then.
   void attempt(const kernels::FactorInput& input, const kernels::PivotRule& rule, cudaStream_t s);
   /// What attempts do without lists, where they do; else null.
   kernels::EliminationMethod* method(const kernels::PivotRule& rule, cudaStream_t s);
+  void attempt_without_lists(kernels::FactorInput input, const kernels::PivotRule& rule,
+                             kernels::EliminationMethod& other, cudaStream_t s);
+  [[nodiscard]] bool walks() const { return recurrence_ && recurrence_->walks(); }
   /// Of the last attempt, where somebody needs it.
   void scale_to_unit(cudaStream_t s);
   /// PETSc takes the shift's top from the whole rows of A, also for IC(0); the row sums do not depend on the ordering.
@@ -140,7 +159,8 @@ class CudaFactorization final : public Factorization::Impl {
     return sweeps.single() ? unit_.data() : factor_.entries();
   }
   /// Gives single precision up, for good, where the factor does not fit. Synchronises where it is in use.
-  void keep_double_if_needed(cudaStream_t s);
+  /// @returns whether it has
+  bool keep_double_if_needed(cudaStream_t s);
   /// Makes the sweeps anew, as the request is now, and loads them.
   void replace_sweeps(cudaStream_t s);
   /// Measures what schedules that rewrite rows may lose with the values that they have loaded. Asynchronous.
@@ -175,6 +195,9 @@ class CudaFactorization final : public Factorization::Impl {
   void run(Apply part, const CudaColumns& columns, cudaStream_t s);
   void run(Apply part, const double* b, double* x, cudaStream_t s);
 
+  /// Entries beside the diagonal, on each side, of rows that a lane takes one after the other.
+  static constexpr Index kShortRow = 32;
+
   Closing closing_;
   int device_;
   int host_threads_;  ///< of symbolic phases
@@ -183,12 +206,15 @@ class CudaFactorization final : public Factorization::Impl {
   ScheduleRequest request_;
   std::size_t input_entries_ = 0;
   DeviceArray<Index> row_order_;  ///< empty: natural
-  DeviceArray<Index> col_order_;
-  DeviceCsr pattern_;  ///< of the factor: all of B (ilu), its upper triangle (ic)
-  DeviceCsr full_;     ///< all of B, for ic with a positive definite shift
+  DeviceArray<Index> col_order_;  ///< empty: that of the rows
+  DeviceCsr pattern_;             ///< of the factor: all of B (ilu), its upper triangle (ic)
+  DeviceCsr full_;                ///< all of B, for ic with a positive definite shift
   DeviceArray<Offset> diagonal_;
   kernels::Factor factor_;
-  DeviceArray<double> unit_;  ///< U of ic; in single of ilu, too, with anything for L
+  bool source_dropped_ = false;   ///< drop_source()
+  bool entries_dropped_ = false;  ///< the factor's entries are in the sweeps alone
+  bool keeps_entries_ = false;    ///< somebody has asked for them
+  DeviceArray<double> unit_;  ///< U of ic; in single of ilu, too, with anything for L, but where entries are dropped
   SweepPair sweeps_;
   bool products_lost_ = false;                        ///< a recurrence is no longer asked for
   std::optional<kernels::Recurrence> recurrence_;     ///< from the first attempt on that asks for it

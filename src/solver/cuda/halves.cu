@@ -42,6 +42,7 @@ void CudaFactorization::solve_upper(const double* b, double* x, MemorySpace spac
 
 void CudaFactorization::multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) {
   with_vectors(x, y, space, stream, [&](const double* from, double* to, cudaStream_t s) {
+    require_entries(s);
     kernels::factor_multiply_upper(pattern_.pattern(), diagonal_.data(), factor_.entries(), row_order_.data(), from, to,
                                    s);
   });
@@ -50,6 +51,7 @@ void CudaFactorization::multiply_upper(const double* x, double* y, MemorySpace s
 void CudaFactorization::take_balanced(const double* e, const double* d, cudaStream_t s) {
   const Index bad = kernels::find_not_positive(info.rows, factor_, s);
   if (bad >= 0) refuse_pivot(row_order_.size() > 0 ? fetch(row_order_.data() + bad, s) : bad, fetch(e + bad, s));
+  require_entries(s);
   const ScratchArray<double> entries(static_cast<std::size_t>(pattern_.entries), s);
   kernels::balance(pattern_.pattern(), factor_, entries.data(), s);
   if (!balanced_.sweeps.first.sweep) balanced_.sweeps = make_sweeps(s);

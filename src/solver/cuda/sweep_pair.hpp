@@ -6,9 +6,18 @@
 
 #include "backends/cuda/memory.hpp"
 #include "csr/gather.hpp"
+#include "kernels/sptrsv/returned_values.hpp"
 #include "solver/cuda/sweep.hpp"
 
 namespace taskdag::cuda {
+
+/// The sweep as one that returns its values; null where it cannot.
+inline kernels::ReturnsValues* returning(const ChosenSweep& sweep) {
+  return dynamic_cast<kernels::ReturnsValues*>(sweep.sweep.get());
+}
+inline void rely(const ChosenSweep& sweep, const kernels::DevicePattern& pattern) {
+  if (kernels::ReturnsValues* const known = returning(sweep)) known->rely_on(pattern);
+}
 
 /// Two sweeps in a row. The first one leaves its result where the second one finds it.
 struct SweepPair {
@@ -18,10 +27,11 @@ struct SweepPair {
 
   SweepPair() = default;
   /// `in`: row → entry of the right-hand side; `out`: row → entry of the solution; null: the same. blocks: of the rows,
-  /// or null. recurrence: of the first one, see SweepInput.
+  /// or null. recurrence: of the first one, see SweepInput. lasting: the pattern that both are made of, where it stays
+  /// and entries of values are its own (ReturnsValues::rely_on()); or null.
   SweepPair(const ScheduleRequest& request, const AnalysedTriangle& forward, const Offset* forward_source,
             const Index* in, const AnalysedTriangle& backward, const Offset* backward_source, const Index* out,
-            const RowBlocks* blocks, bool recurrence, cudaStream_t s)
+            const RowBlocks* blocks, bool recurrence, cudaStream_t s, const kernels::DevicePattern* lasting = nullptr)
       : precision(request.precision) {
     kernels::SweepInput input = forward.input(forward_source);
     input.rhs_index = in;
@@ -29,6 +39,7 @@ struct SweepPair {
     input.recurrence = recurrence;
     input.mirrored = [&]() -> const kernels::RowLevels& { return backward.levels; };
     first = ChosenSweep(request, forward, input, s);
+    if (lasting != nullptr) rely(first, *lasting);  // before the other takes memory
     input = backward.input(backward_source);
     input.rhs_index = first->result_index();
     input.x_index = out;
@@ -36,6 +47,9 @@ struct SweepPair {
     input.mirrored = [&]() -> const kernels::RowLevels& { return forward.levels; };
     second = ChosenSweep(request, backward, input, s);
     second->follow(*first.sweep, s);
+    if (lasting == nullptr) return;
+    rely(first, *lasting);  // the second has asked for what can be made again
+    rely(second, *lasting);
   }
 
   void solve(const double* b, double* x, int* non_finite, cudaStream_t s) const {

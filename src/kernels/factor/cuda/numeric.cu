@@ -72,16 +72,24 @@ Factor::~Factor() = default;
 
 Factor::Factor(Elimination&& elimination, FactorKind kind, Offset entries,
                const std::optional<engine::StaticOptions>& run, cudaStream_t stream)
-    : elimination_(std::move(elimination)), kind_(kind) {
+    : elimination_(std::move(elimination)), kind_(kind), entry_count_(entries) {
   const Index rows = elimination_.rows();
   if (rows == 0) return;
-  entries_ = {static_cast<std::size_t>(entries), stream};
   inverse_pivots_ = {static_cast<std::size_t>(rows), stream};
   if (run) {
     program_ = std::make_unique<EliminationProgram>(elimination_, kind, *run, stream);
     return;
   }
   if (elimination_.listed()) make_slots(elimination_.slots(), stream);
+}
+
+void Factor::lend_entries(cudaStream_t stream) {
+  if (entries_.size() > 0) return;
+  lent_ = std::make_unique<cuda::ScratchArray<double>>(static_cast<std::size_t>(entry_count_), stream);
+}
+
+void Factor::keep_entries(cudaStream_t stream) {
+  if (entries_.size() == 0) entries_ = {static_cast<std::size_t>(entry_count_), stream};
 }
 
 void Factor::take_lists(Elimination&& elimination, cudaStream_t stream) {
@@ -110,8 +118,7 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
   const TaskList& tasks = elimination_.tasks();
   if (tasks.rows == 0) return;
   if (program_) {
-    program_->enqueue({elimination_.view(), input, rule, entries_.data(), inverse_pivots_.data(), report_.data()},
-                      stream);
+    program_->enqueue({elimination_.view(), input, rule, entries(), inverse_pivots_.data(), report_.data()}, stream);
     finished_.record(stream);
     return;
   }
@@ -124,7 +131,7 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
                               rule,
                               Slots{slots_[current_].data()},
                               slots_[next].data(),
-                              entries_.data(),
+                              entries(),
                               inverse_pivots_.data(),
                               {report_.data()},
                               TicketCounter{counters_.data() + current_}};
@@ -136,11 +143,12 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, cudaStream
 void Factor::attempt(const FactorInput& input, const PivotRule& rule, EliminationMethod& method, double* unit,
                      cudaStream_t stream) {
   begin_report(stream);
-  method.factor(input, rule, {entries_.data(), inverse_pivots_.data(), unit, report_.data()}, stream);
+  method.factor(input, rule, {entries(), inverse_pivots_.data(), unit, report_.data()}, stream);
   finished_.record(stream);
 }
 
 void Factor::begin_report(cudaStream_t stream) {
+  if (!has_entries()) keep_entries(stream);
   if (reporting_) cuda::synchronize(stream);
   reporting_ = true;
   *report_.data() = FactorReport{};

@@ -87,6 +87,14 @@ class Factor {
   Factor& operator=(Factor&&) noexcept;
   ~Factor();
 
+  /// Before attempts: where the entries go, until drop_entries(), or for good. Nothing is done where they are kept
+  /// already. Asynchronous. @throws OutOfMemory
+  void lend_entries(cudaStream_t stream);
+  void keep_entries(cudaStream_t stream);
+  /// Takes back what was lent, in the order of the stream that it was lent on.
+  void drop_entries() { lent_.reset(); }
+  [[nodiscard]] bool has_entries() const { return entries() != nullptr; }
+
   /// The lists, where there were none. Nothing changes where this fails.
   void take_lists(Elimination&& elimination, cudaStream_t stream);
   [[nodiscard]] bool listed() const { return elimination_.listed(); }
@@ -104,7 +112,7 @@ class Factor {
   [[nodiscard]] FactorReport report();
 
   /// ilu: L without its unit diagonal, and U. ic: D·U. Pivots not inverted, one value per entry of the pattern.
-  [[nodiscard]] const double* entries() const { return entries_.data(); }
+  [[nodiscard]] double* entries() const { return lent_ ? lent_->data() : entries_.data(); }
   /// The program of the engine, or null.
   [[nodiscard]] const EliminationProgram* program() const { return program_.get(); }
   [[nodiscard]] const double* inverse_pivots() const { return inverse_pivots_.data(); }  ///< by row
@@ -118,7 +126,9 @@ class Factor {
   Elimination elimination_;
   std::unique_ptr<EliminationProgram> program_;
   FactorKind kind_ = FactorKind::ilu;
-  cuda::DeviceArray<double> entries_;
+  Offset entry_count_ = 0;
+  cuda::DeviceArray<double> entries_;  ///< this or the next one
+  std::unique_ptr<cuda::ScratchArray<double>> lent_;
   cuda::DeviceArray<double> inverse_pivots_;
   std::array<cuda::DeviceArray<double>, 2> slots_;
   cuda::DeviceArray<int> counters_;
@@ -135,6 +145,11 @@ double diagonal_dominance(const DevicePattern& pattern, const double* values, co
 
 /// unit[e] = entries[e] · inverse_pivots[row of e]: D·U to U. Asynchronous.
 void scale_to_unit(const DevicePattern& upper, const Factor& factor, double* unit, cudaStream_t stream);
+/// The same where they are, of ilu for the entries right of the diagonal alone; and back, where `back`. Asynchronous.
+void scale_right_of_diagonal(const DevicePattern& pattern, const Offset* diagonal, const Factor& factor, bool back,
+                             double* entries, cudaStream_t stream);
+/// entries[diagonal] = 1 / inverse_pivots. Asynchronous.
+void put_pivots(Index rows, const Offset* diagonal, const Factor& factor, double* entries, cudaStream_t stream);
 
 /// Entries of L̃ = E^−½ L E^−½ and Ũ likewise, E being the pivots, all above 0. Asynchronous.
 void balance(const DevicePattern& pattern, const Factor& factor, double* out, cudaStream_t stream);

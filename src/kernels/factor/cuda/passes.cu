@@ -40,6 +40,22 @@ __global__ void unit_kernel(DevicePattern upper, const double* entries, const do
   }
 }
 
+/// A thread a row. back: divides.
+__global__ void scale_right_kernel(DevicePattern pattern, const Offset* diagonal, const double* inverse_pivots,
+                                   bool back, double* entries) {
+  const auto row = static_cast<Index>(element());
+  if (row >= pattern.rows) return;
+  const double scale = inverse_pivots[row];
+  for (Offset e = diagonal[row] + 1; e < pattern.row_offsets[row + 1]; ++e) {
+    entries[e] = back ? entries[e] / scale : entries[e] * scale;
+  }
+}
+
+__global__ void put_pivots_kernel(Index rows, const Offset* diagonal, const double* inverse_pivots, double* entries) {
+  const auto row = static_cast<Index>(element());
+  if (row < rows) entries[diagonal[row]] = 1.0 / inverse_pivots[row];
+}
+
 /// A warp a row. found: the least of 4 · row + what is lost there.
 __global__ void find_loss_kernel(DevicePattern pattern, const double* entries, const double* unit,
                                  const double* inverse_pivots, unsigned long long* found) {
@@ -135,6 +151,21 @@ void scale_to_unit(const DevicePattern& upper, const Factor& factor, double* uni
         <<<blocks, kElementBlock, 0, stream>>>(upper, factor.entries(), factor.inverse_pivots(), unit);
   });
   cuda::check_launch("unit_kernel");
+}
+
+void scale_right_of_diagonal(const DevicePattern& pattern, const Offset* diagonal, const Factor& factor, bool back,
+                             double* entries, cudaStream_t stream) {
+  if (pattern.rows == 0) return;
+  scale_right_kernel<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(
+      pattern, diagonal, factor.inverse_pivots(), back, entries);
+  cuda::check_launch("scale_right_kernel");
+}
+
+void put_pivots(Index rows, const Offset* diagonal, const Factor& factor, double* entries, cudaStream_t stream) {
+  if (rows == 0) return;
+  put_pivots_kernel<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, diagonal, factor.inverse_pivots(),
+                                                                        entries);
+  cuda::check_launch("put_pivots_kernel");
 }
 
 FoundLoss find_precision_loss(const DevicePattern& pattern, const Factor& factor, const double* unit,

@@ -1,5 +1,12 @@
+#include <algorithm>
+#include <bit>
+
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device.hpp"
+#include "backends/cuda/seam.cuh"
+#include "backends/cuda/sort.hpp"
 #include "base/index.hpp"
+#include "csr/gather.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
 #include "kernels/factor/cuda/reporter.cuh"
 
@@ -10,15 +17,20 @@ using cuda::element;
 using cuda::element_blocks;
 using cuda::kElementBlock;
 
+/// Entry (other, row) right of row `other`'s diagonal, or −1.
+__device__ Offset partner_of(const DevicePattern& pattern, Offset begin, Index other, Index row) {
+  const Offset end = pattern.row_offsets[other + 1];
+  const Offset found = cuda::first_not_below(pattern.col_indices, begin, end, row);
+  return found < end && pattern.col_indices[found] == row ? found : -1;
+}
+
 /// A thread a row, left of the diagonal.
 __global__ void find_partners(DevicePattern pattern, const Offset* diagonal, Offset* partner) {
   const auto row = static_cast<Index>(element());
   if (row >= pattern.rows) return;
   for (Offset e = pattern.row_offsets[row]; e < diagonal[row]; ++e) {
     const Index other = pattern.col_indices[e];
-    const Offset end = pattern.row_offsets[other + 1];
-    const Offset found = cuda::first_not_below(pattern.col_indices, pattern.row_offsets[other], end, row);
-    partner[e] = found < end && pattern.col_indices[found] == row ? found : -1;
+    partner[e] = partner_of(pattern, pattern.row_offsets[other], other, row);
   }
 }
 
@@ -27,6 +39,91 @@ __global__ void load_diagonal(Index rows, const Offset* diagonal, FactorInput in
   const auto row = static_cast<Index>(element());
   if (row == 0) *lost = 0;
   if (row < rows) rhs[index ? index[row] : row] = input.shift.applied_to(input.value(diagonal[row]));
+}
+
+// Entries of a row that a lane has at hand.
+constexpr int kWalkBatch = 4;
+// Warps in flight per multiprocessor: as for longest paths.
+constexpr int kWalkWarps = 32;
+
+struct WalkArguments {
+  DevicePattern pattern;
+  const Offset* diagonal;
+  const Index* order;  ///< row at each place; null: the same
+  FactorInput input;
+  cuda::Slots inverse;  ///< by row
+  cuda::TicketCounter tickets;
+};
+
+__global__ void begin_walk(Index rows, double* inverse, int* lost, int* ticket) {
+  const auto row = static_cast<Index>(element());
+  if (row == 0) *lost = *ticket = 0;
+  if (row < rows) inverse[row] = not_yet();
+}
+
+/// A row and what a lane has read of it. Pivots are taken in the order of the entries, so sums repeat bit by bit.
+struct WalkedRow {
+  Index row = -1;  ///< −1: none, or done
+  Offset next = 0;
+  Offset end = 0;
+  double sum = 0.0;
+  int count = 0;  ///< entries at hand
+  int taken = 0;  ///< of these
+  Index from[kWalkBatch];
+  double left[kWalkBatch];
+  double right[kWalkBatch];
+
+  __device__ WalkedRow(const WalkArguments& a, Index place) {
+    if (place >= a.pattern.rows) return;
+    row = a.order ? a.order[place] : place;
+    next = a.pattern.row_offsets[row];
+    end = a.diagonal[row];
+    sum = a.input.shift.applied_to(a.input.value(end));
+  }
+  /// One look at what is missing; publishes the row where nothing is.
+  __device__ void go_on(const WalkArguments& a) {
+    if (row < 0) return;
+    if (taken == count) read(a);
+    double inverse[kWalkBatch];
+#pragma unroll
+    for (int k = 0; k < kWalkBatch; ++k) inverse[k] = k >= taken && k < count ? a.inverse.peek(from[k]) : not_yet();
+#pragma unroll
+    for (int k = 0; k < kWalkBatch; ++k) {
+      if (k != taken || k >= count || !is_ready(inverse[k])) continue;
+      if (left[k] != 0.0) sum -= left[k] * inverse[k] * right[k];  // a zero stays one, whatever the pivot
+      ++taken;
+    }
+    if (taken < count || next < end) return;
+    a.inverse.publish(row, 1.0 / sum);
+    row = -1;
+  }
+
+ private:
+  __device__ void read(const WalkArguments& a) {
+    count = min(kWalkBatch, end - next);
+    taken = 0;
+#pragma unroll
+    for (int k = 0; k < kWalkBatch; ++k) {
+      if (k >= count) continue;
+      from[k] = a.pattern.col_indices[next + k];
+      left[k] = a.input.value(next + k);
+      const Offset partner = partner_of(a.pattern, a.diagonal[from[k]] + 1, from[k], row);
+      right[k] = partner < 0 ? 0.0 : a.input.value(partner);
+    }
+    next += count;
+  }
+};
+
+/// Warps take 32 rows after the other. A row waits for rows of earlier tickets and of its own warp: no lane waits for
+/// one value before it looks at the others', so the least unfinished row can always go on.
+__global__ void __launch_bounds__(kElementBlock) walk_rows(const WalkArguments a) {
+  const int lane = static_cast<int>(threadIdx.x) % cuda::kWarpSize;
+  for (;;) {
+    const Index base = cuda::TicketCounter::receive(a.tickets.request(lane)) * cuda::kWarpSize;
+    if (base >= a.pattern.rows) return;
+    WalkedRow mine(a, base + lane);
+    while (__any_sync(cuda::kFullWarp, mine.row >= 0)) mine.go_on(a);
+  }
 }
 
 struct FillArguments {
@@ -138,27 +235,63 @@ __global__ void __launch_bounds__(kElementBlock) fill_factor(const FillArguments
 }  // namespace
 
 Recurrence::Recurrence(FactorKind kind, const DevicePattern& pattern, const Offset* diagonal, Sweep& sweep,
-                       const Index* index, cudaStream_t stream)
+                       const Index* index, cudaStream_t stream, RowWalk walk)
     : kind_(kind), pattern_(pattern), diagonal_(diagonal), index_(index), sweep_(&sweep) {
-  if (pattern.rows == 0 || !sweep.has_reciprocals()) return;
-  rhs_ = {static_cast<std::size_t>(pattern.rows), stream};
-  flags_ = {2, stream};
-  if (kind == FactorKind::ic) return;
-  partner_ = {static_cast<std::size_t>(pattern.entries), stream};
-  find_partners<<<element_blocks(pattern.rows), kElementBlock, 0, stream>>>(pattern, diagonal, partner_.data());
-  cuda::check_launch("find_partners");
+  if (!sweep.has_reciprocals() && kind == FactorKind::ilu) walk_ = walk;
+  if (pattern.rows == 0 || (!sweep.has_reciprocals() && !walks())) return;
+  if (walk_ == RowWalk::by_levels) order_by_levels(stream);
+  flags_ = {3, stream};
+}
+
+void Recurrence::order_by_levels(cudaStream_t stream) {
+  const auto rows = static_cast<std::size_t>(pattern_.rows);
+  const RowLevels levels =
+      compute_levels(pattern_, find_triangle(pattern_, Triangle::lower, stream), Triangle::lower, stream);
+  const cuda::ScratchArray<Index> identity(rows, stream);
+  const cuda::ScratchArray<Index> sorted(rows, stream);
+  order_ = {rows, stream};
+  number(pattern_.rows, identity.data(), stream);
+  cuda::sort_pairs(levels.level.data(), sorted.data(), identity.data(), order_.data(), pattern_.rows,
+                   std::bit_width(static_cast<std::uint32_t>(levels.levels)), stream);
+}
+
+void Recurrence::run_sweep(const FactorInput& input, const FactorTarget& target, cudaStream_t stream) {
+  const int blocks = element_blocks(pattern_.rows);
+  int* const lost = flags_.data() + 1;
+  const cuda::ScratchArray<double> rhs(static_cast<std::size_t>(pattern_.rows), stream);
+  load_diagonal<<<blocks, kElementBlock, 0, stream>>>(pattern_.rows, diagonal_, input, index_, rhs.data(), lost);
+  cuda::check_launch("load_diagonal");
+  // ilu: entry (i, k) left of the diagonal → entry (k, i), or −1; where the factor goes, which is written after.
+  Offset* const partner = kind_ == FactorKind::ilu ? reinterpret_cast<Offset*>(target.entries) : nullptr;
+  if (partner != nullptr) {
+    find_partners<<<blocks, kElementBlock, 0, stream>>>(pattern_, diagonal_, partner);
+    cuda::check_launch("find_partners");
+  }
+  sweep_->load_products({input.values, input.source, partner, lost}, stream);
+  sweep_->solve_reciprocals(rhs.data(), target.inverse_pivots, flags_.data(), stream);
+}
+
+void Recurrence::run_walk(const FactorInput& input, const FactorTarget& target, cudaStream_t stream) {
+  int* const ticket = flags_.data() + 2;
+  begin_walk<<<element_blocks(pattern_.rows), kElementBlock, 0, stream>>>(pattern_.rows, target.inverse_pivots,
+                                                                          flags_.data() + 1, ticket);
+  cuda::check_launch("begin_walk");
+  const Index chunks = pieces_of(pattern_.rows, cuda::kWarpSize);
+  const int warps = std::min(chunks, cuda::device_limits().multiprocessors * kWalkWarps);
+  walk_rows<<<element_blocks(std::int64_t{warps} * cuda::kWarpSize), kElementBlock, 0, stream>>>(
+      {pattern_, diagonal_, order_.data(), input, {target.inverse_pivots}, {ticket}});
+  cuda::check_launch("walk_rows");
 }
 
 void Recurrence::factor(const FactorInput& input, const PivotRule& rule, const FactorTarget& target,
                         cudaStream_t stream) {
+  if (walks()) {
+    run_walk(input, target, stream);
+  } else {
+    run_sweep(input, target, stream);
+  }
   const int blocks = element_blocks(pattern_.rows);
-  int* const lost = flags_.data() + 1;
-  load_diagonal<<<blocks, kElementBlock, 0, stream>>>(pattern_.rows, diagonal_, input, index_, rhs_.data(), lost);
-  cuda::check_launch("load_diagonal");
-  const Offset* const partner = kind_ == FactorKind::ilu ? partner_.data() : nullptr;
-  sweep_->load_products({input.values, input.source, partner, lost}, stream);
-  sweep_->solve_reciprocals(rhs_.data(), target.inverse_pivots, flags_.data(), stream);
-  const FillArguments fill{pattern_, input, rule, target, lost};
+  const FillArguments fill{pattern_, input, rule, target, flags_.data() + 1};
   if (kind_ == FactorKind::ic) {
     fill_factor<FactorKind::ic><<<blocks, kElementBlock, 0, stream>>>(fill);
   } else {

@@ -4,6 +4,7 @@
 #include "backends/cuda/device.hpp"
 #include "base/index.hpp"
 #include "dag/row_blocks.hpp"
+#include "kernels/sptrsv/returned_values.hpp"
 #include "kernels/sptrsv/schedules/supersteps/layout_sweep.hpp"
 #include "kernels/sptrsv/schedules/supersteps/pack.hpp"
 #include "kernels/sptrsv/schedules/supersteps/run_blocks.cuh"
@@ -69,10 +70,11 @@ int threads_for(const Layout& layout) {
   return layout.row_entries > 0 || layout.outer_entries <= kFewOutside * layout.rows ? 128 : 256;
 }
 
-class BlocksSweep final : public LayoutSweep {
+class BlocksSweep final : public LayoutSweep, public ReturnsValues {
  public:
   BlocksSweep(const SweepInput& input, const BlocksOptions& options, cudaStream_t stream)
       : LayoutSweep(fitting_layout(input, options.cell_rows, stream), input, stream),
+        triangle_(input.triangle),
         threads_(options.threads > 0 ? options.threads : threads_for(layout())),
         kernel_(plain_kernel(threads_, layout())),
         tickets_(layout().cells(), stream) {}
@@ -84,6 +86,11 @@ class BlocksSweep final : public LayoutSweep {
     tickets_.wait_for_values();
   }
 
+  void return_values(const double* /*pivot*/, double* entries, cudaStream_t stream) const override {
+    write_values(entries, stream);
+  }
+  void rely_on(const DevicePattern& pattern) override { LayoutSweep::rely_on(pattern, triangle_); }
+
   void follow(const Sweep& before, cudaStream_t stream) override {
     before_ = sources_in(before, rhs_rows(), stream);
     cuda::synchronize(stream);
@@ -91,12 +98,12 @@ class BlocksSweep final : public LayoutSweep {
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
     const bool follows = before_.sweep != nullptr && rhs == before_.sweep->result();
-    launch(kernel_, grid_, arguments(rhs, x, non_finite), follows ? &before_ : nullptr, PlainEnds{}, stream);
+    launch(kernel_, grid_, arguments(rhs, x, non_finite, stream), follows ? &before_ : nullptr, PlainEnds{}, stream);
   }
 
   [[nodiscard]] bool has_products() const override { return true; }
   bool begin_product(const double* v, int* non_finite, cudaStream_t stream) override {
-    CellArguments a = arguments(v, nullptr, non_finite);
+    CellArguments a = arguments(v, nullptr, non_finite, stream);
     a.rhs_rows = x_rows();
     launch(kernel_, grid_, a, nullptr, PlainEnds{}, stream);
     return true;
@@ -108,7 +115,7 @@ class BlocksSweep final : public LayoutSweep {
       product_grid_ = resident_grid(product_kernel_);
     }
     tickets_.wait_for_values();
-    if (product_.prepare(first, rows, layout().places, layout().row.data(), stream)) {
+    if (product_.prepare(first, rows, layout().places, rows_by_place(stream), stream)) {
       product_before_ = sources_in(first, product_.first_index(), stream);
       cuda::synchronize(stream);
     }
@@ -117,8 +124,8 @@ class BlocksSweep final : public LayoutSweep {
 
   bool finish_product(const double* v, double* y, int* non_finite, cudaStream_t stream) override {
     const bool follows = product_before_.sweep != nullptr;
-    launch(product_kernel_, product_grid_, arguments(v, nullptr, non_finite), follows ? &product_before_ : nullptr,
-           ProductEnds{product_.arguments(y)}, stream);
+    launch(product_kernel_, product_grid_, arguments(v, nullptr, non_finite, stream),
+           follows ? &product_before_ : nullptr, ProductEnds{product_.arguments(y)}, stream);
     return true;
   }
 
@@ -155,10 +162,11 @@ class BlocksSweep final : public LayoutSweep {
   void launch(Kernel<Ends> kernel, Index grid, const CellArguments& a, const Before* before, const Ends& ends,
               cudaStream_t stream) {
     if (layout().cells() == 0) return;
-    Queue queue{tickets_.next(stream), layout().wait.data()};
+    Queue queue{tickets_.next(stream), layout().wait.data(), layout().wait_stride};
     // Where all cells are resident at once, they would only crowd the flags.
     if (tickets_.overlaps() && before != nullptr && grid < layout().cells()) {
       queue.source = before->sources.cell.data();
+      queue.source_stride = before->sources.stride;
       queue.sources = before->sources.count.data();
       queue.source_done = before->sweep->tickets_.done();
       queue.source_solve = before->sweep->tickets_.solve();
@@ -166,6 +174,7 @@ class BlocksSweep final : public LayoutSweep {
     tickets_.launch(kernel, grid, threads_, shared_bytes(), stream, a, queue, ends);
   }
 
+  Triangle triangle_;
   int threads_;
   Kernel<PlainEnds> kernel_;
   Index grid_ = 0;

@@ -195,7 +195,7 @@ class CoresSweep final : public LayoutSweep {
       set_bytes(done_, 0, stream);
       before_ = 0;
     }
-    const CellArguments a = arguments(rhs, x, non_finite);
+    const CellArguments a = arguments(rhs, x, non_finite, stream);
     const Cores cores{first_turn_.data(), turn_.data(), wait_.data(), done_.data()};
     const cudaError_t error =
         cuda::Launch(cores_, kThreads, shared_bytes(), stream).cooperative().attempt(kernel_, a, cores, before_);

@@ -118,7 +118,8 @@ struct Layout {
   cuda::DeviceArray<double> outer_value;  ///< this or the next one
   cuda::DeviceArray<float> outer_single;
   cuda::DeviceArray<Offset> outer_source;
-  cuda::DeviceArray<Index> wait;  ///< cells that a cell waits for, `waits` from its first outer entry on
+  cuda::DeviceArray<Index> wait;  ///< cells that a cell waits for
+  Index wait_stride = 0;          ///< Queue::wait_stride
 
   [[nodiscard]] Index cells() const { return superstep_offsets.back(); }
   [[nodiscard]] std::int64_t bytes() const;

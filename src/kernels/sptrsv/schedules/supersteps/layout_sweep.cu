@@ -1,8 +1,9 @@
 #include <utility>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/stream.hpp"
 #include "kernels/sptrsv/schedules/supersteps/layout_sweep.hpp"
-#include "kernels/sptrsv/schedules/supersteps/pack.hpp"
+#include "kernels/sptrsv/schedules/supersteps/pack.cuh"
 
 namespace taskdag::kernels::supersteps {
 namespace {
@@ -108,6 +109,45 @@ __global__ void __launch_bounds__(kListThreads)
   }
 }
 
+// Of cells whose rows are consecutive ones: a block a cell. local: as UserRows::local.
+
+__global__ void __launch_bounds__(kListThreads) find_first_rows(const Cell* cell, const Index* row, Index* first_row) {
+  const Cell mine = cell[blockIdx.x];
+  __shared__ Index least;
+  if (threadIdx.x == 0) least = row[mine.first];
+  __syncthreads();
+  for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
+    atomicMin(&least, row[mine.first + r]);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) first_row[blockIdx.x] = least;
+}
+
+__global__ void __launch_bounds__(kListThreads)
+    list_rows(const Cell* cell, const Index* first_row, const std::uint16_t* local, Index* row) {
+  const Cell mine = cell[blockIdx.x];
+  for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
+    row[mine.first + local[mine.inner_pattern + r]] = first_row[blockIdx.x] + r;
+  }
+}
+
+__global__ void __launch_bounds__(kListThreads)
+    list_consecutive_results(const Cell* cell, const Index* first_row, Index* result_index) {
+  const Cell mine = cell[blockIdx.x];
+  for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
+    result_index[first_row[blockIdx.x] + r] = mine.first + r;
+  }
+}
+
+__global__ void __launch_bounds__(kListThreads)
+    take_pivots_of_cells(const Cell* cell, const Index* first_row, const std::uint16_t* local, const double* pivot,
+                         double* by_place) {
+  const Cell mine = cell[blockIdx.x];
+  for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
+    by_place[mine.first + local[mine.inner_pattern + r]] = pivot[first_row[blockIdx.x] + r];
+  }
+}
+
 __global__ void take_pivots(Index places, const Index* row, const double* pivot, double* by_place) {
   const std::int64_t p = cuda::element();
   if (p < places) by_place[p] = row[p] < 0 ? 1.0 : pivot[row[p]];
@@ -117,7 +157,7 @@ __global__ void take_pivots(Index places, const Index* row, const double* pivot,
 
 LayoutSweep::LayoutSweep(Layout layout, const SweepInput& input, cudaStream_t stream) : layout_(std::move(layout)) {
   const auto places = static_cast<std::size_t>(layout_.places);
-  result_ = {places, stream};
+  layout_.place = {};
   if (layout_.cells() > 0) {
     const auto cells = static_cast<unsigned>(layout_.cells());
     by_row_ = {places, stream};
@@ -148,8 +188,72 @@ LayoutSweep::LayoutSweep(Layout layout, const SweepInput& input, cudaStream_t st
     }
     share_patterns(layout_, {rhs_rows_.index.data(), x_rows_.index.data(), by_row_.data(), outer_element_.data()},
                    stream);
+    keep_patterns(stream);
   }
   cuda::synchronize(stream);  // the input's arrays may go
+}
+
+void LayoutSweep::keep_patterns(cudaStream_t stream) {
+  const KeptPatterns kept(layout_, stream);
+  kept.move_by_place(by_row_, stream);
+  kept.move_by_outer_entry(outer_element_, stream);
+  for (Elements* const of : {&rhs_rows_, &x_rows_}) {
+    kept.move_by_place(of->index, stream);
+    kept.move_by_run(of->run, stream);
+  }
+}
+
+void LayoutSweep::rely_on(const DevicePattern& pattern, Triangle triangle) {
+  if (layout_.cells() == 0) return;
+  const cuda::UniqueStream own;
+  if (!consecutive_) {
+    ConsecutiveRows rows{pattern, triangle, {static_cast<std::size_t>(layout_.cells()), own.get()}, by_row_.data()};
+    find_first_rows<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, own.get()>>>(
+        layout_.cell.data(), layout_.row.data(), rows.first.data());
+    cuda::check_launch("find_first_rows");
+    cuda::synchronize(own.get());
+    consecutive_ = std::move(rows);
+  }
+  layout_.row = {};
+  layout_.inner_source = {};
+  layout_.outer_source = {};
+  result_index_ = {};
+}
+
+const Index* LayoutSweep::rows_by_place(cudaStream_t stream) {
+  if (layout_.row.size() == 0 && layout_.places > 0) {
+    layout_.row = {static_cast<std::size_t>(layout_.places), stream};
+    set_bytes(layout_.row, 0xff, stream);
+    list_rows<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, stream>>>(
+        layout_.cell.data(), consecutive_->first.data(), by_row_.data(), layout_.row.data());
+    cuda::check_launch("list_rows");
+  }
+  return layout_.row.data();
+}
+
+const Index* LayoutSweep::result_index() const {
+  if (result_index_.size() == 0 && layout_.rows > 0) {
+    const cuda::RelaxedCapture relaxed;
+    const cuda::UniqueStream own;
+    result_index_ = {static_cast<std::size_t>(layout_.rows), own.get()};
+    list_consecutive_results<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, own.get()>>>(
+        layout_.cell.data(), consecutive_->first.data(), result_index_.data());
+    cuda::check_launch("list_consecutive_results");
+    cuda::synchronize(own.get());
+  }
+  return result_index_.data();
+}
+
+void LayoutSweep::write_values(double* entries, cudaStream_t stream) const {
+  if (consecutive_) {
+    supersteps::return_values(layout_, *consecutive_, entries, stream);
+  } else {
+    supersteps::return_values(layout_, entries, stream);
+  }
+}
+
+void LayoutSweep::reserve_result(cudaStream_t stream) {
+  if (result_.size() == 0) result_ = {static_cast<std::size_t>(layout_.places), stream};
 }
 
 LayoutSweep::Elements LayoutSweep::list(bool of_x, const Index* vector_index, bool by_row, cudaStream_t stream) {
@@ -169,16 +273,32 @@ void LayoutSweep::find_runs(Elements& of, cudaStream_t stream) {
 }
 
 void LayoutSweep::load_values(const double* source, const double* pivot, cudaStream_t stream) {
-  supersteps::load_values(layout_, source, stream);
+  make_values(layout_, stream);
+  if (consecutive_) {
+    supersteps::load_values(layout_, *consecutive_, source, stream);
+  } else {
+    supersteps::load_values(layout_, source, stream);
+  }
   unit_pivots_ = pivot == nullptr;
+  if (unit_pivots_) reserve_result(stream);
   if (unit_pivots_ || layout_.places == 0) return;
-  if (pivot_.size() == 0) pivot_ = {static_cast<std::size_t>(layout_.places), stream};
-  take_pivots<<<cuda::element_blocks(layout_.places), cuda::kElementBlock, 0, stream>>>(
-      layout_.places, layout_.row.data(), pivot, pivot_.data());
-  cuda::check_launch("take_pivots");
+  if (pivot_.size() == 0) {
+    pivot_ = {static_cast<std::size_t>(layout_.places), stream};
+    set_bytes(pivot_, 0, stream);
+  }
+  if (consecutive_) {
+    take_pivots_of_cells<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, stream>>>(
+        layout_.cell.data(), consecutive_->first.data(), by_row_.data(), pivot, pivot_.data());
+    cuda::check_launch("take_pivots_of_cells");
+  } else {
+    take_pivots<<<cuda::element_blocks(layout_.places), cuda::kElementBlock, 0, stream>>>(
+        layout_.places, layout_.row.data(), pivot, pivot_.data());
+    cuda::check_launch("take_pivots");
+  }
 }
 
-CellArguments LayoutSweep::arguments(const double* rhs, double* x, int* non_finite) const {
+CellArguments LayoutSweep::arguments(const double* rhs, double* x, int* non_finite, cudaStream_t stream) {
+  if (x == nullptr) reserve_result(stream);
   return {layout_.cell.data(),
           layout_.step.data(),
           layout_.operand.data(),
@@ -199,8 +319,9 @@ CellArguments LayoutSweep::arguments(const double* rhs, double* x, int* non_fini
 }
 
 std::int64_t LayoutSweep::bytes() const {
-  return layout_.bytes() + result_.bytes() + result_index_.bytes() + by_row_.bytes() + rhs_rows_.index.bytes() +
-         x_rows_.index.bytes() + rhs_rows_.run.bytes() + x_rows_.run.bytes() + outer_element_.bytes() + pivot_.bytes();
+  return layout_.bytes() + (consecutive_ ? consecutive_->first.bytes() : 0) + result_.bytes() + result_index_.bytes() +
+         by_row_.bytes() + rhs_rows_.index.bytes() + x_rows_.index.bytes() + rhs_rows_.run.bytes() +
+         x_rows_.run.bytes() + outer_element_.bytes() + pivot_.bytes();
 }
 
 }  // namespace taskdag::kernels::supersteps

@@ -19,6 +19,12 @@ inline Rows rows_of(const SweepInput& input, const Index* number) {
   return {input.pattern.col_indices, input.ranges->first.data(), input.ranges->count.data(), number};
 }
 
+/// What is read of it once a layout is made: entries of rows by their columns alone.
+struct TriangleRows {
+  DevicePattern pattern;
+  bool lower;
+};
+
 /// Operand of entry k of a row that begins at `first`, numbered from `cell_first`; outside [0, rows) elsewhere.
 __device__ inline Index local_operand(const Rows& rows, Offset first, Index k, Index cell_first) {
   return rows.number[rows.col_indices[first + k]] - cell_first;

@@ -1,5 +1,10 @@
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/sort.hpp"
+#include "base/index.hpp"
 #include "kernels/sptrsv/schedules/supersteps/pack.hpp"
 
 namespace taskdag::kernels::supersteps {
@@ -152,5 +157,94 @@ void share_patterns(Layout& layout, const PatternLists& lists, cudaStream_t stre
   take(take_pattern<true>, inner_key);
   take(take_pattern<false>, outer_key);
 }
+
+namespace {
+
+/// A block a move.
+template <class T>
+__global__ void __launch_bounds__(kPatternThreads) move_lists(const KeptPatterns::Move* move, const T* from, T* to) {
+  const KeptPatterns::Move mine = move[blockIdx.x];
+  for (auto k = static_cast<Index>(threadIdx.x); k < mine.count; k += kPatternThreads) {
+    to[mine.to + k] = from[mine.from + k];
+  }
+}
+
+/// Places of patterns one after the other.
+class Placing {
+ public:
+  /// @returns where `count` elements that begin at `from` go
+  Index place(Index from, Index count) {
+    const Index to = total_;
+    moves_.push_back({from, to, count});
+    total_ += (count + kAlign - 1) / kAlign * kAlign;
+    return to;
+  }
+  [[nodiscard]] Index total() const { return total_; }
+  [[nodiscard]] const std::vector<KeptPatterns::Move>& moves() const { return moves_; }
+
+ private:
+  std::vector<KeptPatterns::Move> moves_;
+  Index total_ = 0;
+};
+
+}  // namespace
+
+KeptPatterns::KeptPatterns(Layout& layout, cudaStream_t stream) {
+  if (layout.cells() < 2) return;
+  std::vector<Cell> cells = cuda::fetch_array(layout.cell.data(), at(layout.cells()), stream);
+  Placing inner_places;
+  Placing inner_entries;
+  Placing outer_places;
+  Placing outer_entries;
+  // A pattern's first cell is the one whose own place it has; the others may come before it.
+  std::vector<std::pair<Index, Index>> inner(at(layout.places / kAlign));
+  std::vector<std::pair<Index, Index>> outer(at(layout.places / kAlign));
+  for (const Cell& cell : cells) {
+    if (cell.inner_pattern == cell.first) {
+      inner[at(cell.first / kAlign)] = {inner_places.place(cell.first, cell.rows),
+                                        inner_entries.place(cell.inner, cell.inner_entries)};
+    }
+    if (cell.outer_pattern == cell.first) {
+      outer[at(cell.first / kAlign)] = {outer_places.place(cell.first, cell.rows),
+                                        outer_entries.place(cell.outer, cell.outer_entries)};
+    }
+  }
+  constexpr double kMuchLess = 0.5;
+  const double all = 2.0 * layout.places;
+  moves_ = static_cast<double>(inner_places.total()) + outer_places.total() <= kMuchLess * all;
+  if (!moves_) return;
+  for (Cell& cell : cells) {
+    std::tie(cell.inner_pattern, cell.inner_pattern_entry) = inner[at(cell.inner_pattern / kAlign)];
+    std::tie(cell.outer_pattern, cell.outer_pattern_entry) = outer[at(cell.outer_pattern / kAlign)];
+  }
+  layout.cell = cuda::upload(cells, stream);
+  const auto take = [&](Moves& moves, const Placing& placing) {
+    moves = {cuda::upload(placing.moves(), stream), placing.total()};
+  };
+  take(inner_places_, inner_places);
+  take(inner_entries_, inner_entries);
+  take(outer_places_, outer_places);
+  take(outer_entries_, outer_entries);
+  std::vector<Move> runs = inner_places.moves();
+  for (Move& move : runs) move = {move.from / kRun, move.to / kRun, (move.count + kRun - 1) / kRun};
+  inner_runs_ = {cuda::upload(runs, stream), inner_places.total() / kRun};
+  move(layout.step, inner_places_, stream);
+  move(layout.operand, inner_entries_, stream);
+  move(layout.group, outer_places_, stream);
+  move(layout.started, outer_places_, stream);
+  move(layout.outer_place, outer_entries_, stream);
+}
+
+template <class T>
+void KeptPatterns::move(cuda::DeviceArray<T>& list, const Moves& moves, cudaStream_t stream) const {
+  if (!moves_ || list.size() == 0) return;
+  cuda::DeviceArray<T> moved(at(moves.total), stream);
+  move_lists<<<static_cast<unsigned>(moves.move.size()), kPatternThreads, 0, stream>>>(moves.move.data(), list.data(),
+                                                                                       moved.data());
+  cuda::check_launch("move_lists");
+  list = std::move(moved);
+}
+template void KeptPatterns::move(cuda::DeviceArray<Index>&, const Moves&, cudaStream_t) const;
+template void KeptPatterns::move(cuda::DeviceArray<std::uint16_t>&, const Moves&, cudaStream_t) const;
 
 }  // namespace taskdag::kernels::supersteps

@@ -14,13 +14,19 @@ struct TakenCell {
   Cell cell;
 };
 
+/// Where a cell's list is in an array of lists with so many elements each, or, stride 0, `otherwise`.
+__device__ inline Index list_begin(Index stride, Index cell, Index otherwise) {
+  return stride > 0 ? cell * stride : otherwise;
+}
+
 /// Takes the next cell; one warp.
 __device__ inline void take(const CellArguments& a, const Queue& queue, TakenCell& next) {
   const Index number = next_cell(queue.tickets);
   if (number < queue.tickets.cells) copy_cell(next.cell, a.cell + number);
   __syncwarp();
   const bool ready = number >= queue.tickets.cells ||
-                     are_done(queue.tickets.done, queue.tickets.solve, queue.wait + next.cell.outer, next.cell.waits);
+                     are_done(queue.tickets.done, queue.tickets.solve,
+                              queue.wait + list_begin(queue.wait_stride, number, next.cell.outer), next.cell.waits);
   if (threadIdx.x % kLanes != 0) return;
   next.number = number;
   next.ready = ready;
@@ -62,8 +68,9 @@ __global__ void __launch_bounds__(kThreads, resident_threads<kRowEntries, Value>
     if (first) {
       if (queue.source) {
         if (threadIdx.x < kLanes) {
-          wait_for_cells(queue.source_done, queue.source_solve, queue.source + cell.first,
-                         queue.sources[taken[turn].number]);
+          const Index number = taken[turn].number;
+          wait_for_cells(queue.source_done, queue.source_solve,
+                         queue.source + list_begin(queue.source_stride, number, cell.first), queue.sources[number]);
         }
         __syncthreads();
       } else {
@@ -76,7 +83,8 @@ __global__ void __launch_bounds__(kThreads, resident_threads<kRowEntries, Value>
     }
     ends.template fetch<kThreads, kLists>(a, cell, shared);
     if (!taken[turn].ready && threadIdx.x < kLanes) {
-      wait_for_cells(queue.tickets.done, queue.tickets.solve, queue.wait + cell.outer, cell.waits);
+      wait_for_cells(queue.tickets.done, queue.tickets.solve,
+                     queue.wait + list_begin(queue.wait_stride, taken[turn].number, cell.outer), cell.waits);
     }
     wait_for_stage();
     __syncthreads();

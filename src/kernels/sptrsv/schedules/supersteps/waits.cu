@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "backends/cuda/check.hpp"
 #include "kernels/sptrsv/schedules/supersteps/pack.hpp"
@@ -83,15 +85,42 @@ __global__ void __launch_bounds__(kThreads) list_sources(const Cell* cell, Rows 
 /// Cells that a block looks for at once.
 Index cells_at_once(Index cells) { return std::min((cells + kBits - 1) / kBits * kBits, kMostCells); }
 
+/// A block a cell.
+__global__ void __launch_bounds__(kThreads)
+    pack_lists(const Cell* cell, const Index* count, bool by_place, const Index* list, Index stride, Index* packed) {
+  const Cell mine = cell[blockIdx.x];
+  const Index size = count ? count[blockIdx.x] : mine.waits;
+  const Index* const from = list + (by_place ? mine.first : mine.outer);
+  for (auto k = static_cast<Index>(threadIdx.x); k < size; k += kThreads) packed[blockIdx.x * stride + k] = from[k];
+}
+
+/// Lists that lie as far apart as cells are long, put side by side, where that is less. `most`: of one list. count: by
+/// cell; null: Cell::waits. @returns from one to the next; 0 where they stay as they are
+Index pack(const Layout& layout, const Index* count, Index most, cuda::DeviceArray<Index>& list, cudaStream_t stream) {
+  const std::int64_t size = std::int64_t{layout.cells()} * std::max(most, 1);
+  if (size >= static_cast<std::int64_t>(list.size())) return 0;
+  cuda::DeviceArray<Index> packed(static_cast<std::size_t>(size), stream);
+  const Index stride = std::max(most, 1);
+  pack_lists<<<static_cast<unsigned>(layout.cells()), kThreads, 0, stream>>>(
+      layout.cell.data(), count, count != nullptr, list.data(), stride, packed.data());
+  cuda::check_launch("pack_lists");
+  list = std::move(packed);
+  return stride;
+}
+
 template <class Rows>
 Sources find(const Layout& layout, const Rows& rows, const Layout& before, cudaStream_t stream) {
-  Sources result{{static_cast<std::size_t>(layout.places), stream}, {static_cast<std::size_t>(layout.cells()), stream}};
+  Sources result{.cell = {static_cast<std::size_t>(layout.places), stream},
+                 .count = {static_cast<std::size_t>(layout.cells()), stream}};
   if (layout.cells() == 0) return result;
   const Index at_once = cells_at_once(before.cells());
   list_sources<<<static_cast<unsigned>(layout.cells()), kThreads,
                  static_cast<std::size_t>(at_once / kBits) * sizeof(unsigned), stream>>>(
       layout.cell.data(), rows, before.cell.data(), before.cells(), at_once, result.cell.data(), result.count.data());
   cuda::check_launch("list_sources");
+  const std::vector<Index> counts = cuda::fetch_array(result.count.data(), result.count.size(), stream);
+  const Index most = *std::max_element(counts.begin(), counts.end());
+  result.stride = pack(layout, result.count.data(), most, result.cell, stream);
   return result;
 }
 
@@ -105,6 +134,11 @@ void find_waits(Layout& layout, cudaStream_t stream) {
                static_cast<std::size_t>(at_once / kBits) * sizeof(unsigned), stream>>>(
       layout.cell.data(), layout.cells(), at_once, layout.outer_place.data(), layout.wait.data());
   cuda::check_launch("list_waits");
+  Index most = 0;
+  for (const Cell& cell : cuda::fetch_array(layout.cell.data(), layout.cell.size(), stream)) {
+    most = std::max(most, cell.waits);
+  }
+  layout.wait_stride = pack(layout, nullptr, most, layout.wait, stream);
 }
 
 Sources find_sources(const Layout& layout, const UserRows& rhs_rows, const Layout& before, cudaStream_t stream) {

@@ -45,6 +45,31 @@ __global__ void load_chunk(Bands bands, Index chunks, SweepOrder order, BandValu
   for (int k = static_cast<int>(threadIdx.x); k < kPositions; k += kThreads) out[k] = entry[k / kLanes][k % kLanes];
 }
 
+/// A block a chunk, as load_chunk.
+template <class Value>
+__global__ void return_chunk(Bands bands, Index chunks, SweepOrder order, BandValues<Value> from, const double* pivot,
+                             double* entries) {
+  const Index band = static_cast<Index>(blockIdx.x) / chunks;
+  const Index first_step = static_cast<Index>(blockIdx.x) % chunks * kChunk;
+  const auto* const in = reinterpret_cast<const Pair<Value>*>(from.entry) + std::int64_t{blockIdx.x} * kPositions;
+  for (int k = static_cast<int>(threadIdx.x); k < kPositions; k += kThreads) {
+    const int lane = k / kChunk;
+    const int step = k % kChunk;
+    const Index column = first_step + step - lane;
+    const Index line = band * kLanes + lane;
+    if (column < 0 || column >= bands.columns || line >= bands.lines) continue;
+    const Index r = line * bands.columns + column;
+    const double scale = pivot ? pivot[order(r)] : 1.0;
+    Pair<Value> mine = in[step * kLanes + lane];
+    if (lane == 0) {  // its entry before is halved, the other one in a place of its own
+      mine.x *= 2;
+      mine.y = from.edge[std::int64_t{band} * bands.columns + column];
+    }
+    if (const Offset e = from.before[r]; e >= 0) entries[e] = returned_value(mine.x, scale);
+    if (const Offset e = from.line_before[r]; e >= 0) entries[e] = returned_value(mine.y, scale);
+  }
+}
+
 template <class Value, class Values>
 void load(const Bands& bands, SweepOrder order, const BandValues<Value>& target, const Values& values,
           const double* pivot, cudaStream_t stream) {
@@ -65,6 +90,17 @@ template void load_values(const Bands&, SweepOrder, const BandValues<double>&, c
                           cudaStream_t);
 template void load_values(const Bands&, SweepOrder, const BandValues<float>&, const double*, const double*,
                           cudaStream_t);
+
+template <class Value>
+void return_values(const Bands& bands, SweepOrder order, const BandValues<Value>& from, const double* pivot,
+                   double* entries, cudaStream_t stream) {
+  const Index chunks = chunks_of(bands);
+  return_chunk<<<static_cast<unsigned>(bands.bands() * chunks), kThreads, 0, stream>>>(bands, chunks, order, from,
+                                                                                       pivot, entries);
+  cuda::check_launch("return_chunk");
+}
+template void return_values(const Bands&, SweepOrder, const BandValues<double>&, const double*, double*, cudaStream_t);
+template void return_values(const Bands&, SweepOrder, const BandValues<float>&, const double*, double*, cudaStream_t);
 
 void load_products(const Bands& bands, SweepOrder order, const BandValues<double>& target,
                    const ValueProducts& products, cudaStream_t stream) {

@@ -21,7 +21,11 @@ struct BandValues {
 template <class Value>
 void load_values(const Bands& bands, SweepOrder order, const BandValues<Value>& target, const double* source,
                  const double* pivot, cudaStream_t stream);
-/// The same for products of values; pivots are 1.
+/// The reverse of load_values(): values to the entries that they came from. `pivot` as it was there. Asynchronous.
+template <class Value>
+void return_values(const Bands& bands, SweepOrder order, const BandValues<Value>& from, const double* pivot,
+                   double* entries, cudaStream_t stream);
+/// load_values() for products of values; pivots are 1.
 void load_products(const Bands& bands, SweepOrder order, const BandValues<double>& target,
                    const ValueProducts& products, cudaStream_t stream);
 

@@ -1,6 +1,7 @@
 #include <type_traits>
 
 #include "base/index.hpp"
+#include "kernels/sptrsv/returned_values.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/load.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/solve.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/sweep.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 /// Value: in which entries are stored. A recurrence needs them in double.
 template <class Value>
-class BandsSweep final : public Sweep {
+class BandsSweep final : public Sweep, public ReturnsValues {
   static constexpr bool kReciprocals = std::is_same_v<Value, double>;
 
  public:
@@ -28,14 +29,17 @@ class BandsSweep final : public Sweep {
     line_before_ = {rows, stream};
     entry_ = {at(bands.bands()) * at(chunks_of(bands)) * kChunk * kLanes * 2, stream};
     edge_ = {at(bands.bands()) * at(bands.columns), stream};
-    pivot_ = {rows, stream};
-    result_ = {rows, stream};
     find_entries(input, bands, {before_.data(), line_before_.data()}, stream);
     cuda::synchronize(stream);  // the input's arrays may go
   }
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
     unit_pivots_ = pivot == nullptr;
+    if (unit_pivots_) {
+      reserve(result_, stream);  // of a first sweep: others are seldom asked for theirs
+    } else {
+      reserve(pivot_, stream);
+    }
     cells::load_values(bands_, order_, target(), source, pivot, stream);
     turns_.wait_for_values();
   }
@@ -48,6 +52,10 @@ class BandsSweep final : public Sweep {
       turns_.wait_for_values();
       return true;
     }
+  }
+
+  void return_values(const double* pivot, double* entries, cudaStream_t stream) const override {
+    cells::return_values(bands_, order_, target(), pivot, entries, stream);
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
@@ -72,6 +80,9 @@ class BandsSweep final : public Sweep {
   }
 
  private:
+  void reserve(cuda::DeviceArray<double>& by_row, cudaStream_t stream) const {
+    if (by_row.size() == 0) by_row = {at(order_.rows), stream};
+  }
   [[nodiscard]] double* pivots() const { return unit_pivots_ ? nullptr : pivot_.data(); }
   [[nodiscard]] BandValues<Value> target() const {
     return {before_.data(), line_before_.data(), entry_.data(), edge_.data(), pivots()};
@@ -79,6 +90,7 @@ class BandsSweep final : public Sweep {
 
   template <class Launch>
   void run(const double* rhs, double* x, double idle_rhs, int* non_finite, cudaStream_t stream, Launch launch) {
+    if (x == nullptr) reserve(result_, stream);
     turns_.take(stream, [&](const Turns::Turn& turn) {
       const BandArguments<Value> arguments{.bands = bands_,
                                            .rows = order_.rows,
@@ -111,9 +123,9 @@ class BandsSweep final : public Sweep {
   cuda::DeviceArray<Offset> line_before_;
   cuda::DeviceArray<Value> entry_;
   cuda::DeviceArray<Value> edge_;
-  cuda::DeviceArray<double> pivot_;
+  cuda::DeviceArray<double> pivot_;  ///< from the first load with pivots on
   Turns turns_;
-  cuda::DeviceArray<double> result_;
+  cuda::DeviceArray<double> result_;  ///< from the first load without pivots or the first solve that needs it on
   bool unit_pivots_ = true;
 };
 

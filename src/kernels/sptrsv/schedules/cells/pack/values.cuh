@@ -43,7 +43,14 @@ __device__ Value stored_value(double value, double scale) {
   return static_cast<Value>(with_plain_nan(-value * (kScaled ? scale : 1.0)));
 }
 
-/// The same for entry e; 0 where e is −1.
+/// What stored_value() was made of, but for a unit in the last place where it was scaled.
+template <class Value>
+__device__ double returned_value(Value stored, double scale) {
+  constexpr bool kScaled = sizeof(Value) == sizeof(double);
+  return -double{stored} / (kScaled ? scale : 1.0);
+}
+
+/// stored_value() for entry e; 0 where e is −1.
 template <class Value, class Values>
 __device__ Value stored_entry(const Values& values, Offset e, double scale) {
   return e >= 0 ? stored_value<Value>(values(e), scale) : Value{0};

@@ -136,6 +136,45 @@ __global__ void __launch_bounds__(kPencilLoadThreads, kPencilLoadBlocks)
   }
 }
 
+/// Where entry j of a lane is among the values of a step of a plane.
+template <class Points>
+__device__ int place_in_step(int j, int lane) {
+  constexpr int kPaired = Points::kEntries / 2 * 2;
+  return j < kPaired ? j / 2 * 2 * kLanes + 2 * lane + j % 2 : kPaired * kLanes + lane;
+}
+
+/// A block some steps of a plane, as load_pencils.
+template <class Points>
+__global__ void __launch_bounds__(kPencilLoadThreads)
+    return_pencils(Pencils<Points> pencils, Index parts, SweepOrder order, PencilValues<Points> from,
+                   const double* pivot, double* entries) {
+  using Value = typename Points::Value;
+  constexpr int kSteps = kLoadSteps<Points>;
+  constexpr int kStepValues = Points::kEntries * kLanes;
+  const Index block = static_cast<Index>(blockIdx.x);
+  const Index plane = block % Points::kPlanes;
+  const Index part = block / Points::kPlanes % parts;
+  const Index pencil = block / Points::kPlanes / parts;
+  const Index slab = pencil / pencils.in_slab();
+  const PencilPlace<Points> at{slab, pencils.first_band(slab) + pencil % pencils.in_slab()};
+  if (!at.is_one(pencils)) return;
+  const Value* const values =
+      from.entry + ((std::int64_t{pencil} * parts + part) * kSteps * Points::kPlanes + plane) * kStepValues;
+  for (int k = static_cast<int>(threadIdx.x); k < kSteps * kLanes; k += kPencilLoadThreads) {
+    const int step = k % kSteps;
+    const int lane = k / kSteps;
+    const LoadPlace<Points> here(pencils, at, at.slab * Points::kPlanes + plane, part * kSteps + step, lane);
+    for (int j = 0; j < Points::kEntries; ++j) {
+      if (!here.has(pencils, Points::lead(j))) continue;
+      const Index row = here.later(Points::lead(j));
+      const Offset source = from.source[std::int64_t{j} * order.rows + row];
+      if (source < 0) continue;
+      const Value value = values[std::int64_t{step} * Points::kPlanes * kStepValues + place_in_step<Points>(j, lane)];
+      entries[source] = returned_value(value, pivot ? pivot[order(row)] : 1.0);
+    }
+  }
+}
+
 template <class Points, class Values>
 void load_steps(const Pencils<Points>& pencils, SweepOrder order, const PencilValues<Points>& target,
                 const Values& values, const double* pivot, cudaStream_t stream) {
@@ -164,6 +203,27 @@ template void load_values(const Pencils<InSingle<TwentySevenPoints>>&, SweepOrde
                           const PencilValues<InSingle<TwentySevenPoints>>&, const double*, const double*, cudaStream_t);
 template void load_values(const Pencils<InSingle<ThreeUnknowns>>&, SweepOrder,
                           const PencilValues<InSingle<ThreeUnknowns>>&, const double*, const double*, cudaStream_t);
+
+template <class Points>
+void return_values(const Pencils<Points>& pencils, SweepOrder order, const PencilValues<Points>& from,
+                   const double* pivot, double* entries, cudaStream_t stream) {
+  const Index parts = steps_of(pencils) / kLoadSteps<Points>;
+  return_pencils<<<static_cast<unsigned>(pencils.count() * parts * Points::kPlanes), kPencilLoadThreads, 0, stream>>>(
+      pencils, parts, order, from, pivot, entries);
+  cuda::check_launch("return_pencils");
+}
+template void return_values(const Pencils<SevenPoints>&, SweepOrder, const PencilValues<SevenPoints>&, const double*,
+                            double*, cudaStream_t);
+template void return_values(const Pencils<TwentySevenPoints>&, SweepOrder, const PencilValues<TwentySevenPoints>&,
+                            const double*, double*, cudaStream_t);
+template void return_values(const Pencils<ThreeUnknowns>&, SweepOrder, const PencilValues<ThreeUnknowns>&,
+                            const double*, double*, cudaStream_t);
+template void return_values(const Pencils<InSingle<SevenPoints>>&, SweepOrder,
+                            const PencilValues<InSingle<SevenPoints>>&, const double*, double*, cudaStream_t);
+template void return_values(const Pencils<InSingle<TwentySevenPoints>>&, SweepOrder,
+                            const PencilValues<InSingle<TwentySevenPoints>>&, const double*, double*, cudaStream_t);
+template void return_values(const Pencils<InSingle<ThreeUnknowns>>&, SweepOrder,
+                            const PencilValues<InSingle<ThreeUnknowns>>&, const double*, double*, cudaStream_t);
 
 void load_products(const Pencils<SevenPoints>& pencils, SweepOrder order, const PencilValues<SevenPoints>& target,
                    const ValueProducts& products, cudaStream_t stream) {

@@ -19,7 +19,11 @@ struct PencilValues {
 template <class Points>
 void load_values(const Pencils<Points>& pencils, SweepOrder order, const PencilValues<Points>& target,
                  const double* source, const double* pivot, cudaStream_t stream);
-/// The same for products of values; pivots are 1.
+/// The reverse of load_values(): values to the entries that they came from. `pivot` as it was there. Asynchronous.
+template <class Points>
+void return_values(const Pencils<Points>& pencils, SweepOrder order, const PencilValues<Points>& from,
+                   const double* pivot, double* entries, cudaStream_t stream);
+/// load_values() for products of values; pivots are 1.
 void load_products(const Pencils<SevenPoints>& pencils, SweepOrder order, const PencilValues<SevenPoints>& target,
                    const ValueProducts& products, cudaStream_t stream);
 

@@ -1,6 +1,7 @@
 #include <type_traits>
 
 #include "base/index.hpp"
+#include "kernels/sptrsv/returned_values.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/order.cuh"
 #include "kernels/sptrsv/schedules/cells/pencils/load.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/solve.hpp"
@@ -11,7 +12,7 @@ namespace taskdag::kernels::cells {
 namespace {
 
 template <class Points>
-class PencilsSweep final : public Sweep {
+class PencilsSweep final : public Sweep, public ReturnsValues {
  public:
   using Value = typename Points::Value;
 
@@ -28,14 +29,17 @@ class PencilsSweep final : public Sweep {
     entry_ = {planes_ / kLanes * PencilBytes<Points>::kStep / sizeof(Value), stream};
     cuda::check(cudaMemsetAsync(entry_.data(), 0, static_cast<std::size_t>(entry_.bytes()), stream),
                 "clearing entries of pencils");
-    pivot_ = {rows, stream};
-    result_ = {rows, stream};
     find_entries(input, with_entries_of<typename Points::Grid>(pencils), source_.data(), stream);
     cuda::synchronize(stream);  // the input's arrays may go
   }
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
     unit_pivots_ = pivot == nullptr;
+    if (unit_pivots_) {
+      reserve(result_, stream);  // of a first sweep: others are seldom asked for theirs
+    } else {
+      reserve(pivot_, stream);
+    }
     cells::load_values(pencils_, order_, target(), source, pivot, stream);
     turns_.wait_for_values();
   }
@@ -48,6 +52,10 @@ class PencilsSweep final : public Sweep {
       turns_.wait_for_values();
       return true;
     }
+  }
+
+  void return_values(const double* pivot, double* entries, cudaStream_t stream) const override {
+    cells::return_values(pencils_, order_, target(), pivot, entries, stream);
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
@@ -75,11 +83,15 @@ class PencilsSweep final : public Sweep {
   /// Where rows have updates of more than their diagonals nobody asks for a recurrence, nor in single precision.
   static constexpr bool kReciprocals = std::is_same_v<Points, SevenPoints>;
 
+  void reserve(cuda::DeviceArray<double>& by_row, cudaStream_t stream) const {
+    if (by_row.size() == 0) by_row = {at(order_.rows), stream};
+  }
   [[nodiscard]] double* pivots() const { return unit_pivots_ ? nullptr : pivot_.data(); }
   [[nodiscard]] PencilValues<Points> target() const { return {source_.data(), entry_.data(), pivots()}; }
 
   template <class Launch>
   void run(const double* rhs, double* x, double idle_rhs, int* non_finite, cudaStream_t stream, Launch launch) {
+    if (x == nullptr) reserve(result_, stream);
     turns_.take(stream, [&](const Turns::Turn& turn) {
       const PencilArguments<Points> arguments{.pencils = pencils_,
                                               .blocks = launch_.blocks,
@@ -110,10 +122,10 @@ class PencilsSweep final : public Sweep {
   cuda::DeviceArray<Index> x_index_;
   cuda::DeviceArray<Offset> source_;  ///< of entries
   cuda::DeviceArray<Value> entry_;
-  cuda::DeviceArray<double> pivot_;
-  std::size_t planes_;  ///< slots of planes: the first ones, the others are of lines
+  cuda::DeviceArray<double> pivot_;  ///< from the first load with pivots on
+  std::size_t planes_;               ///< slots of planes: the first ones, the others are of lines
   Turns turns_;
-  cuda::DeviceArray<double> result_;
+  cuda::DeviceArray<double> result_;  ///< from the first load without pivots or the first solve that needs it on
   bool unit_pivots_ = true;
 };
 
