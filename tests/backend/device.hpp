@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "taskdag/context.hpp"
@@ -33,5 +34,12 @@ bool device_has_cells();
 
 /// @throws DeviceError in a build without CUDA
 std::unique_ptr<DeviceStream> make_device_stream();
+
+/// Bytes of the library's arrays on the current device; the peak since the last call of restart_peak().
+std::int64_t live_device_bytes();
+std::int64_t peak_device_bytes();
+void restart_peak();
+/// What the library's pool has taken from the device, in use or not. Waits for the device.
+std::int64_t reserved_device_bytes();
 
 }  // namespace taskdag::test

@@ -1,4 +1,5 @@
 #include "backends/cuda/memory.hpp"
+#include "backends/cuda/pool_use.hpp"
 #include "backends/cuda/stream.hpp"
 #include "device.hpp"
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
@@ -42,5 +43,10 @@ class OwnStream final : public DeviceStream {
 bool device_has_cells() { return probe_devices().devices > 0 && kernels::cells_supported(); }
 
 std::unique_ptr<DeviceStream> make_device_stream() { return std::make_unique<OwnStream>(); }
+
+std::int64_t live_device_bytes() { return cuda::device_bytes().live; }
+std::int64_t peak_device_bytes() { return cuda::device_bytes().peak; }
+void restart_peak() { cuda::restart_peak(); }
+std::int64_t reserved_device_bytes() { return cuda::reserved_device_bytes(); }
 
 }  // namespace taskdag::test

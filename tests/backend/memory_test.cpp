@@ -3,10 +3,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "backends.hpp"
+#include "measure.hpp"
 #include "problems.hpp"
 #include "support/effort.hpp"
 
@@ -67,6 +72,132 @@ TEST_P(DeviceMemoryTest, AbsurdAllocationsAreOutOfMemoryAndDoNotStay) {
   const CsrMatrix a = test::tridiagonal(33, -1, 3, -1);
   Factorization f = factorization(a, {});
   EXPECT_TRUE(factor(f, a.values).ok());
+}
+
+/// A grid in an order that it can be solved in: natural, by `cells`; in blocks, by `blocks`.
+struct MemoryCase {
+  std::string name;
+  CsrMatrix a;
+  bool in_blocks = false;
+  Precision precision = Precision::in_double;
+
+  /// Values and columns of the factor, as it is stored.
+  [[nodiscard]] double own_bytes() const {
+    const std::size_t value = precision == Precision::in_single ? sizeof(float) : sizeof(double);
+    return static_cast<double>((value + sizeof(Index)) * a.values.size());
+  }
+};
+
+std::vector<MemoryCase> memory_cases() {
+  // Of seven points such that pencils, 31 lines each, are full.
+  const CsrMatrix five = make_stencil({.stencil = Stencil::five_point, .nx = 500, .ny = 500, .wind = 0.5});
+  const CsrMatrix seven = make_stencil({.stencil = Stencil::seven_point, .nx = 160, .ny = 62, .nz = 60, .wind = 0.5});
+  std::vector<MemoryCase> cases;
+  for (const bool in_blocks : {false, true}) {
+    for (const Precision precision : {Precision::in_double, Precision::in_single}) {
+      const std::string how =
+          std::string(in_blocks ? ", blocks" : ", natural") + (precision == Precision::in_single ? ", single" : "");
+      cases.push_back({"five points" + how, five, in_blocks, precision});
+      cases.push_back({"seven points" + how, seven, in_blocks, precision});
+    }
+  }
+  return cases;
+}
+
+class FactorMemoryTest : public test::BackendTest {
+ protected:
+  void SetUp() override {
+    test::BackendTest::SetUp();
+    if (IsSkipped()) return;
+    const CsrMatrix grid = make_stencil({.stencil = Stencil::five_point, .nx = 100, .ny = 40, .wind = 0.5});
+    try {
+      factorization(grid, {.schedule = SolveSchedule::cells});
+    } catch (const DeviceError& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+  Factorization made(const MemoryCase& c, test::MatrixArrays& a) {
+    FactorOptions options;
+    options.precision = c.precision;
+    options.schedule = c.in_blocks ? SolveSchedule::blocks : SolveSchedule::cells;
+    std::vector<Index> order;
+    if (c.in_blocks) {
+      BlockOrdering ordering = block_multicolour(context(), a.pattern(), space(), {}, stream());
+      order = std::move(ordering.order);
+      options.blocks = std::make_shared<const RowBlocks>(std::move(ordering.blocks));
+    }
+    return {context(), a.pattern(), space(), options, order, order, stream()};
+  }
+  void expect_bytes(const MemoryCase& c, std::int64_t before) {
+    const double held = static_cast<double>(test::live_device_bytes() - before) / c.own_bytes();
+    const double most = static_cast<double>(test::peak_device_bytes() - before) / c.own_bytes();
+    EXPECT_LE(held, 2.0);
+    EXPECT_LE(most, 3.0);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(On, FactorMemoryTest, testing::ValuesIn(test::device_arrays()),
+                         [](const auto& parameter) { return test::name_of(parameter.param); });
+
+TEST_P(FactorMemoryTest, HoldsTwiceTheFactorAndTakesThriceAtMost) {
+  for (const MemoryCase& c : memory_cases()) {
+    SCOPED_TRACE(c.name);
+    test::MatrixArrays a = place(c.a);
+    test::Array<double> b = place(test::right_hand_side(c.a.rows));
+    test::Array<double> x = place(std::vector<double>(static_cast<std::size_t>(c.a.rows)));
+    const std::int64_t before = test::live_device_bytes();
+    test::restart_peak();
+    Factorization f = made(c, a);
+    for (int again = 0; again < 3; ++again) {
+      ASSERT_TRUE(f.factor(a.values(), space(), stream()).ok());
+      f.apply(Apply::full, b.data(), x.data(), space(), stream());
+      static_cast<void>(x.read());
+      expect_bytes(c, before);
+      test::restart_peak();
+    }
+    EXPECT_LE(f.info().bytes, test::live_device_bytes() - before);
+    EXPECT_GE(f.info().bytes, (test::live_device_bytes() - before) * 95 / 100) << "what -ksp_view shows";
+  }
+}
+
+/// What the sweeps alone hold comes back for whoever asks for it, and stays.
+TEST_P(FactorMemoryTest, EntriesComeBackWhereTheyAreNeeded) {
+  for (const MemoryCase& c : memory_cases()) {
+    SCOPED_TRACE(c.name);
+    test::MatrixArrays a = place(c.a);
+    test::Array<double> values = place(
+        test::made_dominant({c.a.rows, c.a.cols, c.a.row_offsets, c.a.col_indices, test::other_values(c.a.values)})
+            .values);
+    Factorization f = made(c, a);
+    const std::vector<double> b = test::right_hand_side(c.a.rows);
+    for (const double* const of : {a.values(), static_cast<const double*>(values.data())}) {
+      ASSERT_TRUE(f.factor(of, space(), stream()).ok());
+      const CsrMatrix first = f.copy_factor();
+      const std::vector<double> full = apply(f, Apply::full, b);
+      const std::vector<double> transposed = apply(f, Apply::transposed, b);
+      // The same values anew, whose entries stay.
+      ASSERT_TRUE(f.factor(of, space(), stream()).ok());
+      const double bound = c.precision == Precision::in_single ? 1e-6 : 1e-14;
+      EXPECT_LE(test::difference(f.copy_factor().values, first.values), bound);
+      EXPECT_EQ(apply(f, Apply::full, b), full);
+      EXPECT_LE(test::difference(apply(f, Apply::transposed, b), transposed), test::kForwardBound);
+    }
+  }
+}
+
+/// What the device gets back: other processes need it.
+TEST_P(FactorMemoryTest, FreedMemoryDoesNotStay) {
+  const CsrMatrix grid = make_stencil({.stencil = Stencil::seven_point, .nx = 124, .ny = 124, .nz = 124, .wind = 0.5});
+  const auto make_and_factor = [&] {
+    test::MatrixArrays a = place(grid);
+    Factorization f({context(), a.pattern(), space(), {}, {}, {}, stream()});
+    ASSERT_TRUE(f.factor(a.values(), space(), stream()).ok());
+  };
+  const std::int64_t before = test::reserved_device_bytes();
+  make_and_factor();
+  constexpr std::int64_t kKept = std::int64_t{64} << 20;
+  constexpr std::int64_t kPiece = std::int64_t{32} << 20;  // the pool takes memory by
+  EXPECT_LE(test::reserved_device_bytes(), std::max(before, kKept + kPiece));
 }
 
 }  // namespace
