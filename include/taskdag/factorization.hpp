@@ -293,8 +293,9 @@ class TASKDAG_API Factorization {
 
   /// Copies the factor to the host in the factor's numbering. ilu0: L strictly lower (unit diagonal not stored), the
   /// pivots (not inverted) on the diagonal, U above. ic0: pivots D on the diagonal and the unit U above. Point blocks:
-  /// L without its diagonal blocks, which are unit matrices, the inverse of D, and U above, ic too. For tests, views
-  /// and debugging; synchronises.
+  /// L without its diagonal blocks, which are unit matrices, the inverse of D, and U above, ic too. On CUDA the sweeps
+  /// may be all that holds the values: a unit in the last place may be lost then, in single precision what rounding has
+  /// cut off. For tests, views and debugging; synchronises.
   [[nodiscard]] CsrMatrix copy_factor() const;
 
   /// On the host the first call counts the levels. @throws OutOfMemory

@@ -232,8 +232,14 @@ TEST_P(FactorizationTest, NewValuesEqualAFreshFactorisation) {
       ASSERT_TRUE(factor(used, other.values).ok());
       Factorization fresh = factorization(other, {.kind = kind});
       ASSERT_TRUE(factor(fresh, other.values).ok());
-      EXPECT_TRUE(test::same_bits(used.copy_factor().values, fresh.copy_factor().values));
-      for (const Apply part : parts) EXPECT_TRUE(test::same_bits(apply(used, part, b), apply(fresh, part, b)));
+      if (GetParam().backend == Backend::host || kind == FactorKind::ic) {
+        EXPECT_TRUE(test::same_bits(used.copy_factor().values, fresh.copy_factor().values));
+        for (const Apply part : parts) EXPECT_TRUE(test::same_bits(apply(used, part, b), apply(fresh, part, b)));
+      } else {
+        // What the sweeps alone hold may lose a unit in the last place on its way back, and `fresh` asks for it later.
+        EXPECT_LE(test::difference(used.copy_factor().values, fresh.copy_factor().values), 1e-15);
+        for (const Apply part : parts) EXPECT_LE(test::difference(apply(used, part, b), apply(fresh, part, b)), 1e-13);
+      }
     }
   }
 }

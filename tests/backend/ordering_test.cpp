@@ -109,7 +109,8 @@ TEST_P(OrderingTest, OneOrderAloneLeavesTheOtherNatural) {
   const CsrMatrix full{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 4, 5, 2}};
   Factorization rows = factorization(full, {}, {1, 0}, {});
   ASSERT_TRUE(factor(rows, full.values).ok());
-  EXPECT_EQ(rows.copy_factor().values, (std::vector<double>{5, 2, 0.2, 4 - 0.4}));
+  // On CUDA a unit in the last place may be lost: the sweeps hold inverse pivots.
+  EXPECT_LE(test::difference(rows.copy_factor().values, std::vector<double>{5, 2, 0.2, 4 - 0.4}), 2e-16);
   Factorization columns = factorization(full, {}, {}, {1, 0});
   ASSERT_TRUE(factor(columns, full.values).ok());
   EXPECT_EQ(columns.copy_factor().values, (std::vector<double>{4, 1, 0.5, 4.5}));

@@ -258,12 +258,11 @@ TEST_P(PrecisionTest, DoubleIsTheDefaultAndWhatSmallProblemsGet) {
   EXPECT_EQ(chosen.info().precision_loss, PrecisionLoss::none);
   EXPECT_TRUE(test::same_bits(apply(plain, Apply::full, b), apply(chosen, Apply::full, b)));
   EXPECT_FALSE(test::same_bits(apply(plain, Apply::full, b), apply(single, Apply::full, b)));
-  // The factorisation is in double. On CUDA schedules of single precision have no recurrence for the diagonal: other
-  // code, which rounds elsewhere.
+  // The factorisation is in double. On CUDA the sweeps alone hold what it has given, in single precision.
   if (GetParam().backend == Backend::host) {
     EXPECT_TRUE(test::same_bits(plain.copy_factor().values, single.copy_factor().values));
   } else {
-    EXPECT_LE(test::difference(plain.copy_factor().values, single.copy_factor().values), 1e-14);
+    EXPECT_LE(test::difference(plain.copy_factor().values, single.copy_factor().values), 1e-7);
   }
   const std::int64_t triangles = std::int64_t{a.entries()} - a.rows;
   EXPECT_EQ(plain.info().value_bytes, 8 * (triangles + a.rows));
