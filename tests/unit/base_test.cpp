@@ -98,7 +98,9 @@ TEST(ValidateTest, NamesTheFirstRowWithBadColumns) {
   a.col_indices = {0, 2, 1, 2, 2};
   expect_refused(a, "row 2 holds column 2 twice");
   a.col_indices = {0, 2, 1, 2, 0};
-  expect_refused(a, "row 2 has column 0 after 2, not ascending");
+  expect_refused(a,
+                 "row 2 has column 0 after 2, not ascending: sort the entries of each row (in PETSc before "
+                 "MatCreateSeqAIJWithArrays() and the like, MatSetValues() sorts)");
 }
 
 TEST(ValidateTest, FindsAFaultInAnyPlace) {
