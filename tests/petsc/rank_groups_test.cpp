@@ -9,7 +9,7 @@
 namespace taskdag::petsc {
 namespace {
 
-std::vector<RankCard> cards(std::vector<std::string_view> texts, double entries, double most) {
+std::vector<RankCard> cards(const std::vector<std::string_view>& texts, double entries, double most) {
   std::vector<RankCard> all;
   for (const std::string_view text : texts) {
     RankCard card{.rank = static_cast<int>(all.size()), .entries = entries, .most_entries = most};
