@@ -207,8 +207,9 @@ TEST_P(PayloadTest, FactorsGiveWhatTheReferenceGives) {
                           EXPECT_EQ(status.first_row, expected.first_row) << where;
                           EXPECT_EQ(status.last_row, expected.last_row) << where;
                           const CsrMatrix computed = f.copy_factor();
-                          EXPECT_TRUE(like(computed.values, reference.values, Rows::as_they_are))
-                              << where << ": the factor";
+                          // Rows that only sweeps hold, times a pivot that is not finite, do not come back.
+                          const Rows entries = rows == Rows::scaled ? Rows::rewritten : Rows::as_they_are;
+                          EXPECT_TRUE(like(computed.values, reference.values, entries)) << where << ": the factor";
                           for (const bool transposed : {false, true}) {
                             const std::vector<double> x = apply(f, transposed ? Apply::transposed : Apply::full, b);
                             const std::vector<double> right = test::reference_apply(computed, kind, transposed, b);
