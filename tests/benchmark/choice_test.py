@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of choice.py on made-up rows."""
+"""Tests of choice.py on made-up rows, and that docs/choosing.md has what the rows here say."""
 import csv
 import os
 import sys
@@ -9,12 +9,31 @@ import unittest
 sys.dont_write_bytecode = True
 import choice  # noqa: E402 (after the line that keeps the source folder clean)
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+RESULTS = os.path.join(HERE, "results")
+CHOOSING = os.path.join(HERE, "..", "..", "docs", "choosing.md")
 COLUMNS = ("problem", "half", "method", "solver", "cold_set_up_s", "first_solve_s", "best_solve_s", "last_choice",
            "status")
 
 
 def row(problem, solver, milliseconds, status="ok", half="fit", method="cg"):
     return (problem, half, method, solver, 0.0, 1e-3 * milliseconds, 1e-3, "icc", status)
+
+
+def solved_in(*names, half=None):
+    """What choice.read() finds solved in these files of results."""
+    return choice.read([os.path.join(RESULTS, name) for name in names], half)[0]
+
+
+def page():
+    """docs/choosing.md."""
+    with open(CHOOSING, encoding="utf-8") as file:
+        return file.read()
+
+
+def text_of_page():
+    """docs/choosing.md as one line."""
+    return " ".join(page().split())
 
 
 class Choice(unittest.TestCase):
@@ -74,6 +93,20 @@ class Choice(unittest.TestCase):
     def test_our_own_types_are_no_rivals(self):
         solved, _ = choice.read(self.files([row("a", "taskdag", 10), row("a", "taskdag jacobi", 1), row("a", "icc", 8)]))
         self.assertAlmostEqual(choice.ratio_of(solved["a"], False), 0.8)
+
+    def test_the_page_has_what_the_rows_say(self):
+        for gpu in ("h100", "h200"):
+            for flags in (False, True):
+                self.assertIn(choice.sentence(solved_in(f"{gpu}-choice-plain.csv", half="other"), flags), text_of_page())
+
+    def test_the_lines_of_the_page_are_those_of_the_rows(self):
+        of_rows = list(choice.table(solved_in("h200-choice-plain.csv")))
+        lines = page().splitlines()
+        first = lines.index(of_rows[0])
+        of_page = lines[first:lines.index("", first)]
+        self.assertGreater(len(of_page), 10)
+        for line in of_page:
+            self.assertIn(line, of_rows)
 
 
 if __name__ == "__main__":
