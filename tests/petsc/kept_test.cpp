@@ -4,6 +4,7 @@
 #include <petscsnes.h>
 
 #include <array>
+#include <cstdlib>
 #include <functional>
 
 #include "support.hpp"
@@ -286,7 +287,8 @@ TEST_P(WhoKeepsWhat, TheOperatorIsTheMatrixOfNow) {
       const std::vector<PetscInt> found = tell_story(kind, ours, true, kept, change);
       if (kind.petscs.empty() || ranks() > 1) continue;
       const std::vector<PetscInt> expected = tell_story(kind, kind.petscs, false, kept, change);
-      for (std::size_t k = 0; k < found.size(); ++k) EXPECT_NEAR(found[k], expected[k], kind.more) << "solve " << k;
+      for (std::size_t k = 0; k < found.size(); ++k)
+        EXPECT_LE(std::abs(found[k] - expected[k]), kind.more) << "solve " << k << ": " << found[k] << " iterations";
     }
   }
 }
@@ -354,7 +356,7 @@ TEST_P(WhoKeepsWhat, NewtonsStepsAreAsManyWithALag) {
   for (const std::string lag : {"2", "-2"}) {
     SCOPED_TRACE(lag);
     const PetscInt found = newton_steps(kind.symmetric, kind.sweeps_by_us, ours + " -snes_lag_preconditioner " + lag);
-    EXPECT_NEAR(found, expected, 1);
+    EXPECT_LE(std::abs(found - expected), 1) << found << " steps";
   }
 }
 
