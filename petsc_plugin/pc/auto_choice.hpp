@@ -24,7 +24,6 @@ struct MatrixLook {
   double negative = 0.0;
   double strict = 0.0;
   double poor = 0.0;
-  double first_absent = -1.0;  ///< the first of the rows that `absent` counts
   double local_rows = 0.0;     ///< the most of a rank
   double local_entries = 0.0;  ///< likewise
   bool settles = false;    ///< Jacobi sweeps come to rest soon on all ranks with more than few rows that are `poor`; on

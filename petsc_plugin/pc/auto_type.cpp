@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdio>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -202,15 +201,8 @@ PetscErrorCode AutoPreconditioner::sum_up(const Look& mine, MatrixLook* look) co
   std::array<double, 6> sums = {static_cast<double>(counts.rows),   static_cast<double>(counts.absent),
                                 static_cast<double>(counts.zero),   static_cast<double>(counts.negative),
                                 static_cast<double>(counts.strict), static_cast<double>(counts.poor)};
-  PetscInt begin = 0;
-  PetscCall(MatGetOwnershipRange(whole_, &begin, nullptr));
-  const double first_absent = static_cast<double>(begin) + static_cast<double>(counts.first_absent);
-  std::array<double, 6> most = {static_cast<double>(counts.rows),
-                                counts.rows > 0 && !mine.cuda ? 1.0 : 0.0,
-                                mine.deep ? 1.0 : 0.0,
-                                mine.settles ? 0.0 : 1.0,
-                                mine.entries,
-                                counts.absent > 0 ? -first_absent : -std::numeric_limits<double>::infinity()};
+  std::array<double, 5> most = {static_cast<double>(counts.rows), counts.rows > 0 && !mine.cuda ? 1.0 : 0.0,
+                                mine.deep ? 1.0 : 0.0, mine.settles ? 0.0 : 1.0, mine.entries};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, comm()));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, comm()));
   look->rows = sums[0];
@@ -224,7 +216,6 @@ PetscErrorCode AutoPreconditioner::sum_up(const Look& mine, MatrixLook* look) co
   look->deep = most[2] > 0.0;
   look->settles = most[3] == 0.0;
   look->local_entries = most[4];
-  if (look->absent > 0) look->first_absent = -most[5];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,5 @@
 #include "pc/solve_again.hpp"
 
-#include <petsc/private/kspimpl.h>
-
 namespace taskdag::petsc {
 namespace {
 
