@@ -33,7 +33,7 @@ class DeviceMemory {
   /// Whether the next array, of `bytes`, is to be of the pool. @returns it, or null: of cudaMalloc()
   cudaMemPool_t pool_for(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
-    asked_for_ += bytes < kLargeArray ? 1 : kLargeCounts;
+    if (!opened_) asked_for_ += bytes < kLargeArray ? 1 : kLargeCounts;
     if (!opened_ && asked_for_ > kArraysBeforePool) open();
     return pool_;
   }
