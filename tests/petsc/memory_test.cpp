@@ -62,15 +62,6 @@ constexpr Case cases[] = {
 #undef TASKDAG_OURS
 #undef TASKDAG_PACKAGE
 
-/// Calls that fail are returned up, not reported.
-class QuietErrors {
- public:
-  QuietErrors() { EXPECT_OK(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr)); }
-  QuietErrors(const QuietErrors&) = delete;
-  QuietErrors& operator=(const QuietErrors&) = delete;
-  ~QuietErrors() { (void)PetscPopErrorHandler(); }
-};
-
 CsrMatrix grid() { return make_stencil({.stencil = Stencil::five_point, .nx = 7, .ny = 5, .nz = 1}); }
 
 /// The same grid, other values, and with `wider` an entry more.

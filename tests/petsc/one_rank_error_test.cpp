@@ -34,15 +34,6 @@ class Deadline {
   ~Deadline() { (void)alarm(0); }
 };
 
-/// What calls return goes up, as in petsc4py.
-class QuietErrors {
- public:
-  QuietErrors() { EXPECT_OK(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr)); }
-  QuietErrors(const QuietErrors&) = delete;
-  QuietErrors& operator=(const QuietErrors&) = delete;
-  ~QuietErrors() { (void)PetscPopErrorHandler(); }
-};
-
 /// Of as many rows.
 CsrMatrix other_grid() { return make_stencil({.stencil = Stencil::seven_point, .nx = 6, .ny = 4, .nz = 2}); }
 CsrMatrix grid() { return make_stencil({.stencil = Stencil::five_point, .nx = 6, .ny = 8, .nz = 1}); }
@@ -179,6 +170,19 @@ void expect_told(const End& end, const End& good) {
   EXPECT_NEAR(end.residual, good.residual, 1e-10 * good.residual);
 }
 
+/// Of run(place, &happened), which fails at that place, 0: at none, and says whether it has come to it.
+template <class Run>
+void expect_told_at_each_place(bool needs_memory, const Run& run) {
+  bool happened = false;
+  const End good = run(0, &happened);
+  ASSERT_FALSE(good.error);
+  for_each_place(needs_memory, [&](long place) {
+    bool come = false;
+    expect_told(run(place, &come), good);
+    return come;
+  });
+}
+
 class MemoryOfOneRank : public testing::TestWithParam<Type> {
  protected:
   void SetUp() override {
@@ -207,14 +211,7 @@ TEST_P(MemoryOfOneRank, RunsOutInTheFirstSolve) {
     *happened = fault.happened();
     return end_of(code, program.ksp);
   };
-  bool happened = false;
-  const End good = run(0, &happened);
-  ASSERT_FALSE(good.error);
-  for_each_place(true, [&](long place) {
-    bool come = false;
-    expect_told(run(place, &come), good);
-    return come;
-  });
+  expect_told_at_each_place(true, run);
 }
 
 /// After a good solve of `first`, in the one after `change(a, ksp)`.
@@ -233,14 +230,7 @@ void expect_told_after(const CsrMatrix& first, bool needs_memory, const Change& 
     *happened = fault.happened();
     return end_of(code, program.ksp);
   };
-  bool happened = false;
-  const End good = run(0, &happened);
-  ASSERT_FALSE(good.error);
-  for_each_place(needs_memory, [&](long place) {
-    bool come = false;
-    expect_told(run(place, &come), good);
-    return come;
-  });
+  expect_told_at_each_place(needs_memory, run);
 }
 
 TEST_P(MemoryOfOneRank, RunsOutWithNewValues) {
@@ -273,18 +263,11 @@ TEST_P(MemoryOfOneRankTransposed, RunsOutInAnApplication) {
     const AllocationFault fault(place);
     const PetscErrorCode code = KSPSolveTranspose(program.ksp, program.b, program.x);
     *happened = fault.happened();
-    return end_of(code, program.ksp);
-  };
-  bool happened = false;
-  const End good = run(0, &happened);
-  ASSERT_FALSE(good.error);
-  for_each_place(true, [&](long place) {
-    bool come = false;
-    const End end = run(place, &come);
+    const End end = end_of(code, program.ksp);
     EXPECT_FALSE(end.error) << "the others cannot know of it before the next norm";
-    expect_told(end, good);
-    return come;
-  });
+    return end;
+  };
+  expect_told_at_each_place(true, run);
 }
 
 std::string name_of_type(const testing::TestParamInfo<Type>& test) { return test.param.name; }

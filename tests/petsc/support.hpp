@@ -69,6 +69,15 @@ class ErrorCapture {
   std::string message_;
 };
 
+/// Inside its scope PETSc's errors are returned and not reported, as in petsc4py.
+class QuietErrors {
+ public:
+  QuietErrors() { EXPECT_EQ(static_cast<int>(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr)), 0); }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+  ~QuietErrors() { (void)PetscPopErrorHandler(); }
+};
+
 /// Indices as PETSc takes them, whatever their number of bits.
 std::vector<PetscInt> to_petsc_indices(const std::vector<Index>& indices);
 
