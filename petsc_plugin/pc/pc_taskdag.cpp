@@ -208,14 +208,16 @@ PetscErrorCode make_ready(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether an error of the set-up must become a failed reason: of the preconditioner of a block, inside another one
-/// whose ranks may wait.
+/// Whether an error of the set-up must become a failed reason: the preconditioner is sequential, and may be that of a
+/// block inside another one whose ranks wait. All that PETSc nests has an options prefix; levels of nesting are not
+/// always told to a preconditioner (3.26 makes it before it counts them). A program's own sequential solver with a
+/// prefix looks the same.
 bool cannot_return(PC pc) {
   PetscMPIInt ranks = 1;
-  PetscInt level = 0;
-  const bool known = MPI_Comm_size(comm_of(pc), &ranks) == MPI_SUCCESS &&
-                     static_cast<int>(PetscObjectGetTabLevel(reinterpret_cast<PetscObject>(pc), &level)) == 0;
-  return known && ranks == 1 && level > 0 && pc->erroriffailure != PETSC_TRUE && others_may_wait();
+  const char* prefix = nullptr;
+  const bool known =
+      MPI_Comm_size(comm_of(pc), &ranks) == MPI_SUCCESS && static_cast<int>(PCGetOptionsPrefix(pc, &prefix)) == 0;
+  return known && ranks == 1 && prefix && *prefix && pc->erroriffailure != PETSC_TRUE && others_may_wait();
 }
 
 PetscErrorCode fail_alone(PC pc) {
