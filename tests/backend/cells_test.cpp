@@ -238,9 +238,11 @@ TEST_F(CellsTest, ReciprocalsOfTheSumsAreARecurrence) {
     for (const int cells : {1, 7}) {
       const auto sweep = kernels::make_cells_sweep(on_device.input(), {.cells = cells}, stream());
       sweep->load_values(values.data(), nullptr, stream());
+      kernels::SolvesReciprocals* const reciprocals = sweep->capabilities().solves_reciprocals;
+      ASSERT_NE(reciprocals, nullptr);
       for (int repeat = 0; repeat < 2; ++repeat) {
         const cuda::DeviceArray<double> by_row(at(a.rows), stream());
-        ASSERT_TRUE(sweep->solve_reciprocals(device_rhs.data(), by_row.data(), flag.data(), stream()));
+        reciprocals->solve_reciprocals(device_rhs.data(), by_row.data(), flag.data(), stream());
         if (a.rows == 0) continue;
         const auto index = cuda::fetch_array(sweep->result_index(), at(a.rows), stream());
         const auto most = at(*std::ranges::max_element(index)) + 1;
@@ -252,8 +254,7 @@ TEST_F(CellsTest, ReciprocalsOfTheSumsAreARecurrence) {
       }
     }
     const auto shared = kernels::make_cells_sweep(on_device.input(), {.cells = 2, .ways = 2}, stream());
-    EXPECT_FALSE(shared->has_reciprocals()) << "lanes share rows";
-    EXPECT_FALSE(shared->solve_reciprocals(device_rhs.data(), nullptr, flag.data(), stream()));
+    EXPECT_EQ(shared->capabilities().solves_reciprocals, nullptr) << "lanes share rows";
   }
 }
 
@@ -274,7 +275,9 @@ TEST_F(CellsTest, ReciprocalsOfExtremeNumbersAreThoseOfTheHost) {
   const auto flag = upload(std::vector<int>{0}, stream());
   const cuda::DeviceArray<double> x(rhs.size(), stream());
   sweep->load_values(upload(a.values, stream()).data(), nullptr, stream());
-  ASSERT_TRUE(sweep->solve_reciprocals(device_rhs.data(), x.data(), flag.data(), stream()));
+  kernels::SolvesReciprocals* const reciprocals = sweep->capabilities().solves_reciprocals;
+  ASSERT_NE(reciprocals, nullptr);
+  reciprocals->solve_reciprocals(device_rhs.data(), x.data(), flag.data(), stream());
   const auto result = cuda::fetch_array(x.data(), rhs.size(), stream());
   for (std::size_t i = 0; i < rhs.size(); ++i) {
     const double expected = 1.0 / rhs[i];

@@ -83,7 +83,7 @@ class OnGridSweeps : public OnSweeps<> {
                 1.0);
       EXPECT_FALSE(non_finite_);
     }
-    EXPECT_FALSE(sweep->has_reciprocals());
+    EXPECT_EQ(sweep->capabilities().solves_reciprocals, nullptr);
   }
 
   /// Right-hand side and result each in an order of its own, both triangles.
@@ -145,8 +145,10 @@ class OnGridSweeps : public OnSweeps<> {
     const auto rhs = upload(b, stream());
     const auto flag = upload(std::vector<int>{0}, stream());
     const auto x = upload(std::vector<double>(b.size(), -7.0), stream());
-    ASSERT_TRUE(sweep->load_products({values.data(), nullptr, nullptr}, stream()));  // squares
-    ASSERT_TRUE(sweep->solve_reciprocals(rhs.data(), x.data(), flag.data(), stream()));
+    kernels::SolvesReciprocals* const reciprocals = sweep->capabilities().solves_reciprocals;
+    ASSERT_NE(reciprocals, nullptr);
+    reciprocals->load_products({values.data(), nullptr, nullptr}, stream());  // squares
+    reciprocals->solve_reciprocals(rhs.data(), x.data(), flag.data(), stream());
     const std::vector<double> found = cuda::fetch_array(x.data(), b.size(), stream());
     std::vector<double> expected(b.size());
     for (Index i = 0; i < a.rows; ++i) {

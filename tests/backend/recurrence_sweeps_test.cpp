@@ -87,13 +87,13 @@ TEST_F(RecurrenceSweepsTest, SweepsWithoutReciprocalsOrWithPivotsTakeNoProducts)
   Case grid(stream());
   const auto flat = kernels::make_sweep(SolveSchedule::flat, grid.lower(), stream());
   EXPECT_FALSE(grid.recurrence(*flat).possible());
-  EXPECT_FALSE(flat->load_products({}, stream()));
+  EXPECT_EQ(flat->capabilities().solves_reciprocals, nullptr);
   const auto shared_rows = kernels::make_cells_sweep(grid.lower(), {.cells = 5, .ways = 2}, stream());
   EXPECT_FALSE(grid.recurrence(*shared_rows).possible());
-  EXPECT_FALSE(shared_rows->load_products({}, stream()));
+  EXPECT_EQ(shared_rows->capabilities().solves_reciprocals, nullptr);
   const auto with_pivots = kernels::make_cells_sweep(grid.lower(), {.cells = 5}, stream());
   with_pivots->load_values(grid.values(), grid.values(), stream());
-  EXPECT_FALSE(with_pivots->load_products({}, stream()));
+  EXPECT_EQ(with_pivots->capabilities().solves_reciprocals, nullptr);
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ TEST_F(SuperstepsTest, ManySolvesInARowDoNotDisturbEachOther) {
   input.blocks = &ordering.blocks;
   input.rhs_index = first->result_index();
   const auto second = kernels::make_blocks_sweep(input, {}, stream());
-  second->follow(*first, stream());
+  second->capabilities().follows_sweep->follow(*first, stream());
   load(*first, a);
   load(*second, a);
 

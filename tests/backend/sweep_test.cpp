@@ -193,7 +193,7 @@ TEST_P(SweepTest, SolvesInARowDoNotDisturbEachOther) {
   const auto n = static_cast<std::size_t>(a.rows);
   const auto lower = make(a, Triangle::lower);
   const auto upper = make(a, Triangle::upper, {.pattern = {}, .rhs_index = lower->result_index()});
-  upper->follow(*lower, stream());
+  if (kernels::FollowsSweep* const behind = upper->capabilities().follows_sweep) behind->follow(*lower, stream());
   const auto flag = upload(std::vector<int>{0}, stream());
   struct Round {
     CsrMatrix a;

@@ -1,6 +1,6 @@
 /// \file
-/// What sweeps need to end a product with (E + L)⁻¹ A (E + U)⁻¹ (Sweep::finish_product()), and the passes over vectors
-/// for sweeps that cannot. Source: S. C. Eisenstat 1981.
+/// What sweeps need to end a product with (E + L)⁻¹ A (E + U)⁻¹ (JoinsProducts::finish_product()), and the passes over
+/// vectors for sweeps that cannot. Source: S. C. Eisenstat 1981.
 ///
 /// Arrays in device memory; every function is asynchronous on `stream`.
 #pragma once

@@ -174,7 +174,7 @@ FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, 
 bool CudaFactorization::can_drop_entries(cudaStream_t s) {
   if (keeps_entries_ || options_.kind != FactorKind::ilu || info.rows == 0 || ata_) return false;
   if (transposed_.first.sweep || !given_up_.empty() || rewrites_rows()) return false;
-  if (returning(sweeps_.first) == nullptr || returning(sweeps_.second) == nullptr) return false;
+  if (sweeps_.first.can().returns_values == nullptr || sweeps_.second.can().returns_values == nullptr) return false;
   return method(kernels::pivot_rule(options_), s) != nullptr;
 }
 
@@ -195,8 +195,8 @@ void CudaFactorization::require_entries(cudaStream_t s) {
 }
 
 void CudaFactorization::restore_entries(double* entries, cudaStream_t s) const {
-  returning(sweeps_.first)->return_values(nullptr, entries, s);
-  returning(sweeps_.second)->return_values(factor_.inverse_pivots(), entries, s);
+  sweeps_.first.can().returns_values->return_values(nullptr, entries, s);
+  sweeps_.second.can().returns_values->return_values(factor_.inverse_pivots(), entries, s);
   if (single()) {
     kernels::scale_right_of_diagonal(pattern_.pattern(), diagonal_.data(), factor_, true, entries, s);
   }
@@ -269,15 +269,8 @@ std::vector<EngineRun> CudaFactorization::engine_runs() const {
   check(cudaDeviceSynchronize(), "waiting for the device");
   std::vector<EngineRun> runs;
   if (factor_.program() != nullptr) runs.push_back({"numeric factorisation", factor_.program()->report()});
-  for (const SweepPair* pair : {&sweeps_, &transposed_}) {
-    const std::string transposed = pair == &transposed_ ? "transposed " : "";
-    for (const ChosenSweep* sweep : {&pair->first, &pair->second}) {
-      if (!sweep->sweep) continue;
-      for (kernels::Sweep::ProgramRun& run : (*sweep)->program_runs()) {
-        runs.push_back({transposed + run.what, std::move(run.report)});
-      }
-    }
-  }
+  sweeps_.add_runs("", runs);
+  transposed_.add_runs("transposed ", runs);
   return runs;
 }
 
@@ -489,11 +482,11 @@ void CudaFactorization::measure_loss(cudaStream_t s) {
   const double* const inverse = factor_.inverse_pivots();
   if (loss_.size() == 0) loss_ = {1, s};
   check(cudaMemsetAsync(loss_.data(), 0, sizeof(double), s), "clearing a number");
-  sweeps_.first->measure_loss(first_values(), nullptr, loss_.data(), s);
-  sweeps_.second->measure_loss(entries, inverse, loss_.data(), s);
+  sweeps_.first.measure_loss(first_values(), nullptr, loss_.data(), s);
+  sweeps_.second.measure_loss(entries, inverse, loss_.data(), s);
   if (transposed_.first.sweep) {
-    transposed_.first->measure_loss(entries, inverse, loss_.data(), s);
-    transposed_.second->measure_loss(entries, nullptr, loss_.data(), s);
+    transposed_.first.measure_loss(entries, inverse, loss_.data(), s);
+    transposed_.second.measure_loss(entries, nullptr, loss_.data(), s);
   }
   copy_to_host(loss_found_.data(), loss_.data(), 1, s);
 }

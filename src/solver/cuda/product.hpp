@@ -12,7 +12,7 @@
 namespace taskdag::cuda {
 
 /// y = (E + L)⁻¹ A (E + U)⁻¹ v for A = L + D + U: with u = (E + U)⁻¹ v it is u + (E + L)⁻¹ (v − (2 E − D) u). Two
-/// launches where both schedules take what goes between them (Sweep::has_products()); a pass over vectors more where
+/// launches where both schedules take what goes between them (JoinsProducts); a pass over vectors more where
 /// the second one does not, two more where the first one does not.
 class SweepProduct {
  public:
@@ -31,13 +31,12 @@ class SweepProduct {
     const auto size = static_cast<std::size_t>(rows.rows);
     if (diagonal_.size() == 0) diagonal_ = {size, s};
     if (diagonal != diagonal_.data()) copy_on_device(diagonal_.data(), diagonal, size, s);
-    const bool rides = sweeps.first->has_products();
-    if (!rides && scale_.size() == 0) {
+    if (sweeps.first.can().joins_products == nullptr && scale_.size() == 0) {
       right_ = {size, s};
       middle_ = {size, s};
       scale_ = {size, s};
     }
-    if (!sweeps.second->has_products()) {
+    if (sweeps.second.can().joins_products == nullptr) {
       const std::size_t extent = cuda::extent(sweeps.first->result_index(), rows.rows, s);
       if (between_.size() < extent) {
         if (between_.size() > 0) given_up_.push_back(std::move(between_));
@@ -52,8 +51,8 @@ class SweepProduct {
     double* const scale = keeps ? scale_.data() : scratch_scale.data();
     kernels::product_rows(rows.rows, pivots, diagonal, rows.order, middle, rows.scaled ? nullptr : scale, s);
     const kernels::ProductRows taken{middle, rows.scaled ? nullptr : scale, rows.share};
-    sweeps.first->prepare_product(*sweeps.second.sweep, taken, s);
-    for (const SweepPair& pair : given_up) pair.first->prepare_product(*pair.second.sweep, taken, s);
+    prepare(sweeps, taken, s);
+    for (const SweepPair& pair : given_up) prepare(pair, taken, s);
   }
 
   /// For sweeps that have taken the place of others, with the diagonal of the last take().
@@ -64,11 +63,16 @@ class SweepProduct {
   void run(const SweepPair& sweeps, const double* v, double* y, int* non_finite, cudaStream_t s) const {
     const ChosenSweep& lower = sweeps.first;
     const ChosenSweep& upper = sweeps.second;
-    if (!upper->begin_product(v, non_finite, s)) {
+    if (kernels::JoinsProducts* const begins = upper.can().joins_products) {
+      begins->begin_product(v, non_finite, s);
+    } else {
       kernels::move_scaled(rows_.rows, v, rows_.order, nullptr, lower->result_index(), between_.data(), s);
       upper->solve(between_.data(), nullptr, non_finite, s);
     }
-    if (lower->finish_product(v, y, non_finite, s)) return;
+    if (kernels::JoinsProducts* const ends = lower.can().joins_products) {
+      ends->finish_product(v, y, non_finite, s);
+      return;
+    }
     kernels::product_right(rows_.rows, known_rows(), rows_.order, v, *upper.sweep, right_.data(), s);
     lower->solve(right_.data(), nullptr, non_finite, s);
     kernels::product_sum(rows_.rows, known_rows(), rows_.order, *upper.sweep, *lower.sweep, y, non_finite, s);
@@ -81,6 +85,10 @@ class SweepProduct {
   }
 
  private:
+  static void prepare(const SweepPair& sweeps, const kernels::ProductRows& rows, cudaStream_t s) {
+    if (kernels::JoinsProducts* const ends = sweeps.first.can().joins_products)
+      ends->prepare_product(*sweeps.second.sweep, rows, s);
+  }
   [[nodiscard]] kernels::ProductRows known_rows() const {
     return {middle_.data(), rows_.scaled ? nullptr : scale_.data(), rows_.share};
   }

@@ -144,11 +144,7 @@ class CudaSor final : public Sor::Impl {
     const DeviceGuard guard(device_);
     check(cudaDeviceSynchronize(), "waiting for the device");
     std::vector<EngineRun> runs;
-    for (const ChosenSweep* sweep : {&sweeps_.first, &sweeps_.second}) {
-      for (kernels::Sweep::ProgramRun& run : (*sweep)->program_runs()) {
-        runs.push_back({run.what, std::move(run.report)});
-      }
-    }
+    sweeps_.add_runs("", runs);
     return runs;
   }
 

@@ -29,9 +29,8 @@ struct AnalysedTriangle {
   kernels::TriangleFeatures features;
 };
 
-/// Beyond so many times what rounding leaves in a row (Sweep::measure_loss()), no schedule that rewrites rows is
-/// kept.
-/// Where it is not finite, results are not either, and nothing is to be kept.
+/// Beyond so many times what rounding leaves in a row (RewritesRows::measure_loss()), no schedule that rewrites rows is
+/// kept. Where it is not finite, results are not either, and nothing is to be kept.
 inline constexpr double kMostLoss = 64.0;
 inline bool loses_too_much(double loss) { return loss > kMostLoss && std::isfinite(loss); }
 
@@ -47,6 +46,12 @@ struct ChosenSweep {
   ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle& triangle, const kernels::SweepInput& input,
               cudaStream_t stream);
   kernels::Sweep* operator->() const { return sweep.get(); }
+  /// Without a sweep: none.
+  [[nodiscard]] kernels::Capabilities can() const { return sweep ? sweep->capabilities() : kernels::Capabilities{}; }
+  /// RewritesRows::measure_loss(), which leaves *most as it is where rows are solved as they are.
+  void measure_loss(const double* source, const double* pivot, double* most, cudaStream_t s) const {
+    if (kernels::RewritesRows* const rewritten = can().rewrites_rows) rewritten->measure_loss(source, pivot, most, s);
+  }
   [[nodiscard]] bool rewrites_rows() const;
 };
 

@@ -2,21 +2,19 @@
 /// The two sweeps of an application.
 #pragma once
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "backends/cuda/memory.hpp"
 #include "csr/gather.hpp"
-#include "kernels/sptrsv/returned_values.hpp"
 #include "solver/cuda/sweep.hpp"
+#include "taskdag/engine_run.hpp"
 
 namespace taskdag::cuda {
 
-/// The sweep as one that returns its values; null where it cannot.
-inline kernels::ReturnsValues* returning(const ChosenSweep& sweep) {
-  return dynamic_cast<kernels::ReturnsValues*>(sweep.sweep.get());
-}
 inline void rely(const ChosenSweep& sweep, const kernels::DevicePattern& pattern) {
-  if (kernels::ReturnsValues* const known = returning(sweep)) known->rely_on(pattern);
+  if (kernels::ReturnsValues* const known = sweep.can().returns_values) known->rely_on(pattern);
 }
 
 /// Two sweeps in a row. The first one leaves its result where the second one finds it.
@@ -46,14 +44,15 @@ struct SweepPair {
     input.blocks = blocks;
     input.mirrored = [&]() -> const kernels::RowLevels& { return forward.levels; };
     second = ChosenSweep(request, backward, input, s);
-    second->follow(*first.sweep, s);
+    if (kernels::FollowsSweep* const behind = second.can().follows_sweep) behind->follow(*first.sweep, s);
     if (lasting == nullptr) return;
     rely(first, *lasting);  // the second has asked for what can be made again
     rely(second, *lasting);
   }
 
   void solve(const double* b, double* x, int* non_finite, cudaStream_t s) const {
-    if (second->solve_both(*first.sweep, b, x, non_finite, s)) return;
+    kernels::RunsProgram* const program = second.can().runs_program;
+    if (program != nullptr && program->solve_both(*first.sweep, b, x, non_finite, s)) return;
     first->solve(b, nullptr, non_finite, s);
     second->solve(first->result(), x, non_finite, s);
   }
@@ -66,8 +65,11 @@ struct SweepPair {
   void load(const Values& of_first, const Values& of_second, cudaStream_t s) const {
     kernels::GatherBatch together;
     for (const auto& [sweep, values] : {std::pair{&first, of_first}, std::pair{&second, of_second}}) {
-      if ((*sweep)->gather_values(together, values.entries, values.pivot, s)) continue;
-      (*sweep)->load_values(values.entries, values.pivot, s);
+      if (kernels::GathersValues* const gathers = sweep->can().gathers_values) {
+        gathers->gather_values(together, values.entries, values.pivot, s);
+      } else {
+        (*sweep)->load_values(values.entries, values.pivot, s);
+      }
     }
     together.run(s);
   }
@@ -79,9 +81,18 @@ struct SweepPair {
   [[nodiscard]] bool loses_with(const double* entries, const double* pivot, cudaStream_t s) const {
     const ScratchArray<double> most(1, s);
     check(cudaMemsetAsync(most.data(), 0, sizeof(double), s), "clearing a number");
-    first->measure_loss(entries, nullptr, most.data(), s);
-    second->measure_loss(entries, pivot, most.data(), s);
+    first.measure_loss(entries, nullptr, most.data(), s);
+    second.measure_loss(entries, pivot, most.data(), s);
     return loses_too_much(fetch(most.data(), s));
+  }
+  /// Adds what programs of the task engine have done, `before` before their names. The device is idle.
+  void add_runs(const std::string& before, std::vector<EngineRun>& runs) const {
+    for (const ChosenSweep* sweep : {&first, &second}) {
+      const kernels::RunsProgram* const program = sweep->can().runs_program;
+      if (program == nullptr) continue;
+      for (kernels::RunsProgram::ProgramRun& run : program->program_runs())
+        runs.push_back({before + run.what, std::move(run.report)});
+    }
   }
   [[nodiscard]] std::int64_t bytes() const { return first.sweep ? first->bytes() + second->bytes() : 0; }
 };

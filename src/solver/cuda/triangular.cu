@@ -157,7 +157,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
   void keep_rows_if_needed(const double* values, const double* pivot, cudaStream_t s) {
     const ScratchArray<double> most(1, s);
     check(cudaMemsetAsync(most.data(), 0, sizeof(double), s), "clearing a number");
-    sweep_->measure_loss(values, pivot, most.data(), s);
+    sweep_.measure_loss(values, pivot, most.data(), s);
     const double loss = fetch(most.data(), s);
     if (!loses_too_much(loss)) return;
     request_.keep_rows = true;

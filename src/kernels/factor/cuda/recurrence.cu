@@ -236,9 +236,13 @@ __global__ void __launch_bounds__(kElementBlock) fill_factor(const FillArguments
 
 Recurrence::Recurrence(FactorKind kind, const DevicePattern& pattern, const Offset* diagonal, Sweep& sweep,
                        const Index* index, cudaStream_t stream, RowWalk walk)
-    : kind_(kind), pattern_(pattern), diagonal_(diagonal), index_(index), sweep_(&sweep) {
-  if (!sweep.has_reciprocals() && kind == FactorKind::ilu) walk_ = walk;
-  if (pattern.rows == 0 || (!sweep.has_reciprocals() && !walks())) return;
+    : kind_(kind),
+      pattern_(pattern),
+      diagonal_(diagonal),
+      index_(index),
+      sweep_(sweep.capabilities().solves_reciprocals) {
+  if (sweep_ == nullptr && kind == FactorKind::ilu) walk_ = walk;
+  if (pattern.rows == 0 || (sweep_ == nullptr && !walks())) return;
   if (walk_ == RowWalk::by_levels) order_by_levels(stream);
   flags_ = {3, stream};
 }

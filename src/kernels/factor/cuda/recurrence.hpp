@@ -2,7 +2,7 @@
 /// Factorisations in which only diagonal entries change, as on grids with five or seven points.
 ///
 /// Then the inverse pivots are the sequence r_i = 1 / (a_ii − Σ_k a_ik a_ki r_k), k < i with a_ik in the pattern: a
-/// triangular sweep with a reciprocal for its pivot (Sweep::solve_reciprocals). All else follows from them without
+/// triangular sweep with a reciprocal for its pivot (SolvesReciprocals). All else follows from them without
 /// waiting. An elimination has (a_ik r_k) a_ki, which is in range where a_ik a_ki need not be: then the report says so.
 #pragma once
 
@@ -48,7 +48,7 @@ class Recurrence final : public EliminationMethod {
   DevicePattern pattern_;
   const Offset* diagonal_ = nullptr;
   const Index* index_ = nullptr;
-  Sweep* sweep_ = nullptr;
+  SolvesReciprocals* sweep_ = nullptr;
   RowWalk walk_ = RowWalk::none;
   cuda::DeviceArray<Index> order_;  ///< by levels: the rows
   /// Whether results are not finite (nobody asks: the factorisation reports it by itself), whether products are lost,

@@ -63,7 +63,7 @@ __global__ void find_rhs(const cells::Target* target, const cells::Errand* erran
   }
 }
 
-class CellsSweep final : public Sweep {
+class CellsSweep final : public Sweep, public SolvesReciprocals {
  public:
   CellsSweep(const SweepInput& input, const cells::Cut& cut, cudaStream_t stream)
       : layout_(cells::make_layout(input, cut, stream)),
@@ -96,18 +96,18 @@ class CellsSweep final : public Sweep {
     run(rhs, x, false, non_finite, stream);
   }
 
-  bool solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
-    if (!has_reciprocals()) return false;
-    run(rhs, x, true, non_finite, stream);
-    return true;
-  }
-  [[nodiscard]] bool has_reciprocals() const override { return layout_.ways == 1; }
-
-  bool load_products(const ValueProducts& products, cudaStream_t stream) override {
-    if (!has_reciprocals() || !unit_pivots_) return false;
+  void load_products(const ValueProducts& products, cudaStream_t stream) override {
     cells::load_products(layout_, storage_, products, stream);
     turns_.wait_for_values();
-    return true;
+  }
+
+  void solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
+    run(rhs, x, true, non_finite, stream);
+  }
+
+  /// A recurrence needs rows of one lane each, and pivots that are 1, since load_products() leaves them as they are.
+  Capabilities capabilities() override {
+    return {.solves_reciprocals = layout_.ways == 1 && unit_pivots_ ? this : nullptr};
   }
 
   [[nodiscard]] const double* result() const override { return turns_.last(); }

@@ -164,7 +164,7 @@ bool EngineSweep::solve_both(const Sweep& before, const double* rhs, double* x, 
   return true;
 }
 
-std::vector<Sweep::ProgramRun> EngineSweep::program_runs() const {
+std::vector<RunsProgram::ProgramRun> EngineSweep::program_runs() const {
   std::vector<ProgramRun> runs;
   if (pair_) runs.push_back({"application", pair_->program.report()});
   runs.push_back({triangle_ == Triangle::lower ? "forward sweep" : "backward sweep", single_->program.report()});

@@ -15,21 +15,24 @@ cuda::DeviceArray<Index> by_position(const Index* index, const TaskList& tasks, 
 ///
 /// result() is the set of slots that the last solve handed its values over in, by position: valid until the next solve,
 /// which resets it.
-class FlatSweep : public Sweep {
+class FlatSweep : public Sweep, public GathersValues, public JoinsProducts {
  public:
   /// input.ranges and input.levels are needed. Synchronises `stream`.
   FlatSweep(const SweepInput& input, cudaStream_t stream);
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override;
-  bool gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream) override;
+  void gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream) override;
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override;
-  [[nodiscard]] bool has_products() const override { return true; }
-  bool begin_product(const double* v, int* non_finite, cudaStream_t stream) override;
-  bool prepare_product(const Sweep& first, const ProductRows& rows, cudaStream_t stream) override;
-  bool finish_product(const double* v, double* y, int* non_finite, cudaStream_t stream) override;
+  void begin_product(const double* v, int* non_finite, cudaStream_t stream) override;
+  void prepare_product(const Sweep& first, const ProductRows& rows, cudaStream_t stream) override;
+  void finish_product(const double* v, double* y, int* non_finite, cudaStream_t stream) override;
   [[nodiscard]] const double* result() const override { return packed_.result(); }
   [[nodiscard]] const Index* result_index() const override { return packed_.tasks().position.data(); }
   [[nodiscard]] std::int64_t bytes() const override;
+  /// Values that are rounded are not gathered.
+  Capabilities capabilities() override {
+    return {.gathers_values = packed_.is_single() ? nullptr : this, .joins_products = this};
+  }
 
  protected:
   [[nodiscard]] const PackedTriangle& packed() const { return packed_; }

@@ -44,7 +44,8 @@ struct SolveParameters {
   const Index* gate;
   Index rows;
   unsigned gate_pause_ns;
-  ProductArguments product{};  ///< of kernels that end a product (Sweep::finish_product()); places are positions
+  ProductArguments
+      product{};  ///< of kernels that end a product (JoinsProducts::finish_product()); places are positions
 };
 
 /// A strict triangle in the storage that the solve streams through, and the slots through which rows hand over values.

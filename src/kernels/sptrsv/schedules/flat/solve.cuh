@@ -2,7 +2,7 @@
 /// What the kernels of the schedule flat do for one task.
 ///
 /// Parts: whether the triangle has rows in parts (parts.hpp). Without, nothing looks for them. Product: whether the
-/// solve ends a product (Sweep::finish_product()).
+/// solve ends a product (JoinsProducts::finish_product()).
 /// Value: in which values are stored. Of float, pivots scale right-hand sides (SweepInput::precision).
 #pragma once
 

@@ -33,18 +33,16 @@ void FlatSweep::load_values(const double* source, const double* pivot, cudaStrea
   GatherBatch batch;
   if (packed_.is_single()) {
     packed_.round_values(source, stream);
+    gather_pivots(batch, pivot, stream);
   } else {
-    packed_.gather_values(batch, source);
+    gather_values(batch, source, pivot, stream);
   }
-  gather_pivots(batch, pivot, stream);
   batch.run(stream);
 }
 
-bool FlatSweep::gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream) {
-  if (packed_.is_single()) return false;
+void FlatSweep::gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream) {
   packed_.gather_values(batch, source);
   gather_pivots(batch, pivot, stream);
-  return true;
 }
 
 void FlatSweep::gather_pivots(GatherBatch& batch, const double* pivot, cudaStream_t stream) {
@@ -71,23 +69,20 @@ void FlatSweep::solve(const double* rhs, double* x, int* non_finite, cudaStream_
   packed_.solve(arguments(rhs, x, non_finite), stream);
 }
 
-bool FlatSweep::begin_product(const double* v, int* non_finite, cudaStream_t stream) {
+void FlatSweep::begin_product(const double* v, int* non_finite, cudaStream_t stream) {
   SolveArguments arguments = this->arguments(v, nullptr, non_finite);
   arguments.rhs_index = arguments.x_index;
   packed_.solve(arguments, stream);
-  return true;
 }
 
-bool FlatSweep::prepare_product(const Sweep& first, const ProductRows& rows, cudaStream_t stream) {
+void FlatSweep::prepare_product(const Sweep& first, const ProductRows& rows, cudaStream_t stream) {
   const TaskList& tasks = packed_.tasks();
   packed_.forget_overlap();
   if (product_.prepare(first, rows, tasks.rows, tasks.order.data(), stream)) cuda::synchronize(stream);
-  return true;
 }
 
-bool FlatSweep::finish_product(const double* v, double* y, int* non_finite, cudaStream_t stream) {
+void FlatSweep::finish_product(const double* v, double* y, int* non_finite, cudaStream_t stream) {
   packed_.solve(arguments(v, nullptr, non_finite), product_.arguments(y), stream);
-  return true;
 }
 
 std::int64_t FlatSweep::bytes() const {

@@ -5,7 +5,7 @@
 namespace taskdag::kernels {
 namespace {
 
-class JoinedSweep final : public Sweep {
+class JoinedSweep final : public Sweep, public GathersValues, public RewritesRows {
  public:
   JoinedSweep(const SweepInput& input, const JoinedLevels& levels, const MakeSweep& make, cudaStream_t stream)
       : triangle_(levels.triangle),
@@ -21,10 +21,9 @@ class JoinedSweep final : public Sweep {
     sweep_->load_values(values_.value.data(), nullptr, stream);
   }
 
-  bool gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream) override {
-    if (!sweep_->gather_values(batch, values_.value.data(), nullptr, stream)) return false;
+  void gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t stream) override {
+    sweep_->capabilities().gathers_values->gather_values(batch, values_.value.data(), nullptr, stream);
     joined::load_values(*triangle_, source, pivot, values_, stream);
-    return true;
   }
 
   void measure_loss(const double* /*source*/, const double* /*pivot*/, double* most, cudaStream_t stream) override {
@@ -41,6 +40,10 @@ class JoinedSweep final : public Sweep {
 
   [[nodiscard]] std::int64_t bytes() const override {
     return triangle_->bytes() + values_.bytes() + rhs_index_.bytes() + reduced_.bytes() + sweep_->bytes();
+  }
+
+  Capabilities capabilities() override {
+    return {.gathers_values = sweep_->capabilities().gathers_values ? this : nullptr, .rewrites_rows = this};
   }
 
  private:

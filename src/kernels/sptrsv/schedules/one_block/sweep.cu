@@ -24,7 +24,7 @@ Plan plan_of(const SweepInput& input, cudaStream_t stream) {
   return plan;
 }
 
-class OneBlockSweep final : public Sweep {
+class OneBlockSweep final : public Sweep, public GathersValues {
  public:
   OneBlockSweep(const SweepInput& input, const Plan& plan, cudaStream_t stream)
       : program_(plan, input.pattern.rows, stream),
@@ -38,15 +38,14 @@ class OneBlockSweep final : public Sweep {
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
     GatherBatch batch;
-    static_cast<void>(gather_values(batch, source, pivot, stream));
+    gather_values(batch, source, pivot, stream);
     batch.run(stream);
   }
 
-  bool gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t /*stream*/) override {
+  void gather_values(GatherBatch& batch, const double* source, const double* pivot, cudaStream_t /*stream*/) override {
     unit_pivots_ = pivot == nullptr;
     batch.add(program_.entries(), source, source_.data(), program_.values());
     if (!unit_pivots_) batch.add(program_.places(), pivot, row_.data(), program_.pivots());
-    return true;
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
@@ -64,6 +63,8 @@ class OneBlockSweep final : public Sweep {
   [[nodiscard]] std::int64_t bytes() const override {
     return program_.bytes() + source_.bytes() + row_.bytes() + rhs_index_.bytes() + x_index_.bytes() + result_.bytes();
   }
+
+  Capabilities capabilities() override { return {.gathers_values = this}; }
 
  private:
   Program program_;

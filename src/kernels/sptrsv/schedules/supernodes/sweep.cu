@@ -8,7 +8,7 @@ namespace {
 
 using cuda::copy_of;
 
-class SupernodesSweep final : public Sweep {
+class SupernodesSweep final : public Sweep, public RewritesRows {
  public:
   SupernodesSweep(const SweepInput& input, const CondensedTriangle& condensed, const MakeSweep& make,
                   cudaStream_t stream)
@@ -49,6 +49,8 @@ class SupernodesSweep final : public Sweep {
     return place_.bytes() + outer_first_.bytes() + outer_count_.bytes() + source_entry_.bytes() + rhs_index_.bytes() +
            inverse_.bytes() + values_.bytes() + row_size_.bytes() + scaled_.bytes() + sweep_->bytes();
   }
+
+  Capabilities capabilities() override { return {.rewrites_rows = this}; }
 
  private:
   [[nodiscard]] std::size_t rows() const { return static_cast<std::size_t>(rows_); }

@@ -4,7 +4,6 @@
 #include "backends/cuda/device.hpp"
 #include "base/index.hpp"
 #include "dag/row_blocks.hpp"
-#include "kernels/sptrsv/returned_values.hpp"
 #include "kernels/sptrsv/schedules/supersteps/layout_sweep.hpp"
 #include "kernels/sptrsv/schedules/supersteps/pack.hpp"
 #include "kernels/sptrsv/schedules/supersteps/run_blocks.cuh"
@@ -70,7 +69,7 @@ int threads_for(const Layout& layout) {
   return layout.row_entries > 0 || layout.outer_entries <= kFewOutside * layout.rows ? 128 : 256;
 }
 
-class BlocksSweep final : public LayoutSweep, public ReturnsValues {
+class BlocksSweep final : public LayoutSweep, public ReturnsValues, public JoinsProducts, public FollowsSweep {
  public:
   BlocksSweep(const SweepInput& input, const BlocksOptions& options, cudaStream_t stream)
       : LayoutSweep(fitting_layout(input, options.cell_rows, stream), input, stream),
@@ -101,15 +100,13 @@ class BlocksSweep final : public LayoutSweep, public ReturnsValues {
     launch(kernel_, grid_, arguments(rhs, x, non_finite, stream), follows ? &before_ : nullptr, PlainEnds{}, stream);
   }
 
-  [[nodiscard]] bool has_products() const override { return true; }
-  bool begin_product(const double* v, int* non_finite, cudaStream_t stream) override {
+  void begin_product(const double* v, int* non_finite, cudaStream_t stream) override {
     CellArguments a = arguments(v, nullptr, non_finite, stream);
     a.rhs_rows = x_rows();
     launch(kernel_, grid_, a, nullptr, PlainEnds{}, stream);
-    return true;
   }
 
-  bool prepare_product(const Sweep& first, const ProductRows& rows, cudaStream_t stream) override {
+  void prepare_product(const Sweep& first, const ProductRows& rows, cudaStream_t stream) override {
     if (product_kernel_ == nullptr) {
       product_kernel_ = kernel_for<ProductEnds, double>(threads_, layout().row_entries);
       product_grid_ = resident_grid(product_kernel_);
@@ -119,19 +116,21 @@ class BlocksSweep final : public LayoutSweep, public ReturnsValues {
       product_before_ = sources_in(first, product_.first_index(), stream);
       cuda::synchronize(stream);
     }
-    return true;
   }
 
-  bool finish_product(const double* v, double* y, int* non_finite, cudaStream_t stream) override {
+  void finish_product(const double* v, double* y, int* non_finite, cudaStream_t stream) override {
     const bool follows = product_before_.sweep != nullptr;
     launch(product_kernel_, product_grid_, arguments(v, nullptr, non_finite, stream),
            follows ? &product_before_ : nullptr, ProductEnds{product_.arguments(y)}, stream);
-    return true;
   }
 
   [[nodiscard]] std::int64_t bytes() const override {
     return LayoutSweep::bytes() + tickets_.bytes() + before_.sources.bytes() + product_.bytes() +
            product_before_.sources.bytes();
+  }
+
+  Capabilities capabilities() override {
+    return {.returns_values = this, .joins_products = this, .follows_sweep = this};
   }
 
  private:

@@ -216,8 +216,8 @@ __device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const Shared
   });
 }
 
-/// The right-hand sides of a solve that ends a product (Sweep::finish_product()): there, not on their way. Results of
-/// the sweep before are read past the first-level cache, since its other blocks may still be at work.
+/// The right-hand sides of a solve that ends a product (JoinsProducts::finish_product()): there, not on their way.
+/// Results of the sweep before are read past the first-level cache, since its other blocks may still be at work.
 template <int kThreads, bool kLists>
 __device__ void fetch_product_rhs(const CellArguments& a, const ProductArguments& product, const Cell& cell,
                                   const SharedCell<double>& to) {

@@ -1,7 +1,6 @@
 #include <type_traits>
 
 #include "base/index.hpp"
-#include "kernels/sptrsv/returned_values.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/load.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/solve.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/sweep.hpp"
@@ -13,7 +12,7 @@ namespace {
 
 /// Value: in which entries are stored. A recurrence needs them in double.
 template <class Value>
-class BandsSweep final : public Sweep, public ReturnsValues {
+class BandsSweep final : public Sweep, public ReturnsValues, public SolvesReciprocals {
   static constexpr bool kReciprocals = std::is_same_v<Value, double>;
 
  public:
@@ -43,14 +42,11 @@ class BandsSweep final : public Sweep, public ReturnsValues {
     cells::load_values(bands_, order_, target(), source, pivot, stream);
     turns_.wait_for_values();
   }
-  bool load_products(const ValueProducts& products, cudaStream_t stream) override {
-    if constexpr (!kReciprocals)
-      return Sweep::load_products(products, stream);
-    else {
+  void load_products(const ValueProducts& products, cudaStream_t stream) override {
+    if constexpr (kReciprocals) {
       unit_pivots_ = true;
       cells::load_products(bands_, order_, target(), products, stream);
       turns_.wait_for_values();
-      return true;
     }
   }
 
@@ -61,15 +57,13 @@ class BandsSweep final : public Sweep, public ReturnsValues {
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
     run(rhs, x, 0.0, non_finite, stream, cells::solve<Value>);
   }
-  bool solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
-    if constexpr (!kReciprocals)
-      return Sweep::solve_reciprocals(rhs, x, non_finite, stream);
-    else {
+  void solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
+    if constexpr (kReciprocals)
       run(rhs, x, 1.0, non_finite, stream, cells::solve_reciprocals);  // no reciprocal of zero where there is no row
-      return true;
-    }
   }
-  [[nodiscard]] bool has_reciprocals() const override { return kReciprocals; }
+  Capabilities capabilities() override {
+    return {.returns_values = this, .solves_reciprocals = kReciprocals ? this : nullptr};
+  }
 
   [[nodiscard]] const double* result() const override { return result_.data(); }
   [[nodiscard]] const Index* result_index() const override { return nullptr; }
