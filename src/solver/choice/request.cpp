@@ -10,8 +10,6 @@ namespace taskdag {
 
 namespace {
 
-constexpr const char* kCellsPrefix = "cells:";
-
 /// What the file holds, if this library has it: the file may come from another version.
 std::optional<ScheduleChoice> choice_from_file(const ScheduleRequest& request, const TuneKey& key) {
   const std::optional<std::string> name = find_tuned(request.tune_file, key, request.tune);
@@ -30,17 +28,20 @@ std::optional<ScheduleChoice> choice_from_file(const ScheduleRequest& request, c
 }  // namespace
 
 std::string name_of(const ScheduleChoice& choice) {
-  return choice.cells > 0 ? kCellsPrefix + std::to_string(choice.cells) : to_string(choice.schedule);
+  const std::string schedule = to_string(choice.schedule);
+  return choice.variant > 0 ? schedule + ":" + std::to_string(choice.variant) : schedule;
 }
 
 ScheduleChoice choice_from(const std::string& name) {
-  const std::string prefix = kCellsPrefix;
-  if (!name.starts_with(prefix)) return {solve_schedule_from(name)};
-  ScheduleChoice choice{SolveSchedule::cells};
+  const std::size_t colon = name.find(':');
+  ScheduleChoice choice{solve_schedule_from(name.substr(0, colon))};
+  if (colon == std::string::npos) return choice;
   const char* const end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data() + prefix.size(), end, choice.cells);
-  if (error != std::errc() || stop != end || choice.cells < 1) {
-    throw InvalidInput("\"" + name + "\" names no number of cells");
+  const auto [stop, error] = std::from_chars(name.data() + colon + 1, end, choice.variant);
+  // The one schedule whose variants are numbered in a file.
+  const bool numbered = choice.schedule == SolveSchedule::cells;
+  if (!numbered || error != std::errc() || stop != end || choice.variant < 1) {
+    throw InvalidInput("\"" + name + "\" names no variant of a schedule");
   }
   return choice;
 }

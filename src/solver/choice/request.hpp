@@ -17,7 +17,7 @@ namespace taskdag {
 /// A schedule, and what tuning may set of it.
 struct ScheduleChoice {
   SolveSchedule schedule = SolveSchedule::automatic;
-  int cells = 0;  ///< of the schedule cells: how many; 0: its own number
+  int variant = 0;  ///< one of those that the schedule gives to trials, of cells how many; 0: its own choice
   bool operator==(const ScheduleChoice&) const = default;
 };
 

@@ -28,7 +28,7 @@ TuneKey key_of(const std::string& device, const AnalysedTriangle& triangle, cuda
 TrialResult fastest(SolveSchedule usual, kernels::Outlook& outlook) {
   SweepTrial trial(outlook.input, outlook.stream);
   const auto took = [&](const ScheduleChoice& choice) {
-    return trial.microseconds(*outlook.row_of(choice.schedule).make(outlook.input, outlook, choice.cells));
+    return trial.microseconds(*outlook.row_of(choice.schedule).make(outlook.input, outlook, choice.variant));
   };
   TrialResult best{{usual}, took({usual})};
   for (const kernels::CudaSchedule& row : outlook.rows) {
@@ -96,7 +96,7 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
   as_asked.ata_flow = request.ata_flow;
   as_asked.ata_size = request.ata_size;
   as_asked.ata_rows_share_warps = request.ata_rows_share_warps;
-  sweep = row.make(as_asked, outlook, choice.cells);
+  sweep = row.make(as_asked, outlook, choice.variant);
   at_least = row.at_least != nullptr ? row.at_least(outlook) : kernels::flat::least_microseconds(features);
 }
 
