@@ -7,7 +7,7 @@ usage: choice.py [--half fit|other] [--flags] CSV...
   --flags      taskdag with matrices declared symmetric where they are
 A problem's rows are those of the last file that has it. Times are milliseconds, "first" those of set-up and first
 solve, "solve" those of the fastest later one; of several processes that in the middle, by set-up and first solve.
-"rival": the fastest of PETSc's jacobi, ilu or icc, and gamg. "rival / ours" above 1: ours is faster. The last lines count
+"fastest of PETSc's": of jacobi, ilu or icc, and gamg. A speed-up above 1: ours is faster. The last lines count
 the problems that any of them solves.
 """
 import argparse
@@ -67,7 +67,7 @@ def rival_of(rows, time):
 
 
 def ratio_of(rows, flags, time=first):
-    """The fastest rival's time to ours; 0 where ours has failed, infinite where all rivals have."""
+    """The speed-up over the fastest rival; 0 where ours has failed, infinite where all rivals have."""
     ours, rival = ours_of(rows, flags), rival_of(rows, time)
     if not ours:
         return 0.0
@@ -76,7 +76,7 @@ def ratio_of(rows, flags, time=first):
 
 def count(solved, flags=False):
     """Problems; those on which taskdag is the fastest, is not slower than 1.25 times the fastest, and has failed; the
-    geometric mean of rival / ours where both solve, and the least."""
+    geometric mean of the speed-up where both solve, and the least."""
     ratios = [ratio_of(rows, flags) for rows in solved.values()]
     both = [ratio for ratio in ratios if 0.0 < ratio < math.inf]
     mean = math.exp(sum(map(math.log, both)) / len(both)) if both else math.nan
@@ -87,13 +87,13 @@ def count(solved, flags=False):
 def sentence(solved, flags=False):
     problems, best, within, failed, mean, least = count(solved, flags)
     return (f"of {problems} problems it is the fastest on {best} ({100 * best / problems:.0f} %), within 1.25 of the "
-            f"fastest on {within}, and fails on {failed}; the rival's time to ours is {mean:.2f} in the geometric mean, "
-            f"{least:.2f} at least")
+            f"fastest on {within}, and fails on {failed}; its speed-up over the fastest of PETSc's is {mean:.2f} in the "
+            f"geometric mean, {least:.2f} at least")
 
 
 def table(solved, flags=False):
     """A line for each problem, after the two of the head."""
-    head = ["problem", "takes", "first: ours", "rival", "rival / ours", "solve: ours", "rival"]
+    head = ["problem", "takes", "first: ours", "fastest of PETSc's", "speed-up", "solve: ours", "fastest of PETSc's"]
     yield "| " + " | ".join(head) + " |"
     yield "|" + "---|" * len(head)
     show = lambda found: f"{found[0]:.1f} ({found[1]})" if found else "none"

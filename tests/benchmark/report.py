@@ -135,29 +135,29 @@ def kind_name(triangle, transposed, rhs):
 
 
 def pairs_of(results, kind, solver, rival=RIVAL):
-    """(row of solver, rival's time / its time) for each system of the kind that both solved."""
+    """(row of solver, its speed-up over the rival) for each system of the kind that both solved."""
     return [(solvers[solver], solvers[rival]["milliseconds"] / solvers[solver]["milliseconds"])
             for system, solvers in results.solves.items()
             if system[1:] == kind and solver in solvers and rival in solvers]
 
 
 def comparisons(results):
-    """Against cuSPARSE: [title, (row, ratio) pairs], a title for each kind of problem."""
-    found = [(f"{kind_name(*kind)}, SpSV", pairs_of(results, kind, DEFAULT)) for kind in kinds(results)]
+    """Against cuSPARSE: (what, its function for that, (row, ratio) pairs) for each kind of problem."""
+    found = [(kind_name(*kind), "SpSV", pairs_of(results, kind, DEFAULT)) for kind in kinds(results)]
     for what, rival, title in (("ilu0", "csrilu02", "ILU(0)"), ("ic0", "csric02", "IC(0)")):
         pairs = [(solvers["TaskDAG"], solvers[rival]["milliseconds"] / solvers["TaskDAG"]["milliseconds"])
                  for (_, kind), solvers in results.factors.items()
                  if kind == what and "TaskDAG" in solvers and rival in solvers]
-        found.append((f"{title}, {rival}", pairs))
+        found.append((title, rival, pairs))
     pairs = [(solvers[DEFAULT], solvers[RIVAL]["milliseconds"] / solvers[DEFAULT]["milliseconds"])
              for (_, what), solvers in results.factors.items()
              if what == "apply" and DEFAULT in solvers and RIVAL in solvers]
-    return found + [("application of the ILU(0), two SpSV", pairs)]
+    return found + [("application of the ILU(0)", "two SpSV", pairs)]
 
 
 def against_cusparse(results):
-    rows = [[f"{title}, {name}"] + summarise(ratios)
-            for title, pairs in comparisons(results) for name, ratios in sets_of(pairs)]
+    rows = [[f"{what}, {rival}, {name}"] + summarise(ratios)
+            for what, rival, pairs in comparisons(results) for name, ratios in sets_of(pairs)]
     lines = table(["Against cuSPARSE", "geometric mean", "least", "problems"], rows) if rows else []
     counts = [break_even(solvers[DEFAULT], solvers[RIVAL])
               for solvers in results.solves.values() if DEFAULT in solvers and RIVAL in solvers]
@@ -323,15 +323,15 @@ def default_ratios(results, flags):
 
 def headline(results):
     """One table: a line for the default, and for each kind of problem and set."""
-    pairs = [("`-pc_type taskdag` and nothing else, set-up and first solve: the fastest of PETSc's jacobi, ilu or icc, gamg",
+    lines = [("`-pc_type taskdag` and nothing else, set-up and first solve", "the fastest of PETSc's jacobi, ilu or icc, gamg",
               default_ratios(results, False)),
-             ("the same, symmetric matrices declared so", default_ratios(results, True)),
-             ("Krylov solve with ILU(0) or ICC(0), PETSc's aijcusparse",
+             ("the same, symmetric matrices declared so", "the same", default_ratios(results, True)),
+             ("Krylov solve with ILU(0) or ICC(0)", "PETSc's aijcusparse",
               krylov_ratios(results, "PETSc", "TaskDAG", solve_time))]
-    pairs += [(f"{title}, {name}", ratios) for title, found in comparisons(results)
+    lines += [(f"{what}, {name}", rival, ratios) for what, rival, found in comparisons(results)
               for name, ratios in separate_sets(found)]
-    rows = [[title] + summarise(ratios) for title, ratios in pairs if ratios]
-    return table(["The rival's time to ours", "geometric mean", "least", "problems"], rows) if rows else []
+    rows = [[what, rival] + summarise(ratios) for what, rival, ratios in lines if ratios]
+    return table(["What", "Speed-up over", "geometric mean", "least", "problems"], rows) if rows else []
 
 
 def failures_list(results):
