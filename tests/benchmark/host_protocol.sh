@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The protocol of Böhnlein et al. 2025 on host threads (docs/papers.md): the most telling rows first, until the time is up.
+# The protocol of Böhnlein et al. 2025 on host threads (docs/papers/papers.md): the most telling rows first, until the time is up.
 # Each row is written as soon as it is there; the same command again goes on where the last one stopped.
 #
 # usage: host_protocol.sh PROGRAM ROWS.csv [SECONDS]

@@ -17,7 +17,7 @@ struct NoTally {
 
 namespace {
 
-/// The fastest on meshes (docs/graphs.md).
+/// The fastest on meshes (docs/papers/graphs.md).
 using ColourVertices = graph::Colour<32, 32, NoTally>;
 using Program = engine::Program<graph::ColouringData<NoTally>, engine::PhaseQueue<engine::Phaseless<ColourVertices>>>;
 constexpr int kRounds = 16;

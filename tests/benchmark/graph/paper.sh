@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The paper's experiments (docs/papers.md#chen-et-al-atos): files of rows as tests/benchmark/papers/tables.py names them to
+# The experiments of docs/papers/papers.md#chen-et-al-atos: files of rows as tests/benchmark/papers/tables.py names them to
 # OUT, a short table last.
 # usage: tests/benchmark/graph/paper.sh [PROGRAM [PART...]]
 #   PROGRAM    taskdag_graph_bench [build/tests/benchmark/graph/taskdag_graph_bench]

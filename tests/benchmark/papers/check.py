@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that documents hold the tables that tables.py computes from the rows in tests/benchmark/results.
 
-usage: check.py [--write] [DOCUMENT...]      [docs/papers.md and the other documents below]
+usage: check.py [--write] [DOCUMENT...]      [docs/papers/papers.md and the other documents below]
 A table stands between `<!-- papers NAME: begin -->` and `<!-- papers NAME: end -->`. --write puts what is computed there.
 Exit status 1 where a document holds something else, names a table that there is none of, or lacks one of its own.
 """
@@ -17,13 +17,13 @@ import tables  # noqa: E402 (after the line that keeps the source folder clean)
 
 DOCS = os.path.normpath(os.path.join(HERE, "..", "..", "..", "docs"))
 ELSEWHERE = {"schedules-spsv": "notes/schedules-compared.md", "ata-baselines": "notes/schedules-compared.md",
-             "atos-order": "graphs.md", "atos-idle": "graphs.md"}
+             "atos-order": "papers/graphs.md", "atos-idle": "papers/graphs.md"}
 BLOCK = re.compile(r"(<!-- papers ([\w-]+): begin -->\n)(.*?)(<!-- papers \2: end -->)", re.S)
 
 
 def documents():
     """Path → names of the tables that it must hold."""
-    wanted = {os.path.join(DOCS, "papers.md"): [name for name in tables.BLOCKS if name not in ELSEWHERE]}
+    wanted = {os.path.join(DOCS, "papers", "papers.md"): [name for name in tables.BLOCKS if name not in ELSEWHERE]}
     for name, document in ELSEWHERE.items():
         wanted.setdefault(os.path.join(DOCS, document), []).append(name)
     return wanted

@@ -15,7 +15,7 @@ import published  # noqa: E402
 import tables  # noqa: E402
 from tables import protocol  # noqa: E402
 
-PAPERS = os.path.join(check.DOCS, "papers.md")
+PAPERS = os.path.join(check.DOCS, "papers", "papers.md")
 
 
 class WithFolder(unittest.TestCase):
@@ -31,7 +31,7 @@ class WithFolder(unittest.TestCase):
         return status, out.getvalue()
 
     def document(self, change=lambda text: text):
-        """A changed copy of docs/papers.md."""
+        """A changed copy of docs/papers/papers.md."""
         with open(PAPERS, encoding="utf-8") as file:
             text = file.read()
         path = os.path.join(self.folder, "papers.md")

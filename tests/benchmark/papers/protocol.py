@@ -1,4 +1,4 @@
-"""The tables of docs/papers.md on the protocol of Böhnlein et al., from the rows of tests/benchmark/host_protocol.sh.
+"""The tables of docs/papers/papers.md on the protocol of Böhnlein et al., from the rows of tests/benchmark/host_protocol.sh.
 
 Rows may be missing, all of them or some: "not run" stands there then. Each mean says over how many matrices it is.
 """

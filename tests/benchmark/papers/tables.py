@@ -1,4 +1,4 @@
-"""The tables of docs/papers.md, each a function that computes its lines from rows of tests/benchmark/results."""
+"""The tables of docs/papers/papers.md, each a function that computes its lines from rows of tests/benchmark/results."""
 import csv
 import importlib.util
 import os

@@ -1,6 +1,6 @@
 /// \file
 /// Incomplete factorisations under adaptive task aggregation (ATA) and the schedules it is compared with, on CUDA.
-/// Source: Helal et al., PACT 2019, algorithms 2 (pull) and 5; docs/ata.md.
+/// Source: Helal et al., PACT 2019, algorithms 2 (pull) and 5; docs/papers/ata.md.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,6 @@
 /// \file
 /// Adaptive task aggregation (ATA) and the schedules it is compared with, as sweeps on CUDA.
-/// Source: Helal et al., PACT 2019; adaptations to CUDA: docs/ata.md.
+/// Source: Helal et al., PACT 2019; adaptations to CUDA: docs/papers/ata.md.
 #pragma once
 
 #include <cuda_runtime_api.h>

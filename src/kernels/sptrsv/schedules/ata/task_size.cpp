@@ -12,7 +12,7 @@ Index choose_granularity(Index smallest, double ratio, double launch, double row
 }
 
 Index granularity_of_levels(Index warps, Index rows, Index levels) {
-  // Fitted on an H100: docs/papers.md, "Granularity".
+  // Fitted on an H100: docs/papers/papers.md, "Granularity".
   constexpr std::int64_t kRowsPerWarp = 4;
   constexpr std::int64_t kLevelsPerTask = 8;
   const std::int64_t filling = kRowsPerWarp * warps;
