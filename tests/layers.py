@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Who includes whom: reads the #include lines of src, petsc_plugin and include against the order in src/layers.txt.
+"""Who includes whom: reads the #include lines of src, petsc_plugin and include against the order in src/layers.txt, and
+the LINKS of each taskdag_layer() in src.
 
-usage: layers.py [ROOT]        fails on an include that the order does not allow
+usage: layers.py [ROOT]        fails on an include or a link that the order does not allow
        layers.py --self-test   fails where a mistake of each kind would go unseen
 
 An include is allowed within a room, of the public headers (include/), of the system, and of the rooms that the including
 room's line names. The file explains itself; its lines stand lowest first and name only what stands before them, so that
-there is no cycle.
+there is no cycle. A layer of CMake is all rooms below its folder but those of a layer inside; it may link layers whose
+rooms all stand before its own.
 """
 import fnmatch
 import os
@@ -18,6 +20,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>|(\S.*))')
 SOURCES = (".cpp", ".hpp", ".cu", ".cuh", ".c", ".h")
 SCANNED = ("src", "petsc_plugin", "include")
 PUBLIC = "(public headers)"
+LAYER = re.compile(r"^taskdag_layer\(([\w/]+)(.*?)\)", re.M | re.S)
 
 
 def files_of(root):
@@ -85,9 +88,38 @@ def included(root, path, quoted, name):
     return None
 
 
+def links(root):
+    """Each layer of CMake with the names of the layers that it links."""
+    found = {}
+    for folder, _, names in sorted(os.walk(os.path.join(root, "src"))):
+        if "CMakeLists.txt" in names:
+            with open(os.path.join(folder, "CMakeLists.txt"), encoding="utf-8") as file:
+                for layer, arguments in LAYER.findall(file.read()):
+                    words = re.sub(r"#.*", "", arguments).partition("LINKS")[2].split()
+                    found[layer] = [word[len("taskdag_"):] for word in words if word.startswith("taskdag_")]
+    return found
+
+
+def links_upwards(found, order):
+    """A sentence for each link of a layer to one that does not stand before it."""
+    names = {layer.replace("/", "_"): layer for layer in found}
+    places = {layer: [] for layer in found}
+    for place, room in enumerate(order.rooms):
+        layers = [layer for layer in found if room == layer or room.startswith(layer + "/")]
+        if layers:
+            places[max(layers, key=len)].append(place)
+    for layer, below in found.items():
+        for name in below:
+            if name not in names:
+                yield f"{layer} links taskdag_{name}, which is no layer"
+            elif max(places[names[name]], default=-1) >= min(places[layer], default=len(order.rooms)):
+                yield f"{layer} may not link {names[name]}, whose rooms do not all stand before its own in layers.txt"
+
+
 def check(root, order):
     """The complaints, a sentence each."""
     errors = [f"layers.txt, {error}" for error in order.errors]
+    errors.extend(links_upwards(links(root), order))
     used = set()
     for path in files_of(root):
         room = order.room_of(path)
@@ -131,6 +163,9 @@ def self_test():
         "src/dag/d.hpp": "// #include \"kernels/k.cu\"\n",
         "src/dag/inner/i.hpp": "#include \"dag/d.hpp\"\n",
         "src/dag/hub.cpp": "#include \"inner/i.hpp\"\n",
+        "src/base/CMakeLists.txt": "taskdag_layer(base\n  SOURCES a.cpp\n  LINKS )\n",
+        "src/dag/CMakeLists.txt": "taskdag_layer(dag\n  LINKS taskdag_base Threads::Threads)\n",
+        "src/dag/inner/CMakeLists.txt": "taskdag_room(taskdag_dag SOURCES i.cpp)\n",
         "src/kernels/k.cu": "#include \"dag/inner/i.hpp\"\n",
         "src/studies/one/s.cuh": "#include \"studies/two/t.hpp\"\n",
         "src/studies/two/t.hpp": "#include \"studies/one/s.cuh\"\n",
@@ -169,6 +204,10 @@ def self_test():
         ("a room of two lines", complaints(order=lines + ["base:"]), "a second time"),
         ("a line that is none", complaints(order=lines + ["base dag"]), "is expected"),
         ("a file that is not there", complaints({"src/dag/x.cu": "#include \"dag/none.hpp\"\n"}), "there is no dag/none"),
+        ("a link upwards", complaints({"src/base/CMakeLists.txt": "taskdag_layer(base\n  LINKS\n  CUDA_LINKS taskdag_dag)\n"}),
+         "base may not link dag"),
+        ("a link to what is no layer", complaints({"src/base/CMakeLists.txt": "taskdag_layer(base LINKS taskdag_dga)\n"}),
+         "base links taskdag_dga, which is no layer"),
         ("a macro for a name", complaints({"src/dag/x.cu": "#include NAME\n"}), "cannot be read"),
     ]
     failures = 0
@@ -191,7 +230,7 @@ def main():
     for error in errors:
         print(error)
     if not errors:
-        print(f"{sum(1 for _ in files_of(root))} files in {len(order.rooms)} rooms: no include goes upwards")
+        print(f"{sum(1 for _ in files_of(root))} files in {len(order.rooms)} rooms: no include and no link goes upwards")
     return 1 if errors else 0
 
 
