@@ -1,3 +1,5 @@
+/// \file
+/// The device's functions in builds without CUDA, which refuse.
 #include "context/device.hpp"
 #include "taskdag/error.hpp"
 

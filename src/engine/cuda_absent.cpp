@@ -1,3 +1,5 @@
+/// \file
+/// The engine's device memory in builds without CUDA, which refuse.
 #include "engine/memory_impl.hpp"
 
 namespace taskdag::engine {

@@ -1,3 +1,5 @@
+/// \file
+/// The engine's device memory by the CUDA runtime.
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/memory.hpp"
 #include "engine/memory_impl.hpp"

@@ -1,3 +1,5 @@
+/// \file
+/// Orders of static programs: levels and successors from predecessors, and checks of what is given.
 #include <algorithm>
 #include <array>
 #include <numeric>

@@ -1,3 +1,5 @@
+/// \file
+/// Writes a trace as JSON for Perfetto.
 #include <nlohmann/json.hpp>
 
 #include "engine/trace_file.hpp"

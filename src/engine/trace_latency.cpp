@@ -1,3 +1,5 @@
+/// \file
+/// How long tasks lay in their queue and how long they ran, from a trace.
 #include <algorithm>
 #include <iomanip>
 #include <sstream>

@@ -1,3 +1,5 @@
+/// \file
+/// Writes a trace as a scheduling plot in SVG.
 #include <algorithm>
 #include <array>
 #include <cmath>

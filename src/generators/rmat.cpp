@@ -1,3 +1,5 @@
+/// \file
+/// Random graphs by the recursive matrix model.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,3 +1,5 @@
+/// \file
+/// Writes matrices and vectors as Matrix Market files.
 #include <array>
 #include <cerrno>
 #include <charconv>

@@ -1,3 +1,5 @@
+/// \file
+/// The names of the forms of Jacobi sweeps and of their weights.
 #include <array>
 #include <string>
 #include <utility>

@@ -1,3 +1,5 @@
+/// \file
+/// Orderings by programs of the task engine.
 #include <algorithm>
 #include <chrono>
 #include <limits>

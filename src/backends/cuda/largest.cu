@@ -1,3 +1,5 @@
+/// \file
+/// The largest of doubles on the device.
 #include "backends/cuda/reduce.cuh"
 #include "backends/cuda/reduce.hpp"
 

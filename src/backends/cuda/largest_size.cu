@@ -1,3 +1,5 @@
+/// \file
+/// The largest absolute value of doubles on the device, by a kernel of our own.
 #include <algorithm>
 
 #include "backends/cuda/algorithm.cuh"

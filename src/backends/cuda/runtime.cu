@@ -1,3 +1,5 @@
+/// \file
+/// Errors of the CUDA runtime as exceptions; the devices, their names and free memory.
 #include <string>
 
 #include "backends/cuda/check.hpp"

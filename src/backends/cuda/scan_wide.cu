@@ -1,3 +1,5 @@
+/// \file
+/// Prefix sums of 64-bit integers on the device.
 #include "backends/cuda/scan.cuh"
 #include "backends/cuda/scan.hpp"
 

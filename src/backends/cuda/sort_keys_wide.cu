@@ -1,3 +1,5 @@
+/// \file
+/// Sorts 64-bit keys on the device.
 #include "backends/cuda/sort.cuh"
 #include "backends/cuda/sort.hpp"
 

@@ -1,3 +1,5 @@
+/// \file
+/// The sum of indices on the device.
 #include "backends/cuda/reduce.cuh"
 #include "backends/cuda/reduce.hpp"
 

@@ -1,3 +1,5 @@
+/// \file
+/// Supersteps by glued levels: connected components of some levels, shared out to cores.
 #include <algorithm>
 #include <cstdint>
 #include <functional>

@@ -1,3 +1,5 @@
+/// \file
+/// A superstep for each level, its tasks shared out to cores.
 #include <algorithm>
 
 #include "dag/supersteps/level_schedulers.hpp"

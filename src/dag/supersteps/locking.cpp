@@ -1,3 +1,5 @@
+/// \file
+/// The scheduler Locking: as few tasks as possible are locked out of a superstep.
 #include <algorithm>
 #include <cstdint>
 #include <vector>

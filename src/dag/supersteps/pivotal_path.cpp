@@ -1,3 +1,5 @@
+/// \file
+/// The scheduler by p-ivotal paths: ready tasks by a priority that is fixed beforehand.
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -1,3 +1,5 @@
+/// \file
+/// The device controller of static programs: a kernel that decides whether a graph's loop goes on.
 #include <cuda_runtime_api.h>
 
 #include "taskdag/engine/cuda/check.cuh"

@@ -1,3 +1,5 @@
+/// \file
+/// The names of the forms of reverse Cuthill-McKee.
 #include "taskdag/ordering.hpp"
 
 namespace taskdag {

@@ -1,3 +1,5 @@
+/// \file
+/// Applications of a factor on the device, and what they need beside the two sweeps.
 #include <algorithm>
 
 #include "backends/cuda/algorithm.cuh"

@@ -1,3 +1,5 @@
+/// \file
+/// The growth of a factor on the device.
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/reduce.hpp"

@@ -1,3 +1,5 @@
+/// \file
+/// Factorisations by point blocks on the device.
 #include <climits>
 #include <memory>
 #include <span>

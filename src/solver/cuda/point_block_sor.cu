@@ -1,3 +1,5 @@
+/// \file
+/// SOR by point blocks on the device.
 #include "backends/cuda/device.hpp"
 #include "csr/device_csr.hpp"
 #include "dag/transpose.hpp"

@@ -1,3 +1,5 @@
+/// \file
+/// Incomplete Cholesky factorisations on host threads.
 #include <algorithm>
 #include <cmath>
 

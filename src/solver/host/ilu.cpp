@@ -1,3 +1,5 @@
+/// \file
+/// Incomplete LU factorisations on host threads.
 #include "kernels/factor/ilu/host.hpp"
 #include "solver/host/factorization.hpp"
 

@@ -1,3 +1,5 @@
+/// \file
+/// Factorisations by point blocks on host threads.
 #include "solver/point_block.hpp"
 
 #include <algorithm>

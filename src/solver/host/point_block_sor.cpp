@@ -1,3 +1,5 @@
+/// \file
+/// SOR by point blocks on host threads.
 #include "solver/point_block_sor.hpp"
 
 #include <vector>

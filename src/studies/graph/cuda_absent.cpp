@@ -1,3 +1,5 @@
+/// \file
+/// The bulk synchronous forms of the device in builds without CUDA, which have none.
 #include "studies/graph/bfs/forms.hpp"
 #include "studies/graph/colouring/forms.hpp"
 #include "studies/graph/pagerank/forms.hpp"

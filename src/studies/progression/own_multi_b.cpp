@@ -1,3 +1,5 @@
+/// \file
+/// The study's program on the engine's own queues: many rings, the second hash.
 #include "studies/progression/own_run.hpp"
 
 namespace taskdag::progression {

@@ -1,3 +1,5 @@
+/// \file
+/// The study's program on the engine's own queues: one ring with counters.
 #include "studies/progression/own_run.hpp"
 #include "taskdag/engine/queue/shared_counter_queue.hpp"
 

@@ -1,3 +1,5 @@
+/// \file
+/// The study's program on the engine's own queues: a ring for each team, with stealing.
 #include "studies/progression/own_run.hpp"
 
 namespace taskdag::progression {

@@ -1,3 +1,5 @@
+/// \file
+/// Incomplete Cholesky factorisations by adaptive task aggregation.
 #include "kernels/factor/ata/factor.cuh"
 
 namespace taskdag::kernels {

@@ -1,3 +1,5 @@
+/// \file
+/// Incomplete LU factorisations by adaptive task aggregation, by rows or by columns.
 #include "kernels/factor/ata/factor.cuh"
 
 namespace taskdag::kernels {

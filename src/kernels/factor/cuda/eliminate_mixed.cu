@@ -1,3 +1,5 @@
+/// \file
+/// The elimination kernels for patterns with rows of all forms (RowForm), those in registers among them.
 #include "kernels/factor/cuda/eliminate_kernel.cuh"
 
 namespace taskdag::kernels::elimination {

@@ -1,3 +1,5 @@
+/// \file
+/// The elimination kernels for patterns all of whose rows are in one register of each lane.
 #include "kernels/factor/cuda/eliminate_ahead.cuh"
 
 namespace taskdag::kernels::elimination {

@@ -1,3 +1,5 @@
+/// \file
+/// The elimination kernels for patterns whose rows take forms up to RowForm::targets.
 #include "kernels/factor/cuda/eliminate_kernel.cuh"
 
 namespace taskdag::kernels::elimination {

@@ -1,3 +1,5 @@
+/// \file
+/// The elimination kernels for patterns all of whose rows are in two registers of each lane at most.
 #include "kernels/factor/cuda/eliminate_ahead.cuh"
 
 namespace taskdag::kernels::elimination {

@@ -1,3 +1,5 @@
+/// \file
+/// Finds whether most rows that have updates are better off in registers, and marks their entries.
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/factor/cuda/forms.cuh"
 #include "kernels/factor/cuda/search.cuh"

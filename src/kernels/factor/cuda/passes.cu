@@ -1,3 +1,5 @@
+/// \file
+/// Passes over a finished factor: they scale and round its entries, and find what does not fit into single precision.
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/reduce.hpp"
 #include "backends/cuda/seam.cuh"

@@ -1,3 +1,5 @@
+/// \file
+/// The block multicolour ordering on the device, from blocks that are known.
 #include <cub/device/device_select.cuh>
 #include <numeric>
 

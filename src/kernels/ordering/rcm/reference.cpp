@@ -1,3 +1,5 @@
+/// \file
+/// Reverse Cuthill-McKee, serial: the reference.
 #include <algorithm>
 #include <cstddef>
 #include <string>

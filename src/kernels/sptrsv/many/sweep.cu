@@ -1,3 +1,5 @@
+/// \file
+/// Sweeps to several columns in one pass: set-up and launch.
 #include <algorithm>
 #include <utility>
 

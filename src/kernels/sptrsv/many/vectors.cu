@@ -1,3 +1,5 @@
+/// \file
+/// Copies several columns to an array by rows and back.
 #include "backends/cuda/algorithm.cuh"
 #include "base/handover.hpp"
 #include "kernels/sptrsv/many/many.hpp"

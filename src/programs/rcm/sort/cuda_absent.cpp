@@ -1,3 +1,5 @@
+/// \file
+/// The library's sort on the device in builds without CUDA, which have none.
 #include "programs/rcm/sort/library_sort.hpp"
 #include "taskdag/error.hpp"
 

@@ -1,3 +1,5 @@
+/// \file
+/// Breadth-first search by bulk synchronous iterations on the device.
 #include "studies/graph/bfs/forms.hpp"
 #include "studies/graph/bfs/tasks.hpp"
 #include "studies/graph/bsp.cuh"

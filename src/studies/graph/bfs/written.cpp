@@ -1,3 +1,5 @@
+/// \file
+/// Breadth-first search by tasks as its paper writes it.
 #include "studies/graph/bfs/forms.hpp"
 #include "studies/graph/bfs/tasks.hpp"
 #include "studies/graph/flat_edges.hpp"

@@ -1,3 +1,5 @@
+/// \file
+/// Greedy colouring by bulk synchronous iterations on the device.
 #include <numeric>
 
 #include "programs/colouring/step.hpp"

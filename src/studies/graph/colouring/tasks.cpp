@@ -1,3 +1,5 @@
+/// \file
+/// Greedy colouring by the tasks that the library has for orderings.
 #include <numeric>
 
 #include "programs/colouring/task.hpp"

@@ -1,3 +1,5 @@
+/// \file
+/// Greedy colouring by tasks as its paper writes it.
 #include "programs/colouring/step.hpp"
 #include "studies/graph/colouring/forms.hpp"
 #include "studies/graph/tally.hpp"

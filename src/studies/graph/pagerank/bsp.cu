@@ -1,3 +1,5 @@
+/// \file
+/// PageRank by bulk synchronous iterations on the device.
 #include "studies/graph/bsp.cuh"
 #include "studies/graph/pagerank/forms.hpp"
 #include "studies/graph/pagerank/tasks.hpp"

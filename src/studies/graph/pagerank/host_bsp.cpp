@@ -1,3 +1,5 @@
+/// \file
+/// PageRank by bulk synchronous iterations on host threads.
 #include "studies/graph/host_bsp.hpp"
 
 #include <chrono>

@@ -1,3 +1,5 @@
+/// \file
+/// The numeric factorisation by point blocks on the device, a warp for a row of blocks.
 #include <algorithm>
 
 #include "backends/cuda/algorithm.cuh"

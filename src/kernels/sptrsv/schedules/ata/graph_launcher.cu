@@ -1,3 +1,5 @@
+/// \file
+/// Launches adaptive tasks as nodes of CUDA graphs.
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -1,3 +1,5 @@
+/// \file
+/// Launches adaptive tasks on several streams, which wait for each other by events.
 #include <algorithm>
 #include <array>
 #include <utility>

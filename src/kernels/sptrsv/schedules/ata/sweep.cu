@@ -1,3 +1,5 @@
+/// \file
+/// Sweeps by adaptive tasks, by levels and by self-scheduling.
 #include <algorithm>
 #include <array>
 #include <optional>

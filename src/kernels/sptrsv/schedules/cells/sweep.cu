@@ -1,3 +1,5 @@
+/// \file
+/// Sweeps by cells: set-up, values, launch.
 #include <algorithm>
 #include <climits>
 

@@ -1,3 +1,5 @@
+/// \file
+/// Sweeps by cuSPARSE's SpSV.
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/scan.hpp"
 #include "backends/cuda/seam.cuh"

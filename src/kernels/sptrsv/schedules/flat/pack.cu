@@ -1,3 +1,5 @@
+/// \file
+/// Packs the rows of a triangle as warp tasks, in level order.
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/seam.cuh"
 #include "csr/gather.hpp"

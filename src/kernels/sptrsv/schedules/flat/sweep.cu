@@ -1,3 +1,5 @@
+/// \file
+/// Sweeps by the schedule flat: set-up, values, launch.
 #include "backends/cuda/algorithm.cuh"
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/schedules/flat/flat.hpp"

@@ -1,3 +1,5 @@
+/// \file
+/// How much more than rounding joined levels may lose in a row.
 #include <algorithm>
 #include <bit>
 

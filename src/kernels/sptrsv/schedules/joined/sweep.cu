@@ -1,3 +1,5 @@
+/// \file
+/// Sweeps by joined levels: another sweep, of rows that are rewritten.
 #include <utility>
 
 #include "kernels/sptrsv/schedules/joined/joined.hpp"

@@ -1,3 +1,5 @@
+/// \file
+/// How much more than rounding inverted supernodes may lose in a row.
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/raise.cuh"
 #include "backends/cuda/seam.cuh"

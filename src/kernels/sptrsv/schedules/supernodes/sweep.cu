@@ -1,3 +1,5 @@
+/// \file
+/// Sweeps by supernodes: another sweep, of the triangle with supernodes as rows.
 #include <utility>
 
 #include "kernels/sptrsv/schedules/supernodes/invert.hpp"

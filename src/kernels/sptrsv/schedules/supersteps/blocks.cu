@@ -1,3 +1,5 @@
+/// \file
+/// Sweeps by the blocks of an ordering, a thread block for each.
 #include <algorithm>
 
 #include "backends/cuda/algorithm.cuh"

@@ -1,3 +1,5 @@
+/// \file
+/// Sweeps by supersteps, a thread block for each core.
 #include <algorithm>
 #include <cuda/atomic>
 

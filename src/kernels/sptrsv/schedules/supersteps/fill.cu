@@ -1,3 +1,5 @@
+/// \file
+/// Writes the layout of cells, and moves values to it and back.
 #include <cub/block/block_scan.cuh>
 #include <type_traits>
 

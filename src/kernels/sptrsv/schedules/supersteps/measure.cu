@@ -1,3 +1,5 @@
+/// \file
+/// Measures cells and gives each its place in memory.
 #include <algorithm>
 #include <climits>
 

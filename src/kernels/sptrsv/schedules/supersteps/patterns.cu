@@ -1,3 +1,5 @@
+/// \file
+/// Finds cells that have the same pattern, which is stored once.
 #include <tuple>
 #include <utility>
 #include <vector>

@@ -1,3 +1,5 @@
+/// \file
+/// The kernels that run blocks with 512 threads.
 #include "kernels/sptrsv/schedules/supersteps/run_blocks_kernel.cuh"
 
 namespace taskdag::kernels::supersteps {

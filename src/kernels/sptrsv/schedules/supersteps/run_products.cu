@@ -1,3 +1,5 @@
+/// \file
+/// The kernels that run blocks as a part of a product (Eisenstat's trick).
 #include "kernels/sptrsv/schedules/supersteps/run_blocks_kernel.cuh"
 
 namespace taskdag::kernels::supersteps {

@@ -1,3 +1,5 @@
+/// \file
+/// Finds for each cell the cells that hold its operands.
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -1,3 +1,5 @@
+/// \file
+/// The kernel of bands that solves, values in single precision.
 #include "kernels/sptrsv/schedules/cells/bands/kernel.cuh"
 
 namespace taskdag::kernels::cells {

@@ -1,3 +1,5 @@
+/// \file
+/// Packs the rows of cells in the order in which the kernels consume them.
 #include "backends/cuda/algorithm.cuh"
 #include "kernels/sptrsv/schedules/cells/pack/entries.cuh"
 #include "kernels/sptrsv/schedules/cells/pack/steps.hpp"

@@ -1,3 +1,5 @@
+/// \file
+/// The kernel of pencils of seven points that finds inverse pivots.
 #include "kernels/sptrsv/schedules/cells/pencils/kernel.cuh"
 
 namespace taskdag::kernels::cells {

@@ -1,3 +1,5 @@
+/// \file
+/// The kernel of pencils of seven points that solves, in double precision.
 #include "kernels/sptrsv/schedules/cells/pencils/kernel.cuh"
 
 namespace taskdag::kernels::cells {

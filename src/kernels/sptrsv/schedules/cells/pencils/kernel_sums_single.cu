@@ -1,3 +1,5 @@
+/// \file
+/// The kernel of pencils of seven points that solves, values in single precision.
 #include "kernels/sptrsv/schedules/cells/pencils/kernel.cuh"
 
 namespace taskdag::kernels::cells {

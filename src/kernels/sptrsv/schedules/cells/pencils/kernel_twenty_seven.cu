@@ -1,3 +1,5 @@
+/// \file
+/// The kernel of pencils of 27 points, in double precision.
 #include "kernels/sptrsv/schedules/cells/pencils/kernel.cuh"
 #include "kernels/sptrsv/schedules/cells/pencils/runner_of_27.cuh"
 

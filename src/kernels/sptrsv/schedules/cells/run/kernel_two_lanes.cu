@@ -1,3 +1,5 @@
+/// \file
+/// The kernel of cells that has two lanes for a row.
 #include "kernels/sptrsv/schedules/cells/run/kernel.cuh"
 
 namespace taskdag::kernels::cells {
