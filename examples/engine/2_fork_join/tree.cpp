@@ -11,7 +11,7 @@ constexpr std::uint32_t kNoParent = 0xFFFFFFFFU;
 constexpr std::uint32_t kPoolIsEmpty = 1;  ///< argument of fail()
 
 // [snippet pool]
-/// What an inner node knows until its join has run. Nobody made it beforehand: the fork takes it from the pool.
+/// What an inner node knows until its join has run. It is not made beforehand: the fork takes it from the pool.
 struct Node {
   engine::Dependency children_missing;
   std::uint32_t parent;
