@@ -28,7 +28,7 @@ TASKDAG_HD std::uint64_t to_bits(double value) { return std::bit_cast<std::uint6
 TASKDAG_HD double from_bits(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 #endif
 
-/// The content of a slot that nobody has written yet.
+/// The content of a slot that has not been written yet.
 TASKDAG_HD double not_yet() { return from_bits(kNotYetBits); }
 TASKDAG_HD bool is_ready(double slot) { return to_bits(slot) != kNotYetBits; }
 

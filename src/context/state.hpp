@@ -17,7 +17,7 @@ struct Context::State {
   int host_threads = 1;  ///< that work on the host may take: pool's, on CUDA those of a symbolic phase
   std::shared_ptr<host::ThreadPool> pool;  // host backend only
 
-  /// A host context with somebody else's threads, which must outlive it.
+  /// A host context with threads of another owner, which must outlive it.
   static Context borrowing(host::ThreadPool& pool);
 };
 

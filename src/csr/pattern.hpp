@@ -6,7 +6,7 @@
 
 namespace taskdag::kernels {
 
-/// A square CSR pattern in device memory, somebody else's.
+/// A square CSR pattern in device memory that it does not own.
 struct DevicePattern {
   Index rows = 0;
   Offset entries = 0;

@@ -14,7 +14,7 @@ namespace taskdag::kernels {
 void permute_values(const DevicePattern& pattern, const Index* row_order, const Index* col_order, const double* values,
                     double* out, cudaStream_t stream);
 
-/// source[e] = entry that e comes from: what DeviceCsr::source was. Likewise.
+/// source[e] = entry that e comes from: what DeviceCsr::source was. Asynchronous, too.
 void find_sources(const DevicePattern& pattern, const Index* row_order, const Index* col_order, Offset* source,
                   cudaStream_t stream);
 

@@ -16,10 +16,9 @@ namespace taskdag {
 /// A plan with the counters that its threads tell each other their progress by.
 ///
 /// Encoding: finished_[t] counts the shares that thread t has finished in this run. It is stored (release) by t after
-/// each share and read (acquire) by those who wait, so whoever has seen the count sees the rows. Only t writes it,
-/// except that it is set to 0 between runs.
-/// No deadlock: of all unfinished shares one in the lowest level waits for nothing unfinished, and its thread has
-/// finished all its earlier shares, since those lie in lower levels.
+/// each share and read (acquire) by those who wait, so a thread that has seen the count sees the rows. Only t writes
+/// it, except that it is set to 0 between runs. No deadlock: of all unfinished shares one in the lowest level waits for
+/// nothing unfinished, and its thread has finished all its earlier shares, since those lie in lower levels.
 class PlanRunner {
  public:
   /// The pool must outlive the runner and have plan->threads() threads at least.

@@ -17,7 +17,7 @@ void remove_long_edges(TaskGraph& graph, const ReductionEffort& effort) {
     if (looked_at > effort.base && looked_at - effort.base > effort.edge * seen + effort.removed * removed) break;
     const auto parents = graph.parents_of(task);
     for (const Index parent : parents) child[static_cast<std::size_t>(parent)] = task;
-    // The last parent is nobody's grandparent here; those before it are tried from the far end of the list, where the
+    // The last parent is no other parent's ancestor; those before it are tried from the far end of the list, where the
     // most numerous and most recent ancestors are.
     std::size_t left = parents.size();
     for (std::size_t k = parents.size(); k-- > 1 && left > 1;) {

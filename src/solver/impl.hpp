@@ -69,7 +69,7 @@ class Factorization::Impl {
   bool tried = false;                 ///< factor() has been called
   bool one_order = true;              ///< of rows and columns; the facade's, too
   bool has_diagonal = false;          ///< set_diagonal() has been called since the last factor(); the facade's, too
-  bool always_double = true;          ///< Precision::in_double was asked for; likewise
+  bool always_double = true;          ///< Precision::in_double was asked for; the facade's, too
 };
 
 class Jacobi::Impl {

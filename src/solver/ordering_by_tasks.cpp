@@ -41,7 +41,7 @@ class OnHost {
   CsrPattern pattern_;
 };
 
-/// Rows by colour, then index; colours that nobody has are left out.
+/// Rows by colour, then index; colours that no row has are left out.
 BlockOrdering order_by_colour(const std::vector<Index>& colour) {
   const Index colours = *std::max_element(colour.begin(), colour.end()) + 1;
   std::vector<Index> end(at(colours) + 1, 0);

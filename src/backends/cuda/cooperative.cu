@@ -5,7 +5,7 @@ namespace taskdag::cuda {
 
 bool does_not_fit(cudaError_t error) {
   if (error != cudaErrorCooperativeLaunchTooLarge && error != cudaErrorInvalidClusterSize) return false;
-  static_cast<void>(cudaGetLastError());  // nobody else's
+  static_cast<void>(cudaGetLastError());  // no other check is to find it
   return true;
 }
 

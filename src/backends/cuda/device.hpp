@@ -17,7 +17,7 @@ std::string name_of_device(int device);
 
 /// 32 hexadecimal digits; `device` -1: the calling thread's current one. @throws DeviceError
 std::string uuid_of_device(int device);
-/// Bytes that nobody has taken; −1: of the current one.
+/// Bytes of free memory; −1: of the current one.
 double free_memory_of_device(int device);
 
 /// What launches are sized by.

@@ -293,7 +293,7 @@ void free_device_synchronous(void* pointer, int device) noexcept {
   const RelaxedCapture relaxed;
   static_cast<void>(memory_of(device).forget(pointer));
   if (quiet_device() != device && cudaDeviceSynchronize() != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());  // somebody may still read it: it stays
+    static_cast<void>(cudaGetLastError());  // a kernel may still read it: it stays
   } else {
     free_now(pointer);
   }

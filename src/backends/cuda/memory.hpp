@@ -51,7 +51,7 @@ void free_pinned(void* pointer) noexcept;
 inline constexpr std::size_t kPinnedPiece = 64;
 /// kPinnedPiece bytes of page-locked host memory, out of what the process keeps for that. @throws OutOfMemory
 void* take_pinned_piece();
-/// Whoever takes it next has it at once: the device must be done with it.
+/// The next take_pinned_piece() may return it at once: the device must be done with it.
 void return_pinned_piece(void* piece) noexcept;
 
 /// An uninitialised array in device memory, kept between calls. Freed synchronously, on the device that it was made on.

@@ -14,7 +14,7 @@ void throw_out_of_memory(const char* memory, std::size_t bytes) {
 
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // a failure that is not sticky must not surface in somebody else's check
+  static_cast<void>(cudaGetLastError());  // a failure that is not sticky must not surface in another check
   std::string message = std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")";
   if (cudaGetLastError() != cudaSuccess) {  // it stays
     message += "; after such an error, which may be an earlier call's, this process cannot use the device any more";

@@ -3,7 +3,7 @@
 /// of the dependency mechanics but this.
 ///
 /// Who writes what, who reads it, in which order:
-/// - ticket counter: every warp, fetch_add; nobody; relaxed: the number itself is all that is handed out.
+/// - ticket counter: every warp, fetch_add; no reader; relaxed: the number itself is all that is handed out.
 /// - slot (double): the one task that owns it, once; any task, until ready; relaxed: the value is its own flag
 ///   (base/handover.hpp).
 /// - non-finite flag: any task stores 1; the host, after the kernel; the kernel's end orders it.

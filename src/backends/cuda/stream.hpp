@@ -90,7 +90,7 @@ class RelaxedCapture {
 
 /// Whether what a solve starts from (slots, tickets, flags) is as the last one has left it: reset for the next. Not
 /// after one that could not be launched as a whole. Nor ever again once a solve has been captured: its graph runs
-/// whenever somebody replays it, so from then on each solve, captured or not, begins with a reset of its own.
+/// whenever it is replayed, so from then on each solve, captured or not, begins with a reset of its own.
 class StartState {
  public:
   /// A solve begins. @returns whether it must reset first

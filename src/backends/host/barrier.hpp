@@ -9,10 +9,11 @@
 namespace taskdag::host {
 
 /// Dissemination barrier: in round r of ⌈log2 threads⌉, each thread waits for the one 2^r before it to reach that
-/// round. So nobody writes what another thread writes, and a thread that waits gives its processor away after a while.
+/// round. So no thread writes what another thread writes, and a thread that waits gives its processor away after a
+/// while.
 ///
-/// Encoding: reached_[t] counts the rounds of all barriers that thread t has begun since reset(). Whoever leaves
-/// a barrier sees what every thread wrote before it came. Source: Hensgen, Finkel & Manber 1988.
+/// Encoding: reached_[t] counts the rounds of all barriers that thread t has begun since reset(). A thread that
+/// leaves a barrier sees what every thread wrote before it came. Source: Hensgen, Finkel & Manber 1988.
 class Barrier {
  public:
   explicit Barrier(int threads) : reached_(static_cast<std::size_t>(threads)) {}

@@ -58,7 +58,7 @@ class Backoff {
   static constexpr int kPauses = 100;
   static constexpr int kPausesPerYield = 32;
   static constexpr int kTurnsPerTakenYield = 700;
-  static constexpr std::chrono::microseconds kIdleYield{2};  // one that nobody takes lasts a quarter to half of that
+  static constexpr std::chrono::microseconds kIdleYield{2};  // one that no thread takes: half of it at most
   int turns_ = 0;
 };
 
@@ -82,7 +82,7 @@ class TicketCounter {
 };
 
 /// What one thread has finished, told to the others. publish() by that thread only; reset() only between two runs of
-/// the pool. Whoever has waited for a count sees what the thread wrote before it published the count.
+/// the pool. A thread that has waited for a count sees what the thread wrote before it published the count.
 class ProgressCounter {
  public:
   void reset() { count_.store(0, std::memory_order_relaxed); }

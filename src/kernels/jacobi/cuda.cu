@@ -32,7 +32,7 @@ __global__ void scale_kernel(CsrView a, JacobiDiagonal kind, double l1_scale, co
     part = jacobi_part(a, kind, row, rank, Lanes);
   }
 #pragma unroll
-  for (int offset = Lanes / 2; offset > 0; offset /= 2) {  // whole warps take part: nobody has left
+  for (int offset = Lanes / 2; offset > 0; offset /= 2) {  // whole warps take part: no lane has left
     part.merge({__shfl_xor_sync(cuda::kFullWarp, part.diagonal, offset),
                 __shfl_xor_sync(cuda::kFullWarp, part.largest, offset),
                 __shfl_xor_sync(cuda::kFullWarp, part.sum, offset)});

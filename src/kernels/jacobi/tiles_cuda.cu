@@ -45,8 +45,8 @@ struct Arguments {
   int depth;
 };
 
-/// A value and the number of its exchange, in two words that each have half of both: whoever reads the number twice has
-/// read all of the value, whatever the value is.
+/// A value and the number of its exchange, in two words that each have half of both: a reader that finds the number in
+/// both has read all of the value, whatever the value is.
 __device__ void give(ulonglong2* slot, double value, std::uint32_t number) {
   const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
   const unsigned long long tag = static_cast<unsigned long long>(number) << 32U;
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(threads_of(Form, false)) tile_kernel(Arguments
     const int sweeps = min(left, p.depth);
     left -= sweeps;
     for (int sweep = 1; sweep <= sweeps; ++sweep) {
-      // Behind it all have written the iterate before, and nobody reads the one before that any more.
+      // Behind it all have written the iterate before, and the one before that is not read any more.
       __syncthreads();
       const double* const from = iterate + parity * rows;
       double* const to = iterate + (1 - parity) * rows;
@@ -280,7 +280,7 @@ __global__ void __launch_bounds__(threads_of(Form, true), Form == TileForm::resi
     const int sweeps = min(left, p.depth);
     left -= sweeps;
     for (int sweep = 1; sweep <= sweeps; ++sweep) {
-      // Behind it all have written the iterate before, and nobody reads the one before that any more.
+      // Behind it all have written the iterate before, and the one before that is not read any more.
       __syncthreads();
       const double* const from = iterate + parity * rows;
       double* const to = iterate + (1 - parity) * rows;

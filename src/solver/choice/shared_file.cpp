@@ -39,14 +39,14 @@ class Descriptor {
   int number_;
 };
 
-/// A lock on a file that is there while somebody holds it or waits for it.
+/// A lock on a file that is there while a process holds it or waits for it.
 class SideLock {
  public:
   explicit SideLock(std::string path) : path_(std::move(path)) {
     const auto end = std::chrono::steady_clock::now() + kPatience;
     while (!take() && problem_.empty()) {
       if (std::chrono::steady_clock::now() > end) {
-        problem_ = "somebody holds the lock " + path_;
+        problem_ = "another process holds the lock " + path_;
       } else {
         std::this_thread::sleep_for(kPause);
       }

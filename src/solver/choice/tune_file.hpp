@@ -3,7 +3,7 @@
 ///
 /// Several processes may use one file, and none of their choices is lost (shared_file.hpp). A damaged file is an empty
 /// one, and a file that cannot be written stays as it is, with a warning: what the file is for is to save time, so it
-/// ends no set-up. Only what is somebody else's file, or is not there where it has to be, is an error.
+/// ends no set-up. Only a file of another kind, or one that is not there where it has to be, is an error.
 #pragma once
 
 #include <cstdint>

@@ -96,7 +96,7 @@ class CudaFactorization final : public Factorization::Impl {
   [[nodiscard]] const Index* column_order() const {
     return col_order_.size() > 0 ? col_order_.data() : row_order_.data();
   }
-  /// Forgets source() where it is found again in a pass, as rows are short, and nobody but a walk of the rows will ask:
+  /// Forgets source() where it is found again in a pass, as rows are short, and only a walk of the rows will need it:
   /// it is as large as the columns. Before sweeps are made, which take memory; restored where rows are not walked then.
   void drop_source(const AnalysedTriangle& forward, cudaStream_t s);
   void restore_source(cudaStream_t s);
@@ -132,8 +132,8 @@ class CudaFactorization final : public Factorization::Impl {
 
   // Factorisation.
   FactorStatus attempt_until_done(const double* values, cudaStream_t s);
-  /// Whether the factor's entries may go once the sweeps have loaded them: where these can return them, and nobody has
-  /// asked for entries yet.
+  /// Whether the factor's entries may go once the sweeps have loaded them: where these can return them, and entries
+  /// have not been asked for yet.
   [[nodiscard]] bool can_drop_entries(cudaStream_t s);
   /// The entries back from the sweeps, for good, where they have gone. Not while captured.
   void require_entries(cudaStream_t s);
@@ -147,7 +147,7 @@ class CudaFactorization final : public Factorization::Impl {
   void attempt_without_lists(kernels::FactorInput input, const kernels::PivotRule& rule,
                              kernels::EliminationMethod& other, cudaStream_t s);
   [[nodiscard]] bool walks() const { return recurrence_ && recurrence_->walks(); }
-  /// Of the last attempt, where somebody needs it.
+  /// U of the last attempt as a unit triangle, where it is needed.
   void scale_to_unit(cudaStream_t s);
   /// PETSc takes the shift's top from the whole rows of A, also for IC(0); the row sums do not depend on the ordering.
   double full_dominance(const double* values, cudaStream_t s);
@@ -213,7 +213,7 @@ class CudaFactorization final : public Factorization::Impl {
   kernels::Factor factor_;
   bool source_dropped_ = false;   ///< drop_source()
   bool entries_dropped_ = false;  ///< the factor's entries are in the sweeps alone
-  bool keeps_entries_ = false;    ///< somebody has asked for them
+  bool keeps_entries_ = false;    ///< the entries have been asked for
   DeviceArray<double> unit_;  ///< U of ic; in single of ilu, too, with anything for L, but where entries are dropped
   SweepPair sweeps_;
   bool products_lost_ = false;                        ///< a recurrence is no longer asked for

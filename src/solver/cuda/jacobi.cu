@@ -180,7 +180,7 @@ class CudaJacobi final : public Jacobi::Impl {
     }
   }
 
-  /// Where nobody has asked for tiles and they do not fit, the form stays. @throws Unsupported where somebody has
+  /// Where tiles were not named and do not fit, the form stays. @throws Unsupported where they were named
   void make_tiles(const CsrPattern& pattern, const kernels::TileRun& run, Stream stream) {
     const bool resident = run.form == kernels::TileForm::resident;
     const kernels::JacobiTiles tiles = best_tiles(
@@ -288,8 +288,8 @@ class CudaJacobi final : public Jacobi::Impl {
     }
   }
 
-  /// @returns false where the tiles do not fit the stream's share of the device, and nobody has asked for them: other
-  /// sweeps give the same bits
+  /// @returns false where the tiles do not fit the stream's share of the device and were not named: other sweeps
+  /// give the same bits
   bool sweep_by_tiles(const double* b, double* x, cudaStream_t s) {
     if (tiles_->enqueue(scale_.data(), b, x, work_.data(), options_.sweeps, s)) return true;
     if (options_.form == JacobiForm::automatic) return false;

@@ -39,7 +39,7 @@ class StreamOrder {
   void begin(cudaStream_t stream);
   void end(cudaStream_t stream) noexcept;
 
-  bool in_flight_ = false;           ///< work that nobody has waited for
+  bool in_flight_ = false;           ///< work that has not been waited for
   bool captures_ = false;            ///< the present call is captured
   bool captured_ = false;            ///< one of all calls was
   unsigned long long last_ = 0;      ///< the stream with the last work

@@ -88,7 +88,7 @@ double edge_of(double volume, int directions, bool whole) {
   return directions == 3 && volume >= kLargeBox ? std::max(edge, kLine) : std::exp2(std::round(std::log2(edge)));
 }
 
-/// Points of a box that nobody has asked for, as measured on an H100 with the schedule `blocks`: in space, where rows
+/// Points of a box where no size was asked for, as measured on an H100 with the schedule `blocks`: in space, where rows
 /// are short, large boxes have fewer operands outside, and with 19 or 27 points small ones leave room for more blocks.
 /// neighbours: distances, of both sides together.
 Index points_of_box(const Grid& grid, std::size_t neighbours, Index rows, Index otherwise) {

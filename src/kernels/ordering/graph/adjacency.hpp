@@ -17,7 +17,7 @@ namespace taskdag::kernels {
 /// Place in a list of neighbours. 64 bits: the graph has up to twice as many entries as A.
 using EdgeOffset = std::int64_t;
 
-/// An undirected graph in somebody else's memory, of either space: node i's neighbours are
+/// An undirected graph in memory that it does not own, of either space: node i's neighbours are
 /// [offsets[i], offsets[i+1]); they ascend, do not repeat and do not hold i; j is among i's if i is among j's.
 struct GraphView {
   Index nodes = 0;

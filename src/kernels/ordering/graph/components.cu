@@ -50,7 +50,7 @@ __global__ void hook(EdgeOffset entries, const Index* from, const Index* to, Ind
   }
 }
 
-/// Not in place: whoever halves a path there may write an older parent after the root.
+/// Not in place: a thread that halves a path there may write an older parent after the root.
 __global__ void find_roots(Index nodes, Index* parent, Index* root) {
   const auto v = static_cast<Index>(element());
   if (v < nodes) root[v] = root_of(parent, v);
