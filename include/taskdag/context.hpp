@@ -37,7 +37,7 @@ TASKDAG_API const DeviceProbe& probe_devices();
 /// @throws DeviceError where there is no such device
 TASKDAG_API std::string device_uuid(int device);
 
-/// Bytes of a CUDA device's memory that nobody has taken. `device`: as above, and the thread's current one stays.
+/// Bytes of a CUDA device's memory that are free. `device`: as above, and the thread's current one stays.
 /// @throws DeviceError where there is no such device
 TASKDAG_API double device_free_memory(int device);
 
@@ -58,7 +58,7 @@ struct ContextOptions {
 class TASKDAG_API Context {
  public:
   /// `automatic` takes CUDA where the device runs the library's kernels, else the host; reason() says why: no device,
-  /// no code for it in the library, somebody else's alone (exclusive mode), no memory left.
+  /// no code for it in the library, another process' alone (exclusive mode), no memory left.
   /// @throws DeviceError if CUDA is demanded and not usable; InvalidInput for a negative thread count and
   ///         for one above 1024 and four times the machine's processors; OutOfMemory, also where the system does not
   ///         start that many threads

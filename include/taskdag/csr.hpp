@@ -19,7 +19,7 @@ using Index = std::int32_t;
 /// Position of an entry. 32 bits: a matrix with 2^31 entries or more is refused where it enters the library.
 using Offset = std::int32_t;
 
-/// A sparsity pattern in somebody else's memory (host memory unless a parameter says otherwise).
+/// A sparsity pattern in memory that it does not own (host memory unless a parameter says otherwise).
 struct CsrPattern {
   Index rows = 0;
   Index cols = 0;
@@ -30,7 +30,7 @@ struct CsrPattern {
   [[nodiscard]] Offset entries() const { return rows == 0 ? 0 : row_offsets[rows]; }
 };
 
-/// A pattern with values, in somebody else's memory.
+/// A pattern with values, in memory that it does not own.
 struct CsrView {
   CsrPattern pattern;
   const double* values = nullptr;  ///< one value per entry

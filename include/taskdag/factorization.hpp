@@ -30,7 +30,7 @@ enum class FactorKind {
   ilu,
   ic,
   ilu0 = ilu,  ///< the name in version 0.1, whatever the level
-  ic0 = ic,    ///< likewise
+  ic0 = ic,    ///< the same
 };
 
 /// What happens at a pivot p of row i with |p| <= zero_pivot · s (s: sum of the absolute values of the row's other

@@ -89,10 +89,10 @@ class TASKDAG_API Sor {
   Sor(Sor&&) noexcept;
   Sor& operator=(Sor&&) noexcept;
 
-  /// Takes values: one per entry of the pattern given. Rows with D + shift = 0 are reported as zero pivots, those where
-  /// it is not finite likewise, in the renumbered matrix; iterations hand on what comes of them. By point blocks that
-  /// is a column whose pivots are all 0, or the first row of a block that is not finite or whose inverse is not, in the
-  /// matrix as it was given. Synchronises `stream`.
+  /// Takes values: one per entry of the pattern given. Rows with D + shift = 0 are reported as zero pivots, and so are
+  /// those where it is not finite, in the renumbered matrix; iterations hand on what comes of them. By point blocks
+  /// that is a column whose pivots are all 0, or the first row of a block that is not finite or whose inverse is not,
+  /// in the matrix as it was given. Synchronises `stream`.
   FactorStatus update_values(const double* values, MemorySpace space, Stream stream = {});
 
   /// Runs `iterations` of `sweep`. b, x: `rows` doubles in `space`, two different arrays. Asynchronous if `space` is

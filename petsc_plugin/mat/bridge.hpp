@@ -53,10 +53,10 @@ class Bridge {
     return PETSC_SUCCESS;
   }
 
-  /// Lends right-hand sides and results to `work(arrays, stream)`, which may throw. They come back likewise.
-  /// `flops`: operations per column. Object: Vec, or Mat for dense blocks, which are written.
-  /// In a program of several ranks an error of `work` is no error of this function, since others may wait for the next
-  /// norm: the results are infinities, and take_lost_application() tells.
+  /// Lends right-hand sides and results to `work(arrays, stream)`, which may throw. They come back whether it throws or
+  /// not. `flops`: operations per column. Object: Vec, or Mat for dense blocks, which are written. In a program of
+  /// several ranks an error of `work` is no error of this function, since others may wait for the next norm: the
+  /// results are infinities, and take_lost_application() tells.
   template <class Object, class Work, class... Use>
   PetscErrorCode with_arrays(Object b, Object x, PetscLogDouble flops, Work&& work, Use... use) {
     EventScope event;

@@ -1,5 +1,5 @@
 /// \file
-/// An ordering that one of our own preconditioners has made for itself: nobody else can ask for it, so it needs no
+/// An ordering that one of our own preconditioners has made for itself: it cannot be asked for, so it needs no
 /// index set, and on a GPU it stays there.
 #pragma once
 

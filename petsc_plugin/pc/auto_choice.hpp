@@ -25,9 +25,9 @@ struct MatrixLook {
   double strict = 0.0;
   double poor = 0.0;
   double local_rows = 0.0;     ///< the most of a rank
-  double local_entries = 0.0;  ///< likewise
+  double local_entries = 0.0;  ///< the most of a rank
   bool settles = false;    ///< Jacobi sweeps come to rest soon on all ranks with more than few rows that are `poor`; on
-                           ///< host threads nobody asks where there are such ranks
+                           ///< host threads it is not looked at where there are such ranks
   bool deep = false;       ///< the lower triangle of a rank with more than kSmallRows has deep_limit() levels
   bool symmetric = false;  ///< PETSc knows, or the ranks' own blocks were found to be
   bool cuda = false;       ///< all ranks with rows work there

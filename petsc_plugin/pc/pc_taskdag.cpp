@@ -90,7 +90,7 @@ PetscErrorCode make_preconditioner(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// PETSc keeps a reason until somebody sets another one, whatever becomes of what has failed.
+/// PETSc keeps a reason until another one is set, whatever becomes of what has failed.
 PetscErrorCode forget_failure(PC pc) {
   PetscFunctionBegin;
   data_of(pc).failed = PC_NOERROR;

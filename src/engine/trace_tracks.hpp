@@ -1,5 +1,5 @@
 /// \file
-/// A trace's tracks: events of one track never overlap, whoever ran them.
+/// A trace's tracks: events of one track never overlap.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@ TASKDAG_ENGINE_BEGIN
 ///
 /// `count`: dependencies declared minus dependencies reduced; reductions may come first, then it is negative. The
 /// item is in the waiting storage before its dependencies are added to the count, in one operation: that is the
-/// thesis' "+1 against the race" and its removal at once. Whoever brings the count to zero moves the task to its queue:
-/// | who      | operation                | brought it to zero if    |
+/// thesis' "+1 against the race" and its removal at once. The one that brings the count to zero moves the task to its
+/// queue: | who      | operation                | brought it to zero if    |
 /// |----------|--------------------------|--------------------------|
 /// | creator  | fetch_add(n), acq_rel    | the old value was -n     |
 /// | reducer  | fetch_sub(k), acq_rel    | the old value was k      |

@@ -1,7 +1,7 @@
 /// \file
 /// The controller on the host, common to both backends: phases, capacities, the end of a run.
 ///
-/// Between two turns nobody works on the queues, so the controller's look at ledger and levels is exact. A turn is a
+/// Between two turns no team works on the queues, so the controller's look at ledger and levels is exact. A turn is a
 /// persistent kernel up to the end of its phase (megakernel), a slice (timesliced) or a controller's run.
 ///
 /// Capacity: a push above a queue's capacity succeeds and suspends the run: teams start no further task. What is

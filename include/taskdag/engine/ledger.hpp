@@ -5,7 +5,7 @@
 /// executed to the end; waiting, in its upper half, those of them that wait for dependencies. One word, so that one
 /// look is a consistent look:
 /// - pending = 0: nothing is queued, waits or runs, and only a task could change that. The run has ended.
-/// - pending = waiting > 0: nothing is queued or runs, so nobody is left to resolve a dependency: a deadlock.
+/// - pending = waiting > 0: nothing is queued or runs, so no task is left to resolve a dependency: a deadlock.
 ///
 /// | when                            | operation on total | before / after                                        |
 /// |---------------------------------|--------------------|-------------------------------------------------------|
@@ -59,7 +59,7 @@ TASKDAG_TASK constexpr std::uint32_t waiting_of(std::uint64_t total) {
 /// Records a reason, if it is the first; a suspension gives way to others, since a run may go on after it.
 TASKDAG_TASK inline void stop_run(Ledger& ledger, Stop reason, int type, std::uint32_t code) {
   std::uint32_t seen = 0;
-  // acquire/release: whoever reads the reason may read type and code after the run only, so success may be relaxed; the
+  // acquire/release: a reader of the reason may read type and code after the run only, so success may be relaxed; the
   // type and code are written by the winner alone.
   AtomicRef<std::uint32_t> stop(ledger.stop);
   while (!stop.compare_exchange_strong(seen, static_cast<std::uint32_t>(reason), relaxed, relaxed)) {

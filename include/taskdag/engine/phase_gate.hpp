@@ -2,7 +2,7 @@
 /// How the phase changes while a megakernel runs: without the host, and without waiting for a block that has not begun.
 ///
 /// A *party* is a block, on the host a thread. It runs tasks only between enter() and leave(), and only those of the
-/// phase that enter() told it. The party that leaves last, when nobody else is inside, works on the queues alone: its
+/// phase that enter() told it. The party that leaves last, when no other is inside, works on the queues alone: its
 /// look at the ledger is exact, and it alone names the next phase. Who has left waits for that name. So a party waits
 /// only for parties that are inside, that is, resident and at work: grids may be smaller or larger than what fits.
 ///
@@ -19,7 +19,7 @@
 /// |----------------------------|----------------------|------------------------------------------------------------|
 /// | enter                      | fetch_add            | acquire: sees all tasks that ended before the phase began  |
 /// | leave                      | fetch_sub            | acq_rel: the last one has seen what all others have done   |
-/// | the last: names the phase  | compare_exchange     | release; if it fails, somebody is inside and leaves later  |
+/// | the last: names the phase  | compare_exchange     | release; if it fails, a party is inside and leaves later   |
 /// | who has left and waits     | load                 | relaxed: it enters next                                    |
 ///
 /// All changes are read-modify-writes, so a release is seen through those that come after it.
@@ -48,7 +48,7 @@ class PhaseGate {
   }
 
   /// Leaves and waits until the phase that comes next has a name. `entered`: what enter() returned. `next(phase)`:
-  /// called while nobody is inside; returns whether another phase comes, and writes which. `stopped()`: whether to go
+  /// called while no party is inside; returns whether another phase comes, and writes which. `stopped()`: whether to go
   /// without waiting. @returns whether there may be more to do
   TASKDAG_ENGINE_ANY_SIDE
   template <class Next, class Stopped>

@@ -109,7 +109,7 @@ TASKDAG_TASK int next_phase_of([[maybe_unused]] int phase, [[maybe_unused]] cons
   }
   return -1;
 }
-/// @pre nobody works on the ledger
+/// @pre no task runs, so the ledger does not change
 template <class P>
 TASKDAG_TASK int next_phase(const Ledger& ledger, int phase) {
   return next_phase_of<P>(phase, [&ledger](int p) { return ledger.phase_pending[p + 1]; });
@@ -136,7 +136,7 @@ TASKDAG_TASK void count_created(const ProgramRef<P>& program, std::uint32_t item
 }
 
 /// `items` tasks of T came into being whose creator is no task. @returns whether they may be pushed: only while another
-/// task runs or is queued, since else the run has ended, or is found to be in a deadlock, by whoever looks next.
+/// task runs or is queued, since else the run has ended, or is found to be in a deadlock at the next look.
 template <class P, class T>
 TASKDAG_TASK bool count_found(const ProgramRef<P>& program, std::uint32_t items, typename P::Probe& probe) {
   AtomicRef<std::uint64_t> total(program.ledger->total);

@@ -16,7 +16,7 @@ namespace taskdag::engine {
 enum class Scheduler {
   automatic,   ///< the megakernel
   timesliced,  ///< the host reads the fill levels and starts discrete kernels, one per type and slice (MHive TSK, Atos)
-  megakernel,  ///< persistent workers of all types of a phase, nobody decides (MHive MK)
+  megakernel,  ///< persistent workers of all types of a phase, without a controller (MHive MK)
   device_controller,  ///< a controller beside the workers starts them by type (MHive PDC)
 };
 
@@ -67,7 +67,7 @@ struct RunnerOptions {
 
 enum class Outcome {
   finished,        ///< every task was executed
-  deadlock,        ///< all tasks left wait for dependencies that nobody can resolve any more
+  deadlock,        ///< all tasks left wait for dependencies that no task can resolve any more
   watchdog,        ///< no task ended for as long as the watchdog allows
   queue_full,      ///< a queue or storage is full, and the policy is not to grow
   broken_promise,  ///< a task created more than its type's max_children: items were lost, the runner must be cleared

@@ -99,7 +99,7 @@ class TaskContext {
   TASKDAG_TASK void enqueue_dependent(const typename U::Item& item, Dependency& dependency, int count) {
     static_assert(TaskTraits<U>::waits(), "tasks of this type do not wait (waits = false)");
     AtomicRef<std::int32_t> left(dependency.count);
-    if (left.load(acquire) == -count) {  // resolved already: nobody else will touch the object
+    if (left.load(acquire) == -count) {  // resolved already: no other task will touch the object
       probe_.load();
       left.store(0, relaxed);
       enqueue<U>(item);

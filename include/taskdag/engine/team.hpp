@@ -43,7 +43,8 @@ TASKDAG_TASK std::uint32_t traced_number(const Team& team) {
 ///
 /// A turn: workers without an item take some from the queue; all run theirs; children of type T that they held back go
 /// to the workers of the team, first to their parent's, then to those that would be idle; the rest goes to the queue
-/// (at once, where nobody is idle). So a chain of tasks costs no queue, and no held item ever waits for another task.
+/// (at once, where no worker is idle). So a chain of tasks costs no queue, and no held item ever waits for another
+/// task.
 TASKDAG_ENGINE_ANY_SIDE
 template <class P, class T, class Team>
 TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P>& state, bool once,

@@ -11,7 +11,7 @@ namespace taskdag::engine {
 #if defined(__CUDACC_RDC__)
 namespace {
 
-/// One thread; nobody works on the program.
+/// One thread; no team works on the program meanwhile.
 __global__ void turn_kernel(StaticTurn* turn, cudaGraphConditionalHandle go_on) {
   const std::uint32_t left = turn->total - turn->done;
   const bool levels = turn->tickets != nullptr;

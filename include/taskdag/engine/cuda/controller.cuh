@@ -6,7 +6,7 @@
 /// has no promise that they ever start. Two forms have: a chain, in which the controller launches kernels and, behind
 /// them, itself (a tail launch starts when all that its launcher has started is over); and a graph, whose WHILE node
 /// runs the controller and then the types' kernels, which end at once where none is ordered. In both, when the
-/// controller looks, nobody works on the queues: its look at ledger and levels is exact, like the host's.
+/// controller looks, no team works on the queues: its look at ledger and levels is exact, like the host's.
 #pragma once
 
 #include "taskdag/engine/cuda/kernels.cuh"

@@ -87,7 +87,8 @@ __global__ void push_all_kernel(const __grid_constant__ ProgramRef<P> program, c
   push<P, T>(program, Lanes::converged(), items[i], {i / 32U, key_of<T>(items[i], i), 0}, probe);
 }
 
-/// Nobody else works on the queues. Where teams do not steal, a thread stands for a team: there are enough of them.
+/// No team works on the queues meanwhile. Where teams do not steal, a thread stands for a team: there are enough of
+/// them.
 template <class P, class T>
 __global__ void move_all_kernel(const __grid_constant__ ProgramRef<P> program, const typename P::template Queue<T> from,
                                 const typename P::template Queue<T> to) {

@@ -79,7 +79,7 @@ class IdleGate {
     return phase_;
   }
 
-  /// Whether warp `me` (from 1) watches; it does if nobody else does.
+  /// Whether warp `me` (from 1) watches; it does if no other warp does.
   __device__ bool watched_by(int me) {
     const int watcher = look(watcher_);
     int nobody = 0;

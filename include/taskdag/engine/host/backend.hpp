@@ -42,7 +42,7 @@ class HostBackend {
     return static_cast<std::uint32_t>(TaskTraits<T>::fetch());
   }
 
-  /// Fill levels of all queues and storages, and the ledger; nobody works on them.
+  /// Fill levels of all queues and storages, and the ledger; no thread works on them.
   static void look(const ProgramRef<P>& program, Levels<P>& levels, Ledger& ledger) {
     ForEach<typename P::AllTypes>::apply([&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -60,7 +60,7 @@ class HostBackend {
       push<P, T>(program, Lanes::converged(), items[i], {i, key_of<T>(items[i], i), 0}, probe);
     }
   }
-  /// Moves all items of one queue to another; nobody else works on them.
+  /// Moves all items of one queue to another; no other thread works on them.
   template <class T>
   void move_all(const typename P::template Queue<T>& from, const typename P::template Queue<T>& to,
                 const ProgramRef<P>& program) {

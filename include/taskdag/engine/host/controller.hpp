@@ -67,7 +67,7 @@ class HostController {
     }
   }
 
-  /// Gives idle threads work by type while there is some; with nobody to give it to, does a piece of it.
+  /// Gives idle threads work by type while there is some; without an idle thread, does a piece of it.
   template <class Team>
   void control(Team& team, std::exception_ptr& failure) {
     IdleWatch<P> watch(program_);
@@ -90,7 +90,7 @@ class HostController {
           level -= std::min(level, per_claim);
           ++given;
         }
-        // Items at home with the controller's own thread are found by nobody else where teams do not steal.
+        // Items at home with the controller's own thread are found by no other thread where teams do not steal.
         if (given == 0 || !P::template Queue<T>::any_worker_may_claim) run_number(team, number, true, failure);
       });
       if (any) {

@@ -41,7 +41,7 @@ class HostTeam {
   static int sum(int value) { return value; }
   static int count(bool value) { return value ? 1 : 0; }
   static void sync() {}
-  /// The worker keeps `first`; a second child has nobody to go to.
+  /// The worker keeps `first`; there is no worker for a second child.
   template <int Lanes, class HeldItem>
   static HeldItem hand_over(const HeldItem& first, const HeldItem& second, bool& left_over) {
     left_over = second.there;

@@ -10,7 +10,7 @@
 /// | head    | tickets handed out for reading | claim: fetch_add of what the count granted                         |
 ///
 /// All are relaxed: numbers and promises; the slot's state carries the item. `count` may be negative for a moment, so
-/// an item may be missed by a look, but never for good: whoever took too much gives it back.
+/// an item may be missed by a look, but never for good: a team that took too much gives it back.
 #pragma once
 
 #include "taskdag/engine/lanes.hpp"
@@ -98,7 +98,7 @@ class SharedCounterQueue {
     ring_.leave(claim.first + k, probe);
   }
 
-  /// Items in the queue; exact while nobody works on it.
+  /// Items in the queue; exact while no team works on it.
   /// Items above which the run is suspended.
   [[nodiscard]] std::uint32_t capacity() const { return static_cast<std::uint32_t>(capacity_); }
   [[nodiscard]] TASKDAG_TASK std::uint32_t level() const {

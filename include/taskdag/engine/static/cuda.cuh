@@ -215,7 +215,7 @@ class CudaStatic {
     config.numAttrs = cooperative ? 1 : 0;
     cudaError_t error = cudaLaunchKernelEx(&config, static_levels_kernel<P>, memory_.program(), first, end);
     while (error == cudaErrorCooperativeLaunchTooLarge && config.gridDim.x > 1U) {
-      static_cast<void>(cudaGetLastError());  // nobody else's
+      static_cast<void>(cudaGetLastError());  // no other check is to find it
       config.gridDim.x = (config.gridDim.x + 1U) / 2U;
       error = cudaLaunchKernelEx(&config, static_levels_kernel<P>, memory_.program(), first, end);
     }

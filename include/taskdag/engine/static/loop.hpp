@@ -5,7 +5,7 @@
 /// - ordered: claims are handed out in order, so the first unfinished one is held by a team that runs, and what it
 ///   waits for has ended (Saltz 1990, self-scheduling).
 /// - individual: place t of the list of ready claims is taken before place t + 1, and a team waits only for a place
-///   that nobody has filled. Claims that run wait for nobody, and as long as one is unfinished, one runs or is ready.
+///   that is not filled yet. Claims that run wait for nothing, and as long as one is unfinished, one runs or is ready.
 /// - phases: all teams of the launch are resident (the GPU's launch is cooperative), so they all arrive.
 #pragma once
 
@@ -150,7 +150,7 @@ TASKDAG_TASK std::uint64_t take_ticket(const StaticRef<P>& program, const Team& 
   return AtomicRef<std::uint64_t>(program.tickets[launch.number].next).fetch_add(1U, relaxed);
 }
 
-/// All lanes get it. Whoever has the last one of the launch begins the next run.
+/// All lanes get it. The team with the last one of the launch begins the next run.
 TASKDAG_ENGINE_ANY_SIDE
 template <class P, class Team>
 TASKDAG_TASK std::uint64_t receive_ticket(const StaticRef<P>& program, const Team& team, const StaticLaunch& launch,

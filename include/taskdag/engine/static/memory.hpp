@@ -93,7 +93,7 @@ class StaticMemory {
   /// On the host: begins a launch of run `run`.
   void begin(std::uint32_t launch, std::uint32_t run) { tickets_.data()[launch].next = std::uint64_t{run} << 32U; }
 
-  /// Nobody works on the program. lanes: of a worker of each type.
+  /// @pre no task runs. lanes: of a worker of each type.
   [[nodiscard]] Report report(const std::array<int, P::types>& lanes) const {
     Report report;
     std::uint64_t runs = 0;

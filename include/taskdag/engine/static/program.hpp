@@ -33,7 +33,7 @@ struct StaticProgram {
 namespace detail {
 
 /// A launch's tickets: the run's number in the upper half, the next ticket in the lower one. In one word, so that every
-/// ticket says which run it is of. Whoever takes the last ticket of a run, which all others have taken theirs before,
+/// ticket says which run it is of. The worker that takes the last ticket of a run, when all others have taken theirs,
 /// begins the next one: nothing is reset between runs, and a run may be replayed from a graph.
 /// fetch_add, relaxed: the number is all that is handed out.
 struct alignas(128) StaticTickets {
