@@ -21,7 +21,7 @@ struct OrderingChoice {
 /// What the choice of an ordering depends on beside the matrix.
 struct OrderingNeeds {
   PetscInt fill_levels = 0;  ///< of fill that would couple blocks
-  PetscInt small = 0;        ///< up to so many rows a factor is that of one thread block
+  PetscInt small = 0;        ///< largest number of rows whose factor is that of one thread block
   bool blocks = false;       ///< what is asked for goes by blocks alone, or is fastest by them: no grid stays in order
 };
 

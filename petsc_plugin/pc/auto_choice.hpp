@@ -40,7 +40,7 @@ inline constexpr double kPoor = 1.5;
 /// symmetric; conjugate gradients do, with Jacobi as with a factor.
 inline bool too_many_poor(double poor, double rows) { return poor > 0.01 * rows; }
 
-/// Up to so many rows a factor may be made on the host and applied by one thread block, for a short set-up.
+/// Largest number of rows whose factor is made on the host and applied by one thread block, for a short set-up.
 inline constexpr int kSmallRows = 3000;
 
 /// A step of Jacobi takes what is known one row further: from so many levels on a factor is made at once, unless the

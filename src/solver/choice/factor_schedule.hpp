@@ -10,7 +10,7 @@
 
 namespace taskdag {
 
-/// The schedule of sweeps by which the rows run; nothing: it is none of those.
+/// The schedule of sweeps by which the rows run; nothing where the factor schedule is none of them.
 std::optional<SolveSchedule> schedule_of_rows(FactorSchedule schedule);
 
 /// @throws InvalidInput with the names of this backend's where `schedule` is not one of them

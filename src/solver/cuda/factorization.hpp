@@ -115,7 +115,7 @@ class CudaFactorization final : public Factorization::Impl {
         options_.factor_schedule == FactorSchedule::automatic && options_.shift != ShiftType::inblocks;
     return recurrence ? kernels::MakeLists::where_updates : kernels::MakeLists::always;
   }
-  /// What is not made by lists_first().
+  /// How the lists are made once they are needed that lists_first() has left out.
   [[nodiscard]] kernels::MakeLists lists_later() const {
     return factor_.only_diagonal_changes() ? kernels::MakeLists::known_without_updates : kernels::MakeLists::always;
   }
@@ -124,7 +124,7 @@ class CudaFactorization final : public Factorization::Impl {
   void make_lists(cudaStream_t s);
   /// While the levels are at hand: whether the next attempt will ask for them.
   [[nodiscard]] bool needs_lists(cudaStream_t s);
-  /// How the factorisation's program is run; nothing: it is none.
+  /// How the factorisation's program of the task engine is run; nothing where the factorisation is no program.
   [[nodiscard]] std::optional<engine::StaticOptions> factor_run() const {
     if (options_.factor_schedule == FactorSchedule::engine) return options_.run;
     return std::nullopt;

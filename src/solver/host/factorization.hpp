@@ -95,7 +95,7 @@ class HostFactorization : public Factorization::Impl {
   void finish_info(const SplitPattern& pattern, std::int64_t bytes, const ScheduledSweep& lower,
                    const ScheduledSweep& upper);
 
-  /// How the factorisation's program is run; nothing: it is none.
+  /// How the factorisation's program of the task engine is run; nothing where the factorisation is no program.
   [[nodiscard]] std::optional<engine::StaticOptions> factor_run() const {
     if (options_.factor_schedule == FactorSchedule::engine) return options_.run;
     return std::nullopt;

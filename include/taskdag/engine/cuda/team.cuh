@@ -82,8 +82,8 @@ class IdleGate {
   /// Whether warp `me` (from 1) watches; it does if no other warp does.
   __device__ bool watched_by(int me) {
     const int watcher = look(watcher_);
-    int nobody = 0;
-    return watcher == me || (watcher == 0 && Word(watcher_).compare_exchange_strong(nobody, me, relaxed, relaxed));
+    int none = 0;
+    return watcher == me || (watcher == 0 && Word(watcher_).compare_exchange_strong(none, me, relaxed, relaxed));
   }
   /// The watcher `me` has found items: there may be more, and others may watch.
   __device__ void hand_on(int me) {

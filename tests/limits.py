@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Limits that keep the project readable: the length of README.md, the subjects of commits, words that are not to come back.
+
+usage: limits.py [--self-test]
+Subjects are looked at in the last commits, as far as this clone has them. Exit status 1 where a limit is passed.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+README_LINES = 130
+SUBJECT_COLUMNS, COMMITS = 72, 40
+# Sentences about nobody are read twice: what does a thing, or is free of it, has a name.
+WORDS = re.compile(r"\b(nobody|somebody|whoever|likewise)\b|\b(the rival's time to ours|up to so many)\b", re.I)
+# Folders and files that are free of them; a folder that becomes so is named here.
+FREE = ("README.md", "docs/*.md", "include/taskdag/engine/**/*", "src/base/**/*", "src/backends/**/*", "src/context/**/*",
+        "src/csr/**/*", "src/dag/**/*", "src/engine/**/*", "src/generators/**/*", "src/io/**/*", "src/kernels/jacobi/**/*",
+        "src/kernels/ordering/**/*", "src/kernels/sor/**/*", "src/solver/**/*", "petsc_plugin/mat/*", "petsc_plugin/pc/*",
+        "petsc_plugin/ordering/*")
+NOT_THESE = {"docs/CHANGELOG.md", "docs/options.md"}  # the past; what petsc_plugin says
+
+
+def too_long(readme):
+    lines = readme.count("\n")
+    return [f"README.md has {lines} lines, more than {README_LINES}"] if lines > README_LINES else []
+
+
+def long_subjects(log):
+    """log: a commit a line, its hash and its subject."""
+    commits = [line.partition(" ") for line in log.splitlines()]
+    return [f"commit {name}: its subject has {len(subject)} columns, more than {SUBJECT_COLUMNS}: the reason is for its body"
+            for name, _, subject in commits if len(subject) > SUBJECT_COLUMNS]
+
+
+def unwanted_words(texts):
+    """texts: file → text."""
+    return [f"{file}:{number}: {found[0]}" for file, text in texts.items() for number, line in enumerate(text.split("\n"), 1)
+            if (found := WORDS.search(line))]
+
+
+def read_log():
+    """The last commits; nothing where the sources are no clone."""
+    command = ["git", "-C", str(ROOT), "log", "--no-merges", f"--max-count={COMMITS}", "--format=%h %s"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+def free_texts():
+    files = {file.relative_to(ROOT) for pattern in FREE for file in ROOT.glob(pattern) if file.is_file()}
+    return {str(file): (ROOT / file).read_text(encoding="utf-8") for file in sorted(files) if str(file) not in NOT_THESE}
+
+
+def self_test():
+    cases = [
+        (too_long("line\n" * README_LINES), 0),
+        (too_long("line\n" * (README_LINES + 1)), 1),
+        (long_subjects("abc " + "x" * SUBJECT_COLUMNS + "\ndef short\n"), 0),
+        (long_subjects("abc " + "ä" * SUBJECT_COLUMNS + "\n"), 0),
+        (long_subjects("abc " + "x" * (SUBJECT_COLUMNS + 1) + "\ndef short\n"), 1),
+        (long_subjects(""), 0),
+        (unwanted_words({"a.hpp": "// No thread waits.\nint nobodys;\n"}), 0),
+        (unwanted_words({"a.hpp": "// Nobody waits.\n", "b.md": "and likewise\nwhoever, somebody\n"}), 3),
+        (unwanted_words({"b.md": "The rival's time to ours\n"}), 1),
+    ]
+    wrong = [number for number, (found, count) in enumerate(cases) if len(found) != count]
+    for number in wrong:
+        print(f"not as expected: case {number}: {cases[number][0]}")
+    print(f"{len(cases) - len(wrong)} of {len(cases)} as expected")
+    return bool(wrong)
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    log, texts = read_log(), free_texts()
+    found = too_long((ROOT / "README.md").read_text(encoding="utf-8")) + long_subjects(log) + unwanted_words(texts)
+    print("\n".join(found) if found else f"{len(log.splitlines())} commits, {len(texts)} files, nothing found")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
