@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/host-schedules.md, section Speed, from CSV files of taskdag_host_schedules.
+"""The tables of docs/papers/barrier-lists.md, section Speed, from CSV files of taskdag_host_schedules.
 
 usage: host_tables.py FILE...
 Geometric means over the matrices of a set; a set is named with its cores. A schedule that was not run on every matrix

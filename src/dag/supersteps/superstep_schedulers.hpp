@@ -10,7 +10,7 @@
 
 namespace taskdag {
 
-/// What the schedulers can be told. The defaults are those of docs/host-schedules.md.
+/// What the schedulers can be told. The defaults are those of docs/papers/barrier-lists.md.
 struct SuperstepOptions {
   double idle_share = 0.3;  ///< α of the barrier list schedulers: share of idle cores from which a superstep may end
   bool try_runs = false;    ///< barrier list schedulers: also on runs of 4, 16 and 64 rows; the fastest one is taken
