@@ -100,6 +100,6 @@ example_test(main_job 0 "same number of iterations"
 example_test(main_job_with_a_matrix 0 "small.mtx.*gmres with ilu.*same number of iterations"
   env TASKDAG_RESULTS=main_job_matrix ${here}/6_main_job/main_job.sh ${data}/small.mtx)
 
-# docs/options.md holds the option table that the plugin prints.
+# docs/options.md holds the option tables that the plugin prints.
 add_test(NAME docs.option_table COMMAND "${PROJECT_SOURCE_DIR}/tests/generated_table.sh" options
   $<TARGET_FILE:taskdag_petsc_options> "${PROJECT_SOURCE_DIR}/docs/options.md")

@@ -1,5 +1,5 @@
 /// \file
-/// Prints the plugin's options as the Markdown table that docs/options.md holds.
+/// Prints the plugin's options as the Markdown table that README.md holds.
 #include <iostream>
 
 #include "pc/pc_options.hpp"

@@ -30,7 +30,7 @@ PetscErrorCode own_order_bmc(Mat matrix, PetscInt block_size, const BackendSetti
 OptionRow color_form_row();
 PetscErrorCode read_color_form(Mat matrix, ColourForm* form);
 
-/// -taskdag_bmc_block_size, read in the same way; a value of 0: not given.
+/// -taskdag_bmc_block_size, read likewise; a value of 0: not given.
 OptionRow bmc_block_size_row();
 PetscErrorCode read_bmc_block_size(Mat matrix, PetscInt* rows);
 

@@ -26,7 +26,7 @@ namespace taskdag::petsc {
 /// is in use.
 struct Settings {
   PCTaskDAGType type = PC_TASKDAG_AUTO;
-  bool type_given = false;  ///< the type was named; else it is that of settle_type()
+  bool type_given = false;  ///< somebody has said which; else it is that of settle_type()
   BackendSettings backend;
   SweepSettings sweeps;
   FactorSettings factor;
