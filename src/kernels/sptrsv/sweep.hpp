@@ -36,7 +36,7 @@ struct SweepInput {
   /// right-hand sides: x_i = rhs_i · pivot_i − Σ_j a_ij x_j. Never automatic.
   Precision precision = Precision::in_double;
   /// Called where it may help: levels of a sweep that may have the same dependencies the other way round (its other
-  /// triangle, if entries lie symmetrically). Empty: nobody knows.
+  /// triangle, if entries lie symmetrically). Empty where that is not known.
   std::function<const RowLevels&()> mirrored{};
 };
 
