@@ -41,7 +41,9 @@ void* add_turn_controller(void* body, StaticTurn* turn, std::uint64_t condition)
 }
 #else
 void* add_turn_controller(void* /*body*/, StaticTurn* /*turn*/, std::uint64_t /*condition*/) {
-  throw Unsupported("this library was built without libcudadevrt, which the device controller needs");
+  throw Unsupported(
+      "this library was built without device linking (libcudadevrt, and not as PTX alone), which the device controller "
+      "needs");
 }
 #endif
 
