@@ -27,6 +27,7 @@ build cmake command -v cmake
 build ninja-build command -v ninja
 build g++ command -v g++
 build pkg-config command -v pkg-config
+build python3 command -v python3
 build xz-utils command -v xz
 build libopenmpi-dev command -v mpicxx
 build openmpi-bin command -v mpiexec
@@ -36,7 +37,6 @@ build zlib1g-dev has_header zlib.h
 build nlohmann-json3-dev has_header nlohmann/json.hpp
 build libcli11-dev has_header CLI/CLI.hpp
 plot gnuplot-nox can_plot
-test python3 command -v python3
 test libgtest-dev has_header gtest/gtest.h
 test libgmock-dev has_header gmock/gmock.h
 test libpetsc*-dev-examples has_petsc_examples

@@ -2,12 +2,12 @@
 add_executable(solve 1_solve/main.cpp 1_solve/problem.cpp 1_solve/distribute.cpp 1_solve/run.cpp 1_solve/backend.cpp)
 taskdag_alone(solve 1_solve/backend.cpp)
 target_link_libraries(solve PRIVATE petsctaskdag taskdag_io_library taskdag_petsc_dep taskdag_flags)
-target_include_directories(solve PRIVATE "${PROJECT_SOURCE_DIR}/petsc_plugin/include")
+target_include_directories(solve PRIVATE "${PROJECT_SOURCE_DIR}/petsc_plugin/include" "${PROJECT_BINARY_DIR}/include")
 set_target_properties(solve PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
 
 add_executable(linked_app 3_linked_app/linked_app.c)
 target_link_libraries(linked_app PRIVATE petsctaskdag taskdag_petsc_dep)
-target_include_directories(linked_app PRIVATE "${PROJECT_SOURCE_DIR}/petsc_plugin/include")
+target_include_directories(linked_app PRIVATE "${PROJECT_SOURCE_DIR}/petsc_plugin/include" "${PROJECT_BINARY_DIR}/include")
 set_target_properties(linked_app PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
 
 if(NOT TASKDAG_TESTS)
@@ -92,8 +92,8 @@ example_test(slurm_ranks_per_gpu 0 "--ntasks-per-node=8 --cpus-per-task=1"
 example_test(petsc4py 0 "reason [1-9].*iterations" ${here}/5_petsc4py/run.sh $<TARGET_FILE:petsctaskdag>)
 example_test(petsc4py_settings 0 "'type': 'icc', 'threads': 1.*reason [1-9].*is refused with code 63"
   env TASKDAG_SCRIPT=settings.py ${here}/5_petsc4py/run.sh $<TARGET_FILE:petsctaskdag>)
-example_test(fortran 0 "type 1, threads 1, iterations [1-9]" ${here}/7_fortran/run.sh $<TARGET_FILE:petsctaskdag>)
-example_test(fortran_on_two_ranks 0 "type 3, threads 1, iterations [1-9]"
+example_test(fortran 0 "type 1, threads 1, ordering natural, iterations [1-9]" ${here}/7_fortran/run.sh $<TARGET_FILE:petsctaskdag>)
+example_test(fortran_on_two_ranks 0 "type 3, threads 1, ordering natural, iterations [1-9]"
   env "MPIEXEC=${MPIEXEC_EXECUTABLE} -n 2" ${here}/7_fortran/run.sh $<TARGET_FILE:petsctaskdag> -pc_taskdag_type sor)
 example_test(main_job 0 "same number of iterations"
   env -u TASKDAG_MATRIX_DIR TASKDAG_GRID=20 TASKDAG_RESULTS=main_job ${here}/6_main_job/main_job.sh)

@@ -71,8 +71,9 @@ PetscErrorCode prefer(const DataPlace& place, Decision* decision) {
   const DeviceProbe* probe = nullptr;
   PetscCall(guarded([&] { probe = &probe_devices(); }));
   if (probe->devices == 0) return guarded([&] { decision->reason = "no GPU: " + probe->message; });
-  PetscInt least = 0;
-  PetscCall(read_auto_min_rows(&least));
+  Settings settings;
+  PetscCall(read_titled(nullptr, "TaskDAG options for all solvers", by_backend_choice, &settings));
+  const PetscInt least = settings.shared.auto_min_rows;
   decision->cuda = place.rows >= least;
   return guarded([&] {
     decision->reason = std::to_string(place.rows) + (decision->cuda ? " rows, at least " : " rows, fewer than ") +

@@ -2,19 +2,26 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cerrno>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
-#include <optional>
+#include <ostream>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "boundary.hpp"
-#include "option_checks.hpp"
+#include "taskdag/block_jacobi.hpp"
 
 namespace taskdag::petsc {
 namespace {
 
-// In the order of the enumeration.
-constexpr std::array<const char*, 3> backend_names = {"auto", "cuda", "host"};
+// What the rows of the table call.
+
+constexpr PetscInt most_of_int = std::numeric_limits<int>::max();
 
 /// "cuda: flat, …; host: plan, …": which a backend has, from the library's catalogue.
 std::string schedule_names() {
@@ -25,18 +32,8 @@ std::string schedule_names() {
     }
     return join(list);
   };
-  return "cuda: " + names(&SolveScheduleInfo::cuda) + "; host: " + names(&SolveScheduleInfo::host);
+  return "; cuda: " + names(&SolveScheduleInfo::cuda) + "; host: " + names(&SolveScheduleInfo::host);
 }
-
-constexpr std::array schedulers{engine::Scheduler::megakernel, engine::Scheduler::device_controller,
-                                engine::Scheduler::timesliced};
-constexpr std::array<const char*, 3> scheduler_names{"megakernel", "controller", "timesliced"};
-// In the order of the enumeration.
-constexpr std::array<const char*, 2> ata_flow_names{"pull", "push"};
-// In the order of the enumeration.
-constexpr std::array<const char*, 2> ata_size_names{"equations", "warps_and_levels"};
-// In the order of the enumeration.
-constexpr std::array<const char*, 3> dependency_names{"ordered", "individual", "phases"};
 
 /// In the order of the enumeration.
 std::vector<const char*> factor_schedule_names() {
@@ -45,191 +42,397 @@ std::vector<const char*> factor_schedule_names() {
   return names;
 }
 
-std::size_t scheduler_place(const SweepSettings& settings) {
-  const auto* const at = std::ranges::find(schedulers, settings.run.scheduler);
-  return at == schedulers.end() ? 0 : static_cast<std::size_t>(at - schedulers.begin());
+std::vector<const char*> type_names() {
+  return {
+#include <taskdag_settings/type_names.inc>
+  };
 }
 
-struct BackendRows {
-  OptionRow backend{"-pc_taskdag_backend", backend_names[static_cast<std::size_t>(BackendSettings{}.wanted)],
-                    join(backend_names),
-                    "Where to work: cuda, host threads, or chosen by where the data lives and by size"};
-  OptionRow threads{"-pc_taskdag_threads", std::to_string(BackendSettings{}.threads), "0 or more",
-                    "Host threads per rank; 0 shares the processors among the ranks of a node"};
-};
+void set_type(Settings& settings, PetscInt place) {
+  settings.type = static_cast<PCTaskDAGType>(place);
+  settings.type_given = true;
+}
 
-struct SweepRows {
-  OptionRow schedule{"-pc_taskdag_schedule", to_string(SweepSettings{}.schedule),
-                     "a name in docs/schedules.md, or in -help", "Schedule of the triangular sweeps"};
-  OptionRow tune{"-pc_taskdag_tune", to_text(SweepSettings{}.tune), "true, false",
-                 "With schedule auto: time some solves of several schedules at set-up and keep the fastest"};
-  OptionRow tune_file{"-pc_taskdag_tune_file", "none", "a file name",
-                      "File that keeps what was found by tuning, for later runs"};
-  OptionRow ata_flow{"-pc_taskdag_ata_flow", to_string(SweepSettings{}.ata_flow), join(ata_flow_names),
-                     "With a schedule ata-...: a row reads its operands, or adds to the rows that wait for it"};
-  OptionRow ata_size{
-      "-pc_taskdag_ata_size", to_string(SweepSettings{}.ata_size), join(ata_size_names),
-      "With a schedule or a factor schedule ata-...: rows of a task by the paper's equations, or by what "
-      "gives each warp a few rows and each task a few levels"};
-  OptionRow ata_rows_share_warps{
-      "-pc_taskdag_ata_rows_share_warps", to_text(SweepSettings{}.ata_rows_share_warps), "true, false",
-      "With a schedule ata-... or level-...: short rows of one level share a warp, or each row has one"};
-  OptionRow one_block_rows{
-      "-pc_taskdag_one_block_rows", std::to_string(SweepSettings{}.one_block_rows), "-1 or more",
-      "With ilu, icc, dilu, dic on a GPU and the schedule auto: up to so many rows a factor is "
-      "made on the host and applied by one thread block, for a short set-up; 0: never; -1: up to " +
-          std::to_string(few_rows) + ", and for the first applications alone, where ordering and fill are the default"};
-  OptionRow factor_schedule{
-      "-pc_taskdag_factor_schedule", to_string(SweepSettings{}.factor_schedule), join(factor_schedule_names()),
-      "Who runs the rows of the numeric ILU or ICC; those from level-launch on are on CUDA alone"};
-  OptionRow scheduler{"-pc_taskdag_engine_scheduler", scheduler_names[0], join(scheduler_names),
-                      "With a schedule engine or a Jacobi form by tasks: who starts tasks"};
-  OptionRow dependencies{
-      "-pc_taskdag_engine_dependencies", engine::to_string(SweepSettings{}.run.dependencies), join(dependency_names),
-      "With a schedule engine: when a task starts: in order, when its predecessors have ended, or when "
-      "the level before has"};
-  OptionRow trace{
-      "-pc_taskdag_trace", "none", "a file name",
-      "With a schedule engine or a Jacobi form by tasks: file for the tasks that ran, for Perfetto; a plot of them "
-      "beside it (.svg)"};
-};
+// Behind the diagonals comes block Jacobi, which is a preconditioner of its own.
+constexpr PetscInt block_jacobi_place = 4;
 
-}  // namespace
+PetscInt jacobi_type(const Settings& settings) {
+  return settings.block_jacobi.used ? block_jacobi_place : static_cast<PetscInt>(settings.jacobi.diagonal);
+}
 
-std::string join(std::span<const char* const> words, const char* last) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? last : ", ";
-    text += words[i];
-  }
+void set_jacobi_type(Settings& settings, PetscInt place) {
+  settings.block_jacobi.used = place == block_jacobi_place;
+  if (!settings.block_jacobi.used) settings.jacobi.diagonal = static_cast<JacobiDiagonal>(place);
+}
+
+constexpr std::array schedulers{engine::Scheduler::megakernel, engine::Scheduler::device_controller,
+                                engine::Scheduler::timesliced};
+
+PetscInt scheduler_place(engine::Scheduler scheduler) {
+  const auto* const at = std::ranges::find(schedulers, scheduler);
+  return at == schedulers.end() ? 0 : static_cast<PetscInt>(at - schedulers.begin());
+}
+
+void set_trace(Settings& settings, const char* file) {
+  settings.sweeps.trace_file = file;
+  settings.sweeps.run.trace = *file != '\0';
+}
+
+/// As PETSc's own lists of names.
+std::string lower_case(std::string text) {
+  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return text;
 }
 
-std::string number(double value) {
-  std::ostringstream text;
-  text << value;
-  return text.str();
+// The makers of rows.
+
+Option flag(OptionText text, bool (*get)(const Settings&), void (*put)(Settings&, bool)) {
+  return {std::move(text), "true, false", Flag{{get, put}}};
 }
 
-const char* to_text(bool value) { return value ? "true" : "false"; }
+Option integer(OptionText text, PetscInt least, PetscInt most, const char* range, PetscInt (*get)(const Settings&),
+               void (*put)(Settings&, PetscInt)) {
+  return {std::move(text), range, Integer{{get, put}, least, most}};
+}
 
-PetscErrorCode read_list(OptionItems PetscOptionsObject, const OptionRow& option, std::span<const char* const> names,
-                         PetscInt* value, PetscBool* given) {
+Option real(OptionText text, const char* range, bool (*valid)(PetscReal), PetscReal (*get)(const Settings&),
+            void (*put)(Settings&, PetscReal)) {
+  return {std::move(text), range, Real{{get, put}, valid}};
+}
+
+Option word(OptionText text, std::vector<const char*> words, PetscInt (*get)(const Settings&),
+            void (*put)(Settings&, PetscInt)) {
+  std::string range = join(words);
+  return {std::move(text), std::move(range), Word{{get, put}, std::move(words)}};
+}
+
+Option text(OptionText text, const char* range, const char* (*get)(const Settings&),
+            void (*put)(Settings&, const char*)) {
+  return {std::move(text), range, Text{{get, put}}};
+}
+
+Option file(OptionText text, const char* range, const char* (*get)(const Settings&),
+            void (*put)(Settings&, const char*)) {
+  return {std::move(text), range, Text{{get, put}, true}};
+}
+
+Option ordering(OptionText text, const char* range, const char* (*get)(const Settings&),
+                void (*put)(Settings&, const char*)) {
+  return {std::move(text), range, Text{{get, put}, false, true}};
+}
+
+/// Calls act(value). Not std::visit(), whose exception would be a symbol of the plugin.
+template <class Act>
+auto with_kind(const Option& option, const Act& act) {
+  if (const auto* flag = std::get_if<Flag>(&option.value)) return act(*flag);
+  if (const auto* integer = std::get_if<Integer>(&option.value)) return act(*integer);
+  if (const auto* real = std::get_if<Real>(&option.value)) return act(*real);
+  if (const auto* word = std::get_if<Word>(&option.value)) return act(*word);
+  return act(*std::get_if<Text>(&option.value));
+}
+
+// How the kinds take what a user wrote.
+
+PetscErrorCode refuse(const Option& option, const std::string& range, const char* text) {
   PetscFunctionBegin;
-  PetscCall(check_word(PetscOptionsObject, option, names));
-  PetscCall(PetscOptionsEList(option.name, option.help.c_str(), nullptr, names.data(),
-                              static_cast<PetscInt>(names.size()), names[static_cast<std::size_t>(*value)], value,
-                              given));
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not \"%s\"", option.name, range.c_str(), text);
+}
+
+/// The place of a word, whatever the case of its letters; -1: it is none of them.
+PetscErrorCode find_word(const std::vector<const char*>& words, const char* text, PetscInt* place) {
+  PetscFunctionBegin;
+  *place = -1;
+  for (std::size_t k = 0; k < words.size() && *place < 0; ++k) {
+    PetscBool same = PETSC_FALSE;
+    PetscCall(PetscStrcasecmp(text, words[k], &same));
+    if (same) *place = static_cast<PetscInt>(k);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode read_int(OptionItems PetscOptionsObject, const OptionRow& option, PetscInt least, PetscInt* value) {
+/// No text is true, as PETSc has it.
+PetscErrorCode put(const Option& option, const Flag& flag, const char* text, Settings* settings) {
   PetscFunctionBegin;
-  PetscCall(check_int(PetscOptionsObject, option));
-  PetscCall(PetscOptionsInt(option.name, option.help.c_str(), nullptr, *value, value, nullptr));
-  PetscCheck(*value >= least, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %" PetscInt_FMT,
-             option.name, option.range.c_str(), *value);
-  PetscCheck(*value <= std::numeric_limits<int>::max(), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%s must be %s and at most %d, not %" PetscInt_FMT, option.name, option.range.c_str(),
-             std::numeric_limits<int>::max(), *value);
+  std::vector<const char*> words;
+  PetscInt place = 0;
+  PetscCall(guarded([&] { words = {"true", "yes", "on", "1", "false", "no", "off", "0"}; }));
+  if (*text) PetscCall(find_word(words, text, &place));
+  if (place < 0) PetscCall(refuse(option, option.range, text));
+  flag.put(*settings, place < 4);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode read_bool(OptionItems PetscOptionsObject, const OptionRow& option, bool* value) {
+PetscErrorCode put(const Option& option, const Integer& integer, const char* text, Settings* settings) {
   PetscFunctionBegin;
-  PetscBool flag = to_petsc(*value);
-  PetscCall(check_bool(PetscOptionsObject, option));
-  PetscCall(PetscOptionsBool(option.name, option.help.c_str(), nullptr, flag, &flag, nullptr));
-  *value = flag == PETSC_TRUE;
+  char* end = nullptr;
+  errno = 0;
+  const long long value = std::strtoll(text, &end, 10);
+  const bool held =
+      errno == 0 && value >= std::numeric_limits<PetscInt>::min() && value <= std::numeric_limits<PetscInt>::max();
+  if (!*text || *end || !held) PetscCall(refuse(option, option.range, text));
+  PetscCheck(value >= integer.least && (value <= integer.most || integer.most == most_of_int), PETSC_COMM_SELF,
+             PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %s", option.name, option.range.c_str(), text);
+  PetscCheck(value <= integer.most, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s must be %s and at most %" PetscInt_FMT ", not %s", option.name, option.range.c_str(), integer.most,
+             text);
+  integer.put(*settings, static_cast<PetscInt>(value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode read_tolerance(OptionItems PetscOptionsObject, const OptionRow& option, PetscReal* value) {
+PetscErrorCode put(const Option& option, const Real& real, const char* text, Settings* settings) {
   PetscFunctionBegin;
-  PetscCall(check_real(PetscOptionsObject, option));
-  PetscCall(PetscOptionsReal(option.name, option.help.c_str(), nullptr, *value, value, nullptr));
-  PetscCheck(std::isfinite(*value) && *value >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %g",
-             option.name, option.range.c_str(), *value);
+  char* end = nullptr;
+  const double value = std::strtod(text, &end);
+  if (!*text || *end || !std::isfinite(value)) PetscCall(refuse(option, option.range, text));
+  PetscCheck(real.valid(value), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %g", option.name,
+             option.range.c_str(), value);
+  real.put(*settings, value);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode read_text(OptionItems PetscOptionsObject, const OptionRow& option, std::string* value,
-                         PetscBool* given) {
+PetscErrorCode put(const Option& option, const Word& word, const char* text, Settings* settings) {
+  PetscFunctionBegin;
+  PetscInt place = -1;
+  PetscCall(find_word(word.words, text, &place));
+  if (place < 0) PetscCall(refuse(option, option.range, text));
+  PetscCall(guarded([&] { word.put(*settings, place); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The error for what is neither `auto` nor the name of an ordering that is registered.
+PetscErrorCode check_ordering(const Option& option, const char* text) {
+  PetscFunctionBegin;
+  PetscFunctionList registered = nullptr;
+  const char** names = nullptr;
+  int count = 0;
+  PetscInt place = -1;
+  std::vector<const char*> words;
+  std::string range;
+  PetscCall(MatGetOrderingList(&registered));
+  PetscCall(PetscFunctionListGet(registered, &names, &count));
+  PetscErrorCode listed = guarded([&] {
+    words.assign({ordering_auto});
+    // Some releases count the null at the end, too.
+    for (int k = 0; k < count && names[k]; ++k) words.push_back(names[k]);
+    std::sort(words.begin() + 1, words.end(), [](const char* a, const char* b) { return std::string_view(a) < b; });
+    range = join(words);
+  });
+  if (static_cast<int>(listed) == 0) listed = find_word(words, text, &place);
+  PetscCall(PetscFree(names));
+  PetscCall(listed);
+  if (place < 0) PetscCall(refuse(option, range, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode put(const Option& option, const Text& value, const char* text, Settings* settings) {
+  PetscFunctionBegin;
+  if (value.is_ordering)
+    PetscCall(check_ordering(option, text));
+  else if (!*text)
+    PetscCall(refuse(option, option.range, text));
+  PetscCheck(std::strlen(text) + 1 < PETSC_MAX_PATH_LEN, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s has %d characters or more: PETSc reads fewer", option.name, PETSC_MAX_PATH_LEN - 1);
+  PetscCall(guarded([&] { value.put(*settings, text); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// How -help shows the kinds: by PETSc's own functions, which read what put() has taken already.
+
+PetscErrorCode show(OptionItems PetscOptionsObject, const Option& option, const char* help, const Flag& flag,
+                    const Settings& now) {
+  PetscFunctionBegin;
+  const PetscBool current = to_petsc(flag.get(now));
+  PetscBool value = current;
+  PetscCall(PetscOptionsBool(option.name, help, option.function, current, &value, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode show(OptionItems PetscOptionsObject, const Option& option, const char* help, const Integer& integer,
+                    const Settings& now) {
+  PetscFunctionBegin;
+  const PetscInt current = integer.get(now);
+  PetscInt value = current;
+  // What is chosen by the plugin may be none of the values that are accepted.
+  PetscCall(PetscOptionsBoundedInt(option.name, help, option.function, current, &value, nullptr,
+                                   std::min(integer.least, current)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode show(OptionItems PetscOptionsObject, const Option& option, const char* help, const Real& real,
+                    const Settings& now) {
+  PetscFunctionBegin;
+  const PetscReal current = real.get(now);
+  PetscReal value = current;
+  PetscCall(PetscOptionsReal(option.name, help, option.function, current, &value, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode show(OptionItems PetscOptionsObject, const Option& option, const char* help, const Word& word,
+                    const Settings& now) {
+  PetscFunctionBegin;
+  PetscInt value = word.get(now);
+  PetscCall(PetscOptionsEList(option.name, help, option.function, word.words.data(),
+                              static_cast<PetscInt>(word.words.size()), word.words[static_cast<std::size_t>(value)],
+                              &value, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode show(OptionItems PetscOptionsObject, const Option& option, const char* help, const Text& text,
+                    const Settings& now) {
+  PetscFunctionBegin;
+  std::array<char, PETSC_MAX_PATH_LEN> value{};
+  PetscFunctionList orderings = nullptr;
+  if (text.is_ordering) {
+    PetscCall(MatGetOrderingList(&orderings));
+    PetscCall(PetscOptionsFList(option.name, help, option.function, orderings, text.get(now), value.data(),
+                                value.size(), nullptr));
+  } else {
+    PetscCall(
+        PetscOptionsString(option.name, help, option.function, text.get(now), value.data(), value.size(), nullptr));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode show(OptionItems items, const Option& option, const Settings& now) {
+  PetscFunctionBegin;
+  std::string help;
+  Option other;
+  PetscCall(guarded([&] {
+    help = option.sentence + option.more;
+    other = option;
+  }));
+  PetscCall(with_kind(option, [&](const auto& value) { return show(items, option, help.c_str(), value, now); }));
+  if (!option.petsc_name) PetscFunctionReturn(PETSC_SUCCESS);
+  other.name = option.petsc_name;
+  PetscCall(
+      guarded([&] { help = std::string("PETSc's name for ") + option.name + ", which counts where both are given"; }));
+  PetscCall(with_kind(other, [&](const auto& value) { return show(items, other, help.c_str(), value, now); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Shows an option as if it was not given, and leaves it to -options_left.
+PetscErrorCode show_unread(OptionItems items, const Option& option, const Settings& now) {
+  PetscFunctionBegin;
+  if (!items->printhelp) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscOptions nothing = nullptr;
+  PetscCall(PetscOptionsCreate(&nothing));
+  PetscOptions given = std::exchange(items->options, nothing);
+  const PetscErrorCode shown = show(items, option, now);
+  items->options = given;
+  PetscCall(PetscOptionsDestroy(&nothing));
+  PetscCall(shown);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Takes what is given under a name of the option.
+PetscErrorCode take(OptionItems items, const Option& option, const char* name, Settings* settings) {
   PetscFunctionBegin;
   std::array<char, PETSC_MAX_PATH_LEN> text{};
-  PetscCall(check_text(PetscOptionsObject, option));
-  PetscCall(
-      PetscOptionsString(option.name, option.help.c_str(), nullptr, value->c_str(), text.data(), text.size(), given));
-  if (*given) PetscCall(guarded([&] { *value = text.data(); }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-std::vector<OptionRow> backend_rows() {
-  const BackendRows rows;
-  return {rows.backend, rows.threads};
-}
-
-PetscErrorCode read_backend(OptionItems items, BackendSettings* settings) {
-  PetscFunctionBegin;
-  std::optional<BackendRows> rows;
-  PetscCall(guarded([&] { rows.emplace(); }));
-  auto backend = static_cast<PetscInt>(settings->wanted);
-  PetscCall(read_list(items, rows->backend, backend_names, &backend));
-  settings->wanted = static_cast<Backend>(backend);
-  PetscCall(read_int(items, rows->threads, 0, &settings->threads));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-std::vector<OptionRow> sweep_rows() {
-  const SweepRows rows;
-  return {rows.schedule,       rows.tune,
-          rows.tune_file,      rows.ata_flow,
-          rows.ata_size,       rows.ata_rows_share_warps,
-          rows.one_block_rows, rows.factor_schedule,
-          rows.scheduler,      rows.dependencies,
-          rows.trace};
-}
-
-PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings) {
-  PetscFunctionBegin;
-  std::optional<SweepRows> rows;
-  std::string name;
-  std::vector<const char*> factor_names;
   PetscBool given = PETSC_FALSE;
+  if (!name) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsGetString(items->options, items->prefix, name, text.data(), text.size(), &given));
+  if (!given) PetscFunctionReturn(PETSC_SUCCESS);
+  std::optional<Option> named;  // what is complained of is what the user wrote
   PetscCall(guarded([&] {
-    rows.emplace();
-    factor_names = factor_schedule_names();
-    rows->schedule.help += "; " + schedule_names();
-    name = to_string(settings->schedule);
+    named = option;
+    named->name = name;
   }));
-  PetscCall(read_text(items, rows->schedule, &name, &given));
-  if (given) {
-    PetscCall(PetscStrtolower(name.data()));  // as PETSc's own lists of names
-    PetscCall(guarded([&] { settings->schedule = solve_schedule_from(name); }));
+  PetscCall(put_text(*named, text.data(), settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Where both names are given ours counts.
+PetscErrorCode read_option(OptionItems items, const Option& option, Settings* settings) {
+  PetscFunctionBegin;
+  if (items->printhelp) PetscCall(show(items, option, *settings));
+  PetscCall(take(items, option, option.petsc_name, settings));
+  PetscCall(take(items, option, option.name, settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What a user would write for the value that the settings have.
+std::string value_text(const Option& option, const Settings& settings) {
+  struct Writer {
+    const Settings& settings;
+    std::string operator()(const Flag& flag) const { return flag.get(settings) ? "true" : "false"; }
+    std::string operator()(const Integer& integer) const { return std::to_string(integer.get(settings)); }
+    std::string operator()(const Real& real) const { return number(real.get(settings)); }
+    std::string operator()(const Word& word) const {
+      return word.words.at(static_cast<std::size_t>(word.get(settings)));
+    }
+    std::string operator()(const Text& text) const { return text.get(settings); }
+  };
+  return with_kind(option, Writer{settings});
+}
+
+PetscErrorCode get_table(const std::vector<Option>** table) {
+  return guarded([&] { *table = &option_table(); });
+}
+
+}  // namespace
+
+const std::vector<Option>& option_table() {
+  static const std::vector<Option> table = {
+#include <taskdag_settings/rows.inc>
+  };
+  return table;
+}
+
+const Option* find_option(const std::string& name) {
+  const auto& table = option_table();
+  const auto found = std::ranges::find_if(table, [&](const Option& option) { return option.name == name; });
+  return found != table.end() ? &*found : nullptr;
+}
+
+void write_option_table(std::ostream& out, Tier tier) {
+  const Settings initial;
+  out << "| Option | Default | Values | What it is |\n|---|---|---|---|\n";
+  for (const Option& option : option_table()) {
+    if (option.tier != tier) continue;
+    std::string value = option.default_value ? option.default_value : value_text(option, initial);
+    if (value.empty()) value = "none";
+    out << "| `" << option.name << "`";
+    if (option.petsc_name) out << ", `" << option.petsc_name << "`";
+    out << " | " << value << " | " << option.range << " | " << option.sentence << " |\n";
   }
-  PetscCall(read_bool(items, rows->tune, &settings->tune));
-  PetscCall(read_text(items, rows->tune_file, &settings->tune_file, &given));
-  auto ata_flow = static_cast<PetscInt>(settings->ata_flow);
-  PetscCall(read_list(items, rows->ata_flow, ata_flow_names, &ata_flow));
-  settings->ata_flow = static_cast<AtaFlow>(ata_flow);
-  auto ata_size = static_cast<PetscInt>(settings->ata_size);
-  PetscCall(read_list(items, rows->ata_size, ata_size_names, &ata_size));
-  settings->ata_size = static_cast<AtaSize>(ata_size);
-  PetscCall(read_bool(items, rows->ata_rows_share_warps, &settings->ata_rows_share_warps));
-  PetscInt one_block_rows = settings->one_block_rows;
-  PetscCall(read_int(items, rows->one_block_rows, one_block_decided, &one_block_rows));
-  settings->one_block_rows = static_cast<Index>(one_block_rows);
-  auto factor_schedule = static_cast<PetscInt>(settings->factor_schedule);
-  PetscCall(read_list(items, rows->factor_schedule, factor_names, &factor_schedule));
-  settings->factor_schedule = static_cast<FactorSchedule>(factor_schedule);
-  auto scheduler = static_cast<PetscInt>(scheduler_place(*settings));
-  PetscCall(read_list(items, rows->scheduler, scheduler_names, &scheduler));
-  settings->run.scheduler = schedulers.at(static_cast<std::size_t>(scheduler));
-  auto dependencies = static_cast<PetscInt>(settings->run.dependencies);
-  PetscCall(read_list(items, rows->dependencies, dependency_names, &dependencies));
-  settings->run.dependencies = static_cast<engine::Dependencies>(dependencies);
-  PetscCall(read_text(items, rows->trace, &settings->trace_file, &given));
-  settings->run.trace = !settings->trace_file.empty();
+}
+
+PetscErrorCode put_text(const Option& option, const char* text, Settings* settings) {
+  PetscFunctionBegin;
+  PetscCall(with_kind(option, [&](const auto& value) { return put(option, value, text, settings); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode read_options(OptionItems items, Readers readers, Settings* settings) {
+  PetscFunctionBegin;
+  const std::vector<Option>* table = nullptr;
+  PetscCall(get_table(&table));
+  for (const Option& option : *table) {
+    if ((option.readers & readers) != 0) PetscCall(read_option(items, option, settings));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode read_titled(const char* prefix, const char* title, Readers readers, Settings* settings) {
+  PetscFunctionBegin;
+  PetscOptionsBegin(PETSC_COMM_SELF, prefix, title, "Mat");
+  PetscCall(read_options(PetscOptionsObject, readers, settings));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode read_tier(OptionItems items, Tier tier, PCTaskDAGType (*type_of)(const Settings&), Settings* settings) {
+  PetscFunctionBegin;
+  constexpr Readers types = by_package - 1;
+  const std::vector<Option>* table = nullptr;
+  PetscCall(get_table(&table));
+  for (const Option& option : *table) {
+    if (option.tier != tier) continue;
+    if ((option.readers & reader_of(type_of(*settings))) != 0)
+      PetscCall(read_option(items, option, settings));
+    else if ((option.readers & types) != 0)
+      PetscCall(show_unread(items, option, *settings));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,39 +446,29 @@ PetscErrorCode check_trace(const SweepSettings& settings, bool has_program) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const char* scheduler_name(const SweepSettings& settings) { return scheduler_names.at(scheduler_place(settings)); }
-
-OptionRow auto_min_rows_row() {
-  return {"-taskdag_auto_min_rows", std::to_string(default_auto_min_rows), "0 or more",
-          "Rows per rank from which auto sends host data to a GPU; without prefix"};
+MatFactorShiftType shift_type_of(const FactorSettings& settings, FactorKind kind) {
+  return settings.shift.value_or(kind == FactorKind::ic ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE);
 }
 
-PetscErrorCode read_auto_min_rows(PetscInt* rows) {
-  PetscFunctionBegin;
-  std::optional<OptionRow> option;
-  PetscCall(guarded([&] { option = auto_min_rows_row(); }));
-  *rows = default_auto_min_rows;
-  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for all solvers", "PC");
-  PetscCall(read_int(PetscOptionsObject, *option, 0, rows));
-  PetscOptionsEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
+MatFactorShiftType shift_type_of(const Settings& settings) { return shift_type_of(settings.factor, kind_of(settings)); }
+
+FactorKind kind_of(const Settings& settings) {
+  return settings.type == PC_TASKDAG_ICC || settings.type == PC_TASKDAG_DIC ? FactorKind::ic : FactorKind::ilu;
 }
 
-OptionRow mat_sor_row() {
-  return {
-      "-taskdag_mat_sor", "false", "true, false",
-      "MatSOR() of seqaij, seqaijcusparse and seqaijkokkos matrices by our sweeps, for PETSc's own preconditioners sor "
-      "and eisenstat; read when the plugin is loaded, without prefix"};
+std::string join(const std::vector<const char*>& words, const char* last) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? last : ", ";
+    text += words[i];
+  }
+  return text;
 }
 
-PetscErrorCode read_mat_sor(bool* use) {
-  PetscFunctionBegin;
-  std::optional<OptionRow> option;
-  PetscCall(guarded([&] { option = mat_sor_row(); }));
-  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "TaskDAG options for all matrices", "Mat");
-  PetscCall(read_bool(PetscOptionsObject, *option, use));
-  PetscOptionsEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
+std::string number(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
 }
 
 }  // namespace taskdag::petsc

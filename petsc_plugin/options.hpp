@@ -1,58 +1,104 @@
 /// \file
-/// How options are described and read, and those that all solvers of the plugin have. The options of one solver or
-/// ordering are beside it; pc/pc_options.hpp has the table of all.
+/// The table of all options, which declared/table.py declares, and how they are read, set and shown.
 #pragma once
 
-#include <span>
+#include <iosfwd>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "compat.hpp"
-#include "option_row.hpp"
 #include "settings.hpp"
 
 namespace taskdag::petsc {
 
-/// The words one after the other: "a, b" with `last` between the last two.
-std::string join(std::span<const char* const> words, const char* last = ", ");
+/// Whom an option is for: users, experts, or those who compare methods.
+enum class Tier { user, expert, study };
 
-/// A number as a user would write it.
-std::string number(double value);
+/// A set of those who read options: types of the preconditioner, and the readers below.
+using Readers = unsigned;
+enum Reader : Readers {
+#include <taskdag_settings/readers.inc>
+};
+/// The type as one who reads options.
+constexpr Readers reader_of(PCTaskDAGType type) { return 1U << static_cast<unsigned>(type); }
 
-/// "true", "false".
-const char* to_text(bool value);
+/// Where the settings have the value.
+template <class Value>
+struct Access {
+  Value (*get)(const Settings& settings);
+  void (*put)(Settings& settings, Value value);  ///< may throw
+};
 
-// Each reads one option inside PetscOptionsBegin() or PetscOptionsHeadBegin(); a value that is not given stays.
-// They return PETSC_ERR_ARG_OUTOFRANGE for values outside the row's range.
+// The kinds of values that options take.
+struct Flag : Access<bool> {};
+struct Integer : Access<PetscInt> {
+  PetscInt least;
+  PetscInt most;
+};
+struct Real : Access<PetscReal> {
+  bool (*valid)(PetscReal value);  ///< of a finite one
+};
+struct Word : Access<PetscInt> {
+  std::vector<const char*> words;  ///< the value is a place here
+};
+struct Text : Access<const char*> {
+  bool is_file = false;      ///< may be empty: none
+  bool is_ordering = false;  ///< is auto, or registered in PETSc
+};
 
-/// One of `names`; `value` is its place there. `given`: null, or told whether the option was given.
-PetscErrorCode read_list(OptionItems items, const OptionRow& option, std::span<const char* const> names,
-                         PetscInt* value, PetscBool* given = nullptr);
-PetscErrorCode read_int(OptionItems items, const OptionRow& option, PetscInt least, PetscInt* value);
-PetscErrorCode read_bool(OptionItems items, const OptionRow& option, bool* value);
-/// Finite, 0 or more.
-PetscErrorCode read_tolerance(OptionItems items, const OptionRow& option, PetscReal* value);
-PetscErrorCode read_text(OptionItems items, const OptionRow& option, std::string* value, PetscBool* given);
+/// What the table says of an option beside its values.
+struct OptionText {
+  const char* name;        ///< with the leading dash, without prefix
+  const char* petsc_name;  ///< what PETSc's own preconditioner of this kind calls it; or null
+  const char* function;    ///< the setter; or null
+  Tier tier;
+  Readers readers;
+  const char* sentence;       ///< what it is
+  std::string more;           ///< what -help says behind that
+  const char* default_value;  ///< in documents, where the initial value does not say it; or null
+};
 
-/// Backend and threads.
-std::vector<OptionRow> backend_rows();
-PetscErrorCode read_backend(OptionItems items, BackendSettings* settings);
+/// One row of the table.
+struct Option : OptionText {
+  std::string range;  ///< the values that are accepted
+  std::variant<Flag, Integer, Real, Word, Text> value;
+};
 
-/// Schedule and tuning.
-std::vector<OptionRow> sweep_rows();
-PetscErrorCode read_sweeps(OptionItems items, SweepSettings* settings);
+/// The whole table. May throw.
+const std::vector<Option>& option_table();
+/// The row of an option with that name, or null. May throw.
+const Option* find_option(const std::string& name);
+
+/// Writes the options of a tier as a Markdown table. May throw.
+void write_option_table(std::ostream& out, Tier tier);
+
+/// Sets an option to what a user wrote. @returns PETSC_ERR_ARG_OUTOFRANGE with "OPTION must be RANGE, not "TEXT"" for
+/// other values; the settings are as they were then
+PetscErrorCode put_text(const Option& option, const char* text, Settings* settings);
+
+/// Reads the options that one of `readers` reads, inside PetscOptionsBegin(); -help shows them. What is not given
+/// stays.
+PetscErrorCode read_options(OptionItems items, Readers readers, Settings* settings);
+/// The same under a title of its own and a prefix, which may be null: PETSc prints the help under each title once.
+PetscErrorCode read_titled(const char* prefix, const char* title, Readers readers, Settings* settings);
+/// Reads those of one tier that the type reads, which `type_of` tells at each, inside PetscOptionsBegin(). -help shows
+/// those of other types, too, which are not read: -options_left names them where they are given.
+PetscErrorCode read_tier(OptionItems items, Tier tier, PCTaskDAGType (*type_of)(const Settings&), Settings* settings);
+
 /// A trace is asked for only where there are programs: schedules engine, or another one.
 PetscErrorCode check_trace(const SweepSettings& settings, bool has_program);
 
-/// As its option names it.
-const char* scheduler_name(const SweepSettings& settings);
+/// PETSc's shift in force: the chosen one, else none for ILU and positive definite for ICC, as PETSc's own; where
+/// -pc_taskdag_icc_shift scaled counts, the one that it takes the place of.
+MatFactorShiftType shift_type_of(const FactorSettings& settings, FactorKind kind);
+MatFactorShiftType shift_type_of(const Settings& settings);
+/// What the settings mean for a factor: ICC for its types, ILU for all others.
+FactorKind kind_of(const Settings& settings);
 
-/// -taskdag_auto_min_rows.
-OptionRow auto_min_rows_row();
-PetscErrorCode read_auto_min_rows(PetscInt* rows);
-
-/// -taskdag_mat_sor.
-OptionRow mat_sor_row();
-PetscErrorCode read_mat_sor(bool* use);
+/// The words one after the other, with commas between.
+std::string join(const std::vector<const char*>& words, const char* last = ", ");
+/// A number as a user would write it.
+std::string number(double value);
 
 }  // namespace taskdag::petsc

@@ -1,10 +1,16 @@
 /// \file
-/// Prints the plugin's options as the Markdown table that README.md holds.
+/// Prints the plugin's options as the Markdown tables that docs/options.md holds, those for users first.
 #include <iostream>
 
-#include "pc/pc_options.hpp"
+#include "options.hpp"
 
 int main() {
-  taskdag::petsc::write_option_table(std::cout);
+  using taskdag::petsc::Tier;
+  std::cout << "## For users\n\n";
+  write_option_table(std::cout, Tier::user);
+  std::cout << "\n## For experts\n\n";
+  write_option_table(std::cout, Tier::expert);
+  std::cout << "\n## For studies\n\n";
+  write_option_table(std::cout, Tier::study);
   return std::cout.good() ? 0 : 1;
 }

@@ -2,7 +2,7 @@
 """Chooses what TaskDAG does in Python, with the module petsctaskdag, and solves a Poisson problem.
 
 usage: settings.py PLUGIN [PETSc options]
-The module lies in petsc_plugin/python, and in share/taskdag/python where TaskDAG is installed.
+The module lies in share/taskdag/python beside the folder of the plugin, in a build and where TaskDAG is installed.
 Exit status: 0 solved, 2 not converged.
 """
 import os
@@ -15,7 +15,7 @@ if len(sys.argv) < 2:
 petsc4py.init([sys.argv[0], *sys.argv[2:]])
 from petsc4py import PETSc  # noqa: E402  (only after init)
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "petsc_plugin", "python"))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(sys.argv[1])), "..", "share", "taskdag", "python"))
 import petsctaskdag  # noqa: E402
 
 petsctaskdag.load(sys.argv[1])

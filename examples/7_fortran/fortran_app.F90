@@ -3,7 +3,9 @@
 #include <petsc/finclude/petscksp.h>
 program fortran_app
   use petscksp
-  use taskdagpetsc
+  ! The functions of taskdagpetsc take pc%v and return the error code; pctaskdag has the same as subroutines.
+  use taskdagpetsc, only: PCTASKDAG, PC_TASKDAG_ICC, TaskDAGInitializePackage, threads_of => PCTaskDAGGetThreads
+  use pctaskdag
   implicit none
 
   Mat :: a
@@ -15,7 +17,8 @@ program fortran_app
   PetscInt :: n, first, last, row, iterations, threads
   PetscInt, parameter :: one = 1, five = 5, four = 4
   PetscReal :: error
-  integer(c_int) :: type
+  integer(kind(PC_TASKDAG_ICC)) :: type
+  character(len=20) :: ordering
   PetscMPIInt :: rank
 
   PetscCallA(PetscInitialize(PETSC_NULL_CHARACTER, ierr))
@@ -42,20 +45,23 @@ program fortran_app
   PetscCallA(KSPSetType(solver, KSPCG, ierr))
   PetscCallA(KSPGetPC(solver, pc, ierr))
   PetscCallA(PCSetType(pc, PCTASKDAG, ierr))
-  call check(PCTaskDAGSetType(pc%v, PC_TASKDAG_ICC))
-  call check(PCTaskDAGSetThreads(pc%v, one))
-  call check(PCTaskDAGSetOrdering(pc%v, 'natural'//c_null_char))
+  PetscCallA(PCTaskDAGSetType(pc, PC_TASKDAG_ICC, ierr))
+  PetscCallA(PCTaskDAGSetThreads(pc, one, ierr))
+  PetscCallA(PCTaskDAGSetOrdering(pc, 'natural', ierr))
+  PetscCallA(PCTaskDAGSetTune(pc, PETSC_FALSE, ierr))
+  PetscCallA(PCTaskDAGGetOrdering(pc, ordering, ierr))
   PetscCallA(KSPSetFromOptions(solver, ierr))
   PetscCallA(KSPSolve(solver, b, x, ierr))
 
-  call check(PCTaskDAGGetType(pc%v, type))
-  call check(PCTaskDAGGetThreads(pc%v, threads))
+  PetscCallA(PCTaskDAGGetType(pc, type, ierr))
+  call check(threads_of(pc%v, threads))
   PetscCallA(KSPGetConvergedReason(solver, reason, ierr))
   PetscCallA(KSPGetIterationNumber(solver, iterations, ierr))
   PetscCallA(VecShift(x, -1.0d0, ierr))
   PetscCallA(VecNorm(x, NORM_INFINITY, error, ierr))
   PetscCallMPIA(MPI_Comm_rank(PETSC_COMM_WORLD, rank, ierr))
-  if (rank == 0) print '(a,i0,a,i0,a,i0,a,es9.2)', 'type ', type, ', threads ', threads, ', iterations ', iterations, ', error ', error
+  if (rank == 0) print '(a,i0,a,i0,3a,i0,a,es9.2)', 'type ', type, ', threads ', threads, &
+    ', ordering ', trim(ordering), ', iterations ', iterations, ', error ', error
 
   PetscCallA(KSPDestroy(solver, ierr))
   PetscCallA(MatDestroy(a, ierr))
@@ -66,7 +72,7 @@ program fortran_app
 contains
 
   subroutine check(code)
-    integer(c_int), intent(in) :: code
+    integer, intent(in) :: code
     if (code /= 0) call MPI_Abort(PETSC_COMM_WORLD, code, ierr)
   end subroutine
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Builds fortran_app.F90 with the module for the plugin, and runs it. usage: run.sh PLUGIN [PETSc options]
-#   TASKDAG_FORTRAN_MODULE [petsc_plugin/fortran/taskdagpetsc.F90, installed in share/taskdag/fortran] is the module's source.
+#   TASKDAG_FORTRAN_MODULE [share/taskdag/fortran/taskdagpetsc.F90 beside the plugin's folder] is the module's source.
 #   MPIEXEC ["mpiexec -n 1"] starts it. PKG_CONFIG_PATH must lead to the plugin's PETSc.
 # Exit status 77, skipped: no Fortran compiler, or a PETSc without Fortran.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 plugin=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-module=${TASKDAG_FORTRAN_MODULE:-$here/../../petsc_plugin/fortran/taskdagpetsc.F90}
+module=${TASKDAG_FORTRAN_MODULE:-$(dirname "$plugin")/../share/taskdag/fortran/taskdagpetsc.F90}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for name in PETSc petsc; do

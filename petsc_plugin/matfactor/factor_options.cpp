@@ -1,27 +1,12 @@
 #include "matfactor/factor_options.hpp"
 
-#include <array>
 #include <cmath>
-#include <optional>
 
-#include "boundary.hpp"
 #include "mat/indices.hpp"
 #include "mat/with_pattern.hpp"
 #include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
-namespace {
-
-// In the order of the enumeration.
-constexpr std::array<const char*, 2> fill_names = {"all", "blocks"};
-constexpr std::array<const char*, 3> point_block_names = {"auto", "on", "off"};
-
-std::array<const char*, 3> precision_names() {
-  return {to_string(Precision::automatic), to_string(Precision::in_double), to_string(Precision::in_single)};
-}
-
-}  // namespace
-
 FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscReal amount, PetscReal zero_pivot,
                              PetscInt levels, FillScope fill, Precision precision, const SweepSettings& sweeps) {
   FactorOptions options;
@@ -66,25 +51,6 @@ PetscErrorCode check_pivoting(const FactorOptions& options) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-OptionRow point_block_row() {
-  return {"-pc_taskdag_point_block", point_block_names[0], join(point_block_names),
-          "Take dense blocks of rows as one in ilu, icc and sor: auto those of BAIJ and SBAIJ matrices, on also those "
-          "of AIJ "
-          "with a block size"};
-}
-
-const char* point_block_name(PointBlock choice) { return point_block_names.at(static_cast<std::size_t>(choice)); }
-
-PetscErrorCode read_point_block(OptionItems items, PointBlock* choice) {
-  PetscFunctionBegin;
-  std::optional<OptionRow> option;
-  PetscCall(guarded([&] { option = point_block_row(); }));
-  auto value = static_cast<PetscInt>(*choice);
-  PetscCall(read_list(items, *option, point_block_names, &value));
-  *choice = static_cast<PointBlock>(value);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode wanted_block_size(Mat matrix, PointBlock choice, PetscInt* rows) {
   PetscFunctionBegin;
   *rows = 1;
@@ -111,40 +77,6 @@ PetscErrorCode check_point_block(PointBlock choice, const std::string& reason) {
   PetscFunctionBegin;
   PetscCheck(reason.empty() || choice != PointBlock::on, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "-pc_taskdag_point_block on, but %s", reason.c_str());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-OptionRow fill_row() {
-  return {"-pc_taskdag_fill", fill_names[static_cast<std::size_t>(FactorOptions{}.fill)], join(fill_names),
-          "Where levels of fill may be: anywhere, or inside the blocks of the ordering " MATORDERINGTASKDAGBMC
-          " alone"};
-}
-
-const char* fill_name(FillScope fill) { return fill_names.at(static_cast<std::size_t>(fill)); }
-
-PetscErrorCode read_fill(OptionItems items, FillScope* fill) {
-  PetscFunctionBegin;
-  std::optional<OptionRow> option;
-  PetscCall(guarded([&] { option = fill_row(); }));
-  auto value = static_cast<PetscInt>(*fill);
-  PetscCall(read_list(items, *option, fill_names, &value));
-  *fill = static_cast<FillScope>(value);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-OptionRow precision_row() {
-  return {"-pc_taskdag_precision", to_string(FactorOptions{}.precision), join(precision_names()),
-          "With ilu, icc, dilu, dic: how the values are stored that an application reads; vectors and sums are double; "
-          "auto takes single for large factors on a GPU in the order taskdag_bmc"};
-}
-
-PetscErrorCode read_precision(OptionItems items, Precision* precision) {
-  PetscFunctionBegin;
-  std::optional<OptionRow> option;
-  PetscCall(guarded([&] { option = precision_row(); }));
-  auto value = static_cast<PetscInt>(*precision);
-  PetscCall(read_list(items, *option, precision_names(), &value));
-  *precision = static_cast<Precision>(value);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -14,10 +14,7 @@ namespace {
 
 struct FactorData {
   FactorKind kind = FactorKind::ilu;
-  SweepSettings sweeps;
-  FillScope fill = FillScope::everywhere;
-  PointBlock point_block = PointBlock::automatic;
-  Precision precision = FactorOptions{}.precision;
+  Settings settings;
   PetscReal fill_expected = 1.0;
   bool not_finite = false;  ///< numbers of the last numeric phase: no failure to PETSc, the next norm tells of them
   PetscLogDouble entries_given = 0.0;  ///< of the matrix, or of its upper triangle
@@ -38,8 +35,8 @@ FactorOptions options_of(Mat factor, const MatFactorInfo* info) {
   const auto shift = static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
   const FactorData& data = data_of(factor);
   const auto levels = static_cast<PetscInt>(info->levels);
-  return factor_options(data.kind, shift, info->shiftamount, info->zeropivot, levels, data.fill, data.precision,
-                        data.sweeps);
+  return factor_options(data.kind, shift, info->shiftamount, info->zeropivot, levels, data.settings.factor.fill,
+                        data.settings.factor.precision, data.settings.sweeps);
 }
 
 /// The factor may be that of one rank's block in a preconditioner of several, which PETSc tells of a failure, not of an
@@ -124,38 +121,30 @@ PetscErrorCode count_entries(Mat matrix, FactorKind kind, PetscLogDouble* entrie
 }
 
 /// Backend, threads, schedules, where fill may be and precision, under the factor's own prefix.
-PetscErrorCode read_options(Mat factor, BackendSettings* backend) {
+PetscErrorCode read_settings(Mat factor) {
   PetscFunctionBegin;
-  FactorData& data = data_of(factor);
-  PetscCall(guarded([&] { data.sweeps = {}; }));
-  data.fill = FillScope::everywhere;
-  data.point_block = PointBlock::automatic;
-  data.precision = FactorOptions{}.precision;
+  Settings& settings = data_of(factor).settings;
+  PetscCall(guarded([&] { settings = {}; }));
   PetscOptionsBegin(PetscObjectComm(reinterpret_cast<PetscObject>(factor)),
                     reinterpret_cast<PetscObject>(factor)->prefix, "TaskDAG factor options", "Mat");
-  PetscCall(read_backend(PetscOptionsObject, backend));
-  PetscCall(read_sweeps(PetscOptionsObject, &data.sweeps));
-  PetscCall(read_fill(PetscOptionsObject, &data.fill));
-  PetscCall(read_point_block(PetscOptionsObject, &data.point_block));
-  PetscCall(read_precision(PetscOptionsObject, &data.precision));
+  PetscCall(read_options(PetscOptionsObject, by_package, &settings));
   PetscOptionsEnd();
-  PetscCall(check_trace(data.sweeps, false));
+  PetscCall(check_trace(settings.sweeps, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode run_symbolic(Mat factor, Mat matrix, IS row, IS col, const MatFactorInfo* info) {
   PetscFunctionBegin;
   PetscCheck(info->usedt == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP, "TaskDAG has no drop tolerance");
-  BackendSettings settings;
   FactorOptions options;
   PetscCall(make_data(factor));
   FactorData& data = data_of(factor);
-  PetscCall(read_options(factor, &settings));
+  PetscCall(read_settings(factor));
   PetscCall(guarded([&] { options = options_of(factor, info); }));
   // PCICC always asks for this shift, and PETSc's own factorisations of blocks know it as little as ours.
   const bool by_default = data.kind == FactorKind::ic && options.shift == ShiftType::positive_definite;
-  PetscCall(
-      data.bridge.analyse(matrix, row, col, options, {data.point_block, by_default}, settings, data.sweeps.trace_file));
+  PetscCall(data.bridge.analyse(matrix, row, col, options, {data.settings.factor.point_block, by_default},
+                                data.settings.backend, data.settings.sweeps.trace_file));
   data.fill_expected = info->fill;
   PetscCall(count_entries(matrix, data.kind, &data.entries_given));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -143,9 +143,9 @@ PetscErrorCode uses_mat_sor(Mat matrix, bool* uses) {
 
 PetscErrorCode register_mat_sor() {
   PetscFunctionBegin;
-  bool wanted = false;
-  PetscCall(read_mat_sor(&wanted));
-  if (wanted) PetscCall(use_mat_sor_for_types(true));
+  Settings settings;
+  PetscCall(read_titled(nullptr, "TaskDAG options for all matrices", by_mat_sor, &settings));
+  if (settings.shared.mat_sor) PetscCall(use_mat_sor_for_types(true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -9,9 +9,6 @@
 
 namespace taskdag::petsc {
 
-/// The name that asks for the choice.
-inline constexpr const char* ordering_auto = "auto";
-
 /// What `auto` makes of a matrix: a name, and why.
 struct OrderingChoice {
   std::string name;

@@ -2,19 +2,18 @@
 /// The orderings' options have two forms: without a prefix for all, and with a matrix' prefix for that one.
 #pragma once
 
-#include "compat.hpp"
+#include "options.hpp"
 
 namespace taskdag::petsc {
 
-/// Calls read(prefix): with null, then with the matrix' own prefix, whose values count more. A matrix without prefix,
-/// or none at all (for -help): the first alone. `read` leaves what is not given.
-template <class Read>
-PetscErrorCode read_with_prefixes(Mat matrix, const Read& read) {
+/// Reads the options of an ordering under that title: without a prefix, then with the matrix' own, whose values count
+/// more. A matrix without prefix, or none at all (for -help): the first alone. What is not given stays.
+inline PetscErrorCode read_with_prefixes(Mat matrix, const char* title, Reader reader, Settings* settings) {
   PetscFunctionBegin;
-  PetscCall(read(nullptr));
+  PetscCall(read_titled(nullptr, title, reader, settings));
   const char* prefix = nullptr;
   if (matrix) PetscCall(MatGetOptionsPrefix(matrix, &prefix));
-  if (prefix && prefix[0] != '\0') PetscCall(read(prefix));
+  if (prefix && prefix[0] != '\0') PetscCall(read_titled(prefix, title, reader, settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

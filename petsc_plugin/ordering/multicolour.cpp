@@ -1,7 +1,6 @@
 #include "ordering/multicolour.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -9,7 +8,6 @@
 #include "mat/indices.hpp"
 #include "mat/matrix_source.hpp"
 #include "mat/with_pattern.hpp"
-#include "option_checks.hpp"
 #include "ordering/attached_blocks.hpp"
 #include "ordering/matrix_prefix.hpp"
 #include "ordering/nodes.hpp"
@@ -44,9 +42,6 @@ void expand(const std::vector<Index>& begins, BlockOrdering& ordering) {
   ordering.order = std::move(order);
   ordering.blocks = std::move(expanded);
 }
-
-// In the order of the enumeration.
-constexpr std::array<const char*, 3> form_names = {"auto", "hashed", "speculative"};
 
 /// From the graph of the nodes, which the host has; an order is the same wherever it is made. It comes to the host.
 void order_graph(const Context& context, const CsrPattern& nodes, const std::vector<Index>& begins, PetscInt block_size,
@@ -243,55 +238,19 @@ PetscErrorCode own_order_bmc(Mat matrix, PetscInt block_size, const BackendSetti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-OptionRow color_form_row() {
-  return {"-taskdag_color_form", to_string(ColourForm::automatic), join(form_names),
-          "Colours of the ordering " MATORDERINGTASKDAGCOLOR
-          ": by a hash (auto: the same), or by tasks that speculate, which give other colours in each run; with the "
-          "matrix' prefix or without"};
-}
-
 PetscErrorCode read_color_form(Mat matrix, ColourForm* form) {
   PetscFunctionBegin;
-  std::optional<OptionRow> option;
-  PetscCall(guarded([&] { option = color_form_row(); }));
-  auto value = static_cast<PetscInt>(*form);
-  PetscCall(read_with_prefixes(matrix, [&](const char* prefix) {
-    PetscFunctionBegin;
-    // A title of its own: PETSc prints the help under each title once.
-    PetscOptionsBegin(PETSC_COMM_SELF, prefix, "TaskDAG options for the ordering taskdag_color", "Mat");
-    PetscCall(read_list(PetscOptionsObject, *option, form_names, &value));
-    PetscOptionsEnd();
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }));
-  *form = static_cast<ColourForm>(value);
+  Settings settings;
+  PetscCall(read_with_prefixes(matrix, "TaskDAG options for the ordering taskdag_color", by_color, &settings));
+  *form = settings.shared.color_form;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-OptionRow bmc_block_size_row() {
-  return {"-taskdag_bmc_block_size", "256, less for fewer than 65536 rows, 512 or 64 for some grids in space",
-          "1 or more",
-          "Rows in a block of the ordering " MATORDERINGTASKDAGBMC
-          " where -pc_taskdag_bmc_block_size does not count; with the matrix' "
-          "prefix or without"};
 }
 
 PetscErrorCode read_bmc_block_size(Mat matrix, PetscInt* rows) {
   PetscFunctionBegin;
-  std::optional<OptionRow> option;
-  PetscCall(guarded([&] { option = bmc_block_size_row(); }));
-  *rows = 0;
-  PetscCall(read_with_prefixes(matrix, [&](const char* prefix) {
-    PetscFunctionBegin;
-    PetscBool given = PETSC_FALSE;
-    // A title of its own: PETSc prints the help under each title once.
-    PetscOptionsBegin(PETSC_COMM_SELF, prefix, "TaskDAG options for all orderings", "Mat");
-    PetscCall(check_int(PetscOptionsObject, *option));
-    PetscCall(PetscOptionsInt(option->name, option->help.c_str(), nullptr, *rows, rows, &given));
-    PetscCheck(!given || *rows >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %" PetscInt_FMT,
-               option->name, option->range.c_str(), *rows);
-    PetscOptionsEnd();
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }));
+  Settings settings;
+  PetscCall(read_with_prefixes(matrix, "TaskDAG options for all orderings", by_bmc, &settings));
+  *rows = settings.shared.bmc_block_size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,7 +5,6 @@
 
 #include <petscmat.h>
 
-#include "options.hpp"
 #include "ordering/own_order.hpp"
 #include "settings.hpp"
 #include "taskdag/block_ordering.hpp"
@@ -27,11 +26,9 @@ PetscErrorCode own_order_color(Mat matrix, PetscInt block_size, const BackendSet
 PetscErrorCode own_order_bmc(Mat matrix, PetscInt block_size, const BackendSettings& backend, OwnOrder* order);
 
 /// -taskdag_color_form; the option is read as matrix_prefix.hpp says.
-OptionRow color_form_row();
 PetscErrorCode read_color_form(Mat matrix, ColourForm* form);
 
 /// -taskdag_bmc_block_size, read likewise; a value of 0: not given.
-OptionRow bmc_block_size_row();
 PetscErrorCode read_bmc_block_size(Mat matrix, PetscInt* rows);
 
 }  // namespace taskdag::petsc

@@ -65,12 +65,6 @@ PetscErrorCode register_orderings() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-std::string ordering_names() {
-  std::array<const char*, orderings.size()> names{};
-  std::transform(orderings.begin(), orderings.end(), names.begin(), [](const Ordering& o) { return o.name; });
-  return join(names);
-}
-
 PetscErrorCode make_ordering(Mat matrix, const std::string& name, PetscInt block_size, const BackendSettings& backend,
                              IS* row, IS* col) {
   PetscFunctionBegin;
@@ -89,13 +83,6 @@ PetscErrorCode make_own_order(Mat matrix, const std::string& name, PetscInt bloc
   const Ordering* const ours = find_ordering(name);
   if (ours && ours->make_own) PetscCall(ours->make_own(matrix, block_size, backend, order));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-std::vector<OptionRow> ordering_rows() {
-  std::vector<OptionRow> rows = rcm_rows();
-  rows.push_back(color_form_row());
-  rows.push_back(bmc_block_size_row());
-  return rows;
 }
 
 PetscErrorCode show_ordering_options() {

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "compat.hpp"
-#include "options.hpp"
 #include "ordering/own_order.hpp"
 #include "settings.hpp"
 
@@ -14,9 +12,6 @@ namespace taskdag::petsc {
 
 /// Registers all orderings for MatGetOrdering().
 PetscErrorCode register_orderings();
-
-/// Their names, with commas between.
-std::string ordering_names();
 
 /// The ordering of that name for a preconditioner of our own: one of the plugin's, or any other that is registered.
 /// block_size: rows in a block of taskdag_bmc; 0: what -taskdag_bmc_block_size says.
@@ -27,9 +22,7 @@ PetscErrorCode make_ordering(Mat matrix, const std::string& name, PetscInt block
 PetscErrorCode make_own_order(Mat matrix, const std::string& name, PetscInt block_size, const BackendSettings& backend,
                               OwnOrder* order);
 
-/// The orderings' own options.
-std::vector<OptionRow> ordering_rows();
-/// Reads them for -help; an ordering takes the values when it is made.
+/// Reads the orderings' own options for -help; an ordering takes the values when it is made.
 PetscErrorCode show_ordering_options();
 
 }  // namespace taskdag::petsc

@@ -4,16 +4,11 @@
 
 #include <petscmat.h>
 
-#include <vector>
-
-#include "options.hpp"
 #include "taskdag/ordering.hpp"
 
 namespace taskdag::petsc {
 
-/// The form, its sort, its steps and its scheduler: -taskdag_rcm_….
-std::vector<OptionRow> rcm_rows();
-/// Reads them, as matrix_prefix.hpp says; what is not given stays.
+/// The form, its sort, its steps and its scheduler: -taskdag_rcm_…, read as matrix_prefix.hpp says.
 PetscErrorCode read_rcm(Mat matrix, OrderingOptions* options);
 
 /// For MatGetOrdering(). Works on the GPU, from the device's arrays, where the matrix lies there; else on host threads.

@@ -3,44 +3,29 @@
 /// values and complain alike.
 #pragma once
 
-#include <utility>
-
-#include "pc/pc_taskdag.hpp"
-#include "pc/types.hpp"
+#include "compat.hpp"
 #include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
 
-/// Whether the PC is one of this type.
-PetscErrorCode is_ours(PC pc, bool* ours);
+// Each sets the option `name` (with its dash, without prefix) of a PC of type taskdag, of no other.
+PetscErrorCode set_value(PC pc, const char* name, const char* value);
+PetscErrorCode set_value(PC pc, const char* name, PetscInt value);
+PetscErrorCode set_value(PC pc, const char* name, PetscReal value);
+PetscErrorCode set_value(PC pc, const char* name, PetscBool value);
+/// By its place among the option's words.
+PetscErrorCode set_place(PC pc, const char* name, const char* enumeration, PetscInt place);
+/// A name that is null or empty: none.
+PetscErrorCode set_file(PC pc, const char* name, const char* file);
 
-// Each sets the option `name` (with its dash, without prefix) of a PC of this type, of no other.
-PetscErrorCode set_option(PC pc, const char* name, const char* value);
-PetscErrorCode set_option(PC pc, const char* name, PetscInt value);
-PetscErrorCode set_option(PC pc, const char* name, PetscReal value);
-PetscErrorCode set_option(PC pc, const char* name, PetscBool value);
-
-/// change_settings() for a PC of this type, for no other, where no option has that value.
-template <class Change>
-PetscErrorCode change_if_ours(PC pc, const Change& change) {
-  PetscFunctionBegin;
-  bool ours = false;
-  PetscCall(is_ours(pc, &ours));
-  if (ours) PetscCall(change_settings(pc, change));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Hands out a setting. @returns PETSC_ERR_ARG_WRONG for a PC of another type, PETSC_ERR_ARG_NULL without a place
-template <class Value, class Read>
-PetscErrorCode get_setting(PC pc, Value* value, const Read& read) {
-  PetscFunctionBegin;
-  bool ours = false;
-  PetscCall(is_ours(pc, &ours));
-  PetscCheck(ours, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONG,
-             "the PC is not of type " PCTASKDAG);
-  PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "there is no place for the value");
-  *value = read(std::as_const(settings_of(pc)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+// Each hands out a setting. They return PETSC_ERR_ARG_WRONG for a PC of another type, PETSC_ERR_ARG_NULL without a
+// place.
+PetscErrorCode get_value(PC pc, const char* name, const char** value);
+PetscErrorCode get_value(PC pc, const char* name, PetscInt* value);
+PetscErrorCode get_value(PC pc, const char* name, PetscReal* value);
+PetscErrorCode get_value(PC pc, const char* name, PetscBool* value);
+/// The place among the option's words.
+template <class Enumeration>
+PetscErrorCode get_place(PC pc, const char* name, Enumeration* value);
 
 }  // namespace taskdag::petsc

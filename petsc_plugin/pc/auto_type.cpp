@@ -1,5 +1,3 @@
-#include "pc/auto_type.hpp"
-
 #include <petsctime.h>
 
 #include <array>
@@ -12,7 +10,9 @@
 #include "mat/held.hpp"
 #include "mat/local_block.hpp"
 #include "mat/state.hpp"
+#include "options.hpp"
 #include "pc/auto_choice.hpp"
+#include "pc/jacobi_type.hpp"
 #include "pc/solve_again.hpp"
 #include "pc/types.hpp"
 #include "shared_error.hpp"
@@ -457,7 +457,8 @@ std::unique_ptr<Preconditioner> make_auto(const Settings& settings) {
 
 PetscErrorCode check_auto(const Settings& settings) {
   PetscFunctionBegin;
-  if (settings.type != PC_TASKDAG_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(check_trace(settings.sweeps, false));
+  PetscCall(check_jacobi_sweeps(settings));
   PetscCheck(!settings.eisenstat, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
              "-pc_taskdag_eisenstat needs a type that has halves, not auto");
   PetscFunctionReturn(PETSC_SUCCESS);

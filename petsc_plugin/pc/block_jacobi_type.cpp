@@ -1,28 +1,15 @@
 #include "pc/block_jacobi_type.hpp"
 
-#include <array>
 #include <optional>
 #include <string>
 
+#include "options.hpp"
 #include "pc/jacobi_sweeps.hpp"
 #include "pc/types.hpp"
 #include "taskdag/block_jacobi.hpp"
 
 namespace taskdag::petsc {
 namespace {
-
-// In the order of the enumeration.
-constexpr std::array<const char*, 3> source_names = {"auto", "graph", "matrix"};
-
-struct BlockJacobiRows {
-  OptionRow source{"-pc_taskdag_jacobi_blocks", source_names[0], join(source_names),
-                   "With -pc_taskdag_jacobi_type block: compact blocks of the graph, or the matrix' own, which PETSc's "
-                   "pbjacobi and vpbjacobi take; auto: its own where it has any and no block size is given"};
-  OptionRow block_size{
-      "-pc_taskdag_jacobi_block_size", "0",
-      "0 to " + std::to_string(kMostRowsOfJacobiBlock) + ", 0: " + std::to_string(kDefaultRowsOfJacobiBlock),
-      "With -pc_taskdag_jacobi_type block: rows that a block of the graph is to have"};
-};
 
 class BlockJacobiPreconditioner final : public JacobiSweeps<BlockJacobi> {
  public:
@@ -161,34 +148,9 @@ std::unique_ptr<Preconditioner> make_block_jacobi(const Settings& settings) {
   return std::make_unique<BlockJacobiPreconditioner>(settings);
 }
 
-std::vector<OptionRow> block_jacobi_rows() {
-  const BlockJacobiRows rows;
-  return {rows.source, rows.block_size};
-}
-
-PetscErrorCode read_block_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
-  PetscFunctionBegin;
-  BlockJacobiSettings& own = settings->block_jacobi;
-  std::optional<BlockJacobiRows> rows;
-  PetscCall(guarded([&] { rows.emplace(); }));
-  auto source = static_cast<PetscInt>(own.source);
-  PetscCall(read_list(PetscOptionsObject, rows->source, source_names, &source));
-  own.source = static_cast<JacobiBlockSource>(source);
-  const OptionRow& size = rows->block_size;
-  PetscCall(read_int(PetscOptionsObject, size, 0, &own.block_size));
-  PetscCheck(own.block_size <= kMostRowsOfJacobiBlock, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%s must be %s, not %" PetscInt_FMT, size.name, size.range.c_str(), own.block_size);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-const char* block_source_name(JacobiBlockSource source) { return source_names.at(static_cast<std::size_t>(source)); }
-
-bool same_block_jacobi(const Settings& a, const Settings& b) { return a.block_jacobi == b.block_jacobi; }
-
 PetscErrorCode check_block_jacobi(const Settings& settings) {
   PetscFunctionBegin;
-  const bool jacobi = settings.type == PC_TASKDAG_JACOBI || settings.type == PC_TASKDAG_AUTO;
-  if (!jacobi || !settings.block_jacobi.used) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!settings.block_jacobi.used) PetscFunctionReturn(PETSC_SUCCESS);
   const JacobiForm form = settings.jacobi.form;
   PetscCheck(form == JacobiForm::automatic || form == JacobiForm::kernels, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "-pc_taskdag_jacobi_type block has the forms auto and kernels, not -pc_taskdag_jacobi_form %s",

@@ -20,17 +20,6 @@
 namespace taskdag::petsc {
 namespace {
 
-// In the order of the enumeration.
-constexpr std::array<const char*, 3> mode_names = {"off", "auto", "on"};
-
-struct ConsolidateRows {
-  OptionRow mode{"-pc_taskdag_consolidate", consolidate_name(ConsolidateSettings{}.mode), join(mode_names),
-                 "With ilu, icc, dilu, dic on several ranks: put the blocks of ranks together that share a GPU; on: of "
-                 "the ranks of a node, too, where they work on host threads"};
-  OptionRow ranks{"-pc_taskdag_consolidate_ranks", std::to_string(ConsolidateSettings{}.ranks), "0 or more",
-                  "The most ranks whose blocks are put together; 0: all that share"};
-};
-
 /// How the ranks were found to be grouped.
 struct Groups {
   int ranks = 1;    ///< of the communicator
@@ -202,26 +191,6 @@ PetscErrorCode Consolidated::reset() {
 }
 
 }  // namespace
-
-const char* consolidate_name(Consolidate mode) { return mode_names.at(static_cast<std::size_t>(mode)); }
-
-std::vector<OptionRow> consolidate_rows() {
-  const ConsolidateRows rows;
-  return {rows.mode, rows.ranks};
-}
-
-PetscErrorCode read_consolidate(OptionItems items, Settings* settings) {
-  PetscFunctionBegin;
-  std::optional<ConsolidateRows> rows;
-  PetscCall(guarded([&] { rows.emplace(); }));
-  auto mode = static_cast<PetscInt>(settings->consolidate.mode);
-  PetscCall(read_list(items, rows->mode, mode_names, &mode));
-  settings->consolidate.mode = static_cast<Consolidate>(mode);
-  PetscCall(read_int(items, rows->ranks, 0, &settings->consolidate.ranks));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-bool same_consolidate(const Settings& a, const Settings& b) { return a.consolidate == b.consolidate; }
 
 PetscErrorCode check_consolidate(const Settings& settings) {
   PetscFunctionBegin;

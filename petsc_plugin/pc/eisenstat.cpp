@@ -1,11 +1,10 @@
 #include "pc/eisenstat.hpp"
 
-#include <array>
-#include <optional>
 #include <string>
 
 #include "boundary.hpp"
 #include "mat/poison.hpp"
+#include "options.hpp"
 #include "pc/types.hpp"
 #include "shared_error.hpp"
 
@@ -23,9 +22,6 @@ PetscErrorCode multiply_shell(Mat shell, Vec v, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// In the order of the enumeration.
-constexpr std::array<const char*, 2> scaling_names = {"none", "symmetric"};
-
 /// Now it goes to the device, if the vector is one of a device, not in the first iteration.
 PetscErrorCode move_to_device(Vec x) {
   PetscFunctionBegin;
@@ -35,54 +31,7 @@ PetscErrorCode move_to_device(Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-OptionRow scaling_row() {
-  return {"-pc_taskdag_eisenstat_scaling", eisenstat_scaling_name(Settings{}.eisenstat_scaling), join(scaling_names),
-          "With -pc_taskdag_eisenstat, not with sor: scale the system by E^1/2 from both sides, which saves what "
-          "sweeps read of E; pivots must be above 0, and the norm natural or none"};
-}
-
-OptionRow eisenstat_row() {
-  return {
-      "-pc_taskdag_eisenstat", to_text(Settings{}.eisenstat), "true, false",
-      "With sor, dilu, dic, ilu, icc: let the Krylov method work on (E + L)^-1 A (E + U)^-1, which needs no product "
-      "with A (Eisenstat's trick)"};
-}
-
 }  // namespace
-
-std::vector<OptionRow> eisenstat_rows() { return {eisenstat_row(), scaling_row()}; }
-
-const char* eisenstat_scaling_name(TransformScaling scaling) {
-  return scaling_names.at(static_cast<std::size_t>(scaling));
-}
-
-PetscErrorCode read_eisenstat(OptionItems items, Settings* settings) {
-  PetscFunctionBegin;
-  std::optional<OptionRow> row;
-  std::optional<OptionRow> scaling;
-  PetscCall(guarded([&] {
-    row = eisenstat_row();
-    scaling = scaling_row();
-  }));
-  PetscCall(read_bool(items, *row, &settings->eisenstat));
-  auto chosen = static_cast<PetscInt>(settings->eisenstat_scaling);
-  PetscCall(read_list(items, *scaling, scaling_names, &chosen));
-  settings->eisenstat_scaling = static_cast<TransformScaling>(chosen);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-bool same_eisenstat(const Settings& a, const Settings& b) {
-  return a.eisenstat == b.eisenstat && a.eisenstat_scaling == b.eisenstat_scaling;
-}
-
-PetscErrorCode check_eisenstat(const Settings& settings) {
-  PetscFunctionBegin;
-  PetscCheck(
-      !settings.eisenstat || settings.eisenstat_scaling == TransformScaling::none || settings.type != PC_TASKDAG_SOR,
-      PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
-      "-pc_taskdag_eisenstat_scaling symmetric is for the types dilu, dic, ilu and icc, not for sor");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode Eisenstat::make(PC pc) {
   PetscFunctionBegin;

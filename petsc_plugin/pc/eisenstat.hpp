@@ -5,7 +5,6 @@
 #pragma once
 
 #include <array>
-#include <vector>
 
 #include "compat.hpp"
 #include "mat/held.hpp"
@@ -14,15 +13,6 @@
 #include "pc/preconditioner.hpp"
 
 namespace taskdag::petsc {
-
-struct Settings;
-
-/// -pc_taskdag_eisenstat.
-std::vector<OptionRow> eisenstat_rows();
-PetscErrorCode read_eisenstat(OptionItems items, Settings* settings);
-bool same_eisenstat(const Settings& a, const Settings& b);
-PetscErrorCode check_eisenstat(const Settings& settings);
-const char* eisenstat_scaling_name(TransformScaling scaling);
 
 /// Between PCPreSolve() and PCPostSolve() the preconditioner's operator is the transformed one; the preconditioner
 /// itself then multiplies by the pivots (SSOR: by the diagonal, as PETSc's). With symmetric scaling the operator is

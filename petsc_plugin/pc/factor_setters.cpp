@@ -4,6 +4,7 @@
 
 #include "boundary.hpp"
 #include "mat/indices.hpp"
+#include "options.hpp"
 #include "pc/factor_type.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "pc/types.hpp"

@@ -1,121 +1,25 @@
 #include "pc/factor_type.hpp"
 
-#include <algorithm>
 #include <array>
-#include <string_view>
 #include <tuple>
 
 #include "boundary.hpp"
 #include "events.hpp"
 #include "matfactor/factor_bridge.hpp"
 #include "matfactor/factor_options.hpp"
-#include "option_checks.hpp"
+#include "options.hpp"
 #include "ordering/attached_blocks.hpp"
+#include "ordering/choice.hpp"
 #include "ordering/orderings.hpp"
 #include "pc/types.hpp"
 
 namespace taskdag::petsc {
 namespace {
 
-// In the order of the enumeration.
-constexpr std::array<const char*, 2> icc_shift_names = {"scaled", "petsc"};
-constexpr IccShift default_icc_shift = IccShift::scaled;
-
-struct FactorRows {
-  OptionRow own_ordering{"-pc_taskdag_ordering", FactorSettings{}.ordering, "auto, any registered ordering",
-                         "Ordering of the factor; auto takes " MATORDERINGTASKDAGBMC " or " MATORDERINGTASKDAGCOLOR
-                         " where a GPU would go through many levels, else natural"};
-  OptionRow ordering{"-pc_factor_mat_ordering_type", "as -pc_taskdag_ordering",
-                     "any registered ordering, also " + ordering_names(),
-                     "PETSc's name for the same choice; -pc_taskdag_ordering counts where both are given"};
-  OptionRow block_size{"-pc_taskdag_bmc_block_size", std::to_string(FactorSettings{}.block_size), "0 or more",
-                       "Rows in a block of the ordering " MATORDERINGTASKDAGBMC
-                       "; 0: as -taskdag_bmc_block_size, which counts for all solvers"};
-  OptionRow reuse_ordering{"-pc_factor_reuse_ordering", to_text(FactorSettings{}.reuse_ordering), "true, false",
-                           "Keep the ordering when the pattern changes"};
-  OptionRow icc_shift{"-pc_taskdag_icc_shift", icc_shift_names[static_cast<std::size_t>(default_icc_shift)],
-                      join(icc_shift_names),
-                      "What icc does at a bad pivot: the smallest shift relative to the diagonal, or PETSc's "
-                      "POSITIVE_DEFINITE; not together with -pc_factor_shift_type"};
-  OptionRow shift_type{"-pc_factor_shift_type", "NONE for ilu, for icc what -pc_taskdag_icc_shift says",
-                       "NONE, NONZERO, POSITIVE_DEFINITE, INBLOCKS", "What to do at a zero pivot, as PETSc does it"};
-  OptionRow shift_amount{"-pc_factor_shift_amount", number(FactorSettings{}.shift_amount), "0 or more",
-                         "Amount of a shift"};
-  OptionRow zero_pivot{"-pc_factor_zeropivot", number(FactorSettings{}.zero_pivot), "0 or more",
-                       "A pivot up to this size counts as zero"};
-  OptionRow levels{"-pc_factor_levels", std::to_string(FactorSettings{}.levels), "0 or more",
-                   "Levels of fill of ILU and ICC"};
-};
-
 /// Whether ICC takes the shift that PETSc does not have.
 bool takes_scaled_shift(const FactorSettings& settings, FactorKind kind) {
   return kind == FactorKind::ic && !settings.shift &&
          settings.icc_shift.value_or(default_icc_shift) == IccShift::scaled;
-}
-
-/// Both names of an ordering are `auto` or a registered one.
-PetscErrorCode check_orderings(OptionItems items, const FactorRows& rows, PetscFunctionList registered) {
-  PetscFunctionBegin;
-  const char** names = nullptr;
-  int count = 0;
-  std::vector<const char*> words;
-  std::array<OptionRow, 2> options;
-  PetscCall(PetscFunctionListGet(registered, &names, &count));
-  const PetscErrorCode listed = guarded([&] {
-    words.assign({ordering_auto});
-    // Some releases count the null at the end, too.
-    for (int k = 0; k < count && names[k]; ++k) words.push_back(names[k]);
-    std::sort(words.begin() + 1, words.end(), [](const char* a, const char* b) { return std::string_view(a) < b; });
-    options = {rows.own_ordering, rows.ordering};
-    for (OptionRow& option : options) option.range = join(words);
-  });
-  PetscCall(PetscFree(names));
-  PetscCall(listed);
-  for (const OptionRow& option : options) PetscCall(check_word(items, option, words));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Options of PETSc's factorisations that this one does not have: it must not look as if they counted.
-PetscErrorCode refuse_others(OptionItems items) {
-  PetscFunctionBegin;
-  constexpr std::array names = {"-pc_factor_drop_tolerance", "-pc_factor_in_place",
-                                "-pc_factor_nonzeros_along_diagonal", "-pc_factor_diagonal_fill",
-                                "-pc_factor_column_pivot"};
-  for (const char* name : names) {
-    std::array<char, 32> text{};
-    PetscBool given = PETSC_FALSE;
-    PetscBool off = PETSC_FALSE;
-    PetscCall(PetscOptionsGetString(items->options, items->prefix, name, text.data(), text.size(), &given));
-    for (const char* word : {"false", "no", "off", "0"}) {
-      PetscBool same = PETSC_FALSE;
-      PetscCall(PetscStrcasecmp(text.data(), word, &same));
-      if (same) off = PETSC_TRUE;
-    }
-    PetscCheck(!given || off, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "-pc_type taskdag does not have %s; PETSc's own -pc_type ilu may", name);
-  }
-  PetscBool pivots = PETSC_TRUE;
-  PetscCall(PetscOptionsGetBool(items->options, items->prefix, "-pc_factor_pivot_in_blocks", &pivots, nullptr));
-  PetscCheck(
-      pivots, PETSC_COMM_SELF, PETSC_ERR_SUP,
-      "-pc_type taskdag exchanges rows inside point blocks always: there is no -pc_factor_pivot_in_blocks false");
-  for (const char* name : {"-pc_factor_fill", "-pc_factor_reuse_fill"}) {
-    PetscBool given = PETSC_FALSE;
-    PetscCall(PetscOptionsHasName(items->options, items->prefix, name, &given));
-    if (given) PetscCall(PetscInfo(nullptr, "%s changes nothing: TaskDAG counts entries, it does not guess\n", name));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// PETSc's shift in force: the chosen one, else none for ILU and positive definite for ICC, as PETSc's own.
-MatFactorShiftType effective_shift(const FactorSettings& settings, FactorKind kind) {
-  if (settings.shift) return *settings.shift;
-  return kind == FactorKind::ic ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE;
-}
-
-/// What the settings mean for a factor: ICC for its types, ILU for all others.
-FactorKind kind_of(const Settings& settings) {
-  return settings.type == PC_TASKDAG_ICC || settings.type == PC_TASKDAG_DIC ? FactorKind::ic : FactorKind::ilu;
 }
 
 class FactorPreconditioner final : public Preconditioner {
@@ -181,7 +85,7 @@ bool FactorPreconditioner::starts_with_one_block() const {
 }
 
 FactorOptions FactorPreconditioner::options() const {
-  FactorOptions options = factor_options(kind_, effective_shift(own(), kind_), own().shift_amount, own().zero_pivot,
+  FactorOptions options = factor_options(kind_, shift_type_of(own(), kind_), own().shift_amount, own().zero_pivot,
                                          own().levels, own().fill, own().precision, settings_.sweeps);
   if (takes_scaled_shift(own(), kind_)) options.shift = ShiftType::scaled;
   options.diagonal_only = diagonal_only_;
@@ -299,7 +203,7 @@ PetscErrorCode FactorPreconditioner::view_shift(PetscViewer viewer) const {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: scaled, relative to the diagonal\n"));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: %s, amount %g; tolerance for zero pivot %g\n",
-                                     MatFactorShiftTypes[effective_shift(own(), kind_)], own().shift_amount,
+                                     MatFactorShiftTypes[shift_type_of(own(), kind_)], own().shift_amount,
                                      own().zero_pivot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -370,84 +274,64 @@ std::unique_ptr<Preconditioner> make_dic(const Settings& settings) {
   return std::make_unique<FactorPreconditioner>(FactorKind::ic, true, settings);
 }
 
-std::vector<OptionRow> factor_rows() {
-  const FactorRows rows;
-  return {rows.own_ordering, rows.ordering,   rows.block_size, rows.reuse_ordering, rows.icc_shift,    rows.shift_type,
-          rows.shift_amount, rows.zero_pivot, rows.levels,     fill_row(),          point_block_row(), precision_row()};
-}
-
-PetscErrorCode read_factor(OptionItems PetscOptionsObject, Settings* settings) {
+PetscErrorCode refuse_other_options(OptionItems items) {
   PetscFunctionBegin;
-  FactorSettings& factor = settings->factor;
-  const bool factors = settings->type != PC_TASKDAG_JACOBI && settings->type != PC_TASKDAG_SOR;
-  if (factors) PetscCall(refuse_others(PetscOptionsObject));
-  std::optional<FactorRows> rows;
-  PetscCall(guarded([&] { rows.emplace(); }));
-  std::array<char, 256> name{};
-  PetscBool given = PETSC_FALSE;
-  PetscFunctionList orderings = nullptr;
-  PetscCall(MatGetOrderingList(&orderings));
-  PetscCall(check_orderings(PetscOptionsObject, *rows, orderings));
-  PetscCall(PetscOptionsFList(rows->ordering.name, rows->ordering.help.c_str(), "PCFactorSetMatOrderingType", orderings,
-                              factor.ordering.c_str(), name.data(), name.size(), &given));
-  if (given) PetscCall(guarded([&] { factor.ordering = name.data(); }));
-  PetscCall(read_text(PetscOptionsObject, rows->own_ordering, &factor.ordering, &given));
-  PetscCall(read_int(PetscOptionsObject, rows->block_size, 0, &factor.block_size));
-  PetscCall(read_bool(PetscOptionsObject, rows->reuse_ordering, &factor.reuse_ordering));
-
-  auto icc_shift = static_cast<PetscInt>(factor.icc_shift.value_or(default_icc_shift));
-  PetscCall(read_list(PetscOptionsObject, rows->icc_shift, icc_shift_names, &icc_shift, &given));
-  if (given) factor.icc_shift = static_cast<IccShift>(icc_shift);
-  const OptionRow& shift = rows->shift_type;
-  PetscCall(check_word(PetscOptionsObject, shift, std::span(MatFactorShiftTypes, MAT_SHIFT_INBLOCKS + 1)));
-  MatFactorShiftType chosen = effective_shift(factor, kind_of(*settings));
-  PetscCall(PetscOptionsEnum(shift.name, shift.help.c_str(), "PCFactorSetShiftType", MatFactorShiftTypes,
-                             static_cast<PetscEnum>(chosen), reinterpret_cast<PetscEnum*>(&chosen), &given));
-  if (given) factor.shift = chosen;
-  PetscCall(read_tolerance(PetscOptionsObject, rows->shift_amount, &factor.shift_amount));
-  PetscCall(read_tolerance(PetscOptionsObject, rows->zero_pivot, &factor.zero_pivot));
-  PetscCall(read_int(PetscOptionsObject, rows->levels, 0, &factor.levels));
-  PetscCall(read_fill(PetscOptionsObject, &factor.fill));
-  PetscCall(read_point_block(PetscOptionsObject, &factor.point_block));
-  PetscCall(read_precision(PetscOptionsObject, &factor.precision));
+  constexpr std::array names = {"-pc_factor_drop_tolerance", "-pc_factor_in_place",
+                                "-pc_factor_nonzeros_along_diagonal", "-pc_factor_diagonal_fill",
+                                "-pc_factor_column_pivot"};
+  for (const char* name : names) {
+    std::array<char, 32> text{};
+    PetscBool given = PETSC_FALSE;
+    PetscBool off = PETSC_FALSE;
+    PetscCall(PetscOptionsGetString(items->options, items->prefix, name, text.data(), text.size(), &given));
+    for (const char* word : {"false", "no", "off", "0"}) {
+      PetscBool same = PETSC_FALSE;
+      PetscCall(PetscStrcasecmp(text.data(), word, &same));
+      if (same) off = PETSC_TRUE;
+    }
+    PetscCheck(!given || off, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "-pc_type taskdag does not have %s; PETSc's own -pc_type ilu may", name);
+  }
+  PetscBool pivots = PETSC_TRUE;
+  PetscCall(PetscOptionsGetBool(items->options, items->prefix, "-pc_factor_pivot_in_blocks", &pivots, nullptr));
+  PetscCheck(
+      pivots, PETSC_COMM_SELF, PETSC_ERR_SUP,
+      "-pc_type taskdag exchanges rows inside point blocks always: there is no -pc_factor_pivot_in_blocks false");
+  for (const char* name : {"-pc_factor_fill", "-pc_factor_reuse_fill"}) {
+    PetscBool given = PETSC_FALSE;
+    PetscCall(PetscOptionsHasName(items->options, items->prefix, name, &given));
+    if (given) PetscCall(PetscInfo(nullptr, "%s changes nothing: TaskDAG counts entries, it does not guess\n", name));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode check_precision(const Settings& settings) {
+PetscErrorCode check_factor(const Settings& settings) {
   PetscFunctionBegin;
-  if (settings.factor.precision == Precision::in_double) PetscFunctionReturn(PETSC_SUCCESS);
-  const bool factors = settings.type != PC_TASKDAG_JACOBI && settings.type != PC_TASKDAG_SOR;
-  PetscCheck(
-      factors, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
-      "-pc_taskdag_precision %s is for the types ilu, icc, dilu and dic; %s reads the matrix' own values, in double",
-      to_string(settings.factor.precision), find_type(settings.type)->name);
-  PetscCheck(!settings.eisenstat, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+  PetscCall(check_trace(settings.sweeps, false));
+  PetscCheck(!settings.eisenstat || settings.factor.precision == Precision::in_double, PETSC_COMM_SELF,
+             PETSC_ERR_ARG_INCOMP,
              "-pc_taskdag_eisenstat needs the halves of a factor as they are: -pc_taskdag_precision double, not %s",
              to_string(settings.factor.precision));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const char* icc_shift_name(const FactorSettings& settings) {
-  return icc_shift_names.at(static_cast<std::size_t>(settings.icc_shift.value_or(default_icc_shift)));
-}
-
-MatFactorShiftType shift_type_of(const Settings& settings) {
-  return effective_shift(settings.factor, kind_of(settings));
-}
-
 bool same_factor_pattern(const Settings& a, const Settings& b) {
   const auto shift = [](const Settings& s) {
     // A shift that is chosen and one by default are not the same for blocks.
-    return std::tuple(effective_shift(s.factor, kind_of(s)), takes_scaled_shift(s.factor, kind_of(s)),
+    return std::tuple(shift_type_of(s), takes_scaled_shift(s.factor, kind_of(s)),
                       s.factor.shift.has_value() || s.factor.icc_shift.has_value());
   };
-  const auto tied = [](const FactorSettings& s) {
-    return std::tie(s.ordering, s.block_size, s.levels, s.fill, s.point_block, s.precision);
-  };
+  // The rest counts as it stands, but for what needs no new pattern.
+  FactorSettings rest = b.factor;
+  rest.shift = a.factor.shift;
+  rest.icc_shift = a.factor.icc_shift;
+  rest.shift_amount = a.factor.shift_amount;
+  rest.zero_pivot = a.factor.zero_pivot;
+  rest.reuse_ordering = a.factor.reuse_ordering;
   // auto may have become either factorisation.
   const bool either = a.type == PC_TASKDAG_AUTO || b.type == PC_TASKDAG_AUTO;
   const bool alike = !either || (a.factor.shift == b.factor.shift && a.factor.icc_shift == b.factor.icc_shift);
-  return alike && shift(a) == shift(b) && tied(a.factor) == tied(b.factor);
+  return alike && shift(a) == shift(b) && rest == a.factor;
 }
 
 bool same_factor(const Settings& a, const Settings& b) {

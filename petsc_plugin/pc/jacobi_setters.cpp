@@ -8,16 +8,17 @@ namespace {
 // Types go by name: releases of PETSc number them in different ways, and the older ones have no rowl1.
 PetscErrorCode set_type(PC pc, PCJacobiType type) {
   PetscFunctionBegin;
-  PetscCall(set_option(pc, "-pc_taskdag_jacobi_type", PCJacobiTypes[type]));
+  PetscCall(set_value(pc, "-pc_taskdag_jacobi_type", PCJacobiTypes[type]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode get_type(PC pc, PCJacobiType* type) {
   PetscFunctionBegin;
-  const char* const name = jacobi_type_name(settings_of(pc));
+  const char* name = nullptr;
   PetscInt place = 0;
   PetscBool found = PETSC_FALSE;
   PetscInt count = 0;
+  PetscCall(get_value(pc, "-pc_taskdag_jacobi_type", &name));
   // Behind the names come that of the enumeration and its prefix.
   while (PCJacobiTypes[count + 2]) ++count;
   PetscCall(PetscEListFind(count, PCJacobiTypes, name, &place, &found));
@@ -27,19 +28,13 @@ PetscErrorCode get_type(PC pc, PCJacobiType* type) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode set_use_abs(PC pc, PetscBool use) { return set_option(pc, "-pc_taskdag_jacobi_abs", use); }
+PetscErrorCode set_use_abs(PC pc, PetscBool use) { return set_value(pc, "-pc_taskdag_jacobi_abs", use); }
 
-PetscErrorCode get_use_abs(PC pc, PetscBool* use) {
-  *use = to_petsc(settings_of(pc).jacobi.absolute);
-  return PETSC_SUCCESS;
-}
+PetscErrorCode get_use_abs(PC pc, PetscBool* use) { return get_value(pc, "-pc_taskdag_jacobi_abs", use); }
 
-PetscErrorCode set_l1_scale(PC pc, PetscReal scale) { return set_option(pc, "-pc_taskdag_jacobi_rowl1_scale", scale); }
+PetscErrorCode set_l1_scale(PC pc, PetscReal scale) { return set_value(pc, "-pc_taskdag_jacobi_rowl1_scale", scale); }
 
-PetscErrorCode get_l1_scale(PC pc, PetscReal* scale) {
-  *scale = settings_of(pc).jacobi.l1_scale;
-  return PETSC_SUCCESS;
-}
+PetscErrorCode get_l1_scale(PC pc, PetscReal* scale) { return get_value(pc, "-pc_taskdag_jacobi_rowl1_scale", scale); }
 
 PetscErrorCode set_fix_diagonal(PC pc, PetscBool fix) {
   PetscFunctionBegin;

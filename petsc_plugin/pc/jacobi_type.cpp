@@ -1,55 +1,19 @@
 #include "pc/jacobi_type.hpp"
 
-#include <array>
-#include <cmath>
-#include <tuple>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "mat/outside_rows.hpp"
 #include "matfactor/engine_runs.hpp"
-#include "option_checks.hpp"
+#include "options.hpp"
+#include "pc/block_jacobi_type.hpp"
 #include "pc/jacobi_sweeps.hpp"
 #include "pc/types.hpp"
 #include "taskdag/jacobi.hpp"
 
 namespace taskdag::petsc {
 namespace {
-
-// In the order of the enumerations; behind the diagonals block Jacobi, which is a preconditioner of its own.
-constexpr std::array<const char*, 5> type_names = {"diagonal", "rowmax", "rowsum", "rowl1", "block"};
-constexpr std::size_t block_place = type_names.size() - 1;
-
-std::size_t place_of_type(const Settings& settings) {
-  return settings.block_jacobi.used ? block_place : static_cast<std::size_t>(settings.jacobi.diagonal);
-}
-
-constexpr std::array<const char*, 9> form_names = {"auto",        "kernels",    "turning", "stages-phases", "stages",
-                                                   "checkpoints", "autonomous", "tiles",   "resident"};
-
-constexpr std::array<const char*, 2> weight_names = {"constant", "chebyshev"};
-
-struct JacobiRows {
-  OptionRow sweeps{"-pc_taskdag_jacobi_sweeps", std::to_string(JacobiOptions{}.sweeps), "1 or more",
-                   "Jacobi sweeps per application"};
-  OptionRow damping{"-pc_taskdag_jacobi_damping", number(JacobiOptions{}.damping), "finite, not 0",
-                    "Factor on each Jacobi correction"};
-  OptionRow weights{"-pc_taskdag_jacobi_weights", to_string(JacobiOptions{}.weights), join(weight_names),
-                    "Weights of several sweeps: all the same, or those of a Chebyshev polynomial, for smoothing; its "
-                    "damping is the inverse of the largest eigenvalue, 1 with rowl1"};
-  OptionRow type{"-pc_taskdag_jacobi_type", type_names[static_cast<std::size_t>(JacobiOptions{}.diagonal)],
-                 join(type_names),
-                 "What Jacobi divides by: the diagonal, a row's largest absolute value, its sum, the diagonal and the "
-                 "absolute values beside it, or dense diagonal blocks"};
-  OptionRow l1_scale{"-pc_taskdag_jacobi_rowl1_scale", number(JacobiOptions{}.l1_scale), "0 to 1",
-                     "With rowl1: factor on the absolute values beside the diagonal"};
-  OptionRow absolute{"-pc_taskdag_jacobi_abs", to_text(JacobiOptions{}.absolute), "true, false",
-                     "Divide by absolute values"};
-  OptionRow form{"-pc_taskdag_jacobi_form", to_string(JacobiOptions{}.form), join(form_names),
-                 "How several sweeps are run, with the same result; the four between turning and tiles are by tasks"};
-  OptionRow part_entries{"-pc_taskdag_jacobi_part_entries", std::to_string(JacobiOptions{}.part_entries), "1 or more",
-                         "Entries of the matrix for a task"};
-  OptionRow long_row{"-pc_taskdag_jacobi_long_row", std::to_string(JacobiOptions{}.long_row), "0 or more",
-                     "Rows with more entries are shared out to several tasks; 0: none is"};
-};
 
 class JacobiPreconditioner final : public JacobiSweeps<Jacobi> {
  public:
@@ -198,72 +162,22 @@ std::unique_ptr<Preconditioner> make_jacobi(const Settings& settings) {
   return std::make_unique<JacobiPreconditioner>(settings);
 }
 
-std::vector<OptionRow> jacobi_rows() {
-  const JacobiRows rows;
-  return {rows.sweeps,   rows.damping, rows.weights,      rows.type,    rows.l1_scale,
-          rows.absolute, rows.form,    rows.part_entries, rows.long_row};
-}
-
-PetscErrorCode read_jacobi(OptionItems PetscOptionsObject, Settings* settings) {
+PetscErrorCode check_jacobi_sweeps(const Settings& settings) {
   PetscFunctionBegin;
-  JacobiOptions& jacobi = settings->jacobi;
-  std::optional<JacobiRows> rows;
-  PetscCall(guarded([&] { rows.emplace(); }));
-  PetscInt sweeps = jacobi.sweeps;
-  PetscCall(read_int(PetscOptionsObject, rows->sweeps, 1, &sweeps));
-  jacobi.sweeps = static_cast<int>(sweeps);
-
-  const OptionRow& damping = rows->damping;
-  PetscCall(check_real(PetscOptionsObject, damping));
-  PetscCall(PetscOptionsReal(damping.name, damping.help.c_str(), nullptr, jacobi.damping, &jacobi.damping, nullptr));
-  PetscCheck(std::isfinite(jacobi.damping) && jacobi.damping != 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%s must be %s, not %g", damping.name, damping.range.c_str(), jacobi.damping);
-
-  auto weights = static_cast<PetscInt>(jacobi.weights);
-  PetscCall(read_list(PetscOptionsObject, rows->weights, weight_names, &weights));
-  jacobi.weights = static_cast<JacobiWeights>(weights);
-  auto type = static_cast<PetscInt>(place_of_type(*settings));
-  PetscCall(read_list(PetscOptionsObject, rows->type, type_names, &type));
-  settings->block_jacobi.used = type == static_cast<PetscInt>(block_place);
-  if (!settings->block_jacobi.used) jacobi.diagonal = static_cast<JacobiDiagonal>(type);
-  const OptionRow& l1_scale = rows->l1_scale;
-  PetscCall(check_real(PetscOptionsObject, l1_scale));
-  PetscCall(
-      PetscOptionsReal(l1_scale.name, l1_scale.help.c_str(), nullptr, jacobi.l1_scale, &jacobi.l1_scale, nullptr));
-  PetscCheck(jacobi.l1_scale >= 0.0 && jacobi.l1_scale <= 1.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%s must be %s, not %g", l1_scale.name, l1_scale.range.c_str(), jacobi.l1_scale);
-  PetscCall(read_bool(PetscOptionsObject, rows->absolute, &jacobi.absolute));
-  auto form = static_cast<PetscInt>(jacobi.form);
-  PetscCall(read_list(PetscOptionsObject, rows->form, form_names, &form));
-  jacobi.form = static_cast<JacobiForm>(form);
-  PetscInt part_entries = jacobi.part_entries;
-  PetscCall(read_int(PetscOptionsObject, rows->part_entries, 1, &part_entries));
-  jacobi.part_entries = static_cast<Index>(part_entries);
-  PetscInt long_row = jacobi.long_row;
-  PetscCall(read_int(PetscOptionsObject, rows->long_row, 0, &long_row));
-  jacobi.long_row = static_cast<Index>(long_row);
+  PetscCall(guarded([&] { require_valid(settings.jacobi); }));
+  PetscCall(check_block_jacobi(settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode check_jacobi(const Settings& settings) {
   PetscFunctionBegin;
-  if (settings.type == PC_TASKDAG_JACOBI || settings.type == PC_TASKDAG_AUTO)
-    PetscCall(guarded([&] { require_valid(settings.jacobi); }));
+  PetscCall(check_trace(settings.sweeps, is_program(settings.jacobi.form)));
+  PetscCall(check_jacobi_sweeps(settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 bool jacobi_iterates(const Settings& settings) {
   return settings.jacobi.sweeps > 1 && settings.jacobi.weights == JacobiWeights::chebyshev;
-}
-
-const char* jacobi_type_name(const Settings& settings) { return type_names.at(place_of_type(settings)); }
-
-bool same_jacobi(const Settings& a, const Settings& b) {
-  const auto tied = [](const JacobiOptions& o) {
-    return std::tie(o.sweeps, o.damping, o.weights, o.diagonal, o.l1_scale, o.absolute, o.form, o.part_entries,
-                    o.long_row);
-  };
-  return tied(a.jacobi) == tied(b.jacobi);
 }
 
 }  // namespace taskdag::petsc

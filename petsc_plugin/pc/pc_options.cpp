@@ -1,81 +1,88 @@
 #include "pc/pc_options.hpp"
 
-#include <algorithm>
-#include <ostream>
+#include <tuple>
 
 #include "boundary.hpp"
 #include "ordering/orderings.hpp"
+#include "pc/consolidated.hpp"
+#include "pc/factor_type.hpp"
+#include "pc/types.hpp"
 
 namespace taskdag::petsc {
+namespace {
 
-std::vector<OptionRow> option_table() {
-  std::vector<OptionRow> table{type_row()};
-  const auto append = [&](const std::vector<OptionRow>& rows) { table.insert(table.end(), rows.begin(), rows.end()); };
-  append(backend_rows());
-  append(sweep_rows());
-  for (const TypeOptions& options : type_options) append(options.rows());
-  append(ordering_rows());
-  table.push_back(auto_min_rows_row());
-  table.push_back(mat_sor_row());
-  return table;
+/// Before the type is settled it is auto, which reads what factors and Jacobi read.
+PCTaskDAGType type_that_reads(const Settings& settings) {
+  return settings.type_given ? settings.type : PC_TASKDAG_AUTO;
 }
 
-void write_option_table(std::ostream& out) {
-  out << "| Option | Default | Values | Meaning |\n|---|---|---|---|\n";
-  for (const OptionRow& option : option_table())
-    out << "| `" << option.name << "` | " << option.default_value << " | " << option.range << " | " << option.help
-        << " |\n";
-}
-
-PetscErrorCode read_settings(OptionItems items, Settings* settings) {
+/// Reads for -help only; the values are taken where a backend is chosen, where an ordering is made, and where the
+/// plugin is registered.
+PetscErrorCode show_shared_options() {
   PetscFunctionBegin;
-  PetscCall(read_type(items, settings));
-  PetscCall(read_backend(items, &settings->backend));
-  PetscCall(read_sweeps(items, &settings->sweeps));
-  for (const TypeOptions& options : type_options) PetscCall(options.read(items, settings));
-  PetscCall(guarded([&] { settle_type(settings); }));
+  Settings shared;
+  PetscCall(read_titled(nullptr, "TaskDAG options for all solvers", by_backend_choice, &shared));
+  PetscCall(read_titled(nullptr, "TaskDAG options for all matrices", by_mat_sor, &shared));
+  PetscCall(show_ordering_options());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode check_precision(const Settings& settings) {
+  PetscFunctionBegin;
+  const bool factors = settings.type != PC_TASKDAG_JACOBI && settings.type != PC_TASKDAG_SOR;
+  PetscCheck(
+      factors || settings.factor.precision == Precision::in_double, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+      "-pc_taskdag_precision %s is for the types ilu, icc, dilu and dic; %s reads the matrix' own values, in double",
+      to_string(settings.factor.precision), find_type(settings.type)->name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool same_jacobi(const Settings& a, const Settings& b) {
+  const auto tied = [](const JacobiOptions& o) {
+    return std::tie(o.sweeps, o.damping, o.weights, o.diagonal, o.l1_scale, o.absolute, o.form, o.part_entries,
+                    o.long_row);
+  };
+  return tied(a.jacobi) == tied(b.jacobi) && a.block_jacobi == b.block_jacobi;
+}
+
+/// Eisenstat's trick is not for all sweeps, which its set-up looks at. Else they are the application's alone.
+bool same_sor(const Settings& a, const Settings& b) {
+  return a.eisenstat ? a.sor == b.sor : a.sor.omega == b.sor.omega && a.sor.shift == b.sor.shift;
+}
+
+}  // namespace
+
 PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings* settings) {
   PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, "TaskDAG options");
-  PetscCall(read_settings(PetscOptionsObject, settings));
-  // Read here for -help only; the values are taken where a backend is chosen, where an ordering is made, and where the
-  // plugin is registered.
-  PetscInt rows = default_auto_min_rows;
-  PetscCall(read_auto_min_rows(&rows));
-  bool mat_sor = false;
-  PetscCall(read_mat_sor(&mat_sor));
-  PetscCall(show_ordering_options());
+  const auto read = [&](Tier tier) { return read_tier(PetscOptionsObject, tier, type_that_reads, settings); };
+  PetscOptionsHeadBegin(PetscOptionsObject, "TaskDAG options for users");
+  PetscCall(read(Tier::user));
+  PetscOptionsHeadBegin(PetscOptionsObject, "TaskDAG options for experts");
+  PetscCall(read(Tier::expert));
+  PetscOptionsHeadBegin(PetscOptionsObject, "TaskDAG options for studies");
+  PetscCall(read(Tier::study));
+  const bool factors = settings->type != PC_TASKDAG_JACOBI && settings->type != PC_TASKDAG_SOR;
+  if (factors) PetscCall(refuse_other_options(PetscOptionsObject));
+  PetscCall(guarded([&] { settle_type(settings); }));
+  PetscCall(show_shared_options());
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode check_settings(const Settings& settings) {
   PetscFunctionBegin;
-  PetscCall(check_trace(settings.sweeps, settings.type == PC_TASKDAG_JACOBI && is_program(settings.jacobi.form)));
-  PetscCall(check_jacobi(settings));
-  PetscCall(check_block_jacobi(settings));
-  PetscCall(check_eisenstat(settings));
   PetscCall(check_consolidate(settings));
   PetscCall(check_precision(settings));
-  PetscCall(check_auto(settings));
+  PetscCall(find_type(settings.type)->check(settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-namespace {
-
-bool same(const Settings& a, const Settings& b, bool (*TypeOptions::*compare)(const Settings&, const Settings&)) {
-  return a.type == b.type && a.backend == b.backend && a.sweeps == b.sweeps &&
-         std::all_of(type_options.begin(), type_options.end(),
-                     [&](const TypeOptions& options) { return (options.*compare)(a, b); });
+bool same_pattern(const Settings& a, const Settings& b) {
+  return a.type == b.type && a.backend == b.backend && a.sweeps == b.sweeps && same_jacobi(a, b) && same_sor(a, b) &&
+         a.eisenstat == b.eisenstat && a.eisenstat_scaling == b.eisenstat_scaling && a.consolidate == b.consolidate &&
+         same_factor_pattern(a, b);
 }
 
-}  // namespace
-
-bool same_setup(const Settings& a, const Settings& b) { return same(a, b, &TypeOptions::same); }
-
-bool same_pattern(const Settings& a, const Settings& b) { return same(a, b, &TypeOptions::same_pattern); }
+bool same_setup(const Settings& a, const Settings& b) { return same_pattern(a, b) && same_factor(a, b); }
 
 }  // namespace taskdag::petsc

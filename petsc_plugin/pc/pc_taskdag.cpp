@@ -15,9 +15,13 @@
 #include "mat/off_diagonal.hpp"
 #include "mat/poison.hpp"
 #include "mat/state.hpp"
+#include "pc/consolidated.hpp"
 #include "pc/eisenstat.hpp"
+#include "pc/factor_type.hpp"
+#include "pc/jacobi_type.hpp"
 #include "pc/pc_options.hpp"
 #include "pc/preconditioner.hpp"
+#include "pc/sor_type.hpp"
 #include "pc/types.hpp"
 #include "shared_error.hpp"
 #include "taskdag/version.hpp"
@@ -62,6 +66,7 @@ PetscErrorCode read_pattern_state(Mat matrix, Mat block, PatternState* state) {
 /// State behind a PC of this type.
 struct Data {
   Settings settings;
+  bool checked = false;                            ///< that the settings do not contradict each other
   std::unique_ptr<Preconditioner> preconditioner;  ///< of the type in the settings, or null: not made yet
   PCFailedReason failed = PC_NOERROR;              ///< the same on all ranks
   Eisenstat eisenstat;
@@ -158,7 +163,8 @@ PetscErrorCode find_analysis(PC pc, const PatternState& state, bool* found) {
 PetscErrorCode prepare(PC pc, Mat* matrix, PatternState* state) {
   PetscFunctionBegin;
   PetscCall(forget_failure(pc));
-  PetscCall(check_settings(data_of(pc).settings));
+  if (!data_of(pc).checked) PetscCall(check_settings(data_of(pc).settings));
+  data_of(pc).checked = true;
   PetscCall(local_block(pc->pmat, matrix));
   PetscCall(make_preconditioner(pc));
   PetscCall(data_of(pc).preconditioner->attach(pc->pmat));
@@ -471,9 +477,9 @@ PetscErrorCode compose(PC pc, bool present) {
   PetscFunctionBegin;
   auto* object = reinterpret_cast<PetscObject>(pc);
   PetscCall(PetscObjectComposeFunction(object, "PCPreSolveChangeRHS_C", present ? changes_rhs : nullptr));
-  for (const TypeOptions& options : type_options) {
-    if (options.compose_setters) PetscCall(options.compose_setters(pc, present));
-  }
+  PetscCall(compose_jacobi_setters(pc, present));
+  PetscCall(compose_sor_setters(pc, present));
+  PetscCall(compose_factor_setters(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -550,6 +556,7 @@ PetscErrorCode take_settings(PC pc, Settings&& settings) {
     PetscCall(start_over(pc));
   }
   data.settings = std::move(settings);
+  data.checked = false;
   set_operations(pc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

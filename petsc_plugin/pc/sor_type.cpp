@@ -10,8 +10,9 @@
 #include "mat/indices.hpp"
 #include "mat/off_diagonal.hpp"
 #include "matfactor/engine_runs.hpp"
+#include "matfactor/factor_options.hpp"
 #include "matfactor/sweep_view.hpp"
-#include "option_checks.hpp"
+#include "options.hpp"
 #include "ordering/attached_blocks.hpp"
 #include "ordering/orderings.hpp"
 #include "pc/types.hpp"
@@ -24,34 +25,13 @@ namespace {
 struct Sweep {
   MatSORType type;
   const char* name;
-  const char* option;
-  const char* help;
 };
-// In the order in which PCSOR reads them: where several are given, the last one counts.
-constexpr std::array<Sweep, 6> sweeps = {{
-    {SOR_SYMMETRIC_SWEEP, "symmetric", "-pc_taskdag_sor_symmetric", "SSOR; as PETSc's, on one rank only"},
-    {SOR_BACKWARD_SWEEP, "backward", "-pc_taskdag_sor_backward", "SOR from the last row on; on one rank only"},
-    {SOR_FORWARD_SWEEP, "forward", "-pc_taskdag_sor_forward", "SOR from the first row on; on one rank only"},
-    {SOR_LOCAL_SYMMETRIC_SWEEP, "local_symmetric", "-pc_taskdag_sor_local_symmetric",
-     "SSOR of each rank's own rows; counts where no sweep is named"},
-    {SOR_LOCAL_BACKWARD_SWEEP, "local_backward", "-pc_taskdag_sor_local_backward",
-     "Backward SOR of each rank's own rows"},
-    {SOR_LOCAL_FORWARD_SWEEP, "local_forward", "-pc_taskdag_sor_local_forward", "Forward SOR of each rank's own rows"},
-}};
-
-struct SorRows {
-  OptionRow omega{"-pc_taskdag_sor_omega", number(SorSettings{}.omega), "more than 0, less than 2",
-                  "Relaxation factor of SOR"};
-  OptionRow shift{"-pc_taskdag_sor_diagonal_shift", number(SorSettings{}.shift), "a finite number",
-                  "What SOR adds to diagonal entries; as PETSc's, nothing below 0 with omega 1"};
-  OptionRow iterations{"-pc_taskdag_sor_its", std::to_string(SorSettings{}.iterations), "1 or more",
-                       "SOR iterations per application; ranks exchange values between them"};
-  OptionRow local{"-pc_taskdag_sor_lits", std::to_string(SorSettings{}.local_iterations), "1 or more",
-                  "Iterations on a rank's own rows in each of them"};
-  [[nodiscard]] static OptionRow sweep(const Sweep& sweep) {
-    return {sweep.option, "false", "true, false", sweep.help};
-  }
-};
+constexpr std::array<Sweep, 6> sweeps = {{{SOR_SYMMETRIC_SWEEP, "symmetric"},
+                                          {SOR_BACKWARD_SWEEP, "backward"},
+                                          {SOR_FORWARD_SWEEP, "forward"},
+                                          {SOR_LOCAL_SYMMETRIC_SWEEP, "local_symmetric"},
+                                          {SOR_LOCAL_BACKWARD_SWEEP, "local_backward"},
+                                          {SOR_LOCAL_FORWARD_SWEEP, "local_forward"}}};
 
 const Sweep& find_sweep(MatSORType type) {
   for (const Sweep& sweep : sweeps) {
@@ -418,45 +398,15 @@ std::unique_ptr<Preconditioner> make_sor(const Settings& settings) {
   return std::make_unique<SorPreconditioner>(settings);
 }
 
-std::vector<OptionRow> sor_rows() {
-  const SorRows rows;
-  std::vector<OptionRow> all = {rows.omega, rows.shift, rows.iterations, rows.local};
-  for (const Sweep& sweep : sweeps) all.push_back(SorRows::sweep(sweep));
-  return all;
-}
-
-PetscErrorCode read_sor(OptionItems PetscOptionsObject, Settings* settings) {
+PetscErrorCode check_sor(const Settings& settings) {
   PetscFunctionBegin;
-  SorSettings& sor = settings->sor;
-  std::optional<SorRows> rows;
-  PetscCall(guarded([&] { rows.emplace(); }));
-  const auto read_real = [&](const OptionRow& option, PetscReal* value) {
-    PetscFunctionBegin;
-    PetscCall(check_real(PetscOptionsObject, option));
-    PetscCall(PetscOptionsReal(option.name, option.help.c_str(), nullptr, *value, value, nullptr));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  PetscCall(read_real(rows->omega, &sor.omega));
-  PetscCheck(sor.omega > 0.0 && sor.omega < 2.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %g",
-             rows->omega.name, rows->omega.range.c_str(), sor.omega);
-  PetscCall(read_real(rows->shift, &sor.shift));
-  PetscCall(read_int(PetscOptionsObject, rows->iterations, 1, &sor.iterations));
-  PetscCall(read_int(PetscOptionsObject, rows->local, 1, &sor.local_iterations));
-  for (const Sweep& sweep : sweeps) {
-    bool chosen = false;
-    std::optional<OptionRow> option;
-    PetscCall(guarded([&] { option = SorRows::sweep(sweep); }));
-    PetscCall(read_bool(PetscOptionsObject, *option, &chosen));
-    if (chosen) sor.sweep = sweep.type;
-  }
+  PetscCall(check_trace(settings.sweeps, false));
+  PetscCheck(!settings.eisenstat || settings.eisenstat_scaling == TransformScaling::none, PETSC_COMM_SELF,
+             PETSC_ERR_ARG_INCOMP,
+             "-pc_taskdag_eisenstat_scaling symmetric is for the types dilu, dic, ilu and icc, not for sor");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool same_sor(const Settings& a, const Settings& b) {
-  if (a.sor.omega != b.sor.omega || a.sor.shift != b.sor.shift) return false;
-  // Eisenstat's trick is not for all sweeps, which its set-up looks at. Else they are the application's alone.
-  return !a.eisenstat || (a.sor.sweep == b.sor.sweep && a.sor.iterations == b.sor.iterations &&
-                          a.sor.local_iterations == b.sor.local_iterations);
-}
+bool sor_iterates(const Settings& /*settings*/) { return true; }
 
 }  // namespace taskdag::petsc

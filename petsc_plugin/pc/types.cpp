@@ -1,8 +1,10 @@
 #include "pc/types.hpp"
 
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "boundary.hpp"
+#include "options.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -15,19 +17,6 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "a type is found by its place in the table");
 
-/// One text of each type that `wanted` takes.
-template <class Wanted>
-std::vector<const char*> collect(const char* PcType::*text, const Wanted& wanted) {
-  std::vector<const char*> texts;
-  for (const PcType& type : pc_types) {
-    if (wanted(type)) texts.push_back(type.*text);
-  }
-  return texts;
-}
-
-bool any(const PcType&) { return true; }
-bool with_halves(const PcType& type) { return type.has_halves; }
-
 }  // namespace
 
 const PcType* find_type(PCTaskDAGType type) {
@@ -39,7 +28,13 @@ PetscErrorCode check_halves(MPI_Comm comm, const PcType& type) {
   PetscFunctionBegin;
   if (type.has_halves) PetscFunctionReturn(PETSC_SUCCESS);
   std::string names;
-  PetscCall(guarded([&] { names = join(collect(&PcType::name, with_halves), " or "); }));
+  PetscCall(guarded([&] {
+    std::vector<const char*> with_halves;
+    for (const PcType& one : pc_types) {
+      if (one.has_halves) with_halves.push_back(one.name);
+    }
+    names = join(with_halves, " or ");
+  }));
   SETERRQ(comm, PETSC_ERR_SUP, "TaskDAG applies symmetrically with -pc_taskdag_type %s only", names.c_str());
 }
 
@@ -51,28 +46,6 @@ void settle_type(Settings* settings) {
   const bool of_a_factor = sweeps != SweepSettings{} || settings->factor != FactorSettings{} || settings->eisenstat ||
                            settings->consolidate.mode != Consolidate::off;
   settings->type = of_a_factor ? PC_TASKDAG_ILU : PC_TASKDAG_AUTO;
-}
-
-OptionRow type_row() {
-  return {"-pc_taskdag_type", find_type(Settings{}.type)->name, join(collect(&PcType::name, any)),
-          "What to do: " + join(collect(&PcType::title, any), " or ") + "; without it " +
-              find_type(PC_TASKDAG_ILU)->name + " where an option of factors has another value than its default"};
-}
-
-PetscErrorCode read_type(OptionItems items, Settings* settings) {
-  PetscFunctionBegin;
-  std::optional<OptionRow> option;
-  std::vector<const char*> names;
-  PetscCall(guarded([&] {
-    option = type_row();
-    names = collect(&PcType::name, any);
-  }));
-  auto place = static_cast<PetscInt>(settings->type);
-  PetscBool given = PETSC_FALSE;
-  PetscCall(read_list(items, *option, names, &place, &given));
-  settings->type = static_cast<PCTaskDAGType>(place);
-  if (given) settings->type_given = true;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 }  // namespace taskdag::petsc

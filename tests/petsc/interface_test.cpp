@@ -30,7 +30,9 @@ TEST(Interface, SettersDoWhatOptionsDoAndAreReadBack) {
       PETSC_OK(row.set(by_setter, row.value));
       PETSC_OK(row.get(by_setter, &set));
       {
-        const ScopedOptions options(words({"-" + std::string(prefix) + (row.option + 1), row.value,
+        const std::string type = std::string(row.option) == "-pc_taskdag_type" ? row.value : row.type;
+        const ScopedOptions options(words({"-" + std::string(prefix) + "pc_taskdag_type " + type,
+                                           "-" + std::string(prefix) + (row.option + 1), row.value,
                                            // What a trace needs.
                                            "-" + std::string(prefix) + "pc_taskdag_factor_schedule engine"}));
         PETSC_OK(PCSetFromOptions(by_option));
@@ -174,6 +176,67 @@ TEST(Interface, PetscsJacobiSettersAreTaken) {
   PETSC_OK(PCJacobiSetFixDiagonal(pc, PETSC_TRUE));
   const ErrorCapture errors;
   EXPECT_EQ(static_cast<int>(PCJacobiSetFixDiagonal(pc, PETSC_FALSE)), PETSC_ERR_SUP);
+}
+
+/// Whether reading `options` has used the one of that name.
+bool is_used(Mat a, const std::string& options, const char* name) {
+  const OwnedPc pc = bare_pc(a);
+  const ScopedOptions given(options);
+  PetscBool used = PETSC_FALSE;
+  EXPECT_EQ(static_cast<int>(PCSetFromOptions(pc)), 0) << options;
+  EXPECT_EQ(static_cast<int>(PetscOptionsUsed(nullptr, name, &used)), 0);
+  return used == PETSC_TRUE;
+}
+
+// Then -options_left names the others.
+TEST(Interface, OnlyTheOptionsOfTheTypeAreRead) {
+  const OwnedMat a = make_matrix(grid());
+  EXPECT_TRUE(is_used(a, "-pc_taskdag_type sor -pc_taskdag_sor_omega 1.5", "pc_taskdag_sor_omega"));
+  EXPECT_FALSE(is_used(a, "-pc_taskdag_type ilu -pc_taskdag_sor_omega 1.5", "pc_taskdag_sor_omega"));
+  EXPECT_FALSE(is_used(a, "-pc_taskdag_sor_omega 1.5", "pc_taskdag_sor_omega"));
+  EXPECT_FALSE(is_used(a, "-pc_taskdag_type sor -pc_taskdag_jacobi_sweeps 3", "pc_taskdag_jacobi_sweeps"));
+  EXPECT_FALSE(is_used(a, "-pc_taskdag_type jacobi -pc_taskdag_schedule serial", "pc_taskdag_schedule"));
+  EXPECT_FALSE(is_used(a, "-pc_taskdag_type jacobi -pc_factor_levels 1", "pc_factor_levels"));
+  EXPECT_FALSE(is_used(a, "-pc_taskdag_type ilu -pc_taskdag_icc_shift petsc", "pc_taskdag_icc_shift"));
+  EXPECT_TRUE(is_used(a, "-pc_taskdag_jacobi_sweeps 3", "pc_taskdag_jacobi_sweeps")) << "auto may take Jacobi";
+}
+
+// What belongs to another type is no less wrong for that, but it is not looked at.
+TEST(Interface, WrongValuesOfOtherTypesAreLeft) {
+  const OwnedMat a = make_matrix(grid());
+  EXPECT_FALSE(is_used(a, "-pc_taskdag_type ilu -pc_taskdag_jacobi_sweeps 0", "pc_taskdag_jacobi_sweeps"));
+}
+
+TEST(Interface, PetscsNamesOfOptionsAreTakenAndOursCountMore) {
+  const OwnedMat a = make_matrix(grid());
+  const OwnedPc sor = bare_pc(a);
+  const OwnedPc jacobi = bare_pc(a);
+  PetscReal omega = 0.0;
+  PetscInt its = 0;
+  MatSORType sweep{};
+  const char* name = nullptr;
+  {
+    const ScopedOptions options(
+        "-pc_taskdag_type sor -pc_sor_omega 1.5 -pc_sor_its 3 -pc_taskdag_sor_its 2 -pc_sor_local_backward");
+    PETSC_OK(PCSetFromOptions(sor));
+  }
+  PETSC_OK(PCSORGetOmega(sor, &omega));
+  PETSC_OK(PCSORGetIterations(sor, &its, nullptr));
+  PETSC_OK(PCSORGetSymmetric(sor, &sweep));
+  EXPECT_EQ(omega, 1.5);
+  EXPECT_EQ(its, 2);
+  EXPECT_EQ(sweep, SOR_LOCAL_BACKWARD_SWEEP);
+  {
+    const ScopedOptions options("-pc_taskdag_type jacobi -pc_jacobi_type rowmax");
+    PETSC_OK(PCSetFromOptions(jacobi));
+  }
+  PETSC_OK(PCTaskDAGJacobiGetType(jacobi, &name));
+  EXPECT_STREQ(name, "rowmax");
+  const ScopedOptions wrong("-pc_taskdag_type sor -pc_sor_omega 2");
+  const ErrorCapture errors;
+  EXPECT_EQ(static_cast<int>(PCSetFromOptions(sor)), PETSC_ERR_ARG_OUTOFRANGE);
+  EXPECT_NE(errors.message().find("-pc_sor_omega must be more than 0, less than 2, not 2"), std::string::npos)
+      << errors.message();
 }
 
 TEST(Interface, APivotToleranceCostsANumericPhase) {

@@ -1,13 +1,14 @@
-// The plugin's tables of options, types and orderings, and its names for PETSc's memory. PETSc is not started here.
+// The plugin's tables of options and types, and its names for PETSc's memory. PETSc is not started here.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <set>
 #include <sstream>
 
 #include "compat.hpp"
-#include "ordering/orderings.hpp"
-#include "pc/pc_options.hpp"
+#include "options.hpp"
 #include "pc/types.hpp"
 #include "petsc/interface_table.hpp"
 
@@ -22,9 +23,11 @@ TEST(Memory, OfCudaIsThatOfNoOtherDevice) {
     EXPECT_EQ(in_cuda_memory(type), petsc_has_cuda()) << static_cast<int>(type);
 }
 
-TEST(Options, MarkdownTableHasOneLineEach) {
+constexpr std::array tiers{Tier::user, Tier::expert, Tier::study};
+
+TEST(Options, MarkdownTablesHaveOneLineEach) {
   std::ostringstream text;
-  write_option_table(text);
+  for (const Tier tier : tiers) write_option_table(text, tier);
   std::istringstream lines(text.str());
   std::string line;
   std::size_t count = 0;
@@ -33,23 +36,33 @@ TEST(Options, MarkdownTableHasOneLineEach) {
     EXPECT_EQ(line.back(), '|');
     ++count;
   }
-  EXPECT_EQ(count, option_table().size() + 2);
+  EXPECT_EQ(count, option_table().size() + tiers.size() * 2);
 }
 
 TEST(Options, NamesDifferAndNoTextIsMissing) {
   std::set<std::string> names;
-  for (const OptionRow& option : option_table()) {
+  for (const Option& option : option_table()) {
     EXPECT_TRUE(names.insert(option.name).second) << option.name;
     EXPECT_EQ(option.name[0], '-') << option.name;
-    EXPECT_FALSE(option.default_value.empty() || option.range.empty() || option.help.empty()) << option.name;
+    if (option.petsc_name) {
+      EXPECT_TRUE(names.insert(option.petsc_name).second) << option.petsc_name;
+    }
+    EXPECT_FALSE(option.range.empty() || std::string(option.sentence).empty()) << option.name;
+    EXPECT_NE(option.readers, 0U) << option.name;
   }
+}
+
+TEST(Options, OfUsersAreFewAndComeFirst) {
+  const auto& table = option_table();
+  EXPECT_TRUE(std::ranges::is_sorted(table, {}, &Option::tier));
+  EXPECT_LE(std::ranges::count(table, Tier::user, &Option::tier), 9);
 }
 
 TEST(Options, OfOurOwnHaveSettersAndGetters) {
   std::set<std::string> with_functions;
   for (const test::InterfaceRow& row : test::interface_table()) with_functions.insert(row.option);
   std::set<std::string> own;
-  for (const OptionRow& option : option_table()) {
+  for (const Option& option : option_table()) {
     if (std::string(option.name).starts_with("-pc_taskdag_")) own.insert(option.name);
   }
   EXPECT_EQ(with_functions, own);
@@ -67,11 +80,9 @@ TEST(Types, AreFoundByNumberAndTheRestIsNot) {
 }
 
 TEST(Types, AreInTheOptionTable) {
-  const OptionRow option = type_row();
-  for (const PcType& type : pc_types) {
-    EXPECT_NE(option.range.find(type.name), std::string::npos) << type.name;
-    EXPECT_NE(option.help.find(type.title), std::string::npos) << type.name;
-  }
+  const Option* const option = find_option("-pc_taskdag_type");
+  ASSERT_NE(option, nullptr);
+  for (const PcType& type : pc_types) EXPECT_NE(option->range.find(type.name), std::string::npos) << type.name;
 }
 
 TEST(Types, AreMadeFromTheSettings) {
@@ -79,15 +90,6 @@ TEST(Types, AreMadeFromTheSettings) {
   for (const PcType& type : pc_types) {
     EXPECT_TRUE(type.make(settings)) << type.name;
   }
-}
-
-TEST(Orderings, AreInTheOptionTable) {
-  const std::string names = ordering_names();
-  for (const char* name : {MATORDERINGTASKDAGRCM, MATORDERINGTASKDAGCOLOR, MATORDERINGTASKDAGBMC})
-    EXPECT_NE(names.find(name), std::string::npos) << name;
-  std::ostringstream text;
-  write_option_table(text);
-  EXPECT_NE(text.str().find("any registered ordering, also " + names), std::string::npos);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ The archive is one whose folder begins with `taskdag`, as git makes it:
 
     git archive --prefix=taskdag-0.2.0/ -o taskdag-0.2.0.tar.gz HEAD
 
-CMake 3.25 (--download-cmake), libarchive, zlib and nlohmann-json have to be there. A PETSc with CUDA gets the CUDA
+CMake 3.25 (--download-cmake), Python 3, libarchive, zlib and nlohmann-json have to be there. A PETSc with CUDA gets the CUDA
 backend. Further options of TaskDAG's CMake come with --download-taskdag-cmake-arguments.
 """
 import os

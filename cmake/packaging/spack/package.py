@@ -29,6 +29,7 @@ class Taskdag(CMakePackage, CudaPackage):
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("python@3.6:", type="build")
     depends_on("nlohmann-json", type="build")
 
     depends_on("libarchive")
