@@ -67,23 +67,23 @@ class Type:
         self.enumerator, self.name, self.title, self.says, self.members = enumerator, name, title, says, members
 
 
-FACTOR_CHECK = "check_factor"
+FACTOR = {"check": "check_factor", "factors": "true", "consolidates": "true"}
 TYPES = [
     Type("ILU", "ilu", "ILU", "incomplete LU; levels of fill by PCFactorSetLevels()",
-         make="make_ilu", check=FACTOR_CHECK, consolidates="true"),
+         make="make_ilu", **FACTOR),
     Type("ICC", "icc", "ICC", "incomplete Cholesky; levels of fill likewise",
-         make="make_icc", check=FACTOR_CHECK, has_halves="true", consolidates="true"),
+         make="make_icc", has_halves="true", **FACTOR),
     Type("JACOBI", "jacobi", "Jacobi sweeps", "damped Jacobi sweeps",
          make="make_jacobi", check="check_jacobi", iterates="jacobi_iterates"),
     Type("SOR", "sor", "SOR and SSOR sweeps", "SOR and SSOR sweeps; parameters by PCSORSetOmega() and the like",
          make="make_sor", check="check_sor", iterates="sor_iterates", follows_matrix="true"),
     Type("DILU", "dilu", "DILU", "incomplete LU whose elimination changes the diagonal alone",
-         make="make_dilu", check=FACTOR_CHECK, consolidates="true"),
+         make="make_dilu", **FACTOR),
     Type("DIC", "dic", "DIC", "incomplete Cholesky likewise",
-         make="make_dic", check=FACTOR_CHECK, has_halves="true", consolidates="true"),
+         make="make_dic", has_halves="true", **FACTOR),
     Type("AUTO", "auto", "a choice between a factorisation and Jacobi",
          "ILU or ICC, or Jacobi: what is expected to be faster, in later solves what was",
-         make="make_auto", check="check_auto", watches_solves="true"),
+         make="make_auto", check="check_auto", factors="true", watches_solves="true"),
 ]
 
 ALL = tuple(t.name for t in TYPES)

@@ -29,9 +29,9 @@ PetscErrorCode show_shared_options() {
 
 PetscErrorCode check_precision(const Settings& settings) {
   PetscFunctionBegin;
-  const bool factors = settings.type != PC_TASKDAG_JACOBI && settings.type != PC_TASKDAG_SOR;
   PetscCheck(
-      factors || settings.factor.precision == Precision::in_double, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+      find_type(settings.type)->factors || settings.factor.precision == Precision::in_double, PETSC_COMM_SELF,
+      PETSC_ERR_ARG_INCOMP,
       "-pc_taskdag_precision %s is for the types ilu, icc, dilu and dic; %s reads the matrix' own values, in double",
       to_string(settings.factor.precision), find_type(settings.type)->name);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -61,8 +61,7 @@ PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings* setting
   PetscCall(read(Tier::expert));
   PetscOptionsHeadBegin(PetscOptionsObject, "TaskDAG options for studies");
   PetscCall(read(Tier::study));
-  const bool factors = settings->type != PC_TASKDAG_JACOBI && settings->type != PC_TASKDAG_SOR;
-  if (factors) PetscCall(refuse_other_options(PetscOptionsObject));
+  if (find_type(settings->type)->factors) PetscCall(refuse_other_options(PetscOptionsObject));
   PetscCall(guarded([&] { settle_type(settings); }));
   PetscCall(show_shared_options());
   PetscOptionsHeadEnd();

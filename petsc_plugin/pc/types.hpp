@@ -21,6 +21,7 @@ struct PcType {
   const char* title;  ///< what it is
   std::unique_ptr<Preconditioner> (*make)(const Settings& settings);
   PetscErrorCode (*check)(const Settings& settings);
+  bool factors = false;                                  ///< makes factors, or may
   bool has_halves = false;                               ///< apply() takes the symmetric halves too
   bool (*iterates)(const Settings& settings) = nullptr;  ///< whether Richardson's iteration is iterate(); null: never
   /// A block of several ranks is made of its entries alone, and applied as a whole.

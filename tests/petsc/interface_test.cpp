@@ -84,17 +84,19 @@ PCTaskDAGType type_of(PC pc) {
 }
 
 /// -pc_taskdag_ordering and the like; not where to work, what the other types do, and whether to try.
-bool says_how_a_factor_is_made(const std::string& option) {
+bool says_how_a_factor_is_made(const InterfaceRow& row) {
+  const std::string option = row.option;
+  const std::string type = row.type;
   for (const char* other : {"_backend", "_threads", "_tune", "_tune_file", "_eisenstat_scaling", "_consolidate_ranks"})
     if (option == std::string("-pc_taskdag") + other) return false;
-  return option.find("_jacobi_") == std::string::npos && option.find("_sor_") == std::string::npos;
+  return type == "ilu" || type == "icc";
 }
 
 TEST(Interface, WithoutATypeItIsAutoUnlessSomethingIsSaidOfFactors) {
   const OwnedMat a = make_matrix(grid());
   for (const InterfaceRow& row : interface_table()) {
     if (std::string(row.option) == "-pc_taskdag_type") continue;
-    const PCTaskDAGType expected = says_how_a_factor_is_made(row.option) ? PC_TASKDAG_ILU : PC_TASKDAG_AUTO;
+    const PCTaskDAGType expected = says_how_a_factor_is_made(row) ? PC_TASKDAG_ILU : PC_TASKDAG_AUTO;
     const OwnedPc pc = bare_pc(a);
     std::string before;
     EXPECT_EQ(type_of(pc), PC_TASKDAG_AUTO);
