@@ -35,8 +35,8 @@ void apply_half(Solver& solver, Half part, const PetscScalar* b, PetscScalar* x,
 }
 
 /// A preconditioner of one rank's own rows and columns. update() and apply() come after analyse(), view() and reset()
-/// at any time. How to add a type: a class of this kind in files of its own, a row in types.hpp, a value of
-/// PCTaskDAGType.
+/// at any time. How to add a type: a class of this kind in a source of its own, and its declaration in
+/// declared/table.py.
 class Preconditioner {
  public:
   Preconditioner() = default;
