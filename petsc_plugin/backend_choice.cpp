@@ -72,7 +72,7 @@ PetscErrorCode prefer(const DataPlace& place, Decision* decision) {
   PetscCall(guarded([&] { probe = &probe_devices(); }));
   if (probe->devices == 0) return guarded([&] { decision->reason = "no GPU: " + probe->message; });
   Settings settings;
-  PetscCall(read_titled(nullptr, "TaskDAG options for all solvers", by_backend_choice, &settings));
+  PetscCall(read_titled(nullptr, by_backend_choice, &settings));
   const PetscInt least = settings.shared.auto_min_rows;
   decision->cuda = place.rows >= least;
   return guarded([&] {

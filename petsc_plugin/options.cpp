@@ -344,9 +344,11 @@ PetscErrorCode take(OptionItems items, const Option& option, const char* name, S
 /// Where both names are given ours counts.
 PetscErrorCode read_option(OptionItems items, const Option& option, Settings* settings) {
   PetscFunctionBegin;
-  if (items->printhelp) PetscCall(show(items, option, *settings));
+  std::optional<Settings> before;
+  if (items->printhelp) PetscCall(guarded([&] { before = *settings; }));
   PetscCall(take(items, option, option.petsc_name, settings));
   PetscCall(take(items, option, option.name, settings));
+  if (before) PetscCall(show(items, option, *before));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -363,6 +365,13 @@ std::string value_text(const Option& option, const Settings& settings) {
     std::string operator()(const Text& text) const { return text.get(settings); }
   };
   return with_kind(option, Writer{settings});
+}
+
+const char* title_of(Reader reader) {
+  switch (reader) {
+#include <taskdag_settings/titles.inc>
+  }
+  return "TaskDAG options";
 }
 
 PetscErrorCode get_table(const std::vector<Option>** table) {
@@ -413,10 +422,10 @@ PetscErrorCode read_options(OptionItems items, Readers readers, Settings* settin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode read_titled(const char* prefix, const char* title, Readers readers, Settings* settings) {
+PetscErrorCode read_titled(const char* prefix, Reader reader, Settings* settings) {
   PetscFunctionBegin;
-  PetscOptionsBegin(PETSC_COMM_SELF, prefix, title, "Mat");
-  PetscCall(read_options(PetscOptionsObject, readers, settings));
+  PetscOptionsBegin(PETSC_COMM_SELF, prefix, title_of(reader), "Mat");
+  PetscCall(read_options(PetscOptionsObject, reader, settings));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

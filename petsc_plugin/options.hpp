@@ -80,8 +80,9 @@ PetscErrorCode put_text(const Option& option, const char* text, Settings* settin
 /// Reads the options that one of `readers` reads, inside PetscOptionsBegin(); -help shows them. What is not given
 /// stays.
 PetscErrorCode read_options(OptionItems items, Readers readers, Settings* settings);
-/// The same under a title of its own and a prefix, which may be null: PETSc prints the help under each title once.
-PetscErrorCode read_titled(const char* prefix, const char* title, Readers readers, Settings* settings);
+/// Reads those of one reader under its title, PETSc prints the help under each title once, and with a prefix, which may
+/// be null.
+PetscErrorCode read_titled(const char* prefix, Reader reader, Settings* settings);
 /// Reads those of one tier that the type reads, which `type_of` tells at each, inside PetscOptionsBegin(). -help shows
 /// those of other types, too, which are not read: -options_left names them where they are given.
 PetscErrorCode read_tier(OptionItems items, Tier tier, PCTaskDAGType (*type_of)(const Settings&), Settings* settings);

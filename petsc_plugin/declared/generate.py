@@ -128,7 +128,7 @@ def setters():
 
 
 def readers(s):
-    bits = [1 << ALL.index(who) if who in ALL else 1 << (16 + READERS.index(who)) for who in s.who]
+    bits = [1 << ALL.index(who) if who in ALL else 1 << (16 + list(READERS).index(who)) for who in s.who]
     return f"{sum(bits):#x}U"
 
 
@@ -179,7 +179,8 @@ def type_rows():
     names = "".join(f'"{t.name}", ' for t in TYPES)
     return {"type_functions.inc": f"// {NOTICE}\n{declared}", "types.inc": f"// {NOTICE}\n{table}",
             "type_names.inc": f"// {NOTICE}\n{names}\n",
-            "readers.inc": f"// {NOTICE}\n" + "".join(f"by_{name} = 1U << {16 + k},\n" for k, name in enumerate(READERS))}
+            "readers.inc": f"// {NOTICE}\n" + "".join(f"by_{name} = 1U << {16 + k},\n" for k, name in enumerate(READERS)),
+            "titles.inc": f"// {NOTICE}\n" + "".join(f'case by_{name}:\n  return "{READERS[name]}";\n' for name in READERS)}
 
 
 def fortran_function(s, verb):

@@ -22,8 +22,15 @@ A setting has
 
 USER, EXPERT, STUDY = "user", "expert", "study"
 
-# Who reads options beside the types: the factorisation package, the orderings, and what counts for the whole process.
-READERS = ("package", "rcm", "color", "bmc", "backend_choice", "mat_sor")
+# Who reads options beside the types of the preconditioner, with the title under which -help shows these.
+READERS = {
+    "package": "TaskDAG factor options",
+    "rcm": "TaskDAG options for the ordering taskdag_rcm",
+    "color": "TaskDAG options for the ordering taskdag_color",
+    "bmc": "TaskDAG options for all orderings",
+    "backend_choice": "TaskDAG options for all solvers",
+    "mat_sor": "TaskDAG options for all matrices",
+}
 
 
 class Kind:

@@ -144,7 +144,7 @@ PetscErrorCode uses_mat_sor(Mat matrix, bool* uses) {
 PetscErrorCode register_mat_sor() {
   PetscFunctionBegin;
   Settings settings;
-  PetscCall(read_titled(nullptr, "TaskDAG options for all matrices", by_mat_sor, &settings));
+  PetscCall(read_titled(nullptr, by_mat_sor, &settings));
   if (settings.shared.mat_sor) PetscCall(use_mat_sor_for_types(true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

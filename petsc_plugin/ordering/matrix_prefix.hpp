@@ -6,14 +6,14 @@
 
 namespace taskdag::petsc {
 
-/// Reads the options of an ordering under that title: without a prefix, then with the matrix' own, whose values count
+/// Reads the options of an ordering: without a prefix, then with the matrix' own, whose values count
 /// more. A matrix without prefix, or none at all (for -help): the first alone. What is not given stays.
-inline PetscErrorCode read_with_prefixes(Mat matrix, const char* title, Reader reader, Settings* settings) {
+inline PetscErrorCode read_with_prefixes(Mat matrix, Reader reader, Settings* settings) {
   PetscFunctionBegin;
-  PetscCall(read_titled(nullptr, title, reader, settings));
+  PetscCall(read_titled(nullptr, reader, settings));
   const char* prefix = nullptr;
   if (matrix) PetscCall(MatGetOptionsPrefix(matrix, &prefix));
-  if (prefix && prefix[0] != '\0') PetscCall(read_titled(prefix, title, reader, settings));
+  if (prefix && prefix[0] != '\0') PetscCall(read_titled(prefix, reader, settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -241,7 +241,7 @@ PetscErrorCode own_order_bmc(Mat matrix, PetscInt block_size, const BackendSetti
 PetscErrorCode read_color_form(Mat matrix, ColourForm* form) {
   PetscFunctionBegin;
   Settings settings;
-  PetscCall(read_with_prefixes(matrix, "TaskDAG options for the ordering taskdag_color", by_color, &settings));
+  PetscCall(read_with_prefixes(matrix, by_color, &settings));
   *form = settings.shared.color_form;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -249,7 +249,7 @@ PetscErrorCode read_color_form(Mat matrix, ColourForm* form) {
 PetscErrorCode read_bmc_block_size(Mat matrix, PetscInt* rows) {
   PetscFunctionBegin;
   Settings settings;
-  PetscCall(read_with_prefixes(matrix, "TaskDAG options for all orderings", by_bmc, &settings));
+  PetscCall(read_with_prefixes(matrix, by_bmc, &settings));
   *rows = settings.shared.bmc_block_size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,7 +10,7 @@ namespace taskdag::petsc {
 PetscErrorCode read_rcm(Mat matrix, OrderingOptions* options) {
   PetscFunctionBegin;
   Settings settings;
-  PetscCall(read_with_prefixes(matrix, "TaskDAG options for the ordering taskdag_rcm", by_rcm, &settings));
+  PetscCall(read_with_prefixes(matrix, by_rcm, &settings));
   *options = settings.shared.rcm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -21,8 +21,8 @@ PCTaskDAGType type_that_reads(const Settings& settings) {
 PetscErrorCode show_shared_options() {
   PetscFunctionBegin;
   Settings shared;
-  PetscCall(read_titled(nullptr, "TaskDAG options for all solvers", by_backend_choice, &shared));
-  PetscCall(read_titled(nullptr, "TaskDAG options for all matrices", by_mat_sor, &shared));
+  PetscCall(read_titled(nullptr, by_backend_choice, &shared));
+  PetscCall(read_titled(nullptr, by_mat_sor, &shared));
   PetscCall(show_ordering_options());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
