@@ -47,7 +47,13 @@ bool same_jacobi(const Settings& a, const Settings& b) {
 
 /// Eisenstat's trick is not for all sweeps, which its set-up looks at. Else they are the application's alone.
 bool same_sor(const Settings& a, const Settings& b) {
-  return a.eisenstat ? a.sor == b.sor : a.sor.omega == b.sor.omega && a.sor.shift == b.sor.shift;
+  SorSettings other = b.sor;
+  if (!a.eisenstat) {
+    other.sweep = a.sor.sweep;
+    other.iterations = a.sor.iterations;
+    other.local_iterations = a.sor.local_iterations;
+  }
+  return a.sor == other;
 }
 
 }  // namespace

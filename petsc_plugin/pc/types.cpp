@@ -7,18 +7,6 @@
 #include "options.hpp"
 
 namespace taskdag::petsc {
-namespace {
-
-constexpr bool in_order() {
-  for (std::size_t i = 0; i < pc_types.size(); ++i) {
-    if (pc_types[i].type != static_cast<PCTaskDAGType>(i)) return false;
-  }
-  return true;
-}
-static_assert(in_order(), "a type is found by its place in the table");
-
-}  // namespace
-
 const PcType* find_type(PCTaskDAGType type) {
   const auto place = static_cast<std::size_t>(type);
   return place < pc_types.size() ? &pc_types[place] : nullptr;
