@@ -23,7 +23,7 @@ namespace taskdag::petsc {
 /// -pc_taskdag_one_block_rows as PETSC_DECIDE: few rows start with one thread block, and leave it when it has cost what
 /// another schedule costs to be set up. Only -pc_type taskdag decides so, and not for what the user has chosen himself.
 inline constexpr Index one_block_decided = -1;
-/// Up to so many rows then.
+/// The largest matrix for which it decides so.
 inline constexpr Index few_rows = 5000;
 
 /// The ordering that the plugin chooses.
@@ -67,7 +67,7 @@ struct BackendSettings {
 struct SweepSettings {
 #include <taskdag_settings/fields_sweeps.inc>
   engine::StaticOptions run{.scheduler = engine::Scheduler::megakernel};  ///< of the schedules engine
-  /// Up to how many rows somebody has chosen it for.
+  /// The largest matrix that the user has chosen it for; 0: none.
   [[nodiscard]] Index chosen_one_block_rows() const { return one_block_rows == one_block_decided ? 0 : one_block_rows; }
   bool operator==(const SweepSettings&) const = default;
 };

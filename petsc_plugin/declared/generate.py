@@ -147,7 +147,8 @@ def rows():
         if value in ("PetscInt", "PetscReal"):
             get = f"static_cast<{value}>({get})"
         reads = "s" if re.search(r"\bs\b", get) else ""
-        text += f"""{s.kind.maker}({{"{s.option}", {string(s.petsc)}, {string(s.function and s.function.format("Set"))}, Tier::{s.tier},
+        setter = string(s.function and s.function.format("Set"))
+        text += f"""{s.kind.maker}({{"{s.option}", {string(s.petsc)}, {setter}, Tier::{s.tier},
   {readers(s)}, "{s.says}", {s.more or '""'}, {string(s.default)}}},
   {"".join(e + ", " for e in s.kind.extra)}[](const Settings& {reads}) -> {value} {{ return {get}; }},
   [](Settings& s, {value} v) {{ {s.kind.put.format(field=field)}; }}),
@@ -162,7 +163,8 @@ def fields():
         if s.own:
             group, _, member = s.field.rpartition(".")
             c_type, _, value = s.own.partition(" = ")
-            groups.setdefault(group or "all", []).append(f"{c_type} {member}{' = ' + value if value else ''};  ///< {s.option}\n")
+            line = f"{c_type} {member}{' = ' + value if value else ''};  ///< {s.option}\n"
+            groups.setdefault(group or "all", []).append(line)
     return {f"fields_{group}.inc": f"// {NOTICE}\n" + "".join(members) for group, members in groups.items()}
 
 

@@ -78,7 +78,7 @@ FACTOR = {"check": "check_factor", "factors": "true", "consolidates": "true"}
 TYPES = [
     Type("ILU", "ilu", "ILU", "incomplete LU; levels of fill by PCFactorSetLevels()",
          make="make_ilu", **FACTOR),
-    Type("ICC", "icc", "ICC", "incomplete Cholesky; levels of fill likewise",
+    Type("ICC", "icc", "ICC", "incomplete Cholesky; levels of fill by PCFactorSetLevels()",
          make="make_icc", has_halves="true", **FACTOR),
     Type("JACOBI", "jacobi", "Jacobi sweeps", "damped Jacobi sweeps",
          make="make_jacobi", check="check_jacobi", iterates="jacobi_iterates"),
@@ -86,7 +86,7 @@ TYPES = [
          make="make_sor", check="check_sor", iterates="sor_iterates", follows_matrix="true"),
     Type("DILU", "dilu", "DILU", "incomplete LU whose elimination changes the diagonal alone",
          make="make_dilu", **FACTOR),
-    Type("DIC", "dic", "DIC", "incomplete Cholesky likewise",
+    Type("DIC", "dic", "DIC", "incomplete Cholesky whose elimination changes the diagonal alone",
          make="make_dic", has_halves="true", **FACTOR),
     Type("AUTO", "auto", "a choice between a factorisation and Jacobi",
          "ILU or ICC, or Jacobi: what is expected to be faster, in later solves what was",
@@ -119,7 +119,8 @@ SETTINGS = [
             note="Another type than before discards what was set up. `PC_TASKDAG_AUTO` may take another preconditioner from "
                  "one solve to the next, by the times that solves took; without a type it does not take Jacobi for a factor "
                  "that cannot be set up."),
-    Setting("-pc_taskdag_backend", word("auto", "cuda", "host", c_type="PCTaskDAGBackend"), "backend.wanted", ALL + PACKAGE, USER,
+    Setting("-pc_taskdag_backend", word("auto", "cuda", "host", c_type="PCTaskDAGBackend"), "backend.wanted", ALL + PACKAGE,
+            USER,
             "Where the work is done: on a GPU (cuda), on host threads, or by where the data lies and by its size (auto)",
             "PCTaskDAG{}Backend", "backend", own="Backend = Backend::automatic", test=("host", "none"),
             note="-ksp_view says what was chosen."),
@@ -228,8 +229,8 @@ SETTINGS = [
     Setting("-pc_taskdag_jacobi_damping", real("finite, not 0", "v != 0.0"), "jacobi.damping", JACOBI, EXPERT,
             "Factor on each Jacobi correction", "PCTaskDAGJacobi{}Damping", "damping", test=("0.7", "0")),
     Setting("-pc_taskdag_jacobi_weights", word("constant", "chebyshev"), "jacobi.weights", JACOBI, EXPERT,
-            "Weights of several Jacobi sweeps: all the same, or those of a Chebyshev polynomial, for smoothing, whose damping is "
-            "the inverse of the largest eigenvalue (1 with rowl1)",
+            "Weights of several Jacobi sweeps: all the same, or those of a Chebyshev polynomial, for smoothing, whose damping "
+            "is the inverse of the largest eigenvalue (1 with rowl1)",
             "PCTaskDAGJacobi{}Weights", "weights", test=("chebyshev", "no_such"),
             note="The polynomial is of the fourth kind; the eigenvalue is that of the matrix divided by its diagonal. In "
                  "`KSPRICHARDSON` such sweeps go on from the vector that is there, without a residual and without a look at "
@@ -240,8 +241,8 @@ SETTINGS = [
             "Factor on the absolute values beside the diagonal, with the Jacobi type rowl1",
             "PCTaskDAGJacobi{}Rowl1Scale", "scale", petsc="-pc_jacobi_rowl1_scale", test=("0.25", "1.5")),
     Setting("-pc_taskdag_jacobi_blocks", word("auto", "graph", "matrix"), "block_jacobi.source", JACOBI, EXPERT,
-            "Where the blocks of the Jacobi type block come from: compact pieces of the graph, or the matrix' own, which PETSc's "
-            "pbjacobi and vpbjacobi take; auto: its own where it has any and no block size is given",
+            "Where the blocks of the Jacobi type block come from: compact pieces of the graph, or the matrix' own, which "
+            "PETSc's pbjacobi and vpbjacobi take; auto: its own where it has any and no block size is given",
             "PCTaskDAGJacobi{}Blocks", "blocks", own="JacobiBlockSource = JacobiBlockSource::automatic",
             test=("matrix", "no_such")),
     Setting("-pc_taskdag_jacobi_block_size", integer(0, "kMostRowsOfJacobiBlock", "0 to 32, 0: 4"), "block_jacobi.block_size",
@@ -294,14 +295,15 @@ SETTINGS = [
             "PCTaskDAG{}ATARowsShareWarps", "share", own="bool = true", test=("false", ""),
             note="The rows of the schedule self, and those of a factorisation, have a warp each in any case."),
     Setting("-pc_taskdag_engine_scheduler",
-            word("megakernel", "controller", "timesliced", get="scheduler_place({field})", put="{field} = schedulers.at(static_cast<std::size_t>(v))"),
+            word("megakernel", "controller", "timesliced", get="scheduler_place({field})",
+                 put="{field} = schedulers.at(static_cast<std::size_t>(v))"),
             "sweeps.run.scheduler", ALL + PACKAGE, STUDY,
             "Scheduler of the task engine, with a schedule engine or a Jacobi form by tasks",
             "PCTaskDAG{}EngineScheduler", "scheduler", test=("timesliced", "no_such")),
     Setting("-pc_taskdag_engine_dependencies", word("ordered", "individual", "phases"), "sweeps.run.dependencies",
             FACTORS + SOR + PACKAGE, STUDY,
-            "When a task of the task engine starts, with a schedule engine: in order, when its predecessors have ended, or when "
-            "the level before has",
+            "When a task of the task engine starts, with a schedule engine: in order, when its predecessors have ended, or "
+            "when the level before has",
             "PCTaskDAG{}EngineDependencies", "dependencies", test=("phases", "no_such")),
     Setting("-pc_taskdag_trace", file(put="set_trace(s, v)"), "sweeps.trace_file", ALL + PACKAGE, STUDY,
             "File for a record of the tasks that the task engine ran, for Perfetto, and a plot of it beside it (.svg); with a "
@@ -320,11 +322,11 @@ SETTINGS = [
             "Number of entries from which a row is shared out to several tasks; 0: none is", "PCTaskDAGJacobi{}LongRow",
             "entries", test=("99", "-1")),
     Setting("-taskdag_rcm_form", word("auto", "walk", "tasks"), "shared.rcm.form", ("rcm",), STUDY,
-            "Whether the ordering taskdag_rcm is made by the library's own walk (auto: the same) or by the task engine, with the "
-            "same result; with the matrix' prefix or without"),
+            "Whether the ordering taskdag_rcm is made by the library's own walk (auto: the same) or by the task engine, with "
+            "the same result; with the matrix' prefix or without"),
     Setting("-taskdag_rcm_sort", word("bitonic", "cub", "cpu-gpu"), "shared.rcm.sort", ("rcm",), STUDY,
-            "With the form tasks: whether levels are sorted by tasks, by a library, or made by the calling thread and sorted by "
-            "a library; with the matrix' prefix or without"),
+            "With the form tasks: whether levels are sorted by tasks, by a library, or made by the calling thread and sorted "
+            "by a library; with the matrix' prefix or without"),
     Setting("-taskdag_rcm_steps", word("phases", "dependencies"), "shared.rcm.steps", ("rcm",), STUDY,
             "With the form tasks, sort bitonic or cub: whether a step waits for a phase or for a dependency; with the matrix' "
             "prefix or without"),

@@ -1,3 +1,4 @@
+// -pc_taskdag_type auto: a factorisation or Jacobi, whichever is expected to be faster, and later what was.
 #include <petsctime.h>
 
 #include <array>
