@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Limits that keep the project readable: the length of README.md, the subjects of commits, words that are not to come back.
+"""Limits that keep the project readable: the length of README.md, the subjects of commits, words that are not to come back,
+the one place where options of the plugin are read.
 
 usage: limits.py [--self-test]
 Subjects are looked at in the last commits, as far as this clone has them. Exit status 1 where a limit is passed.
@@ -14,6 +15,7 @@ README_LINES = 130
 SUBJECT_COLUMNS, COMMITS = 72, 40
 # Sentences about nobody are read twice: what does a thing, or is free of it, has a name.
 WORDS = re.compile(r"\b(nobody|somebody|whoever|likewise)\b|\b(the rival's time to ours|up to so many)\b", re.I)
+READS_OPTION = re.compile(r"\bPetscOptions(Bool|(Bounded|Range)?(Int|Real)|Scalar|String|EList|Enum|FList)\(")
 # Folders and files that are free of them; a folder that becomes so is named here.
 FREE = ("README.md", "docs/*.md", "include/taskdag/engine/**/*", "src/base/**/*", "src/backends/**/*", "src/context/**/*",
         "src/csr/**/*", "src/dag/**/*", "src/engine/**/*", "src/generators/**/*", "src/io/**/*", "src/kernels/jacobi/**/*",
@@ -39,6 +41,12 @@ def unwanted_words(texts):
             if (found := WORDS.search(line))]
 
 
+def other_readers(texts):
+    """texts: file → text. An option is declared once where none is read beside those that petsc_plugin/declared has."""
+    return [f"{file} reads an option by {found[0]}): it is to be declared in petsc_plugin/declared/table.py"
+            for file, text in texts.items() if file != "petsc_plugin/options.cpp" for found in READS_OPTION.finditer(text)]
+
+
 def read_log():
     """The last commits; nothing where the sources are no clone."""
     command = ["git", "-C", str(ROOT), "log", "--no-merges", f"--max-count={COMMITS}", "--format=%h %s"]
@@ -61,6 +69,8 @@ def self_test():
         (unwanted_words({"a.hpp": "// No thread waits.\nint nobodys;\n"}), 0),
         (unwanted_words({"a.hpp": "// Nobody waits.\n", "b.md": "and likewise\nwhoever, somebody\n"}), 3),
         (unwanted_words({"b.md": "The rival's time to ours\n"}), 1),
+        (other_readers({"petsc_plugin/options.cpp": "PetscOptionsInt(name)", "a.cpp": "PetscOptionsGetInt(name)"}), 0),
+        (other_readers({"a.cpp": "PetscCall(PetscOptionsBoundedInt(name, 1));\nPetscOptionsBool(name)"}), 2),
     ]
     wrong = [number for number, (found, count) in enumerate(cases) if len(found) != count]
     for number in wrong:
@@ -73,7 +83,9 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
     log, texts = read_log(), free_texts()
+    plugin = {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in (ROOT / "petsc_plugin").rglob("*.cpp")}
     found = too_long((ROOT / "README.md").read_text(encoding="utf-8")) + long_subjects(log) + unwanted_words(texts)
+    found += other_readers(plugin)
     print("\n".join(found) if found else f"{len(log.splitlines())} commits, {len(texts)} files, nothing found")
     return bool(found)
 
