@@ -69,6 +69,7 @@ struct Data {
   bool checked = false;                            ///< that the settings do not contradict each other
   std::unique_ptr<Preconditioner> preconditioner;  ///< of the type in the settings, or null: not made yet
   PCFailedReason failed = PC_NOERROR;              ///< the same on all ranks
+  PetscErrorCode unread = PETSC_SUCCESS;           ///< why the options could not be read, which the next set-up tells
   Eisenstat eisenstat;
   std::optional<PatternState> analysed;  ///< what the preconditioner was set up with
   bool repeat_numbers = false;           ///< where that is still there, the next set-up needs no analysis
@@ -228,7 +229,8 @@ bool cannot_return(PC pc) {
 
 PetscErrorCode fail_alone(PC pc) {
   PetscFunctionBegin;
-  PetscCall(report_swallowed_error("a preconditioner cannot be set up"));
+  // Options that could not be taken have been reported where they were read.
+  if (static_cast<int>(data_of(pc).unread) == 0) PetscCall(report_swallowed_error("a preconditioner cannot be set up"));
   data_of(pc).failed = PC_SUBPC_ERROR;
   PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
   if (data_of(pc).settings.eisenstat) PetscCall(data_of(pc).eisenstat.fail(pc, PC_SUBPC_ERROR));
@@ -237,7 +239,8 @@ PetscErrorCode fail_alone(PC pc) {
 
 PetscErrorCode set_up(PC pc) {
   PetscFunctionBegin;
-  PetscErrorCode ready = make_ready(pc);
+  PetscErrorCode ready = data_of(pc).unread;
+  if (static_cast<int>(ready) == 0) ready = make_ready(pc);
   if (static_cast<int>(ready) == 0) ready = read_state(pc->pmat, &data_of(pc).numbers_of);
   data_of(pc).attached = data_of(pc).numbers_of;
   // PETSc has noted the state of the matrix before, and would take a repetition for done.
@@ -452,7 +455,14 @@ PetscErrorCode take_options(PC pc, OptionItems items) {
 
 PetscErrorCode set_from_options(PC pc, OptionItems items) {
   PetscFunctionBegin;
-  PetscCall(share_error(comm_of(pc), take_options(pc, items)));
+  const PetscErrorCode read = share_error(comm_of(pc), take_options(pc, items));
+  // The options of a block are read inside the set-up of another preconditioner, whose other ranks go on.
+  const bool later = static_cast<int>(read) != 0 && cannot_return(pc);
+  data_of(pc).unread = later ? read : PETSC_SUCCESS;
+  if (later)
+    PetscCall(report_swallowed_error("options cannot be taken"));
+  else
+    PetscCall(read);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

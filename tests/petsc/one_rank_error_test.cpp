@@ -311,6 +311,8 @@ constexpr Fault block_faults[] = {
      "-sub_pc_taskdag_backend cuda", false, false},
     {"package_option", "-pc_type bjacobi -sub_pc_type icc -sub_pc_factor_mat_solver_type taskdag",
      "-sub_pc_taskdag_backend nobodys", false, true},
+    {"sub_option", "-pc_type bjacobi -sub_pc_type taskdag", "-sub_pc_taskdag_threads -1", false, true},
+    {"sub_type", "-pc_type asm -sub_pc_type taskdag", "-sub_pc_taskdag_type nobodys", false, true},
     {"asm_without_diagonal", "-pc_type asm -sub_pc_type taskdag -sub_pc_taskdag_type ilu", "", true, true},
 };
 
