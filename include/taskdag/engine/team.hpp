@@ -39,6 +39,145 @@ TASKDAG_TASK std::uint32_t traced_number(const Team& team) {
   }
 }
 
+/// What a team's leading lane knows of its queue and its run between two turns.
+struct TurnState {
+  bool hungry = true;      ///< the team holds no item
+  std::uint32_t stop = 0;  ///< looked up while the last turn's tasks ran
+  std::int32_t seen = 0;   ///< items in the queue
+};
+
+/// Whether a team may give children of type T to its own workers.
+template <class T, class Team>
+inline constexpr bool may_hold_back = TaskTraits<T>::continues() && !TaskTraits<T>::batched() && Team::hands_over
+                                      && Team::template lanes_of<T>() <= 32;
+
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, class T, class Team>
+TASKDAG_TASK void look_up(const ProgramRef<P>& program, Team& team, TurnState& turns, typename P::Probe& probe) {
+  turns.stop = AtomicRef<std::uint32_t>(program.ledger->stop).load(relaxed);
+  turns.seen = program.template of<T>().queue.glance(team.number(), probe);
+  probe.load();
+}
+
+/// The leading lane takes items for workers that want some, unless the run stops.
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, class T, class Team>
+TASKDAG_TASK Turn take_turn(const ProgramRef<P>& program, Team& team, TeamState<P>& state, int wanting,
+                            TurnState& turns, typename P::Probe& probe) {
+  Turn turn{};
+  if (team.leads()) {
+    if (turns.hungry) look_up<P, T>(program, team, turns, probe);
+    turn.stop = turns.stop;
+    if (turns.stop == 0 && wanting > 0) {
+      constexpr auto fetch = static_cast<std::uint32_t>(TaskTraits<T>::fetch());
+      turn.claim =
+          program.template of<T>().queue.claim(static_cast<std::uint32_t>(wanting) * fetch, turns.seen, turns.hungry,
+                                               team.number(), state.cursor[P::template number_of<T>()], probe);
+    }
+  }
+  return team.broadcast(turn);
+}
+
+/// Runs the worker's share of a claim as one batch: every wanting-th item, from its place on; its lanes read at the
+/// same time. @returns how many items these are
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, class T, class Team, class Context, class Group>
+TASKDAG_TASK std::uint32_t run_batch(const ProgramRef<P>& program, Team& team, Context& context, const Group& group,
+                                     const Claim& claim, int wanting, int place, typename P::Probe& probe) {
+  const TypeState<P, T>& type = program.template of<T>();
+  typename T::Item* items = team.template items<T>();
+  typename P::Probe::Stamp stamp{};
+  const auto share = static_cast<std::uint32_t>(wanting);
+  const auto mine = static_cast<std::uint32_t>(place);
+  const int size = mine < claim.count ? static_cast<int>((claim.count - mine + share - 1U) / share) : 0;
+  for (int i = group.rank(); i < size; i += group.size()) {
+    const std::uint32_t k = mine + static_cast<std::uint32_t>(i) * share;
+    items[i] = type.queue.read(claim, k, stamp, probe);
+    type.queue.leave(claim, k, probe);
+  }
+  group.sync();
+  if (size <= 0) return 0;
+  const std::uint64_t start = P::Probe::now();
+  T::execute(context, Items<typename T::Item>(items, size));
+  group.sync();
+  if (group.rank() == 0) probe.event(stamp, start, P::template number_of<T>());
+  return static_cast<std::uint32_t>(size);
+}
+
+/// Runs the item that the worker holds, or else its share of a claim, one by one. @returns how many items these are
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, class T, class Team, class Context, class Group>
+TASKDAG_TASK std::uint32_t run_items(const ProgramRef<P>& program, Team& team, Context& context, const Group& group,
+                                     const Held<P, T>& held, const Claim& claim, int wanting, int place,
+                                     TurnState& turns, typename P::Probe& probe) {
+  constexpr auto fetch = static_cast<std::uint32_t>(TaskTraits<T>::fetch());
+  const TypeState<P, T>& type = program.template of<T>();
+  // All are read before the first is run: its children may need the slots (ring.hpp: readers read at once).
+  typename T::Item items[fetch]{};
+  typename P::Probe::Stamp stamps[fetch]{};
+  std::uint32_t size = 0;
+  if (held.there) {
+    items[0] = held.item;
+    stamps[0] = held.stamp;
+    size = 1;
+  } else {
+    for (auto k = static_cast<std::uint32_t>(place); k < claim.count && size < fetch;
+         k += static_cast<std::uint32_t>(wanting)) {
+      items[size] = type.queue.read(claim, k, stamps[size], probe);
+      group.sync();
+      if (group.rank() == 0) type.queue.leave(claim, k, probe);
+      ++size;
+    }
+  }
+  if (may_hold_back<T, Team> && team.leads()) look_up<P, T>(program, team, turns, probe);
+  std::uint32_t executed = 0;
+  for (; executed < size; ++executed) {
+    const std::uint64_t start = P::Probe::now();
+    T::execute(context, items[executed]);
+    group.sync();
+    if (group.rank() == 0) probe.event(stamps[executed], start, P::template number_of<T>());
+  }
+  return executed;
+}
+
+/// What a turn has changed: tasks that ran, and children that the team holds back and no queue has counted.
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, class T, class Team, class Context>
+TASKDAG_TASK void count_turn(const ProgramRef<P>& program, Team& team, TeamState<P>& state, const Context& context,
+                             bool holds_back, int executed, typename P::Probe& probe) {
+  const std::int32_t ran = team.sum(executed);
+  std::int32_t created = 0;
+  if constexpr (may_hold_back<T, Team>) {
+    if (holds_back) {
+      created = team.count(context.first().there && !context.first().counted) +
+                team.count(context.second().there && !context.second().counted);
+    }
+  }
+  if (team.leads()) {
+    count_change<P, T>(program, created - ran, probe);
+    state.executed[P::template number_of<T>()] += static_cast<std::uint64_t>(ran);
+    // relaxed: a sign of life, nothing hangs on it.
+    if (program.watchdog_ns != 0) AtomicRef<std::uint64_t>(program.ledger->turns).fetch_add(1U, relaxed);
+  }
+}
+
+/// Gives the children that were held back to workers, and those that are left over to the queue. @returns what this
+/// worker holds
+TASKDAG_ENGINE_ANY_SIDE
+template <class P, class T, class Team, class Context, class Group>
+TASKDAG_TASK Held<P, T> hand_over_children(const ProgramRef<P>& program, Team& team, const Context& context,
+                                           const Group& group, typename P::Probe& probe) {
+  team.sync();  // the ledger knows of the children before a queue does
+  bool left_over = false;
+  const Held<P, T> held =
+      team.template hand_over<Team::template lanes_of<T>()>(context.first(), context.second(), left_over);
+  if (left_over) {
+    const typename T::Item& item = context.second().item;
+    push<P, T>(program, Lanes::converged(), item, {team.number(), key_of<T>(item, team.number()), 1}, probe);
+  }
+  return group.broadcast(held);
+}
+
 /// Runs items of type T until its queue is empty, or, with `once`, those of one claim. @returns whether a task ran
 ///
 /// A turn: workers without an item take some from the queue; all run theirs; children of type T that they held back go
@@ -49,128 +188,41 @@ TASKDAG_ENGINE_ANY_SIDE
 template <class P, class T, class Team>
 TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P>& state, bool once,
                            typename P::Probe& probe) {
-  using Traits = TaskTraits<T>;
-  constexpr int number = P::template number_of<T>();
-  constexpr int lanes = Team::template lanes_of<T>();
-  constexpr auto fetch = static_cast<std::uint32_t>(Traits::fetch());
-  constexpr bool may_hold = Traits::continues() && !Traits::batched() && Team::hands_over && lanes <= 32;
-  const bool holds_back = may_hold && !once && program.continues != 0;
-  const TypeState<P, T>& type = program.template of<T>();
+  const bool holds_back = may_hold_back<T, Team> && !once && program.continues != 0;
   const auto group = team.template group<T>();
-
   Held<P, T> held;
+  TurnState turns;
   bool worked = false;
-  bool hungry = true;      // the team holds no item
-  std::uint32_t stop = 0;  // on the leading lane: looked up while the last turn's tasks ran
-  std::int32_t seen = 0;
   while (true) {
     int wanting = 0;
     int place = 0;
-    team.template split<lanes>(!held.there, wanting, place);
-    Turn turn{};
-    if (team.leads()) {
-      if (hungry) {
-        stop = AtomicRef<std::uint32_t>(program.ledger->stop).load(relaxed);
-        seen = type.queue.glance(team.number(), probe);
-        probe.load();
-      }
-      turn.stop = stop;
-      if (stop == 0 && wanting > 0) {
-        turn.claim = type.queue.claim(static_cast<std::uint32_t>(wanting) * fetch, seen, hungry, team.number(),
-                                      state.cursor[number], probe);
-      }
-    }
-    turn = team.broadcast(turn);
+    team.template split<Team::template lanes_of<T>()>(!held.there, wanting, place);
+    const Turn turn = take_turn<P, T>(program, team, state, wanting, turns, probe);
     if (turn.stop != 0) {
       if (held.there && group.rank() == 0) {
         push<P, T>(program, Lanes::converged(), held.item, {team.number(), key_of<T>(held.item, 0), 0}, probe);
       }
       break;
     }
-    if (turn.claim.count == 0 && hungry) break;
+    if (turn.claim.count == 0 && turns.hungry) break;
     worked = true;
     if (turn.claim.count != 0) team.wake();  // at once: this team may go on for long
 
     TaskContext<P, T, std::remove_const_t<decltype(group)>> context(program, group, team.template shared<T>(),
                                                                     team.number(), holds_back, probe);
     std::uint32_t executed = 0;
-    if constexpr (Traits::batched()) {
-      typename T::Item* items = team.template items<T>();
-      typename P::Probe::Stamp stamp{};
-      // The worker's share: every wanting-th of the claim, from its place on; its lanes read at the same time.
-      const auto share = static_cast<std::uint32_t>(wanting);
-      const auto mine = static_cast<std::uint32_t>(place);
-      const int size = mine < turn.claim.count ? static_cast<int>((turn.claim.count - mine + share - 1U) / share) : 0;
-      for (int i = group.rank(); i < size; i += group.size()) {
-        const std::uint32_t k = mine + static_cast<std::uint32_t>(i) * share;
-        items[i] = type.queue.read(turn.claim, k, stamp, probe);
-        type.queue.leave(turn.claim, k, probe);
-      }
-      group.sync();
-      if (size > 0) {
-        const std::uint64_t start = P::Probe::now();
-        T::execute(context, Items<typename T::Item>(items, size));
-        group.sync();
-        if (group.rank() == 0) probe.event(stamp, start, number);
-        executed = static_cast<std::uint32_t>(size);
-      }
+    if constexpr (TaskTraits<T>::batched()) {
+      executed = run_batch<P, T>(program, team, context, group, turn.claim, wanting, place, probe);
     } else {
-      // All are read before the first is run: its children may need the slots (ring.hpp: readers read at once).
-      typename T::Item items[fetch]{};
-      typename P::Probe::Stamp stamps[fetch]{};
-      std::uint32_t size = 0;
-      if (held.there) {
-        items[0] = held.item;
-        stamps[0] = held.stamp;
-        size = 1;
-      } else {
-        for (auto k = static_cast<std::uint32_t>(place); k < turn.claim.count && size < fetch;
-             k += static_cast<std::uint32_t>(wanting)) {
-          items[size] = type.queue.read(turn.claim, k, stamps[size], probe);
-          group.sync();
-          if (group.rank() == 0) type.queue.leave(turn.claim, k, probe);
-          ++size;
-        }
-      }
-      if (may_hold && team.leads()) {
-        stop = AtomicRef<std::uint32_t>(program.ledger->stop).load(relaxed);
-        seen = type.queue.glance(team.number(), probe);
-        probe.load();
-      }
-      for (; executed < size; ++executed) {
-        const std::uint64_t start = P::Probe::now();
-        T::execute(context, items[executed]);
-        group.sync();
-        if (group.rank() == 0) probe.event(stamps[executed], start, number);
-      }
+      executed = run_items<P, T>(program, team, context, group, held, turn.claim, wanting, place, turns, probe);
     }
-
-    const std::int32_t ran = team.sum(group.rank() == 0 ? static_cast<int>(executed) : 0);
-    std::int32_t created = 0;
-    if constexpr (may_hold) {
+    count_turn<P, T>(program, team, state, context, holds_back, group.rank() == 0 ? static_cast<int>(executed) : 0,
+                     probe);
+    turns.hungry = true;
+    if constexpr (may_hold_back<T, Team>) {
       if (holds_back) {
-        created = team.count(context.first().there && !context.first().counted) +
-                  team.count(context.second().there && !context.second().counted);
-      }
-    }
-    if (team.leads()) {
-      count_change<P, T>(program, created - ran, probe);
-      state.executed[number] += static_cast<std::uint64_t>(ran);
-      // relaxed: a sign of life, nothing hangs on it.
-      if (program.watchdog_ns != 0) AtomicRef<std::uint64_t>(program.ledger->turns).fetch_add(1U, relaxed);
-    }
-    hungry = true;
-    if constexpr (may_hold) {
-      if (holds_back) {
-        team.sync();  // the ledger knows of the children before a queue does
-        bool left_over = false;
-        held = team.template hand_over<lanes>(context.first(), context.second(), left_over);
-        if (left_over) {
-          const typename T::Item& item = context.second().item;
-          push<P, T>(program, Lanes::converged(), item, {team.number(), key_of<T>(item, team.number()), 1}, probe);
-        }
-        held = group.broadcast(held);
-        hungry = !team.any(held.there);
+        held = hand_over_children<P, T>(program, team, context, group, probe);
+        turns.hungry = !team.any(held.there);
       }
     }
     if (once) break;
