@@ -73,6 +73,21 @@ PetscErrorCode raise_failure(const FactorStatus& status, const FactorOptions& op
   return PETSC_SUCCESS;
 }
 
+/// The options are those that the factor was made with.
+PetscErrorCode log_status(Mat matrix, const FactorStatus& status, const FactorOptions& options, bool error_if_failure) {
+  PetscFunctionBegin;
+  if (!status.ok()) {
+    if (error_if_failure) PetscCall(raise_failure(status, options));
+    PetscCall(PetscInfo(matrix, "Factorisation failed%s: first row %d, last row %d, value %g\n",
+                        status.outcome == FactorOutcome::not_definite ? ", the diagonal is of no definite matrix" : "",
+                        static_cast<int>(status.first_row), static_cast<int>(status.last_row), status.last_pivot));
+  } else if (status.shifts > 0) {
+    PetscCall(PetscInfo(matrix, "Diagonal shift %g%s after %d shifts\n", status.shift_amount,
+                        options.shift == ShiftType::scaled ? " times the diagonal" : "", status.shifts));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 }  // namespace
 
 PetscErrorCode FactorBridge::set_order(Mat matrix, IS order, std::vector<Index>* indices) {
@@ -302,15 +317,7 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
     PetscCall(PetscInfo(matrix, "The factor is stored in double from now on: %s\n", loss.c_str()));
   }
   *failure = to_failure(status_);
-  if (!status_.ok()) {
-    if (error_if_failure) PetscCall(raise_failure(status_, options_));
-    PetscCall(PetscInfo(matrix, "Factorisation failed%s: first row %d, last row %d, value %g\n",
-                        status_.outcome == FactorOutcome::not_definite ? ", the diagonal is of no definite matrix" : "",
-                        static_cast<int>(status_.first_row), static_cast<int>(status_.last_row), status_.last_pivot));
-  } else if (status_.shifts > 0) {
-    PetscCall(PetscInfo(matrix, "Diagonal shift %g%s after %d shifts\n", status_.shift_amount,
-                        options_.shift == ShiftType::scaled ? " times the diagonal" : "", status_.shifts));
-  }
+  PetscCall(log_status(matrix, status_, options_, error_if_failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

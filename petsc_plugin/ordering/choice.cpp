@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "mat/pattern.hpp"
 #include "mat/with_pattern.hpp"
@@ -43,6 +44,23 @@ PetscErrorCode has_large_stencils(Mat matrix, bool* large) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Stored entries a row. Where only one triangle is stored, the rows of the other one count, too.
+PetscErrorCode entries_per_row(Mat matrix, PetscInt rows, PetscBool upper, double* per_row) {
+  PetscFunctionBegin;
+  *per_row = 0.0;
+  if (rows > 0) {
+    MatInfo info;
+    PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
+    *per_row = (upper ? 2.0 : 1.0) * info.nz_used / static_cast<double>(rows);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::string describe_levels(PetscInt levels, bool or_more, PetscInt rows, double per_row, bool large) {
+  return "auto: " + std::to_string(levels) + (or_more ? " or more" : "") + " levels for " + std::to_string(rows) +
+         " rows of about " + std::to_string(std::lround(per_row)) + " entries" + (large ? ", points of a grid" : "");
+}
+
 }  // namespace
 
 PetscErrorCode choose_ordering(Mat matrix, const OrderingNeeds& needs, const BackendSettings& backend,
@@ -61,12 +79,7 @@ PetscErrorCode choose_ordering(Mat matrix, const OrderingNeeds& needs, const Bac
   PetscInt block_size = 1;
   PetscCall(stored_block_size(matrix, &block_size));
   double per_row = 0.0;
-  if (rows > 0) {
-    MatInfo info;
-    PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
-    // Where only one triangle is stored, the rows of the other one count, too.
-    per_row = (upper ? 2.0 : 1.0) * info.nz_used / static_cast<double>(rows);
-  }
+  PetscCall(entries_per_row(matrix, rows, upper, &per_row));
   const ColouringRule rule = rule_for(rows, per_row);
   // One thread block goes through a level in less time than multiprocessors through a hop.
   const PetscInt least_rows = std::max(rule.least_rows, needs.small + 1);
@@ -103,9 +116,7 @@ PetscErrorCode choose_ordering(Mat matrix, const OrderingNeeds& needs, const Bac
     else if (rows < least_rows)
       choice->reason = "auto: fewer than " + std::to_string(least_rows) + " rows";
     else
-      choice->reason = "auto: " + std::to_string(levels) + (levels == rule.least_levels ? " or more" : "") +
-                       " levels for " + std::to_string(rows) + " rows of about " +
-                       std::to_string(std::lround(per_row)) + " entries" + (large ? ", points of a grid" : "");
+      choice->reason = describe_levels(levels, levels == rule.least_levels, rows, per_row, large);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

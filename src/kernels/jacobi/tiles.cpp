@@ -70,6 +70,59 @@ void add_to(Size& size, const CsrPattern& pattern, const Reach& reach, const Til
   size.fits = size.fits && entries <= 0xFFFF && rows < 0xFFFF && computed <= room.computed;
 }
 
+/// The largest depth up to `most_depth` at which every tile fits and what is computed again stays within bounds; or 0.
+int deepest_that_fits(const std::array<Size, kMostDepth + 1>& size, const CsrPattern& pattern, const TileRoom& room,
+                      int most_depth) {
+  for (int depth = most_depth; depth > 0; --depth) {
+    const Size& s = size[static_cast<std::size_t>(depth)];
+    const bool too_often = depth > 1 && static_cast<double>(s.computed) > kMostAgain * pattern.rows;
+    if (s.fits && s.bytes <= room.bytes && !too_often) return depth;
+  }
+  return 0;
+}
+
+/// Of each tile the others whose values it needs, ascending. `tile_of`: by row.
+std::vector<std::vector<std::uint32_t>> givers_of(const std::vector<Reach>& reach,
+                                                  const std::vector<std::uint32_t>& tile_of) {
+  std::vector<std::vector<std::uint32_t>> givers(reach.size());
+  for (std::size_t t = 0; t < reach.size(); ++t) {
+    for (std::size_t k = reach[t].end[0]; k < reach[t].row.size(); ++k) {
+      givers[t].push_back(tile_of[at(reach[t].row[k])]);
+    }
+    std::sort(givers[t].begin(), givers[t].end());
+    givers[t].erase(std::unique(givers[t].begin(), givers[t].end()), givers[t].end());
+  }
+  return givers;
+}
+
+/// Cuts the tiles' rows off at `depth`. Values are exchanged both ways: a tile that only gives takes a row more.
+void exchange_both_ways(std::vector<Reach>& reach, Index rows, int depth) {
+  const auto last = static_cast<std::size_t>(depth);
+  std::vector<std::uint32_t> tile_of(at(rows));
+  for (std::size_t t = 0; t < reach.size(); ++t) {
+    for (std::size_t k = 0; k < reach[t].end[0]; ++k) tile_of[at(reach[t].row[k])] = static_cast<std::uint32_t>(t);
+    reach[t].row.resize(reach[t].end[last]);
+  }
+  const std::vector<std::vector<std::uint32_t>> givers = givers_of(reach, tile_of);
+  for (std::size_t t = 0; t < reach.size(); ++t) {
+    for (const std::uint32_t giver : givers[t]) {
+      if (!std::binary_search(givers[giver].begin(), givers[giver].end(), static_cast<std::uint32_t>(t))) {
+        reach[giver].row.push_back(reach[t].row[0]);
+        ++reach[giver].end[last];
+      }
+    }
+  }
+}
+
+/// By row: whether a tile takes the value of another tile's row.
+std::vector<char> rows_given(const std::vector<Reach>& reach, Index rows) {
+  std::vector<char> given(at(rows), 0);
+  for (const Reach& r : reach) {
+    for (std::size_t k = r.end[0]; k < r.row.size(); ++k) given[at(r.row[k])] = 1;
+  }
+  return given;
+}
+
 }  // namespace
 
 JacobiTiles::JacobiTiles(const CsrPattern& pattern, std::span<const Index> order, std::span<const Index> begin,
@@ -82,41 +135,12 @@ JacobiTiles::JacobiTiles(const CsrPattern& pattern, std::span<const Index> order
     reach[t] = reaches.of(t, order.subspan(at(begin[t]), at(begin[t + 1] - begin[t])));
     for (int d = 1; d <= most_depth; ++d) add_to(size[static_cast<std::size_t>(d)], pattern, reach[t], room, d);
   }
-  for (depth = most_depth; depth > 0; --depth) {
-    const Size& s = size[static_cast<std::size_t>(depth)];
-    const bool too_often = depth > 1 && static_cast<double>(s.computed) > kMostAgain * pattern.rows;
-    if (s.fits && s.bytes <= room.bytes && !too_often) break;
-  }
+  depth = deepest_that_fits(size, pattern, room, most_depth);
   if (depth == 0) return;
   again = static_cast<double>(size[static_cast<std::size_t>(depth)].computed) / std::max(pattern.rows, 1);
 
-  std::vector<std::uint32_t> tile_of(at(pattern.rows));
-  for (std::size_t t = 0; t < tiles; ++t) {
-    for (std::size_t k = 0; k < reach[t].end[0]; ++k) tile_of[at(reach[t].row[k])] = static_cast<std::uint32_t>(t);
-    reach[t].row.resize(reach[t].end[static_cast<std::size_t>(depth)]);
-  }
-  // Values are exchanged both ways.
-  std::vector<std::vector<std::uint32_t>> givers(tiles);
-  for (std::size_t t = 0; t < tiles; ++t) {
-    for (std::size_t k = reach[t].end[0]; k < reach[t].row.size(); ++k) {
-      givers[t].push_back(tile_of[at(reach[t].row[k])]);
-    }
-    std::sort(givers[t].begin(), givers[t].end());
-    givers[t].erase(std::unique(givers[t].begin(), givers[t].end()), givers[t].end());
-  }
-  for (std::size_t t = 0; t < tiles; ++t) {
-    for (const std::uint32_t giver : givers[t]) {
-      if (!std::binary_search(givers[giver].begin(), givers[giver].end(), static_cast<std::uint32_t>(t))) {
-        reach[giver].row.push_back(reach[t].row[0]);
-        ++reach[giver].end[static_cast<std::size_t>(depth)];
-      }
-    }
-  }
-  std::vector<char> given(at(pattern.rows), 0);
-  for (const Reach& r : reach) {
-    for (std::size_t k = r.end[0]; k < r.row.size(); ++k) given[at(r.row[k])] = 1;
-  }
-
+  exchange_both_ways(reach, pattern.rows, depth);
+  const std::vector<char> given = rows_given(reach, pattern.rows);
   std::vector<std::uint16_t> place_of(at(pattern.rows), 0);
   bool enough = true;  // with the values that are taken for nothing but order
   for (const Reach& r : reach) {

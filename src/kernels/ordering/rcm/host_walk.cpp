@@ -175,6 +175,19 @@ void HostWalk<Place>::collect(Index first, Index last, std::vector<Index>& found
   }
 }
 
+template <class Place>
+auto HostWalk<Place>::found_by_all(int thread, std::size_t parity) const -> Found {
+  Found found;
+  for (int other = 0; other < threads_; ++other) {
+    const Index count = own_[static_cast<std::size_t>(other)].count[parity];
+    found.failed = found.failed || count == kNoMemory;
+    if (other < thread) found.before += count;
+    found.total += count;
+    found.most = std::max(found.most, count);
+  }
+  return found;
+}
+
 /// Each thread goes on with the nodes that it has found, as long as that is fair.
 template <class Place>
 template <bool kOrdered>
@@ -198,20 +211,10 @@ void HostWalk<Place>::levels_of_thread(int thread) {
       own.count[parity] = kNoMemory;
     }
     barrier_.wait(thread, own.barriers);
-    Index before = 0;
-    Index total = 0;
-    Index most = 0;
-    bool failed = false;
-    for (int other = 0; other < threads_; ++other) {
-      const Index count = own_[static_cast<std::size_t>(other)].count[parity];
-      failed = failed || count == kNoMemory;
-      if (other < thread) before += count;
-      total += count;
-      most = std::max(most, count);
-    }
-    if (failed || total == 0) {
+    const Found found = found_by_all(thread, parity);
+    if (found.failed || found.total == 0) {
       if (thread == 0) {
-        out_of_memory_ = failed;
+        out_of_memory_ = found.failed;
         finished_ = true;
         level_ = begin;
         tail_ = end;
@@ -219,10 +222,10 @@ void HostWalk<Place>::levels_of_thread(int thread) {
       }
       return;
     }
-    std::copy(own.found.begin(), own.found.end(), queue_.begin() + end + before);
+    std::copy(own.found.begin(), own.found.end(), queue_.begin() + end + found.before);
     begin = end;
-    end += total;
-    if (total < least_together_ / kStayTogether) {
+    end += found.total;
+    if (found.total < least_together_ / kStayTogether) {
       if (thread == 0) {
         level_ = begin;
         tail_ = end;
@@ -230,12 +233,12 @@ void HostWalk<Place>::levels_of_thread(int thread) {
       }
       return;
     }
-    if (most > total / threads_ * 3 / 2) {
+    if (found.most > found.total / threads_ * 3 / 2) {
       barrier_.wait(thread, own.barriers);  // others read what this thread has found
       first = boundary(begin, end, thread);
       last = boundary(begin, end, thread + 1);
     } else {
-      first = begin + before;
+      first = begin + found.before;
       last = first + own.count[parity];
     }
   }

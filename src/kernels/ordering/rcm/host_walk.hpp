@@ -69,6 +69,14 @@ class HostWalk {
     Index barriers = 0;
   };
 
+  /// What all threads have found in a level.
+  struct Found {
+    Index before = 0;  ///< by threads of smaller numbers
+    Index total = 0;
+    Index most = 0;       ///< by one thread
+    bool failed = false;  ///< a thread had no memory
+  };
+
   void begin(Index start, Mark mark);
   template <bool kOrdered>
   void walk();
@@ -78,6 +86,8 @@ class HostWalk {
   void levels_together();
   template <bool kOrdered>
   void levels_of_thread(int thread);
+  /// As `thread` sees it, behind the barrier that ends a level's search.
+  [[nodiscard]] Found found_by_all(int thread, std::size_t parity) const;
   template <bool kOrdered>
   void collect(Index first, Index last, std::vector<Index>& found);
   void claim(Index first, Index last);

@@ -43,6 +43,19 @@ SuperstepSweep::SuperstepSweep(const CsrPattern& pattern, const Offset* source, 
       waits_(std::move(waits)),
       barrier_(cores_),
       finished_(waits_ ? static_cast<std::size_t>(cores_) : 0) {
+  std::vector<Index> place = take_order(pattern, triangle, schedule);
+  reserve_entries(precision, lines_are_shared(schedule, kMostCoresPerLine));
+  copy_entries(pattern, source, triangle, place);
+  if (permuted_rhs_) place_ = std::move(place);
+  const auto nearest = [&](Index p) {
+    const auto at = static_cast<std::size_t>(p);
+    return offsets_[at] == offsets_[at + 1] ? Index{-1} : columns_[static_cast<std::size_t>(offsets_[at + 1]) - 1];
+  };
+  follow_ = rows_follow(pattern.rows, nearest, [](Index p) { return p; });
+}
+
+std::vector<Index> SuperstepSweep::take_order(const CsrPattern& pattern, Triangle triangle,
+                                              const SuperstepSchedule& schedule) {
   const auto rows = static_cast<std::size_t>(pattern.rows);
   cells_.reserve(schedule.offsets.size());
   row_.reserve(rows);
@@ -62,19 +75,24 @@ SuperstepSweep::SuperstepSweep(const CsrPattern& pattern, const Offset* source, 
     place[static_cast<std::size_t>(row_[p])] = static_cast<Index>(p);
     offsets_.push_back(offsets_.back() + static_cast<Offset>(dependencies(pattern, triangle, row_[p]).size()));
   }
+  return place;
+}
 
+void SuperstepSweep::reserve_entries(Precision precision, bool permutes) {
   const auto size = static_cast<std::size_t>(entries());
   columns_ = std::make_unique_for_overwrite<Index[]>(size);
-  const bool single = precision == Precision::in_single;
-  if (single) {
+  if (precision == Precision::in_single) {
     singles_ = std::make_unique_for_overwrite<float[]>(size);
   } else {
     values_ = std::make_unique_for_overwrite<double[]>(size);
   }
   source_ = std::make_unique_for_overwrite<Offset[]>(size);
-  result_ = std::make_unique_for_overwrite<double[]>(rows);
-  const bool permutes = lines_are_shared(schedule, kMostCoresPerLine);
-  if (permutes) permuted_rhs_ = std::make_unique_for_overwrite<double[]>(rows);
+  result_ = std::make_unique_for_overwrite<double[]>(row_.size());
+  if (permutes) permuted_rhs_ = std::make_unique_for_overwrite<double[]>(row_.size());
+}
+
+void SuperstepSweep::copy_entries(const CsrPattern& pattern, const Offset* source, Triangle triangle,
+                                  const std::vector<Index>& place) {
   const bool forward = triangle == Triangle::lower;
   for_owned([&](Index first, Index last) {
     for (auto p = static_cast<std::size_t>(first); p < static_cast<std::size_t>(last); ++p) {
@@ -86,22 +104,16 @@ SuperstepSweep::SuperstepSweep(const CsrPattern& pattern, const Offset* source, 
         const Offset entry = begin + static_cast<Offset>(from);
         columns_[to] = place[static_cast<std::size_t>(columns[from])];
         source_[to] = source == nullptr ? entry : source[entry];
-        if (single) {
+        if (singles_) {
           singles_[to] = 0.0F;
         } else {
           values_[to] = 0.0;
         }
       }
       result_[p] = 0.0;
-      if (permutes) permuted_rhs_[p] = 0.0;
+      if (permuted_rhs_) permuted_rhs_[p] = 0.0;
     }
   });
-  if (permutes) place_ = std::move(place);
-  const auto nearest = [&](Index p) {
-    const auto at = static_cast<std::size_t>(p);
-    return offsets_[at] == offsets_[at + 1] ? Index{-1} : columns_[static_cast<std::size_t>(offsets_[at + 1]) - 1];
-  };
-  follow_ = rows_follow(static_cast<Index>(rows), nearest, [](Index p) { return p; });
 }
 
 void SuperstepSweep::load(const double* values) {

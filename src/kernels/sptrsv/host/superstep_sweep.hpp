@@ -101,6 +101,13 @@ class SuperstepSweep {
   }
 
  private:
+  /// Takes the rows of all cells, core by core, and where their entries begin. @returns the place of each row
+  std::vector<Index> take_order(const CsrPattern& pattern, Triangle triangle, const SuperstepSchedule& schedule);
+  /// Takes memory and writes none of it: each thread is the first to write what it owns.
+  void reserve_entries(Precision precision, bool permutes);
+  void copy_entries(const CsrPattern& pattern, const Offset* source, Triangle triangle,
+                    const std::vector<Index>& place);
+
   [[nodiscard]] std::size_t stored_cell(Index superstep, int core) const {
     return static_cast<std::size_t>(core) * static_cast<std::size_t>(supersteps_) + static_cast<std::size_t>(superstep);
   }
