@@ -44,6 +44,7 @@ petsc_source make command -v make
 petsc_source python3-pip python3 -m pip --version
 petsc_source libopenblas-dev has_header cblas.h
 petsc_source liblapack-dev pkg-config --exists lapack
+ci python3-pip python3 -m pip --version
 ci ccache command -v ccache
 ci clang-format command -v clang-format
 ci clang-tidy command -v clang-tidy
