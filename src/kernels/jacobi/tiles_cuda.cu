@@ -81,6 +81,55 @@ __device__ void end_run(const Arguments& p, std::uint32_t exchanges) {
   }
 }
 
+/// The sweeps of a tile, by a block of kThreads.
+template <TileForm Form, int kThreads>
+struct TileSweeps {
+  static constexpr bool kExchanges = Form == TileForm::resident;
+  const Arguments& p;
+  int own;               ///< rows
+  int rows;              ///< of the tile
+  const int* level_end;  ///< in shared memory, as what follows
+  double* iterate;       ///< two of them
+  const std::uint32_t* number;
+  std::uint32_t run;
+
+  /// Calls compute(from, end, keep) for each sweep: it calls keep(r, result) for the rows r below `end`.
+  template <class Compute>
+  __device__ __forceinline__ void run_all(const Compute& compute) const {
+    int parity = 0;
+    std::uint32_t round = 0;
+    for (int left = p.sweeps;;) {
+      const int sweeps = min(left, p.depth);
+      left -= sweeps;
+      for (int sweep = 1; sweep <= sweeps; ++sweep) {
+        // Behind it all have written the iterate before, and the one before that is not read any more.
+        __syncthreads();
+        const double* const from = iterate + parity * rows;
+        double* const to = iterate + (1 - parity) * rows;
+        parity = 1 - parity;
+        compute(from, level_end[sweeps - sweep], [&](int r, double result) {
+          to[r] = result;
+          if (sweep < sweeps) return;
+          const std::uint32_t marked = number[r];
+          const std::uint32_t i = marked & ~JacobiTiles::kGiven;
+          if (left == 0) {
+            p.to[i] = result;
+          } else if (kExchanges && (marked & JacobiTiles::kGiven) != 0U) {
+            give(p.slot + 2U * std::size_t{i} + (round & 1U), result, run + round);
+          }
+        });
+      }
+      if (left == 0) break;
+      if constexpr (kExchanges) {
+        take_all(p, number, own + static_cast<int>(threadIdx.x), rows, kThreads, round, run + round,
+                 iterate + parity * rows);
+        ++round;
+      }
+    }
+    if constexpr (kExchanges) end_run(p, run + round);
+  }
+};
+
 /// Σ a_ij x_j of a row, by threads_of_row(Lanes) threads: the additions of `Lanes` lanes in their order.
 template <int Lanes>
 __device__ double row_sum(const double* value, const std::uint16_t* place, int begin, int end, int rank,
@@ -155,44 +204,17 @@ __global__ void __launch_bounds__(threads_of(Form, false)) tile_kernel(Arguments
   for (int r = thread; r <= computed; r += kThreads) offset[r] = offsets[r];
 
   const int rank = thread % kThreadsOfRow;
-  int parity = 0;
-  std::uint32_t round = 0;
-  for (int left = p.sweeps;;) {
-    const int sweeps = min(left, p.depth);
-    left -= sweeps;
-    for (int sweep = 1; sweep <= sweeps; ++sweep) {
-      // Behind it all have written the iterate before, and the one before that is not read any more.
-      __syncthreads();
-      const double* const from = iterate + parity * rows;
-      double* const to = iterate + (1 - parity) * rows;
-      parity = 1 - parity;
-      const int end = level_end[sweeps - sweep];
-      // Whole warps take part in sums.
-      for (int first = 0; first < end; first += kThreads / kThreadsOfRow) {
-        const int r = first + thread / kThreadsOfRow;
-        const bool inside = r < end;
-        const double sum = row_sum<Lanes>(value, place, inside ? offset[r] : 0, inside ? offset[r + 1] : 0, rank, from);
-        if (!inside || rank != 0) continue;
-        const double result = from[r] + scale[r] * (b[r] - sum);
-        to[r] = result;
-        if (sweep < sweeps) continue;
-        const std::uint32_t marked = number[r];
-        const std::uint32_t i = marked & ~JacobiTiles::kGiven;
-        if (left == 0) {
-          p.to[i] = result;
-        } else if (kExchanges && (marked & JacobiTiles::kGiven) != 0U) {
-          give(p.slot + 2U * std::size_t{i} + (round & 1U), result, run + round);
-        }
-      }
+  const TileSweeps<Form, kThreads> sweeps{p, own, rows, level_end, iterate, number, run};
+  sweeps.run_all([&](const double* from, int end, const auto& keep) {
+    // Whole warps take part in sums.
+    for (int first = 0; first < end; first += kThreads / kThreadsOfRow) {
+      const int r = first + thread / kThreadsOfRow;
+      const bool inside = r < end;
+      const double sum = row_sum<Lanes>(value, place, inside ? offset[r] : 0, inside ? offset[r + 1] : 0, rank, from);
+      if (!inside || rank != 0) continue;
+      keep(r, from[r] + scale[r] * (b[r] - sum));
     }
-    if (left == 0) break;
-    if constexpr (kExchanges) {
-      take_all(p, number, own + thread, rows, kThreads, round, run + round, iterate + parity * rows);
-      ++round;
-    }
-  }
-
-  if constexpr (kExchanges) end_run(p, run + round);
+  });
 }
 
 /// The entries of a row, in registers. Σ a_ij x_j by one thread: the additions of `Lanes` lanes in their order.
@@ -274,41 +296,15 @@ __global__ void __launch_bounds__(threads_of(Form, true), Form == TileForm::resi
     row[k].scale = p.scale[i];
   }
 
-  int parity = 0;
-  std::uint32_t round = 0;
-  for (int left = p.sweeps;;) {
-    const int sweeps = min(left, p.depth);
-    left -= sweeps;
-    for (int sweep = 1; sweep <= sweeps; ++sweep) {
-      // Behind it all have written the iterate before, and the one before that is not read any more.
-      __syncthreads();
-      const double* const from = iterate + parity * rows;
-      double* const to = iterate + (1 - parity) * rows;
-      parity = 1 - parity;
-      const int end = level_end[sweeps - sweep];
+  const TileSweeps<Form, kThreads> sweeps{p, own, rows, level_end, iterate, number, run};
+  sweeps.run_all([&](const double* from, int end, const auto& keep) {
 #pragma unroll
-      for (int k = 0; k < kRowsOfThread; ++k) {
-        const int r = thread + k * kThreads;
-        if (r >= end) continue;
-        const double result = from[r] + row[k].scale * (row[k].b - row[k].sum(from));
-        to[r] = result;
-        if (sweep < sweeps) continue;
-        const std::uint32_t marked = number[r];
-        const std::uint32_t i = marked & ~JacobiTiles::kGiven;
-        if (left == 0) {
-          p.to[i] = result;
-        } else if (kExchanges && (marked & JacobiTiles::kGiven) != 0U) {
-          give(p.slot + 2U * std::size_t{i} + (round & 1U), result, run + round);
-        }
-      }
+    for (int k = 0; k < kRowsOfThread; ++k) {
+      const int r = thread + k * kThreads;
+      if (r >= end) continue;
+      keep(r, from[r] + row[k].scale * (row[k].b - row[k].sum(from)));
     }
-    if (left == 0) break;
-    if constexpr (kExchanges) {
-      take_all(p, number, own + thread, rows, kThreads, round, run + round, iterate + parity * rows);
-      ++round;
-    }
-  }
-  if constexpr (kExchanges) end_run(p, run + round);
+  });
 }
 
 using Kernel = void (*)(Arguments);
