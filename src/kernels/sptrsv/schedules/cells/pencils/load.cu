@@ -58,8 +58,50 @@ struct LoadPlace {
   [[nodiscard]] __device__ Index later(Index lead) const { return row + lead * Points::kUnknowns; }
 };
 
-/// A block some steps of a plane. Read column by column of a line, written lane by lane of a step, but for entries that
-/// no row has.
+/// Which steps a block has.
+template <class Points>
+struct BlockOfSteps {
+  Index plane;  ///< of the slab
+  Index part;
+  Index pencil;
+  PencilPlace<Points> at;
+
+  __device__ __forceinline__ BlockOfSteps(const Pencils<Points>& pencils, Index parts) {
+    const Index block = static_cast<Index>(blockIdx.x);
+    plane = block % Points::kPlanes;
+    part = block / Points::kPlanes % parts;
+    pencil = block / Points::kPlanes / parts;
+    const Index slab = pencil / pencils.in_slab();
+    at = {slab, pencils.first_band(slab) + pencil % pencils.in_slab()};
+  }
+  [[nodiscard]] __device__ Index z() const { return at.slab * Points::kPlanes + plane; }
+  /// Where the values of its first step begin.
+  [[nodiscard]] __device__ std::int64_t first_value(Index parts) const {
+    return ((std::int64_t{pencil} * parts + part) * kLoadSteps<Points> * Points::kPlanes + plane) * Points::kEntries *
+           kLanes;
+  }
+};
+
+/// Lane by lane of a step, but for entries that no row has.
+template <class Points>
+__device__ __forceinline__ void write_steps(const LoadedSteps<Points>& loaded, typename Points::Value* out) {
+  constexpr int kSteps = kLoadSteps<Points>;
+  constexpr int kEntries = Points::kEntries;
+  constexpr int kStepValues = kEntries * kLanes;
+  for (int k = static_cast<int>(threadIdx.x); k < kSteps * kStepValues; k += kPencilLoadThreads) {
+    const int step = k / kStepValues;
+    const int place = k % kStepValues;
+    const int pair = place / (2 * kLanes);
+    const bool paired = pair < kEntries / 2;
+    const int j = paired ? 2 * pair + place % 2 : kEntries - 1;
+    const int lane = paired ? place % (2 * kLanes) / 2 : place % kLanes;
+    if (loaded.there[j / kReadAtOnce][step][lane] >> j % kReadAtOnce & 1U) {
+      out[std::int64_t{step} * Points::kPlanes * kStepValues + place] = loaded.entry[j][step][lane];
+    }
+  }
+}
+
+/// A block some steps of a plane. Read column by column of a line, written lane by lane of a step.
 template <class Points, class Values>
 __global__ void __launch_bounds__(kPencilLoadThreads, kPencilLoadBlocks)
     load_pencils(Pencils<Points> pencils, Index parts, SweepOrder order, PencilValues<Points> target, Values values,
@@ -67,21 +109,14 @@ __global__ void __launch_bounds__(kPencilLoadThreads, kPencilLoadBlocks)
   using Value = typename Points::Value;
   constexpr int kSteps = kLoadSteps<Points>;
   constexpr int kEntries = Points::kEntries;
-  constexpr int kStepValues = kEntries * kLanes;
   __shared__ LoadedSteps<Points> loaded;
-  const Index block = static_cast<Index>(blockIdx.x);
-  const Index plane = block % Points::kPlanes;
-  const Index part = block / Points::kPlanes % parts;
-  const Index pencil = block / Points::kPlanes / parts;
-  const Index slab = pencil / pencils.in_slab();
-  const PencilPlace<Points> at{slab, pencils.first_band(slab) + pencil % pencils.in_slab()};
-  const Index z = at.slab * Points::kPlanes + plane;
-  if (!at.is_one(pencils)) return;
+  const BlockOfSteps<Points> mine(pencils, parts);
+  if (!mine.at.is_one(pencils)) return;
   const auto scale_of = [&](Index r) { return pivot ? __ldg(pivot + order(r)) : 1.0; };
   const auto read = [&](auto number, int step, int lane) {
     constexpr int kFirst = decltype(number)::value * kReadAtOnce;
     constexpr int kCount = kEntries - kFirst < kReadAtOnce ? kEntries - kFirst : kReadAtOnce;
-    const LoadPlace<Points> here(pencils, at, z, part * kSteps + step, lane);
+    const LoadPlace<Points> here(pencils, mine.at, mine.z(), mine.part * kSteps + step, lane);
     Offset source[kCount];
     double value[kCount];
 #pragma unroll
@@ -121,19 +156,7 @@ __global__ void __launch_bounds__(kPencilLoadThreads, kPencilLoadBlocks)
     }
   }
   __syncthreads();
-  Value* const out =
-      target.entry + ((std::int64_t{pencil} * parts + part) * kSteps * Points::kPlanes + plane) * kStepValues;
-  for (int k = static_cast<int>(threadIdx.x); k < kSteps * kStepValues; k += kPencilLoadThreads) {
-    const int step = k / kStepValues;
-    const int place = k % kStepValues;
-    const int pair = place / (2 * kLanes);
-    const bool paired = pair < kEntries / 2;
-    const int j = paired ? 2 * pair + place % 2 : kEntries - 1;
-    const int lane = paired ? place % (2 * kLanes) / 2 : place % kLanes;
-    if (loaded.there[j / kReadAtOnce][step][lane] >> j % kReadAtOnce & 1U) {
-      out[std::int64_t{step} * Points::kPlanes * kStepValues + place] = loaded.entry[j][step][lane];
-    }
-  }
+  write_steps(loaded, target.entry + mine.first_value(parts));
 }
 
 /// Where entry j of a lane is among the values of a step of a plane.
@@ -151,19 +174,13 @@ __global__ void __launch_bounds__(kPencilLoadThreads)
   using Value = typename Points::Value;
   constexpr int kSteps = kLoadSteps<Points>;
   constexpr int kStepValues = Points::kEntries * kLanes;
-  const Index block = static_cast<Index>(blockIdx.x);
-  const Index plane = block % Points::kPlanes;
-  const Index part = block / Points::kPlanes % parts;
-  const Index pencil = block / Points::kPlanes / parts;
-  const Index slab = pencil / pencils.in_slab();
-  const PencilPlace<Points> at{slab, pencils.first_band(slab) + pencil % pencils.in_slab()};
-  if (!at.is_one(pencils)) return;
-  const Value* const values =
-      from.entry + ((std::int64_t{pencil} * parts + part) * kSteps * Points::kPlanes + plane) * kStepValues;
+  const BlockOfSteps<Points> mine(pencils, parts);
+  if (!mine.at.is_one(pencils)) return;
+  const Value* const values = from.entry + mine.first_value(parts);
   for (int k = static_cast<int>(threadIdx.x); k < kSteps * kLanes; k += kPencilLoadThreads) {
     const int step = k % kSteps;
     const int lane = k / kSteps;
-    const LoadPlace<Points> here(pencils, at, at.slab * Points::kPlanes + plane, part * kSteps + step, lane);
+    const LoadPlace<Points> here(pencils, mine.at, mine.z(), mine.part * kSteps + step, lane);
     for (int j = 0; j < Points::kEntries; ++j) {
       if (!here.has(pencils, Points::lead(j))) continue;
       const Index row = here.later(Points::lead(j));
