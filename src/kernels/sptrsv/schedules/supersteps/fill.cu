@@ -86,6 +86,23 @@ struct PlaceRows {
   const std::uint16_t* by_row = nullptr;  ///< place of each of them in the cell, as UserRows::local
 };
 
+/// Visits the entries with which the calling thread's row is started, a row of the group `in`.
+template <class Visit>
+__device__ __forceinline__ void visit_outer(const Visit& visit, const Cell& mine, const Group& in, Index row_at,
+                                            Index first_row) {
+  const auto t = static_cast<Index>(threadIdx.x);
+  const RowEntries row = visit.entries_of(row_at);
+  const Index lanes = Index{1} << in.log2_lanes;
+  const Offset place = mine.outer + in.offset + (t - in.first) * lanes;
+  Index used = 0;
+  for (Offset e = row.first; e < row.first + row.count; ++e) {
+    const Index other = visit.local(e, mine, first_row);
+    if (other >= 0 && other < mine.rows) continue;
+    visit.outer(place + used / lanes * kLanes + used % lanes, other, mine, e);
+    ++used;
+  }
+}
+
 /// A block a cell: visits its entries, each with its place.
 template <int kThreads, class Visit>
 __global__ void __launch_bounds__(kThreads)
@@ -144,16 +161,7 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
   if (t < mine.started) {
     const Group in = group[mine.outer_pattern + owner[t]];
-    const RowEntries row = visit.entries_of(row_at[started[mine.outer_pattern + t]]);
-    const Index lanes = Index{1} << in.log2_lanes;
-    const Offset place = mine.outer + in.offset + (t - in.first) * lanes;
-    Index used = 0;
-    for (Offset e = row.first; e < row.first + row.count; ++e) {
-      const Index other = visit.local(e, mine, first_row);
-      if (other >= 0 && other < mine.rows) continue;
-      visit.outer(place + used / lanes * kLanes + used % lanes, other, mine, e);
-      ++used;
-    }
+    visit_outer(visit, mine, in, row_at[started[mine.outer_pattern + t]], first_row);
   }
 }
 

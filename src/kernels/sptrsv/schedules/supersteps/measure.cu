@@ -35,37 +35,44 @@ std::int64_t Layout::bytes() const {
          outer_place.bytes() + outer_value.bytes() + outer_source.bytes() + wait.bytes();
 }
 
-Layout measure(const SweepInput& input, const Cover& cover, const Index* order, cudaStream_t stream) {
-  Layout layout;
-  layout.single = input.precision == Precision::in_single;
-  layout.rows = input.pattern.rows;
-  layout.supersteps = cover.supersteps();
-  layout.superstep_offsets = cover.superstep_offsets;
-  const std::size_t cells = cover.cells.size();
-  std::vector<Index> superstep_of_cell(cells);
-  for (Index s = 0; s < layout.supersteps; ++s) {
+namespace {
+
+std::vector<Index> superstep_of_cells(const Cover& cover) {
+  std::vector<Index> superstep_of_cell(cover.cells.size());
+  for (Index s = 0; s < cover.supersteps(); ++s) {
     for (Index c = cover.superstep_offsets[at(s)]; c < cover.superstep_offsets[at(s + 1)]; ++c) {
       superstep_of_cell[at(c)] = s;
     }
   }
-  std::vector<Index> first_place(cells);
+  return superstep_of_cell;
+}
+
+/// Gives the layout its places. @returns the first one of each cell
+std::vector<Index> take_places(Layout& layout, const Cover& cover, cudaStream_t stream) {
+  std::vector<Index> first_place(cover.cells.size());
   std::int64_t places = 0;
-  for (std::size_t c = 0; c < cells; ++c) {
+  for (std::size_t c = 0; c < cover.cells.size(); ++c) {
     first_place[c] = static_cast<Index>(places);
     places += aligned(cover.cells[c].rows);
     layout.most_rows = std::max(layout.most_rows, cover.cells[c].rows);
     if (places > INT_MAX) throw_too_large();
   }
   layout.places = static_cast<Index>(places);
-  const auto rows = static_cast<std::size_t>(layout.rows);
-  layout.place = {rows, stream};
+  layout.place = {static_cast<std::size_t>(layout.rows), stream};
   layout.row = {at(layout.places), stream};
   layout.step = {at(layout.places), stream};
   layout.group = {at(layout.places), stream};
   layout.started = {at(layout.places), stream};
-  if (cells == 0) return layout;
-  set_bytes(layout.row, 0xff, stream);
+  return first_place;
+}
 
+/// Orders the rows of all cells. @returns the size of each cell @throws InvalidInput where a row waits for one of its
+/// own superstep or of a later one
+std::vector<CellSize> measure_cells(const Layout& layout, const SweepInput& input, const Cover& cover,
+                                    const std::vector<Index>& first_place, const Index* order, cudaStream_t stream) {
+  const std::size_t cells = cover.cells.size();
+  const auto rows = static_cast<std::size_t>(layout.rows);
+  const std::vector<Index> superstep_of_cell = superstep_of_cells(cover);
   const cuda::ScratchArray<Index> position(rows, stream);
   invert(layout.rows, order, position.data(), stream);
   // Without waits: the vectors stay until the sizes are fetched.
@@ -96,21 +103,30 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
   } else {
     launch(measure_cell<kMostCellRows>, kMostCellRows);
   }
-  const std::vector<CellSize> sizes = cuda::fetch_array(size.data(), cells, stream);
+  std::vector<CellSize> sizes = cuda::fetch_array(size.data(), cells, stream);
   const Index row = cuda::fetch(fault.data(), stream);
   if (row >= 0) {
     throw InvalidInput("row " + std::to_string(row) +
                        " waits for a row of another block of its own colour, or of a later one");
   }
+  return sizes;
+}
 
+/// Layout::row_entries
+Index entries_of_rows(const std::vector<CellSize>& sizes) {
   Index step_entries = 0;
   bool lane_each = true;
   for (const CellSize& of : sizes) {
     step_entries = std::max(step_entries, of.step_entries);
     lane_each = lane_each && of.lane_each;
   }
-  if (lane_each && step_entries <= kMostRowEntries) layout.row_entries = std::max(step_entries, kLeastRowEntries);
+  return lane_each && step_entries <= kMostRowEntries ? std::max(step_entries, kLeastRowEntries) : 0;
+}
 
+/// Where the entries of each cell lie, and what shared memory the largest takes.
+std::vector<Cell> lay_out_cells(Layout& layout, const Cover& cover, const std::vector<Index>& first_place,
+                                const std::vector<CellSize>& sizes) {
+  const std::size_t cells = cover.cells.size();
   std::vector<Cell> cell(cells);
   std::int64_t inner = 0;
   std::int64_t outer = 0;
@@ -146,7 +162,23 @@ Layout measure(const SweepInput& input, const Cover& cover, const Index* order, 
   }
   layout.inner_entries = static_cast<Offset>(inner);
   layout.outer_entries = static_cast<Offset>(outer);
-  layout.cell = cuda::upload(cell, stream);
+  return cell;
+}
+
+}  // namespace
+
+Layout measure(const SweepInput& input, const Cover& cover, const Index* order, cudaStream_t stream) {
+  Layout layout;
+  layout.single = input.precision == Precision::in_single;
+  layout.rows = input.pattern.rows;
+  layout.supersteps = cover.supersteps();
+  layout.superstep_offsets = cover.superstep_offsets;
+  const std::vector<Index> first_place = take_places(layout, cover, stream);
+  if (cover.cells.empty()) return layout;
+  set_bytes(layout.row, 0xff, stream);
+  const std::vector<CellSize> sizes = measure_cells(layout, input, cover, first_place, order, stream);
+  layout.row_entries = entries_of_rows(sizes);
+  layout.cell = cuda::upload(lay_out_cells(layout, cover, first_place, sizes), stream);
   return layout;
 }
 
