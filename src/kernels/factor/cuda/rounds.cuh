@@ -86,6 +86,125 @@ struct Rounds {
   }
 };
 
+/// Publishes the entries of a row that others need, this lane's. `changed`: the places of the first ones.
+__device__ __forceinline__ void publish_changed(const Parameters& p, const GroupRow& row, const Place* places, int rank,
+                                                int lanes, const Index (&changed)[kChangedHeld]) {
+  const Index first_slot = p.lists.tasks.rows + row.first_changed;
+#pragma unroll
+  for (int k = 0; k < kChangedHeld; ++k) {
+    if (changed[k] >= 0) p.slots.publish(first_slot + rank + k * lanes, places[changed[k]].value);
+  }
+  for (Index c = rank + kChangedHeld * lanes; c < row.changed_count; c += lanes) {
+    p.slots.publish(first_slot + c, places[__ldg(p.lists.changed + row.first_changed + c) - row.begin].value);
+  }
+}
+
+/// Puts into shared memory what there is already of a row and of its pivot rows. @returns this lane's late pivot row
+template <FactorKind Kind>
+__device__ __forceinline__ PivotRow begin_row(const Parameters& p, const RoundRow<Kind>& work, int rank, int lanes) {
+  const GroupRow& row = work.row;
+  const Index early_pivots = row.pivot_count - row.late_pivots;
+  for (Index t = rank; t < early_pivots; t += lanes) {
+    const PivotRow pivot = load(p.lists.pivots + row.first_pivot + t);
+    const double inverse = p.peek(pivot.inverse);
+    const double meeting = p.peek_cached(pivot.meeting);
+    work.meetings[pivot.place] = {meeting, pivot.inverse, pivot.meeting};
+    if constexpr (RoundRow<Kind>::kIlu) {
+      work.pivots()[pivot.place].inverse = inverse;
+    } else {
+      work.pivots()[pivot.place] = {meeting, Parameters::missing(pivot.meeting, meeting) ? not_yet() : inverse};
+    }
+  }
+  PivotRow last{kNoValue, kNoValue, -1, 0};
+  if (rank < row.late_pivots) {
+    last = load(p.lists.pivots + row.first_pivot + early_pivots + rank);
+    work.meetings[last.place].inverse = kLate;
+  }
+  for (Index e = rank; e < row.entries; e += lanes) {
+    work.places[e].value = p.input.value(row.begin + e);
+  }
+  return last;
+}
+
+/// One early round, number i of `now`: waits for its pivot rows alone.
+template <FactorKind Kind>
+__device__ __forceinline__ void run_early_round(const Parameters& p, const RoundRow<Kind>& work, int i,
+                                                Rounds<kRoundBatch>& now, Rounds<kRoundBatch>& next) {
+  const bool busy = now.update[i].places >= 0;
+  const int from = now.update[i].places & 0xFFFF;
+  const int to = now.update[i].places >> 16;
+  Place pivot{0.0, 0.0};
+  for (;;) {
+    if (busy) pivot = work.places[from];
+    const bool missing = !is_ready(pivot.inverse);
+    if (!__any_sync(kFullWarp, missing | now.missing(i))) break;
+    now.look_again(p);
+    if (missing) work.look_again(from - static_cast<int>(work.pivots() - work.places));
+    if (!__any_sync(kFullWarp, missing)) next.look_again(p);
+    __syncwarp();
+  }
+  if (busy) work.places[to].value -= work.factor(pivot) * now.value[i];
+  __syncwarp();
+}
+
+/// What the diagonal gets from the early pivot rows, this lane's part. No late pivot row changes a multiplier: those of
+/// the early ones are final.
+template <FactorKind Kind>
+__device__ __forceinline__ double meet_early_pivots(const Parameters& p, const RoundRow<Kind>& work, int rank,
+                                                    int lanes) {
+  double off = 0.0;
+  for (Index t = rank; t < work.row.pivot_count; t += lanes) {
+    Meeting meeting = work.meetings[t];
+    if (meeting.inverse == kLate) continue;
+    Place pivot = work.pivots()[t];
+    while (!is_ready(pivot.inverse)) {
+      work.look_again(t);
+      pivot = work.pivots()[t];
+    }
+    while (Parameters::missing(meeting.reference, meeting.value)) p.look_again(meeting.reference, meeting.value);
+    if (!RoundRow<Kind>::kIlu) pivot.value = meeting.value;
+    const double mine = work.factor(pivot);
+    off -= mine * meeting.value;
+    if (RoundRow<Kind>::kIlu) work.places[t].value = mine;
+  }
+  return off;
+}
+
+/// Waits for all that a lane's late rounds and its late pivot row still miss.
+__device__ __forceinline__ void wait_for_late(const Parameters& p, const PivotRow& last, double& inverse,
+                                              double& meeting, Rounds<kLateRounds>& late) {
+  for (;;) {
+    bool missing = Parameters::missing(last.inverse, inverse) | Parameters::missing(last.meeting, meeting);
+#pragma unroll
+    for (int i = 0; i < kLateRounds; ++i) missing = missing | late.missing(i);
+    if (!__any_sync(kFullWarp, missing)) break;
+    p.look_again(last.inverse, inverse);
+    p.look_again(last.meeting, meeting);
+    late.look_again(p);
+  }
+}
+
+/// The late rounds, of which `late` holds the first ones.
+__device__ __forceinline__ void run_late_rounds(const Parameters& p, const GroupRow& row, Place* places,
+                                                const RoundUpdate* list, int lanes, int late_rounds,
+                                                Rounds<kLateRounds>& late) {
+  for (int round = 0; round < late_rounds; round += kLateRounds) {
+    if (round > 0) {
+      late.fetch(list, lanes, row.early_rounds + round, row.rounds);
+      late.peek(p);
+    }
+#pragma unroll
+    for (int i = 0; i < kLateRounds; ++i) {
+      if (round + i >= late_rounds) break;
+      while (late.missing(i)) p.look_again(late.update[i].value, late.value[i]);
+      if (late.update[i].places >= 0) {
+        places[late.update[i].places >> 16].value -= places[late.update[i].places & 0xFFFF].value * late.value[i];
+      }
+      __syncwarp();
+    }
+  }
+}
+
 /// Rows of the form `rounds`. All rows of the warp run in lockstep. Early rounds wait politely, each for its own pivot
 /// rows. When they are over, the row waits once, for all that is still missing: that is when it matters how long it
 /// takes.
@@ -109,26 +228,7 @@ __device__ void eliminate_in_rounds(const Parameters& p, const LaneGroup& group,
     const Index c = rank + k * lanes;
     changed[k] = c < row.changed_count ? __ldg(p.lists.changed + row.first_changed + c) - row.begin : -1;
   }
-  const Index early_pivots = row.pivot_count - row.late_pivots;
-  for (Index t = rank; t < early_pivots; t += lanes) {
-    const PivotRow pivot = load(p.lists.pivots + row.first_pivot + t);
-    const double inverse = p.peek(pivot.inverse);
-    const double meeting = p.peek_cached(pivot.meeting);
-    work.meetings[pivot.place] = {meeting, pivot.inverse, pivot.meeting};
-    if constexpr (Row::kIlu) {
-      work.pivots()[pivot.place].inverse = inverse;
-    } else {
-      work.pivots()[pivot.place] = {meeting, Parameters::missing(pivot.meeting, meeting) ? not_yet() : inverse};
-    }
-  }
-  PivotRow last{kNoValue, kNoValue, -1, 0};  // this lane's late pivot row
-  if (rank < row.late_pivots) {
-    last = load(p.lists.pivots + row.first_pivot + early_pivots + rank);
-    work.meetings[last.place].inverse = kLate;
-  }
-  for (Index e = rank; e < row.entries; e += lanes) {
-    work.places[e].value = p.input.value(row.begin + e);
-  }
+  const PivotRow last = begin_row(p, work, rank, lanes);
   now.peek(p);
   __syncwarp();
   const Index early_rounds = group.most(row.early_rounds);
@@ -139,21 +239,7 @@ __device__ void eliminate_in_rounds(const Parameters& p, const LaneGroup& group,
 #pragma unroll
     for (int i = 0; i < kRoundBatch; ++i) {
       if (round + i >= early_rounds) break;
-      const bool busy = now.update[i].places >= 0;
-      const int from = now.update[i].places & 0xFFFF;
-      const int to = now.update[i].places >> 16;
-      Place pivot{0.0, 0.0};
-      for (;;) {
-        if (busy) pivot = work.places[from];
-        const bool missing = !is_ready(pivot.inverse);
-        if (!__any_sync(kFullWarp, missing | now.missing(i))) break;
-        now.look_again(p);
-        if (missing) work.look_again(from - static_cast<int>(work.pivots() - work.places));
-        if (!__any_sync(kFullWarp, missing)) next.look_again(p);
-        __syncwarp();
-      }
-      if (busy) work.places[to].value -= work.factor(pivot) * now.value[i];
-      __syncwarp();
+      run_early_round(p, work, i, now, next);
     }
     now = next;
     next = after;
@@ -161,66 +247,21 @@ __device__ void eliminate_in_rounds(const Parameters& p, const LaneGroup& group,
   late.peek(p);
   double inverse = p.peek(last.inverse);
   double meeting = p.peek_cached(last.meeting);
-  // No late pivot row changes a multiplier: those of the early ones are final.
-  double off = 0.0;
-  for (Index t = rank; t < row.pivot_count; t += lanes) {
-    Meeting meeting = work.meetings[t];
-    if (meeting.inverse == kLate) continue;
-    Place pivot = work.pivots()[t];
-    while (!is_ready(pivot.inverse)) {
-      work.look_again(t);
-      pivot = work.pivots()[t];
-    }
-    while (Parameters::missing(meeting.reference, meeting.value)) p.look_again(meeting.reference, meeting.value);
-    if (!Row::kIlu) pivot.value = meeting.value;
-    const double mine = work.factor(pivot);
-    off -= mine * meeting.value;
-    if (Row::kIlu) work.places[t].value = mine;
-  }
-  off = group.sum(off);
+  const double off = group.sum(meet_early_pivots(p, work, rank, lanes));
   double diagonal = 0.0;
   if (row.active && rank == 0) diagonal = p.input.shift.applied_to(work.places[row.diagonal].value) + off;
   double own = 0.0;
   if (Row::kIlu && last.place >= 0) own = work.places[last.place].value;
   const int late_rounds = group.most(row.rounds - row.early_rounds);
-  for (;;) {
-    bool missing = Parameters::missing(last.inverse, inverse) | Parameters::missing(last.meeting, meeting);
-#pragma unroll
-    for (int i = 0; i < kLateRounds; ++i) missing = missing | late.missing(i);
-    if (!__any_sync(kFullWarp, missing)) break;
-    p.look_again(last.inverse, inverse);
-    p.look_again(last.meeting, meeting);
-    late.look_again(p);
-  }
+  wait_for_late(p, last, inverse, meeting, late);
   const double mine = multiplier<Kind>(own, meeting, inverse);
   if (last.place >= 0) work.pivots()[last.place].value = mine;
   __syncwarp();
-  for (int round = 0; round < late_rounds; round += kLateRounds) {
-    if (round > 0) {
-      late.fetch(list, lanes, row.early_rounds + round, row.rounds);
-      late.peek(p);
-    }
-#pragma unroll
-    for (int i = 0; i < kLateRounds; ++i) {
-      if (round + i >= late_rounds) break;
-      while (late.missing(i)) p.look_again(late.update[i].value, late.value[i]);
-      if (late.update[i].places >= 0) {
-        work.places[late.update[i].places >> 16].value -=
-            work.places[late.update[i].places & 0xFFFF].value * late.value[i];
-      }
-      __syncwarp();
-    }
-  }
-  const Index first_slot = p.lists.tasks.rows + row.first_changed;
-#pragma unroll
-  for (int k = 0; k < kChangedHeld; ++k) {
-    if (changed[k] >= 0) p.slots.publish(first_slot + rank + k * lanes, work.places[changed[k]].value);
-  }
-  for (Index c = rank + kChangedHeld * lanes; c < row.changed_count; c += lanes) {
-    p.slots.publish(first_slot + c, work.places[__ldg(p.lists.changed + row.first_changed + c) - row.begin].value);
-  }
+  run_late_rounds(p, row, work.places, list, lanes, late_rounds, late);
+  publish_changed(p, row, work.places, rank, lanes, changed);
   const double result = publish_pivot(p, group, lane, row, group.most(row.late_pivots), diagonal,
                                       last.place >= 0 ? -mine * meeting : 0.0);
+  const Index first_slot = p.lists.tasks.rows + row.first_changed;
   for (Index c = rank; c < row.changed_count; c += lanes) p.next_slots[first_slot + c] = not_yet();
   double absolute_sum = 0.0;  // from here on nobody waits
   for (Index e = rank; e < row.entries; e += lanes) {
