@@ -32,16 +32,21 @@ struct RoundScheduler {
   bool multipliers_are_targets;
 
   __device__ Index level_of(const PivotRow& pivot) const { return level[lists.tasks.order[pivot.inverse]]; }
-  __device__ void deal_out(Index p, int lane, Row& state) const {
-    const EliminationRow row = lists.rows[p];
-    if (row.form != RowForm::rounds) return;
-    const Index width = lanes[row.row];
+  /// How many of the row's last pivot rows are late: those of the highest level.
+  __device__ __forceinline__ Index late_pivots(const EliminationRow& row, Index width) const {
     const Index highest = level_of(lists.pivots[row.first_pivot + row.pivot_count - 1]);
     Index late = 0;
     while (late < min(width, row.pivot_count) &&
            level_of(lists.pivots[row.first_pivot + row.pivot_count - 1 - late]) == highest) {
       ++late;
     }
+    return late;
+  }
+  __device__ void deal_out(Index p, int lane, Row& state) const {
+    const EliminationRow row = lists.rows[p];
+    if (row.form != RowForm::rounds) return;
+    const Index width = lanes[row.row];
+    const Index late = late_pivots(row, width);
     const Index early = row.pivot_count - late;
     int early_rounds = -1;
     for (Index e = lane; e < row.entries; e += kWarpSize) state.last_round[e] = -1;

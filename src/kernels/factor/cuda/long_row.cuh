@@ -78,6 +78,29 @@ struct LongWorkspace {
   Index* changed;  // null: not staged
 };
 
+/// Waits for what the lane's update needs, and for the multiplier if it is the lane's.
+__device__ __forceinline__ void wait_for_update(const Parameters& p, int lane, LongUpdate& update, HeldPivot& pivot) {
+  for (;;) {
+    const bool pivot_missing = lane <= update.pivot_lane && pivot.missing();
+    if (!pivot_missing && !p.missing(update.reference, update.value)) break;
+    if (pivot_missing) pivot.look_again(p);
+    p.look_again(update.reference, update.value);
+  }
+}
+
+/// Writes a row to the factor, with `result` as its pivot.
+__device__ __forceinline__ void end_long_row(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row,
+                                             const double* values, double result) {
+  double absolute_sum = 0.0;  // from here on nobody waits
+  for (Index e = lane; e < row.entries; e += kWarpSize) {
+    if (e == row.diagonal) continue;
+    p.entries[row.begin + e] = values[e];
+    absolute_sum += magnitude(values[e]);
+  }
+  check_row(p, group, row, result, absolute_sum);
+  __syncwarp();  // before the next row's values come
+}
+
 /// Long rows, one a warp: one pivot row after the other, a lane an update.
 template <FactorKind Kind>
 __device__ void eliminate_long(const Parameters& p, int lane, const GroupRow& row, const LongWorkspace& work) {
@@ -107,12 +130,7 @@ __device__ void eliminate_long(const Parameters& p, int lane, const GroupRow& ro
     while (now.pivot_lane >= 0) {
       next.peek(p);  // by references that were asked for one round ago
       const LongUpdate after = rounds.take(p, row, lane);
-      for (;;) {
-        const bool pivot_missing = lane <= now.pivot_lane && pivot.missing();
-        if (!pivot_missing && !p.missing(now.reference, now.value)) break;
-        if (pivot_missing) pivot.look_again(p);
-        p.look_again(now.reference, now.value);
-      }
+      wait_for_update(p, lane, now, pivot);
       __syncwarp();
       const double own = kIlu && lane == now.pivot_lane ? values[pivot.list.place] : 0.0;
       const double mine = multiplier<Kind>(own, pivot.meeting, pivot.inverse);
@@ -138,14 +156,7 @@ __device__ void eliminate_long(const Parameters& p, int lane, const GroupRow& ro
   const double diagonal = lane == 0 ? values[row.diagonal] : 0.0;
   const double result = publish_pivot(p, group, lane, row, kWarpSize, diagonal, off);
   for (Index c = lane; c < row.changed_count; c += kWarpSize) p.next_slots[first_slot + c] = not_yet();
-  double absolute_sum = 0.0;  // from here on nobody waits
-  for (Index e = lane; e < row.entries; e += kWarpSize) {
-    if (e == row.diagonal) continue;
-    p.entries[row.begin + e] = values[e];
-    absolute_sum += magnitude(values[e]);
-  }
-  check_row(p, group, row, result, absolute_sum);
-  __syncwarp();  // before the next row's values come
+  end_long_row(p, group, lane, row, values, result);
 }
 
 }  // namespace taskdag::kernels::elimination

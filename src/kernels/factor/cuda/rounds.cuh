@@ -205,6 +205,20 @@ __device__ __forceinline__ void run_late_rounds(const Parameters& p, const Group
   }
 }
 
+/// Writes a row to the factor, with `result` as its pivot.
+__device__ __forceinline__ void end_row(const Parameters& p, const LaneGroup& group, const GroupRow& row,
+                                        const Place* places, double result) {
+  double absolute_sum = 0.0;  // from here on nobody waits
+  for (Index e = group.rank(); e < row.entries; e += group.size()) {
+    if (e == row.diagonal) continue;
+    const double entry = places[e].value;
+    p.entries[row.begin + e] = entry;
+    absolute_sum += magnitude(entry);
+  }
+  check_row(p, group, row, result, absolute_sum);
+  __syncwarp();  // before the next row's values come
+}
+
 /// Rows of the form `rounds`. All rows of the warp run in lockstep. Early rounds wait politely, each for its own pivot
 /// rows. When they are over, the row waits once, for all that is still missing: that is when it matters how long it
 /// takes.
@@ -263,15 +277,7 @@ __device__ void eliminate_in_rounds(const Parameters& p, const LaneGroup& group,
                                       last.place >= 0 ? -mine * meeting : 0.0);
   const Index first_slot = p.lists.tasks.rows + row.first_changed;
   for (Index c = rank; c < row.changed_count; c += lanes) p.next_slots[first_slot + c] = not_yet();
-  double absolute_sum = 0.0;  // from here on nobody waits
-  for (Index e = rank; e < row.entries; e += lanes) {
-    if (e == row.diagonal) continue;
-    const double entry = work.places[e].value;
-    p.entries[row.begin + e] = entry;
-    absolute_sum += magnitude(entry);
-  }
-  check_row(p, group, row, result, absolute_sum);
-  __syncwarp();  // before the next row's values come
+  end_row(p, group, row, work.places, result);
 }
 
 }  // namespace taskdag::kernels::elimination

@@ -43,6 +43,18 @@ __device__ bool load_row(const CsrView& a, const BlockSlices& blocks, Index row,
   return finite;
 }
 
+/// Writes the lane's part of a block's inverse: of a block that is not `good`, NaN. `rank`: of the lane in the block.
+__device__ __forceinline__ void write_inverse(const DenseBlock& block, int rank, int size, bool good, int own_step,
+                                              const std::uint8_t* pivot_rows, double* own) {
+  for (int j = 0; j < size; ++j) {  // the idle have none
+    if (good) {
+      own[pivot_rows[j] * kSliceRows + own_step] = block.entry(rank, j);
+    } else {
+      own[j * kSliceRows + rank] = nan("");
+    }
+  }
+}
+
 /// A warp has a slice, a lane a row. All blocks of the slice take their steps together, so that the warp stays whole;
 /// the lanes of a block look for the pivot each for itself, and find the same one.
 __global__ void invert_kernel(CsrView a, BlockSlices blocks, Index largest, double* inverse, BlockFindings* findings) {
@@ -101,14 +113,7 @@ __global__ void invert_kernel(CsrView a, BlockSlices blocks, Index largest, doub
   if (!numbers) note(blocks.row[place - rank + own_step], false, findings);
   const unsigned too_large = __ballot_sync(kFullWarp, !numbers);
   good = good && (too_large & own_lanes) == 0U;
-  double* const own = inverse + blocks.offset[slice] + first;
-  for (int j = 0; j < size; ++j) {  // the idle have none
-    if (good) {
-      own[pivot_rows[first + j] * kSliceRows + own_step] = block.entry(rank, j);
-    } else {
-      own[j * kSliceRows + rank] = nan("");
-    }
-  }
+  write_inverse(block, rank, size, good, own_step, pivot_rows + first, inverse + blocks.offset[slice] + first);
 }
 
 /// Entry c of the block's part of the vector.

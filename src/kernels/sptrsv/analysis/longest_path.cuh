@@ -84,6 +84,19 @@ struct LaneRow {
   __device__ void extend(const Path& path, Length known, Index from) {
     length = Path::longer(length, path.grown(known, from, row));
   }
+  /// Takes lengths from the lanes `sources`; final(): whether this lane's own is. Lanes in ascending order: when it is
+  /// a lane's turn, all lanes that it may wait for have had theirs.
+  template <class Final>
+  __device__ __forceinline__ void take_from_lanes(const Path& path, unsigned sources, const Final& final) {
+    for (; sources != 0; sources &= sources - 1) {
+      const int source = __ffs(static_cast<int>(sources)) - 1;
+      const Length value = __shfl_sync(kFullWarp, final() ? length : Path::kUnknown, source);
+      if (value != Path::kUnknown && ((inside >> source) & 1U)) {
+        extend(path, value, lower ? base + source : n - 1 - base - source);
+        inside &= ~(1U << source);
+      }
+    }
+  }
   __device__ void poll(const Path& path, Length* lengths) {
     Length value[kBatch];
 #pragma unroll
@@ -166,18 +179,9 @@ __global__ void __launch_bounds__(kBlock)
         mine.poll(path, lengths);
       }
       const bool outside_done = !published && !mine.batch_missing() && mine.next >= mine.count;
-      // Lanes in ascending order: when it is a lane's turn, all lanes that it may wait for have had theirs.
       const unsigned asked = __reduce_or_sync(kFullWarp, published ? 0U : mine.inside);
       const unsigned ready = __ballot_sync(kFullWarp, outside_done) | settled;
-      for (unsigned sources = asked & ready; sources != 0; sources &= sources - 1) {
-        const int source = __ffs(static_cast<int>(sources)) - 1;
-        const bool final = (outside_done && mine.inside == 0) || published;
-        const Length value = __shfl_sync(kFullWarp, final ? mine.length : Path::kUnknown, source);
-        if (value != Path::kUnknown && ((mine.inside >> source) & 1U)) {
-          mine.extend(path, value, lower ? base + source : n - 1 - base - source);
-          mine.inside &= ~(1U << source);
-        }
-      }
+      mine.take_from_lanes(path, asked & ready, [&] { return (outside_done && mine.inside == 0) || published; });
       if (outside_done && mine.inside == 0) {
         DeviceAtomic<Length>(lengths[mine.row]).store(mine.length, ::cuda::memory_order_relaxed);
         path.settle(mine.length);

@@ -14,6 +14,26 @@ namespace taskdag::kernels::point_block {
 /// Largest block that is inverted so.
 inline constexpr int kLargestInRegisters = 8;
 
+/// The entry of the largest magnitude in column k, at or below row k, which is `row`.
+struct PivotInRegisters {
+  double value;
+  int row;
+};
+template <int N>
+__device__ __forceinline__ PivotInRegisters largest_from(int k, const double (&column)[N]) {
+  PivotInRegisters pivot{column[k], k};
+  double largest = column[k] < 0 ? -column[k] : column[k];
+#pragma unroll
+  for (int r = k + 1; r < N; ++r) {
+    const double value = column[r] < 0 ? -column[r] : column[r];
+    if (value > largest) {
+      largest = value;
+      pivot = {column[r], r};
+    }
+  }
+  return pivot;
+}
+
 /// As invert(); a lane has a column, those behind the last one of the block nothing.
 template <int N>
 __device__ Inversion invert_in_registers(BlockSize<N> size, int lane, double* a, double amount) {
@@ -30,18 +50,9 @@ __device__ Inversion invert_in_registers(BlockSize<N> size, int lane, double* a,
     double column[N];  // k
 #pragma unroll
     for (int r = 0; r < N; ++r) column[r] = __shfl_sync(cuda::kFullWarp, own[r], k);
-    int p = k;
-    double pivot = column[k];
-    double largest = column[k] < 0 ? -column[k] : column[k];
-#pragma unroll
-    for (int r = k + 1; r < N; ++r) {
-      const double value = column[r] < 0 ? -column[r] : column[r];
-      if (value > largest) {
-        largest = value;
-        pivot = column[r];
-        p = r;
-      }
-    }
+    const PivotInRegisters found_pivot = largest_from(k, column);
+    const int p = found_pivot.row;
+    double pivot = found_pivot.value;
     if (pivot == 0.0) {
       if (amount > 0.0 && k + 1 < N) {
         pivot = shift;

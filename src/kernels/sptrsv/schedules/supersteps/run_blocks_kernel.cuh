@@ -42,6 +42,21 @@ constexpr int resident_threads() {
   return kSingle ? 1280 : 1152;
 }
 
+/// Before the first cell of a block: waits for what makes the right-hand side, for the cell's rows of it alone where
+/// that is a sweep.
+__device__ __forceinline__ void wait_for_source(const Queue& queue, const TakenCell& taken, const Cell& cell) {
+  if (queue.source) {
+    if (threadIdx.x < kLanes) {
+      const Index number = taken.number;
+      wait_for_cells(queue.source_done, queue.source_solve,
+                     queue.source + list_begin(queue.source_stride, number, cell.first), queue.sources[number]);
+    }
+    __syncthreads();
+  } else {
+    wait_for_last_kernel();
+  }
+}
+
 /// Blocks take cells until there are no more. What does not change is loaded before the cell waits for others; that of
 /// a block's first cell while the kernel before may still run. If that is the sweep that makes the right-hand side, the
 /// first cell waits for its rows alone, and for the kernel's end before it writes where others may still read.
@@ -65,18 +80,7 @@ __global__ void __launch_bounds__(kThreads, resident_threads<kRowEntries, Value>
     const Cell cell = taken[turn].cell;  // in registers: from shared memory it would be read again and again
     const SharedCell<Value> shared(memory, cell, a.pivot != nullptr, kLists);
     const bool lists_come = stage<kThreads, kLists>(a, cell, shared, staged);
-    if (first) {
-      if (queue.source) {
-        if (threadIdx.x < kLanes) {
-          const Index number = taken[turn].number;
-          wait_for_cells(queue.source_done, queue.source_solve,
-                         queue.source + list_begin(queue.source_stride, number, cell.first), queue.sources[number]);
-        }
-        __syncthreads();
-      } else {
-        wait_for_last_kernel();
-      }
-    }
+    if (first) wait_for_source(queue, taken[turn], cell);
     if (lists_come) {
       wait_for_stage();
       __syncthreads();

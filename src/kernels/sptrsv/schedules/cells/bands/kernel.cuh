@@ -17,6 +17,27 @@ __device__ inline int role_of(int warp) {
   return warp % 4 == 0 || warp - warp / 4 >= kBandRoles ? -1 : warp - warp / 4;
 }
 
+/// What storers, fetchers and feeders do, roles 2, … of a band.
+template <class Value>
+__device__ __forceinline__ void help_band(BandShared<Value>& s, const BandArguments<Value>& a, Index band, int rank,
+                                          int role, int lane) {
+  constexpr int kFetcher = 2 + kBandStorers;
+  constexpr int kFeeder = kFetcher + kBandFetchers;
+  if (role < kFetcher) {
+    if (a.x_index == nullptr) {
+      store_band<false>(s, a, band, role - 2, lane);
+    } else {
+      store_band<true>(s, a, band, role - 2, lane);
+    }
+  } else if (role < kFeeder) {
+    if (band > 0) BandFetcher<Value>(s, a, band, rank > 0, lane).fetch(role - kFetcher);
+  } else if (a.rhs_index == nullptr) {
+    feed_band<false>(s, a, band, role - kFeeder, lane);
+  } else {
+    feed_band<true>(s, a, band, role - kFeeder, lane);
+  }
+}
+
 template <class Value, bool kReciprocal>
 __global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_constant__ BandArguments<Value> a) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -56,8 +77,6 @@ __global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_cons
         cuda::wait_for_last_launch();
         cuda::let_next_launch_start();
       }
-      constexpr int kFetcher = 2 + kBandStorers;
-      constexpr int kFeeder = kFetcher + kBandFetchers;
       if (role == 0) {
         double* to = nullptr;
         if (band + 1 < bands)
@@ -66,18 +85,8 @@ __global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_cons
         BandRunner<Value, kReciprocal>(s, a, to, lane).run(stage, phase);
       } else if (role == 1) {
         load_band(s, a, band, lane, stage);
-      } else if (role < kFetcher) {
-        if (a.x_index == nullptr) {
-          store_band<false>(s, a, band, role - 2, lane);
-        } else {
-          store_band<true>(s, a, band, role - 2, lane);
-        }
-      } else if (role < kFeeder) {
-        if (band > 0) BandFetcher<Value>(s, a, band, rank > 0, lane).fetch(role - kFetcher);
-      } else if (a.rhs_index == nullptr) {
-        feed_band<false>(s, a, band, role - kFeeder, lane);
       } else {
-        feed_band<true>(s, a, band, role - kFeeder, lane);
+        help_band(s, a, band, rank, role, lane);
       }
     }
     __syncthreads();

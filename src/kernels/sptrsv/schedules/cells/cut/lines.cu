@@ -79,6 +79,24 @@ struct RowReach {
   }
 };
 
+/// Adds what a warp's threads have found to what the block has, in shared memory.
+__device__ __forceinline__ void add_to_block(const unsigned (&entries)[2][kPlaces], const unsigned (&most)[2][kPlaces],
+                                             unsigned long long (&block_entries)[2][kPlaces],
+                                             unsigned (&block_most)[2][kPlaces]) {
+#pragma unroll
+  for (int p = 0; p < 2; ++p) {
+#pragma unroll
+    for (int l = 0; l < kPlaces; ++l) {
+      const unsigned sum = __reduce_add_sync(0xFFFFFFFFU, entries[p][l]);
+      const unsigned largest = __reduce_max_sync(0xFFFFFFFFU, most[p][l]);
+      if (threadIdx.x % 32 == 0 && sum > 0) {
+        atomicAdd(&block_entries[p][l], sum);
+        atomicMax(&block_most[p][l], largest);
+      }
+    }
+  }
+}
+
 /// All rows, a thread a row at a time.
 __global__ void look_at_entries(SweepOrder order, Index line, Index plane, const Index* col_indices,
                                 const Offset* first, const Index* count, const Index* level, Found* found) {
@@ -118,18 +136,7 @@ __global__ void look_at_entries(SweepOrder order, Index line, Index plane, const
       }
     }
   }
-#pragma unroll
-  for (int p = 0; p < 2; ++p) {
-#pragma unroll
-    for (int l = 0; l < kPlaces; ++l) {
-      const unsigned sum = __reduce_add_sync(0xFFFFFFFFU, entries[p][l]);
-      const unsigned largest = __reduce_max_sync(0xFFFFFFFFU, most[p][l]);
-      if (threadIdx.x % 32 == 0 && sum > 0) {
-        atomicAdd(&block_entries[p][l], sum);
-        atomicMax(&block_most[p][l], largest);
-      }
-    }
-  }
+  add_to_block(entries, most, block_entries, block_most);
   misfits = __reduce_add_sync(0xFFFFFFFFU, misfits);
   if (threadIdx.x % 32 == 0 && misfits > 0) atomicAdd(&found->misfits, misfits);
   __syncthreads();

@@ -156,6 +156,24 @@ class PencilMover {
 template <class Points>
 inline constexpr int kFetchSteps = kLineValues<Points> <= 8 ? 4 : 2;
 
+/// Leaves the values that have come from the pencil below, of steps first, …, where the runners look for them.
+/// @returns whether one is still open
+template <class Points>
+__device__ __forceinline__ bool keep_below(PencilShared<Points>& s, int first, int lane,
+                                           const double (&of_plane)[kFetchSteps<Points>],
+                                           bool (&open)[kFetchSteps<Points>]) {
+  bool any = false;
+#pragma unroll
+  for (int k = 0; k < kFetchSteps<Points>; ++k) {
+    if (is_ready(of_plane[k])) {
+      store_double(below_of(s, 0, first + k, lane), of_plane[k]);
+      open[k] = false;
+    }
+    any = any || open[k];
+  }
+  return any;
+}
+
 /// Groups fetcher, fetcher + kPencilFetchers, …: what the pencil before and, where has_below, the one below hand on by
 /// way of the device's memory, each value as soon as it has come.
 template <class Points>
@@ -198,19 +216,11 @@ __device__ inline void fetch_pencil(PencilShared<Points>& s, const PencilArgumen
           of_plane[k] =
               cuda::DeviceAtomic<double>(planes[(first + k) * kLanes + lane]).load(::cuda::memory_order_relaxed);
       }
-      bool any = false;
       if (is_ready(of_line)) {
         store_double(passed_of(s, plane, line_step, passing), of_line);
         line_open = false;
       }
-#pragma unroll
-      for (int k = 0; k < kFetchGroup; ++k) {
-        if (is_ready(of_plane[k])) {
-          store_double(below_of(s, 0, first + k, lane), of_plane[k]);
-          open[k] = false;
-        }
-        any = any || open[k];
-      }
+      const bool any = keep_below(s, first, lane, of_plane, open);
       if (!__any_sync(cuda::kFullWarp, any || line_open)) break;
     }
     if (has_line) next_lines[line_at] = not_yet();
