@@ -38,6 +38,12 @@ void find_widest(Index rows, const EliminationRow* row, Index* widest, cudaStrea
   cuda::check_launch("widest_form");
 }
 
+/// Sizes of `rows` rows to where each begins; in place. @returns their sum
+std::int64_t add_up(std::int64_t* sizes, Index rows, cudaStream_t stream) {
+  cuda::exclusive_sum(sizes, sizes, rows + 1, stream);
+  return cuda::fetch(sizes + rows, stream);
+}
+
 }  // namespace
 
 /// What is known of the rows before there are lists.
@@ -46,6 +52,13 @@ struct Elimination::Counted {
   const Offset* source;
   bool registers;  ///< whether rows may have that form
   std::int64_t most_updates;
+};
+
+/// How the rows are taken.
+struct Elimination::Chosen {
+  const Index* lanes;             ///< by row
+  const RowForm* form;            ///< by row
+  elimination::RowOffsets first;  ///< by position
 };
 
 template <class Pattern>
@@ -102,10 +115,6 @@ bool Elimination::make_lists(const Pattern& view, const RowLevels& levels, const
   ScratchArray<Index> narrow(2 * (rows + 1), stream);
   ScratchArray<std::int64_t> wide(rows + 1, stream);
   const RowOffsets first{narrow.data(), wide.data(), narrow.data() + rows + 1};
-  const auto total = [&](std::int64_t* sizes) {
-    cuda::exclusive_sum(sizes, sizes, pattern.rows + 1, stream);
-    return cuda::fetch(sizes + rows, stream);
-  };
   choose_forms<<<thread_each, kElementBlock, 0, stream>>>(view, counted.rows, searched ? 0 : kListedPerEntry, room,
                                                           lanes.data(), form.data(), kind.data(), narrow_levels,
                                                           counted.registers);
@@ -115,7 +124,7 @@ bool Elimination::make_lists(const Pattern& view, const RowLevels& levels, const
   sizes_by_position<<<thread_each, kElementBlock, 0, stream>>>(view, tasks_.order.data(), counted.rows, form.data(),
                                                                first);
   cuda::check_launch("sizes_by_position");
-  const std::int64_t updates = total(first.updates);
+  const std::int64_t updates = add_up(first.updates, pattern.rows, stream);
   if (updates > counted.most_updates) return false;
   cuda::exclusive_sum(first.pivots, first.pivots, pattern.rows + 1, stream);
   cuda::exclusive_sum(first.changed, first.changed, pattern.rows + 1, stream);
@@ -147,18 +156,25 @@ bool Elimination::make_lists(const Pattern& view, const RowLevels& levels, const
   find_widest(pattern.rows, rows_.data(), widest.data(), stream);
   widest_ = RowForm{cuda::fetch(widest.data(), stream)};
   if (widest_ < RowForm::rounds) return true;
+  return deal_out_rounds(view, levels, counted, {lanes.data(), form.data(), first}, static_cast<std::size_t>(updates),
+                         stream);
+}
 
-  ScratchArray<std::int32_t> where(static_cast<std::size_t>(updates), stream);
-  sizes_by_position<<<thread_each, kElementBlock, 0, stream>>>(view, tasks_.order.data(), counted.rows, form.data(),
-                                                               first);
+template <class Pattern>
+bool Elimination::deal_out_rounds(const Pattern& view, const RowLevels& levels, const Counted& counted,
+                                  const Chosen& chosen, std::size_t updates, cudaStream_t stream) {
+  const Index rows = view.pattern.rows;
+  ScratchArray<std::int32_t> where(updates, stream);
+  sizes_by_position<<<element_blocks(std::int64_t{rows} + 1), kElementBlock, 0, stream>>>(
+      view, tasks_.order.data(), counted.rows, chosen.form, chosen.first);
   cuda::check_launch("sizes_by_position");
-  deal_out({this->view(), levels.level.data(), lanes.data(), rows_.data(), updates_.data(), where.data(), first.updates,
-            Pattern::kMultipliersAreTargets},
-           pattern.rows, stream);
-  const std::int64_t dealt = total(first.updates);
+  deal_out({this->view(), levels.level.data(), chosen.lanes, rows_.data(), updates_.data(), where.data(),
+            chosen.first.updates, Pattern::kMultipliersAreTargets},
+           rows, stream);
+  const std::int64_t dealt = add_up(chosen.first.updates, rows, stream);
   if (dealt > counted.most_updates) return false;
   cuda::DeviceArray<ValueReference> placed(static_cast<std::size_t>(dealt), stream);
-  place(pattern.rows, rows_.data(), first.updates, lanes.data(), updates_.data(), where.data(), placed.data(), stream);
+  place(rows, rows_.data(), chosen.first.updates, chosen.lanes, updates_.data(), where.data(), placed.data(), stream);
   std::swap(updates_, placed);
   return true;
 }

@@ -166,6 +166,7 @@ class Elimination {
  private:
   static constexpr std::int64_t kMostUpdates = std::numeric_limits<Offset>::max();
   struct Counted;
+  struct Chosen;
 
   template <class Pattern>
   Elimination(const Pattern& view, const RowLevels& levels, const Offset* source, MakeLists which, cudaStream_t stream,
@@ -174,6 +175,10 @@ class Elimination {
   template <class Pattern>
   bool make_lists(const Pattern& view, const RowLevels& levels, const Counted& counted, bool searched,
                   cudaStream_t stream);
+  /// The end of make_lists() where there are rows in rounds: deals their `updates` updates out to rounds.
+  template <class Pattern>
+  bool deal_out_rounds(const Pattern& view, const RowLevels& levels, const Counted& counted, const Chosen& chosen,
+                       std::size_t updates, cudaStream_t stream);
 
   Index row_count_ = 0;
   bool listed_ = true;

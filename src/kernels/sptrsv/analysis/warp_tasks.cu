@@ -95,6 +95,75 @@ __global__ void level_widths(Index levels, const Index* group_begin, const Index
   atomicMax(widest, rows);
 }
 
+/// Rows of a level that get equally many lanes.
+struct RowGroups {
+  ScratchArray<std::uint32_t> key;  ///< of each position
+  ScratchArray<Index> bounds;
+  Index size;  ///< of the list
+  /// Equal (0) for keys that do not occur.
+  [[nodiscard]] const Index* begin() const { return bounds.data(); }
+  [[nodiscard]] const Index* end() const { return bounds.data() + size; }
+};
+
+/// Sorts the rows of list.order, and finds their groups.
+RowGroups group_rows(TaskList& list, const RowLevels& levels, const Index* count, Triangle triangle,
+                     int entries_per_lane, cudaStream_t stream, const Index* kind) {
+  const Index n = list.rows;
+  const auto rows = static_cast<std::size_t>(n);
+  const Index groups = checked_offset(std::int64_t{levels.levels} * kClasses, "the list of row groups");
+  list.order = {rows, stream};
+  list.position = {rows, stream};
+
+  ScratchArray<std::uint32_t> key(rows, stream);
+  RowGroups result{{rows, stream}, {2 * static_cast<std::size_t>(groups), stream}, groups};
+  ScratchArray<Index> row_of_step(rows, stream);
+  make_keys<<<element_blocks(n), kElementBlock, 0, stream>>>(n, levels.level.data(), count, kind,
+                                                             triangle == Triangle::lower, entries_per_lane, key.data(),
+                                                             row_of_step.data());
+  cuda::check_launch("make_keys");
+  const int bits = std::bit_width(static_cast<std::uint32_t>(groups));
+  cuda::sort_pairs(key.data(), result.key.data(), row_of_step.data(), list.order.data(), n, bits, stream);
+
+  Index* const group_begin = result.bounds.data();
+  cuda::check(cudaMemsetAsync(group_begin, 0, 2 * static_cast<std::size_t>(groups) * sizeof(Index), stream),
+              "resetting row groups");
+  find_groups<<<element_blocks(n), kElementBlock, 0, stream>>>(n, result.key.data(), list.order.data(),
+                                                               list.position.data(), group_begin, group_begin + groups);
+  cuda::check_launch("find_groups");
+  return result;
+}
+
+/// Counts tasks, entries and the rows of the widest level. @returns the first task of each group
+ScratchArray<Index> count_tasks(TaskList& list, const RowGroups& groups, const Index* count, cudaStream_t stream) {
+  ScratchArray<Index> totals(3, stream);  // tasks, rows of the widest level, entries
+  cuda::check(cudaMemsetAsync(totals.data(), 0, 3 * sizeof(Index), stream), "resetting totals");
+  level_widths<<<element_blocks(list.levels), kElementBlock, 0, stream>>>(list.levels, groups.begin(), groups.end(),
+                                                                          totals.data() + 1);
+  cuda::check_launch("level_widths");
+
+  ScratchArray<Index> tasks_of_group(static_cast<std::size_t>(groups.size) + 1, stream);
+  ScratchArray<Index> first_task(static_cast<std::size_t>(groups.size) + 1, stream);
+  count_tasks<<<element_blocks(std::int64_t{groups.size} + 1), kElementBlock, 0, stream>>>(
+      groups.size, groups.begin(), groups.end(), tasks_of_group.data());
+  cuda::check_launch("count_tasks");
+  cuda::exclusive_sum(tasks_of_group.data(), first_task.data(), groups.size + 1, stream);
+  cuda::copy_on_device(totals.data(), first_task.data() + groups.size, 1, stream);
+  with_scratch(
+      [&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceReduce::Sum(scratch, bytes, count, totals.data() + 2, list.rows, stream);
+      },
+      stream);
+  const auto fetched = cuda::fetch_array(totals.data(), 3, stream);
+  list.tasks = fetched[0];
+  list.widest_level = fetched[1];
+  if (list.levels <= kMostLevelsListed) {
+    const auto firsts = cuda::fetch_array(first_task.data(), static_cast<std::size_t>(groups.size) + 1, stream);
+    for (std::size_t group = 0; group < firsts.size(); group += kClasses) list.level_begin.push_back(firsts[group]);
+  }
+  list.entries = fetched[2];
+  return first_task;
+}
+
 }  // namespace
 
 int persistent_blocks(const TaskList& tasks, const SolveTuning& tuning, int block) {
@@ -117,65 +186,16 @@ TaskList build_tasks(const RowLevels& levels, const Index* count, Triangle trian
   list.rows = n;
   list.levels = levels.levels;
   if (n == 0) return list;
-  const auto rows = static_cast<std::size_t>(n);
-  const std::int64_t groups64 = std::int64_t{levels.levels} * kClasses;
-  const Index groups = checked_offset(groups64, "the list of row groups");
-  list.order = {rows, stream};
-  list.position = {rows, stream};
-
-  ScratchArray<std::uint32_t> key(rows, stream);
-  ScratchArray<std::uint32_t> sorted_key(rows, stream);
-  ScratchArray<Index> row_of_step(rows, stream);
-  make_keys<<<element_blocks(n), kElementBlock, 0, stream>>>(n, levels.level.data(), count, kind,
-                                                             triangle == Triangle::lower, entries_per_lane, key.data(),
-                                                             row_of_step.data());
-  cuda::check_launch("make_keys");
-  const int bits = std::bit_width(static_cast<std::uint32_t>(groups));
-  cuda::sort_pairs(key.data(), sorted_key.data(), row_of_step.data(), list.order.data(), n, bits, stream);
-
-  // group_begin, group_end: equal (0) for keys that do not occur.
-  ScratchArray<Index> bounds(2 * static_cast<std::size_t>(groups), stream);
-  Index* const group_begin = bounds.data();
-  Index* const group_end = bounds.data() + groups;
-  cuda::check(cudaMemsetAsync(bounds.data(), 0, 2 * static_cast<std::size_t>(groups) * sizeof(Index), stream),
-              "resetting row groups");
-  find_groups<<<element_blocks(n), kElementBlock, 0, stream>>>(n, sorted_key.data(), list.order.data(),
-                                                               list.position.data(), group_begin, group_end);
-  cuda::check_launch("find_groups");
-  ScratchArray<Index> totals(3, stream);  // tasks, rows of the widest level, entries
-  cuda::check(cudaMemsetAsync(totals.data(), 0, 3 * sizeof(Index), stream), "resetting totals");
-  level_widths<<<element_blocks(levels.levels), kElementBlock, 0, stream>>>(levels.levels, group_begin, group_end,
-                                                                            totals.data() + 1);
-  cuda::check_launch("level_widths");
-
-  ScratchArray<Index> tasks_of_group(static_cast<std::size_t>(groups) + 1, stream);
-  ScratchArray<Index> first_task(static_cast<std::size_t>(groups) + 1, stream);
-  count_tasks<<<element_blocks(groups64 + 1), kElementBlock, 0, stream>>>(groups, group_begin, group_end,
-                                                                          tasks_of_group.data());
-  cuda::check_launch("count_tasks");
-  cuda::exclusive_sum(tasks_of_group.data(), first_task.data(), groups + 1, stream);
-  cuda::copy_on_device(totals.data(), first_task.data() + groups, 1, stream);
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceReduce::Sum(scratch, bytes, count, totals.data() + 2, n, stream);
-      },
-      stream);
-  const auto fetched = cuda::fetch_array(totals.data(), 3, stream);
-  list.tasks = fetched[0];
-  list.widest_level = fetched[1];
-  if (levels.levels <= kMostLevelsListed) {
-    const auto firsts = cuda::fetch_array(first_task.data(), static_cast<std::size_t>(groups) + 1, stream);
-    for (std::size_t group = 0; group < firsts.size(); group += kClasses) list.level_begin.push_back(firsts[group]);
-  }
-  list.entries = fetched[2];
+  const RowGroups groups = group_rows(list, levels, count, triangle, entries_per_lane, stream, kind);
+  const ScratchArray<Index> first_task = count_tasks(list, groups, count, stream);
 
   const auto tasks = static_cast<std::size_t>(list.tasks);
   list.task = {tasks, stream};
   ScratchArray<Index> width(tasks + 1, stream);
   ScratchArray<std::int64_t> offset(tasks + 1, stream);
   cuda::check(cudaMemsetAsync(width.data(), 0, (tasks + 1) * sizeof(Index), stream), "resetting task widths");
-  fill_tasks<<<element_blocks(n), kElementBlock, 0, stream>>>(n, sorted_key.data(), list.order.data(), count,
-                                                              group_begin, group_end, first_task.data(),
+  fill_tasks<<<element_blocks(n), kElementBlock, 0, stream>>>(n, groups.key.data(), list.order.data(), count,
+                                                              groups.begin(), groups.end(), first_task.data(),
                                                               list.task.data(), width.data());
   cuda::check_launch("fill_tasks");
   with_scratch(

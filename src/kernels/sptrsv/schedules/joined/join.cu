@@ -217,22 +217,25 @@ __global__ void reduce_rows(Index rows, const Offset* begin, const Index* row, c
   reduced[i] = sum;
 }
 
-}  // namespace
+/// The terms of all rows, as they are listed and in memory of their own.
+struct ListedTerms {
+  ScratchArray<std::uint64_t> key;
+  ScratchArray<Offset> factor;
+  ScratchArray<Offset> second_factor;
+  ScratchArray<Index> through;
 
-JoinedTriangle join_levels(const SweepInput& input, std::int64_t most_terms, cudaStream_t stream) {
-  JoinedTriangle result;
-  const Index rows = input.pattern.rows;
+  ListedTerms(std::size_t terms, cudaStream_t stream)
+      : key(terms, stream), factor(terms, stream), second_factor(terms, stream), through(terms, stream) {}
+};
+
+/// Counts terms and substituted entries. @returns where the terms of each row begin @throws Unsupported above
+/// `most_terms`
+ScratchArray<std::int64_t> count_all(JoinedTriangle& result, const SweepInput& input, const Given& given,
+                                     std::int64_t most_terms, cudaStream_t stream) {
+  const Index rows = result.rows;
   const auto n = static_cast<std::size_t>(rows);
-  result.rows = rows;
-  const Given given{rows,
-                    input.pattern.col_indices,
-                    input.ranges->first.data(),
-                    input.ranges->count.data(),
-                    input.levels->level.data(),
-                    input.source_entry};
-  if (rows == 0) return result;
   const ScratchArray<std::int64_t> terms_of(n + 1, stream);
-  const ScratchArray<std::int64_t> terms_begin(n + 1, stream);
+  ScratchArray<std::int64_t> terms_begin(n + 1, stream);
   const ScratchArray<Offset> substituted_of(n + 1, stream);
   result.substituted_begin = {n + 1, stream};
   count_terms<<<element_blocks(std::int64_t{rows} + 1), kElementBlock, 0, stream>>>(given, terms_of.data(),
@@ -247,38 +250,21 @@ JoinedTriangle join_levels(const SweepInput& input, std::int64_t most_terms, cud
   }
   result.terms = static_cast<Offset>(terms);
   result.substituted = cuda::fetch(result.substituted_begin.data() + n, stream);
+  return terms_begin;
+}
 
+/// Makes an entry of the terms of each place, in the order of places.
+void join_terms(JoinedTriangle& result, const ListedTerms& scratch, const Terms& listed, const Keys& keys,
+                const std::int64_t* terms_begin, cudaStream_t stream) {
+  const Offset terms = result.terms;
   const auto size = static_cast<std::size_t>(terms);
-  const ScratchArray<std::uint64_t> key(size, stream);
   const ScratchArray<std::uint64_t> sorted_key(size, stream);
-  const ScratchArray<Offset> factor(size, stream);
-  const ScratchArray<Offset> second_factor(size, stream);
-  const ScratchArray<Index> through(size, stream);
   const ScratchArray<Offset> numbers(size, stream);
   const ScratchArray<Offset> order(size, stream);
-  result.substituted_entry = {static_cast<std::size_t>(result.substituted), stream};
-  result.substituted_row = {static_cast<std::size_t>(result.substituted), stream};
-  result.substituted_in = {static_cast<std::size_t>(result.substituted), stream};
-  result.row_offsets = {n + 1, stream};
-  const Terms listed{key.data(),
-                     factor.data(),
-                     second_factor.data(),
-                     through.data(),
-                     result.substituted_entry.data(),
-                     result.substituted_row.data(),
-                     result.substituted_in.data()};
-  const Keys keys{static_cast<int>(std::bit_width(static_cast<unsigned>(rows)))};
-  list_terms<<<element_blocks(std::int64_t{rows} * kWarpSize), kElementBlock, 0, stream>>>(
-      given, keys, terms_begin.data(), result.substituted_begin.data(), listed);
-  cuda::check_launch("list_terms");
-  if (terms == 0) {  // rows of two levels, say
-    cuda::check(cudaMemsetAsync(result.row_offsets.data(), 0, (n + 1) * sizeof(Offset), stream), "clearing offsets");
-    return result;
-  }
-  number(result.terms, numbers.data(), stream);
+  number(terms, numbers.data(), stream);
   // Stable, so that the terms of an entry stay in the order of the row.
   const int bits = 2 * keys.column_bits;
-  cuda::sort_pairs(key.data(), sorted_key.data(), numbers.data(), order.data(), terms, bits, stream);
+  cuda::sort_pairs(scratch.key.data(), sorted_key.data(), numbers.data(), order.data(), terms, bits, stream);
   const ScratchArray<Offset> begins(size, stream);
   const ScratchArray<Offset> entry_until(size, stream);
   mark_entries<<<element_blocks(terms), kElementBlock, 0, stream>>>(terms, sorted_key.data(), begins.data());
@@ -295,12 +281,46 @@ JoinedTriangle join_levels(const SweepInput& input, std::int64_t most_terms, cud
                                                                      result.row_of.data(), result.col_indices.data(),
                                                                      result.term_begin.data());
   cuda::check_launch("place_entries");
-  place_rows<<<element_blocks(std::int64_t{rows} + 1), kElementBlock, 0, stream>>>(
-      rows, terms_begin.data(), entry_until.data(), result.row_offsets.data());
+  place_rows<<<element_blocks(std::int64_t{result.rows} + 1), kElementBlock, 0, stream>>>(
+      result.rows, terms_begin, entry_until.data(), result.row_offsets.data());
   cuda::check_launch("place_rows");
   reorder_terms<<<element_blocks(terms), kElementBlock, 0, stream>>>(
       terms, order.data(), listed, result.factor.data(), result.second_factor.data(), result.through.data());
   cuda::check_launch("reorder_terms");
+}
+
+}  // namespace
+
+JoinedTriangle join_levels(const SweepInput& input, std::int64_t most_terms, cudaStream_t stream) {
+  JoinedTriangle result;
+  const Index rows = input.pattern.rows;
+  const auto n = static_cast<std::size_t>(rows);
+  result.rows = rows;
+  const Given given{rows,
+                    input.pattern.col_indices,
+                    input.ranges->first.data(),
+                    input.ranges->count.data(),
+                    input.levels->level.data(),
+                    input.source_entry};
+  if (rows == 0) return result;
+  const ScratchArray<std::int64_t> terms_begin = count_all(result, input, given, most_terms, stream);
+  const ListedTerms scratch(static_cast<std::size_t>(result.terms), stream);
+  result.substituted_entry = {static_cast<std::size_t>(result.substituted), stream};
+  result.substituted_row = {static_cast<std::size_t>(result.substituted), stream};
+  result.substituted_in = {static_cast<std::size_t>(result.substituted), stream};
+  result.row_offsets = {n + 1, stream};
+  const Terms listed{scratch.key.data(),          scratch.factor.data(),           scratch.second_factor.data(),
+                     scratch.through.data(),      result.substituted_entry.data(), result.substituted_row.data(),
+                     result.substituted_in.data()};
+  const Keys keys{static_cast<int>(std::bit_width(static_cast<unsigned>(rows)))};
+  list_terms<<<element_blocks(std::int64_t{rows} * kWarpSize), kElementBlock, 0, stream>>>(
+      given, keys, terms_begin.data(), result.substituted_begin.data(), listed);
+  cuda::check_launch("list_terms");
+  if (result.terms == 0) {  // rows of two levels, say
+    cuda::check(cudaMemsetAsync(result.row_offsets.data(), 0, (n + 1) * sizeof(Offset), stream), "clearing offsets");
+    return result;
+  }
+  join_terms(result, scratch, listed, keys, terms_begin.data(), stream);
   return result;
 }
 
