@@ -173,7 +173,7 @@ FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, 
 
 bool CudaFactorization::can_drop_entries(cudaStream_t s) {
   if (keeps_entries_ || options_.kind != FactorKind::ilu || info.rows == 0 || ata_) return false;
-  if (transposed_.first.sweep || !given_up_.empty() || rewrites_rows()) return false;
+  if (transposed_.first.sweep || !retired_.sweeps.empty() || rewrites_rows()) return false;
   if (sweeps_.first.can().returns_values == nullptr || sweeps_.second.can().returns_values == nullptr) return false;
   return method(kernels::pivot_rule(options_), s) != nullptr;
 }
@@ -378,8 +378,8 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
     attempt({values, source(), strategy.shift()}, rule, s);
     if (transposed_.first.sweep) load_transposed(transposed_, s);
     if (rewrites_rows()) measure_loss(s);
-    for (const SweepPair& pair : given_up_) load_sweeps(pair, s);
-    for (const SweepPair& pair : given_up_transposed_) load_transposed(pair, s);
+    for (const SweepPair& pair : retired_.sweeps) load_sweeps(pair, s);
+    for (const SweepPair& pair : retired_.transposed) load_transposed(pair, s);
     report = factor_.report();
     if (report.lost_products != 0) {
       products_lost_ = true;  // once more, along lists; values to come are likely to be alike
@@ -515,7 +515,7 @@ bool CudaFactorization::keep_double_if_needed(cudaStream_t s) {
   }
   if (order_.captured()) {
     for (Many* const many : {&many_, &many_transposed_}) {
-      if (many->sweeps) given_up_many_.push_back(std::move(*many));
+      if (many->sweeps) retired_.many.push_back(std::move(*many));
     }
   } else if (options_.kind == FactorKind::ilu) {
     unit_ = {};
@@ -540,9 +540,9 @@ void CudaFactorization::replace_sweeps(cudaStream_t s) {
   std::swap(sweeps_, keeping);
   std::swap(transposed_, turned);
   if (order_.captured()) {  // graphs of them go on
-    given_up_.push_back(std::move(keeping));
-    if (turned.first.sweep) given_up_transposed_.push_back(std::move(turned));
-    given_up_scaled_.push_back(std::move(scaled));
+    retired_.sweeps.push_back(std::move(keeping));
+    if (turned.first.sweep) retired_.transposed.push_back(std::move(turned));
+    retired_.scaled.push_back(std::move(scaled));
   }
   info.lower_schedule = sweeps_.first.schedule;
   info.upper_schedule = sweeps_.second.schedule;
@@ -551,7 +551,7 @@ void CudaFactorization::replace_sweeps(cudaStream_t s) {
   if (scaling_ == TransformScaling::symmetric || !std::exchange(has_diagonal, false)) return;
   const ScratchArray<double> e(static_cast<std::size_t>(info.rows), s);
   kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), nullptr, e.data(), s);
-  product_.take_again(sweeps_, given_up_, e.data(), s);
+  product_.take_again(sweeps_, retired_.sweeps, e.data(), s);
   has_diagonal = true;
 }
 
@@ -559,12 +559,8 @@ void CudaFactorization::count_bytes() {
   info.bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + row_order_.bytes() + col_order_.bytes() +
                factor_.bytes() + unit_.bytes() + (recurrence_ ? recurrence_->bytes() : 0) + (ata_ ? ata_->bytes() : 0) +
                sweeps_.bytes() + transposed_.bytes() + scaled_.bytes() + product_.bytes() + balanced_.bytes() +
-               host_values_.bytes();
-  for (const auto* const pairs : {&given_up_, &given_up_transposed_}) {
-    for (const SweepPair& pair : *pairs) info.bytes += pair.bytes();
-  }
+               host_values_.bytes() + retired_.bytes();
   for (const Many* const many : {&many_, &many_transposed_}) info.bytes += many->bytes();
-  for (const Many& many : given_up_many_) info.bytes += many.bytes();
 }
 
 std::unique_ptr<Factorization::Impl> make_factorization(const Context& context, const CsrPattern& pattern,

@@ -78,6 +78,23 @@ class CudaFactorization final : public Factorization::Impl {
     }
   };
 
+  /// What others have taken the place of, while graphs of captured applications may still use it. Its sweeps are loaded
+  /// with all values that come.
+  struct Retired {
+    std::vector<SweepPair> sweeps;
+    std::vector<SweepPair> transposed;
+    std::vector<DeviceArray<double>> scaled;  ///< right-hand sides
+    std::vector<Many> many;                   ///< of another precision
+    [[nodiscard]] std::int64_t bytes() const {
+      std::int64_t bytes = 0;
+      for (const auto* const pairs : {&sweeps, &transposed}) {
+        for (const SweepPair& pair : *pairs) bytes += pair.bytes();
+      }
+      for (const Many& each : many) bytes += each.bytes();
+      return bytes;
+    }
+  };
+
   // Analysis.
   Index find_diagonal(cudaStream_t s) { return kernels::find_diagonal(pattern_.pattern(), diagonal_.data(), s); }
   /// Replaces the pattern by that of the fill level. The search for fill everywhere is the host's.
@@ -216,23 +233,20 @@ class CudaFactorization final : public Factorization::Impl {
   bool keeps_entries_ = false;    ///< the entries have been asked for
   DeviceArray<double> unit_;  ///< U of ic; in single of ilu, too, with anything for L, but where entries are dropped
   SweepPair sweeps_;
-  bool products_lost_ = false;                        ///< a recurrence is no longer asked for
-  std::optional<kernels::Recurrence> recurrence_;     ///< from the first attempt on that asks for it
-  std::unique_ptr<kernels::AtaFactorization> ata_;    ///< where the schedule of the factorisation is one of sweeps
-  SweepPair transposed_;                              ///< from the first transposed application of ilu on
-  std::vector<SweepPair> given_up_;                   ///< captured before others took their place; as sweeps_
-  std::vector<SweepPair> given_up_transposed_;        ///< as transposed_
-  std::vector<DeviceArray<double>> given_up_scaled_;  ///< as scaled_
-  DeviceArray<double> scaled_;                        ///< right-hand side of the second sweep alone
+  bool products_lost_ = false;                      ///< a recurrence is no longer asked for
+  std::optional<kernels::Recurrence> recurrence_;   ///< from the first attempt on that asks for it
+  std::unique_ptr<kernels::AtaFactorization> ata_;  ///< where the schedule of the factorisation is one of sweeps
+  SweepPair transposed_;                            ///< from the first transposed application of ilu on
+  Retired retired_;
+  DeviceArray<double> scaled_;  ///< right-hand side of the second sweep alone
   bool symmetric_ready_ = false;
   SweepProduct product_;
   Balanced balanced_;                                  ///< from the first set_diagonal() with symmetric scaling on
   TransformScaling scaling_ = TransformScaling::none;  ///< of the last set_diagonal()
   Many many_;
   Many many_transposed_;
-  std::vector<Many> given_up_many_;  ///< captured, of another precision
-  DeviceArray<double> loss_;         ///< where schedules rewrite rows: what they may lose
-  PinnedValue<double> loss_found_;   ///< its copy
+  DeviceArray<double> loss_;        ///< where schedules rewrite rows: what they may lose
+  PinnedValue<double> loss_found_;  ///< its copy
   DeviceArray<double> host_values_;
   CudaFlag flag_;
   CudaStaging staging_;

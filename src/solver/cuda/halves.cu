@@ -86,7 +86,7 @@ void CudaFactorization::set_diagonal(const double* d, MemorySpace space, Stream 
   if (scaling == TransformScaling::symmetric) {
     take_balanced(e.data(), d, s);
   } else {
-    product_.take(sweeps_, given_up_, {info.rows, row_order_.data(), 1.0}, e.data(), d, s);
+    product_.take(sweeps_, retired_.sweeps, {info.rows, row_order_.data(), 1.0}, e.data(), d, s);
   }
   scaling_ = scaling;
   count_bytes();
