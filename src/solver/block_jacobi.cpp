@@ -39,9 +39,9 @@ void check_options(const BlockJacobiOptions& options) {
 }
 
 void require_values(const BlockJacobi::Impl& impl) {
-  if (impl.has_values) return;
-  throw InvalidInput(impl.tried ? "the last update_values() failed: block Jacobi needs another one first"
-                                : "block Jacobi is applied before its first update_values()");
+  if (impl.facade.has_values) return;
+  throw InvalidInput(impl.facade.tried ? "the last update_values() failed: block Jacobi needs another one first"
+                                       : "block Jacobi is applied before its first update_values()");
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ BlockJacobi::BlockJacobi(const Context& context, const CsrPattern& pattern, Memo
     return cuda ? cuda::make_block_jacobi(context, pattern, space_of(pattern, space), blocks, options, stream)
                 : host::make_block_jacobi(context, pattern, blocks, options);
   });
-  impl_->keeps_matrix = options.sweeps > 1 || options.keep_matrix;
+  impl_->facade.keeps_matrix = options.sweeps > 1 || options.keep_matrix;
 }
 
 BlockJacobi::~BlockJacobi() = default;
@@ -109,11 +109,11 @@ FactorStatus BlockJacobi::update_values(const CsrView& a, MemorySpace space, Str
   }
   impl_->check_space(space);
   impl_->refuse_capture(stream, "new values for block Jacobi");
-  impl_->has_values = false;
-  impl_->tried = true;
+  impl_->facade.has_values = false;
+  impl_->facade.tried = true;
   const FactorStatus status = with_memory_errors(
       "block Jacobi", info().rows, [&] { return impl_->update_values(a, space_of(a.pattern, space), stream); });
-  impl_->has_values = true;
+  impl_->facade.has_values = true;
   return status;
 }
 
@@ -128,7 +128,7 @@ void BlockJacobi::apply(const double* b, double* x, MemorySpace space, bool tran
 
 void BlockJacobi::iterate(const double* b, double* x, MemorySpace space, Stream stream) {
   require_values(*impl_);
-  if (!impl_->keeps_matrix) {
+  if (!impl_->facade.keeps_matrix) {
     throw InvalidInput("block Jacobi with one sweep has not kept the matrix: ask for keep_matrix");
   }
   require_array(b, info().rows, "b");

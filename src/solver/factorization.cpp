@@ -81,9 +81,9 @@ void check_pivoting(double shift_amount, double zero_pivot) {
 }
 
 void require_factor(const Factorization::Impl& impl) {
-  if (impl.factored) return;
-  throw InvalidInput(impl.tried ? "the last factor() failed: an application needs another one first"
-                                : "a factorisation is applied before its first factor()");
+  if (impl.facade.factored) return;
+  throw InvalidInput(impl.facade.tried ? "the last factor() failed: an application needs another one first"
+                                       : "a factorisation is applied before its first factor()");
 }
 
 }  // namespace
@@ -130,9 +130,9 @@ Factorization::Factorization(const Context& context, const CsrPattern& pattern, 
     return small ? std::move(small)
                  : cuda::make_factorization(context, pattern, from, options, row_order, col_order, stream);
   });
-  impl_->kind = options.kind;
-  impl_->always_double = options.precision == Precision::in_double;
-  impl_->one_order = one_order || std::ranges::equal(row_order, col_order);
+  impl_->facade.kind = options.kind;
+  impl_->facade.always_double = options.precision == Precision::in_double;
+  impl_->facade.one_order = one_order || std::ranges::equal(row_order, col_order);
 }
 
 Factorization::~Factorization() = default;
@@ -148,12 +148,12 @@ FactorStatus Factorization::factor(const double* values, MemorySpace space, Stre
   require_array(values, impl_->info.rows, "values");
   impl_->check_space(space);
   impl_->refuse_capture(stream, "a factorisation");
-  impl_->factored = false;
-  impl_->has_diagonal = false;
-  impl_->tried = true;
+  impl_->facade.factored = false;
+  impl_->facade.has_diagonal = false;
+  impl_->facade.tried = true;
   const FactorStatus status =
       with_memory_errors("a factorisation", impl_->info.rows, [&] { return impl_->factor(values, space, stream); });
-  impl_->factored = true;
+  impl_->facade.factored = true;
   return status;
 }
 
@@ -163,7 +163,7 @@ void Factorization::apply(Apply part, const double* b, double* x, MemorySpace sp
 
 void Factorization::apply_many(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                                MemorySpace space, Stream stream) {
-  if (impl_->kind != FactorKind::ic && (part == Apply::symmetric_left || part == Apply::symmetric_right)) {
+  if (impl_->facade.kind != FactorKind::ic && (part == Apply::symmetric_left || part == Apply::symmetric_right)) {
     throw InvalidInput("the symmetric parts of an application exist for ic only");
   }
   require_factor(*impl_);
@@ -176,7 +176,7 @@ void Factorization::apply_many(Apply part, Index count, const double* b, std::in
 namespace {
 
 void require_double(const Factorization::Impl& impl) {
-  if (!impl.always_double) {
+  if (!impl.facade.always_double) {
     throw InvalidInput("the halves of a factorisation need FactorOptions::precision in_double");
   }
 }
@@ -185,7 +185,7 @@ void check_half(const Factorization::Impl& impl, const double* in, const double*
   require_factor(impl);
   impl.check_space(space);
   require_double(impl);
-  if (!impl.one_order) throw InvalidInput("the halves of a factorisation need one order for rows and columns");
+  if (!impl.facade.one_order) throw InvalidInput("the halves of a factorisation need one order for rows and columns");
   require_array(in, impl.info.rows, "b");
   require_array(out, impl.info.rows, "x");
   if (in == out && impl.info.rows > 0)
@@ -210,7 +210,7 @@ void Factorization::pivots(double* e, MemorySpace space, Stream stream) const {
   require_factor(*impl_);
   impl_->check_space(space);
   require_array(e, impl_->info.rows, "e");
-  if (!impl_->one_order) throw InvalidInput("the pivots of a factorisation need one order for rows and columns");
+  if (!impl_->facade.one_order) throw InvalidInput("the pivots of a factorisation need one order for rows and columns");
   impl_->pivots(e, space, stream);
 }
 
@@ -219,15 +219,16 @@ void Factorization::set_diagonal(const double* d, MemorySpace space, Stream stre
   impl_->check_space(space);
   require_array(d, impl_->info.rows, "d");
   require_double(*impl_);
-  if (!impl_->one_order) throw InvalidInput("the halves of a factorisation need one order for rows and columns");
+  if (!impl_->facade.one_order) throw InvalidInput("the halves of a factorisation need one order for rows and columns");
   impl_->refuse_capture(stream, "set_diagonal()");
-  impl_->has_diagonal = false;
+  impl_->facade.has_diagonal = false;
   with_memory_errors("Eisenstat's trick", impl_->info.rows, [&] { impl_->set_diagonal(d, space, stream, scaling); });
-  impl_->has_diagonal = true;
+  impl_->facade.has_diagonal = true;
 }
 void Factorization::multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) {
   check_half(*impl_, v, y, space);
-  if (!impl_->has_diagonal) throw InvalidInput("multiply_transformed() needs set_diagonal() after each factor()");
+  if (!impl_->facade.has_diagonal)
+    throw InvalidInput("multiply_transformed() needs set_diagonal() after each factor()");
   with_memory_errors("Eisenstat's trick", impl_->info.rows, [&] { impl_->multiply_transformed(v, y, space, stream); });
 }
 
@@ -253,7 +254,7 @@ CsrMatrix Factorization::copy_factor() const {
 }
 const FactorizationInfo& Factorization::info() const {
   with_memory_errors("levels", impl_->info.rows,
-                     [&] { std::call_once(impl_->levels_counted, [&] { impl_->add_levels(); }); });
+                     [&] { std::call_once(impl_->facade.levels_counted, [&] { impl_->add_levels(); }); });
   return impl_->info;
 }
 const FactorizationInfo& Factorization::info_without_levels() const { return impl_->info; }

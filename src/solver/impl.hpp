@@ -35,8 +35,12 @@ class TriangularSolver::Impl {
   /// Whether update_values() needs the host even for device memory.
   [[nodiscard]] virtual bool looks_at_values() const { return false; }
   TriangularInfo info;
-  bool reads_values = false;  ///< whether any value takes part; this and has_values are the facade's
-  bool has_values = false;    ///< all of the last update's, not some
+  /// What the facade notes.
+  struct Facade {
+    bool reads_values = false;  ///< whether any value takes part
+    bool has_values = false;    ///< all of the last update's, not some
+  };
+  Facade facade;
 };
 
 class Factorization::Impl {
@@ -63,13 +67,18 @@ class Factorization::Impl {
   /// Fills in the levels of `info`, where that has not been done yet.
   virtual void add_levels() {}
   FactorizationInfo info;
-  std::once_flag levels_counted;      ///< the facade's
-  FactorKind kind = FactorKind::ilu;  ///< this and the next are the facade's
-  bool factored = false;              ///< by the last factor(), which has not thrown
-  bool tried = false;                 ///< factor() has been called
-  bool one_order = true;              ///< of rows and columns; the facade's, too
-  bool has_diagonal = false;          ///< set_diagonal() has been called since the last factor(); the facade's, too
-  bool always_double = true;          ///< Precision::in_double was asked for; the facade's, too
+  /// What the facade notes.
+  struct Facade {
+    std::once_flag levels_counted;
+    FactorKind kind = FactorKind::ilu;
+    bool factored = false;  ///< by the last factor(), which has not thrown
+    bool tried = false;     ///< factor() has been called
+    bool one_order = true;  ///< of rows and columns
+    /// set_diagonal() has been called since the last factor(), and what it has given is still in use.
+    bool has_diagonal = false;
+    bool always_double = true;  ///< Precision::in_double was asked for
+  };
+  Facade facade;
 };
 
 class Jacobi::Impl {
@@ -84,11 +93,15 @@ class Jacobi::Impl {
   virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above
   virtual void refuse_capture(Stream stream, const char* what) const = 0;
   JacobiForm form = JacobiForm::kernels;
-  Index size = 0;  ///< of a vector; this and the next four are the facade's
-  bool keeps_matrix = false;
-  bool has_constant_weights = true;
-  bool automatic = false;   ///< the form was chosen by the library
-  bool has_values = false;  ///< all of the last update's, not some
+  /// What the facade notes.
+  struct Facade {
+    Index size = 0;  ///< of a vector
+    bool keeps_matrix = false;
+    bool has_constant_weights = true;
+    bool automatic = false;   ///< the form was chosen by the library
+    bool has_values = false;  ///< all of the last update's, not some
+  };
+  Facade facade;
   Index zero_diagonals = 0;
   std::int64_t bytes = 0;
 };
@@ -102,9 +115,13 @@ class BlockJacobi::Impl {
   virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above
   virtual void refuse_capture(Stream stream, const char* what) const = 0;
   BlockJacobiInfo info;
-  bool keeps_matrix = false;  ///< this and the next two are the facade's
-  bool has_values = false;    ///< all of the last update's, not some
-  bool tried = false;
+  /// What the facade notes.
+  struct Facade {
+    bool keeps_matrix = false;
+    bool has_values = false;  ///< all of the last update's, not some
+    bool tried = false;       ///< update_values() has been called
+  };
+  Facade facade;
 };
 
 class Sor::Impl {
@@ -122,9 +139,13 @@ class Sor::Impl {
   virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above
   virtual void refuse_capture(Stream stream, const char* what) const = 0;
   SorInfo info;
-  bool has_values = false;  ///< all of the last update's; this and the next two are the facade's
-  bool tried = false;
-  bool has_diagonal = false;  ///< set_diagonal() has been called since the last update
+  /// What the facade notes.
+  struct Facade {
+    bool has_values = false;    ///< all of the last update's
+    bool tried = false;         ///< update_values() has been called
+    bool has_diagonal = false;  ///< set_diagonal() has been called since the last update
+  };
+  Facade facade;
 };
 
 /// Tiles do not take rows in pieces. @throws Unsupported if there is a long row

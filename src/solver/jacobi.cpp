@@ -62,11 +62,11 @@ Jacobi::Jacobi(const Context& context, const CsrView& a, MemorySpace space, cons
     return context.backend() == Backend::cuda ? cuda::make_jacobi(context, a, from, options, stream)
                                               : host::make_jacobi(context, a, options);
   });
-  impl_->size = a.pattern.rows;
-  impl_->automatic = options.form == JacobiForm::automatic;
-  impl_->keeps_matrix = options.sweeps > 1 || options.keep_matrix;
-  impl_->has_constant_weights = options.weights == JacobiWeights::constant;
-  impl_->has_values = true;
+  impl_->facade.size = a.pattern.rows;
+  impl_->facade.automatic = options.form == JacobiForm::automatic;
+  impl_->facade.keeps_matrix = options.sweeps > 1 || options.keep_matrix;
+  impl_->facade.has_constant_weights = options.weights == JacobiWeights::constant;
+  impl_->facade.has_values = true;
 }
 
 Jacobi::~Jacobi() = default;
@@ -74,14 +74,14 @@ Jacobi::Jacobi(Jacobi&&) noexcept = default;
 Jacobi& Jacobi::operator=(Jacobi&&) noexcept = default;
 
 void Jacobi::set_outside(std::vector<double> outside) {
-  check_outside(outside, impl_->size);
+  check_outside(outside, impl_->facade.size);
   impl_->set_outside(std::move(outside));
 }
 
 void Jacobi::update_values(const CsrView& a, MemorySpace space, Stream stream) {
-  if (a.pattern.rows != impl_->size) {
+  if (a.pattern.rows != impl_->facade.size) {
     throw InvalidInput("new values for " + std::to_string(a.pattern.rows) + " rows, Jacobi was made for " +
-                       std::to_string(impl_->size));
+                       std::to_string(impl_->facade.size));
   }
   require_array(a.pattern.row_offsets, a.pattern.rows, "row_offsets");
   if (space == MemorySpace::host) {
@@ -90,46 +90,49 @@ void Jacobi::update_values(const CsrView& a, MemorySpace space, Stream stream) {
   }
   impl_->check_space(space);
   impl_->refuse_capture(stream, "new values for Jacobi");
-  impl_->has_values = false;
-  with_memory_errors("Jacobi", impl_->size, [&] { impl_->update_values(a, space_of(a.pattern, space), stream); });
-  impl_->has_values = true;
+  impl_->facade.has_values = false;
+  with_memory_errors("Jacobi", impl_->facade.size,
+                     [&] { impl_->update_values(a, space_of(a.pattern, space), stream); });
+  impl_->facade.has_values = true;
 }
 void Jacobi::apply(const double* b, double* x, MemorySpace space, bool transposed, Stream stream) {
-  if (!impl_->has_values) throw InvalidInput("the last update_values() failed: Jacobi needs another one first");
-  require_array(b, impl_->size, "b");
-  require_array(x, impl_->size, "x");
+  if (!impl_->facade.has_values) throw InvalidInput("the last update_values() failed: Jacobi needs another one first");
+  require_array(b, impl_->facade.size, "b");
+  require_array(x, impl_->facade.size, "x");
   if (space == MemorySpace::host) impl_->refuse_capture(stream, "Jacobi with vectors in host memory");
-  with_memory_errors("Jacobi", impl_->size, [&] { impl_->apply(b, x, space, transposed, stream); });
+  with_memory_errors("Jacobi", impl_->facade.size, [&] { impl_->apply(b, x, space, transposed, stream); });
 }
 
 void Jacobi::iterate(const double* b, double* x, MemorySpace space, Stream stream) {
-  if (!impl_->has_values) throw InvalidInput("the last update_values() failed: Jacobi needs another one first");
-  if (!impl_->keeps_matrix) throw InvalidInput("Jacobi with one sweep has not kept the matrix: ask for keep_matrix");
-  require_array(b, impl_->size, "b");
-  require_array(x, impl_->size, "x");
-  if (impl_->size > 0 && b == x) throw InvalidInput("b and x of Jacobi sweeps from a vector are two arrays");
+  if (!impl_->facade.has_values) throw InvalidInput("the last update_values() failed: Jacobi needs another one first");
+  if (!impl_->facade.keeps_matrix)
+    throw InvalidInput("Jacobi with one sweep has not kept the matrix: ask for keep_matrix");
+  require_array(b, impl_->facade.size, "b");
+  require_array(x, impl_->facade.size, "x");
+  if (impl_->facade.size > 0 && b == x) throw InvalidInput("b and x of Jacobi sweeps from a vector are two arrays");
   if (space == MemorySpace::host) impl_->refuse_capture(stream, "Jacobi with vectors in host memory");
-  with_memory_errors("Jacobi", impl_->size, [&] { impl_->iterate(b, x, space, stream); });
+  with_memory_errors("Jacobi", impl_->facade.size, [&] { impl_->iterate(b, x, space, stream); });
 }
 
 JacobiOutcome Jacobi::solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream) {
-  if (!impl_->has_values) throw InvalidInput("the last update_values() failed: Jacobi needs another one first");
-  if (!impl_->keeps_matrix) throw InvalidInput("Jacobi with one sweep has not kept the matrix: ask for keep_matrix");
-  if ((impl_->form == JacobiForm::resident || impl_->form == JacobiForm::tiles) && !impl_->automatic) {
+  if (!impl_->facade.has_values) throw InvalidInput("the last update_values() failed: Jacobi needs another one first");
+  if (!impl_->facade.keeps_matrix)
+    throw InvalidInput("Jacobi with one sweep has not kept the matrix: ask for keep_matrix");
+  if ((impl_->form == JacobiForm::resident || impl_->form == JacobiForm::tiles) && !impl_->facade.automatic) {
     throw InvalidInput(std::string("Jacobi sweeps of the form ") + to_string(impl_->form) +
                        " are of a fixed number: a tolerance needs another form");
   }
-  if (!impl_->has_constant_weights) {
+  if (!impl_->facade.has_constant_weights) {
     throw InvalidInput("Chebyshev's weights are for a fixed number of Jacobi sweeps: a tolerance needs constant ones");
   }
   if (!(stop.tolerance >= 0.0)) throw InvalidInput("the tolerance of Jacobi must be 0 or more");
   if (stop.max_sweeps < 1 || stop.check_every < 1) throw InvalidInput("Jacobi needs at least one sweep");
-  require_array(b, impl_->size, "b");
-  require_array(x, impl_->size, "x");
+  require_array(b, impl_->facade.size, "b");
+  require_array(x, impl_->facade.size, "x");
   impl_->check_space(space);
   impl_->refuse_capture(stream, "Jacobi to a tolerance");
-  if (impl_->size == 0) return {0, 0.0, true};
-  return with_memory_errors("Jacobi", impl_->size, [&] { return impl_->solve(b, x, space, stop, stream); });
+  if (impl_->facade.size == 0) return {0, 0.0, true};
+  return with_memory_errors("Jacobi", impl_->facade.size, [&] { return impl_->solve(b, x, space, stop, stream); });
 }
 
 JacobiForm Jacobi::form() const { return impl_->form; }

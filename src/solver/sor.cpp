@@ -44,9 +44,9 @@ void check_options(const SorOptions& options, Index rows) {
 }
 
 void require_values(const Sor::Impl& impl) {
-  if (impl.has_values) return;
-  throw InvalidInput(impl.tried ? "the last update_values() failed: SOR needs another one first"
-                                : "SOR is run before its first update_values()");
+  if (impl.facade.has_values) return;
+  throw InvalidInput(impl.facade.tried ? "the last update_values() failed: SOR needs another one first"
+                                       : "SOR is run before its first update_values()");
 }
 
 }  // namespace
@@ -77,12 +77,12 @@ FactorStatus Sor::update_values(const double* values, MemorySpace space, Stream 
   require_array(values, info().rows, "values");
   impl_->check_space(space);
   impl_->refuse_capture(stream, "SOR's update_values()");
-  impl_->has_values = false;
-  impl_->has_diagonal = false;
-  impl_->tried = true;
+  impl_->facade.has_values = false;
+  impl_->facade.has_diagonal = false;
+  impl_->facade.tried = true;
   const FactorStatus status =
       with_memory_errors("SOR", info().rows, [&] { return impl_->update_values(values, space, stream); });
-  impl_->has_values = true;
+  impl_->facade.has_values = true;
   return status;
 }
 
@@ -117,13 +117,13 @@ void Sor::set_diagonal(const double* d, MemorySpace space, Stream stream) {
   require_array(d, info().rows, "d");
   impl_->check_space(space);
   impl_->refuse_capture(stream, "SOR's set_diagonal()");
-  impl_->has_diagonal = false;
+  impl_->facade.has_diagonal = false;
   with_memory_errors("Eisenstat's trick", info().rows, [&] { impl_->set_diagonal(d, space, stream); });
-  impl_->has_diagonal = true;
+  impl_->facade.has_diagonal = true;
 }
 void Sor::multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) {
   require_values(*impl_);
-  if (!impl_->has_diagonal) {
+  if (!impl_->facade.has_diagonal) {
     throw InvalidInput("multiply_transformed() of SOR needs set_diagonal() after each update_values()");
   }
   require_array(v, info().rows, "v");

@@ -24,8 +24,8 @@ TriangularSolver::TriangularSolver(const Context& context, const CsrView& a, Mem
     return context.backend() == Backend::cuda ? cuda::make_triangular(context, a, from, options, stream)
                                               : host::make_triangular(context, a, options);
   });
-  impl_->reads_values = !options.unit_diagonal || info().entries > 0;
-  impl_->has_values = true;
+  impl_->facade.reads_values = !options.unit_diagonal || info().entries > 0;
+  impl_->facade.has_values = true;
 }
 
 TriangularSolver::~TriangularSolver() = default;
@@ -33,13 +33,13 @@ TriangularSolver::TriangularSolver(TriangularSolver&&) noexcept = default;
 TriangularSolver& TriangularSolver::operator=(TriangularSolver&&) noexcept = default;
 
 void TriangularSolver::update_values(const double* values, MemorySpace space, Stream stream) {
-  if (impl_->reads_values) require_array(values, info().rows, "values");
+  if (impl_->facade.reads_values) require_array(values, info().rows, "values");
   impl_->check_space(space);
   if (space == MemorySpace::host) impl_->refuse_capture(stream, "new values from host memory");
   if (impl_->looks_at_values()) impl_->refuse_capture(stream, "new values for a schedule that rewrites rows");
-  impl_->has_values = false;
+  impl_->facade.has_values = false;
   with_memory_errors("new values", info().rows, [&] { impl_->update_values(values, space, stream); });
-  impl_->has_values = true;
+  impl_->facade.has_values = true;
 }
 
 void TriangularSolver::solve(const double* b, double* x, MemorySpace space, Stream stream) {
@@ -48,7 +48,7 @@ void TriangularSolver::solve(const double* b, double* x, MemorySpace space, Stre
 
 void TriangularSolver::solve_many(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                                   MemorySpace space, Stream stream) {
-  if (!impl_->has_values) throw InvalidInput("the last update_values() failed: a solve needs another one first");
+  if (!impl_->facade.has_values) throw InvalidInput("the last update_values() failed: a solve needs another one first");
   require_columns(count, info().rows, b, ldb, x, ldx);
   if (space == MemorySpace::host) impl_->refuse_capture(stream, "a solve with vectors in host memory");
   with_memory_errors("several right-hand sides", info().rows,

@@ -548,11 +548,11 @@ void CudaFactorization::replace_sweeps(cudaStream_t s) {
   info.upper_schedule = sweeps_.second.schedule;
   symmetric_ready_ = false;  // scaled_ has gone
   // Sweeps may go between a set_diagonal() and the products that it is for. Where that fails, products are refused.
-  if (scaling_ == TransformScaling::symmetric || !std::exchange(has_diagonal, false)) return;
+  if (scaling_ == TransformScaling::symmetric || !std::exchange(facade.has_diagonal, false)) return;
   const ScratchArray<double> e(static_cast<std::size_t>(info.rows), s);
   kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), nullptr, e.data(), s);
   product_.take_again(sweeps_, retired_.sweeps, e.data(), s);
-  has_diagonal = true;
+  facade.has_diagonal = true;
 }
 
 void CudaFactorization::count_bytes() {

@@ -297,7 +297,7 @@ class OneBlockFactorization final : public Factorization::Impl {
   }
 
   FactorStatus factor_whole(Stream stream) {
-    whole_->has_diagonal = false;
+    whole_->facade.has_diagonal = false;
     return whole_->factor(values_.data(), MemorySpace::host, stream);
   }
 
@@ -336,9 +336,9 @@ class OneBlockFactorization final : public Factorization::Impl {
       const FactorStatus status = enter_whole(stream);
       if (info.one_block_limit > 0) settle(status);
     }
-    whole_->has_diagonal = has_diagonal;
+    whole_->facade.has_diagonal = facade.has_diagonal;
     work();
-    has_diagonal = whole_->has_diagonal;
+    facade.has_diagonal = whole_->facade.has_diagonal;
     info.bytes = (took_over_ ? 0 : own_bytes()) + whole_->info.bytes;
   }
 
@@ -382,7 +382,7 @@ class OneBlockFactorization final : public Factorization::Impl {
     std::optional<StreamOrder::Call> call;
     if (!took_over_) call.emplace(order_, native(stream));
     make_whole(stream);
-    whole_->has_diagonal = false;
+    whole_->facade.has_diagonal = false;
     const FactorStatus status = whole_->factor(values, space, stream);
     if (!took_over_ && status.ok()) prepare_columns(stream);
     take_over();

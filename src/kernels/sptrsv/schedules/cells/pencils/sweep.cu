@@ -13,7 +13,7 @@ template <class Points>
 class PencilLines {
  public:
   using Value = typename Points::Value;
-  /// Where rows have updates of more than their diagonals nobody asks for a recurrence, nor in single precision.
+  /// A recurrence is asked for only where rows have updates of their diagonals alone, and in double precision.
   static constexpr bool kReciprocals = std::is_same_v<Points, SevenPoints>;
 
   explicit PencilLines(const Pencils<Points>& pencils)
