@@ -2,7 +2,8 @@
 """Who includes whom: reads the #include lines of src, petsc_plugin and include against the order in src/layers.txt, and
 the LINKS of each taskdag_layer() in src.
 
-usage: layers.py [ROOT]        fails on an include or a link that the order does not allow
+usage: layers.py [ROOT]        fails on an include or a link that the order does not allow, and on a CUDA schedule of the
+                               catalogue whose folder has another name
        layers.py --self-test   fails where a mistake of each kind would go unseen
 
 An include is allowed within a room, of the public headers (include/), of the system, and of the rooms that the including
@@ -21,6 +22,10 @@ SOURCES = (".cpp", ".hpp", ".cu", ".cuh", ".c", ".h")
 SCANNED = ("src", "petsc_plugin", "include")
 PUBLIC = "(public headers)"
 LAYER = re.compile(r"^taskdag_layer\(([\w/]+)(.*?)\)", re.M | re.S)
+SCHEDULES = "src/kernels/sptrsv/schedules"
+CATALOGUE = SCHEDULES + "/catalogue/catalogue.hpp"
+# A row of the catalogue: its enumerator, its name, its role on CUDA.
+SCHEDULE = re.compile(r'SolveScheduleInfo\{\s*\w+,\s*"([^"]+)",\s*(\w+)')
 
 
 def files_of(root):
@@ -116,10 +121,25 @@ def links_upwards(found, order):
                 yield f"{layer} may not link {names[name]}, whose rooms do not all stand before its own in layers.txt"
 
 
+def check_schedules(root):
+    """A schedule that may be chosen or tuned on CUDA is the folder of its name; studies may share one."""
+    path = os.path.join(root, CATALOGUE)
+    if not os.path.isfile(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        rows = SCHEDULE.findall(file.read())
+    folders = [f"{SCHEDULES}/{name.replace('-', '_')}" for name, role in rows
+               if role in ("chosen", "tuned") and name != "auto"]
+    errors = [f"{CATALOGUE}: there is no folder {folder}" for folder in folders
+              if not os.path.isdir(os.path.join(root, folder))]
+    return errors if folders else [f"{CATALOGUE}: no row of a schedule can be read"]
+
+
 def check(root, order):
     """The complaints, a sentence each."""
     errors = [f"layers.txt, {error}" for error in order.errors]
     errors.extend(links_upwards(links(root), order))
+    errors.extend(check_schedules(root))
     used = set()
     for path in files_of(root):
         room = order.room_of(path)
@@ -183,6 +203,12 @@ def self_test():
                     file.write(text)
             return check(root, Order(order or lines))
 
+    def schedule(name, role="tuned"):
+        row = f'SolveScheduleInfo{{\n one_two, "{name}", {role}, no}},\n'
+        return {CATALOGUE: row, f"{SCHEDULES}/one_two/s.cu": ""}
+
+    with_schedules = lines + [f"{SCHEDULES[len('src/'):]}/**:"]
+
     def changed(old, new):
         return [new if line == old else line for line in lines]
 
@@ -208,6 +234,14 @@ def self_test():
          "base may not link dag"),
         ("a link to what is no layer", complaints({"src/base/CMakeLists.txt": "taskdag_layer(base LINKS taskdag_dga)\n"}),
          "base links taskdag_dga, which is no layer"),
+        ("nothing where the folder is the name", complaints(schedule("one-two"), with_schedules), None),
+        ("a schedule whose folder has another name", complaints(schedule("other"), with_schedules),
+         "there is no folder " + SCHEDULES + "/other"),
+        ("nothing of a study without a folder",
+         complaints({**schedule("one-two"), CATALOGUE: 'SolveScheduleInfo{a, "one-two", chosen},'
+                                                       'SolveScheduleInfo{b, "other", study}'}, with_schedules), None),
+        ("a catalogue that cannot be read", complaints({**schedule("one-two"), CATALOGUE: ""}, with_schedules),
+         "no row of a schedule"),
         ("a macro for a name", complaints({"src/dag/x.cu": "#include NAME\n"}), "cannot be read"),
     ]
     failures = 0

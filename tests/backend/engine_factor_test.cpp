@@ -7,7 +7,7 @@
 #include "backends.hpp"
 #include "backends/host/thread_pool.hpp"
 #include "columns.hpp"
-#include "kernels/sptrsv/host/engine_sweep.hpp"
+#include "kernels/sptrsv/host/engine/engine_sweep.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "support/effort.hpp"

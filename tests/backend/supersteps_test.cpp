@@ -1,5 +1,5 @@
 // Cells of supersteps against the serial reference: blocks of colours, and schedules for cores.
-#include "kernels/sptrsv/schedules/supersteps/supersteps.hpp"
+#include "kernels/sptrsv/schedules/blocks/supersteps.hpp"
 
 #include <cmath>
 #include <limits>

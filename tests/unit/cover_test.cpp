@@ -1,5 +1,5 @@
-// Which rows share a thread block (kernels/sptrsv/schedules/supersteps/cover.hpp).
-#include "kernels/sptrsv/schedules/supersteps/cover.hpp"
+// Which rows share a thread block (kernels/sptrsv/schedules/blocks/cover.hpp).
+#include "kernels/sptrsv/schedules/blocks/cover.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <set>
 
+#include "kernels/sptrsv/schedules/blocks/cost.hpp"
 #include "kernels/sptrsv/schedules/catalogue/expectation.hpp"
 #include "kernels/sptrsv/schedules/flat/cost.hpp"
-#include "kernels/sptrsv/schedules/supersteps/cost.hpp"
 #include "solver/choice/request.hpp"
 #include "solver/choice/require_schedule.hpp"
 #include "taskdag/error.hpp"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/sptrsv/host/planned_sweep.hpp"
+#include "kernels/sptrsv/host/plan/planned_sweep.hpp"
 
 namespace taskdag::host {
 

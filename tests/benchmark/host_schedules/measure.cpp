@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "dag/thread_plan.hpp"
-#include "kernels/sptrsv/host/planned_sweep.hpp"
+#include "kernels/sptrsv/host/plan/planned_sweep.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
 
 namespace taskdag::benchmark {

@@ -1,6 +1,6 @@
 #include "paper_sweep.hpp"
 
-#include "kernels/sptrsv/host/planned_sweep.hpp"
+#include "kernels/sptrsv/host/plan/planned_sweep.hpp"
 
 namespace taskdag::benchmark {
 

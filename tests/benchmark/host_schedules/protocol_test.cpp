@@ -11,7 +11,7 @@
 #include "dag/supersteps/expected_time.hpp"
 #include "dag/supersteps/faster_than_plan.hpp"
 #include "dag/thread_plan.hpp"
-#include "kernels/sptrsv/host/superstep_sweep.hpp"
+#include "kernels/sptrsv/host/blocks/superstep_sweep.hpp"
 #include "large_cases.hpp"
 #include "measure.hpp"
 #include "row_file.hpp"

@@ -6,9 +6,9 @@
 #include <optional>
 #include <variant>
 
-#include "kernels/sptrsv/host/engine_sweep.hpp"
-#include "kernels/sptrsv/host/planned_sweep.hpp"
-#include "kernels/sptrsv/host/superstep_sweep.hpp"
+#include "kernels/sptrsv/host/blocks/superstep_sweep.hpp"
+#include "kernels/sptrsv/host/engine/engine_sweep.hpp"
+#include "kernels/sptrsv/host/plan/planned_sweep.hpp"
 #include "taskdag/precision.hpp"
 #include "taskdag/solve_schedule.hpp"
 

@@ -2,15 +2,15 @@
 #include <array>
 
 #include "kernels/sptrsv/schedules/ata/choice.hpp"
+#include "kernels/sptrsv/schedules/blocks/choice.hpp"
 #include "kernels/sptrsv/schedules/cells/choice.hpp"
 #include "kernels/sptrsv/schedules/cuda_catalogue.hpp"
 #include "kernels/sptrsv/schedules/cusparse/choice.hpp"
 #include "kernels/sptrsv/schedules/engine/choice.hpp"
 #include "kernels/sptrsv/schedules/flat/choice.hpp"
-#include "kernels/sptrsv/schedules/joined/choice.hpp"
+#include "kernels/sptrsv/schedules/joined_levels/choice.hpp"
 #include "kernels/sptrsv/schedules/one_block/sweep.hpp"
 #include "kernels/sptrsv/schedules/supernodes/choice.hpp"
-#include "kernels/sptrsv/schedules/supersteps/choice.hpp"
 
 namespace taskdag::kernels {
 
