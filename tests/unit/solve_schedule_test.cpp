@@ -101,19 +101,19 @@ TEST(AtaOptions, HaveNames) {
 /// Those of each solver are what its sweeps are asked for; without asking they are the paper's.
 template <class Options>
 void expect_requested(const Context& context) {
-  const ScheduleRequest usual = request_of(Options{}, context);
-  EXPECT_EQ(usual.ata_flow, AtaFlow::pull);
-  EXPECT_EQ(usual.ata_size, AtaSize::equations);
-  EXPECT_TRUE(usual.ata_rows_share_warps);
+  const kernels::Study usual = *request_of(Options{}, context).study;
+  EXPECT_EQ(usual.flow, AtaFlow::pull);
+  EXPECT_EQ(usual.size, AtaSize::equations);
+  EXPECT_TRUE(usual.rows_share_warps);
   Options options;
   options.ata_flow = AtaFlow::push;
-  EXPECT_EQ(request_of(options, context).ata_flow, AtaFlow::push);
-  EXPECT_EQ(request_of(options, context).ata_size, AtaSize::equations);
+  EXPECT_EQ(request_of(options, context).study->flow, AtaFlow::push);
+  EXPECT_EQ(request_of(options, context).study->size, AtaSize::equations);
   options.ata_size = AtaSize::warps_and_levels;
-  EXPECT_EQ(request_of(options, context).ata_size, AtaSize::warps_and_levels);
-  EXPECT_TRUE(request_of(options, context).ata_rows_share_warps);
+  EXPECT_EQ(request_of(options, context).study->size, AtaSize::warps_and_levels);
+  EXPECT_TRUE(request_of(options, context).study->rows_share_warps);
   options.ata_rows_share_warps = false;
-  EXPECT_FALSE(request_of(options, context).ata_rows_share_warps);
+  EXPECT_FALSE(request_of(options, context).study->rows_share_warps);
 }
 
 TEST(AtaOptions, OfEverySolverReachItsSweeps) {

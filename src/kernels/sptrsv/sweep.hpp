@@ -17,21 +17,21 @@
 
 namespace taskdag::kernels {
 
+struct Study;
+
 /// What a sweep is made from. Arrays are in device memory, somebody else's, needed only while the sweep is made.
 struct SweepInput {
   DevicePattern pattern;
   Triangle triangle = Triangle::lower;
   const TriangleRanges* ranges = nullptr;  ///< strictly triangular entries of each row
   const RowLevels* levels = nullptr;
-  const Offset* source_entry = nullptr;   ///< entry of pattern → entry of what load_values() takes; null: same
-  const Index* rhs_index = nullptr;       ///< row → entry of the right-hand side; null: same
-  const Index* x_index = nullptr;         ///< row → entry of the result; null: same
-  const RowBlocks* blocks = nullptr;      ///< host memory; of the rows, where an ordering has made some
-  engine::StaticOptions run{};            ///< of the schedule engine
-  AtaFlow ata_flow = AtaFlow::pull;       ///< of the schedules ata_…
-  AtaSize ata_size = AtaSize::equations;  ///< likewise
-  bool ata_rows_share_warps = true;       ///< of these and of the schedules level_…
-  bool recurrence = false;                ///< SolvesReciprocals is wanted, more than a faster solve()
+  const Offset* source_entry = nullptr;  ///< entry of pattern → entry of what load_values() takes; null: same
+  const Index* rhs_index = nullptr;      ///< row → entry of the right-hand side; null: same
+  const Index* x_index = nullptr;        ///< row → entry of the result; null: same
+  const RowBlocks* blocks = nullptr;     ///< host memory; of the rows, where an ordering has made some
+  engine::StaticOptions run{};           ///< of the schedule engine
+  const Study* study = nullptr;          ///< of the papers' schedules; null: what it is by default
+  bool recurrence = false;               ///< SolvesReciprocals is wanted, more than a faster solve()
   /// in_single (schedules that the catalogue names alone): load_values() rounds entries to float, and pivots scale
   /// right-hand sides: x_i = rhs_i · pivot_i − Σ_j a_ij x_j. Never automatic.
   Precision precision = Precision::in_double;

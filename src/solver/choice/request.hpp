@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "kernels/papers/study.hpp"
 #include "solver/choice/tune_file.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/engine/static/order.hpp"
@@ -29,13 +31,11 @@ ScheduleChoice choice_from(const std::string& name);
 struct ScheduleRequest {
   Backend backend = Backend::host;
   SolveSchedule schedule = SolveSchedule::automatic;
-  bool tune = false;                      ///< this and the file count for automatic only
-  std::string tune_file;                  ///< empty: none
-  std::string device;                     ///< with a tune file: name of what runs the sweep
-  engine::StaticOptions run = {};         ///< of the schedule engine
-  AtaFlow ata_flow = AtaFlow::pull;       ///< of the schedules ata_…
-  AtaSize ata_size = AtaSize::equations;  ///< of the schedules ata_…
-  bool ata_rows_share_warps = true;       ///< of these and of the schedules level_…
+  bool tune = false;                                 ///< this and the file count for automatic only
+  std::string tune_file;                             ///< empty: none
+  std::string device;                                ///< with a tune file: name of what runs the sweep
+  engine::StaticOptions run = {};                    ///< of the schedule engine
+  std::shared_ptr<const kernels::Study> study = {};  ///< of the papers' schedules
   bool keep_rows = false;  ///< take no schedule that rewrites rows, even if one is named or the fastest in trials
   Precision precision = Precision::in_double;  ///< that the sweep is made in: never automatic
 };
@@ -56,9 +56,7 @@ ScheduleRequest request_of(const Options& options, const Context& context) {
           options.tune_file,
           options.tune_file.empty() ? std::string() : context.device_name(),
           options.run,
-          options.ata_flow,
-          options.ata_size,
-          options.ata_rows_share_warps};
+          kernels::study_of(options)};
 }
 
 /// What trials have found to be the fastest.

@@ -93,9 +93,7 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
   const kernels::CudaSchedule& row = outlook.row_of(schedule);
   kernels::SweepInput as_asked = input;
   as_asked.run = request.run;
-  as_asked.ata_flow = request.ata_flow;
-  as_asked.ata_size = request.ata_size;
-  as_asked.ata_rows_share_warps = request.ata_rows_share_warps;
+  as_asked.study = request.study.get();
   sweep = row.make(as_asked, outlook, choice.variant);
   at_least = row.at_least != nullptr ? row.at_least(outlook) : kernels::flat::least_microseconds(features);
 }

@@ -25,10 +25,6 @@ std::span<const SolveScheduleInfo> solve_schedule_catalogue() { return kCatalogu
 
 const char* to_string(SolveSchedule schedule) { return kernels::row_of(schedule).name; }
 
-const char* to_string(AtaFlow flow) { return flow == AtaFlow::pull ? "pull" : "push"; }
-
-const char* to_string(AtaSize size) { return size == AtaSize::equations ? "equations" : "warps_and_levels"; }
-
 SolveSchedule solve_schedule_from(const std::string& name) {
   const auto* const found =
       std::ranges::find_if(kCatalogue, [&](const SolveScheduleInfo& row) { return row.name == name; });
