@@ -6,7 +6,7 @@ else()
   set(rival petsc_absent.cpp)
 endif()
 add_executable(taskdag_host_bench host_bench.cpp matrix_files.cpp problems.cpp ${rival})
-target_link_libraries(taskdag_host_bench PRIVATE taskdag_solver taskdag_generators taskdag_io taskdag_flags)
+target_link_libraries(taskdag_host_bench PRIVATE taskdag_with_papers taskdag_solver taskdag_generators taskdag_io taskdag_flags)
 if(TASKDAG_PETSC_FOUND)
   target_link_libraries(taskdag_host_bench PRIVATE taskdag_petsc_dep)
 endif()
@@ -31,10 +31,10 @@ target_include_directories(benchmark_rounding PRIVATE "${CMAKE_CURRENT_SOURCE_DI
 add_executable(taskdag_host_schedules host_schedules/main.cpp host_schedules/cases.cpp host_schedules/large_cases.cpp
   host_schedules/measure.cpp host_schedules/options.cpp host_schedules/paper_sweep.cpp host_schedules/rival.cpp
   host_schedules/row_file.cpp host_schedules/summary.cpp csv_text.cpp)
-target_link_libraries(taskdag_host_schedules PRIVATE taskdag_solver taskdag_generators taskdag_io taskdag_flags ${CMAKE_DL_LIBS})
+target_link_libraries(taskdag_host_schedules PRIVATE taskdag_with_papers taskdag_solver taskdag_generators taskdag_io taskdag_flags ${CMAKE_DL_LIBS})
 taskdag_test(benchmark_protocol SOURCES host_schedules/protocol_test.cpp host_schedules/cases.cpp
   host_schedules/large_cases.cpp host_schedules/measure.cpp host_schedules/paper_sweep.cpp host_schedules/row_file.cpp
-  host_schedules/summary.cpp csv_text.cpp LINKS taskdag_solver taskdag_generators taskdag_io LABELS unit TIMEOUT 120)
+  host_schedules/summary.cpp csv_text.cpp LINKS taskdag_with_papers taskdag_solver taskdag_generators taskdag_io LABELS unit TIMEOUT 120)
 target_include_directories(benchmark_protocol PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/host_schedules")
 add_library(taskdag_rival_serial MODULE host_schedules/rivals/serial.cpp)
 target_link_libraries(taskdag_rival_serial PRIVATE taskdag_flags)

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "dag/supersteps/expected_time.hpp"
-#include "dag/supersteps/superstep_schedulers.hpp"
 #include "dag/thread_plan.hpp"
 #include "dag/transpose.hpp"
+#include "papers/boehnlein/schedules.hpp"
 #include "taskdag/generators.hpp"
 #include "unit/patterns.hpp"
 

@@ -1,5 +1,5 @@
 /// \file
-/// The two barrier list schedulers. Children must be linked.
+/// The barrier list scheduler Locking. Children must be linked.
 #pragma once
 
 #include "dag/supersteps/assignment.hpp"
@@ -13,14 +13,11 @@ struct SuperstepEnd {
   bool fill_up = true;      ///< once it is to end, cores that become idle take what ends no later than what runs
 };
 
-/// Priority: the p-ivotal path score, fixed beforehand. Cost: tasks · log(tasks) + edges.
-/// `end`: see BarrierList. Source: Böhnlein et al. 2025, section 3. @pre cores >= 1, 0 < end.idle_share <= 1
-Assignment schedule_pivotal_path(const TaskGraph& graph, int cores, const SuperstepEnd& end);
-
 /// Priority: as few tasks as possible are locked out of the superstep. A task is locked by a core once one of its
 /// parents has begun there in this superstep; running another parent elsewhere would lock it out. A ready task's
 /// priority for a core is its heaviest path, normalised to [0, 20], less the number of children that it would lock
-/// out there. Source: Böhnlein et al. 2025, section 3.
+/// out there. `end`: see BarrierList. Source: Böhnlein et al. 2025, section 3.
+/// @pre cores >= 1, 0 < end.idle_share <= 1
 ///
 /// Instead of a priority per core and task, each ready task has one number for all cores and a short list of the cores
 /// that have locked children of it, for which it is better: memory is tasks + edges. Cost: each time a task is locked

@@ -100,8 +100,7 @@ std::optional<SuperstepSchedule> find_faster_than_plan(const ThreadPlan& plan, c
   const std::int64_t serial = expected_serial_time(pattern, triangle);
   const std::optional<Bound> bound = find_bound(plan, pattern, triangle, cores, serial);
   if (!bound) return std::nullopt;
-  SuperstepSchedule schedule =
-      make_superstep_schedule(SolveSchedule::locking, pattern, triangle, cores, {.gather = true});
+  SuperstepSchedule schedule = make_locking_schedule(pattern, triangle, cores, {.gather = true});
   const std::int64_t time = plan.threads() == 1 ? serial : plan.expected_time();
   const std::int64_t expected =
       bound->waits ? expected_time_with_waits(schedule, pattern, triangle) : expected_time(schedule, pattern, triangle);

@@ -7,7 +7,6 @@
 #include "dag/supersteps/coarsening.hpp"
 #include "dag/supersteps/expected_time.hpp"
 #include "dag/supersteps/funnel.hpp"
-#include "dag/supersteps/level_schedulers.hpp"
 #include "dag/supersteps/neighbours.hpp"
 #include "dag/supersteps/runs.hpp"
 #include "dag/task_graph.hpp"
@@ -27,7 +26,6 @@ Offset choose_group_weight(const TaskGraph& graph, int cores) {
 }
 
 /// Schedules the graph or, if it is to be coarsened, its funnels of that kind.
-template <class Scheduler>
 Assignment schedule(TaskGraph graph, const SuperstepOptions& options, Funnel kind, Offset most,
                     const Scheduler& scheduler) {
   if (!options.coarsen) return scheduler(graph);
@@ -39,14 +37,13 @@ Assignment schedule(TaskGraph graph, const SuperstepOptions& options, Funnel kin
 }
 
 /// schedule() of the graph, or of runs of its tasks where that is expected to take less time.
-template <class Scheduler>
-Assignment schedule_runs(const TaskGraph& graph, const SuperstepOptions& options, Offset most, int cores,
+Assignment schedule_runs(const TaskGraph& graph, const SuperstepOptions& options, Funnel kind, Offset most, int cores,
                          const Scheduler& scheduler) {
-  Assignment best = schedule(graph, options, Funnel::in, most, scheduler);
+  Assignment best = schedule(graph, options, kind, most, scheduler);
   std::int64_t least = expected_time(graph, best, cores);
   for (const Index length : {4, 16, 64}) {
     const Partition runs = find_runs(graph, length);
-    Assignment other = pull_back(schedule(coarsen(graph, runs), options, Funnel::in, most, scheduler), runs);
+    Assignment other = pull_back(schedule(coarsen(graph, runs), options, kind, most, scheduler), runs);
     const std::int64_t time = expected_time(graph, other, cores);
     if (time >= least) continue;
     best = std::move(other);
@@ -57,8 +54,8 @@ Assignment schedule_runs(const TaskGraph& graph, const SuperstepOptions& options
 
 }  // namespace
 
-SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& pattern, Triangle triangle, int cores,
-                                          const SuperstepOptions& options) {
+SuperstepSchedule make_superstep_schedule(const Scheduler& scheduler, Funnel kind, const CsrPattern& pattern,
+                                          Triangle triangle, int cores, const SuperstepOptions& options) {
   if (cores < 1) throw InvalidInput("a schedule needs one core at least");
   if (!(options.idle_share > 0.0 && options.idle_share <= 1.0)) {
     throw InvalidInput("the share of idle cores is not in (0, 1]");
@@ -68,34 +65,19 @@ SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& 
 
   TaskGraph graph = make_task_graph(pattern, triangle);
   const Offset most = options.group_weight > 0 ? options.group_weight : choose_group_weight(graph, cores);
-  const auto finish = [&](Assignment assignment) {
-    if (options.gather) gather_neighbours(make_task_graph(pattern, triangle), cores, assignment);
-    return make_superstep_schedule(triangle, cores, assignment);
+  Assignment assignment = options.try_runs ? schedule_runs(graph, options, kind, most, cores, scheduler)
+                                           : schedule(std::move(graph), options, kind, most, scheduler);
+  if (options.gather) gather_neighbours(make_task_graph(pattern, triangle), cores, assignment);
+  return make_superstep_schedule(triangle, cores, assignment);
+}
+
+SuperstepSchedule make_locking_schedule(const CsrPattern& pattern, Triangle triangle, int cores,
+                                        const SuperstepOptions& options) {
+  const auto scheduler = [&](TaskGraph& graph) {
+    graph.link_children();
+    return schedule_locking(graph, cores, {options.idle_share, options.fill_up});
   };
-  const auto list = [&](const auto& scheduler) {
-    return finish(options.try_runs ? schedule_runs(graph, options, most, cores, scheduler)
-                                   : schedule(std::move(graph), options, Funnel::in, most, scheduler));
-  };
-  switch (kind) {
-    case SolveSchedule::locking:
-      return list([&](TaskGraph& g) {
-        g.link_children();
-        return schedule_locking(g, cores, {options.idle_share, options.fill_up});
-      });
-    case SolveSchedule::pivotal_path:
-      return list([&](TaskGraph& g) {
-        g.link_children();
-        return schedule_pivotal_path(g, cores, {options.idle_share, options.fill_up});
-      });
-    case SolveSchedule::hdagg:
-      return finish(schedule(std::move(graph), options, Funnel::tree, most,
-                             [&](const TaskGraph& g) { return schedule_glued_levels(g, cores, options.imbalance); }));
-    case SolveSchedule::level_set:
-    case SolveSchedule::point_to_point:
-      return make_superstep_schedule(triangle, cores, schedule_level_set(graph, cores));
-    default:
-      throw InvalidInput("this schedule is not made of supersteps");
-  }
+  return make_superstep_schedule(scheduler, Funnel::in, pattern, triangle, cores, options);
 }
 
 }  // namespace taskdag

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <optional>
 
+#include "kernels/papers/papers.hpp"
 #include "solver/choice/require_schedule.hpp"
 #include "taskdag/error.hpp"
 
@@ -18,8 +19,9 @@ std::optional<ScheduleChoice> choice_from_file(const ScheduleRequest& request, c
     const ScheduleChoice choice = choice_from(*name);
     require_schedule(request.backend, choice.schedule);
     require_precision(request.backend, choice.schedule, request.precision);
+    if (kernels::is_of_papers(request.backend, choice.schedule)) kernels::papers("the schedule " + *name);
     return choice;
-  } catch (const InvalidInput& error) {
+  } catch (const Error& error) {
     warn_of_tune_file(request.tune_file, std::string("holds a choice that is not taken: ") + error.what());
     return {};
   }

@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "dag/dependencies.hpp"
 #include "dag/levels.hpp"
+#include "kernels/papers/papers.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
 #include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
 #include "solver/choice/require_schedule.hpp"
@@ -57,6 +58,7 @@ TrialResult fastest(const CsrPattern& pattern, Triangle triangle, ThreadPool& po
   for (const SolveSchedule schedule : solve_schedules(Backend::host)) {
     if (schedule == SolveSchedule::automatic) continue;  // one of the others
     if (kernels::row_of(schedule).host == ScheduleRole::study) continue;
+    if (kernels::is_of_papers(Backend::host, schedule) && !kernels::has_papers()) continue;
     if (!has_precision(Backend::host, schedule, precision)) continue;
     kernels::ScheduledSweep sweep(pattern, nullptr, triangle, pool, schedule, nullptr, {},
                                   kernels::HostSweepInput::copied, precision);

@@ -8,8 +8,8 @@
 
 #include "backends/host/thread_pool.hpp"
 #include "dag/supersteps/cell_waits.hpp"
-#include "dag/supersteps/superstep_schedulers.hpp"
 #include "paper_sweep.hpp"
+#include "papers/boehnlein/schedules.hpp"
 #include "rival.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/solve_schedule.hpp"

@@ -1,10 +1,13 @@
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
 
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "dag/supersteps/faster_than_plan.hpp"
 #include "dag/supersteps/superstep_schedulers.hpp"
+#include "kernels/papers/papers.hpp"
+#include "taskdag/error.hpp"
 
 namespace taskdag::kernels {
 
@@ -13,7 +16,11 @@ namespace {
 /// The schedule of that name as it is run here. Locking and p-ivotal path also look at runs of rows.
 SuperstepSchedule make_schedule(SolveSchedule kind, const CsrPattern& pattern, Triangle triangle, int cores) {
   const bool list = kind == SolveSchedule::locking || kind == SolveSchedule::pivotal_path;
-  return make_superstep_schedule(kind, pattern, triangle, cores, {.try_runs = list, .gather = true});
+  const SuperstepOptions options{.try_runs = list, .gather = true};
+  if (kind == SolveSchedule::locking) return make_locking_schedule(pattern, triangle, cores, options);
+  if (!is_of_papers(Backend::host, kind)) throw InvalidInput("this schedule is not one of the host's");
+  const std::string wanted = std::string("the schedule ") + to_string(kind);
+  return papers(wanted).superstep_schedule(kind, pattern, triangle, cores, options);
 }
 
 /// Glued levels and level sets have barriers, as they were published; the others wait for cells.

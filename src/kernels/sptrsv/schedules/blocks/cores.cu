@@ -10,6 +10,7 @@
 #include "base/index.hpp"
 #include "dag/supersteps/cell_waits.hpp"
 #include "dag/supersteps/superstep_schedulers.hpp"
+#include "kernels/papers/papers.hpp"
 #include "kernels/sptrsv/schedules/blocks/layout_sweep.hpp"
 #include "kernels/sptrsv/schedules/blocks/pack.cuh"
 #include "kernels/sptrsv/schedules/blocks/pack.hpp"
@@ -153,7 +154,10 @@ Prepared prepare(SolveSchedule kind, const SweepInput& input, int cores, bool ba
   const std::vector<Index> columns =
       cuda::fetch_array(input.pattern.col_indices, static_cast<std::size_t>(input.pattern.entries), stream);
   const CsrPattern pattern{input.pattern.rows, input.pattern.rows, offsets.data(), columns.data()};
-  const SuperstepSchedule schedule = make_superstep_schedule(kind, pattern, input.triangle, cores);
+  const SuperstepSchedule schedule = kind == SolveSchedule::locking
+                                         ? make_locking_schedule(pattern, input.triangle, cores)
+                                         : papers(std::string("the schedule ") + to_string(kind))
+                                               .superstep_schedule(kind, pattern, input.triangle, cores, {});
   Prepared result;
   result.waits = barriers ? all_waits(schedule) : find_cell_waits(schedule, pattern, input.triangle);
   result.supersteps = schedule.supersteps;

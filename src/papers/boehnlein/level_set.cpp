@@ -2,8 +2,8 @@
 /// A superstep for each level, its tasks shared out to cores.
 #include <algorithm>
 
-#include "dag/supersteps/level_schedulers.hpp"
-#include "dag/supersteps/level_tasks.hpp"
+#include "papers/boehnlein/level_schedulers.hpp"
+#include "papers/boehnlein/level_tasks.hpp"
 
 namespace taskdag {
 

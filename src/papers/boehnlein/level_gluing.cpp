@@ -7,8 +7,8 @@
 #include <queue>
 #include <utility>
 
-#include "dag/supersteps/level_schedulers.hpp"
-#include "dag/supersteps/level_tasks.hpp"
+#include "papers/boehnlein/level_schedulers.hpp"
+#include "papers/boehnlein/level_tasks.hpp"
 
 namespace taskdag {
 

@@ -1,0 +1,54 @@
+/// \file
+/// The schedules and programs of papers that the product has faster ones for. They are in a library of their own,
+/// libtaskdag_papers, which is opened when one of their names is first asked for: what it hands out is declared here.
+#pragma once
+
+#include <string>
+
+#include "taskdag/csr.hpp"
+#include "taskdag/schedule.hpp"
+#include "taskdag/solve_schedule.hpp"
+
+namespace taskdag {
+struct SuperstepOptions;
+struct SuperstepSchedule;
+}  // namespace taskdag
+
+namespace taskdag::kernels {
+
+/// What libtaskdag_papers has.
+struct Papers {
+  const char* build;  ///< version and kind: both libraries must have the same, since the types below are internal
+  /// Makes the schedule of a strict triangle on `cores` cores. kind: pivotal_path, hdagg, level_set, or
+  /// point_to_point, which has the cells of level_set. One thread.
+  SuperstepSchedule (*superstep_schedule)(SolveSchedule kind, const CsrPattern& pattern, Triangle triangle, int cores,
+                                          const SuperstepOptions& options);
+};
+
+/// Whether a backend's schedule of that name is one of theirs.
+constexpr bool is_of_papers(Backend backend, SolveSchedule schedule) {
+  using enum SolveSchedule;
+  switch (schedule) {
+    case pivotal_path:
+    case hdagg:
+      return true;
+    case point_to_point:
+    case level_set:
+      return backend == Backend::host;
+    default:
+      return false;
+  }
+}
+
+/// Opens the library at the first call and keeps it; tries again after a failure. Safe from several threads. `wanted`:
+/// what is asked for, for the message.
+/// @throws Unsupported naming what is wanted, what to install and why the library cannot be used
+const Papers& papers(const std::string& wanted);
+
+/// Whether the library can be used: a search for the fastest leaves the papers' schedules out without it.
+bool has_papers();
+
+}  // namespace taskdag::kernels
+
+/// What libtaskdag_papers exports. A program that holds the papers' objects itself needs no library.
+extern "C" const taskdag::kernels::Papers* taskdag_papers();

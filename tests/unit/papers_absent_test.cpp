@@ -1,0 +1,54 @@
+// Without libtaskdag_papers its names say what to install, and a choice that was not asked for them does without.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/papers/papers.hpp"
+#include "taskdag/error.hpp"
+#include "taskdag/generators.hpp"
+#include "taskdag/triangular.hpp"
+
+namespace taskdag {
+namespace {
+
+const Context& context() {
+  static const Context one = Context::create({.backend = Backend::host, .threads = 2});
+  return one;
+}
+
+TriangularSolver make(const TriangularOptions& options) {
+  return {context(), make_stencil({.nx = 20, .ny = 20}).view(), MemorySpace::host, options};
+}
+
+/// What the call throws; empty: nothing.
+template <class Call>
+std::string words(const Call& call) {
+  try {
+    call();
+  } catch (const Unsupported& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(PapersAbsent, SchedulesSayWhatToInstall) {
+  ASSERT_FALSE(kernels::has_papers());
+  for (const SolveSchedule schedule : solve_schedules(Backend::host)) {
+    const std::string said = words([&] { make({.schedule = schedule}); });
+    if (!kernels::is_of_papers(Backend::host, schedule)) {
+      EXPECT_EQ(said, "") << to_string(schedule);
+      continue;
+    }
+    EXPECT_NE(said.find(std::string("the schedule ") + to_string(schedule)), std::string::npos) << said;
+    EXPECT_NE(said.find("libtaskdag_papers.so"), std::string::npos) << said;
+    EXPECT_NE(said.find("install it"), std::string::npos) << said;
+  }
+}
+
+TEST(PapersAbsent, TrialsLeaveThemOut) {
+  EXPECT_EQ(words([] { make({.tune = true}); }), "");
+}
+
+}  // namespace
+}  // namespace taskdag

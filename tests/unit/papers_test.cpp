@@ -1,0 +1,31 @@
+// With libtaskdag_papers beside libtaskdag its names work as any others: through the installed libraries' interface
+// alone.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "taskdag/generators.hpp"
+#include "taskdag/triangular.hpp"
+
+namespace taskdag {
+namespace {
+
+std::vector<double> solve(SolveSchedule schedule) {
+  const Context context = Context::create({.backend = Backend::host, .threads = 2});
+  const CsrMatrix a = make_stencil({.nx = 20, .ny = 20});
+  TriangularSolver solver(context, a.view(), MemorySpace::host, {.schedule = schedule});
+  std::vector<double> x(static_cast<std::size_t>(a.rows), 1.0);
+  solver.solve(x.data(), x.data(), MemorySpace::host);
+  return x;
+}
+
+TEST(PapersLibrary, SchedulesOfItGiveTheBitsOfOneThread) {
+  const std::vector<double> expected = solve(SolveSchedule::serial);
+  for (const SolveSchedule schedule :
+       {SolveSchedule::pivotal_path, SolveSchedule::hdagg, SolveSchedule::level_set, SolveSchedule::point_to_point}) {
+    EXPECT_EQ(solve(schedule), expected) << to_string(schedule);
+  }
+}
+
+}  // namespace
+}  // namespace taskdag
