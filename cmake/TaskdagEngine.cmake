@@ -31,9 +31,13 @@ endfunction()
 # it, so that its users need no CUDA and no device link of their own.
 function(taskdag_device_link library)
   if(TASKDAG_DEVICE_LINK)
-    set(map "${PROJECT_SOURCE_DIR}/cmake/device_link.map")
     set_target_properties(${library} PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS ON CUDA_RUNTIME_LIBRARY Static)
-    set_property(TARGET ${library} APPEND PROPERTY LINK_DEPENDS "${map}")
-    target_link_options(${library} PRIVATE "-Wl,--version-script=${map}")
   endif()
+endfunction()
+
+# taskdag_exports(LIBRARY MAP): what a shared library exports is restricted by cmake/MAP.
+function(taskdag_exports library map)
+  set(file "${PROJECT_SOURCE_DIR}/cmake/${map}")
+  set_property(TARGET ${library} APPEND PROPERTY LINK_DEPENDS "${file}")
+  target_link_options(${library} PRIVATE "-Wl,--version-script=${file}")
 endfunction()

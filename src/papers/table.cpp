@@ -1,12 +1,15 @@
-// The one function that leaves libtaskdag_papers.
+/// \file
+/// The one function that leaves libtaskdag_papers.
 #include "kernels/papers/papers.hpp"
 #include "papers/boehnlein/schedules.hpp"
+#include "papers/pichler/rcm/rcm_tasks.hpp"
 #include "taskdag/export.hpp"
 
 namespace taskdag::kernels {
 namespace {
 
-constexpr Papers kPapers{.build = TASKDAG_BUILD, .superstep_schedule = make_superstep_schedule};
+constexpr Papers kPapers{
+    .build = TASKDAG_BUILD, .superstep_schedule = make_superstep_schedule, .reverse_cuthill_mckee = order_by_tasks};
 
 }  // namespace
 }  // namespace taskdag::kernels

@@ -10,8 +10,9 @@
 
 #include "base/index.hpp"
 #include "context/state.hpp"
+#include "kernels/ordering/graph/adjacency.hpp"
+#include "kernels/papers/papers.hpp"
 #include "programs/colouring/program.hpp"
-#include "programs/rcm/rcm_tasks.hpp"
 #include "solver/block_ordering_impl.hpp"
 #include "solver/ordering_impl.hpp"
 #include "taskdag/error.hpp"
@@ -91,21 +92,20 @@ BlockOrdering speculative_multicolour(const Context& context, const CsrPattern& 
 void order_by_tasks(const Context& context, const CsrPattern& pattern, MemorySpace space, Index* order,
                     MemorySpace order_space, const OrderingOptions& options, OrderingTimes& times, Stream stream) {
   using Seconds = std::chrono::duration<double>;
+  const kernels::Papers& papers = kernels::papers("the form tasks of reverse Cuthill-McKee");
   const auto begin = std::chrono::steady_clock::now();
   const OnHost on_host(context, pattern, space, stream);
   const kernels::HostGraph graph = graph_of(context, on_host.pattern());
-  kernels::RcmByTasks program(context, graph.view(), kernels::library_program(options));
-  const auto ready = std::chrono::steady_clock::now();
-  kernels::TaskOrderingTimes spent;
-  const std::vector<Index> result = program.order(&spent);
+  const double prepared = Seconds(std::chrono::steady_clock::now() - begin).count();
+  const kernels::OrderByTasks made = papers.reverse_cuthill_mckee(context, graph.view(), options);
   if (order_space == MemorySpace::device) {
-    cuda::store_order(context, result, order, stream);
+    cuda::store_order(context, made.order, order, stream);
   } else {
-    std::copy(result.begin(), result.end(), order);
+    std::copy(made.order.begin(), made.order.end(), order);
   }
-  times.graph = Seconds(ready - begin).count();
-  times.search = spent.search;
-  times.ordering = Seconds(std::chrono::steady_clock::now() - ready).count() - spent.search;
+  times.graph = prepared + made.set_up;
+  times.search = made.search;
+  times.ordering = Seconds(std::chrono::steady_clock::now() - begin).count() - times.graph - times.search;
   times.form = RcmForm::tasks;
 }
 

@@ -1,5 +1,5 @@
 // Reverse Cuthill-McKee by tasks: on every graph, in every form, the permutation of the serial function.
-#include "programs/rcm/rcm_tasks.hpp"
+#include "papers/pichler/rcm/rcm_tasks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@ set(rcm_sources rcm_bench.cpp rcm_cusolver.cpp rcm_patterns.cpp rcm_tasks_forms.
 list(APPEND rcm_sources $<IF:$<BOOL:${TASKDAG_PETSC_FOUND}>,rcm_petsc.cpp,rcm_petsc_absent.cpp>)
 list(APPEND rcm_sources $<IF:$<BOOL:${TASKDAG_CUDA_FOUND}>,rcm_device.cpp,rcm_device_absent.cpp>)
 add_executable(taskdag_rcm_bench ${rcm_sources})
-target_link_libraries(taskdag_rcm_bench PRIVATE taskdag_programs_rcm taskdag_solver taskdag_generators taskdag_io
+target_link_libraries(taskdag_rcm_bench PRIVATE taskdag_papers_pichler_rcm taskdag_solver taskdag_generators taskdag_io
   nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS} taskdag_flags)
 if(TASKDAG_PETSC_FOUND)
   target_link_libraries(taskdag_rcm_bench PRIVATE taskdag_petsc_dep)

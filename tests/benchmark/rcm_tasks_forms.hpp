@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "programs/rcm/rcm_tasks.hpp"
+#include "papers/pichler/rcm/rcm_tasks.hpp"
 #include "taskdag/csr.hpp"
 
 namespace taskdag::benchmark {

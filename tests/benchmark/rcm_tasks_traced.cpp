@@ -1,7 +1,7 @@
 // Compiled as a CUDA source where CUDA is: MHive's program with a probe, which the library's does not have.
 #include "rcm_tasks_traced.hpp"
 
-#include "programs/rcm/permutation/program.hpp"
+#include "papers/pichler/rcm/permutation/program.hpp"
 
 namespace taskdag::benchmark {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "programs/rcm/programs.hpp"
+#include "papers/pichler/rcm/programs.hpp"
 
 namespace taskdag::benchmark {
 

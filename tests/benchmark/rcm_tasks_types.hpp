@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "programs/rcm/rcm_tasks.hpp"
+#include "papers/pichler/rcm/rcm_tasks.hpp"
 #include "taskdag/csr.hpp"
 
 namespace taskdag::benchmark {

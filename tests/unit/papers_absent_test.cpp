@@ -7,6 +7,7 @@
 #include "kernels/papers/papers.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
+#include "taskdag/ordering.hpp"
 #include "taskdag/triangular.hpp"
 
 namespace taskdag {
@@ -44,6 +45,17 @@ TEST(PapersAbsent, SchedulesSayWhatToInstall) {
     EXPECT_NE(said.find("libtaskdag_papers.so"), std::string::npos) << said;
     EXPECT_NE(said.find("install it"), std::string::npos) << said;
   }
+}
+
+TEST(PapersAbsent, OrderingByTasksSaysWhatToInstall) {
+  const CsrMatrix a = make_stencil({.nx = 5, .ny = 5});
+  std::vector<Index> order(static_cast<std::size_t>(a.rows));
+  const std::string said = words([&] {
+    reverse_cuthill_mckee(context(), a.pattern(), MemorySpace::host, order.data(), MemorySpace::host,
+                          OrderingOptions{.form = RcmForm::tasks});
+  });
+  EXPECT_NE(said.find("form tasks of reverse Cuthill-McKee"), std::string::npos) << said;
+  EXPECT_NE(said.find("libtaskdag_papers.so"), std::string::npos) << said;
 }
 
 TEST(PapersAbsent, TrialsLeaveThemOut) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "taskdag/generators.hpp"
+#include "taskdag/ordering.hpp"
 #include "taskdag/triangular.hpp"
 
 namespace taskdag {
@@ -25,6 +26,18 @@ TEST(PapersLibrary, SchedulesOfItGiveTheBitsOfOneThread) {
        {SolveSchedule::pivotal_path, SolveSchedule::hdagg, SolveSchedule::level_set, SolveSchedule::point_to_point}) {
     EXPECT_EQ(solve(schedule), expected) << to_string(schedule);
   }
+}
+
+TEST(PapersLibrary, OrderingByTasksIsTheSerialOne) {
+  const Context context = Context::create({.backend = Backend::host, .threads = 2});
+  const CsrMatrix a = make_stencil({.nx = 30, .ny = 30});
+  const auto order = [&](RcmForm form) {
+    std::vector<Index> result(static_cast<std::size_t>(a.rows));
+    reverse_cuthill_mckee(context, a.pattern(), MemorySpace::host, result.data(), MemorySpace::host,
+                          OrderingOptions{.form = form});
+    return result;
+  };
+  EXPECT_EQ(order(RcmForm::tasks), order(RcmForm::walk));
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "taskdag/context.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/schedule.hpp"
 #include "taskdag/solve_schedule.hpp"
@@ -12,9 +14,19 @@
 namespace taskdag {
 struct SuperstepOptions;
 struct SuperstepSchedule;
+struct OrderingOptions;
 }  // namespace taskdag
 
 namespace taskdag::kernels {
+
+struct GraphView;
+
+/// An ordering by tasks, and what it took.
+struct OrderByTasks {
+  std::vector<Index> order;  ///< order[new] = old
+  double set_up = 0.0;       ///< seconds: the program and its queues
+  double search = 0.0;       ///< seconds: start nodes
+};
 
 /// What libtaskdag_papers has.
 struct Papers {
@@ -23,6 +35,9 @@ struct Papers {
   /// point_to_point, which has the cells of level_set. One thread.
   SuperstepSchedule (*superstep_schedule)(SolveSchedule kind, const CsrPattern& pattern, Triangle triangle, int cores,
                                           const SuperstepOptions& options);
+  /// The form `tasks` of reverse_cuthill_mckee() for a graph in host memory, on either backend. Returns when all is
+  /// done. @throws Error if a run of the engine did not finish; Unsupported, OutOfMemory, DeviceError
+  OrderByTasks (*reverse_cuthill_mckee)(const Context& context, const GraphView& graph, const OrderingOptions& options);
 };
 
 /// Whether a backend's schedule of that name is one of theirs.

@@ -1,0 +1,11 @@
+// Compiled as a CUDA source where CUDA is.
+#include "papers/pichler/rcm/permutation/program.hpp"
+
+namespace taskdag::kernels::rcm_tasks {
+
+std::unique_ptr<PermutationProgram> make_dependency_program(const Context& context,
+                                                            const engine::RunnerOptions& options) {
+  return std::make_unique<Permutation<ByDependencies>>(context, options);
+}
+
+}  // namespace taskdag::kernels::rcm_tasks
