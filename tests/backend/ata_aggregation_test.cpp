@@ -8,7 +8,7 @@
 
 #include "ata_reference.hpp"
 #include "base/index.hpp"
-#include "kernels/sptrsv/schedules/ata/task_size.hpp"
+#include "papers/helal/task_size.hpp"
 #include "problems.hpp"
 #include "support/effort.hpp"
 #include "taskdag/generators.hpp"

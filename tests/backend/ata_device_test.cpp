@@ -7,7 +7,7 @@
 #include "base/index.hpp"
 #include "device_fixture.hpp"
 #include "device_triangle.hpp"
-#include "kernels/sptrsv/schedules/ata/aggregation.hpp"
+#include "papers/helal/aggregation.hpp"
 #include "problems.hpp"
 #include "taskdag/generators.hpp"
 

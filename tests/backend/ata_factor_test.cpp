@@ -7,9 +7,9 @@
 #include "base/handover.hpp"
 #include "device_fixture.hpp"
 #include "device_triangle.hpp"
-#include "kernels/factor/ata/ata.hpp"
 #include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
 #include "measure.hpp"
+#include "papers/helal/factor/ata.hpp"
 #include "problems.hpp"
 
 namespace taskdag {

@@ -1,13 +1,13 @@
 /// \file
 /// Adaptive task aggregation as the paper words it, row by row on the host: what the aggregation on the device
-/// (kernels/sptrsv/schedules/ata) is held against. Only tests reach it. Every step is linear in rows and entries.
+/// (papers/helal) is held against. Only tests reach it. Every step is linear in rows and entries.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "kernels/sptrsv/schedules/ata/coarse_dag.hpp"
+#include "papers/helal/coarse_dag.hpp"
 #include "taskdag/schedule.hpp"
 
 namespace taskdag::test {

@@ -1,5 +1,5 @@
 // ATA and its baselines on CUDA: every policy, flow, coarse mode and granularity against the serial reference.
-#include "kernels/sptrsv/schedules/ata/ata.hpp"
+#include "papers/helal/ata.hpp"
 
 #include <functional>
 #include <limits>

@@ -11,6 +11,7 @@
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/stream.hpp"
 #include "measure.hpp"
+#include "papers/boehnlein/cuda/cores.hpp"
 #include "problems.hpp"
 #include "sweep_fixture.hpp"
 #include "taskdag/block_ordering.hpp"

@@ -26,7 +26,7 @@ HostTriangle take_triangle(const CsrMatrix& lu, const TriangularOptions& options
 HostTriangle in_level_order(const HostTriangle& t, const Schedule& levels);
 
 /// The shape of the system's DAG, as the paper on adaptive task aggregation sorts its results: "parallel", "wide" or
-/// "L-shape". See kernels/sptrsv/schedules/ata/coarse_dag.hpp.
+/// "L-shape". See papers/helal/coarse_dag.hpp.
 std::string dag_class(const Schedule& levels, int multiprocessors);
 
 /// A plain serial loop over a triangle in CSR, the strict entries and inverse pivots apart.

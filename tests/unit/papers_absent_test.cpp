@@ -7,6 +7,7 @@
 #include "kernels/papers/papers.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
+#include "taskdag/jacobi.hpp"
 #include "taskdag/ordering.hpp"
 #include "taskdag/triangular.hpp"
 
@@ -55,6 +56,14 @@ TEST(PapersAbsent, OrderingByTasksSaysWhatToInstall) {
                           OrderingOptions{.form = RcmForm::tasks});
   });
   EXPECT_NE(said.find("form tasks of reverse Cuthill-McKee"), std::string::npos) << said;
+  EXPECT_NE(said.find("libtaskdag_papers.so"), std::string::npos) << said;
+}
+
+TEST(PapersAbsent, JacobiByTasksSaysWhatToInstall) {
+  const CsrMatrix a = make_stencil({.nx = 5, .ny = 5});
+  const std::string said = words(
+      [&] { const Jacobi jacobi(context(), a.view(), MemorySpace::host, {.sweeps = 5, .form = JacobiForm::stages}); });
+  EXPECT_NE(said.find("form stages of Jacobi sweeps"), std::string::npos) << said;
   EXPECT_NE(said.find("libtaskdag_papers.so"), std::string::npos) << said;
 }
 

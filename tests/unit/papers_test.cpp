@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "taskdag/generators.hpp"
+#include "taskdag/jacobi.hpp"
 #include "taskdag/ordering.hpp"
 #include "taskdag/triangular.hpp"
 
@@ -38,6 +39,23 @@ TEST(PapersLibrary, OrderingByTasksIsTheSerialOne) {
     return result;
   };
   EXPECT_EQ(order(RcmForm::tasks), order(RcmForm::walk));
+}
+
+TEST(PapersLibrary, JacobiByTasksGivesTheBitsOfKernels) {
+  const Context context = Context::create({.backend = Backend::host, .threads = 2});
+  const CsrMatrix a = make_stencil({.nx = 30, .ny = 30});
+  const std::vector<double> b(static_cast<std::size_t>(a.rows), 1.0);
+  const auto sweeps = [&](JacobiForm form) {
+    Jacobi jacobi(context, a.view(), MemorySpace::host, {.sweeps = 5, .form = form});
+    std::vector<double> x(b.size());
+    jacobi.apply(b.data(), x.data(), MemorySpace::host);
+    return x;
+  };
+  const std::vector<double> expected = sweeps(JacobiForm::kernels);
+  for (const JacobiForm form :
+       {JacobiForm::stages_phases, JacobiForm::stages, JacobiForm::checkpoints, JacobiForm::autonomous}) {
+    EXPECT_EQ(sweeps(form), expected) << to_string(form);
+  }
 }
 
 }  // namespace

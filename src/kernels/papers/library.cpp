@@ -6,16 +6,17 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/papers/own_memory.hpp"
 #include "kernels/papers/papers.hpp"
 #include "taskdag/error.hpp"
 
 // Null where the papers' objects are not linked with the program.
-extern "C" [[gnu::weak]] const taskdag::kernels::Papers* taskdag_papers();
+extern "C" [[gnu::weak]] const taskdag::kernels::Papers* taskdag_papers(const taskdag::cuda::MemoryFunctions*);
 
 namespace taskdag::kernels {
 namespace {
 
-using Table = const Papers* (*)();
+using Table = const Papers* (*)(const cuda::MemoryFunctions*);
 
 /// The folder of the file that holds this code, with a slash; empty where the system does not say.
 std::string own_folder() {
@@ -47,7 +48,7 @@ const Papers* find_table(std::string& reasons) {
     reasons += "; it has no table";
     return nullptr;
   }
-  const Papers* const found = table();
+  const Papers* const found = table(own_memory());
   if (std::string_view(found->build) == TASKDAG_BUILD) return found;
   reasons += std::string("; it is of ") + found->build + ", and this is " + TASKDAG_BUILD;
   return nullptr;

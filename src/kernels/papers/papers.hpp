@@ -3,13 +3,22 @@
 /// libtaskdag_papers, which is opened when one of their names is first asked for: what it hands out is declared here.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "taskdag/context.hpp"
 #include "taskdag/csr.hpp"
+#include "taskdag/engine/static/order.hpp"
+#include "taskdag/jacobi.hpp"
 #include "taskdag/schedule.hpp"
 #include "taskdag/solve_schedule.hpp"
+
+struct CUstream_st;  // *: cudaStream_t
+
+namespace taskdag::cuda {
+struct MemoryFunctions;
+}
 
 namespace taskdag {
 struct SuperstepOptions;
@@ -19,7 +28,16 @@ struct OrderingOptions;
 
 namespace taskdag::kernels {
 
+class EliminationMethod;
+class JacobiProgram;
+class Sweep;
+struct DeviceCsr;
+struct DevicePattern;
+struct JacobiParts;
+struct JacobiShape;
 struct GraphView;
+struct Study;
+struct SweepInput;
 
 /// An ordering by tasks, and what it took.
 struct OrderByTasks {
@@ -38,6 +56,22 @@ struct Papers {
   /// The form `tasks` of reverse_cuthill_mckee() for a graph in host memory, on either backend. Returns when all is
   /// done. @throws Error if a run of the engine did not finish; Unsupported, OutOfMemory, DeviceError
   OrderByTasks (*reverse_cuthill_mckee)(const Context& context, const GraphView& graph, const OrderingOptions& options);
+  /// Jacobi sweeps of a form by tasks, on either backend. options: dependencies are the form's. Synchronises the
+  /// device. @throws Unsupported where the program would have too many tasks, OutOfMemory, DeviceError
+  std::unique_ptr<JacobiProgram> (*jacobi)(const Context& context, const JacobiParts& parts, const JacobiShape& shape,
+                                           engine::StaticOptions options);
+
+  // From here on null in a build without CUDA. All synchronise `stream`.
+  /// A sweep by one of their schedules on CUDA. @throws Unsupported, DeviceError, OutOfMemory where it cannot
+  std::unique_ptr<Sweep> (*sweep)(SolveSchedule schedule, const SweepInput& input, CUstream_st* stream);
+  /// ILU of a pattern in device memory, with its diagonal entries, by rows: both outlive the result.
+  std::unique_ptr<EliminationMethod> (*ilu)(SolveSchedule schedule, const DevicePattern& pattern,
+                                            const Offset* diagonal, bool diagonal_only, const Study& study,
+                                            CUstream_st* stream);
+  /// IC, A ≈ Uᵀ D U: `upper`, which outlives the result, holds the diagonal entry first in each row; `above` is its
+  /// transpose.
+  std::unique_ptr<EliminationMethod> (*ic)(SolveSchedule schedule, const DevicePattern& upper, DeviceCsr above,
+                                           bool diagonal_only, const Study& study, CUstream_st* stream);
 };
 
 /// Whether a backend's schedule of that name is one of theirs.
@@ -47,6 +81,15 @@ constexpr bool is_of_papers(Backend backend, SolveSchedule schedule) {
     case pivotal_path:
     case hdagg:
       return true;
+    case level_launch:
+    case level_graph:
+    case level_barrier:
+    case self_scheduled:
+    case ata_concurrency:
+    case ata_locality:
+    case ata_greedy:
+    case locking:
+      return backend == Backend::cuda;
     case point_to_point:
     case level_set:
       return backend == Backend::host;
@@ -65,5 +108,6 @@ bool has_papers();
 
 }  // namespace taskdag::kernels
 
-/// What libtaskdag_papers exports. A program that holds the papers' objects itself needs no library.
-extern "C" const taskdag::kernels::Papers* taskdag_papers();
+/// What libtaskdag_papers exports; `memory`: the device memory that it is to take, null without CUDA. A program that
+/// holds the papers' objects itself needs no library.
+extern "C" const taskdag::kernels::Papers* taskdag_papers(const taskdag::cuda::MemoryFunctions* memory);

@@ -18,6 +18,8 @@
 #include "kernels/factor/fill/blocks.hpp"
 #include "kernels/factor/fill/levels.hpp"
 #include "kernels/factor/shift.hpp"
+#include "kernels/papers/papers.hpp"
+#include "kernels/papers/study.hpp"
 #include "solver/choice/require_schedule.hpp"
 #include "solver/cuda/factorization.hpp"
 #include "solver/cuda/input.hpp"
@@ -28,6 +30,10 @@
 namespace taskdag::cuda {
 
 namespace {
+
+const kernels::Papers& papers_of(SolveSchedule schedule) {
+  return kernels::papers(std::string("the schedule ") + to_string(schedule) + " of a factorisation");
+}
 
 /// What a call of factor() lends the factor goes with it, whatever happens.
 class LentEntries {
@@ -172,7 +178,7 @@ FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, 
 }
 
 bool CudaFactorization::can_drop_entries(cudaStream_t s) {
-  if (keeps_entries_ || options_.kind != FactorKind::ilu || info.rows == 0 || ata_) return false;
+  if (keeps_entries_ || options_.kind != FactorKind::ilu || info.rows == 0 || of_papers_) return false;
   if (transposed_.first.sweep || !retired_.sweeps.empty() || rewrites_rows()) return false;
   if (sweeps_.first.can().returns_values == nullptr || sweeps_.second.can().returns_values == nullptr) return false;
   return method(kernels::pivot_rule(options_), s) != nullptr;
@@ -285,8 +291,7 @@ void CudaFactorization::analyse_ilu(cudaStream_t s) {
                                                       source(), lists_first(), s),
                             FactorKind::ilu, p.entries, factor_run(), s);
   if (const auto schedule = schedule_of_rows(options_.factor_schedule)) {
-    ata_ = kernels::make_ata_ilu(*schedule, p, diagonal_.data(), options_.diagonal_only, kernels::FactorForm::rows,
-                                 {.task_size = options_.ata_size}, s);
+    of_papers_ = papers_of(*schedule).ilu(*schedule, p, diagonal_.data(), options_.diagonal_only, *request_.study, s);
   }
   settle_precision(forward);
   drop_source(forward, s);
@@ -334,8 +339,7 @@ void CudaFactorization::analyse_ic(cudaStream_t s) {
   sweeps_ = make_sweeps(forward, above.source.data(), s);
   if (needs_lists(s)) make_lists(forward.levels, &above, s);
   if (const auto schedule = schedule_of_rows(options_.factor_schedule)) {
-    ata_ = kernels::make_ata_ic(*schedule, p, std::move(above), options_.diagonal_only,
-                                {.task_size = options_.ata_size}, s);
+    of_papers_ = papers_of(*schedule).ic(*schedule, p, std::move(above), options_.diagonal_only, *request_.study, s);
   }
 }
 
@@ -441,7 +445,7 @@ void CudaFactorization::attempt_without_lists(kernels::FactorInput input, const 
 }
 
 kernels::EliminationMethod* CudaFactorization::method(const kernels::PivotRule& rule, cudaStream_t s) {
-  if (ata_) return ata_.get();
+  if (of_papers_) return of_papers_.get();
   if (!uses_recurrence() || rule.shift == ShiftType::inblocks) return nullptr;
   if (!recurrence_) {
     kernels::RowWalk walk = kernels::RowWalk::none;
@@ -557,9 +561,9 @@ void CudaFactorization::replace_sweeps(cudaStream_t s) {
 
 void CudaFactorization::count_bytes() {
   info.bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + row_order_.bytes() + col_order_.bytes() +
-               factor_.bytes() + unit_.bytes() + (recurrence_ ? recurrence_->bytes() : 0) + (ata_ ? ata_->bytes() : 0) +
-               sweeps_.bytes() + transposed_.bytes() + scaled_.bytes() + product_.bytes() + balanced_.bytes() +
-               host_values_.bytes() + retired_.bytes();
+               factor_.bytes() + unit_.bytes() + (recurrence_ ? recurrence_->bytes() : 0) +
+               (of_papers_ ? of_papers_->bytes() : 0) + sweeps_.bytes() + transposed_.bytes() + scaled_.bytes() +
+               product_.bytes() + balanced_.bytes() + host_values_.bytes() + retired_.bytes();
   for (const Many* const many : {&many_, &many_transposed_}) info.bytes += many->bytes();
 }
 

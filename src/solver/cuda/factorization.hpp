@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "csr/device_csr.hpp"
-#include "kernels/factor/ata/ata.hpp"
+#include "kernels/factor/cuda/numeric.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
 #include "solver/checks.hpp"
 #include "solver/choice/factor_schedule.hpp"
@@ -233,10 +233,10 @@ class CudaFactorization final : public Factorization::Impl {
   bool keeps_entries_ = false;    ///< the entries have been asked for
   DeviceArray<double> unit_;  ///< U of ic; in single of ilu, too, with anything for L, but where entries are dropped
   SweepPair sweeps_;
-  bool products_lost_ = false;                      ///< a recurrence is no longer asked for
-  std::optional<kernels::Recurrence> recurrence_;   ///< from the first attempt on that asks for it
-  std::unique_ptr<kernels::AtaFactorization> ata_;  ///< where the schedule of the factorisation is one of sweeps
-  SweepPair transposed_;                            ///< from the first transposed application of ilu on
+  bool products_lost_ = false;                             ///< a recurrence is no longer asked for
+  std::optional<kernels::Recurrence> recurrence_;          ///< from the first attempt on that asks for it
+  std::unique_ptr<kernels::EliminationMethod> of_papers_;  ///< where the schedule of the factorisation is theirs
+  SweepPair transposed_;                                   ///< from the first transposed application of ilu on
   Retired retired_;
   DeviceArray<double> scaled_;  ///< right-hand side of the second sweep alone
   bool symmetric_ready_ = false;

@@ -9,9 +9,10 @@
 #include "csr/device_csr.hpp"
 #include "csr/gather.hpp"
 #include "kernels/jacobi/cuda.hpp"
+#include "kernels/jacobi/program.hpp"
 #include "kernels/jacobi/tiles_cuda.hpp"
 #include "kernels/jacobi/weights.hpp"
-#include "programs/jacobi/program.hpp"
+#include "kernels/papers/papers.hpp"
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/staging.hpp"
 #include "solver/cuda/stream_order.hpp"
@@ -212,8 +213,8 @@ class CudaJacobi final : public Jacobi::Impl {
       parts_.emplace(pattern != nullptr ? *pattern : CsrPattern{rows, rows, offsets.data(), columns.data()},
                      options_.part_entries, options_.long_row);
     }
-    return std::make_unique<kernels::JacobiProgram>(
-        context_, *parts_, kernels::JacobiProgram::Shape{form, sweeps, checks, ring_size, lanes_}, options_.run);
+    const std::string wanted = std::string("the form ") + to_string(form) + " of Jacobi sweeps";
+    return kernels::papers(wanted).jacobi(context_, *parts_, {form, sweeps, checks, ring_size, lanes_}, options_.run);
   }
 
   /// Synchronises.

@@ -2,15 +2,18 @@
 #include <cmath>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "context/state.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/jacobi/host.hpp"
+#include "kernels/jacobi/parts.hpp"
+#include "kernels/jacobi/program.hpp"
 #include "kernels/jacobi/resident_host.hpp"
 #include "kernels/jacobi/tiles_host.hpp"
 #include "kernels/jacobi/weights.hpp"
-#include "programs/jacobi/program.hpp"
+#include "kernels/papers/papers.hpp"
 #include "solver/checks.hpp"
 #include "solver/impl.hpp"
 #include "solver/jacobi_tiles.hpp"
@@ -160,8 +163,8 @@ class HostJacobi final : public Jacobi::Impl {
 
   std::unique_ptr<kernels::JacobiProgram> make_program(int sweeps, bool checks, std::uint32_t ring_size) {
     if (!parts_) parts_.emplace(matrix_.pattern(), options_.part_entries, options_.long_row);
-    return std::make_unique<kernels::JacobiProgram>(
-        context_, *parts_, kernels::JacobiProgram::Shape{form, sweeps, checks, ring_size, 1}, options_.run);
+    const std::string wanted = std::string("the form ") + to_string(form) + " of Jacobi sweeps";
+    return kernels::papers(wanted).jacobi(context_, *parts_, {form, sweeps, checks, ring_size, 1}, options_.run);
   }
 
   [[nodiscard]] kernels::JacobiArrays arrays(const double* b, std::initializer_list<double*> ring, std::uint32_t first,

@@ -65,6 +65,8 @@ class EliminationMethod {
   /// One attempt. Asynchronous.
   virtual void factor(const FactorInput& input, const PivotRule& rule, const FactorTarget& target,
                       cudaStream_t stream) = 0;
+  /// Device memory that it holds.
+  [[nodiscard]] virtual std::int64_t bytes() const = 0;
 
  protected:
   EliminationMethod(const EliminationMethod&) = default;

@@ -37,7 +37,7 @@ class Recurrence final : public EliminationMethod {
   void factor(const FactorInput& input, const PivotRule& rule, const FactorTarget& target,
               cudaStream_t stream) override;
 
-  [[nodiscard]] std::int64_t bytes() const { return order_.bytes() + flags_.bytes(); }
+  [[nodiscard]] std::int64_t bytes() const override { return order_.bytes() + flags_.bytes(); }
 
  private:
   void run_sweep(const FactorInput& input, const FactorTarget& target, cudaStream_t stream);

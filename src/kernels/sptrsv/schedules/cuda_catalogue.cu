@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <string>
 
-#include "kernels/sptrsv/schedules/ata/choice.hpp"
+#include "kernels/papers/papers.hpp"
 #include "kernels/sptrsv/schedules/blocks/choice.hpp"
 #include "kernels/sptrsv/schedules/cells/choice.hpp"
 #include "kernels/sptrsv/schedules/cuda_catalogue.hpp"
@@ -15,6 +16,13 @@
 namespace taskdag::kernels {
 
 namespace {
+
+/// A schedule of the papers' library.
+template <SolveSchedule kSchedule>
+std::unique_ptr<Sweep> of_papers(const SweepInput& input, Outlook& outlook, int /*variant*/) {
+  static_assert(is_of_papers(Backend::cuda, kSchedule));
+  return papers(std::string("the schedule ") + to_string(kSchedule)).sweep(kSchedule, input, outlook.stream);
+}
 
 constexpr std::array kRows{
     CudaSchedule{.schedule = SolveSchedule::flat,
@@ -45,17 +53,17 @@ constexpr std::array kRows{
                  .at_least = joined::at_least},
     CudaSchedule{.schedule = SolveSchedule::one_block, .make = one_block::make},
     CudaSchedule{.schedule = SolveSchedule::cusparse, .make = cusparse::make},
-    CudaSchedule{.schedule = SolveSchedule::level_launch, .make = ata::make<SolveSchedule::level_launch>},
-    CudaSchedule{.schedule = SolveSchedule::level_graph, .make = ata::make<SolveSchedule::level_graph>},
-    CudaSchedule{.schedule = SolveSchedule::level_barrier, .make = ata::make<SolveSchedule::level_barrier>},
-    CudaSchedule{.schedule = SolveSchedule::self_scheduled, .make = ata::make<SolveSchedule::self_scheduled>},
-    CudaSchedule{.schedule = SolveSchedule::ata_concurrency, .make = ata::make<SolveSchedule::ata_concurrency>},
-    CudaSchedule{.schedule = SolveSchedule::ata_locality, .make = ata::make<SolveSchedule::ata_locality>},
-    CudaSchedule{.schedule = SolveSchedule::ata_greedy, .make = ata::make<SolveSchedule::ata_greedy>},
     CudaSchedule{.schedule = SolveSchedule::engine, .make = engine_schedule::make},
-    CudaSchedule{.schedule = SolveSchedule::locking, .make = cores::make<SolveSchedule::locking>},
-    CudaSchedule{.schedule = SolveSchedule::pivotal_path, .make = cores::make<SolveSchedule::pivotal_path>},
-    CudaSchedule{.schedule = SolveSchedule::hdagg, .make = cores::make<SolveSchedule::hdagg>},
+    CudaSchedule{.schedule = SolveSchedule::level_launch, .make = of_papers<SolveSchedule::level_launch>},
+    CudaSchedule{.schedule = SolveSchedule::level_graph, .make = of_papers<SolveSchedule::level_graph>},
+    CudaSchedule{.schedule = SolveSchedule::level_barrier, .make = of_papers<SolveSchedule::level_barrier>},
+    CudaSchedule{.schedule = SolveSchedule::self_scheduled, .make = of_papers<SolveSchedule::self_scheduled>},
+    CudaSchedule{.schedule = SolveSchedule::ata_concurrency, .make = of_papers<SolveSchedule::ata_concurrency>},
+    CudaSchedule{.schedule = SolveSchedule::ata_locality, .make = of_papers<SolveSchedule::ata_locality>},
+    CudaSchedule{.schedule = SolveSchedule::ata_greedy, .make = of_papers<SolveSchedule::ata_greedy>},
+    CudaSchedule{.schedule = SolveSchedule::locking, .make = of_papers<SolveSchedule::locking>},
+    CudaSchedule{.schedule = SolveSchedule::pivotal_path, .make = of_papers<SolveSchedule::pivotal_path>},
+    CudaSchedule{.schedule = SolveSchedule::hdagg, .make = of_papers<SolveSchedule::hdagg>},
 };
 
 constexpr const CudaSchedule* find(SolveSchedule schedule) {

@@ -1,5 +1,5 @@
 /// \file
-/// The schedules by supersteps in the catalogue: see CudaSchedule.
+/// The schedule blocks in the catalogue: see CudaSchedule.
 #pragma once
 
 #include <memory>
@@ -18,13 +18,3 @@ double at_least(const Outlook& outlook);
 std::vector<int> trials(const Outlook& outlook);
 
 }  // namespace taskdag::kernels::blocks
-
-namespace taskdag::kernels::cores {
-
-/// kSchedule: locking, pivotal_path or hdagg.
-template <SolveSchedule kSchedule>
-std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int /*variant*/) {
-  return make_cores_sweep(kSchedule, input, {}, outlook.stream);
-}
-
-}  // namespace taskdag::kernels::cores

@@ -29,16 +29,4 @@ struct BlocksOptions {
 /// @throws InvalidInput without input.blocks, or where they do not fit the pattern
 std::unique_ptr<Sweep> make_blocks_sweep(const SweepInput& input, const BlocksOptions& options, cudaStream_t stream);
 
-struct CoresOptions {
-  int cores = 0;          ///< thread blocks, at most as many as are resident; 0: one a multiprocessor
-  bool barriers = false;  ///< wait for all cells of the superstep before, not only for those that are needed
-};
-
-/// The schedules "locking", "pivotal-path", "hdagg": the schedulers of the host
-/// (dag/supersteps/superstep_schedulers.hpp) with thread blocks as cores, in one cooperative launch. The schedule is
-/// made on the host. Synchronises `stream`.
-/// @throws InvalidInput for another schedule, DeviceError where the device cannot hold all cores at once
-std::unique_ptr<Sweep> make_cores_sweep(SolveSchedule schedule, const SweepInput& input, const CoresOptions& options,
-                                        cudaStream_t stream);
-
 }  // namespace taskdag::kernels

@@ -1,0 +1,238 @@
+/// \file
+/// Sweeps by supersteps, a thread block for each core.
+#include <algorithm>
+#include <cuda/atomic>
+
+#include "backends/cuda/cooperative.hpp"
+#include "backends/cuda/device.hpp"
+#include "backends/cuda/launch.hpp"
+#include "backends/cuda/stream.hpp"
+#include "base/index.hpp"
+#include "dag/supersteps/cell_waits.hpp"
+#include "kernels/sptrsv/schedules/blocks/layout_sweep.hpp"
+#include "kernels/sptrsv/schedules/blocks/pack.cuh"
+#include "kernels/sptrsv/schedules/blocks/pack.hpp"
+#include "papers/boehnlein/cuda/cores.hpp"
+#include "papers/boehnlein/schedules.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::kernels {
+namespace {
+
+using namespace supersteps;
+
+constexpr int kThreads = 256;
+
+/// A cell in the list of its core. A cell of the schedule that is too large for shared memory is several here: the
+/// first one waits, the last one reports.
+struct Turn {
+  Index cell;
+  Offset first_wait;
+  Index waits;
+  Index reports;  ///< supersteps that the core has done after it; 0: more cells of this superstep follow
+};
+
+struct Cores {
+  const Index* first_turn;  ///< of each core, and an end
+  const Turn* turn;
+  const CellWait* wait;
+  unsigned long long* done;  ///< by core: supersteps, over all solves
+};
+
+/// A block a core. `before`: what every core had done before this solve.
+template <int kRowEntries>
+__global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cores, unsigned long long before) {
+  using Done = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
+  extern __shared__ __align__(kLine) std::byte memory[];
+  Staged staged;
+  for (Index k = cores.first_turn[blockIdx.x]; k < cores.first_turn[blockIdx.x + 1]; ++k) {
+    const Turn turn = cores.turn[k];
+    const Cell cell = a.cell[turn.cell];
+    const SharedCell<double> shared(memory, cell, a.pivot != nullptr, false);
+    stage<kThreads, false>(a, cell, shared, staged);
+    fetch_rhs<kThreads, false>(a, cell, shared);
+    for (auto w = static_cast<Index>(threadIdx.x); w < turn.waits; w += kThreads) {
+      const CellWait wait = cores.wait[turn.first_wait + w];
+      const Done done(cores.done[wait.core]);
+      while (done.load(::cuda::memory_order_acquire) < before + static_cast<unsigned long long>(wait.superstep) + 1) {
+        __nanosleep(20);
+      }
+    }
+    wait_for_stage();
+    __syncthreads();
+    start<kThreads>(a, cell, shared);
+    __syncthreads();
+    if (threadIdx.x < kLanes) walk<kRowEntries>(cell, shared, a.pivot != nullptr);
+    __syncthreads();
+    write_results<kThreads, false>(a, cell, shared);
+    __syncthreads();
+    if (threadIdx.x == 0 && turn.reports > 0) {
+      // The barrier has ordered the block's results before this; the release hands all of them on.
+      __threadfence();
+      Done(cores.done[blockIdx.x])
+          .store(before + static_cast<unsigned long long>(turn.reports), ::cuda::memory_order_release);
+    }
+  }
+}
+
+using Kernel = void (*)(CellArguments, Cores, unsigned long long);
+
+Kernel kernel_for(Index row_entries) {
+  return row_entries == 0 ? run_cores<0> : row_entries == 2 ? run_cores<2> : run_cores<3>;
+}
+
+/// The cells of a schedule, each core's in its order, cut where they have more than `most_rows` rows.
+struct CellsOfCores {
+  Cover cover;
+  std::vector<Index> first_turn{0};
+  std::vector<Turn> turns;
+};
+
+CellsOfCores cells_of(const SuperstepSchedule& schedule, const CellWaits& waits, Index most_rows) {
+  CellsOfCores result;
+  std::vector<std::vector<Turn>> turns(static_cast<std::size_t>(schedule.cores));
+  for (Index s = 0; s < schedule.supersteps; ++s) {
+    // The pieces of a superstep's cells, first pieces first: what a piece needs of its own cell is in earlier ones.
+    Index longest = 0;
+    for (int c = 0; c < schedule.cores; ++c) longest = std::max(longest, schedule.last(s, c) - schedule.first(s, c));
+    for (Index piece = 0; piece * most_rows < longest; ++piece) {
+      for (int c = 0; c < schedule.cores; ++c) {
+        const Index first = schedule.first(s, c) + piece * most_rows;
+        const Index last = schedule.last(s, c);
+        if (first >= last) continue;
+        const std::size_t cell = schedule.cell(s, c);
+        Turn turn{static_cast<Index>(result.cover.cells.size()), 0, 0, 0};
+        if (piece == 0) {
+          turn.first_wait = waits.offsets[cell];
+          turn.waits = static_cast<Index>(waits.offsets[cell + 1] - waits.offsets[cell]);
+        }
+        if (first + most_rows >= last) turn.reports = s + 1;
+        turns[static_cast<std::size_t>(c)].push_back(turn);
+        result.cover.cells.push_back({first, std::min(most_rows, last - first)});
+      }
+      result.cover.superstep_offsets.push_back(static_cast<Index>(result.cover.cells.size()));
+    }
+  }
+  for (const std::vector<Turn>& of_core : turns) {
+    result.turns.insert(result.turns.end(), of_core.begin(), of_core.end());
+    result.first_turn.push_back(static_cast<Index>(result.turns.size()));
+  }
+  return result;
+}
+
+/// Waits that are barriers: for all other cores' last cell before the superstep.
+CellWaits all_waits(const SuperstepSchedule& schedule) {
+  CellWaits result;
+  std::vector<Index> done(static_cast<std::size_t>(schedule.cores), -1);
+  for (Index s = 0; s < schedule.supersteps; ++s) {
+    for (int c = 0; c < schedule.cores; ++c) {
+      for (int other = 0; other < schedule.cores; ++other) {
+        const Index last = done[static_cast<std::size_t>(other)];
+        if (other != c && last >= 0) result.waits.push_back({static_cast<Index>(other), last});
+      }
+      result.offsets.push_back(static_cast<Offset>(result.waits.size()));
+    }
+    for (int c = 0; c < schedule.cores; ++c) {
+      if (schedule.first(s, c) < schedule.last(s, c)) done[static_cast<std::size_t>(c)] = s;
+    }
+  }
+  return result;
+}
+
+/// A schedule and its layout, as it is made.
+struct Prepared {
+  Layout layout;
+  CellsOfCores cells;
+  CellWaits waits;
+  Index supersteps;
+};
+
+Prepared prepare(SolveSchedule kind, const SweepInput& input, int cores, bool barriers, cudaStream_t stream) {
+  const auto rows = static_cast<std::size_t>(input.pattern.rows);
+  const std::vector<Offset> offsets = cuda::fetch_array(input.pattern.row_offsets, rows + 1, stream);
+  const std::vector<Index> columns =
+      cuda::fetch_array(input.pattern.col_indices, static_cast<std::size_t>(input.pattern.entries), stream);
+  const CsrPattern pattern{input.pattern.rows, input.pattern.rows, offsets.data(), columns.data()};
+  const SuperstepSchedule schedule = make_superstep_schedule(kind, pattern, input.triangle, cores);
+  Prepared result;
+  result.waits = barriers ? all_waits(schedule) : find_cell_waits(schedule, pattern, input.triangle);
+  result.supersteps = schedule.supersteps;
+  const auto order = cuda::upload(schedule.order, stream);
+  const std::size_t limit = cuda::most_shared_bytes() - kOwnBytes;
+  for (Index most = kMostCellRows;; most /= 2) {
+    result.cells = cells_of(schedule, result.waits, most);
+    result.layout = measure(input, result.cells.cover, order.data(), stream);
+    if (result.layout.shared_pivots_bytes <= limit) break;
+  }
+  fill(input, result.layout, stream);
+  return result;
+}
+
+class CoresSweep final : public LayoutSweep {
+ public:
+  CoresSweep(Prepared prepared, const SweepInput& input, int cores, cudaStream_t stream)
+      : LayoutSweep(std::move(prepared.layout), input, stream),
+        kernel_(kernel_for(layout().row_entries)),
+        cores_(cores),
+        supersteps_(static_cast<unsigned long long>(prepared.supersteps)),
+        first_turn_(cuda::upload(prepared.cells.first_turn, stream)),
+        turn_(cuda::upload(prepared.cells.turns, stream)),
+        wait_(cuda::upload(prepared.waits.waits, stream)),
+        done_(static_cast<std::size_t>(cores), stream) {
+    cuda::check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     static_cast<int>(cuda::most_shared_bytes() - kOwnBytes)),
+                "asking for shared memory");
+    int resident = 0;
+    cuda::check(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_, kThreads, layout().shared_pivots_bytes),
+        "asking for occupancy");
+    if (resident * cuda::device_limits().multiprocessors < cores) {
+      throw DeviceError("this device cannot hold " + std::to_string(cores) + " thread blocks at once");
+    }
+  }
+
+  void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
+    if (layout().cells() == 0) return;
+    if (start_.must_reset(stream)) {
+      set_bytes(done_, 0, stream);
+      before_ = 0;
+    }
+    const CellArguments a = arguments(rhs, x, non_finite, stream);
+    const Cores cores{first_turn_.data(), turn_.data(), wait_.data(), done_.data()};
+    const cudaError_t error =
+        cuda::Launch(cores_, kThreads, shared_bytes(), stream).cooperative().attempt(kernel_, a, cores, before_);
+    // A core's cells are its own, and others wait for them: fewer blocks cannot run them.
+    if (cuda::does_not_fit(error)) {
+      throw DeviceError("the schedule needs " + std::to_string(cores_) +
+                        " thread blocks at once, more than run on the stream's share of the GPU");
+    }
+    cuda::check(error, "launching cores");
+    before_ += supersteps_;
+    start_.launched();
+  }
+
+  [[nodiscard]] std::int64_t bytes() const override {
+    return LayoutSweep::bytes() + first_turn_.bytes() + turn_.bytes() + wait_.bytes() + done_.bytes();
+  }
+
+ private:
+  Kernel kernel_;
+  int cores_;
+  unsigned long long supersteps_;
+  unsigned long long before_ = 0;
+  cuda::StartState start_;  ///< of done_
+  cuda::DeviceArray<Index> first_turn_;
+  cuda::DeviceArray<Turn> turn_;
+  cuda::DeviceArray<CellWait> wait_;
+  cuda::DeviceArray<unsigned long long> done_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sweep> make_cores_sweep(SolveSchedule schedule, const SweepInput& input, const CoresOptions& options,
+                                        cudaStream_t stream) {
+  const int cores = options.cores > 0 ? options.cores : cuda::device_limits().multiprocessors;
+  return std::make_unique<CoresSweep>(prepare(schedule, input, cores, options.barriers, stream), input, cores, stream);
+}
+
+}  // namespace taskdag::kernels
