@@ -21,7 +21,7 @@ while read -r library; do
     echo "$library needs more than C, C++, MPI, PETSc and libtaskdag"
     exit 1
   fi
-done < <(find "$TASKDAG_PREFIX" -name libtaskdag.so -o -name libpetsctaskdag.so)
+done < <(find "$TASKDAG_PREFIX" -name libtaskdag.so -o -name libtaskdag_papers.so -o -name libpetsctaskdag.so)
 for library in libarchive libz; do
   needed "$(find "$TASKDAG_PREFIX" -name libtaskdag_io.so)" | grep -q "^$library\.so"
 done
