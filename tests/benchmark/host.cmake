@@ -19,11 +19,11 @@ set_source_files_properties(problems.cpp PROPERTIES COMPILE_OPTIONS $<$<CXX_COMP
 set(rounding rounding/krylov.cpp rounding/rounded.cpp triangular_case.cpp)
 add_executable(taskdag_rounding_bench rounding/main.cpp ${rounding} csv_text.cpp matrix_files.cpp problems.cpp)
 target_include_directories(taskdag_rounding_bench PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
-target_link_libraries(taskdag_rounding_bench PRIVATE taskdag_solver taskdag_generators taskdag_io taskdag_flags)
+target_link_libraries(taskdag_rounding_bench PRIVATE taskdag_solver taskdag_papers_helal taskdag_generators taskdag_io taskdag_flags)
 add_test(NAME benchmark.rounding_smoke COMMAND taskdag_rounding_bench --only "5-point 40^2")
 set_tests_properties(benchmark.rounding_smoke PROPERTIES TIMEOUT 120)
 taskdag_test(benchmark_rounding SOURCES rounding/rounding_test.cpp ${rounding}
-  LINKS taskdag_solver taskdag_generators LABELS unit TIMEOUT 60)
+  LINKS taskdag_solver taskdag_papers_helal taskdag_generators LABELS unit TIMEOUT 60)
 target_include_directories(benchmark_rounding PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}"
   "${CMAKE_CURRENT_SOURCE_DIR}/rounding")
 
