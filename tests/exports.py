@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""Looks for internal names among the dynamic symbols of the libraries.
+
+usage: exports.py NM LIBRARY...    fails where a library defines a name of taskdag::kernels, taskdag::cuda or taskdag::host
+
+A second library of ours that had its own copy of such a function would be given the first one's: a kernel is then
+launched by a CUDA runtime that does not know it.
+"""
+import re
+import subprocess
+import sys
+
+# The name alone: its parameters may be of internal types.
+INTERNAL = re.compile(r" [A-Za-z] ((?!\((?!anonymous)).)*\btaskdag::(kernels|cuda|host)::")
+# What the C++ library's templates are instantiated with is marked as theirs: one definition in the process, no code of ours.
+THEIRS = re.compile(r" [uVW] ")
+
+
+def internal_names(lines):
+    return [line for line in lines if INTERNAL.search(line) and not THEIRS.search(line)]
+
+
+def main():
+    nm, libraries = sys.argv[1], sys.argv[2:]
+    failed = 0
+    for library in libraries:
+        listed = subprocess.run([nm, "-D", "-C", "--defined-only", library], check=True, capture_output=True, text=True)
+        lines = listed.stdout.splitlines()
+        if not lines:
+            print(f"{library}: no dynamic symbol was found")
+            failed = 1
+        for line in internal_names(lines):
+            print(f"{library}: {line}")
+            failed = 1
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
