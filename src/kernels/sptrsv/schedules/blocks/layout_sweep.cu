@@ -222,11 +222,12 @@ void LayoutSweep::rely_on(const DevicePattern& pattern, Triangle triangle) {
 
 const Index* LayoutSweep::rows_by_place(cudaStream_t stream) {
   if (layout_.row.size() == 0 && layout_.places > 0) {
-    layout_.row = {static_cast<std::size_t>(layout_.places), stream};
-    set_bytes(layout_.row, 0xff, stream);
+    cuda::DeviceArray<Index> rows(static_cast<std::size_t>(layout_.places), stream);
+    set_bytes(rows, 0xff, stream);
     list_rows<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, stream>>>(
-        layout_.cell.data(), consecutive_->first.data(), by_row_.data(), layout_.row.data());
+        layout_.cell.data(), consecutive_->first.data(), by_row_.data(), rows.data());
     cuda::check_launch("list_rows");
+    layout_.row = std::move(rows);  // not before: after a failure the next call makes them anew
   }
   return layout_.row.data();
 }
@@ -235,11 +236,12 @@ const Index* LayoutSweep::result_index() const {
   if (result_index_.size() == 0 && layout_.rows > 0) {
     const cuda::RelaxedCapture relaxed;
     const cuda::UniqueStream own;
-    result_index_ = {static_cast<std::size_t>(layout_.rows), own.get()};
+    cuda::DeviceArray<Index> index(static_cast<std::size_t>(layout_.rows), own.get());
     list_consecutive_results<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, own.get()>>>(
-        layout_.cell.data(), consecutive_->first.data(), result_index_.data());
+        layout_.cell.data(), consecutive_->first.data(), index.data());
     cuda::check_launch("list_consecutive_results");
     cuda::synchronize(own.get());
+    result_index_ = std::move(index);  // not before: after a failure the next call makes it anew
   }
   return result_index_.data();
 }
@@ -283,8 +285,9 @@ void LayoutSweep::load_values(const double* source, const double* pivot, cudaStr
   if (unit_pivots_) reserve_result(stream);
   if (unit_pivots_ || layout_.places == 0) return;
   if (pivot_.size() == 0) {
-    pivot_ = {static_cast<std::size_t>(layout_.places), stream};
-    set_bytes(pivot_, 0, stream);
+    cuda::DeviceArray<double> zeros(static_cast<std::size_t>(layout_.places), stream);
+    set_bytes(zeros, 0, stream);
+    pivot_ = std::move(zeros);
   }
   if (consecutive_) {
     take_pivots_of_cells<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, stream>>>(
