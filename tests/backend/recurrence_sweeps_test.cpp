@@ -4,6 +4,7 @@
 
 #include "base/index.hpp"
 #include "csr/device_csr.hpp"
+#include "device.hpp"
 #include "device_fixture.hpp"
 #include "device_triangle.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
@@ -17,7 +18,13 @@ namespace {
 
 using test::upload;
 
-using RecurrenceSweepsTest = test::OnDevice<>;
+class RecurrenceSweepsTest : public test::OnDevice<> {
+ protected:
+  void SetUp() override {
+    OnDevice::SetUp();
+    if (!IsSkipped() && !test::device_has_cells()) GTEST_SKIP() << "this device cannot run cells";
+  }
+};
 
 /// A grid without triangles in device memory, and room for its factor.
 class Case {
