@@ -73,9 +73,7 @@ Factor::~Factor() = default;
 Factor::Factor(Elimination&& elimination, FactorKind kind, Offset entries,
                const std::optional<engine::StaticOptions>& run, cudaStream_t stream)
     : elimination_(std::move(elimination)), kind_(kind), entry_count_(entries) {
-  const Index rows = elimination_.rows();
-  if (rows == 0) return;
-  inverse_pivots_ = {static_cast<std::size_t>(rows), stream};
+  if (elimination_.rows() == 0) return;
   if (run) {
     program_ = std::make_unique<EliminationProgram>(elimination_, kind, *run, stream);
     return;
@@ -149,6 +147,7 @@ void Factor::attempt(const FactorInput& input, const PivotRule& rule, Eliminatio
 
 void Factor::begin_report(cudaStream_t stream) {
   if (!has_entries()) keep_entries(stream);
+  if (inverse_pivots_.size() == 0) inverse_pivots_ = {static_cast<std::size_t>(elimination_.rows()), stream};
   if (reporting_) cuda::synchronize(stream);
   reporting_ = true;
   *report_.data() = FactorReport{};

@@ -117,7 +117,8 @@ class Factor {
   [[nodiscard]] double* entries() const { return lent_ ? lent_->data() : entries_.data(); }
   /// The program of the engine, or null.
   [[nodiscard]] const EliminationProgram* program() const { return program_.get(); }
-  [[nodiscard]] const double* inverse_pivots() const { return inverse_pivots_.data(); }  ///< by row
+  /// By row. Null before the first attempt: set-ups need the memory for lists.
+  [[nodiscard]] const double* inverse_pivots() const { return inverse_pivots_.data(); }
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
