@@ -129,7 +129,20 @@ TEST_F(BandsTest, WhatIsNotFiniteStaysWhereItBelongs) {
   expect_what_is_not_finite_to_stay(grid(50, 80), {0, 50 * 32, 50 * 32 + 7, 50 * 40 + 49}, found());
 }
 
-TEST_F(BandsTest, RecurrencesOfReciprocals) { expect_right_reciprocals(grid(90, 100), found()); }
+TEST_F(BandsTest, RecurrencesOfReciprocals) {
+  for (const Precision precision : {Precision::in_double, Precision::in_single})
+    expect_right_reciprocals(grid(90, 100), precision, found());
+}
+
+TEST_F(BandsTest, EntriesAreFoundInAPatternThatStays) {
+  for (const Precision precision : {Precision::in_double, Precision::in_single}) {
+    for (const Triangle triangle : kTriangles) {
+      expect_the_same_without_sources(grid(90, 100), triangle, precision, found());
+      const auto some = [](Index i, Index j) { return i % 70 == 0 || j % 70 == 0 || (i * 7 + j * 3) % 11 == 0; };
+      expect_the_same_without_sources(without(grid(70, 150), some), triangle, precision, found());
+    }
+  }
+}
 
 /// The schedule cells takes bands where the grid has its levels, runs of rows where it has hardly any.
 TEST_F(BandsTest, CellsAreBandsOnGridsOfFivePoints) {

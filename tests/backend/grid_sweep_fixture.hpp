@@ -83,7 +83,28 @@ class OnGridSweeps : public OnSweeps<> {
                 1.0);
       EXPECT_FALSE(non_finite_);
     }
-    EXPECT_EQ(sweep->capabilities().solves_reciprocals, nullptr);
+  }
+
+  /// What is loaded and returned by looking entries up is what is by the sources that have been noted.
+  void expect_the_same_without_sources(const CsrMatrix& a, Triangle triangle, Precision precision,
+                                       const MakeSweep& make) {
+    const DeviceTriangle on_device(a, triangle, stream());
+    kernels::SweepInput input = on_device.input();
+    input.precision = precision;
+    const auto noted = make(input);
+    const auto found = make(input);
+    kernels::ReturnsValues* const returns = found->capabilities().returns_values;
+    ASSERT_NE(returns, nullptr);
+    returns->rely_on(input.pattern);
+    EXPECT_LT(found->bytes(), noted->bytes());
+    const std::vector<double> b = right_hand_side(a.rows);
+    for (const bool unit : {false, true}) {
+      const std::vector<double> pivots = unit ? std::vector<double>{} : inverse_diagonal(a);
+      load(*noted, a.values, pivots);
+      load(*found, a.values, pivots);
+      EXPECT_TRUE(same_bits(solve(*found, b), solve(*noted, b)));
+      EXPECT_EQ(returned(*found, a.values.size(), pivots), returned(*noted, a.values.size(), pivots));
+    }
   }
 
   /// Right-hand side and result each in an order of its own, both triangles.
@@ -136,10 +157,12 @@ class OnGridSweeps : public OnSweeps<> {
     }
   }
 
-  /// Squares as entries, lower triangle.
-  void expect_right_reciprocals(const CsrMatrix& a, const MakeSweep& make) {
+  /// Lower triangle, squares as entries, then products of entries that are each other's mirror image.
+  void expect_right_reciprocals(const CsrMatrix& a, Precision precision, const MakeSweep& make) {
     const DeviceTriangle on_device(a, Triangle::lower, stream());
-    const auto sweep = make(on_device.input());
+    kernels::SweepInput input = on_device.input();
+    input.precision = precision;
+    const auto sweep = make(input);
     const auto values = upload(a.values, stream());
     const std::vector<double> b(at(a.rows), 1.7);
     const auto rhs = upload(b, stream());
@@ -147,20 +170,45 @@ class OnGridSweeps : public OnSweeps<> {
     const auto x = upload(std::vector<double>(b.size(), -7.0), stream());
     kernels::SolvesReciprocals* const reciprocals = sweep->capabilities().solves_reciprocals;
     ASSERT_NE(reciprocals, nullptr);
-    reciprocals->load_products({values.data(), nullptr, nullptr}, stream());  // squares
-    reciprocals->solve_reciprocals(rhs.data(), x.data(), flag.data(), stream());
-    const std::vector<double> found = cuda::fetch_array(x.data(), b.size(), stream());
-    std::vector<double> expected(b.size());
+    EXPECT_TRUE(reciprocals->finds_partners());
+    EXPECT_EQ(reciprocals->product_places() > 0, precision == Precision::in_single);
+    const cuda::DeviceArray<double> room(reciprocals->product_places(), stream());
+    for (const bool mirrored : {false, true}) {
+      kernels::ValueProducts products{.values = values.data(), .room = room.data()};
+      if (mirrored) products.mirrored = input.pattern;
+      reciprocals->load_products(products, stream());
+      reciprocals->solve_reciprocals(rhs.data(), x.data(), flag.data(), stream());
+      const std::vector<double> found = cuda::fetch_array(x.data(), b.size(), stream());
+      EXPECT_LE(difference(found, expected_reciprocals(a, b, mirrored)), kForwardBound);
+      EXPECT_EQ(cuda::fetch(flag.data(), stream()), 0);
+    }
+  }
+
+ private:
+  /// What ReturnsValues returns; −7 where it returns nothing.
+  std::vector<double> returned(kernels::Sweep& sweep, std::size_t entries, const std::vector<double>& pivots) {
+    const auto inverse = upload(pivots, stream());
+    const auto result = upload(std::vector<double>(entries, -7.0), stream());
+    sweep.capabilities().returns_values->return_values(inverse.data(), result.data(), stream());
+    return cuda::fetch_array(result.data(), entries, stream());
+  }
+  static double entry_of(const CsrMatrix& a, Index row, Index column) {
+    for (auto e = at(a.row_offsets[at(row)]); e < at(a.row_offsets[at(row) + 1]); ++e) {
+      if (a.col_indices[e] == column) return a.values[e];
+    }
+    return 0.0;
+  }
+  static std::vector<double> expected_reciprocals(const CsrMatrix& a, const std::vector<double>& rhs, bool mirrored) {
+    std::vector<double> expected(rhs.size());
     for (Index i = 0; i < a.rows; ++i) {
-      double sum = b[at(i)];
+      double sum = rhs[at(i)];
       for (auto e = at(a.row_offsets[at(i)]); e < at(a.row_offsets[at(i) + 1]); ++e) {
         const Index j = a.col_indices[e];
-        if (j < i) sum -= a.values[e] * a.values[e] * expected[at(j)];
+        if (j < i) sum -= a.values[e] * (mirrored ? entry_of(a, j, i) : a.values[e]) * expected[at(j)];
       }
       expected[at(i)] = 1.0 / sum;
     }
-    EXPECT_LE(difference(found, expected), kForwardBound);
-    EXPECT_EQ(cuda::fetch(flag.data(), stream()), 0);
+    return expected;
   }
 };
 

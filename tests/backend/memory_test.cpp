@@ -131,10 +131,8 @@ class FactorMemoryTest : public test::BackendTest {
   void expect_bytes(const MemoryCase& c, std::int64_t before) {
     const double held = static_cast<double>(test::live_device_bytes() - before) / c.own_bytes();
     const double most = static_cast<double>(test::peak_device_bytes() - before) / c.own_bytes();
-    // In natural order single precision keeps lists that double shares with its values: docs/notes/memory.md.
-    const double more = !c.in_blocks && c.precision == Precision::in_single ? 0.4 : 0.0;
-    EXPECT_LE(held, 2.0 + more);
-    EXPECT_LE(most, 3.0 + more);
+    EXPECT_LE(held, 2.0);
+    EXPECT_LE(most, 3.0);
   }
 };
 

@@ -287,7 +287,14 @@ TYPED_TEST(PencilsTest, WhatIsNotFiniteStaysWhereItBelongs) {
 
 using PencilsOfSevenPoints = PencilsTest<SevenPoints>;
 TEST_F(PencilsOfSevenPoints, RecurrencesOfReciprocals) {
-  expect_right_reciprocals(grid<SevenPoints>({25, 40, 9}), found());
+  for (const Precision precision : {Precision::in_double, Precision::in_single})
+    expect_right_reciprocals(grid<SevenPoints>({25, 40, 9}), precision, found());
+}
+TEST_F(PencilsOfSevenPoints, EntriesAreFoundInAPatternThatStays) {
+  for (const Precision precision : {Precision::in_double, Precision::in_single}) {
+    for (const Triangle triangle : kTriangles)
+      expect_the_same_without_sources(grid<SevenPoints>({25, 40, 9}), triangle, precision, found());
+  }
 }
 
 /// With one level of fill a grid of seven points has some of the entries of one of 27.

@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <vector>
 
 #include "csr/gather.hpp"
@@ -65,6 +66,10 @@ struct ValueProducts {
   const Offset* source = nullptr;  ///< value(e) is values[source[e]], 0 where that is −1; null: values[e]
   const Offset* partner = nullptr;
   int* lost = nullptr;
+  /// In place of `partner`, for a sweep that finds partners: that of entry (i, j) is (j, i) of this pattern, in which
+  /// entries have the same numbers. Without rows: not so.
+  DevicePattern mirrored{};
+  double* room = nullptr;  ///< SolvesReciprocals::product_places() numbers, until the sequence has been solved
 };
 
 /// The recurrence x_i = 1 / (rhs_i − Σ_j a_ij x_j), with pivots 1. Where only diagonal entries change in a
@@ -73,6 +78,10 @@ class SolvesReciprocals : public Capability {
  public:
   /// What the recurrence takes for its values, in place of Sweep::load_values().
   virtual void load_products(const ValueProducts& products, cudaStream_t stream) = 0;
+  /// Numbers that products take where the sweep's own values are in single precision: a recurrence is one in double.
+  [[nodiscard]] virtual std::size_t product_places() const { return 0; }
+  /// Whether ValueProducts::mirrored may be given.
+  [[nodiscard]] virtual bool finds_partners() const { return false; }
   /// With the values of the last load. Reciprocals are right to a unit in the last place. `x` and *non_finite as those
   /// of Sweep::solve().
   virtual void solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream) = 0;

@@ -6,6 +6,7 @@
 #include "backends/cuda/seam.cuh"
 #include "backends/cuda/sort.hpp"
 #include "base/index.hpp"
+#include "csr/entry.cuh"
 #include "csr/gather.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
 #include "kernels/factor/cuda/reporter.cuh"
@@ -17,20 +18,13 @@ using cuda::element;
 using cuda::element_blocks;
 using cuda::kElementBlock;
 
-/// Entry (other, row) right of row `other`'s diagonal, or −1.
-__device__ Offset partner_of(const DevicePattern& pattern, Offset begin, Index other, Index row) {
-  const Offset end = pattern.row_offsets[other + 1];
-  const Offset found = cuda::first_not_below(pattern.col_indices, begin, end, row);
-  return found < end && pattern.col_indices[found] == row ? found : -1;
-}
-
 /// A thread a row, left of the diagonal.
 __global__ void find_partners(DevicePattern pattern, const Offset* diagonal, Offset* partner) {
   const auto row = static_cast<Index>(element());
   if (row >= pattern.rows) return;
   for (Offset e = pattern.row_offsets[row]; e < diagonal[row]; ++e) {
     const Index other = pattern.col_indices[e];
-    partner[e] = partner_of(pattern, pattern.row_offsets[other], other, row);
+    partner[e] = entry_of(pattern, pattern.row_offsets[other], other, row);
   }
 }
 
@@ -107,7 +101,7 @@ struct WalkedRow {
       if (k >= count) continue;
       from[k] = a.pattern.col_indices[next + k];
       left[k] = a.input.value(next + k);
-      const Offset partner = partner_of(a.pattern, a.diagonal[from[k]] + 1, from[k], row);
+      const Offset partner = entry_of(a.pattern, a.diagonal[from[k]] + 1, from[k], row);
       right[k] = partner < 0 ? 0.0 : a.input.value(partner);
     }
     next += count;
@@ -259,20 +253,34 @@ void Recurrence::order_by_levels(cudaStream_t stream) {
                    std::bit_width(static_cast<std::uint32_t>(levels.levels)), stream);
 }
 
-void Recurrence::run_sweep(const FactorInput& input, const FactorTarget& target, cudaStream_t stream) {
-  const int blocks = element_blocks(pattern_.rows);
-  int* const lost = flags_.data() + 1;
-  const cuda::ScratchArray<double> rhs(static_cast<std::size_t>(pattern_.rows), stream);
-  load_diagonal<<<blocks, kElementBlock, 0, stream>>>(pattern_.rows, diagonal_, input, index_, rhs.data(), lost);
-  cuda::check_launch("load_diagonal");
-  // ilu: entry (i, k) left of the diagonal → entry (k, i), or −1; where the factor goes, which is written after.
-  Offset* const partner = kind_ == FactorKind::ilu ? reinterpret_cast<Offset*>(target.entries) : nullptr;
-  if (partner != nullptr) {
-    find_partners<<<blocks, kElementBlock, 0, stream>>>(pattern_, diagonal_, partner);
-    cuda::check_launch("find_partners");
+void Recurrence::name_partners(ValueProducts& products, Offset* room, cudaStream_t stream) const {
+  if (sweep_->finds_partners()) {
+    products.mirrored = pattern_;
+    return;
   }
-  sweep_->load_products({input.values, input.source, partner, lost}, stream);
-  sweep_->solve_reciprocals(rhs.data(), target.inverse_pivots, flags_.data(), stream);
+  find_partners<<<element_blocks(pattern_.rows), kElementBlock, 0, stream>>>(pattern_, diagonal_, room);
+  cuda::check_launch("find_partners");
+  products.partner = room;
+}
+
+// Rows that are numbered as their right-hand sides are solved in place. What else is needed is where the factor goes,
+// which is written after; in single precision of a small grid it may be more.
+void Recurrence::run_sweep(const FactorInput& input, const FactorTarget& target, cudaStream_t stream) {
+  int* const lost = flags_.data() + 1;
+  const cuda::ScratchArray<double> apart(index_ != nullptr ? at(pattern_.rows) : 0, stream);
+  double* const rhs = index_ != nullptr ? apart.data() : target.inverse_pivots;
+  load_diagonal<<<element_blocks(pattern_.rows), kElementBlock, 0, stream>>>(pattern_.rows, diagonal_, input, index_,
+                                                                             rhs, lost);
+  cuda::check_launch("load_diagonal");
+  const std::size_t places = sweep_->product_places();
+  const cuda::ScratchArray<double> more(places > at(pattern_.entries) ? places : 0, stream);
+  ValueProducts products{.values = input.values,
+                         .source = input.source,
+                         .lost = lost,
+                         .room = more.size() > 0 ? more.data() : target.entries};
+  if (kind_ == FactorKind::ilu) name_partners(products, reinterpret_cast<Offset*>(target.entries), stream);
+  sweep_->load_products(products, stream);
+  sweep_->solve_reciprocals(rhs, target.inverse_pivots, flags_.data(), stream);
 }
 
 void Recurrence::run_walk(const FactorInput& input, const FactorTarget& target, cudaStream_t stream) {

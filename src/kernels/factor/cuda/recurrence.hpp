@@ -40,6 +40,8 @@ class Recurrence final : public EliminationMethod {
   [[nodiscard]] std::int64_t bytes() const override { return order_.bytes() + flags_.bytes(); }
 
  private:
+  /// Entry (i, k) left of the diagonal has entry (k, i) for its partner. room: for a list of them.
+  void name_partners(ValueProducts& products, Offset* room, cudaStream_t stream) const;
   void run_sweep(const FactorInput& input, const FactorTarget& target, cudaStream_t stream);
   void run_walk(const FactorInput& input, const FactorTarget& target, cudaStream_t stream);
   void order_by_levels(cudaStream_t stream);

@@ -30,8 +30,11 @@ __global__ void load_chunk(Bands bands, Index chunks, SweepOrder order, BandValu
       const Index r = line * bands.columns + column;
       const Index row = order(r);
       const double scale = pivot ? __ldg(pivot + row) : 1.0;
-      const auto value = [&](Offset e) { return stored_entry<Value>(values, e, scale); };
-      mine = {value(__ldg(target.before + r)), value(__ldg(target.line_before + r))};
+      const auto value = [&](int number, Index distance) {
+        const Offset e = source_of(target.sources, order, r, number, distance);
+        return e >= 0 ? stored_value<Value>(values.of_entry(e, row, order(r - distance)), scale) : Value{0};
+      };
+      mine = {value(0, 1), value(1, bands.columns)};
       if (target.pivot != nullptr) target.pivot[row] = scale;
       if (lane == 0) {
         target.edge[std::int64_t{band} * bands.columns + column] = mine.y;
@@ -65,8 +68,9 @@ __global__ void return_chunk(Bands bands, Index chunks, SweepOrder order, BandVa
       mine.x *= 2;
       mine.y = from.edge[std::int64_t{band} * bands.columns + column];
     }
-    if (const Offset e = from.before[r]; e >= 0) entries[e] = returned_value(mine.x, scale);
-    if (const Offset e = from.line_before[r]; e >= 0) entries[e] = returned_value(mine.y, scale);
+    if (const Offset e = source_of(from.sources, order, r, 0, 1); e >= 0) entries[e] = returned_value(mine.x, scale);
+    if (const Offset e = source_of(from.sources, order, r, 1, bands.columns); e >= 0)
+      entries[e] = returned_value(mine.y, scale);
   }
 }
 

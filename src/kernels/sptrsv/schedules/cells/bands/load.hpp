@@ -4,17 +4,17 @@
 
 #include "kernels/sptrsv/analysis/sweep_order.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/layout.hpp"
+#include "kernels/sptrsv/schedules/cells/pack/sources.hpp"
 
 namespace taskdag::kernels::cells {
 
-/// Device memory. before, line_before: sources of entries (cut/bands.hpp).
+/// Device memory.
 template <class Value>
 struct BandValues {
-  const Offset* before;
-  const Offset* line_before;
-  Value* entry;   ///< bands · chunks · kChunk · kLanes · 2
-  Value* edge;    ///< bands · columns
-  double* pivot;  ///< by row; null: pivots are 1
+  SourceView sources;  ///< of entries (cut/bands.hpp)
+  Value* entry;        ///< bands · chunks · kChunk · kLanes · 2
+  Value* edge;         ///< bands · columns
+  double* pivot;       ///< by row; null: pivots are 1
 };
 
 /// `pivot`: inverse pivots by row, null where target.pivot is. Asynchronous.

@@ -26,11 +26,8 @@ unsigned run(BandKernel<Value> kernel, const BandArguments<Value>& arguments, co
   return static_cast<unsigned>(taken + launch.clusters);  // each cluster ends on a ticket too many
 }
 
-}  // namespace
-
 template <class Value>
-BandLaunch prepare(const Bands& bands, int most_blocks) {
-  const BandKernel<Value> kernel = kernel_of_sums<Value>();
+BandLaunch prepare_kernel(BandKernel<Value> kernel, const Bands& bands, int most_blocks) {
   ask_for_shared_memory(kernel);
   const Index count = bands.bands();
   for (int blocks = most_blocks; blocks > 1; blocks /= 2) {
@@ -47,8 +44,19 @@ BandLaunch prepare(const Bands& bands, int most_blocks) {
   }
   return {1, std::min(count, cuda::device_limits().multiprocessors), band_shared_bytes<Value>(bands, false)};
 }
+
+}  // namespace
+
+template <class Value>
+BandLaunch prepare(const Bands& bands, int most_blocks) {
+  return prepare_kernel(kernel_of_sums<Value>(), bands, most_blocks);
+}
 template BandLaunch prepare<double>(const Bands&, int);
 template BandLaunch prepare<float>(const Bands&, int);
+
+BandLaunch prepare_reciprocals(const Bands& bands, int most_blocks) {
+  return prepare_kernel(kernel_of_band_reciprocals(), bands, most_blocks);
+}
 
 template <class Value>
 unsigned solve(const BandArguments<Value>& arguments, const BandLaunch& launch, bool overlaps, cudaStream_t stream) {

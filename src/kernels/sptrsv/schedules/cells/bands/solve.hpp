@@ -39,6 +39,8 @@ struct BandLaunch {
 /// What suits the current device, whose kernel is then ready for it.
 template <class Value>
 BandLaunch prepare(const Bands& bands, int most_blocks);
+/// The same for solve_reciprocals().
+BandLaunch prepare_reciprocals(const Bands& bands, int most_blocks);
 
 /// Launches the kernel. overlaps: it may start while the kernel before is still at work, and loads what does not change
 /// until that has ended. Asynchronous.

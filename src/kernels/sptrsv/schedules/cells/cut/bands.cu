@@ -44,14 +44,14 @@ __global__ void look_for_misfits(SweepOrder order, Index columns, const Index* c
 }
 
 __global__ void note_entries(SweepOrder order, Index columns, const Index* col_indices, const Offset* first,
-                             const Index* count, const Offset* source_entry, BandEntries entries) {
+                             const Index* count, const Offset* source_entry, Offset* noted) {
   const auto row = static_cast<Index>(element());
   if (row >= order.rows) return;
   const Index step = order(row);
   const RowEntries mine = entries_of_row(order, columns, col_indices, first[row], count[row], step);
   const auto source = [&](Offset e) { return e >= 0 && source_entry ? source_entry[e] : e; };
-  entries.before[step] = source(mine.before);
-  entries.line_before[step] = source(mine.line_before);
+  noted[step] = source(mine.before);
+  noted[std::int64_t{order.rows} + step] = source(mine.line_before);
 }
 
 }  // namespace
@@ -72,10 +72,10 @@ std::optional<Bands> find_bands(const SweepInput& input, const Lines& lines, cud
   return bands;
 }
 
-void find_entries(const SweepInput& input, const Bands& bands, const BandEntries& entries, cudaStream_t stream) {
+void find_entries(const SweepInput& input, const Bands& bands, Offset* source, cudaStream_t stream) {
   note_entries<<<element_blocks(input.pattern.rows), kElementBlock, 0, stream>>>(
       order_of(input), bands.columns, input.pattern.col_indices, input.ranges->first.data(), input.ranges->count.data(),
-      input.source_entry, entries);
+      input.source_entry, source);
   cuda::check_launch("note_entries");
 }
 

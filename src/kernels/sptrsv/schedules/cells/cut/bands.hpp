@@ -21,13 +21,11 @@ struct Bands {
 /// Nothing where there are other entries, or one line. `lines`: what find_lines() has found. Synchronises `stream`.
 std::optional<Bands> find_bands(const SweepInput& input, const Lines& lines, cudaStream_t stream);
 
-/// Sources of the entries of all rows, in the order of the sweep: what load_values() takes for them, −1 where there is
-/// none.
-struct BandEntries {
-  Offset* before;       ///< in the row before
-  Offset* line_before;  ///< in the row a line before
-};
-void find_entries(const SweepInput& input, const Bands& bands, const BandEntries& entries, cudaStream_t stream);
+/// Entries of a row, at most: in the row before, in the row a line before.
+inline constexpr Index kBandEntries = 2;
+/// Notes the sources of the entries of all rows, in the order of the sweep: what load_values() takes for them, −1 where
+/// there is none. `source`: kBandEntries · rows, entry by entry. Asynchronous.
+void find_entries(const SweepInput& input, const Bands& bands, Offset* source, cudaStream_t stream);
 
 /// Microseconds of a solve. docs/notes/bands.md has the measurements behind the constants.
 double microseconds_of(const Bands& bands);

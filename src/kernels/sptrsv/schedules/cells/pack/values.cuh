@@ -2,15 +2,19 @@
 /// Where loads of values take them from, and what bands and pencils make of them.
 #pragma once
 
+#include "csr/entry.cuh"
+#include "kernels/sptrsv/analysis/sweep_order.hpp"
+#include "kernels/sptrsv/schedules/cells/pack/sources.hpp"
 #include "kernels/sptrsv/schedules/cells/run/shared.cuh"
 #include "kernels/sptrsv/sweep.hpp"
 
 namespace taskdag::kernels::cells {
 
-/// What entries get, but for their rows' pivots.
+/// What entries get, but for their rows' pivots. of_entry(): where the row and the column are known, too.
 struct PlainValues {
   const double* source;
   __device__ double operator()(Offset e) const { return __ldg(source + e); }
+  __device__ double of_entry(Offset e, Index /*row*/, Index /*column*/) const { return (*this)(e); }
 };
 struct Products {
   ValueProducts of;
@@ -23,6 +27,11 @@ struct Products {
     if (of.partner == nullptr) return product(own, own);
     const Offset other = __ldg(of.partner + e);
     return product(own, other < 0 ? 0.0 : value(other));
+  }
+  __device__ double of_entry(Offset e, Index row, Index column) const {
+    if (of.mirrored.rows == 0) return (*this)(e);
+    const Offset other = kernels::entry_of(of.mirrored, of.mirrored.row_offsets[column], column, row);
+    return product(value(e), other < 0 ? 0.0 : value(other));
   }
 
  private:
@@ -50,10 +59,14 @@ __device__ double returned_value(Value stored, double scale) {
   return -double{stored} / (kScaled ? scale : 1.0);
 }
 
-/// stored_value() for entry e; 0 where e is −1.
-template <class Value, class Values>
-__device__ Value stored_entry(const Values& values, Offset e, double scale) {
-  return e >= 0 ? stored_value<Value>(values(e), scale) : Value{0};
+/// Where the value of an entry of the row of `step` comes from; −1: nowhere. number: of the entry; distance: how many
+/// rows before the row its operand is, in the order of the sweep.
+__device__ inline Offset source_of(const SourceView& sources, SweepOrder order, Index step, int number,
+                                   Index distance) {
+  if (sources.noted != nullptr) return __ldg(sources.noted + std::int64_t{number} * order.rows + step);
+  if (step < distance) return -1;
+  const Index row = order(step);
+  return kernels::entry_of(sources.pattern, sources.pattern.row_offsets[row], row, order(step - distance));
 }
 
 }  // namespace taskdag::kernels::cells

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include "kernels/sptrsv/schedules/cells/cut/pencils.hpp"
 
@@ -22,6 +23,10 @@ template <class Points>
 inline constexpr int kPassingLanes = Points::kPassing* Points::kUnknowns;
 template <class Points>
 inline constexpr int kLineValues = Points::kPlanes* kPassingLanes<Points>;
+
+/// Whether sources of entries are soon found in the rows of a pattern: there are few.
+template <class Points>
+inline constexpr bool kFindsSources = std::is_same_v<typename Points::Grid, SevenPoints>;
 
 /// Bytes of entries.
 template <class Points>

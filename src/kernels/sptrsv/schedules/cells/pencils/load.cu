@@ -101,6 +101,25 @@ __device__ __forceinline__ void write_steps(const LoadedSteps<Points>& loaded, t
   }
 }
 
+/// How many rows before its row's an operand is. Of 27 points nobody asks: their sources are noted.
+template <class Points>
+__device__ Index distance_of(const Pencils<Points>& pencils, int entry) {
+  if constexpr (!kFindsSources<Points>) return 0;
+  if (entry == 0) return 1;
+  return entry == 1 ? pencils.columns : pencils.columns * pencils.lines;
+}
+
+/// Where the value of an entry of the row of `step` comes from, or −1.
+template <class Points>
+__device__ Offset source_of(const Pencils<Points>& pencils, const SourceView& sources, SweepOrder order, Index step,
+                            int entry) {
+  if constexpr (kFindsSources<Points>) {
+    return source_of(sources, order, step, entry, distance_of(pencils, entry));
+  } else {
+    return __ldg(sources.noted + std::int64_t{entry} * order.rows + step);
+  }
+}
+
 /// A block some steps of a plane. Read column by column of a line, written lane by lane of a step.
 template <class Points, class Values>
 __global__ void __launch_bounds__(kPencilLoadThreads, kPencilLoadBlocks)
@@ -122,11 +141,15 @@ __global__ void __launch_bounds__(kPencilLoadThreads, kPencilLoadBlocks)
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       const Index lead = Points::lead(kFirst + i);
-      const Offset* const from = target.source + std::int64_t{kFirst + i} * order.rows;
-      source[i] = here.has(pencils, lead) ? __ldg(from + here.later(lead)) : -1;
+      source[i] =
+          here.has(pencils, lead) ? source_of(pencils, target.sources, order, here.later(lead), kFirst + i) : -1;
     }
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) value[i] = source[i] >= 0 ? values(source[i]) : 0.0;
+    for (int i = 0; i < kCount; ++i) {
+      const Index row = here.later(Points::lead(kFirst + i));
+      const Index operand = row - distance_of(pencils, kFirst + i);
+      value[i] = source[i] >= 0 ? values.of_entry(source[i], order(row), order(operand)) : 0.0;
+    }
     unsigned there = 0;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
@@ -184,7 +207,7 @@ __global__ void __launch_bounds__(kPencilLoadThreads)
     for (int j = 0; j < Points::kEntries; ++j) {
       if (!here.has(pencils, Points::lead(j))) continue;
       const Index row = here.later(Points::lead(j));
-      const Offset source = from.source[std::int64_t{j} * order.rows + row];
+      const Offset source = source_of(pencils, from.sources, order, row, j);
       if (source < 0) continue;
       const Value value = values[std::int64_t{step} * Points::kPlanes * kStepValues + place_in_step<Points>(j, lane)];
       entries[source] = returned_value(value, pivot ? pivot[order(row)] : 1.0);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/sptrsv/analysis/sweep_order.hpp"
+#include "kernels/sptrsv/schedules/cells/pack/sources.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/layout.hpp"
 
 namespace taskdag::kernels::cells {
@@ -10,7 +11,7 @@ namespace taskdag::kernels::cells {
 /// Device memory.
 template <class Points>
 struct PencilValues {
-  const Offset* source;           ///< of entries (cut/pencils.hpp)
+  SourceView sources;             ///< of entries (cut/pencils.hpp)
   typename Points::Value* entry;  ///< pencils · steps · kPlanes · kEntries · kLanes; 0 before the first load
   double* pivot;                  ///< by row; null: pivots are 1
 };

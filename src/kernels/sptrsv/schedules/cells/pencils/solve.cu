@@ -26,11 +26,8 @@ unsigned run(PencilKernel<Points> kernel, const PencilArguments<Points>& argumen
   return static_cast<unsigned>(tickets.count() + launch.clusters);  // each cluster ends on a ticket too many
 }
 
-}  // namespace
-
 template <class Points>
-PencilLaunch prepare_pencils(const Pencils<Points>& pencils) {
-  const PencilKernel<Points> kernel = kernel_of_pencils<Points>();
+PencilLaunch prepare_kernel(PencilKernel<Points> kernel, const Pencils<Points>& pencils) {
   ask_for_shared_memory(kernel);
   const int multiprocessors = cuda::device_limits().multiprocessors;
   // Blocks of a cluster end one after the other, and go on to the next pencil together.
@@ -46,12 +43,23 @@ PencilLaunch prepare_pencils(const Pencils<Points>& pencils) {
   }
   return {1, std::min(pencils.count(), multiprocessors)};
 }
+
+}  // namespace
+
+template <class Points>
+PencilLaunch prepare_pencils(const Pencils<Points>& pencils) {
+  return prepare_kernel(kernel_of_pencils<Points>(), pencils);
+}
 template PencilLaunch prepare_pencils(const Pencils<SevenPoints>&);
 template PencilLaunch prepare_pencils(const Pencils<TwentySevenPoints>&);
 template PencilLaunch prepare_pencils(const Pencils<ThreeUnknowns>&);
 template PencilLaunch prepare_pencils(const Pencils<InSingle<SevenPoints>>&);
 template PencilLaunch prepare_pencils(const Pencils<InSingle<TwentySevenPoints>>&);
 template PencilLaunch prepare_pencils(const Pencils<InSingle<ThreeUnknowns>>&);
+
+PencilLaunch prepare_pencil_reciprocals(const Pencils<SevenPoints>& pencils) {
+  return prepare_kernel(kernel_of_pencil_reciprocals(), pencils);
+}
 
 template <class Points>
 unsigned solve(const PencilArguments<Points>& arguments, const PencilLaunch& launch, bool overlaps,

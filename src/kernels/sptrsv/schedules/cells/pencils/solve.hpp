@@ -42,6 +42,8 @@ struct PencilLaunch {
 /// there are so few slabs or no more room; one where there are many pencils.
 template <class Points>
 PencilLaunch prepare_pencils(const Pencils<Points>& pencils);
+/// The same for solve_reciprocals().
+PencilLaunch prepare_pencil_reciprocals(const Pencils<SevenPoints>& pencils);
 
 /// Launches the kernel. overlaps: it may start while the kernel before is still at work, and loads what does not change
 /// until that has ended. Asynchronous.

@@ -1,3 +1,4 @@
+#include <optional>
 #include <type_traits>
 
 #include "base/index.hpp"
@@ -13,8 +14,10 @@ template <class Points>
 class PencilLines {
  public:
   using Value = typename Points::Value;
-  /// A recurrence is asked for only where rows have updates of their diagonals alone, and in double precision.
-  static constexpr bool kReciprocals = std::is_same_v<Points, SevenPoints>;
+  /// A recurrence is asked for only where rows have updates of their diagonals alone. It is one in double: in single
+  /// its entries are in room of its caller's.
+  static constexpr bool kReciprocals = std::is_same_v<typename Points::Grid, SevenPoints>;
+  static constexpr bool kFindsSources = cells::kFindsSources<Points>;
 
   explicit PencilLines(const Pencils<Points>& pencils)
       : pencils_(pencils),
@@ -24,19 +27,22 @@ class PencilLines {
   [[nodiscard]] std::size_t slots() const { return planes_ / kLanes * (kLanes + kLineValues<Points>); }
 
   void reserve(const SweepInput& input, cudaStream_t stream) {
-    source_ = {at(Points::kEntries) * at(input.pattern.rows), stream};
+    sources_ = {at(Points::kEntries), at(input.pattern.rows), stream};
     entry_ = {planes_ / kLanes * PencilBytes<Points>::kStep / sizeof(Value), stream};
     cuda::check(cudaMemsetAsync(entry_.data(), 0, static_cast<std::size_t>(entry_.bytes()), stream),
                 "clearing entries of pencils");
-    find_entries(input, with_entries_of<typename Points::Grid>(pencils_), source_.data(), stream);
+    find_entries(input, with_entries_of<typename Points::Grid>(pencils_), sources_.noted(), stream);
   }
+  void rely_on(const DevicePattern& pattern) { sources_.rely_on(pattern); }
 
   void load_values(SweepOrder order, double* pivots, const double* source, const double* pivot,
                    cudaStream_t stream) const {
     cells::load_values(pencils_, order, values(pivots), source, pivot, stream);
   }
-  void load_products(SweepOrder order, const ValueProducts& products, cudaStream_t stream) const {
-    cells::load_products(pencils_, order, values(nullptr), products, stream);
+  [[nodiscard]] std::size_t product_places() const { return kReciprocals && kInSingle ? entry_.size() : 0; }
+  void load_products(SweepOrder order, const ValueProducts& products, cudaStream_t stream) {
+    products_ = products_in(products.room, stream);
+    cells::load_products(with_entries_of<SevenPoints>(pencils_), order, products_, products, stream);
   }
   void return_values(SweepOrder order, double* pivots, const double* pivot, double* entries,
                      cudaStream_t stream) const {
@@ -44,22 +50,38 @@ class PencilLines {
   }
 
   unsigned solve(const LineSolve& solve, const Turns::Turn& turn, cudaStream_t stream) const {
-    return cells::solve(arguments(solve, turn), launch_, turn.overlaps, stream);
+    return cells::solve(arguments(values(nullptr), launch_.blocks, solve, turn), launch_, turn.overlaps, stream);
   }
-  unsigned solve_reciprocals(const LineSolve& solve, const Turns::Turn& turn, cudaStream_t stream) const {
-    return cells::solve_reciprocals(arguments(solve, turn), launch_, turn.overlaps, stream);
+  unsigned solve_reciprocals(const LineSolve& solve, const Turns::Turn& turn, cudaStream_t stream) {
+    if (!reciprocals_)
+      reciprocals_ = kInSingle ? prepare_pencil_reciprocals(with_entries_of<SevenPoints>(pencils_)) : launch_;
+    return cells::solve_reciprocals(arguments(products_, reciprocals_->blocks, solve, turn), *reciprocals_,
+                                    turn.overlaps, stream);
   }
 
-  [[nodiscard]] std::int64_t bytes() const { return source_.bytes() + entry_.bytes(); }
+  [[nodiscard]] std::int64_t bytes() const { return sources_.bytes() + entry_.bytes(); }
 
  private:
-  [[nodiscard]] PencilValues<Points> values(double* pivots) const { return {source_.data(), entry_.data(), pivots}; }
-  [[nodiscard]] PencilArguments<Points> arguments(const LineSolve& solve, const Turns::Turn& turn) const {
-    return {.pencils = pencils_,
-            .blocks = launch_.blocks,
+  static constexpr bool kInSingle = !std::is_same_v<Value, double>;
+
+  [[nodiscard]] PencilValues<Points> values(double* pivots) const { return {sources_.view(), entry_.data(), pivots}; }
+  /// Values that no row has are not written, so they are 0 from the start on.
+  [[nodiscard]] PencilValues<SevenPoints> products_in(double* room, cudaStream_t stream) const {
+    if constexpr (kInSingle) {
+      cuda::check(cudaMemsetAsync(room, 0, entry_.size() * sizeof(double), stream), "clearing products of pencils");
+      return {sources_.view(), room, nullptr};
+    } else {
+      return values(nullptr);
+    }
+  }
+  template <class Stored>
+  [[nodiscard]] PencilArguments<Stored> arguments(const PencilValues<Stored>& values, int blocks,
+                                                  const LineSolve& solve, const Turns::Turn& turn) const {
+    return {.pencils = with_entries_of<Stored>(pencils_),
+            .blocks = blocks,
             .rows = solve.order.rows,
             .lower = solve.order.lower,
-            .entry = entry_.data(),
+            .entry = values.entry,
             .pivot = solve.pivot,
             .rhs_index = solve.rhs_index,
             .x_index = solve.x_index,
@@ -77,9 +99,11 @@ class PencilLines {
 
   Pencils<Points> pencils_;
   PencilLaunch launch_;
-  cuda::DeviceArray<Offset> source_;  ///< of entries
+  std::optional<PencilLaunch> reciprocals_;  ///< from the first recurrence on
+  Sources sources_;
   cuda::DeviceArray<Value> entry_;
-  std::size_t planes_;  ///< slots of planes: the first ones, the others are of lines
+  std::size_t planes_;                    ///< slots of planes: the first ones, the others are of lines
+  PencilValues<SevenPoints> products_{};  ///< those of the last recurrence
 };
 
 }  // namespace

@@ -28,7 +28,8 @@ struct LineSolve {
 /// Rows stay in their order, and pivots and results are stored by row.
 ///
 /// Lines: how a grid is cut, with the arrays of its entries and the launches of its kernels. It has kReciprocals (there
-/// is a kernel of recurrences), slots(), reserve(input, stream), load_values(order, pivots, source, pivot, stream),
+/// is a kernel of recurrences), kFindsSources (sources of entries are soon found in a pattern), slots(),
+/// reserve(input, stream), rely_on(pattern), load_values(order, pivots, source, pivot, stream), product_places(),
 /// load_products(order, products, stream), return_values(order, pivots, pivot, entries, stream), solve(arguments, turn,
 /// stream) and solve_reciprocals(arguments, turn, stream), which return how many tickets they take, and bytes().
 template <class Lines>
@@ -63,8 +64,14 @@ class LineSweep final : public Sweep, public ReturnsValues, public SolvesRecipro
     }
   }
 
+  [[nodiscard]] std::size_t product_places() const override { return lines_.product_places(); }
+  [[nodiscard]] bool finds_partners() const override { return true; }
+
   void return_values(const double* pivot, double* entries, cudaStream_t stream) const override {
     lines_.return_values(order_, pivots(), pivot, entries, stream);
+  }
+  void rely_on(const DevicePattern& pattern) override {
+    if constexpr (Lines::kFindsSources) lines_.rely_on(pattern);
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
