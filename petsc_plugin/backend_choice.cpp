@@ -10,6 +10,7 @@
 #include "boundary.hpp"
 #include "compat.hpp"
 #include "options.hpp"
+#include "shared_error.hpp"
 #include "taskdag/processors.hpp"
 
 namespace taskdag::petsc {
@@ -53,10 +54,7 @@ PetscErrorCode share_processors(MPI_Comm node) {
     claims.resize(static_cast<std::size_t>(ranks));
     claims[static_cast<std::size_t>(process().local_rank)] = claim_processors();
   });
-  int all_made = made == PETSC_SUCCESS ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all_made, 1, MPI_INT, MPI_MIN, node));
-  PetscCall(made);
-  if (all_made == 0) PetscFunctionReturn(PETSC_SUCCESS);  // the other rank has the error
+  PetscCall(share_error(node, made));
   PetscCallMPI(
       MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, claims.data(), sizeof(ProcessorClaim), MPI_BYTE, node));
   PetscCall(guarded(

@@ -29,14 +29,37 @@ bool others_may_wait() {
   return MPI_Comm_size(PETSC_COMM_WORLD, &ranks) == MPI_SUCCESS && ranks > 1;
 }
 
-PetscErrorCode report_swallowed_error(const char* what) {
+bool is_alone(MPI_Comm comm) {
+  PetscMPIInt ranks = 1;
+  return MPI_Comm_size(comm, &ranks) == MPI_SUCCESS && ranks == 1 && others_may_wait();
+}
+
+PetscErrorCode end_view(MPI_Comm comm, PetscErrorCode viewed) {
+  PetscFunctionBegin;
+  if (static_cast<int>(viewed) != 0 && is_alone(comm))
+    PetscCall(warn_of_error("a view ends early"));
+  else
+    PetscCall(viewed);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace {
+
+PetscErrorCode report(const char* what, const char* outcome) {
   PetscFunctionBegin;
   PetscMPIInt rank = 0;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
-                         "TaskDAG: warning: %s on rank %d, and the solve fails, since other ranks may wait: %s\n", what,
-                         static_cast<int>(rank), last_error(PetscErrorMessage)));
+                         "TaskDAG: warning: %s on rank %d%s, since other ranks may "
+                         "wait: %s\n",
+                         what, static_cast<int>(rank), outcome, last_error(PetscErrorMessage)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+}  // namespace
+
+PetscErrorCode report_swallowed_error(const char* what) { return report(what, ", and the solve fails"); }
+
+PetscErrorCode warn_of_error(const char* what) { return report(what, ""); }
 
 }  // namespace taskdag::petsc

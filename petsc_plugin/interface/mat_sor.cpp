@@ -2,6 +2,7 @@
 #include "matsor/mat_sor.hpp"
 
 #include "boundary.hpp"
+#include "shared_error.hpp"
 #include "taskdagpetsc.h"
 
 using namespace taskdag::petsc;
@@ -52,7 +53,7 @@ PetscErrorCode MatTaskDAGSetSOR(Mat mat, PetscBool use) {
   PetscValidHeaderSpecific(mat, MAT_CLASSID, 1);
   PetscValidType(mat, 1);
   PetscValidLogicalCollectiveBool(mat, use, 2);
-  PetscCall(use_mat_sor(mat, use == PETSC_TRUE));
+  PetscCall(share_error(PetscObjectComm(reinterpret_cast<PetscObject>(mat)), use_mat_sor(mat, use == PETSC_TRUE)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

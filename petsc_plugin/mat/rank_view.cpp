@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "boundary.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -28,19 +29,19 @@ PetscErrorCode gather(MPI_Comm comm, const std::string& mine, std::vector<std::s
   std::vector<int> places;
   std::string joined;
   const std::size_t places_here = rank == 0 ? static_cast<std::size_t>(ranks) : 0;
-  PetscCall(guarded([&] {
+  PetscCall(guarded(comm, [&] {
     lengths.resize(places_here);
     places.resize(places_here + 1);
   }));
   const int length = static_cast<int>(mine.size());
   PetscCallMPI(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm));
-  PetscCall(guarded([&] {
+  PetscCall(guarded(comm, [&] {
     for (std::size_t k = 0; k < lengths.size(); ++k) places[k + 1] = places[k] + lengths[k];
     joined.resize(static_cast<std::size_t>(places.back()));
   }));
   PetscCallMPI(
       MPI_Gatherv(mine.data(), length, MPI_CHAR, joined.data(), lengths.data(), places.data(), MPI_CHAR, 0, comm));
-  PetscCall(guarded([&] {
+  PetscCall(guarded(comm, [&] {
     for (std::size_t k = 0; k < lengths.size(); ++k)
       all->push_back(joined.substr(static_cast<std::size_t>(places[k]), static_cast<std::size_t>(lengths[k])));
   }));
@@ -133,7 +134,7 @@ PetscErrorCode view_numbers(const RankViewer& viewer, const std::string& title,
   PetscCallMPI(MPI_Comm_size(viewer.comm, &ranks));
   PetscCall(shows_each_rank(viewer, &each));
   if (each) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(guarded([&] {
+  PetscCall(guarded(viewer.comm, [&] {
     for (const RankNumber& one : numbers) mine.push_back(one.value);
     for (const RankNumber& one : numbers) mine.push_back(-one.value);
     extremes.resize(mine.size());
@@ -143,7 +144,7 @@ PetscErrorCode view_numbers(const RankViewer& viewer, const std::string& title,
   if (ranks > 1) {
     PetscCallMPI(MPI_Allreduce(mine.data(), extremes.data(), 2 * count, MPI_DOUBLE, MPI_MAX, viewer.comm));
     PetscCallMPI(MPI_Allreduce(mine.data(), sums.data(), count, MPI_DOUBLE, MPI_SUM, viewer.comm));
-    PetscCall(guarded([&] {
+    PetscCall(guarded(viewer.comm, [&] {
       text = title + "on a rank";
       for (std::size_t k = 0; k < numbers.size(); ++k) {
         const double least = -extremes[numbers.size() + k];
@@ -166,7 +167,7 @@ PetscErrorCode view_texts(const RankViewer& viewer, const std::string& text) {
   std::vector<std::string> out;
   PetscCall(shows_each_rank(viewer, &each));
   PetscCall(gather(viewer.comm, text, &all));
-  PetscCall(guarded([&] {
+  PetscCall(guarded(viewer.comm, [&] {
     std::istringstream lines(write(group(all), all.size(), each));
     for (std::string line; std::getline(lines, line);) out.push_back(line);
   }));

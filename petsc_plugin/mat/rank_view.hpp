@@ -1,5 +1,6 @@
 /// \file
-/// Views of what every rank has for itself: sums up numbers, and says once what ranks have in common.
+/// Views of what every rank has for itself: sums up numbers, and says once what ranks have in common. Errors of one
+/// rank are errors of all; those of what makes a text are for the caller to share (shared_error.hpp).
 #pragma once
 
 #include <string>

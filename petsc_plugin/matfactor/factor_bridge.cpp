@@ -393,17 +393,19 @@ PetscErrorCode FactorBridge::view(const RankViewer& viewer) const {
   PetscFunctionBegin;
   const FactorizationInfo none;
   const FactorizationInfo* counted = &none;
-  if (factorization_) PetscCall(guarded([&] { counted = &factorization_->info(); }));
+  PetscCall(guarded(viewer.comm, [&] {
+    if (factorization_) counted = &factorization_->info();  // some ranks may have no rows
+  }));
   const FactorizationInfo& sizes = *counted;
   std::string title;
   std::string text;
   std::vector<RankNumber> numbers;
   bool each = false;
-  PetscCall(guarded([&] { text = backend_line(); }));
+  PetscCall(guarded(viewer.comm, [&] { text = backend_line(); }));
   PetscCall(view_texts(viewer, text));
   if (!analysed_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(shows_each_rank(viewer, &each));
-  PetscCall(guarded([&] {
+  PetscCall(guarded(viewer.comm, [&] {
     title = "factor: " + factor_name(options_) +
             (options_.levels > 0 && options_.fill == FillScope::blocks ? " with fill inside blocks" : "") + ", ";
     numbers = size_numbers(sizes);
@@ -413,7 +415,7 @@ PetscErrorCode FactorBridge::view(const RankViewer& viewer) const {
   PetscCall(view_numbers(viewer, title, numbers));
   PetscCall(view_texts(viewer, text));
   if (options_.precision == Precision::in_double) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(guarded([&] {
+  PetscCall(guarded(viewer.comm, [&] {
     title = "values that an application reads: ";
     numbers = {{"MB", static_cast<double>(sizes.value_bytes) / 1.0e6, true},
                {"MB in double", static_cast<double>(sizes.value_bytes_in_double) / 1.0e6, true}};

@@ -199,8 +199,8 @@ PetscErrorCode view(Mat factor, PetscViewer viewer) {
   PetscFunctionBegin;
   PetscBool ascii = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
-  if (ascii && factor->data)
-    PetscCall(data_of(factor).bridge.view({viewer, PetscObjectComm(reinterpret_cast<PetscObject>(factor))}));
+  MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(factor));
+  if (ascii && factor->data) PetscCall(end_view(comm, data_of(factor).bridge.view({viewer, comm})));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,6 +7,7 @@
 #include "mat/with_pattern.hpp"
 #include "ordering/multicolour.hpp"
 #include "ordering/rcm.hpp"
+#include "shared_error.hpp"
 #include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
@@ -24,10 +25,44 @@ struct Ordering {
   PetscErrorCode (*make_own)(Mat matrix, PetscInt block_size, const BackendSettings& backend, OwnOrder* order);
 };
 
+/// Whether MatGetOrdering() has been called by us, who share errors.
+bool called_by_us = false;
+
+PetscErrorCode natural_order(Mat matrix, IS* row, IS* col) {
+  PetscFunctionBegin;
+  PetscInt rows = 0;
+  PetscInt block = 1;
+  PetscCall(MatGetLocalSize(matrix, &rows, nullptr));
+  PetscCall(stored_block_size(matrix, &block));
+  for (IS* const set : {row, col}) {
+    PetscCall(ISDestroy(set));
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, rows / block, 0, 1, set));
+    PetscCall(ISSetIdentity(*set));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What PETSc's own solver of a block calls: there an error would leave the other ranks in a collective call, and any
+/// order will do.
+template <auto make>
+PetscErrorCode order_for_petsc(Mat matrix, MatOrderingType type, IS* row, IS* col) {
+  PetscFunctionBegin;
+  *row = *col = nullptr;
+  const PetscErrorCode made = make(matrix, type, row, col);
+  if (static_cast<int>(made) != 0 && !called_by_us &&
+      is_alone(PetscObjectComm(reinterpret_cast<PetscObject>(matrix)))) {
+    PetscCall(warn_of_error("an ordering cannot be made, and the natural one takes its place,"));
+    PetscCall(natural_order(matrix, row, col));
+  } else {
+    PetscCall(made);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 constexpr auto orderings = std::to_array<Ordering>({
-    {MATORDERINGTASKDAGRCM, order_rcm, nullptr, nullptr},
-    {MATORDERINGTASKDAGCOLOR, order_color, order_color_on, own_order_color},
-    {MATORDERINGTASKDAGBMC, order_bmc, order_bmc_on, own_order_bmc},
+    {MATORDERINGTASKDAGRCM, order_for_petsc<order_rcm>, nullptr, nullptr},
+    {MATORDERINGTASKDAGCOLOR, order_for_petsc<order_color>, order_color_on, own_order_color},
+    {MATORDERINGTASKDAGBMC, order_for_petsc<order_bmc>, order_bmc_on, own_order_bmc},
 });
 
 /// Null where another one's.
@@ -49,7 +84,9 @@ PetscErrorCode order_by_petsc(Mat matrix, const char* name, IS* row, IS* col) {
   PetscCall(stored_block_size(matrix, &block));
   PetscCall(MatHasOperation(matrix, MATOP_GET_ROW_IJ, &lends_rows));
   if (!lends_rows && !find_ordering(name)) PetscCall(MatConvert(matrix, MATSEQAIJ, MAT_INITIAL_MATRIX, &copy));
+  called_by_us = true;
   const PetscErrorCode ordered = MatGetOrdering(copy ? copy : matrix, name, row, col);
+  called_by_us = false;
   PetscCall(MatDestroy(&copy));
   PetscCall(ordered);
   PetscCall(expand_row_order(row, rows, block));

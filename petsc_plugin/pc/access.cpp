@@ -9,6 +9,7 @@
 #include "options.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "pc/types.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -23,15 +24,11 @@ PetscErrorCode is_ours(PC pc, bool* ours) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// change(option, settings) is given a copy, which is taken where it succeeds.
 template <class Change>
-PetscErrorCode change_option(PC pc, const char* name, const Change& change) {
+PetscErrorCode change_here(PC pc, const char* name, const Change& change) {
   PetscFunctionBegin;
-  bool ours = false;
   Settings settings;
   const Option* option = nullptr;
-  PetscCall(is_ours(pc, &ours));
-  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(guarded([&] {
     settings = settings_of(pc);
     option = find_option(name);
@@ -39,6 +36,17 @@ PetscErrorCode change_option(PC pc, const char* name, const Change& change) {
   PetscCall(change(*option, &settings));
   PetscCall(guarded([&] { settle_type(&settings); }));
   PetscCall(take_settings(pc, std::move(settings)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// change(option, settings) is given a copy, which is taken where it succeeds. A value that is refused on one rank is
+/// on all.
+template <class Change>
+PetscErrorCode change_option(PC pc, const char* name, const Change& change) {
+  PetscFunctionBegin;
+  bool ours = false;
+  PetscCall(is_ours(pc, &ours));
+  if (ours) PetscCall(share_error(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), change_here(pc, name, change)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,8 +81,12 @@ PetscErrorCode get_of_kind(PC pc, const char* name, Value* value) {
 
 PetscErrorCode set_value(PC pc, const char* name, const char* value) {
   PetscFunctionBegin;
-  PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "%s needs a value", name);
-  PetscCall(set_text(pc, name, value));
+  PetscCall(change_option(pc, name, [&](const Option& option, Settings* settings) {
+    PetscFunctionBegin;
+    PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "%s needs a value", name);
+    PetscCall(put_text(option, value, settings));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,13 +135,10 @@ PetscErrorCode set_place(PC pc, const char* name, const char* enumeration, Petsc
 
 PetscErrorCode set_file(PC pc, const char* name, const char* file) {
   PetscFunctionBegin;
-  if (file && *file) {
-    PetscCall(set_text(pc, name, file));
-  } else {
-    PetscCall(change_option(pc, name, [](const Option& option, Settings* settings) {
-      return guarded([&] { std::get_if<Text>(&option.value)->put(*settings, ""); });
-    }));
-  }
+  PetscCall(change_option(pc, name, [&](const Option& option, Settings* settings) {
+    if (file && *file) return put_text(option, file, settings);
+    return guarded([&] { std::get_if<Text>(&option.value)->put(*settings, ""); });
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

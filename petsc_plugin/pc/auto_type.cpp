@@ -421,7 +421,7 @@ PetscErrorCode AutoPreconditioner::view(const RankViewer& viewer) const {
   if (!choice_) PetscFunctionReturn(PETSC_SUCCESS);
   std::string first;
   std::string seen;
-  PetscCall(guarded([&] {
+  PetscCall(guarded(viewer.comm, [&] {
     first = std::string("for a first solve ") + name_of(choice_->candidate) + ": " + choice_->reason;
     seen = std::string("set-up of ") + name_of(Candidate::factor) + ":";
     if (expected_ > 0.0) seen += " expected " + milliseconds(expected_) + ",";

@@ -120,7 +120,7 @@ PetscErrorCode BlockJacobiPreconditioner::view(const RankViewer& viewer) const {
   PetscCall(view_sweeps(viewer, "block Jacobi"));
   if (!backend_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(shows_each_rank(viewer, &each));
-  PetscCall(guarded([&] {
+  PetscCall(guarded(viewer.comm, [&] {
     const BlockJacobiInfo info = jacobi_ ? jacobi_->info() : BlockJacobiInfo{};
     numbers = {{"rows", static_cast<double>(rows()), true},
                {"blocks", static_cast<double>(info.blocks), true},

@@ -176,7 +176,7 @@ PetscErrorCode Consolidated::view(const RankViewer& viewer) const {
                                    "  consolidated: blocks of %d ranks put together to %d; ranks below are those "
                                    "that have one, counted anew\n",
                                    groups_.ranks, groups_.groups));
-  if (leads()) PetscCall(inner_->view({viewer.viewer, leaders_}));
+  PetscCall(share_error(viewer.comm, leads() ? inner_->view({viewer.viewer, leaders_}) : PETSC_SUCCESS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

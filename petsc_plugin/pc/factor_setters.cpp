@@ -8,6 +8,7 @@
 #include "pc/factor_type.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "pc/types.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -137,30 +138,41 @@ PetscErrorCode get_false(PC /*pc*/, PetscBool* flag) {
 PetscErrorCode compose_factor_setters(PC pc, bool present) {
   PetscFunctionBegin;
   auto* object = reinterpret_cast<PetscObject>(pc);
-  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetShiftType_C", present ? set_shift_type : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetShiftAmount_C", present ? set_shift_amount : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetZeroPivot_C", present ? set_zero_pivot : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetLevels_C", present ? set_levels : nullptr));
+  PetscCall(
+      PetscObjectComposeFunction(object, "PCFactorSetShiftType_C", present ? Shared<set_shift_type>::call : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetShiftAmount_C",
+                                       present ? Shared<set_shift_amount>::call : nullptr));
+  PetscCall(
+      PetscObjectComposeFunction(object, "PCFactorSetZeroPivot_C", present ? Shared<set_zero_pivot>::call : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetLevels_C", present ? Shared<set_levels>::call : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorGetLevels_C", present ? get_levels : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetMatOrderingType_C", present ? set_ordering : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetReuseOrdering_C", present ? set_reuse_ordering : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetMatOrderingType_C",
+                                       present ? Shared<set_ordering>::call : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetReuseOrdering_C",
+                                       present ? Shared<set_reuse_ordering>::call : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorGetShiftType_C", present ? get_shift_type : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorGetShiftAmount_C", present ? get_shift_amount : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorGetZeroPivot_C", present ? get_zero_pivot : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetFill_C", present ? set_fill : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetReuseFill_C", present ? set_reuse_fill : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetMatSolverType_C", present ? set_solver_type : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetFill_C", present ? Shared<set_fill>::call : nullptr));
+  PetscCall(
+      PetscObjectComposeFunction(object, "PCFactorSetReuseFill_C", present ? Shared<set_reuse_fill>::call : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetMatSolverType_C",
+                                       present ? Shared<set_solver_type>::call : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorGetMatSolverType_C", present ? get_solver_type : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetDropTolerance_C", present ? set_drop_tolerance : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetUseInPlace_C", present ? set_in_place : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetDropTolerance_C",
+                                       present ? Shared<set_drop_tolerance>::call : nullptr));
+  PetscCall(
+      PetscObjectComposeFunction(object, "PCFactorSetUseInPlace_C", present ? Shared<set_in_place>::call : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorGetUseInPlace_C", present ? get_false : nullptr));
-  PetscCall(
-      PetscObjectComposeFunction(object, "PCFactorSetAllowDiagonalFill_C", present ? set_diagonal_fill : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetAllowDiagonalFill_C",
+                                       present ? Shared<set_diagonal_fill>::call : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCFactorGetAllowDiagonalFill_C", present ? get_false : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetPivotInBlocks_C", present ? set_pivot_in_blocks : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetColumnPivot_C", present ? set_column_pivot : nullptr));
-  PetscCall(
-      PetscObjectComposeFunction(object, "PCFactorReorderForNonzeroDiagonal_C", present ? reorder_diagonal : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetPivotInBlocks_C",
+                                       present ? Shared<set_pivot_in_blocks>::call : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorSetColumnPivot_C",
+                                       present ? Shared<set_column_pivot>::call : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCFactorReorderForNonzeroDiagonal_C",
+                                       present ? Shared<reorder_diagonal>::call : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -231,8 +231,8 @@ PetscErrorCode FactorPreconditioner::view_outcome(const RankViewer& viewer) cons
 PetscErrorCode FactorPreconditioner::view(const RankViewer& viewer) const {
   PetscFunctionBegin;
   std::string text;
-  PetscCall(describe_blocks(row_, &text));
-  PetscCall(guarded([&] {
+  PetscCall(share_error(viewer.comm, describe_blocks(row_, &text)));
+  PetscCall(guarded(viewer.comm, [&] {
     if (own_order_.rows >= 0) text = own_order_.text;
     if (!text.empty()) text = ": " + text;
     text = "matrix ordering: " + (ordering_.name.empty() ? own().ordering : ordering_.name) + text;

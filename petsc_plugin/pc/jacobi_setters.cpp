@@ -1,6 +1,7 @@
 // PETSc's own setters and getters of PCJACOBI.
 #include "pc/access.hpp"
 #include "pc/jacobi_type.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -53,13 +54,15 @@ PetscErrorCode get_fix_diagonal(PC /*pc*/, PetscBool* fix) {
 PetscErrorCode compose_jacobi_setters(PC pc, bool present) {
   PetscFunctionBegin;
   auto* object = reinterpret_cast<PetscObject>(pc);
-  PetscCall(PetscObjectComposeFunction(object, "PCJacobiSetType_C", present ? set_type : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCJacobiSetType_C", present ? Shared<set_type>::call : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCJacobiGetType_C", present ? get_type : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCJacobiSetUseAbs_C", present ? set_use_abs : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCJacobiSetUseAbs_C", present ? Shared<set_use_abs>::call : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCJacobiGetUseAbs_C", present ? get_use_abs : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCJacobiSetRowl1Scale_C", present ? set_l1_scale : nullptr));
+  PetscCall(
+      PetscObjectComposeFunction(object, "PCJacobiSetRowl1Scale_C", present ? Shared<set_l1_scale>::call : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCJacobiGetRowl1Scale_C", present ? get_l1_scale : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCJacobiSetFixDiagonal_C", present ? set_fix_diagonal : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCJacobiSetFixDiagonal_C",
+                                       present ? Shared<set_fix_diagonal>::call : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCJacobiGetFixDiagonal_C", present ? get_fix_diagonal : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

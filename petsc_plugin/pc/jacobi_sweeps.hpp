@@ -90,7 +90,7 @@ template <class Solver>
 PetscErrorCode JacobiSweeps<Solver>::view_sweeps(const RankViewer& viewer, const char* name) const {
   PetscFunctionBegin;
   std::string text;
-  PetscCall(guarded([&] { text = backend_line(); }));
+  PetscCall(guarded(viewer.comm, [&] { text = backend_line(); }));
   PetscCall(view_texts(viewer, text));
   PetscCall(PetscViewerASCIIPrintf(
       viewer.viewer, "  %s: %d sweeps, damping %g%s\n", name, settings_.jacobi.sweeps, settings_.jacobi.damping,

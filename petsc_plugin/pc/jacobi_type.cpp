@@ -123,7 +123,7 @@ PetscErrorCode JacobiPreconditioner::view(const RankViewer& viewer) const {
   PetscCall(view_sweeps(viewer, "Jacobi"));
   if (!backend_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(shows_each_rank(viewer, &each));
-  PetscCall(guarded([&] {
+  PetscCall(guarded(viewer.comm, [&] {
     numbers = {{"rows", static_cast<double>(rows()), true},
                {"zero diagonals replaced by 1", jacobi_ ? static_cast<double>(jacobi_->zero_diagonals()) : 0.0, true},
                {"MB", jacobi_ ? static_cast<double>(jacobi_->bytes()) / 1.0e6 : 0.0, true}};

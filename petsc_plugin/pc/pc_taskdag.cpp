@@ -466,20 +466,25 @@ PetscErrorCode set_from_options(PC pc, OptionItems items) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode view(PC pc, PetscViewer viewer) {
+PetscErrorCode view_text(PC pc, PetscViewer viewer) {
   PetscFunctionBegin;
-  PetscBool ascii = PETSC_FALSE;
-  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
-  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  type: %s%s\n", type_of(pc).name,
                                    data_of(pc).settings.type_given ? "" : " (none was given)"));
-  PetscCall(make_preconditioner(pc));
+  PetscCall(share_error(comm_of(pc), make_preconditioner(pc)));
   if (data_of(pc).settings.eisenstat)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  Eisenstat's trick: the operator is %s\n",
                                      data_of(pc).settings.eisenstat_scaling == TransformScaling::symmetric
                                          ? "E^1/2 (E + L)^-1 A (E + U)^-1 E^1/2"
                                          : "(E + L)^-1 A (E + U)^-1"));
   PetscCall(data_of(pc).preconditioner->view({viewer, comm_of(pc)}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode view(PC pc, PetscViewer viewer) {
+  PetscFunctionBegin;
+  PetscBool ascii = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
+  if (ascii) PetscCall(end_view(comm_of(pc), view_text(pc, viewer)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 #include "pc/pc_taskdag.hpp"
 #include "pc/sor_type.hpp"
 #include "pc/types.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -60,11 +61,12 @@ PetscErrorCode get_iterations(PC pc, PetscInt* iterations, PetscInt* local) {
 PetscErrorCode compose_sor_setters(PC pc, bool present) {
   PetscFunctionBegin;
   auto* object = reinterpret_cast<PetscObject>(pc);
-  PetscCall(PetscObjectComposeFunction(object, "PCSORSetSymmetric_C", present ? set_symmetric : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCSORSetSymmetric_C", present ? Shared<set_symmetric>::call : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCSORGetSymmetric_C", present ? get_symmetric : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCSORSetOmega_C", present ? set_omega : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCSORSetOmega_C", present ? Shared<set_omega>::call : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCSORGetOmega_C", present ? get_omega : nullptr));
-  PetscCall(PetscObjectComposeFunction(object, "PCSORSetIterations_C", present ? set_iterations : nullptr));
+  PetscCall(
+      PetscObjectComposeFunction(object, "PCSORSetIterations_C", present ? Shared<set_iterations>::call : nullptr));
   PetscCall(PetscObjectComposeFunction(object, "PCSORGetIterations_C", present ? get_iterations : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

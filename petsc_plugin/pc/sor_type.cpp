@@ -335,8 +335,8 @@ PetscErrorCode SorPreconditioner::view(const RankViewer& viewer) const {
   std::string text;
   std::vector<RankNumber> numbers;
   bool each = false;
-  PetscCall(describe_blocks(row_, &text));
-  PetscCall(guarded([&] {
+  PetscCall(share_error(viewer.comm, describe_blocks(row_, &text)));
+  PetscCall(guarded(viewer.comm, [&] {
     if (!text.empty()) text = ": " + text;
     text = "matrix ordering: " + (ordering_.empty() ? std::string(MATORDERINGNATURAL) : ordering_) + text + '\n' +
            backend_line();
@@ -349,7 +349,7 @@ PetscErrorCode SorPreconditioner::view(const RankViewer& viewer) const {
                                    own().shift));
   if (!backend_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(shows_each_rank(viewer, &each));
-  PetscCall(guarded([&] {
+  PetscCall(guarded(viewer.comm, [&] {
     numbers = size_numbers(sizes);
     text = each ? number_text(title, numbers) + '\n' : "";
     if (sizes.block_size > 1) {

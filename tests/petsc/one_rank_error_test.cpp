@@ -133,6 +133,16 @@ constexpr Type transposed_types[] = {
     {"consolidated", TASKDAG_OURS "-pc_taskdag_type ilu -pc_taskdag_consolidate on"},
     {"package_ilu", TASKDAG_BLOCK "-pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type taskdag", true},
 };
+/// PETSc's own solvers of the blocks, which call MatGetOrdering().
+constexpr Type ordered_types[] = {
+    {"package_in_rcm",
+     TASKDAG_BLOCK "-pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type taskdag "
+                   "-sub_pc_factor_mat_ordering_type taskdag_rcm",
+     true},
+    {"petsc_in_rcm", "-pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_ordering_type taskdag_rcm", true},
+    {"petsc_in_colours", "-pc_type asm -sub_pc_type ilu -sub_pc_factor_mat_ordering_type taskdag_color", true},
+    {"petsc_in_blocks", "-pc_type bjacobi -sub_pc_type icc -sub_pc_factor_mat_ordering_type taskdag_bmc", true},
+};
 #undef TASKDAG_OURS
 #undef TASKDAG_EISENSTAT
 #undef TASKDAG_BLOCK
@@ -183,6 +193,14 @@ void expect_told_at_each_place(bool needs_memory, const Run& run) {
   });
 }
 
+/// Solvers of the blocks are there, and not set up yet.
+void make_solvers_of_blocks(const Program& program) {
+  PC pc = nullptr;
+  EXPECT_OK(KSPSetFromOptions(program.ksp));
+  EXPECT_OK(KSPGetPC(program.ksp, &pc));
+  EXPECT_OK(PCSetUp(pc));
+}
+
 class MemoryOfOneRank : public testing::TestWithParam<Type> {
  protected:
   void SetUp() override {
@@ -194,17 +212,10 @@ TEST_P(MemoryOfOneRank, RunsOutInTheFirstSolve) {
   const Deadline deadline;
   const ScopedOptions options(options_of(GetParam()));
   const OwnedMat a = make_matrix(grid());
-  const auto prepare = [&](const Program& program) {
-    if (!GetParam().in_blocks) return;
-    PC pc = nullptr;
-    EXPECT_OK(KSPSetFromOptions(program.ksp));
-    EXPECT_OK(KSPGetPC(program.ksp, &pc));
-    EXPECT_OK(PCSetUp(pc));
-  };
   const auto run = [&](long place, bool* happened) {
     const QuietErrors quiet;
     const Program program(a);
-    prepare(program);
+    if (GetParam().in_blocks) make_solvers_of_blocks(program);
     const AllocationFault fault(place);
     const PetscErrorCode code = GetParam().in_blocks ? KSPSolve(program.ksp, program.b, program.x)
                                                      : set_up_and_solve(program.ksp, program.b, program.x);
@@ -250,6 +261,51 @@ TEST_P(MemoryOfOneRank, RunsOutWithANewPattern) {
   expect_told_after(grid(), true, [&](Mat, KSP ksp) { EXPECT_OK(KSPSetOperators(ksp, other, other)); });
 }
 
+TEST_P(MemoryOfOneRank, RunsOutInAView) {
+  const Deadline deadline;
+  const ScopedOptions options(options_of(GetParam()));
+  const OwnedMat a = make_matrix(grid());
+  const QuietErrors quiet;
+  const Program program(a);
+  EXPECT_OK(set_up_and_solve(program.ksp, program.b, program.x));
+  PetscViewer nowhere = nullptr;
+  EXPECT_OK(PetscViewerASCIIOpen(PETSC_COMM_WORLD, "/dev/null", &nowhere));
+  for (const PetscViewerFormat format : {PETSC_VIEWER_DEFAULT, PETSC_VIEWER_ASCII_INFO_DETAIL}) {
+    EXPECT_OK(PetscViewerPushFormat(nowhere, format));
+    for_each_place(true, [&](long place) {
+      const AllocationFault fault(place);
+      const PetscErrorCode code = KSPView(program.ksp, nowhere);
+      EXPECT_TRUE(static_cast<int>(code) == 0 || !GetParam().in_blocks) << "others may wait";
+      static_cast<void>(end_of(code, program.ksp));
+      return fault.happened();
+    });
+    EXPECT_OK(PetscViewerPopFormat(nowhere));
+  }
+  EXPECT_OK(PetscViewerDestroy(&nowhere));
+}
+
+/// Another order on that rank, the natural one, is no failure of the solve.
+class OrderOfOneBlock : public MemoryOfOneRank {};
+
+TEST_P(OrderOfOneBlock, IsTheNaturalOneWhereMemoryRunsOut) {
+  const Deadline deadline;
+  const ScopedOptions options(options_of(GetParam()));
+  const OwnedMat a = make_matrix(grid());
+  for_each_place(true, [&](long place) {
+    const QuietErrors quiet;
+    const Program program(a);
+    make_solvers_of_blocks(program);
+    const AllocationFault fault(place);
+    const PetscErrorCode code = KSPSolve(program.ksp, program.b, program.x);
+    const End end = end_of(code, program.ksp);
+    EXPECT_FALSE(end.error);
+    EXPECT_TRUE(end.reason > 0 || end.reason == KSP_DIVERGED_ITS || end.reason == KSP_DIVERGED_PC_FAILED ||
+                end.reason == KSP_DIVERGED_NANORINF)
+        << end.reason;
+    return fault.happened();
+  });
+}
+
 class MemoryOfOneRankTransposed : public MemoryOfOneRank {};
 
 TEST_P(MemoryOfOneRankTransposed, RunsOutInAnApplication) {
@@ -273,6 +329,7 @@ TEST_P(MemoryOfOneRankTransposed, RunsOutInAnApplication) {
 std::string name_of_type(const testing::TestParamInfo<Type>& test) { return test.param.name; }
 INSTANTIATE_TEST_SUITE_P(OneRank, MemoryOfOneRank, testing::ValuesIn(types), name_of_type);
 INSTANTIATE_TEST_SUITE_P(OneRank, MemoryOfOneRankTransposed, testing::ValuesIn(transposed_types), name_of_type);
+INSTANTIATE_TEST_SUITE_P(OneRank, OrderOfOneBlock, testing::ValuesIn(ordered_types), name_of_type);
 
 /// An error that one rank alone meets, by its options or its rows.
 struct Fault {
@@ -343,6 +400,76 @@ TEST_P(FaultOfOneRank, IsToldToAll) {
   }
   EXPECT_TRUE(end.error || end.reason == KSP_DIVERGED_PC_FAILED || end.reason == KSP_DIVERGED_NANORINF) << end.reason;
 }
+
+TEST(OptionOfOneBlock, OfAnOrderThatIsWrongLeadsToTheNaturalOne) {
+  if (ranks() == 1) GTEST_SKIP() << "runs on several ranks";
+  const Deadline deadline;
+  const std::string mine = rank() == ranks() - 1 ? "-taskdag_rcm_form nobodys" : "";
+  const ScopedOptions options(words({"-ksp_max_it 2", ordered_types[0].options, mine}));
+  const OwnedMat a = make_matrix(grid());
+  const QuietErrors quiet;
+  const Program program(a);
+  const End end = end_of(set_up_and_solve(program.ksp, program.b, program.x), program.ksp);
+  EXPECT_FALSE(end.error);
+  EXPECT_EQ(end.reason, KSP_DIVERGED_ITS);
+}
+
+/// A setter, called with a value that is refused or with another one.
+struct Setter {
+  const char* name;
+  PetscErrorCode (*set)(PC pc, bool refused);
+};
+
+std::ostream& operator<<(std::ostream& out, const Setter& setter) { return out << setter.name; }
+
+constexpr Setter setters[] = {
+    {"type",
+     [](PC pc, bool refused) {
+       return PCTaskDAGSetType(pc, refused ? static_cast<PCTaskDAGType>(PC_TASKDAG_AUTO + 1) : PC_TASKDAG_ILU);
+     }},
+    {"threads", [](PC pc, bool refused) { return PCTaskDAGSetThreads(pc, refused ? -1 : 1); }},
+    {"ordering", [](PC pc, bool refused) { return PCTaskDAGSetOrdering(pc, refused ? "nobodys" : "natural"); }},
+    {"no_ordering", [](PC pc, bool refused) { return PCTaskDAGSetOrdering(pc, refused ? nullptr : "natural"); }},
+    {"precision", [](PC pc, bool refused) { return PCTaskDAGSetPrecision(pc, refused ? "half" : "double"); }},
+    {"sweeps", [](PC pc, bool refused) { return PCTaskDAGJacobiSetSweeps(pc, refused ? 0 : 2); }},
+    {"damping", [](PC pc, bool refused) { return PCTaskDAGJacobiSetDamping(pc, refused ? std::nan("") : 0.5); }},
+    {"petscs_omega", [](PC pc, bool refused) { return PCSORSetOmega(pc, refused ? 3.0 : 1.5); }},
+    {"petscs_iterations", [](PC pc, bool refused) { return PCSORSetIterations(pc, refused ? 0 : 2, 1); }},
+    {"petscs_sweep",
+     [](PC pc, bool refused) { return PCSORSetSymmetric(pc, refused ? SOR_APPLY_UPPER : SOR_FORWARD_SWEEP); }},
+    {"petscs_solver_type",
+     [](PC pc, bool refused) { return PCFactorSetMatSolverType(pc, refused ? "petsc" : "taskdag"); }},
+    {"petscs_in_place",
+     [](PC pc, bool refused) { return PCFactorSetUseInPlace(pc, refused ? PETSC_TRUE : PETSC_FALSE); }},
+};
+
+class SetterOfOneRank : public testing::TestWithParam<Setter> {
+ protected:
+  void SetUp() override {
+    if (ranks() == 1) GTEST_SKIP() << "runs on several ranks";
+  }
+};
+
+TEST_P(SetterOfOneRank, IsRefusedOnAll) {
+  const Deadline deadline;
+  const ScopedOptions options("-ksp_max_it 2 -pc_taskdag_backend host -pc_taskdag_threads 1");
+  const OwnedMat a = make_matrix(grid());
+  const Program program(a);
+  PC pc = nullptr;
+  EXPECT_OK(KSPGetPC(program.ksp, &pc));
+  EXPECT_OK(PCSetType(pc, PCTASKDAG));
+  {
+    const QuietErrors quiet;
+    const End end = end_of(GetParam().set(pc, rank() == ranks() - 1), program.ksp);
+    EXPECT_TRUE(end.error);
+  }
+  EXPECT_OK(GetParam().set(pc, false));
+  const End good = end_of(set_up_and_solve(program.ksp, program.b, program.x), program.ksp);
+  EXPECT_FALSE(good.error);
+}
+
+std::string name_of_setter(const testing::TestParamInfo<Setter>& test) { return test.param.name; }
+INSTANTIATE_TEST_SUITE_P(OneRank, SetterOfOneRank, testing::ValuesIn(setters), name_of_setter);
 
 std::string name_of_fault(const testing::TestParamInfo<Fault>& test) { return test.param.name; }
 INSTANTIATE_TEST_SUITE_P(OneRank, FaultOfOneRank, testing::ValuesIn(faults), name_of_fault);
