@@ -43,6 +43,7 @@ class Look : private Bridge {
     PetscFunctionBegin;
     PetscCall(prepare(matrix, false, settings));
     cuda = on_cuda();
+    if (cuda && rows() <= kSmallRows) PetscCall(look_by_the_calling_thread());
     MatInfo info;
     PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
     entries = info.nz_used;
@@ -77,6 +78,13 @@ class Look : private Bridge {
   PetscErrorCode reset() { return source_.reset(); }
 
  private:
+  /// Few rows are soon looked at, and their first factor is made there, too; each kernel would have to be loaded first.
+  PetscErrorCode look_by_the_calling_thread() {
+    BackendSettings settings;
+    settings.wanted = Backend::host;
+    settings.threads = 1;
+    return choose_backend(settings, {rows(), source_.on_device()}, &backend_);
+  }
   /// Not known where there is no room for two vectors: then a rank must not leave the others alone with a sum.
   [[nodiscard]] bool sweeps_settle(const CsrView& view, MemorySpace space, Stream stream) const {
     try {

@@ -74,6 +74,23 @@ TEST_P(DeviceMemoryTest, AbsurdAllocationsAreOutOfMemoryAndDoNotStay) {
   EXPECT_TRUE(factor(f, a.values).ok());
 }
 
+/// What a first set-up takes from the device is time that nothing else of Jacobi's comes near.
+TEST_P(DeviceMemoryTest, OneSweepOfJacobiIsOneArray) {
+  const CsrMatrix grid = make_stencil({.stencil = Stencil::five_point, .nx = 45, .ny = 45, .wind = 0.5});
+  test::MatrixArrays a = place(grid);
+  test::MatrixArrays without_diagonal = place(test::tridiagonal(grid.rows, -1, 0, 1));
+  const std::int64_t before = test::live_device_bytes();
+  test::restart_peak();
+  Jacobi jacobi(context(), a.view(), space(), {}, stream());
+  const std::int64_t held = test::live_device_bytes() - before;
+  EXPECT_EQ(held, static_cast<std::int64_t>(sizeof(double)) * (grid.rows + 1)) << "and how many rows are without one";
+  EXPECT_EQ(test::peak_device_bytes() - before, held);
+  EXPECT_EQ(jacobi.bytes(), held);
+  EXPECT_EQ(jacobi.zero_diagonals(), 0);
+  jacobi.update_values(without_diagonal.view(), space(), stream());  // of another number of entries
+  EXPECT_EQ(jacobi.zero_diagonals(), grid.rows);
+}
+
 /// A grid in an order that it can be solved in: natural, by `cells`; in blocks, by `blocks`.
 struct MemoryCase {
   std::string name;

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <mutex>
+#include <set>
 
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/generation.hpp"
@@ -35,11 +37,17 @@ int generation() {
 }
 
 void try_device() {
+  static std::mutex mutex;
+  static std::set<int>& usable = *new std::set<int>;
+  const std::lock_guard lock(mutex);
+  const int device = current_device();
+  if (usable.contains(device)) return;
   const RelaxedCapture relaxed;
   const UniqueStream stream;
   trial_kernel<<<1, 1, 0, stream.get()>>>();
   check_launch("starting a kernel");
   synchronize(stream.get());
+  usable.insert(device);
 }
 
 }  // namespace taskdag::cuda

@@ -11,8 +11,9 @@ namespace taskdag::cuda {
 /// has no code for the device
 int generation();
 
-/// Launches a kernel on the current device and waits for it. @throws DeviceError, OutOfMemory with the driver's words
-/// where the device is there and cannot be used: no code for it, another process' alone, no memory left
+/// Launches a kernel on the current device and waits for it, once a process where it succeeds. @throws DeviceError,
+/// OutOfMemory with the driver's words where the device is there and cannot be used: no code for it, another process'
+/// alone, no memory left
 void try_device();
 
 }  // namespace taskdag::cuda

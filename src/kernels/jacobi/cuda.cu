@@ -44,11 +44,6 @@ __global__ void scale_kernel(CsrView a, JacobiDiagonal kind, double l1_scale, co
   scale[row] = damping * jacobi_inverse(d, absolute);
 }
 
-__global__ void first_sweep_kernel(Index rows, const double* scale, double weight, const double* b, double* x) {
-  const auto row = static_cast<Index>(element());
-  if (row < rows) x[row] = weight * scale[row] * b[row];
-}
-
 /// Blocks start in the order of their numbers: this one's among them, counted from the end where it goes backward.
 __device__ unsigned block_of(bool backward) { return backward ? gridDim.x - 1U - blockIdx.x : blockIdx.x; }
 
@@ -89,6 +84,10 @@ int cuda_jacobi_lanes(Index rows, Offset entries) { return lanes_of_average_row(
 
 void cuda_jacobi_scale(const DevicePattern& pattern, const double* values, const JacobiOptions& options,
                        const double* outside, double* scale, Index* zeros, cudaStream_t stream) {
+  if (options.diagonal == JacobiDiagonal::diagonal) {
+    cuda_jacobi_diagonal(pattern, values, options, scale, zeros, stream);
+    return;
+  }
   cuda::check(cudaMemsetAsync(zeros, 0, sizeof(Index), stream), "clearing a counter");
   if (pattern.rows == 0) return;
   with_lanes(pattern, [&](auto lanes, int blocks) {
@@ -97,13 +96,6 @@ void cuda_jacobi_scale(const DevicePattern& pattern, const double* values, const
                                                outside, options.absolute, options.damping, scale, zeros);
   });
   cuda::check_launch("scale_kernel");
-}
-
-void cuda_jacobi_first_sweep(Index rows, const double* scale, double weight, const double* b, double* x,
-                             cudaStream_t stream) {
-  if (rows == 0) return;
-  first_sweep_kernel<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, scale, weight, b, x);
-  cuda::check_launch("first_sweep_kernel");
 }
 
 void cuda_jacobi_sweep(const DevicePattern& pattern, const double* values, const double* scale, double weight,

@@ -15,6 +15,10 @@ namespace taskdag::kernels {
 void cuda_jacobi_scale(const DevicePattern& pattern, const double* values, const JacobiOptions& options,
                        const double* outside, double* scale, Index* zeros, cudaStream_t stream);
 
+/// The same for JacobiDiagonal::diagonal, whatever pattern.entries is.
+void cuda_jacobi_diagonal(const DevicePattern& pattern, const double* values, const JacobiOptions& options,
+                          double* scale, Index* zeros, cudaStream_t stream);
+
 /// x = weight · scale · b: the first sweep from x = 0. x and b may be the same array.
 void cuda_jacobi_first_sweep(Index rows, const double* scale, double weight, const double* b, double* x,
                              cudaStream_t stream);

@@ -12,7 +12,9 @@ inline cudaStream_t native(Stream stream) { return static_cast<cudaStream_t>(str
 
 class CudaPatternInput {
  public:
-  CudaPatternInput(const CsrPattern& pattern, MemorySpace space, cudaStream_t stream)
+  /// counts: whether the number of entries is asked for, which synchronises where it is on the device; else it is 0
+  /// there.
+  CudaPatternInput(const CsrPattern& pattern, MemorySpace space, cudaStream_t stream, bool counts = true)
       : offsets_(space == MemorySpace::host ? static_cast<std::size_t>(pattern.rows) + 1 : 0, stream),
         columns_(space == MemorySpace::host ? static_cast<std::size_t>(pattern.entries()) : 0, stream) {
     pattern_.rows = pattern.rows;
@@ -28,7 +30,7 @@ class CudaPatternInput {
                     "clearing the offset of an empty matrix");
       }
     } else {
-      pattern_.entries = pattern.rows > 0 ? cuda::fetch(pattern.row_offsets + pattern.rows, stream) : 0;
+      pattern_.entries = counts && pattern.rows > 0 ? cuda::fetch(pattern.row_offsets + pattern.rows, stream) : 0;
       pattern_.row_offsets = pattern.row_offsets;
       pattern_.col_indices = pattern.col_indices;
     }

@@ -52,13 +52,12 @@ class CudaJacobi final : public Jacobi::Impl {
         options_(options),
         keeps_(options.sweeps > 1 || options.keep_matrix),
         size_(static_cast<std::size_t>(a.pattern.rows)),
-        scale_(size_, native(stream)),
-        zeros_(1, native(stream)) {
+        scale_(size_ + 1, native(stream)) {
     const cudaStream_t s = native(stream);
-    const CudaPatternInput input(a.pattern, space, s);
+    const CudaPatternInput input(a.pattern, space, s, counts());
     form = options.form == JacobiForm::automatic ? JacobiForm::kernels : options.form;
-    lanes_ = kernels::cuda_jacobi_lanes(a.pattern.rows, input.pattern().entries);
     if (keeps_) {
+      lanes_ = kernels::cuda_jacobi_lanes(a.pattern.rows, input.pattern().entries);
       pattern_ = kernels::copy_pattern(input.pattern(), s);
       values_ = {static_cast<std::size_t>(input.pattern().entries), s};
       work_ = {size_, s};
@@ -80,7 +79,7 @@ class CudaJacobi final : public Jacobi::Impl {
     if (keeps_) {
       take_values(pattern_.pattern(), a.values, space, s);
     } else {
-      const CudaPatternInput input(a.pattern, space, s);
+      const CudaPatternInput input(a.pattern, space, s, counts());
       take_values(input.pattern(), a.values, space, s);
     }
     call.waited();
@@ -217,6 +216,10 @@ class CudaJacobi final : public Jacobi::Impl {
     return kernels::papers(wanted).jacobi(context_, *parts_, {form, sweeps, checks, ring_size, lanes_}, options_.run);
   }
 
+  /// Whether it matters how many entries there are, which takes a wait where the matrix is in device memory. It does
+  /// not where one sweep reads the diagonal and nothing else.
+  [[nodiscard]] bool counts() const { return keeps_ || options_.diagonal != JacobiDiagonal::diagonal; }
+
   /// Synchronises.
   void take_values(const kernels::DevicePattern& pattern, const double* values, MemorySpace space, cudaStream_t s) {
     const auto entries = static_cast<std::size_t>(pattern.entries);
@@ -231,11 +234,12 @@ class CudaJacobi final : public Jacobi::Impl {
     }
     const ScratchArray<double> outside(options_.outside.size(), s);
     if (!options_.outside.empty()) staging_.upload(outside.data(), options_.outside.data(), options_.outside.size(), s);
+    auto* const zeros = reinterpret_cast<Index*>(scale_.data() + size_);
     kernels::cuda_jacobi_scale(pattern, values, options_, options_.outside.empty() ? nullptr : outside.data(),
-                               scale_.data(), zeros_.data(), s);
+                               scale_.data(), zeros, s);
     if (tiles_) tiles_->load(values_.data(), s);
     if (has_transposed_) load_transposed(s);
-    zero_diagonals = fetch(zeros_.data(), s);
+    zero_diagonals = fetch(zeros, s);
     count_bytes();
   }
 
@@ -369,7 +373,7 @@ class CudaJacobi final : public Jacobi::Impl {
   }
 
   void count_bytes() {
-    bytes = scale_.bytes() + zeros_.bytes() + pattern_.bytes() + values_.bytes() + work_.bytes() + transposed_.bytes() +
+    bytes = scale_.bytes() + pattern_.bytes() + values_.bytes() + work_.bytes() + transposed_.bytes() +
             transposed_values_.bytes() + part_.bytes() + sums_.bytes() + arrived_.bytes() + ring_.bytes() +
             change_.bytes() + (tiles_ ? tiles_->bytes() : 0) + (program_ ? program_->bytes() : 0) +
             (solver_ ? solver_->bytes() : 0);
@@ -381,8 +385,7 @@ class CudaJacobi final : public Jacobi::Impl {
   bool keeps_;
   int lanes_ = 1;
   std::size_t size_;
-  DeviceArray<double> scale_;  ///< damping / d
-  DeviceArray<Index> zeros_;
+  DeviceArray<double> scale_;   ///< damping / d; behind them, in the last place, how many d are 0
   kernels::DeviceCsr pattern_;  ///< this and what follows: if keeps_
   DeviceArray<double> values_;
   DeviceArray<double> work_;
