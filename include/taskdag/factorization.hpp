@@ -166,6 +166,9 @@ struct FactorizationInfo {
   Index lower_levels = 0;  ///< levels of the forward solve
   Index upper_levels = 0;  ///< levels of the backward solve
   std::int64_t bytes = 0;  ///< memory held, on the device for CUDA
+  /// Of these, what the next factor() needs and no application of the whole factor reads: patterns, lists, maps,
+  /// entries beside those of the sweeps.
+  std::int64_t numeric_bytes = 0;
   /// Host threads that the sweeps run on: fewer than the context's where the levels are too narrow to share. 1 on CUDA.
   int lower_threads = 1;
   int upper_threads = 1;

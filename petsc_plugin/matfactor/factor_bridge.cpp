@@ -409,6 +409,7 @@ PetscErrorCode FactorBridge::view(const RankViewer& viewer) const {
     title = "factor: " + factor_name(options_) +
             (options_.levels > 0 && options_.fill == FillScope::blocks ? " with fill inside blocks" : "") + ", ";
     numbers = size_numbers(sizes);
+    numbers.push_back({"MB of these for new values alone", static_cast<double>(sizes.numeric_bytes) / 1.0e6, true});
     text = each ? number_text(title, numbers) + '\n' : "";
     if (factorization_) text += describe_factor(sizes);
   }));

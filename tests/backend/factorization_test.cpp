@@ -341,6 +341,8 @@ TEST_P(FactorizationTest, InfoCountsLevelsAndMemory) {
     EXPECT_EQ(f.info().lower_levels, 11);
     EXPECT_EQ(f.info().upper_levels, 11);
     EXPECT_GT(f.info().bytes, 0);
+    EXPECT_GE(f.info().numeric_bytes, 0);
+    EXPECT_LT(f.info().numeric_bytes, f.info().bytes);
   }
 }
 

@@ -174,6 +174,10 @@ TEST_P(FactorMemoryTest, HoldsTwiceTheFactorAndTakesThriceAtMost) {
     }
     EXPECT_LE(f.info().bytes, test::live_device_bytes() - before);
     EXPECT_GE(f.info().bytes, (test::live_device_bytes() - before) * 95 / 100) << "what -ksp_view shows";
+    const std::int64_t rows = c.a.rows;
+    const auto pattern = static_cast<std::int64_t>(sizeof(Index) * c.a.values.size());
+    EXPECT_GE(f.info().numeric_bytes, pattern + 16 * rows) << "offsets, diagonal, pivots";
+    EXPECT_LE(f.info().numeric_bytes, pattern + 17 * rows) << "no list beside them";
   }
 }
 

@@ -27,8 +27,11 @@ TEST(View, OfThePackageNamesBackendAndLevels) {
   // The natural order of a grid has one level per anti-diagonal.
   for (const char* text :
        {"backend: host (asked for)", "ILU(0), 35 rows, 151 entries, 11 forward levels, 11 backward levels",
-        "schedules: forward "})
+        " MB, 0 MB of these for new values alone\n", "schedules: forward "})
     EXPECT_NE(result.view.find(text), std::string::npos) << text << " in\n" << result.view;
+  const Solve ordered = solve(a, "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_ordering rcm");
+  EXPECT_NE(ordered.view.find(" MB of these for new values alone\n"), std::string::npos) << ordered.view;
+  EXPECT_EQ(ordered.view.find(" 0 MB of these"), std::string::npos) << "a map of entries\n" << ordered.view;
 }
 
 TEST(View, NamesOfSchedulesMayHaveCapitals) {

@@ -560,10 +560,11 @@ void CudaFactorization::replace_sweeps(cudaStream_t s) {
 }
 
 void CudaFactorization::count_bytes() {
-  info.bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + row_order_.bytes() + col_order_.bytes() +
-               factor_.bytes() + unit_.bytes() + (recurrence_ ? recurrence_->bytes() : 0) +
-               (of_papers_ ? of_papers_->bytes() : 0) + sweeps_.bytes() + transposed_.bytes() + scaled_.bytes() +
-               product_.bytes() + balanced_.bytes() + host_values_.bytes() + retired_.bytes();
+  info.numeric_bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + factor_.bytes() + unit_.bytes() +
+                       (recurrence_ ? recurrence_->bytes() : 0) + (of_papers_ ? of_papers_->bytes() : 0) +
+                       host_values_.bytes();
+  info.bytes = info.numeric_bytes + row_order_.bytes() + col_order_.bytes() + sweeps_.bytes() + transposed_.bytes() +
+               scaled_.bytes() + product_.bytes() + balanced_.bytes() + retired_.bytes();
   for (const Many* const many : {&many_, &many_transposed_}) info.bytes += many->bytes();
 }
 

@@ -213,6 +213,7 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
     rows_.apply(factor_.blocks(), transposed, b, x, flag_.data(), s);
   }
   void count_bytes() {
+    info.numeric_bytes = host_values_.bytes();
     info.bytes = factor_.bytes() + rows_.bytes() + row_order_.bytes() + col_order_.bytes() + host_values_.bytes();
   }
 

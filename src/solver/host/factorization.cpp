@@ -136,7 +136,8 @@ void HostFactorization::finish_info(const SplitPattern& pattern, std::int64_t by
   };
   info.value_bytes = bytes_with(single() ? sizeof(float) : sizeof(double));
   info.value_bytes_in_double = bytes_with(sizeof(double));
-  info.bytes = lower.bytes() + upper.bytes() + bytes + source_.bytes() +
+  info.numeric_bytes = source_.bytes();
+  info.bytes = lower.bytes() + upper.bytes() + bytes + info.numeric_bytes +
                static_cast<std::int64_t>(sizeof(double) * (taskdag::at(info.rows) + columns_work_.size() +
                                                            middle_.size() + lower_work_.size() + root_.size()) +
                                          sizeof(Index) * (row_order_.size() + col_order_.size()));

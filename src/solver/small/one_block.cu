@@ -228,6 +228,7 @@ class OneBlockFactorization final : public Factorization::Impl {
     info.lower_threads = info.upper_threads = 1;
     info.lower_schedule = info.upper_schedule = SolveSchedule::one_block;
     info.bytes = own_bytes();
+    info.numeric_bytes = 0;
   }
   [[nodiscard]] std::int64_t own_bytes() const { return program_.bytes() + in_.bytes() + out_.bytes(); }
 
@@ -340,6 +341,7 @@ class OneBlockFactorization final : public Factorization::Impl {
     work();
     facade.has_diagonal = whole_->facade.has_diagonal;
     info.bytes = (took_over_ ? 0 : own_bytes()) + whole_->info.bytes;
+    info.numeric_bytes = whole_->info.numeric_bytes;
   }
 
   /// Whether so many applications have been this one's that the next is whole_'s.
