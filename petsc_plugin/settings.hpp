@@ -16,6 +16,7 @@
 #include "taskdag/ordering.hpp"
 #include "taskdag/precision.hpp"
 #include "taskdag/solve_schedule.hpp"
+#include "taskdag/study.hpp"
 #include "taskdagpetsc.h"
 
 namespace taskdag::petsc {
@@ -67,6 +68,7 @@ struct BackendSettings {
 struct SweepSettings {
 #include <taskdag_settings/fields_sweeps.inc>
   engine::StaticOptions run{.scheduler = engine::Scheduler::megakernel};  ///< of the schedules engine
+  Study study;                                                            ///< of the papers' schedules
   /// The largest matrix that the user has chosen it for; 0: none.
   [[nodiscard]] Index chosen_one_block_rows() const { return one_block_rows == one_block_decided ? 0 : one_block_rows; }
   bool operator==(const SweepSettings&) const = default;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Limits that keep the project readable: the length of README.md, the subjects of commits, words that are not to come back,
-the one place where options of the plugin are read.
+the one place where options of the plugin are read, the papers' settings in one struct.
 
 usage: limits.py [--self-test]
 Subjects are looked at in the last commits, as far as this clone has them. Exit status 1 where a limit is passed.
@@ -16,6 +16,10 @@ SUBJECT_COLUMNS, COMMITS = 72, 40
 # Sentences about nobody are read twice: what does a thing, or is free of it, has a name.
 WORDS = re.compile(r"\b(nobody|somebody|whoever|likewise)\b|\b(the rival's time to ours|up to so many)\b", re.I)
 READS_OPTION = re.compile(r"\bPetscOptions(Bool|(Bounded|Range)?(Int|Real)|Scalar|String|EList|Enum|FList)\(")
+# The fields of the papers' schedules in the public options: what passes them on knows the struct Study alone.
+STUDY = re.compile(r"AtaFlow|AtaSize|ata_rows")
+STUDY_FREE = ("src/kernels", "src/solver", "petsc_plugin")
+STUDY_DECLARED = "petsc_plugin/declared/table.py"
 # Folders and files that are free of them; a folder that becomes so is named here.
 FREE = ("README.md", "docs/*.md", "include/taskdag/engine/**/*", "src/base/**/*", "src/backends/**/*", "src/context/**/*",
         "src/csr/**/*", "src/dag/**/*", "src/engine/**/*", "src/generators/**/*", "src/io/**/*", "src/kernels/jacobi/**/*",
@@ -47,15 +51,25 @@ def other_readers(texts):
             for file, text in texts.items() if file != "petsc_plugin/options.cpp" for found in READS_OPTION.finditer(text)]
 
 
+def study_fields(texts):
+    """texts: file → text."""
+    return [f"{file} names {found[0]}: it is to pass on taskdag/study.hpp's Study" for file, text in texts.items()
+            if file != STUDY_DECLARED and (found := STUDY.search(text))]
+
+
 def read_log():
     """The last commits; nothing where the sources are no clone."""
     command = ["git", "-C", str(ROOT), "log", "--no-merges", f"--max-count={COMMITS}", "--format=%h %s"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
+def texts_of(patterns):
+    files = {file.relative_to(ROOT) for pattern in patterns for file in ROOT.glob(pattern) if file.is_file()}
+    return {str(file): (ROOT / file).read_text(encoding="utf-8") for file in sorted(files)}
+
+
 def free_texts():
-    files = {file.relative_to(ROOT) for pattern in FREE for file in ROOT.glob(pattern) if file.is_file()}
-    return {str(file): (ROOT / file).read_text(encoding="utf-8") for file in sorted(files) if str(file) not in NOT_THESE}
+    return {file: text for file, text in texts_of(FREE).items() if file not in NOT_THESE}
 
 
 def self_test():
@@ -71,6 +85,8 @@ def self_test():
         (unwanted_words({"b.md": "The rival's time to ours\n"}), 1),
         (other_readers({"petsc_plugin/options.cpp": "PetscOptionsInt(name)", "a.cpp": "PetscOptionsGetInt(name)"}), 0),
         (other_readers({"a.cpp": "PetscCall(PetscOptionsBoundedInt(name, 1));\nPetscOptionsBool(name)"}), 2),
+        (study_fields({STUDY_DECLARED: "AtaFlow", "petsc_plugin/a.cpp": "Study study;"}), 0),
+        (study_fields({"src/solver/a.cu": "AtaFlow flow;", "src/kernels/a.hpp": "ata_rows_share_warps = true"}), 2),
     ]
     wrong = [number for number, (found, count) in enumerate(cases) if len(found) != count]
     for number in wrong:
@@ -82,10 +98,9 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    log, texts = read_log(), free_texts()
-    plugin = {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in (ROOT / "petsc_plugin").rglob("*.cpp")}
+    log, texts, plugin = read_log(), free_texts(), texts_of(["petsc_plugin/**/*.cpp"])
     found = too_long((ROOT / "README.md").read_text(encoding="utf-8")) + long_subjects(log) + unwanted_words(texts)
-    found += other_readers(plugin)
+    found += other_readers(plugin) + study_fields(texts_of(f"{folder}/**/*.?*" for folder in STUDY_FREE))
     print("\n".join(found) if found else f"{len(log.splitlines())} commits, {len(texts)} files, nothing found")
     return bool(found)
 

@@ -7,6 +7,7 @@
 
 #include "taskdag/context.hpp"
 #include "taskdag/export.hpp"
+#include "taskdag/study.hpp"
 
 namespace taskdag {
 
@@ -38,24 +39,6 @@ enum class SolveSchedule {
   level_set,
   serial,  ///< stays the last one: the catalogue is counted up to it
 };
-
-/// How values reach the rows that wait for them under the schedules ata_concurrency, ata_locality and ata_greedy, which
-/// are CUDA's; no other schedule looks at it.
-enum class AtaFlow {
-  pull,  ///< a row reads its operands
-  push,  ///< a row adds to the sums of the rows that wait for it, in an order that is another one in each run
-};
-/// "pull", "push".
-TASKDAG_API const char* to_string(AtaFlow flow);
-
-/// How many rows a task of the schedules ata_… is to have, of sweeps and of factorisations; no other schedule looks at
-/// it.
-enum class AtaSize {
-  equations,         ///< the paper's: the larger of Eq. (1) and Eq. (2); ata_greedy: Eq. (1)
-  warps_and_levels,  ///< a few rows for each warp that fits, a few levels for each task; nothing is timed
-};
-/// "equations", "warps_and_levels".
-TASKDAG_API const char* to_string(AtaSize size);
 
 /// What a schedule is to a backend.
 enum class ScheduleRole {

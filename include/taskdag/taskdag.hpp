@@ -21,5 +21,6 @@
 #include "taskdag/solve_schedule.hpp"
 #include "taskdag/sor.hpp"
 #include "taskdag/status.hpp"
+#include "taskdag/study.hpp"
 #include "taskdag/triangular.hpp"
 #include "taskdag/version.hpp"

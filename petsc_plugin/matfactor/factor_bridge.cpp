@@ -20,10 +20,9 @@ namespace {
 bool same(const FactorOptions& a, const FactorOptions& b) {
   const auto tied = [](const FactorOptions& o) {
     return std::tie(o.factor_schedule, o.run, o.kind, o.diagonal_only, o.shift, o.levels, o.fill, o.schedule, o.tune,
-                    o.tune_file, o.ata_flow, o.ata_size, o.ata_rows_share_warps, o.precision, o.one_block_rows,
-                    o.one_block_applications);
+                    o.tune_file, o.precision, o.one_block_rows, o.one_block_applications);
   };
-  return tied(a) == tied(b);
+  return tied(a) == tied(b) && study_of(a) == study_of(b);
 }
 
 FactorFailure to_failure(const FactorStatus& status) {
@@ -456,14 +455,14 @@ std::string FactorBridge::describe_factor(const FactorizationInfo& sizes) const 
   if (sizes.block_size > 1) text = "point blocks of " + size + " x " + size + ", a row of blocks is a task\n";
   // By point blocks host threads have one schedule, which has no name.
   if (sizes.lower_schedule != SolveSchedule::automatic) {
-    text += schedules_text(sizes, options_.schedule, options_.ata_flow);
+    text += schedules_text(sizes, options_.schedule, study_of(options_));
   }
-  if (sweeps_may_share_warps(sizes)) text += warps_text(options_.ata_rows_share_warps);
+  if (sweeps_may_share_warps(sizes)) text += warps_text(study_of(options_));
   if (options_.one_block_applications != 0) text += one_block_line(sizes);
   if (options_.factor_schedule != FactorSchedule::automatic && options_.factor_schedule != FactorSchedule::engine) {
     text += std::string("schedule of the numeric factorisation: ") + to_string(options_.factor_schedule) + '\n';
   }
-  if (sweeps_by_ata(sizes) || by_ata(options_.factor_schedule)) text += task_size_text(options_.ata_size);
+  if (sweeps_by_ata(sizes) || by_ata(options_.factor_schedule)) text += task_size_text(study_of(options_));
   if (!scalar_reason_.empty()) text += "scalar rows instead of point blocks: " + scalar_reason_ + '\n';
   if (sizes.diagonal_only && !options_.diagonal_only && options_.levels == 0) {
     text += std::string("elimination has changed the diagonal alone: this is ") +

@@ -17,9 +17,7 @@ FactorOptions factor_options(FactorKind kind, MatFactorShiftType shift, PetscRea
   options.schedule = sweeps.schedule;
   options.factor_schedule = sweeps.factor_schedule;
   options.run = sweeps.run;
-  options.ata_flow = sweeps.ata_flow;
-  options.ata_size = sweeps.ata_size;
-  options.ata_rows_share_warps = sweeps.ata_rows_share_warps;
+  set_study(options, sweeps.study);
   options.one_block_rows = sweeps.chosen_one_block_rows();
   options.tune = sweeps.tune;
   options.tune_file = sweeps.tune_file;

@@ -7,6 +7,7 @@
 
 #include "mat/rank_view.hpp"
 #include "taskdag/solve_schedule.hpp"
+#include "taskdag/study.hpp"
 
 namespace taskdag::petsc {
 
@@ -44,19 +45,21 @@ bool sweeps_may_share_warps(const Info& sizes) {
 
 /// Lines with their newlines: the schedules, and the flow where one has it.
 template <class Info>
-std::string schedules_text(const Info& sizes, SolveSchedule wanted, AtaFlow flow) {
+std::string schedules_text(const Info& sizes, SolveSchedule wanted, const Study& study) {
   std::string text = std::string("schedules: forward ") + to_string(sizes.lower_schedule) + ", backward " +
                      to_string(sizes.upper_schedule) + (wanted == SolveSchedule::automatic ? " (auto)" : "") + '\n';
-  if (sweeps_by_ata(sizes)) text += std::string("flow of values: ") + to_string(flow) + '\n';
+  if (sweeps_by_ata(sizes)) text += std::string("flow of values: ") + to_string(study.flow) + '\n';
   return text;
 }
 
 /// A line with its newline: which rows have a warp.
-inline std::string warps_text(bool shared) {
-  return std::string("warps of sweeps: ") + (shared ? "short rows share them" : "one a row") + '\n';
+inline std::string warps_text(const Study& study) {
+  return std::string("warps of sweeps: ") + (study.rows_share_warps ? "short rows share them" : "one a row") + '\n';
 }
 
 /// A line with its newline: how the tasks of ATA got their size.
-inline std::string task_size_text(AtaSize size) { return std::string("size of tasks: ") + to_string(size) + '\n'; }
+inline std::string task_size_text(const Study& study) {
+  return std::string("size of tasks: ") + to_string(study.size) + '\n';
+}
 
 }  // namespace taskdag::petsc

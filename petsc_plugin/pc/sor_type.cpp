@@ -165,17 +165,15 @@ PetscErrorCode SorPreconditioner::make(Mat matrix, const std::vector<Index>& ord
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     const SweepSettings& wanted = settings_.sweeps;
     const auto size = static_cast<Index>(point_block_);
-    const SorOptions options{own().omega,
-                             own().shift,
-                             wanted.schedule,
-                             wanted.run,
-                             wanted.ata_flow,
-                             wanted.ata_size,
-                             wanted.ata_rows_share_warps,
-                             wanted.tune,
-                             wanted.tune_file,
-                             blocks,
-                             size};
+    SorOptions options{.omega = own().omega,
+                       .shift = own().shift,
+                       .schedule = wanted.schedule,
+                       .run = wanted.run,
+                       .tune = wanted.tune,
+                       .tune_file = wanted.tune_file,
+                       .blocks = blocks,
+                       .block_size = size};
+    set_study(options, wanted.study);
     const std::vector<Index> in_use = size > 1 ? *order_of_blocks(order, size) : order;
     sor_.emplace(backend_->context, view.pattern, space, options, in_use, stream);
   }));
@@ -357,9 +355,9 @@ PetscErrorCode SorPreconditioner::view(const RankViewer& viewer) const {
       text += "by point blocks of " + size + " x " + size + '\n';
     }
     if (!rows_reason_.empty()) text += "scalar rows instead of point blocks: " + rows_reason_ + '\n';
-    if (sor_) text += schedules_text(sizes, settings_.sweeps.schedule, settings_.sweeps.ata_flow);
-    if (sweeps_may_share_warps(sizes)) text += warps_text(settings_.sweeps.ata_rows_share_warps);
-    if (sweeps_by_ata(sizes)) text += task_size_text(settings_.sweeps.ata_size);
+    if (sor_) text += schedules_text(sizes, settings_.sweeps.schedule, settings_.sweeps.study);
+    if (sweeps_may_share_warps(sizes)) text += warps_text(settings_.sweeps.study);
+    if (sweeps_by_ata(sizes)) text += task_size_text(settings_.sweeps.study);
     if (applies_by_program_) {
       text += std::string("engine: sweeps as a program, scheduler ") +
               engine::to_string(settings_.sweeps.run.scheduler) + ", dependencies " +

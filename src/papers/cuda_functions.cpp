@@ -4,10 +4,10 @@
 
 #include <utility>
 
-#include "kernels/papers/study.hpp"
 #include "papers/boehnlein/cuda/cores.hpp"
 #include "papers/helal/ata.hpp"
 #include "papers/helal/factor/ata.hpp"
+#include "taskdag/study.hpp"
 
 namespace taskdag::kernels {
 namespace {

@@ -101,7 +101,7 @@ TEST(AtaOptions, HaveNames) {
 /// Those of each solver are what its sweeps are asked for; without asking they are the paper's.
 template <class Options>
 void expect_requested(const Context& context) {
-  const kernels::Study usual = *request_of(Options{}, context).study;
+  const Study usual = *request_of(Options{}, context).study;
   EXPECT_EQ(usual.flow, AtaFlow::pull);
   EXPECT_EQ(usual.size, AtaSize::equations);
   EXPECT_TRUE(usual.rows_share_warps);

@@ -13,6 +13,7 @@
 #include "taskdag/jacobi.hpp"
 #include "taskdag/schedule.hpp"
 #include "taskdag/solve_schedule.hpp"
+#include "taskdag/study.hpp"
 
 struct CUstream_st;  // *: cudaStream_t
 
@@ -36,7 +37,6 @@ struct DevicePattern;
 struct JacobiParts;
 struct JacobiShape;
 struct GraphView;
-struct Study;
 struct SweepInput;
 
 /// An ordering by tasks, and what it took.

@@ -14,12 +14,11 @@
 #include "taskdag/precision.hpp"
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/solve_schedule.hpp"
+#include "taskdag/study.hpp"
 
 namespace taskdag::kernels {
 
-struct Study;
-
-/// What a sweep is made from. Arrays are in device memory, somebody else's, needed only while the sweep is made.
+/// What a sweep is made from. Arrays are in device memory, of the caller, needed only while the sweep is made.
 struct SweepInput {
   DevicePattern pattern;
   Triangle triangle = Triangle::lower;

@@ -7,12 +7,12 @@
 #include <string>
 #include <utility>
 
-#include "kernels/papers/study.hpp"
 #include "solver/choice/tune_file.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/engine/static/order.hpp"
 #include "taskdag/precision.hpp"
 #include "taskdag/solve_schedule.hpp"
+#include "taskdag/study.hpp"
 
 namespace taskdag {
 
@@ -31,11 +31,11 @@ ScheduleChoice choice_from(const std::string& name);
 struct ScheduleRequest {
   Backend backend = Backend::host;
   SolveSchedule schedule = SolveSchedule::automatic;
-  bool tune = false;                                 ///< this and the file count for automatic only
-  std::string tune_file;                             ///< empty: none
-  std::string device;                                ///< with a tune file: name of what runs the sweep
-  engine::StaticOptions run = {};                    ///< of the schedule engine
-  std::shared_ptr<const kernels::Study> study = {};  ///< of the papers' schedules
+  bool tune = false;                        ///< this and the file count for automatic only
+  std::string tune_file;                    ///< empty: none
+  std::string device;                       ///< with a tune file: name of what runs the sweep
+  engine::StaticOptions run = {};           ///< of the schedule engine
+  std::shared_ptr<const Study> study = {};  ///< of the papers' schedules
   bool keep_rows = false;  ///< take no schedule that rewrites rows, even if one is named or the fastest in trials
   Precision precision = Precision::in_double;  ///< that the sweep is made in: never automatic
 };
@@ -56,7 +56,7 @@ ScheduleRequest request_of(const Options& options, const Context& context) {
           options.tune_file,
           options.tune_file.empty() ? std::string() : context.device_name(),
           options.run,
-          kernels::study_of(options)};
+          std::make_shared<const Study>(study_of(options))};
 }
 
 /// What trials have found to be the fastest.

@@ -19,7 +19,6 @@
 #include "kernels/factor/fill/levels.hpp"
 #include "kernels/factor/shift.hpp"
 #include "kernels/papers/papers.hpp"
-#include "kernels/papers/study.hpp"
 #include "solver/choice/require_schedule.hpp"
 #include "solver/cuda/factorization.hpp"
 #include "solver/cuda/input.hpp"

@@ -1,6 +1,6 @@
 /// \file
 /// The names of what the papers' schedules can be told.
-#include "kernels/papers/study.hpp"
+#include "taskdag/study.hpp"
 
 namespace taskdag {
 
