@@ -306,8 +306,8 @@ SETTINGS = [
             "when the level before has",
             "PCTaskDAG{}EngineDependencies", "dependencies", test=("phases", "no_such")),
     Setting("-pc_taskdag_trace", file(put="set_trace(s, v)"), "sweeps.trace_file", ALL + PACKAGE, STUDY,
-            "File for a record of the tasks that the task engine ran, for Perfetto, and a plot of it beside it (.svg); with a "
-            "schedule engine or a Jacobi form by tasks",
+            "File for a record of the tasks that the task engine ran, for Perfetto, and with libtaskdag_papers a plot of it beside "
+            "it (.svg); with a schedule engine or a Jacobi form by tasks",
             "PCTaskDAG{}Trace", "file", own="std::string", test=("trace.json", ""),
             note="A run without the task engine is an error of PCSetUp()."),
     Setting("-pc_taskdag_jacobi_form",

@@ -2,9 +2,11 @@
 /// The one function that leaves libtaskdag_papers.
 #include "kernels/papers/papers.hpp"
 #include "papers/boehnlein/schedules.hpp"
+#include "papers/chen/colouring/program.hpp"
 #include "papers/cuda_functions.hpp"
 #include "papers/library/memory.hpp"
 #include "papers/pichler/jacobi/program.hpp"
+#include "papers/pichler/plot/plot.hpp"
 #include "papers/pichler/rcm/rcm_tasks.hpp"
 #include "taskdag/export.hpp"
 
@@ -16,7 +18,9 @@ Papers make_table() {
   papers.build = TASKDAG_BUILD;
   papers.superstep_schedule = make_superstep_schedule;
   papers.reverse_cuthill_mckee = order_by_tasks;
+  papers.colour = colour_by_tasks;
   papers.jacobi = make_jacobi_program;
+  papers.plot = engine::draw_plot;
   add_cuda_functions(papers);
   return papers;
 }

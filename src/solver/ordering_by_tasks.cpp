@@ -12,7 +12,6 @@
 #include "context/state.hpp"
 #include "kernels/ordering/graph/adjacency.hpp"
 #include "kernels/papers/papers.hpp"
-#include "programs/colouring/program.hpp"
 #include "solver/block_ordering_impl.hpp"
 #include "solver/ordering_impl.hpp"
 #include "taskdag/error.hpp"
@@ -66,6 +65,7 @@ BlockOrdering order_by_colour(const std::vector<Index>& colour) {
 
 BlockOrdering speculative_multicolour(const Context& context, const CsrPattern& pattern, MemorySpace space,
                                       engine::Scheduler scheduler, Stream stream) {
+  const kernels::Papers& papers = kernels::papers("the form speculative of a colouring");
   const OnHost on_host(context, pattern, space, stream);
   const kernels::HostGraph graph = graph_of(context, on_host.pattern());
   const kernels::GraphView view = graph.view();
@@ -78,7 +78,7 @@ BlockOrdering speculative_multicolour(const Context& context, const CsrPattern& 
   std::transform(view.offsets, view.offsets + view.nodes + 1, offsets.begin(),
                  [](kernels::EdgeOffset e) { return static_cast<Offset>(e); });
   const CsrPattern symmetric{view.nodes, view.nodes, offsets.data(), view.neighbours};
-  const std::vector<Index> colour = kernels::colour_by_tasks(context, symmetric, scheduler);
+  const std::vector<Index> colour = papers.colour(context, symmetric, scheduler);
   if (*std::min_element(colour.begin(), colour.end()) < 0) {
     throw Error("colouring by tasks: a row has got no colour: a defect");
   }

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "kernels/papers/papers.hpp"
+#include "taskdag/block_ordering.hpp"
+#include "taskdag/engine/trace.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
 #include "taskdag/jacobi.hpp"
@@ -56,6 +58,20 @@ TEST(PapersAbsent, OrderingByTasksSaysWhatToInstall) {
                           OrderingOptions{.form = RcmForm::tasks});
   });
   EXPECT_NE(said.find("form tasks of reverse Cuthill-McKee"), std::string::npos) << said;
+  EXPECT_NE(said.find("libtaskdag_papers.so"), std::string::npos) << said;
+}
+
+TEST(PapersAbsent, ColouringByTasksSaysWhatToInstall) {
+  const CsrMatrix a = make_stencil({.nx = 5, .ny = 5});
+  const std::string said =
+      words([&] { multicolour(context(), a.pattern(), MemorySpace::host, {.form = ColourForm::speculative}); });
+  EXPECT_NE(said.find("form speculative of a colouring"), std::string::npos) << said;
+  EXPECT_NE(said.find("libtaskdag_papers.so"), std::string::npos) << said;
+}
+
+TEST(PapersAbsent, APlotSaysWhatToInstall) {
+  const std::string said = words([] { engine::write_plot({}, Backend::host, "plot.svg"); });
+  EXPECT_NE(said.find("the plot of a trace"), std::string::npos) << said;
   EXPECT_NE(said.find("libtaskdag_papers.so"), std::string::npos) << said;
 }
 

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "taskdag/block_ordering.hpp"
 #include "taskdag/generators.hpp"
 #include "taskdag/jacobi.hpp"
 #include "taskdag/ordering.hpp"
@@ -39,6 +40,14 @@ TEST(PapersLibrary, OrderingByTasksIsTheSerialOne) {
     return result;
   };
   EXPECT_EQ(order(RcmForm::tasks), order(RcmForm::walk));
+}
+
+TEST(PapersLibrary, ColouringByTasksColoursAGrid) {
+  const Context context = Context::create({.backend = Backend::host, .threads = 2});
+  const CsrMatrix a = make_stencil({.nx = 30, .ny = 30});
+  const BlockOrdering made = multicolour(context, a.pattern(), MemorySpace::host, {.form = ColourForm::speculative});
+  EXPECT_EQ(made.order.size(), static_cast<std::size_t>(a.rows));
+  EXPECT_GE(made.blocks.colour_offsets.size(), 3U);
 }
 
 TEST(PapersLibrary, JacobiByTasksGivesTheBitsOfKernels) {

@@ -66,7 +66,8 @@ struct PlotOptions {
 /// Bars of one type that are closer than a quarter of a pixel are joined. Rows with more events than pixels, and rows
 /// that stand for a processor with several tracks, show in each pixel the type that took most time there; the plot says
 /// so. So the file's size is bounded by rows times pixels, however many the events.
-/// @throws as write_chrome_trace; InvalidInput also for a width or most_rows below 1
+/// @throws as write_chrome_trace; InvalidInput also for a width or most_rows below 1; Unsupported where
+/// libtaskdag_papers, which draws it, is not installed
 TASKDAG_API void write_plot(const Report& report, Backend backend, const std::string& path,
                             const PlotOptions& options = {});
 

@@ -21,6 +21,11 @@ namespace taskdag::cuda {
 struct MemoryFunctions;
 }
 
+namespace taskdag::engine {
+struct PlotOptions;
+struct Report;
+}  // namespace taskdag::engine
+
 namespace taskdag {
 struct SuperstepOptions;
 struct SuperstepSchedule;
@@ -56,10 +61,17 @@ struct Papers {
   /// The form `tasks` of reverse_cuthill_mckee() for a graph in host memory, on either backend. Returns when all is
   /// done. @throws Error if a run of the engine did not finish; Unsupported, OutOfMemory, DeviceError
   OrderByTasks (*reverse_cuthill_mckee)(const Context& context, const GraphView& graph, const OrderingOptions& options);
+  /// A colour for each vertex of a graph, neighbours' different, other ones in each run, on either backend. Not all
+  /// numbers up to the largest need to occur. graph: of symmetric structure, in host memory. Returns when all is done.
+  /// @throws Error where the program does not finish; Unsupported, OutOfMemory, DeviceError
+  std::vector<Index> (*colour)(const Context& context, const CsrPattern& graph, engine::Scheduler scheduler);
   /// Jacobi sweeps of a form by tasks, on either backend. options: dependencies are the form's. Synchronises the
   /// device. @throws Unsupported where the program would have too many tasks, OutOfMemory, DeviceError
   std::unique_ptr<JacobiProgram> (*jacobi)(const Context& context, const JacobiParts& parts, const JacobiShape& shape,
                                            engine::StaticOptions options);
+  /// See engine::write_plot().
+  void (*plot)(const engine::Report& report, Backend backend, const std::string& path,
+               const engine::PlotOptions& options);
 
   // From here on null in a build without CUDA. All synchronise `stream`.
   /// A sweep by one of their schedules on CUDA. @throws Unsupported, DeviceError, OutOfMemory where it cannot

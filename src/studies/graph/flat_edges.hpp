@@ -4,7 +4,7 @@
 /// are, no lane has more than an edge in four more than another.
 #pragma once
 
-#include "programs/colouring/view.hpp"
+#include "papers/chen/colouring/view.hpp"
 #include "taskdag/engine/platform.hpp"
 #include "taskdag/error.hpp"
 

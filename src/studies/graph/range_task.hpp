@@ -14,8 +14,8 @@
 /// - where idle workers look for ranges: idles = true, and bool look(data, item), by one lane.
 #pragma once
 
-#include "programs/colouring/atomics.hpp"
-#include "programs/colouring/view.hpp"
+#include "papers/chen/colouring/atomics.hpp"
+#include "papers/chen/colouring/view.hpp"
 #include "studies/graph/tally.hpp"
 #include "taskdag/engine/runner.hpp"
 

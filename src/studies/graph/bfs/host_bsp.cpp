@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "programs/colouring/atomics.hpp"
+#include "papers/chen/colouring/atomics.hpp"
 #include "studies/graph/bfs/forms.hpp"
 
 namespace taskdag::graph {

@@ -2,7 +2,7 @@
 /// Greedy colouring by bulk synchronous iterations on the device.
 #include <numeric>
 
-#include "programs/colouring/step.hpp"
+#include "papers/chen/colouring/step.hpp"
 #include "studies/graph/bsp.cuh"
 #include "studies/graph/colouring/forms.hpp"
 

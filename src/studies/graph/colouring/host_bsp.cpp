@@ -5,7 +5,7 @@
 #include <chrono>
 #include <numeric>
 
-#include "programs/colouring/step.hpp"
+#include "papers/chen/colouring/step.hpp"
 #include "studies/graph/colouring/forms.hpp"
 #include "taskdag/engine/worker.hpp"
 

@@ -2,7 +2,7 @@
 /// Greedy colouring by the tasks that the library has for orderings.
 #include <numeric>
 
-#include "programs/colouring/task.hpp"
+#include "papers/chen/colouring/task.hpp"
 #include "studies/graph/colouring/forms.hpp"
 #include "studies/graph/tally.hpp"
 #include "studies/graph/vertex_program.hpp"

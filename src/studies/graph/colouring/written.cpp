@@ -1,6 +1,6 @@
 /// \file
 /// Greedy colouring by tasks as its paper writes it.
-#include "programs/colouring/step.hpp"
+#include "papers/chen/colouring/step.hpp"
 #include "studies/graph/colouring/forms.hpp"
 #include "studies/graph/tally.hpp"
 #include "studies/graph/vertex_program.hpp"
@@ -29,8 +29,8 @@ struct ColouringWrittenData {
 ///
 /// The listing has both vertices of a conflict coloured again. Two that are taken by one worker then take the same
 /// colour again, and again. Here the one that comes first (by a hash) is looked at once more before it gives way, as in
-/// programs/colouring/task.hpp; so no conflict stays: of two neighbours, each takes its colour, passes a fence and is
-/// checked afterwards, so one at least of the checks sees the other's colour.
+/// papers/chen/colouring/task.hpp; so no conflict stays: of two neighbours, each takes its colour, passes a fence and
+/// is checked afterwards, so one at least of the checks sees the other's colour.
 template <int Lanes, int Fetch>
 struct ColourWritten {
   using Item = ColourItem;

@@ -13,7 +13,7 @@
 /// twice, or one that the phase of sweeps finds: phases order what is before them.
 #pragma once
 
-#include "programs/colouring/atomics.hpp"
+#include "papers/chen/colouring/atomics.hpp"
 #include "studies/graph/flat_edges.hpp"
 #include "studies/graph/pagerank/pagerank.hpp"
 #include "studies/graph/tally.hpp"

@@ -1,12 +1,11 @@
-/// \file
-/// Writes a trace as a scheduling plot in SVG.
+#include "papers/pichler/plot/plot.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "engine/trace_file.hpp"
 #include "engine/trace_tracks.hpp"
-#include "taskdag/engine/trace.hpp"
 
 namespace taskdag::engine {
 
@@ -230,7 +229,7 @@ std::string caption(const Report& report, const std::vector<Row>& rows, bool exa
 
 }  // namespace
 
-void write_plot(const Report& report, Backend backend, const std::string& path, const PlotOptions& options) {
+void draw_plot(const Report& report, Backend backend, const std::string& path, const PlotOptions& options) {
   if (options.width < 1 || options.most_rows < 1) throw InvalidInput("a plot has at least one pixel and one row");
   const Tracks tracks = tracks_of(report, backend);
   const std::vector<Row> rows = rows_of(backend, tracks, options.most_rows);

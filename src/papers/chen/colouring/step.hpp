@@ -8,8 +8,8 @@
 
 #include "kernels/ordering/colouring/colour.hpp"
 #include "kernels/ordering/colouring/first_fit.hpp"
-#include "programs/colouring/atomics.hpp"
-#include "programs/colouring/view.hpp"
+#include "papers/chen/colouring/atomics.hpp"
+#include "papers/chen/colouring/view.hpp"
 
 namespace taskdag::graph {
 inline namespace TASKDAG_GRAPH_SIDE {

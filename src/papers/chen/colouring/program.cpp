@@ -1,10 +1,10 @@
 // Compiled as a CUDA source where CUDA is.
-#include "programs/colouring/program.hpp"
+#include "papers/chen/colouring/program.hpp"
 
 #include <numeric>
 #include <string>
 
-#include "programs/colouring/task.hpp"
+#include "papers/chen/colouring/task.hpp"
 #include "taskdag/engine/runner.hpp"
 #include "taskdag/error.hpp"
 

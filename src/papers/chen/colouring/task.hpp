@@ -10,7 +10,7 @@
 /// and two neighbours do not give way to each other for ever.
 #pragma once
 
-#include "programs/colouring/step.hpp"
+#include "papers/chen/colouring/step.hpp"
 #include "taskdag/engine/runner.hpp"
 
 namespace taskdag::graph {

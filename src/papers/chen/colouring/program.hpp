@@ -1,5 +1,5 @@
 /// \file
-/// Speculative colouring as a program of the task engine.
+/// Speculative colouring as a program of the task engine (Chen et al. 2022, Atos).
 #pragma once
 
 #include <vector>
@@ -10,9 +10,7 @@
 
 namespace taskdag::kernels {
 
-/// A colour for each vertex of a graph, neighbours' different, other ones in each run. Not all numbers up to the
-/// largest need to occur. graph: of symmetric structure, in host memory. @throws Error where the program does not
-/// finish
+/// See Papers::colour.
 std::vector<Index> colour_by_tasks(const Context& context, const CsrPattern& graph, engine::Scheduler scheduler);
 
 }  // namespace taskdag::kernels
