@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/missing_diagonal.hpp"
 #include "base/validate_row.hpp"
 #include "taskdag/error.hpp"
 
@@ -77,7 +78,7 @@ void validate_columns(const CsrPattern& pattern, Index row, bool diagonal) {
     found = found || column == row;
     previous = column;
   }
-  if (diagonal && !found) refuse_row(row, "has no diagonal entry");
+  if (diagonal && !found) refuse_missing_diagonal(row);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/missing_diagonal.hpp"
 #include "taskdag/csr.hpp"
 
 namespace taskdag {
@@ -32,15 +33,6 @@ MappedPattern permute_pattern(const CsrPattern& pattern, std::span<const Index> 
 
 /// The entries with column >= row of a square pattern; each row starts with its diagonal entry if it has one.
 MappedPattern upper_triangle(const CsrPattern& pattern);
-
-/// What the rows of a pattern are called in errors: what their matrix' user knows them by.
-struct RowNames {
-  std::span<const Index> order = {};  ///< the user's number of each row; empty: its own
-  bool blocks = false;                ///< they are rows of point blocks
-};
-
-/// @throws InvalidInput "row R has no diagonal entry", "block row R has no diagonal entry"
-[[noreturn]] void refuse_missing_diagonal(Index row, const RowNames& names = {});
 
 /// The position of the row's diagonal entry. Most rows are short, and most patterns regular: then looking at each entry
 /// is faster than std::lower_bound().

@@ -5,7 +5,7 @@
 
 #include "grid_sweep_fixture.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/sweep.hpp"
-#include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
 #include "taskdag/generators.hpp"
 
 namespace taskdag {

@@ -13,7 +13,7 @@
 #include "base/index.hpp"
 #include "device_fixture.hpp"
 #include "device_triangle.hpp"
-#include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/late.hpp"
 #include "measure.hpp"
 #include "problems.hpp"

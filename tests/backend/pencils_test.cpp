@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "grid_sweep_fixture.hpp"
-#include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/layout.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/sweep.hpp"
 #include "support/periodic.hpp"

@@ -8,7 +8,7 @@
 #include "device_fixture.hpp"
 #include "device_triangle.hpp"
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
-#include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "taskdag/error.hpp"

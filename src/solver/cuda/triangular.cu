@@ -4,6 +4,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "base/missing_diagonal.hpp"
 #include "csr/device_csr.hpp"
 #include "solver/cuda/flag.hpp"
 #include "solver/cuda/input.hpp"
@@ -35,7 +36,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
     if (!unit_) {
       diagonal_ = {rows, s};
       const Index missing = kernels::find_diagonal(pattern, diagonal_.data(), s);
-      if (missing >= 0) throw InvalidInput("row " + std::to_string(missing) + " has no diagonal entry");
+      if (missing >= 0) refuse_missing_diagonal(missing);
     }
     request_ = request_of(options, context);
     if (options.transposed) {

@@ -26,7 +26,7 @@
 
 namespace taskdag::kernels {
 
-/// Nothing given: chosen from the pattern (estimate.hpp).
+/// Nothing given: chosen from the pattern (cut/cost.hpp).
 struct CellsOptions {
   int cells = 0;            ///< so many runs of rows
   cells::TileShape tile{};  ///< or tiles of this shape

@@ -3,7 +3,7 @@
 #include "backends/cuda/device.hpp"
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "kernels/sptrsv/schedules/cells/choice.hpp"
-#include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/lines.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/pencils.hpp"
 #include "kernels/sptrsv/schedules/flat/cost.hpp"

@@ -7,7 +7,7 @@
 #include "backends/cuda/device.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/sweep.hpp"
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
-#include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/sweep.hpp"
 #include "kernels/sptrsv/schedules/cells/run/solve.hpp"
 #include "kernels/sptrsv/schedules/cells/run/turns.hpp"

@@ -1,7 +1,7 @@
 #include <cstdint>
 
 #include "kernels/sptrsv/schedules/catalogue/rewriting.hpp"
-#include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
 #include "kernels/sptrsv/schedules/joined_levels/choice.hpp"
 #include "kernels/sptrsv/schedules/joined_levels/joined.hpp"
 #include "taskdag/error.hpp"

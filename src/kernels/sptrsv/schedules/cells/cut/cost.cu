@@ -8,7 +8,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
 #include "csr/row_lanes.cuh"
-#include "kernels/sptrsv/schedules/cells/cut/estimate.hpp"
+#include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/hops.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/late.hpp"
 #include "kernels/sptrsv/schedules/cells/memory.hpp"
@@ -102,7 +102,7 @@ __global__ void count_inside(DevicePattern pattern, const Offset* first, const I
 
 struct RunsEstimate {
   Estimate estimate;
-  double steps;  ///< as in the formula of estimate.hpp
+  double steps;  ///< as in the formula of cost.hpp
 };
 
 Runs finest_runs(const SweepInput& input) {
