@@ -20,11 +20,10 @@ READS_OPTION = re.compile(r"\bPetscOptions(Bool|(Bounded|Range)?(Int|Real)|Scala
 STUDY = re.compile(r"AtaFlow|AtaSize|ata_rows")
 STUDY_FREE = ("src/kernels", "src/solver", "petsc_plugin")
 STUDY_DECLARED = "petsc_plugin/declared/table.py"
-# Folders and files that are free of them; a folder that becomes so is named here.
-FREE = ("README.md", "docs/*.md", "include/taskdag/engine/**/*", "src/base/**/*", "src/backends/**/*", "src/context/**/*",
-        "src/csr/**/*", "src/dag/**/*", "src/engine/**/*", "src/generators/**/*", "src/io/**/*", "src/kernels/jacobi/**/*",
-        "src/kernels/ordering/**/*", "src/kernels/sor/**/*", "src/solver/**/*", "petsc_plugin/mat/*", "petsc_plugin/declared/*", "petsc_plugin/options.?pp", "petsc_plugin/settings.hpp")
-NOT_THESE = {"docs/CHANGELOG.md"}  # the past
+# Folders and files that are free of them; NOT_YET: the rest, which is to become so.
+FREE = ("README.md", "docs/*.md", "include/**/*", "src/**/*", "petsc_plugin/**/*")
+NOT_YET = ("docs/CHANGELOG.md",  # the past
+           "src/kernels/sptrsv/schedules/cells/pencils/")
 
 
 def too_long(readme):
@@ -69,7 +68,7 @@ def texts_of(patterns):
 
 
 def free_texts():
-    return {file: text for file, text in texts_of(FREE).items() if file not in NOT_THESE}
+    return {file: text for file, text in texts_of(FREE).items() if not file.startswith(NOT_YET)}
 
 
 def self_test():

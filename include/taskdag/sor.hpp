@@ -42,8 +42,8 @@ struct SorOptions {
   SolveSchedule schedule = SolveSchedule::automatic;
   engine::StaticOptions run{};            ///< of the schedule engine
   AtaFlow ata_flow = AtaFlow::pull;       ///< as in TriangularOptions, for each triangle
-  AtaSize ata_size = AtaSize::equations;  ///< likewise
-  bool ata_rows_share_warps = true;       ///< likewise
+  AtaSize ata_size = AtaSize::equations;  ///< the same
+  bool ata_rows_share_warps = true;       ///< the same
   bool tune = false;                      ///< as in TriangularOptions, for each triangle
   std::string tune_file = {};             ///< as in TriangularOptions
   /// Blocks of the renumbered matrix, where the ordering has made some: what the schedule `blocks` runs.

@@ -22,7 +22,7 @@ struct TriangularOptions {
   SolveSchedule schedule = SolveSchedule::automatic;  ///< one of solve_schedules(backend)
   engine::StaticOptions run{};                        ///< of the schedule engine
   AtaFlow ata_flow = AtaFlow::pull;                   ///< of the schedules ata_…
-  AtaSize ata_size = AtaSize::equations;              ///< likewise
+  AtaSize ata_size = AtaSize::equations;              ///< of the same schedules
   /// Of the schedules ata_… and level_…, which are CUDA's: short rows of one level share a warp; false: a warp a row,
   /// as self_scheduled has it. No other schedule looks at it.
   bool ata_rows_share_warps = true;

@@ -28,7 +28,7 @@ PetscErrorCode own_order_bmc(Mat matrix, PetscInt block_size, const BackendSetti
 /// -taskdag_color_form; the option is read as matrix_prefix.hpp says.
 PetscErrorCode read_color_form(Mat matrix, ColourForm* form);
 
-/// -taskdag_bmc_block_size, read likewise; a value of 0: not given.
+/// -taskdag_bmc_block_size, read in the same way; a value of 0: not given.
 PetscErrorCode read_bmc_block_size(Mat matrix, PetscInt* rows);
 
 }  // namespace taskdag::petsc

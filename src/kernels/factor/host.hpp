@@ -127,7 +127,7 @@ struct HostFactor {
 struct ValueSource {
   std::vector<Offset> entries;  ///< by entry: the position, −1 for fill; empty: rows stand as they are in the pattern
   std::vector<Offset> rows;     ///< then, by row: where it begins; empty: all rows of the pattern follow each other
-  /// Then, by row: how many values that are not of the pattern stand before it; null: none. Somebody else's.
+  /// Then, by row: how many values that are not of the pattern stand before it; null: none. The caller keeps them.
   const Offset* others = nullptr;
 
   /// Where row i begins. @pre entries is empty. `before`: entries of the pattern's rows before it

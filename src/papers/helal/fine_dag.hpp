@@ -11,7 +11,7 @@
 
 namespace taskdag::kernels {
 
-/// Rows, levels and the strict triangle of a pattern: the arrays are somebody else's, in device memory.
+/// Rows, levels and the strict triangle of a pattern: the arrays are the caller's, in device memory.
 struct FineDag {
   Triangle triangle = Triangle::lower;
   Index rows = 0;

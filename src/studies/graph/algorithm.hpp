@@ -17,7 +17,7 @@ namespace taskdag::graph {
 enum class Kind {
   bsp,           ///< bulk synchronous: kernels per iteration, the host looks at each frontier (CUDA), or threads that
                  ///< meet after each (host)
-  bsp_graph,     ///< the same kernels in the loop of a CUDA graph, nobody looks; CUDA only
+  bsp_graph,     ///< the same kernels in the loop of a CUDA graph, the host does not look; CUDA only
   bsp_ahead,     ///< the same kernels, launched some iterations ahead between two looks; CUDA only
   asynchronous,  ///< tasks of the engine
 };

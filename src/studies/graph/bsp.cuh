@@ -106,7 +106,8 @@ inline engine::KernelInfo bsp_kernel(const void* kernel, const char* name) {
 
 /// Repeats an iteration until it leaves an empty frontier.
 ///
-/// launch(stream, end, items) starts the kernels of one iteration; items: of its frontier, or −1 where nobody knows.
+/// launch(stream, end, items) starts the kernels of one iteration; items: of its frontier, or −1 where that is not
+/// known.
 class BspLoop {
  public:
   using Launch = std::function<void(cudaStream_t, const BspEnd&, Index)>;

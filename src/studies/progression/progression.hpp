@@ -10,8 +10,8 @@ namespace taskdag::progression {
 
 /// A finished run is checked: all dependencies are resolved, once each, all queues empty, all locks free; in the form
 /// that counts, the tasks' values are those of the serial walk.
-/// @throws InvalidInput for settings that make no sense, or more blocks than the GPU runs at once (whose queues nobody
-/// would empty)
+/// @throws InvalidInput for settings that make no sense, or more blocks than the GPU runs at once (whose queues
+/// would never be emptied)
 RunResult run(const Context& context, const Dag& dag, const Settings& settings);
 
 }  // namespace taskdag::progression

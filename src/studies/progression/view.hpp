@@ -28,8 +28,9 @@ struct DagView {
 /// | items        | the same                                                        | the same                     |
 /// | values       | the task's block                                                | blocks of tasks that wait    |
 ///
-/// Values are handed on by the counts: fetch_sub is acq_rel where there are values, so whoever takes a count to 0 has
-/// seen what the others wrote before theirs. From there a queue's lock hands them on; scanning reads the count again.
+/// Values are handed on by the counts: fetch_sub is acq_rel where there are values, so the block that takes a count to
+/// 0 has seen what the others wrote before theirs. From there a queue's lock hands them on; scanning reads the count
+/// again.
 struct State {
   static constexpr std::uint32_t kTimeLimit = 1U << 31U;  ///< bits of the counter, which is then never below `tasks`
   static constexpr std::uint32_t kQueueFull = 1U << 30U;

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kEliminateBlock, blocks_with_registers(kHeld))
     copy.arrived();
     position += stride;
     const bool goes_on = position < rows;
-    // Before the rest of this row, for which nobody waits.
+    // Before the rest of this row, for which no other row waits.
     if (goes_on) row.look(copy.known(k + 1, position), list_of(k + 1));
     row.store(known, done);
     if (!goes_on) return;

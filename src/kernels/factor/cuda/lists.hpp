@@ -119,11 +119,11 @@ struct EliminationView {
   const ValueReference* updates;
   const Offset* changed;  ///< slot − rows → entry
   const Index* slots;     ///< entry → slot, or −1
-  const Index* columns;   ///< of the pattern's entries, somebody else's
+  const Index* columns;   ///< of the pattern's entries, which the caller keeps
 };
 
-/// Where no row has updates, a recurrence can do without lists: then they are made when somebody needs them, who need
-/// not count again. Other methods never need them.
+/// Where no row has updates, a recurrence can do without lists: then they are made when they are first needed, without
+/// counting again. Other methods never need them.
 enum class MakeLists : std::uint8_t { always, where_updates, never, known_without_updates };
 
 /// The lists, in device memory. Rows share warps as tasks() says, those of the form `sum` and others never. The pattern

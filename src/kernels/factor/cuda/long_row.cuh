@@ -91,7 +91,7 @@ __device__ __forceinline__ void wait_for_update(const Parameters& p, int lane, L
 /// Writes a row to the factor, with `result` as its pivot.
 __device__ __forceinline__ void end_long_row(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row,
                                              const double* values, double result) {
-  double absolute_sum = 0.0;  // from here on nobody waits
+  double absolute_sum = 0.0;  // from here on no other row waits for this one
   for (Index e = lane; e < row.entries; e += kWarpSize) {
     if (e == row.diagonal) continue;
     p.entries[row.begin + e] = values[e];

@@ -101,13 +101,13 @@ class Factor {
   void take_lists(Elimination&& elimination, cudaStream_t stream);
   [[nodiscard]] bool listed() const { return elimination_.listed(); }
 
-  /// One attempt along the lists. Asynchronous, but where nobody has taken the report of the one before, which may
+  /// One attempt along the lists. Asynchronous, but where the report of the one before has not been taken, which may
   /// still be written.
   void attempt(const FactorInput& input, const PivotRule& rule, cudaStream_t stream);
 
   /// Whether only diagonal entries change: no row has updates, as on grids with five or seven points.
   [[nodiscard]] bool only_diagonal_changes() const { return elimination_.widest() == RowForm::sum; }
-  /// One attempt by that method. `unit`: where U of ic goes. Asynchronous, likewise.
+  /// One attempt by that method. `unit`: where U of ic goes. Asynchronous as the other one.
   void attempt(const FactorInput& input, const PivotRule& rule, EliminationMethod& method, double* unit,
                cudaStream_t stream);
   /// Waits for the last attempt, not for what was submitted after it.
@@ -137,7 +137,7 @@ class Factor {
   cuda::DeviceArray<int> counters_;
   std::size_t current_ = 0;                 ///< of the last attempt
   bool armed_ = false;                      ///< slots and counter of the next attempt are not_yet and 0
-  bool reporting_ = false;                  ///< an attempt has begun whose report nobody has taken
+  bool reporting_ = false;                  ///< an attempt has begun whose report has not been taken
   cuda::PinnedValue<FactorReport> report_;  ///< written by the kernel, and only where something is to be reported
   cuda::UniqueEvent finished_;
 };
@@ -154,7 +154,7 @@ void scale_right_of_diagonal(const DevicePattern& pattern, const Offset* diagona
 /// entries[diagonal] = 1 / inverse_pivots. Asynchronous.
 void put_pivots(Index rows, const Offset* diagonal, const Factor& factor, double* entries, cudaStream_t stream);
 
-/// Entries of L̃ = E^−½ L E^−½ and Ũ likewise, E being the pivots, all above 0. Asynchronous.
+/// Entries of L̃ = E^−½ L E^−½ and Ũ = E^−½ U E^−½, E being the pivots, all above 0. Asynchronous.
 void balance(const DevicePattern& pattern, const Factor& factor, double* out, cudaStream_t stream);
 /// The first row whose pivot is not above 0, or −1. Synchronises `stream`.
 Index find_not_positive(Index rows, const Factor& factor, cudaStream_t stream);

@@ -124,7 +124,7 @@ class Program final : public EliminationProgram::Impl {
  private:
   using Task = EliminateRows<Kind, Widest, kRegisters>;
 
-  /// As many warps as the kernel along lists keeps in flight, unless somebody has said how many.
+  /// As many warps as the kernel along lists keeps in flight, unless the options say how many.
   static engine::StaticOptions with_blocks(engine::StaticOptions options, const Elimination& elimination) {
     constexpr int kThreads = engine::detail::Shape<engine::Types<Task>>::threads;
     if (options.blocks == 0) options.blocks = persistent_blocks(elimination.tasks(), SolveTuning{}, kThreads);

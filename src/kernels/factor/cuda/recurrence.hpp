@@ -22,8 +22,8 @@ class Recurrence final : public EliminationMethod {
   Recurrence() = default;
   /// `pattern` and `diagonal` (entries) of the factor: all of it for ilu, the upper triangle for ic. `sweep`: over
   /// its lower triangle, or the upper one transposed; results by row. `index`: row → entry of the sweep's right-hand
-  /// side (null: the same). All somebody else's. `walk`: what is done where the sweep cannot. Asynchronous, but with
-  /// levels.
+  /// side (null: the same). The caller keeps them all. `walk`: what is done where the sweep cannot. Asynchronous, but
+  /// with levels.
   Recurrence(FactorKind kind, const DevicePattern& pattern, const Offset* diagonal, Sweep& sweep, const Index* index,
              cudaStream_t stream, RowWalk walk = RowWalk::none);
 
@@ -53,7 +53,7 @@ class Recurrence final : public EliminationMethod {
   SolvesReciprocals* sweep_ = nullptr;
   RowWalk walk_ = RowWalk::none;
   cuda::DeviceArray<Index> order_;  ///< by levels: the rows
-  /// Whether results are not finite (nobody asks: the factorisation reports it by itself), whether products are lost,
+  /// Whether results are not finite (not read: the factorisation reports it by itself), whether products are lost,
   /// the ticket of a walk.
   cuda::DeviceArray<int> flags_;
 };

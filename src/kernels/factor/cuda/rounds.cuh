@@ -208,7 +208,7 @@ __device__ __forceinline__ void run_late_rounds(const Parameters& p, const Group
 /// Writes a row to the factor, with `result` as its pivot.
 __device__ __forceinline__ void end_row(const Parameters& p, const LaneGroup& group, const GroupRow& row,
                                         const Place* places, double result) {
-  double absolute_sum = 0.0;  // from here on nobody waits
+  double absolute_sum = 0.0;  // from here on no other row waits for this one
   for (Index e = group.rank(); e < row.entries; e += group.size()) {
     if (e == row.diagonal) continue;
     const double entry = places[e].value;

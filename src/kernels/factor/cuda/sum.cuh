@@ -78,7 +78,7 @@ __device__ void finish_sum(const Parameters& p, const LaneGroup& group, int lane
   PivotSum<Kind, Batch> last;
   last.take(p, group, row, first, off);
   const double pivot = publish_pivot(p, group, lane, row, most, diagonal, off);
-  last.store(p, row, absolute_sum);  // from here on nobody waits
+  last.store(p, row, absolute_sum);  // from here on no other row waits for this one
   unchanged.store(p, group, row, absolute_sum);
   check_row(p, group, row, pivot, absolute_sum);
 }

@@ -105,7 +105,7 @@ __device__ void eliminate_targets(const Parameters& p, const LaneGroup& group, i
   const Index slot = p.lists.tasks.rows + row.first_changed + changed;
   if (has_changed) p.slots.publish(slot, target);
   const double result = publish_pivot(p, group, lane, row, group.most(row.pivot_count), diagonal, off);
-  double absolute_sum = 0.0;  // from here on nobody waits
+  double absolute_sum = 0.0;  // from here on no other row waits for this one
   if (entry >= 0) {
     p.entries[entry] = target;
     absolute_sum = magnitude(target);

@@ -16,7 +16,7 @@ namespace taskdag::kernels {
 ///
 /// Pattern: as in ilu/task.hpp, of the upper triangle alone; the entries of row k of Uᵀ: above_begin(k), above_end(k);
 /// above_row(t), the column there, ascending; meeting(t, row), the place of (row, k) in that row, asked for once each.
-/// kInTurn: rows come one after the other, so nobody will read (row, k) again: it is left as the unit U has it.
+/// kInTurn: rows come one after the other, so (row, k) is not read again: it is left as the unit U has it.
 /// Otherwise that follows by a scaling with the published 1/d.
 /// Row, Factor, diagonal_only, result: as in ilu/task.hpp; and factor.first_diagonal(), the matrix's entry (0, 0).
 template <class Pattern, class Row, class Factor>

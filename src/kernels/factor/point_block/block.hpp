@@ -4,7 +4,7 @@
 ///
 /// A `Group` is who works on a block together, a thread or lanes of a warp:
 ///   each_element(n, f)   f(r, c) for every element, once, by any of them
-///   each(count, f)       f(k) for k in [0, count), likewise
+///   each(count, f)       f(k) for k in [0, count), once, by any of them
 ///   sync()               what any of them has written before is seen by all of them afterwards
 #pragma once
 

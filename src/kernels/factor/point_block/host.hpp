@@ -61,7 +61,7 @@ class HostFactor {
   std::unique_ptr<double[]> values_;
   std::unique_ptr<double[]> work_;           ///< by row
   std::vector<std::vector<Offset>> marks_;   ///< by thread and column: the entry there of the row at work
-  std::vector<std::vector<Index>> markers_;  ///< likewise: the last row with an entry there
+  std::vector<std::vector<Index>> markers_;  ///< by thread and column: the last row with an entry there
 };
 
 }  // namespace taskdag::kernels::point_block

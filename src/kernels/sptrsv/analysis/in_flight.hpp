@@ -16,10 +16,10 @@ struct SolveTuning {
   int gate_pause_ns = 20;               ///< pause between two looks at the gate of a row
   /// With more, launches do not overlap: the kernel that can is a little slower row by row.
   int most_overlapping_levels = 16;
-  /// Of two levels: with more in the first one operands are not computed by whoever needs them, since a right-hand side
-  /// and a pivot from anywhere take longer to fetch than a slot.
+  /// Of two levels: with more in the first one operands are not computed by the tasks that need them, since a
+  /// right-hand side and a pivot from anywhere take longer to fetch than a slot.
   int most_tasks_of_operands = 128;
-  int wide_tasks_per_multiprocessor = 4;  ///< a level of at least so many is a launch of its own, where nobody waits
+  int wide_tasks_per_multiprocessor = 4;  ///< a level of at least so many is a launch of its own, without waits
 };
 
 /// Blocks of `block` threads for a persistent kernel over these tasks, on the current device.

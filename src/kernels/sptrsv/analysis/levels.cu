@@ -24,7 +24,7 @@ struct LevelPath {
   static constexpr bool kMayStop = MayStop;
 
   int* highest_of_all;
-  int* stop;  ///< raised when a row has the level `last`: nobody asks for more
+  int* stop;  ///< raised when a row has the level `last`: no more is wanted
   Index last;
   Index highest = -1;
 

@@ -20,7 +20,7 @@ namespace taskdag::kernels {
 //   grown(length, from, to)   a path to row `from`, gone on to row `to`
 //   longer(a, b), longest(a)  of two; of a warp's
 //   settle(length)            a row's length is final
-//   kMayStop, stopped()       whether, and that, nobody asks for more: all warps end, most rows unknown
+//   kMayStop, stopped()       whether, and that, no more is wanted: all warps end, most rows unknown
 //   finish(lane)              after the warp's last row
 
 namespace path {

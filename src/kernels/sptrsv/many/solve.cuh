@@ -45,7 +45,7 @@ class Row {
         group_(lane_ / Stride),
         active_(column_ < p.count) {}
 
-  /// Fetches what depends on nobody: a place's first entries, a lane each, and its right-hand side.
+  /// Fetches what depends on no other row: a place's first entries, a lane each, and its right-hand side.
   __device__ void fetch(const Place& place, Index number) {
     place_ = place;
     load_entries(0);
@@ -155,7 +155,7 @@ class Row {
       const Index from = __shfl_sync(kFullWarp, entry_column_, at % kWarpSize);
       if (at < here && active_) {
         sum += value * operand[k];
-        // Nobody else reads a part's sum: its slot is ready for the next solve from here on.
+        // No other task reads a part's sum: its slot is ready for the next solve from here on.
         if (from >= p_.rows) p_.out[std::int64_t{from} * Stride + column_] = not_yet();
       }
     }

@@ -10,7 +10,7 @@
 
 namespace taskdag::kernels {
 
-/// Nobody asks how many colours were given.
+/// How many colours were given is not counted.
 struct NoTally {
   TASKDAG_TASK void add(std::uint32_t /*amount*/) const {}
 };

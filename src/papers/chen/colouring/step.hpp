@@ -2,7 +2,7 @@
 /// Colouring a few vertices by a group of lanes, and looking for conflicts: the same for tasks and for bulk synchronous
 /// kernels, on both backends.
 ///
-/// Colours are relaxed: each is its own message. Where somebody must see a conflict for certain, the caller passes a
+/// Colours are relaxed: each is its own message. Where a conflict must be seen for certain, the caller passes a
 /// fence between assign() and check().
 #pragma once
 

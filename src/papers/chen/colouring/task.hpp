@@ -1,6 +1,6 @@
 /// \file
 /// Greedy colouring that speculates, as tasks: vertices take the least colour that they see at no neighbour, and
-/// whoever finds itself in conflict with a neighbour that did the same at the same time takes another one. The colours
+/// a vertex in conflict with a neighbour that did the same at the same time takes another one. The colours
 /// differ from run to run. Source: Chen et al. 2022 (Atos), algorithm 6; Gebremedhin & Manne 2000. An item v >= 0 is a
 /// vertex to be coloured, −1 − v one to be checked (algorithm 6 of the paper tells them apart by the sign, too).
 ///

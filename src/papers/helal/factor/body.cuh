@@ -188,7 +188,7 @@ struct FactorBody {
     }
   }
 
-  /// Nobody waits for this. The vector still has the pivot that elimination has left.
+  /// No task waits for this. The vector still has the pivot that elimination has left.
   __device__ void check(const FactorCall& now, const Vector& own, int lane) const {
     if (now.report == nullptr) return;
     double absolute_sum = 0.0;

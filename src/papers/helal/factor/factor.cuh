@@ -19,7 +19,7 @@ namespace taskdag::kernels::ata {
 struct FactorPreparation {
   FactorCall* call;
   Offset entries;  // slots that are made not_yet; 0 where nothing is tracked
-  Index rows;      // likewise
+  Index rows;      // 0 where nothing is tracked
   Index tickets;
   int* ticket;
 };

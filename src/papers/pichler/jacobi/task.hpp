@@ -29,7 +29,7 @@ struct Data {
   std::uint32_t* arrived;
   // Counters below are never reset: they go on from run to run.
   std::uint32_t* done;        ///< by part: sweeps that it is done with; null: tasks wait for nothing by themselves
-  std::uint32_t* sweep_done;  ///< by sweep: parts that are done with it, of all runs; null: nobody counts
+  std::uint32_t* sweep_done;  ///< by sweep: parts that are done with it, of all runs; null: not counted
   CheckState* check[2];       ///< by sweep; alternate between runs: the idle one is made ready for the next run
   RunEnd* end;                ///< of a run that checks
   std::uint32_t part_count;

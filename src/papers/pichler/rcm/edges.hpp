@@ -15,7 +15,7 @@ struct EdgeScratch {
 
 /// Calls visit(place, neighbour) for each neighbour of node_at(place), places [first, end), in any order. node_at is
 /// called once per place. Reached by all lanes. A lane takes an edge, not a node, so that nodes of high degree hold up
-/// nobody: the worker adds up the degrees of as many nodes as it has lanes, and each lane looks up whose edge it has.
+/// no lane: the worker adds up the degrees of as many nodes as it has lanes, and each lane looks up whose edge it has.
 template <class Group, class NodeAt, class Visit>
 TASKDAG_TASK void for_each_edge(const Group& group, EdgeScratch& scratch, const GraphView& graph, Index first,
                                 Index end, const NodeAt& node_at, const Visit& visit) {

@@ -2,8 +2,8 @@
 /// BFS as tasks that speculate: a vertex is expanded with the depth that it has by now, and again if a smaller one
 /// turns up later.
 ///
-/// Reads and writes of depths are relaxed: they only descend, and whoever lowers one hands the vertex on to be expanded
-/// with a depth that is no larger.
+/// Reads and writes of depths are relaxed: they only descend, and the worker that lowers one hands the vertex on to be
+/// expanded with a depth that is no larger.
 #pragma once
 
 #include "studies/graph/range_task.hpp"

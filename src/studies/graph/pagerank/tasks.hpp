@@ -1,6 +1,6 @@
 /// \file
-/// PageRank as tasks. A vertex is handed on by whoever lifts its residue above the threshold, and by nobody else until
-/// the residue has been taken: so each is in one place at most, and the run ends when no residue is above.
+/// PageRank as tasks. A vertex is handed on by the worker that lifts its residue above the threshold, and by no other
+/// until the residue has been taken: so each is in one place at most, and the run ends when no residue is above.
 ///
 /// Ranks and residues are relaxed: sums, whose order does not matter; a residue that is added after it was taken stays
 /// for the next time.
@@ -57,7 +57,7 @@ struct Push {
   }
 };
 
-/// The same, and workers without work look for residues of at least half the threshold: nobody has to hand these on,
+/// The same, and workers without work look for residues of at least half the threshold: they need not be handed on,
 /// but what is handed on early need not be later.
 struct PushWhileIdle : Push {
   static constexpr bool idles = true;
@@ -69,7 +69,7 @@ struct PushWhileIdle : Push {
     for (std::uint32_t k = 0; k < kLooks; ++k) {
       const auto v = static_cast<Index>((first + k) % rows);
       const float residue = peek(data.residue[v]);
-      // Above the threshold somebody has handed the vertex on already.
+      // Above the threshold the vertex has been handed on already.
       if (residue <= 0.5F * data.threshold || residue > data.threshold) continue;
       item = {v, data.graph.offsets[v], data.graph.offsets[v + 1], kUntaken};
       return true;

@@ -47,7 +47,7 @@ class DeviceFactor {
   Offset blocks_;
   int block_size_;
   int staged_;   ///< elements of a row at work that a warp has room for in shared memory
-  int fetched_;  ///< elements of a finished row, likewise
+  int fetched_;  ///< elements of a finished row that it has room for there
   int ahead_;    ///< finished rows of which it has those
   cuda::DeviceArray<Offset> offsets_;
   cuda::DeviceArray<Index> columns_;

@@ -457,7 +457,7 @@ void launch_factor(const FactorArguments& arguments, cudaStream_t stream) {
   with_block_size(arguments.block_size, [&](auto size) {
     const auto kernel = point_block_factor_kernel<decltype(size)>;
     const std::size_t bytes = sizeof(double) * kWarps * static_cast<std::size_t>(stage_of_warp(arguments));
-    // The limit is the kernel's, for all factors: the same whoever asks.
+    // The limit is the kernel's, for all factors, so always the same.
     cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      static_cast<int>(cuda::most_shared_bytes())),
                 "asking for shared memory");

@@ -249,7 +249,7 @@ class SuperstepSweep {
   std::unique_ptr<Offset[]> source_;
   std::unique_ptr<double[]> result_;        // by place
   std::vector<Index> place_;                // by row, where vectors are permuted; else empty
-  std::unique_ptr<double[]> permuted_rhs_;  // by place, likewise
+  std::unique_ptr<double[]> permuted_rhs_;  // by place, where vectors are permuted
   std::vector<double> columns_result_;      // by place, from the first run of several columns on
 };
 

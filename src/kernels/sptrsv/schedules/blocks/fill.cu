@@ -59,7 +59,7 @@ struct MoveValues {
     const Offset split = cuda::first_not_below(rows.pattern.col_indices, begin, end, rows.lower ? row : row + 1);
     return rows.lower ? RowEntries{begin, split - begin} : RowEntries{split, end - split};
   }
-  /// Which number it has nobody asks here.
+  /// Not used here: any number will do.
   [[nodiscard]] __device__ Index local(Offset e, const Cell& /*cell*/, Index first_row) const {
     return rows.pattern.col_indices[e] - first_row;
   }

@@ -16,7 +16,7 @@ namespace taskdag::kernels::supersteps {
 inline constexpr int kLanes = 32;
 /// Rows are numbered in 16 bits inside a cell, and packing takes a thread a row.
 inline constexpr Index kMostCellRows = 1024;
-/// Up to so many rows a cell, packing takes blocks of so many threads.
+/// With up to this many rows a cell, packing takes blocks of as many threads.
 inline constexpr Index kFewCellRows = 256;
 /// Where no row has more inner entries, all rows have equally many.
 inline constexpr Index kLeastRowEntries = 2;

@@ -58,7 +58,7 @@ class LayoutSweep : public Sweep {
   /// Cell by cell, a cell's in the order of by_row_. From the first load without pivots or the first solve that needs
   /// it on: a second sweep seldom does.
   cuda::DeviceArray<double> result_;
-  mutable cuda::DeviceArray<Index> result_index_;  ///< by row; with consecutive_ made when somebody asks for it
+  mutable cuda::DeviceArray<Index> result_index_;  ///< by row; with consecutive_ made when it is first asked for
   cuda::DeviceArray<std::uint16_t>
       by_row_;  ///< rows of each cell in their own order, numbered from its first place; by place, as what follows
   Elements rhs_rows_;

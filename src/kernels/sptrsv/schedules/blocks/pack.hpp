@@ -96,7 +96,7 @@ struct ConsecutiveRows {
 /// The same from entries numbered as those of that pattern; and the reverse, values to entries. Asynchronous.
 void load_values(const Layout& layout, const ConsecutiveRows& rows, const double* entries, cudaStream_t stream);
 void return_values(const Layout& layout, const ConsecutiveRows& rows, double* entries, cudaStream_t stream);
-/// Likewise with sources.
+/// The same where cells have sources.
 void return_values(const Layout& layout, double* entries, cudaStream_t stream);
 
 }  // namespace taskdag::kernels::supersteps

@@ -16,7 +16,7 @@ struct Queue {
   Index wait_stride = 0;  ///< from one cell's list to the next one's; 0: from the cell's first outer entry on
   /// Cells of the sweep before that hold the right-hand side, and its flags; null: wait for the kernel before.
   const Index* source = nullptr;
-  Index source_stride = 0;         ///< likewise; 0: from the cell's first place on
+  Index source_stride = 0;         ///< of sources; 0: from the cell's first place on
   const Index* sources = nullptr;  ///< how many, by cell
   unsigned* source_done = nullptr;
   unsigned source_solve = 0;

@@ -38,8 +38,8 @@ __device__ inline bool is_done(unsigned& flag, unsigned solve) {
   return Done(flag).load(::cuda::memory_order_acquire) == solve;
 }
 
-/// Hands the block's results on. A barrier has ordered them before this, and nobody waits for it: what follows touches
-/// neither the cell nor its ticket.
+/// Hands the block's results on. A barrier has ordered them before this, and no thread waits for it: what follows
+/// touches neither the cell nor its ticket.
 __device__ inline void say_done(unsigned& flag, unsigned solve) {
   Done(flag).store(solve, ::cuda::memory_order_release);
 }

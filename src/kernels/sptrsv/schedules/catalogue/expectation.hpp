@@ -40,7 +40,7 @@ inline constexpr double kPass = 4.0;
 /// Supernodes, by what is expected of the triangle that they leave.
 inline Expectation expected_of_supernodes(const ExpectedSchedule& left) { return {left.microseconds + kPass}; }
 
-/// Joined levels likewise. They cost at each load of values; and the estimate for flat is the coarser one.
+/// Joined levels, by the same. They cost at each load of values; and the estimate for flat is the coarser one.
 inline Expectation expected_of_joined(const ExpectedSchedule& left) {
   return {left.microseconds + kPass, left.schedule == SolveSchedule::flat ? 0.85 : 0.9};
 }

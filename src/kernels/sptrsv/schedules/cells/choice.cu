@@ -36,7 +36,7 @@ std::optional<Expectation> expect(Outlook& outlook) {
 }
 
 double at_least(const Outlook& outlook) {
-  constexpr double kOverFlat = 0.3;  // where nobody has asked for the estimate
+  constexpr double kOverFlat = 0.3;  // where the estimate has not been made
   const auto found = outlook.kept<Estimate>(SolveSchedule::cells);
   return found ? found->microseconds : kOverFlat * flat::least_microseconds(outlook.features);
 }

@@ -37,7 +37,7 @@ struct SlotSets {
   cuda::DeviceArray<double> set[2];
 };
 
-/// So many warps as flat keeps in flight, unless somebody has said how many.
+/// So many warps as flat keeps in flight, unless the options say how many.
 engine::StaticOptions with_blocks(engine::StaticOptions options, const PackedTriangle& packed) {
   constexpr int kThreads = engine::detail::Shape<engine::Types<SolveRows<true>>>::threads;
   if (options.blocks > 0 || packed.tasks().tasks == 0) return options;

@@ -79,7 +79,7 @@ class PackedTriangle {
   /// What a solve reads before it has waited for the work before it has changed.
   void forget_overlap() { solved_ = false; }
 
-  /// What the tasks of one sweep take, for somebody else's kernels; slots and counters are the caller's.
+  /// What the tasks of one sweep take, for kernels of other files; slots and counters are the caller's.
   [[nodiscard]] SolveParameters parameters(const SolveArguments& arguments) const;
   /// Of each place of the packed storage: see column_.
   [[nodiscard]] const cuda::DeviceArray<Index>& columns() const { return column_; }

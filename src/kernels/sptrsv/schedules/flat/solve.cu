@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kBlock) solve_kernel(const SolveParameters p) 
   }
 }
 
-/// The same for all rows in one launch that may start before the one before it ends. Nobody resets its counter.
+/// The same for all rows in one launch that may start before the one before it ends. Its counter is never reset.
 template <bool Parts, bool Product, class Value>
 __global__ void __launch_bounds__(kBlock) overlapping_kernel(const SolveParameters p, unsigned before) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kBlock) overlapping_kernel(const SolveParamete
   }
 }
 
-/// One level, a warp a task: nobody waits for rows. Starts while the level before is still at work, to have everything
+/// One level, a warp a task: no task waits for rows. Starts while the level before is still at work, to have everything
 /// but operands by the time that it ends. Slots need no reset: who looks at them runs in a later launch.
 template <bool Overlaps, bool Parts, bool Product, class Value>
 __global__ void __launch_bounds__(kBlock) level_kernel(const SolveParameters p) {
@@ -71,8 +71,8 @@ __global__ void __launch_bounds__(kBlock) level_kernel(const SolveParameters p) 
   wait_for_last_launch();  // this launch must not end before the one that it overlaps with
 }
 
-/// All rows of two levels at most, a warp a task, operands computed: nobody waits for rows. It may start before the
-/// launch before it ends. Slots and counters are left to be reset by whoever needs them next.
+/// All rows of two levels at most, a warp a task, operands computed: no task waits for rows. It may start before the
+/// launch before it ends. Slots and counters are reset by the launch that needs them next.
 template <bool Product, class Value>
 __global__ void __launch_bounds__(kBlock) two_levels_kernel(const SolveParameters p) {
   const Index t = static_cast<Index>(cuda::element() / kWarpSize);
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kBlock) two_levels_kernel(const SolveParameter
 
 /// The same where there are rows in parts: those are the tasks from `first_sum` on, and wait for their parts. So a
 /// block takes a ticket for its tasks (blocks need not start in the order of their numbers), and slots and counters are
-/// those of overlapping_kernel: the slots of the next solve are reset, nobody resets the counter.
+/// those of overlapping_kernel: the slots of the next solve are reset, the counter never is.
 template <bool Product, class Value>
 __global__ void __launch_bounds__(kBlock)
     two_levels_parts_kernel(const SolveParameters p, unsigned before, Index first_sum) {
@@ -250,7 +250,7 @@ void PackedTriangle::launch_graph(const Task& task, cudaStream_t stream) {
     graph.launches = {[&](cudaStream_t captured) { launch_stretches(task, captured); },
                       [](const SolveParameters& p) { return p.first_task; }};
   } else if (task.arguments != graph.arguments || product != graph.product) {
-    graph.arguments = {};  // nobody's, until all launches have got theirs
+    graph.arguments = {};  // of no solve, until all launches have got theirs
     for (std::size_t k = 0; k < stretches_.size(); ++k) graph.launches.set_argument(k, parameters(task, k));
   }
   graph.arguments = task.arguments;

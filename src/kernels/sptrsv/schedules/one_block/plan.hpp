@@ -37,7 +37,7 @@ struct alignas(16) Step {
 };
 static_assert(sizeof(Step) == 16);
 
-/// The strict triangle of a square pattern, as rows begin and end in `columns`. Somebody else's.
+/// The strict triangle of a square pattern, as rows begin and end in `columns`. The caller keeps the arrays.
 struct StrictTriangle {
   Index rows = 0;
   const Offset* begin = nullptr;
@@ -58,7 +58,7 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<Index> row;      ///< in the order in which steps take them; −1: padding
   std::vector<Index> column;   ///< kRecord of each record; −1: padding
-  std::vector<Offset> source;  ///< likewise: entry of the triangle's columns; −1: padding
+  std::vector<Offset> source;  ///< of each record: entry of the triangle's columns; −1: padding
   std::vector<Part> parts;
 };
 

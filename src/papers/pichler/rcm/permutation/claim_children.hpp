@@ -1,5 +1,5 @@
 /// \file
-/// What the tasks of a level's parents do, whoever runs them.
+/// What the tasks of a level's parents do, whichever worker runs them.
 #pragma once
 
 #include "papers/pichler/rcm/atomics.hpp"

@@ -9,7 +9,7 @@
 /// - x_index: a feeder; the same one; same warp.
 /// - done: the runner; all others; a number that only grows, stored with release and loaded with acquire order.
 ///
-/// A slot of `start` is used again once `done` says that its step is over; a stage likewise.
+/// A slot of `start` is used again once `done` says that its step is over, and so is a stage.
 #pragma once
 
 #include "backends/cuda/seam.cuh"
