@@ -28,8 +28,8 @@ class StaticMemory {
         tasks_(order.tasks),
         trace_events_(traced(options) ? options.trace_events : 0U),
         predecessors_of_all_(options.dependencies == Dependencies::individual ? order.successor.size() : 0U),
-        meetings_(options.dependencies == Dependencies::phases ? std::max<std::size_t>(claims_.level_end.size(), 1) - 1
-                                                               : 0U),
+        level_waits_(
+            options.dependencies == Dependencies::phases ? std::max<std::size_t>(claims_.level_end.size(), 1) - 1 : 0U),
         tickets_(context, P::types),
         arrivals_(context, 1),
         ready_end_(context, 1),
@@ -109,7 +109,7 @@ class StaticMemory {
     });
     report.slices = runs;
     report.predecessor_waits = runs * predecessors_of_all_;
-    report.level_waits = runs * meetings_;
+    report.level_waits = runs * level_waits_;
     if (const std::uint32_t failed = failed_.download()[0]; failed != 0) {
       report.outcome = Outcome::task_failed;
       explain(report, 0, failed - 1U);
@@ -137,7 +137,7 @@ class StaticMemory {
   std::vector<std::uint32_t> tasks_;
   std::uint32_t trace_events_;
   std::size_t predecessors_of_all_;  ///< tasks together
-  std::size_t meetings_;             ///< of all teams, in a run
+  std::size_t level_waits_;          ///< of all teams, in a run
   Array<StaticTickets> tickets_;
   Array<StaticArrivals> arrivals_;
   Array<StaticReadyEnd> ready_end_;

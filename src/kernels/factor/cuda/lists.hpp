@@ -33,11 +33,11 @@ inline constexpr ValueReference kNoValue = std::numeric_limits<Index>::min();  /
 
 /// A pivot row of a row. Rows with updates take them in level order, so that the latest come last.
 struct alignas(16) PivotRow {
-  Index inverse;           ///< slot of its inverse pivot
-  ValueReference meeting;  ///< its entry in the row's own column, or kNoValue; registers: the slot of its first entry
-                           ///< right of its diagonal
-  Index place;             ///< which of the row's pivot rows it is; ilu: the entry that becomes the multiplier
-  Index first_update;      ///< long rows: where its updates begin, counted from the row's first
+  Index inverse;            ///< slot of its inverse pivot
+  ValueReference mirrored;  ///< its entry in the row's own column, or kNoValue; registers: the slot of its first entry
+                            ///< right of its diagonal
+  Index place;              ///< which of the row's pivot rows it is; ilu: the entry that becomes the multiplier
+  Index first_update;       ///< long rows: where its updates begin, counted from the row's first
 };
 
 enum class RowForm : std::uint8_t {

@@ -133,7 +133,7 @@ __device__ void eliminate_long(const Parameters& p, int lane, const GroupRow& ro
       wait_for_update(p, lane, now, pivot);
       __syncwarp();
       const double own = kIlu && lane == now.pivot_lane ? values[pivot.list.place] : 0.0;
-      const double mine = multiplier<Kind>(own, pivot.meeting, pivot.inverse);
+      const double mine = multiplier<Kind>(own, pivot.mirrored, pivot.inverse);
       const double factor = __shfl_sync(kFullWarp, mine, now.pivot_lane);
       if (now.target >= 0) values[now.target] -= factor * now.value;
       __syncwarp();
@@ -142,8 +142,8 @@ __device__ void eliminate_long(const Parameters& p, int lane, const GroupRow& ro
     }
     if (t < row.pivot_count) {
       pivot.wait(p);
-      const double mine = multiplier<Kind>(kIlu ? values[pivot.list.place] : 0.0, pivot.meeting, pivot.inverse);
-      off -= mine * pivot.meeting;
+      const double mine = multiplier<Kind>(kIlu ? values[pivot.list.place] : 0.0, pivot.mirrored, pivot.inverse);
+      off -= mine * pivot.mirrored;
       if (kIlu) values[pivot.list.place] = mine;
     }
     __syncwarp();

@@ -122,9 +122,9 @@ struct RowLists {
         }
       }
       order[row.first_pivot + t] = at;
-      ValueReference meeting = kNoValue;
-      if (is_in_registers(row.form)) meeting = lists.tasks.rows + lists.rows[position].first_changed;
-      pivots[row.first_pivot + at] = {position, meeting, t, 0};
+      ValueReference mirrored = kNoValue;
+      if (is_in_registers(row.form)) mirrored = lists.tasks.rows + lists.rows[position].first_changed;
+      pivots[row.first_pivot + at] = {position, mirrored, t, 0};
     }
     __syncwarp();
   }
@@ -176,7 +176,7 @@ struct RowLists {
           return;
         }
         const bool is_update = entry >= 0 && entry != row.diagonal && !view.diagonal_only;
-        if (entry == row.diagonal) mine[first + owner].meeting = reference(e);
+        if (entry == row.diagonal) mine[first + owner].mirrored = reference(e);
         count += __popc(batch.mine(__ballot_sync(kFullWarp, is_update), base));
         if (is_update && row.form == RowForm::targets) {
           atomicOr(masks + row.first_pivot + first + owner, 1U << target_of(row, entry));

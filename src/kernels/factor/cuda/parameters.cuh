@@ -61,9 +61,9 @@ __device__ inline double magnitude(double value) { return value < 0 ? -value : v
 /// The multiplier of a pivot row. ilu: from the row's own entry; exactly zero stays so, whatever the pivot. ic: from
 /// the pivot row's entry.
 template <FactorKind Kind>
-__device__ double multiplier(double own, double meeting, double inverse) {
+__device__ double multiplier(double own, double mirrored, double inverse) {
   if constexpr (Kind == FactorKind::ic) {
-    return meeting * inverse;
+    return mirrored * inverse;
   } else {
     return own != 0.0 ? own * inverse : own;
   }

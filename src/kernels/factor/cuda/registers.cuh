@@ -91,7 +91,7 @@ struct RegisterBatch {
   /// Byte i of the list's word; one instruction, unlike shifts and masks.
   [[nodiscard]] __device__ unsigned offset(int i, int h) const { return __byte_perm(offsets[h], 0, 0x4440U + i); }
   [[nodiscard]] __device__ Index slot(int i, int h, const PivotRow* pivots) const {
-    return pivots[i].meeting + static_cast<Index>(offset(i, h));
+    return pivots[i].mirrored + static_cast<Index>(offset(i, h));
   }
 };
 
@@ -264,8 +264,8 @@ class RegisterRow {
       const double own = multiplier<Kind>(chosen(own_, batch_register()), 0.0, batch_inverse_);
       return __shfl_sync(kFullWarp, own, lane_of(i));
     } else {  // the pivot row's entry in the column of the row, its diagonal entry, is in the first lane
-      const double meeting = __shfl_sync(kFullWarp, batch.value[i][0], 0);
-      return multiplier<Kind>(0.0, meeting, __shfl_sync(kFullWarp, batch_inverse_, lane_of(i)));
+      const double mirrored = __shfl_sync(kFullWarp, batch.value[i][0], 0);
+      return multiplier<Kind>(0.0, mirrored, __shfl_sync(kFullWarp, batch_inverse_, lane_of(i)));
     }
   }
   __device__ void apply(const RegisterBatch<kHeld>& batch, int i, double factor) {

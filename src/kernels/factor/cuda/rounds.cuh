@@ -20,7 +20,7 @@ struct alignas(16) Place {
   double inverse;  ///< not_yet until the pivot row is there
 };
 /// What the diagonal gets from a pivot row.
-struct alignas(16) Meeting {
+struct alignas(16) MirroredEntry {
   double value;
   Index inverse;  ///< slot
   ValueReference reference;
@@ -32,26 +32,26 @@ struct RoundRow {
   const Parameters& p;
   const GroupRow& row;
   Place* places;
-  Meeting* meetings;  ///< by pivot row
+  MirroredEntry* mirrored_entries;  ///< by pivot row
 
   static constexpr bool kIlu = Kind == FactorKind::ilu;
   __device__ RoundRow(const Parameters& parameters, const GroupRow& group_row, Place* shared)
       : p(parameters), row(group_row), places(shared) {
-    meetings = reinterpret_cast<Meeting*>(pivots() + (kIlu ? row.entries : row.pivot_count));
+    mirrored_entries = reinterpret_cast<MirroredEntry*>(pivots() + (kIlu ? row.entries : row.pivot_count));
   }
   __device__ Place* pivots() const { return places + (kIlu ? 0 : row.entries); }
 
   /// Looks again at what a pivot row's multiplier is made of. Lanes that look at the same one write the same, or
   /// nothing.
   __device__ void look_again(Index place) const {
-    const Meeting meeting = meetings[place];
-    const double inverse = p.slots.peek(meeting.inverse);
+    const MirroredEntry mirrored = mirrored_entries[place];
+    const double inverse = p.slots.peek(mirrored.inverse);
     if constexpr (kIlu) {
       if (is_ready(inverse)) pivots()[place].inverse = inverse;
     } else {
       const double value =
-          Parameters::missing(meeting.reference, meeting.value) ? p.peek_cached(meeting.reference) : meeting.value;
-      if (is_ready(inverse) && !Parameters::missing(meeting.reference, value)) pivots()[place] = {value, inverse};
+          Parameters::missing(mirrored.reference, mirrored.value) ? p.peek_cached(mirrored.reference) : mirrored.value;
+      if (is_ready(inverse) && !Parameters::missing(mirrored.reference, value)) pivots()[place] = {value, inverse};
     }
   }
   __device__ double factor(Place pivot) const {
@@ -107,18 +107,18 @@ __device__ __forceinline__ PivotRow begin_row(const Parameters& p, const RoundRo
   for (Index t = rank; t < early_pivots; t += lanes) {
     const PivotRow pivot = load(p.lists.pivots + row.first_pivot + t);
     const double inverse = p.peek(pivot.inverse);
-    const double meeting = p.peek_cached(pivot.meeting);
-    work.meetings[pivot.place] = {meeting, pivot.inverse, pivot.meeting};
+    const double mirrored = p.peek_cached(pivot.mirrored);
+    work.mirrored_entries[pivot.place] = {mirrored, pivot.inverse, pivot.mirrored};
     if constexpr (RoundRow<Kind>::kIlu) {
       work.pivots()[pivot.place].inverse = inverse;
     } else {
-      work.pivots()[pivot.place] = {meeting, Parameters::missing(pivot.meeting, meeting) ? not_yet() : inverse};
+      work.pivots()[pivot.place] = {mirrored, Parameters::missing(pivot.mirrored, mirrored) ? not_yet() : inverse};
     }
   }
   PivotRow last{kNoValue, kNoValue, -1, 0};
   if (rank < row.late_pivots) {
     last = load(p.lists.pivots + row.first_pivot + early_pivots + rank);
-    work.meetings[last.place].inverse = kLate;
+    work.mirrored_entries[last.place].inverse = kLate;
   }
   for (Index e = rank; e < row.entries; e += lanes) {
     work.places[e].value = p.input.value(row.begin + e);
@@ -154,17 +154,17 @@ __device__ __forceinline__ double meet_early_pivots(const Parameters& p, const R
                                                     int lanes) {
   double off = 0.0;
   for (Index t = rank; t < work.row.pivot_count; t += lanes) {
-    Meeting meeting = work.meetings[t];
-    if (meeting.inverse == kLate) continue;
+    MirroredEntry mirrored = work.mirrored_entries[t];
+    if (mirrored.inverse == kLate) continue;
     Place pivot = work.pivots()[t];
     while (!is_ready(pivot.inverse)) {
       work.look_again(t);
       pivot = work.pivots()[t];
     }
-    while (Parameters::missing(meeting.reference, meeting.value)) p.look_again(meeting.reference, meeting.value);
-    if (!RoundRow<Kind>::kIlu) pivot.value = meeting.value;
+    while (Parameters::missing(mirrored.reference, mirrored.value)) p.look_again(mirrored.reference, mirrored.value);
+    if (!RoundRow<Kind>::kIlu) pivot.value = mirrored.value;
     const double mine = work.factor(pivot);
-    off -= mine * meeting.value;
+    off -= mine * mirrored.value;
     if (RoundRow<Kind>::kIlu) work.places[t].value = mine;
   }
   return off;
@@ -172,14 +172,14 @@ __device__ __forceinline__ double meet_early_pivots(const Parameters& p, const R
 
 /// Waits for all that a lane's late rounds and its late pivot row still miss.
 __device__ __forceinline__ void wait_for_late(const Parameters& p, const PivotRow& last, double& inverse,
-                                              double& meeting, Rounds<kLateRounds>& late) {
+                                              double& mirrored, Rounds<kLateRounds>& late) {
   for (;;) {
-    bool missing = Parameters::missing(last.inverse, inverse) | Parameters::missing(last.meeting, meeting);
+    bool missing = Parameters::missing(last.inverse, inverse) | Parameters::missing(last.mirrored, mirrored);
 #pragma unroll
     for (int i = 0; i < kLateRounds; ++i) missing = missing | late.missing(i);
     if (!__any_sync(kFullWarp, missing)) break;
     p.look_again(last.inverse, inverse);
-    p.look_again(last.meeting, meeting);
+    p.look_again(last.mirrored, mirrored);
     late.look_again(p);
   }
 }
@@ -260,21 +260,21 @@ __device__ void eliminate_in_rounds(const Parameters& p, const LaneGroup& group,
   }
   late.peek(p);
   double inverse = p.peek(last.inverse);
-  double meeting = p.peek_cached(last.meeting);
+  double mirrored = p.peek_cached(last.mirrored);
   const double off = group.sum(meet_early_pivots(p, work, rank, lanes));
   double diagonal = 0.0;
   if (row.active && rank == 0) diagonal = p.input.shift.applied_to(work.places[row.diagonal].value) + off;
   double own = 0.0;
   if (Row::kIlu && last.place >= 0) own = work.places[last.place].value;
   const int late_rounds = group.most(row.rounds - row.early_rounds);
-  wait_for_late(p, last, inverse, meeting, late);
-  const double mine = multiplier<Kind>(own, meeting, inverse);
+  wait_for_late(p, last, inverse, mirrored, late);
+  const double mine = multiplier<Kind>(own, mirrored, inverse);
   if (last.place >= 0) work.pivots()[last.place].value = mine;
   __syncwarp();
   run_late_rounds(p, row, work.places, list, lanes, late_rounds, late);
   publish_changed(p, row, work.places, rank, lanes, changed);
   const double result = publish_pivot(p, group, lane, row, group.most(row.late_pivots), diagonal,
-                                      last.place >= 0 ? -mine * meeting : 0.0);
+                                      last.place >= 0 ? -mine * mirrored : 0.0);
   const Index first_slot = p.lists.tasks.rows + row.first_changed;
   for (Index c = rank; c < row.changed_count; c += lanes) p.next_slots[first_slot + c] = not_yet();
   end_row(p, group, row, work.places, result);

@@ -83,7 +83,7 @@ __device__ inline double load_diagonal(const Parameters& p, const LaneGroup& gro
 struct HeldPivot {
   PivotRow list;
   double inverse;
-  double meeting;
+  double mirrored;
 
   __device__ HeldPivot(const Parameters& p, const GroupRow& row, Index t) {
     list = {kNoValue, kNoValue, -1, row.update_count};
@@ -91,14 +91,14 @@ struct HeldPivot {
   }
   __device__ void peek(const Parameters& p) {
     inverse = p.peek(list.inverse);
-    meeting = p.peek(list.meeting);
+    mirrored = p.peek(list.mirrored);
   }
   __device__ bool missing() const {
-    return Parameters::missing(list.inverse, inverse) | Parameters::missing(list.meeting, meeting);
+    return Parameters::missing(list.inverse, inverse) | Parameters::missing(list.mirrored, mirrored);
   }
   __device__ void look_again(const Parameters& p) {
     p.look_again(list.inverse, inverse);
-    p.look_again(list.meeting, meeting);
+    p.look_again(list.mirrored, mirrored);
   }
   __device__ void wait(const Parameters& p) {
     while (missing()) look_again(p);

@@ -19,7 +19,7 @@ struct PivotSum {
   __device__ void take(const Parameters& p, const LaneGroup& group, const GroupRow& row, Index first, double& off) {
     Index inverse_slot[Batch];
     ValueReference reference[Batch];
-    double meeting[Batch];
+    double mirrored[Batch];
     double inverse[Batch];
 #pragma unroll
     for (int k = 0; k < Batch; ++k) {
@@ -30,32 +30,32 @@ struct PivotSum {
         const PivotRow pivot = load(p.lists.pivots + row.first_pivot + t);
         place[k] = pivot.place;
         inverse_slot[k] = pivot.inverse;
-        reference[k] = pivot.meeting;
+        reference[k] = pivot.mirrored;
       }
     }
 #pragma unroll
     for (int k = 0; k < Batch; ++k) {
       factor[k] = Kind == FactorKind::ilu && place[k] >= 0 ? p.input.value(row.begin + place[k]) : 0.0;
-      meeting[k] = p.peek_cached(reference[k]);
+      mirrored[k] = p.peek_cached(reference[k]);
       inverse[k] = p.peek(inverse_slot[k]);
     }
     for (;;) {
       bool missing = false;
 #pragma unroll
       for (int k = 0; k < Batch; ++k) {
-        missing = missing | p.missing(reference[k], meeting[k]) | p.missing(inverse_slot[k], inverse[k]);
+        missing = missing | p.missing(reference[k], mirrored[k]) | p.missing(inverse_slot[k], inverse[k]);
       }
       if (!missing) break;
 #pragma unroll
       for (int k = 0; k < Batch; ++k) {
-        p.look_again(reference[k], meeting[k]);
+        p.look_again(reference[k], mirrored[k]);
         p.look_again(inverse_slot[k], inverse[k]);
       }
     }
 #pragma unroll
     for (int k = 0; k < Batch; ++k) {
-      factor[k] = multiplier<Kind>(factor[k], meeting[k], inverse[k]);
-      off -= factor[k] * meeting[k];
+      factor[k] = multiplier<Kind>(factor[k], mirrored[k], inverse[k]);
+      off -= factor[k] * mirrored[k];
     }
   }
   __device__ void store(const Parameters& p, const GroupRow& row, double& absolute_sum) const {

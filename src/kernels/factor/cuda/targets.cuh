@@ -88,7 +88,7 @@ __device__ void eliminate_targets(const Parameters& p, const LaneGroup& group, i
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < kUpdateBatch; ++i) {
-      const double mine = multiplier<Kind>(target, pivot.meeting, pivot.inverse);
+      const double mine = multiplier<Kind>(target, pivot.mirrored, pivot.inverse);
       const double factor = __shfl_sync(kFullWarp, mine, now.lane[i]);
       if (now.reference[i] != kNoValue) target -= factor * now.value[i];
     }
@@ -98,8 +98,8 @@ __device__ void eliminate_targets(const Parameters& p, const LaneGroup& group, i
   pivot.wait(p);
   double off = 0.0;
   if (rank < row.pivot_count) {
-    const double mine = multiplier<Kind>(target, pivot.meeting, pivot.inverse);
-    off = -mine * pivot.meeting;
+    const double mine = multiplier<Kind>(target, pivot.mirrored, pivot.inverse);
+    off = -mine * pivot.mirrored;
     if (rank < multipliers) target = mine;
   }
   const Index slot = p.lists.tasks.rows + row.first_changed + changed;

@@ -37,9 +37,9 @@ struct UpperPattern {
 /// Rows in any order: where they meet is known beforehand.
 struct AnyOrder : UpperPattern {
   static constexpr bool kInTurn = false;
-  const Offset* meetings;
-  AnyOrder(const SplitPattern& split, const Offset* known) : UpperPattern(split), meetings(known) {}
-  [[nodiscard]] Offset meeting(Offset t, Index) const { return meetings[t]; }
+  const Offset* mirrored_entries;
+  AnyOrder(const SplitPattern& split, const Offset* known) : UpperPattern(split), mirrored_entries(known) {}
+  [[nodiscard]] Offset mirrored(Offset t, Index) const { return mirrored_entries[t]; }
   static void begin(Index) {}
 };
 
@@ -48,18 +48,18 @@ struct InTurn : UpperPattern {
   static constexpr bool kInTurn = true;
   Offset* next;  // by row: the entry that meets the next row
   InTurn(const SplitPattern& split, Offset* places) : UpperPattern(split), next(places) {}
-  [[nodiscard]] Offset meeting(Offset, Index above) const { return next[above]++; }
+  [[nodiscard]] Offset mirrored(Offset, Index above) const { return next[above]++; }
   void begin(Index k) const { next[k] = upper_begin(k); }
 };
 
 /// By place in the lower triangle: that of the same entry in the upper one.
-void find_meetings(const SplitPattern& split, Offset* meetings) {
+void find_mirrored(const SplitPattern& split, Offset* mirrored_entries) {
   const auto places = std::make_unique_for_overwrite<Offset[]>(at(split.rows));
   const InTurn pattern(split, places.get());
   for (Index k = 0; k < split.rows; ++k) {
     pattern.begin(k);
     for (Offset t = pattern.above_begin(k); t < pattern.above_end(k); ++t) {
-      meetings[t] = pattern.meeting(t, pattern.above_row(t));
+      mirrored_entries[t] = pattern.mirrored(t, pattern.above_row(t));
     }
   }
 }
@@ -75,8 +75,8 @@ HostIc0::HostIc0(SplitPattern pattern, host::ThreadPool& pool, bool diagonal_onl
       runner_(pattern_.lower(), Triangle::lower, pool, run),
       diagonal_only_(diagonal_only),
       marks_(make_marks<UpperMarks>(runner_.threads(), pattern_.rows)),
-      meetings_(std::make_unique_for_overwrite<Offset[]>(at(meetings()))) {
-  if (!runner_.in_turn()) find_meetings(pattern_, meetings_.get());
+      mirrored_entries_(std::make_unique_for_overwrite<Offset[]>(at(mirrored_entries()))) {
+  if (!runner_.in_turn()) find_mirrored(pattern_, mirrored_entries_.get());
 }
 
 void HostIc0::factor(const double* values, const ValueSource& source, const DiagonalShift& shift, const PivotRule& rule,
@@ -98,9 +98,9 @@ void HostIc0::factor(const double* values, const ValueSource& source, const Diag
     eliminate_rows(runner_, rows, published, marks_, values, source, shift, eliminate);
   };
   if (runner_.in_turn()) {
-    run(InTurn(pattern_, meetings_.get()));
+    run(InTurn(pattern_, mirrored_entries_.get()));
   } else {
-    run(AnyOrder(pattern_, meetings_.get()));
+    run(AnyOrder(pattern_, mirrored_entries_.get()));
   }
 }
 
@@ -114,7 +114,7 @@ void HostIc0::scale() {
 }
 
 std::int64_t HostIc0::bytes() const {
-  return bytes_of_factor(pattern_, marks_) + static_cast<std::int64_t>(sizeof(Offset)) * meetings();
+  return bytes_of_factor(pattern_, marks_) + static_cast<std::int64_t>(sizeof(Offset)) * mirrored_entries();
 }
 
 }  // namespace taskdag::kernels

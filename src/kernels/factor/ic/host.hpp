@@ -84,7 +84,7 @@ class HostIc0 {
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
-  [[nodiscard]] Offset meetings() const { return runner_.in_turn() ? pattern_.rows : pattern_.upper_entries(); }
+  [[nodiscard]] Offset mirrored_entries() const { return runner_.in_turn() ? pattern_.rows : pattern_.upper_entries(); }
 
   SplitPattern pattern_;
   std::unique_ptr<double[]> lower_values_;  // Uᵀ
@@ -92,9 +92,9 @@ class HostIc0 {
   std::unique_ptr<double[]> inverse_pivots_;
   HostRunner runner_;
   bool diagonal_only_;
-  std::atomic<bool> others_changed_{false};  // by any thread; orders nothing
-  std::vector<UpperMarks> marks_;            // per thread
-  std::unique_ptr<Offset[]> meetings_;       // where rows meet: work space in turn, else by place in the lower triangle
+  std::atomic<bool> others_changed_{false};     // by any thread; orders nothing
+  std::vector<UpperMarks> marks_;               // per thread
+  std::unique_ptr<Offset[]> mirrored_entries_;  // in turn: work space; else by entry of the lower triangle
 };
 
 }  // namespace taskdag::kernels

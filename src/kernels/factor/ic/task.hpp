@@ -15,7 +15,7 @@ namespace taskdag::kernels {
 /// entry (k, j) is d_k · u_kj. Row k of the unit Uᵀ goes to `transposed`.
 ///
 /// Pattern: as in ilu/task.hpp, of the upper triangle alone; the entries of row k of Uᵀ: above_begin(k), above_end(k);
-/// above_row(t), the column there, ascending; meeting(t, row), the place of (row, k) in that row, asked for once each.
+/// above_row(t), the column there, ascending; mirrored(t, row), the place of (row, k) in that row, asked for once each.
 /// kInTurn: rows come one after the other, so (row, k) is not read again: it is left as the unit U has it.
 /// Otherwise that follows by a scaling with the published 1/d.
 /// Row, Factor, diagonal_only, result: as in ilu/task.hpp; and factor.first_diagonal(), the matrix's entry (0, 0).
@@ -28,15 +28,15 @@ template <class Pattern, class Row, class Factor>
   const Offset above_end = pattern.above_end(k);
   for (Offset t = pattern.above_begin(k); t < above_end; ++t) {
     const Index above = pattern.above_row(t);
-    const Offset meeting = pattern.meeting(t, above);  // from there on its entries update row k
-    const double entry = factor.entry(meeting);
+    const Offset mirrored = pattern.mirrored(t, above);  // from there on its entries update row k
+    const double entry = factor.entry(mirrored);
     const double multiplier = entry * factor.inverse_pivot(above);
     pivot -= multiplier * entry;
     transposed[t] = multiplier;
-    if constexpr (Pattern::kInTurn) row[meeting] = multiplier;
+    if constexpr (Pattern::kInTurn) row[mirrored] = multiplier;
     if (diagonal_only) continue;
     const Offset end = pattern.upper_end(above);
-    for (Offset f = meeting + 1; f < end; ++f) {
+    for (Offset f = mirrored + 1; f < end; ++f) {
       const Index column = pattern.column(f);
       if (!row.has(column)) continue;
       row[row.find(column)] -= multiplier * factor.entry(f);

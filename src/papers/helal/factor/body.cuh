@@ -5,10 +5,10 @@
 ///
 /// Elimination: the vectors (rows or columns, columns[] ascending) and what eliminates what; trivially copyable.
 ///   kScalesOwn      a multiplier is the own entry times the predecessor's inverse pivot, and replaces that entry
-///   kScalesUpdates  a multiplier is the predecessor's entry at `meeting` times its inverse pivot
+///   kScalesUpdates  a multiplier is the predecessor's entry at `mirrored` times its inverse pivot
 ///   kNormalises     a finished vector divides what follows its diagonal by the pivot; multipliers are own entries
 ///   kRows           the vectors are rows of the factor, so that their pivots can be checked
-///   offsets, index, diagonal(v); predecessors t in [first(v), last(v)): vector(t), meeting(t, v's own entry t where
+///   offsets, index, diagonal(v); predecessors t in [first(v), last(v)): vector(t), mirrored(t, v's own entry t where
 ///   kScalesUpdates is false), updates(t) the first entry of the predecessor that takes part; diagonal_only: nothing
 ///   but the diagonal entry is updated
 #pragma once
@@ -71,7 +71,7 @@ struct FactorBody {
   /// Positions of one predecessor, known without its values.
   struct Update {
     Index vector = -1;
-    Offset meeting = 0;
+    Offset mirrored = 0;
     Offset entry = 0;  // the lane's first, `end` or more: none
     Offset end = 0;
     Index target = -1;  // place of that entry in the own vector
@@ -140,7 +140,7 @@ struct FactorBody {
   __device__ Update look(const Vector& own, Offset t, int lane) const {
     Update update;
     update.vector = elimination.vector(t);
-    update.meeting = elimination.meeting(t);
+    update.mirrored = elimination.mirrored(t);
     update.entry = elimination.updates(t, update.vector) + lane;
     update.end = elimination.offsets[update.vector + 1];
     if (update.entry < update.end) update.target = target_of(own, elimination.index[update.entry]);
@@ -152,9 +152,9 @@ struct FactorBody {
   __device__ void apply(const Slots& slots, const Vector& own, const Update& update, int lane) const {
     double multiplier;
     if constexpr (Elimination::kScalesUpdates) {
-      multiplier = take<Tracked>(slots.entries, update.meeting) * take<Tracked>(slots.inverse_pivots, update.vector);
+      multiplier = take<Tracked>(slots.entries, update.mirrored) * take<Tracked>(slots.inverse_pivots, update.vector);
     } else {
-      multiplier = own.value[update.meeting - own.begin];
+      multiplier = own.value[update.mirrored - own.begin];
       // As the reference: a multiplier of exactly zero skips its vector.
       if (multiplier == 0.0) return;
       if constexpr (Elimination::kScalesOwn) multiplier *= take<Tracked>(slots.inverse_pivots, update.vector);
@@ -166,7 +166,7 @@ struct FactorBody {
     }
     if constexpr (Elimination::kScalesOwn) {
       __syncwarp();  // everybody has read the entry that is replaced
-      if (lane == 0) own.value[update.meeting - own.begin] = multiplier;
+      if (lane == 0) own.value[update.mirrored - own.begin] = multiplier;
     }
     __syncwarp();
   }

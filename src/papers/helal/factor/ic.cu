@@ -23,7 +23,7 @@ struct IcElimination {
   __device__ Offset first(Index v) const { return above_offsets[v]; }
   __device__ Offset last(Index v) const { return above_offsets[v + 1] - 1; }  // the last one is the diagonal
   __device__ Index vector(Offset t) const { return above_rows[t]; }
-  __device__ Offset meeting(Offset t) const { return above_entries[t]; }
+  __device__ Offset mirrored(Offset t) const { return above_entries[t]; }
   __device__ Offset updates(Offset t, Index) const { return above_entries[t]; }
 };
 

@@ -22,7 +22,7 @@ struct IluElimination {
   __device__ Offset first(Index v) const { return offsets[v]; }
   __device__ Offset last(Index v) const { return diagonals[v]; }
   __device__ Index vector(Offset t) const { return index[t]; }
-  __device__ Offset meeting(Offset t) const { return t; }
+  __device__ Offset mirrored(Offset t) const { return t; }
   __device__ Offset updates(Offset, Index other) const { return diagonals[other] + 1; }
 };
 
