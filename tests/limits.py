@@ -15,8 +15,8 @@ README_LINES = 130
 SUBJECT_COLUMNS, COMMITS = 72, 40
 # Sentences about nobody are read twice: what does a thing, or is free of it, has a name.
 WORDS = re.compile(r"\b(nobody|somebody|whoever|likewise)\b|\b(the rival's time to ours|up to so many)\b", re.I)
-# Words that were coined where the field has one, or that nothing but their definition explained: docs/glossary.md.
-RETIRED = re.compile(r"[Mm]eetings?(?![a-z])")
+# Words that were coined where the field has one, or that the code had two of: docs/glossary.md has what took their place.
+RETIRED = re.compile(r"errand|meeting", re.I)
 READS_OPTION = re.compile(r"\bPetscOptions(Bool|(Bounded|Range)?(Int|Real)|Scalar|String|EList|Enum|FList)\(")
 # The fields of the papers' schedules in the public options: what passes them on knows the struct Study alone.
 STUDY = re.compile(r"AtaFlow|AtaSize|ata_rows")
@@ -44,6 +44,12 @@ def unwanted_words(texts):
     """texts: file → text."""
     return [f"{file}:{number}: {found[0]}" for file, text in texts.items() for number, line in enumerate(text.split("\n"), 1)
             if (found := WORDS.search(line))]
+
+
+def retired_words(texts):
+    """texts: file → text. In identifiers, too."""
+    return [f"{file}:{number}: {line.strip()}" for file, text in texts.items() if file.startswith(("src/", "include/", "petsc_plugin/"))
+            for number, line in enumerate(text.split("\n"), 1) if RETIRED.search(line)]
 
 
 def other_readers(texts):
@@ -84,6 +90,7 @@ def self_test():
         (unwanted_words({"a.hpp": "// No thread waits.\nint nobodys;\n"}), 0),
         (unwanted_words({"a.hpp": "// Nobody waits.\n", "b.md": "and likewise\nwhoever, somebody\n"}), 3),
         (unwanted_words({"b.md": "The rival's time to ours\n"}), 1),
+        (retired_words({"src/a.hpp": "int kErrands = 0;\nint two_meetings;\nint rows;", "docs/a.md": "errand"}), 2),
         (other_readers({"petsc_plugin/options.cpp": "PetscOptionsInt(name)", "a.cpp": "PetscOptionsGetInt(name)"}), 0),
         (other_readers({"a.cpp": "PetscCall(PetscOptionsBoundedInt(name, 1));\nPetscOptionsBool(name)"}), 2),
         (study_fields({STUDY_DECLARED: "AtaFlow", "petsc_plugin/a.cpp": "Study study;"}), 0),
@@ -100,7 +107,7 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
     log, texts, plugin = read_log(), free_texts(), texts_of(["petsc_plugin/**/*.cpp"])
-    found = too_long((ROOT / "README.md").read_text(encoding="utf-8")) + long_subjects(log) + unwanted_words(texts)
+    found = too_long((ROOT / "README.md").read_text(encoding="utf-8")) + long_subjects(log) + unwanted_words(texts) + retired_words(texts)
     found += other_readers(plugin) + study_fields(texts_of(f"{folder}/**/*.?*" for folder in STUDY_FREE))
     print("\n".join(found) if found else f"{len(log.splitlines())} commits, {len(texts)} files, nothing found")
     return bool(found)

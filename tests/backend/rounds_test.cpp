@@ -1,4 +1,4 @@
-// Rounds of errands: which lanes they get, and results where short and long rows share a round.
+// Rounds of outside rows: which lanes they get, and results where short and long rows share a round.
 #include "kernels/sptrsv/schedules/cells/pack/rounds.hpp"
 
 #include <algorithm>
@@ -21,15 +21,15 @@ namespace taskdag {
 namespace {
 
 using kernels::log2_lanes_for;
-using kernels::cells::Errand;
-using kernels::cells::errands_that_fit;
 using kernels::cells::first_lane_of;
-using kernels::cells::kErrandsCutAtOnce;
 using kernels::cells::kHeld;
 using kernels::cells::kLanes;
-using kernels::cells::kNoErrand;
+using kernels::cells::kNoOutsideRow;
+using kernels::cells::kOutsideRowsCutAtOnce;
+using kernels::cells::outside_rows_that_fit;
+using kernels::cells::OutsideRow;
 
-TEST(RoundTest, AnErrandHasTheFewestLanesThatHoldItsEntries) {
+TEST(RoundTest, AnOutsideRowHasTheFewestLanesThatHoldItsEntries) {
   for (Index entries = 1; entries <= 1000; ++entries) {
     const int lanes = 1 << log2_lanes_for(entries, kHeld);
     if (lanes < kLanes) {
@@ -43,9 +43,9 @@ TEST(RoundTest, AnErrandHasTheFewestLanesThatHoldItsEntries) {
   }
 }
 
-TEST(RoundTest, ARoundTakesErrandsUntilItsLanesAreUsedUp) {
+TEST(RoundTest, ARoundTakesOutsideRowsUntilItsLanesAreUsedUp) {
   const auto fit = [](const std::vector<std::uint8_t>& log2_lanes) {
-    return errands_that_fit(log2_lanes.data(), static_cast<Index>(log2_lanes.size()));
+    return outside_rows_that_fit(log2_lanes.data(), static_cast<Index>(log2_lanes.size()));
   };
   EXPECT_EQ(fit({0}), 1);
   EXPECT_EQ(fit({5, 0}), 1);
@@ -57,17 +57,17 @@ TEST(RoundTest, ARoundTakesErrandsUntilItsLanesAreUsedUp) {
   EXPECT_EQ(fit(std::vector<std::uint8_t>(7, 0)), 7);
 }
 
-TEST(RoundTest, LanesOfErrandsAreAlignedAndDoNotOverlap) {
+TEST(RoundTest, LanesOfOutsideRowsAreAlignedAndDoNotOverlap) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 2000; ++trial) {
     std::vector<std::uint8_t> log2_lanes(64);
     for (auto& log2 : log2_lanes) {
       log2 = static_cast<std::uint8_t>(random() % (trial % 2 ? 6 : 3));
     }
-    const int errands = errands_that_fit(log2_lanes.data(), static_cast<Index>(log2_lanes.size()));
+    const int outside_rows = outside_rows_that_fit(log2_lanes.data(), static_cast<Index>(log2_lanes.size()));
     std::vector<int> owner(kLanes, -1);
-    for (int e = 0; e < errands; ++e) {
-      const int first = first_lane_of(log2_lanes.data(), errands, e);
+    for (int e = 0; e < outside_rows; ++e) {
+      const int first = first_lane_of(log2_lanes.data(), outside_rows, e);
       const int lanes = 1 << log2_lanes[at(e)];
       EXPECT_EQ(first % lanes, 0);
       for (int lane = first; lane < first + lanes; ++lane) {
@@ -132,7 +132,8 @@ std::vector<Lengths> mixtures() {
       result.push_back({"a few of " + std::to_string(longest), with(800, few), chain});
     }
   }
-  result.push_back({"more than are cut at once", with(5 * kErrandsCutAtOnce, [&](Index k) { return 1 + k % 6; }), 3});
+  result.push_back(
+      {"more than are cut at once", with(5 * kOutsideRowsCutAtOnce, [&](Index k) { return 1 + k % 6; }), 3});
   return result;
 }
 
@@ -144,7 +145,7 @@ class RoundsTest : public test::OnSweeps<> {
   }
 };
 
-TEST_F(RoundsTest, PlansHoldEachErrandOnceInConsecutiveRounds) {
+TEST_F(RoundsTest, PlansHoldEachOutsideRowOnceInConsecutiveRounds) {
   for (const Lengths& lengths : mixtures()) {
     const CsrMatrix a = with_far_operands(lengths.outside, lengths.chain);
     const test::DeviceTriangle on_device(a, Triangle::lower, stream());
@@ -153,10 +154,11 @@ TEST_F(RoundsTest, PlansHoldEachErrandOnceInConsecutiveRounds) {
       const auto layout = kernels::cells::make_layout(on_device.input(), {5, {}, ways, nullptr}, stream());
       const auto cells = cuda::fetch_array(layout.cell.data(), layout.cell.size(), stream());
       const auto rounds = cuda::fetch_array(layout.round.data(), layout.round.size(), stream());
-      const auto errands = cuda::fetch_array(layout.errand.data(), layout.errand.size(), stream());
-      const auto errand_at = cuda::fetch_array(layout.errand_at.data(), layout.errand_at.size(), stream());
-      ASSERT_EQ(errands.size(), at(layout.rounds) * kLanes);
-      std::vector<bool> taken(errands.size(), false);
+      const auto outside_rows = cuda::fetch_array(layout.outside_row.data(), layout.outside_row.size(), stream());
+      const auto outside_row_at =
+          cuda::fetch_array(layout.outside_row_at.data(), layout.outside_row_at.size(), stream());
+      ASSERT_EQ(outside_rows.size(), at(layout.rounds) * kLanes);
+      std::vector<bool> taken(outside_rows.size(), false);
       std::size_t used = 0;
       Index next_round = 0;
       for (const auto& cell : cells) {
@@ -164,12 +166,12 @@ TEST_F(RoundsTest, PlansHoldEachErrandOnceInConsecutiveRounds) {
         next_round += cell.rounds;
         Index last = cell.first_round;
         for (Index place = 0; place < cell.steps * kLanes; ++place) {
-          const Index first = errand_at[at(cell.first_step * kLanes + place)];
+          const Index first = outside_row_at[at(cell.first_step * kLanes + place)];
           if (first < 0) continue;
           const Index round = first / kLanes;
           EXPECT_TRUE(round == last || round == last + 1) << "none is skipped, none comes back";
           last = round;
-          const auto log2_lanes = errands[at(first)].log2_lanes();
+          const auto log2_lanes = outside_rows[at(first)].log2_lanes();
           EXPECT_LE(log2_lanes, rounds[at(round)].log2_lanes());
           EXPECT_EQ(first % (1 << log2_lanes), 0);
           for (Index lane = first; lane < first + (1 << log2_lanes); ++lane) {
@@ -177,8 +179,8 @@ TEST_F(RoundsTest, PlansHoldEachErrandOnceInConsecutiveRounds) {
             EXPECT_FALSE(taken[at(lane)]);
             taken[at(lane)] = true;
             ++used;
-            EXPECT_EQ(errands[at(lane)].place, errands[at(first)].place);
-            EXPECT_EQ(errands[at(lane)].place / 8, place);
+            EXPECT_EQ(outside_rows[at(lane)].place, outside_rows[at(first)].place);
+            EXPECT_EQ(outside_rows[at(lane)].place / 8, place);
           }
         }
         if (cell.rounds > 0) {
@@ -187,13 +189,13 @@ TEST_F(RoundsTest, PlansHoldEachErrandOnceInConsecutiveRounds) {
       }
       EXPECT_EQ(next_round, layout.rounds);
       EXPECT_GT(used, 0U);
-      for (std::size_t lane = 0; lane < errands.size(); ++lane) {
-        EXPECT_EQ(errands[lane].place == kNoErrand, !taken[lane]);
+      for (std::size_t lane = 0; lane < outside_rows.size(); ++lane) {
+        EXPECT_EQ(outside_rows[lane].place == kNoOutsideRow, !taken[lane]);
       }
       for (std::size_t r = 0; r + 1 < rounds.size(); ++r) {
         EXPECT_EQ(rounds[r + 1].first_row, rounds[r].first_row + rounds[r].width());
       }
-      EXPECT_EQ(rounds.back().first_row, layout.outside_rows);
+      EXPECT_EQ(rounds.back().first_row, layout.outside_entry_rows);
     }
     ASSERT_FALSE(HasFailure());
   }
@@ -220,7 +222,7 @@ TEST_F(RoundsTest, RowsOfAllLengthsShareRoundsAndResultsRepeat) {
   }
 }
 
-TEST_F(RoundsTest, ErrandsKeepTheirNumbersThatAreNotFiniteToThemselves) {
+TEST_F(RoundsTest, OutsideRowsKeepTheirNumbersThatAreNotFiniteToThemselves) {
   for (const Lengths& lengths : mixtures()) {
     const CsrMatrix a = with_far_operands(lengths.outside, lengths.chain);
     const std::vector<double> good = test::right_hand_side(a.rows);

@@ -6,8 +6,8 @@
 /// that of the first, the others are idle but for that. Runner entries are stored in *pair rows*: for each lane two
 /// values and the two places in the ring where their operands are, 768 bytes. A *chunk* is some consecutive steps of a
 /// cell that are copied at once; all its steps have the same number of pair rows. The rows of a cell that have outside
-/// operands are its *errands*, in the order of their positions; each has as many lanes as it takes to hold its outside
-/// entries, and a warp of the fetchers takes a *round* of them at once (rounds.hpp).
+/// operands are its *outside rows*, in the order of their positions; each has as many lanes as it takes to hold its
+/// outside entries, and a warp of the fetchers takes a *round* of them at once (rounds.hpp).
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ inline constexpr int kPairRowBytes = kLanes * (2 * 8 + 2 * 4);
 inline constexpr int kPairRowValues = kLanes * 2;
 inline constexpr int kMaxPairs = 10;  ///< of a step; further entries of a row go to the fetchers
 inline constexpr int kMaxChunkSteps = 32;
-inline constexpr int kHeld = 4;                ///< entries of an errand that a fetcher's lane holds in registers
+inline constexpr int kHeld = 4;                ///< entries of an outside row that a fetcher's lane holds in registers
 inline constexpr int kStepBytes = kLanes * 8;  ///< of one step in the ring
 inline constexpr int kRingBytes = kHistory * kStepBytes;
 /// Place in the ring (a byte offset) that always holds 0, for absent entries.
@@ -47,31 +47,31 @@ struct Cell {
 };
 
 /// A position: where its right-hand side and result are (−1: idle; the index maps of the sweep are in here) and its
-/// pivot. rhs is kErrand where a fetcher computes the start value.
+/// pivot. rhs is kOutsideRow where a fetcher computes the start value.
 struct alignas(16) Target {
   Index rhs;
   Index x;
   double pivot;
 };
-inline constexpr Index kErrand = -2;
+inline constexpr Index kOutsideRow = -2;
 
-/// What a lane of a fetcher's round does. The lanes of an errand are neighbours, the first at a multiple of their
+/// What a lane of a fetcher's round does. The lanes of an outside row are neighbours, the first at a multiple of their
 /// number.
-struct alignas(16) Errand {
+struct alignas(16) OutsideRow {
   Index rhs;            ///< of the first lane; −1 for the others
-  std::uint32_t place;  ///< (32 · step in the cell + lane) · 8 + log2 of its lanes; kNoErrand where there is none
+  std::uint32_t place;  ///< (32 · step in the cell + lane) · 8 + log2 of its lanes; kNoOutsideRow where there is none
   double pivot;         ///< of the first lane
   [[nodiscard]] TASKDAG_HD int step() const { return static_cast<int>(place / (8 * kLanes)); }
   [[nodiscard]] TASKDAG_HD std::uint32_t log2_lanes() const { return place % 8; }
 };
 inline constexpr std::int64_t kMostCellPlaces = (std::int64_t{1} << 29) - 1;  ///< of a cell
-inline constexpr std::uint32_t kNoErrand = kMostCellPlaces * 8;
+inline constexpr std::uint32_t kNoOutsideRow = kMostCellPlaces * 8;
 
 /// What the warp of a round fetches: for each lane width() entries, entry k in row first_row + k of 32. Entry e of an
-/// errand is entry e / lanes of its lane e % lanes.
+/// outside row is entry e / lanes of its lane e % lanes.
 struct Round {
   std::uint32_t first_row;
-  std::uint32_t shape;  ///< 8 · width + log2 of the lanes that the longest errand has
+  std::uint32_t shape;  ///< 8 · width + log2 of the lanes that the longest outside row has
   [[nodiscard]] TASKDAG_HD std::uint32_t width() const { return shape / 8; }
   [[nodiscard]] TASKDAG_HD std::uint32_t log2_lanes() const { return shape % 8; }
 };
@@ -91,19 +91,19 @@ struct Layout {
   int chunk_steps = 1;  ///< steps per chunk (the last one of a cell may have fewer)
   int ways = 1;         ///< lanes of a row
   std::size_t pair_rows = 0;
-  std::size_t outside_rows = 0;
+  std::size_t outside_entry_rows = 0;  ///< of 32 entries, see Round
   cuda::DeviceArray<Cell> cell;
   cuda::DeviceArray<Step> step;
-  cuda::DeviceArray<Round> round;      ///< one more: where the entries end
-  cuda::DeviceArray<Errand> errand;    ///< 32 a round, by lane; the sweep fills rhs, load_values pivots
-  cuda::DeviceArray<Index> row;        ///< position → row, −1 idle
-  cuda::DeviceArray<Index> position;   ///< row → position
-  cuda::DeviceArray<Index> errand_at;  ///< position → 32 · round + first lane of its errand, −1 none
+  cuda::DeviceArray<Round> round;             ///< one more: where the entries end
+  cuda::DeviceArray<OutsideRow> outside_row;  ///< 32 a round, by lane; the sweep fills rhs, load_values pivots
+  cuda::DeviceArray<Index> row;               ///< position → row, −1 idle
+  cuda::DeviceArray<Index> position;          ///< row → position
+  cuda::DeviceArray<Index> outside_row_at;    ///< position → 32 · round + first lane of its outside row, −1 none
 
   [[nodiscard]] std::size_t positions() const { return static_cast<std::size_t>(steps) * kLanes; }
   [[nodiscard]] std::int64_t bytes() const {
-    return cell.bytes() + step.bytes() + round.bytes() + errand.bytes() + row.bytes() + position.bytes() +
-           errand_at.bytes();
+    return cell.bytes() + step.bytes() + round.bytes() + outside_row.bytes() + row.bytes() + position.bytes() +
+           outside_row_at.bytes();
   }
 };
 

@@ -12,7 +12,7 @@ namespace taskdag::kernels::cells {
 /// sets of slots, numbers; pair rows and the sources of their values; a fetcher's lane for each outside entry at most.
 inline double bytes_of(double steps, double inside, double outside) {
   constexpr double kPositionBytes = sizeof(Target) + 2 * sizeof(double) + 2 * sizeof(Index);
-  constexpr double kOutsideBytes = sizeof(double) + 3 * sizeof(Index) + sizeof(Errand);
+  constexpr double kOutsideBytes = sizeof(double) + 3 * sizeof(Index) + sizeof(OutsideRow);
   const double pair_rows = std::max(1.0, inside / 2);
   return steps * (kLanes * kPositionBytes + pair_rows * (kPairRowBytes + kPairRowValues * sizeof(Offset))) +
          outside * kOutsideBytes;

@@ -21,22 +21,23 @@ using cuda::element_blocks;
 using cuda::kElementBlock;
 
 /// A block a cell.
-__global__ void make_targets(const cells::Cell* cell, const Index* row, const Index* errand_at, const Index* rhs_index,
-                             const Index* x_index, cells::Target* target, cells::Errand* errand) {
+__global__ void make_targets(const cells::Cell* cell, const Index* row, const Index* outside_row_at,
+                             const Index* rhs_index, const Index* x_index, cells::Target* target,
+                             cells::OutsideRow* outside_row) {
   const cells::Cell mine = cell[blockIdx.x];
   const std::int64_t begin = std::int64_t{mine.first_step} * cells::kLanes;
   const std::int64_t end = begin + std::int64_t{mine.steps} * cells::kLanes;
   for (std::int64_t p = begin + threadIdx.x; p < end; p += blockDim.x) {
     const Index i = row[p];
     const Index rhs = i >= 0 && rhs_index ? rhs_index[i] : i;
-    const Index e = errand_at[p];
-    if (e >= 0) errand[e].rhs = rhs;
-    target[p] = {e >= 0 ? cells::kErrand : rhs, i >= 0 && x_index ? x_index[i] : i, 1.0};
+    const Index e = outside_row_at[p];
+    if (e >= 0) outside_row[e].rhs = rhs;
+    target[p] = {e >= 0 ? cells::kOutsideRow : rhs, i >= 0 && x_index ? x_index[i] : i, 1.0};
   }
 }
 
 /// A block a cell: where its right-hand side lies, if that is not much more than it needs.
-__global__ void find_rhs(const cells::Target* target, const cells::Errand* errand, const Index* errand_at,
+__global__ void find_rhs(const cells::Target* target, const cells::OutsideRow* outside_row, const Index* outside_row_at,
                          cells::Cell* cell) {
   constexpr Index kSlack = 4;
   __shared__ Index least;
@@ -52,7 +53,7 @@ __global__ void find_rhs(const cells::Target* target, const cells::Errand* erran
   const std::int64_t begin = std::int64_t{mine.first_step} * cells::kLanes;
   const std::int64_t end = begin + std::int64_t{mine.steps} * cells::kLanes;
   for (std::int64_t p = begin + threadIdx.x; p < end; p += blockDim.x) {
-    const Index entry = errand_at[p] >= 0 ? errand[errand_at[p]].rhs : target[p].rhs;
+    const Index entry = outside_row_at[p] >= 0 ? outside_row[outside_row_at[p]].rhs : target[p].rhs;
     if (entry < 0) continue;
     atomicMin(&least, entry);
     atomicMax(&most, entry);
@@ -76,12 +77,12 @@ class CellsSweep final : public Sweep, public SolvesReciprocals {
     target_ = {positions, stream};
     const auto count = static_cast<std::int64_t>(positions);
     if (count > 0) {
-      make_targets<<<layout_.cells, kElementBlock, 0, stream>>>(layout_.cell.data(), layout_.row.data(),
-                                                                layout_.errand_at.data(), input.rhs_index,
-                                                                input.x_index, target_.data(), layout_.errand.data());
+      make_targets<<<layout_.cells, kElementBlock, 0, stream>>>(
+          layout_.cell.data(), layout_.row.data(), layout_.outside_row_at.data(), input.rhs_index, input.x_index,
+          target_.data(), layout_.outside_row.data());
       cuda::check_launch("make_targets");
-      find_rhs<<<layout_.cells, kElementBlock, 0, stream>>>(target_.data(), layout_.errand.data(),
-                                                            layout_.errand_at.data(), layout_.cell.data());
+      find_rhs<<<layout_.cells, kElementBlock, 0, stream>>>(target_.data(), layout_.outside_row.data(),
+                                                            layout_.outside_row_at.data(), layout_.cell.data());
       cuda::check_launch("find_rhs");
     }
     cuda::synchronize(stream);  // the input's arrays may go
@@ -124,7 +125,7 @@ class CellsSweep final : public Sweep, public SolvesReciprocals {
     if (layout_.steps == 0) return;
     const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
     turns_.take(stream, [&](const cells::Turns::Turn& turn) {
-      return cells::solve({layout_.cell.data(), layout_.step.data(), layout_.round.data(), layout_.errand.data(),
+      return cells::solve({layout_.cell.data(), layout_.step.data(), layout_.round.data(), layout_.outside_row.data(),
                            storage_.stream.data(), storage_.outside_position.data(), storage_.outside_value.data(),
                            layout_.cells, layout_.chunk_steps, layout_.ways, target_.data(), rhs, idle_rhs, x,
                            turn.slots, turn.next_slots, turn.ticket, turn.before, non_finite},
@@ -136,7 +137,7 @@ class CellsSweep final : public Sweep, public SolvesReciprocals {
   cells::Storage storage_;
   cuda::DeviceArray<cells::Target> target_;
   cells::Turns turns_;       ///< slots of positions, and one that is 0
-  bool unit_pivots_ = true;  ///< those of positions and errands, from the start on
+  bool unit_pivots_ = true;  ///< those of positions and outside rows, from the start on
 };
 
 }  // namespace

@@ -21,8 +21,8 @@ constexpr double kHop = 1.4;      // from a tile to one that waits for it
 constexpr double kStep = 0.0156;  // a step of the runner, and more the more pairs of entries it multiplies
 constexpr double kPair = 0.0201;
 constexpr double kPairSquared = 0.0019;
-constexpr double kWay = 0.02;       // and where lanes of a row add up what they have, each time
-constexpr double kErrand = 0.0024;  // a row of the fetchers, and an entry of it
+constexpr double kWay = 0.02;           // and where lanes of a row add up what they have, each time
+constexpr double kOutsideRow = 0.0024;  // a row of the fetchers, and an entry of it
 constexpr double kFetch = 0.0014;
 constexpr double kBeside = 0.38;  // of the shorter of the two times: runner and fetchers slow each other down
 
@@ -170,7 +170,7 @@ double simulate(const Trial& trial, int multiprocessors, double limit) {
   const Inside inside = inside_of(lines, trial.shape);
   const double pairs = std::ceil(std::min(inside.most, held_by_runner(trial.ways)) / (2.0 * trial.ways));
   const double step = kStep + pairs * (kPair + pairs * kPairSquared) + kWay * std::log2(trial.ways);
-  const double a_row = kErrand + outside_of(lines, inside, trial.ways) * kFetch;
+  const double a_row = kOutsideRow + outside_of(lines, inside, trial.ways) * kFetch;
   const double levels = levels_of(lines, trial.shape);
   const auto takes = [&](Index tile) {
     const double held = layout.lines_held(tile);

@@ -34,7 +34,7 @@ __device__ std::size_t source_at(const Step& step, std::uint32_t k, unsigned lan
   return (std::size_t{step.pair_row} + k / 2) * kPairRowValues + lane * 2 + k % 2;
 }
 
-/// The lanes of an errand, and its place among the entries of its round.
+/// The lanes of an outside row, and its place among the entries of its round.
 struct OutsidePlace {
   std::size_t first;  ///< entry 0
   std::uint32_t log2_lanes;
@@ -45,9 +45,9 @@ struct OutsidePlace {
 };
 
 /// at: 32 · round + first lane.
-__device__ OutsidePlace outside_of(const Round* round, const Errand* errand, Index at) {
+__device__ OutsidePlace outside_of(const Round* round, const OutsideRow* outside_row, Index at) {
   const Round& mine = round[at / kLanes];
-  const std::uint32_t log2_lanes = errand[at].log2_lanes();
+  const std::uint32_t log2_lanes = outside_row[at].log2_lanes();
   return {std::size_t{mine.first_row} * kLanes + at % kLanes, log2_lanes, mine.width() << log2_lanes};
 }
 
@@ -61,13 +61,13 @@ struct PackArguments {
   int ways;
   const Step* step;
   const Round* round;
-  const Errand* errand;
-  const Index* errand_at;
+  const OutsideRow* outside_row;
+  const Index* outside_row_at;
   std::byte* stream;
   Offset* inside_source;
   Index* outside_position;
   Offset* outside_source;
-  Index* outside_row;
+  Index* outside_matrix_row;
   bool lower;
 };
 
@@ -135,8 +135,8 @@ __device__ void pack_row(const PackArguments& a, const Step& step, const PairRow
   std::uint32_t in = 2 * step.pairs * ways - static_cast<std::uint32_t>(inside - surplus);
   std::uint32_t out = 0;
   OutsidePlace outside{};
-  if (const Index at = a.errand_at[std::int64_t{t} * kLanes + lane]; at >= 0) {
-    outside = outside_of(a.round, a.errand, at);
+  if (const Index at = a.outside_row_at[std::int64_t{t} * kLanes + lane]; at >= 0) {
+    outside = outside_of(a.round, a.outside_row, at);
     out = outside.entries - static_cast<std::uint32_t>(a.entries.count[row] - inside + surplus);
   }
   for (Offset entry = order.next(); entry >= 0; entry = order.next()) {
@@ -152,7 +152,7 @@ __device__ void pack_row(const PackArguments& a, const Step& step, const PairRow
     } else {
       a.outside_position[outside(out)] = position;
       a.outside_source[outside(out)] = source;
-      a.outside_row[outside(out)] = row;
+      a.outside_matrix_row[outside(out)] = row;
       ++out;
     }
   }
@@ -200,12 +200,12 @@ struct LoadArguments {
   int ways;
   const Step* step;
   const Index* row_at;
-  const Index* errand_at;
+  const Index* outside_row_at;
   const Offset* inside_source;
   const double* pivot;
   std::byte* stream;
   Target* target;  // null: the pivots stay
-  Errand* errand;
+  OutsideRow* outside_row;
 };
 
 /// A warp a step: its pivots, and two values a lane and pair row. What is absent is 0 from the packing on.
@@ -231,19 +231,19 @@ __global__ void load_inside(const LoadArguments<Values> a) {
     *reinterpret_cast<double2*>(values + std::size_t{k} * kPairRowBytes) = {value(e.x), value(e.y)};
   }
   if (other > 0 || a.target == nullptr) return;
-  const Index at = __ldg(a.errand_at + position);
+  const Index at = __ldg(a.outside_row_at + position);
   a.target[position].pivot = pivot;
-  if (at >= 0) a.errand[at].pivot = pivot;
+  if (at >= 0) a.outside_row[at].pivot = pivot;
 }
 
 template <class Values>
-__global__ void load_outside(std::int64_t entries, const Offset* outside_source, const Index* outside_row,
+__global__ void load_outside(std::int64_t entries, const Offset* outside_source, const Index* outside_matrix_row,
                              Values values, const double* pivot, double* value) {
   const std::int64_t k = element();
   if (k >= entries) return;
   const Offset e = outside_source[k];
   if (e < 0) return;
-  value[k] = with_plain_nan(pivot ? values(e) * pivot[outside_row[k]] : values(e));
+  value[k] = with_plain_nan(pivot ? values(e) * pivot[outside_matrix_row[k]] : values(e));
 }
 
 template <class Values>
@@ -251,13 +251,14 @@ void load(const Layout& layout, const Storage& storage, const Values& values, co
           cudaStream_t stream) {
   if (layout.steps == 0) return;
   load_inside<<<element_blocks(std::int64_t{layout.steps} * kLanes), kElementBlock, 0, stream>>>(LoadArguments<Values>{
-      values, layout.steps, layout.ways, layout.step.data(), layout.row.data(), layout.errand_at.data(),
-      storage.inside_source.data(), pivot, storage.stream.data(), target, layout.errand.data()});
+      values, layout.steps, layout.ways, layout.step.data(), layout.row.data(), layout.outside_row_at.data(),
+      storage.inside_source.data(), pivot, storage.stream.data(), target, layout.outside_row.data()});
   cuda::check_launch("load_inside");
   const auto entries = static_cast<std::int64_t>(storage.outside_value.size());
   if (entries == 0) return;
-  load_outside<<<element_blocks(entries), kElementBlock, 0, stream>>>(
-      entries, storage.outside_source.data(), storage.outside_row.data(), values, pivot, storage.outside_value.data());
+  load_outside<<<element_blocks(entries), kElementBlock, 0, stream>>>(entries, storage.outside_source.data(),
+                                                                      storage.outside_matrix_row.data(), values, pivot,
+                                                                      storage.outside_value.data());
   cuda::check_launch("load_outside");
 }
 
@@ -267,24 +268,24 @@ Storage pack(const SweepInput& input, const Layout& layout, cudaStream_t stream)
   Storage storage;
   storage.stream = {layout.pair_rows * kPairRowBytes, stream};
   storage.inside_source = {layout.pair_rows * kPairRowValues, stream};
-  const std::size_t outside = layout.outside_rows * kLanes;
+  const std::size_t outside = layout.outside_entry_rows * kLanes;
   storage.outside_position = {outside, stream};
   storage.outside_value = {outside, stream};
   storage.outside_source = {outside, stream};
-  storage.outside_row = {outside, stream};
+  storage.outside_matrix_row = {outside, stream};
   if (layout.steps == 0) return storage;
   if (outside > 0) {
     const auto entries = static_cast<std::int64_t>(outside);
     clear_outside<<<element_blocks(entries), kElementBlock, 0, stream>>>(
         entries, layout.steps * kLanes, storage.outside_position.data(), storage.outside_value.data(),
-        storage.outside_source.data(), storage.outside_row.data());
+        storage.outside_source.data(), storage.outside_matrix_row.data());
     cuda::check_launch("clear_outside");
   }
   pack_kernel<<<element_blocks(std::int64_t{layout.steps} * kLanes), kElementBlock, 0, stream>>>(
       {entries_of(input, layout), input.source_entry, layout.row.data(), layout.cell.data(), layout.cells, layout.steps,
-       layout.ways, layout.step.data(), layout.round.data(), layout.errand.data(), layout.errand_at.data(),
+       layout.ways, layout.step.data(), layout.round.data(), layout.outside_row.data(), layout.outside_row_at.data(),
        storage.stream.data(), storage.inside_source.data(), storage.outside_position.data(),
-       storage.outside_source.data(), storage.outside_row.data(), input.triangle == Triangle::lower});
+       storage.outside_source.data(), storage.outside_matrix_row.data(), input.triangle == Triangle::lower});
   cuda::check_launch("pack_kernel (cells)");
   return storage;
 }

@@ -17,7 +17,7 @@ using cuda::element_blocks;
 using cuda::kElementBlock;
 using cuda::ScratchArray;
 
-struct IsErrand {
+struct IsOutsideRow {
   const Index* outside;
   __device__ Index operator()(std::int64_t p) const { return outside[p] > 0 ? 1 : 0; }
 };
@@ -25,25 +25,25 @@ struct IsErrand {
 /// Of a running sum: what it is before `place`.
 __device__ Index sum_before(const Index* sum_until, std::int64_t place) { return place > 0 ? sum_until[place - 1] : 0; }
 
-/// errands_until[p]: errands at or before position p. Their positions and lanes.
-__global__ void list_errands(std::int64_t positions, const Index* outside, const Index* errands_until, Index* position,
-                             std::uint8_t* log2_lanes) {
+/// outside_rows_until[p]: outside rows at or before position p. Their positions and lanes.
+__global__ void list_outside_rows(std::int64_t positions, const Index* outside, const Index* outside_rows_until,
+                                  Index* position, std::uint8_t* log2_lanes) {
   const std::int64_t p = element();
   if (p >= positions || outside[p] == 0) return;
-  const Index e = errands_until[p] - 1;
+  const Index e = outside_rows_until[p] - 1;
   position[e] = static_cast<Index>(p);
   log2_lanes[e] = static_cast<std::uint8_t>(log2_lanes_for(outside[p], kHeld));
 }
 
-/// The errands that fit into a round with each one first, as if there were one cell.
-__global__ void count_fitting(Index errands, const std::uint8_t* log2_lanes, std::uint8_t* fitting) {
+/// The outside rows that fit into a round with each one first, as if there were one cell.
+__global__ void count_fitting(Index outside_rows, const std::uint8_t* log2_lanes, std::uint8_t* fitting) {
   const auto e = static_cast<Index>(element());
-  if (e < errands) fitting[e] = static_cast<std::uint8_t>(errands_that_fit(log2_lanes + e, errands - e));
+  if (e < outside_rows) fitting[e] = static_cast<std::uint8_t>(outside_rows_that_fit(log2_lanes + e, outside_rows - e));
 }
 
-/// A warp: marks where rounds of the errands [begin, end) begin.
-__device__ void cut_errands(Index begin, Index end, const std::uint8_t* fitting, Index* begins) {
-  constexpr int kLoaded = 4;  // times 32 errands, to wait less often for memory
+/// A warp: marks where rounds of the outside rows [begin, end) begin.
+__device__ void cut_outside_rows(Index begin, Index end, const std::uint8_t* fitting, Index* begins) {
+  constexpr int kLoaded = 4;  // times 32 outside rows, to wait less often for memory
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   Index next = begin;
   for (Index first = begin; first < end; first += kLoaded * kLanes) {
@@ -68,61 +68,63 @@ __device__ void cut_errands(Index begin, Index end, const std::uint8_t* fitting,
 }
 
 /// A block a cell.
-__global__ void cut_cell(const Cell* cell, const Index* errands_until, const std::uint8_t* fitting, Index* begins) {
+__global__ void cut_cell(const Cell* cell, const Index* outside_rows_until, const std::uint8_t* fitting,
+                         Index* begins) {
   const Cell& mine = cell[blockIdx.x];
   const std::int64_t begin = std::int64_t{mine.first_step} * kLanes;
-  const Index first = sum_before(errands_until, begin);
-  const Index end = sum_before(errands_until, begin + std::int64_t{mine.steps} * kLanes);
+  const Index first = sum_before(outside_rows_until, begin);
+  const Index end = sum_before(outside_rows_until, begin + std::int64_t{mine.steps} * kLanes);
   const auto warps = static_cast<Index>(blockDim.x / kLanes);
-  for (Index e = first + static_cast<Index>(threadIdx.x / kLanes) * kErrandsCutAtOnce; e < end;
-       e += warps * kErrandsCutAtOnce) {
-    cut_errands(e, min(e + kErrandsCutAtOnce, end), fitting, begins);
+  for (Index e = first + static_cast<Index>(threadIdx.x / kLanes) * kOutsideRowsCutAtOnce; e < end;
+       e += warps * kOutsideRowsCutAtOnce) {
+    cut_outside_rows(e, min(e + kOutsideRowsCutAtOnce, end), fitting, begins);
   }
 }
 
-/// rounds_until[e]: rounds that begin at or before errand e. One more first errand: where the last round ends.
-__global__ void list_rounds(Index errands, const Index* rounds_until, Index* first_errand) {
+/// rounds_until[e]: rounds that begin at or before outside row e. One more first outside row: where the last round
+/// ends.
+__global__ void list_rounds(Index outside_rows, const Index* rounds_until, Index* first_outside_row) {
   const auto e = static_cast<Index>(element());
-  if (e > errands) return;
+  if (e > outside_rows) return;
   const Index before = sum_before(rounds_until, e);
-  if (e == errands || rounds_until[e] > before) first_errand[before] = e;
+  if (e == outside_rows || rounds_until[e] > before) first_outside_row[before] = e;
 }
 
-__global__ void set_cell_rounds(int cells, const Index* errands_until, const Index* rounds_until, Cell* cell) {
+__global__ void set_cell_rounds(int cells, const Index* outside_rows_until, const Index* rounds_until, Cell* cell) {
   const auto c = static_cast<int>(element());
   if (c >= cells) return;
   Cell& mine = cell[c];
   const std::int64_t begin = std::int64_t{mine.first_step} * kLanes;
   const std::int64_t end = begin + std::int64_t{mine.steps} * kLanes;
-  mine.first_round = sum_before(rounds_until, sum_before(errands_until, begin));
-  mine.rounds = sum_before(rounds_until, sum_before(errands_until, end)) - mine.first_round;
+  mine.first_round = sum_before(rounds_until, sum_before(outside_rows_until, begin));
+  mine.rounds = sum_before(rounds_until, sum_before(outside_rows_until, end)) - mine.first_round;
 }
 
-/// A warp a round: its errands by lane, and its shape.
-__global__ void fill_rounds(Index rounds, const Index* first_errand, const Index* position,
+/// A warp a round: its outside rows by lane, and its shape.
+__global__ void fill_rounds(Index rounds, const Index* first_outside_row, const Index* position,
                             const std::uint8_t* log2_lanes, const Index* outside, const Cell* cell, int cells,
-                            Errand* errand, Index* errand_at, Round* round) {
+                            OutsideRow* outside_row, Index* outside_row_at, Round* round) {
   const std::int64_t r = element() / kLanes;
   if (r >= rounds) return;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const Index first = first_errand[r];
-  const int errands = first_errand[r + 1] - first;
+  const Index first = first_outside_row[r];
+  const int outside_rows = first_outside_row[r + 1] - first;
   const Index cell_begin =
       cell[cell_of_step([=](int c) { return cell[c].first_step; }, cells, position[first] / kLanes)].first_step;
-  Errand* const mine = errand + r * kLanes;
+  OutsideRow* const mine = outside_row + r * kLanes;
   unsigned lanes = 0;
   unsigned width = 0;
-  if (lane < errands) {
+  if (lane < outside_rows) {
     const Index p = position[first + lane];
     const std::uint32_t log2 = log2_lanes[first + lane];
-    const int own = first_lane_of(log2_lanes + first, errands, lane);
+    const int own = first_lane_of(log2_lanes + first, outside_rows, lane);
     lanes = 1U << log2;
     width = (static_cast<unsigned>(outside[p]) + lanes - 1) / lanes;
-    errand_at[p] = static_cast<Index>(r * kLanes) + own;
+    outside_row_at[p] = static_cast<Index>(r * kLanes) + own;
     const std::uint32_t place = static_cast<std::uint32_t>(p - cell_begin * kLanes) * 8 + log2;
     for (unsigned k = 0; k < lanes; ++k) mine[own + static_cast<int>(k)] = {-1, place, 1.0};
   }
-  if (lane >= static_cast<int>(__reduce_add_sync(cuda::kFullWarp, lanes))) mine[lane] = {-1, kNoErrand, 1.0};
+  if (lane >= static_cast<int>(__reduce_add_sync(cuda::kFullWarp, lanes))) mine[lane] = {-1, kNoOutsideRow, 1.0};
   width = __reduce_max_sync(cuda::kFullWarp, width);
   const unsigned most = __reduce_max_sync(cuda::kFullWarp, lanes);
   if (lane == 0) round[r].shape = width * 8 + static_cast<unsigned>(__ffs(static_cast<int>(most)) - 1);
@@ -139,59 +141,60 @@ __global__ void set_round_rows(Index rounds, const std::uint64_t* first_row, Rou
   if (r <= rounds) round[r].first_row = static_cast<std::uint32_t>(first_row[r]);
 }
 
-/// Where there are errands.
-void cut_into_rounds(Layout& layout, Index errands, const Index* outside, const Index* errands_until,
+/// Where there are outside rows.
+void cut_into_rounds(Layout& layout, Index outside_rows, const Index* outside, const Index* outside_rows_until,
                      cudaStream_t stream) {
-  const auto n = static_cast<std::size_t>(errands);
+  const auto n = static_cast<std::size_t>(outside_rows);
   const auto positions = static_cast<std::int64_t>(layout.positions());
   const ScratchArray<Index> position(n, stream);
   const ScratchArray<std::uint8_t> log2_lanes(n, stream);
   const ScratchArray<std::uint8_t> fitting(n, stream);
   const ScratchArray<Index> rounds_until(n, stream);
-  list_errands<<<element_blocks(positions), kElementBlock, 0, stream>>>(positions, outside, errands_until,
-                                                                        position.data(), log2_lanes.data());
-  cuda::check_launch("list_errands");
-  count_fitting<<<element_blocks(errands), kElementBlock, 0, stream>>>(errands, log2_lanes.data(), fitting.data());
+  list_outside_rows<<<element_blocks(positions), kElementBlock, 0, stream>>>(positions, outside, outside_rows_until,
+                                                                             position.data(), log2_lanes.data());
+  cuda::check_launch("list_outside_rows");
+  count_fitting<<<element_blocks(outside_rows), kElementBlock, 0, stream>>>(outside_rows, log2_lanes.data(),
+                                                                            fitting.data());
   cuda::check_launch("count_fitting");
-  cut_cell<<<layout.cells, kElementBlock, 0, stream>>>(layout.cell.data(), errands_until, fitting.data(),
+  cut_cell<<<layout.cells, kElementBlock, 0, stream>>>(layout.cell.data(), outside_rows_until, fitting.data(),
                                                        rounds_until.data());
   cuda::check_launch("cut_cell");
-  cuda::inclusive_sum(rounds_until.data(), rounds_until.data(), errands, stream);
-  set_cell_rounds<<<element_blocks(layout.cells), kElementBlock, 0, stream>>>(layout.cells, errands_until,
+  cuda::inclusive_sum(rounds_until.data(), rounds_until.data(), outside_rows, stream);
+  set_cell_rounds<<<element_blocks(layout.cells), kElementBlock, 0, stream>>>(layout.cells, outside_rows_until,
                                                                               rounds_until.data(), layout.cell.data());
   cuda::check_launch("set_cell_rounds");
   layout.rounds = cuda::fetch(rounds_until.data() + n - 1, stream);
 
   const auto rounds = static_cast<std::size_t>(layout.rounds);
-  const ScratchArray<Index> first_errand(rounds + 1, stream);
-  list_rounds<<<element_blocks(std::int64_t{errands} + 1), kElementBlock, 0, stream>>>(errands, rounds_until.data(),
-                                                                                       first_errand.data());
+  const ScratchArray<Index> first_outside_row(rounds + 1, stream);
+  list_rounds<<<element_blocks(std::int64_t{outside_rows} + 1), kElementBlock, 0, stream>>>(
+      outside_rows, rounds_until.data(), first_outside_row.data());
   cuda::check_launch("list_rounds");
-  layout.errand = {rounds * kLanes, stream};
+  layout.outside_row = {rounds * kLanes, stream};
   layout.round = {rounds + 1, stream};
   fill_rounds<<<element_blocks(static_cast<std::int64_t>(rounds * kLanes)), kElementBlock, 0, stream>>>(
-      layout.rounds, first_errand.data(), position.data(), log2_lanes.data(), outside, layout.cell.data(), layout.cells,
-      layout.errand.data(), layout.errand_at.data(), layout.round.data());
+      layout.rounds, first_outside_row.data(), position.data(), log2_lanes.data(), outside, layout.cell.data(),
+      layout.cells, layout.outside_row.data(), layout.outside_row_at.data(), layout.round.data());
   cuda::check_launch("fill_rounds");
 }
 
 }  // namespace
 
 void make_rounds(Layout& layout, const Index* outside, cudaStream_t stream) {
-  const ScratchArray<Index> errands_until(layout.positions(), stream);
+  const ScratchArray<Index> outside_rows_until(layout.positions(), stream);
   cuda::inclusive_sum_over(
-      thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), IsErrand{outside}),
-      errands_until.data(), static_cast<std::int64_t>(layout.positions()), stream);
-  const Index errands = cuda::fetch(errands_until.data() + layout.positions() - 1, stream);
-  layout.errand_at = {layout.positions(), stream};
-  cuda::check(cudaMemsetAsync(layout.errand_at.data(), 0xFF, layout.positions() * sizeof(Index), stream),
-              "marking positions without errands");
-  if (errands == 0) {
+      thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), IsOutsideRow{outside}),
+      outside_rows_until.data(), static_cast<std::int64_t>(layout.positions()), stream);
+  const Index outside_rows = cuda::fetch(outside_rows_until.data() + layout.positions() - 1, stream);
+  layout.outside_row_at = {layout.positions(), stream};
+  cuda::check(cudaMemsetAsync(layout.outside_row_at.data(), 0xFF, layout.positions() * sizeof(Index), stream),
+              "marking positions without outside rows");
+  if (outside_rows == 0) {
     layout.round = {1, stream};
     cuda::check(cudaMemsetAsync(layout.round.data(), 0, sizeof(Round), stream), "clearing a round");
     return;
   }
-  cut_into_rounds(layout, errands, outside, errands_until.data(), stream);
+  cut_into_rounds(layout, outside_rows, outside, outside_rows_until.data(), stream);
   const auto rounds = static_cast<std::size_t>(layout.rounds);
   const ScratchArray<std::uint64_t> first_row(rounds + 1, stream);
   cuda::exclusive_sum_over(thrust::make_transform_iterator(thrust::counting_iterator<Index>(0),
@@ -200,7 +203,7 @@ void make_rounds(Layout& layout, const Index* outside, cudaStream_t stream) {
   set_round_rows<<<element_blocks(layout.rounds + 1), kElementBlock, 0, stream>>>(layout.rounds, first_row.data(),
                                                                                   layout.round.data());
   cuda::check_launch("set_round_rows");
-  layout.outside_rows = cuda::fetch(first_row.data() + rounds, stream);
+  layout.outside_entry_rows = cuda::fetch(first_row.data() + rounds, stream);
 }
 
 }  // namespace taskdag::kernels::cells

@@ -1,42 +1,42 @@
 /// \file
-/// Rounds: which errands a warp of the fetchers takes at once, and on which of its lanes.
+/// Rounds: which outside rows a warp of the fetchers takes at once, and on which of its lanes.
 ///
-/// An errand has the fewest lanes (1, 2, 4, … 32) with which none holds more than kHeld of its entries, whatever its
-/// neighbours have. A round takes consecutive errands of a cell, by position, as long as their lanes suffice: errands
-/// of a round may wait for each other, but never for a later round. Inside it those with more lanes come first, so each
-/// begins at a multiple of its lanes.
+/// An outside row has the fewest lanes (1, 2, 4, … 32) with which none holds more than kHeld of its entries, whatever
+/// its neighbours have. A round takes consecutive outside rows of a cell, by position, as long as their lanes suffice:
+/// outside rows of a round may wait for each other, but never for a later round. Inside it those with more lanes come
+/// first, so each begins at a multiple of its lanes.
 #pragma once
 
 #include "kernels/sptrsv/schedules/cells/layout.hpp"
 
 namespace taskdag::kernels::cells {
 
-/// A round begins with each of a cell's errands whose number is a multiple of this, so that several warps can cut a
-/// cell's errands into rounds.
-inline constexpr int kErrandsCutAtOnce = 1024;
+/// A round begins with each of a cell's outside rows whose number is a multiple of this, so that several warps can cut
+/// a cell's outside rows into rounds.
+inline constexpr int kOutsideRowsCutAtOnce = 1024;
 
-/// How many of the `errands` from the first one fit into a round that begins with it; at least 1.
-[[nodiscard]] TASKDAG_HD int errands_that_fit(const std::uint8_t* log2_lanes, Index errands) {
+/// How many of the `outside_rows` from the first one fit into a round that begins with it; at least 1.
+[[nodiscard]] TASKDAG_HD int outside_rows_that_fit(const std::uint8_t* log2_lanes, Index outside_rows) {
   int fit = 0;
-  for (int lanes = 0; fit < errands; ++fit) {
+  for (int lanes = 0; fit < outside_rows; ++fit) {
     lanes += 1 << log2_lanes[fit];
     if (lanes > kLanes) break;
   }
   return fit;
 }
 
-/// The first lane of errand `own` of a round that has so many.
-[[nodiscard]] TASKDAG_HD int first_lane_of(const std::uint8_t* log2_lanes, int errands, int own) {
+/// The first lane of outside row `own` of a round that has so many.
+[[nodiscard]] TASKDAG_HD int first_lane_of(const std::uint8_t* log2_lanes, int outside_rows, int own) {
   int lane = 0;
-  for (int e = 0; e < errands; ++e) {
+  for (int e = 0; e < outside_rows; ++e) {
     const bool before = log2_lanes[e] > log2_lanes[own] || (log2_lanes[e] == log2_lanes[own] && e < own);
     if (before) lane += 1 << log2_lanes[e];
   }
   return lane;
 }
 
-/// Cuts the errands of all cells into rounds: `round`, `errand`, `errand_at`, the cells' rounds, and the numbers of
-/// rounds and outside rows. outside: entries for the fetchers by position. Synchronises `stream`.
+/// Cuts the outside rows of all cells into rounds: `round`, `outside_row`, `outside_row_at`, the cells' rounds, and the
+/// numbers of rounds and outside rows. outside: entries for the fetchers by position. Synchronises `stream`.
 void make_rounds(Layout& layout, const Index* outside, cudaStream_t stream);
 
 }  // namespace taskdag::kernels::cells

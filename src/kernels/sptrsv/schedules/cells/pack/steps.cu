@@ -232,9 +232,9 @@ Layout make_layout(const SweepInput& input, const Cut& cut, cudaStream_t stream)
   cuda::check_launch("count_entries");
   plan_chunks(layout, cuda::fetch(most_pairs.data(), stream), stream);
   make_rounds(layout, outside.data(), stream);
-  require_32_bits(std::int64_t{layout.rounds} * kLanes, std::numeric_limits<Index>::max(), "places for errands");
-  require_32_bits(static_cast<std::int64_t>(layout.outside_rows) * kLanes, std::numeric_limits<std::uint32_t>::max(),
-                  "places for entries outside");
+  require_32_bits(std::int64_t{layout.rounds} * kLanes, std::numeric_limits<Index>::max(), "places for outside rows");
+  require_32_bits(static_cast<std::int64_t>(layout.outside_entry_rows) * kLanes,
+                  std::numeric_limits<std::uint32_t>::max(), "places for entries outside");
   return layout;
 }
 

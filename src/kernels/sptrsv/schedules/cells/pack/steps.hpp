@@ -19,10 +19,10 @@ struct Storage {
   cuda::DeviceArray<Index> outside_position;  ///< of the operand; the number of positions for an absent entry
   cuda::DeviceArray<double> outside_value;
   cuda::DeviceArray<Offset> outside_source;
-  cuda::DeviceArray<Index> outside_row;  ///< of the matrix
+  cuda::DeviceArray<Index> outside_matrix_row;  ///< of the matrix
   [[nodiscard]] std::int64_t bytes() const {
     return stream.bytes() + inside_source.bytes() + outside_position.bytes() + outside_value.bytes() +
-           outside_source.bytes() + outside_row.bytes();
+           outside_source.bytes() + outside_matrix_row.bytes();
   }
 };
 
@@ -30,10 +30,10 @@ struct Storage {
 Storage pack(const SweepInput& input, const Layout& layout, cudaStream_t stream);
 
 /// Fills the values: source value times the row's pivot (null: 1); and, where `target` is not null, the pivots of
-/// positions and of the layout's errands. Asynchronous.
+/// positions and of the layout's outside rows. Asynchronous.
 void load_values(const Layout& layout, const Storage& storage, const double* source, const double* pivot,
                  Target* target, cudaStream_t stream);
-/// The same with products and pivots 1, which positions and errands must have already. Asynchronous.
+/// The same with products and pivots 1, which positions and outside rows must have already. Asynchronous.
 void load_products(const Layout& layout, const Storage& storage, const ValueProducts& products, cudaStream_t stream);
 
 }  // namespace taskdag::kernels::cells

@@ -67,13 +67,13 @@ class Feeder {
     }
     if (a_.x) store_int(x_index_ + turn * (kLanes * 4), target.x);
     // The runner's arithmetic makes no not_yet where there was none.
-    if (target.rhs != kErrand) store_double(start_ + turn * kStepBytes, with_plain_nan(rhs * target.pivot));
+    if (target.rhs != kOutsideRow) store_double(start_ + turn * kStepBytes, with_plain_nan(rhs * target.pivot));
     a_.next_slots[first_ + static_cast<unsigned>(t) * kLanes] = not_yet();
   }
 
   __device__ void write_out(unsigned t) const {
     double result = load_double(ring_ + t % kHistory * kStepBytes);
-    // Where all rows of the steps in between were errands, the runner needed no feeder for them and may have come
+    // Where all rows of the steps in between were outside rows, the runner needed no feeder for them and may have come
     // round.
     if (load_done(done_) > static_cast<int>(t) + kHistory - kGroup) {
       result = cuda::Slots{a_.slots}.wait(static_cast<Index>(first_ + t * kLanes));

@@ -2,10 +2,10 @@
 /// Fetchers: warps that wait for operands of other cells (and of the own cell, where the ring has forgotten them) and
 /// compute what the runner starts such rows from.
 ///
-/// A warp takes a round of errands, rows of some consecutive steps. Each is done as soon as its own operands are there:
-/// a later row of the round may wait for an earlier one, so none waits for all. A row has as many lanes as it takes for
-/// kHeld entries a lane, whatever the others have; only rows with more than 32 · kHeld, which have a round of their
-/// own, wait batch after batch.
+/// A warp takes a round of outside rows, rows of some consecutive steps. Each is done as soon as its own operands are
+/// there: a later row of the round may wait for an earlier one, so none waits for all. A row has as many lanes as it
+/// takes for kHeld entries a lane, whatever the others have; only rows with more than 32 · kHeld, which have a round of
+/// their own, wait batch after batch.
 #pragma once
 
 #include "backends/cuda/seam.cuh"
@@ -34,12 +34,12 @@ class Fetcher {
         done_(address_of(&s.done)) {}
 
   __device__ void fetch(int fetcher) {
-    Errands first;
-    Errands second;
-    Errands third;
+    OutsideRows first;
+    OutsideRows second;
+    OutsideRows third;
     int r = fetcher;
-    fetch_errand(first, r);
-    fetch_errand(second, r + kFetchers);
+    fetch_outside_row(first, r);
+    fetch_outside_row(second, r + kFetchers);
     fetch_entries(first);
     // Three rounds by name: copying one to another would wait for its loads.
     while (r < rounds_) {
@@ -55,61 +55,63 @@ class Fetcher {
   }
 
  private:
-  struct Errands {
+  struct OutsideRows {
     Round round;
-    Errand errand;
+    OutsideRow outside_row;
     double rhs;
     Index position[kHeld];  ///< the last kHeld
     double value[kHeld];
   };
 
-  __device__ void fetch_errand(Errands& errands, int r) const {
-    errands.errand = {-1, kNoErrand, 0.0};
-    errands.round = {0, 0};
+  __device__ void fetch_outside_row(OutsideRows& outside_rows, int r) const {
+    outside_rows.outside_row = {-1, kNoOutsideRow, 0.0};
+    outside_rows.round = {0, 0};
     if (r >= rounds_) return;
     const int at = cell_.first_round + r;
     const uint2 round = __ldg(reinterpret_cast<const uint2*>(a_.round) + at);
-    errands.round = {round.x, round.y};
-    const int4 raw = __ldg(reinterpret_cast<const int4*>(a_.errand) + (at * kLanes + lane_));
-    memcpy(&errands.errand, &raw, sizeof(Errand));
+    outside_rows.round = {round.x, round.y};
+    const int4 raw = __ldg(reinterpret_cast<const int4*>(a_.outside_row) + (at * kLanes + lane_));
+    memcpy(&outside_rows.outside_row, &raw, sizeof(OutsideRow));
   }
 
-  __device__ unsigned entry_of(const Errands& errands, int k) const {
-    return (errands.round.first_row + static_cast<unsigned>(k)) * kLanes + static_cast<unsigned>(lane_);
+  __device__ unsigned entry_of(const OutsideRows& outside_rows, int k) const {
+    return (outside_rows.round.first_row + static_cast<unsigned>(k)) * kLanes + static_cast<unsigned>(lane_);
   }
 
-  __device__ void fetch_entries(Errands& errands) const {
-    errands.rhs =
-        errands.errand.rhs >= 0 ? a_.rhs[errands.errand.rhs] : 0.0;  // not __ldg: the kernel before may have written it
-    load(errands.position, errands.value, errands, max(static_cast<int>(errands.round.width()) - kHeld, 0));
+  __device__ void fetch_entries(OutsideRows& outside_rows) const {
+    outside_rows.rhs = outside_rows.outside_row.rhs >= 0 ? a_.rhs[outside_rows.outside_row.rhs]
+                                                         : 0.0;  // not __ldg: the kernel before may have written it
+    load(outside_rows.position, outside_rows.value, outside_rows,
+         max(static_cast<int>(outside_rows.round.width()) - kHeld, 0));
   }
 
   /// kHeld entries from entry `first` of the lane; absent ones get the value 0.
-  __device__ void load(Index (&position)[kHeld], double (&value)[kHeld], const Errands& errands, int first) const {
+  __device__ void load(Index (&position)[kHeld], double (&value)[kHeld], const OutsideRows& outside_rows,
+                       int first) const {
 #pragma unroll
     for (int k = 0; k < kHeld; ++k) {
       position[k] = absent_;
       value[k] = 0.0;
-      if (first + k < static_cast<int>(errands.round.width())) {
-        position[k] = __ldg(a_.outside_position + entry_of(errands, first + k));
-        value[k] = __ldg(a_.outside_value + entry_of(errands, first + k));
+      if (first + k < static_cast<int>(outside_rows.round.width())) {
+        position[k] = __ldg(a_.outside_position + entry_of(outside_rows, first + k));
+        value[k] = __ldg(a_.outside_value + entry_of(outside_rows, first + k));
       }
     }
   }
 
-  __device__ void run(const Errands& now, Errands& next, Errands& later, int r) {
+  __device__ void run(const OutsideRows& now, OutsideRows& next, OutsideRows& later, int r) {
     double operand[kHeld];
-    fetch_errand(later, r + 2 * kFetchers);
+    fetch_outside_row(later, r + 2 * kFetchers);
     // The lane's share of the start value but for its last entries; the right-hand side is the first lane's.
-    double share = now.rhs * now.errand.pivot;
+    double share = now.rhs * now.outside_row.pivot;
     if (now.round.width() > kHeld) share -= sum_early(now);
     look(now.position, operand);
     fetch_entries(next);
 
-    const int step = now.errand.step();
-    const int lanes = 1 << now.errand.log2_lanes();
+    const int step = now.outside_row.step();
+    const int lanes = 1 << now.outside_row.log2_lanes();
     const unsigned group = cuda::kFullWarp >> (kLanes - lanes) << (lane_ & -lanes);
-    bool open = now.errand.place != kNoErrand;
+    bool open = now.outside_row.place != kNoOutsideRow;
     for (;;) {
       const int done = load_done(done_);
       bool ready = open && done >= step + 1 - kAhead;
@@ -126,7 +128,7 @@ class Fetcher {
           if (offset < lanes) sum += other;
         }
         if (complete && (lane_ & (lanes - 1)) == 0) {
-          const unsigned at = now.errand.place / 8 % (kAhead * kLanes);
+          const unsigned at = now.outside_row.place / 8 % (kAhead * kLanes);
           store_double(start_ + at * 8, with_plain_nan(sum));
         }
         open = open && !complete;
@@ -153,7 +155,7 @@ class Fetcher {
   }
 
   /// The entries before the last kHeld of each lane of a long row.
-  __device__ double sum_early(const Errands& now) const {
+  __device__ double sum_early(const OutsideRows& now) const {
     double sum = 0.0;
     const int early = static_cast<int>(now.round.width()) - kHeld;
     for (int first = 0; first < early; first += kHeld) {

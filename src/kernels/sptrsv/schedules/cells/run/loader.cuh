@@ -37,8 +37,8 @@ __device__ inline void fetch_cell(const SolveArguments& a, const Cell& cell, int
   if (lane == 0) fetch_to_cache(a.rhs + cell.rhs_begin, a.rhs + cell.rhs_end);
   if (lane == 1) fetch_to_cache(a.outside_position + from, a.outside_position + to);
   if (lane == 2) fetch_to_cache(a.outside_value + from, a.outside_value + to);
-  const Errand* const errands = a.errand + std::size_t(cell.first_round) * kLanes;
-  if (lane == 3) fetch_to_cache(errands, errands + std::size_t(cell.rounds) * kLanes);
+  const OutsideRow* const outside_rows = a.outside_row + std::size_t(cell.first_round) * kLanes;
+  if (lane == 3) fetch_to_cache(outside_rows, outside_rows + std::size_t(cell.rounds) * kLanes);
 }
 
 /// Copies chunk after chunk, as soon as the runner has left the stage.

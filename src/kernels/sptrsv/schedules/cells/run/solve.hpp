@@ -11,7 +11,7 @@ struct SolveArguments {
   const Cell* cell;
   const Step* step;
   const Round* round;
-  const Errand* errand;
+  const OutsideRow* outside_row;
   const std::byte* stream;
   const Index* outside_position;
   const double* outside_value;
