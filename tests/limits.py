@@ -16,7 +16,7 @@ SUBJECT_COLUMNS, COMMITS = 72, 40
 # Sentences about nobody are read twice: what does a thing, or is free of it, has a name.
 WORDS = re.compile(r"\b(nobody|somebody|whoever|likewise)\b|\b(the rival's time to ours|up to so many)\b", re.I)
 # Words that were coined where the field has one, or that the code had two of: docs/glossary.md has what took their place.
-RETIRED = re.compile(r"errand|meeting", re.I)
+RETIRED = re.compile(r"errand|meeting|outlook", re.I)
 READS_OPTION = re.compile(r"\bPetscOptions(Bool|(Bounded|Range)?(Int|Real)|Scalar|String|EList|Enum|FList)\(")
 # The fields of the papers' schedules in the public options: what passes them on knows the struct Study alone.
 STUDY = re.compile(r"AtaFlow|AtaSize|ata_rows")

@@ -24,16 +24,16 @@ TuneKey key_of(const std::string& device, const AnalysedTriangle& triangle, cuda
   return key;
 }
 
-/// The outlook's choice and what tuning tries beside it.
-TrialResult fastest(SolveSchedule usual, kernels::Outlook& outlook) {
-  SweepTrial trial(outlook.input, outlook.stream);
+/// The selection's choice and what tuning tries beside it.
+TrialResult fastest(SolveSchedule usual, kernels::Selection& selection) {
+  SweepTrial trial(selection.input, selection.stream);
   const auto took = [&](const ScheduleChoice& choice) {
-    return trial.microseconds(*outlook.row_of(choice.schedule).make(outlook.input, outlook, choice.variant));
+    return trial.microseconds(*selection.row_of(choice.schedule).make(selection.input, selection, choice.variant));
   };
   TrialResult best{{usual}, took({usual})};
-  for (const kernels::CudaSchedule& row : outlook.rows) {
-    if (kernels::row_of(row.schedule).cuda == ScheduleRole::study || !outlook.in_precision(row.schedule)) continue;
-    const std::vector<int> variants = row.trials != nullptr ? row.trials(outlook) : std::vector<int>{0};
+  for (const kernels::CudaSchedule& row : selection.rows) {
+    if (kernels::row_of(row.schedule).cuda == ScheduleRole::study || !selection.in_precision(row.schedule)) continue;
+    const std::vector<int> variants = row.trials != nullptr ? row.trials(selection) : std::vector<int>{0};
     for (const int variant : variants) {
       const ScheduleChoice other{row.schedule, variant};
       if (other == ScheduleChoice{usual}) continue;
@@ -78,24 +78,24 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
     : features(triangle.features) {
   kernels::SweepInput input = asked;
   input.precision = request.precision;
-  kernels::Outlook outlook(input, features, kernels::cuda_catalogue(), stream, false, request.keep_rows);
+  kernels::Selection selection(input, features, kernels::cuda_catalogue(), stream, false, request.keep_rows);
   ScheduleChoice choice{SolveSchedule::flat};
   if (features.rows > 0) {
     SolveSchedule usual = SolveSchedule::flat;
-    if (request.schedule == SolveSchedule::automatic) usual = outlook.choose().schedule;
+    if (request.schedule == SolveSchedule::automatic) usual = selection.choose().schedule;
     choice = settle_schedule(
         request, usual, [&] { return key_of(request.device, triangle, stream); },
-        [&] { return fastest(usual, outlook); });
+        [&] { return fastest(usual, selection); });
     if (choice.schedule == SolveSchedule::automatic) choice = {usual};  // a file may say so
-    if (request.keep_rows && kernels::row_of(choice.schedule).rewrites_rows) choice = {outlook.choose().schedule};
+    if (request.keep_rows && kernels::row_of(choice.schedule).rewrites_rows) choice = {selection.choose().schedule};
   }
   schedule = choice.schedule;
-  const kernels::CudaSchedule& row = outlook.row_of(schedule);
+  const kernels::CudaSchedule& row = selection.row_of(schedule);
   kernels::SweepInput as_asked = input;
   as_asked.run = request.run;
   as_asked.study = request.study.get();
-  sweep = row.make(as_asked, outlook, choice.variant);
-  at_least = row.at_least != nullptr ? row.at_least(outlook) : kernels::flat::least_microseconds(features);
+  sweep = row.make(as_asked, selection, choice.variant);
+  at_least = row.at_least != nullptr ? row.at_least(selection) : kernels::flat::least_microseconds(features);
 }
 
 bool ChosenSweep::rewrites_rows() const { return sweep && kernels::row_of(schedule).rewrites_rows; }

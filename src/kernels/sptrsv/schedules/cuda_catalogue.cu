@@ -19,9 +19,9 @@ namespace {
 
 /// A schedule of the papers' library.
 template <SolveSchedule kSchedule>
-std::unique_ptr<Sweep> of_papers(const SweepInput& input, Outlook& outlook, int /*variant*/) {
+std::unique_ptr<Sweep> of_papers(const SweepInput& input, Selection& selection, int /*variant*/) {
   static_assert(is_of_papers(Backend::cuda, kSchedule));
-  return papers(std::string("the schedule ") + to_string(kSchedule)).sweep(kSchedule, input, outlook.stream);
+  return papers(std::string("the schedule ") + to_string(kSchedule)).sweep(kSchedule, input, selection.stream);
 }
 
 constexpr std::array kRows{
@@ -88,8 +88,8 @@ static_assert(std::ranges::all_of(kCatalogue,
 std::span<const CudaSchedule> cuda_catalogue() { return kRows; }
 
 std::unique_ptr<Sweep> make_sweep(SolveSchedule schedule, const SweepInput& input, cudaStream_t stream) {
-  Outlook outlook(input, {}, kRows, stream);
-  return outlook.row_of(schedule).make(input, outlook, 0);
+  Selection selection(input, {}, kRows, stream);
+  return selection.row_of(schedule).make(input, selection, 0);
 }
 
 }  // namespace taskdag::kernels

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "kernels/sptrsv/schedules/catalogue/outlook.hpp"
+#include "kernels/sptrsv/schedules/catalogue/selection.hpp"
 
 namespace taskdag::kernels {
 

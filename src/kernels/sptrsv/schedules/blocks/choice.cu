@@ -5,27 +5,27 @@
 
 namespace taskdag::kernels::blocks {
 
-std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int /*variant*/) {
-  return make_blocks_sweep(input, {}, outlook.stream);
+std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int /*variant*/) {
+  return make_blocks_sweep(input, {}, selection.stream);
 }
 
-std::optional<Expectation> expect(Outlook& outlook) {
-  if (outlook.input.blocks == nullptr || outlook.input.blocks->colours() == 0) return {};
-  return Expectation{supersteps::blocks_microseconds(outlook.features, outlook.input.blocks->colours())};
+std::optional<Expectation> expect(Selection& selection) {
+  if (selection.input.blocks == nullptr || selection.input.blocks->colours() == 0) return {};
+  return Expectation{supersteps::blocks_microseconds(selection.features, selection.input.blocks->colours())};
 }
 
-bool settles(const Outlook& outlook) {
-  const RowBlocks& blocks = *outlook.input.blocks;
+bool settles(const Selection& selection) {
+  const RowBlocks& blocks = *selection.input.blocks;
   return blocks.blocks() >= blocks.colours() * cuda::device_limits().multiprocessors;
 }
 
-double at_least(const Outlook& outlook) {
+double at_least(const Selection& selection) {
   constexpr double kOverFlat = 0.3;  // faster than row by row; how much is not looked at here
-  return kOverFlat * flat::least_microseconds(outlook.features);
+  return kOverFlat * flat::least_microseconds(selection.features);
 }
 
-std::vector<int> trials(const Outlook& outlook) {
-  return outlook.input.blocks != nullptr ? std::vector<int>{0} : std::vector<int>{};
+std::vector<int> trials(const Selection& selection) {
+  return selection.input.blocks != nullptr ? std::vector<int>{0} : std::vector<int>{};
 }
 
 }  // namespace taskdag::kernels::blocks

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "kernels/sptrsv/schedules/blocks/supersteps.hpp"
-#include "kernels/sptrsv/schedules/catalogue/outlook.hpp"
+#include "kernels/sptrsv/schedules/catalogue/selection.hpp"
 
 namespace taskdag::kernels::blocks {
 
-std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int variant);
-std::optional<Expectation> expect(Outlook& outlook);
-bool settles(const Outlook& outlook);
-double at_least(const Outlook& outlook);
-std::vector<int> trials(const Outlook& outlook);
+std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int variant);
+std::optional<Expectation> expect(Selection& selection);
+bool settles(const Selection& selection);
+double at_least(const Selection& selection);
+std::vector<int> trials(const Selection& selection);
 
 }  // namespace taskdag::kernels::blocks

@@ -17,31 +17,32 @@ constexpr Index kLongestRow = 128;
 
 }  // namespace
 
-std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int cells) {
-  if (cells > 0) return make_cells_sweep(input, CellsOptions{.cells = cells}, outlook.stream);
-  const auto found = outlook.kept<Estimate>(SolveSchedule::cells);
-  return found ? make_sweep_of_cells(input, found->cut, outlook.stream) : make_cells_sweep(input, {}, outlook.stream);
+std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int cells) {
+  if (cells > 0) return make_cells_sweep(input, CellsOptions{.cells = cells}, selection.stream);
+  const auto found = selection.kept<Estimate>(SolveSchedule::cells);
+  return found ? make_sweep_of_cells(input, found->cut, selection.stream)
+               : make_cells_sweep(input, {}, selection.stream);
 }
 
-std::optional<Expectation> expect(Outlook& outlook) {
-  const TriangleFeatures& features = outlook.features;
+std::optional<Expectation> expect(Selection& selection) {
+  const TriangleFeatures& features = selection.features;
   if (features.levels < kFewLevels || features.longest_row > kLongestRow || !cells_supported()) return {};
-  auto found = std::make_shared<Estimate>(estimate(outlook.input, outlook.stream));
-  if (!found->cut.has(outlook.input.precision)) return {};
+  auto found = std::make_shared<Estimate>(estimate(selection.input, selection.stream));
+  if (!found->cut.has(selection.input.precision)) return {};
   // Thin levels take much memory: an automatic choice must not be what makes a problem too large.
   if (found->bytes >= kShareOfFreeMemory * free_memory()) return {};
   const double microseconds = found->microseconds;
-  outlook.keep(SolveSchedule::cells, std::move(found));
+  selection.keep(SolveSchedule::cells, std::move(found));
   return expected_of_cells(microseconds);
 }
 
-double at_least(const Outlook& outlook) {
+double at_least(const Selection& selection) {
   constexpr double kOverFlat = 0.3;  // where the estimate has not been made
-  const auto found = outlook.kept<Estimate>(SolveSchedule::cells);
-  return found ? found->microseconds : kOverFlat * flat::least_microseconds(outlook.features);
+  const auto found = selection.kept<Estimate>(SolveSchedule::cells);
+  return found ? found->microseconds : kOverFlat * flat::least_microseconds(selection.features);
 }
 
-std::vector<int> trials(const Outlook& /*outlook*/) {
+std::vector<int> trials(const Selection& /*selection*/) {
   const int all = cuda::device_limits().multiprocessors;
   return {0, all, all / 2, all / 4};
 }

@@ -4,8 +4,8 @@
 
 namespace taskdag::kernels::cusparse {
 
-std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int /*variant*/) {
-  return make_cusparse_sweep(input, outlook.stream);
+std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int /*variant*/) {
+  return make_cusparse_sweep(input, selection.stream);
 }
 
 }  // namespace taskdag::kernels::cusparse

@@ -4,10 +4,10 @@
 
 #include <memory>
 
-#include "kernels/sptrsv/schedules/catalogue/outlook.hpp"
+#include "kernels/sptrsv/schedules/catalogue/selection.hpp"
 
 namespace taskdag::kernels::cusparse {
 
-std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int variant);
+std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int variant);
 
 }  // namespace taskdag::kernels::cusparse

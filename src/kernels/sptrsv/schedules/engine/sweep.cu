@@ -180,8 +180,8 @@ std::int64_t EngineSweep::bytes() const {
   return bytes;
 }
 
-std::unique_ptr<Sweep> engine_schedule::make(const SweepInput& input, Outlook& outlook, int /*variant*/) {
-  return std::make_unique<EngineSweep>(input, outlook.stream);
+std::unique_ptr<Sweep> engine_schedule::make(const SweepInput& input, Selection& selection, int /*variant*/) {
+  return std::make_unique<EngineSweep>(input, selection.stream);
 }
 
 }  // namespace taskdag::kernels

@@ -4,12 +4,12 @@
 
 namespace taskdag::kernels::flat {
 
-std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int /*variant*/) {
-  return std::make_unique<FlatSweep>(input, outlook.stream);
+std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int /*variant*/) {
+  return std::make_unique<FlatSweep>(input, selection.stream);
 }
 
-std::optional<Expectation> expect(Outlook& outlook) { return Expectation{microseconds(outlook.features)}; }
+std::optional<Expectation> expect(Selection& selection) { return Expectation{microseconds(selection.features)}; }
 
-double at_least(const Outlook& outlook) { return least_microseconds(outlook.features); }
+double at_least(const Selection& selection) { return least_microseconds(selection.features); }
 
 }  // namespace taskdag::kernels::flat

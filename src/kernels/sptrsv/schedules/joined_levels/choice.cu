@@ -17,42 +17,44 @@ constexpr std::int64_t kMostTerms = 3;
 /// What joining takes, most of it while terms are sorted.
 constexpr double kBytesPerTerm = 90.0;
 
-std::shared_ptr<Joined> kept(const Outlook& outlook) { return outlook.kept<Joined>(SolveSchedule::joined_levels); }
+std::shared_ptr<Joined> kept(const Selection& selection) {
+  return selection.kept<Joined>(SolveSchedule::joined_levels);
+}
 
-void join(Outlook& outlook, std::int64_t most) {
-  outlook.keep(SolveSchedule::joined_levels, std::make_shared<Joined>(outlook, most));
+void join(Selection& selection, std::int64_t most) {
+  selection.keep(SolveSchedule::joined_levels, std::make_shared<Joined>(selection, most));
 }
 
 /// Not tiles and bands: they need rows by lines, which joining breaks up.
-bool may_join(const Outlook& outlook) {
-  if (outlook.input.recurrence || !may_rewrite(outlook)) return false;
-  const double terms = static_cast<double>(kMostTerms) * outlook.features.entries;
+bool may_join(const Selection& selection) {
+  if (selection.input.recurrence || !may_rewrite(selection)) return false;
+  const double terms = static_cast<double>(kMostTerms) * selection.features.entries;
   if (kBytesPerTerm * terms > kShareOfFreeMemory * free_memory()) return false;
-  if (outlook.best->schedule == SolveSchedule::cells) {
-    return !outlook.kept<cells::Estimate>(SolveSchedule::cells)->cut.by_lines();
+  if (selection.best->schedule == SolveSchedule::cells) {
+    return !selection.kept<cells::Estimate>(SolveSchedule::cells)->cut.by_lines();
   }
-  return outlook.best->schedule == SolveSchedule::flat;
+  return selection.best->schedule == SolveSchedule::flat;
 }
 
 }  // namespace
 
-std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int /*variant*/) {
-  if (!kept(outlook)) join(outlook, most_terms(input.pattern));
-  const auto found = kept(outlook);
+std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int /*variant*/) {
+  if (!kept(selection)) join(selection, most_terms(input.pattern));
+  const auto found = kept(selection);
   return make_joined_sweep(
-      input, found->triangle, [&](const SweepInput& left) { return found->make(left); }, outlook.stream);
+      input, found->triangle, [&](const SweepInput& left) { return found->make(left); }, selection.stream);
 }
 
-std::optional<Expectation> expect(Outlook& outlook) {
-  if (!may_join(outlook)) return {};
+std::optional<Expectation> expect(Selection& selection) {
+  if (!may_join(selection)) return {};
   try {
-    join(outlook, kMostTerms * outlook.features.entries);
+    join(selection, kMostTerms * selection.features.entries);
   } catch (const Unsupported&) {  // too many terms
     return {};
   }
-  return expected_of_joined(*kept(outlook)->outlook.best);
+  return expected_of_joined(*kept(selection)->selection.best);
 }
 
-double at_least(const Outlook& outlook) { return kept(outlook)->microseconds(); }
+double at_least(const Selection& selection) { return kept(selection)->microseconds(); }
 
 }  // namespace taskdag::kernels::joined

@@ -5,12 +5,12 @@
 #include <memory>
 #include <optional>
 
-#include "kernels/sptrsv/schedules/catalogue/outlook.hpp"
+#include "kernels/sptrsv/schedules/catalogue/selection.hpp"
 
 namespace taskdag::kernels::joined {
 
-std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int variant);
-std::optional<Expectation> expect(Outlook& outlook);
-double at_least(const Outlook& outlook);
+std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int variant);
+std::optional<Expectation> expect(Selection& selection);
+double at_least(const Selection& selection);
 
 }  // namespace taskdag::kernels::joined

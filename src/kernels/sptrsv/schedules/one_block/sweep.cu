@@ -78,8 +78,8 @@ class OneBlockSweep final : public Sweep, public GathersValues {
 
 }  // namespace
 
-std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int /*variant*/) {
-  return std::make_unique<OneBlockSweep>(input, plan_of(input, outlook.stream), outlook.stream);
+std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int /*variant*/) {
+  return std::make_unique<OneBlockSweep>(input, plan_of(input, selection.stream), selection.stream);
 }
 
 }  // namespace taskdag::kernels::one_block

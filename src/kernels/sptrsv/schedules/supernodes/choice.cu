@@ -11,32 +11,36 @@ using Condensed = Left<CondensedTriangle>;
 /// With fewer rows that need the one before them supernodes are not considered.
 constexpr double kLeastShare = 0.4;
 
-std::shared_ptr<Condensed> kept(const Outlook& outlook) { return outlook.kept<Condensed>(SolveSchedule::supernodes); }
+std::shared_ptr<Condensed> kept(const Selection& selection) {
+  return selection.kept<Condensed>(SolveSchedule::supernodes);
+}
 
-void condense(Outlook& outlook, Supernodes found) {
-  outlook.keep(SolveSchedule::supernodes, std::make_shared<Condensed>(outlook, std::move(found)));
+void condense(Selection& selection, Supernodes found) {
+  selection.keep(SolveSchedule::supernodes, std::make_shared<Condensed>(selection, std::move(found)));
 }
 
 }  // namespace
 
-std::unique_ptr<Sweep> make(const SweepInput& input, Outlook& outlook, int /*variant*/) {
-  if (!kept(outlook)) condense(outlook, find(input, outlook.stream));
-  const auto condensed = kept(outlook);
+std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int /*variant*/) {
+  if (!kept(selection)) condense(selection, find(input, selection.stream));
+  const auto condensed = kept(selection);
   return make_supernodes_sweep(
-      input, condensed->triangle, [&](const SweepInput& left) { return condensed->make(left); }, outlook.stream);
+      input, condensed->triangle, [&](const SweepInput& left) { return condensed->make(left); }, selection.stream);
 }
 
-std::optional<Expectation> expect(Outlook& outlook) {
-  if (!may_rewrite(outlook)) return {};
-  Supernodes found = find(outlook.input, outlook.stream);
+std::optional<Expectation> expect(Selection& selection) {
+  if (!may_rewrite(selection)) return {};
+  Supernodes found = find(selection.input, selection.stream);
   if (found.share < kLeastShare) return {};
-  condense(outlook, std::move(found));
-  return expected_of_supernodes(*kept(outlook)->outlook.best);
+  condense(selection, std::move(found));
+  return expected_of_supernodes(*kept(selection)->selection.best);
 }
 
-double at_least(const Outlook& outlook) { return kept(outlook)->microseconds(); }
+double at_least(const Selection& selection) { return kept(selection)->microseconds(); }
 
 /// Where there are some.
-std::vector<int> trials(const Outlook& outlook) { return kept(outlook) ? std::vector<int>{0} : std::vector<int>{}; }
+std::vector<int> trials(const Selection& selection) {
+  return kept(selection) ? std::vector<int>{0} : std::vector<int>{};
+}
 
 }  // namespace taskdag::kernels::supernodes

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "backends/cuda/memory.hpp"
-#include "kernels/sptrsv/schedules/catalogue/outlook.hpp"
+#include "kernels/sptrsv/schedules/catalogue/selection.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::kernels {
@@ -13,17 +13,17 @@ double free_memory() {
   return static_cast<double>(free);
 }
 
-const CudaSchedule& Outlook::row_of(SolveSchedule schedule) const {
+const CudaSchedule& Selection::row_of(SolveSchedule schedule) const {
   const auto found = std::ranges::find(rows, schedule, &CudaSchedule::schedule);
   if (found == rows.end()) throw InvalidInput("a sweep on CUDA is made from a CUDA schedule");
   return *found;
 }
 
-bool Outlook::in_precision(SolveSchedule schedule) const {
+bool Selection::in_precision(SolveSchedule schedule) const {
   return input.precision == Precision::in_double || kernels::row_of(schedule).single_on_cuda;
 }
 
-ExpectedSchedule Outlook::choose() {
+ExpectedSchedule Selection::choose() {
   for (const CudaSchedule& row : rows) {
     if (row.expect == nullptr || (left && !row.takes_left)) continue;
     if (!in_precision(row.schedule)) continue;

@@ -20,35 +20,35 @@ namespace taskdag::kernels {
 /// Free memory of the current device in bytes.
 double free_memory();
 
-class Outlook;
+class Selection;
 
-/// A schedule of CUDA. All functions synchronise the outlook's stream.
+/// A schedule of CUDA. All functions synchronise the selection's stream.
 struct CudaSchedule {
   SolveSchedule schedule;
-  /// Makes the sweep of `input`: that of the outlook, but for index maps. variant: one of trials(), 0 for the
+  /// Makes the sweep of `input`: that of the selection, but for index maps. variant: one of trials(), 0 for the
   /// schedule's own choice. @throws Unsupported, DeviceError, OutOfMemory where it cannot
-  std::unique_ptr<Sweep> (*make)(const SweepInput& input, Outlook& outlook, int variant);
+  std::unique_ptr<Sweep> (*make)(const SweepInput& input, Selection& selection, int variant);
   /// Microseconds of a solve, or nothing where it cannot run the triangle or would take too much memory. Null: it is
   /// never chosen automatically.
-  std::optional<Expectation> (*expect)(Outlook& outlook) = nullptr;
+  std::optional<Expectation> (*expect)(Selection& selection) = nullptr;
   /// Whether no schedule that has not been asked yet needs to be, if this one is the best so far. Null: never.
-  bool (*settles)(const Outlook& outlook) = nullptr;
+  bool (*settles)(const Selection& selection) = nullptr;
   /// Microseconds of a solve, rather too few than too many: what a pass over several columns must beat. Null: as flat.
-  double (*at_least)(const Outlook& outlook) = nullptr;
+  double (*at_least)(const Selection& selection) = nullptr;
   /// Variants that tuning tries, 0 for the schedule's own. Null: 0 alone.
-  std::vector<int> (*trials)(const Outlook& outlook) = nullptr;
+  std::vector<int> (*trials)(const Selection& selection) = nullptr;
   bool takes_left = false;  ///< it goes by the input's ranges, and so runs what another schedule leaves
 };
 
 /// A triangle in front of the schedules. What a schedule finds out while it is asked for its expectation stays here
 /// until the sweep is made.
-class Outlook {
+class Selection {
  public:
   /// `looked_at` must outlive this. rows: the schedules that there are, in the order in which they are asked. left: the
   /// triangle is what another schedule has left, with entries in its ranges only; schedules that go by all entries of
   /// rows are not asked. as_they_are: nor are schedules that rewrite rows.
-  Outlook(const SweepInput& looked_at, const TriangleFeatures& measured, std::span<const CudaSchedule> all,
-          cudaStream_t on_stream, bool is_left = false, bool as_they_are = false)
+  Selection(const SweepInput& looked_at, const TriangleFeatures& measured, std::span<const CudaSchedule> all,
+            cudaStream_t on_stream, bool is_left = false, bool as_they_are = false)
       : input(looked_at), features(measured), rows(all), stream(on_stream), left(is_left), keep_rows(as_they_are) {}
 
   /// The row of a schedule. @throws InvalidInput for a schedule that CUDA does not have
