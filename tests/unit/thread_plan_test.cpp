@@ -9,7 +9,7 @@
 
 #include "dag/chunks.hpp"
 #include "dag/dependencies.hpp"
-#include "dag/plan_runner.hpp"
+#include "dag/plan_executor.hpp"
 #include "taskdag/generators.hpp"
 
 namespace taskdag {
@@ -47,11 +47,11 @@ std::vector<Index> serial_depths(const CsrPattern& pattern, Triangle triangle) {
   return depths.depth;
 }
 
-std::vector<Index> planned_depths(PlanRunner& runner, const CsrPattern& pattern, Triangle triangle) {
+std::vector<Index> planned_depths(PlanExecutor& executor, const CsrPattern& pattern, Triangle triangle) {
   Depths depths(pattern.rows);
-  runner.run([&](int, Index first, Index last) {
+  executor.run([&](int, Index first, Index last) {
     for (Index p = first; p < last; ++p) {
-      depths.run(pattern, triangle, runner.plan().order()[p]);
+      depths.run(pattern, triangle, executor.plan().order()[p]);
     }
   });
   return depths.depth;
@@ -118,31 +118,31 @@ TEST(ThreadPlan, TakesEmptyPatterns) {
   EXPECT_EQ(ThreadPlan(empty.pattern(), Triangle::lower, 3).threads(), 1);
 }
 
-TEST(PlanRunner, RunsRowsAfterWhatTheyWaitForWithMoreThreadsThanProcessors) {
+TEST(PlanExecutor, RunsRowsAfterWhatTheyWaitForWithMoreThreadsThanProcessors) {
   for (const int threads : {2, 3, 8}) {
     host::ThreadPool pool(threads);
     for (const CsrMatrix& a : matrices()) {
       for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
-        PlanRunner runner(std::make_shared<const ThreadPlan>(a.pattern(), triangle, threads, kFreeHops), pool);
+        PlanExecutor executor(std::make_shared<const ThreadPlan>(a.pattern(), triangle, threads, kFreeHops), pool);
         const auto expected = serial_depths(a.pattern(), triangle);
         for (int repeat = 0; repeat < 10; ++repeat) {
-          ASSERT_EQ(planned_depths(runner, a.pattern(), triangle), expected);
+          ASSERT_EQ(planned_depths(executor, a.pattern(), triangle), expected);
         }
       }
     }
   }
 }
 
-TEST(PlanRunner, RunsInAForkedChildToo) {
+TEST(PlanExecutor, RunsInAForkedChildToo) {
   const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 70, .ny = 40});
   host::ThreadPool pool(3);
-  PlanRunner runner(std::make_shared<const ThreadPlan>(a.pattern(), Triangle::lower, 3, kFreeHops), pool);
-  ASSERT_EQ(runner.plan().threads(), 3);
+  PlanExecutor executor(std::make_shared<const ThreadPlan>(a.pattern(), Triangle::lower, 3, kFreeHops), pool);
+  ASSERT_EQ(executor.plan().threads(), 3);
   const auto expected = serial_depths(a.pattern(), Triangle::lower);
   pool.run([](int) {});  // a thread that is just starting may hold a lock that the child would wait for
   const pid_t child = fork();
   if (child == 0) {
-    _exit(!pool.concurrent() && planned_depths(runner, a.pattern(), Triangle::lower) == expected ? 0 : 1);
+    _exit(!pool.concurrent() && planned_depths(executor, a.pattern(), Triangle::lower) == expected ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -10,7 +10,7 @@
 
 #include "backends/host/seam.hpp"
 #include "base/index.hpp"
-#include "dag/plan_runner.hpp"
+#include "dag/plan_executor.hpp"
 #include "dag/split.hpp"
 #include "kernels/factor/growth.hpp"
 #include "kernels/factor/pivot.hpp"
@@ -95,7 +95,7 @@ std::int64_t bytes_of_factor(const SplitPattern& pattern, const std::vector<Mark
   return bytes;
 }
 
-/// The published factor, one for each thread: the runner has waited for the rows that are read here, and rows are
+/// The published factor, one for each thread: the executor has waited for the rows that are read here, and rows are
 /// worked on in place.
 struct HostFactor {
   double* values;
@@ -160,16 +160,16 @@ template <class Pattern, class Marks, class Value>
   load(pattern.upper_begin(i), pattern.upper_end(i));
 }
 
-/// Loads every row in the runner's order (from values[source], fill with 0, the diagonal shifted) and calls
-/// eliminate(pattern, i, row, factor). Runner: PlanRunner or RowProgram.
-template <class Runner, class Pattern, class Marks, class Eliminate>
-void eliminate_rows(Runner& runner, const Pattern& shared, const HostFactor& published, std::vector<Marks>& marks,
+/// Loads every row in the executor's order (from values[source], fill with 0, the diagonal shifted) and calls
+/// eliminate(pattern, i, row, factor). Executor: PlanExecutor or RowProgram.
+template <class Executor, class Pattern, class Marks, class Eliminate>
+void eliminate_rows(Executor& executor, const Pattern& shared, const HostFactor& published, std::vector<Marks>& marks,
                     const double* values, const ValueSource& source, const DiagonalShift& shift,
                     const Eliminate& eliminate) {
-  runner.run([&](int thread, Index first, Index last) {
+  executor.run([&](int thread, Index first, Index last) {
     // Copies, which no store through a pointer can change.
     const Pattern pattern = shared;
-    const RowOrder order = runner.order();
+    const RowOrder order = executor.order();
     const Offset* const from = source.entries.empty() ? nullptr : source.entries.data();
     HostFactor factor = published;
     double* const rows = factor.values;

@@ -1,5 +1,5 @@
 /// \file
-/// Runs the rows of a triangle as a static program of the task engine, on host threads: what PlanRunner does with a
+/// Runs the rows of a triangle as a static program of the task engine, on host threads: what PlanExecutor does with a
 /// plan.
 #pragma once
 

@@ -11,9 +11,9 @@ HostIlu0::HostIlu0(SplitPattern pattern, host::ThreadPool& pool, bool diagonal_o
     : pattern_(std::move(pattern)),
       values_(std::make_unique_for_overwrite<double[]>(at(pattern_.entries()))),
       inverse_pivots_(std::make_unique_for_overwrite<double[]>(at(pattern_.rows))),
-      runner_(pattern_.lower(), Triangle::lower, pool, run),
+      executor_(pattern_.lower(), Triangle::lower, pool, run),
       diagonal_only_(diagonal_only),
-      marks_(make_marks<ColumnMarks>(runner_.threads(), pattern_.rows)) {}
+      marks_(make_marks<ColumnMarks>(executor_.threads(), pattern_.rows)) {}
 
 void HostIlu0::factor(const double* values, const ValueSource& source, const DiagonalShift& shift,
                       const PivotRule& rule, Findings& findings) {
@@ -28,7 +28,7 @@ void HostIlu0::factor(const double* values, const ValueSource& source, const Dia
       others_changed_.store(true, std::memory_order_relaxed);
     }
   };
-  eliminate_rows(runner_, pattern, published, marks_, values, source, shift, eliminate);
+  eliminate_rows(executor_, pattern, published, marks_, values, source, shift, eliminate);
 }
 
 std::int64_t HostIlu0::bytes() const { return bytes_of_factor(pattern_, marks_); }

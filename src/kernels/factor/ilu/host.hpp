@@ -10,7 +10,7 @@
 #include "backends/host/thread_pool.hpp"
 #include "dag/split.hpp"
 #include "kernels/factor/host.hpp"
-#include "kernels/factor/host_runner.hpp"
+#include "kernels/factor/host_executor.hpp"
 #include "kernels/factor/pivot.hpp"
 #include "kernels/factor/state.hpp"
 
@@ -29,10 +29,10 @@ class HostIlu0 {
   [[nodiscard]] bool only_diagonal_changed() const { return !others_changed_.load(std::memory_order_relaxed); }
 
   /// The plan of the factorisation and of the forward sweep, which has the same dependencies; null: there is none.
-  [[nodiscard]] std::shared_ptr<const ThreadPlan> plan() const { return runner_.plan(); }
+  [[nodiscard]] std::shared_ptr<const ThreadPlan> plan() const { return executor_.plan(); }
 
   /// The program of the task engine; null where there is none.
-  [[nodiscard]] const RowProgram* program() const { return runner_.program(); }
+  [[nodiscard]] const RowProgram* program() const { return executor_.program(); }
 
   /// One attempt: entries start with values[source], fill with 0, diagonal entries with `shift` added.
   void factor(const double* values, const ValueSource& source, const DiagonalShift& shift, const PivotRule& rule,
@@ -50,7 +50,7 @@ class HostIlu0 {
   SplitPattern pattern_;
   std::unique_ptr<double[]> values_;
   std::unique_ptr<double[]> inverse_pivots_;
-  HostRunner runner_;
+  HostExecutor executor_;
   bool diagonal_only_;
   std::atomic<bool> others_changed_{false};  // by any thread; orders nothing
   std::vector<ColumnMarks> marks_;           // per thread

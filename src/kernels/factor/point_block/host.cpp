@@ -205,11 +205,11 @@ template <bool transposed, class Size, class Block, class Operand>
 /// One sweep over `work`, whose blocks are set by load(i, block) before row i. `scales`: each result is multiplied by
 /// the inverse diagonal block. emit(i, block) takes it.
 template <bool transposed, class Size, class Load, class Emit>
-void sweep(Size size, PlanRunner& runner, const SweepRows& rows, const double* values, bool scales, double* work,
+void sweep(Size size, PlanExecutor& executor, const SweepRows& rows, const double* values, bool scales, double* work,
            const Load& load, const Emit& emit) {
   constexpr std::size_t kRows = Size::known > 0 ? Size::known : kLargestBlock;
-  const RowOrder order = runner.order();
-  runner.run([&](int, Index first, Index last) {
+  const RowOrder order = executor.order();
+  executor.run([&](int, Index first, Index last) {
     const int n = size.rows();
     for (Index p = first; p < last; ++p) {
       const Index i = order[p];
@@ -273,7 +273,7 @@ HostFactor::Turned::Turned(Transposed transposed, const HostFactor& of)
   for (Offset& block : pattern.source_entry) block = of.slots_[at(block)];
 }
 
-PlanRunner HostFactor::plan(const CsrPattern& pattern, Triangle triangle) const {
+PlanExecutor HostFactor::plan(const CsrPattern& pattern, Triangle triangle) const {
   PlanCosts costs;
   costs.entry *= std::int64_t{block_size_} * block_size_;
   costs.row *= block_size_;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "dag/plan_runner.hpp"
+#include "dag/plan_executor.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/factor/point_block/pattern.hpp"
 #include "kernels/factor/state.hpp"
@@ -45,18 +45,18 @@ class HostFactor {
   struct Turned {
     Transposed pattern;  ///< source_entry: places of the blocks
     std::vector<Offset> diagonal;
-    PlanRunner lower;
-    PlanRunner upper;
+    PlanExecutor lower;
+    PlanExecutor upper;
     Turned(Transposed transposed, const HostFactor& of);
   };
-  [[nodiscard]] PlanRunner plan(const CsrPattern& pattern, Triangle triangle) const;
+  [[nodiscard]] PlanExecutor plan(const CsrPattern& pattern, Triangle triangle) const;
 
   Pattern pattern_;
   int block_size_;
   host::ThreadPool* pool_;
   std::vector<Offset> slots_;  ///< by entry: the place of its block
-  PlanRunner lower_;
-  PlanRunner upper_;
+  PlanExecutor lower_;
+  PlanExecutor upper_;
   std::unique_ptr<Turned> turned_;  ///< from the first transposed application on
   std::unique_ptr<double[]> values_;
   std::unique_ptr<double[]> work_;           ///< by row

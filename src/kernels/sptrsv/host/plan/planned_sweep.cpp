@@ -11,7 +11,7 @@ namespace taskdag::kernels {
 
 HostSweep::HostSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
                      std::shared_ptr<const ThreadPlan> plan, HostSweepInput input, Precision precision)
-    : runner_(
+    : executor_(
           plan == nullptr ? std::make_shared<const ThreadPlan>(pattern, triangle, pool.processors()) : std::move(plan),
           pool),
       forward_(triangle == Triangle::lower) {
@@ -86,7 +86,7 @@ void HostSweep::store_by_positions(const CsrPattern& pattern, const Offset* sour
   const std::size_t size = at(own_offsets_.back());
   own_columns_ = std::make_unique_for_overwrite<Index[]>(size);
   own_source_ = std::make_unique_for_overwrite<Offset[]>(size);
-  runner_.for_owned([&](int, Index first, Index last) {
+  executor_.for_owned([&](int, Index first, Index last) {
     for (Index p = first; p < last; ++p) {
       const auto columns = dependencies(pattern, triangle, row[p]);
       const auto begin = static_cast<Offset>(columns.data() - pattern.col_indices);
@@ -103,7 +103,7 @@ void HostSweep::store_by_positions(const CsrPattern& pattern, const Offset* sour
 
 void HostSweep::load(const double* values) {
   if (singles_) {
-    runner_.for_owned([&](int, Index first, Index last) {
+    executor_.for_owned([&](int, Index first, Index last) {
       const Offset end = offsets_[last];
       for (Offset e = offsets_[first]; e < end; ++e) {
         singles_[at(e)] = static_cast<float>(values[source_ == nullptr ? e : source_[e]]);
@@ -115,7 +115,7 @@ void HostSweep::load(const double* values) {
     values_ = values;
     return;
   }
-  runner_.for_owned([&](int, Index first, Index last) {
+  executor_.for_owned([&](int, Index first, Index last) {
     const Offset end = offsets_[last];
     for (Offset e = offsets_[first]; e < end; ++e) own_values_[at(e)] = values[source_[e]];
   });
@@ -125,8 +125,8 @@ std::int64_t HostSweep::bytes() const {
   const auto own = [&](const auto& array) {
     return array == nullptr ? 0 : static_cast<std::int64_t>(sizeof(array[0])) * entries();
   };
-  return runner_.plan().bytes() + static_cast<std::int64_t>(sizeof(Offset) * own_offsets_.size()) + own(own_columns_) +
-         own(own_values_) + own(singles_) + own(own_source_);
+  return executor_.plan().bytes() + static_cast<std::int64_t>(sizeof(Offset) * own_offsets_.size()) +
+         own(own_columns_) + own(own_values_) + own(singles_) + own(own_source_);
 }
 
 }  // namespace taskdag::kernels

@@ -11,7 +11,7 @@
 #include "backends/host/thread_pool.hpp"
 #include "base/handover.hpp"
 #include "dag/levels.hpp"
-#include "dag/plan_runner.hpp"
+#include "dag/plan_executor.hpp"
 #include "kernels/sptrsv/host/columns.hpp"
 #include "kernels/sptrsv/host/row_before.hpp"
 #include "taskdag/precision.hpp"
@@ -88,13 +88,13 @@ class HostSweep {
 
   void load(const double* values);
 
-  [[nodiscard]] Index rows() const { return runner_.plan().rows(); }
+  [[nodiscard]] Index rows() const { return executor_.plan().rows(); }
   [[nodiscard]] Offset entries() const { return rows() == 0 ? 0 : offsets_[rows()]; }
   /// One thread counts when it is asked: nothing else of it needs levels, and finding them takes as long as a solve.
   [[nodiscard]] LevelCount level_count() const;
-  [[nodiscard]] int threads() const { return runner_.plan().threads(); }
+  [[nodiscard]] int threads() const { return executor_.plan().threads(); }
   /// The row at each position.
-  [[nodiscard]] RowOrder order() const { return runner_.plan().order(); }
+  [[nodiscard]] RowOrder order() const { return executor_.plan().order(); }
   [[nodiscard]] std::int64_t bytes() const;
 
   /// Solves with x_i = pivot(i, rhs(i) − Σ a_ij x_j) for all rows i; emit(i, x_i) is called once per row and returns
@@ -154,7 +154,7 @@ class HostSweep {
     const RowOrder row = order();
     const Offset* const offsets = offsets_;
     std::atomic<bool> finite{true};
-    runner_.run([&](int, Index first, Index last) {
+    executor_.run([&](int, Index first, Index last) {
       bool mine = true;
       for (Index p = first; p < last; ++p) {
         const Index i = row[p];
@@ -197,7 +197,7 @@ class HostSweep {
     const Offset* const offsets = offsets_;
     const Index* const columns = columns_;
     std::atomic<bool> finite{true};
-    runner_.run([&](int, Index first, Index last) {
+    executor_.run([&](int, Index first, Index last) {
       Before before;
       bool mine = true;
       for (Index p = first; p < last; ++p) {
@@ -215,7 +215,7 @@ class HostSweep {
     return finite.load(std::memory_order_relaxed);
   }
 
-  PlanRunner runner_;
+  PlanExecutor executor_;
   bool forward_;
   bool follow_ = false;              // most rows need the one before them
   LevelCount levels_;                // of several threads

@@ -19,10 +19,10 @@ namespace taskdag {
 /// each share and read (acquire) by those who wait, so a thread that has seen the count sees the rows. Only t writes
 /// it, except that it is set to 0 between runs. No deadlock: of all unfinished shares one in the lowest level waits for
 /// nothing unfinished, and its thread has finished all its earlier shares, since those lie in lower levels.
-class PlanRunner {
+class PlanExecutor {
  public:
-  /// The pool must outlive the runner and have plan->threads() threads at least.
-  PlanRunner(std::shared_ptr<const ThreadPlan> plan, host::ThreadPool& pool)
+  /// The pool must outlive the executor and have plan->threads() threads at least.
+  PlanExecutor(std::shared_ptr<const ThreadPlan> plan, host::ThreadPool& pool)
       : plan_(std::move(plan)), pool_(&pool), finished_(static_cast<std::size_t>(plan_->threads())) {}
 
   [[nodiscard]] const ThreadPlan& plan() const { return *plan_; }
