@@ -65,7 +65,8 @@ void write_traces(const std::vector<EngineRun>& runs, Backend backend, std::stri
   engine::write_chrome_trace(all, backend, path);
   try {
     engine::write_plot(all, backend, path + ".svg", {.title = "Programs of the task engine"});
-  } catch (const Unsupported&) {  // libtaskdag_papers is not installed: Perfetto shows the same
+  } catch (const Unsupported& error) {  // Perfetto shows the same
+    static_cast<void>(PetscInfo(nullptr, "There is no plot beside the trace: %s\n", error.what()));
   }
 }
 
