@@ -12,6 +12,7 @@
 #include "taskdag/factorization.hpp"
 #include "taskdag/generators.hpp"
 #include "taskdag/jacobi.hpp"
+#include "taskdag/krylov.hpp"
 #include "taskdag/narrowed_pattern.hpp"
 #include "taskdag/ordering.hpp"
 #include "taskdag/precision.hpp"

@@ -1,0 +1,89 @@
+/// \file
+/// Stages of a loop on host threads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "taskdag/engine/loop/stage.hpp"
+#include "taskdag/engine/threads.hpp"
+
+TASKDAG_ENGINE_BEGIN
+
+namespace detail {
+
+/// A thread's sums, on lines of its own.
+struct alignas(128) HostSums {
+  double value[16];
+};
+
+}  // namespace detail
+
+/// Tasks are shared out in runs of consecutive ones, a run for each thread.
+class HostFlow {
+ public:
+  static constexpr bool calls = true;
+
+  /// cut: threads + 1 ascending numbers; thread t has the tasks [cut[t], cut[t + 1]) of every stage with cut.back()
+  /// tasks. Other stages are shared out evenly. Both must outlive it.
+  HostFlow(const Context& context, const std::vector<std::uint32_t>& cut)
+      : context_(context), cut_(cut), sums_(cut.size() - 1) {}
+
+  template <class S>
+  void stage(const S& stage, std::uint32_t tasks) {
+    constexpr auto width = static_cast<std::size_t>(stage_width<S>);
+    static_assert(width <= 16, "a stage adds up to 16 numbers");
+    const auto body = [&](int thread) {
+      double sum[width] = {};
+      const std::uint32_t end = end_of(thread, tasks);
+      for (std::uint32_t task = end_of(thread - 1, tasks); task < end; ++task) {
+        if constexpr (stage_has_parts<S>) {
+          stage.execute(task, stage.part(task, 0, 1), sum);
+        } else {
+          stage.execute(task, sum);
+        }
+      }
+      std::copy(sum, sum + width, sums_[static_cast<std::size_t>(thread)].value);
+    };
+    run(body);
+    if constexpr (stage_finishes<S>) {
+      double total[width] = {};
+      for (const detail::HostSums& one : sums_) {
+        for (std::size_t k = 0; k < width; ++k) total[k] += one.value[k];
+      }
+      stage.finish(total);
+    }
+  }
+
+  template <class Call>
+  void call(const Call& call) {
+    call(Stream{});
+  }
+
+  template <class Body>
+  void when(const LoopCondition& condition, const Body& body) {
+    if (*condition.word != 0) body();
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t end_of(int thread, std::uint32_t tasks) const {
+    const auto next = static_cast<std::size_t>(thread + 1);
+    if (tasks == cut_.back()) return cut_[next];
+    return static_cast<std::uint32_t>(std::uint64_t{tasks} * next / sums_.size());
+  }
+  template <class Body>
+  void run(const Body& body) {
+    run_on_threads(
+        context_, [](void* target, int thread) { (*static_cast<const Body*>(target))(thread); },
+        const_cast<void*>(static_cast<const void*>(&body)));
+  }
+
+  const Context& context_;
+  const std::vector<std::uint32_t>& cut_;
+  std::vector<detail::HostSums> sums_;
+};
+
+TASKDAG_ENGINE_END

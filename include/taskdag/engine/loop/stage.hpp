@@ -1,0 +1,61 @@
+/// \file
+/// Loops: programs whose tasks are all known beforehand and run again and again until one of them says that it is
+/// enough.
+///
+/// A loop is made of *stages*. A stage is a task type with so many tasks, all independent; its tasks may add numbers
+/// up, and when all of them have ended, one worker gets the sums and *finishes* the stage: it may write what later
+/// stages read, and decide whether the loop goes on. The next stage begins after that. What is no stage, a launch of
+/// somebody else's, is a *call*. A method writes down its stages once, as a template over the *flow* that runs them: a
+/// CUDA stream or the graph that is captured from it, one thread block, host threads (cuda.cuh, host.hpp).
+///
+/// | in the type of a stage                             | meaning; what holds where it is missing |
+/// |----------------------------------------------------|--------------------------------------------------------------|
+/// | static constexpr const char* name                  | for reports; required | | static constexpr int sums | numbers
+/// that are added up; 0                                 | | double part(task, rank, size) const                | what
+/// one of `size` workers that share a task has of it; their | |                                                    |
+/// sum is handed to execute(); a stage's tasks have one worker  | | void execute(task, double* sum) const | the task;
+/// adds to sum[0 … sums − 1]                          | | void execute(task, double part, double* sum) const | the same
+/// of a stage with parts                               | | void finish(const double* sum) const               | after
+/// all tasks, by one worker; nothing                      |
+///
+/// part(), execute() and finish() are TASKDAG_TASK. Sums are added up in an order that depends on the number of tasks
+/// and of workers that share one alone, on the host on the number of threads, too.
+#pragma once
+
+#include <cstdint>
+
+#include "taskdag/engine/platform.hpp"
+
+TASKDAG_ENGINE_BEGIN
+
+/// Whether something is done once more. Written by finish(), on CUDA also into the graph's conditional node.
+struct LoopCondition {
+  std::uint32_t* word = nullptr;  ///< in memory of the backend
+  std::uint64_t node = 0;         ///< handle of the conditional node; 0: none
+
+  TASKDAG_TASK void set(bool again) const {
+    *word = again ? 1U : 0U;
+#if defined(__CUDA_ARCH__)
+    if (node != 0) cudaGraphSetConditional(node, again ? 1U : 0U);
+#endif
+  }
+};
+
+template <class S>
+inline constexpr bool stage_has_parts = requires(const S& stage) {
+  stage.part(std::uint32_t{}, 0, 1);
+};
+template <class S>
+inline constexpr bool stage_finishes = requires(const S& stage, const double* sum) {
+  stage.finish(sum);
+};
+template <class S>
+TASKDAG_TASK constexpr int stage_sums() {
+  if constexpr (requires { S::sums; }) return S::sums;
+  return 0;
+}
+/// Of an array of sums, which no language lets be empty.
+template <class S>
+inline constexpr int stage_width = stage_sums<S>() > 0 ? stage_sums<S>() : 1;
+
+TASKDAG_ENGINE_END

@@ -1,0 +1,186 @@
+/// \file
+/// Krylov methods with PETSc's conventions, as loops of the task engine: the whole solve is on the backend.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "taskdag/context.hpp"
+#include "taskdag/csr.hpp"
+#include "taskdag/export.hpp"
+
+namespace taskdag {
+
+enum class KrylovMethod { cg, bicgstab, gmres, fgmres, minres, richardson, chebyshev };
+/// "cg", "bcgs", "gmres", "fgmres", "minres", "richardson", "chebyshev": PETSc's names.
+TASKDAG_API const char* to_string(KrylovMethod method);
+
+/// Of the system that the method sees: left: M⁻¹ A x = M⁻¹ b; right: A M⁻¹ u = b with x = M⁻¹ u.
+enum class KrylovSide { left, right };
+
+/// Of which vector the residual norm is, as PETSc's KSPNormType: preconditioned ‖M⁻¹ r‖₂, unpreconditioned ‖r‖₂,
+/// natural √(rᵀ M⁻¹ r). none: no norm is computed, and the loop makes all its iterations.
+enum class KrylovNorm { none, preconditioned, unpreconditioned, natural };
+
+/// Why a solve has ended. The numbers are those of PETSc's KSPConvergedReason.
+enum class KrylovReason : std::int32_t {
+  iterating = 0,  ///< it has not: KrylovOptions::pause
+  relative_tolerance = 2,
+  absolute_tolerance = 3,
+  iterations = 4,       ///< KrylovNorm::none: all iterations are made
+  happy_breakdown = 5,  ///< the solution is in the space that has been built (GMRES)
+  iteration_limit = -3,
+  divergence = -4,  ///< the norm has grown beyond `divergence` times the first
+  breakdown = -5,
+  breakdown_bicg = -6,
+  indefinite_preconditioner = -8,
+  not_a_number = -9,  ///< a NaN or an infinity in a norm or a dot product
+  indefinite_matrix = -10,
+};
+TASKDAG_API const char* to_string(KrylovReason reason);
+
+/// How the loop runs. The result has the same bits in each.
+enum class KrylovForm {
+  automatic,
+  graph,        ///< CUDA: a graph with a WHILE node; the host launches it once
+  one_block,    ///< CUDA: one kernel of one thread block; for few rows, with a diagonal or no preconditioner
+  host_driven,  ///< CUDA: the host launches each iteration and looks whether there is another one
+  threads,      ///< host threads
+};
+/// "auto", "graph", "one-block", "host-driven", "threads".
+TASKDAG_API const char* to_string(KrylovForm form);
+
+/// x ↦ y for vectors of so many elements as the matrix has rows, in memory of the context's backend: a preconditioner.
+class TASKDAG_API LinearMap {
+ public:
+  LinearMap() = default;
+  LinearMap(const LinearMap&) = delete;
+  LinearMap& operator=(const LinearMap&) = delete;
+  virtual ~LinearMap();
+
+  /// y = M⁻¹ x; x and y are two arrays. On CUDA asynchronous on `stream`; launches alone where captured() says so.
+  virtual void apply(const double* x, double* y, Stream stream) = 0;
+  /// Whether apply() may be captured into a graph and replayed from it. False: the loop is driven by the host.
+  [[nodiscard]] virtual bool may_be_captured() const { return true; }
+  /// Where the map is a multiplication by a diagonal: its elements, in memory of the backend; else null. The loop
+  /// multiplies by itself then, and apply() is not called.
+  [[nodiscard]] virtual const double* diagonal() const { return nullptr; }
+};
+
+/// A function as such a map: function(x, y, stream), launches alone on CUDA; for example one that calls
+/// Factorization::apply().
+template <class Function>
+class FunctionMap final : public LinearMap {
+ public:
+  explicit FunctionMap(Function function) : function_(std::move(function)) {}
+  void apply(const double* x, double* y, Stream stream) override { function_(x, y, stream); }
+
+ private:
+  Function function_;
+};
+
+/// Multiplication by a diagonal, whose elements are in memory of the backend and stay the caller's.
+class TASKDAG_API DiagonalMap final : public LinearMap {
+ public:
+  explicit DiagonalMap(const double* diagonal) : diagonal_(diagonal) {}
+  /// @throws Unsupported: the loop multiplies by itself
+  void apply(const double* x, double* y, Stream stream) override;
+  [[nodiscard]] const double* diagonal() const override { return diagonal_; }
+
+ private:
+  const double* diagonal_;
+};
+
+/// Gram–Schmidt of GMRES against the basis, as PETSc's.
+enum class KrylovOrthogonalisation { classical, modified };
+/// A second pass of classical Gram–Schmidt: never; where the first has cancelled much (as PETSc decides it); always.
+enum class KrylovRefinement { never, if_needed, always };
+
+struct KrylovOptions {
+  KrylovMethod method = KrylovMethod::cg;
+  KrylovSide side = KrylovSide::left;
+  KrylovNorm norm = KrylovNorm::preconditioned;
+  KrylovForm form = KrylovForm::automatic;
+  Index restart = 30;  ///< GMRES: vectors of a basis, >= 1
+  KrylovOrthogonalisation orthogonalisation = KrylovOrthogonalisation::classical;
+  KrylovRefinement refinement = KrylovRefinement::never;
+  double breakdown_tolerance = 0.1;  ///< GMRES: as -ksp_gmres_breakdown_tolerance
+  double happy_tolerance = 1e-30;    ///< GMRES: as -ksp_gmres_happytol
+  double damping = 1.0;              ///< Richardson: x += damping · M⁻¹ r
+  double smallest = 0.0;             ///< Chebyshev: bounds of the eigenvalues of M⁻¹ A, 0 < smallest < largest
+  double largest = 0.0;
+};
+
+/// What one solve goes by; PETSc's default test (KSPConvergedDefault).
+struct KrylovTolerances {
+  double relative = 1e-5;  ///< of the norm that the solve starts from, or of the right-hand side's
+  double absolute = 1e-50;
+  double divergence = 1e5;
+  std::int64_t iterations = 10000;     ///< at most
+  std::int64_t least_iterations = 0;   ///< before convergence is looked at
+  bool from_initial_residual = false;  ///< relative to the first residual also with a guess
+  bool from_smaller = false;           ///< relative to the smaller one of right-hand side and first residual
+};
+
+/// How a solve went.
+struct KrylovOutcome {
+  KrylovReason reason = KrylovReason::iterating;
+  std::int64_t iterations = 0;
+  double norm = 0.0;          ///< the last one computed
+  std::vector<double> norms;  ///< of iteration 0, 1, …, iterations
+  [[nodiscard]] bool converged() const { return static_cast<std::int32_t>(reason) > 0; }
+};
+
+/// What a loop is made of.
+struct KrylovInfo {
+  KrylovForm form = KrylovForm::automatic;  ///< never automatic
+  std::string why;                          ///< the form was chosen, one clause
+  int stages = 0;                           ///< of an iteration, without the preconditioner's launches
+  std::int64_t vectors = 0;                 ///< work vectors
+  std::int64_t bytes = 0;                   ///< memory held
+  double bytes_of_iteration = 0.0;  ///< read and written by an iteration, each array once, without the preconditioner
+};
+
+/// Solves A x = b with a matrix that stays the caller's.
+///
+/// Streams are as in Factorization: device memory, asynchronous launches; solve() itself waits for `stream`, since the
+/// outcome is needed on the host. A solve cannot be captured. No input makes it endless: the limit of iterations holds
+/// on the device. Sums are in a fixed order: results repeat bitwise from run to run, on host threads for one number of
+/// threads.
+class TASKDAG_API Krylov {
+ public:
+  /// a: square, in memory of the context's backend; it and `preconditioner` (null: none) must outlive the object, and
+  /// may get other values between solves. The matrix' pattern may not change. Synchronises `stream`.
+  /// @throws InvalidInput, also for settings that the method does not have; Unsupported where `form` cannot run it;
+  /// DeviceError, OutOfMemory
+  Krylov(const Context& context, const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options,
+         Stream stream = {});
+  ~Krylov();
+  Krylov(Krylov&&) noexcept;
+  Krylov& operator=(Krylov&&) noexcept;
+
+  /// b, x: `rows` elements in memory of the backend, two arrays. x: the guess where `guess` says so, else not read.
+  /// Other arrays than the last time cost nothing. @throws InvalidInput where `stream` is being captured; DeviceError,
+  /// OutOfMemory
+  KrylovOutcome solve(const double* b, double* x, bool guess, const KrylovTolerances& tolerances, Stream stream = {});
+
+  /// The same by pieces: begin() makes everything up to the first test, go_on() at most so many iterations more, and
+  /// end() what remains to be done for x. Outcomes have reason iterating until there is one. go_on() is called again
+  /// while that is so; with 1 iteration at a time it is how a caller's own monitor or test is served. A caller who
+  /// wants no more calls end() at once.
+  KrylovOutcome begin(const double* b, double* x, bool guess, const KrylovTolerances& tolerances, Stream stream = {});
+  KrylovOutcome go_on(std::int64_t iterations, Stream stream = {});
+  void end(Stream stream = {});
+
+  [[nodiscard]] KrylovInfo info() const;
+
+  class Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace taskdag

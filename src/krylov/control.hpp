@@ -1,0 +1,91 @@
+/// \file
+/// The state of a loop in memory of its backend, and the test for convergence.
+#pragma once
+
+#include <cstdint>
+
+#include "taskdag/engine/loop/stage.hpp"
+#include "taskdag/krylov.hpp"
+
+namespace taskdag::krylov {
+
+/// What a solve goes by and how far it is. The host writes the first part before a solve, and pause_at before each call
+/// of go_on(); all the rest is written by stages' finish() alone, one worker at a time.
+struct Control {
+  const double* b;
+  double* x;
+  double relative;
+  double absolute;
+  double divergence;
+  std::int64_t limit;     ///< of iterations
+  std::int64_t least;     ///< iterations before convergence is looked at
+  std::int64_t pause_at;  ///< iterations after which the host has its turn
+  std::uint32_t guess;
+  std::uint32_t from_initial_residual;
+  std::uint32_t from_smaller;
+  std::uint32_t norm;  ///< a KrylovNorm
+
+  std::int64_t iterations;  ///< that have been tested, or begun where one has ended the loop
+  std::int64_t kept;        ///< norms of this piece of the loop that are in the array of norms
+  double last_norm;
+  double reference;  ///< norm of the right-hand side, where there is a guess; then what `target` is relative to
+  double target;
+  std::int32_t reason;
+};
+
+/// What all stages of a method see of it.
+struct LoopState {
+  Control* control = nullptr;
+  double* norms = nullptr;        ///< since the host has had its turn
+  engine::LoopCondition again{};  ///< whether there is another iteration now
+
+  [[nodiscard]] TASKDAG_TASK bool ended() const { return control->reason != 0; }
+  TASKDAG_TASK void end(KrylovReason reason) const {
+    control->reason = static_cast<std::int32_t>(reason);
+    again.set(false);
+  }
+  /// Of iteration control->iterations: keeps it, tests it, and says whether the loop goes on. A norm that is not finite
+  /// ends it. After PETSc's KSPConvergedDefault(), KSPConvergedSkip() for KrylovNorm::none.
+  TASKDAG_TASK void test(double norm) const;
+};
+
+TASKDAG_TASK inline bool is_finite(double value) { return value - value == 0.0; }
+
+/// What a norm says in the test of iteration control.iterations.
+TASKDAG_TASK inline KrylovReason reason_of(const Control& control, double norm) {
+  if (!is_finite(norm)) return KrylovReason::not_a_number;
+  if (static_cast<KrylovNorm>(control.norm) == KrylovNorm::none) {
+    return control.iterations >= control.limit ? KrylovReason::iterations : KrylovReason::iterating;
+  }
+  if (control.iterations >= control.least) {
+    if (norm <= control.target) {
+      return norm < control.absolute ? KrylovReason::absolute_tolerance : KrylovReason::relative_tolerance;
+    }
+    if (norm >= control.divergence * control.reference) return KrylovReason::divergence;
+  }
+  return control.iterations >= control.limit ? KrylovReason::iteration_limit : KrylovReason::iterating;
+}
+
+/// What later norms are held against, from the norm of iteration 0.
+TASKDAG_TASK inline void take_reference(Control& control, double norm) {
+  double reference = norm;
+  if (control.guess != 0 && control.from_initial_residual == 0 && control.reference != 0.0) {
+    reference = control.reference;
+    if (control.from_smaller != 0 && norm < reference) reference = norm;
+  }
+  control.reference = reference;
+  const double relative = control.relative * reference;
+  control.target = relative > control.absolute ? relative : control.absolute;
+}
+
+TASKDAG_TASK inline void LoopState::test(double norm) const {
+  Control& c = *control;
+  norms[c.kept++] = norm;
+  c.last_norm = norm;
+  if (c.iterations == 0) take_reference(c, norm);
+  const KrylovReason reason = reason_of(c, norm);
+  c.reason = static_cast<std::int32_t>(reason);
+  again.set(reason == KrylovReason::iterating && c.iterations < c.pause_at);
+}
+
+}  // namespace taskdag::krylov

@@ -1,0 +1,11 @@
+#include "krylov/device.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::krylov {
+
+int threads_of_row(const CsrPattern& /*pattern*/, Stream /*stream*/) {
+  throw Unsupported("Krylov methods on CUDA: the library was built without CUDA");
+}
+void require_not_captured(const Context& /*context*/, Stream /*stream*/) {}
+
+}  // namespace taskdag::krylov

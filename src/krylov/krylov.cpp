@@ -1,0 +1,222 @@
+#include "taskdag/krylov.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "backends/host/thread_pool.hpp"
+#include "krylov/device.hpp"
+#include "krylov/loop.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag {
+namespace {
+
+struct MethodRow {
+  KrylovMethod method;
+  const char* name;
+  krylov::MakeLoop make;  ///< null: not there yet
+};
+constexpr std::array methods{
+    MethodRow{KrylovMethod::cg, "cg", &krylov::make_cg},
+    MethodRow{KrylovMethod::bicgstab, "bcgs", nullptr},
+    MethodRow{KrylovMethod::gmres, "gmres", nullptr},
+    MethodRow{KrylovMethod::fgmres, "fgmres", nullptr},
+    MethodRow{KrylovMethod::minres, "minres", nullptr},
+    MethodRow{KrylovMethod::richardson, "richardson", nullptr},
+    MethodRow{KrylovMethod::chebyshev, "chebyshev", nullptr},
+};
+
+const MethodRow& row_of(KrylovMethod method) {
+  for (const MethodRow& row : methods) {
+    if (row.method == method) return row;
+  }
+  throw InvalidInput("there is no such Krylov method");
+}
+
+void check_tolerances(const KrylovTolerances& t) {
+  if (!(t.relative >= 0.0) || !(t.absolute >= 0.0) || !(t.divergence >= 0.0)) {
+    throw InvalidInput("tolerances of a Krylov method must be 0 or more");
+  }
+  if (t.iterations < 0 || t.least_iterations < 0) throw InvalidInput("numbers of iterations must be 0 or more");
+}
+
+/// Rows of each thread: about as many entries and rows.
+std::vector<std::uint32_t> cut_rows(const CsrPattern& a, int threads) {
+  std::vector<std::uint32_t> cut(static_cast<std::size_t>(threads) + 1, 0);
+  const std::int64_t work = std::int64_t{a.entries()} + a.rows;
+  Index row = 0;
+  for (int t = 1; t <= threads; ++t) {
+    const std::int64_t share = work * t / threads;
+    while (row < a.rows && std::int64_t{a.row_offsets[row + 1]} + row + 1 <= share) ++row;
+    cut[static_cast<std::size_t>(t)] = static_cast<std::uint32_t>(t == threads ? a.rows : row);
+  }
+  return cut;
+}
+
+krylov::System system_of(const CsrView& a, LinearMap* preconditioner) {
+  using krylov::Preconditioning;
+  krylov::System system;
+  system.rows = static_cast<std::uint32_t>(a.pattern.rows);
+  system.begin = a.pattern.row_offsets;
+  system.column = a.pattern.col_indices;
+  system.value = a.values;
+  if (preconditioner == nullptr) return system;
+  system.diagonal = preconditioner->diagonal();
+  system.preconditioning = system.diagonal != nullptr ? Preconditioning::diagonal : Preconditioning::call;
+  return system;
+}
+
+}  // namespace
+
+LinearMap::~LinearMap() = default;
+
+void DiagonalMap::apply(const double* /*x*/, double* /*y*/, Stream /*stream*/) {
+  throw Unsupported("a diagonal is multiplied by in the loop");
+}
+
+const char* to_string(KrylovMethod method) { return row_of(method).name; }
+
+const char* to_string(KrylovReason reason) {
+  switch (reason) {
+    case KrylovReason::iterating:
+      return "iterating";
+    case KrylovReason::relative_tolerance:
+      return "converged: relative tolerance";
+    case KrylovReason::absolute_tolerance:
+      return "converged: absolute tolerance";
+    case KrylovReason::iterations:
+      return "all iterations made";
+    case KrylovReason::happy_breakdown:
+      return "converged: happy breakdown";
+    case KrylovReason::iteration_limit:
+      return "diverged: limit of iterations";
+    case KrylovReason::divergence:
+      return "diverged: the norm has grown";
+    case KrylovReason::breakdown:
+    case KrylovReason::breakdown_bicg:
+      return "diverged: breakdown";
+    case KrylovReason::indefinite_preconditioner:
+      return "diverged: indefinite preconditioner";
+    case KrylovReason::not_a_number:
+      return "diverged: NaN or infinity";
+    case KrylovReason::indefinite_matrix:
+      return "diverged: indefinite matrix";
+  }
+  throw InvalidInput("there is no such reason");
+}
+
+const char* to_string(KrylovForm form) {
+  switch (form) {
+    case KrylovForm::automatic:
+      return "auto";
+    case KrylovForm::graph:
+      return "graph";
+    case KrylovForm::one_block:
+      return "one-block";
+    case KrylovForm::host_driven:
+      return "host-driven";
+    case KrylovForm::threads:
+      return "threads";
+  }
+  throw InvalidInput("there is no such form");
+}
+
+class Krylov::Impl {
+ public:
+  Impl(const Context& context, const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options, Stream stream)
+      : context_(context), options_(options) {
+    if (a.pattern.rows != a.pattern.cols) throw InvalidInput("Krylov methods need a square matrix");
+    krylov::LoopInput input{context_, options_, system_of(a, preconditioner), {preconditioner}};
+    if (context_.backend() == Backend::host) {
+      validate(a.pattern, {.square = true});
+      input.cut = cut_rows(a.pattern, context_.threads());
+    } else {
+      input.row_threads = krylov::threads_of_row(a.pattern, stream);
+    }
+    const MethodRow& row = row_of(options_.method);
+    if (row.make == nullptr) throw Unsupported(std::string("the Krylov method ") + row.name + " is not there yet");
+    loop_ = row.make(input);
+  }
+
+  KrylovOutcome begin(const krylov::Start& start, Stream stream) {
+    begin_loop(start, 0, stream);
+    return fetch(stream);
+  }
+  KrylovOutcome go_on(std::int64_t iterations, Stream stream) {
+    if (!begun_) throw InvalidInput("a Krylov method goes on only after it has begun");
+    const std::int64_t until = outcome_.iterations + std::max<std::int64_t>(iterations, 0);
+    while (outcome_.reason == KrylovReason::iterating && outcome_.iterations < until) {
+      loop_->go_on(piece(until), false, stream);
+      static_cast<void>(fetch(stream));
+    }
+    return outcome_;
+  }
+  void end(Stream stream) {
+    if (!begun_) throw InvalidInput("a Krylov method ends only after it has begun");
+    begun_ = false;
+    loop_->end(stream);
+  }
+  KrylovOutcome solve(const krylov::Start& start, Stream stream) {
+    const std::int64_t first = krylov::Loop::most_norms - 1;
+    begin_loop(start, first, stream);
+    loop_->go_on(first, true, stream);
+    static_cast<void>(fetch(stream));
+    while (outcome_.reason == KrylovReason::iterating) {
+      loop_->go_on(outcome_.iterations + krylov::Loop::most_norms - 1, false, stream);
+      static_cast<void>(fetch(stream));
+    }
+    end(stream);
+    return std::move(outcome_);
+  }
+  [[nodiscard]] KrylovInfo info() const { return loop_->info(); }
+
+ private:
+  [[nodiscard]] std::int64_t piece(std::int64_t until) const {
+    return std::min(until, outcome_.iterations + krylov::Loop::most_norms - 1);
+  }
+  void begin_loop(const krylov::Start& start, std::int64_t pause_at, Stream stream) {
+    check_tolerances(start.tolerances);
+    krylov::require_not_captured(context_, stream);
+    outcome_ = {};
+    begun_ = false;
+    loop_->begin(start, pause_at, stream);
+    begun_ = true;
+  }
+  KrylovOutcome& fetch(Stream stream) {
+    const krylov::Control control = loop_->fetch(norms_, stream);
+    outcome_.norms.insert(outcome_.norms.end(), norms_.begin(), norms_.end());
+    outcome_.reason = static_cast<KrylovReason>(control.reason);
+    outcome_.iterations = control.iterations;
+    outcome_.norm = control.last_norm;
+    return outcome_;
+  }
+
+  Context context_;
+  KrylovOptions options_;
+  std::unique_ptr<krylov::Loop> loop_;
+  KrylovOutcome outcome_;
+  std::vector<double> norms_;
+  bool begun_ = false;
+};
+
+Krylov::Krylov(const Context& context, const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options,
+               Stream stream)
+    : impl_(std::make_unique<Impl>(context, a, preconditioner, options, stream)) {}
+Krylov::~Krylov() = default;
+Krylov::Krylov(Krylov&&) noexcept = default;
+Krylov& Krylov::operator=(Krylov&&) noexcept = default;
+
+KrylovOutcome Krylov::solve(const double* b, double* x, bool guess, const KrylovTolerances& tolerances, Stream stream) {
+  return impl_->solve({b, x, guess, tolerances}, stream);
+}
+KrylovOutcome Krylov::begin(const double* b, double* x, bool guess, const KrylovTolerances& tolerances, Stream stream) {
+  return impl_->begin({b, x, guess, tolerances}, stream);
+}
+KrylovOutcome Krylov::go_on(std::int64_t iterations, Stream stream) { return impl_->go_on(iterations, stream); }
+void Krylov::end(Stream stream) { impl_->end(stream); }
+KrylovInfo Krylov::info() const { return impl_->info(); }
+
+}  // namespace taskdag

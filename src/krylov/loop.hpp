@@ -1,0 +1,92 @@
+/// \file
+/// A method as a loop on its backend, and the list of methods.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "krylov/control.hpp"
+#include "krylov/system.hpp"
+#include "taskdag/context.hpp"
+#include "taskdag/engine/memory.hpp"
+#include "taskdag/krylov.hpp"
+
+namespace taskdag::krylov {
+
+/// What a loop is made from.
+struct LoopInput {
+  const Context& context;
+  const KrylovOptions& options;
+  System system;
+  Calls calls;
+  /// Threads that share a row of a product on CUDA.
+  int row_threads = 1;
+  /// Host: rows of each thread (engine::HostFlow).
+  std::vector<std::uint32_t> cut{};
+};
+
+/// What a solve begins with.
+struct Start {
+  const double* b;
+  double* x;
+  bool guess;
+  KrylovTolerances tolerances;
+};
+
+/// Memory of a method: vectors and structs, zeroed, owned.
+class Workspace {
+ public:
+  Workspace(const Context& context, std::uint32_t rows) : context_(context), rows_(rows) {}
+  /// A vector of the system.
+  double* vector() {
+    ++vectors_;
+    return make<double>(rows_);
+  }
+  template <class T>
+  T* make(std::size_t count) {
+    memory_.emplace_back(context_, count * sizeof(T));
+    return static_cast<T*>(memory_.back().data());
+  }
+  [[nodiscard]] std::int64_t vectors() const { return vectors_; }
+  [[nodiscard]] std::int64_t bytes() const {
+    std::int64_t total = 0;
+    for (const engine::Memory& one : memory_) total += static_cast<std::int64_t>(one.size());
+    return total;
+  }
+
+ private:
+  const Context& context_;
+  std::uint32_t rows_;
+  std::vector<engine::Memory> memory_;
+  std::int64_t vectors_ = 0;
+};
+
+/// One method on one backend. begin() and go_on() are asynchronous on CUDA; what they have led to says fetch(), which
+/// waits. Norms are those since the fetch() before.
+class Loop {
+ public:
+  /// Norms that are kept between two calls of fetch(): go_on() may ask for so many iterations but one.
+  static constexpr std::int64_t most_norms = 16384;
+
+  Loop() = default;
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+  virtual ~Loop() = default;
+
+  /// Up to the test of iteration 0. pause_at: as in go_on().
+  virtual void begin(const Start& start, std::int64_t pause_at, Stream stream) = 0;
+  /// Iterations until there is a reason, or until there have been pause_at. `first`: none since begin().
+  virtual void go_on(std::int64_t pause_at, bool first, Stream stream) = 0;
+  virtual Control fetch(std::vector<double>& norms, Stream stream) = 0;
+  /// What is left to be done for x after the last iteration.
+  virtual void end(Stream stream) = 0;
+  [[nodiscard]] virtual KrylovInfo info() const = 0;
+};
+
+using MakeLoop = std::unique_ptr<Loop> (*)(const LoopInput& input);
+
+// Each in a file of its own, methods/NAME.cpp.
+std::unique_ptr<Loop> make_cg(const LoopInput& input);
+
+}  // namespace taskdag::krylov

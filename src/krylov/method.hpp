@@ -1,0 +1,42 @@
+/// \file
+/// What a Krylov method is to its loop.
+///
+/// A method is a struct with
+///   using Data                             what its stages see: trivially copyable; has `LoopState loop`, which the
+///   loop
+///                                          fills in, and `KrylovNorm norm`
+///   Data prepare(Workspace&, LoopInput)    its vectors; @throws InvalidInput for options that it does not have
+///   void start(Flow&, Data, Calls, Start)  the stages up to the test of iteration 0
+///   void turn(Flow&, Data, Calls)          the stages of an iteration. The last of them to finish has tested it.
+///   void end(Flow&, Data, Calls)           what is left to be done for x when the loop has ended
+///   int stages(Data)                       of an iteration
+/// all static; start(), turn() and end() are templates over the flow, turn() TASKDAG_TASK. Where a stage ends the loop
+/// (LoopState::end()) the stages after it in the turn still run: those that change x look at LoopState::ended() first.
+#pragma once
+
+#include <algorithm>
+
+#include "krylov/loop.hpp"
+
+namespace taskdag::krylov {
+
+/// The control of a solve that begins.
+inline Control control_of(const Start& start, KrylovNorm norm, std::int64_t pause_at) {
+  const KrylovTolerances& t = start.tolerances;
+  Control control{};
+  control.b = start.b;
+  control.x = start.x;
+  control.relative = t.relative;
+  control.absolute = t.absolute;
+  control.divergence = t.divergence;
+  control.limit = t.iterations;
+  control.least = t.least_iterations;
+  control.pause_at = pause_at;
+  control.guess = start.guess ? 1U : 0U;
+  control.from_initial_residual = t.from_initial_residual ? 1U : 0U;
+  control.from_smaller = t.from_smaller ? 1U : 0U;
+  control.norm = static_cast<std::uint32_t>(norm);
+  return control;
+}
+
+}  // namespace taskdag::krylov

@@ -1,0 +1,265 @@
+/// \file
+/// A method's loop on a GPU.
+///
+/// Graph: a kernel looks whether there is an iteration to be made, then a WHILE node repeats the stages of one, which
+/// have been captured with the caller's preconditioner between them; the last stage sets the node's condition. One
+/// block: a kernel of one thread block has the loop inside. Driven by the host: it launches an iteration and waits for
+/// the word that the last stage has written.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include "krylov/loop.hpp"
+#include "krylov/method.hpp"
+#include "taskdag/engine/cuda/owners.cuh"
+#include "taskdag/engine/loop/cuda.cuh"
+#include "taskdag/error.hpp"
+
+namespace taskdag::krylov {
+
+/// A Control and the first norms after it: what one copy fetches.
+struct Page {
+  static constexpr std::int64_t norms_at_once = 512;
+  Control control;
+  double norms[static_cast<std::size_t>(Loop::most_norms)];
+};
+
+__global__ inline void begin_kernel(const __grid_constant__ Control control, Control* where, std::uint32_t* again) {
+  *where = control;
+  *again = 0;
+}
+__global__ inline void resume_kernel(LoopState loop, std::int64_t pause_at) {
+  Control& c = *loop.control;
+  c.pause_at = pause_at;
+  c.kept = 0;
+  loop.again.set(c.reason == 0 && c.iterations < c.pause_at);
+}
+/// Before a graph's loop: whether there is an iteration now.
+__global__ inline void look_kernel(LoopState loop) { loop.again.set(*loop.again.word != 0); }
+
+template <class Method>
+__global__ void __launch_bounds__(engine::BlockFlow::threads)
+    block_kernel(const __grid_constant__ typename Method::Data data, int row_threads) {
+  extern __shared__ double warps[];
+  engine::BlockFlow flow(warps, row_threads);
+  while (*data.loop.again.word != 0) Method::turn(flow, data, Calls{});
+}
+
+/// The graph of a loop.
+class WhileGraph {
+ public:
+  /// capture(stream, condition): launches an iteration on a stream that is being captured.
+  template <class Capture>
+  WhileGraph(const LoopState& loop, const Capture& capture) : stream_(engine::detail::UniqueStream::create()) {
+    using engine::detail::check;
+    check(cudaGraphCreate(&graph_, 0), "creating a graph");
+    cudaGraphConditionalHandle again{};
+    check(cudaGraphConditionalHandleCreate(&again, graph_, 0, 0), "a graph's condition");
+    LoopState here = loop;
+    here.again.node = again;
+    const cudaGraphNode_t look = add_look(here);
+    const cudaGraph_t body = add_loop(again, look);
+    check(cudaStreamBeginCaptureToGraph(stream_.get(), body, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal),
+          "beginning to capture an iteration");
+    try {
+      capture(stream_.get(), here);
+    } catch (...) {
+      cudaGraph_t ended = nullptr;
+      static_cast<void>(cudaStreamEndCapture(stream_.get(), &ended));
+      static_cast<void>(cudaGetLastError());
+      throw;
+    }
+    cudaGraph_t ended = nullptr;
+    check(cudaStreamEndCapture(stream_.get(), &ended), "capturing an iteration");
+    check(cudaGraphInstantiate(&instance_, graph_, 0), "instantiating a graph");
+  }
+  WhileGraph(const WhileGraph&) = delete;
+  WhileGraph& operator=(const WhileGraph&) = delete;
+  ~WhileGraph() {
+    if (instance_) static_cast<void>(cudaGraphExecDestroy(instance_));
+    if (graph_) static_cast<void>(cudaGraphDestroy(graph_));
+  }
+  void launch(cudaStream_t stream) const {
+    engine::detail::check(cudaGraphLaunch(instance_, stream), "launching a graph");
+  }
+
+ private:
+  cudaGraphNode_t add_look(LoopState loop) {
+    void* arguments[] = {&loop};
+    cudaKernelNodeParams look{};
+    look.func = reinterpret_cast<void*>(&look_kernel);
+    look.gridDim = dim3(1);
+    look.blockDim = dim3(1);
+    look.kernelParams = arguments;
+    cudaGraphNode_t node = nullptr;
+    engine::detail::check(cudaGraphAddKernelNode(&node, graph_, nullptr, 0, &look), "a graph's kernel");
+    return node;
+  }
+  cudaGraph_t add_loop(cudaGraphConditionalHandle again, cudaGraphNode_t after) {
+    cudaGraphNodeParams loop{};
+    loop.type = cudaGraphNodeTypeConditional;
+    loop.conditional.handle = again;
+    loop.conditional.type = cudaGraphCondTypeWhile;
+    loop.conditional.size = 1;
+    cudaGraphNode_t node = nullptr;
+#if CUDART_VERSION >= 13000
+    engine::detail::check(cudaGraphAddNode(&node, graph_, &after, nullptr, 1, &loop), "a graph's loop");
+#else
+    engine::detail::check(cudaGraphAddNode(&node, graph_, &after, 1, &loop), "a graph's loop");
+#endif
+    return loop.conditional.phGraph_out[0];
+  }
+
+  engine::detail::UniqueStream stream_;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t instance_ = nullptr;
+};
+
+/// The form that `wanted` stands for, and why.
+struct FormChoice {
+  KrylovForm form;
+  const char* why;
+};
+/// @throws Unsupported where the form named cannot run the loop
+inline FormChoice choose_form(const LoopInput& input, bool fits_one_block) {
+  const bool calls = input.system.preconditioning == Preconditioning::call;
+  const bool captured = !calls || input.calls.preconditioner->may_be_captured();
+  // One block has a 132nd of the device: up to here its barriers cost less than a graph's launches.
+  constexpr std::uint32_t most_rows = 4096;
+  switch (input.options.form) {
+    case KrylovForm::automatic:
+      if (!captured) return {KrylovForm::host_driven, "the preconditioner cannot be captured"};
+      if (!calls && fits_one_block && input.system.rows <= most_rows) return {KrylovForm::one_block, "few rows"};
+      return {KrylovForm::graph, "one launch"};
+    case KrylovForm::graph:
+      if (!captured) throw Unsupported("the preconditioner cannot be captured into a graph");
+      break;
+    case KrylovForm::one_block:
+      if (calls) throw Unsupported("the form one-block has no preconditioner but a diagonal");
+      if (!fits_one_block) throw Unsupported("the form one-block is for fewer rows");
+      break;
+    case KrylovForm::host_driven:
+      break;
+    case KrylovForm::threads:
+      throw Unsupported("the form threads is that of the host backend");
+  }
+  return {input.options.form, "asked for"};
+}
+
+template <class Method>
+class CudaLoop final : public Loop {
+ public:
+  explicit CudaLoop(const LoopInput& input)
+      : context_(input.context),
+        calls_(input.calls),
+        row_threads_(input.row_threads),
+        work_(context_, input.system.rows),
+        data_(Method::prepare(work_, input)),
+        page_(work_.make<Page>(1)),
+        again_(work_.make<std::uint32_t>(1)),
+        scratch_{work_.make<double>(engine::LoopShape::most_tiles * 16U), work_.make<std::uint32_t>(1)},
+        fetched_(1) {
+    data_.loop = {&page_->control, page_->norms, {again_, 0}};
+    shared_bytes_ = sizeof(double) * 16U * engine::LoopShape::warps *
+                    engine::LoopShape::of(input.system.rows, row_threads_).tiles / 8U;
+    choice_ = choose_form(input, shared_bytes_ <= 40U * 1024U);
+  }
+
+  void begin(const Start& start, std::int64_t pause_at, Stream stream) override {
+    const engine::detail::CurrentDevice current(context_.device());
+    const auto s = static_cast<cudaStream_t>(stream.handle);
+    begin_kernel<<<1, 1, 0, s>>>(control_of(start, data_.norm, pause_at), &page_->control, again_);
+    engine::detail::check(cudaGetLastError(), "beginning a solve");
+    engine::StreamFlow flow(s, scratch_, row_threads_);
+    Method::start(flow, data_, calls_, start);
+  }
+  void go_on(std::int64_t pause_at, bool first, Stream stream) override {
+    const engine::detail::CurrentDevice current(context_.device());
+    const auto s = static_cast<cudaStream_t>(stream.handle);
+    if (!first) {
+      resume_kernel<<<1, 1, 0, s>>>(data_.loop, pause_at);
+      engine::detail::check(cudaGetLastError(), "going on with a solve");
+    }
+    switch (choice_.form) {
+      case KrylovForm::graph:
+        return graph().launch(s);
+      case KrylovForm::one_block:
+        block_kernel<Method><<<1, engine::BlockFlow::threads, shared_bytes_, s>>>(data_, row_threads_);
+        return engine::detail::check(cudaGetLastError(), "starting a loop in one block");
+      default:
+        return drive(s);
+    }
+  }
+  Control fetch(std::vector<double>& norms, Stream stream) override {
+    using engine::detail::check;
+    const auto s = static_cast<cudaStream_t>(stream.handle);
+    constexpr std::size_t first = sizeof(Control) + sizeof(double) * static_cast<std::size_t>(Page::norms_at_once);
+    check(cudaMemcpyAsync(fetched_.data(), page_, first, cudaMemcpyDeviceToHost, s), "fetching an outcome");
+    check(cudaStreamSynchronize(s), "waiting for a solve");
+    const Control control = fetched_.data()->control;
+    if (control.kept > Page::norms_at_once) {
+      const auto rest = static_cast<std::size_t>(control.kept - Page::norms_at_once);
+      check(cudaMemcpyAsync(fetched_.data()->norms + Page::norms_at_once, page_->norms + Page::norms_at_once,
+                            rest * sizeof(double), cudaMemcpyDeviceToHost, s),
+            "fetching norms");
+      check(cudaStreamSynchronize(s), "waiting for norms");
+    }
+    norms.assign(fetched_.data()->norms, fetched_.data()->norms + control.kept);
+    return control;
+  }
+  void end(Stream stream) override {
+    const engine::detail::CurrentDevice current(context_.device());
+    engine::StreamFlow flow(static_cast<cudaStream_t>(stream.handle), scratch_, row_threads_);
+    Method::end(flow, data_, calls_);
+  }
+  [[nodiscard]] KrylovInfo info() const override {
+    KrylovInfo info;
+    info.form = choice_.form;
+    info.why = choice_.why;
+    info.stages = Method::stages(data_);
+    info.vectors = work_.vectors();
+    info.bytes = work_.bytes();
+    return info;
+  }
+
+ private:
+  const WhileGraph& graph() {
+    if (!graph_) {
+      graph_ = std::make_unique<WhileGraph>(data_.loop, [&](cudaStream_t stream, const LoopState& loop) {
+        typename Method::Data data = data_;
+        data.loop = loop;
+        engine::StreamFlow flow(stream, scratch_, row_threads_);
+        Method::turn(flow, data, calls_);
+      });
+    }
+    return *graph_;
+  }
+  /// The host's loop: an iteration, and a look at the word.
+  void drive(cudaStream_t stream) {
+    using engine::detail::check;
+    engine::StreamFlow flow(stream, scratch_, row_threads_);
+    auto* again = reinterpret_cast<std::uint32_t*>(fetched_.data());
+    while (true) {
+      check(cudaMemcpyAsync(again, again_, sizeof(*again), cudaMemcpyDeviceToHost, stream), "looking at a loop");
+      check(cudaStreamSynchronize(stream), "waiting for an iteration");
+      if (*again == 0) return;
+      Method::turn(flow, data_, calls_);
+    }
+  }
+
+  Context context_;
+  Calls calls_;
+  int row_threads_;
+  Workspace work_;
+  typename Method::Data data_;
+  Page* page_;
+  std::uint32_t* again_;
+  engine::LoopScratch scratch_;
+  engine::detail::PinnedArray<Page> fetched_;
+  std::size_t shared_bytes_ = 0;
+  FormChoice choice_{KrylovForm::graph, ""};
+  std::unique_ptr<WhileGraph> graph_;
+};
+
+}  // namespace taskdag::krylov

@@ -1,0 +1,65 @@
+/// \file
+/// A method's loop on host threads.
+#pragma once
+
+#include <vector>
+
+#include "krylov/loop.hpp"
+#include "krylov/method.hpp"
+#include "taskdag/engine/loop/host.hpp"
+
+namespace taskdag::krylov {
+
+template <class Method>
+class HostLoop final : public Loop {
+ public:
+  explicit HostLoop(const LoopInput& input)
+      : context_(input.context),
+        calls_(input.calls),
+        cut_(input.cut),
+        work_(context_, input.system.rows),
+        norms_(static_cast<std::size_t>(most_norms)),
+        flow_(context_, cut_),
+        data_(Method::prepare(work_, input)) {
+    data_.loop = {&control_, norms_.data(), {&again_, 0}};
+  }
+
+  void begin(const Start& start, std::int64_t pause_at, Stream /*stream*/) override {
+    control_ = control_of(start, data_.norm, pause_at);
+    again_ = 0;
+    Method::start(flow_, data_, calls_, start);
+  }
+  void go_on(std::int64_t pause_at, bool /*first*/, Stream /*stream*/) override {
+    control_.pause_at = pause_at;
+    again_ = control_.reason == 0 && control_.iterations < pause_at ? 1U : 0U;
+    while (again_ != 0) Method::turn(flow_, data_, calls_);
+  }
+  Control fetch(std::vector<double>& norms, Stream /*stream*/) override {
+    norms.assign(norms_.begin(), norms_.begin() + control_.kept);
+    control_.kept = 0;
+    return control_;
+  }
+  void end(Stream /*stream*/) override { Method::end(flow_, data_, calls_); }
+  [[nodiscard]] KrylovInfo info() const override {
+    KrylovInfo info;
+    info.form = KrylovForm::threads;
+    info.why = "the backend is host threads";
+    info.stages = Method::stages(data_);
+    info.vectors = work_.vectors();
+    info.bytes = work_.bytes() + static_cast<std::int64_t>(norms_.size() * sizeof(double));
+    return info;
+  }
+
+ private:
+  Context context_;
+  Calls calls_;
+  std::vector<std::uint32_t> cut_;
+  Workspace work_;
+  std::vector<double> norms_;
+  Control control_{};
+  std::uint32_t again_ = 0;
+  engine::HostFlow flow_;
+  typename Method::Data data_;
+};
+
+}  // namespace taskdag::krylov
