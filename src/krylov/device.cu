@@ -5,14 +5,9 @@
 
 namespace taskdag::krylov {
 
-int threads_of_row(const CsrPattern& pattern, Stream stream) {
-  if (pattern.rows == 0) return 1;
-  const Offset entries = cuda::fetch(pattern.row_offsets + pattern.rows, static_cast<cudaStream_t>(stream.handle));
-  // Neighbours read neighbouring entries; short rows are fast enough by a thread each, whose lines the cache keeps.
-  const int mean = static_cast<int>(entries / pattern.rows);
-  int threads = 1;
-  while (threads < 32 && threads * 8 < mean) threads *= 2;
-  return threads;
+std::int64_t count_entries(const CsrPattern& pattern, Stream stream) {
+  if (pattern.rows == 0) return 0;
+  return cuda::fetch(pattern.row_offsets + pattern.rows, static_cast<cudaStream_t>(stream.handle));
 }
 
 void require_not_captured(const Context& context, Stream stream) {

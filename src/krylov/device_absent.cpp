@@ -3,7 +3,7 @@
 
 namespace taskdag::krylov {
 
-int threads_of_row(const CsrPattern& /*pattern*/, Stream /*stream*/) {
+std::int64_t count_entries(const CsrPattern& /*pattern*/, Stream /*stream*/) {
   throw Unsupported("Krylov methods on CUDA: the library was built without CUDA");
 }
 void require_not_captured(const Context& /*context*/, Stream /*stream*/) {}

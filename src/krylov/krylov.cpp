@@ -56,6 +56,14 @@ std::vector<std::uint32_t> cut_rows(const CsrPattern& a, int threads) {
   return cut;
 }
 
+/// How many threads share a row of a product on CUDA. Neighbours read neighbouring entries; short rows are fast enough
+/// by a thread each, whose lines the cache keeps.
+int threads_of_row(Index rows, std::int64_t entries) {
+  int threads = 1;
+  while (threads < 32 && std::int64_t{threads} * 8 * rows < entries) threads *= 2;
+  return threads;
+}
+
 krylov::System system_of(const CsrView& a, LinearMap* preconditioner) {
   using krylov::Preconditioning;
   krylov::System system;
@@ -133,8 +141,10 @@ class Krylov::Impl {
     if (context_.backend() == Backend::host) {
       validate(a.pattern, {.square = true});
       input.cut = cut_rows(a.pattern, context_.threads());
+      input.entries = a.pattern.entries();
     } else {
-      input.row_threads = krylov::threads_of_row(a.pattern, stream);
+      input.entries = krylov::count_entries(a.pattern, stream);
+      input.row_threads = threads_of_row(a.pattern.rows, input.entries);
     }
     const MethodRow& row = row_of(options_.method);
     if (row.make == nullptr) throw Unsupported(std::string("the Krylov method ") + row.name + " is not there yet");

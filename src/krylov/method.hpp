@@ -10,6 +10,9 @@
 ///   void turn(Flow&, Data, Calls)          the stages of an iteration. The last of them to finish has tested it.
 ///   void end(Flow&, Data, Calls)           what is left to be done for x when the loop has ended
 ///   int stages(Data)                       of an iteration
+///   int passes(Data)                       vectors that an iteration reads or writes, each once a stage, without those
+///                                          of the preconditioner's call; the matrix is read once a product
+///   int products(Data)                     of an iteration
 /// all static; start(), turn() and end() are templates over the flow, turn() TASKDAG_TASK. Where a stage ends the loop
 /// (LoopState::end()) the stages after it in the turn still run: those that change x look at LoopState::ended() first.
 #pragma once
@@ -37,6 +40,14 @@ inline Control control_of(const Start& start, KrylovNorm norm, std::int64_t paus
   control.from_smaller = t.from_smaller ? 1U : 0U;
   control.norm = static_cast<std::uint32_t>(norm);
   return control;
+}
+
+/// Bytes that an iteration reads and writes, each array once a stage, without the preconditioner's call.
+template <class Method>
+double bytes_of_iteration(const typename Method::Data& data, std::int64_t entries) {
+  const auto rows = static_cast<double>(data.system.rows);
+  const double matrix = static_cast<double>(entries) * (sizeof(double) + sizeof(Index)) + rows * sizeof(Offset);
+  return Method::products(data) * matrix + Method::passes(data) * rows * sizeof(double);
 }
 
 }  // namespace taskdag::krylov

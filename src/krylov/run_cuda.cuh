@@ -153,6 +153,7 @@ class CudaLoop final : public Loop {
   explicit CudaLoop(const LoopInput& input)
       : context_(input.context),
         calls_(input.calls),
+        entries_(input.entries),
         row_threads_(input.row_threads),
         work_(context_, input.system.rows),
         data_(Method::prepare(work_, input)),
@@ -218,6 +219,7 @@ class CudaLoop final : public Loop {
     info.form = choice_.form;
     info.why = choice_.why;
     info.stages = Method::stages(data_);
+    info.bytes_of_iteration = bytes_of_iteration<Method>(data_, entries_);
     info.vectors = work_.vectors();
     info.bytes = work_.bytes();
     return info;
@@ -250,6 +252,7 @@ class CudaLoop final : public Loop {
 
   Context context_;
   Calls calls_;
+  std::int64_t entries_;
   int row_threads_;
   Workspace work_;
   typename Method::Data data_;

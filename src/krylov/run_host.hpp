@@ -2,25 +2,33 @@
 /// A method's loop on host threads.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "krylov/loop.hpp"
 #include "krylov/method.hpp"
 #include "taskdag/engine/loop/host.hpp"
+#include "taskdag/error.hpp"
 
 namespace taskdag::krylov {
 
 template <class Method>
 class HostLoop final : public Loop {
  public:
+  /// @throws Unsupported where a form of CUDA is asked for
   explicit HostLoop(const LoopInput& input)
       : context_(input.context),
         calls_(input.calls),
+        entries_(input.entries),
         cut_(input.cut),
         work_(context_, input.system.rows),
         norms_(static_cast<std::size_t>(most_norms)),
         flow_(context_, cut_),
         data_(Method::prepare(work_, input)) {
+    const KrylovForm form = input.options.form;
+    if (form != KrylovForm::automatic && form != KrylovForm::threads) {
+      throw Unsupported(std::string("the form ") + to_string(form) + " is one of CUDA");
+    }
     data_.loop = {&control_, norms_.data(), {&again_, 0}};
   }
 
@@ -45,6 +53,7 @@ class HostLoop final : public Loop {
     info.form = KrylovForm::threads;
     info.why = "the backend is host threads";
     info.stages = Method::stages(data_);
+    info.bytes_of_iteration = bytes_of_iteration<Method>(data_, entries_);
     info.vectors = work_.vectors();
     info.bytes = work_.bytes() + static_cast<std::int64_t>(norms_.size() * sizeof(double));
     return info;
@@ -53,6 +62,7 @@ class HostLoop final : public Loop {
  private:
   Context context_;
   Calls calls_;
+  std::int64_t entries_;
   std::vector<std::uint32_t> cut_;
   Workspace work_;
   std::vector<double> norms_;

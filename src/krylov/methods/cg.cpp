@@ -174,6 +174,19 @@ struct Cg {
   template <class Flow>
   static void end(Flow& /*flow*/, const Data& /*d*/, const Calls& /*calls*/) {}
   static int stages(const Data& d) { return d.system.preconditioning == Preconditioning::call ? 3 : 2; }
+  /// z, p, p, w; then x, r twice, p, w, and z with the diagonal; with a call the sums read r and z.
+  static int passes(const Data& d) {
+    switch (d.system.preconditioning) {
+      case Preconditioning::none:
+        return 11;
+      case Preconditioning::diagonal:
+        return 12;
+      case Preconditioning::call:
+        return 12;
+    }
+    return 0;
+  }
+  static int products(const Data& /*d*/) { return 1; }
 };
 
 }  // namespace

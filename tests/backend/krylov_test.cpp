@@ -1,0 +1,310 @@
+// Conjugate gradients as a loop on both backends.
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include "backends.hpp"
+#include "measure.hpp"
+#include "problems.hpp"
+
+namespace taskdag {
+namespace {
+
+/// Where the system is in memory of the backend.
+std::vector<test::Where> places() {
+  std::vector<test::Where> result;
+  for (const test::Where& where : test::everywhere()) {
+    if (where.backend == Backend::host || where.space == MemorySpace::device) result.push_back(where);
+  }
+  return result;
+}
+
+enum class With { nothing, diagonal, factor };
+const char* name_of(With with) {
+  return with == With::nothing ? "no preconditioner" : with == With::diagonal ? "diagonal" : "ICC";
+}
+constexpr With kPreconditioners[] = {With::nothing, With::diagonal, With::factor};
+constexpr KrylovNorm kNorms[] = {KrylovNorm::preconditioned, KrylovNorm::unpreconditioned, KrylovNorm::natural};
+
+std::vector<double> inverse_diagonal(const CsrMatrix& a) {
+  std::vector<double> result(static_cast<std::size_t>(a.rows), 1.0);
+  for (Index i = 0; i < a.rows; ++i) {
+    for (Offset e = a.row_offsets[static_cast<std::size_t>(i)]; e < a.row_offsets[static_cast<std::size_t>(i) + 1];
+         ++e) {
+      const auto at = static_cast<std::size_t>(e);
+      if (a.col_indices[at] == i) result[static_cast<std::size_t>(i)] = 1.0 / a.values[at];
+    }
+  }
+  return result;
+}
+
+double dot(const std::vector<double>& x, const std::vector<double>& y) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+std::vector<double> residual(const CsrMatrix& a, const std::vector<double>& b, const std::vector<double>& x) {
+  std::vector<double> r(b.size());
+  multiply(a.view(), x, r);
+  for (std::size_t i = 0; i < r.size(); ++i) r[i] = b[i] - r[i];
+  return r;
+}
+double relative_residual(const CsrMatrix& a, const std::vector<double>& b, const std::vector<double>& x) {
+  const std::vector<double> r = residual(a, b, x);
+  return std::sqrt(dot(r, r) / dot(b, b));
+}
+
+/// The textbook's method: norms of all iterations.
+std::vector<double> reference_norms(const CsrMatrix& a,
+                                    const std::function<std::vector<double>(const std::vector<double>&)>& m,
+                                    KrylovNorm norm, const std::vector<double>& b, std::vector<double> x,
+                                    std::size_t iterations) {
+  std::vector<double> r = residual(a, b, x);
+  std::vector<double> z = m(r);
+  std::vector<double> p = z;
+  std::vector<double> w(b.size());
+  double rz = dot(r, z);
+  const auto value = [&] {
+    return std::sqrt(norm == KrylovNorm::natural ? rz : norm == KrylovNorm::unpreconditioned ? dot(r, r) : dot(z, z));
+  };
+  std::vector<double> norms{value()};
+  for (std::size_t k = 0; k < iterations; ++k) {
+    multiply(a.view(), p, w);
+    const double alpha = rz / dot(p, w);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] += alpha * p[i];
+      r[i] -= alpha * w[i];
+    }
+    z = m(r);
+    const double before = rz;
+    rz = dot(r, z);
+    for (std::size_t i = 0; i < x.size(); ++i) p[i] = z[i] + rz / before * p[i];
+    norms.push_back(value());
+  }
+  return norms;
+}
+
+class KrylovTest : public test::BackendTest {
+ protected:
+  /// A system in memory of the backend, and what it needs.
+  struct System {
+    CsrMatrix a;
+    test::MatrixArrays matrix;
+    test::Array<double> diagonal;
+    std::optional<Factorization> factor;
+    std::unique_ptr<LinearMap> map;
+  };
+  std::unique_ptr<System> system(const CsrMatrix& a, With with) const {
+    auto s = std::unique_ptr<System>(new System{
+        a, place(a), place(with == With::diagonal ? inverse_diagonal(a) : std::vector<double>{0.0}), {}, {}});
+    if (with == With::diagonal) s->map = std::make_unique<DiagonalMap>(s->diagonal.data());
+    if (with == With::factor) {
+      s->factor.emplace(factorization(a, {.kind = FactorKind::ic}));
+      factor(*s->factor, a.values);
+      const auto apply = [f = &*s->factor, space = space()](const double* x, double* y, Stream stream) {
+        f->apply(Apply::full, x, y, space, stream);
+      };
+      s->map = std::make_unique<FunctionMap<decltype(apply)>>(apply);
+    }
+    return s;
+  }
+  Krylov krylov(System& s, const KrylovOptions& options) const {
+    return {context(), s.matrix.view(), s.map.get(), options, stream()};
+  }
+  struct Solved {
+    KrylovOutcome outcome;
+    std::vector<double> x;
+  };
+  Solved solve(Krylov& k, const std::vector<double>& b, const KrylovTolerances& tolerances,
+               const std::vector<double>& guess = {}) const {
+    test::Array<double> rhs = place(b);
+    test::Array<double> x = place(guess.empty() ? std::vector<double>(b.size(), std::nan("")) : guess);
+    KrylovOutcome outcome = k.solve(rhs.data(), x.data(), !guess.empty(), tolerances, stream());
+    return {std::move(outcome), x.read()};
+  }
+  /// M⁻¹ of a system on the host.
+  std::function<std::vector<double>(const std::vector<double>&)> preconditioner(System& s, With with) const {
+    if (with == With::nothing) return [](const std::vector<double>& r) { return r; };
+    if (with == With::factor)
+      return [this, &s](const std::vector<double>& r) { return apply(*s.factor, Apply::full, r); };
+    return [d = inverse_diagonal(s.a)](std::vector<double> r) {
+      for (std::size_t i = 0; i < r.size(); ++i) r[i] *= d[i];
+      return r;
+    };
+  }
+  /// Those that can run a system.
+  static std::vector<KrylovForm> forms(With with) {
+    if (GetParam().backend == Backend::host) return {KrylovForm::threads};
+    if (with == With::factor) return {KrylovForm::graph, KrylovForm::host_driven};
+    return {KrylovForm::graph, KrylovForm::one_block, KrylovForm::host_driven};
+  }
+};
+INSTANTIATE_TEST_SUITE_P(On, KrylovTest, testing::ValuesIn(places()),
+                         [](const auto& parameter) { return test::name_of(parameter.param); });
+
+CsrMatrix grid(Index n) { return make_stencil({.stencil = Stencil::five_point, .nx = n, .ny = n}); }
+
+TEST_P(KrylovTest, NormsAreThoseOfTheTextbook) {
+  const CsrMatrix a = grid(30);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  const std::vector<double> zero(b.size(), 0.0);
+  for (const With with : kPreconditioners) {
+    for (const KrylovNorm norm : kNorms) {
+      for (const bool guess : {false, true}) {
+        SCOPED_TRACE(std::string(name_of(with)) + ", norm " + std::to_string(static_cast<int>(norm)) +
+                     (guess ? ", a guess" : ""));
+        auto s = system(a, with);
+        Krylov k = krylov(*s, {.norm = norm});
+        const std::vector<double> start = guess ? test::right_hand_side(a.rows) : zero;
+        const Solved solved = solve(k, b, {.relative = 1e-9}, guess ? start : std::vector<double>{});
+        EXPECT_EQ(solved.outcome.reason, KrylovReason::relative_tolerance);
+        EXPECT_LE(relative_residual(a, b, solved.x), 1e-6);
+        const std::vector<double> expected =
+            reference_norms(a, preconditioner(*s, with), norm, b, start, solved.outcome.norms.size() - 1);
+        ASSERT_EQ(solved.outcome.norms.size(), static_cast<std::size_t>(solved.outcome.iterations) + 1);
+        for (std::size_t n = 0; n < expected.size(); ++n) {
+          EXPECT_NEAR(solved.outcome.norms[n], expected[n], 1e-6 * expected[n] + 1e-10 * expected[0])
+              << "iteration " << n;
+        }
+        EXPECT_EQ(solved.outcome.norm, solved.outcome.norms.back());
+      }
+    }
+  }
+}
+
+TEST_P(KrylovTest, EveryFormGivesTheSameBits) {
+  for (const CsrMatrix& a : {grid(20), test::mirrored(make_erdos_renyi_lower(900, 0.02, 7), 1.0), test::arrow(300)}) {
+    const std::vector<double> b = test::right_hand_side(a.rows);
+    for (const With with : kPreconditioners) {
+      auto s = system(a, with);
+      std::optional<Solved> first;
+      for (const KrylovForm form : forms(with)) {
+        SCOPED_TRACE(std::string(name_of(with)) + ", " + to_string(form));
+        Krylov k = krylov(*s, {.form = form});
+        EXPECT_EQ(k.info().form, form);
+        for (int repeat = 0; repeat < 20; ++repeat) {
+          const Solved solved = solve(k, b, {.relative = 1e-8});
+          if (!first) first = solved;
+          ASSERT_EQ(solved.x, first->x);
+          ASSERT_EQ(solved.outcome.norms, first->outcome.norms);
+        }
+        EXPECT_TRUE(first->outcome.converged());
+      }
+    }
+  }
+}
+
+TEST_P(KrylovTest, PiecesGiveWhatOneSolveGives) {
+  const CsrMatrix a = grid(25);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  for (const With with : kPreconditioners) {
+    auto s = system(a, with);
+    for (const KrylovForm form : forms(with)) {
+      SCOPED_TRACE(std::string(name_of(with)) + ", " + to_string(form));
+      Krylov k = krylov(*s, {.form = form});
+      const Solved whole = solve(k, b, {});
+      for (const std::int64_t at_a_time : {1, 7}) {
+        test::Array<double> rhs = place(b);
+        test::Array<double> x = place(std::vector<double>(b.size(), 0.0));
+        KrylovOutcome outcome = k.begin(rhs.data(), x.data(), false, {}, stream());
+        EXPECT_EQ(outcome.norms.size(), 1U);
+        std::int64_t pieces = 0;
+        while (outcome.reason == KrylovReason::iterating) {
+          outcome = k.go_on(at_a_time, stream());
+          ++pieces;
+          EXPECT_LE(outcome.iterations, pieces * at_a_time);
+        }
+        k.end(stream());
+        EXPECT_EQ(outcome.norms, whole.outcome.norms);
+        EXPECT_EQ(outcome.reason, whole.outcome.reason);
+        EXPECT_EQ(x.read(), whole.x);
+      }
+    }
+  }
+}
+
+TEST_P(KrylovTest, EndsOnEveryInput) {
+  const CsrMatrix a = grid(12);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  const std::vector<double> zero(b.size(), 0.0);
+  std::vector<double> bad = b;
+  bad[17] = std::numeric_limits<double>::quiet_NaN();
+  CsrMatrix infinite = a;
+  infinite.values[40] = std::numeric_limits<double>::infinity();
+  CsrMatrix negative = a;
+  for (Offset e = negative.row_offsets[50]; e < negative.row_offsets[51]; ++e) {
+    negative.values[static_cast<std::size_t>(e)] *= -100.0;
+  }
+  for (const With with : {With::nothing, With::diagonal}) {
+    for (const KrylovForm form : forms(with)) {
+      SCOPED_TRACE(std::string(name_of(with)) + ", " + to_string(form));
+      auto s = system(a, with);
+      Krylov k = krylov(*s, {.form = form});
+      EXPECT_EQ(solve(k, bad, {}).outcome.reason, KrylovReason::not_a_number);
+      EXPECT_EQ(solve(k, b, {}, bad).outcome.reason, KrylovReason::not_a_number);
+      const Solved nothing = solve(k, zero, {});
+      EXPECT_EQ(nothing.outcome.reason, KrylovReason::absolute_tolerance);
+      EXPECT_EQ(nothing.outcome.iterations, 0);
+      EXPECT_EQ(nothing.x, zero);
+      const Solved limited = solve(k, b, {.relative = 1e-12, .iterations = 5});
+      EXPECT_EQ(limited.outcome.reason, KrylovReason::iteration_limit);
+      EXPECT_EQ(limited.outcome.iterations, 5);
+      EXPECT_EQ(solve(k, b, {.relative = 1e-12, .iterations = 0}).outcome.iterations, 0);
+      EXPECT_GE(solve(k, b, {.relative = 0.5, .least_iterations = 9}).outcome.iterations, 9);
+      EXPECT_EQ(solve(k, b, {.relative = 1e-30, .divergence = 1e-3}).outcome.reason, KrylovReason::divergence);
+      // After all that a solve is what it was.
+      EXPECT_LE(relative_residual(a, b, solve(k, b, {.relative = 1e-10}).x), 1e-8);
+      auto broken = system(infinite, with);
+      Krylov on_broken = krylov(*broken, {.form = form});
+      EXPECT_EQ(solve(on_broken, b, {}).outcome.reason, KrylovReason::not_a_number);
+      auto indefinite = system(negative, With::nothing);
+      Krylov on_indefinite = krylov(*indefinite, {.form = form});
+      EXPECT_EQ(solve(on_indefinite, b, {}).outcome.reason, KrylovReason::indefinite_matrix);
+    }
+  }
+}
+
+TEST_P(KrylovTest, WithoutANormAllIterationsAreMade) {
+  const CsrMatrix a = grid(12);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  for (const KrylovForm form : forms(With::diagonal)) {
+    auto s = system(a, With::diagonal);
+    Krylov k = krylov(*s, {.norm = KrylovNorm::none, .form = form});
+    const Solved solved = solve(k, b, {.iterations = 8});
+    EXPECT_EQ(solved.outcome.reason, KrylovReason::iterations);
+    EXPECT_EQ(solved.outcome.iterations, 8);
+  }
+}
+
+TEST_P(KrylovTest, TakesOtherValuesAndVectors) {
+  CsrMatrix a = grid(15);
+  auto s = system(a, With::diagonal);
+  Krylov k = krylov(*s, {});
+  for (Index seed = 0; seed < 3; ++seed) {
+    std::vector<double> b = test::right_hand_side(a.rows);
+    b[static_cast<std::size_t>(seed)] += 1.0;
+    EXPECT_LE(relative_residual(a, b, solve(k, b, {.relative = 1e-10}).x), 1e-8);
+  }
+}
+
+TEST_P(KrylovTest, RefusesWhatItDoesNotHave) {
+  auto s = system(grid(5), With::nothing);
+  EXPECT_THROW(krylov(*s, {.side = KrylovSide::right}), InvalidInput);
+  EXPECT_THROW(krylov(*s, {.form = GetParam().backend == Backend::host ? KrylovForm::graph : KrylovForm::threads}),
+               Unsupported);
+  Krylov k = krylov(*s, {});
+  EXPECT_THROW(k.go_on(1, stream()), InvalidInput);
+  EXPECT_THROW(solve(k, test::right_hand_side(25), {.relative = -1.0}), InvalidInput);
+  EXPECT_THROW(solve(k, test::right_hand_side(25), {.iterations = -1}), InvalidInput);
+}
+
+TEST_P(KrylovTest, AnEmptySystemIsSolvedAtOnce) {
+  auto s = system(CsrMatrix{}, With::nothing);
+  Krylov k = krylov(*s, {});
+  EXPECT_EQ(solve(k, {}, {}).outcome.iterations, 0);
+}
+
+}  // namespace
+}  // namespace taskdag
