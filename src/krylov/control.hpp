@@ -33,20 +33,39 @@ struct Control {
   std::int32_t reason;
 };
 
+TASKDAG_TASK inline void end_with(Control& control, KrylovReason reason) {
+  control.reason = static_cast<std::int32_t>(reason);
+}
+
 /// What all stages of a method see of it.
+///
+/// finish() is one worker's, and each value that it reads from memory takes it as long as the sums of a stage do. So it
+/// reads all that it needs at once, decides, and writes all of it back: read(), take_norm(), end_with(), write().
+/// test() and end() are these in one.
 struct LoopState {
   Control* control = nullptr;
   double* norms = nullptr;        ///< since the host has had its turn
   engine::LoopCondition again{};  ///< whether there is another iteration now
 
   [[nodiscard]] TASKDAG_TASK bool ended() const { return control->reason != 0; }
+  [[nodiscard]] TASKDAG_TASK Control read() const { return *control; }
+  TASKDAG_TASK void write(const Control& changed) const {
+    *control = changed;
+    again.set(changed.reason == 0 && changed.iterations < changed.pause_at);
+  }
+  /// Of iteration c.iterations: keeps it, and tests it. A norm that is not finite ends the loop. After PETSc's
+  /// KSPConvergedDefault(), KSPConvergedSkip() for KrylovNorm::none.
+  TASKDAG_TASK void take_norm(Control& c, double norm) const;
+
   TASKDAG_TASK void end(KrylovReason reason) const {
     control->reason = static_cast<std::int32_t>(reason);
     again.set(false);
   }
-  /// Of iteration control->iterations: keeps it, tests it, and says whether the loop goes on. A norm that is not finite
-  /// ends it. After PETSc's KSPConvergedDefault(), KSPConvergedSkip() for KrylovNorm::none.
-  TASKDAG_TASK void test(double norm) const;
+  TASKDAG_TASK void test(double norm) const {
+    Control c = read();
+    take_norm(c, norm);
+    write(c);
+  }
 };
 
 TASKDAG_TASK inline bool is_finite(double value) { return value - value == 0.0; }
@@ -78,14 +97,11 @@ TASKDAG_TASK inline void take_reference(Control& control, double norm) {
   control.target = relative > control.absolute ? relative : control.absolute;
 }
 
-TASKDAG_TASK inline void LoopState::test(double norm) const {
-  Control& c = *control;
+TASKDAG_TASK inline void LoopState::take_norm(Control& c, double norm) const {
   norms[c.kept++] = norm;
   c.last_norm = norm;
   if (c.iterations == 0) take_reference(c, norm);
-  const KrylovReason reason = reason_of(c, norm);
-  c.reason = static_cast<std::int32_t>(reason);
-  again.set(reason == KrylovReason::iterating && c.iterations < c.pause_at);
+  c.reason = static_cast<std::int32_t>(reason_of(c, norm));
 }
 
 }  // namespace taskdag::krylov

@@ -7,7 +7,8 @@
 /// the word that the last stage has written.
 #pragma once
 
-#include <cstring>
+#include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "krylov/loop.hpp"
@@ -38,12 +39,32 @@ __global__ inline void resume_kernel(LoopState loop, std::int64_t pause_at) {
 /// Before a graph's loop: whether there is an iteration now.
 __global__ inline void look_kernel(LoopState loop) { loop.again.set(*loop.again.word != 0); }
 
+/// The loop in one thread block. What finish() reads and writes is in shared memory meanwhile.
 template <class Method>
 __global__ void __launch_bounds__(engine::BlockFlow::threads)
     block_kernel(const __grid_constant__ typename Method::Data data, int row_threads) {
   extern __shared__ double warps[];
+  using Scalars = std::remove_pointer_t<decltype(data.scalars)>;
+  __shared__ Control control;
+  __shared__ Scalars scalars;
+  __shared__ std::uint32_t again;
+  typename Method::Data mine = data;
+  mine.loop = {&control, data.loop.norms, {&again, 0}};
+  mine.scalars = &scalars;
+  if (threadIdx.x == 0) {
+    control = *data.loop.control;
+    scalars = *data.scalars;
+    again = *data.loop.again.word;
+  }
+  __syncthreads();
   engine::BlockFlow flow(warps, row_threads);
-  while (*data.loop.again.word != 0) Method::turn(flow, data, Calls{});
+  while (again != 0) Method::turn(flow, mine, Calls{});
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    *data.loop.control = control;
+    *data.scalars = scalars;
+    *data.loop.again.word = again;
+  }
 }
 
 /// The graph of a loop.

@@ -11,11 +11,14 @@
 namespace taskdag::krylov {
 namespace {
 
+/// Systems with more rows have a stage for the direction.
+constexpr std::uint32_t kLargeSystem = 400000;
+
 struct CgScalars {
   double rz;  ///< rᵀ z
   double rz_before;
   double curvature;  ///< pᵀ A p
-  double alpha;
+  double alpha;      ///< 0 once the loop has ended: the stages after that leave x alone
   double beta;
   std::uint32_t parity;  ///< which of the two p is the direction of the iteration before
 };
@@ -29,6 +32,7 @@ struct CgData {
   double* w;
   double* p[2];
   KrylovNorm norm;
+  bool large;
 };
 
 TASKDAG_TASK inline double sign_of(double value) { return value > 0.0 ? 1.0 : value < 0.0 ? -1.0 : 0.0; }
@@ -49,22 +53,25 @@ TASKDAG_TASK inline double norm_from(KrylovNorm norm, const double* sum) {
 
 /// After the sums: the test, and what PETSc looks at before the next iteration.
 TASKDAG_TASK inline void finish_iteration(const CgData& d, const double* sum) {
-  if (d.loop.ended()) return;
-  CgScalars& s = *d.scalars;
-  d.loop.test(norm_from(d.norm, sum));
+  Control c = d.loop.read();
+  CgScalars s = *d.scalars;
+  if (c.reason != 0) return;
+  d.loop.take_norm(c, norm_from(d.norm, sum));
   s.rz_before = s.rz;
   s.rz = sum[0];
-  if (d.loop.ended()) return;
-  if (!is_finite(s.rz)) {
-    d.loop.end(KrylovReason::not_a_number);
-  } else if (s.rz == 0.0) {
-    ++d.loop.control->iterations;
-    d.loop.end(KrylovReason::absolute_tolerance);
-  } else if (d.loop.control->iterations > 0 && s.rz * s.rz_before < 0.0) {
-    ++d.loop.control->iterations;
-    d.loop.end(KrylovReason::indefinite_preconditioner);
+  s.beta = c.iterations > 0 ? s.rz / s.rz_before : 0.0;
+  const bool goes_on = c.reason == 0;
+  if (goes_on && !is_finite(s.rz)) {
+    end_with(c, KrylovReason::not_a_number);
+  } else if (goes_on && s.rz == 0.0) {
+    ++c.iterations;
+    end_with(c, KrylovReason::absolute_tolerance);
+  } else if (goes_on && c.iterations > 0 && s.rz * s.rz_before < 0.0) {
+    ++c.iterations;
+    end_with(c, KrylovReason::indefinite_preconditioner);
   }
-  s.beta = d.loop.control->iterations > 0 ? s.rz / s.rz_before : 0.0;
+  *d.scalars = s;
+  d.loop.write(c);
 }
 
 /// The sums from r and z.
@@ -76,8 +83,31 @@ struct CgSums {
   TASKDAG_TASK void finish(const double* sum) const { finish_iteration(d, sum); }
 };
 
+/// z + β p. The p of before the first iteration may hold anything.
+TASKDAG_TASK inline double direction(double z, double beta, double p) { return beta == 0.0 ? z : z + beta * p; }
+
+/// After pᵀ A p.
+TASKDAG_TASK inline void finish_product(const CgData& d, double curvature) {
+  Control c = d.loop.read();
+  CgScalars s = *d.scalars;
+  const double before = s.curvature;
+  s.curvature = curvature;
+  s.parity = 1U - s.parity;
+  s.alpha = s.rz / curvature;
+  ++c.iterations;
+  const bool changed = c.iterations > 1 && sign_of(curvature) * sign_of(before) < 0.0;
+  if (!is_finite(curvature)) {
+    end_with(c, KrylovReason::not_a_number);
+  } else if (curvature == 0.0 || changed) {
+    end_with(c, KrylovReason::indefinite_matrix);
+  }
+  if (c.reason != 0) s.alpha = 0.0;
+  *d.scalars = s;
+  d.loop.write(c);
+}
+
 /// p = z + β p and w = A p. Each row makes the elements of p that it needs anew: p is written beside the one before.
-struct CgDirection {
+struct CgDirectionAndProduct {
   static constexpr const char* name = "cg direction and product";
   static constexpr int sums = 1;
   CgData d;
@@ -94,23 +124,37 @@ struct CgDirection {
     d.w[row] = product;
     sum[0] += p * product;
   }
-  TASKDAG_TASK void finish(const double* sum) const {
-    CgScalars& s = *d.scalars;
-    const double before = s.curvature;
-    s.curvature = sum[0];
-    s.parity = 1U - s.parity;
-    ++d.loop.control->iterations;
-    if (!is_finite(sum[0])) return d.loop.end(KrylovReason::not_a_number);
-    const bool changed = d.loop.control->iterations > 1 && sign_of(sum[0]) * sign_of(before) < 0.0;
-    if (sum[0] == 0.0 || changed) return d.loop.end(KrylovReason::indefinite_matrix);
-    s.alpha = s.rz / sum[0];
-  }
-  /// The p of before the first iteration may hold anything.
-  static TASKDAG_TASK double direction(double z, double beta, double p) { return beta == 0.0 ? z : z + beta * p; }
+  TASKDAG_TASK void finish(const double* sum) const { finish_product(d, sum[0]); }
 };
 
-TASKDAG_TASK inline double take_step(const CgData& d, std::uint32_t i) {
-  const CgScalars& s = *d.scalars;
+/// p = z + β p
+struct CgDirection {
+  static constexpr const char* name = "cg direction";
+  CgData d;
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
+    const CgScalars& s = *d.scalars;
+    d.p[1U - s.parity][i] = direction(d.z[i], s.beta, d.p[s.parity][i]);
+  }
+};
+
+/// w = A p
+struct CgProduct {
+  static constexpr const char* name = "cg product";
+  static constexpr int sums = 1;
+  CgData d;
+  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    const double* p = d.p[1U - d.scalars->parity];
+    return d.system.product_part(row, rank, size, [&](Index j) { return p[j]; });
+  }
+  TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
+    d.w[row] = product;
+    sum[0] += d.p[1U - d.scalars->parity][row] * product;
+  }
+  TASKDAG_TASK void finish(const double* sum) const { finish_product(d, sum[0]); }
+};
+
+/// @returns the new r
+TASKDAG_TASK inline double take_step(const CgData& d, const CgScalars& s, std::uint32_t i) {
   d.loop.control->x[i] += s.alpha * d.p[s.parity][i];
   const double r = d.r[i] - s.alpha * d.w[i];
   d.r[i] = r;
@@ -122,7 +166,8 @@ struct CgStep {
   static constexpr const char* name = "cg step";
   CgData d;
   TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
-    if (!d.loop.ended()) static_cast<void>(take_step(d, i));
+    const CgScalars s = *d.scalars;
+    if (s.alpha != 0.0) static_cast<void>(take_step(d, s, i));
   }
 };
 
@@ -132,7 +177,8 @@ struct CgStepAndSums {
   static constexpr int sums = 2;
   CgData d;
   TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
-    if (!d.loop.ended()) add_sums(d, i, take_step(d, i), sum);
+    const CgScalars s = *d.scalars;
+    if (s.alpha != 0.0) add_sums(d, i, take_step(d, s, i), sum);
   }
   TASKDAG_TASK void finish(const double* sum) const { finish_iteration(d, sum); }
 };
@@ -145,6 +191,7 @@ struct Cg {
     Data d{};
     d.system = input.system;
     d.norm = input.options.norm;
+    d.large = d.system.rows > kLargeSystem;
     d.scalars = work.make<CgScalars>(1);
     d.r = work.vector();
     d.z = work.vector();
@@ -162,7 +209,12 @@ struct Cg {
   TASKDAG_ENGINE_ANY_SIDE
   template <class Flow>
   TASKDAG_TASK static void turn(Flow& flow, const Data& d, const Calls& calls) {
-    flow.stage(CgDirection{d}, d.system.rows);
+    if (d.large) {
+      flow.stage(CgDirection{d}, d.system.rows);
+      flow.stage(CgProduct{d}, d.system.rows);
+    } else {
+      flow.stage(CgDirectionAndProduct{d}, d.system.rows);
+    }
     if (d.system.preconditioning != Preconditioning::call) {
       flow.stage(CgStepAndSums{d}, d.system.rows);
       return;
@@ -173,18 +225,13 @@ struct Cg {
   }
   template <class Flow>
   static void end(Flow& /*flow*/, const Data& /*d*/, const Calls& /*calls*/) {}
-  static int stages(const Data& d) { return d.system.preconditioning == Preconditioning::call ? 3 : 2; }
-  /// z, p, p, w; then x, r twice, p, w, and z with the diagonal; with a call the sums read r and z.
+  static int stages(const Data& d) {
+    return (d.large ? 3 : 2) + (d.system.preconditioning == Preconditioning::call ? 1 : 0);
+  }
+  /// z, p, p, w (and p, where it has a stage); then x and r twice, p, w, and z and the diagonal, or r and z for the
+  /// sums.
   static int passes(const Data& d) {
-    switch (d.system.preconditioning) {
-      case Preconditioning::none:
-        return 11;
-      case Preconditioning::diagonal:
-        return 12;
-      case Preconditioning::call:
-        return 12;
-    }
-    return 0;
+    return (d.large ? 5 : 4) + 6 + (d.system.preconditioning == Preconditioning::none ? 1 : 2);
   }
   static int products(const Data& /*d*/) { return 1; }
 };

@@ -25,7 +25,7 @@ struct LoopScratch {
 struct LoopShape {
   static constexpr int threads = 256;
   static constexpr int warps = threads / 32;
-  static constexpr std::uint32_t most_tiles = 2048;
+  static constexpr std::uint32_t most_tiles = 4096;
 
   std::uint32_t tasks;
   std::uint32_t tiles;
