@@ -40,7 +40,8 @@ TASKDAG_TASK inline void end_with(Control& control, KrylovReason reason) {
 /// What all stages of a method see of it.
 ///
 /// finish() is one worker's, and each value that it reads from memory takes it as long as the sums of a stage do. So it
-/// reads all that it needs at once, decides, and writes all of it back: read(), take_norm(), end_with(), write().
+/// reads all that it needs at once, decides, and writes all of it back: read(), take_norm(), end_with(), write() or
+/// write_within().
 /// test() and end() are these in one.
 struct LoopState {
   Control* control = nullptr;
@@ -49,9 +50,15 @@ struct LoopState {
 
   [[nodiscard]] TASKDAG_TASK bool ended() const { return control->reason != 0; }
   [[nodiscard]] TASKDAG_TASK Control read() const { return *control; }
+  /// By the stage that has tested the iteration.
   TASKDAG_TASK void write(const Control& changed) const {
     *control = changed;
     again.set(changed.reason == 0 && changed.iterations < changed.pause_at);
+  }
+  /// By a stage before that: the iteration goes on unless there is a reason.
+  TASKDAG_TASK void write_within(const Control& changed) const {
+    *control = changed;
+    if (changed.reason != 0) again.set(false);
   }
   /// Of iteration c.iterations: keeps it, and tests it. A norm that is not finite ends the loop. After PETSc's
   /// KSPConvergedDefault(), KSPConvergedSkip() for KrylovNorm::none.

@@ -14,7 +14,9 @@
 ///                                          of the preconditioner's call; the matrix is read once a product
 ///   int products(Data)                     of an iteration
 /// all static; start(), turn() and end() are templates over the flow, turn() TASKDAG_TASK. Where a stage ends the loop
-/// (LoopState::end()) the stages after it in the turn still run: those that change x look at LoopState::ended() first.
+/// (LoopState::end(), write_within()) the stages after it in the turn may still run, or may not: those that change x
+/// look at LoopState::ended() first. Turns after the last one may run, too, with stages that do nothing; a call is
+/// made.
 #pragma once
 
 #include <algorithm>

@@ -252,8 +252,7 @@ class CudaLoop final : public Loop {
       graph_ = std::make_unique<WhileGraph>(data_.loop, [&](cudaStream_t stream, const LoopState& loop) {
         typename Method::Data data = data_;
         data.loop = loop;
-        engine::StreamFlow flow(stream, scratch_, row_threads_);
-        Method::turn(flow, data, calls_);
+        turns(stream, data);
       });
     }
     return *graph_;
@@ -261,14 +260,20 @@ class CudaLoop final : public Loop {
   /// The host's loop: an iteration, and a look at the word.
   void drive(cudaStream_t stream) {
     using engine::detail::check;
-    engine::StreamFlow flow(stream, scratch_, row_threads_);
     auto* again = reinterpret_cast<std::uint32_t*>(fetched_.data());
     while (true) {
       check(cudaMemcpyAsync(again, again_, sizeof(*again), cudaMemcpyDeviceToHost, stream), "looking at a loop");
       check(cudaStreamSynchronize(stream), "waiting for an iteration");
       if (*again == 0) return;
-      Method::turn(flow, data_, calls_);
+      turns(stream, data_);
     }
+  }
+  /// Iterations between two looks at the condition, which take about as long as two stages. Those after the last one
+  /// have stages that do nothing; a preconditioner that is a call would be applied.
+  void turns(cudaStream_t stream, const typename Method::Data& data) {
+    const int count = data.system.preconditioning == Preconditioning::call ? 1 : 4;
+    engine::StreamFlow flow(stream, scratch_, row_threads_, again_);
+    for (int k = 0; k < count; ++k) Method::turn(flow, data, calls_);
   }
 
   Context context_;

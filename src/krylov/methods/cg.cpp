@@ -12,7 +12,7 @@ namespace taskdag::krylov {
 namespace {
 
 /// Systems with more rows have a stage for the direction.
-constexpr std::uint32_t kLargeSystem = 400000;
+constexpr std::uint32_t kLargeSystem = 2500000;
 
 struct CgScalars {
   double rz;  ///< rᵀ z
@@ -30,9 +30,13 @@ struct CgData {
   double* r;
   double* z;
   double* w;
-  double* p[2];
+  double* even;  ///< directions: p of even iterations, and of odd ones
+  double* odd;
   KrylovNorm norm;
   bool large;
+
+  /// An array of both would have to stand in memory, to be looked into by a number.
+  [[nodiscard]] TASKDAG_TASK double* p(std::uint32_t parity) const { return parity == 0 ? even : odd; }
 };
 
 TASKDAG_TASK inline double sign_of(double value) { return value > 0.0 ? 1.0 : value < 0.0 ? -1.0 : 0.0; }
@@ -103,7 +107,7 @@ TASKDAG_TASK inline void finish_product(const CgData& d, double curvature) {
   }
   if (c.reason != 0) s.alpha = 0.0;
   *d.scalars = s;
-  d.loop.write(c);
+  d.loop.write_within(c);
 }
 
 /// p = z + β p and w = A p. Each row makes the elements of p that it needs anew: p is written beside the one before.
@@ -114,13 +118,13 @@ struct CgDirectionAndProduct {
   TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
     const double beta = d.scalars->beta;
     const double* z = d.z;
-    const double* p = d.p[d.scalars->parity];
+    const double* p = d.p(d.scalars->parity);
     return d.system.product_part(row, rank, size, [&](Index j) { return direction(z[j], beta, p[j]); });
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
     const std::uint32_t parity = d.scalars->parity;
-    const double p = direction(d.z[row], d.scalars->beta, d.p[parity][row]);
-    d.p[1U - parity][row] = p;
+    const double p = direction(d.z[row], d.scalars->beta, d.p(parity)[row]);
+    d.p(1U - parity)[row] = p;
     d.w[row] = product;
     sum[0] += p * product;
   }
@@ -133,7 +137,7 @@ struct CgDirection {
   CgData d;
   TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
     const CgScalars& s = *d.scalars;
-    d.p[1U - s.parity][i] = direction(d.z[i], s.beta, d.p[s.parity][i]);
+    d.p(1U - s.parity)[i] = direction(d.z[i], s.beta, d.p(s.parity)[i]);
   }
 };
 
@@ -143,19 +147,19 @@ struct CgProduct {
   static constexpr int sums = 1;
   CgData d;
   TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-    const double* p = d.p[1U - d.scalars->parity];
+    const double* p = d.p(1U - d.scalars->parity);
     return d.system.product_part(row, rank, size, [&](Index j) { return p[j]; });
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
     d.w[row] = product;
-    sum[0] += d.p[1U - d.scalars->parity][row] * product;
+    sum[0] += d.p(1U - d.scalars->parity)[row] * product;
   }
   TASKDAG_TASK void finish(const double* sum) const { finish_product(d, sum[0]); }
 };
 
 /// @returns the new r
 TASKDAG_TASK inline double take_step(const CgData& d, const CgScalars& s, std::uint32_t i) {
-  d.loop.control->x[i] += s.alpha * d.p[s.parity][i];
+  d.loop.control->x[i] += s.alpha * d.p(s.parity)[i];
   const double r = d.r[i] - s.alpha * d.w[i];
   d.r[i] = r;
   return r;
@@ -196,8 +200,8 @@ struct Cg {
     d.r = work.vector();
     d.z = work.vector();
     d.w = work.vector();
-    d.p[0] = work.vector();
-    d.p[1] = work.vector();
+    d.even = work.vector();
+    d.odd = work.vector();
     return d;
   }
   template <class Flow>

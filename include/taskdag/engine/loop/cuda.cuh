@@ -25,7 +25,7 @@ struct LoopScratch {
 struct LoopShape {
   static constexpr int threads = 256;
   static constexpr int warps = threads / 32;
-  static constexpr std::uint32_t most_tiles = 4096;
+  static constexpr std::uint32_t most_tiles = 1056;
 
   std::uint32_t tasks;
   std::uint32_t tiles;
@@ -82,10 +82,14 @@ __device__ inline double add_up_tile(const double* warps, int k) {
   return total;
 }
 
-/// A tile is a thread block. The last block to end its tile adds up all tiles and finishes the stage.
+/// A tile is a thread block. The last block to end its tile adds up all tiles and finishes the stage. Threads hide the
+/// latency of memory, so there are as many as a multiprocessor can have: finish(), which is one worker's, must not cost
+/// them registers. again: nothing is done where it is 0; null: the stage is done.
 template <class S>
-__global__ void __launch_bounds__(LoopShape::threads)
-    stage_kernel(const __grid_constant__ S stage, const LoopShape shape, const LoopScratch scratch) {
+__global__ void __launch_bounds__(LoopShape::threads, 2048 / LoopShape::threads)
+    stage_kernel(const __grid_constant__ S stage, const LoopShape shape, const LoopScratch scratch,
+                 const std::uint32_t* again) {
+  if (again != nullptr && *again == 0) return;  // all blocks see the same: finish() comes after all of them
   constexpr int width = stage_width<S>;
   double sum[width] = {};
   const auto thread = static_cast<int>(threadIdx.x);
@@ -128,14 +132,15 @@ class StreamFlow {
  public:
   static constexpr bool calls = true;
 
-  /// size: threads that share a task of a stage with parts.
-  StreamFlow(cudaStream_t stream, const LoopScratch& scratch, int size)
-      : stream_(stream), scratch_(scratch), size_(size) {}
+  /// size: threads that share a task of a stage with parts. again: a condition's word; once it is 0, stages that have
+  /// been launched all the same do nothing. Null: all are done.
+  StreamFlow(cudaStream_t stream, const LoopScratch& scratch, int size, const std::uint32_t* again = nullptr)
+      : stream_(stream), scratch_(scratch), size_(size), again_(again) {}
 
   template <class S>
   void stage(const S& stage, std::uint32_t tasks) {
     const LoopShape shape = LoopShape::of(tasks, stage_has_parts<S> ? size_ : 1);
-    detail::stage_kernel<S><<<shape.tiles, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_);
+    detail::stage_kernel<S><<<shape.tiles, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
     detail::check(cudaGetLastError(), S::name);
     ++launches_;
   }
@@ -149,6 +154,7 @@ class StreamFlow {
   cudaStream_t stream_;
   LoopScratch scratch_;
   int size_;
+  const std::uint32_t* again_;
   int launches_ = 0;
 };
 
