@@ -15,8 +15,10 @@
 ///   int products(Data)                     of an iteration
 /// all static; start(), turn() and end() are templates over the flow, turn() TASKDAG_TASK. Where a stage ends the loop
 /// (LoopState::end(), write_within()) the stages after it in the turn may still run, or may not: those that change x
-/// look at LoopState::ended() first. Turns after the last one may run, too, with stages that do nothing; a call is
-/// made.
+/// look at LoopState::ended() first. A method may also have
+///   int turns_at_once                      where the last stage of a turn is the one that tests: so many turns are
+///                                          launched between two looks whether there is another one. Once there is
+///                                          none, their stages are not run.
 #pragma once
 
 #include <algorithm>

@@ -271,9 +271,15 @@ class CudaLoop final : public Loop {
   /// Iterations between two looks at the condition, which take about as long as two stages. Those after the last one
   /// have stages that do nothing; a preconditioner that is a call would be applied.
   void turns(cudaStream_t stream, const typename Method::Data& data) {
-    const int count = data.system.preconditioning == Preconditioning::call ? 1 : 4;
-    engine::StreamFlow flow(stream, scratch_, row_threads_, again_);
-    for (int k = 0; k < count; ++k) Method::turn(flow, data, calls_);
+    if constexpr (requires { Method::turns_at_once; }) {
+      if (data.system.preconditioning != Preconditioning::call) {
+        engine::StreamFlow flow(stream, scratch_, row_threads_, again_);
+        for (int k = 0; k < Method::turns_at_once; ++k) Method::turn(flow, data, calls_);
+        return;
+      }
+    }
+    engine::StreamFlow flow(stream, scratch_, row_threads_);
+    Method::turn(flow, data, calls_);
   }
 
   Context context_;

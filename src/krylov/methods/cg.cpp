@@ -189,6 +189,7 @@ struct CgStepAndSums {
 
 struct Cg {
   using Data = CgData;
+  static constexpr int turns_at_once = 4;
 
   static Data prepare(Workspace& work, const LoopInput& input) {
     if (input.options.side != KrylovSide::left) throw InvalidInput("conjugate gradients have the left side alone");
