@@ -147,7 +147,7 @@ inline FormChoice choose_form(const LoopInput& input, bool fits_one_block) {
   const bool calls = input.system.preconditioning == Preconditioning::call;
   const bool captured = !calls || input.calls.preconditioner->may_be_captured();
   // One block has a 132nd of the device: up to here its barriers cost less than a graph's launches.
-  constexpr std::uint32_t most_rows = 4096;
+  constexpr std::uint32_t most_rows = 3000;
   switch (input.options.form) {
     case KrylovForm::automatic:
       if (!captured) return {KrylovForm::host_driven, "the preconditioner cannot be captured"};
