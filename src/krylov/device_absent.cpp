@@ -1,3 +1,4 @@
+// Krylov methods on CUDA in a build without it.
 #include "krylov/device.hpp"
 #include "taskdag/error.hpp"
 
