@@ -2,21 +2,21 @@
 /// Loops: programs whose tasks are all known beforehand and run again and again until one of them says that it is
 /// enough.
 ///
-/// A loop is made of *stages*. A stage is a task type with so many tasks, all independent; its tasks may add numbers
-/// up, and when all of them have ended, one worker gets the sums and *finishes* the stage: it may write what later
-/// stages read, and decide whether the loop goes on. The next stage begins after that. What is no stage, a launch of
-/// somebody else's, is a *call*. A method writes down its stages once, as a template over the *flow* that runs them: a
+/// A loop is made of *stages*. A stage is a task type with so many tasks, all independent; its tasks may add numbers up,
+/// and when all of them have ended, one worker gets the sums and *finishes* the stage: it may write what later stages
+/// read, and decide whether the loop goes on. The next stage begins after that. What is no stage but the launches of
+/// another object is a *call*. A method writes down its stages once, as a template over the *flow* that runs them: a
 /// CUDA stream or the graph that is captured from it, one thread block, host threads (cuda.cuh, host.hpp).
 ///
-/// | in the type of a stage                             | meaning; what holds where it is missing |
-/// |----------------------------------------------------|--------------------------------------------------------------|
-/// | static constexpr const char* name                  | for reports; required | | static constexpr int sums | numbers
-/// that are added up; 0                                 | | double part(task, rank, size) const                | what
-/// one of `size` workers that share a task has of it; their | |                                                    |
-/// sum is handed to execute(); a stage's tasks have one worker  | | void execute(task, double* sum) const | the task;
-/// adds to sum[0 … sums − 1]                          | | void execute(task, double part, double* sum) const | the same
-/// of a stage with parts                               | | void finish(const double* sum) const               | after
-/// all tasks, by one worker; nothing                      |
+/// | in the type of a stage                        | meaning; what holds where it is missing               |
+/// |-----------------------------------------------|-------------------------------------------------------|
+/// | static constexpr const char* name             | for reports; required                                 |
+/// | static constexpr int sums                     | numbers that are added up; 0                          |
+/// | double part(task, rank, size) const           | what one of `size` workers that share a task has of   |
+/// |                                               | it; a task has one worker                             |
+/// | void execute(task, double* sum) const         | the task; adds to sum[0 … sums − 1]                   |
+/// | void execute(task, double part, double* sum)  | the same with parts: `part` is the sum of them        |
+/// | void finish(const double* sum) const          | after all tasks, by one worker; nothing               |
 ///
 /// part(), execute() and finish() are TASKDAG_TASK. Sums are added up in an order that depends on the number of tasks
 /// and of workers that share one alone, on the host on the number of threads, too.
