@@ -2,11 +2,11 @@
 /// Loops: programs whose tasks are all known beforehand and run again and again until one of them says that it is
 /// enough.
 ///
-/// A loop is made of *stages*. A stage is a task type with so many tasks, all independent; its tasks may add numbers up,
-/// and when all of them have ended, one worker gets the sums and *finishes* the stage: it may write what later stages
-/// read, and decide whether the loop goes on. The next stage begins after that. What is no stage but the launches of
-/// another object is a *call*. A method writes down its stages once, as a template over the *flow* that runs them: a
-/// CUDA stream or the graph that is captured from it, one thread block, host threads (cuda.cuh, host.hpp).
+/// A loop is made of *stages*. A stage is a task type with so many tasks, all independent; its tasks may add numbers
+/// up, and when all of them have ended, one worker gets the sums and *finishes* the stage: it may write what later
+/// stages read, and decide whether the loop goes on. The next stage begins after that. What is no stage but the
+/// launches of another object is a *call*. A method writes down its stages once, as a template over the *flow* that
+/// runs them: a CUDA stream or the graph captured from it, one thread block, host threads (cuda.cuh, host.hpp).
 ///
 /// | in the type of a stage                        | meaning; what holds where it is missing               |
 /// |-----------------------------------------------|-------------------------------------------------------|
