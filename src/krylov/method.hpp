@@ -13,6 +13,12 @@
 ///   int passes(Data)                       vectors that an iteration reads or writes, each once a stage, without those
 ///                                          of the preconditioner's call; the matrix is read once a product
 ///   int products(Data)                     of an iteration
+/// and, where it is so,
+///   LoopCondition branch[…] in its Data    what its turn branches on (flow.when(), flow.repeat(), not one inside the
+///                                          other); those in use have a word from prepare()
+///   constexpr std::uint32_t sums           numbers that a stage or a slice adds up, where more than two; by stages
+///                                          without parts alone
+///   std::size_t sliced_sums(Data)          numbers that a stage adds up in all its slices at most
 /// all static; start(), turn() and end() are templates over the flow, turn() TASKDAG_TASK. Where a stage ends the loop
 /// (LoopState::end(), write_within()) the stages after it in the turn may still run, or may not: those that change x
 /// look at LoopState::ended() first. A method may also have

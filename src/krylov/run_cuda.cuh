@@ -70,29 +70,22 @@ __global__ void __launch_bounds__(engine::BlockFlow::threads)
 /// The graph of a loop.
 class WhileGraph {
  public:
-  /// capture(stream, condition): launches an iteration on a stream that is being captured.
-  template <class Capture>
-  WhileGraph(const LoopState& loop, const Capture& capture) : stream_(engine::detail::UniqueStream::create()) {
+  /// capture(stream, data): launches an iteration on a stream that is being captured; `data` as given, with the nodes
+  /// of its conditions.
+  template <class Data, class Capture>
+  WhileGraph(Data data, const Capture& capture) : stream_(engine::detail::UniqueStream::create()) {
     using engine::detail::check;
     check(cudaGraphCreate(&graph_, 0), "creating a graph");
-    cudaGraphConditionalHandle again{};
-    check(cudaGraphConditionalHandleCreate(&again, graph_, 0, 0), "a graph's condition");
-    LoopState here = loop;
-    here.again.node = again;
-    const cudaGraphNode_t look = add_look(here);
+    const cudaGraphConditionalHandle again = condition_of(graph_);
+    data.loop.again.node = again;
+    const cudaGraphNode_t look = add_look(data.loop);
     const cudaGraph_t body = add_loop(again, look);
-    check(cudaStreamBeginCaptureToGraph(stream_.get(), body, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal),
-          "beginning to capture an iteration");
-    try {
-      capture(stream_.get(), here);
-    } catch (...) {
-      cudaGraph_t ended = nullptr;
-      static_cast<void>(cudaStreamEndCapture(stream_.get(), &ended));
-      static_cast<void>(cudaGetLastError());
-      throw;
+    if constexpr (requires { data.branch; }) {
+      for (engine::LoopCondition& one : data.branch) {
+        if (one.word != nullptr) one.node = condition_of(body);  // a graph has no handles that no node has
+      }
     }
-    cudaGraph_t ended = nullptr;
-    check(cudaStreamEndCapture(stream_.get(), &ended), "capturing an iteration");
+    engine::detail::capture_to_graph(stream_.get(), body, [&] { capture(stream_.get(), data); });
     check(cudaGraphInstantiate(&instance_, graph_, 0), "instantiating a graph");
   }
   WhileGraph(const WhileGraph&) = delete;
@@ -106,6 +99,12 @@ class WhileGraph {
   }
 
  private:
+  /// Of a node that `graph` is to have.
+  static cudaGraphConditionalHandle condition_of(cudaGraph_t graph) {
+    cudaGraphConditionalHandle handle{};
+    engine::detail::check(cudaGraphConditionalHandleCreate(&handle, graph, 0, 0), "a graph's condition");
+    return handle;
+  }
   cudaGraphNode_t add_look(LoopState loop) {
     void* arguments[] = {&loop};
     cudaKernelNodeParams look{};
@@ -118,11 +117,7 @@ class WhileGraph {
     return node;
   }
   cudaGraph_t add_loop(cudaGraphConditionalHandle again, cudaGraphNode_t after) {
-    cudaGraphNodeParams loop{};
-    loop.type = cudaGraphNodeTypeConditional;
-    loop.conditional.handle = again;
-    loop.conditional.type = cudaGraphCondTypeWhile;
-    loop.conditional.size = 1;
+    cudaGraphNodeParams loop = engine::detail::conditional_node(again, cudaGraphCondTypeWhile);
     cudaGraphNode_t node = nullptr;
 #if CUDART_VERSION >= 13000
     engine::detail::check(cudaGraphAddNode(&node, graph_, &after, nullptr, 1, &loop), "a graph's loop");
@@ -180,11 +175,10 @@ class CudaLoop final : public Loop {
         data_(Method::prepare(work_, input)),
         page_(work_.make<Page>(1)),
         again_(work_.make<std::uint32_t>(1)),
-        scratch_{work_.make<double>(engine::LoopShape::most_tiles * 16U), work_.make<std::uint32_t>(1)},
+        scratch_{work_.make<double>(room_of_sums(data_)), work_.make<std::uint32_t>(1)},
         fetched_(1) {
     data_.loop = {&page_->control, page_->norms, {again_, 0}};
-    shared_bytes_ = sizeof(double) * 16U * engine::LoopShape::warps *
-                    engine::LoopShape::of(input.system.rows, row_threads_).tiles / 8U;
+    shared_bytes_ = bytes_of_sums(input.system.rows);
     choice_ = choose_form(input, shared_bytes_ <= 40U * 1024U);
   }
 
@@ -247,11 +241,24 @@ class CudaLoop final : public Loop {
   }
 
  private:
+  /// Of tiles of all stages.
+  static std::size_t room_of_sums(const typename Method::Data& data) {
+    std::size_t room = engine::LoopShape::most_tiles * 16U;
+    if constexpr (requires { Method::sliced_sums(data); }) {
+      room = std::max(room, engine::LoopShape::of(data.system.rows, 1).tiles * Method::sliced_sums(data));
+    }
+    return room;
+  }
+  /// Shared memory for the sums of warps in one block: two in a product, whose rows threads share.
+  [[nodiscard]] std::size_t bytes_of_sums(std::uint32_t rows) const {
+    std::uint32_t sums = 2;
+    if constexpr (requires { Method::sums; }) sums = Method::sums;
+    const std::uint32_t shared = 2U * engine::LoopShape::of(rows, row_threads_).tiles;
+    return sizeof(double) * engine::LoopShape::warps * std::max(shared, sums * engine::LoopShape::of(rows, 1).tiles);
+  }
   const WhileGraph& graph() {
     if (!graph_) {
-      graph_ = std::make_unique<WhileGraph>(data_.loop, [&](cudaStream_t stream, const LoopState& loop) {
-        typename Method::Data data = data_;
-        data.loop = loop;
+      graph_ = std::make_unique<WhileGraph>(data_, [&](cudaStream_t stream, const typename Method::Data& data) {
         turns(stream, data);
       });
     }

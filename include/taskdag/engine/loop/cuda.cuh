@@ -9,15 +9,17 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "taskdag/engine/cuda/check.cuh"
+#include "taskdag/engine/cuda/owners.cuh"
 #include "taskdag/engine/loop/stage.hpp"
 
 TASKDAG_ENGINE_BEGIN
 
 /// What stages need beside their own data, in device memory.
 struct LoopScratch {
-  double* tiles = nullptr;            ///< sums of tiles: LoopShape::most_tiles times the most sums of a stage
+  double* tiles = nullptr;            ///< sums of tiles: of a stage its tiles · sums, in all its slices
   std::uint32_t* arrivals = nullptr;  ///< blocks that have ended their tile; 0 between stages
 };
 
@@ -82,6 +84,38 @@ __device__ inline double add_up_tile(const double* warps, int k) {
   return total;
 }
 
+/// Puts the sums of this block's tile to `tiles`, [k][tile].
+template <int width>
+__device__ inline void put_tile(double* sum, double* warps, double* tiles, std::uint32_t count) {
+  const auto thread = static_cast<int>(threadIdx.x);
+  put_warp<width>(sum, warps, thread / 32);
+  __syncthreads();
+  if (thread < width)
+    tiles[static_cast<std::uint32_t>(thread) * count + blockIdx.x] = add_up_tile<width>(warps, thread);
+}
+/// Whether this block is the last one of the stage to come here. It sees what all others have written before.
+__device__ inline bool arrives_last(std::uint32_t* arrivals) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(arrivals, 1U) + 1U == gridDim.x * gridDim.y;
+  __syncthreads();
+  if (last) __threadfence();
+  return last;
+}
+/// Thread 0 gets the sums of all tiles.
+template <int width>
+__device__ inline void add_up_tiles(const double* tiles, std::uint32_t count, double* warps, double* total) {
+  double sum[width] = {};
+  for (std::uint32_t tile = threadIdx.x; tile < count; tile += LoopShape::threads) {
+    for (int k = 0; k < width; ++k) sum[k] += tiles[static_cast<std::uint32_t>(k) * count + tile];
+  }
+  put_warp<width>(sum, warps, static_cast<int>(threadIdx.x / 32U));
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int k = 0; k < width; ++k) total[k] = add_up_tile<width>(warps, k);
+}
+
 /// A tile is a thread block. The last block to end its tile adds up all tiles and finishes the stage. Threads hide the
 /// latency of memory, so there are as many as a multiprocessor can have: finish(), which is one worker's, must not cost
 /// them registers. again: nothing is done where it is 0; null: the stage is done.
@@ -92,37 +126,93 @@ __global__ void __launch_bounds__(LoopShape::threads, 2048 / LoopShape::threads)
   if (again != nullptr && *again == 0) return;  // all blocks see the same: finish() comes after all of them
   constexpr int width = stage_width<S>;
   double sum[width] = {};
-  const auto thread = static_cast<int>(threadIdx.x);
-  run_tile(stage, shape, blockIdx.x, thread, sum);
+  run_tile(stage, shape, blockIdx.x, static_cast<int>(threadIdx.x), sum);
   if constexpr (stage_finishes<S>) {
     __shared__ double warps[LoopShape::warps * width];
-    __shared__ bool last;
-    if constexpr (stage_sums<S>() > 0) {
-      put_warp<width>(sum, warps, thread / 32);
-      __syncthreads();
-      if (thread < width)
-        scratch.tiles[static_cast<std::uint32_t>(thread) * shape.tiles + blockIdx.x] =
-            add_up_tile<width>(warps, thread);
-    }
-    __threadfence();
-    __syncthreads();
-    if (thread == 0) last = atomicAdd(scratch.arrivals, 1U) + 1U == gridDim.x;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
+    if constexpr (stage_sums<S>() > 0) put_tile<width>(sum, warps, scratch.tiles, shape.tiles);
+    if (!arrives_last(scratch.arrivals)) return;
     double total[width] = {};
-    if constexpr (stage_sums<S>() > 0) {
-      for (std::uint32_t tile = threadIdx.x; tile < shape.tiles; tile += LoopShape::threads) {
-        for (int k = 0; k < width; ++k) total[k] += scratch.tiles[static_cast<std::uint32_t>(k) * shape.tiles + tile];
-      }
-      put_warp<width>(total, warps, thread / 32);
-      __syncthreads();
-    }
-    if (thread != 0) return;
-    for (int k = 0; k < width; ++k) total[k] = stage_sums<S>() > 0 ? add_up_tile<width>(warps, k) : 0.0;
+    if constexpr (stage_sums<S>() > 0) add_up_tiles<width>(scratch.tiles, shape.tiles, warps, total);
+    if (threadIdx.x != 0) return;
     stage.finish(total);
     *scratch.arrivals = 0;
   }
+}
+
+/// The same with slices, which the blocks of a tile share out. A block with none arrives, too: finish() may change what
+/// slices() says.
+template <class S>
+__global__ void __launch_bounds__(LoopShape::threads)
+    sliced_stage_kernel(const __grid_constant__ S stage, const LoopShape shape, const LoopScratch scratch,
+                        const std::uint32_t* again) {
+  if (again != nullptr && *again == 0) return;
+  constexpr int width = stage_width<S>;
+  __shared__ double warps[LoopShape::warps * width];
+  const std::uint32_t slices = stage.slices();
+  for (std::uint32_t slice = blockIdx.y; slice < slices; slice += gridDim.y) {
+    double sum[width] = {};
+    run_tile(StageSlice<S>{stage, slice}, shape, blockIdx.x, static_cast<int>(threadIdx.x), sum);
+    put_tile<width>(sum, warps, scratch.tiles + std::size_t{slice} * width * shape.tiles, shape.tiles);
+    __syncthreads();
+  }
+  if (!arrives_last(scratch.arrivals)) return;
+  for (std::uint32_t slice = 0; slice < slices; ++slice) {
+    double total[width] = {};
+    add_up_tiles<width>(scratch.tiles + std::size_t{slice} * width * shape.tiles, shape.tiles, warps, total);
+    if (threadIdx.x == 0) stage.finish(slice, total);
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) *scratch.arrivals = 0;
+}
+
+/// Captures what `capture` launches on `stream` into `graph`.
+template <class Capture>
+void capture_to_graph(cudaStream_t stream, cudaGraph_t graph, const Capture& capture) {
+  check(cudaStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal),
+        "beginning to capture stages");
+  cudaGraph_t ended = nullptr;
+  try {
+    capture();
+  } catch (...) {
+    static_cast<void>(cudaStreamEndCapture(stream, &ended));
+    static_cast<void>(cudaGetLastError());
+    throw;
+  }
+  check(cudaStreamEndCapture(stream, &ended), "capturing stages");
+}
+
+inline cudaGraphNodeParams conditional_node(cudaGraphConditionalHandle handle, cudaGraphConditionalNodeType type) {
+  cudaGraphNodeParams node{};
+  node.type = cudaGraphNodeTypeConditional;
+  node.conditional.handle = handle;
+  node.conditional.type = type;
+  node.conditional.size = 1;
+  return node;
+}
+
+/// Adds a conditional node to the graph that a stream is being captured to, after what has been captured. Returns the
+/// graph that it has inside.
+inline cudaGraph_t capture_conditional(cudaStream_t stream, cudaGraphConditionalHandle handle,
+                                       cudaGraphConditionalNodeType type) {
+  cudaGraphNodeParams parameters = conditional_node(handle, type);
+  cudaStreamCaptureStatus status{};
+  unsigned long long id = 0;
+  cudaGraph_t graph = nullptr;
+  const cudaGraphNode_t* after = nullptr;
+  std::size_t count = 0;
+  cudaGraphNode_t node = nullptr;
+#if CUDART_VERSION >= 13000
+  const cudaGraphEdgeData* edges = nullptr;
+  check(cudaStreamGetCaptureInfo(stream, &status, &id, &graph, &after, &edges, &count), "looking at a capture");
+  check(cudaGraphAddNode(&node, graph, after, edges, count, &parameters), "a graph's branch");
+  check(cudaStreamUpdateCaptureDependencies(stream, &node, nullptr, 1, cudaStreamSetCaptureDependencies),
+        "capturing a branch");
+#else
+  check(cudaStreamGetCaptureInfo_v2(stream, &status, &id, &graph, &after, &count), "looking at a capture");
+  check(cudaGraphAddNode(&node, graph, after, count, &parameters), "a graph's branch");
+  check(cudaStreamUpdateCaptureDependencies(stream, &node, 1, cudaStreamSetCaptureDependencies), "capturing a branch");
+#endif
+  return parameters.conditional.phGraph_out[0];
 }
 
 }  // namespace detail
@@ -140,7 +230,12 @@ class StreamFlow {
   template <class S>
   void stage(const S& stage, std::uint32_t tasks) {
     const LoopShape shape = LoopShape::of(tasks, stage_has_parts<S> ? size_ : 1);
-    detail::stage_kernel<S><<<shape.tiles, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
+    if constexpr (stage_has_slices<S>) {
+      const dim3 grid(shape.tiles, blocks_of_tile(shape, stage.most_slices()));
+      detail::sliced_stage_kernel<S><<<grid, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
+    } else {
+      detail::stage_kernel<S><<<shape.tiles, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
+    }
     detail::check(cudaGetLastError(), S::name);
     ++launches_;
   }
@@ -148,9 +243,48 @@ class StreamFlow {
   void call(const Call& call) {
     call(Stream{stream_});
   }
+  /// Where the condition has a node, the stream is being captured, and the graph gets it. Else the host waits for the
+  /// condition's word.
+  template <class Body>
+  void when(const LoopCondition& condition, const Body& body) {
+    if (condition.node != 0) return capture(condition, cudaGraphCondTypeIf, body);
+    if (holds(condition)) body();
+  }
+  template <class Body>
+  void repeat(const LoopCondition& condition, const Body& body) {
+    if (condition.node != 0) return capture(condition, cudaGraphCondTypeWhile, body);
+    while (holds(condition)) body();
+  }
   [[nodiscard]] int launches() const { return launches_; }
 
  private:
+  /// As many blocks as may be of use: more than a device has at a time would only be waited for.
+  static std::uint32_t blocks_of_tile(const LoopShape& shape, std::uint32_t most_slices) {
+    constexpr std::uint32_t enough = 1024;
+    const std::uint32_t blocks = enough / shape.tiles;
+    return blocks == 0 ? 1U : blocks < most_slices ? blocks : most_slices;
+  }
+  template <class Body>
+  void capture(const LoopCondition& condition, cudaGraphConditionalNodeType type, const Body& body) {
+    const cudaGraph_t inside = detail::capture_conditional(stream_, condition.node, type);
+    const detail::UniqueStream stream = detail::UniqueStream::create();
+    const cudaStream_t outside = std::exchange(stream_, stream.get());
+    try {
+      detail::capture_to_graph(stream_, inside, body);
+    } catch (...) {
+      stream_ = outside;
+      throw;
+    }
+    stream_ = outside;
+  }
+  [[nodiscard]] bool holds(const LoopCondition& condition) const {
+    std::uint32_t word = 0;
+    detail::check(cudaMemcpyAsync(&word, condition.word, sizeof(word), cudaMemcpyDeviceToHost, stream_),
+                  "looking at a condition");
+    detail::check(cudaStreamSynchronize(stream_), "waiting for a condition");
+    return word != 0;
+  }
+
   cudaStream_t stream_;
   LoopScratch scratch_;
   int size_;
@@ -170,6 +304,25 @@ class BlockFlow {
 
   template <class S>
   __device__ void stage(const S& stage, std::uint32_t tasks) {
+    if constexpr (stage_has_slices<S>) {
+      const std::uint32_t slices = stage.slices();
+      for (std::uint32_t slice = 0; slice < slices; ++slice) run(StageSlice<S>{stage, slice}, tasks);
+    } else {
+      run(stage, tasks);
+    }
+  }
+  template <class Body>
+  __device__ void when(const LoopCondition& condition, const Body& body) {
+    if (*condition.word != 0) body();
+  }
+  template <class Body>
+  __device__ void repeat(const LoopCondition& condition, const Body& body) {
+    while (*condition.word != 0) body();
+  }
+
+ private:
+  template <class S>
+  __device__ void run(const S& stage, std::uint32_t tasks) {
     constexpr int width = stage_width<S>;
     const LoopShape shape = LoopShape::of(tasks, stage_has_parts<S> ? size_ : 1);
     const auto thread = static_cast<int>(threadIdx.x % LoopShape::threads);
@@ -186,8 +339,6 @@ class BlockFlow {
       __syncthreads();
     }
   }
-
- private:
   template <class S>
   __device__ void finish(const S& stage, std::uint32_t tiles) {
     constexpr int width = stage_width<S>;

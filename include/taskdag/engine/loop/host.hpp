@@ -36,25 +36,11 @@ class HostFlow {
   void stage(const S& stage, std::uint32_t tasks) {
     constexpr auto width = static_cast<std::size_t>(stage_width<S>);
     static_assert(width <= 16, "a stage adds up to 16 numbers");
-    const auto body = [&](int thread) {
-      double sum[width] = {};
-      const std::uint32_t end = end_of(thread, tasks);
-      for (std::uint32_t task = end_of(thread - 1, tasks); task < end; ++task) {
-        if constexpr (stage_has_parts<S>) {
-          stage.execute(task, stage.part(task, 0, 1), sum);
-        } else {
-          stage.execute(task, sum);
-        }
-      }
-      std::copy(sum, sum + width, sums_[static_cast<std::size_t>(thread)].value);
-    };
-    run(body);
-    if constexpr (stage_finishes<S>) {
-      double total[width] = {};
-      for (const detail::HostSums& one : sums_) {
-        for (std::size_t k = 0; k < width; ++k) total[k] += one.value[k];
-      }
-      stage.finish(total);
+    if constexpr (stage_has_slices<S>) {
+      run_slices(stage, tasks);
+    } else {
+      run([&](int thread) { add_up(stage, thread, tasks, sums_[static_cast<std::size_t>(thread)].value); });
+      finish(stage, sums_.data());
     }
   }
 
@@ -67,12 +53,57 @@ class HostFlow {
   void when(const LoopCondition& condition, const Body& body) {
     if (*condition.word != 0) body();
   }
+  template <class Body>
+  void repeat(const LoopCondition& condition, const Body& body) {
+    while (*condition.word != 0) body();
+  }
 
  private:
   [[nodiscard]] std::uint32_t end_of(int thread, std::uint32_t tasks) const {
     const auto next = static_cast<std::size_t>(thread + 1);
     if (tasks == cut_.back()) return cut_[next];
     return static_cast<std::uint32_t>(std::uint64_t{tasks} * next / sums_.size());
+  }
+  template <class S>
+  void add_up(const S& stage, int thread, std::uint32_t tasks, double* sums) const {
+    constexpr auto width = static_cast<std::size_t>(stage_width<S>);
+    double sum[width] = {};
+    const std::uint32_t end = end_of(thread, tasks);
+    for (std::uint32_t task = end_of(thread - 1, tasks); task < end; ++task) {
+      if constexpr (stage_has_parts<S>) {
+        stage.execute(task, stage.part(task, 0, 1), sum);
+      } else {
+        stage.execute(task, sum);
+      }
+    }
+    std::copy(sum, sum + width, sums);
+  }
+  /// sums: of the threads.
+  template <class S>
+  void finish(const S& stage, const detail::HostSums* sums) const {
+    if constexpr (stage_finishes<S>) {
+      constexpr auto width = static_cast<std::size_t>(stage_width<S>);
+      double total[width] = {};
+      for (std::size_t thread = 0; thread < sums_.size(); ++thread) {
+        for (std::size_t k = 0; k < width; ++k) total[k] += sums[thread].value[k];
+      }
+      stage.finish(total);
+    }
+  }
+  /// All slices without a wait between them.
+  template <class S>
+  void run_slices(const S& stage, std::uint32_t tasks) {
+    const std::uint32_t slices = stage.slices();
+    if (slice_sums_.size() < slices * sums_.size()) slice_sums_.resize(slices * sums_.size());
+    run([&](int thread) {
+      for (std::uint32_t slice = 0; slice < slices; ++slice) {
+        const std::size_t at = slice * sums_.size() + static_cast<std::size_t>(thread);
+        add_up(StageSlice<S>{stage, slice}, thread, tasks, slice_sums_[at].value);
+      }
+    });
+    for (std::uint32_t slice = 0; slice < slices; ++slice) {
+      finish(StageSlice<S>{stage, slice}, &slice_sums_[slice * sums_.size()]);
+    }
   }
   template <class Body>
   void run(const Body& body) {
@@ -83,7 +114,8 @@ class HostFlow {
 
   const Context& context_;
   const std::vector<std::uint32_t>& cut_;
-  std::vector<detail::HostSums> sums_;
+  std::vector<detail::HostSums> sums_;        ///< by thread
+  std::vector<detail::HostSums> slice_sums_;  ///< by slice and thread
 };
 
 TASKDAG_ENGINE_END

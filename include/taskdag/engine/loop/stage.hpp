@@ -5,8 +5,10 @@
 /// A loop is made of *stages*. A stage is a task type with so many tasks, all independent; its tasks may add numbers
 /// up, and when all of them have ended, one worker gets the sums and *finishes* the stage: it may write what later
 /// stages read, and decide whether the loop goes on. The next stage begins after that. What is no stage but the
-/// launches of another object is a *call*. A method writes down its stages once, as a template over the *flow* that
-/// runs them: a CUDA stream or the graph captured from it, one thread block, host threads (cuda.cuh, host.hpp).
+/// launches of another object is a *call*. What comes next may depend on a condition that a stage before has set:
+/// flow.when() does something once or not, flow.repeat() as long as its own stages say so. A method writes down its
+/// stages once, as a template over the *flow* that runs them: a CUDA stream or the graph captured from it, one thread
+/// block, host threads (cuda.cuh, host.hpp).
 ///
 /// | in the type of a stage                        | meaning; what holds where it is missing               |
 /// |-----------------------------------------------|-------------------------------------------------------|
@@ -17,6 +19,17 @@
 /// | void execute(task, double* sum) const         | the task; adds to sum[0 … sums − 1]                   |
 /// | void execute(task, double part, double* sum)  | the same with parts: `part` is the sum of them        |
 /// | void finish(const double* sum) const          | after all tasks, by one worker; nothing               |
+///
+/// How many numbers are added up may be known to the loop alone. Such a stage has *slices*: all its tasks are done for
+/// each, and add up `sums` numbers of that slice.
+///
+/// | in the type of a stage with slices            | meaning                                               |
+/// |-----------------------------------------------|-------------------------------------------------------|
+/// | std::uint32_t slices() const                  | how many; read when the stage begins                  |
+/// | std::uint32_t most_slices() const             | at most, whenever; on the host                        |
+/// | void execute(task, slice, double* sum) const  | the task, for one of them; there are no parts         |
+/// | void finish(slice, const double* sum) const   | after all tasks of the slice, in the slices' order,   |
+/// |                                               | by one worker; may not write what execute() reads     |
 ///
 /// part(), execute() and finish() are TASKDAG_TASK. Sums are added up in an order that depends on the number of tasks
 /// and of workers that share one alone, on the host on the number of threads, too.
@@ -50,6 +63,10 @@ inline constexpr bool stage_finishes = requires(const S& stage, const double* su
   stage.finish(sum);
 };
 template <class S>
+inline constexpr bool stage_has_slices = requires(const S& stage) {
+  stage.slices();
+};
+template <class S>
 TASKDAG_TASK constexpr int stage_sums() {
   if constexpr (requires { S::sums; }) return S::sums;
   return 0;
@@ -57,5 +74,16 @@ TASKDAG_TASK constexpr int stage_sums() {
 /// Of an array of sums, which no language lets be empty.
 template <class S>
 inline constexpr int stage_width = stage_sums<S>() > 0 ? stage_sums<S>() : 1;
+
+/// One slice of a stage, which is a stage.
+template <class S>
+struct StageSlice {
+  static constexpr const char* name = S::name;
+  static constexpr int sums = S::sums;
+  const S& stage;
+  std::uint32_t slice;
+  TASKDAG_TASK void execute(std::uint32_t task, double* sum) const { stage.execute(task, slice, sum); }
+  TASKDAG_TASK void finish(const double* sum) const { stage.finish(slice, sum); }
+};
 
 TASKDAG_ENGINE_END
