@@ -30,8 +30,9 @@ enum class KrylovReason : std::int32_t {
   iterating = 0,  ///< it has not: KrylovOptions::pause
   relative_tolerance = 2,
   absolute_tolerance = 3,
-  iterations = 4,       ///< KrylovNorm::none: all iterations are made
-  happy_breakdown = 5,  ///< the solution is in the space that has been built (GMRES)
+  iterations = 4,        ///< KrylovNorm::none: all iterations are made
+  happy_breakdown = 5,   ///< the solution is in the space that has been built (GMRES)
+  breakdown_gmres = -2,  ///< GMRES: the new column of its small matrix is zero
   iteration_limit = -3,
   divergence = -4,  ///< the norm has grown beyond `divergence` times the first
   breakdown = -5,
@@ -104,7 +105,7 @@ struct KrylovOptions {
   KrylovSide side = KrylovSide::left;
   KrylovNorm norm = KrylovNorm::preconditioned;
   KrylovForm form = KrylovForm::automatic;
-  Index restart = 30;  ///< GMRES: vectors of a basis, >= 1
+  Index restart = 30;  ///< GMRES: vectors of a basis, >= 1; all are allocated with the object
   KrylovOrthogonalisation orthogonalisation = KrylovOrthogonalisation::classical;
   KrylovRefinement refinement = KrylovRefinement::never;
   double breakdown_tolerance = 0.1;  ///< GMRES: as -ksp_gmres_breakdown_tolerance

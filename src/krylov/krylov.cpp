@@ -22,8 +22,8 @@ struct MethodRow {
 constexpr std::array methods{
     MethodRow{KrylovMethod::cg, "cg", &krylov::make_cg},
     MethodRow{KrylovMethod::bicgstab, "bcgs", nullptr},
-    MethodRow{KrylovMethod::gmres, "gmres", nullptr},
-    MethodRow{KrylovMethod::fgmres, "fgmres", nullptr},
+    MethodRow{KrylovMethod::gmres, "gmres", &krylov::make_gmres},
+    MethodRow{KrylovMethod::fgmres, "fgmres", &krylov::make_gmres},
     MethodRow{KrylovMethod::minres, "minres", nullptr},
     MethodRow{KrylovMethod::richardson, "richardson", nullptr},
     MethodRow{KrylovMethod::chebyshev, "chebyshev", nullptr},
@@ -103,6 +103,7 @@ const char* to_string(KrylovReason reason) {
       return "diverged: limit of iterations";
     case KrylovReason::divergence:
       return "diverged: the norm has grown";
+    case KrylovReason::breakdown_gmres:
     case KrylovReason::breakdown:
     case KrylovReason::breakdown_bicg:
       return "diverged: breakdown";

@@ -44,6 +44,13 @@ class Workspace {
     ++vectors_;
     return make<double>(rows_);
   }
+  /// Rows from the start of a vector to that of the next: whole lines of memory.
+  [[nodiscard]] std::size_t stride() const { return (rows_ + 15U) / 16U * std::size_t{16}; }
+  /// So many vectors, `stride()` rows apart.
+  double* vectors(std::size_t count) {
+    vectors_ += static_cast<std::int64_t>(count);
+    return make<double>(count * stride());
+  }
   template <class T>
   T* make(std::size_t count) {
     memory_.emplace_back(context_, count * sizeof(T));
@@ -89,5 +96,6 @@ using MakeLoop = std::unique_ptr<Loop> (*)(const LoopInput& input);
 
 // Each in a file of its own, methods/NAME.cpp.
 std::unique_ptr<Loop> make_cg(const LoopInput& input);
+std::unique_ptr<Loop> make_gmres(const LoopInput& input);  // FGMRES, too
 
 }  // namespace taskdag::krylov

@@ -1,0 +1,518 @@
+// GMRES and flexible GMRES with restarts. Compiled as a CUDA source where CUDA is.
+//
+// An iteration adds a vector to the basis: the product, the dot products with the basis, what is left and its norm.
+// That vector is divided by its norm where it is next read, in the product of the iteration after. The last worker of
+// the last stage rotates the new column of the small matrix and tests the norm that it says. After `restart` of them,
+// in a branch of the same iteration, x gets its correction and a new cycle begins with its residual. As PETSc's
+// KSPGMRES and KSPFGMRES: the residual's own norm takes the place of the last one of the cycle in the history, and is
+// tested, too.
+#include <cmath>
+
+#include "krylov/run.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::krylov {
+namespace {
+
+/// Numbers that are loaded or added up at a time.
+constexpr std::uint32_t at_a_time = 8;
+
+struct GmresScalars {
+  std::uint32_t columns;  ///< of the small matrix, in this cycle so far
+  std::uint32_t step;     ///< modified Gram–Schmidt: the vector of the basis whose turn it is
+  double inverse;         ///< of the norm of w
+  double first_norm;      ///< of the cycle
+};
+
+struct GmresData {
+  LoopState loop;
+  System system;
+  engine::LoopCondition branch[2];  ///< a cycle is over; Gram–Schmidt is not
+  GmresScalars* scalars;
+  double* w;           ///< the next vector of the basis times its norm
+  double* u;           ///< a product
+  double* z;           ///< M⁻¹ w, where it is a call on the right
+  double* basis;       ///< `restart` vectors, `stride` apart
+  double* directions;  ///< flexible with a call: M⁻¹ of each
+  std::size_t stride;
+  double* matrix;       ///< upper triangle by columns, `restart` apart
+  double* cosine;       ///< of its rotations
+  double* sine;         ///< of its rotations
+  double* rhs;          ///< of the small system
+  double* weight;       ///< its solution
+  double* coefficient;  ///< the last dot products with the basis
+  std::uint32_t restart;
+  double breakdown_tolerance;
+  double happy_tolerance;
+  bool flexible;
+  bool right;
+  bool modified;
+  KrylovRefinement refinement;
+  KrylovNorm norm;
+
+  [[nodiscard]] TASKDAG_TASK bool apart() const { return system.preconditioning == Preconditioning::call; }
+  /// M⁻¹ A v before Gram–Schmidt.
+  [[nodiscard]] TASKDAG_TASK const double* image() const { return apart() && !right ? w : u; }
+  [[nodiscard]] TASKDAG_TASK double* column(std::uint32_t j) const { return matrix + std::size_t{j} * restart; }
+  [[nodiscard]] TASKDAG_TASK double* vector(std::uint32_t k) const { return basis + k * stride; }
+};
+
+/// start + Σ of(k), first <= k < end, in the order of k; loads do not wait for sums.
+template <class Of>
+TASKDAG_TASK double sum_of(double start, std::uint32_t first, std::uint32_t end, const Of& of) {
+  double sum = start;
+  std::uint32_t k = first;
+  for (; k + at_a_time <= end; k += at_a_time) {
+    for (std::uint32_t e = 0; e < at_a_time; ++e) sum += of(k + e);
+  }
+  for (; k < end; ++k) sum += of(k);
+  return sum;
+}
+
+// ----- The small system, by one worker. ------------------------------------------------------------------------------
+
+/// Applies the rotations of the columns before to column j.
+TASKDAG_TASK inline void rotate(const GmresData& d, std::uint32_t j) {
+  double* column = d.column(j);
+  double above = column[0];
+  for (std::uint32_t first = 0; first < j; first += at_a_time) {
+    double below[at_a_time];
+    double cosine[at_a_time];
+    double sine[at_a_time];
+    for (std::uint32_t e = 0; e < at_a_time; ++e) {
+      const std::uint32_t k = first + e < j ? first + e : j - 1;
+      below[e] = column[k + 1];
+      cosine[e] = d.cosine[k];
+      sine[e] = d.sine[k];
+    }
+    for (std::uint32_t e = 0; e < at_a_time && first + e < j; ++e) {
+      column[first + e] = fma(cosine[e], above, sine[e] * below[e]);
+      above = fma(cosine[e], below[e], -(sine[e] * above));
+    }
+  }
+  column[j] = above;
+}
+
+/// Whether w has so small a norm that the solution is in the space: the two methods differ in what a zero is.
+TASKDAG_TASK inline bool is_happy(const GmresData& d, double norm) {
+  const double ratio = std::abs(norm / d.rhs[d.scalars->columns]);
+  if (d.flexible) return !(norm > (d.happy_tolerance < ratio ? d.happy_tolerance : ratio));
+  return norm < (ratio > d.happy_tolerance ? d.happy_tolerance : ratio);
+}
+
+/// The rotation that takes the norm of w, below column j, away. Returns the norm of the residual; a negative number
+/// where there is nothing to rotate.
+TASKDAG_TASK inline double rotate_norm_away(const GmresData& d, std::uint32_t j, double norm) {
+  double& diagonal = d.column(j)[j];
+  const double length = sqrt(fma(diagonal, diagonal, norm * norm));
+  if (length == 0.0) return -1.0;
+  d.cosine[j] = diagonal / length;
+  d.sine[j] = norm / length;
+  d.rhs[j + 1] = -(d.sine[j] * d.rhs[j]);
+  d.rhs[j] *= d.cosine[j];
+  diagonal = fma(d.cosine[j], diagonal, d.sine[j] * norm);
+  return std::abs(d.rhs[j + 1]);
+}
+
+/// After the test, where the solution is in the space.
+TASKDAG_TASK inline void end_happily(const GmresData& d) {
+  const std::uint32_t last = d.scalars->columns - 1;
+  if (!d.flexible && d.norm == KrylovNorm::none) {
+    d.loop.end(KrylovReason::happy_breakdown);
+  } else if (!d.loop.ended()) {
+    d.loop.end(KrylovReason::breakdown);
+  }
+  if (!d.flexible && d.column(last)[last] == 0.0) {
+    d.loop.end(KrylovReason::breakdown);
+    d.scalars->columns = 0;
+  }
+}
+
+/// The new column is complete, and w has that norm.
+TASKDAG_TASK inline void take_column(const GmresData& d, double norm) {
+  GmresScalars& s = *d.scalars;
+  if (!is_finite(norm)) return d.loop.end(KrylovReason::not_a_number);
+  const bool happy = is_happy(d, norm);
+  rotate(d, s.columns);
+  const double residual = happy ? 0.0 : rotate_norm_away(d, s.columns, norm);
+  if (residual < 0.0) return d.loop.end(KrylovReason::breakdown_gmres);
+  ++s.columns;
+  s.step = 0;
+  s.inverse = norm > 0.0 ? 1.0 / norm : 1.0;
+  ++d.loop.control->iterations;
+  d.loop.test(residual);
+  if (happy) end_happily(d);
+}
+
+TASKDAG_TASK inline void end_iteration(const GmresData& d, double norm) {
+  take_column(d, norm);
+  d.branch[0].set(!d.loop.ended() && d.scalars->columns == d.restart);
+}
+
+/// Whether the residual's norm is far from the one that the cycle before has ended with.
+TASKDAG_TASK inline bool is_far(const GmresData& d, double norm) {
+  const double expected = d.loop.control->last_norm;
+  return expected > 0.0 && std::abs(norm - expected) > d.breakdown_tolerance * d.scalars->first_norm;
+}
+
+/// w is a residual of that norm: a cycle begins.
+TASKDAG_TASK inline void begin_cycle(const GmresData& d, double norm) {
+  GmresScalars& s = *d.scalars;
+  Control& control = *d.loop.control;
+  const bool restarted = control.iterations > 0;
+  s.columns = 0;
+  s.step = 0;
+  if (restarted && !d.flexible && is_far(d, norm)) {
+    return d.loop.end(KrylovReason::breakdown);
+  }
+  if (restarted) --control.kept;
+  s.first_norm = norm;
+  s.inverse = norm > 0.0 ? 1.0 / norm : 1.0;
+  d.rhs[0] = norm;
+  d.loop.test(norm);
+  // Also in KSPFGMRES' place, which would divide by it where there is no norm to be tested.
+  if (norm == 0.0 && !(d.flexible && d.loop.ended())) d.loop.end(KrylovReason::absolute_tolerance);
+}
+
+/// The weights of the basis: the small triangular system.
+struct GmresWeights {
+  static constexpr const char* name = "gmres weights";
+  GmresData d;
+  TASKDAG_TASK void execute(std::uint32_t /*task*/, double* /*sum*/) const {}
+  TASKDAG_TASK void finish(const double* /*sum*/) const {
+    const std::uint32_t columns = d.scalars->columns;
+    for (std::uint32_t k = columns; k-- > 0;) {
+      const double rest =
+          sum_of(d.rhs[k], k + 1, columns, [&](std::uint32_t j) { return -d.column(j)[k] * d.weight[j]; });
+      const double diagonal = d.column(k)[k];
+      // FGMRES goes without a last vector that is of no use; GMRES has ended before.
+      d.weight[k] = diagonal == 0.0 && k + 1 == columns ? 0.0 : rest / diagonal;
+    }
+  }
+};
+
+// ----- Vectors. ------------------------------------------------------------------------------------------------------
+
+/// w as a vector of the basis, before a preconditioner that is a call.
+struct GmresNormalise {
+  static constexpr const char* name = "gmres normalise";
+  GmresData d;
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
+    const double v = d.w[i] * d.scalars->inverse;
+    d.w[i] = v;
+    d.vector(d.scalars->columns)[i] = v;
+  }
+};
+
+/// u = A M⁻¹ v or M⁻¹ A v with v = w over its norm, which becomes a vector of the basis; calls are what comes before
+/// or after.
+struct GmresProduct {
+  static constexpr const char* name = "gmres product";
+  GmresData d;
+  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    const double inverse = d.scalars->inverse;
+    const double* w = d.w;
+    if (!d.right) return d.system.product_part(row, rank, size, [&](Index j) { return w[j] * inverse; });
+    if (d.apart()) return d.system.product_part(row, rank, size, [&](Index j) { return d.z[j]; });
+    return d.system.product_part(
+        row, rank, size, [&](Index j) { return d.system.scaled(static_cast<std::uint32_t>(j), w[j] * inverse); });
+  }
+  TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
+    const std::uint32_t columns = d.scalars->columns;
+    d.u[row] = d.right || d.apart() ? product : d.system.scaled(row, product);
+    if (!(d.right && d.apart())) {
+      d.vector(columns)[row] = d.w[row] * d.scalars->inverse;
+    } else if (d.flexible) {
+      d.directions[columns * d.stride + row] = d.z[row];
+    }
+  }
+};
+
+/// The dot products of `of` with the basis: a pass of classical Gram–Schmidt.
+struct GmresDots {
+  static constexpr const char* name = "gmres dot products";
+  static constexpr int sums = static_cast<int>(at_a_time);
+  GmresData d;
+  const double* of;
+  bool again;  ///< in the second pass
+  [[nodiscard]] TASKDAG_TASK std::uint32_t slices() const { return d.scalars->columns / at_a_time + 1; }
+  [[nodiscard]] std::uint32_t most_slices() const { return (d.restart + at_a_time - 1) / at_a_time; }
+  TASKDAG_TASK void execute(std::uint32_t i, std::uint32_t slice, double* sum) const {
+    const std::uint32_t first = slice * at_a_time;
+    const std::uint32_t count = d.scalars->columns + 1 - first;
+    const double* v = d.vector(first) + i;
+    const double value = of[i];
+    if (count >= at_a_time) {
+      for (std::uint32_t k = 0; k < at_a_time; ++k) sum[k] += v[k * d.stride] * value;
+    } else {
+      for (std::uint32_t k = 0; k < at_a_time; ++k) {
+        if (k < count) sum[k] += v[k * d.stride] * value;
+      }
+    }
+  }
+  TASKDAG_TASK void finish(std::uint32_t slice, const double* sum) const {
+    const std::uint32_t first = slice * at_a_time;
+    double* column = d.column(d.scalars->columns);
+    for (std::uint32_t k = first; k < first + at_a_time && k <= d.scalars->columns; ++k) {
+      d.coefficient[k] = sum[k - first];
+      column[k] = again ? column[k] + sum[k - first] : sum[k - first];
+    }
+  }
+};
+
+/// One step of modified Gram–Schmidt: w without the vector of the basis before, and the dot product with the next.
+struct GmresStep {
+  static constexpr const char* name = "gmres step";
+  static constexpr int sums = 1;
+  GmresData d;
+  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
+    const std::uint32_t step = d.scalars->step;
+    const double w = step == 0 ? d.image()[i] : d.w[i] - d.coefficient[step - 1] * d.vector(step - 1)[i];
+    d.w[i] = w;
+    sum[0] += w * d.vector(step)[i];
+  }
+  TASKDAG_TASK void finish(const double* sum) const {
+    GmresScalars& s = *d.scalars;
+    d.coefficient[s.step] = sum[0];
+    d.column(s.columns)[s.step] = sum[0];
+    ++s.step;
+    d.branch[1].set(s.step <= s.columns);
+  }
+};
+
+/// w = `from` without its parts along the basis, and its norm. `last`: Gram–Schmidt ends with that.
+struct GmresSubtract {
+  static constexpr const char* name = "gmres subtract";
+  static constexpr int sums = 1;
+  GmresData d;
+  const double* from;
+  bool last;
+  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
+    const std::uint32_t columns = d.scalars->columns;
+    const double* v = d.basis + i;
+    const double w = sum_of(from[i], d.modified ? columns : 0, columns + 1,
+                            [&](std::uint32_t k) { return -d.coefficient[k] * v[k * d.stride]; });
+    d.w[i] = w;
+    sum[0] += w * w;
+  }
+  TASKDAG_TASK void finish(const double* sum) const {
+    if (!last && d.refinement == KrylovRefinement::always) return;
+    const bool again = !last && has_cancelled(sum[0]);
+    if (!last) d.branch[1].set(again);
+    if (!again) end_iteration(d, sqrt(sum[0]));
+  }
+  /// Whether w has less than what has been taken from it.
+  [[nodiscard]] TASKDAG_TASK bool has_cancelled(double square) const {
+    const double taken =
+        sum_of(0.0, 0, d.scalars->columns + 1, [&](std::uint32_t k) { return d.coefficient[k] * d.coefficient[k]; });
+    return sqrt(square) < sqrt(taken);
+  }
+};
+
+/// x += M⁻¹ Σ weights · basis; without M⁻¹, to u, where it is a call that is still to come.
+struct GmresCombine {
+  static constexpr const char* name = "gmres correction";
+  GmresData d;
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
+    const bool calls = d.right && d.apart();
+    const double* v = (calls && d.flexible ? d.directions : d.basis) + i;
+    const double sum =
+        sum_of(0.0, 0, d.scalars->columns, [&](std::uint32_t k) { return d.weight[k] * v[k * d.stride]; });
+    if (calls && !d.flexible) {
+      d.u[i] = sum;
+    } else if (d.scalars->columns > 0) {
+      d.loop.control->x[i] += d.right ? d.system.scaled(i, sum) : sum;
+    }
+  }
+};
+
+/// x += z
+struct GmresAdd {
+  static constexpr const char* name = "gmres addition";
+  GmresData d;
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
+    if (d.scalars->columns > 0) d.loop.control->x[i] += d.z[i];
+  }
+};
+
+/// The norm of a cycle's residual.
+struct GmresFirstNorm {
+  static constexpr const char* name = "gmres first norm";
+  static constexpr int sums = 1;
+  GmresData d;
+  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const { sum[0] += d.w[i] * d.w[i]; }
+  TASKDAG_TASK void finish(const double* sum) const { begin_cycle(d, sqrt(sum[0])); }
+};
+
+// ----- The loop. -----------------------------------------------------------------------------------------------------
+
+/// x of the columns so far.
+TASKDAG_ENGINE_ANY_SIDE
+template <class Flow>
+TASKDAG_TASK void correct(Flow& flow, const GmresData& d, const Calls& calls) {
+  flow.stage(GmresWeights{d}, 1);
+  flow.stage(GmresCombine{d}, d.system.rows);
+  if (d.right && d.apart() && !d.flexible) {
+    precondition(flow, d.system, calls, d.u, d.z);
+    flow.stage(GmresAdd{d}, d.system.rows);
+  }
+}
+
+/// The end of a cycle and the begin of the next one.
+template <class Flow>
+struct GmresRestart {
+  Flow& flow;
+  const GmresData& d;
+  const Calls& calls;
+  TASKDAG_ENGINE_ANY_SIDE
+  TASKDAG_TASK void operator()() const {
+    correct(flow, d, calls);
+    flow.stage(Residual{d.loop, d.system, d.right ? d.w : d.u}, d.system.rows);
+    if (!d.right) precondition(flow, d.system, calls, d.u, d.w);
+    flow.stage(GmresFirstNorm{d}, d.system.rows);
+  }
+};
+
+/// The second pass of classical Gram–Schmidt.
+template <class Flow>
+struct GmresRefine {
+  Flow& flow;
+  const GmresData& d;
+  TASKDAG_ENGINE_ANY_SIDE
+  TASKDAG_TASK void operator()() const {
+    flow.stage(GmresDots{d, d.w, true}, d.system.rows);
+    flow.stage(GmresSubtract{d, d.w, true}, d.system.rows);
+  }
+};
+
+/// One more step of modified Gram–Schmidt.
+template <class Flow>
+struct GmresNextStep {
+  Flow& flow;
+  const GmresData& d;
+  TASKDAG_ENGINE_ANY_SIDE
+  TASKDAG_TASK void operator()() const { flow.stage(GmresStep{d}, d.system.rows); }
+};
+
+/// From the product to the test.
+TASKDAG_ENGINE_ANY_SIDE
+template <class Flow>
+TASKDAG_TASK void orthogonalise(Flow& flow, const GmresData& d) {
+  if (d.modified) {
+    flow.stage(GmresStep{d}, d.system.rows);
+    flow.repeat(d.branch[1], GmresNextStep<Flow>{flow, d});
+    flow.stage(GmresSubtract{d, d.w, true}, d.system.rows);
+    return;
+  }
+  flow.stage(GmresDots{d, d.image(), false}, d.system.rows);
+  flow.stage(GmresSubtract{d, d.image(), d.refinement == KrylovRefinement::never}, d.system.rows);
+  const GmresRefine<Flow> refine{flow, d};
+  if (d.refinement == KrylovRefinement::always) refine();
+  if (d.refinement == KrylovRefinement::if_needed) flow.when(d.branch[1], refine);
+}
+
+void check_options(const KrylovOptions& options) {
+  const bool flexible = options.method == KrylovMethod::fgmres;
+  const bool right = options.side == KrylovSide::right;
+  if (flexible && !right) throw InvalidInput("FGMRES has the right side alone");
+  const KrylovNorm own = right ? KrylovNorm::unpreconditioned : KrylovNorm::preconditioned;
+  if (options.norm != own && options.norm != KrylovNorm::none) {
+    throw InvalidInput("GMRES has the preconditioned norm on the left, the unpreconditioned one on the right, or none");
+  }
+  if (options.restart < 1) throw InvalidInput("the restart of GMRES must be 1 or more");
+  if (!(options.breakdown_tolerance >= 0.0) || !(options.happy_tolerance >= 0.0)) {
+    throw InvalidInput("tolerances of GMRES must be 0 or more");
+  }
+}
+
+struct Gmres {
+  using Data = GmresData;
+  static constexpr std::uint32_t sums = at_a_time;
+
+  static Data prepare(Workspace& work, const LoopInput& input) {
+    const KrylovOptions& options = input.options;
+    check_options(options);
+    Data d{};
+    d.system = input.system;
+    d.norm = options.norm;
+    d.restart = static_cast<std::uint32_t>(options.restart);
+    d.breakdown_tolerance = options.breakdown_tolerance;
+    d.happy_tolerance = options.happy_tolerance;
+    d.flexible = options.method == KrylovMethod::fgmres;
+    d.right = options.side == KrylovSide::right;
+    d.modified = options.orthogonalisation == KrylovOrthogonalisation::modified;
+    d.refinement = d.modified ? KrylovRefinement::never : options.refinement;
+    make_vectors(work, d);
+    make_small_system(work, d);
+    return d;
+  }
+  template <class Flow>
+  static void start(Flow& flow, const Data& d, const Calls& calls, const Start& start) {
+    first_residual(flow, d.loop, d.system, calls, start.guess, start.b, d.norm, d.right ? d.w : d.u, d.basis);
+    if (!d.right) precondition(flow, d.system, calls, d.u, d.w);
+    flow.stage(GmresFirstNorm{d}, d.system.rows);
+  }
+  TASKDAG_ENGINE_ANY_SIDE
+  template <class Flow>
+  TASKDAG_TASK static void turn(Flow& flow, const Data& d, const Calls& calls) {
+    if (d.right && d.apart()) {
+      flow.stage(GmresNormalise{d}, d.system.rows);
+      precondition(flow, d.system, calls, d.w, d.z);
+    }
+    flow.stage(GmresProduct{d}, d.system.rows);
+    if (!d.right && d.apart()) precondition(flow, d.system, calls, d.u, d.w);
+    orthogonalise(flow, d);
+    flow.when(d.branch[0], GmresRestart<Flow>{flow, d, calls});
+  }
+  template <class Flow>
+  static void end(Flow& flow, const Data& d, const Calls& calls) {
+    correct(flow, d, calls);
+  }
+  /// In the middle of a cycle; a refinement that may be needed is not.
+  static int stages(const Data& d) {
+    const int normalise = d.right && d.apart() ? 1 : 0;
+    if (d.modified) return normalise + 2 + half(d);
+    return normalise + (d.refinement == KrylovRefinement::always ? 5 : 3);
+  }
+  /// Product: w, a vector of the basis, u, and the diagonal; classical Gram–Schmidt: the basis twice a pass, u twice
+  /// and w; modified: two of the basis and w twice a step.
+  static int passes(const Data& d) {
+    const int normalise = d.right && d.apart() ? 2 : 0;
+    const int product = normalise + 3 + (d.system.preconditioning == Preconditioning::diagonal ? 1 : 0);
+    if (d.modified) return product + 4 * half(d) + 3;
+    return product + (2 * half(d) + 3) * (d.refinement == KrylovRefinement::always ? 2 : 1);
+  }
+  static int products(const Data& /*d*/) { return 1; }
+  static std::size_t sliced_sums(const Data& d) { return std::size_t{d.restart} + at_a_time; }
+
+ private:
+  /// Vectors of the basis in the middle of a cycle.
+  static int half(const Data& d) { return static_cast<int>((d.restart + 1) / 2); }
+
+  static void make_vectors(Workspace& work, Data& d) {
+    const bool calls = d.right && d.apart();
+    d.stride = work.stride();
+    d.basis = work.vectors(d.restart);
+    if (calls && d.flexible) d.directions = work.vectors(d.restart);
+    if (calls) d.z = work.vector();
+    d.w = work.vector();
+    d.u = work.vector();
+  }
+  static void make_small_system(Workspace& work, Data& d) {
+    d.scalars = work.make<GmresScalars>(1);
+    d.matrix = work.make<double>(std::size_t{d.restart} * d.restart);
+    d.cosine = work.make<double>(d.restart);
+    d.sine = work.make<double>(d.restart);
+    d.rhs = work.make<double>(std::size_t{d.restart} + 1);
+    d.weight = work.make<double>(d.restart);
+    d.coefficient = work.make<double>(d.restart);
+    d.branch[0].word = work.make<std::uint32_t>(1);
+    if (d.modified || d.refinement == KrylovRefinement::if_needed) d.branch[1].word = work.make<std::uint32_t>(1);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Loop> make_gmres(const LoopInput& input) { return make_loop<Gmres>(input); }
+
+}  // namespace taskdag::krylov
