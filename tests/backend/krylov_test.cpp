@@ -4,57 +4,19 @@
 #include <limits>
 #include <optional>
 
-#include "backends.hpp"
-#include "measure.hpp"
+#include "krylov_fixture.hpp"
 #include "problems.hpp"
 
 namespace taskdag {
 namespace {
 
-/// Where the system is in memory of the backend.
-std::vector<test::Where> places() {
-  std::vector<test::Where> result;
-  for (const test::Where& where : test::everywhere()) {
-    if (where.backend == Backend::host || where.space == MemorySpace::device) result.push_back(where);
-  }
-  return result;
-}
+using test::dot;
+using test::relative_residual;
+using test::residual;
+using test::With;
 
-enum class With { nothing, diagonal, factor };
-const char* name_of(With with) {
-  return with == With::nothing ? "no preconditioner" : with == With::diagonal ? "diagonal" : "ICC";
-}
 constexpr With kPreconditioners[] = {With::nothing, With::diagonal, With::factor};
 constexpr KrylovNorm kNorms[] = {KrylovNorm::preconditioned, KrylovNorm::unpreconditioned, KrylovNorm::natural};
-
-std::vector<double> inverse_diagonal(const CsrMatrix& a) {
-  std::vector<double> result(static_cast<std::size_t>(a.rows), 1.0);
-  for (Index i = 0; i < a.rows; ++i) {
-    for (Offset e = a.row_offsets[static_cast<std::size_t>(i)]; e < a.row_offsets[static_cast<std::size_t>(i) + 1];
-         ++e) {
-      const auto at = static_cast<std::size_t>(e);
-      if (a.col_indices[at] == i) result[static_cast<std::size_t>(i)] = 1.0 / a.values[at];
-    }
-  }
-  return result;
-}
-
-double dot(const std::vector<double>& x, const std::vector<double>& y) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
-  return sum;
-}
-
-std::vector<double> residual(const CsrMatrix& a, const std::vector<double>& b, const std::vector<double>& x) {
-  std::vector<double> r(b.size());
-  multiply(a.view(), x, r);
-  for (std::size_t i = 0; i < r.size(); ++i) r[i] = b[i] - r[i];
-  return r;
-}
-double relative_residual(const CsrMatrix& a, const std::vector<double>& b, const std::vector<double>& x) {
-  const std::vector<double> r = residual(a, b, x);
-  return std::sqrt(dot(r, r) / dot(b, b));
-}
 
 /// The textbook's method: norms of all iterations.
 std::vector<double> reference_norms(const CsrMatrix& a,
@@ -86,62 +48,8 @@ std::vector<double> reference_norms(const CsrMatrix& a,
   return norms;
 }
 
-class KrylovTest : public test::BackendTest {
- protected:
-  /// A system in memory of the backend, and what it needs.
-  struct System {
-    CsrMatrix a;
-    test::MatrixArrays matrix;
-    test::Array<double> diagonal;
-    std::optional<Factorization> factor;
-    std::unique_ptr<LinearMap> map;
-  };
-  std::unique_ptr<System> system(const CsrMatrix& a, With with) const {
-    auto s = std::unique_ptr<System>(new System{
-        a, place(a), place(with == With::diagonal ? inverse_diagonal(a) : std::vector<double>{0.0}), {}, {}});
-    if (with == With::diagonal) s->map = std::make_unique<DiagonalMap>(s->diagonal.data());
-    if (with == With::factor) {
-      s->factor.emplace(factorization(a, {.kind = FactorKind::ic}));
-      factor(*s->factor, a.values);
-      const auto apply = [f = &*s->factor, space = space()](const double* x, double* y, Stream stream) {
-        f->apply(Apply::full, x, y, space, stream);
-      };
-      s->map = std::make_unique<FunctionMap<decltype(apply)>>(apply);
-    }
-    return s;
-  }
-  Krylov krylov(System& s, const KrylovOptions& options) const {
-    return {context(), s.matrix.view(), s.map.get(), options, stream()};
-  }
-  struct Solved {
-    KrylovOutcome outcome;
-    std::vector<double> x;
-  };
-  Solved solve(Krylov& k, const std::vector<double>& b, const KrylovTolerances& tolerances,
-               const std::vector<double>& guess = {}) const {
-    test::Array<double> rhs = place(b);
-    test::Array<double> x = place(guess.empty() ? std::vector<double>(b.size(), std::nan("")) : guess);
-    KrylovOutcome outcome = k.solve(rhs.data(), x.data(), !guess.empty(), tolerances, stream());
-    return {std::move(outcome), x.read()};
-  }
-  /// M⁻¹ of a system on the host.
-  std::function<std::vector<double>(const std::vector<double>&)> preconditioner(System& s, With with) const {
-    if (with == With::nothing) return [](const std::vector<double>& r) { return r; };
-    if (with == With::factor)
-      return [this, &s](const std::vector<double>& r) { return apply(*s.factor, Apply::full, r); };
-    return [d = inverse_diagonal(s.a)](std::vector<double> r) {
-      for (std::size_t i = 0; i < r.size(); ++i) r[i] *= d[i];
-      return r;
-    };
-  }
-  /// Those that can run a system.
-  static std::vector<KrylovForm> forms(With with) {
-    if (GetParam().backend == Backend::host) return {KrylovForm::threads};
-    if (with == With::factor) return {KrylovForm::graph, KrylovForm::host_driven};
-    return {KrylovForm::graph, KrylovForm::one_block, KrylovForm::host_driven};
-  }
-};
-INSTANTIATE_TEST_SUITE_P(On, KrylovTest, testing::ValuesIn(places()),
+class KrylovTest : public test::KrylovFixture {};
+INSTANTIATE_TEST_SUITE_P(On, KrylovTest, testing::ValuesIn(test::krylov_places()),
                          [](const auto& parameter) { return test::name_of(parameter.param); });
 
 CsrMatrix grid(Index n) { return make_stencil({.stencil = Stencil::five_point, .nx = n, .ny = n}); }
