@@ -31,7 +31,7 @@ enum class KrylovReason : std::int32_t {
   relative_tolerance = 2,
   absolute_tolerance = 3,
   iterations = 4,        ///< KrylovNorm::none: all iterations are made
-  happy_breakdown = 5,   ///< the solution is in the space that has been built (GMRES)
+  happy_breakdown = 7,   ///< the solution is in the space that has been built (GMRES)
   breakdown_gmres = -2,  ///< GMRES: the new column of its small matrix is zero
   iteration_limit = -3,
   divergence = -4,  ///< the norm has grown beyond `divergence` times the first
@@ -113,6 +113,7 @@ struct KrylovOptions {
   double damping = 1.0;              ///< Richardson: x += damping · M⁻¹ r
   double smallest = 0.0;             ///< Chebyshev: bounds of the eigenvalues of M⁻¹ A, 0 < smallest < largest
   double largest = 0.0;
+  bool coefficients = false;  ///< CG, MINRES: KrylovOutcome::alpha and beta
 };
 
 /// What one solve goes by; PETSc's default test (KSPConvergedDefault).
@@ -132,6 +133,11 @@ struct KrylovOutcome {
   std::int64_t iterations = 0;
   double norm = 0.0;          ///< the last one computed
   std::vector<double> norms;  ///< of iteration 0, 1, …, iterations
+  /// Beside each norm, where KrylovOptions::coefficients asks for them; 0 beside that of iteration 0. CG: the step α
+  /// and the direction's β that led to it, 0 in iteration 1. MINRES: diagonal element and the one above it of Lanczos'
+  /// tridiagonal matrix.
+  std::vector<double> alpha;
+  std::vector<double> beta;
   [[nodiscard]] bool converged() const { return static_cast<std::int32_t>(reason) > 0; }
 };
 
@@ -162,6 +168,13 @@ class TASKDAG_API Krylov {
   ~Krylov();
   Krylov(Krylov&&) noexcept;
   Krylov& operator=(Krylov&&) noexcept;
+
+  /// The null space of A, as far as it is known: the constant vector, and others that are orthonormal, to it as well;
+  /// `rows` elements each, in memory of the backend, which stay the caller's and as they are. With the left side what
+  /// the preconditioner gives is made orthogonal to it in each iteration, as PETSc does; with the right side it is not
+  /// looked at. Right-hand side and guess are the caller's: the first should be orthogonal to the null space of Aᵀ. Not
+  /// between begin() and end(). Waits for the device. @throws DeviceError, OutOfMemory
+  void set_null_space(bool constant, const std::vector<const double*>& vectors);
 
   /// b, x: `rows` elements in memory of the backend, two arrays. x: the guess where `guess` says so, else not read.
   /// Other arrays than the last time cost nothing. @throws InvalidInput where `stream` is being captured; DeviceError,

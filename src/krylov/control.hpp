@@ -45,8 +45,9 @@ TASKDAG_TASK inline void end_with(Control& control, KrylovReason reason) {
 /// test() and end() are these in one.
 struct LoopState {
   Control* control = nullptr;
-  double* norms = nullptr;        ///< since the host has had its turn
-  engine::LoopCondition again{};  ///< whether there is another iteration now
+  double* norms = nullptr;         ///< since the host has had its turn
+  double* coefficients = nullptr;  ///< a pair beside each norm; null: not asked for
+  engine::LoopCondition again{};   ///< whether there is another iteration now
 
   [[nodiscard]] TASKDAG_TASK bool ended() const { return control->reason != 0; }
   [[nodiscard]] TASKDAG_TASK Control read() const { return *control; }
@@ -72,6 +73,12 @@ struct LoopState {
     Control c = read();
     take_norm(c, norm);
     write(c);
+  }
+  /// Before the norm that they belong to.
+  TASKDAG_TASK void keep(const Control& c, double alpha, double beta) const {
+    if (coefficients == nullptr) return;
+    coefficients[2 * c.kept] = alpha;
+    coefficients[2 * c.kept + 1] = beta;
   }
 };
 

@@ -43,6 +43,11 @@ void check_tolerances(const KrylovTolerances& t) {
   if (t.iterations < 0 || t.least_iterations < 0) throw InvalidInput("numbers of iterations must be 0 or more");
 }
 
+void check_coefficients(const KrylovOptions& options) {
+  const bool kept = options.method == KrylovMethod::cg || options.method == KrylovMethod::minres;
+  if (options.coefficients && !kept) throw InvalidInput("CG and MINRES alone keep their coefficients");
+}
+
 /// Rows of each thread: about as many entries and rows.
 std::vector<std::uint32_t> cut_rows(const CsrPattern& a, int threads) {
   std::vector<std::uint32_t> cut(static_cast<std::size_t>(threads) + 1, 0);
@@ -136,20 +141,38 @@ const char* to_string(KrylovForm form) {
 class Krylov::Impl {
  public:
   Impl(const Context& context, const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options, Stream stream)
-      : context_(context), options_(options) {
+      : context_(context),
+        options_(options),
+        input_{context_, options_, system_of(a, preconditioner), {preconditioner}} {
     if (a.pattern.rows != a.pattern.cols) throw InvalidInput("Krylov methods need a square matrix");
-    krylov::LoopInput input{context_, options_, system_of(a, preconditioner), {preconditioner}};
+    check_coefficients(options_);
     if (context_.backend() == Backend::host) {
       validate(a.pattern, {.square = true});
-      input.cut = cut_rows(a.pattern, context_.threads());
-      input.entries = a.pattern.entries();
+      input_.cut = cut_rows(a.pattern, context_.threads());
+      input_.entries = a.pattern.entries();
     } else {
-      input.entries = krylov::count_entries(a.pattern, stream);
-      input.row_threads = threads_of_row(a.pattern.rows, input.entries);
+      input_.entries = krylov::count_entries(a.pattern, stream);
+      input_.row_threads = threads_of_row(a.pattern.rows, input_.entries);
     }
-    const MethodRow& row = row_of(options_.method);
-    if (row.make == nullptr) throw Unsupported(std::string("the Krylov method ") + row.name + " is not there yet");
-    loop_ = row.make(input);
+    make_loop();
+  }
+
+  /// The loop is made anew: a graph holds the stages of the one before.
+  void set_null_space(bool constant, const std::vector<const double*>& vectors) {
+    begun_ = false;
+    krylov::NullSpace& space = input_.system.null_space;
+    space = {};
+    std::vector<const double*> all = vectors;
+    if (constant) all.insert(all.begin(), nullptr);
+    if (options_.side == KrylovSide::left && !all.empty()) {
+      null_vectors_ = engine::Array<const double*>(context_, all);
+      null_dots_ = engine::Array<double>(context_, all.size());
+      space.count = static_cast<std::uint32_t>(all.size());
+      space.vectors = null_vectors_.data();
+      space.dots = null_dots_.data();
+      space.constant = 1.0 / std::sqrt(static_cast<double>(input_.system.rows));
+    }
+    make_loop();
   }
 
   KrylovOutcome begin(const krylov::Start& start, Stream stream) {
@@ -185,6 +208,11 @@ class Krylov::Impl {
   [[nodiscard]] KrylovInfo info() const { return loop_->info(); }
 
  private:
+  void make_loop() {
+    const MethodRow& row = row_of(options_.method);
+    if (row.make == nullptr) throw Unsupported(std::string("the Krylov method ") + row.name + " is not there yet");
+    loop_ = row.make(input_);
+  }
   [[nodiscard]] std::int64_t piece(std::int64_t until) const {
     return std::min(until, outcome_.iterations + krylov::Loop::most_norms - 1);
   }
@@ -199,14 +227,26 @@ class Krylov::Impl {
   KrylovOutcome& fetch(Stream stream) {
     const krylov::Control control = loop_->fetch(norms_, stream);
     outcome_.norms.insert(outcome_.norms.end(), norms_.begin(), norms_.end());
+    if (options_.coefficients) fetch_coefficients(stream);
     outcome_.reason = static_cast<KrylovReason>(control.reason);
     outcome_.iterations = control.iterations;
     outcome_.norm = control.last_norm;
     return outcome_;
   }
 
+  void fetch_coefficients(Stream stream) {
+    const std::vector<double> pairs = loop_->coefficients(norms_.size(), stream);
+    for (std::size_t k = 0; k < pairs.size(); k += 2) {
+      outcome_.alpha.push_back(pairs[k]);
+      outcome_.beta.push_back(pairs[k + 1]);
+    }
+  }
+
   Context context_;
   KrylovOptions options_;
+  krylov::LoopInput input_;
+  engine::Array<const double*> null_vectors_;
+  engine::Array<double> null_dots_;
   std::unique_ptr<krylov::Loop> loop_;
   KrylovOutcome outcome_;
   std::vector<double> norms_;
@@ -220,6 +260,9 @@ Krylov::~Krylov() = default;
 Krylov::Krylov(Krylov&&) noexcept = default;
 Krylov& Krylov::operator=(Krylov&&) noexcept = default;
 
+void Krylov::set_null_space(bool constant, const std::vector<const double*>& vectors) {
+  impl_->set_null_space(constant, vectors);
+}
 KrylovOutcome Krylov::solve(const double* b, double* x, bool guess, const KrylovTolerances& tolerances, Stream stream) {
   return impl_->solve({b, x, guess, tolerances}, stream);
 }

@@ -33,6 +33,12 @@
 
 namespace taskdag::krylov {
 
+/// Whether a product that makes its operand on the way, from so many vectors, would look for them in memory: then the
+/// operand has a stage of its own.
+inline bool exceeds_caches(const System& system, std::uint32_t vectors) {
+  return std::uint64_t{system.rows} * vectors > 5000000;
+}
+
 /// The control of a solve that begins.
 inline Control control_of(const Start& start, KrylovNorm norm, std::int64_t pause_at) {
   const KrylovTolerances& t = start.tolerances;

@@ -7,6 +7,7 @@
 /// the word that the last stage has written.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(engine::BlockFlow::threads)
   __shared__ Scalars scalars;
   __shared__ std::uint32_t again;
   typename Method::Data mine = data;
-  mine.loop = {&control, data.loop.norms, {&again, 0}};
+  mine.loop = {&control, data.loop.norms, data.loop.coefficients, {&again, 0}};
   mine.scalars = &scalars;
   if (threadIdx.x == 0) {
     control = *data.loop.control;
@@ -175,10 +176,12 @@ class CudaLoop final : public Loop {
         data_(Method::prepare(work_, input)),
         page_(work_.make<Page>(1)),
         again_(work_.make<std::uint32_t>(1)),
+        coefficients_(input.options.coefficients ? work_.make<double>(2 * static_cast<std::size_t>(most_norms))
+                                                 : nullptr),
         scratch_{work_.make<double>(room_of_sums(data_)), work_.make<std::uint32_t>(1)},
         fetched_(1) {
-    data_.loop = {&page_->control, page_->norms, {again_, 0}};
-    shared_bytes_ = bytes_of_sums(input.system.rows);
+    data_.loop = {&page_->control, page_->norms, coefficients_, {again_, 0}};
+    shared_bytes_ = bytes_of_sums(input.system);
     choice_ = choose_form(input, shared_bytes_ <= 40U * 1024U);
   }
 
@@ -224,6 +227,15 @@ class CudaLoop final : public Loop {
     norms.assign(fetched_.data()->norms, fetched_.data()->norms + control.kept);
     return control;
   }
+  std::vector<double> coefficients(std::size_t count, Stream stream) override {
+    using engine::detail::check;
+    const auto s = static_cast<cudaStream_t>(stream.handle);
+    std::vector<double> pairs(2 * count);
+    check(cudaMemcpyAsync(pairs.data(), coefficients_, pairs.size() * sizeof(double), cudaMemcpyDeviceToHost, s),
+          "fetching coefficients");
+    check(cudaStreamSynchronize(s), "waiting for coefficients");
+    return pairs;
+  }
   void end(Stream stream) override {
     const engine::detail::CurrentDevice current(context_.device());
     engine::StreamFlow flow(static_cast<cudaStream_t>(stream.handle), scratch_, row_threads_);
@@ -249,12 +261,15 @@ class CudaLoop final : public Loop {
     }
     return room;
   }
-  /// Shared memory for the sums of warps in one block: two in a product, whose rows threads share.
-  [[nodiscard]] std::size_t bytes_of_sums(std::uint32_t rows) const {
-    std::uint32_t sums = 2;
-    if constexpr (requires { Method::sums; }) sums = Method::sums;
-    const std::uint32_t shared = 2U * engine::LoopShape::of(rows, row_threads_).tiles;
-    return sizeof(double) * engine::LoopShape::warps * std::max(shared, sums * engine::LoopShape::of(rows, 1).tiles);
+  /// Shared memory for the sums of warps in one block: up to three in a product, whose rows threads share, and up to
+  /// three or what the method says elsewhere, but for those with a null space.
+  [[nodiscard]] std::size_t bytes_of_sums(const System& system) const {
+    std::uint32_t sums = 3;
+    if constexpr (requires { Method::sums; }) sums = std::max<std::uint32_t>(sums, Method::sums);
+    if (system.null_space.count > 0) sums = std::max<std::uint32_t>(sums, NullSpaceDots::sums);
+    const std::uint32_t products = 3 * engine::LoopShape::of(system.rows, row_threads_).tiles;
+    return sizeof(double) * engine::LoopShape::warps *
+           std::max(products, sums * engine::LoopShape::of(system.rows, 1).tiles);
   }
   const WhileGraph& graph() {
     if (!graph_) {
@@ -297,6 +312,7 @@ class CudaLoop final : public Loop {
   typename Method::Data data_;
   Page* page_;
   std::uint32_t* again_;
+  double* coefficients_;
   engine::LoopScratch scratch_;
   engine::detail::PinnedArray<Page> fetched_;
   std::size_t shared_bytes_ = 0;

@@ -23,13 +23,15 @@ class HostLoop final : public Loop {
         cut_(input.cut),
         work_(context_, input.system.rows),
         norms_(static_cast<std::size_t>(most_norms)),
+        coefficients_(input.options.coefficients ? 2 * norms_.size() : 0),
         flow_(context_, cut_),
         data_(Method::prepare(work_, input)) {
     const KrylovForm form = input.options.form;
     if (form != KrylovForm::automatic && form != KrylovForm::threads) {
       throw Unsupported(std::string("the form ") + to_string(form) + " is one of CUDA");
     }
-    data_.loop = {&control_, norms_.data(), {&again_, 0}};
+    double* coefficients = input.options.coefficients ? coefficients_.data() : nullptr;
+    data_.loop = {&control_, norms_.data(), coefficients, {&again_, 0}};
   }
 
   void begin(const Start& start, std::int64_t pause_at, Stream /*stream*/) override {
@@ -46,6 +48,9 @@ class HostLoop final : public Loop {
     norms.assign(norms_.begin(), norms_.begin() + control_.kept);
     control_.kept = 0;
     return control_;
+  }
+  std::vector<double> coefficients(std::size_t count, Stream /*stream*/) override {
+    return {coefficients_.begin(), coefficients_.begin() + static_cast<std::ptrdiff_t>(2 * count)};
   }
   void end(Stream /*stream*/) override { Method::end(flow_, data_, calls_); }
   [[nodiscard]] KrylovInfo info() const override {
@@ -66,6 +71,7 @@ class HostLoop final : public Loop {
   std::vector<std::uint32_t> cut_;
   Workspace work_;
   std::vector<double> norms_;
+  std::vector<double> coefficients_;
   Control control_{};
   std::uint32_t again_ = 0;
   engine::HostFlow flow_;

@@ -13,6 +13,18 @@ namespace taskdag::krylov {
 /// How the preconditioner gets into the loop.
 enum class Preconditioning : std::uint32_t { none, diagonal, call };
 
+/// Orthonormal vectors that span the null space of the matrix, or what is known of it.
+struct NullSpace {
+  std::uint32_t count = 0;
+  const double* const* vectors = nullptr;  ///< null among them: the constant vector
+  double* dots = nullptr;                  ///< room for `count` numbers
+  double constant = 0.0;                   ///< element of the constant vector
+
+  [[nodiscard]] TASKDAG_TASK double element(std::uint32_t vector, std::uint32_t i) const {
+    return vectors[vector] != nullptr ? vectors[vector][i] : constant;
+  }
+};
+
 /// Matrix and preconditioner; all arrays in memory of the backend.
 struct System {
   std::uint32_t rows = 0;
@@ -21,6 +33,12 @@ struct System {
   const double* value = nullptr;
   Preconditioning preconditioning = Preconditioning::none;
   const double* diagonal = nullptr;  ///< of the preconditioner, where it is one
+  NullSpace null_space{};            ///< is removed from what the preconditioner gives
+
+  /// Whether stages make elements of M⁻¹ r by themselves, where they need them: one is a product of two numbers.
+  [[nodiscard]] TASKDAG_TASK bool fused() const {
+    return preconditioning != Preconditioning::call && null_space.count == 0;
+  }
 
   /// What one of `size` workers has of Σ_j a_ij of(j).
   template <class Of>
@@ -117,17 +135,53 @@ struct Application {
   void operator()(Stream stream) const { map->apply(x, y, stream); }
 };
 
-/// y = M⁻¹ x, whatever M is. Two arrays.
+/// Of y with a few vectors of the null space, from `first` on.
+struct NullSpaceDots {
+  static constexpr const char* name = "null space dots";
+  static constexpr int sums = 8;
+  NullSpace space;
+  const double* y;
+  std::uint32_t first;
+  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
+    for (std::uint32_t k = 0; k < sums; ++k) {
+      if (first + k < space.count) sum[k] += space.element(first + k, i) * y[i];
+    }
+  }
+  TASKDAG_TASK void finish(const double* sum) const {
+    for (std::uint32_t k = 0; k < sums; ++k) {
+      if (first + k < space.count) space.dots[first + k] = sum[k];
+    }
+  }
+};
+/// y without them.
+struct NullSpaceRemoval {
+  static constexpr const char* name = "null space removal";
+  NullSpace space;
+  double* y;
+  std::uint32_t first;
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
+    double rest = y[i];
+    for (std::uint32_t k = first; k < space.count && k < first + NullSpaceDots::sums; ++k) {
+      rest -= space.dots[k] * space.element(k, i);
+    }
+    y[i] = rest;
+  }
+};
+
+/// y = M⁻¹ x, whatever M is, without its part in the null space. Two arrays.
 TASKDAG_ENGINE_ANY_SIDE
 template <class Flow>
 TASKDAG_TASK void precondition(Flow& flow, const System& system, const Calls& calls, const double* x, double* y) {
+  bool called = false;
   if constexpr (Flow::calls) {
-    if (system.preconditioning == Preconditioning::call) {
-      flow.call(Application{calls.preconditioner, x, y});
-      return;
-    }
+    called = system.preconditioning == Preconditioning::call;
+    if (called) flow.call(Application{calls.preconditioner, x, y});
   }
-  flow.stage(Scale{system, x, y}, system.rows);
+  if (!called) flow.stage(Scale{system, x, y}, system.rows);
+  for (std::uint32_t first = 0; first < system.null_space.count; first += NullSpaceDots::sums) {
+    flow.stage(NullSpaceDots{system.null_space, y, first}, system.rows);
+    flow.stage(NullSpaceRemoval{system.null_space, y, first}, system.rows);
+  }
 }
 
 /// r = b − A x, or b and x = 0 without a guess; with one also the reference norm, for which `z` is room.

@@ -11,9 +11,6 @@
 namespace taskdag::krylov {
 namespace {
 
-/// Systems with more rows have a stage for the direction.
-constexpr std::uint32_t kLargeSystem = 2500000;
-
 struct CgScalars {
   double rz;  ///< rᵀ z
   double rz_before;
@@ -43,7 +40,7 @@ TASKDAG_TASK inline double sign_of(double value) { return value > 0.0 ? 1.0 : va
 
 /// z = M⁻¹ r unless that has been a call, and the sums of the test.
 TASKDAG_TASK inline void add_sums(const CgData& d, std::uint32_t i, double r, double* sum) {
-  if (d.system.preconditioning != Preconditioning::call) d.z[i] = d.system.scaled(i, r);
+  if (d.system.fused()) d.z[i] = d.system.scaled(i, r);
   const double z = d.z[i];
   sum[0] += z * r;
   sum[1] += d.norm == KrylovNorm::unpreconditioned ? r * r : z * z;
@@ -60,6 +57,7 @@ TASKDAG_TASK inline void finish_iteration(const CgData& d, const double* sum) {
   Control c = d.loop.read();
   CgScalars s = *d.scalars;
   if (c.reason != 0) return;
+  if (c.iterations == 0) d.loop.keep(c, 0.0, 0.0);
   d.loop.take_norm(c, norm_from(d.norm, sum));
   s.rz_before = s.rz;
   s.rz = sum[0];
@@ -106,6 +104,7 @@ TASKDAG_TASK inline void finish_product(const CgData& d, double curvature) {
     end_with(c, KrylovReason::indefinite_matrix);
   }
   if (c.reason != 0) s.alpha = 0.0;
+  d.loop.keep(c, s.alpha, s.beta);
   *d.scalars = s;
   d.loop.write_within(c);
 }
@@ -165,7 +164,7 @@ TASKDAG_TASK inline double take_step(const CgData& d, const CgScalars& s, std::u
   return r;
 }
 
-/// x and r, before a preconditioner that is a call.
+/// x and r, before a preconditioner that is applied apart.
 struct CgStep {
   static constexpr const char* name = "cg step";
   CgData d;
@@ -196,7 +195,7 @@ struct Cg {
     Data d{};
     d.system = input.system;
     d.norm = input.options.norm;
-    d.large = d.system.rows > kLargeSystem;
+    d.large = exceeds_caches(d.system, 2);
     d.scalars = work.make<CgScalars>(1);
     d.r = work.vector();
     d.z = work.vector();
@@ -208,7 +207,7 @@ struct Cg {
   template <class Flow>
   static void start(Flow& flow, const Data& d, const Calls& calls, const Start& start) {
     first_residual(flow, d.loop, d.system, calls, start.guess, start.b, d.norm, d.r, d.z);
-    if (d.system.preconditioning == Preconditioning::call) precondition(flow, d.system, calls, d.r, d.z);
+    if (!d.system.fused()) precondition(flow, d.system, calls, d.r, d.z);
     flow.stage(CgSums{d}, d.system.rows);
   }
   TASKDAG_ENGINE_ANY_SIDE
@@ -220,7 +219,7 @@ struct Cg {
     } else {
       flow.stage(CgDirectionAndProduct{d}, d.system.rows);
     }
-    if (d.system.preconditioning != Preconditioning::call) {
+    if (d.system.fused()) {
       flow.stage(CgStepAndSums{d}, d.system.rows);
       return;
     }
@@ -230,9 +229,7 @@ struct Cg {
   }
   template <class Flow>
   static void end(Flow& /*flow*/, const Data& /*d*/, const Calls& /*calls*/) {}
-  static int stages(const Data& d) {
-    return (d.large ? 3 : 2) + (d.system.preconditioning == Preconditioning::call ? 1 : 0);
-  }
+  static int stages(const Data& d) { return (d.large ? 3 : 2) + (d.system.fused() ? 0 : 1); }
   /// z, p, p, w (and p, where it has a stage); then x and r twice, p, w, and z and the diagonal, or r and z for the
   /// sums.
   static int passes(const Data& d) {
