@@ -21,7 +21,7 @@ struct MethodRow {
 };
 constexpr std::array methods{
     MethodRow{KrylovMethod::cg, "cg", &krylov::make_cg},
-    MethodRow{KrylovMethod::bicgstab, "bcgs", nullptr},
+    MethodRow{KrylovMethod::bicgstab, "bcgs", &krylov::make_bicgstab},
     MethodRow{KrylovMethod::gmres, "gmres", &krylov::make_gmres},
     MethodRow{KrylovMethod::fgmres, "fgmres", &krylov::make_gmres},
     MethodRow{KrylovMethod::minres, "minres", nullptr},

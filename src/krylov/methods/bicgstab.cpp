@@ -1,0 +1,374 @@
+// BiCGStab. Compiled as a CUDA source where CUDA is.
+//
+// With K = M⁻¹ A (left) or A M⁻¹ (right) an iteration is v = K p and r̂ᵀ v; s = r − α v, t = K s, sᵀ t, tᵀ t and sᵀ s;
+// then x += α p + ω s (right: of M⁻¹ p and M⁻¹ s), r = s − ω t, and the sums of the test. Where M is a diagonal or none
+// these are three stages: p and s are made on the way. In large systems, and where M is applied apart, they are arrays.
+// Tests, breakdowns and counts are those of PETSc's KSPBCGS; with the right side it adds up M x at first and x at the
+// end, which is the same but for rounding.
+#include <cmath>
+
+#include "krylov/run.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::krylov {
+namespace {
+
+struct BicgstabScalars {
+  double rho;   ///< r̂ᵀ r
+  double beta;  ///< of the next direction; 0: it is r
+  double alpha;
+  double omega;
+  std::uint32_t parity;   ///< which of the two p and v are those of the iteration before
+  std::uint32_t half;     ///< α p alone has solved the system
+  std::uint32_t stopped;  ///< the loop has ended before the step
+};
+
+struct BicgstabData {
+  LoopState loop;
+  System system;
+  BicgstabScalars* scalars;
+  double* r;
+  double* shadow;  ///< r̂: the first residual
+  double* t;
+  double* p[2];     ///< one array where it is made apart
+  double* v[2];     ///< as p
+  double* s;        ///< where it is made apart
+  double* p_hat;    ///< what A is applied to: M⁻¹ p on the right where M is applied apart, else p
+  double* s_hat;    ///< the same of s
+  double* product;  ///< left, M applied apart: of A
+  KrylovNorm norm;
+  bool right;
+  bool apart;  ///< p and s are made in stages of their own
+};
+
+/// The new direction, from the one before.
+struct BicgstabDirectionOf {
+  const double* r;
+  const double* p;
+  const double* v;
+  double beta;
+  double omega;
+  explicit TASKDAG_TASK BicgstabDirectionOf(const BicgstabData& d)
+      : r(d.r), p(d.p[d.scalars->parity]), v(d.v[d.scalars->parity]), beta(d.scalars->beta), omega(d.scalars->omega) {}
+  /// The p and v of before the first iteration may hold anything.
+  template <class Number>
+  [[nodiscard]] TASKDAG_TASK double operator()(Number i) const {
+    return beta == 0.0 ? r[i] : r[i] + beta * (p[i] - omega * v[i]);
+  }
+};
+/// The residual after the half step.
+struct BicgstabHalfOf {
+  const double* r;
+  const double* v;
+  double alpha;
+  explicit TASKDAG_TASK BicgstabHalfOf(const BicgstabData& d)
+      : r(d.r), v(d.v[d.scalars->parity]), alpha(d.scalars->alpha) {}
+  template <class Number>
+  [[nodiscard]] TASKDAG_TASK double operator()(Number i) const {
+    return r[i] - alpha * v[i];
+  }
+};
+/// Of an array.
+struct BicgstabElementOf {
+  const double* x;
+  [[nodiscard]] TASKDAG_TASK double operator()(Index i) const { return x[i]; }
+};
+
+/// One worker's part of a row of A x; of A M⁻¹ x with a diagonal on the right.
+template <class Of>
+TASKDAG_TASK double operator_part(const BicgstabData& d, std::uint32_t row, int rank, int size, const Of& of) {
+  if (!d.right || !d.system.fused()) return d.system.product_part(row, rank, size, of);
+  return d.system.product_part(row, rank, size,
+                               [&](Index j) { return d.system.scaled(static_cast<std::uint32_t>(j), of(j)); });
+}
+/// A row of K x from that of operator_part().
+TASKDAG_TASK inline double operator_row(const BicgstabData& d, std::uint32_t row, double product) {
+  return d.right || !d.system.fused() ? product : d.system.scaled(row, product);
+}
+
+/// Ends the loop before the step.
+TASKDAG_TASK inline void stop(const BicgstabData& d, BicgstabScalars& s, KrylovReason reason) {
+  s.stopped = 1;
+  d.loop.end(reason);
+}
+/// After r̂ᵀ v.
+TASKDAG_TASK inline void finish_direction(const BicgstabData& d, double dot) {
+  BicgstabScalars s = *d.scalars;
+  s.parity = 1U - s.parity;
+  s.alpha = s.rho / dot;
+  s.stopped = 0;
+  if (!is_finite(dot)) {
+    stop(d, s, KrylovReason::not_a_number);
+  } else if (dot == 0.0) {
+    stop(d, s, KrylovReason::breakdown);
+  }
+  *d.scalars = s;
+}
+TASKDAG_TASK inline void add_half_sums(double s, double t, double* sum) {
+  sum[0] += s * t;
+  sum[1] += t * t;
+  sum[2] += s * s;
+}
+TASKDAG_TASK inline void finish_half(const BicgstabData& d, const double* sum) {
+  BicgstabScalars s = *d.scalars;
+  if (s.stopped != 0) return;
+  s.half = sum[1] == 0.0 ? 1U : 0U;
+  s.omega = s.half != 0 ? 0.0 : sum[0] / sum[1];
+  if (!is_finite(sum[0]) || !is_finite(sum[1])) {
+    stop(d, s, KrylovReason::not_a_number);
+  } else if (s.half != 0 && sum[2] != 0.0) {
+    stop(d, s, KrylovReason::breakdown);
+  }
+  *d.scalars = s;
+}
+
+/// p and v = K p, p made on the way.
+struct BicgstabFirst {
+  static constexpr const char* name = "bicgstab direction and product";
+  static constexpr int sums = 1;
+  BicgstabData d;
+  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    return operator_part(d, row, rank, size, BicgstabDirectionOf(d));
+  }
+  TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
+    const std::uint32_t other = 1U - d.scalars->parity;
+    const double v = operator_row(d, row, product);
+    d.p[other][row] = BicgstabDirectionOf(d)(row);
+    d.v[other][row] = v;
+    sum[0] += d.shadow[row] * v;
+  }
+  TASKDAG_TASK void finish(const double* sum) const { finish_direction(d, sum[0]); }
+};
+/// t = K s, s made on the way.
+struct BicgstabSecond {
+  static constexpr const char* name = "bicgstab half step and product";
+  static constexpr int sums = 3;
+  BicgstabData d;
+  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    return operator_part(d, row, rank, size, BicgstabHalfOf(d));
+  }
+  TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
+    const double t = operator_row(d, row, product);
+    d.t[row] = t;
+    add_half_sums(BicgstabHalfOf(d)(row), t, sum);
+  }
+  TASKDAG_TASK void finish(const double* sum) const { finish_half(d, sum); }
+};
+
+struct BicgstabDirection {
+  static constexpr const char* name = "bicgstab direction";
+  BicgstabData d;
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { d.p[0][i] = BicgstabDirectionOf(d)(i); }
+};
+/// v from p̂
+struct BicgstabFirstProduct {
+  static constexpr const char* name = "bicgstab product";
+  static constexpr int sums = 1;
+  BicgstabData d;
+  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    return operator_part(d, row, rank, size, BicgstabElementOf{d.p_hat});
+  }
+  TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
+    const double v = operator_row(d, row, product);
+    d.v[0][row] = v;
+    sum[0] += d.shadow[row] * v;
+  }
+  TASKDAG_TASK void finish(const double* sum) const { finish_direction(d, sum[0]); }
+};
+struct BicgstabFirstDot {
+  static constexpr const char* name = "bicgstab dot";
+  static constexpr int sums = 1;
+  BicgstabData d;
+  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const { sum[0] += d.shadow[i] * d.v[0][i]; }
+  TASKDAG_TASK void finish(const double* sum) const { finish_direction(d, sum[0]); }
+};
+
+struct BicgstabHalf {
+  static constexpr const char* name = "bicgstab half step";
+  BicgstabData d;
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { d.s[i] = BicgstabHalfOf(d)(i); }
+};
+/// t from ŝ
+struct BicgstabSecondProduct {
+  static constexpr const char* name = "bicgstab second product";
+  static constexpr int sums = 3;
+  BicgstabData d;
+  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    return operator_part(d, row, rank, size, BicgstabElementOf{d.s_hat});
+  }
+  TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
+    const double t = operator_row(d, row, product);
+    d.t[row] = t;
+    add_half_sums(d.s[row], t, sum);
+  }
+  TASKDAG_TASK void finish(const double* sum) const { finish_half(d, sum); }
+};
+struct BicgstabSecondDots {
+  static constexpr const char* name = "bicgstab second dots";
+  static constexpr int sums = 3;
+  BicgstabData d;
+  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const { add_half_sums(d.s[i], d.t[i], sum); }
+  TASKDAG_TASK void finish(const double* sum) const { finish_half(d, sum); }
+};
+
+/// The new x, from p and s or from M⁻¹ p and M⁻¹ s.
+TASKDAG_TASK inline double solution_of(const BicgstabData& d, const BicgstabScalars& now, std::uint32_t i, double s) {
+  const double x = d.loop.control->x[i];
+  if (d.right && !d.system.fused()) return x + now.alpha * d.p_hat[i] + now.omega * d.s_hat[i];
+  const double p = d.p[now.parity][i];
+  if (!d.right) return x + now.alpha * p + now.omega * s;
+  return x + now.alpha * d.system.scaled(i, p) + now.omega * d.system.scaled(i, s);
+}
+
+/// x, r and the sums of the test.
+struct BicgstabStep {
+  static constexpr const char* name = "bicgstab step and sums";
+  static constexpr int sums = 2;
+  BicgstabData d;
+  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
+    const BicgstabScalars now = *d.scalars;
+    if (now.stopped != 0) return;
+    const double s = d.r[i] - now.alpha * d.v[now.parity][i];
+    d.loop.control->x[i] = solution_of(d, now, i, s);
+    const double r = s - now.omega * d.t[i];
+    d.r[i] = r;
+    sum[0] += r * r;
+    sum[1] += r * d.shadow[i];
+  }
+  TASKDAG_TASK void finish(const double* sum) const {
+    Control c = d.loop.read();
+    BicgstabScalars s = *d.scalars;
+    if (s.stopped != 0) return;
+    ++c.iterations;
+    d.loop.take_norm(c, d.norm == KrylovNorm::none ? 0.0 : sqrt(sum[0]));
+    if (s.half != 0) {
+      end_with(c, KrylovReason::relative_tolerance);
+    } else if (c.reason == 0 && s.rho == 0.0) {
+      end_with(c, KrylovReason::breakdown);
+    }
+    s.beta = (sum[1] / s.rho) * (s.alpha / s.omega);
+    s.rho = sum[1];
+    *d.scalars = s;
+    d.loop.write(c);
+  }
+};
+
+/// r̂ = r and the test of iteration 0.
+struct BicgstabBegin {
+  static constexpr const char* name = "bicgstab begin";
+  static constexpr int sums = 1;
+  BicgstabData d;
+  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
+    const double r = d.r[i];
+    d.shadow[i] = r;
+    sum[0] += r * r;
+  }
+  TASKDAG_TASK void finish(const double* sum) const {
+    *d.scalars = {sum[0], 0.0, 1.0, 1.0, 0, 0, 0};
+    d.loop.test(d.norm == KrylovNorm::none ? 0.0 : sqrt(sum[0]));
+  }
+};
+
+void require_norm(const KrylovOptions& options) {
+  const KrylovNorm own = options.side == KrylovSide::left ? KrylovNorm::preconditioned : KrylovNorm::unpreconditioned;
+  if (options.norm != own && options.norm != KrylovNorm::none) {
+    throw InvalidInput("BiCGStab has the norm preconditioned on the left, unpreconditioned on the right side, or none");
+  }
+}
+
+struct Bicgstab {
+  using Data = BicgstabData;
+  static constexpr int turns_at_once = 4;
+
+  static Data prepare(Workspace& work, const LoopInput& input) {
+    require_norm(input.options);
+    Data d{};
+    d.system = input.system;
+    d.norm = input.options.norm;
+    d.right = input.options.side == KrylovSide::right;
+    d.apart = !d.system.fused() || exceeds_caches(d.system, 3);
+    d.scalars = work.make<BicgstabScalars>(1);
+    for (double** vector : {&d.r, &d.shadow, &d.t, &d.p[0], &d.v[0]}) *vector = work.vector();
+    d.p[1] = d.apart ? d.p[0] : work.vector();
+    d.v[1] = d.apart ? d.v[0] : work.vector();
+    if (!d.apart) return d;
+    const bool right_apart = d.right && !d.system.fused();
+    d.s = work.vector();
+    d.p_hat = right_apart ? work.vector() : d.p[0];
+    d.s_hat = right_apart ? work.vector() : d.s;
+    if (!d.right && !d.system.fused()) d.product = work.vector();
+    return d;
+  }
+  template <class Flow>
+  static void start(Flow& flow, const Data& d, const Calls& calls, const Start& start) {
+    if (d.right) {
+      first_residual(flow, d.loop, d.system, calls, start.guess, start.b, d.norm, d.r, d.t);
+    } else {
+      first_residual(flow, d.loop, d.system, calls, start.guess, start.b, d.norm, d.t, d.r);
+      precondition(flow, d.system, calls, d.t, d.r);
+    }
+    flow.stage(BicgstabBegin{d}, d.system.rows);
+  }
+  TASKDAG_ENGINE_ANY_SIDE
+  template <class Flow>
+  TASKDAG_TASK static void turn(Flow& flow, const Data& d, const Calls& calls) {
+    if (d.apart) {
+      first_apart(flow, d, calls);
+      second_apart(flow, d, calls);
+    } else {
+      flow.stage(BicgstabFirst{d}, d.system.rows);
+      flow.stage(BicgstabSecond{d}, d.system.rows);
+    }
+    flow.stage(BicgstabStep{d}, d.system.rows);
+  }
+  template <class Flow>
+  static void end(Flow& /*flow*/, const Data& /*d*/, const Calls& /*calls*/) {}
+  static int stages(const Data& d) {
+    if (!d.apart) return 3;
+    return d.right || d.system.fused() ? 5 : 7;
+  }
+  /// With p and s made on the way: 6, 3 and 8. Else 4, 3, 3, 4 and 8, on the left with M applied apart 4 and 2 more; on
+  /// the right p̂ and ŝ in place of p. The diagonal is read in both products, on the right in the step, too.
+  static int passes(const Data& d) {
+    if (!d.system.fused()) return d.right ? 23 : 28;
+    const int diagonal = d.system.preconditioning == Preconditioning::none ? 0 : d.right ? 3 : 2;
+    return (d.apart ? 22 : 17) + diagonal;
+  }
+  static int products(const Data& /*d*/) { return 2; }
+
+ private:
+  TASKDAG_ENGINE_ANY_SIDE
+  template <class Flow>
+  TASKDAG_TASK static void first_apart(Flow& flow, const Data& d, const Calls& calls) {
+    const bool calls_left = !d.system.fused() && !d.right;
+    flow.stage(BicgstabDirection{d}, d.system.rows);
+    if (calls_left) {
+      flow.stage(Product{d.system, d.p[0], d.product}, d.system.rows);
+      precondition(flow, d.system, calls, d.product, d.v[0]);
+      flow.stage(BicgstabFirstDot{d}, d.system.rows);
+      return;
+    }
+    if (!d.system.fused()) precondition(flow, d.system, calls, d.p[0], d.p_hat);
+    flow.stage(BicgstabFirstProduct{d}, d.system.rows);
+  }
+  TASKDAG_ENGINE_ANY_SIDE
+  template <class Flow>
+  TASKDAG_TASK static void second_apart(Flow& flow, const Data& d, const Calls& calls) {
+    const bool calls_left = !d.system.fused() && !d.right;
+    flow.stage(BicgstabHalf{d}, d.system.rows);
+    if (calls_left) {
+      flow.stage(Product{d.system, d.s, d.product}, d.system.rows);
+      precondition(flow, d.system, calls, d.product, d.t);
+      flow.stage(BicgstabSecondDots{d}, d.system.rows);
+      return;
+    }
+    if (!d.system.fused()) precondition(flow, d.system, calls, d.s, d.s_hat);
+    flow.stage(BicgstabSecondProduct{d}, d.system.rows);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Loop> make_bicgstab(const LoopInput& input) { return make_loop<Bicgstab>(input); }
+
+}  // namespace taskdag::krylov
