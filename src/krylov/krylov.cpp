@@ -25,7 +25,7 @@ constexpr std::array methods{
     MethodRow{KrylovMethod::gmres, "gmres", &krylov::make_gmres},
     MethodRow{KrylovMethod::fgmres, "fgmres", &krylov::make_gmres},
     MethodRow{KrylovMethod::minres, "minres", nullptr},
-    MethodRow{KrylovMethod::richardson, "richardson", nullptr},
+    MethodRow{KrylovMethod::richardson, "richardson", &krylov::make_richardson},
     MethodRow{KrylovMethod::chebyshev, "chebyshev", nullptr},
 };
 
