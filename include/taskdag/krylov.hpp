@@ -100,6 +100,9 @@ enum class KrylovOrthogonalisation { classical, modified };
 /// A second pass of classical Gram–Schmidt: never; where the first has cancelled much (as PETSc decides it); always.
 enum class KrylovRefinement { never, if_needed, always };
 
+/// Polynomials of Chebyshev, of which the fourth kind needs the largest bound alone.
+enum class KrylovChebyshev { first, fourth };
+
 struct KrylovOptions {
   KrylovMethod method = KrylovMethod::cg;
   KrylovSide side = KrylovSide::left;
@@ -113,6 +116,7 @@ struct KrylovOptions {
   double damping = 1.0;              ///< Richardson: x += damping · M⁻¹ r
   double smallest = 0.0;             ///< Chebyshev: bounds of the eigenvalues of M⁻¹ A, 0 < smallest < largest
   double largest = 0.0;
+  KrylovChebyshev kind = KrylovChebyshev::first;
   bool coefficients = false;  ///< CG, MINRES: KrylovOutcome::alpha and beta
 };
 

@@ -26,7 +26,7 @@ constexpr std::array methods{
     MethodRow{KrylovMethod::fgmres, "fgmres", &krylov::make_gmres},
     MethodRow{KrylovMethod::minres, "minres", nullptr},
     MethodRow{KrylovMethod::richardson, "richardson", &krylov::make_richardson},
-    MethodRow{KrylovMethod::chebyshev, "chebyshev", nullptr},
+    MethodRow{KrylovMethod::chebyshev, "chebyshev", &krylov::make_chebyshev},
 };
 
 const MethodRow& row_of(KrylovMethod method) {
