@@ -33,6 +33,9 @@ enum class KrylovReason : std::int32_t {
   iterations = 4,        ///< KrylovNorm::none: all iterations are made
   happy_breakdown = 7,   ///< the solution is in the space that has been built (GMRES)
   breakdown_gmres = -2,  ///< GMRES: the new column of its small matrix is zero
+  iterations = 4,       ///< KrylovNorm::none: all iterations are made
+  step_length = 6,      ///< the solution has grown beyond a limit (MINRES: about 7e7)
+  happy_breakdown = 7,  ///< the solution is in the space that has been built (GMRES)
   iteration_limit = -3,
   divergence = -4,  ///< the norm has grown beyond `divergence` times the first
   breakdown = -5,

@@ -24,7 +24,7 @@ constexpr std::array methods{
     MethodRow{KrylovMethod::bicgstab, "bcgs", &krylov::make_bicgstab},
     MethodRow{KrylovMethod::gmres, "gmres", &krylov::make_gmres},
     MethodRow{KrylovMethod::fgmres, "fgmres", &krylov::make_gmres},
-    MethodRow{KrylovMethod::minres, "minres", nullptr},
+    MethodRow{KrylovMethod::minres, "minres", &krylov::make_minres},
     MethodRow{KrylovMethod::richardson, "richardson", &krylov::make_richardson},
     MethodRow{KrylovMethod::chebyshev, "chebyshev", &krylov::make_chebyshev},
 };
@@ -102,6 +102,8 @@ const char* to_string(KrylovReason reason) {
       return "converged: absolute tolerance";
     case KrylovReason::iterations:
       return "all iterations made";
+    case KrylovReason::step_length:
+      return "converged: limit of the solution's norm";
     case KrylovReason::happy_breakdown:
       return "converged: happy breakdown";
     case KrylovReason::iteration_limit:

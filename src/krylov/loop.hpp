@@ -100,6 +100,7 @@ using MakeLoop = std::unique_ptr<Loop> (*)(const LoopInput& input);
 std::unique_ptr<Loop> make_cg(const LoopInput& input);
 std::unique_ptr<Loop> make_gmres(const LoopInput& input);  // FGMRES, too
 std::unique_ptr<Loop> make_bicgstab(const LoopInput& input);
+std::unique_ptr<Loop> make_minres(const LoopInput& input);
 std::unique_ptr<Loop> make_richardson(const LoopInput& input);
 std::unique_ptr<Loop> make_chebyshev(const LoopInput& input);
 
