@@ -25,17 +25,15 @@ enum class KrylovSide { left, right };
 /// natural √(rᵀ M⁻¹ r). none: no norm is computed, and the loop makes all its iterations.
 enum class KrylovNorm { none, preconditioned, unpreconditioned, natural };
 
-/// Why a solve has ended. The numbers are those of PETSc's KSPConvergedReason.
+/// Why a solve has ended. The numbers are those of KSPConvergedReason in PETSc 3.26.
 enum class KrylovReason : std::int32_t {
   iterating = 0,  ///< it has not: KrylovOptions::pause
   relative_tolerance = 2,
   absolute_tolerance = 3,
   iterations = 4,        ///< KrylovNorm::none: all iterations are made
+  step_length = 6,       ///< the solution has grown beyond a limit (MINRES: about 7e7)
   happy_breakdown = 7,   ///< the solution is in the space that has been built (GMRES)
   breakdown_gmres = -2,  ///< GMRES: the new column of its small matrix is zero
-  iterations = 4,       ///< KrylovNorm::none: all iterations are made
-  step_length = 6,      ///< the solution has grown beyond a limit (MINRES: about 7e7)
-  happy_breakdown = 7,  ///< the solution is in the space that has been built (GMRES)
   iteration_limit = -3,
   divergence = -4,  ///< the norm has grown beyond `divergence` times the first
   breakdown = -5,
