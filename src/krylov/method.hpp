@@ -33,10 +33,10 @@
 
 namespace taskdag::krylov {
 
-/// Whether a product that makes its operand on the way, from so many vectors, would look for them in memory: then the
-/// operand has a stage of its own.
-inline bool exceeds_caches(const System& system, std::uint32_t vectors) {
-  return std::uint64_t{system.rows} * vectors > 5000000;
+/// Whether the operand of a product that consists of so many vectors has a stage of its own, before the product. On
+/// CUDA one launch less is worth more, as long as the product finds the vectors in the caches.
+inline bool operand_apart(const LoopInput& input, std::uint32_t vectors) {
+  return input.context.backend() == Backend::host || std::uint64_t{input.system.rows} * vectors > 5000000;
 }
 
 /// The control of a solve that begins.

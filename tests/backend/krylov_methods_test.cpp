@@ -451,9 +451,7 @@ TEST_P(KrylovMethodsTest, WithoutANormAllIterationsAreMade) {
 
 /// Above a number of rows directions have stages of their own.
 TEST_P(KrylovMethodsTest, LargeSystemsGiveTheSame) {
-  if (test::kSanitized || (GetParam().backend == Backend::host && GetParam().threads != 2)) {
-    GTEST_SKIP() << "one number of threads is enough";
-  }
+  if (GetParam().backend == Backend::host) GTEST_SKIP() << "host threads have such stages at all sizes";
   const CsrMatrix a = test::tridiagonal(2600000, -0.4, 1.0, -0.4);
   const Vector b = test::right_hand_side(a.rows);
   auto s = system(a, With::diagonal);

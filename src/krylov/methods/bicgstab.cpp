@@ -286,7 +286,7 @@ struct Bicgstab {
     d.system = input.system;
     d.norm = input.options.norm;
     d.right = input.options.side == KrylovSide::right;
-    d.apart = !d.system.fused() || exceeds_caches(d.system, 3);
+    d.apart = !d.system.fused() || operand_apart(input, 3);
     d.scalars = work.make<BicgstabScalars>(1);
     for (double** vector : {&d.r, &d.shadow, &d.t, &d.p[0], &d.v[0]}) *vector = work.vector();
     d.p[1] = d.apart ? d.p[0] : work.vector();

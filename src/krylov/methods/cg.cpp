@@ -195,7 +195,7 @@ struct Cg {
     Data d{};
     d.system = input.system;
     d.norm = input.options.norm;
-    d.large = exceeds_caches(d.system, 2);
+    d.large = operand_apart(input, 2);
     d.scalars = work.make<CgScalars>(1);
     d.r = work.vector();
     d.z = work.vector();

@@ -174,7 +174,7 @@ struct Polynomial {
     d.system = input.system;
     d.norm = input.options.norm;
     d.rule = Rule::of(input.options);
-    d.large = exceeds_caches(d.system, Rule::momentum ? 3 : 2);
+    d.large = operand_apart(input, Rule::momentum ? 3 : 2);
     d.scalars = work.make<PolynomialScalars>(1);
     for (double*& other : d.others) other = work.vector();
     d.r = work.vector();
