@@ -50,7 +50,7 @@ struct GmresData {
   KrylovRefinement refinement;
   KrylovNorm norm;
 
-  [[nodiscard]] TASKDAG_TASK bool apart() const { return system.preconditioning == Preconditioning::call; }
+  [[nodiscard]] TASKDAG_TASK bool apart() const { return !system.fused(); }
   /// M⁻¹ A v before Gram–Schmidt.
   [[nodiscard]] TASKDAG_TASK const double* image() const { return apart() && !right ? w : u; }
   [[nodiscard]] TASKDAG_TASK double* column(std::uint32_t j) const { return matrix + std::size_t{j} * restart; }
