@@ -273,9 +273,8 @@ class CudaLoop final : public Loop {
   }
   const WhileGraph& graph() {
     if (!graph_) {
-      graph_ = std::make_unique<WhileGraph>(data_, [&](cudaStream_t stream, const typename Method::Data& data) {
-        turns(stream, data);
-      });
+      graph_ = std::make_unique<WhileGraph>(
+          data_, [&](cudaStream_t stream, const typename Method::Data& data) { turns(stream, data); });
     }
     return *graph_;
   }

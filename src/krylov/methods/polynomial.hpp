@@ -57,7 +57,7 @@ struct PolynomialData {
   [[nodiscard]] TASKDAG_TASK double square(double residual, double preconditioned) const {
     return norm == KrylovNorm::preconditioned ? preconditioned * preconditioned : residual * residual;
   }
-  /// Without a norm nobody looks at the residual of the last iteration.
+  /// Without a norm the residual of the last iteration is not needed.
   [[nodiscard]] TASKDAG_TASK bool needs_no_residual() const {
     return norm == KrylovNorm::none && loop.control->iterations + 1 >= loop.control->limit;
   }
