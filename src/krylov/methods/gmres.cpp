@@ -440,6 +440,7 @@ struct Gmres {
     d.happy_tolerance = options.happy_tolerance;
     d.flexible = options.method == KrylovMethod::fgmres;
     d.right = options.side == KrylovSide::right;
+    if (d.right) d.system.null_space = {};  // as PETSc, which removes it from what M⁻¹ gives on the left alone
     d.modified = options.orthogonalisation == KrylovOrthogonalisation::modified;
     d.refinement = d.modified ? KrylovRefinement::never : options.refinement;
     make_vectors(work, d);
