@@ -60,7 +60,7 @@ class HostFlow {
 
  private:
   [[nodiscard]] std::uint32_t end_of(int thread, std::uint32_t tasks) const {
-    const auto next = static_cast<std::size_t>(thread + 1);
+    const std::size_t next = static_cast<std::size_t>(thread) + 1;  // 0 for thread −1
     if (tasks == cut_.back()) return cut_[next];
     return static_cast<std::uint32_t>(std::uint64_t{tasks} * next / sums_.size());
   }
