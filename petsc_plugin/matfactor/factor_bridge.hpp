@@ -64,6 +64,16 @@ class FactorBridge : public Bridge {
   PetscErrorCode apply(Apply part, Vec b, Vec x);
   PetscErrorCode apply(Apply part, Mat b, Mat x);
 
+  /// The same for arrays of `rows()` elements in memory of the backend; with a factor. May throw.
+  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) {
+    factorization_->apply(Apply::full, b, x, on_cuda() ? MemorySpace::device : MemorySpace::host, stream);
+  }
+  [[nodiscard]] bool has_factor() const { return factorization_.has_value(); }
+  /// Of such an application.
+  [[nodiscard]] PetscLogDouble flops_of_application() const { return flops(Apply::full); }
+  /// Whether sweeps are programs of the task engine.
+  [[nodiscard]] bool applies_by_program() const { return applies_by_program_; }
+
   /// Lends arrays of b and x to `work(factorization, arrays, stream)`: for halves of a factor. share: of an
   /// application's operations.
   template <class Work>

@@ -18,9 +18,7 @@ namespace {
 PetscErrorCode is_ours(PC pc, bool* ours) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscBool same = PETSC_FALSE;
-  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), PCTASKDAG, &same));
-  *ours = same == PETSC_TRUE;
+  PetscCall(is_taskdag(pc, ours));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -113,6 +113,15 @@ class AutoPreconditioner final : public Preconditioner {
   }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override { return made_->apply(part, b, x); }
   PetscErrorCode apply(Apply part, Mat b, Mat x) override { return made_->apply(part, b, x); }
+  [[nodiscard]] ArrayUse array_use() const override {
+    ArrayUse use;
+    if (made_) use = made_->array_use();
+    use.made = makes_;
+    return use;
+  }
+  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
+    made_->apply_to_arrays(b, x, stream);
+  }
   bool take_lost_application() override { return made_->take_lost_application(); }
   PetscErrorCode before_solve(KSP ksp) override;
   PetscErrorCode after_solve(KSP ksp) override;
@@ -150,6 +159,7 @@ class AutoPreconditioner final : public Preconditioner {
   MatState typed_;  ///< the matrix that factor_type_ is for
   SolveHistory history_;
   std::unique_ptr<Preconditioner> made_;
+  std::uint64_t makes_ = 0;      ///< how often that was made, or got values
   PetscInt rows_ = -1;           ///< of the whole matrix that was chosen for
   bool made_for_later_ = false;  ///< what is in use: solves are known to follow, so it need not be set up soon
   double expected_ = 0.0;        ///< seconds to set up the factor; on CUDA
@@ -274,6 +284,7 @@ PetscErrorCode AutoPreconditioner::make_here(Candidate candidate, Mat matrix, bo
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
   made_for_later_ = !history_.is_empty();
+  ++makes_;
   PetscCall(guarded([&] {
     copy_settings(candidate);
     made_ = find_type(own_.type)->make(own_);

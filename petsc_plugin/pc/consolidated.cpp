@@ -41,6 +41,10 @@ class Consolidated final : public Preconditioner {
   }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override;
   PetscErrorCode apply(Apply part, Mat b, Mat x) override;
+  [[nodiscard]] ArrayUse array_use() const override { return merges() ? ArrayUse{} : inner_->array_use(); }
+  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
+    inner_->apply_to_arrays(b, x, stream);
+  }
   bool take_lost_application() override { return inner_->take_lost_application(); }
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;

@@ -24,6 +24,13 @@ class JacobiSweeps : public Preconditioner, protected Bridge {
   }
   PetscErrorCode apply(Apply part, Vec b, Vec x) final;
   PetscErrorCode apply(Apply part, Mat b, Mat x) final;
+  [[nodiscard]] ArrayUse array_use() const final {
+    if (!jacobi_) return {};
+    return {.backend = &*backend_, .diagonal = diagonal(), .may_be_captured = !applies_by_program_, .flops = flops()};
+  }
+  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) final {
+    jacobi_->apply(b, x, on_cuda() ? MemorySpace::device : MemorySpace::host, false, stream);
+  }
   bool take_lost_application() final { return Bridge::take_lost_application(); }
   /// With the own block's sweeps S, x + S (b − A x) is what sweeps from x make of b − B x, B the rest of the rows.
   PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) final;
@@ -31,6 +38,8 @@ class JacobiSweeps : public Preconditioner, protected Bridge {
  protected:
   explicit JacobiSweeps(const Settings& settings) : settings_(settings) {}
 
+  /// Whether an application multiplies by a diagonal.
+  [[nodiscard]] virtual bool diagonal() const { return false; }
   /// Of an application, whose first sweep starts from zero.
   [[nodiscard]] virtual PetscLogDouble flops() const = 0;
   /// Of a sweep from a vector.

@@ -1,6 +1,7 @@
 #include "pc/pc_taskdag.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -75,6 +76,7 @@ struct Data {
   bool repeat_numbers = false;           ///< where that is still there, the next set-up needs no analysis
   MatState numbers_of;                   ///< the matrix as it was at the last set-up
   MatState attached;                     ///< the matrix that the preconditioner has, as it was seen last
+  std::uint64_t set_ups = 0;             ///< that have changed the preconditioner
   std::vector<PetscObjectId> solving;    ///< the KSPs that have begun a solve by pre_solve() and not ended it
 };
 
@@ -178,6 +180,7 @@ PetscErrorCode prepare(PC pc, Mat* matrix, PatternState* state) {
 PetscErrorCode take_matrix(PC pc, Mat matrix, bool analysed) {
   PetscFunctionBegin;
   Preconditioner& preconditioner = *data_of(pc).preconditioner;
+  ++data_of(pc).set_ups;
   const bool error_if_failure = pc->erroriffailure == PETSC_TRUE;
   if (analysed)
     PetscCall(preconditioner.update(matrix, error_if_failure));
@@ -556,6 +559,29 @@ PetscErrorCode create(PC pc) {
 }
 
 }  // namespace
+
+PetscErrorCode is_taskdag(PC pc, bool* is) {
+  PetscFunctionBegin;
+  PetscBool same = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), PCTASKDAG, &same));
+  *is = same == PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode prepare_for_arrays(PC pc, ArrayUse* use) {
+  PetscFunctionBegin;
+  PetscCall(follow_matrix(pc));
+  const Data& data = data_of(pc);
+  *use = {};
+  if (data.preconditioner && data.failed == PC_NOERROR && !data.settings.eisenstat)
+    *use = data.preconditioner->array_use();
+  use->made += data.set_ups;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void apply_to_arrays(PC pc, const double* b, double* x, Stream stream) {
+  data_of(pc).preconditioner->apply_to_arrays(b, x, stream);
+}
 
 const Settings& settings_of(PC pc) { return data_of(pc).settings; }
 

@@ -6,11 +6,25 @@
 
 #include <functional>
 
+#include "taskdag/context.hpp"
+
 namespace taskdag::petsc {
 
 struct Settings;
 
 PetscErrorCode register_pc();
+
+struct ArrayUse;
+
+/// Whether the PC is one of this type.
+PetscErrorCode is_taskdag(PC pc, bool* is);
+
+/// Of a PC of this type that is set up, on one rank: lets what follows its matrix do so, and says how it can be applied
+/// to arrays; ArrayUse::backend is null where it cannot, also after a failure. What it says holds until the PC is
+/// touched again.
+PetscErrorCode prepare_for_arrays(PC pc, ArrayUse* use);
+/// Applies it so, in memory of its backend. May throw.
+void apply_to_arrays(PC pc, const double* b, double* x, Stream stream);
 
 /// The settings of a PC of this type.
 const Settings& settings_of(PC pc);

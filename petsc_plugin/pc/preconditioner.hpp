@@ -2,10 +2,13 @@
 /// What a type of the preconditioner has to do: the only thing that -pc_type taskdag knows of one.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
+#include "backend_choice.hpp"
 #include "compat.hpp"
 #include "mat/rank_view.hpp"
+#include "taskdag/error.hpp"
 #include "taskdag/factorization.hpp"
 
 namespace taskdag::petsc {
@@ -33,6 +36,15 @@ void apply_half(Solver& solver, Half part, const PetscScalar* b, PetscScalar* x,
       return solver.multiply_transformed(b, x, space, stream);
   }
 }
+
+/// How a preconditioner, as it is set up, can be applied to arrays inside a loop on its backend.
+struct ArrayUse {
+  const BackendChoice* backend = nullptr;  ///< where it works; null: it cannot, or is not set up
+  bool diagonal = false;                   ///< it multiplies by a diagonal
+  bool may_be_captured = true;             ///< into a CUDA graph
+  PetscLogDouble flops = 0.0;              ///< of an application
+  std::uint64_t made = 0;                  ///< another number where what is applied has been made anew
+};
 
 /// A preconditioner of one rank's own rows and columns. update() and apply() come after analyse(), view() and reset()
 /// at any time. How to add a type: a class of this kind in a source of its own, and its declaration in
@@ -68,6 +80,11 @@ class Preconditioner {
   /// would wait: what it gave are infinities.
   virtual bool take_lost_application() = 0;
 
+  /// On one rank; for apply_to_arrays().
+  [[nodiscard]] virtual ArrayUse array_use() const { return {}; }
+  /// Applies it to an array of this rank's rows in memory of the backend; x is another one. May throw.
+  virtual void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream);
+
   /// Where the table of types says so: so many iterations from x, or from 0, without a residual.
   virtual PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero);
 
@@ -93,6 +110,10 @@ class Preconditioner {
   /// Drops what analyse() made. To be called before the destructor, which reports no errors.
   virtual PetscErrorCode reset() = 0;
 };
+
+inline void Preconditioner::apply_to_arrays(const PetscScalar* /*b*/, PetscScalar* /*x*/, Stream /*stream*/) {
+  throw Unsupported("this type of the preconditioner is not applied to arrays");
+}
 
 inline PetscErrorCode Preconditioner::iterate(Vec /*b*/, Vec /*x*/, PetscInt /*iterations*/, bool /*from_zero*/) {
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "this type of the preconditioner does not iterate");

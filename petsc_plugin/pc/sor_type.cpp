@@ -64,6 +64,16 @@ class SorPreconditioner final : public Preconditioner, private Bridge {
   [[nodiscard]] std::optional<MatFactorError> failure() const override { return error_; }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override;
   PetscErrorCode apply(Apply part, Mat b, Mat x) override;
+  [[nodiscard]] ArrayUse array_use() const override {
+    if (!sor_) return {};
+    return {.backend = &*backend_,
+            .may_be_captured = !applies_by_program_,
+            .flops = flops(own().iterations * own().local_iterations, SorStart::zero)};
+  }
+  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
+    sor_->iterate(to_sweep(own().sweep), static_cast<int>(own().iterations * own().local_iterations), SorStart::zero, b,
+                  x, on_cuda() ? MemorySpace::device : MemorySpace::host, stream);
+  }
   bool take_lost_application() override { return Bridge::take_lost_application(); }
   PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) override;
   [[nodiscard]] bool has_own_halves() const override {
