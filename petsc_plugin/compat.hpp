@@ -57,6 +57,69 @@ inline PetscErrorCode poison(Vec x, PCFailedReason reason) {
 /// Whether the solve under way is one by KSPSolveTranspose(). PETSc does not say so in public.
 inline bool solves_transposed(KSP ksp) { return ksp->transpose_solve == PETSC_TRUE; }
 
+/// A member that only some releases have; the other value where there is none.
+template <class Ksp>
+PetscInt least_iterations(Ksp ksp) {
+  if constexpr (requires { ksp->min_it; })
+    return ksp->min_it;
+  else
+    return 0;
+}
+template <class Ksp>
+bool ends_at_negative_curvature(Ksp ksp) {
+  if constexpr (requires { ksp->converged_neg_curve; })
+    return ksp->converged_neg_curve == PETSC_TRUE;
+  else
+    return false;
+}
+
+/// Gram-Schmidt of a method of the GMRES family.
+struct Orthogonalisation {
+  bool classical = false;
+  bool modified = false;
+  int refinement = 0;  ///< never, if needed, always
+};
+inline PetscErrorCode get_orthogonalisation(KSP ksp, Orthogonalisation* kind) {
+#if PETSC_VERSION_GE(3, 26, 0)
+  KSPOrthogonalizationFn* function = nullptr;
+  KSPOrthogonalizationCGSRefinementType refinement = KSP_ORTHOGONALIZATION_CGS_REFINE_NEVER;
+  PetscCall(KSPOrthogonalizationGet(ksp, &function));
+  PetscCall(KSPOrthogonalizationGetCGSRefinementType(ksp, &refinement));
+  kind->classical = function == KSPOrthogonalizationClassicalGramSchmidt;
+  kind->modified = function == KSPOrthogonalizationModifiedGramSchmidt;
+#else
+  PetscErrorCode (*function)(KSP, PetscInt) = nullptr;
+  KSPGMRESCGSRefinementType refinement = KSP_GMRES_CGS_REFINE_NEVER;
+  PetscCall(KSPGMRESGetOrthogonalization(ksp, &function));
+  PetscCall(KSPGMRESGetCGSRefinementType(ksp, &refinement));
+  kind->classical = function == KSPGMRESClassicalGramSchmidtOrthogonalization;
+  kind->modified = function == KSPGMRESModifiedGramSchmidtOrthogonalization;
+#endif
+  kind->refinement = static_cast<int>(refinement);
+  return PETSC_SUCCESS;
+}
+
+/// Under which name a flexible method has its setter of what changes the preconditioner, and that setter's type.
+#if PETSC_VERSION_GE(3, 25, 0)
+inline constexpr auto modify_pc_setter = "KSPFlexibleSetModifyPC_C";
+using ModifyPcSetter = decltype(KSPFlexibleSetModifyPC);
+#else
+inline constexpr auto modify_pc_setter = "KSPFGMRESSetModifyPC_C";
+using ModifyPcSetter = decltype(KSPFGMRESSetModifyPC);
+#endif
+
+/// Whether a monitor looks at norms alone.
+template <class Monitor>
+bool needs_norms_alone(Monitor monitor) {
+  const auto is = [monitor](auto known) {
+    return reinterpret_cast<void (*)()>(monitor) == reinterpret_cast<void (*)()>(known);
+  };
+#if PETSC_VERSION_LT(3, 26, 0)
+  if (is(KSPMonitorResidualShort)) return true;
+#endif
+  return is(KSPMonitorResidual) || is(KSPMonitorResidualDrawLG);
+}
+
 /// Marks a preconditioner as not set up, so that the next PCSetUp() starts from nothing.
 inline void forget_setup(PC pc) {
 #if PETSC_VERSION_GE(3, 24, 0)

@@ -19,6 +19,7 @@ PetscErrorCode register_events() {
   PetscCall(PetscLogEventRegister("TaskDAGGrowth", e.class_id, &e.growth));
   PetscCall(PetscLogEventRegister("TaskDAGApply", e.class_id, &e.apply));
   PetscCall(PetscLogEventRegister("TaskDAGMatSOR", e.class_id, &e.mat_sor));
+  PetscCall(PetscLogEventRegister("TaskDAGKrylov", e.class_id, &e.krylov));
   PetscCall(PetscLogEventRegister("TaskDAGProgram", e.class_id, &e.program));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,6 +14,7 @@ struct Events {
   PetscLogEvent growth = 0;    ///< TaskDAGGrowth: inside that, measuring the growth of a factor
   PetscLogEvent apply = 0;     ///< TaskDAGApply: one application, to one vector or a block
   PetscLogEvent mat_sor = 0;   ///< TaskDAGMatSOR: MatSOR() by us, around these
+  PetscLogEvent krylov = 0;    ///< TaskDAGKrylov: a whole Krylov loop of ours, with its preconditioner
   PetscLogEvent program = 0;   ///< TaskDAGProgram: inside these, runs of a program of the task engine
 };
 

@@ -103,7 +103,13 @@ Option real(OptionText text, const char* range, bool (*valid)(PetscReal), PetscR
 Option word(OptionText text, std::vector<const char*> words, PetscInt (*get)(const Settings&),
             void (*put)(Settings&, PetscInt)) {
   std::string range = join(words);
-  return {std::move(text), std::move(range), Word{{get, put}, std::move(words)}};
+  return {std::move(text), std::move(range), Word{{get, put}, std::move(words), -1}};
+}
+
+Option switch_word(OptionText text, std::vector<const char*> words, PetscInt alone, PetscInt (*get)(const Settings&),
+                   void (*put)(Settings&, PetscInt)) {
+  std::string range = join(words);
+  return {std::move(text), std::move(range), Word{{get, put}, std::move(words), alone}};
 }
 
 Option text(OptionText text, const char* range, const char* (*get)(const Settings&),
@@ -192,8 +198,8 @@ PetscErrorCode put(const Option& option, const Real& real, const char* text, Set
 
 PetscErrorCode put(const Option& option, const Word& word, const char* text, Settings* settings) {
   PetscFunctionBegin;
-  PetscInt place = -1;
-  PetscCall(find_word(word.words, text, &place));
+  PetscInt place = word.alone;
+  if (*text || place < 0) PetscCall(find_word(word.words, text, &place));
   if (place < 0) PetscCall(refuse(option, option.range, text));
   PetscCall(guarded([&] { word.put(*settings, place); }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -41,6 +41,7 @@ struct Real : Access<PetscReal> {
 };
 struct Word : Access<PetscInt> {
   std::vector<const char*> words;  ///< the value is a place here
+  PetscInt alone = -1;             ///< that of the option without a value; below 0: it needs one
 };
 struct Text : Access<const char*> {
   bool is_file = false;      ///< may be empty: none

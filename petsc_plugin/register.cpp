@@ -6,6 +6,7 @@
 #include "backend_choice.hpp"
 #include "compat.hpp"
 #include "events.hpp"
+#include "ksp/ksp_types.hpp"
 #include "matfactor/mat_factor.hpp"
 #include "matsor/mat_sor.hpp"
 #include "ordering/orderings.hpp"
@@ -111,6 +112,7 @@ PetscErrorCode TaskDAGInitializePackage(void) {
   PetscCall(register_mat_factor());
   PetscCall(register_orderings());
   PetscCall(register_mat_sor());
+  PetscCall(register_ksp());
   PetscCall(PetscRegisterFinalize(TaskDAGFinalizePackage));
   initialized = true;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -58,6 +58,13 @@ enum class JacobiBlockSource {
   matrix,     ///< those that PETSc's pbjacobi and vpbjacobi take
 };
 
+/// -taskdag_ksp: which solves by PETSc's Krylov methods run as a loop of ours.
+enum class KspUse {
+  automatic,  ///< those with a preconditioner of ours
+  on,         ///< those, and such with a diagonal one of PETSc
+  off,
+};
+
 /// Where the work is to run.
 struct BackendSettings {
 #include <taskdag_settings/fields_backend.inc>

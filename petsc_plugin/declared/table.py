@@ -30,6 +30,7 @@ READERS = {
     "bmc": "TaskDAG options for all orderings",
     "backend_choice": "TaskDAG options for all solvers",
     "mat_sor": "TaskDAG options for all matrices",
+    "ksp": "TaskDAG options for all Krylov methods",
 }
 
 
@@ -54,9 +55,15 @@ def real(values, valid):
     return Kind("real", "PetscReal", [f'"{values}"', f"[](PetscReal v) {{ return {valid}; }}"])
 
 
-def word(*words, names=None, c_type="const char*", **how):
+def word(*words, names=None, c_type="const char*", maker="word", extra=(), **how):
     """In the order of the enumeration; names: an expression of C++ for them."""
-    return Kind("word", c_type, [names or "{" + ", ".join(f'"{w}"' for w in words) + "}"], words=words, **how)
+    names = names or "{" + ", ".join(f'"{w}"' for w in words) + "}"
+    return Kind(maker, c_type, [names, *extra], words=words, **how)
+
+
+def switch(*words, alone):
+    """The same, and without a value it is the word `alone`."""
+    return word(*words, maker="switch_word", extra=[str(words.index(alone))])
 
 
 def text(values, get="{field}.c_str()", put="{field} = v", maker="text"):
@@ -273,6 +280,10 @@ SETTINGS = [
     Setting("-taskdag_mat_sor", flag(), "shared.mat_sor", ("mat_sor",), EXPERT,
             "MatSOR() of seqaij, seqaijcusparse and seqaijkokkos matrices by TaskDAG, for PETSc's own preconditioners sor and "
             "eisenstat; read when the plugin is loaded, without prefix", own="bool = false"),
+    Setting("-taskdag_ksp", switch("auto", "on", "off", alone="on"), "shared.ksp", ("ksp",), EXPERT,
+            "Whether PETSc's Krylov methods of the same names run as loops of TaskDAG: never (off), where the preconditioner "
+            "is TaskDAG's (auto), also with PETSc's none, jacobi and pbjacobi (on, and without a value); looked at in each "
+            "solve, without prefix", own="KspUse = KspUse::off"),
     Setting("-taskdag_auto_min_rows", integer(0), "shared.auto_min_rows", ("backend_choice",), EXPERT,
             "Rows of a rank from which the backend auto sends host data to a GPU; without prefix", own="PetscInt = 20000"),
     Setting("-taskdag_bmc_block_size", integer(1), "shared.bmc_block_size", ("bmc",), EXPERT,

@@ -1,0 +1,241 @@
+#include "ksp/ksp_types.hpp"
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "boundary.hpp"
+#include "ksp/wrapped.hpp"
+#include "options.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+constexpr const char* kAttachment = "TaskDAGKSP";
+
+// PETSc's Krylov methods that the library has, too. Operations of GMRES are those of half a basis of 30.
+constexpr std::array methods{
+    Method{KrylovMethod::cg, KSPCG, "taskdag_cg", false, false, 12.0},
+    Method{KrylovMethod::bicgstab, KSPBCGS, "taskdag_bcgs", false, false, 22.0},
+    Method{KrylovMethod::gmres, KSPGMRES, "taskdag_gmres", false, false, 64.0},
+    Method{KrylovMethod::fgmres, KSPFGMRES, "taskdag_fgmres", false, false, 64.0},
+    Method{KrylovMethod::minres, KSPMINRES, "taskdag_minres", false, false, 20.0},
+    Method{KrylovMethod::richardson, KSPRICHARDSON, "taskdag_richardson", true, false, 5.0},
+    Method{KrylovMethod::chebyshev, KSPCHEBYSHEV, "taskdag_chebyshev", true, true, 9.0},
+};
+using Constructor = PetscErrorCode (*)(KSP);
+std::array<Constructor, methods.size()> petscs{};  ///< since PetscInitialize()
+
+PetscErrorCode destroy_wrapped(void* pointer) {
+  PetscFunctionBegin;
+  auto* const wrapped = static_cast<Wrapped*>(pointer);
+  const PetscErrorCode ended = wrapped->loop.reset();
+  PetscCall(guarded([&] { delete wrapped; }));
+  PetscCall(ended);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode attach(KSP ksp, Wrapped** wrapped) {
+  PetscFunctionBegin;
+  std::unique_ptr<Wrapped> made;
+  PetscContainer container = nullptr;
+  PetscCall(guarded([&] { made = std::make_unique<Wrapped>(); }));
+  *wrapped = made.get();
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(set_container<destroy_wrapped>(container, made.release()));
+  PetscCall(
+      PetscObjectCompose(reinterpret_cast<PetscObject>(ksp), kAttachment, reinterpret_cast<PetscObject>(container)));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What is asked for: a type of ours asks for all that can be.
+PetscErrorCode read_use(const Wrapped& wrapped, KspUse* use) {
+  PetscFunctionBegin;
+  *use = KspUse::on;
+  if (wrapped.named) PetscFunctionReturn(PETSC_SUCCESS);
+  Settings settings;
+  PetscCall(read_titled(nullptr, by_ksp, &settings));
+  *use = settings.shared.ksp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode try_ours(KSP ksp, Wrapped* wrapped, KspUse use) {
+  PetscFunctionBegin;
+  Plan plan;
+  Reason& why_not = wrapped->why_not;
+  if (wrapped->first_solve && wrapped->theirs.solve != wrapped->first_solve)
+    why_not.set("a variant of the method is asked for");
+  if (!why_not.given())
+    PetscCall(make_plan(ksp, *wrapped->method, wrapped->setters, use == KspUse::on, &plan, &why_not));
+  wrapped->ours = !why_not.given();  // monitors may ask for the solution meanwhile
+  if (wrapped->ours) PetscCall(wrapped->loop.solve(ksp, *wrapped->method, plan, &why_not));
+  wrapped->ours = !why_not.given();
+  if (why_not.given()) PetscCall(PetscInfo(ksp, "The loop is PETSc's and not TaskDAG's: %s\n", why_not.text()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode solve(KSP ksp) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  KspUse use = KspUse::off;
+  PetscCall(wrapped_of(ksp, &wrapped));
+  PetscCall(read_use(*wrapped, &use));
+  wrapped->ours = false;
+  wrapped->why_not = {};
+  if (use != KspUse::off) PetscCall(try_ours(ksp, wrapped, use));
+  if (!wrapped->ours) PetscCall(wrapped->theirs.solve(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// PETSc's functions put another solve in the place of ours where a variant of the method is asked for.
+void keep_solve(KSP ksp, Wrapped* wrapped) {
+  if (ksp->ops->solve == solve) return;
+  wrapped->theirs.solve = std::exchange(ksp->ops->solve, solve);
+}
+
+PetscErrorCode set_up(KSP ksp) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  PetscCall(wrapped_of(ksp, &wrapped));
+  PetscCall(wrapped->theirs.setup(ksp));
+  keep_solve(ksp, wrapped);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_from_options(KSP ksp, OptionItems items) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  PetscCall(wrapped_of(ksp, &wrapped));
+  if (wrapped->theirs.setfromoptions) PetscCall(wrapped->theirs.setfromoptions(ksp, items));
+  keep_solve(ksp, wrapped);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode view(KSP ksp, PetscViewer viewer) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  PetscBool ascii = PETSC_FALSE;
+  PetscCall(wrapped_of(ksp, &wrapped));
+  if (wrapped->theirs.view) PetscCall(wrapped->theirs.view(ksp, viewer));
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
+  if (ascii && wrapped->ours) PetscCall(wrapped->loop.view(viewer));
+  if (ascii && wrapped->why_not.given())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  loop: by PETSc, not TaskDAG: %s\n", wrapped->why_not.text()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode reset(KSP ksp) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  PetscCall(wrapped_of(ksp, &wrapped));
+  if (wrapped->theirs.reset) PetscCall(wrapped->theirs.reset(ksp));
+  wrapped->ours = false;
+  wrapped->why_not = {};
+  PetscCall(wrapped->loop.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode destroy(KSP ksp) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  PetscCall(wrapped_of(ksp, &wrapped));
+  PetscCall(wrapped->theirs.destroy(ksp));
+  PetscCall(PetscObjectCompose(reinterpret_cast<PetscObject>(ksp), kAttachment, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// PETSc's methods may build it of what they alone have left behind; after a solve of ours it is there.
+PetscErrorCode build_solution(KSP ksp, Vec wanted, Vec* built) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  PetscCall(wrapped_of(ksp, &wrapped));
+  if (!wrapped->ours) {
+    PetscCall(wrapped->theirs.buildsolution(ksp, wanted, built));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (wanted) PetscCall(VecCopy(ksp->vec_sol, wanted));
+  if (built) *built = wanted ? wanted : ksp->vec_sol;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode build_residual(KSP ksp, Vec work, Vec wanted, Vec* built) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  PetscCall(wrapped_of(ksp, &wrapped));
+  const auto build = wrapped->ours ? KSPBuildResidualDefault : wrapped->theirs.buildresidual;
+  PetscCall(build(ksp, work, wanted, built));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode wrap(KSP ksp, std::size_t place, bool named) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  PetscCall(petscs[place](ksp));
+  PetscCall(attach(ksp, &wrapped));
+  wrapped->method = &methods[place];
+  wrapped->named = named;
+  wrapped->theirs = *ksp->ops;
+  wrapped->first_solve = ksp->ops->solve;
+  ksp->ops->solve = solve;
+  ksp->ops->setup = set_up;
+  ksp->ops->setfromoptions = set_from_options;
+  ksp->ops->view = view;
+  ksp->ops->reset = reset;
+  ksp->ops->destroy = destroy;
+  ksp->ops->buildsolution = build_solution;
+  ksp->ops->buildresidual = build_residual;
+  PetscCall(watch_setters(ksp, &wrapped->setters));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <std::size_t place>
+PetscErrorCode construct_petscs(KSP ksp) {
+  return wrap(ksp, place, false);
+}
+template <std::size_t place>
+PetscErrorCode construct_ours(KSP ksp) {
+  return wrap(ksp, place, true);
+}
+
+template <std::size_t place>
+PetscErrorCode register_method() {
+  PetscFunctionBegin;
+  PetscCall(PetscFunctionListFind(KSPList, methods[place].petscs, &petscs[place]));
+  if (!petscs[place]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPRegister(methods[place].petscs, construct_petscs<place>));
+  PetscCall(KSPRegister(methods[place].ours, construct_ours<place>));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <std::size_t... places>
+PetscErrorCode register_methods(std::index_sequence<places...> /*places*/) {
+  PetscFunctionBegin;
+  for (const auto one : {register_method<places>...}) PetscCall(one());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+PetscErrorCode wrapped_of(KSP ksp, Wrapped** wrapped) {
+  PetscFunctionBegin;
+  PetscObject object = nullptr;
+  void* pointer = nullptr;
+  PetscCall(PetscObjectQuery(reinterpret_cast<PetscObject>(ksp), kAttachment, &object));
+  if (object) PetscCall(PetscContainerGetPointer(reinterpret_cast<PetscContainer>(object), &pointer));
+  PetscCheck(pointer, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a KSP of TaskDAG has lost what belongs to it");
+  *wrapped = static_cast<Wrapped*>(pointer);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The option is read for the sake of -help, and to complain of other values early.
+PetscErrorCode register_ksp() {
+  PetscFunctionBegin;
+  Settings settings;
+  PetscCall(read_titled(nullptr, by_ksp, &settings));
+  PetscCall(KSPInitializePackage());
+  PetscCall(register_methods(std::make_index_sequence<methods.size()>{}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,248 @@
+#include "ksp/plan.hpp"
+
+#include "pc/pc_taskdag.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+/// What is the same for all methods.
+PetscErrorCode check_ksp(KSP ksp, Reason* why_not) {
+  PetscFunctionBegin;
+  PetscMPIInt ranks = 1;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), &ranks));
+  if (ranks > 1)
+    why_not->set("it is on several ranks");
+  else if (solves_transposed(ksp))
+    why_not->set("the solve is transposed");
+  else if (ksp->calc_sings || ksp->calc_ritz)
+    why_not->set("singular values or Ritz pairs are asked for");
+  else if (ksp->lagnorm || ksp->chknorm >= 0)
+    why_not->set("norms are to be left out or to lag behind");
+  else if (ends_at_negative_curvature(ksp))
+    why_not->set("negative curvature is to end it");
+  else if (ksp->err_hist)
+    why_not->set("a history of errors is asked for");
+  else if (ksp->pc_side == PC_SYMMETRIC)
+    why_not->set("the preconditioner's side is symmetric");
+  else if (ksp->max_it < 1)
+    why_not->set("no iteration is asked for");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_operator(KSP ksp, Reason* why_not) {
+  PetscFunctionBegin;
+  Mat a = nullptr;
+  PetscBool aij = PETSC_FALSE;
+  MatNullSpace null_space = nullptr;
+  PetscInt rows = 0;
+  PetscInt columns = 0;
+  PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(a), MATSEQAIJ, &aij));
+  PetscCall(MatGetNullSpace(a, &null_space));
+  PetscCall(MatGetSize(a, &rows, &columns));
+  if (!aij)
+    why_not->set("the operator's type is ", reinterpret_cast<PetscObject>(a)->type_name);
+  else if (null_space)
+    why_not->set("the operator has a null space attached");
+  else if (rows < 1 || rows != columns)
+    why_not->set("the operator has no rows or is not square");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode is_any(PC pc, bool* none, bool* diagonal) {
+  PetscFunctionBegin;
+  auto* const object = reinterpret_cast<PetscObject>(pc);
+  PetscBool is_none = PETSC_FALSE;
+  PetscBool jacobi = PETSC_FALSE;
+  PetscBool blocks = PETSC_FALSE;
+  Mat matrix = nullptr;
+  PetscInt size = 1;
+  PetscCall(PetscObjectTypeCompare(object, PCNONE, &is_none));
+  PetscCall(PetscObjectTypeCompare(object, PCJACOBI, &jacobi));
+  PetscCall(PetscObjectTypeCompare(object, PCPBJACOBI, &blocks));
+  PetscCall(PCGetOperators(pc, nullptr, &matrix));
+  PetscCall(MatGetBlockSize(matrix, &size));
+  *none = is_none == PETSC_TRUE;
+  *diagonal = jacobi || (blocks && size == 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_pc(PC pc, bool petscs_pcs, Plan* plan, Reason* why_not) {
+  PetscFunctionBegin;
+  PCFailedReason failed = PC_NOERROR;
+  bool none = false;
+  bool diagonal = false;
+  const char* const type = reinterpret_cast<PetscObject>(pc)->type_name;
+  PetscCall(PCGetFailedReason(pc, &failed));
+  PetscCall(is_taskdag(pc, &plan->pc_is_ours));
+  PetscCall(is_any(pc, &none, &diagonal));
+  plan->pc = none ? PcForm::none : diagonal ? PcForm::diagonal : PcForm::map;
+  if (failed != PC_NOERROR)
+    why_not->set("the preconditioner has failed");
+  else if (!plan->pc_is_ours && !none && !diagonal)
+    why_not->set("the preconditioner is PETSc's ", type);
+  else if (!plan->pc_is_ours && !petscs_pcs)
+    why_not->set("-taskdag_ksp on is for a preconditioner like PETSc's ", type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Where x is the solution so far while a method runs, so that others may look.
+bool shows_solution(const KrylovOptions& options) {
+  switch (options.method) {
+    case KrylovMethod::cg:
+    case KrylovMethod::bicgstab:
+    case KrylovMethod::minres:
+      return options.side == KrylovSide::left;
+    default:
+      return false;
+  }
+}
+
+/// Who is to be asked or told in each iteration.
+void find_lookers(KSP ksp, Plan* plan, Reason* why_not) {
+  const auto tested = ksp->converged;
+  plan->own_test = tested != KSPConvergedDefault && tested != KSPConvergedSkip;
+  plan->by_iterations = plan->own_test;
+  for (PetscInt k = 0; k < ksp->numbermonitors; ++k)
+    plan->by_iterations = plan->by_iterations || !needs_norms_alone(ksp->monitor[k]);
+  if (plan->by_iterations && !shows_solution(plan->options))
+    why_not->set("a monitor or a test may look at the solution in each iteration");
+}
+
+PetscErrorCode read_tolerances(KSP ksp, const Method& method, Plan* plan) {
+  PetscFunctionBegin;
+  KrylovTolerances& t = plan->tolerances;
+  PetscReal relative = 0.0;
+  PetscReal absolute = 0.0;
+  PetscReal divergence = 0.0;
+  PetscInt iterations = 0;
+  PetscCall(KSPGetTolerances(ksp, &relative, &absolute, &divergence, &iterations));
+  t.relative = relative;
+  t.absolute = absolute;
+  t.divergence = divergence;
+  t.iterations = iterations;
+  t.least_iterations = least_iterations(ksp);
+  const bool no_norm = ksp->normtype == KSP_NORM_NONE;
+  plan->silent = no_norm && method.silent_without_norms;
+  plan->limit_converges = ksp->converged == KSPConvergedSkip || (no_norm && method.converges_by_iterations);
+  if (ksp->converged == KSPConvergedDefault) {
+    const auto& own = *static_cast<const KSPConvergedDefaultCtx*>(ksp->cnvP);
+    t.from_initial_residual = own.initialrtol == PETSC_TRUE;
+    t.from_smaller = own.mininitialrtol == PETSC_TRUE;
+    plan->limit_converges = plan->limit_converges || own.convmaxits == PETSC_TRUE;
+  } else {
+    t.least_iterations = t.iterations + 1;  // only the limit, and numbers that are not finite, end it
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode read_gmres(KSP ksp, const SetterCalls& calls, KrylovOptions* options, Reason* why_not) {
+  PetscFunctionBegin;
+  Orthogonalisation kind;
+  PetscInt restart = 30;
+  PetscCall(get_orthogonalisation(ksp, &kind));
+  PetscCall(KSPGMRESGetRestart(ksp, &restart));
+  if (!kind.classical && !kind.modified) why_not->set("it has an orthogonalisation of its own");
+  if (calls.value(Setter::modify_pc) != 0.0) why_not->set("the preconditioner may be modified in each iteration");
+  options->restart = static_cast<Index>(restart);
+  options->orthogonalisation = kind.classical ? KrylovOrthogonalisation::classical : KrylovOrthogonalisation::modified;
+  options->refinement = static_cast<KrylovRefinement>(kind.refinement);
+  options->happy_tolerance = calls.value(Setter::happy_tolerance, options->happy_tolerance);
+  options->breakdown_tolerance = calls.value(Setter::breakdown_tolerance, options->breakdown_tolerance);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_minres(KSP ksp, const SetterCalls& calls, Reason* why_not) {
+  PetscFunctionBegin;
+  PetscErrorCode (*get_qlp)(KSP, PetscBool*) = nullptr;
+  PetscBool qlp = PETSC_FALSE;
+  PetscCall(PetscObjectQueryFunction(reinterpret_cast<PetscObject>(ksp), "KSPMINRESGetUseQLP_C", &get_qlp));
+  if (get_qlp) PetscCall(get_qlp(ksp, &qlp));
+  if (!get_qlp)  // before it had the other one, its norms were others, too
+    why_not->set("the MINRES of this release of PETSc is another one");
+  else if (qlp || calls.value(Setter::minres_radius) != 0.0)
+    why_not->set("it is MINRES-QLP or has a radius");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Where PETSc lets the preconditioner do all of Richardson's iterations.
+PetscErrorCode check_richardson(KSP ksp, const SetterCalls& calls, KrylovOptions* options, Reason* why_not) {
+  PetscFunctionBegin;
+  PetscBool iterates = PETSC_FALSE;
+  options->damping = calls.value(Setter::scale, 1.0);
+  PetscCall(PCApplyRichardsonExists(ksp->pc, &iterates));
+  const bool plain = ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip;
+  if (calls.value(Setter::self_scale) != 0.0) why_not->set("it scales itself");
+  if (iterates && options->damping == 1.0 && plain && ksp->numbermonitors == 0)
+    why_not->set("the preconditioner iterates by itself");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Of the private data of PETSc's Chebyshev, in all releases; found by the set-up where they are estimated.
+struct ChebyshevBounds {
+  PetscReal smallest;
+  PetscReal largest;
+};
+
+PetscErrorCode read_chebyshev(KSP ksp, KrylovOptions* options, Reason* why_not) {
+  PetscFunctionBegin;
+  const auto& bounds = *static_cast<const ChebyshevBounds*>(ksp->data);
+  PetscErrorCode (*get_kind)(KSP, int*) = nullptr;  // of an enumeration that only some releases have
+  int kind = 0;
+  PetscCall(PetscObjectQueryFunction(reinterpret_cast<PetscObject>(ksp), "KSPChebyshevGetKind_C", &get_kind));
+  if (get_kind) PetscCall(get_kind(ksp, &kind));
+  options->smallest = bounds.smallest;
+  options->largest = bounds.largest;
+  if (kind != 0)
+    why_not->set("the polynomials are of the fourth kind");
+  else if (!(bounds.smallest > 0.0 && bounds.smallest < bounds.largest))
+    why_not->set("the bounds of eigenvalues are not known yet or not positive");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode read_method(KSP ksp, const SetterCalls& calls, KrylovOptions* options, Reason* why_not) {
+  PetscFunctionBegin;
+  switch (options->method) {
+    case KrylovMethod::cg:
+      if (calls.value(Setter::radius) != 0.0) why_not->set("it has a trust region");
+      if (calls.value(Setter::objective) != 0.0) why_not->set("it has a target of the objective");
+      break;
+    case KrylovMethod::gmres:
+    case KrylovMethod::fgmres:
+      PetscCall(read_gmres(ksp, calls, options, why_not));
+      break;
+    case KrylovMethod::minres:
+      PetscCall(check_minres(ksp, calls, why_not));
+      break;
+    case KrylovMethod::richardson:
+      PetscCall(check_richardson(ksp, calls, options, why_not));
+      break;
+    case KrylovMethod::chebyshev:
+      PetscCall(read_chebyshev(ksp, options, why_not));
+      break;
+    case KrylovMethod::bicgstab:
+      break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+PetscErrorCode make_plan(KSP ksp, const Method& method, const SetterCalls& calls, bool petscs_pcs, Plan* plan,
+                         Reason* why_not) {
+  PetscFunctionBegin;
+  *plan = {};
+  plan->options.method = method.method;
+  plan->options.side = ksp->pc_side == PC_RIGHT ? KrylovSide::right : KrylovSide::left;
+  static_assert(static_cast<int>(KrylovNorm::natural) == KSP_NORM_NATURAL);
+  plan->options.norm = static_cast<KrylovNorm>(ksp->normtype);
+  PetscCall(check_ksp(ksp, why_not));
+  if (!why_not->given()) PetscCall(check_operator(ksp, why_not));
+  if (!why_not->given()) PetscCall(check_pc(ksp->pc, petscs_pcs, plan, why_not));
+  if (!why_not->given()) find_lookers(ksp, plan, why_not);
+  if (!why_not->given()) PetscCall(read_method(ksp, calls, &plan->options, why_not));
+  if (!why_not->given()) PetscCall(read_tolerances(ksp, method, plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

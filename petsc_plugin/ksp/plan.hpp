@@ -1,0 +1,47 @@
+/// \file
+/// What a KSP asks for, as the library takes it; or why it cannot be the library's.
+#pragma once
+
+#include "compat.hpp"
+#include "ksp/reason.hpp"
+#include "ksp/setters.hpp"
+#include "taskdag/krylov.hpp"
+
+namespace taskdag::petsc {
+
+/// A method under its names.
+struct Method {
+  KrylovMethod method;
+  const char* petscs;
+  const char* ours;
+  /// Where no norm is computed, all iterations made are convergence, whatever the test.
+  bool converges_by_iterations;
+  /// Then nobody is told of an iteration.
+  bool silent_without_norms;
+  /// Operations of an iteration for each row, without product and preconditioner.
+  double flops_of_row;
+};
+
+/// How the preconditioner comes into the loop.
+enum class PcForm {
+  none,
+  diagonal,  ///< elements found by an application to ones
+  map,       ///< of ours, on arrays
+};
+
+struct Plan {
+  KrylovOptions options;
+  KrylovTolerances tolerances;
+  PcForm pc = PcForm::none;
+  bool pc_is_ours = false;
+  bool by_iterations = false;    ///< somebody is asked, or told, after each
+  bool own_test = false;         ///< that somebody is a test of the application
+  bool silent = false;           ///< where there are no norms, nobody is told
+  bool limit_converges = false;  ///< reaching the limit of iterations is KSP_CONVERGED_ITS
+};
+
+/// `petscs_pcs`: whether diagonal preconditioners of PETSc are taken.
+PetscErrorCode make_plan(KSP ksp, const Method& method, const SetterCalls& calls, bool petscs_pcs, Plan* plan,
+                         Reason* why_not);
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,28 @@
+/// \file
+/// A KSP of PETSc's whose solve may be ours.
+#pragma once
+
+#include "compat.hpp"
+#include "ksp/loop.hpp"
+#include "ksp/plan.hpp"
+#include "ksp/reason.hpp"
+#include "ksp/setters.hpp"
+
+namespace taskdag::petsc {
+
+/// What travels with such a KSP until it gets another type.
+struct Wrapped {
+  const Method* method = nullptr;
+  bool named = false;                              ///< its type is ours, not PETSc's
+  _KSPOps theirs{};                                ///< PETSc's operations
+  decltype(_KSPOps::solve) first_solve = nullptr;  ///< PETSc's by its constructor; null: found at set-up
+  SetterCalls setters;
+  KspLoop loop;
+  bool ours = false;  ///< the last solve was
+  Reason why_not;     ///< it was not; given only where it was asked for
+};
+
+/// Of a KSP with operations of ours.
+PetscErrorCode wrapped_of(KSP ksp, Wrapped** wrapped);
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,638 @@
+// Krylov methods as loops of ours, by -taskdag_ksp and by the types taskdag_cg and so on: what a KSP of PETSc's gives,
+// and what it promises beside.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <tuple>
+
+#include "support.hpp"
+
+namespace taskdag::test {
+namespace {
+
+void ok(PetscErrorCode code) { ASSERT_EQ(static_cast<int>(code), 0); }
+
+CsrMatrix poisson() { return make_stencil({.stencil = Stencil::five_point, .nx = 33, .ny = 29, .nz = 1}); }
+CsrMatrix convection() {
+  return make_stencil({.stencil = Stencil::five_point, .nx = 31, .ny = 27, .nz = 1, .wind = 1.5});
+}
+/// Symmetric with eigenvalues of both signs.
+CsrMatrix indefinite() {
+  CsrMatrix a = poisson();
+  for (Index i = 0; i < a.rows; ++i) {
+    for (auto k = a.row_offsets[static_cast<std::size_t>(i)]; k < a.row_offsets[static_cast<std::size_t>(i) + 1]; ++k)
+      if (a.col_indices[static_cast<std::size_t>(k)] == i) a.values[static_cast<std::size_t>(k)] -= 0.37;
+  }
+  return a;
+}
+
+/// A method, by PETSc's name.
+struct Kind {
+  std::string name;
+  std::string options = "";
+  bool symmetric = true;  ///< the matrix
+  std::vector<std::string> norms;
+  std::vector<std::string> sides = {"left"};
+};
+
+/// Those that the library does not have yet are skipped.
+std::vector<Kind> kinds() {
+  return {{"cg", "", true, {"preconditioned", "unpreconditioned", "natural"}},
+          {"bcgs", "", false, {"preconditioned"}},
+          {"bcgs", "", false, {"unpreconditioned"}, {"right"}},
+          {"gmres", "-ksp_gmres_restart 12", false, {"preconditioned"}},
+          {"gmres", "-ksp_gmres_restart 12 -ksp_gmres_modifiedgramschmidt", false, {"unpreconditioned"}, {"right"}},
+          {"fgmres", "-ksp_gmres_restart 12", false, {"unpreconditioned"}, {"right"}},
+          {"minres", "", true, {"preconditioned"}},
+          {"richardson", "-ksp_richardson_scale 0.9 -ksp_max_it 200", true, {"preconditioned", "unpreconditioned"}},
+          {"chebyshev", "-ksp_chebyshev_eigenvalues 0.05,2.1", true, {"preconditioned", "unpreconditioned"}}};
+}
+
+const std::string kOurs = "-taskdag_ksp on ";
+
+std::vector<std::string> preconditioners(bool symmetric) {
+  std::vector<std::string> list = {"-pc_type none",
+                                   "-pc_type jacobi",
+                                   "-pc_type pbjacobi",
+                                   "-pc_type taskdag -pc_taskdag_type jacobi",
+                                   "-pc_type taskdag -pc_taskdag_type jacobi -pc_taskdag_jacobi_sweeps 2",
+                                   "-pc_type taskdag -pc_taskdag_type jacobi -pc_taskdag_jacobi_type block",
+                                   "-pc_type taskdag -pc_taskdag_type ilu",
+                                   "-pc_type taskdag -pc_taskdag_type dilu",
+                                   "-pc_type taskdag -pc_taskdag_type sor",
+                                   "-pc_type taskdag"};
+  if (symmetric) {
+    list.emplace_back("-pc_type taskdag -pc_taskdag_type icc");
+    list.emplace_back("-pc_type taskdag -pc_taskdag_type dic");
+    list.emplace_back("-pc_type taskdag -pc_taskdag_type icc -pc_taskdag_consolidate on");
+  }
+  return list;
+}
+
+/// A KSP with what it works on.
+struct Case {
+  OwnedMat a;
+  OwnedKsp ksp;
+  OwnedVec b;
+  OwnedVec x;
+};
+
+Case make_case(const CsrMatrix& csr, MatType type, const std::string& options) {
+  const ScopedOptions scope("-ksp_rtol 1e-8 " + options);
+  OwnedMat a = make_matrix(csr, type);
+  OwnedVec b = make_vector(a);
+  OwnedVec x = make_vector(a, 3.0);
+  Case made{std::move(a), {}, std::move(b), std::move(x)};
+  EXPECT_EQ(static_cast<int>(KSPCreate(PETSC_COMM_WORLD, made.ksp.out())), 0);
+  EXPECT_EQ(static_cast<int>(KSPSetOperators(made.ksp, made.a, made.a)), 0);
+  EXPECT_EQ(static_cast<int>(KSPSetFromOptions(made.ksp)), 0);
+  return made;
+}
+
+/// What a solve left in its KSP.
+struct Outcome {
+  PetscErrorCode code{};
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  PetscInt iterations = 0;
+  double norm = 0.0;
+  std::vector<double> history;
+  std::string view;
+  int loops = 0;  ///< of ours
+};
+
+/// With the options in force; from the x of the case where the KSP takes a guess.
+Outcome solve_in(const Case& with, const std::string& options) {
+  const ScopedOptions scope(options);
+  Outcome outcome;
+  PetscInt count = 0;
+  const PetscReal* history = nullptr;
+  const int loops = event_count("TaskDAGKrylov");
+  EXPECT_EQ(static_cast<int>(KSPSetResidualHistory(with.ksp, nullptr, 20000, PETSC_TRUE)), 0);
+  outcome.code = KSPSolve(with.ksp, with.b, with.x);
+  if (static_cast<int>(outcome.code) != 0) return outcome;
+  EXPECT_EQ(static_cast<int>(KSPGetConvergedReason(with.ksp, &outcome.reason)), 0);
+  EXPECT_EQ(static_cast<int>(KSPGetIterationNumber(with.ksp, &outcome.iterations)), 0);
+  EXPECT_EQ(static_cast<int>(KSPGetResidualNorm(with.ksp, &outcome.norm)), 0);
+  EXPECT_EQ(static_cast<int>(KSPGetResidualHistory(with.ksp, &history, &count)), 0);
+  outcome.history.assign(history, history + count);
+  outcome.view = view_text(with.ksp);
+  outcome.loops = event_count("TaskDAGKrylov") - loops;
+  return outcome;
+}
+
+Outcome solve_of(const CsrMatrix& csr, MatType type, const std::string& options) {
+  return solve_in(make_case(csr, type, options), options);
+}
+
+bool is_there(const Outcome& outcome) {
+  return outcome.view.find("is not there yet") == std::string::npos &&
+         outcome.view.find("of this release of PETSc is another one") == std::string::npos;
+}
+
+void expect_same(const Outcome& ours, const Outcome& theirs) {
+  EXPECT_GE(ours.loops, 1) << ours.view;  // two where the preconditioner auto takes another one
+  EXPECT_EQ(theirs.loops, 0);
+  EXPECT_EQ(ours.reason, theirs.reason);
+  const double differs = std::abs(static_cast<double>(ours.iterations - theirs.iterations));
+  EXPECT_LE(differs, std::max(1.0, 0.02 * static_cast<double>(theirs.iterations))) << theirs.iterations;
+  // Rounding grows from iteration to iteration: the first ten tell whether the method is the same.
+  const std::size_t common = std::min(ours.history.size(), theirs.history.size());
+  ASSERT_GT(common, 0U);
+  EXPECT_LE(std::abs(static_cast<double>(ours.history.size()) - static_cast<double>(theirs.history.size())), differs);
+  for (std::size_t k = 0; k < std::min<std::size_t>(common, 10); ++k)
+    EXPECT_NEAR(ours.history[k], theirs.history[k], 1e-6 * theirs.history[k]) << "iteration " << k;
+  EXPECT_EQ(ours.history.back(), ours.norm);
+}
+
+/// Matrices of this type.
+class KrylovLoop : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+    const std::string missing = what_is_missing_for(GetParam());
+    if (!missing.empty()) GTEST_SKIP() << missing;
+  }
+  [[nodiscard]] static MatType type() { return GetParam().c_str(); }
+};
+std::string type_name(const testing::TestParamInfo<std::string>& test) { return test.param; }
+INSTANTIATE_TEST_SUITE_P(On, KrylovLoop, testing::Values(MATAIJ, MATAIJCUSPARSE), type_name);
+
+class KrylovMethods : public testing::TestWithParam<std::tuple<std::string, std::size_t>> {
+ protected:
+  void SetUp() override {
+    SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+    const std::string missing = what_is_missing_for(std::get<0>(GetParam()));
+    if (!missing.empty()) GTEST_SKIP() << missing;
+  }
+  [[nodiscard]] static MatType type() { return std::get<0>(GetParam()).c_str(); }
+  [[nodiscard]] static Kind kind() { return kinds()[std::get<1>(GetParam())]; }
+};
+INSTANTIATE_TEST_SUITE_P(On, KrylovMethods,
+                         testing::Combine(testing::Values(MATAIJ, MATAIJCUSPARSE), testing::Range<std::size_t>(0, 9)),
+                         [](const auto& test) {
+                           const std::size_t place = std::get<1>(test.param);
+                           return std::get<0>(test.param) + "_" + std::to_string(place) + "_" + kinds()[place].name;
+                         });
+
+TEST_P(KrylovMethods, AreThoseOfPetsc) {
+  const Kind method = kind();
+  const CsrMatrix csr = method.symmetric ? poisson() : convection();
+  for (const std::string& pc : preconditioners(method.symmetric)) {
+    for (const std::string& norm : method.norms) {
+      for (const std::string& side : method.sides) {
+        for (const char* const guess : {"", " -ksp_initial_guess_nonzero"}) {
+          const std::string options = "-ksp_type " + method.name + " " + method.options + " " + pc +
+                                      " -ksp_norm_type " + norm + " -ksp_pc_side " + side + guess + " ";
+          SCOPED_TRACE(options);
+          const Outcome ours = solve_of(csr, type(), kOurs + options);
+          if (!is_there(ours)) GTEST_SKIP() << ours.view;
+          expect_same(ours, solve_of(csr, type(), options));
+        }
+      }
+    }
+  }
+}
+
+TEST_P(KrylovMethods, MakeAllIterationsWithoutANorm) {
+  const Kind method = kind();
+  const CsrMatrix csr = method.symmetric ? poisson() : convection();
+  for (const char* const test : {"", " -ksp_convergence_test skip"}) {
+    const std::string options = "-ksp_type " + method.name + " " + method.options +
+                                " -pc_type jacobi -ksp_norm_type none -ksp_max_it 7 -ksp_pc_side " + method.sides[0] +
+                                test;
+    SCOPED_TRACE(options);
+    const Case with = make_case(csr, type(), kOurs + options);
+    const Outcome ours = solve_in(with, kOurs + options);
+    if (!is_there(ours)) GTEST_SKIP() << ours.view;
+    if (ours.loops == 0) GTEST_SKIP() << ours.view;  // GMRES has no such norm
+    const Case other = make_case(csr, type(), options);
+    const Outcome theirs = solve_in(other, options);
+    EXPECT_EQ(ours.reason, theirs.reason);
+    EXPECT_EQ(ours.iterations, theirs.iterations);
+    EXPECT_EQ(ours.history.size(), theirs.history.size());
+    EXPECT_LE(relative_difference(with.x, other.x), 1e-9);
+  }
+}
+
+TEST_P(KrylovMethods, HaveTypesOfTheirOwn) {
+  const Kind method = kind();
+  const CsrMatrix csr = method.symmetric ? poisson() : convection();
+  const std::string rest = " " + method.options + " -pc_type taskdag -pc_taskdag_type ilu -ksp_pc_side " +
+                           method.sides[0] + " -ksp_norm_type " + method.norms[0] + " ";
+  const Outcome ours = solve_of(csr, type(), "-ksp_type taskdag_" + method.name + rest);
+  if (!is_there(ours)) GTEST_SKIP() << ours.view;
+  EXPECT_NE(ours.view.find("type: taskdag_" + method.name), std::string::npos) << ours.view;
+  expect_same(ours, solve_of(csr, type(), "-ksp_type " + method.name + rest));
+}
+
+TEST_P(KrylovLoop, RunsWhereItIsAskedFor) {
+  const std::string cg = "-ksp_type cg ";
+  const std::string petscs = cg + "-pc_type jacobi ";
+  const std::string ours = cg + "-pc_type taskdag -pc_taskdag_type ilu ";
+  EXPECT_EQ(solve_of(poisson(), type(), ours).loops, 0);
+  EXPECT_EQ(solve_of(poisson(), type(), ours + "-taskdag_ksp off").loops, 0);
+  EXPECT_EQ(solve_of(poisson(), type(), ours + "-taskdag_ksp auto").loops, 1);
+  EXPECT_EQ(solve_of(poisson(), type(), ours + "-taskdag_ksp").loops, 1);
+  EXPECT_EQ(solve_of(poisson(), type(), ours + "-taskdag_ksp on").loops, 1);
+  EXPECT_EQ(solve_of(poisson(), type(), petscs + "-taskdag_ksp auto").loops, 0);
+  EXPECT_EQ(solve_of(poisson(), type(), petscs + "-taskdag_ksp").loops, 1);
+  EXPECT_EQ(solve_of(poisson(), type(), petscs).view.find("loop:"), std::string::npos);
+}
+
+TEST_P(KrylovLoop, SaysWhatItIs) {
+  const Outcome outcome = solve_of(poisson(), type(), kOurs + "-ksp_type cg -pc_type taskdag -pc_taskdag_type ilu");
+  for (const char* const words : {"loop: by TaskDAG, ", "preconditioner: applied inside", "stages of an iteration"})
+    EXPECT_NE(outcome.view.find(words), std::string::npos) << outcome.view;
+  const Outcome jacobi = solve_of(poisson(), type(), kOurs + "-ksp_type cg -pc_type jacobi");
+  EXPECT_NE(jacobi.view.find("preconditioner: a diagonal"), std::string::npos) << jacobi.view;
+}
+
+TEST_P(KrylovLoop, IsPetscsWhereItMustBe) {
+  const std::string cg = "-ksp_type cg -pc_type jacobi ";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"-ksp_type cg -pc_type sor", "the preconditioner is PETSc's sor"},
+      {"-ksp_type cg -pc_type jacobi -ksp_cg_single_reduction", "a variant of the method"},
+      {cg + "-ksp_check_norm_iteration 3", "norms are to be left out"},
+      {"-ksp_type cg -pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_eisenstat", "the operator's type is shell"},
+      {"-ksp_type cg -pc_type taskdag -pc_taskdag_type dic -pc_taskdag_eisenstat", "the operator's type is shell"}};
+  for (const auto& [options, words] : cases) {
+    SCOPED_TRACE(options);
+    const Outcome ours = solve_of(poisson(), type(), kOurs + options);
+    const Outcome theirs = solve_of(poisson(), type(), options);
+    EXPECT_EQ(ours.loops, 0);
+    EXPECT_EQ(ours.reason, theirs.reason);
+    EXPECT_EQ(ours.iterations, theirs.iterations);
+    EXPECT_NE(ours.view.find(words), std::string::npos) << ours.view;
+  }
+}
+
+TEST_P(KrylovLoop, LeavesEigenvaluesToPetsc) {
+  const std::string options = kOurs + "-ksp_type cg -pc_type jacobi";
+  const Case with = make_case(poisson(), type(), options);
+  PETSC_OK(KSPSetComputeSingularValues(with.ksp, PETSC_TRUE));
+  EXPECT_NE(solve_in(with, options).view.find("singular values"), std::string::npos);
+  PetscReal most = 0.0;
+  PetscReal least = 0.0;
+  PETSC_OK(KSPComputeExtremeSingularValues(with.ksp, &most, &least));
+  EXPECT_GT(most, least);
+}
+
+TEST_P(KrylovLoop, LeavesATrustRegionToPetsc) {
+  const std::string options = kOurs + "-ksp_type cg -pc_type jacobi";
+  const Case with = make_case(poisson(), type(), options);
+  void (*has_radius)() = nullptr;
+  PETSC_OK(PetscObjectQueryFunction(reinterpret_cast<PetscObject>(static_cast<KSP>(with.ksp)), "KSPCGSetRadius_C",
+                                    &has_radius));
+  if (!has_radius) GTEST_SKIP() << "this PETSc's CG has none";
+  PETSC_OK(KSPCGSetRadius(with.ksp, 1.0));
+  const Outcome outcome = solve_in(with, options);
+  EXPECT_EQ(outcome.loops, 0);
+  EXPECT_EQ(outcome.reason, KSP_CONVERGED_STEP_LENGTH);
+  EXPECT_NE(outcome.view.find("a trust region"), std::string::npos) << outcome.view;
+  PETSC_OK(KSPCGSetRadius(with.ksp, 0.0));
+  EXPECT_EQ(solve_in(with, options).loops, 1);
+}
+
+TEST_P(KrylovLoop, LeavesTransposedSolvesAndOtherOperatorsToPetsc) {
+  const std::string options = kOurs + "-ksp_type cg -pc_type jacobi";
+  const ScopedOptions scope(options);
+  const Case with = make_case(poisson(), type(), options);
+  const int loops = event_count("TaskDAGKrylov");
+  PETSC_OK(KSPSolveTranspose(with.ksp, with.b, with.x));
+  EXPECT_NE(view_text(with.ksp).find("the solve is transposed"), std::string::npos);
+  MatNullSpace constant = nullptr;
+  PETSC_OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, nullptr, &constant));
+  PETSC_OK(MatSetNullSpace(with.a, constant));
+  PETSC_OK(MatNullSpaceDestroy(&constant));
+  PETSC_OK(KSPSolve(with.ksp, with.b, with.x));
+  EXPECT_NE(view_text(with.ksp).find("null space"), std::string::npos);
+  PETSC_OK(MatSetNullSpace(with.a, nullptr));
+  EXPECT_EQ(event_count("TaskDAGKrylov"), loops);
+  PETSC_OK(KSPSolve(with.ksp, with.b, with.x));
+  EXPECT_EQ(event_count("TaskDAGKrylov"), loops + 1);
+}
+
+/// What a monitor has seen.
+struct Seen {
+  std::vector<PetscInt> iterations;
+  std::vector<double> norms;
+  std::vector<double> residuals;  ///< of the solution so far
+};
+
+PetscErrorCode see(KSP ksp, PetscInt iteration, PetscReal norm, void* context) {
+  auto& seen = *static_cast<Seen*>(context);
+  Vec residual = nullptr;
+  PetscReal true_norm = 0.0;
+  PetscCall(KSPBuildResidual(ksp, nullptr, nullptr, &residual));
+  PetscCall(VecNorm(residual, NORM_2, &true_norm));
+  PetscCall(VecDestroy(&residual));
+  seen.iterations.push_back(iteration);
+  seen.norms.push_back(norm);
+  seen.residuals.push_back(true_norm);
+  return static_cast<PetscErrorCode>(0);
+}
+
+TEST_P(KrylovMethods, AnswerMonitors) {
+  const Kind method = kind();
+  const CsrMatrix csr = method.symmetric ? poisson() : convection();
+  const std::string options = "-ksp_type " + method.name + " " + method.options +
+                              " -pc_type taskdag -pc_taskdag_type ilu -ksp_pc_side " + method.sides[0] +
+                              " -ksp_norm_type " + method.norms[0] + " ";
+  std::array<Seen, 2> seen;
+  std::array<Outcome, 2> outcomes;
+  for (const std::size_t ours : {0U, 1U}) {
+    const std::string all = (ours == 1 ? kOurs : "") + options;
+    const Case with = make_case(csr, type(), all);
+    PETSC_OK(KSPMonitorSet(with.ksp, see, &seen[ours], nullptr));
+    outcomes[ours] = solve_in(with, all);
+  }
+  if (!is_there(outcomes[1])) GTEST_SKIP() << outcomes[1].view;
+  const bool by_us = outcomes[1].loops == 1;
+  EXPECT_TRUE(by_us || outcomes[1].view.find("may look at the solution") != std::string::npos) << outcomes[1].view;
+  if (!by_us) return;
+  ASSERT_EQ(seen[1].norms.size(), outcomes[1].history.size());
+  for (std::size_t k = 0; k < seen[1].norms.size(); ++k) {
+    EXPECT_EQ(seen[1].iterations[k], static_cast<PetscInt>(k));
+    EXPECT_EQ(seen[1].norms[k], outcomes[1].history[k]);
+  }
+  for (std::size_t k = 0; k < std::min<std::size_t>(8, seen[0].residuals.size()); ++k)
+    EXPECT_NEAR(seen[1].residuals[k], seen[0].residuals[k], 1e-5 * seen[0].residuals[k]) << k;
+}
+
+std::string monitored(MatType type, const std::string& options) {
+  testing::internal::CaptureStdout();
+  solve_of(poisson(), type, "-ksp_type cg -pc_type jacobi -ksp_max_it 9 -ksp_monitor -ksp_converged_reason " + options);
+  (void)std::fflush(stdout);
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST_P(KrylovLoop, PrintsWhatPetscsMonitorsPrint) {
+  const std::string theirs = monitored(type(), "");
+  EXPECT_NE(theirs.find("9 KSP "), std::string::npos) << theirs;
+  const std::string ours = monitored(type(), "-taskdag_ksp");
+  // But for digits that rounding changes: lines and their beginnings.
+  EXPECT_EQ(std::ranges::count(ours, '\n'), std::ranges::count(theirs, '\n')) << ours;
+  EXPECT_EQ(ours.size(), theirs.size()) << ours;
+}
+
+struct OwnTest {
+  PetscInt until;
+  int calls = 0;
+};
+
+PetscErrorCode test_own(KSP /*ksp*/, PetscInt iteration, PetscReal /*norm*/, KSPConvergedReason* reason,
+                        void* context) {
+  auto& own = *static_cast<OwnTest*>(context);
+  ++own.calls;
+  *reason = iteration >= own.until ? KSP_CONVERGED_ATOL : KSP_CONVERGED_ITERATING;
+  return static_cast<PetscErrorCode>(0);
+}
+
+TEST_P(KrylovLoop, AsksATestOfTheApplication) {
+  const std::string options = "-ksp_type cg -pc_type taskdag -pc_taskdag_type ilu ";
+  for (const PetscInt until : {0, 5, 1000}) {
+    SCOPED_TRACE(until);
+    std::array<Outcome, 2> outcomes;
+    std::array<OwnTest, 2> tests{OwnTest{until}, OwnTest{until}};
+    for (const std::size_t ours : {0U, 1U}) {
+      const std::string all = (ours == 1 ? kOurs : "") + options + "-ksp_max_it 12";
+      const Case with = make_case(poisson(), type(), all);
+      PETSC_OK(KSPSetConvergenceTest(with.ksp, test_own, &tests[ours], nullptr));
+      outcomes[ours] = solve_in(with, all);
+    }
+    expect_same(outcomes[1], outcomes[0]);
+    EXPECT_EQ(outcomes[1].iterations, std::min<PetscInt>(until, 12));
+    EXPECT_EQ(tests[1].calls, tests[0].calls);
+  }
+}
+
+TEST_P(KrylovLoop, EndsAsPetscsDoes) {
+  const std::string cg = "-ksp_type cg ";
+  for (const std::string& rest :
+       {cg + "-pc_type jacobi -ksp_max_it 5", cg + "-pc_type jacobi -ksp_max_it 5 -ksp_converged_maxits",
+        cg + "-pc_type jacobi -ksp_max_it 5 -ksp_convergence_test skip", cg + "-pc_type jacobi -ksp_atol 1e-2",
+        cg + "-pc_type none -ksp_divtol 1.0001 -ksp_rtol 1e-12",
+        cg + "-pc_type jacobi -ksp_initial_guess_nonzero -ksp_converged_use_initial_residual_norm",
+        cg + "-pc_type jacobi -ksp_initial_guess_nonzero -ksp_converged_use_min_initial_residual_norm",
+        cg + "-pc_type taskdag -pc_taskdag_type ilu -ksp_initial_guess_knoll"}) {
+    SCOPED_TRACE(rest);
+    expect_same(solve_of(poisson(), type(), kOurs + rest), solve_of(poisson(), type(), rest));
+  }
+  const std::string rest = cg + "-pc_type jacobi -ksp_rtol 1e-12";
+  const Outcome ours = solve_of(indefinite(), type(), kOurs + rest);
+  const Outcome theirs = solve_of(indefinite(), type(), rest);
+  EXPECT_EQ(ours.loops, 1);
+  EXPECT_EQ(ours.reason, theirs.reason);
+}
+
+TEST_P(KrylovLoop, MeetsZerosAndNumbersThatAreNotFinite) {
+  for (const std::string& rest : {std::string("-ksp_type cg -pc_type jacobi "),
+                                  std::string("-ksp_type cg -pc_type taskdag -pc_taskdag_type ilu ")}) {
+    for (const double value :
+         {0.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+      SCOPED_TRACE(rest + std::to_string(value));
+      std::array<Outcome, 2> outcomes;
+      for (const std::size_t ours : {0U, 1U}) {
+        const std::string all = (ours == 1 ? kOurs : "") + rest;
+        const Case with = make_case(poisson(), type(), all);
+        PETSC_OK(VecSet(with.b, value));
+        outcomes[ours] = solve_in(with, all);
+        if (value == 0.0) {
+          PetscReal norm = 1.0;
+          PETSC_OK(VecNorm(with.x, NORM_2, &norm));
+          EXPECT_EQ(norm, 0.0);
+        }
+      }
+      EXPECT_EQ(outcomes[1].loops, 1);
+      EXPECT_EQ(outcomes[1].reason, outcomes[0].reason);
+      EXPECT_EQ(outcomes[1].iterations, outcomes[0].iterations);
+      EXPECT_EQ(outcomes[1].history, outcomes[0].history);
+    }
+  }
+}
+
+TEST_P(KrylovLoop, LeavesFailuresOfPreconditionersToPetsc) {
+  CsrMatrix csr = poisson();
+  std::ranges::fill(csr.values, 0.0);
+  const std::string rest = "-ksp_type cg -pc_type taskdag -pc_taskdag_type ilu ";
+  const Outcome ours = solve_of(csr, type(), kOurs + rest);
+  EXPECT_EQ(ours.loops, 0);
+  EXPECT_EQ(ours.reason, KSP_DIVERGED_PC_FAILED);
+  EXPECT_EQ(ours.reason, solve_of(csr, type(), rest).reason);
+}
+
+TEST_P(KrylovLoop, ReturnsWhatHasNotConvergedAsAnErrorWhereThatIsAskedFor) {
+  const std::string options = kOurs + "-ksp_type cg -pc_type jacobi -ksp_rtol 1e-12 -ksp_error_if_not_converged";
+  const Case with = make_case(indefinite(), type(), options);
+  const ErrorCapture errors;
+  EXPECT_EQ(static_cast<int>(solve_in(with, options).code), static_cast<int>(PETSC_ERR_NOT_CONVERGED));
+}
+
+/// Multiplies the matrix by a factor that depends on the row.
+void change(Mat a, double factor) {
+  const OwnedVec scale = make_vector(a, 2.0);
+  ok(VecAbs(scale));
+  ok(VecShift(scale, factor));
+  ok(VecSqrtAbs(scale));
+  ok(MatDiagonalScale(a, scale, scale));
+}
+
+/// Runs steps on a KSP of ours and one of PETSc's, and compares after each.
+void expect_same_steps(MatType type, const std::string& options,
+                       const std::vector<std::function<void(Case&, const CsrMatrix&)>>& steps) {
+  const CsrMatrix csr = poisson();
+  Case ours = make_case(csr, type, kOurs + options);
+  Case theirs = make_case(csr, type, options);
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    SCOPED_TRACE("step " + std::to_string(k));
+    for (Case* const one : {&ours, &theirs}) {
+      steps[k](*one, csr);
+      ok(VecSet(one->x, 0.0));
+    }
+    const Outcome of_theirs = solve_in(theirs, options);
+    expect_same(solve_in(ours, kOurs + options), of_theirs);
+    EXPECT_LE(relative_difference(ours.x, theirs.x), 1e-4);
+  }
+}
+
+TEST_P(KrylovLoop, FollowsTheMatrix) {
+  const auto nothing = [](Case&, const CsrMatrix&) {};
+  const auto values = [](Case& one, const CsrMatrix&) { change(one.a, 1.5); };
+  const auto replace = [](Case& one, const CsrMatrix&) {
+    MatType of_now = nullptr;
+    ok(MatGetType(one.a, &of_now));
+    // Other entries, as many rows.
+    OwnedMat other = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 29, .ny = 33, .nz = 1}), of_now);
+    ok(KSPSetOperators(one.ksp, other, other));
+    std::swap(*one.a.out(), *other.out());
+  };
+  const auto keep = [](Case& one, const CsrMatrix&) { ok(KSPSetReusePreconditioner(one.ksp, PETSC_TRUE)); };
+  const auto renew = [](Case& one, const CsrMatrix&) { ok(KSPSetReusePreconditioner(one.ksp, PETSC_FALSE)); };
+  const auto forget = [](Case& one, const CsrMatrix&) {
+    ok(KSPReset(one.ksp));
+    ok(KSPSetOperators(one.ksp, one.a, one.a));
+  };
+  for (const char* const pc : {"jacobi", "none", "taskdag -pc_taskdag_type ilu", "taskdag -pc_taskdag_type sor",
+                               "taskdag -pc_taskdag_type jacobi", "taskdag -pc_taskdag_type icc"}) {
+    SCOPED_TRACE(pc);
+    expect_same_steps(type(), std::string("-ksp_type cg -ksp_rtol 1e-8 -pc_type ") + pc,
+                      {nothing, nothing, values, keep, values, renew, replace, values, forget, keep, values});
+  }
+}
+
+TEST_P(KrylovLoop, TakesAnotherPreconditionerAndOtherSettings) {
+  const std::string options = kOurs + "-ksp_type cg -pc_type taskdag -pc_taskdag_type ilu";
+  Case with = make_case(poisson(), type(), options);
+  const PetscInt first = solve_in(with, options).iterations;
+  PC pc = nullptr;
+  PETSC_OK(KSPGetPC(with.ksp, &pc));
+  PETSC_OK(PCTaskDAGSetType(pc, PC_TASKDAG_JACOBI));
+  const Outcome jacobi = solve_in(with, options);
+  EXPECT_GT(jacobi.iterations, first);
+  EXPECT_NE(jacobi.view.find("a diagonal"), std::string::npos);
+  PETSC_OK(PCSetType(pc, PCNONE));
+  EXPECT_NE(solve_in(with, options).view.find("preconditioner: none"), std::string::npos);
+  PETSC_OK(KSPSetNormType(with.ksp, KSP_NORM_NATURAL));
+  const Outcome natural = solve_in(with, options);
+  EXPECT_EQ(natural.loops, 1);
+  PETSC_OK(KSPSetNormType(with.ksp, KSP_NORM_PRECONDITIONED));
+  OwnedPc other = make_pc(with.a, "-pc_type taskdag -pc_taskdag_type ilu");
+  PETSC_OK(KSPSetPC(with.ksp, other));
+  PETSC_OK(PCDestroy(other.out()));
+  EXPECT_EQ(solve_in(with, options).iterations, first);
+}
+
+TEST_P(KrylovLoop, OfTwoKspsAndRepeatedHasTheSameBits) {
+  const std::string options = kOurs + "-ksp_type cg -pc_type taskdag -pc_taskdag_type dic";
+  const Case one = make_case(poisson(), type(), options);
+  const Case two = make_case(poisson(), type(), options);
+  const Outcome first = solve_in(one, options);
+  EXPECT_EQ(solve_in(two, options).history, first.history);
+  EXPECT_EQ(solve_in(one, options).history, first.history);
+  EXPECT_EQ(solve_in(two, options).history, first.history);
+  PetscBool equal = PETSC_FALSE;
+  PETSC_OK(VecEqual(one.x, two.x, &equal));
+  EXPECT_TRUE(equal);
+  PetscInt total = 0;
+  PETSC_OK(KSPGetTotalIterations(one.ksp, &total));
+  EXPECT_EQ(total, 2 * first.iterations);
+}
+
+TEST_P(KrylovLoop, GetsAnotherType) {
+  const std::string options = kOurs + "-ksp_type cg -pc_type jacobi";
+  const Case with = make_case(poisson(), type(), options);
+  EXPECT_EQ(solve_in(with, options).loops, 1);
+  PETSC_OK(KSPSetType(with.ksp, KSPFCG));
+  const Outcome other = solve_in(with, options);
+  EXPECT_EQ(other.loops, 0);
+  EXPECT_EQ(other.view.find("loop:"), std::string::npos);
+  PETSC_OK(KSPSetType(with.ksp, "taskdag_cg"));
+  EXPECT_EQ(solve_in(with, "").loops, 1);
+}
+
+/// Two fields: rows with even and with odd numbers.
+void split_rows(const Case& with) {
+  PC pc = nullptr;
+  PetscInt rows = 0;
+  ok(KSPGetPC(with.ksp, &pc));
+  ok(MatGetSize(with.a, &rows, nullptr));
+  for (const PetscInt first : {0, 1}) {
+    OwnedIs field;
+    ok(ISCreateStride(PETSC_COMM_SELF, (rows + 1 - first) / 2, first, 2, field.out()));
+    ok(PCFieldSplitSetIS(pc, nullptr, field));
+  }
+}
+
+TEST_P(KrylovLoop, RunsInsidePreconditioners) {
+  const std::string split =
+      "-ksp_type fgmres -pc_type fieldsplit -pc_fieldsplit_type multiplicative -fieldsplit_ksp_type cg "
+      "-fieldsplit_ksp_rtol 1e-3 -fieldsplit_pc_type jacobi ";
+  const std::string levels =
+      "-ksp_type fgmres -pc_type gamg -mg_levels_ksp_type cg -mg_levels_ksp_max_it 2 -mg_levels_pc_type jacobi ";
+  for (const std::string& options : {split, levels}) {
+    SCOPED_TRACE(options);
+    std::array<Outcome, 2> outcomes;
+    for (const std::size_t ours : {0U, 1U}) {
+      const std::string all = (ours == 1 ? kOurs : "") + options;
+      const Case with = make_case(poisson(), type(), all);
+      if (options == split) split_rows(with);
+      outcomes[ours] = solve_in(with, all);
+    }
+    EXPECT_GE(outcomes[1].loops, 2 * outcomes[1].iterations);
+    EXPECT_GT(outcomes[1].loops, 0);
+    EXPECT_EQ(outcomes[0].loops, 0);
+    EXPECT_EQ(outcomes[1].reason, outcomes[0].reason);
+    EXPECT_LE(std::abs(outcomes[1].iterations - outcomes[0].iterations), 1);
+  }
+}
+
+TEST_P(KrylovLoop, CopiesNothingOfDeviceVectors) {
+  if (std::string(type()) != MATAIJCUSPARSE) GTEST_SKIP() << "host";
+  for (const char* const pc : {"jacobi", "none", "taskdag -pc_taskdag_type ilu"}) {
+    const std::string options = kOurs + "-ksp_type cg -pc_type " + pc;
+    const Case with = make_case(poisson(), type(), options);
+    solve_in(with, options);
+    const PetscEventPerfInfo before = event_info("TaskDAGKrylov");
+    solve_in(with, options);
+    const PetscEventPerfInfo after = event_info("TaskDAGKrylov");
+    EXPECT_EQ(after.count, before.count + 1);
+#if defined(PETSC_HAVE_DEVICE)
+    EXPECT_EQ(after.CpuToGpuCount, before.CpuToGpuCount);
+    EXPECT_EQ(after.GpuToCpuCount, before.GpuToCpuCount);
+#endif
+  }
+}
+
+TEST(KrylovLoopOnRanks, IsPetscs) {
+  SKIP_UNLESS_RANKS(ranks() > 1, "several ranks");
+  const std::string options = "-ksp_type cg -pc_type taskdag -pc_taskdag_type ilu ";
+  const Outcome ours = solve_of(poisson(), MATAIJ, kOurs + options);
+  EXPECT_EQ(ours.loops, 0);
+  EXPECT_NE(ours.view.find("it is on several ranks"), std::string::npos) << ours.view;
+  EXPECT_EQ(ours.iterations, solve_of(poisson(), MATAIJ, options).iterations);
+}
+
+}  // namespace
+}  // namespace taskdag::test
