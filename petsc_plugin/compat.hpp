@@ -35,6 +35,12 @@ PETSC_VISIBILITY_PUBLIC extern CUstream_st* PetscDefaultCudaStream;
 
 namespace taskdag::petsc {
 
+#if PETSC_VERSION_GE(3, 19, 0)
+inline constexpr KSPConvergedReason converged_step_length = KSP_CONVERGED_STEP_LENGTH;
+#else
+inline constexpr KSPConvergedReason converged_step_length = KSP_CONVERGED_CG_CONSTRAINED;
+#endif
+
 #if PETSC_VERSION_GE(3, 23, 0)
 using OptionItems = ::PetscOptionItems;
 #else

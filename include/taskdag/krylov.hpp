@@ -119,6 +119,8 @@ struct KrylovOptions {
   double largest = 0.0;
   KrylovChebyshev kind = KrylovChebyshev::first;
   bool coefficients = false;  ///< CG, MINRES: KrylovOutcome::alpha and beta
+
+  bool operator==(const KrylovOptions&) const = default;
 };
 
 /// What one solve goes by; PETSc's default test (KSPConvergedDefault).

@@ -63,6 +63,10 @@ KSPConvergedReason reason_of(KrylovReason reason, bool limit_converges) {
     case KrylovReason::iterations:
     case KrylovReason::iteration_limit:
       return limit_converges ? KSP_CONVERGED_ITS : KSP_DIVERGED_ITS;
+    case KrylovReason::step_length:
+      return converged_step_length;
+    case KrylovReason::breakdown_gmres:
+      return KSP_DIVERGED_NULL;
     case KrylovReason::happy_breakdown:
       return KSP_CONVERGED_HAPPY_BREAKDOWN;
     case KrylovReason::divergence:
