@@ -34,8 +34,8 @@ struct Plan {
   KrylovTolerances tolerances;
   PcForm pc = PcForm::none;
   bool pc_is_ours = false;
-  bool by_iterations = false;    ///< somebody is asked, or told, after each
-  bool own_test = false;         ///< that somebody is a test of the application
+  bool by_iterations = false;    ///< a monitor or a test has its turn after each
+  bool own_test = false;         ///< the application has a test of its own
   bool silent = false;           ///< where there are no norms, nobody is told
   bool limit_converges = false;  ///< reaching the limit of iterations is KSP_CONVERGED_ITS
 };

@@ -131,7 +131,15 @@ bool is_there(const Outcome& outcome) {
          outcome.view.find("of this release of PETSc is another one") == std::string::npos;
 }
 
-void expect_same(const Outcome& ours, const Outcome& theirs) {
+/// FGMRES of older releases keeps the norm of a restart twice.
+std::vector<double> without_repetitions(std::vector<double> history) {
+  history.erase(std::unique(history.begin(), history.end()), history.end());
+  return history;
+}
+
+void expect_same(const Outcome& ours, const Outcome& theirs_and_repetitions) {
+  Outcome theirs = theirs_and_repetitions;
+  theirs.history = without_repetitions(theirs.history);
   EXPECT_GE(ours.loops, 1) << ours.view;  // two where the preconditioner auto takes another one
   EXPECT_EQ(theirs.loops, 0);
   EXPECT_EQ(ours.reason, theirs.reason);
