@@ -133,7 +133,7 @@ bool is_there(const Outcome& outcome) {
 
 /// FGMRES of older releases keeps the norm of a restart twice: by recurrence, and anew.
 std::vector<double> without_repetitions(std::vector<double> history) {
-  const auto same = [](double x, double y) { return std::abs(x - y) <= 1e-9 * x; };
+  const auto same = [](double x, double y) { return std::abs(x - y) <= 1e-5 * x; };
   history.erase(std::unique(history.begin(), history.end(), same), history.end());
   return history;
 }
