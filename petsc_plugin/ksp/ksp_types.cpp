@@ -1,7 +1,8 @@
 #include "ksp/ksp_types.hpp"
 
 #include <array>
-#include <memory>
+#include <new>
+#include <string_view>
 #include <utility>
 
 #include "boundary.hpp"
@@ -35,28 +36,35 @@ PetscErrorCode destroy_wrapped(void* pointer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Null where there is no memory for it: a KSP gets its type also inside a solve on several ranks, where an error of
+/// one would let the others wait.
 PetscErrorCode attach(KSP ksp, Wrapped** wrapped) {
   PetscFunctionBegin;
-  std::unique_ptr<Wrapped> made;
   PetscContainer container = nullptr;
-  PetscCall(guarded([&] { made = std::make_unique<Wrapped>(); }));
-  *wrapped = made.get();
+  *wrapped = new (std::nothrow) Wrapped;
+  if (!*wrapped) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(set_container<destroy_wrapped>(container, made.release()));
+  PetscCall(set_container<destroy_wrapped>(container, *wrapped));
   PetscCall(
       PetscObjectCompose(reinterpret_cast<PetscObject>(ksp), kAttachment, reinterpret_cast<PetscObject>(container)));
   PetscCall(PetscContainerDestroy(&container));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What is asked for: a type of ours asks for all that can be.
+/// What is asked for: a type of ours asks for all that can be. Takes no memory, since it is asked in every solve of
+/// every KSP: where that failed on one rank, the others would wait. Other words were complained of at the start.
 PetscErrorCode read_use(const Wrapped& wrapped, KspUse* use) {
   PetscFunctionBegin;
+  std::array<char, 16> word{};
+  PetscBool given = PETSC_FALSE;
+  PetscCall(PetscOptionsGetString(nullptr, nullptr, "-taskdag_ksp", word.data(), word.size(), &given));
+  const std::string_view asked(word.data());
   *use = KspUse::on;
   if (wrapped.named) PetscFunctionReturn(PETSC_SUCCESS);
-  Settings settings;
-  PetscCall(read_titled(nullptr, by_ksp, &settings));
-  *use = settings.shared.ksp;
+  if (!given || asked == "off")
+    *use = KspUse::off;
+  else if (asked == "auto")
+    *use = KspUse::automatic;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,9 +89,12 @@ PetscErrorCode solve(KSP ksp) {
   KspUse use = KspUse::off;
   PetscCall(wrapped_of(ksp, &wrapped));
   PetscCall(read_use(*wrapped, &use));
+  PetscMPIInt ranks = 1;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), &ranks));
   wrapped->ours = false;
   wrapped->why_not = {};
-  if (use != KspUse::off) PetscCall(try_ours(ksp, wrapped, use));
+  if (use != KspUse::off && ranks > 1) wrapped->why_not.set("it is on several ranks");
+  if (use != KspUse::off && ranks == 1) PetscCall(try_ours(ksp, wrapped, use));
   if (!wrapped->ours) PetscCall(wrapped->theirs.solve(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -173,6 +184,7 @@ PetscErrorCode wrap(KSP ksp, std::size_t place, bool named) {
   Wrapped* wrapped = nullptr;
   PetscCall(petscs[place](ksp));
   PetscCall(attach(ksp, &wrapped));
+  if (!wrapped) PetscFunctionReturn(PETSC_SUCCESS);  // it stays PETSc's
   wrapped->method = &methods[place];
   wrapped->named = named;
   wrapped->theirs = *ksp->ops;

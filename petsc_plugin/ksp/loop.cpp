@@ -345,7 +345,9 @@ PetscErrorCode KspLoop::solve(KSP ksp, const Method& method, const Plan& plan, R
   if (form_ == PcForm::diagonal) PetscCall(find_diagonal(ksp, &diagonal));
   PetscCall(PCGetOperators(ksp->pc, &matrix, nullptr));
   PetscCall(lent.open(matrix, on_cuda()));
-  const double product = 2.0 * source_.values();
+  MatInfo sizes;  // the arrays may be in device memory
+  PetscCall(MatGetInfo(matrix, MAT_LOCAL, &sizes));
+  const double product = 2.0 * sizes.nz_used;
   PetscCall(make(ksp, plan, diagonal, why_not));
   if (!why_not->given()) PetscCall(run(ksp, plan));
   PetscCall(lent.close());

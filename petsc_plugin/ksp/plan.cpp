@@ -8,11 +8,7 @@ namespace {
 /// What is the same for all methods.
 PetscErrorCode check_ksp(KSP ksp, Reason* why_not) {
   PetscFunctionBegin;
-  PetscMPIInt ranks = 1;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), &ranks));
-  if (ranks > 1)
-    why_not->set("it is on several ranks");
-  else if (solves_transposed(ksp))
+  if (solves_transposed(ksp))
     why_not->set("the solve is transposed");
   else if (ksp->calc_sings || ksp->calc_ritz)
     why_not->set("singular values or Ritz pairs are asked for");

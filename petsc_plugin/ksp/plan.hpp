@@ -16,7 +16,7 @@ struct Method {
   const char* ours;
   /// Where no norm is computed, all iterations made are convergence, whatever the test.
   bool converges_by_iterations;
-  /// Then nobody is told of an iteration.
+  /// Then monitors are not called.
   bool silent_without_norms;
   /// Operations of an iteration for each row, without product and preconditioner.
   double flops_of_row;
@@ -36,7 +36,7 @@ struct Plan {
   bool pc_is_ours = false;
   bool by_iterations = false;    ///< a monitor or a test has its turn after each
   bool own_test = false;         ///< the application has a test of its own
-  bool silent = false;           ///< where there are no norms, nobody is told
+  bool silent = false;           ///< where there are no norms, monitors are not called
   bool limit_converges = false;  ///< reaching the limit of iterations is KSP_CONVERGED_ITS
 };
 

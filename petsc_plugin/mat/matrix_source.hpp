@@ -42,7 +42,7 @@ class MatrixSource {
   [[nodiscard]] const CsrView& view() const { return view_; }
   [[nodiscard]] MemorySpace space() const { return space_; }
   PetscErrorCode close();
-  /// Values that view() has, of the elements of blocks.
+  /// Values that view() has, of the elements of blocks. @pre space() is host memory
   [[nodiscard]] double values() const {
     return static_cast<double>(view_.pattern.entries()) * static_cast<double>(block_size_ * block_size_);
   }

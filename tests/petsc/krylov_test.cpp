@@ -639,7 +639,9 @@ TEST(KrylovLoopOnRanks, IsPetscs) {
   const std::string options = "-ksp_type cg -pc_type taskdag -pc_taskdag_type ilu ";
   const Outcome ours = solve_of(poisson(), MATAIJ, kOurs + options);
   EXPECT_EQ(ours.loops, 0);
-  EXPECT_NE(ours.view.find("it is on several ranks"), std::string::npos) << ours.view;
+  if (PetscGlobalRank == 0) {
+    EXPECT_NE(ours.view.find("it is on several ranks"), std::string::npos) << ours.view;
+  }
   EXPECT_EQ(ours.iterations, solve_of(poisson(), MATAIJ, options).iterations);
 }
 
