@@ -25,6 +25,8 @@
 ///   int turns_at_once                      where the last stage of a turn is the one that tests: so many turns are
 ///                                          launched between two looks whether there is another one. Once there is
 ///                                          none, their stages are not run.
+///   std::uint32_t one_block_rows           of the largest system that one thread block solves faster than the
+///                                          launches of a graph
 #pragma once
 
 #include <algorithm>

@@ -138,16 +138,15 @@ struct FormChoice {
   KrylovForm form;
   const char* why;
 };
+/// one_block_rows: the largest system for which one block is faster than the launches of a graph.
 /// @throws Unsupported where the form named cannot run the loop
-inline FormChoice choose_form(const LoopInput& input, bool fits_one_block) {
+inline FormChoice choose_form(const LoopInput& input, bool fits_one_block, std::uint32_t one_block_rows) {
   const bool calls = input.system.preconditioning == Preconditioning::call;
   const bool captured = !calls || input.calls.preconditioner->may_be_captured();
-  // One block has a 132nd of the device: up to here its barriers cost less than a graph's launches.
-  constexpr std::uint32_t most_rows = 3000;
   switch (input.options.form) {
     case KrylovForm::automatic:
       if (!captured) return {KrylovForm::host_driven, "the preconditioner cannot be captured"};
-      if (!calls && fits_one_block && input.system.rows <= most_rows) return {KrylovForm::one_block, "few rows"};
+      if (!calls && fits_one_block && input.system.rows <= one_block_rows) return {KrylovForm::one_block, "few rows"};
       return {KrylovForm::graph, "one launch"};
     case KrylovForm::graph:
       if (!captured) throw Unsupported("the preconditioner cannot be captured into a graph");
@@ -182,7 +181,9 @@ class CudaLoop final : public Loop {
         fetched_(1) {
     data_.loop = {&page_->control, page_->norms, coefficients_, {again_, 0}};
     shared_bytes_ = bytes_of_sums(input.system);
-    choice_ = choose_form(input, shared_bytes_ <= 40U * 1024U);
+    std::uint32_t one_block_rows = 0;
+    if constexpr (requires { Method::one_block_rows; }) one_block_rows = Method::one_block_rows;
+    choice_ = choose_form(input, shared_bytes_ <= 40U * 1024U, one_block_rows);
   }
 
   void begin(const Start& start, std::int64_t pause_at, Stream stream) override {

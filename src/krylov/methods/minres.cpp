@@ -344,6 +344,7 @@ struct MinresBegin {
 
 struct Minres {
   using Data = MinresData;
+  static constexpr std::uint32_t one_block_rows = 2100;  // measured: 12.5 and 14.7 µs at 2,025 rows
   static constexpr int turns_at_once = 4;
 
   static Data prepare(Workspace& work, const LoopInput& input) {
