@@ -87,7 +87,6 @@ bool shows_solution(const KrylovOptions& options) {
   switch (options.method) {
     case KrylovMethod::cg:
     case KrylovMethod::bicgstab:
-    case KrylovMethod::minres:
       return options.side == KrylovSide::left;
     default:
       return false;
