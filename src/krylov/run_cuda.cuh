@@ -147,8 +147,11 @@ inline FormChoice choose_form(const LoopInput& input, bool fits_one_block, std::
     case KrylovForm::automatic:
       if (!captured) return {KrylovForm::host_driven, "the preconditioner cannot be captured"};
       if (!calls && fits_one_block && input.system.rows <= one_block_rows) return {KrylovForm::one_block, "few rows"};
+      if (!engine::graphs_have_loops) return {KrylovForm::host_driven, "the library was built without device link"};
       return {KrylovForm::graph, "one launch"};
     case KrylovForm::graph:
+      if (!engine::graphs_have_loops)
+        throw Unsupported("the library was built without the device link of graphs' loops");
       if (!captured) throw Unsupported("the preconditioner cannot be captured into a graph");
       break;
     case KrylovForm::one_block:

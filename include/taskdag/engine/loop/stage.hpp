@@ -41,6 +41,14 @@
 
 TASKDAG_ENGINE_BEGIN
 
+/// Whether graphs may have loops: their conditions are set by a function of CUDA's that relocatable device code alone
+/// can be linked with.
+#if defined(__CUDACC_RDC__)
+inline constexpr bool graphs_have_loops = true;
+#else
+inline constexpr bool graphs_have_loops = false;
+#endif
+
 /// Whether something is done once more. Written by finish(), on CUDA also into the graph's conditional node.
 struct LoopCondition {
   std::uint32_t* word = nullptr;  ///< in memory of the backend
@@ -48,7 +56,7 @@ struct LoopCondition {
 
   TASKDAG_TASK void set(bool again) const {
     *word = again ? 1U : 0U;
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && defined(__CUDACC_RDC__)
     if (node != 0) cudaGraphSetConditional(node, again ? 1U : 0U);
 #endif
   }
