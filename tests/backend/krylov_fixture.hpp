@@ -93,6 +93,41 @@ class KrylovFixture : public BackendTest {
     KrylovOutcome outcome = k.solve(rhs.data(), x.data(), !guess.empty(), tolerances, stream());
     return {std::move(outcome), x.read()};
   }
+  /// A solve by pieces of so many iterations gives the bits of `whole`, which was one solve.
+  void expect_pieces(Krylov& k, const std::vector<double>& b, const KrylovTolerances& tolerances,
+                     std::int64_t at_a_time, const Solved& whole) const {
+    Array<double> rhs = place(b);
+    Array<double> x = place(std::vector<double>(b.size(), 0.0));
+    KrylovOutcome outcome = k.begin(rhs.data(), x.data(), false, tolerances, stream());
+    EXPECT_EQ(outcome.norms.size(), 1U);
+    while (outcome.reason == KrylovReason::iterating) {
+      const std::int64_t before = outcome.iterations;
+      outcome = k.go_on(at_a_time, stream());
+      EXPECT_LE(outcome.iterations, before + at_a_time);
+      if (outcome.iterations == before) break;
+    }
+    k.end(stream());
+    EXPECT_EQ(outcome.norms, whole.outcome.norms);
+    EXPECT_EQ(outcome.alpha, whole.outcome.alpha);
+    EXPECT_EQ(outcome.beta, whole.outcome.beta);
+    EXPECT_EQ(outcome.reason, whole.outcome.reason);
+    EXPECT_EQ(x.read(), whole.x);
+  }
+  /// How solves end that no method can finish: `bad` has a NaN, b is of a system that it can solve.
+  void expect_ends(Krylov& k, const std::vector<double>& b, const std::vector<double>& bad) const {
+    const std::vector<double> zero(b.size(), 0.0);
+    EXPECT_EQ(solve(k, bad, {}).outcome.reason, KrylovReason::not_a_number);
+    EXPECT_EQ(solve(k, b, {}, bad).outcome.reason, KrylovReason::not_a_number);
+    const Solved nothing = solve(k, zero, {});
+    EXPECT_EQ(nothing.outcome.reason, KrylovReason::absolute_tolerance);
+    EXPECT_EQ(nothing.outcome.iterations, 0);
+    EXPECT_EQ(nothing.x, zero);
+    const Solved limited = solve(k, b, {.relative = 1e-12, .iterations = 5});
+    EXPECT_EQ(limited.outcome.reason, KrylovReason::iteration_limit);
+    EXPECT_EQ(limited.outcome.iterations, 5);
+    EXPECT_EQ(solve(k, b, {.relative = 1e-12, .iterations = 0}).outcome.iterations, 0);
+    EXPECT_EQ(solve(k, b, {.relative = 1e-30, .divergence = 1e-3}).outcome.reason, KrylovReason::divergence);
+  }
   /// M⁻¹ of a system on the host.
   std::function<std::vector<double>(const std::vector<double>&)> preconditioner(System& s, With with) const {
     if (with == With::nothing) return [](const std::vector<double>& r) { return r; };
