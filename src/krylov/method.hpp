@@ -68,4 +68,15 @@ double bytes_of_iteration(const typename Method::Data& data, std::int64_t entrie
   return Method::products(data) * matrix + Method::passes(data) * rows * sizeof(double);
 }
 
+/// What does not depend on the backend; form, its reason and memory beside the workspace are the backend's to say.
+template <class Method>
+KrylovInfo info_of(const typename Method::Data& data, std::int64_t entries, const Workspace& work) {
+  KrylovInfo info;
+  info.stages = Method::stages(data);
+  info.bytes_of_iteration = bytes_of_iteration<Method>(data, entries);
+  info.vectors = work.vectors();
+  info.bytes = work.bytes();
+  return info;
+}
+
 }  // namespace taskdag::krylov

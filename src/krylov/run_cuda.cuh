@@ -80,7 +80,7 @@ class WhileGraph {
     const cudaGraphConditionalHandle again = condition_of(graph_);
     data.loop.again.node = again;
     const cudaGraphNode_t look = add_look(data.loop);
-    const cudaGraph_t body = add_loop(again, look);
+    const cudaGraph_t body = engine::detail::add_loop(graph_, look, again);
     if constexpr (requires { data.branch; }) {
       for (engine::LoopCondition& one : data.branch) {
         if (one.word != nullptr) one.node = condition_of(body);  // a graph has no handles that no node has
@@ -116,16 +116,6 @@ class WhileGraph {
     cudaGraphNode_t node = nullptr;
     engine::detail::check(cudaGraphAddKernelNode(&node, graph_, nullptr, 0, &look), "a graph's kernel");
     return node;
-  }
-  cudaGraph_t add_loop(cudaGraphConditionalHandle again, cudaGraphNode_t after) {
-    cudaGraphNodeParams loop = engine::detail::conditional_node(again, cudaGraphCondTypeWhile);
-    cudaGraphNode_t node = nullptr;
-#if CUDART_VERSION >= 13000
-    engine::detail::check(cudaGraphAddNode(&node, graph_, &after, nullptr, 1, &loop), "a graph's loop");
-#else
-    engine::detail::check(cudaGraphAddNode(&node, graph_, &after, 1, &loop), "a graph's loop");
-#endif
-    return loop.conditional.phGraph_out[0];
   }
 
   engine::detail::UniqueStream stream_;
@@ -246,13 +236,9 @@ class CudaLoop final : public Loop {
     Method::end(flow, data_, calls_);
   }
   [[nodiscard]] KrylovInfo info() const override {
-    KrylovInfo info;
+    KrylovInfo info = info_of<Method>(data_, entries_, work_);
     info.form = choice_.form;
     info.why = choice_.why;
-    info.stages = Method::stages(data_);
-    info.bytes_of_iteration = bytes_of_iteration<Method>(data_, entries_);
-    info.vectors = work_.vectors();
-    info.bytes = work_.bytes();
     return info;
   }
 

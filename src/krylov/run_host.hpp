@@ -54,13 +54,10 @@ class HostLoop final : public Loop {
   }
   void end(Stream /*stream*/) override { Method::end(flow_, data_, calls_); }
   [[nodiscard]] KrylovInfo info() const override {
-    KrylovInfo info;
+    KrylovInfo info = info_of<Method>(data_, entries_, work_);
     info.form = KrylovForm::threads;
     info.why = "the backend is host threads";
-    info.stages = Method::stages(data_);
-    info.bytes_of_iteration = bytes_of_iteration<Method>(data_, entries_);
-    info.vectors = work_.vectors();
-    info.bytes = work_.bytes() + static_cast<std::int64_t>(norms_.size() * sizeof(double));
+    info.bytes += static_cast<std::int64_t>(norms_.size() * sizeof(double));
     return info;
   }
 

@@ -16,6 +16,7 @@
 #include "backends/cuda/stream.hpp"
 #include "studies/graph/algorithm.hpp"
 #include "studies/graph/tally_memory.hpp"
+#include "taskdag/engine/cuda/graph.cuh"
 #include "taskdag/error.hpp"
 
 namespace taskdag::graph {
@@ -166,18 +167,7 @@ class BspLoop {
     cudaGraphConditionalHandle handle{};
     cuda::check(cudaGraphConditionalHandleCreate(&handle, graph_, 1, cudaGraphCondAssignDefault),
                 "a graph's condition");
-    cudaGraphNodeParams loop{};
-    loop.type = cudaGraphNodeTypeConditional;
-    loop.conditional.handle = handle;
-    loop.conditional.type = cudaGraphCondTypeWhile;
-    loop.conditional.size = 1;
-    cudaGraphNode_t node = nullptr;
-#if CUDART_VERSION >= 13000
-    cuda::check(cudaGraphAddNode(&node, graph_, nullptr, nullptr, 0, &loop), "a graph's loop");
-#else
-    cuda::check(cudaGraphAddNode(&node, graph_, nullptr, 0, &loop), "a graph's loop");
-#endif
-    cudaGraph_t body = loop.conditional.phGraph_out[0];
+    cudaGraph_t body = engine::detail::add_loop(graph_, nullptr, handle);
     cuda::check(
         cudaStreamBeginCaptureToGraph(stream_.get(), body, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal),
         "recording a graph");

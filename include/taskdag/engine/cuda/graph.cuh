@@ -13,6 +13,29 @@ TASKDAG_ENGINE_BEGIN
 
 namespace detail {
 
+inline cudaGraphNodeParams conditional_node(cudaGraphConditionalHandle handle, cudaGraphConditionalNodeType type) {
+  cudaGraphNodeParams node{};
+  node.type = cudaGraphNodeTypeConditional;
+  node.conditional.handle = handle;
+  node.conditional.type = type;
+  node.conditional.size = 1;
+  return node;
+}
+
+/// Adds a loop to a graph, after the node `after` (null: after none). @returns the graph that it has inside
+inline cudaGraph_t add_loop(cudaGraph_t graph, cudaGraphNode_t after, cudaGraphConditionalHandle condition) {
+  cudaGraphNodeParams loop = conditional_node(condition, cudaGraphCondTypeWhile);
+  cudaGraphNode_t node = nullptr;
+  const cudaGraphNode_t* const nodes = after ? &after : nullptr;
+  const std::size_t count = after ? 1 : 0;
+#if CUDART_VERSION >= 13000
+  check(cudaGraphAddNode(&node, graph, nodes, nullptr, count, &loop), "a graph's loop");
+#else
+  check(cudaGraphAddNode(&node, graph, nodes, count, &loop), "a graph's loop");
+#endif
+  return loop.conditional.phGraph_out[0];
+}
+
 /// WHILE (condition) { first kernel; then the others side by side }. The kernels' arguments stay what they are: what
 /// differs between launches is in memory. One launch at a time.
 class LoopGraph {
@@ -20,18 +43,7 @@ class LoopGraph {
   LoopGraph() {
     check(cudaGraphCreate(&graph_, 0), "creating a graph");
     check(cudaGraphConditionalHandleCreate(&condition_, graph_, 1, cudaGraphCondAssignDefault), "a graph's condition");
-    cudaGraphNodeParams loop{};
-    loop.type = cudaGraphNodeTypeConditional;
-    loop.conditional.handle = condition_;
-    loop.conditional.type = cudaGraphCondTypeWhile;
-    loop.conditional.size = 1;
-    cudaGraphNode_t node = nullptr;
-#if CUDART_VERSION >= 13000
-    check(cudaGraphAddNode(&node, graph_, nullptr, nullptr, 0, &loop), "a graph's loop");
-#else
-    check(cudaGraphAddNode(&node, graph_, nullptr, 0, &loop), "a graph's loop");
-#endif
-    body_ = loop.conditional.phGraph_out[0];
+    body_ = add_loop(graph_, nullptr, condition_);
   }
   LoopGraph(const LoopGraph&) = delete;
   LoopGraph& operator=(const LoopGraph&) = delete;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "taskdag/engine/cuda/check.cuh"
+#include "taskdag/engine/cuda/graph.cuh"
 #include "taskdag/engine/cuda/owners.cuh"
 #include "taskdag/engine/loop/stage.hpp"
 
@@ -181,15 +182,6 @@ void capture_to_graph(cudaStream_t stream, cudaGraph_t graph, const Capture& cap
   check(cudaStreamEndCapture(stream, &ended), "capturing stages");
 }
 
-inline cudaGraphNodeParams conditional_node(cudaGraphConditionalHandle handle, cudaGraphConditionalNodeType type) {
-  cudaGraphNodeParams node{};
-  node.type = cudaGraphNodeTypeConditional;
-  node.conditional.handle = handle;
-  node.conditional.type = type;
-  node.conditional.size = 1;
-  return node;
-}
-
 /// Adds a conditional node to the graph that a stream is being captured to, after what has been captured. Returns the
 /// graph that it has inside.
 inline cudaGraph_t capture_conditional(cudaStream_t stream, cudaGraphConditionalHandle handle,
@@ -237,7 +229,6 @@ class StreamFlow {
       detail::stage_kernel<S><<<shape.tiles, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
     }
     detail::check(cudaGetLastError(), S::name);
-    ++launches_;
   }
   template <class Call>
   void call(const Call& call) {
@@ -255,7 +246,6 @@ class StreamFlow {
     if (condition.node != 0) return capture(condition, cudaGraphCondTypeWhile, body);
     while (holds(condition)) body();
   }
-  [[nodiscard]] int launches() const { return launches_; }
 
  private:
   /// As many blocks as may be of use: more than a device has at a time would only be waited for.
@@ -289,7 +279,6 @@ class StreamFlow {
   LoopScratch scratch_;
   int size_;
   const std::uint32_t* again_;
-  int launches_ = 0;
 };
 
 /// All stages in one thread block of 1024 threads, which is four tiles at a time. Has no calls.
