@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
-#include "backends/host/thread_pool.hpp"
 #include "krylov/device.hpp"
 #include "krylov/loop.hpp"
 #include "taskdag/error.hpp"
@@ -17,7 +17,7 @@ namespace {
 struct MethodRow {
   KrylovMethod method;
   const char* name;
-  krylov::MakeLoop make;  ///< null: not there yet
+  krylov::MakeLoop make;
 };
 constexpr std::array methods{
     MethodRow{KrylovMethod::cg, "cg", &krylov::make_cg},
@@ -183,11 +183,7 @@ class Krylov::Impl {
   }
   KrylovOutcome go_on(std::int64_t iterations, Stream stream) {
     if (!begun_) throw InvalidInput("a Krylov method goes on only after it has begun");
-    const std::int64_t until = outcome_.iterations + std::max<std::int64_t>(iterations, 0);
-    while (outcome_.reason == KrylovReason::iterating && outcome_.iterations < until) {
-      loop_->go_on(piece(until), false, stream);
-      static_cast<void>(fetch(stream));
-    }
+    run_until(outcome_.iterations + std::max<std::int64_t>(iterations, 0), stream);
     return outcome_;
   }
   void end(Stream stream) {
@@ -200,23 +196,20 @@ class Krylov::Impl {
     begin_loop(start, first, stream);
     loop_->go_on(first, true, stream);
     static_cast<void>(fetch(stream));
-    while (outcome_.reason == KrylovReason::iterating) {
-      loop_->go_on(outcome_.iterations + krylov::Loop::most_norms - 1, false, stream);
-      static_cast<void>(fetch(stream));
-    }
+    run_until(std::numeric_limits<std::int64_t>::max(), stream);
     end(stream);
     return std::move(outcome_);
   }
   [[nodiscard]] KrylovInfo info() const { return loop_->info(); }
 
  private:
-  void make_loop() {
-    const MethodRow& row = row_of(options_.method);
-    if (row.make == nullptr) throw Unsupported(std::string("the Krylov method ") + row.name + " is not there yet");
-    loop_ = row.make(input_);
-  }
-  [[nodiscard]] std::int64_t piece(std::int64_t until) const {
-    return std::min(until, outcome_.iterations + krylov::Loop::most_norms - 1);
+  void make_loop() { loop_ = row_of(options_.method).make(input_); }
+  /// By pieces whose norms there is room for.
+  void run_until(std::int64_t iterations, Stream stream) {
+    while (outcome_.reason == KrylovReason::iterating && outcome_.iterations < iterations) {
+      loop_->go_on(std::min(iterations, outcome_.iterations + krylov::Loop::most_norms - 1), false, stream);
+      static_cast<void>(fetch(stream));
+    }
   }
   void begin_loop(const krylov::Start& start, std::int64_t pause_at, Stream stream) {
     check_tolerances(start.tolerances);
