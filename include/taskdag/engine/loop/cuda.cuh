@@ -29,6 +29,13 @@ struct LoopShape {
   static constexpr int threads = 256;
   static constexpr int warps = threads / 32;
   static constexpr std::uint32_t most_tiles = 1056;
+#if defined(__OPTIMIZE__)
+  static constexpr int blocks_of_a_multiprocessor = 2048 / threads;
+#else
+  /// Code for a debugger calls functions instead of having them inside. These take registers as they like, and do not
+  /// link to a kernel that must do with few.
+  static constexpr int blocks_of_a_multiprocessor = 1;
+#endif
 
   std::uint32_t tasks;
   std::uint32_t tiles;
@@ -121,7 +128,7 @@ __device__ inline void add_up_tiles(const double* tiles, std::uint32_t count, do
 /// latency of memory, so there are as many as a multiprocessor can have: finish(), which is one worker's, must not cost
 /// them registers. again: nothing is done where it is 0; null: the stage is done.
 template <class S>
-__global__ void __launch_bounds__(LoopShape::threads, 2048 / LoopShape::threads)
+__global__ void __launch_bounds__(LoopShape::threads, LoopShape::blocks_of_a_multiprocessor)
     stage_kernel(const __grid_constant__ S stage, const LoopShape shape, const LoopScratch scratch,
                  const std::uint32_t* again) {
   if (again != nullptr && *again == 0) return;  // all blocks see the same: finish() comes after all of them
