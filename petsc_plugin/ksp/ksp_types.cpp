@@ -1,13 +1,13 @@
 #include "ksp/ksp_types.hpp"
 
 #include <array>
-#include <new>
 #include <string_view>
 #include <utility>
 
 #include "boundary.hpp"
 #include "ksp/wrapped.hpp"
 #include "options.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -36,13 +36,18 @@ PetscErrorCode destroy_wrapped(void* pointer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Null where there is no memory for it: a KSP gets its type also inside a solve on several ranks, where an error of
-/// one would let the others wait.
+/// Null where there is no memory for it and others may wait: a KSP gets its type also inside a solve on several ranks,
+/// where an error of one would let them.
 PetscErrorCode attach(KSP ksp, Wrapped** wrapped) {
   PetscFunctionBegin;
   PetscContainer container = nullptr;
-  *wrapped = new (std::nothrow) Wrapped;
-  if (!*wrapped) PetscFunctionReturn(PETSC_SUCCESS);
+  *wrapped = nullptr;
+  const PetscErrorCode made = guarded([&] { *wrapped = new Wrapped; });
+  if (static_cast<int>(made) != 0 && !others_may_wait()) PetscCall(made);
+  if (!*wrapped) {
+    PetscCall(warn_of_error("a KSP runs PETSc's loop and not TaskDAG's"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(set_container<destroy_wrapped>(container, *wrapped));
   PetscCall(
