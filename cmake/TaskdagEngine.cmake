@@ -24,6 +24,13 @@ function(taskdag_engine_program target)
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
     set_target_properties(${target} PROPERTIES CUDA_SEPARABLE_COMPILATION ${TASKDAG_DEVICE_LINK} CUDA_RUNTIME_LIBRARY Static)
     target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+    # A thread of 1024 has 64 registers. Where functions are not put inside their callers, for a debugger or to compile
+    # sooner, theirs would be more, and a kernel of so many threads would not link.
+    set(calls_functions $<CONFIG:Debug>)
+    if(CMAKE_CUDA_FLAGS_RELEASE MATCHES "--Ofast-compile")
+      set(calls_functions 1)
+    endif()
+    target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CUDA>,${calls_functions}>:-maxrregcount=64>)
   endif()
 endfunction()
 
