@@ -61,6 +61,12 @@ std::vector<std::uint32_t> cut_rows(const CsrPattern& a, int threads) {
   return cut;
 }
 
+/// One where the others would have so little of a stage that to hand it out takes longer: some microseconds.
+int threads_of_loop(const Context& context, const CsrPattern& a) {
+  constexpr std::int64_t least_of_a_thread = 2000;
+  return std::int64_t{a.entries()} + a.rows < least_of_a_thread * context.threads() ? 1 : context.threads();
+}
+
 /// How many threads share a row of a product on CUDA. Neighbours read neighbouring entries; short rows are fast enough
 /// by a thread each, whose lines the cache keeps.
 int threads_of_row(Index rows, std::int64_t entries) {
@@ -150,7 +156,7 @@ class Krylov::Impl {
     check_coefficients(options_);
     if (context_.backend() == Backend::host) {
       validate(a.pattern, {.square = true});
-      input_.cut = cut_rows(a.pattern, context_.threads());
+      input_.cut = cut_rows(a.pattern, threads_of_loop(context_, a.pattern));
       input_.entries = a.pattern.entries();
     } else {
       input_.entries = krylov::count_entries(a.pattern, stream);

@@ -247,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(On, KrylovMethodsTest, testing::ValuesIn(test::krylov_p
 TEST_P(KrylovMethodsTest, NormsAreThoseOfTheTextbook) {
   for (const Setting& setting : settings()) {
     const bool symmetric = setting.options.method == KrylovMethod::minres;
-    const CsrMatrix a = grid(24, symmetric ? 0.0 : 0.2);
+    const CsrMatrix a = grid(33, symmetric ? 0.0 : 0.2);
     const Vector b = test::right_hand_side(a.rows);
     for (const With with : kPreconditioners) {
       auto s = system(a, with, symmetric ? FactorKind::ic : FactorKind::ilu);

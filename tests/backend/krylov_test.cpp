@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(On, KrylovTest, testing::ValuesIn(test::krylov_places()
 CsrMatrix grid(Index n) { return make_stencil({.stencil = Stencil::five_point, .nx = n, .ny = n}); }
 
 TEST_P(KrylovTest, NormsAreThoseOfTheTextbook) {
-  const CsrMatrix a = grid(30);
+  const CsrMatrix a = grid(33);  // enough for three threads
   const std::vector<double> b = test::right_hand_side(a.rows);
   const std::vector<double> zero(b.size(), 0.0);
   for (const With with : kPreconditioners) {
@@ -116,6 +116,19 @@ TEST_P(KrylovTest, PiecesGiveWhatOneSolveGives) {
       for (const std::int64_t at_a_time : {1, 7}) expect_pieces(k, b, {}, at_a_time, whole);
     }
   }
+}
+
+TEST_P(KrylovTest, FewRowsAreLeftToOneThread) {
+  if (GetParam().backend != Backend::host) GTEST_SKIP() << "has no host threads";
+  const CsrMatrix a = grid(12);
+  const std::vector<double> b = test::right_hand_side(a.rows);
+  auto s = system(a, With::diagonal);
+  Krylov on_three = krylov(*s, {});
+  Krylov on_one(Context::create({.backend = Backend::host, .threads = 1}), a.view(), s->map.get(), {});
+  const Solved expected = solve(on_one, b, {});
+  const Solved solved = solve(on_three, b, {});
+  EXPECT_EQ(solved.outcome.norms, expected.outcome.norms);
+  EXPECT_EQ(solved.x, expected.x);
 }
 
 TEST_P(KrylovTest, EndsOnEveryInput) {

@@ -74,17 +74,22 @@ struct BicgstabElementOf {
   [[nodiscard]] TASKDAG_TASK double operator()(Index i) const { return x[i]; }
 };
 
-/// One worker's part of a row of A x; of A M⁻¹ x with a diagonal on the right.
-template <class Of>
-TASKDAG_TASK double operator_part(const BicgstabData& d, std::uint32_t row, int rank, int size, const Of& of) {
-  if (!d.right || !d.system.fused()) return d.system.product_part(row, rank, size, of);
-  return d.system.product_part(row, rank, size,
-                               [&](Index j) { return d.system.scaled(static_cast<std::uint32_t>(j), of(j)); });
-}
-/// A row of K x from that of operator_part().
-TASKDAG_TASK inline double operator_row(const BicgstabData& d, std::uint32_t row, double product) {
-  return d.right || !d.system.fused() ? product : d.system.scaled(row, product);
-}
+/// K but for calls.
+struct BicgstabOperator {
+  System system;
+  bool right;
+  /// One worker's part of a row of A x; of A M⁻¹ x with a diagonal on the right.
+  template <class Of>
+  TASKDAG_TASK double part_of(std::uint32_t row, int rank, int size, const Of& of) const {
+    if (!right || !system.fused()) return system.product_part(row, rank, size, of);
+    return system.product_part(row, rank, size,
+                               [&](Index j) { return system.scaled(static_cast<std::uint32_t>(j), of(j)); });
+  }
+  /// A row of K x from that of part_of().
+  [[nodiscard]] TASKDAG_TASK double row_of(std::uint32_t row, double product) const {
+    return right || !system.fused() ? product : system.scaled(row, product);
+  }
+};
 
 /// Ends the loop before the step.
 TASKDAG_TASK inline void stop(const BicgstabData& d, BicgstabScalars& s, KrylovReason reason) {
@@ -128,11 +133,11 @@ struct BicgstabFirst {
   static constexpr int sums = 1;
   BicgstabData d;
   TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-    return operator_part(d, row, rank, size, BicgstabDirectionOf(d));
+    return BicgstabOperator{d.system, d.right}.part_of(row, rank, size, BicgstabDirectionOf(d));
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
     const std::uint32_t other = 1U - d.scalars->parity;
-    const double v = operator_row(d, row, product);
+    const double v = BicgstabOperator{d.system, d.right}.row_of(row, product);
     d.p[other][row] = BicgstabDirectionOf(d)(row);
     d.v[other][row] = v;
     sum[0] += d.shadow[row] * v;
@@ -145,10 +150,10 @@ struct BicgstabSecond {
   static constexpr int sums = 3;
   BicgstabData d;
   TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-    return operator_part(d, row, rank, size, BicgstabHalfOf(d));
+    return BicgstabOperator{d.system, d.right}.part_of(row, rank, size, BicgstabHalfOf(d));
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
-    const double t = operator_row(d, row, product);
+    const double t = BicgstabOperator{d.system, d.right}.row_of(row, product);
     d.t[row] = t;
     add_half_sums(BicgstabHalfOf(d)(row), t, sum);
   }
@@ -165,14 +170,20 @@ struct BicgstabFirstProduct {
   static constexpr const char* name = "bicgstab product";
   static constexpr int sums = 1;
   BicgstabData d;
-  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-    return operator_part(d, row, rank, size, BicgstabElementOf{d.p_hat});
-  }
-  TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
-    const double v = operator_row(d, row, product);
-    d.v[0][row] = v;
-    sum[0] += d.shadow[row] * v;
-  }
+  struct Worker : BicgstabOperator {
+    const double* p;
+    const double* shadow;
+    double* v;
+    TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+      return part_of(row, rank, size, BicgstabElementOf{p});
+    }
+    TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
+      const double now = row_of(row, product);
+      v[row] = now;
+      sum[0] += shadow[row] * now;
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {{d.system, d.right}, d.p_hat, d.shadow, d.v[0]}; }
   TASKDAG_TASK void finish(const double* sum) const { finish_direction(d, sum[0]); }
 };
 struct BicgstabFirstDot {
@@ -193,14 +204,20 @@ struct BicgstabSecondProduct {
   static constexpr const char* name = "bicgstab second product";
   static constexpr int sums = 3;
   BicgstabData d;
-  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-    return operator_part(d, row, rank, size, BicgstabElementOf{d.s_hat});
-  }
-  TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
-    const double t = operator_row(d, row, product);
-    d.t[row] = t;
-    add_half_sums(d.s[row], t, sum);
-  }
+  struct Worker : BicgstabOperator {
+    const double* s;
+    const double* s_hat;
+    double* t;
+    TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+      return part_of(row, rank, size, BicgstabElementOf{s_hat});
+    }
+    TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
+      const double now = row_of(row, product);
+      t[row] = now;
+      add_half_sums(s[row], now, sum);
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {{d.system, d.right}, d.s, d.s_hat, d.t}; }
   TASKDAG_TASK void finish(const double* sum) const { finish_half(d, sum); }
 };
 struct BicgstabSecondDots {
@@ -211,29 +228,44 @@ struct BicgstabSecondDots {
   TASKDAG_TASK void finish(const double* sum) const { finish_half(d, sum); }
 };
 
-/// The new x, from p and s or from M⁻¹ p and M⁻¹ s.
-TASKDAG_TASK inline double solution_of(const BicgstabData& d, const BicgstabScalars& now, std::uint32_t i, double s) {
-  const double x = d.loop.control->x[i];
-  if (d.right && !d.system.fused()) return x + now.alpha * d.p_hat[i] + now.omega * d.s_hat[i];
-  const double p = d.p[now.parity][i];
-  if (!d.right) return x + now.alpha * p + now.omega * s;
-  return x + now.alpha * d.system.scaled(i, p) + now.omega * d.system.scaled(i, s);
-}
-
 /// x, r and the sums of the test.
 struct BicgstabStep {
   static constexpr const char* name = "bicgstab step and sums";
   static constexpr int sums = 2;
   BicgstabData d;
-  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
-    const BicgstabScalars now = *d.scalars;
-    if (now.stopped != 0) return;
-    const double s = d.r[i] - now.alpha * d.v[now.parity][i];
-    d.loop.control->x[i] = solution_of(d, now, i, s);
-    const double r = s - now.omega * d.t[i];
-    d.r[i] = r;
-    sum[0] += r * r;
-    sum[1] += r * d.shadow[i];
+  struct Worker {
+    System system;
+    BicgstabHalfOf half;
+    double omega;
+    const double* p;
+    const double* p_hat;
+    const double* s_hat;
+    const double* t;
+    const double* shadow;
+    double* x;
+    double* r;
+    bool right;
+    bool stopped;
+    TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
+      if (stopped) return;
+      const double s = half(i);
+      x[i] = solution(i, s);
+      const double now = s - omega * t[i];
+      r[i] = now;
+      sum[0] += now * now;
+      sum[1] += now * shadow[i];
+    }
+    /// The new x, from p and s or from M⁻¹ p and M⁻¹ s.
+    [[nodiscard]] TASKDAG_TASK double solution(std::uint32_t i, double s) const {
+      if (right && !system.fused()) return x[i] + half.alpha * p_hat[i] + omega * s_hat[i];
+      if (!right) return x[i] + half.alpha * p[i] + omega * s;
+      return x[i] + half.alpha * system.scaled(i, p[i]) + omega * system.scaled(i, s);
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker() const {
+    const BicgstabScalars& now = *d.scalars;
+    return {d.system, BicgstabHalfOf(d), now.omega, d.p[now.parity], d.p_hat,         d.s_hat, d.t,
+            d.shadow, d.loop.control->x, d.r,       d.right,         now.stopped != 0};
   }
   TASKDAG_TASK void finish(const double* sum) const {
     Control c = d.loop.read();

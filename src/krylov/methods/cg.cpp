@@ -38,13 +38,20 @@ struct CgData {
 
 TASKDAG_TASK inline double sign_of(double value) { return value > 0.0 ? 1.0 : value < 0.0 ? -1.0 : 0.0; }
 
-/// z = M⁻¹ r unless that has been a call, and the sums of the test.
-TASKDAG_TASK inline void add_sums(const CgData& d, std::uint32_t i, double r, double* sum) {
-  if (d.system.fused()) d.z[i] = d.system.scaled(i, r);
-  const double z = d.z[i];
-  sum[0] += z * r;
-  sum[1] += d.norm == KrylovNorm::unpreconditioned ? r * r : z * z;
-}
+/// z = M⁻¹ r unless that has been a call, and the terms of the test's sums.
+struct CgTerms {
+  System system;
+  double* z;
+  bool of_r;  ///< the norm is that of r
+  explicit TASKDAG_TASK CgTerms(const CgData& d)
+      : system(d.system), z(d.z), of_r(d.norm == KrylovNorm::unpreconditioned) {}
+  TASKDAG_TASK void add(std::uint32_t i, double r, double* sum) const {
+    if (system.fused()) z[i] = system.scaled(i, r);
+    const double now = z[i];
+    sum[0] += now * r;
+    sum[1] += of_r ? r * r : now * now;
+  }
+};
 
 TASKDAG_TASK inline double norm_from(KrylovNorm norm, const double* sum) {
   if (norm == KrylovNorm::none) return 0.0;
@@ -81,7 +88,7 @@ struct CgSums {
   static constexpr const char* name = "cg sums";
   static constexpr int sums = 2;
   CgData d;
-  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const { add_sums(d, i, d.r[i], sum); }
+  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const { CgTerms(d).add(i, d.r[i], sum); }
   TASKDAG_TASK void finish(const double* sum) const { finish_iteration(d, sum); }
 };
 
@@ -145,33 +152,51 @@ struct CgProduct {
   static constexpr const char* name = "cg product";
   static constexpr int sums = 1;
   CgData d;
-  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-    const double* p = d.p(1U - d.scalars->parity);
-    return d.system.product_part(row, rank, size, [&](Index j) { return p[j]; });
-  }
-  TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
-    d.w[row] = product;
-    sum[0] += d.p(1U - d.scalars->parity)[row] * product;
-  }
+  struct Worker {
+    System system;
+    const double* p;
+    double* w;
+    TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+      return system.product_part(row, rank, size, [&](Index j) { return p[j]; });
+    }
+    TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
+      w[row] = product;
+      sum[0] += p[row] * product;
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {d.system, d.p(1U - d.scalars->parity), d.w}; }
   TASKDAG_TASK void finish(const double* sum) const { finish_product(d, sum[0]); }
 };
 
-/// @returns the new r
-TASKDAG_TASK inline double take_step(const CgData& d, const CgScalars& s, std::uint32_t i) {
-  d.loop.control->x[i] += s.alpha * d.p(s.parity)[i];
-  const double r = d.r[i] - s.alpha * d.w[i];
-  d.r[i] = r;
-  return r;
-}
+/// What changes x and r.
+struct CgChange {
+  double alpha;
+  const double* p;
+  const double* w;
+  double* x;
+  double* r;
+  explicit TASKDAG_TASK CgChange(const CgData& d)
+      : alpha(d.scalars->alpha), p(d.p(d.scalars->parity)), w(d.w), x(d.loop.control->x), r(d.r) {}
+  /// @returns the new r
+  TASKDAG_TASK double at(std::uint32_t i) const {
+    x[i] += alpha * p[i];
+    const double now = r[i] - alpha * w[i];
+    r[i] = now;
+    return now;
+  }
+};
 
 /// x and r, before a preconditioner that is applied apart.
 struct CgStep {
   static constexpr const char* name = "cg step";
   CgData d;
-  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
-    const CgScalars s = *d.scalars;
-    if (s.alpha != 0.0) static_cast<void>(take_step(d, s, i));
-  }
+  struct Worker {
+    CgChange change;
+    TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
+      if (change.alpha != 0.0) static_cast<void>(change.at(i));
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {CgChange(d)}; }
 };
 
 /// x, r, z and the sums.
@@ -179,10 +204,14 @@ struct CgStepAndSums {
   static constexpr const char* name = "cg step and sums";
   static constexpr int sums = 2;
   CgData d;
-  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
-    const CgScalars s = *d.scalars;
-    if (s.alpha != 0.0) add_sums(d, i, take_step(d, s, i), sum);
-  }
+  struct Worker {
+    CgChange change;
+    CgTerms terms;
+    TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
+      if (change.alpha != 0.0) terms.add(i, change.at(i), sum);
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {CgChange(d), CgTerms(d)}; }
   TASKDAG_TASK void finish(const double* sum) const { finish_iteration(d, sum); }
 };
 

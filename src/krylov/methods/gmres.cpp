@@ -6,6 +6,7 @@
 // in a branch of the same iteration, x gets its correction and a new cycle begins with its residual. As PETSc's
 // KSPGMRES and KSPFGMRES: the residual's own norm takes the place of the last one of the cycle in the history, and is
 // tested, too.
+#include <algorithm>
 #include <cmath>
 
 #include "krylov/run.hpp"
@@ -53,17 +54,17 @@ struct GmresData {
   [[nodiscard]] TASKDAG_TASK bool apart() const { return !system.fused(); }
   /// M⁻¹ A v before Gram–Schmidt.
   [[nodiscard]] TASKDAG_TASK const double* image() const { return apart() && !right ? w : u; }
-  [[nodiscard]] TASKDAG_TASK double* column(std::uint32_t j) const { return matrix + std::size_t{j} * restart; }
+  [[nodiscard]] TASKDAG_TASK double* column(std::size_t j) const { return matrix + j * restart; }
   [[nodiscard]] TASKDAG_TASK double* vector(std::uint32_t k) const { return basis + k * stride; }
 };
 
 /// start + Σ of(k), first <= k < end, in the order of k; loads do not wait for sums.
 template <class Of>
-TASKDAG_TASK double sum_of(double start, std::uint32_t first, std::uint32_t end, const Of& of) {
+TASKDAG_TASK double sum_of(double start, std::size_t first, std::size_t end, const Of& of) {
   double sum = start;
-  std::uint32_t k = first;
+  std::size_t k = first;
   for (; k + at_a_time <= end; k += at_a_time) {
-    for (std::uint32_t e = 0; e < at_a_time; ++e) sum += of(k + e);
+    for (std::size_t e = 0; e < at_a_time; ++e) sum += of(k + e);
   }
   for (; k < end; ++k) sum += of(k);
   return sum;
@@ -183,7 +184,7 @@ struct GmresWeights {
     const std::uint32_t columns = d.scalars->columns;
     for (std::uint32_t k = columns; k-- > 0;) {
       const double rest =
-          sum_of(d.rhs[k], k + 1, columns, [&](std::uint32_t j) { return -d.column(j)[k] * d.weight[j]; });
+          sum_of(d.rhs[k], k + 1, columns, [&](std::size_t j) { return -d.column(j)[k] * d.weight[j]; });
       const double diagonal = d.column(k)[k];
       // FGMRES goes without a last vector that is of no use; GMRES has ended before.
       d.weight[k] = diagonal == 0.0 && k + 1 == columns ? 0.0 : rest / diagonal;
@@ -209,22 +210,35 @@ struct GmresNormalise {
 struct GmresProduct {
   static constexpr const char* name = "gmres product";
   GmresData d;
-  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-    const double inverse = d.scalars->inverse;
-    const double* w = d.w;
-    if (!d.right) return d.system.product_part(row, rank, size, [&](Index j) { return w[j] * inverse; });
-    if (d.apart()) return d.system.product_part(row, rank, size, [&](Index j) { return d.z[j]; });
-    return d.system.product_part(
-        row, rank, size, [&](Index j) { return d.system.scaled(static_cast<std::uint32_t>(j), w[j] * inverse); });
-  }
-  TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
-    const std::uint32_t columns = d.scalars->columns;
-    d.u[row] = d.right || d.apart() ? product : d.system.scaled(row, product);
-    if (!(d.right && d.apart())) {
-      d.vector(columns)[row] = d.w[row] * d.scalars->inverse;
-    } else if (d.flexible) {
-      d.directions[columns * d.stride + row] = d.z[row];
+  struct Worker {
+    System system;
+    const double* w;
+    const double* z;
+    double* u;
+    double* vector;
+    double* direction;  ///< null: not kept
+    double inverse;
+    bool right;
+    bool fused;
+    TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+      if (!right) return system.product_part(row, rank, size, [&](Index j) { return w[j] * inverse; });
+      if (!fused) return system.product_part(row, rank, size, [&](Index j) { return z[j]; });
+      return system.product_part(row, rank, size,
+                                 [&](Index j) { return system.scaled(static_cast<std::uint32_t>(j), w[j] * inverse); });
     }
+    TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
+      u[row] = right || !fused ? product : system.scaled(row, product);
+      if (!right || fused) {
+        vector[row] = w[row] * inverse;
+      } else if (direction != nullptr) {
+        direction[row] = z[row];
+      }
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker() const {
+    const GmresScalars& s = *d.scalars;
+    double* direction = d.directions != nullptr ? d.directions + s.columns * d.stride : nullptr;
+    return {d.system, d.w, d.z, d.u, d.vector(s.columns), direction, s.inverse, d.right, !d.apart()};
   }
 };
 
@@ -237,18 +251,41 @@ struct GmresDots {
   bool again;  ///< in the second pass
   [[nodiscard]] TASKDAG_TASK std::uint32_t slices() const { return d.scalars->columns / at_a_time + 1; }
   [[nodiscard]] std::uint32_t most_slices() const { return (d.restart + at_a_time - 1) / at_a_time; }
-  TASKDAG_TASK void execute(std::uint32_t i, std::uint32_t slice, double* sum) const {
-    const std::uint32_t first = slice * at_a_time;
-    const std::uint32_t count = d.scalars->columns + 1 - first;
-    const double* v = d.vector(first) + i;
-    const double value = of[i];
-    if (count >= at_a_time) {
-      for (std::uint32_t k = 0; k < at_a_time; ++k) sum[k] += v[k * d.stride] * value;
-    } else {
-      for (std::uint32_t k = 0; k < at_a_time; ++k) {
-        if (k < count) sum[k] += v[k * d.stride] * value;
+  struct Worker {
+    const double* v;  ///< the first vector of the slice
+    const double* of;
+    std::size_t stride;
+    std::uint32_t count;  ///< of vectors; more than at_a_time: others follow
+    TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
+      const double value = of[i];
+      if (count >= at_a_time) {
+        for (std::uint32_t k = 0; k < at_a_time; ++k) sum[k] += v[k * stride + i] * value;
+      } else {
+        for (std::uint32_t k = 0; k < at_a_time; ++k) {
+          if (k < count) sum[k] += v[k * stride + i] * value;
+        }
       }
     }
+    void execute_run(std::uint32_t begin, std::uint32_t rows, double* sum) const {
+      for (std::uint32_t k = 0; k < std::min(count, at_a_time); ++k) {
+        sum[k] += dot(v + k * stride + begin, of + begin, rows);
+      }
+    }
+    /// By several sums, which do not wait for each other.
+    static double dot(const double* x, const double* y, std::uint32_t rows) {
+      constexpr std::size_t several = 8;
+      double sum[several] = {};
+      const double* const end = x + rows;
+      for (; x + several <= end; x += several, y += several) {
+        for (std::size_t e = 0; e < several; ++e) sum[e] += x[e] * y[e];
+      }
+      for (; x < end; ++x, ++y) sum[0] += *x * *y;
+      return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker(std::uint32_t slice) const {
+    const std::uint32_t first = slice * at_a_time;
+    return {d.vector(first), of, d.stride, d.scalars->columns + 1 - first};
   }
   TASKDAG_TASK void finish(std::uint32_t slice, const double* sum) const {
     const std::uint32_t first = slice * at_a_time;
@@ -287,13 +324,43 @@ struct GmresSubtract {
   GmresData d;
   const double* from;
   bool last;
-  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
+  struct Worker {
+    const double* from;
+    double* w;
+    const double* basis;
+    const double* coefficient;
+    std::size_t stride;
+    std::uint32_t first;
+    std::uint32_t end;
+    TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
+      const double* v = basis + i;
+      const double now = sum_of(from[i], first, end, [&](std::size_t k) { return -coefficient[k] * v[k * stride]; });
+      w[i] = now;
+      sum[0] += now * now;
+    }
+    void execute_run(std::uint32_t begin, std::uint32_t count, double* sum) const {
+      std::copy_n(from + begin, count, w + begin);
+      std::size_t k = first;
+      for (; k + 4 <= end; k += 4) subtract<4>(k, w + begin, count);
+      for (; k < end; ++k) subtract<1>(k, w + begin, count);
+      for (std::uint32_t i = begin; i < begin + count; ++i) sum[0] += w[i] * w[i];
+    }
+    /// Vectors k and the following.
+    template <std::size_t vectors>
+    void subtract(std::size_t k, double* rest, std::uint32_t count) const {
+      const double* v = basis + k * stride + (rest - w);
+      double factor[vectors];
+      std::copy_n(coefficient + k, vectors, factor);
+      for (std::uint32_t i = 0; i < count; ++i) {
+        double now = rest[i];
+        for (std::size_t e = 0; e < vectors; ++e) now -= factor[e] * v[e * stride + i];
+        rest[i] = now;
+      }
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker() const {
     const std::uint32_t columns = d.scalars->columns;
-    const double* v = d.basis + i;
-    const double w = sum_of(from[i], d.modified ? columns : 0, columns + 1,
-                            [&](std::uint32_t k) { return -d.coefficient[k] * v[k * d.stride]; });
-    d.w[i] = w;
-    sum[0] += w * w;
+    return {from, d.w, d.basis, d.coefficient, d.stride, d.modified ? columns : 0, columns + 1};
   }
   TASKDAG_TASK void finish(const double* sum) const {
     if (!last && d.refinement == KrylovRefinement::always) return;
@@ -304,7 +371,7 @@ struct GmresSubtract {
   /// Whether w has less than what has been taken from it.
   [[nodiscard]] TASKDAG_TASK bool has_cancelled(double square) const {
     const double taken =
-        sum_of(0.0, 0, d.scalars->columns + 1, [&](std::uint32_t k) { return d.coefficient[k] * d.coefficient[k]; });
+        sum_of(0.0, 0, d.scalars->columns + 1, [&](std::size_t k) { return d.coefficient[k] * d.coefficient[k]; });
     return sqrt(square) < sqrt(taken);
   }
 };
@@ -316,8 +383,7 @@ struct GmresCombine {
   TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
     const bool calls = d.right && d.apart();
     const double* v = (calls && d.flexible ? d.directions : d.basis) + i;
-    const double sum =
-        sum_of(0.0, 0, d.scalars->columns, [&](std::uint32_t k) { return d.weight[k] * v[k * d.stride]; });
+    const double sum = sum_of(0.0, 0, d.scalars->columns, [&](std::size_t k) { return d.weight[k] * v[k * d.stride]; });
     if (calls && !d.flexible) {
       d.u[i] = sum;
     } else if (d.scalars->columns > 0) {

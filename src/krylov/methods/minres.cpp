@@ -90,17 +90,37 @@ struct MinresData {
 };
 
 /// The change of x that waits.
-TASKDAG_TASK inline void change_solution(const MinresData& d, std::uint32_t i) {
-  const MinresScalars& s = *d.scalars;
-  if (s.pending == 0) return;
-  double w = d.v[i];
-  // There may be anything before the first two.
-  if (s.delta != 0.0) w -= s.delta * d.w[s.parity][i];
-  if (s.epsilon != 0.0) w -= s.epsilon * d.w[1U - s.parity][i];
-  w /= s.gamma;
-  d.w[1U - s.parity][i] = w;
-  d.loop.control->x[i] += s.tau * w;
-}
+struct MinresChange {
+  const double* v;
+  const double* w_before;
+  double* w;  ///< that of before w_before, then the new one
+  double* x;
+  double delta;
+  double epsilon;
+  double gamma;
+  double tau;
+  bool pending;
+  explicit TASKDAG_TASK MinresChange(const MinresData& d)
+      : v(d.v),
+        w_before(d.w[d.scalars->parity]),
+        w(d.w[1U - d.scalars->parity]),
+        x(d.loop.control->x),
+        delta(d.scalars->delta),
+        epsilon(d.scalars->epsilon),
+        gamma(d.scalars->gamma),
+        tau(d.scalars->tau),
+        pending(d.scalars->pending != 0) {}
+  TASKDAG_TASK void at(std::uint32_t i) const {
+    if (!pending) return;
+    double now = v[i];
+    // There may be anything before the first two.
+    if (delta != 0.0) now -= delta * w_before[i];
+    if (epsilon != 0.0) now -= epsilon * w[i];
+    now /= gamma;
+    w[i] = now;
+    x[i] += tau * now;
+  }
+};
 TASKDAG_TASK inline void solution_changed(const MinresData& d) {
   MinresScalars& s = *d.scalars;
   if (s.pending != 0) s.parity = 1U - s.parity;
@@ -226,18 +246,28 @@ struct MinresProduct {
   static constexpr const char* name = "minres solution and product";
   static constexpr int sums = 1;
   MinresData d;
-  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-    const double factor = 1.0 / d.scalars->beta;
-    return d.system.product_part(row, rank, size, [&](Index j) { return factor * d.z[j]; });
-  }
-  TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
-    const MinresScalars& s = *d.scalars;
-    change_solution(d, row);
-    const double v = 1.0 / s.beta * d.z[row];
-    const double w = s.ratio == 0.0 ? product : product - s.ratio * d.r[0][row];
-    d.v[row] = v;
-    d.r[0][row] = w;
-    sum[0] += w * v;
+  struct Worker {
+    System system;
+    MinresChange change;
+    const double* z;
+    double* v;
+    double* r;  ///< the one before
+    double factor;
+    double ratio;
+    TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+      return system.product_part(row, rank, size, [&](Index j) { return factor * z[j]; });
+    }
+    TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
+      change.at(row);
+      const double now = factor * z[row];
+      const double w = ratio == 0.0 ? product : product - ratio * r[row];
+      v[row] = now;
+      r[row] = w;
+      sum[0] += w * now;
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker() const {
+    return {d.system, MinresChange(d), d.z, d.v, d.r[0], 1.0 / d.scalars->beta, d.scalars->ratio};
   }
   TASKDAG_TASK void finish(const double* sum) const {
     solution_changed(d);
@@ -246,31 +276,50 @@ struct MinresProduct {
   }
 };
 
-TASKDAG_TASK inline double next_residual(const MinresData& d, std::uint32_t i) {
-  const double before = d.r[1][i];
-  const double r = d.r[0][i] - d.scalars->alpha / d.scalars->beta * before;
-  d.r[0][i] = before;
-  d.r[1][i] = r;
-  return r;
-}
+/// The step of Lanczos' process.
+struct MinresLanczos {
+  double* before;
+  double* r;
+  double factor;
+  explicit TASKDAG_TASK MinresLanczos(const MinresData& d)
+      : before(d.r[1]), r(d.r[0]), factor(d.scalars->alpha / d.scalars->beta) {}
+  /// @returns the new residual
+  TASKDAG_TASK double at(std::uint32_t i) const {
+    const double last = before[i];
+    const double now = r[i] - factor * last;
+    r[i] = last;
+    before[i] = now;
+    return now;
+  }
+};
 /// The next residual of Lanczos' process and rᵀ z.
 struct MinresResidualAndDot {
   static constexpr const char* name = "minres residual and dot";
   static constexpr int sums = 1;
   MinresData d;
-  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
-    const double r = next_residual(d, i);
-    const double z = d.system.scaled(i, r);
-    d.z[i] = z;
-    sum[0] += r * z;
-  }
+  struct Worker {
+    System system;
+    MinresLanczos lanczos;
+    double* z;
+    TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
+      const double r = lanczos.at(i);
+      const double now = system.scaled(i, r);
+      z[i] = now;
+      sum[0] += r * now;
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {d.system, MinresLanczos(d), d.z}; }
   TASKDAG_TASK void finish(const double* sum) const { finish_lanczos(d, sum[0]); }
 };
 /// The same where M is applied apart.
 struct MinresResidual {
   static constexpr const char* name = "minres residual";
   MinresData d;
-  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { static_cast<void>(next_residual(d, i)); }
+  struct Worker {
+    MinresLanczos lanczos;
+    TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { static_cast<void>(lanczos.at(i)); }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {MinresLanczos(d)}; }
 };
 struct MinresDot {
   static constexpr const char* name = "minres dot";
@@ -284,7 +333,7 @@ struct MinresDot {
 struct MinresSolution {
   static constexpr const char* name = "minres solution";
   MinresData d;
-  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { change_solution(d, i); }
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { MinresChange(d).at(i); }
   TASKDAG_TASK void finish(const double* /*sum*/) const { solution_changed(d); }
 };
 /// The norm of b − A x and the test.

@@ -93,8 +93,13 @@ template <class Rule>
 struct PolynomialSolution {
   static constexpr const char* name = "solution";
   PolynomialData<Rule> d;
-  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
-    d.solution(d.scalars->turns + 1)[i] = PolynomialUpdate<Rule>(d)(i);
+  struct Worker {
+    PolynomialUpdate<Rule> update;
+    double* x;
+    TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { x[i] = update(i); }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker() const {
+    return {PolynomialUpdate<Rule>(d), d.solution(d.scalars->turns + 1)};
   }
 };
 /// The new x unless that is there, its residual, and where M is not applied apart z and the test.
@@ -103,24 +108,45 @@ struct PolynomialStep {
   static constexpr const char* name = "solution and residual";
   static constexpr int sums = 1;
   PolynomialData<Rule> d;
-  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-    if (d.needs_no_residual()) return 0.0;
-    if (!d.large) return d.system.product_part(row, rank, size, PolynomialUpdate<Rule>(d));
-    const double* x = d.solution(d.scalars->turns + 1);
-    return d.system.product_part(row, rank, size, [&](Index j) { return x[j]; });
-  }
-  TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
-    const std::uint32_t turn = d.scalars->turns;
-    if (!d.large) d.solution(turn + 1)[row] = PolynomialUpdate<Rule>(d)(row);
-    const double r = d.loop.control->b[row] - product;
-    if (d.system.fused()) {
-      const double z = d.system.scaled(row, r);
-      d.z[(turn + 1) % 2][row] = z;
-      sum[0] += d.square(r, z);
-    } else {
-      d.r[row] = r;
-      sum[0] += r * r;
+  struct Worker {
+    System system;
+    PolynomialUpdate<Rule> update;
+    const double* b;
+    double* x;
+    double* r;
+    double* z;
+    bool made;      ///< x is there
+    bool residual;  ///< is needed
+    bool of_z;      ///< the norm is that of z
+    TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+      if (!residual) return 0.0;
+      if (!made) return system.product_part(row, rank, size, update);
+      return system.product_part(row, rank, size, [&](Index j) { return x[j]; });
     }
+    TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
+      if (!made) x[row] = update(row);
+      const double rest = b[row] - product;
+      if (system.fused()) {
+        const double preconditioned = system.scaled(row, rest);
+        z[row] = preconditioned;
+        sum[0] += of_z ? preconditioned * preconditioned : rest * rest;
+      } else {
+        r[row] = rest;
+        sum[0] += rest * rest;
+      }
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK Worker worker() const {
+    const std::uint32_t next = d.scalars->turns + 1;
+    return {d.system,
+            PolynomialUpdate<Rule>(d),
+            d.loop.control->b,
+            d.solution(next),
+            d.r,
+            d.z[next % 2],
+            d.large,
+            !d.needs_no_residual(),
+            d.norm == KrylovNorm::preconditioned};
   }
   TASKDAG_TASK void finish(const double* sum) const {
     Control c = d.loop.read();

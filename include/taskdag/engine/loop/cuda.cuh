@@ -54,17 +54,18 @@ namespace detail {
 
 template <class S>
 __device__ inline void run_tile(const S& stage, const LoopShape& shape, std::uint32_t tile, int thread, double* sum) {
+  const auto& worker = worker_of(stage);
   const auto at_a_time = static_cast<std::uint32_t>(LoopShape::threads / shape.size);
   std::uint32_t task = tile * shape.passes * at_a_time + static_cast<std::uint32_t>(thread / shape.size);
   for (std::uint32_t pass = 0; pass < shape.passes; ++pass, task += at_a_time) {
     if constexpr (stage_has_parts<S>) {
       // All lanes of a warp take part in the shuffles, also those whose task does not exist.
       const int rank = thread & (shape.size - 1);
-      double part = task < shape.tasks ? stage.part(task, rank, shape.size) : 0.0;
+      double part = task < shape.tasks ? worker.part(task, rank, shape.size) : 0.0;
       for (int offset = shape.size / 2; offset > 0; offset /= 2) part += __shfl_xor_sync(0xFFFFFFFFU, part, offset);
-      if (rank == 0 && task < shape.tasks) stage.execute(task, part, sum);
+      if (rank == 0 && task < shape.tasks) worker.execute(task, part, sum);
     } else {
-      if (task < shape.tasks) stage.execute(task, sum);
+      if (task < shape.tasks) worker.execute(task, sum);
     }
   }
 }

@@ -27,8 +27,9 @@ class HostFlow {
  public:
   static constexpr bool calls = true;
 
-  /// cut: threads + 1 ascending numbers; thread t has the tasks [cut[t], cut[t + 1]) of every stage with cut.back()
-  /// tasks. Other stages are shared out evenly. Both must outlive it.
+  /// cut: ascending numbers, one more than there are threads at work: all of the context's or one. Thread t has the
+  /// tasks [cut[t], cut[t + 1]) of every stage with cut.back() tasks. Other stages are shared out evenly. Both must
+  /// outlive it.
   HostFlow(const Context& context, const std::vector<std::uint32_t>& cut)
       : context_(context), cut_(cut), sums_(cut.size() - 1) {}
 
@@ -59,6 +60,8 @@ class HostFlow {
   }
 
  private:
+  static constexpr std::uint32_t run_length = 512;  ///< a vector of these stays in the nearest cache
+
   [[nodiscard]] std::uint32_t end_of(int thread, std::uint32_t tasks) const {
     const std::size_t next = static_cast<std::size_t>(thread) + 1;  // 0 for thread −1
     if (tasks == cut_.back()) return cut_[next];
@@ -69,12 +72,16 @@ class HostFlow {
     constexpr auto width = static_cast<std::size_t>(stage_width<S>);
     double sum[width] = {};
     const std::uint32_t end = end_of(thread, tasks);
-    for (std::uint32_t task = end_of(thread - 1, tasks); task < end; ++task) {
-      if constexpr (stage_has_parts<S>) {
-        stage.execute(task, stage.part(task, 0, 1), sum);
-      } else {
-        stage.execute(task, sum);
+    const auto& worker = worker_of(stage);
+    std::uint32_t task = end_of(thread - 1, tasks);
+    if constexpr (requires { worker.execute_run(task, end, sum); }) {
+      for (; task < end; task += std::min(run_length, end - task)) {
+        worker.execute_run(task, std::min(run_length, end - task), sum);
       }
+    } else if constexpr (stage_has_parts<S>) {
+      for (; task < end; ++task) worker.execute(task, worker.part(task, 0, 1), sum);
+    } else {
+      for (; task < end; ++task) worker.execute(task, sum);
     }
     std::copy(sum, sum + width, sums);
   }
@@ -107,6 +114,7 @@ class HostFlow {
   }
   template <class Body>
   void run(const Body& body) {
+    if (sums_.size() == 1) return body(0);  // also where there are more threads: none is woken
     run_on_threads(
         context_, [](void* target, int thread) { (*static_cast<const Body*>(target))(thread); },
         const_cast<void*>(static_cast<const void*>(&body)));

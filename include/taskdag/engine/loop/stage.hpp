@@ -19,6 +19,10 @@
 /// | void execute(task, double* sum) const         | the task; adds to sum[0 … sums − 1]                   |
 /// | void execute(task, double part, double* sum)  | the same with parts: `part` is the sum of them        |
 /// | void finish(const double* sum) const          | after all tasks, by one worker; nothing               |
+/// | auto worker() const                           | has part() and execute() in place of the stage's, and |
+/// |                                               | what it reads once for all of its tasks               |
+/// | void execute_run(task, count, double* sum)    | in a worker's type: consecutive tasks, on host        |
+/// |                                               | threads in place of execute(); nothing                |
 ///
 /// How many numbers are added up may be known to the loop alone. Such a stage has *slices*: all its tasks are done for
 /// each, and add up `sums` numbers of that slice.
@@ -27,12 +31,12 @@
 /// |-----------------------------------------------|-------------------------------------------------------|
 /// | std::uint32_t slices() const                  | how many; read when the stage begins                  |
 /// | std::uint32_t most_slices() const             | at most, whenever; on the host                        |
-/// | void execute(task, slice, double* sum) const  | the task, for one of them; there are no parts         |
+/// | auto worker(slice) const                      | of one of them; there are no parts                    |
 /// | void finish(slice, const double* sum) const   | after all tasks of the slice, in the slices' order,   |
 /// |                                               | by one worker; may not write what execute() reads     |
 ///
-/// part(), execute() and finish() are TASKDAG_TASK. Sums are added up in an order that depends on the number of tasks
-/// and of workers that share one alone, on the host on the number of threads, too.
+/// part(), execute(), finish() and worker() are TASKDAG_TASK. Sums are added up in an order that depends on the number
+/// of tasks and of workers that share one alone, on the host on the number of threads, too.
 #pragma once
 
 #include <cstdint>
@@ -62,9 +66,18 @@ struct LoopCondition {
   }
 };
 
+/// Who does the tasks: a worker, or the stage itself.
+template <class S>
+TASKDAG_TASK constexpr decltype(auto) worker_of(const S& stage) {
+  if constexpr (requires { stage.worker(); }) {
+    return stage.worker();
+  } else {
+    return (stage);
+  }
+}
 template <class S>
 inline constexpr bool stage_has_parts = requires(const S& stage) {
-  stage.part(std::uint32_t{}, 0, 1);
+  worker_of(stage).part(std::uint32_t{}, 0, 1);
 };
 template <class S>
 inline constexpr bool stage_finishes = requires(const S& stage, const double* sum) {
@@ -90,7 +103,7 @@ struct StageSlice {
   static constexpr int sums = S::sums;
   const S& stage;
   std::uint32_t slice;
-  TASKDAG_TASK void execute(std::uint32_t task, double* sum) const { stage.execute(task, slice, sum); }
+  [[nodiscard]] TASKDAG_TASK auto worker() const { return stage.worker(slice); }
   TASKDAG_TASK void finish(const double* sum) const { stage.finish(slice, sum); }
 };
 
