@@ -38,6 +38,8 @@ refused() {
   rm -rf "$work/refused"
 }
 refused "the plugin was built for PETSc [0-9.]*, here is 9.9.9" -u PETSC_DIR PKG_CONFIG_PATH="$work/other"
+refused "PETSC_DIR and PETSC_ARCH name /nope, where no PETSc is" PETSC_DIR=/nope
+refused "PETSC_DIR and PETSC_ARCH name $PETSC_DIR/nope, where no PETSc is" PETSC_ARCH=nope
 
 # The module file, where there is a Tcl to read it.
 module=$(find "$TASKDAG_PREFIX/share/taskdag/modulefiles" -type f)
