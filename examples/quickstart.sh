@@ -11,8 +11,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/../.ci/machine.sh"
 
 install_missing build plot
 say "building"
-set_up=()
-[ -e "$root/build/CMakeCache.txt" ] || set_up=(-DTASKDAG_TESTS=OFF)
-build "$root/build" "${set_up[@]}" -- solve
+build "$root/build" -DTASKDAG_EXAMPLES=ON -- solve
 say "solving"
 TASKDAG_SOLVE="$root/build/examples/solve" "$root/examples/6_main_job/main_job.sh" "$@"

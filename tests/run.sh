@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../.ci/machine.sh"
 
 install_missing build plot test
 say "building"
-build "$root/build" -DTASKDAG_TESTS=ON -DTASKDAG_CUDA="${TASKDAG_CUDA:-AUTO}" \
+build "$root/build" -DTASKDAG_TESTS=ON -DTASKDAG_EXAMPLES=ON -DTASKDAG_WERROR=ON -DTASKDAG_CUDA="${TASKDAG_CUDA:-AUTO}" \
   -DTASKDAG_UNITY_TESTS="${TASKDAG_UNITY_TESTS:-OFF}" -DTASKDAG_TESTS_BY_PROGRAM="${TASKDAG_TESTS_BY_PROGRAM:-OFF}"
 say "testing"
 run_tests "$root/build" "$root/build/ctest.xml" "$@" || true

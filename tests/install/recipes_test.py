@@ -31,7 +31,7 @@ NEEDS = {
     "ZLIB": ("zlib-api", "zlib"),
 }
 # What every recipe decides, so that a build is the same wherever it is made.
-DECIDED = ("TASKDAG_PETSC", "TASKDAG_TESTS", "TASKDAG_EXAMPLES", "TASKDAG_WERROR")
+DECIDED = ("TASKDAG_PETSC", "TASKDAG_IO", "TASKDAG_TESTS", "TASKDAG_EXAMPLES", "TASKDAG_WERROR")
 
 
 class Project:

@@ -8,7 +8,7 @@ The archive is one whose folder begins with `taskdag`, as git makes it:
 
     git archive --prefix=taskdag-0.2.0/ -o taskdag-0.2.0.tar.gz HEAD
 
-CMake 3.25 (--download-cmake), Python 3, libarchive, zlib and nlohmann-json have to be there. A PETSc with CUDA gets the CUDA
+CMake 3.25 (--download-cmake), Python 3 and nlohmann-json have to be there. A PETSc with CUDA gets the CUDA
 backend. Further options of TaskDAG's CMake come with --download-taskdag-cmake-arguments.
 """
 import os
@@ -55,7 +55,7 @@ class Configure(config.package.CMakePackage):
         args = self.rmArgsStartsWith(args, ["-DCMAKE_%s_FLAGS_RELEASE" % language for language in ("C", "CXX", "CUDA")])
         petsc_dir, petsc_arch, _ = self.installed_in()
         args += ["-DPETSC_DIR=" + petsc_dir, '-DPETSC_ARCH="' + petsc_arch + '"', "-DTASKDAG_PETSC=ON",
-                 "-DTASKDAG_TESTS=OFF", "-DTASKDAG_EXAMPLES=OFF", "-DTASKDAG_WERROR=OFF"]
+                 "-DTASKDAG_IO=OFF", "-DTASKDAG_TESTS=OFF", "-DTASKDAG_EXAMPLES=OFF", "-DTASKDAG_WERROR=OFF"]
         if self.cuda.found:
             args += ["-DTASKDAG_CUDA=ON"] + self.cuda.getCmakeCUDAArchFlag()
         else:

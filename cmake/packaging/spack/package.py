@@ -50,6 +50,7 @@ class Taskdag(CMakePackage, CudaPackage):
             self.define("CMAKE_INSTALL_LIBDIR", "lib"),
             self.define_from_variant("TASKDAG_CUDA", "cuda"),
             self.define_from_variant("TASKDAG_PETSC", "petsc"),
+            self.define("TASKDAG_IO", True),
             # Neither is installed; the examples alone need CLI11.
             self.define("TASKDAG_EXAMPLES", False),
             self.define("TASKDAG_TESTS", False),
