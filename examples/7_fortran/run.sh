@@ -19,6 +19,6 @@ command -v mpifort >/dev/null || { echo "skipped: there is no mpifort" && exit 7
 cd "$work"
 read -ra flags < <(pkg-config --cflags "$name")
 read -ra libraries < <(pkg-config --libs "$name")
-mpifort -I"$petsc/include" "${flags[@]}" -ffree-line-length-none "$module" "$here/fortran_app.F90" -o fortran_app "$plugin" \
+mpifort -I"$petsc/include" "${flags[@]}" "$module" "$here/fortran_app.F90" -o fortran_app "$plugin" \
   "${libraries[@]}" -Wl,-rpath,"$(dirname "$plugin")" -Wl,-rpath,"$petsc/lib"
 ${MPIEXEC:-mpiexec -n 1} ./fortran_app "${@:2}"

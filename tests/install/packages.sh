@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The installed product as others find it: by pkg-config, by find_package with the component plugin, and packed by cpack.
+# The installed product as others find it: by pkg-config, by find_package with its components, and packed by cpack.
 set -euo pipefail
 work=$TASKDAG_WORK/packages
 rm -rf "$work"
@@ -9,13 +9,11 @@ export PKG_CONFIG_PATH=$own:$PETSC_DIR/lib/pkgconfig:${PKG_CONFIG_PATH:-}
 
 # pkg-config: the plugin with its PETSc; the library alone.
 read -ra flags < <(pkg-config --cflags --libs petsctaskdag)
-mpicc "$TASKDAG_SOURCE/examples/3_linked_app/linked_app.c" -o "$work/linked_app" "${flags[@]}" -Wl,-rpath,"${own%/pkgconfig}" \
-  -Wl,-rpath,"$PETSC_DIR/lib"
-"$work/linked_app" | grep CONVERGED_RTOL
+mpicc "$TASKDAG_SOURCE/examples/3_linked_app/linked_app.c" -o "$work/linked_app" "${flags[@]}"
+env -u LD_LIBRARY_PATH "$work/linked_app" | grep CONVERGED_RTOL
 read -ra flags < <(pkg-config --cflags --libs taskdag)
-"$CXX" -std=c++20 "$TASKDAG_SOURCE/tests/install/library/main.cpp" -o "$work/use_library" "${flags[@]}" \
-  -Wl,-rpath,"${own%/pkgconfig}"
-"$work/use_library"
+"$CXX" -std=c++20 "$TASKDAG_SOURCE/tests/install/library/main.cpp" -o "$work/use_library" "${flags[@]}"
+env -u LD_LIBRARY_PATH "$work/use_library"
 [ -e "$(pkg-config --variable=plugin petsctaskdag)" ]
 
 # Another PETSc is refused: by pkg-config, and at configure.
@@ -40,6 +38,32 @@ refused() {
 refused "the plugin was built for PETSc [0-9.]*, here is 9.9.9" -u PETSC_DIR PKG_CONFIG_PATH="$work/other"
 refused "PETSC_DIR and PETSC_ARCH name /nope, where no PETSc is" PETSC_DIR=/nope
 refused "PETSC_DIR and PETSC_ARCH name $PETSC_DIR/nope, where no PETSc is" PETSC_ARCH=nope
+
+# Every component, by its target's name and the plugin's old one, or none: the plugin's target brings PETSc and MPI.
+mkdir "$work/components"
+printf '#include <taskdagpetsc.h>\nint main() { return TaskDAGInitializePackage(); }\n' >"$work/components/main.cpp"
+cat >"$work/components/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(components LANGUAGES CXX)
+find_package(taskdag REQUIRED COMPONENTS ${components})
+add_executable(components main.cpp)
+target_link_libraries(components PRIVATE taskdag::petsctaskdag)
+CMAKE
+for components in "taskdag;io;papers;petsctaskdag" plugin ""; do
+  echo "== components: $components"
+  cmake -S "$work/components" -B "$work/components/build" -DCMAKE_PREFIX_PATH="$TASKDAG_PREFIX" "-Dcomponents=$components" \
+    >"$work/components.txt"
+  cmake --build "$work/components/build" --clean-first >>"$work/components.txt"
+done
+
+# Another PETSC_DIR in a build folder that had one counts.
+mkdir -p "$work/moved/lib/pkgconfig"
+cp "$work"/other/*.pc "$work/moved/lib/pkgconfig"
+if PETSC_DIR=$work/moved cmake -S "$work/components" -B "$work/components/build" -Dcomponents=plugin >"$work/components.txt" 2>&1; then
+  echo "PETSC_DIR=$work/moved is ignored"
+  exit 1
+fi
+grep -o "here is 9.9.9" "$work/components.txt"
 
 # The module file, where there is a Tcl to read it.
 module=$(find "$TASKDAG_PREFIX/share/taskdag/modulefiles" -type f)
