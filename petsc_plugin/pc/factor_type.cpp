@@ -226,7 +226,7 @@ PetscErrorCode FactorPreconditioner::view_outcome(const RankViewer& viewer) cons
   PetscCallMPI(
       MPI_Allreduce(mine.data(), most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, viewer.comm));
   if (!factor_.backend()) PetscFunctionReturn(PETSC_SUCCESS);
-  if (takes_scaled_shift(own(), kind_) && !factor_.shift_is_dropped())
+  if (takes_scaled_shift(own(), kind_) && !factor_.shift_is_dropped() && most[0] > 0.0)
     PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  shifted by %g times the diagonal, attempts: %d\n", most[0],
                                      static_cast<int>(most[1])));
   if (most[2] > 0.0)
