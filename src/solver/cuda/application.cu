@@ -20,7 +20,7 @@ void CudaFactorization::apply(Apply part, Index count, const double* b, std::int
   prepare(part, s);
   for (Index k = 0; k < count;) {
     const Index together = columns_together(part, count - k);
-    with_device_columns(staging_, vectors_, info.rows, {together, b + k * ldb, ldb, x + k * ldx, ldx},
+    with_device_columns(host_.staging, host_.vectors, info.rows, {together, b + k * ldb, ldb, x + k * ldx, ldx},
                         space == MemorySpace::device, s, [&](const CudaColumns& columns) { run(part, columns, s); });
     k += together;
   }
@@ -45,11 +45,11 @@ void CudaFactorization::refuse_capture(Stream stream, const char* what) const {
 }
 
 SweepPair CudaFactorization::make_transposed(cudaStream_t s) const {
-  const DeviceCsr transposed = kernels::transpose_pattern(pattern_.pattern(), s);
+  const DeviceCsr transposed = kernels::transpose_pattern(layout_.pattern.pattern(), s);
   const DevicePattern p = transposed.pattern();
-  SweepPair sweeps(request_, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(), column_order(),
-                   AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(), row_order_.data(), blocks(),
-                   false, s);
+  SweepPair sweeps(request_, AnalysedTriangle(p, Triangle::lower, s), transposed.source.data(), layout_.column_order(),
+                   AnalysedTriangle(p, Triangle::upper, s), transposed.source.data(), layout_.row_order.data(),
+                   blocks(), false, s);
   load_transposed(sweeps, s);
   return sweeps;
 }
@@ -66,19 +66,19 @@ void CudaFactorization::prepare_symmetric(cudaStream_t s) {
       throw InvalidInput("a symmetric part of the factor needs pivots that are not negative; one is");
     }
   }
-  reserve_scaled(s);
-  symmetric_ready_ = true;
+  reserve_second_rhs(s);
+  second_alone_.symmetric_ready = true;
 }
 
-void CudaFactorization::reserve_scaled(cudaStream_t s) {
-  if (scaled_.size() > 0) return;
-  scaled_ = {extent(sweeps_.first->result_index(), info.rows, s), s};
+void CudaFactorization::reserve_second_rhs(cudaStream_t s) {
+  if (second_alone_.rhs.size() > 0) return;
+  second_alone_.rhs = {extent(sweeps_.first->result_index(), info.rows, s), s};
   count_bytes();
 }
 
 void CudaFactorization::prepare(Apply part, cudaStream_t s) {
   const bool symmetric = part == Apply::symmetric_left || part == Apply::symmetric_right;
-  if (symmetric && !symmetric_ready_) {
+  if (symmetric && !second_alone_.symmetric_ready) {
     cuda::refuse_capture(s, "the first symmetric application of a factor");
     prepare_symmetric(s);
   }
@@ -104,11 +104,11 @@ Index CudaFactorization::columns_together(Apply part, Index left) const {
 
 ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
   const bool transposed = runs_transposed(part);
-  Many& many = transposed ? many_transposed_ : many_;
+  ManySweeps& many = transposed ? many_transposed_ : many_;
   require_entries(s);
-  if (!many.sweeps) {
+  if (!many.pair) {
     cuda::refuse_capture(s, "the first application to several columns");
-    const DevicePattern p = pattern_.pattern();
+    const DevicePattern p = layout_.pattern.pattern();
     if (single()) {
       many.rounded = {static_cast<std::size_t>(p.entries), s};
       if (options_.kind == FactorKind::ic) many.rounded_second = {static_cast<std::size_t>(p.entries), s};
@@ -116,15 +116,16 @@ ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
     if (transposed) {
       const DeviceCsr turned = kernels::transpose_pattern(p, s);
       const DevicePattern t = turned.pattern();
-      many.sweeps.emplace(AnalysedTriangle(t, Triangle::lower, s), turned.source.data(), column_order(),
-                          AnalysedTriangle(t, Triangle::upper, s), turned.source.data(), row_order_.data(), s);
+      many.pair.emplace(AnalysedTriangle(t, Triangle::lower, s), turned.source.data(), layout_.column_order(),
+                        AnalysedTriangle(t, Triangle::upper, s), turned.source.data(), layout_.row_order.data(), s);
     } else if (options_.kind == FactorKind::ic) {
       const DeviceCsr above = kernels::transpose_pattern(p, s);
-      many.sweeps.emplace(AnalysedTriangle(above.pattern(), Triangle::lower, s), above.source.data(), row_order_.data(),
-                          AnalysedTriangle(p, Triangle::upper, s), nullptr, row_order_.data(), s);
+      many.pair.emplace(AnalysedTriangle(above.pattern(), Triangle::lower, s), above.source.data(),
+                        layout_.row_order.data(), AnalysedTriangle(p, Triangle::upper, s), nullptr,
+                        layout_.row_order.data(), s);
     } else {
-      many.sweeps.emplace(AnalysedTriangle(p, Triangle::lower, s), nullptr, row_order_.data(),
-                          AnalysedTriangle(p, Triangle::upper, s), nullptr, column_order(), s);
+      many.pair.emplace(AnalysedTriangle(p, Triangle::lower, s), nullptr, layout_.row_order.data(),
+                        AnalysedTriangle(p, Triangle::upper, s), nullptr, layout_.column_order(), s);
     }
   }
   // A graph runs after other factor()s than the one before its capture, so it always takes the values of the last one.
@@ -133,24 +134,24 @@ ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
     load_many(many, transposed, s);
     many.loaded = many.loaded || !captured;
   }
-  return *many.sweeps;
+  return *many.pair;
 }
 
 // These sweeps hold doubles in any case: in single they load what rounding has made of the factor.
-void CudaFactorization::load_many(Many& many, bool transposed, cudaStream_t s) const {
-  const DevicePattern p = pattern_.pattern();
+void CudaFactorization::load_many(ManySweeps& many, bool transposed, cudaStream_t s) const {
+  const DevicePattern p = layout_.pattern.pattern();
   const double* const inverse = factor_.inverse_pivots();
   const double* first = first_values();
   const double* second = factor_.entries();
   if (single()) {
     const bool ic = options_.kind == FactorKind::ic;
-    kernels::round_factor(p, factor_, unit_.data(), !ic, many.rounded.data(), s);
-    if (ic) kernels::round_factor(p, factor_, unit_.data(), true, many.rounded_second.data(), s);
+    kernels::round_factor(p, factor_, entries_.unit.data(), !ic, many.rounded.data(), s);
+    if (ic) kernels::round_factor(p, factor_, entries_.unit.data(), true, many.rounded_second.data(), s);
     first = many.rounded.data();
     second = ic ? many.rounded_second.data() : many.rounded.data();
   }
-  many.sweeps->first().load_values(first, transposed ? inverse : nullptr, s);
-  many.sweeps->second().load_values(second, transposed ? nullptr : inverse, s);
+  many.pair->first().load_values(first, transposed ? inverse : nullptr, s);
+  many.pair->second().load_values(second, transposed ? nullptr : inverse, s);
 }
 
 void CudaFactorization::run(Apply part, const CudaColumns& columns, cudaStream_t s) {
@@ -183,8 +184,8 @@ void CudaFactorization::run(Apply part, const double* b, double* x, cudaStream_t
       kernels::gather_scaled(info.rows, first->result(), first->result_index(), inverse, x, s);
       break;
     case Apply::symmetric_right:  // (D^½ U)⁻¹ = (D U)⁻¹ D^½
-      kernels::scatter_scaled(info.rows, b, inverse, first->result_index(), scaled_.data(), s);
-      sweeps_.second->solve(scaled_.data(), x, flag_.data(), s);
+      kernels::scatter_scaled(info.rows, b, inverse, first->result_index(), second_alone_.rhs.data(), s);
+      sweeps_.second->solve(second_alone_.rhs.data(), x, flag_.data(), s);
       break;
     case Apply::transposed:
     case Apply::full: {

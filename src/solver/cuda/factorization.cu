@@ -63,58 +63,50 @@ CudaFactorization::CudaFactorization(const Context& context, const CsrPattern& p
   if (options.precision == Precision::in_single) ask_for_single(request_);
   const CudaPatternInput input(pattern, space, s);
   const auto rows = static_cast<std::size_t>(input.pattern().rows);
-  input_entries_ = static_cast<std::size_t>(input.pattern().entries);
+  layout_.input_entries = static_cast<std::size_t>(input.pattern().entries);
   if (options.device_order) {
-    row_order_ = copy_of(options.device_order->data(), rows, s);
+    layout_.row_order = copy_of(options.device_order->data(), rows, s);
     options_.device_order.reset();
-    pattern_ = kernels::permute_pattern(input.pattern(), row_order_.data(), column_order(), s);
+    layout_.pattern = kernels::permute_pattern(input.pattern(), layout_.row_order.data(), layout_.column_order(), s);
   } else if (!row_order.empty() || !col_order.empty()) {
-    row_order_ = upload_order(row_order, rows, s);
+    layout_.row_order = upload_order(row_order, rows, s);
     const bool same = col_order.data() == row_order.data() && col_order.size() == row_order.size();
-    if (!same) col_order_ = upload_order(col_order, rows, s);
-    pattern_ = kernels::permute_pattern(input.pattern(), row_order_.data(), column_order(), s);
+    if (!same) layout_.col_order = upload_order(col_order, rows, s);
+    layout_.pattern = kernels::permute_pattern(input.pattern(), layout_.row_order.data(), layout_.column_order(), s);
   } else {
-    pattern_ = kernels::copy_pattern(input.pattern(), s);
+    layout_.pattern = kernels::copy_pattern(input.pattern(), s);
   }
-  diagonal_ = {rows, s};
-  const Index missing = find_diagonal(s);
-  if (missing >= 0) refuse_missing_diagonal(row_order_.size() > 0 ? fetch(row_order_.data() + missing, s) : missing);
+  layout_.diagonal = {rows, s};
+  const Index missing = layout_.find_diagonal(s);
+  if (missing >= 0) refuse_missing_diagonal(layout_.callers_row(missing, s));
   if (options.kind == FactorKind::ic) {
     analyse_ic(s);
   } else {
     analyse_ilu(s);
   }
-  info.rows = pattern_.rows;
-  info.entries = pattern_.entries;
+  info.rows = layout_.pattern.rows;
+  info.entries = layout_.pattern.entries;
   info.diagonal_only = factor_.only_diagonal_changes();
   info.lower_levels = sweeps_.first.features.levels;
   info.upper_levels = sweeps_.second.features.levels;
   info.lower_schedule = sweeps_.first.schedule;
   info.upper_schedule = sweeps_.second.schedule;
   report_precision();
-  if (!walks()) restore_source(s);
+  if (!without_lists_.walks()) layout_.restore_source(s);
   count_bytes();
   synchronize(s);
 }
 
 void CudaFactorization::drop_source(const AnalysedTriangle& forward, cudaStream_t s) {
   const bool reads_entries_alone = options_.shift == ShiftType::none || options_.shift == ShiftType::nonzero;
-  if (!uses_recurrence() || factor_.listed() || !reads_entries_alone || options_.levels > 0 || source() == nullptr) {
+  if (!uses_recurrence() || factor_.listed() || !reads_entries_alone || options_.levels > 0 ||
+      layout_.source() == nullptr) {
     return;
   }
   if (forward.features.longest_row > kShortRow) return;
-  const kernels::TriangleRanges upper = kernels::find_triangle(pattern_.pattern(), Triangle::upper, s);
-  if (largest(upper.count.data(), pattern_.rows, s) > kShortRow) return;
-  pattern_.source = {};
-  source_dropped_ = true;
-}
-
-void CudaFactorization::restore_source(cudaStream_t s) {
-  if (!source_dropped_) return;
-  DeviceArray<Offset> found(static_cast<std::size_t>(pattern_.entries), s);
-  kernels::find_sources(pattern_.pattern(), row_order_.data(), column_order(), found.data(), s);
-  pattern_.source = std::move(found);
-  source_dropped_ = false;
+  const kernels::TriangleRanges upper = kernels::find_triangle(layout_.pattern.pattern(), Triangle::upper, s);
+  if (largest(upper.count.data(), layout_.pattern.rows, s) > kShortRow) return;
+  layout_.drop_source();
 }
 
 void CudaFactorization::settle_precision(const AnalysedTriangle& forward) {
@@ -126,10 +118,10 @@ void CudaFactorization::settle_precision(const AnalysedTriangle& forward) {
 
 void CudaFactorization::report_precision() {
   info.precision = request_.precision;
-  const std::int64_t beside = pattern_.entries - pattern_.rows;
+  const std::int64_t beside = layout_.pattern.entries - layout_.pattern.rows;
   const std::int64_t loaded = options_.kind == FactorKind::ic ? 2 * beside : beside;
   const auto bytes_with = [&](std::size_t each) {
-    return static_cast<std::int64_t>(each) * loaded + static_cast<std::int64_t>(sizeof(double)) * pattern_.rows;
+    return static_cast<std::int64_t>(each) * loaded + static_cast<std::int64_t>(sizeof(double)) * layout_.pattern.rows;
   };
   info.value_bytes = bytes_with(single() ? sizeof(float) : sizeof(double));
   info.value_bytes_in_double = bytes_with(sizeof(double));
@@ -139,18 +131,18 @@ FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, 
   const DeviceGuard guard(device_);
   const cudaStream_t s = native(stream);
   const StreamOrder::Call call(order_, s);
-  symmetric_ready_ = false;
+  second_alone_.symmetric_ready = false;
   many_.loaded = false;
   many_transposed_.loaded = false;
   if (space == MemorySpace::host) {
-    if (host_values_.size() < input_entries_) host_values_ = {input_entries_, s};
-    staging_.upload(host_values_.data(), values, input_entries_, s);
-    values = host_values_.data();
+    if (host_.values.size() < layout_.input_entries) host_.values = {layout_.input_entries, s};
+    host_.staging.upload(host_.values.data(), values, layout_.input_entries, s);
+    values = host_.values.data();
   }
   FactorStatus status;
   {
     const LentEntries lent(factor_);
-    entries_dropped_ = false;
+    entries_.dropped = false;
     bool drops = can_drop_entries(s);
     if (drops) {
       factor_.lend_entries(s);
@@ -170,14 +162,15 @@ FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, 
       }
       keep_rows_if_needed(s);
     }
-    entries_dropped_ = drops;
+    entries_.dropped = drops;
   }
   count_bytes();
   return status;
 }
 
 bool CudaFactorization::can_drop_entries(cudaStream_t s) {
-  if (keeps_entries_ || options_.kind != FactorKind::ilu || info.rows == 0 || of_papers_) return false;
+  if (entries_.asked_for || options_.kind != FactorKind::ilu || info.rows == 0 || without_lists_.of_papers)
+    return false;
   if (transposed_.first.sweep || !retired_.sweeps.empty() || rewrites_rows()) return false;
   if (sweeps_.first.can().returns_values == nullptr || sweeps_.second.can().returns_values == nullptr) return false;
   return method(kernels::pivot_rule(options_), s) != nullptr;
@@ -185,17 +178,17 @@ bool CudaFactorization::can_drop_entries(cudaStream_t s) {
 
 void CudaFactorization::take_room_for_entries(cudaStream_t s) {
   factor_.keep_entries(s);
-  if (single() && unit_.size() == 0) unit_ = {static_cast<std::size_t>(pattern_.entries), s};
+  if (single() && entries_.unit.size() == 0) entries_.unit = {static_cast<std::size_t>(layout_.pattern.entries), s};
 }
 
 void CudaFactorization::require_entries(cudaStream_t s) {
-  if (!entries_dropped_) return;
+  if (!entries_.dropped) return;
   cuda::refuse_capture(s, "the first call that needs the factor's entries");
   take_room_for_entries(s);
   restore_entries(factor_.entries(), s);
   scale_to_unit(s);
-  entries_dropped_ = false;
-  keeps_entries_ = true;
+  entries_.dropped = false;
+  entries_.asked_for = true;
   count_bytes();
 }
 
@@ -203,9 +196,9 @@ void CudaFactorization::restore_entries(double* entries, cudaStream_t s) const {
   sweeps_.first.can().returns_values->return_values(nullptr, entries, s);
   sweeps_.second.can().returns_values->return_values(factor_.inverse_pivots(), entries, s);
   if (single()) {
-    kernels::scale_right_of_diagonal(pattern_.pattern(), diagonal_.data(), factor_, true, entries, s);
+    kernels::scale_right_of_diagonal(layout_.pattern.pattern(), layout_.diagonal.data(), factor_, true, entries, s);
   }
-  kernels::put_pivots(pattern_.rows, diagonal_.data(), factor_, entries, s);
+  kernels::put_pivots(layout_.pattern.rows, layout_.diagonal.data(), factor_, entries, s);
 }
 
 CsrMatrix CudaFactorization::copy_factor() const {
@@ -214,11 +207,11 @@ CsrMatrix CudaFactorization::copy_factor() const {
   const UniqueStream own;
   const cudaStream_t s = own.get();
   CsrMatrix result;
-  result.rows = result.cols = pattern_.rows;
-  result.row_offsets = fetch_array(pattern_.row_offsets.data(), pattern_.row_offsets.size(), s);
-  result.col_indices = fetch_array(pattern_.col_indices.data(), pattern_.col_indices.size(), s);
-  const auto entries = static_cast<std::size_t>(pattern_.entries);
-  if (entries_dropped_) {
+  result.rows = result.cols = layout_.pattern.rows;
+  result.row_offsets = fetch_array(layout_.pattern.row_offsets.data(), layout_.pattern.row_offsets.size(), s);
+  result.col_indices = fetch_array(layout_.pattern.col_indices.data(), layout_.pattern.col_indices.size(), s);
+  const auto entries = static_cast<std::size_t>(layout_.pattern.entries);
+  if (entries_.dropped) {
     const ScratchArray<double> restored(entries, s);
     restore_entries(restored.data(), s);
     result.values = fetch_array(restored.data(), entries, s);
@@ -228,7 +221,7 @@ CsrMatrix CudaFactorization::copy_factor() const {
     result.values.resize(entries);
   }
   if (options_.kind == FactorKind::ic) {
-    const auto unit = fetch_array(unit_.data(), unit_.size(), s);
+    const auto unit = fetch_array(entries_.unit.data(), entries_.unit.size(), s);
     for (Index i = 0; i < result.rows; ++i) {
       const auto begin = static_cast<std::size_t>(result.row_offsets[static_cast<std::size_t>(i)]);
       const auto end = static_cast<std::size_t>(result.row_offsets[static_cast<std::size_t>(i) + 1]);
@@ -240,17 +233,17 @@ CsrMatrix CudaFactorization::copy_factor() const {
 
 void CudaFactorization::fill(cudaStream_t s) {
   if (const RowBlocks* const blocks = blocks_of_fill(options_)) {
-    pattern_ = kernels::fill_in_blocks(pattern_, options_.kind, *blocks, options_.levels, s);
+    layout_.pattern = kernels::fill_in_blocks(layout_.pattern, options_.kind, *blocks, options_.levels, s);
   } else {
     fill_everywhere(s);
   }
 }
 
 void CudaFactorization::fill_everywhere(cudaStream_t s) {
-  MappedPattern known{pattern_.rows, pattern_.rows,
-                      fetch_array(pattern_.row_offsets.data(), pattern_.row_offsets.size(), s),
-                      fetch_array(pattern_.col_indices.data(), pattern_.col_indices.size(), s),
-                      fetch_array(pattern_.source.data(), pattern_.source.size(), s)};
+  MappedPattern known{layout_.pattern.rows, layout_.pattern.rows,
+                      fetch_array(layout_.pattern.row_offsets.data(), layout_.pattern.row_offsets.size(), s),
+                      fetch_array(layout_.pattern.col_indices.data(), layout_.pattern.col_indices.size(), s),
+                      fetch_array(layout_.pattern.source.data(), layout_.pattern.source.size(), s)};
   if (known.source_entry.empty()) {
     known.source_entry.resize(known.col_indices.size());
     std::iota(known.source_entry.begin(), known.source_entry.end(), Offset{0});
@@ -266,7 +259,7 @@ void CudaFactorization::fill_everywhere(cudaStream_t s) {
   copy_to_device(result.col_indices.data(), filled.col_indices.data(), entries, s);
   copy_to_device(result.source.data(), filled.source_entry.data(), entries, s);
   synchronize(s);  // `filled` may go
-  pattern_ = std::move(result);
+  layout_.pattern = std::move(result);
 }
 
 std::vector<EngineRun> CudaFactorization::engine_runs() const {
@@ -282,15 +275,16 @@ std::vector<EngineRun> CudaFactorization::engine_runs() const {
 void CudaFactorization::analyse_ilu(cudaStream_t s) {
   if (options_.levels > 0) {
     fill(s);
-    static_cast<void>(find_diagonal(s));
+    static_cast<void>(layout_.find_diagonal(s));
   }
-  const DevicePattern p = pattern_.pattern();
+  const DevicePattern p = layout_.pattern.pattern();
   const AnalysedTriangle forward(p, Triangle::lower, s);
-  factor_ = kernels::Factor(kernels::Elimination::ilu(p, diagonal_.data(), options_.diagonal_only, forward.levels,
-                                                      source(), lists_first(), s),
+  factor_ = kernels::Factor(kernels::Elimination::ilu(p, layout_.diagonal.data(), options_.diagonal_only,
+                                                      forward.levels, layout_.source(), lists_first(), s),
                             FactorKind::ilu, p.entries, factor_run(), s);
   if (const auto schedule = schedule_of_rows(options_.factor_schedule)) {
-    of_papers_ = papers_of(*schedule).ilu(*schedule, p, diagonal_.data(), options_.diagonal_only, *request_.study, s);
+    without_lists_.of_papers =
+        papers_of(*schedule).ilu(*schedule, p, layout_.diagonal.data(), options_.diagonal_only, *request_.study, s);
   }
   settle_precision(forward);
   drop_source(forward, s);
@@ -300,45 +294,46 @@ void CudaFactorization::analyse_ilu(cudaStream_t s) {
 
 SweepPair CudaFactorization::make_sweeps(const AnalysedTriangle& forward, const Offset* forward_source,
                                          cudaStream_t s) const {
-  const DevicePattern p = pattern_.pattern();
-  const Index* const out = options_.kind == FactorKind::ic ? row_order_.data() : column_order();
+  const DevicePattern p = layout_.pattern.pattern();
+  const Index* const out = options_.kind == FactorKind::ic ? layout_.row_order.data() : layout_.column_order();
   const bool same = options_.kind == FactorKind::ilu;
-  SweepPair made(request_, forward, forward_source, row_order_.data(), AnalysedTriangle(p, Triangle::upper, s), nullptr,
-                 out, blocks(), uses_recurrence(), s, same ? &p : nullptr);
+  SweepPair made(request_, forward, forward_source, layout_.row_order.data(), AnalysedTriangle(p, Triangle::upper, s),
+                 nullptr, out, blocks(), uses_recurrence(), s, same ? &p : nullptr);
   if (!same) rely(made.second, p);
   return made;
 }
 
 SweepPair CudaFactorization::make_sweeps(cudaStream_t s) const {
-  const DevicePattern p = pattern_.pattern();
+  const DevicePattern p = layout_.pattern.pattern();
   if (options_.kind == FactorKind::ilu) return make_sweeps(AnalysedTriangle(p, Triangle::lower, s), nullptr, s);
   const DeviceCsr above = kernels::transpose_pattern(p, s);
   return make_sweeps(AnalysedTriangle(above.pattern(), Triangle::lower, s), above.source.data(), s);
 }
 
 void CudaFactorization::analyse_ic(cudaStream_t s) {
-  DeviceCsr upper = kernels::upper_pattern(pattern_.pattern(), diagonal_.data(), s);
-  if (pattern_.source.size() > 0) {  // upper entry → permuted entry → entry of the input
+  DeviceCsr upper = kernels::upper_pattern(layout_.pattern.pattern(), layout_.diagonal.data(), s);
+  if (layout_.pattern.source.size() > 0) {  // upper entry → permuted entry → entry of the input
     DeviceArray<Offset> source(upper.source.size(), s);
-    kernels::gather(upper.entries, pattern_.source.data(), upper.source.data(), source.data(), s);
+    kernels::gather(upper.entries, layout_.pattern.source.data(), upper.source.data(), source.data(), s);
     upper.source = std::move(source);
   }
-  if (options_.shift == ShiftType::positive_definite) full_ = std::move(pattern_);
-  pattern_ = std::move(upper);
+  if (options_.shift == ShiftType::positive_definite) layout_.full = std::move(layout_.pattern);
+  layout_.pattern = std::move(upper);
   if (options_.levels > 0) fill(s);
-  static_cast<void>(find_diagonal(s));  // now the first entry of each row
-  const DevicePattern p = pattern_.pattern();
+  static_cast<void>(layout_.find_diagonal(s));  // now the first entry of each row
+  const DevicePattern p = layout_.pattern.pattern();
   DeviceCsr above = kernels::transpose_pattern(p, s);
   const AnalysedTriangle forward(above.pattern(), Triangle::lower, s);
   factor_ = kernels::Factor(
-      kernels::Elimination::ic(p, above, options_.diagonal_only, forward.levels, source(), lists_first(), s),
+      kernels::Elimination::ic(p, above, options_.diagonal_only, forward.levels, layout_.source(), lists_first(), s),
       FactorKind::ic, p.entries, factor_run(), s);
-  unit_ = {static_cast<std::size_t>(p.entries), s};
+  entries_.unit = {static_cast<std::size_t>(p.entries), s};
   settle_precision(forward);
   sweeps_ = make_sweeps(forward, above.source.data(), s);
   if (needs_lists(s)) make_lists(forward.levels, &above, s);
   if (const auto schedule = schedule_of_rows(options_.factor_schedule)) {
-    of_papers_ = papers_of(*schedule).ic(*schedule, p, std::move(above), options_.diagonal_only, *request_.study, s);
+    without_lists_.of_papers =
+        papers_of(*schedule).ic(*schedule, p, std::move(above), options_.diagonal_only, *request_.study, s);
   }
 }
 
@@ -348,13 +343,13 @@ bool CudaFactorization::needs_lists(cudaStream_t s) {
 }
 
 void CudaFactorization::make_lists(const kernels::RowLevels& levels, const DeviceCsr* above, cudaStream_t s) {
-  restore_source(s);
-  const DevicePattern p = pattern_.pattern();
-  factor_.take_lists(
-      above != nullptr
-          ? kernels::Elimination::ic(p, *above, options_.diagonal_only, levels, source(), lists_later(), s)
-          : kernels::Elimination::ilu(p, diagonal_.data(), options_.diagonal_only, levels, source(), lists_later(), s),
-      s);
+  layout_.restore_source(s);
+  const DevicePattern p = layout_.pattern.pattern();
+  factor_.take_lists(above != nullptr ? kernels::Elimination::ic(p, *above, options_.diagonal_only, levels,
+                                                                 layout_.source(), lists_later(), s)
+                                      : kernels::Elimination::ilu(p, layout_.diagonal.data(), options_.diagonal_only,
+                                                                  levels, layout_.source(), lists_later(), s),
+                     s);
 }
 
 void CudaFactorization::make_lists(cudaStream_t s) {
@@ -362,10 +357,10 @@ void CudaFactorization::make_lists(cudaStream_t s) {
     return kernels::compute_levels(pattern, kernels::find_triangle(pattern, Triangle::lower, s), Triangle::lower, s);
   };
   if (options_.kind == FactorKind::ilu) {
-    make_lists(levels_of(pattern_.pattern()), nullptr, s);
+    make_lists(levels_of(layout_.pattern.pattern()), nullptr, s);
     return;
   }
-  const DeviceCsr above = kernels::transpose_pattern(pattern_.pattern(), s);
+  const DeviceCsr above = kernels::transpose_pattern(layout_.pattern.pattern(), s);
   make_lists(levels_of(above.pattern()), &above, s);
 }
 
@@ -378,14 +373,14 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
   bool again = true;
   while (again) {
     // Sweeps are loaded before the outcome is known: an attempt that must be repeated is rare.
-    attempt({values, source(), strategy.shift()}, rule, s);
+    attempt({values, layout_.source(), strategy.shift()}, rule, s);
     if (transposed_.first.sweep) load_transposed(transposed_, s);
     if (rewrites_rows()) measure_loss(s);
     for (const SweepPair& pair : retired_.sweeps) load_sweeps(pair, s);
     for (const SweepPair& pair : retired_.transposed) load_transposed(pair, s);
     report = factor_.report();
     if (report.lost_products != 0) {
-      products_lost_ = true;  // once more, along lists; values to come are likely to be alike
+      without_lists_.products_lost = true;  // once more, along lists; values to come are likely to be alike
     } else {
       again = report.first_not_definite == INT_MAX && strategy.again(report.last_zero >= 0);
     }
@@ -394,7 +389,7 @@ FactorStatus CudaFactorization::attempt_until_done(const double* values, cudaStr
   status.shifts = options_.shift == ShiftType::inblocks ? report.shifted : strategy.shifts();
   if (report.last_zero >= 0) {
     status.last_row = report.last_zero;
-    const Offset at = fetch(diagonal_.data() + report.last_zero, s);
+    const Offset at = fetch(layout_.diagonal.data() + report.last_zero, s);
     status.last_pivot = std::abs(fetch(factor_.entries() + at, s));
   }
   if (report.first_not_definite != INT_MAX) {
@@ -418,62 +413,65 @@ void CudaFactorization::attempt(const kernels::FactorInput& input, const kernels
     factor_.attempt(input, rule, s);
     scale_to_unit(s);
   }
-  if (!single() || unit_.size() > 0) {
+  if (!single() || entries_.unit.size() > 0) {
     load_sweeps(s);
     return;
   }
   // Entries that are about to go: U becomes the unit one where it is, once L is loaded.
   double* const entries = factor_.entries();
   sweeps_.first->load_values(entries, nullptr, s);
-  kernels::scale_right_of_diagonal(pattern_.pattern(), diagonal_.data(), factor_, false, entries, s);
+  kernels::scale_right_of_diagonal(layout_.pattern.pattern(), layout_.diagonal.data(), factor_, false, entries, s);
   sweeps_.second->load_values(entries, factor_.inverse_pivots(), s);
 }
 
 void CudaFactorization::attempt_without_lists(kernels::FactorInput input, const kernels::PivotRule& rule,
                                               kernels::EliminationMethod& other, cudaStream_t s) {
-  if (source_dropped_ && !walks()) {  // another schedule has taken the place of one whose rows are walked
-    restore_source(s);
-    input.source = source();
+  // Another schedule has taken the place of one whose rows are walked.
+  if (layout_.source_dropped && !without_lists_.walks()) {
+    layout_.restore_source(s);
+    input.source = layout_.source();
   }
-  if (source_dropped_) {
-    kernels::permute_values(pattern_.pattern(), row_order_.data(), column_order(), input.values, factor_.entries(), s);
+  if (layout_.source_dropped) {
+    kernels::permute_values(layout_.pattern.pattern(), layout_.row_order.data(), layout_.column_order(), input.values,
+                            factor_.entries(), s);
     input.values = factor_.entries();
   }
-  factor_.attempt(input, rule, other, options_.kind == FactorKind::ic ? unit_.data() : nullptr, s);
+  factor_.attempt(input, rule, other, options_.kind == FactorKind::ic ? entries_.unit.data() : nullptr, s);
   if (options_.kind == FactorKind::ilu) scale_to_unit(s);
 }
 
 kernels::EliminationMethod* CudaFactorization::method(const kernels::PivotRule& rule, cudaStream_t s) {
-  if (of_papers_) return of_papers_.get();
+  if (without_lists_.of_papers) return without_lists_.of_papers.get();
   if (!uses_recurrence() || rule.shift == ShiftType::inblocks) return nullptr;
-  if (!recurrence_) {
+  if (!without_lists_.recurrence) {
     kernels::RowWalk walk = kernels::RowWalk::none;
     if (sweeps_.first.features.longest_row <= kShortRow) {
       const bool in_blocks = sweeps_.first.schedule == SolveSchedule::blocks;
       walk = in_blocks ? kernels::RowWalk::in_order : kernels::RowWalk::by_levels;
     }
-    recurrence_.emplace(options_.kind, pattern_.pattern(), diagonal_.data(), *sweeps_.first.sweep, row_order_.data(), s,
-                        walk);
+    without_lists_.recurrence.emplace(options_.kind, layout_.pattern.pattern(), layout_.diagonal.data(),
+                                      *sweeps_.first.sweep, layout_.row_order.data(), s, walk);
   }
-  return recurrence_->possible() ? &*recurrence_ : nullptr;
+  return without_lists_.recurrence->possible() ? &*without_lists_.recurrence : nullptr;
 }
 
 void CudaFactorization::scale_to_unit(cudaStream_t s) {
-  if (unit_.size() > 0) kernels::scale_to_unit(pattern_.pattern(), factor_, unit_.data(), s);
+  if (entries_.unit.size() > 0) kernels::scale_to_unit(layout_.pattern.pattern(), factor_, entries_.unit.data(), s);
 }
 
 double CudaFactorization::full_dominance(const double* values, cudaStream_t s) {
   if (options_.kind == FactorKind::ilu) {
-    return kernels::diagonal_dominance(pattern_.pattern(), values, source(), s);
+    return kernels::diagonal_dominance(layout_.pattern.pattern(), values, layout_.source(), s);
   }
-  return kernels::diagonal_dominance(full_.pattern(), values, full_.source.size() ? full_.source.data() : nullptr, s);
+  return kernels::diagonal_dominance(layout_.full.pattern(), values,
+                                     layout_.full.source.size() ? layout_.full.source.data() : nullptr, s);
 }
 
 void CudaFactorization::load_sweeps(cudaStream_t s) { load_sweeps(sweeps_, s); }
 
 // The second sweep of ic solves with D·U: pivots D make it U⁻¹ D⁻¹ without a pass for D.
 const double* CudaFactorization::first_values() const {
-  return options_.kind == FactorKind::ic ? unit_.data() : factor_.entries();
+  return options_.kind == FactorKind::ic ? entries_.unit.data() : factor_.entries();
 }
 
 void CudaFactorization::load_sweeps(const SweepPair& sweeps, cudaStream_t s) const {
@@ -483,21 +481,20 @@ void CudaFactorization::load_sweeps(const SweepPair& sweeps, cudaStream_t s) con
 void CudaFactorization::measure_loss(cudaStream_t s) {
   const double* const entries = factor_.entries();
   const double* const inverse = factor_.inverse_pivots();
-  if (loss_.size() == 0) loss_ = {1, s};
-  check(cudaMemsetAsync(loss_.data(), 0, sizeof(double), s), "clearing a number");
-  sweeps_.first.measure_loss(first_values(), nullptr, loss_.data(), s);
-  sweeps_.second.measure_loss(entries, inverse, loss_.data(), s);
+  double* const most = loss_.begin(s);
+  sweeps_.first.measure_loss(first_values(), nullptr, most, s);
+  sweeps_.second.measure_loss(entries, inverse, most, s);
   if (transposed_.first.sweep) {
-    transposed_.first.measure_loss(entries, inverse, loss_.data(), s);
-    transposed_.second.measure_loss(entries, nullptr, loss_.data(), s);
+    transposed_.first.measure_loss(entries, inverse, most, s);
+    transposed_.second.measure_loss(entries, nullptr, most, s);
   }
-  copy_to_host(loss_found_.data(), loss_.data(), 1, s);
+  loss_.end(s);
 }
 
 void CudaFactorization::keep_rows_if_needed(cudaStream_t s) {
   if (!rewrites_rows()) return;
   synchronize(s);
-  const double most = *loss_found_.data();
+  const double most = loss_.most();
   if (!loses_too_much(most)) return;
   request_.keep_rows = true;
   replace_sweeps(s);
@@ -506,8 +503,8 @@ void CudaFactorization::keep_rows_if_needed(cudaStream_t s) {
 
 bool CudaFactorization::keep_double_if_needed(cudaStream_t s) {
   if (!single()) return false;
-  const double* const unit = unit_.size() > 0 ? unit_.data() : factor_.entries();
-  const kernels::FoundLoss found = kernels::find_precision_loss(pattern_.pattern(), factor_, unit, s);
+  const double* const unit = entries_.unit.size() > 0 ? entries_.unit.data() : factor_.entries();
+  const kernels::FoundLoss found = kernels::find_precision_loss(layout_.pattern.pattern(), factor_, unit, s);
   if (found.loss == PrecisionLoss::none) return false;
   const ScheduleRequest before = std::exchange(request_, double_request_);
   try {
@@ -517,15 +514,15 @@ bool CudaFactorization::keep_double_if_needed(cudaStream_t s) {
     throw;
   }
   if (order_.captured()) {
-    for (Many* const many : {&many_, &many_transposed_}) {
-      if (many->sweeps) retired_.many.push_back(std::move(*many));
+    for (ManySweeps* const many : {&many_, &many_transposed_}) {
+      if (many->pair) retired_.many.push_back(std::move(*many));
     }
   } else if (options_.kind == FactorKind::ilu) {
-    unit_ = {};
+    entries_.unit = {};
   }
   many_ = {};
   many_transposed_ = {};
-  symmetric_ready_ = false;
+  second_alone_.symmetric_ready = false;
   report_precision();
   info.precision_loss = found.loss;
   info.precision_loss_row = found.row;
@@ -538,33 +535,32 @@ void CudaFactorization::replace_sweeps(cudaStream_t s) {
   load_sweeps(keeping, s);
   SweepPair turned;
   if (transposed_.first.sweep) turned = make_transposed(s);
-  recurrence_.reset();  // of the sweep that goes
-  DeviceArray<double> scaled = std::exchange(scaled_, {});
+  without_lists_.recurrence.reset();  // of the sweep that goes
+  DeviceArray<double> scaled = std::exchange(second_alone_.rhs, {});
   std::swap(sweeps_, keeping);
   std::swap(transposed_, turned);
   if (order_.captured()) {  // graphs of them go on
     retired_.sweeps.push_back(std::move(keeping));
     if (turned.first.sweep) retired_.transposed.push_back(std::move(turned));
-    retired_.scaled.push_back(std::move(scaled));
+    retired_.vectors.push_back(std::move(scaled));
   }
   info.lower_schedule = sweeps_.first.schedule;
   info.upper_schedule = sweeps_.second.schedule;
-  symmetric_ready_ = false;  // scaled_ has gone
+  second_alone_.symmetric_ready = false;  // its right-hand side has gone
   // Sweeps may go between a set_diagonal() and the products that it is for. Where that fails, products are refused.
-  if (scaling_ == TransformScaling::symmetric || !std::exchange(facade.has_diagonal, false)) return;
+  if (eisenstat_.scaling == TransformScaling::symmetric || !std::exchange(facade.has_diagonal, false)) return;
   const ScratchArray<double> e(static_cast<std::size_t>(info.rows), s);
   kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), nullptr, e.data(), s);
-  product_.take_again(sweeps_, retired_.sweeps, e.data(), s);
+  eisenstat_.product.take_again(sweeps_, retired_.sweeps, e.data(), s);
   facade.has_diagonal = true;
 }
 
 void CudaFactorization::count_bytes() {
-  info.numeric_bytes = pattern_.bytes() + full_.bytes() + diagonal_.bytes() + factor_.bytes() + unit_.bytes() +
-                       (recurrence_ ? recurrence_->bytes() : 0) + (of_papers_ ? of_papers_->bytes() : 0) +
-                       host_values_.bytes();
-  info.bytes = info.numeric_bytes + row_order_.bytes() + col_order_.bytes() + sweeps_.bytes() + transposed_.bytes() +
-               scaled_.bytes() + product_.bytes() + balanced_.bytes() + retired_.bytes();
-  for (const Many* const many : {&many_, &many_transposed_}) info.bytes += many->bytes();
+  info.numeric_bytes =
+      layout_.pattern_bytes() + factor_.bytes() + entries_.unit.bytes() + without_lists_.bytes() + host_.values.bytes();
+  info.bytes = info.numeric_bytes + layout_.order_bytes() + sweeps_.bytes() + transposed_.bytes() +
+               second_alone_.rhs.bytes() + eisenstat_.bytes() + retired_.bytes() + many_.bytes() +
+               many_transposed_.bytes();
 }
 
 std::unique_ptr<Factorization::Impl> make_factorization(const Context& context, const CsrPattern& pattern,

@@ -8,14 +8,16 @@
 #include <span>
 #include <vector>
 
-#include "csr/device_csr.hpp"
+#include "backends/cuda/memory.hpp"
 #include "kernels/factor/cuda/numeric.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
 #include "solver/checks.hpp"
 #include "solver/choice/factor_schedule.hpp"
+#include "solver/cuda/factor_layout.hpp"
 #include "solver/cuda/flag.hpp"
 #include "solver/cuda/many.hpp"
 #include "solver/cuda/product.hpp"
+#include "solver/cuda/retired.hpp"
 #include "solver/cuda/staging.hpp"
 #include "solver/cuda/stream_order.hpp"
 #include "solver/cuda/sweep_pair.hpp"
@@ -54,49 +56,72 @@ class CudaFactorization final : public Factorization::Impl {
   std::vector<EngineRun> engine_runs() const override;
 
  private:
-  /// Sweeps over several columns, from the first application to so many on that they pay.
-  struct Many {
-    std::optional<ManyPair> sweeps;
-    bool loaded = false;  ///< with the values of the last factor()
-    /// Of single precision: what the two sweeps load, in double; of ilu the first is that of both.
-    DeviceArray<double> rounded;
-    DeviceArray<double> rounded_second;
+  /// What is kept of the factor's entries.
+  struct Entries {
+    DeviceArray<double> unit;  ///< U of ic; in single of ilu, too, with anything for L, but where entries are dropped
+    bool dropped = false;      ///< they are in the sweeps alone
+    bool asked_for = false;    ///< so they are kept from now on
+  };
+
+  /// How attempts eliminate where they do not follow lists.
+  struct WithoutLists {
+    std::optional<kernels::Recurrence> recurrence;          ///< from the first attempt on that asks for it
+    bool products_lost = false;                             ///< so a recurrence is no longer asked for
+    std::unique_ptr<kernels::EliminationMethod> of_papers;  ///< where the schedule of the factorisation is theirs
+    [[nodiscard]] bool walks() const { return recurrence && recurrence->walks(); }
     [[nodiscard]] std::int64_t bytes() const {
-      return (sweeps ? sweeps->bytes() : 0) + rounded.bytes() + rounded_second.bytes();
+      return (recurrence ? recurrence->bytes() : 0) + (of_papers ? of_papers->bytes() : 0);
     }
   };
 
-  /// Of Eisenstat's trick with symmetric scaling: the sweeps are those of I + L̃ and I + Ũ.
-  struct Balanced {
-    SweepPair sweeps;
-    std::vector<SweepPair> given_up;
-    SweepProduct product;
-    [[nodiscard]] std::int64_t bytes() const {
-      std::int64_t bytes = sweeps.bytes() + product.bytes();
-      for (const SweepPair& pair : given_up) bytes += pair.bytes();
-      return bytes;
-    }
+  /// What the second sweep needs where it runs without the first.
+  struct SecondAlone {
+    DeviceArray<double> rhs;       ///< its right-hand side, by rows; empty: not asked for yet
+    bool symmetric_ready = false;  ///< the pivots of the last factor have roots, and rhs is there
   };
 
-  /// What others have taken the place of, while graphs of captured applications may still use it. Its sweeps are loaded
-  /// with all values that come.
-  struct Retired {
-    std::vector<SweepPair> sweeps;
-    std::vector<SweepPair> transposed;
-    std::vector<DeviceArray<double>> scaled;  ///< right-hand sides
-    std::vector<Many> many;                   ///< of another precision
-    [[nodiscard]] std::int64_t bytes() const {
-      std::int64_t bytes = 0;
-      for (const auto* const pairs : {&sweeps, &transposed}) {
-        for (const SweepPair& pair : *pairs) bytes += pair.bytes();
+  /// Eisenstat's trick. With symmetric scaling it has sweeps of its own, those of I + L̃ and I + Ũ.
+  struct Eisenstat {
+    TransformScaling scaling = TransformScaling::none;  ///< of the last set_diagonal()
+    SweepProduct product;                               ///< of the sweeps of applications
+    SweepPair balanced;  ///< this and the next from the first set_diagonal() with symmetric scaling on
+    SweepProduct balanced_product;
+    void run(const SweepPair& sweeps, const double* v, double* y, int* non_finite, cudaStream_t s) const {
+      if (scaling == TransformScaling::symmetric) {
+        balanced_product.run(balanced, v, y, non_finite, s);
+      } else {
+        product.run(sweeps, v, y, non_finite, s);
       }
-      for (const Many& each : many) bytes += each.bytes();
-      return bytes;
     }
+    [[nodiscard]] std::int64_t bytes() const { return product.bytes() + balanced.bytes() + balanced_product.bytes(); }
+  };
+
+  /// What schedules that rewrite rows may lose with the values that they have loaded.
+  class Loss {
+   public:
+    /// @returns where sweeps put the most that they lose
+    double* begin(cudaStream_t s) {
+      if (most_.size() == 0) most_ = {1, s};
+      check(cudaMemsetAsync(most_.data(), 0, sizeof(double), s), "clearing a number");
+      return most_.data();
+    }
+    void end(cudaStream_t s) { copy_to_host(found_.data(), most_.data(), 1, s); }
+    /// Of the last begin() to end(), once the stream has been waited for.
+    [[nodiscard]] double most() const { return *found_.data(); }
+
+   private:
+    DeviceArray<double> most_;
+    PinnedValue<double> found_;
+  };
+
+  /// What calls with arrays in host memory need.
+  struct HostArrays {
+    DeviceArray<double> values;  ///< copy of the last factor()'s
+    CudaStaging staging;
+    CudaVectorPair vectors;
   };
 
   // Analysis.
-  Index find_diagonal(cudaStream_t s) { return kernels::find_diagonal(pattern_.pattern(), diagonal_.data(), s); }
   /// Replaces the pattern by that of the fill level. The search for fill everywhere is the host's.
   void fill(cudaStream_t s);
   void fill_everywhere(cudaStream_t s);
@@ -107,23 +132,17 @@ class CudaFactorization final : public Factorization::Impl {
                                       cudaStream_t s) const;
   [[nodiscard]] SweepPair make_sweeps(cudaStream_t s) const;
   [[nodiscard]] const RowBlocks* blocks() const { return independent_blocks(options_); }
-  /// Entry of the factor's pattern → entry of the input; null: the same.
-  [[nodiscard]] const Offset* source() const { return pattern_.source.size() > 0 ? pattern_.source.data() : nullptr; }
-  /// Row of the factor's columns → entry of the caller's vectors; null: the same.
-  [[nodiscard]] const Index* column_order() const {
-    return col_order_.size() > 0 ? col_order_.data() : row_order_.data();
-  }
-  /// Forgets source() where it is found again in a pass, as rows are short, and only a walk of the rows will need it:
-  /// it is as large as the columns. Before sweeps are made, which take memory; restored where rows are not walked then.
+  /// Forgets where entries come from where that is found again in a pass, as rows are short, and only a walk of the
+  /// rows will need it. Before sweeps are made, which take memory; restored where rows are not walked then.
   void drop_source(const AnalysedTriangle& forward, cudaStream_t s);
-  void restore_source(cudaStream_t s);
   void count_bytes();
   /// Takes single precision where an automatic choice does. Before sweeps are made.
   void settle_precision(const AnalysedTriangle& forward);
   void report_precision();
   [[nodiscard]] bool single() const { return request_.precision == Precision::in_single; }
   [[nodiscard]] bool uses_recurrence() const {
-    return factor_.only_diagonal_changes() && options_.factor_schedule == FactorSchedule::automatic && !products_lost_;
+    return factor_.only_diagonal_changes() && options_.factor_schedule == FactorSchedule::automatic &&
+           !without_lists_.products_lost;
   }
   /// Lists are not needed at once where a recurrence may take their place.
   [[nodiscard]] kernels::MakeLists lists_first() const {
@@ -163,7 +182,6 @@ class CudaFactorization final : public Factorization::Impl {
   kernels::EliminationMethod* method(const kernels::PivotRule& rule, cudaStream_t s);
   void attempt_without_lists(kernels::FactorInput input, const kernels::PivotRule& rule,
                              kernels::EliminationMethod& other, cudaStream_t s);
-  [[nodiscard]] bool walks() const { return recurrence_ && recurrence_->walks(); }
   /// U of the last attempt as a unit triangle, where it is needed.
   void scale_to_unit(cudaStream_t s);
   /// PETSc takes the shift's top from the whole rows of A, also for IC(0); the row sums do not depend on the ordering.
@@ -173,7 +191,7 @@ class CudaFactorization final : public Factorization::Impl {
   [[nodiscard]] const double* first_values() const;  ///< what the first sweep is loaded with
   /// What the second one is. In single U is a unit triangle, and the pivots scale its right-hand side.
   [[nodiscard]] const double* second_values(const SweepPair& sweeps) const {
-    return sweeps.single() ? unit_.data() : factor_.entries();
+    return sweeps.single() ? entries_.unit.data() : factor_.entries();
   }
   /// Gives single precision up, for good, where the factor does not fit. Synchronises where it is in use.
   /// @returns whether it has
@@ -197,8 +215,8 @@ class CudaFactorization final : public Factorization::Impl {
   [[nodiscard]] SweepPair make_transposed(cudaStream_t s) const;
   void load_transposed(const SweepPair& sweeps, cudaStream_t s) const;
   void prepare_symmetric(cudaStream_t s);
-  /// scaled_, from the first call on.
-  void reserve_scaled(cudaStream_t s);
+  /// The right-hand side of the second sweep alone, from the first call on.
+  void reserve_second_rhs(cudaStream_t s);
   /// work(device_from, device_to, stream) for vectors in either space.
   template <class Work>
   void with_vectors(const double* from, double* to, MemorySpace space, Stream stream, const Work& work);
@@ -208,7 +226,7 @@ class CudaFactorization final : public Factorization::Impl {
   /// How many of `left` columns one pass takes.
   [[nodiscard]] Index columns_together(Apply part, Index left) const;
   ManyPair& many(Apply part, cudaStream_t s);
-  void load_many(Many& many, bool transposed, cudaStream_t s) const;
+  void load_many(ManySweeps& many, bool transposed, cudaStream_t s) const;
   void run(Apply part, const CudaColumns& columns, cudaStream_t s);
   void run(Apply part, const double* b, double* x, cudaStream_t s);
 
@@ -221,36 +239,20 @@ class CudaFactorization final : public Factorization::Impl {
   FactorOptions options_;
   ScheduleRequest double_request_;  ///< the request for sweeps in double
   ScheduleRequest request_;
-  std::size_t input_entries_ = 0;
-  DeviceArray<Index> row_order_;  ///< empty: natural
-  DeviceArray<Index> col_order_;  ///< empty: that of the rows
-  DeviceCsr pattern_;             ///< of the factor: all of B (ilu), its upper triangle (ic)
-  DeviceCsr full_;                ///< all of B, for ic with a positive definite shift
-  DeviceArray<Offset> diagonal_;
+  FactorLayout layout_;
   kernels::Factor factor_;
-  bool source_dropped_ = false;   ///< drop_source()
-  bool entries_dropped_ = false;  ///< the factor's entries are in the sweeps alone
-  bool keeps_entries_ = false;    ///< the entries have been asked for
-  DeviceArray<double> unit_;  ///< U of ic; in single of ilu, too, with anything for L, but where entries are dropped
+  Entries entries_;
   SweepPair sweeps_;
-  bool products_lost_ = false;                             ///< a recurrence is no longer asked for
-  std::optional<kernels::Recurrence> recurrence_;          ///< from the first attempt on that asks for it
-  std::unique_ptr<kernels::EliminationMethod> of_papers_;  ///< where the schedule of the factorisation is theirs
-  SweepPair transposed_;                                   ///< from the first transposed application of ilu on
+  WithoutLists without_lists_;
+  SweepPair transposed_;  ///< from the first transposed application of ilu on
   Retired retired_;
-  DeviceArray<double> scaled_;  ///< right-hand side of the second sweep alone
-  bool symmetric_ready_ = false;
-  SweepProduct product_;
-  Balanced balanced_;                                  ///< from the first set_diagonal() with symmetric scaling on
-  TransformScaling scaling_ = TransformScaling::none;  ///< of the last set_diagonal()
-  Many many_;
-  Many many_transposed_;
-  DeviceArray<double> loss_;        ///< where schedules rewrite rows: what they may lose
-  PinnedValue<double> loss_found_;  ///< its copy
-  DeviceArray<double> host_values_;
+  SecondAlone second_alone_;
+  Eisenstat eisenstat_;
+  ManySweeps many_;
+  ManySweeps many_transposed_;
+  Loss loss_;
+  HostArrays host_;
   CudaFlag flag_;
-  CudaStaging staging_;
-  CudaVectorPair vectors_;
   mutable StreamOrder order_;  ///< reading is a call, too
 };
 

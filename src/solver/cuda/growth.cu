@@ -3,7 +3,6 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/reduce.hpp"
-#include "csr/permuted_values.hpp"
 #include "kernels/factor/growth.hpp"
 #include "solver/cuda/factorization.hpp"
 #include "solver/cuda/input.hpp"
@@ -44,15 +43,16 @@ double CudaFactorization::growth(const double* values, MemorySpace space, Stream
   if (info.rows == 0) return 0.0;
   StreamOrder::Call call(order_, s);
   // What factor() was given in host memory it has copied.
-  if (values != nullptr && space == MemorySpace::host) values = host_values_.data();
+  if (values != nullptr && space == MemorySpace::host) values = host_.values.data();
   const auto rows = static_cast<std::size_t>(info.rows);
-  const ScratchArray<Offset> found(source_dropped_ ? static_cast<std::size_t>(pattern_.entries) : 0, s);
-  if (source_dropped_) {
-    kernels::find_sources(pattern_.pattern(), row_order_.data(), column_order(), found.data(), s);
-  }
-  const GrowthArguments arguments{
-      info.rows,         values,        source_dropped_ ? found.data() : source(), diagonal_.data(),
-      row_order_.data(), column_order()};
+  const ScratchArray<Offset> found(layout_.source_dropped ? static_cast<std::size_t>(layout_.pattern.entries) : 0, s);
+  if (layout_.source_dropped) layout_.find_sources(found.data(), s);
+  const GrowthArguments arguments{info.rows,
+                                  values,
+                                  layout_.source_dropped ? found.data() : layout_.source(),
+                                  layout_.diagonal.data(),
+                                  layout_.row_order.data(),
+                                  layout_.column_order()};
   ScratchArray<double> b(rows, s);
   ScratchArray<double> x(rows, s);
   weights_kernel<<<element_blocks(info.rows), kElementBlock, 0, s>>>(arguments, b.data());

@@ -13,8 +13,9 @@ void CudaFactorization::with_vectors(const double* from, double* to, MemorySpace
   const DeviceGuard guard(device_);
   const cudaStream_t s = native(stream);
   StreamOrder::Call call(order_, s);
-  with_device_vectors(staging_, vectors_, static_cast<std::size_t>(info.rows), from, to, space == MemorySpace::device,
-                      s, [&](const double* device_from, double* device_to) { work(device_from, device_to, s); });
+  with_device_vectors(host_.staging, host_.vectors, static_cast<std::size_t>(info.rows), from, to,
+                      space == MemorySpace::device, s,
+                      [&](const double* device_from, double* device_to) { work(device_from, device_to, s); });
   if (space == MemorySpace::host) call.waited();
 }
 
@@ -23,52 +24,54 @@ void CudaFactorization::solve_lower(const double* b, double* x, MemorySpace spac
   with_vectors(b, x, space, stream, [&](const double* from, double* to, cudaStream_t s) {
     const ChosenSweep& first = sweeps_.first;
     first->solve(from, nullptr, flag_.data(), s);
-    kernels::move_scaled(info.rows, first->result(), first->result_index(), factor_.inverse_pivots(), row_order_.data(),
-                         to, s);
+    kernels::move_scaled(info.rows, first->result(), first->result_index(), factor_.inverse_pivots(),
+                         layout_.row_order.data(), to, s);
   });
 }
 
 void CudaFactorization::solve_upper(const double* b, double* x, MemorySpace space, Stream stream) {
-  if (scaled_.size() == 0 && info.rows > 0) {
+  if (second_alone_.rhs.size() == 0 && info.rows > 0) {
     refuse_capture(stream, "the first solution with the upper half of a factor");
     const DeviceGuard guard(device_);
-    reserve_scaled(native(stream));
+    reserve_second_rhs(native(stream));
   }
   with_vectors(b, x, space, stream, [&](const double* from, double* to, cudaStream_t s) {
-    kernels::move_scaled(info.rows, from, row_order_.data(), nullptr, sweeps_.first->result_index(), scaled_.data(), s);
-    sweeps_.second->solve(scaled_.data(), to, flag_.data(), s);
+    kernels::move_scaled(info.rows, from, layout_.row_order.data(), nullptr, sweeps_.first->result_index(),
+                         second_alone_.rhs.data(), s);
+    sweeps_.second->solve(second_alone_.rhs.data(), to, flag_.data(), s);
   });
 }
 
 void CudaFactorization::multiply_upper(const double* x, double* y, MemorySpace space, Stream stream) {
   with_vectors(x, y, space, stream, [&](const double* from, double* to, cudaStream_t s) {
     require_entries(s);
-    kernels::factor_multiply_upper(pattern_.pattern(), diagonal_.data(), factor_.entries(), row_order_.data(), from, to,
-                                   s);
+    kernels::factor_multiply_upper(layout_.pattern.pattern(), layout_.diagonal.data(), factor_.entries(),
+                                   layout_.row_order.data(), from, to, s);
   });
 }
 
 void CudaFactorization::take_balanced(const double* e, const double* d, cudaStream_t s) {
   const Index bad = kernels::find_not_positive(info.rows, factor_, s);
-  if (bad >= 0) refuse_pivot(row_order_.size() > 0 ? fetch(row_order_.data() + bad, s) : bad, fetch(e + bad, s));
+  if (bad >= 0) refuse_pivot(layout_.callers_row(bad, s), fetch(e + bad, s));
   require_entries(s);
-  const ScratchArray<double> entries(static_cast<std::size_t>(pattern_.entries), s);
-  kernels::balance(pattern_.pattern(), factor_, entries.data(), s);
-  if (!balanced_.sweeps.first.sweep) balanced_.sweeps = make_sweeps(s);
+  const ScratchArray<double> entries(static_cast<std::size_t>(layout_.pattern.entries), s);
+  kernels::balance(layout_.pattern.pattern(), factor_, entries.data(), s);
+  if (!eisenstat_.balanced.first.sweep) eisenstat_.balanced = make_sweeps(s);
   const SweepPair::Values values{entries.data()};  // both have unit diagonals
-  balanced_.sweeps.load(values, values, s);
-  for (const SweepPair& pair : balanced_.given_up) pair.load(values, values, s);
-  if (balanced_.sweeps.rewrites_rows()) keep_balanced_rows_if_needed(entries.data(), s);
-  balanced_.product.take(balanced_.sweeps, balanced_.given_up, {info.rows, row_order_.data(), 1.0, true}, e, d, s);
+  eisenstat_.balanced.load(values, values, s);
+  for (const SweepPair& pair : retired_.balanced) pair.load(values, values, s);
+  if (eisenstat_.balanced.rewrites_rows()) keep_balanced_rows_if_needed(entries.data(), s);
+  eisenstat_.balanced_product.take(eisenstat_.balanced, retired_.balanced,
+                                   {info.rows, layout_.row_order.data(), 1.0, true}, e, d, s);
 }
 
 void CudaFactorization::keep_balanced_rows_if_needed(const double* entries, cudaStream_t s) {
-  if (!balanced_.sweeps.loses_with(entries, nullptr, s)) return;
+  if (!eisenstat_.balanced.loses_with(entries, nullptr, s)) return;
   request_.keep_rows = true;
   SweepPair keeping = make_sweeps(s);
   keeping.load({entries}, {entries}, s);
-  std::swap(balanced_.sweeps, keeping);
-  if (order_.captured()) balanced_.given_up.push_back(std::move(keeping));  // graphs of them go on
+  std::swap(eisenstat_.balanced, keeping);
+  if (order_.captured()) retired_.balanced.push_back(std::move(keeping));  // graphs of them go on
 }
 
 void CudaFactorization::set_diagonal(const double* d, MemorySpace space, Stream stream, TransformScaling scaling) {
@@ -78,7 +81,7 @@ void CudaFactorization::set_diagonal(const double* d, MemorySpace space, Stream 
   const auto rows = static_cast<std::size_t>(info.rows);
   const ScratchArray<double> copy(space == MemorySpace::host ? rows : 0, s);
   if (space == MemorySpace::host) {
-    staging_.upload(copy.data(), d, rows, s);
+    host_.staging.upload(copy.data(), d, rows, s);
     d = copy.data();
   }
   const ScratchArray<double> e(rows, s);
@@ -86,9 +89,9 @@ void CudaFactorization::set_diagonal(const double* d, MemorySpace space, Stream 
   if (scaling == TransformScaling::symmetric) {
     take_balanced(e.data(), d, s);
   } else {
-    product_.take(sweeps_, retired_.sweeps, {info.rows, row_order_.data(), 1.0}, e.data(), d, s);
+    eisenstat_.product.take(sweeps_, retired_.sweeps, {info.rows, layout_.row_order.data(), 1.0}, e.data(), d, s);
   }
-  scaling_ = scaling;
+  eisenstat_.scaling = scaling;
   count_bytes();
   synchronize(s);
   call.waited();
@@ -96,11 +99,7 @@ void CudaFactorization::set_diagonal(const double* d, MemorySpace space, Stream 
 
 void CudaFactorization::multiply_transformed(const double* v, double* y, MemorySpace space, Stream stream) {
   with_vectors(v, y, space, stream, [&](const double* from, double* to, cudaStream_t s) {
-    if (scaling_ == TransformScaling::symmetric) {
-      balanced_.product.run(balanced_.sweeps, from, to, flag_.data(), s);
-    } else {
-      product_.run(sweeps_, from, to, flag_.data(), s);
-    }
+    eisenstat_.run(sweeps_, from, to, flag_.data(), s);
   });
 }
 
@@ -109,12 +108,12 @@ void CudaFactorization::pivots(double* e, MemorySpace space, Stream stream) cons
   const cudaStream_t s = native(stream);
   StreamOrder::Call call(order_, s);
   if (space == MemorySpace::device) {
-    kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), row_order_.data(), e, s);
+    kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), layout_.row_order.data(), e, s);
     return;
   }
   const auto rows = static_cast<std::size_t>(info.rows);
   const ScratchArray<double> found(rows, s);
-  kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), row_order_.data(), found.data(), s);
+  kernels::scatter_inverse(info.rows, factor_.inverse_pivots(), layout_.row_order.data(), found.data(), s);
   copy_to_host(e, found.data(), rows, s);
   synchronize(s);
   call.waited();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,18 @@ class ManyPair {
   ManyVectors vectors_;             ///< work() and slots()
   StartState start_;                ///< of vectors_ and the sweeps' counters
   int stride_ = 0;                  ///< that work() was last used with
+};
+
+/// The pair of a factor, made by the first application to so many columns that it pays.
+struct ManySweeps {
+  std::optional<ManyPair> pair;
+  bool loaded = false;  ///< with the values of the last factorisation
+  /// Of single precision: what the two sweeps load, in double; of ilu the first is that of both.
+  DeviceArray<double> rounded;
+  DeviceArray<double> rounded_second;
+  [[nodiscard]] std::int64_t bytes() const {
+    return (pair ? pair->bytes() : 0) + rounded.bytes() + rounded_second.bytes();
+  }
 };
 
 /// One sweep, and the vectors by rows that it works on: two, which change places with each solve. A sweep resets the

@@ -23,9 +23,9 @@ class SweepProduct {
     bool scaled = false;           ///< the sweeps are those of a system scaled by E^½ from both sides: E = I in them
   };
 
-  /// For each change of values. pivots: E, by row; diagonal: D, in the user's numbering; device memory. given_up: other
+  /// For each change of values. pivots: E, by row; diagonal: D, in the user's numbering; device memory. retired: other
   /// pairs that were captured. Allocates and synchronises `s` at the first call for these sweeps.
-  void take(const SweepPair& sweeps, std::span<const SweepPair> given_up, const Rows& rows, const double* pivots,
+  void take(const SweepPair& sweeps, std::span<const SweepPair> retired, const Rows& rows, const double* pivots,
             const double* diagonal, cudaStream_t s) {
     rows_ = rows;
     const auto size = static_cast<std::size_t>(rows.rows);
@@ -39,11 +39,11 @@ class SweepProduct {
     if (sweeps.second.can().joins_products == nullptr) {
       const std::size_t extent = cuda::extent(sweeps.first->result_index(), rows.rows, s);
       if (between_.size() < extent) {
-        if (between_.size() > 0) given_up_.push_back(std::move(between_));
+        if (between_.size() > 0) retired_.push_back(std::move(between_));
         between_ = {extent, s};
       }
     }
-    // Kept where passes need them, also for graphs of sweeps that have been given up.
+    // Kept where passes need them, also for graphs of retired sweeps.
     const bool keeps = scale_.size() > 0;
     const ScratchArray<double> scratch_middle(keeps ? 0 : size, s);
     const ScratchArray<double> scratch_scale(keeps ? 0 : size, s);
@@ -52,12 +52,12 @@ class SweepProduct {
     kernels::product_rows(rows.rows, pivots, diagonal, rows.order, middle, rows.scaled ? nullptr : scale, s);
     const kernels::ProductRows taken{middle, rows.scaled ? nullptr : scale, rows.share};
     prepare(sweeps, taken, s);
-    for (const SweepPair& pair : given_up) prepare(pair, taken, s);
+    for (const SweepPair& pair : retired) prepare(pair, taken, s);
   }
 
   /// For sweeps that have taken the place of others, with the diagonal of the last take().
-  void take_again(const SweepPair& sweeps, std::span<const SweepPair> given_up, const double* pivots, cudaStream_t s) {
-    take(sweeps, given_up, Rows(rows_), pivots, diagonal_.data(), s);
+  void take_again(const SweepPair& sweeps, std::span<const SweepPair> retired, const double* pivots, cudaStream_t s) {
+    take(sweeps, retired, Rows(rows_), pivots, diagonal_.data(), s);
   }
 
   void run(const SweepPair& sweeps, const double* v, double* y, int* non_finite, cudaStream_t s) const {
@@ -80,7 +80,7 @@ class SweepProduct {
 
   [[nodiscard]] std::int64_t bytes() const {
     std::int64_t bytes = middle_.bytes() + scale_.bytes() + right_.bytes() + between_.bytes() + diagonal_.bytes();
-    for (const DeviceArray<double>& array : given_up_) bytes += array.bytes();
+    for (const DeviceArray<double>& array : retired_) bytes += array.bytes();
     return bytes;
   }
 
@@ -99,7 +99,7 @@ class SweepProduct {
   DeviceArray<double> scale_;     ///< by row: E⁻¹
   DeviceArray<double> right_;     ///< of the first sweep, in the user's numbering
   DeviceArray<double> between_;   ///< right-hand side of the second sweep
-  std::vector<DeviceArray<double>> given_up_;
+  std::vector<DeviceArray<double>> retired_;
 };
 
 }  // namespace taskdag::cuda

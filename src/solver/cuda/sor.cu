@@ -11,6 +11,7 @@
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/order.hpp"
 #include "solver/cuda/product.hpp"
+#include "solver/cuda/retired.hpp"
 #include "solver/cuda/staging.hpp"
 #include "solver/cuda/stream_order.hpp"
 #include "solver/cuda/sweep_pair.hpp"
@@ -124,7 +125,8 @@ class CudaSor final : public Sor::Impl {
     kernels::SorRows by_row = known_rows();
     by_row.order = nullptr;
     kernels::sor_pivots(by_row, e.data(), s);
-    product_.take(sweeps_, given_up_, {pattern_.rows, order_.data(), 1.0 / (2.0 - options_.omega)}, e.data(), d, s);
+    product_.take(sweeps_, retired_.sweeps, {pattern_.rows, order_.data(), 1.0 / (2.0 - options_.omega)}, e.data(), d,
+                  s);
     describe();
     synchronize(s);
     call.waited();
@@ -169,8 +171,8 @@ class CudaSor final : public Sor::Impl {
     info.lower_schedule = sweeps_.first.schedule;
     info.upper_schedule = sweeps_.second.schedule;
     info.bytes = pattern_.bytes() + order_.bytes() + position_.bytes() + values_.bytes() + diagonal_.bytes() +
-                 rhs_.bytes() + middle_.bytes() + product_.bytes() + host_values_.bytes() + sweeps_.bytes();
-    for (const SweepPair& pair : given_up_) info.bytes += pair.bytes();
+                 rhs_.bytes() + middle_.bytes() + product_.bytes() + host_values_.bytes() + sweeps_.bytes() +
+                 retired_.bytes();
   }
 
   [[nodiscard]] kernels::SorRows known_rows() const {
@@ -195,7 +197,7 @@ class CudaSor final : public Sor::Impl {
     const ScratchArray<double> pivot(diagonal_.size(), s);
     kernels::sor_sweep_values(pattern_.pattern(), values_.data(), known_rows(), entries.data(), pivot.data(), s);
     load(sweeps_, entries.data(), pivot.data(), s);
-    for (const SweepPair& pair : given_up_) load(pair, entries.data(), pivot.data(), s);
+    for (const SweepPair& pair : retired_.sweeps) load(pair, entries.data(), pivot.data(), s);
     if (sweeps_.rewrites_rows()) keep_rows_if_needed(entries.data(), pivot.data(), s);
     describe();
   }
@@ -212,8 +214,8 @@ class CudaSor final : public Sor::Impl {
     DeviceArray<double> middle(extent(keeping.first->result_index(), pattern_.rows, s), s);
     std::swap(sweeps_, keeping);
     if (order_of_calls_.captured()) {  // graphs of them go on
-      given_up_.push_back(std::move(keeping));
-      given_up_middle_.push_back(std::move(middle_));
+      retired_.sweeps.push_back(std::move(keeping));
+      retired_.vectors.push_back(std::move(middle_));
     }
     middle_ = std::move(middle);
   }
@@ -308,8 +310,7 @@ class CudaSor final : public Sor::Impl {
   DeviceArray<Offset> position_;  ///< of each row's diagonal entry
   SweepPair sweeps_;
   SweepProduct product_;
-  std::vector<SweepPair> given_up_;  ///< captured before others took their place
-  std::vector<DeviceArray<double>> given_up_middle_;
+  Retired retired_;
   DeviceArray<double> values_;    ///< of pattern_: for sums over the triangle that a sweep does not solve
   DeviceArray<double> diagonal_;  ///< D + shift
   DeviceArray<kernels::SorFindings> findings_;

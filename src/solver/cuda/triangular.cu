@@ -130,7 +130,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
   }
 
   void count_bytes() {
-    info.bytes = sweep_->bytes() + pattern_.bytes() + (given_up_ ? given_up_->bytes() : 0) + diagonal_.bytes() +
+    info.bytes = sweep_->bytes() + pattern_.bytes() + (retired_ ? retired_->bytes() : 0) + diagonal_.bytes() +
                  pivot_.bytes() + (many_ ? many_->bytes() : 0);
   }
 
@@ -148,7 +148,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
     const double* const pivot = unit_ ? nullptr : pivot_.data();
     sweep_->load_values(values, pivot, s);
     if (sweep_.rewrites_rows()) keep_rows_if_needed(values, pivot, s);
-    if (given_up_) given_up_->load_values(values, pivot, s);
+    if (retired_) retired_->load_values(values, pivot, s);
     info.schedule = sweep_.schedule;
     if (many_) many_->load_values(values, unit_ ? nullptr : pivot_.data(), s);
     count_bytes();
@@ -166,7 +166,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
                                  pattern_.source.size() ? pattern_.source.data() : nullptr, s);
     keeping->load_values(values, pivot, s);
     std::swap(sweep_, keeping);
-    if (order_.captured()) given_up_ = std::move(keeping.sweep);  // graphs of it go on
+    if (order_.captured()) retired_ = std::move(keeping.sweep);  // graphs of it go on
     pattern_ = {};
     info.given_up_loss = loss;
   }
@@ -182,8 +182,8 @@ class CudaTriangular final : public TriangularSolver::Impl {
   DeviceArray<double> pivot_;  ///< inverse pivots by row
   DeviceArray<double> host_values_;
   ChosenSweep sweep_;
-  std::unique_ptr<kernels::Sweep> given_up_;  ///< captured before sweep_ took its place
-  std::optional<ManySingle> many_;            ///< where several columns were asked for and pay
+  std::unique_ptr<kernels::Sweep> retired_;  ///< captured before sweep_ took its place
+  std::optional<ManySingle> many_;           ///< where several columns were asked for and pay
   CudaFlag flag_;
   CudaStaging staging_;
   CudaVectorPair vectors_;
