@@ -106,8 +106,8 @@ TEST_F(CellsTest, OperandsThatTheRingHasForgottenAreWaitedFor) {
 }
 
 TEST_F(CellsTest, ResultsAreWrittenOutWhereAllRowsWaitForAnotherCell) {
-  // Nothing but fetched operands, all there at once: the runner is as fast as it can be, and full steps leave no idle
-  // lane.
+  // Nothing but fetched operands, all there at once: the compute warp is as fast as it can be, and full steps leave no
+  // idle lane.
   constexpr Index kFirst = 100000;
   const CsrMatrix a = unit_lower(4 * kFirst, -0.5, [&](Index i) {
     return i < kFirst ? std::vector<Index>() : std::vector<Index>{(i * 7) % kFirst};

@@ -94,8 +94,8 @@ TYPED_TEST(PencilPlacesTest, EachLineIsInOneOfThem) {
   }
 }
 
-/// A row's operands come by the places that its runner has them from: its own and those before it, in this plane and
-/// the plane below. Places that pass lines on have them from the band before.
+/// A row's operands come by the places that its compute warp has them from: its own and those before it, in this plane
+/// and the plane below. Places that pass lines on have them from the band before.
 TYPED_TEST(PencilPlacesTest, OperandsComeByThePlacesBefore) {
   for (const auto& grid : this->grids()) {
     SCOPED_TRACE(name_of(shape_of(grid)));

@@ -106,7 +106,7 @@ std::vector<Case> study_cases(Index rows, const std::function<Index(SolveSchedul
 }
 
 /// What one case is made of: a sweep or a factorisation.
-struct Runner {
+struct Prepared {
   std::function<void()> run;
   std::function<void()> unmanaged;
   std::function<double()> error;
@@ -119,7 +119,7 @@ class Cases {
       : session_(session), problem_(problem), a_(a), end_(end) {}
 
   /// `make` analyses. @returns whether time was left for all
-  bool run(const char* what, const std::vector<Case>& cases, const std::function<Runner(const Case&)>& make) {
+  bool run(const char* what, const std::vector<Case>& cases, const std::function<Prepared(const Case&)>& make) {
     for (const Case& c : cases) {
       Row row = row_of(what, c);
       if (session_.rows.contains(row)) continue;
@@ -176,10 +176,10 @@ class Cases {
             {"status", "ok"}};
   }
 
-  void measure(const std::function<Runner(const Case&)>& make, const Case& c, Row& row) {
-    Runner runner;
-    row["analysis_ms"] = wall_ms([&] { runner = make(c); });
-    const AtaReport& report = runner.report;
+  void measure(const std::function<Prepared(const Case&)>& make, const Case& c, Row& row) {
+    Prepared prepared;
+    row["analysis_ms"] = wall_ms([&] { prepared = make(c); });
+    const AtaReport& report = prepared.report;
     row["class"] = kernels::to_string(report.dag_class);
     row["levels"] = report.levels;
     if (report.granularity > 0) row["S"] = report.granularity;
@@ -191,13 +191,13 @@ class Cases {
     if (report.launch_microseconds > 0.0) row["T_l_us"] = report.launch_microseconds;
     if (report.row_microseconds > 0.0) row["T_u_us"] = report.row_microseconds;
     row["aggregation_ms"] = report.aggregation_ms;
-    row["unmanaged_ms"] = time_on_device(session_.options.timing, runner.unmanaged).median;
-    const Timing time = time_on_device(session_.options.timing, runner.run);
+    row["unmanaged_ms"] = time_on_device(session_.options.timing, prepared.unmanaged).median;
+    const Timing time = time_on_device(session_.options.timing, prepared.run);
     row["milliseconds"] = time.median;
     row["least"] = time.least;
     row["most"] = time.most;
     row["repeats"] = time.repeats;
-    const double error = runner.error();
+    const double error = prepared.error();
     row["error"] = error;
     if (!(error <= accepted_error(0.0))) {
       row["status"] = "wrong result";
@@ -288,10 +288,10 @@ bool run_solves(Cases& cases, const Options& options, const CsrMatrix& lu, Trian
     const std::shared_ptr<kernels::AtaSweep> sweep = make_sweep(c, analysed.input());
     sweep->load_values(device.values.data(), lower ? nullptr : pivots.data(), nullptr);
     cuda::synchronize(nullptr);
-    return Runner{[&, sweep] { sweep->solve(rhs.data(), x.data(), flag.data(), nullptr); },
-                  [&, sweep] { sweep->solve_unmanaged(rhs.data(), x.data(), flag.data(), nullptr); },
-                  [&, sweep] { return relative_error(cuda::fetch_array(x.data(), b.size(), nullptr), reference); },
-                  sweep->report()};
+    return Prepared{[&, sweep] { sweep->solve(rhs.data(), x.data(), flag.data(), nullptr); },
+                    [&, sweep] { sweep->solve_unmanaged(rhs.data(), x.data(), flag.data(), nullptr); },
+                    [&, sweep] { return relative_error(cuda::fetch_array(x.data(), b.size(), nullptr), reference); },
+                    sweep->report()};
   });
 }
 
@@ -319,9 +319,9 @@ bool run_factors(Cases& cases, const char* what, const std::vector<Case>& list, 
   const kernels::FactorTarget target{entries.data(), inverse_pivots.data(), unit.data(), report.data()};
   return cases.run(what, list, [&](const Case& c) {
     const std::shared_ptr<kernels::AtaFactorization> factor = make(c);
-    return Runner{[&, factor] { factor->factor(input, {}, target, nullptr); },
-                  [&, factor] { factor->factor_unmanaged(input, {}, target, nullptr); },
-                  [&] { return relative_error(values_of(target, reference), reference.values); }, factor->report()};
+    return Prepared{[&, factor] { factor->factor(input, {}, target, nullptr); },
+                    [&, factor] { factor->factor_unmanaged(input, {}, target, nullptr); },
+                    [&] { return relative_error(values_of(target, reference), reference.values); }, factor->report()};
   });
 }
 

@@ -83,9 +83,10 @@ struct Values {
 };
 
 /// One subject with two sets of values, on two streams.
-class Runner {
+class SolveLoop {
  public:
-  Runner(const Context& context, const Subject& subject, const CsrMatrix& a, DeviceStream* device, DeviceStream* other)
+  SolveLoop(const Context& context, const Subject& subject, const CsrMatrix& a, DeviceStream* device,
+            DeviceStream* other)
       : subject_(subject), lanes_{Lane(device, numbered_side(a.rows, 0)), Lane(other, numbered_side(a.rows, 0))} {
     solver_ = make_solver(context, subject, a, lanes_[0].stream());
     for (const std::vector<double>& numbers : {a.values, other_values(a.values)}) {
@@ -130,11 +131,11 @@ int soak(const Options& options) {
   const bool cuda = options.backend == Backend::cuda;
   const auto device = cuda ? make_device_stream() : nullptr;
   const auto other = cuda ? make_device_stream() : nullptr;
-  std::vector<Runner> runners;
+  std::vector<SolveLoop> loops;
   for (const CsrMatrix& a : {grid_matrix(40), random_matrix()}) {
     for (const Subject& subject : subjects(options.backend)) {
       watch("making " + subject.name());
-      runners.emplace_back(context, subject, a, device.get(), other.get());
+      loops.emplace_back(context, subject, a, device.get(), other.get());
     }
   }
   constexpr int kTurn = 10;
@@ -146,10 +147,10 @@ int soak(const Options& options) {
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   // After two rounds everything has been taken that is taken once.
   while (rounds < 3 || (solves < options.solves && elapsed() < options.seconds)) {
-    for (Runner& runner : runners) {
-      watch(runner.name() + " after " + std::to_string(solves) + " solves");
-      const int failures = runner.run(kTurn);
-      if (failures > 0) std::printf("wrong: %s, %d of %d\n", runner.name().c_str(), failures, 2 * kTurn);
+    for (SolveLoop& loop : loops) {
+      watch(loop.name() + " after " + std::to_string(solves) + " solves");
+      const int failures = loop.run(kTurn);
+      if (failures > 0) std::printf("wrong: %s, %d of %d\n", loop.name().c_str(), failures, 2 * kTurn);
       wrong += failures;
       solves += 2 * kTurn;
     }
@@ -170,7 +171,7 @@ int soak(const Options& options) {
   }
   std::printf("%d rounds in %.1f s, memory %+lld bytes, device %+lld bytes\n", rounds, elapsed(),
               static_cast<long long>(grown), static_cast<long long>(device_grown));
-  std::printf("%lld solves, %zu schedules, %d wrong\n", static_cast<long long>(solves), runners.size(), wrong);
+  std::printf("%lld solves, %zu schedules, %d wrong\n", static_cast<long long>(solves), loops.size(), wrong);
   return wrong == 0 && grown <= most && device_grown <= device_most ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -12,7 +12,7 @@ namespace taskdag::kernels::cells {
 
 namespace {
 
-/// A row of more entries takes all lanes of a fetcher by itself, and waits for one batch of operands after the other.
+/// A row of more entries takes all lanes of a fetcher by itself, and waits for one load of operands after the other.
 constexpr Index kLongestRow = 128;
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
 #include "kernels/sptrsv/schedules/cells/pencils/sweep.hpp"
+#include "kernels/sptrsv/schedules/cells/run/slot_sets.hpp"
 #include "kernels/sptrsv/schedules/cells/run/solve.hpp"
-#include "kernels/sptrsv/schedules/cells/run/turns.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::kernels {
@@ -71,7 +71,7 @@ class CellsSweep final : public Sweep, public SolvesReciprocals {
   CellsSweep(const SweepInput& input, const cells::Cut& cut, cudaStream_t stream)
       : layout_(cells::make_layout(input, cut, stream)),
         storage_(cells::pack(input, layout_, stream)),
-        turns_(layout_.positions() + 1, true, stream) {
+        slot_sets_(layout_.positions() + 1, true, stream) {
     cells::prepare(layout_.ways);
     const std::size_t positions = layout_.positions();
     target_ = {positions, stream};
@@ -92,7 +92,7 @@ class CellsSweep final : public Sweep, public SolvesReciprocals {
     const bool stay = unit_pivots_ && pivot == nullptr;
     cells::load_values(layout_, storage_, source, pivot, stay ? nullptr : target_.data(), stream);
     unit_pivots_ = pivot == nullptr;
-    turns_.wait_for_values();
+    slot_sets_.wait_for_values();
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
@@ -101,7 +101,7 @@ class CellsSweep final : public Sweep, public SolvesReciprocals {
 
   void load_products(const ValueProducts& products, cudaStream_t stream) override {
     cells::load_products(layout_, storage_, products, stream);
-    turns_.wait_for_values();
+    slot_sets_.wait_for_values();
   }
 
   void solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
@@ -113,31 +113,31 @@ class CellsSweep final : public Sweep, public SolvesReciprocals {
     return {.solves_reciprocals = layout_.ways == 1 && unit_pivots_ ? this : nullptr};
   }
 
-  [[nodiscard]] const double* result() const override { return turns_.last(); }
+  [[nodiscard]] const double* result() const override { return slot_sets_.last(); }
   [[nodiscard]] const Index* result_index() const override { return layout_.position.data(); }
 
   [[nodiscard]] std::int64_t bytes() const override {
-    return layout_.bytes() + storage_.bytes() + target_.bytes() + turns_.bytes();
+    return layout_.bytes() + storage_.bytes() + target_.bytes() + slot_sets_.bytes();
   }
 
  private:
   void run(const double* rhs, double* x, bool reciprocal, int* non_finite, cudaStream_t stream) {
     if (layout_.steps == 0) return;
     const double idle_rhs = reciprocal ? 1.0 : 0.0;  // no reciprocal of zero where there is no row
-    turns_.take(stream, [&](const cells::Turns::Turn& turn) {
-      return cells::solve({layout_.cell.data(), layout_.step.data(), layout_.round.data(), layout_.outside_row.data(),
+    slot_sets_.take(stream, [&](const cells::SlotSets::ForSolve& sets) {
+      return cells::solve({layout_.cell.data(), layout_.step.data(), layout_.batch.data(), layout_.outside_row.data(),
                            storage_.stream.data(), storage_.outside_position.data(), storage_.outside_value.data(),
                            layout_.cells, layout_.chunk_steps, layout_.ways, target_.data(), rhs, idle_rhs, x,
-                           turn.slots, turn.next_slots, turn.ticket, turn.before, non_finite},
-                          reciprocal, turn.overlaps, stream);
+                           sets.slots, sets.next_slots, sets.ticket, sets.before, non_finite},
+                          reciprocal, sets.overlaps, stream);
     });
   }
 
   cells::Layout layout_;
   cells::Storage storage_;
   cuda::DeviceArray<cells::Target> target_;
-  cells::Turns turns_;       ///< slots of positions, and one that is 0
-  bool unit_pivots_ = true;  ///< those of positions and outside rows, from the start on
+  cells::SlotSets slot_sets_;  ///< slots of positions, and one that is 0
+  bool unit_pivots_ = true;    ///< those of positions and outside rows, from the start on
 };
 
 }  // namespace

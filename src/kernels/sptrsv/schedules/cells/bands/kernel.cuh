@@ -6,8 +6,8 @@
 
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/overlap.cuh"
+#include "kernels/sptrsv/schedules/cells/bands/compute_warp.cuh"
 #include "kernels/sptrsv/schedules/cells/bands/roles.cuh"
-#include "kernels/sptrsv/schedules/cells/bands/runner.cuh"
 
 namespace taskdag::kernels::cells {
 
@@ -53,13 +53,13 @@ __global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_cons
     ptx::fence_proxy_async(ptx::space_shared);
   }
   const Index bands = a.bands.bands();
-  int stage = 0;  // the runner's and the loader's go on from band to band
+  int stage = 0;  // the compute warp's and the loader's go on from band to band
   int phase = 0;
-  for (int turn = 0;; turn = 1 - turn) {
+  for (int parity = 0;; parity = 1 - parity) {
     if (threadIdx.x == 0) {
       if (rank == 0) {
         const unsigned ticket = cuda::DeviceAtomic<unsigned>(*a.ticket).fetch_add(1, ::cuda::memory_order_relaxed);
-        s.ticket[turn] = static_cast<int>(ticket - a.before);
+        s.ticket[parity] = static_cast<int>(ticket - a.before);
       }
       s.done = 0;
       for (int& stored : s.stored) stored = 0;
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_cons
       for (Index k = static_cast<Index>(threadIdx.x); k < a.bands.columns; k += kBandThreads) s.mail[k] = not_yet();
     }
     cluster.sync();
-    const Index first_band = *cluster.map_shared_rank(&s.ticket[turn], 0) * a.blocks;
+    const Index first_band = *cluster.map_shared_rank(&s.ticket[parity], 0) * a.blocks;
     if (first_band >= bands) break;
     const Index band = first_band + rank;
     if (band < bands && role >= 0) {
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_cons
         if (band + 1 < bands)
           to = rank + 1 < a.blocks ? cluster.map_shared_rank(s.mail, static_cast<unsigned>(rank) + 1)
                                    : a.slots + std::int64_t{band} * a.bands.columns;
-        BandRunner<Value, kReciprocal>(s, a, to, lane).run(stage, phase);
+        BandComputeWarp<Value, kReciprocal>(s, a, to, lane).run(stage, phase);
       } else if (role == 1) {
         load_band(s, a, band, lane, stage);
       } else {

@@ -9,9 +9,9 @@ namespace taskdag::kernels::cells {
 inline constexpr int kBandFeeders = 4;
 inline constexpr int kBandFetchers = 2;
 inline constexpr int kBandStorers = 2;
-/// The runner, the loader, the storers, the fetchers, the feeders.
+/// The compute warp, the loader, the storers, the fetchers, the feeders.
 inline constexpr int kBandRoles = 2 + kBandStorers + kBandFetchers + kBandFeeders;
-/// Warps whose number is a multiple of 4 share a scheduler: that of the runner, warp 0, has no other one.
+/// Warps whose number is a multiple of 4 share a scheduler: that of the compute warp, warp 0, has no other one.
 inline constexpr int kBandWarps = 1 + (kBandRoles - 1 + 2) / 3 * 4;
 inline constexpr int kBandThreads = kBandWarps * kLanes;
 

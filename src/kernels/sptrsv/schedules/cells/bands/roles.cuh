@@ -1,5 +1,5 @@
 /// \file
-/// The warps around the runner of a band.
+/// The warps around the compute warp of a band.
 #pragma once
 
 #include <cuda/ptx>
@@ -29,7 +29,7 @@ __device__ inline void load_band(BandShared<Value>& s, const BandArguments<Value
 }
 
 /// An entry of a vector in the order of the caller. Whether there is such an order is known before the loops over rows:
-/// a look at each row costs the warps around the runner a third of their time.
+/// a look at each row costs the warps around the compute warp a third of their time.
 template <bool kMapped>
 __device__ Index entry_of(const Index* index, Index row) {
   return kMapped ? __ldg(index + row) : row;
@@ -105,7 +105,7 @@ class BandFetcher {
     return mail_ ? load_double(address_of(s_.mail + column))
                  : cuda::DeviceAtomic<double>(slots_[column]).load(::cuda::memory_order_relaxed);
   }
-  /// Looks at the device's memory share the runner's path to shared memory.
+  /// Looks at the device's memory share the compute warp's path to shared memory.
   __device__ void pause(int steps_ahead) const {
     constexpr int kFar = 48;
     if (steps_ahead > kFar) {

@@ -2,13 +2,14 @@
 /// Shared memory of a block that runs a band.
 ///
 /// Who writes what, who reads it, and why it is there when it is read:
-/// - stage: bulk copies; the runner; barrier `arrived`.
-/// - ring: a place is not_yet, then a start (a feeder, a fetcher: the value is its own flag, the runner reads it), then
-///   a result (the runner, in the same place; a storer reads it after `done`), then not_yet again (the storer).
-/// - done: the runner, steps that it has finished; all others; a number that only grows, release and acquire.
+/// - stage: bulk copies; the compute warp; barrier `arrived`.
+/// - ring: a place is not_yet, then a start (a feeder, a fetcher: the value is its own flag, the compute warp reads
+/// it), then
+///   a result (the compute warp, in the same place; a storer reads it after `done`), then not_yet again (the storer).
+/// - done: the compute warp, steps that it has finished; all others; a number that only grows, release and acquire.
 /// - stored: a storer, the end of its last chunk; feeders and fetchers before they write, which acquire it; and the
-///   runner, whose own reads of the ring stand behind its read of it, so that it never takes a result for a start. The
-///   runner's accesses are volatile, and a warp's accesses to shared memory are done in their order.
+///   compute warp, whose own reads of the ring stand behind its read of it, so that it never takes a result for a
+///   start. The compute warp's accesses are volatile, and a warp's accesses to shared memory are done in their order.
 /// - mail: the band before, from another block of the cluster; fetchers; the value is its own flag.
 /// - ticket: the first block of the cluster; all its blocks; the cluster's barrier.
 #pragma once

@@ -46,13 +46,13 @@ class BandLines {
     cells::return_values(bands_, order, values(pivots), pivot, entries, stream);
   }
 
-  unsigned solve(const LineSolve& solve, const Turns::Turn& turn, cudaStream_t stream) const {
-    return cells::solve(arguments(values(nullptr), launch_.blocks, solve, turn), launch_, turn.overlaps, stream);
+  unsigned solve(const LineSolve& solve, const SlotSets::ForSolve& sets, cudaStream_t stream) const {
+    return cells::solve(arguments(values(nullptr), launch_.blocks, solve, sets), launch_, sets.overlaps, stream);
   }
-  unsigned solve_reciprocals(const LineSolve& solve, const Turns::Turn& turn, cudaStream_t stream) {
+  unsigned solve_reciprocals(const LineSolve& solve, const SlotSets::ForSolve& sets, cudaStream_t stream) {
     if (!reciprocals_) reciprocals_ = kInSingle ? prepare_reciprocals(bands_, most_blocks_) : launch_;
-    return cells::solve_reciprocals(arguments(products_, reciprocals_->blocks, solve, turn), *reciprocals_,
-                                    turn.overlaps, stream);
+    return cells::solve_reciprocals(arguments(products_, reciprocals_->blocks, solve, sets), *reciprocals_,
+                                    sets.overlaps, stream);
   }
 
   [[nodiscard]] std::int64_t bytes() const { return sources_.bytes() + entry_.bytes() + edge_.bytes(); }
@@ -72,7 +72,7 @@ class BandLines {
   }
   template <class Stored>
   [[nodiscard]] BandArguments<Stored> arguments(const BandValues<Stored>& values, int blocks, const LineSolve& solve,
-                                                const Turns::Turn& turn) const {
+                                                const SlotSets::ForSolve& sets) const {
     return {.bands = bands_,
             .rows = solve.order.rows,
             .chunks = chunks_of(bands_),
@@ -86,10 +86,10 @@ class BandLines {
             .rhs = solve.rhs,
             .idle_rhs = solve.idle_rhs,
             .x = solve.x,
-            .slots = turn.slots,
-            .next_slots = turn.next_slots,
-            .ticket = turn.ticket,
-            .before = turn.before,
+            .slots = sets.slots,
+            .next_slots = sets.next_slots,
+            .ticket = sets.ticket,
+            .before = sets.before,
             .non_finite = solve.non_finite};
   }
 

@@ -1,11 +1,11 @@
 /// \file
 /// Bands of a grid of five points: the sweep.
 ///
-/// A *band* is 32 lines. One warp, the runner, has a lane a line: at step t lane l computes column t − l, so that the
-/// row before is in its own register and the row a line before in that of the lane before it, a shuffle away. A step
-/// costs a shuffle and two multiplications, whatever lies around it in memory. In the block that holds the band
-///   the *runner* takes starts (scaled right-hand sides) from a ring in shared memory and leaves results there; those
-///   of
+/// A *band* is 32 lines. One warp, the compute warp, has a lane a line: at step t lane l computes column t − l, so that
+/// the row before is in its own register and the row a line before in that of the lane before it, a shuffle away. A
+/// step costs a shuffle and two multiplications, whatever lies around it in memory. In the block that holds the band
+///   the *compute warp* takes starts (scaled right-hand sides) from a ring in shared memory and leaves results there;
+///   those of
 ///     the last line it hands to the next band, into the shared memory of its block where that is in the same cluster
 ///     of blocks, else by way of the device's memory;
 ///   the *loader* streams the entries in by bulk copies;

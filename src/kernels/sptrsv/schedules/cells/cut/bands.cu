@@ -87,8 +87,8 @@ double microseconds_of(const Bands& bands) {
   constexpr double kRow = 16e-6;  // what its bytes take at half of the memory's speed
   const double chain = kStep * (static_cast<double>(bands.columns) + bands.lines) + kHop * (bands.bands() - 1);
   const int at_once = cuda::device_limits().multiprocessors;
-  const double rounds = (bands.bands() + at_once - 1) / at_once * kStep * bands.columns;
-  return kStart + std::max({chain, rounds, kRow * bands.columns * bands.lines});
+  const double passes = (bands.bands() + at_once - 1) / at_once * kStep * bands.columns;
+  return kStart + std::max({chain, passes, kRow * bands.columns * bands.lines});
 }
 
 double bytes_of(const Bands& bands) {

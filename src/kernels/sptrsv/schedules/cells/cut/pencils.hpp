@@ -24,7 +24,7 @@ struct SevenPoints {
   static constexpr int kGroup = 8;       ///< steps that are loaded at once
   static constexpr int kStages = 4;      ///< groups that are on their way or in use
   static constexpr int kMovers = 2;      ///< warps a plane that move vectors
-  static constexpr bool kAlone = false;  ///< whether no other warps run on the schedulers of runners
+  static constexpr bool kAlone = false;  ///< whether no other warps run on the schedulers of compute warps
 
   /// Which entry of a row it is whose operand lies so many planes, lines and columns before, and is that unknown of its
   /// point: −1 where a row has none such.

@@ -15,22 +15,22 @@ namespace taskdag::kernels::cells {
 namespace {
 
 // Microseconds, fitted on an H200.
-constexpr double kStart = 6.0;    // of a solve
-constexpr double kTurn = 2.0;     // from one tile of a multiprocessor to the next
-constexpr double kHop = 1.4;      // from a tile to one that waits for it
-constexpr double kStep = 0.0156;  // a step of the runner, and more the more pairs of entries it multiplies
+constexpr double kStart = 6.0;     // of a solve
+constexpr double kNextTile = 2.0;  // from one tile of a multiprocessor to the next
+constexpr double kHop = 1.4;       // from a tile to one that waits for it
+constexpr double kStep = 0.0156;   // a step of the compute warp, and more the more pairs of entries it multiplies
 constexpr double kPair = 0.0201;
 constexpr double kPairSquared = 0.0019;
 constexpr double kWay = 0.02;           // and where lanes of a row add up what they have, each time
 constexpr double kOutsideRow = 0.0024;  // a row of the fetchers, and an entry of it
 constexpr double kFetch = 0.0014;
-constexpr double kBeside = 0.38;  // of the shorter of the two times: runner and fetchers slow each other down
+constexpr double kBeside = 0.38;  // of the shorter of the two times: compute warp and fetchers slow each other down
 
-/// More tiles than this many times the multiprocessors are not tried: each is a turn.
+/// More tiles than this many times the multiprocessors are not tried: each costs kNextTile.
 constexpr double kMost = 16.0;
 
-/// Most entries of a row that the runner multiplies.
-double held_by_runner(int ways) { return 2.0 * kMaxPairs * ways; }
+/// Most entries of a row that the compute warp multiplies.
+double held_by_compute_warp(int ways) { return 2.0 * kMaxPairs * ways; }
 
 /// A row's entries in a tile of a shape: on the average, and at most.
 struct Inside {
@@ -148,7 +148,7 @@ double outside_of(const Lines& lines, const Inside& inside, int ways) {
   for (const auto& plane : lines.entries) {
     for (const auto entries : plane) all += static_cast<double>(entries);
   }
-  return all / lines.rows - std::min(inside.mean, held_by_runner(ways));
+  return all / lines.rows - std::min(inside.mean, held_by_compute_warp(ways));
 }
 
 /// Tiles of one shape with so many lanes a row.
@@ -168,7 +168,7 @@ double simulate(const Trial& trial, int multiprocessors, double limit) {
   const Lines& lines = trial.lines;
   const TileLayout& layout = trial.layout;
   const Inside inside = inside_of(lines, trial.shape);
-  const double pairs = std::ceil(std::min(inside.most, held_by_runner(trial.ways)) / (2.0 * trial.ways));
+  const double pairs = std::ceil(std::min(inside.most, held_by_compute_warp(trial.ways)) / (2.0 * trial.ways));
   const double step = kStep + pairs * (kPair + pairs * kPairSquared) + kWay * std::log2(trial.ways);
   const double a_row = kOutsideRow + outside_of(lines, inside, trial.ways) * kFetch;
   const double levels = levels_of(lines, trial.shape);
@@ -176,7 +176,7 @@ double simulate(const Trial& trial, int multiprocessors, double limit) {
     const double held = layout.lines_held(tile);
     const double running = steps_of(lines, held, levels, trial.ways) * step;
     const double fetching = held * lines.line * a_row;
-    return std::max(running, fetching) + kBeside * std::min(running, fetching) + kTurn;
+    return std::max(running, fetching) + kBeside * std::min(running, fetching) + kNextTile;
   };
   // At least: all work, evenly shared; all levels, one after the other.
   double work = 0.0;
@@ -229,7 +229,7 @@ Tiling tiling_of(const Trial& trial, double microseconds) {
   for (const Index tile : layout.order()) {
     const double held = layout.lines_held(tile);
     tiling.bytes += bytes_of(steps_of(trial.lines, held, levels, trial.ways),
-                             std::min(inside.mean, held_by_runner(trial.ways)) / trial.ways,
+                             std::min(inside.mean, held_by_compute_warp(trial.ways)) / trial.ways,
                              held * trial.lines.line * outside_of(trial.lines, inside, trial.ways));
   }
   return tiling;

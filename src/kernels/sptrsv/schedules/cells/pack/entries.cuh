@@ -1,5 +1,5 @@
 /// \file
-/// Which of a row's entries the runner multiplies: those of its own cell whose results are still in the ring.
+/// Which of a row's entries the compute warp multiplies: those of its own cell whose results are still in the ring.
 #pragma once
 
 #include "kernels/sptrsv/schedules/cells/layout.hpp"

@@ -17,7 +17,7 @@ __device__ std::byte* pair_row_at(std::byte* stream, const Step& step) {
   return stream + std::size_t{step.pair_row} * kPairRowBytes;
 }
 
-/// A step's runner entries. A pair row holds the values of all lanes, then their places.
+/// A step's entries for the compute warp. A pair row holds the values of all lanes, then their places.
 struct PairRows {
   std::byte* rows;
   __device__ double& value(std::uint32_t k, unsigned lane) const {
@@ -34,7 +34,7 @@ __device__ std::size_t source_at(const Step& step, std::uint32_t k, unsigned lan
   return (std::size_t{step.pair_row} + k / 2) * kPairRowValues + lane * 2 + k % 2;
 }
 
-/// The lanes of an outside row, and its place among the entries of its round.
+/// The lanes of an outside row, and its place among the entries of its batch.
 struct OutsidePlace {
   std::size_t first;  ///< entry 0
   std::uint32_t log2_lanes;
@@ -44,9 +44,9 @@ struct OutsidePlace {
   }
 };
 
-/// at: 32 · round + first lane.
-__device__ OutsidePlace outside_of(const Round* round, const OutsideRow* outside_row, Index at) {
-  const Round& mine = round[at / kLanes];
+/// at: 32 · batch + first lane.
+__device__ OutsidePlace outside_of(const Batch* batch, const OutsideRow* outside_row, Index at) {
+  const Batch& mine = batch[at / kLanes];
   const std::uint32_t log2_lanes = outside_row[at].log2_lanes();
   return {std::size_t{mine.first_row} * kLanes + at % kLanes, log2_lanes, mine.width() << log2_lanes};
 }
@@ -60,7 +60,7 @@ struct PackArguments {
   Index steps;
   int ways;
   const Step* step;
-  const Round* round;
+  const Batch* batch;
   const OutsideRow* outside_row;
   const Index* outside_row_at;
   std::byte* stream;
@@ -124,8 +124,8 @@ class ByColumn {
 constexpr Index kShortRow = 32;
 
 /// Entries are stored in the order of their operands, latest last: it is what the row waits for. The lanes of a row
-/// take them by turns. Of more than 2 · kMaxPairs runner entries a lane the first go to the fetchers. Both kinds end at
-/// the last of the places that there are.
+/// take them alternately. Of more than 2 · kMaxPairs entries for the compute warp a lane the first go to the fetchers.
+/// Both kinds end at the last of the places that there are.
 template <class Order>
 __device__ void pack_row(const PackArguments& a, const Step& step, const PairRows& pairs, const Cell& cell, Index row,
                          Index t, int lane, Order order) {
@@ -136,7 +136,7 @@ __device__ void pack_row(const PackArguments& a, const Step& step, const PairRow
   std::uint32_t out = 0;
   OutsidePlace outside{};
   if (const Index at = a.outside_row_at[std::int64_t{t} * kLanes + lane]; at >= 0) {
-    outside = outside_of(a.round, a.outside_row, at);
+    outside = outside_of(a.batch, a.outside_row, at);
     out = outside.entries - static_cast<std::uint32_t>(a.entries.count[row] - inside + surplus);
   }
   for (Offset entry = order.next(); entry >= 0; entry = order.next()) {
@@ -283,7 +283,7 @@ Storage pack(const SweepInput& input, const Layout& layout, cudaStream_t stream)
   }
   pack_kernel<<<element_blocks(std::int64_t{layout.steps} * kLanes), kElementBlock, 0, stream>>>(
       {entries_of(input, layout), input.source_entry, layout.row.data(), layout.cell.data(), layout.cells, layout.steps,
-       layout.ways, layout.step.data(), layout.round.data(), layout.outside_row.data(), layout.outside_row_at.data(),
+       layout.ways, layout.step.data(), layout.batch.data(), layout.outside_row.data(), layout.outside_row_at.data(),
        storage.stream.data(), storage.inside_source.data(), storage.outside_position.data(),
        storage.outside_source.data(), storage.outside_matrix_row.data(), input.triangle == Triangle::lower});
   cuda::check_launch("pack_kernel (cells)");

@@ -13,8 +13,8 @@
 #include "backends/cuda/sort.hpp"
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/partition.cuh"
+#include "kernels/sptrsv/schedules/cells/pack/batches.hpp"
 #include "kernels/sptrsv/schedules/cells/pack/entries.cuh"
-#include "kernels/sptrsv/schedules/cells/pack/rounds.hpp"
 #include "kernels/sptrsv/schedules/cells/pack/steps.hpp"
 #include "taskdag/error.hpp"
 
@@ -231,8 +231,8 @@ Layout make_layout(const SweepInput& input, const Cut& cut, cudaStream_t stream)
       layout.step.data(), outside.data(), most_pairs.data());
   cuda::check_launch("count_entries");
   plan_chunks(layout, cuda::fetch(most_pairs.data(), stream), stream);
-  make_rounds(layout, outside.data(), stream);
-  require_32_bits(std::int64_t{layout.rounds} * kLanes, std::numeric_limits<Index>::max(), "places for outside rows");
+  make_batches(layout, outside.data(), stream);
+  require_32_bits(std::int64_t{layout.batches} * kLanes, std::numeric_limits<Index>::max(), "places for outside rows");
   require_32_bits(static_cast<std::int64_t>(layout.outside_entry_rows) * kLanes,
                   std::numeric_limits<std::uint32_t>::max(), "places for entries outside");
   return layout;

@@ -6,12 +6,12 @@
 
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/overlap.cuh"
+#include "kernels/sptrsv/schedules/cells/pencils/compute_warp.cuh"
 #include "kernels/sptrsv/schedules/cells/pencils/roles.cuh"
-#include "kernels/sptrsv/schedules/cells/pencils/runner.cuh"
 
 namespace taskdag::kernels::cells {
 
-/// What a warp is: a runner's plane, kPlanes + a helper's number, or −1.
+/// What a warp is: a compute warp's plane, kPlanes + a helper's number, or −1.
 template <class Points>
 __device__ inline int role_of(int warp) {
   constexpr int kPlanes = Points::kPlanes;
@@ -20,8 +20,8 @@ __device__ inline int role_of(int warp) {
   return scheduler < kPlanes ? -1 : warp / kSchedulers * (kSchedulers - kPlanes) + scheduler;
 }
 
-/// Runner: PencilRunner or RunnerOf27.
-template <class Runner, class Points = typename Runner::Points>
+/// ComputeWarp: PencilComputeWarp or ComputeWarpOf27.
+template <class ComputeWarp, class Points = typename ComputeWarp::Points>
 __global__ void __launch_bounds__(kPencilThreads<Points>, 1)
     solve_pencils(const __grid_constant__ PencilArguments<Points> a) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -39,19 +39,19 @@ __global__ void __launch_bounds__(kPencilThreads<Points>, 1)
   }
   const PencilTickets<Points> tickets{a.pencils, a.blocks};
   const int steps = steps_of(a.pencils);
-  int stage = 0;  // the runners' and the loader's go on from pencil to pencil
+  int stage = 0;  // the compute warps' and the loader's go on from pencil to pencil
   int phase = 0;
   int taker = 0;  // who takes the next ticket: of the last one whoever ends last, the topmost pencil's block
-  for (int turn = 0;; turn = 1 - turn) {
+  for (int parity = 0;; parity = 1 - parity) {
     if (threadIdx.x == 0) {
-      if (rank == taker) s.ticket[turn] = take_ticket(a);
+      if (rank == taker) s.ticket[parity] = take_ticket(a);
       for (int& done : s.done) done = 0;
       for (int& fed : s.fed) fed = 0;
       s.above_done = 0;
     }
     clear_below(s);
     cluster.sync();
-    const Index ticket = *cluster.map_shared_rank(&s.ticket[turn], static_cast<unsigned>(taker));
+    const Index ticket = *cluster.map_shared_rank(&s.ticket[parity], static_cast<unsigned>(taker));
     if (ticket >= tickets.count()) break;
     const PencilPlace<Points> at{tickets.first_slab(ticket) + rank, tickets.band(ticket)};
     taker = tickets.last_slab(ticket) - tickets.first_slab(ticket);
@@ -70,8 +70,8 @@ __global__ void __launch_bounds__(kPencilThreads<Points>, 1)
       // nothing to do
     } else if (role < kPlanes) {
       const bool above = rank + 1 < a.blocks && at.has_above(a.pencils);
-      Runner(s, a, pencil, at, above ? cluster.map_shared_rank(&s, static_cast<unsigned>(rank) + 1) : nullptr, role,
-             steps, lane)
+      ComputeWarp(s, a, pencil, at, above ? cluster.map_shared_rank(&s, static_cast<unsigned>(rank) + 1) : nullptr,
+                  role, steps, lane)
           .run(stage, phase);
     } else if (role == kLoader) {
       load_pencil(s, a, pencil, steps, rank > 0 && at.has_below(a.pencils), rank, lane, stage);

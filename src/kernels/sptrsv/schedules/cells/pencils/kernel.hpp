@@ -14,7 +14,8 @@ template <class Points>
 inline constexpr int kPencilHelpers = 1 + kPencilFetchers + kPencilMovers<Points>;
 
 inline constexpr int kSchedulers = 4;  ///< of a multiprocessor: warp w runs on scheduler w % 4
-/// Warps of a block. Where runners are alone on their schedulers, the warps that would share them have nothing to do.
+/// Warps of a block. Where compute warps are alone on their schedulers, the warps that would share them have nothing to
+/// do.
 template <class Points>
 inline constexpr int kPencilWarps =
     !Points::kAlone ? Points::kPlanes + kPencilHelpers<Points>

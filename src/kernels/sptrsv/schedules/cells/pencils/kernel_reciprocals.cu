@@ -4,6 +4,6 @@
 
 namespace taskdag::kernels::cells {
 
-PencilKernel<SevenPoints> kernel_of_pencil_reciprocals() { return solve_pencils<PencilRunner<SevenPoints, true>>; }
+PencilKernel<SevenPoints> kernel_of_pencil_reciprocals() { return solve_pencils<PencilComputeWarp<SevenPoints, true>>; }
 
 }  // namespace taskdag::kernels::cells

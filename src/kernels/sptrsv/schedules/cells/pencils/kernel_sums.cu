@@ -6,7 +6,7 @@ namespace taskdag::kernels::cells {
 
 template <>
 PencilKernel<SevenPoints> kernel_of_pencils() {
-  return solve_pencils<PencilRunner<SevenPoints, false>>;
+  return solve_pencils<PencilComputeWarp<SevenPoints, false>>;
 }
 template std::size_t pencil_shared_bytes<SevenPoints>();
 

@@ -6,7 +6,7 @@ namespace taskdag::kernels::cells {
 
 template <>
 PencilKernel<InSingle<SevenPoints>> kernel_of_pencils() {
-  return solve_pencils<PencilRunner<InSingle<SevenPoints>, false>>;
+  return solve_pencils<PencilComputeWarp<InSingle<SevenPoints>, false>>;
 }
 template std::size_t pencil_shared_bytes<InSingle<SevenPoints>>();
 

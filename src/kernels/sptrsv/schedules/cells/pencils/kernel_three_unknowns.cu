@@ -1,13 +1,13 @@
 /// \file
 /// The kernel of pencils of 27 points with three unknowns, in double precision.
+#include "kernels/sptrsv/schedules/cells/pencils/compute_warp_of_27.cuh"
 #include "kernels/sptrsv/schedules/cells/pencils/kernel.cuh"
-#include "kernels/sptrsv/schedules/cells/pencils/runner_of_27.cuh"
 
 namespace taskdag::kernels::cells {
 
 template <>
 PencilKernel<ThreeUnknowns> kernel_of_pencils() {
-  return solve_pencils<RunnerOf27<ThreeUnknowns>>;
+  return solve_pencils<ComputeWarpOf27<ThreeUnknowns>>;
 }
 template std::size_t pencil_shared_bytes<ThreeUnknowns>();
 

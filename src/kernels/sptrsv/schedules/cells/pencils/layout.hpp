@@ -1,12 +1,12 @@
 /// \file
 /// How pencils lie in memory: what loading values and solving share.
 ///
-/// A plane of a pencil has a runner. It has kPlaces places for lines, of kUnknowns lanes each, a lane an unknown: at
-/// its step t place p computes column t − kBehind · p of its line. The first kPassing places have no line: they pass on
-/// the results of the last lines of the band before. A step has kEntries values a lane, negated and scaled by the row's
-/// inverse pivot, in the order of Points::entry(): two by two, the last one behind all pairs. They are those of the row
-/// that is computed lead() steps later. Where there is no such row, or it has no such entry, values are 0. In single
-/// precision they are scaled before they are loaded.
+/// A plane of a pencil has a compute warp. It has kPlaces places for lines, of kUnknowns lanes each, a lane an unknown:
+/// at its step t place p computes column t − kBehind · p of its line. The first kPassing places have no line: they pass
+/// on the results of the last lines of the band before. A step has kEntries values a lane, negated and scaled by the
+/// row's inverse pivot, in the order of Points::entry(): two by two, the last one behind all pairs. They are those of
+/// the row that is computed lead() steps later. Where there is no such row, or it has no such entry, values are 0. In
+/// single precision they are scaled before they are loaded.
 #pragma once
 
 #include <cstddef>

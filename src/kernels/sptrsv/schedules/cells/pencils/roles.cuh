@@ -1,5 +1,5 @@
 /// \file
-/// The warps around the runner of a pencil.
+/// The warps around the compute warp of a pencil.
 #pragma once
 
 #include <cuda/ptx>
@@ -34,7 +34,7 @@ __device__ inline void load_pencil(PencilShared<Points>& s, const PencilArgument
         while (load_done(address_of(&s.done[0])) < done) __nanosleep(kPencilPause);
         report_done(below_done, done);
       }
-      wait_for_runners(s, done);
+      wait_for_compute_warps(s, done);
       ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &s.arrived[stage],
                                      Bytes::kGroup);
       ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, s.stage[stage],
@@ -70,14 +70,14 @@ class PencilMover {
   }
 
   __device__ void move(int first, int steps) {
-    constexpr int kTurn = Points::kMovers * kPencilChunk;
+    constexpr int kStride = Points::kMovers * kPencilChunk;
 #pragma unroll 1
-    for (int step = first * kPencilChunk; step < kPencilRing; step += kTurn) {
+    for (int step = first * kPencilChunk; step < kPencilRing; step += kStride) {
       read(step);
       write_starts(step);
     }
 #pragma unroll 1
-    for (int step = first * kPencilChunk; step < steps; step += kTurn) {
+    for (int step = first * kPencilChunk; step < steps; step += kStride) {
       const bool more = step + kPencilRing < steps;
       if (more) read(step + kPencilRing);
       while (load_done(address_of(&s_.done[plane_])) < step + kPencilChunk) __nanosleep(kPencilPause);
@@ -147,7 +147,7 @@ class PencilMover {
   Index stride_;
   SharedAddress fed_;
   int lane_;
-  Index row_;  ///< that of lane 0 of the runner at step first_step_, if it had one
+  Index row_;  ///< that of lane 0 of the compute warp at step first_step_, if it had one
   double start_[kLanes / 2];
   bool non_finite_ = false;
 };
@@ -156,7 +156,7 @@ class PencilMover {
 template <class Points>
 inline constexpr int kFetchSteps = kLineValues<Points> <= 8 ? 4 : 2;
 
-/// Leaves the values that have come from the pencil below, of steps first, …, where the runners look for them.
+/// Leaves the values that have come from the pencil below, of steps first, …, where the compute warps look for them.
 /// @returns whether one is still open
 template <class Points>
 __device__ __forceinline__ bool keep_below(PencilShared<Points>& s, int first, int lane,
@@ -194,7 +194,7 @@ __device__ inline void fetch_pencil(PencilShared<Points>& s, const PencilArgumen
   const int plane = line_lane % kLineValues / kPassing;
   const int passing = line_lane % kPassing;
   for (int first = fetcher * kFetchGroup; first < steps; first += kPencilFetchers * kFetchGroup) {
-    wait_for_runners(s, first + kFetchGroup - kBelowRing);
+    wait_for_compute_warps(s, first + kFetchGroup - kBelowRing);
     // The last lines of the band before have the same column so many steps later.
     const int line_step = first + line_lane / kLineValues;
     const int from_step = line_step + Points::kBehind * Pencils<Points>::kLines;

@@ -2,23 +2,26 @@
 /// Shared memory of a block that runs a pencil.
 ///
 /// Who writes what, who reads it, and why it is there when it is read:
-/// - stage: bulk copies; the runners; barrier `arrived`.
+/// - stage: bulk copies; the compute warps; barrier `arrived`.
 /// - ring: starts, then results in the same places. A mover writes the starts of a chunk of its plane in place of the
-///   results that it takes away; the plane's runner reads starts and writes results. Starts are there when `fed` says
-///   so, results when `done` does.
-/// - below: not_yet, then the result of the plane below at the same step, then not_yet again. From the runner of the
-///   plane below, for the first plane from a fetcher or from another block of the cluster; to the plane's runner, which
-///   resets it. The value is its own flag; a place is free when the reader's `done` says so. What nobody brings, at the
-///   grid's rim, is 0 and stays so.
+///   results that it takes away; the plane's compute warp reads starts and writes results. Starts are there when `fed`
+///   says so, results when `done` does.
+/// - below: not_yet, then the result of the plane below at the same step, then not_yet again. From the compute warp of
+/// the
+///   plane below, for the first plane from a fetcher or from another block of the cluster; to the plane's compute warp,
+///   which resets it. The value is its own flag; a place is free when the reader's `done` says so. What nobody brings,
+///   at the grid's rim, is 0 and stays so.
 /// - What lanes pass on, results of the band before, comes from a fetcher likewise: on grids of seven points in the
 ///   place of lane 0 in `below`, on those of 27 in the places of lanes in `ring`, to which movers do not come.
-/// - done: by runner, steps that it has finished; all others.
-/// - fed: by mover, the end of its last chunk; the plane's runner. Movers of a plane take chunks in turn.
-/// - above_done: the loader of the block above in the cluster, from its `done`; the runner of the last plane. The last
-///   one that comes is what that runner needs at its end, so none comes when this block has gone on to another pencil.
+/// - done: by compute warp, steps that it has finished; all others.
+/// - fed: by mover, the end of its last chunk; the plane's compute warp. Movers of a plane take chunks in turn.
+/// - above_done: the loader of the block above in the cluster, from its `done`; the compute warp of the last plane. The
+/// last
+///   one that comes is what that compute warp needs at its end, so none comes when this block has gone on to another
+///   pencil.
 /// - ticket: one block of the cluster; all its blocks; the cluster's barrier.
 /// Counters only grow inside a pencil; they are stored with release order. Others load them with acquire order; a
-/// runner's accesses are volatile, and a warp's accesses to shared memory are done in their order.
+/// compute warp's accesses are volatile, and a warp's accesses to shared memory are done in their order.
 #pragma once
 
 #include <cuda/ptx>
@@ -44,7 +47,7 @@ struct alignas(128) PencilShared {
   int fed[kPencilMovers<Points>];  ///< by plane; of the movers of next chunks likewise
   int done[Points::kPlanes];
   int above_done;  ///< of the first plane of the block above in the cluster
-  int ticket[2];   ///< in turns
+  int ticket[2];   ///< taken alternately
 };
 template <class Points>
 inline constexpr bool kFits = sizeof(PencilShared<Points>) <= 227 * 1024 && kPencilChunk % Points::kGroup == 0;
@@ -62,9 +65,9 @@ __device__ inline void report_done(SharedAddress a, int value) {
   asm volatile("st.release.cluster.shared::cluster.s32 [%0], %1;" ::"r"(a), "r"(value) : "memory");
 }
 
-/// Waits until all runners have finished `steps` steps.
+/// Waits until all compute warps have finished `steps` steps.
 template <class Points>
-__device__ inline void wait_for_runners(const PencilShared<Points>& s, int steps) {
+__device__ inline void wait_for_compute_warps(const PencilShared<Points>& s, int steps) {
 #pragma unroll
   for (const int& done : s.done) {
     while (load_done(address_of(&done)) < steps) __nanosleep(kPencilPause);

@@ -49,14 +49,14 @@ class PencilLines {
     cells::return_values(pencils_, order, values(pivots), pivot, entries, stream);
   }
 
-  unsigned solve(const LineSolve& solve, const Turns::Turn& turn, cudaStream_t stream) const {
-    return cells::solve(arguments(values(nullptr), launch_.blocks, solve, turn), launch_, turn.overlaps, stream);
+  unsigned solve(const LineSolve& solve, const SlotSets::ForSolve& sets, cudaStream_t stream) const {
+    return cells::solve(arguments(values(nullptr), launch_.blocks, solve, sets), launch_, sets.overlaps, stream);
   }
-  unsigned solve_reciprocals(const LineSolve& solve, const Turns::Turn& turn, cudaStream_t stream) {
+  unsigned solve_reciprocals(const LineSolve& solve, const SlotSets::ForSolve& sets, cudaStream_t stream) {
     if (!reciprocals_)
       reciprocals_ = kInSingle ? prepare_pencil_reciprocals(with_entries_of<SevenPoints>(pencils_)) : launch_;
-    return cells::solve_reciprocals(arguments(products_, reciprocals_->blocks, solve, turn), *reciprocals_,
-                                    turn.overlaps, stream);
+    return cells::solve_reciprocals(arguments(products_, reciprocals_->blocks, solve, sets), *reciprocals_,
+                                    sets.overlaps, stream);
   }
 
   [[nodiscard]] std::int64_t bytes() const { return sources_.bytes() + entry_.bytes(); }
@@ -76,7 +76,7 @@ class PencilLines {
   }
   template <class Stored>
   [[nodiscard]] PencilArguments<Stored> arguments(const PencilValues<Stored>& values, int blocks,
-                                                  const LineSolve& solve, const Turns::Turn& turn) const {
+                                                  const LineSolve& solve, const SlotSets::ForSolve& sets) const {
     return {.pencils = with_entries_of<Stored>(pencils_),
             .blocks = blocks,
             .rows = solve.order.rows,
@@ -88,12 +88,12 @@ class PencilLines {
             .rhs = solve.rhs,
             .idle_rhs = solve.idle_rhs,
             .x = solve.x,
-            .planes = turn.slots,
-            .next_planes = turn.next_slots,
-            .lines = turn.slots + planes_,
-            .next_lines = turn.next_slots + planes_,
-            .ticket = turn.ticket,
-            .before = turn.before,
+            .planes = sets.slots,
+            .next_planes = sets.next_slots,
+            .lines = sets.slots + planes_,
+            .next_lines = sets.next_slots + planes_,
+            .ticket = sets.ticket,
+            .before = sets.before,
             .non_finite = solve.non_finite};
   }
 

@@ -1,6 +1,6 @@
 /// \file
-/// Feeders: each takes every kFeeders-th step of a cell, computes what the runner starts its rows from where that is
-/// the right-hand side alone, and writes the results of the step kAhead before out.
+/// Feeders: each takes every kFeeders-th step of a cell, computes what the compute warp starts its rows from where that
+/// is the right-hand side alone, and writes the results of the step kAhead before out.
 #pragma once
 
 #include "backends/cuda/seam.cuh"
@@ -60,21 +60,21 @@ class Feeder {
   __device__ double fetch_rhs(const Target& target) const { return target.rhs >= 0 ? a_.rhs[target.rhs] : a_.idle_rhs; }
 
   __device__ void visit(int t, const Target& target, double rhs) const {
-    const auto turn = static_cast<unsigned>(t) % kAhead;
+    const auto at = static_cast<unsigned>(t) % kAhead;
     if (t >= kAhead) {
       wait_done(done_, t + 1 - kAhead);
       write_out(static_cast<unsigned>(t - kAhead));
     }
-    if (a_.x) store_int(x_index_ + turn * (kLanes * 4), target.x);
-    // The runner's arithmetic makes no not_yet where there was none.
-    if (target.rhs != kOutsideRow) store_double(start_ + turn * kStepBytes, with_plain_nan(rhs * target.pivot));
+    if (a_.x) store_int(x_index_ + at * (kLanes * 4), target.x);
+    // The compute warp's arithmetic makes no not_yet where there was none.
+    if (target.rhs != kOutsideRow) store_double(start_ + at * kStepBytes, with_plain_nan(rhs * target.pivot));
     a_.next_slots[first_ + static_cast<unsigned>(t) * kLanes] = not_yet();
   }
 
   __device__ void write_out(unsigned t) const {
     double result = load_double(ring_ + t % kHistory * kStepBytes);
-    // Where all rows of the steps in between were outside rows, the runner needed no feeder for them and may have come
-    // round.
+    // Where all rows of the steps in between were outside rows, the compute warp needed no feeder for them and may have
+    // come batch.
     if (load_done(done_) > static_cast<int>(t) + kHistory - kGroup) {
       result = cuda::Slots{a_.slots}.wait(static_cast<Index>(first_ + t * kLanes));
     }

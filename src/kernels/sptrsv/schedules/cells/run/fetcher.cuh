@@ -1,11 +1,11 @@
 /// \file
 /// Fetchers: warps that wait for operands of other cells (and of the own cell, where the ring has forgotten them) and
-/// compute what the runner starts such rows from.
+/// compute what the compute warp starts such rows from.
 ///
-/// A warp takes a round of outside rows, rows of some consecutive steps. Each is done as soon as its own operands are
-/// there: a later row of the round may wait for an earlier one, so none waits for all. A row has as many lanes as it
-/// takes for kHeld entries a lane, whatever the others have; only rows with more than 32 · kHeld, which have a round of
-/// their own, wait batch after batch.
+/// A warp takes a batch of outside rows, rows of some consecutive steps. Each is done as soon as its own operands are
+/// there: a later row of the batch may wait for an earlier one, so none waits for all. A row has as many lanes as it
+/// takes for kHeld entries a lane, whatever the others have; only rows with more than 32 · kHeld, which have a batch of
+/// their own, wait for one load of operands after the other.
 #pragma once
 
 #include "backends/cuda/seam.cuh"
@@ -15,8 +15,8 @@
 namespace taskdag::kernels::cells {
 
 inline constexpr int kFetchers = 14;
-// Looks at operands share the path to memory with the runner's reads of shared memory: a lane looks (but for a first
-// time) only once the runner is near its step, and a warp none of whose rows is near pauses.
+// Looks at operands share the path to memory with the compute warp's reads of shared memory: a lane looks (but for a
+// first time) only once the compute warp is near its step, and a warp none of whose rows is near pauses.
 inline constexpr int kNear = 32;              ///< steps
 inline constexpr unsigned kShortPause = 100;  ///< nanoseconds
 inline constexpr unsigned kLongPause = 400;
@@ -26,7 +26,7 @@ class Fetcher {
   __device__ Fetcher(Shared& s, const SolveArguments& a, const Cell& cell, Index absent, int lane)
       : a_(a),
         cell_(cell),
-        rounds_(cell.rounds),
+        batches_(cell.batches),
         slots_{a.slots},
         absent_(absent),
         lane_(lane),
@@ -41,14 +41,14 @@ class Fetcher {
     fetch_outside_row(first, r);
     fetch_outside_row(second, r + kFetchers);
     fetch_entries(first);
-    // Three rounds by name: copying one to another would wait for its loads.
-    while (r < rounds_) {
+    // Three batches by name: copying one to another would wait for its loads.
+    while (r < batches_) {
       run(first, second, third, r);
       r += kFetchers;
-      if (r >= rounds_) break;
+      if (r >= batches_) break;
       run(second, third, first, r);
       r += kFetchers;
-      if (r >= rounds_) break;
+      if (r >= batches_) break;
       run(third, first, second, r);
       r += kFetchers;
     }
@@ -56,7 +56,7 @@ class Fetcher {
 
  private:
   struct OutsideRows {
-    Round round;
+    Batch batch;
     OutsideRow outside_row;
     double rhs;
     Index position[kHeld];  ///< the last kHeld
@@ -65,24 +65,24 @@ class Fetcher {
 
   __device__ void fetch_outside_row(OutsideRows& outside_rows, int r) const {
     outside_rows.outside_row = {-1, kNoOutsideRow, 0.0};
-    outside_rows.round = {0, 0};
-    if (r >= rounds_) return;
-    const int at = cell_.first_round + r;
-    const uint2 round = __ldg(reinterpret_cast<const uint2*>(a_.round) + at);
-    outside_rows.round = {round.x, round.y};
+    outside_rows.batch = {0, 0};
+    if (r >= batches_) return;
+    const int at = cell_.first_batch + r;
+    const uint2 batch = __ldg(reinterpret_cast<const uint2*>(a_.batch) + at);
+    outside_rows.batch = {batch.x, batch.y};
     const int4 raw = __ldg(reinterpret_cast<const int4*>(a_.outside_row) + (at * kLanes + lane_));
     memcpy(&outside_rows.outside_row, &raw, sizeof(OutsideRow));
   }
 
   __device__ unsigned entry_of(const OutsideRows& outside_rows, int k) const {
-    return (outside_rows.round.first_row + static_cast<unsigned>(k)) * kLanes + static_cast<unsigned>(lane_);
+    return (outside_rows.batch.first_row + static_cast<unsigned>(k)) * kLanes + static_cast<unsigned>(lane_);
   }
 
   __device__ void fetch_entries(OutsideRows& outside_rows) const {
     outside_rows.rhs = outside_rows.outside_row.rhs >= 0 ? a_.rhs[outside_rows.outside_row.rhs]
                                                          : 0.0;  // not __ldg: the kernel before may have written it
     load(outside_rows.position, outside_rows.value, outside_rows,
-         max(static_cast<int>(outside_rows.round.width()) - kHeld, 0));
+         max(static_cast<int>(outside_rows.batch.width()) - kHeld, 0));
   }
 
   /// kHeld entries from entry `first` of the lane; absent ones get the value 0.
@@ -92,7 +92,7 @@ class Fetcher {
     for (int k = 0; k < kHeld; ++k) {
       position[k] = absent_;
       value[k] = 0.0;
-      if (first + k < static_cast<int>(outside_rows.round.width())) {
+      if (first + k < static_cast<int>(outside_rows.batch.width())) {
         position[k] = __ldg(a_.outside_position + entry_of(outside_rows, first + k));
         value[k] = __ldg(a_.outside_value + entry_of(outside_rows, first + k));
       }
@@ -104,7 +104,7 @@ class Fetcher {
     fetch_outside_row(later, r + 2 * kFetchers);
     // The lane's share of the start value but for its last entries; the right-hand side is the first lane's.
     double share = now.rhs * now.outside_row.pivot;
-    if (now.round.width() > kHeld) share -= sum_early(now);
+    if (now.batch.width() > kHeld) share -= sum_early(now);
     look(now.position, operand);
     fetch_entries(next);
 
@@ -123,7 +123,7 @@ class Fetcher {
         double sum = share;
 #pragma unroll
         for (int k = 0; k < kHeld; ++k) sum -= now.value[k] * operand[k];
-        for (int offset = (1 << now.round.log2_lanes()) / 2; offset > 0; offset /= 2) {
+        for (int offset = (1 << now.batch.log2_lanes()) / 2; offset > 0; offset /= 2) {
           const double other = __shfl_xor_sync(cuda::kFullWarp, sum, offset);
           if (offset < lanes) sum += other;
         }
@@ -157,7 +157,7 @@ class Fetcher {
   /// The entries before the last kHeld of each lane of a long row.
   __device__ double sum_early(const OutsideRows& now) const {
     double sum = 0.0;
-    const int early = static_cast<int>(now.round.width()) - kHeld;
+    const int early = static_cast<int>(now.batch.width()) - kHeld;
     for (int first = 0; first < early; first += kHeld) {
       Index position[kHeld];
       double value[kHeld];
@@ -175,7 +175,7 @@ class Fetcher {
 
   const SolveArguments& a_;
   const Cell& cell_;
-  int rounds_;
+  int batches_;
   cuda::Slots slots_;
   Index absent_;
   int lane_;

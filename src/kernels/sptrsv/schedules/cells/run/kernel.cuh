@@ -7,11 +7,11 @@
 
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/overlap.cuh"
+#include "kernels/sptrsv/schedules/cells/run/compute_warp.cuh"
 #include "kernels/sptrsv/schedules/cells/run/feeder.cuh"
 #include "kernels/sptrsv/schedules/cells/run/fetcher.cuh"
 #include "kernels/sptrsv/schedules/cells/run/kernel.hpp"
 #include "kernels/sptrsv/schedules/cells/run/loader.cuh"
-#include "kernels/sptrsv/schedules/cells/run/runner.cuh"
 
 namespace taskdag::kernels::cells {
 
@@ -23,7 +23,7 @@ template <class Kind>
 __device__ void run_cell(Shared& s, const SolveArguments& a, const Cell& cell, int lane, int& stage, int& phase) {
   const SharedAddress own = address_of(s.ring) + static_cast<unsigned>(lane) * 8;
   const SharedAddress start = address_of(s.start) + static_cast<unsigned>(lane) * 8;
-  RunnerView view{};
+  ComputeWarpView view{};
   view.ring = address_of(s.ring);
   view.done = address_of(&s.done);
   view.first_lane = lane == 0;
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kBlock, 1) solve_kernel(const __grid_constant_
   const Index absent = (a.cell[a.cells - 1].first_step + a.cell[a.cells - 1].steps) * kLanes;
   const int fetcher = warp - 2;
   const int feeder = fetcher - kFetchers;
-  int stage = 0;  // the runner's and the loader's go on from cell to cell
+  int stage = 0;  // the compute warp's and the loader's go on from cell to cell
   int phase = 0;
   for (;;) {
     if (threadIdx.x == 0) {

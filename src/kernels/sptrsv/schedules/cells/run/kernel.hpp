@@ -6,7 +6,7 @@
 
 namespace taskdag::kernels::cells {
 
-// Roles by warp: the runner, the loader, the fetchers, the feeders.
+// Roles by warp: the compute warp, the loader, the fetchers, the feeders.
 inline constexpr int kBlock = 24 * kLanes;
 
 using SolveKernel = void (*)(SolveArguments);

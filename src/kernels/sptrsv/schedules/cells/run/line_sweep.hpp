@@ -8,7 +8,7 @@
 
 #include "base/index.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/order.cuh"
-#include "kernels/sptrsv/schedules/cells/run/turns.hpp"
+#include "kernels/sptrsv/schedules/cells/run/slot_sets.hpp"
 #include "kernels/sptrsv/sweep.hpp"
 
 namespace taskdag::kernels::cells {
@@ -30,8 +30,8 @@ struct LineSolve {
 /// Lines: how a grid is cut, with the arrays of its entries and the launches of its kernels. It has kReciprocals (there
 /// is a kernel of recurrences), kFindsSources (sources of entries are soon found in a pattern), slots(),
 /// reserve(input, stream), rely_on(pattern), load_values(order, pivots, source, pivot, stream), product_places(),
-/// load_products(order, products, stream), return_values(order, pivots, pivot, entries, stream), solve(arguments, turn,
-/// stream) and solve_reciprocals(arguments, turn, stream), which return how many tickets they take, and bytes().
+/// load_products(order, products, stream), return_values(order, pivots, pivot, entries, stream), solve(arguments, sets,
+/// stream) and solve_reciprocals(arguments, sets, stream), which return how many tickets they take, and bytes().
 template <class Lines>
 class LineSweep final : public Sweep, public ReturnsValues, public SolvesReciprocals {
  public:
@@ -41,7 +41,7 @@ class LineSweep final : public Sweep, public ReturnsValues, public SolvesRecipro
         order_(order_of(input)),
         rhs_index_(cuda::copy_of(input.rhs_index, at(input.pattern.rows), stream)),
         x_index_(cuda::copy_of(input.x_index, at(input.pattern.rows), stream)),
-        turns_(lines_.slots(), false, stream) {
+        slot_sets_(lines_.slots(), false, stream) {
     lines_.reserve(input, stream);
     cuda::synchronize(stream);  // the input's arrays may go
   }
@@ -54,13 +54,13 @@ class LineSweep final : public Sweep, public ReturnsValues, public SolvesRecipro
       reserve(pivot_, stream);
     }
     lines_.load_values(order_, pivots(), source, pivot, stream);
-    turns_.wait_for_values();
+    slot_sets_.wait_for_values();
   }
   void load_products(const ValueProducts& products, cudaStream_t stream) override {
     if constexpr (Lines::kReciprocals) {
       unit_pivots_ = true;
       lines_.load_products(order_, products, stream);
-      turns_.wait_for_values();
+      slot_sets_.wait_for_values();
     }
   }
 
@@ -75,14 +75,15 @@ class LineSweep final : public Sweep, public ReturnsValues, public SolvesRecipro
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
-    run(rhs, x, 0.0, non_finite, stream,
-        [&](const LineSolve& arguments, const Turns::Turn& turn) { return lines_.solve(arguments, turn, stream); });
+    run(rhs, x, 0.0, non_finite, stream, [&](const LineSolve& arguments, const SlotSets::ForSolve& sets) {
+      return lines_.solve(arguments, sets, stream);
+    });
   }
   void solve_reciprocals(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
     if constexpr (Lines::kReciprocals) {
       // No reciprocal of zero where there is no row.
-      run(rhs, x, 1.0, non_finite, stream, [&](const LineSolve& arguments, const Turns::Turn& turn) {
-        return lines_.solve_reciprocals(arguments, turn, stream);
+      run(rhs, x, 1.0, non_finite, stream, [&](const LineSolve& arguments, const SlotSets::ForSolve& sets) {
+        return lines_.solve_reciprocals(arguments, sets, stream);
       });
     }
   }
@@ -94,7 +95,8 @@ class LineSweep final : public Sweep, public ReturnsValues, public SolvesRecipro
   [[nodiscard]] const Index* result_index() const override { return nullptr; }
 
   [[nodiscard]] std::int64_t bytes() const override {
-    return lines_.bytes() + rhs_index_.bytes() + x_index_.bytes() + pivot_.bytes() + result_.bytes() + turns_.bytes();
+    return lines_.bytes() + rhs_index_.bytes() + x_index_.bytes() + pivot_.bytes() + result_.bytes() +
+           slot_sets_.bytes();
   }
 
  private:
@@ -114,7 +116,7 @@ class LineSweep final : public Sweep, public ReturnsValues, public SolvesRecipro
                               .idle_rhs = idle_rhs,
                               .x = x ? x : result_.data(),
                               .non_finite = non_finite};
-    turns_.take(stream, [&](const Turns::Turn& turn) { return launch(arguments, turn); });
+    slot_sets_.take(stream, [&](const SlotSets::ForSolve& sets) { return launch(arguments, sets); });
   }
 
   Lines lines_;
@@ -122,7 +124,7 @@ class LineSweep final : public Sweep, public ReturnsValues, public SolvesRecipro
   cuda::DeviceArray<Index> rhs_index_;  ///< empty: the same
   cuda::DeviceArray<Index> x_index_;
   cuda::DeviceArray<double> pivot_;  ///< from the first load with pivots on
-  Turns turns_;
+  SlotSets slot_sets_;
   cuda::DeviceArray<double> result_;  ///< from the first load without pivots or the first solve that needs it on
   bool unit_pivots_ = true;
 };

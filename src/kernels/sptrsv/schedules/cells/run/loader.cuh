@@ -1,6 +1,6 @@
 /// \file
-/// The loader: one warp streams the runner's entries into shared memory, and what feeders and fetchers will read into
-/// the L2 cache.
+/// The loader: one warp streams the compute warp's entries into shared memory, and what feeders and fetchers will read
+/// into the L2 cache.
 #pragma once
 
 #include <cuda/ptx>
@@ -10,7 +10,7 @@
 
 namespace taskdag::kernels::cells {
 
-/// Chunks between what the runner gets copied and what the feeders get brought into the cache.
+/// Chunks between what the compute warp gets copied and what the feeders get brought into the cache.
 inline constexpr int kLead = 3;
 
 /// Asks for [begin, end) to be in the L2 cache, as far as whole 16 bytes of it go.
@@ -32,16 +32,16 @@ __device__ inline void fetch_steps(const SolveArguments& a, Index first, Index e
 
 /// What fetchers read of a cell, and its right-hand side.
 __device__ inline void fetch_cell(const SolveArguments& a, const Cell& cell, int lane) {
-  const std::size_t from = std::size_t{a.round[cell.first_round].first_row} * kLanes;
-  const std::size_t to = std::size_t{a.round[cell.first_round + cell.rounds].first_row} * kLanes;
+  const std::size_t from = std::size_t{a.batch[cell.first_batch].first_row} * kLanes;
+  const std::size_t to = std::size_t{a.batch[cell.first_batch + cell.batches].first_row} * kLanes;
   if (lane == 0) fetch_to_cache(a.rhs + cell.rhs_begin, a.rhs + cell.rhs_end);
   if (lane == 1) fetch_to_cache(a.outside_position + from, a.outside_position + to);
   if (lane == 2) fetch_to_cache(a.outside_value + from, a.outside_value + to);
-  const OutsideRow* const outside_rows = a.outside_row + std::size_t(cell.first_round) * kLanes;
-  if (lane == 3) fetch_to_cache(outside_rows, outside_rows + std::size_t(cell.rounds) * kLanes);
+  const OutsideRow* const outside_rows = a.outside_row + std::size_t(cell.first_batch) * kLanes;
+  if (lane == 3) fetch_to_cache(outside_rows, outside_rows + std::size_t(cell.batches) * kLanes);
 }
 
-/// Copies chunk after chunk, as soon as the runner has left the stage.
+/// Copies chunk after chunk, as soon as the compute warp has left the stage.
 __device__ inline void load_cell(Shared& s, const SolveArguments& a, const Cell& cell, int lane, int& stage) {
   namespace ptx = ::cuda::ptx;
   const auto chunk_end = [&](int step) { return cell.first_step + min(step, cell.steps); };

@@ -2,12 +2,14 @@
 /// Shared memory of a block that runs a cell, and how its warps read and write it.
 ///
 /// Who writes what, who reads it, and why it is there when it is read:
-/// - stage, pairs: bulk copies and the loader; the runner; barrier `arrived`.
-/// - start: feeders and fetchers, a value a row, and the runner, not_yet when it has read it; the runner; the value is
+/// - stage, pairs: bulk copies and the loader; the compute warp; barrier `arrived`.
+/// - start: feeders and fetchers, a value a row, and the compute warp, not_yet when it has read it; the compute warp;
+/// the value is
 ///   its own flag.
-/// - ring: the runner; itself, and feeders, which write results out; same warp, and `done`, which is written after it.
+/// - ring: the compute warp; itself, and feeders, which write results out; same warp, and `done`, which is written
+/// after it.
 /// - x_index: a feeder; the same one; same warp.
-/// - done: the runner; all others; a number that only grows, stored with release and loaded with acquire order.
+/// - done: the compute warp; all others; a number that only grows, stored with release and loaded with acquire order.
 ///
 /// A slot of `start` is used again once `done` says that its step is over, and so is a stage.
 #pragma once
@@ -21,18 +23,18 @@ namespace taskdag::kernels::cells {
 struct alignas(128) Shared {
   double ring[kHistory * kLanes + kLanes];  // places; then kZeroPlace
   alignas(128) std::byte stage[kStages][kStageBytes];
-  // What the runner starts rows from; behind the stages, which are read past their end.
+  // What the compute warp starts rows from; behind the stages, which are read past their end.
   double start[kAhead * kLanes];
   Index x_index[kAhead * kLanes];  // where the results of steps that are fed go
   alignas(8) std::uint64_t arrived[kStages];
   int pairs[kStages];
-  int done;  // steps that the runner has finished
+  int done;  // steps that the compute warp has finished
   int cell;
 };
 static_assert(kZeroPlace == kHistory * kLanes * 8 && kMaxPairs * kPairRowBytes <= kAhead * kLanes * 8);
 static_assert(sizeof(Shared) <= 227 * 1024);
 
-/// A start value that has not come yet is recognised by its upper half: fewer instructions for the runner.
+/// A start value that has not come yet is recognised by its upper half: fewer instructions for the compute warp.
 __device__ inline bool has_come(double start) { return __double2hiint(start) != static_cast<int>(kNotYetBits >> 32); }
 /// `value`, a NaN as the default one: no arithmetic on such NaNs makes the one that stands for "not yet", whatever
 /// becomes of signs and payloads on the way.
@@ -103,13 +105,13 @@ __device__ inline void store_done(SharedAddress a, int value) {
   asm volatile("st.release.cta.shared.s32 [%0], %1;" ::"r"(a), "r"(value) : "memory");
 }
 /// Hands a value over to other blocks (seam.cuh: the value is its own flag). Without the check of Slots::publish(): the
-/// runner computes with plain NaNs only.
+/// compute warp computes with plain NaNs only.
 __device__ inline void publish(double* slot, double value) {
   cuda::DeviceAtomic<double>(*slot).store(value, ::cuda::memory_order_relaxed);
 }
 
-/// Waits until the runner has finished `steps` steps. Who waits here is far ahead: long pauses do no harm, and many
-/// warps that look often would slow the runner down.
+/// Waits until the compute warp has finished `steps` steps. Who waits here is far ahead: long pauses do no harm, and
+/// many warps that look often would slow the compute warp down.
 __device__ inline void wait_done(SharedAddress done, int steps) {
   while (load_done(done) < steps) __nanosleep(200);
 }

@@ -10,7 +10,7 @@ namespace taskdag::kernels::cells {
 struct SolveArguments {
   const Cell* cell;
   const Step* step;
-  const Round* round;
+  const Batch* batch;
   const OutsideRow* outside_row;
   const std::byte* stream;
   const Index* outside_position;

@@ -6,8 +6,8 @@
 #include "backends/cuda/scan.hpp"
 #include "backends/cuda/seam.cuh"
 #include "kernels/sptrsv/analysis/lanes.hpp"
+#include "kernels/sptrsv/schedules/cells/pack/batches.hpp"
 #include "kernels/sptrsv/schedules/cells/pack/entries.cuh"
-#include "kernels/sptrsv/schedules/cells/pack/rounds.hpp"
 
 namespace taskdag::kernels::cells {
 namespace {
@@ -35,13 +35,13 @@ __global__ void list_outside_rows(std::int64_t positions, const Index* outside, 
   log2_lanes[e] = static_cast<std::uint8_t>(log2_lanes_for(outside[p], kHeld));
 }
 
-/// The outside rows that fit into a round with each one first, as if there were one cell.
+/// The outside rows that fit into a batch with each one first, as if there were one cell.
 __global__ void count_fitting(Index outside_rows, const std::uint8_t* log2_lanes, std::uint8_t* fitting) {
   const auto e = static_cast<Index>(element());
   if (e < outside_rows) fitting[e] = static_cast<std::uint8_t>(outside_rows_that_fit(log2_lanes + e, outside_rows - e));
 }
 
-/// A warp: marks where rounds of the outside rows [begin, end) begin.
+/// A warp: marks where batches of the outside rows [begin, end) begin.
 __device__ void cut_outside_rows(Index begin, Index end, const std::uint8_t* fitting, Index* begins) {
   constexpr int kLoaded = 4;  // times 32 outside rows, to wait less often for memory
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -81,31 +81,31 @@ __global__ void cut_cell(const Cell* cell, const Index* outside_rows_until, cons
   }
 }
 
-/// rounds_until[e]: rounds that begin at or before outside row e. One more first outside row: where the last round
+/// batches_until[e]: batches that begin at or before outside row e. One more first outside row: where the last batch
 /// ends.
-__global__ void list_rounds(Index outside_rows, const Index* rounds_until, Index* first_outside_row) {
+__global__ void list_batches(Index outside_rows, const Index* batches_until, Index* first_outside_row) {
   const auto e = static_cast<Index>(element());
   if (e > outside_rows) return;
-  const Index before = sum_before(rounds_until, e);
-  if (e == outside_rows || rounds_until[e] > before) first_outside_row[before] = e;
+  const Index before = sum_before(batches_until, e);
+  if (e == outside_rows || batches_until[e] > before) first_outside_row[before] = e;
 }
 
-__global__ void set_cell_rounds(int cells, const Index* outside_rows_until, const Index* rounds_until, Cell* cell) {
+__global__ void set_cell_batches(int cells, const Index* outside_rows_until, const Index* batches_until, Cell* cell) {
   const auto c = static_cast<int>(element());
   if (c >= cells) return;
   Cell& mine = cell[c];
   const std::int64_t begin = std::int64_t{mine.first_step} * kLanes;
   const std::int64_t end = begin + std::int64_t{mine.steps} * kLanes;
-  mine.first_round = sum_before(rounds_until, sum_before(outside_rows_until, begin));
-  mine.rounds = sum_before(rounds_until, sum_before(outside_rows_until, end)) - mine.first_round;
+  mine.first_batch = sum_before(batches_until, sum_before(outside_rows_until, begin));
+  mine.batches = sum_before(batches_until, sum_before(outside_rows_until, end)) - mine.first_batch;
 }
 
-/// A warp a round: its outside rows by lane, and its shape.
-__global__ void fill_rounds(Index rounds, const Index* first_outside_row, const Index* position,
-                            const std::uint8_t* log2_lanes, const Index* outside, const Cell* cell, int cells,
-                            OutsideRow* outside_row, Index* outside_row_at, Round* round) {
+/// A warp a batch: its outside rows by lane, and its shape.
+__global__ void fill_batches(Index batches, const Index* first_outside_row, const Index* position,
+                             const std::uint8_t* log2_lanes, const Index* outside, const Cell* cell, int cells,
+                             OutsideRow* outside_row, Index* outside_row_at, Batch* batch) {
   const std::int64_t r = element() / kLanes;
-  if (r >= rounds) return;
+  if (r >= batches) return;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const Index first = first_outside_row[r];
   const int outside_rows = first_outside_row[r + 1] - first;
@@ -127,29 +127,29 @@ __global__ void fill_rounds(Index rounds, const Index* first_outside_row, const 
   if (lane >= static_cast<int>(__reduce_add_sync(cuda::kFullWarp, lanes))) mine[lane] = {-1, kNoOutsideRow, 1.0};
   width = __reduce_max_sync(cuda::kFullWarp, width);
   const unsigned most = __reduce_max_sync(cuda::kFullWarp, lanes);
-  if (lane == 0) round[r].shape = width * 8 + static_cast<unsigned>(__ffs(static_cast<int>(most)) - 1);
+  if (lane == 0) batch[r].shape = width * 8 + static_cast<unsigned>(__ffs(static_cast<int>(most)) - 1);
 }
 
-struct RoundWidth {
-  const Round* round;
-  Index rounds;
-  __device__ std::uint64_t operator()(Index r) const { return r < rounds ? round[r].width() : 0; }
+struct BatchWidth {
+  const Batch* batch;
+  Index batches;
+  __device__ std::uint64_t operator()(Index r) const { return r < batches ? batch[r].width() : 0; }
 };
 
-__global__ void set_round_rows(Index rounds, const std::uint64_t* first_row, Round* round) {
+__global__ void set_batch_rows(Index batches, const std::uint64_t* first_row, Batch* batch) {
   const auto r = static_cast<Index>(element());
-  if (r <= rounds) round[r].first_row = static_cast<std::uint32_t>(first_row[r]);
+  if (r <= batches) batch[r].first_row = static_cast<std::uint32_t>(first_row[r]);
 }
 
 /// Where there are outside rows.
-void cut_into_rounds(Layout& layout, Index outside_rows, const Index* outside, const Index* outside_rows_until,
-                     cudaStream_t stream) {
+void cut_into_batches(Layout& layout, Index outside_rows, const Index* outside, const Index* outside_rows_until,
+                      cudaStream_t stream) {
   const auto n = static_cast<std::size_t>(outside_rows);
   const auto positions = static_cast<std::int64_t>(layout.positions());
   const ScratchArray<Index> position(n, stream);
   const ScratchArray<std::uint8_t> log2_lanes(n, stream);
   const ScratchArray<std::uint8_t> fitting(n, stream);
-  const ScratchArray<Index> rounds_until(n, stream);
+  const ScratchArray<Index> batches_until(n, stream);
   list_outside_rows<<<element_blocks(positions), kElementBlock, 0, stream>>>(positions, outside, outside_rows_until,
                                                                              position.data(), log2_lanes.data());
   cuda::check_launch("list_outside_rows");
@@ -157,30 +157,30 @@ void cut_into_rounds(Layout& layout, Index outside_rows, const Index* outside, c
                                                                             fitting.data());
   cuda::check_launch("count_fitting");
   cut_cell<<<layout.cells, kElementBlock, 0, stream>>>(layout.cell.data(), outside_rows_until, fitting.data(),
-                                                       rounds_until.data());
+                                                       batches_until.data());
   cuda::check_launch("cut_cell");
-  cuda::inclusive_sum(rounds_until.data(), rounds_until.data(), outside_rows, stream);
-  set_cell_rounds<<<element_blocks(layout.cells), kElementBlock, 0, stream>>>(layout.cells, outside_rows_until,
-                                                                              rounds_until.data(), layout.cell.data());
-  cuda::check_launch("set_cell_rounds");
-  layout.rounds = cuda::fetch(rounds_until.data() + n - 1, stream);
+  cuda::inclusive_sum(batches_until.data(), batches_until.data(), outside_rows, stream);
+  set_cell_batches<<<element_blocks(layout.cells), kElementBlock, 0, stream>>>(
+      layout.cells, outside_rows_until, batches_until.data(), layout.cell.data());
+  cuda::check_launch("set_cell_batches");
+  layout.batches = cuda::fetch(batches_until.data() + n - 1, stream);
 
-  const auto rounds = static_cast<std::size_t>(layout.rounds);
-  const ScratchArray<Index> first_outside_row(rounds + 1, stream);
-  list_rounds<<<element_blocks(std::int64_t{outside_rows} + 1), kElementBlock, 0, stream>>>(
-      outside_rows, rounds_until.data(), first_outside_row.data());
-  cuda::check_launch("list_rounds");
-  layout.outside_row = {rounds * kLanes, stream};
-  layout.round = {rounds + 1, stream};
-  fill_rounds<<<element_blocks(static_cast<std::int64_t>(rounds * kLanes)), kElementBlock, 0, stream>>>(
-      layout.rounds, first_outside_row.data(), position.data(), log2_lanes.data(), outside, layout.cell.data(),
-      layout.cells, layout.outside_row.data(), layout.outside_row_at.data(), layout.round.data());
-  cuda::check_launch("fill_rounds");
+  const auto batches = static_cast<std::size_t>(layout.batches);
+  const ScratchArray<Index> first_outside_row(batches + 1, stream);
+  list_batches<<<element_blocks(std::int64_t{outside_rows} + 1), kElementBlock, 0, stream>>>(
+      outside_rows, batches_until.data(), first_outside_row.data());
+  cuda::check_launch("list_batches");
+  layout.outside_row = {batches * kLanes, stream};
+  layout.batch = {batches + 1, stream};
+  fill_batches<<<element_blocks(static_cast<std::int64_t>(batches * kLanes)), kElementBlock, 0, stream>>>(
+      layout.batches, first_outside_row.data(), position.data(), log2_lanes.data(), outside, layout.cell.data(),
+      layout.cells, layout.outside_row.data(), layout.outside_row_at.data(), layout.batch.data());
+  cuda::check_launch("fill_batches");
 }
 
 }  // namespace
 
-void make_rounds(Layout& layout, const Index* outside, cudaStream_t stream) {
+void make_batches(Layout& layout, const Index* outside, cudaStream_t stream) {
   const ScratchArray<Index> outside_rows_until(layout.positions(), stream);
   cuda::inclusive_sum_over(
       thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), IsOutsideRow{outside}),
@@ -190,20 +190,20 @@ void make_rounds(Layout& layout, const Index* outside, cudaStream_t stream) {
   cuda::check(cudaMemsetAsync(layout.outside_row_at.data(), 0xFF, layout.positions() * sizeof(Index), stream),
               "marking positions without outside rows");
   if (outside_rows == 0) {
-    layout.round = {1, stream};
-    cuda::check(cudaMemsetAsync(layout.round.data(), 0, sizeof(Round), stream), "clearing a round");
+    layout.batch = {1, stream};
+    cuda::check(cudaMemsetAsync(layout.batch.data(), 0, sizeof(Batch), stream), "clearing a batch");
     return;
   }
-  cut_into_rounds(layout, outside_rows, outside, outside_rows_until.data(), stream);
-  const auto rounds = static_cast<std::size_t>(layout.rounds);
-  const ScratchArray<std::uint64_t> first_row(rounds + 1, stream);
+  cut_into_batches(layout, outside_rows, outside, outside_rows_until.data(), stream);
+  const auto batches = static_cast<std::size_t>(layout.batches);
+  const ScratchArray<std::uint64_t> first_row(batches + 1, stream);
   cuda::exclusive_sum_over(thrust::make_transform_iterator(thrust::counting_iterator<Index>(0),
-                                                           RoundWidth{layout.round.data(), layout.rounds}),
-                           first_row.data(), layout.rounds + 1, stream);
-  set_round_rows<<<element_blocks(layout.rounds + 1), kElementBlock, 0, stream>>>(layout.rounds, first_row.data(),
-                                                                                  layout.round.data());
-  cuda::check_launch("set_round_rows");
-  layout.outside_entry_rows = cuda::fetch(first_row.data() + rounds, stream);
+                                                           BatchWidth{layout.batch.data(), layout.batches}),
+                           first_row.data(), layout.batches + 1, stream);
+  set_batch_rows<<<element_blocks(layout.batches + 1), kElementBlock, 0, stream>>>(layout.batches, first_row.data(),
+                                                                                   layout.batch.data());
+  cuda::check_launch("set_batch_rows");
+  layout.outside_entry_rows = cuda::fetch(first_row.data() + batches, stream);
 }
 
 }  // namespace taskdag::kernels::cells

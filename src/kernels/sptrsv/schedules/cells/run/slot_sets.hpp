@@ -1,5 +1,5 @@
 /// \file
-/// Slots and tickets of a sweep whose solves take turns.
+/// Slots and tickets of a sweep whose solves alternate between two sets of them.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@ namespace taskdag::kernels::cells {
 
 /// A solve leaves ready what the next one starts from, and may begin while the one before is still at work: so there
 /// are two sets of slots and two counters of tickets.
-class Turns {
+class SlotSets {
  public:
   /// What a solve gets.
-  struct Turn {
+  struct ForSolve {
     double* slots;       ///< all are not_yet
     double* next_slots;  ///< to be reset to that
     unsigned* ticket;    ///< not that of the last solve
@@ -25,18 +25,19 @@ class Turns {
   };
 
   /// zero_last: the last slot is 0, and no solve changes it.
-  Turns(std::size_t slots, bool zero_last, cudaStream_t stream)
+  SlotSets(std::size_t slots, bool zero_last, cudaStream_t stream)
       : zero_last_(zero_last), slots_(slots, stream), spare_(slots, stream), tickets_(2, stream) {}
 
-  /// launch(turn): launches a solve on `stream`. @returns how many tickets it takes
+  /// launch(for_solve): launches a solve on `stream`. @returns how many tickets it takes
   template <class Launch>
   void take(cudaStream_t stream, const Launch& launch) {
     if (start_.must_reset(stream)) reset(stream);
-    taken_[turn_] += launch(Turn{slots_.data(), spare_.data(), tickets_.data() + turn_, taken_[turn_], overlaps_});
+    taken_[parity_] +=
+        launch(ForSolve{slots_.data(), spare_.data(), tickets_.data() + parity_, taken_[parity_], overlaps_});
     overlaps_ = true;
     start_.launched();
     std::swap(slots_, spare_);
-    turn_ = 1 - turn_;
+    parity_ = 1 - parity_;
   }
   /// Values are on their way that the next solve must not begin before.
   void wait_for_values() { overlaps_ = false; }
@@ -54,7 +55,7 @@ class Turns {
   cuda::DeviceArray<unsigned> tickets_;
   std::array<unsigned, 2> taken_{};
   cuda::StartState start_;
-  std::size_t turn_ = 0;
+  std::size_t parity_ = 0;  ///< of the next solve: which counter it takes tickets of
   bool overlaps_ = false;
 };
 

@@ -1,5 +1,5 @@
 /// \file
-/// The runner of a band: one warp, a lane a line.
+/// The compute warp of a band: one warp, a lane a line.
 ///
 /// A lone warp issues an instruction about every four cycles, so all of a step that can be is done before it is due:
 /// entries and starts of the next kBandGroup steps are read while these are run, and looked at by one vote.
@@ -24,10 +24,10 @@ __device__ inline void hand_on(double* to, double value, unsigned column, unsign
 }
 
 template <class Value, bool kReciprocal>
-class BandRunner {
+class BandComputeWarp {
  public:
   /// to: where the results of the last line go, by column; null: nowhere.
-  __device__ BandRunner(BandShared<Value>& s, const BandArguments<Value>& a, double* to, int lane)
+  __device__ BandComputeWarp(BandShared<Value>& s, const BandArguments<Value>& a, double* to, int lane)
       : s_(s),
         chunks_(a.chunks),
         columns_(static_cast<unsigned>(a.bands.columns)),

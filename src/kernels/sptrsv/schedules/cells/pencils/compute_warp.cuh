@@ -1,5 +1,5 @@
 /// \file
-/// A runner of a plane of a pencil: one warp, a lane a line.
+/// A compute warp of a plane of a pencil: one warp, a lane a line.
 ///
 /// What a step needs is read while the step before is run. What a step waits for longest are shuffles: they are the
 /// first thing to be done with new results, and what waits for them is added last.
@@ -17,7 +17,7 @@ __device__ inline void hand_on(double* to, double value, int has) {
   asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; @p st.relaxed.gpu.f64 [%0], %1;}" ::"l"(to), "d"(value), "r"(has)
                : "memory");
 }
-/// What runners of all grids have in common.
+/// What compute warps of all grids have in common.
 template <class Grid>
 class PencilPlane {
  public:
@@ -43,7 +43,7 @@ class PencilPlane {
                      (next_block == nullptr || !kPassesBelow<Points> || lane >= Points::kPassing)),
         room_above_(plane + 1 < Points::kPlanes ? address_of(&s.done[plane + 1]) : address_of(&s.above_done)),
         waits_for_room_(plane + 1 < Points::kPlanes || (at.has_above(a.pencils) && next_block != nullptr)),
-        turns_(plane == Points::kPlanes - 1 && next_block != nullptr),
+        wraps_(plane == Points::kPlanes - 1 && next_block != nullptr),
         to_line_(a.lines + std::int64_t{pencil} * steps * kLineValues + plane * kPassingLanes<Points> +
                  max(lane - kFirstHanded, 0)),
         to_plane_(lane +
@@ -72,7 +72,7 @@ class PencilPlane {
   __device__ void end_group(int step) {
     to_line_ += kGroup * kLineValues;
     to_plane_ += kGroup * kLanes;
-    if (turns_ && (step + kGroup) % kBelowRing == 0) to_plane_ -= kBelowRing * kLanes;
+    if (wraps_ && (step + kGroup) % kBelowRing == 0) to_plane_ -= kBelowRing * kLanes;
     __syncwarp();
     if (lane_ == 0) store_done(address_of(&s_.done[plane_]), step + kGroup);
   }
@@ -87,7 +87,7 @@ class PencilPlane {
   int hands_plane_;
   SharedAddress room_above_;  ///< says how far whoever takes the plane's results has come
   bool waits_for_room_;
-  bool turns_;  ///< to_plane_ is in a ring
+  bool wraps_;  ///< to_plane_ is in a ring
   double* to_line_;
   double* to_plane_;
   SharedAddress ring_;
@@ -98,14 +98,15 @@ class PencilPlane {
 
 /// Grid: SevenPoints, in double or in single precision.
 template <class Grid, bool kReciprocal>
-class PencilRunner : public PencilPlane<Grid> {
+class PencilComputeWarp : public PencilPlane<Grid> {
   using Plane = PencilPlane<Grid>;
   using Plane::below_, Plane::entries_, Plane::gets_below_, Plane::kGroup, Plane::lane_, Plane::ring_, Plane::s_,
       Plane::steps_;
 
  public:
-  __device__ PencilRunner(PencilShared<Grid>& s, const PencilArguments<Grid>& a, Index pencil,
-                          const PencilPlace<Grid>& at, PencilShared<Grid>* next_block, int plane, int steps, int lane)
+  __device__ PencilComputeWarp(PencilShared<Grid>& s, const PencilArguments<Grid>& a, Index pencil,
+                               const PencilPlace<Grid>& at, PencilShared<Grid>* next_block, int plane, int steps,
+                               int lane)
       : Plane(s, a, pencil, at, next_block, plane, steps, lane) {}
 
   __device__ void run(int& stage, int& phase) {

@@ -1,5 +1,5 @@
 /// \file
-/// The runner: one warp walks the steps of a cell.
+/// The compute warp: one warp walks the steps of a cell.
 ///
 /// A lone warp issues an instruction about every four cycles, so the step's time is its number of instructions. Hence
 /// addresses with constant offsets, four steps at a time, and one vote for the start values of the four.
@@ -10,7 +10,7 @@
 
 namespace taskdag::kernels::cells {
 
-/// What the runner reads of a step before it is due.
+/// What the compute warp reads of a step before it is due.
 template <int P>
 struct Loaded {
   double2 value[P];
@@ -27,9 +27,9 @@ struct Loaded {
   }
 };
 
-/// The runner's addresses in a chunk. Chunks begin at steps that are multiples of their length, so no ring wraps
+/// The compute warp's addresses in a chunk. Chunks begin at steps that are multiples of their length, so no ring wraps
 /// inside.
-struct RunnerView {
+struct ComputeWarpView {
   SharedAddress ring;   ///< place 0
   SharedAddress own;    ///< of the present step in the ring, this lane
   SharedAddress start;  ///< of the present step, this lane
@@ -58,7 +58,8 @@ __device__ double of_row(double result) {
 /// One step whose entries are loaded. `offset`: steps after view.step. Between its loads and its store it
 /// calls `ahead`, which fetches for the next one.
 template <class Kind, int P, class Ahead>
-__device__ void run_step(const RunnerView& view, const Loaded<P>& now, double start, int offset, const Ahead& ahead) {
+__device__ void run_step(const ComputeWarpView& view, const Loaded<P>& now, double start, int offset,
+                         const Ahead& ahead) {
   double first[P];
   double second[P];
 #pragma unroll
@@ -81,7 +82,7 @@ __device__ void run_step(const RunnerView& view, const Loaded<P>& now, double st
 
 /// The same for a step with many entries, which are loaded here: nothing is gained by loading them earlier.
 template <class Kind, int P>
-__device__ void run_wide_step(const RunnerView& view, SharedAddress values, SharedAddress places, double start,
+__device__ void run_wide_step(const ComputeWarpView& view, SharedAddress values, SharedAddress places, double start,
                               int offset) {
   uint2 place[P];
 #pragma unroll
@@ -110,7 +111,7 @@ __device__ void run_wide_step(const RunnerView& view, SharedAddress values, Shar
 inline constexpr int kEarlyPairs = 3;
 
 /// Waits for a step's start value and makes room for the next one there.
-__device__ inline double take_start(const RunnerView& view, int offset) {
+__device__ inline double take_start(const ComputeWarpView& view, int offset) {
   const SharedAddress at = view.start + static_cast<unsigned>(offset * kStepBytes);
   double start = load_double(at);
   while (!__all_sync(0xFFFFFFFFU, has_come(start))) start = load_double(at);
@@ -120,7 +121,7 @@ __device__ inline double take_start(const RunnerView& view, int offset) {
 
 /// Runs `count` steps from view.step one by one, each as soon as its start values are there.
 template <class Kind, int P>
-__device__ void run_singly(const RunnerView& view, SharedAddress values, SharedAddress places, int count) {
+__device__ void run_singly(const ComputeWarpView& view, SharedAddress values, SharedAddress places, int count) {
 #pragma unroll 1
   for (int k = 0; k < count; ++k) {
     const unsigned at = static_cast<unsigned>(k * P * kPairRowBytes);
@@ -138,11 +139,11 @@ __device__ void run_singly(const RunnerView& view, SharedAddress values, SharedA
 /// Runs `count` steps of a chunk from view.step; `values`, `places`: this lane's in the first pair row. Groups of which
 /// not all start values are there yet are run step by step: a later one may wait for an earlier step of the group.
 template <class Kind, int P>
-__device__ void run_chunk(RunnerView& view, SharedAddress values, SharedAddress places, int count) {
+__device__ void run_chunk(ComputeWarpView& view, SharedAddress values, SharedAddress places, int count) {
   constexpr unsigned kBytes = P * kPairRowBytes;
   constexpr bool kEarly = P <= kEarlyPairs;
-  Loaded<P>
-      loaded[2];  // of this step and the next; by turns, so that a load never waits for the last reader of its target
+  Loaded<P> loaded[2];  // of this step and the next; alternately, so that a load never waits for the last reader of its
+                        // target
   if constexpr (kEarly) loaded[0].load_entries(values, places);
   for (; count >= kGroup; count -= kGroup) {
     double start[kGroup];
@@ -182,7 +183,7 @@ __device__ void run_chunk(RunnerView& view, SharedAddress values, SharedAddress 
 }
 
 template <class Kind, int P = 1>
-__device__ void run_chunk_of(int pairs, RunnerView& view, SharedAddress values, SharedAddress places, int count) {
+__device__ void run_chunk_of(int pairs, ComputeWarpView& view, SharedAddress values, SharedAddress places, int count) {
   if constexpr (P <= kMaxPairs) {
     if (pairs == P) {
       run_chunk<Kind, P>(view, values, places, count);

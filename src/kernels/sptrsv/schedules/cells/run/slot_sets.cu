@@ -1,7 +1,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "base/first_number.hpp"
 #include "base/handover.hpp"
-#include "kernels/sptrsv/schedules/cells/run/turns.hpp"
+#include "kernels/sptrsv/schedules/cells/run/slot_sets.hpp"
 
 namespace taskdag::kernels::cells {
 namespace {
@@ -15,7 +15,7 @@ __global__ void arm_slots(std::int64_t count, bool zero_last, double* slots, dou
 
 }  // namespace
 
-void Turns::reset(cudaStream_t stream) {
+void SlotSets::reset(cudaStream_t stream) {
   const auto count = static_cast<std::int64_t>(slots_.size());
   const unsigned first = first_number;
   arm_slots<<<cuda::element_blocks(count), cuda::kElementBlock, 0, stream>>>(count, zero_last_, slots_.data(),

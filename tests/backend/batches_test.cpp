@@ -1,5 +1,5 @@
-// Rounds of outside rows: which lanes they get, and results where short and long rows share a round.
-#include "kernels/sptrsv/schedules/cells/pack/rounds.hpp"
+// Batches of outside rows: which lanes they get, and results where short and long rows share a batch.
+#include "kernels/sptrsv/schedules/cells/pack/batches.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ using kernels::cells::kOutsideRowsCutAtOnce;
 using kernels::cells::outside_rows_that_fit;
 using kernels::cells::OutsideRow;
 
-TEST(RoundTest, AnOutsideRowHasTheFewestLanesThatHoldItsEntries) {
+TEST(BatchTest, AnOutsideRowHasTheFewestLanesThatHoldItsEntries) {
   for (Index entries = 1; entries <= 1000; ++entries) {
     const int lanes = 1 << log2_lanes_for(entries, kHeld);
     if (lanes < kLanes) {
@@ -43,7 +43,7 @@ TEST(RoundTest, AnOutsideRowHasTheFewestLanesThatHoldItsEntries) {
   }
 }
 
-TEST(RoundTest, ARoundTakesOutsideRowsUntilItsLanesAreUsedUp) {
+TEST(BatchTest, ABatchTakesOutsideRowsUntilItsLanesAreUsedUp) {
   const auto fit = [](const std::vector<std::uint8_t>& log2_lanes) {
     return outside_rows_that_fit(log2_lanes.data(), static_cast<Index>(log2_lanes.size()));
   };
@@ -57,7 +57,7 @@ TEST(RoundTest, ARoundTakesOutsideRowsUntilItsLanesAreUsedUp) {
   EXPECT_EQ(fit(std::vector<std::uint8_t>(7, 0)), 7);
 }
 
-TEST(RoundTest, LanesOfOutsideRowsAreAlignedAndDoNotOverlap) {
+TEST(BatchTest, LanesOfOutsideRowsAreAlignedAndDoNotOverlap) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 2000; ++trial) {
     std::vector<std::uint8_t> log2_lanes(64);
@@ -125,7 +125,7 @@ std::vector<Lengths> mixtures() {
     result.push_back({"ascending", with(800, [&](Index k) { return lengths[at(k * kinds / 800)]; }), chain});
     result.push_back(
         {"descending", with(800, [&](Index k) { return lengths[at(kinds - 1 - k * kinds / 800)]; }), chain});
-    result.push_back({"by turns", with(800, [&](Index k) { return lengths[at(k % kinds)]; }), chain});
+    result.push_back({"alternating", with(800, [&](Index k) { return lengths[at(k % kinds)]; }), chain});
     result.push_back({"at random", with(800, [&](Index) { return lengths[random() % lengths.size()]; }), chain});
     for (const Index longest : {5, 9, 17, 33, 65, 129, 300}) {
       const auto few = [&](Index k) { return k % 37 == 5 ? longest : static_cast<Index>(1 + random() % 4); };
@@ -137,7 +137,7 @@ std::vector<Lengths> mixtures() {
   return result;
 }
 
-class RoundsTest : public test::OnSweeps<> {
+class BatchesTest : public test::OnSweeps<> {
  protected:
   void SetUp() override {
     OnSweeps::SetUp();
@@ -145,7 +145,7 @@ class RoundsTest : public test::OnSweeps<> {
   }
 };
 
-TEST_F(RoundsTest, PlansHoldEachOutsideRowOnceInConsecutiveRounds) {
+TEST_F(BatchesTest, PlansHoldEachOutsideRowOnceInConsecutiveBatches) {
   for (const Lengths& lengths : mixtures()) {
     const CsrMatrix a = with_far_operands(lengths.outside, lengths.chain);
     const test::DeviceTriangle on_device(a, Triangle::lower, stream());
@@ -153,29 +153,29 @@ TEST_F(RoundsTest, PlansHoldEachOutsideRowOnceInConsecutiveRounds) {
       SCOPED_TRACE(lengths.name + ", chains of " + std::to_string(lengths.chain) + ", ways " + std::to_string(ways));
       const auto layout = kernels::cells::make_layout(on_device.input(), {5, {}, ways, nullptr}, stream());
       const auto cells = cuda::fetch_array(layout.cell.data(), layout.cell.size(), stream());
-      const auto rounds = cuda::fetch_array(layout.round.data(), layout.round.size(), stream());
+      const auto batches = cuda::fetch_array(layout.batch.data(), layout.batch.size(), stream());
       const auto outside_rows = cuda::fetch_array(layout.outside_row.data(), layout.outside_row.size(), stream());
       const auto outside_row_at =
           cuda::fetch_array(layout.outside_row_at.data(), layout.outside_row_at.size(), stream());
-      ASSERT_EQ(outside_rows.size(), at(layout.rounds) * kLanes);
+      ASSERT_EQ(outside_rows.size(), at(layout.batches) * kLanes);
       std::vector<bool> taken(outside_rows.size(), false);
       std::size_t used = 0;
-      Index next_round = 0;
+      Index next_batch = 0;
       for (const auto& cell : cells) {
-        EXPECT_EQ(cell.first_round, next_round);
-        next_round += cell.rounds;
-        Index last = cell.first_round;
+        EXPECT_EQ(cell.first_batch, next_batch);
+        next_batch += cell.batches;
+        Index last = cell.first_batch;
         for (Index place = 0; place < cell.steps * kLanes; ++place) {
           const Index first = outside_row_at[at(cell.first_step * kLanes + place)];
           if (first < 0) continue;
-          const Index round = first / kLanes;
-          EXPECT_TRUE(round == last || round == last + 1) << "none is skipped, none comes back";
-          last = round;
+          const Index batch = first / kLanes;
+          EXPECT_TRUE(batch == last || batch == last + 1) << "none is skipped, none comes back";
+          last = batch;
           const auto log2_lanes = outside_rows[at(first)].log2_lanes();
-          EXPECT_LE(log2_lanes, rounds[at(round)].log2_lanes());
+          EXPECT_LE(log2_lanes, batches[at(batch)].log2_lanes());
           EXPECT_EQ(first % (1 << log2_lanes), 0);
           for (Index lane = first; lane < first + (1 << log2_lanes); ++lane) {
-            ASSERT_EQ(lane / kLanes, round);
+            ASSERT_EQ(lane / kLanes, batch);
             EXPECT_FALSE(taken[at(lane)]);
             taken[at(lane)] = true;
             ++used;
@@ -183,25 +183,25 @@ TEST_F(RoundsTest, PlansHoldEachOutsideRowOnceInConsecutiveRounds) {
             EXPECT_EQ(outside_rows[at(lane)].place / 8, place);
           }
         }
-        if (cell.rounds > 0) {
-          EXPECT_EQ(last, cell.first_round + cell.rounds - 1);
+        if (cell.batches > 0) {
+          EXPECT_EQ(last, cell.first_batch + cell.batches - 1);
         }
       }
-      EXPECT_EQ(next_round, layout.rounds);
+      EXPECT_EQ(next_batch, layout.batches);
       EXPECT_GT(used, 0U);
       for (std::size_t lane = 0; lane < outside_rows.size(); ++lane) {
         EXPECT_EQ(outside_rows[lane].place == kNoOutsideRow, !taken[lane]);
       }
-      for (std::size_t r = 0; r + 1 < rounds.size(); ++r) {
-        EXPECT_EQ(rounds[r + 1].first_row, rounds[r].first_row + rounds[r].width());
+      for (std::size_t r = 0; r + 1 < batches.size(); ++r) {
+        EXPECT_EQ(batches[r + 1].first_row, batches[r].first_row + batches[r].width());
       }
-      EXPECT_EQ(rounds.back().first_row, layout.outside_entry_rows);
+      EXPECT_EQ(batches.back().first_row, layout.outside_entry_rows);
     }
     ASSERT_FALSE(HasFailure());
   }
 }
 
-TEST_F(RoundsTest, RowsOfAllLengthsShareRoundsAndResultsRepeat) {
+TEST_F(BatchesTest, RowsOfAllLengthsShareBatchesAndResultsRepeat) {
   for (const Lengths& lengths : mixtures()) {
     const CsrMatrix a = with_far_operands(lengths.outside, lengths.chain);
     const std::vector<double> b = test::right_hand_side(a.rows);
@@ -222,7 +222,7 @@ TEST_F(RoundsTest, RowsOfAllLengthsShareRoundsAndResultsRepeat) {
   }
 }
 
-TEST_F(RoundsTest, OutsideRowsKeepTheirNumbersThatAreNotFiniteToThemselves) {
+TEST_F(BatchesTest, OutsideRowsKeepTheirNumbersThatAreNotFiniteToThemselves) {
   for (const Lengths& lengths : mixtures()) {
     const CsrMatrix a = with_far_operands(lengths.outside, lengths.chain);
     const std::vector<double> good = test::right_hand_side(a.rows);

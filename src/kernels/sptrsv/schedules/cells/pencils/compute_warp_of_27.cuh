@@ -1,5 +1,6 @@
 /// \file
-/// A runner of a plane of a pencil of a grid of 27 points: one warp, a lane a line, or a lane each unknown of a line.
+/// A compute warp of a plane of a pencil of a grid of 27 points: one warp, a lane a line, or a lane each unknown of a
+/// line.
 ///
 /// A line is two columns behind the line before it, and the plane a step behind what it needs of the plane below. There
 /// the same lanes have the line after that of the row, the lanes before them the line beside, and those before these
@@ -10,20 +11,21 @@
 /// all.
 #pragma once
 
-#include "kernels/sptrsv/schedules/cells/pencils/runner.cuh"
+#include "kernels/sptrsv/schedules/cells/pencils/compute_warp.cuh"
 
 namespace taskdag::kernels::cells {
 
 /// Grid: TwentySevenPoints, in double or in single precision, or ThreeUnknowns.
 template <class Grid>
-class RunnerOf27 : public PencilPlane<Grid> {
+class ComputeWarpOf27 : public PencilPlane<Grid> {
   using Plane = PencilPlane<Grid>;
   using Plane::below_, Plane::entries_, Plane::gets_below_, Plane::kGroup, Plane::ring_, Plane::s_, Plane::steps_;
   static constexpr int kUnknowns = Grid::kUnknowns;
 
  public:
-  __device__ RunnerOf27(PencilShared<Grid>& s, const PencilArguments<Grid>& a, Index pencil,
-                        const PencilPlace<Grid>& at, PencilShared<Grid>* next_block, int plane, int steps, int lane)
+  __device__ ComputeWarpOf27(PencilShared<Grid>& s, const PencilArguments<Grid>& a, Index pencil,
+                             const PencilPlace<Grid>& at, PencilShared<Grid>* next_block, int plane, int steps,
+                             int lane)
       : Plane(s, a, pencil, at, next_block, plane, steps, lane),
         passes_(lane < kPassingLanes<Grid> && at.has_before(a.pencils)),
         has_line_(has_line(a.pencils, at, plane, lane)),
