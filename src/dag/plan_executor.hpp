@@ -39,7 +39,7 @@ class PlanExecutor {
     }
     for (host::ProgressCounter& counter : finished_) counter.reset();
     if (!pool_->concurrent()) {
-      run_in_turn(rows);
+      run_serially(rows);
       return;
     }
     pool_->run(plan_->threads(), [&](int thread) {
@@ -68,7 +68,7 @@ class PlanExecutor {
  private:
   /// One thread plays all: each in turn goes on until it would have to wait.
   template <class Rows>
-  void run_in_turn(const Rows& rows) {
+  void run_serially(const Rows& rows) {
     const int threads = plan_->threads();
     std::vector<Index> done(static_cast<std::size_t>(threads), 0);
     const auto ready = [&](const ThreadPlan::Share& share) {
@@ -77,8 +77,8 @@ class PlanExecutor {
       }
       return true;
     };
-    for (bool left = true; left;) {
-      left = false;
+    for (bool unfinished = true; unfinished;) {
+      unfinished = false;
       for (int t = 0; t < threads; ++t) {
         const auto shares = plan_->shares(t);
         Index& mine = done[static_cast<std::size_t>(t)];
@@ -87,7 +87,7 @@ class PlanExecutor {
           if (!ready(share)) break;
           rows(t, share.first, share.last);
         }
-        left = left || static_cast<std::size_t>(mine) < shares.size();
+        unfinished = unfinished || static_cast<std::size_t>(mine) < shares.size();
       }
     }
   }

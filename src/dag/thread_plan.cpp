@@ -161,9 +161,9 @@ void ThreadPlan::find_waits(const Chunks& chunks, std::span<const Index> chunk_o
       const std::size_t first = first_share_[static_cast<std::size_t>(t)];
       for (std::size_t s = first; s < first_share_[static_cast<std::size_t>(t) + 1]; ++s) {
         const std::size_t begin = next;
-        for (Index left = shares_[s].last - shares_[s].first; left > 0; ++next) {
+        for (Index remaining = shares_[s].last - shares_[s].first; remaining > 0; ++next) {
           const auto c = at(chunk_order[next]);
-          left -= chunks.first_step[c + 1] - chunks.first_step[c];
+          remaining -= chunks.first_step[c + 1] - chunks.first_step[c];
         }
         visit(shares_[s], chunk_order.subspan(begin, next - begin), t, static_cast<Index>(s - first));
       }

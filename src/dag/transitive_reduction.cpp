@@ -19,15 +19,15 @@ void remove_long_edges(TaskGraph& graph, const ReductionEffort& effort) {
     for (const Index parent : parents) child[static_cast<std::size_t>(parent)] = task;
     // The last parent is no other parent's ancestor; those before it are tried from the far end of the list, where the
     // most numerous and most recent ancestors are.
-    std::size_t left = parents.size();
-    for (std::size_t k = parents.size(); k-- > 1 && left > 1;) {
+    std::size_t remaining = parents.size();
+    for (std::size_t k = parents.size(); k-- > 1 && remaining > 1;) {
       const auto grandparents = graph.parents_of(parents[k]);
       for (std::size_t g = grandparents.size(); g-- > 0 && grandparents[g] >= parents.front();) {
         ++looked_at;
         Index& mark = child[static_cast<std::size_t>(grandparents[g])];
         if (mark != task) continue;
         mark = kNone;
-        --left;
+        --remaining;
       }
     }
     for (const Index parent : parents) {

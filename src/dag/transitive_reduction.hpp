@@ -22,7 +22,7 @@ struct ReductionEffort {
 inline constexpr ReductionEffort kFullReduction{0, 0, std::numeric_limits<std::int64_t>::max()};
 
 /// Removes edges u → w for which there is a task v with u → v → w: the long edges of triangles. What waits for what,
-/// directly or not, stays the same. Cost: Σ deg² at most, and `effort`; a task is done where one edge is left.
+/// directly or not, stays the same. Cost: Σ deg² at most, and `effort`; a task is done where one edge remains.
 /// Children are to be linked anew.
 /// Source: Park et al. 2014, section 2.3; Böhnlein et al. 2025, section 4.2 (which name the early end, too).
 void remove_long_edges(TaskGraph& graph, const ReductionEffort& effort = {});

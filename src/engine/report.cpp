@@ -49,7 +49,7 @@ Scheduler scheduler_from(std::string_view name) {
 namespace {
 
 /// "phase 1; cut leg: 3 queued, 2 waiting; …", types without tasks left out.
-std::string what_is_left(const Report& report) {
+std::string what_remains(const Report& report) {
   std::ostringstream text;
   text << (report.phase < 0 ? std::string("no phase") : "phase " + std::to_string(report.phase));
   for (const TypeReport& type : report.types) {
@@ -69,14 +69,14 @@ void explain(Report& report, int type, std::uint32_t code) {
       report.message = "all tasks were executed";
       return;
     case Outcome::deadlock:
-      report.message = "all tasks left wait for dependencies that no task resolves (" + what_is_left(report) + ")";
+      report.message = "all tasks left wait for dependencies that no task resolves (" + what_remains(report) + ")";
       return;
     case Outcome::watchdog:
-      report.message = "no task ended for as long as the watchdog allows (" + what_is_left(report) + ")";
+      report.message = "no task ended for as long as the watchdog allows (" + what_remains(report) + ")";
       return;
     case Outcome::queue_full:
       report.message = "the " + std::string(code == 0 ? "queue" : "waiting storage") + " of " + name +
-                       " is above its capacity; nothing is lost: enlarge it, or let it grow (" + what_is_left(report) +
+                       " is above its capacity; nothing is lost: enlarge it, or let it grow (" + what_remains(report) +
                        ")";
       return;
     case Outcome::broken_promise:

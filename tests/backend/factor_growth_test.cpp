@@ -142,8 +142,8 @@ TEST_P(FactorGrowthTest, RowsAndColumnsOfDifferentOrdersMeetTheirDiagonal) {
 
 TEST_P(FactorGrowthTest, SmallPivotsShow) {
   // The second pivot is what the first leaves of 1.
-  const double left = 1e-9;
-  const CsrMatrix a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1 + left}};
+  const double remaining = 1e-9;
+  const CsrMatrix a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1 + remaining}};
   for (const FactorKind kind : kKinds) {
     for (const double sign : {-1.0, 1.0}) {
       CsrMatrix small = a;
@@ -154,7 +154,7 @@ TEST_P(FactorGrowthTest, SmallPivotsShow) {
 }
 
 TEST_P(FactorGrowthTest, ShiftedPivotsShow) {
-  // Of these two rows nothing is left for the second pivot but its shift.
+  // Of these two rows nothing remains for the second pivot but its shift.
   const CsrMatrix a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1}};
   for (const FactorKind kind : kKinds) {
     for (const ShiftType shift : {ShiftType::nonzero, ShiftType::inblocks}) {

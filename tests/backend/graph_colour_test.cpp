@@ -51,14 +51,14 @@ Offset degeneracy(const CsrMatrix& graph) {
     Offset fewest = 0;
     for (Index v = 0; v < graph.rows; ++v) {
       if (gone.data()[v] != 0) continue;
-      Offset left = 0;
+      Offset remaining = 0;
       for (Offset e = graph.row_offsets.data()[v]; e < graph.row_offsets.data()[v + 1]; ++e) {
         const Index u = graph.col_indices.data()[e];
-        if (u != v && gone.data()[u] == 0) ++left;
+        if (u != v && gone.data()[u] == 0) ++remaining;
       }
-      if (best < 0 || left < fewest) {
+      if (best < 0 || remaining < fewest) {
         best = v;
-        fewest = left;
+        fewest = remaining;
       }
     }
     gone.data()[best] = 1;

@@ -98,9 +98,9 @@ TEST_F(JoinedTest, RowsAreThoseOfTheDefinitionAndHalfTheLevelsAreLeft) {
           ASSERT_NEAR(coefficient[k], row.pass.at(pass_row[k]), 1e-13) << "row " << i;
         }
       }
-      const kernels::DevicePattern left = joined.pattern();
-      const auto ranges = kernels::find_triangle(left, triangle, stream());
-      EXPECT_EQ(kernels::compute_levels(left, ranges, triangle, stream()).levels, (input.levels->levels + 1) / 2);
+      const kernels::DevicePattern remaining = joined.pattern();
+      const auto ranges = kernels::find_triangle(remaining, triangle, stream());
+      EXPECT_EQ(kernels::compute_levels(remaining, ranges, triangle, stream()).levels, (input.levels->levels + 1) / 2);
     }
   }
 }

@@ -113,7 +113,7 @@ TEST_P(RcmBackendTest, RandomGraphsAreOrderedAsBySerial) {
     SCOPED_TRACE(round);
     const Index n = 1 + random.below(round % 5 == 0 ? 3000 : 60);
     Edges edges;
-    for (Index left = random.below(round % 3 == 0 ? n / 2 + 1 : 3 * n); left > 0; --left) {
+    for (Index remaining = random.below(round % 3 == 0 ? n / 2 + 1 : 3 * n); remaining > 0; --remaining) {
       const Index row = random.below(n);
       // Every seventh graph has three nodes that know very many.
       const Index column = round % 7 == 0 ? std::min(n - 1, random.below(3)) : random.below(n);

@@ -75,7 +75,8 @@ class SupernodesTest : public test::OnSweeps<> {
   std::unique_ptr<Sweep> make(const SweepInput& input, SolveSchedule inner) {
     const CondensedTriangle condensed = condense(input);
     return make_supernodes_sweep(
-        input, condensed, [&](const SweepInput& left) { return kernels::make_sweep(inner, left, stream()); }, stream());
+        input, condensed, [&](const SweepInput& remaining) { return kernels::make_sweep(inner, remaining, stream()); },
+        stream());
   }
 
   /// Schedules that may run what supernodes leave.

@@ -8,10 +8,10 @@
 namespace {
 
 std::atomic<long> live{0};
-std::atomic<long> left{0};  ///< calls up to the one that fails; 0 or less: none will
+std::atomic<long> remaining{0};  ///< calls up to the one that fails; 0 or less: none will
 
 void* take(std::size_t size, std::size_t alignment) {
-  if (left.load() > 0 && left.fetch_sub(1) == 1) throw std::bad_alloc();
+  if (remaining.load() > 0 && remaining.fetch_sub(1) == 1) throw std::bad_alloc();
   // aligned_alloc() wants a multiple of the alignment, and a block of no bytes needs an address, too.
   const std::size_t whole = (size + alignment - 1) / alignment * alignment;
   void* block = std::aligned_alloc(alignment, whole > 0 ? whole : alignment);
@@ -49,8 +49,8 @@ namespace taskdag::test {
 
 long live_allocations() { return live.load(); }
 
-AllocationFault::AllocationFault(long place) : place_(place) { left.store(place); }
-AllocationFault::~AllocationFault() { left.store(0); }
-bool AllocationFault::happened() const { return place_ > 0 && left.load() <= 0; }
+AllocationFault::AllocationFault(long place) : place_(place) { remaining.store(place); }
+AllocationFault::~AllocationFault() { remaining.store(0); }
+bool AllocationFault::happened() const { return place_ > 0 && remaining.load() <= 0; }
 
 }  // namespace taskdag::test

@@ -176,8 +176,8 @@ namespace {
 double share_of_mask(std::span<const ProcessorClaim> node, std::size_t mine) {
   std::vector<int> by_holders(node.size() + 1, 0);
   for (std::size_t word = 0; word < node[mine].mask.size(); ++word) {
-    for (std::uint64_t left = node[mine].mask[word]; left != 0; left &= left - 1) {
-      const std::uint64_t bit = left & ~(left - 1);
+    for (std::uint64_t remaining = node[mine].mask[word]; remaining != 0; remaining &= remaining - 1) {
+      const std::uint64_t bit = remaining & ~(remaining - 1);
       ++by_holders[static_cast<std::size_t>(
           std::ranges::count_if(node, [&](const ProcessorClaim& one) { return (one.mask[word] & bit) != 0; }))];
     }

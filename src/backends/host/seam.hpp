@@ -68,7 +68,7 @@ class TicketCounter {
  public:
   void reset() { next_.store(0, std::memory_order_relaxed); }
 
-  /// Draws the next `chunk` positions of [0, end) into [first, last). @returns false when none are left.
+  /// Draws the next `chunk` positions of [0, end) into [first, last). @returns false when none remain.
   bool take(Index end, Index chunk, Index& first, Index& last) {
     const std::int64_t drawn = next_.fetch_add(chunk, std::memory_order_relaxed);
     if (drawn >= end) return false;

@@ -104,9 +104,9 @@ void ThreadPool::share_out(Job& job) {
     const Inside here(this);
     job.run(0);
   }
-  for (std::uint32_t left = running_.load(std::memory_order_acquire); left != 0;
-       left = running_.load(std::memory_order_acquire)) {
-    wait_for_change(running_, left);
+  for (std::uint32_t remaining = running_.load(std::memory_order_acquire); remaining != 0;
+       remaining = running_.load(std::memory_order_acquire)) {
+    wait_for_change(running_, remaining);
   }
 }
 

@@ -24,7 +24,7 @@ namespace taskdag {
 /// tasks are ready (3.2). From then on cores are filled up: they take only what ends no later than the last task that
 /// runs at that time; without filling up they take nothing.
 ///
-/// All tasks that are ready when a superstep begins run in it: a core is idle only where none of them is left. So there
+/// All tasks that are ready when a superstep begins run in it: a core is idle only where none of them remains. So there
 /// are never more supersteps than levels.
 ///
 /// Ready is what holds the ready tasks of the current superstep and the priorities:
@@ -93,8 +93,8 @@ class BarrierList {
       for (const int core : free) finish(core);
       // Other cores that are idle found nothing before, and only a core's own results give it something new.
       for (const int core : free) {
-        const std::int64_t left = end_.fill_up ? last_end - now : 0;
-        start(core, now, ending ? static_cast<Offset>(std::min<std::int64_t>(left, kAnyWeight)) : kAnyWeight);
+        const std::int64_t remaining = end_.fill_up ? last_end - now : 0;
+        start(core, now, ending ? static_cast<Offset>(std::min<std::int64_t>(remaining, kAnyWeight)) : kAnyWeight);
       }
     }
     ++result_.supersteps;

@@ -13,15 +13,15 @@ namespace {
 
 /// One thread; no team works on the program meanwhile.
 __global__ void turn_kernel(StaticTurn* turn, cudaGraphConditionalHandle go_on) {
-  const std::uint32_t left = turn->total - turn->done;
+  const std::uint32_t remaining = turn->total - turn->done;
   const bool levels = turn->tickets != nullptr;
-  std::uint32_t given = left < turn->most ? left : turn->most;
-  if (levels) given = left < 1U ? left : 1U;
-  turn->teams = levels && left != 0 ? turn->most : given;
+  std::uint32_t given = remaining < turn->most ? remaining : turn->most;
+  if (levels) given = remaining < 1U ? remaining : 1U;
+  turn->teams = levels && remaining != 0 ? turn->most : given;
   turn->done += given;
-  if (left != 0) ++turn->turns;
-  if (levels && left == 0) *turn->tickets = ((*turn->tickets >> 32U) + 1U) << 32U;  // the next run begins
-  cudaGraphSetConditional(go_on, left != 0 ? 1U : 0U);
+  if (remaining != 0) ++turn->turns;
+  if (levels && remaining == 0) *turn->tickets = ((*turn->tickets >> 32U) + 1U) << 32U;  // the next run begins
+  cudaGraphSetConditional(go_on, remaining != 0 ? 1U : 0U);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class HostExecutor {
     return std::visit([](const auto& executor) { return executor.order(); }, executor_);
   }
   /// Whether one thread runs the rows in their natural order.
-  [[nodiscard]] bool in_turn() const { return threads() == 1 && program() == nullptr; }
+  [[nodiscard]] bool serial() const { return threads() == 1 && program() == nullptr; }
   /// The program of the task engine; null where there is none.
   [[nodiscard]] const RowProgram* program() const { return std::get_if<RowProgram>(&executor_); }
   /// As PlanExecutor::run().

@@ -25,7 +25,7 @@ __global__ void scale_kernel(CsrView a, JacobiDiagonal kind, double l1_scale, co
   const bool inside = row < a.pattern.rows;
   JacobiRow part;
   if (kind == JacobiDiagonal::row_sum) {
-    // Entries of both signs may cancel: whether what is left is 0 depends on the order in which they are added up, so
+    // Entries of both signs may cancel: whether what remains is 0 depends on the order in which they are added up, so
     // it is that of the row on every backend.
     if (inside && rank == 0) part = jacobi_part(a, kind, row, 0, 1);
   } else if (inside) {

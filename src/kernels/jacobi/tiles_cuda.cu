@@ -98,9 +98,9 @@ struct TileSweeps {
   __device__ __forceinline__ void run_all(const Compute& compute) const {
     int parity = 0;
     std::uint32_t round = 0;
-    for (int left = p.sweeps;;) {
-      const int sweeps = min(left, p.depth);
-      left -= sweeps;
+    for (int remaining = p.sweeps;;) {
+      const int sweeps = min(remaining, p.depth);
+      remaining -= sweeps;
       for (int sweep = 1; sweep <= sweeps; ++sweep) {
         // Behind it all have written the iterate before, and the one before that is not read any more.
         __syncthreads();
@@ -112,14 +112,14 @@ struct TileSweeps {
           if (sweep < sweeps) return;
           const std::uint32_t marked = number[r];
           const std::uint32_t i = marked & ~JacobiTiles::kGiven;
-          if (left == 0) {
+          if (remaining == 0) {
             p.to[i] = result;
           } else if (kExchanges && (marked & JacobiTiles::kGiven) != 0U) {
             give(p.slot + 2U * std::size_t{i} + (round & 1U), result, run + round);
           }
         });
       }
-      if (left == 0) break;
+      if (remaining == 0) break;
       if constexpr (kExchanges) {
         take_all(p, number, own + static_cast<int>(threadIdx.x), rows, kThreads, round, run + round,
                  iterate + parity * rows);
@@ -428,13 +428,13 @@ bool CudaTiles::enqueue(const double* scale, const double* b, double* x, double*
   }
   // Passes alternate between two arrays; x is the last one written.
   const int passes = pieces_of(sweeps - 1, depth_);
-  int left = sweeps - 1;
+  int remaining = sweeps - 1;
   for (int pass = 0; pass < passes; ++pass) {
-    arguments.sweeps = std::min(left, depth_);
+    arguments.sweeps = std::min(remaining, depth_);
     arguments.to = (passes - pass) % 2 == 1 ? x : work;
     launch.run("starting Jacobi sweeps by tiles", kernel, arguments);
     arguments.from = arguments.to;
-    left -= arguments.sweeps;
+    remaining -= arguments.sweeps;
   }
   return true;
 }

@@ -28,13 +28,13 @@ void HostTiles::load(const double* values) {
 void HostTiles::run(const double* scale, const double* b, double* x, double* work, int sweeps, host::ThreadPool& pool) {
   const int passes = pieces_of(sweeps - 1, tiles_.depth);
   const double* from = nullptr;
-  int left = sweeps - 1;
+  int remaining = sweeps - 1;
   for (int k = 0; k < passes; ++k) {
     double* const to = (passes - k) % 2 == 1 ? x : work;  // x is the last one written
-    const int sweeps_of_pass = std::min(left, tiles_.depth);
+    const int sweeps_of_pass = std::min(remaining, tiles_.depth);
     pass(scale, b, from, to, sweeps_of_pass, pool);
     from = to;
-    left -= sweeps_of_pass;
+    remaining -= sweeps_of_pass;
   }
 }
 

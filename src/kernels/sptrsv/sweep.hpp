@@ -69,7 +69,7 @@ class Sweep {
 };
 
 /// Makes the sweep of what another sweep leaves to be solved.
-using MakeSweep = std::function<std::unique_ptr<Sweep>(const SweepInput& left)>;
+using MakeSweep = std::function<std::unique_ptr<Sweep>(const SweepInput& remaining)>;
 
 /// Makes the sweep of a CUDA schedule (not automatic); what supernodes and joined levels leave is run by what is
 /// expected to take the least (schedules/cuda_catalogue.hpp). Synchronises `stream`. @throws InvalidInput for a host

@@ -181,8 +181,8 @@ void add_coarse_edges(const std::vector<std::uint32_t>& pairs, Index words, Coar
   for (Index t = 0; t < coarse.tasks(); ++t) {
     found.clear();
     for (Index w = 0; w < words; ++w) {
-      for (std::uint32_t left = pairs[at(t) * at(words) + at(w)]; left != 0; left &= left - 1) {
-        found.push_back(32 * w + std::countr_zero(left));
+      for (std::uint32_t remaining = pairs[at(t) * at(words) + at(w)]; remaining != 0; remaining &= remaining - 1) {
+        found.push_back(32 * w + std::countr_zero(remaining));
       }
     }
     edges.add(found);

@@ -11,7 +11,7 @@
 namespace taskdag::kernels {
 namespace {
 
-/// Tasks as launches. A task goes to a stream whose last task it waits for, else to the next stream in turn; stream 0
+/// Tasks as launches. A task goes to a stream whose last task it waits for, else to the next stream in next; stream 0
 /// is the caller's. A chain of tasks stays in the caller's stream without events.
 class StreamLauncher final : public CoarseLauncher {
  public:
@@ -63,14 +63,14 @@ class StreamLauncher final : public CoarseLauncher {
     last_.fill(kNone);
     std::array<std::array<Index, kStreams>, kStreams> heard{};  // heard[s][o]: last task of o that s has waited for
     for (auto& row : heard) row.fill(kNone);
-    int turn = 0;
+    int next = 0;
     for (Index t = 0; t < launches_.size(); ++t) {
       const auto begin = coarse.predecessors.begin() + coarse.predecessor_offsets[at(t)];
       const auto end = coarse.predecessors.begin() + coarse.predecessor_offsets[at(t) + 1];
       Place& place = place_[at(t)];
       const auto tail = std::find_if(begin, end, [&](Index p) { return last_[place_[at(p)].stream] == p; });
-      place.stream = tail != end ? place_[at(*tail)].stream : turn;
-      if (tail == end) turn = (turn + 1) % kStreams;
+      place.stream = tail != end ? place_[at(*tail)].stream : next;
+      if (tail == end) next = (next + 1) % kStreams;
       for (auto p = begin; p != end; ++p) {
         Place& other = place_[at(*p)];
         if (other.stream == place.stream || heard[place.stream][other.stream] >= *p) continue;

@@ -96,9 +96,9 @@ bool CudaFactorization::runs_transposed(Apply part) const {
   return part == Apply::transposed && options_.kind == FactorKind::ilu;
 }
 
-Index CudaFactorization::columns_together(Apply part, Index left) const {
+Index CudaFactorization::columns_together(Apply part, Index remaining) const {
   const SweepPair& single = runs_transposed(part) ? transposed_ : sweeps_;
-  const Index most = std::min(left, kernels::many::kMostColumns);
+  const Index most = std::min(remaining, kernels::many::kMostColumns);
   return info.rows > 0 && many_pays(single.first, single.second, most) ? most : 1;
 }
 
@@ -114,10 +114,11 @@ ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
       if (options_.kind == FactorKind::ic) many.rounded_second = {static_cast<std::size_t>(p.entries), s};
     }
     if (transposed) {
-      const DeviceCsr turned = kernels::transpose_pattern(p, s);
-      const DevicePattern t = turned.pattern();
-      many.pair.emplace(AnalysedTriangle(t, Triangle::lower, s), turned.source.data(), layout_.column_order(),
-                        AnalysedTriangle(t, Triangle::upper, s), turned.source.data(), layout_.row_order.data(), s);
+      const DeviceCsr transposed_pattern = kernels::transpose_pattern(p, s);
+      const DevicePattern t = transposed_pattern.pattern();
+      many.pair.emplace(AnalysedTriangle(t, Triangle::lower, s), transposed_pattern.source.data(),
+                        layout_.column_order(), AnalysedTriangle(t, Triangle::upper, s),
+                        transposed_pattern.source.data(), layout_.row_order.data(), s);
     } else if (options_.kind == FactorKind::ic) {
       const DeviceCsr above = kernels::transpose_pattern(p, s);
       many.pair.emplace(AnalysedTriangle(above.pattern(), Triangle::lower, s), above.source.data(),

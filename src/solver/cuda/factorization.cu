@@ -533,15 +533,15 @@ bool CudaFactorization::keep_double_if_needed(cudaStream_t s) {
 void CudaFactorization::replace_sweeps(cudaStream_t s) {
   SweepPair keeping = make_sweeps(s);
   load_sweeps(keeping, s);
-  SweepPair turned;
-  if (transposed_.first.sweep) turned = make_transposed(s);
+  SweepPair transposed;
+  if (transposed_.first.sweep) transposed = make_transposed(s);
   without_lists_.recurrence.reset();  // of the sweep that goes
   DeviceArray<double> scaled = std::exchange(second_alone_.rhs, {});
   std::swap(sweeps_, keeping);
-  std::swap(transposed_, turned);
+  std::swap(transposed_, transposed);
   if (order_.captured()) {  // graphs of them go on
     retired_.sweeps.push_back(std::move(keeping));
-    if (turned.first.sweep) retired_.transposed.push_back(std::move(turned));
+    if (transposed.first.sweep) retired_.transposed.push_back(std::move(transposed));
     retired_.vectors.push_back(std::move(scaled));
   }
   info.lower_schedule = sweeps_.first.schedule;

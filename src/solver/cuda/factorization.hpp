@@ -223,8 +223,8 @@ class CudaFactorization final : public Factorization::Impl {
   void prepare(Apply part, cudaStream_t s);
   /// Whether `part` is that of the sweeps in transposed_.
   [[nodiscard]] bool runs_transposed(Apply part) const;
-  /// How many of `left` columns one pass takes.
-  [[nodiscard]] Index columns_together(Apply part, Index left) const;
+  /// How many of the `remaining` columns one pass takes.
+  [[nodiscard]] Index columns_together(Apply part, Index remaining) const;
   ManyPair& many(Apply part, cudaStream_t s);
   void load_many(ManySweeps& many, bool transposed, cudaStream_t s) const;
   void run(Apply part, const CudaColumns& columns, cudaStream_t s);

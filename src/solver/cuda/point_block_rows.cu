@@ -59,8 +59,8 @@ void PointBlockRows::load(const FactorBlocks& factor, cudaStream_t s) {
 void PointBlockRows::prepare_transposed(const FactorBlocks& factor, cudaStream_t s) {
   if (transposes()) return;
   const DeviceCsr pattern = kernels::point_block::pattern_by_rows(factor, s);
-  const DeviceCsr turned = kernels::transpose_pattern(pattern.pattern(), s);
-  SweepPair made = make_pair(request_, turned, col_order_.data(), row_order_.data(), blocks_, s);
+  const DeviceCsr of_transposed = kernels::transpose_pattern(pattern.pattern(), s);
+  SweepPair made = make_pair(request_, of_transposed, col_order_.data(), row_order_.data(), blocks_, s);
   const ScratchArray<double> entries(at(factor.entries_by_rows()), s);
   kernels::point_block::values_by_rows(factor, entries.data(), s);
   made.load({entries.data()}, {entries.data()}, s);
@@ -70,10 +70,10 @@ void PointBlockRows::prepare_transposed(const FactorBlocks& factor, cudaStream_t
 
 void PointBlockRows::apply(const FactorBlocks& factor, bool transposed, const double* b, double* x, int* non_finite,
                            cudaStream_t s) {
-  const bool turn = transposed && !symmetric_;
-  const SweepPair& pair = turn ? transposed_ : sweeps_;
+  const bool uses_transposed = transposed && !symmetric_;
+  const SweepPair& pair = uses_transposed ? transposed_ : sweeps_;
   pair.first->solve(b, nullptr, non_finite, s);
-  kernels::point_block::divide_by_diagonal(factor, turn, pair.first->result(), pair.first->result_index(),
+  kernels::point_block::divide_by_diagonal(factor, uses_transposed, pair.first->result(), pair.first->result_index(),
                                            middle_.data(), s);
   pair.second->solve(middle_.data(), x, non_finite, s);
 }

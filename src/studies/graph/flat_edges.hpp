@@ -44,8 +44,8 @@ class FlatEdges {
     int k = 0;
     // Neighbouring lanes have neighbouring edges; a lane's vertices ascend. Loads of several edges overlap.
     for (Offset e = group.rank(); e < all; e += kAtOnce * group.size()) {
-      const Offset left = (all - e + group.size() - 1) / group.size();
-      const int many = left < kAtOnce ? static_cast<int>(left) : kAtOnce;
+      const Offset remaining = (all - e + group.size() - 1) / group.size();
+      const int many = remaining < kAtOnce ? static_cast<int>(remaining) : kAtOnce;
       int vertex[kAtOnce]{};
       Index u[kAtOnce]{};
       for (int j = 0; j < kAtOnce; ++j) {

@@ -51,7 +51,7 @@ struct RangeTask {
     Item found[2][std::size_t{4} * Fetch];  ///< of this round and of the one before
     Value value[std::size_t{2} * Fetch];
     int count[3];  ///< found in this round; in the one before; 0 for the next
-    int left;      ///< 1: some ranges did not fit
+    int no_room;   ///< 1: some ranges did not fit
   };
   static constexpr std::size_t shared_bytes = sizeof(Memory);
 
@@ -69,7 +69,7 @@ struct RangeTask {
     int size = items.size();
     if (group.rank() == 0) {
       memory.count[0] = 0;
-      memory.left = 0;
+      memory.no_room = 0;
     }
     std::uint32_t edges = 0;
     for (int round = 0;; ++round) {
@@ -81,7 +81,7 @@ struct RangeTask {
       group.sync();
       front = found.items;
       size = *found.count < kFound ? *found.count : kFound;
-      if (size == 0 || round + 1 >= data.rounds || size > kOwn || memory.left != 0) break;
+      if (size == 0 || round + 1 >= data.rounds || size > kOwn || memory.no_room != 0) break;
     }
     context.template enqueue_all<RangeTask>(front, size);
     const std::uint32_t all = group.sum(edges);
@@ -158,7 +158,7 @@ struct RangeTask {
     if (place < kFound) {
       found.items[place] = item;
     } else {
-      engine::AtomicRef<int>(memory.left).store(1, engine::relaxed);
+      engine::AtomicRef<int>(memory.no_room).store(1, engine::relaxed);
       context.template enqueue<RangeTask>(item);
     }
   }

@@ -22,7 +22,7 @@ class Block {
   TASKDAG_TASK Block(const DagView& graph, const State& memory, std::uint32_t block, Probe& counts)
       : dag(graph), state(memory), number(block), probe(counts), patience(memory.limit_ns) {}
 
-  /// Whether tasks are left, as far as one load of the counter tells.
+  /// Whether tasks remain, as far as one load of the counter tells.
   [[nodiscard]] TASKDAG_TASK bool goes_on() {
     if (out_of_time()) return false;
     probe.load();
@@ -80,8 +80,8 @@ class Block {
   /// Resolves one dependency of a task. @returns whether it was the last one
   [[nodiscard]] TASKDAG_TASK bool resolve(std::uint32_t task) {
     probe.atomic();
-    engine::AtomicRef<std::uint32_t> left(state.dependencies[task]);
-    return left.fetch_sub(1U, kComputes ? engine::acq_rel : engine::relaxed) == 1U;
+    engine::AtomicRef<std::uint32_t> remaining(state.dependencies[task]);
+    return remaining.fetch_sub(1U, kComputes ? engine::acq_rel : engine::relaxed) == 1U;
   }
 
   static constexpr bool kComputes = Probe::counts;

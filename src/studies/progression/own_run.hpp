@@ -103,13 +103,13 @@ RunResult run_own_form(const Context& context, const Dag& dag, const OwnSettings
   result.counts = report.operations;
   add_bodies(dag, result.counts);
   if (report.outcome == engine::Outcome::watchdog) result.end = End::time_limit;
-  const std::vector<std::uint32_t> left = dependencies.download();
+  const std::vector<std::uint32_t> remaining = dependencies.download();
   if (result.end != End::finished) return result;
   if (!report.finished()) {
     result.fault = report.message;
   } else if (result.tasks != dag.tasks) {
     result.fault = std::to_string(result.tasks) + " tasks were counted";
-  } else if (!std::all_of(left.begin(), left.end(), [](std::uint32_t count) { return count == 0; })) {
+  } else if (!std::all_of(remaining.begin(), remaining.end(), [](std::uint32_t count) { return count == 0; })) {
     result.fault = "not every dependency was resolved once";
   } else if (computes && values.download() != serial_values(dag)) {
     result.fault = "values are not those of the serial walk";

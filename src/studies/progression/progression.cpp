@@ -120,9 +120,9 @@ class Memory {
   /// What is wrong with a finished run, or nothing.
   [[nodiscard]] std::string fault(std::uint32_t tasks, std::uint32_t blocks) const {
     const auto all = [](const Words& words, auto&& right) { return std::all_of(words.begin(), words.end(), right); };
-    const std::uint32_t left = scans_ ? 1 : 0;  // scanning's mark of a task that has run
+    const std::uint32_t end = scans_ ? 1 : 0;  // scanning's mark of a task that has run
     if (tasks != dag_.tasks) return std::to_string(tasks) + " tasks were counted";
-    if (!all(dependencies_.download(), [&](std::uint32_t word) { return word == left; })) {
+    if (!all(dependencies_.download(), [&](std::uint32_t word) { return word == end; })) {
       return "not every dependency was resolved once";
     }
     if (!all(sizes_.download(), [](std::uint32_t word) { return word == 0; })) return "a queue is not empty";

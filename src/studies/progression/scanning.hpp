@@ -14,15 +14,15 @@ TASKDAG_TASK void scan(Block<Probe>& block) {
   while (block.goes_on()) {
     for (std::uint32_t task = 0; task < block.dag.tasks; ++task) {
       if (block.out_of_time()) return;
-      engine::AtomicRef<std::uint32_t> left(block.state.dependencies[task]);
+      engine::AtomicRef<std::uint32_t> remaining(block.state.dependencies[task]);
       block.probe.load();
-      if (left.load(engine::relaxed) != 0) continue;
+      if (remaining.load(engine::relaxed) != 0) continue;
       if (!Lock(block.state.locks[task], block.number).try_lock(block.probe)) continue;
       // acquire: what the task's predecessors computed. No operation of the listing.
-      if constexpr (Block<Probe>::kComputes) static_cast<void>(left.load(engine::acquire));
+      if constexpr (Block<Probe>::kComputes) static_cast<void>(remaining.load(engine::acquire));
       block.compute(task);
       block.probe.store();
-      left.store(1U, engine::relaxed);  // anything but 0
+      remaining.store(1U, engine::relaxed);  // anything but 0
       const Successors list = block.successors_of(task);
       for (std::uint32_t k = list.first; k < list.last; ++k) {
         static_cast<void>(block.resolve(block.successor(list, k)));

@@ -48,7 +48,7 @@ struct Settings {
   bool spread = false;  ///< locks and fill levels in cache lines of their own; else side by side, as in the paper
   std::uint32_t blocks = 220;  ///< of a GPU; on the host a block is a thread, and the context says how many
   std::uint32_t threads = 32;  ///< of a block
-  double limit_seconds = 10;   ///< after which a run ends, whatever is left
+  double limit_seconds = 10;   ///< after which a run ends, whatever remains
   std::uint32_t capacity = 0;  ///< of a queue; 0: what is never too little
 };
 

@@ -15,31 +15,23 @@ DagMemory::DagMemory(const Context& context, const Dag& dag)
       creator_(context, dag.creator),
       value_(context, dag.level.size()),
       executed_(context, dag.level.size()),
-      left_(context, dag.in_degrees()),
+      remaining_(context, dag.in_degrees()),
       dependencies_(context, dag.level.size()),
       groups_(context, static_cast<std::size_t>(dag.levels()) + 1) {}
 
 void DagMemory::reset() {
   value_.clear();
   executed_.clear();
-  left_.upload(dag_.in_degrees());
+  remaining_.upload(dag_.in_degrees());
   dependencies_.clear();
   groups_.clear();
 }
 
 DagData DagMemory::data() const {
-  return {successor_offsets_.data(),
-          successors_.data(),
-          predecessor_offsets_.data(),
-          predecessors_.data(),
-          level_.data(),
-          level_sizes_.data(),
-          creator_.data(),
-          value_.data(),
-          executed_.data(),
-          left_.data(),
-          dependencies_.data(),
-          groups_.data()};
+  return {successor_offsets_.data(), successors_.data(),   predecessor_offsets_.data(),
+          predecessors_.data(),      level_.data(),        level_sizes_.data(),
+          creator_.data(),           value_.data(),        executed_.data(),
+          remaining_.data(),         dependencies_.data(), groups_.data()};
 }
 
 std::string DagMemory::wrong() const {

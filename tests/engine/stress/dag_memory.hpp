@@ -23,7 +23,7 @@ class DagMemory {
       creator_;
   engine::Array<std::uint64_t> value_;
   engine::Array<std::uint32_t> executed_;
-  engine::Array<std::int32_t> left_;
+  engine::Array<std::int32_t> remaining_;
   engine::Array<engine::Dependency> dependencies_;
   engine::Array<engine::DependencyGroup> groups_;
 };

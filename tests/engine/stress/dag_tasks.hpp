@@ -25,7 +25,7 @@ struct DagData {
   const int* creator;
   std::uint64_t* value;
   std::uint32_t* executed;
-  std::int32_t* left;                ///< counters in the data: predecessors that have not ended
+  std::int32_t* remaining;           ///< counters in the data: predecessors that have not ended
   engine::Dependency* dependencies;  ///< one per task
   engine::DependencyGroup* groups;   ///< one per level
 };
@@ -105,7 +105,7 @@ struct CountedTask : DagType<CountedTask<W, Item>, W, Item> {
 
   template <class Context>
   TASKDAG_TASK static void visit(Context& context, int /*v*/, int s) {
-    if (engine::AtomicRef<std::int32_t>(context.data().left[s]).fetch_sub(1, engine::acq_rel) == 1) {
+    if (engine::AtomicRef<std::int32_t>(context.data().remaining[s]).fetch_sub(1, engine::acq_rel) == 1) {
       context.template enqueue<CountedTask>(s);
     }
   }

@@ -149,7 +149,7 @@ class RegisterRow {
     const int last = known.row.pivot_count + empty_places(known.row.pivot_count) - kRegisterBatch;
     first_ = 0;
     if constexpr (kAhead) {
-      // Two batches take turns, so that none is copied.
+      // Two batches alternate, so that none is copied.
       while (first_ < last) {
         eliminate_early(now_, list, last, pivots);
         if (first_ == last) {
@@ -279,7 +279,7 @@ class RegisterRow {
     begin_batch();
     bool needs = false;
     if constexpr (kIlu) needs = batch_slot_ >= 0 && (chosen(now_.offsets, batch_register()) | kNoOffset) != ~0U;
-    const bool in_turn = __any_sync(kFullWarp, needs);
+    const bool one_by_one = __any_sync(kFullWarp, needs);
     const auto take = [&](auto i) {
       constexpr int kWhich = decltype(i)::value;
       wait<kWhich, kWhich + 1>(now_, pivots);
@@ -287,7 +287,7 @@ class RegisterRow {
     };
     wait_for_inverses(waits<0>() && lane_ == lane_of(0));
     take(std::integral_constant<int, 0>{});
-    if (in_turn) {
+    if (one_by_one) {
       take(std::integral_constant<int, 1>{});
       take(std::integral_constant<int, 2>{});
       take(std::integral_constant<int, 3>{});

@@ -40,15 +40,15 @@ struct Outside {
 /// The filled pattern inside a block of rows.
 __device__ void fill_block(const Graph& graph, const Rows& rows, Index levels, Word* space, Word* result) {
   const Couplings couplings{space, space + bitmap_words(rows.count)};
-  Word* const turns = space + 2 * bitmap_words(rows.count);
+  Word* const kept = space + 2 * bitmap_words(rows.count);
   couple(graph, rows, false, couplings);
-  search(rows, couplings, levels, turns, [&](Index i, Index w, Word reached) {
+  search(rows, couplings, levels, kept, [&](Index i, Index w, Word reached) {
     const std::int64_t at = std::int64_t{i} * rows.words + w;
     result[at] = (reached & from(i, w)) | (graph.upper ? 0 : couplings.by_entry[at] & before(i, w));
   });
   if (!graph.upper) {
     couple(graph, rows, true, couplings);
-    search(rows, couplings, levels, turns, [&](Index j, Index w, Word reached) {
+    search(rows, couplings, levels, kept, [&](Index j, Index w, Word reached) {
       const Word fill = reached & from(j, w) & ~couplings.by_entry[std::int64_t{j} * rows.words + w];
       for (Word bits = fill; bits != 0; bits &= bits - 1) {
         set_bit(result, rows, w * kBits + __ffs(static_cast<int>(bits)) - 1, j);

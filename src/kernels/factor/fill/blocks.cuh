@@ -16,7 +16,7 @@ inline constexpr Index kBits = 32;
 inline constexpr int kThreads = 512;
 inline constexpr int kLanes = 8;                 ///< that share a row
 inline constexpr int kRows = kThreads / kLanes;  ///< in flight
-inline constexpr int kTurns = 3;                 ///< of what a row has reached: in the last two levels, and in this one
+inline constexpr int kLevelsKept = 3;            ///< of what a row has reached: in the last two levels, and in this one
 inline constexpr unsigned kWarp = 0xFFFFFFFFU;
 
 /// The block of rows of the calling thread block.
@@ -31,7 +31,7 @@ inline __host__ __device__ Index words_of(Index rows) { return pieces_of(rows, k
 inline __host__ __device__ std::int64_t bitmap_words(Index rows) { return std::int64_t{rows} * words_of(rows); }
 /// Of both bitmaps and of what the rows in flight have reached.
 inline __host__ __device__ std::int64_t work_words(Index rows) {
-  return 2 * bitmap_words(rows) + std::int64_t{kTurns} * kRows * words_of(rows);
+  return 2 * bitmap_words(rows) + std::int64_t{kLevelsKept} * kRows * words_of(rows);
 }
 
 /// Couplings inside the block. Bit (i, j) stands for a step from i to j.
@@ -109,12 +109,12 @@ inline __device__ Word joined(const Word* bitmap, const Rows& rows, const Word* 
 }
 
 /// Calls found(i, w, reached) with word w of all rows that row i of the block reaches by paths of at most levels + 1
-/// entries through rows before it. `turns`: kTurns · kRows rows of words.
+/// entries through rows before it. `reached`: kLevelsKept · kRows rows of words.
 template <class Found>
-__device__ void search(const Rows& rows, const Couplings& couplings, Index levels, Word* turns, const Found& found) {
+__device__ void search(const Rows& rows, const Couplings& couplings, Index levels, Word* reached, const Found& found) {
   const auto lane = static_cast<Index>(threadIdx.x % kLanes);
   const auto place = static_cast<Index>(threadIdx.x / kLanes);
-  Word* const mine = turns + std::int64_t{kTurns} * place * rows.words;
+  Word* const mine = reached + std::int64_t{kLevelsKept} * place * rows.words;
   for (Index first = 0; first < rows.count;
        first += kRows) {  // the same for all lanes of a warp: they wait for each other
     const Index i = first + place;
@@ -123,7 +123,7 @@ __device__ void search(const Rows& rows, const Couplings& couplings, Index level
     const Word* last_but_one = nullptr;
     int unchanged = 0;
     for (Index level = 1; level <= levels && unchanged < 2; ++level) {
-      Word* const now = mine + (level % kTurns) * rows.words;
+      Word* const now = mine + (level % kLevelsKept) * rows.words;
       bool changed = false;
       for (Index w = lane; active && w < rows.words; w += kLanes) {
         Word all = last[w] | joined(couplings.by_entry, rows, last, i, w);

@@ -174,11 +174,11 @@ MappedPattern assemble(const MappedPattern& original, const CsrPattern* lower, c
 MappedPattern fill_pattern(const MappedPattern& pattern, Index levels, const RowBlocks* blocks,
                            host::ThreadPool& pool) {
   if (pattern.rows == 0) return pattern;
-  const Transposed turned = transpose(pattern.view());
+  const Transposed transposed = transpose(pattern.view());
   const Pattern upper = strictly_upper({pattern.view(), {}}, levels, blocks, pool);
-  const bool symmetric = turned.row_offsets == pattern.row_offsets && turned.col_indices == pattern.col_indices;
-  const Pattern of_turned = symmetric ? Pattern() : strictly_upper({turned.view(), {}}, levels, blocks, pool);
-  const Transposed lower = transpose((symmetric ? upper : of_turned).view());
+  const bool symmetric = transposed.row_offsets == pattern.row_offsets && transposed.col_indices == pattern.col_indices;
+  const Pattern of_transposed = symmetric ? Pattern() : strictly_upper({transposed.view(), {}}, levels, blocks, pool);
+  const Transposed lower = transpose((symmetric ? upper : of_transposed).view());
   const CsrPattern lower_view = lower.view();
   return assemble(pattern, &lower_view, upper.view(), pool);
 }

@@ -76,7 +76,7 @@ HostIc0::HostIc0(SplitPattern pattern, host::ThreadPool& pool, bool diagonal_onl
       diagonal_only_(diagonal_only),
       marks_(make_marks<UpperMarks>(executor_.threads(), pattern_.rows)),
       mirrored_entries_(std::make_unique_for_overwrite<Offset[]>(at(mirrored_entries()))) {
-  if (!executor_.in_turn()) find_mirrored(pattern_, mirrored_entries_.get());
+  if (!executor_.serial()) find_mirrored(pattern_, mirrored_entries_.get());
 }
 
 void HostIc0::factor(const double* values, const ValueSource& source, const DiagonalShift& shift, const PivotRule& rule,
@@ -97,7 +97,7 @@ void HostIc0::factor(const double* values, const ValueSource& source, const Diag
   const auto run = [&](const auto& rows) {
     eliminate_rows(executor_, rows, published, marks_, values, source, shift, eliminate);
   };
-  if (executor_.in_turn()) {
+  if (executor_.serial()) {
     run(InTurn(pattern_, mirrored_entries_.get()));
   } else {
     run(AnyOrder(pattern_, mirrored_entries_.get()));
@@ -105,7 +105,7 @@ void HostIc0::factor(const double* values, const ValueSource& source, const Diag
 }
 
 void HostIc0::scale() {
-  if (executor_.in_turn()) return;  // each row has been, by those below it
+  if (executor_.serial()) return;  // each row has been, by those below it
   const Offset* const offsets = pattern_.upper_offsets();
   for (Index k = 0; k < pattern_.rows; ++k) {
     const double inverse = inverse_pivots_[at(k)];

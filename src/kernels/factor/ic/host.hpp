@@ -85,7 +85,7 @@ class HostIc0 {
 
  private:
   [[nodiscard]] Offset mirrored_entries() const {
-    return executor_.in_turn() ? pattern_.rows : pattern_.upper_entries();
+    return executor_.serial() ? pattern_.rows : pattern_.upper_entries();
   }
 
   SplitPattern pattern_;
@@ -96,7 +96,7 @@ class HostIc0 {
   bool diagonal_only_;
   std::atomic<bool> others_changed_{false};     // by any thread; orders nothing
   std::vector<UpperMarks> marks_;               // per thread
-  std::unique_ptr<Offset[]> mirrored_entries_;  // in turn: work space; else by entry of the lower triangle
+  std::unique_ptr<Offset[]> mirrored_entries_;  // serial: work space; else by entry of the lower triangle
 };
 
 }  // namespace taskdag::kernels

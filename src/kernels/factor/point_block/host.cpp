@@ -265,7 +265,7 @@ HostFactor::HostFactor(Pattern pattern, int block_size, host::ThreadPool& pool)
       marks_(at(lower_.plan().threads()), std::vector<Offset>(at(pattern_.rows))),
       markers_(at(lower_.plan().threads()), std::vector<Index>(at(pattern_.rows), -1)) {}
 
-HostFactor::Turned::Turned(Transposed transposed, const HostFactor& of)
+HostFactor::TransposedSweeps::TransposedSweeps(Transposed transposed, const HostFactor& of)
     : pattern(std::move(transposed)),
       diagonal(diagonal_entries(pattern.view())),
       lower(of.plan(pattern.view(), Triangle::lower)),
@@ -297,8 +297,8 @@ void HostFactor::factor(const double* values, double amount, Findings& findings)
 }
 
 bool HostFactor::apply(bool transposed, const double* b, BlockOrder in, double* x, BlockOrder out) {
-  if (transposed && !pattern_.symmetric() && !turned_) {
-    turned_ = std::make_unique<Turned>(transpose(pattern_.view()), *this);
+  if (transposed && !pattern_.symmetric() && !transposed_) {
+    transposed_ = std::make_unique<TransposedSweeps>(transpose(pattern_.view()), *this);
   }
   std::atomic<bool> finite{true};
   double* const work = work_.get();
@@ -324,12 +324,12 @@ bool HostFactor::apply(bool transposed, const double* b, BlockOrder in, double* 
     };
     const double* const values = values_.get();
     if (transposed && !pattern_.symmetric()) {
-      const MappedPattern& p = turned_->pattern;
-      const Offset* const diagonal = turned_->diagonal.data();
+      const MappedPattern& p = transposed_->pattern;
+      const Offset* const diagonal = transposed_->diagonal.data();
       SweepRows rows{p.row_offsets.data(), diagonal, p.col_indices.data(), p.source_entry.data(), Triangle::lower};
-      sweep<true>(size, turned_->lower, rows, values, true, work, load_b, nothing);
+      sweep<true>(size, transposed_->lower, rows, values, true, work, load_b, nothing);
       rows.triangle = Triangle::upper;
-      sweep<true>(size, turned_->upper, rows, values, false, work, load_work, store);
+      sweep<true>(size, transposed_->upper, rows, values, false, work, load_work, store);
     } else {
       SweepRows rows{pattern_.row_offsets.data(), pattern_.diagonal.data(), pattern_.columns.data(), slots_.data(),
                      Triangle::lower};
@@ -352,12 +352,12 @@ std::vector<double> HostFactor::values() const {
 
 std::int64_t HostFactor::bytes() const {
   const std::int64_t rows = pattern_.rows;
-  const std::int64_t turned =
-      turned_ ? static_cast<std::int64_t>(sizeof(Index) * (2 * pattern_.columns.size() + 2 * at(pattern_.rows))) +
-                    turned_->lower.plan().bytes() + turned_->upper.plan().bytes()
-              : 0;
+  const std::int64_t transposed =
+      transposed_ ? static_cast<std::int64_t>(sizeof(Index) * (2 * pattern_.columns.size() + 2 * at(pattern_.rows))) +
+                        transposed_->lower.plan().bytes() + transposed_->upper.plan().bytes()
+                  : 0;
   const auto slots = static_cast<std::int64_t>(sizeof(Offset) * slots_.size());
-  return pattern_.bytes() + slots + lower_.plan().bytes() + upper_.plan().bytes() + turned +
+  return pattern_.bytes() + slots + lower_.plan().bytes() + upper_.plan().bytes() + transposed +
          static_cast<std::int64_t>(sizeof(double)) *
              (static_cast<std::int64_t>(pattern_.columns.size()) * block_size_ * block_size_ + rows * block_size_) +
          static_cast<std::int64_t>(sizeof(Index) + sizeof(Offset)) * static_cast<std::int64_t>(marks_.size()) * rows;

@@ -42,12 +42,12 @@ class HostFactor {
 
  private:
   /// Rows of the transposed factor, whose blocks are those of the factor itself.
-  struct Turned {
+  struct TransposedSweeps {
     Transposed pattern;  ///< source_entry: places of the blocks
     std::vector<Offset> diagonal;
     PlanExecutor lower;
     PlanExecutor upper;
-    Turned(Transposed transposed, const HostFactor& of);
+    TransposedSweeps(Transposed transposed, const HostFactor& of);
   };
   [[nodiscard]] PlanExecutor plan(const CsrPattern& pattern, Triangle triangle) const;
 
@@ -57,7 +57,7 @@ class HostFactor {
   std::vector<Offset> slots_;  ///< by entry: the place of its block
   PlanExecutor lower_;
   PlanExecutor upper_;
-  std::unique_ptr<Turned> turned_;  ///< from the first transposed application on
+  std::unique_ptr<TransposedSweeps> transposed_;  ///< from the first transposed application on
   std::unique_ptr<double[]> values_;
   std::unique_ptr<double[]> work_;           ///< by row
   std::vector<std::vector<Offset>> marks_;   ///< by thread and column: the entry there of the row at work

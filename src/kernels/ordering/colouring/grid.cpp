@@ -108,13 +108,13 @@ void cut(Grid& grid, bool asked) {
   constexpr Index kMany = 5;
   std::array<int, 3> directions{0, 1, 2};
   std::ranges::stable_sort(directions.begin() + 1, directions.end(), {}, [&](int d) { return grid.extent[d]; });
-  int left = static_cast<int>(std::ranges::count_if(grid.extent, [](Index extent) { return extent > 1; }));
+  int remaining = static_cast<int>(std::ranges::count_if(grid.extent, [](Index extent) { return extent > 1; }));
   double volume = grid.points;
   for (const int d : directions) {
     const Index extent = grid.extent[d];
     if (extent == 1) continue;
     const Index edge =
-        static_cast<Index>(std::clamp(edge_of(volume, left, d == 0 && !asked), 1.0, static_cast<double>(extent)));
+        static_cast<Index>(std::clamp(edge_of(volume, remaining, d == 0 && !asked), 1.0, static_cast<double>(extent)));
     grid.boxes[d] = pieces_of(extent, edge);
     grid.span[d] = grid.boxes[d] * edge;
     if (grid.boxes[d] < kMany) {
@@ -122,7 +122,7 @@ void cut(Grid& grid, bool asked) {
       grid.span[d] = extent;
     }
     volume /= edge;
-    --left;
+    --remaining;
   }
 }
 

@@ -7,45 +7,45 @@
 namespace taskdag::kernels {
 namespace {
 
-/// Vertices sorted by how many neighbours are left, so that one neighbour less is one swap.
+/// Vertices sorted by how many neighbours remain, so that one neighbour less is one swap.
 class Buckets {
  public:
   explicit Buckets(const CsrPattern& graph)
-      : left_(static_cast<std::size_t>(graph.rows)), place_(left_.size()), vertex_(left_.size()) {
-    for (Index v = 0; v < graph.rows; ++v) left(v) = graph.row_offsets[v + 1] - graph.row_offsets[v];
-    const Offset most = left_.empty() ? 0 : *std::max_element(left_.begin(), left_.end());
+      : degree_(static_cast<std::size_t>(graph.rows)), place_(degree_.size()), vertex_(degree_.size()) {
+    for (Index v = 0; v < graph.rows; ++v) degree(v) = graph.row_offsets[v + 1] - graph.row_offsets[v];
+    const Offset most = degree_.empty() ? 0 : *std::max_element(degree_.begin(), degree_.end());
     begin_.assign(static_cast<std::size_t>(most) + 2, 0);
-    for (const Offset l : left_) ++begin_.data()[l + 1];
+    for (const Offset l : degree_) ++begin_.data()[l + 1];
     std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
     std::vector<Index> next(begin_);
-    for (Index v = 0; v < graph.rows; ++v) put(v, next.data()[left(v)]++);
+    for (Index v = 0; v < graph.rows; ++v) put(v, next.data()[degree(v)]++);
   }
 
   [[nodiscard]] Index at(Index place) const { return vertex_.data()[place]; }
   /// `v` is taken away beside `u`. Vertices with no more left than `v` stay where they are: their turn comes as it is.
   void lose_neighbour(Index u, Index v) {
-    if (left(u) <= left(v)) return;
-    Index& first = begin_.data()[left(u)];
+    if (degree(u) <= degree(v)) return;
+    Index& first = begin_.data()[degree(u)];
     const Index other = at(first);
     const Index place = place_.data()[u];
     put(u, first);
     put(other, place);
     ++first;
-    --left(u);
+    --degree(u);
   }
   std::vector<Index> take() { return std::move(vertex_); }
 
  private:
-  Offset& left(Index v) { return left_.data()[v]; }
+  Offset& degree(Index v) { return degree_.data()[v]; }
   void put(Index v, Index place) {
     place_.data()[v] = place;
     vertex_.data()[place] = v;
   }
 
-  std::vector<Offset> left_;   ///< neighbours
-  std::vector<Index> begin_;   ///< of the vertices with so many left, not counting those that are gone
-  std::vector<Index> place_;   ///< of a vertex
-  std::vector<Index> vertex_;  ///< at a place
+  std::vector<Offset> degree_;  ///< neighbours
+  std::vector<Index> begin_;    ///< of the vertices with so many left, not counting those that are gone
+  std::vector<Index> place_;    ///< of a vertex
+  std::vector<Index> vertex_;   ///< at a place
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace taskdag::kernels {
 
-/// order[position] = vertex: reversed, it takes away a vertex with the fewest neighbours that are left, again and
+/// order[position] = vertex: reversed, it takes away a vertex with the fewest neighbours that remain, again and
 /// again. So no vertex has more neighbours before it than some subgraph has at each of its vertices, and first fit
 /// needs one colour more than that at most (Matula & Beck 1983). `graph` is square with symmetric structure; no vertex
 /// has an entry on the diagonal, or each has. Serial, linear in rows and entries (buckets by degree: Batagelj &

@@ -63,10 +63,10 @@ void merge(const Index* left, const Index* left_end, const Index* right, const I
 /// Whether the ascending columns [first, last) hold `column`. The halves are chosen without a branch: which one it is
 /// cannot be predicted.
 bool holds(const Index* first, const Index* last, Index column) {
-  for (std::ptrdiff_t left = last - first; left > 1;) {
-    const std::ptrdiff_t half = left / 2;
+  for (std::ptrdiff_t remaining = last - first; remaining > 1;) {
+    const std::ptrdiff_t half = remaining / 2;
     first += first[half] <= column ? half : 0;
-    left -= half;
+    remaining -= half;
   }
   return first != last && *first == column;
 }

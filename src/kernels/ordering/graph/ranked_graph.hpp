@@ -8,7 +8,7 @@ namespace taskdag::kernels {
 
 /// A graph in device memory whose nodes are numbered by their rank: by degree, equal ones by their own number. Then
 /// "least degree, then index" is the least number, and the children of a node come in the right order just as they are
-/// met in its ascending list: nothing is left to sort while the levels are walked.
+/// met in its ascending list: nothing remains to sort while the levels are walked.
 struct RankedGraph {
   DeviceGraph graph;                        ///< of ranks
   cuda::ScratchArray<Index> node_of;        ///< rank → node

@@ -105,7 +105,7 @@ class HostWalk {
   Index level_ = 0;  ///< where the current level begins
   Index tail_ = 0;
   Index depth_ = 0;
-  bool finished_ = false;  ///< no level is left
+  bool finished_ = false;  ///< no level remains
   bool out_of_memory_ = false;
   Mark limit_ = kMet;  ///< least mark in use
   std::vector<Own> own_;

@@ -70,10 +70,10 @@ class Row {
       if (base > 0) load_entries(base);
       const int here = min(kWarpSize, place_.count - base);
       for (int e = 0; e < here;) {
-        const int left = (here - e + kGroups - 1) / kGroups;  // of a group
-        if (left > 2) {
+        const int remaining = (here - e + kGroups - 1) / kGroups;  // of a group
+        if (remaining > 2) {
           e += add<4>(e, here, sum);
-        } else if (left > 1) {
+        } else if (remaining > 1) {
           e += add<2>(e, here, sum);
         } else {
           e += add<1>(e, here, sum);

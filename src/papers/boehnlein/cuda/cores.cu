@@ -25,7 +25,7 @@ constexpr int kThreads = 256;
 
 /// A cell in the list of its core. A cell of the schedule that is too large for shared memory is several here: the
 /// first one waits, the last one reports.
-struct Turn {
+struct CellRun {
   Index cell;
   Offset first_wait;
   Index waits;
@@ -33,8 +33,8 @@ struct Turn {
 };
 
 struct Cores {
-  const Index* first_turn;  ///< of each core, and an end
-  const Turn* turn;
+  const Index* first_run;  ///< of each core, and an end
+  const CellRun* run;
   const CellWait* wait;
   unsigned long long* done;  ///< by core: supersteps, over all solves
 };
@@ -45,14 +45,14 @@ __global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cor
   using Done = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
   extern __shared__ __align__(kLine) std::byte memory[];
   Staged staged;
-  for (Index k = cores.first_turn[blockIdx.x]; k < cores.first_turn[blockIdx.x + 1]; ++k) {
-    const Turn turn = cores.turn[k];
-    const Cell cell = a.cell[turn.cell];
+  for (Index k = cores.first_run[blockIdx.x]; k < cores.first_run[blockIdx.x + 1]; ++k) {
+    const CellRun run = cores.run[k];
+    const Cell cell = a.cell[run.cell];
     const SharedCell<double> shared(memory, cell, a.pivot != nullptr, false);
     stage<kThreads, false>(a, cell, shared, staged);
     fetch_rhs<kThreads, false>(a, cell, shared);
-    for (auto w = static_cast<Index>(threadIdx.x); w < turn.waits; w += kThreads) {
-      const CellWait wait = cores.wait[turn.first_wait + w];
+    for (auto w = static_cast<Index>(threadIdx.x); w < run.waits; w += kThreads) {
+      const CellWait wait = cores.wait[run.first_wait + w];
       const Done done(cores.done[wait.core]);
       while (done.load(::cuda::memory_order_acquire) < before + static_cast<unsigned long long>(wait.superstep) + 1) {
         __nanosleep(20);
@@ -66,11 +66,11 @@ __global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cor
     __syncthreads();
     write_results<kThreads, false>(a, cell, shared);
     __syncthreads();
-    if (threadIdx.x == 0 && turn.reports > 0) {
+    if (threadIdx.x == 0 && run.reports > 0) {
       // The barrier has ordered the block's results before this; the release hands all of them on.
       __threadfence();
       Done(cores.done[blockIdx.x])
-          .store(before + static_cast<unsigned long long>(turn.reports), ::cuda::memory_order_release);
+          .store(before + static_cast<unsigned long long>(run.reports), ::cuda::memory_order_release);
     }
   }
 }
@@ -84,13 +84,13 @@ Kernel kernel_for(Index row_entries) {
 /// The cells of a schedule, each core's in its order, cut where they have more than `most_rows` rows.
 struct CellsOfCores {
   Cover cover;
-  std::vector<Index> first_turn{0};
-  std::vector<Turn> turns;
+  std::vector<Index> first_run{0};
+  std::vector<CellRun> runs;
 };
 
 CellsOfCores cells_of(const SuperstepSchedule& schedule, const CellWaits& waits, Index most_rows) {
   CellsOfCores result;
-  std::vector<std::vector<Turn>> turns(static_cast<std::size_t>(schedule.cores));
+  std::vector<std::vector<CellRun>> runs(static_cast<std::size_t>(schedule.cores));
   for (Index s = 0; s < schedule.supersteps; ++s) {
     // The pieces of a superstep's cells, first pieces first: what a piece needs of its own cell is in earlier ones.
     Index longest = 0;
@@ -101,21 +101,21 @@ CellsOfCores cells_of(const SuperstepSchedule& schedule, const CellWaits& waits,
         const Index last = schedule.last(s, c);
         if (first >= last) continue;
         const std::size_t cell = schedule.cell(s, c);
-        Turn turn{static_cast<Index>(result.cover.cells.size()), 0, 0, 0};
+        CellRun run{static_cast<Index>(result.cover.cells.size()), 0, 0, 0};
         if (piece == 0) {
-          turn.first_wait = waits.offsets[cell];
-          turn.waits = static_cast<Index>(waits.offsets[cell + 1] - waits.offsets[cell]);
+          run.first_wait = waits.offsets[cell];
+          run.waits = static_cast<Index>(waits.offsets[cell + 1] - waits.offsets[cell]);
         }
-        if (first + most_rows >= last) turn.reports = s + 1;
-        turns[static_cast<std::size_t>(c)].push_back(turn);
+        if (first + most_rows >= last) run.reports = s + 1;
+        runs[static_cast<std::size_t>(c)].push_back(run);
         result.cover.cells.push_back({first, std::min(most_rows, last - first)});
       }
       result.cover.superstep_offsets.push_back(static_cast<Index>(result.cover.cells.size()));
     }
   }
-  for (const std::vector<Turn>& of_core : turns) {
-    result.turns.insert(result.turns.end(), of_core.begin(), of_core.end());
-    result.first_turn.push_back(static_cast<Index>(result.turns.size()));
+  for (const std::vector<CellRun>& of_core : runs) {
+    result.runs.insert(result.runs.end(), of_core.begin(), of_core.end());
+    result.first_run.push_back(static_cast<Index>(result.runs.size()));
   }
   return result;
 }
@@ -175,8 +175,8 @@ class CoresSweep final : public LayoutSweep {
         kernel_(kernel_for(layout().row_entries)),
         cores_(cores),
         supersteps_(static_cast<unsigned long long>(prepared.supersteps)),
-        first_turn_(cuda::upload(prepared.cells.first_turn, stream)),
-        turn_(cuda::upload(prepared.cells.turns, stream)),
+        first_run_(cuda::upload(prepared.cells.first_run, stream)),
+        run_(cuda::upload(prepared.cells.runs, stream)),
         wait_(cuda::upload(prepared.waits.waits, stream)),
         done_(static_cast<std::size_t>(cores), stream) {
     cuda::check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -198,7 +198,7 @@ class CoresSweep final : public LayoutSweep {
       before_ = 0;
     }
     const CellArguments a = arguments(rhs, x, non_finite, stream);
-    const Cores cores{first_turn_.data(), turn_.data(), wait_.data(), done_.data()};
+    const Cores cores{first_run_.data(), run_.data(), wait_.data(), done_.data()};
     const cudaError_t error =
         cuda::Launch(cores_, kThreads, shared_bytes(), stream).cooperative().attempt(kernel_, a, cores, before_);
     // A core's cells are its own, and others wait for them: fewer blocks cannot run them.
@@ -212,7 +212,7 @@ class CoresSweep final : public LayoutSweep {
   }
 
   [[nodiscard]] std::int64_t bytes() const override {
-    return LayoutSweep::bytes() + first_turn_.bytes() + turn_.bytes() + wait_.bytes() + done_.bytes();
+    return LayoutSweep::bytes() + first_run_.bytes() + run_.bytes() + wait_.bytes() + done_.bytes();
   }
 
  private:
@@ -221,8 +221,8 @@ class CoresSweep final : public LayoutSweep {
   unsigned long long supersteps_;
   unsigned long long before_ = 0;
   cuda::StartState start_;  ///< of done_
-  cuda::DeviceArray<Index> first_turn_;
-  cuda::DeviceArray<Turn> turn_;
+  cuda::DeviceArray<Index> first_run_;
+  cuda::DeviceArray<CellRun> run_;
   cuda::DeviceArray<CellWait> wait_;
   cuda::DeviceArray<unsigned long long> done_;
 };

@@ -21,7 +21,7 @@ struct ColouringData {
   GraphView graph;
   Index* colour;  ///< kNoColour at first
   Tally tally;
-  int rounds;  ///< of a task, before what is left goes back to the queue
+  int rounds;  ///< of a task, before what remains goes back to the queue
 };
 
 template <int Lanes, int Fetch, class Tally>

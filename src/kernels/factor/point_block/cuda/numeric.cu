@@ -92,7 +92,7 @@ class Warp {
     columns_ = lists_->columns;
     __syncwarp();
   }
-  /// The row is complete: puts what is left of it where others read it, and says so.
+  /// The row is complete: puts what remains of it where others read it, and says so.
   __device__ void publish(Index i) {
     store(diagonal_, diagonal_ + 1);
     __syncwarp();  // what the other lanes have stored is released with what lane 0 has
@@ -123,7 +123,7 @@ class Warp {
   __device__ void sync() const { __syncwarp(); }
 
   __device__ void take_finished(Size, Index, Offset e) {
-    turn_ = e;
+    current_ = e;
     if ((e - first_) % kWarpSize == 0) look_at(e);
     if (fetched_to_ == e) {
       while (!is_known_done(e)) {
@@ -351,7 +351,7 @@ class Warp {
   /// The next row whose blocks can be copied before it is its turn.
   __device__ bool may_fetch() const {
     const int k = fetched_to_ - looked_at_;
-    return k < kWarpSize && fetched_to_ < diagonal_ && fetched_to_ < turn_ + a_.ahead &&
+    return k < kWarpSize && fetched_to_ < diagonal_ && fetched_to_ < current_ + a_.ahead &&
            __shfl_sync(kFullWarp, known_.count, k) >= 0;
   }
   /// Begins to copy blocks of the row of entry e, which is done; with an end of copies of their own.
@@ -412,7 +412,7 @@ class Warp {
   Offset diagonal_ = 0;
   double* row_ = nullptr;
   const Index* columns_ = nullptr;  ///< of the row at work, from first_ on
-  Offset turn_ = 0;                 ///< the entry whose row is being subtracted
+  Offset current_ = 0;              ///< the entry whose row is being subtracted
   Subtrahend now_;                  ///< that row
   Offset looked_at_ = 0;            ///< the first entry that a lane is in charge of
   Offset fetched_to_ = 0;           ///< the first entry whose row's blocks are not on their way

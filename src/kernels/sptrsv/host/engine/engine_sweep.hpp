@@ -49,7 +49,7 @@ class HostEngineSweep {
     using Task = Rows<Value, Rhs, Pivot, Emit>;
     const Task rows{this, x, &rhs, &pivot, &emit, &finite, slots_.sets(), nullptr};
     run_alone({&rows, &Task::run});
-    slots_.turn();
+    slots_.swap();
     return finite.load(std::memory_order_relaxed);
   }
 
@@ -81,8 +81,8 @@ class HostEngineSweep {
     const First first{&before, x, &first_rhs, &first_pivot, &nothing, &first_finite, pair_first_.sets(), nullptr};
     const Second second{this, x, &rhs, &pivot, &emit, &finite, pair_second_.sets(), pair_first_.sets().filled};
     run_pair(before, {&first, &First::run}, {&second, &Second::run});
-    pair_first_.turn();
-    pair_second_.turn();
+    pair_first_.swap();
+    pair_second_.swap();
     return finite.load(std::memory_order_relaxed);
   }
 
@@ -98,14 +98,14 @@ class HostEngineSweep {
     double* reset;   ///< by it, too
   };
 
-  /// Two sets of slots by row. After each run that has filled one: turn().
+  /// Two sets of slots by row. After each run that has filled one: swap().
   class Slots {
    public:
     Slots() = default;
     explicit Slots(std::size_t rows)
         : set_{std::vector<double>(rows, not_yet()), std::vector<double>(rows, not_yet())} {}
     [[nodiscard]] Sets sets() { return {set_[next_].data(), set_[1 - next_].data()}; }
-    void turn() { next_ = 1 - next_; }
+    void swap() { next_ = 1 - next_; }
     [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(2 * sizeof(double) * set_[0].size()); }
 
    private:

@@ -44,7 +44,7 @@ struct PatternLists {
 /// differences by now. Asynchronous.
 void share_patterns(Layout& layout, const PatternLists& lists, cudaStream_t stream);
 
-/// After share_patterns(): which patterns are left, if they are much less than all, and where they go.
+/// After share_patterns(): which patterns remain, if they are much less than all, and where they go.
 class KeptPatterns {
  public:
   /// Moves what patterns of `layout` consist of itself, and has its cells say where they are. Synchronises `stream`.

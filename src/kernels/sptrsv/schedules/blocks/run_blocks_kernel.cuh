@@ -72,23 +72,23 @@ __global__ void __launch_bounds__(kThreads, resident_threads<kRowEntries, Value>
   static_assert(sizeof(taken) <= kOwnBytes);
   constexpr bool kLists = kRowEntries > 0;
   Staged staged;
-  int turn = 0;
-  if (takes_cells()) take(a, queue, taken[turn]);
+  int parity = 0;
+  if (takes_cells()) take(a, queue, taken[parity]);
   __syncthreads();
   bool first = true;  // of the cells that this block runs
-  while (taken[turn].number < queue.tickets.cells) {
-    const Cell cell = taken[turn].cell;  // in registers: from shared memory it would be read again and again
+  while (taken[parity].number < queue.tickets.cells) {
+    const Cell cell = taken[parity].cell;  // in registers: from shared memory it would be read again and again
     const SharedCell<Value> shared(memory, cell, a.pivot != nullptr, kLists);
     const bool lists_come = stage<kThreads, kLists>(a, cell, shared, staged);
-    if (first) wait_for_source(queue, taken[turn], cell);
+    if (first) wait_for_source(queue, taken[parity], cell);
     if (lists_come) {
       wait_for_stage();
       __syncthreads();
     }
     ends.template fetch<kThreads, kLists>(a, cell, shared);
-    if (!taken[turn].ready && threadIdx.x < kLanes) {
+    if (!taken[parity].ready && threadIdx.x < kLanes) {
       wait_for_cells(queue.tickets.done, queue.tickets.solve,
-                     queue.wait + list_begin(queue.wait_stride, taken[turn].number, cell.outer), cell.waits);
+                     queue.wait + list_begin(queue.wait_stride, taken[parity].number, cell.outer), cell.waits);
     }
     wait_for_stage();
     __syncthreads();
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(kThreads, resident_threads<kRowEntries, Value>
     if (threadIdx.x < kLanes) {
       walk<kRowEntries>(cell, shared, a.pivot != nullptr);
     } else if (takes_cells()) {
-      take(a, queue, taken[1 - turn]);
+      take(a, queue, taken[1 - parity]);
     }
     __syncthreads();
     const bool overlaps = first && queue.source;
@@ -107,13 +107,13 @@ __global__ void __launch_bounds__(kThreads, resident_threads<kRowEntries, Value>
     if (overlaps && a.x != nullptr) wait_for_last_kernel();  // others may still read what x overwrites
     write_results<kThreads, kLists>(a, cell, shared);
     __syncthreads();
-    if (threadIdx.x == kThreads - 1) say_done(queue.tickets.done[taken[turn].number], queue.tickets.solve);
+    if (threadIdx.x == kThreads - 1) say_done(queue.tickets.done[taken[parity].number], queue.tickets.solve);
     if (overlaps && a.x == nullptr) wait_for_last_kernel();
     if constexpr (Ends::kWrites) {
       ends.template write<kThreads, kLists>(a, cell, shared);
       __syncthreads();
     }
-    turn = 1 - turn;
+    parity = 1 - parity;
   }
 }
 

@@ -360,8 +360,8 @@ __device__ void walk_steps(const Cell& cell, const SharedCell<Value>& shared, bo
   Step next = step_at(1);
   int walked = 0;
   int entry = static_cast<int>(threadIdx.x) % kLanes;
-  LaneOfStep<kAhead> turn;
-  turn.read(shared, pivots, cell.rows, step, walked, entry);
+  LaneOfStep<kAhead> now;
+  now.read(shared, pivots, cell.rows, step, walked, entry);
 #pragma unroll 2
   for (Index s = 0; s < cell.steps; ++s) {
     const Step after = step_at(s + 2);
@@ -369,9 +369,9 @@ __device__ void walk_steps(const Cell& cell, const SharedCell<Value>& shared, bo
     const int next_entry = entry + (step.rows << step.log2_lanes) * step.entries;
     LaneOfStep<kAhead> ahead;
     ahead.read(shared, pivots, cell.rows, next, walked, next_entry);
-    turn.run(shared, step, entry);
+    now.run(shared, step, entry);
     __syncwarp();
-    turn = ahead;
+    now = ahead;
     step = next;
     next = after;
     entry = next_entry;
@@ -427,25 +427,25 @@ __device__ void walk_short_rows(const Cell& cell, const SharedCell<Value>& share
   int rows = step->rows;
   int row = min(lane, rows - 1);
   int walked = rows;
-  ShortRow<kEntries, kPivots> turn;
-  turn.read(shared, row);
+  ShortRow<kEntries, kPivots> now;
+  now.read(shared, row);
   __syncwarp();  // lanes without a row have read what the last one with a row overwrites
 #pragma unroll 2
-  for (Index left = cell.steps - 1; left > 0; --left) {
+  for (Index remaining = cell.steps - 1; remaining > 0; --remaining) {
     ++step;
     const int next_rows = step->rows;
     const int next_row = walked + min(lane, next_rows - 1);
     walked += next_rows;
     ShortRow<kEntries, kPivots> ahead;
     ahead.read(shared, next_row);
-    const double x = turn.result(shared);
+    const double x = now.result(shared);
     if (lane < rows) shared.x[row] = x;
     __syncwarp();
-    turn = ahead;
+    now = ahead;
     rows = next_rows;
     row = next_row;
   }
-  const double x = turn.result(shared);
+  const double x = now.result(shared);
   if (lane < rows) shared.x[row] = x;
 }
 

@@ -47,8 +47,8 @@ __device__ Index list_cells(const Place& place, Index count, const Cell* cell, I
     }
     __syncthreads();
     for (Index word = t; word < at_once / kBits; word += kThreads) {
-      for (unsigned left = needed[word]; left != 0; left &= left - 1) {
-        list[atomicAdd(&found, 1)] = from + word * kBits + __ffs(static_cast<int>(left)) - 1;
+      for (unsigned remaining = needed[word]; remaining != 0; remaining &= remaining - 1) {
+        list[atomicAdd(&found, 1)] = from + word * kBits + __ffs(static_cast<int>(remaining)) - 1;
       }
     }
     __syncthreads();

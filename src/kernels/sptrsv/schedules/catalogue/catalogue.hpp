@@ -30,10 +30,10 @@ inline constexpr auto kCatalogue = [] {
           "in single precision bands and pencils alone",
           true, false},
       SolveScheduleInfo{supernodes, "supernodes", chosen, no, false, true,
-                        "diagonal blocks of supernodes inverted beforehand, what is left by cells or flat"},
+                        "diagonal blocks of supernodes inverted beforehand, what remains by cells or flat"},
       SolveScheduleInfo{
           joined_levels, "joined-levels", chosen, no, false, true,
-          "operands of every second level replaced so that two run at once, what is left by cells or flat"},
+          "operands of every second level replaced so that two run at once, what remains by cells or flat"},
       SolveScheduleInfo{one_block, "one-block", tuned, no, false, false,
                         "levels by one thread block, the vector in its shared memory: small matrices"},
       SolveScheduleInfo{level_launch, "level-launch", study, no, false, false,

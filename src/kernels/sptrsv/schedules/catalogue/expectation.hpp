@@ -34,15 +34,17 @@ inline constexpr double kShareOfFreeMemory = 0.25;
 /// Cells, by their estimate. Estimates err: they must promise a gain.
 inline Expectation expected_of_cells(double microseconds) { return {microseconds, 0.9}; }
 
-/// Microseconds of the pass over the right-hand side, before the sweep that is left.
+/// Microseconds of the pass over the right-hand side, before the sweep that remains.
 inline constexpr double kPass = 4.0;
 
 /// Supernodes, by what is expected of the triangle that they leave.
-inline Expectation expected_of_supernodes(const ExpectedSchedule& left) { return {left.microseconds + kPass}; }
+inline Expectation expected_of_supernodes(const ExpectedSchedule& remaining) {
+  return {remaining.microseconds + kPass};
+}
 
 /// Joined levels, by the same. They cost at each load of values; and the estimate for flat is the coarser one.
-inline Expectation expected_of_joined(const ExpectedSchedule& left) {
-  return {left.microseconds + kPass, left.schedule == SolveSchedule::flat ? 0.85 : 0.9};
+inline Expectation expected_of_joined(const ExpectedSchedule& remaining) {
+  return {remaining.microseconds + kPass, remaining.schedule == SolveSchedule::flat ? 0.85 : 0.9};
 }
 
 }  // namespace taskdag::kernels

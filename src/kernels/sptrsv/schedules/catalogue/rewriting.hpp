@@ -10,7 +10,7 @@
 
 namespace taskdag::kernels {
 
-/// A triangle that has been rewritten, and the selection on what is left of it. Rewritten has input(full).
+/// A triangle that has been rewritten, and the selection on what remains of it. Rewritten has input(full).
 template <class Rewritten>
 struct Left {
   /// full: the selection on the whole triangle.
@@ -26,9 +26,9 @@ struct Left {
   Left& operator=(const Left&) = delete;
 
   [[nodiscard]] double microseconds() const { return selection.best->microseconds; }
-  /// `left`: `input`, but for index maps.
-  [[nodiscard]] std::unique_ptr<Sweep> make(const SweepInput& left) {
-    return selection.row_of(selection.best->schedule).make(left, selection, 0);
+  /// `remaining`: `input`, but for index maps.
+  [[nodiscard]] std::unique_ptr<Sweep> make(const SweepInput& remaining) {
+    return selection.row_of(selection.best->schedule).make(remaining, selection, 0);
   }
 
   Rewritten triangle;
@@ -36,7 +36,7 @@ struct Left {
   Selection selection;
 };
 
-/// Whether rewriting is worth a look: levels to save, and room for the values of what is left and where they come from.
+/// Whether rewriting is worth a look: levels to save, and room for the values of what remains and where they come from.
 inline bool may_rewrite(const Selection& selection) {
   constexpr double kBytesPerEntry = sizeof(double) + sizeof(Offset);
   return selection.features.levels >= kFewLevels &&

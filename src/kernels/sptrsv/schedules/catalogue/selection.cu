@@ -25,7 +25,7 @@ bool Selection::in_precision(SolveSchedule schedule) const {
 
 ExpectedSchedule Selection::choose() {
   for (const CudaSchedule& row : rows) {
-    if (row.expect == nullptr || (left && !row.takes_left)) continue;
+    if (row.expect == nullptr || (remaining && !row.takes_remaining)) continue;
     if (!in_precision(row.schedule)) continue;
     if (keep_rows && kernels::row_of(row.schedule).rewrites_rows) continue;
     const std::optional<Expectation> expected = row.expect(*this);

@@ -37,19 +37,24 @@ struct CudaSchedule {
   double (*at_least)(const Selection& selection) = nullptr;
   /// Variants that tuning tries, 0 for the schedule's own. Null: 0 alone.
   std::vector<int> (*trials)(const Selection& selection) = nullptr;
-  bool takes_left = false;  ///< it goes by the input's ranges, and so runs what another schedule leaves
+  bool takes_remaining = false;  ///< it goes by the input's ranges, and so runs what another schedule leaves
 };
 
 /// A triangle in front of the schedules. What a schedule finds out while it is asked for its expectation stays here
 /// until the sweep is made.
 class Selection {
  public:
-  /// `looked_at` must outlive this. rows: the schedules that there are, in the order in which they are asked. left: the
-  /// triangle is what another schedule has left, with entries in its ranges only; schedules that go by all entries of
-  /// rows are not asked. as_they_are: nor are schedules that rewrite rows.
+  /// `looked_at` must outlive this. rows: the schedules that there are, in the order in which they are asked.
+  /// remaining: the triangle is what another schedule has left, with entries in its ranges only; schedules that go by
+  /// all entries of rows are not asked. as_they_are: nor are schedules that rewrite rows.
   Selection(const SweepInput& looked_at, const TriangleFeatures& measured, std::span<const CudaSchedule> all,
-            cudaStream_t on_stream, bool is_left = false, bool as_they_are = false)
-      : input(looked_at), features(measured), rows(all), stream(on_stream), left(is_left), keep_rows(as_they_are) {}
+            cudaStream_t on_stream, bool is_remaining = false, bool as_they_are = false)
+      : input(looked_at),
+        features(measured),
+        rows(all),
+        stream(on_stream),
+        remaining(is_remaining),
+        keep_rows(as_they_are) {}
 
   /// The row of a schedule. @throws InvalidInput for a schedule that CUDA does not have
   [[nodiscard]] const CudaSchedule& row_of(SolveSchedule schedule) const;
@@ -74,7 +79,7 @@ class Selection {
   const TriangleFeatures features;
   const std::span<const CudaSchedule> rows;
   const cudaStream_t stream;
-  const bool left;
+  const bool remaining;
   const bool keep_rows;
   std::optional<ExpectedSchedule> best;  ///< of the schedules that were asked so far
 

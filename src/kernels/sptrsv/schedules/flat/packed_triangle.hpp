@@ -136,7 +136,7 @@ class PackedTriangle {
   cuda::DeviceArray<double> spare_slots_;  ///< of the last run
   cuda::DeviceArray<int> spare_counter_;
   std::array<Graph, 4> graph_;
-  std::size_t turn_ = 0;  ///< which of two graphs is for the slots as they are
+  std::size_t parity_ = 0;  ///< of the next solve: which of two graphs is for the slots as they are
   int direct_solves_ = 0;
   std::array<unsigned, 2> taken_{};  ///< tickets that overlapping launches have taken of the two counters
   bool solved_ = false;              ///< since values were loaded and slots reset by a launch of its own

@@ -219,8 +219,8 @@ void PackedTriangle::launch_overlapping(const Task& task, cudaStream_t stream) {
       with_kinds(has_parts_, task.product != nullptr, single_, [](auto parts, auto product, auto value) {
         return &overlapping_kernel<decltype(parts)::value, decltype(product)::value, Stored<decltype(value)>>;
       });
-  launch(kernel, blocks, solved_, stream, parameters(task, 0), taken_[turn_]);
-  taken_[turn_] += static_cast<unsigned>(tasks_.tasks + blocks * kWarps);  // each warp ends on one too many
+  launch(kernel, blocks, solved_, stream, parameters(task, 0), taken_[parity_]);
+  taken_[parity_] += static_cast<unsigned>(tasks_.tasks + blocks * kWarps);  // each warp ends on one too many
 }
 
 void PackedTriangle::launch_two_levels(const Task& task, cudaStream_t stream) {
@@ -232,8 +232,8 @@ void PackedTriangle::launch_two_levels(const Task& task, cudaStream_t stream) {
     const auto kernel = with_kinds(true, product, single_, [](auto, auto of_product, auto value) {
       return &two_levels_parts_kernel<decltype(of_product)::value, Stored<decltype(value)>>;
     });
-    launch(kernel, blocks, solved_, stream, all, taken_[turn_], tasks_.level_begin.end()[-2]);
-    taken_[turn_] += static_cast<unsigned>(blocks);
+    launch(kernel, blocks, solved_, stream, all, taken_[parity_], tasks_.level_begin.end()[-2]);
+    taken_[parity_] += static_cast<unsigned>(blocks);
   } else {
     const auto kernel = with_kinds(false, product, single_, [](auto, auto of_product, auto value) {
       return &two_levels_kernel<decltype(of_product)::value, Stored<decltype(value)>>;
@@ -245,7 +245,7 @@ void PackedTriangle::launch_two_levels(const Task& task, cudaStream_t stream) {
 void PackedTriangle::launch_graph(const Task& task, cudaStream_t stream) {
   const bool ends = task.product != nullptr;
   const ProductArguments product = ends ? *task.product : ProductArguments{};
-  Graph& graph = graph_[turn_ + (ends ? 2 : 0)];
+  Graph& graph = graph_[parity_ + (ends ? 2 : 0)];
   if (graph.launches.empty()) {
     graph.launches = {[&](cudaStream_t captured) { launch_stretches(task, captured); },
                       [](const SolveParameters& p) { return p.first_task; }};
@@ -281,7 +281,7 @@ void PackedTriangle::solve(const Task& task, cudaStream_t stream) {
   if (waits) start_.launched();
   std::swap(slots_, spare_slots_);
   std::swap(counter_, spare_counter_);
-  turn_ = 1 - turn_;
+  parity_ = 1 - parity_;
 }
 
 std::int64_t PackedTriangle::bytes() const {

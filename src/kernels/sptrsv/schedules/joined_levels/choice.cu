@@ -42,7 +42,7 @@ std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int /
   if (!kept(selection)) join(selection, most_terms(input.pattern));
   const auto found = kept(selection);
   return make_joined_sweep(
-      input, found->triangle, [&](const SweepInput& left) { return found->make(left); }, selection.stream);
+      input, found->triangle, [&](const SweepInput& remaining) { return found->make(remaining); }, selection.stream);
 }
 
 std::optional<Expectation> expect(Selection& selection) {

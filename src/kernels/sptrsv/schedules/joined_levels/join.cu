@@ -110,8 +110,8 @@ __global__ void list_terms(Given g, Keys keys, const std::int64_t* terms_begin, 
     }
     at += __popc(kept_lanes);
     replaced_at += __popc(replaced_lanes);
-    for (unsigned left = replaced_lanes; left != 0; left &= left - 1) {
-      const int owner = __ffs(static_cast<int>(left)) - 1;
+    for (unsigned remaining = replaced_lanes; remaining != 0; remaining &= remaining - 1) {
+      const int owner = __ffs(static_cast<int>(remaining)) - 1;
       const Offset outer = __shfl_sync(kFullWarp, e, owner);
       const Index s = __shfl_sync(kFullWarp, j, owner);
       for (Index k = lane; k < g.count[s]; k += kWarpSize) {

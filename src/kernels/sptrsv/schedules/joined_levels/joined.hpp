@@ -1,5 +1,5 @@
 /// \file
-/// The schedule "joined-levels": levels joined in pairs by replacing operands (join.hpp), what is left by another
+/// The schedule "joined-levels": levels joined in pairs by replacing operands (join.hpp), what remains by another
 /// schedule.
 ///
 /// Half the levels for more entries, so it pays where a level costs more than what is in it, and costs elsewhere; a

@@ -25,7 +25,8 @@ std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int /
   if (!kept(selection)) condense(selection, find(input, selection.stream));
   const auto condensed = kept(selection);
   return make_supernodes_sweep(
-      input, condensed->triangle, [&](const SweepInput& left) { return condensed->make(left); }, selection.stream);
+      input, condensed->triangle, [&](const SweepInput& remaining) { return condensed->make(remaining); },
+      selection.stream);
 }
 
 std::optional<Expectation> expect(Selection& selection) {

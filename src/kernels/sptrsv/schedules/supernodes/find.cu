@@ -40,8 +40,8 @@ __global__ void find_heads(SweepOrder order, const Index* col_indices, const Off
       if (!order.lower) ++mine;
     }
   }
-  for (unsigned left = __ballot_sync(kFullWarp, linked); left != 0; left &= left - 1) {
-    const int owner = __ffs(static_cast<int>(left)) - 1;
+  for (unsigned remaining = __ballot_sync(kFullWarp, linked); remaining != 0; remaining &= remaining - 1) {
+    const int owner = __ffs(static_cast<int>(remaining)) - 1;
     const Offset a = __shfl_sync(kFullWarp, mine, owner);
     const Offset b = __shfl_sync(kFullWarp, before, owner);
     const Index n = __shfl_sync(kFullWarp, shared, owner);

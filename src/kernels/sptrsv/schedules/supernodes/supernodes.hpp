@@ -1,6 +1,6 @@
 /// \file
 /// The schedule "supernodes": diagonal blocks of supernodes are inverted when values are loaded, so that rows of one
-/// supernode no longer wait for each other; what is left is run by another schedule.
+/// supernode no longer wait for each other; what remains is run by another schedule.
 ///
 /// A node with k unknowns is then one level instead of k, and its rows have fewer entries. Each solve begins with a
 /// pass that multiplies the right-hand side by the inverted blocks. Sums are taken in another order than by other

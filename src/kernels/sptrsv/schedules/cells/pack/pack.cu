@@ -106,10 +106,10 @@ class ByColumn {
  public:
   __device__ ByColumn(const EntriesOfRows& entries, Index row, bool lower)
       : next_(lower ? entries.first[row] : entries.first[row] + entries.count[row] - 1),
-        left_(entries.count[row]),
+        remaining_(entries.count[row]),
         stride_(lower ? 1 : -1) {}
   __device__ Offset next() {
-    if (left_-- <= 0) return -1;
+    if (remaining_-- <= 0) return -1;
     const Offset entry = next_;
     next_ += stride_;
     return entry;
@@ -117,7 +117,7 @@ class ByColumn {
 
  private:
   Offset next_;
-  Index left_;
+  Index remaining_;
   Offset stride_;
 };
 
