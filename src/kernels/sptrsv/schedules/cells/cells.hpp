@@ -3,17 +3,17 @@
 /// (bands/sweep.hpp) or pencils of a grid of seven or 27 (pencils/sweep.hpp), one thread block each, in static steps.
 /// Of runs and tiles:
 ///
-/// *Cells* are numbered such that they wait for earlier ones only. Inside a cell the rows are
-/// sorted by level and cut into *steps* of up to 32 rows of one level. In the block that holds the cell
-///   the *compute warp*, one warp, walks the steps, a lane a row; it reads operands of the last kHistory steps from a
-///   ring in
-///     shared memory, and nothing else that anybody writes while it runs;
-///   the *fetchers*, many warps, compute what the compute warp starts a row from where entries have operands in other
-///   cells
-///     or too far back: the scaled right-hand side less those entries. They wait for the operands (value hand-over,
-///     seam.cuh);
-///   the *feeders*, some warps, give the compute warp the scaled right-hand sides of all other rows, and write results
-///   out; the *loader*, one warp, streams the compute warp's entries in by bulk copies.
+/// *Cells* are numbered such that they wait for earlier ones only. Inside a cell the rows are sorted by level and cut
+/// into *steps* of up to 32 rows of one level. In the block that holds the cell warps have roles:
+/// - The *compute warp* walks the steps, a lane a row. It reads operands of the last kHistory steps from a ring in
+///   shared memory, and nothing else that others write while it runs.
+/// - The *fetchers*, many warps, compute what the compute warp starts a row from where entries have operands in other
+///   cells or too far back: the scaled right-hand side less those entries. They wait for the operands (value hand-over,
+///   seam.cuh).
+/// - The *feeders*, some warps, give the compute warp the scaled right-hand sides of all other rows, and write results
+///   out.
+/// - The *loader*, one warp, streams the compute warp's entries in by bulk copies.
+///
 /// So a hop between rows of a cell costs a trip through shared memory, and most hops are such.
 ///
 /// Sources: blocks of consecutive rows as coarse tasks: Saltz 1990; supersteps of cells with barriers: Böhnlein et al.

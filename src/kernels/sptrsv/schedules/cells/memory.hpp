@@ -8,9 +8,9 @@
 
 namespace taskdag::kernels::cells {
 
-/// Of steps whose rows have `inside` entries each for the compute warp, and of `outside` entries for fetchers: targets,
-/// two sets of slots, numbers; pair rows and the sources of their values; a fetcher's lane for each outside entry at
-/// most.
+/// What steps take whose rows have `inside` entries each for the compute warp, with `outside` entries for fetchers:
+/// targets, two sets of slots, numbers; pair rows and the sources of their values; a fetcher's lane for each outside
+/// entry at most.
 inline double bytes_of(double steps, double inside, double outside) {
   constexpr double kPositionBytes = sizeof(Target) + 2 * sizeof(double) + 2 * sizeof(Index);
   constexpr double kOutsideBytes = sizeof(double) + 3 * sizeof(Index) + sizeof(OutsideRow);

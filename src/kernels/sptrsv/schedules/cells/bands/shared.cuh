@@ -1,17 +1,19 @@
 /// \file
 /// Shared memory of a block that runs a band.
 ///
-/// Who writes what, who reads it, and why it is there when it is read:
-/// - stage: bulk copies; the compute warp; barrier `arrived`.
-/// - ring: a place is not_yet, then a start (a feeder, a fetcher: the value is its own flag, the compute warp reads
-/// it), then
-///   a result (the compute warp, in the same place; a storer reads it after `done`), then not_yet again (the storer).
-/// - done: the compute warp, steps that it has finished; all others; a number that only grows, release and acquire.
-/// - stored: a storer, the end of its last chunk; feeders and fetchers before they write, which acquire it; and the
-///   compute warp, whose own reads of the ring stand behind its read of it, so that it never takes a result for a
-///   start. The compute warp's accesses are volatile, and a warp's accesses to shared memory are done in their order.
-/// - mail: the band before, from another block of the cluster; fetchers; the value is its own flag.
-/// - ticket: the first block of the cluster; all its blocks; the cluster's barrier.
+/// Who writes each member, who reads it, and why it is there when it is read:
+/// - `stage` is written by bulk copies and read by the compute warp, which waits at the barrier `arrived`.
+/// - A place of `ring` is not_yet at first. A feeder or a fetcher writes a start there; the value is its own flag for
+///   the compute warp, which reads it and writes the result in the same place. A storer reads that after `done` and
+///   makes the place not_yet again.
+/// - `done` counts the steps that the compute warp has finished. It only grows; it is stored with release order, and
+///   all others load it with acquire order.
+/// - `stored` is, for each storer, where its last chunk ends. Feeders and fetchers load it with acquire order before
+///   they write. So does the compute warp: its own reads of the ring come after it, so that it never takes a result for
+///   a start. Its accesses are volatile, and a warp's accesses to shared memory are done in their order.
+/// - `mail` is written by the band before, in another block of the cluster, and read by fetchers; the value is its own
+///   flag.
+/// - `ticket` is written by the first block of the cluster and read by all its blocks after the cluster's barrier.
 #pragma once
 
 #include "kernels/sptrsv/schedules/cells/bands/kernel.hpp"

@@ -29,7 +29,7 @@ struct Cut {
   [[nodiscard]] bool by_lines() const { return tiles || of_grid(); }
   /// Whether entries may be stored in that precision.
   [[nodiscard]] bool has(Precision precision) const { return precision == Precision::in_double || of_grid(); }
-  /// Bands or pencils.
+  /// Whether these are bands or pencils.
   [[nodiscard]] bool of_grid() const { return bands || pencils_of_7 || pencils_of_27 || pencils_of_three; }
 };
 

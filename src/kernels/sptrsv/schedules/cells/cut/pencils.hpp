@@ -101,7 +101,7 @@ struct InSingle : Grid {
 /// a slab, slab by slab; some have no line.
 template <class Points>
 struct Pencils {
-  static constexpr Index kPlaces = kLanes / Points::kUnknowns;  ///< for lines among the lanes; some lanes may be left
+  static constexpr Index kPlaces = kLanes / Points::kUnknowns;  ///< for lines among the lanes; some lanes may have none
   static constexpr Index kLines = kPlaces - Points::kPassing;
 
   Index columns = 0;
@@ -116,7 +116,7 @@ struct Pencils {
   [[nodiscard]] TASKDAG_HD Index last_band(Index slab) const {
     return (Points::kShear * (Points::kPlanes * slab + Points::kPlanes - 1 + Points::kPassing) + lines - 1) / kLines;
   }
-  /// Bands of so many slabs, or one more.
+  /// How many bands `count` slabs have; it may be one too many.
   [[nodiscard]] TASKDAG_HD Index in_slabs(Index count) const {
     constexpr Index kAnywhere = Points::kShear == 0 ? 0 : kLines - 1;  // where in a band they may begin
     return (lines + Points::kShear * (Points::kPlanes * count - 1 + Points::kPassing) - 1 + kAnywhere) / kLines + 1;

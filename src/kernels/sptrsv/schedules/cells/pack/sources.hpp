@@ -9,23 +9,24 @@
 
 namespace taskdag::kernels::cells {
 
-/// As kernels read it.
+/// Sources as kernels read them.
 struct SourceView {
   const Offset* noted = nullptr;  ///< entry by entry, each of all rows in the order of the sweep; null: looked up
   DevicePattern pattern{};        ///< in the rows of this one
 };
 
-/// Noted when a sweep is made; forgotten where the pattern stays, since a row's few entries are soon found in it.
+/// Sources are noted when a sweep is made and forgotten where the pattern stays, since a row's few entries are soon
+/// found in it.
 class Sources {
  public:
   Sources() = default;
-  /// Room for `entries` of each of `rows`.
+  /// Takes room for `entries` sources of each of `rows` rows.
   Sources(std::size_t entries, std::size_t rows, cudaStream_t stream) : noted_(entries * rows, stream) {}
 
-  /// Of find_entries(), which writes there.
+  /// Where find_entries() writes them.
   [[nodiscard]] Offset* noted() const { return noted_.data(); }
   [[nodiscard]] SourceView view() const { return {noted_.data(), pattern_}; }
-  /// Waits for the device.
+  /// Forgets what was noted: from now on sources are looked up in `pattern`. Waits for the device.
   void rely_on(const DevicePattern& pattern) {
     pattern_ = pattern;
     noted_ = {};

@@ -63,7 +63,8 @@ class PencilPlane {
       if (__all_sync(cuda::kFullWarp, (is_fed >= step + kGroup) & (above_done >= above_needed)) != 0) return;
     }
   }
-  /// Hands the results of step k of a group on, to whom it may concern. `of_below`: of the group in `below`.
+  /// Hands the results of step k of a group on to the planes and lines that need them. `of_below`: of the group in
+  /// `below`.
   __device__ void hand_on_all(unsigned k, unsigned of_below, double x) const {
     store_double_if(above_ + of_below + k * kStepBytes, x, has_above_);
     hand_on(to_plane_ + k * kLanes, x, hands_plane_);
@@ -85,7 +86,7 @@ class PencilPlane {
   int has_above_;
   int hands_line_;
   int hands_plane_;
-  SharedAddress room_above_;  ///< says how far whoever takes the plane's results has come
+  SharedAddress room_above_;  ///< where the reader of the plane's results says how far it is
   bool waits_for_room_;
   bool wraps_;  ///< to_plane_ is in a ring
   double* to_line_;

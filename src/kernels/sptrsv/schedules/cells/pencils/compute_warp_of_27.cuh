@@ -105,7 +105,7 @@ class ComputeWarpOf27 : public PencilPlane<Grid> {
   struct Late {
     double2 pair[kLatePairs];
     [[nodiscard]] __device__ double operator[](int k) const { return k % 2 == 0 ? pair[k / 2].x : pair[k / 2].y; }
-    /// Of the row before, of the line before, of the line after it in the plane below.
+    /// The entries of point k: the row before, the line before, the line after it in the plane below.
     [[nodiscard]] __device__ Point point(int k) const {
       Point result;
 #pragma unroll
@@ -114,7 +114,7 @@ class ComputeWarpOf27 : public PencilPlane<Grid> {
     }
     [[nodiscard]] __device__ double first_early() const { return pair[kLatePairs - 1].y; }
   };
-  /// Those of rows of later steps, but for the first one.
+  /// The entries of rows of later steps, but for the first one.
   struct Early {
     double2 pair[kEarlyPairs];
     double last;
@@ -143,7 +143,7 @@ class ComputeWarpOf27 : public PencilPlane<Grid> {
     for (int u = 0; u < kUnknowns; ++u) sum = ::fma(a.of[u], b.of[u], sum);
     return sum;
   }
-  /// Adds a product where `has` is not zero. A predicate, no branch and no copy.
+  /// Adds a product where `has` is not zero. This is a predicate, without a branch or a copy.
   __device__ static void add_if(int has, double& sum, double a, double b) {
     asm volatile("{.reg .pred p; setp.ne.s32 p, %3, 0; @p fma.rn.f64 %0, %1, %2, %0;}"
                  : "+d"(sum)
@@ -203,7 +203,7 @@ class ComputeWarpOf27 : public PencilPlane<Grid> {
     result.last = entries.last(step);
     return result;
   }
-  /// What came with this step, to the sums of the next four; first: the entry before `early`.
+  /// Adds what came with this step to the sums of the next four. first: the entry before `early`.
   __device__ void add(const Early& early, double first, const Point& below) {
     const auto entry = [&](int k) {
       if (k == 0) return first;
@@ -223,7 +223,7 @@ class ComputeWarpOf27 : public PencilPlane<Grid> {
     sum_[3] = product(point(9), before_);
   }
 
-  bool passes_;    ///< what somebody brings
+  bool passes_;    ///< it passes on what a fetcher brings
   bool has_line_;  ///< a lane without one passes on what it starts from: that, or 0
   int unknown_;
   int point_;  ///< the first lane of its line
@@ -232,7 +232,7 @@ class ComputeWarpOf27 : public PencilPlane<Grid> {
   Point x_{};
   Point line_{};     ///< of the line before: the column after this one
   Point beside_{};   ///< of the plane below, the line beside: of the next step's row the column after it
-  Point before_{};   ///< and the line before: of the row of the step after that
+  Point before_{};   ///< of the plane below, the line before: of the row two steps later the column after it
   double sum_[4]{};  ///< of rows of this step and the next three, what has come for them
 };
 

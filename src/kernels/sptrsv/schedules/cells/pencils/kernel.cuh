@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kPencilThreads<Points>, 1)
   const int steps = steps_of(a.pencils);
   int stage = 0;  // the compute warps' and the loader's go on from pencil to pencil
   int phase = 0;
-  int taker = 0;  // who takes the next ticket: of the last one whoever ends last, the topmost pencil's block
+  int taker = 0;  // which block takes the next ticket: the one that ends last with this one, of the topmost pencil
   for (int parity = 0;; parity = 1 - parity) {
     if (threadIdx.x == 0) {
       if (rank == taker) s.ticket[parity] = take_ticket(a);

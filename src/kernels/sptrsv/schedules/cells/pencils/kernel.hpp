@@ -41,10 +41,10 @@ template <>
 PencilKernel<InSingle<TwentySevenPoints>> kernel_of_pencils();
 template <>
 PencilKernel<InSingle<ThreeUnknowns>> kernel_of_pencils();
-/// A row's result is one over its sum.
+/// The kernel whose rows have one over their sum for a result.
 PencilKernel<SevenPoints> kernel_of_pencil_reciprocals();
 
-/// Shared memory of a block.
+/// Bytes of shared memory of a block.
 template <class Points>
 std::size_t pencil_shared_bytes();
 

@@ -101,7 +101,7 @@ __device__ __forceinline__ void write_steps(const LoadedSteps<Points>& loaded, t
   }
 }
 
-/// How many rows before its row's an operand is. Of 27 points nobody asks: their sources are noted.
+/// How many rows before its row's an operand is. It is not asked for 27 points, whose sources are noted.
 template <class Points>
 __device__ Index distance_of(const Pencils<Points>& pencils, int entry) {
   if constexpr (!kFindsSources<Points>) return 0;

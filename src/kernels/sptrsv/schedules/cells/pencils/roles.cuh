@@ -100,13 +100,13 @@ class PencilMover {
  private:
   static constexpr int kBehind = Points::kBehind;
   static constexpr int kUnknowns = Points::kUnknowns;
-  /// Of lane half_ + 2 i.
+  /// The place of lane half_ + 2 i.
   [[nodiscard]] __device__ int place(int i) const { return (half_ + 2 * i) / kUnknowns; }
   [[nodiscard]] __device__ bool has(int step, int i) const {
     return static_cast<unsigned>(step + first_step_ - kBehind * place(i)) < static_cast<unsigned>(a_.pencils.columns) &&
            place(i) >= first_ && place(i) < last_;
   }
-  /// Whether lanes 2 i and 2 i + 1 get what they start from by somebody else.
+  /// Whether a fetcher brings what lanes 2 i and 2 i + 1 start from.
   __device__ static constexpr bool passes(int i) { return !kPassesBelow<Points> && 2 * i < kPassingLanes<Points>; }
   [[nodiscard]] __device__ Index row_of(int step, int i) const {
     return row_ + sign_ * (kUnknowns * step + (half_ + 2 * i) % kUnknowns) + place(i) * stride_;
@@ -141,8 +141,8 @@ class PencilMover {
   int half_;
   int plane_;
   int first_step_;
-  Index first_;  ///< places have lines from this one on,
-  Index last_;   ///< and before that one
+  Index first_;  ///< first place that has a line
+  Index last_;   ///< first place after those that have lines
   Index sign_;
   Index stride_;
   SharedAddress fed_;

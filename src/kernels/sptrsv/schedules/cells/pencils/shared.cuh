@@ -1,26 +1,25 @@
 /// \file
 /// Shared memory of a block that runs a pencil.
 ///
-/// Who writes what, who reads it, and why it is there when it is read:
-/// - stage: bulk copies; the compute warps; barrier `arrived`.
-/// - ring: starts, then results in the same places. A mover writes the starts of a chunk of its plane in place of the
-///   results that it takes away; the plane's compute warp reads starts and writes results. Starts are there when `fed`
-///   says so, results when `done` does.
-/// - below: not_yet, then the result of the plane below at the same step, then not_yet again. From the compute warp of
-/// the
-///   plane below, for the first plane from a fetcher or from another block of the cluster; to the plane's compute warp,
-///   which resets it. The value is its own flag; a place is free when the reader's `done` says so. What nobody brings,
-///   at the grid's rim, is 0 and stays so.
-/// - What lanes pass on, results of the band before, comes from a fetcher likewise: on grids of seven points in the
-///   place of lane 0 in `below`, on those of 27 in the places of lanes in `ring`, to which movers do not come.
-/// - done: by compute warp, steps that it has finished; all others.
-/// - fed: by mover, the end of its last chunk; the plane's compute warp. Movers of a plane take chunks in turn.
-/// - above_done: the loader of the block above in the cluster, from its `done`; the compute warp of the last plane. The
-/// last
-///   one that comes is what that compute warp needs at its end, so none comes when this block has gone on to another
-///   pencil.
-/// - ticket: one block of the cluster; all its blocks; the cluster's barrier.
-/// Counters only grow inside a pencil; they are stored with release order. Others load them with acquire order; a
+/// Who writes each member, who reads it, and why it is there when it is read:
+/// - `stage` is written by bulk copies and read by the compute warps, which wait at the barrier `arrived`.
+/// - `ring` has starts, then results in the same places. A mover writes the starts of a chunk of its plane in place of
+///   the results that it takes away; the plane's compute warp reads starts and writes results. Starts are there when
+///   `fed` says so, results when `done` does.
+/// - A place of `below` is not_yet, then has the result of the plane below at the same step, then is not_yet again. The
+///   compute warp of the plane below writes it; for the first plane a fetcher does, or another block of the cluster.
+///   The plane's compute warp reads and resets it. The value is its own flag; the place is free when the reader's
+///   `done` says so. At the grid's rim, where there is no plane below, it is 0 and stays so.
+/// - The results of the band before that lanes pass on come from a fetcher likewise: on grids of seven points in the
+///   place of lane 0 in `below`, on those of 27 in the places of these lanes in `ring`, which movers leave alone.
+/// - `done` counts, for each compute warp, the steps that it has finished. All others read it.
+/// - `fed` is, for each mover, where its last chunk ends. The plane's compute warp reads it. The movers of a plane take
+///   its chunks alternately.
+/// - `above_done` is what the loader of the block above in the cluster has seen of its `done`. The compute warp of the
+///   last plane reads it. The last report is what that compute warp needs at its end, so none comes when this block has
+///   gone on to another pencil.
+/// - `ticket` is written by one block of the cluster and read by all its blocks after the cluster's barrier.
+/// Counters only grow inside a pencil. They are stored with release order, and others load them with acquire order. A
 /// compute warp's accesses are volatile, and a warp's accesses to shared memory are done in their order.
 #pragma once
 
@@ -44,7 +43,7 @@ struct alignas(128) PencilShared {
   double ring[Points::kPlanes][kPencilRing * kPencilPlaces];
   double below[Points::kPlanes][kBelowRing * kLanes];
   alignas(8) std::uint64_t arrived[Points::kStages];
-  int fed[kPencilMovers<Points>];  ///< by plane; of the movers of next chunks likewise
+  int fed[kPencilMovers<Points>];  ///< by plane, of its first mover; then by plane, of its second one
   int done[Points::kPlanes];
   int above_done;  ///< of the first plane of the block above in the cluster
   int ticket[2];   ///< taken alternately
@@ -95,7 +94,7 @@ __device__ inline bool has_line(const Pencils<Points>& pencils, const PencilPlac
          z < pencils.planes;
 }
 
-/// Of a lane's place in a step.
+/// The address of a lane's place in a step of the ring; below_of(): in a step of `below`.
 template <class Points>
 __device__ inline SharedAddress place_of(const PencilShared<Points>& s, int plane, int step, int lane) {
   return address_of(s.ring[plane]) + static_cast<unsigned>(step % kPencilRing * kPencilPlaces + lane) * 8;
@@ -110,14 +109,14 @@ __device__ inline SharedAddress passed_of(const PencilShared<Points>& s, int pla
   return kPassesBelow<Points> ? below_of(s, plane, step, lane) : place_of(s, plane, step, lane);
 }
 
-/// Fills the places that somebody brings values to. By all threads of a block.
+/// Makes all places of `below` not_yet. Called by all threads of a block.
 template <class Points>
 __device__ inline void clear_below(PencilShared<Points>& s) {
   for (int k = static_cast<int>(threadIdx.x); k < Points::kPlanes * kBelowRing * kLanes; k += kPencilThreads<Points>) {
     s.below[0][k] = not_yet();
   }
 }
-/// And those to which nobody does.
+/// Makes the places 0 that get no value, at the rim of the grid. Called by all threads of a block.
 template <class Points>
 __device__ inline void clear_rim(PencilShared<Points>& s, const Pencils<Points>& pencils,
                                  const PencilPlace<Points>& at) {
@@ -155,7 +154,7 @@ __device__ inline SharedAddress kept(SharedAddress a) {
   return a;
 }
 
-/// Where a lane's entries of a plane lie: in the first stage, or in one of them.
+/// Where a lane's entries of a plane lie in the first stage; in_stage(): in another one.
 template <class Points>
 struct PencilEntries {
   SharedAddress pairs;
@@ -185,7 +184,7 @@ struct PencilEntries {
   static constexpr auto kStep = static_cast<unsigned>(PencilBytes<Points>::kStep);
 };
 
-/// The same as store_double() where `has` is not zero. A predicate, no branch.
+/// Does what store_double() does where `has` is not zero. This is a predicate, not a branch.
 __device__ inline void store_double_if(SharedAddress to, double value, int has) {
   asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; @p st.volatile.shared.f64 [%0], %1;}" ::"r"(to), "d"(value),
                "r"(has)

@@ -6,14 +6,14 @@
 /// lane before it, a shuffle away. Lane 0 has no line and passes on the last line of the pencil before. The row a plane
 /// before comes from the compute warp below, a step or more ahead. Of 27: 30 lines of 2 planes, shifted by a line from
 /// plane to plane, column t − 2 l, and lanes 0 and 1 pass on lines; with three unknowns a point, three lanes a line, 8
-/// lines of a plane (compute_warp_of_27.cuh). In the block that holds the pencil
-///   the *compute warps* take starts (scaled right-hand sides) from a ring in shared memory and leave results there;
-///   each gives
-///     its results to the compute warp above, the last one to the next slab's pencil by way of the device's memory, the
-///     last lanes to the next pencil of the slab likewise;
-///   the *loader* streams the entries in by bulk copies;
-///   the *movers* write results out, line by line, and put starts in their places;
-///   the *fetchers* bring what other pencils hand on.
+/// lines of a plane (compute_warp_of_27.cuh). In the block that holds the pencil warps have roles:
+/// - The *compute warps* take starts (scaled right-hand sides) from a ring in shared memory and leave results there.
+///   Each hands its results to the compute warp above; the last one hands them to the next slab's pencil by way of the
+///   device's memory, and the last lanes theirs to the next pencil of the slab likewise.
+/// - The *loader* streams the entries in by bulk copies.
+/// - The *movers* write results out, line by line, and put starts in their places.
+/// - The *fetchers* bring what other pencils hand on.
+///
 /// Rows stay in their order: right-hand sides and results are read and written as they lie.
 ///
 /// Sources: as of bands (bands/sweep.hpp), whose form in space this is.

@@ -46,7 +46,7 @@ struct StepKind {
   static constexpr bool kReciprocal = kReciprocalOfSum;
 };
 
-/// From what the lanes of a row have summed up, in each of them.
+/// A row's result from the sums of its lanes. Each of these lanes gets it.
 template <class Kind>
 __device__ double of_row(double result) {
 #pragma unroll
@@ -107,7 +107,7 @@ __device__ void run_wide_step(const ComputeWarpView& view, SharedAddress values,
   __syncwarp();
 }
 
-/// Steps with more pairs are wide.
+/// Steps with more pairs than this are run by run_wide_step().
 inline constexpr int kEarlyPairs = 3;
 
 /// Waits for a step's start value and makes room for the next one there.
@@ -142,8 +142,8 @@ template <class Kind, int P>
 __device__ void run_chunk(ComputeWarpView& view, SharedAddress values, SharedAddress places, int count) {
   constexpr unsigned kBytes = P * kPairRowBytes;
   constexpr bool kEarly = P <= kEarlyPairs;
-  Loaded<P> loaded[2];  // of this step and the next; alternately, so that a load never waits for the last reader of its
-                        // target
+  // Of this step and the next, alternately, so that a load never waits for the last reader of its target.
+  Loaded<P> loaded[2];
   if constexpr (kEarly) loaded[0].load_entries(values, places);
   for (; count >= kGroup; count -= kGroup) {
     double start[kGroup];

@@ -56,7 +56,8 @@ class Feeder {
     return target;
   }
 
-  /// Not through the read-only path, as the kernel before may have been writing it when this one began.
+  /// The read-only path is not used, since the kernel before may have been writing the right-hand side when this one
+  /// began.
   __device__ double fetch_rhs(const Target& target) const { return target.rhs >= 0 ? a_.rhs[target.rhs] : a_.idle_rhs; }
 
   __device__ void visit(int t, const Target& target, double rhs) const {
@@ -74,7 +75,7 @@ class Feeder {
   __device__ void write_out(unsigned t) const {
     double result = load_double(ring_ + t % kHistory * kStepBytes);
     // Where all rows of the steps in between were outside rows, the compute warp needed no feeder for them and may have
-    // come batch.
+    // come round the ring.
     if (load_done(done_) > static_cast<int>(t) + kHistory - kGroup) {
       result = cuda::Slots{a_.slots}.wait(static_cast<Index>(first_ + t * kLanes));
     }
@@ -84,7 +85,7 @@ class Feeder {
     if (index >= 0) a_.x[index] = result;
   }
 
-  /// The last kAhead steps of the cell.
+  /// Writes out the results of the last kAhead steps of the cell, which no later step follows.
   __device__ void write_rest(int feeder) const {
     int t = feeder;
     if (steps_ > kAhead) t += (steps_ - kAhead - feeder + kFeeders - 1) / kFeeders * kFeeders;

@@ -12,7 +12,7 @@ inline constexpr int kBlock = 24 * kLanes;
 using SolveKernel = void (*)(SolveArguments);
 
 SolveKernel kernel_of_one_lane();
-/// A row's result is one over its sum.
+/// The kernel whose rows have one over their sum for a result.
 SolveKernel kernel_of_reciprocals();
 SolveKernel kernel_of_two_lanes();
 SolveKernel kernel_of_four_lanes();

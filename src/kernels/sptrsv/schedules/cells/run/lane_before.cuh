@@ -17,7 +17,7 @@ __device__ inline double of_lane_before(double x) {
       : "d"(x), "n"(kBy));
   return result;
 }
-/// What that lane has.
+/// What lane `lane` has.
 __device__ inline double of_lane(double x, int lane) {
   double result;
   asm volatile(

@@ -10,7 +10,7 @@
 
 namespace taskdag::kernels::cells {
 
-/// Chunks between what the compute warp gets copied and what the feeders get brought into the cache.
+/// How many chunks the loader is further with what it brings into the cache for feeders than with its copies.
 inline constexpr int kLead = 3;
 
 /// Asks for [begin, end) to be in the L2 cache, as far as whole 16 bytes of it go.
@@ -23,14 +23,14 @@ __device__ inline void fetch_to_cache(const void* begin, const void* end) {
                : "memory");
 }
 
-/// What feeders and this warp read of steps [first, end), an array a lane.
+/// Brings what feeders and this warp read of steps [first, end) into the cache, an array a lane.
 __device__ inline void fetch_steps(const SolveArguments& a, Index first, Index end, int lane) {
   if (first >= end) return;
   if (lane == 1) fetch_to_cache(a.target + std::size_t(first) * kLanes, a.target + std::size_t(end) * kLanes);
   if (lane == 2) fetch_to_cache(a.step + first, a.step + end);
 }
 
-/// What fetchers read of a cell, and its right-hand side.
+/// Brings what fetchers read of a cell into the cache, and its right-hand side.
 __device__ inline void fetch_cell(const SolveArguments& a, const Cell& cell, int lane) {
   const std::size_t from = std::size_t{a.batch[cell.first_batch].first_row} * kLanes;
   const std::size_t to = std::size_t{a.batch[cell.first_batch + cell.batches].first_row} * kLanes;

@@ -6,7 +6,8 @@
 
 namespace taskdag::kernels::cells {
 
-/// Of zeros, subnormal, huge and other numbers. A function of its own: it costs the compute warp's registers nothing.
+/// 1 / x of any x: of zeros, subnormal and huge numbers, too. It is not inlined, so that it costs the compute warp no
+/// registers.
 static __device__ __noinline__ double extreme_reciprocal(double x) { return with_plain_nan(__drcp_rn(x)); }
 
 /// 1 / x to half a unit in the last place and a little: an approximation to 20 bits, then one step of third order. All

@@ -1,15 +1,16 @@
 /// \file
 /// Shared memory of a block that runs a cell, and how its warps read and write it.
 ///
-/// Who writes what, who reads it, and why it is there when it is read:
-/// - stage, pairs: bulk copies and the loader; the compute warp; barrier `arrived`.
-/// - start: feeders and fetchers, a value a row, and the compute warp, not_yet when it has read it; the compute warp;
-/// the value is
-///   its own flag.
-/// - ring: the compute warp; itself, and feeders, which write results out; same warp, and `done`, which is written
-/// after it.
-/// - x_index: a feeder; the same one; same warp.
-/// - done: the compute warp; all others; a number that only grows, stored with release and loaded with acquire order.
+/// Who writes each member, who reads it, and why it is there when it is read:
+/// - `stage` and `pairs` are written by bulk copies and the loader, and read by the compute warp, which waits at the
+///   barrier `arrived`.
+/// - `start` is written by feeders and fetchers, a value a row, and read by the compute warp, which makes it not_yet
+///   again. The value is its own flag.
+/// - `ring` is written by the compute warp. It reads it itself, in the order of its own writes; feeders, which write
+///   results out, read it after `done`, which is written after it.
+/// - `x_index` is written by a feeder and read by the same warp.
+/// - `done` counts the steps that the compute warp has finished. It only grows; it is stored with release order, and
+///   all others load it with acquire order.
 ///
 /// A slot of `start` is used again once `done` says that its step is over, and so is a stage.
 #pragma once
