@@ -92,6 +92,23 @@ bool leaves_the_test_a_say(KrylovReason reason) {
          reason == KrylovReason::iteration_limit;
 }
 
+/// The elements, where the loop reads them; null where they are in the other memory.
+PetscErrorCode elements_of(Vec v, bool cuda, const double** array) {
+  PetscFunctionBegin;
+  PetscMemType where = PETSC_MEMTYPE_HOST;
+  if (cuda)
+    PetscCall(VecGetArrayReadAndMemType(v, array, &where));
+  else
+    PetscCall(VecGetArrayRead(v, array));
+  const double* restored = *array;
+  if (cuda)
+    PetscCall(VecRestoreArrayReadAndMemType(v, &restored));
+  else
+    PetscCall(VecRestoreArrayRead(v, &restored));
+  if (cuda != in_cuda_memory(where)) *array = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode memory_of(Vec v, bool* cuda) {
   PetscFunctionBegin;
   const PetscScalar* array = nullptr;
@@ -177,16 +194,36 @@ PetscErrorCode KspLoop::find_diagonal(KSP ksp, const double** diagonal) {
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(ksp->pc), &id));
   if (!use_.backend || diagonal_of_ != std::pair{id, use_.made}) PetscCall(PCApply(ksp->pc, ones_, diagonal_));
   diagonal_of_ = {id, use_.made};
-  PetscMemType where = PETSC_MEMTYPE_HOST;
-  if (on_cuda()) {
-    PetscCall(VecGetArrayReadAndMemType(diagonal_, diagonal, &where));
-    const double* restored = *diagonal;
-    PetscCall(VecRestoreArrayReadAndMemType(diagonal_, &restored));
-  } else {
-    PetscCall(VecGetArrayRead(diagonal_, diagonal));
-    const double* restored = *diagonal;
-    PetscCall(VecRestoreArrayRead(diagonal_, &restored));
+  PetscCall(elements_of(diagonal_, on_cuda(), diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KspLoop::find_null_space(KSP ksp, NullSpace* found, Reason* why_not) const {
+  PetscFunctionBegin;
+  MatNullSpace attached = nullptr;
+  PetscBool constant = PETSC_FALSE;
+  PetscInt count = 0;
+  const Vec* vectors = nullptr;
+  PetscCall(null_space_of(ksp, &attached));
+  if (attached) PetscCall(MatNullSpaceGetVecs(attached, &constant, &count, &vectors));
+  found->constant = constant == PETSC_TRUE;
+  PetscCall(guarded([&] { found->vectors.resize(static_cast<std::size_t>(count)); }));
+  for (PetscInt k = 0; k < count; ++k) {
+    const double*& elements = found->vectors[static_cast<std::size_t>(k)];
+    PetscInt rows = 0;
+    PetscCall(VecGetLocalSize(vectors[k], &rows));
+    if (rows == source_.rows()) PetscCall(elements_of(vectors[k], on_cuda(), &elements));
+    if (!elements) why_not->set("a vector of the null space is of another size or in another memory than the matrix");
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Where the loop knows it already, it is not made anew for it.
+PetscErrorCode KspLoop::set_null_space(NullSpace& found) {
+  PetscFunctionBegin;
+  if (found == null_space_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(guarded([&] { krylov_->set_null_space(found.constant, found.vectors); }));
+  null_space_ = std::move(found);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -219,6 +256,7 @@ PetscErrorCode KspLoop::make(KSP ksp, const Plan& plan, const double* diagonal, 
   PetscCall(guarded([&] {
     krylov_.reset();
     map_.reset();
+    null_space_ = {};
     if (form_ == PcForm::diagonal) map_ = std::make_unique<DiagonalMap>(diagonal);
     if (form_ == PcForm::map) map_ = std::make_unique<PcMap>(pc_, use_.may_be_captured);
     try {
@@ -348,7 +386,10 @@ PetscErrorCode KspLoop::solve(KSP ksp, const Method& method, const Plan& plan, R
   MatInfo sizes;  // the arrays may be in device memory
   PetscCall(MatGetInfo(matrix, MAT_LOCAL, &sizes));
   const double product = 2.0 * sizes.nz_used;
-  PetscCall(make(ksp, plan, diagonal, why_not));
+  NullSpace null_space;
+  PetscCall(find_null_space(ksp, &null_space, why_not));
+  if (!why_not->given()) PetscCall(make(ksp, plan, diagonal, why_not));
+  if (!why_not->given()) PetscCall(set_null_space(null_space));
   if (!why_not->given()) PetscCall(run(ksp, plan));
   PetscCall(lent.close());
   const double flops = product + use_.flops + method.flops_of_row * static_cast<double>(source_.rows());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "backend_choice.hpp"
 #include "compat.hpp"
@@ -58,10 +59,19 @@ class KspLoop {
     bool operator==(const Parts&) const = default;
   };
 
+  /// As Krylov::set_null_space() takes it; read in each solve, so that the vectors may be others then.
+  struct NullSpace {
+    bool constant = false;
+    std::vector<const double*> vectors;
+    bool operator==(const NullSpace&) const = default;
+  };
+
   PetscErrorCode look_at(KSP ksp);
   PetscErrorCode choose_place(KSP ksp, const Plan& plan, Reason* why_not);
   PetscErrorCode check_vectors(KSP ksp, Reason* why_not) const;
   PetscErrorCode find_diagonal(KSP ksp, const double** diagonal);
+  PetscErrorCode find_null_space(KSP ksp, NullSpace* found, Reason* why_not) const;
+  PetscErrorCode set_null_space(NullSpace& found);
   PetscErrorCode make(KSP ksp, const Plan& plan, const double* diagonal, Reason* why_not);
   PetscErrorCode collect_parts(KSP ksp, const double* diagonal, Parts* parts) const;
   PetscErrorCode run(KSP ksp, const Plan& plan);
@@ -87,6 +97,7 @@ class KspLoop {
   std::optional<Krylov> krylov_;
   Parts parts_;
   KrylovOptions options_;
+  NullSpace null_space_;   ///< of the loop
   KrylovOutcome outcome_;  ///< of the solve under way
   std::size_t told_ = 0;   ///< norms of that which the KSP knows
 };

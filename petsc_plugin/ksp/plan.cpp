@@ -34,12 +34,12 @@ PetscErrorCode check_operator(KSP ksp, Reason* why_not) {
   PetscInt columns = 0;
   PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(a), MATSEQAIJ, &aij));
-  PetscCall(MatGetNullSpace(a, &null_space));
+  PetscCall(null_space_of(ksp, &null_space));
   PetscCall(MatGetSize(a, &rows, &columns));
   if (!aij)
     why_not->set("the operator's type is ", reinterpret_cast<PetscObject>(a)->type_name);
-  else if (null_space)
-    why_not->set("the operator has a null space attached");
+  else if (null_space && null_space->remove)
+    why_not->set("a function of the application removes the operator's null space");
   else if (rows < 1 || rows != columns)
     why_not->set("the operator has no rows or is not square");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -164,11 +164,15 @@ PetscErrorCode check_minres(KSP ksp, const SetterCalls& calls, Reason* why_not) 
 PetscErrorCode check_richardson(KSP ksp, const SetterCalls& calls, KrylovOptions* options, Reason* why_not) {
   PetscFunctionBegin;
   PetscBool iterates = PETSC_FALSE;
+  Mat made_of = nullptr;
+  MatNullSpace null_space = nullptr;
   options->damping = calls.value(Setter::scale, 1.0);
   PetscCall(PCApplyRichardsonExists(ksp->pc, &iterates));
+  PetscCall(PCGetOperators(ksp->pc, nullptr, &made_of));
+  PetscCall(MatGetNullSpace(made_of, &null_space));
   const bool plain = ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip;
   if (calls.value(Setter::self_scale) != 0.0) why_not->set("it scales itself");
-  if (iterates && options->damping == 1.0 && plain && ksp->numbermonitors == 0)
+  if (iterates && options->damping == 1.0 && plain && ksp->numbermonitors == 0 && !null_space)
     why_not->set("the preconditioner iterates by itself");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -222,6 +226,16 @@ PetscErrorCode read_method(KSP ksp, const SetterCalls& calls, KrylovOptions* opt
 }
 
 }  // namespace
+
+PetscErrorCode null_space_of(KSP ksp, MatNullSpace* null_space) {
+  PetscFunctionBegin;
+  Mat a = nullptr;
+  *null_space = nullptr;
+  if (ksp->pc_side != PC_LEFT) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
+  PetscCall(MatGetNullSpace(a, null_space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode make_plan(KSP ksp, const Method& method, const SetterCalls& calls, bool petscs_pcs, Plan* plan,
                          Reason* why_not) {

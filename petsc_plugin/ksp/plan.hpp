@@ -40,6 +40,10 @@ struct Plan {
   bool limit_converges = false;  ///< reaching the limit of iterations is KSP_CONVERGED_ITS
 };
 
+/// What PETSc's methods remove from all that the preconditioner gives: the operator's null space, on the left alone.
+/// Null: nothing. The operator's reference is the only one.
+PetscErrorCode null_space_of(KSP ksp, MatNullSpace* null_space);
+
 /// `petscs_pcs`: whether diagonal preconditioners of PETSc are taken.
 PetscErrorCode make_plan(KSP ksp, const Method& method, const SetterCalls& calls, bool petscs_pcs, Plan* plan,
                          Reason* why_not);
