@@ -1,8 +1,12 @@
 #include "ksp/ksp_types.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "boundary.hpp"
 #include "ksp/wrapped.hpp"
@@ -104,10 +108,75 @@ PetscErrorCode solve(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// PETSc's functions put another solve in the place of ours where a variant of the method is asked for.
-void keep_solve(KSP ksp, Wrapped* wrapped) {
-  if (ksp->ops->solve == solve) return;
-  wrapped->theirs.solve = std::exchange(ksp->ops->solve, solve);
+/// `lost`: they are not known because of an error that cannot be returned, since others may wait for the solve that
+/// asks. NaN in their place lets that fail on all ranks.
+PetscErrorCode find_ritz_values(KSP ksp, const KspLoop& loop, std::vector<double>* values, bool* lost) {
+  PetscFunctionBegin;
+  const PetscErrorCode found = loop.find_ritz_values(ksp->its, values);
+  *lost = static_cast<int>(found) != 0;
+  if (*lost && !others_may_wait()) PetscCall(found);
+  if (*lost) PetscCall(report_swallowed_error("estimates of eigenvalues are lost"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// As KSPComputeEigenvalues(): all of them are real here.
+PetscErrorCode compute_eigenvalues(KSP ksp, PetscInt room, PetscReal* real, PetscReal* imaginary, PetscInt* count) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  PetscCall(wrapped_of(ksp, &wrapped));
+  if (!wrapped->ours) {
+    PetscCall(wrapped->theirs.computeeigenvalues(ksp, room, real, imaginary, count));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  std::vector<double> values;
+  bool lost = false;
+  PetscCall(find_ritz_values(ksp, wrapped->loop, &values, &lost));
+  *count = lost ? std::min(ksp->its, room) : static_cast<PetscInt>(values.size());
+  PetscCheck(room >= *count, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_SIZ,
+             "there is no room for %d eigenvalues", static_cast<int>(*count));
+  if (lost)
+    std::fill_n(real, *count, std::numeric_limits<double>::quiet_NaN());
+  else
+    std::copy(values.begin(), values.end(), real);
+  std::fill_n(imaginary, room, 0.0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// As KSPComputeExtremeSingularValues(), which for CG are the extreme eigenvalues, whatever their sign.
+PetscErrorCode compute_extremes(KSP ksp, PetscReal* largest, PetscReal* smallest) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  PetscCall(wrapped_of(ksp, &wrapped));
+  if (!wrapped->ours) {
+    PetscCall(wrapped->theirs.computeextremesingularvalues(ksp, largest, smallest));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  std::vector<double> values;
+  bool lost = false;
+  PetscCall(find_ritz_values(ksp, wrapped->loop, &values, &lost));
+  *smallest = *largest = lost ? std::numeric_limits<double>::quiet_NaN() : 1.0;
+  if (values.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (wrapped->method->method != KrylovMethod::cg) {
+    for (double& value : values) value = std::abs(value);
+  }
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  *smallest = *least;
+  *largest = *most;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Puts ours in the place of an operation, if there is one, and keeps it.
+template <class Operation>
+void keep(Operation ours, Operation& now, Operation& theirs) {
+  if (now && now != ours) theirs = std::exchange(now, ours);
+}
+
+/// PETSc's functions put another solve in the place of ours where a variant of the method is asked for, and set-ups the
+/// operations that look at eigenvalues where these are.
+void keep_operations(KSP ksp, Wrapped* wrapped) {
+  keep(solve, ksp->ops->solve, wrapped->theirs.solve);
+  keep(compute_eigenvalues, ksp->ops->computeeigenvalues, wrapped->theirs.computeeigenvalues);
+  keep(compute_extremes, ksp->ops->computeextremesingularvalues, wrapped->theirs.computeextremesingularvalues);
 }
 
 PetscErrorCode set_up(KSP ksp) {
@@ -115,7 +184,7 @@ PetscErrorCode set_up(KSP ksp) {
   Wrapped* wrapped = nullptr;
   PetscCall(wrapped_of(ksp, &wrapped));
   PetscCall(wrapped->theirs.setup(ksp));
-  keep_solve(ksp, wrapped);
+  keep_operations(ksp, wrapped);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,7 +193,7 @@ PetscErrorCode set_from_options(KSP ksp, OptionItems items) {
   Wrapped* wrapped = nullptr;
   PetscCall(wrapped_of(ksp, &wrapped));
   if (wrapped->theirs.setfromoptions) PetscCall(wrapped->theirs.setfromoptions(ksp, items));
-  keep_solve(ksp, wrapped);
+  keep_operations(ksp, wrapped);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

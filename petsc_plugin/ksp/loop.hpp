@@ -27,6 +27,10 @@ class KspLoop {
   /// `why_not` says so and nothing has been touched.
   PetscErrorCode solve(KSP ksp, const Method& method, const Plan& plan, Reason* why_not);
 
+  /// Of M⁻¹ A, ascending: what so many iterations of the last solve know of its eigenvalues, or those of the solve
+  /// under way. None where that has kept nothing for them.
+  PetscErrorCode find_ritz_values(PetscInt iterations, std::vector<double>* values) const;
+
   /// Prints what the loop is made of.
   PetscErrorCode view(PetscViewer viewer) const;
 

@@ -1,17 +1,20 @@
 #include "ksp/plan.hpp"
 
+#include "ksp/ritz.hpp"
 #include "pc/pc_taskdag.hpp"
 
 namespace taskdag::petsc {
 namespace {
 
 /// What is the same for all methods.
-PetscErrorCode check_ksp(KSP ksp, Reason* why_not) {
+PetscErrorCode check_ksp(KSP ksp, const KrylovOptions& options, Reason* why_not) {
   PetscFunctionBegin;
   if (solves_transposed(ksp))
     why_not->set("the solve is transposed");
-  else if (ksp->calc_sings || ksp->calc_ritz)
-    why_not->set("singular values or Ritz pairs are asked for");
+  else if (ksp->calc_ritz)
+    why_not->set("Ritz pairs are asked for");
+  else if (ksp->calc_sings && !options.coefficients)
+    why_not->set("eigenvalues or singular values are asked for, and the method is ", to_string(options.method));
   else if (ksp->lagnorm || ksp->chknorm >= 0)
     why_not->set("norms are to be left out or to lag behind");
   else if (ends_at_negative_curvature(ksp))
@@ -245,7 +248,8 @@ PetscErrorCode make_plan(KSP ksp, const Method& method, const SetterCalls& calls
   plan->options.side = ksp->pc_side == PC_RIGHT ? KrylovSide::right : KrylovSide::left;
   static_assert(static_cast<int>(KrylovNorm::natural) == KSP_NORM_NATURAL);
   plan->options.norm = static_cast<KrylovNorm>(ksp->normtype);
-  PetscCall(check_ksp(ksp, why_not));
+  plan->options.coefficients = ksp->calc_sings == PETSC_TRUE && has_ritz_values(method.method);
+  PetscCall(check_ksp(ksp, plan->options, why_not));
   if (!why_not->given()) PetscCall(check_operator(ksp, why_not));
   if (!why_not->given()) PetscCall(check_pc(ksp->pc, petscs_pcs, plan, why_not));
   if (!why_not->given()) find_lookers(ksp, plan, why_not);

@@ -291,15 +291,111 @@ TEST_P(KrylovLoop, IsPetscsWhereItMustBe) {
   }
 }
 
-TEST_P(KrylovLoop, LeavesEigenvaluesToPetsc) {
+/// What a KSP knows of eigenvalues; no values where its method knows nothing.
+struct Spectrum {
+  std::vector<double> real;
+  std::vector<double> imaginary;
+  double largest = 0.0;
+  double smallest = 0.0;
+};
+
+Spectrum spectrum_of(KSP ksp) {
+  Spectrum spectrum;
+  PetscInt iterations = 0;
+  PetscInt count = 0;
+  ok(KSPGetIterationNumber(ksp, &iterations));
+  spectrum.real.resize(static_cast<std::size_t>(iterations) + 1);
+  spectrum.imaginary.resize(spectrum.real.size());
+  ok(KSPComputeEigenvalues(ksp, iterations + 1, spectrum.real.data(), spectrum.imaginary.data(), &count));
+  ok(KSPComputeExtremeSingularValues(ksp, &spectrum.largest, &spectrum.smallest));
+  spectrum.real.resize(static_cast<std::size_t>(count));
+  spectrum.imaginary.resize(spectrum.real.size());
+  return spectrum;
+}
+
+void expect_same(const Spectrum& ours, const Spectrum& theirs) {
+  const double accuracy = 1e-7 * std::abs(theirs.largest);
+  ASSERT_EQ(ours.real.size(), theirs.real.size());
+  for (std::size_t k = 0; k < ours.real.size(); ++k) {
+    EXPECT_NEAR(ours.real[k], theirs.real[k], accuracy) << k;
+    EXPECT_NEAR(ours.imaginary[k], theirs.imaginary[k], accuracy) << k;
+  }
+  EXPECT_NEAR(ours.largest, theirs.largest, accuracy);
+  EXPECT_NEAR(ours.smallest, theirs.smallest, accuracy);
+}
+
+/// Whether the library keeps what eigenvalues are made from.
+bool keeps_eigenvalues(const std::string& method) { return method == "cg" || method == "minres"; }
+
+TEST_P(KrylovMethods, KnowTheEigenvaluesThatPetscsKnow) {
+  const Kind method = kind();
+  const CsrMatrix csr = !method.symmetric ? convection() : method.name == "minres" ? indefinite() : poisson();
+  for (const char* const pc : {"-pc_type jacobi", "-pc_type none", "-pc_type taskdag -pc_taskdag_type dic"}) {
+    if (method.name == "minres" && pc != std::string("-pc_type none")) continue;  // its diagonal may be negative
+    for (const char* const limit : {"1", "2", "14"}) {
+      const std::string options = "-ksp_type " + method.name + " " + method.options + " " + pc + " -ksp_norm_type " +
+                                  method.norms[0] + " -ksp_pc_side " + method.sides[0] + " -ksp_max_it " + limit;
+      SCOPED_TRACE(options);
+      std::array<Spectrum, 2> spectra;
+      for (const std::size_t ours : {0U, 1U}) {
+        const std::string all = (ours == 1 ? kOurs : "") + options;
+        const Case with = make_case(csr, type(), all);
+        PETSC_OK(KSPSetComputeSingularValues(with.ksp, PETSC_TRUE));
+        const Outcome outcome = solve_in(with, all);
+        if (!is_there(outcome)) GTEST_SKIP() << outcome.view;
+        EXPECT_EQ(outcome.loops, ours == 1 && keeps_eigenvalues(method.name) ? 1 : 0) << outcome.view;
+        spectra[ours] = spectrum_of(with.ksp);
+        const bool left = outcome.view.find("eigenvalues or singular values") != std::string::npos;
+        EXPECT_EQ(left, ours == 1 && outcome.loops == 0) << outcome.view;
+      }
+      expect_same(spectra[1], spectra[0]);
+    }
+  }
+}
+
+TEST_P(KrylovLoop, KnowsTheEigenvaluesOfALongSolve) {
+  const std::string options = kOurs + "-ksp_type cg -pc_type none -ksp_rtol 1e-10";
+  const Case with = make_case(poisson(), type(), options);
+  PETSC_OK(KSPSetComputeEigenvalues(with.ksp, PETSC_TRUE));
+  EXPECT_GT(solve_in(with, options).iterations, 50);
+  const Spectrum spectrum = spectrum_of(with.ksp);
+  const double pi = std::acos(-1.0);
+  const double smallest = 4.0 - 2.0 * std::cos(pi / 34.0) - 2.0 * std::cos(pi / 30.0);
+  EXPECT_NEAR(spectrum.smallest, smallest, 1e-6);
+  EXPECT_NEAR(spectrum.largest, 8.0 - smallest, 1e-6);
+  EXPECT_TRUE(std::ranges::is_sorted(spectrum.real));
+  EXPECT_EQ(spectrum.real.front(), spectrum.smallest);
+  EXPECT_EQ(spectrum.real.back(), spectrum.largest);
+}
+
+TEST_P(KrylovLoop, PrintsEigenvaluesAsPetsc) {
+  const std::string rest =
+      "-ksp_type cg -pc_type jacobi -ksp_max_it 4 -ksp_view_eigenvalues -ksp_view_singularvalues "
+      "-ksp_monitor_singular_value ";
+  std::array<std::string, 2> printed;
+  for (const std::size_t ours : {0U, 1U}) {
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(solve_of(poisson(), type(), (ours == 1 ? kOurs : "") + rest).loops, static_cast<int>(ours));
+    (void)std::fflush(stdout);
+    printed[ours] = testing::internal::GetCapturedStdout();
+  }
+  EXPECT_NE(printed[0].find("max/min"), std::string::npos) << printed[0];
+  EXPECT_EQ(printed[1], printed[0]);
+}
+
+TEST_P(KrylovLoop, SaysThatEigenvaluesWereNotAskedForBeforeTheSolve) {
   const std::string options = kOurs + "-ksp_type cg -pc_type jacobi";
   const Case with = make_case(poisson(), type(), options);
   PETSC_OK(KSPSetComputeSingularValues(with.ksp, PETSC_TRUE));
-  EXPECT_NE(solve_in(with, options).view.find("singular values"), std::string::npos);
-  PetscReal most = 0.0;
-  PetscReal least = 0.0;
-  PETSC_OK(KSPComputeExtremeSingularValues(with.ksp, &most, &least));
-  EXPECT_GT(most, least);
+  solve_in(with, options);
+  PETSC_OK(KSPSetComputeSingularValues(with.ksp, PETSC_FALSE));
+  solve_in(with, options);
+  PETSC_OK(KSPSetComputeSingularValues(with.ksp, PETSC_TRUE));
+  const ErrorCapture errors;
+  double most = 0.0;
+  double least = 0.0;
+  EXPECT_EQ(static_cast<int>(KSPComputeExtremeSingularValues(with.ksp, &most, &least)),
+            static_cast<int>(PETSC_ERR_ORDER));
 }
 
 TEST_P(KrylovLoop, LeavesATrustRegionToPetsc) {
