@@ -8,6 +8,8 @@
 #include <petscdevice.h>
 #include <petscksp.h>
 
+#include <array>
+
 #include "taskdag/context.hpp"
 
 #if PETSC_VERSION_LT(3, 18, 0)
@@ -113,6 +115,33 @@ using ModifyPcSetter = decltype(KSPFlexibleSetModifyPC);
 inline constexpr auto modify_pc_setter = "KSPFGMRESSetModifyPC_C";
 using ModifyPcSetter = decltype(KSPFGMRESSetModifyPC);
 #endif
+
+/// How the private data of PETSc's Chebyshev begins, which has no getter. Of bounds those that are set count before
+/// those that the estimator has led to, and these before what others have provided; 0 is none. The transform makes
+/// bounds of estimates.
+struct ChebyshevBounds {
+  PetscReal smallest;
+  PetscReal largest;
+};
+struct ChebyshevData {
+  ChebyshevBounds set;
+  ChebyshevBounds computed;
+  ChebyshevBounds provided;
+#if PETSC_VERSION_GE(3, 21, 0)
+  PetscReal* factors;  ///< of polynomials of the fourth kind
+  PetscInt room;       ///< for factors of that many iterations, from the set-up on
+#endif
+  const void* estimator;  ///< a KSP
+  std::array<PetscReal, 4> transform;
+};
+/// Iterations that there is room for; another number where there is no such member.
+template <class Data>
+PetscInt room_of(const Data& data, PetscInt otherwise) {
+  if constexpr (requires { data.room; })
+    return data.room;
+  else
+    return otherwise;
+}
 
 /// Whether a monitor looks at norms alone.
 template <class Monitor>

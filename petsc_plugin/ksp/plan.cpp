@@ -180,25 +180,40 @@ PetscErrorCode check_richardson(KSP ksp, const SetterCalls& calls, KrylovOptions
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Of the private data of PETSc's Chebyshev, in all releases; found by the set-up where they are estimated.
-struct ChebyshevBounds {
-  PetscReal smallest;
-  PetscReal largest;
-};
+/// After the set-up, which estimates them where they are not set. Zeros where they are not known, or where PETSc's data
+/// is not what it is taken for.
+PetscErrorCode find_bounds(KSP ksp, ChebyshevBounds* bounds) {
+  PetscFunctionBegin;
+  const auto& data = *static_cast<const ChebyshevData*>(ksp->data);
+  KSP estimator = nullptr;
+  *bounds = data.set;
+  if (bounds->smallest != 0.0 && bounds->largest != 0.0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPChebyshevEstEigGetKSP(ksp, &estimator));
+  if (data.estimator != estimator || room_of(data, ksp->max_it) < ksp->max_it) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto& t = data.transform;
+  const ChebyshevBounds& low = data.computed.smallest != 0.0 ? data.computed : data.provided;
+  const ChebyshevBounds& high = data.computed.largest != 0.0 ? data.computed : data.provided;
+  if (bounds->smallest == 0.0) bounds->smallest = t[0] * low.smallest + t[1] * low.largest;
+  if (bounds->largest == 0.0) bounds->largest = t[2] * high.smallest + t[3] * high.largest;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode read_chebyshev(KSP ksp, KrylovOptions* options, Reason* why_not) {
   PetscFunctionBegin;
-  const auto& bounds = *static_cast<const ChebyshevBounds*>(ksp->data);
+  ChebyshevBounds bounds{};
   PetscErrorCode (*get_kind)(KSP, int*) = nullptr;  // of an enumeration that only some releases have
   int kind = 0;
   PetscCall(PetscObjectQueryFunction(reinterpret_cast<PetscObject>(ksp), "KSPChebyshevGetKind_C", &get_kind));
   if (get_kind) PetscCall(get_kind(ksp, &kind));
+  PetscCall(find_bounds(ksp, &bounds));
   options->smallest = bounds.smallest;
   options->largest = bounds.largest;
-  if (kind != 0)
-    why_not->set("the polynomials are of the fourth kind");
-  else if (!(bounds.smallest > 0.0 && bounds.smallest < bounds.largest))
-    why_not->set("the bounds of eigenvalues are not known yet or not positive");
+  options->kind = kind == 0 ? KrylovChebyshev::first : KrylovChebyshev::fourth;
+  const bool ordered = bounds.smallest < bounds.largest && (kind != 0 || bounds.smallest > 0.0);
+  if (kind > 1)
+    why_not->set("the polynomials are the optimised ones of the fourth kind");
+  else if (!ordered || !(bounds.largest > 0.0))
+    why_not->set("the bounds of eigenvalues are not known or not positive");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

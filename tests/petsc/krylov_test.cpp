@@ -106,6 +106,13 @@ Case make_case(const CsrMatrix& csr, MatType type, const std::string& options) {
   return made;
 }
 
+/// Whether the method has something that only some releases have.
+bool has_function(KSP ksp, const char* name) {
+  void (*function)() = nullptr;
+  ok(PetscObjectQueryFunction(reinterpret_cast<PetscObject>(ksp), name, &function));
+  return function != nullptr;
+}
+
 /// What a solve left in its KSP.
 struct Outcome {
   PetscErrorCode code{};
@@ -383,6 +390,45 @@ TEST_P(KrylovLoop, PrintsEigenvaluesAsPetsc) {
   EXPECT_EQ(printed[1], printed[0]);
 }
 
+TEST_P(KrylovLoop, TakesTheBoundsOfChebyshevThatPetscHasEstimated) {
+  const std::string chebyshev = "-ksp_type chebyshev -ksp_rtol 1e-3 -ksp_max_it 300 -ksp_chebyshev_esteig ";
+  for (const char* const pc : {" -pc_type jacobi", " -pc_type taskdag -pc_taskdag_type sor"}) {
+    for (const std::string transform : {"", "0.2,1.3", "0.5,0.2,0.1,1.2"}) {
+      for (const std::string estimator : {"gmres", "cg"}) {
+        const std::string options = chebyshev + transform + " -esteig_ksp_type " + estimator + pc;
+        SCOPED_TRACE(options);
+        const Outcome ours = solve_of(poisson(), type(), kOurs + options);
+        EXPECT_EQ(ours.loops, estimator == "cg" ? 2 : 1) << ours.view;
+        expect_same(ours, solve_of(poisson(), type(), options));
+      }
+    }
+  }
+}
+
+TEST_P(KrylovLoop, RunsChebyshevOfTheFourthKind) {
+  const std::string first = "-ksp_type chebyshev -ksp_chebyshev_eigenvalues 0.05,2.1 ";
+  if (!has_function(make_case(poisson(), type(), first).ksp, "KSPChebyshevGetKind_C"))
+    GTEST_SKIP() << "this PETSc has the first kind alone";
+  const std::string fourth = first + "-ksp_chebyshev_kind fourth ";
+  for (const char* const pc : {"-pc_type none", "-pc_type jacobi", "-pc_type taskdag -pc_taskdag_type sor"}) {
+    for (const char* const norm : {"preconditioned", "unpreconditioned"}) {
+      const std::string options = fourth + pc + " -ksp_max_it 40 -ksp_norm_type " + norm;
+      SCOPED_TRACE(options);
+      expect_same(solve_of(poisson(), type(), kOurs + options), solve_of(poisson(), type(), options));
+    }
+    const std::string options = fourth + pc + " -ksp_norm_type none -ksp_max_it 5";
+    const Case ours = make_case(poisson(), type(), kOurs + options);
+    const Case theirs = make_case(poisson(), type(), options);
+    EXPECT_EQ(solve_in(ours, kOurs + options).loops, 1);
+    EXPECT_EQ(solve_in(theirs, options).loops, 0);
+    EXPECT_LE(relative_difference(ours.x, theirs.x), 1e-12);
+  }
+  const Outcome optimised =
+      solve_of(poisson(), type(), kOurs + first + "-ksp_max_it 5 -ksp_chebyshev_kind opt_fourth -pc_type jacobi");
+  EXPECT_EQ(optimised.loops, 0);
+  EXPECT_NE(optimised.view.find("optimised"), std::string::npos) << optimised.view;
+}
+
 TEST_P(KrylovLoop, SaysThatEigenvaluesWereNotAskedForBeforeTheSolve) {
   const std::string options = kOurs + "-ksp_type cg -pc_type jacobi";
   const Case with = make_case(poisson(), type(), options);
@@ -401,10 +447,7 @@ TEST_P(KrylovLoop, SaysThatEigenvaluesWereNotAskedForBeforeTheSolve) {
 TEST_P(KrylovLoop, LeavesATrustRegionToPetsc) {
   const std::string options = kOurs + "-ksp_type cg -pc_type jacobi";
   const Case with = make_case(poisson(), type(), options);
-  void (*has_radius)() = nullptr;
-  PETSC_OK(PetscObjectQueryFunction(reinterpret_cast<PetscObject>(static_cast<KSP>(with.ksp)), "KSPCGSetRadius_C",
-                                    &has_radius));
-  if (!has_radius) GTEST_SKIP() << "this PETSc's CG has none";
+  if (!has_function(with.ksp, "KSPCGSetRadius_C")) GTEST_SKIP() << "this PETSc's CG has none";
   PETSC_OK(KSPCGSetRadius(with.ksp, 1.0));
   const Outcome outcome = solve_in(with, options);
   EXPECT_EQ(outcome.loops, 0);
@@ -426,14 +469,7 @@ TEST_P(KrylovLoop, LeavesTransposedSolvesToPetsc) {
   EXPECT_EQ(event_count("TaskDAGKrylov"), loops + 1);
 }
 
-/// A null space, or none.
-struct OwnedNullSpace {
-  MatNullSpace space = nullptr;
-  OwnedNullSpace() = default;
-  OwnedNullSpace(const OwnedNullSpace&) = delete;
-  OwnedNullSpace& operator=(const OwnedNullSpace&) = delete;
-  ~OwnedNullSpace() { ok(MatNullSpaceDestroy(&space)); }
-};
+using OwnedNullSpace = Owned<MatNullSpace, MatNullSpaceDestroy>;
 
 /// Attaches the vector, which is constant or not, and takes a right-hand side that has a solution.
 void attach(const Case& with, const std::vector<double>& null, bool constant) {
@@ -446,8 +482,8 @@ void attach(const Case& with, const std::vector<double>& null, bool constant) {
   ok(VecRestoreArrayWrite(vector, &elements));
   ok(VecNormalize(vector, nullptr));
   ok(MatNullSpaceCreate(PETSC_COMM_WORLD, constant ? PETSC_TRUE : PETSC_FALSE, constant ? 0 : 1, vector.out(),
-                        &owned.space));
-  ok(MatSetNullSpace(with.a, owned.space));
+                        owned.out()));
+  ok(MatSetNullSpace(with.a, owned));
   ok(MatMult(with.a, any, with.b));
 }
 
@@ -513,9 +549,9 @@ TEST_P(KrylovLoop, LeavesFunctionsThatRemoveANullSpaceToPetsc) {
   const std::string options = kOurs + "-ksp_type cg -pc_type jacobi";
   const Case with = make_case(poisson(), type(), options);
   OwnedNullSpace own;
-  PETSC_OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 0, nullptr, &own.space));
-  PETSC_OK(MatNullSpaceSetFunction(own.space, remove_nothing, nullptr));
-  PETSC_OK(MatSetNullSpace(with.a, own.space));
+  PETSC_OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 0, nullptr, own.out()));
+  PETSC_OK(MatNullSpaceSetFunction(own, remove_nothing, nullptr));
+  PETSC_OK(MatSetNullSpace(with.a, own));
   const Outcome outcome = solve_in(with, options);
   EXPECT_EQ(outcome.loops, 0);
   EXPECT_NE(outcome.view.find("a function of the application"), std::string::npos) << outcome.view;
@@ -816,26 +852,39 @@ void split_rows(const Case& with) {
   }
 }
 
+/// The same solve with PETSc's loops inside and with ours, of which there are at least so many an iteration.
+void expect_same_inside(MatType type, const std::string& use, const std::string& options, int loops) {
+  SCOPED_TRACE(use + options);
+  std::array<Outcome, 2> outcomes;
+  for (const std::size_t ours : {0U, 1U}) {
+    const std::string all = (ours == 1 ? use : "") + options;
+    const Case with = make_case(poisson(), type, all);
+    if (options.find("fieldsplit") != std::string::npos) split_rows(with);
+    outcomes[ours] = solve_in(with, all);
+  }
+  EXPECT_GE(outcomes[1].loops, loops * outcomes[1].iterations) << outcomes[1].view;
+  EXPECT_GT(outcomes[1].loops, 0);
+  EXPECT_EQ(outcomes[0].loops, 0);
+  EXPECT_EQ(outcomes[1].reason, outcomes[0].reason);
+  EXPECT_GT(outcomes[1].reason, 0);
+  EXPECT_LE(std::abs(outcomes[1].iterations - outcomes[0].iterations), 1);
+}
+
 TEST_P(KrylovLoop, RunsInsidePreconditioners) {
+  const std::string ours_alone = "-taskdag_ksp auto ";
   const std::string split =
       "-ksp_type fgmres -pc_type fieldsplit -pc_fieldsplit_type multiplicative -fieldsplit_ksp_type cg "
-      "-fieldsplit_ksp_rtol 1e-3 -fieldsplit_pc_type jacobi ";
-  const std::string levels =
-      "-ksp_type fgmres -pc_type gamg -mg_levels_ksp_type cg -mg_levels_ksp_max_it 2 -mg_levels_pc_type jacobi ";
-  for (const std::string& options : {split, levels}) {
-    SCOPED_TRACE(options);
-    std::array<Outcome, 2> outcomes;
-    for (const std::size_t ours : {0U, 1U}) {
-      const std::string all = (ours == 1 ? kOurs : "") + options;
-      const Case with = make_case(poisson(), type(), all);
-      if (options == split) split_rows(with);
-      outcomes[ours] = solve_in(with, all);
-    }
-    EXPECT_GE(outcomes[1].loops, 2 * outcomes[1].iterations);
-    EXPECT_GT(outcomes[1].loops, 0);
-    EXPECT_EQ(outcomes[0].loops, 0);
-    EXPECT_EQ(outcomes[1].reason, outcomes[0].reason);
-    EXPECT_LE(std::abs(outcomes[1].iterations - outcomes[0].iterations), 1);
+      "-fieldsplit_ksp_rtol 1e-3 -fieldsplit_pc_type ";
+  const std::string levels = "-ksp_type fgmres -pc_type gamg -mg_levels_ksp_max_it 2 -mg_levels_ksp_type ";
+  expect_same_inside(type(), kOurs, split + "jacobi ", 2);
+  expect_same_inside(type(), ours_alone, split + "taskdag -fieldsplit_pc_taskdag_type jacobi ", 2);
+  expect_same_inside(type(), ours_alone, split + "taskdag -fieldsplit_pc_taskdag_type icc ", 2);
+  for (const std::string smoother : {"cg ", "richardson -mg_levels_ksp_richardson_scale 0.6 ", "chebyshev ",
+                                     "chebyshev -mg_levels_esteig_ksp_type cg "}) {
+    const std::string pc = levels + smoother + "-mg_levels_pc_type ";
+    expect_same_inside(type(), kOurs, pc + "jacobi ", 2);
+    expect_same_inside(type(), ours_alone, pc + "taskdag -mg_levels_pc_taskdag_type jacobi ", 2);
+    expect_same_inside(type(), ours_alone, pc + "taskdag -mg_levels_pc_taskdag_type ilu ", 2);
   }
 }
 
