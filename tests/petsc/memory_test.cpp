@@ -52,6 +52,9 @@ constexpr Case cases[] = {
     {"tune_file", TASKDAG_OURS "-pc_taskdag_schedule plan -pc_taskdag_tune_file /no/such/folder/and/no/such/file"},
     {"loop", TASKDAG_OURS "-pc_taskdag_type icc -ksp_type taskdag_cg"},
     {"loop_with_a_diagonal", TASKDAG_OURS "-pc_taskdag_type jacobi -ksp_type taskdag_cg"},
+    {"loop_with_a_null_space", TASKDAG_OURS "-pc_taskdag_type jacobi -ksp_type taskdag_cg -ksp_constant_null_space"},
+    {"loop_with_estimated_bounds",
+     TASKDAG_OURS "-pc_taskdag_type jacobi -ksp_type taskdag_chebyshev -esteig_ksp_type taskdag_cg"},
     {"package_tune_file", "-pc_type ilu " TASKDAG_PACKAGE
                           "-pc_taskdag_schedule plan -pc_taskdag_tune_file /no/such/folder/and/no/such/file"},
     {"package_ilu", "-pc_type ilu " TASKDAG_PACKAGE},
