@@ -44,8 +44,8 @@ class Workspace {
     ++vectors_;
     return make<double>(rows_);
   }
-  /// Rows from the start of a vector to that of the next: whole lines of memory, and an odd number of them. With a power
-  /// of two the same element of all vectors would want the same few places of a cache.
+  /// Rows from the start of a vector to that of the next: whole lines of memory, and an odd number of them. With a
+  /// power of two the same element of all vectors would want the same few places of a cache.
   [[nodiscard]] std::size_t stride() const { return ((rows_ + 15U) / 16U | 1U) * std::size_t{16}; }
   /// So many vectors, `stride()` rows apart.
   double* vectors(std::size_t count) {
