@@ -3,7 +3,8 @@
 # usage: run.sh PLUGIN [PETSc options]
 # Exit status 77, skipped: no Python has it, or it was built for another PETSc than PLUGIN.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+script=${TASKDAG_SCRIPT:-solve.py}
+[[ $script == /* ]] || script=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/$script
 
 petsc_library() { ldd "$1" | sed -n 's/^\s*\(libpetsc[^ ]*\.so\.[^ ]*\) .*/\1/p' | head -n 1; }
 
@@ -13,7 +14,7 @@ for python in python3 /usr/bin/python3; do
     echo "skipped: petsc4py uses $(petsc_library "$extension"), $1 uses $(petsc_library "$1")"
     exit 77
   fi
-  "$python" "$here/${TASKDAG_SCRIPT:-solve.py}" "$@"
+  "$python" "$script" "$@"
   exit
 done
 echo "skipped: petsc4py is not installed"

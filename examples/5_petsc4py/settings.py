@@ -18,7 +18,7 @@ from petsc4py import PETSc  # noqa: E402  (only after init)
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(sys.argv[1])), "..", "share", "taskdag", "python"))
 import petsctaskdag  # noqa: E402
 
-petsctaskdag.load(sys.argv[1])
+petsctaskdag.load(sys.argv[1])  # PETSc does so itself with -dll_append
 
 n = 40
 a = PETSc.Mat().createAIJ([n * n, n * n], nnz=5)

@@ -237,8 +237,13 @@ def fortran():
             "RENAMED": renamed, "PUBLIC": public, "SUBROUTINES": subroutines}
 
 
+def version():
+    with open(os.path.join(HERE, "..", "..", "include", "taskdag", "version.hpp"), encoding="utf-8") as file:
+        return ".".join(re.findall(r"#define TASKDAG_VERSION_\w+ (\d+)", file.read()))
+
+
 def python():
-    return {"TYPES": "(" + ", ".join(f'"{t.name}"' for t in TYPES) + ")",
+    return {"VERSION": version(), "TYPES": "(" + ", ".join(f'"{t.name}"' for t in TYPES) + ")",
             "FUNCTIONS": "".join(f'    "{s.option[len("-pc_taskdag_"):]}": '
                                  f'("{s.function[len("PCTaskDAG"):]}", {PARAMETERS[s.kind.c_type][4]}),\n' for s in FUNCTIONS)}
 

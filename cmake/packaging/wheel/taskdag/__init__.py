@@ -3,11 +3,13 @@
     import sys, taskdag, petsc4py
     petsc4py.init(["app", "-dll_append", taskdag.plugin(), *sys.argv[1:]])     # -pc_type taskdag works from here on
 
-    from taskdag import petsctaskdag                                           # after petsc4py.init()
-    petsctaskdag.load()
+    import petsctaskdag                                                        # after petsc4py.init()
     petsctaskdag.set(pc, type="icc")
 """
 import os
+from importlib.metadata import version
+
+__version__ = version("taskdag")
 
 # The folder that was installed: lib, include, share.
 prefix = os.path.dirname(os.path.abspath(__file__))
