@@ -21,6 +21,10 @@ class Drawing:
     def line(self, x1, y1, x2, y2, colour="#cccccc"):
         self.add(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}"/>')
 
+    def upwards(self, x, y, words):
+        """Text along a vertical axis, with its middle at (x, y)."""
+        self.add(f'<text transform="translate({x:.1f},{y:.1f}) rotate(-90)" text-anchor="middle" {FONT}>{escape(words)}</text>')
+
     def text(self, x, y, words, anchor="start"):
         self.add(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {FONT}>{escape(words)}</text>')
 
@@ -44,6 +48,14 @@ def ticks(least, most):
     return [value for value in values if below <= value <= above]
 
 
+def even_ticks(most, count=4):
+    """0 and multiples of 1, 2 or 5 times a power of ten, some `count` of them, the last at most `most`."""
+    rough = most / count
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = min((factor * power for factor in (1, 2, 5, 10)), key=lambda value: abs(math.log(value / rough)))
+    return [k * step for k in range(int(most / step * (1 + 1e-9)) + 1)]
+
+
 def bars(ratios):
     """ratios: problem → {triangle: ratio of SpSV's time to ours}. A bar for each, from 1 to the ratio."""
     numbers = [value for pair in ratios.values() for value in pair.values()] or [1.0]
@@ -65,6 +77,7 @@ def bars(ratios):
     for value in scale:
         drawing.line(place(value), top - 6, place(value), height - 24, "#000000" if value == 1 else "#cccccc")
         drawing.text(place(value), height - 8, f"{value:g}", "middle")
+    drawing.text(left - 16, height - 8, "ratio of times", "end")
     for number, (problem, pair) in enumerate(ratios.items()):
         y = top + step * number
         drawing.text(left - 8, y + 14, problem, "end")
@@ -93,7 +106,7 @@ def profile(times):
     systems = len(next(iter(times.values()), []))
     best = [min(column[k] for column in times.values() if column[k] is not None) for k in range(systems)]
     most = 32.0
-    left, top, width, height, legend = 50, 30, 520, 320, 190
+    left, top, width, height, legend = 70, 30, 520, 320, 190
     drawing = Drawing(left + width + legend, top + height + 50)
     drawing.text(left, 16, f"Share of {systems} triangular solves within τ times the fastest")
 
@@ -108,7 +121,8 @@ def profile(times):
         x, y = place(1, share)
         drawing.line(x, y, left + width, y)
         drawing.text(x - 6, y + 4, f"{share:g}", "end")
-    drawing.text(left + width / 2, top + height + 38, "τ", "middle")
+    drawing.text(left + width / 2, top + height + 38, "τ: time over the fastest", "middle")
+    drawing.upwards(20, top + height / 2, "share of the solves")
     for k, (name, column) in enumerate(times.items()):
         colour, dashes = COLOURS[k % len(COLOURS)], k >= len(COLOURS)
         drawing.path([place(*point) for point in curve(column, best, most)], colour, dashes)

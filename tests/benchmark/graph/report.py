@@ -121,36 +121,53 @@ def describe_short(places):
                   for (algorithm, form), (speeds, works) in sorted(found.items())])
 
 
+def shade(time, least, most):
+    """From light blue, the fastest, to dark blue: never that of the ground."""
+    share = math.log(time / least) / math.log(most / least) if most > least else 0.0
+    tint = 225 - int(135 * share)
+    return f"rgb({tint},{tint},255)"
+
+
+def colour_bar(drawing, x, top, height, least, most):
+    """What the shades mean."""
+    steps = 40
+    for k in range(steps):
+        time = most * (least / most) ** (k / (steps - 1))
+        drawing.box(x, top + height * k / steps, 16, height / steps + 0.5, shade(time, least, most))
+    drawing.text(x + 22, top + 10, f"{most:.3g} ms")
+    drawing.text(x + 22, top + height, f"{least:.3g} ms")
+
+
 def heat_map(title, times):
     """times: (worker, fetch) → milliseconds. Workers from left to right, fetch sizes upwards; dark is slow."""
     workers = sorted({worker for worker, _ in times})
     fetches = sorted({fetch for _, fetch in times})
-    left, top, width, height = 70, 40, 90, 40
-    drawing = plots.Drawing(left + width * len(workers) + 20, top + height * len(fetches) + 50)
+    left, top, width, height = 90, 40, 90, 40
+    drawing = plots.Drawing(left + width * len(workers) + 120, top + height * len(fetches) + 50)
     drawing.text(10, 20, title)
-    low, high = math.log(min(times.values())), math.log(max(times.values()))
+    least, most = min(times.values()), max(times.values())
     for column, worker in enumerate(workers):
         for row, fetch in enumerate(reversed(fetches)):
             if (worker, fetch) not in times:
                 continue
             time = times[worker, fetch]
-            share = (math.log(time) - low) / (high - low) if high > low else 0.0
-            shade = 255 - int(150 * share)
             x, y = left + width * column, top + height * row
-            drawing.box(x, y, width - 2, height - 2, f"rgb({shade},{shade},255)")
+            drawing.box(x, y, width - 2, height - 2, shade(time, least, most))
             drawing.text(x + width / 2, y + height / 2 + 4, f"{time:.3g} ms", "middle")
     bottom = top + height * len(fetches)
     for column, worker in enumerate(workers):
         drawing.text(left + width * (column + 0.5), bottom + 18, str(worker), "middle")
     for row, fetch in enumerate(reversed(fetches)):
         drawing.text(left - 8, top + height * (row + 0.5) + 4, str(fetch), "end")
-    drawing.text(left, bottom + 38, "lanes of a worker; upwards: items that it fetches")
+    drawing.text(left + width * len(workers) / 2, bottom + 38, "lanes of a worker", "middle")
+    drawing.upwards(20, top + height * len(fetches) / 2, "items fetched")
+    colour_bar(drawing, left + width * len(workers) + 16, top, height * len(fetches) - 2, least, most)
     return drawing.svg()
 
 
 def throughput(title, curves):
     """curves: form → list of (µs, useful work per µs)."""
-    left, top, width, height = 70, 40, 620, 300
+    left, top, width, height = 90, 40, 620, 300
     widest_letter = 8  # of a label, in the plots' font
     legend = max(240, 60 + widest_letter * max(len(form) for form in curves))
     drawing = plots.Drawing(left + width + legend, top + height + 50)
@@ -161,13 +178,15 @@ def throughput(title, curves):
     def place(time, rate):
         return left + width * time / end, top + height * (1 - rate / most)
 
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        x, y = place(0, most * share)
+    for rate in plots.even_ticks(most):
+        x, y = place(0, rate)
         drawing.line(x, y, left + width, y)
-        drawing.text(x - 6, y + 4, f"{most * share:.3g}", "end")
-        x, y = place(end * share, 0)
-        drawing.text(x, y + 18, f"{end * share:.3g}", "middle")
-    drawing.text(left + width / 2, top + height + 38, "µs", "middle")
+        drawing.text(x - 6, y + 4, f"{rate:g}", "end")
+    for time in plots.even_ticks(end):
+        x, y = place(time, 0)
+        drawing.text(x, y + 18, f"{time:g}", "middle")
+    drawing.text(left + width / 2, top + height + 38, "µs since the start", "middle")
+    drawing.upwards(16, top + height / 2, "useful work per µs")
     for k, (form, curve) in enumerate(curves.items()):
         colour, dashes = plots.COLOURS[k % len(plots.COLOURS)], k >= len(plots.COLOURS)
         drawing.path([place(*point) for point in curve], colour, dashes)
@@ -235,7 +254,7 @@ def draw_throughput(places, name):
             written = all(is_written(forms[form]) for form in useful if form != "bsp")
             kind, title = ("throughput-written", ", as written") if written and len(useful) > 1 else ("throughput", "")
             drawings[file_name(kind, algorithm, graph)] = throughput(
-                f"{algorithm}, {graph}{title}: useful work per µs", useful)
+                f"{algorithm}, {graph}{title}", useful)
     return drawings
 
 

@@ -108,8 +108,23 @@ class ReportTest(unittest.TestCase):
     def test_a_drawing_is_as_wide_as_its_labels(self):
         short, long = "bsp", "megakernel 256-64 as written, check 4"
         widths = [float(re.search(r'width="(\d+)"', report.throughput("a", {form: [(0, 1), (1, 1)]})).group(1)) for form in (short, long)]
-        self.assertGreaterEqual(widths[1], 70 + 620 + 46 + 7 * len(long))
+        self.assertGreaterEqual(widths[1], 90 + 620 + 46 + 7 * len(long))
         self.assertLess(widths[0], widths[1])
+
+    def test_the_fastest_cell_is_not_that_of_the_ground_and_a_bar_says_what_shades_mean(self):
+        map_ = report.heat_map("a", {(32, 1): 2.0, (64, 1): 7.5})
+        self.assertNotIn("rgb(255,255,255)", map_)
+        self.assertIn(report.shade(2.0, 2.0, 7.5), map_)
+        self.assertEqual(map_.count(">2 ms<"), 2)  # in its cell, and at the bar's end
+        self.assertEqual(map_.count(">7.5 ms<"), 2)
+
+    def test_ticks_are_round_and_axes_have_titles(self):
+        self.assertEqual(report.plots.even_ticks(1770), [0, 500, 1000, 1500])
+        self.assertEqual(report.plots.even_ticks(0.9), [0, 0.2, 0.4, 0.6000000000000001, 0.8])
+        drawing = report.throughput("a", {"bsp": [(0, 1), (7080, 5)]})
+        self.assertIn(">6000<", drawing)
+        self.assertNotIn("e+", drawing)
+        self.assertIn("useful work per µs", drawing)
 
     def test_throughput_keeps_the_work(self):
         curve = report.smoothed([(2.0 * k, 3.0) for k in range(1000)])
