@@ -108,6 +108,29 @@ build() {
   cmake --build "$directory" -j "$(nproc)" "${targets[@]}"
 }
 
+# show_progress: of a build's output on the standard input one line of progress; where that is no terminal, one a tenth.
+show_progress() {
+  local line tenth=0
+  while IFS= read -r line; do
+    [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+    if [ -t 1 ]; then
+      printf '\r%s of %s' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+    elif [ $((10 * BASH_REMATCH[1] / BASH_REMATCH[2])) -gt "$tenth" ]; then
+      tenth=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+      echo "${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"
+    fi
+  done
+  [ ! -t 1 ] || echo
+}
+
+# build_quietly LOG DIRECTORY ...: as build(), its output in LOG; what went wrong is shown.
+build_quietly() {
+  mkdir -p "$(dirname "$1")"
+  build "${@:2}" 2>&1 | tee "$1" | show_progress && return
+  tail -n 60 "$1" >&2
+  return 1
+}
+
 # run_tests BUILD-DIRECTORY RESULTS.xml [CTEST-ARGUMENT...]: fails where a test fails. The cases of programs that were
 # started once (TASKDAG_TESTS_BY_PROGRAM) go to RESULTS.cases. One more at a time than there are processors: some wait, for
 # MPI to start or a clock.
