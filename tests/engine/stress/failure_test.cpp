@@ -214,13 +214,13 @@ TEST_P(Watchdog, LeavesARunAloneInWhichTasksEndOneAfterTheOther) {
   for (const bool continues : {true, false}) {
     const DataMemory memory(context(), 1);
     Runner<Patience> runner(context());
-    runner.enqueue<Chain>(400);
+    runner.enqueue<Chain>(1200);
     RunOptions options = options_for(Scheduler::megakernel);
-    options.watchdog_ms = 200;
+    options.watchdog_ms = 1000;  // no machine stands still for so long
     options.continues = continues;
     const Report report = runner.run(memory.data(), options);
     EXPECT_TRUE(report.finished()) << describe(report);
-    EXPECT_EQ(report.executed(), 401U);
+    EXPECT_EQ(report.executed(), 1201U);
   }
 }
 
