@@ -71,7 +71,7 @@ bool is_negligible(const Tridiagonal& t, std::size_t k) {
 /// By QR steps from the last row on, two or three for each; their number is limited whatever the elements are.
 std::vector<double> eigenvalues_of(Tridiagonal t) {
   std::size_t last = t.diagonal.empty() ? 0 : t.diagonal.size() - 1;
-  for (std::size_t left = 30 * (last + 1); last > 0 && left > 0; --left) {
+  for (std::size_t remaining = 30 * (last + 1); last > 0 && remaining > 0; --remaining) {
     std::size_t first = last;
     while (first > 0 && !is_negligible(t, first - 1)) --first;
     if (first == last)
