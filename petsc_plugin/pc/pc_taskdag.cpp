@@ -215,6 +215,9 @@ PetscErrorCode make_ready(PC pc) {
   // Numbers that are not finite are no failure to factor: as with PETSc's own the next norm tells of them.
   if (data_of(pc).failed == PC_FACTOR_OTHER) PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   if (data_of(pc).settings.eisenstat) PetscCall(set_up_eisenstat(pc));
+  PetscCall(PetscInfo(pc, "TaskDAG's %s: %s%s\n", type_of(pc).name,
+                      analysed ? "new numbers, the analysis is kept" : "analysed and set up",
+                      data_of(pc).failed != PC_NOERROR ? ", has failed" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

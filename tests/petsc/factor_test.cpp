@@ -500,6 +500,7 @@ class Info {
   Info() {
     EXPECT_EQ(static_cast<int>(PetscInfoSetFile(name_.c_str(), "w")), 0);
     EXPECT_EQ(static_cast<int>(PetscInfoAllow(PETSC_TRUE)), 0);
+    EXPECT_EQ(static_cast<int>(PetscInfoActivateClass(PC_CLASSID)), 0);
   }
   Info(const Info&) = delete;
   Info& operator=(const Info&) = delete;
@@ -518,6 +519,21 @@ class Info {
   [[nodiscard]] std::string file() const { return name_ + ".0"; }  // PETSc adds the rank
   std::string name_ = "taskdag_info_" + std::to_string(getpid());
 };
+
+TEST_F(Factor, InfoTellsOfEachSetUp) {
+  const OwnedMat a = make_matrix(make_stencil({.stencil = Stencil::five_point, .nx = 9, .ny = 7, .nz = 1}));
+  OwnedPc pc;
+  PETSC_OK(PCCreate(PETSC_COMM_SELF, pc.out()));
+  PETSC_OK(PCSetType(pc, PCTASKDAG));
+  PETSC_OK(PCTaskDAGSetType(pc, PC_TASKDAG_ICC));
+  PETSC_OK(PCSetOperators(pc, a, a));
+  const Info info;
+  PETSC_OK(PCSetUp(pc));
+  EXPECT_NE(info.text().find("TaskDAG's icc: analysed and set up\n"), std::string::npos) << info.text();
+  PETSC_OK(MatScale(a, 2.0));
+  PETSC_OK(PCSetUp(pc));
+  EXPECT_NE(info.text().find("TaskDAG's icc: new numbers, the analysis is kept\n"), std::string::npos) << info.text();
+}
 
 TEST_F(Factor, OrderingIsTheSameInEveryForm) {
   const CsrMatrix csr = make_stencil({.stencil = Stencil::five_point, .nx = 29, .ny = 17, .nz = 1});
