@@ -82,7 +82,7 @@ void add_lines(std::string& out, const std::string& text, const char* indent) {
 /// What is printed, on rank 0.
 std::string write(const std::vector<Group>& groups, std::size_t ranks, bool each) {
   std::string out;
-  if (groups.size() == 1 && groups[0].ranks.size() == ranks) {
+  if (!each && groups.size() == 1 && groups[0].ranks.size() == ranks) {
     add_lines(out, groups[0].text, "  ");
     return out;
   }

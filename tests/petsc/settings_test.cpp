@@ -56,6 +56,23 @@ TEST(View, OfSeveralRanksSumsUpAndSaysOnceWhatTheyHaveInCommon) {
     EXPECT_NE(view.find(text), std::string::npos) << text << " in\n" << view;
 }
 
+TEST(View, OfEachRankNamesAlsoThoseThatAreAlike) {
+  SKIP_UNLESS_RANKS(ranks() == 2, "2 ranks");
+  const CsrMatrix csr{4, 4, {0, 1, 2, 3, 4}, {0, 1, 2, 3}, {1, 1, 1, 1}};
+  const OwnedMat a = make_matrix(csr, MATAIJ, 2);
+  const ScopedOptions options("-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_threads 1");
+  OwnedKsp ksp;
+  PETSC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
+  PETSC_OK(KSPSetOperators(ksp, a, a));
+  PETSC_OK(KSPSetFromOptions(ksp));
+  PETSC_OK(KSPSetUp(ksp));
+  const std::string view = view_text(ksp);
+  const std::string detail = view_text(ksp, PETSC_VIEWER_ASCII_INFO_DETAIL);
+  if (rank() != 0) return;
+  EXPECT_EQ(view.find("ranks 0, 1:"), std::string::npos) << view;
+  EXPECT_NE(detail.find("ranks 0, 1:"), std::string::npos) << detail;
+}
+
 TEST(View, OfRanksThatDifferNamesThem) {
   SKIP_UNLESS_RANKS(ranks() == 4, "4 ranks");
   // Rank 1 has no rows, so no factor.
