@@ -23,6 +23,23 @@ struct BicgstabScalars {
   std::uint32_t stopped;  ///< the loop has ended before the step
 };
 
+/// K but for calls.
+struct BicgstabOperator {
+  System system;
+  bool right;
+  /// One worker's part of a row of A x; of A M⁻¹ x with a diagonal on the right.
+  template <class Of>
+  TASKDAG_TASK double part_of(std::uint32_t row, int rank, int size, const Of& of) const {
+    if (!right || !system.fused()) return system.product_part(row, rank, size, of);
+    return system.product_part(row, rank, size,
+                               [&](Index j) { return system.scaled(static_cast<std::uint32_t>(j), of(j)); });
+  }
+  /// A row of K x from that of part_of().
+  [[nodiscard]] TASKDAG_TASK double row_of(std::uint32_t row, double product) const {
+    return right || !system.fused() ? product : system.scaled(row, product);
+  }
+};
+
 struct BicgstabData {
   LoopState loop;
   System system;
@@ -39,6 +56,8 @@ struct BicgstabData {
   KrylovNorm norm;
   bool right;
   bool apart;  ///< p and s are made in stages of their own
+
+  [[nodiscard]] TASKDAG_TASK BicgstabOperator k() const { return {system, right}; }
 };
 
 /// The new direction, from the one before.
@@ -69,25 +88,10 @@ struct BicgstabHalfOf {
   }
 };
 /// Of an array.
-struct BicgstabElementOf {
-  const double* x;
-  [[nodiscard]] TASKDAG_TASK double operator()(Index i) const { return x[i]; }
-};
-
-/// K but for calls.
-struct BicgstabOperator {
-  System system;
-  bool right;
-  /// One worker's part of a row of A x; of A M⁻¹ x with a diagonal on the right.
-  template <class Of>
-  TASKDAG_TASK double part_of(std::uint32_t row, int rank, int size, const Of& of) const {
-    if (!right || !system.fused()) return system.product_part(row, rank, size, of);
-    return system.product_part(row, rank, size,
-                               [&](Index j) { return system.scaled(static_cast<std::uint32_t>(j), of(j)); });
-  }
-  /// A row of K x from that of part_of().
-  [[nodiscard]] TASKDAG_TASK double row_of(std::uint32_t row, double product) const {
-    return right || !system.fused() ? product : system.scaled(row, product);
+struct BicgstabProduct : BicgstabOperator {
+  const double* operand;
+  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    return part_of(row, rank, size, [&](Index j) { return operand[j]; });
   }
 };
 
@@ -133,11 +137,11 @@ struct BicgstabFirst {
   static constexpr int sums = 1;
   BicgstabData d;
   TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-    return BicgstabOperator{d.system, d.right}.part_of(row, rank, size, BicgstabDirectionOf(d));
+    return d.k().part_of(row, rank, size, BicgstabDirectionOf(d));
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
     const std::uint32_t other = 1U - d.scalars->parity;
-    const double v = BicgstabOperator{d.system, d.right}.row_of(row, product);
+    const double v = d.k().row_of(row, product);
     d.p[other][row] = BicgstabDirectionOf(d)(row);
     d.v[other][row] = v;
     sum[0] += d.shadow[row] * v;
@@ -150,10 +154,10 @@ struct BicgstabSecond {
   static constexpr int sums = 3;
   BicgstabData d;
   TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-    return BicgstabOperator{d.system, d.right}.part_of(row, rank, size, BicgstabHalfOf(d));
+    return d.k().part_of(row, rank, size, BicgstabHalfOf(d));
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
-    const double t = BicgstabOperator{d.system, d.right}.row_of(row, product);
+    const double t = d.k().row_of(row, product);
     d.t[row] = t;
     add_half_sums(BicgstabHalfOf(d)(row), t, sum);
   }
@@ -170,20 +174,16 @@ struct BicgstabFirstProduct {
   static constexpr const char* name = "bicgstab product";
   static constexpr int sums = 1;
   BicgstabData d;
-  struct Worker : BicgstabOperator {
-    const double* p;
+  struct Worker : BicgstabProduct {
     const double* shadow;
     double* v;
-    TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-      return part_of(row, rank, size, BicgstabElementOf{p});
-    }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
       const double now = row_of(row, product);
       v[row] = now;
       sum[0] += shadow[row] * now;
     }
   };
-  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {{d.system, d.right}, d.p_hat, d.shadow, d.v[0]}; }
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {{d.k(), d.p_hat}, d.shadow, d.v[0]}; }
   TASKDAG_TASK void finish(const double* sum) const { finish_direction(d, sum[0]); }
 };
 struct BicgstabFirstDot {
@@ -204,20 +204,16 @@ struct BicgstabSecondProduct {
   static constexpr const char* name = "bicgstab second product";
   static constexpr int sums = 3;
   BicgstabData d;
-  struct Worker : BicgstabOperator {
+  struct Worker : BicgstabProduct {
     const double* s;
-    const double* s_hat;
     double* t;
-    TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-      return part_of(row, rank, size, BicgstabElementOf{s_hat});
-    }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
       const double now = row_of(row, product);
       t[row] = now;
       add_half_sums(s[row], now, sum);
     }
   };
-  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {{d.system, d.right}, d.s, d.s_hat, d.t}; }
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {{d.k(), d.s_hat}, d.s, d.t}; }
   TASKDAG_TASK void finish(const double* sum) const { finish_half(d, sum); }
 };
 struct BicgstabSecondDots {
