@@ -56,16 +56,21 @@ TEST(View, OfSeveralRanksSumsUpAndSaysOnceWhatTheyHaveInCommon) {
     EXPECT_NE(view.find(text), std::string::npos) << text << " in\n" << view;
 }
 
+/// With the options of now.
+void make_ready(OwnedKsp& ksp, Mat a) {
+  PETSC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
+  PETSC_OK(KSPSetOperators(ksp, a, a));
+  PETSC_OK(KSPSetFromOptions(ksp));
+  PETSC_OK(KSPSetUp(ksp));
+}
+
 TEST(View, OfEachRankNamesAlsoThoseThatAreAlike) {
   SKIP_UNLESS_RANKS(ranks() == 2, "2 ranks");
   const CsrMatrix csr{4, 4, {0, 1, 2, 3, 4}, {0, 1, 2, 3}, {1, 1, 1, 1}};
   const OwnedMat a = make_matrix(csr, MATAIJ, 2);
   const ScopedOptions options("-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_threads 1");
   OwnedKsp ksp;
-  PETSC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
-  PETSC_OK(KSPSetOperators(ksp, a, a));
-  PETSC_OK(KSPSetFromOptions(ksp));
-  PETSC_OK(KSPSetUp(ksp));
+  ASSERT_NO_FATAL_FAILURE(make_ready(ksp, a));
   const std::string view = view_text(ksp);
   const std::string detail = view_text(ksp, PETSC_VIEWER_ASCII_INFO_DETAIL);
   if (rank() != 0) return;
@@ -83,10 +88,7 @@ TEST(View, OfRanksThatDifferNamesThem) {
       "-pc_type taskdag -pc_taskdag_backend host -pc_taskdag_threads 1 -pc_factor_shift_type inblocks "
       "-pc_factor_shift_amount 0.5 -pc_factor_zeropivot 1.6 -pc_taskdag_schedule serial");
   OwnedKsp ksp;
-  PETSC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
-  PETSC_OK(KSPSetOperators(ksp, a, a));
-  PETSC_OK(KSPSetFromOptions(ksp));
-  PETSC_OK(KSPSetUp(ksp));
+  ASSERT_NO_FATAL_FAILURE(make_ready(ksp, a));
   const std::string view = view_text(ksp);
   const std::string detail = view_text(ksp, PETSC_VIEWER_ASCII_INFO_DETAIL);
   if (rank() != 0) return;
