@@ -122,7 +122,7 @@ struct FactorOptions {
   /// and loading kernels. For the automatic schedules without tuning and in double; 0: never. What else a factor can do
   /// (transposed and symmetric applications to a general one, its halves) is made as for larger matrices when it is
   /// first asked for, and so is all of a factor with 5000 rows or more from its third factor() on, unless applications
-  /// have been captured.
+  /// have been captured by a caller who does not prepare_replays().
   Index one_block_rows = 0;
   /// So many applications are left to one_block; the next one that is not captured, or what else is asked for first,
   /// makes all of the factor as for larger matrices, for good. That call needs the host and synchronises, results
@@ -242,6 +242,12 @@ class TASKDAG_API Factorization {
   ///         part, for device memory on the host backend; DeviceError, OutOfMemory; Unsupported for what cannot be
   ///         captured, for symmetric parts of point blocks
   void apply(Apply part, const double* b, double* x, MemorySpace space, Stream stream = {});
+
+  /// For a caller that asks this before each replay of a graph of its applications, and captures them anew where it
+  /// returns true: the form may change then, which it does not for graphs of others. replays: applications by such
+  /// graphs since the last call, by which FactorOptions::one_block_applications counts them. May synchronise `stream`.
+  /// @throws DeviceError, OutOfMemory; Unsupported where `stream` is being captured
+  bool prepare_replays(std::int64_t replays, Stream stream = {});
 
   /// The same for `count` vectors: column k is b + k·ldb and x + k·ldx. Up to 32 columns (host threads: 8) go through
   /// the triangles together where that pays; on CUDA the memory for it is taken at the first such call and counted in

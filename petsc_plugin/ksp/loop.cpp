@@ -144,7 +144,7 @@ PetscErrorCode KspLoop::choose_place(KSP ksp, const Plan& plan, Reason* why_not)
   form_ = plan.pc;
   PetscCall(look_at(ksp));
   if (plan.pc_is_ours) {
-    PetscCall(prepare_for_arrays(ksp->pc, &use_));
+    PetscCall(prepare_for_arrays(ksp->pc, std::exchange(replays_, 0), &use_));
     if (!use_.backend) {
       why_not->set("the preconditioner cannot be applied inside a loop, or has failed");
       PetscFunctionReturn(PETSC_SUCCESS);
@@ -193,8 +193,8 @@ PetscErrorCode KspLoop::find_diagonal(KSP ksp, const double** diagonal) {
   }
   PetscObjectId id = 0;
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(ksp->pc), &id));
-  if (!use_.backend || diagonal_of_ != std::pair{id, use_.made}) PetscCall(PCApply(ksp->pc, ones_, diagonal_));
-  diagonal_of_ = {id, use_.made};
+  if (!use_.backend || diagonal_of_ != std::pair{id, use_.numbers}) PetscCall(PCApply(ksp->pc, ones_, diagonal_));
+  diagonal_of_ = {id, use_.numbers};
   PetscCall(elements_of(diagonal_, on_cuda(), diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -239,7 +239,7 @@ PetscErrorCode KspLoop::collect_parts(KSP ksp, const double* diagonal, Parts* pa
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(ksp->pc), &parts->pc));
   parts->form = form_;
   parts->diagonal = diagonal;
-  parts->made = on_cuda() && form_ == PcForm::map ? use_.made : 0;
+  parts->launches = on_cuda() && form_ == PcForm::map ? use_.launches : 0;
   parts->threads = place_->context.threads();
   parts->device = on_cuda() ? place_->context.device() : -1;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -366,6 +366,7 @@ PetscErrorCode KspLoop::run(KSP ksp, const Plan& plan) {
   ksp->its = 0;
   ksp->reason = KSP_CONVERGED_ITERATING;
   const PetscErrorCode ran = plan.by_iterations ? run_by_iterations(ksp, plan) : run_whole(ksp, plan);
+  if (form_ == PcForm::map) replays_ = outcome_.iterations;
   if (static_cast<int>(ran) == 0)
     PetscCall(conclude(ksp, plan));
   else

@@ -57,7 +57,7 @@ class KspLoop {
     PetscObjectId pc = 0;
     PcForm form = PcForm::none;
     const void* diagonal = nullptr;
-    std::uint64_t made = 0;  ///< ArrayUse::made, where applications are captured
+    std::uint64_t launches = 0;  ///< ArrayUse::launches, where applications are captured
     int threads = 0;
     int device = -1;
     bool operator==(const Parts&) const = default;
@@ -96,14 +96,15 @@ class KspLoop {
   Held<PC> pc_;  ///< that of the loop
   Held<Vec> ones_;
   Held<Vec> diagonal_;
-  std::pair<PetscObjectId, std::uint64_t> diagonal_of_{};  ///< the preconditioner, and its ArrayUse::made
+  std::pair<PetscObjectId, std::uint64_t> diagonal_of_{};  ///< the preconditioner, and its ArrayUse::numbers
   std::unique_ptr<LinearMap> map_;
   std::optional<Krylov> krylov_;
   Parts parts_;
   KrylovOptions options_;
-  NullSpace null_space_;   ///< of the loop
-  KrylovOutcome outcome_;  ///< of the solve under way
-  std::size_t told_ = 0;   ///< norms of that which the KSP knows
+  NullSpace null_space_;      ///< of the loop
+  KrylovOutcome outcome_;     ///< of the solve under way
+  std::size_t told_ = 0;      ///< norms of that which the KSP knows
+  std::int64_t replays_ = 0;  ///< applications by a graph since the preconditioner was told
 };
 
 }  // namespace taskdag::petsc

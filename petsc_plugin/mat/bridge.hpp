@@ -2,6 +2,7 @@
 /// Between PETSc's objects and the library's solvers: what factorisations and Jacobi have in common.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -110,6 +111,7 @@ class Bridge {
   MatrixSource source_;
   bool lost_application_ = false;
   bool applies_by_program_ = false;  ///< of the task engine
+  std::uint64_t launches_ = 0;       ///< ArrayUse::launches, where this is applied to arrays
   std::optional<BackendChoice> backend_;
 
  private:

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "backend_choice.hpp"
+#include "fresh_number.hpp"
 #include "mat/indices.hpp"
 #include "mat/with_pattern.hpp"
 #include "matfactor/engine_runs.hpp"
@@ -256,9 +257,21 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
     const std::vector<Index>& col_order = same_order_ ? *row_order_ : col_order_;
     factorization_.emplace(backend_->context, view.pattern, space, in_use, *row_order_, col_order, stream);
   }));
+  launches_ = fresh_number();
   options_ = std::move(taken);
   const FactorizationInfo& sizes = factorization_->info_without_levels();
   applies_by_program_ = sizes.lower_schedule == SolveSchedule::engine && sizes.upper_schedule == SolveSchedule::engine;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorBridge::prepare_replays(std::int64_t replays) {
+  PetscFunctionBegin;
+  Stream stream;
+  bool other = false;
+  if (!on_cuda()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(current_stream(&stream));
+  PetscCall(guarded([&] { other = factorization_->prepare_replays(replays, stream); }));
+  if (other) launches_ = fresh_number();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -68,6 +68,10 @@ class FactorBridge : public Bridge {
   void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) {
     factorization_->apply(Apply::full, b, x, on_cuda() ? MemorySpace::device : MemorySpace::host, stream);
   }
+  /// Factorization::prepare_replays(), which may change launches().
+  PetscErrorCode prepare_replays(std::int64_t replays);
+  /// ArrayUse::launches
+  [[nodiscard]] std::uint64_t launches() const { return launches_; }
   [[nodiscard]] bool has_factor() const { return factorization_.has_value(); }
   /// Of such an application.
   [[nodiscard]] PetscLogDouble flops_of_application() const { return flops(Apply::full); }

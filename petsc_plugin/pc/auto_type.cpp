@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "boundary.hpp"
+#include "fresh_number.hpp"
 #include "mat/bridge.hpp"
 #include "mat/held.hpp"
 #include "mat/local_block.hpp"
@@ -113,11 +114,11 @@ class AutoPreconditioner final : public Preconditioner {
   }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override { return made_->apply(part, b, x); }
   PetscErrorCode apply(Apply part, Mat b, Mat x) override { return made_->apply(part, b, x); }
-  [[nodiscard]] ArrayUse array_use() const override {
-    ArrayUse use;
-    if (made_) use = made_->array_use();
-    use.made = makes_;
-    return use;
+  PetscErrorCode prepare_for_arrays(std::int64_t replays, ArrayUse* use) override {
+    PetscFunctionBegin;
+    if (made_) PetscCall(made_->prepare_for_arrays(replays, use));
+    use->numbers = numbers_;
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
     made_->apply_to_arrays(b, x, stream);
@@ -159,7 +160,7 @@ class AutoPreconditioner final : public Preconditioner {
   MatState typed_;  ///< the matrix that factor_type_ is for
   SolveHistory history_;
   std::unique_ptr<Preconditioner> made_;
-  std::uint64_t makes_ = 0;      ///< how often that was made, or got values
+  std::uint64_t numbers_ = 0;    ///< of when that was made
   PetscInt rows_ = -1;           ///< of the whole matrix that was chosen for
   bool made_for_later_ = false;  ///< what is in use: solves are known to follow, so it need not be set up soon
   double expected_ = 0.0;        ///< seconds to set up the factor; on CUDA
@@ -284,7 +285,7 @@ PetscErrorCode AutoPreconditioner::make_here(Candidate candidate, Mat matrix, bo
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
   made_for_later_ = !history_.is_empty();
-  ++makes_;
+  numbers_ = fresh_number();
   PetscCall(guarded([&] {
     copy_settings(candidate);
     made_ = find_type(own_.type)->make(own_);

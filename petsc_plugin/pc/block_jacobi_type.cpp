@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "fresh_number.hpp"
 #include "options.hpp"
 #include "pc/jacobi_sweeps.hpp"
 #include "pc/types.hpp"
@@ -85,6 +86,7 @@ PetscErrorCode BlockJacobiPreconditioner::analyse(Mat matrix, bool error_if_fail
       const BlockJacobiOptions options{
           .sweeps = wanted.sweeps, .damping = wanted.damping, .weights = wanted.weights, .long_row = wanted.long_row};
       jacobi_.emplace(backend_->context, view.pattern, space, *blocks, options, stream);
+      launches_ = fresh_number();
     }));
   }
   PetscCall(update(matrix, error_if_failure));

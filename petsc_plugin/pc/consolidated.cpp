@@ -41,7 +41,11 @@ class Consolidated final : public Preconditioner {
   }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override;
   PetscErrorCode apply(Apply part, Mat b, Mat x) override;
-  [[nodiscard]] ArrayUse array_use() const override { return merges() ? ArrayUse{} : inner_->array_use(); }
+  PetscErrorCode prepare_for_arrays(std::int64_t replays, ArrayUse* use) override {
+    PetscFunctionBegin;
+    if (!merges()) PetscCall(inner_->prepare_for_arrays(replays, use));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
     inner_->apply_to_arrays(b, x, stream);
   }

@@ -33,11 +33,15 @@ class FactorPreconditioner final : public Preconditioner {
   PetscErrorCode apply(Apply part, Vec b, Vec x) override { return factor_.apply(part, b, x); }
   PetscErrorCode apply(Apply part, Mat b, Mat x) override { return factor_.apply(part, b, x); }
   bool take_lost_application() override { return factor_.take_lost_application(); }
-  [[nodiscard]] ArrayUse array_use() const override {
-    if (!factor_.has_factor()) return {};
-    return {.backend = &*factor_.backend(),
+  PetscErrorCode prepare_for_arrays(std::int64_t replays, ArrayUse* use) override {
+    PetscFunctionBegin;
+    if (!factor_.has_factor()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(factor_.prepare_replays(replays));
+    *use = {.backend = &*factor_.backend(),
             .may_be_captured = !factor_.applies_by_program(),
-            .flops = factor_.flops_of_application()};
+            .flops = factor_.flops_of_application(),
+            .launches = factor_.launches()};
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
     factor_.apply_to_arrays(b, x, stream);

@@ -24,9 +24,15 @@ class JacobiSweeps : public Preconditioner, protected Bridge {
   }
   PetscErrorCode apply(Apply part, Vec b, Vec x) final;
   PetscErrorCode apply(Apply part, Mat b, Mat x) final;
-  [[nodiscard]] ArrayUse array_use() const final {
-    if (!jacobi_) return {};
-    return {.backend = &*backend_, .diagonal = diagonal(), .may_be_captured = !applies_by_program_, .flops = flops()};
+  PetscErrorCode prepare_for_arrays(std::int64_t /*replays*/, ArrayUse* use) final {
+    PetscFunctionBegin;
+    if (!jacobi_) PetscFunctionReturn(PETSC_SUCCESS);
+    *use = {.backend = &*backend_,
+            .diagonal = diagonal(),
+            .may_be_captured = !applies_by_program_,
+            .flops = flops(),
+            .launches = launches_};
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) final {
     jacobi_->apply(b, x, on_cuda() ? MemorySpace::device : MemorySpace::host, false, stream);

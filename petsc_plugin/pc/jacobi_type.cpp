@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "fresh_number.hpp"
 #include "mat/outside_rows.hpp"
 #include "matfactor/engine_runs.hpp"
 #include "options.hpp"
@@ -54,6 +55,7 @@ PetscErrorCode JacobiPreconditioner::analyse(Mat matrix, bool) {
       options.run = settings_.sweeps.run;
       options.outside = std::move(outside);
       jacobi_.emplace(backend_->context, view, space, options, stream);
+      launches_ = fresh_number();
     }));
     applies_by_program_ = settings_.jacobi.sweeps > 1 && is_program(jacobi_->form());
     PetscCall(report_zeros(matrix));

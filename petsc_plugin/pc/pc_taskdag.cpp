@@ -11,6 +11,7 @@
 
 #include "boundary.hpp"
 #include "compat.hpp"
+#include "fresh_number.hpp"
 #include "mat/held.hpp"
 #include "mat/local_block.hpp"
 #include "mat/off_diagonal.hpp"
@@ -76,7 +77,7 @@ struct Data {
   bool repeat_numbers = false;           ///< where that is still there, the next set-up needs no analysis
   MatState numbers_of;                   ///< the matrix as it was at the last set-up
   MatState attached;                     ///< the matrix that the preconditioner has, as it was seen last
-  std::uint64_t set_ups = 0;             ///< that have changed the preconditioner
+  std::uint64_t numbers = 0;             ///< of the last set-up that has changed the preconditioner
   std::vector<PetscObjectId> solving;    ///< the KSPs that have begun a solve by pre_solve() and not ended it
 };
 
@@ -180,7 +181,7 @@ PetscErrorCode prepare(PC pc, Mat* matrix, PatternState* state) {
 PetscErrorCode take_matrix(PC pc, Mat matrix, bool analysed) {
   PetscFunctionBegin;
   Preconditioner& preconditioner = *data_of(pc).preconditioner;
-  ++data_of(pc).set_ups;
+  data_of(pc).numbers = fresh_number();
   const bool error_if_failure = pc->erroriffailure == PETSC_TRUE;
   if (analysed)
     PetscCall(preconditioner.update(matrix, error_if_failure));
@@ -571,14 +572,14 @@ PetscErrorCode is_taskdag(PC pc, bool* is) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode prepare_for_arrays(PC pc, ArrayUse* use) {
+PetscErrorCode prepare_for_arrays(PC pc, std::int64_t replays, ArrayUse* use) {
   PetscFunctionBegin;
   PetscCall(follow_matrix(pc));
   const Data& data = data_of(pc);
   *use = {};
   if (data.preconditioner && data.failed == PC_NOERROR && !data.settings.eisenstat)
-    *use = data.preconditioner->array_use();
-  use->made += data.set_ups;
+    PetscCall(data.preconditioner->prepare_for_arrays(replays, use));
+  use->numbers = std::max(use->numbers, data.numbers);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -21,8 +21,8 @@ PetscErrorCode is_taskdag(PC pc, bool* is);
 
 /// Of a PC of this type that is set up, on one rank: lets what follows its matrix do so, and says how it can be applied
 /// to arrays; ArrayUse::backend is null where it cannot, also after a failure. What it says holds until the PC is
-/// touched again.
-PetscErrorCode prepare_for_arrays(PC pc, ArrayUse* use);
+/// touched again. replays: applications by graphs since the last call, as far as is known.
+PetscErrorCode prepare_for_arrays(PC pc, std::int64_t replays, ArrayUse* use);
 /// Applies it so, in memory of its backend. May throw.
 void apply_to_arrays(PC pc, const double* b, double* x, Stream stream);
 

@@ -43,7 +43,8 @@ struct ArrayUse {
   bool diagonal = false;                   ///< it multiplies by a diagonal
   bool may_be_captured = true;             ///< into a CUDA graph
   PetscLogDouble flops = 0.0;              ///< of an application
-  std::uint64_t made = 0;                  ///< another number where what is applied has been made anew
+  std::uint64_t launches = 0;  ///< another number where what a graph of applications would apply has gone, or is slow
+  std::uint64_t numbers = 0;   ///< another number where what is applied has got other values, too
 };
 
 /// A preconditioner of one rank's own rows and columns. update() and apply() come after analyse(), view() and reset()
@@ -80,8 +81,10 @@ class Preconditioner {
   /// would wait: what it gave are infinities.
   virtual bool take_lost_application() = 0;
 
-  /// On one rank; for apply_to_arrays().
-  [[nodiscard]] virtual ArrayUse array_use() const { return {}; }
+  /// On one rank, before apply_to_arrays() is called or captured, and before a graph of it is replayed. replays:
+  /// applications by graphs since the last call, as far as is known; they may lead to another form. `use` is left alone
+  /// where it cannot be applied so.
+  virtual PetscErrorCode prepare_for_arrays(std::int64_t /*replays*/, ArrayUse* /*use*/) { return PETSC_SUCCESS; }
   /// Applies it to an array of this rank's rows in memory of the backend; x is another one. May throw.
   virtual void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream);
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "fresh_number.hpp"
 #include "mat/bridge.hpp"
 #include "mat/columns.hpp"
 #include "mat/indices.hpp"
@@ -64,11 +65,14 @@ class SorPreconditioner final : public Preconditioner, private Bridge {
   [[nodiscard]] std::optional<MatFactorError> failure() const override { return error_; }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override;
   PetscErrorCode apply(Apply part, Mat b, Mat x) override;
-  [[nodiscard]] ArrayUse array_use() const override {
-    if (!sor_) return {};
-    return {.backend = &*backend_,
+  PetscErrorCode prepare_for_arrays(std::int64_t /*replays*/, ArrayUse* use) override {
+    PetscFunctionBegin;
+    if (!sor_) PetscFunctionReturn(PETSC_SUCCESS);
+    *use = {.backend = &*backend_,
             .may_be_captured = !applies_by_program_,
-            .flops = flops(own().iterations * own().local_iterations, SorStart::zero)};
+            .flops = flops(own().iterations * own().local_iterations, SorStart::zero),
+            .launches = launches_};
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
     sor_->iterate(to_sweep(own().sweep), static_cast<int>(own().iterations * own().local_iterations), SorStart::zero, b,
@@ -186,6 +190,7 @@ PetscErrorCode SorPreconditioner::make(Mat matrix, const std::vector<Index>& ord
     set_study(options, wanted.study);
     const std::vector<Index> in_use = size > 1 ? *order_of_blocks(order, size) : order;
     sor_.emplace(backend_->context, view.pattern, space, options, in_use, stream);
+    launches_ = fresh_number();
   }));
   applies_by_program_ = sor_->info().lower_schedule == SolveSchedule::engine;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -161,6 +161,11 @@ void Factorization::apply(Apply part, const double* b, double* x, MemorySpace sp
   apply_many(part, 1, b, impl_->info.rows, x, impl_->info.rows, space, stream);
 }
 
+bool Factorization::prepare_replays(std::int64_t replays, Stream stream) {
+  impl_->refuse_capture(stream, "prepare_replays()");
+  return impl_->prepare_replays(replays, stream);
+}
+
 void Factorization::apply_many(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                                MemorySpace space, Stream stream) {
   if (impl_->facade.kind != FactorKind::ic && (part == Apply::symmetric_left || part == Apply::symmetric_right)) {

@@ -50,6 +50,8 @@ class Factorization::Impl {
   virtual FactorStatus factor(const double* values, MemorySpace space, Stream stream) = 0;
   virtual void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                      MemorySpace space, Stream stream) = 0;
+  /// As the facade's. Forms that replays do not change need none.
+  virtual bool prepare_replays(std::int64_t /*replays*/, Stream /*stream*/) { return false; }
   virtual double growth(const double* values, MemorySpace space, Stream stream) = 0;
   double growth_bound = std::numeric_limits<double>::infinity();  ///< kept by factor()
   virtual void solve_lower(const double* b, double* x, MemorySpace space, Stream stream) = 0;

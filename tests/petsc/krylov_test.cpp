@@ -765,6 +765,29 @@ TEST_P(KrylovLoop, FollowsTheMatrix) {
   }
 }
 
+/// Applications that a graph replays are counted, too, and the graph is captured again.
+TEST_P(KrylovLoop, LeavesTheFactorOfOneBlockAfterManyReplays) {
+  if (std::string(type()) != "aijcusparse") GTEST_SKIP() << "one thread block applies factors on a GPU";
+  const CsrMatrix plane = make_stencil({.stencil = Stencil::five_point, .nx = 45, .ny = 45, .nz = 1});
+  for (const std::string pc : {"ilu", "icc"}) {
+    SCOPED_TRACE(pc);
+    const std::string options = "-ksp_type cg -ksp_rtol 1e-10 -pc_type taskdag -pc_taskdag_type " + pc + " ";
+    const Case ours = make_case(plane, type(), kOurs + options);
+    const Case theirs = make_case(plane, type(), options);
+    for (int k = 0; k < 5; ++k) {
+      SCOPED_TRACE(k);
+      const Outcome of_theirs = solve_in(theirs, options);
+      const Outcome of_ours = solve_in(ours, kOurs + options);
+      expect_same(of_ours, of_theirs);
+      EXPECT_EQ(of_ours.loops, 1);
+      EXPECT_LE(relative_difference(ours.x, theirs.x), 1e-6);
+      EXPECT_EQ(of_ours.view.find("schedules: forward one-block") != std::string::npos, k < 2) << of_ours.view;
+      if (k == 3) continue;
+      for (const Case* const one : {&ours, &theirs}) change(one->a, 1.5);
+    }
+  }
+}
+
 TEST_P(KrylovLoop, FollowsTheNullSpace) {
   const std::string options = "-ksp_type cg -pc_type taskdag -pc_taskdag_type jacobi ";
   const std::vector<double> constant = null_vector(poisson().rows, true);

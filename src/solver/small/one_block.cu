@@ -116,7 +116,7 @@ class OneBlockFactorization final : public Factorization::Impl {
   FactorStatus factor(const double* values, MemorySpace space, Stream stream) override {
     const DeviceGuard guard(context_.device());
     if (factors_ <= kFactorsOnHost) ++factors_;
-    const bool again = factors_ > kFactorsOnHost && pattern_.rows >= kRowsOfNumeric && !order_.captured();
+    const bool again = factors_ > kFactorsOnHost && pattern_.rows >= kRowsOfNumeric && !is_replayed();
     if (again || took_over_) return factor_on_device(values, space, stream);
     const cudaStream_t s = native(stream);
     const StreamOrder::Call call(order_, s);
@@ -132,7 +132,7 @@ class OneBlockFactorization final : public Factorization::Impl {
              Stream stream) override {
     const DeviceGuard guard(context_.device());
     const bool usual = part == Apply::full || (options_.kind == FactorKind::ic && part == Apply::transposed);
-    if (usual && is_due(native(stream))) leave(stream);
+    if (usual && !prepares_replays_ && is_due(native(stream))) leave(stream);
     if (took_over_ || !usual) {
       with_whole(stream, "the first application of another kind than the usual one",
                  [&] { whole_->apply(part, count, b, ldb, x, ldx, space, stream); });
@@ -148,8 +148,20 @@ class OneBlockFactorization final : public Factorization::Impl {
     }
     most_columns_ = std::max(most_columns_, std::min(count, kernels::many::kMostColumns));
     if (info.one_block_limit > 0) ++info.one_block_applied;
-    if (order_.captured()) info.one_block_limit = info.one_block_applied = 0;  // its graphs apply this factor
+    if (is_replayed()) info.one_block_limit = info.one_block_applied = 0;
     if (space == MemorySpace::host) call.waited();
+  }
+
+  bool prepare_replays(std::int64_t replays, Stream stream) override {
+    const DeviceGuard guard(context_.device());
+    prepares_replays_ = true;
+    if (!took_over_ && info.one_block_limit > 0) {
+      const std::int64_t left = info.one_block_limit - info.one_block_applied;
+      info.one_block_applied +=
+          static_cast<Index>(std::clamp<std::int64_t>(replays, 0, std::max<std::int64_t>(left, 0)));
+    }
+    if (is_due(native(stream))) leave(stream);
+    return took_over_ && !std::exchange(told_of_, true);
   }
 
   double growth(const double* values, MemorySpace space, Stream stream) override {
@@ -344,6 +356,8 @@ class OneBlockFactorization final : public Factorization::Impl {
     info.numeric_bytes = whole_->info.numeric_bytes;
   }
 
+  /// Whether graphs apply this factor, and go on doing so.
+  [[nodiscard]] bool is_replayed() const { return order_.captured() && !prepares_replays_; }
   /// Whether so many applications have been this one's that the next is whole_'s.
   [[nodiscard]] bool is_due(cudaStream_t s) const {
     return !took_over_ && info.one_block_limit > 0 && info.one_block_applied >= info.one_block_limit && status_.ok() &&
@@ -367,7 +381,7 @@ class OneBlockFactorization final : public Factorization::Impl {
       info.one_block_limit = info.one_block_applied = 0;
   }
 
-  /// From now on whole_ does everything. @pre it has been waited for, and no application has been captured
+  /// From now on whole_ does everything. @pre it has been waited for, and is not is_replayed()
   void take_over() {
     took_over_ = true;
     const Index limit = info.one_block_limit;
@@ -409,7 +423,9 @@ class OneBlockFactorization final : public Factorization::Impl {
   std::unique_ptr<CudaFactorization> whole_;
   FactorStatus status_;  ///< of the last factor() on the host
   bool took_over_ = false;
-  Index most_columns_ = 0;  ///< that an application has taken together
+  bool prepares_replays_ = false;  ///< whoever captures applications calls prepare_replays()
+  bool told_of_ = false;           ///< that whole_ took over, by prepare_replays()
+  Index most_columns_ = 0;         ///< that an application has taken together
   int factors_ = 0;
   CudaFlag flag_;
   CudaStaging staging_;
