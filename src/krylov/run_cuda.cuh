@@ -3,15 +3,18 @@
 ///
 /// Graph: a kernel looks whether there is an iteration to be made, then a WHILE node repeats the stages of one, which
 /// have been captured with the caller's preconditioner between them; the last stage sets the node's condition. One
-/// block: a kernel of one thread block has the loop inside. Driven by the host: it launches an iteration and waits for
-/// the word that the last stage has written.
+/// block: a kernel of one thread block, or a cluster of them, has the loop inside. Driven by the host: it launches an
+/// iteration and waits for the word that the last stage has written.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <type_traits>
 #include <vector>
 
+#include "backends/cuda/generation.hpp"
+#include "backends/cuda/launch.hpp"
 #include "krylov/loop.hpp"
 #include "krylov/method.hpp"
 #include "taskdag/engine/cuda/owners.cuh"
@@ -40,11 +43,13 @@ __global__ inline void resume_kernel(LoopState loop, std::int64_t pause_at) {
 /// Before a graph's loop: whether there is an iteration now.
 __global__ inline void look_kernel(LoopState loop) { loop.again.set(*loop.again.word != 0); }
 
-/// The loop in one thread block. What finish() reads and writes is in shared memory meanwhile.
+/// The loop in one thread block or a cluster. What finish() reads and writes is in each block's shared memory meanwhile
+/// but for the norms, of which all blocks write the same.
 template <class Method>
 __global__ void __launch_bounds__(engine::BlockFlow::threads)
-    block_kernel(const __grid_constant__ typename Method::Data data, int row_threads) {
-  extern __shared__ double warps[];
+    block_kernel(const __grid_constant__ typename Method::Data data, const engine::BlockFlow::Room room,
+                 int row_threads) {
+  extern __shared__ double shared[];
   using Scalars = std::remove_pointer_t<decltype(data.scalars)>;
   __shared__ Control control;
   __shared__ Scalars scalars;
@@ -58,10 +63,10 @@ __global__ void __launch_bounds__(engine::BlockFlow::threads)
     again = *data.loop.again.word;
   }
   __syncthreads();
-  engine::BlockFlow flow(warps, row_threads);
+  engine::BlockFlow flow(shared, room, row_threads);
   while (again != 0) Method::turn(flow, mine, Calls{});
   __syncthreads();
-  if (threadIdx.x == 0) {
+  if (threadIdx.x == 0 && engine::detail::BlocksOfCluster::rank() == 0) {
     *data.loop.control = control;
     *data.scalars = scalars;
     *data.loop.again.word = again;
@@ -123,20 +128,36 @@ class WhileGraph {
   cudaGraphExec_t instance_ = nullptr;
 };
 
+/// Blocks of the largest cluster of such kernels that device and code have room for; 1: there are none.
+template <class Kernel>
+int largest_cluster(Kernel* kernel, std::size_t shared_bytes) {
+  if (cuda::generation() < 90) return 1;
+  engine::detail::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+                        "allowing large clusters");
+  for (const int blocks : {16, 8}) {
+    cuda::Launch launch(blocks, engine::BlockFlow::threads, shared_bytes, nullptr);
+    int room = 0;
+    const cudaError_t asked = cudaOccupancyMaxActiveClusters(&room, kernel, &launch.clusters_of(blocks).config());
+    if (asked == cudaSuccess && room > 0) return blocks;
+    static_cast<void>(cudaGetLastError());
+  }
+  return 1;
+}
+
 /// The form that `wanted` stands for, and why.
 struct FormChoice {
   KrylovForm form;
   const char* why;
 };
-/// one_block_rows: the largest system for which one block is faster than the launches of a graph.
+/// most_rows: of a system for which the form one-block is faster than the launches of a graph.
 /// @throws Unsupported where the form named cannot run the loop
-inline FormChoice choose_form(const LoopInput& input, bool fits_one_block, std::uint32_t one_block_rows) {
+inline FormChoice choose_form(const LoopInput& input, bool fits_one_block, std::uint32_t most_rows) {
   const bool calls = input.system.preconditioning == Preconditioning::call;
   const bool captured = !calls || input.calls.preconditioner->may_be_captured();
   switch (input.options.form) {
     case KrylovForm::automatic:
       if (!captured) return {KrylovForm::host_driven, "the preconditioner cannot be captured"};
-      if (!calls && fits_one_block && input.system.rows <= one_block_rows) return {KrylovForm::one_block, "few rows"};
+      if (!calls && fits_one_block && input.system.rows <= most_rows) return {KrylovForm::one_block, "few rows"};
       if (!engine::graphs_have_loops) return {KrylovForm::host_driven, "the library was built without device link"};
       return {KrylovForm::graph, "one launch"};
     case KrylovForm::graph:
@@ -173,10 +194,7 @@ class CudaLoop final : public Loop {
         scratch_{work_.make<double>(room_of_sums(data_)), work_.make<std::uint32_t>(1)},
         fetched_(1) {
     data_.loop = {&page_->control, page_->norms, coefficients_, {again_, 0}};
-    shared_bytes_ = bytes_of_sums(input.system);
-    std::uint32_t one_block_rows = 0;
-    if constexpr (requires { Method::one_block_rows; }) one_block_rows = Method::one_block_rows;
-    choice_ = choose_form(input, shared_bytes_ <= 40U * 1024U, one_block_rows);
+    choice_ = choose_form(input, room_.bytes() <= most_shared_bytes, prepare_blocks(input));
   }
 
   void begin(const Start& start, std::int64_t pause_at, Stream stream) override {
@@ -198,8 +216,9 @@ class CudaLoop final : public Loop {
       case KrylovForm::graph:
         return graph().launch(s);
       case KrylovForm::one_block:
-        block_kernel<Method><<<1, engine::BlockFlow::threads, shared_bytes_, s>>>(data_, row_threads_);
-        return engine::detail::check(cudaGetLastError(), "starting a loop in one block");
+        return cuda::Launch(blocks_, engine::BlockFlow::threads, room_.bytes(), s)
+            .clusters_of(blocks_)
+            .run("starting a loop in one block", block_kernel<Method>, data_, room_, row_threads_);
       default:
         return drive(s);
     }
@@ -239,6 +258,8 @@ class CudaLoop final : public Loop {
     KrylovInfo info = info_of<Method>(data_, entries_, work_);
     info.form = choice_.form;
     info.why = choice_.why;
+    if (choice_.form == KrylovForm::one_block && blocks_ > 1)
+      info.why += ", " + std::to_string(blocks_) + " blocks as a cluster";
     return info;
   }
 
@@ -251,15 +272,32 @@ class CudaLoop final : public Loop {
     }
     return room;
   }
-  /// Shared memory for the sums of warps in one block: up to three in a product, whose rows threads share, and up to
-  /// three or what the method says elsewhere, but for those with a null space.
-  [[nodiscard]] std::size_t bytes_of_sums(const System& system) const {
+  /// For the form one-block: up to three sums in a product, whose rows threads share, and up to three or what the
+  /// method says elsewhere, but for those with a null space.
+  [[nodiscard]] engine::BlockFlow::Room room_of(const System& system) const {
     std::uint32_t sums = 3;
     if constexpr (requires { Method::sums; }) sums = std::max<std::uint32_t>(sums, Method::sums);
     if (system.null_space.count > 0) sums = std::max<std::uint32_t>(sums, NullSpaceDots::sums);
-    const std::uint32_t products = 3 * engine::LoopShape::of(system.rows, row_threads_).tiles;
-    return sizeof(double) * engine::LoopShape::warps *
-           std::max(products, sums * engine::LoopShape::of(system.rows, 1).tiles);
+    engine::BlockFlow::Room room;
+    room.add(engine::LoopShape::of(system.rows, row_threads_), 3, static_cast<std::uint32_t>(blocks_));
+    room.add(engine::LoopShape::of(system.rows, 1), sums, static_cast<std::uint32_t>(blocks_));
+    return room;
+  }
+  /// Takes as many blocks for the form one-block as are of use, and says for how many rows it is the faster one.
+  std::uint32_t prepare_blocks(const LoopInput& input) {
+    room_ = room_of(input.system);
+    if constexpr (requires { Method::cluster_entries; }) {
+      const std::int64_t entries = input.entries + input.system.rows;
+      const bool asked = input.options.form == KrylovForm::one_block;
+      const bool possible = input.options.form == KrylovForm::automatic && entries <= Method::cluster_entries;
+      if (input.system.preconditioning == Preconditioning::call || (!asked && !possible)) return 0;
+      const std::uint32_t tiles = engine::LoopShape::of(input.system.rows, row_threads_).tiles;
+      const int cluster = largest_cluster(block_kernel<Method>, most_shared_bytes);
+      blocks_ = std::min(cluster, static_cast<int>(std::bit_ceil(tiles)));
+      room_ = room_of(input.system);
+      return cluster > 1 ? input.system.rows : Method::one_block_rows;
+    }
+    return 0;
   }
   const WhileGraph& graph() {
     if (!graph_) {
@@ -293,6 +331,9 @@ class CudaLoop final : public Loop {
     Method::turn(flow, data, calls_);
   }
 
+  /// Beside some kilobytes of the kernels' own: a launch that asks for nothing gets 48 in all.
+  static constexpr std::size_t most_shared_bytes = std::size_t{32} * 1024;
+
   Context context_;
   Calls calls_;
   std::int64_t entries_;
@@ -304,7 +345,8 @@ class CudaLoop final : public Loop {
   double* coefficients_;
   engine::LoopScratch scratch_;
   engine::detail::PinnedArray<Page> fetched_;
-  std::size_t shared_bytes_ = 0;
+  engine::BlockFlow::Room room_;  ///< of the form one-block
+  int blocks_ = 1;                ///< likewise
   FormChoice choice_{KrylovForm::graph, ""};
   std::unique_ptr<WhileGraph> graph_;
 };

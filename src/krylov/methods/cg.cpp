@@ -218,8 +218,10 @@ struct CgStepAndSums {
 struct Cg {
   using Data = CgData;
   static constexpr int turns_at_once = 4;
-  static constexpr std::uint32_t one_block_rows =
-      3000;  // measured: 7.5 and 11.6 µs at 2,025 rows, 31 and 11.6 at 10,000
+  // Measured on an H200, µs: a block 7.5 and a graph 11.6 at 2,025 rows, 31 and 11.6 at 10,000; a cluster 7.4 and 11.0
+  // at 10,000 rows (59,600 entries and rows), 10.8 and 11.3 at 22,500 (134,400), 14.6 and 11.6 at 40,000.
+  static constexpr std::uint32_t one_block_rows = 3000;
+  static constexpr std::int64_t cluster_entries = 140000;
 
   static Data prepare(Workspace& work, const LoopInput& input) {
     if (input.options.side != KrylovSide::left) throw InvalidInput("conjugate gradients have the left side alone");

@@ -1,13 +1,17 @@
 /// \file
-/// Stages of a loop on a GPU: a launch each, on a stream or captured from it, or all of them in one thread block.
+/// Stages of a loop on a GPU: a launch each, on a stream or captured from it, or all of them in one kernel of one
+/// thread block or a cluster of blocks.
 ///
 /// The order of additions is the same in all of these. A *tile* is what 256 threads do of a stage. A thread adds up its
 /// tasks of the tile, a warp its threads by a tree, the tile its warps in their order, and 256 threads the tiles:
 /// thread t those with numbers t, t + 256, …, then they do as the threads of a tile.
 #pragma once
 
+#include <cooperative_groups.h>
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -289,15 +293,61 @@ class StreamFlow {
   const std::uint32_t* again_;
 };
 
-/// All stages in one thread block of 1024 threads, which is four tiles at a time. Has no calls.
+namespace detail {
+
+/// The thread blocks of a launch that is one cluster; in code for devices that have none, a block alone.
+class BlocksOfCluster {
+ public:
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  [[nodiscard]] __device__ static std::uint32_t rank() { return cooperative_groups::this_cluster().block_rank(); }
+  [[nodiscard]] __device__ static std::uint32_t count() { return cooperative_groups::this_cluster().num_blocks(); }
+  /// Of one of them, from the same array of this block in shared memory.
+  [[nodiscard]] __device__ static double* array_of(std::uint32_t block, double* mine) {
+    return cooperative_groups::this_cluster().map_shared_rank(mine, block);
+  }
+  /// All threads of all blocks have come here, and see what the others have written before.
+  __device__ static void meet() {
+    if (count() > 1)
+      cooperative_groups::this_cluster().sync();
+    else
+      __syncthreads();
+  }
+#else
+  [[nodiscard]] __device__ static std::uint32_t rank() { return 0; }
+  [[nodiscard]] __device__ static std::uint32_t count() { return 1; }
+  [[nodiscard]] __device__ static double* array_of(std::uint32_t /*block*/, double* mine) { return mine; }
+  __device__ static void meet() { __syncthreads(); }
+#endif
+};
+
+}  // namespace detail
+
+/// All stages in one thread block of 1024 threads, which is four tiles at a time, or in a cluster of such blocks, which
+/// share the tiles out. Each block of a cluster gets the sums of all tiles and finishes each stage by itself: what
+/// finish() reads and writes has to be each block's own, and all get the same. Has no calls.
 class BlockFlow {
  public:
   static constexpr bool calls = false;
   static constexpr int threads = 1024;
-  static constexpr int tiles_at_a_time = threads / LoopShape::threads;
+  static constexpr std::uint32_t tiles_at_a_time = threads / LoopShape::threads;
 
-  /// warps: of the stage with most of them, tiles · LoopShape::warps · sums numbers in shared memory.
-  __device__ BlockFlow(double* warps, int size) : warps_(warps), size_(size) {}
+  /// How much shared memory a flow needs.
+  struct Room {
+    std::uint32_t totals = 0;  ///< sums of all tiles of the stage with most of them
+    std::uint32_t warps = 0;   ///< sums of all warps of those tiles of a stage that one block has, likewise
+    TASKDAG_TASK static std::uint32_t tiles_of_block(std::uint32_t tiles, std::uint32_t blocks) {
+      return (tiles + blocks - 1U) / blocks;
+    }
+    void add(const LoopShape& shape, std::uint32_t sums, std::uint32_t blocks) {
+      totals = std::max(totals, sums * shape.tiles);
+      warps = std::max(warps, sums * LoopShape::warps * tiles_of_block(shape.tiles, blocks));
+    }
+    [[nodiscard]] std::size_t bytes() const { return sizeof(double) * (std::size_t{2} * totals + warps); }
+  };
+
+  /// shared: room.bytes() of the block's shared memory, at the same place in all blocks.
+  __device__ BlockFlow(double* shared, const Room& room, int size)
+      : totals_(shared), warps_(shared + std::size_t{2} * room.totals), room_(room.totals), size_(size) {}
 
   template <class S>
   __device__ void stage(const S& stage, std::uint32_t tasks) {
@@ -318,22 +368,42 @@ class BlockFlow {
   }
 
  private:
+  using Blocks = detail::BlocksOfCluster;
+
   template <class S>
   __device__ void run(const S& stage, std::uint32_t tasks) {
     constexpr int width = stage_width<S>;
     const LoopShape shape = LoopShape::of(tasks, stage_has_parts<S> ? size_ : 1);
+    const std::uint32_t count = Room::tiles_of_block(shape.tiles, Blocks::count());
+    const std::uint32_t first = Blocks::rank() * count;
+    const std::uint32_t end = first + count < shape.tiles ? first + count : shape.tiles;
     const auto thread = static_cast<int>(threadIdx.x % LoopShape::threads);
-    for (std::uint32_t tile = threadIdx.x / LoopShape::threads; tile < shape.tiles; tile += tiles_at_a_time) {
+    for (std::uint32_t tile = first + threadIdx.x / LoopShape::threads; tile < end; tile += tiles_at_a_time) {
       double sum[width] = {};
       detail::run_tile(stage, shape, tile, thread, sum);
-      if constexpr (stage_sums<S>() > 0) {
-        detail::put_warp<width>(sum, warps_ + tile * LoopShape::warps * width, thread / 32);
-      }
+      if constexpr (stage_sums<S>() > 0)
+        detail::put_warp<width>(sum, warps_ + (tile - first) * LoopShape::warps * width, thread / 32);
     }
-    __syncthreads();
+    if constexpr (stage_sums<S>() > 0) {
+      __syncthreads();
+      if (first < end) hand_out<width>(first, end - first);
+    }
+    Blocks::meet();
     if constexpr (stage_finishes<S>) {
       finish(stage, shape.tiles);
       __syncthreads();
+    }
+  }
+  /// The sums of this block's tiles, to all blocks. They alternate between two arrays: a block may be a stage ahead of
+  /// one that still reads.
+  template <int width>
+  __device__ void hand_out(std::uint32_t first, std::uint32_t tiles) {
+    const std::uint32_t numbers = tiles * width;
+    for (std::uint32_t n = threadIdx.x; n < numbers * Blocks::count(); n += threads) {
+      const std::uint32_t number = n % numbers;
+      const double* const warps = warps_ + number / width * LoopShape::warps * width;
+      const double total = detail::add_up_tile<width>(warps, static_cast<int>(number % width));
+      Blocks::array_of(n / numbers, totals_ + turn_ * room_)[first * width + number] = total;
     }
   }
   template <class S>
@@ -342,13 +412,14 @@ class BlockFlow {
     __shared__ double total_of_warp[LoopShape::warps * 16];
     if constexpr (stage_sums<S>() > 0) {
       if (threadIdx.x < LoopShape::threads) {
+        const double* const totals = totals_ + turn_ * room_;
         double total[width] = {};
         for (std::uint32_t tile = threadIdx.x; tile < tiles; tile += LoopShape::threads) {
-          for (int k = 0; k < width; ++k)
-            total[k] += detail::add_up_tile<width>(warps_ + tile * LoopShape::warps * width, k);
+          for (int k = 0; k < width; ++k) total[k] += totals[tile * width + static_cast<std::uint32_t>(k)];
         }
         detail::put_warp<width>(total, total_of_warp, static_cast<int>(threadIdx.x / 32U));
       }
+      turn_ = 1U - turn_;
       __syncthreads();
     }
     if (threadIdx.x != 0) return;
@@ -357,8 +428,11 @@ class BlockFlow {
     stage.finish(total);
   }
 
+  double* totals_;
   double* warps_;
+  std::uint32_t room_;
   int size_;
+  std::uint32_t turn_ = 0;  ///< of the two arrays
 };
 
 TASKDAG_ENGINE_END
