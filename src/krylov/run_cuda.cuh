@@ -346,7 +346,7 @@ class CudaLoop final : public Loop {
   engine::LoopScratch scratch_;
   engine::detail::PinnedArray<Page> fetched_;
   engine::BlockFlow::Room room_;  ///< of the form one-block
-  int blocks_ = 1;                ///< likewise
+  int blocks_ = 1;                ///< in its launch
   FormChoice choice_{KrylovForm::graph, ""};
   std::unique_ptr<WhileGraph> graph_;
 };

@@ -423,7 +423,7 @@ class OneBlockFactorization final : public Factorization::Impl {
   std::unique_ptr<CudaFactorization> whole_;
   FactorStatus status_;  ///< of the last factor() on the host
   bool took_over_ = false;
-  bool prepares_replays_ = false;  ///< whoever captures applications calls prepare_replays()
+  bool prepares_replays_ = false;  ///< the caller who captures applications calls prepare_replays()
   bool told_of_ = false;           ///< that whole_ took over, by prepare_replays()
   Index most_columns_ = 0;         ///< that an application has taken together
   int factors_ = 0;

@@ -334,7 +334,7 @@ class BlockFlow {
   /// How much shared memory a flow needs.
   struct Room {
     std::uint32_t totals = 0;  ///< sums of all tiles of the stage with most of them
-    std::uint32_t warps = 0;   ///< sums of all warps of those tiles of a stage that one block has, likewise
+    std::uint32_t warps = 0;   ///< sums of all warps of the tiles that one block has of the stage with most
     TASKDAG_TASK static std::uint32_t tiles_of_block(std::uint32_t tiles, std::uint32_t blocks) {
       return (tiles + blocks - 1U) / blocks;
     }
