@@ -136,6 +136,10 @@ class TASKDAG_API Jacobi {
   /// Unsupported, DeviceError, OutOfMemory
   JacobiOutcome solve(const double* b, double* x, MemorySpace space, const JacobiStop& stop, Stream stream = {});
 
+  /// Where an application multiplies by a diagonal, which is so with one sweep: its `rows` elements, in memory of the
+  /// backend, the same array for as long as the object lives; else null.
+  [[nodiscard]] const double* diagonal() const;
+
   /// What automatic has chosen.
   [[nodiscard]] JacobiForm form() const;
   /// Of the programs of the task engine that have run so far. Synchronises the device. @throws DeviceError, OutOfMemory

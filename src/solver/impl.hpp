@@ -94,6 +94,7 @@ class Jacobi::Impl {
   virtual std::vector<EngineRun> engine_runs() = 0;
   virtual void check_space(MemorySpace space) const = 0;  ///< this and the next: as above
   virtual void refuse_capture(Stream stream, const char* what) const = 0;
+  [[nodiscard]] virtual const double* diagonal() const = 0;
   JacobiForm form = JacobiForm::kernels;
   /// What the facade notes.
   struct Facade {

@@ -135,6 +135,7 @@ JacobiOutcome Jacobi::solve(const double* b, double* x, MemorySpace space, const
   return with_memory_errors("Jacobi", impl_->facade.size, [&] { return impl_->solve(b, x, space, stop, stream); });
 }
 
+const double* Jacobi::diagonal() const { return impl_->diagonal(); }
 JacobiForm Jacobi::form() const { return impl_->form; }
 std::vector<EngineRun> Jacobi::engine_runs() const { return impl_->engine_runs(); }
 Index Jacobi::zero_diagonals() const { return impl_->zero_diagonals; }

@@ -69,6 +69,9 @@ class CudaJacobi final : public Jacobi::Impl {
 
   void check_space(MemorySpace) const override {}
   void refuse_capture(Stream stream, const char* what) const override { cuda::refuse_capture(native(stream), what); }
+  [[nodiscard]] const double* diagonal() const override {
+    return options_.sweeps == 1 && weight(0) == 1.0 ? scale_.data() : nullptr;
+  }
 
   void set_outside(std::vector<double> outside) override { options_.outside = std::move(outside); }
 

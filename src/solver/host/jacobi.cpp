@@ -68,6 +68,9 @@ class HostJacobi final : public Jacobi::Impl {
 
   void check_space(MemorySpace space) const override { require_host_memory(space); }
   void refuse_capture(Stream, const char*) const override {}
+  [[nodiscard]] const double* diagonal() const override {
+    return options_.sweeps == 1 && weight(0) == 1.0 ? scale_.data() : nullptr;
+  }
 
   void apply(const double* b, double* x, MemorySpace space, bool transposed, Stream) override {
     require_host_memory(space);
