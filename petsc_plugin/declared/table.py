@@ -281,9 +281,9 @@ SETTINGS = [
             "MatSOR() of seqaij, seqaijcusparse and seqaijkokkos matrices by TaskDAG, for PETSc's own preconditioners sor and "
             "eisenstat; read when the plugin is loaded, without prefix", own="bool = false"),
     Setting("-taskdag_ksp", switch("auto", "on", "off", alone="on"), "shared.ksp", ("ksp",), EXPERT,
-            "Whether PETSc's Krylov methods of the same names run as loops of TaskDAG: never (off), where the preconditioner "
-            "is TaskDAG's (auto), also with PETSc's none, jacobi and pbjacobi (on, and without a value); looked at in each "
-            "solve, without prefix", own="KspUse = KspUse::off"),
+            "Whether PETSc's Krylov methods of the same names run as loops of TaskDAG: where the preconditioner is TaskDAG's "
+            "(auto), never (off), also with PETSc's none, jacobi and pbjacobi (on, and without a value); looked at in each "
+            "solve, without prefix", own="KspUse = KspUse::automatic"),
     Setting("-taskdag_auto_min_rows", integer(0), "shared.auto_min_rows", ("backend_choice",), EXPERT,
             "Rows of a rank from which the backend auto sends host data to a GPU; without prefix", own="PetscInt = 20000"),
     Setting("-taskdag_bmc_block_size", integer(1), "shared.bmc_block_size", ("bmc",), EXPERT,

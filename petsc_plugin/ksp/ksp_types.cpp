@@ -11,6 +11,7 @@
 #include "boundary.hpp"
 #include "ksp/wrapped.hpp"
 #include "options.hpp"
+#include "pc/pc_taskdag.hpp"
 #include "shared_error.hpp"
 
 namespace taskdag::petsc {
@@ -20,13 +21,13 @@ constexpr const char* kAttachment = "TaskDAGKSP";
 
 // PETSc's Krylov methods that the library has, too. Operations of GMRES are those of half a basis of 30.
 constexpr std::array methods{
-    Method{KrylovMethod::cg, KSPCG, "taskdag_cg", false, false, 12.0},
-    Method{KrylovMethod::bicgstab, KSPBCGS, "taskdag_bcgs", false, false, 22.0},
-    Method{KrylovMethod::gmres, KSPGMRES, "taskdag_gmres", false, false, 64.0},
-    Method{KrylovMethod::fgmres, KSPFGMRES, "taskdag_fgmres", false, false, 64.0},
-    Method{KrylovMethod::minres, KSPMINRES, "taskdag_minres", false, false, 20.0},
-    Method{KrylovMethod::richardson, KSPRICHARDSON, "taskdag_richardson", true, false, 5.0},
-    Method{KrylovMethod::chebyshev, KSPCHEBYSHEV, "taskdag_chebyshev", true, true, 9.0},
+    Method{KrylovMethod::cg, KSPCG, "taskdag_cg", false, false, false, 12.0},
+    Method{KrylovMethod::bicgstab, KSPBCGS, "taskdag_bcgs", false, false, false, 22.0},
+    Method{KrylovMethod::gmres, KSPGMRES, "taskdag_gmres", false, false, false, 64.0},
+    Method{KrylovMethod::fgmres, KSPFGMRES, "taskdag_fgmres", false, false, false, 64.0},
+    Method{KrylovMethod::minres, KSPMINRES, "taskdag_minres", false, false, false, 20.0},
+    Method{KrylovMethod::richardson, KSPRICHARDSON, "taskdag_richardson", true, false, false, 5.0},
+    Method{KrylovMethod::chebyshev, KSPCHEBYSHEV, "taskdag_chebyshev", true, true, true, 9.0},
 };
 using Constructor = PetscErrorCode (*)(KSP);
 std::array<Constructor, methods.size()> petscs{};  ///< since PetscInitialize()
@@ -70,10 +71,26 @@ PetscErrorCode read_use(const Wrapped& wrapped, KspUse* use) {
   const std::string_view asked(word.data());
   *use = KspUse::on;
   if (wrapped.named) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!given || asked == "off")
+  if (asked == "off")
     *use = KspUse::off;
-  else if (asked == "auto")
+  else if (!given || asked == "auto")
     *use = KspUse::automatic;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The same for this KSP: off where `auto` has nothing to do with its preconditioner.
+PetscErrorCode read_use(KSP ksp, const Wrapped& wrapped, KspUse* use) {
+  PetscFunctionBegin;
+  bool ours = true;
+  PetscCall(read_use(wrapped, use));
+  if (*use == KspUse::automatic) PetscCall(is_taskdag(ksp->pc, &ours));
+  if (!ours) *use = KspUse::off;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode count_ranks(KSP ksp, PetscMPIInt* ranks) {
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), ranks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,9 +114,9 @@ PetscErrorCode solve(KSP ksp) {
   Wrapped* wrapped = nullptr;
   KspUse use = KspUse::off;
   PetscCall(wrapped_of(ksp, &wrapped));
-  PetscCall(read_use(*wrapped, &use));
   PetscMPIInt ranks = 1;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), &ranks));
+  PetscCall(read_use(ksp, *wrapped, &use));
+  PetscCall(count_ranks(ksp, &ranks));
   wrapped->ours = false;
   wrapped->why_not = {};
   if (use != KspUse::off && ranks > 1) wrapped->why_not.set("it is on several ranks");
@@ -179,12 +196,18 @@ void keep_operations(KSP ksp, Wrapped* wrapped) {
   keep(compute_extremes, ksp->ops->computeextremesingularvalues, wrapped->theirs.computeextremesingularvalues);
 }
 
+/// PETSc sets up the preconditioner after this.
 PetscErrorCode set_up(KSP ksp) {
   PetscFunctionBegin;
   Wrapped* wrapped = nullptr;
+  KspUse use = KspUse::off;
+  PetscMPIInt ranks = 1;
   PetscCall(wrapped_of(ksp, &wrapped));
   PetscCall(wrapped->theirs.setup(ksp));
   keep_operations(ksp, wrapped);
+  PetscCall(read_use(ksp, *wrapped, &use));
+  PetscCall(count_ranks(ksp, &ranks));
+  PetscCall(expect_loop(ksp->pc, use != KspUse::off && ranks == 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -176,6 +176,8 @@ PetscErrorCode KspLoop::check_vectors(KSP ksp, Reason* why_not) const {
 /// In each solve where the preconditioner is PETSc's: no sign says that its diagonal is another one.
 PetscErrorCode KspLoop::find_diagonal(KSP ksp, const double** diagonal) {
   PetscFunctionBegin;
+  *diagonal = use_.diagonal;
+  if (use_.diagonal) PetscFunctionReturn(PETSC_SUCCESS);
   PetscBool fits = PETSC_FALSE;
   PetscInt rows = -1;
   if (diagonal_) {
@@ -189,12 +191,8 @@ PetscErrorCode KspLoop::find_diagonal(KSP ksp, const double** diagonal) {
     PetscCall(VecDuplicate(ksp->vec_sol, ones_.out()));
     PetscCall(VecDuplicate(ksp->vec_sol, diagonal_.out()));
     PetscCall(VecSet(ones_, 1.0));
-    diagonal_of_ = {};
   }
-  PetscObjectId id = 0;
-  PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(ksp->pc), &id));
-  if (!use_.backend || diagonal_of_ != std::pair{id, use_.numbers}) PetscCall(PCApply(ksp->pc, ones_, diagonal_));
-  diagonal_of_ = {id, use_.numbers};
+  PetscCall(PCApply(ksp->pc, ones_, diagonal_));
   PetscCall(elements_of(diagonal_, on_cuda(), diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -330,9 +328,10 @@ PetscErrorCode KspLoop::run_by_iterations(KSP ksp, const Plan& plan) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KspLoop::conclude(KSP ksp, const Plan& plan) const {
+PetscErrorCode KspLoop::conclude(KSP ksp, const Method& method, const Plan& plan) const {
   PetscFunctionBegin;
-  ksp->its = static_cast<PetscInt>(outcome_.iterations);
+  const bool begun = method.counts_begun && outcome_.iterations > 0 && outcome_.iterations < plan.tolerances.iterations;
+  ksp->its = static_cast<PetscInt>(outcome_.iterations + (begun ? 1 : 0));
   ksp->rnorm = outcome_.norm;
   if (ksp->reason == KSP_CONVERGED_ITERATING || !leaves_the_test_a_say(outcome_.reason))
     ksp->reason = reason_of(outcome_.reason, plan.limit_converges);
@@ -357,7 +356,7 @@ PetscErrorCode KspLoop::lose(KSP ksp, PetscErrorCode error) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KspLoop::run(KSP ksp, const Plan& plan) {
+PetscErrorCode KspLoop::run(KSP ksp, const Method& method, const Plan& plan) {
   PetscFunctionBegin;
   EventScope event;
   PetscCall(event.begin(events().krylov, reinterpret_cast<PetscObject>(ksp)));
@@ -368,7 +367,7 @@ PetscErrorCode KspLoop::run(KSP ksp, const Plan& plan) {
   const PetscErrorCode ran = plan.by_iterations ? run_by_iterations(ksp, plan) : run_whole(ksp, plan);
   if (form_ == PcForm::map) replays_ = outcome_.iterations;
   if (static_cast<int>(ran) == 0)
-    PetscCall(conclude(ksp, plan));
+    PetscCall(conclude(ksp, method, plan));
   else
     PetscCall(lose(ksp, ran));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -392,7 +391,7 @@ PetscErrorCode KspLoop::solve(KSP ksp, const Method& method, const Plan& plan, R
   PetscCall(find_null_space(ksp, &null_space, why_not));
   if (!why_not->given()) PetscCall(make(ksp, plan, diagonal, why_not));
   if (!why_not->given()) PetscCall(set_null_space(null_space));
-  if (!why_not->given()) PetscCall(run(ksp, plan));
+  if (!why_not->given()) PetscCall(run(ksp, method, plan));
   PetscCall(lent.close());
   const double flops = product + use_.flops + method.flops_of_row * static_cast<double>(source_.rows());
   PetscCall(log_flops(on_cuda(), flops * static_cast<double>(outcome_.iterations)));

@@ -78,11 +78,11 @@ class KspLoop {
   PetscErrorCode set_null_space(NullSpace& found);
   PetscErrorCode make(KSP ksp, const Plan& plan, const double* diagonal, Reason* why_not);
   PetscErrorCode collect_parts(KSP ksp, const double* diagonal, Parts* parts) const;
-  PetscErrorCode run(KSP ksp, const Plan& plan);
+  PetscErrorCode run(KSP ksp, const Method& method, const Plan& plan);
   PetscErrorCode run_whole(KSP ksp, const Plan& plan);
   PetscErrorCode run_by_iterations(KSP ksp, const Plan& plan);
   PetscErrorCode tell(KSP ksp, const Plan& plan);
-  PetscErrorCode conclude(KSP ksp, const Plan& plan) const;
+  PetscErrorCode conclude(KSP ksp, const Method& method, const Plan& plan) const;
   PetscErrorCode lose(KSP ksp, PetscErrorCode error);
   template <class Work>
   PetscErrorCode with_vectors(KSP ksp, const Work& work);
@@ -96,7 +96,6 @@ class KspLoop {
   Held<PC> pc_;  ///< that of the loop
   Held<Vec> ones_;
   Held<Vec> diagonal_;
-  std::pair<PetscObjectId, std::uint64_t> diagonal_of_{};  ///< the preconditioner, and its ArrayUse::numbers
   std::unique_ptr<LinearMap> map_;
   std::optional<Krylov> krylov_;
   Parts parts_;

@@ -18,6 +18,9 @@ struct Method {
   bool converges_by_iterations;
   /// Then monitors are not called.
   bool silent_without_norms;
+  /// The iteration that has been begun when the test ends the solve counts, but for the limit and where none was
+  /// needed.
+  bool counts_begun;
   /// Operations of an iteration for each row, without product and preconditioner.
   double flops_of_row;
 };

@@ -9,6 +9,13 @@ constexpr double kManyLevels = 250.0;
 
 std::string count(double rows) { return std::to_string(std::llround(rows)); }
 
+/// Iterations of Jacobi in a loop of ours are so cheap that fewer rows than this leave a factor, whose set-up takes as
+/// long as a thousand of them, behind in the first solve, however deep the matrix is.
+double rows_for_depth(const MatrixLook& look) {
+  if (!look.in_loop) return 0.0;
+  return look.symmetric ? 700000.0 : 100000.0;
+}
+
 }  // namespace
 
 double deep_limit(bool symmetric, double rows, double entries) {
@@ -32,12 +39,20 @@ FirstChoice first_choice(const MatrixLook& look) {
     return {Candidate::factor, count(look.poor) + of_rows + " have a small diagonal", false};
   if (!look.cuda) return {Candidate::factor, "on host threads a factor costs no more than some iterations", true};
   if (look.local_rows <= kSmallRows) return {Candidate::factor, "few rows: a factor is soon made", true};
-  if (look.deep && look.strict < kManyStrict * look.rows)
+  if (look.deep && look.strict < kManyStrict * look.rows && look.local_rows >= rows_for_depth(look))
     return {Candidate::factor,
             look.symmetric ? "as many levels as a grid in the plane has: Jacobi takes many iterations"
                            : count(kManyLevels) + " or more levels: Jacobi may take as many iterations",
             true};
   return {Candidate::jacobi, "setting up a factor takes longer than many iterations", true};
+}
+
+double jacobi_iteration_in_loop(const MatrixLook& look) {
+  // Of krylov.sh on an H200: launches, and bytes at the speed of memory.
+  constexpr double kAnyway = 10e-6;
+  constexpr double kPerEntry = 4e-12;
+  constexpr double kPerRow = 35e-12;
+  return kAnyway + kPerEntry * look.local_entries + kPerRow * look.local_rows;
 }
 
 double expected_set_up(double local_rows, double local_entries) {
@@ -65,9 +80,20 @@ void SolveHistory::note_failed_set_up(Candidate candidate) {
   current_ = other(candidate);
 }
 
-Candidate SolveHistory::decide(double set_up) {
+/// Of one that has not been tried.
+bool SolveHistory::rival_promises(double set_up) const {
   // A factor saves a third of the time where it saves any: after twice its set-up it would have paid, nearly.
   constexpr double kPatience = 2.0;
+  // So many iterations of Jacobi stand for one with a factor. The first solve has to load what it runs.
+  constexpr double kIterations = 4.0;
+  constexpr int kSolvesToSee = 2;
+  const Record& now = of(current_);
+  if (current_ == Candidate::jacobi) return now.seconds > kPatience * set_up;
+  if (jacobi_iteration_ == 0.0 || now.solves < kSolvesToSee) return false;
+  return now.best > kIterations * jacobi_iteration_ * static_cast<double>(now.best_iterations);
+}
+
+Candidate SolveHistory::decide(double set_up) {
   // A first solve has to load what it runs.
   constexpr int kSolvesToJudge = 2;
   const Record& now = of(current_);
@@ -77,8 +103,7 @@ Candidate SolveHistory::decide(double set_up) {
   if (settled_) return current_;
   if (rival.solves == 0) {
     if (tries_all_) return now.solves >= kSolvesToJudge ? other(current_) : current_;
-    const bool pays = current_ == Candidate::jacobi && now.seconds > kPatience * set_up;
-    return pays ? Candidate::factor : current_;
+    return rival_promises(set_up) ? other(current_) : current_;
   }
   if (now.solves < kSolvesToJudge) return current_;
   settled_ = true;

@@ -31,6 +31,7 @@ struct MatrixLook {
   bool deep = false;       ///< the lower triangle of a rank with more than kSmallRows has deep_limit() levels
   bool symmetric = false;  ///< PETSc knows, or the ranks' own blocks were found to be
   bool cuda = false;       ///< all ranks with rows work there
+  bool in_loop = false;    ///< a Krylov loop of TaskDAG on a GPU is to apply it
 };
 
 /// From so many of its rows' sums on a diagonal entry is `poor`.
@@ -58,6 +59,9 @@ struct FirstChoice {
 /// What a first solve in a process takes.
 FirstChoice first_choice(const MatrixLook& look);
 
+/// Seconds of an iteration of CG with Jacobi in such a loop, about.
+double jacobi_iteration_in_loop(const MatrixLook& look);
+
 /// Seconds that the first set-up of a factor takes on CUDA, about.
 double expected_set_up(double local_rows, double local_entries);
 
@@ -76,8 +80,10 @@ class SolveHistory {
   /// tries_all: each candidate that may be tried is, whether it promises to pay or not.
   explicit SolveHistory(bool tries_all = false) : tries_all_(tries_all) {}
 
-  void start(const FirstChoice& choice) {
+  /// jacobi_iteration: seconds, where Jacobi is to be tried beside a factor that has cost many of them; 0: it is not.
+  void start(const FirstChoice& choice, double jacobi_iteration = 0.0) {
     current_ = choice.candidate;
+    jacobi_iteration_ = choice.may_jacobi ? jacobi_iteration : 0.0;
     tries_all_ = tries_all_ && choice.may_jacobi;
     if (choice.only_jacobi) record(Candidate::factor).failed = true;
   }
@@ -97,9 +103,11 @@ class SolveHistory {
   [[nodiscard]] const Record& of(Candidate candidate) const { return records_[static_cast<std::size_t>(candidate)]; }
 
  private:
+  [[nodiscard]] bool rival_promises(double set_up) const;
   [[nodiscard]] Record& record(Candidate candidate) { return records_[static_cast<std::size_t>(candidate)]; }
 
   bool tries_all_;
+  double jacobi_iteration_ = 0.0;
   bool settled_ = false;
   Candidate current_ = Candidate::factor;
   std::array<Record, kCandidates> records_;

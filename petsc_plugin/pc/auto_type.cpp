@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "boundary.hpp"
-#include "fresh_number.hpp"
 #include "mat/bridge.hpp"
 #include "mat/held.hpp"
 #include "mat/local_block.hpp"
@@ -106,6 +105,7 @@ class AutoPreconditioner final : public Preconditioner {
     if (made_) PetscCall(made_->attach(whole));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  void expect_loop(bool expected) override { in_loop_ = expected; }
   PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
   PetscErrorCode update(Mat matrix, bool error_if_failure) override;
   // All ranks take part where a failure is shared, and all have the same candidate.
@@ -117,7 +117,6 @@ class AutoPreconditioner final : public Preconditioner {
   PetscErrorCode prepare_for_arrays(std::int64_t replays, ArrayUse* use) override {
     PetscFunctionBegin;
     if (made_) PetscCall(made_->prepare_for_arrays(replays, use));
-    use->numbers = numbers_;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
@@ -153,6 +152,7 @@ class AutoPreconditioner final : public Preconditioner {
 
   const Settings& settings_;
   Settings own_;  ///< the same with the type of what is in use; outlives it
+  bool in_loop_ = false;
   Held<Mat> whole_;
   MatState set_up_with_;  ///< of whole_
   std::optional<FirstChoice> choice_;
@@ -160,7 +160,6 @@ class AutoPreconditioner final : public Preconditioner {
   MatState typed_;  ///< the matrix that factor_type_ is for
   SolveHistory history_;
   std::unique_ptr<Preconditioner> made_;
-  std::uint64_t numbers_ = 0;    ///< of when that was made
   PetscInt rows_ = -1;           ///< of the whole matrix that was chosen for
   bool made_for_later_ = false;  ///< what is in use: solves are known to follow, so it need not be set up soon
   double expected_ = 0.0;        ///< seconds to set up the factor; on CUDA
@@ -243,6 +242,7 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   PetscFunctionBegin;
   MatrixLook look;
   PetscCall(look_at(matrix, &look));
+  look.in_loop = look.cuda && in_loop_;
   FirstChoice first;
   PetscCall(share_error(comm(), guarded([&] { first = first_choice(look); })));
   choice_ = std::move(first);
@@ -250,7 +250,7 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   PetscCall(read_state(whole_, &typed_));
   expected_ = look.cuda ? expected_set_up(look.local_rows, look.local_entries) : 0.0;
   history_ = SolveHistory(settings_.sweeps.tune);
-  history_.start(*choice_);
+  history_.start(*choice_, look.in_loop ? jacobi_iteration_in_loop(look) : 0.0);
   PetscCall(PetscInfo(whole_.get(), "TaskDAG takes %s: %s\n", name_of(history_.current()), choice_->reason.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -285,7 +285,6 @@ PetscErrorCode AutoPreconditioner::make_here(Candidate candidate, Mat matrix, bo
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
   made_for_later_ = !history_.is_empty();
-  numbers_ = fresh_number();
   PetscCall(guarded([&] {
     copy_settings(candidate);
     made_ = find_type(own_.type)->make(own_);

@@ -41,6 +41,7 @@ class Consolidated final : public Preconditioner {
   }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override;
   PetscErrorCode apply(Apply part, Mat b, Mat x) override;
+  void expect_loop(bool expected) override { inner_->expect_loop(expected); }
   PetscErrorCode prepare_for_arrays(std::int64_t replays, ArrayUse* use) override {
     PetscFunctionBegin;
     if (!merges()) PetscCall(inner_->prepare_for_arrays(replays, use));

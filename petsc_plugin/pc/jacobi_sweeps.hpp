@@ -44,8 +44,8 @@ class JacobiSweeps : public Preconditioner, protected Bridge {
  protected:
   explicit JacobiSweeps(const Settings& settings) : settings_(settings) {}
 
-  /// Whether an application multiplies by a diagonal.
-  [[nodiscard]] virtual bool diagonal() const { return false; }
+  /// ArrayUse::diagonal
+  [[nodiscard]] virtual const double* diagonal() const { return nullptr; }
   /// Of an application, whose first sweep starts from zero.
   [[nodiscard]] virtual PetscLogDouble flops() const = 0;
   /// Of a sweep from a vector.

@@ -27,7 +27,7 @@ class JacobiPreconditioner final : public JacobiSweeps<Jacobi> {
 
  private:
   PetscErrorCode report_zeros(Mat matrix) const;
-  [[nodiscard]] bool diagonal() const override { return settings_.jacobi.sweeps == 1; }
+  [[nodiscard]] const double* diagonal() const override { return jacobi_->diagonal(); }
   [[nodiscard]] PetscLogDouble flops() const override;
   [[nodiscard]] PetscLogDouble flops_of_sweep() const override;
 

@@ -11,7 +11,6 @@
 
 #include "boundary.hpp"
 #include "compat.hpp"
-#include "fresh_number.hpp"
 #include "mat/held.hpp"
 #include "mat/local_block.hpp"
 #include "mat/off_diagonal.hpp"
@@ -77,7 +76,7 @@ struct Data {
   bool repeat_numbers = false;           ///< where that is still there, the next set-up needs no analysis
   MatState numbers_of;                   ///< the matrix as it was at the last set-up
   MatState attached;                     ///< the matrix that the preconditioner has, as it was seen last
-  std::uint64_t numbers = 0;             ///< of the last set-up that has changed the preconditioner
+  bool in_loop = false;                  ///< a Krylov loop of TaskDAG is to apply it
   std::vector<PetscObjectId> solving;    ///< the KSPs that have begun a solve by pre_solve() and not ended it
 };
 
@@ -171,6 +170,7 @@ PetscErrorCode prepare(PC pc, Mat* matrix, PatternState* state) {
   data_of(pc).checked = true;
   PetscCall(local_block(pc->pmat, matrix));
   PetscCall(make_preconditioner(pc));
+  data_of(pc).preconditioner->expect_loop(data_of(pc).in_loop);
   PetscCall(data_of(pc).preconditioner->attach(pc->pmat));
   PetscCall(read_pattern_state(pc->pmat, *matrix, state));
   // Solves that are under way are noted without memory: PETSc nests two.
@@ -181,7 +181,6 @@ PetscErrorCode prepare(PC pc, Mat* matrix, PatternState* state) {
 PetscErrorCode take_matrix(PC pc, Mat matrix, bool analysed) {
   PetscFunctionBegin;
   Preconditioner& preconditioner = *data_of(pc).preconditioner;
-  data_of(pc).numbers = fresh_number();
   const bool error_if_failure = pc->erroriffailure == PETSC_TRUE;
   if (analysed)
     PetscCall(preconditioner.update(matrix, error_if_failure));
@@ -572,6 +571,14 @@ PetscErrorCode is_taskdag(PC pc, bool* is) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode expect_loop(PC pc, bool expected) {
+  PetscFunctionBegin;
+  bool ours = false;
+  PetscCall(is_taskdag(pc, &ours));
+  if (ours) data_of(pc).in_loop = expected;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode prepare_for_arrays(PC pc, std::int64_t replays, ArrayUse* use) {
   PetscFunctionBegin;
   PetscCall(follow_matrix(pc));
@@ -579,7 +586,6 @@ PetscErrorCode prepare_for_arrays(PC pc, std::int64_t replays, ArrayUse* use) {
   *use = {};
   if (data.preconditioner && data.failed == PC_NOERROR && !data.settings.eisenstat)
     PetscCall(data.preconditioner->prepare_for_arrays(replays, use));
-  use->numbers = std::max(use->numbers, data.numbers);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -40,11 +40,10 @@ void apply_half(Solver& solver, Half part, const PetscScalar* b, PetscScalar* x,
 /// How a preconditioner, as it is set up, can be applied to arrays inside a loop on its backend.
 struct ArrayUse {
   const BackendChoice* backend = nullptr;  ///< where it works; null: it cannot, or is not set up
-  bool diagonal = false;                   ///< it multiplies by a diagonal
+  const double* diagonal = nullptr;        ///< what it multiplies by, in memory of the backend; null: it does not
   bool may_be_captured = true;             ///< into a CUDA graph
   PetscLogDouble flops = 0.0;              ///< of an application
   std::uint64_t launches = 0;  ///< another number where what a graph of applications would apply has gone, or is slow
-  std::uint64_t numbers = 0;   ///< another number where what is applied has got other values, too
 };
 
 /// A preconditioner of one rank's own rows and columns. update() and apply() come after analyse(), view() and reset()
@@ -61,6 +60,9 @@ class Preconditioner {
   /// application or a solve where it is another one by then, which has been told of to PETSc alone: to let go of the
   /// one before.
   virtual PetscErrorCode attach(Mat /*whole*/) { return PETSC_SUCCESS; }
+
+  /// Before analyse() and update(): whether a Krylov loop of TaskDAG is to apply it, for a type that chooses by time.
+  virtual void expect_loop(bool /*expected*/) {}
 
   /// Takes pattern and values of a sequential matrix. A failure of the numbers is an error with `error_if_failure`,
   /// else failure() tells.

@@ -128,6 +128,37 @@ TEST(SolveHistory, AFactorIsLeftOnlyWhenAsked) {
   EXPECT_EQ(asked.decide(0.1), Candidate::jacobi);
 }
 
+TEST(SolveHistory, InALoopJacobiIsTriedBesideAFactorWhoseIterationsCostManyOfIts) {
+  constexpr double iteration = 10e-6;
+  for (const double of_factor : {30e-6, 50e-6}) {
+    SolveHistory history;
+    history.start({Candidate::factor, "", true}, iteration);
+    for (int k = 0; k < 2; ++k) {
+      EXPECT_EQ(history.decide(0.1), Candidate::factor) << "the first solve loads kernels";
+      history.note_solve(100 * of_factor, 100, true);
+    }
+    EXPECT_EQ(history.decide(0.1), of_factor > 4 * iteration ? Candidate::jacobi : Candidate::factor);
+  }
+  SolveHistory forbidden;
+  forbidden.start({Candidate::factor, "", false}, iteration);
+  for (int k = 0; k < 2; ++k) forbidden.note_solve(1.0, 100, true);
+  EXPECT_EQ(forbidden.decide(0.1), Candidate::factor);
+}
+
+TEST(FirstChoice, InALoopADeepMatrixNeedsMoreRowsForAFactor) {
+  for (const bool symmetric : {true, false}) {
+    for (const double rows : {50000.0, 800000.0}) {
+      MatrixLook look{.rows = rows, .local_rows = rows, .local_entries = 5 * rows, .deep = true};
+      look.symmetric = symmetric;
+      look.cuda = true;
+      EXPECT_EQ(first_choice(look).candidate, Candidate::factor);
+      look.in_loop = true;
+      EXPECT_EQ(first_choice(look).candidate, rows < 100000.0 ? Candidate::jacobi : Candidate::factor);
+      EXPECT_GT(jacobi_iteration_in_loop(look), 0.0);
+    }
+  }
+}
+
 TEST(SolveHistory, WhatHasFailedIsOut) {
   SolveHistory history = begun_with(Candidate::jacobi);
   history.note_solve(0.1, 1000, false);
