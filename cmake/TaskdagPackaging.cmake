@@ -1,5 +1,5 @@
-# What is installed beside the libraries so that others find them: files for pkg-config, a module file, the licence; and
-# how `cpack` packs all of it.
+# What is installed beside the libraries so that others find them: files for pkg-config, a module file, the documents and
+# examples; and how `cpack` packs all of it.
 file(RELATIVE_PATH TASKDAG_PC_UP "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" TASKDAG_PC_UP "${TASKDAG_PC_UP}")
 set(pkgconfig_files taskdag)
@@ -15,7 +15,13 @@ endforeach()
 configure_file(cmake/packaging/modulefile.in packaging/modulefile @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/packaging/modulefile" DESTINATION share/taskdag/modulefiles/taskdag
   RENAME ${PROJECT_VERSION})
-install(FILES LICENSE CITATION.cff DESTINATION share/doc/taskdag)
+# As they lie in the sources, so that a path such as docs/schedules.md, in -help or in a document, is right there, too.
+# Without the examples that work in a checkout alone.
+install(FILES LICENSE CITATION.cff README.md DESTINATION share/doc/taskdag)
+install(DIRECTORY docs DESTINATION share/doc/taskdag FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+install(DIRECTORY examples DESTINATION share/doc/taskdag USE_SOURCE_PERMISSIONS
+  REGEX "/examples/([^/]*\\.(sh|cmake|txt)|2_compare|6_main_job)$" EXCLUDE
+  PATTERN "__pycache__" EXCLUDE)
 
 set(CPACK_PACKAGE_NAME taskdag)
 set(CPACK_PACKAGE_VENDOR "The TaskDAG authors")

@@ -100,6 +100,19 @@ PetscErrorCode check_version() {
 }  // namespace
 }  // namespace taskdag::petsc
 
+/*@
+  TaskDAGInitializePackage - Registers TaskDAG's preconditioner, factorisation package, orderings and Krylov methods
+
+  Collective on `PETSC_COMM_WORLD`
+
+  Level: beginner
+
+  Note:
+  Call it after `PetscInitialize()`; where the plugin is loaded by -dll_append PETSc does. Calls after the first one do
+  nothing until `PetscFinalize()`. `PETSC_ERR_LIB` is returned where the running PETSc is not the plugin's.
+
+.seealso: `PCTASKDAG`, `MATSOLVERTASKDAG`, `TaskDAGFinalizePackage()`
+@*/
 PetscErrorCode TaskDAGInitializePackage(void) {
   using namespace taskdag::petsc;
   PetscFunctionBegin;
@@ -118,6 +131,18 @@ PetscErrorCode TaskDAGInitializePackage(void) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*@
+  TaskDAGFinalizePackage - Ends TaskDAG's threads and releases what it has of devices
+
+  Collective on `PETSC_COMM_WORLD`
+
+  Level: developer
+
+  Note:
+  `PetscFinalize()` calls it.
+
+.seealso: `TaskDAGInitializePackage()`
+@*/
 PetscErrorCode TaskDAGFinalizePackage(void) {
   PetscFunctionBegin;
   PetscCall(taskdag::petsc::finalize_backends());

@@ -5,6 +5,7 @@ DIRECTORY/include/taskdagpetsc_settings.h           setters and getters, for C
 DIRECTORY/include/taskdag_settings/*.inc            rows, fields, functions and tests, for the sources of the plugin
 DIRECTORY/share/taskdag/fortran/taskdagpetsc.F90    the module for Fortran
 DIRECTORY/share/taskdag/python/petsctaskdag.py      the module for Python
+DIRECTORY/share/man                                 manual pages
 Files that would not change are not touched.
 """
 import os
@@ -12,6 +13,7 @@ import re
 import sys
 import textwrap
 
+from manual import function_pages, option_page
 from table import ALL, READERS, SETTINGS, TYPES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -28,6 +30,8 @@ PARAMETERS = {
     "PCTaskDAGBackend": ("PCTaskDAGBackend {}", "PCTaskDAGBackend* {}", "integer(c_int), value",
                          "integer(c_int), intent(out)", "BACKENDS"),
 }
+# Sources with manual pages that are not made from the table.
+PAGES_OF = (("register.cpp",), ("interface", "general.cpp"), ("interface", "mat_sor.cpp"))
 FUNCTIONS = [s for s in SETTINGS if s.function]
 
 
@@ -238,8 +242,7 @@ def fortran():
 
 
 def version():
-    with open(os.path.join(HERE, "..", "..", "include", "taskdag", "version.hpp"), encoding="utf-8") as file:
-        return ".".join(re.findall(r"#define TASKDAG_VERSION_\w+ (\d+)", file.read()))
+    return ".".join(re.findall(r"#define TASKDAG_VERSION_\w+ (\d+)", text_of("..", "include", "taskdag", "version.hpp")))
 
 
 def python():
@@ -263,9 +266,21 @@ def tests():
     return text
 
 
+def text_of(*path):
+    """Of a file of the sources, from the plugin's folder on."""
+    with open(os.path.join(HERE, "..", *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def manual():
+    """Pages of what the table declares, and of what the sources have beside it."""
+    source = setters() + "".join(text_of(*path) for path in PAGES_OF)
+    pages = {f"man3/{name}.3": page for name, page in function_pages(source, version()).items()}
+    return {**pages, "man7/petsctaskdag.7": option_page(text_of("..", "docs", "options.md"), version())}
+
+
 def filled(template, values):
-    with open(os.path.join(HERE, "..", template), encoding="utf-8") as file:
-        text = file.read()
+    text = text_of(template)
     for key, value in values.items():
         text = text.replace(f"@{key}@", value)
     return text
@@ -277,6 +292,7 @@ def main(directory):
     files["include/taskdagpetsc_settings.h"] = c_header()
     files["share/taskdag/fortran/taskdagpetsc.F90"] = filled("fortran/taskdagpetsc.F90.in", fortran())
     files["share/taskdag/python/petsctaskdag.py"] = filled("python/petsctaskdag.py.in", python())
+    files.update({f"share/man/{name}": text for name, text in manual().items()})
     for name, text in files.items():
         path = os.path.join(directory, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -89,6 +89,7 @@ if command -v dpkg-shlibdeps >/dev/null; then
   cpack --config "$TASKDAG_BUILD/CPackConfig.cmake" -G DEB -B "$work" >"$work/cpack.txt"
   dpkg-deb --field "$work"/taskdag_*.deb Package Version Depends | tee "$work/deb.txt"
   grep -q '^Depends:.*libarchive' "$work/deb.txt"
+  dpkg-deb --contents "$work"/taskdag_*.deb | grep -c -e /share/doc/taskdag/ -e /share/man/man3/
 else
   echo "no dpkg-shlibdeps: no Debian package is made"
 fi
