@@ -7,13 +7,10 @@ mkdir -p "$work/other"
 own=$(dirname "$(find "$TASKDAG_PREFIX" -name taskdag.pc)")
 export PKG_CONFIG_PATH=$own:$PETSC_DIR/lib/pkgconfig:${PKG_CONFIG_PATH:-}
 
-# pkg-config: the plugin with its PETSc; the library alone.
+# pkg-config: the plugin with its PETSc. The library alone is library.sh's.
 read -ra flags < <(pkg-config --cflags --libs petsctaskdag)
 mpicc "$TASKDAG_SOURCE/examples/3_linked_app/linked_app.c" -o "$work/linked_app" "${flags[@]}"
 env -u LD_LIBRARY_PATH "$work/linked_app" | grep CONVERGED_RTOL
-read -ra flags < <(pkg-config --cflags --libs taskdag)
-"$CXX" -std=c++20 "$TASKDAG_SOURCE/tests/install/library/main.cpp" -o "$work/use_library" "${flags[@]}"
-env -u LD_LIBRARY_PATH "$work/use_library"
 [ -e "$(pkg-config --variable=plugin petsctaskdag)" ]
 
 # Another PETSc is refused: by pkg-config, and at configure.
