@@ -142,10 +142,10 @@ run_tests() {
   return $status
 }
 
-# build_petsc PREFIX NAME CONFIGURE-ARGUMENT...: builds PETSc 3.26.1 (real, double, 32-bit indices) from its source package
-# on PyPI and installs it. NAME: of the configuration, for a folder.
+# build_petsc PREFIX NAME CONFIGURE-ARGUMENT...: builds PETSc 3.26.1, or the release that PETSC_RELEASE names, (real, double,
+# 32-bit indices) from its source package on PyPI and installs it. NAME: of the configuration, for a folder.
 build_petsc() {
-  local prefix=$1 arch=arch-$2 version=3.26.1 work
+  local prefix=$1 arch=arch-$2 version=${PETSC_RELEASE:-3.26.1} work
   install_missing build petsc_source || return
   work=$(mktemp -d) || return
   (
