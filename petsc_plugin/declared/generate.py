@@ -13,7 +13,7 @@ import re
 import sys
 import textwrap
 
-from manual import function_pages, option_page
+from manual import for_man, option_page, pages
 from table import ALL, READERS, SETTINGS, TYPES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -274,9 +274,12 @@ def text_of(*path):
 
 def manual():
     """Pages of what the table declares, and of what the sources have beside it."""
-    source = setters() + "".join(text_of(*path) for path in PAGES_OF)
-    pages = {f"man3/{name}.3": page for name, page in function_pages(source, version()).items()}
-    return {**pages, "man7/petsctaskdag.7": option_page(text_of("..", "docs", "options.md"), version())}
+    return pages(setters() + "".join(text_of(*path) for path in PAGES_OF))
+
+
+def for_man_all():
+    files = {f"man3/{page.name}.3": for_man(page, version()) for page in manual()}
+    return {**files, "man7/petsctaskdag.7": option_page(text_of("..", "docs", "options.md"), version())}
 
 
 def filled(template, values):
@@ -292,7 +295,7 @@ def main(directory):
     files["include/taskdagpetsc_settings.h"] = c_header()
     files["share/taskdag/fortran/taskdagpetsc.F90"] = filled("fortran/taskdagpetsc.F90.in", fortran())
     files["share/taskdag/python/petsctaskdag.py"] = filled("python/petsctaskdag.py.in", python())
-    files.update({f"share/man/{name}": text for name, text in manual().items()})
+    files.update({f"share/man/{name}": text for name, text in for_man_all().items()})
     for name, text in files.items():
         path = os.path.join(directory, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)

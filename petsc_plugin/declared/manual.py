@@ -1,10 +1,40 @@
-"""Manual pages for man: one of section 3 for each page that the sources hold in PETSc's form, and one of section 7 with all
-options, from the tables of docs/options.md, which a test compares with what the plugin prints."""
+"""Manual pages in PETSc's form, as the sources hold them, for man and in Markdown; and one page with all options, from the
+tables of docs/options.md, which a test compares with what the plugin prints."""
 import re
 
 PAGE = re.compile(r"/\*(?:@|MC)\n(.*?)\n(?:@|M)\*/\n(?:(PetscErrorCode [^;{]*?) \{)?", re.S)
 HEADING = re.compile(r"  ((?:Input |Output )?Parameters?|Options Database Keys?|Level|Notes?):(.*)")
 HEADER = "#include <taskdagpetsc.h>"
+
+
+class Page:
+    """sections: the heading, or none, and what is under it: a sentence or more, or pairs of what is named and what is said."""
+
+    def __init__(self, comment, prototype):
+        first, *paragraphs = comment.split("\n\n")
+        self.name, self.brief = joined(first).split(" - ", 1)
+        self.prototype = joined(prototype) + ";" if prototype else ""
+        self.sections = [section_of(paragraph) for paragraph in paragraphs]
+
+
+def joined(text):
+    return " ".join(text.split())
+
+
+def pages(source):
+    return [Page(*found) for found in PAGE.findall(source)]
+
+
+def section_of(paragraph):
+    if paragraph.startswith(".seealso:"):
+        return "See also", joined(paragraph[len(".seealso:"):])
+    first, _, rest = paragraph.partition("\n")
+    heading = HEADING.fullmatch(first)
+    if not heading:
+        return "", joined(paragraph)
+    # PETSc marks the items of a list at the beginning of the line.
+    items = re.split(r"\n[+.-] ", "\n" + rest)[1:]
+    return heading[1], [tuple(re.split(r"\s+- ", joined(item), maxsplit=1)) for item in items] or joined(heading[2] + " " + rest)
 
 
 def roff(words):
@@ -16,39 +46,28 @@ def titled(name, section, brief, version):
     return f'.TH {name} {section} "" "TaskDAG {version}" "TaskDAG for PETSc"\n.SH NAME\n{name} \\- {roff(brief)}\n'
 
 
-def items(lines):
-    """Lines that begin with one of PETSc's marks of lists, and those that go on: pairs of what is named and what is said."""
-    joined = re.split(r"\n[+.-] ", "\n" + "\n".join(lines))
-    for item in joined[1:]:
-        yield re.split(r"\s+- ", " ".join(item.split()), maxsplit=1)
+def for_man(page, version):
+    text = titled(page.name, 3, page.brief, version) + f".SH SYNOPSIS\n.nf\n{HEADER}\n{roff(page.prototype)}\n.fi\n"
+    before = None
+    for heading, body in page.sections:
+        text += f".SH {heading.upper()}\n" if heading else ".SH DESCRIPTION\n" if before is None else ".PP\n"
+        before = heading
+        text += roff(body) + "\n" if isinstance(body, str) else "".join(f".TP\n.B {roff(name)}\n{roff(says)}\n" for name, says in body)
+    return text
 
 
-def section_of(paragraph):
-    if paragraph.startswith(".seealso:"):
-        return ".SH SEE ALSO\n" + roff(" ".join(paragraph[len(".seealso:"):].split())) + "\n"
-    lines = paragraph.split("\n")
-    heading = HEADING.fullmatch(lines[0])
-    if not heading:
-        return ".PP\n" + roff(" ".join(paragraph.split())) + "\n"
-    text = f".SH {heading[1].upper()}\n"
-    if len(lines) > 1 and lines[1][:2] in ("+ ", "- ", ". "):
-        return text + "".join(f".TP\n.B {roff(name)}\n{roff(says)}\n" for name, says in items(lines[1:]))
-    return text + roff(" ".join(" ".join([heading[2], *lines[1:]]).split())) + "\n"
+def in_markdown(page, names):
+    """names: of the pages that may be linked."""
+    def link(found):
+        return f"[{found[0]}]({found[1]}.md)" if found[1] in names else found[0]
 
-
-def function_page(comment, prototype, version):
-    """The name, and the page in the language of man."""
-    first, *paragraphs = comment.split("\n\n")
-    name, brief = " ".join(first.split()).split(" - ", 1)
-    text = titled(name, 3, brief, version) + f".SH SYNOPSIS\n.nf\n{HEADER}\n"
-    if prototype:
-        text += "\n" + roff(" ".join(prototype.split())) + ";\n"
-    sections = "".join(section_of(paragraph) for paragraph in paragraphs)
-    return name, text + ".fi\n" + (".SH DESCRIPTION\n" if sections.startswith(".PP") else "") + sections
-
-
-def function_pages(source, version):
-    return dict(function_page(*found, version) for found in PAGE.findall(source))
+    text = f"# {page.name}\n\n{page.brief}\n\n    {HEADER}\n" + (f"    {page.prototype}\n" if page.prototype else "")
+    for heading, body in page.sections:
+        text += f"\n## {heading}\n" if heading else ""
+        if heading == "See also":
+            body = re.sub(r"`(\w+)(?:\(\))?`", link, body)
+        text += f"\n{body}\n" if isinstance(body, str) else "".join(f"\n- `{name}`: {says}" for name, says in body) + "\n"
+    return text
 
 
 def option_page(document, version):

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Makes a site of the documents, with the manual pages of functions, and checks every link of its pages.
+
+usage: build.py DIRECTORY     DIRECTORY/site is the site; needs mkdocs-material (PYTHONPATH)
+What the documents link is copied, from wherever in the project it lies; of a folder without a README.md its files are listed.
+"""
+import html.parser
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import urllib.parse
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "petsc_plugin/declared")]
+import docs_links  # noqa: E402
+import generate  # noqa: E402
+import manual  # noqa: E402
+
+
+def for_python_markdown(text):
+    """What a list holds is indented by four, not by two or three; code stays as it is."""
+    parts = re.split(r"(^```.*?^```)", text, flags=re.M | re.S)
+    parts[::2] = [re.sub(r"^ {2,3}(?=\S)", "    ", part, flags=re.M) for part in parts[::2]]
+    return "".join(parts)
+
+
+def listing(folder):
+    return f"# {folder.name}\n\n" + "".join(f"- [{file.name}]({file.name})\n" for file in sorted(folder.iterdir()) if file.is_file())
+
+
+def linked(path):
+    """Files of the project that a document links."""
+    text = docs_links.without_code(path.read_text(encoding="utf-8"))
+    for target in docs_links.LINK.findall(re.sub(r"`[^`]*`", "", text)):
+        name = target.partition("#")[0]
+        if name and not re.match(r"[a-z]+:", name):
+            yield (path.parent / name).resolve()
+
+
+def copy(source):
+    """README.md, and from it whatever is linked."""
+    waiting, known = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")], set()
+    while waiting:
+        path = waiting.pop()
+        if path in known:
+            continue
+        known.add(path)
+        to = source / path.relative_to(ROOT)
+        if path.is_dir():
+            if (path / "README.md").exists():
+                waiting.append(path / "README.md")
+            else:
+                to.mkdir(parents=True, exist_ok=True)
+                (to / "README.md").write_text(listing(path), encoding="utf-8")
+                waiting += [file for file in path.iterdir() if file.is_file()]
+            continue
+        to.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".md":
+            waiting += linked(path)
+            to.write_text(for_python_markdown(path.read_text(encoding="utf-8")), encoding="utf-8")
+        else:
+            shutil.copy(path, to)
+
+
+def write_manual(folder):
+    folder.mkdir(parents=True)
+    pages = sorted(generate.manual(), key=lambda page: page.name)
+    names = {page.name for page in pages}
+    for page in pages:
+        (folder / f"{page.name}.md").write_text(manual.in_markdown(page, names), encoding="utf-8")
+    index = "# Manual pages\n\n| Function | |\n|---|---|\n"
+    index += "".join(f"| [{page.name}]({page.name}.md) | {page.brief} |\n" for page in pages)
+    (folder / "README.md").write_text(index, encoding="utf-8")
+
+
+class Links(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.targets, self.names = [], set()
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.targets += [given[name] for name in ("href", "src") if given.get(name) and tag != "link"]
+        self.names.add(given.get("id"))
+
+
+def dead_links(site):
+    pages = {}
+    for path in site.rglob("*.html"):
+        pages[path] = Links()
+        pages[path].feed(path.read_text(encoding="utf-8"))
+    for path, page in pages.items():
+        for target in page.targets:
+            name, _, anchor = urllib.parse.unquote(target).partition("#")
+            if re.match(r"[a-z]+:|//", name) or path.name == "404.html":
+                continue
+            to = (path.parent / name).resolve() if name else path
+            to = to / "index.html" if to.is_dir() else to
+            if not to.exists() or anchor and to in pages and anchor not in pages[to].names:
+                yield f"{path.relative_to(site)}: {target} leads nowhere"
+
+
+def main(directory):
+    source, site = directory / "source", directory / "site"
+    shutil.rmtree(source, ignore_errors=True)
+    copy(source)
+    write_manual(source / "docs/manual")
+    shutil.copy(HERE / "mkdocs.yml", directory)
+    settings = (directory / "mkdocs.yml").read_text(encoding="utf-8") + "docs_dir: source\nsite_dir: site\n"
+    (directory / "mkdocs.yml").write_text(settings, encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--clean", "-f", directory / "mkdocs.yml"], check=True)
+    dead = list(dead_links(site))
+    print("\n".join(dead) if dead else f"{len(list(site.rglob('*.html')))} pages, every link leads somewhere")
+    return bool(dead)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(main(pathlib.Path(sys.argv[1]).resolve()))
