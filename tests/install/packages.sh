@@ -86,7 +86,28 @@ if command -v dpkg-shlibdeps >/dev/null; then
   cpack --config "$TASKDAG_BUILD/CPackConfig.cmake" -G DEB -B "$work" >"$work/cpack.txt"
   dpkg-deb --field "$work"/taskdag_*.deb Package Version Depends | tee "$work/deb.txt"
   grep -q '^Depends:.*libarchive' "$work/deb.txt"
-  dpkg-deb --contents "$work"/taskdag_*.deb | grep -c -e /share/doc/taskdag/ -e /share/man/man3/
+
+  # Installed into a root of its own, used there, and removed: nothing stays. Its scripts call ldconfig, which is left out.
+  root=$work/root
+  mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates" "$work/bin"
+  touch "$root/var/lib/dpkg/status"
+  ln -s "$(command -v true)" "$work/bin/ldconfig"
+  in_root() {
+    PATH=$work/bin:$PATH dpkg --root="$root" --force-not-root --force-depends --force-script-chrootless "$@" >"$work/dpkg.txt" 2>&1 ||
+      { cat "$work/dpkg.txt" && exit 1; }
+  }
+  in_root --install "$work"/taskdag_*.deb
+  TASKDAG_PREFIX=$root/usr "$TASKDAG_SOURCE/tests/install/documents_test.py"
+  PKG_CONFIG_PATH=$root/usr/lib/pkgconfig:$PKG_CONFIG_PATH
+  read -ra flags < <(pkg-config --cflags --libs petsctaskdag)
+  mpicc "$root/usr/share/doc/taskdag/examples/3_linked_app/linked_app.c" -o "$work/packaged_app" "${flags[@]}"
+  env -u LD_LIBRARY_PATH ldd "$work/packaged_app" | grep "libpetsctaskdag.so.* => $root/"
+  env -u LD_LIBRARY_PATH "$work/packaged_app" | grep CONVERGED_RTOL
+  in_root --purge taskdag
+  if find "$root" -name '*taskdag*' | grep .; then
+    echo "the package leaves files behind"
+    exit 1
+  fi
 else
   echo "no dpkg-shlibdeps: no Debian package is made"
 fi

@@ -17,18 +17,19 @@ PACKAGING = pathlib.Path("cmake/packaging")
 PETSC = PACKAGING / "petsc/taskdag.py"
 SPACK = PACKAGING / "spack/package.py"
 WHEEL = PACKAGING / "wheel/pyproject.toml"
+CONDA = PACKAGING / "conda/recipe.yaml"
 CONTAINER = PACKAGING / "Containerfile"
 MACHINE = pathlib.Path(".ci/machine.sh")
 
-# What find_package() asks for: Spack's name, EasyBuild's; None where the compiler or the toolchain has it.
+# What find_package() asks for: Spack's name, EasyBuild's, conda-forge's; None where the compiler or the toolchain has it.
 NEEDS = {
-    "CUDAToolkit": ("cuda", "CUDA"),
-    "LibArchive": ("libarchive", "libarchive"),
-    "MPI": ("mpi", None),
-    "nlohmann_json": ("nlohmann-json", "nlohmann_json"),
-    "PkgConfig": ("pkgconfig", "pkgconf"),
-    "Threads": (None, None),
-    "ZLIB": ("zlib-api", "zlib"),
+    "CUDAToolkit": ("cuda", "CUDA", "cuda"),
+    "LibArchive": ("libarchive", "libarchive", "libarchive"),
+    "MPI": ("mpi", None, "openmpi"),
+    "nlohmann_json": ("nlohmann-json", "nlohmann_json", "nlohmann_json"),
+    "PkgConfig": ("pkgconfig", "pkgconf", "pkg-config"),
+    "Threads": (None, None, None),
+    "ZLIB": ("zlib-api", "zlib", "zlib"),
 }
 # What every recipe decides, so that a build is the same wherever it is made.
 DECIDED = ("TASKDAG_PETSC", "TASKDAG_IO", "TASKDAG_TESTS", "TASKDAG_EXAMPLES", "TASKDAG_WERROR")
@@ -41,7 +42,7 @@ class Project:
         self.version = ".".join(re.findall(r"#define TASKDAG_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
         easyconfigs = sorted(self.root.glob(f"{PACKAGING}/easybuild/*.eb"))
         self.easyconfigs = [path.relative_to(self.root) for path in easyconfigs]
-        self.recipes = [PETSC, SPACK, WHEEL, CONTAINER, *self.easyconfigs]
+        self.recipes = [PETSC, SPACK, WHEEL, CONDA, CONTAINER, *self.easyconfigs]
         self.cmake = [path for folder in ("cmake", "src", "petsc_plugin") for path in self.root.glob(f"{folder}/**/*")
                       if path.name == "CMakeLists.txt" or path.suffix == ".cmake"]
 
@@ -92,6 +93,7 @@ def faults_of_versions(project):
     yield from (f"{path}: version {found}" for path, found in [
         (PETSC, project.minimum(PETSC, r'self\.version = "([^"]*)"')),
         (SPACK, spack_package(project)[0]["version"][0]),
+        (CONDA, project.minimum(CONDA, r'(?m)^  version: "(.*)"$')),
         ("CITATION.cff", project.minimum("CITATION.cff", r"(?m)^version: (.*)$")),
         *((path, easyconfig(project, path)["version"]) for path in project.easyconfigs),
     ] if found != project.version)
@@ -120,18 +122,22 @@ def faults_of_needs(project):
         if name not in NEEDS:
             yield f"find_package({name}): the recipes know nothing of it"
             continue
-        in_spack, in_easybuild = NEEDS[name]
+        in_spack, in_easybuild, in_conda = NEEDS[name]
         if in_spack and not any(re.match(rf"{in_spack}\b(?!-)", needed) for needed in spack):
             yield f"{SPACK} does not depend on {in_spack}"
         for path in project.easyconfigs:
             if in_easybuild and in_easybuild not in project.text(path):
                 yield f"{path} does not name {in_easybuild}"
+        if in_conda and not re.search(rf"^    - {in_conda}\b|compiler\(\"{in_conda}", project.text(CONDA), flags=re.M):
+            yield f"{CONDA} does not name {in_conda}"
     cmake = project.minimum("CMakeLists.txt", r"cmake_minimum_required\(VERSION ([\d.]+)\)")
     cuda = project.minimum("cmake/TaskdagCuda.cmake", r"CUDAToolkit_VERSION VERSION_LESS ([\d.]+)\)")
     petsc = project.minimum("cmake/TaskdagPetsc.cmake", r"PETSC_PC_VERSION VERSION_LESS ([\d.]+)\)")
     for needed in (f"cmake@{cmake}:", f"cuda@{cuda}:", f"petsc@{petsc}:"):
         if not any(text.startswith(needed) for text in spack):
             yield f"{SPACK} does not depend on {needed}"
+    if f"- cmake >={cmake}\n" not in project.text(CONDA) or f"- petsc >={petsc}," not in project.text(CONDA):
+        yield f"{CONDA} does not ask for cmake >={cmake} and petsc >={petsc}"
     if f"minCmakeVersion = ({cmake.replace('.', ', ')}, 0)" not in project.text(PETSC):
         yield f"{PETSC} does not ask for CMake {cmake}"
 
@@ -175,6 +181,9 @@ def faults_of_paths(project, prefix):
         variables = [value.replace("%(installdir)s/", "") for value in names["modextravars"].values()]
         named = [*paths["files"], *paths["dirs"], *names["modextrapaths"].values(), *variables]
         yield from (f"{path}: not installed: {name}" for name in named if not is_installed(prefix, name))
+    for name in re.findall(r"\$\{PREFIX\}/(\S+)", project.text(CONDA)):
+        if not is_installed(prefix, name):
+            yield f"{CONDA}: not installed: {name}"
     for name in re.findall(r"=/opt/taskdag/(\S+)", project.text(CONTAINER)):
         if not is_installed(prefix, name):
             yield f"{CONTAINER}: not installed: {name}"
@@ -214,6 +223,10 @@ MISTAKES = [
     (SPACK, "cuda@12.4:", "cuda@11:", "cuda@12.4"),
     (SPACK, '    depends_on("libarchive")\n', "", "does not depend on libarchive"),
     (WHEEL, 'TASKDAG_TESTS = "OFF"\n', "", "does not set TASKDAG_TESTS"),
+    (CONDA, 'version: "', 'version: "9', "recipe.yaml: version 9"),
+    (CONDA, "-DTASKDAG_TESTS=OFF ", "", "does not set TASKDAG_TESTS"),
+    (CONDA, "    - zlib\n", "", "does not name zlib"),
+    (CONDA, "- petsc >=3.18,", "- petsc >=3.16,", "petsc >=3.18"),
     (CONTAINER, "install_missing build", "install_missing building", "installs nothing for building"),
     (CONTAINER, "RUN cmake", "RUN apt-get install -y no-such-package\nRUN cmake", "no-such-package is not in"),
     (CONTAINER, "examples/3_linked_app", "examples/3_linked", "no such file: examples/3_linked"),
