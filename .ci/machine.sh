@@ -44,6 +44,9 @@ petsc_source make command -v make
 petsc_source python3-pip python3 -m pip --version
 petsc_source libopenblas-dev has_header cblas.h
 petsc_source liblapack-dev pkg-config --exists lapack
+dolfinx fenicsx-performance-tests command -v dolfinx-scaling-test
+deal.II libdeal.ii-dev test -e /usr/share/cmake/deal.II
+deal.II libdeal.ii-doc test -e /usr/share/doc/libdeal.ii-doc/examples/step-17
 ci python3-pip python3 -m pip --version
 ci ccache command -v ccache
 ci clang-format command -v clang-format
