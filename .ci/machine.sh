@@ -56,6 +56,7 @@ ci shellcheck command -v shellcheck
 ci python3-petsc4py has_petsc4py
 ci tcl command -v tclsh
 ci dpkg-dev command -v dpkg-shlibdeps
+ci doxygen command -v doxygen
 TABLE
 }
 

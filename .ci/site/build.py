@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes a site of the documents, with the manual pages of functions, and checks every link of its pages.
+"""Makes a site of the documents, with the manual pages of functions and what the headers say, and checks every link.
 
-usage: build.py DIRECTORY     DIRECTORY/site is the site; needs mkdocs-material (PYTHONPATH)
+usage: build.py DIRECTORY     DIRECTORY/site is the site; needs mkdocs-material (PYTHONPATH) and doxygen
 What the documents link is copied, from wherever in the project it lies; of a folder without a README.md its files are listed.
 """
 import html.parser
@@ -76,6 +76,15 @@ def write_manual(folder):
     (folder / "README.md").write_text(index, encoding="utf-8")
 
 
+def write_headers(folder, declared):
+    """declared: where the headers go that are made of the declarations of settings."""
+    generate.main(declared)
+    settings = (HERE / "Doxyfile").read_text(encoding="utf-8")
+    settings += f"INPUT += {declared}/include\nEXCLUDE = {declared}/include/taskdag_settings\nHTML_OUTPUT = {folder}\n"
+    settings += f"STRIP_FROM_INC_PATH = include petsc_plugin/include {declared}/include\n"
+    subprocess.run(["doxygen", "-"], input=settings, text=True, check=True, cwd=ROOT)
+
+
 class Links(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
@@ -93,9 +102,11 @@ def dead_links(site):
         pages[path] = Links()
         pages[path].feed(path.read_text(encoding="utf-8"))
     for path, page in pages.items():
+        if path.name == "404.html" or path.parent.name == "headers":  # Doxygen links headings that it leaves out
+            continue
         for target in page.targets:
             name, _, anchor = urllib.parse.unquote(target).partition("#")
-            if re.match(r"[a-z]+:|//", name) or path.name == "404.html":
+            if re.match(r"[a-z]+:|//", name):
                 continue
             to = (path.parent / name).resolve() if name else path
             to = to / "index.html" if to.is_dir() else to
@@ -108,6 +119,7 @@ def main(directory):
     shutil.rmtree(source, ignore_errors=True)
     copy(source)
     write_manual(source / "docs/manual")
+    write_headers(source / "headers", directory / "declared")
     shutil.copy(HERE / "mkdocs.yml", directory)
     settings = (directory / "mkdocs.yml").read_text(encoding="utf-8") + "docs_dir: source\nsite_dir: site\n"
     (directory / "mkdocs.yml").write_text(settings, encoding="utf-8")
