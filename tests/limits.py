@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Limits that keep the project readable: the length of README.md, the subjects of commits, words that are not to come back,
-the one place where options of the plugin are read, the papers' settings in one struct.
+"""Limits that keep the project readable: the length of README.md, what the change log says of the newest version, the
+subjects of commits, words that are not to come back, the one place where options of the plugin are read, the papers'
+settings in one struct.
 
 usage: limits.py [--self-test]
 Subjects are looked at in the last commits, as far as this clone has them. Exit status 1 where a limit is passed.
@@ -12,6 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 README_LINES = 130
+NEWEST_WORDS = 600
 SUBJECT_COLUMNS, COMMITS = 72, 40
 # Sentences about nobody are read twice: what does a thing, or is free of it, has a name.
 WORDS = re.compile(r"\b(nobody|somebody|whoever|likewise)\b|\b(the rival's time to ours|up to so many)\b", re.I)
@@ -31,6 +33,12 @@ NOT_YET = ("docs/CHANGELOG.md",  # the past
 def too_long(readme):
     lines = readme.count("\n")
     return [f"README.md has {lines} lines, more than {README_LINES}"] if lines > README_LINES else []
+
+
+def long_newest(changes):
+    """changes: the change log, newest version first, each under a heading of its own."""
+    words = len(re.split(r"^## ", changes, flags=re.M)[1].split())
+    return [f"docs/CHANGELOG.md says {words} words of the newest version, more than {NEWEST_WORDS}"] if words > NEWEST_WORDS else []
 
 
 def long_subjects(log):
@@ -83,6 +91,8 @@ def self_test():
     cases = [
         (too_long("line\n" * README_LINES), 0),
         (too_long("line\n" * (README_LINES + 1)), 1),
+        (long_newest("# Log\n\n## 2.0\n\n- word\n\n## 1.0\n\n" + "word " * NEWEST_WORDS), 0),
+        (long_newest("# Log\n\n## 2.0\n\n" + "word " * NEWEST_WORDS + "\n## 1.0\n"), 1),
         (long_subjects("abc " + "x" * SUBJECT_COLUMNS + "\ndef short\n"), 0),
         (long_subjects("abc " + "ä" * SUBJECT_COLUMNS + "\n"), 0),
         (long_subjects("abc " + "x" * (SUBJECT_COLUMNS + 1) + "\ndef short\n"), 1),
@@ -107,7 +117,8 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
     log, texts, plugin = read_log(), free_texts(), texts_of(["petsc_plugin/**/*.cpp"])
-    found = too_long((ROOT / "README.md").read_text(encoding="utf-8")) + long_subjects(log) + unwanted_words(texts) + retired_words(texts)
+    found = too_long((ROOT / "README.md").read_text(encoding="utf-8"))
+    found += long_newest((ROOT / "docs/CHANGELOG.md").read_text(encoding="utf-8")) + long_subjects(log) + unwanted_words(texts) + retired_words(texts)
     found += other_readers(plugin) + study_fields(texts_of(f"{folder}/**/*.?*" for folder in STUDY_FREE))
     print("\n".join(found) if found else f"{len(log.splitlines())} commits, {len(texts)} files, nothing found")
     return bool(found)
