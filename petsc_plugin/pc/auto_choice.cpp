@@ -38,7 +38,8 @@ FirstChoice first_choice(const MatrixLook& look) {
   if (!look.symmetric && too_many_poor(look.poor, look.rows) && !look.settles)
     return {Candidate::factor, count(look.poor) + of_rows + " have a small diagonal", false};
   if (!look.cuda) return {Candidate::factor, "on host threads a factor costs no more than some iterations", true};
-  if (look.local_rows <= kSmallRows) return {Candidate::factor, "few rows: a factor is soon made", true};
+  if (!look.in_loop && look.local_rows <= kSmallRows)
+    return {Candidate::factor, "few rows: a factor is soon made", true};
   if (look.deep && look.strict < kManyStrict * look.rows && look.local_rows >= rows_for_depth(look))
     return {Candidate::factor,
             look.symmetric ? "as many levels as a grid in the plane has: Jacobi takes many iterations"
@@ -84,11 +85,14 @@ void SolveHistory::note_failed_set_up(Candidate candidate) {
 bool SolveHistory::rival_promises(double set_up) const {
   // A factor saves a third of the time where it saves any: after twice its set-up it would have paid, nearly.
   constexpr double kPatience = 2.0;
-  // So many iterations of Jacobi stand for one with a factor. The first solve has to load what it runs.
+  // So many iterations of Jacobi stand for one with a factor. The first solve has to load what it runs, which may be
+  // most of it where a loop of ours does the rest.
   constexpr double kIterations = 4.0;
   constexpr int kSolvesToSee = 2;
+  constexpr double kLoading = 10e-3;
   const Record& now = of(current_);
-  if (current_ == Candidate::jacobi) return now.seconds > kPatience * set_up;
+  const double loading = jacobi_iteration_ > 0.0 ? kLoading : 0.0;
+  if (current_ == Candidate::jacobi) return now.seconds - loading > kPatience * set_up;
   if (jacobi_iteration_ == 0.0 || now.solves < kSolvesToSee) return false;
   return now.best > kIterations * jacobi_iteration_ * static_cast<double>(now.best_iterations);
 }

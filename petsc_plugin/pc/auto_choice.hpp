@@ -80,7 +80,8 @@ class SolveHistory {
   /// tries_all: each candidate that may be tried is, whether it promises to pay or not.
   explicit SolveHistory(bool tries_all = false) : tries_all_(tries_all) {}
 
-  /// jacobi_iteration: seconds, where Jacobi is to be tried beside a factor that has cost many of them; 0: it is not.
+  /// jacobi_iteration: seconds, where a loop of ours is to apply it: then Jacobi is tried beside a factor whose
+  /// iterations cost many of it. 0: there is no such loop.
   void start(const FirstChoice& choice, double jacobi_iteration = 0.0) {
     current_ = choice.candidate;
     jacobi_iteration_ = choice.may_jacobi ? jacobi_iteration : 0.0;

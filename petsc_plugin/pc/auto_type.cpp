@@ -37,12 +37,14 @@ class Look : private Bridge {
   bool deep = false;         ///< MatrixLook::deep, looked at on CUDA alone
   bool settles = true;       ///< MatrixLook::settles
   bool cuda = false;
-  double entries = 0.0;  ///< of this rank
+  double entries = 0.0;    ///< of this rank
+  bool on_device = false;  ///< its arrays are there
 
   PetscErrorCode open(Mat matrix, const BackendSettings& settings) {
     PetscFunctionBegin;
     PetscCall(prepare(matrix, false, settings));
     cuda = on_cuda();
+    on_device = source_.on_device();
     if (cuda && rows() <= kSmallRows) PetscCall(look_by_the_calling_thread());
     MatInfo info;
     PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
@@ -193,6 +195,7 @@ PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   PetscCall(share_error(comm(), mine.open(matrix, settings_.backend)));
   PetscCall(find_symmetry(matrix, &mine, &look->symmetric));
   PetscCall(share_error(comm(), mine.take(matrix, look->symmetric)));
+  look->in_loop = in_loop_ && mine.cuda && mine.on_device;
   PetscCall(mine.reset());
   PetscCall(sum_up(mine, look));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -242,7 +245,6 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   PetscFunctionBegin;
   MatrixLook look;
   PetscCall(look_at(matrix, &look));
-  look.in_loop = look.cuda && in_loop_;
   FirstChoice first;
   PetscCall(share_error(comm(), guarded([&] { first = first_choice(look); })));
   choice_ = std::move(first);

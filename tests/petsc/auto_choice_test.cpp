@@ -139,10 +139,24 @@ TEST(SolveHistory, InALoopJacobiIsTriedBesideAFactorWhoseIterationsCostManyOfIts
     }
     EXPECT_EQ(history.decide(0.1), of_factor > 4 * iteration ? Candidate::jacobi : Candidate::factor);
   }
+  SolveHistory loads;
+  loads.start({Candidate::jacobi, "", true}, iteration);
+  loads.note_solve(11e-3, 100, true);
+  EXPECT_EQ(loads.decide(3e-3), Candidate::jacobi) << "the first solve loads kernels";
+  for (int k = 0; k < 3; ++k) loads.note_solve(2e-3, 100, true);
+  EXPECT_EQ(loads.decide(3e-3), Candidate::factor);
   SolveHistory forbidden;
   forbidden.start({Candidate::factor, "", false}, iteration);
   for (int k = 0; k < 2; ++k) forbidden.note_solve(1.0, 100, true);
   EXPECT_EQ(forbidden.decide(0.1), Candidate::factor);
+}
+
+TEST(FirstChoice, InALoopFewRowsAreLeftToJacobi) {
+  MatrixLook look{.rows = 2000.0, .local_rows = 2000.0, .local_entries = 10000.0};
+  look.cuda = true;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::factor);
+  look.in_loop = true;
+  EXPECT_EQ(first_choice(look).candidate, Candidate::jacobi);
 }
 
 TEST(FirstChoice, InALoopADeepMatrixNeedsMoreRowsForAFactor) {

@@ -132,7 +132,7 @@ class OneBlockFactorization final : public Factorization::Impl {
              Stream stream) override {
     const DeviceGuard guard(context_.device());
     const bool usual = part == Apply::full || (options_.kind == FactorKind::ic && part == Apply::transposed);
-    if (usual && !prepares_replays_ && is_due(native(stream))) leave(stream);
+    if (usual && !order_.captured() && is_due(native(stream))) leave(stream);
     if (took_over_ || !usual) {
       with_whole(stream, "the first application of another kind than the usual one",
                  [&] { whole_->apply(part, count, b, ldb, x, ldx, space, stream); });
@@ -148,7 +148,8 @@ class OneBlockFactorization final : public Factorization::Impl {
     }
     most_columns_ = std::max(most_columns_, std::min(count, kernels::many::kMostColumns));
     if (info.one_block_limit > 0) ++info.one_block_applied;
-    if (is_replayed()) info.one_block_limit = info.one_block_applied = 0;
+    replayed_ = is_replayed();
+    if (replayed_) info.one_block_limit = info.one_block_applied = 0;
     if (space == MemorySpace::host) call.waited();
   }
 
@@ -357,7 +358,7 @@ class OneBlockFactorization final : public Factorization::Impl {
   }
 
   /// Whether graphs apply this factor, and go on doing so.
-  [[nodiscard]] bool is_replayed() const { return order_.captured() && !prepares_replays_; }
+  [[nodiscard]] bool is_replayed() const { return replayed_ || (order_.captured() && !prepares_replays_); }
   /// Whether so many applications have been this one's that the next is whole_'s.
   [[nodiscard]] bool is_due(cudaStream_t s) const {
     return !took_over_ && info.one_block_limit > 0 && info.one_block_applied >= info.one_block_limit && status_.ok() &&
@@ -423,6 +424,7 @@ class OneBlockFactorization final : public Factorization::Impl {
   std::unique_ptr<CudaFactorization> whole_;
   FactorStatus status_;  ///< of the last factor() on the host
   bool took_over_ = false;
+  bool replayed_ = false;          ///< by graphs of one who did not
   bool prepares_replays_ = false;  ///< the caller who captures applications calls prepare_replays()
   bool told_of_ = false;           ///< that whole_ took over, by prepare_replays()
   Index most_columns_ = 0;         ///< that an application has taken together
