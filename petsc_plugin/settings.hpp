@@ -51,6 +51,12 @@ enum class Consolidate {
   on          ///< the same; on host threads, of the ranks of a node
 };
 
+/// -pc_taskdag_across: what a preconditioner on several ranks is of.
+enum class Across {
+  off,  ///< of each rank's own rows and columns
+  on    ///< of the whole matrix
+};
+
 /// Where the blocks of block Jacobi come from.
 enum class JacobiBlockSource {
   automatic,  ///< matrix where it has blocks and no size is asked for; else graph

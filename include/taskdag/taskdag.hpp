@@ -2,6 +2,7 @@
 /// The solvers' public interface. The task engine's is taskdag/engine/runner.hpp.
 #pragma once
 
+#include "taskdag/across_ranks.hpp"
 #include "taskdag/block_jacobi.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdag/context.hpp"

@@ -179,7 +179,8 @@ def type_rows():
     declared += "".join(f"PetscErrorCode {check}(const Settings& settings);\n" for check in checks)
     iterates = sorted({t.members["iterates"] for t in TYPES if "iterates" in t.members})
     declared += "".join(f"bool {one}(const Settings& settings);\n" for one in iterates)
-    order = ("make", "check", "factors", "has_halves", "iterates", "consolidates", "watches_solves", "follows_matrix")
+    order = ("make", "check", "factors", "has_halves", "iterates", "consolidates", "watches_solves", "follows_matrix",
+             "across")
     table = "".join("{{.type = PC_TASKDAG_{}, .name = \"{}\", .title = \"{}\", {}}},\n".format(
         t.enumerator, t.name, t.title, ", ".join(f".{m} = {t.members[m]}" for m in order if m in t.members)) for t in TYPES)
     names = "".join(f'"{t.name}", ' for t in TYPES)

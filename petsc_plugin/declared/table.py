@@ -81,7 +81,7 @@ class Type:
         self.enumerator, self.name, self.title, self.says, self.members = enumerator, name, title, says, members
 
 
-FACTOR = {"check": "check_factor", "factors": "true", "consolidates": "true"}
+FACTOR = {"check": "check_factor", "factors": "true", "consolidates": "true", "across": "true"}
 TYPES = [
     Type("ILU", "ilu", "ILU", "incomplete LU; levels of fill by PCFactorSetLevels()",
          make="make_ilu", **FACTOR),
@@ -90,7 +90,7 @@ TYPES = [
     Type("JACOBI", "jacobi", "Jacobi sweeps", "damped Jacobi sweeps",
          make="make_jacobi", check="check_jacobi", iterates="jacobi_iterates"),
     Type("SOR", "sor", "SOR and SSOR sweeps", "SOR and SSOR sweeps; parameters by PCSORSetOmega() and the like",
-         make="make_sor", check="check_sor", iterates="sor_iterates", follows_matrix="true"),
+         make="make_sor", check="check_sor", iterates="sor_iterates", follows_matrix="true", across="true"),
     Type("DILU", "dilu", "DILU", "incomplete LU whose elimination changes the diagonal alone",
          make="make_dilu", **FACTOR),
     Type("DIC", "dic", "DIC", "incomplete Cholesky whose elimination changes the diagonal alone",
@@ -227,6 +227,13 @@ SETTINGS = [
     Setting("-pc_taskdag_consolidate_ranks", integer(0), "consolidate.ranks", FACTORS, EXPERT,
             "Largest number of ranks whose blocks are put together; 0: all that share", "PCTaskDAG{}ConsolidateRanks", "ranks",
             own="PetscInt = 0", test=("2", "-1")),
+    Setting("-pc_taskdag_across", word("off", "on"), "across", ALL, EXPERT,
+            "On several ranks: whether a preconditioner is of the whole matrix (on), its rows in an order by colours over all "
+            "ranks, with a message between ranks after each colour, or of each rank's own rows and columns; for ilu and icc "
+            "without fill, dilu, dic and sor, on host threads",
+            "PCTaskDAG{}Across", "mode", own="Across = Across::off", test=("on", "no_such"),
+            note="The preconditioner is the same on any number of ranks, that of one rank in the ordering taskdag_color; so "
+                 "iterations do not grow with the ranks, and each costs more messages."),
     Setting("-pc_taskdag_jacobi_type",
             word("diagonal", "rowmax", "rowsum", "rowl1", "block", get="jacobi_type(s)", put="set_jacobi_type(s, v)"),
             "jacobi.diagonal", JACOBI, EXPERT,

@@ -16,12 +16,6 @@
 namespace taskdag::petsc {
 namespace {
 
-/// Whether ICC takes the shift that PETSc does not have.
-bool takes_scaled_shift(const FactorSettings& settings, FactorKind kind) {
-  return kind == FactorKind::ic && !settings.shift &&
-         settings.icc_shift.value_or(default_icc_shift) == IccShift::scaled;
-}
-
 class FactorPreconditioner final : public Preconditioner {
  public:
   FactorPreconditioner(FactorKind kind, bool diagonal_only, const Settings& settings)
@@ -98,10 +92,7 @@ bool FactorPreconditioner::starts_with_one_block() const {
 }
 
 FactorOptions FactorPreconditioner::options() const {
-  FactorOptions options = factor_options(kind_, shift_type_of(own(), kind_), own().shift_amount, own().zero_pivot,
-                                         own().levels, own().fill, own().precision, settings_.sweeps);
-  if (takes_scaled_shift(own(), kind_)) options.shift = ShiftType::scaled;
-  options.diagonal_only = diagonal_only_;
+  FactorOptions options = options_of_factor(own(), kind_, diagonal_only_, settings_.sweeps);
   if (starts_with_one_block()) {
     options.one_block_rows = few_rows;
     options.one_block_applications = applications_that_pay;
@@ -212,12 +203,8 @@ PetscErrorCode FactorPreconditioner::view_shift(PetscViewer viewer) const {
   PetscFunctionBegin;
   if (factor_.shift_is_dropped())
     PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: none, as blocks are factored\n"));
-  else if (takes_scaled_shift(own(), kind_))
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: scaled, relative to the diagonal\n"));
   else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: %s, amount %g; tolerance for zero pivot %g\n",
-                                     MatFactorShiftTypes[shift_type_of(own(), kind_)], own().shift_amount,
-                                     own().zero_pivot));
+    PetscCall(petsc::view_shift(viewer, own(), kind_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,8 +218,7 @@ PetscErrorCode FactorPreconditioner::view_outcome(const RankViewer& viewer) cons
       MPI_Allreduce(mine.data(), most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, viewer.comm));
   if (!factor_.backend()) PetscFunctionReturn(PETSC_SUCCESS);
   if (takes_scaled_shift(own(), kind_) && !factor_.shift_is_dropped() && most[0] > 0.0)
-    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  shifted by %g times the diagonal, attempts: %d\n", most[0],
-                                     static_cast<int>(most[1])));
+    PetscCall(view_scaled_shift(viewer.viewer, most[0], static_cast<int>(most[1])));
   if (most[2] > 0.0)
     PetscCall(
         PetscViewerASCIIPrintf(viewer.viewer, "  growth of the factor, scaled to a unit diagonal: %g\n", most[2]));
@@ -285,6 +271,37 @@ std::unique_ptr<Preconditioner> make_dilu(const Settings& settings) {
 
 std::unique_ptr<Preconditioner> make_dic(const Settings& settings) {
   return std::make_unique<FactorPreconditioner>(FactorKind::ic, true, settings);
+}
+
+FactorOptions options_of_factor(const FactorSettings& factor, FactorKind kind, bool diagonal_only,
+                                const SweepSettings& sweeps) {
+  FactorOptions options = factor_options(kind, shift_type_of(factor, kind), factor.shift_amount, factor.zero_pivot,
+                                         factor.levels, factor.fill, factor.precision, sweeps);
+  if (takes_scaled_shift(factor, kind)) options.shift = ShiftType::scaled;
+  options.diagonal_only = diagonal_only;
+  return options;
+}
+
+bool takes_scaled_shift(const FactorSettings& settings, FactorKind kind) {
+  return kind == FactorKind::ic && !settings.shift &&
+         settings.icc_shift.value_or(default_icc_shift) == IccShift::scaled;
+}
+
+PetscErrorCode view_shift(PetscViewer viewer, const FactorSettings& settings, FactorKind kind) {
+  PetscFunctionBegin;
+  if (takes_scaled_shift(settings, kind))
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: scaled, relative to the diagonal\n"));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: %s, amount %g; tolerance for zero pivot %g\n",
+                                     MatFactorShiftTypes[shift_type_of(settings, kind)], settings.shift_amount,
+                                     settings.zero_pivot));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode view_scaled_shift(PetscViewer viewer, double amount, int attempts) {
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  shifted by %g times the diagonal, attempts: %d\n", amount, attempts));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode refuse_other_options(OptionItems items) {

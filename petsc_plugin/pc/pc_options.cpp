@@ -4,6 +4,7 @@
 
 #include "boundary.hpp"
 #include "ordering/orderings.hpp"
+#include "pc/across.hpp"
 #include "pc/consolidated.hpp"
 #include "pc/factor_type.hpp"
 #include "pc/types.hpp"
@@ -76,6 +77,7 @@ PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings* setting
 
 PetscErrorCode check_settings(const Settings& settings) {
   PetscFunctionBegin;
+  PetscCall(check_across(settings));
   PetscCall(check_consolidate(settings));
   PetscCall(check_precision(settings));
   PetscCall(find_type(settings.type)->check(settings));
@@ -85,7 +87,7 @@ PetscErrorCode check_settings(const Settings& settings) {
 bool same_pattern(const Settings& a, const Settings& b) {
   return a.type == b.type && a.backend == b.backend && a.sweeps == b.sweeps && same_jacobi(a, b) && same_sor(a, b) &&
          a.eisenstat == b.eisenstat && a.eisenstat_scaling == b.eisenstat_scaling && a.consolidate == b.consolidate &&
-         same_factor_pattern(a, b);
+         a.across == b.across && same_factor_pattern(a, b);
 }
 
 bool same_setup(const Settings& a, const Settings& b) { return same_pattern(a, b) && same_factor(a, b); }

@@ -16,6 +16,7 @@
 #include "mat/off_diagonal.hpp"
 #include "mat/poison.hpp"
 #include "mat/state.hpp"
+#include "pc/across.hpp"
 #include "pc/consolidated.hpp"
 #include "pc/eisenstat.hpp"
 #include "pc/factor_type.hpp"
@@ -91,7 +92,8 @@ PetscErrorCode make_preconditioner(PC pc) {
   Data& data = data_of(pc);
   if (data.preconditioner) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(guarded([&] {
-    std::unique_ptr<Preconditioner> made = type_of(pc).make(data.settings);
+    std::unique_ptr<Preconditioner> made =
+        data.settings.across == Across::on ? make_across(data.settings) : type_of(pc).make(data.settings);
     if (data.settings.consolidate.mode != Consolidate::off) made = consolidate(std::move(made), data.settings);
     data.preconditioner = std::move(made);
   }));

@@ -43,13 +43,6 @@ const Sweep& find_sweep(MatSORType type) {
 
 bool is_local(MatSORType type) { return (type & SOR_LOCAL_SYMMETRIC_SWEEP) != 0; }
 
-SorSweep to_sweep(MatSORType type) {
-  const bool forward = (type & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP)) != 0;
-  const bool backward = (type & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP)) != 0;
-  if (forward && backward) return SorSweep::symmetric;
-  return forward ? SorSweep::forward : SorSweep::backward;
-}
-
 class SorPreconditioner final : public Preconditioner, private Bridge {
  public:
   explicit SorPreconditioner(const Settings& settings) : settings_(settings) {}
@@ -96,7 +89,6 @@ class SorPreconditioner final : public Preconditioner, private Bridge {
   PetscErrorCode order(Mat matrix);
   PetscErrorCode choose_form(Mat matrix, const std::vector<Index>& order);
   PetscErrorCode make(Mat matrix, const std::vector<Index>& order);
-  PetscErrorCode check_transposed(Apply part, MPI_Comm comm) const;
   PetscErrorCode load(Mat matrix, bool error_if_failure);
   PetscErrorCode check_ranks(MPI_Comm comm) const;
   PetscErrorCode local(Vec b, Vec x, PetscInt iterations, SorStart start);
@@ -272,29 +264,16 @@ PetscErrorCode SorPreconditioner::iterate(Vec b, Vec x, PetscInt iterations, boo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// As PETSc's: only where the transposed operator is the operator.
-PetscErrorCode SorPreconditioner::check_transposed(Apply part, MPI_Comm comm) const {
-  PetscFunctionBegin;
-  if (part == Apply::full) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscBool known = PETSC_FALSE;
-  PetscBool symmetric = PETSC_FALSE;
-  PetscCall(MatIsSymmetricKnown(whole_, &known, &symmetric));
-  PetscCheck(known && symmetric && to_sweep(own().sweep) == SorSweep::symmetric, comm, PETSC_ERR_SUP,
-             "SOR is applied transposed only where the matrix is known to be symmetric (MatSetOption()) and the sweep "
-             "is symmetric");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode SorPreconditioner::apply(Apply part, Vec b, Vec x) {
   PetscFunctionBegin;
-  PetscCall(check_transposed(part, PetscObjectComm(reinterpret_cast<PetscObject>(b))));
+  PetscCall(check_transposed_sor(part, own().sweep, whole_));
   PetscCall(iterate(b, x, 1, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SorPreconditioner::apply(Apply part, Mat b, Mat x) {
   PetscFunctionBegin;
-  PetscCall(check_transposed(part, PetscObjectComm(reinterpret_cast<PetscObject>(b))));
+  PetscCall(check_transposed_sor(part, own().sweep, whole_));
   PetscCall(by_columns(b, x, [this](Vec from, Vec to) { return iterate(from, to, 1, true); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -355,11 +334,7 @@ PetscErrorCode SorPreconditioner::view(const RankViewer& viewer) const {
            backend_line();
   }));
   PetscCall(view_texts(viewer, text));
-  PetscCall(PetscViewerASCIIPrintf(viewer.viewer,
-                                   "  SOR: %s, iterations = %" PetscInt_FMT ", local iterations = %" PetscInt_FMT
-                                   ", omega = %g, diagonal shift = %g\n",
-                                   find_sweep(own().sweep).name, own().iterations, own().local_iterations, own().omega,
-                                   own().shift));
+  PetscCall(view_sor(viewer.viewer, own()));
   if (!backend_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(shows_each_rank(viewer, &each));
   PetscCall(guarded(viewer.comm, [&] {
@@ -406,6 +381,36 @@ PetscErrorCode SorPreconditioner::write_trace() const {
 }
 
 }  // namespace
+
+SorSweep to_sweep(MatSORType type) {
+  const bool forward = (type & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP)) != 0;
+  const bool backward = (type & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP)) != 0;
+  if (forward && backward) return SorSweep::symmetric;
+  return forward ? SorSweep::forward : SorSweep::backward;
+}
+
+PetscErrorCode view_sor(PetscViewer viewer, const SorSettings& settings) {
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  SOR: %s, iterations = %" PetscInt_FMT ", local iterations = %" PetscInt_FMT
+                                   ", omega = %g, diagonal shift = %g\n",
+                                   find_sweep(settings.sweep).name, settings.iterations, settings.local_iterations,
+                                   settings.omega, settings.shift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_transposed_sor(Apply part, MatSORType sweep, Mat whole) {
+  PetscFunctionBegin;
+  if (part == Apply::full) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscBool known = PETSC_FALSE;
+  PetscBool symmetric = PETSC_FALSE;
+  PetscCall(MatIsSymmetricKnown(whole, &known, &symmetric));
+  PetscCheck(known && symmetric && to_sweep(sweep) == SorSweep::symmetric,
+             PetscObjectComm(reinterpret_cast<PetscObject>(whole)), PETSC_ERR_SUP,
+             "SOR is applied transposed only where the matrix is known to be symmetric (MatSetOption()) and the sweep "
+             "is symmetric");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 std::unique_ptr<Preconditioner> make_sor(const Settings& settings) {
   return std::make_unique<SorPreconditioner>(settings);

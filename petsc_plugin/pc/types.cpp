@@ -32,7 +32,7 @@ void settle_type(Settings* settings) {
   sweeps.tune = false;
   sweeps.tune_file.clear();
   const bool of_a_factor = sweeps != SweepSettings{} || settings->factor != FactorSettings{} || settings->eisenstat ||
-                           settings->consolidate.mode != Consolidate::off;
+                           settings->consolidate.mode != Consolidate::off || settings->across != Across::off;
   settings->type = of_a_factor ? PC_TASKDAG_ILU : PC_TASKDAG_AUTO;
 }
 

@@ -29,6 +29,7 @@ struct PcType {
   bool watches_solves = false;  ///< before_solve() and after_solve() are to be called
   /// Applied with the matrix' values of now, as PETSc's counterpart, even where PETSc keeps what has been set up.
   bool follows_matrix = false;
+  bool across = false;  ///< there is a form of the whole matrix on several ranks
 };
 
 /// In the order of PCTaskDAGType.

@@ -1,0 +1,154 @@
+/// \file
+/// Incomplete factorisations and SOR of a matrix whose rows several ranks hold, in an order by colours over all of
+/// them. Rows of one colour are independent, so the work goes colour after colour with messages between them. Here is
+/// what a rank does between two messages; the messages are the caller's. All arrays are in host memory, and the work is
+/// that of host threads.
+///
+/// A rank has its own rows, and ghosts: copies of other ranks' rows that its own are coupled to. A row's number in the
+/// matrix is its global number; on a rank own rows have the numbers from 0 on, and ghosts those behind them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "taskdag/context.hpp"
+#include "taskdag/csr.hpp"
+#include "taskdag/export.hpp"
+#include "taskdag/factorization.hpp"
+#include "taskdag/sor.hpp"
+#include "taskdag/status.hpp"
+#include "taskdag/triangular.hpp"
+
+namespace taskdag {
+
+/// First fit in an order by degree and a hash of the global number, and once more in the reversed order of the colours
+/// found: those of multicolour() for the whole graph, however it is dealt out to ranks (Jones & Plassmann 1993).
+/// Protocol: { advance(), bring the ghosts' colours up to date } until no rank has a vertex left; reverse(); the same
+/// again.
+class TASKDAG_API RankColouring {
+ public:
+  /// `graph`: neighbours of the rank's own vertices, no loops; the columns from graph.rows on are ghosts. Each edge is
+  /// known to the ranks of both ends. It is borrowed. `global`, `degree`: of own vertices, then of ghosts.
+  /// @throws OutOfMemory; InvalidInput for spans that are not one for each column
+  RankColouring(const CsrPattern& graph, std::span<const std::int64_t> global, std::span<const Index> degree);
+
+  /// Colours the own vertices whose neighbours before them have colours. @returns how many are left
+  Index advance();
+  /// Begins the second colouring. `colours`: how many the first one took, on all ranks. @pre all have one, and those of
+  /// ghosts are up to date. Nothing is thrown.
+  void reverse(Index colours);
+
+  /// Of own vertices, then of ghosts, which are the caller's to write; -1: none yet.
+  [[nodiscard]] std::span<Index> colours() { return colours_; }
+
+ private:
+  struct Key {
+    std::uint64_t first;
+    std::int64_t global;
+    auto operator<=>(const Key&) const = default;
+  };
+  [[nodiscard]] Index first_fit(Index vertex) const;
+  void begin();
+
+  CsrPattern graph_;
+  std::vector<Key> keys_;
+  std::vector<Index> colours_;
+  std::vector<Index> waiting_;  ///< own vertices without a colour, in their order
+};
+
+/// The rows of a rank with the pattern that is worked on. Own rows are sorted by colour. In a row come the columns of
+/// earlier colours, then the diagonal, then those of later colours; on both sides by colour, of one colour by global
+/// number. That makes sums, and so all results, the same on any number of ranks.
+struct RankRows {
+  Index rows = 0;    ///< own
+  Index ghosts = 0;  ///< a ghost's row begins with the diagonal, and has the columns that the rank knows
+  std::vector<Offset> offsets;  ///< of own rows and ghosts, and the end
+  std::vector<Index> columns;
+  std::vector<Offset> diagonals;  ///< place of each row's
+
+  [[nodiscard]] Index total() const { return rows + ghosts; }
+  /// Entries of own rows, which come first.
+  [[nodiscard]] Offset own_entries() const { return offsets[static_cast<std::size_t>(rows)]; }
+};
+
+/// ILU(0), ICC(0), DILU, DIC: A ≈ L U, with the values of L, the inverse pivots and U in one array of the pattern's
+/// entries. ICC has D U for U and Uᵀ for L.
+/// Protocol of a numeric phase: begin(); { load(); of each colour factor(), then send entries of its rows from the
+/// diagonal on to the ranks that have these as ghosts } while again(). Status and attempts are of all ranks.
+class TASKDAG_API RankFactor {
+ public:
+  /// Looked at of the options: kind, diagonal_only, shift, shift_amount, zero_pivot.
+  /// @throws InvalidInput for ICC and DIC of a pattern that is not symmetric; Unsupported on the CUDA backend;
+  ///         OutOfMemory
+  RankFactor(const Context& context, RankRows rows, const FactorOptions& options);
+  ~RankFactor();
+  RankFactor(RankFactor&&) noexcept;
+  RankFactor& operator=(RankFactor&&) noexcept;
+
+  /// Largest Σ|a_ij| − |a_ii| − a_ii of the own rows, at least 0; what ShiftType::positive_definite begins with is that
+  /// of all.
+  [[nodiscard]] double dominance(const double* values) const;
+  /// `values`: of own rows, in the pattern's order; borrowed until the last attempt. The next two are of all ranks:
+  /// the largest dominance(), and the diagonal entry of the first row, which is read for ShiftType::scaled.
+  void begin(const double* values, double dominance, double first_diagonal);
+  /// Other amounts than those of the options, from the next begin() on.
+  void set_pivoting(double shift_amount, double zero_pivot);
+  /// Begins an attempt.
+  void load();
+  /// Own rows [first, last) of one colour. Nothing is thrown.
+  void factor(Index first, Index last);
+  /// Of this rank's rows in this attempt, by their numbers here; the shift is that of all ranks.
+  [[nodiscard]] FactorStatus status() const;
+  /// Whether there is to be another attempt. zero_pivot: whether any rank has met one (FactorStatus::last_row).
+  bool again(bool zero_pivot);
+
+  /// One value an entry, those of ghosts the caller's to write.
+  [[nodiscard]] double* values();
+  [[nodiscard]] const RankRows& pattern() const;
+
+  /// In place, for own rows [first, last) of one colour of x: own rows, then ghosts. First x = L⁻¹ x, colours
+  /// ascending, then x = U⁻¹ x, descending. Nothing is thrown.
+  void solve_lower(Index first, Index last, double* x) const;
+  void solve_upper(Index first, Index last, double* x) const;
+  /// The same of Uᵀ, ascending, then of Lᵀ, descending. What rows add to ghosts the caller adds to the rows themselves,
+  /// before their colour; ghosts are 0 at first.
+  void solve_upper_transposed(Index first, Index last, double* x) const;
+  void solve_lower_transposed(Index first, Index last, double* x) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// What a pass of SOR starts from.
+enum class PassStart {
+  zero,     ///< x = 0, whatever is there
+  given,    ///< x, ghosts up to date
+  reversed  ///< what the last pass has left, which was one the other way round with the same b
+};
+
+/// SOR: in a pass each row is relaxed once.
+class TASKDAG_API RankSor {
+ public:
+  /// Ghosts need no rows. @throws Unsupported on the CUDA backend; OutOfMemory
+  RankSor(const Context& context, RankRows rows, double omega, double shift);
+  ~RankSor();
+  RankSor(RankSor&&) noexcept;
+  RankSor& operator=(RankSor&&) noexcept;
+
+  /// Values of own rows in the pattern's order, copied. @returns as Sor::update_values(), rows by their numbers here
+  FactorStatus load(const double* values);
+  /// Own rows [first, last) of one colour in a pass: Triangle::lower through ascending colours, upper descending ones.
+  /// b: own rows; x: own rows, then ghosts. Nothing is thrown.
+  void pass(Triangle direction, PassStart start, Index first, Index last, const double* b, double* x);
+
+  [[nodiscard]] const RankRows& pattern() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace taskdag

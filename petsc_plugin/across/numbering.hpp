@@ -1,0 +1,47 @@
+/// \file
+/// The rows of a matrix on several ranks in an order by colours over all of them: that of taskdag_color for the whole
+/// matrix, however its rows are dealt out.
+#pragma once
+
+#include <petscsf.h>
+
+#include <vector>
+
+#include "compat.hpp"
+#include "mat/held.hpp"
+#include "taskdag/csr.hpp"
+
+namespace taskdag::petsc {
+
+/// The pattern of a rank's own rows, as the matrix has it.
+struct OwnPattern {
+  PetscInt first = 0;  ///< global number of the first row
+  Index rows = 0;
+  std::vector<Offset> offsets;    ///< by row, and the end
+  std::vector<PetscInt> columns;  ///< global numbers
+  [[nodiscard]] bool owns(PetscInt global) const { return global >= first && global < first + rows; }
+};
+
+/// Reads it. Not collective. @returns PETSC_ERR_ARG_WRONGSTATE for a row without diagonal entry, PETSC_ERR_SUP for more
+/// than the library counts
+PetscErrorCode read_own_pattern(Mat matrix, OwnPattern* pattern);
+
+/// What a rank knows of the order. Rows and ghosts stand in the matrix' order here.
+struct Numbering {
+  std::vector<PetscInt> ghosts;  ///< global numbers, ascending: columns of own rows, and rows with own columns
+  Held<PetscSF> forest;          ///< from own rows to ghosts
+  std::vector<Index> colour;     ///< of own rows, then of ghosts
+  Index colours = 0;             ///< on all ranks
+  std::vector<Index> place;      ///< of own rows by colour, of one colour first those that are ghosts elsewhere
+  std::vector<Index> order;      ///< row at each place
+  std::vector<Index> begins;     ///< of each colour, and the end
+  std::vector<Index> inner;      ///< of each colour: where rows begin that are no ghosts anywhere
+
+  /// Number of a ghost, −1: there is none.
+  [[nodiscard]] Index find_ghost(PetscInt global) const;
+};
+
+/// Collective; memory that one rank lacks is an error on all.
+PetscErrorCode number_rows(Mat matrix, const OwnPattern& pattern, Numbering* numbering);
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,238 @@
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "boundary.hpp"
+#include "options.hpp"
+#include "pc/across.hpp"
+#include "pc/factor_type.hpp"
+#include "pc/types.hpp"
+#include "shared_error.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+class FactorAcross final : public AcrossRanks {
+ public:
+  explicit FactorAcross(const Settings& settings) : AcrossRanks(settings) {}
+
+  PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
+  PetscErrorCode update(Mat matrix, bool error_if_failure) override;
+  [[nodiscard]] std::optional<MatFactorError> failure() const override { return error_; }
+  PetscErrorCode apply(Apply part, Vec b, Vec x) override;
+  using AcrossRanks::apply;
+  PetscErrorCode view(const RankViewer& viewer) const override;
+  PetscErrorCode reset() override;
+
+ private:
+  [[nodiscard]] FactorKind kind() const { return kind_of(settings_); }
+  [[nodiscard]] bool diagonal_only() const {
+    return settings_.type == PC_TASKDAG_DILU || settings_.type == PC_TASKDAG_DIC;
+  }
+  PetscErrorCode begin();
+  PetscErrorCode run_attempts();
+  PetscErrorCode find_outcome(FactorStatus* status, PetscInt* row) const;
+  PetscErrorCode report(const FactorStatus& status, PetscInt row, bool error_if_failure);
+  PetscErrorCode solve(Apply part);
+  PetscErrorCode solve_transposed();
+  PetscErrorCode sweep(Triangle side);
+  void scale(bool by_inverse);
+
+  std::optional<RankFactor> factor_;
+  MatFactorError error_ = MAT_FACTOR_NOERROR;
+  double shift_ = 0.0;  ///< of the last numeric phase, and how often it was shifted
+  int shifts_ = 0;
+};
+
+PetscErrorCode FactorAcross::analyse(Mat matrix, bool error_if_failure) {
+  PetscFunctionBegin;
+  PetscCall(reset());
+  PetscCall(take_pattern(matrix, GhostRows::all));
+  PetscCall(guarded(whole_.comm(), [&] {
+    const FactorOptions options = options_of_factor(settings_.factor, kind(), diagonal_only(), settings_.sweeps);
+    factor_.emplace(backend_->context, part_->take_rows(), options);
+  }));
+  PetscCall(update(matrix, error_if_failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorAcross::update(Mat /*matrix*/, bool error_if_failure) {
+  PetscFunctionBegin;
+  FactorStatus status;
+  PetscInt row = -1;
+  EventScope event;
+  PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(whole_.get())));
+  PetscCall(take_values());
+  PetscCall(begin());
+  PetscCall(run_attempts());
+  PetscCall(log_flops(false, static_cast<PetscLogDouble>(part_->rows())));
+  PetscCall(find_outcome(&status, &row));
+  PetscCall(report(status, row, error_if_failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What attempts have in common over all ranks.
+PetscErrorCode FactorAcross::begin() {
+  PetscFunctionBegin;
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  const Index first = part_->place_of_first();
+  const auto diagonal = [&] { return part_->values()[factor_->pattern().diagonals[static_cast<std::size_t>(first)]]; };
+  std::array<double, 2> most = {factor_->dominance(part_->values()), first < 0 ? kNone : diagonal()};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_DOUBLE, MPI_MAX, whole_.comm()));
+  factor_->set_pivoting(settings_.factor.shift_amount, settings_.factor.zero_pivot);
+  factor_->begin(part_->values(), most[0], most[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorAcross::run_attempts() {
+  PetscFunctionBegin;
+  std::array<int, 2> met{};  // a zero pivot, a matrix that is not definite; on any rank
+  double* const values = factor_->values();
+  double* const of_ghosts = values + factor_->pattern().own_entries();
+  do {
+    factor_->load();
+    PetscCall(part_->sweep(Triangle::lower, part_->entries(), values, of_ghosts, false,
+                           [&](Index first, Index last) { factor_->factor(first, last); }));
+    const FactorStatus status = factor_->status();
+    met = {status.last_row >= 0 ? 1 : 0, status.outcome == FactorOutcome::not_definite ? 1 : 0};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, met.data(), 2, MPI_INT, MPI_MAX, whole_.comm()));
+  } while (met[1] == 0 && factor_->again(met[0] == 1));
+  shift_ = factor_->status().shift_amount;
+  shifts_ = factor_->status().shifts;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The outcome on all ranks is that of the first row in the order by colours: others come of it. `row`: by its number
+/// in the matrix.
+PetscErrorCode FactorAcross::find_outcome(FactorStatus* status, PetscInt* row) const {
+  PetscFunctionBegin;
+  constexpr int kNone = std::numeric_limits<int>::max();
+  constexpr int kOutcomes = 4;
+  *status = factor_->status();
+  // A matrix that is not definite comes before all, in one colour zero pivots before what is not finite.
+  const int colour = status->ok() || status->outcome == FactorOutcome::not_definite
+                         ? -1
+                         : static_cast<int>(part_->colour_of(status->first_row));
+  const int mine = status->ok() ? kNone : kOutcomes * (colour + 1) + static_cast<int>(status->outcome);
+  int first = mine;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, whole_.comm()));
+  *row = mine == first && mine != kNone ? part_->global(status->first_row) : std::numeric_limits<PetscInt>::max();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, row, 1, MPIU_INT, MPI_MIN, whole_.comm()));
+  status->outcome = first == kNone ? FactorOutcome::success : static_cast<FactorOutcome>(first % kOutcomes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorAcross::report(const FactorStatus& status, PetscInt row, bool error_if_failure) {
+  PetscFunctionBegin;
+  error_ = MAT_FACTOR_NOERROR;
+  if (status.ok()) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool numbers = status.outcome == FactorOutcome::non_finite;
+  const char* const what = numbers                                         ? "a value that is not finite"
+                           : status.outcome == FactorOutcome::not_definite ? "a diagonal of no definite matrix"
+                                                                           : "a zero pivot";
+  error_ = numbers ? MAT_FACTOR_OTHER : MAT_FACTOR_NUMERIC_ZEROPIVOT;
+  PetscCheck(!error_if_failure, PETSC_COMM_SELF, numbers ? PETSC_ERR_FP : PETSC_ERR_MAT_LU_ZRPVT,
+             "The factor across ranks meets %s first in row %" PetscInt_FMT " of the matrix, tolerance %g", what, row,
+             settings_.factor.zero_pivot);
+  PetscCall(PetscInfo(whole_.get(), "The factor across ranks meets %s first in row %" PetscInt_FMT "\n", what, row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorAcross::sweep(Triangle side) {
+  PetscFunctionBegin;
+  double* const x = work_.data();
+  PetscCall(part_->sweep(side, part_->elements(), x, ghosts_of(x), false, [&](Index first, Index last) {
+    side == Triangle::lower ? factor_->solve_lower(first, last, x) : factor_->solve_upper(first, last, x);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// By D^½, or by its inverse.
+void FactorAcross::scale(bool by_inverse) {
+  const RankRows& rows = factor_->pattern();
+  for (Index i = 0; i < rows.rows; ++i) {
+    const double root = std::sqrt(factor_->values()[rows.diagonals[static_cast<std::size_t>(i)]]);
+    work_[static_cast<std::size_t>(i)] *= by_inverse ? root : 1.0 / root;
+  }
+}
+
+/// Uᵀ is lower, Lᵀ upper: what rows add to others goes to their ranks before the colour of these.
+PetscErrorCode FactorAcross::solve_transposed() {
+  PetscFunctionBegin;
+  double* const x = work_.data();
+  const Index colours = part_->colours();
+  std::fill(work_.begin() + part_->rows(), work_.end(), 0.0);
+  for (Index c = 0; c < colours; ++c) {
+    const ColourRange rows = part_->range(c);
+    if (c > 0) PetscCall(part_->elements().add(c, ghosts_of(x), x));
+    factor_->solve_upper_transposed(rows.first, rows.last, x);
+  }
+  std::fill(work_.begin() + part_->rows(), work_.end(), 0.0);
+  for (Index c = colours - 1; c >= 0; --c) {
+    const ColourRange rows = part_->range(c);
+    if (c + 1 < colours) PetscCall(part_->elements().add(c, ghosts_of(x), x));
+    factor_->solve_lower_transposed(rows.first, rows.last, x);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// ICC and DIC: A ≈ Uᵀ D U, with D U for the upper triangle.
+PetscErrorCode FactorAcross::solve(Apply part) {
+  PetscFunctionBegin;
+  if (part == Apply::transposed && kind() == FactorKind::ilu) {
+    PetscCall(solve_transposed());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (part != Apply::symmetric_right) PetscCall(sweep(Triangle::lower));
+  if (part == Apply::symmetric_left) scale(true);
+  if (part == Apply::symmetric_right) scale(false);
+  if (part != Apply::symmetric_left) PetscCall(sweep(Triangle::upper));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorAcross::apply(Apply part, Vec b, Vec x) {
+  PetscFunctionBegin;
+  PetscCheck(factor_, PetscObjectComm(reinterpret_cast<PetscObject>(b)), PETSC_ERR_ARG_WRONGSTATE,
+             "TaskDAG has no factor to apply: the last set-up has failed");
+  const auto flops = 2.0 * static_cast<PetscLogDouble>(factor_->pattern().own_entries());
+  PetscCall(with_host_arrays(b, x, flops, [&](const PetscScalar* from, PetscScalar* to) -> PetscErrorCode {
+    PetscFunctionBegin;
+    part_->sort(from, work_.data());
+    PetscCall(solve(part));
+    part_->sort_back(work_.data(), to);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorAcross::view(const RankViewer& viewer) const {
+  PetscFunctionBegin;
+  const Offset entries = factor_ ? factor_->pattern().own_entries() : 0;
+  PetscCall(view_part(viewer, static_cast<std::size_t>(entries)));
+  PetscCall(view_shift(viewer.viewer, settings_.factor, kind()));
+  if (!factor_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (takes_scaled_shift(settings_.factor, kind())) {
+    if (shift_ > 0.0) PetscCall(view_scaled_shift(viewer.viewer, shift_, shifts_ + 1));
+  } else if (shifts_ > 0) {
+    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  shifted %d times, by %g in the end\n", shifts_, shift_));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorAcross::reset() {
+  PetscFunctionBegin;
+  factor_.reset();
+  error_ = MAT_FACTOR_NOERROR;
+  shift_ = 0.0;
+  shifts_ = 0;
+  PetscCall(forget());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+std::unique_ptr<Preconditioner> make_factor_across(const Settings& settings) {
+  return std::make_unique<FactorAcross>(settings);
+}
+
+}  // namespace taskdag::petsc
