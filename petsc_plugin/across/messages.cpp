@@ -30,8 +30,7 @@ Index count_ranks(const std::vector<PetscSFNode>& nodes) {
   ranks.reserve(nodes.size());
   for (const PetscSFNode& node : nodes) ranks.push_back(node.rank);
   std::ranges::sort(ranks);
-  const auto rest = std::ranges::unique(ranks);
-  return static_cast<Index>(ranks.size() - rest.size());
+  return static_cast<Index>(std::unique(ranks.begin(), ranks.end()) - ranks.begin());
 }
 
 }  // namespace

@@ -67,8 +67,7 @@ void collect_ghosts(const OwnPattern& pattern, const std::vector<Edge>& incoming
   }
   for (const Edge& edge : incoming) ghosts.push_back(edge.neighbour);
   std::ranges::sort(ghosts);
-  const auto rest = std::ranges::unique(ghosts);
-  ghosts.erase(rest.begin(), rest.end());
+  ghosts.erase(std::unique(ghosts.begin(), ghosts.end()), ghosts.end());
 }
 
 /// Calls add(row, neighbour) for the edges from own rows, for some of them twice.
@@ -104,10 +103,10 @@ Graph make_graph(const OwnPattern& pattern, const std::vector<Edge>& incoming, c
   graph.offsets.push_back(0);
   auto last = graph.neighbours.begin();
   for (Index i = 0; i < rows; ++i) {
-    const auto row =
-        std::ranges::subrange(graph.neighbours.begin() + begins[at(i)], graph.neighbours.begin() + next[at(i)]);
-    std::ranges::sort(row);
-    last = std::ranges::unique_copy(row, last).out;
+    const auto begin = graph.neighbours.begin() + begins[at(i)];
+    const auto end = graph.neighbours.begin() + next[at(i)];
+    std::sort(begin, end);
+    last = std::unique_copy(begin, end, last);
     graph.offsets.push_back(checked_offset(last - graph.neighbours.begin(), "the graph of a rank's rows"));
   }
   graph.neighbours.erase(last, graph.neighbours.end());
