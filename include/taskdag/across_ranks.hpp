@@ -1,8 +1,8 @@
 /// \file
 /// Incomplete factorisations and SOR of a matrix whose rows several ranks hold, in an order by colours over all of
-/// them. Rows of one colour are independent, so the work goes colour after colour with messages between them. Here is
-/// what a rank does between two messages; the messages are the caller's. All arrays are in host memory, and the work is
-/// that of host threads.
+/// them. Rows, or blocks of them, are independent where they have one colour, so the work goes colour after colour with
+/// messages between them. Here is what a rank does between two messages; the messages are the caller's. All arrays are
+/// in host memory, and the work is that of host threads.
 ///
 /// A rank has its own rows, and ghosts: copies of other ranks' rows that its own are coupled to. A row's number in the
 /// matrix is its global number; on a rank own rows have the numbers from 0 on, and ghosts those behind them.
@@ -23,16 +23,19 @@
 
 namespace taskdag {
 
-/// First fit in an order by degree and a hash of the global number, and once more in the reversed order of the colours
-/// found: those of multicolour() for the whole graph, however it is dealt out to ranks (Jones & Plassmann 1993).
-/// Protocol: { advance(), bring the ghosts' colours up to date } until no rank has a vertex left; reverse(); the same
-/// again.
+/// First fit over ranks: vertices in ascending order of a priority, equal ones of a global number, and once more in the
+/// reversed order of the colours found. The colours depend on the graph and the order alone, however it is dealt out to
+/// ranks (Jones & Plassmann 1993). Protocol: { advance(), bring the ghosts' colours up to date } until no rank has a
+/// vertex left; reverse(); the same again.
 class TASKDAG_API RankColouring {
  public:
   /// `graph`: neighbours of the rank's own vertices, no loops; the columns from graph.rows on are ghosts. Each edge is
-  /// known to the ranks of both ends. It is borrowed. `global`, `degree`: of own vertices, then of ghosts.
+  /// known to the ranks of both ends. It is borrowed. `global`, `priority`: of own vertices, then of ghosts.
   /// @throws OutOfMemory; InvalidInput for spans that are not one for each column
-  RankColouring(const CsrPattern& graph, std::span<const std::int64_t> global, std::span<const Index> degree);
+  RankColouring(const CsrPattern& graph, std::span<const std::int64_t> global, std::span<const std::uint64_t> priority);
+
+  /// The priority with which the colours are those of multicolour() for the whole graph. `degree`: neighbours.
+  static std::uint64_t priority_of(std::int64_t global, Index degree);
 
   /// Colours the own vertices whose neighbours before them have colours. @returns how many are left
   Index advance();
@@ -58,15 +61,17 @@ class TASKDAG_API RankColouring {
   std::vector<Index> waiting_;  ///< own vertices without a colour, in their order
 };
 
-/// The rows of a rank with the pattern that is worked on. Own rows are sorted by colour. In a row come the columns of
-/// earlier colours, then the diagonal, then those of later colours; on both sides by colour, of one colour by global
-/// number. That makes sums, and so all results, the same on any number of ranks.
+/// The rows of a rank with the pattern that is worked on. Own rows are sorted by colour; of one colour, rows of one
+/// block may be coupled and stand together, in their order. In a row come the columns of earlier rows, then the
+/// diagonal, then those of later rows, on both sides in the order of all ranks' rows. With a row a block that makes
+/// sums, and so all results, the same on any number of ranks.
 struct RankRows {
-  Index rows = 0;    ///< own
-  Index ghosts = 0;  ///< a ghost's row begins with the diagonal, and has the columns that the rank knows
+  Index rows = 0;               ///< own
+  Index ghosts = 0;             ///< a ghost's row begins with the diagonal, and has the columns that the rank knows
   std::vector<Offset> offsets;  ///< of own rows and ghosts, and the end
   std::vector<Index> columns;
   std::vector<Offset> diagonals;  ///< place of each row's
+  std::vector<Index> blocks;      ///< where blocks of own rows begin, and the end; empty: each row is one
 
   [[nodiscard]] Index total() const { return rows + ghosts; }
   /// Entries of own rows, which come first.

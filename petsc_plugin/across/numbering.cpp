@@ -113,20 +113,137 @@ Graph make_graph(const OwnPattern& pattern, const std::vector<Edge>& incoming, c
   return graph;
 }
 
-/// Brings ghosts, which stand behind own rows, up to date. Collective.
-PetscErrorCode update_ghosts(PetscSF forest, Index rows, std::span<Index> numbers) {
+/// What gets a colour: rows, or blocks of them.
+struct Units {
+  Index own = 0;
+  std::vector<Index> of;  ///< of own rows, then of ghosts
+  std::vector<std::int64_t> global;
+  std::vector<std::uint64_t> priority;
+  Graph graph;
+
+  [[nodiscard]] Index total() const { return static_cast<Index>(global.size()); }
+};
+
+/// What is told of each row: its place among rows of one colour, that of the first row of its block, and where rows are
+/// coloured its degree.
+struct RowWords {
+  std::vector<PetscInt> sequence;
+  std::vector<PetscInt> head;
+  std::vector<Index> degree;
+};
+
+void describe_rows(const OwnPattern& pattern, const Graph& graph, RowWords& words) {
+  for (Index i = 0; i < pattern.rows; ++i) {
+    words.sequence[at(i)] = words.head[at(i)] = pattern.first + i;
+    words.degree[at(i)] = graph.offsets[at(i) + 1] - graph.offsets[at(i)];
+  }
+}
+
+/// Blocks come in the order of their first rows, as on one rank: so the colours of one rank go on in those of the next.
+void describe_blocks(const OwnPattern& pattern, const OwnBlocks& own, RowWords& words) {
+  if (pattern.rows == 0) return;
+  const std::vector<Index>& order = *own.order;
+  const std::vector<Index>& begins = own.blocks->block_offsets;
+  std::vector<std::pair<Index, Index>> blocks;  // first row, block
+  blocks.reserve(at(own.blocks->blocks()));
+  for (Index b = 0; b < own.blocks->blocks(); ++b) {
+    blocks.emplace_back(*std::min_element(order.begin() + begins[at(b)], order.begin() + begins[at(b) + 1]), b);
+  }
+  std::ranges::sort(blocks);
+  Index next = 0;
+  for (const auto& [row, block] : blocks) {
+    const PetscInt head = pattern.first + next;
+    for (Index p = begins[at(block)]; p < begins[at(block) + 1]; ++p) {
+      words.sequence[at(order[at(p)])] = pattern.first + next++;
+      words.head[at(order[at(p)])] = head;
+    }
+  }
+}
+
+PetscErrorCode update(PetscSF forest, MPI_Datatype unit, const void* roots, void* leaves) {
   PetscFunctionBegin;
-  PetscCall(PetscSFBcastBegin(forest, MPI_INT, numbers.data(), numbers.data() + rows, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(forest, MPI_INT, numbers.data(), numbers.data() + rows, MPI_REPLACE));
+  PetscCall(PetscSFBcastBegin(forest, unit, roots, leaves, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(forest, unit, roots, leaves, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// One colouring to its end. Collective.
-PetscErrorCode run_colouring(MPI_Comm comm, PetscSF forest, Index rows, RankColouring& colouring) {
+/// Own rows' words, and those of ghosts behind them. Collective.
+PetscErrorCode exchange_words(MPI_Comm comm, const OwnPattern& pattern, const Graph& graph, const OwnBlocks* blocks,
+                              const Numbering& numbering, RowWords* words) {
+  PetscFunctionBegin;
+  const std::size_t rows = at(pattern.rows);
+  PetscCall(guarded(comm, [&] {
+    words->sequence.resize(rows + numbering.ghosts.size());
+    words->head.resize(words->sequence.size());
+    words->degree.resize(words->sequence.size());
+    if (blocks)
+      describe_blocks(pattern, *blocks, *words);
+    else
+      describe_rows(pattern, graph, *words);
+  }));
+  const PetscSF forest = numbering.forest;
+  PetscCall(update(forest, MPIU_INT, words->sequence.data(), words->sequence.data() + rows));
+  PetscCall(update(forest, MPIU_INT, words->head.data(), words->head.data() + rows));
+  PetscCall(update(forest, MPI_INT, words->degree.data(), words->degree.data() + rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The graph of blocks from that of rows.
+Graph contract(const Graph& rows, const std::vector<Index>& unit_of, Index units) {
+  std::vector<std::vector<Index>> near(at(units));
+  for (std::size_t i = 0; i + 1 < rows.offsets.size(); ++i) {
+    for (Offset e = rows.offsets[i]; e < rows.offsets[i + 1]; ++e) {
+      const Index neighbour = unit_of[at(rows.neighbours[at(e)])];
+      if (neighbour != unit_of[i]) near[at(unit_of[i])].push_back(neighbour);
+    }
+  }
+  Graph graph;
+  graph.offsets.push_back(0);
+  for (std::vector<Index>& list : near) {
+    std::ranges::sort(list);
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    graph.neighbours.insert(graph.neighbours.end(), list.begin(), list.end());
+    graph.offsets.push_back(static_cast<Offset>(graph.neighbours.size()));
+  }
+  return graph;
+}
+
+/// Units in the order of their heads, own ones first. A head tells a unit from all others. Blocks are coloured in that
+/// order, rows in that of taskdag_color.
+Units make_units(const OwnPattern& pattern, Graph graph, bool blocks, const RowWords& words) {
+  Units units;
+  const auto end_of_own = words.head.begin() + pattern.rows;
+  std::vector<PetscInt> heads(words.head.begin(), end_of_own);
+  std::vector<PetscInt> outside(end_of_own, words.head.end());
+  for (std::vector<PetscInt>* list : {&heads, &outside}) {
+    std::ranges::sort(*list);
+    list->erase(std::unique(list->begin(), list->end()), list->end());
+  }
+  units.own = static_cast<Index>(heads.size());
+  heads.insert(heads.end(), outside.begin(), outside.end());
+  units.global.assign(heads.begin(), heads.end());
+  units.priority.resize(heads.size());
+  for (std::size_t row = 0; row < words.head.size(); ++row) {
+    const auto begin = heads.begin() + (row < at(pattern.rows) ? 0 : units.own);
+    const auto end = row < at(pattern.rows) ? heads.begin() + units.own : heads.end();
+    const auto unit = std::lower_bound(begin, end, words.head[row]) - heads.begin();
+    units.of.push_back(static_cast<Index>(unit));
+    if (!blocks)
+      units.priority[static_cast<std::size_t>(unit)] = RankColouring::priority_of(words.head[row], words.degree[row]);
+  }
+  units.graph = blocks ? contract(graph, units.of, units.own) : std::move(graph);
+  return units;
+}
+
+/// One colouring to its end. colour: room for that of each own row, then of each ghost. Collective.
+PetscErrorCode run_colouring(MPI_Comm comm, PetscSF forest, const Units& units, RankColouring& colouring, Index rows,
+                             std::vector<Index>& colour) {
   PetscFunctionBegin;
   for (int left = 1; left > 0;) {
     left = colouring.advance() > 0 ? 1 : 0;
-    PetscCall(update_ghosts(forest, rows, colouring.colours()));
+    for (std::size_t row = 0; row < at(rows); ++row) colour[row] = colouring.colours()[at(units.of[row])];
+    PetscCall(update(forest, MPI_INT, colour.data(), colour.data() + rows));
+    for (std::size_t row = at(rows); row < colour.size(); ++row) colouring.colours()[at(units.of[row])] = colour[row];
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT, MPI_MAX, comm));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -139,39 +256,36 @@ PetscErrorCode count_colours(MPI_Comm comm, std::span<const Index> colour, Index
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode find_colours(MPI_Comm comm, const OwnPattern& pattern, const Graph& graph, Numbering* numbering) {
+PetscErrorCode find_colours(MPI_Comm comm, const Units& units, Index rows, Numbering* numbering) {
   PetscFunctionBegin;
-  const Index rows = pattern.rows;
-  const auto total = static_cast<Index>(at(rows) + numbering->ghosts.size());
-  std::vector<Index> degree;
   std::optional<RankColouring> colouring;
+  std::vector<Index>& colour = numbering->colour;
   PetscCall(guarded(comm, [&] {
-    degree.resize(at(total));
-    for (Index i = 0; i < rows; ++i) degree[at(i)] = graph.offsets[at(i) + 1] - graph.offsets[at(i)];
+    colour.resize(units.of.size());
+    colouring.emplace(CsrPattern{units.own, units.total(), units.graph.offsets.data(), units.graph.neighbours.data()},
+                      units.global, units.priority);
   }));
-  PetscCall(update_ghosts(numbering->forest, rows, degree));
-  PetscCall(guarded(comm, [&] {
-    std::vector<std::int64_t> global(at(total));
-    std::iota(global.begin(), global.begin() + rows, std::int64_t{pattern.first});
-    std::ranges::copy(numbering->ghosts, global.begin() + rows);
-    colouring.emplace(CsrPattern{rows, total, graph.offsets.data(), graph.neighbours.data()}, global, degree);
-  }));
-  PetscCall(run_colouring(comm, numbering->forest, rows, *colouring));
-  PetscCall(count_colours(comm, colouring->colours(), &numbering->colours));
+  PetscCall(run_colouring(comm, numbering->forest, units, *colouring, rows, colour));
+  PetscCall(count_colours(comm, colour, &numbering->colours));
   colouring->reverse(numbering->colours);
-  PetscCall(run_colouring(comm, numbering->forest, rows, *colouring));
-  PetscCall(count_colours(comm, colouring->colours(), &numbering->colours));
-  PetscCall(guarded(comm, [&] { numbering->colour.assign(colouring->colours().begin(), colouring->colours().end()); }));
+  PetscCall(run_colouring(comm, numbering->forest, units, *colouring, rows, colour));
+  PetscCall(count_colours(comm, colour, &numbering->colours));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// By colour, rows that are ghosts elsewhere first. users: how many ranks have a row as a ghost.
-void sort_rows(Index rows, const PetscInt* users, Numbering& numbering) {
+/// By colour, blocks with rows that are ghosts elsewhere first. users: how many ranks have a row as a ghost.
+void sort_rows(const Units& units, Index rows, const PetscInt* users, bool blocks, Numbering& numbering) {
   std::vector<Index>& order = numbering.order;
+  std::vector<char> used(at(units.own), 0);
+  for (Index i = 0; i < rows; ++i) {
+    if (users[i] > 0) used[at(units.of[at(i)])] = 1;
+  }
   order.resize(at(rows));
   std::iota(order.begin(), order.end(), 0);
-  const auto group = [&](Index row) { return 2 * numbering.colour[at(row)] + (users[row] > 0 ? 0 : 1); };
-  std::ranges::stable_sort(order, {}, group);
+  const auto group = [&](Index row) {
+    return 2 * numbering.colour[at(row)] + (used[at(units.of[at(row)])] != 0 ? 0 : 1);
+  };
+  std::ranges::sort(order, {}, [&](Index row) { return std::pair(group(row), numbering.sequence[at(row)]); });
   numbering.place.resize(at(rows));
   for (Index p = 0; p < rows; ++p) numbering.place[at(order[at(p)])] = p;
   const auto begin_of = [&](Index wanted) {
@@ -182,6 +296,10 @@ void sort_rows(Index rows, const PetscInt* users, Numbering& numbering) {
     numbering.inner.push_back(begin_of(2 * c + 1));
   }
   numbering.begins.push_back(rows);
+  for (Index p = 0; blocks && p < rows; ++p) {
+    if (p == 0 || units.of[at(order[at(p)])] != units.of[at(order[at(p) - 1])]) numbering.blocks.push_back(p);
+  }
+  if (blocks) numbering.blocks.push_back(rows);
 }
 
 }  // namespace
@@ -225,12 +343,14 @@ Index Numbering::find_ghost(PetscInt global) const {
   return found != ghosts.end() && *found == global ? static_cast<Index>(found - ghosts.begin()) : -1;
 }
 
-PetscErrorCode number_rows(Mat matrix, const OwnPattern& pattern, Numbering* numbering) {
+PetscErrorCode number_rows(Mat matrix, const OwnPattern& pattern, const OwnBlocks* blocks, Numbering* numbering) {
   PetscFunctionBegin;
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(matrix));
   PetscLayout layout = nullptr;
   std::vector<Edge> incoming;
   Graph graph;
+  RowWords words;
+  Units units;
   const PetscInt* users = nullptr;
   PetscCall(MatGetLayouts(matrix, &layout, nullptr));
   PetscCall(find_incoming(comm, layout, pattern, &incoming));
@@ -241,10 +361,15 @@ PetscErrorCode number_rows(Mat matrix, const OwnPattern& pattern, Numbering* num
   PetscCall(PetscSFCreate(comm, numbering->forest.out()));
   PetscCall(PetscSFSetGraphLayout(numbering->forest, layout, static_cast<PetscInt>(numbering->ghosts.size()), nullptr,
                                   PETSC_OWN_POINTER, numbering->ghosts.data()));
-  PetscCall(find_colours(comm, pattern, graph, numbering));
+  PetscCall(exchange_words(comm, pattern, graph, blocks, *numbering, &words));
+  PetscCall(guarded(comm, [&] { units = make_units(pattern, std::move(graph), blocks != nullptr, words); }));
+  PetscCall(find_colours(comm, units, pattern.rows, numbering));
   PetscCall(PetscSFComputeDegreeBegin(numbering->forest, &users));
   PetscCall(PetscSFComputeDegreeEnd(numbering->forest, &users));
-  PetscCall(guarded(comm, [&] { sort_rows(pattern.rows, users, *numbering); }));
+  PetscCall(guarded(comm, [&] {
+    numbering->sequence = std::move(words.sequence);
+    sort_rows(units, pattern.rows, users, blocks != nullptr, *numbering);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

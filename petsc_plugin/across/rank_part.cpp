@@ -89,11 +89,11 @@ PetscErrorCode fetch_rows(MPI_Comm comm, const Numbering& numbering, const RankR
 
 }  // namespace
 
-/// Colour and global number say where a column stands in a row.
+/// Colour and sequence say where a column stands in a row.
 void RankPart::sort_entries(const OwnPattern& pattern) {
   struct Entry {
     Index colour;
-    PetscInt global;
+    PetscInt sequence;
     Index column;
     Offset entry;
   };
@@ -110,11 +110,12 @@ void RankPart::sort_entries(const OwnPattern& pattern) {
       const PetscInt global = pattern.columns[at(e)];
       const bool own = pattern.owns(global);
       const Index j = own ? static_cast<Index>(global - first_) : rows_ + numbering_.find_ghost(global);
-      row.push_back({numbering_.colour[at(j)], global, own ? numbering_.place[at(j)] : j, e});
+      row.push_back({numbering_.colour[at(j)], numbering_.sequence[at(j)], own ? numbering_.place[at(j)] : j, e});
     }
-    std::ranges::sort(row, {}, [](const Entry& entry) { return std::pair(entry.colour, entry.global); });
+    std::ranges::sort(row, {}, [](const Entry& entry) { return std::pair(entry.colour, entry.sequence); });
     for (const Entry& entry : row) {
-      if (entry.global == first_ + i) pattern_.diagonals.push_back(static_cast<Offset>(pattern_.columns.size()));
+      if (entry.column == numbering_.place[at(i)])
+        pattern_.diagonals.push_back(static_cast<Offset>(pattern_.columns.size()));
       target_[at(entry.entry)] = static_cast<Offset>(pattern_.columns.size());
       pattern_.columns.push_back(entry.column);
     }
@@ -170,17 +171,18 @@ PetscErrorCode RankPart::make_element_messages(MPI_Comm comm) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode RankPart::take(Mat matrix, GhostRows wanted) {
+PetscErrorCode RankPart::take(Mat matrix, GhostRows wanted, const OwnBlocks* blocks) {
   PetscFunctionBegin;
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(matrix));
   OwnPattern pattern;
   Held<Mat> aij;
   PetscCall(as_aij(matrix, &aij));
   PetscCall(share_error(comm, read_own_pattern(aij, &pattern)));
-  PetscCall(number_rows(aij, pattern, &numbering_));
+  PetscCall(number_rows(aij, pattern, blocks, &numbering_));
   rows_ = pattern.rows;
   first_ = pattern.first;
   PetscCall(guarded(comm, [&] { sort_entries(pattern); }));
+  pattern_.blocks = std::move(numbering_.blocks);
   PetscCall(make_element_messages(comm));
   if (wanted == GhostRows::all) PetscCall(take_ghost_rows(pattern, comm));
   pattern_.ghosts = ghosts();

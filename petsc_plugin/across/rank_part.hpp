@@ -28,8 +28,8 @@ struct ColourRange {
 /// The part of one rank. All functions that take an object of PETSc are collective.
 class RankPart {
  public:
-  /// Takes the pattern. What one rank alone meets is an error on all.
-  PetscErrorCode take(Mat matrix, GhostRows wanted);
+  /// Takes the pattern. `blocks`: as number_rows(). What one rank alone meets is an error on all.
+  PetscErrorCode take(Mat matrix, GhostRows wanted, const OwnBlocks* blocks);
   /// The pattern for RankFactor or RankSor, which takes it out of here.
   RankRows take_rows() { return std::move(pattern_); }
 

@@ -3,11 +3,32 @@
 #include "boundary.hpp"
 #include "mat/columns.hpp"
 #include "mat/matrix_source.hpp"
+#include "ordering/orderings.hpp"
 #include "pc/types.hpp"
 #include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
+
+/// Fewer iterations than by single rows, and fewer colours.
+bool by_blocks(const Settings& settings) {
+  return settings.factor.ordering == ordering_auto || settings.factor.ordering == MATORDERINGTASKDAGBMC;
+}
+
+/// Blocks of a rank's own rows, none of which crosses ranks. Not collective.
+PetscErrorCode make_blocks(Mat block, const Settings& settings, const BackendSettings& host, OwnBlocks* blocks) {
+  PetscFunctionBegin;
+  OwnOrder order;
+  EventScope event;
+  PetscInt rows = 0;
+  PetscCall(MatGetLocalSize(block, &rows, nullptr));
+  if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(event.begin(events().ordering, reinterpret_cast<PetscObject>(block)));
+  PetscCall(make_own_order(block, MATORDERINGTASKDAGBMC, settings.factor.block_size, host, &order));
+  blocks->order = std::move(order.host);
+  blocks->blocks = std::move(order.blocks);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode check_factor_settings(const Settings& settings) {
   PetscFunctionBegin;
@@ -15,10 +36,9 @@ PetscErrorCode check_factor_settings(const Settings& settings) {
   PetscCheck(factor.levels == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
              "-pc_taskdag_across on is for factors without fill, and -pc_factor_levels is %" PetscInt_FMT,
              factor.levels);
-  PetscCheck(factor.ordering == ordering_auto || factor.ordering == MATORDERINGTASKDAGCOLOR, PETSC_COMM_SELF,
-             PETSC_ERR_ARG_INCOMP,
-             "-pc_taskdag_across on takes rows by colours, in the order %s: -pc_taskdag_ordering cannot be %s",
-             MATORDERINGTASKDAGCOLOR, factor.ordering.c_str());
+  PetscCheck(factor.ordering == MATORDERINGTASKDAGCOLOR || by_blocks(settings), PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "-pc_taskdag_across on takes rows by colours, in the order %s or %s: -pc_taskdag_ordering cannot be %s",
+             MATORDERINGTASKDAGCOLOR, MATORDERINGTASKDAGBMC, factor.ordering.c_str());
   PetscCheck(factor.precision != Precision::in_single && factor.point_block != PointBlock::on && !factor.reuse_ordering,
              PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
              "-pc_taskdag_across on has no -pc_taskdag_precision single, no -pc_taskdag_point_block on and no "
@@ -63,6 +83,7 @@ PetscErrorCode AcrossRanks::take_pattern(Mat block, GhostRows wanted) {
   BackendSettings host = settings_.backend;
   host.wanted = Backend::host;
   MatrixSource source;
+  OwnBlocks blocks;
   EventScope event;
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(whole_.get())));
   PetscCall(forget());
@@ -70,8 +91,9 @@ PetscErrorCode AcrossRanks::take_pattern(Mat block, GhostRows wanted) {
   on_device_ = source.on_device();
   PetscCall(share_error(comm, choose_backend(host, {source.rows(), false}, &backend_)));
   PetscCall(source.reset());
+  if (by_blocks(settings_)) PetscCall(share_error(comm, make_blocks(block, settings_, host, &blocks)));
   part_.emplace();
-  PetscCall(part_->take(whole_, wanted));
+  PetscCall(part_->take(whole_, wanted, by_blocks(settings_) ? &blocks : nullptr));
   PetscCall(guarded(comm, [&] { work_.assign(static_cast<std::size_t>(part_->rows() + part_->ghosts()), 0.0); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,8 +125,8 @@ PetscErrorCode AcrossRanks::view_part(const RankViewer& viewer, std::size_t entr
   PetscCall(PetscViewerASCIIPrintf(viewer.viewer,
                                    "  across ranks: the whole matrix, by colours (%s); colours: %d, exchanges in a "
                                    "forward and a backward sweep: %d\n",
-                                   MATORDERINGTASKDAGCOLOR, static_cast<int>(part_->colours()),
-                                   static_cast<int>(exchanges)));
+                                   by_blocks(settings_) ? MATORDERINGTASKDAGBMC : MATORDERINGTASKDAGCOLOR,
+                                   static_cast<int>(part_->colours()), static_cast<int>(exchanges)));
   PetscCall(shows_each_rank(viewer, &each));
   PetscCall(guarded(viewer.comm, [&] {
     title = "part of a rank: ";

@@ -1,7 +1,6 @@
 // -pc_taskdag_across: the preconditioner of the whole matrix, whatever the number of ranks.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "support.hpp"
 #include "support/without_diagonal.hpp"
@@ -10,7 +9,8 @@ namespace taskdag::test {
 namespace {
 
 const std::string kOurs = "-pc_type taskdag -pc_taskdag_backend host ";
-const std::string kOn = kOurs + "-pc_taskdag_across on ";
+const std::string kAcross = kOurs + "-pc_taskdag_across on ";
+const std::string kOn = kAcross + "-pc_taskdag_ordering taskdag_color ";
 /// One rank with the whole matrix: what it is to be.
 const std::string kReference = kOurs + "-pc_taskdag_ordering taskdag_color ";
 
@@ -143,6 +143,146 @@ OwnedMat make_uneven(const CsrMatrix& matrix) {
   return make_matrix(matrix, MATAIJ, rank() == ranks() - 1 ? most : local);
 }
 
+/// Blocks do not cross ranks: on several they are others.
+TEST(Across, BlocksTakeFewMoreIterationsOnMoreRanks) {
+  const CsrMatrix grids[] = {
+      make_stencil({.stencil = Stencil::five_point, .nx = 60, .ny = 60, .nz = 1}),
+      make_stencil({.stencil = Stencil::seven_point, .nx = 16, .ny = 16, .nz = 16, .wind = 1.0})};
+  for (const CsrMatrix& matrix : grids) {
+    const OwnedMat a = make_matrix(matrix);
+    const OwnedMat whole = make_whole(matrix);
+    for (const Kind& kind : kKinds) {
+      SCOPED_TRACE(kind.name);
+      if (kind.symmetric && !is_symmetric(matrix)) continue;
+      const Solve one = solve(whole, words({kind.ksp, kOurs, kind.options, "-pc_taskdag_ordering taskdag_bmc"}));
+      const Solve all = solve(a, words({kind.ksp, kAcross, kind.options}));
+      EXPECT_EQ(static_cast<int>(all.code), 0) << all.message;
+      EXPECT_GT(all.reason, 0);
+      EXPECT_TRUE(shows(all, "by colours (taskdag_bmc)")) << all.view;
+      EXPECT_LE(static_cast<double>(all.iterations), 1.0 + 1.15 * static_cast<double>(one.iterations));
+    }
+  }
+}
+
+/// x = M⁻¹ e_j for all j: M⁻¹ by columns, on each rank.
+std::vector<double> inverse_of(PC pc, Mat a, Index rows) {
+  const auto n = static_cast<std::size_t>(rows);
+  std::vector<double> inverse(n * n);
+  const OwnedVec b = make_vector(a);
+  const OwnedVec x = make_vector(a, 2.0);
+  OwnedVec all;
+  EXPECT_EQ(static_cast<int>(VecCreateSeq(PETSC_COMM_SELF, rows, all.out())), 0);
+  for (Index j = 0; j < rows; ++j) {
+    EXPECT_EQ(static_cast<int>(VecSet(b, 0.0)), 0);
+    EXPECT_EQ(static_cast<int>(VecSetValue(b, j, rank() == 0 ? 1.0 : 0.0, ADD_VALUES)), 0);
+    EXPECT_EQ(static_cast<int>(VecAssemblyBegin(b)), 0);
+    EXPECT_EQ(static_cast<int>(VecAssemblyEnd(b)), 0);
+    EXPECT_EQ(static_cast<int>(PCApply(pc, b, x)), 0);
+    gather(x, all);
+    const PetscScalar* column = nullptr;
+    EXPECT_EQ(static_cast<int>(VecGetArrayRead(all, &column)), 0);
+    std::copy_n(column, n, inverse.begin() + static_cast<std::ptrdiff_t>(n * static_cast<std::size_t>(j)));
+    EXPECT_EQ(static_cast<int>(VecRestoreArrayRead(all, &column)), 0);
+  }
+  return inverse;
+}
+
+/// The largest |M − A| on the pattern of A, or on the diagonal: an incomplete factorisation, in whatever order of the
+/// rows, is A there. inverse: M⁻¹ by columns.
+double misfit_on_pattern(const std::vector<double>& inverse, const CsrMatrix& a, bool diagonal_only) {
+  const auto n = static_cast<std::size_t>(a.rows);
+  std::vector<double> left(inverse);  // by columns; becomes I, and `right` M
+  std::vector<double> right(n * n, 0.0);
+  for (std::size_t k = 0; k < n; ++k) right[k * n + k] = 1.0;
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t pivot = k;
+    for (std::size_t i = k; i < n; ++i) {
+      if (std::abs(left[k * n + i]) > std::abs(left[k * n + pivot])) pivot = i;
+    }
+    for (std::size_t j = 0; j < n; ++j) {
+      std::swap(left[j * n + k], left[j * n + pivot]);
+      std::swap(right[j * n + k], right[j * n + pivot]);
+    }
+    const double scale = 1.0 / left[k * n + k];
+    for (std::size_t j = 0; j < n; ++j) {
+      left[j * n + k] *= scale;
+      right[j * n + k] *= scale;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      const double factor = left[k * n + i];
+      if (i == k || factor == 0.0) continue;
+      for (std::size_t j = 0; j < n; ++j) {
+        left[j * n + i] -= factor * left[j * n + k];
+        right[j * n + i] -= factor * right[j * n + k];
+      }
+    }
+  }
+  double worst = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (auto e = static_cast<std::size_t>(a.row_offsets[i]); e < static_cast<std::size_t>(a.row_offsets[i + 1]); ++e) {
+      const auto j = static_cast<std::size_t>(a.col_indices[e]);
+      if (diagonal_only && i != j) continue;
+      worst = std::max(worst, std::abs(right[j * n + i] - a.values[e]));
+    }
+  }
+  return worst;
+}
+
+TEST(Across, FactorsOfBlocksAreThoseOfTheirOrder) {
+  const CsrMatrix winds = make_stencil({.stencil = Stencil::five_point, .nx = 12, .ny = 10, .nz = 1, .wind = 1.0});
+  const CsrMatrix boxes = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = 5, .ny = 5, .nz = 4});
+  for (const CsrMatrix& matrix : {winds, boxes}) {
+    const OwnedMat a = make_matrix(matrix);
+    for (const Kind& kind : kKinds) {
+      if (has(kind.name, "sor") || (kind.symmetric && !is_symmetric(matrix))) continue;
+      SCOPED_TRACE(kind.name);
+      const bool diagonal_only = has(kind.name, "d");
+      const OwnedPc pc = make_pc(a, kAcross + kind.options + "-pc_taskdag_bmc_block_size 6");
+      const std::vector<double> inverse = inverse_of(pc, a, matrix.rows);
+      EXPECT_LT(misfit_on_pattern(inverse, matrix, diagonal_only), 1e-10);
+    }
+  }
+}
+
+TEST(Across, OtherApplicationsByBlocks) {
+  const OwnedMat a = make_matrix(wind());
+  const OwnedVec b = make_vector(a, 1.0);
+  const OwnedVec c = make_vector(a, 2.0);
+  const OwnedVec x = make_vector(a, 3.0);
+  const OwnedVec y = make_vector(a, 4.0);
+  const std::string blocks = kAcross + "-pc_taskdag_bmc_block_size 6 ";
+  for (const char* type : {"-pc_taskdag_type ilu", "-pc_taskdag_type dilu"}) {
+    const OwnedPc pc = make_pc(a, blocks + type);
+    PetscScalar left = 0.0;
+    PetscScalar right = 0.0;
+    PETSC_OK(PCApply(pc, b, x));
+    PETSC_OK(PCApplyTranspose(pc, c, y));
+    PETSC_OK(VecDot(x, c, &left));
+    PETSC_OK(VecDot(b, y, &right));
+    EXPECT_NEAR(left, right, 1e-12 * std::abs(left));
+  }
+  // SSOR of a symmetric matrix is symmetric.
+  const OwnedMat symmetric = make_matrix(box());
+  const OwnedVec sb = make_vector(symmetric, 1.0);
+  const OwnedVec sc = make_vector(symmetric, 2.0);
+  const OwnedVec sx = make_vector(symmetric, 3.0);
+  const OwnedVec sy = make_vector(symmetric, 4.0);
+  PetscScalar left = 0.0;
+  PetscScalar right = 0.0;
+  const OwnedPc ssor = make_pc(symmetric, blocks + "-pc_taskdag_type sor -pc_sor_its 2 -pc_sor_omega 1.2");
+  PETSC_OK(PCApply(ssor, sb, sx));
+  PETSC_OK(PCApply(ssor, sc, sy));
+  PETSC_OK(VecDot(sx, sc, &left));
+  PETSC_OK(VecDot(sb, sy, &right));
+  EXPECT_NEAR(left, right, 1e-12 * std::abs(left));
+  for (const Kind& kind : kKinds)
+    EXPECT_EQ(
+        difference_of_applications(make_pc(symmetric, blocks + kind.options + "-pc_taskdag_threads 1"),
+                                   make_pc(symmetric, blocks + kind.options + "-pc_taskdag_threads 2"), symmetric),
+        0.0)
+        << kind.name;
+}
+
 TEST(Across, RanksWithoutRows) {
   for (const Kind& kind : kKinds) {
     SCOPED_TRACE(kind.name);
@@ -150,12 +290,14 @@ TEST(Across, RanksWithoutRows) {
     const OwnedMat whole = make_whole(grid());
     EXPECT_LT(difference(make_pc(a, kOn + kind.options), a, make_local_pc(whole, kReference + kind.options), whole),
               1e-12);
+    EXPECT_GT(solve(a, words({kind.ksp, kAcross, kind.options})).reason, 0);
   }
 }
 
 TEST(Across, NoRowsAtAll) {
   const OwnedMat a = make_matrix(CsrMatrix{});
   for (const Kind& kind : kKinds) EXPECT_GE(solve(a, words({kind.ksp, kOn, kind.options})).reason, 0) << kind.name;
+  for (const Kind& kind : kKinds) EXPECT_GE(solve(a, words({kind.ksp, kAcross, kind.options})).reason, 0) << kind.name;
 }
 
 /// An entry that only one of two rows has makes them neighbours all the same.
@@ -369,7 +511,7 @@ TEST(Across, OptionsThatChangeAreTaken) {
   const OwnedPc pc = make_pc(a, kOurs + "-pc_taskdag_type ilu");
   PETSC_OK(PCTaskDAGSetAcross(pc, "on"));
   PETSC_OK(PCSetUp(pc));
-  EXPECT_EQ(difference_of_applications(pc, make_pc(a, kOn), a), 0.0) << "without a type it is ilu";
+  EXPECT_EQ(difference_of_applications(pc, make_pc(a, kAcross), a), 0.0) << "without a type it is ilu";
   PETSC_OK(PCTaskDAGSetAcross(pc, "off"));
   PETSC_OK(PCSetUp(pc));
   EXPECT_EQ(difference_of_applications(pc, make_pc(a, kOurs + "-pc_taskdag_type ilu"), a), 0.0);

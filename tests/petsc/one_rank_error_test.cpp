@@ -124,6 +124,8 @@ constexpr Type types[] = {
      TASKDAG_OURS "-pc_taskdag_type icc -pc_taskdag_consolidate on -pc_taskdag_consolidate_ranks 2"},
     {"ilu_across", TASKDAG_OURS "-pc_taskdag_type ilu -pc_taskdag_across on"},
     {"icc_across", TASKDAG_OURS "-pc_taskdag_type icc -pc_taskdag_across on"},
+    {"ilu_across_by_rows",
+     TASKDAG_OURS "-pc_taskdag_type ilu -pc_taskdag_across on -pc_taskdag_ordering taskdag_color"},
     {"sor_across", TASKDAG_OURS "-pc_taskdag_type sor -pc_taskdag_across on"},
     {"package_ilu", TASKDAG_BLOCK "-pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type taskdag", true},
     {"package_icc", TASKDAG_BLOCK "-pc_type bjacobi -sub_pc_type icc -sub_pc_factor_mat_solver_type taskdag", true},

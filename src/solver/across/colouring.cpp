@@ -15,22 +15,23 @@ constexpr Index kNone = -1;
 }
 
 RankColouring::RankColouring(const CsrPattern& graph, std::span<const std::int64_t> global,
-                             std::span<const Index> degree)
+                             std::span<const std::uint64_t> priority)
     : graph_(graph) {
-  if (global.size() != at(graph.cols) || degree.size() != at(graph.cols)) {
-    throw InvalidInput("each vertex of a rank, and each ghost, has one global number and one degree");
+  if (global.size() != at(graph.cols) || priority.size() != at(graph.cols)) {
+    throw InvalidInput("each vertex of a rank, and each ghost, has one global number and one priority");
   }
   with_memory_errors("the colours", graph.rows, [&] {
     colours_.assign(at(graph.cols), kNone);
     waiting_.reserve(at(graph.rows));
     keys_.reserve(at(graph.cols));
-    for (std::size_t v = 0; v < global.size(); ++v) {
-      // The hash is of 32 bits: beyond so many rows numbers decide between equal ones.
-      const std::uint64_t key = kernels::colour_key({}, static_cast<Index>(global[v]), degree[v]);
-      keys_.push_back({key, global[v]});
-    }
+    for (std::size_t v = 0; v < global.size(); ++v) keys_.push_back({priority[v], global[v]});
     begin();
   });
+}
+
+// The hash is of 32 bits: beyond so many rows numbers decide between equal ones.
+std::uint64_t RankColouring::priority_of(std::int64_t global, Index degree) {
+  return kernels::colour_key({}, static_cast<Index>(global), degree);
 }
 
 void RankColouring::begin() {

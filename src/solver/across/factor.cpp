@@ -126,7 +126,7 @@ void RankFactor::Impl::factor(Index first, Index last) {
   TaskFactor factor{values_.data(), pattern.diagonals, &findings_, first_diagonal_};
   const bool cholesky = options_.kind == FactorKind::ic;
   const bool diagonal_only = options_.diagonal_only;
-  for_rows(pool_, first, last, [&](int thread, Index i) {
+  for_rows(pool_, pattern_, Triangle::lower, first, last, [&](int thread, Index i) {
     const auto marks = marks_[at(thread)].view();
     // ICC changes only what it has from the diagonal on.
     const Offset begin = cholesky ? pattern.upper_begin(i) : pattern.lower_begin(i);
@@ -188,14 +188,14 @@ FactorStatus RankFactor::status() const {
 void RankFactor::solve_lower(Index first, Index last, double* x) const {
   const TaskPattern p = impl_->tasks();
   const double* const values = impl_->values_.data();
-  for_rows(impl_->pool_, first, last,
+  for_rows(impl_->pool_, impl_->pattern_, Triangle::lower, first, last,
            [&](int, Index i) { x[i] -= sum_of(values, p.columns, p.lower_begin(i), p.lower_end(i), x); });
 }
 
 void RankFactor::solve_upper(Index first, Index last, double* x) const {
   const TaskPattern p = impl_->tasks();
   const double* const values = impl_->values_.data();
-  for_rows(impl_->pool_, first, last, [&](int, Index i) {
+  for_rows(impl_->pool_, impl_->pattern_, Triangle::upper, first, last, [&](int, Index i) {
     x[i] = (x[i] - sum_of(values, p.columns, p.upper_begin(i), p.upper_end(i), x)) * values[p.diagonal(i)];
   });
 }
@@ -213,7 +213,7 @@ void RankFactor::solve_upper_transposed(Index first, Index last, double* x) cons
 void RankFactor::solve_lower_transposed(Index first, Index last, double* x) const {
   const TaskPattern p = impl_->tasks();
   const double* const values = impl_->values_.data();
-  for (Index i = first; i < last; ++i) {
+  for (Index i = last - 1; i >= first; --i) {
     for (Offset e = p.lower_begin(i); e < p.lower_end(i); ++e) x[p.column(e)] -= values[e] * x[i];
   }
 }

@@ -16,15 +16,23 @@ inline host::ThreadPool& threads_of(const Context& context) {
   return *context.state()->pool;
 }
 
-/// Calls work(thread, row) for the independent rows [first, last). Few of them are not worth a second thread.
+/// Calls work(thread, row) for own rows [first, last) of one colour: threads take whole blocks, whose rows come in
+/// turn, ascending for Triangle::lower, else descending. Few rows are not worth a second thread.
 template <class Work>
-void for_rows(host::ThreadPool& pool, Index first, Index last, const Work& work) {
+void for_rows(host::ThreadPool& pool, const RankRows& rows, Triangle direction, Index first, Index last,
+              const Work& work) {
   constexpr Index kLeast = 512;
   const Index count = last - first;
   const int threads = std::clamp(static_cast<int>(count / kLeast), 1, pool.processors());
+  const auto start = [&](int t) {
+    const Index share = first + static_cast<Index>(std::int64_t{count} * t / threads);
+    return rows.blocks.empty() ? share : *std::lower_bound(rows.blocks.begin(), rows.blocks.end(), share);
+  };
   pool.run(threads, [&](int thread) {
-    const auto start = [&](int t) { return first + static_cast<Index>(std::int64_t{count} * t / threads); };
-    for (Index row = start(thread); row < start(thread + 1); ++row) work(thread, row);
+    const Index begin = start(thread);
+    const Index end = start(thread + 1);
+    const bool up = direction == Triangle::lower;
+    for (Index k = 0; k < end - begin; ++k) work(thread, up ? begin + k : end - 1 - k);
   });
 }
 

@@ -64,7 +64,7 @@ FactorStatus RankSor::load(const double* values) {
 }
 
 void RankSor::pass(Triangle direction, PassStart start, Index first, Index last, const double* b, double* x) {
-  for_rows(impl_->pool_, first, last, [&](int, Index i) {
+  for_rows(impl_->pool_, impl_->pattern_, direction, first, last, [&](int, Index i) {
     const double side = impl_->side(direction, start, i, b[i], x);
     impl_->sides_[at(i)] = side;
     x[i] = (side - impl_->sum(direction, i, x)) * impl_->row(i).inverse();
