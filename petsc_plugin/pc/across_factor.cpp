@@ -1,3 +1,4 @@
+// ILU(0), ICC(0), DILU and DIC of the whole matrix on several ranks.
 #include <array>
 #include <cmath>
 #include <limits>

@@ -1,3 +1,4 @@
+// SOR and SSOR of the whole matrix on several ranks.
 #include <limits>
 
 #include "boundary.hpp"

@@ -343,6 +343,22 @@ TEST(Across, OtherTypesOfMatrices) {
   }
 }
 
+/// Entries and vectors come to the host, and the view says so.
+TEST(Across, MatricesOnADevice) {
+  const std::string missing = what_is_missing_for(MATAIJCUSPARSE);
+  SKIP_UNLESS_RANKS(missing.empty(), missing);
+  const OwnedMat a = make_matrix(wind(), MATAIJCUSPARSE);
+  const OwnedMat host = make_matrix(wind());
+  for (const Kind& kind : kKinds) {
+    if (kind.symmetric) continue;
+    const std::string options = words({kind.ksp, "-pc_type taskdag -pc_taskdag_across on", kind.options});
+    const Solve ours = solve(a, options);
+    EXPECT_EQ(static_cast<int>(ours.code), 0) << ours.message;
+    EXPECT_NEAR(static_cast<double>(ours.iterations), static_cast<double>(solve(host, options).iterations), 1.0);
+    EXPECT_TRUE(shows(ours, "are copied from the device")) << ours.view;
+  }
+}
+
 TEST(Across, TransposedHalvesAndColumns) {
   const OwnedMat a = make_matrix(wind());
   const OwnedMat whole = make_whole(wind());

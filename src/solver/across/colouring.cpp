@@ -1,3 +1,4 @@
+// First fit over ranks: what one of them does.
 #include <algorithm>
 #include <numeric>
 

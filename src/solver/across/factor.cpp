@@ -1,3 +1,4 @@
+// Factors over ranks: what one of them does.
 #include <atomic>
 #include <cmath>
 #include <optional>
