@@ -33,9 +33,9 @@ TEST(Interface, SettersDoWhatOptionsDoAndAreReadBack) {
         const std::string type = std::string(row.option) == "-pc_taskdag_type" ? row.value : row.type;
         const bool is_trace = std::string(row.option) == "-pc_taskdag_trace";
         const std::string needs = "-" + std::string(prefix) + "pc_taskdag_factor_schedule engine";
-        const ScopedOptions options(words({"-" + std::string(prefix) + "pc_taskdag_type " + type,
-                                           "-" + std::string(prefix) + (row.option + 1), row.value,
-                                           is_trace ? needs : ""}));
+        const ScopedOptions options(
+            words({"-" + std::string(prefix) + "pc_taskdag_type " + type, "-" + std::string(prefix) + (row.option + 1),
+                   row.value, is_trace ? needs : ""}));
         PETSC_OK(PCSetFromOptions(by_option));
       }
       PETSC_OK(row.get(by_option, &optioned));
