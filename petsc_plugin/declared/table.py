@@ -232,9 +232,9 @@ SETTINGS = [
             "ranks, with a message between ranks after each colour, or of each rank's own rows and columns; for ilu and icc "
             "without fill, dilu, dic and sor, on host threads",
             "PCTaskDAG{}Across", "mode", own="Across = Across::off", test=("on", "no_such"),
-            note="Iterations do not grow with the ranks, and each costs more messages. In the ordering taskdag_color the "
-                 "preconditioner is the same on any number of ranks; in taskdag_bmc, which is taken unless the other one is "
-                 "asked for, blocks do not cross ranks, and iterations may differ by a few."),
+            note="Iterations do not grow with the ranks, and each costs more messages. In the ordering taskdag_color, which "
+                 "is taken unless the other one is asked for, the preconditioner is the same on any number of ranks; in "
+                 "taskdag_bmc blocks do not cross ranks, and iterations, which are fewer, may differ by some."),
     Setting("-pc_taskdag_jacobi_type",
             word("diagonal", "rowmax", "rowsum", "rowl1", "block", get="jacobi_type(s)", put="set_jacobi_type(s, v)"),
             "jacobi.diagonal", JACOBI, EXPERT,

@@ -10,10 +10,8 @@
 namespace taskdag::petsc {
 namespace {
 
-/// Fewer iterations than by single rows, and fewer colours.
-bool by_blocks(const Settings& settings) {
-  return settings.factor.ordering == ordering_auto || settings.factor.ordering == MATORDERINGTASKDAGBMC;
-}
+/// Fewer iterations than by single rows, and fewer colours, but others with another number of ranks.
+bool by_blocks(const Settings& settings) { return settings.factor.ordering == MATORDERINGTASKDAGBMC; }
 
 /// Blocks of a rank's own rows, none of which crosses ranks. Not collective.
 PetscErrorCode make_blocks(Mat block, const Settings& settings, const BackendSettings& host, OwnBlocks* blocks) {
@@ -36,7 +34,8 @@ PetscErrorCode check_factor_settings(const Settings& settings) {
   PetscCheck(factor.levels == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
              "-pc_taskdag_across on is for factors without fill, and -pc_factor_levels is %" PetscInt_FMT,
              factor.levels);
-  PetscCheck(factor.ordering == MATORDERINGTASKDAGCOLOR || by_blocks(settings), PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+  PetscCheck(factor.ordering == ordering_auto || factor.ordering == MATORDERINGTASKDAGCOLOR || by_blocks(settings),
+             PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
              "-pc_taskdag_across on takes rows by colours, in the order %s or %s: -pc_taskdag_ordering cannot be %s",
              MATORDERINGTASKDAGCOLOR, MATORDERINGTASKDAGBMC, factor.ordering.c_str());
   PetscCheck(factor.precision != Precision::in_single && factor.point_block != PointBlock::on && !factor.reuse_ordering,

@@ -10,7 +10,8 @@ namespace {
 
 const std::string kOurs = "-pc_type taskdag -pc_taskdag_backend host ";
 const std::string kAcross = kOurs + "-pc_taskdag_across on ";
-const std::string kOn = kAcross + "-pc_taskdag_ordering taskdag_color ";
+const std::string kOn = kAcross;  // by colours
+const std::string kByBlocks = kAcross + "-pc_taskdag_ordering taskdag_bmc ";
 /// One rank with the whole matrix: what it is to be.
 const std::string kReference = kOurs + "-pc_taskdag_ordering taskdag_color ";
 
@@ -159,7 +160,7 @@ TEST(Across, BlocksTakeFewMoreIterationsOnMoreRanks) {
       SCOPED_TRACE(kind.name);
       if (kind.symmetric && !is_symmetric(matrix)) continue;
       const Solve one = solve(whole, words({kind.ksp, kOurs, kind.options, "-pc_taskdag_ordering taskdag_bmc"}));
-      const Solve all = solve(a, words({kind.ksp, kAcross, kind.options}));
+      const Solve all = solve(a, words({kind.ksp, kByBlocks, kind.options}));
       EXPECT_EQ(static_cast<int>(all.code), 0) << all.message;
       EXPECT_GT(all.reason, 0);
       EXPECT_TRUE(shows(all, "by colours (taskdag_bmc)")) << all.view;
@@ -241,7 +242,7 @@ TEST(Across, FactorsOfBlocksAreThoseOfTheirOrder) {
       if (has(kind.name, "sor") || (kind.symmetric && !is_symmetric(matrix))) continue;
       SCOPED_TRACE(kind.name);
       const bool diagonal_only = has(kind.name, "d");
-      const OwnedPc pc = make_pc(a, kAcross + kind.options + "-pc_taskdag_bmc_block_size 6");
+      const OwnedPc pc = make_pc(a, kByBlocks + kind.options + "-pc_taskdag_bmc_block_size 6");
       const std::vector<double> inverse = inverse_of(pc, a, matrix.rows);
       EXPECT_LT(misfit_on_pattern(inverse, matrix, diagonal_only), 1e-10);
     }
@@ -254,7 +255,7 @@ TEST(Across, OtherApplicationsByBlocks) {
   const OwnedVec c = make_vector(a, 2.0);
   const OwnedVec x = make_vector(a, 3.0);
   const OwnedVec y = make_vector(a, 4.0);
-  const std::string blocks = kAcross + "-pc_taskdag_bmc_block_size 6 ";
+  const std::string blocks = kByBlocks + "-pc_taskdag_bmc_block_size 6 ";
   for (const char* type : {"-pc_taskdag_type ilu", "-pc_taskdag_type dilu"}) {
     const OwnedPc pc = make_pc(a, blocks + type);
     PetscScalar left = 0.0;
@@ -294,14 +295,15 @@ TEST(Across, RanksWithoutRows) {
     const OwnedMat whole = make_whole(grid());
     EXPECT_LT(difference(make_pc(a, kOn + kind.options), a, make_local_pc(whole, kReference + kind.options), whole),
               1e-12);
-    EXPECT_GT(solve(a, words({kind.ksp, kAcross, kind.options})).reason, 0);
+    EXPECT_GT(solve(a, words({kind.ksp, kByBlocks, kind.options})).reason, 0);
   }
 }
 
 TEST(Across, NoRowsAtAll) {
   const OwnedMat a = make_matrix(CsrMatrix{});
   for (const Kind& kind : kKinds) EXPECT_GE(solve(a, words({kind.ksp, kOn, kind.options})).reason, 0) << kind.name;
-  for (const Kind& kind : kKinds) EXPECT_GE(solve(a, words({kind.ksp, kAcross, kind.options})).reason, 0) << kind.name;
+  for (const Kind& kind : kKinds)
+    EXPECT_GE(solve(a, words({kind.ksp, kByBlocks, kind.options})).reason, 0) << kind.name;
 }
 
 /// An entry that only one of two rows has makes them neighbours all the same.
