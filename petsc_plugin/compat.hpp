@@ -143,16 +143,22 @@ PetscInt room_of(const Data& data, PetscInt otherwise) {
     return otherwise;
 }
 
+template <class Monitor, class Known>
+bool is_monitor(Monitor monitor, Known known) {
+  return reinterpret_cast<void (*)()>(monitor) == reinterpret_cast<void (*)()>(known);
+}
 /// Whether a monitor looks at norms alone.
 template <class Monitor>
 bool needs_norms_alone(Monitor monitor) {
-  const auto is = [monitor](auto known) {
-    return reinterpret_cast<void (*)()>(monitor) == reinterpret_cast<void (*)()>(known);
-  };
 #if PETSC_VERSION_LT(3, 26, 0)
-  if (is(KSPMonitorResidualShort)) return true;
+  if (is_monitor(monitor, KSPMonitorResidualShort)) return true;
 #endif
-  return is(KSPMonitorResidual) || is(KSPMonitorResidualDrawLG);
+  return is_monitor(monitor, KSPMonitorResidual) || is_monitor(monitor, KSPMonitorResidualDrawLG);
+}
+/// Whether it looks at norms and eigenvalues alone.
+template <class Monitor>
+bool needs_no_solution(Monitor monitor) {
+  return needs_norms_alone(monitor) || is_monitor(monitor, KSPMonitorSingularValue);
 }
 
 /// Marks a preconditioner as not set up, so that the next PCSetUp() starts from nothing.

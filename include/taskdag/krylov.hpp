@@ -119,7 +119,7 @@ struct KrylovOptions {
   double smallest = 0.0;             ///< Chebyshev: bounds of the eigenvalues of M⁻¹ A, 0 < smallest < largest
   double largest = 0.0;
   KrylovChebyshev kind = KrylovChebyshev::first;
-  bool coefficients = false;  ///< CG, MINRES: KrylovOutcome::alpha and beta
+  bool coefficients = false;  ///< KrylovOutcome::alpha and beta of CG and MINRES, hessenberg of GMRES and FGMRES
 
   bool operator==(const KrylovOptions&) const = default;
 };
@@ -146,6 +146,9 @@ struct KrylovOutcome {
   /// tridiagonal matrix.
   std::vector<double> alpha;
   std::vector<double> beta;
+  /// GMRES, FGMRES, where KrylovOptions::coefficients asks for it: Hessenberg matrix of the last cycle so far, whose
+  /// columns stand one after the other, `restart + 1` elements each. Empty where that cycle has no iteration yet.
+  std::vector<double> hessenberg;
   [[nodiscard]] bool converged() const { return static_cast<std::int32_t>(reason) > 0; }
 };
 

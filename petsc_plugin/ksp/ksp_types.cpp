@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <complex>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -127,16 +127,18 @@ PetscErrorCode solve(KSP ksp) {
 
 /// `lost`: they are not known because of an error that cannot be returned, since others may wait for the solve that
 /// asks. NaN in their place lets that fail on all ranks.
-PetscErrorCode find_ritz_values(KSP ksp, const KspLoop& loop, std::vector<double>* values, bool* lost) {
+template <class Value>
+PetscErrorCode find_values(KSP ksp, const KspLoop& loop, FindValues<Value>* find, std::vector<Value>* values,
+                           bool* lost) {
   PetscFunctionBegin;
-  const PetscErrorCode found = loop.find_ritz_values(ksp->its, values);
+  const PetscErrorCode found = loop.find_values(find, ksp->its, values);
   *lost = static_cast<int>(found) != 0;
   if (*lost && !others_may_wait()) PetscCall(found);
   if (*lost) PetscCall(report_swallowed_error("estimates of eigenvalues are lost"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// As KSPComputeEigenvalues(): all of them are real here.
+/// As KSPComputeEigenvalues().
 PetscErrorCode compute_eigenvalues(KSP ksp, PetscInt room, PetscReal* real, PetscReal* imaginary, PetscInt* count) {
   PetscFunctionBegin;
   Wrapped* wrapped = nullptr;
@@ -145,21 +147,22 @@ PetscErrorCode compute_eigenvalues(KSP ksp, PetscInt room, PetscReal* real, Pets
     PetscCall(wrapped->theirs.computeeigenvalues(ksp, room, real, imaginary, count));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::vector<double> values;
+  std::vector<std::complex<double>> values;
   bool lost = false;
-  PetscCall(find_ritz_values(ksp, wrapped->loop, &values, &lost));
+  PetscCall(find_values(ksp, wrapped->loop, find_ritz_values, &values, &lost));
   *count = lost ? std::min(ksp->its, room) : static_cast<PetscInt>(values.size());
   PetscCheck(room >= *count, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_SIZ,
              "there is no room for %d eigenvalues", static_cast<int>(*count));
-  if (lost)
-    std::fill_n(real, *count, std::numeric_limits<double>::quiet_NaN());
-  else
-    std::copy(values.begin(), values.end(), real);
+  if (lost) std::fill_n(real, *count, std::numeric_limits<double>::quiet_NaN());
   std::fill_n(imaginary, room, 0.0);
+  for (std::size_t k = 0; k < values.size() && !lost; ++k) {
+    real[k] = values[k].real();
+    imaginary[k] = values[k].imag();
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// As KSPComputeExtremeSingularValues(), which for CG are the extreme eigenvalues, whatever their sign.
+/// As KSPComputeExtremeSingularValues().
 PetscErrorCode compute_extremes(KSP ksp, PetscReal* largest, PetscReal* smallest) {
   PetscFunctionBegin;
   Wrapped* wrapped = nullptr;
@@ -170,12 +173,9 @@ PetscErrorCode compute_extremes(KSP ksp, PetscReal* largest, PetscReal* smallest
   }
   std::vector<double> values;
   bool lost = false;
-  PetscCall(find_ritz_values(ksp, wrapped->loop, &values, &lost));
+  PetscCall(find_values(ksp, wrapped->loop, find_singular_values, &values, &lost));
   *smallest = *largest = lost ? std::numeric_limits<double>::quiet_NaN() : 1.0;
-  if (values.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  if (wrapped->method->method != KrylovMethod::cg) {
-    for (double& value : values) value = std::abs(value);
-  }
+  if (lost || values.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   *smallest = *least;
   *largest = *most;

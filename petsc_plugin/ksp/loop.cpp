@@ -5,7 +5,6 @@
 
 #include "boundary.hpp"
 #include "events.hpp"
-#include "ksp/ritz.hpp"
 #include "mat/indices.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "shared_error.hpp"
@@ -395,14 +394,6 @@ PetscErrorCode KspLoop::solve(KSP ksp, const Method& method, const Plan& plan, R
   PetscCall(lent.close());
   const double flops = product + use_.flops + method.flops_of_row * static_cast<double>(source_.rows());
   PetscCall(log_flops(on_cuda(), flops * static_cast<double>(outcome_.iterations)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KspLoop::find_ritz_values(PetscInt iterations, std::vector<double>* values) const {
-  PetscFunctionBegin;
-  PetscCheck(iterations == 0 || !outcome_.alpha.empty(), PETSC_COMM_SELF, PETSC_ERR_ORDER,
-             "eigenvalues or singular values were not asked for before the solve");
-  PetscCall(guarded([&] { *values = ritz_values(options_.method, outcome_, static_cast<std::size_t>(iterations)); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,6 +11,7 @@
 #include "compat.hpp"
 #include "ksp/plan.hpp"
 #include "ksp/reason.hpp"
+#include "ksp/ritz.hpp"
 #include "mat/arrays.hpp"
 #include "mat/held.hpp"
 #include "mat/matrix_source.hpp"
@@ -27,9 +28,16 @@ class KspLoop {
   /// `why_not` says so and nothing has been touched.
   PetscErrorCode solve(KSP ksp, const Method& method, const Plan& plan, Reason* why_not);
 
-  /// Of M⁻¹ A, ascending: what so many iterations of the last solve know of its eigenvalues, or those of the solve
-  /// under way. None where that has kept nothing for them.
-  PetscErrorCode find_ritz_values(PetscInt iterations, std::vector<double>* values) const;
+  /// What so many iterations of the last solve know of the spectrum of M⁻¹ A, or those of the solve under way. `find`:
+  /// of ritz.hpp. An error where nothing has been kept for it.
+  template <class Value>
+  PetscErrorCode find_values(FindValues<Value>* find, PetscInt iterations, std::vector<Value>* values) const {
+    PetscFunctionBegin;
+    PetscCheck(options_.coefficients, PETSC_COMM_SELF, PETSC_ERR_ORDER,
+               "eigenvalues or singular values were not asked for before the solve");
+    PetscCall(find(options_, outcome_, static_cast<std::size_t>(iterations), values));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 
   /// Prints what the loop is made of.
   PetscErrorCode view(PetscViewer viewer) const;

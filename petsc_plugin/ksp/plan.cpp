@@ -7,14 +7,12 @@ namespace taskdag::petsc {
 namespace {
 
 /// What is the same for all methods.
-PetscErrorCode check_ksp(KSP ksp, const KrylovOptions& options, Reason* why_not) {
+PetscErrorCode check_ksp(KSP ksp, Reason* why_not) {
   PetscFunctionBegin;
   if (solves_transposed(ksp))
     why_not->set("the solve is transposed");
   else if (ksp->calc_ritz)
     why_not->set("Ritz pairs are asked for");
-  else if (ksp->calc_sings && !options.coefficients)
-    why_not->set("eigenvalues or singular values are asked for, and the method is ", to_string(options.method));
   else if (ksp->lagnorm || ksp->chknorm >= 0)
     why_not->set("norms are to be left out or to lag behind");
   else if (ends_at_negative_curvature(ksp))
@@ -101,9 +99,12 @@ void find_lookers(KSP ksp, Plan* plan, Reason* why_not) {
   const auto tested = ksp->converged;
   plan->own_test = tested != KSPConvergedDefault && tested != KSPConvergedSkip;
   plan->by_iterations = plan->own_test;
-  for (PetscInt k = 0; k < ksp->numbermonitors; ++k)
+  bool at_solution = plan->own_test;
+  for (PetscInt k = 0; k < ksp->numbermonitors; ++k) {
     plan->by_iterations = plan->by_iterations || !needs_norms_alone(ksp->monitor[k]);
-  if (plan->by_iterations && !shows_solution(plan->options))
+    at_solution = at_solution || !needs_no_solution(ksp->monitor[k]);
+  }
+  if (at_solution && !shows_solution(plan->options))
     why_not->set("a monitor or a test may look at the solution in each iteration");
 }
 
@@ -264,7 +265,7 @@ PetscErrorCode make_plan(KSP ksp, const Method& method, const SetterCalls& calls
   static_assert(static_cast<int>(KrylovNorm::natural) == KSP_NORM_NATURAL);
   plan->options.norm = static_cast<KrylovNorm>(ksp->normtype);
   plan->options.coefficients = ksp->calc_sings == PETSC_TRUE && has_ritz_values(method.method);
-  PetscCall(check_ksp(ksp, plan->options, why_not));
+  PetscCall(check_ksp(ksp, why_not));
   if (!why_not->given()) PetscCall(check_operator(ksp, why_not));
   if (!why_not->given()) PetscCall(check_pc(ksp->pc, petscs_pcs, plan, why_not));
   if (!why_not->given()) find_lookers(ksp, plan, why_not);

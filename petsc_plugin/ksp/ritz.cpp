@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "boundary.hpp"
+#include "mat/held.hpp"
+
 namespace taskdag::petsc {
 namespace {
 
@@ -83,14 +86,103 @@ std::vector<double> eigenvalues_of(Tridiagonal t) {
   return std::move(t.diagonal);
 }
 
+/// Of a dense matrix by columns, by ascending real parts: PETSc hands it to LAPACK.
+PetscErrorCode eigenvalues_of_dense(std::vector<double>& elements, std::size_t rows,
+                                    std::vector<std::complex<double>>* values) {
+  PetscFunctionBegin;
+  const auto n = static_cast<PetscInt>(rows);
+  Held<Mat> matrix;
+  Held<KSP> ksp;
+  PC pc = nullptr;
+  std::vector<double> parts;
+  PetscCall(guarded([&] { parts.resize(2 * rows); }));
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, n, elements.data(), matrix.out()));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, ksp.out()));
+  PetscCall(KSPSetOperators(ksp, matrix, matrix));
+  PetscCall(KSPSetType(ksp, KSPPREONLY));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCNONE));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPComputeEigenvaluesExplicitly(ksp, n, parts.data(), parts.data() + rows));
+  PetscCall(guarded([&] {
+    for (std::size_t k = 0; k < rows; ++k) values->emplace_back(parts[k], parts[k + rows]);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool has_arnoldi(const KrylovOptions& options) {
+  return options.method == KrylovMethod::gmres || options.method == KrylovMethod::fgmres;
+}
+std::size_t room_of_column(const KrylovOptions& options) { return static_cast<std::size_t>(options.restart) + 1; }
+
+/// The square part of GMRES' small matrix.
+std::vector<double> square_of(const KrylovOptions& options, const KrylovOutcome& outcome, std::size_t columns) {
+  std::vector<double> square;
+  for (std::size_t j = 0; j < columns; ++j) {
+    const auto column = outcome.hessenberg.begin() + static_cast<std::ptrdiff_t>(j * room_of_column(options));
+    square.insert(square.end(), column, column + static_cast<std::ptrdiff_t>(columns));
+  }
+  return square;
+}
+
+/// The symmetric matrix (0 H; Hᵀ 0) of GMRES' small one: its eigenvalues are the singular values, those with the other
+/// sign, and a zero.
+std::vector<double> doubled(const KrylovOptions& options, const KrylovOutcome& outcome, std::size_t columns) {
+  const std::size_t rows = 2 * columns + 1;
+  std::vector<double> both(rows * rows, 0.0);
+  for (std::size_t j = 0; j < columns; ++j) {
+    for (std::size_t i = 0; i < j + 2; ++i) {
+      const double element = outcome.hessenberg[j * room_of_column(options) + i];
+      both[(columns + 1 + j) * rows + i] = both[i * rows + columns + 1 + j] = element;
+    }
+  }
+  return both;
+}
+
 }  // namespace
 
-bool has_ritz_values(KrylovMethod method) { return method == KrylovMethod::cg || method == KrylovMethod::minres; }
+bool has_ritz_values(KrylovMethod method) {
+  using M = KrylovMethod;
+  return method == M::cg || method == M::minres || method == M::gmres || method == M::fgmres;
+}
 
-std::vector<double> ritz_values(KrylovMethod method, const KrylovOutcome& outcome, std::size_t iterations) {
+PetscErrorCode find_ritz_values(const KrylovOptions& options, const KrylovOutcome& outcome, std::size_t iterations,
+                                std::vector<std::complex<double>>* values) {
+  PetscFunctionBegin;
+  std::vector<double> square;
+  const std::size_t columns = outcome.hessenberg.size() / room_of_column(options);
   const std::size_t known = outcome.alpha.empty() ? 0 : std::min(iterations, outcome.alpha.size() - 1);
-  return eigenvalues_of(method == KrylovMethod::cg ? of_conjugate_gradients(outcome, known)
-                                                   : of_lanczos(outcome, known));
+  PetscCall(guarded([&] {
+    if (has_arnoldi(options)) {
+      square = square_of(options, outcome, columns);
+      return;
+    }
+    const auto real = eigenvalues_of(options.method == KrylovMethod::cg ? of_conjugate_gradients(outcome, known)
+                                                                        : of_lanczos(outcome, known));
+    values->assign(real.begin(), real.end());
+  }));
+  if (!square.empty()) PetscCall(eigenvalues_of_dense(square, columns, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode find_singular_values(const KrylovOptions& options, const KrylovOutcome& outcome, std::size_t iterations,
+                                    std::vector<double>* values) {
+  PetscFunctionBegin;
+  std::vector<double> both;
+  std::vector<std::complex<double>> found;
+  const std::size_t columns = outcome.hessenberg.size() / room_of_column(options);
+  if (has_arnoldi(options) && columns > 0) {
+    PetscCall(guarded([&] { both = doubled(options, outcome, columns); }));
+    PetscCall(eigenvalues_of_dense(both, 2 * columns + 1, &found));
+    found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(columns));
+  } else {
+    PetscCall(find_ritz_values(options, outcome, iterations, &found));
+  }
+  PetscCall(guarded([&] {
+    for (const std::complex<double>& value : found)
+      values->push_back(options.method == KrylovMethod::cg ? value.real() : std::abs(value.real()));
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 }  // namespace taskdag::petsc

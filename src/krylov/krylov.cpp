@@ -44,8 +44,11 @@ void check_tolerances(const KrylovTolerances& t) {
 }
 
 void check_coefficients(const KrylovOptions& options) {
-  const bool kept = options.method == KrylovMethod::cg || options.method == KrylovMethod::minres;
-  if (options.coefficients && !kept) throw InvalidInput("CG and MINRES alone keep their coefficients");
+  using M = KrylovMethod;
+  constexpr std::array keep{M::cg, M::minres, M::gmres, M::fgmres};
+  if (options.coefficients && std::ranges::find(keep, options.method) == keep.end()) {
+    throw InvalidInput("CG, MINRES, GMRES and FGMRES alone keep their coefficients");
+  }
 }
 
 /// Rows of each thread: about as many entries and rows.
@@ -228,19 +231,11 @@ class Krylov::Impl {
   KrylovOutcome& fetch(Stream stream) {
     const krylov::Control control = loop_->fetch(norms_, stream);
     outcome_.norms.insert(outcome_.norms.end(), norms_.begin(), norms_.end());
-    if (options_.coefficients) fetch_coefficients(stream);
+    if (options_.coefficients) loop_->fetch_coefficients(norms_.size(), outcome_, stream);
     outcome_.reason = static_cast<KrylovReason>(control.reason);
     outcome_.iterations = control.iterations;
     outcome_.norm = control.last_norm;
     return outcome_;
-  }
-
-  void fetch_coefficients(Stream stream) {
-    const std::vector<double> pairs = loop_->coefficients(norms_.size(), stream);
-    for (std::size_t k = 0; k < pairs.size(); k += 2) {
-      outcome_.alpha.push_back(pairs[k]);
-      outcome_.beta.push_back(pairs[k + 1]);
-    }
   }
 
   Context context_;

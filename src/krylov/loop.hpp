@@ -88,8 +88,9 @@ class Loop {
   /// Iterations until there is a reason, or until there have been pause_at. `first`: none since begin().
   virtual void go_on(std::int64_t pause_at, bool first, Stream stream) = 0;
   virtual Control fetch(std::vector<double>& norms, Stream stream) = 0;
-  /// The pairs beside the first `count` of those norms, one after the other. Only where the options ask for them.
-  virtual std::vector<double> coefficients(std::size_t count, Stream stream) = 0;
+  /// After fetch(): adds what stands beside those `count` norms, or what the method keeps in place of that. Only where
+  /// the options ask for it.
+  virtual void fetch_coefficients(std::size_t count, KrylovOutcome& outcome, Stream stream) = 0;
   /// What is left to be done for x after the last iteration.
   virtual void end(Stream stream) = 0;
   [[nodiscard]] virtual KrylovInfo info() const = 0;

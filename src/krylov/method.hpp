@@ -19,6 +19,9 @@
 ///   constexpr std::uint32_t sums           numbers that a stage or a slice adds up, where more than two; by stages
 ///                                          without parts alone
 ///   std::size_t sliced_sums(Data)          numbers that a stage adds up in all its slices at most
+///   std::vector<double> hessenberg(Data, copy)  KrylovOutcome::hessenberg, where it keeps that in place of pairs
+///   beside
+///                                          norms; copy(pointer, count) fetches an array of the backend
 /// all static; start(), turn() and end() are templates over the flow, turn() TASKDAG_TASK. Where a stage ends the loop
 /// (LoopState::end(), write_within()) the stages after it in the turn may still run, or may not: those that change x
 /// look at LoopState::ended() first. A method may also have
@@ -30,6 +33,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "krylov/loop.hpp"
 
@@ -66,6 +70,20 @@ double bytes_of_iteration(const typename Method::Data& data, std::int64_t entrie
   const auto rows = static_cast<double>(data.system.rows);
   const double matrix = static_cast<double>(entries) * (sizeof(double) + sizeof(Index)) + rows * sizeof(Offset);
   return Method::products(data) * matrix + Method::passes(data) * rows * sizeof(double);
+}
+
+/// KrylovOutcome's coefficients; copy: as above.
+template <class Method, class Copy>
+void add_coefficients(const typename Method::Data& data, std::size_t count, const Copy& copy, KrylovOutcome& outcome) {
+  if constexpr (requires { Method::hessenberg(data, copy); }) {
+    outcome.hessenberg = Method::hessenberg(data, copy);
+  } else {
+    const std::vector<double> pairs = copy(data.loop.coefficients, 2 * count);
+    for (std::size_t k = 0; k < pairs.size(); k += 2) {
+      outcome.alpha.push_back(pairs[k]);
+      outcome.beta.push_back(pairs[k + 1]);
+    }
+  }
 }
 
 /// What does not depend on the backend; form, its reason and memory beside the workspace are the backend's to say.

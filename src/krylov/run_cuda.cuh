@@ -240,14 +240,15 @@ class CudaLoop final : public Loop {
     norms.assign(fetched_.data()->norms, fetched_.data()->norms + control.kept);
     return control;
   }
-  std::vector<double> coefficients(std::size_t count, Stream stream) override {
-    using engine::detail::check;
-    const auto s = static_cast<cudaStream_t>(stream.handle);
-    std::vector<double> pairs(2 * count);
-    check(cudaMemcpyAsync(pairs.data(), coefficients_, pairs.size() * sizeof(double), cudaMemcpyDeviceToHost, s),
-          "fetching coefficients");
-    check(cudaStreamSynchronize(s), "waiting for coefficients");
-    return pairs;
+  void fetch_coefficients(std::size_t count, KrylovOutcome& outcome, Stream stream) override {
+    const auto copy = [s = static_cast<cudaStream_t>(stream.handle)]<class T>(const T* from, std::size_t size) {
+      std::vector<T> values(size);
+      engine::detail::check(cudaMemcpyAsync(values.data(), from, size * sizeof(T), cudaMemcpyDeviceToHost, s),
+                            "fetching coefficients");
+      engine::detail::check(cudaStreamSynchronize(s), "waiting for coefficients");
+      return values;
+    };
+    add_coefficients<Method>(data_, count, copy, outcome);
   }
   void end(Stream stream) override {
     const engine::detail::CurrentDevice current(context_.device());

@@ -49,8 +49,9 @@ class HostLoop final : public Loop {
     control_.kept = 0;
     return control_;
   }
-  std::vector<double> coefficients(std::size_t count, Stream /*stream*/) override {
-    return {coefficients_.begin(), coefficients_.begin() + static_cast<std::ptrdiff_t>(2 * count)};
+  void fetch_coefficients(std::size_t count, KrylovOutcome& outcome, Stream /*stream*/) override {
+    const auto copy = []<class T>(const T* from, std::size_t size) { return std::vector<T>(from, from + size); };
+    add_coefficients<Method>(data_, count, copy, outcome);
   }
   void end(Stream /*stream*/) override { Method::end(flow_, data_, calls_); }
   [[nodiscard]] KrylovInfo info() const override {

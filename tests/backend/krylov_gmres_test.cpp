@@ -81,6 +81,7 @@ class Cycle {
     scale(w, 1.0 / below);
     basis_.push_back(std::move(w));
     column.push_back(below);
+    hessenberg_.push_back(column);
     for (std::size_t k = 0; k < rotations_.size(); ++k) turn(rotations_[k], column[k], column[k + 1]);
     const double length = std::hypot(column[column.size() - 2], below);
     rotations_.push_back({column[column.size() - 2] / length, below / length});
@@ -90,6 +91,8 @@ class Cycle {
     turn(rotations_.back(), rhs_[rhs_.size() - 2], rhs_.back());
     return std::abs(rhs_.back());
   }
+  /// Column k of the small matrix before its rotations.
+  [[nodiscard]] const Vector& hessenberg(std::size_t k) const { return hessenberg_[k]; }
   [[nodiscard]] Vector solution() const {
     Vector weight(triangle_.size());
     Vector sum(basis_[0].size(), 0.0);
@@ -114,6 +117,7 @@ class Cycle {
   }
 
   std::vector<Vector> basis_;
+  std::vector<Vector> hessenberg_;
   std::vector<Vector> triangle_;
   std::vector<Rotation> rotations_;
   Vector rhs_;
@@ -299,6 +303,45 @@ TEST_P(KrylovGmresTest, WithoutANormAllIterationsAreMade) {
         EXPECT_EQ(solved.outcome.reason, KrylovReason::iterations);
         EXPECT_EQ(solved.outcome.iterations, 8);
         EXPECT_EQ(solved.x, solve(with_norm, b, {.relative = 1e-15, .iterations = 8}).x);
+      }
+    }
+  }
+}
+
+TEST_P(KrylovGmresTest, KeepsTheHessenbergMatrixOfItsCycle) {
+  auto check = [&](System& s, With with, const Kind& kind, const Basis& basis, KrylovForm form) {
+    SCOPED_TRACE(std::string(kind.name) + ", " + basis.name + ", " + name_of(with) + ", " + to_string(form));
+    constexpr std::size_t restart = 6;
+    const Vector b = test::right_hand_side(s.a.rows);
+    const Map m = preconditioner(s, with);
+    KrylovOptions options = options_of(kind, basis, restart, form);
+    options.coefficients = true;
+    Krylov k = krylov(s, options);
+    Cycle cycle(kind.right() ? b : m(b), restart);
+    for (std::size_t columns = 1; columns <= restart; ++columns) {
+      Vector product(b.size());
+      multiply(s.a.view(), kind.right() ? m(cycle.last()) : cycle.last(), product);
+      cycle.take(kind.right() ? product : m(product));
+      const KrylovOutcome outcome =
+          solve(k, b, {.relative = 1e-30, .iterations = static_cast<std::int64_t>(columns)}).outcome;
+      ASSERT_EQ(outcome.hessenberg.size(), (restart + 1) * columns);
+      for (std::size_t j = 0; j < columns; ++j) {
+        for (std::size_t i = 0; i < j + 2; ++i) {
+          EXPECT_NEAR(outcome.hessenberg[j * (restart + 1) + i], cycle.hessenberg(j)[i], 1e-9) << i << ", " << j;
+        }
+      }
+    }
+    EXPECT_EQ(solve(k, b, {.relative = 1e-30, .iterations = restart + 2}).outcome.hessenberg.size(), 2 * (restart + 1));
+    test::Array<double> rhs = place(b);
+    test::Array<double> x = place(Vector(b.size(), 0.0));
+    EXPECT_TRUE(k.begin(rhs.data(), x.data(), false, {.relative = 1e-30}, stream()).hessenberg.empty());
+    EXPECT_TRUE(k.go_on(restart, stream()).hessenberg.empty());  // a cycle begins with the last of them
+  };
+  for (const With with : kPreconditioners) {
+    auto s = windy_system(14, with);
+    for (const Kind& kind : kKinds) {
+      for (const Basis& basis : kBases) {
+        for (const KrylovForm form : forms(with)) check(*s, with, kind, basis, form);
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <regex>
 #include <tuple>
 
 #include "support.hpp"
@@ -342,15 +343,12 @@ void expect_same(const Spectrum& ours, const Spectrum& theirs) {
   EXPECT_NEAR(ours.smallest, theirs.smallest, accuracy);
 }
 
-/// Whether the library keeps what eigenvalues are made from.
-bool keeps_eigenvalues(const std::string& method) { return method == "cg" || method == "minres"; }
-
 TEST_P(KrylovMethods, KnowTheEigenvaluesThatPetscsKnow) {
   const Kind method = kind();
   const CsrMatrix csr = !method.symmetric ? convection() : method.name == "minres" ? indefinite() : poisson();
   for (const char* const pc : {"-pc_type jacobi", "-pc_type none", "-pc_type taskdag -pc_taskdag_type dic"}) {
     if (method.name == "minres" && pc != std::string("-pc_type none")) continue;  // its diagonal may be negative
-    for (const char* const limit : {"1", "2", "14"}) {
+    for (const char* const limit : {"1", "2", "12", "14"}) {
       const std::string options = "-ksp_type " + method.name + " " + method.options + " " + pc + " -ksp_norm_type " +
                                   method.norms[0] + " -ksp_pc_side " + method.sides[0] + " -ksp_max_it " + limit;
       SCOPED_TRACE(options);
@@ -361,14 +359,17 @@ TEST_P(KrylovMethods, KnowTheEigenvaluesThatPetscsKnow) {
         PETSC_OK(KSPSetComputeSingularValues(with.ksp, PETSC_TRUE));
         const Outcome outcome = solve_in(with, all);
         if (!is_there(outcome)) GTEST_SKIP() << outcome.view;
-        EXPECT_EQ(outcome.loops, ours == 1 && keeps_eigenvalues(method.name) ? 1 : 0) << outcome.view;
+        EXPECT_EQ(outcome.loops, static_cast<int>(ours)) << outcome.view;
         spectra[ours] = spectrum_of(with.ksp);
-        const bool left = outcome.view.find("eigenvalues or singular values") != std::string::npos;
-        EXPECT_EQ(left, ours == 1 && outcome.loops == 0) << outcome.view;
       }
       expect_same(spectra[1], spectra[0]);
     }
   }
+}
+
+/// Numbers with more digits cut.
+std::string with_five_digits(const std::string& text) {
+  return std::regex_replace(text, std::regex("(\\.[0-9]{5})[0-9]+"), "$1");
 }
 
 TEST_P(KrylovLoop, KnowsTheEigenvaluesOfALongSolve) {
@@ -386,19 +387,25 @@ TEST_P(KrylovLoop, KnowsTheEigenvaluesOfALongSolve) {
   EXPECT_EQ(spectrum.real.back(), spectrum.largest);
 }
 
-TEST_P(KrylovLoop, PrintsEigenvaluesAsPetsc) {
-  const std::string rest =
-      "-ksp_type cg -pc_type jacobi -ksp_max_it 4 -ksp_view_eigenvalues -ksp_view_singularvalues "
-      "-ksp_monitor_singular_value ";
+TEST_P(KrylovMethods, PrintEigenvaluesAsPetscs) {
+  const Kind method = kind();
+  const CsrMatrix csr = method.symmetric ? poisson() : convection();
+  const std::string rest = "-ksp_type " + method.name + " " + method.options + " -ksp_gmres_restart 3 -ksp_pc_side " +
+                           method.sides[0] +
+                           " -pc_type jacobi -ksp_max_it 5 -ksp_view_eigenvalues -ksp_view_singularvalues "
+                           "-ksp_monitor_singular_value ";
   std::array<std::string, 2> printed;
   for (const std::size_t ours : {0U, 1U}) {
     testing::internal::CaptureStdout();
-    EXPECT_EQ(solve_of(poisson(), type(), (ours == 1 ? kOurs : "") + rest).loops, static_cast<int>(ours));
+    const Outcome outcome = solve_of(csr, type(), (ours == 1 ? kOurs : "") + rest);
     (void)std::fflush(stdout);
     printed[ours] = testing::internal::GetCapturedStdout();
+    if (!is_there(outcome)) GTEST_SKIP() << outcome.view;
+    EXPECT_EQ(outcome.loops, static_cast<int>(ours)) << outcome.view;
   }
   EXPECT_NE(printed[0].find("max/min"), std::string::npos) << printed[0];
-  EXPECT_EQ(printed[1], printed[0]);
+  // But for digits that rounding changes: lines, and their beginnings.
+  EXPECT_EQ(with_five_digits(printed[1]), with_five_digits(printed[0]));
 }
 
 TEST_P(KrylovLoop, TakesTheBoundsOfChebyshevThatPetscHasEstimated) {
@@ -409,7 +416,7 @@ TEST_P(KrylovLoop, TakesTheBoundsOfChebyshevThatPetscHasEstimated) {
         const std::string options = chebyshev + transform + " -esteig_ksp_type " + estimator + pc;
         SCOPED_TRACE(options);
         const Outcome ours = solve_of(poisson(), type(), kOurs + options);
-        EXPECT_EQ(ours.loops, estimator == "cg" ? 2 : 1) << ours.view;
+        EXPECT_EQ(ours.loops, 2) << ours.view;  // the estimator's, too
         expect_same(ours, solve_of(poisson(), type(), options));
       }
     }

@@ -37,6 +37,7 @@ struct GmresData {
   double* directions;  ///< flexible with a call: M⁻¹ of each
   std::size_t stride;
   double* matrix;       ///< upper triangle by columns, `restart` apart
+  double* hessenberg;   ///< the small matrix before its rotations, by columns of `restart + 1`; null: not asked for
   double* cosine;       ///< of its rotations
   double* sine;         ///< of its rotations
   double* rhs;          ///< of the small system
@@ -94,6 +95,14 @@ TASKDAG_TASK inline void rotate(const GmresData& d, std::uint32_t j) {
   column[j] = above;
 }
 
+/// Keeps column j as it is before its rotations, where that is asked for.
+TASKDAG_TASK inline void keep_column(const GmresData& d, std::uint32_t j, double norm) {
+  if (d.hessenberg == nullptr) return;
+  double* kept = d.hessenberg + j * (std::size_t{d.restart} + 1);
+  for (std::uint32_t k = 0; k <= j; ++k) kept[k] = d.column(j)[k];
+  kept[j + 1] = norm;
+}
+
 /// Whether w has so small a norm that the solution is in the space: the two methods differ in what a zero is.
 TASKDAG_TASK inline bool is_happy(const GmresData& d, double norm) {
   const double ratio = std::abs(norm / d.rhs[d.scalars->columns]);
@@ -134,6 +143,7 @@ TASKDAG_TASK inline void take_column(const GmresData& d, double norm) {
   GmresScalars& s = *d.scalars;
   if (!is_finite(norm)) return d.loop.end(KrylovReason::not_a_number);
   const bool happy = is_happy(d, norm);
+  keep_column(d, s.columns, norm);
   rotate(d, s.columns);
   const double residual = happy ? 0.0 : rotate_norm_away(d, s.columns, norm);
   if (residual < 0.0) return d.loop.end(KrylovReason::breakdown_gmres);
@@ -511,6 +521,7 @@ struct Gmres {
     d.refinement = d.modified ? KrylovRefinement::never : options.refinement;
     make_vectors(work, d);
     make_small_system(work, d);
+    if (options.coefficients) d.hessenberg = work.make<double>((std::size_t{d.restart} + 1) * d.restart);
     return d;
   }
   template <class Flow>
@@ -550,6 +561,10 @@ struct Gmres {
     return product + (2 * half(d) + 3) * (d.refinement == KrylovRefinement::always ? 2 : 1);
   }
   static int products(const Data& /*d*/) { return 1; }
+  template <class Copy>
+  static std::vector<double> hessenberg(const Data& d, const Copy& copy) {
+    return copy(d.hessenberg, (std::size_t{d.restart} + 1) * copy(d.scalars, 1).front().columns);
+  }
   static std::size_t sliced_sums(const Data& d) { return std::size_t{d.restart} + at_a_time; }
 
  private:
