@@ -56,7 +56,8 @@ enum class KrylovForm {
 /// "auto", "graph", "one-block", "host-driven", "threads".
 TASKDAG_API const char* to_string(KrylovForm form);
 
-/// x ↦ y for vectors of so many elements as the matrix has rows, in memory of the context's backend: a preconditioner.
+/// x ↦ y for vectors of so many elements as the matrix has rows (not of blocks), in memory of the context's backend: a
+/// preconditioner.
 class TASKDAG_API LinearMap {
  public:
   LinearMap() = default;
@@ -110,6 +111,10 @@ struct KrylovOptions {
   KrylovSide side = KrylovSide::left;
   KrylovNorm norm = KrylovNorm::preconditioned;
   KrylovForm form = KrylovForm::automatic;
+  /// Above 1, on host threads: the matrix consists of dense blocks of so many rows and columns
+  /// (FactorOptions::block_size): its pattern is that of blocks, its values are block after block, each column by
+  /// column, and vectors have block_size elements for a row of blocks.
+  Index block_size = 1;
   Index restart = 30;  ///< GMRES: vectors of a basis, >= 1; all are allocated with the object
   KrylovOrthogonalisation orthogonalisation = KrylovOrthogonalisation::classical;
   KrylovRefinement refinement = KrylovRefinement::never;
@@ -172,8 +177,8 @@ class TASKDAG_API Krylov {
  public:
   /// a: square, in memory of the context's backend; it and `preconditioner` (null: none) must outlive the object, and
   /// may get other values between solves. The matrix' pattern may not change. Synchronises `stream`.
-  /// @throws InvalidInput, also for settings that the method does not have; Unsupported where `form` cannot run it;
-  /// DeviceError, OutOfMemory
+  /// @throws InvalidInput, also for settings that the method does not have; Unsupported where `form` cannot run it,
+  /// and for dense blocks on CUDA; DeviceError, OutOfMemory
   Krylov(const Context& context, const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options,
          Stream stream = {});
   ~Krylov();

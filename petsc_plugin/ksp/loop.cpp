@@ -121,7 +121,7 @@ PetscErrorCode memory_of(Vec v, bool* cuda) {
 
 }  // namespace
 
-PetscErrorCode KspLoop::look_at(KSP ksp) {
+PetscErrorCode KspLoop::look_at(KSP ksp, const Plan& plan) {
   PetscFunctionBegin;
   Mat matrix = nullptr;
   PetscCall(PCGetOperators(ksp->pc, &matrix, nullptr));
@@ -131,7 +131,7 @@ PetscErrorCode KspLoop::look_at(KSP ksp) {
   now.bound = bound_to_cpu(matrix);
   if (now.has_form_of(seen_)) PetscFunctionReturn(PETSC_SUCCESS);
   seen_ = {};
-  PetscCall(source_.inspect(matrix, false));
+  PetscCall(source_.inspect(matrix, false, plan.options.block_size));
   seen_ = std::move(now);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -141,7 +141,7 @@ PetscErrorCode KspLoop::choose_place(KSP ksp, const Plan& plan, Reason* why_not)
   PetscFunctionBegin;
   use_ = {};
   form_ = plan.pc;
-  PetscCall(look_at(ksp));
+  PetscCall(look_at(ksp, plan));
   if (plan.pc_is_ours) {
     PetscCall(prepare_for_arrays(ksp->pc, std::exchange(replays_, 0), &use_));
     if (!use_.backend) {

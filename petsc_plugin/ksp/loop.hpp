@@ -78,7 +78,7 @@ class KspLoop {
     bool operator==(const NullSpace&) const = default;
   };
 
-  PetscErrorCode look_at(KSP ksp);
+  PetscErrorCode look_at(KSP ksp, const Plan& plan);
   PetscErrorCode choose_place(KSP ksp, const Plan& plan, Reason* why_not);
   PetscErrorCode check_vectors(KSP ksp, Reason* why_not) const;
   PetscErrorCode find_diagonal(KSP ksp, const double** diagonal);

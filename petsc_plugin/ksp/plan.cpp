@@ -26,18 +26,24 @@ PetscErrorCode check_ksp(KSP ksp, Reason* why_not) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode check_operator(KSP ksp, Reason* why_not) {
+/// block_size: of dense blocks, 1 where the operator is read by rows.
+PetscErrorCode check_operator(KSP ksp, Index* block_size, Reason* why_not) {
   PetscFunctionBegin;
   Mat a = nullptr;
   PetscBool aij = PETSC_FALSE;
+  PetscBool baij = PETSC_FALSE;
+  PetscInt block = 1;
   MatNullSpace null_space = nullptr;
   PetscInt rows = 0;
   PetscInt columns = 0;
   PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(a), MATSEQAIJ, &aij));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(a), MATSEQBAIJ, &baij));
+  PetscCall(MatGetBlockSize(a, &block));
   PetscCall(null_space_of(ksp, &null_space));
   PetscCall(MatGetSize(a, &rows, &columns));
-  if (!aij)
+  if (baij) *block_size = static_cast<Index>(block);
+  if (!aij && !baij)
     why_not->set("the operator's type is ", reinterpret_cast<PetscObject>(a)->type_name);
   else if (null_space && null_space->remove)
     why_not->set("a function of the application removes the operator's null space");
@@ -266,7 +272,7 @@ PetscErrorCode make_plan(KSP ksp, const Method& method, const SetterCalls& calls
   plan->options.norm = static_cast<KrylovNorm>(ksp->normtype);
   plan->options.coefficients = ksp->calc_sings == PETSC_TRUE && has_ritz_values(method.method);
   PetscCall(check_ksp(ksp, why_not));
-  if (!why_not->given()) PetscCall(check_operator(ksp, why_not));
+  if (!why_not->given()) PetscCall(check_operator(ksp, &plan->options.block_size, why_not));
   if (!why_not->given()) PetscCall(check_pc(ksp->pc, petscs_pcs, plan, why_not));
   if (!why_not->given()) find_lookers(ksp, plan, why_not);
   if (!why_not->given()) PetscCall(read_method(ksp, calls, &plan->options, why_not));

@@ -38,7 +38,7 @@ PetscErrorCode MatrixSource::find_form(Mat matrix, bool upper_is_enough) {
   converts_anew_ = sbaij == PETSC_TRUE && block > 1;
   if (aij && block_size_ == 1)
     form_ = Form::aij;
-  else if (baij && block_size_ > 1)
+  else if (baij && block == block_size_)
     form_ = Form::baij;
   else if (sbaij && block == block_size_ && upper_is_enough)
     form_ = Form::upper_sbaij;

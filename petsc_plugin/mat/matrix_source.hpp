@@ -15,10 +15,10 @@ namespace taskdag::petsc {
 /// Lends the CSR arrays of one matrix at a time. Types derived from MATSEQAIJ are read in place: MATSEQAIJCUSPARSE, and
 /// MATSEQAIJKOKKOS where Kokkos works by CUDA, in device memory, others in their host arrays, which PETSc brings up to
 /// date. (Where PetscInt has 64 bits the pattern is copied once with 32, where it lies.)
-/// MATSEQSBAIJ with block size 1 is read in place where its upper triangle is enough; any other type is converted to
-/// MATSEQAIJ, and the copy is kept for the next time.
-/// By blocks the pattern is that of dense blocks, and the values are block after block: MATSEQBAIJ, and MATSEQSBAIJ
-/// where its upper triangle is enough, are read in place, any other type is converted to MATSEQBAIJ.
+/// MATSEQBAIJ with block size 1 is read in place, MATSEQSBAIJ where its upper triangle is enough, too; any other type
+/// is converted to MATSEQAIJ, and the copy is kept for the next time. By blocks the pattern is that of dense blocks,
+/// and the values are block after block: MATSEQBAIJ, and MATSEQSBAIJ where its upper triangle is enough, are read in
+/// place, any other type is converted to MATSEQBAIJ.
 class MatrixSource {
  public:
   MatrixSource() = default;

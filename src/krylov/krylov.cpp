@@ -51,23 +51,23 @@ void check_coefficients(const KrylovOptions& options) {
   }
 }
 
-/// Rows of each thread: about as many entries and rows.
-std::vector<std::uint32_t> cut_rows(const CsrPattern& a, int threads) {
+/// Rows of each thread: about as many entries and rows, and whole blocks.
+std::vector<std::uint32_t> cut_rows(const CsrPattern& a, std::uint32_t block, int threads) {
   std::vector<std::uint32_t> cut(static_cast<std::size_t>(threads) + 1, 0);
   const std::int64_t work = std::int64_t{a.entries()} + a.rows;
   Index row = 0;
   for (int t = 1; t <= threads; ++t) {
     const std::int64_t share = work * t / threads;
     while (row < a.rows && std::int64_t{a.row_offsets[row + 1]} + row + 1 <= share) ++row;
-    cut[static_cast<std::size_t>(t)] = static_cast<std::uint32_t>(t == threads ? a.rows : row);
+    cut[static_cast<std::size_t>(t)] = block * static_cast<std::uint32_t>(t == threads ? a.rows : row);
   }
   return cut;
 }
 
 /// One where the others would have so little of a stage that to hand it out takes longer: some microseconds.
-int threads_of_loop(const Context& context, const CsrPattern& a) {
+int threads_of_loop(const Context& context, std::int64_t rows, std::int64_t entries) {
   constexpr std::int64_t least_of_a_thread = 2000;
-  return std::int64_t{a.entries()} + a.rows < least_of_a_thread * context.threads() ? 1 : context.threads();
+  return entries + rows < least_of_a_thread * context.threads() ? 1 : context.threads();
 }
 
 /// How many threads share a row of a product on CUDA. Neighbours read neighbouring entries; short rows are fast enough
@@ -78,10 +78,17 @@ int threads_of_row(Index rows, std::int64_t entries) {
   return threads;
 }
 
-krylov::System system_of(const CsrView& a, LinearMap* preconditioner) {
+/// @throws InvalidInput
+krylov::System system_of(const CsrView& a, LinearMap* preconditioner, Index block) {
   using krylov::Preconditioning;
+  if (a.pattern.rows != a.pattern.cols) throw InvalidInput("Krylov methods need a square matrix");
+  if (block < 1) throw InvalidInput("dense blocks have at least one row");
+  if (std::int64_t{a.pattern.rows} * block > std::numeric_limits<Index>::max()) {
+    throw InvalidInput("blocks have more rows in all than a 32-bit number can count");
+  }
   krylov::System system;
-  system.rows = static_cast<std::uint32_t>(a.pattern.rows);
+  system.rows = static_cast<std::uint32_t>(a.pattern.rows * block);
+  system.block = static_cast<std::uint32_t>(block);
   system.begin = a.pattern.row_offsets;
   system.column = a.pattern.col_indices;
   system.value = a.values;
@@ -154,14 +161,15 @@ class Krylov::Impl {
   Impl(const Context& context, const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options, Stream stream)
       : context_(context),
         options_(options),
-        input_{context_, options_, system_of(a, preconditioner), {preconditioner}} {
-    if (a.pattern.rows != a.pattern.cols) throw InvalidInput("Krylov methods need a square matrix");
+        input_{context_, options_, system_of(a, preconditioner, options.block_size), {preconditioner}} {
     check_coefficients(options_);
     if (context_.backend() == Backend::host) {
       validate(a.pattern, {.square = true});
-      input_.cut = cut_rows(a.pattern, threads_of_loop(context_, a.pattern));
-      input_.entries = a.pattern.entries();
+      input_.entries = std::int64_t{a.pattern.entries()} * options_.block_size * options_.block_size;
+      const int threads = threads_of_loop(context_, input_.system.rows, input_.entries);
+      input_.cut = cut_rows(a.pattern, input_.system.block, threads);
     } else {
+      if (options_.block_size > 1) throw Unsupported("Krylov methods read dense blocks on host threads alone");
       input_.entries = krylov::count_entries(a.pattern, stream);
       input_.row_threads = threads_of_row(a.pattern.rows, input_.entries);
     }

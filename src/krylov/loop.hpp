@@ -20,7 +20,7 @@ struct LoopInput {
   const KrylovOptions& options;
   System system;
   Calls calls;
-  std::int64_t entries = 0;  ///< of the matrix
+  std::int64_t entries = 0;  ///< of the matrix, elements of blocks
   /// Threads that share a row of a product on CUDA.
   int row_threads = 1;
   /// Host: rows of each thread (engine::HostFlow).

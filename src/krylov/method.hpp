@@ -68,7 +68,9 @@ inline Control control_of(const Start& start, KrylovNorm norm, std::int64_t paus
 template <class Method>
 double bytes_of_iteration(const typename Method::Data& data, std::int64_t entries) {
   const auto rows = static_cast<double>(data.system.rows);
-  const double matrix = static_cast<double>(entries) * (sizeof(double) + sizeof(Index)) + rows * sizeof(Offset);
+  const double block = data.system.block;
+  const double matrix =
+      static_cast<double>(entries) * (sizeof(double) + sizeof(Index) / (block * block)) + rows / block * sizeof(Offset);
   return Method::products(data) * matrix + Method::passes(data) * rows * sizeof(double);
 }
 

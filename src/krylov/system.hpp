@@ -28,6 +28,7 @@ struct NullSpace {
 /// Matrix and preconditioner; all arrays in memory of the backend.
 struct System {
   std::uint32_t rows = 0;
+  std::uint32_t block = 1;  ///< rows of a dense block; above 1 (host) `begin` and `column` are those of blocks
   const Offset* begin = nullptr;
   const Index* column = nullptr;
   const double* value = nullptr;
@@ -40,7 +41,7 @@ struct System {
     return preconditioning != Preconditioning::call && null_space.count == 0;
   }
 
-  /// What one of `size` workers has of Σ_j a_ij of(j).
+  /// What one of `size` workers has of Σ_j a_ij of(j), a_ij being entries of a sparse row.
   template <class Of>
   TASKDAG_TASK double product_part(std::uint32_t row, int rank, int size, const Of& of) const {
     double sum = 0.0;
@@ -48,9 +49,78 @@ struct System {
     for (Offset e = begin[row] + rank; e < end; e += size) sum += value[e] * of(column[e]);
     return sum;
   }
+  /// On host threads whole rows at once, where there are blocks, and sparse rows one by one.
+  template <class Of>
+  TASKDAG_TASK double product_part(const engine::TaskRun& run, int /*rank*/, int /*size*/, const Of& of) const {
+    switch (block) {
+      case 1:
+        return engine::TaskRun::one_by_one;
+      case 2:
+        return product_of_blocks<2>(run, of);
+      case 3:
+        return product_of_blocks<3>(run, of);
+      case 4:
+        return product_of_blocks<4>(run, of);
+      case 5:
+        return product_of_blocks<5>(run, of);
+      case 6:
+        return product_of_blocks<6>(run, of);
+      case 7:
+        return product_of_blocks<7>(run, of);
+      case 8:
+        return product_of_blocks<8>(run, of);
+      default:
+        return product_of_rows(run, 0, run.count, of);
+    }
+  }
+  template <class Of>
+  TASKDAG_TASK double product_part(const engine::TaskOfRun& row, int rank, int size, const Of& of) const {
+    return product_part(row.task, rank, size, of);
+  }
   /// Element i of M⁻¹ r, where that is no call.
   [[nodiscard]] TASKDAG_TASK double scaled(std::uint32_t i, double r) const {
     return preconditioning == Preconditioning::diagonal ? diagonal[i] * r : r;
+  }
+
+ private:
+  /// Blocks stand column by column.
+  template <class Of>
+  TASKDAG_TASK double row_of_blocks(std::uint32_t row, const Of& of) const {
+    const std::uint32_t block_row = row / block;
+    double sum = 0.0;
+    for (Offset e = begin[block_row]; e < begin[block_row + 1]; ++e) {
+      const double* element = value + static_cast<std::size_t>(e) * block * block + (row - block_row * block);
+      const auto first = static_cast<Index>(static_cast<std::uint32_t>(column[e]) * block);
+      for (std::uint32_t c = 0; c < block; ++c, element += block) sum += *element * of(first + static_cast<Index>(c));
+    }
+    return sum;
+  }
+  template <class Of>
+  TASKDAG_TASK double product_of_rows(const engine::TaskRun& run, std::uint32_t first, std::uint32_t end,
+                                      const Of& of) const {
+    for (std::uint32_t k = first; k < end; ++k) run.parts[k] = row_of_blocks(run.first + k, of);
+    return engine::TaskRun::done;
+  }
+  /// A run may begin or end within a block.
+  template <std::uint32_t size, class Of>
+  TASKDAG_TASK double product_of_blocks(const engine::TaskRun& run, const Of& of) const {
+    const std::uint32_t whole = (size - run.first % size) % size;
+    std::uint32_t k = whole < run.count ? whole : run.count;
+    product_of_rows(run, 0, k, of);
+    for (; k + size <= run.count; k += size) {
+      double sum[size] = {};
+      const std::uint32_t row = (run.first + k) / size;
+      for (Offset e = begin[row]; e < begin[row + 1]; ++e) {
+        const double* element = value + static_cast<std::size_t>(e) * size * size;
+        const Index first = column[e] * static_cast<Index>(size);
+        for (std::uint32_t c = 0; c < size; ++c, element += size) {
+          const double x = of(first + static_cast<Index>(c));
+          for (std::uint32_t r = 0; r < size; ++r) sum[r] += element[r] * x;
+        }
+      }
+      for (std::uint32_t r = 0; r < size; ++r) run.parts[k + r] = sum[r];
+    }
+    return product_of_rows(run, k, run.count, of);
   }
 };
 
@@ -60,7 +130,8 @@ struct Product {
   System system;
   const double* x;
   double* y;
-  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+  template <class Rows>
+  TASKDAG_TASK double part(Rows row, int rank, int size) const {
     return system.product_part(row, rank, size, [&](Index j) { return x[j]; });
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const { y[row] = product; }
@@ -83,7 +154,8 @@ struct Residual {
   LoopState loop;
   System system;
   double* r;
-  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+  template <class Rows>
+  TASKDAG_TASK double part(Rows row, int rank, int size) const {
     const double* x = loop.control->x;
     return system.product_part(row, rank, size, [&](Index j) { return x[j]; });
   }

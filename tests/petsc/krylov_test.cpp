@@ -8,6 +8,7 @@
 #include <regex>
 #include <tuple>
 
+#include "blocks.hpp"
 #include "support.hpp"
 
 namespace taskdag::test {
@@ -100,9 +101,8 @@ struct Case {
   OwnedVec x;
 };
 
-Case make_case(const CsrMatrix& csr, MatType type, const std::string& options) {
+Case make_case(OwnedMat a, const std::string& options) {
   const ScopedOptions scope("-ksp_rtol 1e-8 " + petscs_unless_said(options));
-  OwnedMat a = make_matrix(csr, type);
   OwnedVec b = make_vector(a);
   OwnedVec x = make_vector(a, 3.0);
   Case made{std::move(a), {}, std::move(b), std::move(x)};
@@ -110,6 +110,10 @@ Case make_case(const CsrMatrix& csr, MatType type, const std::string& options) {
   EXPECT_EQ(static_cast<int>(KSPSetOperators(made.ksp, made.a, made.a)), 0);
   EXPECT_EQ(static_cast<int>(KSPSetFromOptions(made.ksp)), 0);
   return made;
+}
+
+Case make_case(const CsrMatrix& csr, MatType type, const std::string& options) {
+  return make_case(make_matrix(csr, type), options);
 }
 
 /// Whether the method has something that only some releases have.
@@ -227,6 +231,30 @@ TEST_P(KrylovMethods, AreThoseOfPetsc) {
           expect_same(ours, solve_of(csr, type(), options));
         }
       }
+    }
+  }
+}
+
+TEST_P(KrylovMethods, WorkOnDenseBlocks) {
+  if (std::string(type()) != MATAIJ) GTEST_SKIP() << "PETSc has no dense blocks on a GPU";
+  const Kind method = kind();
+  for (const PetscInt size : {1, 2, 3, 5}) {
+    for (const std::string pc : {"none", "jacobi", "taskdag -pc_taskdag_type ilu", "taskdag -pc_taskdag_type icc",
+                                 "taskdag -pc_taskdag_type sor", "taskdag -pc_taskdag_type jacobi"}) {
+      if (!method.symmetric && pc.ends_with("icc")) continue;
+      const std::string options = "-ksp_type " + method.name + " " + method.options + " -pc_type " + pc +
+                                  " -ksp_norm_type " + method.norms[0] + " -ksp_pc_side " + method.sides[0] +
+                                  " -ksp_max_it 200 ";
+      SCOPED_TRACE(std::to_string(size) + " rows, " + options);
+      std::array<Outcome, 2> outcomes;
+      for (const std::size_t ours : {0U, 1U}) {
+        OwnedMat a;
+        PETSC_OK(make_blocks(a.out(), MATBAIJ, {.size = size, .symmetric = method.symmetric}));
+        const std::string all = (ours == 1 ? kOurs : "") + options;
+        outcomes[ours] = solve_in(make_case(std::move(a), all), all);
+      }
+      if (!is_there(outcomes[1])) GTEST_SKIP() << outcomes[1].view;
+      expect_same(outcomes[1], outcomes[0]);
     }
   }
 }

@@ -28,8 +28,8 @@ struct BicgstabOperator {
   System system;
   bool right;
   /// One worker's part of a row of A x; of A M⁻¹ x with a diagonal on the right.
-  template <class Of>
-  TASKDAG_TASK double part_of(std::uint32_t row, int rank, int size, const Of& of) const {
+  template <class Rows, class Of>
+  TASKDAG_TASK double part_of(Rows row, int rank, int size, const Of& of) const {
     if (!right || !system.fused()) return system.product_part(row, rank, size, of);
     return system.product_part(row, rank, size,
                                [&](Index j) { return system.scaled(static_cast<std::uint32_t>(j), of(j)); });
@@ -97,7 +97,8 @@ struct BicgstabHalfOf {
 /// Of an array.
 struct BicgstabProduct : BicgstabOperator {
   const double* operand;
-  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+  template <class Rows>
+  TASKDAG_TASK double part(Rows row, int rank, int size) const {
     return part_of(row, rank, size, [&](Index j) { return operand[j]; });
   }
 };
@@ -143,7 +144,8 @@ struct BicgstabFirst {
   static constexpr const char* name = "bicgstab direction and product";
   static constexpr int sums = 1;
   BicgstabData d;
-  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+  template <class Rows>
+  TASKDAG_TASK double part(Rows row, int rank, int size) const {
     return d.k().part_of(row, rank, size, BicgstabDirectionOf(d));
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
@@ -160,7 +162,8 @@ struct BicgstabSecond {
   static constexpr const char* name = "bicgstab half step and product";
   static constexpr int sums = 3;
   BicgstabData d;
-  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+  template <class Rows>
+  TASKDAG_TASK double part(Rows row, int rank, int size) const {
     return d.k().part_of(row, rank, size, BicgstabHalfOf(d));
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {

@@ -121,7 +121,8 @@ struct CgDirectionAndProduct {
   static constexpr const char* name = "cg direction and product";
   static constexpr int sums = 1;
   CgData d;
-  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+  template <class Rows>
+  TASKDAG_TASK double part(Rows row, int rank, int size) const {
     const double beta = d.scalars->beta;
     const double* z = d.z;
     const double* p = d.p(d.scalars->parity);
@@ -156,7 +157,8 @@ struct CgProduct {
     System system;
     const double* p;
     double* w;
-    TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    template <class Rows>
+    TASKDAG_TASK double part(Rows row, int rank, int size) const {
       return system.product_part(row, rank, size, [&](Index j) { return p[j]; });
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {

@@ -230,7 +230,8 @@ struct GmresProduct {
     double inverse;
     bool right;
     bool fused;
-    TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    template <class Rows>
+    TASKDAG_TASK double part(Rows row, int rank, int size) const {
       if (!right) return system.product_part(row, rank, size, [&](Index j) { return w[j] * inverse; });
       if (!fused) return system.product_part(row, rank, size, [&](Index j) { return z[j]; });
       return system.product_part(row, rank, size,

@@ -254,7 +254,8 @@ struct MinresProduct {
     double* r;  ///< the one before
     double factor;
     double ratio;
-    TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    template <class Rows>
+    TASKDAG_TASK double part(Rows row, int rank, int size) const {
       return system.product_part(row, rank, size, [&](Index j) { return factor * z[j]; });
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
@@ -341,7 +342,8 @@ struct MinresTrueNorm {
   static constexpr const char* name = "minres norm of the residual";
   static constexpr int sums = 1;
   MinresData d;
-  TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+  template <class Rows>
+  TASKDAG_TASK double part(Rows row, int rank, int size) const {
     const double* x = d.loop.control->x;
     return d.system.product_part(row, rank, size, [&](Index j) { return x[j]; });
   }

@@ -118,7 +118,8 @@ struct PolynomialStep {
     bool made;      ///< x is there
     bool residual;  ///< is needed
     bool of_z;      ///< the norm is that of z
-    TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    template <class Rows>
+    TASKDAG_TASK double part(Rows row, int rank, int size) const {
       if (!residual) return 0.0;
       if (!made) return system.product_part(row, rank, size, update);
       return system.product_part(row, rank, size, [&](Index j) { return x[j]; });

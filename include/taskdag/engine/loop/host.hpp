@@ -67,8 +67,9 @@ class HostFlow {
     if (tasks == cut_.back()) return cut_[next];
     return static_cast<std::uint32_t>(std::uint64_t{tasks} * next / sums_.size());
   }
+  /// Inlined as a whole: a task is a few instructions, and a compiler may find it too large to have it here twice.
   template <class S>
-  void add_up(const S& stage, int thread, std::uint32_t tasks, double* sums) const {
+  [[gnu::flatten]] void add_up(const S& stage, int thread, std::uint32_t tasks, double* sums) const {
     constexpr auto width = static_cast<std::size_t>(stage_width<S>);
     double sum[width] = {};
     const std::uint32_t end = end_of(thread, tasks);
@@ -77,6 +78,17 @@ class HostFlow {
     if constexpr (requires { worker.execute_run(task, end, sum); }) {
       for (; task < end; task += std::min(run_length, end - task)) {
         worker.execute_run(task, std::min(run_length, end - task), sum);
+      }
+    } else if constexpr (stage_has_runs<S>) {
+      double parts[run_length];
+      while (task < end) {
+        const TaskRun run{task, std::min(run_length, end - task), parts};
+        const std::uint32_t end_of_run = task + run.count;
+        if (worker.part(run, 0, 1) == TaskRun::done) {
+          for (; task < end_of_run; ++task) worker.execute(task, parts[task - run.first], sum);
+        } else {
+          for (; task < end_of_run; ++task) worker.execute(task, worker.part(TaskOfRun{task}, 0, 1), sum);
+        }
       }
     } else if constexpr (stage_has_parts<S>) {
       for (; task < end; ++task) worker.execute(task, worker.part(task, 0, 1), sum);

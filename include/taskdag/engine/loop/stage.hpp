@@ -24,6 +24,9 @@
 /// | void execute_run(task, count, double* sum)    | in a worker's type: consecutive tasks, on host        |
 /// |                                               | threads in place of execute(); nothing                |
 ///
+/// A worker whose part() also takes a TaskRun and a TaskOfRun is asked on host threads for the parts of consecutive
+/// tasks at once.
+///
 /// How many numbers are added up may be known to the loop alone. Such a stage has *slices*: all its tasks are done for
 /// each, and add up `sums` numbers of that slice.
 ///
@@ -66,6 +69,19 @@ struct LoopCondition {
   }
 };
 
+/// Consecutive tasks whose parts are wanted at once. part() returns what has become of that.
+struct TaskRun {
+  static constexpr double one_by_one = 0.0;  ///< nothing: each is to be asked for by itself
+  static constexpr double done = 1.0;        ///< they are in `parts`
+  std::uint32_t first;
+  std::uint32_t count;
+  double* parts;  ///< room for a number each
+};
+/// A task of a run whose parts are asked for one by one.
+struct TaskOfRun {
+  std::uint32_t task;
+};
+
 /// Who does the tasks: a worker, or the stage itself.
 template <class S>
 TASKDAG_TASK constexpr decltype(auto) worker_of(const S& stage) {
@@ -78,6 +94,10 @@ TASKDAG_TASK constexpr decltype(auto) worker_of(const S& stage) {
 template <class S>
 inline constexpr bool stage_has_parts = requires(const S& stage) {
   worker_of(stage).part(std::uint32_t{}, 0, 1);
+};
+template <class S>
+inline constexpr bool stage_has_runs = requires(const S& stage) {
+  worker_of(stage).part(TaskRun{}, 0, 1);
 };
 template <class S>
 inline constexpr bool stage_finishes = requires(const S& stage, const double* sum) {
