@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a PETSc program twice, with PETSc's preconditioner and with ours, and compares why each of its solves ended and
-# after how many iterations.
+# Runs a PETSc program with PETSc's preconditioner, with ours, and with ours inside our loop where there is one, and
+# compares why each of its solves ended and after how many iterations.
 # usage: compare.sh PLUGIN COMMAND OPTIONS THEIRS OURS   the last four are words to be split
 set -uo pipefail
 plugin=$1 command=$2 options=$3 theirs=$4 ours=$5
@@ -29,7 +29,9 @@ solve() {
 # shellcheck disable=SC2086
 solve theirs $theirs
 # shellcheck disable=SC2086
-solve ours -dll_append "$plugin" $ours
+solve ours -dll_append "$plugin" $ours -taskdag_ksp off
+# shellcheck disable=SC2086
+solve loop -dll_append "$plugin" $ours -taskdag_ksp on
 cat "$work/ours.ends"
 if [ ! -s "$work/theirs.ends" ]; then
   echo "compare.sh: the program does not say how its solves ended"
@@ -48,4 +50,4 @@ if left theirs $theirs || left ours $ours; then
   echo "compare.sh: an option was not used"
   exit 1
 fi
-diff "$work/theirs.ends" "$work/ours.ends"
+diff "$work/theirs.ends" "$work/ours.ends" && diff "$work/theirs.ends" "$work/loop.ends"
