@@ -128,6 +128,19 @@ class WhileGraph {
   cudaGraphExec_t instance_ = nullptr;
 };
 
+/// The kernels of loops can set conditions of graphs, and code that can is not loaded where a device has no launches by
+/// kernels. @throws Unsupported there
+inline const Context& require_loading(const Context& context) {
+  static const bool refused = [] {
+    cudaFuncAttributes attributes{};
+    const bool is = cudaFuncGetAttributes(&attributes, look_kernel) == cudaErrorCdpNotSupported;
+    if (is) static_cast<void>(cudaGetLastError());
+    return is;
+  }();
+  if (refused) throw Unsupported("the GPU is in a mode, as under MPS, that has no loops (CUDA Dynamic Parallelism)");
+  return context;
+}
+
 /// Blocks of the largest cluster of such kernels that device and code have room for; 1: there are none.
 template <class Kernel>
 int largest_cluster(Kernel* kernel, std::size_t shared_bytes) {
@@ -181,7 +194,7 @@ template <class Method>
 class CudaLoop final : public Loop {
  public:
   explicit CudaLoop(const LoopInput& input)
-      : context_(input.context),
+      : context_(require_loading(input.context)),
         calls_(input.calls),
         entries_(input.entries),
         row_threads_(input.row_threads),
