@@ -11,8 +11,6 @@
 namespace taskdag::petsc {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// An own row, and a row of another rank that has it as a column.
 struct Edge {
   Index row;

@@ -9,8 +9,6 @@
 namespace taskdag::petsc {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// The matrix by rows of entries: itself, or a copy.
 PetscErrorCode as_aij(Mat matrix, Held<Mat>* aij) {
   PetscFunctionBegin;

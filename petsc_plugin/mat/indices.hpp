@@ -2,6 +2,7 @@
 /// PETSc's indices and the library's: PetscInt has 32 or 64 bits, Index has 32.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <optional>
 #include <span>
@@ -11,6 +12,9 @@
 #include "taskdag/csr.hpp"
 
 namespace taskdag::petsc {
+
+/// As the index of an array of the standard library.
+inline std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// Arrays of PetscInt are copied, with fewer bits, before the library can read them.
 inline constexpr bool narrows = sizeof(PetscInt) != sizeof(Index);

@@ -228,7 +228,11 @@ TEST_P(KrylovMethods, AreThoseOfPetsc) {
           SCOPED_TRACE(options);
           const Outcome ours = solve_of(csr, type(), kOurs + options);
           if (!is_there(ours)) GTEST_SKIP() << ours.view;
-          expect_same(ours, solve_of(csr, type(), options));
+          // The type auto expects our loop on a GPU, and takes another candidate for it there.
+          if (pc == "-pc_type taskdag" && std::string(type()) == MATAIJCUSPARSE)
+            EXPECT_GE(ours.loops, 1) << ours.view;
+          else
+            expect_same(ours, solve_of(csr, type(), options));
         }
       }
     }

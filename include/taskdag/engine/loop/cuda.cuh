@@ -345,9 +345,12 @@ class BlockFlow {
     [[nodiscard]] std::size_t bytes() const { return sizeof(double) * (std::size_t{2} * totals + warps); }
   };
 
-  /// shared: room.bytes() of the block's shared memory, at the same place in all blocks.
+  /// shared: room.bytes() of the block's shared memory, at the same place in all blocks. Waits until all of them have
+  /// begun: before that nobody may write there.
   __device__ BlockFlow(double* shared, const Room& room, int size)
-      : totals_(shared), warps_(shared + std::size_t{2} * room.totals), room_(room.totals), size_(size) {}
+      : totals_(shared), warps_(shared + std::size_t{2} * room.totals), room_(room.totals), size_(size) {
+    Blocks::meet();
+  }
 
   template <class S>
   __device__ void stage(const S& stage, std::uint32_t tasks) {
