@@ -346,7 +346,7 @@ class BlockFlow {
   };
 
   /// shared: room.bytes() of the block's shared memory, at the same place in all blocks. Waits until all of them have
-  /// begun: before that nobody may write there.
+  /// begun: before that none may write there.
   __device__ BlockFlow(double* shared, const Room& room, int size)
       : totals_(shared), warps_(shared + std::size_t{2} * room.totals), room_(room.totals), size_(size) {
     Blocks::meet();
