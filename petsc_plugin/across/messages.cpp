@@ -35,6 +35,13 @@ Index count_ranks(const std::vector<PetscSFNode>& nodes) {
 
 }  // namespace
 
+PetscErrorCode broadcast(PetscSF forest, MPI_Datatype unit, const void* roots, void* leaves) {
+  PetscFunctionBegin;
+  PetscCall(PetscSFBcastBegin(forest, unit, roots, leaves, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(forest, unit, roots, leaves, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ColourMessages::make(MPI_Comm comm, Index roots, std::span<const Index> colour,
                                     std::span<const PetscSFNode> from, Index colours) {
   PetscFunctionBegin;

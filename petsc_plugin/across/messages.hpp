@@ -14,6 +14,9 @@
 
 namespace taskdag::petsc {
 
+/// Copies all roots of a star forest to their leaves. Collective.
+PetscErrorCode broadcast(PetscSF forest, MPI_Datatype unit, const void* roots, void* leaves);
+
 /// A star forest for each colour that has a ghost on any rank. Roots are elements of a rank's array of its own, leaves
 /// those of one for its ghosts.
 class ColourMessages {

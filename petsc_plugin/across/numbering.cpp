@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 
+#include "across/messages.hpp"
 #include "mat/indices.hpp"
 #include "shared_error.hpp"
 #include "taskdag/across_ranks.hpp"
@@ -158,13 +159,6 @@ void describe_blocks(const OwnPattern& pattern, const OwnBlocks& own, RowWords& 
   }
 }
 
-PetscErrorCode update(PetscSF forest, MPI_Datatype unit, const void* roots, void* leaves) {
-  PetscFunctionBegin;
-  PetscCall(PetscSFBcastBegin(forest, unit, roots, leaves, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(forest, unit, roots, leaves, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Own rows' words, and those of ghosts behind them. Collective.
 PetscErrorCode exchange_words(MPI_Comm comm, const OwnPattern& pattern, const Graph& graph, const OwnBlocks* blocks,
                               const Numbering& numbering, RowWords* words) {
@@ -180,9 +174,9 @@ PetscErrorCode exchange_words(MPI_Comm comm, const OwnPattern& pattern, const Gr
       describe_rows(pattern, graph, *words);
   }));
   const PetscSF forest = numbering.forest;
-  PetscCall(update(forest, MPIU_INT, words->sequence.data(), words->sequence.data() + rows));
-  PetscCall(update(forest, MPIU_INT, words->head.data(), words->head.data() + rows));
-  PetscCall(update(forest, MPI_INT, words->degree.data(), words->degree.data() + rows));
+  PetscCall(broadcast(forest, MPIU_INT, words->sequence.data(), words->sequence.data() + rows));
+  PetscCall(broadcast(forest, MPIU_INT, words->head.data(), words->head.data() + rows));
+  PetscCall(broadcast(forest, MPI_INT, words->degree.data(), words->degree.data() + rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,7 +234,7 @@ PetscErrorCode run_colouring(MPI_Comm comm, PetscSF forest, const Units& units, 
   for (int left = 1; left > 0;) {
     left = colouring.advance() > 0 ? 1 : 0;
     for (std::size_t row = 0; row < at(rows); ++row) colour[row] = colouring.colours()[at(units.of[row])];
-    PetscCall(update(forest, MPI_INT, colour.data(), colour.data() + rows));
+    PetscCall(broadcast(forest, MPI_INT, colour.data(), colour.data() + rows));
     for (std::size_t row = at(rows); row < colour.size(); ++row) colouring.colours()[at(units.of[row])] = colour[row];
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT, MPI_MAX, comm));
   }

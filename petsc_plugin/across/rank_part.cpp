@@ -41,13 +41,6 @@ void list_entries(const Numbering& numbering, const PetscSFNode* owners, std::sp
   }
 }
 
-PetscErrorCode broadcast(PetscSF forest, MPI_Datatype unit, const void* roots, void* leaves) {
-  PetscFunctionBegin;
-  PetscCall(PetscSFBcastBegin(forest, unit, roots, leaves, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(forest, unit, roots, leaves, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode get_owners(PetscSF forest, const PetscSFNode** owners) {
   PetscFunctionBegin;
   PetscCall(PetscSFGetGraph(forest, nullptr, nullptr, nullptr, owners));

@@ -147,6 +147,7 @@ PetscErrorCode AcrossRanks::forget() {
   part_.reset();
   backend_.reset();
   work_.clear();
+  error_ = MAT_FACTOR_NOERROR;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -28,6 +28,7 @@ std::unique_ptr<Preconditioner> make_sor_across(const Settings& settings);
 class AcrossRanks : public Preconditioner {
  public:
   PetscErrorCode attach(Mat whole) override { return whole_.share(whole); }
+  [[nodiscard]] std::optional<MatFactorError> failure() const override { return error_; }
   PetscErrorCode apply(Apply part, Mat b, Mat x) override;
   using Preconditioner::apply;
   bool take_lost_application() override { return false; }  // an application takes no memory
@@ -53,6 +54,7 @@ class AcrossRanks : public Preconditioner {
   std::optional<BackendChoice> backend_;
   std::optional<RankPart> part_;
   std::vector<double> work_;  ///< a vector in the order of places, with ghosts
+  MatFactorError error_ = MAT_FACTOR_NOERROR;
 
  private:
   bool on_device_ = false;  ///< the matrix' entries are

@@ -19,7 +19,6 @@ class FactorAcross final : public AcrossRanks {
 
   PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
   PetscErrorCode update(Mat matrix, bool error_if_failure) override;
-  [[nodiscard]] std::optional<MatFactorError> failure() const override { return error_; }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override;
   using AcrossRanks::apply;
   PetscErrorCode view(const RankViewer& viewer) const override;
@@ -40,7 +39,6 @@ class FactorAcross final : public AcrossRanks {
   void scale(bool by_inverse);
 
   std::optional<RankFactor> factor_;
-  MatFactorError error_ = MAT_FACTOR_NOERROR;
   double shift_ = 0.0;  ///< of the last numeric phase, and how often it was shifted
   int shifts_ = 0;
 };
@@ -223,7 +221,6 @@ PetscErrorCode FactorAcross::view(const RankViewer& viewer) const {
 PetscErrorCode FactorAcross::reset() {
   PetscFunctionBegin;
   factor_.reset();
-  error_ = MAT_FACTOR_NOERROR;
   shift_ = 0.0;
   shifts_ = 0;
   PetscCall(forget());

@@ -1,6 +1,4 @@
 // SOR and SSOR of the whole matrix on several ranks.
-#include <limits>
-
 #include "boundary.hpp"
 #include "pc/across.hpp"
 #include "pc/sor_type.hpp"
@@ -16,7 +14,6 @@ class SorAcross final : public AcrossRanks {
 
   PetscErrorCode analyse(Mat matrix, bool error_if_failure) override;
   PetscErrorCode update(Mat matrix, bool error_if_failure) override;
-  [[nodiscard]] std::optional<MatFactorError> failure() const override { return error_; }
   PetscErrorCode apply(Apply part, Vec b, Vec x) override;
   using AcrossRanks::apply;
   PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) override;
@@ -30,7 +27,6 @@ class SorAcross final : public AcrossRanks {
 
   std::optional<RankSor> sor_;
   std::vector<double> right_;  ///< b in the order of places
-  MatFactorError error_ = MAT_FACTOR_NOERROR;
 };
 
 PetscErrorCode SorAcross::analyse(Mat matrix, bool error_if_failure) {
@@ -99,11 +95,8 @@ PetscErrorCode SorAcross::iterate(Vec b, Vec x, PetscInt iterations, bool from_z
   PetscFunctionBegin;
   PetscCheck(sor_, PetscObjectComm(reinterpret_cast<PetscObject>(b)), PETSC_ERR_ARG_WRONGSTATE,
              "TaskDAG has no SOR to apply: the last set-up has failed");
-  const double product = static_cast<double>(iterations) * static_cast<double>(own().iterations) *
-                         static_cast<double>(own().local_iterations);
-  PetscCheck(product <= std::numeric_limits<int>::max(), PetscObjectComm(reinterpret_cast<PetscObject>(b)),
-             PETSC_ERR_ARG_OUTOFRANGE, "so many SOR iterations are not possible: %g", product);
-  const auto passes = static_cast<PetscInt>(product);
+  PetscInt passes = 0;
+  PetscCall(count_sor_sweeps(own(), iterations, PetscObjectComm(reinterpret_cast<PetscObject>(b)), &passes));
   const auto flops = 2.0 * static_cast<PetscLogDouble>(sor_->pattern().own_entries()) * static_cast<double>(passes);
   PetscCall(with_host_arrays(b, x, flops, [&](const PetscScalar* from, PetscScalar* to) -> PetscErrorCode {
     PetscFunctionBegin;
@@ -134,7 +127,6 @@ PetscErrorCode SorAcross::reset() {
   PetscFunctionBegin;
   sor_.reset();
   right_.clear();
-  error_ = MAT_FACTOR_NOERROR;
   PetscCall(forget());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -242,14 +242,12 @@ PetscErrorCode SorPreconditioner::local(Vec b, Vec x, PetscInt iterations, SorSt
 PetscErrorCode SorPreconditioner::iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) {
   PetscFunctionBegin;
   PetscCall(check_ranks(PetscObjectComm(reinterpret_cast<PetscObject>(b))));
+  PetscInt passes = 0;
+  PetscCall(count_sor_sweeps(own(), iterations, PETSC_COMM_SELF, &passes));
   const PetscInt lits = own().local_iterations;
-  const auto product =
-      static_cast<double>(iterations) * static_cast<double>(own().iterations) * static_cast<double>(lits);
-  PetscCheck(product <= std::numeric_limits<int>::max(), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "so many SOR iterations are not possible: %g", product);
   const PetscInt its = iterations * own().iterations;
   if (!couplings_.has_ranks()) {
-    PetscCall(local(b, x, its * lits, from_zero ? SorStart::zero : SorStart::given));
+    PetscCall(local(b, x, passes, from_zero ? SorStart::zero : SorStart::given));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt k = 0; k < its; ++k) {
@@ -396,6 +394,16 @@ PetscErrorCode view_sor(PetscViewer viewer, const SorSettings& settings) {
                                    ", omega = %g, diagonal shift = %g\n",
                                    find_sweep(settings.sweep).name, settings.iterations, settings.local_iterations,
                                    settings.omega, settings.shift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode count_sor_sweeps(const SorSettings& settings, PetscInt iterations, MPI_Comm comm, PetscInt* count) {
+  PetscFunctionBegin;
+  const double product = static_cast<double>(iterations) * static_cast<double>(settings.iterations) *
+                         static_cast<double>(settings.local_iterations);
+  PetscCheck(product <= std::numeric_limits<int>::max(), comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "so many SOR iterations are not possible: %g", product);
+  *count = static_cast<PetscInt>(product);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

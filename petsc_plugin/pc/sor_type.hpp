@@ -15,6 +15,9 @@ PetscErrorCode compose_sor_setters(PC pc, bool present);
 /// The sweep that PETSc's flags ask for, whether of each rank's own rows or of all.
 SorSweep to_sweep(MatSORType type);
 
+/// Sweeps of each rank's rows in so many iterations of the preconditioner; too many are an error, of `comm`.
+PetscErrorCode count_sor_sweeps(const SorSettings& settings, PetscInt iterations, MPI_Comm comm, PetscInt* count);
+
 /// Prints sweep and parameters.
 PetscErrorCode view_sor(PetscViewer viewer, const SorSettings& settings);
 
