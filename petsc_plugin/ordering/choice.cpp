@@ -23,8 +23,8 @@ constexpr PetscInt kLeastLevels = 100;
 /// With more entries a row blocks have many colours.
 constexpr double kEntriesOfBlocks = 12.0;
 
-/// A level costs at least a hop between multiprocessors, however few rows it has. With many entries a row each cell of
-/// a block takes long: then single rows (or nodes) are coloured, where levels are narrow, too. Measured:
+/// A level costs at least a hop between multiprocessors, however few rows it has. With many entries a row each portion
+/// of a block takes long: then single rows (or nodes) are coloured, where levels are narrow, too. Measured:
 /// docs/orderings-blocks.md.
 ColouringRule rule_for(PetscInt rows, double per_row) {
   constexpr PetscInt kRowsOfWideLevels = 200;

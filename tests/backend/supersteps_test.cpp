@@ -1,4 +1,4 @@
-// Cells of supersteps against the serial reference: blocks of colours, and schedules for cores.
+// Portions of supersteps against the serial reference: blocks of colours, and schedules for cores.
 #include "kernels/sptrsv/schedules/blocks/supersteps.hpp"
 
 #include <cmath>
@@ -46,7 +46,7 @@ class SuperstepsTest : public test::OnSweeps<> {
   }
 };
 
-TEST_F(SuperstepsTest, BlocksOfAnySizeInCellsOfAnySizeSolveTriangles) {
+TEST_F(SuperstepsTest, BlocksOfAnySizeInPortionsOfAnySizeSolveTriangles) {
   std::vector<Problem> problems = test::small_problems();
   problems.push_back({"5-point", make_stencil({.stencil = Stencil::five_point, .nx = 90, .ny = 70, .wind = 0.5})});
   problems.push_back(
@@ -58,12 +58,12 @@ TEST_F(SuperstepsTest, BlocksOfAnySizeInCellsOfAnySizeSolveTriangles) {
       const CsrMatrix a = test::permuted(problem.a, ordering.order, ordering.order);
       for (const Triangle triangle : kTriangles) {
         const test::DeviceTriangle on_device(a, triangle, stream());
-        for (const auto& [cell_rows, threads] : {std::pair{0, 0}, {1, 128}, {7, 256}, {100, 128}, {1024, 512}}) {
+        for (const auto& [portion_rows, threads] : {std::pair{0, 0}, {1, 128}, {7, 256}, {100, 128}, {1024, 512}}) {
           SCOPED_TRACE(problem.name + (triangle == Triangle::lower ? ", lower, blocks of " : ", upper, blocks of ") +
-                       std::to_string(block_size) + ", cells of " + std::to_string(cell_rows));
+                       std::to_string(block_size) + ", portions of " + std::to_string(portion_rows));
           kernels::SweepInput input = on_device.input();
           input.blocks = &ordering.blocks;
-          expect_right(*kernels::make_blocks_sweep(input, {cell_rows, threads}, stream()), a, triangle);
+          expect_right(*kernels::make_blocks_sweep(input, {portion_rows, threads}, stream()), a, triangle);
           ASSERT_FALSE(HasFatalFailure());
         }
       }
@@ -198,9 +198,9 @@ TEST_F(SuperstepsTest, ColoursMayBeEmptyAndBlocksToo) {
   }
 }
 
-/// So many cells of a row each that thread blocks take many, one after the other, and that the cells a row waits for
-/// are looked up in several passes.
-TEST_F(SuperstepsTest, FarMoreCellsThanTheDeviceHolds) {
+/// So many portions of a row each that thread blocks take many, one after the other, and that the portions a row waits
+/// for are looked up in several passes.
+TEST_F(SuperstepsTest, FarMorePortionsThanTheDeviceHolds) {
   const CsrMatrix natural = make_stencil({.stencil = Stencil::five_point, .nx = 600, .ny = 500});
   const BlockOrdering ordering = order(natural, 1);
   const CsrMatrix a = test::permuted(natural, ordering.order, ordering.order);
@@ -212,8 +212,8 @@ TEST_F(SuperstepsTest, FarMoreCellsThanTheDeviceHolds) {
   }
 }
 
-/// Every row of the last block waits for every cell before it.
-TEST_F(SuperstepsTest, ACellMayWaitForAllOthers) {
+/// Every row of the last block waits for every portion before it.
+TEST_F(SuperstepsTest, APortionMayWaitForAllOthers) {
   constexpr Index kRows = 3000;
   CsrMatrix a;
   a.rows = a.cols = kRows;

@@ -12,18 +12,18 @@
 namespace taskdag {
 namespace {
 
-using kernels::supersteps::CellRange;
 using kernels::supersteps::Cover;
 using kernels::supersteps::cover_blocks;
+using kernels::supersteps::PortionRange;
 
-/// Superstep of each position; fails where a position is in no cell or in two.
+/// Superstep of each position; fails where a position is in no portion or in two.
 std::vector<Index> supersteps_by_position(const Cover& cover, Index rows) {
   std::vector<Index> superstep(at(rows), -1);
   for (Index s = 0; s < cover.supersteps(); ++s) {
     for (Index c = cover.superstep_offsets[at(s)]; c < cover.superstep_offsets[at(s + 1)]; ++c) {
-      const CellRange cell = cover.cells[at(c)];
-      EXPECT_GT(cell.rows, 0);
-      for (Index p = cell.first; p < cell.first + cell.rows; ++p) {
+      const PortionRange portion = cover.portions[at(c)];
+      EXPECT_GT(portion.rows, 0);
+      for (Index p = portion.first; p < portion.first + portion.rows; ++p) {
         EXPECT_EQ(superstep[at(p)], -1) << p;
         superstep[at(p)] = s;
       }
@@ -33,13 +33,13 @@ std::vector<Index> supersteps_by_position(const Cover& cover, Index rows) {
   return superstep;
 }
 
-TEST(Cover, EveryRowIsInOneCellAndColoursKeepTheirOrder) {
+TEST(Cover, EveryRowIsInOnePortionAndColoursKeepTheirOrder) {
   const RowBlocks blocks{{0, 5, 5, 9, 40, 43, 44}, {0, 3, 4, 6}};
   for (const Index most : {1, 4, 10, 100}) {
     for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
       SCOPED_TRACE(most);
       const Cover cover = cover_blocks(blocks, triangle, most);
-      for (const CellRange& cell : cover.cells) EXPECT_LE(cell.rows, most);
+      for (const PortionRange& portion : cover.portions) EXPECT_LE(portion.rows, most);
       std::vector<Index> superstep = supersteps_by_position(cover, blocks.rows());
       if (triangle == Triangle::upper) std::ranges::reverse(superstep);
       const std::vector<Index> ends = {9, 40, 44};
@@ -58,7 +58,7 @@ TEST(Cover, EveryRowIsInOneCellAndColoursKeepTheirOrder) {
   }
 }
 
-TEST(Cover, BothTrianglesHaveTheSameCellsInTheOrderOfTheBlocks) {
+TEST(Cover, BothTrianglesHaveTheSamePortionsInTheOrderOfTheBlocks) {
   const RowBlocks blocks{{0, 5, 8, 9, 40, 43, 60}, {0, 3, 4, 6}};
   for (const Index most : {1, 4, 10, 100}) {
     SCOPED_TRACE(most);
@@ -68,11 +68,11 @@ TEST(Cover, BothTrianglesHaveTheSameCellsInTheOrderOfTheBlocks) {
     for (Index s = 0; s < lower.supersteps(); ++s) {
       const Index other = upper.superstep_offsets[at(upper.supersteps() - 1 - s)];
       const Index first = lower.superstep_offsets[at(s)];
-      const Index cells = lower.superstep_offsets[at(s + 1)] - first;
-      ASSERT_EQ(upper.superstep_offsets[at(upper.supersteps() - s)] - other, cells);
-      for (Index c = 0; c < cells; ++c) {
-        const CellRange& mine = lower.cells[at(first + c)];
-        const CellRange& mirrored = upper.cells[at(other + c)];
+      const Index portions = lower.superstep_offsets[at(s + 1)] - first;
+      ASSERT_EQ(upper.superstep_offsets[at(upper.supersteps() - s)] - other, portions);
+      for (Index c = 0; c < portions; ++c) {
+        const PortionRange& mine = lower.portions[at(first + c)];
+        const PortionRange& mirrored = upper.portions[at(other + c)];
         EXPECT_EQ(mirrored.rows, mine.rows);
         EXPECT_EQ(mirrored.first, blocks.rows() - mine.first - mine.rows);
       }
@@ -80,10 +80,10 @@ TEST(Cover, BothTrianglesHaveTheSameCellsInTheOrderOfTheBlocks) {
   }
 }
 
-TEST(Cover, SmallBlocksShareACellAndLargeOnesAreCutIntoPiecesOneAfterTheOther) {
+TEST(Cover, SmallBlocksShareAPortionAndLargeOnesAreCutIntoPiecesOneAfterTheOther) {
   const Cover together = cover_blocks({{0, 3, 6, 9, 12}, {0, 4}}, Triangle::lower, 6);
   EXPECT_EQ(together.supersteps(), 1);
-  EXPECT_EQ(together.cells.size(), 2U);
+  EXPECT_EQ(together.portions.size(), 2U);
   const Cover pieces = cover_blocks({{0, 12, 16}, {0, 2}}, Triangle::lower, 6);
   EXPECT_EQ(pieces.supersteps(), 2);
   const std::vector<Index> superstep = supersteps_by_position(pieces, 16);
@@ -91,9 +91,9 @@ TEST(Cover, SmallBlocksShareACellAndLargeOnesAreCutIntoPiecesOneAfterTheOther) {
   EXPECT_EQ(superstep[12], superstep[15]);
 }
 
-TEST(Cover, NoRowsNoCells) {
+TEST(Cover, NoRowsNoPortions) {
   const Cover cover = cover_blocks({}, Triangle::upper, 8);
-  EXPECT_TRUE(cover.cells.empty());
+  EXPECT_TRUE(cover.portions.empty());
   EXPECT_EQ(cover.supersteps(), 0);
 }
 

@@ -11,8 +11,8 @@
 
 #include "dag/dependencies.hpp"
 #include "dag/levels.hpp"
-#include "dag/supersteps/cell_waits.hpp"
 #include "dag/supersteps/expected_time.hpp"
+#include "dag/supersteps/portion_waits.hpp"
 #include "dag/task_graph.hpp"
 #include "papers/boehnlein/schedules.hpp"
 #include "support/effort.hpp"
@@ -28,7 +28,7 @@ constexpr SolveSchedule kKinds[] = {SolveSchedule::locking, SolveSchedule::pivot
 /// Fewer under a sanitizer: schedulers run on one thread.
 const std::vector<int> kManyCores = test::kSanitized ? std::vector<int>{2, 22} : std::vector<int>{1, 2, 7, 22, 264};
 
-/// What is needed of row `needed` by cell (s, c): a place in a schedule.
+/// What is needed of row `needed` by portion (s, c): a place in a schedule.
 struct Place {
   Index superstep;
   int core;
@@ -187,7 +187,7 @@ TEST(GatherNeighbours, KeepsSuperstepsAndLoadsAndSharesFewerLines) {
   }
 }
 
-TEST(ExpectedTime, AddsTheLongestCellsTheJumpsAndTheBarriers) {
+TEST(ExpectedTime, AddsTheLongestPortionsTheJumpsAndTheBarriers) {
   // Tasks 0, 1, 3 on core 0 and 2 on core 1 in superstep 0; task 4 on core 1 in superstep 1.
   const CsrMatrix a{5, 5, {0, 1, 3, 4, 6, 9}, {0, 0, 1, 2, 0, 3, 0, 2, 4}, {}};
   const TaskGraph graph = make_task_graph(a.pattern(), Triangle::lower);
@@ -355,7 +355,7 @@ TEST(FindFault, AcceptsAScheduleAndNamesWhatIsWrongWithABrokenOne) {
   EXPECT_EQ(fault(broken), "row 1 runs twice");
   broken.order = {0, 1, 4, 3};
   EXPECT_EQ(fault(broken), "there is no row 4");
-  broken.order = {1, 0, 2, 3};  // in one cell, the wrong way round
+  broken.order = {1, 0, 2, 3};  // in one portion, the wrong way round
   EXPECT_EQ(fault(broken), "row 1 runs before it can know row 0");
   broken = {2, 2, {0, 2, 1, 3}, {0, 1, 3, 4, 4}};  // rows 0 and 1 on two cores of one superstep
   EXPECT_EQ(fault(broken), "row 1 runs before it can know row 0");
@@ -366,11 +366,11 @@ TEST(FindFault, AcceptsAScheduleAndNamesWhatIsWrongWithABrokenOne) {
   EXPECT_EQ(fault(broken), "it has 3 rows of 4");
   broken = good;
   broken.offsets = {0, 2, 3, 4};
-  EXPECT_EQ(fault(broken), "the number of cells is wrong");
+  EXPECT_EQ(fault(broken), "the number of portions is wrong");
   broken.offsets = {0, 3, 2, 4, 4};
-  EXPECT_EQ(fault(broken), "the cells are not cut from the positions in order");
+  EXPECT_EQ(fault(broken), "the portions are not cut from the positions in order");
   broken.offsets = {0, 2, 3, 3, 3};
-  EXPECT_EQ(fault(broken), "the cells are not cut from the positions in order");
+  EXPECT_EQ(fault(broken), "the portions are not cut from the positions in order");
   broken = good;
   broken.cores = 0;
   EXPECT_EQ(fault(broken), "there is no core");
@@ -379,26 +379,26 @@ TEST(FindFault, AcceptsAScheduleAndNamesWhatIsWrongWithABrokenOne) {
   EXPECT_EQ(fault(broken), "the number of supersteps is negative");
 }
 
-TEST(CellWaits, CoverEveryDependencyWithoutBarriers) {
+TEST(PortionWaits, CoverEveryDependencyWithoutBarriers) {
   for (const test::NamedMatrix& m : test::schedule_matrices()) {
     for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
       for (const SolveSchedule kind : kKinds) {
         const int cores = 6;
         const SuperstepSchedule schedule = make_superstep_schedule(kind, m.a.pattern(), triangle, cores);
-        const CellWaits waits = find_cell_waits(schedule, m.a.pattern(), triangle);
+        const PortionWaits waits = find_portion_waits(schedule, m.a.pattern(), triangle);
         const std::vector<Place> place = places(schedule);
-        // clock[c][d]: the last superstep of core d that is surely finished once core c's cells so far may run;
-        // done[cell]: the clock at that cell.
+        // clock[c][d]: the last superstep of core d that is surely finished once core c's portions so far may run;
+        // done[portion]: the clock at that portion.
         std::vector<std::vector<Index>> clock(cores, std::vector<Index>(cores, -1));
         std::vector<std::vector<Index>> done(schedule.offsets.size() - 1);
         for (Index s = 0; s < schedule.supersteps; ++s) {
           for (int c = 0; c < cores; ++c) {
             auto& own = clock[static_cast<std::size_t>(c)];
-            for (const CellWait& wait : waits.of(schedule.cell(s, c))) {
+            for (const PortionWait& wait : waits.of(schedule.portion(s, c))) {
               ASSERT_NE(wait.core, c);
               ASSERT_LT(wait.superstep, s);
               ASSERT_GT(schedule.last(wait.superstep, wait.core), schedule.first(wait.superstep, wait.core));
-              const auto& other = done[schedule.cell(wait.superstep, wait.core)];
+              const auto& other = done[schedule.portion(wait.superstep, wait.core)];
               for (std::size_t d = 0; d < own.size(); ++d) own[d] = std::max(own[d], other[d]);
             }
             for (Index p = schedule.first(s, c); p < schedule.last(s, c); ++p) {
@@ -409,7 +409,7 @@ TEST(CellWaits, CoverEveryDependencyWithoutBarriers) {
               }
             }
             own[static_cast<std::size_t>(c)] = s;
-            done[schedule.cell(s, c)] = own;
+            done[schedule.portion(s, c)] = own;
           }
         }
       }
@@ -417,7 +417,7 @@ TEST(CellWaits, CoverEveryDependencyWithoutBarriers) {
   }
 }
 
-TEST(CellWaits, LeaveOutWhatIsKnown) {
+TEST(PortionWaits, LeaveOutWhatIsKnown) {
   // A chain dealt to three cores in turn: row i waits for the three rows before it; only the last one matters.
   CsrMatrix a{30, 30, {0}, {}, {}};
   SuperstepSchedule schedule{3, 30, {}, {0}};
@@ -428,7 +428,7 @@ TEST(CellWaits, LeaveOutWhatIsKnown) {
     for (Index c = 0; c < 3; ++c) schedule.offsets.push_back(c < i % 3 ? i : i + 1);
   }
   ASSERT_FALSE(find_fault(schedule, a.pattern(), Triangle::lower));
-  EXPECT_EQ(find_cell_waits(schedule, a.pattern(), Triangle::lower).waits.size(), 29U);
+  EXPECT_EQ(find_portion_waits(schedule, a.pattern(), Triangle::lower).waits.size(), 29U);
 }
 
 }  // namespace

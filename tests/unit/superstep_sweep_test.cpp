@@ -38,8 +38,8 @@ constexpr SolveSchedule kKinds[] = {SolveSchedule::locking, SolveSchedule::pivot
 SuperstepSweep make_sweep(SolveSchedule kind, const CsrMatrix& a, Triangle triangle, host::ThreadPool& pool,
                           bool with_waits) {
   const SuperstepSchedule schedule = make_superstep_schedule(kind, a.pattern(), triangle, pool.threads());
-  std::optional<CellWaits> waits;
-  if (with_waits) waits = find_cell_waits(schedule, a.pattern(), triangle);
+  std::optional<PortionWaits> waits;
+  if (with_waits) waits = find_portion_waits(schedule, a.pattern(), triangle);
   return {a.pattern(), nullptr, triangle, pool, schedule, std::move(waits)};
 }
 
@@ -156,8 +156,8 @@ TEST(SuperstepSweep, PermutesVectorsWhoseLinesManyCoresShareAndGivesTheSameBits)
     Assignment assignment{1 + *std::ranges::max_element(level), {}, level};
     for (Index i = 0; i < a.rows; ++i) assignment.core.push_back(i % kCores);
     const SuperstepSchedule schedule = make_superstep_schedule(Triangle::lower, kCores, assignment);
-    std::optional<CellWaits> waits;
-    if (with_waits) waits = find_cell_waits(schedule, a.pattern(), Triangle::lower);
+    std::optional<PortionWaits> waits;
+    if (with_waits) waits = find_portion_waits(schedule, a.pattern(), Triangle::lower);
     SuperstepSweep sweep(a.pattern(), nullptr, Triangle::lower, pool, schedule, std::move(waits));
     ASSERT_TRUE(sweep.permutes());
     sweep.load(a.values.data());

@@ -24,7 +24,7 @@ SuperstepSchedule make_block_schedule(const RowBlocks& blocks, Triangle triangle
   schedule.order.resize(at(blocks.rows()));
   schedule.offsets.assign(1, 0);
   schedule.offsets.reserve(at(schedule.supersteps) * static_cast<std::size_t>(cores) + 1);
-  // The upper triangle runs everything backwards: colours, cells, rows.
+  // The upper triangle runs everything backwards: colours, portions, rows.
   for (Index place = 0; place < blocks.rows(); ++place) {
     schedule.order[at(place)] = triangle == Triangle::lower ? place : blocks.rows() - 1 - place;
   }

@@ -7,8 +7,8 @@
 
 namespace taskdag {
 
-/// A colour is a superstep: its blocks in as many runs of nearly equal numbers of rows as there are cores. Cells hold
-/// whole blocks, so the schedule is valid if the blocks are.
+/// A colour is a superstep: its blocks in as many runs of nearly equal numbers of rows as there are cores. Portions
+/// hold whole blocks, so the schedule is valid if the blocks are.
 /// @pre the offsets of `blocks` are as its contract says, cores >= 1
 SuperstepSchedule make_block_schedule(const RowBlocks& blocks, Triangle triangle, int cores);
 

@@ -15,9 +15,9 @@ std::int64_t barrier_time(int cores, const PlanCosts& costs) {
   return costs.hop * std::bit_width(static_cast<unsigned>(cores) - 1U);
 }
 
-/// Of the supersteps' longest cells.
-std::int64_t time_of_longest_cells(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle,
-                                   const PlanCosts& costs) {
+/// Of the supersteps' longest portions.
+std::int64_t time_of_longest_portions(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle,
+                                      const PlanCosts& costs) {
   const Index ahead = triangle == Triangle::lower ? 1 : -1;
   std::int64_t total = 0;
   for (Index s = 0; s < schedule.supersteps; ++s) {
@@ -40,35 +40,37 @@ std::int64_t time_of_longest_cells(const SuperstepSchedule& schedule, const CsrP
 }  // namespace
 
 std::int64_t expected_time(const TaskGraph& graph, const Assignment& assignment, int cores, const PlanCosts& costs) {
-  struct Cell {
+  struct Portion {
     Index last_task = -2;
     std::int64_t time = 0;
   };
-  std::vector<Cell> cells(static_cast<std::size_t>(assignment.supersteps) * static_cast<std::size_t>(cores));
+  std::vector<Portion> portions(static_cast<std::size_t>(assignment.supersteps) * static_cast<std::size_t>(cores));
   for (Index task = 0; task < graph.size(); ++task) {
     const auto t = static_cast<std::size_t>(task);
-    Cell& cell = cells[static_cast<std::size_t>(assignment.superstep[t]) * static_cast<std::size_t>(cores) +
-                       static_cast<std::size_t>(assignment.core[t])];
+    Portion& portion = portions[static_cast<std::size_t>(assignment.superstep[t]) * static_cast<std::size_t>(cores) +
+                                static_cast<std::size_t>(assignment.core[t])];
     const std::int64_t entries = graph.weight[t] - 1;
-    cell.time += costs.row + costs.entry * entries + (cell.last_task == task - 1 ? 0 : costs.chunk);
-    cell.last_task = task;
+    portion.time += costs.row + costs.entry * entries + (portion.last_task == task - 1 ? 0 : costs.chunk);
+    portion.last_task = task;
   }
   std::int64_t total = barrier_time(cores, costs) * assignment.supersteps;
-  for (auto first = cells.begin(); first != cells.end(); first += cores) {
-    total += std::max_element(first, first + cores, [](const Cell& a, const Cell& b) { return a.time < b.time; })->time;
+  for (auto first = portions.begin(); first != portions.end(); first += cores) {
+    total += std::max_element(first, first + cores, [](const Portion& a, const Portion& b) {
+               return a.time < b.time;
+             })->time;
   }
   return total;
 }
 
 std::int64_t expected_time(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle,
                            const PlanCosts& costs) {
-  return time_of_longest_cells(schedule, pattern, triangle, costs) +
+  return time_of_longest_portions(schedule, pattern, triangle, costs) +
          barrier_time(schedule.cores, costs) * schedule.supersteps;
 }
 
 std::int64_t expected_time_with_waits(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle,
                                       const PlanCosts& costs) {
-  return time_of_longest_cells(schedule, pattern, triangle, costs) + costs.hop * schedule.supersteps;
+  return time_of_longest_portions(schedule, pattern, triangle, costs) + costs.hop * schedule.supersteps;
 }
 
 std::int64_t expected_serial_time(const CsrPattern& pattern, Triangle triangle, const PlanCosts& costs) {

@@ -12,8 +12,8 @@
 namespace taskdag {
 
 /// Time of a solve on host threads with a barrier between supersteps, in units of PlanCosts: the sum over the
-/// supersteps of the longest cell and a barrier, which is a hop in each of ⌈log2 cores⌉ rounds. `graph`: of rows, not
-/// of groups.
+/// supersteps of the longest portion and a barrier, which is a hop in each of ⌈log2 cores⌉ rounds. `graph`: of rows,
+/// not of groups.
 std::int64_t expected_time(const TaskGraph& graph, const Assignment& assignment, int cores,
                            const PlanCosts& costs = {});
 
@@ -21,8 +21,8 @@ std::int64_t expected_time(const TaskGraph& graph, const Assignment& assignment,
 std::int64_t expected_time(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle,
                            const PlanCosts& costs = {});
 
-/// The same where cells wait for cells (CellWaits): no cell begins later than a hop after the longest one of the
-/// superstep before, so that is what a superstep costs in place of a barrier.
+/// The same where portions wait for portions (PortionWaits): no portion begins later than a hop after the longest one
+/// of the superstep before, so that is what a superstep costs in place of a barrier.
 std::int64_t expected_time_with_waits(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle,
                                       const PlanCosts& costs = {});
 

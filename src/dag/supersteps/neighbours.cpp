@@ -50,16 +50,16 @@ void gather_neighbours(const TaskGraph& graph, int cores, Assignment& assignment
 
   // until[superstep · cores + core]: light load of the superstep's cores up to this one.
   std::vector<std::int64_t> until(at(assignment.supersteps) * static_cast<std::size_t>(cores), 0);
-  const auto cell = [&](Index superstep, Index core) {
+  const auto portion = [&](Index superstep, Index core) {
     return at(superstep) * static_cast<std::size_t>(cores) + at(core);
   };
   for (Index task = 0; task < graph.size(); ++task) {
     if (component[at(task)] == task && is_light(task)) {
-      until[cell(assignment.superstep[at(task)], assignment.core[at(task)])] += weight[at(task)];
+      until[portion(assignment.superstep[at(task)], assignment.core[at(task)])] += weight[at(task)];
     }
   }
   for (Index s = 0; s < assignment.supersteps; ++s) {
-    for (Index c = 1; c < cores; ++c) until[cell(s, c)] += until[cell(s, c - 1)];
+    for (Index c = 1; c < cores; ++c) until[portion(s, c)] += until[portion(s, c - 1)];
   }
 
   std::vector<std::int64_t> dealt(at(assignment.supersteps), 0);
@@ -71,7 +71,7 @@ void gather_neighbours(const TaskGraph& graph, int cores, Assignment& assignment
     } else if (is_light(task)) {
       const auto s = assignment.superstep[at(task)];
       Index& core = next[at(s)];
-      while (core + 1 < cores && 2 * dealt[at(s)] + weight[at(task)] > 2 * until[cell(s, core)]) ++core;
+      while (core + 1 < cores && 2 * dealt[at(s)] + weight[at(task)] > 2 * until[portion(s, core)]) ++core;
       dealt[at(s)] += weight[at(task)];
       assignment.core[at(task)] = core;
     }

@@ -14,10 +14,10 @@ std::optional<std::string> find_shape_fault(const SuperstepSchedule& schedule, I
   if (schedule.cores < 1) return "there is no core";
   if (schedule.supersteps < 0) return "the number of supersteps is negative";
   if (schedule.rows() != rows) return "it has " + std::to_string(schedule.rows()) + " rows of " + std::to_string(rows);
-  if (schedule.offsets.size() != schedule.cell(schedule.supersteps, 0) + 1) return "the number of cells is wrong";
+  if (schedule.offsets.size() != schedule.portion(schedule.supersteps, 0) + 1) return "the number of portions is wrong";
   if (schedule.offsets.front() != 0 || schedule.offsets.back() != rows ||
       !std::is_sorted(schedule.offsets.begin(), schedule.offsets.end())) {
-    return "the cells are not cut from the positions in order";
+    return "the portions are not cut from the positions in order";
   }
   return std::nullopt;
 }
@@ -40,8 +40,8 @@ std::optional<std::string> find_fault(const SuperstepSchedule& schedule, const C
         const Index row = schedule.order[static_cast<std::size_t>(p)];
         for (const Index column : dependencies(pattern, triangle, row)) {
           const Index from = position[static_cast<std::size_t>(column)];
-          const bool in_cell = from >= schedule.first(s, c) && from < p;
-          if (from >= schedule.first(s, 0) && !in_cell) {
+          const bool in_portion = from >= schedule.first(s, c) && from < p;
+          if (from >= schedule.first(s, 0) && !in_portion) {
             return "row " + std::to_string(row) + " runs before it can know row " + std::to_string(column);
           }
         }
@@ -55,17 +55,17 @@ SuperstepSchedule make_superstep_schedule(Triangle triangle, int cores, const As
   SuperstepSchedule schedule;
   schedule.cores = cores;
   schedule.supersteps = assignment.supersteps;
-  schedule.offsets.assign(schedule.cell(assignment.supersteps, 0) + 1, 0);
+  schedule.offsets.assign(schedule.portion(assignment.supersteps, 0) + 1, 0);
   const std::size_t rows = assignment.core.size();
-  const auto cell_of = [&](std::size_t step) {
-    return schedule.cell(assignment.superstep[step], assignment.core[step]);
+  const auto portion_of = [&](std::size_t step) {
+    return schedule.portion(assignment.superstep[step], assignment.core[step]);
   };
-  for (std::size_t step = 0; step < rows; ++step) ++schedule.offsets[cell_of(step) + 1];
+  for (std::size_t step = 0; step < rows; ++step) ++schedule.offsets[portion_of(step) + 1];
   std::partial_sum(schedule.offsets.begin(), schedule.offsets.end(), schedule.offsets.begin());
   std::vector<Index> next(schedule.offsets.begin(), schedule.offsets.end() - 1);
   schedule.order.resize(rows);
   for (std::size_t step = 0; step < rows; ++step) {
-    schedule.order[static_cast<std::size_t>(next[cell_of(step)]++)] =
+    schedule.order[static_cast<std::size_t>(next[portion_of(step)]++)] =
         row_of_step(triangle, static_cast<Index>(rows), static_cast<Index>(step));
   }
   return schedule;

@@ -19,7 +19,7 @@ struct SuperstepOptions {
   bool try_runs = false;    ///< also on runs of 4, 16 and 64 rows; the fastest one is taken
   bool fill_up = true;      ///< barrier list schedulers: idle cores take what ends before the superstep does
   bool coarsen = true;      ///< Funnel before the barrier list schedulers, subtrees before gluing
-  bool gather = false;  ///< deal light tasks out anew, so that the rows of a cell lie near each other (neighbours.hpp)
+  bool gather = false;      ///< deal light tasks out anew, so that a portion's rows are neighbours (neighbours.hpp)
   std::optional<ReductionEffort> reduction = ReductionEffort{};  ///< before coarsening; nothing: no reduction
   Offset group_weight = 0;  ///< most entries in a group of rows; 0: chosen from the matrix and the number of cores
   double imbalance = 0.25;  ///< of glued levels: 1 − mean load / largest load

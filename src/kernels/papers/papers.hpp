@@ -55,7 +55,7 @@ struct OrderByTasks {
 struct Papers {
   const char* build;  ///< version and kind: both libraries must have the same, since the types below are internal
   /// Makes the schedule of a strict triangle on `cores` cores. kind: pivotal_path, hdagg, level_set, or
-  /// point_to_point, which has the cells of level_set. One thread.
+  /// point_to_point, which has the portions of level_set. One thread.
   SuperstepSchedule (*superstep_schedule)(SolveSchedule kind, const CsrPattern& pattern, Triangle triangle, int cores,
                                           const SuperstepOptions& options);
   /// The form `tasks` of reverse_cuthill_mckee() for a graph in host memory, on either backend. Returns when all is

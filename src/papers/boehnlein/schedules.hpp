@@ -8,8 +8,8 @@
 namespace taskdag {
 
 /// Makes the schedule of a strict triangle on `cores` cores. kind: locking, pivotal_path, hdagg, level_set, or
-/// point_to_point (the cells of level_set; find_cell_waits() makes the waits). One thread. Runs of rows are tried, if
-/// at all, for barrier list schedulers; level sets are neither coarsened nor gathered.
+/// point_to_point (the portions of level_set; find_portion_waits() makes the waits). One thread. Runs of rows are
+/// tried, if at all, for barrier list schedulers; level sets are neither coarsened nor gathered.
 /// @pre the pattern is square and valid @throws InvalidInput for another kind, or cores < 1, or options out of range
 SuperstepSchedule make_superstep_schedule(SolveSchedule kind, const CsrPattern& pattern, Triangle triangle, int cores,
                                           const SuperstepOptions& options = {});

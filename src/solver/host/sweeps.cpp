@@ -9,9 +9,9 @@ namespace taskdag::host {
 namespace {
 
 bool blocks_pay(const RowBlocks* blocks, int cores) {
-  constexpr std::int64_t kRowsPerCell = 250;
+  constexpr std::int64_t kRowsPerPortion = 250;
   if (cores == 1 || blocks == nullptr) return false;
-  return blocks->rows() >= kRowsPerCell * cores * blocks->colours();
+  return blocks->rows() >= kRowsPerPortion * cores * blocks->colours();
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ void measure_rival(const Rival& rival, const System& system, int cores, const Re
 }
 
 double find_balance(const SuperstepSchedule& schedule, const CsrMatrix& a) {
-  std::int64_t fullest_cells = 0;
+  std::int64_t fullest_portions = 0;
   for (Index s = 0; s < schedule.supersteps; ++s) {
     std::int64_t fullest = 0;
     for (int c = 0; c < schedule.cores; ++c) {
@@ -114,10 +114,11 @@ double find_balance(const SuperstepSchedule& schedule, const CsrMatrix& a) {
       }
       fullest = std::max(fullest, entries);
     }
-    fullest_cells += fullest;
+    fullest_portions += fullest;
   }
-  return fullest_cells == 0 ? 1.0
-                            : static_cast<double>(a.entries()) / static_cast<double>(fullest_cells * schedule.cores);
+  return fullest_portions == 0
+             ? 1.0
+             : static_cast<double>(a.entries()) / static_cast<double>(fullest_portions * schedule.cores);
 }
 
 /// Both vectors in the order of the sweep.
@@ -190,7 +191,7 @@ Prepared prepare(const Variant& variant, const CsrMatrix& a, int cores) {
   Prepared result;
   result.ms = wall_ms([&] {
     result.schedule = make_superstep_schedule(variant.kind, a.pattern(), Triangle::lower, cores, variant.options);
-    if (variant.waits) result.waits = find_cell_waits(result.schedule, a.pattern(), Triangle::lower);
+    if (variant.waits) result.waits = find_portion_waits(result.schedule, a.pattern(), Triangle::lower);
   });
   return result;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/host/thread_pool.hpp"
-#include "dag/supersteps/cell_waits.hpp"
+#include "dag/supersteps/portion_waits.hpp"
 #include "paper_sweep.hpp"
 #include "papers/boehnlein/schedules.hpp"
 #include "rival.hpp"
@@ -21,7 +21,7 @@ struct Variant {
   const char* name;
   SolveSchedule kind;
   const char* group = "usual";               ///< usual, alpha, reordering
-  bool waits = false;                        ///< waits of cell for cell in place of barriers
+  bool waits = false;                        ///< waits of portion for portion in place of barriers
   SuperstepOptions options{.gather = true};  ///< of the schedulers
   std::optional<PaperOrder> paper = {};      ///< runs PaperSweep, not the library's sweep
   const Rival* rival = nullptr;              ///< then nothing but the name counts
@@ -42,7 +42,7 @@ struct Solving {
 struct Measurement {
   Index wavefronts = 0;
   Index supersteps = 0;  ///< 0: the schedule is not made of supersteps
-  double balance = 0.0;  ///< entries / (cores · Σ over the supersteps of the entries of the fullest cell)
+  double balance = 0.0;  ///< entries / (cores · Σ over the supersteps of the entries of the fullest portion)
   std::optional<double> schedule_ms;  ///< making the schedule, with its waits; of automatic with the packing
   std::optional<Solving> solving;
 };
@@ -65,7 +65,7 @@ struct Repetition {
 /// A schedule by supersteps, made.
 struct Prepared {
   SuperstepSchedule schedule;
-  std::optional<CellWaits> waits;
+  std::optional<PortionWaits> waits;
   double ms = 0.0;
 };
 
@@ -81,7 +81,7 @@ Measurement describe(const Prepared& prepared, const System& system);
 Measurement describe(const Rival& rival, const System& system, int cores);
 
 /// Solves `solves` times, after two that do not count, on a pool of `cores` threads at least. `prepared`: where
-/// is_prepared_apart(variant). serial, automatic and plan show no cells.
+/// is_prepared_apart(variant). serial, automatic and plan show no portions.
 Measurement measure(const Variant& variant, const Prepared* prepared, const System& system, int cores,
                     host::ThreadPool& pool, const Repetition& repetition);
 

@@ -23,7 +23,7 @@ SuperstepSchedule make_schedule(SolveSchedule kind, const CsrPattern& pattern, T
   return papers(wanted).superstep_schedule(kind, pattern, triangle, cores, options);
 }
 
-/// Glued levels and level sets have barriers, as they were published; the others wait for cells.
+/// Glued levels and level sets have barriers, as they were published; the others wait for portions.
 bool has_barriers(SolveSchedule kind) { return kind == SolveSchedule::hdagg || kind == SolveSchedule::level_set; }
 
 }  // namespace
@@ -33,8 +33,8 @@ ScheduledSweep::Sweep ScheduledSweep::make(const CsrPattern& pattern, const Offs
                                            std::shared_ptr<const ThreadPlan> plan, const engine::StaticOptions& run,
                                            HostSweepInput input, Precision precision) {
   const auto run_supersteps = [&](const SuperstepSchedule& supersteps, bool barriers) {
-    std::optional<CellWaits> waits;
-    if (!barriers) waits = find_cell_waits(supersteps, pattern, triangle);
+    std::optional<PortionWaits> waits;
+    if (!barriers) waits = find_portion_waits(supersteps, pattern, triangle);
     return Sweep(std::in_place_type<SuperstepSweep>, pattern, source, triangle, pool, supersteps, std::move(waits),
                  precision);
   };

@@ -8,7 +8,7 @@
 #include "backends/cuda/launch.hpp"
 #include "backends/cuda/stream.hpp"
 #include "base/index.hpp"
-#include "dag/supersteps/cell_waits.hpp"
+#include "dag/supersteps/portion_waits.hpp"
 #include "kernels/sptrsv/schedules/blocks/layout_sweep.hpp"
 #include "kernels/sptrsv/schedules/blocks/pack.cuh"
 #include "kernels/sptrsv/schedules/blocks/pack.hpp"
@@ -23,36 +23,36 @@ using namespace supersteps;
 
 constexpr int kThreads = 256;
 
-/// A cell in the list of its core. A cell of the schedule that is too large for shared memory is several here: the
-/// first one waits, the last one reports.
-struct CellRun {
-  Index cell;
+/// A portion in the list of its core. A portion of the schedule that is too large for shared memory is several here:
+/// the first one waits, the last one reports.
+struct PortionRun {
+  Index portion;
   Offset first_wait;
   Index waits;
-  Index reports;  ///< supersteps that the core has done after it; 0: more cells of this superstep follow
+  Index reports;  ///< supersteps that the core has done after it; 0: more portions of this superstep follow
 };
 
 struct Cores {
   const Index* first_run;  ///< of each core, and an end
-  const CellRun* run;
-  const CellWait* wait;
+  const PortionRun* run;
+  const PortionWait* wait;
   unsigned long long* done;  ///< by core: supersteps, over all solves
 };
 
 /// A block a core. `before`: what every core had done before this solve.
 template <int kRowEntries>
-__global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cores, unsigned long long before) {
+__global__ void __launch_bounds__(kThreads) run_cores(PortionArguments a, Cores cores, unsigned long long before) {
   using Done = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
   extern __shared__ __align__(kLine) std::byte memory[];
   Staged staged;
   for (Index k = cores.first_run[blockIdx.x]; k < cores.first_run[blockIdx.x + 1]; ++k) {
-    const CellRun run = cores.run[k];
-    const Cell cell = a.cell[run.cell];
-    const SharedCell<double> shared(memory, cell, a.pivot != nullptr, false);
-    stage<kThreads, false>(a, cell, shared, staged);
-    fetch_rhs<kThreads, false>(a, cell, shared);
+    const PortionRun run = cores.run[k];
+    const Portion portion = a.portion[run.portion];
+    const SharedPortion<double> shared(memory, portion, a.pivot != nullptr, false);
+    stage<kThreads, false>(a, portion, shared, staged);
+    fetch_rhs<kThreads, false>(a, portion, shared);
     for (auto w = static_cast<Index>(threadIdx.x); w < run.waits; w += kThreads) {
-      const CellWait wait = cores.wait[run.first_wait + w];
+      const PortionWait wait = cores.wait[run.first_wait + w];
       const Done done(cores.done[wait.core]);
       while (done.load(::cuda::memory_order_acquire) < before + static_cast<unsigned long long>(wait.superstep) + 1) {
         __nanosleep(20);
@@ -60,11 +60,11 @@ __global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cor
     }
     wait_for_stage();
     __syncthreads();
-    start<kThreads>(a, cell, shared);
+    start<kThreads>(a, portion, shared);
     __syncthreads();
-    if (threadIdx.x < kLanes) walk<kRowEntries>(cell, shared, a.pivot != nullptr);
+    if (threadIdx.x < kLanes) walk<kRowEntries>(portion, shared, a.pivot != nullptr);
     __syncthreads();
-    write_results<kThreads, false>(a, cell, shared);
+    write_results<kThreads, false>(a, portion, shared);
     __syncthreads();
     if (threadIdx.x == 0 && run.reports > 0) {
       // The barrier has ordered the block's results before this; the release hands all of them on.
@@ -75,24 +75,25 @@ __global__ void __launch_bounds__(kThreads) run_cores(CellArguments a, Cores cor
   }
 }
 
-using Kernel = void (*)(CellArguments, Cores, unsigned long long);
+using Kernel = void (*)(PortionArguments, Cores, unsigned long long);
 
 Kernel kernel_for(Index row_entries) {
   return row_entries == 0 ? run_cores<0> : row_entries == 2 ? run_cores<2> : run_cores<3>;
 }
 
-/// The cells of a schedule, each core's in its order, cut where they have more than `most_rows` rows.
-struct CellsOfCores {
+/// The portions of a schedule, each core's in its order, cut where they have more than `most_rows` rows.
+struct PortionsOfCores {
   Cover cover;
   std::vector<Index> first_run{0};
-  std::vector<CellRun> runs;
+  std::vector<PortionRun> runs;
 };
 
-CellsOfCores cells_of(const SuperstepSchedule& schedule, const CellWaits& waits, Index most_rows) {
-  CellsOfCores result;
-  std::vector<std::vector<CellRun>> runs(static_cast<std::size_t>(schedule.cores));
+PortionsOfCores portions_of(const SuperstepSchedule& schedule, const PortionWaits& waits, Index most_rows) {
+  PortionsOfCores result;
+  std::vector<std::vector<PortionRun>> runs(static_cast<std::size_t>(schedule.cores));
   for (Index s = 0; s < schedule.supersteps; ++s) {
-    // The pieces of a superstep's cells, first pieces first: what a piece needs of its own cell is in earlier ones.
+    // The pieces of a superstep's portions, first pieces first: what a piece needs of its own portion is in earlier
+    // ones.
     Index longest = 0;
     for (int c = 0; c < schedule.cores; ++c) longest = std::max(longest, schedule.last(s, c) - schedule.first(s, c));
     for (Index piece = 0; piece * most_rows < longest; ++piece) {
@@ -100,29 +101,29 @@ CellsOfCores cells_of(const SuperstepSchedule& schedule, const CellWaits& waits,
         const Index first = schedule.first(s, c) + piece * most_rows;
         const Index last = schedule.last(s, c);
         if (first >= last) continue;
-        const std::size_t cell = schedule.cell(s, c);
-        CellRun run{static_cast<Index>(result.cover.cells.size()), 0, 0, 0};
+        const std::size_t portion = schedule.portion(s, c);
+        PortionRun run{static_cast<Index>(result.cover.portions.size()), 0, 0, 0};
         if (piece == 0) {
-          run.first_wait = waits.offsets[cell];
-          run.waits = static_cast<Index>(waits.offsets[cell + 1] - waits.offsets[cell]);
+          run.first_wait = waits.offsets[portion];
+          run.waits = static_cast<Index>(waits.offsets[portion + 1] - waits.offsets[portion]);
         }
         if (first + most_rows >= last) run.reports = s + 1;
         runs[static_cast<std::size_t>(c)].push_back(run);
-        result.cover.cells.push_back({first, std::min(most_rows, last - first)});
+        result.cover.portions.push_back({first, std::min(most_rows, last - first)});
       }
-      result.cover.superstep_offsets.push_back(static_cast<Index>(result.cover.cells.size()));
+      result.cover.superstep_offsets.push_back(static_cast<Index>(result.cover.portions.size()));
     }
   }
-  for (const std::vector<CellRun>& of_core : runs) {
+  for (const std::vector<PortionRun>& of_core : runs) {
     result.runs.insert(result.runs.end(), of_core.begin(), of_core.end());
     result.first_run.push_back(static_cast<Index>(result.runs.size()));
   }
   return result;
 }
 
-/// Waits that are barriers: for all other cores' last cell before the superstep.
-CellWaits all_waits(const SuperstepSchedule& schedule) {
-  CellWaits result;
+/// Waits that are barriers: for all other cores' last portion before the superstep.
+PortionWaits all_waits(const SuperstepSchedule& schedule) {
+  PortionWaits result;
   std::vector<Index> done(static_cast<std::size_t>(schedule.cores), -1);
   for (Index s = 0; s < schedule.supersteps; ++s) {
     for (int c = 0; c < schedule.cores; ++c) {
@@ -142,8 +143,8 @@ CellWaits all_waits(const SuperstepSchedule& schedule) {
 /// A schedule and its layout, as it is made.
 struct Prepared {
   Layout layout;
-  CellsOfCores cells;
-  CellWaits waits;
+  PortionsOfCores portions;
+  PortionWaits waits;
   Index supersteps;
 };
 
@@ -155,13 +156,13 @@ Prepared prepare(SolveSchedule kind, const SweepInput& input, int cores, bool ba
   const CsrPattern pattern{input.pattern.rows, input.pattern.rows, offsets.data(), columns.data()};
   const SuperstepSchedule schedule = make_superstep_schedule(kind, pattern, input.triangle, cores);
   Prepared result;
-  result.waits = barriers ? all_waits(schedule) : find_cell_waits(schedule, pattern, input.triangle);
+  result.waits = barriers ? all_waits(schedule) : find_portion_waits(schedule, pattern, input.triangle);
   result.supersteps = schedule.supersteps;
   const auto order = cuda::upload(schedule.order, stream);
   const std::size_t limit = cuda::most_shared_bytes() - kOwnBytes;
-  for (Index most = kMostCellRows;; most /= 2) {
-    result.cells = cells_of(schedule, result.waits, most);
-    result.layout = measure(input, result.cells.cover, order.data(), stream);
+  for (Index most = kMostPortionRows;; most /= 2) {
+    result.portions = portions_of(schedule, result.waits, most);
+    result.layout = measure(input, result.portions.cover, order.data(), stream);
     if (result.layout.shared_pivots_bytes <= limit) break;
   }
   fill(input, result.layout, stream);
@@ -175,8 +176,8 @@ class CoresSweep final : public LayoutSweep {
         kernel_(kernel_for(layout().row_entries)),
         cores_(cores),
         supersteps_(static_cast<unsigned long long>(prepared.supersteps)),
-        first_run_(cuda::upload(prepared.cells.first_run, stream)),
-        run_(cuda::upload(prepared.cells.runs, stream)),
+        first_run_(cuda::upload(prepared.portions.first_run, stream)),
+        run_(cuda::upload(prepared.portions.runs, stream)),
         wait_(cuda::upload(prepared.waits.waits, stream)),
         done_(static_cast<std::size_t>(cores), stream) {
     cuda::check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -192,16 +193,16 @@ class CoresSweep final : public LayoutSweep {
   }
 
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
-    if (layout().cells() == 0) return;
+    if (layout().portions() == 0) return;
     if (start_.must_reset(stream)) {
       set_bytes(done_, 0, stream);
       before_ = 0;
     }
-    const CellArguments a = arguments(rhs, x, non_finite, stream);
+    const PortionArguments a = arguments(rhs, x, non_finite, stream);
     const Cores cores{first_run_.data(), run_.data(), wait_.data(), done_.data()};
     const cudaError_t error =
         cuda::Launch(cores_, kThreads, shared_bytes(), stream).cooperative().attempt(kernel_, a, cores, before_);
-    // A core's cells are its own, and others wait for them: fewer blocks cannot run them.
+    // A core's portions are its own, and others wait for them: fewer blocks cannot run them.
     if (cuda::does_not_fit(error)) {
       throw DeviceError("the schedule needs " + std::to_string(cores_) +
                         " thread blocks at once, more than run on the stream's share of the GPU");
@@ -222,8 +223,8 @@ class CoresSweep final : public LayoutSweep {
   unsigned long long before_ = 0;
   cuda::StartState start_;  ///< of done_
   cuda::DeviceArray<Index> first_run_;
-  cuda::DeviceArray<CellRun> run_;
-  cuda::DeviceArray<CellWait> wait_;
+  cuda::DeviceArray<PortionRun> run_;
+  cuda::DeviceArray<PortionWait> wait_;
   cuda::DeviceArray<unsigned long long> done_;
 };
 

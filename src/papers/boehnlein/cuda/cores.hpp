@@ -10,7 +10,7 @@ namespace taskdag::kernels {
 
 struct CoresOptions {
   int cores = 0;          ///< thread blocks, at most as many as are resident; 0: one a multiprocessor
-  bool barriers = false;  ///< wait for all cells of the superstep before, not only for those that are needed
+  bool barriers = false;  ///< wait for all portions of the superstep before, not only for those that are needed
 };
 
 /// The schedules "locking", "pivotal-path", "hdagg": the schedulers of the host

@@ -35,7 +35,7 @@ bool lines_are_shared(const SuperstepSchedule& schedule, double most) {
 
 SuperstepSweep::SuperstepSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                host::ThreadPool& pool, const SuperstepSchedule& schedule,
-                               std::optional<CellWaits> waits, Precision precision)
+                               std::optional<PortionWaits> waits, Precision precision)
     : pool_(&pool),
       cores_(schedule.cores),
       supersteps_(schedule.supersteps),
@@ -57,16 +57,16 @@ SuperstepSweep::SuperstepSweep(const CsrPattern& pattern, const Offset* source, 
 std::vector<Index> SuperstepSweep::take_order(const CsrPattern& pattern, Triangle triangle,
                                               const SuperstepSchedule& schedule) {
   const auto rows = static_cast<std::size_t>(pattern.rows);
-  cells_.reserve(schedule.offsets.size());
+  portions_.reserve(schedule.offsets.size());
   row_.reserve(rows);
   for (int c = 0; c < cores_; ++c) {
     for (Index s = 0; s < supersteps_; ++s) {
-      cells_.push_back(static_cast<Index>(row_.size()));
+      portions_.push_back(static_cast<Index>(row_.size()));
       row_.insert(row_.end(), schedule.order.begin() + schedule.first(s, c),
                   schedule.order.begin() + schedule.last(s, c));
     }
   }
-  cells_.push_back(pattern.rows);
+  portions_.push_back(pattern.rows);
 
   std::vector<Index> place(rows);
   offsets_.reserve(rows + 1);
@@ -131,8 +131,8 @@ void SuperstepSweep::load(const double* values) {
 
 std::int64_t SuperstepSweep::bytes() const {
   const std::size_t waits =
-      waits_ ? sizeof(Offset) * waits_->offsets.size() + sizeof(CellWait) * waits_->waits.size() : 0;
-  return static_cast<std::int64_t>(waits + sizeof(Index) * (cells_.size() + row_.size()) +
+      waits_ ? sizeof(Offset) * waits_->offsets.size() + sizeof(PortionWait) * waits_->waits.size() : 0;
+  return static_cast<std::int64_t>(waits + sizeof(Index) * (portions_.size() + row_.size()) +
                                    sizeof(Offset) * offsets_.size() +
                                    (place_.empty() ? 0 : sizeof(Index) + sizeof(double)) * place_.size() +
                                    sizeof(double) * (row_.size() + columns_result_.size())) +

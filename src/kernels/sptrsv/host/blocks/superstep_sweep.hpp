@@ -13,7 +13,7 @@
 #include "backends/host/thread_pool.hpp"
 #include "base/handover.hpp"
 #include "dag/levels.hpp"
-#include "dag/supersteps/cell_waits.hpp"
+#include "dag/supersteps/portion_waits.hpp"
 #include "dag/supersteps/superstep_schedule.hpp"
 #include "kernels/sptrsv/host/plan/planned_sweep.hpp"
 #include "taskdag/precision.hpp"
@@ -21,25 +21,25 @@
 namespace taskdag::kernels {
 
 /// A strict triangle, permuted by a superstep schedule and run by one thread per core of it, with a barrier between
-/// supersteps or, where waits are given, with waits of cell for cell and no barrier.
+/// supersteps or, where waits are given, with waits of portion for portion and no barrier.
 ///
 /// "Place" is a row's number in storage: thread by thread, and for each thread in the order in which it runs them.
-/// Rows, columns and results have that numbering. So a thread streams through memory across its cells, no two threads
-/// write the same line, and pages lie near the thread that first writes them. A row's entries are added in the order of
-/// HostSweep, so both give the same bits.
+/// Rows, columns and results have that numbering. So a thread streams through memory across its portions, no two
+/// threads write the same line, and pages lie near the thread that first writes them. A row's entries are added in the
+/// order of HostSweep, so both give the same bits.
 ///
 /// Right-hand side and result are in the user's order. Where a core's rows lie scattered, so that many cores would read
-/// and write the same lines of them, they are permuted in passes of their own before and after the cells, each core
+/// and write the same lines of them, they are permuted in passes of their own before and after the portions, each core
 /// taking consecutive rows: what moves between cores is then whole lines.
 ///
-/// No deadlock: a cell in the earliest superstep that is not finished waits for nothing unfinished.
+/// No deadlock: a portion in the earliest superstep that is not finished waits for nothing unfinished.
 class SuperstepSweep {
  public:
   /// Copies the strict `triangle` of a square pattern. `source`: as for HostSweep. `schedule`: valid, of this triangle,
   /// with no more cores than the pool has threads. `waits`: of this schedule. The pool must outlive the sweep.
   /// `precision`: as for HostSweep.
   SuperstepSweep(const CsrPattern& pattern, const Offset* source, Triangle triangle, host::ThreadPool& pool,
-                 const SuperstepSchedule& schedule, std::optional<CellWaits> waits = std::nullopt,
+                 const SuperstepSchedule& schedule, std::optional<PortionWaits> waits = std::nullopt,
                  Precision precision = Precision::in_double);
 
   void load(const double* values);
@@ -60,12 +60,12 @@ class SuperstepSweep {
   bool run(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
     const Value* const values = stored_as<Value>(values_.get(), singles_.get());
     if (!permutes()) {
-      return run_cells([&](Index first, Index last) {
+      return run_portions([&](Index first, Index last) {
         return follow_ ? run_places<RowBefore>(values, first, last, x, rhs, pivot, emit)
                        : run_places<NoRowBefore>(values, first, last, x, rhs, pivot, emit);
       });
     }
-    return run_cells(
+    return run_portions(
         [&](Index first, Index last) {
           return follow_ ? run_permuted_places<RowBefore>(values, first, last, pivot)
                          : run_permuted_places<NoRowBefore>(values, first, last, pivot);
@@ -84,7 +84,7 @@ class SuperstepSweep {
     if (columns_result_.size() < row_.size() * Width) columns_result_.resize(row_.size() * Width);
     double* const result = columns_result_.data();
     const Value* const stored_values = stored_as<Value>(values_.get(), singles_.get());
-    return run_cells([&](Index first, Index last) {
+    return run_portions([&](Index first, Index last) {
       bool finite = true;
       for (Index p = first; p < last; ++p) {
         const auto at = static_cast<std::size_t>(p);
@@ -101,14 +101,14 @@ class SuperstepSweep {
   }
 
  private:
-  /// Takes the rows of all cells, core by core, and where their entries begin. @returns the place of each row
+  /// Takes the rows of all portions, core by core, and where their entries begin. @returns the place of each row
   std::vector<Index> take_order(const CsrPattern& pattern, Triangle triangle, const SuperstepSchedule& schedule);
   /// Takes memory and writes none of it: each thread is the first to write what it owns.
   void reserve_entries(Precision precision, bool permutes);
   void copy_entries(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                     const std::vector<Index>& place);
 
-  [[nodiscard]] std::size_t stored_cell(Index superstep, int core) const {
+  [[nodiscard]] std::size_t stored_portion(Index superstep, int core) const {
     return static_cast<std::size_t>(core) * static_cast<std::size_t>(supersteps_) + static_cast<std::size_t>(superstep);
   }
 
@@ -118,15 +118,15 @@ class SuperstepSweep {
 
   struct NoPass {};
 
-  /// Calls places(first, last) for the places of each cell, when what it waits for has run; before(row) for every row
-  /// before the first cell, after(row) after the last one. @returns whether all calls of places returned true
+  /// Calls places(first, last) for the places of each portion, when what it waits for has run; before(row) for every
+  /// row before the first portion, after(row) after the last one. @returns whether all calls of places returned true
   template <class Places, class Before = NoPass, class After = NoPass>
-  bool run_cells(const Places& places, const Before& before = {}, const After& after = {}) {
+  bool run_portions(const Places& places, const Before& before = {}, const After& after = {}) {
     constexpr bool permutes = !std::is_same_v<Before, NoPass>;
     std::atomic<bool> finite{true};
-    const auto cell = [&](Index superstep, int core) {
-      const std::size_t k = stored_cell(superstep, core);
-      if (!places(cells_[k], cells_[k + 1])) finite.store(false, std::memory_order_relaxed);
+    const auto portion = [&](Index superstep, int core) {
+      const std::size_t k = stored_portion(superstep, core);
+      if (!places(portions_[k], portions_[k + 1])) finite.store(false, std::memory_order_relaxed);
     };
     const auto each_row = [&](int first_part, int last_part, const auto& action) {
       for (Index i = part(first_part); i < part(last_part); ++i) action(i);
@@ -134,7 +134,7 @@ class SuperstepSweep {
     if (cores_ == 1 || !pool_->concurrent()) {
       if constexpr (permutes) each_row(0, cores_, before);
       for (Index s = 0; s < supersteps_; ++s) {
-        for (int c = 0; c < cores_; ++c) cell(s, c);
+        for (int c = 0; c < cores_; ++c) portion(s, c);
       }
       if constexpr (permutes) each_row(0, cores_, after);
       return finite.load(std::memory_order_relaxed);
@@ -148,9 +148,9 @@ class SuperstepSweep {
         barrier_.wait(thread, rounds);
       }
       if (waits_) {
-        run_with_waits(thread, cell);
+        run_with_waits(thread, portion);
       } else {
-        run_with_barriers(thread, rounds, cell);
+        run_with_barriers(thread, rounds, portion);
       }
       if constexpr (permutes) {
         barrier_.wait(thread, rounds);
@@ -165,23 +165,23 @@ class SuperstepSweep {
     return static_cast<Index>(static_cast<std::int64_t>(rows()) * core / cores_);
   }
 
-  template <class Cell>
-  void run_with_barriers(int thread, Index& rounds, const Cell& cell) {
+  template <class Portion>
+  void run_with_barriers(int thread, Index& rounds, const Portion& portion) {
     for (Index s = 0; s < supersteps_; ++s) {
       if (s > 0) barrier_.wait(thread, rounds);
-      cell(s, thread);
+      portion(s, thread);
     }
   }
 
-  template <class Cell>
-  void run_with_waits(int thread, const Cell& cell) {
+  template <class Portion>
+  void run_with_waits(int thread, const Portion& portion) {
     const auto own = static_cast<std::size_t>(thread);
     for (Index s = 0; s < supersteps_; ++s) {
-      if (cells_[stored_cell(s, thread)] == cells_[stored_cell(s, thread) + 1]) continue;
-      for (const CellWait& wait : waits_->of(static_cast<std::size_t>(s) * static_cast<std::size_t>(cores_) + own)) {
+      if (portions_[stored_portion(s, thread)] == portions_[stored_portion(s, thread) + 1]) continue;
+      for (const PortionWait& wait : waits_->of(static_cast<std::size_t>(s) * static_cast<std::size_t>(cores_) + own)) {
         finished_[static_cast<std::size_t>(wait.core)].wait_for(wait.superstep + 1);
       }
-      cell(s, thread);
+      portion(s, thread);
       finished_[own].publish(s + 1);
     }
   }
@@ -229,21 +229,23 @@ class SuperstepSweep {
   /// Calls owned(first, last) with each thread's places, on that thread.
   template <class Owned>
   void for_owned(const Owned& owned) {
-    pool_->run(cores_, [&](int thread) { owned(cells_[stored_cell(0, thread)], cells_[stored_cell(0, thread + 1)]); });
+    pool_->run(cores_, [&](int thread) {
+      owned(portions_[stored_portion(0, thread)], portions_[stored_portion(0, thread + 1)]);
+    });
   }
 
   host::ThreadPool* pool_;
   int cores_;
   Index supersteps_;
   LevelCount levels_;
-  std::optional<CellWaits> waits_;
+  std::optional<PortionWaits> waits_;
   host::Barrier barrier_;
   std::vector<host::ProgressCounter> finished_;  // by core: supersteps, where there are waits
-  std::vector<Index> cells_;                     // core by core: the place where each superstep's cell begins; the end
-  std::vector<Index> row_;                       // by place
-  bool follow_ = false;                          // most rows need the one before them
-  std::vector<Offset> offsets_;                  // by place
-  std::unique_ptr<Index[]> columns_;             // places; the nearest row last
+  std::vector<Index> portions_;       // core by core: the place where each superstep's portion begins; the end
+  std::vector<Index> row_;            // by place
+  bool follow_ = false;               // most rows need the one before them
+  std::vector<Offset> offsets_;       // by place
+  std::unique_ptr<Index[]> columns_;  // places; the nearest row last
   std::unique_ptr<double[]> values_;
   std::unique_ptr<float[]> singles_;  // in place of values_ where they are stored in single precision; else null
   std::unique_ptr<Offset[]> source_;

@@ -49,7 +49,8 @@ cuda::ScratchArray<Index> natural_order(Index rows, Triangle triangle, cudaStrea
   return order;
 }
 
-/// The layout of the blocks with cells of at most `most` rows, fewer if they do not fit into shared memory otherwise.
+/// The layout of the blocks with portions of at most `most` rows, fewer if they do not fit into shared memory
+/// otherwise.
 Layout fitting_layout(const SweepInput& input, Index most, cudaStream_t stream) {
   const std::size_t limit = cuda::most_shared_bytes() - kOwnBytes;
   const auto order = natural_order(input.pattern.rows, input.triangle, stream);
@@ -60,7 +61,7 @@ Layout fitting_layout(const SweepInput& input, Index most, cudaStream_t stream) 
       find_waits(layout, stream);
       return layout;
     }
-    // A row has fewer inner entries than its cell has rows, so small cells always fit.
+    // A row has fewer inner entries than its portion has rows, so small portions always fit.
     most /= 2;
   }
 }
@@ -74,11 +75,11 @@ int threads_for(const Layout& layout) {
 class BlocksSweep final : public LayoutSweep, public ReturnsValues, public JoinsProducts, public FollowsSweep {
  public:
   BlocksSweep(const SweepInput& input, const BlocksOptions& options, cudaStream_t stream)
-      : LayoutSweep(fitting_layout(input, options.cell_rows, stream), input, stream),
+      : LayoutSweep(fitting_layout(input, options.portion_rows, stream), input, stream),
         triangle_(input.triangle),
         threads_(options.threads > 0 ? options.threads : threads_for(layout())),
         kernel_(plain_kernel(threads_, layout())),
-        tickets_(layout().cells(), stream) {}
+        tickets_(layout().portions(), stream) {}
 
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override {
     LayoutSweep::load_values(source, pivot, stream);
@@ -103,7 +104,7 @@ class BlocksSweep final : public LayoutSweep, public ReturnsValues, public Joins
   }
 
   void begin_product(const double* v, int* non_finite, cudaStream_t stream) override {
-    CellArguments a = arguments(v, nullptr, non_finite, stream);
+    PortionArguments a = arguments(v, nullptr, non_finite, stream);
     a.rhs_rows = x_rows();
     launch(kernel_, grid_, a, nullptr, PlainEnds{}, stream);
   }
@@ -136,7 +137,7 @@ class BlocksSweep final : public LayoutSweep, public ReturnsValues, public Joins
   }
 
  private:
-  /// A sweep of this kind whose results this one needs, and which of its cells have them; null: another kind.
+  /// A sweep of this kind whose results this one needs, and which of its portions have them; null: another kind.
   struct Before {
     const BlocksSweep* sweep = nullptr;
     Sources sources;
@@ -155,18 +156,18 @@ class BlocksSweep final : public LayoutSweep, public ReturnsValues, public Joins
     int resident = 0;
     cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads_, shared_bytes()),
                 "asking for occupancy");
-    return std::min(layout().cells(), resident * cuda::device_limits().multiprocessors);
+    return std::min(layout().portions(), resident * cuda::device_limits().multiprocessors);
   }
 
   /// before: what made the right-hand side, where that was the last launch on the stream; or null.
   template <class Ends>
-  void launch(Kernel<Ends> kernel, Index grid, const CellArguments& a, const Before* before, const Ends& ends,
+  void launch(Kernel<Ends> kernel, Index grid, const PortionArguments& a, const Before* before, const Ends& ends,
               cudaStream_t stream) {
-    if (layout().cells() == 0) return;
+    if (layout().portions() == 0) return;
     Queue queue{tickets_.next(stream), layout().wait.data(), layout().wait_stride};
-    // Where all cells are resident at once, they would only crowd the flags.
-    if (tickets_.overlaps() && before != nullptr && grid < layout().cells()) {
-      queue.source = before->sources.cell.data();
+    // Where all portions are resident at once, they would only crowd the flags.
+    if (tickets_.overlaps() && before != nullptr && grid < layout().portions()) {
+      queue.source = before->sources.portion.data();
       queue.source_stride = before->sources.stride;
       queue.sources = before->sources.count.data();
       queue.source_done = before->sweep->tickets_.done();
@@ -187,7 +188,7 @@ class BlocksSweep final : public LayoutSweep, public ReturnsValues, public Joins
   Before product_before_;
 };
 
-/// Values measured on an H200, see docs/notes/supersteps.md: cells so large that those of a colour are resident
+/// Values measured on an H200, see docs/notes/supersteps.md: portions so large that those of a colour are resident
 /// together, and no smaller than the blocks.
 BlocksOptions chosen(const BlocksOptions& options, const SweepInput& input) {
   constexpr Index kSmallest = 128;
@@ -199,7 +200,7 @@ BlocksOptions chosen(const BlocksOptions& options, const SweepInput& input) {
   const RowBlocks& blocks = *input.blocks;
   const double entries =
       blocks.rows() == 0 ? 0.0 : 0.5 * (static_cast<double>(input.pattern.entries) / blocks.rows() - 1.0);
-  if (result.cell_rows == 0) {
+  if (result.portion_rows == 0) {
     const Index a_colour = blocks.rows() / std::max(blocks.colours(), 1);
     Index largest = 0;
     for (Index b = 0; b < blocks.blocks(); ++b) {
@@ -209,9 +210,9 @@ BlocksOptions chosen(const BlocksOptions& options, const SweepInput& input) {
     // Rows that two whole blocks do not fill would only take shared memory.
     if (entries <= kFewEntries && a_colour >= kResident * kLarge && 2 * largest <= kLarge) rows = kLarge;
     rows = std::max(rows, largest);
-    result.cell_rows = rows;
+    result.portion_rows = rows;
   }
-  result.cell_rows = std::min(result.cell_rows, kMostCellRows);
+  result.portion_rows = std::min(result.portion_rows, kMostPortionRows);
   return result;
 }
 

@@ -6,8 +6,8 @@
 
 namespace taskdag::kernels::supersteps {
 
-/// A superstep each colour, the steps of its cells (a third more than the triangle's levels), rows and entries streamed
-/// through.
+/// A superstep each colour, the steps of its portions (a third more than the triangle's levels), rows and entries
+/// streamed through.
 double blocks_microseconds(const TriangleFeatures& features, Index colours);
 
 }  // namespace taskdag::kernels::supersteps

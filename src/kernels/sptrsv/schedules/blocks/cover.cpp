@@ -12,14 +12,15 @@ namespace {
 Cover cover_forward(const RowBlocks& blocks, Index most_rows) {
   Cover cover;
   for (Index colour = 0; colour < blocks.colours(); ++colour) {
-    std::vector<std::vector<CellRange>> pieces(1);
-    CellRange open{0, 0};
+    std::vector<std::vector<PortionRange>> pieces(1);
+    PortionRange open{0, 0};
     const auto close = [&] {
       if (open.rows > 0) pieces[0].push_back(open);
       open.rows = 0;
     };
     for (Index b = blocks.colour_offsets[at(colour)]; b < blocks.colour_offsets[at(colour + 1)]; ++b) {
-      const CellRange block{blocks.block_offsets[at(b)], blocks.block_offsets[at(b + 1)] - blocks.block_offsets[at(b)]};
+      const PortionRange block{blocks.block_offsets[at(b)],
+                               blocks.block_offsets[at(b + 1)] - blocks.block_offsets[at(b)]};
       if (block.rows == 0) continue;
       if (open.rows + block.rows > most_rows) close();
       if (block.rows <= most_rows) {
@@ -36,10 +37,10 @@ Cover cover_forward(const RowBlocks& blocks, Index most_rows) {
       }
     }
     close();
-    for (const std::vector<CellRange>& piece : pieces) {
+    for (const std::vector<PortionRange>& piece : pieces) {
       if (piece.empty()) continue;
-      cover.cells.insert(cover.cells.end(), piece.begin(), piece.end());
-      cover.superstep_offsets.push_back(static_cast<Index>(cover.cells.size()));
+      cover.portions.insert(cover.portions.end(), piece.begin(), piece.end());
+      cover.superstep_offsets.push_back(static_cast<Index>(cover.portions.size()));
     }
   }
   return cover;
@@ -53,10 +54,10 @@ Cover cover_blocks(const RowBlocks& blocks, Triangle triangle, Index most_rows) 
   Cover cover;
   for (Index s = forward.supersteps() - 1; s >= 0; --s) {
     for (Index c = forward.superstep_offsets[at(s)]; c < forward.superstep_offsets[at(s + 1)]; ++c) {
-      const CellRange& cell = forward.cells[at(c)];
-      cover.cells.push_back({blocks.rows() - cell.first - cell.rows, cell.rows});
+      const PortionRange& portion = forward.portions[at(c)];
+      cover.portions.push_back({blocks.rows() - portion.first - portion.rows, portion.rows});
     }
-    cover.superstep_offsets.push_back(static_cast<Index>(cover.cells.size()));
+    cover.superstep_offsets.push_back(static_cast<Index>(cover.portions.size()));
   }
   return cover;
 }

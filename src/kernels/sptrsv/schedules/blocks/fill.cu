@@ -1,5 +1,5 @@
 /// \file
-/// Writes the layout of cells, and moves values to it and back.
+/// Writes the layout of portions, and moves values to it and back.
 #include <cub/block/block_scan.cuh>
 #include <type_traits>
 
@@ -27,17 +27,19 @@ struct ListEntries {
   Offset* outer_source;
 
   [[nodiscard]] __device__ RowEntries entries_of(Index row) const { return {rows.first[row], rows.count[row]}; }
-  /// Of the operand, numbered from the cell's first one; outside [0, rows of the cell) elsewhere.
-  [[nodiscard]] __device__ Index local(Offset e, const Cell& cell, Index /*first_row*/) const {
-    return rows.number[rows.col_indices[e]] - cell.first;
+  /// Of the operand, numbered from the portion's first one; outside [0, rows of the portion) elsewhere.
+  [[nodiscard]] __device__ Index local(Offset e, const Portion& portion, Index /*first_row*/) const {
+    return rows.number[rows.col_indices[e]] - portion.first;
   }
   __device__ void inner(Offset at, Index local, Offset e) const {
     operand[at] = static_cast<std::uint16_t>(local);
     inner_source[at] = source(e);
   }
-  __device__ void idle(Offset at, const Cell& cell) const { operand[at] = static_cast<std::uint16_t>(cell.rows); }
-  __device__ void outer(Offset at, Index local, const Cell& cell, Offset e) const {
-    outer_place[at] = cell.first + local;
+  __device__ void idle(Offset at, const Portion& portion) const {
+    operand[at] = static_cast<std::uint16_t>(portion.rows);
+  }
+  __device__ void outer(Offset at, Index local, const Portion& portion, Offset e) const {
+    outer_place[at] = portion.first + local;
     outer_source[at] = source(e);
   }
 
@@ -45,7 +47,8 @@ struct ListEntries {
   [[nodiscard]] __device__ Offset source(Offset e) const { return source_entry ? source_entry[e] : e; }
 };
 
-/// The same with the layout made, for cells of consecutive rows: moves values. Value: of the layout; kBack: to entries.
+/// The same with the layout made, for portions of consecutive rows: moves values. Value: of the layout; kBack: to
+/// entries.
 template <class Value, bool kBack>
 struct MoveValues {
   TriangleRows rows;
@@ -60,12 +63,14 @@ struct MoveValues {
     return rows.lower ? RowEntries{begin, split - begin} : RowEntries{split, end - split};
   }
   /// Not used here: any number will do.
-  [[nodiscard]] __device__ Index local(Offset e, const Cell& /*cell*/, Index first_row) const {
+  [[nodiscard]] __device__ Index local(Offset e, const Portion& /*portion*/, Index first_row) const {
     return rows.pattern.col_indices[e] - first_row;
   }
   __device__ void inner(Offset at, Index /*local*/, Offset e) const { move(inner_value[at], e); }
-  __device__ void idle(Offset /*at*/, const Cell& /*cell*/) const {}
-  __device__ void outer(Offset at, Index /*local*/, const Cell& /*cell*/, Offset e) const { move(outer_value[at], e); }
+  __device__ void idle(Offset /*at*/, const Portion& /*portion*/) const {}
+  __device__ void outer(Offset at, Index /*local*/, const Portion& /*portion*/, Offset e) const {
+    move(outer_value[at], e);
+  }
 
  private:
   __device__ void move(Value& value, Offset e) const {
@@ -82,13 +87,13 @@ struct MoveValues {
 /// Which rows a layout's places have.
 struct PlaceRows {
   const Index* row = nullptr;             ///< by place; null: what follows says it
-  const Index* first = nullptr;           ///< by cell: its rows are consecutive ones from here on
-  const std::uint16_t* by_row = nullptr;  ///< place of each of them in the cell, as UserRows::local
+  const Index* first = nullptr;           ///< by portion: its rows are consecutive ones from here on
+  const std::uint16_t* by_row = nullptr;  ///< place of each of them in the portion, as UserRows::local
 };
 
 /// Visits the entries with which the calling thread's row is started, a row of the group `in`.
 template <class Visit>
-__device__ __forceinline__ void visit_outer(const Visit& visit, const Cell& mine, const Group& in, Index row_at,
+__device__ __forceinline__ void visit_outer(const Visit& visit, const Portion& mine, const Group& in, Index row_at,
                                             Index first_row) {
   const auto t = static_cast<Index>(threadIdx.x);
   const RowEntries row = visit.entries_of(row_at);
@@ -103,18 +108,18 @@ __device__ __forceinline__ void visit_outer(const Visit& visit, const Cell& mine
   }
 }
 
-/// A block a cell: visits its entries, each with its place.
+/// A block a portion: visits its entries, each with its place.
 template <int kThreads, class Visit>
 __global__ void __launch_bounds__(kThreads)
-    visit_cell(Visit visit, Index row_entries, PlaceRows rows, const Cell* cell, const Step* step, const Group* group,
-               const std::uint16_t* started) {
+    visit_portion(Visit visit, Index row_entries, PlaceRows rows, const Portion* portion, const Step* step,
+                  const Group* group, const std::uint16_t* started) {
   using Scan = cub::BlockScan<int, kThreads>;
   __shared__ typename Scan::TempStorage scratch;
   __shared__ int owner[kThreads];
   __shared__ int begin[kThreads];
   __shared__ int entry[kThreads];
   __shared__ Index row_at[kThreads];
-  const Cell mine = cell[blockIdx.x];
+  const Portion mine = portion[blockIdx.x];
   const auto t = static_cast<Index>(threadIdx.x);
   const Index first_row = rows.row ? 0 : rows.first[blockIdx.x];
   if (t < mine.rows) {
@@ -167,17 +172,17 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class Visit>
 void visit(const Layout& layout, const Visit& with, const PlaceRows& rows, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(layout.cell.size());
+  const auto blocks = static_cast<unsigned>(layout.portion.size());
   if (blocks == 0) return;
   const auto launch = [&](auto kernel, int threads) {
-    kernel<<<blocks, threads, 0, stream>>>(with, layout.row_entries, rows, layout.cell.data(), layout.step.data(),
+    kernel<<<blocks, threads, 0, stream>>>(with, layout.row_entries, rows, layout.portion.data(), layout.step.data(),
                                            layout.group.data(), layout.started.data());
-    cuda::check_launch("visit_cell");
+    cuda::check_launch("visit_portion");
   };
-  if (layout.most_rows <= kFewCellRows) {
-    launch(visit_cell<kFewCellRows, Visit>, kFewCellRows);
+  if (layout.most_rows <= kFewPortionRows) {
+    launch(visit_portion<kFewPortionRows, Visit>, kFewPortionRows);
   } else {
-    launch(visit_cell<kMostCellRows, Visit>, kMostCellRows);
+    launch(visit_portion<kMostPortionRows, Visit>, kMostPortionRows);
   }
 }
 

@@ -10,9 +10,10 @@ namespace {
 
 constexpr int kListThreads = 128;
 
-/// A block a cell: its rows in ascending order, where they are consecutive ones; else as they are.
-__global__ void __launch_bounds__(kListThreads) order_by_row(const Cell* cell, const Index* row, std::uint16_t* local) {
-  const Cell mine = cell[blockIdx.x];
+/// A block a portion: its rows in ascending order, where they are consecutive ones; else as they are.
+__global__ void __launch_bounds__(kListThreads)
+    order_by_row(const Portion* portion, const Index* row, std::uint16_t* local) {
+  const Portion mine = portion[blockIdx.x];
   __shared__ Index least;
   __shared__ Index most;
   const auto t = static_cast<Index>(threadIdx.x);
@@ -30,19 +31,19 @@ __global__ void __launch_bounds__(kListThreads) order_by_row(const Cell* cell, c
   }
 }
 
-/// Place of a cell's rows in the order of `local`, or in that of the places.
-__device__ Index place_of(const Cell& cell, const std::uint16_t* local, Index r) {
-  return cell.first + (local ? Index{local[cell.first + r]} : r);
+/// Place of a portion's rows in the order of `local`, or in that of the places.
+__device__ Index place_of(const Portion& portion, const std::uint16_t* local, Index r) {
+  return portion.first + (local ? Index{local[portion.first + r]} : r);
 }
 
 __device__ Index element_of(const Index* vector_index, Index row) { return vector_index ? vector_index[row] : row; }
 
-/// A block a cell: adds to neighbours[0] how many neighbours in the order of the places are neighbours in the vector,
-/// to neighbours[1] how many are in the order of `local`.
+/// A block a portion: adds to neighbours[0] how many neighbours in the order of the places are neighbours in the
+/// vector, to neighbours[1] how many are in the order of `local`.
 __global__ void __launch_bounds__(kListThreads)
-    count_neighbours(const Cell* cell, const Index* row, const std::uint16_t* local, const Index* vector_index,
+    count_neighbours(const Portion* portion, const Index* row, const std::uint16_t* local, const Index* vector_index,
                      unsigned long long* neighbours) {
-  const Cell mine = cell[blockIdx.x];
+  const Portion mine = portion[blockIdx.x];
   __shared__ unsigned count[2];
   if (threadIdx.x < 2) count[threadIdx.x] = 0;
   __syncthreads();
@@ -58,22 +59,22 @@ __global__ void __launch_bounds__(kListThreads)
   if (threadIdx.x < 2) atomicAdd(&neighbours[threadIdx.x], static_cast<unsigned long long>(count[threadIdx.x]));
 }
 
-/// A block a cell: where its rows are in a vector, counted from the first one of the list, which is its `base`.
+/// A block a portion: where its rows are in a vector, counted from the first one of the list, which is its `base`.
 __global__ void __launch_bounds__(kListThreads)
-    list_elements(Cell* cell, bool of_x, const Index* row, const std::uint16_t* local, const Index* vector_index,
+    list_elements(Portion* portion, bool of_x, const Index* row, const std::uint16_t* local, const Index* vector_index,
                   Index* index) {
-  const Cell mine = cell[blockIdx.x];
+  const Portion mine = portion[blockIdx.x];
   const Index first = element_of(vector_index, row[place_of(mine, local, 0)]);
-  if (threadIdx.x == 0) (of_x ? cell[blockIdx.x].x_base : cell[blockIdx.x].rhs_base) = first;
+  if (threadIdx.x == 0) (of_x ? portion[blockIdx.x].x_base : portion[blockIdx.x].rhs_base) = first;
   for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
     index[mine.first + r] = element_of(vector_index, row[place_of(mine, local, r)]) - first;
   }
 }
 
-/// A block a cell: the first index of each kRun, or kNone in the first place if one is not followed by kRun - 1
+/// A block a portion: the first index of each kRun, or kNone in the first place if one is not followed by kRun - 1
 /// neighbours.
-__global__ void __launch_bounds__(kListThreads) list_runs(const Cell* cell, const Index* index, Index* run) {
-  const Cell mine = cell[blockIdx.x];
+__global__ void __launch_bounds__(kListThreads) list_runs(const Portion* portion, const Index* index, Index* run) {
+  const Portion mine = portion[blockIdx.x];
   Index* const its_run = run + mine.first / kRun;
   bool breaks = false;
   for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
@@ -87,21 +88,21 @@ __global__ void __launch_bounds__(kListThreads) list_runs(const Cell* cell, cons
   if (__syncthreads_or(breaks ? 1 : 0) != 0 && threadIdx.x == 0) its_run[0] = kNone;
 }
 
-/// A block a cell: where results of its rows are.
+/// A block a portion: where results of its rows are.
 __global__ void __launch_bounds__(kListThreads)
-    list_results(const Cell* cell, const Index* row, const std::uint16_t* local, Index* result_index) {
-  const Cell mine = cell[blockIdx.x];
+    list_results(const Portion* portion, const Index* row, const std::uint16_t* local, Index* result_index) {
+  const Portion mine = portion[blockIdx.x];
   for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
     result_index[row[place_of(mine, local, r)]] = mine.first + r;
   }
 }
 
-/// A block a cell: where its operands in other cells are in x, counted from its base there, and among the results (in
-/// place of the operands' places), counted from its first one.
+/// A block a portion: where its operands in other portions are in x, counted from its base there, and among the results
+/// (in place of the operands' places), counted from its first one.
 __global__ void __launch_bounds__(kListThreads)
-    list_outer(const Cell* cell, const Index* row, const Index* result_index, const Index* x_index, Index* place,
+    list_outer(const Portion* portion, const Index* row, const Index* result_index, const Index* x_index, Index* place,
                Index* element) {
-  const Cell mine = cell[blockIdx.x];
+  const Portion mine = portion[blockIdx.x];
   for (auto e = static_cast<Index>(threadIdx.x); e < mine.outer_entries; e += kListThreads) {
     const Index operand = place[mine.outer + e] < 0 ? -1 : row[place[mine.outer + e]];
     element[mine.outer + e] = operand < 0 ? kNone : element_of(x_index, operand) - mine.x_base;
@@ -109,10 +110,11 @@ __global__ void __launch_bounds__(kListThreads)
   }
 }
 
-// Of cells whose rows are consecutive ones: a block a cell. local: as UserRows::local.
+// Of portions whose rows are consecutive ones: a block a portion. local: as UserRows::local.
 
-__global__ void __launch_bounds__(kListThreads) find_first_rows(const Cell* cell, const Index* row, Index* first_row) {
-  const Cell mine = cell[blockIdx.x];
+__global__ void __launch_bounds__(kListThreads)
+    find_first_rows(const Portion* portion, const Index* row, Index* first_row) {
+  const Portion mine = portion[blockIdx.x];
   __shared__ Index least;
   if (threadIdx.x == 0) least = row[mine.first];
   __syncthreads();
@@ -124,25 +126,25 @@ __global__ void __launch_bounds__(kListThreads) find_first_rows(const Cell* cell
 }
 
 __global__ void __launch_bounds__(kListThreads)
-    list_rows(const Cell* cell, const Index* first_row, const std::uint16_t* local, Index* row) {
-  const Cell mine = cell[blockIdx.x];
+    list_rows(const Portion* portion, const Index* first_row, const std::uint16_t* local, Index* row) {
+  const Portion mine = portion[blockIdx.x];
   for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
     row[mine.first + local[mine.inner_pattern + r]] = first_row[blockIdx.x] + r;
   }
 }
 
 __global__ void __launch_bounds__(kListThreads)
-    list_consecutive_results(const Cell* cell, const Index* first_row, Index* result_index) {
-  const Cell mine = cell[blockIdx.x];
+    list_consecutive_results(const Portion* portion, const Index* first_row, Index* result_index) {
+  const Portion mine = portion[blockIdx.x];
   for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
     result_index[first_row[blockIdx.x] + r] = mine.first + r;
   }
 }
 
 __global__ void __launch_bounds__(kListThreads)
-    take_pivots_of_cells(const Cell* cell, const Index* first_row, const std::uint16_t* local, const double* pivot,
-                         double* by_place) {
-  const Cell mine = cell[blockIdx.x];
+    take_pivots_of_portions(const Portion* portion, const Index* first_row, const std::uint16_t* local,
+                            const double* pivot, double* by_place) {
+  const Portion mine = portion[blockIdx.x];
   for (auto r = static_cast<Index>(threadIdx.x); r < mine.rows; r += kListThreads) {
     by_place[mine.first + local[mine.inner_pattern + r]] = pivot[first_row[blockIdx.x] + r];
   }
@@ -158,17 +160,17 @@ __global__ void take_pivots(Index places, const Index* row, const double* pivot,
 LayoutSweep::LayoutSweep(Layout layout, const SweepInput& input, cudaStream_t stream) : layout_(std::move(layout)) {
   const auto places = static_cast<std::size_t>(layout_.places);
   layout_.place = {};
-  if (layout_.cells() > 0) {
-    const auto cells = static_cast<unsigned>(layout_.cells());
+  if (layout_.portions() > 0) {
+    const auto portions = static_cast<unsigned>(layout_.portions());
     by_row_ = {places, stream};
-    order_by_row<<<cells, kListThreads, 0, stream>>>(layout_.cell.data(), layout_.row.data(), by_row_.data());
+    order_by_row<<<portions, kListThreads, 0, stream>>>(layout_.portion.data(), layout_.row.data(), by_row_.data());
     cuda::check_launch("order_by_row");
     const cuda::ScratchArray<unsigned long long> neighbours(4, stream);
     cuda::check(cudaMemsetAsync(neighbours.data(), 0, 4 * sizeof(unsigned long long), stream), "clearing counters");
     for (const int of_x : {0, 1}) {
-      count_neighbours<<<cells, kListThreads, 0, stream>>>(layout_.cell.data(), layout_.row.data(), by_row_.data(),
-                                                           of_x != 0 ? input.x_index : input.rhs_index,
-                                                           neighbours.data() + 2 * of_x);
+      count_neighbours<<<portions, kListThreads, 0, stream>>>(
+          layout_.portion.data(), layout_.row.data(), by_row_.data(), of_x != 0 ? input.x_index : input.rhs_index,
+          neighbours.data() + 2 * of_x);
       cuda::check_launch("count_neighbours");
     }
     const std::vector<unsigned long long> counts = cuda::fetch_array(neighbours.data(), 4, stream);
@@ -176,11 +178,11 @@ LayoutSweep::LayoutSweep(Layout layout, const SweepInput& input, cudaStream_t st
     x_rows_ = list(true, input.x_index, counts[3] > counts[2], stream);
     outer_element_ = {static_cast<std::size_t>(layout_.outer_entries), stream};
     result_index_ = {static_cast<std::size_t>(layout_.rows), stream};
-    list_results<<<cells, kListThreads, 0, stream>>>(layout_.cell.data(), layout_.row.data(), by_row_.data(),
-                                                     result_index_.data());
+    list_results<<<portions, kListThreads, 0, stream>>>(layout_.portion.data(), layout_.row.data(), by_row_.data(),
+                                                        result_index_.data());
     cuda::check_launch("list_results");
-    list_outer<<<cells, kListThreads, 0, stream>>>(layout_.cell.data(), layout_.row.data(), result_index_.data(),
-                                                   input.x_index, layout_.outer_place.data(), outer_element_.data());
+    list_outer<<<portions, kListThreads, 0, stream>>>(layout_.portion.data(), layout_.row.data(), result_index_.data(),
+                                                      input.x_index, layout_.outer_place.data(), outer_element_.data());
     cuda::check_launch("list_outer");
     if (layout_.row_entries > 0) {  // then lists of rows are in shared memory
       find_runs(rhs_rows_, stream);
@@ -204,12 +206,12 @@ void LayoutSweep::keep_patterns(cudaStream_t stream) {
 }
 
 void LayoutSweep::rely_on(const DevicePattern& pattern, Triangle triangle) {
-  if (layout_.cells() == 0) return;
+  if (layout_.portions() == 0) return;
   const cuda::UniqueStream own;
   if (!consecutive_) {
-    ConsecutiveRows rows{pattern, triangle, {static_cast<std::size_t>(layout_.cells()), own.get()}, by_row_.data()};
-    find_first_rows<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, own.get()>>>(
-        layout_.cell.data(), layout_.row.data(), rows.first.data());
+    ConsecutiveRows rows{pattern, triangle, {static_cast<std::size_t>(layout_.portions()), own.get()}, by_row_.data()};
+    find_first_rows<<<static_cast<unsigned>(layout_.portions()), kListThreads, 0, own.get()>>>(
+        layout_.portion.data(), layout_.row.data(), rows.first.data());
     cuda::check_launch("find_first_rows");
     cuda::synchronize(own.get());
     consecutive_ = std::move(rows);
@@ -224,8 +226,8 @@ const Index* LayoutSweep::rows_by_place(cudaStream_t stream) {
   if (layout_.row.size() == 0 && layout_.places > 0) {
     cuda::DeviceArray<Index> rows(static_cast<std::size_t>(layout_.places), stream);
     set_bytes(rows, 0xff, stream);
-    list_rows<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, stream>>>(
-        layout_.cell.data(), consecutive_->first.data(), by_row_.data(), rows.data());
+    list_rows<<<static_cast<unsigned>(layout_.portions()), kListThreads, 0, stream>>>(
+        layout_.portion.data(), consecutive_->first.data(), by_row_.data(), rows.data());
     cuda::check_launch("list_rows");
     layout_.row = std::move(rows);  // not before: after a failure the next call makes them anew
   }
@@ -237,8 +239,8 @@ const Index* LayoutSweep::result_index() const {
     const cuda::RelaxedCapture relaxed;
     const cuda::UniqueStream own;
     cuda::DeviceArray<Index> index(static_cast<std::size_t>(layout_.rows), own.get());
-    list_consecutive_results<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, own.get()>>>(
-        layout_.cell.data(), consecutive_->first.data(), index.data());
+    list_consecutive_results<<<static_cast<unsigned>(layout_.portions()), kListThreads, 0, own.get()>>>(
+        layout_.portion.data(), consecutive_->first.data(), index.data());
     cuda::check_launch("list_consecutive_results");
     cuda::synchronize(own.get());
     result_index_ = std::move(index);  // not before: after a failure the next call makes it anew
@@ -260,8 +262,8 @@ void LayoutSweep::reserve_result(cudaStream_t stream) {
 
 LayoutSweep::Elements LayoutSweep::list(bool of_x, const Index* vector_index, bool by_row, cudaStream_t stream) {
   Elements result{{static_cast<std::size_t>(layout_.places), stream}, by_row, {}};
-  list_elements<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, stream>>>(
-      layout_.cell.data(), of_x, layout_.row.data(), by_row ? by_row_.data() : nullptr, vector_index,
+  list_elements<<<static_cast<unsigned>(layout_.portions()), kListThreads, 0, stream>>>(
+      layout_.portion.data(), of_x, layout_.row.data(), by_row ? by_row_.data() : nullptr, vector_index,
       result.index.data());
   cuda::check_launch("list_elements");
   return result;
@@ -269,8 +271,8 @@ LayoutSweep::Elements LayoutSweep::list(bool of_x, const Index* vector_index, bo
 
 void LayoutSweep::find_runs(Elements& of, cudaStream_t stream) {
   of.run = {static_cast<std::size_t>(layout_.places / kRun), stream};
-  list_runs<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, stream>>>(layout_.cell.data(), of.index.data(),
-                                                                                 of.run.data());
+  list_runs<<<static_cast<unsigned>(layout_.portions()), kListThreads, 0, stream>>>(layout_.portion.data(),
+                                                                                    of.index.data(), of.run.data());
   cuda::check_launch("list_runs");
 }
 
@@ -290,9 +292,9 @@ void LayoutSweep::load_values(const double* source, const double* pivot, cudaStr
     pivot_ = std::move(zeros);
   }
   if (consecutive_) {
-    take_pivots_of_cells<<<static_cast<unsigned>(layout_.cells()), kListThreads, 0, stream>>>(
-        layout_.cell.data(), consecutive_->first.data(), by_row_.data(), pivot, pivot_.data());
-    cuda::check_launch("take_pivots_of_cells");
+    take_pivots_of_portions<<<static_cast<unsigned>(layout_.portions()), kListThreads, 0, stream>>>(
+        layout_.portion.data(), consecutive_->first.data(), by_row_.data(), pivot, pivot_.data());
+    cuda::check_launch("take_pivots_of_portions");
   } else {
     take_pivots<<<cuda::element_blocks(layout_.places), cuda::kElementBlock, 0, stream>>>(
         layout_.places, layout_.row.data(), pivot, pivot_.data());
@@ -300,9 +302,9 @@ void LayoutSweep::load_values(const double* source, const double* pivot, cudaStr
   }
 }
 
-CellArguments LayoutSweep::arguments(const double* rhs, double* x, int* non_finite, cudaStream_t stream) {
+PortionArguments LayoutSweep::arguments(const double* rhs, double* x, int* non_finite, cudaStream_t stream) {
   if (x == nullptr) reserve_result(stream);
-  return {layout_.cell.data(),
+  return {layout_.portion.data(),
           layout_.step.data(),
           layout_.operand.data(),
           layout_.single ? static_cast<const void*>(layout_.inner_single.data()) : layout_.inner_value.data(),

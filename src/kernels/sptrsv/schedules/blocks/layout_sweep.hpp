@@ -6,7 +6,7 @@
 
 #include "kernels/sptrsv/schedules/blocks/layout.hpp"
 #include "kernels/sptrsv/schedules/blocks/pack.hpp"
-#include "kernels/sptrsv/schedules/blocks/run_cell.cuh"
+#include "kernels/sptrsv/schedules/blocks/run_portion.cuh"
 
 namespace taskdag::kernels::supersteps {
 
@@ -21,10 +21,10 @@ class LayoutSweep : public Sweep {
 
  protected:
   /// x null: makes the array of results, where there is none yet, in the order of `stream`.
-  [[nodiscard]] CellArguments arguments(const double* rhs, double* x, int* non_finite, cudaStream_t stream);
+  [[nodiscard]] PortionArguments arguments(const double* rhs, double* x, int* non_finite, cudaStream_t stream);
   [[nodiscard]] const Layout& layout() const { return layout_; }
-  /// Values are found by the pattern that the layout was made of, which stays; each cell's rows are consecutive ones.
-  /// What lists by row can be made again go. Waits for the device.
+  /// Values are found by the pattern that the layout was made of, which stays; each portion's rows are consecutive
+  /// ones. What lists by row can be made again go. Waits for the device.
   void rely_on(const DevicePattern& pattern, Triangle triangle);
   /// Place → row, −1: idle; made again where it has gone, and kept then. Asynchronous.
   [[nodiscard]] const Index* rows_by_place(cudaStream_t stream);
@@ -55,12 +55,12 @@ class LayoutSweep : public Sweep {
 
   Layout layout_;
   std::optional<ConsecutiveRows> consecutive_;  ///< in place of the layout's rows and sources
-  /// Cell by cell, a cell's in the order of by_row_. From the first load without pivots or the first solve that needs
-  /// it on: a second sweep seldom does.
+  /// Portion by portion, a portion's in the order of by_row_. From the first load without pivots or the first solve
+  /// that needs it on: a second sweep seldom does.
   cuda::DeviceArray<double> result_;
   mutable cuda::DeviceArray<Index> result_index_;  ///< by row; with consecutive_ made when it is first asked for
   cuda::DeviceArray<std::uint16_t>
-      by_row_;  ///< rows of each cell in their own order, numbered from its first place; by place, as what follows
+      by_row_;  ///< rows of each portion in their own order, numbered from its first place; by place, as what follows
   Elements rhs_rows_;
   Elements x_rows_;
   cuda::DeviceArray<Index> outer_element_;  ///< of outer entries: where their operands are in x, from x_base; or kNone

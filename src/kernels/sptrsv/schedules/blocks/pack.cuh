@@ -7,7 +7,7 @@
 
 namespace taskdag::kernels::supersteps {
 
-/// `number`: of a row, by position while cells are measured, by place after.
+/// `number`: of a row, by position while portions are measured, by place after.
 struct Rows {
   const Index* col_indices;
   const Offset* first;
@@ -25,9 +25,9 @@ struct TriangleRows {
   bool lower;
 };
 
-/// Operand of entry k of a row that begins at `first`, numbered from `cell_first`; outside [0, rows) elsewhere.
-__device__ inline Index local_operand(const Rows& rows, Offset first, Index k, Index cell_first) {
-  return rows.number[rows.col_indices[first + k]] - cell_first;
+/// Operand of entry k of a row that begins at `first`, numbered from `portion_first`; outside [0, rows) elsewhere.
+__device__ inline Index local_operand(const Rows& rows, Offset first, Index k, Index portion_first) {
+  return rows.number[rows.col_indices[first + k]] - portion_first;
 }
 
 /// All of its bytes. Asynchronous.

@@ -6,7 +6,7 @@
 
 namespace taskdag::kernels::supersteps {
 
-/// Orders the rows of each cell into steps and groups and counts entries; no arrays of entries yet. order (device):
+/// Orders the rows of each portion into steps and groups and counts entries; no arrays of entries yet. order (device):
 /// row at each position of the cover. Synchronises `stream`.
 /// @throws InvalidInput where a row waits for one that does not run earlier, Unsupported where 32 bits do not suffice
 Layout measure(const SweepInput& input, const Cover& cover, const Index* order, cudaStream_t stream);
@@ -17,22 +17,22 @@ void fill(const SweepInput& input, Layout& layout, cudaStream_t stream);
 /// The arrays of values, all 0, where there are none yet. Asynchronous.
 void make_values(Layout& layout, cudaStream_t stream);
 
-/// Lists for each cell the cells that it has to wait for, all of them earlier. Synchronises `stream`.
+/// Lists for each portion the portions that it has to wait for, all of them earlier. Synchronises `stream`.
 void find_waits(Layout& layout, cudaStream_t stream);
 
-/// Which cells of the sweep before hold a cell's right-hand side.
+/// Which portions of the sweep before hold a portion's right-hand side.
 struct Sources {
-  cuda::DeviceArray<Index> cell;
+  cuda::DeviceArray<Index> portion;
   Index stride = 0;                ///< Queue::source_stride
-  cuda::DeviceArray<Index> count;  ///< by cell
-  [[nodiscard]] std::int64_t bytes() const { return cell.bytes() + count.bytes(); }
+  cuda::DeviceArray<Index> count;  ///< by portion
+  [[nodiscard]] std::int64_t bytes() const { return portion.bytes() + count.bytes(); }
 };
 
 /// rhs_rows: in a vector by places of `before`; index (device): place → place of `before`. Synchronises `stream`.
 Sources find_sources(const Layout& layout, const UserRows& rhs_rows, const Layout& before, cudaStream_t stream);
 Sources find_sources(const Layout& layout, const Index* index, const Layout& before, cudaStream_t stream);
 
-/// What else patterns are made of, by place or by outer entry: see UserRows and CellArguments.
+/// What else patterns are made of, by place or by outer entry: see UserRows and PortionArguments.
 struct PatternLists {
   const Index* rhs_rows;
   const Index* x_rows;
@@ -40,14 +40,14 @@ struct PatternLists {
   const Index* outer_element;
 };
 
-/// Lets cells of equal patterns read the lists of the first of them: then these come from caches. All lists hold
+/// Lets portions of equal patterns read the lists of the first of them: then these come from caches. All lists hold
 /// differences by now. Asynchronous.
 void share_patterns(Layout& layout, const PatternLists& lists, cudaStream_t stream);
 
 /// After share_patterns(): which patterns remain, if they are much less than all, and where they go.
 class KeptPatterns {
  public:
-  /// Moves what patterns of `layout` consist of itself, and has its cells say where they are. Synchronises `stream`.
+  /// Moves what patterns of `layout` consist of itself, and has its portions say where they are. Synchronises `stream`.
   KeptPatterns(Layout& layout, cudaStream_t stream);
   /// Moves further lists: by place of inner patterns, the same by runs of kRun, by outer entry. Synchronises `stream`.
   template <class T>
@@ -85,18 +85,18 @@ class KeptPatterns {
 /// Gathers the entries' values from where fill() says. Asynchronous.
 void load_values(const Layout& layout, const double* source, cudaStream_t stream);
 
-/// What takes the place of Layout::row and of its sources where each cell's rows are consecutive ones, and the pattern
-/// that the layout was made of stays.
+/// What takes the place of Layout::row and of its sources where each portion's rows are consecutive ones, and the
+/// pattern that the layout was made of stays.
 struct ConsecutiveRows {
   DevicePattern pattern;
   Triangle triangle = Triangle::lower;
-  cuda::DeviceArray<Index> first;         ///< by cell
+  cuda::DeviceArray<Index> first;         ///< by portion
   const std::uint16_t* by_row = nullptr;  ///< UserRows::local, ascending by row
 };
 /// The same from entries numbered as those of that pattern; and the reverse, values to entries. Asynchronous.
 void load_values(const Layout& layout, const ConsecutiveRows& rows, const double* entries, cudaStream_t stream);
 void return_values(const Layout& layout, const ConsecutiveRows& rows, double* entries, cudaStream_t stream);
-/// The same where cells have sources.
+/// The same where portions have sources.
 void return_values(const Layout& layout, double* entries, cudaStream_t stream);
 
 }  // namespace taskdag::kernels::supersteps

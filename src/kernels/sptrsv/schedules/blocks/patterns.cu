@@ -1,5 +1,5 @@
 /// \file
-/// Finds cells that have the same pattern, which is stored once.
+/// Finds portions that have the same pattern, which is stored once.
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -25,11 +25,11 @@ struct Patterns {
   const Index* outer_place;
 };
 
-/// Calls each(number, value of `a`, value of `b`) for all that the inner patterns of two cells consist of; the numbers
-/// differ within a pattern. The calling thread's share of a block's work. Both have as many rows, steps and inner
-/// entries as `a`.
+/// Calls each(number, value of `a`, value of `b`) for all that the inner patterns of two portions consist of; the
+/// numbers differ within a pattern. The calling thread's share of a block's work. Both have as many rows, steps and
+/// inner entries as `a`.
 template <class Each>
-__device__ void for_inner(const Patterns& p, const Cell& a, const Cell& b, const Each& each) {
+__device__ void for_inner(const Patterns& p, const Portion& a, const Portion& b, const Each& each) {
   const auto t = static_cast<Index>(threadIdx.x);
   const auto word = [](Step s) { return s.rows | Index{s.log2_lanes} << 16 | Index{s.entries} << 24; };
   Index number = 0;
@@ -50,7 +50,7 @@ __device__ void for_inner(const Patterns& p, const Cell& a, const Cell& b, const
 
 /// The same for outer patterns: both have as many groups, started rows and outer entries as `a`.
 template <class Each>
-__device__ void for_outer(const Patterns& p, const Cell& a, const Cell& b, const Each& each) {
+__device__ void for_outer(const Patterns& p, const Portion& a, const Portion& b, const Each& each) {
   const auto t = static_cast<Index>(threadIdx.x);
   const auto word = [](Group g) { return g.first | Index{g.rows} << 16 | Index{g.log2_lanes} << 24; };
   Index number = 0;
@@ -76,10 +76,11 @@ __device__ std::uint64_t mixed(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// A block a cell: keys that are equal where patterns are, and seldom else.
+/// A block a portion: keys that are equal where patterns are, and seldom else.
 __global__ void __launch_bounds__(kPatternThreads)
-    hash_patterns(const Cell* cell, Patterns p, std::uint32_t* inner_key, std::uint32_t* outer_key, Index* number) {
-  const Cell mine = cell[blockIdx.x];
+    hash_patterns(const Portion* portion, Patterns p, std::uint32_t* inner_key, std::uint32_t* outer_key,
+                  Index* number) {
+  const Portion mine = portion[blockIdx.x];
   __shared__ unsigned long long sum[2];
   if (threadIdx.x < 2) sum[threadIdx.x] = 0;
   __syncthreads();
@@ -102,17 +103,17 @@ __global__ void __launch_bounds__(kPatternThreads)
   number[blockIdx.x] = static_cast<Index>(blockIdx.x);
 }
 
-/// A block for each place among cells sorted by key: its cell takes the pattern of the first one with the key, if that
-/// is its own. What is read of a cell here is never written.
+/// A block for each place among portions sorted by key: its portion takes the pattern of the first one with the key, if
+/// that is its own. What is read of a portion here is never written.
 template <bool kInner>
 __global__ void __launch_bounds__(kPatternThreads)
-    take_pattern(Cell* cell, Patterns p, const std::uint32_t* key, const Index* number) {
+    take_pattern(Portion* portion, Patterns p, const std::uint32_t* key, const Index* number) {
   const auto place = static_cast<Index>(blockIdx.x);
   const Index first = number[cuda::first_not_below(key, Index{0}, place, key[place])];
   const Index own = number[place];
   if (first == own) return;
-  const Cell a = cell[own];
-  const Cell b = cell[first];
+  const Portion a = portion[own];
+  const Portion b = portion[first];
   const bool same_size = kInner ? a.rows == b.rows && a.steps == b.steps && a.inner_entries == b.inner_entries
                                 : a.groups == b.groups && a.started == b.started && a.outer_entries == b.outer_entries;
   if (!same_size) return;
@@ -125,34 +126,34 @@ __global__ void __launch_bounds__(kPatternThreads)
   }
   if (__syncthreads_and(equal ? 1 : 0) == 0 || threadIdx.x != 0) return;
   if constexpr (kInner) {
-    cell[own].inner_pattern = b.first;
-    cell[own].inner_pattern_entry = b.inner;
+    portion[own].inner_pattern = b.first;
+    portion[own].inner_pattern_entry = b.inner;
   } else {
-    cell[own].outer_pattern = b.first;
-    cell[own].outer_pattern_entry = b.outer;
+    portion[own].outer_pattern = b.first;
+    portion[own].outer_pattern_entry = b.outer;
   }
 }
 
 }  // namespace
 
 void share_patterns(Layout& layout, const PatternLists& lists, cudaStream_t stream) {
-  const auto cells = static_cast<std::size_t>(layout.cells());
-  if (cells < 2) return;
+  const auto portions = static_cast<std::size_t>(layout.portions());
+  if (portions < 2) return;
   const Patterns patterns{layout.step.data(),  layout.operand.data(), lists,
                           layout.group.data(), layout.started.data(), layout.outer_place.data()};
-  const cuda::ScratchArray<std::uint32_t> inner_key(cells, stream);
-  const cuda::ScratchArray<std::uint32_t> outer_key(cells, stream);
-  const cuda::ScratchArray<std::uint32_t> sorted_key(cells, stream);
-  const cuda::ScratchArray<Index> number(cells, stream);
-  const cuda::ScratchArray<Index> sorted_number(cells, stream);
-  const auto blocks = static_cast<unsigned>(cells);
-  hash_patterns<<<blocks, kPatternThreads, 0, stream>>>(layout.cell.data(), patterns, inner_key.data(),
+  const cuda::ScratchArray<std::uint32_t> inner_key(portions, stream);
+  const cuda::ScratchArray<std::uint32_t> outer_key(portions, stream);
+  const cuda::ScratchArray<std::uint32_t> sorted_key(portions, stream);
+  const cuda::ScratchArray<Index> number(portions, stream);
+  const cuda::ScratchArray<Index> sorted_number(portions, stream);
+  const auto blocks = static_cast<unsigned>(portions);
+  hash_patterns<<<blocks, kPatternThreads, 0, stream>>>(layout.portion.data(), patterns, inner_key.data(),
                                                         outer_key.data(), number.data());
   cuda::check_launch("hash_patterns");
   const auto take = [&](auto kernel, const cuda::ScratchArray<std::uint32_t>& key) {
-    cuda::sort_pairs(key.data(), sorted_key.data(), number.data(), sorted_number.data(), layout.cells(), kKeyBits,
+    cuda::sort_pairs(key.data(), sorted_key.data(), number.data(), sorted_number.data(), layout.portions(), kKeyBits,
                      stream);
-    kernel<<<blocks, kPatternThreads, 0, stream>>>(layout.cell.data(), patterns, sorted_key.data(),
+    kernel<<<blocks, kPatternThreads, 0, stream>>>(layout.portion.data(), patterns, sorted_key.data(),
                                                    sorted_number.data());
     cuda::check_launch("take_pattern");
   };
@@ -192,34 +193,34 @@ class Placing {
 }  // namespace
 
 KeptPatterns::KeptPatterns(Layout& layout, cudaStream_t stream) {
-  if (layout.cells() < 2) return;
-  std::vector<Cell> cells = cuda::fetch_array(layout.cell.data(), at(layout.cells()), stream);
+  if (layout.portions() < 2) return;
+  std::vector<Portion> portions = cuda::fetch_array(layout.portion.data(), at(layout.portions()), stream);
   Placing inner_places;
   Placing inner_entries;
   Placing outer_places;
   Placing outer_entries;
-  // A pattern's first cell is the one whose own place it has; the others may come before it.
+  // A pattern's first portion is the one whose own place it has; the others may come before it.
   std::vector<std::pair<Index, Index>> inner(at(layout.places / kAlign));
   std::vector<std::pair<Index, Index>> outer(at(layout.places / kAlign));
-  for (const Cell& cell : cells) {
-    if (cell.inner_pattern == cell.first) {
-      inner[at(cell.first / kAlign)] = {inner_places.place(cell.first, cell.rows),
-                                        inner_entries.place(cell.inner, cell.inner_entries)};
+  for (const Portion& portion : portions) {
+    if (portion.inner_pattern == portion.first) {
+      inner[at(portion.first / kAlign)] = {inner_places.place(portion.first, portion.rows),
+                                           inner_entries.place(portion.inner, portion.inner_entries)};
     }
-    if (cell.outer_pattern == cell.first) {
-      outer[at(cell.first / kAlign)] = {outer_places.place(cell.first, cell.rows),
-                                        outer_entries.place(cell.outer, cell.outer_entries)};
+    if (portion.outer_pattern == portion.first) {
+      outer[at(portion.first / kAlign)] = {outer_places.place(portion.first, portion.rows),
+                                           outer_entries.place(portion.outer, portion.outer_entries)};
     }
   }
   constexpr double kMuchLess = 0.5;
   const double all = 2.0 * layout.places;
   moves_ = static_cast<double>(inner_places.total()) + outer_places.total() <= kMuchLess * all;
   if (!moves_) return;
-  for (Cell& cell : cells) {
-    std::tie(cell.inner_pattern, cell.inner_pattern_entry) = inner[at(cell.inner_pattern / kAlign)];
-    std::tie(cell.outer_pattern, cell.outer_pattern_entry) = outer[at(cell.outer_pattern / kAlign)];
+  for (Portion& portion : portions) {
+    std::tie(portion.inner_pattern, portion.inner_pattern_entry) = inner[at(portion.inner_pattern / kAlign)];
+    std::tie(portion.outer_pattern, portion.outer_pattern_entry) = outer[at(portion.outer_pattern / kAlign)];
   }
-  layout.cell = cuda::upload(cells, stream);
+  layout.portion = cuda::upload(portions, stream);
   const auto take = [&](Moves& moves, const Placing& placing) {
     moves = {cuda::upload(placing.moves(), stream), placing.total()};
   };

@@ -4,47 +4,47 @@
 /// first.
 #pragma once
 
-#include "kernels/sptrsv/schedules/blocks/run_cell.cuh"
+#include "kernels/sptrsv/schedules/blocks/run_portion.cuh"
 #include "kernels/sptrsv/schedules/blocks/tickets.hpp"
 
 namespace taskdag::kernels::supersteps {
 
-/// Cells are handed out in their order, so what a cell waits for is done or under way.
+/// Portions are handed out in their order, so what a portion waits for is done or under way.
 struct Queue {
-  CellTickets tickets;
+  PortionTickets tickets;
   const Index* wait;
-  Index wait_stride = 0;  ///< from one cell's list to the next one's; 0: from the cell's first outer entry on
-  /// Cells of the sweep before that hold the right-hand side, and its flags; null: wait for the kernel before.
+  Index wait_stride = 0;  ///< from one portion's list to the next one's; 0: from the portion's first outer entry on
+  /// Portions of the sweep before that hold the right-hand side, and its flags; null: wait for the kernel before.
   const Index* source = nullptr;
-  Index source_stride = 0;         ///< of sources; 0: from the cell's first place on
-  const Index* sources = nullptr;  ///< how many, by cell
+  Index source_stride = 0;         ///< of sources; 0: from the portion's first place on
+  const Index* sources = nullptr;  ///< how many, by portion
   unsigned* source_done = nullptr;
   unsigned source_solve = 0;
 };
 
-/// How a cell begins, and what is to be written besides results: nothing, or what ends a product.
+/// How a portion begins, and what is to be written besides results: nothing, or what ends a product.
 struct PlainEnds {
   static constexpr bool kWrites = false;
   template <int kThreads, bool kLists, class Value>
-  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) const {
-    fetch_rhs<kThreads, kLists>(a, cell, shared);
+  __device__ void fetch(const PortionArguments& a, const Portion& portion, const SharedPortion<Value>& shared) const {
+    fetch_rhs<kThreads, kLists>(a, portion, shared);
   }
 };
 struct ProductEnds {
   static constexpr bool kWrites = true;
   ProductArguments product;
   template <int kThreads, bool kLists>
-  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<double>& shared) const {
-    fetch_product_rhs<kThreads, kLists>(a, product, cell, shared);
+  __device__ void fetch(const PortionArguments& a, const Portion& portion, const SharedPortion<double>& shared) const {
+    fetch_product_rhs<kThreads, kLists>(a, product, portion, shared);
   }
   template <int kThreads, bool kLists>
-  __device__ void write(const CellArguments& a, const Cell& cell, const SharedCell<double>& shared) const {
-    write_product<kThreads, kLists>(a, product, cell, shared);
+  __device__ void write(const PortionArguments& a, const Portion& portion, const SharedPortion<double>& shared) const {
+    write_product<kThreads, kLists>(a, product, portion, shared);
   }
 };
 
 template <class Ends>
-using Kernel = void (*)(CellArguments, Queue, Ends);
+using Kernel = void (*)(PortionArguments, Queue, Ends);
 
 /// The form for rows of so many inner entries: 0, 2 or 3.
 template <int kThreads, class Ends, class Value>

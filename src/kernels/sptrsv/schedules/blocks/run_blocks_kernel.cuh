@@ -7,32 +7,33 @@
 
 namespace taskdag::kernels::supersteps {
 
-/// A cell that a block has taken.
-struct TakenCell {
+/// A portion that a block has taken.
+struct TakenPortion {
   Index number;
   bool ready;  ///< what it waits for is done
-  Cell cell;
+  Portion portion;
 };
 
-/// Where a cell's list is in an array of lists with so many elements each, or, stride 0, `otherwise`.
-__device__ inline Index list_begin(Index stride, Index cell, Index otherwise) {
-  return stride > 0 ? cell * stride : otherwise;
+/// Where a portion's list is in an array of lists with so many elements each, or, stride 0, `otherwise`.
+__device__ inline Index list_begin(Index stride, Index portion, Index otherwise) {
+  return stride > 0 ? portion * stride : otherwise;
 }
 
-/// Takes the next cell; one warp.
-__device__ inline void take(const CellArguments& a, const Queue& queue, TakenCell& next) {
-  const Index number = next_cell(queue.tickets);
-  if (number < queue.tickets.cells) copy_cell(next.cell, a.cell + number);
+/// Takes the next portion; one warp.
+__device__ inline void take(const PortionArguments& a, const Queue& queue, TakenPortion& next) {
+  const Index number = next_portion(queue.tickets);
+  if (number < queue.tickets.portions) copy_portion(next.portion, a.portion + number);
   __syncwarp();
-  const bool ready = number >= queue.tickets.cells ||
-                     are_done(queue.tickets.done, queue.tickets.solve,
-                              queue.wait + list_begin(queue.wait_stride, number, next.cell.outer), next.cell.waits);
+  const bool ready =
+      number >= queue.tickets.portions ||
+      are_done(queue.tickets.done, queue.tickets.solve,
+               queue.wait + list_begin(queue.wait_stride, number, next.portion.outer), next.portion.waits);
   if (threadIdx.x % kLanes != 0) return;
   next.number = number;
   next.ready = ready;
 }
 
-/// Threads of a multiprocessor that registers must suffice for, as measured: the more the less shared memory a cell
+/// Threads of a multiprocessor that registers must suffice for, as measured: the more the less shared memory a portion
 /// takes, if that needs no spills.
 template <int kRowEntries, class Value>
 constexpr int resident_threads() {
@@ -42,14 +43,14 @@ constexpr int resident_threads() {
   return kSingle ? 1280 : 1152;
 }
 
-/// Before the first cell of a block: waits for what makes the right-hand side, for the cell's rows of it alone where
-/// that is a sweep.
-__device__ __forceinline__ void wait_for_source(const Queue& queue, const TakenCell& taken, const Cell& cell) {
+/// Before the first portion of a block: waits for what makes the right-hand side, for the portion's rows of it alone
+/// where that is a sweep.
+__device__ __forceinline__ void wait_for_source(const Queue& queue, const TakenPortion& taken, const Portion& portion) {
   if (queue.source) {
     if (threadIdx.x < kLanes) {
       const Index number = taken.number;
-      wait_for_cells(queue.source_done, queue.source_solve,
-                     queue.source + list_begin(queue.source_stride, number, cell.first), queue.sources[number]);
+      wait_for_portions(queue.source_done, queue.source_solve,
+                        queue.source + list_begin(queue.source_stride, number, portion.first), queue.sources[number]);
     }
     __syncthreads();
   } else {
@@ -57,60 +58,61 @@ __device__ __forceinline__ void wait_for_source(const Queue& queue, const TakenC
   }
 }
 
-/// Blocks take cells until there are no more. What does not change is loaded before the cell waits for others; that of
-/// a block's first cell while the kernel before may still run. If that is the sweep that makes the right-hand side, the
-/// first cell waits for its rows alone, and for the kernel's end before it writes where others may still read.
+/// Blocks take portions until there are no more. What does not change is loaded before the portion waits for others;
+/// that of a block's first portion while the kernel before may still run. If that is the sweep that makes the
+/// right-hand side, the first portion waits for its rows alone, and for the kernel's end before it writes where others
+/// may still read.
 ///
 /// Of the arrays that a product needs besides, the user's vector v is what the sweep before has read, too: whatever
-/// made it has ended before this kernel could begin. All blocks of the sweep before that have a cell run by then, so
+/// made it has ended before this kernel could begin. All blocks of the sweep before that have a portion run by then, so
 /// those that are waited for end.
 template <int kRowEntries, int kThreads, class Ends, class Value>
 __global__ void __launch_bounds__(kThreads, resident_threads<kRowEntries, Value>() / kThreads)
-    run_blocks(CellArguments a, Queue queue, Ends ends) {
+    run_blocks(PortionArguments a, Queue queue, Ends ends) {
   extern __shared__ __align__(kLine) std::byte memory[];
-  __shared__ TakenCell taken[2];
+  __shared__ TakenPortion taken[2];
   static_assert(sizeof(taken) <= kOwnBytes);
   constexpr bool kLists = kRowEntries > 0;
   Staged staged;
   int parity = 0;
-  if (takes_cells()) take(a, queue, taken[parity]);
+  if (takes_portions()) take(a, queue, taken[parity]);
   __syncthreads();
-  bool first = true;  // of the cells that this block runs
-  while (taken[parity].number < queue.tickets.cells) {
-    const Cell cell = taken[parity].cell;  // in registers: from shared memory it would be read again and again
-    const SharedCell<Value> shared(memory, cell, a.pivot != nullptr, kLists);
-    const bool lists_come = stage<kThreads, kLists>(a, cell, shared, staged);
-    if (first) wait_for_source(queue, taken[parity], cell);
+  bool first = true;  // of the portions that this block runs
+  while (taken[parity].number < queue.tickets.portions) {
+    const Portion portion = taken[parity].portion;  // in registers: from shared memory it would be read again and again
+    const SharedPortion<Value> shared(memory, portion, a.pivot != nullptr, kLists);
+    const bool lists_come = stage<kThreads, kLists>(a, portion, shared, staged);
+    if (first) wait_for_source(queue, taken[parity], portion);
     if (lists_come) {
       wait_for_stage();
       __syncthreads();
     }
-    ends.template fetch<kThreads, kLists>(a, cell, shared);
+    ends.template fetch<kThreads, kLists>(a, portion, shared);
     if (!taken[parity].ready && threadIdx.x < kLanes) {
-      wait_for_cells(queue.tickets.done, queue.tickets.solve,
-                     queue.wait + list_begin(queue.wait_stride, taken[parity].number, cell.outer), cell.waits);
+      wait_for_portions(queue.tickets.done, queue.tickets.solve,
+                        queue.wait + list_begin(queue.wait_stride, taken[parity].number, portion.outer), portion.waits);
     }
     wait_for_stage();
     __syncthreads();
-    if (cell.groups > 0) {
-      start<kThreads>(a, cell, shared);
+    if (portion.groups > 0) {
+      start<kThreads>(a, portion, shared);
       __syncthreads();
     }
     if (threadIdx.x < kLanes) {
-      walk<kRowEntries>(cell, shared, a.pivot != nullptr);
-    } else if (takes_cells()) {
+      walk<kRowEntries>(portion, shared, a.pivot != nullptr);
+    } else if (takes_portions()) {
       take(a, queue, taken[1 - parity]);
     }
     __syncthreads();
     const bool overlaps = first && queue.source;
     first = false;
     if (overlaps && a.x != nullptr) wait_for_last_kernel();  // others may still read what x overwrites
-    write_results<kThreads, kLists>(a, cell, shared);
+    write_results<kThreads, kLists>(a, portion, shared);
     __syncthreads();
     if (threadIdx.x == kThreads - 1) say_done(queue.tickets.done[taken[parity].number], queue.tickets.solve);
     if (overlaps && a.x == nullptr) wait_for_last_kernel();
     if constexpr (Ends::kWrites) {
-      ends.template write<kThreads, kLists>(a, cell, shared);
+      ends.template write<kThreads, kLists>(a, portion, shared);
       __syncthreads();
     }
     parity = 1 - parity;

@@ -1,5 +1,5 @@
 /// \file
-/// Launches whose blocks take cells in their order until there are no more.
+/// Launches whose blocks take portions in their order until there are no more.
 #pragma once
 
 #include <array>
@@ -13,18 +13,19 @@
 
 namespace taskdag::kernels::supersteps {
 
-/// What a block needs to take cells and to say that one is done.
-struct CellTickets {
+/// What a block needs to take portions and to say that one is done.
+struct PortionTickets {
   unsigned long long* ticket;
   unsigned long long before;  ///< tickets that earlier launches have taken
-  unsigned* done;             ///< by cell: the last solve that has run it
+  unsigned* done;             ///< by portion: the last solve that has run it
   unsigned solve;
-  Index cells;
+  Index portions;
 };
 
 class Tickets {
  public:
-  Tickets(Index cells, cudaStream_t stream) : cells_(cells), ticket_(kCounters, stream), done_(at(cells), stream) {}
+  Tickets(Index portions, cudaStream_t stream)
+      : portions_(portions), ticket_(kCounters, stream), done_(at(portions), stream) {}
 
   /// Values have been loaded: the next launch waits for all that comes before it on its stream.
   void wait_for_values() { overlaps_ = false; }
@@ -34,10 +35,10 @@ class Tickets {
   [[nodiscard]] unsigned solve() const { return solve_; }
 
   /// Of the next launch, which launch() has to follow.
-  [[nodiscard]] CellTickets next(cudaStream_t stream) {
+  [[nodiscard]] PortionTickets next(cudaStream_t stream) {
     if (start_.must_reset(stream)) reset(stream);
     const unsigned counter = (solve_ + 1) % kCounters;
-    return {ticket_.data() + counter, taken_[counter], done_.data(), solve_ + 1, cells_};
+    return {ticket_.data() + counter, taken_[counter], done_.data(), solve_ + 1, portions_};
   }
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(Parameters...), Index grid, int threads, std::size_t shared_bytes, cudaStream_t stream,
@@ -46,7 +47,7 @@ class Tickets {
         .overlapping(overlaps_)
         .run("launching blocks", kernel, arguments...);
     ++solve_;
-    taken_[solve_ % kCounters] += static_cast<unsigned long long>(cells_) + static_cast<unsigned long long>(grid);
+    taken_[solve_ % kCounters] += static_cast<unsigned long long>(portions_) + static_cast<unsigned long long>(grid);
     overlaps_ = true;
     start_.launched();
   }
@@ -64,7 +65,7 @@ class Tickets {
 
   /// Two launches in a row may overlap, so they take tickets of two counters.
   static constexpr unsigned kCounters = 2;
-  Index cells_;
+  Index portions_;
   bool overlaps_ = false;
   unsigned solve_ = 0;  ///< the last one's number
   std::array<unsigned long long, kCounters> taken_{};

@@ -1,5 +1,5 @@
 /// \file
-/// The kernel that orders the rows of each cell into steps and groups and counts their entries.
+/// The kernel that orders the rows of each portion into steps and groups and counts their entries.
 #pragma once
 
 #include <cub/block/block_radix_sort.cuh>
@@ -12,10 +12,10 @@
 
 namespace taskdag::kernels::supersteps {
 
-/// Packing sorts by one key a thread: the row's number in its cell below, what is sorted by above.
+/// Packing sorts by one key a thread: the row's number in its portion below, what is sorted by above.
 inline constexpr int kRowBits = 10;
-static_assert(kMostCellRows == 1 << kRowBits);
-inline constexpr unsigned kRowMask = kMostCellRows - 1;
+static_assert(kMostPortionRows == 1 << kRowBits);
+inline constexpr unsigned kRowMask = kMostPortionRows - 1;
 /// Lanes for a row: so many that none has more entries than this, 32 at most. Of a start and of a step.
 inline constexpr int kOuterPerLane = 8;
 inline constexpr int kInnerPerLane = 4;
@@ -75,8 +75,8 @@ __device__ int cut(bool present, unsigned key, unsigned most, int entries, Width
   return piece;
 }
 
-/// What packing counts of a cell.
-struct CellSize {
+/// What packing counts of a portion.
+struct PortionSize {
   Index steps;
   Index groups;
   Index started;
@@ -86,16 +86,16 @@ struct CellSize {
   bool lane_each;      ///< no step has several lanes a row
 };
 
-/// A block's row of a cell, one a thread.
-struct CellRow {
+/// A block's row of a portion, one a thread.
+struct PortionRow {
   bool present;
   Offset first;  ///< entry of the matrix
   Index count;   ///< entries
 };
 
-/// How many operands of a row are of its own cell. `fault`: as for measure_cell().
-__device__ __forceinline__ int count_inner(const Rows& rows, const CellRow& row, const CellRange& mine, Index number,
-                                           const Index* superstep_of, Index* fault) {
+/// How many operands of a row are of its own portion. `fault`: as for measure_portion().
+__device__ __forceinline__ int count_inner(const Rows& rows, const PortionRow& row, const PortionRange& mine,
+                                           Index number, const Index* superstep_of, Index* fault) {
   const Index superstep = superstep_of[mine.first];
   int inner = 0;
   for (Index k = 0; k < row.count; ++k) {
@@ -109,9 +109,10 @@ __device__ __forceinline__ int count_inner(const Rows& rows, const CellRow& row,
   return inner;
 }
 
-/// The level of a row inside its cell; `level`, in shared memory, is -1 before. Row by row as soon as all operands have
-/// their levels: a round a level.
-__device__ __forceinline__ int level_in_cell(const Rows& rows, const CellRow& row, const CellRange& mine, int* level) {
+/// The level of a row inside its portion; `level`, in shared memory, is -1 before. Row by row as soon as all operands
+/// have their levels: a round a level.
+__device__ __forceinline__ int level_in_portion(const Rows& rows, const PortionRow& row, const PortionRange& mine,
+                                                int* level) {
   int own = 0;
   Index next = 0;
   bool done = !row.present;
@@ -133,10 +134,10 @@ __device__ __forceinline__ int level_in_cell(const Rows& rows, const CellRow& ro
   return own;
 }
 
-/// What a block has in shared memory while it measures a cell; arrays by the row's number in it, but for the widths.
+/// What a block has in shared memory while it measures a portion; arrays by the row's number in it, but for the widths.
 template <int kThreads>
 struct MeasureRoom {
-  using Sort = cub::BlockRadixSort<unsigned, kThreads, 1, cub::NullType, kThreads <= kFewCellRows ? 4 : 2>;
+  using Sort = cub::BlockRadixSort<unsigned, kThreads, 1, cub::NullType, kThreads <= kFewPortionRows ? 4 : 2>;
   using Scan = cub::BlockScan<int, kThreads>;
   union {
     typename Sort::TempStorage sort;
@@ -150,11 +151,11 @@ struct MeasureRoom {
   int most;  ///< entries a lane, of the step that has most
 };
 
-/// Orders the rows of a cell by level, and cuts levels into steps. `own`: the row's level. `begin`: the cell's first
-/// place. Writes what it counts of steps to `size`.
+/// Orders the rows of a portion by level, and cuts levels into steps. `own`: the row's level. `begin`: the portion's
+/// first place. Writes what it counts of steps to `size`.
 template <int kThreads>
 __device__ __forceinline__ void order_steps(MeasureRoom<kThreads>& room, bool present, int own, const Index* order,
-                                            Index begin, const Measured& out, CellSize& size) {
+                                            Index begin, const Measured& out, PortionSize& size) {
   using Room = MeasureRoom<kThreads>;
   const auto t = static_cast<Index>(threadIdx.x);
   constexpr unsigned kAbsent = 1U << (2 * kRowBits);
@@ -201,7 +202,7 @@ __device__ __forceinline__ void order_steps(MeasureRoom<kThreads>& room, bool pr
 /// groups to `size`.
 template <int kThreads>
 __device__ __forceinline__ void order_groups(MeasureRoom<kThreads>& room, bool present, Index begin,
-                                             const Measured& out, CellSize& size) {
+                                             const Measured& out, PortionSize& size) {
   using Room = MeasureRoom<kThreads>;
   const auto t = static_cast<Index>(threadIdx.x);
   const int outer = room.outer_count[t];
@@ -233,26 +234,26 @@ __device__ __forceinline__ void order_groups(MeasureRoom<kThreads>& room, bool p
   size.outer = outer_entries;
 }
 
-/// A block a cell: levels inside the cell, steps, groups. `fault` gets a row that waits for one of its own superstep
-/// or of a later one.
+/// A block a portion: levels inside the portion, steps, groups. `fault` gets a row that waits for one of its own
+/// superstep or of a later one.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
-    measure_cell(Rows rows, const Index* order, const CellRange* range, const Index* first_place,
-                 const Index* superstep_of, Measured out, CellSize* size, Index* fault) {
+    measure_portion(Rows rows, const Index* order, const PortionRange* range, const Index* first_place,
+                    const Index* superstep_of, Measured out, PortionSize* size, Index* fault) {
   __shared__ MeasureRoom<kThreads> room;
-  const CellRange mine = range[blockIdx.x];
+  const PortionRange mine = range[blockIdx.x];
   const auto t = static_cast<Index>(threadIdx.x);
   const Index begin = first_place[blockIdx.x];
   const bool present = t < mine.rows;
   const Index row = present ? order[mine.first + t] : 0;
-  const CellRow here{present, present ? rows.first[row] : 0, present ? rows.count[row] : 0};
+  const PortionRow here{present, present ? rows.first[row] : 0, present ? rows.count[row] : 0};
   const int inner = count_inner(rows, here, mine, row, superstep_of, fault);
   room.level[t] = -1;
   room.inner_count[t] = inner;
   room.outer_count[t] = here.count - inner;
   __syncthreads();
-  const int own = level_in_cell(rows, here, mine, room.level);
-  CellSize counted;
+  const int own = level_in_portion(rows, here, mine, room.level);
+  PortionSize counted;
   order_steps(room, present, own, order + mine.first, begin, out, counted);
   order_groups(room, present, begin, out, counted);
   counted.step_entries = room.most;

@@ -1,7 +1,7 @@
 /// \file
-/// A thread block runs a cell.
+/// A thread block runs a portion.
 ///
-/// stage() reads nothing that a solve writes; fetch_rhs() nothing that this solve writes to other cells' rows. Then
+/// stage() reads nothing that a solve writes; fetch_rhs() nothing that this solve writes to other portions' rows. Then
 /// start() needs the operands, walk() is one warp's, write_results() writes out.
 /// Between them the block synchronises.
 ///
@@ -16,80 +16,82 @@
 namespace taskdag::kernels::supersteps {
 
 /// What kernels take by value. Arrays by place unless they say otherwise.
-struct CellArguments {
-  const Cell* cell;
+struct PortionArguments {
+  const Portion* portion;
   const Step* step;
   const std::uint16_t* operand;
   const void* inner_value;  ///< of Value
   const Group* group;
   const std::uint16_t* started;
-  const double* outer;       ///< where operands in other cells are: results, or x where that is written
+  const double* outer;       ///< where operands in other portions are: results, or x where that is written
   const Index* outer_index;  ///< counted from outer_base()
   const void* outer_value;   ///< of Value
   UserRows rhs_rows;
   UserRows x_rows;
   const double* pivot;  ///< null: all 1
   const double* rhs;
-  const std::uint16_t* local;  ///< rows of cells in the order of their results, as UserRows::local
+  const std::uint16_t* local;  ///< rows of portions in the order of their results, as UserRows::local
   double* result;              ///< null where x is written
   double* x;                   ///< or null
   int* non_finite;
 
-  [[nodiscard]] __device__ Index outer_base(const Cell& of) const { return x != nullptr ? of.x_base : of.first; }
+  [[nodiscard]] __device__ Index outer_base(const Portion& of) const { return x != nullptr ? of.x_base : of.first; }
 };
 
-/// What kernels have in shared memory besides the cell that they run: at most so many bytes.
+/// What kernels have in shared memory besides the portion that they run: at most so many bytes.
 inline constexpr std::size_t kOwnBytes = 256;
-/// Of shared memory, and where a cell begins in it.
+/// Of shared memory, and where a portion begins in it.
 inline constexpr std::size_t kLine = 128;
 
 template <class Value>
 inline constexpr bool kScalesRhs = std::is_same_v<Value, float>;
 
-/// The parts of a cell in shared memory: each begins at a multiple of 16 bytes, and values at one of kLine: copies
-/// whose units of 32 bytes end in two lines read them twice. Patterns come first, so that those of the cell before stay
-/// where they are if they are this one's, too.
+/// The parts of a portion in shared memory: each begins at a multiple of 16 bytes, and values at one of kLine: copies
+/// whose units of 32 bytes end in two lines read them twice. Patterns come first, so that those of the portion before
+/// stay where they are if they are this one's, too.
 template <class Value>
-class SharedCell {
+class SharedPortion {
  public:
   /// memory: begins at a multiple of kLine. pivots: whether there are any; they need no room where they scale
   /// right-hand sides. lists: whether lists of rows are to be there.
-  __device__ SharedCell(std::byte* memory, const Cell& cell, bool pivots, bool lists) {
+  __device__ SharedPortion(std::byte* memory, const Portion& portion, bool pivots, bool lists) {
     std::size_t used = 0;
     const auto take = [&](auto*& part, Index size) {
       part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(memory + used);
       used += padded(static_cast<std::size_t>(size) * sizeof(*part));
     };
-    take(step, cell.steps);
-    take(operand, cell.inner_entries);
+    take(step, portion.steps);
+    take(operand, portion.inner_entries);
     if (lists) {
-      take(local, cell.rows);
-      take(rhs_run, runs(cell.rows));
-      take(x_run, runs(cell.rows));
+      take(local, portion.rows);
+      take(rhs_run, runs(portion.rows));
+      take(x_run, runs(portion.rows));
     }
-    take(group, cell.groups);
-    take(started, cell.started);
-    take(outer_index, cell.outer_entries);
+    take(group, portion.groups);
+    take(started, portion.started);
+    take(outer_index, portion.outer_entries);
     used = padded(used, kLine);
-    take(coefficient, cell.inner_entries);
-    take(pivot, pivots && !kScalesRhs<Value> ? cell.rows : 0);
-    take(x, cell.rows + 1);
+    take(coefficient, portion.inner_entries);
+    take(pivot, pivots && !kScalesRhs<Value> ? portion.rows : 0);
+    take(x, portion.rows + 1);
   }
-  static std::size_t bytes(const Cell& cell, bool pivots, bool lists) {
+  static std::size_t bytes(const Portion& portion, bool pivots, bool lists) {
     const auto size = [](Index n, std::size_t each) { return padded(static_cast<std::size_t>(n) * each); };
     const std::size_t of_rows =
-        lists ? size(cell.rows, sizeof(std::uint16_t)) + 2 * size(runs(cell.rows), sizeof(Index)) : 0;
-    const std::size_t patterns = size(cell.steps, sizeof(Step)) + size(cell.inner_entries, sizeof(std::uint16_t)) +
-                                 of_rows + size(cell.groups, sizeof(Group)) +
-                                 size(cell.started, sizeof(std::uint16_t)) + size(cell.outer_entries, sizeof(Index));
-    return padded(patterns, kLine) + size(cell.inner_entries, sizeof(Value)) +
-           size(pivots && !kScalesRhs<Value> ? cell.rows : 0, sizeof(double)) + size(cell.rows + 1, sizeof(double));
+        lists ? size(portion.rows, sizeof(std::uint16_t)) + 2 * size(runs(portion.rows), sizeof(Index)) : 0;
+    const std::size_t patterns = size(portion.steps, sizeof(Step)) +
+                                 size(portion.inner_entries, sizeof(std::uint16_t)) + of_rows +
+                                 size(portion.groups, sizeof(Group)) + size(portion.started, sizeof(std::uint16_t)) +
+                                 size(portion.outer_entries, sizeof(Index));
+    return padded(patterns, kLine) + size(portion.inner_entries, sizeof(Value)) +
+           size(pivots && !kScalesRhs<Value> ? portion.rows : 0, sizeof(double)) +
+           size(portion.rows + 1, sizeof(double));
   }
   __host__ __device__ static constexpr Index runs(Index rows) { return (rows + kRun - 1) / kRun; }
 
   Step* step;
   std::uint16_t* operand;  ///< `rows`: none
-  std::uint16_t* local;    ///< CellArguments::local
+  std::uint16_t* local;    ///< PortionArguments::local
   Index* rhs_run;          ///< UserRows::run of the right-hand side
   Index* x_run;            ///< the same of x
   Group* group;
@@ -141,37 +143,38 @@ struct Staged {
 /// Starts to copy what does not change, patterns only if they are not there. @returns whether patterns with lists of
 /// rows are on their way; without kLists these lists stay where they are
 template <int kThreads, bool kLists, class Value>
-__device__ bool stage(const CellArguments& a, const Cell& cell, const SharedCell<Value>& to, Staged& staged) {
-  const bool new_inner = cell.inner_pattern != staged.inner;
+__device__ bool stage(const PortionArguments& a, const Portion& portion, const SharedPortion<Value>& to,
+                      Staged& staged) {
+  const bool new_inner = portion.inner_pattern != staged.inner;
   if (new_inner) {
     if constexpr (kLists) {
-      copy_async<kThreads>(to.local, a.local + cell.inner_pattern, cell.rows);
-      const Index runs = to.runs(cell.rows);
-      copy_words_async<kThreads>(to.rhs_run, a.rhs_rows.run + cell.inner_pattern / kRun, runs);
-      copy_words_async<kThreads>(to.x_run, a.x_rows.run + cell.inner_pattern / kRun, runs);
+      copy_async<kThreads>(to.local, a.local + portion.inner_pattern, portion.rows);
+      const Index runs = to.runs(portion.rows);
+      copy_words_async<kThreads>(to.rhs_run, a.rhs_rows.run + portion.inner_pattern / kRun, runs);
+      copy_words_async<kThreads>(to.x_run, a.x_rows.run + portion.inner_pattern / kRun, runs);
     }
-    copy_async<kThreads>(to.step, a.step + cell.inner_pattern, cell.steps);
-    copy_async<kThreads>(to.operand, a.operand + cell.inner_pattern_entry, cell.inner_entries);
+    copy_async<kThreads>(to.step, a.step + portion.inner_pattern, portion.steps);
+    copy_async<kThreads>(to.operand, a.operand + portion.inner_pattern_entry, portion.inner_entries);
   }
-  if (new_inner || cell.outer_pattern != staged.outer) {  // the outer one lies behind the inner one
-    copy_async<kThreads>(to.group, a.group + cell.outer_pattern, cell.groups);
-    copy_async<kThreads>(to.started, a.started + cell.outer_pattern, cell.started);
-    copy_async<kThreads>(to.outer_index, a.outer_index + cell.outer_pattern_entry, cell.outer_entries);
+  if (new_inner || portion.outer_pattern != staged.outer) {  // the outer one lies behind the inner one
+    copy_async<kThreads>(to.group, a.group + portion.outer_pattern, portion.groups);
+    copy_async<kThreads>(to.started, a.started + portion.outer_pattern, portion.started);
+    copy_async<kThreads>(to.outer_index, a.outer_index + portion.outer_pattern_entry, portion.outer_entries);
   }
-  staged = {cell.inner_pattern, cell.outer_pattern};
-  copy_async<kThreads>(to.coefficient, static_cast<const Value*>(a.inner_value) + cell.inner, cell.inner_entries);
-  if (a.pivot && !kScalesRhs<Value>) copy_async<kThreads>(to.pivot, a.pivot + cell.first, cell.rows);
-  if (threadIdx.x == 0) to.x[cell.rows] = 0.0;
+  staged = {portion.inner_pattern, portion.outer_pattern};
+  copy_async<kThreads>(to.coefficient, static_cast<const Value*>(a.inner_value) + portion.inner, portion.inner_entries);
+  if (a.pivot && !kScalesRhs<Value>) copy_async<kThreads>(to.pivot, a.pivot + portion.first, portion.rows);
+  if (threadIdx.x == 0) to.x[portion.rows] = 0.0;
   return kLists && new_inner;
 }
 
-/// Whether elements of a cell's rows come in runs of kRun neighbours, as UserRows::run has it.
+/// Whether elements of a portion's rows come in runs of kRun neighbours, as UserRows::run has it.
 __device__ inline bool has_runs(const Index* run) { return run[0] != kNone; }
 
-/// Calls each(row of the cell, element of the vector) for the calling thread's share of a cell's UserRows. kLists: what
-/// says where they are is in shared memory, as far as it fits.
+/// Calls each(row of the portion, element of the vector) for the calling thread's share of a portion's UserRows.
+/// kLists: what says where they are is in shared memory, as far as it fits.
 template <int kThreads, bool kLists, class Each>
-__device__ void for_rows(const UserRows& rows, const Cell& cell, const std::uint16_t* local, const Index* run,
+__device__ void for_rows(const UserRows& rows, const Portion& portion, const std::uint16_t* local, const Index* run,
                          const Each& each) {
   const auto own = static_cast<Index>(threadIdx.x);
   if constexpr (kLists) {
@@ -179,9 +182,9 @@ __device__ void for_rows(const UserRows& rows, const Cell& cell, const std::uint
       static_assert(kThreads % kRun == 0);
       const std::uint16_t* its_local = local + threadIdx.x;
       const Index* its_run = run + threadIdx.x / kRun;
-      const Index first = rows.base(cell) + static_cast<Index>(threadIdx.x % kRun);
+      const Index first = rows.base(portion) + static_cast<Index>(threadIdx.x % kRun);
 #pragma unroll 4
-      for (Index r = own; r < cell.rows; r += kThreads) {
+      for (Index r = own; r < portion.rows; r += kThreads) {
         each(Index{*its_local}, first + *its_run);
         its_local += kThreads;
         its_run += kThreads / kRun;
@@ -190,27 +193,27 @@ __device__ void for_rows(const UserRows& rows, const Cell& cell, const std::uint
     }
   }
 #pragma unroll 4
-  for (Index r = own; r < cell.rows; r += kThreads) each(rows.in_cell(cell, r), rows.element(cell, r));
+  for (Index r = own; r < portion.rows; r += kThreads) each(rows.in_portion(portion, r), rows.element(portion, r));
 }
 template <int kThreads, bool kLists, class Value, class Each>
-__device__ void for_rhs_rows(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared,
+__device__ void for_rhs_rows(const PortionArguments& a, const Portion& portion, const SharedPortion<Value>& shared,
                              const Each& each) {
-  for_rows<kThreads, kLists>(a.rhs_rows, cell, shared.local, shared.rhs_run, each);
+  for_rows<kThreads, kLists>(a.rhs_rows, portion, shared.local, shared.rhs_run, each);
 }
 
 /// Starts to copy the right-hand sides to where start() and walk() look for them. Scaled ones are there at once: rows
 /// of other solves may be written meanwhile, so they do not go through the first-level cache.
 template <int kThreads, bool kLists, class Value>
-__device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const SharedCell<Value>& to) {
+__device__ void fetch_rhs(const PortionArguments& a, const Portion& portion, const SharedPortion<Value>& to) {
   if constexpr (kScalesRhs<Value>) {
     if (a.pivot) {
-      for_rhs_rows<kThreads, kLists>(a, cell, to, [&](Index row, Index element) {
-        to.x[row] = __ldcg(a.rhs + element) * __ldg(a.pivot + cell.first + row);
+      for_rhs_rows<kThreads, kLists>(a, portion, to, [&](Index row, Index element) {
+        to.x[row] = __ldcg(a.rhs + element) * __ldg(a.pivot + portion.first + row);
       });
       return;
     }
   }
-  for_rhs_rows<kThreads, kLists>(a, cell, to, [&](Index row, Index element) {
+  for_rhs_rows<kThreads, kLists>(a, portion, to, [&](Index row, Index element) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared_address(to.x + row)), "l"(a.rhs + element)
                  : "memory");
   });
@@ -219,10 +222,10 @@ __device__ void fetch_rhs(const CellArguments& a, const Cell& cell, const Shared
 /// The right-hand sides of a solve that ends a product (JoinsProducts::finish_product()): there, not on their way.
 /// Results of the sweep before are read past the first-level cache, since its other blocks may still be at work.
 template <int kThreads, bool kLists>
-__device__ void fetch_product_rhs(const CellArguments& a, const ProductArguments& product, const Cell& cell,
-                                  const SharedCell<double>& to) {
-  for_rhs_rows<kThreads, kLists>(a, cell, to, [&](Index row, Index element) {
-    const Index place = cell.first + row;
+__device__ void fetch_product_rhs(const PortionArguments& a, const ProductArguments& product, const Portion& portion,
+                                  const SharedPortion<double>& to) {
+  for_rhs_rows<kThreads, kLists>(a, portion, to, [&](Index row, Index element) {
+    const Index place = portion.first + row;
     const double u = product.share * __ldcg(product.first + product.first_index[place]);
     to.x[row] = a.rhs[element] - product.middle[place] * u;
   });
@@ -245,13 +248,14 @@ struct Start {
   /// Begins to load the first operands, past the first-level cache, since other blocks write them; and the first
   /// values, which are used once, so that they need no room in shared memory.
   template <class Value>
-  __device__ void fetch(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared, Index g) {
+  __device__ void fetch(const PortionArguments& a, const Portion& portion, const SharedPortion<Value>& shared,
+                        Index g) {
     const int lane = static_cast<int>(threadIdx.x) % kLanes;
     const Group group = shared.group[g];
     log2_lanes = group.log2_lanes;
-    const double* const outer = a.outer + a.outer_base(cell);
+    const double* const outer = a.outer + a.outer_base(portion);
     entry = group.offset + lane;
-    end = g + 1 < cell.groups ? shared.group[g + 1].offset : cell.outer_entries;
+    end = g + 1 < portion.groups ? shared.group[g + 1].offset : portion.outer_entries;
     const int k = lane >> log2_lanes;
     if (k < group.rows && (lane & ((1 << log2_lanes) - 1)) == 0) {
       row = shared.started[group.first + k];
@@ -261,20 +265,20 @@ struct Start {
     for (int e = 0; e < kAhead; ++e) {
       const Index from = entry + e * kLanes < end ? shared.outer_index[entry + e * kLanes] : kNone;
       operand[e] = from != kNone ? __ldcg(outer + from) : 0.0;
-      value[e] = from != kNone ? double{__ldcs(values<Value>(a, cell) + entry + e * kLanes)} : 0.0;
+      value[e] = from != kNone ? double{__ldcs(values<Value>(a, portion) + entry + e * kLanes)} : 0.0;
     }
   }
 
   /// Every lane of the warp calls it.
   template <class Value>
-  __device__ void finish(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
-    const double* const outer = a.outer + a.outer_base(cell);
+  __device__ void finish(const PortionArguments& a, const Portion& portion, const SharedPortion<Value>& shared) {
+    const double* const outer = a.outer + a.outer_base(portion);
 #pragma unroll
     for (int e = 0; e < kAhead; ++e) sum -= value[e] * operand[e];
 #pragma unroll 4
     for (Index e = entry + kAhead * kLanes; e < end; e += kLanes) {
       const Index from = shared.outer_index[e];
-      if (from != kNone) sum -= double{__ldcs(values<Value>(a, cell) + e)} * __ldcg(outer + from);
+      if (from != kNone) sum -= double{__ldcs(values<Value>(a, portion) + e)} * __ldcg(outer + from);
     }
     for (int apart = (1 << log2_lanes) / 2; apart > 0; apart /= 2) sum += __shfl_down_sync(~0U, sum, apart, kLanes);
     if (row >= 0) shared.x[row] = sum;
@@ -282,19 +286,19 @@ struct Start {
 
  private:
   template <class Value>
-  static __device__ const Value* values(const CellArguments& a, const Cell& cell) {
-    return static_cast<const Value*>(a.outer_value) + cell.outer;
+  static __device__ const Value* values(const PortionArguments& a, const Portion& portion) {
+    return static_cast<const Value*>(a.outer_value) + portion.outer;
   }
 };
 
 /// All rows with outer entries, a warp a group. (Several groups of a warp under way at once take registers that more
 /// blocks need more: docs/notes/supersteps.md.)
 template <int kThreads, class Value>
-__device__ void start(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
-  for (Index g = static_cast<Index>(threadIdx.x) / kLanes; g < cell.groups; g += kThreads / kLanes) {
+__device__ void start(const PortionArguments& a, const Portion& portion, const SharedPortion<Value>& shared) {
+  for (Index g = static_cast<Index>(threadIdx.x) / kLanes; g < portion.groups; g += kThreads / kLanes) {
     Start start;
-    start.fetch(a, cell, shared, g);
-    start.finish(a, cell, shared);
+    start.fetch(a, portion, shared, g);
+    start.finish(a, portion, shared);
   }
 }
 
@@ -309,31 +313,31 @@ struct LaneOfStep {
 
   /// entry: of this lane
   template <class Value>
-  __device__ void read(const SharedCell<Value>& cell, bool pivots, int none, Step step, int walked, int entry) {
+  __device__ void read(const SharedPortion<Value>& portion, bool pivots, int none, Step step, int walked, int entry) {
     const int lane = static_cast<int>(threadIdx.x) % kLanes;
     const int lanes = step.rows << step.log2_lanes;
     row = -1;
     start = 0.0;
     if (lane < lanes && (lane & ((1 << step.log2_lanes) - 1)) == 0) {
       row = walked + (lane >> step.log2_lanes);
-      start = cell.x[row];
-      pivot = pivots ? cell.pivot[row] : 1.0;
+      start = portion.x[row];
+      pivot = pivots ? portion.pivot[row] : 1.0;
     }
 #pragma unroll
     for (int e = 0; e < kAhead; ++e) {
       const bool there = lane < lanes && e < step.entries;
-      operand[e] = there ? cell.operand[entry + e * lanes] : none;
-      coefficient[e] = there ? double{cell.coefficient[entry + e * lanes]} : 0.0;
+      operand[e] = there ? portion.operand[entry + e * lanes] : none;
+      coefficient[e] = there ? double{portion.coefficient[entry + e * lanes]} : 0.0;
     }
   }
 
   /// Every lane of the warp calls it.
   template <class Value>
-  __device__ void run(const SharedCell<Value>& cell, Step step, int entry) const {
+  __device__ void run(const SharedPortion<Value>& portion, Step step, int entry) const {
     double sum = start;
     double operands[kAhead];
 #pragma unroll
-    for (int e = 0; e < kAhead; ++e) operands[e] = cell.x[operand[e]];
+    for (int e = 0; e < kAhead; ++e) operands[e] = portion.x[operand[e]];
 #pragma unroll
     for (int e = 0; e < kAhead; ++e) sum -= coefficient[e] * operands[e];
     const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -341,34 +345,34 @@ struct LaneOfStep {
     if (lane < lanes) {
       for (int e = kAhead; e < step.entries; ++e) {
         const int place = entry + e * lanes;
-        sum -= double{cell.coefficient[place]} * cell.x[cell.operand[place]];
+        sum -= double{portion.coefficient[place]} * portion.x[portion.operand[place]];
       }
     }
     for (int apart = (1 << step.log2_lanes) / 2; apart > 0; apart /= 2) {
       sum += __shfl_down_sync(~0U, sum, apart, kLanes);
     }
-    if (row >= 0) cell.x[row] = sum * pivot;
+    if (row >= 0) portion.x[row] = sum * pivot;
   }
 };
 
 /// One warp: level by level, several lanes a row where it has many entries.
 template <class Value>
-__device__ void walk_steps(const Cell& cell, const SharedCell<Value>& shared, bool pivots) {
+__device__ void walk_steps(const Portion& portion, const SharedPortion<Value>& shared, bool pivots) {
   constexpr int kAhead = 4;
-  const auto step_at = [&](Index s) { return s < cell.steps ? shared.step[s] : Step{}; };
+  const auto step_at = [&](Index s) { return s < portion.steps ? shared.step[s] : Step{}; };
   Step step = step_at(0);
   Step next = step_at(1);
   int walked = 0;
   int entry = static_cast<int>(threadIdx.x) % kLanes;
   LaneOfStep<kAhead> now;
-  now.read(shared, pivots, cell.rows, step, walked, entry);
+  now.read(shared, pivots, portion.rows, step, walked, entry);
 #pragma unroll 2
-  for (Index s = 0; s < cell.steps; ++s) {
+  for (Index s = 0; s < portion.steps; ++s) {
     const Step after = step_at(s + 2);
     walked += step.rows;
     const int next_entry = entry + (step.rows << step.log2_lanes) * step.entries;
     LaneOfStep<kAhead> ahead;
-    ahead.read(shared, pivots, cell.rows, next, walked, next_entry);
+    ahead.read(shared, pivots, portion.rows, next, walked, next_entry);
     now.run(shared, step, entry);
     __syncwarp();
     now = ahead;
@@ -387,13 +391,13 @@ struct ShortRow {
   double coefficient[kEntries];
 
   template <class Value>
-  __device__ void read(const SharedCell<Value>& cell, int row) {
-    start = cell.x[row];
-    if constexpr (kPivots) pivot = cell.pivot[row];
+  __device__ void read(const SharedPortion<Value>& portion, int row) {
+    start = portion.x[row];
+    if constexpr (kPivots) pivot = portion.pivot[row];
     if constexpr (kEntries == 2) {
-      const ushort2 both = reinterpret_cast<const ushort2*>(cell.operand)[row];
+      const ushort2 both = reinterpret_cast<const ushort2*>(portion.operand)[row];
       using Pair = std::conditional_t<std::is_same_v<Value, float>, float2, double2>;
-      const Pair values = reinterpret_cast<const Pair*>(cell.coefficient)[row];
+      const Pair values = reinterpret_cast<const Pair*>(portion.coefficient)[row];
       operand[0] = both.x;
       operand[1] = both.y;
       coefficient[0] = values.x;
@@ -401,16 +405,16 @@ struct ShortRow {
     } else {
 #pragma unroll
       for (int e = 0; e < kEntries; ++e) {
-        operand[e] = cell.operand[row * kEntries + e];
-        coefficient[e] = cell.coefficient[row * kEntries + e];
+        operand[e] = portion.operand[row * kEntries + e];
+        coefficient[e] = portion.coefficient[row * kEntries + e];
       }
     }
   }
   template <class Value>
-  [[nodiscard]] __device__ double result(const SharedCell<Value>& cell) const {
+  [[nodiscard]] __device__ double result(const SharedPortion<Value>& portion) const {
     double operands[kEntries];
 #pragma unroll
-    for (int e = 0; e < kEntries; ++e) operands[e] = cell.x[operand[e]];
+    for (int e = 0; e < kEntries; ++e) operands[e] = portion.x[operand[e]];
     double sum = start;
 #pragma unroll
     for (int e = 0; e < kEntries; ++e) sum -= coefficient[e] * operands[e];
@@ -421,7 +425,7 @@ struct ShortRow {
 /// One warp: level by level, a lane a row. Lanes without a row do what the last one with a row does: branches around it
 /// take more registers, and other rows more of the shared memory's time.
 template <int kEntries, bool kPivots, class Value>
-__device__ void walk_short_rows(const Cell& cell, const SharedCell<Value>& shared) {
+__device__ void walk_short_rows(const Portion& portion, const SharedPortion<Value>& shared) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const Step* step = shared.step;
   int rows = step->rows;
@@ -431,7 +435,7 @@ __device__ void walk_short_rows(const Cell& cell, const SharedCell<Value>& share
   now.read(shared, row);
   __syncwarp();  // lanes without a row have read what the last one with a row overwrites
 #pragma unroll 2
-  for (Index remaining = cell.steps - 1; remaining > 0; --remaining) {
+  for (Index remaining = portion.steps - 1; remaining > 0; --remaining) {
     ++step;
     const int next_rows = step->rows;
     const int next_row = walked + min(lane, next_rows - 1);
@@ -451,22 +455,22 @@ __device__ void walk_short_rows(const Cell& cell, const SharedCell<Value>& share
 
 /// kRowEntries: as the layout has it. pivots: whether there are any.
 template <int kRowEntries, class Value>
-__device__ void walk(const Cell& cell, const SharedCell<Value>& shared, bool pivots) {
+__device__ void walk(const Portion& portion, const SharedPortion<Value>& shared, bool pivots) {
   if constexpr (kScalesRhs<Value>) pivots = false;  // the right-hand sides are scaled
   if constexpr (kRowEntries == 0) {
-    walk_steps(cell, shared, pivots);
+    walk_steps(portion, shared, pivots);
   } else if (pivots) {
-    walk_short_rows<kRowEntries, true>(cell, shared);
+    walk_short_rows<kRowEntries, true>(portion, shared);
   } else {
-    walk_short_rows<kRowEntries, false>(cell, shared);
+    walk_short_rows<kRowEntries, false>(portion, shared);
   }
 }
 
-/// For other cells, and for the caller.
+/// For other portions, and for the caller.
 template <int kThreads, bool kLists, class Value>
-__device__ void write_x(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
+__device__ void write_x(const PortionArguments& a, const Portion& portion, const SharedPortion<Value>& shared) {
   bool bad = false;
-  for_rows<kThreads, kLists>(a.x_rows, cell, shared.local, shared.x_run, [&](Index row, Index element) {
+  for_rows<kThreads, kLists>(a.x_rows, portion, shared.local, shared.x_run, [&](Index row, Index element) {
     const double value = shared.x[row];
     bad = bad || !isfinite(value);
     a.x[element] = value;
@@ -474,36 +478,36 @@ __device__ void write_x(const CellArguments& a, const Cell& cell, const SharedCe
   if (bad) *a.non_finite = 1;
 }
 
-/// For other cells, and for the next sweep.
+/// For other portions, and for the next sweep.
 template <int kThreads, bool kLists, class Value>
-__device__ void write_result(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
+__device__ void write_result(const PortionArguments& a, const Portion& portion, const SharedPortion<Value>& shared) {
   bool bad = false;
-  const std::uint16_t* const local = kLists ? shared.local : a.local + cell.inner_pattern;
+  const std::uint16_t* const local = kLists ? shared.local : a.local + portion.inner_pattern;
 #pragma unroll 4
-  for (auto r = static_cast<Index>(threadIdx.x); r < cell.rows; r += kThreads) {
+  for (auto r = static_cast<Index>(threadIdx.x); r < portion.rows; r += kThreads) {
     const double value = shared.x[kLists ? local[r] : __ldg(local + r)];
     bad = bad || !isfinite(value);
-    a.result[cell.first + r] = value;
+    a.result[portion.first + r] = value;
   }
   if (bad) *a.non_finite = 1;
 }
 
 template <int kThreads, bool kLists, class Value>
-__device__ void write_results(const CellArguments& a, const Cell& cell, const SharedCell<Value>& shared) {
+__device__ void write_results(const PortionArguments& a, const Portion& portion, const SharedPortion<Value>& shared) {
   if (a.x != nullptr) {
-    write_x<kThreads, kLists>(a, cell, shared);
+    write_x<kThreads, kLists>(a, portion, shared);
   } else {
-    write_result<kThreads, kLists>(a, cell, shared);
+    write_result<kThreads, kLists>(a, portion, shared);
   }
 }
 
 /// For the caller of a solve that ends a product.
 template <int kThreads, bool kLists>
-__device__ void write_product(const CellArguments& a, const ProductArguments& product, const Cell& cell,
-                              const SharedCell<double>& shared) {
+__device__ void write_product(const PortionArguments& a, const ProductArguments& product, const Portion& portion,
+                              const SharedPortion<double>& shared) {
   bool bad = false;
-  for_rhs_rows<kThreads, kLists>(a, cell, shared, [&](Index row, Index element) {
-    const Index place = cell.first + row;
+  for_rhs_rows<kThreads, kLists>(a, portion, shared, [&](Index row, Index element) {
+    const Index place = portion.first + row;
     const double u = product.share * __ldcg(product.first + product.first_index[place]);
     const double scale = product.scale != nullptr ? product.scale[place] : 1.0;
     const double value = u + scale * shared.x[row];

@@ -1,4 +1,4 @@
-#include "dag/supersteps/cell_waits.hpp"
+#include "dag/supersteps/portion_waits.hpp"
 
 #include <algorithm>
 
@@ -8,10 +8,10 @@ namespace taskdag {
 
 namespace {
 
-/// For each cell the last superstep of each other core that its rows need: every wait, none left out.
-CellWaits find_all_waits(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle) {
+/// For each portion the last superstep of each other core that its rows need: every wait, none left out.
+PortionWaits find_all_waits(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle) {
   const auto cores = static_cast<std::size_t>(schedule.cores);
-  std::vector<CellWait> place(static_cast<std::size_t>(schedule.rows()));  // by row
+  std::vector<PortionWait> place(static_cast<std::size_t>(schedule.rows()));  // by row
   for (Index s = 0; s < schedule.supersteps; ++s) {
     for (Index c = 0; c < schedule.cores; ++c) {
       for (Index p = schedule.first(s, c); p < schedule.last(s, c); ++p) {
@@ -19,7 +19,7 @@ CellWaits find_all_waits(const SuperstepSchedule& schedule, const CsrPattern& pa
       }
     }
   }
-  CellWaits all;
+  PortionWaits all;
   all.offsets.reserve(schedule.offsets.size());
   std::vector<Index> latest(cores, -1);
   std::vector<Index> found;
@@ -28,7 +28,7 @@ CellWaits find_all_waits(const SuperstepSchedule& schedule, const CsrPattern& pa
       found.clear();
       for (Index p = schedule.first(s, c); p < schedule.last(s, c); ++p) {
         for (const Index column : dependencies(pattern, triangle, schedule.order[static_cast<std::size_t>(p)])) {
-          const CellWait& from = place[static_cast<std::size_t>(column)];
+          const PortionWait& from = place[static_cast<std::size_t>(column)];
           if (from.core == c) continue;
           Index& superstep = latest[static_cast<std::size_t>(from.core)];
           if (superstep < 0) found.push_back(from.core);
@@ -50,31 +50,31 @@ CellWaits find_all_waits(const SuperstepSchedule& schedule, const CsrPattern& pa
 
 // A wait that is left out for a triangle is covered by one for a later superstep. So, from the latest on, all are
 // covered by those that stay.
-CellWaits find_cell_waits(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle) {
+PortionWaits find_portion_waits(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle) {
   const auto cores = static_cast<std::size_t>(schedule.cores);
-  const CellWaits all = find_all_waits(schedule, pattern, triangle);
-  CellWaits kept;
+  const PortionWaits all = find_all_waits(schedule, pattern, triangle);
+  PortionWaits kept;
   kept.offsets.reserve(all.offsets.size());
   std::vector<std::vector<Index>> known(cores, std::vector<Index>(cores, -1));  // to a core: last superstep of another
-  std::vector<Index> covered(cores, -1);                                        // by the needs of what the cell needs
+  std::vector<Index> covered(cores, -1);  // by the needs of what the portion needs
   for (Index s = 0; s < schedule.supersteps; ++s) {
     for (Index c = 0; c < schedule.cores; ++c) {
-      const auto needs = all.of(schedule.cell(s, c));
+      const auto needs = all.of(schedule.portion(s, c));
       auto& own = known[static_cast<std::size_t>(c)];
-      for (const CellWait& need : needs) {
-        for (const CellWait& other : all.of(schedule.cell(need.superstep, need.core))) {
+      for (const PortionWait& need : needs) {
+        for (const PortionWait& other : all.of(schedule.portion(need.superstep, need.core))) {
           Index& superstep = covered[static_cast<std::size_t>(other.core)];
           superstep = std::max(superstep, other.superstep);
         }
       }
-      for (const CellWait& need : needs) {
+      for (const PortionWait& need : needs) {
         Index& superstep = own[static_cast<std::size_t>(need.core)];
         if (need.superstep <= superstep) continue;
         superstep = need.superstep;
         if (need.superstep > covered[static_cast<std::size_t>(need.core)]) kept.waits.push_back(need);
       }
-      for (const CellWait& need : needs) {
-        for (const CellWait& other : all.of(schedule.cell(need.superstep, need.core))) {
+      for (const PortionWait& need : needs) {
+        for (const PortionWait& other : all.of(schedule.portion(need.superstep, need.core))) {
           covered[static_cast<std::size_t>(other.core)] = -1;
         }
       }
