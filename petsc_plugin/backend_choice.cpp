@@ -63,18 +63,18 @@ PetscErrorCode share_processors(MPI_Comm node) {
 }
 
 /// Whether this matrix' work should be CUDA's, and why or why not, before anybody knows whether the device can be used.
-PetscErrorCode prefer(const DataPlace& place, Decision* decision) {
-  decision->cuda = place.on_device;
-  if (place.on_device) return guarded([&] { decision->reason = "the matrix is in device memory"; });
+PetscErrorCode prefer(const MatrixSummary& matrix, Decision* decision) {
+  decision->cuda = matrix.on_device;
+  if (matrix.on_device) return guarded([&] { decision->reason = "the matrix is in device memory"; });
   const DeviceProbe* probe = nullptr;
   PetscCall(guarded([&] { probe = &probe_devices(); }));
   if (probe->devices == 0) return guarded([&] { decision->reason = "no GPU: " + probe->message; });
   Settings settings;
   PetscCall(read_titled(nullptr, by_backend_choice, &settings));
   const PetscInt least = settings.shared.auto_min_rows;
-  decision->cuda = place.rows >= least;
+  decision->cuda = matrix.rows >= least;
   return guarded([&] {
-    decision->reason = std::to_string(place.rows) + (decision->cuda ? " rows, at least " : " rows, fewer than ") +
+    decision->reason = std::to_string(matrix.rows) + (decision->cuda ? " rows, at least " : " rows, fewer than ") +
                        std::to_string(least) + " (-taskdag_auto_min_rows)";
   });
 }
@@ -143,13 +143,13 @@ PetscErrorCode try_to_choose_device(int* device, std::string* why) {
 enum class Opening { now, later };
 
 /// Whether this matrix' work is CUDA's, on which device, and why or why not.
-PetscErrorCode decide(Backend wanted, const DataPlace& place, Opening opening, Decision* decision) {
+PetscErrorCode decide(Backend wanted, const MatrixSummary& matrix, Opening opening, Decision* decision) {
   if (wanted != Backend::automatic) {
     decision->cuda = wanted == Backend::cuda;
     if (decision->cuda) PetscCall(choose_device(&decision->device));
     return guarded([&] { decision->reason = "asked for"; });
   }
-  PetscCall(prefer(place, decision));
+  PetscCall(prefer(matrix, decision));
   if (!decision->cuda) return PETSC_SUCCESS;
   std::string why;
   PetscCall(try_to_choose_device(&decision->device, &why));
@@ -194,11 +194,11 @@ PetscErrorCode finalize_backends() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode choose_backend(const BackendSettings& settings, const DataPlace& place,
+PetscErrorCode choose_backend(const BackendSettings& settings, const MatrixSummary& matrix,
                               std::optional<BackendChoice>* choice) {
   PetscFunctionBegin;
   Decision decision;
-  PetscCall(decide(settings.wanted, place, Opening::now, &decision));
+  PetscCall(decide(settings.wanted, matrix, Opening::now, &decision));
   const int threads = settings.threads > 0 ? static_cast<int>(std::min<PetscInt>(settings.threads, PETSC_MPI_INT_MAX))
                                            : process().threads;
   const Configuration configuration{decision.cuda ? Backend::cuda : Backend::host, threads,
@@ -207,10 +207,10 @@ PetscErrorCode choose_backend(const BackendSettings& settings, const DataPlace& 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode find_device(const BackendSettings& settings, const DataPlace& place, DevicePlace* device) {
+PetscErrorCode find_device(const BackendSettings& settings, const MatrixSummary& matrix, DevicePlace* device) {
   PetscFunctionBegin;
   Decision decision;
-  PetscCall(decide(settings.wanted, place, Opening::later, &decision));
+  PetscCall(decide(settings.wanted, matrix, Opening::later, &decision));
   PetscCall(guarded([&] {
     *device = {};
     if (decision.cuda) *device = {device_uuid(decision.device), free_memory(decision.device)};

@@ -13,7 +13,7 @@
 namespace taskdag::petsc {
 
 /// What is known about a matrix when its backend is chosen.
-struct DataPlace {
+struct MatrixSummary {
   PetscInt rows = 0;
   bool on_device = false;  ///< its entries are in device memory
 };
@@ -24,7 +24,7 @@ struct BackendChoice {
   std::string reason;
 };
 
-/// Learns this rank's place among the ranks of its node. Collective on PETSC_COMM_WORLD.
+/// Learns this rank's number among the ranks of its node. Collective on PETSC_COMM_WORLD.
 PetscErrorCode initialize_backends();
 
 /// Ends all contexts of this process.
@@ -33,10 +33,10 @@ PetscErrorCode finalize_backends();
 /// The context for a matrix; contexts with the same configuration are the same one. `auto` takes host threads where the
 /// GPU cannot be used, whatever the cause, and says so; a GPU that is asked for and cannot be used is an error.
 /// `choice` is not touched where an error is returned.
-PetscErrorCode choose_backend(const BackendSettings& settings, const DataPlace& place,
+PetscErrorCode choose_backend(const BackendSettings& settings, const MatrixSummary& matrix,
                               std::optional<BackendChoice>* choice);
 
-/// A GPU.
+/// The GPU that choose_backend() would take.
 struct DevicePlace {
   std::string uuid;         ///< empty: host threads
   double free_bytes = 0.0;  ///< 0 where the GPU cannot be used
@@ -44,6 +44,6 @@ struct DevicePlace {
 
 /// Where choose_backend() would let a matrix' work run. Makes no context, so that a GPU which cannot be used is known
 /// as such only from the first choose_backend() on.
-PetscErrorCode find_device(const BackendSettings& settings, const DataPlace& place, DevicePlace* device);
+PetscErrorCode find_device(const BackendSettings& settings, const MatrixSummary& matrix, DevicePlace* device);
 
 }  // namespace taskdag::petsc

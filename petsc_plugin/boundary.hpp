@@ -19,14 +19,14 @@ inline PetscErrorCode code_of(const InvalidInput& error) {
   return diagonal ? PETSC_ERR_ARG_WRONGSTATE : PETSC_ERR_ARG_WRONG;
 }
 
-/// A place in the source. Not std::source_location: Debian 12's clang has none.
-struct Place {
+/// A location in the source. Not std::source_location: Debian 12's clang has none.
+struct SourceLocation {
   const char* file;
   const char* function;
   int line;
 };
 
-inline PetscErrorCode raise(PetscErrorCode code, const char* message, const Place& where) {
+inline PetscErrorCode raise(PetscErrorCode code, const char* message, const SourceLocation& where) {
   return PetscError(PETSC_COMM_SELF, where.line, where.function, where.file, code, PETSC_ERROR_INITIAL, "TaskDAG: %s",
                     message);
 }
@@ -36,7 +36,7 @@ inline PetscErrorCode raise(PetscErrorCode code, const char* message, const Plac
 template <class Body>
 PetscErrorCode guarded(Body&& body, const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
                        int line = __builtin_LINE()) {
-  const Place where{file, function, line};
+  const SourceLocation where{file, function, line};
   try {
     std::forward<Body>(body)();
     return static_cast<PetscErrorCode>(0);

@@ -1,5 +1,5 @@
 /// \file
-/// The one place that knows how PETSc's interface differs between the releases that the plugin is built for.
+/// The one file that knows how PETSc's interface differs between the releases that the plugin is built for.
 #pragma once
 
 #include <petsc/private/kspimpl.h>

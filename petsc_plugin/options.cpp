@@ -48,27 +48,27 @@ std::vector<const char*> type_names() {
   };
 }
 
-void set_type(Settings& settings, PetscInt place) {
-  settings.type = static_cast<PCTaskDAGType>(place);
+void set_type(Settings& settings, PetscInt index) {
+  settings.type = static_cast<PCTaskDAGType>(index);
   settings.type_given = true;
 }
 
 // Behind the diagonals comes block Jacobi, which is a preconditioner of its own.
-constexpr PetscInt block_jacobi_place = 4;
+constexpr PetscInt block_jacobi_index = 4;
 
 PetscInt jacobi_type(const Settings& settings) {
-  return settings.block_jacobi.used ? block_jacobi_place : static_cast<PetscInt>(settings.jacobi.diagonal);
+  return settings.block_jacobi.used ? block_jacobi_index : static_cast<PetscInt>(settings.jacobi.diagonal);
 }
 
-void set_jacobi_type(Settings& settings, PetscInt place) {
-  settings.block_jacobi.used = place == block_jacobi_place;
-  if (!settings.block_jacobi.used) settings.jacobi.diagonal = static_cast<JacobiDiagonal>(place);
+void set_jacobi_type(Settings& settings, PetscInt index) {
+  settings.block_jacobi.used = index == block_jacobi_index;
+  if (!settings.block_jacobi.used) settings.jacobi.diagonal = static_cast<JacobiDiagonal>(index);
 }
 
 constexpr std::array schedulers{engine::Scheduler::megakernel, engine::Scheduler::device_controller,
                                 engine::Scheduler::timesliced};
 
-PetscInt scheduler_place(engine::Scheduler scheduler) {
+PetscInt scheduler_index(engine::Scheduler scheduler) {
   const auto* const at = std::ranges::find(schedulers, scheduler);
   return at == schedulers.end() ? 0 : static_cast<PetscInt>(at - schedulers.begin());
 }
@@ -144,14 +144,14 @@ PetscErrorCode refuse(const Option& option, const std::string& range, const char
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not \"%s\"", option.name, range.c_str(), text);
 }
 
-/// The place of a word, whatever the case of its letters; -1: it is none of them.
-PetscErrorCode find_word(const std::vector<const char*>& words, const char* text, PetscInt* place) {
+/// The index of a word, whatever the case of its letters; -1: it is none of them.
+PetscErrorCode find_word(const std::vector<const char*>& words, const char* text, PetscInt* index) {
   PetscFunctionBegin;
-  *place = -1;
-  for (std::size_t k = 0; k < words.size() && *place < 0; ++k) {
+  *index = -1;
+  for (std::size_t k = 0; k < words.size() && *index < 0; ++k) {
     PetscBool same = PETSC_FALSE;
     PetscCall(PetscStrcasecmp(text, words[k], &same));
-    if (same) *place = static_cast<PetscInt>(k);
+    if (same) *index = static_cast<PetscInt>(k);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -160,11 +160,11 @@ PetscErrorCode find_word(const std::vector<const char*>& words, const char* text
 PetscErrorCode put(const Option& option, const Flag& flag, const char* text, Settings* settings) {
   PetscFunctionBegin;
   std::vector<const char*> words;
-  PetscInt place = 0;
+  PetscInt index = 0;
   PetscCall(guarded([&] { words = {"true", "yes", "on", "1", "false", "no", "off", "0"}; }));
-  if (*text) PetscCall(find_word(words, text, &place));
-  if (place < 0) PetscCall(refuse(option, option.range, text));
-  flag.put(*settings, place < 4);
+  if (*text) PetscCall(find_word(words, text, &index));
+  if (index < 0) PetscCall(refuse(option, option.range, text));
+  flag.put(*settings, index < 4);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,10 +198,10 @@ PetscErrorCode put(const Option& option, const Real& real, const char* text, Set
 
 PetscErrorCode put(const Option& option, const Word& word, const char* text, Settings* settings) {
   PetscFunctionBegin;
-  PetscInt place = word.alone;
-  if (*text || place < 0) PetscCall(find_word(word.words, text, &place));
-  if (place < 0) PetscCall(refuse(option, option.range, text));
-  PetscCall(guarded([&] { word.put(*settings, place); }));
+  PetscInt index = word.alone;
+  if (*text || index < 0) PetscCall(find_word(word.words, text, &index));
+  if (index < 0) PetscCall(refuse(option, option.range, text));
+  PetscCall(guarded([&] { word.put(*settings, index); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,7 +211,7 @@ PetscErrorCode check_ordering(const Option& option, const char* text) {
   PetscFunctionList registered = nullptr;
   const char** names = nullptr;
   int count = 0;
-  PetscInt place = -1;
+  PetscInt index = -1;
   std::vector<const char*> words;
   std::string range;
   PetscCall(MatGetOrderingList(&registered));
@@ -223,10 +223,10 @@ PetscErrorCode check_ordering(const Option& option, const char* text) {
     std::sort(words.begin() + 1, words.end(), [](const char* a, const char* b) { return std::string_view(a) < b; });
     range = join(words);
   });
-  if (static_cast<int>(listed) == 0) listed = find_word(words, text, &place);
+  if (static_cast<int>(listed) == 0) listed = find_word(words, text, &index);
   PetscCall(PetscFree(names));
   PetscCall(listed);
-  if (place < 0) PetscCall(refuse(option, range, text));
+  if (index < 0) PetscCall(refuse(option, range, text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -40,7 +40,7 @@ struct Real : Access<PetscReal> {
   bool (*valid)(PetscReal value);  ///< of a finite one
 };
 struct Word : Access<PetscInt> {
-  std::vector<const char*> words;  ///< the value is a place here
+  std::vector<const char*> words;  ///< the value is an index of one of them
   PetscInt alone = -1;             ///< that of the option without a value; below 0: it needs one
 };
 struct Text : Access<const char*> {
@@ -92,7 +92,7 @@ PetscErrorCode read_tier(OptionItems items, Tier tier, PCTaskDAGType (*type_of)(
 PetscErrorCode check_trace(const SweepSettings& settings, bool has_program);
 
 /// PETSc's shift in force: the chosen one, else none for ILU and positive definite for ICC, as PETSc's own; where
-/// -pc_taskdag_icc_shift scaled counts, the one that it takes the place of.
+/// -pc_taskdag_icc_shift scaled counts, the one that it replaces.
 MatFactorShiftType shift_type_of(const FactorSettings& settings, FactorKind kind);
 MatFactorShiftType shift_type_of(const Settings& settings);
 /// What the settings mean for a factor: ICC for its types, ILU for all others.

@@ -213,7 +213,7 @@ def fortran_subroutine(s, verb):
         if verb == "Set":
             argument = f"trim({s.value})//c_null_char"
         else:
-            before, argument, after = "    type(c_ptr) :: place\n", "place", f"    call take_text(place, {s.value})\n"
+            before, argument, after = "    type(c_ptr) :: address\n", "address", f"    call take_text(address, {s.value})\n"
     elif own == "PetscBool":
         declared = f"PetscBool, intent({direction})"
         before, argument = "    integer(c_int) :: number\n", "number"

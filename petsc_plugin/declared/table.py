@@ -314,7 +314,7 @@ SETTINGS = [
             "PCTaskDAG{}ATARowsShareWarps", "share", test=("false", ""),
             note="The rows of the schedule self, and those of a factorisation, have a warp each in any case."),
     Setting("-pc_taskdag_engine_scheduler",
-            word("megakernel", "controller", "timesliced", get="scheduler_place({field})",
+            word("megakernel", "controller", "timesliced", get="scheduler_index({field})",
                  put="{field} = schedulers.at(static_cast<std::size_t>(v))"),
             "sweeps.run.scheduler", ALL + PACKAGE, STUDY,
             "Scheduler of the task engine, with a schedule engine or a Jacobi form by tasks",

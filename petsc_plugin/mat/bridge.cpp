@@ -5,8 +5,8 @@ namespace taskdag::petsc {
 PetscErrorCode Bridge::prepare(Mat matrix, bool upper_is_enough, const BackendSettings& settings, PetscInt block_size) {
   PetscFunctionBegin;
   PetscCall(source_.inspect(matrix, upper_is_enough, block_size));
-  const DataPlace place{source_.rows(), source_.on_device()};
-  PetscCall(choose_backend(settings, place, &backend_));
+  const MatrixSummary summary{source_.rows(), source_.on_device()};
+  PetscCall(choose_backend(settings, summary, &backend_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -23,7 +23,7 @@ class Held {
   [[nodiscard]] Object get() const { return object_; }
   [[nodiscard]] MPI_Comm comm() const { return PetscObjectComm(reinterpret_cast<PetscObject>(object_)); }
 
-  /// Takes a reference beside the caller's, in place of what was held. Null: none.
+  /// Takes a reference beside the caller's, instead of what was held. Null: none.
   PetscErrorCode share(Object object) {
     PetscFunctionBegin;
     if (object) PetscCall(PetscObjectReference(reinterpret_cast<PetscObject>(object)));

@@ -41,7 +41,7 @@ PetscErrorCode is_identity(IS set, PetscBool* identity);
 /// The order of the rows of a matrix that keeps blocks of `block` rows (1: that keeps none), from a set of rows or of
 /// blocks. `rows`: their number.
 PetscErrorCode read_row_order(IS set, PetscInt rows, PetscInt block, std::vector<Index>* order);
-/// Puts a set of rows in the place of a set of blocks.
+/// Replaces a set of blocks by the set of their rows.
 PetscErrorCode expand_row_order(IS* set, PetscInt rows, PetscInt block);
 
 /// The order of blocks of `size` rows that an order of rows is; nothing where it takes blocks apart.

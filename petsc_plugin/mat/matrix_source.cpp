@@ -21,7 +21,7 @@ PetscErrorCode MatrixSource::inspect(Mat matrix, bool upper_is_enough, PetscInt 
   PetscCall(check_fits(rows_, "rows"));
   PetscCall(reset());
   PetscCall(find_form(matrix, upper_is_enough));
-  PetscCall(find_place(matrix));
+  PetscCall(find_memory(matrix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,7 +47,7 @@ PetscErrorCode MatrixSource::find_form(Mat matrix, bool upper_is_enough) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatrixSource::find_place(Mat matrix) {
+PetscErrorCode MatrixSource::find_memory(Mat matrix) {
   PetscFunctionBegin;
   on_device_ = false;
   PetscBool cusparse = PETSC_FALSE;

@@ -54,7 +54,7 @@ class MatrixSource {
   enum class Form { aij, baij, upper_sbaij, converted };
 
   PetscErrorCode find_form(Mat matrix, bool upper_is_enough);
-  PetscErrorCode find_place(Mat matrix);
+  PetscErrorCode find_memory(Mat matrix);
   PetscErrorCode open_host(Mat matrix);
   PetscErrorCode open_device(const PetscInt* offsets, const PetscInt* columns, const PetscScalar* values);
   /// Of the arrays that are lent.

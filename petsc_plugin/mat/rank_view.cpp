@@ -26,24 +26,24 @@ PetscErrorCode gather(MPI_Comm comm, const std::string& mine, std::vector<std::s
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   std::vector<int> lengths;
-  std::vector<int> places;
+  std::vector<int> offsets;
   std::string joined;
-  const std::size_t places_here = rank == 0 ? static_cast<std::size_t>(ranks) : 0;
+  const std::size_t gathered = rank == 0 ? static_cast<std::size_t>(ranks) : 0;
   PetscCall(guarded(comm, [&] {
-    lengths.resize(places_here);
-    places.resize(places_here + 1);
+    lengths.resize(gathered);
+    offsets.resize(gathered + 1);
   }));
   const int length = static_cast<int>(mine.size());
   PetscCallMPI(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm));
   PetscCall(guarded(comm, [&] {
-    for (std::size_t k = 0; k < lengths.size(); ++k) places[k + 1] = places[k] + lengths[k];
-    joined.resize(static_cast<std::size_t>(places.back()));
+    for (std::size_t k = 0; k < lengths.size(); ++k) offsets[k + 1] = offsets[k] + lengths[k];
+    joined.resize(static_cast<std::size_t>(offsets.back()));
   }));
   PetscCallMPI(
-      MPI_Gatherv(mine.data(), length, MPI_CHAR, joined.data(), lengths.data(), places.data(), MPI_CHAR, 0, comm));
+      MPI_Gatherv(mine.data(), length, MPI_CHAR, joined.data(), lengths.data(), offsets.data(), MPI_CHAR, 0, comm));
   PetscCall(guarded(comm, [&] {
     for (std::size_t k = 0; k < lengths.size(); ++k)
-      all->push_back(joined.substr(static_cast<std::size_t>(places[k]), static_cast<std::size_t>(lengths[k])));
+      all->push_back(joined.substr(static_cast<std::size_t>(offsets[k]), static_cast<std::size_t>(lengths[k])));
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,7 +2,7 @@
 /// MatSOR() of PETSc's own matrix types by our sweeps, for whatever calls it: PCSOR, PCEISENSTAT, smoothers of
 /// multigrid. Off unless asked for.
 ///
-/// The hook is PETSc's public one: a constructor registered under the name of a type takes the place of the one before,
+/// The hook is PETSc's public one: a constructor registered under the name of a type replaces the one before,
 /// and MatSetOperation() replaces one operation of one matrix. MatSOR() of MATMPIAIJ and MATMPIBAIJ calls that
 /// of the ranks' own blocks.
 #pragma once

@@ -17,7 +17,7 @@
 namespace taskdag::petsc {
 namespace {
 
-/// Empty at first: even an ordering of no rows takes memory, and PETSc's functions are no place for an exception.
+/// Empty at first: even an ordering of no rows takes memory, and PETSc's functions must not throw.
 using NewOrdering = std::optional<BlockOrdering>;
 
 /// From an ordering of nodes to one of rows.
@@ -109,17 +109,17 @@ PetscErrorCode order_equal_rows(Mat matrix, PetscInt block_size, const Multicolo
   if (graph.begins.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   std::optional<BackendChoice> backend;
   BackendSettings settings;
-  DataPlace place;
+  MatrixSummary summary;
   if (wanted) {
     MatrixSource source;
     settings = *wanted;
     PetscCall(source.inspect(matrix, true));
-    place = {source.rows(), source.on_device()};
+    summary = {source.rows(), source.on_device()};
     PetscCall(source.reset());
   } else {
     settings.wanted = Backend::host;
   }
-  PetscCall(choose_backend(settings, place, &backend));
+  PetscCall(choose_backend(settings, summary, &backend));
   PetscCall(
       guarded([&] { order_graph(backend->context, graph.pattern(), graph.begins, block_size, colours, ordering); }));
   PetscFunctionReturn(PETSC_SUCCESS);
