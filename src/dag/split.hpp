@@ -13,12 +13,12 @@
 
 namespace taskdag {
 
-/// Both strict triangles, each a pattern of its own, and a full diagonal. "Place" is an entry's position in an array
+/// Both strict triangles, each a pattern of its own, and a full diagonal. An entry's "position" is that in an array
 /// that holds the values of the lower triangle, then those of the upper one, then the diagonal.
 struct SplitPattern {
   Index rows = 0;
   std::unique_ptr<Offset[]> offsets;  ///< rows + 1 of the lower triangle, then as many of the upper one
-  std::unique_ptr<Index[]> columns;   ///< of both triangles, by place
+  std::unique_ptr<Index[]> columns;   ///< of both triangles, by position
 
   [[nodiscard]] const Offset* lower_offsets() const { return offsets.get(); }
   [[nodiscard]] const Offset* upper_offsets() const { return offsets.get() + rows + 1; }
@@ -37,7 +37,7 @@ SplitPattern split(const CsrPattern& pattern, const RowNames& names = {});
 /// The same for a pattern whose triangles are each other's transposes; nothing for another one.
 std::optional<SplitPattern> split_symmetric(const CsrPattern& pattern);
 
-/// The upper triangle of a square pattern, and its transpose in the place of the lower one. `diagonal`: of
+/// The upper triangle of a square pattern, and its transpose as the lower one. `diagonal`: of
 /// diagonal_entries().
 SplitPattern mirror_upper(const CsrPattern& pattern, std::span<const Offset> diagonal);
 

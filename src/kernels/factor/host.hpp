@@ -19,7 +19,7 @@
 
 namespace taskdag::kernels {
 
-/// The Pattern of the task bodies: an entry's position is its place in a split pattern.
+/// The Pattern of the task bodies: an entry's position is that in a split pattern.
 struct HostPattern {
   const Offset* lower;
   const Offset* upper;

@@ -115,13 +115,13 @@ std::vector<JacobiTask> skewed_order(const JacobiParts& parts, std::uint32_t swe
   const std::uint64_t count = parts.size();
   std::vector<JacobiTask> order;
   order.reserve(count * sweeps);
-  // Task p of sweep s has the place p + s · skew; at equal places the earlier sweep comes first.
-  const std::uint64_t places = count + std::uint64_t{sweeps - 1} * skew;
-  for (std::uint64_t place = 0; count > 0 && place < places; ++place) {
-    const std::uint64_t least = place < count ? 0 : (place - count) / skew + 1;
-    const std::uint64_t most = std::min<std::uint64_t>(place / skew, sweeps - 1);
+  // Task p of sweep s has the key p + s · skew; of equal keys the earlier sweep comes first.
+  const std::uint64_t keys = count + std::uint64_t{sweeps - 1} * skew;
+  for (std::uint64_t key = 0; count > 0 && key < keys; ++key) {
+    const std::uint64_t least = key < count ? 0 : (key - count) / skew + 1;
+    const std::uint64_t most = std::min<std::uint64_t>(key / skew, sweeps - 1);
     for (std::uint64_t s = least; s <= most; ++s) {
-      order.push_back({static_cast<std::uint32_t>(place - s * skew), static_cast<std::uint32_t>(s)});
+      order.push_back({static_cast<std::uint32_t>(key - s * skew), static_cast<std::uint32_t>(s)});
     }
   }
   return order;

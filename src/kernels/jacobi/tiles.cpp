@@ -141,29 +141,30 @@ JacobiTiles::JacobiTiles(const CsrPattern& pattern, std::span<const Index> order
 
   exchange_both_ways(reach, pattern.rows, depth);
   const std::vector<char> given = rows_given(reach, pattern.rows);
-  std::vector<std::uint16_t> place_of(at(pattern.rows), 0);
+  std::vector<std::uint16_t> number_of(at(pattern.rows), 0);
   bool enough = true;  // with the values that are taken for nothing but order
   for (const Reach& r : reach) {
     JacobiTile one{static_cast<std::uint32_t>(row.size()),
-                   static_cast<std::uint32_t>(place.size()),
+                   static_cast<std::uint32_t>(operand.size()),
                    static_cast<std::uint32_t>(offset.size()),
                    {}};
     for (int d = 0; d <= depth; ++d) one.level_end[d] = static_cast<Index>(r.end[static_cast<std::size_t>(d)]);
     const std::size_t computed = r.end[static_cast<std::size_t>(depth) - 1];
     enough = enough && r.row.size() <= 0xFFFF;
-    for (std::size_t k = r.row.size(); k-- > 0;) place_of[at(r.row[k])] = static_cast<std::uint16_t>(k);
+    for (std::size_t k = r.row.size(); k-- > 0;) number_of[at(r.row[k])] = static_cast<std::uint16_t>(k);
     offset.push_back(0);
     for (std::size_t k = 0; k < r.row.size(); ++k) {
       const Index i = r.row[k];
       row.push_back(static_cast<std::uint32_t>(i) | (k < r.end[0] && given[at(i)] != 0 ? kGiven : 0U));
       if (k >= computed) continue;
       for (Offset e = pattern.row_offsets[i]; e < pattern.row_offsets[i + 1]; ++e) {
-        place.push_back(place_of[at(pattern.col_indices[e])]);
+        operand.push_back(number_of[at(pattern.col_indices[e])]);
         source.push_back(e);
       }
-      offset.push_back(static_cast<std::uint16_t>(place.size() - one.entry_begin));
+      offset.push_back(static_cast<std::uint16_t>(operand.size() - one.entry_begin));
     }
-    shared_bytes = std::max(shared_bytes, bytes_of_tile(room, place.size() - one.entry_begin, computed, r.row.size()));
+    shared_bytes =
+        std::max(shared_bytes, bytes_of_tile(room, operand.size() - one.entry_begin, computed, r.row.size()));
     tile.push_back(one);
   }
   if (!enough || shared_bytes > room.bytes) *this = {};

@@ -31,7 +31,7 @@ struct TileRoom {
 
 /// Tiles that take values from each other do so in both directions: where one has only to give, it takes a value that
 /// it does not use. So when values of one exchange have come from a neighbour, the neighbour has taken all values of
-/// the exchange before, and two places for each value are enough.
+/// the exchange before, and two copies of each value are enough.
 struct JacobiTiles {
   JacobiTiles() = default;
   /// pattern: square, columns in range, in host memory. Tile t has the rows order[begin[t]], …, order[begin[t + 1] −
@@ -48,12 +48,12 @@ struct JacobiTiles {
   std::vector<JacobiTile> tile;
   std::vector<std::uint32_t> row;     ///< of a tile: its own, with kGiven where others take its value, then by distance
   std::vector<std::uint16_t> offset;  ///< of rows, in their tile's entries
-  std::vector<std::uint16_t> place;   ///< of each entry's column among the rows of the tile
-  std::vector<Offset> source;         ///< of each entry in the matrix
+  std::vector<std::uint16_t> operand;  ///< of each entry's column among the rows of the tile
+  std::vector<Offset> source;          ///< of each entry in the matrix
 };
 
-/// Bytes that a tile takes: all rows (two iterates, number), and where entries are among them these (value, place) and
-/// the rows that it computes (b, scale, offset).
+/// Bytes that a tile takes: all rows (two iterates, number), and where entries are among them these (value, operand)
+/// and the rows that it computes (b, scale, offset).
 constexpr std::size_t bytes_of_tile(const TileRoom& room, std::size_t entries, std::size_t computed, std::size_t rows) {
   return ((room.entries ? 10 * entries + 18 * computed + 2 : 0) + 20 * rows + 7) / 8 * 8 + 8;
 }

@@ -33,7 +33,7 @@ struct Arguments {
   const JacobiTile* tile;
   const std::uint32_t* row;
   const std::uint16_t* offset;
-  const std::uint16_t* place;
+  const std::uint16_t* operand;
   const double* values;
   const double* scale;
   const double* b;
@@ -132,7 +132,7 @@ struct TileSweeps {
 
 /// Σ a_ij x_j of a row, by threads_of_row(Lanes) threads: the additions of `Lanes` lanes in their order.
 template <int Lanes>
-__device__ double row_sum(const double* value, const std::uint16_t* place, int begin, int end, int rank,
+__device__ double row_sum(const double* value, const std::uint16_t* operand, int begin, int end, int rank,
                           const double* x) {
   constexpr int kThreadsOfRow = threads_of_row(Lanes);
   constexpr int kOwn = Lanes / kThreadsOfRow;
@@ -141,7 +141,7 @@ __device__ double row_sum(const double* value, const std::uint16_t* place, int b
 #pragma unroll
     for (int k = 0; k < kOwn; ++k) {
       const int entry = e + k * kThreadsOfRow;
-      if (entry < end) sum[k] += value[entry] * x[place[entry]];
+      if (entry < end) sum[k] += value[entry] * x[operand[entry]];
     }
   }
 #pragma unroll
@@ -178,8 +178,8 @@ __global__ void __launch_bounds__(threads_of(Form, false)) tile_kernel(Arguments
   double* const scale = b + computed;
   double* const iterate = scale + computed;  // two of them
   auto* const number = reinterpret_cast<std::uint32_t*>(iterate + 2 * rows);
-  auto* const place = reinterpret_cast<std::uint16_t*>(number + rows);
-  std::uint16_t* const offset = place + entries;
+  auto* const operand = reinterpret_cast<std::uint16_t*>(number + rows);
+  std::uint16_t* const offset = operand + entries;
 
   const std::uint32_t run = kExchanges ? p.state[0] : 0U;
   for (int r = thread; r < rows; r += kThreads) {
@@ -199,7 +199,7 @@ __global__ void __launch_bounds__(threads_of(Form, false)) tile_kernel(Arguments
   }
   for (int e = thread; e < entries; e += kThreads) {
     value[e] = p.values[tile.entry_begin + static_cast<std::uint32_t>(e)];
-    place[e] = p.place[tile.entry_begin + static_cast<std::uint32_t>(e)];
+    operand[e] = p.operand[tile.entry_begin + static_cast<std::uint32_t>(e)];
   }
   for (int r = thread; r <= computed; r += kThreads) offset[r] = offsets[r];
 
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(threads_of(Form, false)) tile_kernel(Arguments
     for (int first = 0; first < end; first += kThreads / kThreadsOfRow) {
       const int r = first + thread / kThreadsOfRow;
       const bool inside = r < end;
-      const double sum = row_sum<Lanes>(value, place, inside ? offset[r] : 0, inside ? offset[r + 1] : 0, rank, from);
+      const double sum = row_sum<Lanes>(value, operand, inside ? offset[r] : 0, inside ? offset[r + 1] : 0, rank, from);
       if (!inside || rank != 0) continue;
       keep(r, from[r] + scale[r] * (b[r] - sum));
     }
@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(threads_of(Form, false)) tile_kernel(Arguments
 template <int Longest, int Lanes>
 struct RegisterRow {
   double value[Longest];
-  std::uint32_t places[(Longest + 1) / 2];  ///< two each
+  std::uint32_t operands[(Longest + 1) / 2];  ///< two each
   int entries = 0;
   double b = 0.0;
   double scale = 0.0;
@@ -230,8 +230,8 @@ struct RegisterRow {
     double sum[Lanes] = {};
 #pragma unroll
     for (int e = 0; e < Longest; ++e) {
-      const std::uint32_t place = e % 2 == 0 ? places[e / 2] & 0xFFFFU : places[e / 2] >> 16U;
-      if (e < entries) sum[e % Lanes] += value[e] * x[place];
+      const std::uint32_t operand = e % 2 == 0 ? operands[e / 2] & 0xFFFFU : operands[e / 2] >> 16U;
+      if (e < entries) sum[e % Lanes] += value[e] * x[operand];
     }
 #pragma unroll
     for (int offset = Lanes / 2; offset > 0; offset /= 2) {
@@ -273,11 +273,11 @@ __global__ void __launch_bounds__(threads_of(Form, true), Form == TileForm::resi
     for (int e = 0; e < Longest; ++e) {
       const bool there = e < row[k].entries;
       row[k].value[e] = there ? p.values[begin + static_cast<std::uint32_t>(e)] : 0.0;
-      const std::uint32_t place = there ? p.place[begin + static_cast<std::uint32_t>(e)] : 0U;
+      const std::uint32_t operand = there ? p.operand[begin + static_cast<std::uint32_t>(e)] : 0U;
       if (e % 2 == 0) {
-        row[k].places[e / 2] = place;
+        row[k].operands[e / 2] = operand;
       } else {
-        row[k].places[e / 2] |= place << 16U;
+        row[k].operands[e / 2] |= operand << 16U;
       }
     }
   }
@@ -398,7 +398,7 @@ CudaTiles::CudaTiles(const JacobiTiles& tiles, const TileRun& run, Index rows, c
       tile_(cuda::upload(tiles.tile, stream)),
       row_(cuda::upload(tiles.row, stream)),
       offset_(cuda::upload(tiles.offset, stream)),
-      place_(cuda::upload(tiles.place, stream)),
+      operand_(cuda::upload(tiles.operand, stream)),
       source_(cuda::upload(tiles.source, stream)),
       values_(tiles.source.size(), stream) {
   if (run.form != TileForm::resident) return;
@@ -414,8 +414,8 @@ void CudaTiles::load(const double* values, cudaStream_t stream) {
 
 bool CudaTiles::enqueue(const double* scale, const double* b, double* x, double* work, int sweeps,
                         cudaStream_t stream) {
-  Arguments arguments{tile_.data(), row_.data(), offset_.data(), place_.data(), values_.data(), scale, b,
-                      nullptr,      x,           slot_.data(),   state_.data(), sweeps - 1,     depth_};
+  Arguments arguments{tile_.data(), row_.data(), offset_.data(), operand_.data(), values_.data(), scale, b,
+                      nullptr,      x,           slot_.data(),   state_.data(),   sweeps - 1,     depth_};
   const Kernel kernel = kernel_of(run_);
   // The attribute is the kernel's: another object may have asked for less since.
   allow_shared(kernel, shared_bytes_);
@@ -440,7 +440,7 @@ bool CudaTiles::enqueue(const double* scale, const double* b, double* x, double*
 }
 
 std::int64_t CudaTiles::bytes() const {
-  return tile_.bytes() + row_.bytes() + offset_.bytes() + place_.bytes() + source_.bytes() + values_.bytes() +
+  return tile_.bytes() + row_.bytes() + offset_.bytes() + operand_.bytes() + source_.bytes() + values_.bytes() +
          slot_.bytes() + state_.bytes();
 }
 

@@ -50,7 +50,7 @@ class CudaTiles {
   cuda::DeviceArray<JacobiTile> tile_;
   cuda::DeviceArray<std::uint32_t> row_;
   cuda::DeviceArray<std::uint16_t> offset_;
-  cuda::DeviceArray<std::uint16_t> place_;
+  cuda::DeviceArray<std::uint16_t> operand_;
   cuda::DeviceArray<Offset> source_;
   cuda::DeviceArray<double> values_;
   cuda::DeviceArray<ulonglong2> slot_;      ///< resident: two for each row

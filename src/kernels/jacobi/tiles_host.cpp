@@ -49,7 +49,7 @@ void HostTiles::pass(const double* scale, const double* b, const double* from, d
       const JacobiTile& tile = tiles_.tile[at(first)];
       const std::uint32_t* const row = tiles_.row.data() + tile.row_begin;
       const std::uint16_t* const offset = tiles_.offset.data() + tile.offset_begin;
-      const std::uint16_t* const place = tiles_.place.data() + tile.entry_begin;
+      const std::uint16_t* const operand = tiles_.operand.data() + tile.entry_begin;
       const double* const value = values_.data() + tile.entry_begin;
       const Index rows = tile.level_end[sweeps];
       for (std::vector<double>& values : iterate) values.resize(std::max(values.size(), at(rows)));
@@ -63,7 +63,7 @@ void HostTiles::pass(const double* scale, const double* b, const double* from, d
         for (Index r = 0; r < tile.level_end[sweeps - sweep]; ++r) {
           const std::uint32_t i = row[r] & ~JacobiTiles::kGiven;
           double sum = 0.0;
-          for (std::uint16_t e = offset[r]; e < offset[r + 1]; ++e) sum += value[e] * x[place[e]];
+          for (std::uint16_t e = offset[r]; e < offset[r + 1]; ++e) sum += value[e] * x[operand[e]];
           y[r] = x[r] + scale[i] * (b[i] - sum);
           if (sweep == sweeps) to[i] = y[r];
         }
@@ -73,7 +73,7 @@ void HostTiles::pass(const double* scale, const double* b, const double* from, d
 }
 
 std::int64_t HostTiles::bytes() const {
-  return static_cast<std::int64_t>(tiles_.row.size() * 4 + tiles_.offset.size() * 2 + tiles_.place.size() * 2 +
+  return static_cast<std::int64_t>(tiles_.row.size() * 4 + tiles_.offset.size() * 2 + tiles_.operand.size() * 2 +
                                    tiles_.source.size() * (sizeof(Offset) + sizeof(double)));
 }
 

@@ -59,8 +59,8 @@ __global__ void between_kernel(SorRows rows, const double* b, const double* r, c
   if (i >= rows.rows) return;
   const SorRow row = row_of(rows, i);
   const Index mine = at(rows.order, i);
-  const Index place = at(rows.middle, i);
-  m[place] = row.next(b[mine], r[mine], v[place] * row.inverse()) / (2.0 - rows.omega);
+  const Index index = at(rows.middle, i);
+  m[index] = row.next(b[mine], r[mine], v[index] * row.inverse()) / (2.0 - rows.omega);
 }
 
 __global__ void next_kernel(SorRows rows, const double* b, const double* m, const double* x, double* r) {

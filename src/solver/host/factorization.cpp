@@ -88,11 +88,11 @@ double HostFactorization::growth(const double* values, MemorySpace space, Stream
   if (values == nullptr) {
     std::fill_n(weight.get(), rows, 1.0);
   } else {
-    const kernels::HostPattern places(pattern());
+    const kernels::HostPattern positions(pattern());
     const bool ic = options_.kind == FactorKind::ic;  // whose rows begin with the diagonal
     for (Index i = 0; i < info.rows; ++i) {
-      const Offset below = ic ? 0 : places.lower_end(i) - places.lower_begin(i);
-      const Offset before = ic ? places.upper[i] + i : places.before(i);
+      const Offset below = ic ? 0 : positions.lower_end(i) - positions.lower_begin(i);
+      const Offset before = ic ? positions.upper[i] + i : positions.before(i);
       weight[taskdag::at(i)] = kernels::growth_weight(values[source_.position(i, before, below)]);
     }
   }

@@ -14,19 +14,19 @@ using cuda::kWarpSize;
 /// With 32 lanes there are at most 127 pivot rows and 8128 updates, with fewer at most kUpdatesPerLane for each.
 inline constexpr int kMostRounds = 512;
 /// In shared memory, of a row of the form `rounds`.
-inline constexpr Index kMostPlaces = kPlacesPerLane * kWarpSize;
+inline constexpr Index kMostElements = kElementsPerLane * kWarpSize;
 
 /// Deals the updates of the rows of the form `rounds` out to rounds.
 struct RoundScheduler {
   struct Row {
-    std::int16_t last_round[kMostPlaces];  // of each entry's updates so far
-    int taken[kMostRounds];                // lanes of each round
+    std::int16_t last_round[kMostElements];  // of each entry's updates so far
+    int taken[kMostRounds];                  // lanes of each round
   };
   EliminationView lists;
   const Index* level;  // by row
   const Index* lanes;  // by row
   EliminationRow* rows;
-  ValueReference* updates;  // the targets become RoundUpdate::places
+  ValueReference* updates;  // the targets become RoundUpdate::elements
   std::int32_t* where;      // by update: round · lanes + lane
   std::int64_t* sizes;      // by position, in the end: how much of the list of updates the row needs
   bool multipliers_are_targets;
@@ -52,7 +52,7 @@ struct RoundScheduler {
     for (Index e = lane; e < row.entries; e += kWarpSize) state.last_round[e] = -1;
     for (int r = lane; r < kMostRounds; r += kWarpSize) state.taken[r] = 0;
     __syncwarp();
-    const std::int32_t first_place = multipliers_are_targets ? 0 : row.entries;
+    const std::int32_t first_element = multipliers_are_targets ? 0 : row.entries;
     int earliest = 0;  // round that pivot rows of this level may begin in
     int top = -1;      // last round in use
     Index level_before = -1;
@@ -71,13 +71,13 @@ struct RoundScheduler {
         const Index end = __shfl_sync(kFullWarp, end_of_mine, k);
         if (begin == end) continue;
         const Index this_level = __shfl_sync(kFullWarp, pivot_level, k);
-        const Index place = __shfl_sync(kFullWarp, pivot.place, k);
+        const Index index = __shfl_sync(kFullWarp, pivot.index, k);
         const bool first_late = chunk + k >= early && early_rounds < 0;
         if (first_late) early_rounds = top + 1;
         // Not even where a round has lanes to spare: it would wait for what comes later.
         if (first_late || this_level != level_before) earliest = top + 1;
         level_before = this_level;
-        const int ready = multipliers_are_targets ? max(earliest, state.last_round[place] + 1) : earliest;
+        const int ready = multipliers_are_targets ? max(earliest, state.last_round[index] + 1) : earliest;
         __syncwarp();
         int latest = ready;
         for (Index u = begin + lane; u < end; u += kWarpSize) {
@@ -89,7 +89,7 @@ struct RoundScheduler {
           latest = max(latest, round);
           state.last_round[entry] = static_cast<std::int16_t>(round);
           where[row.first_update + u] = round * width + taken;
-          *target = (first_place + place) | entry << 16;
+          *target = (first_element + index) | entry << 16;
         }
         top = max(top, __reduce_max_sync(kFullWarp, latest));
         __syncwarp();

@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kEliminateBlock, blocks_with_registers(kHeld))
     if (goes_on) row.look(copy.known(k + 1, position), list_of(k + 1));
     row.store(known, done);
     if (!goes_on) return;
-    __syncwarp();  // what is copied now takes the place of what other lanes may have read until here
+    __syncwarp();  // what is copied now replaces what other lanes may have read until here
     copy.data(k + 2, position + stride);
     copy.source(k + 3, position + 2 * stride);
     copy.description(k + 4, position + 3 * stride);

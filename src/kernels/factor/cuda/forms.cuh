@@ -44,7 +44,7 @@ __global__ void choose_forms(const Pattern view, RowCounts counts, std::int64_t 
   const Index entries = view.pattern.row_offsets[row + 1] - view.pattern.row_offsets[row];
   const Index changed = counts.changed[row];
   const Index targets = Pattern::kMultipliersAreTargets ? pivots + changed : max(pivots, changed);
-  const Index places = entries + (Pattern::kMultipliersAreTargets ? pivots : 2 * pivots);
+  const Index elements = entries + (Pattern::kMultipliersAreTargets ? pivots : 2 * pivots);
   Index wanted = kWarpSize;
   if (registers && listed_per_entry > 0 && fits_registers(view, row)) {
     form[row] = form_of_registers(registers_of(entries, pivots));
@@ -59,11 +59,11 @@ __global__ void choose_forms(const Pattern view, RowCounts counts, std::int64_t 
              (narrow || !Pattern::kMultipliersAreTargets || counts.updates[row] < kUpdatesOfRounds)) {
     form[row] = RowForm::targets;
     wanted = max(targets, room);
-  } else if (places > kMostPlaces) {
+  } else if (elements > kMostElements) {
     form[row] = RowForm::long_row;
   } else {
     form[row] = RowForm::rounds;
-    wanted = max(room, max((places + kPlacesPerLane - 1) / kPlacesPerLane,
+    wanted = max(room, max((elements + kElementsPerLane - 1) / kElementsPerLane,
                            static_cast<Index>((counts.updates[row] + kUpdatesPerLane - 1) / kUpdatesPerLane)));
   }
   kind[row] = form[row] == RowForm::sum ? 0 : form[row] == RowForm::targets ? 1 : 2;

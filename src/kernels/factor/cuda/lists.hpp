@@ -36,7 +36,7 @@ struct alignas(16) PivotRow {
   Index inverse;            ///< slot of its inverse pivot
   ValueReference mirrored;  ///< its entry in the row's own column, or kNoValue; registers: the slot of its first entry
                             ///< right of its diagonal
-  Index place;              ///< which of the row's pivot rows it is; ilu: the entry that becomes the multiplier
+  Index index;              ///< which of the row's pivot rows it is; ilu: the entry that becomes the multiplier
   Index first_update;       ///< long rows: where its updates begin, counted from the row's first
 };
 
@@ -57,14 +57,14 @@ enum class RowForm : std::uint8_t {
 inline constexpr Index kPivotsPerWord = 4;
 inline constexpr unsigned kNoOffset = 0xFF;
 inline constexpr Index kMostRegisters = 3;
-/// Pivot rows fill up words from the last one on.
-TASKDAG_HD constexpr Index empty_places(Index pivots) {
+/// Pivot rows fill up words from the last one on: so many are missing in the first word.
+TASKDAG_HD constexpr Index padding_of(Index pivots) {
   static_assert((kPivotsPerWord & (kPivotsPerWord - 1)) == 0);
   return -pivots & (kPivotsPerWord - 1);
 }
 /// Of a lane, for a row with so many entries and pivot rows.
 TASKDAG_HD constexpr Index registers_of(Index entries, Index pivots) {
-  return ((entries > pivots ? entries : pivots) + empty_places(pivots) + 31) / 32;
+  return ((entries > pivots ? entries : pivots) + padding_of(pivots) + 31) / 32;
 }
 /// Of the row's list.
 TASKDAG_HD constexpr Index words_of_registers(Index entries, Index pivots) {
@@ -82,12 +82,12 @@ static_assert(form_of_registers(kMostRegisters) == RowForm::three_registers);
 /// What a lane does in a round: target −= multiplier · value.
 struct alignas(8) RoundUpdate {
   ValueReference value;
-  std::int32_t places;  ///< of the multiplier (lower half) and of the target among the RoundPlaces; < 0: nothing
+  std::int32_t elements;  ///< RowElement of the multiplier (lower half) and of the target (upper); < 0: nothing
 };
 
-/// A row of the form `rounds` has this many 16-byte places in shared memory, for each of its lanes: one an entry, one
+/// A row of the form `rounds` has this many 16-byte elements in shared memory, for each of its lanes: one an entry, one
 /// a pivot row, for ic one more a pivot row.
-inline constexpr Index kPlacesPerLane = 8;
+inline constexpr Index kElementsPerLane = 8;
 
 /// A row of the schedule.
 struct alignas(16) EliminationRow {

@@ -132,7 +132,7 @@ __device__ void eliminate_long(const Parameters& p, int lane, const GroupRow& ro
       const LongUpdate after = rounds.take(p, row, lane);
       wait_for_update(p, lane, now, pivot);
       __syncwarp();
-      const double own = kIlu && lane == now.pivot_lane ? values[pivot.list.place] : 0.0;
+      const double own = kIlu && lane == now.pivot_lane ? values[pivot.list.index] : 0.0;
       const double mine = multiplier<Kind>(own, pivot.mirrored, pivot.inverse);
       const double factor = __shfl_sync(kFullWarp, mine, now.pivot_lane);
       if (now.target >= 0) values[now.target] -= factor * now.value;
@@ -142,9 +142,9 @@ __device__ void eliminate_long(const Parameters& p, int lane, const GroupRow& ro
     }
     if (t < row.pivot_count) {
       pivot.wait(p);
-      const double mine = multiplier<Kind>(kIlu ? values[pivot.list.place] : 0.0, pivot.mirrored, pivot.inverse);
+      const double mine = multiplier<Kind>(kIlu ? values[pivot.list.index] : 0.0, pivot.mirrored, pivot.inverse);
       off -= mine * pivot.mirrored;
-      if (kIlu) values[pivot.list.place] = mine;
+      if (kIlu) values[pivot.list.index] = mine;
     }
     __syncwarp();
     pivot = next_pivot;

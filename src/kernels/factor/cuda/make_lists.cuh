@@ -50,7 +50,7 @@ __global__ void sizes_by_position(const Pattern view, const Index* order, RowCou
   }
 }
 
-/// One warp a position: the row's header, the numbers of its slots in place of their marks, and what they belong to.
+/// One warp a position: the row's header, the numbers of its slots instead of their marks, and what they belong to.
 template <class Pattern>
 __global__ void fill_rows(const Pattern view, TaskList::View tasks, RowCounts counts, const RowForm* form,
                           RowOffsets offsets, EliminationRow* rows, Index* slots, Offset* changed) {
@@ -138,7 +138,7 @@ struct RowLists {
   }
   /// Its pivot row number t of the list, row k of the pattern, updates that entry by its entry e.
   __device__ void put_offset(const EliminationRow& row, Index t, Index k, Offset e, Index entry) const {
-    const Index empty = empty_places(row.pivot_count);
+    const Index empty = padding_of(row.pivot_count);
     Index r = entry;
     if (Pattern::kMultipliersAreTargets) {
       r = empty + (entry < row.diagonal ? order[row.first_pivot + entry] : entry);
@@ -163,7 +163,7 @@ struct RowLists {
     Index listed = 0;
     for (Index first = 0; first < row.pivot_count;) {
       const PivotBatch batch(
-          view, first, row.pivot_count, [&](Index t) { return first_pivot + mine[t].place; }, lane);
+          view, first, row.pivot_count, [&](Index t) { return first_pivot + mine[t].index; }, lane);
       const auto each = [&](const auto& visit) {
         batch.each(view, view.pattern.col_indices + row.begin, row.entries, lane, visit);
       };
@@ -172,7 +172,7 @@ struct RowLists {
         if (is_in_registers(row.form)) {
           if (entry < 0) return;
           const Index t = first + owner;
-          put_offset(row, t, view.pivot_row(first_pivot + mine[t].place), e, entry);
+          put_offset(row, t, view.pivot_row(first_pivot + mine[t].index), e, entry);
           return;
         }
         const bool is_update = entry >= 0 && entry != row.diagonal && !view.diagonal_only;

@@ -43,7 +43,7 @@ constexpr int kWalkWarps = 32;
 struct WalkArguments {
   DevicePattern pattern;
   const Offset* diagonal;
-  const Index* order;  ///< row at each place; null: the same
+  const Index* order;  ///< row at each position; null: the same
   FactorInput input;
   cuda::Slots inverse;  ///< by row
   cuda::TicketCounter tickets;
@@ -67,9 +67,9 @@ struct WalkedRow {
   double left[kWalkBatch];
   double right[kWalkBatch];
 
-  __device__ WalkedRow(const WalkArguments& a, Index place) {
-    if (place >= a.pattern.rows) return;
-    row = a.order ? a.order[place] : place;
+  __device__ WalkedRow(const WalkArguments& a, Index position) {
+    if (position >= a.pattern.rows) return;
+    row = a.order ? a.order[position] : position;
     next = a.pattern.row_offsets[row];
     end = a.diagonal[row];
     sum = a.input.shift.applied_to(a.input.value(end));

@@ -24,7 +24,7 @@ __device__ T chosen(const T (&held)[kHeld], int which) {
 struct KnownRow {
   const EliminationRow& row;
   Index position;
-  const PivotRow* pivots;  ///< places: empty ones, then the pivot rows
+  const PivotRow* pivots;  ///< padding, then the pivot rows
   const double* values;    ///< to factorise, by entry
 };
 
@@ -104,8 +104,8 @@ struct EliminatedRow {
   double inverse;
 };
 
-/// Entry or pivot row r is in lane r % 32, register r / 32. Batches end with the last pivot row, so the first places of
-/// pivot rows may be empty; ilu has its entries left of the diagonal with their pivot rows. kAhead: whether the
+/// Entry or pivot row r is in lane r % 32, register r / 32. Batches end with the last pivot row, so there may be
+/// padding before the first one; ilu has its entries left of the diagonal with their pivot rows. kAhead: whether the
 /// next batch is looked at before one is waited for.
 template <FactorKind Kind, int kHeld, bool kAhead>
 class RegisterRow {
@@ -115,28 +115,28 @@ class RegisterRow {
   /// First of all, at what others have done. The next row may be looked at before the last one is stored.
   template <class List>
   __device__ void look(const KnownRow& known, const List& list) {
-    const int empty = empty_places(known.row.pivot_count);
-    const int places = known.row.pivot_count + empty;
+    const int empty = padding_of(known.row.pivot_count);
+    const int padded = known.row.pivot_count + empty;
 #pragma unroll
     for (int h = 0; h < kHeld; ++h) {
       const int r = h * kWarpSize + lane_;
-      inverse_slot_[h] = r >= empty && r < places ? known.pivots[r].inverse : kNoValue;
+      inverse_slot_[h] = r >= empty && r < padded ? known.pivots[r].inverse : kNoValue;
       inverse_[h] = inverse_slot_[h] >= 0 ? p_.slots.peek(inverse_slot_[h]) : 0.0;
     }
-    if (places > 0) now_.look(p_, known.pivots, list.at(0), list.words());
+    if (padded > 0) now_.look(p_, known.pivots, list.at(0), list.words());
     if constexpr (kAhead) {
-      if (places > kRegisterBatch) next_.look(p_, known.pivots + kRegisterBatch, list.at(1), list.words());
+      if (padded > kRegisterBatch) next_.look(p_, known.pivots + kRegisterBatch, list.at(1), list.words());
     }
   }
 
   /// Then at its own entries.
   __device__ void take(const KnownRow& known) {
-    const int shift = kIlu ? empty_places(known.row.pivot_count) : 0;
+    const int shift = kIlu ? padding_of(known.row.pivot_count) : 0;
 #pragma unroll
     for (int h = 0; h < kHeld; ++h) {
       const int r = h * kWarpSize + lane_;
       entry_[h] = r >= shift && r < known.row.entries + shift ? r - shift : -1;
-      if (kIlu && inverse_slot_[h] >= 0) entry_[h] = known.pivots[r].place;
+      if (kIlu && inverse_slot_[h] >= 0) entry_[h] = known.pivots[r].index;
       own_[h] = entry_[h] >= 0 ? known.values[entry_[h]] : 0.0;
       if (entry_[h] == known.row.diagonal) own_[h] = p_.input.shift.applied_to(own_[h]);
     }
@@ -146,7 +146,7 @@ class RegisterRow {
   template <class List>
   __device__ EliminatedRow<kHeld> eliminate(const KnownRow& known, const List& list) {
     const PivotRow* pivots = known.pivots;
-    const int last = known.row.pivot_count + empty_places(known.row.pivot_count) - kRegisterBatch;
+    const int last = known.row.pivot_count + padding_of(known.row.pivot_count) - kRegisterBatch;
     first_ = 0;
     if constexpr (kAhead) {
       // Two batches alternate, so that none is copied.
@@ -204,7 +204,7 @@ class RegisterRow {
     return p_.lists.tasks.rows + row.first_changed - row.diagonal - 1;
   }
 
-  /// The batch from place first_ on: its register, the lane of pivot row i.
+  /// The batch from pivot row first_ on, padding counted: its register, the lane of pivot row i.
   [[nodiscard]] __device__ int batch_register() const { return kHeld == 1 ? 0 : first_ / kWarpSize; }
   [[nodiscard]] __device__ int lane_of(int i) const { return (kHeld == 1 ? first_ : first_ % kWarpSize) + i; }
   __device__ void begin_batch() {
@@ -217,7 +217,7 @@ class RegisterRow {
     for (int h = 0; h < kHeld; ++h) inverse_[h] = batch_register() == h ? batch_inverse_ : inverse_[h];
   }
 
-  /// All of a batch that is not the last one, and the first look at the one that takes its place.
+  /// All of a batch that is not the last one, and the first look at the one that replaces it.
   template <class List>
   __device__ void eliminate_early(RegisterBatch<kHeld>& batch, const List& list, int last, const PivotRow*& pivots) {
     constexpr int kNext = kAhead ? 2 : 1;
@@ -348,7 +348,7 @@ struct RegisterStage {
 /// A whole warp for the row.
 template <FactorKind Kind, int kHeld>
 __device__ void eliminate_in_registers(const Parameters& p, int lane, const GroupRow& row, RegisterStage& stage) {
-  const int empty = empty_places(row.pivot_count);
+  const int empty = padding_of(row.pivot_count);
   for (int r = lane; r < row.pivot_count; r += kWarpSize) {
     stage.pivots[empty + r] = load(p.lists.pivots + row.first_pivot + r);
   }

@@ -10,12 +10,13 @@ namespace taskdag::kernels::elimination {
 inline constexpr int kRoundBatch = 2;
 /// Late rounds that a row waits for at once.
 inline constexpr int kLateRounds = 3;
-/// Changed entries that a lane keeps the places of.
+/// Changed entries that a lane keeps the indices of.
 inline constexpr int kChangedHeld = 2;
 
-/// A row of the form `rounds` in shared memory, by place: entries first; ilu: an entry left of the diagonal is also
-/// the pivot row's place; ic: the pivot rows follow. A multiplier is the product of the two halves of its place.
-struct alignas(16) Place {
+/// A row of the form `rounds` in shared memory, by element: entries first; ilu: an entry left of the diagonal is
+/// its pivot row's element, too; ic: the pivot rows follow. A multiplier is the product of the two halves of an
+/// element.
+struct alignas(16) RowElement {
   double value;
   double inverse;  ///< not_yet until the pivot row is there
 };
@@ -25,36 +26,36 @@ struct alignas(16) MirroredEntry {
   Index inverse;  ///< slot
   ValueReference reference;
 };
-inline constexpr Index kLate = -2;  // in place of the slot of a late pivot row
+inline constexpr Index kLate = -2;  // instead of the slot of a late pivot row
 
 template <FactorKind Kind>
 struct RoundRow {
   const Parameters& p;
   const GroupRow& row;
-  Place* places;
+  RowElement* elements;
   MirroredEntry* mirrored_entries;  ///< by pivot row
 
   static constexpr bool kIlu = Kind == FactorKind::ilu;
-  __device__ RoundRow(const Parameters& parameters, const GroupRow& group_row, Place* shared)
-      : p(parameters), row(group_row), places(shared) {
+  __device__ RoundRow(const Parameters& parameters, const GroupRow& group_row, RowElement* shared)
+      : p(parameters), row(group_row), elements(shared) {
     mirrored_entries = reinterpret_cast<MirroredEntry*>(pivots() + (kIlu ? row.entries : row.pivot_count));
   }
-  __device__ Place* pivots() const { return places + (kIlu ? 0 : row.entries); }
+  __device__ RowElement* pivots() const { return elements + (kIlu ? 0 : row.entries); }
 
   /// Looks again at what a pivot row's multiplier is made of. Lanes that look at the same one write the same, or
   /// nothing.
-  __device__ void look_again(Index place) const {
-    const MirroredEntry mirrored = mirrored_entries[place];
+  __device__ void look_again(Index index) const {
+    const MirroredEntry mirrored = mirrored_entries[index];
     const double inverse = p.slots.peek(mirrored.inverse);
     if constexpr (kIlu) {
-      if (is_ready(inverse)) pivots()[place].inverse = inverse;
+      if (is_ready(inverse)) pivots()[index].inverse = inverse;
     } else {
       const double value =
           Parameters::missing(mirrored.reference, mirrored.value) ? p.peek_cached(mirrored.reference) : mirrored.value;
-      if (is_ready(inverse) && !Parameters::missing(mirrored.reference, value)) pivots()[place] = {value, inverse};
+      if (is_ready(inverse) && !Parameters::missing(mirrored.reference, value)) pivots()[index] = {value, inverse};
     }
   }
-  __device__ double factor(Place pivot) const {
+  __device__ double factor(RowElement pivot) const {
     return kIlu ? multiplier<Kind>(pivot.value, 0.0, pivot.inverse) : multiplier<Kind>(0.0, pivot.value, pivot.inverse);
   }
 };
@@ -86,16 +87,16 @@ struct Rounds {
   }
 };
 
-/// Publishes the entries of a row that others need, this lane's. `changed`: the places of the first ones.
-__device__ __forceinline__ void publish_changed(const Parameters& p, const GroupRow& row, const Place* places, int rank,
-                                                int lanes, const Index (&changed)[kChangedHeld]) {
+/// Publishes the entries of a row that others need, this lane's. `changed`: the elements of the first ones.
+__device__ __forceinline__ void publish_changed(const Parameters& p, const GroupRow& row, const RowElement* elements,
+                                                int rank, int lanes, const Index (&changed)[kChangedHeld]) {
   const Index first_slot = p.lists.tasks.rows + row.first_changed;
 #pragma unroll
   for (int k = 0; k < kChangedHeld; ++k) {
-    if (changed[k] >= 0) p.slots.publish(first_slot + rank + k * lanes, places[changed[k]].value);
+    if (changed[k] >= 0) p.slots.publish(first_slot + rank + k * lanes, elements[changed[k]].value);
   }
   for (Index c = rank + kChangedHeld * lanes; c < row.changed_count; c += lanes) {
-    p.slots.publish(first_slot + c, places[__ldg(p.lists.changed + row.first_changed + c) - row.begin].value);
+    p.slots.publish(first_slot + c, elements[__ldg(p.lists.changed + row.first_changed + c) - row.begin].value);
   }
 }
 
@@ -108,20 +109,20 @@ __device__ __forceinline__ PivotRow begin_row(const Parameters& p, const RoundRo
     const PivotRow pivot = load(p.lists.pivots + row.first_pivot + t);
     const double inverse = p.peek(pivot.inverse);
     const double mirrored = p.peek_cached(pivot.mirrored);
-    work.mirrored_entries[pivot.place] = {mirrored, pivot.inverse, pivot.mirrored};
+    work.mirrored_entries[pivot.index] = {mirrored, pivot.inverse, pivot.mirrored};
     if constexpr (RoundRow<Kind>::kIlu) {
-      work.pivots()[pivot.place].inverse = inverse;
+      work.pivots()[pivot.index].inverse = inverse;
     } else {
-      work.pivots()[pivot.place] = {mirrored, Parameters::missing(pivot.mirrored, mirrored) ? not_yet() : inverse};
+      work.pivots()[pivot.index] = {mirrored, Parameters::missing(pivot.mirrored, mirrored) ? not_yet() : inverse};
     }
   }
   PivotRow last{kNoValue, kNoValue, -1, 0};
   if (rank < row.late_pivots) {
     last = load(p.lists.pivots + row.first_pivot + early_pivots + rank);
-    work.mirrored_entries[last.place].inverse = kLate;
+    work.mirrored_entries[last.index].inverse = kLate;
   }
   for (Index e = rank; e < row.entries; e += lanes) {
-    work.places[e].value = p.input.value(row.begin + e);
+    work.elements[e].value = p.input.value(row.begin + e);
   }
   return last;
 }
@@ -130,20 +131,20 @@ __device__ __forceinline__ PivotRow begin_row(const Parameters& p, const RoundRo
 template <FactorKind Kind>
 __device__ __forceinline__ void run_early_round(const Parameters& p, const RoundRow<Kind>& work, int i,
                                                 Rounds<kRoundBatch>& now, Rounds<kRoundBatch>& next) {
-  const bool busy = now.update[i].places >= 0;
-  const int from = now.update[i].places & 0xFFFF;
-  const int to = now.update[i].places >> 16;
-  Place pivot{0.0, 0.0};
+  const bool busy = now.update[i].elements >= 0;
+  const int from = now.update[i].elements & 0xFFFF;
+  const int to = now.update[i].elements >> 16;
+  RowElement pivot{0.0, 0.0};
   for (;;) {
-    if (busy) pivot = work.places[from];
+    if (busy) pivot = work.elements[from];
     const bool missing = !is_ready(pivot.inverse);
     if (!__any_sync(kFullWarp, missing | now.missing(i))) break;
     now.look_again(p);
-    if (missing) work.look_again(from - static_cast<int>(work.pivots() - work.places));
+    if (missing) work.look_again(from - static_cast<int>(work.pivots() - work.elements));
     if (!__any_sync(kFullWarp, missing)) next.look_again(p);
     __syncwarp();
   }
-  if (busy) work.places[to].value -= work.factor(pivot) * now.value[i];
+  if (busy) work.elements[to].value -= work.factor(pivot) * now.value[i];
   __syncwarp();
 }
 
@@ -156,7 +157,7 @@ __device__ __forceinline__ double meet_early_pivots(const Parameters& p, const R
   for (Index t = rank; t < work.row.pivot_count; t += lanes) {
     MirroredEntry mirrored = work.mirrored_entries[t];
     if (mirrored.inverse == kLate) continue;
-    Place pivot = work.pivots()[t];
+    RowElement pivot = work.pivots()[t];
     while (!is_ready(pivot.inverse)) {
       work.look_again(t);
       pivot = work.pivots()[t];
@@ -165,7 +166,7 @@ __device__ __forceinline__ double meet_early_pivots(const Parameters& p, const R
     if (!RoundRow<Kind>::kIlu) pivot.value = mirrored.value;
     const double mine = work.factor(pivot);
     off -= mine * mirrored.value;
-    if (RoundRow<Kind>::kIlu) work.places[t].value = mine;
+    if (RoundRow<Kind>::kIlu) work.elements[t].value = mine;
   }
   return off;
 }
@@ -185,7 +186,7 @@ __device__ __forceinline__ void wait_for_late(const Parameters& p, const PivotRo
 }
 
 /// The late rounds, of which `late` holds the first ones.
-__device__ __forceinline__ void run_late_rounds(const Parameters& p, const GroupRow& row, Place* places,
+__device__ __forceinline__ void run_late_rounds(const Parameters& p, const GroupRow& row, RowElement* elements,
                                                 const RoundUpdate* list, int lanes, int late_rounds,
                                                 Rounds<kLateRounds>& late) {
   for (int round = 0; round < late_rounds; round += kLateRounds) {
@@ -197,8 +198,9 @@ __device__ __forceinline__ void run_late_rounds(const Parameters& p, const Group
     for (int i = 0; i < kLateRounds; ++i) {
       if (round + i >= late_rounds) break;
       while (late.missing(i)) p.look_again(late.update[i].value, late.value[i]);
-      if (late.update[i].places >= 0) {
-        places[late.update[i].places >> 16].value -= places[late.update[i].places & 0xFFFF].value * late.value[i];
+      if (late.update[i].elements >= 0) {
+        elements[late.update[i].elements >> 16].value -=
+            elements[late.update[i].elements & 0xFFFF].value * late.value[i];
       }
       __syncwarp();
     }
@@ -207,11 +209,11 @@ __device__ __forceinline__ void run_late_rounds(const Parameters& p, const Group
 
 /// Writes a row to the factor, with `result` as its pivot.
 __device__ __forceinline__ void end_row(const Parameters& p, const LaneGroup& group, const GroupRow& row,
-                                        const Place* places, double result) {
+                                        const RowElement* elements, double result) {
   double absolute_sum = 0.0;  // from here on no other row waits for this one
   for (Index e = group.rank(); e < row.entries; e += group.size()) {
     if (e == row.diagonal) continue;
-    const double entry = places[e].value;
+    const double entry = elements[e].value;
     p.entries[row.begin + e] = entry;
     absolute_sum += magnitude(entry);
   }
@@ -224,7 +226,7 @@ __device__ __forceinline__ void end_row(const Parameters& p, const LaneGroup& gr
 /// takes.
 template <FactorKind Kind>
 __device__ void eliminate_in_rounds(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row,
-                                    Place* shared) {
+                                    RowElement* shared) {
   using Row = RoundRow<Kind>;
   const int rank = group.rank();
   const int lanes = group.size();
@@ -263,21 +265,21 @@ __device__ void eliminate_in_rounds(const Parameters& p, const LaneGroup& group,
   double mirrored = p.peek_cached(last.mirrored);
   const double off = group.sum(meet_early_pivots(p, work, rank, lanes));
   double diagonal = 0.0;
-  if (row.active && rank == 0) diagonal = p.input.shift.applied_to(work.places[row.diagonal].value) + off;
+  if (row.active && rank == 0) diagonal = p.input.shift.applied_to(work.elements[row.diagonal].value) + off;
   double own = 0.0;
-  if (Row::kIlu && last.place >= 0) own = work.places[last.place].value;
+  if (Row::kIlu && last.index >= 0) own = work.elements[last.index].value;
   const int late_rounds = group.most(row.rounds - row.early_rounds);
   wait_for_late(p, last, inverse, mirrored, late);
   const double mine = multiplier<Kind>(own, mirrored, inverse);
-  if (last.place >= 0) work.pivots()[last.place].value = mine;
+  if (last.index >= 0) work.pivots()[last.index].value = mine;
   __syncwarp();
-  run_late_rounds(p, row, work.places, list, lanes, late_rounds, late);
-  publish_changed(p, row, work.places, rank, lanes, changed);
+  run_late_rounds(p, row, work.elements, list, lanes, late_rounds, late);
+  publish_changed(p, row, work.elements, rank, lanes, changed);
   const double result = publish_pivot(p, group, lane, row, group.most(row.late_pivots), diagonal,
-                                      last.place >= 0 ? -mine * mirrored : 0.0);
+                                      last.index >= 0 ? -mine * mirrored : 0.0);
   const Index first_slot = p.lists.tasks.rows + row.first_changed;
   for (Index c = rank; c < row.changed_count; c += lanes) p.next_slots[first_slot + c] = not_yet();
-  end_row(p, group, row, work.places, result);
+  end_row(p, group, row, work.elements, result);
 }
 
 }  // namespace taskdag::kernels::elimination

@@ -52,7 +52,7 @@ class CopyAhead {
   __device__ void data(int k, Index position) const {
     if (position >= p_.lists.tasks.rows) return;
     const EliminationRow& row = to_.rows[k % kDescriptionsAhead];
-    const int empty = empty_places(row.pivot_count);
+    const int empty = padding_of(row.pivot_count);
 #pragma unroll
     for (int h = 0; h < kHeld; ++h) {
       const int r = h * kWarpSize + lane_;
@@ -89,7 +89,7 @@ class CopyAhead {
   int lane_;
 };
 
-/// The list of a row in RowsAhead. Batches beyond those that fit come in the places of others, when these are done
+/// The list of a row in RowsAhead. Batches beyond those that fit replace others, when these are done
 /// with; a lane reads its own words only.
 template <int kHeld>
 class ListAhead {
@@ -98,7 +98,7 @@ class ListAhead {
   __device__ ListAhead(const Parameters& p, const EliminationRow& row, unsigned* ring, int lane)
       : p_(p), row_(row), ring_(ring + lane), lane_(lane), words_(batch_words<kHeld>(row)) {}
 
-  /// Of the next batch but one, in whose place no batch is any more.
+  /// Of the next batch but one at most: no earlier batch needs these words any more.
   [[nodiscard]] __device__ const unsigned* at(int batch) const {
     if constexpr (kHeld == 1) return ring_ + batch * kWarpSize;
     // Batch `batch` was asked for by done_with(batch − kBatchesAhead), since when there were so many others.

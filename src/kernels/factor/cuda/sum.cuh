@@ -12,7 +12,7 @@ inline constexpr int kBatch = 4;
 /// Up to Batch pivot rows a lane, of rows without updates.
 template <FactorKind Kind, int Batch>
 struct PivotSum {
-  Index place[Batch];
+  Index index[Batch];
   double factor[Batch];
 
   /// Adds to this lane's part of the diagonal.
@@ -24,18 +24,18 @@ struct PivotSum {
 #pragma unroll
     for (int k = 0; k < Batch; ++k) {
       const Index t = first + k * group.size() + group.rank();
-      place[k] = -1;
+      index[k] = -1;
       inverse_slot[k] = reference[k] = kNoValue;
       if (t < row.pivot_count) {
         const PivotRow pivot = load(p.lists.pivots + row.first_pivot + t);
-        place[k] = pivot.place;
+        index[k] = pivot.index;
         inverse_slot[k] = pivot.inverse;
         reference[k] = pivot.mirrored;
       }
     }
 #pragma unroll
     for (int k = 0; k < Batch; ++k) {
-      factor[k] = Kind == FactorKind::ilu && place[k] >= 0 ? p.input.value(row.begin + place[k]) : 0.0;
+      factor[k] = Kind == FactorKind::ilu && index[k] >= 0 ? p.input.value(row.begin + index[k]) : 0.0;
       mirrored[k] = p.peek_cached(reference[k]);
       inverse[k] = p.peek(inverse_slot[k]);
     }
@@ -62,8 +62,8 @@ struct PivotSum {
     if constexpr (Kind == FactorKind::ilu) {
 #pragma unroll
       for (int k = 0; k < Batch; ++k) {
-        if (place[k] < 0) continue;
-        p.entries[row.begin + place[k]] = factor[k];
+        if (index[k] < 0) continue;
+        p.entries[row.begin + index[k]] = factor[k];
         absolute_sum += magnitude(factor[k]);
       }
     }

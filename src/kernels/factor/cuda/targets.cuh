@@ -67,7 +67,7 @@ __device__ void eliminate_targets(const Parameters& p, const LaneGroup& group, i
   const unsigned mask = rank < row.pivot_count ? __ldg(p.lists.masks + row.first_pivot + rank) : 0;
   Offset entry = -1;
   if (has_changed) entry = __ldg(p.lists.changed + row.first_changed + changed);
-  if (rank < multipliers) entry = row.begin + pivot.list.place;
+  if (rank < multipliers) entry = row.begin + pivot.list.index;
 
   double target = entry >= 0 ? p.input.value(entry) : 0.0;
   pivot.peek(p);

@@ -21,10 +21,10 @@ __device__ inline int4 load_words(const WarpTask* task) { return __ldg(reinterpr
 /// What a warp has in shared memory: a row of the form `rounds` for each group of lanes, a long row, or one in
 /// registers.
 struct WarpStage {
-  Place places[kPlacesPerLane * kWarpSize];
+  RowElement elements[kElementsPerLane * kWarpSize];
 };
 static_assert(sizeof(WarpStage) >= kStaged * (sizeof(double) + sizeof(Index)));
-static_assert(sizeof(WarpStage) >= sizeof(RegisterStage) && alignof(Place) >= alignof(RegisterStage));
+static_assert(sizeof(WarpStage) >= sizeof(RegisterStage) && alignof(RowElement) >= alignof(RegisterStage));
 
 /// Kernels by the forms of rows that they know: those with fewer need fewer registers. kRegisters: rows in registers
 /// may stand beside others, for which a kernel would keep part of its numbers in local memory.
@@ -46,13 +46,13 @@ __device__ void eliminate_rows(const Parameters& p, const LaneGroup& group, int 
   }
   if constexpr (Widest >= RowForm::rounds) {
     if (form == RowForm::rounds) {
-      return eliminate_in_rounds<Kind>(p, group, lane, row, stage.places + kPlacesPerLane * (lane - group.rank()));
+      return eliminate_in_rounds<Kind>(p, group, lane, row, stage.elements + kElementsPerLane * (lane - group.rank()));
     }
   }
   if constexpr (Widest > RowForm::rounds) {
     // A row that does not fit is worked on where the result goes, which no other row reads.
     const bool fits = row.entries <= kStaged;
-    auto* const staged = reinterpret_cast<double*>(stage.places);
+    auto* const staged = reinterpret_cast<double*>(stage.elements);
     auto* const staged_changed = reinterpret_cast<Index*>(staged + kStaged);
     eliminate_long<Kind>(p, lane, row, {fits ? staged : p.entries + row.begin, fits ? staged_changed : nullptr});
   }

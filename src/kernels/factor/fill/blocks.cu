@@ -83,7 +83,7 @@ __global__ void narrow_kernel(std::int64_t n, const std::int64_t* in, Offset* ou
   if (k < n) out[k] = static_cast<Offset>(in[k]);
 }
 
-/// Entry e of the input goes to place `to` of the result.
+/// Entry e of the input becomes entry `to` of the result.
 struct Copy {
   const Offset* source;  ///< of the input; null: entry e is its own
   Index* col_indices;

@@ -113,11 +113,11 @@ inline __device__ Word joined(const Word* bitmap, const Rows& rows, const Word* 
 template <class Found>
 __device__ void search(const Rows& rows, const Couplings& couplings, Index levels, Word* reached, const Found& found) {
   const auto lane = static_cast<Index>(threadIdx.x % kLanes);
-  const auto place = static_cast<Index>(threadIdx.x / kLanes);
-  Word* const mine = reached + std::int64_t{kLevelsKept} * place * rows.words;
+  const auto group = static_cast<Index>(threadIdx.x / kLanes);
+  Word* const mine = reached + std::int64_t{kLevelsKept} * group * rows.words;
   for (Index first = 0; first < rows.count;
        first += kRows) {  // the same for all lanes of a warp: they wait for each other
-    const Index i = first + place;
+    const Index i = first + group;
     const bool active = i < rows.count;
     const Word* last = couplings.by_entry + std::int64_t{i} * rows.words;
     const Word* last_but_one = nullptr;

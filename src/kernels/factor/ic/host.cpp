@@ -8,8 +8,8 @@ namespace taskdag::kernels {
 
 namespace {
 
-/// What is loaded and eliminated is the upper triangle, whose places begin at 0, with the diagonal behind it; the lower
-/// one is where Uᵀ goes.
+/// What is loaded and eliminated is the upper triangle, whose positions begin at 0, with the diagonal behind it; the
+/// lower one is where Uᵀ goes.
 struct UpperPattern {
   const Offset* lower;
   const Offset* upper;
@@ -47,15 +47,15 @@ struct AnyOrder : UpperPattern {
 struct InTurn : UpperPattern {
   static constexpr bool kInTurn = true;
   Offset* next;  // by row: the entry that meets the next row
-  InTurn(const SplitPattern& split, Offset* places) : UpperPattern(split), next(places) {}
+  InTurn(const SplitPattern& split, Offset* positions) : UpperPattern(split), next(positions) {}
   [[nodiscard]] Offset mirrored(Offset, Index above) const { return next[above]++; }
   void begin(Index k) const { next[k] = upper_begin(k); }
 };
 
-/// By place in the lower triangle: that of the same entry in the upper one.
+/// By position in the lower triangle: that of the same entry in the upper one.
 void find_mirrored(const SplitPattern& split, Offset* mirrored_entries) {
-  const auto places = std::make_unique_for_overwrite<Offset[]>(at(split.rows));
-  const InTurn pattern(split, places.get());
+  const auto positions = std::make_unique_for_overwrite<Offset[]>(at(split.rows));
+  const InTurn pattern(split, positions.get());
   for (Index k = 0; k < split.rows; ++k) {
     pattern.begin(k);
     for (Offset t = pattern.above_begin(k); t < pattern.above_end(k); ++t) {

@@ -21,34 +21,34 @@ namespace taskdag::kernels {
 /// The Row of the task body: as HostRow, with the upper triangle alone.
 struct UpperRow {
   double* values;
-  const Offset* places;  // by column
+  const Offset* positions;  // by column
   Offset first;
   std::uint32_t count;
   double& operator[](Offset e) const { return values[e]; }
-  [[nodiscard]] bool has(Index column) const { return static_cast<std::uint32_t>(places[column] - first) < count; }
-  [[nodiscard]] Offset find(Index column) const { return places[column]; }
+  [[nodiscard]] bool has(Index column) const { return static_cast<std::uint32_t>(positions[column] - first) < count; }
+  [[nodiscard]] Offset find(Index column) const { return positions[column]; }
 };
 
-/// By column: the place of the entry there that was loaded last. One per thread. A place says which row it is of, so no
+/// By column: the position of the entry there that was loaded last. One per thread. It says which row it is of, so no
 /// mark is ever taken away.
 class UpperMarks {
  public:
-  explicit UpperMarks(Index rows) : places_(at(rows), -1) {}
+  explicit UpperMarks(Index rows) : positions_(at(rows), -1) {}
 
   struct View {
-    Offset* places;
-    void set(Index, Index column, Offset e) const { places[column] = e; }
+    Offset* positions;
+    void set(Index, Index column, Offset e) const { positions[column] = e; }
     template <class Pattern>
     [[nodiscard]] UpperRow loaded(const Pattern& pattern, double* values, Index i) const {
       const Offset first = pattern.upper_begin(i);
-      return {values, places, first, static_cast<std::uint32_t>(pattern.upper_end(i) - first)};
+      return {values, positions, first, static_cast<std::uint32_t>(pattern.upper_end(i) - first)};
     }
   };
-  [[nodiscard]] View view() { return {places_.data()}; }
-  [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(sizeof(Offset) * places_.size()); }
+  [[nodiscard]] View view() { return {positions_.data()}; }
+  [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(sizeof(Offset) * positions_.size()); }
 
  private:
-  std::vector<Offset> places_;
+  std::vector<Offset> positions_;
 };
 
 /// The factor is worked on in the arrays in which the sweeps read it; rows run as the plan of the forward sweep says,

@@ -15,7 +15,8 @@ namespace taskdag::kernels {
 /// entry (k, j) is d_k · u_kj. Row k of the unit Uᵀ goes to `transposed`.
 ///
 /// Pattern: as in ilu/task.hpp, of the upper triangle alone; the entries of row k of Uᵀ: above_begin(k), above_end(k);
-/// above_row(t), the column there, ascending; mirrored(t, row), the place of (row, k) in that row, asked for once each.
+/// above_row(t), the column there, ascending; mirrored(t, row), the position of (row, k) in that row, asked for once
+/// each.
 /// kInTurn: rows come one after the other, so (row, k) is not read again: it is left as the unit U has it.
 /// Otherwise that follows by a scaling with the published 1/d.
 /// Row, Factor, diagonal_only, result: as in ilu/task.hpp; and factor.first_diagonal(), the matrix's entry (0, 0).

@@ -38,7 +38,8 @@ class HostIlu0 {
   void factor(const double* values, const ValueSource& source, const DiagonalShift& shift, const PivotRule& rule,
               Findings& findings);
 
-  /// L strictly below, pivots on, U above the diagonal, by place; without meaning before factor(), as all values here.
+  /// L strictly below, pivots on, U above the diagonal, by position; without meaning before factor(), as all values
+  /// here.
   [[nodiscard]] const double* values() const { return values_.get(); }
   [[nodiscard]] const double* lower_values() const { return values_.get(); }
   [[nodiscard]] const double* upper_values() const { return values_.get() + pattern_.lower_entries(); }

@@ -63,9 +63,9 @@ decltype(auto) with_block_size(int n, const Work& work) {
   }
 }
 
-/// Where block number e begins in an array of blocks: there may be 2³¹ values and more.
+/// Of e blocks, so that block e begins there in an array of blocks: there may be 2³¹ and more.
 template <class Size>
-TASKDAG_HD std::int64_t place(Size size, Offset e) {
+TASKDAG_HD std::int64_t elements_of(Size size, Offset e) {
   return static_cast<std::int64_t>(e) * (size.rows() * size.rows());
 }
 
@@ -82,11 +82,11 @@ TASKDAG_HD double product(Size size, const double* a, const double* b, int r, in
 struct Inversion {
   int first_zero = -1;  ///< first and last column whose pivots were all exactly 0
   int last_zero = -1;
-  int shifted = 0;     ///< pivots that took the shift in place of 0
+  int shifted = 0;     ///< pivots that took the shift instead of 0
   bool finite = true;  ///< all pivots; an infinite one leaves a finite inverse
 };
 
-/// What takes the place of a pivot that is 0: a share of the mean size of the diagonal, as PETSc's blocks have it.
+/// What replaces a pivot that is 0: a share of the mean size of the diagonal, as PETSc's blocks have it.
 template <class Size>
 TASKDAG_HD double pivot_shift(Size size, const double* a, double amount) {
   const int n = size.rows();
@@ -128,7 +128,7 @@ TASKDAG_HD Inversion invert(Size size, const Group& group, double* a, int* pivot
     found.finite = found.finite && is_finite(pivot);
     group.sync();  // all have read column k
     const double inverse = 1.0 / pivot;
-    group.each(n, [&](int c) {  // rows k and p change places; the new row k is scaled
+    group.each(n, [&](int c) {  // rows k and p are swapped; the new row k is scaled
       const double from = a[c * n + p];
       a[c * n + p] = a[c * n + k];
       a[c * n + k] = c == k ? inverse : from * inverse;

@@ -34,10 +34,10 @@ class Thread {
   [[nodiscard]] Offset diagonal(Index i) const { return diagonals_[i]; }
   [[nodiscard]] Offset end(Index i) const { return offsets_[i + 1]; }
   [[nodiscard]] Index column(Offset e) const { return columns_[e]; }
-  [[nodiscard]] double* mine(Offset e) const { return values_ + place(size_, slots_[e]); }
+  [[nodiscard]] double* mine(Offset e) const { return values_ + elements_of(size_, slots_[e]); }
   [[nodiscard]] bool row_is_symmetric() const { return mirror_ != nullptr; }
   [[nodiscard]] double input(Offset e, int r, int c) const {
-    return source_[e] < 0 ? 0.0 : input_[place(size_, source_[e]) + c * size_.rows() + r];
+    return source_[e] < 0 ? 0.0 : input_[elements_of(size_, source_[e]) + c * size_.rows() + r];
   }
   void take_finished(Size, Index, Offset e) { entry_ = e; }  // the plan has waited
   [[nodiscard]] const double* inverse() const { return mine(diagonals_[columns_[entry_]]); }
@@ -131,7 +131,7 @@ struct SweepRows {
   const Offset* offsets;
   const Offset* diagonal;
   const Index* columns;
-  const Offset* blocks;  ///< by entry: its block's place
+  const Offset* blocks;  ///< by entry: where its block is
   Triangle triangle;
 
   [[nodiscard]] Offset begin(Index i) const { return triangle == Triangle::lower ? offsets[i] : diagonal[i] + 1; }
@@ -220,7 +220,7 @@ void sweep(Size size, PlanExecutor& executor, const SweepRows& rows, const doubl
       const bool lower = rows.triangle == Triangle::lower;
       sum_products<transposed>(
           size, lower ? rows.begin(i) : rows.end(i) - 1, count, lower ? 1 : -1,
-          [&](Offset e) { return values + place(size, rows.block(e)); },
+          [&](Offset e) { return values + elements_of(size, rows.block(e)); },
           [&](Offset e) { return work + static_cast<std::int64_t>(rows.columns[e]) * n; }, sum.data());
       std::array<double, kRows> rest;
       load(i, rest.data());
@@ -228,7 +228,7 @@ void sweep(Size size, PlanExecutor& executor, const SweepRows& rows, const doubl
       if (scales) {
         const Offset diagonal = rows.diagonal[i];
         sum_products<transposed>(
-            size, diagonal, 1, 1, [&](Offset e) { return values + place(size, rows.block(e)); },
+            size, diagonal, 1, 1, [&](Offset e) { return values + elements_of(size, rows.block(e)); },
             [&](Offset) { return rest.data(); }, sum.data());
       }
       for (int r = 0; r < n; ++r) mine[r] = scales ? sum[at(r)] : rest[at(r)];
@@ -237,7 +237,7 @@ void sweep(Size size, PlanExecutor& executor, const SweepRows& rows, const doubl
   });
 }
 
-/// Places of the blocks: L by rows, D, U by rows, so that a sweep reads one after the other.
+/// Where the blocks are: L by rows, D, U by rows, so that a sweep reads one after the other.
 std::vector<Offset> make_slots(const Pattern& pattern) {
   std::vector<Offset> slots(pattern.columns.size());
   Offset next = 0;

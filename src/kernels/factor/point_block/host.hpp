@@ -43,7 +43,7 @@ class HostFactor {
  private:
   /// Rows of the transposed factor, whose blocks are those of the factor itself.
   struct TransposedSweeps {
-    Transposed pattern;  ///< source_entry: places of the blocks
+    Transposed pattern;  ///< source_entry: where the blocks are
     std::vector<Offset> diagonal;
     PlanExecutor lower;
     PlanExecutor upper;
@@ -54,7 +54,7 @@ class HostFactor {
   Pattern pattern_;
   int block_size_;
   host::ThreadPool* pool_;
-  std::vector<Offset> slots_;  ///< by entry: the place of its block
+  std::vector<Offset> slots_;  ///< by entry: where its block is
   PlanExecutor lower_;
   PlanExecutor upper_;
   std::unique_ptr<TransposedSweeps> transposed_;  ///< from the first transposed application on

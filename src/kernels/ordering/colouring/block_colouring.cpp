@@ -97,20 +97,20 @@ Colouring colour_blocks(const CsrPattern& graph) {
 
 }  // namespace
 
-BlockPlaces place_blocks(std::span<const Index> offsets, std::span<const std::uint64_t> couplings) {
+BlockPositions arrange_blocks(std::span<const Index> offsets, std::span<const std::uint64_t> couplings) {
   const auto count = static_cast<Index>(offsets.size()) - 1;
   const ColourClasses classes = colour_classes(colour_blocks(block_graph(count, couplings).pattern()));
-  BlockPlaces places;
-  places.first.resize(at(count));
-  places.blocks.colour_offsets.assign(classes.first.begin(), classes.first.end());
-  places.blocks.block_offsets.reserve(at(count) + 1);
-  Index place = 0;
+  BlockPositions positions;
+  positions.first.resize(at(count));
+  positions.blocks.colour_offsets.assign(classes.first.begin(), classes.first.end());
+  positions.blocks.block_offsets.reserve(at(count) + 1);
+  Index next = 0;
   for (const Index p : classes.order) {
-    places.first[at(p)] = place;
-    place += offsets[at(p) + 1] - offsets[at(p)];
-    places.blocks.block_offsets.push_back(place);
+    positions.first[at(p)] = next;
+    next += offsets[at(p) + 1] - offsets[at(p)];
+    positions.blocks.block_offsets.push_back(next);
   }
-  return places;
+  return positions;
 }
 
 BlockOrdering order_by_blocks(const GraphView& graph, const BlockSize& size, host::ThreadPool& pool) {
@@ -132,12 +132,12 @@ BlockOrdering order_by_blocks(const GraphView& graph, const BlockSize& size, hos
   for (std::size_t p = 0; p < blocks; ++p) {
     for (Index k = offsets[p]; k < offsets[p + 1]; ++k) block_of[at(sorted[at(k)])] = static_cast<Index>(p);
   }
-  BlockPlaces places = place_blocks(offsets, find_couplings(graph, sorted, offsets, block_of, pool));
+  BlockPositions positions = arrange_blocks(offsets, find_couplings(graph, sorted, offsets, block_of, pool));
   result.order.resize(at(graph.nodes));
   for (std::size_t p = 0; p < blocks; ++p) {
-    std::copy(sorted.begin() + offsets[p], sorted.begin() + offsets[p + 1], result.order.begin() + places.first[p]);
+    std::copy(sorted.begin() + offsets[p], sorted.begin() + offsets[p + 1], result.order.begin() + positions.first[p]);
   }
-  result.blocks = std::move(places.blocks);
+  result.blocks = std::move(positions.blocks);
   return result;
 }
 

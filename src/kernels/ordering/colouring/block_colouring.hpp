@@ -15,7 +15,7 @@ namespace taskdag::kernels {
 std::vector<Index> cut_blocks(std::span<const Index> rows_of_block, Index block_size);
 
 /// Where the blocks go. `first`: where block p's first row goes; the others follow it.
-struct BlockPlaces {
+struct BlockPositions {
   std::vector<Index> first;
   RowBlocks blocks;
 };
@@ -23,7 +23,7 @@ struct BlockPlaces {
 /// Colours the blocks (first fit by number with one round of improvement, or smallest last where that needs fewer
 /// colours) and sorts them by colour, then number.
 /// couplings: p · blocks + q with p < q for each pair of coupled blocks, ascending, each once.
-BlockPlaces place_blocks(std::span<const Index> offsets, std::span<const std::uint64_t> couplings);
+BlockPositions arrange_blocks(std::span<const Index> offsets, std::span<const std::uint64_t> couplings);
 
 /// All of it on the threads of `pool`, for blocks of more than one row.
 BlockOrdering order_by_blocks(const GraphView& graph, const BlockSize& size, host::ThreadPool& pool);

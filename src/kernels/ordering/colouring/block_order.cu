@@ -98,9 +98,9 @@ __global__ void list_couplings_kernel(GraphView graph, const Index* block, Key b
                                       Key* pair) {
   const auto row = static_cast<Index>(element());
   if (row >= graph.nodes) return;
-  std::int64_t place = row == 0 ? 0 : end[row - 1];
+  std::int64_t next = row == 0 ? 0 : end[row - 1];
   for_couplings(graph, block, row,
-                [&](Index p, Index q) { pair[place++] = static_cast<Key>(p) * blocks + static_cast<Key>(q); });
+                [&](Index p, Index q) { pair[next++] = static_cast<Key>(p) * blocks + static_cast<Key>(q); });
 }
 
 /// Lists, sorts, and leaves each pair once. Key: a type that holds blocks².
@@ -140,7 +140,7 @@ std::vector<std::uint64_t> find_couplings(const GraphView& graph, const Index* b
                                   : list_couplings<std::uint64_t>(graph, block, blocks, end.data(), total, stream);
 }
 
-__global__ void place_kernel(Index rows, const Index* sorted, const Index* block, const Index* from, const Index* to,
+__global__ void order_kernel(Index rows, const Index* sorted, const Index* block, const Index* from, const Index* to,
                              Index* order) {
   const auto position = static_cast<Index>(element());
   if (position >= rows) return;
@@ -173,13 +173,13 @@ DeviceBlockOrdering order_by_blocks(const DeviceGraph& graph, const BlockSize& s
                                                                     at_position, of_row.data());
   cuda::check_launch("number_kernel");
 
-  BlockPlaces places = place_blocks(offsets, find_couplings(graph.view(), of_row.data(), blocks, stream));
-  const auto to = cuda::upload<ScratchArray>(places.first, stream);
+  BlockPositions positions = arrange_blocks(offsets, find_couplings(graph.view(), of_row.data(), blocks, stream));
+  const auto to = cuda::upload<ScratchArray>(positions.first, stream);
   made.order = {static_cast<std::size_t>(rows), stream};
-  place_kernel<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, sorted.order.data(), at_position, from.data(),
+  order_kernel<<<element_blocks(rows), kElementBlock, 0, stream>>>(rows, sorted.order.data(), at_position, from.data(),
                                                                    to.data(), made.order.data());
-  cuda::check_launch("place_kernel");
-  result.blocks = std::move(places.blocks);
+  cuda::check_launch("order_kernel");
+  result.blocks = std::move(positions.blocks);
   cuda::synchronize(stream);
   return made;
 }

@@ -15,8 +15,8 @@ struct ColourWindow {
   std::uint64_t taken = 0;
 
   TASKDAG_HD void add(Index colour) {
-    const Index place = colour - base;
-    if (place >= 0 && place < 64) taken |= std::uint64_t{1} << static_cast<unsigned>(place);
+    const Index bit = colour - base;
+    if (bit >= 0 && bit < 64) taken |= std::uint64_t{1} << static_cast<unsigned>(bit);
   }
   /// Whether a colour of the window is free; else the next window has to be looked at.
   [[nodiscard]] TASKDAG_HD bool has_free() const { return ~taken != 0; }

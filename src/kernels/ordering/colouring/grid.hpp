@@ -70,8 +70,8 @@ struct Grid {
   }
 
  private:
-  [[nodiscard]] TASKDAG_HD Index box(int direction, Index place) const {
-    return static_cast<Index>(std::int64_t{place} * boxes[direction] / span[direction]);
+  [[nodiscard]] TASKDAG_HD Index box(int direction, Index coordinate) const {
+    return static_cast<Index>(std::int64_t{coordinate} * boxes[direction] / span[direction]);
   }
 };
 

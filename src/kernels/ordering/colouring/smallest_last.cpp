@@ -11,7 +11,7 @@ namespace {
 class Buckets {
  public:
   explicit Buckets(const CsrPattern& graph)
-      : degree_(static_cast<std::size_t>(graph.rows)), place_(degree_.size()), vertex_(degree_.size()) {
+      : degree_(static_cast<std::size_t>(graph.rows)), position_(degree_.size()), vertex_(degree_.size()) {
     for (Index v = 0; v < graph.rows; ++v) degree(v) = graph.row_offsets[v + 1] - graph.row_offsets[v];
     const Offset most = degree_.empty() ? 0 : *std::max_element(degree_.begin(), degree_.end());
     begin_.assign(static_cast<std::size_t>(most) + 2, 0);
@@ -21,15 +21,15 @@ class Buckets {
     for (Index v = 0; v < graph.rows; ++v) put(v, next.data()[degree(v)]++);
   }
 
-  [[nodiscard]] Index at(Index place) const { return vertex_.data()[place]; }
+  [[nodiscard]] Index at(Index position) const { return vertex_.data()[position]; }
   /// `v` is taken away beside `u`. Vertices with no more left than `v` stay where they are: their turn comes as it is.
   void lose_neighbour(Index u, Index v) {
     if (degree(u) <= degree(v)) return;
     Index& first = begin_.data()[degree(u)];
     const Index other = at(first);
-    const Index place = place_.data()[u];
+    const Index position = position_.data()[u];
     put(u, first);
-    put(other, place);
+    put(other, position);
     ++first;
     --degree(u);
   }
@@ -37,23 +37,23 @@ class Buckets {
 
  private:
   Offset& degree(Index v) { return degree_.data()[v]; }
-  void put(Index v, Index place) {
-    place_.data()[v] = place;
-    vertex_.data()[place] = v;
+  void put(Index v, Index position) {
+    position_.data()[v] = position;
+    vertex_.data()[position] = v;
   }
 
-  std::vector<Offset> degree_;  ///< neighbours
-  std::vector<Index> begin_;    ///< of the vertices with so many left, not counting those that are gone
-  std::vector<Index> place_;    ///< of a vertex
-  std::vector<Index> vertex_;   ///< at a place
+  std::vector<Offset> degree_;   ///< neighbours
+  std::vector<Index> begin_;     ///< of the vertices with so many left, not counting those that are gone
+  std::vector<Index> position_;  ///< of a vertex
+  std::vector<Index> vertex_;    ///< at a position
 };
 
 }  // namespace
 
 std::vector<Index> smallest_last_order(const CsrPattern& graph) {
   Buckets buckets(graph);
-  for (Index place = 0; place < graph.rows; ++place) {
-    const Index v = buckets.at(place);
+  for (Index position = 0; position < graph.rows; ++position) {
+    const Index v = buckets.at(position);
     for (Offset e = graph.row_offsets[v]; e < graph.row_offsets[v + 1]; ++e) {
       buckets.lose_neighbour(graph.col_indices[e], v);
     }

@@ -14,7 +14,7 @@ class ThreadPool;
 
 namespace taskdag::kernels {
 
-/// Place in a list of neighbours. 64 bits: the graph has up to twice as many entries as A.
+/// Index into a list of neighbours. 64 bits: the graph has up to twice as many entries as A.
 using EdgeOffset = std::int64_t;
 
 /// An undirected graph in memory that it does not own, of either space: node i's neighbours are

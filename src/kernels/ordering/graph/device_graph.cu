@@ -66,7 +66,7 @@ __global__ void keys_both_ways(DevicePattern a, const Index* row_of, int bits, s
   key[std::int64_t{a.entries} + e] = row == column ? none : (column << bits) | row;
 }
 
-/// offsets[row] = first place whose key is of that row or a later one.
+/// offsets[row] = first index whose key is of that row or a later one.
 __global__ void offsets_of_keys(Index rows, std::int64_t count, int bits, const std::uint64_t* key,
                                 EdgeOffset* offsets) {
   const auto row = static_cast<Index>(element());

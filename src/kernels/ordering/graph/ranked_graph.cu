@@ -50,16 +50,16 @@ __global__ void nodes_of_entries(GraphView graph, Index* node_of_entry) {
   for (EdgeOffset e = graph.begin(i) + threadIdx.x % 32; e < graph.end(i); e += 32) node_of_entry[e] = i;
 }
 
-/// Lists every edge from its end of lower rank place: grouped by `from`, ranks ascending.
+/// Lists every edge from its end of lower rank: grouped by `from`, ranks ascending.
 __global__ void ranked_entries(EdgeOffset entries, GraphView graph, const Index* node_of_entry, const Index* rank_of,
                                const EdgeOffset* ranked_offsets, Index* from, Index* to) {
   const EdgeOffset e = element();
   if (e >= entries) return;
   const Index node = node_of_entry[e];
   const Index rank = rank_of[node];
-  const EdgeOffset place = ranked_offsets[rank] + (e - graph.begin(node));
-  from[place] = rank;
-  to[place] = rank_of[graph.neighbours[e]];
+  const EdgeOffset index = ranked_offsets[rank] + (e - graph.begin(node));
+  from[index] = rank;
+  to[index] = rank_of[graph.neighbours[e]];
 }
 
 }  // namespace

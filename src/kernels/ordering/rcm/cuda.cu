@@ -27,7 +27,7 @@ using cuda::with_scratch;
 
 constexpr Index kNone = 0x7FFFFFFF;
 
-/// What is known of each component, at the place of its root.
+/// What is known of each component, at the index of its root.
 struct Components {
   Index* least_node;  ///< in the numbering of the matrix
   Index* depth;       ///< of the last walk that went deeper than those before
@@ -66,8 +66,8 @@ struct Walked {
   const Index* level_begin;
 };
 
-__device__ Index level_of(const Walked& walked, Index place) {
-  return cuda::first_not_below(walked.level_begin, 0, walked.levels.levels, place + 1) - 1;
+__device__ Index level_of(const Walked& walked, Index position) {
+  return cuda::first_not_below(walked.level_begin, 0, walked.levels.levels, position + 1) - 1;
 }
 
 __global__ void measure_depth(Walked walked, const Index* root, Components components) {
@@ -97,20 +97,20 @@ __global__ void decide(Index count, const Index* roots, bool ordered, Components
     components.settled[r] = true;
     return;
   }
-  const Index place = atomicAdd(next_count, 1);
-  next[place] = r;
-  starts[place] = components.farthest[r];
+  const Index index = atomicAdd(next_count, 1);
+  next[index] = r;
+  starts[index] = components.farthest[r];
   components.depth[r] = components.reached[r];
   components.reached[r] = -1;
   components.farthest[r] = kNone;
 }
 
-/// The places of nodes whose component has settled in this walk or an earlier one: the latter are not in the queue.
-__global__ void keep_places(Walked walked, const Index* root, Components components, Index* place_of) {
+/// The positions of nodes whose component has settled in this walk or an earlier one: the latter are not in the queue.
+__global__ void keep_positions(Walked walked, const Index* root, Components components, Index* position_of) {
   const auto p = static_cast<Index>(element());
   if (p >= walked.levels.nodes) return;
   const Index v = walked.queue[p];
-  if (components.settled[root[v]]) place_of[v] = p;
+  if (components.settled[root[v]]) position_of[v] = p;
 }
 
 __global__ void reverse_into(Index nodes, const Index* queue, const Index* node_of, Index* order) {
@@ -118,12 +118,12 @@ __global__ void reverse_into(Index nodes, const Index* queue, const Index* node_
   if (p < nodes) order[nodes - 1 - p] = node_of[queue[p]];
 }
 
-__global__ void keys_of_nodes(Index nodes, const Index* root, const Index* place_of, Components components,
+__global__ void keys_of_nodes(Index nodes, const Index* root, const Index* position_of, Components components,
                               std::uint64_t* key) {
   const auto v = static_cast<Index>(element());
   if (v >= nodes) return;
   const Index r = root[v];
-  key[v] = (static_cast<std::uint64_t>(components.least_node[r]) << 32) | static_cast<std::uint32_t>(place_of[v]);
+  key[v] = (static_cast<std::uint64_t>(components.least_node[r]) << 32) | static_cast<std::uint32_t>(position_of[v]);
 }
 
 /// The search and the ordering of one graph.
@@ -140,7 +140,7 @@ class Orderer {
         reached_(at(nodes_), stream),
         farthest_(at(nodes_), stream),
         settled_(at(nodes_), stream),
-        place_of_(at(nodes_), stream),
+        position_of_(at(nodes_), stream),
         two_lists_(2 * at(nodes_), stream),
         roots_(two_lists_.data()),
         next_roots_(two_lists_.data() + nodes_),
@@ -151,7 +151,8 @@ class Orderer {
   /// `begin_ordering` is recorded before the last walk. @returns whether the first walk gave up: there is no order then
   bool run(Index* order, const cuda::UniqueEvent& begin_ordering) {
     launch(nodes_, [&](int blocks) { clear_components<<<blocks, kElementBlock, 0, stream_>>>(nodes_, components_); });
-    cuda::check(cudaMemsetAsync(place_of_.data(), 0, place_of_.size() * sizeof(Index), stream_), "clearing places");
+    cuda::check(cudaMemsetAsync(position_of_.data(), 0, position_of_.size() * sizeof(Index), stream_),
+                "clearing positions");
     find_components(ranked_, root_.data(), stream_);
     Index count = first_starts();
     const bool connected = count == 1 && ranked_.isolated == 0;
@@ -211,14 +212,14 @@ class Orderer {
     });
     if (ordered && keep) {
       launch(walked_nodes, [&](int blocks) {
-        keep_places<<<blocks, kElementBlock, 0, stream_>>>(walked, root_.data(), components_, place_of_.data());
+        keep_positions<<<blocks, kElementBlock, 0, stream_>>>(walked, root_.data(), components_, position_of_.data());
       });
     }
     std::swap(roots_, next_roots_);
     return fetch_count();
   }
 
-  /// Components by their least node, places inside; all reversed.
+  /// Components by their least node, positions inside; all reversed.
   void sort_components(Index* order) {
     launch(nodes_, [&](int blocks) {
       find_least_nodes<<<blocks, kElementBlock, 0, stream_>>>(nodes_, root_.data(), ranked_.node_of.data(),
@@ -227,7 +228,7 @@ class Orderer {
     const ScratchArray<std::uint64_t> key(at(nodes_), stream_);
     const ScratchArray<std::uint64_t> sorted(at(nodes_), stream_);
     launch(nodes_, [&](int blocks) {
-      keys_of_nodes<<<blocks, kElementBlock, 0, stream_>>>(nodes_, root_.data(), place_of_.data(), components_,
+      keys_of_nodes<<<blocks, kElementBlock, 0, stream_>>>(nodes_, root_.data(), position_of_.data(), components_,
                                                            key.data());
     });
     const int bits = 32 + std::bit_width(static_cast<std::uint32_t>(nodes_));
@@ -249,7 +250,7 @@ class Orderer {
   ScratchArray<Index> reached_;
   ScratchArray<Index> farthest_;
   ScratchArray<bool> settled_;
-  ScratchArray<Index> place_of_;  ///< rank → place in the queue of the walk that settled its component
+  ScratchArray<Index> position_of_;  ///< rank → position in the queue of the walk that settled its component
   ScratchArray<Index> two_lists_;
   Index* roots_;  ///< of the components that walk
   Index* next_roots_;

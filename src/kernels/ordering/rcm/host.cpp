@@ -15,15 +15,15 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
 
 /// Nodes by degree, then index: counting sort.
-template <class Place>
-std::vector<Index> nodes_by_degree(const Lists<Place>& lists) {
+template <class Edge>
+std::vector<Index> nodes_by_degree(const Lists<Edge>& lists) {
   Index most = 0;
   for (Index node = 0; node < lists.nodes; ++node) most = std::max(most, lists.degree[node]);
-  std::vector<Index> place(at(most) + 2, 0);
-  for (Index node = 0; node < lists.nodes; ++node) ++place[at(lists.degree[node]) + 1];
-  std::partial_sum(place.begin(), place.end(), place.begin());
+  std::vector<Index> next(at(most) + 2, 0);
+  for (Index node = 0; node < lists.nodes; ++node) ++next[at(lists.degree[node]) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
   std::vector<Index> sorted(at(lists.nodes));
-  for (Index node = 0; node < lists.nodes; ++node) sorted[at(place[at(lists.degree[node])]++)] = node;
+  for (Index node = 0; node < lists.nodes; ++node) sorted[at(next[at(lists.degree[node])]++)] = node;
   return sorted;
 }
 
@@ -33,10 +33,10 @@ std::vector<Index> nodes_by_degree(const Lists<Place>& lists) {
 /// least node of its component: so components are found by the very searches that they need. Each later walk starts
 /// from the least node of the last level and is ordered at once: where it is no deeper than the walk before, its start
 /// is the one that is sought, and the order is already there.
-template <class Place>
+template <class Edge>
 class HostOrderer {
  public:
-  HostOrderer(const Lists<Place>& lists, host::ThreadPool& pool, std::int64_t neighbours_together)
+  HostOrderer(const Lists<Edge>& lists, host::ThreadPool& pool, std::int64_t neighbours_together)
       : lists_(lists), walk_(lists, pool, neighbours_together) {}
 
   void run(Index* order, OrderingTimes& times) {
@@ -107,8 +107,8 @@ class HostOrderer {
     return seconds + seconds_since(begin);
   }
 
-  Lists<Place> lists_;
-  HostWalk<Place> walk_;
+  Lists<Edge> lists_;
+  HostWalk<Edge> walk_;
 };
 
 }  // namespace

@@ -12,13 +12,13 @@ constexpr Index kStayTogether = 4;
 constexpr Index kAhead = 6;
 /// Children that are sorted by insertion.
 constexpr std::ptrdiff_t kFew = 32;
-/// In place of a count: the thread had no memory for what it found.
+/// Instead of a count: the thread had no memory for what it found.
 constexpr Index kNoMemory = -1;
 
 }  // namespace
 
-template <class Place>
-HostWalk<Place>::HostWalk(const Lists<Place>& lists, host::ThreadPool& pool, std::int64_t neighbours_together)
+template <class Edge>
+HostWalk<Edge>::HostWalk(const Lists<Edge>& lists, host::ThreadPool& pool, std::int64_t neighbours_together)
     : lists_(lists),
       pool_(pool),
       threads_(pool.concurrent() ? pool.processors() : 1),
@@ -33,8 +33,8 @@ HostWalk<Place>::HostWalk(const Lists<Place>& lists, host::ThreadPool& pool, std
   for (std::atomic<Mark>& mark : mark_) mark.store(kNew, std::memory_order_relaxed);
 }
 
-template <class Place>
-void HostWalk<Place>::begin(Index start, Mark mark) {
+template <class Edge>
+void HostWalk<Edge>::begin(Index start, Mark mark) {
   mark_[at(start)].store(mark, std::memory_order_relaxed);
   queue_[0] = start;
   level_ = 0;
@@ -42,16 +42,16 @@ void HostWalk<Place>::begin(Index start, Mark mark) {
   depth_ = 0;
 }
 
-template <class Place>
-void HostWalk<Place>::search(Index start) {
+template <class Edge>
+void HostWalk<Edge>::search(Index start) {
   free_from_ = kNew;
   base_ = kMet;
   begin(start, kMet);
   walk<false>();
 }
 
-template <class Place>
-void HostWalk<Place>::order(Index start) {
+template <class Edge>
+void HostWalk<Edge>::order(Index start) {
   const auto numbers = static_cast<Mark>(tail_) + 1;
   if (limit_ <= numbers) {
     for (std::atomic<Mark>& mark : mark_) {
@@ -66,8 +66,8 @@ void HostWalk<Place>::order(Index start) {
   walk<true>();
 }
 
-template <class Place>
-Index HostWalk<Place>::least_of_last_level() const {
+template <class Edge>
+Index HostWalk<Edge>::least_of_last_level() const {
   Index best = queue_[at(level_)];
   for (Index p = level_ + 1; p < tail_; ++p) {
     const Index node = queue_[at(p)];
@@ -76,9 +76,9 @@ Index HostWalk<Place>::least_of_last_level() const {
   return best;
 }
 
-template <class Place>
+template <class Edge>
 template <bool kOrdered>
-void HostWalk<Place>::walk() {
+void HostWalk<Edge>::walk() {
   finished_ = false;
   while (!finished_) {
     if (threads_ > 1 && tail_ - level_ >= least_together_) {
@@ -89,25 +89,25 @@ void HostWalk<Place>::walk() {
   }
 }
 
-template <class Place>
-void HostWalk<Place>::sort_children(Index* first, Index* last) const {
+template <class Edge>
+void HostWalk<Edge>::sort_children(Index* first, Index* last) const {
   if (last - first < 2) return;
   if (last - first > kFew) {
     std::sort(first, last, [this](Index a, Index b) { return lists_.key(a) < lists_.key(b); });
     return;
   }
-  for (Index* place = first + 1; place != last; ++place) {
-    const Index node = *place;
+  for (Index* next = first + 1; next != last; ++next) {
+    const Index node = *next;
     const std::uint64_t key = lists_.key(node);
-    Index* to = place;
+    Index* to = next;
     for (; to != first && lists_.key(to[-1]) > key; --to) *to = to[-1];
     *to = node;
   }
 }
 
-template <class Place>
+template <class Edge>
 template <bool kOrdered>
-void HostWalk<Place>::level_alone() {
+void HostWalk<Edge>::level_alone() {
   Index* const queue = queue_.data();
   std::atomic<Mark>* const mark = mark_.data();
   const Mark free_from = free_from_;
@@ -119,7 +119,7 @@ void HostWalk<Place>::level_alone() {
     // What comes soon is fetched now; the queue ends with nodes that are walked in the next level.
     __builtin_prefetch(lists_.offsets + queue[std::min(p + 2 * kAhead, tail - 1)]);
     __builtin_prefetch(lists_.neighbours + lists_.offsets[queue[std::min(p + kAhead, tail - 1)]]);
-    for (Place e = lists_.offsets[node]; e < lists_.offsets[node + 1]; ++e) {
+    for (Edge e = lists_.offsets[node]; e < lists_.offsets[node + 1]; ++e) {
       const Index next = lists_.neighbours[e];
       if (mark[next].load(std::memory_order_relaxed) < free_from) continue;
       mark[next].store(taken, std::memory_order_relaxed);
@@ -134,17 +134,17 @@ void HostWalk<Place>::level_alone() {
   ++depth_;
 }
 
-template <class Place>
-Index HostWalk<Place>::boundary(Index begin, Index end, int thread) const {
+template <class Edge>
+Index HostWalk<Edge>::boundary(Index begin, Index end, int thread) const {
   return begin + static_cast<Index>(std::int64_t{end - begin} * thread / threads_);
 }
 
-template <class Place>
-void HostWalk<Place>::claim(Index first, Index last) {
+template <class Edge>
+void HostWalk<Edge>::claim(Index first, Index last) {
   for (Index p = first; p < last; ++p) {
     const Index node = queue_[at(p)];
     const Mark mine = base_ + 1 + static_cast<Mark>(p);
-    for (Place e = lists_.offsets[node]; e < lists_.offsets[node + 1]; ++e) {
+    for (Edge e = lists_.offsets[node]; e < lists_.offsets[node + 1]; ++e) {
       std::atomic<Mark>& mark = mark_[at(lists_.neighbours[e])];
       Mark seen = mark.load(std::memory_order_relaxed);
       while (seen > mine && !mark.compare_exchange_weak(seen, mine, std::memory_order_relaxed)) {
@@ -153,15 +153,15 @@ void HostWalk<Place>::claim(Index first, Index last) {
   }
 }
 
-template <class Place>
+template <class Edge>
 template <bool kOrdered>
-void HostWalk<Place>::collect(Index first, Index last, std::vector<Index>& found) {
+void HostWalk<Edge>::collect(Index first, Index last, std::vector<Index>& found) {
   found.clear();
   for (Index p = first; p < last; ++p) {
     const Index node = queue_[at(p)];
     const Mark mine = base_ + 1 + static_cast<Mark>(p);
     const std::size_t before = found.size();
-    for (Place e = lists_.offsets[node]; e < lists_.offsets[node + 1]; ++e) {
+    for (Edge e = lists_.offsets[node]; e < lists_.offsets[node + 1]; ++e) {
       const Index next = lists_.neighbours[e];
       std::atomic<Mark>& mark = mark_[at(next)];
       const Mark seen = mark.load(std::memory_order_relaxed);
@@ -175,8 +175,8 @@ void HostWalk<Place>::collect(Index first, Index last, std::vector<Index>& found
   }
 }
 
-template <class Place>
-auto HostWalk<Place>::found_by_all(int thread, std::size_t parity) const -> Found {
+template <class Edge>
+auto HostWalk<Edge>::found_by_all(int thread, std::size_t parity) const -> Found {
   Found found;
   for (int other = 0; other < threads_; ++other) {
     const Index count = own_[static_cast<std::size_t>(other)].count[parity];
@@ -189,9 +189,9 @@ auto HostWalk<Place>::found_by_all(int thread, std::size_t parity) const -> Foun
 }
 
 /// Each thread goes on with the nodes that it has found, as long as that is fair.
-template <class Place>
+template <class Edge>
 template <bool kOrdered>
-void HostWalk<Place>::levels_of_thread(int thread) {
+void HostWalk<Edge>::levels_of_thread(int thread) {
   Own& own = own_[static_cast<std::size_t>(thread)];
   own.barriers = 0;
   Index begin = level_;
@@ -244,9 +244,9 @@ void HostWalk<Place>::levels_of_thread(int thread) {
   }
 }
 
-template <class Place>
+template <class Edge>
 template <bool kOrdered>
-void HostWalk<Place>::levels_together() {
+void HostWalk<Edge>::levels_together() {
   barrier_.reset();
   pool_.run(threads_, [this](int thread) { levels_of_thread<kOrdered>(thread); });
   if (out_of_memory_) throw std::bad_alloc();

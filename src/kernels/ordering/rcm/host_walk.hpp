@@ -15,10 +15,10 @@ namespace taskdag::kernels {
 
 /// Lists of neighbours in which a node may be its own: a walk never takes a node that it has, so that a matrix with a
 /// symmetric pattern is walked as it is. `degree` does not count such loops.
-template <class Place>
+template <class Edge>
 struct Lists {
   Index nodes = 0;
-  const Place* offsets = nullptr;
+  const Edge* offsets = nullptr;
   const Index* neighbours = nullptr;
   const Index* degree = nullptr;
 
@@ -33,13 +33,13 @@ struct Lists {
 /// Encoding: mark_[v] is kNew before the first search has met v, kMet afterwards. An ordering of a component of m nodes
 /// takes the m + 1 numbers below all that are in use, from base_ on, so that nothing needs to be cleared: v is free
 /// while its mark is greater than those. One thread alone marks v with base_. Threads together mark it with base_ + 1 +
-/// p for the least place p among v's neighbours (a minimum by compare-and-swap): after the barrier this names v's
+/// p for the least position p among v's neighbours (a minimum by compare-and-swap): after the barrier this names v's
 /// parent. Marks are read and written relaxed, the barriers order the levels.
-template <class Place>
+template <class Edge>
 class HostWalk {
  public:
   /// `neighbours_together`: levels of fewer neighbours are walked by the calling thread alone.
-  HostWalk(const Lists<Place>& lists, host::ThreadPool& pool, std::int64_t neighbours_together);
+  HostWalk(const Lists<Edge>& lists, host::ThreadPool& pool, std::int64_t neighbours_together);
 
   /// Whether no search has met the node yet.
   [[nodiscard]] bool is_new(Index node) const { return mark_[at(node)].load(std::memory_order_relaxed) == kNew; }
@@ -94,7 +94,7 @@ class HostWalk {
   [[nodiscard]] Index boundary(Index begin, Index end, int thread) const;
   void sort_children(Index* first, Index* last) const;
 
-  Lists<Place> lists_;
+  Lists<Edge> lists_;
   host::ThreadPool& pool_;
   int threads_;
   Index least_together_;  ///< narrower levels are walked by one thread

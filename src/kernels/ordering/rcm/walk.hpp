@@ -29,8 +29,8 @@ class Walker {
   [[nodiscard]] Index* starts() const { return queue_.data(); }
 
   /// Visits every node that can be reached from the first `starts` nodes of the queue. `ordered`: in Cuthill–McKee's
-  /// order, children by their parent's place, those of one parent by rank; otherwise in any order inside a level, and
-  /// the walk gives up where it has met so few nodes a level for so long that a host thread would be faster.
+  /// order, children by their parent's position, those of one parent by rank; otherwise in any order inside a level,
+  /// and the walk gives up where it has met so few nodes a level for so long that a host thread would be faster.
   /// Synchronises the stream.
   Levels walk(Index starts, bool ordered);
 

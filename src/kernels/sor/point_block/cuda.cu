@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kWarps* kWarpSize)
   auto* const pivot_rows = reinterpret_cast<int*>(inverse + n * n);
   const Inversion found = scale_block_row(size, warp, a, blocks, i, omega, shift, inverse, pivot_rows, values);
   bool finite = found.finite;
-  double* const own = inverses + place(size, i);
+  double* const own = inverses + elements_of(size, i);
   warp.each(n * n, [&](int k) {
     own[k] = inverse[k];
     finite = finite && is_finite(inverse[k]);

@@ -46,7 +46,7 @@ void note(Size size, Index i, const Inversion& found, const double* inverse, Blo
     findings.last_zero = std::max(findings.last_zero, first + found.last_zero);
     return;
   }
-  const bool finite = found.finite && std::all_of(inverse, inverse + place(size, 1), is_finite);
+  const bool finite = found.finite && std::all_of(inverse, inverse + elements_of(size, 1), is_finite);
   if (!finite) findings.first_non_finite = std::min(findings.first_non_finite, first);
 }
 
@@ -74,7 +74,7 @@ BlockFindings host_scale_rows(const ScaledRows& a, const double* blocks, double 
       BlockFindings mine;
       std::array<int, kLargestBlock> pivot_rows{};
       for_drawn(a.rows, tickets, [&](Index i) {
-        double* const inverse = inverses + place(size, i);
+        double* const inverse = inverses + elements_of(size, i);
         const Inversion found =
             scale_block_row(size, Alone(), a, blocks, i, omega, shift, inverse, pivot_rows.data(), values);
         note(size, i, found, inverse, mine);

@@ -9,7 +9,7 @@
 
 namespace taskdag::kernels::point_block {
 
-/// Where the entries of D⁻¹ A stand, row by row. No place is beyond the elements of A's blocks, which Offset counts.
+/// Where the entries of D⁻¹ A stand, row by row. No index is beyond the elements of A's blocks, which Offset counts.
 struct ScaledRows {
   Index rows;              ///< of blocks; this and the next three are those of A
   const Offset* offsets;   ///< of its rows of blocks
@@ -57,7 +57,7 @@ template <class Size, class Group>
 TASKDAG_HD Inversion scale_block_row(Size size, const Group& group, const ScaledRows& a, const double* blocks, Index i,
                                      double omega, double shift, double* inverse, int* pivot_rows, double* values) {
   const int n = size.rows();
-  const double* const own = blocks + place(size, a.diagonal[i]);
+  const double* const own = blocks + elements_of(size, a.diagonal[i]);
   group.each_element(size, [&](int r, int c) {
     inverse[c * n + r] = r == c ? shifted_diagonal(own[c * n + r], omega, shift) : own[c * n + r];
   });
@@ -68,7 +68,7 @@ TASKDAG_HD Inversion scale_block_row(Size size, const Group& group, const Scaled
       group.each(n, [&](int r) { values[a.entry(i, e, r, r)] = 1.0; });
       continue;
     }
-    const double* const block = blocks + place(size, e);
+    const double* const block = blocks + elements_of(size, e);
     group.each_element(size, [&](int r, int c) { values[a.entry(i, e, r, c)] = product(size, inverse, block, r, c); });
   }
   return found;
@@ -78,7 +78,7 @@ TASKDAG_HD Inversion scale_block_row(Size size, const Group& group, const Scaled
 template <class Size>
 TASKDAG_HD double inverse_times(Size size, const double* inverses, Index i, int r, const double* b) {
   const int n = size.rows();
-  const double* const inverse = inverses + place(size, i);
+  const double* const inverse = inverses + elements_of(size, i);
   double sum = 0.0;
   for (int c = 0; c < n; ++c) sum += inverse[c * n + r] * b[static_cast<std::int64_t>(i) * n + c];
   return sum;

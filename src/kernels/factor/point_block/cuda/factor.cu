@@ -22,17 +22,17 @@ struct Longest {
   std::int64_t row = 0;
   std::int64_t right = 0;
 };
-Longest longest_rows(const std::vector<RowPlace>& rows) {
+Longest longest_rows(const std::vector<RowEntries>& rows) {
   Longest longest;
-  for (const RowPlace& row : rows) {
+  for (const RowEntries& row : rows) {
     longest.row = std::max<std::int64_t>(longest.row, row.end - row.first);
     longest.right = std::max<std::int64_t>(longest.right, row.end - row.diagonal - 1);
   }
   return longest;
 }
 
-std::vector<RowPlace> in_order(const Pattern& pattern) {
-  std::vector<RowPlace> rows;
+std::vector<RowEntries> in_order(const Pattern& pattern) {
+  std::vector<RowEntries> rows;
   rows.reserve(at(pattern.rows));
   const Schedule schedule(Triangle::lower, compute_levels(pattern.view(), Triangle::lower));
   for (const Index i : schedule.order()) {
@@ -55,7 +55,7 @@ DeviceFactor::DeviceFactor(const Pattern& pattern, int block_size, cudaStream_t 
       values_(pattern.columns.size() * at(block_size) * at(block_size), stream),
       done_(at(pattern.rows) + 1, stream),
       report_(1, stream) {
-  const std::vector<RowPlace> rows = in_order(pattern);
+  const std::vector<RowEntries> rows = in_order(pattern);
   order_ = cuda::upload(rows, stream);
   const Longest longest = longest_rows(rows);
   const int block = block_size * block_size;

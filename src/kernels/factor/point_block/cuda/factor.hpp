@@ -21,7 +21,7 @@
 namespace taskdag::kernels::point_block {
 
 /// A row of the factor, and its entries.
-struct alignas(16) RowPlace {
+struct alignas(16) RowEntries {
   Index row;
   Offset first;
   Offset diagonal;
@@ -54,7 +54,7 @@ class DeviceFactor {
   cuda::DeviceArray<Offset> diagonal_;
   cuda::DeviceArray<Offset> source_;
   cuda::DeviceArray<Offset> mirror_;
-  cuda::DeviceArray<RowPlace> order_;
+  cuda::DeviceArray<RowEntries> order_;
   cuda::DeviceArray<double> values_;
   cuda::DeviceArray<int> done_;  ///< by row, 1: in memory; then the ticket counter
   cuda::DeviceArray<FactorReport> report_;

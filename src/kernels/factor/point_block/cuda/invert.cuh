@@ -65,7 +65,7 @@ __device__ Inversion invert_in_registers(BlockSize<N> size, int lane, double* a,
     found.finite = found.finite && is_finite(pivot);
     pivot_rows |= static_cast<std::uint32_t>(p) << (kBits * static_cast<unsigned>(k));
     const double inverse = 1.0 / pivot;
-    double from = own[k];  // rows k and p change places
+    double from = own[k];  // rows k and p are swapped
 #pragma unroll
     for (int r = k + 1; r < N; ++r) {
       if (p != r) continue;

@@ -21,8 +21,8 @@ struct FactorArguments {
   const Index* columns;
   const Offset* diagonal;
   const Offset* source;
-  const Offset* mirror;   ///< null: ilu
-  const RowPlace* order;  ///< rows as tickets hand them out
+  const Offset* mirror;     ///< null: ilu
+  const RowEntries* order;  ///< rows as tickets hand them out
   const double* input;
   double* values;
   int* done;  ///< by row; 0 before

@@ -33,7 +33,7 @@ constexpr int kUpdates = 256;
 
 /// What a warp has in shared memory beside blocks.
 struct WarpLists {
-  /// Updates of rows that are subtracted, one after the other; the last 32 places are for a row that is listed late.
+  /// Updates of rows that are subtracted, one after the other; the last 32 are for a row that is listed late.
   Offset target[kUpdates + kWarpSize];         ///< block of the row at work
   unsigned char factor[kUpdates + kWarpSize];  ///< block of the other row, counted from where its list begins
   Index columns[kListed];                      ///< of the row at work
@@ -80,12 +80,12 @@ class Warp {
         block_of_lane_(lane / (size.rows() * size.rows())) {}
 
   /// The row at work from now on.
-  __device__ void take(const RowPlace& row) {
+  __device__ void take(const RowEntries& row) {
     first_ = row.first;
     end_ = row.end;
     diagonal_ = row.diagonal;
-    const bool fits = place(size_, end_ - first_) <= a_.staged;
-    row_ = fits ? stage_ : a_.values + place(size_, first_);
+    const bool fits = elements_of(size_, end_ - first_) <= a_.staged;
+    row_ = fits ? stage_ : a_.values + elements_of(size_, first_);
     columns_ = a_.columns + first_;
     if (end_ - first_ > kListed) return;
     for (Offset k = lane_; k < end_ - first_; k += kWarpSize) lists_->columns[k] = __ldg(columns_ + k);
@@ -99,7 +99,7 @@ class Warp {
     if (lane_ == 0) DeviceAtomic<int>(a_.done[i]).store(1, ::cuda::memory_order_release);
   }
   __device__ bool row_is_finite() const {
-    const std::int64_t count = place(size_, end_ - first_);
+    const std::int64_t count = elements_of(size_, end_ - first_);
     bool finite = true;
     for (std::int64_t k = lane_; k < count; k += kWarpSize) finite = finite && is_finite(row_[k]);
     return __all_sync(kFullWarp, finite);
@@ -107,11 +107,11 @@ class Warp {
 
   __device__ Offset begin(Index) const { return first_; }
   __device__ Offset diagonal(Index) const { return diagonal_; }
-  __device__ double* mine(Offset e) const { return row_ + place(size_, e - first_); }
+  __device__ double* mine(Offset e) const { return row_ + elements_of(size_, e - first_); }
   __device__ bool row_is_symmetric() const { return a_.mirror != nullptr; }
   __device__ double input(Offset e, int r, int c) const {
     const Offset from = __ldg(a_.source + e);
-    return from < 0 ? 0.0 : __ldg(a_.input + place(size_, from) + c * size_.rows() + r);
+    return from < 0 ? 0.0 : __ldg(a_.input + elements_of(size_, from) + c * size_.rows() + r);
   }
   __device__ Inversion invert_block(Size size, double* block, double amount) const {
     if constexpr (Size::known > 0 && Size::known <= kLargestInRegisters) {
@@ -212,11 +212,11 @@ class Warp {
   __device__ void subtract_listed(Offset base, int list, int count, int fetched, const Amount& amount) const {
     const int n = size_.rows();
     // By blocks where lanes have elements of their own, else by rounds of 32 elements.
-    const auto subtract_some = [&](const auto& place_of) {
+    const auto subtract_some = [&](const auto& element_of) {
       double amounts[kTogether];
 #pragma unroll
       for (int t = 0; t < kTogether; ++t) {
-        const Element to = place_of(t);
+        const Element to = element_of(t);
         if (to.update >= count) continue;
         const double* const block = to.update < fetched ? now_.stage + (to.update + blocks_before()) * n * n
                                                         : finished(base + lists_->factor[list + to.update]);
@@ -224,7 +224,7 @@ class Warp {
       }
 #pragma unroll
       for (int t = 0; t < kTogether; ++t) {
-        const Element to = place_of(t);
+        const Element to = element_of(t);
         if (to.update >= count) continue;
         mine(lists_->target[list + to.update])[to.column * n + to.row] -= amounts[t];
       }
@@ -266,7 +266,7 @@ class Warp {
     int count = -1;
   };
 
-  __device__ const double* finished(Offset e) const { return a_.values + place(size_, e); }
+  __device__ const double* finished(Offset e) const { return a_.values + elements_of(size_, e); }
   /// Blocks that stand before those of the list.
   __device__ int blocks_before() const { return row_is_symmetric() ? 2 : 1; }
   __device__ int blocks_fetched(int listed) const {
@@ -276,9 +276,9 @@ class Warp {
   /// Blocks [from, to) of the row to where others read them.
   __device__ void store(Offset from, Offset to) const {
     if (row_ != stage_) return;
-    double* const values = a_.values + place(size_, first_);
-    const std::int64_t last = place(size_, to - first_);
-    for (std::int64_t k = place(size_, from - first_) + lane_; k < last; k += kWarpSize) values[k] = row_[k];
+    double* const values = a_.values + elements_of(size_, first_);
+    const std::int64_t last = elements_of(size_, to - first_);
+    for (std::int64_t k = elements_of(size_, from - first_) + lane_; k < last; k += kWarpSize) values[k] = row_[k];
   }
 
   /// This lane's of the columns of entries [base, base + 32), before `end`; −1: none.
@@ -433,7 +433,7 @@ __global__ void __launch_bounds__(kWarps* kWarpSize, kBlocksAtOnce)
   const Index ticket = cuda::TicketCounter::receive(tickets.request(lane));
   if (ticket >= a.rows) return;
   const int4 raw = __ldg(reinterpret_cast<const int4*>(a.order) + ticket);
-  const RowPlace row{raw.x, raw.y, raw.z, raw.w};
+  const RowEntries row{raw.x, raw.y, raw.z, raw.w};
   const Index i = row.row;
   worker.take(row);
   const Inversion found = eliminate_row(size, worker, i, a.amount);

@@ -33,7 +33,7 @@ struct Row {
   [[nodiscard]] __device__ Offset left() const { return (diagonal_block - first_block) * size.rows(); }
   [[nodiscard]] __device__ Offset entries() const { return (end_block - first_block - 1) * size.rows() + 1; }
   /// Of the row's first entry in the pattern.
-  [[nodiscard]] __device__ Offset place(Index block_row) const {
+  [[nodiscard]] __device__ Offset first_entry(Index block_row) const {
     const int n = size.rows();
     return n * ((first_block - block_row) * n + block_row) + row * entries();
   }
@@ -64,7 +64,7 @@ __device__ void with_row_of_warp(const FactorBlocks& factor, const Work& work) {
 template <class Size>
 __global__ void pattern_by_rows_kernel(FactorBlocks factor, Offset* offsets, Index* columns) {
   with_row_of_warp<Size>(factor, [&](const Row<Size>& row, Index block_row, int lane) {
-    const Offset begin = row.place(block_row);
+    const Offset begin = row.first_entry(block_row);
     const Offset entries = row.entries();
     const Index number = block_row * row.size.rows() + row.row;
     if (lane == 0) offsets[number + 1] = begin + entries;
@@ -80,11 +80,11 @@ template <class Size>
 __global__ void values_by_rows_kernel(FactorBlocks factor, double* entries) {
   with_row_of_warp<Size>(factor, [&](const Row<Size>& row, Index block_row, int lane) {
     const int n = row.size.rows();
-    const double* const inverse = factor.values + place(row.size, row.diagonal_block);
-    double* const to = entries + row.place(block_row);
+    const double* const inverse = factor.values + elements_of(row.size, row.diagonal_block);
+    double* const to = entries + row.first_entry(block_row);
     for (Offset k = lane; k < row.entries(); k += kWarpSize) {
       const auto [block, column] = row.at(k);
-      const double* const from = factor.values + place(row.size, block);
+      const double* const from = factor.values + elements_of(row.size, block);
       to[k] = block < row.diagonal_block   ? from[column * n + row.row]
               : block > row.diagonal_block ? product(row.size, inverse, from, row.row, column)
                                            : 1.0;
@@ -101,7 +101,7 @@ __global__ void divide_by_diagonal_kernel(FactorBlocks factor, bool transposed, 
   if (i >= std::int64_t{factor.rows} * n) return;
   const auto block_row = static_cast<Index>(i / n);
   const int row = static_cast<int>(i % n);
-  const double* const inverse = factor.values + place(size, factor.diagonal[block_row]);
+  const double* const inverse = factor.values + elements_of(size, factor.diagonal[block_row]);
   double sum = 0.0;
 #pragma unroll
   for (int c = 0; c < n; ++c) {

@@ -1,5 +1,5 @@
 /// \file
-/// What a block does with a range of a level's places.
+/// What a block does with a range of a level's positions.
 #pragma once
 
 #include "kernels/ordering/rcm/walk/neighbours.cuh"
@@ -54,7 +54,7 @@ __device__ Index first_hub(const Walk& walk, Index first, Index last, const Node
   return result;
 }
 
-/// Cuts places [first, last) into what groups of lanes walk and hubs, in order: calls
+/// Cuts positions [first, last) into what groups of lanes walk and hubs, in order: calls
 /// visit(first, last, log2 of the threads a node). The whole block.
 template <class NodeAt, class Visit>
 __device__ void between_hubs(const Walk& walk, Index first, Index last, const NodeAt& node_at, const Visit& visit) {
@@ -71,7 +71,7 @@ __device__ void between_hubs(const Walk& walk, Index first, Index last, const No
   }
 }
 
-/// Whether a block's places [first, last) can be held.
+/// Whether a block's positions [first, last) can be held.
 __device__ inline bool is_one_tile(const Walk& walk, Index first, Index last) {
   return !walk.hubs && last - first <= kBlock >> walk.log2_lanes;
 }
@@ -81,19 +81,19 @@ __device__ void claim_range(const Walk& walk, Index first, Index last, const Nod
   between_hubs(walk, first, last, node_at, [&](Index from, Index to, int log2_lanes) {
     for (Index tile = from; tile < to; tile += kBlock >> log2_lanes) {
       const Share share = share_of(walk, tile, to, log2_lanes, node_at);
-      claim(walk, share.part, share.place);
+      claim(walk, share.part, share.position);
     }
   });
 }
 
-/// The children of places [first, last). The whole block, which learns the sum.
+/// The children of positions [first, last). The whole block, which learns the sum.
 template <class NodeAt>
 __device__ Index count_range(const Walk& walk, Index first, Index last, const NodeAt& node_at) {
   Index mine = 0;
   between_hubs(walk, first, last, node_at, [&](Index from, Index to, int log2_lanes) {
     for (Index tile = from; tile < to; tile += kBlock >> log2_lanes) {
       const Share share = share_of(walk, tile, to, log2_lanes, node_at);
-      mine += count_children(walk, share.part, share.place);
+      mine += count_children(walk, share.part, share.position);
     }
   });
   Index total = 0;
@@ -101,24 +101,24 @@ __device__ Index count_range(const Walk& walk, Index first, Index last, const No
   return total;
 }
 
-/// Puts the children of places [first, last) to places from `to` on, in order. @returns the place after them. The
-/// whole block.
+/// Puts the children of positions [first, last) to positions from `to` on, in order. @returns the position after them.
+/// The whole block.
 template <class NodeAt, class Put>
 __device__ Index put_range(const Walk& walk, Index first, Index last, Index to, const NodeAt& node_at, const Put& put) {
   between_hubs(walk, first, last, node_at, [&](Index from, Index end, int log2_lanes) {
     for (Index tile = from; tile < end; tile += kBlock >> log2_lanes) {
       const Share share = share_of(walk, tile, end, log2_lanes, node_at);
       Index total = 0;
-      const Index before = block_scan(count_children(walk, share.part, share.place), total);
-      put_children(walk, share.part, share.place, to + before, put);
+      const Index before = block_scan(count_children(walk, share.part, share.position), total);
+      put_children(walk, share.part, share.position, to + before, put);
       to += total;
     }
   });
   return to;
 }
 
-/// Takes the free neighbours of places [first, last) in any order. reserve(n) gives the warp n places and is called
-/// by one lane. The whole block.
+/// Takes the free neighbours of positions [first, last) in any order. reserve(n) gives the warp n positions and is
+/// called by one lane. The whole block.
 template <class NodeAt, class Reserve, class Put>
 __device__ void take_range(const Walk& walk, Index first, Index last, const NodeAt& node_at, const Reserve& reserve,
                            const Put& put) {
@@ -134,7 +134,7 @@ __device__ void take_range(const Walk& walk, Index first, Index last, const Node
 #pragma unroll
         for (int k = 0; k < kBatch; ++k) v[k] = k < count ? __ldg(walk.graph.neighbours + e + k) : 0;
 #pragma unroll
-        for (int k = 0; k < kBatch; ++k) old[k] = k < count ? atomicMin(walk.owner + v[k], share.place) : 0;
+        for (int k = 0; k < kBatch; ++k) old[k] = k < count ? atomicMin(walk.owner + v[k], share.position) : 0;
         Index found = 0;
 #pragma unroll
         for (int k = 0; k < kBatch; ++k) found += old[k] == kFree ? 1 : 0;

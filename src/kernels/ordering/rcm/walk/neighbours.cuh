@@ -32,59 +32,59 @@ __device__ void for_batches(const Walk& walk, const Part& part, const Take& take
   }
 }
 
-__device__ inline void claim(const Walk& walk, const Part& part, Index place) {
+__device__ inline void claim(const Walk& walk, const Part& part, Index position) {
   for_batches(walk, part, [&](const Index(&v)[kBatch], int count) {
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
-      if (k < count) atomicMin(walk.owner + v[k], place);
+      if (k < count) atomicMin(walk.owner + v[k], position);
     }
   });
 }
 
-__device__ inline Index count_children(const Walk& walk, const Part& part, Index place) {
+__device__ inline Index count_children(const Walk& walk, const Part& part, Index position) {
   Index children = 0;
   for_batches(walk, part, [&](const Index(&v)[kBatch], int count) {
     Index owner[kBatch];
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) owner[k] = k < count ? __ldcg(walk.owner + v[k]) : kFree;
 #pragma unroll
-    for (int k = 0; k < kBatch; ++k) children += owner[k] == place ? 1 : 0;
+    for (int k = 0; k < kBatch; ++k) children += owner[k] == position ? 1 : 0;
   });
   return children;
 }
 
 template <class Put>
-__device__ void put_children(const Walk& walk, const Part& part, Index place, Index to, const Put& put) {
+__device__ void put_children(const Walk& walk, const Part& part, Index position, Index to, const Put& put) {
   for_batches(walk, part, [&](const Index(&v)[kBatch], int count) {
     Index owner[kBatch];
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) owner[k] = k < count ? __ldcg(walk.owner + v[k]) : kFree;
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
-      if (owner[k] == place) put(to++, v[k]);
+      if (owner[k] == position) put(to++, v[k]);
     }
   });
 }
 
-/// The calling thread's share of a node when places come in tiles of kBlock / lanes from `tile` on.
+/// The calling thread's share of a node when positions come in tiles of kBlock / lanes from `tile` on.
 struct Share {
-  Index place;
+  Index position;
   Part part;
 };
 template <class NodeAt>
 __device__ Share share_of(const Walk& walk, Index tile, Index last, int log2_lanes, const NodeAt& node_at) {
-  const Index place = tile + static_cast<Index>(threadIdx.x >> log2_lanes);
-  if (place >= last) return {place, {0, 0}};
-  const Index node = node_at(place);
+  const Index position = tile + static_cast<Index>(threadIdx.x >> log2_lanes);
+  if (position >= last) return {position, {0, 0}};
+  const Index node = node_at(position);
   const EdgeOffset begin = __ldg(walk.graph.offsets + node);
   const EdgeOffset end = __ldg(walk.graph.offsets + node + 1);
   const Index lane = static_cast<Index>(threadIdx.x) & ((Index{1} << log2_lanes) - 1);
-  return {place, part_of(begin, end, lane, log2_lanes)};
+  return {position, part_of(begin, end, lane, log2_lanes)};
 }
 
 /// A thread's share of a level that is one tile: its first neighbours stay in registers from step to step.
 struct Held {
-  Index place;
+  Index position;
   Index v[kBatch];
   int count;
   Part rest;
@@ -95,7 +95,7 @@ template <class NodeAt>
 __device__ Held hold(const Walk& walk, Index first, Index last, const NodeAt& node_at) {
   const Share share = share_of(walk, first, last, walk.log2_lanes, node_at);
   Held held;
-  held.place = share.place;
+  held.position = share.position;
   held.count = static_cast<int>(min(share.part.last - share.part.first, EdgeOffset{kBatch}));
 #pragma unroll
   for (int k = 0; k < kBatch; ++k) {
@@ -109,9 +109,9 @@ __device__ Held hold(const Walk& walk, Index first, Index last, const NodeAt& no
 __device__ inline void claim(const Walk& walk, const Held& held) {
 #pragma unroll
   for (int k = 0; k < kBatch; ++k) {
-    if (k < held.count) atomicMin(walk.owner + held.v[k], held.place);
+    if (k < held.count) atomicMin(walk.owner + held.v[k], held.position);
   }
-  claim(walk, held.rest, held.place);
+  claim(walk, held.rest, held.position);
 }
 
 /// @returns how many children the thread's share has
@@ -120,8 +120,8 @@ __device__ inline Index find_children(const Walk& walk, Held& held) {
 #pragma unroll
   for (int k = 0; k < kBatch; ++k) owner[k] = k < held.count ? __ldcg(walk.owner + held.v[k]) : kFree;
 #pragma unroll
-  for (int k = 0; k < kBatch; ++k) held.children |= owner[k] == held.place ? 1U << k : 0U;
-  return __popc(held.children) + count_children(walk, held.rest, held.place);
+  for (int k = 0; k < kBatch; ++k) held.children |= owner[k] == held.position ? 1U << k : 0U;
+  return __popc(held.children) + count_children(walk, held.rest, held.position);
 }
 
 template <class Put>
@@ -130,7 +130,7 @@ __device__ void put_children(const Walk& walk, const Held& held, Index to, const
   for (int k = 0; k < kBatch; ++k) {
     if (held.children >> k & 1U) put(to++, held.v[k]);
   }
-  put_children(walk, held.rest, held.place, to, put);
+  put_children(walk, held.rest, held.position, to, put);
 }
 
 }  // namespace taskdag::kernels::rcm

@@ -1,5 +1,5 @@
 /// \file
-/// What a block does of a level that several blocks walk in order: its places [first, last).
+/// What a block does of a level that several blocks walk in order: its positions [first, last).
 #pragma once
 
 #include "kernels/ordering/rcm/walk/block.cuh"
@@ -24,7 +24,7 @@ __device__ void claim_share(const Walk& walk, Index first, Index last, const Nod
   }
 }
 
-/// After a barrier of the blocks. @returns how many children the places have
+/// After a barrier of the blocks. @returns how many children the positions have
 template <class NodeAt>
 __device__ Index count_share(const Walk& walk, Index first, Index last, const NodeAt& node_at, LevelShare& share) {
   Index mine = 0;
@@ -36,7 +36,7 @@ __device__ Index count_share(const Walk& walk, Index first, Index last, const No
   return mine;
 }
 
-/// Puts the children to places from `to` on, in order.
+/// Puts the children to positions from `to` on, in order.
 template <class NodeAt, class Put>
 __device__ void put_share(const Walk& walk, Index first, Index last, const NodeAt& node_at, const LevelShare& share,
                           Index to, const Put& put) {

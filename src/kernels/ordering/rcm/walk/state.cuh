@@ -1,9 +1,9 @@
 /// \file
 /// What a walk over levels keeps in device memory.
 ///
-/// Encoding: owner[v] is the smallest place in the queue among the neighbours of v that have been walked, kFree before
-/// the first. All of v's neighbours in the level before v's write it by atomicMin before the level's barrier; those
-/// that come later have larger places and change nothing. So after the barrier owner[v] names v's parent in
+/// Encoding: owner[v] is the smallest position in the queue among the neighbours of v that have been walked, kFree
+/// before the first. All of v's neighbours in the level before v's write it by atomicMin before the level's barrier;
+/// those that come later have larger positions and change nothing. So after the barrier owner[v] names v's parent in
 /// Cuthill–McKee's order, and each parent takes the neighbours that name it. An unordered walk takes v where it was
 /// kFree.
 #pragma once

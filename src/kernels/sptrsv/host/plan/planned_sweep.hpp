@@ -44,11 +44,11 @@ template <int Step = 1, class Value, class Before = NoRowBefore>
   return difference - double{*value} * x[*column];
 }
 
-/// pivot(row, place, value), or pivot(row, value) where it takes no place.
+/// pivot(row, position, value), or pivot(row, value) where it takes no position.
 template <class Pivot>
-double apply_pivot(const Pivot& pivot, Index row, Index place, double value) {
+double apply_pivot(const Pivot& pivot, Index row, Index position, double value) {
   if constexpr (std::is_invocable_v<const Pivot&, Index, Index, double>) {
-    return pivot(row, place, value);
+    return pivot(row, position, value);
   } else {
     return pivot(row, value);
   }
@@ -72,11 +72,11 @@ enum class HostSweepInput {
   lent
 };
 
-/// A strict triangle that a thread plan runs. "Position" below is the place of a row in the plan's order: natural sweep
-/// order for one thread, thread by thread and level by level for several.
-/// Several threads have it packed by position, with the nearest row last. The owner of a position is the first to write
-/// its entries, so that their memory lies near it. For one thread it is stored by rows with ascending columns, so an
-/// upper triangle is read from its end, and what is lent needs no packing.
+/// A strict triangle that a thread plan runs. "Position" below is the number of a row in the plan's order: natural
+/// sweep order for one thread, thread by thread and level by level for several. Several threads have it packed by
+/// position, with the nearest row last. The owner of a position is the first to write its entries, so that their memory
+/// lies near it. For one thread it is stored by rows with ascending columns, so an upper triangle is read from its end,
+/// and what is lent needs no packing.
 class HostSweep {
  public:
   /// Takes the strict `triangle` of a square pattern. `source[e]` is where load() finds the value of the pattern's
