@@ -179,8 +179,8 @@ TEST_F(BatchesTest, PlansHoldEachOutsideRowOnceInConsecutiveBatches) {
             EXPECT_FALSE(taken[at(lane)]);
             taken[at(lane)] = true;
             ++used;
-            EXPECT_EQ(outside_rows[at(lane)].place, outside_rows[at(first)].place);
-            EXPECT_EQ(outside_rows[at(lane)].place / 8, place);
+            EXPECT_EQ(outside_rows[at(lane)].position, outside_rows[at(first)].position);
+            EXPECT_EQ(outside_rows[at(lane)].position / 8, place);
           }
         }
         if (cell.batches > 0) {
@@ -190,7 +190,7 @@ TEST_F(BatchesTest, PlansHoldEachOutsideRowOnceInConsecutiveBatches) {
       EXPECT_EQ(next_batch, layout.batches);
       EXPECT_GT(used, 0U);
       for (std::size_t lane = 0; lane < outside_rows.size(); ++lane) {
-        EXPECT_EQ(outside_rows[lane].place == kNoOutsideRow, !taken[lane]);
+        EXPECT_EQ(outside_rows[lane].position == kNoOutsideRow, !taken[lane]);
       }
       for (std::size_t r = 0; r + 1 < batches.size(); ++r) {
         EXPECT_EQ(batches[r + 1].first_row, batches[r].first_row + batches[r].width());

@@ -18,7 +18,7 @@
 namespace taskdag {
 namespace {
 
-using kernels::cells::PencilPlace;
+using kernels::cells::PencilLocation;
 using kernels::cells::Pencils;
 using kernels::cells::PencilTickets;
 using kernels::cells::SevenPoints;
@@ -53,9 +53,9 @@ struct GridName {
 };
 /// Where pencils lie, without a GPU.
 template <class Points>
-class PencilPlacesTest : public testing::Test {
+class PencilLocationsTest : public testing::Test {
  protected:
-  using Place = PencilPlace<Points>;
+  using Place = PencilLocation<Points>;
 
   static std::vector<Pencils<Points>> grids() {
     return {{6, 5, 3}, {40, 31, 4}, {3, 70, 9}, {9, 93, 64}, {5, 2, 200}, {7, 200, 3}, {20, 100, 100}, {64, 64, 64}};
@@ -69,9 +69,9 @@ class PencilPlacesTest : public testing::Test {
   }
   static bool is_line(const Pencils<Points>& grid, Index line) { return line >= 0 && line < grid.lines; }
 };
-TYPED_TEST_SUITE(PencilPlacesTest, Grids, GridName);
+TYPED_TEST_SUITE(PencilLocationsTest, Grids, GridName);
 
-TYPED_TEST(PencilPlacesTest, EachLineIsInOneOfThem) {
+TYPED_TEST(PencilLocationsTest, EachLineIsInOneOfThem) {
   for (const auto& grid : this->grids()) {
     SCOPED_TRACE(name_of(shape_of(grid)));
     std::vector<int> found(at(grid.planes) * at(grid.lines));
@@ -96,7 +96,7 @@ TYPED_TEST(PencilPlacesTest, EachLineIsInOneOfThem) {
 
 /// A row's operands come by the places that its compute warp has them from: its own and those before it, in this plane
 /// and the plane below. Places that pass lines on have them from the band before.
-TYPED_TEST(PencilPlacesTest, OperandsComeByThePlacesBefore) {
+TYPED_TEST(PencilLocationsTest, OperandsComeByThePlacesBefore) {
   for (const auto& grid : this->grids()) {
     SCOPED_TRACE(name_of(shape_of(grid)));
     this->for_each_pencil(grid, [&](const auto& place) {
@@ -106,8 +106,8 @@ TYPED_TEST(PencilPlacesTest, OperandsComeByThePlacesBefore) {
         ASSERT_EQ(place.first_line(z) + of_line, line);
         const Index slab = z / TypeParam::kPlanes;
         const Index band = of_line < TypeParam::kPassing ? place.band - 1 : place.band;
-        EXPECT_TRUE((PencilPlace<TypeParam>{slab, place.band}.is_one(grid))) << "plane " << z << ", line " << line;
-        EXPECT_TRUE((PencilPlace<TypeParam>{slab, band}.is_one(grid))) << "plane " << z << ", line " << line;
+        EXPECT_TRUE((PencilLocation<TypeParam>{slab, place.band}.is_one(grid))) << "plane " << z << ", line " << line;
+        EXPECT_TRUE((PencilLocation<TypeParam>{slab, band}.is_one(grid))) << "plane " << z << ", line " << line;
       };
       for (Index z = place.slab * TypeParam::kPlanes; z < grid.planes && z / TypeParam::kPlanes == place.slab; ++z) {
         for (Index each = TypeParam::kPassing; each < Pencils<TypeParam>::kPlaces; ++each) {
@@ -123,7 +123,7 @@ TYPED_TEST(PencilPlacesTest, OperandsComeByThePlacesBefore) {
   }
 }
 
-TYPED_TEST(PencilPlacesTest, TicketsTakeEachAndWaitForEarlierOnes) {
+TYPED_TEST(PencilLocationsTest, TicketsTakeEachAndWaitForEarlierOnes) {
   for (const auto& grid : this->grids()) {
     for (const int blocks : {1, 2, 8}) {
       SCOPED_TRACE(name_of(shape_of(grid)) + ", blocks " + std::to_string(blocks));
@@ -133,7 +133,7 @@ TYPED_TEST(PencilPlacesTest, TicketsTakeEachAndWaitForEarlierOnes) {
         if (!tickets.has_pencils(ticket)) continue;
         Index last = -1;
         for (Index slab = tickets.first_slab(ticket); slab < tickets.first_slab(ticket) + blocks; ++slab) {
-          const PencilPlace<TypeParam> place{slab, tickets.band(ticket)};
+          const PencilLocation<TypeParam> place{slab, tickets.band(ticket)};
           if (!place.is_one(grid)) continue;
           EXPECT_TRUE(taken.emplace(place.number(grid), std::pair(ticket, slab)).second);
           last = slab;
@@ -143,7 +143,7 @@ TYPED_TEST(PencilPlacesTest, TicketsTakeEachAndWaitForEarlierOnes) {
       this->for_each_pencil(grid, [&](const auto& place) {
         ASSERT_TRUE(taken.contains(place.number(grid)));
         const auto mine = taken.at(place.number(grid));
-        const auto waits_for = [&](const PencilPlace<TypeParam>& other) {
+        const auto waits_for = [&](const PencilLocation<TypeParam>& other) {
           EXPECT_TRUE(other.is_one(grid));
           EXPECT_LT(taken.at(other.number(grid)), mine);
         };

@@ -4,7 +4,7 @@
 /// A *position* is 32 · step + lane over all cells, 2³¹ − 1 at most; positions without a row are *idle*. Where rows
 /// have many entries and levels are narrow, a row has 2 or 4 lanes (`ways`) that share its entries; its position is
 /// that of the first, the others are idle but for that. Entries of the compute warp are stored in *pair rows*: for each
-/// lane two values and the two places in the ring where their operands are, 768 bytes. A *chunk* is some consecutive
+/// lane two values and where in the ring their two operands are, 768 bytes. A *chunk* is some consecutive
 /// steps of a cell that are copied at once; all its steps have the same number of pair rows. The rows of a cell that
 /// have outside operands are its *outside rows*, in the order of their positions; each has as many lanes as it takes to
 /// hold its outside entries, and a warp of the fetchers takes a *batch* of them at once (batches.hpp).
@@ -32,8 +32,8 @@ inline constexpr int kMaxChunkSteps = 32;
 inline constexpr int kHeld = 4;                ///< entries of an outside row that a fetcher's lane holds in registers
 inline constexpr int kStepBytes = kLanes * 8;  ///< of one step in the ring
 inline constexpr int kRingBytes = kHistory * kStepBytes;
-/// Place in the ring (a byte offset) that always holds 0, for absent entries.
-inline constexpr int kZeroPlace = kRingBytes;
+/// The operand of absent entries: the ring always has 0 there (a byte offset).
+inline constexpr int kZeroOperand = kRingBytes;
 static_assert(kGroup * kMaxPairs * kPairRowBytes <= kStageBytes && kAhead < kHistory);
 static_assert(kAhead % kMaxChunkSteps == 0 && kMaxChunkSteps % kGroup == 0);
 
@@ -58,14 +58,15 @@ inline constexpr Index kOutsideRow = -2;
 /// What a lane of a fetcher's batch does. The lanes of an outside row are neighbours, the first at a multiple of their
 /// number.
 struct alignas(16) OutsideRow {
-  Index rhs;            ///< of the first lane; −1 for the others
-  std::uint32_t place;  ///< (32 · step in the cell + lane) · 8 + log2 of its lanes; kNoOutsideRow where there is none
-  double pivot;         ///< of the first lane
-  [[nodiscard]] TASKDAG_HD int step() const { return static_cast<int>(place / (8 * kLanes)); }
-  [[nodiscard]] TASKDAG_HD std::uint32_t log2_lanes() const { return place % 8; }
+  Index rhs;  ///< of the first lane; −1 for the others
+  std::uint32_t
+      position;  ///< (32 · step in the cell + lane) · 8 + log2 of its lanes; kNoOutsideRow where there is none
+  double pivot;  ///< of the first lane
+  [[nodiscard]] TASKDAG_HD int step() const { return static_cast<int>(position / (8 * kLanes)); }
+  [[nodiscard]] TASKDAG_HD std::uint32_t log2_lanes() const { return position % 8; }
 };
-inline constexpr std::int64_t kMostCellPlaces = (std::int64_t{1} << 29) - 1;  ///< of a cell
-inline constexpr std::uint32_t kNoOutsideRow = kMostCellPlaces * 8;
+inline constexpr std::int64_t kMostCellPositions = (std::int64_t{1} << 29) - 1;  ///< of a cell
+inline constexpr std::uint32_t kNoOutsideRow = kMostCellPositions * 8;
 
 /// What the warp of a batch fetches: for each lane width() entries, entry k in row first_row + k of 32. Entry e of an
 /// outside row is entry e / lanes of its lane e % lanes.

@@ -38,7 +38,7 @@ class BandComputeWarp {
         entries_(address_of(s.stage[0]) + static_cast<unsigned>(lane) * 2 * sizeof(Value)) {}
 
   __device__ void run(int& stage, int& phase) {
-    const SharedAddress ring_end = ring_ + kBandRing * kPlaceBytes;
+    const SharedAddress ring_end = ring_ + kBandRing * kSlotBytes;
     Group even;
     Group odd;
     wait_for_stage(stage, phase);
@@ -46,21 +46,21 @@ class BandComputeWarp {
 #pragma unroll
     for (int k = 0; k < kBandGroup; ++k)
       even.entry[k] = load_pair<Value>(entries + static_cast<unsigned>(k) * kStepBytes);
-    SharedAddress place = ring_;
-    wait_for_starts(even, place, 0);
+    SharedAddress slot = ring_;
+    wait_for_starts(even, slot, 0);
     for (int chunk = 0; chunk < chunks_; ++chunk) {
-      const SharedAddress middle = place + kBandGroup * kPlaceBytes;
-      if (!run_group(even, odd, place, middle, entries + kGroupEntryBytes, chunk)) wait_for_starts(odd, middle, chunk);
+      const SharedAddress middle = slot + kBandGroup * kSlotBytes;
+      if (!run_group(even, odd, slot, middle, entries + kGroupEntryBytes, chunk)) wait_for_starts(odd, middle, chunk);
       if (++stage == kBandStages) {
         stage = 0;
         phase ^= 1;
       }
       entries = entries_of(stage);
-      place = middle + kBandGroup * kPlaceBytes;
-      if (place == ring_end) place = ring_;
+      slot = middle + kBandGroup * kSlotBytes;
+      if (slot == ring_end) slot = ring_;
       const bool last = chunk + 1 == chunks_;
       if (!last) wait_for_stage(stage, phase);
-      if (!run_group(odd, even, middle, place, entries, chunk + 1) && !last) wait_for_starts(even, place, chunk + 1);
+      if (!run_group(odd, even, middle, slot, entries, chunk + 1) && !last) wait_for_starts(even, slot, chunk + 1);
     }
   }
 
@@ -82,9 +82,9 @@ class BandComputeWarp {
     }
   }
 
-  /// Runs the group `now`, which lies at `place`, and reads the next one, of `next_chunk`.
+  /// Runs the group `now`, which begins at `slot`, and reads the next one, of `next_chunk`.
   /// @returns whether all its starts had come
-  __device__ bool run_group(const Group& now, Group& next, SharedAddress place, SharedAddress next_place,
+  __device__ bool run_group(const Group& now, Group& next, SharedAddress slot, SharedAddress next_slot,
                             SharedAddress next_entries, int next_chunk) {
     int stored = 0;
     bool ready = true;
@@ -96,11 +96,11 @@ class BandComputeWarp {
       if constexpr (kReciprocal) x_ = reciprocal(x_);
       if (k == 0) stored = load_int(stored_of(s_, next_chunk));
       if (k < kBandGroup / 2) {
-        next.start[2 * k] = load_double(next_place + 2 * step * kPlaceBytes);
-        next.start[2 * k + 1] = load_double(next_place + (2 * step + 1) * kPlaceBytes);
+        next.start[2 * k] = load_double(next_slot + 2 * step * kSlotBytes);
+        next.start[2 * k + 1] = load_double(next_slot + (2 * step + 1) * kSlotBytes);
       }
       next.entry[k] = load_pair<Value>(next_entries + step * kStepBytes);
-      store_double(place + step * kPlaceBytes, x_);
+      store_double(slot + step * kSlotBytes, x_);
       hand_on(to_ + k, x_, column_ + step, columns_);
       if (k == kBandGroup - 2) ready = have_come(next, stored, next_chunk);
     }
@@ -119,11 +119,11 @@ class BandComputeWarp {
     return __all_sync(0xFFFFFFFFU, all) != 0;
   }
 
-  __device__ void wait_for_starts(Group& group, SharedAddress place, int chunk) const {
+  __device__ void wait_for_starts(Group& group, SharedAddress slot, int chunk) const {
     for (;;) {
       const int stored = load_int(stored_of(s_, chunk));
 #pragma unroll
-      for (int k = 0; k < kBandGroup; ++k) group.start[k] = load_double(place + static_cast<unsigned>(k) * kPlaceBytes);
+      for (int k = 0; k < kBandGroup; ++k) group.start[k] = load_double(slot + static_cast<unsigned>(k) * kSlotBytes);
       if (have_come(group, stored, chunk)) return;
     }
   }

@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kBandThreads, 1) solve_bands(const __grid_cons
       s.done = 0;
       for (int& stored : s.stored) stored = 0;
     }
-    for (int k = static_cast<int>(threadIdx.x); k < kBandRing * kBandPlaces; k += kBandThreads) s.ring[k] = not_yet();
+    for (int k = static_cast<int>(threadIdx.x); k < kBandRing * kBandSlots; k += kBandThreads) s.ring[k] = not_yet();
     if (rank > 0) {
       for (Index k = static_cast<Index>(threadIdx.x); k < a.bands.columns; k += kBandThreads) s.mail[k] = not_yet();
     }

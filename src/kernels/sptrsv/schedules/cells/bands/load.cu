@@ -64,7 +64,7 @@ __global__ void return_chunk(Bands bands, Index chunks, SweepOrder order, BandVa
     const Index r = line * bands.columns + column;
     const double scale = pivot ? pivot[order(r)] : 1.0;
     Pair<Value> mine = in[step * kLanes + lane];
-    if (lane == 0) {  // its entry before is halved, the other one in a place of its own
+    if (lane == 0) {  // its entry before is halved, the other one stands by itself
       mine.x *= 2;
       mine.y = from.edge[std::int64_t{band} * bands.columns + column];
     }

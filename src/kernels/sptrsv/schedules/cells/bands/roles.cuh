@@ -52,12 +52,12 @@ __device__ void feed_band(BandShared<Value>& s, const BandArguments<Value>& a, I
       rhs[i] = a.rhs[entry_of<kMapped>(a.rhs_index, row)];  // not __ldg: the kernel before may have written it
       if (a.pivot != nullptr) pivot[i] = __ldg(a.pivot + row);
     }
-    wait_for_place(s, chunk);
-    const SharedAddress place = place_of(s, step, lines.half);
+    wait_for_slots(s, chunk);
+    const SharedAddress slot = slot_of(s, step, lines.half);
 #pragma unroll
     for (int i = 0; i < kLanes / 2; ++i) {
       if (i > 0 || lines.half > 0 || band == 0)
-        store_double(place + static_cast<unsigned>(i) * 16, with_plain_nan(rhs[i] * pivot[i]));
+        store_double(slot + static_cast<unsigned>(i) * 16, with_plain_nan(rhs[i] * pivot[i]));
     }
   }
 }
@@ -87,10 +87,10 @@ class BandFetcher {
       bool open = column < steps;
       double above = waits ? look(column) : 0.0;
       read(column + kBandFetchers * kLanes);
-      for (int chunk = first / kChunk; chunk < min(first / kChunk + 2, a_.chunks); ++chunk) wait_for_place(s_, chunk);
+      for (int chunk = first / kChunk; chunk < min(first / kChunk + 2, a_.chunks); ++chunk) wait_for_slots(s_, chunk);
       for (;;) {
         if (open && is_ready(above)) {
-          store_double(place_of(s_, column, 0), with_plain_nan(fma(edge, above, start)));
+          store_double(slot_of(s_, column, 0), with_plain_nan(fma(edge, above, start)));
           open = false;
         }
         if (!__any_sync(cuda::kFullWarp, open)) break;
@@ -136,7 +136,7 @@ class BandFetcher {
   double value_ = 0.0;
 };
 
-/// Chunks storer, storer + kBandStorers, …: writes results out and makes the places free.
+/// Chunks storer, storer + kBandStorers, …: writes results out and frees the slots.
 template <bool kMapped, class Value>
 __device__ void store_band(BandShared<Value>& s, const BandArguments<Value>& a, Index band, int storer, int lane) {
   bool non_finite = false;
@@ -144,12 +144,12 @@ __device__ void store_band(BandShared<Value>& s, const BandArguments<Value>& a, 
     while (load_done(address_of(&s.done)) < (chunk + 1) * kChunk) __nanosleep(kBandPause);
     const int step = chunk * kChunk + lane % kChunk;
     const HalfLines lines(a, band, step, lane);
-    const SharedAddress place = place_of(s, step, lines.half);
+    const SharedAddress slot = slot_of(s, step, lines.half);
     double result[kLanes / 2];
 #pragma unroll
-    for (int i = 0; i < kLanes / 2; ++i) result[i] = load_double(place + static_cast<unsigned>(i) * 16);
+    for (int i = 0; i < kLanes / 2; ++i) result[i] = load_double(slot + static_cast<unsigned>(i) * 16);
 #pragma unroll
-    for (int i = 0; i < kLanes / 2; ++i) store_double(place + static_cast<unsigned>(i) * 16, not_yet());
+    for (int i = 0; i < kLanes / 2; ++i) store_double(slot + static_cast<unsigned>(i) * 16, not_yet());
     __syncwarp();
     if (lane == 0) store_done(stored_of(s, chunk), (chunk + 1) * kChunk);
 #pragma unroll

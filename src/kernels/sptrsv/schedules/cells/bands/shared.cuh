@@ -3,9 +3,9 @@
 ///
 /// Who writes each member, who reads it, and why it is there when it is read:
 /// - `stage` is written by bulk copies and read by the compute warp, which waits at the barrier `arrived`.
-/// - A place of `ring` is not_yet at first. A feeder or a fetcher writes a start there; the value is its own flag for
-///   the compute warp, which reads it and writes the result in the same place. A storer reads that after `done` and
-///   makes the place not_yet again.
+/// - A slot of `ring` is not_yet at first. A feeder or a fetcher writes a start there; the value is its own flag for
+///   the compute warp, which reads it and writes the result in the same slot. A storer reads that after `done` and
+///   makes the slot not_yet again.
 /// - `done` counts the steps that the compute warp has finished. It only grows; it is stored with release order, and
 ///   all others load it with acquire order.
 /// - `stored` is, for each storer, where its last chunk ends. Feeders and fetchers load it with acquire order before
@@ -22,10 +22,10 @@
 namespace taskdag::kernels::cells {
 
 inline constexpr int kBandStages = 8;
-inline constexpr int kBandRing = 128;           ///< steps
-inline constexpr int kBandPlaces = kLanes + 1;  ///< of a step in the ring: lanes of a step and steps of a lane lie in
-                                                ///< different banks
-inline constexpr unsigned kPlaceBytes = kBandPlaces * 8;
+inline constexpr int kBandRing = 128;          ///< steps
+inline constexpr int kBandSlots = kLanes + 1;  ///< of a step in the ring: lanes of a step and steps of a lane lie in
+                                               ///< different banks
+inline constexpr unsigned kSlotBytes = kBandSlots * 8;
 inline constexpr unsigned kBandPause = 100;  ///< nanoseconds
 static_assert(kBandRing % (kChunk * kBandStorers) == 0);
 
@@ -33,7 +33,7 @@ static_assert(kBandRing % (kChunk * kBandStorers) == 0);
 template <class Value>
 struct alignas(128) BandShared {
   alignas(128) std::byte stage[kBandStages][BandBytes<Value>::kChunk];
-  double ring[kBandRing * kBandPlaces];
+  double ring[kBandRing * kBandSlots];
   alignas(8) std::uint64_t arrived[kBandStages];
   int done;
   int stored[kBandStorers];
@@ -41,20 +41,20 @@ struct alignas(128) BandShared {
   double mail[1];  ///< as many as there are columns
 };
 
-/// The end of chunk `chunk`'s place in the ring must have been stored up to this.
+/// Results must have been stored up to this step before the slots of chunk `chunk` in the ring are free.
 __device__ inline int free_from(int chunk) { return (chunk + 1) * kChunk - kBandRing; }
 template <class Value>
 __device__ inline SharedAddress stored_of(const BandShared<Value>& s, int chunk) {
   return address_of(&s.stored[chunk % kBandStorers]);
 }
 template <class Value>
-__device__ inline void wait_for_place(const BandShared<Value>& s, int chunk) {
+__device__ inline void wait_for_slots(const BandShared<Value>& s, int chunk) {
   while (load_done(stored_of(s, chunk)) < free_from(chunk)) __nanosleep(kBandPause);
 }
-/// Of a lane's place in a step.
+/// The address of a lane's slot in a step.
 template <class Value>
-__device__ inline SharedAddress place_of(const BandShared<Value>& s, int step, int lane) {
-  return address_of(s.ring) + static_cast<unsigned>(step % kBandRing * kBandPlaces + lane) * 8;
+__device__ inline SharedAddress slot_of(const BandShared<Value>& s, int step, int lane) {
+  return address_of(s.ring) + static_cast<unsigned>(step % kBandRing * kBandSlots + lane) * 8;
 }
 
 /// Rows of a half of a warp: 16 columns of every second line of a band, from one step of the lanes on.

@@ -11,7 +11,7 @@
 /// - The *loader* streams the entries in by bulk copies.
 /// - The *feeders* make starts of right-hand sides, line by line.
 /// - The *fetchers* make those of the first line, which waits for the band before.
-/// - The *storers* write results out, line by line, and free places of the ring.
+/// - The *storers* write results out, line by line, and free slots of the ring.
 ///
 /// Rows stay in their order: right-hand sides and results are read and written as they lie.
 ///

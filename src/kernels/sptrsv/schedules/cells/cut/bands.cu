@@ -13,11 +13,11 @@ using cuda::element;
 using cuda::element_blocks;
 using cuda::kElementBlock;
 
-/// What a row of a grid of five points has; misfits: entries that no such row has.
+/// The entries of a row, by their operands; −1: the row has no such entry.
 struct RowEntries {
-  Offset before = -1;
-  Offset line_before = -1;
-  bool misfits = false;
+  Offset before = -1;       ///< the row before
+  Offset line_before = -1;  ///< the row a line before
+  bool misfits = false;     ///< it has further entries: this is no row of a grid of five points
 };
 
 __device__ RowEntries entries_of_row(SweepOrder order, Index columns, const Index* col_indices, Offset first,

@@ -18,13 +18,14 @@ struct Bands {
   [[nodiscard]] TASKDAG_HD Index bands() const { return (lines + kLanes - 1) / kLanes; }
 };
 
-/// Nothing where there are other entries, or one line. `lines`: what find_lines() has found. Synchronises `stream`.
+/// The bands of a triangle, if it is one of a grid of five points with several lines. `lines`: what find_lines() has
+/// found. Synchronises `stream`.
 std::optional<Bands> find_bands(const SweepInput& input, const Lines& lines, cudaStream_t stream);
 
-/// Entries of a row, at most: in the row before, in the row a line before.
+/// The most entries that a row has: one in the row before, one in the row a line before.
 inline constexpr Index kBandEntries = 2;
-/// Notes the sources of the entries of all rows, in the order of the sweep: what load_values() takes for them, −1 where
-/// there is none. `source`: kBandEntries · rows, entry by entry. Asynchronous.
+/// Writes the sources of all entries: source[entry · rows + row in the order of the sweep] is the entry of
+/// load_values() that the value comes from, −1 where the row has no such entry. Asynchronous.
 void find_entries(const SweepInput& input, const Bands& bands, Offset* source, cudaStream_t stream);
 
 /// Microseconds of a solve. docs/notes/bands.md has the measurements behind the constants.

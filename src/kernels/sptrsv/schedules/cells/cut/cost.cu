@@ -27,27 +27,27 @@ constexpr double kStep = 0.0212;
 constexpr double kEntry = 0.0272;
 constexpr double kHop = 1.115;
 constexpr double kFetch = 0.0014;
-/// Where rows are numbered by planes, runs take longer than that, by up to a third.
+/// On rows that are numbered by planes, runs take up to a third longer than the model says.
 constexpr double kRunsTakeLonger = 1.2;
-/// With more steps than this many times the levels another order of the rows is tried.
+/// Late levels are tried where there are more steps than this many times the levels.
 constexpr double kUnevenSteps = 1.5;
-/// A grid of five points with this many levels, in terms of those that it has at most, is one for bands.
+/// A grid of five points gets bands without comparison where it has more than this share of the most levels possible.
 constexpr double kDeepGrid = 0.75;
 
 constexpr int kBlocksPerMultiprocessor = 8;
 
-/// Above this many places (levels · cells) the table of rows by level and cell is not made: so many levels are narrow,
-/// and few cells are best.
-constexpr std::int64_t kMostPlaces = std::int64_t{1} << 26;
-bool is_deep(Index levels, int cells) { return std::int64_t{levels} * cells > kMostPlaces; }
+/// The table of rows by level and cell is not made where it would have more than this many elements: so many levels
+/// are narrow, and few cells are best.
+constexpr std::int64_t kMostCounts = std::int64_t{1} << 26;
+bool is_deep(Index levels, int cells) { return std::int64_t{levels} * cells > kMostCounts; }
 
 __global__ void count_rows(Index rows, const Index* level, Runs partition, int* rows_at) {
   const auto row = static_cast<Index>(element());
   if (row < rows) atomicAdd(&rows_at[std::int64_t{level[row]} * partition.cells + partition(row)], 1);
 }
 
-/// A warp a level: the steps of the cell that has most, and of all cells, for each candidate; coarser cells are unions
-/// of finer ones.
+/// Each warp counts for one level, and for each candidate, the steps of the cell that has most, and those of all cells.
+/// A coarser candidate's cells are unions of the finest one's.
 __global__ void count_steps(Index levels, int cells, const int* rows_at, unsigned long long* steps,
                             unsigned long long* all_steps) {
   const std::int64_t level = element() / kLanes;
@@ -76,7 +76,8 @@ __global__ void count_steps(Index levels, int cells, const int* rows_at, unsigne
   }
 }
 
-/// So many lanes a row at a time. Entries whose column is in the row's cell, for each candidate; then all entries.
+/// Counts, for each candidate, the entries whose column is in the row's cell; inside[kCandidates]: all entries. `Lanes`
+/// lanes look at a row.
 template <int Lanes>
 __global__ void count_inside(DevicePattern pattern, const Offset* first, const Index* count, Runs partition,
                              unsigned long long* inside) {
@@ -111,20 +112,20 @@ Runs finest_runs(const SweepInput& input) {
   return {input.pattern.row_offsets, rows, input.triangle == Triangle::lower, std::clamp(rows / kLanes, 1, most)};
 }
 
-/// `hops` of each candidate.
+/// The best candidate by the model of cost.hpp. hops: what most_hops() says of each.
 RunsEstimate estimate_runs(const SweepInput& input, const std::array<int, kCandidates>& hops, cudaStream_t stream) {
   const Index rows = input.pattern.rows;
   const Index levels = input.levels->levels;
   if (rows == 0) return {{}, 0.0};
   const Runs partition = finest_runs(input);
   const int cells = partition.cells;
-  const std::int64_t places = std::int64_t{levels} * cells;
+  const std::int64_t size = std::int64_t{levels} * cells;
   if (is_deep(levels, cells)) {
     return {{{candidate(cells, kCandidates - 1), {}, 1, nullptr}, levels * (kStep + kEntry), bytes_of(rows, 1.0, 0.0)},
             static_cast<double>(levels)};
   }
 
-  const ScratchArray<int> rows_at(static_cast<std::size_t>(places), stream);
+  const ScratchArray<int> rows_at(static_cast<std::size_t>(size), stream);
   const ScratchArray<unsigned long long> counts(3 * kCandidates + 1, stream);
   cuda::check(cudaMemsetAsync(rows_at.data(), 0, rows_at.size() * sizeof(int), stream), "clearing counts");
   cuda::check(cudaMemsetAsync(counts.data(), 0, counts.size() * sizeof(unsigned long long), stream), "clearing counts");
@@ -159,13 +160,13 @@ RunsEstimate estimate_runs(const SweepInput& input, const std::array<int, kCandi
   return best;
 }
 
-/// Of bands or pencils.
+/// What bands or pencils will cost.
 template <class Grid>
 Estimate estimate_of(const Grid& grid) {
   return {cut_of(grid), microseconds_of(grid), bytes_of(grid)};
 }
 
-/// Pencils, where they are faster than `microseconds`.
+/// Pencils of such points, if the triangle has them and they take less than `microseconds`.
 template <class Points>
 std::optional<Estimate> estimate_pencils(const SweepInput& input, const Lines& lines, double microseconds,
                                          cudaStream_t stream) {
@@ -189,7 +190,7 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
   if (input.precision == Precision::in_single) {
     if (bands) return estimate_of(*bands);
     constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-    constexpr double kConversions = 1.2;  // of each entry of 27 points
+    constexpr double kConversions = 1.2;  // how much longer grids of 27 points take, whose entries are converted
     auto pencils = lines ? estimate_any_pencils(input, *lines, kNoLimit, stream) : std::nullopt;
     if (!pencils) return {};  // other cuts have no entries in single precision
     if (!pencils->cut.pencils_of_7) pencils->microseconds *= kConversions;
@@ -203,7 +204,7 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
   const RunsEstimate runs = estimate_runs(input, hops, stream);
   Estimate best = runs.estimate;
   if (bands && microseconds_of(*bands) < best.microseconds) return estimate_of(*bands);
-  // Of one plane, runs of rows are tiles.
+  // In a single plane tiles would be runs of rows.
   if (lines && lines->planes() > 1) {
     Tiling tiling = choose_tiling(*lines, cuda::device_limits().multiprocessors);
     const double other = std::min(best.microseconds, tiling.microseconds);
@@ -215,7 +216,7 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
       return best;
     }
   }
-  // Cells that are at their widest one after the other may be so because rows come earlier than they need to.
+  // Where cells are widest in different levels, rows may come earlier than they need to: late levels move them.
   if (input.mirrored && runs.steps > kUnevenSteps * input.levels->levels) {
     if (auto late = late_levels(input, input.mirrored(), stream)) {
       SweepInput sorted = input;

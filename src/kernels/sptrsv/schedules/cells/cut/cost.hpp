@@ -13,12 +13,12 @@ struct Estimate {
   double bytes = 0.0;  ///< of device memory that the sweep will hold, about
 };
 
-/// The best of runs of rows, some numbers of them up to the device's multiprocessors, where rows are numbered by lines
-/// and planes of tiles, on grids of five points of bands, and on those of seven and of 27 of pencils. Synchronises
+/// The fastest cut by the model: runs of rows, as many as the device has multiprocessors or fewer; tiles, where rows
+/// are numbered by lines and planes; bands on grids of five points; pencils on grids of seven and of 27. Synchronises
 /// `stream`.
 ///
-/// Rows of runs are sorted by their usual levels, or by those counted from the end (late.hpp) where that promises more.
-/// Of tiles the time is simulated (tiling.hpp). Of runs it is
+/// Rows of runs are sorted by their usual levels, or by those counted from the end (late.hpp) where that is expected to
+/// be faster. The time of tiles is simulated (tiling.hpp); that of runs is
 /// T = kStart + steps · (kStep + kEntry · entries the compute warp multiplies per row) + hops · kHop + entries of a
 /// cell that are fetched · kFetch, where steps counts, level by level, those of the cell that has most of them: cells
 /// go through the levels side by side, and hops is the most that a chain of dependencies takes from cell to cell

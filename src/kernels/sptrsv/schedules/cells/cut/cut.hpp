@@ -12,8 +12,8 @@
 
 namespace taskdag::kernels::cells {
 
-/// Runs of consecutive rows with about equally many entries, the tiles of lines, bands of a grid of five points, or
-/// pencils of a grid of seven points or of 27.
+/// How a triangle is cut: into runs of consecutive rows with about equally many entries, tiles of lines, bands of a
+/// grid of five points, or pencils of a grid of seven points or of 27.
 struct Cut {
   int cells = 1;
   std::optional<std::pair<Lines, Tiling>> tiles{};
@@ -25,7 +25,7 @@ struct Cut {
   std::optional<Pencils<TwentySevenPoints>> pencils_of_27{};
   std::optional<Pencils<ThreeUnknowns>> pencils_of_three{};
 
-  /// Whether rows lie by lines, so that another triangle on the same rows would be slower.
+  /// Whether cells follow the lines of a grid: then rewriting the triangle on the same rows would make it slower.
   [[nodiscard]] bool by_lines() const { return tiles || of_grid(); }
   /// Whether entries may be stored in that precision.
   [[nodiscard]] bool has(Precision precision) const { return precision == Precision::in_double || of_grid(); }

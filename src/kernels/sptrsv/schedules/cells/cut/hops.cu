@@ -10,8 +10,8 @@ using cuda::element_blocks;
 using cuda::kElementBlock;
 using cuda::ScratchArray;
 
-// A number for each candidate in one word: fields of 12 bits, of which numbers take 11, so that fields can be compared
-// at once. Hops lead to later cells only, so there are fewer than cells.
+// One word has a number for each candidate, in a field of 12 bits. Numbers take 11 of them, since there are fewer hops
+// than cells; the top bit of each field is free, so that all fields can be compared at once.
 using Fields = unsigned long long;
 constexpr int kFieldBits = 12;
 constexpr Fields kOnes = 0x001001001001001ULL;
@@ -22,11 +22,11 @@ static_assert(kCandidates * kFieldBits < 64);
 
 __device__ int field(Fields fields, int k) { return static_cast<int>(fields >> (k * kFieldBits)) & kMostRuns; }
 
-/// 1 in each field in which the two differ.
+/// 1 in each field in which a and b differ, else 0.
 __device__ Fields differing(Fields a, Fields b) { return ((((a ^ b) & kLow) + kLow) & kTops) >> (kFieldBits - 1); }
 
 __device__ Fields larger(Fields a, Fields b) {
-  const Fields not_less = ((a | kTops) - b) & kTops;  // the top bit of fields with a >= b
+  const Fields not_less = ((a | kTops) - b) & kTops;  // the top bit is set in fields with a >= b
   const Fields take_a = not_less - (not_less >> (kFieldBits - 1));
   return (a & take_a) | (b & ~take_a & kLow);
 }
@@ -78,7 +78,7 @@ std::array<int, kCandidates> most_hops(const SweepInput& input, const Runs& fine
   const auto rows = static_cast<std::size_t>(finest.rows);
   const ScratchArray<Fields> cells_of(rows, stream);
   const ScratchArray<Fields> hops(rows, stream);
-  const ScratchArray<int> state(kCandidates + 1, stream);  // the most hops, ticket
+  const ScratchArray<int> state(kCandidates + 1, stream);  // the most hops of each candidate, then the ticket
   cuda::check(cudaMemsetAsync(hops.data(), 0xFF, rows * sizeof(Fields), stream), "resetting hops");
   cuda::check(cudaMemsetAsync(state.data(), 0, state.size() * sizeof(int), stream), "resetting hops");
   list_cells<<<element_blocks(finest.rows), kElementBlock, 0, stream>>>(finest, cells_of.data());

@@ -14,7 +14,7 @@ __global__ void count_from_end(Index rows, Index levels, const Index* mirrored, 
   if (row < rows) level[row] = levels - 1 - mirrored[row];
 }
 
-/// Whether an entry does not lead to a higher level.
+/// Sets `wrong` where an operand's level is not below its row's.
 __global__ void check_levels(DevicePattern pattern, const Offset* first, const Index* count, const Index* level,
                              int* wrong) {
   const auto row = static_cast<Index>(element());

@@ -18,7 +18,8 @@ using cuda::ScratchArray;
 constexpr Index kSampleRun = 128;
 constexpr Index kSampleRuns = 512;
 
-constexpr int kPlaces = 2 * Lines::kReach + 1;
+/// How many lines before a row an operand may be, −kReach to kReach.
+constexpr int kDistances = 2 * Lines::kReach + 1;
 constexpr int kBlocksPerMultiprocessor = 8;
 
 __global__ void sample_distances(SweepOrder order, const Index* col_indices, const Offset* first, const Index* count,
@@ -30,17 +31,17 @@ __global__ void sample_distances(SweepOrder order, const Index* col_indices, con
     block_most[k] = 0;
   }
   __syncthreads();
-  const auto place = static_cast<Index>(element());
-  Index row = place;
+  const auto number = static_cast<Index>(element());
+  Index row = number;
   if (order.rows > kSampleRun * kSampleRuns) {
-    const std::int64_t run = place / kSampleRun;
-    row = static_cast<Index>(run * (order.rows - kSampleRun) / (kSampleRuns - 1)) + place % kSampleRun;
+    const std::int64_t run = number / kSampleRun;
+    row = static_cast<Index>(run * (order.rows - kSampleRun) / (kSampleRuns - 1)) + number % kSampleRun;
   }
-  if (place < min(order.rows, kSampleRun * kSampleRuns)) {
+  if (number < min(order.rows, kSampleRun * kSampleRuns)) {
     for (Index e = 0; e < count[row]; ++e) {
       const Index distance = order(row) - order(col_indices[first[row] + e]);
       const int octave = 31 - __clz(distance);
-      // Most entries change nothing: look before.
+      // Most entries change nothing: reading first saves their atomic operations.
       if (distance < block_least[octave]) atomicMin(&block_least[octave], distance);
       if (distance > block_most[octave]) atomicMax(&block_most[octave], distance);
     }
@@ -53,15 +54,15 @@ __global__ void sample_distances(SweepOrder order, const Index* col_indices, con
   }
 }
 
-/// What look_at_entries finds.
+/// What look_at_entries() finds, entries and most as in Lines.
 struct Found {
-  unsigned long long entries[2][kPlaces];
-  unsigned long long most[2][kPlaces];
+  unsigned long long entries[2][kDistances];
+  unsigned long long most[2][kDistances];
   unsigned long long misfits;  ///< entries that no such lines explain
-  Index levels[3];  ///< of the last row of the first line, the first one of the second line, of the second plane
+  Index levels[3];  ///< of three rows: the last of the first line, the first of the second line, of the second plane
 };
 
-/// The entries of one row by reach, 12 bits each.
+/// How many entries a row has by the planes and lines between it and their operands, 12 bits each.
 struct RowReach {
   static constexpr int kBits = 12;
   static constexpr Index kMost = (1 << kBits) - 1;
@@ -74,19 +75,20 @@ struct RowReach {
       of[1] += one;
     }
   }
-  __device__ unsigned operator()(int planes, int place) const {
-    return static_cast<unsigned>(of[planes] >> (kBits * place)) & kMost;
+  __device__ unsigned operator()(int planes, int distance) const {
+    return static_cast<unsigned>(of[planes] >> (kBits * distance)) & kMost;
   }
 };
 
-/// Adds what a warp's threads have found to what the block has, in shared memory.
-__device__ __forceinline__ void add_to_block(const unsigned (&entries)[2][kPlaces], const unsigned (&most)[2][kPlaces],
-                                             unsigned long long (&block_entries)[2][kPlaces],
-                                             unsigned (&block_most)[2][kPlaces]) {
+/// Adds the counts of a warp's threads to those of the block, in shared memory.
+__device__ __forceinline__ void add_to_block(const unsigned (&entries)[2][kDistances],
+                                             const unsigned (&most)[2][kDistances],
+                                             unsigned long long (&block_entries)[2][kDistances],
+                                             unsigned (&block_most)[2][kDistances]) {
 #pragma unroll
   for (int p = 0; p < 2; ++p) {
 #pragma unroll
-    for (int l = 0; l < kPlaces; ++l) {
+    for (int l = 0; l < kDistances; ++l) {
       const unsigned sum = __reduce_add_sync(0xFFFFFFFFU, entries[p][l]);
       const unsigned largest = __reduce_max_sync(0xFFFFFFFFU, most[p][l]);
       if (threadIdx.x % 32 == 0 && sum > 0) {
@@ -97,18 +99,18 @@ __device__ __forceinline__ void add_to_block(const unsigned (&entries)[2][kPlace
   }
 }
 
-/// All rows, a thread a row at a time.
+/// Counts the entries of all rows by the planes and lines between row and operand; a thread looks at a row at a time.
 __global__ void look_at_entries(SweepOrder order, Index line, Index plane, const Index* col_indices,
                                 const Offset* first, const Index* count, const Index* level, Found* found) {
-  __shared__ unsigned long long block_entries[2][kPlaces];
-  __shared__ unsigned block_most[2][kPlaces];
-  for (int k = static_cast<int>(threadIdx.x); k < 2 * kPlaces; k += kElementBlock) {
-    block_entries[k / kPlaces][k % kPlaces] = 0;
-    block_most[k / kPlaces][k % kPlaces] = 0;
+  __shared__ unsigned long long block_entries[2][kDistances];
+  __shared__ unsigned block_most[2][kDistances];
+  for (int k = static_cast<int>(threadIdx.x); k < 2 * kDistances; k += kElementBlock) {
+    block_entries[k / kDistances][k % kDistances] = 0;
+    block_most[k / kDistances][k % kDistances] = 0;
   }
   __syncthreads();
-  unsigned entries[2][kPlaces] = {};
-  unsigned most[2][kPlaces] = {};
+  unsigned entries[2][kDistances] = {};
+  unsigned most[2][kDistances] = {};
   unsigned misfits = 0;
   const auto threads = static_cast<Index>(gridDim.x * blockDim.x);
   for (auto row = static_cast<Index>(element()); row < order.rows; row += threads) {
@@ -130,7 +132,7 @@ __global__ void look_at_entries(SweepOrder order, Index line, Index plane, const
 #pragma unroll
     for (int p = 0; p < 2; ++p) {
 #pragma unroll
-      for (int l = 0; l < kPlaces; ++l) {
+      for (int l = 0; l < kDistances; ++l) {
         entries[p][l] += reach(p, l);
         most[p][l] = max(most[p][l], reach(p, l));
       }
@@ -140,9 +142,9 @@ __global__ void look_at_entries(SweepOrder order, Index line, Index plane, const
   misfits = __reduce_add_sync(0xFFFFFFFFU, misfits);
   if (threadIdx.x % 32 == 0 && misfits > 0) atomicAdd(&found->misfits, misfits);
   __syncthreads();
-  for (int k = static_cast<int>(threadIdx.x); k < 2 * kPlaces; k += kElementBlock) {
-    const int p = k / kPlaces;
-    const int l = k % kPlaces;
+  for (int k = static_cast<int>(threadIdx.x); k < 2 * kDistances; k += kElementBlock) {
+    const int p = k / kDistances;
+    const int l = k % kDistances;
     if (block_entries[p][l] == 0) continue;
     atomicAdd(&found->entries[p][l], block_entries[p][l]);
     atomicMax(&found->most[p][l], static_cast<unsigned long long>(block_most[p][l]));
@@ -158,7 +160,7 @@ Distances sample(const SweepInput& input, cudaStream_t stream) {
   const Index rows = input.pattern.rows;
   const ScratchArray<Index> found(2 * Distances::kOctaves, stream);
   constexpr std::size_t kBytes = Distances::kOctaves * sizeof(Index);
-  // 0x7F7F7F7F: larger than any distance to be listed; where there is none `most` says so.
+  // The bytes 0x7F make 0x7F7F7F7F, which is larger than any distance that matters. `most` is 0 where there is none.
   cuda::check(cudaMemsetAsync(found.data(), 0x7F, kBytes, stream), "clearing distances");
   cuda::check(cudaMemsetAsync(found.data() + Distances::kOctaves, 0, kBytes, stream), "clearing distances");
   sample_distances<<<element_blocks(std::min(rows, kSampleRun * kSampleRuns)), kElementBlock, 0, stream>>>(
@@ -172,7 +174,7 @@ Distances sample(const SweepInput& input, cudaStream_t stream) {
   return distances;
 }
 
-/// The guess with what the entries say, if they agree.
+/// Checks guessed lines against all entries. @returns them with counts and levels; nothing where an entry does not fit
 std::optional<Lines> with_entries(const SweepInput& input, Lines lines, cudaStream_t stream) {
   const ScratchArray<Found> result(1, stream);
   cuda::check(cudaMemsetAsync(result.data(), 0, sizeof(Found), stream), "clearing counts");
@@ -185,7 +187,7 @@ std::optional<Lines> with_entries(const SweepInput& input, Lines lines, cudaStre
   const auto found = cuda::fetch(result.data(), stream);
   if (found.misfits > 0) return std::nullopt;
   for (std::size_t p = 0; p < 2; ++p) {
-    for (std::size_t l = 0; l < kPlaces; ++l) {
+    for (std::size_t l = 0; l < kDistances; ++l) {
       lines.entries[p][l] = found.entries[p][l];
       lines.most[p][l] = found.most[p][l];
     }

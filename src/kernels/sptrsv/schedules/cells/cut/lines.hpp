@@ -32,12 +32,12 @@ struct Lines {
   [[nodiscard]] Index planes() const { return (rows + plane - 1) / plane; }
 };
 
-/// Nothing where the rows are numbered otherwise, or where there is one line. A sample of the rows says what the lines
-/// could be, all entries are then looked at. Without input.levels, those of the lines stay 0. Synchronises `stream`.
+/// The lines of a triangle, if its rows are numbered by several lines. They are guessed from a sample of the rows and
+/// checked against all entries. Without input.levels the numbers of levels are 0. Synchronises `stream`.
 std::optional<Lines> find_lines(const SweepInput& input, cudaStream_t stream);
 
-/// What distances between a row and its operands say: they come in groups, around 1, around a line and, where there are
-/// several, around a plane. least[k] and most[k] are those in [2^k, 2^(k + 1)), most[k] 0 if there are none.
+/// Distances between rows and their operands, by octave: least[k] and most[k] are the extremes in [2^k, 2^(k + 1));
+/// most[k] is 0 where there are none. On a grid they come in groups: around 1, a line and a plane.
 struct Distances {
   static constexpr int kOctaves = 31;
   std::array<Index, kOctaves> least{};

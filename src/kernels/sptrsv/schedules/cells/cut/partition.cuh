@@ -8,8 +8,8 @@
 
 namespace taskdag::kernels::cells {
 
-/// Runs of consecutive rows of about equally many entries (and something for each row), numbered in the sweep's
-/// direction.
+/// Runs of consecutive rows with about equally many entries, each row counting as some more; numbered in the direction
+/// of the sweep.
 struct Runs {
   const Offset* row_offsets;
   Index rows;

@@ -24,7 +24,7 @@ __device__ int entry_of(const Pencils<Points>& grid, Index row, Index operand) {
                        point % grid.columns - operand_point % grid.columns, operand % Points::kUnknowns);
 }
 
-/// Entries that no row of such a grid has, and such as a row has twice.
+/// Sets `misfits` where a row has an entry that no row of such a grid has, or has one twice.
 template <class Points>
 __global__ void look_for_pencil_misfits(SweepOrder order, Pencils<Points> grid, const Index* col_indices,
                                         const Offset* first, const Index* count, int* misfits) {
@@ -56,7 +56,7 @@ __global__ void note_pencil_entries(SweepOrder order, Pencils<Points> grid, cons
   }
 }
 
-/// Whether rows have as many entries in each line as Points has, at most.
+/// Whether no row has more entries in a line than Points has there: a first look, without the entries.
 template <class Points>
 bool may_be(const Lines& lines) {
   for (Index planes = 0; planes < 2; ++planes) {

@@ -18,7 +18,8 @@ struct SevenPoints {
   static constexpr Index kUnknowns = 1;  ///< of a point, a row each; that many lanes have a line
   static constexpr Index kEntries = 3;   ///< of a row, at most
   static constexpr Index kPlanes = 4;    ///< of a pencil
-  static constexpr Index kPassing = 1;   ///< places that have no line, and pass on the last ones of the pencil before
+  static constexpr Index kPassing =
+      1;  ///< places without a line of their own: they pass on the last lines of the band before
   static constexpr Index kBehind = 1;    ///< columns that a line is behind the line before it
   static constexpr Index kShear = 0;     ///< lines by which the lanes of a plane are shifted against the plane below
   static constexpr int kGroup = 8;       ///< steps that are loaded at once
@@ -26,14 +27,14 @@ struct SevenPoints {
   static constexpr int kMovers = 2;      ///< warps a plane that move vectors
   static constexpr bool kAlone = false;  ///< whether no other warps run on the schedulers of compute warps
 
-  /// Which entry of a row it is whose operand lies so many planes, lines and columns before, and is that unknown of its
-  /// point: −1 where a row has none such.
+  /// The number of the entry whose operand is `unknown` of the point so many planes, lines and columns before the
+  /// row's; −1: rows have no such entry.
   TASKDAG_HD static int entry(Index planes, Index lines, Index columns, Index /*unknown*/) {
     if (planes == 0 && lines == 0 && columns == 1) return 0;
     if (planes == 0 && lines == 1 && columns == 0) return 1;
     return planes == 1 && lines == 0 && columns == 0 ? 2 : -1;
   }
-  /// How many steps before its row's an entry is multiplied, and lies among the entries.
+  /// How many steps before its row's step an entry is multiplied; there it is stored.
   TASKDAG_HD static constexpr Index lead(int /*entry*/) { return 0; }
 };
 
@@ -101,7 +102,8 @@ struct InSingle : Grid {
 /// a slab, slab by slab; some have no line.
 template <class Points>
 struct Pencils {
-  static constexpr Index kPlaces = kLanes / Points::kUnknowns;  ///< for lines among the lanes; some lanes may have none
+  static constexpr Index kPlaces =
+      kLanes / Points::kUnknowns;  ///< for a line each: kUnknowns lanes; some may have none
   static constexpr Index kLines = kPlaces - Points::kPassing;
 
   Index columns = 0;
@@ -112,11 +114,11 @@ struct Pencils {
   [[nodiscard]] TASKDAG_HD Index first_band(Index slab) const {
     return Points::kShear * Points::kPlanes * slab / kLines;
   }
-  /// With lines, or where they are shifted with lines that it passes on to the slab above.
+  /// The last band of a slab that has lines or, where lines are shifted, passes lines on to the slab above.
   [[nodiscard]] TASKDAG_HD Index last_band(Index slab) const {
     return (Points::kShear * (Points::kPlanes * slab + Points::kPlanes - 1 + Points::kPassing) + lines - 1) / kLines;
   }
-  /// How many bands `count` slabs have; it may be one too many.
+  /// How many bands `count` slabs have, or one more.
   [[nodiscard]] TASKDAG_HD Index in_slabs(Index count) const {
     constexpr Index kAnywhere = Points::kShear == 0 ? 0 : kLines - 1;  // where in a band they may begin
     return (lines + Points::kShear * (Points::kPlanes * count - 1 + Points::kPassing) - 1 + kAnywhere) / kLines + 1;
@@ -131,12 +133,13 @@ Pencils<To> with_entries_of(const Pencils<From>& pencils) {
   return {pencils.columns, pencils.lines, pencils.planes};
 }
 
-/// Nothing where there are other entries, or one plane. `lines`: what find_lines() has found. Synchronises `stream`.
+/// The pencils of a triangle, if it is one of such a grid with several planes. `lines`: what find_lines() has found.
+/// Synchronises `stream`.
 template <class Points>
 std::optional<Pencils<Points>> find_pencils(const SweepInput& input, const Lines& lines, cudaStream_t stream);
 
-/// Notes the sources of the entries of all rows, in the order of the sweep: what load_values() takes for them, −1 where
-/// there is none. `source`: kEntries · rows, entry by entry. Asynchronous.
+/// Writes the sources of all entries: source[entry · rows + row in the order of the sweep] is the entry of
+/// load_values() that the value comes from, −1 where the row has no such entry. Asynchronous.
 template <class Points>
 void find_entries(const SweepInput& input, const Pencils<Points>& pencils, Offset* source, cudaStream_t stream);
 
@@ -149,9 +152,9 @@ template <class Points>
 double bytes_of(const Pencils<Points>& pencils) {
   const double rows = pencils.rows();
   const double steps = pencils.columns + Points::kBehind * Pencils<Points>::kPlaces + 7.0;  // half of a chunk more
-  constexpr double kStepPlaces = Points::kEntries * Points::kPlanes * kLanes;
+  constexpr double kStepEntries = Points::kEntries * Points::kPlanes * kLanes;
   constexpr double kStepSlots = 2.0 * (kLanes + Points::kPlanes * Points::kPassing * Points::kUnknowns);
-  return sizeof(double) * ((kStepPlaces + kStepSlots) * pencils.count() * steps + 2 * rows) +
+  return sizeof(double) * ((kStepEntries + kStepSlots) * pencils.count() * steps + 2 * rows) +
          sizeof(Offset) * Points::kEntries * rows;
 }
 

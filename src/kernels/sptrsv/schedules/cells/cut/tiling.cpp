@@ -32,7 +32,7 @@ constexpr double kMost = 16.0;
 /// Most entries of a row that the compute warp multiplies.
 double held_by_compute_warp(int ways) { return 2.0 * kMaxPairs * ways; }
 
-/// A row's entries in a tile of a shape: on the average, and at most.
+/// How many entries of a row have their operands in the row's tile.
 struct Inside {
   double mean = 0.0;
   double most = 0.0;
@@ -42,14 +42,14 @@ Inside inside_of(const Lines& lines, const TileShape& shape) {
   Inside inside;
   for (Index planes = 0; planes < 2; ++planes) {
     for (Index l = -Lines::kReach; l <= Lines::kReach; ++l) {
-      const Index leaning = l + lines.shear * planes;  // lines between the two in a tile that leans
+      const Index leaning = l + lines.shear * planes;  // lines between row and operand in a tile that leans
       if (planes >= shape.planes || leaning >= shape.lines || leaning < 0) continue;
       const double share =
           (1.0 - static_cast<double>(planes) / shape.planes) * (1.0 - static_cast<double>(leaning) / shape.lines);
       const auto p = at(planes);
-      const auto place = at(l + Lines::kReach);
-      inside.mean += share * static_cast<double>(lines.entries[p][place]) / lines.rows;
-      inside.most += static_cast<double>(lines.most[p][place]);
+      const auto distance = at(l + Lines::kReach);
+      inside.mean += share * static_cast<double>(lines.entries[p][distance]) / lines.rows;
+      inside.most += static_cast<double>(lines.most[p][distance]);
     }
   }
   return inside;
@@ -63,14 +63,14 @@ class TileLayout {
     slabs_ = (lines.planes() + shape.planes - 1) / shape.planes;
     ahead_ = (lines.shear * shape.planes + shape.lines - 1) / shape.lines;
     back_ = (Lines::kReach + lines.shear + shape.lines - 1) / shape.lines;
-    const std::size_t places = at(across_) * at(slabs_);
-    held_.resize(places);
-    start_.resize(places);
+    const std::size_t size = at(across_) * at(slabs_);
+    held_.resize(size);
+    start_.resize(size);
     for (Index slab = 0; slab < slabs_; ++slab) {
-      for (Index place = 0; place < across_; ++place) {
-        held_[index(slab, place)] = lines_of(slab, place);
-        if (held_[index(slab, place)] > 0) order_.push_back(static_cast<Index>(index(slab, place)));
-        start_[index(slab, place)] = start_of(slab, place);
+      for (Index across = 0; across < across_; ++across) {
+        held_[index(slab, across)] = lines_of(slab, across);
+        if (held_[index(slab, across)] > 0) order_.push_back(static_cast<Index>(index(slab, across)));
+        start_[index(slab, across)] = start_of(slab, across);
       }
     }
     // A tile starts after all that it waits for: a topological order.
@@ -81,40 +81,41 @@ class TileLayout {
   [[nodiscard]] const std::vector<Index>& order() const { return order_; }
   [[nodiscard]] Index lines_held(Index tile) const { return held_[at(tile)]; }
   [[nodiscard]] std::int64_t start(Index tile) const { return start_[at(tile)]; }
-  [[nodiscard]] std::size_t places() const { return held_.size(); }
+  [[nodiscard]] std::size_t size() const { return held_.size(); }
 
   /// Calls visit(tile) for the tiles with rows that `tile` may wait for.
   template <class Visit>
   void before(Index tile, const Visit& visit) const {
     const Index slab = tile / across_;
-    const Index place = tile % across_;
+    const Index across = tile % across_;
     const auto offer = [&](Index s, Index p) {
       if (s >= 0 && p >= 0 && p < across_ && held_[index(s, p)] > 0) visit(static_cast<Index>(index(s, p)));
     };
-    for (Index back = 1; back <= back_; ++back) offer(slab, place - back);
-    for (Index p = place - back_; p <= place + ahead_; ++p) offer(slab - 1, p);
+    for (Index back = 1; back <= back_; ++back) offer(slab, across - back);
+    for (Index p = across - back_; p <= across + ahead_; ++p) offer(slab - 1, p);
   }
 
  private:
-  [[nodiscard]] std::size_t index(Index slab, Index place) const { return at(slab) * at(across_) + at(place); }
+  [[nodiscard]] std::size_t index(Index slab, Index across) const { return at(slab) * at(across_) + at(across); }
 
   /// Lines of all planes of a slab that lie in the tile.
-  [[nodiscard]] Index lines_of(Index slab, Index place) const {
+  [[nodiscard]] Index lines_of(Index slab, Index across) const {
     const Index planes = std::min(shape_.planes, lines_.planes() - slab * shape_.planes);
     Index sum = 0;
     for (Index k = 0; k < planes; ++k) {
-      const Index from = std::max(place * shape_.lines, lines_.shear * k);
-      const Index to = std::min((place + 1) * shape_.lines, lines_.shear * k + lines_.lines());
+      const Index from = std::max(across * shape_.lines, lines_.shear * k);
+      const Index to = std::min((across + 1) * shape_.lines, lines_.shear * k + lines_.lines());
       sum += std::max(0, to - from);
     }
     return sum;
   }
 
-  /// In levels, as if no tile ever waited; after those of the tiles before it, which are known already.
-  [[nodiscard]] std::int64_t start_of(Index slab, Index place) const {
-    std::int64_t start = std::int64_t{lines_.levels_per_line} * shape_.lines * place +
+  /// When a tile can start, in levels, as if no tile ever waited: after all tiles that it may wait for, whose starts
+  /// are known already.
+  [[nodiscard]] std::int64_t start_of(Index slab, Index across) const {
+    std::int64_t start = std::int64_t{lines_.levels_per_line} * shape_.lines * across +
                          std::int64_t{lines_.levels_per_plane} * shape_.planes * slab;
-    before(static_cast<Index>(index(slab, place)), [&](Index tile) { start = std::max(start, start_[at(tile)] + 1); });
+    before(static_cast<Index>(index(slab, across)), [&](Index tile) { start = std::max(start, start_[at(tile)] + 1); });
     return start;
   }
 
@@ -122,27 +123,27 @@ class TileLayout {
   TileShape shape_;
   Index across_;
   Index slabs_;
-  Index ahead_;  ///< places by which a tile of the slab before may be ahead of one that waits for it
-  Index back_;   ///< and by which a tile may be behind
+  Index ahead_;  ///< tiles by which one of the slab before may be ahead of one that waits for it
+  Index back_;   ///< tiles by which it may be behind
   std::vector<Index> held_;
   std::vector<std::int64_t> start_;
   std::vector<Index> order_;
 };
 
-/// Of a tile that no border cuts.
+/// The levels of a tile that no border of the grid cuts.
 double levels_of(const Lines& lines, const TileShape& shape) {
   const Index levels = lines.line_levels + lines.levels_per_line * (shape.lines - 1) +
                        (lines.levels_per_plane - lines.shear * lines.levels_per_line) * (shape.planes - 1);
   return std::max(1, levels);
 }
 
-/// A line has a row or some a level, so a tile has as many of them a level as lines are in it.
+/// The steps of a tile. Each of its lines has about as many rows in a level, one or some.
 double steps_of(const Lines& lines, double lines_held, double levels, int ways) {
   const double rows = lines_held * lines.line / lines.line_levels;
   return levels + lines.line_levels * (std::ceil(rows * ways / kLanes) - 1.0);
 }
 
-/// A row's entries that the fetchers take, on the average.
+/// How many entries of a row the fetchers take, in the mean.
 double outside_of(const Lines& lines, const Inside& inside, int ways) {
   double all = 0.0;
   for (const auto& plane : lines.entries) {
@@ -151,7 +152,7 @@ double outside_of(const Lines& lines, const Inside& inside, int ways) {
   return all / lines.rows - std::min(inside.mean, held_by_compute_warp(ways));
 }
 
-/// Tiles of one shape with so many lanes a row.
+/// Tiles of one shape with `ways` lanes a row.
 struct Trial {
   const Lines& lines;
   const TileLayout& layout;
@@ -159,7 +160,7 @@ struct Trial {
   int ways;
 };
 
-/// When the last tile ends; something not below `limit` if it is not before that.
+/// When the last tile ends. The simulation stops at `limit`: the result is then `limit` or later.
 double simulate(const Trial& trial, int multiprocessors, double limit) {
   struct Times {
     double begin = 0.0;
@@ -190,7 +191,7 @@ double simulate(const Trial& trial, int multiprocessors, double limit) {
   const double least = kStart + std::max(work / multiprocessors, most * all_levels / levels);
   if (least >= limit) return least;
 
-  std::vector<Times> times(layout.places());
+  std::vector<Times> times(layout.size());
   std::priority_queue<double, std::vector<double>, std::greater<>> idle_from;
   for (int k = 0; k < multiprocessors; ++k) idle_from.push(0.0);
   double last = 0.0;
@@ -222,7 +223,7 @@ Tiling tiling_of(const Trial& trial, double microseconds) {
   tiling.across = layout.across();
   tiling.tiles = static_cast<int>(layout.order().size());
   tiling.microseconds = microseconds;
-  tiling.number.assign(layout.places(), -1);
+  tiling.number.assign(layout.size(), -1);
   for (std::size_t k = 0; k < layout.order().size(); ++k) tiling.number[at(layout.order()[k])] = static_cast<Index>(k);
   const Inside inside = inside_of(trial.lines, trial.shape);
   const double levels = levels_of(trial.lines, trial.shape);

@@ -23,9 +23,9 @@ struct TileShape {
 struct Tiling {
   TileShape shape;
   int ways = 1;               ///< lanes of a row
-  Index across = 0;           ///< places for tiles in a slab of `shape.planes` planes
-  int tiles = 0;              ///< that hold rows
-  std::vector<Index> number;  ///< slab · across + place → in an order in which tiles wait for earlier ones only
+  Index across = 0;           ///< tiles that a slab of `shape.planes` planes has room for
+  int tiles = 0;              ///< tiles that have rows
+  std::vector<Index> number;  ///< slab · across + tile in the slab → in an order in which tiles wait for earlier ones
   double microseconds = 0.0;  ///< that a solve takes, by the model below
   double bytes = 0.0;         ///< of device memory that the sweep will hold, about
 };
@@ -36,10 +36,10 @@ struct Tiling {
 /// behind the constants.
 Tiling make_tiling(const Lines& lines, TileShape shape, int ways, int multiprocessors);
 
-/// The fastest of some shapes and ways by the model; no tiles where none of them suits.
+/// The fastest of some shapes and ways by the model. `tiles` is 0 where none of them suits.
 Tiling choose_tiling(const Lines& lines, int multiprocessors);
 
-/// Which tile a row is in; `number` is that of a Tiling, in device memory or not.
+/// The tile that a row is in. number: Tiling::number, in the memory of the caller.
 struct Tiles {
   Index rows;
   bool lower;

@@ -22,10 +22,11 @@ struct IsOutsideRow {
   __device__ Index operator()(std::int64_t p) const { return outside[p] > 0 ? 1 : 0; }
 };
 
-/// Of a running sum: what it is before `place`.
-__device__ Index sum_before(const Index* sum_until, std::int64_t place) { return place > 0 ? sum_until[place - 1] : 0; }
+/// The sum of the elements before `index`; sum_until[k]: of those up to k.
+__device__ Index sum_before(const Index* sum_until, std::int64_t index) { return index > 0 ? sum_until[index - 1] : 0; }
 
-/// outside_rows_until[p]: outside rows at or before position p. Their positions and lanes.
+/// Lists the outside rows, in the order of their positions, with the logarithms of their lanes. outside_rows_until[p]:
+/// how many have position p or an earlier one.
 __global__ void list_outside_rows(std::int64_t positions, const Index* outside, const Index* outside_rows_until,
                                   Index* position, std::uint8_t* log2_lanes) {
   const std::int64_t p = element();
@@ -35,15 +36,15 @@ __global__ void list_outside_rows(std::int64_t positions, const Index* outside, 
   log2_lanes[e] = static_cast<std::uint8_t>(log2_lanes_for(outside[p], kHeld));
 }
 
-/// The outside rows that fit into a batch with each one first, as if there were one cell.
+/// For each outside row, how many fit into a batch that begins with it. Ends of cells are left to cut_cell().
 __global__ void count_fitting(Index outside_rows, const std::uint8_t* log2_lanes, std::uint8_t* fitting) {
   const auto e = static_cast<Index>(element());
   if (e < outside_rows) fitting[e] = static_cast<std::uint8_t>(outside_rows_that_fit(log2_lanes + e, outside_rows - e));
 }
 
-/// A warp: marks where batches of the outside rows [begin, end) begin.
+/// A warp marks the first outside row of each batch of [begin, end).
 __device__ void cut_outside_rows(Index begin, Index end, const std::uint8_t* fitting, Index* begins) {
-  constexpr int kLoaded = 4;  // times 32 outside rows, to wait less often for memory
+  constexpr int kLoaded = 4;  // outside rows that a lane loads at once, to wait less often for memory
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   Index next = begin;
   for (Index first = begin; first < end; first += kLoaded * kLanes) {
@@ -67,7 +68,7 @@ __device__ void cut_outside_rows(Index begin, Index end, const std::uint8_t* fit
   }
 }
 
-/// A block a cell.
+/// Each block cuts the outside rows of one cell into batches.
 __global__ void cut_cell(const Cell* cell, const Index* outside_rows_until, const std::uint8_t* fitting,
                          Index* begins) {
   const Cell& mine = cell[blockIdx.x];
@@ -81,8 +82,8 @@ __global__ void cut_cell(const Cell* cell, const Index* outside_rows_until, cons
   }
 }
 
-/// batches_until[e]: batches that begin at or before outside row e. One more first outside row: where the last batch
-/// ends.
+/// Lists the first outside row of each batch, and behind them the end of the last batch. batches_until[e]: how many
+/// batches begin with outside row e or an earlier one.
 __global__ void list_batches(Index outside_rows, const Index* batches_until, Index* first_outside_row) {
   const auto e = static_cast<Index>(element());
   if (e > outside_rows) return;
@@ -100,7 +101,7 @@ __global__ void set_cell_batches(int cells, const Index* outside_rows_until, con
   mine.batches = sum_before(batches_until, sum_before(outside_rows_until, end)) - mine.first_batch;
 }
 
-/// A warp a batch: its outside rows by lane, and its shape.
+/// Each warp writes the outside rows of one batch, by lane, and its shape.
 __global__ void fill_batches(Index batches, const Index* first_outside_row, const Index* position,
                              const std::uint8_t* log2_lanes, const Index* outside, const Cell* cell, int cells,
                              OutsideRow* outside_row, Index* outside_row_at, Batch* batch) {
@@ -121,8 +122,8 @@ __global__ void fill_batches(Index batches, const Index* first_outside_row, cons
     lanes = 1U << log2;
     width = (static_cast<unsigned>(outside[p]) + lanes - 1) / lanes;
     outside_row_at[p] = static_cast<Index>(r * kLanes) + own;
-    const std::uint32_t place = static_cast<std::uint32_t>(p - cell_begin * kLanes) * 8 + log2;
-    for (unsigned k = 0; k < lanes; ++k) mine[own + static_cast<int>(k)] = {-1, place, 1.0};
+    const std::uint32_t position_in_cell = static_cast<std::uint32_t>(p - cell_begin * kLanes) * 8 + log2;
+    for (unsigned k = 0; k < lanes; ++k) mine[own + static_cast<int>(k)] = {-1, position_in_cell, 1.0};
   }
   if (lane >= static_cast<int>(__reduce_add_sync(cuda::kFullWarp, lanes))) mine[lane] = {-1, kNoOutsideRow, 1.0};
   width = __reduce_max_sync(cuda::kFullWarp, width);
@@ -141,7 +142,7 @@ __global__ void set_batch_rows(Index batches, const std::uint64_t* first_row, Ba
   if (r <= batches) batch[r].first_row = static_cast<std::uint32_t>(first_row[r]);
 }
 
-/// Where there are outside rows.
+/// make_batches() for a layout that has outside rows.
 void cut_into_batches(Layout& layout, Index outside_rows, const Index* outside, const Index* outside_rows_until,
                       cudaStream_t stream) {
   const auto n = static_cast<std::size_t>(outside_rows);

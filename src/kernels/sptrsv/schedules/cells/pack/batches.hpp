@@ -15,7 +15,7 @@ namespace taskdag::kernels::cells {
 /// a cell's outside rows into batches.
 inline constexpr int kOutsideRowsCutAtOnce = 1024;
 
-/// How many of the `outside_rows` from the first one fit into a batch that begins with it; at least 1.
+/// How many of the `outside_rows`, the first ones, fit into one batch; at least 1.
 [[nodiscard]] TASKDAG_HD int outside_rows_that_fit(const std::uint8_t* log2_lanes, Index outside_rows) {
   int fit = 0;
   for (int lanes = 0; fit < outside_rows; ++fit) {

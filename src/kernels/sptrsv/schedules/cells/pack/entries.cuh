@@ -7,7 +7,7 @@
 
 namespace taskdag::kernels::cells {
 
-/// The strictly triangular entries of all rows, and where rows are.
+/// The strictly triangular entries of all rows, and the position and level of each row.
 struct EntriesOfRows {
   const Index* col_indices;
   const Offset* first;
@@ -21,8 +21,7 @@ inline EntriesOfRows entries_of(const SweepInput& input, const Layout& layout) {
           input.levels->level.data()};
 }
 
-/// The cell that holds step t, `first_step(c)` being the first step of cell c: the last one that begins at or before
-/// it.
+/// The cell that holds step t: the last one whose first step is t or an earlier one. first_step(c): of cell c.
 template <class FirstStep>
 __device__ int cell_of_step(const FirstStep& first_step, int cells, Index t) {
   int low = 0;
@@ -43,6 +42,7 @@ __device__ inline bool is_inside(Index from, Index t, Index cell_begin) {
   return from >= cell_begin && t - from < kHistory;
 }
 
+/// How many operands of a row are in the ring when it runs, in step t.
 __device__ inline Index count_inside(const EntriesOfRows& entries, Index row, Index t, Index cell_begin) {
   Index inside = 0;
   for (Index e = 0; e < entries.count[row]; ++e) {

@@ -17,35 +17,36 @@ __device__ std::byte* pair_row_at(std::byte* stream, const Step& step) {
   return stream + std::size_t{step.pair_row} * kPairRowBytes;
 }
 
-/// A step's entries for the compute warp. A pair row holds the values of all lanes, then their places.
+/// A step's entries for the compute warp. A pair row holds the values of all lanes, then their operands: byte offsets
+/// into the ring.
 struct PairRows {
   std::byte* rows;
   __device__ double& value(std::uint32_t k, unsigned lane) const {
     return reinterpret_cast<double*>(rows + k / 2 * kPairRowBytes)[lane * 2 + k % 2];
   }
-  __device__ std::uint32_t& place(std::uint32_t k, unsigned lane) const {
+  __device__ std::uint32_t& operand(std::uint32_t k, unsigned lane) const {
     return reinterpret_cast<std::uint32_t*>(rows + k / 2 * kPairRowBytes +
                                             kPairRowValues * sizeof(double))[lane * 2 + k % 2];
   }
 };
 
-/// Where the source of value k of a lane is noted.
+/// The index of the source of value k of a lane in Storage::inside_source.
 __device__ std::size_t source_at(const Step& step, std::uint32_t k, unsigned lane) {
   return (std::size_t{step.pair_row} + k / 2) * kPairRowValues + lane * 2 + k % 2;
 }
 
-/// The lanes of an outside row, and its place among the entries of its batch.
-struct OutsidePlace {
+/// Where the entries of an outside row are among those of all batches: they alternate between its lanes.
+struct OutsideEntries {
   std::size_t first;  ///< entry 0
   std::uint32_t log2_lanes;
-  std::uint32_t entries;  ///< that there is room for
+  std::uint32_t entries;  ///< that the batch has room for
   __device__ std::size_t operator()(std::uint32_t e) const {
     return first + (e >> log2_lanes) * kLanes + (e & ((1U << log2_lanes) - 1));
   }
 };
 
-/// at: 32 · batch + first lane.
-__device__ OutsidePlace outside_of(const Batch* batch, const OutsideRow* outside_row, Index at) {
+/// The entries of the outside row at `at`, which is 32 · batch + first lane.
+__device__ OutsideEntries outside_of(const Batch* batch, const OutsideRow* outside_row, Index at) {
   const Batch& mine = batch[at / kLanes];
   const std::uint32_t log2_lanes = outside_row[at].log2_lanes();
   return {std::size_t{mine.first_row} * kLanes + at % kLanes, log2_lanes, mine.width() << log2_lanes};
@@ -71,8 +72,8 @@ struct PackArguments {
   bool lower;
 };
 
-/// The lane's entries in the order in which their operands are published, as far as levels tell: by ascending level,
-/// then column. Rows are short where this is called: selection, no storage.
+/// The entries of a short row in the order in which their operands are published, as far as levels tell: by ascending
+/// level, then column. Each call selects the next one, so nothing is stored.
 class ByLevel {
  public:
   __device__ ByLevel(const EntriesOfRows& entries, Index row) : entries_(entries), row_(row) {}
@@ -101,7 +102,8 @@ class ByLevel {
   Offset entry_ = -1;
 };
 
-/// The same for long rows, where selection would take too long: by column, which is nearly the order of a sweep.
+/// The entries of a long row, for which selection would take too long, by column: nearly the order in which their
+/// operands are published.
 class ByColumn {
  public:
   __device__ ByColumn(const EntriesOfRows& entries, Index row, bool lower)
@@ -123,9 +125,10 @@ class ByColumn {
 
 constexpr Index kShortRow = 32;
 
-/// Entries are stored in the order of their operands, latest last: it is what the row waits for. The lanes of a row
-/// take them alternately. Of more than 2 · kMaxPairs entries for the compute warp a lane the first go to the fetchers.
-/// Both kinds end at the last of the places that there are.
+/// Writes a row's entries in the order in which their operands are published, because the row waits for the last one.
+/// The lanes of a row take them alternately. Where a lane would have more than 2 · kMaxPairs entries for the compute
+/// warp, the first of the row go to the fetchers. Both kinds of entries fill their room up to its end; what remains
+/// free is at its beginning.
 template <class Order>
 __device__ void pack_row(const PackArguments& a, const Step& step, const PairRows& pairs, const Cell& cell, Index row,
                          Index t, int lane, Order order) {
@@ -134,7 +137,7 @@ __device__ void pack_row(const PackArguments& a, const Step& step, const PairRow
   Index surplus = max(0, inside - 2 * kMaxPairs * a.ways);
   std::uint32_t in = 2 * step.pairs * ways - static_cast<std::uint32_t>(inside - surplus);
   std::uint32_t out = 0;
-  OutsidePlace outside{};
+  OutsideEntries outside{};
   if (const Index at = a.outside_row_at[std::int64_t{t} * kLanes + lane]; at >= 0) {
     outside = outside_of(a.batch, a.outside_row, at);
     out = outside.entries - static_cast<std::uint32_t>(a.entries.count[row] - inside + surplus);
@@ -145,7 +148,7 @@ __device__ void pack_row(const PackArguments& a, const Step& step, const PairRow
     if (is_inside(position / kLanes, t, cell.first_step) && surplus-- <= 0) {
       const Index from = position - cell.first_step * kLanes;
       const std::uint32_t of_row = static_cast<std::uint32_t>(lane) + in % ways;
-      pairs.place(in / ways, of_row) =
+      pairs.operand(in / ways, of_row) =
           static_cast<std::uint32_t>(from % (kHistory * kLanes)) * static_cast<std::uint32_t>(sizeof(double));
       a.inside_source[source_at(step, in / ways, of_row)] = source;
       ++in;
@@ -158,7 +161,7 @@ __device__ void pack_row(const PackArguments& a, const Step& step, const PairRow
   }
 }
 
-/// A warp a step, a row's first lane packs it. Outside entries have been marked absent before.
+/// Each warp packs one step; the first lane of a row packs the row. clear_outside() has run before.
 __global__ void pack_kernel(PackArguments a) {
   const auto t = static_cast<Index>(element() / kLanes);
   if (t >= a.steps) return;
@@ -171,10 +174,10 @@ __global__ void pack_kernel(PackArguments a) {
   for (std::uint32_t k = 0; k < 2 * step.pairs; ++k) {
     const auto own = static_cast<unsigned>(lane);
     pairs.value(k, own) = 0.0;
-    pairs.place(k, own) = static_cast<std::uint32_t>(kZeroPlace);
+    pairs.operand(k, own) = static_cast<std::uint32_t>(kZeroOperand);
     a.inside_source[source_at(step, k, own)] = -1;
   }
-  __syncwarp();  // a row's first lane writes for the others
+  __syncwarp();  // a row's first lane writes entries of its other lanes
   if (row < 0) return;
   if (a.entries.count[row] <= kShortRow) {
     pack_row(a, step, pairs, cell, row, t, lane, ByLevel(a.entries, row));
@@ -204,11 +207,11 @@ struct LoadArguments {
   const Offset* inside_source;
   const double* pivot;
   std::byte* stream;
-  Target* target;  // null: the pivots stay
+  Target* target;  // null: pivots are not loaded
   OutsideRow* outside_row;
 };
 
-/// A warp a step: its pivots, and two values a lane and pair row. What is absent is 0 from the packing on.
+/// Each warp loads one step: its pivots, and two values for each lane and pair row. Absent entries get 0 again.
 template <class Values>
 __global__ void load_inside(const LoadArguments<Values> a) {
   const auto t = static_cast<Index>(element() / kLanes);
@@ -216,7 +219,7 @@ __global__ void load_inside(const LoadArguments<Values> a) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const std::int64_t position = std::int64_t{t} * kLanes + lane;
   const Step step = a.step[t];
-  const int other = lane % a.ways;  // 0: the row's first lane
+  const int other = lane % a.ways;  // which lane of its row this is
   const Index row = __ldg(a.row_at + (position - other));
   if (row < 0) return;
   const double pivot = a.pivot ? __ldg(a.pivot + row) : 1.0;

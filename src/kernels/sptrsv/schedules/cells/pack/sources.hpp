@@ -9,24 +9,24 @@
 
 namespace taskdag::kernels::cells {
 
-/// Sources as kernels read them.
+/// Sources of entries, as kernels read them.
 struct SourceView {
-  const Offset* noted = nullptr;  ///< entry by entry, each of all rows in the order of the sweep; null: looked up
-  DevicePattern pattern{};        ///< in the rows of this one
+  const Offset* noted = nullptr;  ///< [entry · rows + row in the order of the sweep]; null: they are searched for
+  DevicePattern pattern{};        ///< whose rows are searched then
 };
 
-/// Sources are noted when a sweep is made and forgotten where the pattern stays, since a row's few entries are soon
-/// found in it.
+/// The sources of all entries. They are noted when a sweep is made. Where the pattern outlives the sweep they are
+/// forgotten, and searched for in the pattern when values are loaded: rows are short.
 class Sources {
  public:
   Sources() = default;
-  /// Takes room for `entries` sources of each of `rows` rows.
+  /// Room for `entries` sources of each of `rows` rows.
   Sources(std::size_t entries, std::size_t rows, cudaStream_t stream) : noted_(entries * rows, stream) {}
 
-  /// Where find_entries() writes them.
+  /// For find_entries() to write to.
   [[nodiscard]] Offset* noted() const { return noted_.data(); }
   [[nodiscard]] SourceView view() const { return {noted_.data(), pattern_}; }
-  /// Forgets what was noted: from now on sources are looked up in `pattern`. Waits for the device.
+  /// Frees the noted sources: from now on they are searched for in `pattern`. Waits for the device.
   void rely_on(const DevicePattern& pattern) {
     pattern_ = pattern;
     noted_ = {};

@@ -36,22 +36,21 @@ __global__ void make_keys(const Index* level, Index levels, CellOfRow cell, std:
   row_of_step[step] = row;
 }
 
-/// Where the run of equal keys that holds p begins, for p the first of a run; 0 elsewhere: a running maximum does the
-/// rest.
+/// p where a run of equal keys begins at p, else 0. The running maximum of this is where the run that holds p begins.
 struct RunBegin {
   const std::uint64_t* key;
   __device__ Index operator()(Index p) const { return p > 0 && key[p - 1] != key[p] ? p : 0; }
 };
 
-/// Whether p begins a step.
+/// 1 where a step begins at p, else 0.
 struct StepBegin {
   const Index* run_begin;
   int rows_a_step;
   __device__ Index operator()(Index p) const { return (p - run_begin[p]) % rows_a_step == 0 ? 1 : 0; }
 };
 
-/// `steps_until[p]` steps begin at or before p. Also notes the first step of every cell that begins at p, empty ones
-/// included.
+/// Gives each row its position, and each cell, also an empty one, its first step. steps_until[p]: how many steps begin
+/// at p or before.
 __global__ void place_rows(Index rows, Index levels, int cells, int ways, const std::uint64_t* key, const Index* order,
                            const Index* run_begin, const Index* steps_until, Index* position, Index* first_step) {
   const auto p = static_cast<Index>(element());
@@ -66,8 +65,8 @@ __global__ void place_rows(Index rows, Index levels, int cells, int ways, const 
   }
 }
 
-/// A warp a step: the pair rows of its widest row, and how many entries of each row are outside (by position).
-/// most_pairs: over all steps.
+/// Each warp counts for one step the pair rows that its widest row needs, and for each of its rows the entries for the
+/// fetchers, `outside`, by position. most_pairs: the largest number of pair rows of any step.
 __global__ void count_entries(EntriesOfRows entries, Index steps, const Index* row_at, const Index* first_step,
                               int cells, int ways, Step* step, Index* outside, std::uint32_t* most_pairs) {
   const auto t = static_cast<Index>(element() / kLanes);
@@ -90,7 +89,7 @@ __global__ void count_entries(EntriesOfRows entries, Index steps, const Index* r
   }
 }
 
-/// A block a cell: all steps of a chunk get the pairs of the widest.
+/// Each block gives the steps of one cell the pair rows of the widest step in their chunk.
 __global__ void level_chunks(const Cell* cell, int chunk_steps, Step* step, std::uint32_t* pair_rows) {
   const Cell mine = cell[blockIdx.x];
   for (Index first = static_cast<Index>(threadIdx.x) * chunk_steps; first < mine.steps;
@@ -110,15 +109,15 @@ __global__ void set_pair_rows(Index steps, const std::uint32_t* pair_row, Step* 
   if (t < steps) step[t].pair_row = pair_row[t];
 }
 
-/// @throws Unsupported where the kernels' 32-bit numbers cannot count so many. What has been computed with them is
-/// wrong then, but within bounds.
+/// @throws Unsupported where `number` is too large for the 32-bit numbers of the kernels. Kernels that have run before
+/// have computed wrong numbers then, but have written within bounds.
 void require_32_bits(std::int64_t number, std::int64_t most, const std::string& what) {
   if (number <= most) return;
   throw Unsupported("the schedule cells would need " + std::to_string(number) + " " + what +
                     " for this triangle, but can number " + std::to_string(most) + "; take the schedule flat");
 }
 
-/// Rows sorted by cell, then level, then place in the sweep; `key` is sorted along.
+/// Rows sorted by cell, then level, then number in the sweep; `key` is sorted along.
 ScratchArray<Index> sort_rows(const SweepInput& input, const Cut& cut, int cells, ScratchArray<std::uint64_t>& key,
                               cudaStream_t stream) {
   const Index rows = input.pattern.rows;
@@ -146,7 +145,7 @@ ScratchArray<Index> sort_rows(const SweepInput& input, const Cut& cut, int cells
   return order;
 }
 
-/// Positions of the rows, and the first step of each cell on the host (one more: the number of steps).
+/// Gives rows their positions. @returns the first step of each cell, and behind them the number of steps
 std::vector<Index> place(const SweepInput& input, const Cut& cut, Layout& layout, ScratchArray<Index>& first_step,
                          cudaStream_t stream) {
   const Index rows = layout.rows;
@@ -167,7 +166,7 @@ std::vector<Index> place(const SweepInput& input, const Cut& cut, Layout& layout
   return cuda::fetch_array(first_step.data(), static_cast<std::size_t>(layout.cells) + 1, stream);
 }
 
-/// Of a cell.
+/// The number of steps of the longest cell.
 std::int64_t most_steps(const std::vector<Index>& first_step) {
   Index most = 0;
   for (std::size_t c = 1; c < first_step.size(); ++c) most = std::max(most, first_step[c] - first_step[c - 1]);
@@ -184,7 +183,7 @@ void upload_cells(Layout& layout, const std::vector<Index>& first_step, cudaStre
   cuda::copy_to_device(layout.cell.data(), cell.data(), cell.size(), stream);
 }
 
-/// Chunks and pair rows, once the widest step is known.
+/// Cuts steps into chunks that fit into a stage where each step has `most_pairs` pair rows, and numbers the pair rows.
 void plan_chunks(Layout& layout, std::uint32_t most_pairs, cudaStream_t stream) {
   const int steps_a_stage = kStageBytes / (static_cast<int>(most_pairs) * kPairRowBytes);
   layout.chunk_steps = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(steps_a_stage, kMaxChunkSteps))));
@@ -215,7 +214,7 @@ Layout make_layout(const SweepInput& input, const Cut& cut, cudaStream_t stream)
   const std::vector<Index> host_first_step = place(input, cut, layout, first_step, stream);
   layout.steps = host_first_step.back();
   require_32_bits(std::int64_t{layout.steps} * kLanes, std::numeric_limits<Index>::max(), "positions");
-  require_32_bits(most_steps(host_first_step) * kLanes, kMostCellPlaces, "positions in a cell");
+  require_32_bits(most_steps(host_first_step) * kLanes, kMostCellPositions, "positions in a cell");
   layout.row = {layout.positions(), stream};
   cuda::check(cudaMemsetAsync(layout.row.data(), 0xFF, layout.positions() * sizeof(Index), stream),
               "marking idle positions");
@@ -232,9 +231,9 @@ Layout make_layout(const SweepInput& input, const Cut& cut, cudaStream_t stream)
   cuda::check_launch("count_entries");
   plan_chunks(layout, cuda::fetch(most_pairs.data(), stream), stream);
   make_batches(layout, outside.data(), stream);
-  require_32_bits(std::int64_t{layout.batches} * kLanes, std::numeric_limits<Index>::max(), "places for outside rows");
+  require_32_bits(std::int64_t{layout.batches} * kLanes, std::numeric_limits<Index>::max(), "lanes for outside rows");
   require_32_bits(static_cast<std::int64_t>(layout.outside_entry_rows) * kLanes,
-                  std::numeric_limits<std::uint32_t>::max(), "places for entries outside");
+                  std::numeric_limits<std::uint32_t>::max(), "lanes for entries outside");
   return layout;
 }
 

@@ -10,12 +10,14 @@
 
 namespace taskdag::kernels::cells {
 
-/// What entries get, but for their rows' pivots. of_entry(): where the row and the column are known, too.
+/// The value of an entry of the matrix, before it is multiplied by its row's pivot. of_entry() is for callers that know
+/// the entry's row and column.
 struct PlainValues {
   const double* source;
   __device__ double operator()(Offset e) const { return __ldg(source + e); }
   __device__ double of_entry(Offset e, Index /*row*/, Index /*column*/) const { return (*this)(e); }
 };
+/// A product of two values instead of each value, with the interface of PlainValues.
 struct Products {
   ValueProducts of;
   __device__ double value(Offset e) const {
@@ -44,23 +46,23 @@ struct Products {
   }
 };
 
-/// What is stored of an entry of bands or pencils, in their precision. scale: the row's inverse pivot, by which entries
-/// in single precision have been scaled already.
+/// The number that bands and pencils store for an entry, in their precision. scale: the row's inverse pivot; entries in
+/// single precision have been multiplied by it before.
 template <class Value>
 __device__ Value stored_value(double value, double scale) {
   constexpr bool kScaled = sizeof(Value) == sizeof(double);
   return static_cast<Value>(with_plain_nan(-value * (kScaled ? scale : 1.0)));
 }
 
-/// What stored_value() was made of, but for a unit in the last place where it was scaled.
+/// The value that stored_value() had been called with. Where that has scaled it, the last bit may differ.
 template <class Value>
 __device__ double returned_value(Value stored, double scale) {
   constexpr bool kScaled = sizeof(Value) == sizeof(double);
   return -double{stored} / (kScaled ? scale : 1.0);
 }
 
-/// Where the value of an entry of the row of `step` comes from; −1: nowhere. number: of the entry; distance: how many
-/// rows before the row its operand is, in the order of the sweep.
+/// Where the value of entry `number` of row `step` of the sweep comes from; −1 where the row has no such entry.
+/// distance: how many rows of the sweep before it the entry's operand is.
 __device__ inline Offset source_of(const SourceView& sources, SweepOrder order, Index step, int number,
                                    Index distance) {
   if (sources.noted != nullptr) return __ldg(sources.noted + std::int64_t{number} * order.rows + step);

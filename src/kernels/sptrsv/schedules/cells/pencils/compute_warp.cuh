@@ -30,7 +30,7 @@ class PencilPlane {
 
   /// next_block: of the cluster, which has the pencil above; null: it is not there.
   __device__ PencilPlane(PencilShared<Points>& s, const PencilArguments<Points>& a, Index pencil,
-                         const PencilPlace<Points>& at, PencilShared<Points>* next_block, int plane, int steps,
+                         const PencilLocation<Points>& at, PencilShared<Points>* next_block, int plane, int steps,
                          int lane)
       : s_(s),
         steps_(steps),
@@ -48,13 +48,13 @@ class PencilPlane {
                  max(lane - kFirstHanded, 0)),
         to_plane_(lane +
                   (next_block != nullptr ? next_block->below[0] : a.planes + std::int64_t{pencil} * steps * kLanes)),
-        ring_(place_of(s, plane, 0, lane)),
+        ring_(slot_of(s, plane, 0, lane)),
         below_(below_of(s, plane, 0, lane)),
         above_(below_ + (plane + 1 < Points::kPlanes ? kBelowRing * kStepBytes : 0)),
         entries_(s, plane, lane) {}
 
   /// Waits until the starts of the group from `step` on are there, and the plane above has room for its results.
-  __device__ void wait_for_places(int step) const {
+  __device__ void wait_for_slots(int step) const {
     const SharedAddress fed = address_of(&s_.fed[step / kPencilChunk % Points::kMovers * Points::kPlanes + plane_]);
     const int above_needed = waits_for_room_ ? step + kGroup - kBelowRing : 0;
     for (;;) {
@@ -106,19 +106,19 @@ class PencilComputeWarp : public PencilPlane<Grid> {
 
  public:
   __device__ PencilComputeWarp(PencilShared<Grid>& s, const PencilArguments<Grid>& a, Index pencil,
-                               const PencilPlace<Grid>& at, PencilShared<Grid>* next_block, int plane, int steps,
+                               const PencilLocation<Grid>& at, PencilShared<Grid>* next_block, int plane, int steps,
                                int lane)
       : Plane(s, a, pencil, at, next_block, plane, steps, lane) {}
 
   __device__ void run(int& stage, int& phase) {
     for (int step = 0; step < steps_; step += kGroup) {
-      this->wait_for_places(step);
+      this->wait_for_slots(step);
       wait_for_stage(s_, stage, phase);
       const PencilEntries<Grid> entries = entries_.in_stage(stage);
-      const SharedAddress place = ring_ + static_cast<unsigned>(step % kPencilRing) * kPencilPlaceBytes;
+      const SharedAddress slot = ring_ + static_cast<unsigned>(step % kPencilRing) * kPencilSlotBytes;
       const auto of_below = static_cast<unsigned>(step % kBelowRing * kStepBytes);
       Step now;
-      read(now, place, below_ + of_below, entries, 0);
+      read(now, slot, below_ + of_below, entries, 0);
 #pragma unroll
       for (unsigned k = 0; k < kGroup; ++k) {
         double sum = fma(now.pair.x, x_, now.start);
@@ -128,7 +128,7 @@ class PencilComputeWarp : public PencilPlane<Grid> {
         const SharedAddress below_at = below_ + of_below + k * kStepBytes;
         while (__all_sync(cuda::kFullWarp, has_come(below)) == 0) below = load_double(below_at);
         sum = fma(of_plane, below, sum);
-        if (k + 1 < kGroup) read(now, place + (k + 1) * kPencilPlaceBytes, below_at + kStepBytes, entries, k + 1);
+        if (k + 1 < kGroup) read(now, slot + (k + 1) * kPencilSlotBytes, below_at + kStepBytes, entries, k + 1);
         sum = fma(of_line, x_line_before_, sum);
         if constexpr (kReciprocal) {
           const double inverse = reciprocal(sum);
@@ -137,7 +137,7 @@ class PencilComputeWarp : public PencilPlane<Grid> {
         x_ = sum;
         x_line_before_ = of_lane_before(x_);
         this->hand_on_all(k, of_below, x_);
-        store_double(place + k * kPencilPlaceBytes, x_);
+        store_double(slot + k * kPencilSlotBytes, x_);
         store_double_if(below_at, not_yet(), gets_below_);
       }
       next_pencil_stage<Grid>(stage, phase);
@@ -154,10 +154,10 @@ class PencilComputeWarp : public PencilPlane<Grid> {
     double third;
   };
 
-  __device__ static void read(Step& step, SharedAddress place, SharedAddress below, const PencilEntries<Grid>& entries,
+  __device__ static void read(Step& step, SharedAddress slot, SharedAddress below, const PencilEntries<Grid>& entries,
                               unsigned k) {
     step.below = load_double(below);
-    step.start = load_double(place);
+    step.start = load_double(slot);
     step.pair = entries.pair(k, 0);
     step.third = entries.last(k);
   }

@@ -24,7 +24,7 @@ class ComputeWarpOf27 : public PencilPlane<Grid> {
 
  public:
   __device__ ComputeWarpOf27(PencilShared<Grid>& s, const PencilArguments<Grid>& a, Index pencil,
-                             const PencilPlace<Grid>& at, PencilShared<Grid>* next_block, int plane, int steps,
+                             const PencilLocation<Grid>& at, PencilShared<Grid>* next_block, int plane, int steps,
                              int lane)
       : Plane(s, a, pencil, at, next_block, plane, steps, lane),
         passes_(lane < kPassingLanes<Grid> && at.has_before(a.pencils)),
@@ -45,14 +45,14 @@ class ComputeWarpOf27 : public PencilPlane<Grid> {
     below = load(point_below_ + kStepBytes);
     for (int step = 0; step < steps_; step += kGroup) {
       const PencilEntries<Grid> entries = entries_.in_stage(stage);
-      const SharedAddress place = kept(ring_of(step));
+      const SharedAddress slot = kept(ring_of(step));
       const auto of_below = static_cast<unsigned>(step % kBelowRing * kStepBytes);
       const auto of_below_next = static_cast<unsigned>((step + kGroup) % kBelowRing * kStepBytes);
       const bool ends = step + kGroup == steps_;
 #pragma unroll
       for (unsigned k = 0; k < kGroup; ++k) {
         const bool last = k + 1 == kGroup;
-        const SharedAddress start_at = place + k * kPencilPlaceBytes;
+        const SharedAddress start_at = slot + k * kPencilSlotBytes;
         const unsigned of_next = last ? of_below_next : of_below + (k + 1) * kStepBytes;
         const double of_line = product(late.point(1), line_);
         const double of_own = fma(late.point(0), x_, sum_[0]);
@@ -84,7 +84,7 @@ class ComputeWarpOf27 : public PencilPlane<Grid> {
             late = load_late(entries_.in_stage(stage), 0);
           }
         }
-        start = load_double(last ? ring_of(step + kGroup) : start_at + kPencilPlaceBytes);
+        start = load_double(last ? ring_of(step + kGroup) : start_at + kPencilSlotBytes);
         below = load(point_below_ + (last              ? of_below_next + kStepBytes
                                      : k + 2 == kGroup ? of_below_next
                                                        : of_below + (k + 2) * kStepBytes));
@@ -183,11 +183,11 @@ class ComputeWarpOf27 : public PencilPlane<Grid> {
     return line;
   }
   [[nodiscard]] __device__ SharedAddress ring_of(int step) const {
-    return ring_ + static_cast<unsigned>(step % kPencilRing) * kPencilPlaceBytes;
+    return ring_ + static_cast<unsigned>(step % kPencilRing) * kPencilSlotBytes;
   }
   /// Waits until the group from `step` on may run.
   __device__ void begin_group(int step, int stage, int phase) const {
-    this->wait_for_places(step);
+    this->wait_for_slots(step);
     wait_for_stage(s_, stage, phase);
   }
   __device__ static Late load_late(const PencilEntries<Grid>& entries, unsigned step) {

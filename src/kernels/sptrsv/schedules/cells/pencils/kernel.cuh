@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kPencilThreads<Points>, 1)
     cluster.sync();
     const Index ticket = *cluster.map_shared_rank(&s.ticket[parity], static_cast<unsigned>(taker));
     if (ticket >= tickets.count()) break;
-    const PencilPlace<Points> at{tickets.first_slab(ticket) + rank, tickets.band(ticket)};
+    const PencilLocation<Points> at{tickets.first_slab(ticket) + rank, tickets.band(ticket)};
     taker = tickets.last_slab(ticket) - tickets.first_slab(ticket);
     if (!at.is_one(a.pencils)) continue;
     const Index pencil = at.number(a.pencils);

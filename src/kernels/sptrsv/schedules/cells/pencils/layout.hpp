@@ -47,7 +47,7 @@ TASKDAG_HD Index steps_of(const Pencils<Points>& pencils) {
 
 /// Where a pencil lies in the grid.
 template <class Points>
-struct PencilPlace {
+struct PencilLocation {
   Index slab;
   Index band;
 

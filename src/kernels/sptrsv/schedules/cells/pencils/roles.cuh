@@ -46,11 +46,11 @@ __device__ inline void load_pencil(PencilShared<Points>& s, const PencilArgument
 }
 
 /// Chunks `first`, first + kMovers, … of a plane: writes its results out and puts the starts of the chunk that
-/// takes their places there. A half of the warp has 16 columns of every second lane, from lane half_ on.
+/// takes their slots there. A half of the warp has 16 columns of every second lane, from lane half_ on.
 template <class Points, bool kMapped>
 class PencilMover {
  public:
-  __device__ PencilMover(PencilShared<Points>& s, const PencilArguments<Points>& a, const PencilPlace<Points>& at,
+  __device__ PencilMover(PencilShared<Points>& s, const PencilArguments<Points>& a, const PencilLocation<Points>& at,
                          int mover, int lane)
       : s_(s),
         a_(a),
@@ -81,10 +81,10 @@ class PencilMover {
       const bool more = step + kPencilRing < steps;
       if (more) read(step + kPencilRing);
       while (load_done(address_of(&s_.done[plane_])) < step + kPencilChunk) __nanosleep(kPencilPause);
-      const SharedAddress place = place_of(s_, plane_, step + first_step_, half_);
+      const SharedAddress slot = slot_of(s_, plane_, step + first_step_, half_);
       double result[kLanes / 2];
 #pragma unroll
-      for (int i = 0; i < kLanes / 2; ++i) result[i] = load_double(place + static_cast<unsigned>(i) * 16);
+      for (int i = 0; i < kLanes / 2; ++i) result[i] = load_double(slot + static_cast<unsigned>(i) * 16);
       if (more) write_starts(step + kPencilRing);
 #pragma unroll
       for (int i = 0; i < kLanes / 2; ++i) {
@@ -127,10 +127,10 @@ class PencilMover {
     for (int i = 0; i < kLanes / 2; ++i) start_[i] = with_plain_nan(start_[i] * pivot[i]);
   }
   __device__ void write_starts(int step) const {
-    const SharedAddress place = place_of(s_, plane_, step + first_step_, half_);
+    const SharedAddress slot = slot_of(s_, plane_, step + first_step_, half_);
 #pragma unroll
     for (int i = 0; i < kLanes / 2; ++i) {
-      if (!passes(i)) store_double(place + static_cast<unsigned>(i) * 16, start_[i]);
+      if (!passes(i)) store_double(slot + static_cast<unsigned>(i) * 16, start_[i]);
     }
     __syncwarp();
     if (lane_ == 0) store_done(fed_, step + kPencilChunk);
@@ -178,14 +178,15 @@ __device__ __forceinline__ bool keep_below(PencilShared<Points>& s, int first, i
 /// way of the device's memory, each value as soon as it has come.
 template <class Points>
 __device__ inline void fetch_pencil(PencilShared<Points>& s, const PencilArguments<Points>& a, Index pencil,
-                                    const PencilPlace<Points>& at, bool has_below, int steps, int fetcher, int lane) {
+                                    const PencilLocation<Points>& at, bool has_below, int steps, int fetcher,
+                                    int lane) {
   constexpr int kFetchGroup = kFetchSteps<Points>;
   constexpr int kPassing = kPassingLanes<Points>;
   constexpr int kLineValues = cells::kLineValues<Points>;
   static_assert(kFetchGroup * kLineValues <= kLanes && kPencilChunk % kFetchGroup == 0);
   const bool has_before = at.has_before(a.pencils);
   if (!has_below && !has_before) return;
-  const std::int64_t below = PencilPlace<Points>{at.slab - 1, at.band}.number(a.pencils);
+  const std::int64_t below = PencilLocation<Points>{at.slab - 1, at.band}.number(a.pencils);
   double* const planes = a.planes + below * steps * kLanes;
   double* const next_planes = a.next_planes + below * steps * kLanes;
   double* const lines = a.lines + std::int64_t{pencil - 1} * steps * kLineValues;

@@ -3,15 +3,15 @@
 ///
 /// Who writes each member, who reads it, and why it is there when it is read:
 /// - `stage` is written by bulk copies and read by the compute warps, which wait at the barrier `arrived`.
-/// - `ring` has starts, then results in the same places. A mover writes the starts of a chunk of its plane in place of
+/// - `ring` has starts, then results in the same slots. A mover writes the starts of a chunk of its plane instead of
 ///   the results that it takes away; the plane's compute warp reads starts and writes results. Starts are there when
 ///   `fed` says so, results when `done` does.
-/// - A place of `below` is not_yet, then has the result of the plane below at the same step, then is not_yet again. The
+/// - A slot of `below` is not_yet, then has the result of the plane below at the same step, then is not_yet again. The
 ///   compute warp of the plane below writes it; for the first plane a fetcher does, or another block of the cluster.
-///   The plane's compute warp reads and resets it. The value is its own flag; the place is free when the reader's
+///   The plane's compute warp reads and resets it. The value is its own flag; the slot is free when the reader's
 ///   `done` says so. At the grid's rim, where there is no plane below, it is 0 and stays so.
 /// - The results of the band before that lanes pass on come from a fetcher likewise: on grids of seven points in the
-///   place of lane 0 in `below`, on those of 27 in the places of these lanes in `ring`, which movers leave alone.
+///   slot of lane 0 in `below`, on those of 27 in the slots of these lanes in `ring`, which movers leave alone.
 /// - `done` counts, for each compute warp, the steps that it has finished. All others read it.
 /// - `fed` is, for each mover, where its last chunk ends. The plane's compute warp reads it. The movers of a plane take
 ///   its chunks alternately.
@@ -30,17 +30,17 @@
 
 namespace taskdag::kernels::cells {
 
-inline constexpr int kPencilRing = 64;            ///< steps
-inline constexpr int kPencilPlaces = kLanes + 1;  ///< of a step in the ring: lanes of a step and steps of a lane lie in
-                                                  ///< different banks
-inline constexpr unsigned kPencilPlaceBytes = kPencilPlaces * 8;
+inline constexpr int kPencilRing = 64;           ///< steps
+inline constexpr int kPencilSlots = kLanes + 1;  ///< of a step in the ring: lanes of a step and steps of a lane lie in
+                                                 ///< different banks
+inline constexpr unsigned kPencilSlotBytes = kPencilSlots * 8;
 inline constexpr int kBelowRing = 32;          ///< steps
 inline constexpr unsigned kPencilPause = 100;  ///< nanoseconds
 
 template <class Points>
 struct alignas(128) PencilShared {
   alignas(128) std::byte stage[Points::kStages][PencilBytes<Points>::kGroup];
-  double ring[Points::kPlanes][kPencilRing * kPencilPlaces];
+  double ring[Points::kPlanes][kPencilRing * kPencilSlots];
   double below[Points::kPlanes][kBelowRing * kLanes];
   alignas(8) std::uint64_t arrived[Points::kStages];
   int fed[kPencilMovers<Points>];  ///< by plane, of its first mover; then by plane, of its second one
@@ -59,7 +59,7 @@ __device__ inline SharedAddress in_block(SharedAddress a, int rank) {
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(rank));
   return result;
 }
-/// Hands over what is done, and that values have been read and their places cleared, to another block of the cluster.
+/// Hands over what is done, and that values have been read and their slots cleared, to another block of the cluster.
 __device__ inline void report_done(SharedAddress a, int value) {
   asm volatile("st.release.cluster.shared::cluster.s32 [%0], %1;" ::"r"(a), "r"(value) : "memory");
 }
@@ -73,20 +73,21 @@ __device__ inline void wait_for_compute_warps(const PencilShared<Points>& s, int
   }
 }
 
-/// Whether what a lane passes on comes to its place in `below`.
+/// Whether what a lane passes on comes to its slot in `below`.
 template <class Points>
 inline constexpr bool kPassesBelow = Points::kPassing == 1;
 
 /// Whether a lane of a plane gets something in `below`.
 template <class Points>
-__device__ inline bool gets_below(const Pencils<Points>& pencils, const PencilPlace<Points>& at, int plane, int lane) {
+__device__ inline bool gets_below(const Pencils<Points>& pencils, const PencilLocation<Points>& at, int plane,
+                                  int lane) {
   if (kPassesBelow<Points> && lane < kPassingLanes<Points>) return at.has_before(pencils);
   return plane > 0 || at.has_below(pencils);
 }
 
 /// Whether a lane of a plane has a line.
 template <class Points>
-__device__ inline bool has_line(const Pencils<Points>& pencils, const PencilPlace<Points>& at, int plane, int lane) {
+__device__ inline bool has_line(const Pencils<Points>& pencils, const PencilLocation<Points>& at, int plane, int lane) {
   const Index z = at.slab * Points::kPlanes + plane;
   const Index place = lane / Points::kUnknowns;
   const Index line = at.first_line(z) + place;
@@ -94,10 +95,10 @@ __device__ inline bool has_line(const Pencils<Points>& pencils, const PencilPlac
          z < pencils.planes;
 }
 
-/// The address of a lane's place in a step of the ring; below_of(): in a step of `below`.
+/// The address of a lane's slot in a step of the ring; below_of(): in a step of `below`.
 template <class Points>
-__device__ inline SharedAddress place_of(const PencilShared<Points>& s, int plane, int step, int lane) {
-  return address_of(s.ring[plane]) + static_cast<unsigned>(step % kPencilRing * kPencilPlaces + lane) * 8;
+__device__ inline SharedAddress slot_of(const PencilShared<Points>& s, int plane, int step, int lane) {
+  return address_of(s.ring[plane]) + static_cast<unsigned>(step % kPencilRing * kPencilSlots + lane) * 8;
 }
 template <class Points>
 __device__ inline SharedAddress below_of(const PencilShared<Points>& s, int plane, int step, int lane) {
@@ -106,20 +107,20 @@ __device__ inline SharedAddress below_of(const PencilShared<Points>& s, int plan
 /// Where a lane finds what it passes on.
 template <class Points>
 __device__ inline SharedAddress passed_of(const PencilShared<Points>& s, int plane, int step, int lane) {
-  return kPassesBelow<Points> ? below_of(s, plane, step, lane) : place_of(s, plane, step, lane);
+  return kPassesBelow<Points> ? below_of(s, plane, step, lane) : slot_of(s, plane, step, lane);
 }
 
-/// Makes all places of `below` not_yet. Called by all threads of a block.
+/// Makes all slots of `below` not_yet. Called by all threads of a block.
 template <class Points>
 __device__ inline void clear_below(PencilShared<Points>& s) {
   for (int k = static_cast<int>(threadIdx.x); k < Points::kPlanes * kBelowRing * kLanes; k += kPencilThreads<Points>) {
     s.below[0][k] = not_yet();
   }
 }
-/// Makes the places 0 that get no value, at the rim of the grid. Called by all threads of a block.
+/// Makes the slots 0 that get no value, at the rim of the grid. Called by all threads of a block.
 template <class Points>
 __device__ inline void clear_rim(PencilShared<Points>& s, const Pencils<Points>& pencils,
-                                 const PencilPlace<Points>& at) {
+                                 const PencilLocation<Points>& at) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   for (int k = static_cast<int>(threadIdx.x); k < Points::kPlanes * kBelowRing * kLanes; k += kPencilThreads<Points>) {
     const int plane = k / (kBelowRing * kLanes);
@@ -130,7 +131,7 @@ __device__ inline void clear_rim(PencilShared<Points>& s, const Pencils<Points>&
     constexpr int kPlaneValues = kPencilRing * kPassing;
     for (int k = static_cast<int>(threadIdx.x); k < Points::kPlanes * kPlaneValues; k += kPencilThreads<Points>) {
       const int step = k % kPlaneValues / kPassing;
-      s.ring[k / kPlaneValues][step * kPencilPlaces + k % kPassing] = at.has_before(pencils) ? not_yet() : 0.0;
+      s.ring[k / kPlaneValues][step * kPencilSlots + k % kPassing] = at.has_before(pencils) ? not_yet() : 0.0;
     }
   }
 }

@@ -11,7 +11,7 @@
 ///   Each hands its results to the compute warp above; the last one hands them to the next slab's pencil by way of the
 ///   device's memory, and the last lanes theirs to the next pencil of the slab likewise.
 /// - The *loader* streams the entries in by bulk copies.
-/// - The *movers* write results out, line by line, and put starts in their places.
+/// - The *movers* write results out, line by line, and put starts in their slots.
 /// - The *fetchers* bring what other pencils hand on.
 ///
 /// Rows stay in their order: right-hand sides and results are read and written as they lie.

@@ -14,15 +14,15 @@ namespace taskdag::kernels::cells {
 template <int P>
 struct Loaded {
   double2 value[P];
-  uint2 place[P];
+  uint2 operand[P];
   double start;
 
-  /// `values`, `places`: this lane's in the first pair row.
-  __device__ void load_entries(SharedAddress values, SharedAddress places) {
+  /// `values`, `operands`: this lane's in the first pair row.
+  __device__ void load_entries(SharedAddress values, SharedAddress operands) {
 #pragma unroll
     for (int p = 0; p < P; ++p) {
       value[p] = load_double2(values + static_cast<unsigned>(p * kPairRowBytes));
-      place[p] = load_uint2(places + static_cast<unsigned>(p * kPairRowBytes));
+      operand[p] = load_uint2(operands + static_cast<unsigned>(p * kPairRowBytes));
     }
   }
 };
@@ -30,7 +30,7 @@ struct Loaded {
 /// The compute warp's addresses in a chunk. Chunks begin at steps that are multiples of their length, so no ring wraps
 /// inside.
 struct ComputeWarpView {
-  SharedAddress ring;   ///< place 0
+  SharedAddress ring;   ///< its first element
   SharedAddress own;    ///< of the present step in the ring, this lane
   SharedAddress start;  ///< of the present step, this lane
   SharedAddress done;
@@ -64,8 +64,8 @@ __device__ void run_step(const ComputeWarpView& view, const Loaded<P>& now, doub
   double second[P];
 #pragma unroll
   for (int p = 0; p < P; ++p) {
-    first[p] = load_double(view.ring + now.place[p].x);
-    second[p] = load_double(view.ring + now.place[p].y);
+    first[p] = load_double(view.ring + now.operand[p].x);
+    second[p] = load_double(view.ring + now.operand[p].y);
   }
   ahead();
   double result = start;
@@ -82,17 +82,17 @@ __device__ void run_step(const ComputeWarpView& view, const Loaded<P>& now, doub
 
 /// The same for a step with many entries, which are loaded here: nothing is gained by loading them earlier.
 template <class Kind, int P>
-__device__ void run_wide_step(const ComputeWarpView& view, SharedAddress values, SharedAddress places, double start,
+__device__ void run_wide_step(const ComputeWarpView& view, SharedAddress values, SharedAddress operands, double start,
                               int offset) {
-  uint2 place[P];
+  uint2 operand[P];
 #pragma unroll
-  for (int p = 0; p < P; ++p) place[p] = load_uint2(places + static_cast<unsigned>(p * kPairRowBytes));
+  for (int p = 0; p < P; ++p) operand[p] = load_uint2(operands + static_cast<unsigned>(p * kPairRowBytes));
   double first[P];
   double second[P];
 #pragma unroll
   for (int p = 0; p < P; ++p) {
-    first[p] = load_double(view.ring + place[p].x);
-    second[p] = load_double(view.ring + place[p].y);
+    first[p] = load_double(view.ring + operand[p].x);
+    second[p] = load_double(view.ring + operand[p].y);
   }
   double result = start;
 #pragma unroll
@@ -121,30 +121,31 @@ __device__ inline double take_start(const ComputeWarpView& view, int offset) {
 
 /// Runs `count` steps from view.step one by one, each as soon as its start values are there.
 template <class Kind, int P>
-__device__ void run_singly(const ComputeWarpView& view, SharedAddress values, SharedAddress places, int count) {
+__device__ void run_singly(const ComputeWarpView& view, SharedAddress values, SharedAddress operands, int count) {
 #pragma unroll 1
   for (int k = 0; k < count; ++k) {
     const unsigned at = static_cast<unsigned>(k * P * kPairRowBytes);
     if constexpr (P <= kEarlyPairs) {
       Loaded<P> now;
-      now.load_entries(values + at, places + at);
+      now.load_entries(values + at, operands + at);
       run_step<Kind, P>(view, now, take_start(view, k), k, [] {});
     } else {
-      run_wide_step<Kind, P>(view, values + at, places + at, take_start(view, k), k);
+      run_wide_step<Kind, P>(view, values + at, operands + at, take_start(view, k), k);
     }
     if (view.first_lane) store_done(view.done, view.step + k + 1);
   }
 }
 
-/// Runs `count` steps of a chunk from view.step; `values`, `places`: this lane's in the first pair row. Groups of which
-/// not all start values are there yet are run step by step: a later one may wait for an earlier step of the group.
+/// Runs `count` steps of a chunk from view.step; `values`, `operands`: this lane's in the first pair row. Groups of
+/// which not all start values are there yet are run step by step: a later one may wait for an earlier step of the
+/// group.
 template <class Kind, int P>
-__device__ void run_chunk(ComputeWarpView& view, SharedAddress values, SharedAddress places, int count) {
+__device__ void run_chunk(ComputeWarpView& view, SharedAddress values, SharedAddress operands, int count) {
   constexpr unsigned kBytes = P * kPairRowBytes;
   constexpr bool kEarly = P <= kEarlyPairs;
   // Of this step and the next, alternately, so that a load never waits for the last reader of its target.
   Loaded<P> loaded[2];
-  if constexpr (kEarly) loaded[0].load_entries(values, places);
+  if constexpr (kEarly) loaded[0].load_entries(values, operands);
   for (; count >= kGroup; count -= kGroup) {
     double start[kGroup];
     bool all = true;
@@ -159,36 +160,37 @@ __device__ void run_chunk(ComputeWarpView& view, SharedAddress values, SharedAdd
         const SharedAddress own_start = view.start + static_cast<unsigned>(k * kStepBytes);
         if constexpr (kEarly) {
           run_step<Kind, P>(view, loaded[k % 2], start[k], k, [&] {
-            loaded[(k + 1) % 2].load_entries(values + at, places + at);  // past the chunk: not used
+            loaded[(k + 1) % 2].load_entries(values + at, operands + at);  // past the chunk: not used
             store_double(own_start, not_yet());
           });
         } else {
           store_double(own_start, not_yet());
-          run_wide_step<Kind, P>(view, values + at, places + at, start[k], k);
+          run_wide_step<Kind, P>(view, values + at, operands + at, start[k], k);
         }
       }
     } else {
-      run_singly<Kind, P>(view, values, places, kGroup);
-      if constexpr (kEarly) loaded[0].load_entries(values + kGroup * kBytes, places + kGroup * kBytes);
+      run_singly<Kind, P>(view, values, operands, kGroup);
+      if constexpr (kEarly) loaded[0].load_entries(values + kGroup * kBytes, operands + kGroup * kBytes);
     }
     values += kGroup * kBytes;
-    places += kGroup * kBytes;
+    operands += kGroup * kBytes;
     view.own += kGroup * kStepBytes;
     view.start += kGroup * kStepBytes;
     view.slot += kGroup * kLanes;
     view.step += kGroup;
     if (view.first_lane) store_done(view.done, view.step);
   }
-  run_singly<Kind, P>(view, values, places, count);  // the last steps of a cell
+  run_singly<Kind, P>(view, values, operands, count);  // the last steps of a cell
 }
 
 template <class Kind, int P = 1>
-__device__ void run_chunk_of(int pairs, ComputeWarpView& view, SharedAddress values, SharedAddress places, int count) {
+__device__ void run_chunk_of(int pairs, ComputeWarpView& view, SharedAddress values, SharedAddress operands,
+                             int count) {
   if constexpr (P <= kMaxPairs) {
     if (pairs == P) {
-      run_chunk<Kind, P>(view, values, places, count);
+      run_chunk<Kind, P>(view, values, operands, count);
     } else {
-      run_chunk_of<Kind, P + 1>(pairs, view, values, places, count);
+      run_chunk_of<Kind, P + 1>(pairs, view, values, operands, count);
     }
   }
 }

@@ -111,7 +111,7 @@ class Fetcher {
     const int step = now.outside_row.step();
     const int lanes = 1 << now.outside_row.log2_lanes();
     const unsigned group = cuda::kFullWarp >> (kLanes - lanes) << (lane_ & -lanes);
-    bool open = now.outside_row.place != kNoOutsideRow;
+    bool open = now.outside_row.position != kNoOutsideRow;
     for (;;) {
       const int done = load_done(done_);
       bool ready = open && done >= step + 1 - kAhead;
@@ -128,7 +128,7 @@ class Fetcher {
           if (offset < lanes) sum += other;
         }
         if (complete && (lane_ & (lanes - 1)) == 0) {
-          const unsigned at = now.outside_row.place / 8 % (kAhead * kLanes);
+          const unsigned at = now.outside_row.position / 8 % (kAhead * kLanes);
           store_double(start_ + at * 8, with_plain_nan(sum));
         }
         open = open && !complete;
@@ -145,7 +145,7 @@ class Fetcher {
     }
   }
 
-  /// A first look at operands; absent ones are 0 and are not looked at: all blocks would look at the same place.
+  /// A first look at operands; absent ones are 0 and are not looked at: all blocks would look at the same address.
   __device__ void look(const Index (&position)[kHeld], double (&operand)[kHeld]) const {
 #pragma unroll
     for (int k = 0; k < kHeld; ++k) {

@@ -22,7 +22,7 @@
 namespace taskdag::kernels::cells {
 
 struct alignas(128) Shared {
-  double ring[kHistory * kLanes + kLanes];  // places; then kZeroPlace
+  double ring[kHistory * kLanes + kLanes];  // results of steps, by lane; then kZeroOperand
   alignas(128) std::byte stage[kStages][kStageBytes];
   // What the compute warp starts rows from; behind the stages, which are read past their end.
   double start[kAhead * kLanes];
@@ -32,7 +32,7 @@ struct alignas(128) Shared {
   int done;  // steps that the compute warp has finished
   int cell;
 };
-static_assert(kZeroPlace == kHistory * kLanes * 8 && kMaxPairs * kPairRowBytes <= kAhead * kLanes * 8);
+static_assert(kZeroOperand == kHistory * kLanes * 8 && kMaxPairs * kPairRowBytes <= kAhead * kLanes * 8);
 static_assert(sizeof(Shared) <= 227 * 1024);
 
 /// A start value that has not come yet is recognised by its upper half: fewer instructions for the compute warp.
