@@ -9,8 +9,8 @@
 
 namespace taskdag {
 
-/// The rows of a triangular system cut into runs of consecutive ones. "Step" is the place of a row in the natural order
-/// of the sweep: forward for a lower triangle, backward for an upper one. Chunk c holds the steps
+/// The rows of a triangular system cut into runs of consecutive ones. "Step" is the number of a row in the natural
+/// order of the sweep: forward for a lower triangle, backward for an upper one. Chunk c holds the steps
 /// [first_step[c], first_step[c + 1]), which run one after the other, and waits for the chunks dependencies.view()
 /// names in row c, all of them smaller than c.
 struct Chunks {

@@ -41,7 +41,7 @@ std::optional<SplitPattern> split_symmetric(const CsrPattern& pattern);
 /// diagonal_entries().
 SplitPattern mirror_upper(const CsrPattern& pattern, std::span<const Offset> diagonal);
 
-/// Puts the parts together again. `lower`, null: the lower triangle is left out.
+/// Puts triangles and diagonal together again. `lower`, null: the lower triangle is left out.
 CsrMatrix join(const SplitPattern& pattern, const double* lower, const double* upper, const double* diagonal);
 
 }  // namespace taskdag

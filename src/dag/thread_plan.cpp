@@ -74,13 +74,13 @@ Candidate make_candidate(const CsrPattern& pattern, Triangle triangle, Index mos
                       until_step[at(chunks.first_step[c])]);
     }
     const std::int64_t total = until.back();
-    const std::int64_t parts = std::clamp<std::int64_t>(total / costs.least_share, 1, threads);
+    const std::int64_t shares = std::clamp<std::int64_t>(total / costs.least_share, 1, threads);
     std::int64_t longest = 0;
     std::int64_t begin = 0;
     Index* const cut = cuts.data() + at(l) * static_cast<std::size_t>(threads);
     for (int t = 0; t < threads; ++t) {
       cut[t] = first + static_cast<Index>(begin);
-      const std::int64_t goal = total * std::min<std::int64_t>(t + 1, parts) / parts;
+      const std::int64_t goal = total * std::min<std::int64_t>(t + 1, shares) / shares;
       auto end = std::lower_bound(until.begin() + begin, until.end(), goal) - until.begin();
       // The chunk across the goal goes to the side where it overshoots less.
       if (end - 1 > begin &&
@@ -90,7 +90,7 @@ Candidate make_candidate(const CsrPattern& pattern, Triangle triangle, Index mos
       longest = std::max(longest, until[static_cast<std::size_t>(end)] - until[static_cast<std::size_t>(begin)]);
       begin = end;
     }
-    const bool shared = parts > 1;
+    const bool shared = shares > 1;
     duration += longest + (shared || shared_before ? costs.hop : 0);
     shared_before = shared;
   }
@@ -150,11 +150,11 @@ void ThreadPlan::split(const Chunks& chunks, const Schedule& schedule, std::span
 }
 
 void ThreadPlan::find_waits(const Chunks& chunks, std::span<const Index> chunk_order, int threads) {
-  struct Place {
+  struct Owner {
     int thread;
     Index finished;  // how many shares its thread has finished when the chunk is done
   };
-  std::vector<Place> place(chunk_order.size());
+  std::vector<Owner> owner(chunk_order.size());
   const auto each_share = [&](const auto& visit) {  // visit(share, its chunks, thread, number in the thread)
     std::size_t next = 0;
     for (int t = 0; t < threads; ++t) {
@@ -170,7 +170,7 @@ void ThreadPlan::find_waits(const Chunks& chunks, std::span<const Index> chunk_o
     }
   };
   each_share([&](const Share&, std::span<const Index> members, int t, Index number) {
-    for (const Index c : members) place[at(c)] = {t, number + 1};
+    for (const Index c : members) owner[at(c)] = {t, number + 1};
   });
   // A wait is left out where an earlier one of the same thread covers it.
   std::vector<Index> needed;
@@ -180,7 +180,7 @@ void ThreadPlan::find_waits(const Chunks& chunks, std::span<const Index> chunk_o
     needed = known;
     for (const Index c : members) {
       for (Offset e = chunks.row_offsets[at(c)]; e < chunks.row_offsets[at(c) + 1]; ++e) {
-        const Place& from = place[at(chunks.col_indices[static_cast<std::size_t>(e)])];
+        const Owner& from = owner[at(chunks.col_indices[static_cast<std::size_t>(e)])];
         Index& most = needed[static_cast<std::size_t>(from.thread)];
         most = std::max(most, from.finished);
       }

@@ -14,9 +14,9 @@ namespace {
 /// The smallest value that at least `percent` of the values do not exceed (nearest rank). @pre values is not empty
 std::uint64_t percentile(std::vector<std::uint64_t>& values, std::size_t percent) {
   const std::size_t rank = (values.size() * percent + 99) / 100;
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(rank - 1);
-  std::nth_element(values.begin(), place, values.end());
-  return *place;
+  const auto element = values.begin() + static_cast<std::ptrdiff_t>(rank - 1);
+  std::nth_element(values.begin(), element, values.end());
+  return *element;
 }
 
 /// Reorders the values.

@@ -11,7 +11,7 @@
 namespace taskdag {
 namespace {
 
-/// A neighbour's place relative to a grid point, and the value that couples the two.
+/// A neighbour's offset from a grid point, and the value that couples the two.
 struct Leg {
   Index dx, dy, dz;
   double value;

@@ -55,9 +55,9 @@ struct Edge {
 Edge draw(const RmatSpec& spec, Random& random) {
   Edge edge{0, 0};
   for (int level = 0; level < spec.scale; ++level) {
-    const double place = random.uniform();
-    const bool below = place >= spec.a + spec.b;
-    const bool right = below ? place >= spec.a + spec.b + spec.c : place >= spec.a;
+    const double drawn = random.uniform();
+    const bool below = drawn >= spec.a + spec.b;
+    const bool right = below ? drawn >= spec.a + spec.b + spec.c : drawn >= spec.a;
     edge.row = 2 * edge.row + (below ? 1 : 0);
     edge.col = 2 * edge.col + (right ? 1 : 0);
   }

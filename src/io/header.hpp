@@ -37,7 +37,7 @@ inline std::string lower_case(std::string_view word) {
 }
 
 [[noreturn]] inline void refuse_unsupported(const Scanner& scanner, const std::string& what) {
-  throw Unsupported(scanner.place() + what + " files are not supported");
+  throw Unsupported(scanner.location() + what + " files are not supported");
 }
 
 inline void read_banner(Scanner& scanner, Header& header) {
@@ -87,7 +87,7 @@ inline void read_banner(Scanner& scanner, Header& header) {
 inline Index read_dimension(Scanner& scanner, const char* what) {
   const std::int64_t count = scanner.whole_number(what);
   if (count > std::numeric_limits<Index>::max()) {
-    throw InvalidInput(scanner.place() + "the " + what + " is " + std::to_string(count) +
+    throw InvalidInput(scanner.location() + "the " + what + " is " + std::to_string(count) +
                        ", more than 32-bit indices can address");
   }
   return static_cast<Index>(count);

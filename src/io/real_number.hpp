@@ -16,23 +16,23 @@ namespace taskdag::input {
 /// point, once the exponent has moved that.
 inline bool is_too_small(std::string_view number) {
   const std::size_t mantissa = std::min(number.find_first_of("eE"), number.size());
-  std::int64_t place = 0;  // of the first digit but 0: 1 for ones, 0 for tenths
+  std::int64_t power = 0;  // of ten that the number is below: 1 for ones, 0 for tenths
   bool after_point = false;
   bool found = false;
   for (const char c : number.substr(0, mantissa)) {
     if (c == '.') after_point = true;
     if (c < '0' || c > '9') continue;
     found = found || c != '0';
-    if (found && !after_point) ++place;
-    if (!found && after_point) --place;
+    if (found && !after_point) ++power;
+    if (!found && after_point) --power;
   }
-  if (mantissa == number.size()) return place <= 0;
+  if (mantissa == number.size()) return power <= 0;
   number.remove_prefix(mantissa + 1);
   if (number.starts_with('+')) number.remove_prefix(1);
   std::int64_t exponent = 0;
   const auto parsed = std::from_chars(number.data(), number.data() + number.size(), exponent);
   if (parsed.ec == std::errc::result_out_of_range) return number.starts_with('-');
-  return exponent <= -place;
+  return exponent <= -power;
 }
 
 /// A value in one of the forms that other readers take, too: with a plus sign, with Fortran's exponent D, and too small

@@ -23,7 +23,7 @@ class Scanner {
   }
 
   [[noreturn]] void fail(const std::string& message) const { throw ParseError(name_, line_, message); }
-  [[nodiscard]] std::string place() const { return name_ + ":" + std::to_string(line_) + ": "; }
+  [[nodiscard]] std::string location() const { return name_ + ":" + std::to_string(line_) + ": "; }
   [[nodiscard]] bool at_end() const { return position_ == end_; }
   [[nodiscard]] std::int64_t bytes_left() const { return end_ - position_; }
 

@@ -25,16 +25,16 @@ SuperstepSchedule make_block_schedule(const RowBlocks& blocks, Triangle triangle
   schedule.offsets.assign(1, 0);
   schedule.offsets.reserve(at(schedule.supersteps) * static_cast<std::size_t>(cores) + 1);
   // The upper triangle runs everything backwards: colours, portions, rows.
-  for (Index place = 0; place < blocks.rows(); ++place) {
-    schedule.order[at(place)] = triangle == Triangle::lower ? place : blocks.rows() - 1 - place;
+  for (Index position = 0; position < blocks.rows(); ++position) {
+    schedule.order[at(position)] = triangle == Triangle::lower ? position : blocks.rows() - 1 - position;
   }
   for (Index superstep = 0; superstep < schedule.supersteps; ++superstep) {
     const Index colour = triangle == Triangle::lower ? superstep : schedule.supersteps - 1 - superstep;
     const std::int64_t begin = blocks.block_offsets[at(blocks.colour_offsets[at(colour)])];
     const std::int64_t end = blocks.block_offsets[at(blocks.colour_offsets[at(colour) + 1])];
     for (int core = 1; core <= cores; ++core) {
-      const int part = triangle == Triangle::lower ? core : cores - core;
-      const Index cut = boundary(blocks, colour, begin + (end - begin) * part / cores);
+      const int portion = triangle == Triangle::lower ? core : cores - core;
+      const Index cut = boundary(blocks, colour, begin + (end - begin) * portion / cores);
       schedule.offsets.push_back(triangle == Triangle::lower ? cut : blocks.rows() - cut);
     }
   }

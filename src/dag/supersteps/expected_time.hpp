@@ -22,7 +22,7 @@ std::int64_t expected_time(const SuperstepSchedule& schedule, const CsrPattern& 
                            const PlanCosts& costs = {});
 
 /// The same where portions wait for portions (PortionWaits): no portion begins later than a hop after the longest one
-/// of the superstep before, so that is what a superstep costs in place of a barrier.
+/// of the superstep before, so that is what a superstep costs instead of a barrier.
 std::int64_t expected_time_with_waits(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle,
                                       const PlanCosts& costs = {});
 

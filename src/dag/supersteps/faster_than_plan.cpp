@@ -45,11 +45,11 @@ bool keeps_to_itself(const ThreadPlan& plan, const CsrPattern& pattern, Triangle
 }
 
 /// Whether one thread takes half as long again as is expected, because the processor does not foresee where rows end.
-/// It does where they are as long as those some places before, as blocks of unknowns are, and where it has seen them
+/// It does where they are as long as those some rows before, as blocks of unknowns are, and where it has seen them
 /// all in the solve before.
 bool surprises(const CsrPattern& pattern, Triangle triangle, std::int64_t serial) {
   constexpr Index kRemembered = 32768;   // rows; measured, docs/notes/host-threads.md
-  constexpr Index kFarthest = 8;         // places
+  constexpr Index kFarthest = 8;         // rows
   constexpr std::int64_t kSurprise = 6;  // in units of PlanCosts: some 20 cycles
   if (pattern.rows <= kRemembered) return false;
   std::vector<std::size_t> length;
@@ -66,7 +66,7 @@ bool surprises(const CsrPattern& pattern, Triangle triangle, std::int64_t serial
   return 2 * kSurprise * fewest >= serial;
 }
 
-/// The largest part of the plan's expected time at which Locking is taken.
+/// The largest share of the plan's expected time at which Locking is taken.
 struct Bound {
   std::int64_t numerator;
   std::int64_t denominator;

@@ -1,5 +1,5 @@
 /// \file
-/// Where Locking takes the place of a plan.
+/// Where Locking replaces a plan.
 #pragma once
 
 #include <optional>

@@ -200,8 +200,8 @@ class LockingReady {
   void list(Index task) {
     state_of(task).listed = true;
     for (const Index child : graph_->children_of(task)) {
-      const Offset place = graph_->parent_offsets[static_cast<std::size_t>(child)] + state_of(child).ready_parents++;
-      ready_parents_[static_cast<std::size_t>(place)] = task;
+      const Offset next = graph_->parent_offsets[static_cast<std::size_t>(child)] + state_of(child).ready_parents++;
+      ready_parents_[static_cast<std::size_t>(next)] = task;
     }
   }
 
@@ -272,7 +272,7 @@ class LockingReady {
   std::vector<RatedHeap> better_;     // by core: tasks that every core can run, of which it has locked children
   std::vector<State> states_;         // by task
   std::vector<Bonus> bonuses_;        // of this superstep
-  std::vector<Index> ready_parents_;  // by task, in the place of its parents: those that are ready
+  std::vector<Index> ready_parents_;  // by task, where its parents are listed in the graph: those that are ready
 };
 
 }  // namespace

@@ -41,8 +41,8 @@ std::vector<double> pivotal_path_priorities(const TaskGraph& graph) {
       double squares = 0.0;  // in units of 4^largest; at least 1
       for (const Index child : children) {
         const Scaled& other = score[static_cast<std::size_t>(child)];
-        const double part = other.mantissa * power_of_two(other.exponent - largest);
-        squares += part * part;
+        const double scaled = other.mantissa * power_of_two(other.exponent - largest);
+        squares += scaled * scaled;
       }
       const Scaled behind = scale(std::sqrt(squares), largest);
       const std::int32_t common = std::max(own.exponent, behind.exponent);

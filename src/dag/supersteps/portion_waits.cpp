@@ -11,11 +11,11 @@ namespace {
 /// For each portion the last superstep of each other core that its rows need: every wait, none left out.
 PortionWaits find_all_waits(const SuperstepSchedule& schedule, const CsrPattern& pattern, Triangle triangle) {
   const auto cores = static_cast<std::size_t>(schedule.cores);
-  std::vector<PortionWait> place(static_cast<std::size_t>(schedule.rows()));  // by row
+  std::vector<PortionWait> portion_of(static_cast<std::size_t>(schedule.rows()));  // by row
   for (Index s = 0; s < schedule.supersteps; ++s) {
     for (Index c = 0; c < schedule.cores; ++c) {
       for (Index p = schedule.first(s, c); p < schedule.last(s, c); ++p) {
-        place[static_cast<std::size_t>(schedule.order[static_cast<std::size_t>(p)])] = {c, s};
+        portion_of[static_cast<std::size_t>(schedule.order[static_cast<std::size_t>(p)])] = {c, s};
       }
     }
   }
@@ -28,7 +28,7 @@ PortionWaits find_all_waits(const SuperstepSchedule& schedule, const CsrPattern&
       found.clear();
       for (Index p = schedule.first(s, c); p < schedule.last(s, c); ++p) {
         for (const Index column : dependencies(pattern, triangle, schedule.order[static_cast<std::size_t>(p)])) {
-          const PortionWait& from = place[static_cast<std::size_t>(column)];
+          const PortionWait& from = portion_of[static_cast<std::size_t>(column)];
           if (from.core == c) continue;
           Index& superstep = latest[static_cast<std::size_t>(from.core)];
           if (superstep < 0) found.push_back(from.core);

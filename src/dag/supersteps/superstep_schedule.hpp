@@ -17,7 +17,7 @@ namespace taskdag {
 ///
 /// A portion is what one core runs in one superstep, its rows one after the other. A row waits for rows of earlier
 /// supersteps and for earlier rows of its own portion. Portions that are empty are listed, too.
-/// Position p is the p-th place of order(): supersteps in order, in each the cores in order, in each portion the rows
+/// Position p is index p of `order`: supersteps in order, in each the cores in order, in each portion the rows
 /// in the direction of the sweep. Source of the order: Böhnlein et al. 2025, section 5.
 struct SuperstepSchedule {
   int cores = 1;

@@ -43,7 +43,7 @@ struct LaneRow {
   using Length = typename Path::Length;
   bool lower;
   Index n;
-  Index base;  // first step of the chunk; a step is a row's place in the sweep
+  Index base;  // first step of the chunk; a step is a row's number in the sweep
   const Index* columns;
   Index row;
   Offset first = 0;  // entries [first, first + count); those of an upper triangle are taken from the back, so that

@@ -21,8 +21,8 @@ struct RowBefore {
   }
 };
 
-/// In its place where rows do not follow each other: a branch that is not foreseen costs more than the way through
-/// memory. The results are the same.
+/// Used instead of it where rows do not follow each other: a branch that is not foreseen costs more than the way
+/// through memory. The results are the same.
 struct NoRowBefore {
   static constexpr bool kKnown = false;
   static void take(Index, double) {}

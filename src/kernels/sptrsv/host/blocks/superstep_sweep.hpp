@@ -128,8 +128,8 @@ class SuperstepSweep {
       const std::size_t k = stored_portion(superstep, core);
       if (!places(portions_[k], portions_[k + 1])) finite.store(false, std::memory_order_relaxed);
     };
-    const auto each_row = [&](int first_part, int last_part, const auto& action) {
-      for (Index i = part(first_part); i < part(last_part); ++i) action(i);
+    const auto each_row = [&](int first_core, int last_core, const auto& action) {
+      for (Index i = first_row(first_core); i < first_row(last_core); ++i) action(i);
     };
     if (cores_ == 1 || !pool_->concurrent()) {
       if constexpr (permutes) each_row(0, cores_, before);
@@ -160,8 +160,8 @@ class SuperstepSweep {
     return finite.load(std::memory_order_relaxed);
   }
 
-  /// The first row of a core's part of all rows, where they are cut evenly.
-  [[nodiscard]] Index part(int core) const {
+  /// The first row of a core's share, where all rows are shared out evenly.
+  [[nodiscard]] Index first_row(int core) const {
     return static_cast<Index>(static_cast<std::int64_t>(rows()) * core / cores_);
   }
 
@@ -247,7 +247,7 @@ class SuperstepSweep {
   std::vector<Offset> offsets_;       // by place
   std::unique_ptr<Index[]> columns_;  // places; the nearest row last
   std::unique_ptr<double[]> values_;
-  std::unique_ptr<float[]> singles_;  // in place of values_ where they are stored in single precision; else null
+  std::unique_ptr<float[]> singles_;  // instead of values_ where they are stored in single precision; else null
   std::unique_ptr<Offset[]> source_;
   std::unique_ptr<double[]> result_;        // by place
   std::vector<Index> place_;                // by row, where vectors are permuted; else empty

@@ -204,7 +204,7 @@ class HostEngineSweep {
   std::vector<Offset> offsets_{0};
   std::vector<Index> columns_;  ///< rows, the nearest one last
   std::vector<double> values_;
-  std::vector<float> singles_;  ///< in place of values_ where they are stored in single precision; else empty
+  std::vector<float> singles_;  ///< instead of values_ where they are stored in single precision; else empty
   std::vector<Offset> source_;
   std::vector<std::uint32_t> ended_;  ///< by task: runs for columns in which it has ended, numbered from 1
   Slots slots_;

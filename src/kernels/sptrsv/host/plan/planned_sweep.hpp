@@ -226,7 +226,7 @@ class HostSweep {
   std::vector<Offset> own_offsets_;
   std::unique_ptr<Index[]> own_columns_;
   std::unique_ptr<double[]> own_values_;
-  std::unique_ptr<float[]> singles_;  // in place of values_ where they are stored in single precision; else null
+  std::unique_ptr<float[]> singles_;  // instead of values_ where they are stored in single precision; else null
   std::unique_ptr<Offset[]> own_source_;
 };
 
